@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_ARENA_H
+#define KWHY_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct kwhy_arena_block;
+
+/* Memory that is freed all at once. Zero-initialise; end with kwhy_arena_done(). */
+struct kwhy_arena {
+	struct kwhy_arena_block *head;
+};
+
+/* Zeroed memory, aligned for any type, valid until kwhy_arena_done(); NULL when there is none left. */
+void *kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
+char *kwhy_arena_copy(struct kwhy_arena *arena, const char *string);
+char *kwhy_arena_printf(struct kwhy_arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void kwhy_arena_done(struct kwhy_arena *arena);
+
+#endif

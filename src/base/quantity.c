@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct prefix {
+	const char *text;
+	double factor;
+};
+
+static const struct prefix prefixes[] = {
+	{"f", 1e-15},
+	{"p", 1e-12},
+	{"n", 1e-9},
+	{"\xC2\xB5", 1e-6},
+	{"m", 1e-3},
+	{"", 1},
+	{"k", 1e3},
+	{"M", 1e6},
+	{"G", 1e9},
+	{"T", 1e12},
+	{"P", 1e15},
+	{"E", 1e18},
+};
+
+enum { PREFIX_COUNT = sizeof(prefixes) / sizeof(prefixes[0]), PREFIX_ONE = 5 };
+
+/* `value` rounded to `digits` significant digits, so that 999.6 at 3 digits picks the next prefix. */
+static double rounded(double value, int digits)
+{
+	double magnitude = value == 0 ? 1 : pow(10, digits - 1 - floor(log10(fabs(value))));
+
+	return round(value * magnitude) / magnitude;
+}
+
+static const struct prefix *prefix_for(double value)
+{
+	const struct prefix *best = &prefixes[0];
+
+	if (value == 0)
+		return &prefixes[PREFIX_ONE];
+	for (size_t i = 0; i < PREFIX_COUNT; i++)
+		if (fabs(value) >= prefixes[i].factor * (1 - 1e-9))
+			best = &prefixes[i];
+	return best;
+}
+
+const char *kwhy_quantity_si(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits)
+{
+	const struct prefix *prefix;
+	double scaled;
+	int whole;
+
+	if (!isfinite(value)) {
+		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
+		return out;
+	}
+	value = rounded(value, digits);
+	prefix = prefix_for(value);
+	scaled = value / prefix->factor;
+	whole = fabs(scaled) >= 99.9999999 ? 3 : fabs(scaled) >= 9.99999999 ? 2 : 1;
+	snprintf(out, KWHY_QUANTITY_BYTES, "%.*f %s%s", value == 0 || digits < whole ? 0 : digits - whole,
+		scaled, prefix->text, unit);
+	return out;
+}
+
+const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns)
+{
+	return kwhy_quantity_si(out, (double)time_ns * 1e-9, "s", 3);
+}
+
+const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj)
+{
+	return kwhy_quantity_si(out, (double)energy_nj * 1e-9, "J", 3);
+}
+
+const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes)
+{
+	if (bytes < 1000)
+		snprintf(out, KWHY_QUANTITY_BYTES, "%" PRIu64 " B", bytes);
+	else
+		kwhy_quantity_si(out, (double)bytes, "B", 3);
+	return out;
+}
+
+const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *write = out;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*write++ = ',';
+		*write++ = digits[i];
+	}
+	*write = '\0';
+	return out;
+}
+
+const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
+{
+	if (!isfinite(ratio))
+		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.1f %%", ratio * 100);
+	return out;
+}

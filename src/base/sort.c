@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sort.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sorter {
+	kwhy_sort_compare *compare;
+	const void *context;
+	uint32_t *from, *to;
+	size_t count;
+};
+
+static bool in_order(const struct sorter *sorter)
+{
+	for (size_t i = 1; i < sorter->count; i++)
+		if (sorter->compare(sorter->context, (uint32_t)i - 1, (uint32_t)i) > 0)
+			return false;
+	return true;
+}
+
+/* End of the run that starts at `start`. */
+static size_t run_end(const struct sorter *sorter, size_t start)
+{
+	size_t end = start + 1;
+
+	while (end < sorter->count &&
+		sorter->compare(sorter->context, sorter->from[end - 1], sorter->from[end]) <= 0)
+		end++;
+	return end;
+}
+
+static void merge(const struct sorter *sorter, size_t left, size_t middle, size_t right)
+{
+	const uint32_t *from = sorter->from;
+	size_t a = left, b = middle, out = left;
+
+	while (a < middle && b < right)
+		sorter->to[out++] = sorter->compare(sorter->context, from[a], from[b]) <= 0 ? from[a++]
+											    : from[b++];
+	memcpy(sorter->to + out, from + a, (middle - a) * sizeof(*from));
+	memcpy(sorter->to + out + (middle - a), from + b, (right - b) * sizeof(*from));
+}
+
+/* Merges neighbouring runs two by two; true while there was more than one run. */
+static bool merge_pass(struct sorter *sorter)
+{
+	size_t runs = 0;
+	uint32_t *swap = sorter->from;
+
+	for (size_t left = 0; left < sorter->count; runs++) {
+		size_t middle = run_end(sorter, left);
+		size_t right = middle < sorter->count ? run_end(sorter, middle) : middle;
+
+		merge(sorter, left, middle, right);
+		left = right;
+	}
+	sorter->from = sorter->to;
+	sorter->to = swap;
+	return runs > 1;
+}
+
+enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const void *context,
+	uint32_t **out_order, struct kwhy_error *error)
+{
+	struct sorter sorter = {.compare = compare, .context = context, .count = count};
+
+	*out_order = NULL;
+	if (count >= UINT32_MAX)
+		return kwhy_fail(
+			error, KWHY_E_MEMORY, "more than 4,294,967,294 rows of one kind; split the trace");
+	if (in_order(&sorter))
+		return KWHY_OK;
+	sorter.from = malloc(count * sizeof(*sorter.from));
+	sorter.to = malloc(count * sizeof(*sorter.to));
+	if (!sorter.from || !sorter.to) {
+		free(sorter.from);
+		free(sorter.to);
+		return kwhy_fail_memory(error, "sorting");
+	}
+	for (size_t i = 0; i < count; i++)
+		sorter.from[i] = (uint32_t)i;
+	while (merge_pass(&sorter))
+		;
+	free(sorter.to);
+	*out_order = sorter.from;
+	return KWHY_OK;
+}
+
+static void gather(
+	unsigned char *to, const unsigned char *from, size_t item_bytes, size_t count, const uint32_t *order)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy(to + i * item_bytes, from + order[i] * item_bytes, item_bytes);
+}
+
+enum kwhy_status kwhy_sort_apply(
+	void **items, size_t item_bytes, size_t count, const uint32_t *order, struct kwhy_error *error)
+{
+	unsigned char *sorted;
+
+	if (!order || count == 0)
+		return KWHY_OK;
+	sorted = malloc(count * item_bytes);
+	if (!sorted)
+		return kwhy_fail_memory(error, "sorting");
+	gather(sorted, *items, item_bytes, count, order);
+	free(*items);
+	*items = sorted;
+	return KWHY_OK;
+}

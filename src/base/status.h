@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_STATUS_H
+#define KWHY_BASE_STATUS_H
+
+/* What a caller can act on. The words of what happened are in struct kwhy_error. */
+enum kwhy_status {
+	KWHY_OK = 0,
+	KWHY_E_INPUT,	    /* a file or a value that we were given is wrong */
+	KWHY_E_IO,	    /* the system refused to read or write */
+	KWHY_E_MEMORY,	    /* no memory, or a limit given at creation is reached */
+	KWHY_E_UNSUPPORTED, /* this build or this machine cannot do it */
+	KWHY_E_USAGE,	    /* the command line is wrong */
+	KWHY_STATUS_COUNT
+};
+
+/*
+ * One sentence of at most three lines: what, on what, why, and the cure. Owned by the caller, who
+ * passes it as the last parameter of everything that can fail. Never NULL.
+ */
+struct kwhy_error {
+	enum kwhy_status status;
+	char text[720];
+};
+
+#define KWHY_MUST_USE __attribute__((warn_unused_result))
+
+void kwhy_error_set(struct kwhy_error *error, enum kwhy_status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Sets the words and yields the status; a macro, so that analysers see a constant that is not KWHY_OK. */
+#define kwhy_fail(error, status, ...) (kwhy_error_set((error), (status), __VA_ARGS__), (status))
+
+/* For failed allocations: `what` names the thing that did not fit. */
+#define kwhy_fail_memory(error, what)     \
+	kwhy_fail((error), KWHY_E_MEMORY, \
+		"out of memory for %s; close other programs or use a larger machine", (what))
+
+#endif

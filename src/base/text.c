@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kwhy_text_done(struct kwhy_text *text)
+{
+	free(text->data);
+	*text = (struct kwhy_text){0};
+}
+
+void kwhy_text_clear(struct kwhy_text *text)
+{
+	text->length = 0;
+	text->failed = false;
+	if (text->data)
+		text->data[0] = '\0';
+}
+
+/* Room for `more` bytes and the NUL. */
+static bool reserve(struct kwhy_text *text, size_t more)
+{
+	size_t need = text->length + more + 1;
+	size_t capacity = text->capacity ? text->capacity : 256;
+	char *data;
+
+	if (text->failed)
+		return false;
+	if (need <= text->capacity)
+		return true;
+	while (capacity < need)
+		capacity *= 2;
+	data = realloc(text->data, capacity);
+	if (!data) {
+		text->failed = true;
+		return false;
+	}
+	text->data = data;
+	text->capacity = capacity;
+	return true;
+}
+
+void kwhy_text_add_bytes(struct kwhy_text *text, const void *bytes, size_t length)
+{
+	if (!reserve(text, length))
+		return;
+	if (length)
+		memcpy(text->data + text->length, bytes, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
+void kwhy_text_add(struct kwhy_text *text, const char *string)
+{
+	kwhy_text_add_bytes(text, string, strlen(string));
+}
+
+void kwhy_text_addf(struct kwhy_text *text, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (length < 0 || !reserve(text, (size_t)length))
+		return;
+	va_start(args, format);
+	vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+	va_end(args);
+	text->length += (size_t)length;
+}
+
+void kwhy_text_repeat(struct kwhy_text *text, char character, size_t count)
+{
+	if (!reserve(text, count))
+		return;
+	memset(text->data + text->length, character, count);
+	text->length += count;
+	text->data[text->length] = '\0';
+}
+
+enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error *error)
+{
+	return text->failed ? kwhy_fail_memory(error, "the text to print") : KWHY_OK;
+}
+
+size_t kwhy_text_columns(const char *string)
+{
+	size_t columns = 0;
+
+	for (; *string; string++)
+		columns += ((unsigned char)*string & 0xC0) != 0x80;
+	return columns;
+}
+
+/* Length of the well-formed UTF-8 sequence at `s`, or 0 (Unicode 15, table 3-7). */
+static size_t sequence_length(const unsigned char *s, size_t left)
+{
+	unsigned char low = 0x80, high = 0xBF;
+	size_t length;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xC2 || s[0] > 0xF4)
+		return 0;
+	length = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+	if (left < length)
+		return 0;
+	low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : low;
+	high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : high;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+	return length;
+}
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 || c == 0x7F;
+}
+
+bool kwhy_text_is_clean(const char *bytes, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)bytes;
+
+	for (size_t i = 0, n; i < length; i += n) {
+		n = sequence_length(s + i, length - i);
+		if (n == 0 || is_control(s[i]))
+			return false;
+	}
+	return true;
+}
+
+size_t kwhy_text_sanitize(char *out, const char *bytes, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)bytes;
+	size_t written = 0;
+
+	for (size_t i = 0, n; i < length; i += n ? n : 1) {
+		n = sequence_length(s + i, length - i);
+		if (n == 0) {
+			memcpy(out + written, "\xEF\xBF\xBD", 3);
+			written += 3;
+		} else if (is_control(s[i])) {
+			out[written++] = ' ';
+		} else {
+			memcpy(out + written, s + i, n);
+			written += n;
+		}
+	}
+	out[written] = '\0';
+	return written;
+}

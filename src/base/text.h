@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_TEXT_H
+#define KWHY_BASE_TEXT_H
+
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A text that grows and remembers its own failure: write freely, check once at the end with
+ * kwhy_text_check(). `data` is always NUL-terminated once something was added; NULL when empty.
+ */
+struct kwhy_text {
+	char *data;
+	size_t length;
+	size_t capacity;
+	bool failed;
+};
+
+void kwhy_text_done(struct kwhy_text *text);
+void kwhy_text_clear(struct kwhy_text *text);
+void kwhy_text_add(struct kwhy_text *text, const char *string);
+void kwhy_text_add_bytes(struct kwhy_text *text, const void *bytes, size_t length);
+void kwhy_text_addf(struct kwhy_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kwhy_text_repeat(struct kwhy_text *text, char character, size_t count);
+KWHY_MUST_USE enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error *error);
+
+/* Columns that a terminal gives a UTF-8 string (one a code point; combining marks are not known). */
+size_t kwhy_text_columns(const char *string);
+
+/*
+ * Copies `length` bytes as valid UTF-8 without control characters: each offending byte becomes
+ * U+FFFD, tab and newline a space. `out` needs 3 * length + 1 bytes. Returns the bytes written.
+ */
+size_t kwhy_text_sanitize(char *out, const char *bytes, size_t length);
+
+/* True when kwhy_text_sanitize() would copy the bytes unchanged. */
+bool kwhy_text_is_clean(const char *bytes, size_t length);
+
+#endif

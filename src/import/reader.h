@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_READER_H
+#define KWHY_IMPORT_READER_H
+
+#include "import/import.h"
+
+/* A trace format: how to know it and how to read it. One constant row a format in import.c. */
+struct kwhy_trace_reader {
+	enum kwhy_trace_format format;
+	/* `head`: the first bytes of the file after decompression, at most 4 KiB */
+	bool (*probe)(const char *path, const unsigned char *head, size_t length);
+	enum kwhy_status (*read)(struct kwhy_recording *recording, const char *path,
+		const struct kwhy_import_options *options, struct kwhy_error *error);
+};
+
+extern const struct kwhy_trace_reader kwhy_reader_kineto;
+extern const struct kwhy_trace_reader kwhy_reader_nsys;
+extern const struct kwhy_trace_reader kwhy_reader_csv;
+
+#endif

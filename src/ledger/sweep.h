@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_SWEEP_H
+#define KWHY_LEDGER_SWEEP_H
+
+#include "base/status.h"
+#include "model/recording.h"
+
+/*
+ * Walks one device's activities in time: yields stretches [start, end) in which the set of running
+ * activities does not change, gaps (no rows) between activities included. Zero-length activities run in
+ * no stretch. Time O(n log concurrency), memory O(concurrency).
+ */
+struct kwhy_sweep {
+	const struct kwhy_recording *recording;
+	size_t next, end;    /* rows not yet started */
+	const int64_t *cuts; /* sorted times at which stretches are split as well; may be NULL */
+	size_t cut_count, next_cut;
+	int64_t now_ns, limit_ns;
+	uint32_t *rows; /* running, unordered */
+	size_t row_count, row_capacity;
+	int64_t first_end_ns; /* earliest end among rows */
+};
+
+struct kwhy_stretch {
+	int64_t start_ns, end_ns;
+	const uint32_t *rows; /* running activities; lent until the next call */
+	size_t row_count;
+};
+
+/* From start_ns to end_ns; both KWHY_UNKNOWN_TIME: from the first start to the last end. */
+void kwhy_sweep_init(struct kwhy_sweep *sweep, const struct kwhy_recording *recording, uint32_t device,
+	int64_t start_ns, int64_t end_ns, const int64_t *cuts, size_t cut_count);
+void kwhy_sweep_done(struct kwhy_sweep *sweep);
+
+/* <0: error (no memory), 0: a stretch, >0: the end. */
+KWHY_MUST_USE int kwhy_sweep_next(
+	struct kwhy_sweep *sweep, struct kwhy_stretch *out, struct kwhy_error *error);
+
+#endif

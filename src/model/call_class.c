@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * Calls by what the device waits for meanwhile. Matched against the name behind its prefix (cuda, cu,
+ * hip), first rule first; a star stands for any text. Names as in the CUDA runtime and driver and the
+ * HIP runtime references.
+ */
+struct rule {
+	const char *pattern;
+	enum kwhy_call_class class;
+};
+
+static const struct rule rules[] = {
+	{"LaunchHostFunc*", KWHY_CALL_OTHER},
+	{"*GraphLaunch*", KWHY_CALL_LAUNCH},
+	{"GraphUpload*", KWHY_CALL_LAUNCH},
+	{"*Launch*Kernel*", KWHY_CALL_LAUNCH},
+	{"LaunchKernel*", KWHY_CALL_LAUNCH},
+	{"Launch*", KWHY_CALL_LAUNCH},
+	{"*MemcpyBatch*Async*", KWHY_CALL_LAUNCH},
+	{"Memcpy*Async*", KWHY_CALL_LAUNCH},
+	{"Memcpy*", KWHY_CALL_COPY},
+	{"Memset*", KWHY_CALL_LAUNCH},
+	{"MemPrefetch*", KWHY_CALL_LAUNCH},
+	{"*Synchronize*", KWHY_CALL_SYNC},
+	{"MemPool*", KWHY_CALL_OTHER},
+	{"Malloc*", KWHY_CALL_ALLOC},
+	{"HostMalloc*", KWHY_CALL_ALLOC},
+	{"HostAlloc*", KWHY_CALL_ALLOC},
+	{"HostRegister*", KWHY_CALL_ALLOC},
+	{"MemHostRegister*", KWHY_CALL_ALLOC},
+	{"MemAlloc*", KWHY_CALL_ALLOC},
+	{"MemHostAlloc*", KWHY_CALL_ALLOC},
+	{"MemCreate*", KWHY_CALL_ALLOC},
+	{"MemMap*", KWHY_CALL_ALLOC},
+	{"ExtMalloc*", KWHY_CALL_ALLOC},
+	{"Free*", KWHY_CALL_FREE},
+	{"HostFree*", KWHY_CALL_FREE},
+	{"HostUnregister*", KWHY_CALL_FREE},
+	{"MemFree*", KWHY_CALL_FREE},
+	{"MemRelease*", KWHY_CALL_FREE},
+	{"MemUnmap*", KWHY_CALL_FREE},
+};
+
+static bool matches(const char *pattern, const char *text)
+{
+	for (; *pattern && *pattern != '*'; pattern++, text++)
+		if (*pattern != *text)
+			return false;
+	if (*pattern == '\0')
+		return *text == '\0';
+	do {
+		if (matches(pattern + 1, text))
+			return true;
+	} while (*text++);
+	return false;
+}
+
+static const char *behind_prefix(const char *name)
+{
+	static const char *const prefixes[] = {"cuda", "hip", "cu"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t length = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], length))
+			return name + length;
+	}
+	return NULL;
+}
+
+enum kwhy_call_class kwhy_call_class_of(const char *name)
+{
+	const char *rest = behind_prefix(name);
+
+	for (size_t i = 0; rest && i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (matches(rules[i].pattern, rest))
+			return rules[i].class;
+	return KWHY_CALL_OTHER;
+}

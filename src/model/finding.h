@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_FINDING_H
+#define KWHY_MODEL_FINDING_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A place where the waste can be seen. */
+struct kwhy_evidence {
+	int64_t start_ns, end_ns;
+	const char *what; /* "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
+};
+
+/* A first bound on what the cure would bring: at most this. Energies KWHY_UNKNOWN_NJ where unknown. */
+struct kwhy_saving {
+	int64_t time_ns;
+	int64_t energy_nj, low_nj, high_nj;
+	const char *assumption;
+};
+
+/* One kind of waste on one device (KWHY_NONE: on the host or across devices). */
+struct kwhy_finding {
+	const char *id;	   /* "small-copies" */
+	const char *title; /* one line with its numbers */
+	uint32_t device;
+	uint64_t count;
+	int64_t time_ns;		    /* what it costs now */
+	int64_t energy_nj, low_nj, high_nj; /* KWHY_UNKNOWN_NJ where unknown */
+	struct kwhy_evidence *evidence;
+	size_t evidence_count;
+	const char *cure;
+	struct kwhy_saving saving;
+};
+
+/* Sorted by possible saving, largest first. */
+struct kwhy_findings {
+	struct kwhy_arena arena;
+	struct kwhy_finding *items;
+	size_t count, capacity;
+};
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_LEDGER_H
+#define KWHY_MODEL_LEDGER_H
+
+#include "base/arena.h"
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Double-entry bookkeeping of one recording: where every nanosecond and every metered nanojoule of each
+ * device went. Read-only once made; all memory lies in its arena.
+ */
+
+#define KWHY_UNKNOWN_NJ INT64_MIN
+#define KWHY_UNKNOWN_NS INT64_MIN
+
+enum kwhy_category {
+	KWHY_CATEGORY_COMPUTE,
+	KWHY_CATEGORY_COLLECTIVE,
+	KWHY_CATEGORY_COPY,
+	KWHY_CATEGORY_MEMSET,
+	KWHY_CATEGORY_OVERLAP, /* time only: copy or collective under compute; never an account */
+	KWHY_CATEGORY_SYNC,    /* idle, host blocked in a synchronising call */
+	KWHY_CATEGORY_LAUNCH,  /* idle, host inside launch calls */
+	KWHY_CATEGORY_ALLOC,   /* idle, host inside malloc or free */
+	KWHY_CATEGORY_HOST,    /* idle, host elsewhere */
+	KWHY_CATEGORY_IDLE,    /* idle, the recording has no API calls to say why */
+	KWHY_CATEGORY_OUTSIDE, /* inside the metered window, before the first or after the last activity */
+	KWHY_CATEGORY_COUNT
+};
+
+const char *kwhy_category_name(enum kwhy_category category);
+bool kwhy_category_is_idle(enum kwhy_category category); /* sync ... outside */
+
+struct kwhy_copy_sum {
+	uint32_t kind, src_memory, dst_memory;
+	uint64_t count, bytes,
+		unknown_bytes; /* bytes: of those that say; unknown_bytes: copies that do not */
+	int64_t total_ns;
+};
+
+/* Copies again, by kind and size class: bytes in [2^class, 2^(class+1)); class 0 holds 0 and 1 byte. */
+struct kwhy_copy_class_sum {
+	uint32_t kind, src_memory, dst_memory, size_class;
+	uint64_t count, bytes;
+	int64_t total_ns;
+};
+
+/*
+ * Time of one device. Disjoint: compute + collective + copy + memset + overlap = busy;
+ * sync + launch + alloc + host = idle (all four KWHY_UNKNOWN_NS when the recording has no calls);
+ * busy + idle = span.
+ */
+struct kwhy_device_time {
+	int64_t first_ns, last_ns; /* first start, last end */
+	int64_t span_ns, busy_ns, idle_ns;
+	int64_t compute_ns, collective_ns, copy_ns, memset_ns, overlap_ns;
+	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
+	uint64_t idle_gaps;
+
+	uint64_t kernel_count; /* all kernels, collectives and graph rows among them */
+	int64_t kernel_total_ns, kernel_union_ns;
+	uint64_t collective_count;
+	int64_t collective_total_ns, collective_union_ns;
+	int64_t collective_overlap_ns; /* collective while another kernel computes */
+	int64_t collective_exposed_ns; /* collective union less that */
+	int64_t copy_total_ns, copy_union_ns;
+	uint64_t copy_count;
+	uint64_t memset_count, memset_bytes, memset_unknown_bytes;
+	int64_t memset_total_ns, memset_union_ns;
+	uint64_t small_h2d_count; /* h2d copies under 4096 bytes */
+	uint64_t graph_count;
+
+	uint32_t stream_count, max_concurrency;
+	double mean_concurrency; /* sum of durations over busy; NAN when never busy */
+
+	/* Three utilisations, of the span; NAN where unknown. */
+	double busy_ratio;
+	double sm_weighted_ratio;	/* blocks resident against what the device holds, over the span */
+	double sm_weighted_known_ratio; /* share of kernel time whose grid is known */
+	double roofline_ratio;		/* where FLOP or bytes are known; else NAN */
+
+	struct kwhy_copy_sum *copies;
+	size_t copy_sum_count;
+	struct kwhy_copy_class_sum *copy_classes;
+	size_t copy_class_count;
+};
+
+enum kwhy_basis {
+	KWHY_BASIS_DATA,     /* the meter readings decide the figure */
+	KWHY_BASIS_PRIOR,    /* the readings hardly moved it from what was assumed */
+	KWHY_BASIS_JOINT,    /* only the sum of its group is known */
+	KWHY_BASIS_MODELLED, /* no meter at all: powers were assumed by the user */
+	KWHY_BASIS_NONE,     /* no energy known */
+	KWHY_BASIS_COUNT
+};
+
+const char *kwhy_basis_name(enum kwhy_basis basis);
+
+/*
+ * One row of the books. Energies are KWHY_UNKNOWN_NJ without power data. gross = idle + net;
+ * idle: what the device would have drawn with its context alone over the account's share of time.
+ */
+struct kwhy_account {
+	uint32_t category; /* enum kwhy_category */
+	const char *name;  /* kernel; "h2d pageable->device 4-8 KB"; for idle: "idle: host in synchronize" */
+	uint64_t count;	   /* activities or gaps */
+	uint64_t bytes;	   /* copies and memsets that say; else 0 */
+	int64_t time_ns;   /* sum of durations */
+	int64_t gross_nj, idle_nj, net_nj;
+	int64_t low_nj, high_nj; /* 90 % interval of gross_nj */
+	int64_t mean_power_mw;	 /* gross over time; -1: unknown */
+	uint32_t basis;		 /* enum kwhy_basis */
+	uint32_t group;		 /* index into groups; KWHY_NONE: in none */
+	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
+	bool above_samples;	 /* mean power above the highest sample: averaged away by the meter */
+	bool above_limit;	 /* mean power above the enforced limit (short turns may) */
+};
+
+/* Accounts that the readings cannot tell apart: only the sum is known. */
+struct kwhy_account_group {
+	uint32_t *members; /* account indexes */
+	size_t member_count;
+	int64_t gross_nj, low_nj, high_nj;
+};
+
+/* Accounts that share a power. power_w: mean of the posterior, gross, alone on the device. */
+struct kwhy_power_class {
+	double power_w, low_w, high_w;
+	double prior_power_w;
+};
+
+/*
+ * Energy of one device. measured = attributed, exactly = sum of accounts' gross.
+ * clean_idle + context_idle + net = measured: layers over the whole metered window (clean idle level,
+ * what a live context draws above it, what the work drew above that).
+ */
+struct kwhy_device_energy {
+	bool known;	    /* a meter's or modelled energy is there */
+	bool modelled;	    /* powers assumed by the user, no meter */
+	const char *source; /* "nvml.energy_mj", "nvml.sample_mw", ... "modelled"; NULL when not known */
+	int64_t start_ns, end_ns; /* of the metered window */
+	int64_t measured_nj, attributed_nj;
+	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ where the clean level is unknown; then context_idle holds
+				  both */
+	int64_t context_idle_nj, execution_idle_nj, net_nj;
+	int64_t edge_nj; /* modelled energy of activities outside the metered window, not in measured */
+	double clean_idle_w, context_idle_w; /* levels used; NAN unknown */
+	bool context_idle_measured;	     /* from quiet stretches of this recording, not from a profile */
+	double expected_wrong_ratio;	     /* expected share of energy on the wrong account; NAN unknown */
+	double counter_check_ratio; /* rms of (model from samples / counter tick) - 1; NAN: cannot tell */
+	double highest_sample_w;    /* NAN: none */
+	double time_constant_s, delay_s; /* posterior means of the meter response; NAN: none used */
+	size_t reading_count;		 /* readings used for the powers */
+};
+
+/* Ratio of metered to modelled energy by interval: energy of any stretch = model power x scale. */
+struct kwhy_energy_curve {
+	int64_t *edge_ns; /* [count + 1] */
+	double *scale;	  /* [count] */
+	size_t count;
+};
+
+struct kwhy_device_ledger {
+	struct kwhy_device_time time;
+	struct kwhy_device_energy energy;
+	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
+	size_t account_count;
+	struct kwhy_account_group *groups;
+	size_t group_count;
+	struct kwhy_power_class *classes;
+	size_t class_count;
+	struct kwhy_energy_curve curve;
+	uint32_t *account_of; /* [activities of this device], by row less activities.first[device] */
+};
+
+struct kwhy_api_sum {
+	uint32_t name;
+	uint64_t count;
+	int64_t total_ns;
+};
+
+/* All ranges of one name, or one step. Device work counts when it was launched inside the range. */
+struct kwhy_range_sum {
+	uint32_t name;
+	uint32_t kind;
+	uint64_t count;
+	int64_t host_ns;	 /* sum of lengths */
+	int64_t start_ns;	 /* of the first */
+	uint64_t activity_count; /* launched inside; 0 is a count, see `linked` */
+	bool linked;		 /* activities could be linked to calls */
+	int64_t device_ns;	 /* sum of durations of those */
+	int64_t busy_ns;   /* union of device activity inside the range's window, over all devices of its
+			      process */
+	int64_t energy_nj; /* of the activities launched inside; KWHY_UNKNOWN_NJ */
+	int64_t window_energy_nj; /* all of the device's energy inside the window, idle included;
+				     KWHY_UNKNOWN_NJ */
+	double busy_ratio, sm_weighted_ratio, roofline_ratio; /* NAN unknown */
+};
+
+struct kwhy_rank_sum {
+	uint32_t rank;
+	uint32_t device;
+	int64_t span_ns, busy_ns, compute_ns, collective_exposed_ns;
+	int64_t energy_nj;
+};
+
+struct kwhy_stream_sum {
+	uint32_t stream;
+	uint64_t count;
+	int64_t busy_ns, total_ns;
+	int64_t alone_ns; /* busy while no other stream of the device was */
+};
+
+struct kwhy_memory_sum {
+	uint32_t device;
+	uint64_t peak_allocated_bytes, peak_reserved_bytes, device_bytes; /* KWHY_UNKNOWN_BYTES */
+	uint64_t unused_bytes; /* device less peak reserved (or allocated); KWHY_UNKNOWN_BYTES */
+	size_t point_count;
+};
+
+struct kwhy_host_energy {
+	const char *source; /* "rapl.package-0_uj" */
+	int64_t start_ns, end_ns;
+	int64_t measured_nj;
+};
+
+struct kwhy_ledger {
+	struct kwhy_arena arena;
+	size_t device_count;
+	struct kwhy_device_ledger *devices; /* as in the recording */
+	struct kwhy_api_sum *api;	    /* by total_ns, descending */
+	struct kwhy_range_sum *ranges, *steps;
+	struct kwhy_rank_sum *ranks;
+	struct kwhy_stream_sum *streams;
+	struct kwhy_memory_sum *memory;
+	struct kwhy_host_energy *hosts;
+	size_t api_count, range_count, step_count, rank_count, stream_count, memory_count, host_count;
+	struct kwhy_note *notes; /* what the ledger has to say beside its figures */
+	size_t note_count;
+};
+
+/*
+ * Energy of one activity row, from its account's power and the metered scale at its time; NAN when unknown.
+ * Concurrent work is not shared out here: use accounts for sums that must balance.
+ */
+double kwhy_ledger_activity_nj(
+	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
+
+/* Energy that an idle stretch of a device drew; NAN when unknown. */
+double kwhy_ledger_idle_nj(
+	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/recording.h"
+
+#include "base/column.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kwhy_status kwhy_recording_new(struct kwhy_recording **out, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = calloc(1, sizeof(*recording));
+	enum kwhy_status status;
+
+	if (!recording)
+		return kwhy_fail_memory(error, "a recording");
+	status = kwhy_names_init(&recording->names, error);
+	if (status) {
+		kwhy_recording_free(recording);
+		return status;
+	}
+	*out = recording;
+	return KWHY_OK;
+}
+
+static void free_columns(struct kwhy_recording *recording)
+{
+#define X(type, column) free(recording->activities.column);
+	KWHY_ACTIVITY_COLUMNS(X)
+#undef X
+#define X(type, column) free(recording->calls.column);
+	KWHY_CALL_COLUMNS(X)
+#undef X
+	free(recording->activities.first);
+	free(recording->calls.first);
+}
+
+void kwhy_recording_free(struct kwhy_recording *recording)
+{
+	if (!recording)
+		return;
+	free_columns(recording);
+	for (size_t i = 0; i < recording->power_count; i++) {
+		free(recording->power[i].time_ns);
+		free(recording->power[i].value);
+	}
+	free(recording->sources);
+	free(recording->devices);
+	free(recording->processes);
+	free(recording->threads);
+	free(recording->streams);
+	free(recording->ranges);
+	free(recording->collectives);
+	free(recording->memory);
+	free(recording->power);
+	free(recording->coverage);
+	free(recording->work);
+	free(recording->notes);
+	kwhy_names_done(&recording->names);
+	kwhy_arena_done(&recording->arena);
+	free(recording);
+}
+
+const char *kwhy_recording_copy(struct kwhy_recording *recording, const char *bytes, size_t length)
+{
+	return kwhy_arena_printf(&recording->arena, "%.*s", (int)length, bytes);
+}
+
+struct kwhy_activity kwhy_activity_unknown(void)
+{
+	return (struct kwhy_activity){
+		.start_ns = KWHY_UNKNOWN_TIME,
+		.end_ns = KWHY_UNKNOWN_TIME,
+		.bytes = KWHY_UNKNOWN_BYTES,
+		.call = KWHY_NONE,
+		.blocks = KWHY_UNKNOWN_BLOCKS,
+		.shared_bytes = KWHY_NONE,
+		.graph_node = KWHY_NONE,
+		.threads_per_block = KWHY_UNKNOWN_U16,
+		.registers = KWHY_UNKNOWN_U16,
+		.peer = KWHY_UNKNOWN_U16,
+	};
+}
+
+/* The tables of a recording all grow the same way: reserve one more, copy it in, give its index. */
+#define DEFINE_ADD(table, item, what)                                                                        \
+	enum kwhy_status kwhy_recording_add_##item(struct kwhy_recording *recording,                         \
+		const struct kwhy_##item *item, uint32_t *out_index, struct kwhy_error *error)               \
+	{                                                                                                    \
+		enum kwhy_status status = kwhy_column_reserve((void **)&recording->table,                    \
+			&recording->item##_capacity, recording->item##_count + 1, sizeof(*recording->table), \
+			what, error);                                                                        \
+		if (status)                                                                                  \
+			return status;                                                                       \
+		recording->table[recording->item##_count] = *item;                                           \
+		if (out_index)                                                                               \
+			*out_index = (uint32_t)recording->item##_count;                                      \
+		recording->item##_count++;                                                                   \
+		return KWHY_OK;                                                                              \
+	}
+
+DEFINE_ADD(sources, source, "sources")
+DEFINE_ADD(devices, device, "devices")
+DEFINE_ADD(processes, process, "processes")
+DEFINE_ADD(threads, thread, "threads")
+DEFINE_ADD(streams, stream, "streams")
+
+#define DEFINE_ADD_PLAIN(table, item, type, count, capacity, what)                                           \
+	enum kwhy_status kwhy_recording_add_##item(                                                          \
+		struct kwhy_recording *recording, const struct type *item, struct kwhy_error *error)         \
+	{                                                                                                    \
+		enum kwhy_status status = kwhy_column_reserve((void **)&recording->table,                    \
+			&recording->capacity, recording->count + 1, sizeof(*recording->table), what, error); \
+		if (status)                                                                                  \
+			return status;                                                                       \
+		recording->table[recording->count++] = *item;                                                \
+		return KWHY_OK;                                                                              \
+	}
+
+DEFINE_ADD_PLAIN(ranges, range, kwhy_range, range_count, range_capacity, "ranges")
+DEFINE_ADD_PLAIN(
+	collectives, collective, kwhy_collective, collective_count, collective_capacity, "collectives")
+DEFINE_ADD_PLAIN(memory, memory, kwhy_memory_point, memory_count, memory_capacity, "memory events")
+DEFINE_ADD_PLAIN(coverage, coverage, kwhy_coverage, coverage_count, coverage_capacity, "coverage")
+
+static enum kwhy_status grow_activities(struct kwhy_activities *table, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	size_t capacity = table->capacity;
+
+#define X(type, column)                                                                            \
+	if (!status) {                                                                             \
+		capacity = table->capacity;                                                        \
+		status = kwhy_column_reserve((void **)&table->column, &capacity, table->count + 1, \
+			sizeof(type), "activities", error);                                        \
+	}
+	KWHY_ACTIVITY_COLUMNS(X)
+#undef X
+	if (!status)
+		table->capacity = capacity;
+	return status;
+}
+
+enum kwhy_status kwhy_recording_add_activity(
+	struct kwhy_recording *recording, const struct kwhy_activity *activity, struct kwhy_error *error)
+{
+	struct kwhy_activities *table = &recording->activities;
+
+	if (table->count == table->capacity) {
+		enum kwhy_status status = grow_activities(table, error);
+
+		if (status)
+			return status;
+	}
+#define X(type, column) table->column[table->count] = activity->column;
+	KWHY_ACTIVITY_COLUMNS(X)
+#undef X
+	table->count++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status grow_calls(struct kwhy_calls *table, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	size_t capacity = table->capacity;
+
+#define X(type, column)                                                                            \
+	if (!status) {                                                                             \
+		capacity = table->capacity;                                                        \
+		status = kwhy_column_reserve((void **)&table->column, &capacity, table->count + 1, \
+			sizeof(type), "API calls", error);                                         \
+	}
+	KWHY_CALL_COLUMNS(X)
+#undef X
+	if (!status)
+		table->capacity = capacity;
+	return status;
+}
+
+enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns, int64_t end_ns,
+	uint32_t name, uint32_t thread, uint32_t correlation, struct kwhy_error *error)
+{
+	struct kwhy_calls *table = &recording->calls;
+
+	if (table->count == table->capacity) {
+		enum kwhy_status status = grow_calls(table, error);
+
+		if (status)
+			return status;
+	}
+	table->start_ns[table->count] = start_ns;
+	table->end_ns[table->count] = end_ns;
+	table->name[table->count] = name;
+	table->thread[table->count] = thread;
+	table->correlation[table->count] = correlation;
+	table->class[table->count] = KWHY_CALL_OTHER;
+	table->count++;
+	return KWHY_OK;
+}
+
+static struct kwhy_power_series *series_of(
+	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, uint32_t domain)
+{
+	for (size_t i = recording->power_count; i-- > 0;) {
+		struct kwhy_power_series *series = &recording->power[i];
+
+		if (series->meter == meter && series->device == device && series->domain == domain)
+			return series;
+	}
+	return NULL;
+}
+
+static enum kwhy_status add_series(struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device,
+	uint32_t domain, struct kwhy_power_series **out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_column_reserve((void **)&recording->power, &recording->power_capacity,
+		recording->power_count + 1, sizeof(*recording->power), "power series", error);
+
+	if (status)
+		return status;
+	*out = &recording->power[recording->power_count++];
+	**out = (struct kwhy_power_series){.meter = meter, .device = device, .domain = domain};
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, enum kwhy_meter meter,
+	uint32_t device, uint32_t domain, int64_t time_ns, int64_t value, struct kwhy_error *error)
+{
+	struct kwhy_power_series *series = series_of(recording, meter, device, domain);
+	enum kwhy_status status = KWHY_OK;
+
+	if (!series)
+		status = add_series(recording, meter, device, domain, &series, error);
+	if (!status)
+		status = kwhy_column_reserve((void **)&series->time_ns, &series->capacity, series->count + 1,
+			sizeof(*series->time_ns), "power readings", error);
+	if (!status)
+		status = kwhy_column_reserve((void **)&series->value, &series->value_capacity,
+			series->count + 1, sizeof(*series->value), "power readings", error);
+	if (status)
+		return status;
+	series->time_ns[series->count] = time_ns;
+	series->value[series->count] = value;
+	series->count++;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_recording_add_work(
+	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_column_reserve((void **)&recording->work, &recording->work_capacity,
+		recording->work_count + 1, sizeof(*recording->work), "work units", error);
+
+	if (status)
+		return status;
+	unit = kwhy_recording_copy(recording, unit, strlen(unit));
+	if (!unit)
+		return kwhy_fail_memory(error, "work units");
+	recording->work[recording->work_count++] = (struct kwhy_work){.unit = unit, .count = count};
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording, enum kwhy_note_kind kind,
+	const char *id, struct kwhy_error *error, const char *format, ...)
+{
+	enum kwhy_status status = kwhy_column_reserve((void **)&recording->notes, &recording->note_capacity,
+		recording->note_count + 1, sizeof(*recording->notes), "notes", error);
+	struct kwhy_note note = {.kind = kind};
+	char text[1024];
+	va_list args;
+
+	if (status)
+		return status;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	note.id = kwhy_recording_copy(recording, id, strlen(id));
+	note.text = kwhy_recording_copy(recording, text, strlen(text));
+	if (!note.id || !note.text)
+		return kwhy_fail_memory(error, "notes");
+	recording->notes[recording->note_count++] = note;
+	return KWHY_OK;
+}
+
+uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank)
+{
+	for (size_t i = 0; i < recording->device_count; i++)
+		if (recording->devices[i].index == index && recording->devices[i].rank == rank)
+			return (uint32_t)i;
+	return KWHY_NONE;
+}

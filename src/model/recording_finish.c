@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sort.h"
+#include "model/recording.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* kwhy_recording_finish(): check, sort, link, classify. */
+
+static int three_way(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static enum kwhy_status check_activities(const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->start_ns[i] == KWHY_UNKNOWN_TIME || rows->end_ns[i] < rows->start_ns[i] ||
+			rows->end_ns[i] > INT64_MAX / 4 || rows->start_ns[i] < INT64_MIN / 4)
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"activity %zu (\"%.80s\") has impossible times: start %" PRId64
+				" ns, end %" PRId64 " ns; skip it with --partial",
+				i, kwhy_names_get(&recording->names, rows->name[i]), rows->start_ns[i],
+				rows->end_ns[i]);
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_calls(const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	const struct kwhy_calls *rows = &recording->calls;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->end_ns[i] < rows->start_ns[i] || rows->end_ns[i] > INT64_MAX / 4 ||
+			rows->start_ns[i] < INT64_MIN / 4)
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"API call %zu (\"%.80s\") has impossible times: start %" PRId64
+				" ns, end %" PRId64 " ns; skip it with --partial",
+				i, kwhy_names_get(&recording->names, rows->name[i]), rows->start_ns[i],
+				rows->end_ns[i]);
+	return KWHY_OK;
+}
+
+static int compare_activities(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_recording *recording = context;
+	const struct kwhy_activities *rows = &recording->activities;
+	int order = three_way(kwhy_recording_device_of(recording, a), kwhy_recording_device_of(recording, b));
+
+	if (!order)
+		order = three_way(rows->start_ns[a], rows->start_ns[b]);
+	if (!order)
+		order = three_way(rows->end_ns[a], rows->end_ns[b]);
+	if (!order)
+		order = three_way(rows->stream[a], rows->stream[b]);
+	return order ? order : three_way(rows->name[a], rows->name[b]);
+}
+
+static int compare_calls(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_calls *rows = context;
+	int order = three_way(rows->thread[a], rows->thread[b]);
+
+	if (!order)
+		order = three_way(rows->start_ns[a], rows->start_ns[b]);
+	return order ? order : three_way(rows->end_ns[b], rows->end_ns[a]); /* the outer one first */
+}
+
+static int compare_ranges(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_range *ranges = context;
+	int order = three_way(ranges[a].start_ns, ranges[b].start_ns);
+
+	return order ? order : three_way(ranges[b].end_ns, ranges[a].end_ns);
+}
+
+static int compare_memory(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_memory_point *points = context;
+
+	return three_way(points[a].time_ns, points[b].time_ns);
+}
+
+static int compare_collectives(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_collective *collectives = context;
+
+	return three_way(collectives[a].activity, collectives[b].activity);
+}
+
+static int compare_readings(const void *context, uint32_t a, uint32_t b)
+{
+	const int64_t *time_ns = context;
+
+	return three_way(time_ns[a], time_ns[b]);
+}
+
+/* Collectives name their activity by row: follow the sort. */
+static enum kwhy_status remap_collectives(
+	struct kwhy_recording *recording, const uint32_t *order, struct kwhy_error *error)
+{
+	size_t count = recording->activities.count;
+	uint32_t *place;
+
+	if (!order || recording->collective_count == 0)
+		return KWHY_OK;
+	place = malloc(count * sizeof(*place));
+	if (!place)
+		return kwhy_fail_memory(error, "sorting");
+	for (size_t i = 0; i < count; i++)
+		place[order[i]] = (uint32_t)i;
+	for (size_t i = 0; i < recording->collective_count; i++)
+		recording->collectives[i].activity = place[recording->collectives[i].activity];
+	free(place);
+	return KWHY_OK;
+}
+
+static enum kwhy_status sort_activities(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_activities *rows = &recording->activities;
+	enum kwhy_status status;
+	uint32_t *order;
+
+	status = kwhy_sort_order(rows->count, compare_activities, recording, &order, error);
+	if (!status)
+		status = remap_collectives(recording, order, error);
+#define X(type, column) \
+	if (!status)    \
+		status = kwhy_sort_apply((void **)&rows->column, sizeof(type), rows->count, order, error);
+	KWHY_ACTIVITY_COLUMNS(X)
+#undef X
+	rows->capacity = rows->count;
+	free(order);
+	return status;
+}
+
+static enum kwhy_status sort_calls(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_calls *rows = &recording->calls;
+	enum kwhy_status status;
+	uint32_t *order;
+
+	status = kwhy_sort_order(rows->count, compare_calls, rows, &order, error);
+#define X(type, column) \
+	if (!status)    \
+		status = kwhy_sort_apply((void **)&rows->column, sizeof(type), rows->count, order, error);
+	KWHY_CALL_COLUMNS(X)
+#undef X
+	rows->capacity = rows->count;
+	free(order);
+	return status;
+}
+
+static enum kwhy_status sort_table(void **items, size_t item_bytes, size_t count, size_t *capacity,
+	kwhy_sort_compare *compare, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	uint32_t *order;
+
+	status = kwhy_sort_order(count, compare, *items, &order, error);
+	if (!status && order) {
+		status = kwhy_sort_apply(items, item_bytes, count, order, error);
+		*capacity = count;
+	}
+	free(order);
+	return status;
+}
+
+static enum kwhy_status sort_tables(struct kwhy_recording *r, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	status = sort_table((void **)&r->ranges, sizeof(*r->ranges), r->range_count, &r->range_capacity,
+		compare_ranges, error);
+	if (!status)
+		status = sort_table((void **)&r->memory, sizeof(*r->memory), r->memory_count,
+			&r->memory_capacity, compare_memory, error);
+	if (!status)
+		status = sort_table((void **)&r->collectives, sizeof(*r->collectives), r->collective_count,
+			&r->collective_capacity, compare_collectives, error);
+	return status;
+}
+
+/* Readings with the same time stamp: the last one counts. */
+static void drop_repeated_times(struct kwhy_power_series *series)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < series->count; i++) {
+		if (kept && series->time_ns[kept - 1] == series->time_ns[i])
+			kept--;
+		series->time_ns[kept] = series->time_ns[i];
+		series->value[kept] = series->value[i];
+		kept++;
+	}
+	series->count = kept;
+}
+
+static enum kwhy_status sort_readings(struct kwhy_power_series *series, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	uint32_t *order;
+
+	status = kwhy_sort_order(series->count, compare_readings, series->time_ns, &order, error);
+	if (!status)
+		status = kwhy_sort_apply(
+			(void **)&series->time_ns, sizeof(*series->time_ns), series->count, order, error);
+	if (!status)
+		status = kwhy_sort_apply(
+			(void **)&series->value, sizeof(*series->value), series->count, order, error);
+	series->capacity = series->value_capacity = series->count;
+	free(order);
+	if (!status)
+		drop_repeated_times(series);
+	return status;
+}
+
+static enum kwhy_status index_activities(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_activities *rows = &recording->activities;
+
+	rows->first = calloc(recording->device_count + 1, sizeof(*rows->first));
+	if (!rows->first)
+		return kwhy_fail_memory(error, "the device index");
+	for (size_t i = 0; i < rows->count; i++)
+		rows->first[kwhy_recording_device_of(recording, i) + 1]++;
+	for (size_t d = 0; d < recording->device_count; d++)
+		rows->first[d + 1] += rows->first[d];
+	return KWHY_OK;
+}
+
+static enum kwhy_status index_calls(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_calls *rows = &recording->calls;
+
+	rows->first = calloc(recording->thread_count + 1, sizeof(*rows->first));
+	if (!rows->first)
+		return kwhy_fail_memory(error, "the thread index");
+	for (size_t i = 0; i < rows->count; i++)
+		rows->first[rows->thread[i] + 1]++;
+	for (size_t t = 0; t < recording->thread_count; t++)
+		rows->first[t + 1] += rows->first[t];
+	return KWHY_OK;
+}
+
+static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_calls *rows = &recording->calls;
+	unsigned char *class_of_name = malloc(recording->names.count);
+
+	if (!class_of_name)
+		return kwhy_fail_memory(error, "call classes");
+	for (size_t name = 0; name < recording->names.count; name++)
+		class_of_name[name] = (unsigned char)kwhy_call_class_of(recording->names.strings[name]);
+	for (size_t i = 0; i < rows->count; i++)
+		rows->class[i] = class_of_name[rows->name[i]];
+	free(class_of_name);
+	return KWHY_OK;
+}
+
+/* Open-addressing table from (process, correlation) to a call row + 1. */
+struct call_index {
+	const struct kwhy_recording *recording;
+	uint32_t *slots;
+	size_t mask;
+};
+
+static uint32_t *find_slot(const struct call_index *index, uint32_t process, uint32_t correlation)
+{
+	const struct kwhy_calls *calls = &index->recording->calls;
+	uint64_t hash = ((uint64_t)process << 32 | correlation) * 0x9E3779B97F4A7C15u;
+
+	for (size_t i = hash >> 20 & index->mask;; i = (i + 1) & index->mask) {
+		uint32_t row = index->slots[i];
+
+		if (row == 0 ||
+			(calls->correlation[row - 1] == correlation &&
+				index->recording->threads[calls->thread[row - 1]].process == process))
+			return &index->slots[i];
+	}
+}
+
+/* Of several calls with one id the first that can issue work counts (runtime calls wrap driver calls). */
+static void fill_index(const struct call_index *index)
+{
+	const struct kwhy_recording *recording = index->recording;
+	const struct kwhy_calls *calls = &recording->calls;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		uint32_t *slot;
+
+		if (calls->correlation[i] == KWHY_NONE)
+			continue;
+		slot = find_slot(index, recording->threads[calls->thread[i]].process, calls->correlation[i]);
+		if (*slot == 0 ||
+			(calls->class[*slot - 1] == KWHY_CALL_OTHER && calls->class[i] != KWHY_CALL_OTHER))
+			*slot = (uint32_t)i + 1;
+	}
+}
+
+static void link_activities(struct kwhy_recording *recording, const struct call_index *index)
+{
+	struct kwhy_activities *rows = &recording->activities;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t row = 0;
+
+		if (rows->call[i] != KWHY_NONE)
+			row = *find_slot(index, recording->streams[rows->stream[i]].process, rows->call[i]);
+		rows->call[i] = row ? row - 1 : KWHY_NONE;
+		recording->lost.unlinked_activities += row == 0;
+	}
+}
+
+static enum kwhy_status link_calls(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct call_index index = {.recording = recording, .mask = 1023};
+
+	while (index.mask < recording->calls.count * 2)
+		index.mask = index.mask * 2 + 1;
+	index.slots = calloc(index.mask + 1, sizeof(*index.slots));
+	if (!index.slots)
+		return kwhy_fail_memory(error, "linking calls to activities");
+	fill_index(&index);
+	link_activities(recording, &index);
+	free(index.slots);
+	free(recording->calls.correlation);
+	recording->calls.correlation = NULL;
+	return KWHY_OK;
+}
+
+static void widen(struct kwhy_recording *recording, bool *any, int64_t start_ns, int64_t end_ns)
+{
+	if (!*any || start_ns < recording->start_ns)
+		recording->start_ns = start_ns;
+	if (!*any || end_ns > recording->end_ns)
+		recording->end_ns = end_ns;
+	*any = true;
+}
+
+static void set_window(struct kwhy_recording *recording)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < recording->activities.count; i++)
+		widen(recording, &any, recording->activities.start_ns[i], recording->activities.end_ns[i]);
+	for (size_t i = 0; i < recording->calls.count; i++)
+		widen(recording, &any, recording->calls.start_ns[i], recording->calls.end_ns[i]);
+}
+
+enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	enum kwhy_status status = check_activities(recording, error);
+
+	if (!status)
+		status = check_calls(recording, error);
+	if (!status)
+		status = sort_activities(recording, error);
+	if (!status)
+		status = sort_calls(recording, error);
+	if (!status)
+		status = sort_tables(recording, error);
+	for (size_t i = 0; !status && i < recording->power_count; i++)
+		status = sort_readings(&recording->power[i], error);
+	if (!status)
+		status = index_activities(recording, error);
+	if (!status)
+		status = index_calls(recording, error);
+	if (!status)
+		status = classify_calls(recording, error);
+	if (!status)
+		status = link_calls(recording, error);
+	if (status)
+		return status;
+	recording->has_calls = recording->calls.count > 0;
+	set_window(recording);
+	recording->finished = true;
+	return KWHY_OK;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/ledger.h"
+#include "model/recording.h"
+
+/* The words of the nouns' enumerations, as they stand in report.json and CSV. */
+
+const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind)
+{
+	static const char *const names[KWHY_COPY_KIND_COUNT] = {
+		[KWHY_COPY_UNKNOWN] = "unknown",
+		[KWHY_COPY_H2D] = "h2d",
+		[KWHY_COPY_D2H] = "d2h",
+		[KWHY_COPY_D2D] = "d2d",
+		[KWHY_COPY_P2P] = "p2p",
+		[KWHY_COPY_H2H] = "h2h",
+	};
+
+	return names[kind];
+}
+
+const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind)
+{
+	static const char *const names[KWHY_MEMORY_KIND_COUNT] = {
+		[KWHY_MEMORY_UNKNOWN] = "unknown",
+		[KWHY_MEMORY_PAGEABLE] = "pageable",
+		[KWHY_MEMORY_PINNED] = "pinned",
+		[KWHY_MEMORY_DEVICE] = "device",
+		[KWHY_MEMORY_ARRAY] = "array",
+		[KWHY_MEMORY_MANAGED] = "managed",
+		[KWHY_MEMORY_DEVICE_STATIC] = "device_static",
+		[KWHY_MEMORY_MANAGED_STATIC] = "managed_static",
+	};
+
+	return names[kind];
+}
+
+const char *kwhy_meter_name(enum kwhy_meter meter)
+{
+	static const char *const names[KWHY_METER_COUNT] = {
+		[KWHY_METER_NVML_ENERGY] = "nvml.energy_mj",
+		[KWHY_METER_NVML_SAMPLE] = "nvml.sample_mw",
+		[KWHY_METER_NVML_AVERAGE] = "nvml.average_mw",
+		[KWHY_METER_NVML_INSTANT] = "nvml.instant_mw",
+		[KWHY_METER_RAPL_PACKAGE] = "rapl.package-N_uj",
+		[KWHY_METER_RAPL_DRAM] = "rapl.dram-N_uj",
+		[KWHY_METER_WALL] = "meter_mw",
+	};
+
+	return names[meter];
+}
+
+bool kwhy_meter_is_counter(enum kwhy_meter meter)
+{
+	return kwhy_meter_unit_nj(meter) != 0;
+}
+
+int64_t kwhy_meter_unit_nj(enum kwhy_meter meter)
+{
+	switch (meter) {
+	case KWHY_METER_NVML_ENERGY:
+		return 1000000;
+	case KWHY_METER_RAPL_PACKAGE:
+	case KWHY_METER_RAPL_DRAM:
+		return 1000;
+	default:
+		return 0;
+	}
+}
+
+const char *kwhy_category_name(enum kwhy_category category)
+{
+	static const char *const names[KWHY_CATEGORY_COUNT] = {
+		[KWHY_CATEGORY_COMPUTE] = "compute",
+		[KWHY_CATEGORY_COLLECTIVE] = "collective",
+		[KWHY_CATEGORY_COPY] = "copy",
+		[KWHY_CATEGORY_MEMSET] = "memset",
+		[KWHY_CATEGORY_OVERLAP] = "overlap",
+		[KWHY_CATEGORY_SYNC] = "sync",
+		[KWHY_CATEGORY_LAUNCH] = "launch",
+		[KWHY_CATEGORY_ALLOC] = "alloc",
+		[KWHY_CATEGORY_HOST] = "host",
+		[KWHY_CATEGORY_IDLE] = "idle",
+		[KWHY_CATEGORY_OUTSIDE] = "outside",
+	};
+
+	return names[category];
+}
+
+bool kwhy_category_is_idle(enum kwhy_category category)
+{
+	return category >= KWHY_CATEGORY_SYNC && category <= KWHY_CATEGORY_OUTSIDE;
+}
+
+const char *kwhy_basis_name(enum kwhy_basis basis)
+{
+	static const char *const names[KWHY_BASIS_COUNT] = {
+		[KWHY_BASIS_DATA] = "data",
+		[KWHY_BASIS_PRIOR] = "prior",
+		[KWHY_BASIS_JOINT] = "joint",
+		[KWHY_BASIS_MODELLED] = "modelled",
+		[KWHY_BASIS_NONE] = "none",
+	};
+
+	return names[basis];
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "cmocka_all.h"
+
+#include <math.h>
+
+static void numbers_get_the_prefix_that_fits(void **state)
+{
+	char out[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_energy(out, 508300000000), "508 J");
+	assert_string_equal(kwhy_quantity_si(out, 6.305e-9, "J/B", 3), "6.31 nJ/B"); /* E0.7: not 6.3 uJ/B */
+	assert_string_equal(kwhy_quantity_si(out, 76.19 / 18835, "J/GFLOP", 3), "4.05 mJ/GFLOP"); /* E0.4 */
+	assert_string_equal(kwhy_quantity_time(out, 999600), "1.00 ms");
+	assert_string_equal(kwhy_quantity_time(out, 999400), "999 \xC2\xB5s");
+	assert_string_equal(kwhy_quantity_time(out, 0), "0 s");
+	assert_string_equal(kwhy_quantity_time(out, -1500), "-1.50 \xC2\xB5s");
+	assert_string_equal(kwhy_quantity_bytes(out, 37), "37 B");
+	assert_string_equal(kwhy_quantity_bytes(out, 1 << 20), "1.05 MB"); /* 10^6, not MiB */
+}
+
+static void what_is_not_a_number_is_not_available(void **state)
+{
+	char out[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_si(out, NAN, "J", 3), "n/a");
+	assert_string_equal(kwhy_quantity_percent(out, INFINITY), "n/a");
+	assert_string_equal(kwhy_quantity_percent(out, 0.158), "15.8 %");
+}
+
+static void counts_are_grouped_by_thousands(void **state)
+{
+	char out[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_count(out, 0), "0");
+	assert_string_equal(kwhy_quantity_count(out, 999), "999");
+	assert_string_equal(kwhy_quantity_count(out, 540594), "540,594");
+	assert_string_equal(kwhy_quantity_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_get_the_prefix_that_fits),
+		cmocka_unit_test(what_is_not_a_number_is_not_available),
+		cmocka_unit_test(counts_are_grouped_by_thousands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "model/recording.h"
+
+#include <string.h>
+
+static struct kwhy_error error;
+
+#define OK(call) assert_int_equal((call), KWHY_OK)
+
+/* Two processes with one stream each, on devices 0 and 1. */
+static struct kwhy_recording *two_processes(void)
+{
+	struct kwhy_recording *recording;
+
+	OK(kwhy_recording_new(&recording, &error));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct kwhy_device device = {.index = (int32_t)i, .rank = KWHY_NONE};
+		struct kwhy_process process = {.pid = 100 + i, .rank = KWHY_NONE};
+		struct kwhy_thread thread = {.process = i, .tid = 1};
+		struct kwhy_stream stream = {.device = i, .process = i, .context = 1, .id = 7};
+
+		OK(kwhy_recording_add_device(recording, &device, NULL, &error));
+		OK(kwhy_recording_add_process(recording, &process, NULL, &error));
+		OK(kwhy_recording_add_thread(recording, &thread, NULL, &error));
+		OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
+	}
+	return recording;
+}
+
+static void add(struct kwhy_recording *recording, uint32_t stream, int64_t start_ns, int64_t end_ns,
+	uint32_t correlation)
+{
+	struct kwhy_activity activity = kwhy_activity_unknown();
+
+	activity.start_ns = start_ns;
+	activity.end_ns = end_ns;
+	activity.stream = stream;
+	activity.call = correlation;
+	OK(kwhy_recording_add_activity(recording, &activity, &error));
+}
+
+static void add_call(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, const char *name,
+	uint32_t correlation)
+{
+	uint32_t id;
+
+	OK(kwhy_names_intern(&recording->names, name, strlen(name), &id, &error));
+	OK(kwhy_recording_add_call(recording, start_ns, start_ns + 5, id, thread, correlation, &error));
+}
+
+static void rows_are_sorted_by_device_and_time_and_indexed(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	add(recording, 1, 50, 60, KWHY_NONE);
+	add(recording, 0, 30, 40, KWHY_NONE);
+	add(recording, 0, 10, 20, KWHY_NONE);
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->activities.first[0], 0);
+	assert_int_equal(recording->activities.first[1], 2);
+	assert_int_equal(recording->activities.first[2], 3);
+	assert_int_equal(recording->activities.start_ns[0], 10);
+	assert_int_equal(recording->activities.end_ns[0], 20);
+	assert_int_equal(recording->start_ns, 10);
+	assert_int_equal(recording->end_ns, 60);
+	kwhy_recording_free(recording);
+}
+
+static void correlation_ids_are_joined_within_their_process(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	add_call(recording, 1, 5, "cudaLaunchKernel", 9);
+	add_call(recording, 0, 6, "cudaLaunchKernel", 9);
+	add_call(recording, 0, 7, "cudaGetDevice", 8);
+	add(recording, 1, 50, 60, 9);
+	add(recording, 0, 30, 40, 9);
+	add(recording, 0, 41, 42, 77);
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->calls.thread[recording->activities.call[0]], 0);
+	assert_int_equal(recording->activities.call[1], KWHY_NONE);
+	assert_int_equal(recording->calls.thread[recording->activities.call[2]], 1);
+	assert_int_equal(recording->lost.unlinked_activities, 1);
+	kwhy_recording_free(recording);
+}
+
+static void an_activity_that_ends_before_it_starts_is_refused_by_name(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	add(recording, 0, 30, 29, KWHY_NONE);
+	assert_int_equal(kwhy_recording_finish(recording, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "impossible times"));
+	kwhy_recording_free(recording);
+}
+
+static void collectives_follow_their_activity_through_the_sort(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+	struct kwhy_collective collective = {.activity = 0, .group_size = 2};
+
+	(void)state;
+	add(recording, 0, 30, 40, KWHY_NONE);
+	add(recording, 0, 10, 20, KWHY_NONE);
+	OK(kwhy_recording_add_collective(recording, &collective, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->collectives[0].activity, 1);
+	kwhy_recording_free(recording);
+}
+
+static void readings_are_sorted_and_a_repeated_time_counts_once(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, 20, 5, &error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, 10, 4, &error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, 20, 6, &error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, 20, 6, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->power_count, 2);
+	assert_int_equal(recording->power[0].count, 2);
+	assert_int_equal(recording->power[0].time_ns[0], 10);
+	assert_int_equal(recording->power[0].value[1], 6);
+	kwhy_recording_free(recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_sorted_by_device_and_time_and_indexed),
+		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
+		cmocka_unit_test(an_activity_that_ends_before_it_starts_is_refused_by_name),
+		cmocka_unit_test(collectives_follow_their_activity_through_the_sort),
+		cmocka_unit_test(readings_are_sorted_and_a_repeated_time_counts_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
