@@ -1,3 +1,11 @@
+# A portable build takes archives where the distribution has them; the rest is bundled (KwhyInstall).
+if(KWHY_PORTABLE)
+	set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+	set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+	# DT_RPATH, not DT_RUNPATH: it also holds for what the bundled libraries need themselves.
+	add_link_options(-Wl,--disable-new-dtags)
+endif()
+
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)

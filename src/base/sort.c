@@ -72,8 +72,8 @@ enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const
 			error, KWHY_E_MEMORY, "more than 4,294,967,294 rows of one kind; split the trace");
 	if (in_order(&sorter))
 		return KWHY_OK;
-	sorter.from = malloc(count * sizeof(*sorter.from));
-	sorter.to = malloc(count * sizeof(*sorter.to));
+	sorter.from = calloc(count, sizeof(*sorter.from));
+	sorter.to = calloc(count, sizeof(*sorter.to));
 	if (!sorter.from || !sorter.to) {
 		free(sorter.from);
 		free(sorter.to);

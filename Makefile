@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# The four things people do with a checkout. Everything else: cmake --list-presets.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+BUILD := build/release
+PROFILE := profiles/nvidia-h200.json
+EXAMPLE := examples/h200-decode
+
+.PHONY: demo check install clean setup-build setup-check configure
+
+demo: setup-build configure
+	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy
+	mkdir -p build/demo
+	$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.gz --power $(EXAMPLE)/power.csv
+	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.gz --power $(EXAMPLE)/power.csv -o build/demo/report.json
+	@echo "The same report as data: build/demo/report.json"
+
+check: setup-check configure
+	cmake --build $(BUILD) --parallel $(JOBS)
+	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
+
+install: configure
+	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy man
+	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" --strip
+
+clean:
+	rm -rf build
+
+setup-build:
+	@scripts/setup build
+
+setup-check:
+	@scripts/setup build check
+
+configure:
+	cmake --preset release

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The checks themselves: each passes on a small clean tree and fails once that tree is spoilt.
+# Usage: checks_fail.sh SOURCE_DIR
+set -euo pipefail
+source_dir=$1
+checks=$source_dir/tests/project
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+clean_tree() {
+	rm -rf "${tree:?}"/*
+	mkdir -p "$tree"/{src/low,src/high,tests,bench,scripts}
+	cp "$source_dir/.clang-format" "$tree/"
+	printf '| folder | holds | may use |\n|---|---|---|\n| low | x | nothing |\n| high | y | low |\n' >"$tree/ARCHITECTURE.md"
+	printf '/* SPDX-License-Identifier: Apache-2.0 */\nint low_call(void);\n' >"$tree/src/low/low.h"
+	printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "low/low.h"\n\nint high_call(void)\n{\n\treturn low_call();\n}\n' \
+		>"$tree/src/high/high.c"
+}
+
+bad=0
+# expect pass|fail CHECK WHAT
+expect() {
+	local status=pass
+	bash "$checks/$2.sh" "$tree" >"$tree/log" 2>&1 || status=fail
+	if [ "$status" != "$1" ]; then
+		echo "$2: expected $1 with $3, got $status:"
+		cat "$tree/log"
+		bad=1
+	fi
+	clean_tree
+}
+
+long_function() {
+	printf '/* SPDX-License-Identifier: Apache-2.0 */\nint f(int x)\n{\n'
+	printf '\tx++;\n%.0s' {1..70}
+	printf '\treturn x;\n}\n'
+}
+
+clean_tree
+for check in layers functions format words; do
+	expect pass "$check" "a clean tree"
+done
+echo '#include "high/high.h"' >>"$tree/src/low/low.h"
+expect fail layers "an include of the layer above"
+echo '#include "low.h"' >>"$tree/src/high/high.c"
+expect fail layers "an include without a folder"
+mkdir "$tree/src/stray"
+expect fail layers "a folder outside the table"
+long_function >"$tree/src/low/long.c"
+expect fail functions "a function of 74 lines"
+echo 'int  spaced;' >>"$tree/src/low/low.h"
+expect fail format "two spaces"
+echo '/* TO''DO: later */' >>"$tree/src/low/low.h"
+expect fail words "an unfinished mark"
+cp "$tree/src/low/low.h" "$tree/src/low/utils.h"
+expect fail words "a file without a subject"
+echo 'int bare;' >"$tree/src/low/bare.h"
+expect fail words "no licence line"
+echo '/* see /ho''me/me/notes */' >>"$tree/src/low/low.h"
+expect fail words "a path of one machine"
+exit "$bad"

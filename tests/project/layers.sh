@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every folder of src/ includes only what the layer table of ARCHITECTURE.md allows it.
+# Usage: layers.sh SOURCE_DIR
+set -euo pipefail
+cd "$1"
+
+# "folder|may use" lines of the table that starts with "| folder | holds | may use |".
+layer_table() {
+	awk -F'|' '
+		function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
+		/^\| folder \| holds \| may use \|/ { inside = 1; getline; next }
+		inside && !/^\|/ { exit }
+		inside { print trim($2) "|" trim($4) }
+	' ARCHITECTURE.md
+}
+
+# "file:line folder included" for every quoted include below src/.
+includes() {
+	grep -rnoE --include='*.[ch]' --include='*.cc' --include='*.def' '^[ \t]*#[ \t]*include[ \t]*"[^"]+"' src |
+		sed -E 's/^(src\/([^/]+)\/[^:]*:[0-9]+):.*"([^"]+)"/\1 \2 \3/'
+}
+
+declare -A allowed
+while IFS='|' read -r folder uses; do
+	[ "$uses" != nothing ] || uses=
+	allowed[$folder]=" $folder $uses "
+done < <(layer_table)
+[ "${#allowed[@]}" -gt 0 ] || { echo "ARCHITECTURE.md has no layer table"; exit 1; }
+
+bad=0
+complain() {
+	echo "$*"
+	bad=1
+}
+
+for folder in src/*/; do
+	folder=$(basename "$folder")
+	[ -n "${allowed[$folder]:-}" ] || complain "src/$folder is not in the layer table of ARCHITECTURE.md"
+done
+for folder in "${!allowed[@]}"; do
+	[ -d "src/$folder" ] || complain "ARCHITECTURE.md names src/$folder, which does not exist"
+done
+count=0
+while read -r place folder included; do
+	count=$((count + 1))
+	layer=${included%%/*}
+	if [ "$layer" = "$included" ]; then
+		complain "$place: \"$included\" does not name its folder"
+	elif [[ "${allowed[$folder]:-}" != *" $layer "* ]]; then
+		complain "$place: $folder may not use $layer (\"$included\")"
+	fi
+done < <(includes)
+[ "$count" -gt 0 ] || complain "no includes found below src/"
+exit "$bad"

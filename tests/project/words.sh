@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Nothing is left unfinished, no file is a drawer, every source says its licence, no path of one machine.
+# Usage: words.sh SOURCE_DIR
+set -euo pipefail
+cd "$1"
+self=tests/project/words.sh
+
+bad=0
+# complain_of TITLE LINES: fails when there are lines, and shows them.
+complain_of() {
+	[ -n "$2" ] || return 0
+	printf '%s:\n%s\n' "$1" "$2"
+	bad=1
+}
+
+places=()
+for place in src include tests bench bindings web/src scripts cmake examples docs profiles completions .ci \
+	CMakeLists.txt Makefile README.md ARCHITECTURE.md CONTRIBUTING.md; do
+	[ ! -e "$place" ] || places+=("$place")
+done
+parts=(src tests bench scripts)
+
+# grep that takes "nothing found" for an answer, and leaves this file out, which must name the words.
+find_words() {
+	grep -rnI --exclude="$(basename $self)" "$@" "${places[@]}" || [ $? -eq 1 ]
+}
+sources() {
+	find "${parts[@]}" -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -path 'scripts/*' -type f
+}
+
+complain_of "unfinished marks" "$(find_words -wE 'TODO|FIXME|XXX|HACK')"
+complain_of "unfinished parts" "$(find_words -wiE 'stub|not implemented|unimplemented|placeholder')"
+complain_of "files without a subject" \
+	"$(find "${parts[@]}" -iname 'utils*' -o -iname 'misc*' -o -iname 'common*' -o -iname 'helpers*')"
+complain_of "no licence line" "$(sources | xargs grep -LF 'SPDX-License-Identifier: Apache-2.0' || [ $? -eq 1 ])"
+complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|home|root)/')"
+exit "$bad"
