@@ -28,7 +28,6 @@ void kwhy_sweep_init(struct kwhy_sweep *sweep, const struct kwhy_recording *reco
 		.cut_count = cut_count,
 		.now_ns = start_ns,
 		.limit_ns = end_ns,
-		.first_end_ns = INT64_MAX,
 	};
 	if (start_ns == KWHY_UNKNOWN_TIME)
 		sweep->now_ns = first < sweep->end ? rows->start_ns[first] : 0;
@@ -41,46 +40,86 @@ void kwhy_sweep_init(struct kwhy_sweep *sweep, const struct kwhy_recording *reco
 void kwhy_sweep_done(struct kwhy_sweep *sweep)
 {
 	free(sweep->rows);
-	sweep->rows = NULL;
+	free(sweep->started);
+	free(sweep->ended);
+	sweep->rows = sweep->started = sweep->ended = NULL;
 }
 
-static void drop_ended(struct kwhy_sweep *sweep)
+static void sift_up(struct kwhy_sweep *sweep, uint32_t row)
 {
 	const int64_t *end_ns = sweep->recording->activities.end_ns;
-	size_t kept = 0;
+	size_t at = sweep->row_count++;
 
-	if (sweep->first_end_ns > sweep->now_ns)
-		return;
-	sweep->first_end_ns = INT64_MAX;
-	for (size_t i = 0; i < sweep->row_count; i++) {
-		uint32_t row = sweep->rows[i];
+	for (; at > 0 && end_ns[sweep->rows[(at - 1) / 2]] > end_ns[row]; at = (at - 1) / 2)
+		sweep->rows[at] = sweep->rows[(at - 1) / 2];
+	sweep->rows[at] = row;
+}
 
-		if (end_ns[row] <= sweep->now_ns)
-			continue;
-		sweep->rows[kept++] = row;
-		if (end_ns[row] < sweep->first_end_ns)
-			sweep->first_end_ns = end_ns[row];
+/* Takes the top off and puts the last row in its place. */
+static void sift_down(struct kwhy_sweep *sweep)
+{
+	const int64_t *end_ns = sweep->recording->activities.end_ns;
+	size_t count = --sweep->row_count, at = 0;
+	uint32_t row = sweep->rows[count];
+
+	for (size_t child = 1; child < count; child = 2 * at + 1) {
+		if (child + 1 < count && end_ns[sweep->rows[child + 1]] < end_ns[sweep->rows[child]])
+			child++;
+		if (end_ns[row] <= end_ns[sweep->rows[child]])
+			break;
+		sweep->rows[at] = sweep->rows[child];
+		at = child;
 	}
-	sweep->row_count = kept;
+	sweep->rows[at] = row;
+}
+
+static int64_t first_end(const struct kwhy_sweep *sweep)
+{
+	return sweep->row_count ? sweep->recording->activities.end_ns[sweep->rows[0]] : INT64_MAX;
+}
+
+static enum kwhy_status append(
+	uint32_t **rows, size_t *count, size_t *capacity, uint32_t row, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_column_reserve(
+		(void **)rows, capacity, *count + 1, sizeof(**rows), "running activities", error);
+
+	if (!status)
+		(*rows)[(*count)++] = row;
+	return status;
+}
+
+static enum kwhy_status drop_ended(struct kwhy_sweep *sweep, struct kwhy_error *error)
+{
+	sweep->ended_count = 0;
+	while (first_end(sweep) <= sweep->now_ns) {
+		enum kwhy_status status = append(
+			&sweep->ended, &sweep->ended_count, &sweep->ended_capacity, sweep->rows[0], error);
+
+		if (status)
+			return status;
+		sift_down(sweep);
+	}
+	return KWHY_OK;
 }
 
 static enum kwhy_status take_started(struct kwhy_sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &sweep->recording->activities;
+	enum kwhy_status status = KWHY_OK;
 
+	sweep->started_count = 0;
 	for (; sweep->next < sweep->end && rows->start_ns[sweep->next] <= sweep->now_ns; sweep->next++) {
-		int64_t end_ns = rows->end_ns[sweep->next];
-		enum kwhy_status status;
-
-		if (end_ns <= sweep->now_ns)
+		if (rows->end_ns[sweep->next] <= sweep->now_ns)
 			continue;
-		status = kwhy_column_reserve((void **)&sweep->rows, &sweep->row_capacity,
-			sweep->row_count + 1, sizeof(*sweep->rows), "running activities", error);
+		status = append(&sweep->started, &sweep->started_count, &sweep->started_capacity,
+			(uint32_t)sweep->next, error);
+		if (!status)
+			status = kwhy_column_reserve((void **)&sweep->rows, &sweep->row_capacity,
+				sweep->row_count + 1, sizeof(*sweep->rows), "running activities", error);
 		if (status)
 			return status;
-		sweep->rows[sweep->row_count++] = (uint32_t)sweep->next;
-		if (end_ns < sweep->first_end_ns)
-			sweep->first_end_ns = end_ns;
+		sift_up(sweep, (uint32_t)sweep->next);
 	}
 	return KWHY_OK;
 }
@@ -91,8 +130,8 @@ static int64_t next_change(struct kwhy_sweep *sweep)
 	const struct kwhy_activities *rows = &sweep->recording->activities;
 	int64_t change = sweep->limit_ns;
 
-	if (sweep->first_end_ns < change)
-		change = sweep->first_end_ns;
+	if (first_end(sweep) < change)
+		change = first_end(sweep);
 	if (sweep->next < sweep->end && rows->start_ns[sweep->next] < change)
 		change = rows->start_ns[sweep->next];
 	while (sweep->next_cut < sweep->cut_count && sweep->cuts[sweep->next_cut] <= sweep->now_ns)
@@ -106,13 +145,18 @@ int kwhy_sweep_next(struct kwhy_sweep *sweep, struct kwhy_stretch *out, struct k
 {
 	if (sweep->now_ns >= sweep->limit_ns)
 		return 1;
-	drop_ended(sweep);
-	if (take_started(sweep, error))
+	if (drop_ended(sweep, error) || take_started(sweep, error))
 		return -1;
-	out->start_ns = sweep->now_ns;
-	out->end_ns = next_change(sweep);
-	out->rows = sweep->rows;
-	out->row_count = sweep->row_count;
+	*out = (struct kwhy_stretch){
+		.start_ns = sweep->now_ns,
+		.end_ns = next_change(sweep),
+		.rows = sweep->rows,
+		.row_count = sweep->row_count,
+		.started = sweep->started,
+		.started_count = sweep->started_count,
+		.ended = sweep->ended,
+		.ended_count = sweep->ended_count,
+	};
 	sweep->now_ns = out->end_ns;
 	return 0;
 }

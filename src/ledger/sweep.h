@@ -8,7 +8,9 @@
 /*
  * Walks one device's activities in time: yields stretches [start, end) in which the set of running
  * activities does not change, gaps (no rows) between activities included. Zero-length activities run in
- * no stretch. Time O(n log concurrency), memory O(concurrency).
+ * no stretch, but one that starts inside a gap splits it. Time O(n log concurrency), memory
+ * O(concurrency); a caller that walks `rows` in every stretch pays concurrency for each, one that
+ * follows `started` and `ended` does not.
  */
 struct kwhy_sweep {
 	const struct kwhy_recording *recording;
@@ -16,15 +18,20 @@ struct kwhy_sweep {
 	const int64_t *cuts; /* sorted times at which stretches are split as well; may be NULL */
 	size_t cut_count, next_cut;
 	int64_t now_ns, limit_ns;
-	uint32_t *rows; /* running, unordered */
+	uint32_t *rows; /* running; a heap, the one that ends first on top */
 	size_t row_count, row_capacity;
-	int64_t first_end_ns; /* earliest end among rows */
+	uint32_t *started, *ended; /* since the stretch before */
+	size_t started_count, started_capacity, ended_count, ended_capacity;
 };
 
 struct kwhy_stretch {
 	int64_t start_ns, end_ns;
-	const uint32_t *rows; /* running activities; lent until the next call */
+	const uint32_t *rows; /* running activities, unordered; lent until the next call, as those below */
 	size_t row_count;
+	const uint32_t *started; /* running now and not in the stretch before */
+	size_t started_count;
+	const uint32_t *ended; /* running in the stretch before and not now */
+	size_t ended_count;
 };
 
 /* From start_ns to end_ns; both KWHY_UNKNOWN_TIME: from the first start to the last end. */

@@ -42,7 +42,10 @@ struct kwhy_copy_sum {
 	int64_t total_ns;
 };
 
-/* Copies again, by kind and size class: bytes in [2^class, 2^(class+1)); class 0 holds 0 and 1 byte. */
+/*
+ * Copies again, by kind and size class: bytes in [2^class, 2^(class+1)); class 0 holds 0 and 1 byte;
+ * KWHY_NONE: copies that do not say.
+ */
 struct kwhy_copy_class_sum {
 	uint32_t kind, src_memory, dst_memory, size_class;
 	uint64_t count, bytes;
@@ -59,7 +62,8 @@ struct kwhy_device_time {
 	int64_t span_ns, busy_ns, idle_ns;
 	int64_t compute_ns, collective_ns, copy_ns, memset_ns, overlap_ns;
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
-	uint64_t idle_gaps;
+	uint64_t idle_gaps; /* idle stretches inside the span; an activity of zero length splits one */
+	uint64_t sync_gaps, launch_gaps, alloc_gaps, host_gaps; /* gaps with some of that in them */
 
 	uint64_t kernel_count; /* all kernels, collectives and graph rows among them */
 	int64_t kernel_total_ns, kernel_union_ns;
@@ -79,7 +83,8 @@ struct kwhy_device_time {
 
 	/* Three utilisations, of the span; NAN where unknown. */
 	double busy_ratio;
-	double sm_weighted_ratio;	/* blocks resident against what the device holds, over the span */
+	double sm_weighted_ratio;	/* blocks resident against what the device holds, over the span;
+					   kernels of unknown grid count nothing */
 	double sm_weighted_known_ratio; /* share of kernel time whose grid is known */
 	double roofline_ratio;		/* where FLOP or bytes are known; else NAN */
 

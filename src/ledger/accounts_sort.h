@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ACCOUNTS_SORT_H
+#define KWHY_LEDGER_ACCOUNTS_SORT_H
+
+#include "base/status.h"
+#include "model/ledger.h"
+
+/*
+ * Drops a device's empty `outside` account and puts the others in order: gross energy, without energy
+ * time, descending; then category and name. account_of and the members of groups follow.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_accounts_sort(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_METERED_H
+#define KWHY_LEDGER_METERED_H
+
+#include "base/status.h"
+#include "model/ledger.h"
+
+#include <stdbool.h>
+
+/*
+ * Time that a device's meter saw and that lies in the recorded coverage, but before the first or after
+ * the last activity. Without a stated coverage that is the window of the API calls.
+ */
+struct kwhy_metered_outside {
+	bool metered; /* the device has a meter with two readings or more */
+	int64_t before_ns, after_ns;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_device_time *time, struct kwhy_metered_outside *out, struct kwhy_error *error);
+
+#endif

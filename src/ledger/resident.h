@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_RESIDENT_H
+#define KWHY_LEDGER_RESIDENT_H
+
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A share of the device in 2^-32, so that sums of shares are exact in any order. */
+#define KWHY_RESIDENT_FULL ((uint64_t)1 << 32)
+
+/*
+ * Share of the blocks the device can hold at once that this kernel's grid fills, at most
+ * KWHY_RESIDENT_FULL. A multiprocessor holds as many blocks as its threads, registers and shared memory
+ * allow, of those limits that device and activity state; one block when they state none.
+ * False: the grid or the number of multiprocessors is unknown.
+ */
+bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
+	uint64_t *out_share);
+
+#endif

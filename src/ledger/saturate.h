@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_SATURATE_H
+#define KWHY_LEDGER_SATURATE_H
+
+#include <stdint.h>
+
+/*
+ * Plain sums over activities have no bound that the recording's window gives (ten thousand kernels that
+ * each claim a century at once are absurd, but a file may say so): they stop at the largest number.
+ */
+static inline int64_t kwhy_saturate_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
+
+static inline uint64_t kwhy_saturate_add_unsigned(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+#endif
