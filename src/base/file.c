@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum kwhy_status fail_write(const char *path, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_IO, "cannot write '%.300s': %s; name another file or folder with -o",
+		path, strerror(errno));
+}
+
+/* The umask can only be read by setting it; nobody else creates files in between that would matter. */
+static mode_t mode_for(const struct stat *old)
+{
+	mode_t mask;
+
+	if (old)
+		return old->st_mode & 07777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, bytes, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return -1;
+		bytes += written;
+		length -= (size_t)written;
+	}
+	return 0;
+}
+
+static int write_open(int fd, const void *bytes, size_t length, const mode_t *mode)
+{
+	int failed = write_all(fd, bytes, length);
+
+	if (!failed && mode)
+		failed = fchmod(fd, *mode);
+	if (close(fd))
+		failed = -1;
+	return failed;
+}
+
+static enum kwhy_status write_directly(
+	const char *path, const void *bytes, size_t length, struct kwhy_error *error)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write_open(fd, bytes, length, NULL))
+		return fail_write(path, error);
+	return KWHY_OK;
+}
+
+/* `target`: where links lead; `path`: as the user named it. */
+static enum kwhy_status write_beside(const char *path, const char *target, mode_t mode, const void *bytes,
+	size_t length, struct kwhy_error *error)
+{
+	char *beside;
+	enum kwhy_status status = KWHY_OK;
+	int fd;
+
+	if (asprintf(&beside, "%s.XXXXXX", target) < 0)
+		return kwhy_fail_memory(error, "a file name");
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0) {
+		status = fail_write(path, error);
+	} else if (write_open(fd, bytes, length, &mode) || rename(beside, target)) {
+		status = fail_write(path, error);
+		unlink(beside);
+	}
+	free(beside);
+	return status;
+}
+
+enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t length, struct kwhy_error *error)
+{
+	struct stat old;
+	bool exists = stat(path, &old) == 0;
+	char *target = exists ? realpath(path, NULL) : NULL;
+	enum kwhy_status status;
+
+	if (exists && S_ISDIR(old.st_mode)) {
+		errno = EISDIR;
+		status = fail_write(path, error);
+	} else if (exists && !S_ISREG(old.st_mode)) {
+		status = write_directly(path, bytes, length, error);
+	} else {
+		status = write_beside(
+			path, target ? target : path, mode_for(exists ? &old : NULL), bytes, length, error);
+	}
+	free(target);
+	return status;
+}
+
+/* 0: all read, 1: more than the limit, -1: errno says why. */
+static int read_all(FILE *file, size_t limit_bytes, struct kwhy_text *out)
+{
+	char buffer[1 << 14];
+	size_t got, sum = 0;
+
+	while ((got = fread(buffer, 1, sizeof(buffer), file)) > 0) {
+		sum += got;
+		if (sum > limit_bytes)
+			return 1;
+		kwhy_text_add_bytes(out, buffer, got);
+	}
+	return ferror(file) ? -1 : 0;
+}
+
+enum kwhy_status kwhy_file_read(
+	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error)
+{
+	FILE *file = fopen(path, "rbe");
+	struct kwhy_text bytes = {0};
+	enum kwhy_status status;
+	int result = file ? read_all(file, limit_bytes, &bytes) : -1;
+
+	if (result < 0)
+		status = kwhy_fail(error, KWHY_E_IO,
+			"cannot read '%.300s': %s; check the name and its permissions", path,
+			strerror(errno));
+	else if (result > 0)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"'%.300s' is larger than the %zu MB that such a file may have; is it the right one?",
+			path, limit_bytes / 1000000);
+	else
+		status = kwhy_text_check(&bytes, error);
+	if (!status)
+		kwhy_text_add_bytes(out, bytes.data ? bytes.data : "", bytes.length);
+	if (file)
+		fclose(file);
+	kwhy_text_done(&bytes);
+	return status ? status : kwhy_text_check(out, error);
+}

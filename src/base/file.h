@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_FILE_H
+#define KWHY_BASE_FILE_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stddef.h>
+
+/*
+ * Writes a whole file beside `path` and renames it into place: `path` holds the old bytes or all of the new
+ * ones, never a part. A link keeps pointing where it did; a device or a pipe is written to directly. The mode
+ * is the old file's, else what the umask leaves of 0666.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_file_write(
+	const char *path, const void *bytes, size_t length, struct kwhy_error *error);
+
+/* Appends the file's bytes to `out`; one of more than `limit_bytes` is KWHY_E_INPUT. */
+KWHY_MUST_USE enum kwhy_status kwhy_file_read(
+	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif

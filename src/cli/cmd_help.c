@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/output.h"
+
+#include <stddef.h>
+
+struct help_options {
+	bool all;
+};
+
+static void add_overview(struct kwhy_text *out)
+{
+	kwhy_text_add(out,
+		"usage: kwhy COMMAND [OPTIONS] ...\n\n"
+		"Where did the joules and the seconds of a GPU program go, and what would it save\n"
+		"to change that?\n\n");
+	for (size_t i = 0; kwhy_commands[i]; i++)
+		kwhy_text_addf(out, "  %-10s %s\n", kwhy_commands[i]->name, kwhy_commands[i]->summary);
+	kwhy_text_add(out,
+		"\n'kwhy help COMMAND' shows its options.\n"
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 threshold of --fail-if exceeded.\n");
+}
+
+/* One line an option, for machines: COMMAND, --OPTION, -LETTER, ARGUMENT, HELP between tabs; "-": none. */
+static void add_listing(struct kwhy_text *out)
+{
+	for (size_t i = 0; kwhy_commands[i]; i++) {
+		const struct kwhy_command *command = kwhy_commands[i];
+
+		kwhy_text_addf(out, "%s\t-\t-\t%s\t%s\n", command->name,
+			*command->operands ? command->operands : "-", command->summary);
+		for (const struct kwhy_option *option = command->options; option->name; option++) {
+			char letter[3] = {'-', option->letter, '\0'};
+
+			kwhy_text_addf(out, "%s\t--%s\t%s\t%s\t%s\n", command->name, option->name, letter,
+				option->argument ? option->argument : "-", option->help);
+		}
+	}
+}
+
+static enum kwhy_status add_command(const char *name, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const struct kwhy_command *command = kwhy_command_find(name);
+
+	if (!command)
+		return kwhy_command_unknown(name, error);
+	kwhy_command_help_text(command, out);
+	return KWHY_OK;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct help_options *options = invocation->options;
+	struct kwhy_text text = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	if (invocation->operands.count > 1)
+		return kwhy_fail(error, KWHY_E_USAGE, "help takes one command at a time");
+	if (invocation->operands.count == 1)
+		status = add_command(invocation->operands.items[0], &text, error);
+	else if (options->all)
+		add_listing(&text);
+	else
+		add_overview(&text);
+	if (!status)
+		status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_output_write(NULL, &text, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"all", 'a', NULL, "list every command and option, tab-separated", KWHY_OPTION_FLAG,
+		offsetof(struct help_options, all)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_help = {
+	.name = "help",
+	.operands = "[COMMAND]",
+	.summary = "List the commands, or show the options of one.",
+	.options = options_table,
+	.options_bytes = sizeof(struct help_options),
+	.run = run,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_COMMAND_H
+#define KWHY_CLI_COMMAND_H
+
+#include "base/status.h"
+#include "cli/options.h"
+
+/* What a shell sees of kwhy. */
+enum kwhy_exit { KWHY_EXIT_DONE = 0, KWHY_EXIT_FAILED = 1, KWHY_EXIT_USAGE = 2, KWHY_EXIT_EXCEEDED = 3 };
+
+/* One invocation of a command. */
+struct kwhy_invocation {
+	const void *options; /* the command's options struct */
+	struct kwhy_operands operands;
+	const char *line;     /* the command line as typed, words quoted where needed */
+	enum kwhy_exit *exit; /* KWHY_EXIT_DONE unless the command says otherwise */
+};
+
+struct kwhy_command {
+	const char *name;
+	const char *operands; /* as the help shows them; "" none */
+	const char *summary;  /* one line */
+	const char *details;  /* further lines of the help; NULL: none */
+	const struct kwhy_option *options;
+	size_t options_bytes;
+	void (*defaults)(void *options); /* of a zeroed struct; NULL: zero is right */
+	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
+};
+
+/* The one table: dispatch, help, man pages and completions follow it. Ends with a NULL row. */
+extern const struct kwhy_command *const kwhy_commands[];
+
+extern const struct kwhy_command kwhy_command_report;
+extern const struct kwhy_command kwhy_command_compare;
+extern const struct kwhy_command kwhy_command_help;
+extern const struct kwhy_command kwhy_command_version;
+
+/* NULL: there is none of that name. */
+const struct kwhy_command *kwhy_command_find(const char *name);
+
+/* KWHY_E_USAGE that names the nearest command. */
+KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(const char *name, struct kwhy_error *error);
+
+/* Usage, options and details of one command. */
+void kwhy_command_help_text(const struct kwhy_command *command, struct kwhy_text *out);
+
+/* Runs argv as the shell gave it; prints what went wrong; gives the exit status. */
+int kwhy_command_main(int argc, char **argv);
+
+#define KWHY_OPTION_ROW_HELP                                             \
+	{                                                                \
+		"help", 'h', NULL, "show this help", KWHY_OPTION_HELP, 0 \
+	}
+#define KWHY_OPTION_ROW_END               \
+	{                                 \
+		NULL, 0, NULL, NULL, 0, 0 \
+	}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27 };
+
+/* The table as getopt_long() wants it. */
+struct getopt_table {
+	struct option longs[OPTION_LIMIT + 1];
+	char letters[2 * OPTION_LIMIT + 3];
+	size_t count;
+};
+
+static void table_make(struct getopt_table *table, const struct kwhy_option *options)
+{
+	char *letter = table->letters;
+
+	*table = (struct getopt_table){0};
+	*letter++ = ':';
+	for (; options[table->count].name && table->count < OPTION_LIMIT; table->count++) {
+		const struct kwhy_option *option = &options[table->count];
+
+		table->longs[table->count] = (struct option){.name = option->name,
+			.has_arg = option->argument ? required_argument : no_argument,
+			.val = LONG_BASE + (int)table->count};
+		if (!option->letter)
+			continue;
+		*letter++ = option->letter;
+		if (option->argument)
+			*letter++ = ':';
+	}
+}
+
+/* `found` is a letter, or LONG_BASE + place in the table. */
+static const struct kwhy_option *option_of(const struct kwhy_option *options, int found)
+{
+	if (found >= LONG_BASE)
+		return &options[found - LONG_BASE];
+	for (; options->name; options++)
+		if (options->letter == found)
+			return options;
+	return NULL;
+}
+
+static enum kwhy_status add_string(struct kwhy_strings *list, const char *value, struct kwhy_error *error)
+{
+	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+
+	if (!items)
+		return kwhy_fail_memory(error, "the command line");
+	items[list->count++] = value;
+	list->items = items;
+	return KWHY_OK;
+}
+
+static enum kwhy_status set_number(
+	const struct kwhy_option *option, const char *value, double *out, struct kwhy_error *error)
+{
+	char *end;
+	double number = strtod(value, &end);
+
+	if (end == value || (strcmp(end, "") != 0 && strcmp(end, "%") != 0) || !isfinite(number))
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--%s takes a number, not '%.100s'", option->name, value);
+	*out = number;
+	return KWHY_OK;
+}
+
+static enum kwhy_status set_count(
+	const struct kwhy_option *option, const char *value, uint64_t *out, struct kwhy_error *error)
+{
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--%s takes a whole number, not '%.100s'", option->name, value);
+	*out = number;
+	return KWHY_OK;
+}
+
+static enum kwhy_status set_option(
+	const struct kwhy_option *option, const char *value, void *target, struct kwhy_error *error)
+{
+	void *field = (char *)target + option->offset;
+
+	switch (option->kind) {
+	case KWHY_OPTION_FLAG:
+		*(bool *)field = true;
+		return KWHY_OK;
+	case KWHY_OPTION_TEXT:
+		*(const char **)field = value;
+		return KWHY_OK;
+	case KWHY_OPTION_LIST:
+		return add_string(field, value, error);
+	case KWHY_OPTION_NUMBER:
+		return set_number(option, value, field, error);
+	case KWHY_OPTION_COUNT:
+		return set_count(option, value, field, error);
+	default:
+		return KWHY_OK;
+	}
+}
+
+static enum kwhy_status fail_option(
+	int found, const struct kwhy_option *options, char *const *argv, int at, struct kwhy_error *error)
+{
+	const struct kwhy_option *option = optopt ? option_of(options, optopt) : NULL;
+
+	if (found == ':' && option)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "option --%s needs its %s", option->name, option->argument);
+	if (option)
+		return kwhy_fail(error, KWHY_E_USAGE, "option --%s takes no argument", option->name);
+	if (optopt)
+		return kwhy_fail(error, KWHY_E_USAGE, "unknown option -%c", optopt);
+	return kwhy_fail(error, KWHY_E_USAGE, "unknown option '%.100s'", argv[at]);
+}
+
+enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, int argc, char **argv, void *target,
+	struct kwhy_operands *out, struct kwhy_error *error)
+{
+	struct getopt_table table;
+	enum kwhy_status status = KWHY_OK;
+	bool help = false;
+	int found;
+
+	table_make(&table, options);
+	optind = 0; /* glibc: start afresh */
+	opterr = 0;
+	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, NULL)) != -1) {
+		if (found == '?' || found == ':')
+			return fail_option(found, options, argv, optind - 1, error);
+		help |= option_of(options, found)->kind == KWHY_OPTION_HELP;
+		status = set_option(option_of(options, found), optarg, target, error);
+	}
+	if (!status)
+		*out = (struct kwhy_operands){argv + optind, (size_t)(argc - optind), help};
+	return status;
+}
+
+void kwhy_options_done(const struct kwhy_option *options, void *target)
+{
+	for (; options->name; options++) {
+		struct kwhy_strings *list = (struct kwhy_strings *)((char *)target + options->offset);
+
+		if (options->kind != KWHY_OPTION_LIST)
+			continue;
+		free(list->items);
+		*list = (struct kwhy_strings){0};
+	}
+}
+
+void kwhy_options_help(const struct kwhy_option *options, struct kwhy_text *out)
+{
+	for (; options->name; options++) {
+		size_t start = out->length, used;
+
+		if (options->letter)
+			kwhy_text_addf(out, "  -%c, ", options->letter);
+		else
+			kwhy_text_add(out, "      ");
+		kwhy_text_addf(out, "--%s%s%s", options->name, options->argument ? " " : "",
+			options->argument ? options->argument : "");
+		used = out->length - start;
+		if (used >= HELP_COLUMN) {
+			kwhy_text_add(out, "\n");
+			used = 0;
+		}
+		kwhy_text_repeat(out, ' ', HELP_COLUMN - used);
+		kwhy_text_addf(out, "%s\n", options->help);
+	}
+}

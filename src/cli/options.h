@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_OPTIONS_H
+#define KWHY_CLI_OPTIONS_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stddef.h>
+
+/* What an option sets in the options struct of its command, at `offset`. */
+enum kwhy_option_kind {
+	KWHY_OPTION_HELP,   /* nothing: asks for the command's help */
+	KWHY_OPTION_FLAG,   /* bool */
+	KWHY_OPTION_TEXT,   /* const char *; the last one holds */
+	KWHY_OPTION_LIST,   /* struct kwhy_strings; may be given again */
+	KWHY_OPTION_NUMBER, /* double, finite; "%" behind it is allowed */
+	KWHY_OPTION_COUNT   /* uint64_t */
+};
+
+struct kwhy_option {
+	const char *name;     /* without dashes; NULL ends a table */
+	char letter;	      /* 0: none */
+	const char *argument; /* as the help shows it; NULL: takes none */
+	const char *help;     /* one line */
+	enum kwhy_option_kind kind;
+	size_t offset;
+};
+
+/* Strings of the command line, lent. */
+struct kwhy_strings {
+	const char **items;
+	size_t count;
+};
+
+struct kwhy_operands {
+	char *const *items;
+	size_t count;
+	bool help; /* --help was given: run nothing */
+};
+
+/*
+ * Reads argv[1..] into `target` by the table. Unknown and incomplete options are KWHY_E_USAGE. Options and
+ * operands may come in any order; "--" ends the options. kwhy_options_done() frees the lists, also after a
+ * failure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, int argc, char **argv,
+	void *target, struct kwhy_operands *out, struct kwhy_error *error);
+void kwhy_options_done(const struct kwhy_option *options, void *target);
+
+/* One aligned line an option. */
+void kwhy_options_help(const struct kwhy_option *options, struct kwhy_text *out);
+
+#endif

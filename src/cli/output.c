@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const extensions[KWHY_OUTPUT_FORM_COUNT] = {
+	[KWHY_OUTPUT_TEXT] = ".txt",
+	[KWHY_OUTPUT_JSON] = ".json",
+	[KWHY_OUTPUT_CSV] = ".csv",
+	[KWHY_OUTPUT_HTML] = ".html",
+};
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* From the last dot of the last part on; NULL: none. */
+static const char *extension_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash ? slash + 1 : path, '.');
+
+	return dot && dot != (slash ? slash + 1 : path) ? dot : NULL;
+}
+
+enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
+	enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	const char *extension = path && strcmp(path, "-") != 0 && !is_folder(path) ? extension_of(path)
+										   : NULL;
+
+	if (!extension) {
+		*out = otherwise;
+		return KWHY_OK;
+	}
+	for (size_t i = 0; i < KWHY_OUTPUT_FORM_COUNT; i++)
+		if (strcmp(extension, extensions[i]) == 0) {
+			*out = (enum kwhy_output_form)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"-o '%.200s': no form is known for '%.20s'; use .txt, .json or .csv", path, extension);
+}
+
+enum kwhy_status kwhy_output_place(
+	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error)
+{
+	bool folder = path && is_folder(path);
+	char *place = NULL;
+
+	if (folder && asprintf(&place, "%s/%s%s", path, stem, extensions[form]) < 0)
+		return kwhy_fail_memory(error, "a file name");
+	if (path && !folder && !(place = strdup(path)))
+		return kwhy_fail_memory(error, "a file name");
+	*out = place;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_output_write(const char *path, const struct kwhy_text *text, struct kwhy_error *error)
+{
+	if (path && strcmp(path, "-") != 0)
+		return kwhy_file_write(path, text->data, text->length, error);
+	errno = 0;
+	if (fwrite(text->data, 1, text->length, stdout) != text->length || fflush(stdout))
+		return kwhy_fail(error, KWHY_E_IO, "cannot write to standard output: %s", strerror(errno));
+	return KWHY_OK;
+}
+
+void kwhy_output_message(const char *message)
+{
+	size_t length = strlen(message);
+	char *clean = malloc(3 * length + 1);
+
+	if (clean)
+		kwhy_text_sanitize(clean, message, length);
+	fprintf(stderr, "kwhy: %s\n", clean ? clean : "out of memory");
+	free(clean);
+}
+
+bool kwhy_output_color(bool refused)
+{
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	if (refused || (no_color && *no_color) || !isatty(STDOUT_FILENO))
+		return false;
+	return !terminal || strcmp(terminal, "dumb") != 0;
+}
+
+size_t kwhy_output_columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 80)
+		return 80;
+	return size.ws_col > 160 ? 160 : size.ws_col;
+}
