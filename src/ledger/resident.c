@@ -58,3 +58,23 @@ bool kwhy_resident_share(
 					       : KWHY_RESIDENT_FULL * rows->blocks[row] / held;
 	return true;
 }
+
+static uint64_t share_of(const struct kwhy_recording *recording, uint32_t device, size_t row)
+{
+	bool kernel = recording->activities.kind[row] <= KWHY_ACTIVITY_GRAPH;
+	uint64_t share = 0;
+
+	if (kernel && kwhy_resident_share(&recording->devices[device], &recording->activities, row, &share))
+		return share;
+	return 0;
+}
+
+uint64_t kwhy_resident_follow(uint64_t *sum, const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_stretch *stretch)
+{
+	for (size_t i = 0; i < stretch->ended_count; i++)
+		*sum -= share_of(recording, device, stretch->ended[i]);
+	for (size_t i = 0; i < stretch->started_count; i++)
+		*sum += share_of(recording, device, stretch->started[i]);
+	return *sum < KWHY_RESIDENT_FULL ? *sum : KWHY_RESIDENT_FULL;
+}

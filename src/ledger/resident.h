@@ -2,7 +2,7 @@
 #ifndef KWHY_LEDGER_RESIDENT_H
 #define KWHY_LEDGER_RESIDENT_H
 
-#include "model/recording.h"
+#include "ledger/sweep.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +18,12 @@
  */
 bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
 	uint64_t *out_share);
+
+/*
+ * Share of a device that its kernels fill together during a stretch: shown every stretch of one sweep,
+ * it keeps `sum` and returns it, at most KWHY_RESIDENT_FULL. Kernels of unknown grid add nothing.
+ */
+uint64_t kwhy_resident_follow(uint64_t *sum, const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_stretch *stretch);
 
 #endif

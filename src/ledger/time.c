@@ -42,17 +42,6 @@ static bool is_kernel(const struct kwhy_activities *rows, size_t row)
 	return group_of_kind[rows->kind[row]] <= COLLECTIVE;
 }
 
-static uint64_t share_of(const struct tally *tally, size_t row)
-{
-	const struct kwhy_activities *rows = &tally->recording->activities;
-	uint64_t share = 0;
-
-	if (is_kernel(rows, row) &&
-		kwhy_resident_share(&tally->recording->devices[tally->device], rows, row, &share))
-		return share;
-	return 0;
-}
-
 static void add_memory_row(struct kwhy_device_time *time, const struct kwhy_activities *rows, size_t row)
 {
 	uint64_t bytes = rows->bytes[row];
@@ -124,14 +113,10 @@ static unsigned follow(struct tally *tally, const struct kwhy_stretch *stretch)
 	const uint8_t *kind = tally->recording->activities.kind;
 	unsigned set = 0;
 
-	for (size_t i = 0; i < stretch->ended_count; i++) {
+	for (size_t i = 0; i < stretch->ended_count; i++)
 		tally->running[group_of_kind[kind[stretch->ended[i]]]]--;
-		tally->share_sum -= share_of(tally, stretch->ended[i]);
-	}
-	for (size_t i = 0; i < stretch->started_count; i++) {
+	for (size_t i = 0; i < stretch->started_count; i++)
 		tally->running[group_of_kind[kind[stretch->started[i]]]]++;
-		tally->share_sum += share_of(tally, stretch->started[i]);
-	}
 	for (unsigned group = 0; group < GROUP_COUNT; group++)
 		set |= (tally->running[group] > 0) << group;
 	return set;
@@ -167,7 +152,7 @@ static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *
 	int64_t length_ns = stretch->end_ns - stretch->start_ns;
 	struct kwhy_host_span gap = {stretch->start_ns, stretch->end_ns};
 	unsigned set = follow(tally, stretch);
-	uint64_t share = tally->share_sum < KWHY_RESIDENT_FULL ? tally->share_sum : KWHY_RESIDENT_FULL;
+	uint64_t share = kwhy_resident_follow(&tally->share_sum, tally->recording, tally->device, stretch);
 
 	tally->set_ns[set] += length_ns;
 	tally->share_ns += (unsigned __int128)share * (uint64_t)length_ns;

@@ -188,7 +188,11 @@ struct kwhy_api_sum {
 	int64_t total_ns;
 };
 
-/* All ranges of one name, or one step. Device work counts when it was launched inside the range. */
+/*
+ * All ranges of one name and kind, or one step. A range gets the device work that its own thread launched
+ * inside it, a step that of its whole process, a range of no known thread that of all; nested ranges each
+ * get the work. The window is the range itself, on every device its process has streams on.
+ */
 struct kwhy_range_sum {
 	uint32_t name;
 	uint32_t kind;
@@ -198,19 +202,22 @@ struct kwhy_range_sum {
 	uint64_t activity_count; /* launched inside; 0 is a count, see `linked` */
 	bool linked;		 /* activities could be linked to calls */
 	int64_t device_ns;	 /* sum of durations of those */
-	int64_t busy_ns;   /* union of device activity inside the range's window, over all devices of its
-			      process */
+	int64_t busy_ns;   /* union of device activity inside the range's window, summed over all devices of
+			      its process */
 	int64_t energy_nj; /* of the activities launched inside; KWHY_UNKNOWN_NJ */
 	int64_t window_energy_nj; /* all of the device's energy inside the window, idle included;
 				     KWHY_UNKNOWN_NJ */
-	double busy_ratio, sm_weighted_ratio, roofline_ratio; /* NAN unknown */
+	double busy_ratio, sm_weighted_ratio, roofline_ratio; /* means over the devices; NAN unknown */
 };
 
+/* Devices with work side by side; imbalance is the spread of a column. */
 struct kwhy_rank_sum {
 	uint32_t rank;
 	uint32_t device;
-	int64_t span_ns, busy_ns, compute_ns, collective_exposed_ns;
-	int64_t energy_nj;
+	int64_t span_ns, busy_ns;
+	int64_t compute_ns; /* union of kernels that are no collectives, overlapped or not */
+	int64_t collective_exposed_ns;
+	int64_t energy_nj; /* measured, else modelled; KWHY_UNKNOWN_NJ */
 };
 
 struct kwhy_stream_sum {
