@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_STREAM_H
+#define KWHY_IMPORT_STREAM_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/*
+ * The bytes of a file, front to back, after decompression: plain, gzip (several members too) or zstd
+ * (several frames too), told apart by their first bytes. One thread at a time.
+ */
+struct kwhy_stream;
+
+/* Bytes that kwhy_stream_peek() shows at most. */
+#define KWHY_STREAM_PEEK_BYTES 4096
+
+/* Refuses folders, empty files and Git LFS pointers with a sentence that says what to do. */
+KWHY_MUST_USE enum kwhy_status kwhy_stream_open(
+	const char *path, struct kwhy_stream **out, struct kwhy_error *error);
+
+/*
+ * Gives up to `size` bytes; fewer only at the end, 0 once past it. An error repeats in every later call;
+ * bytes that were whole before it are given first.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_stream_read(
+	struct kwhy_stream *stream, void *out, size_t size, size_t *out_size, struct kwhy_error *error);
+
+/* The first bytes, at most KWHY_STREAM_PEEK_BYTES; reading is not advanced. Before the first read. */
+KWHY_MUST_USE enum kwhy_status kwhy_stream_peek(
+	struct kwhy_stream *stream, const unsigned char **out, size_t *out_size, struct kwhy_error *error);
+
+void kwhy_stream_close(struct kwhy_stream *stream);
+
+#endif
