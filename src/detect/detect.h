@@ -16,12 +16,20 @@ struct kwhy_threshold {
 
 enum { KWHY_DETECTOR_THRESHOLDS = 4 };
 
-/* What every detector sees; all of it read-only but `findings`. */
+struct kwhy_detector;
+struct kwhy_detect_options;
+struct kwhy_view;
+
+/* What every detector sees; all of it read-only but `findings` and the view's marks. */
 struct kwhy_detect_context {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_profile *profile; /* NULL: none */
-	const double *thresholds;	    /* of this detector, in its table's order */
+	uint32_t device;		    /* the one looked at; every detector sees each device in turn */
+	const struct kwhy_view *view;	    /* detect/view.h */
+	const struct kwhy_detector *detector;
+	const struct kwhy_detect_options *options;
+	const double *thresholds; /* of this detector, in its table's order */
 	struct kwhy_findings *findings;
 	struct kwhy_error *error;
 };
@@ -47,6 +55,10 @@ struct kwhy_detect_options {
 
 struct kwhy_detect_options kwhy_detect_options_default(void);
 
+/*
+ * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. Thresholds that name
+ * no detector or no threshold of it, or are no number, are KWHY_E_USAGE with the choices.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_detect_run(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile,
 	const struct kwhy_detect_options *options, struct kwhy_findings **out, struct kwhy_error *error);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/energy.h"
+
+#include <math.h>
+
+/* How far the true energy of idle time may lie from the ledger's: its idle accounts together. */
+static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_device_ledger *ledger)
+{
+	double gross = 0, low = 0, high = 0;
+
+	for (size_t i = 0; i < ledger->account_count; i++) {
+		const struct kwhy_account *account = &ledger->accounts[i];
+
+		if (!kwhy_category_is_idle(account->category) || account->gross_nj <= 0 ||
+			account->low_nj == KWHY_UNKNOWN_NJ || account->high_nj == KWHY_UNKNOWN_NJ)
+			continue;
+		gross += (double)account->gross_nj;
+		low += (double)account->low_nj;
+		high += (double)account->high_nj;
+	}
+	source->idle_low_ratio = gross > 0 ? low / gross : NAN;
+	source->idle_high_ratio = gross > 0 ? high / gross : NAN;
+}
+
+void kwhy_energy_source_init(struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device)
+{
+	*source = (struct kwhy_energy_source){.view = view, .device = device};
+	if (!view->ledger || device >= view->ledger->device_count)
+		return;
+	source->known = view->ledger->devices[device].energy.known;
+	if (source->known)
+		idle_interval(source, &view->ledger->devices[device]);
+}
+
+/* The piece of the curve that holds time_ns; false outside of it. */
+static bool find_piece(const struct kwhy_energy_curve *curve, int64_t time_ns, size_t *out_piece)
+{
+	size_t low = 0, high = curve->count;
+
+	if (curve->count == 0 || time_ns < curve->edge_ns[0] || time_ns >= curve->edge_ns[curve->count])
+		return false;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (curve->edge_ns[middle] <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	*out_piece = low;
+	return true;
+}
+
+static bool rate_holds(const struct kwhy_energy_source *source, int64_t start_ns, int64_t end_ns)
+{
+	return start_ns >= source->rate_start_ns && end_ns <= source->rate_end_ns &&
+		source->rate_end_ns > source->rate_start_ns;
+}
+
+static double idle_nj(struct kwhy_energy_source *source, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_ledger *ledger = source->view->ledger;
+	const struct kwhy_energy_curve *curve = &ledger->devices[source->device].curve;
+	size_t piece;
+
+	if (!rate_holds(source, start_ns, end_ns) && find_piece(curve, start_ns, &piece)) {
+		source->rate_start_ns = curve->edge_ns[piece];
+		source->rate_end_ns = curve->edge_ns[piece + 1];
+		source->idle_nj_per_ns = kwhy_ledger_idle_nj(ledger, source->device, source->rate_start_ns,
+						 source->rate_end_ns) /
+			(double)(source->rate_end_ns - source->rate_start_ns);
+	}
+	if (rate_holds(source, start_ns, end_ns))
+		return source->idle_nj_per_ns * (double)(end_ns - start_ns);
+	return kwhy_ledger_idle_nj(ledger, source->device, start_ns, end_ns);
+}
+
+void kwhy_energy_add_idle(struct kwhy_energy *energy, struct kwhy_energy_source *source, int64_t start_ns,
+	int64_t end_ns, double share)
+{
+	double nj = source->known ? idle_nj(source, start_ns, end_ns) * share : NAN;
+
+	energy->nj += nj;
+	energy->low_nj += nj * source->idle_low_ratio;
+	energy->high_nj += nj * source->idle_high_ratio;
+}
+
+static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
+{
+	return bound_nj == KWHY_UNKNOWN_NJ || gross_nj <= 0 ? NAN : (double)bound_nj / (double)gross_nj;
+}
+
+void kwhy_energy_add_activity(
+	struct kwhy_energy *energy, const struct kwhy_energy_source *source, size_t row, double share)
+{
+	const struct kwhy_view *view = source->view;
+	double nj = source->known ? kwhy_ledger_activity_nj(view->ledger, view->recording, row) * share : NAN;
+	double low = NAN, high = NAN;
+
+	if (source->known) {
+		const struct kwhy_device_ledger *ledger = &view->ledger->devices[source->device];
+		const struct kwhy_account *account =
+			&ledger->accounts[ledger->account_of[row - view->devices[source->device].begin]];
+
+		low = nj * bound_ratio(account->low_nj, account->gross_nj);
+		high = nj * bound_ratio(account->high_nj, account->gross_nj);
+	}
+	energy->nj += nj;
+	energy->low_nj += low;
+	energy->high_nj += high;
+}
+
+struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns)
+{
+	const struct kwhy_device_view *device = &source->view->devices[source->device];
+	struct kwhy_energy_source whole = *source;
+	struct kwhy_energy energy = {0};
+	int64_t span_ns = kwhy_view_span_ns(source->view, source->device);
+
+	if (span_ns > 0)
+		kwhy_energy_add_idle(
+			&energy, &whole, device->first_ns, device->last_ns, length_ns / (double)span_ns);
+	return energy;
+}
+
+struct kwhy_energy kwhy_energy_sum(struct kwhy_energy a, double share_a, struct kwhy_energy b, double share_b)
+{
+	return (struct kwhy_energy){
+		.nj = a.nj * share_a + b.nj * share_b,
+		.low_nj = a.low_nj * share_a + b.low_nj * share_b,
+		.high_nj = a.high_nj * share_a + b.high_nj * share_b,
+	};
+}
+
+int64_t kwhy_energy_round(double nj, int64_t limit_nj)
+{
+	if (isnan(nj))
+		return KWHY_UNKNOWN_NJ;
+	if (nj <= 0)
+		return 0;
+	return nj >= (double)limit_nj ? limit_nj : (int64_t)nj;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "base/text.h"
+#include "detect/tally.h"
+
+#include <string.h>
+
+enum { SHOWN_NAME_BYTES = 64 };
+
+struct kwhy_place kwhy_place_at(int64_t start_ns, int64_t end_ns)
+{
+	return (struct kwhy_place){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.row = KWHY_NONE,
+		.row_after = KWHY_NONE,
+		.call = KWHY_NONE,
+		.wait = KWHY_NONE,
+	};
+}
+
+/* Kernel names run to kilobytes: cut, never inside a code point. */
+static void add_name(struct kwhy_text *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length <= SHOWN_NAME_BYTES) {
+		kwhy_text_add_bytes(text, name, length);
+		return;
+	}
+	length = SHOWN_NAME_BYTES - 3;
+	while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
+		length--;
+	kwhy_text_add_bytes(text, name, length);
+	kwhy_text_add(text, "...");
+}
+
+static void add_bytes(struct kwhy_text *text, uint64_t bytes)
+{
+	char words[KWHY_QUANTITY_BYTES];
+
+	if (bytes != KWHY_UNKNOWN_BYTES)
+		kwhy_text_addf(text, " %s", kwhy_quantity_bytes(words, bytes));
+}
+
+static void add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	switch (rows->kind[row]) {
+	case KWHY_ACTIVITY_COPY:
+		kwhy_text_addf(text, "%s copy", kwhy_copy_kind_name(rows->copy_kind[row]));
+		add_bytes(text, rows->bytes[row]);
+		break;
+	case KWHY_ACTIVITY_MEMSET:
+		kwhy_text_add(text, "memset");
+		add_bytes(text, rows->bytes[row]);
+		break;
+	default:
+		add_name(text, kwhy_names_get(&recording->names, rows->name[row]));
+	}
+}
+
+static void add_call(
+	struct kwhy_text *text, const struct kwhy_recording *recording, const char *word, uint32_t call)
+{
+	const struct kwhy_calls *calls = &recording->calls;
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (call == KWHY_NONE)
+		return;
+	kwhy_text_addf(text, "%s%s", text->length ? ", " : "", word);
+	add_name(text, kwhy_names_get(&recording->names, calls->name[call]));
+	kwhy_text_addf(text, " %s", kwhy_quantity_time(time, calls->end_ns[call] - calls->start_ns[call]));
+}
+
+static bool range_fits(const struct kwhy_recording *recording, const struct kwhy_range *range, uint32_t call)
+{
+	return call == KWHY_NONE || range->thread == KWHY_NONE ||
+		range->thread == recording->calls.thread[call];
+}
+
+/* The innermost range of the thread around the middle of the place: the last to start wins. */
+static void add_range(
+	struct kwhy_text *text, const struct kwhy_recording *recording, const struct kwhy_place *place)
+{
+	int64_t middle_ns = place->start_ns + (place->end_ns - place->start_ns) / 2;
+	const struct kwhy_range *found = NULL;
+
+	for (size_t i = 0; i < recording->range_count; i++) {
+		const struct kwhy_range *range = &recording->ranges[i];
+
+		if (range->start_ns > middle_ns)
+			break;
+		if (range->end_ns > middle_ns && range_fits(recording, range, place->call))
+			found = range;
+	}
+	kwhy_text_add(text, text->length ? ", " : "");
+	kwhy_text_add(text, found ? "host in range " : "host outside of any range");
+	if (found)
+		add_name(text, kwhy_names_get(&recording->names, found->name));
+}
+
+const char *kwhy_place_words(const struct kwhy_detect_context *context, const struct kwhy_place *place)
+{
+	const struct kwhy_recording *recording = context->recording;
+	struct kwhy_text text = {0};
+	const char *words;
+
+	if (place->row != KWHY_NONE)
+		add_activity(&text, recording, place->row);
+	if (place->row_after != KWHY_NONE) {
+		kwhy_text_add(&text, ", then ");
+		add_activity(&text, recording, place->row_after);
+	}
+	add_call(&text, recording, text.length ? "by " : "", place->call);
+	add_call(&text, recording, "then ", place->wait);
+	if (place->host)
+		add_range(&text, recording, place);
+	words = text.failed ? NULL
+			    : kwhy_arena_copy(&context->findings->arena, text.data ? text.data : "idle");
+	kwhy_text_done(&text);
+	return words;
+}

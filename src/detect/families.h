@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DETECT_FAMILIES_H
+#define KWHY_DETECT_FAMILIES_H
+
+#include "detect/detect.h"
+
+/* The detectors by family, one file each; their order here is that of the table. */
+
+/* copies.c */
+enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_context *context);
+/* trips.c */
+enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context);
+/* waits.c */
+enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_context *context);
+/* host.c */
+enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *context);
+/* kernels.c */
+enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context);
+/* kernel_names.c */
+enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context);
+/* memory.c */
+enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *context);
+/* collectives.c */
+enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/families.h"
+#include "detect/gaps.h"
+#include "detect/tally.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Idle time of the device by what the host did meanwhile. */
+
+static struct kwhy_place place_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
+{
+	struct kwhy_place place = kwhy_place_at(cause->start_ns, cause->end_ns);
+
+	place.row = gap->after;
+	place.call = cause->call;
+	return place;
+}
+
+/* Idle after a wait belongs to the wait (sync-after-every-op), so it is left out here. */
+enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	for (size_t i = 0; i < seen->gap_count; i++) {
+		struct kwhy_gap_cause cause;
+
+		kwhy_gap_explain(
+			context->view, &seen->gaps[i], kwhy_tally_threshold(&tally, 0) * 1e3, &cause);
+		if (!cause.late || cause.wait != KWHY_NONE || cause.launch_ns == 0)
+			continue;
+		kwhy_tally_gap(&tally, &seen->gaps[i], cause.launch_ns, seen->floor_ns);
+		kwhy_tally_place(&tally, place_of(&seen->gaps[i], &cause));
+		tally.count++;
+	}
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s times the device waited for a launch, %s",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.assumption = kwhy_tally_floor_words(&tally, "work is queued ahead or captured in a graph");
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	for (size_t i = 0; i < seen->gap_count; i++) {
+		struct kwhy_gap_cause cause;
+		struct kwhy_place place;
+
+		kwhy_gap_explain(
+			context->view, &seen->gaps[i], kwhy_tally_threshold(&tally, 0) * 1e3, &cause);
+		if (!cause.late || cause.host_ns == 0 ||
+			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(&tally, 1) * 1e6)
+			continue;
+		kwhy_tally_gap(&tally, &seen->gaps[i], cause.host_ns, 0);
+		place = kwhy_place_at(cause.host_start_ns, cause.host_end_ns);
+		place.call = cause.call;
+		place.host = true;
+		kwhy_tally_place(&tally, place);
+		tally.count++;
+	}
+	verdict.title = kwhy_tally_words(&tally, "Host gaps: %s times the device waited for the host, %s",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.assumption = "the host prepares the next work while the device is busy: these gaps vanish";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+/* Of the idle energy, what a released device no longer draws. */
+static double released_share(const struct kwhy_tally *tally)
+{
+	const struct kwhy_device_energy *energy;
+
+	if (!tally->source.known)
+		return 1;
+	energy = &tally->context->ledger->devices[tally->device].energy;
+	if (isnan(energy->clean_idle_w) || isnan(energy->context_idle_w) || energy->context_idle_w <= 0)
+		return 1;
+	return fmax(0, 1 - energy->clean_idle_w / energy->context_idle_w);
+}
+
+enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	for (size_t i = 0; i < seen->gap_count; i++) {
+		int64_t start_ns = kwhy_gap_start_ns(context->view, &seen->gaps[i]);
+		int64_t end_ns = kwhy_gap_end_ns(context->view, &seen->gaps[i]);
+		struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
+
+		if ((double)(end_ns - start_ns) < kwhy_tally_threshold(&tally, 0) * 1e6)
+			continue;
+		kwhy_tally_gap(&tally, &seen->gaps[i], end_ns - start_ns, 0);
+		place.host = true;
+		kwhy_tally_place(&tally, place);
+		tally.count++;
+	}
+	verdict.title = kwhy_tally_words(&tally,
+		"Idle context: the device was held %s times with nothing to do, %s",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.idle_energy_share = released_share(&tally);
+	verdict.assumption = verdict.idle_energy_share < 1
+		? "the context is released meanwhile: the device falls to clean idle and is "
+		  "free for others; the run itself is no shorter"
+		: "the device is used by others meanwhile, who carry its idle energy; the run "
+		  "itself is no shorter";
+	return kwhy_tally_finish(&tally, verdict);
+}

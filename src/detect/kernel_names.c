@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/families.h"
+#include "detect/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Waste of which a trace shows the kernel's name alone; these findings say "may". */
+
+enum sort_of_kernel {
+	SORT_UNSEEN, /* not looked at yet */
+	SORT_OTHER,
+	SORT_FP32,   /* matrix product on the FP32 units */
+	SORT_TENSOR, /* matrix product on tensor cores */
+	SORT_DENSIFY /* turns a sparse matrix into a dense one */
+};
+
+struct name_rule {
+	const char *part;
+	enum sort_of_kernel sort;
+};
+
+/*
+ * First rule that matches wins. cuBLAS and CUTLASS name their kernels by unit and types: simt and sgemm are
+ * FP32 units; h/s/i + shape + gemm (884, 1688, 16816), tf32, bf16, tensorop, wgmma, nvjet are tensor cores
+ * (NVIDIA, CUTLASS "kernel naming"); cuSPARSE and PyTorch name their conversions.
+ */
+static const struct name_rule rules[] = {
+	{"sparse_to_dense", SORT_DENSIFY},
+	{"sparseToDense", SORT_DENSIFY},
+	{"SparseToDense", SORT_DENSIFY},
+	{"sparse2dense", SORT_DENSIFY},
+	{"csr2dense", SORT_DENSIFY},
+	{"csc2dense", SORT_DENSIFY},
+	{"coo2dense", SORT_DENSIFY},
+	{"csr_to_dense", SORT_DENSIFY},
+	{"coo_to_dense", SORT_DENSIFY},
+	{"tf32", SORT_TENSOR},
+	{"tensorop", SORT_TENSOR},
+	{"884gemm", SORT_TENSOR},
+	{"1688gemm", SORT_TENSOR},
+	{"16816gemm", SORT_TENSOR},
+	{"wgmma", SORT_TENSOR},
+	{"nvjet", SORT_TENSOR},
+	{"xmma_gemm_bf16", SORT_TENSOR},
+	{"xmma_gemm_f16", SORT_TENSOR},
+	{"simt_sgemm", SORT_FP32},
+	{"sgemm", SORT_FP32},
+	{"f32f32_f32f32", SORT_FP32},
+	{"gemmSN_TN_kernel<float", SORT_FP32},
+	{"gemmSN_NN_kernel<float", SORT_FP32},
+};
+
+/* An FP32 product on tensor cores against FP32 units, dense, from data sheets: A100 156 / 19.5 TFLOP/s. */
+static const double TENSOR_SPEEDUP = 8;
+
+static enum sort_of_kernel sort_by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (strstr(name, rules[i].part))
+			return rules[i].sort;
+	return SORT_OTHER;
+}
+
+/* Looks at each name once. */
+static enum sort_of_kernel sort_of(const struct kwhy_recording *recording, uint8_t *sorts, size_t row)
+{
+	uint32_t name = recording->activities.name[row];
+
+	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
+		return SORT_OTHER;
+	if (sorts[name] == SORT_UNSEEN)
+		sorts[name] = (uint8_t)sort_by_name(kwhy_names_get(&recording->names, name));
+	return sorts[name];
+}
+
+static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
+{
+	const struct kwhy_activities *rows = &tally->context->recording->activities;
+	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
+
+	kwhy_tally_mark(tally, row, kept_ns);
+	place.row = (uint32_t)row;
+	kwhy_tally_place(tally, place);
+	tally->count++;
+}
+
+/* Marks FP32 products; gives the share of tensor-core products in the time of all products. */
+static double mark_fp32(struct kwhy_tally *tally, uint8_t *sorts)
+{
+	const struct kwhy_recording *recording = tally->context->recording;
+	const struct kwhy_activities *rows = &recording->activities;
+	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+	double fp32_ns = 0, tensor_ns = 0;
+
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		double length_ns = (double)(rows->end_ns[i] - rows->start_ns[i]);
+		enum sort_of_kernel sort = sort_of(recording, sorts, i);
+
+		if (sort == SORT_TENSOR)
+			tensor_ns += length_ns;
+		if (sort != SORT_FP32)
+			continue;
+		fp32_ns += length_ns;
+		add_kernel(tally, i, length_ns / TENSOR_SPEEDUP);
+	}
+	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
+}
+
+enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context)
+{
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	uint8_t *sorts = calloc(context->recording->names.count + 1, sizeof(*sorts));
+	char count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+	double tensor_share;
+
+	if (!sorts)
+		return kwhy_fail_memory(context->error, "kernel names");
+	kwhy_tally_init(&tally, context);
+	tensor_share = mark_fp32(&tally, sorts);
+	free(sorts);
+	if (tensor_share > kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally,
+		"FP32 matrix products: %s kernels whose names say FP32 units may use tensor cores",
+		kwhy_quantity_count(count, tally.count));
+	verdict.assumption =
+		"by their names alone: tensor cores (TF32 or BF16) may do these products in 1/8 of "
+		"the time, where their precision is enough";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+/* A conversion and the kernel that its stream runs next: what uses the dense form. */
+static void mark_dense(struct kwhy_tally *tally, uint8_t *sorts, uint8_t *follows)
+{
+	const struct kwhy_recording *recording = tally->context->recording;
+	const struct kwhy_activities *rows = &recording->activities;
+	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		enum sort_of_kernel sort = sort_of(recording, sorts, i);
+		uint8_t *follow = &follows[rows->stream[i]];
+
+		if (rows->kind[i] != KWHY_ACTIVITY_KERNEL)
+			continue;
+		if (sort == SORT_DENSIFY ||
+			(*follow &&
+				(sort == SORT_FP32 || sort == SORT_TENSOR ||
+					strstr(kwhy_names_get(&recording->names, rows->name[i]), "gemm"))))
+			add_kernel(tally, i, 0);
+		*follow = sort == SORT_DENSIFY;
+	}
+}
+
+enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context)
+{
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	uint8_t *sorts = calloc(context->recording->names.count + 1, sizeof(*sorts));
+	uint8_t *follows = calloc(context->recording->stream_count + 1, sizeof(*follows));
+	char count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	if (!sorts || !follows) {
+		free(sorts);
+		free(follows);
+		return kwhy_fail_memory(context->error, "kernel names");
+	}
+	kwhy_tally_init(&tally, context);
+	mark_dense(&tally, sorts, follows);
+	free(sorts);
+	free(follows);
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally,
+		"Dense work on sparse data: %s kernels make sparse matrices dense or multiply them then",
+		kwhy_quantity_count(count, tally.count));
+	verdict.assumption =
+		"by their names alone: the work may be done on the sparse form; its density is not "
+		"in a trace, so all of it is the bound";
+	return kwhy_tally_finish(&tally, verdict);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/families.h"
+#include "detect/tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Kernels that are too short or too small for the device. */
+
+/* The chain that a stream is in: kernels of one stream, each short, each right behind the one before. */
+struct chain {
+	uint32_t last; /* row; KWHY_NONE: none open */
+	uint32_t length;
+};
+
+struct chain_finder {
+	struct kwhy_tally *tally;
+	struct chain *chains; /* [streams] */
+	uint32_t *previous;   /* [rows of the device] the link before, while a chain is too short to count */
+	double max_kernel_ns, max_gap_ns, min_length;
+};
+
+static bool is_tiny(const struct chain_finder *finder, size_t row)
+{
+	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
+
+	return rows->kind[row] == KWHY_ACTIVITY_KERNEL &&
+		(double)(rows->end_ns[row] - rows->start_ns[row]) < finder->max_kernel_ns;
+}
+
+static bool continues(const struct chain_finder *finder, const struct chain *chain, size_t row)
+{
+	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
+
+	return chain->last != KWHY_NONE &&
+		(double)(rows->start_ns[row] - rows->end_ns[chain->last]) <= finder->max_gap_ns;
+}
+
+static double length_ns(const struct kwhy_activities *rows, size_t row)
+{
+	return (double)(rows->end_ns[row] - rows->start_ns[row]);
+}
+
+/* One more link of a chain that counts: the kernel stays, the idle time before it goes. */
+static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
+{
+	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
+	struct kwhy_place place;
+
+	kwhy_tally_mark(finder->tally, row, length_ns(rows, row));
+	finder->tally->count++;
+	if (before == KWHY_NONE)
+		return;
+	kwhy_tally_idle(finder->tally, rows->end_ns[before], rows->start_ns[row]);
+	place = kwhy_place_at(rows->start_ns[before], rows->end_ns[row]);
+	place.row = before;
+	place.row_after = row;
+	kwhy_tally_place(finder->tally, place);
+}
+
+static void extend(struct chain_finder *finder, struct chain *chain, uint32_t row)
+{
+	size_t begin = finder->tally->context->view->devices[finder->tally->device].begin;
+	uint32_t link = row;
+
+	finder->previous[row - begin] = chain->last;
+	chain->last = row;
+	chain->length++;
+	if (chain->length > finder->min_length) {
+		add_link(finder, row, finder->previous[row - begin]);
+		return;
+	}
+	for (; (double)chain->length >= finder->min_length && link != KWHY_NONE;
+		link = finder->previous[link - begin])
+		add_link(finder, link, finder->previous[link - begin]);
+}
+
+static void find_chains(struct chain_finder *finder)
+{
+	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
+	const struct kwhy_device_view *seen = &finder->tally->context->view->devices[finder->tally->device];
+
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		struct chain *chain = &finder->chains[rows->stream[i]];
+
+		if (!is_tiny(finder, i) || !continues(finder, chain, i))
+			*chain = (struct chain){KWHY_NONE, 0};
+		if (is_tiny(finder, i))
+			extend(finder, chain, (uint32_t)i);
+	}
+}
+
+static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
+{
+	const struct kwhy_detect_context *context = tally->context;
+	const struct kwhy_device_view *seen = &context->view->devices[tally->device];
+	struct chain_finder finder = {
+		.tally = tally,
+		.chains = malloc((context->recording->stream_count + 1) * sizeof(*finder.chains)),
+		.previous = malloc((seen->end - seen->begin + 1) * sizeof(*finder.previous)),
+		.max_kernel_ns = kwhy_tally_threshold(tally, 0) * 1e3,
+		.max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3,
+		.min_length = fmax(2, kwhy_tally_threshold(tally, 2)),
+	};
+	enum kwhy_status status = KWHY_OK;
+
+	if (!finder.chains || !finder.previous)
+		status = kwhy_fail_memory(context->error, "chains of kernels");
+	for (size_t i = 0; !status && i < context->recording->stream_count; i++)
+		finder.chains[i] = (struct chain){KWHY_NONE, 0};
+	if (!status)
+		find_chains(&finder);
+	free(finder.chains);
+	free(finder.previous);
+	return status;
+}
+
+enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context)
+{
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char count[KWHY_QUANTITY_BYTES], limit[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	if (!tally.status)
+		tally.status = find_in_streams(&tally);
+	verdict.title = kwhy_tally_words(&tally, "Chains of tiny kernels: %s kernels under %s in a row",
+		kwhy_quantity_count(count, tally.count),
+		kwhy_quantity_si(limit, kwhy_tally_threshold(&tally, 0) * 1e-6, "s", 3));
+	verdict.assumption =
+		"the kernels of a chain are fused: their work remains, the gaps inside a chain vanish";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+/* Share of the device's multiprocessors that get a block at all; 1 where the grid or the device is not known.
+ */
+static double fill_ratio(const struct kwhy_recording *recording, size_t row)
+{
+	uint32_t sm_count = recording->devices[kwhy_recording_device_of(recording, row)].sm_count;
+	uint32_t blocks = recording->activities.blocks[row];
+
+	if (sm_count == 0 || blocks == KWHY_UNKNOWN_BLOCKS || blocks == 0 ||
+		recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
+		return 1;
+	return fmin(1, (double)blocks / (double)sm_count);
+}
+
+/* Marks kernels that fill less than max_fill; cured, they take their time times the larger of fill and floor.
+ */
+static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double min_ns, double floor)
+{
+	const struct kwhy_activities *rows = &tally->context->recording->activities;
+	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		double fill = fill_ratio(tally->context->recording, i);
+		struct kwhy_place place = kwhy_place_at(rows->start_ns[i], rows->end_ns[i]);
+
+		if (fill >= max_fill || length_ns(rows, i) < min_ns)
+			continue;
+		kwhy_tally_mark(tally, i, length_ns(rows, i) * fmax(fill, floor));
+		place.row = (uint32_t)i;
+		kwhy_tally_place(tally, place);
+		tally->count++;
+	}
+}
+
+enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context)
+{
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	mark_under_filled(&tally, kwhy_tally_threshold(&tally, 0), kwhy_tally_threshold(&tally, 1) * 1e3, 0);
+	verdict.title = kwhy_tally_words(&tally,
+		"Under-filled kernels: %s with fewer blocks than %.3g of the %u multiprocessors",
+		kwhy_quantity_count(count, tally.count), kwhy_tally_threshold(&tally, 0),
+		context->recording->devices[context->device].sm_count);
+	verdict.assumption = "the same work spread evenly over all multiprocessors takes its time x blocks / "
+			     "multiprocessors";
+	verdict.work_remains = true;
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+static const struct kwhy_memory_sum *find_memory(const struct kwhy_detect_context *context)
+{
+	for (size_t i = 0; context->ledger && i < context->ledger->memory_count; i++)
+		if (context->ledger->memory[i].device == context->device)
+			return &context->ledger->memory[i];
+	return NULL;
+}
+
+static bool memory_known(const struct kwhy_memory_sum *memory)
+{
+	return memory && memory->device_bytes != KWHY_UNKNOWN_BYTES && memory->device_bytes > 0 &&
+		memory->unused_bytes != KWHY_UNKNOWN_BYTES && memory->unused_bytes < memory->device_bytes;
+}
+
+enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_memory_sum *memory = find_memory(context);
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char count[KWHY_QUANTITY_BYTES], unused[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+	double used;
+
+	if (!memory_known(memory))
+		return KWHY_OK;
+	kwhy_tally_init(&tally, context);
+	used = 1 - (double)memory->unused_bytes / (double)memory->device_bytes;
+	if (1 - used >= kwhy_tally_threshold(&tally, 1))
+		mark_under_filled(&tally, kwhy_tally_threshold(&tally, 0), 0, used);
+	verdict.title = kwhy_tally_words(&tally,
+		"Batch could grow: %s under-filled kernels while %s of %s memory lie free",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(unused, memory->unused_bytes),
+		kwhy_quantity_bytes(all, memory->device_bytes));
+	verdict.assumption = kwhy_tally_words(&tally,
+		"a batch %.3g times as large fits, and under-filled kernels take no longer for it until they "
+		"fill the device",
+		1 / used);
+	verdict.work_remains = true;
+	return kwhy_tally_finish(&tally, verdict);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/families.h"
+#include "detect/tally.h"
+
+#include <inttypes.h>
+
+/* Memory taken, given back and cleared in the middle of the work. */
+
+struct churn {
+	uint64_t free_run, emptied; /* frees in a row so far; runs long enough to be a cache being emptied */
+	int64_t host_ns;	    /* sum of the calls' time inside the window */
+};
+
+static bool is_memory_call(const struct kwhy_calls *calls, uint32_t call)
+{
+	return calls->class[call] == KWHY_CALL_ALLOC || calls->class[call] == KWHY_CALL_FREE;
+}
+
+static void follow_frees(struct churn *churn, bool is_free, bool issues, double run_length)
+{
+	if (is_free)
+		churn->free_run++;
+	else if (issues)
+		churn->free_run = 0;
+	churn->emptied += is_free && (double)churn->free_run == run_length;
+}
+
+/* Calls that reach into the window between the device's first and last activity. */
+static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint32_t call)
+{
+	const struct kwhy_calls *calls = &tally->context->recording->calls;
+	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+	int64_t start_ns = calls->start_ns[call] > seen->first_ns ? calls->start_ns[call] : seen->first_ns;
+	int64_t end_ns = calls->end_ns[call] < seen->last_ns ? calls->end_ns[call] : seen->last_ns;
+	struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
+
+	if (start_ns >= end_ns)
+		return;
+	churn->host_ns += end_ns - start_ns;
+	kwhy_tally_idle(tally, start_ns, end_ns);
+	place.call = call;
+	kwhy_tally_place(tally, place);
+	tally->count++;
+}
+
+enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_calls *calls = &context->recording->calls;
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct churn churn = {0};
+	struct kwhy_tally tally;
+	struct kwhy_walk walk;
+	uint32_t call;
+
+	kwhy_tally_init(&tally, context);
+	kwhy_walk_init(&walk, context->view, tally.device);
+	while (kwhy_walk_next(&walk, &call)) {
+		if (walk.new_thread)
+			churn.free_run = 0;
+		if (walk.device != tally.device)
+			continue;
+		follow_frees(&churn, calls->class[call] == KWHY_CALL_FREE,
+			context->view->issued[call] != KWHY_NONE || calls->class[call] == KWHY_CALL_ALLOC,
+			kwhy_tally_threshold(&tally, 1));
+		if (is_memory_call(calls, call))
+			add_memory_call(&tally, &churn, call);
+	}
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally,
+		"Allocation churn: %s allocations and frees between work, %s on the host; cache emptied "
+		"%" PRIu64 " times",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, churn.host_ns),
+		churn.emptied);
+	verdict.assumption = "memory is taken once and reused: the device no longer idles inside these calls";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_activities *rows = &context->recording->activities;
+	const struct kwhy_calls *calls = &context->recording->calls;
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		struct kwhy_place place = kwhy_place_at(rows->start_ns[i], rows->end_ns[i]);
+
+		if (rows->kind[i] != KWHY_ACTIVITY_MEMSET)
+			continue;
+		kwhy_tally_mark(&tally, i, 0);
+		place.row = (uint32_t)i;
+		if (rows->call[i] != KWHY_NONE) {
+			place.call = context->view->outer[rows->call[i]];
+			kwhy_tally_idle(&tally, calls->start_ns[place.call], calls->end_ns[place.call]);
+		}
+		kwhy_tally_place(&tally, place);
+		tally.count++;
+	}
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(
+		&tally, "Memset churn: %s memsets", kwhy_quantity_count(count, tally.count));
+	verdict.assumption = "buffers are cleared by the kernels that fill them: memsets and the idle time "
+			     "inside the calls that issue them vanish";
+	return kwhy_tally_finish(&tally, verdict);
+}

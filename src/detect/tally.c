@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/tally.h"
+
+#include "base/column.h"
+#include "base/quantity.h"
+#include "base/sort.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Evidence is for reading; more places than this nobody asks for. */
+enum { EVIDENCE_MAX = 100 };
+
+void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context)
+{
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+
+	*tally = (struct kwhy_tally){.context = context, .device = context->device};
+	kwhy_energy_source_init(&tally->source, context->view, context->device);
+	memset(context->view->marks + seen->begin, 0, seen->end - seen->begin);
+}
+
+void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns)
+{
+	uint8_t *mark = &tally->context->view->marks[row];
+
+	if (*mark)
+		return;
+	*mark = 1;
+	tally->marked_count++;
+	tally->kept_total_ns += kept_ns;
+}
+
+void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	size_t gap = kwhy_view_find_gap(view, tally->device, start_ns);
+	struct kwhy_interval *last = tally->span_count ? &tally->spans[tally->span_count - 1] : NULL;
+
+	if (tally->status || start_ns >= end_ns || gap == seen->gap_count ||
+		kwhy_gap_start_ns(view, &seen->gaps[gap]) >= end_ns)
+		return;
+	if (last && last->start_ns <= start_ns && last->end_ns >= start_ns) {
+		last->end_ns = last->end_ns > end_ns ? last->end_ns : end_ns;
+		return;
+	}
+	tally->status = kwhy_column_reserve((void **)&tally->spans, &tally->span_capacity,
+		tally->span_count + 1, sizeof(*tally->spans), "the stretches of a finding",
+		tally->context->error);
+	if (!tally->status)
+		tally->spans[tally->span_count++] = (struct kwhy_interval){start_ns, end_ns};
+}
+
+void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns)
+{
+	int64_t start_ns = kwhy_gap_start_ns(tally->context->view, gap);
+	int64_t end_ns = kwhy_gap_end_ns(tally->context->view, gap);
+
+	kwhy_energy_add_idle(&tally->gap_energy, &tally->source, start_ns, end_ns,
+		(double)length_ns / (double)(end_ns - start_ns));
+	tally->gap_ns += length_ns;
+	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
+}
+
+static int64_t place_length(const struct kwhy_place *place)
+{
+	return place->end_ns - place->start_ns;
+}
+
+/* The root, its place taken by a new item, sinks to where it belongs. */
+static void sink(struct kwhy_place *places, size_t count)
+{
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+		struct kwhy_place swap = places[at];
+
+		if (child + 1 < count && place_length(&places[child + 1]) < place_length(&places[child]))
+			child++;
+		if (child >= count || place_length(&places[child]) >= place_length(&swap))
+			return;
+		places[at] = places[child];
+		places[child] = swap;
+		at = child;
+	}
+}
+
+static void rise(struct kwhy_place *places, size_t at)
+{
+	while (at > 0 && place_length(&places[at]) < place_length(&places[(at - 1) / 2])) {
+		struct kwhy_place swap = places[at];
+
+		places[at] = places[(at - 1) / 2];
+		places[(at - 1) / 2] = swap;
+		at = (at - 1) / 2;
+	}
+}
+
+void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place)
+{
+	size_t limit = tally->context->options->evidence_limit;
+
+	limit = limit < EVIDENCE_MAX ? limit : EVIDENCE_MAX;
+	if (tally->status || limit == 0)
+		return;
+	if (tally->place_count == limit) {
+		if (place_length(&place) <= place_length(&tally->places[0]))
+			return;
+		tally->places[0] = place;
+		sink(tally->places, limit);
+		return;
+	}
+	tally->status = kwhy_column_reserve((void **)&tally->places, &tally->place_capacity,
+		tally->place_count + 1, sizeof(*tally->places), "the evidence", tally->context->error);
+	if (tally->status)
+		return;
+	tally->places[tally->place_count++] = place;
+	rise(tally->places, tally->place_count - 1);
+}
+
+struct kwhy_verdict kwhy_verdict_default(void)
+{
+	return (struct kwhy_verdict){.covers = KWHY_KINDS_ALL, .idle_energy_share = 1};
+}
+
+/* What the finish adds up. */
+struct sums {
+	int64_t busy_ns, alone_ns; /* union of the marked; of that, with nothing beside that hides it */
+	int64_t idle_ns;
+	struct kwhy_energy busy, idle;
+};
+
+/* One pass over the device: unions of marked, hiding and both; marked energy by newly covered time. */
+static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	int64_t marked_ns = seen->first_ns, cover_ns = seen->first_ns, both_ns = seen->first_ns;
+
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		bool marked = view->marks[i];
+		int64_t *reach_ns = marked ? &marked_ns : &cover_ns;
+		int64_t end_ns = rows->end_ns[i], start_ns = rows->start_ns[i], from_ns;
+
+		if (!marked && !(covers >> rows->kind[i] & 1))
+			continue;
+		from_ns = start_ns > *reach_ns ? start_ns : *reach_ns;
+		if (end_ns > from_ns) {
+			if (marked) {
+				sums->busy_ns += end_ns - from_ns;
+				kwhy_energy_add_activity(&sums->busy, &tally->source, i,
+					(double)(end_ns - from_ns) / (double)(end_ns - start_ns));
+			} else {
+				sums->alone_ns -= end_ns - from_ns;
+			}
+			*reach_ns = end_ns;
+		}
+		from_ns = start_ns > both_ns ? start_ns : both_ns;
+		if (end_ns > from_ns) {
+			sums->alone_ns += end_ns - from_ns;
+			both_ns = end_ns;
+		}
+	}
+}
+
+static int compare_spans(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_interval *spans = context;
+
+	return (spans[a].start_ns > spans[b].start_ns) - (spans[a].start_ns < spans[b].start_ns);
+}
+
+static enum kwhy_status sort_spans(struct kwhy_tally *tally)
+{
+	enum kwhy_status status;
+	uint32_t *order;
+
+	status = kwhy_sort_order(
+		tally->span_count, compare_spans, tally->spans, &order, tally->context->error);
+	if (!status)
+		status = kwhy_sort_apply((void **)&tally->spans, sizeof(*tally->spans), tally->span_count,
+			order, tally->context->error);
+	free(order);
+	return status;
+}
+
+static void sum_piece(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns, struct sums *sums)
+{
+	sums->idle_ns += end_ns - start_ns;
+	kwhy_energy_add_idle(&sums->idle, &tally->source, start_ns, end_ns, 1);
+}
+
+/* Sorted spans against the gaps: both in time, each idle nanosecond counted once. */
+static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	int64_t done_ns = INT64_MIN;
+	size_t gap = 0;
+
+	for (size_t i = 0; i < tally->span_count; i++) {
+		struct kwhy_interval span = tally->spans[i];
+
+		span.start_ns = span.start_ns > done_ns ? span.start_ns : done_ns;
+		while (gap < seen->gap_count && kwhy_gap_end_ns(view, &seen->gaps[gap]) <= span.start_ns)
+			gap++;
+		for (size_t g = gap; g < seen->gap_count && span.start_ns < span.end_ns; g++) {
+			int64_t start_ns = kwhy_gap_start_ns(view, &seen->gaps[g]);
+			int64_t end_ns = kwhy_gap_end_ns(view, &seen->gaps[g]);
+
+			start_ns = start_ns > span.start_ns ? start_ns : span.start_ns;
+			end_ns = end_ns < span.end_ns ? end_ns : span.end_ns;
+			if (start_ns < end_ns)
+				sum_piece(tally, start_ns, end_ns, sums);
+			span.start_ns = kwhy_gap_end_ns(view, &seen->gaps[g]);
+		}
+		done_ns = tally->spans[i].end_ns > done_ns ? tally->spans[i].end_ns : done_ns;
+	}
+}
+
+static enum kwhy_status sum_up(struct kwhy_tally *tally, unsigned covers, struct sums *sums)
+{
+	enum kwhy_status status = tally->status;
+
+	*sums = (struct sums){.idle_ns = tally->gap_ns, .idle = tally->gap_energy};
+	if (!status)
+		status = sort_spans(tally);
+	if (status)
+		return status;
+	sum_spans(tally, sums);
+	if (tally->marked_count)
+		sum_marked(tally, covers, sums);
+	return KWHY_OK;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static int64_t energy_limit(const struct kwhy_tally *tally)
+{
+	return tally->source.known ? tally->context->ledger->devices[tally->device].energy.attributed_nj
+				   : INT64_MAX;
+}
+
+/* Room to hide the exposed part in: time of those kinds that hides nothing yet. */
+static double room_ns(
+	const struct kwhy_tally *tally, const struct kwhy_verdict *verdict, const struct sums *sums)
+{
+	if (!verdict->hiding_kinds)
+		return HUGE_VAL;
+	return (double)(kwhy_view_union_ns(tally->context->view, tally->device, verdict->hiding_kinds) -
+		(sums->busy_ns - sums->alone_ns));
+}
+
+static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdict *verdict,
+	const struct sums *sums, struct kwhy_saving *out)
+{
+	double kept = fmin(1, ratio(tally->kept_total_ns, (double)sums->busy_ns));
+	double busy_ns = (double)sums->alone_ns * (1 - kept) * (1 - verdict->kept_share);
+	double idle_ns = (double)(sums->idle_ns - tally->gap_kept_ns) * (1 - verdict->kept_share);
+	double room = fmin(1, fmax(0, ratio(room_ns(tally, verdict, sums), busy_ns + idle_ns)));
+	struct kwhy_energy work = sums->busy;
+	double work_share = ratio(busy_ns * room, (double)sums->busy_ns);
+	struct kwhy_energy saved;
+
+	if (verdict->work_remains) {
+		work = kwhy_energy_idle_mean(&tally->source, busy_ns * room);
+		work_share = 1;
+	}
+	saved = kwhy_energy_sum(work, work_share, sums->idle,
+		ratio(idle_ns * room, (double)sums->idle_ns) * verdict->idle_energy_share);
+	out->time_ns = (int64_t)((busy_ns + idle_ns) * room);
+	out->energy_nj = tally->source.known ? kwhy_energy_round(saved.nj, energy_limit(tally))
+					     : KWHY_UNKNOWN_NJ;
+	out->low_nj = tally->source.known ? kwhy_energy_round(saved.low_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
+	out->high_nj = tally->source.known ? kwhy_energy_round(saved.high_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
+	out->assumption = verdict->assumption;
+}
+
+static void set_cost(const struct kwhy_tally *tally, const struct kwhy_verdict *verdict,
+	const struct sums *sums, struct kwhy_finding *out)
+{
+	int64_t busy_ns = verdict->exposed_only ? sums->alone_ns : sums->busy_ns;
+	struct kwhy_energy cost = kwhy_energy_sum(
+		sums->busy, ratio((double)busy_ns, (double)sums->busy_ns), sums->idle, 1);
+
+	out->time_ns = busy_ns + sums->idle_ns;
+	out->energy_nj = tally->source.known ? kwhy_energy_round(cost.nj, energy_limit(tally))
+					     : KWHY_UNKNOWN_NJ;
+	out->low_nj = tally->source.known ? kwhy_energy_round(cost.low_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
+	out->high_nj = tally->source.known ? kwhy_energy_round(cost.high_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	int64_t left = place_length(a), right = place_length(b);
+
+	if (left != right)
+		return left < right ? 1 : -1;
+	left = ((const struct kwhy_place *)a)->start_ns;
+	right = ((const struct kwhy_place *)b)->start_ns;
+	return (left > right) - (left < right);
+}
+
+static enum kwhy_status write_evidence(struct kwhy_tally *tally, struct kwhy_finding *out)
+{
+	const struct kwhy_detect_context *context = tally->context;
+
+	if (tally->place_count == 0)
+		return KWHY_OK;
+	qsort(tally->places, tally->place_count, sizeof(*tally->places), longest_first);
+	out->evidence = kwhy_arena_alloc(
+		&context->findings->arena, tally->place_count, sizeof(*out->evidence));
+	if (!out->evidence)
+		return kwhy_fail_memory(context->error, "the evidence");
+	for (size_t i = 0; i < tally->place_count; i++) {
+		const char *words = kwhy_place_words(context, &tally->places[i]);
+
+		if (!words)
+			return kwhy_fail_memory(context->error, "the evidence");
+		out->evidence[i] = (struct kwhy_evidence){
+			tally->places[i].start_ns, tally->places[i].end_ns, words};
+	}
+	out->evidence_count = tally->place_count;
+	return KWHY_OK;
+}
+
+static bool gains_enough(const struct kwhy_detect_context *context, const struct kwhy_saving *saving,
+	int64_t window_ns, int64_t measured_nj)
+{
+	double least = context->options->min_gain_ratio;
+
+	if (saving->time_ns > 0 && (double)saving->time_ns >= least * (double)window_ns)
+		return true;
+	return saving->energy_nj != KWHY_UNKNOWN_NJ && measured_nj > 0 && saving->energy_nj > 0 &&
+		(double)saving->energy_nj >= least * (double)measured_nj;
+}
+
+enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
+	const struct kwhy_finding *finding, int64_t window_ns, int64_t measured_nj)
+{
+	struct kwhy_findings *findings = context->findings;
+	enum kwhy_status status;
+
+	if (!gains_enough(context, &finding->saving, window_ns, measured_nj))
+		return KWHY_OK;
+	if (!finding->title || !finding->saving.assumption)
+		return kwhy_fail_memory(context->error, "a finding");
+	status = kwhy_column_reserve((void **)&findings->items, &findings->capacity, findings->count + 1,
+		sizeof(*findings->items), "findings", context->error);
+	if (!status)
+		findings->items[findings->count++] = *finding;
+	return status;
+}
+
+enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict)
+{
+	const struct kwhy_detect_context *context = tally->context;
+	struct kwhy_finding finding = {
+		.id = context->detector->id,
+		.title = verdict.title,
+		.device = tally->device,
+		.count = tally->count,
+		.cure = context->detector->cure,
+	};
+	int64_t window_ns = kwhy_view_span_ns(context->view, tally->device);
+	int64_t measured_nj = tally->source.known ? context->ledger->devices[tally->device].energy.measured_nj
+						  : 0;
+	struct sums sums;
+
+	if (!tally->status && tally->count > 0)
+		tally->status = sum_up(tally, verdict.covers, &sums);
+	if (!tally->status && tally->count > 0) {
+		set_cost(tally, &verdict, &sums, &finding);
+		bound_saving(tally, &verdict, &sums, &finding.saving);
+		if (gains_enough(context, &finding.saving, window_ns, measured_nj))
+			tally->status = write_evidence(tally, &finding);
+		if (!tally->status)
+			tally->status = kwhy_findings_add(context, &finding, window_ns, measured_nj);
+	}
+	return kwhy_tally_drop(tally);
+}
+
+enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally)
+{
+	free(tally->spans);
+	free(tally->places);
+	tally->spans = NULL;
+	tally->places = NULL;
+	return tally->status;
+}
+
+char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
+{
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return kwhy_arena_copy(&tally->context->findings->arena, text);
+}
+
+char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure)
+{
+	int64_t floor_ns = tally->context->view->devices[tally->device].floor_ns;
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (floor_ns == 0)
+		return kwhy_tally_words(tally,
+			"%s: the gaps vanish (no work was queued here that shows how small a gap can be)",
+			cure);
+	return kwhy_tally_words(tally, "%s: each gap closes to the smallest before queued work here, %s",
+		cure, kwhy_quantity_time(time, floor_ns));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DETECT_TALLY_H
+#define KWHY_DETECT_TALLY_H
+
+#include "detect/detect.h"
+#include "detect/energy.h"
+#include "detect/view.h"
+
+/* A place before it has words: what was there, most telling first. Unused: KWHY_NONE, NULL. */
+struct kwhy_place {
+	int64_t start_ns, end_ns;
+	uint32_t row;	    /* the activity */
+	uint32_t row_after; /* an activity behind it */
+	uint32_t call;	    /* the API call that issued it or that is the waste itself */
+	uint32_t wait;	    /* the API call that waited for it */
+	bool host;	    /* the host was elsewhere: name the range it was in */
+};
+
+struct kwhy_place kwhy_place_at(int64_t start_ns, int64_t end_ns);
+
+struct kwhy_interval {
+	int64_t start_ns, end_ns;
+};
+
+/*
+ * The account of one detector on one device. The detector marks activities and hands in stretches of
+ * host time and gaps; kwhy_tally_finish() makes one finding of them:
+ *   cost = union of the marked activities + idle device time in those stretches and gaps,
+ * two disjoint parts, so it never exceeds the window. Sticky: the first failure is given by the finish.
+ */
+struct kwhy_tally {
+	const struct kwhy_detect_context *context;
+	uint32_t device;
+	enum kwhy_status status;
+	uint64_t count;	      /* what the title counts */
+	size_t marked_count;  /* activities */
+	double kept_total_ns; /* time that the marked ones would still take */
+
+	struct kwhy_interval *spans; /* host stretches that touch idle time */
+	size_t span_count, span_capacity;
+
+	struct kwhy_energy_source source;
+	struct kwhy_energy gap_energy; /* of the gap parts */
+	int64_t gap_ns, gap_kept_ns;   /* idle time of gap parts, and what of it would remain */
+
+	struct kwhy_place *places; /* min-heap by length */
+	size_t place_count, place_capacity;
+};
+
+/* For the context's device, whose marks it clears. */
+void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context);
+
+/* Marks an activity that belongs to the waste; cured, it would still take kept_ns. Twice marked counts once.
+ */
+void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
+/* The device's idle time inside [start_ns, end_ns) belongs to the waste; overlaps count once. */
+void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
+/*
+ * length_ns of one gap belong to the waste, of which kept_ns would remain. Each gap at most once, and no
+ * kwhy_tally_idle() over it.
+ */
+void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns);
+/* A candidate for the evidence: the longest ones are shown. */
+void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place);
+
+/* How the finding reads and what bounds its saving. */
+struct kwhy_verdict {
+	const char *title;	/* from the findings' arena */
+	const char *assumption; /* likewise, or a literal */
+	unsigned covers;	/* kinds that hide a marked activity: removing that one saves no time then */
+	bool exposed_only;	/* hidden time is no cost either */
+	bool work_remains;	/* the work is done all the same: a saved second saves idle power alone */
+	unsigned hiding_kinds;	/* not 0: no more can be saved than free time of these kinds to hide it in */
+	double kept_share;	/* of the whole cost that would remain */
+	double idle_energy_share; /* of the idle energy that the cure saves */
+};
+
+#define KWHY_KIND(kind) (1u << KWHY_ACTIVITY_##kind)
+#define KWHY_KINDS_ALL ((1u << KWHY_ACTIVITY_KIND_COUNT) - 1)
+#define KWHY_KINDS_COMPUTE (KWHY_KIND(KERNEL) | KWHY_KIND(GRAPH))
+
+struct kwhy_verdict kwhy_verdict_default(void);
+
+/* Adds the finding unless it is empty or saves too little. Frees what the tally holds, always. */
+KWHY_MUST_USE enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict);
+/* Frees without a finding; gives the sticky status. */
+KWHY_MUST_USE enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally);
+
+/* Words for the title and the assumption, in the findings' arena; NULL makes the finish fail for memory. */
+char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "each gap closes to the smallest before queued work here, 1.2 us" or that it vanishes, behind `cure`. */
+char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure);
+
+/* Threshold of the running detector by place in its table row. */
+static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, size_t index)
+{
+	return tally->context->thresholds[index];
+}
+
+/* Adds a complete finding when its saving is large enough against the window and the metered energy. */
+KWHY_MUST_USE enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
+	const struct kwhy_finding *finding, int64_t window_ns, int64_t measured_nj);
+
+/* Words of one place (evidence.c), from the findings' arena; NULL: no memory. */
+const char *kwhy_place_words(const struct kwhy_detect_context *context, const struct kwhy_place *place);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_t end)
+{
+	size_t gaps = 0;
+	int64_t reach_ns = begin < end ? rows->end_ns[begin] : 0;
+
+	for (size_t i = begin; i < end; i++) {
+		gaps += rows->start_ns[i] > reach_ns;
+		reach_ns = rows->end_ns[i] > reach_ns ? rows->end_ns[i] : reach_ns;
+	}
+	return gaps;
+}
+
+static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows)
+{
+	size_t last = device->begin;
+
+	for (size_t i = device->begin; i < device->end; i++) {
+		if (rows->start_ns[i] > rows->end_ns[last])
+			device->gaps[device->gap_count++] = (struct kwhy_gap){(uint32_t)last, (uint32_t)i};
+		if (rows->end_ns[i] > rows->end_ns[last])
+			last = i;
+	}
+	device->last_ns = rows->end_ns[last];
+}
+
+/* The work behind the gap was in the queue when the gap began, behind the work before it. */
+static bool is_queued(const struct kwhy_view *view, const struct kwhy_gap *gap)
+{
+	const struct kwhy_activities *rows = &view->recording->activities;
+	uint32_t call = rows->call[gap->after];
+
+	return rows->stream[gap->before] == rows->stream[gap->after] && call != KWHY_NONE &&
+		view->recording->calls.end_ns[call] <= rows->end_ns[gap->before];
+}
+
+static int64_t smallest_queued_gap_ns(const struct kwhy_view *view, const struct kwhy_device_view *device)
+{
+	int64_t smallest_ns = INT64_MAX;
+
+	for (size_t i = 0; i < device->gap_count; i++) {
+		const struct kwhy_gap *gap = &device->gaps[i];
+		int64_t length_ns = kwhy_gap_end_ns(view, gap) - kwhy_gap_start_ns(view, gap);
+
+		if (length_ns < smallest_ns && is_queued(view, gap))
+			smallest_ns = length_ns;
+	}
+	return smallest_ns == INT64_MAX ? 0 : smallest_ns;
+}
+
+static enum kwhy_status view_device(struct kwhy_view *view, size_t index, struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &view->recording->activities;
+	struct kwhy_device_view *device = &view->devices[index];
+	size_t gaps;
+
+	device->begin = rows->first[index];
+	device->end = rows->first[index + 1];
+	if (device->begin == device->end)
+		return KWHY_OK;
+	gaps = count_gaps(rows, device->begin, device->end);
+	device->gaps = malloc((gaps + 1) * sizeof(*device->gaps));
+	if (!device->gaps)
+		return kwhy_fail_memory(error, "idle gaps");
+	device->first_ns = rows->start_ns[device->begin];
+	fill_gaps(device, rows);
+	device->floor_ns = smallest_queued_gap_ns(view, device);
+	return KWHY_OK;
+}
+
+/* Calls of a thread come by start, the outer one first; one that outlasts the others opens a new outer. */
+static void find_outer_calls(struct kwhy_view *view)
+{
+	const struct kwhy_calls *calls = &view->recording->calls;
+	size_t outer = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		if (i == 0 || calls->thread[i] != calls->thread[outer] ||
+			calls->end_ns[i] > calls->end_ns[outer])
+			outer = i;
+		view->outer[i] = (uint32_t)outer;
+		view->issued[i] = KWHY_NONE;
+	}
+}
+
+static void find_issued(struct kwhy_view *view)
+{
+	const struct kwhy_activities *rows = &view->recording->activities;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t *issued;
+
+		if (rows->call[i] == KWHY_NONE)
+			continue;
+		issued = &view->issued[view->outer[rows->call[i]]];
+		if (*issued == KWHY_NONE || rows->start_ns[i] < rows->start_ns[*issued])
+			*issued = (uint32_t)i;
+	}
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void find_uses(struct kwhy_view *view)
+{
+	const struct kwhy_recording *recording = view->recording;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < recording->stream_count; i++)
+		view->uses[i] = (uint64_t)recording->streams[i].process << 32 | recording->streams[i].device;
+	qsort(view->uses, recording->stream_count, sizeof(*view->uses), compare_uses);
+	for (size_t i = 0; i < recording->stream_count; i++)
+		if (kept == 0 || view->uses[kept - 1] != view->uses[i])
+			view->uses[kept++] = view->uses[i];
+	view->use_count = kept;
+}
+
+enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_recording *recording,
+	const struct kwhy_ledger *ledger, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*view = (struct kwhy_view){
+		.recording = recording,
+		.ledger = ledger,
+		.devices = calloc(recording->device_count + 1, sizeof(*view->devices)),
+		.outer = malloc((recording->calls.count + 1) * sizeof(*view->outer)),
+		.issued = malloc((recording->calls.count + 1) * sizeof(*view->issued)),
+		.uses = malloc((recording->stream_count + 1) * sizeof(*view->uses)),
+		.marks = calloc(recording->activities.count + 1, sizeof(*view->marks)),
+	};
+	if (!view->devices || !view->outer || !view->issued || !view->uses || !view->marks)
+		status = kwhy_fail_memory(error, "the view of the recording");
+	for (size_t i = 0; !status && i < recording->device_count; i++)
+		status = view_device(view, i, error);
+	if (status) {
+		kwhy_view_done(view);
+		return status;
+	}
+	find_outer_calls(view);
+	find_issued(view);
+	find_uses(view);
+	return KWHY_OK;
+}
+
+void kwhy_view_done(struct kwhy_view *view)
+{
+	for (size_t i = 0; view->devices && i < view->recording->device_count; i++)
+		free(view->devices[i].gaps);
+	free(view->devices);
+	free(view->outer);
+	free(view->issued);
+	free(view->uses);
+	free(view->marks);
+	*view = (struct kwhy_view){0};
+}
+
+size_t kwhy_view_find_gap(const struct kwhy_view *view, uint32_t device, int64_t time_ns)
+{
+	const struct kwhy_device_view *seen = &view->devices[device];
+	size_t low = 0, high = seen->gap_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kwhy_gap_end_ns(view, &seen->gaps[middle]) > time_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static size_t first_use(const struct kwhy_view *view, uint64_t key)
+{
+	size_t low = 0, high = view->use_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (view->uses[middle] >= key)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+bool kwhy_view_uses(const struct kwhy_view *view, uint32_t process, uint32_t device)
+{
+	uint64_t key = (uint64_t)process << 32 | device;
+	size_t at = first_use(view, key);
+
+	return at < view->use_count && view->uses[at] == key;
+}
+
+uint32_t kwhy_view_only_device(const struct kwhy_view *view, uint32_t process)
+{
+	size_t at = first_use(view, (uint64_t)process << 32);
+	size_t behind = first_use(view, ((uint64_t)process + 1) << 32);
+
+	return behind == at + 1 ? (uint32_t)view->uses[at] : KWHY_NONE;
+}
+
+static bool device_idle(const struct kwhy_view *view, uint32_t device, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_device_view *seen = &view->devices[device];
+	size_t at = kwhy_view_find_gap(view, device, start_ns);
+
+	return at < seen->gap_count && kwhy_gap_start_ns(view, &seen->gaps[at]) <= start_ns &&
+		kwhy_gap_end_ns(view, &seen->gaps[at]) >= end_ns;
+}
+
+bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int64_t start_ns, int64_t end_ns)
+{
+	size_t at = first_use(view, (uint64_t)process << 32);
+
+	if (at == view->use_count || view->uses[at] >> 32 != process)
+		return false;
+	for (; at < view->use_count && view->uses[at] >> 32 == process; at++)
+		if (!device_idle(view, (uint32_t)view->uses[at], start_ns, end_ns))
+			return false;
+	return true;
+}
+
+int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsigned kinds)
+{
+	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_view *seen = &view->devices[device];
+	int64_t union_ns = 0, reach_ns = seen->first_ns;
+
+	for (size_t i = seen->begin; i < seen->end; i++) {
+		int64_t from_ns = rows->start_ns[i] > reach_ns ? rows->start_ns[i] : reach_ns;
+
+		if (!(kinds >> rows->kind[i] & 1) || rows->end_ns[i] <= from_ns)
+			continue;
+		union_ns += rows->end_ns[i] - from_ns;
+		reach_ns = rows->end_ns[i];
+	}
+	return union_ns;
+}
+
+bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call)
+{
+	const struct kwhy_calls *calls = &view->recording->calls;
+
+	switch (calls->class[call]) {
+	case KWHY_CALL_SYNC:
+	case KWHY_CALL_COPY:
+		return true;
+	case KWHY_CALL_FREE: /* cudaFree and its kin wait for the device, the stream-ordered ones do not */
+		return !strstr(kwhy_names_get(&view->recording->names, calls->name[call]), "Async");
+	default:
+		return false;
+	}
+}
+
+static uint32_t issued_device(const struct kwhy_view *view, size_t call)
+{
+	uint32_t row = view->issued[call];
+
+	return row == KWHY_NONE ? KWHY_NONE : kwhy_recording_device_of(view->recording, row);
+}
+
+/* Where the thread's first work goes, else where its process's goes. */
+static uint32_t first_device(const struct kwhy_walk *walk)
+{
+	uint32_t device = KWHY_NONE;
+
+	for (size_t i = walk->next; i < walk->end && device == KWHY_NONE; i++)
+		device = issued_device(walk->view, i);
+	if (device != KWHY_NONE)
+		return device;
+	return kwhy_view_only_device(walk->view, walk->view->recording->threads[walk->thread].process);
+}
+
+/* Goes to the next thread with calls whose process uses the device. */
+static bool next_thread(struct kwhy_walk *walk)
+{
+	const struct kwhy_recording *recording = walk->view->recording;
+
+	for (; walk->thread < recording->thread_count; walk->thread++) {
+		walk->next = recording->calls.first[walk->thread];
+		walk->end = recording->calls.first[walk->thread + 1];
+		if (walk->next < walk->end &&
+			kwhy_view_uses(walk->view, recording->threads[walk->thread].process, walk->target))
+			break;
+	}
+	if (walk->thread == recording->thread_count)
+		return false;
+	walk->device = first_device(walk);
+	walk->new_thread = true;
+	return true;
+}
+
+void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device)
+{
+	*walk = (struct kwhy_walk){.view = view, .target = device};
+	if (!next_thread(walk))
+		walk->end = walk->next = 0;
+}
+
+bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call)
+{
+	const struct kwhy_view *view = walk->view;
+	size_t call = walk->next;
+	uint32_t device;
+
+	walk->new_thread = call < walk->end && call == view->recording->calls.first[walk->thread];
+	if (call == walk->end) {
+		if (walk->thread >= view->recording->thread_count)
+			return false;
+		walk->thread++;
+		if (!next_thread(walk))
+			return false;
+		call = walk->next;
+	}
+	walk->next = call + 1;
+	while (walk->next < walk->end && view->outer[walk->next] == call)
+		walk->next++;
+	device = issued_device(view, call);
+	if (device != KWHY_NONE)
+		walk->device = device;
+	*out_call = (uint32_t)call;
+	return true;
+}

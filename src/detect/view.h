@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DETECT_VIEW_H
+#define KWHY_DETECT_VIEW_H
+
+#include "base/status.h"
+#include "model/ledger.h"
+#include "model/recording.h"
+
+#include <stdbool.h>
+
+/*
+ * What all detectors look at, made once: the idle gaps of each device, the outermost API calls and what
+ * they issued. 8 bytes a gap, 8 bytes a call, 1 byte an activity; O(n log n). Times as in the recording.
+ */
+
+/* Idle stretch: from the end of row `before` (the last to end) to the start of row `after`. */
+struct kwhy_gap {
+	uint32_t before, after;
+};
+
+struct kwhy_device_view {
+	size_t begin, end;	   /* rows of the device */
+	int64_t first_ns, last_ns; /* its window: first start, last end; equal when it has no rows */
+	struct kwhy_gap *gaps;	   /* in time */
+	size_t gap_count;
+	int64_t floor_ns; /* the smallest gap before work that was queued in time; 0: none was seen */
+};
+
+struct kwhy_view {
+	const struct kwhy_recording *recording;
+	const struct kwhy_ledger *ledger; /* NULL: none */
+	struct kwhy_device_view *devices;
+	uint32_t *outer;  /* [calls] the outermost call that a call lies in; itself when in none */
+	uint32_t *issued; /* [calls] earliest activity that an outermost call issued; KWHY_NONE: none */
+	uint64_t *uses;	  /* sorted process << 32 | device: the process has a stream there */
+	size_t use_count;
+	uint8_t *marks; /* [activities] scratch of the running detector */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_recording *recording,
+	const struct kwhy_ledger *ledger, struct kwhy_error *error);
+void kwhy_view_done(struct kwhy_view *view);
+
+static inline int64_t kwhy_view_span_ns(const struct kwhy_view *view, uint32_t device)
+{
+	return view->devices[device].last_ns - view->devices[device].first_ns;
+}
+
+static inline int64_t kwhy_gap_start_ns(const struct kwhy_view *view, const struct kwhy_gap *gap)
+{
+	return view->recording->activities.end_ns[gap->before];
+}
+
+static inline int64_t kwhy_gap_end_ns(const struct kwhy_view *view, const struct kwhy_gap *gap)
+{
+	return view->recording->activities.start_ns[gap->after];
+}
+
+/* The first gap of the device that ends after time_ns; gap_count where there is none. */
+size_t kwhy_view_find_gap(const struct kwhy_view *view, uint32_t device, int64_t time_ns);
+
+bool kwhy_view_uses(const struct kwhy_view *view, uint32_t process, uint32_t device);
+/* The device that a process uses when it uses one alone; else KWHY_NONE. */
+uint32_t kwhy_view_only_device(const struct kwhy_view *view, uint32_t process);
+
+/* True when a process's devices are all idle in [start_ns, end_ns), each inside its own window. */
+bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int64_t start_ns, int64_t end_ns);
+
+/* Union in time of a device's activities of these kinds: a bit (1 << enum kwhy_activity_kind) each. */
+int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsigned kinds);
+
+/* A call that returns when the device got somewhere: synchronise, blocking copy, free that waits. */
+bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call);
+
+/*
+ * The outermost calls of the threads that may drive one device, thread by thread and in order.
+ * `device` is where the thread's last work went: what a call that names no device is about.
+ */
+struct kwhy_walk {
+	const struct kwhy_view *view;
+	uint32_t target; /* device whose threads are walked */
+	uint32_t thread;
+	uint32_t device;
+	bool new_thread; /* the call given last is the first of its thread */
+	size_t next, end;
+};
+
+void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device);
+bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/families.h"
+#include "detect/gaps.h"
+#include "detect/tally.h"
+
+#include <stdlib.h>
+
+/*
+ * Waits of the host: any synchronising call of the runtime or the driver, blocking copies, and frees that
+ * wait for the device.
+ */
+
+static bool is_scalar_readback(const struct kwhy_tally *tally, uint32_t call)
+{
+	const struct kwhy_activities *rows = &tally->context->recording->activities;
+	uint32_t row = tally->context->view->issued[call];
+
+	return row != KWHY_NONE &&
+		kwhy_recording_device_of(tally->context->recording, row) == tally->device &&
+		rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == KWHY_COPY_D2H &&
+		rows->bytes[row] != KWHY_UNKNOWN_BYTES &&
+		(double)rows->bytes[row] <= kwhy_tally_threshold(tally, 0);
+}
+
+/* The read-back drains the device: it idles from the copy's end until new work arrives. */
+static void add_readback(struct kwhy_tally *tally, uint32_t call, uint32_t wait)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	uint32_t row = view->issued[call];
+	size_t gap = kwhy_view_find_gap(view, tally->device, rows->end_ns[row]);
+	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
+
+	kwhy_tally_mark(tally, row, 0);
+	if (gap < seen->gap_count && kwhy_gap_start_ns(view, &seen->gaps[gap]) == rows->end_ns[row]) {
+		place.end_ns = kwhy_gap_end_ns(view, &seen->gaps[gap]);
+		kwhy_tally_idle(tally, rows->end_ns[row], place.end_ns);
+	}
+	place.row = row;
+	place.call = call;
+	place.wait = wait == call ? KWHY_NONE : wait;
+	kwhy_tally_place(tally, place);
+	tally->count++;
+}
+
+/* A read-back, then the thread's next call that matters is a wait; or the copy itself blocks. */
+static void find_readbacks(struct kwhy_tally *tally)
+{
+	const struct kwhy_view *view = tally->context->view;
+	uint32_t pending = KWHY_NONE, call;
+	struct kwhy_walk walk;
+
+	kwhy_walk_init(&walk, view, tally->device);
+	while (kwhy_walk_next(&walk, &call)) {
+		bool wait = kwhy_view_is_wait(view, call);
+
+		if (walk.new_thread)
+			pending = KWHY_NONE;
+		if (pending != KWHY_NONE && wait)
+			add_readback(tally, pending, call);
+		if (wait || view->issued[call] != KWHY_NONE)
+			pending = KWHY_NONE;
+		if (!is_scalar_readback(tally, call))
+			continue;
+		if (wait)
+			add_readback(tally, call, call);
+		else
+			pending = call;
+	}
+}
+
+enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *context)
+{
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char limit[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	find_readbacks(&tally);
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally,
+		"Scalar read-backs: %s copies of at most %s, each followed by a wait",
+		kwhy_quantity_count(count, tally.count),
+		kwhy_quantity_bytes(limit, (uint64_t)kwhy_tally_threshold(&tally, 0)));
+	verdict.assumption =
+		"the values stay on the device or are read together later: the copies and the idle "
+		"time that follows each vanish";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_view *view = context->view;
+	const struct kwhy_calls *calls = &context->recording->calls;
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+	struct kwhy_walk walk;
+	uint32_t call;
+
+	kwhy_tally_init(&tally, context);
+	kwhy_walk_init(&walk, view, tally.device);
+	while (kwhy_walk_next(&walk, &call)) {
+		int64_t start_ns = calls->start_ns[call], end_ns = calls->end_ns[call];
+		struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
+
+		if (calls->class[call] != KWHY_CALL_SYNC || walk.device != tally.device ||
+			!kwhy_view_process_idle(
+				view, context->recording->threads[walk.thread].process, start_ns, end_ns))
+			continue;
+		kwhy_tally_idle(&tally, start_ns, end_ns);
+		place.call = call;
+		kwhy_tally_place(&tally, place);
+		tally.count++;
+	}
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally, "Redundant waits: %s found the device idle all the while",
+		kwhy_quantity_count(count, tally.count));
+	verdict.assumption = "every wait that found the device idle returns at once";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+/* How a thread uses waits. */
+struct habit {
+	uint64_t operations; /* device work issued */
+	uint64_t waited_for; /* of that, followed by a wait before the thread did anything else there */
+};
+
+/* Habits of the threads that may drive the device; only work on this device counts. */
+static void learn_habits(const struct kwhy_tally *tally, struct habit *habits)
+{
+	const struct kwhy_view *view = tally->context->view;
+	struct kwhy_walk walk;
+	bool pending = false;
+	uint32_t call;
+
+	kwhy_walk_init(&walk, view, tally->device);
+	while (kwhy_walk_next(&walk, &call)) {
+		bool wait = kwhy_view_is_wait(view, call), issues = view->issued[call] != KWHY_NONE;
+		struct habit *habit = &habits[walk.thread];
+
+		pending &= !walk.new_thread;
+		if (pending && wait && !issues)
+			habit->waited_for++;
+		if (wait || issues)
+			pending = false;
+		if (!issues || walk.device != tally->device)
+			continue;
+		habit->operations++;
+		habit->waited_for += wait;
+		pending = !wait;
+	}
+}
+
+static bool is_cautious(const struct habit *habit, double min_share)
+{
+	return habit->operations > 0 && (double)habit->waited_for >= min_share * (double)habit->operations;
+}
+
+/* Idle time between two operations of a cautious thread that waited in between. */
+static void add_drained_gaps(struct kwhy_tally *tally, const struct habit *habits)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+
+	for (size_t i = 0; i < seen->gap_count; i++) {
+		struct kwhy_gap_cause cause;
+		struct kwhy_place place;
+
+		kwhy_gap_explain(view, &seen->gaps[i], kwhy_tally_threshold(tally, 2) * 1e3, &cause);
+		if (!cause.late || cause.wait == KWHY_NONE ||
+			!is_cautious(&habits[view->recording->calls.thread[cause.call]],
+				kwhy_tally_threshold(tally, 0)))
+			continue;
+		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns + cause.wait_ns, seen->floor_ns);
+		place = kwhy_place_at(cause.start_ns, cause.end_ns);
+		place.row = seen->gaps[i].before;
+		place.wait = cause.wait;
+		kwhy_tally_place(tally, place);
+	}
+}
+
+enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_context *context)
+{
+	struct habit *habits = calloc(context->recording->thread_count + 1, sizeof(*habits));
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char count[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
+	uint64_t operations = 0;
+	struct kwhy_tally tally;
+
+	if (!habits)
+		return kwhy_fail_memory(context->error, "the habits of threads");
+	kwhy_tally_init(&tally, context);
+	learn_habits(&tally, habits);
+	for (size_t i = 0; i < context->recording->thread_count; i++) {
+		if (!is_cautious(&habits[i], kwhy_tally_threshold(&tally, 0)))
+			continue;
+		tally.count += habits[i].waited_for;
+		operations += habits[i].operations;
+	}
+	if (tally.count > 0 && (double)tally.count >= kwhy_tally_threshold(&tally, 1))
+		add_drained_gaps(&tally, habits);
+	free(habits);
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally, "A wait after every operation: %s of %s",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_count(all, operations));
+	verdict.assumption = kwhy_tally_floor_words(&tally, "the host waits once, at the end");
+	return kwhy_tally_finish(&tally, verdict);
+}
