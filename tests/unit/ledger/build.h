@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_UNIT_LEDGER_BUILD_H
+#define KWHY_TESTS_UNIT_LEDGER_BUILD_H
+
+#include "cmocka_all.h"
+#include "ledger/ledger_new.h"
+#include "model/ledger.h"
+
+/* Recordings made by hand; every call fails the test when it fails. */
+
+#define OK(call) assert_int_equal((call), KWHY_OK)
+
+extern struct kwhy_error build_error;
+
+/* One device, process, thread and stream, each number 0. */
+struct kwhy_recording *build_one(void);
+uint32_t build_device(struct kwhy_recording *recording, int32_t index);
+uint32_t build_process(struct kwhy_recording *recording, int64_t pid);
+uint32_t build_thread(struct kwhy_recording *recording, uint32_t process, int64_t tid);
+uint32_t build_stream(struct kwhy_recording *recording, uint32_t device, uint32_t process, int64_t id);
+uint32_t build_name(struct kwhy_recording *recording, const char *name);
+
+/* An activity on `stream` with everything unknown but its times and name; kind kernel. */
+struct kwhy_activity build_activity(struct kwhy_recording *recording, uint32_t stream, int64_t start_ns,
+	int64_t end_ns, const char *name);
+void build_add(struct kwhy_recording *recording, struct kwhy_activity activity);
+
+void build_kernel(struct kwhy_recording *recording, uint32_t stream, int64_t start_ns, int64_t end_ns,
+	const char *name);
+/* Launched by the call of that correlation id. */
+void build_launched(struct kwhy_recording *recording, uint32_t stream, int64_t start_ns, int64_t end_ns,
+	uint32_t correlation);
+void build_kind(struct kwhy_recording *recording, uint32_t stream, int64_t start_ns, int64_t end_ns,
+	enum kwhy_activity_kind kind);
+void build_h2d(struct kwhy_recording *recording, uint32_t stream, int64_t start_ns, int64_t end_ns,
+	uint64_t bytes, const char *name);
+void build_call(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns,
+	const char *name, uint32_t correlation);
+void build_range(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns,
+	const char *name, enum kwhy_range_kind kind);
+
+/* Finishes the recording and makes its ledger. */
+struct kwhy_ledger *build_ledger(struct kwhy_recording *recording);
+struct kwhy_ledger *build_ledger_with(
+	struct kwhy_recording *recording, const struct kwhy_ledger_options *options);
+void build_free(struct kwhy_recording *recording, struct kwhy_ledger *ledger);
+
+/* The account of that name on a device; NULL: none. */
+const struct kwhy_account *build_account(const struct kwhy_ledger *ledger, uint32_t device, const char *name);
+
+#endif
