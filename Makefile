@@ -3,7 +3,6 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 BUILD := build/release
-PROFILE := profiles/nvidia-h200.json
 EXAMPLE := examples/h200-decode
 
 .PHONY: demo check install clean setup-build setup-check configure
@@ -11,8 +10,8 @@ EXAMPLE := examples/h200-decode
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy
 	mkdir -p build/demo
-	$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.gz --power $(EXAMPLE)/power.csv
-	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.gz --power $(EXAMPLE)/power.csv -o build/demo/report.json
+	$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv
+	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv -o build/demo/report.json
 	@echo "The same report as data: build/demo/report.json"
 
 check: setup-check configure

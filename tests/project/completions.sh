@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The committed completions are what scripts/completions writes for this program, and each shell that is
+# here can read its own. Usage: completions.sh SOURCE_DIR BUILD_DIR
+set -euo pipefail
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+
+"$1/scripts/completions" "$2/src/cli/kwhy" "$fresh"
+diff -ru "$1/completions" "$fresh" || {
+	echo "stale: run scripts/completions $2/src/cli/kwhy completions"
+	exit 1
+}
+bash -n "$fresh/kwhy.bash"
+! command -v zsh >/dev/null || zsh -n "$fresh/_kwhy"
+! command -v fish >/dev/null || fish --no-execute "$fresh/kwhy.fish"
+
+# What a user of bash gets: every command after "kwhy ", every option of report after "kwhy report -".
+. "$fresh/kwhy.bash"
+COMP_WORDS=(kwhy "") COMP_CWORD=1
+_kwhy
+[[ " ${COMPREPLY[*]} " == *" report "* ]] || { echo "bash does not complete 'report'"; exit 1; }
+COMP_WORDS=(kwhy report --pow) COMP_CWORD=2
+_kwhy
+[[ " ${COMPREPLY[*]} " == *" --power "* ]] || { echo "bash does not complete 'report --pow'"; exit 1; }

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The portable folder runs from another place with an empty environment and needs glibc 2.36 alone.
+# Usage: portable.sh SOURCE_DIR BUILD_DIR
+set -euo pipefail
+source_dir=$1
+build=$2/portable
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+cmake -S "$source_dir" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKWHY_PORTABLE=ON -DKWHY_TESTS=OFF \
+	-DKWHY_BENCH=OFF >"$place/log" 2>&1 && cmake --build "$build" >>"$place/log" 2>&1 || {
+	tail -n 30 "$place/log"
+	exit 1
+}
+folders=("$build"/kwhy-*-"$(uname -m)")
+[ "${#folders[@]}" -eq 1 ] || { echo "expected one folder, found: ${folders[*]}"; exit 1; }
+cp -a "${folders[0]}" "$place/moved here"
+cd "$place/moved here"
+
+bad=0
+complain() {
+	echo "$*"
+	bad=1
+}
+
+env -i bin/kwhy version >/dev/null || complain "bin/kwhy does not start with an empty environment"
+example=share/kwhy/examples/h200-mix-burst
+env -i bin/kwhy report "$example/activities.csv" --power "$example/power.csv" >"$place/report" ||
+	complain "bin/kwhy cannot report on a bundled example"
+grep -q 'NVIDIA' "$place/report" || complain "the report does not name the device"
+for part in share/kwhy/profiles share/man/man1 share/kwhy/examples LICENSE; do
+	[ -e "$part" ] || complain "$part is missing"
+done
+
+from_glibc='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread)\.so'
+while read -r name _ path _; do
+	[[ $(basename "$name") =~ $from_glibc ]] || [[ $path == "$PWD"/* || $path == "$PWD"/bin/../lib/* ]] ||
+		complain "$name comes from outside the folder: $path"
+done < <(env -i ldd bin/kwhy | sed 's/not found/not-found/')
+
+newest=$(readelf --version-info --wide bin/kwhy lib/*.so* | grep -oE 'GLIBC_2\.[0-9]+' | sort -t. -k2 -n | tail -n 1)
+if [ -n "$newest" ] && [ "${newest#GLIBC_2.}" -gt 36 ]; then
+	. /etc/os-release
+	if [ "$ID-${VERSION_ID:-}" = debian-12 ]; then
+		complain "needs $newest; the limit is GLIBC_2.36"
+	else
+		echo "built on $PRETTY_NAME this folder needs $newest; build on Debian 12 for GLIBC_2.36"
+	fi
+fi
+exit "$bad"
