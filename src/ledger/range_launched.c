@@ -20,6 +20,7 @@ struct launches {
 	struct kwhy_marks marks;
 	struct bin *bins; /* [marks.count + 1] */
 	bool used[SCOPE_COUNT];
+	bool metered; /* some device's energy is known; else that of nothing is not known either */
 };
 
 static uint64_t scope_id(enum scope scope, uint32_t number)
@@ -100,6 +101,7 @@ static void fill_bins(struct launches *launches)
 		bool known = launches->ledger->devices[device].energy.known;
 		size_t end = recording->activities.first[device + 1];
 
+		launches->metered |= known;
 		for (size_t row = recording->activities.first[device]; row < end; row++)
 			if (recording->activities.call[row] != KWHY_NONE)
 				add_activity(launches, (uint32_t)row,
@@ -133,7 +135,7 @@ static void read_item(const struct launches *launches, struct kwhy_range_item *i
 
 	item->activity_count = to->activity_count - from->activity_count;
 	item->device_ns = device_ns < INT64_MAX ? (int64_t)device_ns : INT64_MAX;
-	item->energy_nj = to->unknown_energy_count > from->unknown_energy_count
+	item->energy_nj = !launches->metered || to->unknown_energy_count > from->unknown_energy_count
 		? NAN
 		: to->energy_nj - from->energy_nj;
 }

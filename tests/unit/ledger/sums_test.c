@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/ledger/build.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct kwhy_range_sum *range_sum(const struct kwhy_recording *recording,
+	const struct kwhy_range_sum *sums, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(kwhy_names_get(&recording->names, sums[i].name), name))
+			return &sums[i];
+	fail_msg("no range %s", name);
+	return NULL;
+}
+
+static void calls_are_summed_by_name_the_longest_sum_first(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t thread = build_thread(recording, build_process(recording, 200), 1);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_call(recording, 0, 0, 10, "cudaMalloc", 1);
+	build_call(recording, thread, 0, 25, "cudaMalloc", 1);
+	build_call(recording, thread, 30, 80, "cudaFree", 2);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->api_count, 2);
+	assert_string_equal(kwhy_names_get(&recording->names, ledger->api[0].name), "cudaFree");
+	assert_int_equal(ledger->api[1].count, 2);
+	assert_int_equal(ledger->api[1].total_ns, 35);
+	build_free(recording, ledger);
+}
+
+/* Thread 0 launches at 10, 20 and 30, thread 1 at 15; each kernel runs 100 ns, one after the other. */
+static struct kwhy_recording *build_launches(void)
+{
+	static const int64_t launch_ns[] = {10, 20, 30, 15};
+	struct kwhy_recording *recording = build_one();
+
+	build_thread(recording, 0, 2);
+	for (uint32_t i = 0; i < 4; i++) {
+		build_call(recording, i == 3, launch_ns[i], launch_ns[i] + 2, "cudaLaunchKernel", i);
+		build_launched(recording, 0, 100 + 100 * i, 200 + 100 * i, i);
+	}
+	return recording;
+}
+
+static void nested_ranges_each_get_the_work_that_their_thread_launched_inside(void **state)
+{
+	struct kwhy_recording *recording = build_launches();
+	const struct kwhy_range_sum *sum;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_range(recording, 0, 0, 40, "outer", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 10, 20, "inner", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 30, 31, "inner", KWHY_RANGE_NVTX);
+	build_range(recording, 1, 0, 40, "other", KWHY_RANGE_USER);
+	build_range(recording, KWHY_NONE, 0, 40, "anyone", KWHY_RANGE_USER);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->range_count, 4);
+	assert_int_equal(ledger->step_count, 0);
+	sum = range_sum(recording, ledger->ranges, 4, "outer");
+	assert_true(sum->linked);
+	assert_int_equal(sum->activity_count, 3);
+	assert_int_equal(sum->device_ns, 300);
+	assert_int_equal(sum->host_ns, 40);
+	sum = range_sum(recording, ledger->ranges, 4, "inner");
+	assert_int_equal(sum->count, 2);
+	assert_int_equal(sum->activity_count, 2);
+	assert_int_equal(sum->start_ns, 10);
+	assert_int_equal(sum->host_ns, 11);
+	assert_int_equal(range_sum(recording, ledger->ranges, 4, "other")->activity_count, 1);
+	assert_int_equal(range_sum(recording, ledger->ranges, 4, "anyone")->activity_count, 4);
+	build_free(recording, ledger);
+}
+
+static void a_step_gets_the_work_of_all_threads_of_its_process(void **state)
+{
+	struct kwhy_recording *recording = build_launches();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_range(recording, 0, 0, 18, "ProfilerStep#1", KWHY_RANGE_STEP);
+	build_range(recording, 0, 18, 40, "ProfilerStep#2", KWHY_RANGE_STEP);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->range_count, 0);
+	assert_int_equal(ledger->step_count, 2);
+	assert_int_equal(ledger->steps[0].start_ns, 0);
+	assert_int_equal(ledger->steps[0].activity_count, 2);
+	assert_int_equal(ledger->steps[1].activity_count, 2);
+	build_free(recording, ledger);
+}
+
+static void ranges_named_by_the_user_are_steps_as_well(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = build_launches();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.step_name = "iter*";
+	build_range(recording, 0, 0, 18, "iteration", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 18, 40, "iteration", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 0, 40, "item", KWHY_RANGE_NVTX);
+	ledger = build_ledger_with(recording, &options);
+	assert_int_equal(ledger->step_count, 2);
+	assert_int_equal(ledger->range_count, 2);
+	assert_int_equal(range_sum(recording, ledger->ranges, 2, "iteration")->count, 2);
+	build_free(recording, ledger);
+}
+
+static void the_window_of_a_range_counts_the_device_whoever_launched(void **state)
+{
+	struct kwhy_recording *recording = build_launches();
+	const struct kwhy_range_sum *sum;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->devices[0].sm_count = 4;
+	build_range(recording, 0, 50, 150, "half", KWHY_RANGE_USER);
+	build_range(recording, 0, 450, 650, "tail", KWHY_RANGE_USER);
+	build_range(recording, 0, 120, 120, "moment", KWHY_RANGE_USER);
+	ledger = build_ledger(recording);
+	sum = range_sum(recording, ledger->ranges, 3, "half");
+	assert_int_equal(sum->busy_ns, 50);
+	assert_true(sum->busy_ratio == 0.5);
+	assert_true(isnan(sum->sm_weighted_ratio));
+	assert_int_equal(sum->energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(sum->window_energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(range_sum(recording, ledger->ranges, 3, "tail")->busy_ns, 50);
+	assert_int_equal(range_sum(recording, ledger->ranges, 3, "moment")->busy_ns, 0);
+	assert_true(isnan(range_sum(recording, ledger->ranges, 3, "moment")->busy_ratio));
+	build_free(recording, ledger);
+}
+
+static void the_blocks_resident_in_a_window_are_weighed_over_the_window(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_activity activity = build_activity(recording, 0, 100, 200, "k");
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->devices[0].sm_count = 4;
+	activity.blocks = 2;
+	build_add(recording, activity);
+	build_range(recording, 0, 50, 150, "half", KWHY_RANGE_USER);
+	ledger = build_ledger(recording);
+	assert_true(ledger->ranges[0].sm_weighted_ratio == 0.25);
+	assert_false(ledger->ranges[0].linked);
+	build_free(recording, ledger);
+}
+
+static void a_process_on_two_devices_is_busy_on_each(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t stream = build_stream(recording, build_device(recording, 1), 0, 7);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_kernel(recording, 0, 0, 100, "a");
+	build_kernel(recording, stream, 50, 100, "b");
+	build_range(recording, 0, 0, 100, "all", KWHY_RANGE_USER);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->ranges[0].busy_ns, 150);
+	assert_true(ledger->ranges[0].busy_ratio == 0.75);
+	build_free(recording, ledger);
+}
+
+static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t second = build_stream(recording, 0, 0, 8), unused = build_stream(recording, 0, 0, 9);
+	uint32_t third = build_stream(recording, 0, 0, 10);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	(void)unused;
+	build_kernel(recording, 0, 0, 100, "a");
+	build_kernel(recording, 0, 50, 120, "b"); /* same stream at once */
+	build_kernel(recording, second, 80, 200, "c");
+	build_kernel(recording, third, 200, 210, "d");
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->stream_count, 3);
+	assert_int_equal(ledger->streams[0].busy_ns, 120);
+	assert_int_equal(ledger->streams[0].total_ns, 170);
+	assert_int_equal(ledger->streams[0].alone_ns, 80);
+	assert_int_equal(ledger->streams[0].count, 2);
+	assert_int_equal(ledger->streams[1].stream, second);
+	assert_int_equal(ledger->streams[1].alone_ns, 80);
+	assert_int_equal(ledger->streams[2].stream, third);
+	assert_int_equal(ledger->streams[2].busy_ns, 10);
+	build_free(recording, ledger);
+}
+
+static void ranks_stand_side_by_side_with_the_rank_of_device_or_process(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t device = build_device(recording, 1), process = build_process(recording, 2);
+	uint32_t stream = build_stream(recording, device, process, 7);
+	struct kwhy_activity collective = build_activity(recording, stream, 50, 120, "reduce");
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_device(recording, 2); /* without work */
+	recording->processes[process].rank = 1;
+	recording->devices[0].rank = 0;
+	collective.kind = KWHY_ACTIVITY_COLLECTIVE;
+	build_add(recording, collective);
+	build_kernel(recording, 0, 0, 40, "a");
+	build_kernel(recording, stream, 0, 60, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->rank_count, 2);
+	assert_int_equal(ledger->ranks[0].rank, 0);
+	assert_int_equal(ledger->ranks[1].rank, 1);
+	assert_int_equal(ledger->ranks[1].span_ns, 120);
+	assert_int_equal(ledger->ranks[1].compute_ns, 60);
+	assert_int_equal(ledger->ranks[1].collective_exposed_ns, 60);
+	assert_int_equal(ledger->ranks[1].energy_nj, KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
+static void add_point(struct kwhy_recording *recording, int64_t time_ns, uint32_t process,
+	uint64_t allocated_bytes, uint64_t reserved_bytes)
+{
+	const struct kwhy_memory_point point = {
+		.time_ns = time_ns,
+		.process = process,
+		.allocated_bytes = allocated_bytes,
+		.reserved_bytes = reserved_bytes,
+	};
+
+	OK(kwhy_recording_add_memory(recording, &point, &build_error));
+}
+
+static void memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t process = build_process(recording, 2);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_device(recording, 1);
+	recording->devices[0].memory_bytes = 1000;
+	add_point(recording, 10, 0, 100, 300);
+	add_point(recording, 20, process, 200, KWHY_UNKNOWN_BYTES);
+	add_point(recording, 30, 0, 50, 400);
+	add_point(recording, 40, process, 240, 100);
+	add_point(recording, 50, process, 0, 0);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->memory_count, 2);
+	assert_int_equal(ledger->memory[0].peak_allocated_bytes, 300);
+	assert_int_equal(ledger->memory[0].peak_reserved_bytes, 500);
+	assert_int_equal(ledger->memory[0].unused_bytes, 500);
+	assert_int_equal(ledger->memory[0].point_count, 5);
+	assert_true(ledger->memory[1].peak_allocated_bytes == KWHY_UNKNOWN_BYTES);
+	assert_true(ledger->memory[1].unused_bytes == KWHY_UNKNOWN_BYTES);
+	assert_true(ledger->memory[1].device_bytes == KWHY_UNKNOWN_BYTES);
+	build_free(recording, ledger);
+}
+
+static void add_rapl(struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t domain,
+	int64_t time_ns, int64_t value)
+{
+	OK(kwhy_recording_add_reading(recording, meter, KWHY_NONE, domain, time_ns, value, &build_error));
+}
+
+static void host_counters_are_energies_and_a_wall_meter_is_none(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i < 3; i++) {
+		add_rapl(recording, KWHY_METER_RAPL_PACKAGE, 1, 100 * i, 5000 + 7 * i);
+		add_rapl(recording, KWHY_METER_RAPL_DRAM, 0, 100 * i, 3 * i);
+		add_rapl(recording, KWHY_METER_WALL, 0, 100 * i, 400000);
+	}
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->host_count, 2);
+	assert_string_equal(ledger->hosts[0].source, "rapl.package-1_uj");
+	assert_int_equal(ledger->hosts[0].measured_nj, 14000);
+	assert_int_equal(ledger->hosts[0].end_ns, 200);
+	assert_string_equal(ledger->hosts[1].source, "rapl.dram-0_uj");
+	build_free(recording, ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_are_summed_by_name_the_longest_sum_first),
+		cmocka_unit_test(nested_ranges_each_get_the_work_that_their_thread_launched_inside),
+		cmocka_unit_test(a_step_gets_the_work_of_all_threads_of_its_process),
+		cmocka_unit_test(ranges_named_by_the_user_are_steps_as_well),
+		cmocka_unit_test(the_window_of_a_range_counts_the_device_whoever_launched),
+		cmocka_unit_test(the_blocks_resident_in_a_window_are_weighed_over_the_window),
+		cmocka_unit_test(a_process_on_two_devices_is_busy_on_each),
+		cmocka_unit_test(streams_know_how_long_they_were_busy_and_busy_alone),
+		cmocka_unit_test(ranks_stand_side_by_side_with_the_rank_of_device_or_process),
+		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
+		cmocka_unit_test(host_counters_are_energies_and_a_wall_meter_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
