@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts.h"
+#include "ledger/sums.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Time accounting and accounts of a synthetic recording: launches on two threads, kernels and copies on
+ * four streams, some at once, 500 kernel names, a synchronisation every hundred. Usage: [ACTIVITIES]
+ */
+
+enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100 };
+
+static struct kwhy_error error;
+
+static void must(enum kwhy_status status)
+{
+	if (status == KWHY_OK)
+		return;
+	fprintf(stderr, "bench_ledger_time: %s\n", error.text);
+	exit(1);
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint32_t name_of(struct kwhy_recording *recording, const char *text)
+{
+	uint32_t name;
+
+	must(kwhy_names_intern(&recording->names, text, strlen(text), &name, &error));
+	return name;
+}
+
+static void add_tables(struct kwhy_recording *recording)
+{
+	struct kwhy_device device = {.rank = KWHY_NONE, .sm_count = 132, .threads_per_sm = 2048};
+	struct kwhy_process process = {.pid = 1, .rank = KWHY_NONE};
+
+	must(kwhy_recording_add_device(recording, &device, NULL, &error));
+	must(kwhy_recording_add_process(recording, &process, NULL, &error));
+	for (int i = 0; i < THREADS; i++)
+		must(kwhy_recording_add_thread(recording, &(struct kwhy_thread){.tid = i}, NULL, &error));
+	for (int i = 0; i < STREAMS; i++)
+		must(kwhy_recording_add_stream(recording, &(struct kwhy_stream){.id = i}, NULL, &error));
+}
+
+static void add_work(struct kwhy_recording *recording, size_t count)
+{
+	uint32_t launch = name_of(recording, "cudaLaunchKernel");
+	uint32_t synchronize = name_of(recording, "cudaStreamSynchronize");
+	uint32_t names[NAMES];
+	uint64_t random = 88172645463325252u;
+	int64_t now_ns = 0;
+
+	for (int i = 0; i < NAMES; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "kernel_%d", i);
+		names[i] = name_of(recording, text);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct kwhy_activity activity = kwhy_activity_unknown();
+		bool copy = i % 10 == 9;
+
+		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+		now_ns += 2000 + (int64_t)(random % 3000);
+		activity.start_ns = now_ns + 5000;
+		activity.end_ns = activity.start_ns + 1000 + (int64_t)(random >> 20) % 4000;
+		activity.name = copy ? 0 : names[(random >> 40) % NAMES];
+		activity.stream = (uint32_t)(random >> 50) % STREAMS;
+		activity.kind = copy ? KWHY_ACTIVITY_COPY : KWHY_ACTIVITY_KERNEL;
+		activity.bytes = copy ? random % 1000000 : KWHY_UNKNOWN_BYTES;
+		activity.blocks = (uint32_t)(random >> 30) % 2000;
+		activity.threads_per_block = 256;
+		activity.call = (uint32_t)i;
+		must(kwhy_recording_add_activity(recording, &activity, &error));
+		must(kwhy_recording_add_call(recording, now_ns, now_ns + 1500, launch,
+			(uint32_t)(i / 1000 % THREADS), (uint32_t)i, &error));
+		if (i % SYNC_EVERY == 0)
+			must(kwhy_recording_add_call(
+				recording, now_ns + 1600, now_ns + 2000, synchronize, 0, KWHY_NONE, &error));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
+	struct kwhy_ledger_options options = {0};
+	struct kwhy_device_ledger books = {0};
+	struct kwhy_ledger ledger = {.devices = &books, .device_count = 1};
+	struct kwhy_recording *recording;
+	double start_s, time_s, accounts_s, streams_s;
+
+	must(kwhy_recording_new(&recording, &error));
+	add_tables(recording);
+	add_work(recording, count);
+	must(kwhy_recording_finish(recording, &error));
+	start_s = now_s();
+	must(kwhy_ledger_time(&ledger, recording, 0, &error));
+	time_s = now_s();
+	must(kwhy_ledger_accounts(&ledger, recording, 0, &error));
+	accounts_s = now_s();
+	must(kwhy_sums_streams(&ledger, recording, &options, &error));
+	must(kwhy_sums_api(&ledger, recording, &options, &error));
+	streams_s = now_s();
+	printf("%zu activities, %zu calls, %" PRIu64 " gaps, %zu accounts: time %.2f s, accounts %.2f s, "
+	       "streams and calls %.2f s\n",
+		recording->activities.count, recording->calls.count, books.time.idle_gaps,
+		books.account_count, time_s - start_s, accounts_s - time_s, streams_s - accounts_s);
+	kwhy_arena_done(&ledger.arena);
+	kwhy_recording_free(recording);
+	return 0;
+}
