@@ -199,6 +199,17 @@ enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64
 	return KWHY_OK;
 }
 
+enum kwhy_status kwhy_recording_add_call_of_class(struct kwhy_recording *recording, int64_t start_ns,
+	int64_t end_ns, uint32_t name, uint32_t thread, enum kwhy_call_class class, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_recording_add_call(
+		recording, start_ns, end_ns, name, thread, KWHY_NONE, error);
+
+	if (!status)
+		recording->calls.class[recording->calls.count - 1] = (uint8_t) class;
+	return status;
+}
+
 static struct kwhy_power_series *series_of(
 	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, uint32_t domain)
 {

@@ -271,8 +271,9 @@ struct kwhy_recording {
 	struct kwhy_names names;
 
 	int64_t origin_unix_ns;
-	bool unix_clock; /* origin_unix_ns is real Unix time */
-	bool has_calls;	 /* API calls were recorded */
+	bool unix_clock;	/* origin_unix_ns is real Unix time */
+	const char *clock_name; /* of a clock that is not Unix time, where the files name it; NULL */
+	bool has_calls;		/* API calls were recorded */
 	bool finished;
 	int64_t start_ns, end_ns; /* of all activities and calls, after finish; both 0 when there are none */
 
@@ -322,6 +323,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_activity(
 	struct kwhy_recording *recording, const struct kwhy_activity *activity, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns,
 	int64_t end_ns, uint32_t name, uint32_t thread, uint32_t correlation, struct kwhy_error *error);
+/* A call of a class that its name does not tell, as CSV states it; it issues no activity that can be linked.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call_of_class(struct kwhy_recording *recording,
+	int64_t start_ns, int64_t end_ns, uint32_t name, uint32_t thread, enum kwhy_call_class class,
+	struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_range(
 	struct kwhy_recording *recording, const struct kwhy_range *range, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_collective(

@@ -254,7 +254,8 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 	for (size_t name = 0; name < recording->names.count; name++)
 		class_of_name[name] = (unsigned char)kwhy_call_class_of(recording->names.strings[name]);
 	for (size_t i = 0; i < rows->count; i++)
-		rows->class[i] = class_of_name[rows->name[i]];
+		if (rows->class[i] == KWHY_CALL_OTHER) /* else the trace states it */
+			rows->class[i] = class_of_name[rows->name[i]];
 	free(class_of_name);
 	return KWHY_OK;
 }

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/csv_comments.h"
+#include "import/csv_table.h"
+#include "import/reader.h"
+#include "import/tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum column {
+	COLUMN_KIND,
+	COLUMN_NAME,
+	COLUMN_DEVICE,
+	COLUMN_STREAM,
+	COLUMN_START,
+	COLUMN_END,
+	COLUMN_BYTES,
+	COLUMN_BLOCKS,
+	COLUMN_THREADS,
+	COLUMN_COUNT
+};
+
+static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
+	[COLUMN_KIND] = {"kind", true},
+	[COLUMN_NAME] = {"name", false},
+	[COLUMN_DEVICE] = {"device", false},
+	[COLUMN_STREAM] = {"stream", false},
+	[COLUMN_START] = {"start_ns", true},
+	[COLUMN_END] = {"end_ns", true},
+	[COLUMN_BYTES] = {"bytes", false},
+	[COLUMN_BLOCKS] = {"blocks", false},
+	[COLUMN_THREADS] = {"threads_per_block", false},
+};
+
+enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_RANGE };
+
+/* What a word in the column "kind" makes of a row. */
+static const struct row_kind {
+	const char *word;
+	const char *unnamed; /* name of a row without one; NULL: the report makes one */
+	enum row_noun noun;
+	uint8_t activity, copy, src, dst; /* of activities */
+	enum kwhy_call_class class;	  /* of calls */
+} row_kinds[] = {
+	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
+	{"collective", "unnamed collective", NOUN_ACTIVITY, KWHY_ACTIVITY_COLLECTIVE, 0, 0, 0, 0},
+	{"copy_h2d", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_H2D, KWHY_MEMORY_UNKNOWN,
+		KWHY_MEMORY_DEVICE, 0},
+	{"copy_d2h", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_D2H, KWHY_MEMORY_DEVICE,
+		KWHY_MEMORY_UNKNOWN, 0},
+	{"copy_d2d", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_D2D, KWHY_MEMORY_DEVICE,
+		KWHY_MEMORY_DEVICE, 0},
+	{"copy_p2p", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_P2P, KWHY_MEMORY_DEVICE,
+		KWHY_MEMORY_DEVICE, 0},
+	{"memset", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_MEMSET, 0, 0, KWHY_MEMORY_UNKNOWN, 0},
+	{"sync", "sync", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_SYNC},
+	{"alloc", "alloc", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_ALLOC},
+	{"free", "free", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_FREE},
+	{"range", "unnamed range", NOUN_RANGE, 0, 0, 0, 0, 0},
+};
+
+enum { ROW_KIND_COUNT = sizeof(row_kinds) / sizeof(row_kinds[0]), CACHE_SLOTS = 1024 };
+
+struct reader {
+	struct kwhy_recording *recording;
+	const struct kwhy_import_options *options;
+	struct kwhy_csv *csv;
+	struct kwhy_csv_clock clock;
+	struct kwhy_tracks tracks;
+	struct kwhy_csv_comments comments;
+	uint32_t source, process, thread;
+	const struct row_kind *last_kind;
+	uint32_t name_cache[CACHE_SLOTS]; /* name + 1; 0: free */
+	bool rows_without_device;
+	bool has_calls;
+	uint64_t rows;
+};
+
+static bool span_is(struct kwhy_csv_span span, const char *text)
+{
+	return strlen(text) == span.length && !memcmp(span.bytes, text, span.length);
+}
+
+/* NULL: there is no such kind. */
+static const struct row_kind *find_kind(struct reader *reader)
+{
+	struct kwhy_csv_span word = kwhy_csv_field(reader->csv, COLUMN_KIND);
+
+	for (size_t i = 0; i < ROW_KIND_COUNT && !span_is(word, reader->last_kind->word); i++)
+		reader->last_kind = &row_kinds[i];
+	return span_is(word, reader->last_kind->word) ? reader->last_kind : NULL;
+}
+
+/* The first and last eight bytes and the length tell most names apart. */
+static size_t cache_slot(struct kwhy_csv_span name)
+{
+	uint64_t head = 0, tail = 0;
+	size_t size = name.length < sizeof(head) ? name.length : sizeof(head);
+
+	memcpy(&head, name.bytes, size);
+	memcpy(&tail, name.bytes + name.length - size, size);
+	return (size_t)((head * 31 + tail + name.length) * 0x9E3779B97F4A7C15u >> 54);
+}
+
+static enum kwhy_status find_name(
+	struct reader *reader, const struct row_kind *kind, uint32_t *out_name, struct kwhy_error *error)
+{
+	struct kwhy_csv_span name = kwhy_csv_field(reader->csv, COLUMN_NAME);
+	struct kwhy_names *names = &reader->recording->names;
+	enum kwhy_status status;
+	uint32_t *slot;
+
+	if (name.length == 0 && kind->unnamed)
+		name = (struct kwhy_csv_span){kind->unnamed, strlen(kind->unnamed)};
+	slot = &reader->name_cache[cache_slot(name)];
+	if (*slot && span_is(name, kwhy_names_get(names, *slot - 1))) {
+		*out_name = *slot - 1;
+		return KWHY_OK;
+	}
+	status = kwhy_names_intern(names, name.bytes, name.length, out_name, error);
+	if (!status)
+		*slot = *out_name + 1;
+	return status;
+}
+
+static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range indexes = {0, KWHY_CSV_DEVICES_MAX - 1};
+	enum kwhy_status status;
+	int64_t index = reader->comments.last_index;
+	bool known;
+
+	status = kwhy_csv_integer(reader->csv, COLUMN_DEVICE, indexes, &known, &index, error);
+	if (status)
+		return status;
+	reader->rows_without_device |= !known;
+	return kwhy_csv_comments_device(&reader->comments, (int32_t)index, out_device, error);
+}
+
+static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range ids = {-1, INT64_MAX};
+	struct kwhy_stream stream = {.process = reader->process, .context = -1, .id = -1};
+	enum kwhy_status status;
+	bool known;
+
+	status = find_device(reader, &stream.device, error);
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_STREAM, ids, &known, &stream.id, error);
+	return status ? status : kwhy_tracks_stream(&reader->tracks, &stream, out_stream, error);
+}
+
+/* Bytes of what moves or sets some; other rows may say anything there. */
+static enum kwhy_status read_bytes(
+	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range sizes = {0, INT64_MAX};
+	enum kwhy_status status;
+	int64_t value;
+	bool known;
+
+	status = kwhy_csv_integer(reader->csv, COLUMN_BYTES, sizes, &known, &value, error);
+	if (status)
+		return status;
+	if (known)
+		activity->bytes = (uint64_t)value;
+	reader->recording->lost.unknown_bytes += !known;
+	return KWHY_OK;
+}
+
+/* No grid has 0 blocks and no block 0 threads: 0 is unknown, too. */
+static enum kwhy_status read_grid(
+	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range grids = {0, UINT32_MAX - 1}, blocks = {0, UINT16_MAX - 1};
+	enum kwhy_status status;
+	int64_t value;
+	bool known;
+
+	status = kwhy_csv_integer(reader->csv, COLUMN_BLOCKS, grids, &known, &value, error);
+	if (!status && known && value > 0)
+		activity->blocks = (uint32_t)value;
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_THREADS, blocks, &known, &value, error);
+	if (!status && known && value > 0)
+		activity->threads_per_block = (uint16_t)value;
+	return status;
+}
+
+static enum kwhy_status add_activity(struct reader *reader, const struct row_kind *kind, int64_t start_ns,
+	int64_t end_ns, struct kwhy_error *error)
+{
+	struct kwhy_activity activity = kwhy_activity_unknown();
+	enum kwhy_status status;
+
+	activity.start_ns = start_ns;
+	activity.end_ns = end_ns;
+	activity.kind = kind->activity;
+	activity.copy_kind = kind->copy;
+	activity.src_memory = kind->src;
+	activity.dst_memory = kind->dst;
+	status = find_name(reader, kind, &activity.name, error);
+	if (!status)
+		status = find_stream(reader, &activity.stream, error);
+	if (!status)
+		status = kind->activity == KWHY_ACTIVITY_COPY || kind->activity == KWHY_ACTIVITY_MEMSET
+			? read_bytes(reader, &activity, error)
+			: read_grid(reader, &activity, error);
+	return status ? status : kwhy_recording_add_activity(reader->recording, &activity, error);
+}
+
+/* Host rows are all on one thread: the columns name none. */
+static enum kwhy_status add_host_row(struct reader *reader, const struct row_kind *kind, int64_t start_ns,
+	int64_t end_ns, struct kwhy_error *error)
+{
+	struct kwhy_thread thread = {.process = reader->process, .tid = -1};
+	struct kwhy_range range = {.start_ns = start_ns, .end_ns = end_ns};
+	enum kwhy_status status;
+
+	status = find_name(reader, kind, &range.name, error);
+	if (!status)
+		status = kwhy_tracks_thread(&reader->tracks, &thread, &range.thread, error);
+	if (status)
+		return status;
+	if (kind->noun == NOUN_CALL) {
+		reader->has_calls = true;
+		return kwhy_recording_add_call_of_class(
+			reader->recording, start_ns, end_ns, range.name, range.thread, kind->class, error);
+	}
+	range.kind = kwhy_range_kind_of(
+		kwhy_names_get(&reader->recording->names, range.name), KWHY_RANGE_USER);
+	return kwhy_recording_add_range(reader->recording, &range, error);
+}
+
+static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error)
+{
+	const struct row_kind *kind = find_kind(reader);
+	enum kwhy_status status;
+	int64_t start_ns, end_ns;
+
+	if (!kind)
+		return kwhy_csv_fail(reader->csv, COLUMN_KIND, error,
+			"is no kind; write kernel, collective, copy_h2d, copy_d2h, copy_d2d, copy_p2p, "
+			"memset, sync, "
+			"alloc, free or range");
+	status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_START, &start_ns, error);
+	if (!status)
+		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_END, &end_ns, error);
+	if (status)
+		return status;
+	if (end_ns < start_ns)
+		return kwhy_csv_fail(reader->csv, COLUMN_END, error,
+			"is before start_ns; correct the row, or skip such rows with --partial");
+	if (kind->noun == NOUN_ACTIVITY)
+		return add_activity(reader, kind, start_ns, end_ns, error);
+	return add_host_row(reader, kind, start_ns, end_ns, error);
+}
+
+static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (item == KWHY_CSV_COMMENT)
+		return kwhy_csv_comments_read(&reader->comments, reader->csv, error);
+	reader->rows++;
+	status = read_row(reader, error);
+	if (status != KWHY_E_INPUT || !reader->options->partial)
+		return status;
+	reader->recording->lost.skipped_events++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_items(struct reader *reader, struct kwhy_error *error)
+{
+	enum kwhy_csv_item item = KWHY_CSV_COMMENT;
+	enum kwhy_status status;
+
+	do {
+		status = kwhy_csv_next(reader->csv, &item, error);
+		if (!status && item != KWHY_CSV_END)
+			status = read_item(reader, item, error);
+	} while (!status && item != KWHY_CSV_END);
+	return status;
+}
+
+/* What the file cannot say, said once. */
+static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = reader->recording;
+	const char *path = reader->tracks.path;
+	enum kwhy_status status = KWHY_OK;
+
+	if (!reader->has_calls)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "no-api-rows", error,
+			"%s has no host rows (sync, alloc, free): what an idle device waited for is unknown.",
+			path);
+	if (!status && reader->rows_without_device && !reader->comments.device_stated)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "no-device-column", error,
+			"%s does not say on which device some rows ran: they are taken for device %d.", path,
+			reader->comments.last_index);
+	if (!status && kwhy_csv_ended_early(reader->csv))
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "truncated", error,
+			"%s ends early or is damaged: what follows row %llu is missing.", path,
+			(unsigned long long)reader->rows);
+	return status;
+}
+
+static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_error *error)
+{
+	if (!reader->rows_without_device || reader->tracks.devices.count <= 1)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s has rows without a device beside several devices; fill its column \"device\"",
+		reader->tracks.path);
+}
+
+static void set_ranks(struct reader *reader)
+{
+	struct kwhy_recording *recording = reader->recording;
+	uint32_t rank = KWHY_NONE;
+	bool same = true;
+
+	for (size_t i = 0; i < recording->stream_count; i++) {
+		const struct kwhy_stream *stream = &recording->streams[i];
+
+		if (stream->process != reader->process)
+			continue;
+		same &= rank == KWHY_NONE || rank == recording->devices[stream->device].rank;
+		rank = recording->devices[stream->device].rank;
+	}
+	recording->processes[reader->process].rank = same ? rank : KWHY_NONE;
+}
+
+static enum kwhy_status close_books(struct reader *reader, struct kwhy_error *error)
+{
+	enum kwhy_status status = check_devices(reader, error);
+
+	reader->recording->sources[reader->source].events = reader->rows + kwhy_csv_skipped(reader->csv);
+	reader->recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
+	reader->recording->lost.truncated |= kwhy_csv_ended_early(reader->csv);
+	set_ranks(reader);
+	if (!status)
+		status = kwhy_csv_comments_add_coverage(&reader->comments, error);
+	return status ? status : add_notes(reader, error);
+}
+
+static enum kwhy_status begin(struct reader *reader, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_source source = {.format = KWHY_FORMAT_CSV};
+	enum kwhy_status status;
+
+	kwhy_csv_clock_init(&reader->clock, reader->recording);
+	source.path = kwhy_recording_copy(reader->recording, path, strlen(path));
+	if (!source.path)
+		return kwhy_fail_memory(error, "the name of a trace");
+	status = kwhy_recording_add_source(reader->recording, &source, &reader->source, error);
+	reader->tracks = (struct kwhy_tracks){
+		.recording = reader->recording, .path = source.path, .source = reader->source};
+	if (!status)
+		status = kwhy_tracks_process(&reader->tracks, -1, &reader->process, error);
+	if (!status)
+		status = kwhy_csv_comments_init(&reader->comments, &reader->clock, &reader->tracks, error);
+	return status;
+}
+
+static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_csv_options csv_options = {
+		.path = path, .columns = columns, .column_count = COLUMN_COUNT, .partial = options->partial};
+	struct reader *reader = calloc(1, sizeof(*reader));
+	enum kwhy_status status;
+
+	if (!reader)
+		return kwhy_fail_memory(error, "reading CSV");
+	reader->recording = recording;
+	reader->options = options;
+	reader->last_kind = row_kinds;
+	status = kwhy_csv_open(&csv_options, &reader->csv, error);
+	if (!status)
+		status = begin(reader, path, error);
+	if (!status)
+		status = read_items(reader, error);
+	if (!status)
+		status = close_books(reader, error);
+	kwhy_csv_close(reader->csv);
+	kwhy_csv_comments_done(&reader->comments);
+	kwhy_tracks_done(&reader->tracks);
+	free(reader);
+	return status;
+}
+
+/* The line that names the columns has both of these. */
+static bool probe_csv(const char *path, const unsigned char *head, size_t length)
+{
+	(void)path;
+	return kwhy_csv_head_names(head, length, "kind") && kwhy_csv_head_names(head, length, "start_ns");
+}
+
+const struct kwhy_trace_reader kwhy_reader_csv = {
+	.format = KWHY_FORMAT_CSV,
+	.probe = probe_csv,
+	.read = read_csv,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/csv_clock.h"
+
+#include "import/csv_number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CLOCK_NAME_BYTES = 64 };
+
+static const int64_t second_ns = 1000000000;
+static const int64_t year_ns = 366 * INT64_C(86400) * 1000000000;
+
+void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
+{
+	*clock = (struct kwhy_csv_clock){.recording = recording, .chooses = recording->source_count == 0};
+}
+
+static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words, struct kwhy_error *error)
+{
+	return kwhy_csv_fail(csv, KWHY_CSV_COLUMNS_MAX, error, words);
+}
+
+enum kwhy_status kwhy_csv_clock_state(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
+	struct kwhy_csv_span words, struct kwhy_error *error)
+{
+	static const char other[] = "other ";
+	size_t length = sizeof(other) - 1;
+	bool is_unix = words.length == 4 && !memcmp(words.bytes, "unix", 4);
+
+	if (clock->started)
+		return line_wrong(
+			csv, "the clock is stated behind the first time; move it to the top", error);
+	clock->name = NULL;
+	if (is_unix)
+		return KWHY_OK;
+	if (words.length <= length || words.length - length > CLOCK_NAME_BYTES ||
+		memcmp(words.bytes, other, length) != 0)
+		return line_wrong(csv, "write \"# clock unix\" or \"# clock other NAME\"", error);
+	clock->name = kwhy_recording_copy(clock->recording, words.bytes + length, words.length - length);
+	return clock->name ? KWHY_OK : kwhy_fail_memory(error, "the name of a clock");
+}
+
+static bool same_clock(const struct kwhy_csv_clock *clock)
+{
+	const char *name = clock->recording->clock_name;
+
+	if (!clock->name)
+		return clock->recording->unix_clock;
+	return !clock->recording->unix_clock && name && !strcmp(name, clock->name);
+}
+
+/* Times that would be of 1970 in nanoseconds and of this century in microseconds. */
+static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
+	size_t column, int64_t time, struct kwhy_error *error)
+{
+	const char *unit = clock->name ? NULL : kwhy_csv_unix_unit(time);
+
+	if (!unit || strcmp(unit, "microseconds") != 0)
+		return KWHY_OK;
+	return kwhy_csv_fail(csv, column, error,
+		"looks like Unix time in microseconds; write nanoseconds, or state \"# clock other NAME\"");
+}
+
+/* The first time of a file decides or checks how it lies to the recording. */
+static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
+	int64_t time, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = clock->recording;
+	enum kwhy_status status = check_unit(clock, csv, column, time, error);
+
+	if (status)
+		return status;
+	if (!clock->chooses && !same_clock(clock))
+		return line_wrong(csv,
+			"its times are on another clock than the trace's; state the same \"# clock\" in both",
+			error);
+	if (clock->chooses) {
+		recording->origin_unix_ns = time - (time % second_ns + second_ns) % second_ns;
+		recording->unix_clock = clock->name == NULL;
+		recording->clock_name = clock->name;
+		clock->chooses = false;
+	}
+	clock->started = true;
+	return KWHY_OK;
+}
+
+/* Says which of two files has the wrong unit where the magnitudes tell. */
+static enum kwhy_status far_away(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
+	size_t column, int64_t time, struct kwhy_error *error)
+{
+	const char *unit = clock->name ? NULL : kwhy_csv_unix_unit(time);
+	const char *other_unit = clock->name ? NULL : kwhy_csv_unix_unit(clock->recording->origin_unix_ns);
+	char words[160];
+
+	if (unit)
+		snprintf(words, sizeof(words), "looks like Unix time in %s; write nanoseconds", unit);
+	else if (other_unit)
+		snprintf(words, sizeof(words),
+			"is Unix time in nanoseconds, but times before it look like %s; write nanoseconds "
+			"there",
+			other_unit);
+	else
+		snprintf(words, sizeof(words),
+			"is more than a year from the start of the recording; correct it");
+	return kwhy_csv_fail(csv, column, error, words);
+}
+
+enum kwhy_status kwhy_csv_clock_place(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
+	int64_t time, int64_t *out_ns, struct kwhy_error *error)
+{
+	enum kwhy_status status = clock->started ? KWHY_OK : start(clock, csv, column, time, error);
+	int64_t relative_ns;
+
+	if (status)
+		return status;
+	if (__builtin_sub_overflow(time, clock->recording->origin_unix_ns, &relative_ns) ||
+		relative_ns > year_ns || relative_ns < -year_ns)
+		return far_away(clock, csv, column, time, error);
+	*out_ns = relative_ns;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_csv_clock_read(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
+	int64_t *out_ns, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range any = {INT64_MIN + 2000000000, INT64_MAX};
+	enum kwhy_status status;
+	bool known;
+	int64_t time;
+
+	status = kwhy_csv_integer(csv, column, any, &known, &time, error);
+	if (status)
+		return status;
+	if (!known)
+		return kwhy_csv_fail(csv, column, error, "is no time; a row without its times is of no use");
+	return kwhy_csv_clock_place(clock, csv, column, time, out_ns, error);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/csv_table.h"
+
+#include "base/text.h"
+#include "import/csv_number.h"
+#include "import/stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_BYTES = 1 << 20, SHOWN_BYTES = 40, NO_FIELD = KWHY_CSV_COLUMNS_MAX };
+
+struct kwhy_csv {
+	struct kwhy_csv_options options;
+	struct kwhy_stream *stream;
+	char *window; /* [at, filled) is not yet used */
+	size_t at, filled;
+	bool stream_ended, header_read, ended_early;
+	bool line_ended; /* the line had its newline */
+	uint64_t line_number, skipped;
+	struct kwhy_csv_span line, comment;
+	size_t field_count, header_count;
+	struct kwhy_csv_span fields[KWHY_CSV_COLUMNS_MAX];
+	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* by column of the options; NO_FIELD: not in the file */
+};
+
+enum kwhy_status kwhy_csv_open(
+	const struct kwhy_csv_options *options, struct kwhy_csv **out, struct kwhy_error *error)
+{
+	struct kwhy_csv *csv = calloc(1, sizeof(*csv));
+	enum kwhy_status status;
+
+	if (!csv)
+		return kwhy_fail_memory(error, "reading CSV");
+	csv->options = *options;
+	csv->window = malloc(WINDOW_BYTES);
+	status = csv->window ? kwhy_stream_open(options->path, &csv->stream, error)
+			     : kwhy_fail_memory(error, "reading CSV");
+	if (status) {
+		kwhy_csv_close(csv);
+		return status;
+	}
+	*out = csv;
+	return KWHY_OK;
+}
+
+void kwhy_csv_close(struct kwhy_csv *csv)
+{
+	if (!csv)
+		return;
+	kwhy_stream_close(csv->stream);
+	free(csv->window);
+	free(csv);
+}
+
+struct kwhy_csv_span kwhy_csv_comment(const struct kwhy_csv *csv)
+{
+	return csv->comment;
+}
+
+bool kwhy_csv_has_column(const struct kwhy_csv *csv, size_t column)
+{
+	return csv->field_of[column] != NO_FIELD;
+}
+
+struct kwhy_csv_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column)
+{
+	size_t field = csv->field_of[column];
+
+	return field == NO_FIELD ? (struct kwhy_csv_span){"", 0} : csv->fields[field];
+}
+
+uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv)
+{
+	return csv->skipped;
+}
+
+bool kwhy_csv_ended_early(const struct kwhy_csv *csv)
+{
+	return csv->ended_early;
+}
+
+static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words, struct kwhy_error *error)
+{
+	return kwhy_fail(
+		error, KWHY_E_INPUT, "%s, line %" PRIu64 ": %s", csv->options.path, csv->line_number, words);
+}
+
+/* Moves what is left to the front and fills up behind it. */
+static enum kwhy_status refill(struct kwhy_csv *csv, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	size_t left = csv->filled - csv->at, got;
+
+	memmove(csv->window, csv->window + csv->at, left);
+	csv->at = 0;
+	csv->filled = left;
+	status = kwhy_stream_read(csv->stream, csv->window + left, WINDOW_BYTES - left, &got, error);
+	if (status == KWHY_E_INPUT && csv->options.partial) {
+		csv->ended_early = true;
+		csv->stream_ended = true;
+		return KWHY_OK;
+	}
+	if (status)
+		return status;
+	csv->filled += got;
+	csv->stream_ended = got == 0;
+	return KWHY_OK;
+}
+
+/* Takes the next line, without its end, out of the window; *out_end at the end of the file. */
+static enum kwhy_status take_line(struct kwhy_csv *csv, bool *out_end, struct kwhy_error *error)
+{
+	const char *newline = NULL;
+	size_t searched = 0;
+
+	for (;;) {
+		size_t left = csv->filled - csv->at;
+
+		newline = memchr(csv->window + csv->at + searched, '\n', left - searched);
+		if (newline || csv->stream_ended)
+			break;
+		if (left > KWHY_CSV_LINE_BYTES) {
+			csv->line_number++;
+			return line_wrong(csv, "is longer than 64 KiB; is this a CSV file?", error);
+		}
+		searched = left;
+		if (refill(csv, error))
+			return error->status;
+	}
+	csv->line.bytes = csv->window + csv->at;
+	csv->line.length = newline ? (size_t)(newline - csv->line.bytes) : csv->filled - csv->at;
+	*out_end = !newline && csv->line.length == 0;
+	csv->line_ended = newline != NULL;
+	csv->at += csv->line.length + (newline != NULL);
+	csv->line_number++;
+	return KWHY_OK;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct kwhy_csv_span trimmed(struct kwhy_csv_span span)
+{
+	while (span.length > 0 && is_space(span.bytes[0])) {
+		span.bytes++;
+		span.length--;
+	}
+	while (span.length > 0 && is_space(span.bytes[span.length - 1]))
+		span.length--;
+	return span;
+}
+
+/* Editors on Windows put a byte order mark in front. */
+static void drop_mark(struct kwhy_csv *csv)
+{
+	if (csv->line_number == 1 && csv->line.length >= 3 && !memcmp(csv->line.bytes, "\xEF\xBB\xBF", 3)) {
+		csv->line.bytes += 3;
+		csv->line.length -= 3;
+	}
+}
+
+/* Resolves the quotes of a field in place. `*at` is on the opening quote, then behind the closing one. */
+static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_csv_span *out)
+{
+	size_t from = *at + 1, to = *at;
+
+	out->bytes = line + to;
+	while (from < length) {
+		if (line[from] == '"' && (from + 1 == length || line[from + 1] != '"'))
+			break;
+		from += line[from] == '"';
+		line[to++] = line[from++];
+	}
+	out->length = (size_t)(line + to - out->bytes);
+	*at = from + 1;
+	return from < length;
+}
+
+static bool take_field(char *line, size_t length, size_t *at, struct kwhy_csv_span *out)
+{
+	size_t start = *at;
+	const char *comma;
+
+	while (start < length && is_space(line[start]))
+		start++;
+	if (start < length && line[start] == '"') {
+		if (!take_quoted(line, length, &start, out))
+			return false;
+		while (start < length && is_space(line[start]))
+			start++;
+		*at = start;
+		return start == length || line[start] == ',';
+	}
+	comma = memchr(line + start, ',', length - start);
+	*at = comma ? (size_t)(comma - line) : length;
+	*out = trimmed((struct kwhy_csv_span){line + start, *at - start});
+	return true;
+}
+
+/* Cuts the line into fields; words of what is wrong, NULL when nothing is. */
+static const char *split(struct kwhy_csv *csv)
+{
+	char *line = csv->window + (csv->line.bytes - csv->window);
+	size_t length = csv->line.length, at = 0;
+
+	csv->field_count = 0;
+	for (;; at++) {
+		if (csv->field_count == KWHY_CSV_COLUMNS_MAX)
+			return "has more than 128 columns; is this a CSV file?";
+		if (!take_field(line, length, &at, &csv->fields[csv->field_count]))
+			return "a quoted field does not end before the next comma or the end of the line; "
+			       "double the quotes inside it";
+		csv->field_count++;
+		if (at >= length)
+			return NULL;
+	}
+}
+
+static bool span_is(struct kwhy_csv_span span, const char *text)
+{
+	return span.length == strlen(text) && !memcmp(span.bytes, text, span.length);
+}
+
+static struct kwhy_csv_span unquoted(struct kwhy_csv_span span)
+{
+	span = trimmed(span);
+	if (span.length >= 2 && span.bytes[0] == '"' && span.bytes[span.length - 1] == '"')
+		span = (struct kwhy_csv_span){span.bytes + 1, span.length - 2};
+	return span;
+}
+
+static enum kwhy_status find_column(struct kwhy_csv *csv, size_t column, struct kwhy_error *error)
+{
+	const struct kwhy_csv_column *wanted = &csv->options.columns[column];
+	size_t found = NO_FIELD;
+
+	for (size_t field = 0; field < csv->field_count; field++) {
+		if (!span_is(csv->fields[field], wanted->name))
+			continue;
+		if (found != NO_FIELD)
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s, line %" PRIu64 ": two columns are named \"%s\"; remove one",
+				csv->options.path, csv->line_number, wanted->name);
+		found = field;
+	}
+	if (found == NO_FIELD && wanted->required)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s, line %" PRIu64
+			": no column is named \"%s\"; the first line must name the columns",
+			csv->options.path, csv->line_number, wanted->name);
+	csv->field_of[column] = found;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_header(struct kwhy_csv *csv, struct kwhy_error *error)
+{
+	const char *words = split(csv);
+	enum kwhy_status status = words ? line_wrong(csv, words, error) : KWHY_OK;
+
+	for (size_t column = 0; !status && column < csv->options.column_count; column++)
+		status = find_column(csv, column, error);
+	csv->header_count = csv->field_count;
+	csv->header_read = true;
+	return status;
+}
+
+/* Splits a row and checks its shape; *out_taken false: skipped. */
+static enum kwhy_status read_row(struct kwhy_csv *csv, bool *out_taken, struct kwhy_error *error)
+{
+	const char *words = split(csv);
+	char counts[128];
+
+	*out_taken = true;
+	if (!words && csv->field_count != csv->header_count) {
+		snprintf(counts, sizeof(counts), "%zu fields under %zu columns; %s", csv->field_count,
+			csv->header_count,
+			csv->line_ended ? "quote names with commas" : "the file ends inside this line");
+		words = counts;
+	}
+	if (!words)
+		return KWHY_OK;
+	if (!csv->options.partial)
+		return line_wrong(csv, words, error);
+	csv->skipped++;
+	csv->ended_early |= !csv->line_ended;
+	*out_taken = false;
+	return KWHY_OK;
+}
+
+static enum kwhy_status no_header(const struct kwhy_csv *csv, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT, "%s has no row that names its columns; begin it with one",
+		csv->options.path);
+}
+
+enum kwhy_status kwhy_csv_next(struct kwhy_csv *csv, enum kwhy_csv_item *out_item, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	bool end, taken = false;
+
+	while (!status) {
+		status = take_line(csv, &end, error);
+		if (status)
+			break;
+		if (end) {
+			*out_item = KWHY_CSV_END;
+			return csv->header_read ? KWHY_OK : no_header(csv, error);
+		}
+		drop_mark(csv);
+		csv->comment = trimmed(csv->line);
+		if (csv->comment.length == 0)
+			continue;
+		if (csv->comment.bytes[0] == '#') {
+			csv->comment = trimmed(
+				(struct kwhy_csv_span){csv->comment.bytes + 1, csv->comment.length - 1});
+			*out_item = KWHY_CSV_COMMENT;
+			return KWHY_OK;
+		}
+		status = csv->header_read ? read_row(csv, &taken, error) : read_header(csv, error);
+		if (!status && taken) {
+			*out_item = KWHY_CSV_ROW;
+			return KWHY_OK;
+		}
+	}
+	return status;
+}
+
+/* The line of `text` that starts at *at, and *at behind it. */
+static struct kwhy_csv_span next_line(const char *text, size_t length, size_t *at)
+{
+	struct kwhy_csv_span line = {text + *at, length - *at};
+	const char *newline = memchr(line.bytes, '\n', line.length);
+
+	if (newline)
+		line.length = (size_t)(newline - line.bytes);
+	*at += line.length + (newline != NULL);
+	return trimmed(line);
+}
+
+bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *name)
+{
+	const char *text = (const char *)head;
+	size_t at = length >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
+	struct kwhy_csv_span line = {text, 0};
+
+	while (at < length && (line.length == 0 || *line.bytes == '#'))
+		line = next_line(text, length, &at);
+	for (size_t start = 0, end; start < line.length; start = end + 1) {
+		const char *comma = memchr(line.bytes + start, ',', line.length - start);
+
+		end = comma ? (size_t)(comma - line.bytes) : line.length;
+		if (span_is(unquoted((struct kwhy_csv_span){line.bytes + start, end - start}), name))
+			return true;
+	}
+	return false;
+}
+
+/* A text of the file as a terminal may show it. */
+static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_csv_span text)
+{
+	bool cut = text.length > SHOWN_BYTES;
+	size_t length = kwhy_text_sanitize(out, text.bytes, cut ? SHOWN_BYTES : text.length);
+
+	if (cut)
+		memcpy(out + length, "...", 4);
+}
+
+/* Says why a text is not the number that was asked for. */
+static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *what, struct kwhy_csv_span text,
+	struct kwhy_csv_range range, struct kwhy_error *error)
+{
+	int64_t value = 0;
+	enum kwhy_csv_number wrong = kwhy_csv_number_parse(text, &value);
+	const char *unit = wrong == KWHY_CSV_NUMBER_FRACTION ? kwhy_csv_unix_unit(value) : NULL;
+	char shown[3 * SHOWN_BYTES + 4], words[160];
+
+	show(shown, text);
+	if (unit)
+		snprintf(words, sizeof(words), "looks like Unix time in %s; write whole nanoseconds", unit);
+	else if (wrong == KWHY_CSV_NUMBER_FRACTION)
+		snprintf(words, sizeof(words),
+			"is not whole; write it in the smaller unit the format asks for");
+	else if (wrong == KWHY_CSV_NUMBER_NONE)
+		snprintf(words, sizeof(words), "is not a whole number; write decimal digits alone");
+	else
+		snprintf(words, sizeof(words), "is not between %" PRId64 " and %" PRId64, range.low,
+			range.high);
+	return kwhy_fail(error, KWHY_E_INPUT, "%s, line %" PRIu64 ", %s: \"%s\" %s", csv->options.path,
+		csv->line_number, what, shown, words);
+}
+
+static bool parse_within(struct kwhy_csv_span text, struct kwhy_csv_range range, int64_t *out)
+{
+	int64_t value;
+
+	if (kwhy_csv_number_parse(text, &value) != KWHY_CSV_NUMBER_GOOD || value < range.low ||
+		value > range.high)
+		return false;
+	*out = value;
+	return true;
+}
+
+enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what,
+	struct kwhy_csv_span text, struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error)
+{
+	return parse_within(text, range, out) ? KWHY_OK : number_wrong(csv, what, text, range, error);
+}
+
+enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size_t column, struct kwhy_csv_range range,
+	bool *out_known, int64_t *out, struct kwhy_error *error)
+{
+	struct kwhy_csv_span text = kwhy_csv_field(csv, column);
+	char what[64];
+
+	*out_known = text.length > 0;
+	if (text.length == 0 || parse_within(text, range, out))
+		return KWHY_OK;
+	snprintf(what, sizeof(what), "column %s", csv->options.columns[column].name);
+	return number_wrong(csv, what, text, range, error);
+}
+
+enum kwhy_status kwhy_csv_fail(
+	const struct kwhy_csv *csv, size_t column, struct kwhy_error *error, const char *words)
+{
+	char shown[3 * SHOWN_BYTES + 4];
+
+	if (column == KWHY_CSV_COLUMNS_MAX)
+		return line_wrong(csv, words, error);
+	show(shown, kwhy_csv_field(csv, column));
+	return kwhy_fail(error, KWHY_E_INPUT, "%s, line %" PRIu64 ", column %s: \"%s\" %s", csv->options.path,
+		csv->line_number, csv->options.columns[column].name, shown, words);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_CSV_TABLE_H
+#define KWHY_IMPORT_CSV_TABLE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Rows of a comma-separated file, front to back, in memory that does not grow with the file. The first line
+ * that is neither empty nor a comment ('#') names the columns, in any order. Fields may be quoted as RFC 4180
+ * says, but not go over a line's end. Lines end in LF or CR LF. One thread at a time.
+ */
+struct kwhy_csv;
+
+#define KWHY_CSV_COLUMNS_MAX 128       /* in a file */
+#define KWHY_CSV_LINE_BYTES (64 << 10) /* the longest line */
+
+struct kwhy_csv_column {
+	const char *name;
+	bool required;
+};
+
+struct kwhy_csv_options {
+	const char *path; /* lent until the end */
+	const struct kwhy_csv_column *columns;
+	size_t column_count; /* at most KWHY_CSV_COLUMNS_MAX */
+	bool partial;	     /* skip rows that are none and take a damaged file for one that ends there */
+};
+
+struct kwhy_csv_span {
+	const char *bytes; /* not NUL-terminated */
+	size_t length;
+};
+
+enum kwhy_csv_item { KWHY_CSV_END, KWHY_CSV_COMMENT, KWHY_CSV_ROW };
+
+KWHY_MUST_USE enum kwhy_status kwhy_csv_open(
+	const struct kwhy_csv_options *options, struct kwhy_csv **out, struct kwhy_error *error);
+void kwhy_csv_close(struct kwhy_csv *csv);
+
+/* What a call lends is valid until the next. After an error the file is to be closed. */
+KWHY_MUST_USE enum kwhy_status kwhy_csv_next(
+	struct kwhy_csv *csv, enum kwhy_csv_item *out_item, struct kwhy_error *error);
+struct kwhy_csv_span kwhy_csv_comment(const struct kwhy_csv *csv); /* behind the '#', trimmed */
+
+/* Of the row: the field of column `column` of the options, trimmed; empty where the file has no such column.
+ */
+struct kwhy_csv_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column);
+bool kwhy_csv_has_column(const struct kwhy_csv *csv, size_t column);
+
+/*
+ * A field as a whole number from `low` to `high`; decimals are taken when they are zeros. An empty field
+ * gives *out_known = false. Anything else is KWHY_E_INPUT with file, line, column and cure.
+ */
+struct kwhy_csv_range {
+	int64_t low, high;
+};
+KWHY_MUST_USE enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size_t column,
+	struct kwhy_csv_range range, bool *out_known, int64_t *out, struct kwhy_error *error);
+
+/* The same for a text that is no field, such as part of a comment. */
+KWHY_MUST_USE enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what,
+	struct kwhy_csv_span text, struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error);
+
+/* KWHY_E_INPUT: "FILE, line N, column C: "TEXT" WORDS". `column` KWHY_CSV_COLUMNS_MAX: of the line alone. */
+KWHY_MUST_USE enum kwhy_status kwhy_csv_fail(
+	const struct kwhy_csv *csv, size_t column, struct kwhy_error *error, const char *words);
+
+uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv); /* rows that `partial` skipped */
+bool kwhy_csv_ended_early(const struct kwhy_csv *csv);
+
+/* Whether the first line in the head of a file that is neither empty nor a comment names a column so. */
+bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *name);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/csv_clock.h"
+#include "import/csv_table.h"
+#include "import/import.h"
+#include "import/power_window.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum column { COLUMN_TIME, COLUMN_DEVICE, COLUMN_SOURCE, COLUMN_VALUE, COLUMN_COUNT };
+
+static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
+	[COLUMN_TIME] = {"time_ns", true},
+	[COLUMN_DEVICE] = {"device", false},
+	[COLUMN_SOURCE] = {"source", true},
+	[COLUMN_VALUE] = {"value", true},
+};
+
+enum { DEVICE_NUMBERS = 1024, DOMAIN_NONE = 0 };
+
+/* 10^15 mJ or uJ are years of any machine; a power above 10^9 mW is of no machine that has a GPU in it. */
+static const struct kwhy_csv_range counter_range = {0, INT64_C(1000000000000000000)};
+static const struct kwhy_csv_range power_range = {0, INT64_C(1000000000)};
+
+/* What a number in the column "device" stands for. */
+enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
+
+struct reader {
+	struct kwhy_recording *recording;
+	struct kwhy_csv *csv;
+	struct kwhy_csv_clock clock;
+	const struct kwhy_import_options *options;
+	unsigned char places[DEVICE_NUMBERS];
+	uint32_t devices[DEVICE_NUMBERS];
+	struct kwhy_power_window window;
+	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
+	int32_t absent_index;		    /* one of those devices */
+};
+
+struct source {
+	enum kwhy_meter meter;
+	uint32_t domain;
+};
+
+static bool span_is(struct kwhy_csv_span span, const char *text)
+{
+	return strlen(text) == span.length && !memcmp(span.bytes, text, span.length);
+}
+
+/* "rapl.package-N_uj": the meter's name with a number for its N. */
+static bool match_domain(struct kwhy_csv_span text, const char *name, uint32_t *out_domain)
+{
+	const char *mark = strstr(name, "-N_");
+	size_t front = mark ? (size_t)(mark + 1 - name) : 0, at = front;
+	uint32_t domain = 0;
+
+	if (!mark || text.length <= front || memcmp(text.bytes, name, front) != 0)
+		return false;
+	for (; at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9' && domain < 10000; at++)
+		domain = domain * 10 + (uint32_t)(text.bytes[at] - '0');
+	*out_domain = domain;
+	return at > front &&
+		span_is((struct kwhy_csv_span){text.bytes + at, text.length - at}, name + front + 1);
+}
+
+static enum kwhy_status find_source(const struct reader *reader, struct source *out, struct kwhy_error *error)
+{
+	struct kwhy_csv_span text = kwhy_csv_field(reader->csv, COLUMN_SOURCE);
+
+	for (int meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		const char *name = kwhy_meter_name((enum kwhy_meter)meter);
+		struct source source = {.meter = (enum kwhy_meter)meter, .domain = DOMAIN_NONE};
+
+		if (span_is(text, name) ? !strstr(name, "-N_") : match_domain(text, name, &source.domain)) {
+			*out = source;
+			return KWHY_OK;
+		}
+	}
+	return kwhy_csv_fail(reader->csv, COLUMN_SOURCE, error,
+		"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, nvml.instant_mw, "
+		"rapl.package-N_uj, "
+		"rapl.dram-N_uj or meter_mw");
+}
+
+/* The devices of the recording with that number: none, one, or several of several ranks. */
+static void look_up(struct reader *reader, int32_t index)
+{
+	const struct kwhy_recording *recording = reader->recording;
+	unsigned char place = PLACE_ABSENT;
+
+	for (uint32_t device = 0; device < recording->device_count; device++) {
+		if (recording->devices[device].index != index)
+			continue;
+		place = place == PLACE_ABSENT ? PLACE_DEVICE : PLACE_AMBIGUOUS;
+		reader->devices[index] = device;
+	}
+	reader->places[index] = place;
+}
+
+static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32_t *out_device,
+	bool *out_absent, struct kwhy_error *error)
+{
+	if (reader->places[index] == PLACE_UNSEEN)
+		look_up(reader, index);
+	if (reader->places[index] == PLACE_AMBIGUOUS)
+		return kwhy_csv_fail(reader->csv, COLUMN_DEVICE, error,
+			"is a device of several ranks of this recording; give each rank's trace and power to "
+			"a run of its "
+			"own");
+	*out_absent = reader->places[index] == PLACE_ABSENT;
+	*out_device = reader->devices[index];
+	return KWHY_OK;
+}
+
+static bool is_of_host(enum kwhy_meter meter)
+{
+	return meter == KWHY_METER_RAPL_PACKAGE || meter == KWHY_METER_RAPL_DRAM;
+}
+
+/* The device of a row; KWHY_NONE: the host. */
+static enum kwhy_status read_device(struct reader *reader, const struct source *source, uint32_t *out_device,
+	bool *out_absent, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range indexes = {0, DEVICE_NUMBERS - 1};
+	enum kwhy_status status;
+	int64_t index;
+	bool known;
+
+	*out_device = KWHY_NONE;
+	*out_absent = false;
+	status = kwhy_csv_integer(reader->csv, COLUMN_DEVICE, indexes, &known, &index, error);
+	if (status || is_of_host(source->meter) || (!known && source->meter == KWHY_METER_WALL))
+		return status;
+	if (!known)
+		return kwhy_csv_fail(reader->csv, COLUMN_DEVICE, error,
+			"is no device; only rapl and meter_mw may leave it empty");
+	status = find_device(reader, (int32_t)index, out_device, out_absent, error);
+	if (*out_absent)
+		reader->absent_index = (int32_t)index;
+	return status;
+}
+
+static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	struct source source = {0};
+	int64_t time_ns, value;
+	bool known, absent;
+	uint32_t device;
+
+	status = find_source(reader, &source, error);
+	if (!status)
+		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_TIME, &time_ns, error);
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_VALUE,
+			kwhy_meter_is_counter(source.meter) ? counter_range : power_range, &known, &value,
+			error);
+	if (!status)
+		status = read_device(reader, &source, &device, &absent, error);
+	if (status || !known)
+		return status;
+	reader->elsewhere += absent;
+	if (absent)
+		return KWHY_OK;
+	kwhy_power_window_add(&reader->window, time_ns);
+	reader->readings++;
+	return kwhy_recording_add_reading(
+		reader->recording, source.meter, device, source.domain, time_ns, value, error);
+}
+
+/* Of the comments only the clock's says something here. */
+static enum kwhy_status read_comment(struct reader *reader, struct kwhy_error *error)
+{
+	struct kwhy_csv_span text = kwhy_csv_comment(reader->csv);
+	static const char word[] = "clock ";
+	size_t length = sizeof(word) - 1;
+
+	if (text.length <= length || memcmp(text.bytes, word, length) != 0)
+		return KWHY_OK;
+	return kwhy_csv_clock_state(&reader->clock, reader->csv,
+		(struct kwhy_csv_span){text.bytes + length, text.length - length}, error);
+}
+
+static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (item == KWHY_CSV_COMMENT)
+		return read_comment(reader, error);
+	reader->rows++;
+	status = read_row(reader, error);
+	if (status != KWHY_E_INPUT || !reader->options->partial)
+		return status;
+	reader->recording->lost.skipped_events++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_items(struct reader *reader, struct kwhy_error *error)
+{
+	enum kwhy_csv_item item = KWHY_CSV_COMMENT;
+	enum kwhy_status status;
+
+	do {
+		status = kwhy_csv_next(reader->csv, &item, error);
+		if (!status && item != KWHY_CSV_END)
+			status = read_item(reader, item, error);
+	} while (!status && item != KWHY_CSV_END);
+	return status;
+}
+
+static enum kwhy_status no_readings(const struct reader *reader, const char *path, struct kwhy_error *error)
+{
+	if (reader->elsewhere == 0)
+		return kwhy_fail(error, KWHY_E_INPUT, "%s holds no readings; record power again", path);
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s holds readings of device %" PRId32 " and others that the trace does not show; correct "
+		"its column \"device\" to the trace's numbers",
+		path, reader->absent_index);
+}
+
+static enum kwhy_status close_books(struct reader *reader, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = reader->recording;
+	enum kwhy_status status = KWHY_OK;
+
+	recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
+	if (reader->readings == 0)
+		return no_readings(reader, path, error);
+	if (reader->elsewhere > 0)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
+			error,
+			"%s: %" PRIu64 " readings of devices that the trace does not show were left out.",
+			path, reader->elsewhere);
+	if (!status && kwhy_csv_ended_early(reader->csv))
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-truncated", error,
+			"%s ends early or is damaged: readings are missing.", path);
+	return status ? status : kwhy_power_window_check(&reader->window, recording, path, error);
+}
+
+enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_csv_options csv_options = {
+		.path = path, .columns = columns, .column_count = COLUMN_COUNT, .partial = options->partial};
+	struct reader *reader = calloc(1, sizeof(*reader));
+	enum kwhy_status status;
+
+	if (!reader)
+		return kwhy_fail_memory(error, "reading power");
+	reader->recording = recording;
+	reader->options = options;
+	kwhy_csv_clock_init(&reader->clock, recording);
+	status = kwhy_csv_open(&csv_options, &reader->csv, error);
+	if (!status)
+		status = read_items(reader, error);
+	if (!status)
+		status = close_books(reader, path, error);
+	kwhy_csv_close(reader->csv);
+	free(reader);
+	return status;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/tracks.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { FIRST_SLOTS = 64, TEXT_BYTES = 1024 };
+
+struct kwhy_track_slot {
+	struct kwhy_track_key key;
+	uint32_t value;
+	bool used;
+};
+
+void kwhy_track_map_done(struct kwhy_track_map *map)
+{
+	free(map->slots);
+	*map = (struct kwhy_track_map){0};
+}
+
+static bool same(const struct kwhy_track_key *x, const struct kwhy_track_key *y)
+{
+	return x->a == y->a && x->b == y->b && x->c == y->c;
+}
+
+/* Multiply and fold, with the odd constants of splitmix64. */
+static uint64_t hash_of(const struct kwhy_track_key *key)
+{
+	uint64_t hash = (uint64_t)key->a * 0x9E3779B97F4A7C15u;
+
+	hash = (hash ^ hash >> 29 ^ (uint64_t)key->b) * 0xBF58476D1CE4E5B9u;
+	hash = (hash ^ hash >> 32 ^ (uint64_t)key->c) * 0x94D049BB133111EBu;
+	return hash ^ hash >> 31;
+}
+
+static struct kwhy_track_slot *slot_of(const struct kwhy_track_map *map, const struct kwhy_track_key *key)
+{
+	size_t mask = map->slot_count - 1;
+	size_t i = hash_of(key) & mask;
+
+	while (map->slots[i].used && !same(&map->slots[i].key, key))
+		i = (i + 1) & mask;
+	return &map->slots[i];
+}
+
+bool kwhy_track_map_find(struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t *out_value)
+{
+	const struct kwhy_track_slot *slot;
+
+	if (!map->last_known || !same(&map->last_key, &key)) {
+		slot = map->slot_count ? slot_of(map, &key) : NULL;
+		if (!slot || !slot->used)
+			return false;
+		map->last_key = key;
+		map->last_value = slot->value;
+		map->last_known = true;
+	}
+	*out_value = map->last_value;
+	return true;
+}
+
+static enum kwhy_status grow(struct kwhy_track_map *map, struct kwhy_error *error)
+{
+	struct kwhy_track_map larger = {.slot_count = map->slot_count ? map->slot_count * 2 : FIRST_SLOTS};
+
+	larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
+	if (!larger.slots)
+		return kwhy_fail_memory(error, "the streams and threads of a trace");
+	for (size_t i = 0; i < map->slot_count; i++)
+		if (map->slots[i].used)
+			*slot_of(&larger, &map->slots[i].key) = map->slots[i];
+	free(map->slots);
+	map->slots = larger.slots;
+	map->slot_count = larger.slot_count;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_track_map_put(
+	struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t value, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	struct kwhy_track_slot *slot;
+
+	if ((map->count + 1) * 2 > map->slot_count)
+		status = grow(map, error);
+	if (status)
+		return status;
+	slot = slot_of(map, &key);
+	map->count += !slot->used;
+	*slot = (struct kwhy_track_slot){.key = key, .value = value, .used = true};
+	map->last_known = false;
+	return KWHY_OK;
+}
+
+void kwhy_tracks_done(struct kwhy_tracks *tracks)
+{
+	kwhy_track_map_done(&tracks->devices);
+	kwhy_track_map_done(&tracks->processes);
+	kwhy_track_map_done(&tracks->threads);
+	kwhy_track_map_done(&tracks->streams);
+}
+
+static enum kwhy_status check_room(const struct kwhy_tracks *tracks, const struct kwhy_track_map *map,
+	const char *what, struct kwhy_error *error)
+{
+	if (map->count < KWHY_TRACKS_MAX)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s names more than %d %s: its columns are mixed up or damaged; export it again",
+		tracks->path, KWHY_TRACKS_MAX, what);
+}
+
+const char *kwhy_tracks_text(struct kwhy_tracks *tracks, const char *bytes, size_t length)
+{
+	char clean[3 * TEXT_BYTES + 1];
+
+	length = kwhy_text_sanitize(clean, bytes, length < TEXT_BYTES ? length : TEXT_BYTES);
+	return kwhy_recording_copy(tracks->recording, clean, length);
+}
+
+struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
+{
+	return (struct kwhy_device){
+		.index = index, .rank = rank, .limit_mw = -1, .context_idle_mw = -1, .clean_idle_mw = -1};
+}
+
+enum kwhy_status kwhy_tracks_device(
+	struct kwhy_tracks *tracks, int32_t index, uint32_t rank, uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_track_key key = {.a = index, .b = rank};
+	struct kwhy_device device = kwhy_device_unknown(index, rank);
+	enum kwhy_status status;
+	uint32_t added;
+
+	if (kwhy_track_map_find(&tracks->devices, key, out))
+		return KWHY_OK;
+	status = check_room(tracks, &tracks->devices, "devices", error);
+	added = kwhy_recording_find_device(tracks->recording, index, rank);
+	if (!status && added == KWHY_NONE)
+		status = kwhy_recording_add_device(tracks->recording, &device, &added, error);
+	if (!status)
+		status = kwhy_track_map_put(&tracks->devices, key, added, error);
+	if (!status)
+		*out = added;
+	return status;
+}
+
+enum kwhy_status kwhy_tracks_process(
+	struct kwhy_tracks *tracks, int64_t pid, uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_track_key key = {.a = pid};
+	struct kwhy_process process = {.pid = pid, .rank = KWHY_NONE, .source = tracks->source};
+	enum kwhy_status status;
+	uint32_t added;
+
+	if (kwhy_track_map_find(&tracks->processes, key, out))
+		return KWHY_OK;
+	status = check_room(tracks, &tracks->processes, "processes", error);
+	if (!status)
+		status = kwhy_recording_add_process(tracks->recording, &process, &added, error);
+	if (!status)
+		status = kwhy_track_map_put(&tracks->processes, key, added, error);
+	if (!status)
+		*out = added;
+	return status;
+}
+
+enum kwhy_status kwhy_tracks_thread(
+	struct kwhy_tracks *tracks, const struct kwhy_thread *thread, uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_track_key key = {.a = thread->process, .b = thread->tid};
+	enum kwhy_status status;
+	uint32_t added;
+
+	if (kwhy_track_map_find(&tracks->threads, key, out))
+		return KWHY_OK;
+	status = check_room(tracks, &tracks->threads, "threads", error);
+	if (!status)
+		status = kwhy_recording_add_thread(tracks->recording, thread, &added, error);
+	if (!status)
+		status = kwhy_track_map_put(&tracks->threads, key, added, error);
+	if (!status)
+		*out = added;
+	return status;
+}
+
+enum kwhy_status kwhy_tracks_stream(
+	struct kwhy_tracks *tracks, const struct kwhy_stream *stream, uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_track_key key = {.a = (int64_t)((uint64_t)stream->device << 32 | stream->process),
+		.b = stream->context,
+		.c = stream->id};
+	enum kwhy_status status;
+	uint32_t added;
+
+	if (kwhy_track_map_find(&tracks->streams, key, out))
+		return KWHY_OK;
+	status = check_room(tracks, &tracks->streams, "streams", error);
+	if (!status)
+		status = kwhy_recording_add_stream(tracks->recording, stream, &added, error);
+	if (!status)
+		status = kwhy_track_map_put(&tracks->streams, key, added, error);
+	if (!status)
+		*out = added;
+	return status;
+}
+
+enum kwhy_range_kind kwhy_range_kind_of(const char *name, enum kwhy_range_kind otherwise)
+{
+	static const char *const words[] = {"ProfilerStep", "step"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t length = strlen(words[i]);
+		const char *number = name + length;
+
+		if (strncasecmp(name, words[i], length))
+			continue;
+		number += strspn(number, "#_-: ");
+		if (number[strspn(number, "0123456789")] == '\0')
+			return KWHY_RANGE_STEP;
+	}
+	return otherwise;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_TRACKS_H
+#define KWHY_IMPORT_TRACKS_H
+
+#include "model/recording.h"
+
+/* From up to three numbers to an index. Zero-initialise; end with kwhy_track_map_done(). */
+struct kwhy_track_key {
+	int64_t a, b, c;
+};
+
+struct kwhy_track_map {
+	struct kwhy_track_slot *slots;
+	size_t count, slot_count;
+	struct kwhy_track_key last_key; /* traces repeat themselves: the last answer is kept */
+	uint32_t last_value;
+	bool last_known;
+};
+
+void kwhy_track_map_done(struct kwhy_track_map *map);
+bool kwhy_track_map_find(struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t *out_value);
+KWHY_MUST_USE enum kwhy_status kwhy_track_map_put(
+	struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t value, struct kwhy_error *error);
+
+/*
+ * Devices, processes, threads and streams of one trace while it is read: each call gives the index in the
+ * recording of what has these numbers, and adds it when it is new. A device is one of the recording when
+ * index and rank are the same, so several traces of one device share it. Hostile files are stopped at
+ * KWHY_TRACKS_MAX of a kind. Zero-initialise but for recording, path and source; end with kwhy_tracks_done().
+ */
+#define KWHY_TRACKS_MAX 65536
+
+struct kwhy_tracks {
+	struct kwhy_recording *recording;
+	const char *path; /* for the words of errors */
+	uint32_t source;  /* index into sources */
+	struct kwhy_track_map devices, processes, threads, streams;
+};
+
+void kwhy_tracks_done(struct kwhy_tracks *tracks);
+KWHY_MUST_USE enum kwhy_status kwhy_tracks_device(
+	struct kwhy_tracks *tracks, int32_t index, uint32_t rank, uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_tracks_process(
+	struct kwhy_tracks *tracks, int64_t pid, uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_tracks_thread(struct kwhy_tracks *tracks,
+	const struct kwhy_thread *thread, uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_tracks_stream(struct kwhy_tracks *tracks,
+	const struct kwhy_stream *stream, uint32_t *out, struct kwhy_error *error);
+
+/* A copy as clean UTF-8 of at most 1 KiB, with the recording's life; NULL without memory. */
+const char *kwhy_tracks_text(struct kwhy_tracks *tracks, const char *bytes, size_t length);
+
+/* A device of which nothing is known but its numbers. */
+struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank);
+
+/* Kind of a range that a user named: "ProfilerStep#12", "step 3" and "Step_3" are steps. */
+enum kwhy_range_kind kwhy_range_kind_of(const char *name, enum kwhy_range_kind otherwise);
+
+#endif

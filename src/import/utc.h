@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_UTC_H
+#define KWHY_IMPORT_UTC_H
+
+#include "model/recording.h"
+
+#define KWHY_UTC_BYTES 64
+
+/*
+ * A time of the recording in words: "2026-11-21 10:03:01.250 UTC"; on a clock that is not Unix time its
+ * seconds, "12.345 s". Returns `out`.
+ */
+const char *kwhy_utc_text(
+	char out[KWHY_UTC_BYTES], const struct kwhy_recording *recording, int64_t relative_ns);
+
+#endif
