@@ -350,7 +350,8 @@ uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int3
 
 /*
  * Sorts, links activities to the calls that issued them (same process and correlation id), classifies
- * calls, sets the window. Refuses an activity or call that ends before it starts. Once only.
+ * calls, sets the window. Refuses activities, calls, ranges and coverage that end before they start, and
+ * times and readings beyond a quarter of what an int64 holds, so that lengths never overflow. Once only.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);

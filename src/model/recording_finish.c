@@ -42,6 +42,50 @@ static enum kwhy_status check_calls(const struct kwhy_recording *recording, stru
 	return KWHY_OK;
 }
 
+static bool is_possible(int64_t start_ns, int64_t end_ns)
+{
+	return start_ns >= INT64_MIN / 4 && start_ns <= end_ns && end_ns <= INT64_MAX / 4;
+}
+
+static enum kwhy_status fail_impossible(
+	struct kwhy_error *error, const char *what, int64_t start_ns, int64_t end_ns)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s has impossible times: start %" PRId64 " ns, end %" PRId64 " ns; skip it with --partial",
+		what, start_ns, end_ns);
+}
+
+static enum kwhy_status check_tables(const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < recording->range_count; i++) {
+		const struct kwhy_range *range = &recording->ranges[i];
+
+		if (!is_possible(range->start_ns, range->end_ns))
+			return fail_impossible(error, "a range", range->start_ns, range->end_ns);
+	}
+	for (size_t i = 0; i < recording->coverage_count; i++) {
+		const struct kwhy_coverage *coverage = &recording->coverage[i];
+
+		if (!is_possible(coverage->start_ns, coverage->end_ns))
+			return fail_impossible(
+				error, "a stated coverage", coverage->start_ns, coverage->end_ns);
+	}
+	return KWHY_OK;
+}
+
+/* After the sort: the first and the last reading bound the others. */
+static enum kwhy_status check_readings(const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+		int64_t first_ns = series->time_ns[0], last_ns = series->time_ns[series->count - 1];
+
+		if (!is_possible(first_ns, last_ns))
+			return fail_impossible(error, "a series of power readings", first_ns, last_ns);
+	}
+	return KWHY_OK;
+}
+
 static int compare_activities(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_recording *recording = context;
@@ -357,6 +401,8 @@ enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct 
 	if (!status)
 		status = check_calls(recording, error);
 	if (!status)
+		status = check_tables(recording, error);
+	if (!status)
 		status = sort_activities(recording, error);
 	if (!status)
 		status = sort_calls(recording, error);
@@ -364,6 +410,8 @@ enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct 
 		status = sort_tables(recording, error);
 	for (size_t i = 0; !status && i < recording->power_count; i++)
 		status = sort_readings(&recording->power[i], error);
+	if (!status)
+		status = check_readings(recording, error);
 	if (!status)
 		status = index_activities(recording, error);
 	if (!status)

@@ -98,6 +98,33 @@ static void an_activity_that_ends_before_it_starts_is_refused_by_name(void **sta
 	kwhy_recording_free(recording);
 }
 
+static void ranges_coverage_and_readings_of_impossible_times_are_refused(void **state)
+{
+	static const struct {
+		int64_t start_ns, end_ns;
+	} cases[] = {{20, 10}, {INT64_MIN, 10}, {10, INT64_MAX}};
+
+	(void)state;
+	for (size_t i = 0; i < 9; i++) {
+		struct kwhy_recording *recording = two_processes();
+		int64_t start_ns = cases[i / 3].start_ns, end_ns = cases[i / 3].end_ns;
+		struct kwhy_range range = {.start_ns = start_ns, .end_ns = end_ns};
+		struct kwhy_coverage coverage = {.start_ns = start_ns, .end_ns = end_ns};
+		bool reversed_readings = i % 3 == 2 && start_ns > end_ns; /* sorted, hence fine */
+
+		if (i % 3 == 0)
+			OK(kwhy_recording_add_range(recording, &range, &error));
+		if (i % 3 == 1)
+			OK(kwhy_recording_add_coverage(recording, &coverage, &error));
+		for (int k = 0; i % 3 == 2 && k < 2; k++)
+			OK(kwhy_recording_add_reading(
+				recording, KWHY_METER_NVML_SAMPLE, 0, 0, k ? end_ns : start_ns, 5, &error));
+		assert_int_equal(
+			kwhy_recording_finish(recording, &error), reversed_readings ? KWHY_OK : KWHY_E_INPUT);
+		kwhy_recording_free(recording);
+	}
+}
+
 static void collectives_follow_their_activity_through_the_sort(void **state)
 {
 	struct kwhy_recording *recording = two_processes();
@@ -135,6 +162,7 @@ int main(void)
 		cmocka_unit_test(rows_are_sorted_by_device_and_time_and_indexed),
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
 		cmocka_unit_test(an_activity_that_ends_before_it_starts_is_refused_by_name),
+		cmocka_unit_test(ranges_coverage_and_readings_of_impossible_times_are_refused),
 		cmocka_unit_test(collectives_follow_their_activity_through_the_sort),
 		cmocka_unit_test(readings_are_sorted_and_a_repeated_time_counts_once),
 	};
