@@ -7,35 +7,28 @@
 
 /* Work across devices. */
 
+static bool is_collective(const struct kwhy_tally *tally, size_t row)
+{
+	return tally->context->recording->activities.kind[row] == KWHY_ACTIVITY_COLLECTIVE;
+}
+
 enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_context *context)
 {
-	const struct kwhy_activities *rows = &context->recording->activities;
-	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	struct kwhy_verdict verdict = kwhy_verdict_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
-	kwhy_tally_init(&tally, context);
-	for (size_t i = seen->begin; i < seen->end; i++) {
-		struct kwhy_place place = kwhy_place_at(rows->start_ns[i], rows->end_ns[i]);
-
-		if (rows->kind[i] != KWHY_ACTIVITY_COLLECTIVE)
-			continue;
-		kwhy_tally_mark(&tally, i, 0);
-		place.row = (uint32_t)i;
-		kwhy_tally_place(&tally, place);
-		tally.count++;
-	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
-		return kwhy_tally_drop(&tally);
-	verdict.title = kwhy_tally_words(&tally,
-		"Exposed collectives: %s collectives; their time with no kernel beside",
-		kwhy_quantity_count(count, tally.count));
-	verdict.assumption = "collectives run beside kernels, as far as there is kernel time to hide them in";
 	verdict.covers = KWHY_KINDS_COMPUTE;
-	verdict.hiding_kinds = KWHY_KINDS_COMPUTE;
+	verdict.hiding_kinds = verdict.covers;
 	verdict.exposed_only = true;
 	verdict.work_remains = true;
+	kwhy_tally_init(&tally, context);
+	kwhy_tally_mark_exposed(&tally, verdict.covers, is_collective);
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally, "Exposed collectives: %s ran with no other kernel beside",
+		kwhy_quantity_count(count, tally.count));
+	verdict.assumption = "collectives run beside kernels, as far as there is kernel time to hide them in";
 	return kwhy_tally_finish(&tally, verdict);
 }
 

@@ -90,9 +90,9 @@ static bool is_pageable(const struct kwhy_activities *rows, size_t row)
 			rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE);
 }
 
-/* Bytes per nanosecond of pinned copies by direction; 0: not known. */
+/* Rates of pinned copies by direction; NAN: not known. */
 struct pinned_rates {
-	double rate[KWHY_COPY_KIND_COUNT];
+	double bytes_per_ns[KWHY_COPY_KIND_COUNT];
 };
 
 /* Copies below this are paced by their latency and say nothing of the rate. */
@@ -101,7 +101,7 @@ enum { RATE_COPY_BYTES = 1 << 20 };
 static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
 {
 	int64_t length_ns = rows->end_ns[row] - rows->start_ns[row];
-	double *rate = &rates->rate[rows->copy_kind[row]];
+	double *rate = &rates->bytes_per_ns[rows->copy_kind[row]];
 
 	if (!is_host_copy(rows, row) || rows->bytes[row] == KWHY_UNKNOWN_BYTES ||
 		rows->bytes[row] < RATE_COPY_BYTES || length_ns <= 0 ||
@@ -115,25 +115,45 @@ static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *c
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	const struct kwhy_profile *profile = context->profile;
-	struct pinned_rates rates = {{0}};
+	struct pinned_rates rates;
 
+	for (size_t i = 0; i < KWHY_COPY_KIND_COUNT; i++)
+		rates.bytes_per_ns[i] = NAN;
 	for (size_t i = seen->begin; i < seen->end; i++)
 		see_pinned(&rates, &context->recording->activities, i);
 	if (profile && profile->h2d_pinned_rate_bytes_per_s.value > 0)
-		rates.rate[KWHY_COPY_H2D] = profile->h2d_pinned_rate_bytes_per_s.value * 1e-9;
+		rates.bytes_per_ns[KWHY_COPY_H2D] = profile->h2d_pinned_rate_bytes_per_s.value * 1e-9;
 	if (profile && profile->d2h_pinned_rate_bytes_per_s.value > 0)
-		rates.rate[KWHY_COPY_D2H] = profile->d2h_pinned_rate_bytes_per_s.value * 1e-9;
+		rates.bytes_per_ns[KWHY_COPY_D2H] = profile->d2h_pinned_rate_bytes_per_s.value * 1e-9;
 	return rates;
 }
 
 /* What a pageable copy would take from pinned memory; 0 where the rate or the size is not known. */
 static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
 {
-	double rate = rates->rate[rows->copy_kind[row]];
+	double rate = rates->bytes_per_ns[rows->copy_kind[row]];
 
-	if (rate <= 0 || rows->bytes[row] == KWHY_UNKNOWN_BYTES)
+	if (isnan(rate) || rows->bytes[row] == KWHY_UNKNOWN_BYTES)
 		return 0;
 	return fmin((double)(rows->end_ns[row] - rows->start_ns[row]), (double)rows->bytes[row] / rate);
+}
+
+/* A copy up from pageable memory that the thread waits for at once drains the device for nothing. */
+static void visit_pageable(void *context, uint32_t call, uint32_t wait)
+{
+	struct kwhy_tally *tally = context;
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_activities *rows = &view->recording->activities;
+	uint32_t row = view->issued[call];
+
+	if (wait == KWHY_NONE || !view->marks[row] || rows->copy_kind[row] != KWHY_COPY_H2D)
+		return;
+	kwhy_tally_idle_behind(tally, row);
+}
+
+static const char *rate_words(char out[KWHY_QUANTITY_BYTES], double bytes_per_ns)
+{
+	return kwhy_quantity_si(out, bytes_per_ns * 1e9, "B/s", 3);
 }
 
 enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *context)
@@ -143,7 +163,7 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 	struct pinned_rates rates = find_pinned_rates(context);
 	struct kwhy_verdict verdict = kwhy_verdict_default();
 	char bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
-	bool known = rates.rate[KWHY_COPY_H2D] > 0 || rates.rate[KWHY_COPY_D2H] > 0;
+	char up[KWHY_QUANTITY_BYTES], down[KWHY_QUANTITY_BYTES];
 	uint64_t sum_bytes = 0;
 	struct kwhy_tally tally;
 
@@ -156,55 +176,45 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
+	kwhy_view_visit_issues(context->view, context->device, visit_pageable, &tally);
 	verdict.title = kwhy_tally_words(&tally, "Pageable copies: %s from or to pageable host memory, %s",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(bytes, sum_bytes));
-	verdict.assumption = known
-		? kwhy_tally_words(&tally,
-			  "pinned copies run at the pinned rate known here (h2d %.3g, d2h %.3g GB/s; 0: not "
-			  "known, then they hide wholly) and their calls return at once",
-			  rates.rate[KWHY_COPY_H2D], rates.rate[KWHY_COPY_D2H])
-		: "no pinned rate is known: pinned copies hide wholly behind other work and their calls "
-		  "return at once";
+	verdict.assumption = kwhy_tally_words(&tally,
+		"pinned copies take %s up and %s down (n/a: then they hide wholly), their calls return at "
+		"once "
+		"and nobody waits for copies up",
+		rate_words(up, rates.bytes_per_ns[KWHY_COPY_H2D]),
+		rate_words(down, rates.bytes_per_ns[KWHY_COPY_D2H]));
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-static bool can_overlap(const struct kwhy_activities *rows, size_t row, double min_bytes)
+static bool can_overlap(const struct kwhy_tally *tally, size_t row)
 {
-	return (is_host_copy(rows, row) ||
-		       (rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == KWHY_COPY_P2P)) &&
-		rows->bytes[row] != KWHY_UNKNOWN_BYTES && (double)rows->bytes[row] >= min_bytes;
+	const struct kwhy_activities *rows = &tally->context->recording->activities;
+
+	return rows->kind[row] == KWHY_ACTIVITY_COPY &&
+		(is_host_copy(rows, row) || rows->copy_kind[row] == KWHY_COPY_P2P) &&
+		rows->bytes[row] != KWHY_UNKNOWN_BYTES &&
+		(double)rows->bytes[row] >= kwhy_tally_threshold(tally, 0);
 }
 
 enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_context *context)
 {
-	const struct kwhy_activities *rows = &context->recording->activities;
-	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	struct kwhy_verdict verdict = kwhy_verdict_default();
-	char bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
-	uint64_t sum_bytes = 0;
+	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
-	kwhy_tally_init(&tally, context);
-	for (size_t i = seen->begin; i < seen->end; i++) {
-		struct kwhy_place place = kwhy_place_at(rows->start_ns[i], rows->end_ns[i]);
-
-		if (!can_overlap(rows, i, kwhy_tally_threshold(&tally, 0)))
-			continue;
-		kwhy_tally_mark(&tally, i, 0);
-		sum_bytes += rows->bytes[i];
-		place.row = (uint32_t)i;
-		kwhy_tally_place(&tally, place);
-		tally.count++;
-	}
-	verdict.title = kwhy_tally_words(&tally,
-		"Unoverlapped copies: %s large ones, %s; their time beside no kernel",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(bytes, sum_bytes));
-	verdict.assumption =
-		"copies run beside kernels in a stream of their own, as far as there is kernel time "
-		"to hide them in";
 	verdict.covers = KWHY_KINDS_COMPUTE | KWHY_KIND(COLLECTIVE);
 	verdict.hiding_kinds = verdict.covers;
 	verdict.exposed_only = true;
 	verdict.work_remains = true;
+	kwhy_tally_init(&tally, context);
+	kwhy_tally_mark_exposed(&tally, verdict.covers, can_overlap);
+	verdict.title = kwhy_tally_words(&tally,
+		"Unoverlapped copies: %s large copies ran with no kernel beside",
+		kwhy_quantity_count(count, tally.count));
+	verdict.assumption =
+		"copies run beside kernels in a stream of their own, as far as there is kernel time "
+		"to hide them in";
 	return kwhy_tally_finish(&tally, verdict);
 }

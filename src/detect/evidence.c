@@ -113,7 +113,7 @@ const char *kwhy_place_words(const struct kwhy_detect_context *context, const st
 		kwhy_text_add(&text, ", then ");
 		add_activity(&text, recording, place->row_after);
 	}
-	add_call(&text, recording, text.length ? "by " : "", place->call);
+	add_call(&text, recording, place->host ? "until " : text.length ? "by " : "", place->call);
 	add_call(&text, recording, "then ", place->wait);
 	if (place->host)
 		add_range(&text, recording, place);

@@ -11,7 +11,8 @@
 
 static struct kwhy_place place_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
 {
-	struct kwhy_place place = kwhy_place_at(cause->start_ns, cause->end_ns);
+	struct kwhy_place place = kwhy_place_at(
+		cause->host_ns > 0 ? cause->host_end_ns : cause->start_ns, cause->end_ns);
 
 	place.row = gap->after;
 	place.call = cause->call;

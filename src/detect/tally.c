@@ -4,6 +4,7 @@
 #include "base/column.h"
 #include "base/quantity.h"
 #include "base/sort.h"
+#include "detect/exposure.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -55,6 +56,19 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
 		tally->spans[tally->span_count++] = (struct kwhy_interval){start_ns, end_ns};
 }
 
+int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	int64_t end_ns = view->recording->activities.end_ns[row];
+	size_t gap = kwhy_view_find_gap(view, tally->device, end_ns);
+
+	if (gap == seen->gap_count || kwhy_gap_start_ns(view, &seen->gaps[gap]) != end_ns)
+		return end_ns;
+	kwhy_tally_idle(tally, end_ns, kwhy_gap_end_ns(view, &seen->gaps[gap]));
+	return kwhy_gap_end_ns(view, &seen->gaps[gap]);
+}
+
 void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns)
 {
 	int64_t start_ns = kwhy_gap_start_ns(tally->context->view, gap);
@@ -64,6 +78,37 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 		(double)length_ns / (double)(end_ns - start_ns));
 	tally->gap_ns += length_ns;
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
+}
+
+static void mark_if_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row)
+{
+	const struct kwhy_activities *rows = &tally->context->recording->activities;
+	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
+	int64_t bare_ns = kwhy_exposure_ns(exposure, place.start_ns, place.end_ns);
+
+	kwhy_tally_mark(tally, row, 0);
+	tally->count += bare_ns > 0;
+	place.row = (uint32_t)row;
+	if (bare_ns > 0 && bare_ns >= (place.end_ns - place.start_ns) / 2)
+		kwhy_tally_place(tally, place);
+}
+
+void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	struct kwhy_exposure exposure = {0};
+
+	for (size_t i = seen->begin; !tally->status && i < seen->end; i++) {
+		if (!match(tally, i))
+			continue;
+		if (!exposure.bare)
+			tally->status = kwhy_exposure_init(
+				&exposure, view, tally->device, covers, tally->context->error);
+		if (!tally->status)
+			mark_if_exposed(tally, &exposure, i);
+	}
+	kwhy_exposure_done(&exposure);
 }
 
 static int64_t place_length(const struct kwhy_place *place)

@@ -55,6 +55,8 @@ void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context 
 void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
 /* The device's idle time inside [start_ns, end_ns) belongs to the waste; overlaps count once. */
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
+/* The idle time right behind an activity, if the device idles then; gives its end, or the activity's. */
+int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row);
 /*
  * length_ns of one gap belong to the waste, of which kept_ns would remain. Each gap at most once, and no
  * kwhy_tally_idle() over it.
@@ -62,6 +64,13 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
 void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns);
 /* A candidate for the evidence: the longest ones are shown. */
 void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place);
+
+/*
+ * Marks every activity that `match` takes, and counts those that run bare of the kinds in `covers` for some
+ * time; the ones that do for half of theirs and more are evidence.
+ */
+typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
+void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);
 
 /* How the finding reads and what bounds its saving. */
 struct kwhy_verdict {

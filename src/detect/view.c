@@ -333,3 +333,28 @@ bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call)
 	*out_call = (uint32_t)call;
 	return true;
 }
+
+void kwhy_view_visit_issues(
+	const struct kwhy_view *view, uint32_t device, kwhy_issue_visit *visit, void *context)
+{
+	uint32_t pending = KWHY_NONE, call;
+	struct kwhy_walk walk;
+
+	kwhy_walk_init(&walk, view, device);
+	while (kwhy_walk_next(&walk, &call)) {
+		bool wait = kwhy_view_is_wait(view, call), issues = view->issued[call] != KWHY_NONE;
+
+		if (pending != KWHY_NONE && (wait || issues || walk.new_thread)) {
+			visit(context, pending, wait && !issues && !walk.new_thread ? call : KWHY_NONE);
+			pending = KWHY_NONE;
+		}
+		if (!issues || issued_device(view, call) != device)
+			continue;
+		if (wait)
+			visit(context, call, call);
+		else
+			pending = call;
+	}
+	if (pending != KWHY_NONE)
+		visit(context, pending, KWHY_NONE);
+}

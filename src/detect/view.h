@@ -88,4 +88,12 @@ struct kwhy_walk {
 void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device);
 bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
 
+/*
+ * Visits each outermost call that issued work to the device, with the wait that its thread called before it
+ * issued anything else: the call itself when it blocks; KWHY_NONE when the thread went on.
+ */
+typedef void kwhy_issue_visit(void *context, uint32_t call, uint32_t wait);
+void kwhy_view_visit_issues(
+	const struct kwhy_view *view, uint32_t device, kwhy_issue_visit *visit, void *context);
+
 #endif

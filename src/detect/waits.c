@@ -11,64 +11,25 @@
  * wait for the device.
  */
 
-static bool is_scalar_readback(const struct kwhy_tally *tally, uint32_t call)
+/* The read-back drains the device: it idles from the copy's end until new work arrives. */
+static void visit_readback(void *context, uint32_t call, uint32_t wait)
 {
+	struct kwhy_tally *tally = context;
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
 	uint32_t row = tally->context->view->issued[call];
-
-	return row != KWHY_NONE &&
-		kwhy_recording_device_of(tally->context->recording, row) == tally->device &&
-		rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == KWHY_COPY_D2H &&
-		rows->bytes[row] != KWHY_UNKNOWN_BYTES &&
-		(double)rows->bytes[row] <= kwhy_tally_threshold(tally, 0);
-}
-
-/* The read-back drains the device: it idles from the copy's end until new work arrives. */
-static void add_readback(struct kwhy_tally *tally, uint32_t call, uint32_t wait)
-{
-	const struct kwhy_view *view = tally->context->view;
-	const struct kwhy_activities *rows = &view->recording->activities;
-	const struct kwhy_device_view *seen = &view->devices[tally->device];
-	uint32_t row = view->issued[call];
-	size_t gap = kwhy_view_find_gap(view, tally->device, rows->end_ns[row]);
 	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
 
+	if (wait == KWHY_NONE || rows->kind[row] != KWHY_ACTIVITY_COPY ||
+		rows->copy_kind[row] != KWHY_COPY_D2H || rows->bytes[row] == KWHY_UNKNOWN_BYTES ||
+		(double)rows->bytes[row] > kwhy_tally_threshold(tally, 0))
+		return;
 	kwhy_tally_mark(tally, row, 0);
-	if (gap < seen->gap_count && kwhy_gap_start_ns(view, &seen->gaps[gap]) == rows->end_ns[row]) {
-		place.end_ns = kwhy_gap_end_ns(view, &seen->gaps[gap]);
-		kwhy_tally_idle(tally, rows->end_ns[row], place.end_ns);
-	}
+	place.end_ns = kwhy_tally_idle_behind(tally, row);
 	place.row = row;
 	place.call = call;
 	place.wait = wait == call ? KWHY_NONE : wait;
 	kwhy_tally_place(tally, place);
 	tally->count++;
-}
-
-/* A read-back, then the thread's next call that matters is a wait; or the copy itself blocks. */
-static void find_readbacks(struct kwhy_tally *tally)
-{
-	const struct kwhy_view *view = tally->context->view;
-	uint32_t pending = KWHY_NONE, call;
-	struct kwhy_walk walk;
-
-	kwhy_walk_init(&walk, view, tally->device);
-	while (kwhy_walk_next(&walk, &call)) {
-		bool wait = kwhy_view_is_wait(view, call);
-
-		if (walk.new_thread)
-			pending = KWHY_NONE;
-		if (pending != KWHY_NONE && wait)
-			add_readback(tally, pending, call);
-		if (wait || view->issued[call] != KWHY_NONE)
-			pending = KWHY_NONE;
-		if (!is_scalar_readback(tally, call))
-			continue;
-		if (wait)
-			add_readback(tally, call, call);
-		else
-			pending = call;
-	}
 }
 
 enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *context)
@@ -78,7 +39,7 @@ enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	find_readbacks(&tally);
+	kwhy_view_visit_issues(context->view, context->device, visit_readback, &tally);
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
@@ -130,30 +91,18 @@ struct habit {
 	uint64_t waited_for; /* of that, followed by a wait before the thread did anything else there */
 };
 
-/* Habits of the threads that may drive the device; only work on this device counts. */
-static void learn_habits(const struct kwhy_tally *tally, struct habit *habits)
+struct lesson {
+	const struct kwhy_calls *calls;
+	struct habit *habits; /* [threads] */
+};
+
+static void visit_habit(void *context, uint32_t call, uint32_t wait)
 {
-	const struct kwhy_view *view = tally->context->view;
-	struct kwhy_walk walk;
-	bool pending = false;
-	uint32_t call;
+	const struct lesson *lesson = context;
+	struct habit *habit = &lesson->habits[lesson->calls->thread[call]];
 
-	kwhy_walk_init(&walk, view, tally->device);
-	while (kwhy_walk_next(&walk, &call)) {
-		bool wait = kwhy_view_is_wait(view, call), issues = view->issued[call] != KWHY_NONE;
-		struct habit *habit = &habits[walk.thread];
-
-		pending &= !walk.new_thread;
-		if (pending && wait && !issues)
-			habit->waited_for++;
-		if (wait || issues)
-			pending = false;
-		if (!issues || walk.device != tally->device)
-			continue;
-		habit->operations++;
-		habit->waited_for += wait;
-		pending = !wait;
-	}
+	habit->operations++;
+	habit->waited_for += wait != KWHY_NONE;
 }
 
 static bool is_cautious(const struct habit *habit, double min_share)
@@ -177,7 +126,7 @@ static void add_drained_gaps(struct kwhy_tally *tally, const struct habit *habit
 				kwhy_tally_threshold(tally, 0)))
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns + cause.wait_ns, seen->floor_ns);
-		place = kwhy_place_at(cause.start_ns, cause.end_ns);
+		place = kwhy_place_at(cause.start_ns, cause.host_ns > 0 ? cause.host_start_ns : cause.end_ns);
 		place.row = seen->gaps[i].before;
 		place.wait = cause.wait;
 		kwhy_tally_place(tally, place);
@@ -195,7 +144,8 @@ enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_contex
 	if (!habits)
 		return kwhy_fail_memory(context->error, "the habits of threads");
 	kwhy_tally_init(&tally, context);
-	learn_habits(&tally, habits);
+	kwhy_view_visit_issues(context->view, context->device, visit_habit,
+		&(struct lesson){&context->recording->calls, habits});
 	for (size_t i = 0; i < context->recording->thread_count; i++) {
 		if (!is_cautious(&habits[i], kwhy_tally_threshold(&tally, 0)))
 			continue;

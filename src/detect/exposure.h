@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DETECT_EXPOSURE_H
+#define KWHY_DETECT_EXPOSURE_H
+
+#include "detect/view.h"
+
+/* The stretches of a device's window in which no activity of some kinds runs: who is not hidden, and how
+ * long. */
+struct kwhy_exposure {
+	struct kwhy_bare {
+		int64_t start_ns, end_ns;
+		int64_t before_ns; /* bare time in all stretches before */
+	} * bare;
+	size_t count;
+};
+
+/* kinds: a bit (1 << enum kwhy_activity_kind) each. 24 bytes a stretch; O(n). */
+KWHY_MUST_USE enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure,
+	const struct kwhy_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);
+void kwhy_exposure_done(struct kwhy_exposure *exposure);
+
+/* Time in [start_ns, end_ns) without them; O(log n). */
+int64_t kwhy_exposure_ns(const struct kwhy_exposure *exposure, int64_t start_ns, int64_t end_ns);
+
+#endif
