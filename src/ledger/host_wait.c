@@ -38,6 +38,7 @@ static void walk_next(struct kwhy_host_walk *walk, const struct kwhy_calls *call
 static struct kwhy_host_walk walk_start(const struct kwhy_calls *calls, size_t thread)
 {
 	struct kwhy_host_walk walk = {
+		.begun = true,
 		.next = calls->first[thread],
 		.end = calls->first[thread + 1],
 		.covered_ns = INT64_MIN,
@@ -54,8 +55,6 @@ enum kwhy_status kwhy_host_wait_init(struct kwhy_host_wait *wait, const struct k
 	wait->threads = calloc(recording->thread_count + 1, sizeof(*wait->threads));
 	if (!wait->threads)
 		return kwhy_fail_memory(error, "what the host did");
-	for (size_t thread = 0; thread < recording->thread_count; thread++)
-		wait->threads[thread] = walk_start(&recording->calls, thread);
 	return KWHY_OK;
 }
 
@@ -168,9 +167,14 @@ static int64_t common_ns(const struct kwhy_host_span *gap, int64_t start_ns, int
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static void divide_by_thread(struct kwhy_host_walk *walk, const struct kwhy_calls *calls,
-	const struct kwhy_host_span *gap, int64_t part_ns[KWHY_HOST_STATE_COUNT])
+static void divide_by_thread(struct kwhy_host_wait *wait, uint32_t thread, const struct kwhy_host_span *gap,
+	int64_t part_ns[KWHY_HOST_STATE_COUNT])
 {
+	const struct kwhy_calls *calls = &wait->recording->calls;
+	struct kwhy_host_walk *walk = &wait->threads[thread];
+
+	if (!walk->begun)
+		*walk = walk_start(calls, thread);
 	while (walk->start_ns < gap->end_ns) {
 		part_ns[walk->state] += common_ns(gap, walk->start_ns, walk->end_ns);
 		if (walk->end_ns > gap->end_ns)
@@ -210,7 +214,6 @@ static void divide_by_all(
 enum kwhy_status kwhy_host_wait_divide(struct kwhy_host_wait *wait, const struct kwhy_host_span *gap,
 	uint32_t activity, int64_t out_part_ns[KWHY_HOST_STATE_COUNT], struct kwhy_error *error)
 {
-	const struct kwhy_calls *calls = &wait->recording->calls;
 	uint32_t call = wait->recording->activities.call[activity];
 	int64_t part_ns[KWHY_HOST_STATE_COUNT] = {0};
 	enum kwhy_status status = KWHY_OK;
@@ -222,7 +225,7 @@ enum kwhy_status kwhy_host_wait_divide(struct kwhy_host_wait *wait, const struct
 	if (call == KWHY_NONE)
 		divide_by_all(wait, gap, part_ns);
 	else
-		divide_by_thread(&wait->threads[calls->thread[call]], calls, gap, part_ns);
+		divide_by_thread(wait, wait->recording->calls.thread[call], gap, part_ns);
 	part_ns[KWHY_HOST_ELSEWHERE] = gap->end_ns - gap->start_ns - part_ns[KWHY_HOST_LAUNCH] -
 		part_ns[KWHY_HOST_ALLOC] - part_ns[KWHY_HOST_SYNC];
 	for (int state = 0; state < KWHY_HOST_STATE_COUNT; state++)

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "model/recording.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ enum kwhy_host_state {
 
 /* Stretches of one thread in which its state does not change, in time; those ELSEWHERE are left out. */
 struct kwhy_host_walk {
+	bool begun;
 	size_t next, end;   /* rows of calls not yet looked at */
 	int64_t covered_ns; /* end of the latest call taken */
 	int64_t start_ns, end_ns;
