@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+#include "import/import.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_BYTES = 4 << 20, TEXT_MAX_BYTES = 1024, KNOWN_POWERS_MAX = 4096 };
+
+static const char schema_name[] = "kwhy.profile/1";
+
+struct reader {
+	struct kwhy_profile *profile;
+	const char *path;
+	struct kwhy_error *error;
+};
+
+/* Where a figure stands, its unit, its bounds (what no machine exceeds) and where it goes. */
+struct figure {
+	const char *part, *key, *unit;
+	double low, high;
+	size_t offset;
+	bool has_spread; /* the place is a struct kwhy_measured, not a double */
+};
+
+#define PLACE(member) offsetof(struct kwhy_profile, member)
+#define MEASURED(part, key, unit, low, high, member)            \
+	{                                                       \
+		part, key, unit, low, high, PLACE(member), true \
+	}
+#define PLAIN(part, key, unit, low, high, member)                \
+	{                                                        \
+		part, key, unit, low, high, PLACE(member), false \
+	}
+
+static const struct figure figures[] = {
+	MEASURED("sensor", "time_constant_s", "s", 0, 100, sensor.time_constant_s),
+	MEASURED("sensor", "delay_s", "s", 0, 100, sensor.delay_s),
+	MEASURED("sensor", "sample_period_s", "s", 1e-6, 1000, sensor.sample_period_s),
+	MEASURED("sensor", "counter_period_s", "s", 1e-6, 1000, sensor.counter_period_s),
+	PLAIN("sensor", "late_ratio", "1", 0, 1, sensor.late_share),
+	MEASURED("sensor", "late_s", "s", 0, 100, sensor.late_s),
+	PLAIN("sensor", "average_window_s", "s", 1e-6, 1000, sensor.average_window_s),
+	MEASURED("power", "clean_idle_w", "W", 1e-3, 1e6, clean_idle_w),
+	MEASURED("power", "context_idle_w", "W", 1e-3, 1e6, context_idle_w),
+	PLAIN("power", "limit_w", "W", 1e-3, 1e6, limit_w),
+	MEASURED("cost", "launch_s", "s", 1e-10, 100, launch_s),
+	MEASURED("cost", "synchronize_s", "s", 1e-10, 100, synchronize_s),
+	MEASURED("cost", "copy_latency_s", "s", 1e-10, 100, copy_latency_s),
+	MEASURED("cost", "graph_launch_s", "s", 1e-10, 100, graph_launch_s),
+	MEASURED("copy", "h2d_pinned_bytes_per_s", "B/s", 1, 1e18, h2d_pinned_rate_bytes_per_s),
+	MEASURED("copy", "h2d_pageable_bytes_per_s", "B/s", 1, 1e18, h2d_pageable_rate_bytes_per_s),
+	MEASURED("copy", "d2h_pinned_bytes_per_s", "B/s", 1, 1e18, d2h_pinned_rate_bytes_per_s),
+	MEASURED("copy", "d2h_pageable_bytes_per_s", "B/s", 1, 1e18, d2h_pageable_rate_bytes_per_s),
+	PLAIN("device", "memory_bytes_per_s", "B/s", 1, 1e18, memory_rate_bytes_per_s),
+};
+
+enum { FIGURE_COUNT = sizeof(figures) / sizeof(figures[0]) };
+
+static const struct {
+	const char *key;
+	size_t offset;
+} counts[] = {
+	{"multiprocessors", PLACE(sm_count)},
+	{"threads_per_multiprocessor", PLACE(threads_per_sm)},
+	{"registers_per_multiprocessor", PLACE(registers_per_sm)},
+	{"shared_bytes_per_multiprocessor", PLACE(shared_bytes_per_sm)},
+};
+
+static const struct {
+	const char *part, *key;
+	size_t offset;
+} texts[] = {
+	{"device", "name", PLACE(device_name)},
+	{"conditions", "driver", PLACE(driver)},
+	{"conditions", "measured_on", PLACE(measured_on)},
+};
+
+static enum kwhy_status wrong(
+	const struct reader *reader, const char *part, const char *key, const char *words)
+{
+	return kwhy_fail(reader->error, KWHY_E_INPUT,
+		"%s: %s%s%s %s; docs/formats/profile.md says what a machine profile holds", reader->path,
+		part, *key ? "." : "", key, words);
+}
+
+static enum kwhy_status set_text(
+	const struct reader *reader, const json_t *value, const char *part, const char *key, const char **out)
+{
+	char clean[3 * TEXT_MAX_BYTES + 1];
+
+	if (!json_is_string(value) || json_string_length(value) == 0 ||
+		json_string_length(value) > TEXT_MAX_BYTES)
+		return wrong(reader, part, key, "is not a text of 1 to 1,024 bytes");
+	kwhy_text_sanitize(clean, json_string_value(value), json_string_length(value));
+	*out = kwhy_arena_copy(&reader->profile->arena, clean);
+	return *out ? KWHY_OK : kwhy_fail_memory(reader->error, "a machine profile");
+}
+
+static bool number_within(const json_t *value, double low, double high, double *out)
+{
+	double number = json_is_number(value) ? json_number_value(value) : NAN;
+
+	if (!(number >= low && number <= high))
+		return false;
+	*out = number;
+	return true;
+}
+
+/* {"value": 0.0145, "spread": 0.0015, "unit": "s", ...}; the spread may be missing. */
+static enum kwhy_status read_measured(const struct reader *reader, const struct figure *figure,
+	const json_t *object, struct kwhy_measured *out)
+{
+	const json_t *unit = json_object_get(object, "unit"), *spread = json_object_get(object, "spread");
+	char words[128];
+
+	if (!json_is_object(object))
+		return wrong(
+			reader, figure->part, figure->key, "is not an object with \"value\" and \"unit\"");
+	if (!json_is_string(unit) || strcmp(json_string_value(unit), figure->unit) != 0) {
+		snprintf(words, sizeof(words), "has not the unit \"%s\"", figure->unit);
+		return wrong(reader, figure->part, figure->key, words);
+	}
+	*out = (struct kwhy_measured){NAN, NAN};
+	if (!number_within(json_object_get(object, "value"), figure->low, figure->high, &out->value)) {
+		snprintf(words, sizeof(words), "has no value between %g and %g %s", figure->low, figure->high,
+			figure->unit);
+		return wrong(reader, figure->part, figure->key, words);
+	}
+	if (spread && !number_within(spread, 0, figure->high, &out->spread))
+		return wrong(reader, figure->part, figure->key, "has a spread that is no number from 0");
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_figure(
+	const struct reader *reader, const struct figure *figure, const json_t *root)
+{
+	const json_t *object = json_object_get(json_object_get(root, figure->part), figure->key);
+	char *place = (char *)reader->profile + figure->offset;
+	struct kwhy_measured measured = {NAN, NAN};
+	enum kwhy_status status = object ? read_measured(reader, figure, object, &measured) : KWHY_OK;
+
+	if (figure->has_spread)
+		memcpy(place, &measured, sizeof(measured));
+	else
+		memcpy(place, &measured.value, sizeof(measured.value));
+	return status;
+}
+
+static enum kwhy_status read_count(const struct reader *reader, size_t which, const json_t *device)
+{
+	const json_t *value = json_object_get(device, counts[which].key);
+	double number;
+
+	if (!value)
+		return KWHY_OK;
+	if (!json_is_integer(value) || !number_within(value, 1, UINT32_MAX, &number))
+		return wrong(reader, "device", counts[which].key, "is not a whole number from 1");
+	*(uint32_t *)(void *)((char *)reader->profile + counts[which].offset) = (uint32_t)number;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_device(const struct reader *reader, const json_t *root)
+{
+	const json_t *device = json_object_get(root, "device");
+	enum kwhy_status status = KWHY_OK;
+
+	if (!json_is_string(json_object_get(device, "name")))
+		return wrong(reader, "device", "name", "is missing: a profile is of one kind of device");
+	for (size_t i = 0; !status && i < sizeof(counts) / sizeof(counts[0]); i++)
+		status = read_count(reader, i, device);
+	for (size_t i = 0; !status && i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const json_t *value = json_object_get(json_object_get(root, texts[i].part), texts[i].key);
+		const char **place = (const char **)(void *)((char *)reader->profile + texts[i].offset);
+
+		if (value)
+			status = set_text(reader, value, texts[i].part, texts[i].key, place);
+	}
+	return status;
+}
+
+static enum kwhy_status read_known_power(
+	const struct reader *reader, const json_t *item, struct kwhy_known_power *out)
+{
+	static const struct figure power = {"known_powers", "power_w", "W", 1e-3, 1e6, 0, true};
+	const json_t *pattern = json_object_get(item, "pattern");
+	enum kwhy_status status;
+
+	if (!pattern)
+		return wrong(reader, "known_powers", "pattern", "is missing");
+	status = set_text(reader, pattern, "known_powers", "pattern", &out->pattern);
+	return status ? status
+		      : read_measured(reader, &power, json_object_get(item, "power_w"), &out->power_w);
+}
+
+static enum kwhy_status read_known_powers(const struct reader *reader, const json_t *root)
+{
+	const json_t *list = json_object_get(root, "known_powers");
+	struct kwhy_profile *profile = reader->profile;
+	size_t count = json_array_size(list);
+	enum kwhy_status status = KWHY_OK;
+
+	if (list && (!json_is_array(list) || count > KNOWN_POWERS_MAX))
+		return wrong(reader, "known_powers", "", "is not a list of at most 4,096 powers");
+	if (count == 0)
+		return KWHY_OK;
+	profile->known_powers = kwhy_arena_alloc(&profile->arena, count, sizeof(*profile->known_powers));
+	if (!profile->known_powers)
+		return kwhy_fail_memory(reader->error, "a machine profile");
+	for (size_t i = 0; !status && i < count; i++)
+		status = read_known_power(reader, json_array_get(list, i), &profile->known_powers[i]);
+	profile->known_power_count = count;
+	return status;
+}
+
+static enum kwhy_status read_root(const struct reader *reader, const json_t *root)
+{
+	const json_t *schema = json_object_get(root, "schema");
+	enum kwhy_status status;
+
+	if (!json_is_string(schema) || strcmp(json_string_value(schema), schema_name) != 0)
+		return kwhy_fail(reader->error, KWHY_E_INPUT,
+			"%s is no machine profile: it does not begin with \"schema\": \"%s\"; write one as "
+			"docs/formats/profile.md says",
+			reader->path, schema_name);
+	status = read_device(reader, root);
+	for (size_t i = 0; !status && i < FIGURE_COUNT; i++)
+		status = read_figure(reader, &figures[i], root);
+	return status ? status : read_known_powers(reader, root);
+}
+
+static enum kwhy_status read_bytes(
+	const char *path, char **out_bytes, size_t *out_length, struct kwhy_error *error)
+{
+	FILE *file = fopen(path, "re");
+	bool failed;
+
+	if (!file)
+		return kwhy_fail(error, KWHY_E_IO,
+			"%s (machine profile) cannot be opened: %s; check the path", path, strerror(errno));
+	*out_bytes = malloc(FILE_MAX_BYTES + 1);
+	*out_length = *out_bytes ? fread(*out_bytes, 1, FILE_MAX_BYTES + 1, file) : 0;
+	failed = ferror(file) != 0;
+	fclose(file);
+	if (!*out_bytes)
+		return kwhy_fail_memory(error, "a machine profile");
+	if (!failed && *out_length <= FILE_MAX_BYTES)
+		return KWHY_OK;
+	free(*out_bytes);
+	return failed
+		? kwhy_fail(error, KWHY_E_IO, "%s (machine profile) cannot be read; name a file", path)
+		: kwhy_fail(error, KWHY_E_INPUT,
+			  "%s is larger than 4 MiB: that is no machine profile; name another file", path);
+}
+
+static enum kwhy_status parse(const char *path, json_t **out_root, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	json_error_t place;
+	size_t length;
+	char *bytes;
+
+	status = read_bytes(path, &bytes, &length, error);
+	if (status)
+		return status;
+	*out_root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &place);
+	free(bytes);
+	if (!*out_root) {
+		char clean[3 * sizeof(place.text) + 1];
+
+		kwhy_text_sanitize(clean, place.text, strlen(place.text));
+		return kwhy_fail(error, KWHY_E_INPUT, "%s, line %d, column %d: %s; correct the JSON", path,
+			place.line, place.column, clean);
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_import_profile(const char *path, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	struct reader reader = {.path = path, .error = error};
+	enum kwhy_status status;
+	json_t *root;
+
+	status = parse(path, &root, error);
+	if (status)
+		return status;
+	reader.profile = calloc(1, sizeof(*reader.profile));
+	status = reader.profile ? read_root(&reader, root) : kwhy_fail_memory(error, "a machine profile");
+	json_decref(root);
+	if (!status) {
+		reader.profile->path = kwhy_arena_copy(&reader.profile->arena, path);
+		if (!reader.profile->path)
+			status = kwhy_fail_memory(error, "a machine profile");
+	}
+	if (status) {
+		kwhy_profile_free(reader.profile);
+		return status;
+	}
+	*out = reader.profile;
+	return KWHY_OK;
+}
+
+void kwhy_profile_free(struct kwhy_profile *profile)
+{
+	if (!profile)
+		return;
+	kwhy_arena_done(&profile->arena);
+	free(profile);
+}

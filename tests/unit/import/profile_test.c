@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "csv_file.h"
+
+#include <math.h>
+
+static enum kwhy_status import_text(const char *text, struct kwhy_profile **out)
+{
+	enum kwhy_status status;
+	char path[32];
+
+	write_file(path, text, strlen(text));
+	status = kwhy_import_profile(path, out, &error);
+	unlink(path);
+	return status;
+}
+
+#define FRONT "{\"schema\":\"kwhy.profile/1\",\"device\":{\"name\":\"A\"}"
+
+static void the_bundled_profile_holds_what_was_measured_and_nothing_else(void **state)
+{
+	struct kwhy_profile *profile;
+
+	(void)state;
+	OK(kwhy_import_profile(KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", &profile, &error));
+	assert_string_equal(profile->device_name, "NVIDIA H200");
+	assert_string_equal(profile->driver, "580.159.04");
+	assert_non_null(strstr(profile->path, "nvidia-h200.json"));
+	assert_int_equal(profile->sm_count, 132);
+	assert_int_equal(profile->threads_per_sm, 2048);
+	assert_true(profile->sensor.time_constant_s.value == 0.0145);
+	assert_true(profile->sensor.time_constant_s.spread == 0.0015);
+	assert_true(profile->sensor.delay_s.value == 0.0035);
+	assert_true(profile->sensor.late_share == 0.2);
+	assert_true(profile->sensor.average_window_s == 1);
+	assert_true(profile->clean_idle_w.value == 79);
+	assert_true(isnan(profile->clean_idle_w.spread));
+	assert_true(profile->context_idle_w.value == 121.5);
+	assert_true(profile->limit_w == 700);
+	assert_true(profile->h2d_pinned_rate_bytes_per_s.value == 55.56e9);
+	assert_true(isnan(profile->launch_s.value));
+	assert_true(isnan(profile->memory_rate_bytes_per_s));
+	assert_null(profile->measured_on);
+	assert_int_equal(profile->known_power_count, 0);
+	kwhy_profile_free(profile);
+}
+
+static void a_profile_of_a_name_alone_knows_nothing(void **state)
+{
+	struct kwhy_profile *profile;
+
+	(void)state;
+	OK(import_text(FRONT ",\"of the future\":[1]}", &profile));
+	assert_string_equal(profile->device_name, "A");
+	assert_int_equal(profile->sm_count, 0);
+	assert_true(isnan(profile->sensor.time_constant_s.value));
+	assert_true(isnan(profile->sensor.late_share));
+	assert_true(isnan(profile->d2h_pageable_rate_bytes_per_s.value));
+	assert_true(isnan(profile->limit_w));
+	kwhy_profile_free(profile);
+}
+
+static void known_powers_keep_their_order(void **state)
+{
+	struct kwhy_profile *profile;
+
+	(void)state;
+	OK(import_text(FRONT ",\"known_powers\":[{\"pattern\":\"gemm\",\"power_w\":{\"value\":690,\"unit\":"
+			     "\"W\",\"spread\":2}},"
+			     "{\"pattern\":\"a\\nb\",\"power_w\":{\"value\":100,\"unit\":\"W\"}}]}",
+		&profile));
+	assert_int_equal(profile->known_power_count, 2);
+	assert_string_equal(profile->known_powers[0].pattern, "gemm");
+	assert_true(profile->known_powers[0].power_w.value == 690);
+	assert_string_equal(profile->known_powers[1].pattern, "a b");
+	assert_true(isnan(profile->known_powers[1].power_w.spread));
+	kwhy_profile_free(profile);
+}
+
+static void what_is_wrong_is_refused_with_its_name(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{"", "line 1"},
+		{"{\"schema\":", "line 1"},
+		{"[]", "is no machine profile"},
+		{"{\"schema\":\"kwhy.profile/2\"}", "is no machine profile"},
+		{"{\"schema\":\"kwhy.profile/1\"}", "device.name is missing"},
+		{"{\"schema\":\"kwhy.profile/1\",\"device\":{\"name\":\"\"}}", "device.name is not a text"},
+		{"{\"schema\":\"kwhy.profile/1\",\"device\":{\"name\":\"A\",\"multiprocessors\":0}}",
+			"device.multiprocessors is not a whole number"},
+		{FRONT ",\"power\":{\"clean_idle_w\":79}}", "power.clean_idle_w is not an object"},
+		{FRONT ",\"power\":{\"clean_idle_w\":{\"value\":79}}}",
+			"power.clean_idle_w has not the unit \"W\""},
+		{FRONT ",\"power\":{\"clean_idle_w\":{\"value\":79,\"unit\":\"mW\"}}}",
+			"has not the unit \"W\""},
+		{FRONT ",\"power\":{\"clean_idle_w\":{\"value\":\"79\",\"unit\":\"W\"}}}",
+			"has no value between"},
+		{FRONT ",\"power\":{\"clean_idle_w\":{\"value\":-1,\"unit\":\"W\"}}}",
+			"has no value between"},
+		{FRONT ",\"power\":{\"clean_idle_w\":{\"value\":1,\"spread\":-1,\"unit\":\"W\"}}}",
+			"has a spread"},
+		{FRONT ",\"sensor\":{\"late_ratio\":{\"value\":20,\"unit\":\"1\"}}}",
+			"sensor.late_ratio has no value"},
+		{FRONT ",\"known_powers\":{}}", "known_powers is not a list"},
+		{FRONT ",\"known_powers\":[{}]}", "known_powers.pattern is missing"},
+		{FRONT ",\"known_powers\":[{\"pattern\":\"a\"}]}", "known_powers.power_w is not an object"},
+		{FRONT ",\"schema\":\"kwhy.profile/1\"}", "duplicate"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_profile *profile = NULL;
+
+		refused(import_text(cases[i].text, &profile), cases[i].words);
+		assert_null(profile);
+	}
+}
+
+static void a_file_that_is_too_large_or_not_there_is_refused(void **state)
+{
+	struct kwhy_profile *profile = NULL;
+	size_t length = (4 << 20) + 1;
+	char *text = malloc(length + 1);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', length);
+	text[length] = '\0';
+	refused(import_text(text, &profile), "larger than 4 MiB");
+	free(text);
+	assert_int_equal(kwhy_import_profile("/nonexistent/profile", &profile, &error), KWHY_E_IO);
+	assert_non_null(strstr(error.text, "/nonexistent/profile"));
+	assert_null(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_bundled_profile_holds_what_was_measured_and_nothing_else),
+		cmocka_unit_test(a_profile_of_a_name_alone_knows_nothing),
+		cmocka_unit_test(known_powers_keep_their_order),
+		cmocka_unit_test(what_is_wrong_is_refused_with_its_name),
+		cmocka_unit_test(a_file_that_is_too_large_or_not_there_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
