@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_JSON_WRITER_H
+#define KWHY_REPORT_JSON_WRITER_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Writes JSON into a text, value by value, so that a document of any size needs no tree. The text remembers
+ * its own failure. `key` is NULL inside arrays and for the whole. What is unknown (KWHY_UNKNOWN_NJ and the
+ * like, not-a-number, NULL) becomes null.
+ */
+struct kwhy_json {
+	struct kwhy_text *out;
+	unsigned depth;
+	unsigned row_depth; /* above 0: inside a row, everything on one line */
+	bool empty;	    /* nothing in the container yet */
+};
+
+void kwhy_json_init(struct kwhy_json *json, struct kwhy_text *out);
+void kwhy_json_object(struct kwhy_json *json, const char *key);
+void kwhy_json_array(struct kwhy_json *json, const char *key);
+void kwhy_json_row(struct kwhy_json *json, const char *key);  /* an object on one line */
+void kwhy_json_list(struct kwhy_json *json, const char *key); /* an array on one line */
+void kwhy_json_object_end(struct kwhy_json *json);
+void kwhy_json_array_end(struct kwhy_json *json);
+
+void kwhy_json_int(struct kwhy_json *json, const char *key, int64_t value);
+void kwhy_json_count(struct kwhy_json *json, const char *key, uint64_t value);
+void kwhy_json_real(struct kwhy_json *json, const char *key, double value);
+void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value);
+void kwhy_json_null(struct kwhy_json *json, const char *key);
+void kwhy_json_string(struct kwhy_json *json, const char *key, const char *value);
+
+/* null for KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS, which are one number. */
+void kwhy_json_known(struct kwhy_json *json, const char *key, int64_t value);
+/* null for KWHY_NONE. */
+void kwhy_json_index(struct kwhy_json *json, const char *key, uint32_t value);
+/* null for KWHY_UNKNOWN_BYTES. */
+void kwhy_json_bytes(struct kwhy_json *json, const char *key, uint64_t value);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/operations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_energy(int64_t *sum_nj, int64_t more_nj)
+{
+	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
+		__builtin_add_overflow(*sum_nj, more_nj, sum_nj))
+		*sum_nj = KWHY_UNKNOWN_NJ;
+}
+
+static void add_time(int64_t *sum_ns, int64_t more_ns)
+{
+	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
+		*sum_ns = INT64_MAX;
+}
+
+static void add_account(struct kwhy_operation *operation, const struct kwhy_account *account)
+{
+	operation->count += account->count;
+	add_time(&operation->time_ns, account->time_ns);
+	add_energy(&operation->gross_nj, account->gross_nj);
+	add_energy(&operation->low_nj, account->low_nj);
+	add_energy(&operation->high_nj, account->high_nj);
+}
+
+/* Copy kind of each account, from the activities posted to it; unknown where they differ. */
+static void find_kinds(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
+	uint32_t device, uint8_t *kinds)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	size_t first = rows->first[device], end = rows->first[device + 1];
+
+	memset(kinds, KWHY_COPY_KIND_COUNT, books->account_count);
+	for (size_t row = first; row < end; row++) {
+		uint32_t account = books->account_of ? books->account_of[row - first] : KWHY_NONE;
+
+		if (rows->kind[row] != KWHY_ACTIVITY_COPY || account >= books->account_count)
+			continue;
+		if (kinds[account] == KWHY_COPY_KIND_COUNT)
+			kinds[account] = rows->copy_kind[row];
+		else if (kinds[account] != rows->copy_kind[row])
+			kinds[account] = KWHY_COPY_UNKNOWN;
+	}
+}
+
+static void sum_accounts(
+	const struct kwhy_device_ledger *books, const uint8_t *kinds, struct kwhy_operations *out)
+{
+	for (size_t i = 0; i < books->account_count; i++) {
+		const struct kwhy_account *account = &books->accounts[i];
+		size_t kind = kinds[i] < KWHY_COPY_KIND_COUNT ? kinds[i] : KWHY_COPY_UNKNOWN;
+		bool copy = account->category == KWHY_CATEGORY_COPY;
+
+		if (!copy && account->category != KWHY_CATEGORY_MEMSET)
+			continue;
+		add_account(copy ? &out->copies[kind] : &out->memset, account);
+		add_account(&out->sum, account);
+	}
+}
+
+/* One pass over a device's activities and, beside it, over the calls of each thread. */
+struct splitting {
+	const struct kwhy_recording *recording;
+	const struct kwhy_ledger *ledger;
+	uint32_t device;
+	struct thread_cursor {
+		size_t next;		  /* row in calls not yet seen */
+		int64_t blocked_until_ns; /* latest end of the blocking calls seen */
+	} * threads;
+	struct kwhy_transfer_split *splits;
+};
+
+/* Part of [start, end) in which the thread is inside a blocking call. Stretches come in order of time. */
+static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_calls *calls = &splitting->recording->calls;
+	struct thread_cursor *cursor = &splitting->threads[thread];
+	int64_t covered_ns = start_ns, sum_ns = 0;
+
+	if (cursor->blocked_until_ns > covered_ns) {
+		covered_ns = cursor->blocked_until_ns < end_ns ? cursor->blocked_until_ns : end_ns;
+		sum_ns = covered_ns - start_ns;
+	}
+	for (; cursor->next < calls->first[thread + 1] && calls->start_ns[cursor->next] < end_ns;
+		cursor->next++) {
+		size_t call = cursor->next;
+		int64_t from_ns = calls->start_ns[call] > covered_ns ? calls->start_ns[call] : covered_ns;
+		int64_t to_ns = calls->end_ns[call] < end_ns ? calls->end_ns[call] : end_ns;
+
+		if (calls->class[call] != KWHY_CALL_SYNC && calls->class[call] != KWHY_CALL_COPY)
+			continue;
+		if (calls->end_ns[call] > cursor->blocked_until_ns)
+			cursor->blocked_until_ns = calls->end_ns[call];
+		if (to_ns <= from_ns)
+			continue;
+		sum_ns += to_ns - from_ns;
+		covered_ns = to_ns;
+	}
+	return sum_ns;
+}
+
+/* The idle stretch from `last`, the activity that ended last, to the next start. */
+static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_activities *rows = &splitting->recording->activities;
+	struct kwhy_transfer_split *split = &splitting->splits[rows->copy_kind[last]];
+	uint32_t call = rows->call[last];
+	double idle_nj = kwhy_ledger_idle_nj(splitting->ledger, splitting->device, start_ns, end_ns);
+	int64_t wait_ns = 0, wait_nj, gap_nj;
+
+	if (call != KWHY_NONE)
+		wait_ns = blocked_ns(splitting, splitting->recording->calls.thread[call], start_ns, end_ns);
+	add_time(&split->wait_ns, wait_ns);
+	add_time(&split->rest_ns, end_ns - start_ns - wait_ns);
+	if (!(fabs(idle_nj) < 9e18)) {
+		split->wait_nj = split->rest_nj = KWHY_UNKNOWN_NJ;
+		return;
+	}
+	gap_nj = llround(idle_nj);
+	wait_nj = llround(idle_nj * ((double)wait_ns / (double)(end_ns - start_ns)));
+	add_energy(&split->wait_nj, wait_nj);
+	add_energy(&split->rest_nj, gap_nj - wait_nj);
+}
+
+static void walk(struct splitting *splitting)
+{
+	const struct kwhy_activities *rows = &splitting->recording->activities;
+	size_t first = rows->first[splitting->device], end = rows->first[splitting->device + 1], last = first;
+
+	for (size_t row = first; row < end; row++) {
+		if (rows->start_ns[row] > rows->end_ns[last] && rows->kind[last] == KWHY_ACTIVITY_COPY)
+			take_gap(splitting, last, rows->end_ns[last], rows->start_ns[row]);
+		if (rows->end_ns[row] >= rows->end_ns[last])
+			last = row;
+	}
+}
+
+static enum kwhy_status split(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
+	uint32_t device, struct kwhy_operations *out, struct kwhy_error *error)
+{
+	struct splitting splitting = {.recording = recording,
+		.ledger = ledger,
+		.device = device,
+		.threads = calloc(recording->thread_count + 1, sizeof(*splitting.threads)),
+		.splits = out->splits};
+
+	if (!splitting.threads)
+		return kwhy_fail_memory(error, "the split of transfers");
+	for (size_t i = 0; i < recording->thread_count; i++)
+		splitting.threads[i] = (struct thread_cursor){recording->calls.first[i], INT64_MIN};
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		out->splits[kind].count = out->copies[kind].count;
+		out->splits[kind].dma_ns = out->copies[kind].time_ns;
+		out->splits[kind].dma_nj = out->copies[kind].gross_nj;
+	}
+	walk(&splitting);
+	out->split_known = true;
+	free(splitting.threads);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_operations_of(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
+	uint32_t device, struct kwhy_operations *out, struct kwhy_error *error)
+{
+	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	uint8_t *kinds = malloc(books->account_count + 1);
+
+	if (!kinds)
+		return kwhy_fail_memory(error, "the table of operations");
+	*out = (struct kwhy_operations){0};
+	find_kinds(recording, books, device, kinds);
+	sum_accounts(books, kinds, out);
+	free(kinds);
+	return recording->has_calls ? split(recording, ledger, device, out, error) : KWHY_OK;
+}
+
+enum kwhy_status kwhy_operations_new(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
+	struct kwhy_operations **out, struct kwhy_error *error)
+{
+	struct kwhy_operations *items = calloc(ledger->device_count + 1, sizeof(*items));
+	enum kwhy_status status = KWHY_OK;
+
+	if (!items)
+		return kwhy_fail_memory(error, "the table of operations");
+	for (uint32_t device = 0; !status && device < ledger->device_count; device++)
+		status = kwhy_operations_of(recording, ledger, device, &items[device], error);
+	if (status)
+		free(items);
+	else
+		*out = items;
+	return status;
+}

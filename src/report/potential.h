@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_POTENTIAL_H
+#define KWHY_REPORT_POTENTIAL_H
+
+#include "model/finding.h"
+#include "model/ledger.h"
+
+/* What a finding's cure acts on: the category whose time or energy it would take away. */
+enum kwhy_category kwhy_potential_category(const char *finding_id);
+
+enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_MEDIUM, KWHY_POTENTIAL_HIGH };
+
+/*
+ * How much the best finding on a category could save of the whole: high from 10 %, medium from 3 %, low
+ * below, none where nothing was found. In energy where `whole_nj` is known, else in time of `whole_ns`.
+ */
+enum kwhy_potential kwhy_potential_of(const struct kwhy_findings *findings, enum kwhy_category category,
+	int64_t whole_nj, int64_t whole_ns);
+
+const char *kwhy_potential_name(enum kwhy_potential potential); /* "none found", "low", ... */
+
+#endif

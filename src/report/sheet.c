@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sheet.h"
+
+#include "base/quantity.h"
+#include "report/shown_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kwhy_sheet_heading(const struct kwhy_sheet *sheet, const char *title, const char *remark)
+{
+	const char *bold = sheet->style->color ? "\033[1m" : "", *end = sheet->style->color ? "\033[0m" : "";
+
+	kwhy_text_addf(
+		sheet->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
+}
+
+/* Bytes of the next line of at most `columns`: up to the last space that fits, or cut within a long word. */
+static size_t line_bytes(const char *text, size_t columns)
+{
+	size_t fit = kwhy_shown_fit(text, columns), at = fit;
+
+	if (!text[fit] || text[fit] == ' ')
+		return fit;
+	while (at && text[at] != ' ')
+		at--;
+	return at ? at : fit;
+}
+
+static void wrap(const struct kwhy_sheet *sheet, const char *lead, const char *text)
+{
+	size_t indent = kwhy_shown_columns(lead), columns = sheet->style->columns - indent;
+
+	kwhy_text_add(sheet->out, lead);
+	do {
+		size_t bytes = line_bytes(text, columns);
+
+		kwhy_text_add_bytes(sheet->out, text, bytes);
+		kwhy_text_add(sheet->out, "\n");
+		text += bytes + strspn(text + bytes, " ");
+		if (*text)
+			kwhy_text_repeat(sheet->out, ' ', indent);
+	} while (*text);
+}
+
+void kwhy_sheet_paragraph(const struct kwhy_sheet *sheet, const char *lead, const char *text)
+{
+	struct kwhy_arena arena = {0};
+	char *clean = kwhy_shown_clean(&arena, text);
+
+	if (clean)
+		wrap(sheet, lead, clean);
+	else
+		sheet->out->failed = true;
+	kwhy_arena_done(&arena);
+}
+
+void kwhy_sheet_linef(const struct kwhy_sheet *sheet, const char *lead, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0) {
+		sheet->out->failed = true;
+		return;
+	}
+	kwhy_sheet_paragraph(sheet, lead, text);
+	free(text);
+}
+
+const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device)
+{
+	if (device->rank == KWHY_NONE)
+		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32, device->index);
+	else
+		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32 " of rank %" PRIu32, device->index,
+			device->rank);
+	return out;
+}
+
+size_t kwhy_sheet_shown(const struct kwhy_sheet *sheet, size_t count, size_t limit)
+{
+	return sheet->style->verbose || count <= limit ? count : limit;
+}
+
+void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (shown < count)
+		kwhy_text_addf(sheet->out, "  ... and %s more (-v shows all)\n",
+			kwhy_quantity_count(text, count - shown));
+}

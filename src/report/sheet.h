@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_SHEET_H
+#define KWHY_REPORT_SHEET_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/operations.h"
+#include "report/report.h"
+#include "report/totals.h"
+
+/* What the sections of the text report write from and to. */
+struct kwhy_sheet {
+	const struct kwhy_report *report;
+	const struct kwhy_text_style *style;
+	const struct kwhy_totals *totals;
+	const struct kwhy_operations *operations; /* [device_count] */
+	struct kwhy_text *out;
+};
+
+/* A blank line and the heading, with a remark behind it that may be NULL. */
+void kwhy_sheet_heading(const struct kwhy_sheet *sheet, const char *title, const char *remark);
+
+/* Text from anywhere, made harmless and wrapped at words; `lead` goes before the first line. */
+void kwhy_sheet_paragraph(const struct kwhy_sheet *sheet, const char *lead, const char *text);
+
+/* Like printf; for the sentences of the report itself, wrapped like a paragraph. */
+void kwhy_sheet_linef(const struct kwhy_sheet *sheet, const char *lead, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "GPU 0", "GPU 0 of rank 3". Lent from `out`. */
+#define KWHY_DEVICE_LABEL_BYTES 48
+const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
+
+/* Rows that a section shows of `count`, and the sentence on those it leaves out. */
+size_t kwhy_sheet_shown(const struct kwhy_sheet *sheet, size_t count, size_t limit);
+void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown);
+
+/* The sections, in the order of the report. Each leaves itself out when it has nothing to say. */
+void kwhy_section_cost(const struct kwhy_sheet *sheet);
+void kwhy_section_where(const struct kwhy_sheet *sheet);
+void kwhy_section_advice(const struct kwhy_sheet *sheet);
+void kwhy_section_time(const struct kwhy_sheet *sheet);
+void kwhy_section_utilisation(const struct kwhy_sheet *sheet);
+void kwhy_section_accounts(const struct kwhy_sheet *sheet);
+void kwhy_section_groups(const struct kwhy_sheet *sheet);
+void kwhy_section_categories(const struct kwhy_sheet *sheet);
+void kwhy_section_copies(const struct kwhy_sheet *sheet);
+void kwhy_section_operations(const struct kwhy_sheet *sheet);
+void kwhy_section_split(const struct kwhy_sheet *sheet);
+void kwhy_section_api(const struct kwhy_sheet *sheet);
+void kwhy_section_steps(const struct kwhy_sheet *sheet);
+void kwhy_section_ranges(const struct kwhy_sheet *sheet);
+void kwhy_section_ranks(const struct kwhy_sheet *sheet);
+void kwhy_section_streams(const struct kwhy_sheet *sheet);
+void kwhy_section_memory(const struct kwhy_sheet *sheet);
+void kwhy_section_hosts(const struct kwhy_sheet *sheet);
+void kwhy_section_findings(const struct kwhy_sheet *sheet);
+void kwhy_section_unknown(const struct kwhy_sheet *sheet);
+void kwhy_section_method(const struct kwhy_sheet *sheet);
+
+#endif

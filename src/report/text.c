@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sheet.h"
+
+#include <stdlib.h>
+
+/* First screen, then the details: the report from top to bottom. */
+static void (*const sections[])(const struct kwhy_sheet *sheet) = {
+	kwhy_section_cost,
+	kwhy_section_where,
+	kwhy_section_advice,
+	kwhy_section_time,
+	kwhy_section_utilisation,
+	kwhy_section_accounts,
+	kwhy_section_groups,
+	kwhy_section_categories,
+	kwhy_section_copies,
+	kwhy_section_operations,
+	kwhy_section_split,
+	kwhy_section_api,
+	kwhy_section_steps,
+	kwhy_section_ranges,
+	kwhy_section_ranks,
+	kwhy_section_streams,
+	kwhy_section_memory,
+	kwhy_section_hosts,
+	kwhy_section_findings,
+	kwhy_section_unknown,
+	kwhy_section_method,
+};
+
+static void write_sections(const struct kwhy_sheet *sheet)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		sections[i](sheet);
+}
+
+enum kwhy_status kwhy_report_text(const struct kwhy_report *report, const struct kwhy_text_style *style,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_totals totals;
+	struct kwhy_operations *operations = NULL;
+	enum kwhy_status status = kwhy_totals_init(&totals, report->ledger, error);
+
+	if (!status)
+		status = kwhy_operations_new(report->recording, report->ledger, &operations, error);
+	if (!status) {
+		struct kwhy_sheet sheet = {report, style, &totals, operations, out};
+
+		write_sections(&sheet);
+		status = kwhy_text_check(out, error);
+	}
+	free(operations);
+	kwhy_totals_done(&totals);
+	return status;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/potential.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Sections on accounts: every row of the books, what only a sum is known of, sums by category. */
+
+enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };
+
+static bool is_kernel(uint32_t category)
+{
+	return category == KWHY_CATEGORY_COMPUTE || category == KWHY_CATEGORY_COLLECTIVE;
+}
+
+static void add_name(struct kwhy_table *table, uint32_t category, const char *name)
+{
+	if (is_kernel(category))
+		kwhy_table_kernel(table, name);
+	else
+		kwhy_table_cell(table, name);
+}
+
+static const struct kwhy_table_column account_columns[] = {
+	{"account", KWHY_COLUMN_NAME},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"gross", KWHY_COLUMN_RIGHT},
+	{"90 %", KWHY_COLUMN_RIGHT},
+	{"net", KWHY_COLUMN_RIGHT},
+	{"power", KWHY_COLUMN_RIGHT},
+	{"basis", KWHY_COLUMN_LEFT},
+};
+
+static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
+{
+	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
+	bool known = row->gross_nj != KWHY_UNKNOWN_NJ && row->time_ns > 0;
+
+	kwhy_quantity_si(number, known ? (double)row->gross_nj / (double)row->time_ns : NAN, "W", 3);
+	snprintf(text, sizeof(text), "%s%s", number, row->above_limit ? "!" : row->above_samples ? "^" : "");
+	kwhy_table_cell(table, text);
+}
+
+static void add_account(struct kwhy_table *table, const struct kwhy_total *row)
+{
+	add_name(table, row->category, row->name);
+	kwhy_table_count(table, row->count);
+	kwhy_table_time(table, row->time_ns);
+	kwhy_table_energy(table, row->gross_nj);
+	kwhy_table_spread(table, row->low_nj, row->high_nj);
+	kwhy_table_energy(table, row->net_nj);
+	add_power(table, row);
+	kwhy_table_cell(table, kwhy_basis_name((enum kwhy_basis)row->basis));
+}
+
+static void explain_marks(const struct kwhy_sheet *sheet, size_t shown)
+{
+	bool samples = false, limit = false;
+
+	for (size_t i = 0; i < shown; i++) {
+		samples |= sheet->totals->rows[i].above_samples && !sheet->totals->rows[i].above_limit;
+		limit |= sheet->totals->rows[i].above_limit;
+	}
+	if (samples)
+		kwhy_sheet_paragraph(sheet, "  ",
+			"^ mean power above the highest reading: short work that the meter averages away.");
+	if (limit)
+		kwhy_sheet_paragraph(sheet, "  ",
+			"! mean power above the enforced power limit, which short turns may pass.");
+}
+
+static const struct kwhy_table_column time_columns[] = {
+	{"account", KWHY_COLUMN_NAME},
+	{"category", KWHY_COLUMN_LEFT},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"each", KWHY_COLUMN_RIGHT},
+};
+
+static void add_timed(struct kwhy_table *table, const struct kwhy_total *row)
+{
+	add_name(table, row->category, row->name);
+	kwhy_table_cell(table, kwhy_category_name((enum kwhy_category)row->category));
+	kwhy_table_count(table, row->count);
+	kwhy_table_time(table, row->time_ns);
+	kwhy_table_time(table, row->count ? row->time_ns / (int64_t)row->count : KWHY_UNKNOWN_NS);
+}
+
+void kwhy_section_accounts(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
+	size_t shown = kwhy_sheet_shown(sheet, totals->row_count, ACCOUNT_ROWS);
+	struct kwhy_table table;
+
+	if (!totals->row_count)
+		return;
+	kwhy_sheet_heading(
+		sheet, "Accounts", energy ? "gross = idle + net; times are sums of durations" : NULL);
+	kwhy_table_init(&table, energy ? account_columns : time_columns, energy ? 8 : 5);
+	for (size_t i = 0; i < shown; i++)
+		(energy ? add_account : add_timed)(&table, &totals->rows[i]);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, totals->row_count, shown);
+	if (energy)
+		explain_marks(sheet, shown);
+}
+
+static const struct kwhy_table_column group_columns[] = {
+	{"accounts that the readings cannot tell apart", KWHY_COLUMN_NAME},
+	{"accounts", KWHY_COLUMN_RIGHT},
+	{"sum", KWHY_COLUMN_RIGHT},
+	{"90 %", KWHY_COLUMN_RIGHT},
+};
+
+static void add_group(struct kwhy_table *table, const struct kwhy_device_ledger *books,
+	const struct kwhy_account_group *group)
+{
+	const struct kwhy_account *first;
+
+	if (!group->member_count || group->members[0] >= books->account_count)
+		return;
+	first = &books->accounts[group->members[0]];
+	add_name(table, first->category, first->name);
+	kwhy_table_count(table, group->member_count);
+	kwhy_table_energy(table, group->gross_nj);
+	kwhy_table_spread(table, group->low_nj, group->high_nj);
+}
+
+void kwhy_section_groups(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	struct kwhy_table table;
+	size_t count = 0, left = 0;
+
+	kwhy_table_init(&table, group_columns, 4);
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (size_t i = 0; i < ledger->devices[d].group_count; i++) {
+			if (count++ < GROUP_ROWS || sheet->style->verbose)
+				add_group(&table, &ledger->devices[d], &ledger->devices[d].groups[i]);
+			else
+				left++;
+		}
+	if (count)
+		kwhy_sheet_heading(
+			sheet, "Known only as sums", "named by their first account; -o x.json lists all");
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, count, count - left);
+}
+
+static const struct kwhy_table_column category_columns[] = {
+	{"category", KWHY_COLUMN_LEFT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"gross", KWHY_COLUMN_RIGHT},
+	{"net", KWHY_COLUMN_RIGHT},
+	{"of total", KWHY_COLUMN_RIGHT},
+	{"potential found", KWHY_COLUMN_LEFT},
+};
+
+static void add_known(int64_t *sum_nj, int64_t more_nj)
+{
+	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
+		__builtin_add_overflow(*sum_nj, more_nj, sum_nj))
+		*sum_nj = KWHY_UNKNOWN_NJ;
+}
+
+static void add_category(struct kwhy_table *table, const struct kwhy_sheet *sheet, const char *name,
+	const struct kwhy_total *sum)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+
+	kwhy_table_cell(table, name);
+	kwhy_table_time(table, sum->time_ns);
+	kwhy_table_energy(table, sum->gross_nj);
+	kwhy_table_energy(table, sum->net_nj);
+	kwhy_table_percent(table, kwhy_totals_share(totals, sum));
+	kwhy_table_cell(table,
+		sum->category == KWHY_CATEGORY_COUNT
+			? ""
+			: kwhy_potential_name(kwhy_potential_of(sheet->report->findings,
+				  (enum kwhy_category)sum->category, totals->energy_nj, totals->span_ns)));
+}
+
+/* Measured against what activities explain, and mean powers: the whole beside its parts. */
+static void write_explained(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char measured[KWHY_QUANTITY_BYTES], explained[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
+	double active_nj = (double)totals->energy_nj - (double)totals->idle_nj;
+
+	if (totals->idle_nj == KWHY_UNKNOWN_NJ || active_nj <= 0)
+		return;
+	kwhy_sheet_linef(sheet, "  ",
+		"%s %s is %.2f times the %s that device activities explain; average power %s.",
+		kwhy_quantity_energy(measured, totals->energy_nj), totals->modelled ? "modelled" : "measured",
+		(double)totals->energy_nj / active_nj, kwhy_quantity_si(explained, active_nj * 1e-9, "J", 3),
+		kwhy_quantity_si(power, totals->power_w, "W", 3));
+}
+
+void kwhy_section_categories(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	struct kwhy_total sums[KWHY_CATEGORY_COUNT] = {{0}}, whole = {.category = KWHY_CATEGORY_COUNT};
+	struct kwhy_table table;
+
+	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
+		return;
+	for (size_t i = 0; i < totals->row_count; i++) {
+		const struct kwhy_total *row = &totals->rows[i];
+		struct kwhy_total *into[] = {&sums[row->category], &whole};
+
+		for (size_t j = 0; j < 2; j++) {
+			into[j]->count++;
+			into[j]->time_ns += row->time_ns;
+			add_known(&into[j]->gross_nj, row->gross_nj);
+			add_known(&into[j]->net_nj, row->net_nj);
+		}
+	}
+	kwhy_sheet_heading(sheet, "Energy by category",
+		"potential: of the best finding; high from 10 %, medium from 3 %");
+	kwhy_table_init(&table, category_columns, 6);
+	for (uint32_t category = 0; category < KWHY_CATEGORY_COUNT; category++) {
+		sums[category].category = category;
+		if (sums[category].count)
+			add_category(&table, sheet, kwhy_category_name((enum kwhy_category)category),
+				&sums[category]);
+	}
+	kwhy_table_rule(&table);
+	add_category(&table, sheet, "sum", &whole);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	write_explained(sheet);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Sections on waste, and on what the report rests on: findings, what is lost or unknown, source and method.
+ */
+
+enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12 };
+
+/* "1.2 s, 120 J (±6 J)", the energy only where it is known. */
+static void add_cost(
+	struct kwhy_text *out, int64_t time_ns, int64_t energy_nj, int64_t low_nj, int64_t high_nj)
+{
+	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES],
+		high[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_add(out, kwhy_quantity_time(time, time_ns));
+	if (energy_nj == KWHY_UNKNOWN_NJ)
+		return;
+	kwhy_text_addf(out, ", %s", kwhy_quantity_energy(energy, energy_nj));
+	if (low_nj != KWHY_UNKNOWN_NJ && high_nj != KWHY_UNKNOWN_NJ)
+		kwhy_text_addf(out, " (%s to %s)", kwhy_quantity_energy(low, low_nj),
+			kwhy_quantity_energy(high, high_nj));
+}
+
+static void write_evidence(const struct kwhy_sheet *sheet, const struct kwhy_finding *finding)
+{
+	size_t shown = kwhy_sheet_shown(sheet, finding->evidence_count, EVIDENCE_ROWS);
+	int64_t origin_ns = sheet->report->recording->start_ns;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_evidence *evidence = &finding->evidence[i];
+		char at[KWHY_QUANTITY_BYTES], length[KWHY_QUANTITY_BYTES];
+
+		kwhy_sheet_linef(sheet, "       ", "at %s for %s: %s",
+			kwhy_quantity_si(at, ((double)evidence->start_ns - (double)origin_ns) * 1e-9, "s", 6),
+			kwhy_quantity_si(length,
+				((double)evidence->end_ns - (double)evidence->start_ns) * 1e-9, "s", 3),
+			evidence->what);
+	}
+}
+
+static void write_finding(const struct kwhy_sheet *sheet, size_t number)
+{
+	const struct kwhy_finding *finding = &sheet->report->findings->items[number];
+	const struct kwhy_saving *saving = &finding->saving;
+	struct kwhy_text text = {0};
+	char lead[24], label[KWHY_DEVICE_LABEL_BYTES] = "";
+
+	snprintf(lead, sizeof(lead), "%3zu. ", number + 1);
+	if (finding->device != KWHY_NONE && sheet->report->recording->device_count > 1)
+		kwhy_device_label(label, &sheet->report->recording->devices[finding->device]);
+	kwhy_sheet_linef(sheet, lead, "%s%s%s [%s]", label, *label ? ": " : "", finding->title, finding->id);
+	kwhy_text_add(&text, "costs ");
+	add_cost(&text, finding->time_ns, finding->energy_nj, finding->low_nj, finding->high_nj);
+	kwhy_text_add(&text, "; cure: ");
+	kwhy_text_add(&text, finding->cure);
+	kwhy_text_add(&text, "; saves at most ");
+	add_cost(&text, saving->time_ns, saving->energy_nj, saving->low_nj, saving->high_nj);
+	if (saving->assumption)
+		kwhy_text_addf(&text, ", %s", saving->assumption);
+	kwhy_sheet_paragraph(sheet, "     ", text.failed ? "" : text.data);
+	sheet->out->failed |= text.failed;
+	kwhy_text_done(&text);
+	write_evidence(sheet, finding);
+}
+
+void kwhy_section_findings(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_findings *findings = sheet->report->findings;
+
+	if (!findings || !findings->count)
+		return;
+	kwhy_sheet_heading(
+		sheet, "Findings", "savings are bounds and may overlap; times from the first activity");
+	for (size_t i = 0; i < findings->count; i++)
+		write_finding(sheet, i);
+}
+
+static void write_lost(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_lost *lost = &sheet->report->recording->lost;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} rows[] = {
+		{lost->dropped_records, "records were lost by the profiler"},
+		{lost->skipped_events, "unusable events were skipped (--partial)"},
+		{lost->unlinked_activities, "activities have no API call of their correlation"},
+		{lost->unknown_bytes, "copies or memsets do not say their size"},
+	};
+	char count[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].count)
+			kwhy_sheet_linef(sheet, "  - ", "%s %s", kwhy_quantity_count(count, rows[i].count),
+				rows[i].what);
+	if (lost->truncated)
+		kwhy_sheet_paragraph(sheet, "  - ", "the file ends early; what follows is missing");
+}
+
+static void write_notes(const struct kwhy_sheet *sheet, const struct kwhy_note *notes, size_t count)
+{
+	size_t shown = kwhy_sheet_shown(sheet, count, NOTE_ROWS);
+
+	for (size_t i = 0; i < shown; i++)
+		kwhy_sheet_paragraph(sheet, "  - ", notes[i].text);
+	kwhy_sheet_more(sheet, count, shown);
+}
+
+static bool is_anything_lost(const struct kwhy_lost *lost)
+{
+	return lost->dropped_records || lost->skipped_events || lost->unlinked_activities ||
+		lost->unknown_bytes || lost->truncated;
+}
+
+void kwhy_section_unknown(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+
+	if (!recording->note_count && !ledger->note_count && !is_anything_lost(&recording->lost))
+		return;
+	kwhy_sheet_heading(sheet, "Lost or unknown", NULL);
+	write_lost(sheet);
+	write_notes(sheet, recording->notes, recording->note_count);
+	write_notes(sheet, ledger->notes, ledger->note_count);
+}
+
+static void write_sources(const struct kwhy_sheet *sheet)
+{
+	static const char *const formats[KWHY_FORMAT_COUNT] = {"Kineto JSON", "Nsight Systems sqlite", "CSV"};
+	const struct kwhy_recording *recording = sheet->report->recording;
+	char events[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; i < recording->source_count; i++) {
+		const struct kwhy_source *source = &recording->sources[i];
+
+		kwhy_sheet_linef(sheet, "  trace    ", "%s (%s%s%s%s%s), %s events", source->path,
+			source->format < KWHY_FORMAT_COUNT ? formats[source->format] : "unknown form",
+			source->version ? " " : "", source->version ? source->version : "",
+			source->producer ? ", " : "", source->producer ? source->producer : "",
+			kwhy_quantity_count(events, source->events));
+	}
+}
+
+/* One line of figures behind a device's energy; those that are not known are left out. */
+static void add_fit(struct kwhy_text *out, const struct kwhy_device_energy *energy)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_addf(out, "%zu readings", energy->reading_count);
+	if (isfinite(energy->time_constant_s))
+		kwhy_text_addf(out, "; meter time constant %s",
+			kwhy_quantity_si(text, energy->time_constant_s, "s", 3));
+	if (isfinite(energy->delay_s))
+		kwhy_text_addf(out, ", delay %s", kwhy_quantity_si(text, energy->delay_s, "s", 3));
+	if (isfinite(energy->expected_wrong_ratio))
+		kwhy_text_addf(out, "; expected share of energy on the wrong account %s",
+			kwhy_quantity_percent(text, energy->expected_wrong_ratio));
+	if (isfinite(energy->counter_check_ratio))
+		kwhy_text_addf(out, "; samples predict the counter within %s rms",
+			kwhy_quantity_percent(text, energy->counter_check_ratio));
+	if (isfinite(energy->context_idle_w))
+		kwhy_text_addf(out, "; idle with context %s%s",
+			kwhy_quantity_si(text, energy->context_idle_w, "W", 3),
+			energy->context_idle_measured ? " (measured here)" : "");
+	if (isfinite(energy->clean_idle_w))
+		kwhy_text_addf(out, "; clean idle %s", kwhy_quantity_si(text, energy->clean_idle_w, "W", 3));
+}
+
+static void add_layer(struct kwhy_text *out, const char *what, int64_t energy_nj)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (energy_nj != KWHY_UNKNOWN_NJ)
+		kwhy_text_addf(out, "; %s %s", what, kwhy_quantity_energy(text, energy_nj));
+}
+
+static void write_books(const struct kwhy_sheet *sheet, size_t device)
+{
+	const struct kwhy_device_energy *energy = &sheet->report->ledger->devices[device].energy;
+	char label[KWHY_DEVICE_LABEL_BYTES], window[KWHY_QUANTITY_BYTES], measured[KWHY_QUANTITY_BYTES];
+	bool balanced = energy->measured_nj == energy->attributed_nj;
+	struct kwhy_text text = {0};
+
+	kwhy_device_label(label, &sheet->report->recording->devices[device]);
+	if (!energy->known) {
+		kwhy_sheet_linef(sheet, "  books    ", "%s: no power readings", label);
+		return;
+	}
+	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,
+		energy->source ? energy->source : "unnamed meter",
+		kwhy_quantity_time(window, energy->end_ns - energy->start_ns), energy->attributed_nj);
+	if (energy->modelled)
+		kwhy_text_add(&text, ", modelled: no meter");
+	else
+		kwhy_text_addf(&text, balanced ? " = measured (%s)" : ", but measured %s",
+			kwhy_quantity_energy(measured, energy->measured_nj));
+	add_layer(&text, "clean idle", energy->clean_idle_nj);
+	add_layer(&text, energy->clean_idle_nj == KWHY_UNKNOWN_NJ ? "idle with context" : "context idle",
+		energy->context_idle_nj);
+	add_layer(&text, "work above idle", energy->net_nj);
+	add_layer(&text, "modelled outside the window", energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
+	kwhy_sheet_paragraph(sheet, "  books    ", text.failed ? "" : text.data);
+	kwhy_text_clear(&text);
+	if (!energy->modelled) {
+		add_fit(&text, energy);
+		kwhy_sheet_paragraph(sheet, "           ", text.failed ? "" : text.data);
+	}
+	sheet->out->failed |= text.failed;
+	kwhy_text_done(&text);
+}
+
+static void write_window(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	char length[KWHY_QUANTITY_BYTES];
+
+	kwhy_sheet_linef(sheet, "  window   ", "%s of activities and calls, %s",
+		kwhy_quantity_time(length, recording->end_ns - recording->start_ns),
+		recording->unix_clock ? "on the Unix clock" : "on the trace's own clock");
+}
+
+void kwhy_section_method(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_report *report = sheet->report;
+	const struct kwhy_profile *profile = report->profile;
+
+	kwhy_sheet_heading(sheet, "Source and method", NULL);
+	write_sources(sheet);
+	write_window(sheet);
+	for (size_t d = 0; d < report->ledger->device_count; d++)
+		if (sheet->totals->known_count)
+			write_books(sheet, d);
+	if (profile)
+		kwhy_sheet_linef(sheet, "  profile  ", "%s%s%s",
+			profile->device_name ? profile->device_name : "unnamed",
+			profile->measured_on ? ", measured " : "",
+			profile->measured_on ? profile->measured_on : "");
+	else
+		kwhy_sheet_paragraph(sheet, "  profile  ", "none for this device: wide assumptions instead");
+	if (report->command)
+		kwhy_sheet_paragraph(sheet, "  command  ", report->command);
+}

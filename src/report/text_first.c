@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+#include "report/shown_name.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first screen: what it cost, where it went, what to do. At most 24 lines with three findings. */
+
+enum { WHERE_ROWS = 6, WHERE_BAR = 10, ADVICE_ROWS = 3 };
+
+#define NJ_PER_KWH 3.6e15
+
+/* Money and grams are read best without prefixes: three digits wherever the point is. */
+static const char *plain_number(char out[KWHY_QUANTITY_BYTES], double value)
+{
+	int digits = value > 0 ? 2 - (int)floor(log10(value)) : 0;
+
+	snprintf(out, KWHY_QUANTITY_BYTES, "%.*f", digits < 0 ? 0 : digits > 15 ? 15 : digits, value);
+	return out;
+}
+
+static void write_subject(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	const char *bold = sheet->style->color ? "\033[1m" : "", *end = sheet->style->color ? "\033[0m" : "";
+	const char *path = recording->source_count ? recording->sources[0].path : "recording";
+	const char *base = strrchr(path, '/');
+	const char *device = recording->device_count ? recording->devices[0].name : NULL;
+	struct kwhy_arena arena = {0};
+	struct kwhy_text line = {0};
+	char *clean;
+
+	kwhy_text_addf(&line, "%s", base ? base + 1 : path);
+	if (recording->source_count > 1)
+		kwhy_text_addf(&line, " and %zu more", recording->source_count - 1);
+	kwhy_text_addf(&line, " on %s%s",
+		sheet->totals->active_count == 1 ? "" : "devices: ", device ? device : "an unnamed device");
+	if (recording->device_count > 1)
+		kwhy_text_addf(&line, " and %zu more", recording->device_count - 1);
+	clean = line.failed ? NULL : kwhy_shown_clean(&arena, line.data);
+	clean = clean ? kwhy_shown_cut(&arena, clean, sheet->style->columns) : NULL;
+	kwhy_text_addf(sheet->out, "%s%s%s\n", bold, clean ? clean : "", end);
+	sheet->out->failed |= !clean;
+	kwhy_text_done(&line);
+	kwhy_arena_done(&arena);
+}
+
+static void write_price(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_report *report = sheet->report;
+	double kwh = (double)sheet->totals->energy_nj / NJ_PER_KWH;
+	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES];
+	const char *currency = report->currency ? report->currency : "";
+
+	plain_number(cost, kwh * report->price_per_kwh);
+	plain_number(carbon, kwh * report->intensity_g_per_kwh);
+	kwhy_quantity_si(energy, kwh * 1000, "Wh", 3);
+	if (isfinite(report->price_per_kwh) && isfinite(report->intensity_g_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)", energy,
+			cost, *currency ? " " : "", currency, carbon, report->price_per_kwh,
+			*currency ? " " : "", currency, report->intensity_g_per_kwh);
+	else if (isfinite(report->price_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s at %g a kWh", energy, cost, *currency ? " " : "",
+			currency, report->price_per_kwh);
+	else if (isfinite(report->intensity_g_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "%s: %s g CO2e at %g g a kWh", energy, carbon,
+			report->intensity_g_per_kwh);
+	else if (kwh >= 0.01)
+		kwhy_sheet_linef(sheet, "  ", "%s", energy);
+}
+
+static void write_work(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	int64_t energy_nj = sheet->totals->energy_nj;
+
+	for (size_t i = 0; i < recording->work_count && i < 2; i++) {
+		const struct kwhy_work *work = &recording->work[i];
+		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
+
+		plain_number(count, work->count);
+		if (energy_nj == KWHY_UNKNOWN_NJ || !(work->count > 0)) {
+			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
+			continue;
+		}
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s %s a joule", count, work->unit,
+			kwhy_quantity_si(each, (double)energy_nj * 1e-9 / work->count, "J", 3),
+			plain_number(per, work->count / ((double)energy_nj * 1e-9)), work->unit);
+	}
+}
+
+/* The first device's meter stands for all; others are named in the method section. */
+static const char *meter_of(const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (ledger->devices[d].energy.known && ledger->devices[d].energy.source)
+			return ledger->devices[d].energy.source;
+	return "a meter";
+}
+
+static void write_energy(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char energy[KWHY_QUANTITY_BYTES], window[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
+	char devices[64] = "";
+
+	if (totals->active_count > 1)
+		snprintf(devices, sizeof(devices), " on %zu devices", totals->known_count);
+	if (totals->known_count < totals->active_count)
+		snprintf(devices, sizeof(devices), " on %zu of %zu devices", totals->known_count,
+			totals->active_count);
+	kwhy_sheet_linef(sheet, "  ", "%s in %s%s, %s on average (%s)",
+		kwhy_quantity_energy(energy, totals->energy_nj),
+		kwhy_quantity_time(window, totals->window_ns), devices,
+		kwhy_quantity_si(power, totals->power_w, "W", 3),
+		totals->modelled ? "modelled from the powers you assumed, not metered"
+				 : meter_of(sheet->report->ledger));
+}
+
+static void write_busy(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char span[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], idle[KWHY_QUANTITY_BYTES],
+		share[KWHY_QUANTITY_BYTES];
+	double ratio = totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN;
+
+	kwhy_quantity_percent(busy, ratio);
+	kwhy_quantity_time(span, totals->span_ns);
+	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->idle_nj == KWHY_UNKNOWN_NJ ||
+		totals->energy_nj <= 0)
+		kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s", busy, span,
+			totals->active_count > 1 ? " (sum over devices)" : "");
+	else
+		kwhy_sheet_linef(sheet, "  ", "device busy %s of the time; %s (%s) went while it idled", busy,
+			kwhy_quantity_energy(idle, totals->idle_nj),
+			kwhy_quantity_percent(share, (double)totals->idle_nj / (double)totals->energy_nj));
+}
+
+void kwhy_section_cost(const struct kwhy_sheet *sheet)
+{
+	write_subject(sheet);
+	kwhy_sheet_heading(sheet, "What it cost", NULL);
+	if (sheet->totals->energy_nj == KWHY_UNKNOWN_NJ)
+		kwhy_text_add(
+			sheet->out, "  time only: no power readings; give --power FILE or --assume-power\n");
+	else
+		write_energy(sheet);
+	write_busy(sheet);
+	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
+		write_price(sheet);
+	write_work(sheet);
+}
+
+static const struct kwhy_table_column energy_columns[] = {
+	{"", KWHY_COLUMN_BAR},
+	{"", KWHY_COLUMN_NAME},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"90 %", KWHY_COLUMN_RIGHT},
+	{"share", KWHY_COLUMN_RIGHT},
+};
+
+static const struct kwhy_table_column time_columns[] = {
+	{"", KWHY_COLUMN_BAR},
+	{"", KWHY_COLUMN_NAME},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"share", KWHY_COLUMN_RIGHT},
+};
+
+static bool is_kernel(const struct kwhy_total *row)
+{
+	return row->category == KWHY_CATEGORY_COMPUTE || row->category == KWHY_CATEGORY_COLLECTIVE;
+}
+
+static void add_name(struct kwhy_table *table, const struct kwhy_total *row)
+{
+	if (is_kernel(row))
+		kwhy_table_kernel(table, row->name);
+	else
+		kwhy_table_cell(table, row->name);
+}
+
+static void add_rest(struct kwhy_table *table, const struct kwhy_totals *totals, size_t shown, bool energy)
+{
+	struct kwhy_total rest = {.gross_nj = 0};
+	char name[64];
+
+	for (size_t i = shown; i < totals->row_count; i++) {
+		rest.gross_nj += energy ? totals->rows[i].gross_nj : 0;
+		rest.time_ns += totals->rows[i].time_ns;
+		rest.count += totals->rows[i].count;
+	}
+	snprintf(name, sizeof(name), "%zu more accounts", totals->row_count - shown);
+	kwhy_table_bar(table, kwhy_totals_share(totals, &rest), WHERE_BAR);
+	kwhy_table_cell(table, name);
+	if (energy) {
+		kwhy_table_energy(table, rest.gross_nj);
+		kwhy_table_cell(table, "");
+	} else {
+		kwhy_table_time(table, rest.time_ns);
+		kwhy_table_count(table, rest.count);
+	}
+	kwhy_table_percent(table, kwhy_totals_share(totals, &rest));
+}
+
+void kwhy_section_where(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
+	size_t shown = totals->row_count <= WHERE_ROWS ? totals->row_count : WHERE_ROWS - 1;
+	struct kwhy_table table;
+
+	if (!totals->row_count)
+		return;
+	kwhy_sheet_heading(sheet, energy ? "Where the energy went" : "Where the time went",
+		energy ? NULL : "share of the devices' time; streams may overlap");
+	kwhy_table_init(&table, energy ? energy_columns : time_columns, 5);
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_total *row = &totals->rows[i];
+
+		kwhy_table_bar(&table, kwhy_totals_share(totals, row), WHERE_BAR);
+		add_name(&table, row);
+		if (energy) {
+			kwhy_table_energy(&table, row->gross_nj);
+			kwhy_table_spread(&table, row->low_nj, row->high_nj);
+		} else {
+			kwhy_table_time(&table, row->time_ns);
+			kwhy_table_count(&table, row->count);
+		}
+		kwhy_table_percent(&table, kwhy_totals_share(totals, row));
+	}
+	if (shown < totals->row_count)
+		add_rest(&table, totals, shown, energy);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
+/* One line, cut to the page. */
+static void write_cut(const struct kwhy_sheet *sheet, const char *lead, const char *text)
+{
+	struct kwhy_arena arena = {0};
+	char *clean = kwhy_shown_clean(&arena, text);
+
+	clean = clean ? kwhy_shown_cut(&arena, clean, sheet->style->columns - strlen(lead)) : NULL;
+	kwhy_text_addf(sheet->out, "%s%s\n", lead, clean ? clean : "");
+	sheet->out->failed |= !clean;
+	kwhy_arena_done(&arena);
+}
+
+/* "up to 120 J (23.5 %) and 1.2 s": what the cure would bring at most. */
+static void write_saving(
+	const struct kwhy_sheet *sheet, const struct kwhy_saving *saving, struct kwhy_text *out)
+{
+	int64_t whole_nj = sheet->totals->energy_nj;
+	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_add(out, "saves up to ");
+	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
+		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
+			kwhy_quantity_percent(share, (double)saving->energy_nj / (double)whole_nj));
+	kwhy_text_add(out, kwhy_quantity_time(time, saving->time_ns));
+}
+
+void kwhy_section_advice(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_findings *findings = sheet->report->findings;
+	struct kwhy_text line = {0};
+
+	if (!findings)
+		return;
+	kwhy_sheet_heading(sheet, "What to do", NULL);
+	if (!findings->count)
+		kwhy_text_add(sheet->out, "  nothing found that would save enough to be worth it\n");
+	for (size_t i = 0; i < findings->count && i < ADVICE_ROWS; i++) {
+		const struct kwhy_finding *finding = &findings->items[i];
+		char lead[24];
+
+		snprintf(lead, sizeof(lead), "  %zu. ", i + 1);
+		write_cut(sheet, lead, finding->title);
+		kwhy_text_clear(&line);
+		write_saving(sheet, &finding->saving, &line);
+		kwhy_text_addf(&line, ": %s", finding->cure);
+		write_cut(sheet, "     ", line.failed ? "" : line.data);
+	}
+	if (findings->count > ADVICE_ROWS)
+		kwhy_text_addf(sheet->out, "  and %zu more below\n", findings->count - ADVICE_ROWS);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Sections on memory traffic: copies, what each operation costs, what a transfer costs beside itself. */
+
+static const struct kwhy_table_column copy_columns[] = {
+	{"device", KWHY_COLUMN_LEFT},
+	{"copy", KWHY_COLUMN_NAME},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"bytes", KWHY_COLUMN_RIGHT},
+	{"mean size", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"rate", KWHY_COLUMN_RIGHT},
+};
+
+enum { COPY_ROWS = 16 };
+
+static void add_copy(
+	struct kwhy_table *table, const struct kwhy_device *device, const struct kwhy_copy_sum *copy)
+{
+	char label[KWHY_DEVICE_LABEL_BYTES], what[80];
+	bool any = copy->count > copy->unknown_bytes, all = copy->unknown_bytes == 0;
+
+	snprintf(what, sizeof(what), "%s %s to %s", kwhy_copy_kind_name((enum kwhy_copy_kind)copy->kind),
+		kwhy_memory_kind_name((enum kwhy_memory_kind)copy->src_memory),
+		kwhy_memory_kind_name((enum kwhy_memory_kind)copy->dst_memory));
+	kwhy_table_cell(table, kwhy_device_label(label, device));
+	kwhy_table_cell(table, what);
+	kwhy_table_count(table, copy->count);
+	kwhy_table_bytes(table, any ? copy->bytes : KWHY_UNKNOWN_BYTES);
+	kwhy_table_bytes(table, any ? copy->bytes / (copy->count - copy->unknown_bytes) : KWHY_UNKNOWN_BYTES);
+	kwhy_table_time(table, copy->total_ns);
+	kwhy_table_real(table,
+		all && copy->total_ns > 0 ? (double)copy->bytes * 1e9 / (double)copy->total_ns : NAN, "B/s");
+}
+
+void kwhy_section_copies(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	struct kwhy_table table;
+	size_t count = 0, left = 0;
+
+	kwhy_table_init(&table, copy_columns, 7);
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (size_t i = 0; i < ledger->devices[d].time.copy_sum_count; i++) {
+			if (count++ < COPY_ROWS || sheet->style->verbose)
+				add_copy(&table, &sheet->report->recording->devices[d],
+					&ledger->devices[d].time.copies[i]);
+			else
+				left++;
+		}
+	if (count)
+		kwhy_sheet_heading(sheet, "Copies", "rate: bytes over the copies' own time");
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, count, count - left);
+}
+
+static const struct kwhy_table_column operation_columns[] = {
+	{"operation", KWHY_COLUMN_LEFT},
+	{"time each", KWHY_COLUMN_RIGHT},
+	{"energy each", KWHY_COLUMN_RIGHT},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"90 %", KWHY_COLUMN_RIGHT},
+	{"of sum", KWHY_COLUMN_RIGHT},
+	{"of all", KWHY_COLUMN_RIGHT},
+};
+
+static double share_nj(int64_t part_nj, int64_t whole_nj)
+{
+	return part_nj == KWHY_UNKNOWN_NJ || whole_nj == KWHY_UNKNOWN_NJ || whole_nj <= 0
+		? NAN
+		: (double)part_nj / (double)whole_nj;
+}
+
+static void add_operation(struct kwhy_table *table, const char *name, const struct kwhy_operation *operation,
+	const struct kwhy_operation *sum, int64_t whole_nj)
+{
+	if (!operation->count)
+		return;
+	kwhy_table_cell(table, name);
+	kwhy_table_time(table, operation->time_ns / (int64_t)operation->count);
+	kwhy_table_real(table,
+		operation->gross_nj == KWHY_UNKNOWN_NJ
+			? NAN
+			: (double)operation->gross_nj * 1e-9 / (double)operation->count,
+		"J");
+	kwhy_table_count(table, operation->count);
+	kwhy_table_energy(table, operation->gross_nj);
+	kwhy_table_spread(table, operation->low_nj, operation->high_nj);
+	kwhy_table_percent(table, share_nj(operation->gross_nj, sum->gross_nj));
+	kwhy_table_percent(table, share_nj(operation->gross_nj, whole_nj));
+}
+
+static void write_operations(const struct kwhy_sheet *sheet, size_t device)
+{
+	const struct kwhy_operations *operations = &sheet->operations[device];
+	const struct kwhy_device_energy *energy = &sheet->report->ledger->devices[device].energy;
+	int64_t whole_nj = energy->known ? energy->attributed_nj : KWHY_UNKNOWN_NJ;
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, operation_columns, 8);
+	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		add_operation(&table, kwhy_copy_kind_name((enum kwhy_copy_kind)kind),
+			&operations->copies[kind], &operations->sum, whole_nj);
+	add_operation(&table, "memset", &operations->memset, &operations->sum, whole_nj);
+	kwhy_table_rule(&table);
+	add_operation(&table, "sum", &operations->sum, &operations->sum, whole_nj);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
+void kwhy_section_operations(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 32];
+
+		if (!ledger->devices[d].energy.known || !sheet->operations[d].sum.count)
+			continue;
+		snprintf(title, sizeof(title), "Memory operations, %s",
+			kwhy_device_label(label, &sheet->report->recording->devices[d]));
+		kwhy_sheet_heading(sheet, title, "their own time and gross energy, without waits");
+		write_operations(sheet, d);
+	}
+}
+
+static const struct kwhy_table_column split_columns[] = {
+	{"a transfer", KWHY_COLUMN_LEFT},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"DMA", KWHY_COLUMN_RIGHT},
+	{"wait", KWHY_COLUMN_RIGHT},
+	{"remainder", KWHY_COLUMN_RIGHT},
+	{"DMA", KWHY_COLUMN_RIGHT},
+	{"wait", KWHY_COLUMN_RIGHT},
+	{"remainder", KWHY_COLUMN_RIGHT},
+};
+
+static void add_mean(struct kwhy_table *table, int64_t sum, uint64_t count, const char *unit)
+{
+	kwhy_table_real(table, sum == KWHY_UNKNOWN_NJ ? NAN : (double)sum * 1e-9 / (double)count, unit);
+}
+
+static bool write_splits(const struct kwhy_sheet *sheet, size_t device, struct kwhy_table *table)
+{
+	const struct kwhy_transfer_split *splits = sheet->operations[device].splits;
+	bool any = false;
+
+	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		const struct kwhy_transfer_split *split = &splits[kind];
+
+		if (!split->count)
+			continue;
+		any = true;
+		kwhy_table_cell(table, kwhy_copy_kind_name((enum kwhy_copy_kind)kind));
+		kwhy_table_count(table, split->count);
+		add_mean(table, split->dma_ns, split->count, "s");
+		add_mean(table, split->wait_ns, split->count, "s");
+		add_mean(table, split->rest_ns, split->count, "s");
+		add_mean(table, split->dma_nj, split->count, "J");
+		add_mean(table, split->wait_nj, split->count, "J");
+		add_mean(table, split->rest_nj, split->count, "J");
+	}
+	return any;
+}
+
+void kwhy_section_split(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 32];
+		struct kwhy_table table;
+
+		if (!sheet->operations[d].split_known)
+			continue;
+		kwhy_table_init(&table, split_columns, 8);
+		if (write_splits(sheet, d, &table)) {
+			snprintf(title, sizeof(title), "What a transfer costs, %s",
+				kwhy_device_label(label, &sheet->report->recording->devices[d]));
+			kwhy_sheet_heading(sheet, title, "mean time, then energy");
+			kwhy_table_write(&table, sheet->style, sheet->out);
+			kwhy_sheet_paragraph(sheet, "  ",
+				"The device idles after the copy until its next activity: wait, while the "
+				"thread that "
+				"issued the copy is blocked; remainder, while it works or launches.");
+		} else {
+			kwhy_table_write(&table, sheet->style, sheet->out);
+		}
+	}
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Sections on the host's side and on named stretches: API calls, steps, ranges, memory, host meters. */
+
+enum { API_ROWS = 12, RANGE_ROWS = 12, STEP_ROWS = 6 };
+
+static const struct kwhy_table_column api_columns[] = {
+	{"API call", KWHY_COLUMN_NAME},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"each", KWHY_COLUMN_RIGHT},
+};
+
+void kwhy_section_api(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->api_count, API_ROWS);
+	struct kwhy_table table;
+
+	if (!ledger->api_count)
+		return;
+	kwhy_sheet_heading(sheet, "API calls", "host time, summed over threads");
+	kwhy_table_init(&table, api_columns, 4);
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_api_sum *api = &ledger->api[i];
+
+		kwhy_table_cell(&table, kwhy_names_get(&sheet->report->recording->names, api->name));
+		kwhy_table_count(&table, api->count);
+		kwhy_table_time(&table, api->total_ns);
+		kwhy_table_time(&table, api->count ? api->total_ns / (int64_t)api->count : KWHY_UNKNOWN_NS);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, ledger->api_count, shown);
+}
+
+static const struct kwhy_table_column range_columns[] = {
+	{"range", KWHY_COLUMN_NAME},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"host", KWHY_COLUMN_RIGHT},
+	{"device", KWHY_COLUMN_RIGHT},
+	{"busy", KWHY_COLUMN_RIGHT},
+	{"SM-w.", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"window", KWHY_COLUMN_RIGHT},
+};
+
+static void add_range(
+	struct kwhy_table *table, const struct kwhy_sheet *sheet, const struct kwhy_range_sum *range)
+{
+	kwhy_table_cell(table, kwhy_names_get(&sheet->report->recording->names, range->name));
+	kwhy_table_count(table, range->count);
+	kwhy_table_time(table, range->host_ns);
+	kwhy_table_time(table, range->linked ? range->device_ns : KWHY_UNKNOWN_NS);
+	kwhy_table_percent(table, range->busy_ratio);
+	kwhy_table_percent(table, range->sm_weighted_ratio);
+	kwhy_table_energy(table, range->energy_nj);
+	kwhy_table_energy(table, range->window_energy_nj);
+}
+
+static void write_ranges(const struct kwhy_sheet *sheet, const struct kwhy_range_sum *ranges, size_t count)
+{
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, range_columns, 8);
+	for (size_t i = 0; i < count; i++)
+		add_range(&table, sheet, &ranges[i]);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
+void kwhy_section_ranges(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->range_count, RANGE_ROWS);
+
+	if (!ledger->range_count)
+		return;
+	kwhy_sheet_heading(sheet, "Ranges", "may nest; device and energy: work launched inside");
+	write_ranges(sheet, ledger->ranges, shown);
+	kwhy_sheet_more(sheet, ledger->range_count, shown);
+}
+
+/* Mean, and the spread between the shortest and the longest step. */
+static void write_step_mean(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	int64_t least_ns = INT64_MAX, most_ns = 0;
+	double sum_ns = 0, sum_nj = 0, count = (double)ledger->step_count;
+	char mean[KWHY_QUANTITY_BYTES], least[KWHY_QUANTITY_BYTES], most[KWHY_QUANTITY_BYTES],
+		energy[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; i < ledger->step_count; i++) {
+		const struct kwhy_range_sum *step = &ledger->steps[i];
+
+		least_ns = step->host_ns < least_ns ? step->host_ns : least_ns;
+		most_ns = step->host_ns > most_ns ? step->host_ns : most_ns;
+		sum_ns += (double)step->host_ns;
+		sum_nj += step->window_energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)step->window_energy_nj;
+	}
+	kwhy_sheet_linef(sheet, "  ", "%zu steps of %s on average (%s to %s)%s%s%s", ledger->step_count,
+		kwhy_quantity_si(mean, sum_ns * 1e-9 / count, "s", 3), kwhy_quantity_time(least, least_ns),
+		kwhy_quantity_time(most, most_ns), isfinite(sum_nj) ? ", " : "",
+		isfinite(sum_nj) ? kwhy_quantity_si(energy, sum_nj * 1e-9 / count, "J", 3) : "",
+		isfinite(sum_nj) ? " each, idle included" : "");
+}
+
+void kwhy_section_steps(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->step_count, STEP_ROWS);
+
+	if (!ledger->step_count)
+		return;
+	kwhy_sheet_heading(sheet, "Steps", NULL);
+	write_step_mean(sheet);
+	write_ranges(sheet, ledger->steps, shown);
+	kwhy_sheet_more(sheet, ledger->step_count, shown);
+}
+
+static const struct kwhy_table_column memory_columns[] = {
+	{"device", KWHY_COLUMN_LEFT},
+	{"peak allocated", KWHY_COLUMN_RIGHT},
+	{"peak reserved", KWHY_COLUMN_RIGHT},
+	{"has", KWHY_COLUMN_RIGHT},
+	{"never used", KWHY_COLUMN_RIGHT},
+	{"points", KWHY_COLUMN_RIGHT},
+};
+
+/* A row says something when allocations were seen; the size of the device alone is no news. */
+static bool is_memory_known(const struct kwhy_memory_sum *memory)
+{
+	return memory->peak_allocated_bytes != KWHY_UNKNOWN_BYTES ||
+		memory->peak_reserved_bytes != KWHY_UNKNOWN_BYTES;
+}
+
+void kwhy_section_memory(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	struct kwhy_table table;
+	bool any = false;
+
+	kwhy_table_init(&table, memory_columns, 6);
+	for (size_t i = 0; i < ledger->memory_count; i++) {
+		const struct kwhy_memory_sum *memory = &ledger->memory[i];
+		char label[KWHY_DEVICE_LABEL_BYTES];
+
+		if (!is_memory_known(memory))
+			continue;
+		any = true;
+		kwhy_table_cell(
+			&table, kwhy_device_label(label, &sheet->report->recording->devices[memory->device]));
+		kwhy_table_bytes(&table, memory->peak_allocated_bytes);
+		kwhy_table_bytes(&table, memory->peak_reserved_bytes);
+		kwhy_table_bytes(&table, memory->device_bytes);
+		kwhy_table_bytes(&table, memory->unused_bytes);
+		kwhy_table_count(&table, memory->point_count);
+	}
+	if (any)
+		kwhy_sheet_heading(sheet, "Memory", NULL);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
+static const struct kwhy_table_column host_columns[] = {
+	{"meter", KWHY_COLUMN_NAME},
+	{"window", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"mean power", KWHY_COLUMN_RIGHT},
+};
+
+void kwhy_section_hosts(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	struct kwhy_table table;
+
+	if (!ledger->host_count)
+		return;
+	kwhy_sheet_heading(sheet, "Host", "metered beside the devices, not part of the figures above");
+	kwhy_table_init(&table, host_columns, 4);
+	for (size_t i = 0; i < ledger->host_count; i++) {
+		const struct kwhy_host_energy *host = &ledger->hosts[i];
+		int64_t window_ns = host->end_ns - host->start_ns;
+
+		kwhy_table_cell(&table, host->source);
+		kwhy_table_time(&table, window_ns);
+		kwhy_table_energy(&table, host->measured_nj);
+		kwhy_table_real(&table,
+			window_ns > 0 && host->measured_nj != KWHY_UNKNOWN_NJ
+				? (double)host->measured_nj / (double)window_ns
+				: NAN,
+			"W");
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Sections on time: categories, utilisation, ranks, streams. */
+
+enum { DEVICE_ROWS = 8, STREAM_ROWS = 8, BAR = 20 };
+
+static bool is_active(const struct kwhy_device_ledger *books)
+{
+	return books->time.kernel_count || books->time.copy_count || books->time.memset_count;
+}
+
+static const struct kwhy_table_column time_columns[] = {
+	{"", KWHY_COLUMN_BAR},
+	{"", KWHY_COLUMN_LEFT},
+	{"", KWHY_COLUMN_RIGHT},
+	{"", KWHY_COLUMN_RIGHT},
+};
+
+static void add_time(struct kwhy_table *table, const char *what, int64_t time_ns, int64_t span_ns)
+{
+	double share = time_ns == KWHY_UNKNOWN_NS || span_ns <= 0 ? NAN : (double)time_ns / (double)span_ns;
+
+	if (time_ns == 0)
+		return;
+	kwhy_table_bar(table, share, BAR);
+	kwhy_table_cell(table, what);
+	kwhy_table_time(table, time_ns);
+	kwhy_table_percent(table, share);
+}
+
+static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_time *time)
+{
+	const struct {
+		const char *what;
+		int64_t time_ns;
+	} rows[] = {
+		{"compute", time->compute_ns},
+		{"collective, exposed", time->collective_ns},
+		{"copy", time->copy_ns},
+		{"copy or collective under compute", time->overlap_ns},
+		{"memset", time->memset_ns},
+		{"idle: host in synchronize", time->sync_ns},
+		{"idle: host launching", time->launch_ns},
+		{"idle: host allocating or freeing", time->alloc_ns},
+		{"idle: host elsewhere", time->host_ns},
+	};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, time_columns, 4);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].time_ns != KWHY_UNKNOWN_NS)
+			add_time(&table, rows[i].what, rows[i].time_ns, time->span_ns);
+	if (time->sync_ns == KWHY_UNKNOWN_NS)
+		add_time(&table, "idle: no API calls were recorded to say why", time->idle_ns, time->span_ns);
+	kwhy_table_rule(&table);
+	add_time(&table, "span: first start to last end", time->span_ns, time->span_ns);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
+void kwhy_section_time(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
+
+	for (size_t d = 0; d < shown; d++) {
+		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 8];
+
+		if (!is_active(&ledger->devices[d]))
+			continue;
+		snprintf(title, sizeof(title), "Time, %s",
+			kwhy_device_label(label, &sheet->report->recording->devices[d]));
+		kwhy_sheet_heading(sheet, title, "disjoint; one timeline");
+		write_time(sheet, &ledger->devices[d].time);
+	}
+	kwhy_sheet_more(sheet, ledger->device_count, shown);
+}
+
+static const struct kwhy_table_column utilisation_columns[] = {
+	{"", KWHY_COLUMN_LEFT},
+	{"busy", KWHY_COLUMN_RIGHT},
+	{"SM-weighted", KWHY_COLUMN_RIGHT},
+	{"grid known", KWHY_COLUMN_RIGHT},
+	{"roofline", KWHY_COLUMN_RIGHT},
+	{"streams", KWHY_COLUMN_RIGHT},
+	{"at once", KWHY_COLUMN_RIGHT},
+	{"mean", KWHY_COLUMN_RIGHT},
+};
+
+void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
+	struct kwhy_table table;
+	bool any = false;
+
+	kwhy_table_init(&table, utilisation_columns, 8);
+	for (size_t d = 0; d < shown; d++) {
+		const struct kwhy_device_time *time = &ledger->devices[d].time;
+		char label[KWHY_DEVICE_LABEL_BYTES], mean[KWHY_QUANTITY_BYTES];
+
+		if (!is_active(&ledger->devices[d]))
+			continue;
+		any = true;
+		kwhy_table_cell(&table, kwhy_device_label(label, &sheet->report->recording->devices[d]));
+		kwhy_table_percent(&table, time->busy_ratio);
+		kwhy_table_percent(&table, time->sm_weighted_ratio);
+		kwhy_table_percent(&table, time->sm_weighted_known_ratio);
+		kwhy_table_percent(&table, time->roofline_ratio);
+		kwhy_table_count(&table, time->stream_count);
+		kwhy_table_count(&table, time->max_concurrency);
+		snprintf(mean, sizeof(mean), "%.2f", time->mean_concurrency);
+		kwhy_table_cell(&table, isfinite(time->mean_concurrency) ? mean : NULL);
+	}
+	if (any)
+		kwhy_sheet_heading(sheet, "Utilisation", "of the span");
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	if (any)
+		kwhy_sheet_paragraph(sheet, "  ",
+			"busy: something runs. SM-weighted: blocks resident against what the device holds, "
+			"for kernels "
+			"whose grid is known. roofline: of the peak, where FLOP or bytes are known.");
+}
+
+static const struct kwhy_table_column rank_columns[] = {
+	{"rank", KWHY_COLUMN_RIGHT},
+	{"device", KWHY_COLUMN_LEFT},
+	{"span", KWHY_COLUMN_RIGHT},
+	{"busy", KWHY_COLUMN_RIGHT},
+	{"compute", KWHY_COLUMN_RIGHT},
+	{"exposed coll.", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+};
+
+/* Longest over mean, less one: what the others wait for. */
+static void write_imbalance(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	double sum_ns = 0, longest_ns = 0;
+	char share[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; i < ledger->rank_count; i++) {
+		double compute_ns = (double)ledger->ranks[i].compute_ns;
+
+		sum_ns += compute_ns;
+		longest_ns = compute_ns > longest_ns ? compute_ns : longest_ns;
+	}
+	if (sum_ns <= 0)
+		return;
+	kwhy_sheet_linef(sheet, "  ", "imbalance: the longest compute time is %s above the mean",
+		kwhy_quantity_percent(share, longest_ns / (sum_ns / (double)ledger->rank_count) - 1));
+}
+
+void kwhy_section_ranks(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->rank_count, DEVICE_ROWS);
+	struct kwhy_table table;
+
+	if (ledger->rank_count < 2)
+		return;
+	kwhy_sheet_heading(sheet, "Devices side by side", NULL);
+	kwhy_table_init(&table, rank_columns, 7);
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_rank_sum *rank = &ledger->ranks[i];
+		char label[KWHY_DEVICE_LABEL_BYTES];
+
+		if (rank->rank == KWHY_NONE)
+			kwhy_table_cell(&table, "-");
+		else
+			kwhy_table_count(&table, rank->rank);
+		snprintf(label, sizeof(label), "GPU %d",
+			sheet->report->recording->devices[rank->device].index);
+		kwhy_table_cell(&table, label);
+		kwhy_table_time(&table, rank->span_ns);
+		kwhy_table_time(&table, rank->busy_ns);
+		kwhy_table_time(&table, rank->compute_ns);
+		kwhy_table_time(&table, rank->collective_exposed_ns);
+		kwhy_table_energy(&table, rank->energy_nj);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, ledger->rank_count, shown);
+	write_imbalance(sheet);
+}
+
+static const struct kwhy_table_column stream_columns[] = {
+	{"device", KWHY_COLUMN_LEFT},
+	{"stream", KWHY_COLUMN_LEFT},
+	{"activities", KWHY_COLUMN_RIGHT},
+	{"busy", KWHY_COLUMN_RIGHT},
+	{"of it alone", KWHY_COLUMN_RIGHT},
+};
+
+void kwhy_section_streams(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_recording *recording = sheet->report->recording;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->stream_count, STREAM_ROWS);
+	struct kwhy_table table;
+
+	if (ledger->stream_count < 2)
+		return;
+	kwhy_sheet_heading(sheet, "Streams", NULL);
+	kwhy_table_init(&table, stream_columns, 5);
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_stream_sum *sum = &ledger->streams[i];
+		const struct kwhy_stream *stream = &recording->streams[sum->stream];
+		char label[KWHY_DEVICE_LABEL_BYTES], id[32];
+
+		snprintf(id, sizeof(id), "%lld", (long long)stream->id);
+		kwhy_table_cell(&table, kwhy_device_label(label, &recording->devices[stream->device]));
+		kwhy_table_cell(&table, id);
+		kwhy_table_count(&table, sum->count);
+		kwhy_table_time(&table, sum->busy_ns);
+		kwhy_table_time(&table, sum->alone_ns);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, ledger->stream_count, shown);
+}

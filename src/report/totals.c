@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/totals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_known(int64_t *sum, int64_t more)
+{
+	if (*sum == KWHY_UNKNOWN_NJ || more == KWHY_UNKNOWN_NJ || __builtin_add_overflow(*sum, more, sum))
+		*sum = KWHY_UNKNOWN_NJ;
+}
+
+static void add_time(int64_t *sum_ns, int64_t more_ns)
+{
+	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
+		*sum_ns = INT64_MAX;
+}
+
+static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
+{
+	const struct kwhy_device_energy *energy = &books->energy;
+	int64_t window_ns = energy->end_ns - energy->start_ns;
+
+	totals->active_count += books->account_of != NULL && books->time.span_ns > 0;
+	add_time(&totals->span_ns, books->time.span_ns);
+	add_time(&totals->busy_ns, books->time.busy_ns);
+	if (!energy->known)
+		return;
+	if (!totals->known_count++) {
+		totals->energy_nj = totals->idle_nj = 0;
+		totals->power_w = 0;
+	}
+	totals->modelled |= energy->modelled;
+	add_known(&totals->energy_nj, energy->attributed_nj);
+	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
+	totals->power_w += window_ns > 0 ? (double)energy->attributed_nj / (double)window_ns : NAN;
+	for (size_t i = 0; i < books->account_count; i++)
+		if (kwhy_category_is_idle((enum kwhy_category)books->accounts[i].category))
+			add_known(&totals->idle_nj, books->accounts[i].gross_nj);
+}
+
+static struct kwhy_total total_of(const struct kwhy_account *account)
+{
+	return (struct kwhy_total){.category = account->category,
+		.name = account->name ? account->name : "",
+		.count = account->count,
+		.time_ns = account->time_ns,
+		.gross_nj = account->gross_nj,
+		.idle_nj = account->idle_nj,
+		.net_nj = account->net_nj,
+		.low_nj = account->low_nj,
+		.high_nj = account->high_nj,
+		.basis = account->basis,
+		.above_samples = account->above_samples,
+		.above_limit = account->above_limit};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct kwhy_total *x = a, *y = b;
+
+	return x->category != y->category ? (x->category > y->category) - (x->category < y->category)
+					  : strcmp(x->name, y->name);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct kwhy_total *x = a, *y = b;
+
+	if (x->gross_nj != y->gross_nj)
+		return x->gross_nj < y->gross_nj ? 1 : -1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? 1 : -1;
+	return compare_names(a, b);
+}
+
+/* Devices are fitted apart, so their errors are independent: half-widths add in squares. */
+static int64_t away_nj(int64_t gross_nj, int64_t a_nj, int64_t b_nj)
+{
+	if (gross_nj == KWHY_UNKNOWN_NJ || a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ)
+		return KWHY_UNKNOWN_NJ;
+	return llround(hypot((double)a_nj, (double)b_nj));
+}
+
+static int64_t difference_nj(int64_t a_nj, int64_t b_nj)
+{
+	return a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : a_nj - b_nj;
+}
+
+static void merge(struct kwhy_total *into, const struct kwhy_total *row)
+{
+	int64_t below_nj = away_nj(row->gross_nj, difference_nj(into->gross_nj, into->low_nj),
+		difference_nj(row->gross_nj, row->low_nj));
+	int64_t above_nj = away_nj(row->gross_nj, difference_nj(into->high_nj, into->gross_nj),
+		difference_nj(row->high_nj, row->gross_nj));
+
+	into->count += row->count;
+	add_time(&into->time_ns, row->time_ns);
+	add_known(&into->gross_nj, row->gross_nj);
+	add_known(&into->idle_nj, row->idle_nj);
+	add_known(&into->net_nj, row->net_nj);
+	into->low_nj = difference_nj(into->gross_nj, below_nj);
+	into->high_nj = into->gross_nj;
+	add_known(&into->high_nj, above_nj);
+	into->basis = into->basis > row->basis ? into->basis : row->basis;
+	into->above_samples |= row->above_samples;
+	into->above_limit |= row->above_limit;
+}
+
+static void merge_equal(struct kwhy_totals *totals)
+{
+	size_t kept = 0;
+
+	qsort(totals->rows, totals->row_count, sizeof(*totals->rows), compare_names);
+	for (size_t i = 0; i < totals->row_count; i++) {
+		if (kept && compare_names(&totals->rows[kept - 1], &totals->rows[i]) == 0)
+			merge(&totals->rows[kept - 1], &totals->rows[i]);
+		else
+			totals->rows[kept++] = totals->rows[i];
+	}
+	totals->row_count = kept;
+	qsort(totals->rows, totals->row_count, sizeof(*totals->rows), compare_sizes);
+}
+
+enum kwhy_status kwhy_totals_init(
+	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error)
+{
+	size_t count = 0;
+
+	*totals = (struct kwhy_totals){
+		.energy_nj = KWHY_UNKNOWN_NJ, .idle_nj = KWHY_UNKNOWN_NJ, .power_w = NAN};
+	for (size_t d = 0; d < ledger->device_count; d++)
+		count += ledger->devices[d].account_count;
+	totals->rows = calloc(count + 1, sizeof(*totals->rows));
+	if (!totals->rows)
+		return kwhy_fail_memory(error, "the totals of the report");
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		add_device(totals, &ledger->devices[d]);
+		for (size_t i = 0; i < ledger->devices[d].account_count; i++)
+			totals->rows[totals->row_count++] = total_of(&ledger->devices[d].accounts[i]);
+	}
+	if (ledger->device_count > 1)
+		merge_equal(totals);
+	return KWHY_OK;
+}
+
+void kwhy_totals_done(struct kwhy_totals *totals)
+{
+	free(totals->rows);
+	*totals = (struct kwhy_totals){0};
+}
+
+double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)
+{
+	if (totals->energy_nj != KWHY_UNKNOWN_NJ)
+		return row->gross_nj == KWHY_UNKNOWN_NJ || totals->energy_nj <= 0
+			? NAN
+			: (double)row->gross_nj / (double)totals->energy_nj;
+	return totals->span_ns > 0 ? (double)row->time_ns / (double)totals->span_ns : NAN;
+}
