@@ -3,6 +3,7 @@
 #include "ledger/accounts_sort.h"
 #include "unit/ledger/build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct kwhy_activity memory_activity(struct kwhy_recording *recording, enum kwhy_activity_kind kind,
@@ -138,6 +139,24 @@ static void every_activity_knows_its_account_after_the_sort(void **state)
 	build_free(recording, ledger);
 }
 
+static void a_thousand_names_have_a_thousand_accounts(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "kernel %d", i % 1000);
+		build_kernel(recording, 0, i, i + 1, name);
+	}
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].account_count, 1000);
+	for (size_t i = 0; i < 1000; i++)
+		assert_int_equal(ledger->devices[0].accounts[i].count, 3);
+	build_free(recording, ledger);
+}
+
 static void idle_has_an_account_for_each_reason_that_took_time(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -262,6 +281,7 @@ int main(void)
 		cmocka_unit_test(kernels_are_pooled_by_name_and_collectives_apart),
 		cmocka_unit_test(copies_and_memsets_have_an_account_a_kind_and_size_class_or_given_name),
 		cmocka_unit_test(every_activity_knows_its_account_after_the_sort),
+		cmocka_unit_test(a_thousand_names_have_a_thousand_accounts),
 		cmocka_unit_test(idle_has_an_account_for_each_reason_that_took_time),
 		cmocka_unit_test(metered_time_around_the_activities_is_outside_as_far_as_it_is_covered),
 		cmocka_unit_test(without_covered_time_around_the_activities_no_outside_account_is_left),
