@@ -1,5 +1,4 @@
 # Where everything goes: `cmake --install`, the `man` target and, in a portable build, the `portable` target.
-include(GNUInstallDirs)
 
 # Man pages: one scdoc source a page.
 find_program(KWHY_SCDOC scdoc)

@@ -1,3 +1,4 @@
+include(GNUInstallDirs)
 option(KWHY_TESTS "Build the tests" ON)
 option(KWHY_BENCH "Build the benchmarks of our own code" ON)
 option(KWHY_FUZZERS "Build libFuzzer targets (clang only)" OFF)
