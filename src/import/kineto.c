@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/kineto_file.h"
+#include "import/kineto_window.h"
+#include "import/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where in the document the next token stands. */
+enum place {
+	PLACE_START,
+	PLACE_FIRST_MEMBER, /* after the '{' of the top object */
+	PLACE_MEMBER,	    /* after a ',' there */
+	PLACE_MEMBER_END,   /* after a value there */
+	PLACE_FIRST_EVENT,  /* after the '[' of the events */
+	PLACE_EVENT,	    /* after a ',' there */
+	PLACE_EVENT_END,    /* after an event */
+	PLACE_END	    /* after the top value */
+};
+
+/* Places that break the grammar and are passed under `partial`; more, and the file is taken as ending there.
+ */
+enum { BREAKS_MAX = 10000 };
+
+struct document {
+	struct kwhy_kineto_file *file;
+	struct kwhy_kineto_window window;
+	struct kwhy_kineto_walk walk;
+	struct kwhy_kineto_event event;
+	enum place place;
+	bool in_object; /* the top value is an object, not a bare list of events */
+	bool has_events;
+	bool seeking; /* the text is broken; looking for where events go on */
+	bool stopped; /* nothing more is to be read */
+	struct kwhy_error *error;
+	enum kwhy_status status; /* a failure that is not one of grammar */
+};
+
+static uint64_t place_of(const struct document *document, size_t at)
+{
+	return document->window.offset + at;
+}
+
+static bool fail(struct document *document, enum kwhy_status status)
+{
+	document->status = status;
+	return false;
+}
+
+/* Unusable things are errors, or with `partial` counted and passed. */
+static bool pass_over(struct document *document, enum kwhy_status status)
+{
+	if (status == KWHY_E_INPUT && document->file->partial)
+		document->file->counts.skipped++;
+	else if (status)
+		return fail(document, status);
+	return true;
+}
+
+static bool read_start(struct document *document)
+{
+	char first = kwhy_kineto_walk_peek(&document->walk);
+
+	if (!strncmp(document->walk.text + *document->walk.token, "\xEF\xBB\xBF", 3)) {
+		document->walk.token++; /* a byte order mark, as editors leave it */
+		first = kwhy_kineto_walk_peek(&document->walk);
+	}
+	document->in_object = first == '{';
+	document->has_events = first == '[';
+	document->place = document->in_object ? PLACE_FIRST_MEMBER : PLACE_FIRST_EVENT;
+	if (first != '{' && first != '[')
+		return kwhy_kineto_walk_fail(&document->walk, "'{' or '['");
+	document->walk.token++;
+	return true;
+}
+
+static bool read_meta(struct document *document, struct kwhy_kineto_span key)
+{
+	struct kwhy_kineto_file *file = document->file;
+	struct kwhy_error why;
+	struct kwhy_kineto_span value;
+	enum kwhy_status status;
+
+	if (!kwhy_kineto_walk_value(&document->walk, &value))
+		return false;
+	status = kwhy_kineto_meta_read(file, document->walk.text + key.at, key.length,
+		document->walk.text + value.at, value.length, &why);
+	if (status == KWHY_E_INPUT)
+		kwhy_error_set(document->error, status,
+			"%s: \"%.*s\" %s at byte %" PRIu64
+			"; correct it, or read the trace without it with --partial",
+			file->path, key.length < 60 ? (int)key.length : 60, document->walk.text + key.at,
+			why.text, place_of(document, value.at));
+	else if (status)
+		*document->error = why;
+	document->place = PLACE_MEMBER_END;
+	return pass_over(document, status);
+}
+
+static bool is_events(const struct document *document, struct kwhy_kineto_span key)
+{
+	static const char name[] = "traceEvents";
+
+	return key.length == sizeof(name) - 1 && !memcmp(document->walk.text + key.at, name, key.length) &&
+		kwhy_kineto_walk_peek(&document->walk) == '[';
+}
+
+static bool read_member(struct document *document)
+{
+	struct kwhy_kineto_span key;
+
+	if (document->place == PLACE_FIRST_MEMBER && kwhy_kineto_walk_peek(&document->walk) == '}') {
+		document->place = PLACE_MEMBER_END;
+		return true;
+	}
+	if (!kwhy_kineto_walk_key(&document->walk, &key))
+		return false;
+	if (!is_events(document, key))
+		return read_meta(document, key);
+	document->walk.token++;
+	document->has_events = true;
+	document->place = PLACE_FIRST_EVENT;
+	return true;
+}
+
+static bool read_event(struct document *document)
+{
+	if (document->place == PLACE_FIRST_EVENT && kwhy_kineto_walk_peek(&document->walk) == ']') {
+		document->place = PLACE_EVENT_END;
+		return true;
+	}
+	if (!kwhy_kineto_event_read(&document->event, &document->walk, &document->file->words))
+		return false;
+	document->file->counts.events++;
+	document->place = PLACE_EVENT_END;
+	if (document->event.kind == KWHY_KINETO_OTHER)
+		return true;
+	document->event.text_offset = document->window.offset;
+	return pass_over(document, kwhy_kineto_row_add(document->file, &document->event, document->error));
+}
+
+static bool read_member_end(struct document *document)
+{
+	document->place = PLACE_MEMBER;
+	if (kwhy_kineto_walk_peek(&document->walk) == '}')
+		document->place = PLACE_END;
+	else if (kwhy_kineto_walk_peek(&document->walk) != ',')
+		return kwhy_kineto_walk_fail(&document->walk, "',' or '}' after a value");
+	document->walk.token++;
+	return true;
+}
+
+static bool read_event_end(struct document *document)
+{
+	document->place = PLACE_EVENT;
+	if (kwhy_kineto_walk_peek(&document->walk) == ']')
+		document->place = document->in_object ? PLACE_MEMBER_END : PLACE_END;
+	else if (kwhy_kineto_walk_peek(&document->walk) != ',')
+		return kwhy_kineto_walk_fail(&document->walk, "',' or ']' after an event");
+	document->walk.token++;
+	return true;
+}
+
+static bool read_end(struct document *document)
+{
+	return kwhy_kineto_walk_fail(&document->walk, "nothing more after the end");
+}
+
+/* One unit: a member, an event or what stands between them. False: it is not whole, or a failure. */
+static bool read_unit(struct document *document)
+{
+	static bool (*const read[])(struct document *) = {
+		[PLACE_START] = read_start,
+		[PLACE_FIRST_MEMBER] = read_member,
+		[PLACE_MEMBER] = read_member,
+		[PLACE_MEMBER_END] = read_member_end,
+		[PLACE_FIRST_EVENT] = read_event,
+		[PLACE_EVENT] = read_event,
+		[PLACE_EVENT_END] = read_event_end,
+		[PLACE_END] = read_end,
+	};
+
+	return read[document->place](document);
+}
+
+static void set_truncated(struct document *document)
+{
+	document->file->recording->lost.truncated = true;
+	document->stopped = true;
+}
+
+static enum kwhy_status note_truncated(struct document *document, uint64_t at, const char *why)
+{
+	set_truncated(document);
+	return kwhy_recording_add_note(document->file->recording, KWHY_NOTE_WARNING, "truncated",
+		document->error,
+		"%s: %s at byte %" PRIu64 "; what stands before it is read, the rest is missing.",
+		document->file->path, why, at);
+}
+
+/* The file ends inside of something. */
+static enum kwhy_status end_early(struct document *document, uint64_t at)
+{
+	if (document->file->partial)
+		return note_truncated(document, at,
+			document->window.failed ? "the file cannot be read further" : "the file ends early");
+	return kwhy_fail(document->error, KWHY_E_INPUT,
+		"%s ends early, at byte %" PRIu64 " of its text: the copy or the export was cut; copy it "
+		"again, or read what is whole with --partial",
+		document->file->path, at);
+}
+
+static enum kwhy_status fail_grammar(struct document *document, size_t at, const char *fault)
+{
+	char found = document->walk.text[at];
+	uint64_t place = place_of(document, at);
+
+	if (document->place == PLACE_START)
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s is not a trace: its text does not begin with '{' or '[' at byte %" PRIu64
+			"; name the file that export_chrome_trace() wrote",
+			document->file->path, place);
+	if (place >= document->window.mended_first)
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s is not valid JSON: broken UTF-8 or a control character inside a string at byte "
+			"%" PRIu64 "; export it again, or read it without such events with --partial",
+			document->file->path, document->window.mended_first);
+	return kwhy_fail(document->error, KWHY_E_INPUT,
+		"%s is not valid JSON: expected %s at byte %" PRIu64
+		", found '%c' (a quote left unescaped by "
+		"the profiler does this)\nexport it again with a newer PyTorch, or leave such events out "
+		"with --partial",
+		document->file->path, fault, place, found >= ' ' && found < 0x7F ? found : '?');
+}
+
+/* Broken text. Among the events another one is found to go on with; elsewhere there is no telling. */
+static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
+{
+	bool among_events = document->place >= PLACE_FIRST_EVENT && document->place <= PLACE_EVENT_END;
+
+	if (!document->file->partial)
+		return fail_grammar(document, at, document->walk.fault);
+	document->file->counts.breaks++;
+	document->file->counts.skipped++;
+	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
+		return note_truncated(document, place_of(document, at), "the text is broken");
+	document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
+	document->place = PLACE_EVENT;
+	return KWHY_OK;
+}
+
+/* The last token of a file that was cut inside of `true` and the like. */
+static bool is_cut_word(const struct document *document, size_t token)
+{
+	char first = kwhy_kineto_walk_peek(&document->walk);
+
+	return token + 1 == document->window.token_count && first >= 'A' && document->place != PLACE_START &&
+		document->place != PLACE_END && !strchr("[]{}", first);
+}
+
+/* The walk stopped before the end of the window's tokens, or at it with a unit that is not whole. */
+static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *out_used)
+{
+	const struct kwhy_kineto_window *window = &document->window;
+	size_t last = (size_t)(document->walk.token - window->tokens);
+	bool whole = kwhy_kineto_window_whole(window);
+	size_t at = *document->walk.token;
+
+	*out_used = unit_at;
+	if (document->status)
+		return document->status;
+	if (last >= window->token_count && !whole)
+		return KWHY_OK; /* the next window begins with this unit */
+	if (whole && (last >= window->token_count || is_cut_word(document, last)))
+		return end_early(document, place_of(document, window->cut));
+	return break_off(document, at, out_used);
+}
+
+/* After a break the events may have ended: `]` is what read_event_end() takes. */
+static void resume(struct document *document)
+{
+	if (kwhy_kineto_walk_peek(&document->walk) == ']')
+		document->place = PLACE_EVENT_END;
+}
+
+static enum kwhy_status walk_window(struct document *document, size_t *out_used)
+{
+	const struct kwhy_kineto_window *window = &document->window;
+	const uint32_t *end = window->tokens + window->token_count;
+
+	document->walk = (struct kwhy_kineto_walk){
+		.text = kwhy_kineto_window_text(window), .token = window->tokens};
+	if (document->place == PLACE_EVENT)
+		resume(document);
+	while (document->walk.token < end) {
+		const uint32_t *unit = document->walk.token;
+		enum place place = document->place;
+
+		if (!read_unit(document)) {
+			if (document->walk.token >= end)
+				document->place = place;
+			return stop(document, *unit, out_used);
+		}
+	}
+	*out_used = window->cut;
+	return KWHY_OK;
+}
+
+/* Strict reading takes no text that had to be mended, though nothing else was wrong with it. */
+static enum kwhy_status check_mended(struct document *document)
+{
+	if (document->window.mended == 0 || document->file->partial)
+		return KWHY_OK;
+	return fail_grammar(document, (size_t)(document->window.mended_first - document->window.offset), "");
+}
+
+static enum kwhy_status read_window(struct document *document, size_t *out_used)
+{
+	enum kwhy_status status;
+
+	if (document->seeking) {
+		document->seeking = !kwhy_kineto_window_resume(&document->window, 0, out_used);
+		if (document->seeking && kwhy_kineto_window_whole(&document->window))
+			return end_early(document, place_of(document, document->window.cut));
+		return KWHY_OK;
+	}
+	status = walk_window(document, out_used);
+	return status ? status : check_mended(document);
+}
+
+/* The end of the file where a unit is expected. */
+static enum kwhy_status check_end(struct document *document)
+{
+	if (document->place != PLACE_END || document->window.failed)
+		return end_early(document, place_of(document, document->window.cut));
+	document->stopped = true;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_document(struct document *document)
+{
+	size_t used = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && !document->stopped) {
+		status = kwhy_kineto_window_next(&document->window, used, document->error);
+		if (!status)
+			status = read_window(document, &used);
+		if (!status && !document->stopped && !document->seeking && used == document->window.cut &&
+			kwhy_kineto_window_whole(&document->window))
+			status = check_end(document);
+	}
+	return status;
+}
+
+static enum kwhy_status check_events(const struct document *document)
+{
+	if (document->has_events)
+		return KWHY_OK;
+	return kwhy_fail(document->error, KWHY_E_INPUT,
+		"%s is JSON without \"traceEvents\": not a trace of the PyTorch profiler; name the file that "
+		"export_chrome_trace() wrote",
+		document->file->path);
+}
+
+static enum kwhy_status note_mended(struct document *document)
+{
+	if (document->window.mended == 0)
+		return KWHY_OK;
+	return kwhy_recording_add_note(document->file->recording, KWHY_NOTE_WARNING, "text-mended",
+		document->error,
+		"%s: %" PRIu64 " bytes are no valid JSON text, the first at byte %" PRIu64
+		"; they read as '?' or ' '.",
+		document->file->path, document->window.mended, document->window.mended_first);
+}
+
+static enum kwhy_status read_stream(
+	struct kwhy_kineto_file *file, struct kwhy_stream *stream, struct kwhy_error *error)
+{
+	struct document *document = calloc(1, sizeof(*document));
+	enum kwhy_status status;
+
+	if (!document)
+		return kwhy_fail_memory(error, "reading a trace");
+	document->file = file;
+	document->error = error;
+	status = kwhy_kineto_window_open(&document->window, stream, file->path, file->partial, error);
+	if (!status)
+		status = read_document(document);
+	if (!status)
+		status = check_events(document);
+	if (!status)
+		status = note_mended(document);
+	kwhy_kineto_window_close(&document->window);
+	free(document);
+	return status;
+}
+
+/* The rows that name this file and its process. */
+static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = file->recording;
+	struct kwhy_source source = {.format = KWHY_FORMAT_KINETO};
+	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE};
+	enum kwhy_status status;
+
+	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
+	if (!file->path)
+		return kwhy_fail_memory(error, "reading a trace");
+	status = kwhy_recording_add_source(recording, &source, &file->source, error);
+	process.source = file->source;
+	if (!status)
+		status = kwhy_recording_add_process(recording, &process, &file->process, error);
+	file->first_device = recording->device_count;
+	file->first_activity = recording->activities.count;
+	file->first_call = recording->calls.count;
+	file->first_range = recording->range_count;
+	file->first_memory = recording->memory_count;
+	file->meta.rank = KWHY_NONE;
+	file->copy_name = KWHY_NONE;
+	kwhy_kineto_words_init(&file->words);
+	return status;
+}
+
+static void file_free(struct kwhy_kineto_file *file)
+{
+	kwhy_collectives_free(file->collectives);
+	kwhy_kineto_names_done(&file->names);
+	kwhy_track_map_done(&file->devices);
+	kwhy_track_map_done(&file->streams);
+	kwhy_track_map_done(&file->threads);
+	free(file->meta.devices);
+	free(file);
+}
+
+static enum kwhy_status kineto_read(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_kineto_file *file = calloc(1, sizeof(*file));
+	struct kwhy_stream *stream = NULL;
+	enum kwhy_status status;
+
+	if (!file)
+		return kwhy_fail_memory(error, "reading a trace");
+	file->recording = recording;
+	file->partial = options->partial;
+	status = kwhy_collectives_new(options->collectives_path, &file->collectives, error);
+	if (!status)
+		status = kwhy_stream_open(path, &stream, error);
+	if (!status)
+		status = begin(file, path, error);
+	if (!status)
+		status = read_stream(file, stream, error);
+	else
+		kwhy_stream_close(stream);
+	if (!status)
+		status = kwhy_kineto_finish(file, error);
+	file_free(file);
+	return status;
+}
+
+static bool kineto_probe(const char *path, const unsigned char *head, size_t length)
+{
+	size_t at = length >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
+
+	(void)path;
+	while (at < length && memchr(" \t\r\n", head[at], 4))
+		at++;
+	return at < length && (head[at] == '{' || head[at] == '[');
+}
+
+const struct kwhy_trace_reader kwhy_reader_kineto = {
+	.format = KWHY_FORMAT_KINETO, .probe = kineto_probe, .read = kineto_read};
