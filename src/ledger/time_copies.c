@@ -1,51 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/time_copies.h"
 
+#include "base/column.h"
+#include "ledger/keys.h"
 #include "ledger/saturate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/*
- * A place for every combination of kind, memories and size class, so that a row costs one addition; the
- * few that occur are listed in the order of their places.
- */
-enum {
-	SIZE_CLASSES = 65, /* 64 powers of two, and unknown */
-	KINDS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT,
-	PLACES = KINDS * SIZE_CLASSES,
+/* The sums of one device by kind, memories and size class, in the order they first occur. */
+struct classes {
+	struct kwhy_keys keys;
+	struct kwhy_copy_class_sum *items;
+	size_t count, capacity;
 };
 
-static size_t place_of(const struct kwhy_activities *rows, size_t row)
+/* Kind, memories and size class in one number that sorts like them. */
+static uint64_t key_of(uint32_t kind, uint32_t src_memory, uint32_t dst_memory, uint32_t size_class)
 {
-	uint32_t size_class = kwhy_size_class_of(rows->bytes[row]);
-	size_t kind = ((size_t)rows->copy_kind[row] * KWHY_MEMORY_KIND_COUNT + rows->src_memory[row]) *
-			KWHY_MEMORY_KIND_COUNT +
-		rows->dst_memory[row];
-
-	return kind * SIZE_CLASSES + (size_class == KWHY_NONE ? SIZE_CLASSES - 1 : size_class);
+	return (uint64_t)(kind << 16 | src_memory << 8 | dst_memory) << 32 | size_class;
 }
 
-static void add_row(struct kwhy_copy_class_sum *sum, const struct kwhy_activities *rows, size_t row)
+static enum kwhy_status find(struct classes *classes, const struct kwhy_activities *rows, size_t row,
+	struct kwhy_copy_class_sum **out, struct kwhy_error *error)
 {
-	uint32_t size_class = kwhy_size_class_of(rows->bytes[row]);
+	struct kwhy_copy_class_sum sum = {
+		.kind = rows->copy_kind[row],
+		.src_memory = rows->src_memory[row],
+		.dst_memory = rows->dst_memory[row],
+		.size_class = kwhy_size_class_of(rows->bytes[row]),
+	};
+	uint64_t key = key_of(sum.kind, sum.src_memory, sum.dst_memory, sum.size_class);
+	uint32_t number;
+	enum kwhy_status status = kwhy_keys_number(&classes->keys, key, &number, error);
 
-	sum->kind = rows->copy_kind[row];
-	sum->src_memory = rows->src_memory[row];
-	sum->dst_memory = rows->dst_memory[row];
-	sum->size_class = size_class;
+	if (!status)
+		status = kwhy_column_reserve((void **)&classes->items, &classes->capacity, (size_t)number + 1,
+			sizeof(*classes->items), "sums of copies", error);
+	if (status)
+		return status;
+	if (number == classes->count)
+		classes->items[classes->count++] = sum;
+	*out = &classes->items[number];
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_row(
+	struct classes *classes, const struct kwhy_activities *rows, size_t row, struct kwhy_error *error)
+{
+	struct kwhy_copy_class_sum *sum;
+	enum kwhy_status status = find(classes, rows, row, &sum, error);
+
+	if (status)
+		return status;
 	sum->count++;
-	if (size_class != KWHY_NONE)
+	if (sum->size_class != KWHY_NONE)
 		sum->bytes = kwhy_saturate_add_unsigned(sum->bytes, rows->bytes[row]);
 	sum->total_ns = kwhy_saturate_add(sum->total_ns, rows->end_ns[row] - rows->start_ns[row]);
+	return KWHY_OK;
 }
 
-static size_t count_used(const struct kwhy_copy_class_sum *places)
+static int compare_sums(const void *a, const void *b)
 {
-	size_t used = 0;
+	const struct kwhy_copy_class_sum *x = a, *y = b;
+	uint64_t left = key_of(x->kind, x->src_memory, x->dst_memory, x->size_class);
+	uint64_t right = key_of(y->kind, y->src_memory, y->dst_memory, y->size_class);
 
-	for (size_t i = 0; i < PLACES; i++)
-		used += places[i].count > 0;
-	return used;
+	return (left > right) - (left < right);
 }
 
 static bool same_kind(const struct kwhy_copy_sum *copy, const struct kwhy_copy_class_sum *item)
@@ -74,18 +95,18 @@ static void pool_classes(struct kwhy_device_time *time)
 	}
 }
 
-static enum kwhy_status keep_used(struct kwhy_ledger *ledger, struct kwhy_device_time *time,
-	const struct kwhy_copy_class_sum *places, struct kwhy_error *error)
+static enum kwhy_status keep(struct kwhy_ledger *ledger, struct kwhy_device_time *time,
+	const struct classes *classes, struct kwhy_error *error)
 {
-	size_t used = count_used(places);
-
-	time->copy_classes = kwhy_arena_alloc(&ledger->arena, used, sizeof(*time->copy_classes));
-	time->copies = kwhy_arena_alloc(&ledger->arena, used, sizeof(*time->copies));
+	time->copy_classes = kwhy_arena_alloc(&ledger->arena, classes->count, sizeof(*time->copy_classes));
+	time->copies = kwhy_arena_alloc(&ledger->arena, classes->count, sizeof(*time->copies));
 	if (!time->copy_classes || !time->copies)
 		return kwhy_fail_memory(error, "sums of copies");
-	for (size_t i = 0; i < PLACES; i++)
-		if (places[i].count > 0)
-			time->copy_classes[time->copy_class_count++] = places[i];
+	time->copy_class_count = classes->count;
+	if (classes->count == 0)
+		return KWHY_OK;
+	qsort(classes->items, classes->count, sizeof(*classes->items), compare_sums);
+	memcpy(time->copy_classes, classes->items, classes->count * sizeof(*classes->items));
 	pool_classes(time);
 	return KWHY_OK;
 }
@@ -94,19 +115,15 @@ enum kwhy_status kwhy_ledger_time_copies(struct kwhy_ledger *ledger, const struc
 	uint32_t device, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
-	struct kwhy_device_time *time = &ledger->devices[device].time;
-	struct kwhy_copy_class_sum *places;
-	enum kwhy_status status;
+	struct classes classes = {0};
+	enum kwhy_status status = KWHY_OK;
 
-	if (time->copy_count == 0)
-		return KWHY_OK;
-	places = calloc(PLACES, sizeof(*places));
-	if (!places)
-		return kwhy_fail_memory(error, "sums of copies");
-	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++)
+	for (size_t i = rows->first[device]; !status && i < rows->first[device + 1]; i++)
 		if (rows->kind[i] == KWHY_ACTIVITY_COPY)
-			add_row(&places[place_of(rows, i)], rows, i);
-	status = keep_used(ledger, time, places, error);
-	free(places);
+			status = add_row(&classes, rows, i, error);
+	if (!status)
+		status = keep(ledger, &ledger->devices[device].time, &classes, error);
+	kwhy_keys_done(&classes.keys);
+	free(classes.items);
 	return status;
 }
