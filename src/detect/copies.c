@@ -139,10 +139,9 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 }
 
 /* A copy up from pageable memory that the thread waits for at once drains the device for nothing. */
-static void visit_pageable(void *context, uint32_t call, uint32_t wait)
+static void visit_pageable(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
-	const struct kwhy_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	uint32_t row = view->issued[call];
 

@@ -88,7 +88,7 @@ const struct kwhy_detector kwhy_detectors[] = {
 	{"idle-context", "Idle context", "release the device, or share it, while there is nothing to do",
 		kwhy_detect_idle_context, {{"min_ms", 1000, "ms; shorter idle stretches do not count"}}},
 	{"fp32-matmul", "FP32 matrix products",
-		"allow TF32 (allow_tf32, cublasSetMathMode) or use BF16 where the result allows it",
+		"allow TF32 (allow_tf32, cublasSetMathMode) or use BF16 or FP16 where the result allows it",
 		kwhy_detect_fp32_matmul,
 		{{"max_tensor_share", 0.5, "share of product time on tensor cores; above, silent"}}},
 	{"dense-on-sparse", "Dense work on sparse data", "work on the sparse form (gather, cuSPARSE SpMM)",
@@ -175,17 +175,29 @@ static enum kwhy_status set_threshold(struct settings *settings, const char *giv
 		given, name + name_length + (name[name_length] == '='), &settings->values[d][t], error);
 }
 
+static enum kwhy_status run_on_device(struct kwhy_detect_context *context, const struct settings *settings)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t d = 0; !status && d < DETECTOR_COUNT; d++) {
+		context->detector = &kwhy_detectors[d];
+		context->thresholds = settings->values[d];
+		status = kwhy_detectors[d].run(context);
+	}
+	return status;
+}
+
+/* Devices without work are passed over, but not the first: what is found across devices is found there. */
 static enum kwhy_status run_all(struct kwhy_detect_context *context, const struct settings *settings)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < DETECTOR_COUNT * context->recording->device_count; i++) {
-		size_t d = i % DETECTOR_COUNT;
+	for (size_t d = 0; !status && d < context->recording->device_count; d++) {
+		const struct kwhy_device_view *seen = &context->view->devices[d];
 
-		context->device = (uint32_t)(i / DETECTOR_COUNT);
-		context->detector = &kwhy_detectors[d];
-		context->thresholds = settings->values[d];
-		status = kwhy_detectors[d].run(context);
+		context->device = (uint32_t)d;
+		if (d == 0 || seen->begin < seen->end)
+			status = run_on_device(context, settings);
 	}
 	return status;
 }

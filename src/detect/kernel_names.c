@@ -3,13 +3,12 @@
 #include "detect/families.h"
 #include "detect/tally.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Waste of which a trace shows the kernel's name alone; these findings say "may". */
 
 enum sort_of_kernel {
-	SORT_UNSEEN, /* not looked at yet */
+	SORT_UNSEEN, /* not looked at yet: 0, as the view begins */
 	SORT_OTHER,
 	SORT_FP32,   /* matrix product on the FP32 units */
 	SORT_TENSOR, /* matrix product on tensor cores */
@@ -64,15 +63,15 @@ static enum sort_of_kernel sort_by_name(const char *name)
 }
 
 /* Looks at each name once. */
-static enum sort_of_kernel sort_of(const struct kwhy_recording *recording, uint8_t *sorts, size_t row)
+static enum sort_of_kernel sort_of(const struct kwhy_view *view, size_t row)
 {
-	uint32_t name = recording->activities.name[row];
+	uint32_t name = view->recording->activities.name[row];
 
-	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
+	if (view->recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
 		return SORT_OTHER;
-	if (sorts[name] == SORT_UNSEEN)
-		sorts[name] = (uint8_t)sort_by_name(kwhy_names_get(&recording->names, name));
-	return sorts[name];
+	if (view->name_sorts[name] == SORT_UNSEEN)
+		view->name_sorts[name] = (uint8_t)sort_by_name(kwhy_names_get(&view->recording->names, name));
+	return view->name_sorts[name];
 }
 
 static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
@@ -87,16 +86,16 @@ static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 /* Marks FP32 products; gives the share of tensor-core products in the time of all products. */
-static double mark_fp32(struct kwhy_tally *tally, uint8_t *sorts)
+static double mark_fp32(struct kwhy_tally *tally)
 {
-	const struct kwhy_recording *recording = tally->context->recording;
-	const struct kwhy_activities *rows = &recording->activities;
-	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	double fp32_ns = 0, tensor_ns = 0;
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
 		double length_ns = (double)(rows->end_ns[i] - rows->start_ns[i]);
-		enum sort_of_kernel sort = sort_of(recording, sorts, i);
+		enum sort_of_kernel sort = sort_of(view, i);
 
 		if (sort == SORT_TENSOR)
 			tensor_ns += length_ns;
@@ -111,66 +110,60 @@ static double mark_fp32(struct kwhy_tally *tally, uint8_t *sorts)
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context)
 {
 	struct kwhy_verdict verdict = kwhy_verdict_default();
-	uint8_t *sorts = calloc(context->recording->names.count + 1, sizeof(*sorts));
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	double tensor_share;
 
-	if (!sorts)
-		return kwhy_fail_memory(context->error, "kernel names");
 	kwhy_tally_init(&tally, context);
-	tensor_share = mark_fp32(&tally, sorts);
-	free(sorts);
+	tensor_share = mark_fp32(&tally);
 	if (tensor_share > kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"FP32 matrix products: %s kernels whose names say FP32 units may use tensor cores",
 		kwhy_quantity_count(count, tally.count));
-	verdict.assumption =
-		"by their names alone: tensor cores (TF32 or BF16) may do these products in 1/8 of "
-		"the time, where their precision is enough";
+	verdict.assumption = "by their names alone: tensor cores, where the device has them, may do these "
+			     "products in 1/8 of "
+			     "the time, where their precision is enough";
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* A conversion and the kernel that its stream runs next: what uses the dense form. */
-static void mark_dense(struct kwhy_tally *tally, uint8_t *sorts, uint8_t *follows)
+static bool is_product(const struct kwhy_view *view, size_t row)
 {
-	const struct kwhy_recording *recording = tally->context->recording;
-	const struct kwhy_activities *rows = &recording->activities;
-	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+	enum sort_of_kernel sort = sort_of(view, row);
+
+	return sort == SORT_FP32 || sort == SORT_TENSOR ||
+		strstr(kwhy_names_get(&view->recording->names, view->recording->activities.name[row]),
+			"gemm");
+}
+
+/* A conversion and the product that its stream runs next; the stream's state holds the conversion. */
+static void mark_dense(struct kwhy_tally *tally)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
-		enum sort_of_kernel sort = sort_of(recording, sorts, i);
-		uint8_t *follow = &follows[rows->stream[i]];
+		struct kwhy_stream_state *state = &view->streams[rows->stream[i]];
+		bool converts = sort_of(view, i) == SORT_DENSIFY;
 
 		if (rows->kind[i] != KWHY_ACTIVITY_KERNEL)
 			continue;
-		if (sort == SORT_DENSIFY ||
-			(*follow &&
-				(sort == SORT_FP32 || sort == SORT_TENSOR ||
-					strstr(kwhy_names_get(&recording->names, rows->name[i]), "gemm"))))
+		if (converts || (state->row != KWHY_NONE && is_product(view, i)))
 			add_kernel(tally, i, 0);
-		*follow = sort == SORT_DENSIFY;
+		state->row = converts ? (uint32_t)i : KWHY_NONE;
 	}
 }
 
 enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context)
 {
 	struct kwhy_verdict verdict = kwhy_verdict_default();
-	uint8_t *sorts = calloc(context->recording->names.count + 1, sizeof(*sorts));
-	uint8_t *follows = calloc(context->recording->stream_count + 1, sizeof(*follows));
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
-	if (!sorts || !follows) {
-		free(sorts);
-		free(follows);
-		return kwhy_fail_memory(context->error, "kernel names");
-	}
 	kwhy_tally_init(&tally, context);
-	mark_dense(&tally, sorts, follows);
-	free(sorts);
-	free(follows);
+	kwhy_view_reset_streams(context->view, context->device);
+	mark_dense(&tally);
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,

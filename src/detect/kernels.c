@@ -8,16 +8,13 @@
 
 /* Kernels that are too short or too small for the device. */
 
-/* The chain that a stream is in: kernels of one stream, each short, each right behind the one before. */
-struct chain {
-	uint32_t last; /* row; KWHY_NONE: none open */
-	uint32_t length;
-};
-
+/*
+ * The chain that a stream is in: kernels of one stream, each short, each right behind the one before. The
+ * stream's state holds its last row (KWHY_NONE: none open) and its length.
+ */
 struct chain_finder {
 	struct kwhy_tally *tally;
-	struct chain *chains; /* [streams] */
-	uint32_t *previous;   /* [rows of the device] the link before, while a chain is too short to count */
+	uint32_t *previous; /* [rows of the device] the link before, while a chain is too short to count */
 	double max_kernel_ns, max_gap_ns, min_length;
 };
 
@@ -29,12 +26,12 @@ static bool is_tiny(const struct chain_finder *finder, size_t row)
 		(double)(rows->end_ns[row] - rows->start_ns[row]) < finder->max_kernel_ns;
 }
 
-static bool continues(const struct chain_finder *finder, const struct chain *chain, size_t row)
+static bool continues(const struct chain_finder *finder, const struct kwhy_stream_state *chain, size_t row)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
 
-	return chain->last != KWHY_NONE &&
-		(double)(rows->start_ns[row] - rows->end_ns[chain->last]) <= finder->max_gap_ns;
+	return chain->row != KWHY_NONE &&
+		(double)(rows->start_ns[row] - rows->end_ns[chain->row]) <= finder->max_gap_ns;
 }
 
 static double length_ns(const struct kwhy_activities *rows, size_t row)
@@ -59,13 +56,13 @@ static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
 	kwhy_tally_place(finder->tally, place);
 }
 
-static void extend(struct chain_finder *finder, struct chain *chain, uint32_t row)
+static void extend(struct chain_finder *finder, struct kwhy_stream_state *chain, uint32_t row)
 {
 	size_t begin = finder->tally->context->view->devices[finder->tally->device].begin;
 	uint32_t link = row;
 
-	finder->previous[row - begin] = chain->last;
-	chain->last = row;
+	finder->previous[row - begin] = chain->row;
+	chain->row = row;
 	chain->length++;
 	if (chain->length > finder->min_length) {
 		add_link(finder, row, finder->previous[row - begin]);
@@ -82,10 +79,10 @@ static void find_chains(struct chain_finder *finder)
 	const struct kwhy_device_view *seen = &finder->tally->context->view->devices[finder->tally->device];
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
-		struct chain *chain = &finder->chains[rows->stream[i]];
+		struct kwhy_stream_state *chain = &finder->tally->context->view->streams[rows->stream[i]];
 
 		if (!is_tiny(finder, i) || !continues(finder, chain, i))
-			*chain = (struct chain){KWHY_NONE, 0};
+			*chain = (struct kwhy_stream_state){KWHY_NONE, 0};
 		if (is_tiny(finder, i))
 			extend(finder, chain, (uint32_t)i);
 	}
@@ -97,23 +94,18 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 	const struct kwhy_device_view *seen = &context->view->devices[tally->device];
 	struct chain_finder finder = {
 		.tally = tally,
-		.chains = malloc((context->recording->stream_count + 1) * sizeof(*finder.chains)),
 		.previous = malloc((seen->end - seen->begin + 1) * sizeof(*finder.previous)),
 		.max_kernel_ns = kwhy_tally_threshold(tally, 0) * 1e3,
 		.max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3,
 		.min_length = fmax(2, kwhy_tally_threshold(tally, 2)),
 	};
-	enum kwhy_status status = KWHY_OK;
 
-	if (!finder.chains || !finder.previous)
-		status = kwhy_fail_memory(context->error, "chains of kernels");
-	for (size_t i = 0; !status && i < context->recording->stream_count; i++)
-		finder.chains[i] = (struct chain){KWHY_NONE, 0};
-	if (!status)
-		find_chains(&finder);
-	free(finder.chains);
+	if (!finder.previous)
+		return kwhy_fail_memory(context->error, "chains of kernels");
+	kwhy_view_reset_streams(context->view, tally->device);
+	find_chains(&finder);
 	free(finder.previous);
-	return status;
+	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context)
@@ -123,8 +115,7 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	if (!tally.status)
-		tally.status = find_in_streams(&tally);
+	tally.status = find_in_streams(&tally);
 	verdict.title = kwhy_tally_words(&tally, "Chains of tiny kernels: %s kernels under %s in a row",
 		kwhy_quantity_count(count, tally.count),
 		kwhy_quantity_si(limit, kwhy_tally_threshold(&tally, 0) * 1e-6, "s", 3));

@@ -57,10 +57,8 @@ enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *
 	kwhy_tally_init(&tally, context);
 	kwhy_walk_init(&walk, context->view, tally.device);
 	while (kwhy_walk_next(&walk, &call)) {
-		if (walk.new_thread)
+		if (walk.fresh)
 			churn.free_run = 0;
-		if (walk.device != tally.device)
-			continue;
 		follow_frees(&churn, calls->class[call] == KWHY_CALL_FREE,
 			context->view->issued[call] != KWHY_NONE || calls->class[call] == KWHY_CALL_ALLOC,
 			kwhy_tally_threshold(&tally, 1));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
-#include "base/sort.h"
 #include "detect/families.h"
 #include "detect/tally.h"
 
@@ -34,15 +33,16 @@ static void add_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 	tally->count++;
 }
 
-/* One pass: last_down[stream] is the copy down that nothing on its stream has followed yet. */
-static void find_trips(struct kwhy_tally *tally, uint32_t *last_down)
+/* One pass: a stream's state holds the copy down that nothing on it has followed yet. */
+static void find_trips(struct kwhy_tally *tally)
 {
-	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	double min_bytes = kwhy_tally_threshold(tally, 0), max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3;
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
-		uint32_t *down = &last_down[rows->stream[i]];
+		uint32_t *down = &view->streams[rows->stream[i]].row;
 
 		if (is_trip(rows, *down, i, max_gap_ns))
 			add_trip(tally, *down, (uint32_t)i);
@@ -56,17 +56,12 @@ static void find_trips(struct kwhy_tally *tally, uint32_t *last_down)
 enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *context)
 {
 	struct kwhy_verdict verdict = kwhy_verdict_default();
-	uint32_t *last_down = malloc((context->recording->stream_count + 1) * sizeof(*last_down));
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
-	if (!last_down)
-		return kwhy_fail_memory(context->error, "round trips");
-	for (size_t i = 0; i < context->recording->stream_count; i++)
-		last_down[i] = KWHY_NONE;
 	kwhy_tally_init(&tally, context);
-	find_trips(&tally, last_down);
-	free(last_down);
+	kwhy_view_reset_streams(context->view, context->device);
+	find_trips(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Round trips: %s times data went to the host and came straight back",
 		kwhy_quantity_count(count, tally.count));
@@ -77,115 +72,122 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 
 /* A copy to or from the host, for matching across devices: by size, then time. */
 struct leg {
-	uint64_t bytes;
 	int64_t time_ns; /* end of a copy down, start of a copy up */
+	uint64_t bytes;
 	uint32_t row;
 	bool down;
 };
 
-struct legs {
-	struct leg *items;
-	size_t count;
+/* A copy up and the copy down of another device that it takes up. */
+struct relay {
+	uint32_t down, up;
 };
 
-static int compare_legs(const void *context, uint32_t a, uint32_t b)
+struct legs {
+	struct leg *items;
+	struct relay *relays; /* no more than half the legs */
+	size_t count, relay_count;
+};
+
+static int compare_legs(const void *a, const void *b)
 {
-	const struct leg *legs = context, *left = &legs[a], *right = &legs[b];
+	const struct leg *left = a, *right = b;
 
 	if (left->bytes != right->bytes)
 		return left->bytes < right->bytes ? -1 : 1;
 	if (left->time_ns != right->time_ns)
 		return left->time_ns < right->time_ns ? -1 : 1;
-	return (int)right->down - (int)left->down;
+	if (left->down != right->down)
+		return left->down ? -1 : 1;
+	return (left->row > right->row) - (left->row < right->row);
 }
 
-/* Copies down from any other device and up to this one. */
-static bool is_leg(const struct kwhy_recording *recording, size_t row, uint32_t device, double min_bytes)
+static int compare_relays(const void *a, const void *b)
 {
-	const struct kwhy_activities *rows = &recording->activities;
+	const struct relay *left = a, *right = b;
 
-	if (rows->kind[row] != KWHY_ACTIVITY_COPY || rows->bytes[row] == KWHY_UNKNOWN_BYTES ||
-		(double)rows->bytes[row] < min_bytes)
-		return false;
-	return kwhy_recording_device_of(recording, row) == device ? rows->copy_kind[row] == KWHY_COPY_H2D
-								  : rows->copy_kind[row] == KWHY_COPY_D2H;
+	return (left->up > right->up) - (left->up < right->up);
 }
 
-static enum kwhy_status collect_legs(
-	const struct kwhy_detect_context *context, double min_bytes, struct legs *out)
+static bool is_leg(const struct kwhy_activities *rows, size_t row, double min_bytes)
 {
-	const struct kwhy_recording *recording = context->recording;
-	const struct kwhy_activities *rows = &recording->activities;
+	return (is_copy(rows, row, KWHY_COPY_H2D) || is_copy(rows, row, KWHY_COPY_D2H)) &&
+		rows->bytes[row] != KWHY_UNKNOWN_BYTES && (double)rows->bytes[row] >= min_bytes;
+}
+
+static enum kwhy_status collect_legs(const struct kwhy_detect_context *context, struct legs *out)
+{
+	const struct kwhy_activities *rows = &context->recording->activities;
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
-		count += is_leg(recording, i, context->device, min_bytes);
+		count += is_leg(rows, i, context->thresholds[0]);
 	out->items = malloc((count + 1) * sizeof(*out->items));
-	if (!out->items)
+	out->relays = malloc((count / 2 + 1) * sizeof(*out->relays));
+	if (!out->items || !out->relays)
 		return kwhy_fail_memory(context->error, "copies between devices");
 	for (size_t i = 0; i < rows->count; i++) {
 		bool down = rows->copy_kind[i] == KWHY_COPY_D2H;
 
-		if (!is_leg(recording, i, context->device, min_bytes))
-			continue;
-		out->items[out->count++] = (struct leg){
-			rows->bytes[i], down ? rows->end_ns[i] : rows->start_ns[i], (uint32_t)i, down};
+		if (is_leg(rows, i, context->thresholds[0]))
+			out->items[out->count++] = (struct leg){down ? rows->end_ns[i] : rows->start_ns[i],
+				rows->bytes[i], (uint32_t)i, down};
 	}
 	return KWHY_OK;
 }
 
-/* The copy up to this device right behind a copy down of the same size takes it, if it is near enough. */
-static void match_legs(struct kwhy_tally *tally, const struct legs *legs, const uint32_t *order)
+static bool is_relay(const struct kwhy_detect_context *context, const struct leg *down, const struct leg *up)
 {
-	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	double max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3;
-	const struct leg *down = NULL;
-
-	for (size_t i = 0; i < legs->count; i++) {
-		const struct leg *leg = &legs->items[order ? order[i] : i];
-		struct kwhy_place place;
-
-		if (leg->down) {
-			down = leg;
-			continue;
-		}
-		if (!down || down->bytes != leg->bytes || (double)(leg->time_ns - down->time_ns) > max_gap_ns)
-			continue;
-		kwhy_tally_mark(tally, leg->row, 0);
-		kwhy_tally_idle(tally, down->time_ns, leg->time_ns);
-		place = kwhy_place_at(rows->start_ns[down->row], rows->end_ns[leg->row]);
-		place.row = down->row;
-		place.row_after = leg->row;
-		kwhy_tally_place(tally, place);
-		tally->count++;
-		down = NULL;
-	}
+	return down && !up->down && down->bytes == up->bytes &&
+		(double)(up->time_ns - down->time_ns) <= context->thresholds[1] * 1e3 &&
+		kwhy_recording_device_of(context->recording, down->row) !=
+		kwhy_recording_device_of(context->recording, up->row);
 }
 
-enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
+/* A copy up takes the last copy down of its size, if that came from another device and not long ago. */
+static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
+{
+	const struct leg *down = NULL;
+
+	qsort(legs->items, legs->count, sizeof(*legs->items), compare_legs);
+	for (size_t i = 0; i < legs->count; i++) {
+		const struct leg *leg = &legs->items[i];
+
+		if (is_relay(context, down, leg))
+			legs->relays[legs->relay_count++] = (struct relay){down->row, leg->row};
+		down = leg->down ? leg : NULL;
+	}
+	qsort(legs->relays, legs->relay_count, sizeof(*legs->relays), compare_relays);
+}
+
+static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
+{
+	const struct kwhy_activities *rows = &tally->context->recording->activities;
+	struct kwhy_place place = kwhy_place_at(rows->start_ns[relay->down], rows->end_ns[relay->up]);
+
+	kwhy_tally_mark(tally, relay->up, 0);
+	kwhy_tally_idle(tally, rows->end_ns[relay->down], rows->start_ns[relay->up]);
+	place.row = relay->down;
+	place.row_after = relay->up;
+	kwhy_tally_place(tally, place);
+	tally->count++;
+}
+
+/* Relays [begin, ...) to one device; gives the first one to another. */
+static enum kwhy_status report_relays(
+	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)
 {
 	struct kwhy_verdict verdict = kwhy_verdict_default();
-	struct legs legs = {0};
-	uint32_t *order = NULL;
+	size_t rows_end = context->view->devices[context->device].end;
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
-	enum kwhy_status status;
 
-	if (context->recording->device_count < 2)
-		return KWHY_OK;
 	kwhy_tally_init(&tally, context);
-	status = collect_legs(context, kwhy_tally_threshold(&tally, 0), &legs);
-	if (!status)
-		status = kwhy_sort_order(legs.count, compare_legs, legs.items, &order, context->error);
-	if (!status)
-		match_legs(&tally, &legs, order);
-	free(legs.items);
-	free(order);
-	if (status || (double)tally.count < kwhy_tally_threshold(&tally, 2)) {
-		enum kwhy_status dropped = kwhy_tally_drop(&tally);
-
-		return status ? status : dropped;
-	}
+	for (; begin < legs->relay_count && legs->relays[begin].up < rows_end; begin++)
+		add_relay(&tally, &legs->relays[begin]);
+	*out_end = begin;
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 2))
+		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Staged peer copies: %s times another device's data came through the host",
 		kwhy_quantity_count(count, tally.count));
@@ -193,4 +195,35 @@ enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context
 		"a direct copy takes no longer than the leg to the host does: the leg up to this "
 		"device and the idle time before it vanish";
 	return kwhy_tally_finish(&tally, verdict);
+}
+
+static enum kwhy_status report_by_device(const struct kwhy_detect_context *context, const struct legs *legs)
+{
+	struct kwhy_detect_context own = *context;
+	enum kwhy_status status = KWHY_OK;
+	size_t next = 0;
+
+	while (!status && next < legs->relay_count) {
+		own.device = kwhy_recording_device_of(context->recording, legs->relays[next].up);
+		status = report_relays(&own, legs, next, &next);
+	}
+	return status;
+}
+
+/* Across devices, so once: with the first. */
+enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
+{
+	struct legs legs = {0};
+	enum kwhy_status status;
+
+	if (context->device != 0 || context->recording->device_count < 2)
+		return KWHY_OK;
+	status = collect_legs(context, &legs);
+	if (!status) {
+		match_legs(context, &legs);
+		status = report_by_device(context, &legs);
+	}
+	free(legs.items);
+	free(legs.relays);
+	return status;
 }

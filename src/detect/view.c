@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/view.h"
 
+#include "detect/walk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +126,20 @@ static void find_uses(struct kwhy_view *view)
 	view->use_count = kept;
 }
 
+static bool has_room(const struct kwhy_view *view)
+{
+	return view->devices && view->outer && view->issued && view->uses && view->marks && view->streams &&
+		view->habits && view->name_sorts;
+}
+
+static enum kwhy_status link_calls(struct kwhy_view *view, struct kwhy_error *error)
+{
+	find_outer_calls(view);
+	find_issued(view);
+	find_uses(view);
+	return kwhy_view_cut_segments(view, error);
+}
+
 enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, struct kwhy_error *error)
 {
@@ -137,19 +153,19 @@ enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_record
 		.issued = malloc((recording->calls.count + 1) * sizeof(*view->issued)),
 		.uses = malloc((recording->stream_count + 1) * sizeof(*view->uses)),
 		.marks = calloc(recording->activities.count + 1, sizeof(*view->marks)),
+		.streams = calloc(recording->stream_count + 1, sizeof(*view->streams)),
+		.habits = calloc(recording->thread_count + 1, sizeof(*view->habits)),
+		.name_sorts = calloc(recording->names.count + 1, sizeof(*view->name_sorts)),
 	};
-	if (!view->devices || !view->outer || !view->issued || !view->uses || !view->marks)
+	if (!has_room(view))
 		status = kwhy_fail_memory(error, "the view of the recording");
 	for (size_t i = 0; !status && i < recording->device_count; i++)
 		status = view_device(view, i, error);
-	if (status) {
+	if (!status)
+		status = link_calls(view, error);
+	if (status)
 		kwhy_view_done(view);
-		return status;
-	}
-	find_outer_calls(view);
-	find_issued(view);
-	find_uses(view);
-	return KWHY_OK;
+	return status;
 }
 
 void kwhy_view_done(struct kwhy_view *view)
@@ -160,7 +176,11 @@ void kwhy_view_done(struct kwhy_view *view)
 	free(view->outer);
 	free(view->issued);
 	free(view->uses);
+	free(view->segments);
 	free(view->marks);
+	free(view->streams);
+	free(view->habits);
+	free(view->name_sorts);
 	*view = (struct kwhy_view){0};
 }
 
@@ -195,22 +215,6 @@ static size_t first_use(const struct kwhy_view *view, uint64_t key)
 	return low;
 }
 
-bool kwhy_view_uses(const struct kwhy_view *view, uint32_t process, uint32_t device)
-{
-	uint64_t key = (uint64_t)process << 32 | device;
-	size_t at = first_use(view, key);
-
-	return at < view->use_count && view->uses[at] == key;
-}
-
-uint32_t kwhy_view_only_device(const struct kwhy_view *view, uint32_t process)
-{
-	size_t at = first_use(view, (uint64_t)process << 32);
-	size_t behind = first_use(view, ((uint64_t)process + 1) << 32);
-
-	return behind == at + 1 ? (uint32_t)view->uses[at] : KWHY_NONE;
-}
-
 static bool device_idle(const struct kwhy_view *view, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_device_view *seen = &view->devices[device];
@@ -220,16 +224,28 @@ static bool device_idle(const struct kwhy_view *view, uint32_t device, int64_t s
 		kwhy_gap_end_ns(view, &seen->gaps[at]) >= end_ns;
 }
 
+enum { PROCESS_DEVICES_MAX = 64 };
+
 bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int64_t start_ns, int64_t end_ns)
 {
 	size_t at = first_use(view, (uint64_t)process << 32);
+	size_t end = first_use(view, ((uint64_t)process + 1) << 32);
 
-	if (at == view->use_count || view->uses[at] >> 32 != process)
+	if (at == end || end - at > PROCESS_DEVICES_MAX)
 		return false;
-	for (; at < view->use_count && view->uses[at] >> 32 == process; at++)
+	for (; at < end; at++)
 		if (!device_idle(view, (uint32_t)view->uses[at], start_ns, end_ns))
 			return false;
 	return true;
+}
+
+void kwhy_view_reset_streams(const struct kwhy_view *view, uint32_t device)
+{
+	const struct kwhy_device_view *seen = &view->devices[device];
+
+	for (size_t i = seen->begin; i < seen->end; i++)
+		view->streams[view->recording->activities.stream[i]] = (struct kwhy_stream_state){
+			KWHY_NONE, 0};
 }
 
 int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsigned kinds)
@@ -262,99 +278,4 @@ bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call)
 	default:
 		return false;
 	}
-}
-
-static uint32_t issued_device(const struct kwhy_view *view, size_t call)
-{
-	uint32_t row = view->issued[call];
-
-	return row == KWHY_NONE ? KWHY_NONE : kwhy_recording_device_of(view->recording, row);
-}
-
-/* Where the thread's first work goes, else where its process's goes. */
-static uint32_t first_device(const struct kwhy_walk *walk)
-{
-	uint32_t device = KWHY_NONE;
-
-	for (size_t i = walk->next; i < walk->end && device == KWHY_NONE; i++)
-		device = issued_device(walk->view, i);
-	if (device != KWHY_NONE)
-		return device;
-	return kwhy_view_only_device(walk->view, walk->view->recording->threads[walk->thread].process);
-}
-
-/* Goes to the next thread with calls whose process uses the device. */
-static bool next_thread(struct kwhy_walk *walk)
-{
-	const struct kwhy_recording *recording = walk->view->recording;
-
-	for (; walk->thread < recording->thread_count; walk->thread++) {
-		walk->next = recording->calls.first[walk->thread];
-		walk->end = recording->calls.first[walk->thread + 1];
-		if (walk->next < walk->end &&
-			kwhy_view_uses(walk->view, recording->threads[walk->thread].process, walk->target))
-			break;
-	}
-	if (walk->thread == recording->thread_count)
-		return false;
-	walk->device = first_device(walk);
-	walk->new_thread = true;
-	return true;
-}
-
-void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device)
-{
-	*walk = (struct kwhy_walk){.view = view, .target = device};
-	if (!next_thread(walk))
-		walk->end = walk->next = 0;
-}
-
-bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call)
-{
-	const struct kwhy_view *view = walk->view;
-	size_t call = walk->next;
-	uint32_t device;
-
-	walk->new_thread = call < walk->end && call == view->recording->calls.first[walk->thread];
-	if (call == walk->end) {
-		if (walk->thread >= view->recording->thread_count)
-			return false;
-		walk->thread++;
-		if (!next_thread(walk))
-			return false;
-		call = walk->next;
-	}
-	walk->next = call + 1;
-	while (walk->next < walk->end && view->outer[walk->next] == call)
-		walk->next++;
-	device = issued_device(view, call);
-	if (device != KWHY_NONE)
-		walk->device = device;
-	*out_call = (uint32_t)call;
-	return true;
-}
-
-void kwhy_view_visit_issues(
-	const struct kwhy_view *view, uint32_t device, kwhy_issue_visit *visit, void *context)
-{
-	uint32_t pending = KWHY_NONE, call;
-	struct kwhy_walk walk;
-
-	kwhy_walk_init(&walk, view, device);
-	while (kwhy_walk_next(&walk, &call)) {
-		bool wait = kwhy_view_is_wait(view, call), issues = view->issued[call] != KWHY_NONE;
-
-		if (pending != KWHY_NONE && (wait || issues || walk.new_thread)) {
-			visit(context, pending, wait && !issues && !walk.new_thread ? call : KWHY_NONE);
-			pending = KWHY_NONE;
-		}
-		if (!issues || issued_device(view, call) != device)
-			continue;
-		if (wait)
-			visit(context, call, call);
-		else
-			pending = call;
-	}
-	if (pending != KWHY_NONE)
-		visit(context, pending, KWHY_NONE);
 }

@@ -26,6 +26,22 @@ struct kwhy_device_view {
 	int64_t floor_ns; /* the smallest gap before work that was queued in time; 0: none was seen */
 };
 
+/* Calls [begin, end) of one thread during which its last work went to one device. */
+struct kwhy_segment {
+	uint32_t device, begin, end;
+};
+
+/* Room for what a detector remembers of a stream. */
+struct kwhy_stream_state {
+	uint32_t row, length;
+};
+
+/* Room for how a thread uses waits. */
+struct kwhy_habit {
+	uint64_t operations; /* device work issued */
+	uint64_t waited_for; /* of that, followed by a wait before the thread issued anything else */
+};
+
 struct kwhy_view {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger; /* NULL: none */
@@ -34,7 +50,14 @@ struct kwhy_view {
 	uint32_t *issued; /* [calls] earliest activity that an outermost call issued; KWHY_NONE: none */
 	uint64_t *uses;	  /* sorted process << 32 | device: the process has a stream there */
 	size_t use_count;
-	uint8_t *marks; /* [activities] scratch of the running detector */
+	struct kwhy_segment *segments; /* sorted by device, then call */
+	size_t segment_count, segment_capacity;
+
+	/* scratch of the running detector: nobody clears what lies beyond its own device */
+	uint8_t *marks;			   /* [activities] */
+	struct kwhy_stream_state *streams; /* [streams] */
+	struct kwhy_habit *habits;	   /* [threads] */
+	uint8_t *name_sorts;		   /* [names] what a name says of a kernel; 0: not looked at yet */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_recording *recording,
@@ -59,12 +82,14 @@ static inline int64_t kwhy_gap_end_ns(const struct kwhy_view *view, const struct
 /* The first gap of the device that ends after time_ns; gap_count where there is none. */
 size_t kwhy_view_find_gap(const struct kwhy_view *view, uint32_t device, int64_t time_ns);
 
-bool kwhy_view_uses(const struct kwhy_view *view, uint32_t process, uint32_t device);
-/* The device that a process uses when it uses one alone; else KWHY_NONE. */
-uint32_t kwhy_view_only_device(const struct kwhy_view *view, uint32_t process);
-
-/* True when a process's devices are all idle in [start_ns, end_ns), each inside its own window. */
+/*
+ * True when a process's devices are all idle in [start_ns, end_ns), each inside its own window. False too for
+ * more than 64 devices: then nobody can tell what a wait was about.
+ */
 bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int64_t start_ns, int64_t end_ns);
+
+/* Forgets the state of the streams of a device. */
+void kwhy_view_reset_streams(const struct kwhy_view *view, uint32_t device);
 
 /* Union in time of a device's activities of these kinds: a bit (1 << enum kwhy_activity_kind) each. */
 int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsigned kinds);
@@ -73,16 +98,15 @@ int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsign
 bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call);
 
 /*
- * The outermost calls of the threads that may drive one device, thread by thread and in order.
- * `device` is where the thread's last work went: what a call that names no device is about.
+ * The outermost calls about one device, segment by segment: what a call that names no device is about is
+ * where its thread's last work went; before any work, where the first goes, else the only device of the
+ * process.
  */
 struct kwhy_walk {
 	const struct kwhy_view *view;
-	uint32_t target; /* device whose threads are walked */
-	uint32_t thread;
 	uint32_t device;
-	bool new_thread; /* the call given last is the first of its thread */
-	size_t next, end;
+	size_t segment, next;
+	bool fresh; /* the call given last is the first of its segment */
 };
 
 void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device);
@@ -92,7 +116,7 @@ bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
  * Visits each outermost call that issued work to the device, with the wait that its thread called before it
  * issued anything else: the call itself when it blocks; KWHY_NONE when the thread went on.
  */
-typedef void kwhy_issue_visit(void *context, uint32_t call, uint32_t wait);
+typedef void kwhy_issue_visit(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context);
 void kwhy_view_visit_issues(
 	const struct kwhy_view *view, uint32_t device, kwhy_issue_visit *visit, void *context);
 

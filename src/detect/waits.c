@@ -4,19 +4,17 @@
 #include "detect/gaps.h"
 #include "detect/tally.h"
 
-#include <stdlib.h>
-
 /*
  * Waits of the host: any synchronising call of the runtime or the driver, blocking copies, and frees that
  * wait for the device.
  */
 
 /* The read-back drains the device: it idles from the copy's end until new work arrives. */
-static void visit_readback(void *context, uint32_t call, uint32_t wait)
+static void visit_readback(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
-	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	uint32_t row = tally->context->view->issued[call];
+	const struct kwhy_activities *rows = &view->recording->activities;
+	uint32_t row = view->issued[call];
 	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
 
 	if (wait == KWHY_NONE || rows->kind[row] != KWHY_ACTIVITY_COPY ||
@@ -69,8 +67,8 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 		struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
 
 		if (calls->class[call] != KWHY_CALL_SYNC || walk.device != tally.device ||
-			!kwhy_view_process_idle(
-				view, context->recording->threads[walk.thread].process, start_ns, end_ns))
+			!kwhy_view_process_idle(view,
+				context->recording->threads[calls->thread[call]].process, start_ns, end_ns))
 			continue;
 		kwhy_tally_idle(&tally, start_ns, end_ns);
 		place.call = call;
@@ -85,33 +83,58 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* How a thread uses waits. */
-struct habit {
-	uint64_t operations; /* device work issued */
-	uint64_t waited_for; /* of that, followed by a wait before the thread did anything else there */
-};
-
-struct lesson {
-	const struct kwhy_calls *calls;
-	struct habit *habits; /* [threads] */
-};
-
-static void visit_habit(void *context, uint32_t call, uint32_t wait)
+static void visit_habit(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
 {
-	const struct lesson *lesson = context;
-	struct habit *habit = &lesson->habits[lesson->calls->thread[call]];
+	struct kwhy_habit *habit = &view->habits[view->recording->calls.thread[call]];
 
+	(void)context;
 	habit->operations++;
 	habit->waited_for += wait != KWHY_NONE;
 }
 
-static bool is_cautious(const struct habit *habit, double min_share)
+/* The habits on one device of the threads that drive it. Segments of one thread lie together. */
+static void learn_habits(const struct kwhy_view *view, uint32_t device)
+{
+	struct kwhy_walk walk;
+	uint32_t call;
+
+	kwhy_walk_init(&walk, view, device);
+	while (kwhy_walk_next(&walk, &call))
+		if (walk.fresh)
+			view->habits[view->recording->calls.thread[call]] = (struct kwhy_habit){0};
+	kwhy_view_visit_issues(view, device, visit_habit, NULL);
+}
+
+static bool is_cautious(const struct kwhy_habit *habit, double min_share)
 {
 	return habit->operations > 0 && (double)habit->waited_for >= min_share * (double)habit->operations;
 }
 
+/* Sums over cautious threads: the waits are the tally's count. */
+static uint64_t count_waits(struct kwhy_tally *tally)
+{
+	const struct kwhy_view *view = tally->context->view;
+	uint32_t thread = KWHY_NONE, call;
+	uint64_t operations = 0;
+	struct kwhy_walk walk;
+
+	kwhy_walk_init(&walk, view, tally->device);
+	while (kwhy_walk_next(&walk, &call)) {
+		const struct kwhy_habit *habit = &view->habits[view->recording->calls.thread[call]];
+
+		if (view->recording->calls.thread[call] == thread)
+			continue;
+		thread = view->recording->calls.thread[call];
+		if (!is_cautious(habit, kwhy_tally_threshold(tally, 0)))
+			continue;
+		tally->count += habit->waited_for;
+		operations += habit->operations;
+	}
+	return operations;
+}
+
 /* Idle time between two operations of a cautious thread that waited in between. */
-static void add_drained_gaps(struct kwhy_tally *tally, const struct habit *habits)
+static void add_drained_gaps(struct kwhy_tally *tally)
 {
 	const struct kwhy_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
@@ -122,7 +145,7 @@ static void add_drained_gaps(struct kwhy_tally *tally, const struct habit *habit
 
 		kwhy_gap_explain(view, &seen->gaps[i], kwhy_tally_threshold(tally, 2) * 1e3, &cause);
 		if (!cause.late || cause.wait == KWHY_NONE ||
-			!is_cautious(&habits[view->recording->calls.thread[cause.call]],
+			!is_cautious(&view->habits[view->recording->calls.thread[cause.call]],
 				kwhy_tally_threshold(tally, 0)))
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns + cause.wait_ns, seen->floor_ns);
@@ -135,28 +158,17 @@ static void add_drained_gaps(struct kwhy_tally *tally, const struct habit *habit
 
 enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_context *context)
 {
-	struct habit *habits = calloc(context->recording->thread_count + 1, sizeof(*habits));
 	struct kwhy_verdict verdict = kwhy_verdict_default();
 	char count[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
-	uint64_t operations = 0;
 	struct kwhy_tally tally;
+	uint64_t operations;
 
-	if (!habits)
-		return kwhy_fail_memory(context->error, "the habits of threads");
 	kwhy_tally_init(&tally, context);
-	kwhy_view_visit_issues(context->view, context->device, visit_habit,
-		&(struct lesson){&context->recording->calls, habits});
-	for (size_t i = 0; i < context->recording->thread_count; i++) {
-		if (!is_cautious(&habits[i], kwhy_tally_threshold(&tally, 0)))
-			continue;
-		tally.count += habits[i].waited_for;
-		operations += habits[i].operations;
-	}
-	if (tally.count > 0 && (double)tally.count >= kwhy_tally_threshold(&tally, 1))
-		add_drained_gaps(&tally, habits);
-	free(habits);
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
+	learn_habits(context->view, context->device);
+	operations = count_waits(&tally);
+	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);
+	add_drained_gaps(&tally);
 	verdict.title = kwhy_tally_words(&tally, "A wait after every operation: %s of %s",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_count(all, operations));
 	verdict.assumption = kwhy_tally_floor_words(&tally, "the host waits once, at the end");

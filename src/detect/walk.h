@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DETECT_WALK_H
+#define KWHY_DETECT_WALK_H
+
+#include "detect/view.h"
+
+/* Part of kwhy_view_init(): fills the segments, from outer, issued and uses. */
+KWHY_MUST_USE enum kwhy_status kwhy_view_cut_segments(struct kwhy_view *view, struct kwhy_error *error);
+
+#endif
