@@ -34,17 +34,44 @@ static void made_free(struct made *made)
 }
 
 /* Every whole number of a device's time, in one table. */
-#define INTEGERS(X)                                                                                      \
-	X(span_ns)                                                                                       \
-	X(busy_ns)                                                                                       \
-	X(idle_ns) X(compute_ns) X(collective_ns) X(copy_ns) X(memset_ns) X(overlap_ns) X(sync_ns) X(    \
-		launch_ns) X(alloc_ns) X(host_ns) X(idle_gaps) X(sync_gaps) X(launch_gaps) X(alloc_gaps) \
-		X(host_gaps) X(kernel_count) X(kernel_total_ns) X(kernel_union_ns) X(collective_count)   \
-			X(collective_total_ns) X(collective_union_ns) X(collective_overlap_ns)           \
-				X(collective_exposed_ns) X(copy_total_ns) X(copy_union_ns) X(copy_count) \
-					X(memset_count) X(memset_bytes) X(memset_unknown_bytes)          \
-						X(memset_total_ns) X(memset_union_ns) X(small_h2d_count) \
-							X(graph_count) X(stream_count) X(max_concurrency)
+#define INTEGERS(X)              \
+	X(span_ns)               \
+	X(busy_ns)               \
+	X(idle_ns)               \
+	X(compute_ns)            \
+	X(collective_ns)         \
+	X(copy_ns)               \
+	X(memset_ns)             \
+	X(overlap_ns)            \
+	X(sync_ns)               \
+	X(launch_ns)             \
+	X(alloc_ns)              \
+	X(host_ns)               \
+	X(idle_gaps)             \
+	X(sync_gaps)             \
+	X(launch_gaps)           \
+	X(alloc_gaps)            \
+	X(host_gaps)             \
+	X(kernel_count)          \
+	X(kernel_total_ns)       \
+	X(kernel_union_ns)       \
+	X(collective_count)      \
+	X(collective_total_ns)   \
+	X(collective_union_ns)   \
+	X(collective_overlap_ns) \
+	X(collective_exposed_ns) \
+	X(copy_total_ns)         \
+	X(copy_union_ns)         \
+	X(copy_count)            \
+	X(memset_count)          \
+	X(memset_bytes)          \
+	X(memset_unknown_bytes)  \
+	X(memset_total_ns)       \
+	X(memset_union_ns)       \
+	X(small_h2d_count)       \
+	X(graph_count)           \
+	X(stream_count)          \
+	X(max_concurrency)
 
 static void assert_same_time(
 	const struct kwhy_device_time *a, const struct kwhy_device_time *b, uint64_t seed)
