@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_MIXTURE_GENERATOR_H
+#define KWHY_BENCH_MIXTURE_GENERATOR_H
+
+#include "base/status.h"
+#include "model/profile.h"
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Synthetic mixtures with known truth: a device runs kernels and copies of known power after a schedule,
+ * meters with the faults of real ones watch it, and the recording holds what a profiler and the meters
+ * would have told. The same schedule and seed give the same mixture. Nothing here uses the ledger.
+ *
+ * Truth: while nothing runs the device draws its idle level; each activity adds its own power. All drift
+ * together by 0.5-1.5 % with temperature; each activity varies by 0.5 % and runs up to 3 % cooler at the
+ * start of a run of its kind. Powers, spreads and faults are those of an H200 (docs/accuracy.md); one
+ * seed in four is a smaller card.
+ */
+enum kwhy_mixture_schedule {
+	KWHY_MIXTURE_BURST,	/* runs of one kind, 0.2-70 ms, and idle */
+	KWHY_MIXTURE_FINE,	/* 0.1-0.3 ms in random order, with short idle in every second seed */
+	KWHY_MIXTURE_LOOP,	/* about five kinds and idle in a fixed order, period 4-100 ms */
+	KWHY_MIXTURE_DECODE,	/* steps of many kernels of a few microseconds, mostly idle */
+	KWHY_MIXTURE_TRAIN,	/* steps of 2-3 ms: copy, forward, backward, update, read back */
+	KWHY_MIXTURE_LONG_TAIL, /* 40-60 kernel names of which few dominate, in changing phases */
+	KWHY_MIXTURE_STREAMS,	/* bursts in one stream, copies under them in another */
+	KWHY_MIXTURE_SCHEDULE_COUNT
+};
+
+const char *kwhy_mixture_schedule_name(enum kwhy_mixture_schedule schedule);
+const char *kwhy_mixture_schedule_text(enum kwhy_mixture_schedule schedule);
+
+#define KWHY_MIXTURE_KINDS_MAX 64
+#define KWHY_MIXTURE_STREAMS_MAX 2
+
+/* A kind of work: one kernel name or one named copy. */
+struct kwhy_mixture_kind {
+	char name[24];
+	uint8_t activity_kind, copy_kind;
+	uint32_t blocks; /* of kernels */
+	double net_w;	 /* above idle */
+	double unit_ns;	 /* usual length; schedules that set lengths themselves do not look */
+	double cooling_ratio;
+	double weight; /* how often it is drawn */
+};
+
+/* One true activity; `row` is its row in the finished recording. */
+struct kwhy_mixture_work {
+	double start_ns, end_ns;
+	double net_w;
+	uint32_t kind, stream;
+	size_t row;
+};
+
+/* A stretch in which nothing starts or ends; true watts, the drift included. */
+struct kwhy_mixture_stretch {
+	double start_ns, end_ns;
+	double idle_w;
+	double net_w[KWHY_MIXTURE_STREAMS_MAX];
+	size_t work[KWHY_MIXTURE_STREAMS_MAX]; /* SIZE_MAX: none */
+};
+
+struct kwhy_mixture {
+	struct kwhy_recording *recording; /* finished; owned */
+	struct kwhy_profile profile;	  /* what this machine's calibration says; NAN where unknown */
+	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
+	uint32_t kind_count, stream_count;
+	int64_t origin_ns;   /* recording time of true time 0 */
+	double idle_w, gain; /* true level, metered over true */
+	double time_constant_s, delay_s;
+	struct kwhy_mixture_work *works;
+	size_t work_count, work_capacity;
+	struct kwhy_mixture_stretch *stretches; /* gapless, metered lead and tail included */
+	size_t stretch_count, stretch_capacity;
+};
+
+struct kwhy_mixture_options {
+	enum kwhy_mixture_schedule schedule;
+	uint64_t seed;
+	double duration_s;  /* of the work; 0: 10-30 s, drawn from the seed */
+	bool level_unknown; /* the profile does not know the idle level */
+};
+
+/* Frees nothing that was not made: a mixture that failed is all zero. */
+KWHY_MUST_USE enum kwhy_status kwhy_mixture_init(
+	struct kwhy_mixture *out, const struct kwhy_mixture_options *options, struct kwhy_error *error);
+void kwhy_mixture_done(struct kwhy_mixture *mixture);
+
+/*
+ * True energy in [start_ns, end_ns) of recording time, nanojoules: of each activity row (row_nj,
+ * [rows of the recording], with an equal part of the idle level while several run), and of idle time between
+ * the first and last activity, and outside of them.
+ */
+struct kwhy_mixture_truth {
+	double *row_nj; /* owned by the caller */
+	double idle_nj, outside_nj;
+};
+void kwhy_mixture_truth_sum(const struct kwhy_mixture *mixture, int64_t start_ns, int64_t end_ns,
+	struct kwhy_mixture_truth *truth);
+
+#endif

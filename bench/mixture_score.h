@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_MIXTURE_SCORE_H
+#define KWHY_BENCH_MIXTURE_SCORE_H
+
+#include "base/status.h"
+#include "mixture_generator.h"
+#include "model/ledger.h"
+
+#include <stddef.h>
+
+/* One row of the books beside the truth; truth scaled so that all truths sum to the metered total. */
+struct kwhy_mixture_row {
+	const struct kwhy_account *account; /* lent by the ledger */
+	double truth_nj;
+	bool covered;		 /* the truth lies in the 90 % interval */
+	double half_width_ratio; /* of the interval, over gross; NAN: none */
+};
+
+/*
+ * How well the books of device 0 tell the truth. Ratios are of the metered total unless named otherwise.
+ * Rows without energy in truth and books are left out.
+ */
+struct kwhy_mixture_score {
+	struct kwhy_mixture_row *rows; /* owned */
+	size_t row_count, covered_count;
+	size_t basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
+	size_t group_count, group_covered;
+	double wrong_ratio;	     /* half the sum of absolute differences */
+	double expected_ratio;	     /* what the ledger says of itself */
+	double half_width_ratio;     /* mean over rows */
+	double weighted_half_ratio;  /* mean over rows, by energy */
+	double covered_energy_ratio; /* share of the energy whose rows are covered */
+	double scale;		     /* metered over true */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_mixture_score_init(struct kwhy_mixture_score *out,
+	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
+	const struct kwhy_mixture_truth *truth, struct kwhy_error *error);
+void kwhy_mixture_score_done(struct kwhy_mixture_score *score);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "mixture_generator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The synthetic mixtures must be right themselves, or they judge nothing. */
+
+static struct kwhy_error error;
+
+#define OK(call) assert_int_equal((call), KWHY_OK)
+#define SECONDS 4.0
+
+static struct kwhy_mixture made(int schedule, uint64_t seed)
+{
+	struct kwhy_mixture_options options = {.schedule = schedule, .seed = seed, .duration_s = SECONDS};
+	struct kwhy_mixture mixture;
+
+	OK(kwhy_mixture_init(&mixture, &options, &error));
+	return mixture;
+}
+
+static const struct kwhy_power_series *series_of(const struct kwhy_mixture *mixture, enum kwhy_meter meter)
+{
+	const struct kwhy_recording *recording = mixture->recording;
+
+	for (size_t i = 0; i < recording->power_count; i++)
+		if (recording->power[i].meter == meter)
+			return &recording->power[i];
+	fail_msg("no series of %s", kwhy_meter_name(meter));
+	return NULL;
+}
+
+static double truth_nj(const struct kwhy_mixture *mixture, int64_t start_ns, int64_t end_ns)
+{
+	struct kwhy_mixture_truth truth = {
+		.row_nj = calloc(mixture->work_count, sizeof(*truth.row_nj)),
+	};
+	double sum_nj;
+
+	assert_non_null(truth.row_nj);
+	kwhy_mixture_truth_sum(mixture, start_ns, end_ns, &truth);
+	sum_nj = truth.idle_nj + truth.outside_nj;
+	for (size_t i = 0; i < mixture->work_count; i++)
+		sum_nj += truth.row_nj[i];
+	free(truth.row_nj);
+	return sum_nj;
+}
+
+static void the_same_seed_gives_the_same_mixture(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture a = made(schedule, 7), b = made(schedule, 7);
+		const struct kwhy_power_series *left = series_of(&a, KWHY_METER_NVML_SAMPLE);
+		const struct kwhy_power_series *right = series_of(&b, KWHY_METER_NVML_SAMPLE);
+
+		assert_int_equal(a.recording->activities.count, b.recording->activities.count);
+		assert_memory_equal(a.recording->activities.start_ns, b.recording->activities.start_ns,
+			a.work_count * sizeof(int64_t));
+		assert_int_equal(left->count, right->count);
+		assert_memory_equal(left->value, right->value, left->count * sizeof(int64_t));
+		kwhy_mixture_done(&a);
+		kwhy_mixture_done(&b);
+	}
+}
+
+static void the_truth_of_a_window_is_the_sum_of_its_parts(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 3);
+		int64_t start_ns = mixture.origin_ns, middle_ns = start_ns + 1234567891,
+			end_ns = start_ns + (int64_t)(SECONDS * 1e9);
+		double whole_nj = truth_nj(&mixture, start_ns, end_ns);
+		double parts_nj = truth_nj(&mixture, start_ns, middle_ns) +
+			truth_nj(&mixture, middle_ns, end_ns);
+
+		assert_true(fabs(parts_nj / whole_nj - 1) < 1e-9);
+		kwhy_mixture_done(&mixture);
+	}
+}
+
+/* The low-pass and the delay move energy by less than 50 ms of it past either end of the window. */
+static void the_counter_meters_the_truth_with_its_gain(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 11);
+		const struct kwhy_power_series *ticks = series_of(&mixture, KWHY_METER_NVML_ENERGY);
+		size_t first = 15, last = ticks->count - 10;
+		double metered_nj = 1e6 * (double)(ticks->value[last] - ticks->value[first]);
+		double true_nj = truth_nj(&mixture, ticks->time_ns[first], ticks->time_ns[last]);
+
+		assert_true(fabs(metered_nj - mixture.gain * true_nj) < 700 * 0.05e9);
+		kwhy_mixture_done(&mixture);
+	}
+}
+
+/* Before the work the device idles, after a load that nobody recorded in some seeds: the last samples are
+ * idle. */
+static void the_last_samples_read_idle(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 5);
+		const struct kwhy_power_series *samples = series_of(&mixture, KWHY_METER_NVML_SAMPLE);
+		double last_w = 1e-3 * (double)samples->value[samples->count - 1];
+
+		assert_true(fabs(last_w / (mixture.gain * mixture.idle_w) - 1) < 0.1);
+		kwhy_mixture_done(&mixture);
+	}
+}
+
+static void rows_of_the_recording_follow_their_true_work_within_microseconds(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 9);
+		const struct kwhy_activities *rows = &mixture.recording->activities;
+
+		for (size_t i = 0; i < mixture.work_count; i++) {
+			const struct kwhy_mixture_work *work = &mixture.works[i];
+			const char *name = kwhy_names_get(&mixture.recording->names, rows->name[work->row]);
+			double off_ns = (double)(rows->start_ns[work->row] - mixture.origin_ns) -
+				work->start_ns;
+
+			assert_string_equal(name, mixture.kinds[work->kind].name);
+			assert_true(fabs(off_ns) < 50e3);
+		}
+		kwhy_mixture_done(&mixture);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_same_seed_gives_the_same_mixture),
+		cmocka_unit_test(the_truth_of_a_window_is_the_sum_of_its_parts),
+		cmocka_unit_test(the_counter_meters_the_truth_with_its_gain),
+		cmocka_unit_test(the_last_samples_read_idle),
+		cmocka_unit_test(rows_of_the_recording_follow_their_true_work_within_microseconds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
