@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_DETECT_BUILD_H
+#define KWHY_TESTS_DETECT_BUILD_H
+
+#include "cmocka_all.h"
+#include "detect/detect.h"
+#include "model/recording.h"
+
+/*
+ * Hand-made recordings for the detectors. Times are microseconds. Devices have 100 multiprocessors; device
+ * d is driven by process d with thread d and stream d. A flat ledger charges 100 W idle and 300 W busy.
+ */
+struct build {
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger; /* NULL: none */
+	struct kwhy_profile *profile;
+	struct kwhy_findings *findings;
+	uint32_t correlation; /* last one used */
+};
+
+struct build build_new(uint32_t device_count);
+void build_free(struct build *build);
+
+/* A further stream of the device's process; gives its index. */
+uint32_t build_stream(struct build *build, uint32_t device);
+/* A further thread of the device's process. */
+uint32_t build_thread(struct build *build, uint32_t device);
+
+void build_call(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
+void build_range(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
+
+/* Device work without a call. */
+void build_kernel(struct build *build, uint32_t stream, const char *name, int64_t start_us, int64_t end_us);
+void build_blocks(struct build *build, uint32_t stream, uint32_t blocks, int64_t start_us, int64_t end_us);
+void build_collective(struct build *build, uint32_t stream, int64_t start_us, int64_t end_us);
+void build_memset(struct build *build, uint32_t stream, int64_t start_us, int64_t end_us);
+void build_copy(struct build *build, uint32_t stream, enum kwhy_copy_kind kind, uint64_t bytes,
+	int64_t start_us, int64_t end_us); /* pinned */
+
+/* The same, issued by a call of that thread. */
+struct build_issue {
+	uint32_t thread;
+	const char *call;
+	int64_t call_start_us, call_end_us;
+};
+void build_issued_kernel(
+	struct build *build, struct build_issue issue, uint32_t stream, int64_t start_us, int64_t end_us);
+void build_issued_memset(
+	struct build *build, struct build_issue issue, uint32_t stream, int64_t start_us, int64_t end_us);
+
+struct build_copied {
+	enum kwhy_copy_kind kind;
+	enum kwhy_memory_kind host_memory;
+	uint64_t bytes;
+	int64_t start_us, end_us;
+};
+void build_issued_copy(
+	struct build *build, struct build_issue issue, uint32_t stream, struct build_copied copied);
+
+/* Finishes the recording; with_energy: gives it the flat ledger. */
+void build_finish(struct build *build, bool with_energy);
+/* Detects with these options; the first finding of that id, or NULL. */
+const struct kwhy_finding *build_detect(
+	struct build *build, const char *id, const struct kwhy_detect_options *options);
+/* Finishes without energy and detects with default options and, where given, one threshold. */
+const struct kwhy_finding *build_find(struct build *build, const char *id, const char *threshold);
+
+/* Asserts count, cost and saving in microseconds. */
+#define ASSERT_FINDING(finding, count_, time_us, saved_us)                             \
+	do {                                                                           \
+		assert_non_null(finding);                                              \
+		assert_int_equal((finding)->count, (count_));                          \
+		assert_int_equal((finding)->time_ns, (time_us)*INT64_C(1000));         \
+		assert_int_equal((finding)->saving.time_ns, (saved_us)*INT64_C(1000)); \
+	} while (0)
+
+#endif

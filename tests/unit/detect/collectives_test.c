@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <string.h>
+
+static void a_collective_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 100);
+	build_collective(&build, side, 80, 200); /* 20 us beside the kernel */
+	build_kernel(&build, 0, "k", 200, 300);
+	/* exposed 100 us; kernels have 180 us left */
+	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 100, 100);
+	build_free(&build);
+}
+
+static void hiding_ends_where_kernel_time_does(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 30);
+	build_collective(&build, 0, 30, 200);
+	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 170, 30);
+	build_free(&build);
+}
+
+static void a_collective_beside_a_kernel_is_hidden(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 100);
+	build_collective(&build, side, 20, 90);
+	assert_null(build_find(&build, "exposed-collectives", NULL));
+	build_free(&build);
+}
+
+/* Two devices that meet in a collective until 200 us, having computed for these times. */
+static struct build two_ranks(int64_t first_us, int64_t second_us)
+{
+	struct build build = build_new(2);
+
+	build_kernel(&build, 0, "k", 0, first_us);
+	build_collective(&build, 0, first_us, 200);
+	build_kernel(&build, 1, "k", 0, second_us);
+	build_collective(&build, 1, second_us, 200);
+	return build;
+}
+
+static void a_device_that_computes_longer_makes_the_others_wait(void **state)
+{
+	struct build build = two_ranks(180, 100);
+	const struct kwhy_finding *finding = build_find(&build, "rank-imbalance", NULL);
+
+	(void)state;
+	/* mean 140 us, the slowest 180 us */
+	ASSERT_FINDING(finding, 2, 40, 40);
+	assert_int_equal(finding->device, KWHY_NONE);
+	assert_string_equal(finding->evidence[0].what, "device 0 computes 180 \xC2\xB5s, the slowest");
+	build_free(&build);
+}
+
+static void the_energy_of_waiting_devices_is_idle_energy_at_least(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = two_ranks(180, 100);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_finish(&build, true);
+	finding = build_detect(&build, "rank-imbalance", &options);
+	assert_non_null(finding);
+	assert_int_equal(finding->energy_nj, 80000 * 100); /* 80 us at 100 W */
+	build_free(&build);
+}
+
+static void devices_that_compute_alike_are_balanced(void **state)
+{
+	struct build build = two_ranks(180, 175);
+
+	(void)state;
+	assert_null(build_find(&build, "rank-imbalance", NULL));
+	build_free(&build);
+}
+
+static void devices_that_never_meet_are_not_compared(void **state)
+{
+	struct build build = build_new(2);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 180);
+	build_kernel(&build, 1, "k", 0, 20);
+	assert_null(build_find(&build, "rank-imbalance", NULL));
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_collective_with_no_kernel_beside_can_hide_in_kernel_time),
+		cmocka_unit_test(hiding_ends_where_kernel_time_does),
+		cmocka_unit_test(a_collective_beside_a_kernel_is_hidden),
+		cmocka_unit_test(a_device_that_computes_longer_makes_the_others_wait),
+		cmocka_unit_test(the_energy_of_waiting_devices_is_idle_energy_at_least),
+		cmocka_unit_test(devices_that_compute_alike_are_balanced),
+		cmocka_unit_test(devices_that_never_meet_are_not_compared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

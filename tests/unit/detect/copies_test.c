@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <string.h>
+
+/* A kernel of 10 us, then 16 copies of 4 us with 1 us idle between, all the time inside their calls. */
+static struct build sixteen_copies(uint64_t bytes, bool kernels_between)
+{
+	struct build build = build_new(1);
+
+	build_kernel(&build, 0, "k", 0, 10);
+	for (int64_t i = 0; i < 16; i++) {
+		int64_t at = 10 + i * 5;
+
+		build_issued_copy(&build, (struct build_issue){0, "cudaMemcpyAsync", at, at + 5}, 0,
+			(struct build_copied){KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes, at + 1, at + 5});
+		if (kernels_between)
+			build_kernel(&build, 0, "k", at + 5, at + 5);
+	}
+	return build;
+}
+
+static void small_copies_in_a_row_cost_their_time_and_the_idle_time_inside_their_calls(void **state)
+{
+	struct build build = sixteen_copies(64, false);
+
+	(void)state;
+	/* 16 x (4 us copy + 1 us idle) = 80 us; packed, one of 16 remains: 75 us */
+	ASSERT_FINDING(build_find(&build, "small-copies", NULL), 16, 80, 75);
+	assert_non_null(strstr(build.findings->items[0].title, "16 under 65.5 kB"));
+	build_free(&build);
+}
+
+static void large_copies_are_no_small_copies(void **state)
+{
+	struct build build = sixteen_copies(65536, false);
+
+	(void)state;
+	assert_null(build_find(&build, "small-copies", NULL));
+	assert_non_null(build_find(&build, "small-copies", "small-copies.max_bytes=65537"));
+	build_free(&build);
+}
+
+static void small_copies_each_between_kernels_cannot_be_packed(void **state)
+{
+	struct build build = sixteen_copies(64, true);
+
+	(void)state;
+	assert_null(build_find(&build, "small-copies", NULL));
+	build_free(&build);
+}
+
+/* Two pageable copies of 1,000,000 bytes and 40 us each beside a kernel of 20 us. */
+static struct build pageable(const char *call, enum kwhy_memory_kind memory)
+{
+	struct build build = build_new(1);
+
+	build_kernel(&build, 0, "k", 0, 20);
+	build_issued_copy(&build, (struct build_issue){0, call, 15, 60}, 0,
+		(struct build_copied){KWHY_COPY_H2D, memory, 1000000, 20, 60});
+	build_issued_copy(&build, (struct build_issue){0, call, 60, 110}, 0,
+		(struct build_copied){KWHY_COPY_D2H, memory, 1000000, 65, 105});
+	build_kernel(&build, 0, "k", 110, 120);
+	return build;
+}
+
+static void pageable_copies_of_the_driver_api_are_found_by_their_memory(void **state)
+{
+	struct build build = pageable("cuMemcpyHtoDAsync", KWHY_MEMORY_PAGEABLE);
+
+	(void)state;
+	/* 80 us of copies, 5 + 5 us idle inside the calls; no pinned rate known: all may vanish */
+	ASSERT_FINDING(build_find(&build, "pageable-copies", NULL), 2, 90, 90);
+	build_free(&build);
+}
+
+static void a_wait_behind_a_pageable_copy_up_costs_the_idle_time_that_follows(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 50);
+	build_issued_copy(&build, (struct build_issue){0, "cudaMemcpyAsync", 20, 45}, 0,
+		(struct build_copied){KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 8, 50, 51});
+	build_call(&build, 0, "cudaStreamSynchronize", 45, 53);
+	build_kernel(&build, 0, "k", 70, 100);
+	/* 1 us of copy, 19 us until the next kernel */
+	ASSERT_FINDING(build_find(&build, "pageable-copies", NULL), 1, 20, 20);
+	build_free(&build);
+}
+
+static void pageable_copies_keep_what_they_take_at_the_pinned_rate(void **state)
+{
+	struct build build = pageable("cudaMemcpy", KWHY_MEMORY_PAGEABLE);
+	struct kwhy_profile profile = {
+		.h2d_pinned_rate_bytes_per_s = {50e9, 0}, .d2h_pinned_rate_bytes_per_s = {50e9, 0}};
+
+	(void)state;
+	build.profile = &profile;
+	/* 1 MB at 50 GB/s is 20 us: 2 x 20 us of copies remain */
+	ASSERT_FINDING(build_find(&build, "pageable-copies", NULL), 2, 90, 50);
+	build_free(&build);
+}
+
+static void pinned_copies_are_not_pageable(void **state)
+{
+	struct build build = pageable("cudaMemcpyAsync", KWHY_MEMORY_PINNED);
+
+	(void)state;
+	assert_null(build_find(&build, "pageable-copies", NULL));
+	build_free(&build);
+}
+
+static void copies_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 30);
+	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 20, 40); /* 10 us beside the kernel */
+	build_copy(&build, 0, KWHY_COPY_D2H, 1 << 20, 40, 80);
+	/* exposed 10 + 40 us; the kernel has 20 us left to hide copies in */
+	ASSERT_FINDING(build_find(&build, "unoverlapped-copies", NULL), 2, 50, 20);
+	build_free(&build);
+}
+
+static void copies_beside_kernels_are_overlapped(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 100);
+	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 20, 90);
+	assert_null(build_find(&build, "unoverlapped-copies", NULL));
+	build_free(&build);
+}
+
+static void data_that_comes_straight_back_is_a_round_trip(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 10);
+	build_copy(&build, 0, KWHY_COPY_D2H, 4096, 10, 15);
+	build_copy(&build, 0, KWHY_COPY_H2D, 4096, 25, 32);
+	build_kernel(&build, 0, "k", 32, 50);
+	/* 5 + 7 us of copies and 10 us idle between */
+	ASSERT_FINDING(build_find(&build, "round-trips", NULL), 1, 22, 22);
+	assert_string_equal(
+		build.findings->items[0].evidence[0].what, "d2h copy 4.10 kB, then h2d copy 4.10 kB");
+	build_free(&build);
+}
+
+static void other_sizes_and_work_between_are_no_round_trip(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_copy(&build, 0, KWHY_COPY_D2H, 4096, 10, 15);
+	build_copy(&build, 0, KWHY_COPY_H2D, 8192, 25, 32);
+	build_copy(&build, 0, KWHY_COPY_D2H, 4096, 40, 45);
+	build_kernel(&build, 0, "k", 46, 50);
+	build_copy(&build, 0, KWHY_COPY_H2D, 4096, 55, 60);
+	assert_null(build_find(&build, "round-trips", NULL));
+	build_free(&build);
+}
+
+static struct build staged(int pairs, uint64_t bytes_up)
+{
+	struct build build = build_new(2);
+
+	for (int64_t i = 0; i < pairs; i++) {
+		build_copy(&build, 0, KWHY_COPY_D2H, 1 << 20, i * 100, i * 100 + 30);
+		build_copy(&build, 1, KWHY_COPY_H2D, bytes_up, i * 100 + 40, i * 100 + 60);
+		build_kernel(&build, 1, "k", i * 100 + 60, i * 100 + 135);
+	}
+	return build;
+}
+
+static void copies_down_one_device_and_up_another_are_staged(void **state)
+{
+	struct build build = staged(4, 1 << 20);
+	const struct kwhy_finding *finding = build_find(&build, "staged-peer-copies", NULL);
+
+	(void)state;
+	/* on device 1: 4 legs of 20 us; it idles from 35 to 40 us before each but the first, outside its
+	 * window */
+	ASSERT_FINDING(finding, 4, 95, 95);
+	assert_int_equal(finding->device, 1);
+	build_free(&build);
+}
+
+static void copies_of_different_sizes_on_two_devices_are_unrelated(void **state)
+{
+	struct build build = staged(4, 2 << 20);
+
+	(void)state;
+	assert_null(build_find(&build, "staged-peer-copies", NULL));
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_copies_in_a_row_cost_their_time_and_the_idle_time_inside_their_calls),
+		cmocka_unit_test(large_copies_are_no_small_copies),
+		cmocka_unit_test(small_copies_each_between_kernels_cannot_be_packed),
+		cmocka_unit_test(pageable_copies_of_the_driver_api_are_found_by_their_memory),
+		cmocka_unit_test(a_wait_behind_a_pageable_copy_up_costs_the_idle_time_that_follows),
+		cmocka_unit_test(pageable_copies_keep_what_they_take_at_the_pinned_rate),
+		cmocka_unit_test(pinned_copies_are_not_pageable),
+		cmocka_unit_test(copies_with_no_kernel_beside_can_hide_in_kernel_time),
+		cmocka_unit_test(copies_beside_kernels_are_overlapped),
+		cmocka_unit_test(data_that_comes_straight_back_is_a_round_trip),
+		cmocka_unit_test(other_sizes_and_work_between_are_no_round_trip),
+		cmocka_unit_test(copies_down_one_device_and_up_another_are_staged),
+		cmocka_unit_test(copies_of_different_sizes_on_two_devices_are_unrelated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

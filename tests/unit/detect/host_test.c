@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <string.h>
+
+/*
+ * 16 and more kernels of 5 us, each launched when the one before is over: call for 10 us, 5 us on its way,
+ * then the kernel; a period of 25 us with `pause_us` more of the host elsewhere.
+ */
+static struct build late_launches(int count, int64_t pause_us, const char *between)
+{
+	struct build build = build_new(1);
+	int64_t period_us = 25 + pause_us;
+
+	for (int64_t i = 0; i < count; i++) {
+		int64_t at = i * period_us;
+
+		if (between && i > 0)
+			build_call(&build, 0, between, at - pause_us - 2, at - pause_us);
+		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at, at + 10}, 0,
+			at + 15, at + 20);
+	}
+	return build;
+}
+
+static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
+{
+	struct build build = late_launches(21, 0, NULL);
+
+	(void)state;
+	ASSERT_FINDING(build_find(&build, "launch-bound", NULL), 20, 400, 400);
+	build_free(&build);
+}
+
+static void driver_launches_count_like_those_of_the_runtime(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t i = 0; i < 21; i++)
+		build_issued_kernel(&build, (struct build_issue){0, "cuLaunchKernelEx", i * 25, i * 25 + 10},
+			0, i * 25 + 15, i * 25 + 20);
+	ASSERT_FINDING(build_find(&build, "launch-bound", NULL), 20, 400, 400);
+	build_free(&build);
+}
+
+static void queued_work_is_not_launch_bound(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t i = 0; i < 40; i++)
+		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", i * 2, i * 2 + 1}, 0,
+			100 + i * 25, 120 + i * 25);
+	assert_null(build_find(&build, "launch-bound", NULL));
+	build_free(&build);
+}
+
+static void idle_time_behind_a_wait_is_not_launch_bound(void **state)
+{
+	struct build build = late_launches(21, 0, "cudaStreamSynchronize");
+
+	(void)state;
+	assert_null(build_find(&build, "launch-bound", NULL));
+	build_free(&build);
+}
+
+static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(void **state)
+{
+	struct build build = late_launches(3, 200, NULL);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_range(&build, 0, "step", 0, 700);
+	build_range(&build, 0, "tokenize", 230, 440);
+	/* twice 215 us from call to call, of which the device was busy until 5 us before their end: 205 us */
+	finding = build_find(&build, "host-gaps", NULL);
+	ASSERT_FINDING(finding, 2, 410, 410);
+	assert_int_equal(finding->evidence_count, 2);
+	assert_non_null(strstr(finding->evidence[0].what, "host in range step"));
+	assert_non_null(strstr(finding->evidence[1].what, "host in range tokenize"));
+	build_free(&build);
+}
+
+static void pauses_between_launches_are_no_host_gaps(void **state)
+{
+	struct build build = late_launches(21, 20, NULL);
+
+	(void)state;
+	assert_null(build_find(&build, "host-gaps", NULL));
+	assert_non_null(build_find(&build, "host-gaps", "host-gaps.min_us=20"));
+	build_free(&build);
+}
+
+static void a_device_held_for_seconds_with_nothing_to_do_is_an_idle_context(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 1000);
+	build_kernel(&build, 0, "k", 2501000, 2502000);
+	build_kernel(&build, 0, "k", 3001000, 3002000);
+	ASSERT_FINDING(build_find(&build, "idle-context", NULL), 1, 2500000, 2500000);
+	build_free(&build);
+}
+
+static void what_a_released_context_saves_is_its_power_above_clean_idle(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 1000);
+	build_kernel(&build, 0, "k", 2501000, 2502000);
+	build_finish(&build, true);
+	build.ledger->devices[0].energy.clean_idle_w = 60; /* of 100 W */
+	finding = build_detect(&build, "idle-context", &options);
+	assert_non_null(finding);
+	assert_int_equal(finding->energy_nj, INT64_C(250000000000));
+	assert_int_equal(finding->saving.energy_nj, INT64_C(100000000000));
+	build_free(&build);
+}
+
+static void short_pauses_are_no_idle_context(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 1000);
+	build_kernel(&build, 0, "k", 501000, 502000);
+	assert_null(build_find(&build, "idle-context", NULL));
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_that_waits_for_each_launch_is_launch_bound),
+		cmocka_unit_test(driver_launches_count_like_those_of_the_runtime),
+		cmocka_unit_test(queued_work_is_not_launch_bound),
+		cmocka_unit_test(idle_time_behind_a_wait_is_not_launch_bound),
+		cmocka_unit_test(a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named),
+		cmocka_unit_test(pauses_between_launches_are_no_host_gaps),
+		cmocka_unit_test(a_device_held_for_seconds_with_nothing_to_do_is_an_idle_context),
+		cmocka_unit_test(what_a_released_context_saves_is_its_power_above_clean_idle),
+		cmocka_unit_test(short_pauses_are_no_idle_context),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <string.h>
+
+/* Kernels of `length_us`, each `gap_us` behind the one before. */
+static struct build row_of_kernels(int count, int64_t length_us, int64_t gap_us)
+{
+	struct build build = build_new(1);
+
+	for (int64_t i = 0; i < count; i++)
+		build_kernel(&build, 0, "k", i * (length_us + gap_us), i * (length_us + gap_us) + length_us);
+	return build;
+}
+
+static void tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go(void **state)
+{
+	struct build build = row_of_kernels(10, 3, 2);
+
+	(void)state;
+	/* 30 us of kernels and nine gaps of 2 us */
+	ASSERT_FINDING(build_find(&build, "tiny-kernel-chains", NULL), 10, 48, 18);
+	build_free(&build);
+}
+
+static void few_long_or_scattered_kernels_are_no_chain(void **state)
+{
+	static const int shapes[][3] = {{7, 3, 2}, {20, 11, 2}, {20, 3, 21}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct build build = row_of_kernels(shapes[i][0], shapes[i][1], shapes[i][2]);
+
+		assert_null(build_find(&build, "tiny-kernel-chains", NULL));
+		build_free(&build);
+	}
+}
+
+static void chains_of_two_streams_share_the_gaps(void **state)
+{
+	struct build build = row_of_kernels(10, 3, 2);
+	uint32_t other = build_stream(&build, 0);
+
+	(void)state;
+	for (int64_t i = 0; i < 10; i++)
+		build_kernel(&build, other, "k", i * 5 + 1, i * 5 + 4);
+	/* 10 x 4 us busy, nine gaps of 1 us */
+	ASSERT_FINDING(build_find(&build, "tiny-kernel-chains", NULL), 20, 49, 9);
+	build_free(&build);
+}
+
+static void kernels_with_few_blocks_leave_multiprocessors_empty(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_blocks(&build, 0, 25, 0, 100);
+	build_blocks(&build, 0, 500, 100, 300);
+	/* a quarter of 100 multiprocessors: 25 us would do */
+	ASSERT_FINDING(build_find(&build, "under-filled-kernels", NULL), 1, 100, 75);
+	build_free(&build);
+}
+
+static void kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_blocks(&build, 0, 50, 0, 100);
+	build_blocks(&build, 0, KWHY_UNKNOWN_BLOCKS, 100, 300);
+	assert_null(build_find(&build, "under-filled-kernels", NULL));
+	build_free(&build);
+}
+
+static void small_kernels_side_by_side_fill_the_device_together(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++)
+		build_blocks(&build, i ? build_stream(&build, 0) : 0, 20, 0, 100);
+	assert_null(build_find(&build, "under-filled-kernels", NULL));
+	build_free(&build);
+}
+
+static struct build with_memory(uint64_t unused_bytes)
+{
+	struct build build = build_new(1);
+	struct kwhy_memory_sum *memory;
+
+	build_blocks(&build, 0, 10, 0, 100);
+	build_blocks(&build, 0, 500, 100, 200);
+	build_finish(&build, true);
+	memory = kwhy_arena_alloc(&build.ledger->arena, 1, sizeof(*memory));
+	*memory = (struct kwhy_memory_sum){.device = 0, .device_bytes = 1000, .unused_bytes = unused_bytes};
+	build.ledger->memory = memory;
+	build.ledger->memory_count = 1;
+	return build;
+}
+
+static void small_kernels_while_memory_lies_free_let_the_batch_grow(void **state)
+{
+	struct build build = with_memory(800);
+
+	(void)state;
+	/* memory allows five times the batch: a fifth of 100 us for the same work */
+	ASSERT_FINDING(build_find(&build, "batch-could-grow", NULL), 1, 100, 80);
+	build_free(&build);
+}
+
+static void without_free_or_known_memory_nothing_is_said_of_the_batch(void **state)
+{
+	static const uint64_t unused[] = {400, KWHY_UNKNOWN_BYTES};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct build build = with_memory(unused[i]);
+
+		assert_null(build_find(&build, "batch-could-grow", NULL));
+		build_free(&build);
+	}
+}
+
+static struct build product(const char *name)
+{
+	struct build build = build_new(1);
+
+	build_kernel(&build, 0, name, 0, 80);
+	build_kernel(&build, 0, "elementwise", 80, 100);
+	return build;
+}
+
+static void products_named_after_fp32_units_may_use_tensor_cores(void **state)
+{
+	static const char *const names[] = {"ampere_sgemm_128x64_tn", "volta_sgemm_32x128_nn",
+		"void cutlass::Kernel<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(T1::Params)",
+		"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct build build = product(names[i]);
+
+		ASSERT_FINDING(build_find(&build, "fp32-matmul", NULL), 1, 80, 70);
+		assert_non_null(strstr(build_find(&build, "fp32-matmul", NULL)->title, "may"));
+		build_free(&build);
+	}
+}
+
+static void products_on_tensor_cores_are_fine(void **state)
+{
+	static const char *const names[] = {"ampere_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn",
+		"volta_h884gemm_128x64_ldg8_nn", "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64",
+		"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", "ampere_tf32_s1688gemm_128x128"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct build build = product(names[i]);
+
+		assert_null(build_find(&build, "fp32-matmul", NULL));
+		build_free(&build);
+	}
+}
+
+static void fp32_products_beside_mostly_tensor_ones_are_fine(void **state)
+{
+	struct build build = product("ampere_sgemm_128x64_tn");
+
+	(void)state;
+	build_kernel(&build, 0, "nvjet_tst_192x192", 100, 300);
+	assert_null(build_find(&build, "fp32-matmul", NULL));
+	build_free(&build);
+}
+
+static void a_sparse_matrix_made_dense_and_multiplied_is_named(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "void cusparse::csr2dense_kernel<float>", 0, 20);
+	build_kernel(&build, 0, "nvjet_tst_192x192", 20, 70);
+	build_kernel(&build, 0, "nvjet_tst_192x192", 70, 100);
+	ASSERT_FINDING(build_find(&build, "dense-on-sparse", NULL), 2, 70, 70);
+	build_free(&build);
+}
+
+static void dense_products_without_evidence_of_sparse_data_are_not_accused(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "masked_fill_kernel", 0, 20);
+	build_kernel(&build, 0, "nvjet_tst_192x192", 20, 70);
+	assert_null(build_find(&build, "dense-on-sparse", NULL));
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go),
+		cmocka_unit_test(few_long_or_scattered_kernels_are_no_chain),
+		cmocka_unit_test(chains_of_two_streams_share_the_gaps),
+		cmocka_unit_test(kernels_with_few_blocks_leave_multiprocessors_empty),
+		cmocka_unit_test(kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine),
+		cmocka_unit_test(small_kernels_side_by_side_fill_the_device_together),
+		cmocka_unit_test(small_kernels_while_memory_lies_free_let_the_batch_grow),
+		cmocka_unit_test(without_free_or_known_memory_nothing_is_said_of_the_batch),
+		cmocka_unit_test(products_named_after_fp32_units_may_use_tensor_cores),
+		cmocka_unit_test(products_on_tensor_cores_are_fine),
+		cmocka_unit_test(fp32_products_beside_mostly_tensor_ones_are_fine),
+		cmocka_unit_test(a_sparse_matrix_made_dense_and_multiplied_is_named),
+		cmocka_unit_test(dense_products_without_evidence_of_sparse_data_are_not_accused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <string.h>
+
+/* A kernel of 100 us, 400 us idle with the calls in it, a kernel of 100 us. */
+static struct build with_calls(const char *const *names, int count)
+{
+	struct build build = build_new(1);
+
+	build_kernel(&build, 0, "k", 0, 100);
+	for (int64_t i = 0; i < count; i++)
+		build_call(&build, 0, names[i], 90 + i * 30, 110 + i * 30);
+	build_kernel(&build, 0, "k", 500, 600);
+	return build;
+}
+
+static void memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhile(void **state)
+{
+	static const char *const names[] = {
+		"cudaMalloc", "cuMemAlloc", "hipMalloc", "cudaFree", "cuMemFree", "hipFree"};
+	struct build build = with_calls(names, 6);
+	const struct kwhy_finding *finding = build_find(&build, "allocation-churn", NULL);
+
+	(void)state;
+	/* six calls of 20 us; the first overlaps the kernel for 10 us */
+	ASSERT_FINDING(finding, 6, 110, 110);
+	assert_non_null(strstr(finding->title, "cache emptied 1 times"));
+	build_free(&build);
+}
+
+static void memory_taken_before_the_first_work_is_no_churn(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t i = 0; i < 6; i++)
+		build_call(&build, 0, "cudaMalloc", i * 20, i * 20 + 20);
+	build_kernel(&build, 0, "k", 200, 300);
+	build_kernel(&build, 0, "k", 350, 400);
+	assert_null(build_find(&build, "allocation-churn", NULL));
+	build_free(&build);
+}
+
+static void memory_taken_while_the_device_works_costs_it_nothing(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t i = 0; i < 6; i++)
+		build_call(&build, 0, "cudaMalloc", i * 20, i * 20 + 20);
+	build_kernel(&build, 0, "k", 0, 300);
+	assert_null(build_find(&build, "allocation-churn", NULL));
+	build_free(&build);
+}
+
+/* Memsets of 3 us behind 2 us of idle time in their calls, among kernels of 20 us. */
+static struct build with_memsets(int count)
+{
+	struct build build = build_new(1);
+
+	for (int64_t i = 0; i < count; i++) {
+		int64_t at = i * 25;
+
+		build_kernel(&build, 0, "k", at, at + 20);
+		build_issued_memset(&build, (struct build_issue){0, "cuMemsetD8Async", at + 18, at + 22}, 0,
+			at + 22, at + 25);
+	}
+	return build;
+}
+
+static void many_memsets_cost_their_time_and_the_idle_time_inside_their_calls(void **state)
+{
+	struct build build = with_memsets(16);
+
+	(void)state;
+	ASSERT_FINDING(build_find(&build, "memset-churn", NULL), 16, 80, 80);
+	build_free(&build);
+}
+
+static void a_few_memsets_are_fine(void **state)
+{
+	struct build build = with_memsets(15);
+
+	(void)state;
+	assert_null(build_find(&build, "memset-churn", NULL));
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhile),
+		cmocka_unit_test(memory_taken_before_the_first_work_is_no_churn),
+		cmocka_unit_test(memory_taken_while_the_device_works_costs_it_nothing),
+		cmocka_unit_test(many_memsets_cost_their_time_and_the_idle_time_inside_their_calls),
+		cmocka_unit_test(a_few_memsets_are_fine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "detect/detect.h"
+#include "import/import.h"
+#include "ledger/ledger_new.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Real traces, each with waste that is known to be in it. Skipped where the data is not there. */
+
+#define DATA KWHY_SOURCE_DIR "/../shared/data/"
+
+static struct kwhy_error error;
+
+#define OK(call)                                               \
+	do {                                                   \
+		enum kwhy_status status_ = (call);             \
+		if (status_)                                   \
+			fail_msg("%s: %s", #call, error.text); \
+	} while (0)
+
+struct analysis {
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+	struct kwhy_findings *findings;
+};
+
+static struct analysis analyse(const char *trace, const char *power, double min_gain_ratio)
+{
+	struct kwhy_import_options import = {0};
+	struct kwhy_ledger_options books = kwhy_ledger_options_default();
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct analysis analysis;
+
+	if (access(trace, R_OK) != 0)
+		skip();
+	OK(kwhy_recording_new(&analysis.recording, &error));
+	OK(kwhy_import_trace(analysis.recording, trace, &import, &error));
+	if (power)
+		OK(kwhy_import_power(analysis.recording, power, &import, &error));
+	OK(kwhy_recording_finish(analysis.recording, &error));
+	OK(kwhy_ledger_new(analysis.recording, &books, &analysis.ledger, &error));
+	options.min_gain_ratio = min_gain_ratio;
+	OK(kwhy_detect_run(analysis.recording, analysis.ledger, NULL, &options, &analysis.findings, &error));
+	return analysis;
+}
+
+static void done(struct analysis *analysis)
+{
+	kwhy_findings_free(analysis->findings);
+	kwhy_ledger_free(analysis->ledger);
+	kwhy_recording_free(analysis->recording);
+}
+
+/* The finding of that id on the device with that index in the trace; NULL: silent. */
+static const struct kwhy_finding *find(const struct analysis *analysis, const char *id, int32_t index)
+{
+	for (size_t i = 0; i < analysis->findings->count; i++) {
+		const struct kwhy_finding *finding = &analysis->findings->items[i];
+
+		if (!strcmp(finding->id, id) &&
+			(finding->device == KWHY_NONE ||
+				analysis->recording->devices[finding->device].index == index))
+			return finding;
+	}
+	return NULL;
+}
+
+static double share_of_span(const struct analysis *analysis, const struct kwhy_finding *finding)
+{
+	return (double)finding->time_ns / (double)analysis->ledger->devices[finding->device].time.span_ns;
+}
+
+static void cloverleaf_waits_after_every_operation_and_copies_from_pageable_memory(void **state)
+{
+	struct analysis analysis = analyse(DATA "traces/nsys-a100-cloverleaf.sqlite", NULL, 0.01);
+	const struct kwhy_finding *finding = find(&analysis, "sync-after-every-op", 0);
+
+	(void)state;
+	assert_non_null(finding);
+	/* 1,312 kernels, each with its cudaDeviceSynchronize, and 279 blocking copies */
+	assert_int_equal(finding->count, 1312 + 279);
+	finding = find(&analysis, "pageable-copies", 0);
+	assert_non_null(finding);
+	assert_int_equal(finding->count, 279);
+	assert_true(finding->time_ns > 9390923); /* the copies alone */
+	/* of 76 cudaMalloc the expensive one makes the context, before any work */
+	assert_null(find(&analysis, "allocation-churn", 0));
+	done(&analysis);
+}
+
+static void without_a_least_gain_cloverleaf_shows_its_allocations_between_work(void **state)
+{
+	struct analysis analysis = analyse(DATA "traces/nsys-a100-cloverleaf.sqlite", NULL, 0);
+	const struct kwhy_finding *finding = find(&analysis, "allocation-churn", 0);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_in_range(finding->count, 43, 43 + 68); /* cudaMalloc and cudaFree after the first activity */
+	done(&analysis);
+}
+
+static void two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable_memory(void **state)
+{
+	struct analysis analysis = analyse(DATA "traces/nsys-2xh100-before.sqlite", NULL, 0);
+
+	(void)state;
+	for (int32_t i = 0; i < 2; i++) {
+		const struct kwhy_finding *finding = find(&analysis, "pageable-copies", i);
+
+		assert_non_null(finding);
+		assert_int_equal(finding->count, 17);
+		assert_non_null(find(&analysis, "exposed-collectives", i));
+	}
+	assert_int_equal(find(&analysis, "exposed-collectives", 0)->time_ns, 17172652);
+	assert_null(find(&analysis, "staged-peer-copies", 0));
+	done(&analysis);
+}
+
+static void mi300_exposes_its_collectives(void **state)
+{
+	struct analysis analysis = analyse(DATA "traces/kineto-mi300-resnet.json.gz", NULL, 0.01);
+	const struct kwhy_finding *finding = find(&analysis, "exposed-collectives", 2);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->count, 17);
+	assert_int_equal(finding->time_ns, 55625224);
+	assert_true(finding->saving.time_ns <= 25739303 - 15891299); /* compute that hides nothing yet */
+	assert_null(find(&analysis, "pageable-copies", 2));
+	done(&analysis);
+}
+
+static void gtx1060_allocates_pinned_memory_between_its_work(void **state)
+{
+	struct analysis analysis = analyse(DATA "traces/nsys-gtx1060-concurrent.sqlite", NULL, 0.01);
+
+	(void)state;
+	assert_non_null(find(&analysis, "allocation-churn", 0));
+	assert_non_null(find(&analysis, "unoverlapped-copies", 0));
+	assert_null(find(&analysis, "launch-bound", 0));
+	done(&analysis);
+}
+
+static void a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy(void **state)
+{
+	struct analysis analysis = analyse(
+		DATA "h200-decode/trace.json.gz", DATA "h200-decode/power.csv", 0.01);
+	const struct kwhy_finding *finding = find(&analysis, "launch-bound", 0);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_ptr_equal(finding, &analysis.findings->items[0]);
+	assert_true(share_of_span(&analysis, finding) > 0.5);
+	assert_true(finding->energy_nj > 0);
+	assert_true(finding->energy_nj < analysis.ledger->devices[0].energy.measured_nj);
+	assert_int_equal(find(&analysis, "scalar-readbacks", 0)->count, 1572);
+	done(&analysis);
+}
+
+static void a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step(void **state)
+{
+	struct analysis analysis = analyse(
+		DATA "h200-train/trace.json.gz", DATA "h200-train/power.csv", 0.01);
+	const struct kwhy_finding *readbacks = find(&analysis, "scalar-readbacks", 0);
+	const struct kwhy_finding *copies = find(&analysis, "pageable-copies", 0);
+
+	(void)state;
+	assert_non_null(readbacks);
+	assert_non_null(copies);
+	assert_int_equal(readbacks->count, 2 * 1216); /* the loss and the scaler's overflow flag */
+	assert_true(copies->count >= 1216);
+	assert_true(copies->energy_nj > 0);
+	assert_non_null(find(&analysis, "launch-bound", 0));
+	assert_null(find(&analysis, "exposed-collectives", 0));
+	done(&analysis);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cloverleaf_waits_after_every_operation_and_copies_from_pageable_memory),
+		cmocka_unit_test(without_a_least_gain_cloverleaf_shows_its_allocations_between_work),
+		cmocka_unit_test(two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable_memory),
+		cmocka_unit_test(mi300_exposes_its_collectives),
+		cmocka_unit_test(gtx1060_allocates_pinned_memory_between_its_work),
+		cmocka_unit_test(a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy),
+		cmocka_unit_test(a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step),
+	};
+
+	if (access(DATA "traces", R_OK) != 0) {
+		printf("skipped: the traces are not there\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
