@@ -20,11 +20,11 @@ struct kwhy_range_item {
 	int64_t device_ns;
 	double energy_nj; /* NAN: unknown */
 
-	uint32_t device_count;	   /* that its process uses */
-	uint32_t known_grid_count; /* of those, devices whose grids are known */
-	int64_t busy_ns;	   /* over these devices */
-	double resident_ns;	   /* device time times share of the device filled with blocks */
-	double window_nj;	   /* NAN: unknown */
+	uint32_t device_count;	 /* that its process uses */
+	int64_t busy_ns;	 /* over these devices */
+	int64_t unknown_grid_ns; /* in which a kernel of unknown grid ran */
+	double resident_ns;	 /* device time times share of the device filled with blocks */
+	double window_nj;	 /* NAN: unknown */
 };
 
 struct kwhy_range_items {

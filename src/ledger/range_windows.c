@@ -11,7 +11,7 @@
 
 /* What a device did up to a mark, from the first mark of that device. */
 struct past {
-	int64_t busy_ns, unknown_energy_ns;
+	int64_t busy_ns, unknown_grid_ns, unknown_energy_ns;
 	unsigned __int128 resident_ns; /* in KWHY_RESIDENT_FULL */
 	double energy_nj;
 };
@@ -68,7 +68,7 @@ struct walk {
 	uint32_t device;
 	bool energy_known;
 	struct kwhy_running_power power;
-	uint64_t share_sum;
+	struct kwhy_resident resident;
 	struct past past;
 };
 
@@ -76,10 +76,11 @@ static void add_stretch(struct walk *walk, const struct kwhy_stretch *stretch)
 {
 	int64_t length_ns = stretch->end_ns - stretch->start_ns;
 	uint64_t share = kwhy_resident_follow(
-		&walk->share_sum, walk->windows->recording, walk->device, stretch);
+		&walk->resident, walk->windows->recording, walk->device, stretch);
 	double energy_nj = walk->energy_known ? kwhy_running_power_nj(&walk->power, stretch) : NAN;
 
 	walk->past.busy_ns += stretch->row_count ? length_ns : 0;
+	walk->past.unknown_grid_ns += walk->resident.unknown_count ? length_ns : 0;
 	walk->past.resident_ns += (unsigned __int128)share * (uint64_t)length_ns;
 	walk->past.unknown_energy_ns += isnan(energy_nj) ? length_ns : 0;
 	walk->past.energy_nj += isnan(energy_nj) ? 0 : energy_nj;
@@ -153,9 +154,7 @@ static void read_device(const struct windows *windows, struct kwhy_range_item *i
 	if (to->unknown_energy_ns > from->unknown_energy_ns)
 		item->window_nj = NAN;
 	item->window_nj += to->energy_nj - from->energy_nj;
-	if (isnan(windows->ledger->devices[device].time.sm_weighted_ratio))
-		return;
-	item->known_grid_count++;
+	item->unknown_grid_ns += to->unknown_grid_ns - from->unknown_grid_ns;
 	item->resident_ns += (double)(to->resident_ns - from->resident_ns) / (double)KWHY_RESIDENT_FULL;
 }
 

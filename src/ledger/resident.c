@@ -59,22 +59,27 @@ bool kwhy_resident_share(
 	return true;
 }
 
-static uint64_t share_of(const struct kwhy_recording *recording, uint32_t device, size_t row)
+/* Adds a row (sign 1) or takes it away (-1); unsigned sums wrap back exactly. */
+static void change(struct kwhy_resident *resident, const struct kwhy_recording *recording, uint32_t device,
+	uint32_t row, int sign)
 {
-	bool kernel = recording->activities.kind[row] <= KWHY_ACTIVITY_GRAPH;
-	uint64_t share = 0;
+	const struct kwhy_activities *rows = &recording->activities;
+	uint64_t share;
 
-	if (kernel && kwhy_resident_share(&recording->devices[device], &recording->activities, row, &share))
-		return share;
-	return 0;
+	if (rows->kind[row] > KWHY_ACTIVITY_GRAPH)
+		return;
+	if (kwhy_resident_share(&recording->devices[device], rows, row, &share))
+		resident->share_sum += (uint64_t)sign * share;
+	else
+		resident->unknown_count += (size_t)sign;
 }
 
-uint64_t kwhy_resident_follow(uint64_t *sum, const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_stretch *stretch)
+uint64_t kwhy_resident_follow(struct kwhy_resident *resident, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_stretch *stretch)
 {
 	for (size_t i = 0; i < stretch->ended_count; i++)
-		*sum -= share_of(recording, device, stretch->ended[i]);
+		change(resident, recording, device, stretch->ended[i], -1);
 	for (size_t i = 0; i < stretch->started_count; i++)
-		*sum += share_of(recording, device, stretch->started[i]);
-	return *sum < KWHY_RESIDENT_FULL ? *sum : KWHY_RESIDENT_FULL;
+		change(resident, recording, device, stretch->started[i], 1);
+	return resident->share_sum < KWHY_RESIDENT_FULL ? resident->share_sum : KWHY_RESIDENT_FULL;
 }

@@ -19,11 +19,17 @@
 bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
 	uint64_t *out_share);
 
+/* The kernels that run at one moment. */
+struct kwhy_resident {
+	uint64_t share_sum;
+	size_t unknown_count; /* kernels of unknown grid: they add nothing to the sum */
+};
+
 /*
- * Share of a device that its kernels fill together during a stretch: shown every stretch of one sweep,
- * it keeps `sum` and returns it, at most KWHY_RESIDENT_FULL. Kernels of unknown grid add nothing.
+ * Shown every stretch of one sweep, it keeps `resident` and returns the share of the device that the
+ * running kernels fill together, at most KWHY_RESIDENT_FULL.
  */
-uint64_t kwhy_resident_follow(uint64_t *sum, const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_stretch *stretch);
+uint64_t kwhy_resident_follow(struct kwhy_resident *resident, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_stretch *stretch);
 
 #endif

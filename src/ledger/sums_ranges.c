@@ -13,7 +13,7 @@
 struct pool {
 	struct kwhy_range_sum sum;
 	double device_window_ns; /* sum of window times devices */
-	double known_grid_window_ns;
+	int64_t unknown_grid_ns;
 	double resident_ns, energy_nj, window_nj;
 };
 
@@ -78,7 +78,7 @@ static void add_to_pool(struct pool *pool, const struct kwhy_range *range, const
 	sum->device_ns = kwhy_saturate_add(sum->device_ns, item->device_ns);
 	sum->busy_ns = kwhy_saturate_add(sum->busy_ns, item->busy_ns);
 	pool->device_window_ns += (double)length_ns * item->device_count;
-	pool->known_grid_window_ns += (double)length_ns * item->known_grid_count;
+	pool->unknown_grid_ns = kwhy_saturate_add(pool->unknown_grid_ns, item->unknown_grid_ns);
 	pool->resident_ns += item->resident_ns;
 	pool->energy_nj += item->energy_nj;
 	pool->window_nj += item->window_nj;
@@ -94,16 +94,20 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* Energy of work that was not linked is unknown, not none. */
+/*
+ * Energy of work that was not linked is unknown, not none; and so is the share of blocks where kernels of
+ * unknown grid ran for more than a tenth of the busy time.
+ */
 static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 {
 	struct kwhy_range_sum sum = pool->sum;
+	bool grids_known = pool->unknown_grid_ns <= sum.busy_ns / 10;
 
 	sum.linked = linked;
 	sum.energy_nj = linked ? whole_nj(pool->energy_nj) : KWHY_UNKNOWN_NJ;
 	sum.window_energy_nj = whole_nj(pool->window_nj);
 	sum.busy_ratio = ratio((double)sum.busy_ns, pool->device_window_ns);
-	sum.sm_weighted_ratio = ratio(pool->resident_ns, pool->known_grid_window_ns);
+	sum.sm_weighted_ratio = grids_known ? ratio(pool->resident_ns, pool->device_window_ns) : NAN;
 	sum.roofline_ratio = NAN;
 	return sum;
 }

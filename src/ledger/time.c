@@ -30,7 +30,7 @@ struct tally {
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
 	int64_t set_ns[SET_COUNT]; /* by the set of groups that run, bit = group */
-	uint64_t share_sum;	   /* of the kernels that run, in KWHY_RESIDENT_FULL */
+	struct kwhy_resident resident;
 	unsigned __int128 share_ns;
 	int64_t total_ns[GROUP_COUNT];
 	uint64_t count[GROUP_COUNT];
@@ -152,7 +152,7 @@ static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *
 	int64_t length_ns = stretch->end_ns - stretch->start_ns;
 	struct kwhy_host_span gap = {stretch->start_ns, stretch->end_ns};
 	unsigned set = follow(tally, stretch);
-	uint64_t share = kwhy_resident_follow(&tally->share_sum, tally->recording, tally->device, stretch);
+	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, stretch);
 
 	tally->set_ns[set] += length_ns;
 	tally->share_ns += (unsigned __int128)share * (uint64_t)length_ns;

@@ -207,7 +207,9 @@ struct kwhy_range_sum {
 	int64_t energy_nj; /* of the activities launched inside; KWHY_UNKNOWN_NJ */
 	int64_t window_energy_nj; /* all of the device's energy inside the window, idle included;
 				     KWHY_UNKNOWN_NJ */
-	double busy_ratio, sm_weighted_ratio, roofline_ratio; /* means over the devices; NAN unknown */
+	/* Means over the devices; NAN unknown, as the second is where kernels of unknown grid ran for more
+	   than a tenth of the busy time. */
+	double busy_ratio, sm_weighted_ratio, roofline_ratio;
 };
 
 /* Devices with work side by side; imbalance is the spread of a column. */

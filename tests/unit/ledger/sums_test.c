@@ -152,6 +152,28 @@ static void the_blocks_resident_in_a_window_are_weighed_over_the_window(void **s
 	build_free(recording, ledger);
 }
 
+static void the_share_of_blocks_in_a_window_is_unknown_when_a_tenth_of_the_grids_is(void **state)
+{
+	(void)state;
+	for (int64_t unknown_ns = 9; unknown_ns <= 12; unknown_ns += 3) {
+		struct kwhy_recording *recording = build_one();
+		struct kwhy_activity activity = build_activity(recording, 0, 0, 90, "k");
+		struct kwhy_ledger *ledger;
+
+		recording->devices[0].sm_count = 4;
+		activity.blocks = 4;
+		build_add(recording, activity);
+		build_kernel(recording, 0, 90, 90 + unknown_ns, "of unknown grid");
+		build_range(recording, 0, 0, 180, "all", KWHY_RANGE_USER);
+		ledger = build_ledger(recording);
+		if (unknown_ns == 9)
+			assert_true(ledger->ranges[0].sm_weighted_ratio == 0.5);
+		else
+			assert_true(isnan(ledger->ranges[0].sm_weighted_ratio));
+		build_free(recording, ledger);
+	}
+}
+
 static void a_process_on_two_devices_is_busy_on_each(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -295,6 +317,7 @@ int main(void)
 		cmocka_unit_test(ranges_named_by_the_user_are_steps_as_well),
 		cmocka_unit_test(the_window_of_a_range_counts_the_device_whoever_launched),
 		cmocka_unit_test(the_blocks_resident_in_a_window_are_weighed_over_the_window),
+		cmocka_unit_test(the_share_of_blocks_in_a_window_is_unknown_when_a_tenth_of_the_grids_is),
 		cmocka_unit_test(a_process_on_two_devices_is_busy_on_each),
 		cmocka_unit_test(streams_know_how_long_they_were_busy_and_busy_alone),
 		cmocka_unit_test(ranks_stand_side_by_side_with_the_rank_of_device_or_process),
