@@ -3,6 +3,8 @@
 #include "detect/families.h"
 #include "detect/tally.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Work across devices. */
@@ -89,12 +91,27 @@ static struct kwhy_energy waiting_energy(
 	return energy;
 }
 
+enum { PARTY_BYTES = 40 };
+
+/* As the trace numbers it; ranks often all call theirs device 0. */
+static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording *recording, size_t d)
+{
+	const struct kwhy_device *device = &recording->devices[d];
+
+	if (device->rank == KWHY_NONE)
+		snprintf(out, PARTY_BYTES, "device %" PRId32, device->index);
+	else
+		snprintf(out, PARTY_BYTES, "rank %" PRIu32 " (device %" PRId32 ")", device->rank,
+			device->index);
+	return out;
+}
+
 static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 	const struct balance *balance, struct kwhy_finding *finding)
 {
 	struct kwhy_arena *arena = &context->findings->arena;
 	size_t limit = context->options->evidence_limit;
-	char time[KWHY_QUANTITY_BYTES];
+	char time[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
 
 	limit = balance->parties < limit ? balance->parties : limit;
 	finding->evidence = kwhy_arena_alloc(arena, limit + 1, sizeof(*finding->evidence));
@@ -107,7 +124,8 @@ static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 			continue;
 		evidence->start_ns = context->view->devices[d].first_ns;
 		evidence->end_ns = context->view->devices[d].last_ns;
-		evidence->what = kwhy_arena_printf(arena, "device %zu computes %s%s", d,
+		evidence->what = kwhy_arena_printf(arena, "%s computes %s%s",
+			party_name(party, context->recording, d),
 			kwhy_quantity_time(time, balance->compute_ns[d]),
 			d == balance->slowest ? ", the slowest" : "");
 		if (!evidence->what)
@@ -131,7 +149,7 @@ static enum kwhy_status report_imbalance(
 	const struct kwhy_detect_context *context, const struct balance *balance)
 {
 	int64_t longest_ns = balance->compute_ns[balance->slowest], measured_nj = 0;
-	char longest[KWHY_QUANTITY_BYTES], mean[KWHY_QUANTITY_BYTES];
+	char longest[KWHY_QUANTITY_BYTES], mean[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
 	struct kwhy_finding finding = {
 		.id = context->detector->id,
 		.cure = context->detector->cure,
@@ -147,7 +165,8 @@ static enum kwhy_status report_imbalance(
 	energy = waiting_energy(context, balance, &measured_nj);
 	set_energies(energy, measured_nj, &finding);
 	finding.title = kwhy_arena_printf(&context->findings->arena,
-		"Imbalance: device %u computes %s, the mean of %zu devices is %s", balance->slowest,
+		"Imbalance: %s computes %s, the mean of %zu devices is %s",
+		party_name(party, context->recording, balance->slowest),
 		kwhy_quantity_time(longest, longest_ns), balance->parties,
 		kwhy_quantity_time(mean, balance->mean_ns));
 	finding.saving.time_ns = finding.time_ns;

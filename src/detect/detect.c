@@ -34,7 +34,8 @@ const struct kwhy_detector kwhy_detectors[] = {
 			{"min_count", 16, "waits; fewer are nothing"},
 			{"spacing_us", 100, "us; the host is elsewhere in stretches this long"}}},
 	{"launch-bound", "Launch-bound",
-		"capture the loop in a CUDA graph, fuse small operations, or launch from fewer Python lines",
+		"capture the loop in a CUDA graph, fuse small operations (torch.compile), or launch further "
+		"ahead",
 		kwhy_detect_launch_bound,
 		{{"spacing_us", 100, "us; launches this close belong together"},
 			{"min_count", 16, "gaps; fewer are nothing"}}},

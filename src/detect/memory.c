@@ -4,6 +4,7 @@
 #include "detect/tally.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* Memory taken, given back and cleared in the middle of the work. */
 
@@ -48,7 +49,7 @@ enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *
 {
 	const struct kwhy_calls *calls = &context->recording->calls;
 	struct kwhy_verdict verdict = kwhy_verdict_default();
-	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES], emptied[48] = "";
 	struct churn churn = {0};
 	struct kwhy_tally tally;
 	struct kwhy_walk walk;
@@ -67,11 +68,10 @@ enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
-	verdict.title = kwhy_tally_words(&tally,
-		"Allocation churn: %s allocations and frees between work, %s on the host; cache emptied "
-		"%" PRIu64 " times",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, churn.host_ns),
-		churn.emptied);
+	if (churn.emptied)
+		snprintf(emptied, sizeof(emptied), "; cache emptied %" PRIu64 " times", churn.emptied);
+	verdict.title = kwhy_tally_words(&tally, "Allocation churn: %s calls between work, %s on the host%s",
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, churn.host_ns), emptied);
 	verdict.assumption = "memory is taken once and reused: the device no longer idles inside these calls";
 	return kwhy_tally_finish(&tally, verdict);
 }
