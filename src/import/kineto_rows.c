@@ -78,7 +78,12 @@ static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 	return id ? (uint32_t)id : KWHY_NONE;
 }
 
-/* Product of an array such as [600, 2, 1]; `otherwise` when it is none or does not fit. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Product of an array such as [600, 2, 1]; `otherwise` when it is none, holds a 0 or does not fit. */
 static int64_t product_below(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
 {
@@ -86,23 +91,21 @@ static int64_t product_below(
 	const char *end = at + event->field[field].length;
 	int64_t product = 1;
 
-	if (!kwhy_kineto_event_has(event, field) || *at != '[')
+	if (!kwhy_kineto_event_has(event, field) || *at != '[' || event->field[field].length == 2)
 		return otherwise;
-	for (at++; at < end; at++) {
-		const char *first;
+	while (++at < end) {
+		const char *first = at;
 		int64_t value;
 
-		while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+		while (at < end && is_digit(*at))
 			at++;
-		for (first = at; at < end && *at >= '0' && *at <= '9';)
-			at++;
+		if (at == first)
+			continue;
 		if (!kwhy_kineto_number_integer(first, (size_t)(at - first), &value))
 			return otherwise;
-		if (value <= 0 || product > (limit - 1) / value)
+		if (value == 0 || product > (limit - 1) / value)
 			return otherwise;
 		product *= value;
-		while (at < end && *at != ',' && *at != ']')
-			at++;
 	}
 	return product;
 }
