@@ -66,11 +66,11 @@ static bool read_start(struct document *document)
 		document->walk.token++; /* a byte order mark, as editors leave it */
 		first = kwhy_kineto_walk_peek(&document->walk);
 	}
+	if (first != '{' && first != '[')
+		return kwhy_kineto_walk_fail(&document->walk, "'{' or '['");
 	document->in_object = first == '{';
 	document->has_events = first == '[';
 	document->place = document->in_object ? PLACE_FIRST_MEMBER : PLACE_FIRST_EVENT;
-	if (first != '{' && first != '[')
-		return kwhy_kineto_walk_fail(&document->walk, "'{' or '['");
 	document->walk.token++;
 	return true;
 }

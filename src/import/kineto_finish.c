@@ -82,12 +82,25 @@ static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device
 		}
 }
 
+static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
+{
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].rank == rank)
+			return true;
+	return false;
+}
+
 /* Traces that do not say their ranks but share device numbers: the order of the files tells them apart. */
 static void rank_by_order(struct kwhy_recording *recording)
 {
-	for (size_t i = 0; i < recording->process_count; i++)
+	for (size_t i = 0; i < recording->process_count; i++) {
+		uint32_t rank = recording->processes[i].source;
+
+		while (recording->processes[i].rank == KWHY_NONE && is_rank_taken(recording, rank))
+			rank++;
 		if (recording->processes[i].rank == KWHY_NONE)
-			recording->processes[i].rank = recording->processes[i].source;
+			recording->processes[i].rank = rank;
+	}
 	for (size_t i = 0; i < recording->stream_count; i++) {
 		const struct kwhy_stream *stream = &recording->streams[i];
 
@@ -96,11 +109,17 @@ static void rank_by_order(struct kwhy_recording *recording)
 	}
 }
 
+/* An earlier file has a device of this number that this file's rank, if it has one, does not tell apart. */
 static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_device *device)
 {
-	uint32_t found = kwhy_recording_find_device(file->recording, device->index, file->meta.rank);
+	for (size_t i = 0; i < file->first_device; i++) {
+		const struct kwhy_device *earlier = &file->recording->devices[i];
 
-	return found < file->first_device;
+		if (earlier->index == device->index &&
+			(file->meta.rank == KWHY_NONE || earlier->rank == file->meta.rank))
+			return true;
+	}
+	return false;
 }
 
 /* Every rank's devices are devices of their own. */

@@ -155,26 +155,34 @@ static void pass(struct kwhy_kineto_window *window, size_t used)
 		window->reach = window->reach * 2 < WINDOW_BYTES ? window->reach * 2 : WINDOW_BYTES;
 }
 
+/* One read; a stream that cannot be read on is one that ends, where only what is whole is asked for. */
+static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
+{
+	size_t got = 0;
+	enum kwhy_status status = kwhy_stream_read(
+		window->stream, window->buffer + window->end, window->capacity - window->end, &got, error);
+
+	if (status) {
+		window->failure = *error;
+		window->failed = true;
+	}
+	window->ended = got == 0;
+	window->end += got;
+	return window->partial ? KWHY_OK : status;
+}
+
 static enum kwhy_status fill(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
-	size_t got;
-	enum kwhy_status status;
+	enum kwhy_status status = KWHY_OK;
 
 	if (window->ended || unpassed(window) >= window->reach)
 		return KWHY_OK;
 	memmove(window->buffer, window->buffer + window->begin, unpassed(window));
 	window->end -= window->begin;
 	window->begin = 0;
-	status = kwhy_stream_read(
-		window->stream, window->buffer + window->end, window->capacity - window->end, &got, error);
-	if (status) {
-		window->failure = *error;
-		window->failed = window->ended = true;
-		return window->partial ? KWHY_OK : status;
-	}
-	window->ended = got < window->capacity - window->end;
-	window->end += got;
-	return KWHY_OK;
+	while (!status && !window->ended && window->end < window->capacity)
+		status = read_more(window, error);
+	return status;
 }
 
 /* Length of the UTF-8 sequence at `at`; 0: it is none. */
