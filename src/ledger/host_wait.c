@@ -97,14 +97,14 @@ static enum kwhy_status gather(
 	const struct kwhy_host_wait *wait, struct gathered *all, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = wait->recording;
-	const struct kwhy_activities *rows = &recording->activities;
 	bool *uses = calloc(recording->process_count + 1, sizeof(*uses));
 	enum kwhy_status status = KWHY_OK;
 
 	if (!uses)
 		return kwhy_fail_memory(error, "what the host did");
-	for (size_t i = rows->first[wait->device]; i < rows->first[wait->device + 1]; i++)
-		uses[recording->streams[rows->stream[i]].process] = true;
+	for (size_t i = 0; i < recording->stream_count; i++)
+		if (recording->streams[i].device == wait->device)
+			uses[recording->streams[i].process] = true;
 	for (size_t thread = 0; !status && thread < recording->thread_count; thread++)
 		if (uses[recording->threads[thread].process])
 			status = gather_thread(all, &recording->calls, thread, error);

@@ -76,22 +76,13 @@ static bool process_uses(const struct plan *plan, uint32_t process, uint32_t dev
 	return false;
 }
 
-/* With work on the device, not with a stream alone. */
-static bool process_works(const struct plan *plan, uint32_t process, uint32_t device)
-{
-	for (size_t i = 0; i < plan->activity_count; i++)
-		if (on_device(plan, i, device) && plan->stream_process[plan->activities[i].stream] == process)
-			return true;
-	return false;
-}
-
 static int any_thread_reason(const struct plan *plan, uint32_t device, int64_t at_ns)
 {
 	static const int order[] = {LAUNCH, ALLOC, SYNC};
 
 	for (size_t i = 0; i < 3; i++)
 		for (uint32_t thread = 0; thread < plan->thread_count; thread++)
-			if (process_works(plan, plan->thread_process[thread], device) &&
+			if (process_uses(plan, plan->thread_process[thread], device) &&
 				thread_reason(plan, thread, at_ns) == order[i])
 				return order[i];
 	return HOST;
