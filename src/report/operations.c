@@ -156,6 +156,8 @@ static enum kwhy_status split(const struct kwhy_recording *recording, const stru
 		out->splits[kind].count = out->copies[kind].count;
 		out->splits[kind].dma_ns = out->copies[kind].time_ns;
 		out->splits[kind].dma_nj = out->copies[kind].gross_nj;
+		if (!ledger->devices[device].energy.known)
+			out->splits[kind].wait_nj = out->splits[kind].rest_nj = KWHY_UNKNOWN_NJ;
 	}
 	walk(&splitting);
 	out->split_known = true;

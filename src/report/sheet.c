@@ -79,7 +79,7 @@ const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kw
 	if (device->rank == KWHY_NONE)
 		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32, device->index);
 	else
-		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32 " of rank %" PRIu32, device->index,
+		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32 ", rank %" PRIu32, device->index,
 			device->rank);
 	return out;
 }

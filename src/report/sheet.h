@@ -27,7 +27,7 @@ void kwhy_sheet_paragraph(const struct kwhy_sheet *sheet, const char *lead, cons
 void kwhy_sheet_linef(const struct kwhy_sheet *sheet, const char *lead, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "GPU 0", "GPU 0 of rank 3". Lent from `out`. */
+/* "GPU 0", "GPU 0, rank 3". Lent from `out`. */
 #define KWHY_DEVICE_LABEL_BYTES 48
 const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
 
@@ -42,6 +42,7 @@ void kwhy_section_advice(const struct kwhy_sheet *sheet);
 void kwhy_section_time(const struct kwhy_sheet *sheet);
 void kwhy_section_utilisation(const struct kwhy_sheet *sheet);
 void kwhy_section_accounts(const struct kwhy_sheet *sheet);
+void kwhy_section_kernels(const struct kwhy_sheet *sheet);
 void kwhy_section_groups(const struct kwhy_sheet *sheet);
 void kwhy_section_categories(const struct kwhy_sheet *sheet);
 void kwhy_section_copies(const struct kwhy_sheet *sheet);

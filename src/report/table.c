@@ -245,7 +245,7 @@ void kwhy_table_write(struct kwhy_table *table, const struct kwhy_text_style *st
 	table->failed |= table->cells.failed || table->kernels.failed;
 	if (table->failed || !lay_out(&layout)) {
 		out->failed = true;
-	} else {
+	} else if (layout.rows) {
 		write_title(&layout, out);
 		for (size_t row = 0; row < layout.rows; row++) {
 			if (row && row == table->rule_row)

@@ -26,10 +26,9 @@ static void add_name(struct kwhy_table *table, uint32_t category, const char *na
 
 static const struct kwhy_table_column account_columns[] = {
 	{"account", KWHY_COLUMN_NAME},
-	{"count", KWHY_COLUMN_RIGHT},
-	{"time", KWHY_COLUMN_RIGHT},
 	{"gross", KWHY_COLUMN_RIGHT},
 	{"90 %", KWHY_COLUMN_RIGHT},
+	{"idle", KWHY_COLUMN_RIGHT},
 	{"net", KWHY_COLUMN_RIGHT},
 	{"power", KWHY_COLUMN_RIGHT},
 	{"basis", KWHY_COLUMN_LEFT},
@@ -48,10 +47,9 @@ static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
 static void add_account(struct kwhy_table *table, const struct kwhy_total *row)
 {
 	add_name(table, row->category, row->name);
-	kwhy_table_count(table, row->count);
-	kwhy_table_time(table, row->time_ns);
 	kwhy_table_energy(table, row->gross_nj);
 	kwhy_table_spread(table, row->low_nj, row->high_nj);
+	kwhy_table_energy(table, row->idle_nj);
 	kwhy_table_energy(table, row->net_nj);
 	add_power(table, row);
 	kwhy_table_cell(table, kwhy_basis_name((enum kwhy_basis)row->basis));
@@ -73,41 +71,64 @@ static void explain_marks(const struct kwhy_sheet *sheet, size_t shown)
 			"! mean power above the enforced power limit, which short turns may pass.");
 }
 
-static const struct kwhy_table_column time_columns[] = {
-	{"account", KWHY_COLUMN_NAME},
-	{"category", KWHY_COLUMN_LEFT},
-	{"count", KWHY_COLUMN_RIGHT},
-	{"time", KWHY_COLUMN_RIGHT},
-	{"each", KWHY_COLUMN_RIGHT},
-};
-
-static void add_timed(struct kwhy_table *table, const struct kwhy_total *row)
-{
-	add_name(table, row->category, row->name);
-	kwhy_table_cell(table, kwhy_category_name((enum kwhy_category)row->category));
-	kwhy_table_count(table, row->count);
-	kwhy_table_time(table, row->time_ns);
-	kwhy_table_time(table, row->count ? row->time_ns / (int64_t)row->count : KWHY_UNKNOWN_NS);
-}
-
 void kwhy_section_accounts(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
 	size_t shown = kwhy_sheet_shown(sheet, totals->row_count, ACCOUNT_ROWS);
 	struct kwhy_table table;
 
-	if (!totals->row_count)
+	if (!totals->row_count || totals->energy_nj == KWHY_UNKNOWN_NJ)
 		return;
-	kwhy_sheet_heading(
-		sheet, "Accounts", energy ? "gross = idle + net; times are sums of durations" : NULL);
-	kwhy_table_init(&table, energy ? account_columns : time_columns, energy ? 8 : 5);
+	kwhy_sheet_heading(sheet, "Accounts", "gross = idle + net; 90 %: interval of gross");
+	kwhy_table_init(&table, account_columns, 7);
 	for (size_t i = 0; i < shown; i++)
-		(energy ? add_account : add_timed)(&table, &totals->rows[i]);
+		add_account(&table, &totals->rows[i]);
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_more(sheet, totals->row_count, shown);
-	if (energy)
-		explain_marks(sheet, shown);
+	explain_marks(sheet, shown);
+}
+
+static const struct kwhy_table_column kernel_columns[] = {
+	{"kernel", KWHY_COLUMN_NAME},
+	{"count", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"each", KWHY_COLUMN_RIGHT},
+	{"energy each", KWHY_COLUMN_RIGHT},
+};
+
+static void add_kernel(struct kwhy_table *table, const struct kwhy_total *row)
+{
+	bool known = row->count && row->gross_nj != KWHY_UNKNOWN_NJ;
+
+	kwhy_table_kernel(table, row->name);
+	kwhy_table_count(table, row->count);
+	kwhy_table_time(table, row->time_ns);
+	kwhy_table_time(table, row->count ? row->time_ns / (int64_t)row->count : KWHY_UNKNOWN_NS);
+	if (table->column_count > 4)
+		kwhy_table_real(table, known ? (double)row->gross_nj * 1e-9 / (double)row->count : NAN, "J");
+}
+
+void kwhy_section_kernels(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	size_t count = 0, shown;
+	struct kwhy_table table;
+
+	for (size_t i = 0; i < totals->row_count; i++)
+		count += is_kernel(totals->rows[i].category);
+	if (!count)
+		return;
+	shown = kwhy_sheet_shown(sheet, count, ACCOUNT_ROWS);
+	kwhy_sheet_heading(sheet, "Kernels", "times are sums of durations; energy is gross");
+	kwhy_table_init(&table, kernel_columns, totals->energy_nj == KWHY_UNKNOWN_NJ ? 4 : 5);
+	for (size_t i = 0, left = shown; left; i++) {
+		if (!is_kernel(totals->rows[i].category))
+			continue;
+		add_kernel(&table, &totals->rows[i]);
+		left--;
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, count, shown);
 }
 
 static const struct kwhy_table_column group_columns[] = {
@@ -220,8 +241,7 @@ void kwhy_section_categories(const struct kwhy_sheet *sheet)
 			add_known(&into[j]->net_nj, row->net_nj);
 		}
 	}
-	kwhy_sheet_heading(sheet, "Energy by category",
-		"potential: of the best finding; high from 10 %, medium from 3 %");
+	kwhy_sheet_heading(sheet, "Energy by category", "potential: best finding; high 10 %, medium 3 %");
 	kwhy_table_init(&table, category_columns, 6);
 	for (uint32_t category = 0; category < KWHY_CATEGORY_COUNT; category++) {
 		sums[category].category = category;

@@ -36,12 +36,20 @@ static void write_evidence(const struct kwhy_sheet *sheet, const struct kwhy_fin
 		const struct kwhy_evidence *evidence = &finding->evidence[i];
 		char at[KWHY_QUANTITY_BYTES], length[KWHY_QUANTITY_BYTES];
 
-		kwhy_sheet_linef(sheet, "       ", "at %s for %s: %s",
+		kwhy_sheet_linef(sheet, i ? "            " : "     see    ", "at %s for %s: %s",
 			kwhy_quantity_si(at, ((double)evidence->start_ns - (double)origin_ns) * 1e-9, "s", 6),
 			kwhy_quantity_si(length,
 				((double)evidence->end_ns - (double)evidence->start_ns) * 1e-9, "s", 3),
 			evidence->what);
 	}
+}
+
+/* Writes what was gathered and empties it for the next part. */
+static void write_part(const struct kwhy_sheet *sheet, const char *lead, struct kwhy_text *text)
+{
+	kwhy_sheet_paragraph(sheet, lead, text->failed || !text->data ? "" : text->data);
+	sheet->out->failed |= text->failed;
+	kwhy_text_clear(text);
 }
 
 static void write_finding(const struct kwhy_sheet *sheet, size_t number)
@@ -55,16 +63,14 @@ static void write_finding(const struct kwhy_sheet *sheet, size_t number)
 	if (finding->device != KWHY_NONE && sheet->report->recording->device_count > 1)
 		kwhy_device_label(label, &sheet->report->recording->devices[finding->device]);
 	kwhy_sheet_linef(sheet, lead, "%s%s%s [%s]", label, *label ? ": " : "", finding->title, finding->id);
-	kwhy_text_add(&text, "costs ");
 	add_cost(&text, finding->time_ns, finding->energy_nj, finding->low_nj, finding->high_nj);
-	kwhy_text_add(&text, "; cure: ");
+	write_part(sheet, "     costs  ", &text);
 	kwhy_text_add(&text, finding->cure);
-	kwhy_text_add(&text, "; saves at most ");
+	write_part(sheet, "     cure   ", &text);
 	add_cost(&text, saving->time_ns, saving->energy_nj, saving->low_nj, saving->high_nj);
-	if (saving->assumption)
-		kwhy_text_addf(&text, ", %s", saving->assumption);
-	kwhy_sheet_paragraph(sheet, "     ", text.failed ? "" : text.data);
-	sheet->out->failed |= text.failed;
+	kwhy_text_addf(&text, " at most%s%s", saving->assumption ? ": " : "",
+		saving->assumption ? saving->assumption : "");
+	write_part(sheet, "     saves  ", &text);
 	kwhy_text_done(&text);
 	write_evidence(sheet, finding);
 }
@@ -83,14 +89,16 @@ void kwhy_section_findings(const struct kwhy_sheet *sheet)
 
 static void write_lost(const struct kwhy_sheet *sheet)
 {
-	const struct kwhy_lost *lost = &sheet->report->recording->lost;
+	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_lost *lost = &recording->lost;
 	const struct {
 		uint64_t count;
 		const char *what;
 	} rows[] = {
 		{lost->dropped_records, "records were lost by the profiler"},
 		{lost->skipped_events, "unusable events were skipped (--partial)"},
-		{lost->unlinked_activities, "activities have no API call of their correlation"},
+		{recording->has_calls ? lost->unlinked_activities : 0,
+			"activities have no API call of their correlation"},
 		{lost->unknown_bytes, "copies or memsets do not say their size"},
 	};
 	char count[KWHY_QUANTITY_BYTES];

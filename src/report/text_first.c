@@ -251,14 +251,14 @@ static void write_cut(const struct kwhy_sheet *sheet, const char *lead, const ch
 	kwhy_arena_done(&arena);
 }
 
-/* "up to 120 J (23.5 %) and 1.2 s": what the cure would bring at most. */
+/* "up to 120 J (23.5 %), 1.2 s": what the cure would bring at most. */
 static void write_saving(
 	const struct kwhy_sheet *sheet, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
 	int64_t whole_nj = sheet->totals->energy_nj;
 	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_add(out, "saves up to ");
+	kwhy_text_add(out, "up to ");
 	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
 		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
 			kwhy_quantity_percent(share, (double)saving->energy_nj / (double)whole_nj));
@@ -269,10 +269,13 @@ void kwhy_section_advice(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_findings *findings = sheet->report->findings;
 	struct kwhy_text line = {0};
+	char more[64];
 
 	if (!findings)
 		return;
-	kwhy_sheet_heading(sheet, "What to do", NULL);
+	snprintf(more, sizeof(more), "the best %d of %zu findings; all of them below", ADVICE_ROWS,
+		findings->count);
+	kwhy_sheet_heading(sheet, "What to do", findings->count > ADVICE_ROWS ? more : NULL);
 	if (!findings->count)
 		kwhy_text_add(sheet->out, "  nothing found that would save enough to be worth it\n");
 	for (size_t i = 0; i < findings->count && i < ADVICE_ROWS; i++) {
@@ -286,8 +289,6 @@ void kwhy_section_advice(const struct kwhy_sheet *sheet)
 		kwhy_text_addf(&line, ": %s", finding->cure);
 		write_cut(sheet, "     ", line.failed ? "" : line.data);
 	}
-	if (findings->count > ADVICE_ROWS)
-		kwhy_text_addf(sheet->out, "  and %zu more below\n", findings->count - ADVICE_ROWS);
 	sheet->out->failed |= line.failed;
 	kwhy_text_done(&line);
 }

@@ -9,7 +9,6 @@
 /* Sections on memory traffic: copies, what each operation costs, what a transfer costs beside itself. */
 
 static const struct kwhy_table_column copy_columns[] = {
-	{"device", KWHY_COLUMN_LEFT},
 	{"copy", KWHY_COLUMN_NAME},
 	{"count", KWHY_COLUMN_RIGHT},
 	{"bytes", KWHY_COLUMN_RIGHT},
@@ -20,16 +19,17 @@ static const struct kwhy_table_column copy_columns[] = {
 
 enum { COPY_ROWS = 16 };
 
+/* `device`: NULL when there is only one. */
 static void add_copy(
 	struct kwhy_table *table, const struct kwhy_device *device, const struct kwhy_copy_sum *copy)
 {
-	char label[KWHY_DEVICE_LABEL_BYTES], what[80];
+	char label[KWHY_DEVICE_LABEL_BYTES], what[KWHY_DEVICE_LABEL_BYTES + 80];
 	bool any = copy->count > copy->unknown_bytes, all = copy->unknown_bytes == 0;
 
-	snprintf(what, sizeof(what), "%s %s to %s", kwhy_copy_kind_name((enum kwhy_copy_kind)copy->kind),
+	snprintf(what, sizeof(what), "%s%s%s %s to %s", device ? kwhy_device_label(label, device) : "",
+		device ? ": " : "", kwhy_copy_kind_name((enum kwhy_copy_kind)copy->kind),
 		kwhy_memory_kind_name((enum kwhy_memory_kind)copy->src_memory),
 		kwhy_memory_kind_name((enum kwhy_memory_kind)copy->dst_memory));
-	kwhy_table_cell(table, kwhy_device_label(label, device));
 	kwhy_table_cell(table, what);
 	kwhy_table_count(table, copy->count);
 	kwhy_table_bytes(table, any ? copy->bytes : KWHY_UNKNOWN_BYTES);
@@ -45,11 +45,14 @@ void kwhy_section_copies(const struct kwhy_sheet *sheet)
 	struct kwhy_table table;
 	size_t count = 0, left = 0;
 
-	kwhy_table_init(&table, copy_columns, 7);
+	kwhy_table_init(&table, copy_columns, 6);
 	for (size_t d = 0; d < ledger->device_count; d++)
 		for (size_t i = 0; i < ledger->devices[d].time.copy_sum_count; i++) {
 			if (count++ < COPY_ROWS || sheet->style->verbose)
-				add_copy(&table, &sheet->report->recording->devices[d],
+				add_copy(&table,
+					sheet->totals->active_count > 1
+						? &sheet->report->recording->devices[d]
+						: NULL,
 					&ledger->devices[d].time.copies[i]);
 			else
 				left++;
@@ -162,6 +165,8 @@ static bool write_splits(const struct kwhy_sheet *sheet, size_t device, struct k
 		add_mean(table, split->dma_ns, split->count, "s");
 		add_mean(table, split->wait_ns, split->count, "s");
 		add_mean(table, split->rest_ns, split->count, "s");
+		if (table->column_count < 8)
+			continue;
 		add_mean(table, split->dma_nj, split->count, "J");
 		add_mean(table, split->wait_nj, split->count, "J");
 		add_mean(table, split->rest_nj, split->count, "J");
@@ -179,11 +184,13 @@ void kwhy_section_split(const struct kwhy_sheet *sheet)
 
 		if (!sheet->operations[d].split_known)
 			continue;
-		kwhy_table_init(&table, split_columns, 8);
+		kwhy_table_init(&table, split_columns, ledger->devices[d].energy.known ? 8 : 5);
 		if (write_splits(sheet, d, &table)) {
 			snprintf(title, sizeof(title), "What a transfer costs, %s",
 				kwhy_device_label(label, &sheet->report->recording->devices[d]));
-			kwhy_sheet_heading(sheet, title, "mean time, then energy");
+			kwhy_sheet_heading(sheet, title,
+				ledger->devices[d].energy.known ? "mean time, then mean energy"
+								: "mean time");
 			kwhy_table_write(&table, sheet->style, sheet->out);
 			kwhy_sheet_paragraph(sheet, "  ",
 				"The device idles after the copy until its next activity: wait, while the "

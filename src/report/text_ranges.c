@@ -60,6 +60,8 @@ static void add_range(
 	kwhy_table_time(table, range->linked ? range->device_ns : KWHY_UNKNOWN_NS);
 	kwhy_table_percent(table, range->busy_ratio);
 	kwhy_table_percent(table, range->sm_weighted_ratio);
+	if (sheet->totals->energy_nj == KWHY_UNKNOWN_NJ)
+		return;
 	kwhy_table_energy(table, range->energy_nj);
 	kwhy_table_energy(table, range->window_energy_nj);
 }
@@ -68,7 +70,7 @@ static void write_ranges(const struct kwhy_sheet *sheet, const struct kwhy_range
 {
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, range_columns, 8);
+	kwhy_table_init(&table, range_columns, sheet->totals->energy_nj == KWHY_UNKNOWN_NJ ? 6 : 8);
 	for (size_t i = 0; i < count; i++)
 		add_range(&table, sheet, &ranges[i]);
 	kwhy_table_write(&table, sheet->style, sheet->out);
@@ -81,7 +83,7 @@ void kwhy_section_ranges(const struct kwhy_sheet *sheet)
 
 	if (!ledger->range_count)
 		return;
-	kwhy_sheet_heading(sheet, "Ranges", "may nest; device and energy: work launched inside");
+	kwhy_sheet_heading(sheet, "Ranges", "may nest; device, energy: of what was launched inside");
 	write_ranges(sheet, ledger->ranges, shown);
 	kwhy_sheet_more(sheet, ledger->range_count, shown);
 }
@@ -124,7 +126,7 @@ void kwhy_section_steps(const struct kwhy_sheet *sheet)
 }
 
 static const struct kwhy_table_column memory_columns[] = {
-	{"device", KWHY_COLUMN_LEFT},
+	{"device", KWHY_COLUMN_NAME},
 	{"peak allocated", KWHY_COLUMN_RIGHT},
 	{"peak reserved", KWHY_COLUMN_RIGHT},
 	{"has", KWHY_COLUMN_RIGHT},

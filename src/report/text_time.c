@@ -8,7 +8,7 @@
 
 /* Sections on time: categories, utilisation, ranks, streams. */
 
-enum { DEVICE_ROWS = 8, STREAM_ROWS = 8, BAR = 20 };
+enum { DEVICE_ROWS = 8, STREAM_ROWS = 8, BAR = 16 };
 
 static bool is_active(const struct kwhy_device_ledger *books)
 {
@@ -43,11 +43,11 @@ static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_
 		{"compute", time->compute_ns},
 		{"collective, exposed", time->collective_ns},
 		{"copy", time->copy_ns},
-		{"copy or collective under compute", time->overlap_ns},
+		{"overlap: copy, collective under compute", time->overlap_ns},
 		{"memset", time->memset_ns},
 		{"idle: host in synchronize", time->sync_ns},
 		{"idle: host launching", time->launch_ns},
-		{"idle: host allocating or freeing", time->alloc_ns},
+		{"idle: host in malloc or free", time->alloc_ns},
 		{"idle: host elsewhere", time->host_ns},
 	};
 	struct kwhy_table table;
@@ -57,7 +57,7 @@ static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_
 		if (rows[i].time_ns != KWHY_UNKNOWN_NS)
 			add_time(&table, rows[i].what, rows[i].time_ns, time->span_ns);
 	if (time->sync_ns == KWHY_UNKNOWN_NS)
-		add_time(&table, "idle: no API calls were recorded to say why", time->idle_ns, time->span_ns);
+		add_time(&table, "idle: no API rows to say why", time->idle_ns, time->span_ns);
 	kwhy_table_rule(&table);
 	add_time(&table, "span: first start to last end", time->span_ns, time->span_ns);
 	kwhy_table_write(&table, sheet->style, sheet->out);
@@ -82,14 +82,13 @@ void kwhy_section_time(const struct kwhy_sheet *sheet)
 }
 
 static const struct kwhy_table_column utilisation_columns[] = {
-	{"", KWHY_COLUMN_LEFT},
+	{"", KWHY_COLUMN_NAME},
 	{"busy", KWHY_COLUMN_RIGHT},
 	{"SM-weighted", KWHY_COLUMN_RIGHT},
 	{"grid known", KWHY_COLUMN_RIGHT},
 	{"roofline", KWHY_COLUMN_RIGHT},
 	{"streams", KWHY_COLUMN_RIGHT},
 	{"at once", KWHY_COLUMN_RIGHT},
-	{"mean", KWHY_COLUMN_RIGHT},
 };
 
 void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
@@ -99,10 +98,10 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 	struct kwhy_table table;
 	bool any = false;
 
-	kwhy_table_init(&table, utilisation_columns, 8);
+	kwhy_table_init(&table, utilisation_columns, 7);
 	for (size_t d = 0; d < shown; d++) {
 		const struct kwhy_device_time *time = &ledger->devices[d].time;
-		char label[KWHY_DEVICE_LABEL_BYTES], mean[KWHY_QUANTITY_BYTES];
+		char label[KWHY_DEVICE_LABEL_BYTES];
 
 		if (!is_active(&ledger->devices[d]))
 			continue;
@@ -114,8 +113,6 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		kwhy_table_percent(&table, time->roofline_ratio);
 		kwhy_table_count(&table, time->stream_count);
 		kwhy_table_count(&table, time->max_concurrency);
-		snprintf(mean, sizeof(mean), "%.2f", time->mean_concurrency);
-		kwhy_table_cell(&table, isfinite(time->mean_concurrency) ? mean : NULL);
 	}
 	if (any)
 		kwhy_sheet_heading(sheet, "Utilisation", "of the span");
@@ -189,7 +186,7 @@ void kwhy_section_ranks(const struct kwhy_sheet *sheet)
 }
 
 static const struct kwhy_table_column stream_columns[] = {
-	{"device", KWHY_COLUMN_LEFT},
+	{"device", KWHY_COLUMN_NAME},
 	{"stream", KWHY_COLUMN_LEFT},
 	{"activities", KWHY_COLUMN_RIGHT},
 	{"busy", KWHY_COLUMN_RIGHT},

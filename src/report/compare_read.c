@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/compare.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads what a comparison needs from report.json; what is missing or of another type is unknown. */
+
+static int64_t known_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : KWHY_UNKNOWN_NJ;
+}
+
+static int64_t positive_of(const json_t *object, const char *key)
+{
+	int64_t value = known_of(object, key);
+
+	return value > 0 ? value : 0;
+}
+
+static const char *string_of(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+static void add_known(int64_t *sum, int64_t more)
+{
+	if (*sum == KWHY_UNKNOWN_NJ || more == KWHY_UNKNOWN_NJ || __builtin_add_overflow(*sum, more, sum))
+		*sum = KWHY_UNKNOWN_NJ;
+}
+
+static void add_time(int64_t *sum_ns, int64_t more_ns)
+{
+	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
+		*sum_ns = INT64_MAX;
+}
+
+static bool is_idle(const char *category)
+{
+	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
+		if (strcmp(kwhy_category_name((enum kwhy_category)i), category) == 0)
+			return kwhy_category_is_idle((enum kwhy_category)i);
+	return false;
+}
+
+static void read_accounts(struct kwhy_side *side, const json_t *accounts)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(accounts, i, item)
+	{
+		struct kwhy_side_account *account = &side->accounts[side->account_count++];
+
+		*account = (struct kwhy_side_account){.category = string_of(item, "category"),
+			.name = string_of(item, "name"),
+			.count = (uint64_t)positive_of(item, "count"),
+			.time_ns = positive_of(item, "time_ns"),
+			.gross_nj = known_of(item, "gross_nj"),
+			.low_nj = known_of(item, "low_nj"),
+			.high_nj = known_of(item, "high_nj")};
+		if (is_idle(account->category) && account->gross_nj != KWHY_UNKNOWN_NJ)
+			add_known(&side->idle_nj, account->gross_nj);
+	}
+}
+
+/* Sums of all devices while they are read. */
+struct device_sums {
+	int64_t span_ns, busy_ns;
+	bool energy_missing;
+};
+
+static void read_energy(struct kwhy_side *side, const json_t *energy, struct device_sums *sums)
+{
+	int64_t attributed_nj = known_of(energy, "attributed_nj");
+	double window_ns = (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
+
+	if (attributed_nj == KWHY_UNKNOWN_NJ) {
+		sums->energy_missing = true;
+		return;
+	}
+	add_known(&side->energy_nj, attributed_nj);
+	side->power_w += window_ns > 0 ? (double)attributed_nj / window_ns : NAN;
+	side->modelled |= json_is_true(json_object_get(energy, "modelled"));
+}
+
+static void read_device(struct kwhy_side *side, const json_t *device, struct device_sums *sums)
+{
+	const json_t *time = json_object_get(device, "time");
+	int64_t span_ns = positive_of(time, "span_ns");
+
+	side->span_ns = span_ns > side->span_ns ? span_ns : side->span_ns;
+	add_time(&sums->span_ns, span_ns);
+	add_time(&sums->busy_ns, positive_of(time, "busy_ns"));
+	add_time(&side->idle_ns, positive_of(time, "idle_ns"));
+	if (!*side->device)
+		side->device = string_of(device, "name");
+	read_accounts(side, json_object_get(device, "accounts"));
+	if (span_ns)
+		read_energy(side, json_object_get(device, "energy"), sums);
+}
+
+static void read_devices(struct kwhy_side *side, const json_t *devices)
+{
+	struct device_sums sums = {0};
+	size_t i;
+	json_t *device;
+
+	side->energy_nj = side->idle_nj = 0;
+	json_array_foreach(devices, i, device) read_device(side, device, &sums);
+	/* Energies of some devices only are no energy of the whole. */
+	if (sums.energy_missing || !json_array_size(devices)) {
+		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
+		side->power_w = NAN;
+	}
+	side->busy_ratio = sums.span_ns > 0 ? (double)sums.busy_ns / (double)sums.span_ns : NAN;
+}
+
+static void read_findings(struct kwhy_side *side, const json_t *findings)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(findings, i, item)
+	{
+		const json_t *saving = json_object_get(item, "projection");
+
+		side->findings[side->finding_count++] = (struct kwhy_side_finding){string_of(item, "id"),
+			string_of(item, "title"), positive_of(saving, "time_ns"),
+			known_of(saving, "energy_nj")};
+	}
+}
+
+static void read_work(struct kwhy_side *side, const json_t *work)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(work, i, item)
+	{
+		double count = json_number_value(json_object_get(item, "count"));
+
+		if (count > 0)
+			side->work[side->work_count++] = (struct kwhy_side_work){
+				string_of(item, "unit"), count};
+	}
+}
+
+static int compare_accounts(const void *a, const void *b)
+{
+	const struct kwhy_side_account *x = a, *y = b;
+	int order = strcmp(x->category, y->category);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct kwhy_side_finding *x = a, *y = b;
+	int order = strcmp(x->id, y->id);
+
+	return order ? order : strcmp(x->title, y->title);
+}
+
+static int64_t half_width_nj(const struct kwhy_side_account *account)
+{
+	return account->low_nj == KWHY_UNKNOWN_NJ || account->high_nj == KWHY_UNKNOWN_NJ
+		? KWHY_UNKNOWN_NJ
+		: account->high_nj / 2 - account->low_nj / 2;
+}
+
+/* The same account of another device, fitted apart: half-widths add in squares. */
+static void merge(struct kwhy_side_account *into, const struct kwhy_side_account *more)
+{
+	int64_t a_nj = half_width_nj(into), b_nj = half_width_nj(more);
+	int64_t width_nj = a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ
+		? KWHY_UNKNOWN_NJ
+		: llround(hypot((double)a_nj, (double)b_nj));
+
+	into->count += more->count;
+	add_time(&into->time_ns, more->time_ns);
+	add_known(&into->gross_nj, more->gross_nj);
+	into->high_nj = into->low_nj = into->gross_nj;
+	add_known(&into->high_nj, width_nj);
+	add_known(&into->low_nj, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj);
+}
+
+static void sort_and_merge(struct kwhy_side *side)
+{
+	size_t kept = 0;
+
+	qsort(side->accounts, side->account_count, sizeof(*side->accounts), compare_accounts);
+	for (size_t i = 0; i < side->account_count; i++) {
+		if (kept && compare_accounts(&side->accounts[kept - 1], &side->accounts[i]) == 0)
+			merge(&side->accounts[kept - 1], &side->accounts[i]);
+		else
+			side->accounts[kept++] = side->accounts[i];
+	}
+	side->account_count = kept;
+	qsort(side->findings, side->finding_count, sizeof(*side->findings), compare_findings);
+}
+
+static size_t count_accounts(const json_t *devices)
+{
+	size_t i, count = 0;
+	json_t *device;
+
+	json_array_foreach(devices, i, device) count += json_array_size(json_object_get(device, "accounts"));
+	return count;
+}
+
+/* Strings move from the tree, which is freed, to the arena. */
+static bool keep_strings(struct kwhy_side *side)
+{
+	bool kept = (side->device = kwhy_arena_copy(&side->arena, side->device)) != NULL;
+
+	for (size_t i = 0; kept && i < side->account_count; i++) {
+		struct kwhy_side_account *account = &side->accounts[i];
+
+		account->category = kwhy_arena_copy(&side->arena, account->category);
+		account->name = kwhy_arena_copy(&side->arena, account->name);
+		kept = account->category && account->name;
+	}
+	for (size_t i = 0; kept && i < side->finding_count; i++) {
+		struct kwhy_side_finding *finding = &side->findings[i];
+
+		finding->id = kwhy_arena_copy(&side->arena, finding->id);
+		finding->title = kwhy_arena_copy(&side->arena, finding->title);
+		kept = finding->id && finding->title;
+	}
+	for (size_t i = 0; kept && i < side->work_count; i++)
+		kept = (side->work[i].unit = kwhy_arena_copy(&side->arena, side->work[i].unit)) != NULL;
+	return kept;
+}
+
+static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct kwhy_error *error)
+{
+	const json_t *devices = json_object_get(root, "devices"),
+		     *findings = json_object_get(root, "findings"), *work = json_object_get(root, "work");
+
+	side->accounts = kwhy_arena_alloc(&side->arena, count_accounts(devices) + 1, sizeof(*side->accounts));
+	side->findings = kwhy_arena_alloc(
+		&side->arena, json_array_size(findings) + 1, sizeof(*side->findings));
+	side->work = kwhy_arena_alloc(&side->arena, json_array_size(work) + 1, sizeof(*side->work));
+	if (!side->accounts || !side->findings || !side->work)
+		return kwhy_fail_memory(error, "a report to compare");
+	read_devices(side, devices);
+	read_findings(side, findings);
+	read_work(side, work);
+	sort_and_merge(side);
+	return keep_strings(side) ? KWHY_OK : kwhy_fail_memory(error, "a report to compare");
+}
+
+enum kwhy_status kwhy_side_read(
+	struct kwhy_side *side, const char *label, const char *json, size_t length, struct kwhy_error *error)
+{
+	json_error_t where;
+	json_t *root = json_loadb(json, length, 0, &where);
+	struct kwhy_side made = {.device = ""};
+	enum kwhy_status status;
+
+	if (!root)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"'%.200s' is no valid JSON: %.120s at line %d; write it again with kwhy report "
+			"--json",
+			label, where.text, where.line);
+	made.label = kwhy_arena_copy(&made.arena, label);
+	if (!made.label)
+		status = kwhy_fail_memory(error, "a report to compare");
+	else if (strcmp(string_of(root, "schema"), "kwhy.report/1") != 0 ||
+		!json_is_array(json_object_get(root, "devices")))
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"'%.200s' is no report.json of version 1 (its schema is '%.40s'); write it again "
+			"with kwhy report --json",
+			label, string_of(root, "schema"));
+	else
+		status = fill(&made, root, error);
+	json_decref(root);
+	if (status)
+		kwhy_arena_done(&made.arena);
+	else
+		*side = made;
+	return status;
+}
+
+void kwhy_side_done(struct kwhy_side *side)
+{
+	kwhy_arena_done(&side->arena);
+	*side = (struct kwhy_side){0};
+}
