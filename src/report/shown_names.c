@@ -53,6 +53,8 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 	if (width <= columns || columns < 8)
 		return width <= columns ? word : kwhy_shown_cut(arena, word, columns);
 	skip = kwhy_shown_fit(word, width - tail);
+	while (kwhy_shown_columns(word + skip) > tail) /* a wide character stands on the cut */
+		skip += kwhy_shown_fit(word + skip, 2);
 	return kwhy_arena_printf(arena, "%.*s" ELLIPSIS "%s", (int)kwhy_shown_fit(word, columns - 1 - tail),
 		word, word + skip);
 }

@@ -118,8 +118,7 @@ static void write_energy(const struct kwhy_sheet *sheet)
 		kwhy_quantity_energy(energy, totals->energy_nj),
 		kwhy_quantity_time(window, totals->window_ns), devices,
 		kwhy_quantity_si(power, totals->power_w, "W", 3),
-		totals->modelled ? "modelled from the powers you assumed, not metered"
-				 : meter_of(sheet->report->ledger));
+		totals->modelled ? "modelled from assumed powers" : meter_of(sheet->report->ledger));
 }
 
 static void write_busy(const struct kwhy_sheet *sheet)

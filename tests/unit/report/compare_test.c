@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "report/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+static struct kwhy_side read_side(const char *json)
+{
+	struct kwhy_side side;
+
+	assert_int_equal(kwhy_side_read(&side, "a.json", json, strlen(json), &error), KWHY_OK);
+	return side;
+}
+
+#define ACCOUNT(category, name, time, gross, low, high)                                       \
+	"{\"category\":\"" category "\",\"name\":\"" name "\",\"count\":1,\"time_ns\":" #time \
+	",\"gross_nj\":" #gross ",\"low_nj\":" #low ",\"high_nj\":" #high "}"
+#define DEVICE(attributed, accounts)                                                   \
+	"{\"name\":\"G\",\"time\":{\"span_ns\":1000,\"busy_ns\":600,\"idle_ns\":400}," \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"attributed_nj\":" #attributed    \
+	"},\"accounts\":[" accounts "]}"
+#define REPORT(devices, findings) \
+	"{\"schema\":\"kwhy.report/1\",\"devices\":[" devices "],\"findings\":[" findings "]}"
+
+static void a_change_is_significant_beyond_both_intervals(void **state)
+{
+	struct kwhy_side a = read_side(REPORT(DEVICE(300,
+						      ACCOUNT("compute", "k", 10, 200, 170, 230) "," ACCOUNT(
+							      "host", "idle", 20, 100, 60, 140)),
+		""));
+	struct kwhy_side b = read_side(REPORT(DEVICE(250,
+						      ACCOUNT("compute", "k", 10, 140, 100, 180) "," ACCOUNT(
+							      "host", "idle", 20, 110, 80, 140)),
+		""));
+	struct kwhy_comparison comparison;
+
+	(void)state;
+	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
+	assert_int_equal(comparison.pair_count, 2);
+	assert_string_equal(comparison.pairs[0].a->name, "k");
+	assert_int_equal(comparison.pairs[0].change_nj, -60);
+	assert_int_equal(comparison.pairs[0].half_width_nj, 50); /* hypot(30, 40) */
+	assert_true(comparison.pairs[0].significant);
+	assert_int_equal(comparison.pairs[1].half_width_nj, 50); /* hypot(40, 30) */
+	assert_false(comparison.pairs[1].significant);
+	kwhy_comparison_done(&comparison);
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
+static void an_account_that_one_side_lacks_drew_nothing_there(void **state)
+{
+	struct kwhy_side a = read_side(REPORT(DEVICE(200, ACCOUNT("copy", "c", 5, 200, 190, 210)), ""));
+	struct kwhy_side b = read_side(REPORT(DEVICE(0, ""), ""));
+	struct kwhy_comparison comparison;
+
+	(void)state;
+	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
+	assert_int_equal(comparison.pair_count, 1);
+	assert_null(comparison.pairs[0].b);
+	assert_int_equal(comparison.pairs[0].change_nj, -200);
+	assert_true(comparison.pairs[0].significant);
+	kwhy_comparison_done(&comparison);
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
+static void without_energy_on_one_side_no_change_is_claimed(void **state)
+{
+	struct kwhy_side a = read_side(REPORT(DEVICE(200, ACCOUNT("copy", "c", 5, 200, 190, 210)), ""));
+	struct kwhy_side b = read_side(REPORT(DEVICE(null, ACCOUNT("copy", "c", 7, null, null, null)), ""));
+	struct kwhy_comparison comparison;
+
+	(void)state;
+	assert_int_equal(b.energy_nj, KWHY_UNKNOWN_NJ);
+	assert_true(isnan(kwhy_figure_of(&b, KWHY_FIGURE_ENERGY)));
+	assert_true(isnan(kwhy_figure_of(&b, KWHY_FIGURE_POWER)));
+	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
+	assert_int_equal(comparison.pairs[0].change_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(comparison.pairs[0].change_ns, 2);
+	assert_false(comparison.pairs[0].significant);
+	kwhy_comparison_done(&comparison);
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
+static void accounts_of_several_devices_are_one_with_widths_in_squares(void **state)
+{
+	struct kwhy_side side = read_side(
+		REPORT(DEVICE(100, ACCOUNT("compute", "k", 10, 100, 70, 130)) "," DEVICE(
+			       200, ACCOUNT("compute", "k", 30, 200, 160, 240)),
+			""));
+
+	(void)state;
+	assert_int_equal(side.account_count, 1);
+	assert_int_equal(side.accounts[0].gross_nj, 300);
+	assert_int_equal(side.accounts[0].high_nj - side.accounts[0].low_nj, 100);
+	assert_int_equal(side.energy_nj, 300);
+	assert_int_equal(side.span_ns, 1000);
+	assert_true(fabs(side.busy_ratio - 0.6) < 1e-12);
+	assert_true(fabs(side.power_w - 0.3) < 1e-12);
+	kwhy_side_done(&side);
+}
+
+static void what_is_no_report_is_refused_with_its_name(void **state)
+{
+	static const char *const cases[] = {"", "[]", "{}", "{\"schema\":\"kwhy.report/2\",\"devices\":[]}",
+		"{\"schema\":\"kwhy.report/1\"}", "{\"schema\":\"kwhy.report/1\",\"devices\":[", "\xFF\xFE",
+		"nul"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_side side = {.label = "untouched"};
+
+		assert_int_equal(
+			kwhy_side_read(&side, "b.json", cases[i], strlen(cases[i]), &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "b.json"));
+		assert_string_equal(side.label, "untouched");
+	}
+}
+
+static void fields_of_a_wrong_type_are_unknown(void **state)
+{
+	struct kwhy_side side = read_side(
+		"{\"schema\":\"kwhy.report/1\",\"findings\":7,\"work\":{},\"devices\":["
+		"{\"time\":[],\"energy\":\"x\",\"accounts\":[null,4,{\"name\":[]}]},3]}");
+
+	(void)state;
+	assert_int_equal(side.energy_nj, 0);
+	assert_int_equal(side.account_count, 1);
+	assert_true(isnan(side.busy_ratio));
+	kwhy_side_done(&side);
+}
+
+static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
+{
+	struct kwhy_side a = read_side(REPORT(DEVICE(1, ""),
+		"{\"id\":\"old\",\"title\":\"Old\"},{\"id\":\"both\","
+		"\"title\":\"Both\"}"));
+	struct kwhy_side b = read_side(REPORT(DEVICE(1, ""),
+		"{\"id\":\"new\",\"title\":\"New\"},{\"id\":\"both\","
+		"\"title\":\"Both, other numbers\"}"));
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_conditions conditions = {0};
+	struct kwhy_comparison comparison;
+	struct kwhy_text out = {0};
+
+	(void)state;
+	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
+	assert_int_equal(kwhy_compare_text(&comparison, &conditions, &style, &out, &error), KWHY_OK);
+	assert_non_null(strstr(out.data, "Findings gone\n  - Old [old]\n"));
+	assert_non_null(strstr(out.data, "Findings new\n  - New [new]\n"));
+	assert_null(strstr(out.data, "Both"));
+	kwhy_text_done(&out);
+	kwhy_comparison_done(&comparison);
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_change_is_significant_beyond_both_intervals),
+		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
+		cmocka_unit_test(without_energy_on_one_side_no_change_is_claimed),
+		cmocka_unit_test(accounts_of_several_devices_are_one_with_widths_in_squares),
+		cmocka_unit_test(what_is_no_report_is_refused_with_its_name),
+		cmocka_unit_test(fields_of_a_wrong_type_are_unknown),
+		cmocka_unit_test(findings_gone_and_new_are_told_and_shared_ones_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_UNIT_REPORT_NOUNS_H
+#define KWHY_TESTS_UNIT_REPORT_NOUNS_H
+
+#include "report/report.h"
+
+/*
+ * Hand-filled nouns for the renderers: one device that idles at 100 W; a kernel, two copies and the calls
+ * that issued them. Energies as nouns_energy() puts them; before that, none is known.
+ */
+struct nouns {
+	struct kwhy_recording *recording;
+	struct kwhy_ledger ledger;
+	struct kwhy_device_ledger device;
+	struct kwhy_account accounts[4];
+	uint32_t account_of[3];
+	struct kwhy_findings findings;
+	struct kwhy_finding finding;
+	struct kwhy_evidence evidence;
+	struct kwhy_report report;
+};
+
+/* `name` stands wherever a trace's name may stand. */
+void nouns_init(struct nouns *nouns, const char *name);
+void nouns_energy(struct nouns *nouns);
+void nouns_done(struct nouns *nouns);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "nouns.h"
+#include "report/operations.h"
+
+static struct kwhy_error error;
+
+static void operations_sum_their_accounts_by_direction(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_operations operations;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	assert_int_equal(kwhy_operations_of(nouns.recording, &nouns.ledger, 0, &operations, &error), KWHY_OK);
+	assert_int_equal(operations.copies[KWHY_COPY_H2D].gross_nj, 20000);
+	assert_int_equal(operations.copies[KWHY_COPY_D2H].gross_nj, 10000);
+	assert_int_equal(operations.copies[KWHY_COPY_D2D].count, 0);
+	assert_int_equal(operations.sum.count, 2);
+	assert_int_equal(operations.sum.time_ns, 200);
+	assert_int_equal(operations.sum.gross_nj, 30000);
+	assert_int_equal(operations.sum.low_nj, 28000);
+	nouns_done(&nouns);
+}
+
+static void a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after_it(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_operations operations;
+	const struct kwhy_transfer_split *split;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	assert_int_equal(kwhy_operations_of(nouns.recording, &nouns.ledger, 0, &operations, &error), KWHY_OK);
+	assert_true(operations.split_known);
+	split = &operations.splits[KWHY_COPY_H2D];
+	assert_int_equal(split->dma_ns, 100);
+	assert_int_equal(split->wait_ns, 150);
+	assert_int_equal(split->rest_ns, 150);
+	assert_int_equal(split->dma_nj, 20000);
+	assert_int_equal(split->wait_nj, 15000);
+	assert_int_equal(split->rest_nj, 15000);
+	/* Nothing runs after the copy down, so nothing waits for it. */
+	split = &operations.splits[KWHY_COPY_D2H];
+	assert_int_equal(split->dma_ns, 100);
+	assert_int_equal(split->wait_ns + split->rest_ns, 0);
+	nouns_done(&nouns);
+}
+
+static void energies_stay_unknown_without_readings(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_operations operations;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	assert_int_equal(kwhy_operations_of(nouns.recording, &nouns.ledger, 0, &operations, &error), KWHY_OK);
+	assert_int_equal(operations.sum.gross_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(operations.splits[KWHY_COPY_H2D].wait_ns, 150);
+	assert_int_equal(operations.splits[KWHY_COPY_H2D].wait_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(operations.splits[KWHY_COPY_D2H].rest_nj, KWHY_UNKNOWN_NJ);
+	nouns_done(&nouns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operations_sum_their_accounts_by_direction),
+		cmocka_unit_test(a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after_it),
+		cmocka_unit_test(energies_stay_unknown_without_readings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "nouns.h"
+#include "report/shown_name.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+/* What a hostile trace may call a kernel. */
+static const char *const hostile[] = {
+	"\xE2\x80\xAE"
+	"evil \xE2\x81\xA6 bidi",
+	"\xC2\x9B"
+	"31m C1 control",
+	"a b  c\"quoted\",comma,'=HYPERLINK'",
+	"\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6"
+	"\xBC"
+	"\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97",
+	"%s%n%d",
+	"<<<<(((([[[[::::>>>>",
+	"",
+};
+
+static struct kwhy_text render(const struct nouns *nouns, size_t columns, bool verbose)
+{
+	struct kwhy_text_style style = {.columns = columns, .verbose = verbose};
+	struct kwhy_text out = {0};
+
+	assert_int_equal(kwhy_report_text(&nouns->report, &style, &out, &error), KWHY_OK);
+	return out;
+}
+
+static void assert_lines_fit(char *text, size_t columns)
+{
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (kwhy_shown_columns(line) > columns)
+			fail_msg("%zu columns: %s", kwhy_shown_columns(line), line);
+}
+
+static void no_name_breaks_the_columns_or_reaches_the_terminal_unclean(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		struct nouns nouns;
+		struct kwhy_text out;
+
+		nouns_init(&nouns, hostile[i]);
+		nouns_energy(&nouns);
+		out = render(&nouns, 80, i % 2);
+		assert_null(strstr(out.data, "\xE2\x80\xAE"));
+		assert_null(strstr(out.data, "\xE2\x81\xA6"));
+		assert_null(strstr(out.data, "\xC2\x9B"));
+		assert_null(strchr(out.data, '\033'));
+		assert_lines_fit(out.data, 80);
+		kwhy_text_done(&out);
+		nouns_done(&nouns);
+	}
+}
+
+static void a_very_long_name_fits_too(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+	char *name = malloc(100001);
+
+	(void)state;
+	assert_non_null(name);
+	memset(name, 'x', 100000);
+	name[100000] = '\0';
+	nouns_init(&nouns, name);
+	out = render(&nouns, 80, false);
+	assert_lines_fit(out.data, 80);
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+	free(name);
+}
+
+static void any_name_gives_json_that_parses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		struct nouns nouns;
+		struct kwhy_text out = {0};
+		json_error_t where;
+		json_t *root;
+
+		nouns_init(&nouns, hostile[i]);
+		assert_int_equal(kwhy_report_json(&nouns.report, &out, &error), KWHY_OK);
+		root = json_loadb(out.data, out.length, 0, &where);
+		if (!root)
+			fail_msg("line %d: %s", where.line, where.text);
+		json_decref(root);
+		kwhy_text_done(&out);
+		nouns_done(&nouns);
+	}
+}
+
+static void without_readings_no_energy_is_printed_and_the_cure_is_named(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	out = render(&nouns, 80, true);
+	assert_non_null(
+		strstr(out.data, "time only: no power readings; give --power FILE or --assume-power"));
+	assert_null(strstr(out.data, " J"));
+	assert_null(strstr(out.data, " W"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
+static void assumed_powers_are_called_modelled_and_never_measured(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text text, json = {0};
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.device.energy.modelled = true;
+	nouns.device.energy.source = "modelled";
+	for (size_t i = 0; i < 4; i++)
+		nouns.accounts[i].basis = KWHY_BASIS_MODELLED;
+	text = render(&nouns, 80, false);
+	assert_non_null(strstr(text.data, "modelled from assumed powers"));
+	assert_null(strstr(text.data, "measured"));
+	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
+	assert_non_null(strstr(json.data, "\"measured_nj\": null"));
+	assert_non_null(strstr(json.data, "\"attributed_nj\": 220000"));
+	kwhy_text_done(&text);
+	kwhy_text_done(&json);
+	nouns_done(&nouns);
+}
+
+static void cost_and_carbon_are_the_energy_times_their_price(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out = {0};
+	json_error_t where;
+	json_t *root;
+	double kwh = 220000 / 3.6e15;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.report.price_per_kwh = 0.3;
+	nouns.report.currency = "EUR";
+	nouns.report.intensity_g_per_kwh = 400;
+	assert_int_equal(kwhy_report_json(&nouns.report, &out, &error), KWHY_OK);
+	root = json_loadb(out.data, out.length, 0, &where);
+	assert_float_equal(
+		json_number_value(json_object_get(json_object_get(root, "cost"), "amount")) / (kwh * 0.3), 1,
+		1e-6);
+	assert_float_equal(
+		json_number_value(json_object_get(json_object_get(root, "carbon"), "g_co2e")) / (kwh * 400),
+		1, 1e-6);
+	json_decref(root);
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
+static void colour_changes_no_letter(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text plain, painted = {0};
+	struct kwhy_text_style style = {.columns = 80, .color = true};
+	char *write;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	plain = render(&nouns, 80, false);
+	assert_int_equal(kwhy_report_text(&nouns.report, &style, &painted, &error), KWHY_OK);
+	write = painted.data;
+	for (const char *read = painted.data; *read; read++)
+		if (*read == '\033')
+			read = strchr(read, 'm');
+		else
+			*write++ = *read;
+	*write = '\0';
+	assert_string_equal(plain.data, painted.data);
+	kwhy_text_done(&plain);
+	kwhy_text_done(&painted);
+	nouns_done(&nouns);
+}
+
+static void csv_quotes_names_and_leaves_the_unknown_empty(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out = {0};
+
+	(void)state;
+	nouns_init(&nouns, "=a,\"b\"");
+	assert_int_equal(kwhy_report_accounts_csv(&nouns.report, &out, &error), KWHY_OK);
+	assert_non_null(strstr(out.data, "\n0,,compute,\"'=a,\"\"b\"\"\",1,0,500,,,,,,,none,\n"));
+	kwhy_text_clear(&out);
+	assert_int_equal(kwhy_report_findings_csv(&nouns.report, &out, &error), KWHY_OK);
+	assert_non_null(strstr(out.data, "\nsmall-copies,0,,\"'=a,\"\"b\"\"\",2,200,,,,"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
+		cmocka_unit_test(a_very_long_name_fits_too),
+		cmocka_unit_test(any_name_gives_json_that_parses),
+		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
+		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
+		cmocka_unit_test(cost_and_carbon_are_the_energy_times_their_price),
+		cmocka_unit_test(colour_changes_no_letter),
+		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
