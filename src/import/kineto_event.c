@@ -50,8 +50,8 @@ static void put(struct kwhy_kineto_word *slots, const char *text, unsigned value
 
 	while (slots[i].length)
 		i = (i + 1) % KWHY_KINETO_WORD_SLOTS;
-	slots[i] = (struct kwhy_kineto_word){
-		.text = text, .length = (uint8_t)length, .value = (uint8_t)value};
+	slots[i] = (struct kwhy_kineto_word){.length = (uint8_t)length, .value = (uint8_t)value};
+	memcpy(slots[i].text, text, length);
 }
 
 void kwhy_kineto_words_init(struct kwhy_kineto_words *words)
@@ -63,13 +63,36 @@ void kwhy_kineto_words_init(struct kwhy_kineto_words *words)
 		put(words->categories, categories[i].text, categories[i].kind);
 }
 
+static inline uint64_t eight_bytes(const char *text)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, text, sizeof(bytes));
+	return bytes;
+}
+
+/* The first, the last and the middle eight bytes overlap: together they are all of up to 24. */
+static inline bool is_word(const struct kwhy_kineto_word *word, const char *text, size_t length)
+{
+	uint64_t differs = eight_bytes(word->text) ^ eight_bytes(text);
+
+	if (word->length != length)
+		return false;
+	if (length < 8)
+		return differs << (64 - 8 * length) == 0;
+	differs |= eight_bytes(word->text + length - 8) ^ eight_bytes(text + length - 8);
+	if (length > 16)
+		differs |= eight_bytes(word->text + 8) ^ eight_bytes(text + 8);
+	return differs == 0;
+}
+
 static inline unsigned find(
 	const struct kwhy_kineto_word *slots, const char *text, size_t length, unsigned otherwise)
 {
 	if (length == 0)
 		return otherwise;
 	for (size_t i = slot_of(text, length); slots[i].length; i = (i + 1) % KWHY_KINETO_WORD_SLOTS)
-		if (slots[i].length == length && !memcmp(slots[i].text, text, length))
+		if (is_word(&slots[i], text, length))
 			return slots[i].value;
 	return otherwise;
 }

@@ -60,9 +60,15 @@ enum kwhy_kineto_field {
 		KWHY_KINETO_FIELD_COUNT
 };
 
-/* The words we know, hashed. Filled once a file by kwhy_kineto_words_init(); read-only then. */
+/*
+ * The words we know, hashed. Filled once a file by kwhy_kineto_words_init(); read-only then. A word is
+ * compared eight bytes at a time, so the text asked about must have KWHY_KINETO_WORD_PAD readable bytes after
+ * it.
+ */
+enum { KWHY_KINETO_WORD_PAD = 8 };
+
 struct kwhy_kineto_word {
-	const char *text;
+	char text[24];
 	uint8_t length; /* 0: free slot */
 	uint8_t value;	/* field or kind */
 };

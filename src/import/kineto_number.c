@@ -109,21 +109,21 @@ enum kwhy_kineto_number kwhy_kineto_number_scaled(
 	return rounded(&decimal, out);
 }
 
-/* The common form, digits with at most three decimals and no sign, in one loop. */
-static bool plain_time(const char *text, size_t length, int64_t *out_ns)
+/* The common form, at most 16 digits and three decimals without sign, in one loop: it fits a uint64 in ns. */
+static bool plain_time(const char *text, size_t length, uint64_t *out_ns)
 {
-	static const int64_t scale[] = {1000, 100, 10, 1};
-	int64_t value = 0;
+	static const uint64_t scale[] = {1000, 100, 10, 1};
+	uint64_t value = 0;
 	size_t at = 0, point, decimals;
 
 	for (; at < length && is_digit(text[at]); at++)
-		value = value * 10 + (text[at] - '0');
+		value = value * 10 + (uint64_t)(text[at] - '0');
 	point = at;
 	if (at < length && text[at] == '.')
 		for (at++; at < length && is_digit(text[at]); at++)
-			value = value * 10 + (text[at] - '0');
+			value = value * 10 + (uint64_t)(text[at] - '0');
 	decimals = at > point ? at - point - 1 : 0;
-	if (at != length || point == 0 || decimals > 3 || at == point + 1)
+	if (at != length || point == 0 || point > 16 || decimals > 3 || at == point + 1)
 		return false;
 	*out_ns = value * scale[decimals];
 	return true;
@@ -132,15 +132,16 @@ static bool plain_time(const char *text, size_t length, int64_t *out_ns)
 enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length, int64_t *out_ns)
 {
 	enum kwhy_kineto_number result;
+	uint64_t plain_ns;
 	int64_t time_ns;
 
-	if (length <= 16 && plain_time(text, length, &time_ns)) {
-		result = KWHY_KINETO_NUMBER_OK;
+	if (plain_time(text, length, &plain_ns)) {
+		time_ns = plain_ns > INT64_MAX ? INT64_MAX : (int64_t)plain_ns;
 	} else {
 		result = kwhy_kineto_number_scaled(text, length, 3, &time_ns);
+		if (result)
+			return result;
 	}
-	if (result)
-		return result;
 	if (time_ns > KWHY_KINETO_TIME_MAX_NS || time_ns < -KWHY_KINETO_TIME_MAX_NS)
 		return KWHY_KINETO_NUMBER_LARGE;
 	*out_ns = time_ns;

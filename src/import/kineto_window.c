@@ -90,17 +90,21 @@ static size_t probable_cut(const char *text, size_t size)
 enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, struct kwhy_stream *stream,
 	const char *path, bool partial, struct kwhy_error *error)
 {
-	*window = (struct kwhy_kineto_window){.stream = stream,
-		.path = path,
+	enum kwhy_status status;
+
+	*window = (struct kwhy_kineto_window){.path = path,
 		.partial = partial,
 		.capacity = WINDOW_BYTES,
 		.reach = WINDOW_BYTES,
 		.mended_first = UINT64_MAX};
 	window->buffer = malloc(WINDOW_BYTES + PAD_BYTES);
 	window->index = kwhy_json_index_new();
-	if (!window->buffer || !window->index) {
+	status = kwhy_ahead_open(stream, &window->stream, error);
+	if (!status && (!window->buffer || !window->index))
+		status = kwhy_fail_memory(error, "reading a trace");
+	if (status) {
 		kwhy_kineto_window_close(window);
-		return kwhy_fail_memory(error, "reading a trace");
+		return status;
 	}
 	window->saved = window->buffer[0] = '\0';
 	return KWHY_OK;
@@ -108,7 +112,7 @@ enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, stru
 
 void kwhy_kineto_window_close(struct kwhy_kineto_window *window)
 {
-	kwhy_stream_close(window->stream);
+	kwhy_ahead_close(window->stream);
 	kwhy_json_index_free(window->index);
 	free(window->buffer);
 	*window = (struct kwhy_kineto_window){0};
@@ -159,7 +163,7 @@ static void pass(struct kwhy_kineto_window *window, size_t used)
 static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	size_t got = 0;
-	enum kwhy_status status = kwhy_stream_read(
+	enum kwhy_status status = kwhy_ahead_read(
 		window->stream, window->buffer + window->end, window->capacity - window->end, &got, error);
 
 	if (status) {

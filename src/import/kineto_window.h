@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "import/json_bridge.h"
-#include "import/stream.h"
+#include "import/stream_ahead.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
  * start in the next, if need be larger, window.
  */
 struct kwhy_kineto_window {
-	struct kwhy_stream *stream;
+	struct kwhy_ahead *stream;
 	struct kwhy_json_index *index;
 	const char *path; /* for the words of errors */
 	bool partial;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +31,7 @@ struct kwhy_stream {
 	bool file_ended;
 	unsigned char *packed; /* bytes of the file, [packed_at, packed_size) not yet used */
 	size_t packed_at, packed_size;
+	uint64_t packed_offset; /* of the packed bytes in the file */
 	union {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
@@ -54,6 +55,7 @@ static enum kwhy_status refill(struct kwhy_stream *stream, struct kwhy_error *er
 	if (got < 0)
 		return kwhy_fail(error, KWHY_E_IO, "%s cannot be read: %s; check the disk and try again",
 			stream->path, strerror(errno));
+	stream->packed_offset += stream->packed_size;
 	stream->packed_at = 0;
 	stream->packed_size = (size_t)got;
 	stream->file_ended = got == 0;
@@ -109,7 +111,8 @@ static enum kwhy_status plain_unpack(struct kwhy_stream *stream, unsigned char *
 
 static enum kwhy_status packed_wrong(struct kwhy_stream *stream, const char *what, struct kwhy_error *error)
 {
-	return kwhy_fail(error, KWHY_E_INPUT, "%s: %s data %s; %s", stream->path, stream->codec->name, what,
+	return kwhy_fail(error, KWHY_E_INPUT, "%s: %s data %s at byte %" PRIu64 " of the file; %s",
+		stream->path, stream->codec->name, what, stream->packed_offset + stream->packed_at,
 		stream->codec->cure);
 }
 
@@ -360,6 +363,11 @@ enum kwhy_status kwhy_stream_peek(
 	*out = stream->head;
 	*out_size = stream->head_size;
 	return KWHY_OK;
+}
+
+bool kwhy_stream_is_packed(const struct kwhy_stream *stream)
+{
+	return stream->codec->unpack != plain_unpack;
 }
 
 void kwhy_stream_close(struct kwhy_stream *stream)

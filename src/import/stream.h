@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -29,6 +30,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_stream_read(
 /* The first bytes, at most KWHY_STREAM_PEEK_BYTES; reading is not advanced. Before the first read. */
 KWHY_MUST_USE enum kwhy_status kwhy_stream_peek(
 	struct kwhy_stream *stream, const unsigned char **out, size_t *out_size, struct kwhy_error *error);
+
+/* The file is compressed: reading costs a processor's time. */
+bool kwhy_stream_is_packed(const struct kwhy_stream *stream);
 
 void kwhy_stream_close(struct kwhy_stream *stream);
 
