@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/json_bridge.h"
+#include "import/reader.h"
+#include "import/stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * bench_import_kineto TRACE [SIZE_MB]: how fast a real trace's events, repeated to SIZE_MB (default 1000),
+ * become a recording, and the memory that takes. Beside it, in the same run and on the same file: reading its
+ * bytes alone, and simdjson's first stage alone, so that the ratios hold on any machine.
+ */
+
+enum { CHUNK_BYTES = 1 << 20 };
+
+static struct kwhy_error error;
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void stop(const char *why)
+{
+	fprintf(stderr, "bench_import_kineto: %s\n", why);
+	exit(1);
+}
+
+static long peak_kb(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+/* The whole text of a trace; the caller frees it. */
+static char *load(const char *path, size_t *out_length)
+{
+	struct kwhy_stream *stream;
+	size_t capacity = 64 << 20, length = 0, got = 1;
+	char *text = malloc(capacity);
+
+	if (!text || kwhy_stream_open(path, &stream, &error))
+		stop(text ? error.text : "no memory");
+	while (got > 0) {
+		if (length + CHUNK_BYTES >= capacity)
+			text = realloc(text, capacity *= 2);
+		if (!text || kwhy_stream_read(stream, text + length, CHUNK_BYTES, &got, &error))
+			stop(text ? error.text : "no memory");
+		length += got;
+	}
+	kwhy_stream_close(stream);
+	text[length] = '\0';
+	*out_length = length;
+	return text;
+}
+
+/* From behind the '[' of the events to behind the last '}' before their ']', as Kineto writes files. */
+static void write_repeated(const char *text, size_t size_bytes, FILE *out)
+{
+	const char *head = strstr(text, "\"traceEvents\": [");
+	const char *first = head ? head + strlen("\"traceEvents\": [") : NULL;
+	const char *last = first ? strstr(first, "Record Window End") : NULL;
+	const char *end = last ? strchr(last, '}') : NULL;
+	size_t written = 0;
+
+	if (!end)
+		stop("the trace is not as Kineto writes it");
+	end++;
+	fwrite(text, 1, (size_t)(first - text), out);
+	while (written < size_bytes) {
+		if (written)
+			fputc(',', out);
+		written += fwrite(first, 1, (size_t)(end - first), out);
+	}
+	fputs(end, out);
+}
+
+static void make_input(const char *trace, size_t size_bytes, int file)
+{
+	size_t length;
+	char *text = load(trace, &length);
+	FILE *out = fdopen(file, "wb");
+
+	if (!out)
+		stop("cannot write the large input");
+	write_repeated(text, size_bytes, out);
+	if (fclose(out))
+		stop("cannot write the large input");
+	free(text);
+}
+
+/* In a child: what it takes in memory to make the input is none of the import's. */
+static uint64_t make_input_apart(const char *trace, size_t size_bytes, char *out_path)
+{
+	int file = mkstemp(out_path), status = 1;
+	struct stat about;
+	pid_t child = fork();
+
+	if (file < 0 || child < 0)
+		stop("cannot write the large input");
+	if (child == 0) {
+		make_input(trace, size_bytes, file);
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status || fstat(file, &about))
+		stop("cannot write the large input");
+	close(file);
+	return (uint64_t)about.st_size;
+}
+
+static double time_of_bytes(const char *path)
+{
+	static char chunk[CHUNK_BYTES];
+	struct kwhy_stream *stream;
+	size_t got = 1;
+	double start_s = now_s();
+
+	if (kwhy_stream_open(path, &stream, &error))
+		stop(error.text);
+	while (got > 0)
+		if (kwhy_stream_read(stream, chunk, sizeof(chunk), &got, &error))
+			stop(error.text);
+	kwhy_stream_close(stream);
+	return now_s() - start_s;
+}
+
+/* Reads and indexes line-wise pieces, without looking at a token. */
+static double time_of_index(const char *path)
+{
+	static char chunk[CHUNK_BYTES + 64];
+	struct kwhy_json_index *index = kwhy_json_index_new();
+	struct kwhy_stream *stream;
+	size_t kept = 0, got = 1;
+	double start_s = now_s();
+
+	if (!index || kwhy_stream_open(path, &stream, &error))
+		stop("cannot index");
+	while (got > 0) {
+		const uint32_t *tokens;
+		size_t count, used;
+
+		if (kwhy_stream_read(stream, chunk + kept, CHUNK_BYTES - kept, &got, &error))
+			stop(error.text);
+		for (used = kept + got; used > 0 && chunk[used - 1] != '\n';)
+			used--;
+		if (kwhy_json_index_make(index, chunk, used, &tokens, &count))
+			stop("cannot index");
+		kept = kept + got - used;
+		memmove(chunk, chunk + used, kept);
+	}
+	kwhy_stream_close(stream);
+	kwhy_json_index_free(index);
+	return now_s() - start_s;
+}
+
+struct imported {
+	double time_s;
+	uint64_t events;
+	size_t activities, calls;
+};
+
+static struct imported import(const char *path)
+{
+	struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording;
+	struct imported imported;
+	double start_s = now_s();
+
+	if (kwhy_recording_new(&recording, &error) ||
+		kwhy_reader_kineto.read(recording, path, &options, &error))
+		stop(error.text);
+	imported = (struct imported){.time_s = now_s() - start_s,
+		.events = recording->sources[recording->source_count - 1].events,
+		.activities = recording->activities.count,
+		.calls = recording->calls.count};
+	kwhy_recording_free(recording);
+	return imported;
+}
+
+static void report(const char *path, uint64_t bytes)
+{
+	double bytes_s = time_of_bytes(path), index_s = time_of_index(path);
+	long before_kb = peak_kb(), after_kb;
+	struct imported imported = import(path);
+
+	after_kb = peak_kb();
+	printf("input              %8.0f MB, %" PRIu64 " events, %zu activities, %zu calls\n",
+		(double)bytes / 1e6, imported.events, imported.activities, imported.calls);
+	printf("import             %8.0f MB/s, %.1f million events/s\n",
+		(double)bytes / imported.time_s / 1e6, (double)imported.events / imported.time_s / 1e6);
+	printf("reading alone      %8.0f MB/s, import takes %.1f times as long\n",
+		(double)bytes / bytes_s / 1e6, imported.time_s / bytes_s);
+	printf("reading and index  %8.0f MB/s, import takes %.1f times as long\n",
+		(double)bytes / index_s / 1e6, imported.time_s / index_s);
+	printf("peak memory        %8.1f MB, before import %.1f MB: %.1f bytes an event\n",
+		(double)after_kb / 1e3, (double)before_kb / 1e3,
+		(double)after_kb * 1024 / (double)imported.events);
+}
+
+int main(int argc, char **argv)
+{
+	char path[] = P_tmpdir "/kwhy-bench-XXXXXX";
+	size_t size_mb = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
+	uint64_t bytes;
+
+	if (argc < 2)
+		stop("name a trace; then, if you like, a size in MB");
+	bytes = make_input_apart(argv[1], size_mb * 1000000, path);
+	report(path, bytes);
+	unlink(path);
+	return 0;
+}
