@@ -357,7 +357,7 @@ static enum kwhy_status begin(struct reader *reader, const char *path, struct kw
 	reader->tracks = (struct kwhy_tracks){
 		.recording = reader->recording, .path = source.path, .source = reader->source};
 	if (!status)
-		status = kwhy_tracks_process(&reader->tracks, -1, &reader->process, error);
+		status = kwhy_tracks_process(&reader->tracks, -1, -1, &reader->process, error);
 	if (!status)
 		status = kwhy_csv_comments_init(&reader->comments, &reader->clock, &reader->tracks, error);
 	return status;

@@ -149,20 +149,20 @@ enum kwhy_status kwhy_tracks_device(
 }
 
 enum kwhy_status kwhy_tracks_process(
-	struct kwhy_tracks *tracks, int64_t pid, uint32_t *out, struct kwhy_error *error)
+	struct kwhy_tracks *tracks, int64_t key, int64_t pid, uint32_t *out, struct kwhy_error *error)
 {
-	struct kwhy_track_key key = {.a = pid};
+	struct kwhy_track_key track = {.a = key};
 	struct kwhy_process process = {.pid = pid, .rank = KWHY_NONE, .source = tracks->source};
 	enum kwhy_status status;
 	uint32_t added;
 
-	if (kwhy_track_map_find(&tracks->processes, key, out))
+	if (kwhy_track_map_find(&tracks->processes, track, out))
 		return KWHY_OK;
 	status = check_room(tracks, &tracks->processes, "processes", error);
 	if (!status)
 		status = kwhy_recording_add_process(tracks->recording, &process, &added, error);
 	if (!status)
-		status = kwhy_track_map_put(&tracks->processes, key, added, error);
+		status = kwhy_track_map_put(&tracks->processes, track, added, error);
 	if (!status)
 		*out = added;
 	return status;

@@ -40,8 +40,9 @@ struct kwhy_tracks {
 void kwhy_tracks_done(struct kwhy_tracks *tracks);
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_device(
 	struct kwhy_tracks *tracks, int32_t index, uint32_t rank, uint32_t *out, struct kwhy_error *error);
+/* `key` tells processes apart (pids of several machines may be the same). */
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_process(
-	struct kwhy_tracks *tracks, int64_t pid, uint32_t *out, struct kwhy_error *error);
+	struct kwhy_tracks *tracks, int64_t key, int64_t pid, uint32_t *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_thread(struct kwhy_tracks *tracks,
 	const struct kwhy_thread *thread, uint32_t *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_stream(struct kwhy_tracks *tracks,

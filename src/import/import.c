@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/csv_table.h"
+#include "import/reader.h"
+#include "import/trace_head.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Asked in this order; the first that knows the content reads it. */
+static const struct kwhy_trace_reader *const readers[] = {
+	&kwhy_reader_nsys,
+	&kwhy_reader_csv,
+	&kwhy_reader_kineto,
+};
+
+enum { READER_COUNT = sizeof(readers) / sizeof(readers[0]) };
+
+static bool ends_in(const char *path, const char *suffix)
+{
+	size_t length = strlen(path), tail = strlen(suffix);
+
+	return length >= tail && !strcasecmp(path + length - tail, suffix);
+}
+
+/* Nsight Systems' own reports, of which only Nsight Systems knows the format. */
+static bool is_report(const char *path)
+{
+	return ends_in(path, ".nsys-rep") || ends_in(path, ".qdrep") || ends_in(path, ".qdstrm");
+}
+
+static enum kwhy_status unknown(
+	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
+{
+	if (is_report(path))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is a report of Nsight Systems; export it with \"nsys export --type sqlite %s\" "
+			"and give the "
+			".sqlite file",
+			path, path);
+	if (kwhy_csv_head_names(head, length, "time_ns") && kwhy_csv_head_names(head, length, "source"))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s holds power readings, not a trace; give it with --power beside the trace", path);
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s is no trace known here: neither Kineto or Chrome JSON ({ or [, also .gz and .zst), nor "
+		"an SQLite export "
+		"of Nsight Systems, nor kwhy CSV (a first line with kind and start_ns)",
+		path);
+}
+
+enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	unsigned char head[KWHY_TRACE_HEAD_BYTES];
+	enum kwhy_status status;
+	size_t length;
+
+	status = kwhy_trace_head_read(path, head, &length, error);
+	if (status)
+		return status;
+	for (size_t i = 0; i < READER_COUNT; i++)
+		if (readers[i]->probe(path, head, length))
+			return readers[i]->read(recording, path, options, error);
+	return unknown(path, head, length, error);
+}

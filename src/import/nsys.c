@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/nsys.h"
+
+#include "import/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls first: they tell the processes, which rows of devices may leave out. */
+static const struct kwhy_nsys_reader *const readers[] = {
+	&kwhy_nsys_calls,
+	&kwhy_nsys_kernels,
+	&kwhy_nsys_graphs,
+	&kwhy_nsys_copies,
+	&kwhy_nsys_memsets,
+	&kwhy_nsys_ranges,
+	&kwhy_nsys_memory,
+	&kwhy_nsys_overheads[0],
+	&kwhy_nsys_overheads[1],
+};
+
+enum { READER_COUNT = sizeof(readers) / sizeof(readers[0]) };
+
+static enum kwhy_status read_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,
+	const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	enum kwhy_status status = reader->read(nsys, rows, error);
+
+	nsys->tally.rows++;
+	if (status != KWHY_E_INPUT || !nsys->options->partial)
+		return status;
+	nsys->recording->lost.skipped_events++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,
+	bool *out_found, struct kwhy_error *error)
+{
+	struct kwhy_nsys_rows rows = {0};
+	enum kwhy_status status;
+	bool more;
+
+	status = kwhy_nsys_rows_open(nsys->db, &reader->table, &rows, out_found, error);
+	more = *out_found;
+	while (!status && more) {
+		status = kwhy_nsys_rows_next(&rows, &more, error);
+		if (!status && more)
+			status = read_row(nsys, reader, &rows, error);
+	}
+	kwhy_nsys_rows_close(&rows);
+	if (status != KWHY_E_INPUT || !nsys->options->partial)
+		return status;
+	nsys->tally.corrupt = true;
+	nsys->recording->lost.truncated = true;
+	return KWHY_OK;
+}
+
+static enum kwhy_status no_cuda(const struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	if (!nsys->has_strings)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is an SQLite database, but no export of Nsight Systems: it has neither StringIds "
+			"nor "
+			"CUPTI_ACTIVITY_KIND_* tables; make one with \"nsys export --type sqlite\"",
+			nsys->tracks.path);
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s shows no CUDA work (no CUPTI_ACTIVITY_KIND_* tables); record with \"nsys profile "
+		"--trace=cuda\"",
+		nsys->tracks.path);
+}
+
+static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	bool cuda = false, found;
+
+	for (size_t i = 0; !status && i < READER_COUNT; i++) {
+		found = false;
+		status = read_table(nsys, readers[i], &found, error);
+		cuda |= found && readers[i]->is_cuda;
+	}
+	if (!status && !cuda && !nsys->tally.corrupt)
+		return no_cuda(nsys, error);
+	return status;
+}
+
+/* Without a rank of its own a second trace is taken for another rank: its devices are not the first one's. */
+static void choose_rank(struct kwhy_nsys *nsys)
+{
+	if (nsys->rank == KWHY_NONE && nsys->tracks.source > 0)
+		nsys->rank = nsys->tracks.source;
+}
+
+static enum kwhy_status begin(struct kwhy_nsys *nsys, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_source source = {.format = KWHY_FORMAT_NSYS};
+	enum kwhy_status status;
+
+	source.path = kwhy_recording_copy(nsys->recording, path, strlen(path));
+	if (!source.path)
+		return kwhy_fail_memory(error, "the name of a trace");
+	nsys->tracks = (struct kwhy_tracks){.recording = nsys->recording,
+		.path = source.path,
+		.source = (uint32_t)nsys->recording->source_count};
+	status = kwhy_nsys_meta_read(nsys, &source, error);
+	if (!status)
+		status = kwhy_recording_add_source(nsys->recording, &source, NULL, error);
+	choose_rank(nsys);
+	if (!status)
+		status = kwhy_nsys_strings_open(nsys, error);
+	return status ? status : kwhy_nsys_devices_read(nsys, error);
+}
+
+static enum kwhy_status finish(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = nsys->recording;
+	enum kwhy_status status = kwhy_nsys_memory_finish(nsys, error);
+
+	recording->sources[nsys->tracks.source].events = nsys->tally.rows;
+	for (size_t i = nsys->first_process; i < recording->process_count; i++) {
+		recording->processes[i].rank = nsys->rank;
+		recording->processes[i].world_size = nsys->world_size;
+	}
+	return status ? status : kwhy_nsys_notes_add(nsys, error);
+}
+
+static void release(struct kwhy_nsys *nsys)
+{
+	kwhy_nsys_strings_close(nsys);
+	kwhy_nsys_db_close(nsys->db);
+	kwhy_collectives_free(nsys->collectives);
+	kwhy_tracks_done(&nsys->tracks);
+	kwhy_track_map_done(&nsys->physical);
+	free(nsys->name_is_collective);
+	free(nsys->gpus);
+	free(nsys->memory);
+}
+
+static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_nsys nsys = {.recording = recording, .options = options, .rank = KWHY_NONE};
+	enum kwhy_status status;
+
+	nsys.activities_before = recording->activities.count;
+	nsys.first_process = (uint32_t)recording->process_count;
+	status = kwhy_nsys_db_open(path, &nsys.db, error);
+	if (!status)
+		status = kwhy_collectives_new(options->collectives_path, &nsys.collectives, error);
+	if (!status)
+		status = begin(&nsys, path, error);
+	if (!status)
+		status = read_tables(&nsys, error);
+	if (!status)
+		status = finish(&nsys, error);
+	release(&nsys);
+	return status;
+}
+
+static bool probe_nsys(const char *path, const unsigned char *head, size_t length)
+{
+	static const char magic[] = "SQLite format 3";
+
+	(void)path;
+	return length >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
+}
+
+const struct kwhy_trace_reader kwhy_reader_nsys = {
+	.format = KWHY_FORMAT_NSYS,
+	.probe = probe_nsys,
+	.read = read_nsys,
+};

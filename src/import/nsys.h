@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_NSYS_H
+#define KWHY_IMPORT_NSYS_H
+
+#include "import/collectives.h"
+#include "import/import.h"
+#include "import/nsys_db.h"
+#include "import/tracks.h"
+
+/* One Nsight Systems export while it is read; the parts of the reader share it. */
+
+#define KWHY_NSYS_DEVICES_MAX 1024 /* device numbers are below */
+
+/* No session is longer: times beyond come from damage. */
+#define KWHY_NSYS_YEAR_NS (366 * INT64_C(86400) * 1000000000)
+
+/* What TARGET_INFO_GPU and its kin say of a device. */
+struct kwhy_nsys_gpu {
+	int64_t id;
+	struct kwhy_device figures; /* index and rank unused */
+};
+
+/* Seen on the way, told in notes at the end. */
+struct kwhy_nsys_tally {
+	uint64_t rows, kernels, graphs, calls;
+	uint64_t negative_starts, unfinished_graphs, open_ranges, unnamed, backtraces;
+	uint64_t overhead_count;
+	int64_t overhead_ns;
+	bool corrupt;
+};
+
+struct kwhy_nsys {
+	struct kwhy_recording *recording;
+	const struct kwhy_import_options *options;
+	struct kwhy_nsys_db *db;
+	struct kwhy_tracks tracks;
+	struct kwhy_collectives *collectives;
+	uint32_t rank;		/* of the devices; KWHY_NONE */
+	uint32_t world_size;	/* 0: unknown */
+	int64_t shift_ns;	/* from the session's start to the recording's origin */
+	uint32_t first_process; /* index of the first process that this export adds */
+	size_t activities_before;
+
+	/* StringIds, asked one by one: by id or, where ids are no key, by the row that has them */
+	struct kwhy_nsys_rows strings;
+	bool has_strings, strings_by_row;
+	struct kwhy_track_map string_rows;  /* id to row, when strings_by_row */
+	struct kwhy_track_map string_names; /* id to name */
+	struct kwhy_track_map call_names;   /* the same without version suffix */
+	unsigned char *name_is_collective;  /* by name: 0 not asked, 1 no, 2 yes */
+	size_t name_capacity;
+
+	struct kwhy_nsys_gpu *gpus;
+	size_t gpu_count, gpu_capacity;
+	struct kwhy_track_map physical; /* (pid or -1, CUDA ordinal) to GPU id */
+
+	struct kwhy_memory_point *memory; /* reserved_bytes: signed change */
+	size_t memory_count, memory_capacity;
+
+	struct kwhy_nsys_tally tally;
+};
+
+/* nsys_strings.c. `out_name` is 0, the empty name, for an id that StringIds does not have. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_strings_open(struct kwhy_nsys *nsys, struct kwhy_error *error);
+void kwhy_nsys_strings_close(struct kwhy_nsys *nsys);
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_string(
+	struct kwhy_nsys *nsys, int64_t id, uint32_t *out_name, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_call_name(
+	struct kwhy_nsys *nsys, int64_t id, uint32_t *out_name, struct kwhy_error *error);
+
+/* nsys_devices.c */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_read(struct kwhy_nsys *nsys, struct kwhy_error *error);
+/* The physical device that a process knows by that number. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+	uint32_t process, int64_t ordinal, uint32_t *out_device, struct kwhy_error *error);
+/* Its number among physical devices: the trace's index. */
+int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ordinal);
+
+/* nsys_meta.c: versions, origin of time and rank; before anything else. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_meta_read(
+	struct kwhy_nsys *nsys, struct kwhy_source *source, struct kwhy_error *error);
+
+/* nsys_rows.c: what any two kinds of rows share. */
+
+/* Start and end, within a year of the session's start and in order. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+	size_t start_column, int64_t *out_start_ns, int64_t *out_end_ns, struct kwhy_error *error);
+/* The process of a globalPid or globalTid; where it is missing, the only process there is. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+	size_t column, uint32_t *out_process, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_thread(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+	size_t column, uint32_t *out_thread, struct kwhy_error *error);
+/* The number in a column that fits 32 bits and is not 0; else KWHY_NONE. */
+uint32_t kwhy_nsys_id(const struct kwhy_nsys_rows *rows, size_t column);
+
+/* One kind of table and what is made of its rows; a row that is KWHY_E_INPUT may be skipped. */
+struct kwhy_nsys_reader {
+	struct kwhy_nsys_table table;
+	enum kwhy_status (*read)(
+		struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error);
+	bool is_cuda; /* shows that CUDA was traced */
+};
+
+extern const struct kwhy_nsys_reader kwhy_nsys_calls;	     /* nsys_host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_ranges;	     /* nsys_host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_overheads[2]; /* nsys_host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_kernels;	     /* nsys_gpu.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_graphs;	     /* nsys_gpu.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_copies;	     /* nsys_copies.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_memsets;	     /* nsys_copies.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_memory;	     /* nsys_memory.c */
+
+/* The columns that rows of the device begin with, and reading them. */
+enum kwhy_nsys_gpu_column {
+	KWHY_NSYS_START,
+	KWHY_NSYS_END,
+	KWHY_NSYS_DEVICE,
+	KWHY_NSYS_CONTEXT,
+	KWHY_NSYS_STREAM,
+	KWHY_NSYS_CORRELATION,
+	KWHY_NSYS_PROCESS,
+	KWHY_NSYS_GPU_COLUMNS
+};
+
+#define KWHY_NSYS_GPU_COLUMN_NAMES                                                                  \
+	[KWHY_NSYS_START] = {"start", NULL}, [KWHY_NSYS_END] = {"end", NULL},                       \
+	[KWHY_NSYS_DEVICE] = {"deviceId", NULL}, [KWHY_NSYS_CONTEXT] = {"contextId", NULL},         \
+	[KWHY_NSYS_STREAM] = {"streamId", NULL}, [KWHY_NSYS_CORRELATION] = {"correlationId", NULL}, \
+	[KWHY_NSYS_PROCESS] = {"globalPid", NULL}
+
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+	struct kwhy_activity *activity, uint32_t *out_process, struct kwhy_error *error);
+
+/* nsys_memory.c: the changes become the memory in use, once all are read. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_memory_finish(struct kwhy_nsys *nsys, struct kwhy_error *error);
+
+/* nsys_notes.c */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_notes_add(struct kwhy_nsys *nsys, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_NSYS_DB_H
+#define KWHY_IMPORT_NSYS_DB_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * An SQLite file from a stranger, opened read-only: rows of plain tables, by the columns that are there.
+ * Views, virtual tables and triggers are refused; work is bounded by the size of the file. One thread at a
+ * time.
+ */
+struct kwhy_nsys_db;
+
+/* A column to select; one that is missing reads as unknown. "rowid" is SQLite's own number of the row. */
+struct kwhy_nsys_column {
+	const char *name;
+	const char *older; /* its name in other versions; NULL: none */
+};
+
+struct kwhy_nsys_table {
+	const char *name;
+	const struct kwhy_nsys_column *columns;
+	size_t count; /* at most KWHY_NSYS_COLUMNS_MAX */
+};
+
+#define KWHY_NSYS_COLUMNS_MAX 32
+
+/* The rows of a table; zero-initialise; end with kwhy_nsys_rows_close(). */
+struct kwhy_nsys_rows {
+	struct kwhy_nsys_db *db;
+	const char *table;
+	struct sqlite3_stmt *statement;
+	uint64_t number;  /* of the row, from 1 */
+	unsigned present; /* bit a column: it is in the table */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_open(
+	const char *path, struct kwhy_nsys_db **out, struct kwhy_error *error);
+void kwhy_nsys_db_close(struct kwhy_nsys_db *db);
+
+/* Whether there is a plain table of that name; anything else of that name is KWHY_E_INPUT. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_has(
+	struct kwhy_nsys_db *db, const char *table, bool *out_has, struct kwhy_error *error);
+
+/* Whether rows of a table are found quickly by that column: its integer primary key. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_is_key(struct kwhy_nsys_db *db, const char *table,
+	const char *column, bool *out_is_key, struct kwhy_error *error);
+
+/* *out_found false: there is no such table, and nothing to close. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_open(struct kwhy_nsys_db *db,
+	const struct kwhy_nsys_table *table, struct kwhy_nsys_rows *rows, bool *out_found,
+	struct kwhy_error *error);
+
+/* The same for rows whose `key` is bound by kwhy_nsys_rows_bind() again and again. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_open_by(struct kwhy_nsys_db *db,
+	const struct kwhy_nsys_table *table, const char *key, struct kwhy_nsys_rows *rows,
+	struct kwhy_error *error);
+void kwhy_nsys_rows_bind(struct kwhy_nsys_rows *rows, int64_t key);
+void kwhy_nsys_rows_close(struct kwhy_nsys_rows *rows);
+
+/* Steps to the next row; *out_row false behind the last. A damaged file is KWHY_E_INPUT. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_next(
+	struct kwhy_nsys_rows *rows, bool *out_row, struct kwhy_error *error);
+
+/* Of the row: false when the column is missing or holds nothing of that kind. */
+bool kwhy_nsys_integer(const struct kwhy_nsys_rows *rows, size_t column, int64_t *out);
+bool kwhy_nsys_text(
+	const struct kwhy_nsys_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
+
+/* KWHY_E_INPUT: "FILE, table T, row N: WORDS". */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_row_fail(
+	const struct kwhy_nsys_rows *rows, struct kwhy_error *error, const char *words);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/nsys.h"
+
+#include <string.h>
+
+/* What the host did: API calls, NVTX ranges, and the profiler's own overhead. */
+
+enum call_column {
+	CALL_START,
+	CALL_END,
+	CALL_CLASS,
+	CALL_THREAD,
+	CALL_CORRELATION,
+	CALL_NAME,
+	CALL_COLUMN_COUNT
+};
+
+static const struct kwhy_nsys_column call_columns[CALL_COLUMN_COUNT] = {
+	[CALL_START] = {"start", NULL},
+	[CALL_END] = {"end", NULL},
+	[CALL_CLASS] = {"eventClass", NULL},
+	[CALL_THREAD] = {"globalTid", NULL},
+	[CALL_CORRELATION] = {"correlationId", NULL},
+	[CALL_NAME] = {"nameId", NULL},
+};
+
+/* With backtraces of CUDA calls each call stands twice: again as class 67. */
+enum { CLASS_BACKTRACE = 67 };
+
+static enum kwhy_status read_call(
+	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	int64_t start_ns, end_ns, class, id;
+	uint32_t thread, name = 0;
+	enum kwhy_status status;
+
+	if (kwhy_nsys_integer(rows, CALL_CLASS, &class) && class == CLASS_BACKTRACE) {
+		nsys->tally.backtraces++;
+		return KWHY_OK;
+	}
+	status = kwhy_nsys_times(nsys, rows, CALL_START, &start_ns, &end_ns, error);
+	if (!status)
+		status = kwhy_nsys_thread(nsys, rows, CALL_THREAD, &thread, error);
+	if (!status && kwhy_nsys_integer(rows, CALL_NAME, &id))
+		status = kwhy_nsys_call_name(nsys, id, &name, error);
+	if (!status && name == 0) {
+		nsys->tally.unnamed++;
+		status = kwhy_names_intern(&nsys->recording->names, "unnamed call", 12, &name, error);
+	}
+	if (status)
+		return status;
+	nsys->tally.calls++;
+	return kwhy_recording_add_call(
+		nsys->recording, start_ns, end_ns, name, thread, kwhy_nsys_id(rows, CALL_CORRELATION), error);
+}
+
+const struct kwhy_nsys_reader kwhy_nsys_calls = {
+	{"CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, CALL_COLUMN_COUNT}, read_call, true};
+
+enum range_column {
+	RANGE_START,
+	RANGE_END,
+	RANGE_TYPE,
+	RANGE_THREAD,
+	RANGE_TEXT,
+	RANGE_TEXT_ID,
+	RANGE_COLUMN_COUNT
+};
+
+static const struct kwhy_nsys_column range_columns[RANGE_COLUMN_COUNT] = {
+	[RANGE_START] = {"start", NULL},
+	[RANGE_END] = {"end", NULL},
+	[RANGE_TYPE] = {"eventType", NULL},
+	[RANGE_THREAD] = {"globalTid", NULL},
+	[RANGE_TEXT] = {"text", NULL},
+	[RANGE_TEXT_ID] = {"textId", NULL},
+};
+
+/* Of ENUM_NSYS_EVENT_TYPE those that are ranges: NvtxPushPopRange, NvtxStartEndRange, and imported ones. */
+static bool is_range(int64_t type)
+{
+	return type == 59 || type == 60 || type == 70 || type == 71;
+}
+
+/* PyTorch's ranges carry a number of the operation each: "aten::to, op_id = 990347". */
+static size_t without_number(const char *bytes, size_t length)
+{
+	static const char *const tails[] = {", op_id = ", ", seq = "};
+
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		const char *tail = memmem(bytes, length, tails[i], strlen(tails[i]));
+
+		if (tail && tail > bytes)
+			length = (size_t)(tail - bytes);
+	}
+	return length;
+}
+
+static enum kwhy_status range_name(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+	uint32_t *out_name, struct kwhy_error *error)
+{
+	struct kwhy_names *names = &nsys->recording->names;
+	const char *bytes;
+	size_t length;
+	int64_t id;
+
+	if (kwhy_nsys_text(rows, RANGE_TEXT, &bytes, &length))
+		return kwhy_names_intern(names, bytes, without_number(bytes, length), out_name, error);
+	if (kwhy_nsys_integer(rows, RANGE_TEXT_ID, &id)) {
+		enum kwhy_status status = kwhy_nsys_string(nsys, id, out_name, error);
+
+		if (status || *out_name != 0)
+			return status;
+	}
+	return kwhy_names_intern(names, "unnamed range", 13, out_name, error);
+}
+
+static enum kwhy_status read_range(
+	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_range range = {0};
+	enum kwhy_status status;
+	int64_t type;
+
+	if (!kwhy_nsys_integer(rows, RANGE_TYPE, &type) || !is_range(type))
+		return KWHY_OK;
+	if (!kwhy_nsys_integer(rows, RANGE_END, &range.end_ns)) {
+		nsys->tally.open_ranges++;
+		return KWHY_OK;
+	}
+	status = kwhy_nsys_times(nsys, rows, RANGE_START, &range.start_ns, &range.end_ns, error);
+	if (!status)
+		status = kwhy_nsys_thread(nsys, rows, RANGE_THREAD, &range.thread, error);
+	if (!status)
+		status = range_name(nsys, rows, &range.name, error);
+	if (status)
+		return status;
+	range.kind = kwhy_range_kind_of(kwhy_names_get(&nsys->recording->names, range.name), KWHY_RANGE_NVTX);
+	return kwhy_recording_add_range(nsys->recording, &range, error);
+}
+
+const struct kwhy_nsys_reader kwhy_nsys_ranges = {
+	{"NVTX_EVENTS", range_columns, RANGE_COLUMN_COUNT}, read_range, false};
+
+static const struct kwhy_nsys_column overhead_columns[] = {{"start", NULL}, {"end", NULL}};
+
+static enum kwhy_status read_overhead(
+	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	uint64_t negative = nsys->tally.negative_starts;
+	int64_t start_ns, end_ns;
+	enum kwhy_status status = kwhy_nsys_times(nsys, rows, 0, &start_ns, &end_ns, error);
+
+	nsys->tally.negative_starts = negative; /* the profiler may start before the session */
+	if (status)
+		return status;
+	nsys->tally.overhead_count++;
+	if (__builtin_add_overflow(nsys->tally.overhead_ns, end_ns - start_ns, &nsys->tally.overhead_ns))
+		nsys->tally.overhead_ns = INT64_MAX;
+	return KWHY_OK;
+}
+
+const struct kwhy_nsys_reader kwhy_nsys_overheads[2] = {
+	{{"PROFILER_OVERHEAD", overhead_columns, 2}, read_overhead, false},
+	{{"CUPTI_ACTIVITY_KIND_OVERHEAD", overhead_columns, 2}, read_overhead, false},
+};

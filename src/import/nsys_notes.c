@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/nsys.h"
+
+#include "base/quantity.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What this export cannot show, and what is odd about it. Each sentence begins with the path. */
+
+enum { DIAGNOSTICS_MAX = 5, DIAGNOSTIC_BYTES = 300 };
+
+/* A sentence with at most one count in it, told when the count is above 0. */
+struct counted {
+	uint64_t count;
+	enum kwhy_note_kind kind;
+	const char *id, *words;
+};
+
+static enum kwhy_status add_counted(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	const struct kwhy_nsys_tally *tally = &nsys->tally;
+	const struct counted notes[] = {
+		{tally->graphs, KWHY_NOTE_COMPLETENESS, "graph-level",
+			"CUDA graph launches stand for all their kernels and copies in one row each; record "
+			"with "
+			"--cuda-graph-trace=node to see inside"},
+		{tally->unfinished_graphs, KWHY_NOTE_COMPLETENESS, "unfinished-graphs",
+			"CUDA graph launches have no end and were left out"},
+		{tally->negative_starts, KWHY_NOTE_WARNING, "negative-starts",
+			"events lie before the start of the session; they are kept"},
+		{tally->open_ranges, KWHY_NOTE_COMPLETENESS, "open-ranges",
+			"NVTX ranges were never closed and were left out"},
+		{tally->unnamed, KWHY_NOTE_COMPLETENESS, "unnamed",
+			"kernels or calls have a name that table StringIds does not hold"},
+		{tally->backtraces, KWHY_NOTE_WARNING, "backtrace-rows",
+			"API rows that repeat calls for their backtraces were left out"},
+	};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (notes[i].count > 0)
+			status = kwhy_recording_add_note(nsys->recording, notes[i].kind, notes[i].id, error,
+				"%s: %" PRIu64 " %s.", nsys->tracks.path, notes[i].count, notes[i].words);
+	return status;
+}
+
+static enum kwhy_status add_missing(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	const struct kwhy_nsys_tally *tally = &nsys->tally;
+	bool has_work = nsys->recording->activities.count > nsys->activities_before;
+	const struct {
+		bool missing;
+		const char *id, *words;
+	} notes[] = {
+		{tally->calls == 0, "no-api-rows",
+			"no API calls were recorded: what an idle device waited for is unknown"},
+		{tally->calls > 0 && !has_work, "api-rows-only",
+			"API calls were recorded, but no work of a device (so it is under WSL and without "
+			"permission for "
+			"CUPTI)"},
+		{has_work && tally->kernels == 0 && tally->graphs == 0, "no-kernels",
+			"copies or memsets were recorded, but no kernels"},
+		{has_work && nsys->gpu_count == 0, "no-device-table",
+			"names and sizes of the devices are missing (TARGET_INFO_GPU)"},
+		{!nsys->recording->unix_clock, "no-start-time",
+			"the start of the session is missing: power cannot be put beside it"},
+		{tally->corrupt, "truncated", "the database is damaged or cut: rows are missing"},
+	};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (notes[i].missing)
+			status = kwhy_recording_add_note(nsys->recording, KWHY_NOTE_COMPLETENESS, notes[i].id,
+				error, "%s: %s.", nsys->tracks.path, notes[i].words);
+	return status;
+}
+
+static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (nsys->tally.overhead_count == 0)
+		return KWHY_OK;
+	return kwhy_recording_add_note(nsys->recording, KWHY_NOTE_WARNING, "profiler-overhead", error,
+		"%s: the profiler says that it spent %s in %" PRIu64 " stretches of its own.",
+		nsys->tracks.path, kwhy_quantity_time(time, nsys->tally.overhead_ns),
+		nsys->tally.overhead_count);
+}
+
+static const struct kwhy_nsys_column diagnostic_columns[] = {{"text", NULL}};
+static const struct kwhy_nsys_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
+
+/* The profiler's own words when it says that it lost events. */
+static bool tells_of_loss(const char *text, size_t length)
+{
+	static const char *const words[] = {"dropped", "were lost", "lost events", "Not all CUDA events",
+		"Not all NVTX events", "CUDA profiling might have not", "No CUDA events collected"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (memmem(text, length, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+static enum kwhy_status add_diagnostic(
+	struct kwhy_nsys *nsys, const char *text, size_t length, struct kwhy_error *error)
+{
+	char clean[3 * DIAGNOSTIC_BYTES + 1];
+
+	kwhy_text_sanitize(clean, text, length < DIAGNOSTIC_BYTES ? length : DIAGNOSTIC_BYTES);
+	return kwhy_recording_add_note(nsys->recording, KWHY_NOTE_COMPLETENESS, "profiler-lost-events", error,
+		"%s: the profiler says: %s", nsys->tracks.path, clean);
+}
+
+static enum kwhy_status add_diagnostics(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	struct kwhy_nsys_rows rows = {0};
+	enum kwhy_status status;
+	size_t told = 0, length;
+	const char *text;
+	bool more;
+
+	status = kwhy_nsys_rows_open(nsys->db, &diagnostic_table, &rows, &more, error);
+	while (!status && more && told < DIAGNOSTICS_MAX) {
+		status = kwhy_nsys_rows_next(&rows, &more, error);
+		if (status || !more || !kwhy_nsys_text(&rows, 0, &text, &length) ||
+			!tells_of_loss(text, length))
+			continue;
+		status = add_diagnostic(nsys, text, length, error);
+		told++;
+	}
+	kwhy_nsys_rows_close(&rows);
+	return status;
+}
+
+enum kwhy_status kwhy_nsys_notes_add(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	enum kwhy_status status = add_missing(nsys, error);
+
+	if (!status)
+		status = add_counted(nsys, error);
+	if (!status)
+		status = add_overhead(nsys, error);
+	if (!status && !nsys->tally.corrupt)
+		status = add_diagnostics(nsys, error);
+	return status;
+}
