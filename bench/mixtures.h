@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_MIXTURES_H
+#define KWHY_BENCH_MIXTURES_H
+
+#include "base/status.h"
+#include "ledger/ledger_new.h"
+#include "mixture_score.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct mixtures_options {
+	int schedule; /* -1: all */
+	uint64_t seeds, first_seed;
+	bool level_unknown;
+	const char *csv_path, *real_path, *profile_path; /* NULL: none */
+};
+
+/* A ledger with all meters, and what the samples alone say about the counter (NAN: nothing). */
+struct mixtures_books {
+	struct kwhy_ledger *ledger;
+	double seconds; /* of the ledger with all meters */
+	double counter_check_ratio;
+};
+
+KWHY_MUST_USE enum kwhy_status mixtures_keep_books(struct mixtures_books *out,
+	const struct kwhy_recording *recording, const struct kwhy_profile *profile, struct kwhy_error *error);
+
+/* Scores a folder with activities.csv, power.csv and truth.csv and prints every row. */
+KWHY_MUST_USE enum kwhy_status mixtures_real(
+	const struct mixtures_options *options, struct kwhy_error *error);
+
+/* Generates, scores and prints a table of one line a schedule; a line of CSV an account. */
+KWHY_MUST_USE enum kwhy_status mixtures_synthetic(
+	const struct mixtures_options *options, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mixtures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One figure of every seed. */
+enum figure {
+	FIGURE_WRONG,
+	FIGURE_EXPECTED,
+	FIGURE_WRONG_OVER_EXPECTED,
+	FIGURE_HALF_WIDTH,
+	FIGURE_WEIGHTED_HALF,
+	FIGURE_COVERED_ENERGY,
+	FIGURE_COUNTER_CHECK,
+	FIGURE_SECONDS,
+	FIGURE_COUNT
+};
+
+/* What all seeds of a schedule gave. */
+struct tally {
+	double *figures[FIGURE_COUNT]; /* [seeds] */
+	size_t seed_count;
+	size_t rows, covered, basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
+	size_t groups, groups_covered;
+};
+
+static void tally_done(struct tally *tally)
+{
+	for (int f = 0; f < FIGURE_COUNT; f++)
+		free(tally->figures[f]);
+}
+
+static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct kwhy_error *error)
+{
+	*tally = (struct tally){0};
+	for (int f = 0; f < FIGURE_COUNT; f++) {
+		tally->figures[f] = calloc(seeds, sizeof(double));
+		if (!tally->figures[f]) {
+			tally_done(tally);
+			return kwhy_fail_memory(error, "the table");
+		}
+	}
+	return KWHY_OK;
+}
+
+static void tally_add(
+	struct tally *tally, const struct kwhy_mixture_score *score, const struct mixtures_books *books)
+{
+	const double figures[FIGURE_COUNT] = {
+		[FIGURE_WRONG] = score->wrong_ratio,
+		[FIGURE_EXPECTED] = score->expected_ratio,
+		[FIGURE_WRONG_OVER_EXPECTED] = score->wrong_ratio / score->expected_ratio,
+		[FIGURE_HALF_WIDTH] = score->half_width_ratio,
+		[FIGURE_WEIGHTED_HALF] = score->weighted_half_ratio,
+		[FIGURE_COVERED_ENERGY] = score->covered_energy_ratio,
+		[FIGURE_COUNTER_CHECK] = books->counter_check_ratio,
+		[FIGURE_SECONDS] = books->seconds,
+	};
+
+	for (int f = 0; f < FIGURE_COUNT; f++)
+		tally->figures[f][tally->seed_count] = figures[f];
+	tally->seed_count++;
+	tally->rows += score->row_count;
+	tally->covered += score->covered_count;
+	tally->groups += score->group_count;
+	tally->groups_covered += score->group_covered;
+	for (int b = 0; b < KWHY_BASIS_COUNT; b++) {
+		tally->basis_count[b] += score->basis_count[b];
+		tally->basis_covered[b] += score->basis_covered[b];
+	}
+}
+
+static void write_rows(FILE *csv, const struct kwhy_mixture_score *score, const struct kwhy_ledger *ledger,
+	const struct kwhy_mixture_options *options)
+{
+	for (size_t i = 0; csv && i < score->row_count; i++) {
+		const struct kwhy_mixture_row *row = &score->rows[i];
+		const struct kwhy_account *account = row->account;
+
+		fprintf(csv, "%s,%llu,%s,%s,%s,%d,%lld,%.0f,%lld,%lld,%lld,%lld,%.6f,%.6f\n",
+			kwhy_mixture_schedule_name(options->schedule), (unsigned long long)options->seed,
+			account->name, kwhy_category_name(account->category), kwhy_basis_name(account->basis),
+			account->group == KWHY_NONE ? -1 : (int)account->group, (long long)account->time_ns,
+			row->truth_nj, (long long)account->gross_nj, (long long)account->low_nj,
+			(long long)account->high_nj, (long long)ledger->devices[0].energy.measured_nj,
+			score->wrong_ratio, score->expected_ratio);
+	}
+}
+
+static enum kwhy_status judge_books(struct tally *tally, const struct kwhy_mixture *mixture,
+	const struct kwhy_mixture_options *options, FILE *csv, struct kwhy_error *error)
+{
+	struct kwhy_mixture_truth truth = {0};
+	struct kwhy_mixture_score score;
+	struct mixtures_books books;
+	enum kwhy_status status = mixtures_keep_books(&books, mixture->recording, &mixture->profile, error);
+	const struct kwhy_device_energy *energy;
+
+	if (status)
+		return status;
+	energy = &books.ledger->devices[0].energy;
+	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
+	if (truth.row_nj) {
+		kwhy_mixture_truth_sum(mixture, energy->start_ns, energy->end_ns, &truth);
+		status = kwhy_mixture_score_init(&score, mixture->recording, books.ledger, &truth, error);
+	} else {
+		status = kwhy_fail_memory(error, "the truth");
+	}
+	if (!status) {
+		tally_add(tally, &score, &books);
+		write_rows(csv, &score, books.ledger, options);
+		kwhy_mixture_score_done(&score);
+	}
+	free(truth.row_nj);
+	kwhy_ledger_free(books.ledger);
+	return status;
+}
+
+static enum kwhy_status judge_seed(
+	struct tally *tally, const struct kwhy_mixture_options *options, FILE *csv, struct kwhy_error *error)
+{
+	struct kwhy_mixture mixture;
+	enum kwhy_status status = kwhy_mixture_init(&mixture, options, error);
+
+	if (status)
+		return status;
+	status = judge_books(tally, &mixture, options, csv, error);
+	kwhy_mixture_done(&mixture);
+	return status;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Not-a-number where no seed has the figure. */
+static double quantile(const struct tally *tally, enum figure figure, double share)
+{
+	double *values = tally->figures[figure];
+	size_t count = 0;
+
+	for (size_t i = 0; i < tally->seed_count; i++)
+		if (!isnan(values[i]))
+			values[count++] = values[i];
+	for (size_t i = count; i < tally->seed_count; i++)
+		values[i] = NAN;
+	if (!count)
+		return NAN;
+	qsort(values, count, sizeof(*values), compare_doubles);
+	return values[(size_t)(share * (double)(count - 1) + 0.5)];
+}
+
+static double mean(const struct tally *tally, enum figure figure)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < tally->seed_count; i++)
+		sum += tally->figures[figure][i];
+	return sum / (double)tally->seed_count;
+}
+
+static void print_share(size_t part, size_t whole)
+{
+	if (whole)
+		printf(" %.1f (%zu) |", 100 * (double)part / (double)whole, whole);
+	else
+		printf(" |");
+}
+
+static void print_head(void)
+{
+	printf("| schedule | wrong share, %%: median | 90th | worst | expected | actual/expected | covered, "
+	       "%% "
+	       "(rows) | data | prior | joint | groups | of energy | half-width, %% | by energy | counter "
+	       "rms, %% "
+	       "| s a ledger |\n"
+	       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+}
+
+static void print_line(const char *name, struct tally *tally)
+{
+	printf("| %s |", name);
+	printf(" %.2f |", 100 * quantile(tally, FIGURE_WRONG, 0.5));
+	printf(" %.2f |", 100 * quantile(tally, FIGURE_WRONG, 0.9));
+	printf(" %.2f |", 100 * quantile(tally, FIGURE_WRONG, 1));
+	printf(" %.2f |", 100 * quantile(tally, FIGURE_EXPECTED, 0.5));
+	printf(" %.2f |", quantile(tally, FIGURE_WRONG_OVER_EXPECTED, 0.5));
+	print_share(tally->covered, tally->rows);
+	print_share(tally->basis_covered[KWHY_BASIS_DATA], tally->basis_count[KWHY_BASIS_DATA]);
+	print_share(tally->basis_covered[KWHY_BASIS_PRIOR], tally->basis_count[KWHY_BASIS_PRIOR]);
+	print_share(tally->basis_covered[KWHY_BASIS_JOINT], tally->basis_count[KWHY_BASIS_JOINT]);
+	print_share(tally->groups_covered, tally->groups);
+	printf(" %.1f |", 100 * mean(tally, FIGURE_COVERED_ENERGY));
+	printf(" %.1f |", 100 * mean(tally, FIGURE_HALF_WIDTH));
+	printf(" %.1f |", 100 * mean(tally, FIGURE_WEIGHTED_HALF));
+	printf(" %.1f |", 100 * quantile(tally, FIGURE_COUNTER_CHECK, 0.5));
+	printf(" %.2f |\n", quantile(tally, FIGURE_SECONDS, 0.5));
+	fflush(stdout);
+}
+
+static enum kwhy_status judge_schedule(const struct mixtures_options *options,
+	enum kwhy_mixture_schedule schedule, FILE *csv, struct kwhy_error *error)
+{
+	struct kwhy_mixture_options seed_options = {
+		.schedule = schedule, .level_unknown = options->level_unknown};
+	struct tally tally;
+	enum kwhy_status status = tally_init(&tally, options->seeds, error);
+
+	if (status)
+		return status;
+	for (uint64_t i = 0; !status && i < options->seeds; i++) {
+		seed_options.seed = options->first_seed + i;
+		status = judge_seed(&tally, &seed_options, csv, error);
+	}
+	if (!status)
+		print_line(kwhy_mixture_schedule_name(schedule), &tally);
+	tally_done(&tally);
+	return status;
+}
+
+static enum kwhy_status open_csv(const char *path, FILE **out, struct kwhy_error *error)
+{
+	*out = path ? fopen(path, "w") : NULL;
+	if (path && !*out)
+		return kwhy_fail(error, KWHY_E_IO, "cannot write %s: %m", path);
+	if (*out)
+		fprintf(*out,
+			"schedule,seed,account,category,basis,group,time_ns,truth_nj,gross_nj,low_nj,high_nj,"
+			"measured_nj,wrong_ratio,expected_ratio\n");
+	return KWHY_OK;
+}
+
+enum kwhy_status mixtures_synthetic(const struct mixtures_options *options, struct kwhy_error *error)
+{
+	FILE *csv;
+	enum kwhy_status status = open_csv(options->csv_path, &csv, error);
+
+	if (status)
+		return status;
+	print_head();
+	for (int i = 0; !status && i < KWHY_MIXTURE_SCHEDULE_COUNT; i++)
+		if (options->schedule < 0 || options->schedule == i)
+			status = judge_schedule(options, i, csv, error);
+	if (csv && fclose(csv) && !status)
+		status = kwhy_fail(error, KWHY_E_IO, "cannot write %s: %m", options->csv_path);
+	return status;
+}
