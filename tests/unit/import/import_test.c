@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "csv_file.h"
+
+static enum kwhy_status import_text(const char *suffix, const char *text, struct kwhy_recording *recording)
+{
+	struct kwhy_import_options options = {0};
+	enum kwhy_status status;
+	char path[32], named[64];
+
+	write_file(path, text, strlen(text));
+	snprintf(named, sizeof(named), "%s%s", path, suffix);
+	assert_int_equal(rename(path, named), 0);
+	status = kwhy_import_trace(recording, named, &options, &error);
+	unlink(named);
+	return status;
+}
+
+static void the_format_is_told_by_the_content_whatever_the_name(void **state)
+{
+	struct kwhy_recording *recording = empty_recording();
+
+	(void)state;
+	OK(import_text(".json", HEADER "kernel,a,0,7,1,2,,,\n", recording));
+	assert_int_equal(recording->sources[0].format, KWHY_FORMAT_CSV);
+	kwhy_recording_free(recording);
+	recording = empty_recording();
+	OK(import_text(".csv",
+		"{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,"
+		"\"pid\":0,\"tid\":7,"
+		"\"args\":{\"device\":0,\"stream\":7}}]}",
+		recording));
+	assert_int_equal(recording->sources[0].format, KWHY_FORMAT_KINETO);
+	kwhy_recording_free(recording);
+}
+
+static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
+{
+	static const struct {
+		const char *suffix, *text, *words;
+	} cases[] = {
+		{"", "", "is empty"},
+		{"", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS pointer"},
+		{".nsys-rep", "whatever", "nsys export --type sqlite"},
+		{".QDREP", "whatever", "nsys export --type sqlite"},
+		{"", POWER "1,0,nvml.sample_mw,1\n", "give it with --power"},
+		{".sqlite", "an encrypted database, or anything", "is no trace known here: neither Kineto"},
+	};
+	struct kwhy_recording *recording = empty_recording();
+	struct kwhy_import_options options = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(import_text(cases[i].suffix, cases[i].text, recording), cases[i].words);
+	assert_int_equal(kwhy_import_trace(recording, "/tmp", &options, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "is a folder"));
+	assert_int_equal(kwhy_import_trace(recording, "/nonexistent/t", &options, &error), KWHY_E_INPUT);
+	kwhy_recording_free(recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_format_is_told_by_the_content_whatever_the_name),
+		cmocka_unit_test(what_is_no_trace_is_refused_with_what_would_be_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
