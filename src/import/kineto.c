@@ -78,20 +78,19 @@ static bool read_start(struct document *document)
 static bool read_meta(struct document *document, struct kwhy_kineto_span key)
 {
 	struct kwhy_kineto_file *file = document->file;
+	struct kwhy_kineto_walk before = document->walk;
 	struct kwhy_error why;
-	struct kwhy_kineto_span value;
 	enum kwhy_status status;
 
-	if (!kwhy_kineto_walk_value(&document->walk, &value))
+	if (!kwhy_kineto_walk_skip(&document->walk))
 		return false;
-	status = kwhy_kineto_meta_read(file, document->walk.text + key.at, key.length,
-		document->walk.text + value.at, value.length, &why);
+	status = kwhy_kineto_meta_read(file, key, before, &why);
 	if (status == KWHY_E_INPUT)
 		kwhy_error_set(document->error, status,
 			"%s: \"%.*s\" %s at byte %" PRIu64
 			"; correct it, or read the trace without it with --partial",
 			file->path, key.length < 60 ? (int)key.length : 60, document->walk.text + key.at,
-			why.text, place_of(document, value.at));
+			why.text, place_of(document, *before.token));
 	else if (status)
 		*document->error = why;
 	document->place = PLACE_MEMBER_END;

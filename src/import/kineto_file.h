@@ -21,7 +21,7 @@ struct kwhy_kineto_names {
 
 /* What a file says beside its events. */
 struct kwhy_kineto_meta {
-	bool has_base, has_properties, stopped_early;
+	bool has_base, stopped_early;
 	int64_t base_unix_ns;
 	uint32_t rank, world_size; /* KWHY_NONE and 0: unknown */
 	const char *schema;	   /* in the recording's arena; NULL: not stated */
@@ -79,11 +79,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_row_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
 /*
- * kineto_meta.c: one member of the top object. KWHY_E_INPUT: its value is of no use, as the words say; they
- * lack the file and the place.
+ * kineto_meta.c: one member of the top object; the walk stands before its value, whose grammar has been
+ * checked. KWHY_E_INPUT: the value is of no use, as the words say; they lack the file and the place.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file, const char *key,
-	size_t key_length, const char *value, size_t value_length, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file,
+	struct kwhy_kineto_span key, struct kwhy_kineto_walk walk, struct kwhy_error *error);
 
 /* kineto_finish.c: clock, ranks, devices and notes, once all of the file is read. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_error *error);

@@ -1,44 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
-#include "base/text.h"
 #include "import/kineto_file.h"
 #include "import/kineto_number.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Larger metadata is not what Kineto writes; as a tree of objects it would be many times its text. */
-enum { TREE_MAX_BYTES = 4 << 20 };
+/* A value as text and as the walk that stands before it; its grammar has been checked. */
+struct value {
+	const char *text;
+	size_t length;
+	struct kwhy_kineto_walk walk;
+};
 
-static enum kwhy_status load(const char *value, size_t length, json_t **out, struct kwhy_error *error)
+struct member {
+	const char *key;
+	size_t key_length;
+	struct value value;
+};
+
+enum { DEVICES_MAX = 1024 };
+
+static bool is_key(const struct member *member, const char *key)
 {
-	json_error_t problem;
-
-	if (length > TREE_MAX_BYTES)
-		return kwhy_fail(error, KWHY_E_INPUT, "is larger than %d MiB", TREE_MAX_BYTES >> 20);
-	*out = json_loadb(value, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &problem);
-	if (!*out)
-		return kwhy_fail(error, KWHY_E_INPUT, "is not valid JSON (%.100s)", problem.text);
-	return KWHY_OK;
+	return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
 }
 
-static enum kwhy_status copy_text(struct kwhy_kineto_file *file, const char *text, size_t length,
-	const char **out, struct kwhy_error *error)
+/* Steps into an object or array; false where the value is neither or has nothing in it. */
+static bool enter(struct kwhy_kineto_walk *walk, char open)
 {
-	char clean[3 * 256 + 1];
+	if (kwhy_kineto_walk_peek(walk) != open)
+		return false;
+	walk->token++;
+	return kwhy_kineto_walk_peek(walk) != '}' && kwhy_kineto_walk_peek(walk) != ']';
+}
 
-	length = kwhy_text_sanitize(clean, text, length < 256 ? length : 256);
-	*out = kwhy_recording_copy(file->recording, clean, length);
-	return *out ? KWHY_OK : kwhy_fail_memory(error, "the metadata of a trace");
+static bool next(struct kwhy_kineto_walk *walk)
+{
+	bool more = kwhy_kineto_walk_peek(walk) == ',';
+
+	walk->token++;
+	return more;
+}
+
+static bool read_value(struct kwhy_kineto_walk *walk, struct value *out)
+{
+	struct kwhy_kineto_span span;
+
+	out->walk = *walk;
+	if (!kwhy_kineto_walk_value(walk, &span))
+		return false;
+	out->text = walk->text + span.at;
+	out->length = span.length;
+	return true;
+}
+
+static bool read_member(struct kwhy_kineto_walk *walk, struct member *out)
+{
+	struct kwhy_kineto_span key;
+
+	if (!kwhy_kineto_walk_key(walk, &key) || !read_value(walk, &out->value))
+		return false;
+	out->key = walk->text + key.at;
+	out->key_length = key.length;
+	return true;
+}
+
+/* The string's text in the recording's names; NULL: it is none. */
+static enum kwhy_status read_text(
+	struct kwhy_kineto_file *file, const struct value *value, const char **out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	uint32_t name;
+
+	if (value->length < 2 || *value->text != '"')
+		return KWHY_OK;
+	status = kwhy_kineto_name(file, value->text + 1, value->length - 2, &name, error);
+	if (!status)
+		*out = kwhy_names_get(&file->recording->names, name);
+	return status;
 }
 
 static enum kwhy_status read_base(
-	struct kwhy_kineto_file *file, const char *value, size_t length, struct kwhy_error *error)
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
 	int64_t base_ns;
 
-	if (!kwhy_kineto_number_integer(value, length, &base_ns) || base_ns < 0 ||
+	if (!kwhy_kineto_number_integer(value->text, value->length, &base_ns) || base_ns < 0 ||
 		base_ns > KWHY_KINETO_TIME_MAX_NS)
 		return kwhy_fail(error, KWHY_E_INPUT, "is no Unix time in nanoseconds");
 	file->meta.base_unix_ns = base_ns;
@@ -47,81 +95,106 @@ static enum kwhy_status read_base(
 }
 
 static enum kwhy_status read_schema(
-	struct kwhy_kineto_file *file, const char *value, size_t length, struct kwhy_error *error)
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
-	return copy_text(file, value, length, &file->meta.schema, error);
+	int64_t version;
+
+	if (!kwhy_kineto_number_integer(value->text, value->length, &version))
+		return read_text(file, value, &file->meta.schema, error);
+	file->meta.schema = kwhy_arena_printf(&file->recording->arena, "%lld", (long long)version);
+	return file->meta.schema ? KWHY_OK : kwhy_fail_memory(error, "the metadata of a trace");
 }
 
-/* The first of the keys that is a number from 0 to max; else 0, unknown. */
-static uint64_t fact(const json_t *object, const char *const *keys, uint64_t max)
+/* A number from 0 to max; `unknown` for anything else. */
+static uint64_t read_fact(const struct value *value, uint64_t max, uint64_t unknown)
 {
-	for (; *keys; keys++) {
-		const json_t *value = json_object_get(object, *keys);
+	int64_t number;
 
-		if (json_is_integer(value) && json_integer_value(value) >= 0 &&
-			(uint64_t)json_integer_value(value) <= max)
-			return (uint64_t)json_integer_value(value);
-	}
-	return 0;
+	if (!kwhy_kineto_number_integer(value->text, value->length, &number) || number < 0 ||
+		(uint64_t)number > max)
+		return unknown;
+	return (uint64_t)number;
 }
 
-/* Keys of CUDA and ROCm builds of Kineto. */
-#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* Keys of CUDA and ROCm builds of Kineto, and where in a device they belong. */
+static const struct {
+	const char *key;
+	size_t offset;
+} device_facts[] = {
+	{"numSms", offsetof(struct kwhy_device, sm_count)},
+	{"maxThreadsPerMultiprocessor", offsetof(struct kwhy_device, threads_per_sm)},
+	{"maxThreadsPerMultiProcessor", offsetof(struct kwhy_device, threads_per_sm)},
+	{"regsPerMultiprocessor", offsetof(struct kwhy_device, registers_per_sm)},
+	{"sharedMemPerMultiprocessor", offsetof(struct kwhy_device, shared_bytes_per_sm)},
+	{"maxSharedMemoryPerMultiProcessor", offsetof(struct kwhy_device, shared_bytes_per_sm)},
+};
+
+static enum kwhy_status read_device_member(struct kwhy_kineto_file *file, const struct member *member,
+	struct kwhy_device *device, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < sizeof(device_facts) / sizeof(device_facts[0]); i++)
+		if (is_key(member, device_facts[i].key))
+			*(uint32_t *)((char *)device + device_facts[i].offset) = (uint32_t)read_fact(
+				&member->value, UINT32_MAX, 0);
+	if (is_key(member, "totalGlobalMem"))
+		device->memory_bytes = read_fact(&member->value, INT64_MAX, 0);
+	if (is_key(member, "id"))
+		device->index = (int32_t)read_fact(&member->value, INT32_MAX, (uint64_t)device->index);
+	return is_key(member, "name") ? read_text(file, &member->value, &device->name, error) : KWHY_OK;
+}
 
 static enum kwhy_status read_device(
-	struct kwhy_kineto_file *file, const json_t *object, int32_t place, struct kwhy_error *error)
+	struct kwhy_kineto_file *file, struct kwhy_kineto_walk walk, struct kwhy_error *error)
 {
 	struct kwhy_kineto_meta *meta = &file->meta;
-	struct kwhy_device device = kwhy_device_unknown(place, KWHY_NONE);
-	const json_t *id = json_object_get(object, "id"), *name = json_object_get(object, "name");
-	enum kwhy_status status = KWHY_OK;
+	struct kwhy_device device = kwhy_device_unknown((int32_t)meta->device_count, KWHY_NONE);
+	enum kwhy_status status = kwhy_column_reserve((void **)&meta->devices, &meta->device_capacity,
+		meta->device_count + 1, sizeof(*meta->devices), "device properties", error);
+	struct member member;
 
-	if (json_is_integer(id) && json_integer_value(id) >= 0 && json_integer_value(id) <= INT32_MAX)
-		device.index = (int32_t)json_integer_value(id);
-	if (json_is_string(name))
-		status = copy_text(
-			file, json_string_value(name), json_string_length(name), &device.name, error);
-	device.sm_count = (uint32_t)fact(object, KEYS("numSms", "multiProcessorCount"), 65535);
-	device.threads_per_sm = (uint32_t)fact(
-		object, KEYS("maxThreadsPerMultiprocessor", "maxThreadsPerMultiProcessor"), 65535);
-	device.registers_per_sm = (uint32_t)fact(object, KEYS("regsPerMultiprocessor"), UINT32_MAX);
-	device.shared_bytes_per_sm = (uint32_t)fact(
-		object, KEYS("sharedMemPerMultiprocessor", "maxSharedMemoryPerMultiProcessor"), UINT32_MAX);
-	device.memory_bytes = fact(object, KEYS("totalGlobalMem"), INT64_MAX);
-	if (!status)
-		status = kwhy_column_reserve((void **)&meta->devices, &meta->device_capacity,
-			meta->device_count + 1, sizeof(*meta->devices), "device properties", error);
+	if (enter(&walk, '{'))
+		do {
+			if (!status && read_member(&walk, &member))
+				status = read_device_member(file, &member, &device, error);
+		} while (!status && next(&walk));
 	if (!status)
 		meta->devices[meta->device_count++] = device;
 	return status;
 }
 
 static enum kwhy_status read_devices(
-	struct kwhy_kineto_file *file, const char *value, size_t length, struct kwhy_error *error)
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
-	json_t *tree = NULL;
-	enum kwhy_status status = load(value, length, &tree, error);
+	struct kwhy_kineto_walk walk = value->walk;
+	enum kwhy_status status = KWHY_OK;
+	struct value device;
 
-	for (size_t i = 0; !status && i < json_array_size(tree) && i < 1024; i++)
-		status = read_device(file, json_array_get(tree, i), (int32_t)i, error);
-	file->meta.has_properties = file->meta.device_count > 0;
-	json_decref(tree);
+	if (!enter(&walk, '['))
+		return KWHY_OK;
+	do {
+		if (read_value(&walk, &device))
+			status = read_device(file, device.walk, error);
+	} while (!status && next(&walk) && file->meta.device_count < DEVICES_MAX);
 	return status;
 }
 
 static enum kwhy_status read_distributed(
-	struct kwhy_kineto_file *file, const char *value, size_t length, struct kwhy_error *error)
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
-	json_t *tree = NULL;
-	enum kwhy_status status = load(value, length, &tree, error);
-	const json_t *rank = json_object_get(tree, "rank");
+	struct kwhy_kineto_walk walk = value->walk;
+	struct member member;
 
-	if (status)
-		return status;
-	if (json_is_integer(rank) && json_integer_value(rank) >= 0 && json_integer_value(rank) < KWHY_NONE)
-		file->meta.rank = (uint32_t)json_integer_value(rank);
-	file->meta.world_size = (uint32_t)fact(tree, KEYS("world_size"), UINT32_MAX - 1);
-	json_decref(tree);
+	(void)error;
+	if (!enter(&walk, '{'))
+		return KWHY_OK;
+	do {
+		if (!read_member(&walk, &member))
+			return KWHY_OK;
+		if (is_key(&member, "rank"))
+			file->meta.rank = (uint32_t)read_fact(&member.value, KWHY_NONE - 1, KWHY_NONE);
+		if (is_key(&member, "world_size"))
+			file->meta.world_size = (uint32_t)read_fact(&member.value, UINT32_MAX - 1, 0);
+	} while (next(&walk));
 	return KWHY_OK;
 }
 
@@ -147,22 +220,22 @@ static uint64_t logged(const char *text, size_t length, const char *words)
 
 /* Kineto's log, kept in the file: CuptiActivityApi and CuptiActivityProfiler write these lines. */
 static enum kwhy_status read_log(
-	struct kwhy_kineto_file *file, const char *value, size_t length, struct kwhy_error *error)
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
 	(void)error;
-	file->meta.dropped_records += logged(value, length, "Dropped ");
-	file->meta.out_of_window_records += logged(value, length, "Out-of-range = ");
-	file->meta.stopped_early |= logged(value, length, "CUPTI stopped early? = ") > 0;
+	file->meta.dropped_records += logged(value->text, value->length, "Dropped ");
+	file->meta.out_of_window_records += logged(value->text, value->length, "Out-of-range = ");
+	file->meta.stopped_early |= logged(value->text, value->length, "CUPTI stopped early? = ") > 0;
 	return KWHY_OK;
 }
 
-static void read_version(struct kwhy_kineto_file *file, const char *what, const char *value, size_t length)
+static void read_version(struct kwhy_kineto_file *file, const char *what, const struct value *value)
 {
 	char *producer = file->meta.producer;
 	size_t used = strlen(producer);
 	int64_t version;
 
-	if (kwhy_kineto_number_integer(value, length, &version))
+	if (kwhy_kineto_number_integer(value->text, value->length, &version))
 		snprintf(producer + used, sizeof(file->meta.producer) - used, "%s%s %lld", used ? ", " : "",
 			what, (long long)version);
 }
@@ -170,7 +243,7 @@ static void read_version(struct kwhy_kineto_file *file, const char *what, const 
 static const struct {
 	const char *key;
 	enum kwhy_status (*read)(
-		struct kwhy_kineto_file *file, const char *value, size_t length, struct kwhy_error *error);
+		struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error);
 	const char *version_of;
 } members[] = {
 	{"schemaVersion", read_schema, NULL},
@@ -188,16 +261,19 @@ static const struct {
 	{"roctracer_version", NULL, "roctracer"},
 };
 
-enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file, const char *key, size_t key_length,
-	const char *value, size_t value_length, struct kwhy_error *error)
+enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file, struct kwhy_kineto_span key,
+	struct kwhy_kineto_walk walk, struct kwhy_error *error)
 {
+	struct member member = {.key = walk.text + key.at, .key_length = key.length};
+
+	if (!read_value(&walk, &member.value))
+		return KWHY_OK;
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		if (strlen(members[i].key) != key_length || memcmp(members[i].key, key, key_length))
+		if (!is_key(&member, members[i].key))
 			continue;
 		if (members[i].read)
-			return members[i].read(file, value, value_length, error);
-		read_version(file, members[i].version_of, value, value_length);
-		return KWHY_OK;
+			return members[i].read(file, &member.value, error);
+		read_version(file, members[i].version_of, &member.value);
 	}
 	return KWHY_OK;
 }

@@ -64,7 +64,7 @@ static enum kwhy_status on_graphs(struct kwhy_kineto_file *file, struct kwhy_err
 
 static enum kwhy_status on_properties(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
-	if (file->meta.has_properties || activity_count(file) == 0)
+	if (file->meta.device_count > 0 || activity_count(file) == 0)
 		return KWHY_OK;
 	return COMPLETENESS("no-device-properties",
 		"it does not say what its devices are, so how well kernels fill them cannot be told.",

@@ -30,7 +30,7 @@ static struct kwhy_error error;
 
 static char kineto_path[64];
 
-static void write_bytes(const void *bytes, size_t length)
+static inline void write_bytes(const void *bytes, size_t length)
 {
 	int file;
 
@@ -42,7 +42,7 @@ static void write_bytes(const void *bytes, size_t length)
 }
 
 /* Reads what was written last into a recording that may have others already. */
-static enum kwhy_status read_into(struct kwhy_recording *recording, bool partial)
+static inline enum kwhy_status read_into(struct kwhy_recording *recording, bool partial)
 {
 	struct kwhy_import_options options = {.partial = partial};
 	enum kwhy_status status = kwhy_reader_kineto.read(recording, kineto_path, &options, &error);
@@ -51,7 +51,7 @@ static enum kwhy_status read_into(struct kwhy_recording *recording, bool partial
 	return status;
 }
 
-static struct kwhy_recording *read_bytes(const void *bytes, size_t length, bool partial)
+static inline struct kwhy_recording *read_bytes(const void *bytes, size_t length, bool partial)
 {
 	struct kwhy_recording *recording;
 

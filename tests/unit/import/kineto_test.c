@@ -266,6 +266,38 @@ static void order_of_keys_and_white_space_do_not_matter(void **state)
 	kwhy_recording_free(r);
 }
 
+static void devices_are_described_as_cuda_and_rocm_builds_name_them(void **state)
+{
+	struct kwhy_recording *r = read_text(
+		"{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 1, \"name\": \"NVIDIA H200\", "
+		"\"totalGlobalMem\": 150109880320, \"maxThreadsPerMultiprocessor\": 2048, \"numSms\": 132, "
+		"\"regsPerMultiprocessor\": 65536, \"sharedMemPerMultiprocessor\": 233472}, "
+		"{\"name\": \"AMD\", \"id\": 0, \"maxSharedMemoryPerMultiProcessor\": 65536, \"numSms\": "
+		"304}, "
+		"{\"id\": 2, \"name\": \"idle\"}], \"cuda_driver_version\": 13000, \"cupti_version\": "
+		"130001, "
+		"\"traceEvents\": [" GPU(
+			"kernel", "k", "") ", {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", "
+					   "\"ts\": 1, \"dur\": 1, \"pid\": 1, \"tid\": 7}]}");
+
+	(void)state;
+	assert_int_equal(r->device_count, 2);
+	assert_string_equal(r->devices[0].name, "AMD");
+	assert_int_equal(r->devices[0].sm_count, 304);
+	assert_int_equal(r->devices[0].shared_bytes_per_sm, 65536);
+	assert_int_equal(r->devices[0].threads_per_sm, 0);
+	assert_string_equal(r->devices[1].name, "NVIDIA H200");
+	assert_int_equal(r->devices[1].memory_bytes, INT64_C(150109880320));
+	assert_int_equal(r->devices[1].threads_per_sm, 2048);
+	assert_int_equal(r->devices[1].registers_per_sm, 65536);
+	assert_int_equal(r->devices[1].shared_bytes_per_sm, 233472);
+	assert_int_equal(r->devices[1].limit_mw, -1);
+	assert_string_equal(r->sources[0].version, "1");
+	assert_string_equal(
+		r->sources[0].producer, "PyTorch profiler (Kineto): CUDA driver 13000, CUPTI 130001");
+	kwhy_recording_free(r);
+}
+
 static void names_are_unescaped(void **state)
 {
 	struct kwhy_recording *r = read_text(TRACE(GPU("kernel", "a\\\"b\\\\c\\/\\u00e9\\ud83d\\ude00",
@@ -385,6 +417,7 @@ int main(void)
 		cmocka_unit_test(memory_events_of_working_gpus_become_memory_points),
 		cmocka_unit_test(collectives_are_known_by_name_and_keep_their_arguments),
 		cmocka_unit_test(order_of_keys_and_white_space_do_not_matter),
+		cmocka_unit_test(devices_are_described_as_cuda_and_rocm_builds_name_them),
 		cmocka_unit_test(names_are_unescaped),
 		cmocka_unit_test(times_that_are_no_unix_times_are_kept_and_noted),
 		cmocka_unit_test(graph_launches_without_graph_kernels_are_noted),

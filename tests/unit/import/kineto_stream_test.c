@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kineto_fixture.h"
+
+#include "import/stream_ahead.h"
+
+#include <zlib.h>
+
+/* A file's bytes, plain and packed, whole and by the piece. */
+
+enum { LENGTH = 3000000 };
+
+static unsigned char *bytes;
+
+static int make_bytes(void **state)
+{
+	uint32_t seed = 1;
+
+	(void)state;
+	bytes = malloc(LENGTH);
+	if (!bytes)
+		return -1;
+	for (size_t i = 0; i < LENGTH; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		bytes[i] = (unsigned char)('a' + (seed >> 28));
+	}
+	return 0;
+}
+
+static int free_bytes(void **state)
+{
+	(void)state;
+	free(bytes);
+	return 0;
+}
+
+static struct kwhy_stream *open_plain(void)
+{
+	struct kwhy_stream *stream;
+
+	write_bytes(bytes, LENGTH);
+	OK(kwhy_stream_open(kineto_path, &stream, &error));
+	unlink(kineto_path);
+	return stream;
+}
+
+static struct kwhy_stream *open_packed(size_t cut_bytes)
+{
+	uLong size = compressBound(LENGTH) + 64;
+	unsigned char *packed = malloc(size);
+	z_stream pack = {.next_in = bytes, .avail_in = LENGTH, .next_out = packed, .avail_out = (uInt)size};
+	struct kwhy_stream *stream;
+
+	assert_int_equal(deflateInit2(&pack, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&pack, Z_FINISH), Z_STREAM_END);
+	write_bytes(packed, size - pack.avail_out - cut_bytes);
+	deflateEnd(&pack);
+	free(packed);
+	OK(kwhy_stream_open(kineto_path, &stream, &error));
+	unlink(kineto_path);
+	return stream;
+}
+
+static void check_pieces(struct kwhy_stream *stream, size_t piece)
+{
+	unsigned char *out = malloc(piece);
+	size_t at = 0, got = 1;
+
+	while (got > 0) {
+		OK(kwhy_stream_read(stream, out, piece, &got, &error));
+		assert_true(got == piece || at + got == LENGTH);
+		assert_memory_equal(out, bytes + at, got);
+		at += got;
+	}
+	assert_int_equal(at, LENGTH);
+	free(out);
+	kwhy_stream_close(stream);
+}
+
+static void bytes_come_whole_in_pieces_of_any_size(void **state)
+{
+	static const size_t pieces[] = {977, 262144, 1000000, 5000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		check_pieces(open_plain(), pieces[i]);
+		check_pieces(open_packed(0), pieces[i]);
+	}
+}
+
+static void a_look_at_the_head_takes_nothing_away(void **state)
+{
+	struct kwhy_stream *streams[] = {open_plain(), open_packed(0)};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const unsigned char *head;
+		size_t size;
+
+		OK(kwhy_stream_peek(streams[i], &head, &size, &error));
+		assert_int_equal(size, KWHY_STREAM_PEEK_BYTES);
+		assert_memory_equal(head, bytes, size);
+		OK(kwhy_stream_peek(streams[i], &head, &size, &error));
+		assert_int_equal(kwhy_stream_is_packed(streams[i]), i == 1);
+		check_pieces(streams[i], 1000);
+	}
+}
+
+static void check_ahead(struct kwhy_stream *stream)
+{
+	struct kwhy_ahead *ahead;
+	unsigned char out[70000];
+	size_t at = 0, got = 1;
+
+	OK(kwhy_ahead_open(stream, &ahead, &error));
+	while (got > 0) {
+		OK(kwhy_ahead_read(ahead, out, sizeof(out), &got, &error));
+		assert_memory_equal(out, bytes + at, got);
+		at += got;
+	}
+	assert_int_equal(at, LENGTH);
+	OK(kwhy_ahead_read(ahead, out, sizeof(out), &got, &error));
+	assert_int_equal(got, 0);
+	kwhy_ahead_close(ahead);
+}
+
+static void reading_ahead_gives_the_same_bytes(void **state)
+{
+	(void)state;
+	check_ahead(open_plain());
+	check_ahead(open_packed(0));
+}
+
+static void reading_ahead_can_stop_anywhere(void **state)
+{
+	struct kwhy_ahead *ahead;
+	unsigned char out[1000];
+	size_t got;
+
+	(void)state;
+	OK(kwhy_ahead_open(open_packed(0), &ahead, &error));
+	kwhy_ahead_close(ahead);
+	OK(kwhy_ahead_open(open_packed(0), &ahead, &error));
+	OK(kwhy_ahead_read(ahead, out, sizeof(out), &got, &error));
+	kwhy_ahead_close(ahead);
+}
+
+static void what_is_whole_comes_before_the_failure_that_then_stays(void **state)
+{
+	struct kwhy_ahead *ahead;
+	unsigned char *out = malloc(LENGTH);
+	size_t at = 0, got = 0;
+
+	(void)state;
+	OK(kwhy_ahead_open(open_packed(1000), &ahead, &error));
+	while (kwhy_ahead_read(ahead, out + at, LENGTH - at, &got, &error) == KWHY_OK)
+		at += got;
+	assert_true(at > LENGTH / 2 && at < LENGTH);
+	assert_memory_equal(out, bytes, at);
+	assert_non_null(strstr(error.text, "gzip data ends early at byte"));
+	assert_int_equal(kwhy_ahead_read(ahead, out, 10, &got, &error), KWHY_E_INPUT);
+	kwhy_ahead_close(ahead);
+	free(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_come_whole_in_pieces_of_any_size),
+		cmocka_unit_test(a_look_at_the_head_takes_nothing_away),
+		cmocka_unit_test(reading_ahead_gives_the_same_bytes),
+		cmocka_unit_test(reading_ahead_can_stop_anywhere),
+		cmocka_unit_test(what_is_whole_comes_before_the_failure_that_then_stays),
+	};
+
+	return cmocka_run_group_tests(tests, make_bytes, free_bytes);
+}
