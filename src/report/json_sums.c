@@ -27,8 +27,7 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 void kwhy_json_work(struct kwhy_json_report *parts)
 {
 	const struct kwhy_recording *recording = parts->report->recording;
-	double energy_nj = parts->totals->energy_nj == KWHY_UNKNOWN_NJ ? NAN
-								       : (double)parts->totals->energy_nj;
+	double energy_nj = parts->totals->run_nj;
 	struct kwhy_json *json = &parts->json;
 
 	if (!recording->work_count) {

@@ -22,6 +22,9 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 {
 	operation->count += account->count;
 	add_time(&operation->time_ns, account->time_ns);
+	operation->whole_nj += account->mean_power_mw < 0
+		? NAN
+		: (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
 	add_energy(&operation->gross_nj, account->gross_nj);
 	add_energy(&operation->low_nj, account->low_nj);
 	add_energy(&operation->high_nj, account->high_nj);
@@ -103,17 +106,28 @@ static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t 
 	return sum_ns;
 }
 
+/* The thread that issued an activity; without a link, the only one there is; KWHY_NONE: nobody knows. */
+static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
+{
+	uint32_t call = recording->activities.call[row];
+
+	if (call != KWHY_NONE)
+		return recording->calls.thread[call];
+	return recording->thread_count == 1 ? 0 : KWHY_NONE;
+}
+
 /* The idle stretch from `last`, the activity that ended last, to the next start. */
 static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_activities *rows = &splitting->recording->activities;
 	struct kwhy_transfer_split *split = &splitting->splits[rows->copy_kind[last]];
-	uint32_t call = rows->call[last];
+	uint32_t thread = thread_of(splitting->recording, last);
 	double idle_nj = kwhy_ledger_idle_nj(splitting->ledger, splitting->device, start_ns, end_ns);
-	int64_t wait_ns = 0, wait_nj, gap_nj;
+	int64_t wait_ns, wait_nj, gap_nj;
 
-	if (call != KWHY_NONE)
-		wait_ns = blocked_ns(splitting, splitting->recording->calls.thread[call], start_ns, end_ns);
+	if (thread == KWHY_NONE)
+		return;
+	wait_ns = blocked_ns(splitting, thread, start_ns, end_ns);
 	add_time(&split->wait_ns, wait_ns);
 	add_time(&split->rest_ns, end_ns - start_ns - wait_ns);
 	if (!(fabs(idle_nj) < 9e18)) {
@@ -136,6 +150,27 @@ static void walk(struct splitting *splitting)
 			take_gap(splitting, last, rows->end_ns[last], rows->start_ns[row]);
 		if (rows->end_ns[row] >= rows->end_ns[last])
 			last = row;
+		if (rows->kind[row] != KWHY_ACTIVITY_COPY ||
+			thread_of(splitting->recording, row) == KWHY_NONE)
+			continue;
+		splitting->splits[rows->copy_kind[row]].count++;
+		add_time(&splitting->splits[rows->copy_kind[row]].dma_ns,
+			rows->end_ns[row] - rows->start_ns[row]);
+	}
+}
+
+/* The copies' own energy: mean power of their kind over their time. */
+static void price_copies(struct kwhy_operations *out, bool energy_known)
+{
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		struct kwhy_transfer_split *split = &out->splits[kind];
+		const struct kwhy_operation *copies = &out->copies[kind];
+		double share = copies->time_ns > 0 ? (double)split->dma_ns / (double)copies->time_ns : NAN;
+		double dma_nj = copies->whole_nj * share;
+
+		split->dma_nj = energy_known && fabs(dma_nj) < 9e18 ? llround(dma_nj) : KWHY_UNKNOWN_NJ;
+		if (!energy_known)
+			split->wait_nj = split->rest_nj = KWHY_UNKNOWN_NJ;
 	}
 }
 
@@ -152,14 +187,8 @@ static enum kwhy_status split(const struct kwhy_recording *recording, const stru
 		return kwhy_fail_memory(error, "the split of transfers");
 	for (size_t i = 0; i < recording->thread_count; i++)
 		splitting.threads[i] = (struct thread_cursor){recording->calls.first[i], INT64_MIN};
-	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
-		out->splits[kind].count = out->copies[kind].count;
-		out->splits[kind].dma_ns = out->copies[kind].time_ns;
-		out->splits[kind].dma_nj = out->copies[kind].gross_nj;
-		if (!ledger->devices[device].energy.known)
-			out->splits[kind].wait_nj = out->splits[kind].rest_nj = KWHY_UNKNOWN_NJ;
-	}
 	walk(&splitting);
+	price_copies(out, ledger->devices[device].energy.known);
 	out->split_known = true;
 	free(splitting.threads);
 	return KWHY_OK;

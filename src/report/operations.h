@@ -15,6 +15,7 @@
 struct kwhy_operation {
 	uint64_t count;
 	int64_t time_ns; /* sum of durations */
+	double whole_nj; /* mean power over all of that time, metered or not; NAN unknown */
 	int64_t gross_nj, low_nj, high_nj;
 };
 
@@ -22,10 +23,10 @@ struct kwhy_operation {
  * Where the time and energy of transfers of one kind went beyond the copy itself: the device idles right
  * after it until its next activity, and meanwhile the thread that issued the copy is blocked in a
  * synchronising or copying call (wait) or not (rest: host work and launches). Each idle stretch has one
- * activity before it, so nothing is counted twice.
+ * activity before it, so nothing is counted twice. Copies of which nobody knows the thread are left out.
  */
 struct kwhy_transfer_split {
-	uint64_t count;
+	uint64_t count; /* of the copies whose thread is known */
 	int64_t dma_ns, wait_ns, rest_ns;
 	int64_t dma_nj, wait_nj, rest_nj;
 };

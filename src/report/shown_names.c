@@ -12,7 +12,8 @@
 struct shortening {
 	struct kwhy_arena *arena;
 	size_t count, columns;
-	const char **full; /* harmless and simplified, of any length */
+	const char *const *names; /* as they came */
+	const char **full;	  /* harmless and simplified, of any length */
 	const char **shown;
 };
 
@@ -124,7 +125,7 @@ static int compare_shown(const void *a, const void *b, void *context)
 	return order ? order : (i > j) - (i < j);
 }
 
-/* Rewrites names order[first..last) that all read alike. */
+/* Rewrites names order[first..last) that all read alike; those that are the same name stay so. */
 static bool part(
 	const struct shortening *work, const uint32_t *order, size_t first, size_t last, bool by_number)
 {
@@ -137,6 +138,8 @@ static bool part(
 
 		if (!next)
 			return false;
+		if (i > first && strcmp(work->names[at], work->names[order[first]]) == 0)
+			continue;
 		if (!by_number || i > first)
 			work->shown[at] = next;
 	}
@@ -170,7 +173,8 @@ static bool part_all(const struct shortening *work)
 bool kwhy_shown_names(struct kwhy_arena *arena, const char *const *names, const bool *kernels, size_t count,
 	size_t columns, const char **out)
 {
-	struct shortening work = {arena, count, columns, kwhy_arena_alloc(arena, count, sizeof(char *)), out};
+	struct shortening work = {
+		arena, count, columns, names, kwhy_arena_alloc(arena, count, sizeof(char *)), out};
 
 	for (size_t i = 0; work.full && i < count; i++) {
 		const char *clean = kwhy_shown_clean(arena, names[i]);

@@ -154,18 +154,19 @@ static bool fit_names(struct layout *layout, size_t name)
 {
 	size_t stride = layout->table->column_count;
 	const char **names = kwhy_arena_alloc(&layout->arena, layout->rows, sizeof(*names));
+	const char **shown = kwhy_arena_alloc(&layout->arena, layout->rows, sizeof(*shown));
 	bool done;
 
-	if (!names)
+	if (!names || !shown)
 		return false;
 	for (size_t row = 0; row < layout->rows; row++)
 		names[row] = layout->cells[row * stride + name];
 	done = kwhy_shown_names(&layout->arena, names, (const bool *)layout->table->kernels.data,
-		layout->rows, room_for(layout, name), names);
+		layout->rows, room_for(layout, name), shown);
 	for (size_t row = 0; done && row < layout->rows; row++) {
-		size_t width = kwhy_shown_columns(names[row]);
+		size_t width = kwhy_shown_columns(shown[row]);
 
-		layout->cells[row * stride + name] = names[row];
+		layout->cells[row * stride + name] = shown[row];
 		layout->widths[name] = width > layout->widths[name] ? width : layout->widths[name];
 	}
 	return done;

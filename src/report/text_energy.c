@@ -37,9 +37,8 @@ static const struct kwhy_table_column account_columns[] = {
 static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
 {
 	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
-	bool known = row->gross_nj != KWHY_UNKNOWN_NJ && row->time_ns > 0;
 
-	kwhy_quantity_si(number, known ? (double)row->gross_nj / (double)row->time_ns : NAN, "W", 3);
+	kwhy_quantity_si(number, kwhy_total_power_w(row), "W", 3);
 	snprintf(text, sizeof(text), "%s%s", number, row->above_limit ? "!" : row->above_samples ? "^" : "");
 	kwhy_table_cell(table, text);
 }
@@ -98,14 +97,12 @@ static const struct kwhy_table_column kernel_columns[] = {
 
 static void add_kernel(struct kwhy_table *table, const struct kwhy_total *row)
 {
-	bool known = row->count && row->gross_nj != KWHY_UNKNOWN_NJ;
-
 	kwhy_table_kernel(table, row->name);
 	kwhy_table_count(table, row->count);
 	kwhy_table_time(table, row->time_ns);
 	kwhy_table_time(table, row->count ? row->time_ns / (int64_t)row->count : KWHY_UNKNOWN_NS);
 	if (table->column_count > 4)
-		kwhy_table_real(table, known ? (double)row->gross_nj * 1e-9 / (double)row->count : NAN, "J");
+		kwhy_table_real(table, kwhy_total_each_j(row), "J");
 }
 
 void kwhy_section_kernels(const struct kwhy_sheet *sheet)
@@ -119,7 +116,7 @@ void kwhy_section_kernels(const struct kwhy_sheet *sheet)
 	if (!count)
 		return;
 	shown = kwhy_sheet_shown(sheet, count, ACCOUNT_ROWS);
-	kwhy_sheet_heading(sheet, "Kernels", "times are sums of durations; energy is gross");
+	kwhy_sheet_heading(sheet, "Kernels", "times are sums of durations; energy: mean power over one");
 	kwhy_table_init(&table, kernel_columns, totals->energy_nj == KWHY_UNKNOWN_NJ ? 4 : 5);
 	for (size_t i = 0, left = shown; left; i++) {
 		if (!is_kernel(totals->rows[i].category))

@@ -77,20 +77,20 @@ static void write_price(const struct kwhy_sheet *sheet)
 static void write_work(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
-	int64_t energy_nj = sheet->totals->energy_nj;
+	double energy_j = sheet->totals->run_nj * 1e-9;
 
 	for (size_t i = 0; i < recording->work_count && i < 2; i++) {
 		const struct kwhy_work *work = &recording->work[i];
 		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
 
 		plain_number(count, work->count);
-		if (energy_nj == KWHY_UNKNOWN_NJ || !(work->count > 0)) {
+		if (!(energy_j > 0) || !(work->count > 0)) {
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
 		}
 		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s %s a joule", count, work->unit,
-			kwhy_quantity_si(each, (double)energy_nj * 1e-9 / work->count, "J", 3),
-			plain_number(per, work->count / ((double)energy_nj * 1e-9)), work->unit);
+			kwhy_quantity_si(each, energy_j / work->count, "J", 3),
+			plain_number(per, work->count / energy_j), work->unit);
 	}
 }
 
@@ -118,7 +118,7 @@ static void write_energy(const struct kwhy_sheet *sheet)
 		kwhy_quantity_energy(energy, totals->energy_nj),
 		kwhy_quantity_time(window, totals->window_ns), devices,
 		kwhy_quantity_si(power, totals->power_w, "W", 3),
-		totals->modelled ? "modelled from assumed powers" : meter_of(sheet->report->ledger));
+		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
 }
 
 static void write_busy(const struct kwhy_sheet *sheet)

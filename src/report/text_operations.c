@@ -91,7 +91,7 @@ static void add_operation(struct kwhy_table *table, const char *name, const stru
 	kwhy_table_real(table,
 		operation->gross_nj == KWHY_UNKNOWN_NJ
 			? NAN
-			: (double)operation->gross_nj * 1e-9 / (double)operation->count,
+			: operation->whole_nj * 1e-9 / (double)operation->count,
 		"J");
 	kwhy_table_count(table, operation->count);
 	kwhy_table_energy(table, operation->gross_nj);

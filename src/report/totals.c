@@ -17,12 +17,35 @@ static void add_time(int64_t *sum_ns, int64_t more_ns)
 		*sum_ns = INT64_MAX;
 }
 
+/* Energy between first start and last end, from the mean power of what the meter saw of that time. */
+static double run_nj(const struct kwhy_device_ledger *books)
+{
+	const struct kwhy_device_energy *energy = &books->energy;
+	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
+	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
+	int64_t inside_nj = energy->attributed_nj;
+
+	for (size_t i = 0; energy->known && i < books->account_count; i++)
+		if (books->accounts[i].category == KWHY_CATEGORY_OUTSIDE)
+			inside_nj -= books->accounts[i].gross_nj;
+	if (!energy->known || to_ns <= from_ns)
+		return NAN;
+	return (double)inside_nj * ((double)books->time.span_ns / ((double)to_ns - (double)from_ns));
+}
+
+static bool is_active(const struct kwhy_device_ledger *books)
+{
+	return books->time.kernel_count || books->time.copy_count || books->time.memset_count;
+}
+
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
 	int64_t window_ns = energy->end_ns - energy->start_ns;
 
-	totals->active_count += books->account_of != NULL && books->time.span_ns > 0;
+	totals->active_count += is_active(books);
+	if (is_active(books))
+		totals->run_nj += run_nj(books);
 	add_time(&totals->span_ns, books->time.span_ns);
 	add_time(&totals->busy_ns, books->time.busy_ns);
 	if (!energy->known)
@@ -40,6 +63,13 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 			add_known(&totals->idle_nj, books->accounts[i].gross_nj);
 }
 
+static double metered_ns(const struct kwhy_account *account)
+{
+	return account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ
+		? (double)account->gross_nj * 1e3 / (double)account->mean_power_mw
+		: NAN;
+}
+
 static struct kwhy_total total_of(const struct kwhy_account *account)
 {
 	return (struct kwhy_total){.category = account->category,
@@ -51,6 +81,7 @@ static struct kwhy_total total_of(const struct kwhy_account *account)
 		.net_nj = account->net_nj,
 		.low_nj = account->low_nj,
 		.high_nj = account->high_nj,
+		.metered_ns = metered_ns(account),
 		.basis = account->basis,
 		.above_samples = account->above_samples,
 		.above_limit = account->above_limit};
@@ -97,6 +128,7 @@ static void merge(struct kwhy_total *into, const struct kwhy_total *row)
 
 	into->count += row->count;
 	add_time(&into->time_ns, row->time_ns);
+	into->metered_ns += row->metered_ns;
 	add_known(&into->gross_nj, row->gross_nj);
 	add_known(&into->idle_nj, row->idle_nj);
 	add_known(&into->net_nj, row->net_nj);
@@ -158,4 +190,14 @@ double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_tot
 			? NAN
 			: (double)row->gross_nj / (double)totals->energy_nj;
 	return totals->span_ns > 0 ? (double)row->time_ns / (double)totals->span_ns : NAN;
+}
+
+double kwhy_total_power_w(const struct kwhy_total *row)
+{
+	return row->gross_nj == KWHY_UNKNOWN_NJ ? NAN : (double)row->gross_nj / row->metered_ns;
+}
+
+double kwhy_total_each_j(const struct kwhy_total *row)
+{
+	return row->count ? kwhy_total_power_w(row) * (double)row->time_ns * 1e-9 / (double)row->count : NAN;
 }

@@ -15,18 +15,22 @@ struct kwhy_total {
 	int64_t time_ns;
 	int64_t gross_nj, idle_nj, net_nj; /* KWHY_UNKNOWN_NJ unless known on every device that has it */
 	int64_t low_nj, high_nj;	   /* devices are fitted apart: half-widths add in squares */
-	uint32_t basis;			   /* the weakest of the devices' */
-	bool above_samples, above_limit;   /* on any device */
+	double metered_ns; /* of time_ns, in the metered window: gross over mean power; NAN unknown */
+	uint32_t basis;	   /* the weakest of the devices' */
+	bool above_samples, above_limit; /* on any device */
 };
 
 /* A whole recording in a few figures. */
 struct kwhy_totals {
-	size_t known_count;	  /* devices whose energy is known */
-	size_t active_count;	  /* devices with activities */
-	bool modelled;		  /* from assumed powers, not from a meter */
-	int64_t energy_nj;	  /* attributed, of the known devices; KWHY_UNKNOWN_NJ without any */
-	int64_t idle_nj;	  /* of that, while the device idled */
-	int64_t window_ns;	  /* the longest metered window */
+	size_t known_count;  /* devices whose energy is known */
+	size_t active_count; /* devices with activities */
+	bool modelled;	     /* from assumed powers, not from a meter */
+	int64_t energy_nj;   /* attributed, of the known devices; KWHY_UNKNOWN_NJ without any */
+	int64_t idle_nj;     /* of that, while the device idled */
+	int64_t window_ns;   /* the longest metered window */
+	/* From each device's first start to its last end: metered, at its mean power where the meter's window
+	   is shorter. NAN unless known on all devices. */
+	double run_nj;
 	double power_w;		  /* sum of the devices' mean powers; NAN unknown */
 	int64_t span_ns, busy_ns; /* sums over devices */
 	struct kwhy_total *rows;  /* by energy, else by time, descending */
@@ -36,6 +40,13 @@ struct kwhy_totals {
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error);
 void kwhy_totals_done(struct kwhy_totals *totals);
+
+/*
+ * Mean power of an account in watts, and what one of it draws: that power over its mean duration, since some
+ * of them may lie outside the metered window. NAN where unknown.
+ */
+double kwhy_total_power_w(const struct kwhy_total *row);
+double kwhy_total_each_j(const struct kwhy_total *row);
 
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);

@@ -127,8 +127,8 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 	for (size_t i = 0; i < 4; i++)
 		nouns.accounts[i].basis = KWHY_BASIS_MODELLED;
 	text = render(&nouns, 80, false);
-	assert_non_null(strstr(text.data, "modelled from assumed powers"));
-	assert_null(strstr(text.data, "measured"));
+	assert_non_null(strstr(text.data, "modelled, not metered"));
+	assert_null(strstr(text.data, "measured ("));
 	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
 	assert_non_null(strstr(json.data, "\"measured_nj\": null"));
 	assert_non_null(strstr(json.data, "\"attributed_nj\": 220000"));
