@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nsys_database.h"
+
+#include <sqlite3.h>
+
+/*
+ * Sound databases of the tables that the reader knows, with whatever the bytes ask for in them: which tables,
+ * which of their columns, declared as what, and rows of any type and value.
+ */
+
+struct taker {
+	const uint8_t *data;
+	size_t length, at;
+};
+
+static const struct {
+	const char *name;
+	const char *columns[20];
+} tables[] = {
+	{"StringIds", {"id", "value"}},
+	{"TARGET_INFO_SESSION_START_TIME", {"utcEpochNs", "utcTime"}},
+	{"META_DATA_EXPORT", {"name", "value"}},
+	{"META_DATA_CAPTURE", {"name", "value"}},
+	{"TARGET_INFO_GPU",
+		{"id", "name", "uuid", "totalMemory", "memoryBandwidth", "smCount", "maxWarpsPerSm",
+			"threadsPerWarp", "maxRegistersPerSm", "maxShmemPerSm"}},
+	{"TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid", "uuid", "numMultiprocessors"}},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+		{"start", "end", "eventClass", "globalTid", "correlationId", "nameId"}},
+	{"CUPTI_ACTIVITY_KIND_KERNEL",
+		{"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
+			"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+			"registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "graphNodeId"}},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY",
+		{"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes",
+			"copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId", "graphNodeId"}},
+	{"CUPTI_ACTIVITY_KIND_MEMSET",
+		{"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes",
+			"memKind", "graphNodeId"}},
+	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+		{"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId",
+			"graphExecId"}},
+	{"NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "text", "textId"}},
+	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
+		{"start", "globalPid", "deviceId", "bytes", "memKind", "memoryOperationType"}},
+	{"PROFILER_OVERHEAD", {"start", "end"}},
+	{"DIAGNOSTIC_EVENT", {"text"}},
+};
+
+enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]), COLUMN_MAX = 20, ROWS_MAX = 200 };
+
+static uint8_t take(struct taker *taker)
+{
+	return taker->at < taker->length ? taker->data[taker->at++] : 0;
+}
+
+static int64_t take_wide(struct taker *taker)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value = value << 8 | take(taker);
+	return (int64_t)value;
+}
+
+static void append(char *sql, size_t size, const char *text)
+{
+	strncat(sql, text, size - strlen(sql) - 1);
+}
+
+/* "CREATE TABLE T("a" INTEGER,"b" TEXT)" of the columns whose bit is set; how many there are. */
+static size_t make_table(sqlite3 *database, size_t table, struct taker *taker)
+{
+	static const char *const types[] = {" INTEGER", " TEXT", "", " INTEGER PRIMARY KEY"};
+	unsigned left_out = take(taker), style = take(taker);
+	char sql[2048] = "";
+	size_t count = 0;
+
+	append(sql, sizeof(sql), style % 16 == 15 ? "CREATE VIEW \"" : "CREATE TABLE \"");
+	append(sql, sizeof(sql), tables[table].name);
+	append(sql, sizeof(sql), style % 16 == 15 ? "\" AS SELECT 1 AS start" : "\"(");
+	for (size_t i = 0; style % 16 != 15 && i < COLUMN_MAX && tables[table].columns[i]; i++) {
+		if (left_out == i + 1)
+			continue;
+		append(sql, sizeof(sql), count ? ",\"" : "\"");
+		append(sql, sizeof(sql), tables[table].columns[i]);
+		append(sql, sizeof(sql), "\"");
+		append(sql, sizeof(sql), count == 0 && table == 0 ? types[3] : types[style / 16 % 3]);
+		count++;
+	}
+	append(sql, sizeof(sql), style % 16 == 15 ? "" : ")");
+	return sqlite3_exec(database, sql, NULL, NULL, NULL) ? 0 : count;
+}
+
+static void bind_value(sqlite3_stmt *statement, int place, struct taker *taker)
+{
+	uint8_t form = take(taker);
+
+	switch (form % 8) {
+	case 0:
+	case 1:
+	case 2:
+		sqlite3_bind_int64(statement, place, take(taker));
+		break;
+	case 3:
+		sqlite3_bind_int64(statement, place, take_wide(taker) >> form / 8 * 2);
+		break;
+	case 4:
+		sqlite3_bind_double(statement, place, (double)take_wide(taker) / (form < 128 ? 1 : 1e15));
+		break;
+	case 5:
+	case 6: {
+		size_t left = taker->length - taker->at, size = take(taker) % 40;
+
+		size = size < left ? size : left ? left - 1 : 0;
+		if (form % 8 == 5)
+			sqlite3_bind_text(statement, place, (const char *)taker->data + taker->at, (int)size,
+				SQLITE_TRANSIENT);
+		else
+			sqlite3_bind_blob(
+				statement, place, taker->data + taker->at, (int)size, SQLITE_TRANSIENT);
+		taker->at += size;
+		break;
+	}
+	default:
+		break; /* NULL */
+	}
+}
+
+static void insert_rows(sqlite3 *database, size_t table, size_t columns, struct taker *taker)
+{
+	size_t rows = take(taker) % ROWS_MAX;
+	sqlite3_stmt *statement;
+	char sql[512] = "";
+
+	append(sql, sizeof(sql), "INSERT OR IGNORE INTO \"");
+	append(sql, sizeof(sql), tables[table].name);
+	append(sql, sizeof(sql), "\" VALUES(?");
+	for (size_t i = 1; i < columns; i++)
+		append(sql, sizeof(sql), ",?");
+	append(sql, sizeof(sql), ")");
+	if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL))
+		return;
+	for (size_t row = 0; row < rows && taker->at < taker->length; row++) {
+		for (size_t i = 0; i < columns; i++)
+			bind_value(statement, (int)i + 1, taker);
+		sqlite3_step(statement);
+		sqlite3_reset(statement);
+		sqlite3_clear_bindings(statement);
+	}
+	sqlite3_finalize(statement);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
+{
+	struct taker taker = {.data = data, .length = length};
+	sqlite3_int64 size = 0;
+	unsigned char *bytes;
+	sqlite3 *database;
+
+	if (sqlite3_open(":memory:", &database))
+		abort();
+	sqlite3_exec(
+		database, take(&taker) % 8 ? "BEGIN" : "PRAGMA encoding='UTF-16'; BEGIN", NULL, NULL, NULL);
+	while (taker.at < taker.length) {
+		size_t table = take(&taker) % TABLE_COUNT;
+		size_t columns = make_table(database, table, &taker);
+
+		if (columns)
+			insert_rows(database, table, columns, &taker);
+	}
+	sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+	bytes = sqlite3_serialize(database, "main", &size, 0);
+	if (bytes)
+		database_read(bytes, (size_t)size);
+	sqlite3_free(bytes);
+	sqlite3_close(database);
+	return 0;
+}
