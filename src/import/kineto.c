@@ -32,6 +32,7 @@ struct document {
 	bool in_object; /* the top value is an object, not a bare list of events */
 	bool has_events;
 	bool seeking; /* the text is broken; looking for where events go on */
+	bool resumed; /* ... and they do where the next window begins, or end there */
 	bool stopped; /* nothing more is to be read */
 	struct kwhy_error *error;
 	enum kwhy_status status; /* a failure that is not one of grammar */
@@ -244,7 +245,9 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 	document->file->counts.skipped++;
 	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
 		return note_truncated(document, place_of(document, at), "the text is broken");
-	document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
+	if (*out_used != at || document->walk.text[at] != ']') /* else a ',' too many, no more */
+		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
+	document->resumed = true;
 	document->place = PLACE_EVENT;
 	return KWHY_OK;
 }
@@ -279,8 +282,9 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 /* After a break the events may have ended: `]` is what read_event_end() takes. */
 static void resume(struct document *document)
 {
-	if (kwhy_kineto_walk_peek(&document->walk) == ']')
+	if (document->resumed && kwhy_kineto_walk_peek(&document->walk) == ']')
 		document->place = PLACE_EVENT_END;
+	document->resumed = false;
 }
 
 static enum kwhy_status walk_window(struct document *document, size_t *out_used)
@@ -290,8 +294,7 @@ static enum kwhy_status walk_window(struct document *document, size_t *out_used)
 
 	document->walk = (struct kwhy_kineto_walk){
 		.text = kwhy_kineto_window_text(window), .token = window->tokens};
-	if (document->place == PLACE_EVENT)
-		resume(document);
+	resume(document);
 	while (document->walk.token < end) {
 		const uint32_t *unit = document->walk.token;
 		enum place place = document->place;
@@ -353,10 +356,20 @@ static enum kwhy_status read_document(struct document *document)
 	return status;
 }
 
+/* A file without events is none to read on from, whatever the reason. */
 static enum kwhy_status check_events(const struct document *document)
 {
 	if (document->has_events)
 		return KWHY_OK;
+	if (document->window.failed) {
+		*document->error = document->window.failure;
+		return document->error->status;
+	}
+	if (document->file->recording->lost.truncated)
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s ends early or is broken at byte %" PRIu64
+			", before its events begin: there is nothing whole to read; export the trace again",
+			document->file->path, document->window.offset);
 	return kwhy_fail(document->error, KWHY_E_INPUT,
 		"%s is JSON without \"traceEvents\": not a trace of the PyTorch profiler; name the file that "
 		"export_chrome_trace() wrote",
@@ -464,7 +477,7 @@ static bool kineto_probe(const char *path, const unsigned char *head, size_t len
 	size_t at = length >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
 
 	(void)path;
-	while (at < length && memchr(" \t\r\n", head[at], 4))
+	while (at < length && (head[at] == ' ' || head[at] == '\t' || head[at] == '\r' || head[at] == '\n'))
 		at++;
 	return at < length && (head[at] == '{' || head[at] == '[');
 }

@@ -117,7 +117,7 @@ static bool stream_of_tid(const struct kwhy_kineto_event *event, int64_t *out)
 	static const char word[] = "stream ";
 	size_t skip = sizeof(word) - 1;
 
-	if (tid.length <= skip || memcmp(event->text + tid.at, word, skip))
+	if (tid.length <= skip || memcmp(event->text + tid.at, word, skip) != 0)
 		skip = 0;
 	return tid.length && kwhy_kineto_number_integer(event->text + tid.at + skip, tid.length - skip, out);
 }

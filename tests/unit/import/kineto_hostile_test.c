@@ -247,6 +247,48 @@ static void many_devices_are_limited(void **state)
 	kwhy_text_done(&text);
 }
 
+static void a_comma_too_many_is_refused_and_harmless(void **state)
+{
+	static const char text[] = "{\"traceEvents\": [" KERNEL(
+		"1", "1", "") ",], \"baseTimeNanoseconds\": 1700000000000000000}";
+	struct kwhy_recording *r;
+
+	(void)state;
+	SAYS(refusal_of(text), "expected an event");
+	r = read_partial(text);
+	assert_int_equal(r->activities.count, 1);
+	assert_int_equal(r->origin_unix_ns, INT64_C(1700000000000000000));
+	kwhy_recording_free(r);
+}
+
+/* Nothing whole in it: an error though asked for what is whole. */
+static void a_file_broken_before_its_events_is_refused_in_any_case(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+		const char *words;
+	} broken[] = {
+		{"\x1F\x8B\x07\x00junk", 8, "gzip data is damaged at byte"},
+		{"\x28\xB5\x2F\xFDjunk", 8, "zstd data"},
+		{"{\"schemaVersion\": 1, \"traceEv", 29, "before its events begin"},
+		{"{\"schemaVersion\" 1, \"traceEvents\": []}", 39, "before its events begin"},
+		{"hello", 5, "before its events begin"},
+		{"{\"x\": 1}", 8, "without \"traceEvents\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		struct kwhy_recording *r;
+
+		write_bytes(broken[i].bytes, broken[i].length);
+		OK(kwhy_recording_new(&r, &error));
+		assert_int_equal(read_into(r, true), KWHY_E_INPUT);
+		SAYS(error.text, broken[i].words);
+		kwhy_recording_free(r);
+	}
+}
+
 static void metadata_of_no_use_is_refused_or_passed(void **state)
 {
 	static const char text[] =
@@ -435,6 +477,8 @@ int main(void)
 		cmocka_unit_test(a_folder_and_a_missing_file_are_refused),
 		cmocka_unit_test(nesting_is_limited),
 		cmocka_unit_test(many_devices_are_limited),
+		cmocka_unit_test(a_comma_too_many_is_refused_and_harmless),
+		cmocka_unit_test(a_file_broken_before_its_events_is_refused_in_any_case),
 		cmocka_unit_test(metadata_of_no_use_is_refused_or_passed),
 		cmocka_unit_test(every_event_is_read_once_wherever_windows_are_cut),
 		cmocka_unit_test(white_space_without_end_costs_no_memory),
