@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/compare.h"
 
+#include "report/totals.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,18 +31,6 @@ static const char *string_of(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
-static void add_known(int64_t *sum, int64_t more)
-{
-	if (*sum == KWHY_UNKNOWN_NJ || more == KWHY_UNKNOWN_NJ || __builtin_add_overflow(*sum, more, sum))
-		*sum = KWHY_UNKNOWN_NJ;
-}
-
-static void add_time(int64_t *sum_ns, int64_t more_ns)
-{
-	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
-		*sum_ns = INT64_MAX;
-}
-
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
@@ -66,7 +56,7 @@ static void read_accounts(struct kwhy_side *side, const json_t *accounts)
 			.low_nj = known_of(item, "low_nj"),
 			.high_nj = known_of(item, "high_nj")};
 		if (is_idle(account->category) && account->gross_nj != KWHY_UNKNOWN_NJ)
-			add_known(&side->idle_nj, account->gross_nj);
+			kwhy_known_add(&side->idle_nj, account->gross_nj);
 	}
 }
 
@@ -85,7 +75,7 @@ static void read_energy(struct kwhy_side *side, const json_t *energy, struct dev
 		sums->energy_missing = true;
 		return;
 	}
-	add_known(&side->energy_nj, attributed_nj);
+	kwhy_known_add(&side->energy_nj, attributed_nj);
 	side->power_w += window_ns > 0 ? (double)attributed_nj / window_ns : NAN;
 	side->modelled |= json_is_true(json_object_get(energy, "modelled"));
 }
@@ -96,9 +86,9 @@ static void read_device(struct kwhy_side *side, const json_t *device, struct dev
 	int64_t span_ns = positive_of(time, "span_ns");
 
 	side->span_ns = span_ns > side->span_ns ? span_ns : side->span_ns;
-	add_time(&sums->span_ns, span_ns);
-	add_time(&sums->busy_ns, positive_of(time, "busy_ns"));
-	add_time(&side->idle_ns, positive_of(time, "idle_ns"));
+	kwhy_time_add(&sums->span_ns, span_ns);
+	kwhy_time_add(&sums->busy_ns, positive_of(time, "busy_ns"));
+	kwhy_time_add(&side->idle_ns, positive_of(time, "idle_ns"));
 	if (!*side->device)
 		side->device = string_of(device, "name");
 	read_accounts(side, json_object_get(device, "accounts"));
@@ -184,11 +174,11 @@ static void merge(struct kwhy_side_account *into, const struct kwhy_side_account
 		: llround(hypot((double)a_nj, (double)b_nj));
 
 	into->count += more->count;
-	add_time(&into->time_ns, more->time_ns);
-	add_known(&into->gross_nj, more->gross_nj);
+	kwhy_time_add(&into->time_ns, more->time_ns);
+	kwhy_known_add(&into->gross_nj, more->gross_nj);
 	into->high_nj = into->low_nj = into->gross_nj;
-	add_known(&into->high_nj, width_nj);
-	add_known(&into->low_nj, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj);
+	kwhy_known_add(&into->high_nj, width_nj);
+	kwhy_known_add(&into->low_nj, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj);
 }
 
 static void sort_and_merge(struct kwhy_side *side)

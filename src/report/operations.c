@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/operations.h"
 
+#include "report/totals.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void add_energy(int64_t *sum_nj, int64_t more_nj)
-{
-	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
-		__builtin_add_overflow(*sum_nj, more_nj, sum_nj))
-		*sum_nj = KWHY_UNKNOWN_NJ;
-}
-
-static void add_time(int64_t *sum_ns, int64_t more_ns)
-{
-	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
-		*sum_ns = INT64_MAX;
-}
-
 static void add_account(struct kwhy_operation *operation, const struct kwhy_account *account)
 {
 	operation->count += account->count;
-	add_time(&operation->time_ns, account->time_ns);
+	kwhy_time_add(&operation->time_ns, account->time_ns);
 	operation->whole_nj += account->mean_power_mw < 0
 		? NAN
 		: (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
-	add_energy(&operation->gross_nj, account->gross_nj);
-	add_energy(&operation->low_nj, account->low_nj);
-	add_energy(&operation->high_nj, account->high_nj);
+	kwhy_known_add(&operation->gross_nj, account->gross_nj);
+	kwhy_known_add(&operation->low_nj, account->low_nj);
+	kwhy_known_add(&operation->high_nj, account->high_nj);
 }
 
 /* Copy kind of each account, from the activities posted to it; unknown where they differ. */
@@ -128,16 +117,16 @@ static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns,
 	if (thread == KWHY_NONE)
 		return;
 	wait_ns = blocked_ns(splitting, thread, start_ns, end_ns);
-	add_time(&split->wait_ns, wait_ns);
-	add_time(&split->rest_ns, end_ns - start_ns - wait_ns);
+	kwhy_time_add(&split->wait_ns, wait_ns);
+	kwhy_time_add(&split->rest_ns, end_ns - start_ns - wait_ns);
 	if (!(fabs(idle_nj) < 9e18)) {
 		split->wait_nj = split->rest_nj = KWHY_UNKNOWN_NJ;
 		return;
 	}
 	gap_nj = llround(idle_nj);
 	wait_nj = llround(idle_nj * ((double)wait_ns / (double)(end_ns - start_ns)));
-	add_energy(&split->wait_nj, wait_nj);
-	add_energy(&split->rest_nj, gap_nj - wait_nj);
+	kwhy_known_add(&split->wait_nj, wait_nj);
+	kwhy_known_add(&split->rest_nj, gap_nj - wait_nj);
 }
 
 static void walk(struct splitting *splitting)
@@ -154,7 +143,7 @@ static void walk(struct splitting *splitting)
 			thread_of(splitting->recording, row) == KWHY_NONE)
 			continue;
 		splitting->splits[rows->copy_kind[row]].count++;
-		add_time(&splitting->splits[rows->copy_kind[row]].dma_ns,
+		kwhy_time_add(&splitting->splits[rows->copy_kind[row]].dma_ns,
 			rows->end_ns[row] - rows->start_ns[row]);
 	}
 }

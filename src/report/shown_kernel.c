@@ -91,7 +91,15 @@ static void take_space(struct simpler *simpler)
 
 static void take(struct simpler *simpler)
 {
+	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';
+
 	if (skip_word(simpler, "(anonymous namespace)::") || skip_word(simpler, "<unnamed>::"))
+		return;
+	/* what stands between the lambdas of a chain */
+	if (skip_word(simpler, "::operator()() const") || skip_word(simpler, "::operator ()() const"))
+		return;
+	if ((before == ' ' || before == '<') &&
+		skip_word(simpler, "void ")) /* some demanglers return from types */
 		return;
 	if (simpler->read[0] == ':' && simpler->read[1] == ':')
 		take_scope(simpler);
@@ -109,7 +117,6 @@ char *kwhy_shown_kernel(struct kwhy_arena *arena, const char *name)
 
 	if (!simpler.out)
 		return NULL;
-	skip_word(&simpler, "void ");
 	while (*simpler.read)
 		take(&simpler);
 	while (simpler.length && simpler.out[simpler.length - 1] == ' ')

@@ -125,6 +125,19 @@ static int compare_shown(const void *a, const void *b, void *context)
 	return order ? order : (i > j) - (i < j);
 }
 
+/* As from_difference(), past mere numbers when the names differ in more than those. */
+static const char *from_twin(const struct shortening *work, const char *name, const char *twin)
+{
+	const char *slim = without_numbers(work->arena, name),
+		   *slim_twin = without_numbers(work->arena, twin);
+
+	if (!slim || !slim_twin)
+		return NULL;
+	if (strcmp(slim, slim_twin) != 0)
+		return from_difference(work, slim, equal_bytes(slim, slim_twin));
+	return from_difference(work, name, equal_bytes(name, twin));
+}
+
 /* Rewrites names order[first..last) that all read alike; those that are the same name stay so. */
 static bool part(
 	const struct shortening *work, const uint32_t *order, size_t first, size_t last, bool by_number)
@@ -132,9 +145,8 @@ static bool part(
 	for (size_t i = last; i-- > first;) {
 		uint32_t at = order[i], twin = order[i == first ? i + 1 : first];
 		const char *name = work->full[at];
-		const char *next = by_number
-			? with_number(work, work->shown[at], i - first + 1)
-			: from_difference(work, name, equal_bytes(name, work->full[twin]));
+		const char *next = by_number ? with_number(work, work->shown[at], i - first + 1)
+					     : from_twin(work, name, work->full[twin]);
 
 		if (!next)
 			return false;

@@ -116,7 +116,10 @@ void kwhy_section_kernels(const struct kwhy_sheet *sheet)
 	if (!count)
 		return;
 	shown = kwhy_sheet_shown(sheet, count, ACCOUNT_ROWS);
-	kwhy_sheet_heading(sheet, "Kernels", "times are sums of durations; energy: mean power over one");
+	kwhy_sheet_heading(sheet, "Kernels",
+		totals->energy_nj == KWHY_UNKNOWN_NJ
+			? "times are sums of durations"
+			: "times are sums of durations; energy: mean power over one");
 	kwhy_table_init(&table, kernel_columns, totals->energy_nj == KWHY_UNKNOWN_NJ ? 4 : 5);
 	for (size_t i = 0, left = shown; left; i++) {
 		if (!is_kernel(totals->rows[i].category))
@@ -179,13 +182,6 @@ static const struct kwhy_table_column category_columns[] = {
 	{"potential found", KWHY_COLUMN_LEFT},
 };
 
-static void add_known(int64_t *sum_nj, int64_t more_nj)
-{
-	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
-		__builtin_add_overflow(*sum_nj, more_nj, sum_nj))
-		*sum_nj = KWHY_UNKNOWN_NJ;
-}
-
 static void add_category(struct kwhy_table *table, const struct kwhy_sheet *sheet, const char *name,
 	const struct kwhy_total *sum)
 {
@@ -233,9 +229,9 @@ void kwhy_section_categories(const struct kwhy_sheet *sheet)
 
 		for (size_t j = 0; j < 2; j++) {
 			into[j]->count++;
-			into[j]->time_ns += row->time_ns;
-			add_known(&into[j]->gross_nj, row->gross_nj);
-			add_known(&into[j]->net_nj, row->net_nj);
+			kwhy_time_add(&into[j]->time_ns, row->time_ns);
+			kwhy_known_add(&into[j]->gross_nj, row->gross_nj);
+			kwhy_known_add(&into[j]->net_nj, row->net_nj);
 		}
 	}
 	kwhy_sheet_heading(sheet, "Energy by category", "potential: best finding; high 10 %, medium 3 %");

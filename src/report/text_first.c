@@ -190,8 +190,9 @@ static void add_rest(struct kwhy_table *table, const struct kwhy_totals *totals,
 	char name[64];
 
 	for (size_t i = shown; i < totals->row_count; i++) {
-		rest.gross_nj += energy ? totals->rows[i].gross_nj : 0;
-		rest.time_ns += totals->rows[i].time_ns;
+		if (energy)
+			kwhy_known_add(&rest.gross_nj, totals->rows[i].gross_nj);
+		kwhy_time_add(&rest.time_ns, totals->rows[i].time_ns);
 		rest.count += totals->rows[i].count;
 	}
 	snprintf(name, sizeof(name), "%zu more accounts", totals->row_count - shown);
@@ -279,9 +280,13 @@ void kwhy_section_advice(const struct kwhy_sheet *sheet)
 		kwhy_text_add(sheet->out, "  nothing found that would save enough to be worth it\n");
 	for (size_t i = 0; i < findings->count && i < ADVICE_ROWS; i++) {
 		const struct kwhy_finding *finding = &findings->items[i];
-		char lead[24];
+		char lead[24 + KWHY_DEVICE_LABEL_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
+		bool named = finding->device != KWHY_NONE && sheet->totals->active_count > 1;
 
-		snprintf(lead, sizeof(lead), "  %zu. ", i + 1);
+		snprintf(lead, sizeof(lead), "  %zu. %s%s", i + 1,
+			named ? kwhy_device_label(label, &sheet->report->recording->devices[finding->device])
+			      : "",
+			named ? ": " : "");
 		write_cut(sheet, lead, finding->title);
 		kwhy_text_clear(&line);
 		write_saving(sheet, &finding->saving, &line);

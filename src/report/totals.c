@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_known(int64_t *sum, int64_t more)
+void kwhy_known_add(int64_t *sum_nj, int64_t more_nj)
 {
-	if (*sum == KWHY_UNKNOWN_NJ || more == KWHY_UNKNOWN_NJ || __builtin_add_overflow(*sum, more, sum))
-		*sum = KWHY_UNKNOWN_NJ;
+	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
+		__builtin_add_overflow(*sum_nj, more_nj, sum_nj))
+		*sum_nj = KWHY_UNKNOWN_NJ;
 }
 
-static void add_time(int64_t *sum_ns, int64_t more_ns)
+void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
 {
 	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
 		*sum_ns = INT64_MAX;
@@ -23,14 +24,15 @@ static double run_nj(const struct kwhy_device_ledger *books)
 	const struct kwhy_device_energy *energy = &books->energy;
 	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
 	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
-	int64_t inside_nj = energy->attributed_nj;
+	int64_t outside_nj = 0;
 
-	for (size_t i = 0; energy->known && i < books->account_count; i++)
+	for (size_t i = 0; i < books->account_count; i++)
 		if (books->accounts[i].category == KWHY_CATEGORY_OUTSIDE)
-			inside_nj -= books->accounts[i].gross_nj;
-	if (!energy->known || to_ns <= from_ns)
+			kwhy_known_add(&outside_nj, books->accounts[i].gross_nj);
+	if (!energy->known || outside_nj == KWHY_UNKNOWN_NJ || to_ns <= from_ns)
 		return NAN;
-	return (double)inside_nj * ((double)books->time.span_ns / ((double)to_ns - (double)from_ns));
+	return ((double)energy->attributed_nj - (double)outside_nj) *
+		((double)books->time.span_ns / ((double)to_ns - (double)from_ns));
 }
 
 static bool is_active(const struct kwhy_device_ledger *books)
@@ -46,8 +48,8 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	totals->active_count += is_active(books);
 	if (is_active(books))
 		totals->run_nj += run_nj(books);
-	add_time(&totals->span_ns, books->time.span_ns);
-	add_time(&totals->busy_ns, books->time.busy_ns);
+	kwhy_time_add(&totals->span_ns, books->time.span_ns);
+	kwhy_time_add(&totals->busy_ns, books->time.busy_ns);
 	if (!energy->known)
 		return;
 	if (!totals->known_count++) {
@@ -55,12 +57,12 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 		totals->power_w = 0;
 	}
 	totals->modelled |= energy->modelled;
-	add_known(&totals->energy_nj, energy->attributed_nj);
+	kwhy_known_add(&totals->energy_nj, energy->attributed_nj);
 	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
 	totals->power_w += window_ns > 0 ? (double)energy->attributed_nj / (double)window_ns : NAN;
 	for (size_t i = 0; i < books->account_count; i++)
 		if (kwhy_category_is_idle((enum kwhy_category)books->accounts[i].category))
-			add_known(&totals->idle_nj, books->accounts[i].gross_nj);
+			kwhy_known_add(&totals->idle_nj, books->accounts[i].gross_nj);
 }
 
 static double metered_ns(const struct kwhy_account *account)
@@ -127,14 +129,14 @@ static void merge(struct kwhy_total *into, const struct kwhy_total *row)
 		difference_nj(row->high_nj, row->gross_nj));
 
 	into->count += row->count;
-	add_time(&into->time_ns, row->time_ns);
+	kwhy_time_add(&into->time_ns, row->time_ns);
 	into->metered_ns += row->metered_ns;
-	add_known(&into->gross_nj, row->gross_nj);
-	add_known(&into->idle_nj, row->idle_nj);
-	add_known(&into->net_nj, row->net_nj);
+	kwhy_known_add(&into->gross_nj, row->gross_nj);
+	kwhy_known_add(&into->idle_nj, row->idle_nj);
+	kwhy_known_add(&into->net_nj, row->net_nj);
 	into->low_nj = difference_nj(into->gross_nj, below_nj);
 	into->high_nj = into->gross_nj;
-	add_known(&into->high_nj, above_nj);
+	kwhy_known_add(&into->high_nj, above_nj);
 	into->basis = into->basis > row->basis ? into->basis : row->basis;
 	into->above_samples |= row->above_samples;
 	into->above_limit |= row->above_limit;

@@ -37,6 +37,11 @@ struct kwhy_totals {
 	size_t row_count;
 };
 
+/* Adds nanojoules; the sum is KWHY_UNKNOWN_NJ once a part is, or where it would not fit. */
+void kwhy_known_add(int64_t *sum_nj, int64_t more_nj);
+/* Adds nanoseconds; stops at the largest number, since a file may claim what it likes. */
+void kwhy_time_add(int64_t *sum_ns, int64_t more_ns);
+
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error);
 void kwhy_totals_done(struct kwhy_totals *totals);

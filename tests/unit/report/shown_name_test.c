@@ -20,6 +20,9 @@ static void kernel_names_lose_what_repeats_in_all_of_them(void **state)
 		{"void thrust::detail::run<f>::operator()(int)", "run<f>::operator()"},
 		{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)",
 			"ncclDevKernel_AllReduce_Sum_f32_RING_LL"},
+		{"void at::elementwise<void at::copy(at::It&)::{lambda()#3}::operator()() "
+		 "const::{lambda()#7}>(int)",
+			"elementwise<copy {lambda#3} {lambda#7}>"},
 		{"_ZN7cutlass6KernelE", "_ZN7cutlass6KernelE"},
 		{"(weird)", "(weird)"},
 		{"open(paren", "open"},

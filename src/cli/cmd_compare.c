@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/job.h"
+#include "cli/output.h"
+#include "report/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest report.json that is read back. */
+#define REPORT_LIMIT_BYTES ((size_t)2000000000)
+
+struct compare_options {
+	struct kwhy_job_options job;
+	struct kwhy_strings power_a, power_b, fail_if;
+	const char *output;
+	bool json, no_color;
+};
+
+static void set_defaults(void *options)
+{
+	struct compare_options *compare = options;
+
+	kwhy_job_options_init(&compare->job);
+}
+
+/* report.json says so within its first bytes; anything else is a trace. */
+static bool is_report(const char *path)
+{
+	char head[256];
+	FILE *file = fopen(path, "rbe");
+	size_t length = file ? fread(head, 1, sizeof(head), file) : 0;
+
+	if (file)
+		fclose(file);
+	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
+}
+
+static enum kwhy_status read_report(struct kwhy_side *side, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &json, error);
+
+	if (!status)
+		status = kwhy_side_read(side, path, json.data, json.length, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
+/* A trace is reported first, so that both sides go through one reader. */
+static enum kwhy_status read_trace(struct kwhy_side *side, char *path, const struct kwhy_job_options *options,
+	const struct kwhy_strings *power, struct kwhy_error *error)
+{
+	struct kwhy_job job;
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_job_run(&job, options, &path, 1, power, error);
+
+	if (status)
+		return status;
+	status = kwhy_report_json(&job.report, &json, error);
+	kwhy_job_done(&job);
+	if (!status)
+		status = kwhy_side_read(side, path, json.data, json.length, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
+static enum kwhy_status read_side(struct kwhy_side *side, char *path, const struct kwhy_job_options *options,
+	const struct kwhy_strings *power, struct kwhy_error *error)
+{
+	if (!is_report(path))
+		return read_trace(side, path, options, power, error);
+	if (power->count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"'%.200s' is a report already: power readings belong to the trace", path);
+	return read_report(side, path, error);
+}
+
+/* What is made on the way from two files to a verdict. */
+struct comparing {
+	struct kwhy_side a, b;
+	struct kwhy_comparison comparison;
+	struct kwhy_condition *conditions;
+	struct kwhy_verdict *verdicts;
+	size_t condition_count;
+};
+
+static void done(struct comparing *comparing)
+{
+	kwhy_comparison_done(&comparing->comparison);
+	kwhy_side_done(&comparing->a);
+	kwhy_side_done(&comparing->b);
+	free(comparing->conditions);
+	free(comparing->verdicts);
+}
+
+static enum kwhy_status parse_conditions(
+	struct comparing *comparing, const struct kwhy_strings *texts, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	comparing->conditions = calloc(texts->count + 1, sizeof(*comparing->conditions));
+	comparing->verdicts = calloc(texts->count + 1, sizeof(*comparing->verdicts));
+	if (!comparing->conditions || !comparing->verdicts)
+		return kwhy_fail_memory(error, "the conditions");
+	comparing->condition_count = texts->count;
+	for (size_t i = 0; !status && i < texts->count; i++)
+		status = kwhy_condition_parse(texts->items[i], &comparing->conditions[i], error);
+	return status;
+}
+
+static enum kwhy_status check_conditions(
+	struct comparing *comparing, enum kwhy_exit *out_exit, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < comparing->condition_count; i++) {
+		status = kwhy_condition_check(
+			&comparing->conditions[i], &comparing->comparison, &comparing->verdicts[i], error);
+		if (!status && comparing->verdicts[i].exceeded)
+			*out_exit = KWHY_EXIT_EXCEEDED;
+	}
+	return status;
+}
+
+static enum kwhy_status render(const struct comparing *comparing, const struct compare_options *options,
+	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_conditions conditions = {
+		comparing->conditions, comparing->verdicts, comparing->condition_count};
+	bool terminal = !options->output || strcmp(options->output, "-") == 0;
+	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
+		.color = terminal && kwhy_output_color(options->no_color),
+		.verbose = options->job.verbose};
+
+	return form == KWHY_OUTPUT_JSON
+		? kwhy_compare_json(&comparing->comparison, &conditions, out, error)
+		: kwhy_compare_text(&comparing->comparison, &conditions, &style, out, error);
+}
+
+static enum kwhy_status write_out(const struct comparing *comparing, const struct compare_options *options,
+	enum kwhy_output_form form, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	char *place = NULL;
+	enum kwhy_status status = render(comparing, options, form, &text, error);
+
+	if (!status)
+		status = kwhy_output_place(options->output, "compare", form, &place, error);
+	if (!status)
+		status = kwhy_output_write(place, &text, error);
+	free(place);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status choose_form(
+	const struct compare_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out = KWHY_OUTPUT_JSON;
+	if (!options->json)
+		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
+	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"compare writes no such form as '%.200s'; use -o with .txt or .json",
+			options->output);
+	return status;
+}
+
+static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy_invocation *invocation,
+	enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const struct compare_options *options = invocation->options;
+	char *const *paths = invocation->operands.items;
+	enum kwhy_exit verdict = KWHY_EXIT_DONE;
+	enum kwhy_status status = parse_conditions(comparing, &options->fail_if, error);
+
+	if (!status)
+		status = read_side(&comparing->a, paths[0], &options->job, &options->power_a, error);
+	if (!status)
+		status = read_side(&comparing->b, paths[1], &options->job, &options->power_b, error);
+	if (!status)
+		status = kwhy_compare(&comparing->comparison, &comparing->a, &comparing->b, error);
+	if (!status)
+		status = check_conditions(comparing, &verdict, error);
+	if (!status)
+		status = write_out(comparing, options, form, error);
+	if (!status)
+		*invocation->exit = verdict;
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	struct comparing comparing = {0};
+	enum kwhy_output_form form;
+	enum kwhy_status status = choose_form(invocation->options, &form, error);
+
+	if (!status && invocation->operands.count != 2)
+		status = kwhy_fail(error, KWHY_E_USAGE, "compare takes two reports or traces, A and B");
+	if (!status)
+		status = run_steps(&comparing, invocation, form, error);
+	done(&comparing);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"power-a", 0, "FILE", "power readings of trace A; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct compare_options, power_a)},
+	{"power-b", 0, "FILE", "power readings of trace B; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct compare_options, power_b)},
+	{"fail-if", 0, "CONDITION", "exit 3 when it holds; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct compare_options, fail_if)},
+	{"output", 'o', "FILE|-", "write there; .txt .json say the form", KWHY_OPTION_TEXT,
+		offsetof(struct compare_options, output)},
+	{"json", 0, NULL, "write the comparison as JSON", KWHY_OPTION_FLAG,
+		offsetof(struct compare_options, json)},
+	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
+		offsetof(struct compare_options, no_color)},
+	KWHY_OPTION_ROWS_JOB(struct compare_options, job),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_compare = {
+	.name = "compare",
+	.operands = "A B",
+	.summary = "Compare two runs, account by account, with significance.",
+	.details = "A and B are traces, or report.json files written before.\n"
+		   "Conditions: 'energy>+3%' (change from A to B), 'time>+0.5s', 'power>300W' (value\n"
+		   "of B), 'busy_ratio<0.5', 'idle>+10J', 'account:NAME>+1J'.",
+	.options = options_table,
+	.options_bytes = sizeof(struct compare_options),
+	.defaults = set_defaults,
+	.run = run,
+};

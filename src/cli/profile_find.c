@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/profile_find.h"
+
+#include "import/import.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, PARENT_LIMIT = 6 };
+
+static char letter_of(char c)
+{
+	return c == '-' || c == '_' ? ' ' : (char)tolower((unsigned char)c);
+}
+
+/* "NVIDIA-H200" is "NVIDIA H200". */
+static bool is_same_device(const char *a, const char *b)
+{
+	for (; *a && letter_of(*a) == letter_of(*b); a++)
+		b++;
+	return !*a && !*b;
+}
+
+static int is_profile(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+/* Reads one profile and keeps it when it is the device's. */
+static enum kwhy_status try_file(const char *folder, const char *file, const char *device_name,
+	struct kwhy_profile **out, struct kwhy_error *error)
+{
+	struct kwhy_profile *profile = NULL;
+	char *path;
+	enum kwhy_status status;
+
+	if (asprintf(&path, "%s/%s", folder, file) < 0)
+		return kwhy_fail_memory(error, "a file name");
+	status = kwhy_import_profile(path, &profile, error);
+	free(path);
+	if (status)
+		return status;
+	if (profile->device_name && is_same_device(profile->device_name, device_name))
+		*out = profile;
+	else
+		kwhy_profile_free(profile);
+	return KWHY_OK;
+}
+
+static enum kwhy_status try_folder(
+	const char *folder, const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_profile, alphasort);
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; i < count; i++) {
+		if (!status && !*out)
+			status = try_file(folder, entries[i]->d_name, device_name, out, error);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return status;
+}
+
+/* Cuts the last part off a path. */
+static bool to_parent(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+static bool is_source_tree(const char *folder)
+{
+	char mark[PATH_BYTES + 32];
+	struct stat info;
+
+	snprintf(mark, sizeof(mark), "%s/src/model/profile.h", folder);
+	return stat(mark, &info) == 0;
+}
+
+/* Folders above the program: an installation's share/, or the source tree that holds the build. */
+static enum kwhy_status try_near_program(
+	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	char parent[PATH_BYTES], folder[PATH_BYTES + 32];
+	ssize_t length = readlink("/proc/self/exe", parent, sizeof(parent) - 1);
+	enum kwhy_status status = KWHY_OK;
+
+	if (length < 0)
+		return KWHY_OK;
+	parent[length] = '\0';
+	if (!to_parent(parent))
+		return KWHY_OK;
+	for (size_t i = 0; i < PARENT_LIMIT && !status && !*out && to_parent(parent); i++) {
+		if (i == 0) {
+			snprintf(folder, sizeof(folder), "%s/share/kwhy/profiles", parent);
+			status = try_folder(folder, device_name, out, error);
+		}
+		if (!status && !*out && is_source_tree(parent)) {
+			snprintf(folder, sizeof(folder), "%s/profiles", parent);
+			return try_folder(folder, device_name, out, error);
+		}
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_profile_find(
+	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	const char *folder = getenv("KWHY_PROFILES");
+	struct kwhy_profile *found = NULL;
+	enum kwhy_status status;
+
+	if (folder && *folder) {
+		status = try_folder(folder, device_name, &found, error);
+	} else {
+		status = try_near_program(device_name, &found, error);
+		if (!status && !found)
+			status = try_folder(KWHY_DATADIR "/profiles", device_name, &found, error);
+	}
+	if (!status)
+		*out = found;
+	return status;
+}

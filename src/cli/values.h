@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_VALUES_H
+#define KWHY_CLI_VALUES_H
+
+#include "base/status.h"
+#include "ledger/ledger_new.h"
+
+/* Option values that are small languages of their own. Wrong ones are KWHY_E_USAGE. */
+
+/* "150" for everything, or "compute=76.2,h2d=56.5,...": categories, copy directions, "idle". Watts, gross. */
+KWHY_MUST_USE enum kwhy_status kwhy_value_powers(
+	const char *spec, struct kwhy_assumed_powers *out, struct kwhy_error *error);
+
+/* "0.30EUR", "0.30 EUR" or "0.30"; the currency is "" when none is named. */
+KWHY_MUST_USE enum kwhy_status kwhy_value_price(
+	const char *spec, double *out_price_per_kwh, char out_currency[16], struct kwhy_error *error);
+
+#endif

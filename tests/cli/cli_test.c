@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "report/shown_name.h"
+#include "spawn.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
+
+static struct kwhy_error error;
+static char folder[] = "kwhy-cli-XXXXXX";
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static const char *place(const char *name)
+{
+	static char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static int remove_folder(void **state)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+
+	(void)state;
+	while (list && (entry = readdir(list)))
+		if (entry->d_name[0] != '.')
+			unlink(place(entry->d_name));
+	if (list)
+		closedir(list);
+	return rmdir(folder);
+}
+
+static size_t count_files(void)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while ((entry = readdir(list)))
+		count += entry->d_name[0] != '.';
+	closedir(list);
+	return count;
+}
+
+/* Fails with `exit`: nothing on stdout, and what `says` in at most three lines on stderr. */
+static void assert_fails(struct spawned spawned, int exit, const char *says)
+{
+	size_t lines = 0;
+
+	for (const char *c = spawned.err.data; *c; c++)
+		lines += *c == '\n';
+	if (spawned.exit != exit || spawned.out.length || !strstr(spawned.err.data, says) || lines > 3)
+		fail_msg("exit %d, stdout '%.80s', stderr '%s' (no '%s')", spawned.exit, spawned.out.data,
+			spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static void assert_says(struct spawned spawned, const char *says)
+{
+	if (spawned.exit || spawned.err.length || !strstr(spawned.out.data, says))
+		fail_msg("exit %d, stderr '%s', stdout without '%s'", spawned.exit, spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static void help_lists_every_command_and_each_has_its_own(void **state)
+{
+	struct spawned all = SPAWN("help", "--all");
+
+	(void)state;
+	assert_int_equal(all.exit, 0);
+	for (char *line = strtok(all.out.data, "\n"); line; line = strtok(NULL, "\n")) {
+		char *option = strchr(line, '\t') + 1;
+		struct spawned help;
+
+		option[-1] = '\0';
+		*strchr(option, '\t') = '\0';
+		help = SPAWN("help", line);
+		assert_int_equal(help.exit, 0);
+		assert_non_null(strstr(help.out.data, *option == '-' && option[1] ? option : line));
+		spawned_done(&help);
+		assert_says(SPAWN("help"), line);
+	}
+	spawned_done(&all);
+	assert_says(SPAWN("--help"), "usage: kwhy COMMAND");
+	assert_says(SPAWN("report", "--help"), "usage: kwhy report [OPTIONS] REC|TRACE...");
+	assert_says(SPAWN("--version"), "kwhy " KWHY_VERSION "\n");
+}
+
+static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
+{
+	(void)state;
+	assert_fails(spawn_run(&(struct spawn){.words = (const char *const[]){NULL}}), 2, "no command");
+	assert_fails(SPAWN("reprot", TINY), 2, "did you mean 'report'?");
+	assert_fails(SPAWN("--bogus"), 2, "unknown option '--bogus'");
+	assert_fails(SPAWN("report"), 2, "report needs a trace");
+	assert_fails(SPAWN("report", "--bogus", TINY), 2, "unknown option '--bogus'");
+	assert_fails(SPAWN("report", TINY, "-Z"), 2, "unknown option -Z");
+	assert_fails(SPAWN("report", TINY, "--power"), 2, "--power needs its FILE");
+	assert_fails(SPAWN("report", TINY, "--json=3"), 2, "--json takes no argument");
+	assert_fails(SPAWN("report", TINY, "--seed", "-1"), 2, "--seed takes a whole number");
+	assert_fails(SPAWN("report", TINY, "--intensity", "much"), 2, "--intensity takes a number");
+	assert_fails(SPAWN("report", TINY, "--intensity", "-3"), 2, "cannot be negative");
+	assert_fails(SPAWN("report", TINY, "--price", "EUR"), 2, "0.30EUR");
+	assert_fails(SPAWN("report", TINY, "--assume-power", "compute=hot"), 2, "states no power in watts");
+	assert_fails(SPAWN("report", TINY, "--assume-power", "warp=3"), 2, "names are compute");
+	assert_fails(SPAWN("report", TINY, "--csv", "everything"), 2, "accounts or findings");
+	assert_fails(SPAWN("report", TINY, "--json", "--csv", "accounts"), 2, "exclude each other");
+	assert_fails(SPAWN("report", TINY, "--threshold", "no-such.thing=3"), 2, "no-such");
+	assert_fails(SPAWN("report", TINY, "-o", "x.pdf"), 2, "no form is known");
+	assert_fails(SPAWN("compare", TINY), 2, "two reports or traces");
+	assert_fails(SPAWN("compare", TINY, TINY, "--fail-if", "energy!3"), 2, "--fail-if");
+}
+
+static void a_file_that_cannot_be_read_is_named(void **state)
+{
+	struct kwhy_text whole = {0};
+
+	(void)state;
+	assert_fails(SPAWN("report", "no-such-file.json"), 1, "no-such-file.json");
+	assert_fails(SPAWN("report", "."), 1, "is a folder");
+	assert_fails(SPAWN("report", TINY, "--power", "no-such-power.csv"), 1, "no-such-power.csv");
+	assert_fails(SPAWN("report", TINY, "--profile", "no-such-profile.json"), 1, "no-such-profile.json");
+	assert_fails(SPAWN("report", "/dev/null"), 1, "/dev/null");
+	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &whole, &error), KWHY_OK);
+	assert_int_equal(
+		kwhy_file_write(place("cut.csv"), whole.data, whole.length / 2 + 3, &error), KWHY_OK);
+	assert_fails(SPAWN("report", place("cut.csv")), 1, "cut.csv");
+	kwhy_text_done(&whole);
+}
+
+static void partial_takes_what_is_whole_and_says_so(void **state)
+{
+	struct kwhy_text whole = {0};
+	struct spawned spawned;
+
+	(void)state;
+	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &whole, &error), KWHY_OK);
+	kwhy_text_add(&whole, "kernel,bad,0,7,900,100,,,\n");
+	assert_int_equal(kwhy_file_write(place("bad.csv"), whole.data, whole.length, &error), KWHY_OK);
+	assert_fails(SPAWN("report", place("bad.csv")), 1, "bad.csv");
+	spawned = SPAWN("report", "--partial", place("bad.csv"));
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "1 unusable events were skipped"));
+	spawned_done(&spawned);
+	kwhy_text_done(&whole);
+}
+
+static void a_full_disk_is_a_failure_and_not_silence(void **state)
+{
+	static const char *const commands[][3] = {
+		{"help"}, {"version"}, {"report", TINY}, {"report", "--json", TINY}};
+
+	(void)state;
+	if (access("/dev/full", W_OK))
+		skip();
+	for (size_t i = 0; i < 4; i++) {
+		const char *const words[] = {commands[i][0], commands[i][1], commands[i][2], NULL};
+
+		assert_fails(spawn_run(&(struct spawn){.words = words, .stdout_to = "/dev/full"}), 1,
+			"cannot write to standard output");
+	}
+	assert_fails(SPAWN("report", TINY, "--json", "-o", "/dev/full"), 1, "/dev/full");
+}
+
+static void what_cannot_be_written_leaves_the_old_file_alone(void **state)
+{
+	struct kwhy_text after = {0};
+	size_t files;
+
+	(void)state;
+	assert_fails(SPAWN("report", TINY, "-o", "no-such-folder/x.json"), 1, "no-such-folder/x.json");
+	assert_int_equal(kwhy_file_write(place("old.json"), "old", 3, &error), KWHY_OK);
+	files = count_files();
+	assert_fails(SPAWN("report", "no-such-file.json", "-o", place("old.json")), 1, "no-such-file.json");
+	assert_int_equal(kwhy_file_read(place("old.json"), 100, &after, &error), KWHY_OK);
+	assert_string_equal(after.data, "old");
+	assert_int_equal(count_files(), files);
+	kwhy_text_done(&after);
+	if (geteuid() == 0)
+		return; /* root writes anywhere */
+	assert_int_equal(chmod(folder, 0500), 0);
+	assert_fails(SPAWN("report", TINY, "-o", place("new.json")), 1, "new.json");
+	assert_int_equal(chmod(folder, 0700), 0);
+}
+
+static void the_form_follows_the_extension_and_a_folder_gets_a_file(void **state)
+{
+	static const struct {
+		const char *name, *start;
+	} cases[] = {{"r.json", "{\n\t\"schema\": \"kwhy.report/1\""},
+		{"r.csv", "device,rank,category,name,"}, {"r.txt", "tiny.csv on "}};
+	struct kwhy_text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		assert_says(SPAWN("report", TINY, "-o", place(cases[i].name)), "");
+		kwhy_text_clear(&text);
+		assert_int_equal(kwhy_file_read(place(cases[i].name), 1 << 20, &text, &error), KWHY_OK);
+		assert_memory_equal(text.data, cases[i].start, strlen(cases[i].start));
+	}
+	assert_says(SPAWN("report", TINY, "--csv", "findings", "-o", folder), "");
+	assert_int_equal(access(place("report.csv"), R_OK), 0);
+	kwhy_text_done(&text);
+}
+
+static void json_on_stdout_parses_and_is_the_same_twice(void **state)
+{
+	struct spawned first = SPAWN("report", TINY, "--json", "--assume-power", "150");
+	struct spawned second = SPAWN("report", TINY, "--json", "--assume-power", "150", "-o", "-");
+	json_t *roots[2] = {json_loadb(first.out.data, first.out.length, 0, NULL),
+		json_loadb(second.out.data, second.out.length, 0, NULL)};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_non_null(roots[i]);
+		json_object_del(json_object_get(roots[i], "source"), "own_seconds");
+		json_object_del(json_object_get(roots[i], "source"), "command");
+	}
+	assert_true(json_equal(roots[0], roots[1]));
+	json_decref(roots[0]);
+	json_decref(roots[1]);
+	spawned_done(&first);
+	spawned_done(&second);
+}
+
+static void no_line_is_wider_than_80_columns_and_none_is_coloured(void **state)
+{
+	struct spawned spawned = SPAWN(
+		"report", TINY, "-v", "--assume-power", "compute=300,idle=100,h2d=150");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_null(strchr(spawned.out.data, '\033'));
+	for (char *line = strtok(spawned.out.data, "\n"); line; line = strtok(NULL, "\n"))
+		if (kwhy_shown_columns(line) > 80)
+			fail_msg("%zu columns: %s", kwhy_shown_columns(line), line);
+	spawned_done(&spawned);
+}
+
+static void the_first_screen_has_24_lines_at_most(void **state)
+{
+	struct spawned spawned = SPAWN(
+		"report", TINY, "--assume-power", "150", "--price", "0.3EUR", "--intensity", "400");
+	const char *end = strstr(spawned.out.data, "\nTime, ");
+	size_t lines = 0;
+
+	(void)state;
+	assert_non_null(end);
+	for (const char *c = spawned.out.data; c < end; c++)
+		lines += *c == '\n';
+	assert_in_range(lines, 10, 24);
+	spawned_done(&spawned);
+}
+
+static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(void **state)
+{
+	char before[600], after[600];
+
+	(void)state;
+	snprintf(before, sizeof(before), "%s", place("before.json"));
+	snprintf(after, sizeof(after), "%s", place("after.json"));
+	assert_says(SPAWN("report", TINY, "--assume-power", "100", "-o", before), "");
+	assert_says(SPAWN("report", TINY, "--assume-power", "110", "-o", after), "");
+	assert_says(SPAWN("compare", before, after), "+10.0 %");
+	assert_says(SPAWN("compare", before, after, "--fail-if", "energy>+10.1%"), "kept");
+	assert_says(SPAWN("compare", before, TINY, "--assume-power", "100"), "0.0 %");
+	for (size_t i = 0; i < 2; i++) {
+		struct spawned spawned = i
+			? SPAWN("compare", before, after, "--fail-if", "energy>+3%", "--json")
+			: SPAWN("compare", before, after, "--fail-if", "energy>+3%");
+
+		assert_int_equal(spawned.exit, 3);
+		assert_non_null(strstr(spawned.out.data, i ? "\"exceeded\": true" : "EXCEEDED"));
+		spawned_done(&spawned);
+	}
+	assert_fails(SPAWN("compare", before, TINY, "--fail-if", "energy>+3%"), 1, "cannot be decided");
+	assert_fails(SPAWN("compare", before, after, "--power-a", "p.csv"), 2, "is a report already");
+	assert_fails(SPAWN("compare", before, "no-such-file.json"), 1, "no-such-file.json");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(help_lists_every_command_and_each_has_its_own),
+		cmocka_unit_test(wrong_usage_exits_2_and_says_what_is_wrong),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
+		cmocka_unit_test(partial_takes_what_is_whole_and_says_so),
+		cmocka_unit_test(a_full_disk_is_a_failure_and_not_silence),
+		cmocka_unit_test(what_cannot_be_written_leaves_the_old_file_alone),
+		cmocka_unit_test(the_form_follows_the_extension_and_a_folder_gets_a_file),
+		cmocka_unit_test(json_on_stdout_parses_and_is_the_same_twice),
+		cmocka_unit_test(no_line_is_wider_than_80_columns_and_none_is_coloured),
+		cmocka_unit_test(the_first_screen_has_24_lines_at_most),
+		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

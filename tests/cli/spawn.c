@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spawn.h"
+
+#include "cmocka_all.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORD_LIMIT = 32 };
+
+static void become(const struct spawn *spawn, int out, int err)
+{
+	const char *arguments[WORD_LIMIT + 2] = {"kwhy"};
+
+	for (size_t i = 0; i < WORD_LIMIT && spawn->words[i]; i++)
+		arguments[i + 1] = spawn->words[i];
+	unsetenv("NO_COLOR");
+	setenv("KWHY_PROFILES", KWHY_SOURCE_DIR "/profiles", 1);
+	if (spawn->environment)
+		putenv((char *)spawn->environment);
+	if (spawn->folder && chdir(spawn->folder))
+		_exit(126);
+	if (spawn->stdout_to)
+		out = open(spawn->stdout_to, O_WRONLY);
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+		_exit(126);
+	execv(KWHY_PROGRAM, (char *const *)arguments);
+	_exit(127);
+}
+
+/* Reads both pipes until both are closed. */
+static void gather(int out, int err, struct spawned *spawned)
+{
+	struct pollfd pipes[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
+	struct kwhy_text *texts[2] = {&spawned->out, &spawned->err};
+	char buffer[4096];
+
+	while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
+		assert_true(poll(pipes, 2, -1) > 0);
+		for (size_t i = 0; i < 2; i++) {
+			ssize_t got;
+
+			if (pipes[i].fd < 0 || !pipes[i].revents)
+				continue;
+			got = read(pipes[i].fd, buffer, sizeof(buffer));
+			if (got > 0)
+				kwhy_text_add_bytes(texts[i], buffer, (size_t)got);
+			else
+				pipes[i].fd = -1;
+		}
+	}
+}
+
+struct spawned spawn_run(const struct spawn *spawn)
+{
+	struct spawned spawned = {.exit = -1};
+	int out[2], err[2], status = 0;
+	pid_t child;
+
+	kwhy_text_add(&spawned.out, "");
+	kwhy_text_add(&spawned.err, "");
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(err, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		become(spawn, out[1], err[1]);
+	close(out[1]);
+	close(err[1]);
+	gather(out[0], err[0], &spawned);
+	close(out[0]);
+	close(err[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status))
+		spawned.exit = WEXITSTATUS(status);
+	return spawned;
+}
+
+void spawned_done(struct spawned *spawned)
+{
+	kwhy_text_done(&spawned->out);
+	kwhy_text_done(&spawned->err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_GOLDEN_SCHEMA_CHECK_H
+#define KWHY_TESTS_GOLDEN_SCHEMA_CHECK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Does `value` keep to `schema`? Knows the part of JSON Schema 2020-12 that report.schema.json uses: type,
+ * enum, pattern, minimum, required, properties, items, $ref into $defs of `root`. A keyword beyond these is a
+ * failure too, so that none is ignored. On failure `why` says what and where.
+ */
+bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t why_bytes);
+
+#endif

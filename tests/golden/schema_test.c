@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../cli/spawn.h"
+#include "cmocka_all.h"
+#include "schema_check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DATA KWHY_SOURCE_DIR "/../shared/data"
+
+static json_t *load_schema(void)
+{
+	json_error_t where;
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/report.schema.json", 0, &where);
+
+	if (!schema)
+		fail_msg("report.schema.json line %d: %s", where.line, where.text);
+	return schema;
+}
+
+/* Runs the words, checks what comes out, and gives the document. */
+static json_t *assert_keeps_to_schema(const char *const *words)
+{
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
+	json_t *schema = load_schema(), *report;
+	json_error_t where;
+	char why[600];
+
+	assert_int_equal(spawned.exit, 0);
+	report = json_loadb(spawned.out.data, spawned.out.length, 0, &where);
+	if (!report)
+		fail_msg("line %d: %s", where.line, where.text);
+	if (!schema_check(schema, schema, report, why, sizeof(why)))
+		fail_msg("%s", why);
+	json_decref(schema);
+	spawned_done(&spawned);
+	return report;
+}
+
+#define KEEPS(...) assert_keeps_to_schema((const char *const[]){"report", "--json", __VA_ARGS__, NULL})
+
+static json_int_t sum_of(const json_t *rows, const char *key)
+{
+	json_int_t sum = 0;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row) sum += json_integer_value(json_object_get(row, key));
+	return sum;
+}
+
+/* The books: accounts sum to attributed, attributed is what was measured, layers sum to it. */
+static void assert_balance(const json_t *report)
+{
+	size_t i;
+	json_t *device;
+
+	json_array_foreach(json_object_get(report, "devices"), i, device)
+	{
+		const json_t *energy = json_object_get(device, "energy");
+		json_int_t attributed = json_integer_value(json_object_get(energy, "attributed_nj"));
+
+		if (!json_is_object(energy))
+			continue;
+		assert_true(sum_of(json_object_get(device, "accounts"), "gross_nj") == attributed);
+		if (!json_is_true(json_object_get(energy, "modelled")))
+			assert_true(json_integer_value(json_object_get(energy, "measured_nj")) == attributed);
+	}
+}
+
+static void assert_time_sums(const json_t *report)
+{
+	static const char *const busy[] = {
+		"compute_ns", "collective_ns", "copy_ns", "memset_ns", "overlap_ns"};
+	size_t i;
+	json_t *device;
+
+	json_array_foreach(json_object_get(report, "devices"), i, device)
+	{
+		const json_t *time = json_object_get(device, "time");
+		json_int_t sum = 0;
+
+		for (size_t j = 0; j < 5; j++)
+			sum += json_integer_value(json_object_get(time, busy[j]));
+		assert_true(sum == json_integer_value(json_object_get(time, "busy_ns")));
+		assert_true(sum + json_integer_value(json_object_get(time, "idle_ns")) ==
+			json_integer_value(json_object_get(time, "span_ns")));
+	}
+}
+
+static void a_hand_made_trace_gives_what_the_schema_says(void **state)
+{
+	json_t *report = KEEPS(KWHY_SOURCE_DIR "/tests/golden/tiny.csv");
+
+	(void)state;
+	assert_time_sums(report);
+	json_decref(report);
+	report = KEEPS(KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "--assume-power", "150", "--price", "0.3");
+	assert_balance(report);
+	json_decref(report);
+}
+
+static void measured_runs_give_what_the_schema_says_and_balance(void **state)
+{
+	static const char *const runs[][2] = {{"h200-decode/trace.json.gz", "h200-decode/power.csv"},
+		{"h200-train/trace.json.gz", "h200-train/power.csv"},
+		{"h200-mix-burst/activities.csv", "h200-mix-burst/power.csv"}};
+
+	(void)state;
+	if (access(DATA "/h200-decode/trace.json.gz", R_OK))
+		skip();
+	for (size_t i = 0; i < 3; i++) {
+		char trace[512], power[512];
+		json_t *report;
+
+		snprintf(trace, sizeof(trace), DATA "/%s", runs[i][0]);
+		snprintf(power, sizeof(power), DATA "/%s", runs[i][1]);
+		report = KEEPS(trace, "--power", power, "--intensity", "400");
+		assert_balance(report);
+		assert_time_sums(report);
+		json_decref(report);
+	}
+}
+
+static void real_traces_give_what_the_schema_says(void **state)
+{
+	static const char *const traces[] = {"kineto-a100-nccl.json.gz", "kineto-bare-list.json.gz",
+		"kineto-mi300-resnet.json.gz", "kineto-v100-2021-format.json.gz", "nsys-2xh100-before.sqlite",
+		"nsys-a100-cloverleaf.sqlite", "nsys-gtx1060-concurrent.sqlite"};
+
+	(void)state;
+	if (access(DATA "/traces/kineto-a100-nccl.json.gz", R_OK))
+		skip();
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		char trace[512];
+		json_t *report;
+
+		snprintf(trace, sizeof(trace), DATA "/traces/%s", traces[i]);
+		report = KEEPS(trace);
+		assert_time_sums(report);
+		json_decref(report);
+	}
+}
+
+static void the_check_itself_finds_what_breaks_the_schema(void **state)
+{
+	static const char *const breaks[] = {"{\"schema\":\"kwhy.report/2\"}", "{\"schema\":null}", "[]",
+		"{\"window\":{\"origin_unix_ns\":5}}", "{\"window\":{\"origin_unix_ns\":\"x\"}}",
+		"{\"devices\":[{\"accounts\":[{\"count\":-1}]}]}"};
+	json_t *report = KEEPS(KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), *schema = load_schema();
+	char why[600];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(breaks) / sizeof(breaks[0]); i++) {
+		json_t *broken = json_loads(breaks[i], 0, NULL), *copy = json_deep_copy(report);
+
+		if (json_is_object(broken))
+			json_object_update(copy, broken);
+		assert_false(schema_check(
+			schema, schema, json_is_object(broken) ? copy : broken, why, sizeof(why)));
+		json_decref(broken);
+		json_decref(copy);
+	}
+	json_object_del(report, "steps");
+	assert_false(schema_check(schema, schema, report, why, sizeof(why)));
+	assert_non_null(strstr(why, "steps"));
+	json_decref(report);
+	json_decref(schema);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hand_made_trace_gives_what_the_schema_says),
+		cmocka_unit_test(measured_runs_give_what_the_schema_says_and_balance),
+		cmocka_unit_test(real_traces_give_what_the_schema_says),
+		cmocka_unit_test(the_check_itself_finds_what_breaks_the_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
