@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int compare(const struct kwhy_mark *a, const struct kwhy_mark *b)
@@ -60,4 +61,15 @@ size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t 
 			high = middle;
 	}
 	return low;
+}
+
+size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near)
+{
+	struct kwhy_mark wanted = {scope, time_ns};
+	bool from = *near == 0 || compare(&marks->items[*near - 1], &wanted) <= 0;
+	bool to = *near == marks->count || compare(&wanted, &marks->items[*near]) < 0;
+
+	if (!from || !to)
+		*near = kwhy_marks_up_to(marks, scope, time_ns);
+	return *near;
 }

@@ -29,4 +29,7 @@ void kwhy_marks_done(struct kwhy_marks *marks);
 /* Marks that come before this one or are it; marks of all scopes counted. */
 size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns);
 
+/* The same where the answer is often *near, that of the call before. */
+size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
+
 #endif

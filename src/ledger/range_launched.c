@@ -20,6 +20,7 @@ struct launches {
 	struct kwhy_marks marks;
 	struct bin *bins; /* [marks.count + 1] */
 	bool used[SCOPE_COUNT];
+	size_t near[SCOPE_COUNT]; /* bin of the launch before */
 	bool metered; /* some device's energy is known; else that of nothing is not known either */
 };
 
@@ -84,8 +85,8 @@ static void add_activity(struct launches *launches, uint32_t row, double energy_
 
 		if (!launches->used[scope])
 			continue;
-		bin = &launches->bins[kwhy_marks_up_to(
-			&launches->marks, id, recording->calls.start_ns[call])];
+		bin = &launches->bins[kwhy_marks_up_to_near(
+			&launches->marks, id, recording->calls.start_ns[call], &launches->near[scope])];
 		bin->activity_count++;
 		bin->device_ns += (uint64_t)(rows->end_ns[row] - rows->start_ns[row]);
 		bin->unknown_energy_count += isnan(energy_nj);
