@@ -216,7 +216,7 @@ enum kwhy_range_kind kwhy_range_kind_of(const char *name, enum kwhy_range_kind o
 		size_t length = strlen(words[i]);
 		const char *number = name + length;
 
-		if (strncasecmp(name, words[i], length))
+		if (strncasecmp(name, words[i], length) != 0)
 			continue;
 		number += strspn(number, "#_-: ");
 		if (number[strspn(number, "0123456789")] == '\0')

@@ -262,6 +262,22 @@ static void a_line_without_end_is_refused_without_reading_the_file_into_memory(v
 	free(text);
 }
 
+static void more_streams_than_any_program_has_are_refused(void **state)
+{
+	struct kwhy_recording *recording = empty_recording();
+	size_t rows = 65537, size = rows * 40 + 200, length;
+	char *text = malloc(size);
+
+	(void)state;
+	assert_non_null(text);
+	length = (size_t)snprintf(text, size, HEADER);
+	for (size_t i = 0; i < rows; i++)
+		length += (size_t)snprintf(text + length, size - length, "kernel,k,0,%zu,1,2,,,\n", i);
+	refused(import_bytes(recording, text, length, false), "more than 65536 streams");
+	kwhy_recording_free(recording);
+	free(text);
+}
+
 static void partial_skips_and_counts_what_cannot_be_used(void **state)
 {
 	static const char text[] = HEADER
@@ -389,6 +405,7 @@ int main(void)
 		cmocka_unit_test(files_on_different_clocks_are_not_mixed),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_line_its_column_and_a_cure),
 		cmocka_unit_test(a_line_without_end_is_refused_without_reading_the_file_into_memory),
+		cmocka_unit_test(more_streams_than_any_program_has_are_refused),
 		cmocka_unit_test(partial_skips_and_counts_what_cannot_be_used),
 		cmocka_unit_test(
 			rows_go_over_the_edges_of_the_window_and_a_damaged_file_keeps_its_whole_rows),
