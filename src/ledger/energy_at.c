@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/ledger.h"
+
+#include <math.h>
+
+/* The piece of the curve that holds time_ns; the count where none does. */
+static size_t piece_at(const struct kwhy_energy_curve *curve, int64_t time_ns)
+{
+	size_t low = 0, high = curve->count;
+
+	if (curve->count == 0 || time_ns < curve->edge_ns[0] || time_ns >= curve->edge_ns[curve->count])
+		return curve->count;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (curve->edge_ns[middle] <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Nanoseconds of a stretch, each times metered over modelled; where nothing was metered, the model's. */
+static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
+{
+	double sum_ns = (double)end_ns - (double)start_ns;
+	size_t piece = piece_at(curve, start_ns);
+
+	if (piece == curve->count && curve->count > 0 && start_ns < curve->edge_ns[0])
+		piece = 0;
+	for (; piece < curve->count && curve->edge_ns[piece] < end_ns; piece++) {
+		int64_t from_ns = curve->edge_ns[piece], to_ns = curve->edge_ns[piece + 1];
+
+		from_ns = from_ns < start_ns ? start_ns : from_ns;
+		to_ns = to_ns > end_ns ? end_ns : to_ns;
+		if (to_ns > from_ns && !isnan(curve->scale[piece]))
+			sum_ns += (curve->scale[piece] - 1) * (double)(to_ns - from_ns);
+	}
+	return sum_ns;
+}
+
+double kwhy_ledger_activity_nj(
+	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity)
+{
+	uint32_t device = kwhy_recording_device_of(recording, activity);
+	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	size_t row = activity - recording->activities.first[device];
+	uint32_t class;
+
+	if (!books->energy.known)
+		return NAN;
+	class = books->accounts[books->account_of[row]].power_class;
+	if (class == KWHY_NONE)
+		return NAN;
+	return books->classes[class].power_w *
+		scaled_ns(&books->curve, recording->activities.start_ns[activity],
+			recording->activities.end_ns[activity]);
+}
+
+double kwhy_ledger_idle_nj(
+	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_device_ledger *books = &ledger->devices[device];
+
+	if (!books->energy.known || end_ns < start_ns)
+		return NAN;
+	return books->energy.context_idle_w * scaled_ns(&books->curve, start_ns, end_ns);
+}
