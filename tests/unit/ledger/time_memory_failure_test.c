@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/ledger/build.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
+static long left_until_failure = -1;
+static bool failed;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool fails_now(void)
+{
+	if (left_until_failure < 0 || left_until_failure-- > 0)
+		return false;
+	failed = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+static void add_readings(struct kwhy_recording *recording)
+{
+	const struct kwhy_memory_point point = {.time_ns = 40, .allocated_bytes = 5, .reserved_bytes = 9};
+
+	for (int64_t i = 0; i < 3; i++) {
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_SAMPLE, 0, 0, 900 * i, 100000, &build_error));
+		OK(kwhy_recording_add_reading(recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, 900 * i,
+			9000000000 - i, &build_error));
+	}
+	OK(kwhy_recording_add_memory(recording, &point, &build_error));
+}
+
+/* Something of every kind that the ledger keeps books of, on two devices. */
+static struct kwhy_recording *build_rich(void)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t stream = build_stream(recording, build_device(recording, 1), 0, 8);
+	char name[24];
+
+	for (uint32_t i = 0; i < 400; i++) {
+		int64_t at_ns = 10 * (int64_t)i;
+
+		snprintf(name, sizeof(name), "kernel %u", i);
+		build_kernel(recording, stream, at_ns, at_ns + (i % 20 ? 5 : 300), name);
+		build_h2d(recording, 0, at_ns, at_ns + 4, (uint64_t)1 << i % 40, "");
+		build_call(recording, 0, at_ns + 5, at_ns + 6, "cudaLaunchKernel", i);
+		build_launched(recording, 0, at_ns + 7, at_ns + 9, i);
+		build_range(recording, i % 2 ? 0 : KWHY_NONE, at_ns, at_ns + 50, name,
+			i % 3 ? KWHY_RANGE_NVTX : KWHY_RANGE_STEP);
+	}
+	add_readings(recording);
+	OK(kwhy_recording_finish(recording, &build_error));
+	return recording;
+}
+
+/* Makes the ledger once; false where it was refused. */
+static bool try_ledger(const struct kwhy_recording *recording, long failure)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger = NULL;
+	enum kwhy_status status;
+
+	failed = false;
+	left_until_failure = failure;
+	status = kwhy_ledger_new(recording, &options, &ledger, &build_error);
+	left_until_failure = -1;
+	if (status == KWHY_OK)
+		assert_true(ledger->range_count > 200 && ledger->step_count > 100 && ledger->host_count == 1);
+	else
+		assert_true(status == KWHY_E_MEMORY && !ledger);
+	kwhy_ledger_free(ledger);
+	return status == KWHY_OK;
+}
+
+static void whichever_allocation_fails_it_is_said_and_no_ledger_is_left(void **state)
+{
+	struct kwhy_recording *recording = build_rich();
+	long failures = 0;
+
+	(void)state;
+	assert_true(try_ledger(recording, -1));
+	for (failed = true; failed; failures++)
+		assert_true(try_ledger(recording, failures) != failed);
+	assert_true(failures > 60);
+	kwhy_recording_free(recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whichever_allocation_fails_it_is_said_and_no_ledger_is_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
