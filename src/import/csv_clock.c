@@ -9,7 +9,7 @@
 enum { CLOCK_NAME_BYTES = 64 };
 
 static const int64_t second_ns = 1000000000;
-static const int64_t year_ns = 366 * INT64_C(86400) * 1000000000;
+static const int64_t farthest_ns = INT64_MAX / 4; /* so that differences of placed times do not overflow */
 
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
 {
@@ -85,25 +85,34 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 	return KWHY_OK;
 }
 
-/* Says which of two files has the wrong unit where the magnitudes tell. */
-static enum kwhy_status far_away(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
-	size_t column, int64_t time, struct kwhy_error *error)
+/* Where the magnitudes of two files tell that one of them is in another unit, the words for it. */
+static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {
 	const char *unit = clock->name ? NULL : kwhy_csv_unix_unit(time);
-	const char *other_unit = clock->name ? NULL : kwhy_csv_unix_unit(clock->recording->origin_unix_ns);
-	char words[160];
+	const char *before = clock->name ? NULL : kwhy_csv_unix_unit(clock->recording->origin_unix_ns);
 
 	if (unit)
-		snprintf(words, sizeof(words), "looks like Unix time in %s; write nanoseconds", unit);
-	else if (other_unit)
-		snprintf(words, sizeof(words),
+		snprintf(words, size, "looks like Unix time in %s; write nanoseconds", unit);
+	else if (before)
+		snprintf(words, size,
 			"is Unix time in nanoseconds, but times before it look like %s; write nanoseconds "
 			"there",
-			other_unit);
-	else
-		snprintf(words, sizeof(words),
-			"is more than a year from the start of the recording; correct it");
-	return kwhy_csv_fail(csv, column, error, words);
+			before);
+	return unit || before ? words : NULL;
+}
+
+static enum kwhy_status place_far(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
+	size_t column, int64_t time, struct kwhy_error *error)
+{
+	char buffer[160];
+	const char *words = other_unit(clock, time, buffer, sizeof(buffer));
+
+	if (words)
+		return kwhy_csv_fail(csv, column, error, words);
+	if (clock->keeps_far)
+		return KWHY_OK;
+	return kwhy_csv_fail(
+		csv, column, error, "is more than a year from the start of the recording; correct it");
 }
 
 enum kwhy_status kwhy_csv_clock_place(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
@@ -114,11 +123,15 @@ enum kwhy_status kwhy_csv_clock_place(struct kwhy_csv_clock *clock, const struct
 
 	if (status)
 		return status;
-	if (__builtin_sub_overflow(time, clock->recording->origin_unix_ns, &relative_ns) ||
-		relative_ns > year_ns || relative_ns < -year_ns)
-		return far_away(clock, csv, column, time, error);
-	*out_ns = relative_ns;
-	return KWHY_OK;
+	if (__builtin_sub_overflow(time, clock->recording->origin_unix_ns, &relative_ns))
+		relative_ns = time < 0 ? INT64_MIN : INT64_MAX;
+	if (relative_ns > KWHY_CSV_YEAR_NS || relative_ns < -KWHY_CSV_YEAR_NS)
+		status = place_far(clock, csv, column, time, error);
+	if (relative_ns > farthest_ns || relative_ns < -farthest_ns)
+		relative_ns = relative_ns < 0 ? -farthest_ns : farthest_ns;
+	if (!status)
+		*out_ns = relative_ns;
+	return status;
 }
 
 enum kwhy_status kwhy_csv_clock_read(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,

@@ -10,11 +10,14 @@
  * at or below its first time. Files of one recording must use one clock: Unix time, or the one that all of
  * them name in a line "# clock other NAME".
  */
+#define KWHY_CSV_YEAR_NS (366 * INT64_C(86400) * 1000000000)
+
 struct kwhy_csv_clock {
 	struct kwhy_recording *recording;
 	const char *name; /* of the clock; NULL: Unix time */
 	bool chooses;	  /* the recording has no origin yet */
 	bool started;	  /* a time was placed */
+	bool keeps_far;	  /* times more than a year away are placed, too: the caller judges them */
 };
 
 /* Before the file's source is added to the recording. */

@@ -114,7 +114,10 @@ static enum kwhy_status begin(struct kwhy_nsys *nsys, const char *path, struct k
 static enum kwhy_status finish(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = nsys->recording;
-	enum kwhy_status status = kwhy_nsys_memory_finish(nsys, error);
+	enum kwhy_status status = kwhy_nsys_devices_sort(nsys, error);
+
+	if (!status)
+		status = kwhy_nsys_memory_finish(nsys, error);
 
 	recording->sources[nsys->tracks.source].events = nsys->tally.rows;
 	for (size_t i = nsys->first_process; i < recording->process_count; i++) {
@@ -142,6 +145,8 @@ static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *
 	struct kwhy_nsys nsys = {.recording = recording, .options = options, .rank = KWHY_NONE};
 	enum kwhy_status status;
 
+	nsys.first_device = recording->device_count;
+	nsys.first_stream = recording->stream_count;
 	nsys.activities_before = recording->activities.count;
 	nsys.first_process = (uint32_t)recording->process_count;
 	status = kwhy_nsys_db_open(path, &nsys.db, error);

@@ -39,7 +39,7 @@ struct kwhy_nsys {
 	uint32_t world_size;	/* 0: unknown */
 	int64_t shift_ns;	/* from the session's start to the recording's origin */
 	uint32_t first_process; /* index of the first process that this export adds */
-	size_t activities_before;
+	size_t first_device, first_stream, activities_before;
 
 	/* StringIds, asked one by one: by id or, where ids are no key, by the row that has them */
 	struct kwhy_nsys_rows strings;
@@ -75,6 +75,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const st
 	uint32_t process, int64_t ordinal, uint32_t *out_device, struct kwhy_error *error);
 /* Its number among physical devices: the trace's index. */
 int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ordinal);
+
+/* Puts the devices of this export in the order of their numbers; after all rows, before the memory is summed.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_sort(struct kwhy_nsys *nsys, struct kwhy_error *error);
 
 /* nsys_meta.c: versions, origin of time and rank; before anything else. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_meta_read(

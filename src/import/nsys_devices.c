@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Figures of the devices; the table had another name before, and columns came and went. */
@@ -214,4 +215,46 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys
 	if (!status && nsys->tracks.devices.count > before)
 		describe(nsys, &nsys->recording->devices[*out_device]);
 	return status;
+}
+
+/* Where the devices from `first` on belong when they are in the order of their numbers. */
+static void rank_devices(const struct kwhy_recording *recording, size_t first, uint32_t *place)
+{
+	for (size_t i = first; i < recording->device_count; i++) {
+		place[i] = (uint32_t)first;
+		for (size_t other = first; other < recording->device_count; other++)
+			place[i] += recording->devices[other].index < recording->devices[i].index;
+	}
+}
+
+static void move_devices(struct kwhy_nsys *nsys, const uint32_t *place, struct kwhy_device *scratch)
+{
+	struct kwhy_recording *recording = nsys->recording;
+
+	for (size_t i = nsys->first_device; i < recording->device_count; i++)
+		scratch[place[i]] = recording->devices[i];
+	for (size_t i = nsys->first_device; i < recording->device_count; i++)
+		recording->devices[i] = scratch[i];
+	for (size_t i = nsys->first_stream; i < recording->stream_count; i++)
+		if (recording->streams[i].device >= nsys->first_device)
+			recording->streams[i].device = place[recording->streams[i].device];
+	for (size_t i = 0; i < nsys->memory_count; i++)
+		if (nsys->memory[i].device >= nsys->first_device)
+			nsys->memory[i].device = place[nsys->memory[i].device];
+}
+
+enum kwhy_status kwhy_nsys_devices_sort(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	size_t count = nsys->recording->device_count;
+	struct kwhy_device *scratch = calloc(count + 1, sizeof(*scratch));
+	uint32_t *place = calloc(count + 1, sizeof(*place));
+	bool made = scratch && place;
+
+	if (made) {
+		rank_devices(nsys->recording, nsys->first_device, place);
+		move_devices(nsys, place, scratch);
+	}
+	free(scratch);
+	free(place);
+	return made ? KWHY_OK : kwhy_fail_memory(error, "devices");
 }

@@ -214,10 +214,14 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 {
 	if (reader->elsewhere == 0)
 		return kwhy_fail(error, KWHY_E_INPUT, "%s holds no readings; record power again", path);
+	if (reader->recording->device_count == 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s holds readings of device %" PRId32 ", and the trace shows no device", path,
+			reader->absent_index);
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s holds readings of device %" PRId32 " and others that the trace does not show; correct "
-		"its column \"device\" to the trace's numbers",
-		path, reader->absent_index);
+		"%s holds no readings of what the trace shows: they are of device %" PRId32
+		", its first is %" PRId32 "; write the trace's numbers in its column \"device\"",
+		path, reader->absent_index, reader->recording->devices[0].index);
 }
 
 static enum kwhy_status close_books(struct reader *reader, const char *path, struct kwhy_error *error)
@@ -252,6 +256,7 @@ enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char 
 	reader->recording = recording;
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
+	reader->clock.keeps_far = !reader->clock.chooses; /* so that both windows can be told */
 	status = kwhy_csv_open(&csv_options, &reader->csv, error);
 	if (!status)
 		status = read_items(reader, error);

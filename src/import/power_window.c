@@ -66,14 +66,14 @@ static enum kwhy_status refuse(const struct kwhy_power_window *power, const stru
 	int64_t apart_ns = power->start_ns > work->end_ns ? power->start_ns - work->end_ns
 							  : work->start_ns - power->end_ns;
 	const char *unit = unit_mistake(recording, power->start_ns, work->start_ns);
-	char texts[4][KWHY_UTC_BYTES], apart[KWHY_QUANTITY_BYTES];
+	char texts[4][KWHY_UTC_BYTES], apart[KWHY_UTC_BYTES];
 
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s does not overlap the trace: power from %s to %s, activity from %s to %s, %s apart; %s",
 		path, kwhy_utc_text(texts[0], recording, power->start_ns),
 		kwhy_utc_text(texts[1], recording, power->end_ns),
 		kwhy_utc_text(texts[2], recording, work->start_ns),
-		kwhy_utc_text(texts[3], recording, work->end_ns), kwhy_quantity_time(apart, apart_ns),
+		kwhy_utc_text(texts[3], recording, work->end_ns), kwhy_utc_distance(apart, apart_ns),
 		unit ? unit : "use the files of one run, with both clocks on the same time");
 }
 
@@ -94,14 +94,30 @@ static enum kwhy_status note_overlap(const struct kwhy_power_window *power,
 		kwhy_quantity_percent(share, (double)(end_ns - start_ns) / (double)span_ns));
 }
 
+/* Some readings are of the trace's time, others of another age: a clock was set, or files were joined. */
+static enum kwhy_status check_length(const struct kwhy_power_window *power,
+	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
+{
+	char texts[2][KWHY_UTC_BYTES];
+
+	if (power->end_ns - power->start_ns <= KWHY_POWER_WINDOW_MAX_NS)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s holds readings from %s to %s, more than a year; remove those that are not of this run",
+		path, kwhy_utc_text(texts[0], recording, power->start_ns),
+		kwhy_utc_text(texts[1], recording, power->end_ns));
+}
+
 enum kwhy_status kwhy_power_window_check(const struct kwhy_power_window *window,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_power_window work = work_window(recording);
+	enum kwhy_status status;
 
 	if (!work.known || !window->known)
 		return KWHY_OK;
 	if (window->start_ns > work.end_ns || window->end_ns < work.start_ns)
 		return refuse(window, &work, recording, path, error);
-	return note_overlap(window, &work, recording, path, error);
+	status = check_length(window, recording, path, error);
+	return status ? status : note_overlap(window, &work, recording, path, error);
 }

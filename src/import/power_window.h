@@ -4,6 +4,8 @@
 
 #include "model/recording.h"
 
+#define KWHY_POWER_WINDOW_MAX_NS (366 * INT64_C(86400) * 1000000000)
+
 /* When power was read; zero-initialise. Times of the recording. */
 struct kwhy_power_window {
 	int64_t start_ns, end_ns;

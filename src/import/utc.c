@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/utc.h"
 
-#include <inttypes.h>
+#include "base/quantity.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -26,5 +27,19 @@ const char *kwhy_utc_text(
 	}
 	length = strftime(out, KWHY_UTC_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
 	snprintf(out + length, KWHY_UTC_BYTES - length, ".%03d UTC", milliseconds);
+	return out;
+}
+
+const char *kwhy_utc_distance(char out[KWHY_UTC_BYTES], int64_t distance_ns)
+{
+	double seconds = (double)distance_ns * 1e-9;
+	char quantity[KWHY_QUANTITY_BYTES];
+
+	if (seconds >= 2 * 86400)
+		snprintf(out, KWHY_UTC_BYTES, "%.1f days", seconds / 86400);
+	else if (seconds >= 1000)
+		snprintf(out, KWHY_UTC_BYTES, "%.2f h", seconds / 3600);
+	else
+		snprintf(out, KWHY_UTC_BYTES, "%s", kwhy_quantity_time(quantity, distance_ns));
 	return out;
 }

@@ -13,4 +13,7 @@
 const char *kwhy_utc_text(
 	char out[KWHY_UTC_BYTES], const struct kwhy_recording *recording, int64_t relative_ns);
 
+/* A distance that may be long: "8.00 s", "1.63 h", "12.4 days". */
+const char *kwhy_utc_distance(char out[KWHY_UTC_BYTES], int64_t distance_ns);
+
 #endif

@@ -195,6 +195,23 @@ static void ordinals_of_processes_are_mapped_to_physical_devices(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void devices_stand_in_the_order_of_their_numbers(void **state)
+{
+	struct kwhy_recording *recording = finished(STRINGS START KERNELS KERNEL("1", "2", "5", "1", PID, "1")
+			KERNEL("3", "4", "0", "1", PID, "1") KERNEL("5", "6", "3", "1", PID, "1"));
+	static const int32_t indexes[] = {0, 3, 5};
+	static const int64_t starts_ns[] = {3, 5, 1};
+
+	(void)state;
+	for (uint32_t device = 0; device < 3; device++) {
+		size_t row = recording->activities.first[device];
+
+		assert_int_equal(recording->devices[device].index, indexes[device]);
+		assert_int_equal(recording->activities.start_ns[row], starts_ns[device]);
+	}
+	kwhy_recording_free(recording);
+}
+
 static void copies_and_memsets_keep_their_kinds_sizes_and_ends(void **state)
 {
 	struct kwhy_recording *recording = finished(
@@ -560,6 +577,7 @@ int main(void)
 		cmocka_unit_test(only_versions_are_cut_from_the_names_of_calls),
 		cmocka_unit_test(columns_that_a_version_lacks_are_unknown),
 		cmocka_unit_test(ordinals_of_processes_are_mapped_to_physical_devices),
+		cmocka_unit_test(devices_stand_in_the_order_of_their_numbers),
 		cmocka_unit_test(copies_and_memsets_keep_their_kinds_sizes_and_ends),
 		cmocka_unit_test(graph_launches_are_rows_of_their_own_and_open_ones_are_left_out),
 		cmocka_unit_test(nvtx_ranges_have_their_text_or_its_number_and_marks_are_none),

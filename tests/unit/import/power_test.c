@@ -70,6 +70,25 @@ static void power_of_another_time_is_refused_with_both_windows(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void power_of_another_year_is_refused_with_both_windows_too(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	refused(import_power(recording,
+			POWER
+			"1695245144000000000,0,nvml.sample_mw,1\n1695245145250000000,0,nvml.sample_mw,2\n",
+			false),
+		"power from 2023-09-20 21:25:44.000 UTC to 2023-09-20 21:25:45.250 UTC, activity from "
+		"2026-11-21 07:12:14.000 UTC to 2026-11-21 07:12:16.000 UTC, 1157.4 days apart");
+	refused(import_power(recording,
+			POWER
+			"1695245144000000000,0,nvml.sample_mw,1\n1795245135250000000,0,nvml.sample_mw,2\n",
+			false),
+		"more than a year; remove those that are not of this run");
+	kwhy_recording_free(recording);
+}
+
 static void power_that_covers_a_part_is_taken_and_noted(void **state)
 {
 	struct kwhy_recording *recording = two_seconds();
@@ -156,7 +175,7 @@ static void readings_of_devices_that_the_trace_does_not_show_are_left_out_and_no
 	kwhy_recording_free(recording);
 	recording = two_seconds();
 	refused(import_power(recording, POWER "1795245135000000000,7,nvml.sample_mw,1\n", false),
-		"readings of device 7 and others that the trace does not show");
+		"they are of device 7, its first is 0");
 	refused(import_power(recording, POWER, false), "holds no readings");
 	kwhy_recording_free(recording);
 }
@@ -221,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_clock),
 		cmocka_unit_test(power_of_another_time_is_refused_with_both_windows),
+		cmocka_unit_test(power_of_another_year_is_refused_with_both_windows_too),
 		cmocka_unit_test(power_that_covers_a_part_is_taken_and_noted),
 		cmocka_unit_test(a_wrong_unit_of_time_is_named_and_so_is_the_file_that_has_it),
 		cmocka_unit_test(on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too),
