@@ -258,12 +258,11 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 
 static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)
 {
-	enum kwhy_status status;
+	enum kwhy_status status = item == KWHY_CSV_COMMENT
+		? kwhy_csv_comments_read(&reader->comments, reader->csv, error)
+		: read_row(reader, error);
 
-	if (item == KWHY_CSV_COMMENT)
-		return kwhy_csv_comments_read(&reader->comments, reader->csv, error);
-	reader->rows++;
-	status = read_row(reader, error);
+	reader->rows += item == KWHY_CSV_ROW;
 	if (status != KWHY_E_INPUT || !reader->options->partial)
 		return status;
 	reader->recording->lost.skipped_events++;

@@ -185,12 +185,10 @@ static enum kwhy_status read_comment(struct reader *reader, struct kwhy_error *e
 
 static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)
 {
-	enum kwhy_status status;
+	enum kwhy_status status = item == KWHY_CSV_COMMENT ? read_comment(reader, error)
+							   : read_row(reader, error);
 
-	if (item == KWHY_CSV_COMMENT)
-		return read_comment(reader, error);
-	reader->rows++;
-	status = read_row(reader, error);
+	reader->rows += item == KWHY_CSV_ROW;
 	if (status != KWHY_E_INPUT || !reader->options->partial)
 		return status;
 	reader->recording->lost.skipped_events++;

@@ -280,15 +280,15 @@ static void more_streams_than_any_program_has_are_refused(void **state)
 
 static void partial_skips_and_counts_what_cannot_be_used(void **state)
 {
-	static const char text[] = HEADER
-		"kernel,a,0,7,1,2,,,\nkernel,b,0,7,5,4,,,\nnothing\n"
+	static const char text[] =
+		"# device 0 sms=x\n" HEADER "kernel,a,0,7,1,2,,,\nkernel,b,0,7,5,4,,,\nnothing\n"
 		"kernle,c,0,7,5,6,,,\nkernel,d,0,7,x,6,,,\nkernel,e,0,7,7,8,,,\nkernel,f,0";
 	struct kwhy_recording *recording = empty_recording();
 
 	(void)state;
 	OK(import_bytes(recording, text, strlen(text), true));
 	assert_int_equal(recording->activities.count, 2);
-	assert_int_equal(recording->lost.skipped_events, 5);
+	assert_int_equal(recording->lost.skipped_events, 6);
 	assert_int_equal(recording->sources[0].events, 7);
 	assert_true(recording->lost.truncated);
 	assert_non_null(note_of(recording, "truncated"));
