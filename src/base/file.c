@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,51 @@ enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t len
 	} else {
 		status = write_beside(
 			path, target ? target : path, mode_for(exists ? &old : NULL), bytes, length, error);
+	}
+	free(target);
+	return status;
+}
+
+static enum kwhy_status make_beside(const char *path, const char *target, mode_t mode,
+	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
+{
+	char *beside;
+	enum kwhy_status status = KWHY_OK;
+	int fd;
+
+	if (asprintf(&beside, "%s.XXXXXX", target) < 0)
+		return kwhy_fail_memory(error, "a file name");
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0) {
+		status = fail_write(path, error);
+	} else {
+		if (write_open(fd, NULL, 0, &mode))
+			status = fail_write(path, error);
+		if (!status)
+			status = write_it(context, beside, error);
+		if (!status && rename(beside, target))
+			status = fail_write(path, error);
+		if (status)
+			unlink(beside);
+	}
+	free(beside);
+	return status;
+}
+
+enum kwhy_status kwhy_file_make(
+	const char *path, kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
+{
+	struct stat old;
+	bool exists = stat(path, &old) == 0;
+	char *target = exists ? realpath(path, NULL) : NULL;
+	enum kwhy_status status;
+
+	if (exists && !S_ISREG(old.st_mode)) {
+		errno = S_ISDIR(old.st_mode) ? EISDIR : EINVAL;
+		status = fail_write(path, error);
+	} else {
+		status = make_beside(path, target ? target : path, mode_for(exists ? &old : NULL), write_it,
+			context, error);
 	}
 	free(target);
 	return status;

@@ -4,6 +4,7 @@
 #include "cli/job.h"
 #include "cli/output.h"
 #include "report/compare.h"
+#include "report/page/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,49 +39,51 @@ static bool is_report(const char *path)
 	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
 }
 
-static enum kwhy_status read_report(struct kwhy_side *side, const char *path, struct kwhy_error *error)
+/* One side, and the report.json it was read from: the page carries both. */
+struct source {
+	struct kwhy_side side;
+	struct kwhy_text json;
+};
+
+static enum kwhy_status read_report(struct source *source, const char *path, struct kwhy_error *error)
 {
-	struct kwhy_text json = {0};
-	enum kwhy_status status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &json, error);
+	enum kwhy_status status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &source->json, error);
 
 	if (!status)
-		status = kwhy_side_read(side, path, json.data, json.length, error);
-	kwhy_text_done(&json);
+		status = kwhy_side_read(&source->side, path, source->json.data, source->json.length, error);
 	return status;
 }
 
 /* A trace is reported first, so that both sides go through one reader. */
-static enum kwhy_status read_trace(struct kwhy_side *side, char *path, const struct kwhy_job_options *options,
+static enum kwhy_status read_trace(struct source *source, char *path, const struct kwhy_job_options *options,
 	const struct kwhy_strings *power, struct kwhy_error *error)
 {
 	struct kwhy_job job;
-	struct kwhy_text json = {0};
 	enum kwhy_status status = kwhy_job_run(&job, options, &path, 1, power, error);
 
 	if (status)
 		return status;
-	status = kwhy_report_json(&job.report, &json, error);
+	status = kwhy_report_json(&job.report, &source->json, error);
 	kwhy_job_done(&job);
 	if (!status)
-		status = kwhy_side_read(side, path, json.data, json.length, error);
-	kwhy_text_done(&json);
+		status = kwhy_side_read(&source->side, path, source->json.data, source->json.length, error);
 	return status;
 }
 
-static enum kwhy_status read_side(struct kwhy_side *side, char *path, const struct kwhy_job_options *options,
+static enum kwhy_status read_side(struct source *source, char *path, const struct kwhy_job_options *options,
 	const struct kwhy_strings *power, struct kwhy_error *error)
 {
 	if (!is_report(path))
-		return read_trace(side, path, options, power, error);
+		return read_trace(source, path, options, power, error);
 	if (power->count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.200s' is a report already: power readings belong to the trace", path);
-	return read_report(side, path, error);
+	return read_report(source, path, error);
 }
 
 /* What is made on the way from two files to a verdict. */
 struct comparing {
-	struct kwhy_side a, b;
+	struct source a, b;
 	struct kwhy_comparison comparison;
 	struct kwhy_condition *conditions;
 	struct kwhy_verdict *verdicts;
@@ -90,8 +93,10 @@ struct comparing {
 static void done(struct comparing *comparing)
 {
 	kwhy_comparison_done(&comparing->comparison);
-	kwhy_side_done(&comparing->a);
-	kwhy_side_done(&comparing->b);
+	kwhy_side_done(&comparing->a.side);
+	kwhy_side_done(&comparing->b.side);
+	kwhy_text_done(&comparing->a.json);
+	kwhy_text_done(&comparing->b.json);
 	free(comparing->conditions);
 	free(comparing->verdicts);
 }
@@ -135,6 +140,8 @@ static enum kwhy_status render(const struct comparing *comparing, const struct c
 		.color = terminal && kwhy_output_color(options->no_color),
 		.verbose = options->job.verbose};
 
+	if (form == KWHY_OUTPUT_HTML)
+		return kwhy_report_compare_page(comparing->a.json.data, comparing->b.json.data, out, error);
 	return form == KWHY_OUTPUT_JSON
 		? kwhy_compare_json(&comparing->comparison, &conditions, out, error)
 		: kwhy_compare_text(&comparing->comparison, &conditions, &style, out, error);
@@ -164,9 +171,9 @@ static enum kwhy_status choose_form(
 	*out = KWHY_OUTPUT_JSON;
 	if (!options->json)
 		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
-	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
+	if (!status && *out == KWHY_OUTPUT_CSV)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"compare writes no such form as '%.200s'; use -o with .txt or .json",
+			"compare writes no such form as '%.200s'; use -o with .txt, .json or .html",
 			options->output);
 	return status;
 }
@@ -184,7 +191,7 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	if (!status)
 		status = read_side(&comparing->b, paths[1], &options->job, &options->power_b, error);
 	if (!status)
-		status = kwhy_compare(&comparing->comparison, &comparing->a, &comparing->b, error);
+		status = kwhy_compare(&comparing->comparison, &comparing->a.side, &comparing->b.side, error);
 	if (!status)
 		status = check_conditions(comparing, &verdict, error);
 	if (!status)
@@ -215,7 +222,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct compare_options, power_b)},
 	{"fail-if", 0, "CONDITION", "exit 3 when it holds; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, fail_if)},
-	{"output", 'o', "FILE|-", "write there; .txt .json say the form", KWHY_OPTION_TEXT,
+	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct compare_options, output)},
 	{"json", 0, NULL, "write the comparison as JSON", KWHY_OPTION_FLAG,
 		offsetof(struct compare_options, json)},

@@ -2,6 +2,9 @@
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
+#include "ledger/model_power.h"
+#include "report/page/page.h"
+#include "report/page/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +47,8 @@ static enum kwhy_status render(const struct kwhy_report *report, const struct re
 		.verbose = options->job.verbose};
 
 	switch (form) {
+	case KWHY_OUTPUT_HTML:
+		return kwhy_report_page(report, KWHY_TIMELINE_EXACT_ROWS, out, error);
 	case KWHY_OUTPUT_JSON:
 		return kwhy_report_json(report, out, error);
 	case KWHY_OUTPUT_CSV:
@@ -55,6 +60,24 @@ static enum kwhy_status render(const struct kwhy_report *report, const struct re
 	}
 }
 
+/* Stretches of the modelled power on the page: finer than its pixels. */
+enum { MODEL_BINS = 4000 };
+
+/* The page alone shows modelled power over time. */
+static enum kwhy_status add_model_power(
+	struct kwhy_job *job, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	struct kwhy_power_curve *curves;
+	enum kwhy_status status;
+
+	if (form != KWHY_OUTPUT_HTML)
+		return KWHY_OK;
+	status = kwhy_ledger_model_power(job->ledger, job->recording, MODEL_BINS, &curves, error);
+	if (!status)
+		job->report.model_power = curves;
+	return status;
+}
+
 static enum kwhy_status write_report(const struct kwhy_invocation *invocation, struct kwhy_job *job,
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -64,7 +87,9 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 	enum kwhy_status status;
 
 	job->report.command = invocation->line;
-	status = render(&job->report, options, form, &text, error);
+	status = add_model_power(job, form, error);
+	if (!status)
+		status = render(&job->report, options, form, &text, error);
 	if (!status)
 		status = kwhy_output_place(options->output, "report", form, &place, error);
 	if (!status)
@@ -85,9 +110,6 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	if (!invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "report needs a trace");
-	if (form == KWHY_OUTPUT_HTML)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"this version of kwhy writes no HTML page; use -o with .txt, .json or .csv");
 	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
 		&options->job.power, error);
 	if (status)
@@ -100,7 +122,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct report_options, job.power)},
-	{"output", 'o', "FILE|-", "write there; .txt .json .csv say the form", KWHY_OPTION_TEXT,
+	{"output", 'o', "FILE|-", "write there; .txt .json .csv .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, output)},
 	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},
 	{"csv", 0, "WHAT", "write accounts or findings as CSV", KWHY_OPTION_TEXT,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* What an option sets in the options struct of its command, at `offset`. */
 enum kwhy_option_kind {
@@ -23,7 +24,7 @@ struct kwhy_option {
 	const char *argument; /* as the help shows it; NULL: takes none */
 	const char *help;     /* one line */
 	enum kwhy_option_kind kind;
-	size_t offset;
+	uint32_t offset; /* in the options struct */
 };
 
 /* Strings of the command line, lent. */

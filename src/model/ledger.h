@@ -169,6 +169,13 @@ struct kwhy_energy_curve {
 	size_t count;
 };
 
+/* Modelled power of a device over time: mean over [time_ns[i], time_ns[i + 1]); the last value closes. */
+struct kwhy_power_curve {
+	int64_t *time_ns;
+	int64_t *power_mw;
+	size_t count; /* 0: no energy is known */
+};
+
 struct kwhy_device_ledger {
 	struct kwhy_device_time time;
 	struct kwhy_device_energy energy;

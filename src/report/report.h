@@ -15,12 +15,13 @@ struct kwhy_report {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
-	const struct kwhy_profile *profile; /* NULL: none */
-	const char *command;		    /* command line that made it */
-	double price_per_kwh;		    /* NAN: not given */
-	const char *currency;		    /* "EUR"; NULL: none named */
-	double intensity_g_per_kwh;	    /* NAN: not given */
-	double own_seconds;		    /* time kwhy itself took; NAN unknown */
+	const struct kwhy_profile *profile;	    /* NULL: none */
+	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not worked out */
+	const char *command;			    /* command line that made it */
+	double price_per_kwh;			    /* NAN: not given */
+	const char *currency;			    /* "EUR"; NULL: none named */
+	double intensity_g_per_kwh;		    /* NAN: not given */
+	double own_seconds;			    /* time kwhy itself took; NAN unknown */
 };
 
 struct kwhy_text_style {

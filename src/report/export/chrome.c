@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/export/export.h"
+#include "report/export/sink.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Chrome trace events in the form that PyTorch's profiler writes, so that every tool that reads those
+ * (and kwhy itself) reads this. Times are microseconds with three decimals: nanoseconds, exact.
+ */
+struct writer {
+	const struct kwhy_report *report;
+	const struct kwhy_recording *recording;
+	struct kwhy_sink sink;
+	bool first;
+};
+
+static void add_string(struct kwhy_text *out, const char *text)
+{
+	kwhy_text_add_bytes(out, "\"", 1);
+	for (const char *from = text; *from;) {
+		size_t plain = strcspn(from, "\"\\");
+
+		kwhy_text_add_bytes(out, from, plain);
+		from += plain;
+		if (*from) {
+			kwhy_text_add_bytes(out, "\\", 1);
+			kwhy_text_add_bytes(out, from++, 1);
+		}
+	}
+	kwhy_text_add_bytes(out, "\"", 1);
+}
+
+/* Microseconds of a signed count of nanoseconds. */
+static void add_us(struct kwhy_text *out, int64_t time_ns)
+{
+	uint64_t magnitude = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
+
+	kwhy_text_addf(out, "%s%" PRIu64 ".%03u", time_ns < 0 ? "-" : "", magnitude / 1000,
+		(unsigned)(magnitude % 1000));
+}
+
+static void begin_event(
+	struct writer *writer, const char *category, uint32_t name, int64_t start_ns, int64_t end_ns)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	kwhy_text_add(out, writer->first ? "\n" : ",\n");
+	writer->first = false;
+	kwhy_text_addf(out, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
+	add_string(out, kwhy_names_get(&writer->recording->names, name));
+	kwhy_text_add(out, ",\"ts\":");
+	add_us(out, start_ns);
+	kwhy_text_add(out, ",\"dur\":");
+	add_us(out, end_ns - start_ns);
+}
+
+static void add_activity_args(struct writer *writer, size_t row)
+{
+	const struct kwhy_activities *rows = &writer->recording->activities;
+	const struct kwhy_stream *stream = &writer->recording->streams[rows->stream[row]];
+	struct kwhy_text *out = &writer->sink.text;
+	double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row);
+
+	kwhy_text_addf(out, ",\"args\":{\"device\":%" PRId32 ",\"stream\":%" PRId64,
+		writer->recording->devices[stream->device].index, stream->id);
+	if (stream->context >= 0)
+		kwhy_text_addf(out, ",\"context\":%" PRId64, stream->context);
+	if (rows->call[row] != KWHY_NONE)
+		kwhy_text_addf(out, ",\"correlation\":%" PRIu32, rows->call[row] + 1);
+	if (rows->bytes[row] != KWHY_UNKNOWN_BYTES)
+		kwhy_text_addf(out, ",\"bytes\":%" PRIu64, rows->bytes[row]);
+	if (rows->blocks[row] != KWHY_UNKNOWN_BLOCKS)
+		kwhy_text_addf(out, ",\"grid\":[%" PRIu32 ",1,1]", rows->blocks[row]);
+	if (rows->threads_per_block[row] != KWHY_UNKNOWN_U16)
+		kwhy_text_addf(out, ",\"block\":[%u,1,1]", rows->threads_per_block[row]);
+	if (rows->registers[row] != KWHY_UNKNOWN_U16)
+		kwhy_text_addf(out, ",\"registers per thread\":%u", rows->registers[row]);
+	if (rows->shared_bytes[row] != KWHY_NONE)
+		kwhy_text_addf(out, ",\"shared memory\":%" PRIu32, rows->shared_bytes[row]);
+	if (rows->graph_node[row] != KWHY_NONE)
+		kwhy_text_addf(out, ",\"graph node id\":%" PRIu32, rows->graph_node[row]);
+	if (isfinite(energy_nj))
+		kwhy_text_addf(out, ",\"energy_nj\":%.0f", energy_nj);
+	kwhy_text_add(out, "}}");
+}
+
+static void write_activities(struct writer *writer)
+{
+	static const char *const categories[KWHY_ACTIVITY_KIND_COUNT] = {
+		[KWHY_ACTIVITY_KERNEL] = "kernel",
+		[KWHY_ACTIVITY_COLLECTIVE] = "kernel",
+		[KWHY_ACTIVITY_GRAPH] = "kernel",
+		[KWHY_ACTIVITY_COPY] = "gpu_memcpy",
+		[KWHY_ACTIVITY_MEMSET] = "gpu_memset",
+	};
+	const struct kwhy_activities *rows = &writer->recording->activities;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_stream *stream = &writer->recording->streams[rows->stream[i]];
+
+		begin_event(
+			writer, categories[rows->kind[i]], rows->name[i], rows->start_ns[i], rows->end_ns[i]);
+		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId32 ",\"tid\":%" PRId64,
+			writer->recording->devices[stream->device].index, stream->id);
+		add_activity_args(writer, i);
+		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+	}
+}
+
+static void write_calls(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_calls *rows = &recording->calls;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
+
+		begin_event(writer, "cuda_runtime", rows->name[i], rows->start_ns[i], rows->end_ns[i]);
+		kwhy_text_addf(&writer->sink.text,
+			",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"args\":{\"correlation\":%zu}}",
+			recording->processes[thread->process].pid, thread->tid, i + 1);
+		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+	}
+}
+
+static void write_ranges(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+
+	for (size_t i = 0; i < recording->range_count; i++) {
+		const struct kwhy_range *range = &recording->ranges[i];
+		int64_t pid = -1, tid = 0;
+
+		if (range->thread != KWHY_NONE) {
+			pid = recording->processes[recording->threads[range->thread].process].pid;
+			tid = recording->threads[range->thread].tid;
+		}
+		begin_event(writer, "user_annotation", range->name, range->start_ns, range->end_ns);
+		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}", pid, tid);
+		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+	}
+}
+
+static void write_power(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+
+		if (kwhy_meter_is_counter(series->meter))
+			continue;
+		for (size_t k = 0; k < series->count; k++) {
+			kwhy_text_addf(&writer->sink.text,
+				"%s{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%" PRId32 ",\"ts\":",
+				writer->first ? "\n" : ",\n", kwhy_meter_name(series->meter),
+				series->device == KWHY_NONE ? -1 : recording->devices[series->device].index);
+			writer->first = false;
+			add_us(&writer->sink.text, series->time_ns[k]);
+			kwhy_text_addf(&writer->sink.text, ",\"args\":{\"W\":%.3f}}",
+				(double)series->value[k] * 1e-3);
+			kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+		}
+	}
+}
+
+static void write_device_properties(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	kwhy_text_add(out, "\"deviceProperties\":[");
+	for (size_t d = 0; d < writer->recording->device_count; d++) {
+		const struct kwhy_device *device = &writer->recording->devices[d];
+
+		kwhy_text_addf(out, "%s{\"id\":%" PRId32 ",\"name\":", d ? "," : "", device->index);
+		add_string(out, device->name ? device->name : "");
+		if (device->sm_count)
+			kwhy_text_addf(out, ",\"numSms\":%" PRIu32, device->sm_count);
+		if (device->threads_per_sm)
+			kwhy_text_addf(
+				out, ",\"maxThreadsPerMultiprocessor\":%" PRIu32, device->threads_per_sm);
+		if (device->registers_per_sm)
+			kwhy_text_addf(out, ",\"regsPerMultiprocessor\":%" PRIu32, device->registers_per_sm);
+		if (device->shared_bytes_per_sm)
+			kwhy_text_addf(
+				out, ",\"sharedMemPerMultiprocessor\":%" PRIu32, device->shared_bytes_per_sm);
+		kwhy_text_add(out, "}");
+	}
+	kwhy_text_add(out, "],\n");
+}
+
+static enum kwhy_status write_chrome(
+	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
+{
+	struct writer writer = {.report = report, .recording = report->recording, .first = true};
+	enum kwhy_status status = kwhy_sink_open(&writer.sink, path, compress, error);
+
+	if (status)
+		return status;
+	kwhy_text_addf(&writer.sink.text,
+		"{\"schemaVersion\":1,\"producer\":\"kwhy "
+		"%s\",\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%" PRId64 ",\n",
+		KWHY_VERSION, report->recording->origin_unix_ns);
+	write_device_properties(&writer);
+	kwhy_text_add(&writer.sink.text, "\"traceEvents\":[");
+	write_activities(&writer);
+	write_calls(&writer);
+	write_ranges(&writer);
+	write_power(&writer);
+	kwhy_text_add(&writer.sink.text, "\n]}\n");
+	return kwhy_sink_close(&writer.sink, error);
+}
+
+const struct kwhy_exporter kwhy_export_chrome = {
+	.name = "chrome",
+	.extension = ".json",
+	.description =
+		"Chrome trace events as PyTorch's profiler writes them; compressed when the name ends in .gz",
+	.write = write_chrome,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_EXPORT_EXPORT_H
+#define KWHY_REPORT_EXPORT_EXPORT_H
+
+#include "report/report.h"
+
+/*
+ * Forms that other tools read. Each writes row by row: its memory does not grow with the recording.
+ * compress: gzip, where the form allows it. `path` is overwritten; on failure it may be left half-written, so
+ * callers write beside and rename.
+ */
+struct kwhy_exporter {
+	const char *name;	 /* "perfetto" */
+	const char *extension;	 /* ".pftrace" */
+	const char *description; /* one line for help */
+	enum kwhy_status (*write)(
+		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
+};
+
+const struct kwhy_exporter *kwhy_exporter_at(size_t index);	  /* NULL: past the last */
+const struct kwhy_exporter *kwhy_exporter_find(const char *name); /* NULL: none of that name */
+
+extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,
+	kwhy_export_csv;
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/export/export.h"
+#include "report/export/proto.h"
+#include "report/export/sink.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Perfetto's track events. Field numbers from its protos/perfetto/trace/ (trace_packet, track_descriptor,
+ * track_event, debug_annotation, interned_data): they never change.
+ */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_TRACK_DESCRIPTOR = 60,
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PARENT_UUID = 5,
+	TRACK_COUNTER = 8,
+	COUNTER_UNIT_NAME = 6,
+	EVENT_CATEGORY_IIDS = 3,
+	EVENT_DEBUG_ANNOTATIONS = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK_UUID = 11,
+	EVENT_DOUBLE_COUNTER_VALUE = 44,
+	INTERNED_CATEGORIES = 1,
+	INTERNED_NAMES = 2,
+	INTERNED_ANNOTATION_NAMES = 3,
+	INTERNED_IID = 1,
+	INTERNED_TEXT = 2,
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_DOUBLE = 5,
+	SLICE_BEGIN = 1,
+	SLICE_END = 2,
+	COUNTER = 4,
+	SEQUENCE = 1,
+	STATE_CLEARED = 1,
+	NEEDS_STATE = 2,
+	LANES = 8, /* slices of a track must nest: what overlaps goes to a lane beside */
+};
+
+enum annotation { NOTE_ENERGY = 1, NOTE_BYTES, NOTE_BLOCKS, NOTE_THREADS, NOTE_COUNT };
+
+static const char *const annotation_names[NOTE_COUNT] = {
+	[NOTE_ENERGY] = "energy_nj",
+	[NOTE_BYTES] = "bytes",
+	[NOTE_BLOCKS] = "blocks",
+	[NOTE_THREADS] = "threads_per_block",
+};
+
+enum { CATEGORY_CALL = KWHY_ACTIVITY_KIND_COUNT + 1, CATEGORY_RANGE, CATEGORY_END };
+
+static const char *const category_names[CATEGORY_END] = {
+	[KWHY_ACTIVITY_KERNEL + 1] = "kernel",
+	[KWHY_ACTIVITY_COLLECTIVE + 1] = "collective",
+	[KWHY_ACTIVITY_GRAPH + 1] = "graph",
+	[KWHY_ACTIVITY_COPY + 1] = "copy",
+	[KWHY_ACTIVITY_MEMSET + 1] = "memset",
+	[CATEGORY_CALL] = "api",
+	[CATEGORY_RANGE] = "range",
+};
+
+/* Tracks by uuid: devices, streams and their lanes, threads' calls and ranges, power counters. */
+struct writer {
+	const struct kwhy_report *report;
+	const struct kwhy_recording *recording;
+	struct kwhy_sink sink;
+	int64_t (*lane_end_ns)[LANES]; /* by track, of streams, then calls, then ranges */
+};
+
+static uint64_t device_uuid(uint32_t device)
+{
+	return 1 + device;
+}
+
+static uint64_t lane_uuid(size_t track, size_t lane)
+{
+	return (uint64_t)1 << 32 | (uint64_t)track << 8 | lane;
+}
+
+static uint64_t power_uuid(size_t series)
+{
+	return (uint64_t)2 << 32 | series;
+}
+
+/* Absolute time; recordings without Unix time keep their own. Perfetto's time stamps are unsigned. */
+static uint64_t stamp(const struct writer *writer, int64_t time_ns)
+{
+	int64_t absolute = time_ns + writer->recording->origin_unix_ns;
+
+	return absolute < 0 ? 0 : (uint64_t)absolute;
+}
+
+static size_t packet_begin(struct writer *writer)
+{
+	return kwhy_proto_begin(&writer->sink.text, TRACE_PACKET);
+}
+
+static void packet_end(struct writer *writer, size_t begun)
+{
+	kwhy_proto_varint(&writer->sink.text, PACKET_SEQUENCE_ID, SEQUENCE);
+	kwhy_proto_end(&writer->sink.text, begun);
+	kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+}
+
+static void describe(
+	struct writer *writer, uint64_t uuid, uint64_t parent, const char *name, const char *unit)
+{
+	struct kwhy_text *out = &writer->sink.text;
+	size_t packet = packet_begin(writer);
+	size_t track = kwhy_proto_begin(out, PACKET_TRACK_DESCRIPTOR);
+
+	kwhy_proto_varint(out, TRACK_UUID, uuid);
+	kwhy_proto_string(out, TRACK_NAME, name);
+	if (parent)
+		kwhy_proto_varint(out, TRACK_PARENT_UUID, parent);
+	if (unit) {
+		size_t counter = kwhy_proto_begin(out, TRACK_COUNTER);
+
+		kwhy_proto_string(out, COUNTER_UNIT_NAME, unit);
+		kwhy_proto_end(out, counter);
+	}
+	kwhy_proto_end(out, track);
+	packet_end(writer, packet);
+}
+
+static void intern(struct writer *writer, unsigned table, uint64_t iid, const char *text)
+{
+	struct kwhy_text *out = &writer->sink.text;
+	size_t packet = packet_begin(writer);
+	size_t data = kwhy_proto_begin(out, PACKET_INTERNED_DATA);
+	size_t entry = kwhy_proto_begin(out, table);
+
+	kwhy_proto_varint(out, INTERNED_IID, iid);
+	kwhy_proto_string(out, INTERNED_TEXT, text);
+	kwhy_proto_end(out, entry);
+	kwhy_proto_end(out, data);
+	kwhy_proto_varint(out, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	packet_end(writer, packet);
+}
+
+static void write_names(struct writer *writer)
+{
+	const struct kwhy_names *names = &writer->recording->names;
+	size_t packet = packet_begin(writer);
+
+	kwhy_proto_varint(&writer->sink.text, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
+	packet_end(writer, packet);
+	for (size_t i = 0; i < names->count; i++)
+		intern(writer, INTERNED_NAMES, i + 1, names->strings[i]);
+	for (unsigned i = 1; i < CATEGORY_END; i++)
+		intern(writer, INTERNED_CATEGORIES, i, category_names[i]);
+	for (unsigned i = 1; i < NOTE_COUNT; i++)
+		intern(writer, INTERNED_ANNOTATION_NAMES, i, annotation_names[i]);
+}
+
+static void describe_devices(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	char text[160];
+
+	for (uint32_t d = 0; d < recording->device_count; d++) {
+		const char *name = recording->devices[d].name;
+
+		snprintf(text, sizeof(text), "GPU %" PRId32 "%s%.120s", recording->devices[d].index,
+			name ? " " : "", name ? name : "");
+		describe(writer, device_uuid(d), 0, text, NULL);
+	}
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+
+		describe(writer, power_uuid(i), series->device == KWHY_NONE ? 0 : device_uuid(series->device),
+			kwhy_meter_name(series->meter), "W");
+	}
+}
+
+/* Opens the first lane whose last slice is over; lanes are described when first used. */
+static uint64_t take_lane(struct writer *writer, size_t track, int64_t start_ns, int64_t end_ns,
+	uint64_t parent, const char *label)
+{
+	int64_t *ends = writer->lane_end_ns[track];
+	size_t lane = 0;
+
+	while (lane + 1 < LANES && ends[lane] > start_ns)
+		lane++;
+	if (ends[lane] == INT64_MIN)
+		describe(writer, lane_uuid(track, lane), parent, label, NULL);
+	ends[lane] = end_ns;
+	return lane_uuid(track, lane);
+}
+
+static void annotate(struct kwhy_text *out, enum annotation name, uint64_t value)
+{
+	size_t note = kwhy_proto_begin(out, EVENT_DEBUG_ANNOTATIONS);
+
+	kwhy_proto_varint(out, ANNOTATION_NAME_IID, name);
+	kwhy_proto_varint(out, ANNOTATION_UINT, value);
+	kwhy_proto_end(out, note);
+}
+
+static void annotate_activity(struct writer *writer, size_t row)
+{
+	const struct kwhy_activities *rows = &writer->recording->activities;
+	struct kwhy_text *out = &writer->sink.text;
+	double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row);
+
+	if (isfinite(energy_nj)) {
+		size_t note = kwhy_proto_begin(out, EVENT_DEBUG_ANNOTATIONS);
+
+		kwhy_proto_varint(out, ANNOTATION_NAME_IID, NOTE_ENERGY);
+		kwhy_proto_double(out, ANNOTATION_DOUBLE, energy_nj);
+		kwhy_proto_end(out, note);
+	}
+	if (rows->bytes[row] != KWHY_UNKNOWN_BYTES)
+		annotate(out, NOTE_BYTES, rows->bytes[row]);
+	if (rows->blocks[row] != KWHY_UNKNOWN_BLOCKS)
+		annotate(out, NOTE_BLOCKS, rows->blocks[row]);
+	if (rows->threads_per_block[row] != KWHY_UNKNOWN_U16)
+		annotate(out, NOTE_THREADS, rows->threads_per_block[row]);
+}
+
+struct slice {
+	int64_t start_ns, end_ns;
+	uint32_t name;
+	unsigned category;
+	uint64_t track;
+	size_t activity; /* SIZE_MAX: none */
+};
+
+static void write_slice(struct writer *writer, const struct slice *slice)
+{
+	struct kwhy_text *out = &writer->sink.text;
+	size_t packet = packet_begin(writer), event;
+
+	kwhy_proto_varint(out, PACKET_TIMESTAMP, stamp(writer, slice->start_ns));
+	event = kwhy_proto_begin(out, PACKET_TRACK_EVENT);
+	kwhy_proto_varint(out, EVENT_TYPE, SLICE_BEGIN);
+	kwhy_proto_varint(out, EVENT_TRACK_UUID, slice->track);
+	kwhy_proto_varint(out, EVENT_NAME_IID, (uint64_t)slice->name + 1);
+	kwhy_proto_varint(out, EVENT_CATEGORY_IIDS, slice->category);
+	if (slice->activity != SIZE_MAX)
+		annotate_activity(writer, slice->activity);
+	kwhy_proto_end(out, event);
+	kwhy_proto_varint(out, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	packet_end(writer, packet);
+
+	packet = packet_begin(writer);
+	kwhy_proto_varint(out, PACKET_TIMESTAMP, stamp(writer, slice->end_ns));
+	event = kwhy_proto_begin(out, PACKET_TRACK_EVENT);
+	kwhy_proto_varint(out, EVENT_TYPE, SLICE_END);
+	kwhy_proto_varint(out, EVENT_TRACK_UUID, slice->track);
+	kwhy_proto_end(out, event);
+	packet_end(writer, packet);
+}
+
+static void write_activities(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_activities *rows = &recording->activities;
+	char label[48];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_stream *stream = &recording->streams[rows->stream[i]];
+		struct slice slice = {
+			rows->start_ns[i], rows->end_ns[i], rows->name[i], rows->kind[i] + 1u, 0, i};
+
+		snprintf(label, sizeof(label), "stream %" PRId64, stream->id);
+		slice.track = take_lane(writer, rows->stream[i], slice.start_ns, slice.end_ns,
+			device_uuid(stream->device), label);
+		write_slice(writer, &slice);
+	}
+}
+
+static void write_calls(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_calls *rows = &recording->calls;
+	char label[48];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		struct slice slice = {
+			rows->start_ns[i], rows->end_ns[i], rows->name[i], CATEGORY_CALL, 0, SIZE_MAX};
+
+		snprintf(label, sizeof(label), "calls of thread %" PRId64,
+			recording->threads[rows->thread[i]].tid);
+		slice.track = take_lane(writer, recording->stream_count + rows->thread[i], slice.start_ns,
+			slice.end_ns, 0, label);
+		write_slice(writer, &slice);
+	}
+}
+
+static void write_ranges(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	size_t first = recording->stream_count + recording->thread_count;
+
+	for (size_t i = 0; i < recording->range_count; i++) {
+		const struct kwhy_range *range = &recording->ranges[i];
+		size_t track = first + (range->thread == KWHY_NONE ? recording->thread_count : range->thread);
+		struct slice slice = {
+			range->start_ns, range->end_ns, range->name, CATEGORY_RANGE, 0, SIZE_MAX};
+
+		slice.track = take_lane(writer, track, slice.start_ns, slice.end_ns, 0, "ranges");
+		write_slice(writer, &slice);
+	}
+}
+
+static void write_counter(struct writer *writer, size_t series, int64_t time_ns, double power_w)
+{
+	struct kwhy_text *out = &writer->sink.text;
+	size_t packet = packet_begin(writer), event;
+
+	kwhy_proto_varint(out, PACKET_TIMESTAMP, stamp(writer, time_ns));
+	event = kwhy_proto_begin(out, PACKET_TRACK_EVENT);
+	kwhy_proto_varint(out, EVENT_TYPE, COUNTER);
+	kwhy_proto_varint(out, EVENT_TRACK_UUID, power_uuid(series));
+	kwhy_proto_double(out, EVENT_DOUBLE_COUNTER_VALUE, power_w);
+	kwhy_proto_end(out, event);
+	packet_end(writer, packet);
+}
+
+/* Meters of power as they are; counters as the mean power up to the next tick. */
+static void write_power(struct writer *writer)
+{
+	for (size_t i = 0; i < writer->recording->power_count; i++) {
+		const struct kwhy_power_series *series = &writer->recording->power[i];
+		int64_t unit_nj = kwhy_meter_unit_nj(series->meter);
+
+		for (size_t k = 0; k + (unit_nj ? 1 : 0) < series->count; k++) {
+			double power_w = (double)series->value[k] * 1e-3;
+
+			if (unit_nj)
+				power_w = ((double)series->value[k + 1] - (double)series->value[k]) *
+					(double)unit_nj /
+					(double)(series->time_ns[k + 1] - series->time_ns[k]);
+			write_counter(writer, i, series->time_ns[k], power_w);
+		}
+	}
+}
+
+static enum kwhy_status write_perfetto(
+	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = report->recording;
+	size_t tracks = recording->stream_count + 2 * recording->thread_count + 1;
+	struct writer writer = {.report = report, .recording = recording};
+	enum kwhy_status status;
+
+	writer.lane_end_ns = malloc(tracks * sizeof(*writer.lane_end_ns));
+	if (!writer.lane_end_ns)
+		return kwhy_fail_memory(error, "the tracks of the export");
+	for (size_t i = 0; i < tracks; i++)
+		for (size_t lane = 0; lane < LANES; lane++)
+			writer.lane_end_ns[i][lane] = INT64_MIN;
+	status = kwhy_sink_open(&writer.sink, path, compress, error);
+	if (!status) {
+		write_names(&writer);
+		describe_devices(&writer);
+		write_activities(&writer);
+		write_calls(&writer);
+		write_ranges(&writer);
+		write_power(&writer);
+		status = kwhy_sink_close(&writer.sink, error);
+	}
+	free(writer.lane_end_ns);
+	return status;
+}
+
+const struct kwhy_exporter kwhy_export_perfetto = {
+	.name = "perfetto",
+	.extension = ".pftrace",
+	.description = "Perfetto track events, power as counters, energy in each slice's arguments",
+	.write = write_perfetto,
+};

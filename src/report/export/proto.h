@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_EXPORT_PROTO_H
+#define KWHY_REPORT_EXPORT_PROTO_H
+
+#include "base/text.h"
+
+/*
+ * Protocol-buffer fields written onto a text (protobuf.dev, "Encoding"). A nested message is written
+ * between _begin and _end; its length takes four bytes whatever it is, so nothing is moved.
+ */
+void kwhy_proto_varint(struct kwhy_text *out, unsigned field, uint64_t value);
+void kwhy_proto_double(struct kwhy_text *out, unsigned field, double value);
+void kwhy_proto_string(struct kwhy_text *out, unsigned field, const char *value);
+size_t kwhy_proto_begin(struct kwhy_text *out, unsigned field);
+void kwhy_proto_end(struct kwhy_text *out, size_t begun);
+
+#endif

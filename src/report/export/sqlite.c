@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/export/export.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+
+static const char schema[] =
+#include "report/export/sqlite_schema.inc"
+	;
+
+struct writer {
+	const struct kwhy_report *report;
+	const struct kwhy_recording *recording;
+	sqlite3 *db;
+	sqlite3_stmt *insert;
+	int column; /* of the row being bound */
+	bool failed;
+};
+
+static void prepare(struct writer *writer, const char *sql)
+{
+	if (!writer->failed && sqlite3_prepare_v2(writer->db, sql, -1, &writer->insert, NULL) != SQLITE_OK)
+		writer->failed = true;
+	writer->column = 0;
+}
+
+static void put_int(struct writer *writer, int64_t value)
+{
+	sqlite3_bind_int64(writer->insert, ++writer->column, value);
+}
+
+/* NULL in SQL when `known` is false: unknown is never 0. */
+static void put_known(struct writer *writer, bool known, int64_t value)
+{
+	if (known)
+		put_int(writer, value);
+	else
+		sqlite3_bind_null(writer->insert, ++writer->column);
+}
+
+static void put_energy(struct writer *writer, int64_t energy_nj)
+{
+	put_known(writer, energy_nj != KWHY_UNKNOWN_NJ, energy_nj);
+}
+
+static void put_text(struct writer *writer, const char *text)
+{
+	sqlite3_bind_text(writer->insert, ++writer->column, text, -1, SQLITE_STATIC);
+}
+
+static void put_real(struct writer *writer, double value)
+{
+	if (isfinite(value))
+		sqlite3_bind_double(writer->insert, ++writer->column, value);
+	else
+		sqlite3_bind_null(writer->insert, ++writer->column);
+}
+
+static void end_row(struct writer *writer)
+{
+	if (sqlite3_step(writer->insert) != SQLITE_DONE)
+		writer->failed = true;
+	sqlite3_reset(writer->insert);
+	writer->column = 0;
+}
+
+static void end_table(struct writer *writer)
+{
+	sqlite3_finalize(writer->insert);
+	writer->insert = NULL;
+}
+
+static void put_meta(struct writer *writer, const char *key, const char *value)
+{
+	put_text(writer, key);
+	put_text(writer, value);
+	end_row(writer);
+}
+
+static void write_meta(struct writer *writer)
+{
+	char origin[24];
+
+	snprintf(origin, sizeof(origin), "%" PRId64, writer->recording->origin_unix_ns);
+	prepare(writer, "INSERT INTO meta VALUES(?,?)");
+	if (writer->failed)
+		return;
+	put_meta(writer, "schema", "kwhy.sqlite/1");
+	put_meta(writer, "producer", "kwhy " KWHY_VERSION);
+	put_meta(writer, "origin_unix_ns", origin);
+	end_table(writer);
+}
+
+static void write_devices(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO device VALUES(?,?,?,?,?,?)");
+	for (size_t i = 0; !writer->failed && i < writer->recording->device_count; i++) {
+		const struct kwhy_device *device = &writer->recording->devices[i];
+
+		put_int(writer, (int64_t)i);
+		put_int(writer, device->index);
+		put_known(writer, device->rank != KWHY_NONE, device->rank);
+		put_text(writer, device->name);
+		put_known(writer, device->sm_count != 0, device->sm_count);
+		put_known(writer, device->limit_mw >= 0, device->limit_mw);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+static void write_streams(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO stream VALUES(?,?,?,?,?)");
+	for (size_t i = 0; !writer->failed && i < writer->recording->stream_count; i++) {
+		const struct kwhy_stream *stream = &writer->recording->streams[i];
+		int64_t pid = writer->recording->processes[stream->process].pid;
+
+		put_int(writer, (int64_t)i);
+		put_int(writer, stream->device);
+		put_known(writer, pid >= 0, pid);
+		put_known(writer, stream->context >= 0, stream->context);
+		put_int(writer, stream->id);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+static void write_names(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO name VALUES(?,?)");
+	for (size_t i = 0; !writer->failed && i < writer->recording->names.count; i++) {
+		put_int(writer, (int64_t)i);
+		put_text(writer, writer->recording->names.strings[i]);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+/* Account ids run over all devices. */
+static int64_t first_account(const struct writer *writer, uint32_t device)
+{
+	int64_t first = 0;
+
+	for (uint32_t d = 0; d < device; d++)
+		first += (int64_t)writer->report->ledger->devices[d].account_count;
+	return first;
+}
+
+static void put_activity(struct writer *writer, size_t row)
+{
+	static const char *const kinds[KWHY_ACTIVITY_KIND_COUNT] = {
+		[KWHY_ACTIVITY_KERNEL] = "kernel",
+		[KWHY_ACTIVITY_COLLECTIVE] = "collective",
+		[KWHY_ACTIVITY_GRAPH] = "graph",
+		[KWHY_ACTIVITY_COPY] = "copy",
+		[KWHY_ACTIVITY_MEMSET] = "memset",
+	};
+	const struct kwhy_activities *rows = &writer->recording->activities;
+	uint32_t device = kwhy_recording_device_of(writer->recording, row);
+	const uint32_t *account_of = writer->report->ledger->devices[device].account_of;
+
+	put_int(writer, (int64_t)row);
+	put_text(writer, kinds[rows->kind[row]]);
+	put_int(writer, rows->name[row]);
+	put_int(writer, device);
+	put_int(writer, rows->stream[row]);
+	put_int(writer, rows->start_ns[row]);
+	put_int(writer, rows->end_ns[row]);
+	put_known(writer, rows->bytes[row] != KWHY_UNKNOWN_BYTES, (int64_t)rows->bytes[row]);
+	put_known(writer, rows->blocks[row] != KWHY_UNKNOWN_BLOCKS, rows->blocks[row]);
+	put_known(writer, rows->threads_per_block[row] != KWHY_UNKNOWN_U16, rows->threads_per_block[row]);
+	put_known(writer, rows->call[row] != KWHY_NONE, rows->call[row]);
+	put_int(writer, first_account(writer, device) + account_of[row - rows->first[device]]);
+	put_real(writer, kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row));
+	end_row(writer);
+}
+
+static void write_activities(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO activity VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	for (size_t i = 0; !writer->failed && i < writer->recording->activities.count; i++)
+		put_activity(writer, i);
+	end_table(writer);
+}
+
+static void write_calls(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_calls *rows = &recording->calls;
+
+	prepare(writer, "INSERT INTO call VALUES(?,?,?,?,?,?)");
+	for (size_t i = 0; !writer->failed && i < rows->count; i++) {
+		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
+
+		put_int(writer, (int64_t)i);
+		put_int(writer, rows->name[i]);
+		put_int(writer, recording->processes[thread->process].pid);
+		put_int(writer, thread->tid);
+		put_int(writer, rows->start_ns[i]);
+		put_int(writer, rows->end_ns[i]);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+static void write_ranges(struct writer *writer)
+{
+	static const char *const kinds[KWHY_RANGE_KIND_COUNT] = {
+		[KWHY_RANGE_NVTX] = "nvtx",
+		[KWHY_RANGE_USER] = "user",
+		[KWHY_RANGE_STEP] = "step",
+	};
+	const struct kwhy_recording *recording = writer->recording;
+
+	prepare(writer, "INSERT INTO range VALUES(?,?,?,?,?,?)");
+	for (size_t i = 0; !writer->failed && i < recording->range_count; i++) {
+		const struct kwhy_range *range = &recording->ranges[i];
+		bool threaded = range->thread != KWHY_NONE;
+
+		put_int(writer, (int64_t)i);
+		put_text(writer, kinds[range->kind]);
+		put_int(writer, range->name);
+		put_known(writer, threaded, threaded ? recording->threads[range->thread].tid : 0);
+		put_int(writer, range->start_ns);
+		put_int(writer, range->end_ns);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+static void write_power(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO power VALUES(?,?,?,?)");
+	for (size_t i = 0; i < writer->recording->power_count; i++) {
+		const struct kwhy_power_series *series = &writer->recording->power[i];
+
+		for (size_t k = 0; !writer->failed && k < series->count; k++) {
+			put_known(writer, series->device != KWHY_NONE, series->device);
+			put_text(writer, kwhy_meter_name(series->meter));
+			put_int(writer, series->time_ns[k]);
+			put_int(writer, series->value[k]);
+			end_row(writer);
+		}
+	}
+	end_table(writer);
+}
+
+static void put_account(
+	struct writer *writer, int64_t id, uint32_t device, const struct kwhy_account *account)
+{
+	put_int(writer, id);
+	put_int(writer, device);
+	put_text(writer, kwhy_category_name(account->category));
+	put_text(writer, account->name);
+	put_int(writer, (int64_t)account->count);
+	put_int(writer, account->time_ns);
+	put_energy(writer, account->gross_nj);
+	put_energy(writer, account->idle_nj);
+	put_energy(writer, account->net_nj);
+	put_energy(writer, account->low_nj);
+	put_energy(writer, account->high_nj);
+	put_known(writer, account->mean_power_mw >= 0, account->mean_power_mw);
+	put_text(writer, kwhy_basis_name(account->basis));
+	end_row(writer);
+}
+
+static void write_accounts(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	for (uint32_t d = 0; d < writer->report->ledger->device_count; d++) {
+		const struct kwhy_device_ledger *ledger = &writer->report->ledger->devices[d];
+
+		for (size_t i = 0; !writer->failed && i < ledger->account_count; i++)
+			put_account(writer, first_account(writer, d) + (int64_t)i, d, &ledger->accounts[i]);
+	}
+	end_table(writer);
+}
+
+static void write_findings(struct writer *writer)
+{
+	const struct kwhy_findings *findings = writer->report->findings;
+
+	prepare(writer, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?,?)");
+	for (size_t i = 0; !writer->failed && i < findings->count; i++) {
+		const struct kwhy_finding *finding = &findings->items[i];
+
+		put_text(writer, finding->id);
+		put_text(writer, finding->title);
+		put_known(writer, finding->device != KWHY_NONE, finding->device);
+		put_int(writer, (int64_t)finding->count);
+		put_int(writer, finding->time_ns);
+		put_energy(writer, finding->energy_nj);
+		put_int(writer, finding->saving.time_ns);
+		put_energy(writer, finding->saving.energy_nj);
+		put_text(writer, finding->cure);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+static void run(struct writer *writer, const char *sql)
+{
+	if (!writer->failed && sqlite3_exec(writer->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		writer->failed = true;
+}
+
+static void write_all(struct writer *writer)
+{
+	/* the file is new and renamed only when whole: no journal needed */
+	run(writer, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
+	run(writer, schema);
+	write_meta(writer);
+	write_devices(writer);
+	write_streams(writer);
+	write_names(writer);
+	write_activities(writer);
+	write_calls(writer);
+	write_ranges(writer);
+	write_power(writer);
+	write_accounts(writer);
+	write_findings(writer);
+	run(writer, "CREATE INDEX activity_start ON activity(start_ns)");
+	run(writer, "COMMIT");
+}
+
+static enum kwhy_status write_sqlite(
+	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
+{
+	struct writer writer = {.report = report, .recording = report->recording};
+	enum kwhy_status status = KWHY_OK;
+
+	if (compress)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"a database cannot be queried when compressed; leave .gz out of the name");
+	writer.failed = sqlite3_open(path, &writer.db) != SQLITE_OK;
+	write_all(&writer);
+	if (writer.failed)
+		status = kwhy_fail(error, KWHY_E_IO, "cannot write %s: %s", path,
+			writer.db ? sqlite3_errmsg(writer.db) : "out of memory");
+	sqlite3_close(writer.db);
+	return status;
+}
+
+const struct kwhy_exporter kwhy_export_sqlite = {
+	.name = "sqlite",
+	.extension = ".sqlite",
+	.description = "SQLite tables and views (docs/formats/sqlite.md)",
+	.write = write_sqlite,
+};

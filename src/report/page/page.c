@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page/page.h"
+
+#include "report/page/block.h"
+#include "report/page/timeline.h"
+
+#include <string.h>
+
+/* The front end, built from web/ and put in by template.c; empty in a build without it. */
+extern const char kwhy_page_template[];
+extern const char kwhy_page_template_end[];
+
+static const char data_mark[] = "<!--KWHY-DATA-->";
+
+bool kwhy_report_page_available(void)
+{
+	return &kwhy_page_template_end[0] > &kwhy_page_template[0];
+}
+
+static const char *find_mark(void)
+{
+	return memmem(kwhy_page_template, (size_t)(kwhy_page_template_end - kwhy_page_template), data_mark,
+		sizeof(data_mark) - 1);
+}
+
+static enum kwhy_status begin(struct kwhy_text *out, const char **mark, struct kwhy_error *error)
+{
+	*mark = kwhy_report_page_available() ? find_mark() : NULL;
+	if (!*mark)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"this build of kwhy has no report page (it was configured without Node.js); "
+			"configure with "
+			"-DKWHY_PAGE=ON after scripts/setup, or write -o report.json instead");
+	kwhy_text_add_bytes(out, kwhy_page_template, (size_t)(*mark - kwhy_page_template));
+	return KWHY_OK;
+}
+
+static enum kwhy_status end(struct kwhy_text *out, const char *mark, struct kwhy_error *error)
+{
+	mark += sizeof(data_mark) - 1;
+	kwhy_text_add_bytes(out, mark, (size_t)(kwhy_page_template_end - mark));
+	return kwhy_text_check(out, error);
+}
+
+static enum kwhy_status add_report(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_report_json(report, &json, error);
+
+	if (!status)
+		status = kwhy_page_block("kwhy-report", json.data, json.length, out, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
+static enum kwhy_status add_timeline(
+	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text container = {0};
+	enum kwhy_status status = kwhy_report_timeline(report, exact_rows, &container, error);
+
+	if (!status)
+		status = kwhy_page_block("kwhy-timeline", container.data, container.length, out, error);
+	kwhy_text_done(&container);
+	return status;
+}
+
+enum kwhy_status kwhy_report_page(
+	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const char *mark;
+	enum kwhy_status status = begin(out, &mark, error);
+
+	if (!status)
+		status = add_report(report, out, error);
+	if (!status)
+		status = add_timeline(report, exact_rows, out, error);
+	return status ? status : end(out, mark, error);
+}
+
+enum kwhy_status kwhy_report_compare_page(
+	const char *before_json, const char *after_json, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const char *mark;
+	enum kwhy_status status = begin(out, &mark, error);
+
+	if (!status)
+		status = kwhy_page_block("kwhy-report-a", before_json, strlen(before_json), out, error);
+	if (!status)
+		status = kwhy_page_block("kwhy-report-b", after_json, strlen(after_json), out, error);
+	return status ? status : end(out, mark, error);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_PAGE_PAGE_H
+#define KWHY_REPORT_PAGE_PAGE_H
+
+#include "report/report.h"
+
+/* False when this build has no page (it was configured without Node.js). */
+bool kwhy_report_page_available(void);
+
+/*
+ * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build has
+ * none. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_report_page(
+	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
+
+/* The page of a comparison, from two report.json texts. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(
+	const char *before_json, const char *after_json, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_PAGE_TIMELINE_H
+#define KWHY_REPORT_PAGE_TIMELINE_H
+
+#include "report/report.h"
+
+/* Up to so many activities and calls the page holds every one; beyond, bins and exact windows. */
+#define KWHY_TIMELINE_EXACT_ROWS 2000000
+
+/* Appends the timeline container of docs/formats/page.md to `out`. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_timeline(
+	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif

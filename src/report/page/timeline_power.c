@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page/timeline_power.h"
+
+#include "report/page/timeline_part.h"
+
+#include <math.h>
+
+/* Mean power from reading k of a counter to the next, mW; a wrap or reset shows as 0. */
+static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k)
+{
+	double energy_nj = ((double)series->value[k + 1] - (double)series->value[k]) *
+		(double)kwhy_meter_unit_nj(series->meter);
+	double power_mw = energy_nj * 1e3 / (double)(series->time_ns[k + 1] - series->time_ns[k]);
+
+	return power_mw > 0 ? llround(power_mw) : 0;
+}
+
+static json_t *power_series(const struct kwhy_recording *recording, const struct kwhy_power_series *series,
+	struct kwhy_text *columns)
+{
+	struct kwhy_timeline_column times = {.delta = true}, values = {.delta = true};
+	bool counter = kwhy_meter_is_counter(series->meter);
+
+	for (size_t k = 0; k < series->count; k++) {
+		size_t tick = k + 1 < series->count ? k : k - 1; /* the last tick closes the last step */
+
+		kwhy_timeline_column_add(&times, series->time_ns[k] - recording->start_ns);
+		kwhy_timeline_column_add(&values, counter ? tick_power_mw(series, tick) : series->value[k]);
+	}
+	return json_pack("{si ss ss sI so so}", "device", (int)recording->devices[series->device].index,
+		"source", kwhy_meter_name(series->meter), "kind", counter ? "counter" : "power", "count",
+		(json_int_t)series->count, "time", kwhy_timeline_column_finish(&times, columns), "value_mw",
+		kwhy_timeline_column_finish(&values, columns));
+}
+
+json_t *kwhy_timeline_power(const struct kwhy_report *report, struct kwhy_text *columns)
+{
+	const struct kwhy_recording *recording = report->recording;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < recording->power_count; i++)
+		if (recording->power[i].device != KWHY_NONE && recording->power[i].count > 1)
+			json_array_append_new(array, power_series(recording, &recording->power[i], columns));
+	return array;
+}
+
+/* A column of sizes, or null when no point knows it; an unknown point repeats the one before. */
+static json_t *memory_column(
+	const struct kwhy_report *report, uint32_t device, bool reserved, struct kwhy_text *columns)
+{
+	const struct kwhy_recording *recording = report->recording;
+	struct kwhy_timeline_column column = {0};
+	uint64_t last = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < recording->memory_count; i++) {
+		const struct kwhy_memory_point *point = &recording->memory[i];
+		uint64_t bytes = reserved ? point->reserved_bytes : point->allocated_bytes;
+
+		if (point->device != device)
+			continue;
+		known |= bytes != KWHY_UNKNOWN_BYTES;
+		last = bytes == KWHY_UNKNOWN_BYTES ? last : bytes;
+		kwhy_timeline_column_add(&column, (int64_t)last);
+	}
+	if (known)
+		return kwhy_timeline_column_finish(&column, columns);
+	kwhy_text_done(&column.bytes);
+	return json_null();
+}
+
+static json_t *memory_series(const struct kwhy_report *report, uint32_t device, struct kwhy_text *columns)
+{
+	const struct kwhy_recording *recording = report->recording;
+	struct kwhy_timeline_column times = {.delta = true};
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->memory_count; i++)
+		if (recording->memory[i].device == device) {
+			kwhy_timeline_column_add(&times, recording->memory[i].time_ns - recording->start_ns);
+			count++;
+		}
+	if (count == 0)
+		return NULL;
+	return json_pack("{si sI so so so}", "device", (int)recording->devices[device].index, "count",
+		(json_int_t)count, "time", kwhy_timeline_column_finish(&times, columns), "allocated_bytes",
+		memory_column(report, device, false, columns), "reserved_bytes",
+		memory_column(report, device, true, columns));
+}
+
+json_t *kwhy_timeline_memory(const struct kwhy_report *report, struct kwhy_text *columns)
+{
+	json_t *array = json_array();
+
+	for (uint32_t d = 0; d < report->recording->device_count; d++) {
+		json_t *series = memory_series(report, d, columns);
+
+		if (series)
+			json_array_append_new(array, series);
+	}
+	return array;
+}
+
+static json_t *model_series(const struct kwhy_report *report, uint32_t device, struct kwhy_text *columns)
+{
+	const struct kwhy_power_curve *curve = &report->model_power[device];
+	struct kwhy_timeline_column times = {.delta = true}, values = {.delta = true};
+
+	for (size_t i = 0; i < curve->count; i++) {
+		kwhy_timeline_column_add(&times, curve->time_ns[i] - report->recording->start_ns);
+		kwhy_timeline_column_add(&values, curve->power_mw[i]);
+	}
+	return json_pack("{si sI so so}", "device", (int)report->recording->devices[device].index, "count",
+		(json_int_t)curve->count, "time", kwhy_timeline_column_finish(&times, columns), "value_mw",
+		kwhy_timeline_column_finish(&values, columns));
+}
+
+json_t *kwhy_timeline_model(const struct kwhy_report *report, struct kwhy_text *columns)
+{
+	json_t *array = json_array();
+
+	for (uint32_t d = 0; report->model_power && d < report->recording->device_count; d++)
+		if (report->model_power[d].count > 1)
+			json_array_append_new(array, model_series(report, d, columns));
+	return array;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_PAGE_TIMELINE_POWER_H
+#define KWHY_REPORT_PAGE_TIMELINE_POWER_H
+
+#include "report/report.h"
+
+#include <jansson.h>
+
+/*
+ * The curves of the timeline container (docs/formats/page.md): their descriptions, with the columns
+ * appended to `columns`. Times are relative to the recording's start.
+ */
+json_t *kwhy_timeline_power(const struct kwhy_report *report, struct kwhy_text *columns);
+json_t *kwhy_timeline_model(const struct kwhy_report *report, struct kwhy_text *columns);
+json_t *kwhy_timeline_memory(const struct kwhy_report *report, struct kwhy_text *columns);
+
+#endif

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Exports of a real measurement, read back by others: protoc for perfetto, ourselves for chrome and CSV,
+# sqlite3 for SQL. Usage: export_test.sh KWHY SOURCE_DIR
+set -euo pipefail
+kwhy=$1 source=$2
+trace=$source/examples/h200-train/trace.json.zst
+power=$source/examples/h200-train/power.csv
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export KWHY_PROFILES=$source/profiles
+
+for tool in protoc sqlite3; do
+	command -v "$tool" >/dev/null || { echo "skipped: no $tool (run scripts/setup)"; exit 77; }
+done
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+same() { # WHAT A B
+	[ "$2" = "$3" ] || fail "$1: $2 is not $3"
+}
+
+for form in perfetto chrome sqlite csv; do
+	"$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/run.$form"
+done
+"$kwhy" export "$trace" --power "$power" --to chrome -o "$folder/run.json.gz"
+
+# SQL: every row is there, and the accounts sum to the meter's total.
+activities=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM activity')
+calls=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM call')
+ranges=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM range')
+[ "$activities" -gt 1000 ] || fail "only $activities activities in the database"
+measured=$("$kwhy" report "$trace" --power "$power" --json | sed -n 's/.*"measured_nj": *\([0-9]*\).*/\1/p' | head -1)
+same "sum of accounts" "$(sqlite3 "$folder/run.sqlite" 'SELECT sum(gross_nj) FROM account')" "$measured"
+same "rows of kernel_energy" "$(sqlite3 "$folder/run.sqlite" 'SELECT sum(count) FROM kernel_energy')" "$activities"
+
+# Perfetto: decoded by an independent description; each slice begins and ends, energies are there.
+protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset.proto \
+	<"$folder/run.perfetto" >"$folder/decoded.txt"
+begins=$(grep -c 'type: TYPE_SLICE_BEGIN' "$folder/decoded.txt")
+same "slices that end" "$(grep -c 'type: TYPE_SLICE_END' "$folder/decoded.txt")" "$begins"
+same "slices" "$begins" "$((activities + calls + ranges))"
+same "energies" "$(grep -c 'double_value' "$folder/decoded.txt")" "$activities"
+grep -q 'unit_name: "W"' "$folder/decoded.txt" || fail "no power counter"
+
+# Chrome and CSV come back as the same activities: counts and times of every account.
+for back in run.chrome run.json.gz run.csv; do
+	"$kwhy" report "$folder/$back" --json -o "$folder/back.json"
+	same "kernels of $back" \
+		"$(sed -n '/"kernels"/,/}/p' "$folder/back.json" | tr -d ' \n')" \
+		"$("$kwhy" report "$trace" --json | sed -n '/"kernels"/,/}/p' | tr -d ' \n')"
+done
+
+# A compressed database is refused, nothing is left behind.
+if "$kwhy" export "$trace" --to sqlite -o "$folder/x.sqlite.gz" 2>"$folder/message"; then
+	fail "a compressed database was written"
+fi
+[ ! -e "$folder/x.sqlite.gz" ] || fail "a file was left behind"
+grep -q 'gz' "$folder/message" || fail "the message does not name the cure"
+echo "exports of $activities activities, $calls calls and $ranges ranges read back"

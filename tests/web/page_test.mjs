@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report page in a real browser: node page_test.mjs KWHY TRACE POWER FOLDER
+// Exit 0 passed, 1 failed, 77 skipped (no browser here).
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [kwhy, trace, power, folder] = process.argv.slice(2);
+const CHROMIUM = process.env.KWHY_CHROMIUM ?? "/usr/bin/chromium";
+const require = createRequire(resolve(process.env.KWHY_WEB ?? "web", "package.json"));
+
+function skip(why) {
+	console.log(`skipped: ${why}`);
+	process.exit(77);
+}
+
+let chromium;
+try {
+	({ chromium } = require("playwright-core"));
+} catch {
+	skip("playwright-core is not installed (run scripts/setup)");
+}
+if (!existsSync(CHROMIUM)) skip(`no browser at ${CHROMIUM}`);
+mkdirSync(folder, { recursive: true });
+
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const problems = [];
+
+/** Opens a page made from a trace; every console error and every request but the file itself is a problem. */
+async function open(html, hash = "") {
+	const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+	page.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
+	page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+	page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
+	await page.goto(`${pathToFileURL(html)}${hash}`);
+	await page.waitForSelector("main section");
+	return page;
+}
+
+function report(args, name) {
+	const html = join(folder, `${name}.html`);
+	execFileSync(kwhy, ["report", ...args, "-o", html], { stdio: "pipe" });
+	return html;
+}
+
+const tests = {
+	"every view opens and the first one is drawn quickly": async () => {
+		const html = report([trace, "--power", power, "--price", "0.30EUR", "--intensity", "350"], "decode");
+		assert.ok(statSync(html).size < 2.5e6, `page has ${statSync(html).size} bytes`);
+		const page = await open(html);
+		for (const id of ["overview", "findings", "flow", "timeline", "ledger", "time", "kernels", "copies", "api", "quality"])
+			assert.equal(await page.locator(`section#${id}`).count(), 1, `view ${id}`);
+		console.log(`  ready after ${await page.evaluate(() => document.documentElement.dataset.ready)} ms, ${statSync(html).size} bytes`);
+		await page.screenshot({ path: join(folder, "overview.png") });
+		await page.evaluate(() => document.querySelector("#timeline").scrollIntoView());
+		await page.waitForTimeout(200);
+		await page.screenshot({ path: join(folder, "timeline.png") });
+		await page.screenshot({ path: join(folder, "whole.png"), fullPage: true });
+		await page.close();
+	},
+	"the numbers on the page are those of report.json": async () => {
+		const json = JSON.parse(execFileSync(kwhy, ["report", trace, "--power", power, "--json"], { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+		const page = await open(join(folder, "decode.html"));
+		const measured = json.devices[0].energy.measured_nj;
+		assert.equal(await page.locator("#overview .tile").first().getAttribute("title"), `${measured.toLocaleString("en-US")} nJ`);
+		assert.ok((await page.locator("#quality").innerText()).includes("exact, to the nanojoule"));
+		const rows = await page.locator("#ledger tbody tr").count();
+		assert.equal(rows, Math.min(200, json.devices.reduce((n, d) => n + d.accounts.length, 0)));
+		assert.equal(await page.locator("#findings .card").count(), json.findings.length);
+		await page.close();
+	},
+	"the ledger sorts by any column and filters": async () => {
+		const page = await open(join(folder, "decode.html"));
+		const counts = async () => (await page.locator("#ledger tbody tr td:nth-child(4)").allInnerTexts()).map((t) => Number(t.replaceAll(",", "")));
+		await page.locator("#ledger th button", { hasText: "count" }).click();
+		const down = await counts();
+		assert.deepEqual(down, [...down].sort((a, b) => b - a));
+		await page.locator("#ledger th button", { hasText: "count" }).click();
+		const up = await counts();
+		assert.deepEqual(up, [...up].sort((a, b) => a - b));
+		await page.locator("#ledger input").fill("copy");
+		const rows = await page.locator("#ledger tbody tr").evaluateAll((list) => list.map((r) => `${r.innerText} ${r.querySelector("bdi").title}`));
+		assert.ok(rows.length > 0);
+		for (const row of rows) assert.match(row.toLowerCase(), /copy/);
+		await page.close();
+	},
+	"the timeline zooms from the whole run to a microsecond, and evidence jumps there": async () => {
+		const page = await open(join(folder, "decode.html"));
+		const canvas = page.locator(".timeline canvas");
+		await canvas.focus();
+		for (let i = 0; i < 25; i++) await page.keyboard.press("+");
+		const [from, to] = page.url().match(/timeline=(\d+)-(\d+)/).slice(1).map(Number);
+		assert.ok(to - from <= 1000, `zoomed to ${to - from} ns`);
+		await page.keyboard.press("0");
+		const link = page.locator("#findings .card li button").first();
+		await link.click();
+		const [a, b] = page.url().match(/timeline=(\d+)-(\d+)/).slice(1).map(Number);
+		assert.ok(b - a < 3e9 && b > a);
+		await page.screenshot({ path: join(folder, "evidence.png") });
+		const again = await open(join(folder, "decode.html"), `#timeline=${a}-${b}`);
+		assert.equal(await again.evaluate(() => location.hash), `#timeline=${a}-${b}`);
+		await again.close();
+		await page.close();
+	},
+	"light and dark both draw": async () => {
+		const page = await open(join(folder, "decode.html"));
+		await page.locator("header button").click();
+		const theme = await page.evaluate(() => document.documentElement.dataset.theme);
+		await page.screenshot({ path: join(folder, `${theme}.png`) });
+		assert.equal(theme, "dark");
+		await page.close();
+	},
+	"hostile names are text": async () => {
+		const names = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\"b'c&amp;", "\u202egnp.exe", "k".repeat(100000)];
+		const csv = join(folder, "hostile.csv");
+		const quote = (text) => `"${text.replaceAll('"', '""')}"`;
+		writeFileSync(csv, ["# device 0 name=<b>x</b> sms=132", "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block",
+			...names.map((n, i) => `kernel,${quote(n)},0,7,${1700000000000000000n + BigInt(i) * 1000000n},${1700000000000500000n + BigInt(i) * 1000000n},,132,256`)].join("\n") + "\n");
+		const page = await open(report([csv], "hostile"));
+		page.on("dialog", () => problems.push("a name ran as script"));
+		assert.equal(await page.locator("#app img").count(), 0);
+		assert.ok((await page.locator("#ledger").innerText()).includes("<img src=x"));
+		await page.screenshot({ path: join(folder, "hostile.png") });
+		await page.close();
+	},
+	"a comparison shows both": async () => {
+		const html = join(folder, "compare.html");
+		execFileSync(kwhy, ["compare", join(folder, "a.json"), join(folder, "a.json"), "-o", html], { stdio: "pipe" });
+		const page = await open(html);
+		assert.ok((await page.locator("#compare").innerText()).includes("Before and after"));
+		await page.close();
+	},
+};
+
+writeFileSync(join(folder, "a.json"), execFileSync(kwhy, ["report", trace, "--power", power, "--json"], { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+let failed = 0;
+for (const [name, run] of Object.entries(tests)) {
+	problems.length = 0;
+	try {
+		await run();
+		assert.deepEqual(problems, []);
+		console.log(`ok      ${name}`);
+	} catch (error) {
+		failed++;
+		console.log(`FAILED  ${name}\n${error.message}`);
+	}
+}
+await browser.close();
+process.exit(failed ? 1 : 0);

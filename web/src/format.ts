@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them: SI prefixes, exact values for tooltips. Unknown is null and prints "n/a".
+
+export type Maybe = number | null | undefined;
+
+const PREFIXES: [number, string][] = [
+	[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""],
+	[1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"], [1e-15, "f"],
+];
+
+export function known(value: Maybe): value is number {
+	return value !== null && value !== undefined && Number.isFinite(value);
+}
+
+/** 3 significant digits and the prefix that fits: 1.23 ms, 455 mJ. */
+export function si(value: Maybe, unit: string, digits = 3): string {
+	if (!known(value)) return "n/a";
+	if (value === 0) return `0 ${unit}`;
+	const rounded = Number(value.toPrecision(digits));
+	const [factor, prefix] =
+		PREFIXES.find(([f]) => Math.abs(rounded) >= f * (1 - 1e-9)) ?? PREFIXES[PREFIXES.length - 1]!;
+	return `${(rounded / factor).toPrecision(digits).replace(/e\+?(\d+)$/, "e$1")} ${prefix}${unit}`;
+}
+
+export const time = (ns: Maybe): string => si(known(ns) ? ns * 1e-9 : null, "s");
+export const energy = (nj: Maybe): string => si(known(nj) ? nj * 1e-9 : null, "J");
+export const power = (mw: Maybe): string => si(known(mw) ? mw * 1e-3 : null, "W");
+export const bytes = (count: Maybe): string =>
+	known(count) && count < 1000 ? `${count} B` : si(count, "B");
+
+export function percent(ratio: Maybe, digits = 1): string {
+	return known(ratio) ? `${(ratio * 100).toFixed(digits)} %` : "n/a";
+}
+
+/** 1,234,567: every digit, for tooltips and counts. */
+export function exact(value: Maybe, unit = ""): string {
+	return known(value) ? `${value.toLocaleString("en-US")}${unit ? ` ${unit}` : ""}` : "n/a";
+}
+
+/** A kernel name short enough for a label; the full one belongs into the tooltip. */
+export function shorten(name: string, limit = 48): string {
+	let text = visible(name).replace(/^void /, "").replaceAll("(anonymous namespace)::", "").replaceAll("at::native::", "");
+	if (text.length > limit) text = text.replace(/<.*>/, "<…>").replace(/\(.*\)$/, "()");
+	return text.length > limit ? `${text.slice(0, limit - 9)}…${text.slice(-8)}` : text;
+}
+
+/** Names come from traces: bidirectional overrides and other invisible controls are shown, not obeyed. */
+export function visible(name: string): string {
+	return name.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes the data blocks and puts the views on the page, the answer first.
+
+import { block, jsonBlock } from "./blocks";
+import { button, el } from "./dom";
+import { time, visible } from "./format";
+import type { Report } from "./report_types";
+import { initTheme, isDark, setTheme } from "./theme";
+import { Timeline } from "./timeline";
+import { TimelineData } from "./timeline_data";
+import { copies, kernels, memory, ranks, steps } from "./views/charts";
+import { compareView } from "./views/compare";
+import { findings } from "./views/findings";
+import { headline } from "./views/headline";
+import { ledger } from "./views/ledger";
+import { apiView, quality, rangesView, timeView } from "./views/quality";
+import { sankey } from "./views/sankey";
+
+const TITLES: Record<string, string> = {
+	overview: "overview", findings: "findings", flow: "joules", timeline: "timeline", ledger: "ledger", time: "time", kernels: "kernels", copies: "copies",
+	steps: "steps", ranks: "ranks", ranges: "ranges", memory: "memory", api: "API", quality: "trust", compare: "compare",
+};
+
+function heading(report: Report): HTMLElement {
+	const began = new Date(Number(BigInt(report.window.origin_unix_ns) / 1000000n) + report.window.start_ns / 1e6);
+	const traces = report.source.traces?.map((t) => t.path).join(", ") ?? "";
+	const theme = button("light / dark", () => setTheme(!isDark()));
+	return el("header", {}, el("div", { class: "topline" }, el("h1", {}, "kwhy"), el("span", {}, visible(traces)),
+		el("span", { class: "muted small" }, `${began.getTime() > 0 ? `${began.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : ""}${time(report.window.end_ns - report.window.start_ns)} recorded`), el("span", { class: "grow" }), theme));
+}
+
+function navigation(sections: HTMLElement[]): HTMLElement {
+	return el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, TITLES[s.id] ?? s.id)));
+}
+
+/** #timeline=FROM-TO in nanoseconds from the start of the window: a link to exactly this view. */
+function parseView(): [number, number] | null {
+	const match = /^#timeline=(\d+)-(\d+)$/.exec(location.hash);
+	return match ? [Number(match[1]), Number(match[2])] : null;
+}
+
+function timelineSection(data: TimelineData): { node: HTMLElement; timeline: Timeline } {
+	const link = (from: number, to: number): void => history.replaceState(null, "", `#timeline=${Math.round(from)}-${Math.round(to)}`);
+	const timeline = new Timeline(data, link);
+	const note = data.header.exact ? "Every activity is here, exact." : "Too many activities to carry them all: the whole run is shown as bins; the places around the evidence of each finding, the first and last 10 ms and the middle of the run are exact.";
+	const node = el("section", { id: "timeline", "aria-labelledby": "h-timeline" }, el("h2", { id: "h-timeline" }, "Timeline"),
+		el("p", { class: "muted" }, `${note} Wheel or + and − zoom, drag or arrow keys pan, 0 shows all.`), timeline.node);
+	return { node, timeline };
+}
+
+function openReport(app: HTMLElement, report: Report, container: ArrayBuffer | null): void {
+	const data = container ? new TimelineData(container) : null;
+	const shown = data ? timelineSection(data) : null;
+	const jump = shown ? (from: number, to: number): void => shown.timeline.jump(from - data!.header.start_ns, to - data!.header.start_ns) : null;
+	const sections = [
+		headline(report), findings(report, jump), sankey(report), shown?.node ?? null, ledger(report), timeView(report), kernels(report), copies(report),
+		steps(report), ranks(report), rangesView(report), memory(report, data), apiView(report), quality(report),
+	].filter((s): s is HTMLElement => s !== null);
+	app.replaceChildren(heading(report), navigation(sections), el("main", {}, ...sections));
+	const view = parseView();
+	if (view && shown) {
+		shown.timeline.show(...view);
+		shown.node.scrollIntoView();
+	} else if (location.hash) {
+		document.getElementById(location.hash.slice(1))?.scrollIntoView();
+	}
+	if (shown) Object.assign(window, { kwhyTimeline: shown.timeline });
+}
+
+function openComparison(app: HTMLElement, a: Report, b: Report): void {
+	const part = (title: string, report: Report): HTMLElement => el("section", {}, el("h2", {}, title), headline(report));
+	app.replaceChildren(heading(a), el("main", {}, compareView(a, b), part("Before", a), part("After", b)));
+}
+
+async function main(): Promise<void> {
+	const app = document.getElementById("app")!;
+	initTheme();
+	try {
+		const [a, b] = [await jsonBlock<Report>("kwhy-report-a"), await jsonBlock<Report>("kwhy-report-b")];
+		if (a && b) return openComparison(app, a, b);
+		const report = await jsonBlock<Report>("kwhy-report");
+		if (!report) throw new Error("the page carries no report");
+		openReport(app, report, await block("kwhy-timeline"));
+		document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
+	} catch (error) {
+		app.replaceChildren(el("p", { class: "warn" }, `This page could not be drawn: ${error instanceof Error ? error.message : String(error)}`));
+		throw error;
+	}
+}
+
+void main();

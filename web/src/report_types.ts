@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// report.json, version 1 (docs/formats/report.md), as far as the page reads it. null is "unknown".
+
+type N = number | null;
+
+export interface Account {
+	category: string; name: string; count: number; bytes?: N; time_ns: number; gross_nj: N; idle_nj: N; net_nj: N;
+	low_nj: N; high_nj: N; mean_power_mw: N; basis: string; group: N;
+}
+export interface Copy { kind: string; src_memory: string; dst_memory: string; count: number; bytes: N; total_ns: number }
+export interface CopyClass extends Copy { size_class: number; energy_nj?: N }
+export interface Device {
+	index: number; rank: N; name: string | null; pid_count: N;
+	time: Record<string, N>;
+	utilisation?: { busy_ratio: N; sm_weighted_ratio: N; roofline_ratio: N };
+	kernels: { count: number; total_ns: number; union_ns: number };
+	copies: Copy[]; copy_classes?: CopyClass[];
+	energy: null | (Record<string, N> & { source: string | null; basis?: string });
+	groups: { id: number; members: (string | number)[]; gross_nj: N; low_nj: N; high_nj: N }[];
+	accounts: Account[];
+}
+export interface Evidence { start_ns: N; end_ns: N; what: string }
+export interface Finding {
+	id: string; title: string; device: N; count: number; time_ns: N; energy_nj: N; low_nj: N; high_nj: N;
+	evidence: Evidence[]; cure: string;
+	projection: null | { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null };
+}
+export interface RangeSum {
+	name: string; kind?: string; count?: number; start_ns?: N; host_ns?: N; device_ns?: N; busy_ns?: N; energy_nj?: N; window_energy_nj?: N;
+	busy_ratio?: N; sm_weighted_ratio?: N; activity_count?: N;
+}
+export interface Report {
+	schema: string;
+	source: Record<string, unknown> & { traces?: { path: string; format: string; version?: string | null; producer?: string | null }[]; command?: string | null };
+	window: { origin_unix_ns: string; start_ns: number; end_ns: number; clock: string };
+	devices: Device[];
+	api: { name: string; count: number; total_ns: number }[];
+	findings: Finding[];
+	ranges: RangeSum[] | null; steps: RangeSum[] | null;
+	ranks: { rank: N; device: N; span_ns: N; busy_ns: N; compute_ns: N; collective_exposed_ns?: N; energy_nj: N }[] | null;
+	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;
+	hosts: { source: string; measured_nj: N }[] | null;
+	cost: null | { amount?: N; currency?: string | null; price_per_kwh?: N };
+	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N };
+	lost: Record<string, unknown>;
+	warnings: (string | { id: string; kind?: string; text: string })[];
+}
+
+export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];
+
+export function sum(values: N[]): N {
+	const known = values.filter((v): v is number => v !== null && v !== undefined);
+	return known.length ? known.reduce((a, b) => a + b, 0) : null;
+}
+
+/** Energy of a device: metered, else what was modelled from assumed powers. */
+export function deviceEnergy(device: Device): N {
+	return device.energy ? (device.energy["measured_nj"] ?? device.energy["attributed_nj"] ?? null) : null;
+}
+
+export function isModelled(report: Report): boolean {
+	return report.devices.some((device) => device.energy?.source === "modelled");
+}
+
+export function deviceLabel(device: Device): string {
+	return `GPU ${device.index}${device.rank === null || device.rank === undefined ? "" : ` of rank ${device.rank}`}`;
+}

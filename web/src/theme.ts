@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Light and dark, and the colours of the categories, read from the style sheet.
+
+const listeners: (() => void)[] = [];
+
+export function color(name: string): string {
+	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#888";
+}
+
+/** Colour of an account's category; unknown ones look like idle. */
+export function categoryColor(category: string): string {
+	return color(["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : "idle");
+}
+
+export function onTheme(listener: () => void): void {
+	listeners.push(listener);
+}
+
+export function setTheme(dark: boolean): void {
+	document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+	for (const listener of listeners) listener();
+}
+
+export function isDark(): boolean {
+	return document.documentElement.dataset["theme"] === "dark";
+}
+
+export function initTheme(): void {
+	const query = matchMedia("(prefers-color-scheme: dark)");
+	setTheme(query.matches);
+	query.addEventListener("change", (event) => setTheme(event.matches));
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings as cards; evidence jumps to its place in the timeline.
+
+import { el } from "../dom";
+import { energy, exact, known, time, visible, type Maybe } from "../format";
+import type { Evidence, Finding, Report } from "../report_types";
+
+export type Jump = (startNs: number, endNs: number) => void;
+
+function range(value: Maybe, low: Maybe, high: Maybe): string {
+	return known(low) && known(high) ? `${energy(value)} (${energy(low)} to ${energy(high)})` : energy(value);
+}
+
+function evidence(item: Evidence, jump: Jump | null): HTMLElement {
+	if (!jump || !known(item.start_ns) || !known(item.end_ns)) return el("li", {}, visible(item.what));
+	const link = el("button", { type: "button", class: "link", title: "show this place in the timeline" }, visible(item.what));
+	link.addEventListener("click", () => jump(item.start_ns!, item.end_ns!));
+	return el("li", {}, link);
+}
+
+function card(finding: Finding, jump: Jump | null): HTMLElement {
+	const saving = finding.projection;
+	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
+	if (saving) rows.push(["saves at most", `${time(saving.time_ns)}${known(saving.energy_nj) ? `, ${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`]);
+	if (saving?.assumption) rows.push(["if", saving.assumption]);
+	rows.push(["cure", finding.cure]);
+	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, visible(finding.title)),
+		el("dl", {}, ...rows.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, visible(text))])),
+		finding.evidence.length ? el("ul", {}, ...finding.evidence.map((item) => evidence(item, jump))) : null);
+}
+
+export function findings(report: Report, jump: Jump | null): HTMLElement {
+	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),
+		el("p", { class: "muted" }, report.findings.length ? "Largest possible saving first. Savings of different findings overlap: do not add them up." : "Nothing found above the threshold."),
+		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, jump))));
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it cost, the largest waste and its cure: readable in a minute.
+
+import { el } from "../dom";
+import { energy, exact, known, percent, power, si, time, type Maybe } from "../format";
+import { deviceEnergy, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
+
+function tile(label: string, value: string, note = "", title = ""): HTMLElement {
+	return el("div", { class: "tile", ...(title ? { title } : {}) }, el("span", { class: "muted small" }, label), el("b", {}, value), el("span", { class: "muted small" }, note));
+}
+
+function useful(devices: Device[]): Maybe {
+	const total = sum(devices.map(deviceEnergy));
+	const idle = sum(devices.flatMap((d) => d.accounts).filter((a) => IDLE_CATEGORIES.includes(a.category)).map((a) => a.gross_nj));
+	return known(total) && known(idle) && total > 0 ? 1 - idle / total : null;
+}
+
+function energyTiles(report: Report): HTMLElement[] {
+	const total = sum(report.devices.map(deviceEnergy));
+	const span = Math.max(...report.devices.map((d) => d.time["span_ns"] ?? 0));
+	if (!known(total)) return [tile("energy", "n/a", "no power readings: give --power FILE")];
+	const kwh = total / 3.6e15;
+	const tiles = [
+		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), `${si(kwh * 1000, "Wh")}`, exact(total, "nJ")),
+		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
+	];
+	const metered = report.devices.map((d) => d.energy?.["end_ns"] !== undefined && known(d.energy?.["end_ns"]) && known(d.energy?.["start_ns"]) ? d.energy!["end_ns"]! - d.energy!["start_ns"]! : span);
+	const length = Math.max(...metered);
+	if (length > 0) tiles.splice(1, 0, tile("mean power", power((total / length) * 1000), `over ${time(length)}`));
+	if (known(report.cost?.amount)) tiles.push(tile("cost", si(report.cost.amount, report.cost.currency ?? ""), `${exact(kwh)} kWh`));
+	if (known(report.carbon?.g_co2e)) tiles.push(tile("CO2e", si(report.carbon.g_co2e, "g"), "grid intensity as given"));
+	return tiles;
+}
+
+function utilisationTiles(report: Report): HTMLElement[] {
+	return report.devices.slice(0, 8).map((d) =>
+		tile(`utilisation, GPU ${d.index}`, percent(d.utilisation?.busy_ratio ?? (d.time["busy_ns"] ?? 0) / (d.time["span_ns"] || 1)),
+			`busy · SM-weighted ${percent(d.utilisation?.sm_weighted_ratio)} · roofline ${percent(d.utilisation?.roofline_ratio)}`,
+			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline: share of what the device can do"));
+}
+
+export function headline(report: Report): HTMLElement {
+	const span = Math.max(...report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
+	const top = report.findings[0];
+	const answer = top
+		? el("p", { class: "answer" }, "Largest waste: ", el("b", {}, top.title), ". ",
+			top.projection ? `Curing it saves at most ${[time(top.projection.time_ns), known(top.projection.energy_nj) ? energy(top.projection.energy_nj) : null].filter(Boolean).join(" and ")}. ` : "", `Cure: ${top.cure}`)
+		: el("p", { class: "answer" }, "No finding would save more than the threshold (1 % of the window unless set otherwise).");
+	// the answer first: a reader who stops here knows what to do
+	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
+		el("div", { class: "tiles" }, ...energyTiles(report), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...utilisationTiles(report)), answer);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Can these figures be trusted: balance, meter, utilisation, what was lost or unknown.
+
+import { el } from "../dom";
+import { energy, exact, known, percent, si, time, visible } from "../format";
+import { deviceLabel, type Device, type Report } from "../report_types";
+
+function table(head: string[], rows: (string | Node)[][]): HTMLElement {
+	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? "" : "text" }, h)))),
+		el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "" : "text" }, cell)))))));
+}
+
+const TIME_ROWS: [string, string][] = [
+	["compute_ns", "compute"], ["overlap_ns", "copy or collective under compute"], ["collective_ns", "collective, exposed"], ["copy_ns", "copy"], ["memset_ns", "memset"],
+	["sync_ns", "idle: host in synchronize"], ["launch_ns", "idle: host launching"], ["alloc_ns", "idle: host allocating"], ["host_ns", "idle: host elsewhere"],
+];
+
+export function timeView(report: Report): HTMLElement {
+	const rows = TIME_ROWS.map(([key, label]) => [label, ...report.devices.map((d) => known(d.time[key]) ? `${time(d.time[key])} · ${percent(d.time[key]! / (d.time["span_ns"] || 1))}` : "n/a")]);
+	rows.push(["span", ...report.devices.map((d) => time(d.time["span_ns"]))]);
+	return el("section", { id: "time", "aria-labelledby": "h-time" }, el("h2", { id: "h-time" }, "Where the time went"),
+		el("p", { class: "muted" }, "Disjoint: the rows add up to the span."), table(["category", ...report.devices.map(deviceLabel)], rows));
+}
+
+function balance(device: Device): string[][] {
+	const e = device.energy;
+	if (!e) return [["energy", "not available: no power readings"]];
+	const measured = e["measured_nj"];
+	const even = known(measured) && known(e["attributed_nj"]);
+	return [
+		["meter", e.source ?? "n/a"],
+		["metered", `${energy(measured)} (${exact(measured, "nJ")})`],
+		["attributed", `${energy(e["attributed_nj"])} (${exact(e["attributed_nj"], "nJ")})`],
+		["balance", even ? (measured === e["attributed_nj"] ? "exact, to the nanojoule" : `off by ${exact(measured! - e["attributed_nj"]!, "nJ")}`) : "no meter to balance against"],
+		["clean idle / context / net", `${energy(e["clean_idle_nj"])} / ${energy(e["context_idle_nj"])} / ${energy(e["net_nj"])}`],
+		["outside the metered window, modelled", energy(e["edge_nj"])],
+		["expected on the wrong account", percent(e["expected_wrong_ratio"])],
+		["model against counter ticks, rms", percent(e["counter_check_ratio"])],
+		["meter response", known(e["time_constant_s"]) ? `low-pass ${si(e["time_constant_s"], "s")}, delay ${si(e["delay_s"], "s")}` : "n/a"],
+	];
+}
+
+export function quality(report: Report): HTMLElement {
+	const lost = Object.entries(report.lost).filter(([, value]) => value !== 0 && value !== false && value !== null);
+	const notes = [
+		...lost.map(([key, value]) => `${key.replaceAll("_", " ")}: ${typeof value === "number" ? exact(value) : String(value)}`),
+		...report.warnings.map((w) => (typeof w === "string" ? w : w.text)),
+	];
+	return el("section", { id: "quality", "aria-labelledby": "h-quality" }, el("h2", { id: "h-quality" }, "How far to trust this"),
+		...report.devices.flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
+		el("h3", {}, "Lost or unknown"),
+		notes.length ? el("ul", { class: "notes" }, ...notes.map((text) => el("li", {}, visible(text)))) : el("p", {}, "Nothing."));
+}
+
+export function apiView(report: Report): HTMLElement | null {
+	if (!report.api.length) return null;
+	return el("section", { id: "api", "aria-labelledby": "h-api" }, el("h2", { id: "h-api" }, "API calls"),
+		table(["call", "count", "total", "mean"], report.api.slice(0, 25).map((a) => [visible(a.name), exact(a.count), time(a.total_ns), time(a.total_ns / a.count)])));
+}
+
+export function rangesView(report: Report): HTMLElement | null {
+	const rows = (report.ranges ?? []).slice(0, 40);
+	if (!rows.length) return null;
+	return el("section", { id: "ranges", "aria-labelledby": "h-ranges" }, el("h2", { id: "h-ranges" }, "Ranges"),
+		el("p", { class: "muted" }, "Device work counts for the range that launched it; nested ranges each count it."),
+		table(["range", "count", "host time", "device time", "energy launched", "energy in window", "busy"], rows.map((r) =>
+			[visible(r.name).slice(0, 80), exact(r.count), time(r.host_ns), time(r.device_ns), energy(r.energy_nj), energy(r.window_energy_nj), percent(r.busy_ratio)])));
+}
