@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/parts.h"
-#include "ledger/sums.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +8,12 @@
 #include <time.h>
 
 /*
- * Time accounting and accounts of a synthetic recording: launches on two threads, kernels and copies on
- * four streams, some at once, 500 kernel names, a synchronisation every hundred. Usage: [ACTIVITIES]
+ * Time accounting, accounts and sums of a synthetic recording without a meter: launches on two threads,
+ * kernels and copies on four streams, some at once, 500 kernel names, a synchronisation every hundred, a
+ * range every hundred launches, a step every thousand. Usage: [ACTIVITIES]
  */
 
-enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100 };
+enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100, STEP_EVERY = 1000 };
 
 static struct kwhy_error error;
 
@@ -54,6 +54,24 @@ static void add_tables(struct kwhy_recording *recording)
 		must(kwhy_recording_add_stream(recording, &(struct kwhy_stream){.id = i}, NULL, &error));
 }
 
+static void add_ranges(struct kwhy_recording *recording, size_t launch, int64_t now_ns)
+{
+	struct kwhy_range range = {
+		.start_ns = now_ns,
+		.end_ns = now_ns + 300000,
+		.name = name_of(recording, "layer"),
+		.thread = (uint32_t)(launch / 1000 % THREADS),
+		.kind = KWHY_RANGE_NVTX,
+	};
+
+	must(kwhy_recording_add_range(recording, &range, &error));
+	if (launch % STEP_EVERY)
+		return;
+	range.kind = KWHY_RANGE_STEP;
+	range.end_ns = now_ns + 3000000;
+	must(kwhy_recording_add_range(recording, &range, &error));
+}
+
 static void add_work(struct kwhy_recording *recording, size_t count)
 {
 	uint32_t launch = name_of(recording, "cudaLaunchKernel");
@@ -87,6 +105,8 @@ static void add_work(struct kwhy_recording *recording, size_t count)
 		must(kwhy_recording_add_call(recording, now_ns, now_ns + 1500, launch,
 			(uint32_t)(i / 1000 % THREADS), (uint32_t)i, &error));
 		if (i % SYNC_EVERY == 0)
+			add_ranges(recording, i, now_ns);
+		if (i % SYNC_EVERY == 0)
 			must(kwhy_recording_add_call(
 				recording, now_ns + 1600, now_ns + 2000, synchronize, 0, KWHY_NONE, &error));
 	}
@@ -95,11 +115,11 @@ static void add_work(struct kwhy_recording *recording, size_t count)
 int main(int argc, char **argv)
 {
 	size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
-	struct kwhy_ledger_options options = {0};
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
 	struct kwhy_device_ledger books = {0};
 	struct kwhy_ledger ledger = {.devices = &books, .device_count = 1};
 	struct kwhy_recording *recording;
-	double start_s, time_s, accounts_s, streams_s;
+	double start_s, time_s, accounts_s, sums_s;
 
 	must(kwhy_recording_new(&recording, &error));
 	add_tables(recording);
@@ -110,13 +130,14 @@ int main(int argc, char **argv)
 	time_s = now_s();
 	must(kwhy_ledger_accounts(&ledger, recording, 0, &error));
 	accounts_s = now_s();
-	must(kwhy_sums_streams(&ledger, recording, &options, &error));
-	must(kwhy_sums_api(&ledger, recording, &options, &error));
-	streams_s = now_s();
-	printf("%zu activities, %zu calls, %" PRIu64 " gaps, %zu accounts: time %.2f s, accounts %.2f s, "
-	       "streams and calls %.2f s\n",
-		recording->activities.count, recording->calls.count, books.time.idle_gaps,
-		books.account_count, time_s - start_s, accounts_s - time_s, streams_s - accounts_s);
+	must(kwhy_ledger_sums(&ledger, recording, &options, &error));
+	sums_s = now_s();
+	printf("%zu activities, %zu calls, %zu ranges, %" PRIu64
+	       " gaps, %zu accounts, %zu steps: time %.2f s, "
+	       "accounts %.2f s, sums %.2f s\n",
+		recording->activities.count, recording->calls.count, recording->range_count,
+		books.time.idle_gaps, books.account_count, ledger.step_count, time_s - start_s,
+		accounts_s - time_s, sums_s - accounts_s);
 	kwhy_arena_done(&ledger.arena);
 	kwhy_recording_free(recording);
 	return 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/counter.h"
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
 #include "ledger/sums.h"
 
 /*
- * A counter of the host: what it rose by. Where it fell it had wrapped or was reset, by an amount that
- * the readings do not tell; that interval is left out and said.
+ * A counter of the host: what it rose by. Where it fell it was reset, or wrapped where the readings do
+ * not tell; that interval is left out and said.
  */
 struct rise {
 	int64_t counts;
@@ -17,12 +18,10 @@ static struct rise rise_of(const struct kwhy_power_series *series)
 	struct rise rise = {0};
 
 	for (size_t i = 1; i < series->count; i++) {
-		int64_t step;
+		int64_t step = 0;
 
-		if (__builtin_sub_overflow(series->value[i], series->value[i - 1], &step) || step < 0)
-			rise.falls++;
-		else
-			rise.counts = kwhy_saturate_add(rise.counts, step);
+		rise.falls += kwhy_counter_step(series, i, &step) == KWHY_COUNTER_FELL;
+		rise.counts = kwhy_saturate_add(rise.counts, step);
 	}
 	return rise;
 }
@@ -57,8 +56,9 @@ static enum kwhy_status add_host(
 	if (rise.falls == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-fell", error,
-		"%s fell %zu times (it wraps, or was reset); those intervals are not counted", host->source,
-		rise.falls);
+		"%s fell in %zu of %zu intervals (reset, or wrapped at an unknown place); they are not "
+		"counted",
+		host->source, rise.falls, series->count - 1);
 }
 
 enum kwhy_status kwhy_sums_hosts(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts.h"
 #include "unit/ledger/build.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct kwhy_range_sum *range_sum(const struct kwhy_recording *recording,
@@ -190,6 +192,64 @@ static void a_process_on_two_devices_is_busy_on_each(void **state)
 	build_free(recording, ledger);
 }
 
+/* Idle 100 W, kernels 200 W, copies 150 W: what a range draws can be counted by hand. */
+static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+
+	options.assumed.given = true;
+	options.assumed.category_w[KWHY_CATEGORY_COMPUTE] = 200;
+	options.assumed.category_w[KWHY_CATEGORY_COPY] = 150;
+	options.assumed.category_w[KWHY_CATEGORY_IDLE] = 100;
+	return build_ledger_with(recording, &options);
+}
+
+static void a_range_has_the_energy_of_what_it_launched_and_its_window_that_of_all_and_idle(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_call(recording, 0, 60, 61, "cudaLaunchKernel", 1);
+	build_kernel(recording, 0, 0, 100, "before");
+	build_launched(recording, 0, 300, 400, 1);
+	build_range(recording, 0, 50, 150, "r", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 50, 150, "s", KWHY_RANGE_STEP);
+	ledger = build_priced(recording);
+	assert_int_equal(ledger->ranges[0].energy_nj, 100 * 200);
+	assert_int_equal(ledger->ranges[0].window_energy_nj, 50 * 200 + 50 * 100);
+	assert_int_equal(ledger->steps[0].energy_nj, 100 * 200);
+	assert_int_equal(ledger->steps[0].window_energy_nj, 50 * 200 + 50 * 100);
+	build_free(recording, ledger);
+}
+
+static void concurrent_kernels_share_the_device_and_copies_draw_beside_them(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t other = build_stream(recording, 0, 0, 8);
+	struct kwhy_activity small = build_activity(recording, 0, 200, 300, "small");
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->devices[0].sm_count = 100;
+	small.blocks = 30;
+	build_kernel(recording, 0, 0, 100, "full");
+	build_kernel(recording, other, 0, 100, "full");
+	build_h2d(recording, other, 100, 200, 8, "");
+	build_kernel(recording, 0, 100, 200, "full");
+	build_add(recording, small);
+	small.stream = other;
+	build_add(recording, small);
+	build_range(recording, 0, 0, 100, "two full", KWHY_RANGE_STEP);
+	build_range(recording, 0, 100, 200, "kernel and copy", KWHY_RANGE_STEP);
+	build_range(recording, 0, 200, 300, "two small", KWHY_RANGE_STEP);
+	ledger = build_priced(recording);
+	assert_int_equal(ledger->steps[0].window_energy_nj, 100 * 200);
+	assert_int_equal(ledger->steps[1].window_energy_nj, 100 * (100 + 100 + 50));
+	assert_int_equal(ledger->steps[2].window_energy_nj, 100 * (100 + 100 + 100));
+	build_free(recording, ledger);
+}
+
 static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -308,6 +368,38 @@ static void host_counters_are_energies_and_a_wall_meter_is_none(void **state)
 	build_free(recording, ledger);
 }
 
+static void a_host_counter_that_falls_leaves_its_interval_out_and_says_so(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	add_rapl(recording, KWHY_METER_RAPL_PACKAGE, 0, 0, 9000000000);
+	add_rapl(recording, KWHY_METER_RAPL_PACKAGE, 0, 100, 9000000050);
+	add_rapl(recording, KWHY_METER_RAPL_PACKAGE, 0, 200, 30);
+	add_rapl(recording, KWHY_METER_RAPL_PACKAGE, 0, 300, 40);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->hosts[0].measured_nj, 60000);
+	assert_int_equal(ledger->note_count, 1);
+	assert_string_equal(ledger->notes[0].id, "host-counter-fell");
+	assert_non_null(strstr(ledger->notes[0].text, "rapl.package-0_uj fell in 1 of 3 intervals"));
+	build_free(recording, ledger);
+}
+
+static void notes_are_kept_in_order_however_many(void **state)
+{
+	struct kwhy_ledger *ledger = calloc(1, sizeof(*ledger));
+
+	(void)state;
+	assert_non_null(ledger);
+	for (int i = 0; i < 100; i++)
+		OK(kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "number", &build_error, "note %d", i));
+	assert_int_equal(ledger->note_count, 100);
+	assert_string_equal(ledger->notes[0].text, "note 0");
+	assert_string_equal(ledger->notes[99].text, "note 99");
+	kwhy_ledger_free(ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,10 +411,15 @@ int main(void)
 		cmocka_unit_test(the_blocks_resident_in_a_window_are_weighed_over_the_window),
 		cmocka_unit_test(the_share_of_blocks_in_a_window_is_unknown_when_a_tenth_of_the_grids_is),
 		cmocka_unit_test(a_process_on_two_devices_is_busy_on_each),
+		cmocka_unit_test(
+			a_range_has_the_energy_of_what_it_launched_and_its_window_that_of_all_and_idle),
+		cmocka_unit_test(concurrent_kernels_share_the_device_and_copies_draw_beside_them),
 		cmocka_unit_test(streams_know_how_long_they_were_busy_and_busy_alone),
 		cmocka_unit_test(ranks_stand_side_by_side_with_the_rank_of_device_or_process),
 		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
 		cmocka_unit_test(host_counters_are_energies_and_a_wall_meter_is_none),
+		cmocka_unit_test(a_host_counter_that_falls_leaves_its_interval_out_and_says_so),
+		cmocka_unit_test(notes_are_kept_in_order_however_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
