@@ -94,13 +94,12 @@ static int compare_sizes(const void *a, const void *b)
 	const struct kwhy_account_pair *x = a, *y = b;
 	double more = size_of(y) - size_of(x),
 	       later = fabs((double)y->change_ns) - fabs((double)x->change_ns);
-	const struct kwhy_side_account *p = x->a ? x->a : x->b, *q = y->a ? y->a : y->b;
 
 	if (more != 0)
 		return more > 0 ? 1 : -1;
 	if (later != 0)
 		return later > 0 ? 1 : -1;
-	return strcmp(p->name, q->name) ? strcmp(p->name, q->name) : strcmp(p->category, q->category);
+	return strcmp(x->name, y->name) ? strcmp(x->name, y->name) : strcmp(x->category, y->category);
 }
 
 static int compare_keys(const struct kwhy_side_account *a, const struct kwhy_side_account *b)
@@ -124,8 +123,12 @@ enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct k
 			: j == b->account_count	  ? -1
 						  : compare_keys(&a->accounts[i], &b->accounts[j]);
 
-		made.pairs[made.pair_count++] = pair_of(
-			&made, order <= 0 ? &a->accounts[i] : NULL, order >= 0 ? &b->accounts[j] : NULL);
+		const struct kwhy_side_account *named = order <= 0 ? &a->accounts[i] : &b->accounts[j];
+		struct kwhy_account_pair *pair = &made.pairs[made.pair_count++];
+
+		*pair = pair_of(&made, order <= 0 ? named : NULL, order >= 0 ? &b->accounts[j] : NULL);
+		pair->category = named->category;
+		pair->name = named->name;
 		i += order <= 0;
 		j += order >= 0;
 	}

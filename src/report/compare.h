@@ -53,6 +53,7 @@ void kwhy_side_done(struct kwhy_side *side);
 
 /* An account in either report; NULL on the side that has none. */
 struct kwhy_account_pair {
+	const char *category, *name;
 	const struct kwhy_side_account *a, *b;
 	int64_t change_nj; /* KWHY_UNKNOWN_NJ unless both energies are known; none counts as 0 */
 	int64_t change_ns;

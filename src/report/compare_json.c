@@ -54,11 +54,9 @@ static void write_account(struct kwhy_json *json, const char *key, const struct 
 
 static void write_pair(struct kwhy_json *json, const struct kwhy_account_pair *pair)
 {
-	const struct kwhy_side_account *any = pair->a ? pair->a : pair->b;
-
 	kwhy_json_row(json, NULL);
-	kwhy_json_string(json, "category", any->category);
-	kwhy_json_string(json, "name", any->name);
+	kwhy_json_string(json, "category", pair->category);
+	kwhy_json_string(json, "name", pair->name);
 	write_account(json, "a", pair->a);
 	write_account(json, "b", pair->b);
 	kwhy_json_known(json, "change_nj", pair->change_nj);

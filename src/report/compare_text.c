@@ -133,19 +133,12 @@ static const struct kwhy_table_column energy_columns[] = {
 	{"", KWHY_COLUMN_LEFT},
 };
 
-static const char *name_of(const struct kwhy_account_pair *pair)
-{
-	return pair->a ? pair->a->name : pair->b->name;
-}
-
 static void add_name(struct kwhy_table *table, const struct kwhy_account_pair *pair)
 {
-	const char *category = pair->a ? pair->a->category : pair->b->category;
-
-	if (strcmp(category, "compute") == 0 || strcmp(category, "collective") == 0)
-		kwhy_table_kernel(table, name_of(pair));
+	if (strcmp(pair->category, "compute") == 0 || strcmp(pair->category, "collective") == 0)
+		kwhy_table_kernel(table, pair->name);
 	else
-		kwhy_table_cell(table, name_of(pair));
+		kwhy_table_cell(table, pair->name);
 }
 
 static void add_energy_pair(struct kwhy_table *table, const struct kwhy_account_pair *pair)

@@ -107,11 +107,6 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 	return KWHY_OK;
 }
 
-static const char *name_of(const struct kwhy_account_pair *pair)
-{
-	return pair->a ? pair->a->name : pair->b->name;
-}
-
 /* The account of that very name, else the only one that has it as a part. */
 static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair **out,
@@ -120,12 +115,12 @@ static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	size_t parts = 0;
 
 	for (size_t i = 0; i < comparison->pair_count; i++)
-		if (strcmp(name_of(&comparison->pairs[i]), condition->account) == 0) {
+		if (strcmp(comparison->pairs[i].name, condition->account) == 0) {
 			*out = &comparison->pairs[i];
 			return KWHY_OK;
 		}
 	for (size_t i = 0; i < comparison->pair_count; i++)
-		if (strstr(name_of(&comparison->pairs[i]), condition->account)) {
+		if (strstr(comparison->pairs[i].name, condition->account)) {
 			*out = &comparison->pairs[i];
 			parts++;
 		}

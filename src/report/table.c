@@ -5,6 +5,7 @@
 #include "report/shown_name.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ void kwhy_table_init(struct kwhy_table *table, const struct kwhy_table_column *c
 
 static void add(struct kwhy_table *table, const char *text, char kernel)
 {
+	if (!table->column_count)
+		return;
 	if (table->columns[table->cell_count % table->column_count].kind == KWHY_COLUMN_NAME)
 		kwhy_text_add_bytes(&table->kernels, &kernel, 1);
 	kwhy_text_add_bytes(&table->cells, text, strlen(text) + 1);
@@ -87,8 +90,7 @@ void kwhy_table_spread(struct kwhy_table *table, int64_t low_nj, int64_t high_nj
 		return;
 	}
 	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
-	memcpy(text, "\xC2\xB1", 2);
-	memcpy(text + 2, number, strlen(number) + 1);
+	snprintf(text, sizeof(text), "\xC2\xB1%s", number);
 	kwhy_table_cell(table, text);
 }
 
@@ -129,6 +131,8 @@ static void measure(struct layout *layout)
 {
 	const struct kwhy_table *table = layout->table;
 
+	if (!table->column_count)
+		return;
 	for (size_t c = 0; c < table->column_count; c++)
 		layout->widths[c] = kwhy_shown_columns(table->columns[c].title);
 	for (size_t i = 0; i < table->cell_count; i++) {
@@ -177,7 +181,7 @@ static bool lay_out(struct layout *layout)
 	const struct kwhy_table *table = layout->table;
 	const char *cell = table->cells.data;
 
-	layout->rows = table->cell_count / table->column_count;
+	layout->rows = table->column_count ? table->cell_count / table->column_count : 0;
 	layout->cells = kwhy_arena_alloc(&layout->arena, table->cell_count + 1, sizeof(char *));
 	layout->widths = kwhy_arena_alloc(&layout->arena, table->column_count, sizeof(size_t));
 	if (!layout->cells || !layout->widths)

@@ -79,7 +79,9 @@ static void write_work(const struct kwhy_sheet *sheet)
 	const struct kwhy_recording *recording = sheet->report->recording;
 	double energy_j = sheet->totals->run_nj * 1e-9;
 
-	for (size_t i = 0; i < recording->work_count && i < 2; i++) {
+	if (!recording->work_count && sheet->report->ledger->step_count)
+		kwhy_sheet_step_mean(sheet);
+	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
 		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
 
@@ -121,6 +123,18 @@ static void write_energy(const struct kwhy_sheet *sheet)
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
 }
 
+/* Accounts that no power was assumed for are in no sum. */
+static void write_missing(const struct kwhy_sheet *sheet)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < sheet->totals->row_count; i++)
+		missing += sheet->totals->rows[i].gross_nj == KWHY_UNKNOWN_NJ;
+	if (missing)
+		kwhy_sheet_linef(sheet, "  ", "%zu of %zu accounts have no known power and are missing in it",
+			missing, sheet->totals->row_count);
+}
+
 static void write_busy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
@@ -149,6 +163,8 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet)
 			sheet->out, "  time only: no power readings; give --power FILE or --assume-power\n");
 	else
 		write_energy(sheet);
+	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
+		write_missing(sheet);
 	write_busy(sheet);
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
 		write_price(sheet);

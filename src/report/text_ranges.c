@@ -88,8 +88,7 @@ void kwhy_section_ranges(const struct kwhy_sheet *sheet)
 	kwhy_sheet_more(sheet, ledger->range_count, shown);
 }
 
-/* Mean, and the spread between the shortest and the longest step. */
-static void write_step_mean(const struct kwhy_sheet *sheet)
+void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
 	int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -120,7 +119,7 @@ void kwhy_section_steps(const struct kwhy_sheet *sheet)
 	if (!ledger->step_count)
 		return;
 	kwhy_sheet_heading(sheet, "Steps", NULL);
-	write_step_mean(sheet);
+	kwhy_sheet_step_mean(sheet);
 	write_ranges(sheet, ledger->steps, shown);
 	kwhy_sheet_more(sheet, ledger->step_count, shown);
 }

@@ -23,7 +23,8 @@ static const struct kwhy_side side_b = {.label = "b.json",
 	.span_ns = 1500000000,
 	.power_w = 70,
 	.busy_ratio = 0.75};
-static struct kwhy_account_pair pairs[] = {{.a = &account_a, .b = &account_b}, {.b = &copy_b}};
+static struct kwhy_account_pair pairs[] = {{.name = "gemm", .a = &account_a, .b = &account_b},
+	{.name = "h2d pageable->device 4-8 KiB", .b = &copy_b}};
 static const struct kwhy_comparison comparison = {&side_a, &side_b, pairs, 2};
 
 static void a_condition_is_decided_as_it_reads(void **state)
