@@ -224,6 +224,14 @@ static void add_rest(struct kwhy_table *table, const struct kwhy_totals *totals,
 	kwhy_table_percent(table, kwhy_totals_share(totals, &rest));
 }
 
+static bool has_joint(const struct kwhy_totals *totals, size_t shown)
+{
+	for (size_t i = 0; i < shown; i++)
+		if (totals->rows[i].basis == KWHY_BASIS_JOINT)
+			return true;
+	return false;
+}
+
 void kwhy_section_where(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
@@ -234,7 +242,10 @@ void kwhy_section_where(const struct kwhy_sheet *sheet)
 	if (!totals->row_count)
 		return;
 	kwhy_sheet_heading(sheet, energy ? "Where the energy went" : "Where the time went",
-		energy ? NULL : "share of the devices' time; streams may overlap");
+		!energy ? "share of the devices' time; streams may overlap"
+			: has_joint(totals, shown)
+			? "some rows are sure only as a sum: see Known only as sums"
+			: NULL);
 	kwhy_table_init(&table, energy ? energy_columns : time_columns, 5);
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_total *row = &totals->rows[i];
