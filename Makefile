@@ -12,7 +12,8 @@ demo: setup-build configure
 	mkdir -p build/demo
 	$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv
 	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv -o build/demo/report.json
-	@echo "The same report as data: build/demo/report.json"
+	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv -o build/demo/report.html
+	@echo "The same report as a page for the browser: build/demo/report.html, as data: build/demo/report.json"
 
 check: setup-check configure
 	cmake --build $(BUILD) --parallel $(JOBS)

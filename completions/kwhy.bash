@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by scripts/completions from the option tables; do not edit.
+_kwhy()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} options=
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		COMPREPLY=($(compgen -W "report compare export help version" -- "$word"))
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	compare) options="--power-a --power-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	help) options="--all -a --help -h report compare export help version" ;;
+	version) options="--help -h" ;;
+	esac
+	COMPREPLY=()
+	# With nothing to offer bash completes file names (-o default).
+	if [[ $word == -* || ${COMP_WORDS[1]} == help ]]; then
+		COMPREPLY=($(compgen -W "$options" -- "$word"))
+	fi
+}
+complete -o default -F _kwhy kwhy
