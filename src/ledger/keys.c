@@ -30,20 +30,22 @@ static void move_all(const struct kwhy_keys *from, struct kwhy_keys *to)
 
 static enum kwhy_status grow(struct kwhy_keys *keys, struct kwhy_error *error)
 {
-	struct kwhy_keys next = {
-		.count = keys->count,
-		.slot_count = keys->slot_count ? keys->slot_count * 2 : FIRST_SLOTS,
-	};
+	struct kwhy_keys old = *keys;
+	size_t slot_count = old.slot_count ? old.slot_count * 2 : FIRST_SLOTS;
+	uint64_t *items = calloc(slot_count, sizeof(*items));
+	uint32_t *numbers = calloc(slot_count, sizeof(*numbers));
 
-	next.keys = calloc(next.slot_count, sizeof(*next.keys));
-	next.numbers = calloc(next.slot_count, sizeof(*next.numbers));
-	if (!next.keys || !next.numbers) {
-		kwhy_keys_done(&next);
+	if (!items || !numbers) {
+		free(items);
+		free(numbers);
 		return kwhy_fail_memory(error, "the table of accounts");
 	}
-	move_all(keys, &next);
-	kwhy_keys_done(keys);
-	*keys = next;
+	keys->keys = items;
+	keys->numbers = numbers;
+	keys->slot_count = slot_count;
+	move_all(&old, keys);
+	free(old.keys);
+	free(old.numbers);
 	return KWHY_OK;
 }
 
