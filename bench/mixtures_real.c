@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Powers measured alone, by name; the row "context_idle" is the idle level. */
 struct alone {
@@ -131,7 +132,9 @@ static enum kwhy_status read_recording(
 	char path[4096];
 	enum kwhy_status status;
 
-	snprintf(path, sizeof(path), "%s/activities.csv", folder);
+	snprintf(path, sizeof(path), "%s/activities.csv.zst", folder);
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof(path), "%s/activities.csv", folder);
 	status = kwhy_import_trace(recording, path, &options, error);
 	snprintf(path, sizeof(path), "%s/power.csv", folder);
 	if (!status)

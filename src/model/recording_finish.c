@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* kwhy_recording_finish(): check, sort, link, classify. */
 
@@ -98,7 +99,11 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 		order = three_way(rows->end_ns[a], rows->end_ns[b]);
 	if (!order)
 		order = three_way(rows->stream[a], rows->stream[b]);
-	return order ? order : three_way(rows->name[a], rows->name[b]);
+	if (order || rows->name[a] == rows->name[b])
+		return order;
+	/* by the names themselves: their numbers depend on the order in which a file names them */
+	return strcmp(kwhy_names_get(&recording->names, rows->name[a]),
+		kwhy_names_get(&recording->names, rows->name[b]));
 }
 
 static int compare_calls(const void *context, uint32_t a, uint32_t b)

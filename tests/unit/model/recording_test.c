@@ -156,10 +156,33 @@ static void readings_are_sorted_and_a_repeated_time_counts_once(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void rows_that_tie_are_ordered_by_the_name_itself(void **state)
+{
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct kwhy_recording *recording = two_processes();
+
+		for (int i = 0; i < 2; i++) {
+			struct kwhy_activity activity = kwhy_activity_unknown();
+
+			activity.start_ns = 10;
+			activity.end_ns = 20;
+			activity.stream = 0;
+			OK(kwhy_names_intern(
+				&recording->names, i == turn ? "a" : "b", 1, &activity.name, &error));
+			OK(kwhy_recording_add_activity(recording, &activity, &error));
+		}
+		OK(kwhy_recording_finish(recording, &error));
+		assert_string_equal(kwhy_names_get(&recording->names, recording->activities.name[0]), "a");
+		kwhy_recording_free(recording);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_sorted_by_device_and_time_and_indexed),
+		cmocka_unit_test(rows_that_tie_are_ordered_by_the_name_itself),
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
 		cmocka_unit_test(an_activity_that_ends_before_it_starts_is_refused_by_name),
 		cmocka_unit_test(ranges_coverage_and_readings_of_impossible_times_are_refused),
