@@ -177,12 +177,13 @@ static bool copies_or_sets(const struct plan_activity *planned)
 	return planned->kind == KWHY_ACTIVITY_COPY || planned->kind == KWHY_ACTIVITY_MEMSET;
 }
 
-static uint32_t activity_name(struct kwhy_recording *recording, const struct plan *plan, size_t number)
+/* Rows of equal times go by their names: these sort as the plan's numbers do. Copies and memsets need a
+ * made-up name. */
+static uint32_t activity_name(struct kwhy_recording *recording, size_t number)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), copies_or_sets(&plan->activities[number]) ? "Memcpy %zu" : "k%zu",
-		number);
+	snprintf(name, sizeof(name), "Memcpy %04zu", number);
 	return name_of(recording, name);
 }
 
@@ -197,7 +198,7 @@ static void build_activity(struct kwhy_recording *recording, const struct plan *
 		return;
 	activity.start_ns = planned->start_ns + variant->shift_ns;
 	activity.end_ns = planned->end_ns + variant->shift_ns;
-	activity.name = activity_name(recording, plan, number);
+	activity.name = activity_name(recording, number);
 	activity.stream = planned->stream;
 	activity.call = planned->call;
 	activity.kind = (uint8_t)planned->kind;
@@ -256,9 +257,6 @@ struct kwhy_recording *plan_build(const struct plan *plan, const struct plan_var
 
 	OK(kwhy_recording_new(&recording, &error));
 	build_tables(recording, plan);
-	/* rows of equal times go by the number of their names: these come in the plan's order always */
-	for (size_t i = 0; i < plan->activity_count; i++)
-		activity_name(recording, plan, i);
 	shuffle(order, plan->activity_count, variant->order_seed);
 	for (size_t i = 0; i < plan->activity_count; i++)
 		build_activity(recording, plan, variant, order[i]);

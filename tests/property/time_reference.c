@@ -88,7 +88,7 @@ static int any_thread_reason(const struct plan *plan, uint32_t device, int64_t a
 	return HOST;
 }
 
-/* Order of rows: by start, end, stream, and here by number (names are added in that order). */
+/* Order of rows: by start, end, stream, and here by number (as their names sort). */
 static bool goes_before(const struct plan_activity *a, const struct plan_activity *b)
 {
 	if (a->start_ns != b->start_ns)
