@@ -4,16 +4,16 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 BUILD := build/release
 EXAMPLE := examples/h200-decode
+REPORT := $(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv
 
 .PHONY: demo check install clean setup-build setup-check configure
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy
 	mkdir -p build/demo
-	$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv
-	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv -o build/demo/report.json
-	@$(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv -o build/demo/report.html
-	@echo "The same report as a page for the browser: build/demo/report.html, as data: build/demo/report.json"
+	$(REPORT)
+	@$(REPORT) -o build/demo/report.json && echo "The same report as data: build/demo/report.json"
+	@! $(REPORT) -o build/demo/report.html || echo "and as a page for a browser: build/demo/report.html"
 
 check: setup-check configure
 	cmake --build $(BUILD) --parallel $(JOBS)
