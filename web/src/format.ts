@@ -37,11 +37,24 @@ export function exact(value: Maybe, unit = ""): string {
 	return known(value) ? `${value.toLocaleString("en-US")}${unit ? ` ${unit}` : ""}` : "n/a";
 }
 
-/** A kernel name short enough for a label; the full one belongs into the tooltip. */
+/** Without the parameter list behind a function's name: it repeats what the template arguments say. */
+function withoutParameters(text: string): string {
+	if (!text.endsWith(")")) return text;
+	let depth = 0;
+	for (let i = text.length - 1; i > 0; i--) {
+		if (text[i] === ")") depth++;
+		if (text[i] === "(" && --depth === 0) return text.slice(0, i);
+	}
+	return text;
+}
+
+/** A kernel name short enough for a label, both ends kept: what tells variants apart stands late. */
 export function shorten(name: string, limit = 48): string {
-	let text = visible(name).replace(/^void /, "").replaceAll("(anonymous namespace)::", "").replaceAll("at::native::", "");
-	if (text.length > limit) text = text.replace(/<.*>/, "<…>").replace(/\(.*\)$/, "()");
-	return text.length > limit ? `${text.slice(0, limit - 9)}…${text.slice(-8)}` : text;
+	let text = visible(name).replace(/^void /, "").replace(/\(anonymous namespace\)::|at::native::|std::|c10::|\(int\)|\(bool\)/g, "");
+	if (text.length > limit) text = withoutParameters(text);
+	if (text.length <= limit) return text;
+	const head = Math.ceil((limit - 1) * 0.55);
+	return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
 }
 
 /** Names come from traces: bidirectional overrides and other invisible controls are shown, not obeyed. */

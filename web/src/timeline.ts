@@ -68,13 +68,13 @@ export class Timeline {
 			...names.map((name, i) => el("span", {}, el("span", { class: "swatch", style: `background:var(--${PALETTE[i]!})` }), name)));
 	}
 
+	/** The model lies below the meters, so that these stay readable where it is busy. */
 	private recolor(): void {
 		const styles = ["accent", "copy", "collective", "memset", "range"];
-		this.curves = this.data.header.power.map((header, i) => ({
+		this.curves = this.data.header.model.map((header) => ({ label: "model", series: this.data.series(header), color: color("idle"), step: true }));
+		this.data.header.power.forEach((header, i) => this.curves.push({
 			label: header.source, series: this.data.series(header), color: color(styles[i % styles.length]!), step: header.kind === "counter",
 		}));
-		for (const header of this.data.header.model)
-			this.curves.push({ label: "model", series: this.data.series(header), color: color("sync"), step: true });
 		this.redraw();
 	}
 
@@ -160,13 +160,11 @@ export class Timeline {
 		context.clip();
 		this.curves.forEach((curve) => {
 			context.strokeStyle = curve.color;
-			context.lineWidth = curve.label === "model" ? 1.5 : 1.2;
-			context.setLineDash(curve.label === "model" ? [5, 3] : []);
+			context.lineWidth = curve.label === "model" ? 1 : 1.4;
 			tracePath(context, curve, this.from, this.to, (t) => this.x(t, width), y);
 			context.stroke();
 		});
 		context.restore();
-		context.setLineDash([]);
 		context.lineWidth = 1;
 		this.curves.forEach((curve, i) => {
 			context.fillStyle = curve.color;

@@ -18,13 +18,13 @@ function evidence(item: Evidence, jump: Jump | null): HTMLElement {
 	return el("li", {}, link);
 }
 
-function card(finding: Finding, jump: Jump | null): HTMLElement {
+function card(finding: Finding, where: string, jump: Jump | null): HTMLElement {
 	const saving = finding.projection;
 	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
 	if (saving) rows.push(["saves at most", `${time(saving.time_ns)}${known(saving.energy_nj) ? `, ${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`]);
 	if (saving?.assumption) rows.push(["if", saving.assumption]);
 	rows.push(["cure", finding.cure]);
-	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, visible(finding.title)),
+	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, `${where}${visible(finding.title)}`),
 		el("dl", {}, ...rows.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, visible(text))])),
 		finding.evidence.length ? el("ul", {}, ...finding.evidence.map((item) => evidence(item, jump))) : null);
 }
@@ -32,5 +32,5 @@ function card(finding: Finding, jump: Jump | null): HTMLElement {
 export function findings(report: Report, jump: Jump | null): HTMLElement {
 	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),
 		el("p", { class: "muted" }, report.findings.length ? "Largest possible saving first. Savings of different findings overlap: do not add them up." : "Nothing found above the threshold."),
-		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, jump))));
+		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, report.devices.length > 1 && known(finding.device) ? `GPU ${finding.device}: ` : "", jump))));
 }

@@ -9,7 +9,7 @@ import { categoryColor } from "../theme";
 const PAGE = 200;
 
 interface Row { device: Device; account: Account; share: number | null; reach: number }
-interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string }
+interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean }
 
 const COLUMNS: Column[] = [
 	{ key: "device", title: "device", text: true, value: (r) => r.device.index, cell: (r) => deviceLabel(r.device) },
@@ -17,15 +17,15 @@ const COLUMNS: Column[] = [
 	{ key: "name", title: "operation", text: true, value: (r) => r.account.name, cell: (r) => el("bdi", { title: visible(r.account.name) }, shorten(r.account.name, 64)) },
 	{ key: "count", title: "count", value: (r) => r.account.count, cell: (r) => exact(r.account.count) },
 	{ key: "time", title: "time", value: (r) => r.account.time_ns, cell: (r) => time(r.account.time_ns) },
-	{ key: "gross", title: "gross", value: (r) => r.account.gross_nj, cell: (r) => energy(r.account.gross_nj), hint: "all that the meter saw while it ran, idle level included" },
-	{ key: "share", title: "share", value: (r) => r.share, cell: (r) => percent(r.share) },
-	{ key: "interval", title: "90 % interval", value: (r) => known(r.account.high_nj) && known(r.account.low_nj) ? r.account.high_nj - r.account.low_nj : null, cell: interval },
-	{ key: "idle", title: "idle", value: (r) => r.account.idle_nj, cell: (r) => energy(r.account.idle_nj), hint: "what the device would have drawn in that time with only its context alive" },
-	{ key: "net", title: "net", value: (r) => r.account.net_nj, cell: (r) => energy(r.account.net_nj), hint: "gross less idle: what the work itself added" },
-	{ key: "each", title: "each", value: (r) => (known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null), cell: (r) => energy(known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null) },
-	{ key: "power", title: "mean power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw) },
+	{ key: "gross", energy: true, title: "gross", value: (r) => r.account.gross_nj, cell: (r) => energy(r.account.gross_nj), hint: "all that the meter saw while it ran, idle level included" },
+	{ key: "share", energy: true, title: "share", value: (r) => r.share, cell: (r) => percent(r.share) },
+	{ key: "interval", energy: true, title: "90 % interval", value: (r) => known(r.account.high_nj) && known(r.account.low_nj) ? r.account.high_nj - r.account.low_nj : null, cell: interval },
+	{ key: "idle", energy: true, title: "idle", value: (r) => r.account.idle_nj, cell: (r) => energy(r.account.idle_nj), hint: "what the device would have drawn in that time with only its context alive" },
+	{ key: "net", energy: true, title: "net", value: (r) => r.account.net_nj, cell: (r) => energy(r.account.net_nj), hint: "gross less idle: what the work itself added" },
+	{ key: "each", energy: true, title: "each", value: (r) => (known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null), cell: (r) => energy(known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null) },
+	{ key: "power", energy: true, title: "mean power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw) },
 	{ key: "bytes", title: "bytes", value: (r) => r.account.bytes ?? null, cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") },
-	{ key: "basis", title: "known from", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers" },
+	{ key: "basis", energy: true, title: "known from", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers" },
 ];
 
 function interval(row: Row): Node | string {
@@ -56,10 +56,12 @@ function order(column: Column, down: boolean): (a: Row, b: Row) => number {
 
 export function ledger(report: Report): HTMLElement {
 	const all = rowsOf(report);
-	const state = { key: all.some((r) => r.account.gross_nj !== null) ? "gross" : "time", down: true, filter: "", limit: PAGE };
+	const priced = all.some((r) => r.account.gross_nj !== null);
+	const columns = COLUMNS.filter((c) => priced || !c.energy);
+	const state = { key: priced ? "gross" : "time", down: true, filter: "", limit: PAGE };
 	const body = el("tbody");
 	const count = el("span", { class: "muted small", "aria-live": "polite" });
-	const headers = COLUMNS.map((column) => {
+	const headers = columns.map((column) => {
 		const sort = el("button", { type: "button", ...(column.hint ? { title: column.hint } : {}) }, column.title);
 		const header = el("th", { scope: "col", class: column.text ? "text" : "" }, sort);
 		sort.addEventListener("click", () => {
@@ -72,12 +74,12 @@ export function ledger(report: Report): HTMLElement {
 	const matching = (): Row[] => {
 		const wanted = state.filter.toLowerCase();
 		return all.filter((r) => `${r.account.category} ${r.account.name} ${r.account.basis}`.toLowerCase().includes(wanted))
-			.sort(order(COLUMNS.find((c) => c.key === state.key)!, state.down));
+			.sort(order(columns.find((c) => c.key === state.key)!, state.down));
 	};
 	const draw = (): void => {
 		const rows = matching();
-		COLUMNS.forEach((c, i) => headers[i]!.setAttribute("aria-sort", c.key !== state.key ? "none" : state.down ? "descending" : "ascending"));
-		body.replaceChildren(...rows.slice(0, state.limit).map((row) => el("tr", {}, ...COLUMNS.map((c) => el("td", { class: c.key === "name" ? "name" : c.text ? "text" : "" }, c.cell(row))))));
+		columns.forEach((c, i) => headers[i]!.setAttribute("aria-sort", c.key !== state.key ? "none" : state.down ? "descending" : "ascending"));
+		body.replaceChildren(...rows.slice(0, state.limit).map((row) => el("tr", {}, ...columns.map((c) => el("td", { class: c.key === "name" ? "name" : c.text ? "text" : "" }, c.cell(row))))));
 		count.textContent = `${Math.min(rows.length, state.limit)} of ${rows.length} accounts`;
 		more.hidden = rows.length <= state.limit;
 	};
@@ -91,9 +93,9 @@ export function ledger(report: Report): HTMLElement {
 		draw();
 	});
 	draw();
-	const exportCsv = button("CSV", () => save("accounts.csv", csv([COLUMNS.map((c) => c.title), ...matching().map((r) => COLUMNS.map((c) => c.value(r)))])), "save the accounts shown; times in ns, energies in nJ");
+	const exportCsv = button("CSV", () => save("accounts.csv", csv([columns.map((c) => c.title), ...matching().map((r) => columns.map((c) => c.value(r)))])), "save the accounts shown; times in ns, energies in nJ");
 	return el("section", { id: "ledger", "aria-labelledby": "h-ledger" }, el("h2", { id: "h-ledger" }, "Ledger"),
-		el("p", { class: "muted" }, "Every joule the meter saw is in exactly one row. gross = idle + net."),
+		el("p", { class: "muted" }, priced ? "Every joule the meter saw is in exactly one row. gross = idle + net." : "Time only: without power readings no energy is known."),
 		el("div", { class: "tools" }, el("label", {}, "filter ", filter), count, el("span", { class: "grow" }), exportCsv),
 		el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...headers)), body)), more);
 }
