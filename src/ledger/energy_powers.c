@@ -16,9 +16,14 @@
 #define DRAWS_LEAST 400
 
 /* Steps of the grid of responses: of the prior, but never so wide that interpolation fails. */
-#define STEP_OF_SPREAD 1.5
+#define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MOST 0.3
-#define DELAY_STEP_MOST_S 2.5e-3
+#define DELAY_STEP_OF_SPREAD 0.75
+#define DELAY_STEP_MOST_S 1.5e-3
+#define DELAY_STEP_LEAST_S 0.2e-3
+#define TAU_STEP_LEAST 0.02
+#define TAU_LEAST_S 1e-3
+#define DRIFT_PASSES 2
 #define GRIDS_MOST 4
 
 /* The memory of a reading in time constants. */
@@ -35,7 +40,8 @@ struct inference {
 	struct kwhy_posterior_prior prior;
 	struct kwhy_posterior_model model;
 	struct kwhy_posterior_fit fit;
-	double *draws;
+	double *shared_w2, *draws;
+	int grids; /* tried after the first */
 };
 
 static enum kwhy_status take_readings(struct inference *inference, struct kwhy_error *error)
@@ -80,8 +86,10 @@ static void first_grid(struct inference *inference)
 		.tau_s = inference->tau_s.mean,
 		.delay_s = inference->delay_s.mean,
 		.tau_step_s = fmin(
-			STEP_OF_SPREAD * inference->tau_s.spread, TAU_STEP_MOST * inference->tau_s.mean),
-		.delay_step_s = fmin(STEP_OF_SPREAD * inference->delay_s.spread, DELAY_STEP_MOST_S),
+			TAU_STEP_OF_SPREAD * inference->tau_s.spread, TAU_STEP_MOST * inference->tau_s.mean),
+		.delay_step_s = fmin(
+			fmax(DELAY_STEP_OF_SPREAD * inference->delay_s.spread, DELAY_STEP_LEAST_S),
+			DELAY_STEP_MOST_S),
 	};
 }
 
@@ -99,32 +107,102 @@ static void start_mode(struct inference *inference)
 			(prior->tied[c] ? other[KWHY_PARAMETER_UNIT] : 0);
 }
 
-/* True when the mode lies so far from the middle that the grid must move there. */
-static bool move_grid(struct inference *inference)
+/* The grid in the middle of the mode, and no wider than the readings leave the response open. */
+static bool move_grid(struct inference *inference, double tau_spread, double delay_spread)
 {
+	struct kwhy_response_grid *grid = &inference->grid, before = *grid;
 	double *other = inference->fit.mode + inference->prior.class_count;
 	double *tau = &other[KWHY_PARAMETER_TAU], *delay = &other[KWHY_PARAMETER_DELAY];
-	double tau_s = inference->grid.tau_s + *tau * inference->grid.tau_step_s;
+	double tau_s = grid->tau_s + *tau * grid->tau_step_s;
+	double delay_s = grid->delay_s + *delay * grid->delay_step_s;
 
-	if (fabs(*tau) <= 1 && fabs(*delay) <= 1)
+	grid->tau_s = fmax(tau_s, TAU_LEAST_S);
+	grid->delay_s = delay_s;
+	grid->tau_step_s = fmin(
+		fmax(TAU_STEP_OF_SPREAD * tau_spread * before.tau_step_s, TAU_STEP_LEAST * grid->tau_s),
+		fmin(before.tau_step_s, TAU_STEP_MOST * grid->tau_s));
+	grid->delay_step_s = fmin(before.delay_step_s,
+		fmax(DELAY_STEP_OF_SPREAD * delay_spread * before.delay_step_s, DELAY_STEP_LEAST_S));
+	if (fabs(*tau) < 1 && fabs(*delay) < 1.5 && grid->delay_step_s > 0.7 * before.delay_step_s) {
+		*grid = before;
 		return false;
-	inference->grid.delay_s += *delay * inference->grid.delay_step_s;
-	inference->grid.tau_s = fmax(tau_s, 1e-3);
-	inference->grid.tau_step_s = fmin(inference->grid.tau_step_s, TAU_STEP_MOST * inference->grid.tau_s);
-	*tau = *delay = 0;
+	}
+	*tau = (tau_s - grid->tau_s) / grid->tau_step_s;
+	*delay = 0;
 	return true;
 }
 
+/* Moves and refines the grid until the mode lies well inside. */
 static enum kwhy_status climb(struct inference *inference, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, error);
+	size_t classes = inference->prior.class_count;
+	double tau_spread, delay_spread;
+	enum kwhy_status status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, NULL, error);
 
-	for (int grids = 1; !status && grids < GRIDS_MOST && move_grid(inference); grids++) {
+	while (!status && inference->grids < GRIDS_MOST) {
+		status = kwhy_posterior_fit_spread(
+			&inference->fit, classes + KWHY_PARAMETER_TAU, &tau_spread, error);
+		if (!status)
+			status = kwhy_posterior_fit_spread(
+				&inference->fit, classes + KWHY_PARAMETER_DELAY, &delay_spread, error);
+		if (status || !move_grid(inference, tau_spread, delay_spread))
+			break;
+		inference->grids++;
 		status = see(inference, error);
 		if (!status)
-			status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, error);
+			status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, NULL, error);
 	}
 	return status;
+}
+
+/* From the prior and from the best point of a scan: the higher summit. */
+static enum kwhy_status start(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_posterior_fit scanned;
+	double density, scanned_density;
+	enum kwhy_status status = kwhy_posterior_fit_init(&scanned, &inference->model, error);
+
+	if (status)
+		return status;
+	start_mode(inference);
+	status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, &density, error);
+	if (!status)
+		status = kwhy_posterior_scan(&inference->model, scanned.mode, error);
+	if (!status)
+		status = kwhy_posterior_fit_climb(&scanned, &inference->model, &scanned_density, error);
+	if (!status && scanned_density > density)
+		memcpy(inference->fit.mode, scanned.mode, scanned.size * sizeof(*scanned.mode));
+	kwhy_posterior_fit_done(&scanned);
+	return status;
+}
+
+/* Powers as read, kept while the drift is taken out of the readings. */
+static enum kwhy_status settle(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_power_readings *readings = &inference->readings;
+	double *read_w = malloc((readings->count + 1) * sizeof(*read_w));
+	enum kwhy_status status = read_w ? climb(inference, error)
+					 : kwhy_fail_memory(error, "power readings");
+
+	for (size_t i = 0; !status && i < readings->count; i++)
+		read_w[i] = readings->items[i].power_w;
+	for (int pass = 0; !status && pass < DRIFT_PASSES; pass++) {
+		status = kwhy_posterior_undrift(
+			&inference->model, inference->fit.mode, read_w, readings, error);
+		if (!status)
+			status = climb(inference, error);
+	}
+	free(read_w);
+	if (!status)
+		status = kwhy_posterior_share(
+			&inference->model, inference->fit.mode, inference->shared_w2, error);
+	inference->model.shared_w2 = inference->shared_w2;
+	if (!status)
+		status = climb(inference, error);
+	if (!status)
+		status = kwhy_posterior_temper(
+			&inference->model, inference->fit.mode, &inference->model.temper, error);
+	return status ? status : climb(inference, error);
 }
 
 static enum kwhy_status fit(struct inference *inference, struct kwhy_error *error)
@@ -137,16 +215,13 @@ static enum kwhy_status fit(struct inference *inference, struct kwhy_error *erro
 	inference->prior.other[KWHY_PARAMETER_TAU] = inference->tau_s;
 	inference->prior.other[KWHY_PARAMETER_DELAY] = inference->delay_s;
 	inference->model = (struct kwhy_posterior_model){
-		&inference->features, &inference->readings, &inference->prior, 1};
-	status = kwhy_posterior_fit_init(&inference->fit, &inference->model, error);
-	if (status)
-		return status;
-	start_mode(inference);
-	status = climb(inference, error);
+		&inference->features, &inference->readings, &inference->prior, NULL, 1};
+	inference->shared_w2 = calloc(inference->readings.count + 1, sizeof(double));
+	status = inference->shared_w2 ? kwhy_posterior_fit_init(&inference->fit, &inference->model, error)
+				      : kwhy_fail_memory(error, "power readings");
 	if (!status)
-		status = kwhy_posterior_temper(
-			&inference->model, inference->fit.mode, &inference->model.temper, error);
-	return status ? status : climb(inference, error);
+		status = start(inference, error);
+	return status ? status : settle(inference, error);
 }
 
 static enum kwhy_status draw(struct inference *inference, struct kwhy_error *error)
@@ -273,6 +348,7 @@ enum kwhy_status kwhy_powers_infer(
 		powers->idle_measured = quiet_count > 0;
 	}
 	free(inference.draws);
+	free(inference.shared_w2);
 	kwhy_posterior_fit_done(&inference.fit);
 	kwhy_priors_done(&inference.prior);
 	kwhy_response_features_done(&inference.features);

@@ -13,7 +13,6 @@
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
 #define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* 0.5 ms */
 #define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* 1 % */
-#define SMEAR_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* 0.5 ms */
 
 /* Idle with a context over the power limit: 0.17 on the H200; 0.13 to 0.2 on A100, V100 and desktop cards. */
 #define IDLE_OF_LIMIT 0.17
@@ -121,7 +120,7 @@ static double mean_fill(
 
 	for (size_t c = 0; c < features->class_count; c++) {
 		const float *net = features->net +
-			(KWHY_GRID_POINTS / 2 * features->class_count + c) * features->reading_count;
+			(KWHY_GRID_MIDDLE * features->class_count + c) * features->reading_count;
 
 		for (size_t i = 0; i < features->reading_count; i++)
 			sum += question->classes->priors[c].fill * (double)net[i];
@@ -195,7 +194,6 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_ALIAS] = ALIAS_PRIOR;
 	prior->other[KWHY_PARAMETER_STAMP] = STAMP_PRIOR;
 	prior->other[KWHY_PARAMETER_VARY] = VARY_PRIOR;
-	prior->other[KWHY_PARAMETER_SMEAR] = SMEAR_PRIOR;
 	for (size_t c = 0; c < count; c++)
 		class_prior(prior, question->classes, c, prior->other[KWHY_PARAMETER_IDLE].mean);
 	return KWHY_OK;

@@ -14,7 +14,6 @@ enum kwhy_posterior_parameter {
 	KWHY_PARAMETER_UNIT,  /* log of the watts that a full grid draws above idle */
 	KWHY_PARAMETER_TAU,   /* time constant less the grid's middle, in grid steps */
 	KWHY_PARAMETER_DELAY, /* delay likewise */
-	KWHY_PARAMETER_SMEAR, /* log of the spread of the delay in seconds: what else smooths */
 	KWHY_PARAMETER_NOISE, /* log of the noise floor in watts */
 	KWHY_PARAMETER_ALIAS, /* log of the share of the variance inside the window that is noise */
 	KWHY_PARAMETER_STAMP, /* log of the spread of the stamps in seconds */
@@ -38,7 +37,9 @@ struct kwhy_posterior_model {
 	const struct kwhy_response_features *features;
 	const struct kwhy_power_readings *readings;
 	const struct kwhy_posterior_prior *prior;
-	double temper; /* exponent of the likelihood: 1 for independent residuals */
+	const double
+		*shared_w2; /* [readings] variance of what a reading's error shares with others like it */
+	double temper;	    /* exponent of the likelihood: 1 for independent residuals */
 };
 
 /* The readings as the parameters predict them. */
@@ -46,15 +47,14 @@ struct kwhy_posterior_prediction {
 	size_t count;
 	double *power_w, *slope_w_per_s;
 	double *inside_w2; /* variance of the power inside the window that a reading sees */
-	double *scratch;   /* [2 * KWHY_GRID_SIDE * count] */
+	double *scratch;   /* [2 * count] */
 };
 
 #define KWHY_NOISE_PARAMETERS 4 /* the last ones: they change the noise alone */
 
-/* Grid steps that tau and delay may be away from the middle. */
-#define KWHY_GRID_REACH 1.7
-/* Weight that smear may take from the middle delay on each side. */
-#define KWHY_GRID_SMEAR_MOST 0.5
+/* Grid steps that tau and the delay may be away from the middle. */
+#define KWHY_TAU_REACH 1.7
+#define KWHY_DELAY_REACH ((double)(KWHY_GRID_DELAYS / 2))
 
 static inline size_t kwhy_posterior_size(const struct kwhy_posterior_prior *prior)
 {
@@ -65,14 +65,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error);
 void kwhy_posterior_prediction_done(struct kwhy_posterior_prediction *prediction);
 
-/* Quadratic interpolation at z steps from the middle: weights and their derivatives by z. */
-void kwhy_grid_weights(double z, double out_weights[KWHY_GRID_SIDE], double out_slopes[KWHY_GRID_SIDE]);
+/* Weights of the grid's time constants and delays, and their derivatives by the parameters. */
+struct kwhy_grid_weights {
+	double tau[KWHY_GRID_TAUS], tau_slope[KWHY_GRID_TAUS];
+	double delay[KWHY_GRID_DELAYS], delay_slope[KWHY_GRID_DELAYS];
+};
 
-/*
- * Share that the second difference over the delays of the grid adds: a delay that is spread about its
- * mean, by a second pole or the meter's own sampling, is the mean over nearby delays.
- */
-double kwhy_grid_smear(const struct kwhy_response_grid *grid, double smear_log);
+/* Interpolates at the parameters: quadratic between time constants, cubic between delays. */
+struct kwhy_grid_weights kwhy_grid_weigh(const double *other);
 
 void kwhy_posterior_predict(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_posterior_model *model, const double *parameters);
@@ -86,13 +86,14 @@ struct kwhy_posterior_noise {
 struct kwhy_posterior_noise kwhy_posterior_noise_of(double idle_w, const double *noise_logs);
 
 /* Variance of reading i beyond what the class powers explain. */
-static inline double kwhy_posterior_variance(const struct kwhy_posterior_prediction *prediction, size_t i,
+static inline double kwhy_posterior_variance(const struct kwhy_posterior_model *model,
+	const struct kwhy_posterior_prediction *prediction, size_t i,
 	const struct kwhy_posterior_noise *noise)
 {
 	double slope = prediction->slope_w_per_s[i], net_w = prediction->power_w[i] - noise->idle_w;
 
 	return noise->noise_w2 + noise->alias * prediction->inside_w2[i] + noise->stamp_s2 * slope * slope +
-		noise->vary2 * net_w * net_w;
+		noise->vary2 * net_w * net_w + (model->shared_w2 ? model->shared_w2[i] : 0);
 }
 
 double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const double *parameters);
@@ -112,9 +113,36 @@ struct kwhy_posterior_fit {
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_init(
 	struct kwhy_posterior_fit *fit, const struct kwhy_posterior_model *model, struct kwhy_error *error);
 void kwhy_posterior_fit_done(struct kwhy_posterior_fit *fit);
-/* From fit->mode on, which the caller has set to a start. */
-KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_climb(
-	struct kwhy_posterior_fit *fit, const struct kwhy_posterior_model *model, struct kwhy_error *error);
+/* From fit->mode on, which the caller has set to a start; out_density (of the summit) may be NULL. */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
+	const struct kwhy_posterior_model *model, double *out_density, struct kwhy_error *error);
+/* Standard deviation of a parameter in the normal density of the fit. */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_spread(
+	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error);
+
+/*
+ * A start for the climb: for each point of the grid the powers that fit best by least squares around
+ * their priors, and the best of these. A loop has local summits, one of which calls everything noise.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_scan(
+	const struct kwhy_posterior_model *model, double *out_parameters, struct kwhy_error *error);
+
+/*
+ * Power drifts with temperature, all classes alike, as a slow random walk: divides it out of
+ * `readings`, whose powers as read are `read_w`. Without this the residuals hang together for
+ * seconds, and the readings seem to tell little.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_undrift(const struct kwhy_posterior_model *model,
+	const double *parameters, const double *read_w, struct kwhy_power_readings *readings,
+	struct kwhy_error *error);
+
+/*
+ * Readings that see nearly the same mixture share what the model has wrong about it: a loop read a
+ * thousand times is no better known than its few different phases. The variance by which each reading's
+ * share of such an error outweighs its own noise, [readings].
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_model *model,
+	const double *parameters, double *out_shared_w2, struct kwhy_error *error);
 
 /* 1 / (1 + 2 * sum of the significant autocorrelations of the residuals at the mode). */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_temper(const struct kwhy_posterior_model *model,

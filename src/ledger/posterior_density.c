@@ -11,7 +11,7 @@
 enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error)
 {
-	double *block = calloc((3 + 2 * KWHY_GRID_SIDE) * count + 1, sizeof(*block));
+	double *block = calloc(5 * count + 1, sizeof(*block));
 
 	if (!block)
 		return kwhy_fail_memory(error, "power readings");
@@ -31,44 +31,10 @@ void kwhy_posterior_prediction_done(struct kwhy_posterior_prediction *prediction
 	*prediction = (struct kwhy_posterior_prediction){0};
 }
 
-void kwhy_grid_weights(double z, double out_weights[KWHY_GRID_SIDE], double out_slopes[KWHY_GRID_SIDE])
-{
-	out_weights[0] = z * (z - 1) / 2;
-	out_weights[1] = 1 - z * z;
-	out_weights[2] = z * (z + 1) / 2;
-	out_slopes[0] = z - 0.5;
-	out_slopes[1] = -2 * z;
-	out_slopes[2] = z + 0.5;
-}
-
-double kwhy_grid_smear(const struct kwhy_response_grid *grid, double smear_log)
-{
-	return 0.5 * exp(2 * smear_log) / (grid->delay_step_s * grid->delay_step_s);
-}
-
 static void add_scaled(double *restrict sum, const float *restrict column, double scale, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		sum[i] += scale * (double)column[i];
-}
-
-/* Sums over classes at each delay of the grid, at one time constant: [delay * count + reading]. */
-static void sum_delays(struct kwhy_posterior_prediction *prediction,
-	const struct kwhy_response_features *features, const double *parameters, const double *tau_weights)
-{
-	size_t count = prediction->count, classes = features->class_count;
-
-	memset(prediction->scratch, 0, KWHY_GRID_SIDE * count * sizeof(double));
-	for (size_t point = 0; point < KWHY_GRID_POINTS; point++) {
-		double weight = tau_weights[point / KWHY_GRID_SIDE];
-		double *sum = prediction->scratch + point % KWHY_GRID_SIDE * count;
-
-		if (weight == 0)
-			continue;
-		for (size_t c = 0; c < classes; c++)
-			add_scaled(sum, features->net + (point * classes + c) * count,
-				weight * exp(parameters[c]), count);
-	}
 }
 
 /*
@@ -79,11 +45,11 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, const double *parameters)
 {
 	size_t count = prediction->count, classes = features->class_count;
-	double *mean = prediction->scratch + KWHY_GRID_SIDE * count, *square = mean + count;
+	double *mean = prediction->scratch, *square = mean + count;
 
 	memset(mean, 0, 2 * count * sizeof(double));
 	for (size_t c = 0; c < classes; c++) {
-		const float *column = features->net + (KWHY_GRID_POINTS / 2 * classes + c) * count;
+		const float *column = features->net + (KWHY_GRID_MIDDLE * classes + c) * count;
 		double power_w = exp(parameters[c]);
 
 		add_scaled(mean, column, power_w, count);
@@ -93,29 +59,40 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 		prediction->inside_w2[i] = fmax(0, square[i] - mean[i] * mean[i]);
 }
 
+/* Adds what the classes draw at one point of the grid to the power and, by its slope, to the slope. */
+static void add_point(struct kwhy_posterior_prediction *prediction,
+	const struct kwhy_response_features *features, size_t point, const double *parameters, double weight,
+	double slope)
+{
+	size_t count = prediction->count, classes = features->class_count;
+
+	for (size_t c = 0; c < classes; c++) {
+		const float *column = features->net + (point * classes + c) * count;
+		double power_w = exp(parameters[c]);
+
+		add_scaled(prediction->power_w, column, weight * power_w, count);
+		add_scaled(prediction->slope_w_per_s, column, slope * power_w, count);
+	}
+}
+
 void kwhy_posterior_predict(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_posterior_model *model, const double *parameters)
 {
 	const struct kwhy_response_features *features = model->features;
 	const double *other = parameters + features->class_count;
-	double tau_weights[KWHY_GRID_SIDE], delay_weights[KWHY_GRID_SIDE], slopes[KWHY_GRID_SIDE];
-	double smear = kwhy_grid_smear(&features->grid, other[KWHY_PARAMETER_SMEAR]);
-	size_t count = prediction->count;
+	struct kwhy_grid_weights weights = kwhy_grid_weigh(other);
 
-	kwhy_grid_weights(other[KWHY_PARAMETER_TAU], tau_weights, slopes);
-	kwhy_grid_weights(other[KWHY_PARAMETER_DELAY], delay_weights, slopes);
-	delay_weights[0] += smear;
-	delay_weights[1] -= 2 * smear;
-	delay_weights[2] += smear;
-	sum_delays(prediction, features, parameters, tau_weights);
-	for (size_t i = 0; i < count; i++) {
-		const double *sums = prediction->scratch + i;
+	for (size_t i = 0; i < prediction->count; i++) {
+		prediction->power_w[i] = other[KWHY_PARAMETER_IDLE];
+		prediction->slope_w_per_s[i] = 0;
+	}
+	for (size_t point = 0; point < KWHY_GRID_POINTS; point++) {
+		double tau = weights.tau[point / KWHY_GRID_DELAYS];
+		double weight = weights.delay[point % KWHY_GRID_DELAYS];
+		double slope = weights.delay_slope[point % KWHY_GRID_DELAYS] / -features->grid.delay_step_s;
 
-		prediction->power_w[i] = other[KWHY_PARAMETER_IDLE] + delay_weights[0] * sums[0] +
-			delay_weights[1] * sums[count] + delay_weights[2] * sums[2 * count];
-		prediction->slope_w_per_s[i] = (slopes[0] * sums[0] + slopes[1] * sums[count] +
-						       slopes[2] * sums[2 * count]) /
-			-features->grid.delay_step_s;
+		if (weight != 0 || slope != 0)
+			add_point(prediction, features, point, parameters, tau * weight, tau * slope);
 	}
 	predict_inside(prediction, features, parameters);
 }
@@ -168,7 +145,7 @@ double kwhy_posterior_log_likelihood(const struct kwhy_posterior_model *model,
 	double sum = 0;
 
 	for (size_t i = 0; i < prediction->count; i++) {
-		double variance = kwhy_posterior_variance(prediction, i, noise);
+		double variance = kwhy_posterior_variance(model, prediction, i, noise);
 		double residual = model->readings->items[i].power_w - prediction->power_w[i];
 		double tail = 1 + residual * residual / (FREEDOM * variance);
 
@@ -185,9 +162,8 @@ double kwhy_posterior_log_density(const struct kwhy_posterior_model *model,
 	struct kwhy_posterior_noise noise = kwhy_posterior_noise_of(
 		other[KWHY_PARAMETER_IDLE], other + KWHY_PARAMETER_NOISE);
 
-	if (fabs(other[KWHY_PARAMETER_TAU]) > KWHY_GRID_REACH ||
-		fabs(other[KWHY_PARAMETER_DELAY]) > KWHY_GRID_REACH ||
-		kwhy_grid_smear(&model->features->grid, other[KWHY_PARAMETER_SMEAR]) > KWHY_GRID_SMEAR_MOST)
+	if (fabs(other[KWHY_PARAMETER_TAU]) > KWHY_TAU_REACH ||
+		fabs(other[KWHY_PARAMETER_DELAY]) > KWHY_DELAY_REACH)
 		return -INFINITY;
 	kwhy_posterior_predict(prediction, model, parameters);
 	return kwhy_posterior_log_prior(model, parameters) +

@@ -89,21 +89,17 @@ static void differentiate(struct climb *climb, const double *parameters)
 	double *idle = climb->columns + (classes + KWHY_PARAMETER_IDLE) * count;
 	double *tau = climb->columns + (classes + KWHY_PARAMETER_TAU) * count;
 	double *delay = climb->columns + (classes + KWHY_PARAMETER_DELAY) * count;
-	double *smear = climb->columns + (classes + KWHY_PARAMETER_SMEAR) * count;
-	double tau_weights[KWHY_GRID_SIDE], tau_slopes[KWHY_GRID_SIDE];
-	double delay_weights[KWHY_GRID_SIDE], delay_slopes[KWHY_GRID_SIDE];
-	double share = kwhy_grid_smear(&features->grid, other[KWHY_PARAMETER_SMEAR]);
+	struct kwhy_grid_weights weights = kwhy_grid_weigh(other);
 
 	memset(climb->columns, 0, climb->linear * count * sizeof(double));
-	kwhy_grid_weights(other[KWHY_PARAMETER_TAU], tau_weights, tau_slopes);
-	kwhy_grid_weights(other[KWHY_PARAMETER_DELAY], delay_weights, delay_slopes);
 	for (size_t point = 0; point < KWHY_GRID_POINTS; point++) {
-		double bend = point % KWHY_GRID_SIDE == 1 ? -2 : 1;
-		double by_delay = delay_weights[point % KWHY_GRID_SIDE] + share * bend;
-		double weight = tau_weights[point / KWHY_GRID_SIDE] * by_delay;
-		double slope = tau_slopes[point / KWHY_GRID_SIDE] * by_delay;
-		double bent = tau_weights[point / KWHY_GRID_SIDE] * 2 * share * bend;
+		double by_tau = weights.tau[point / KWHY_GRID_DELAYS];
+		double by_delay = weights.delay[point % KWHY_GRID_DELAYS];
+		double weight = by_tau * by_delay;
+		double slope = weights.tau_slope[point / KWHY_GRID_DELAYS] * by_delay;
 
+		if (by_delay == 0)
+			continue;
 		for (size_t c = 0; c < classes; c++) {
 			const float *net = features->net + (point * classes + c) * count;
 			double power_w = exp(parameters[c]), *column = climb->columns + c * count;
@@ -111,7 +107,6 @@ static void differentiate(struct climb *climb, const double *parameters)
 			for (size_t i = 0; i < count; i++) {
 				column[i] += weight * power_w * (double)net[i];
 				tau[i] += slope * power_w * (double)net[i];
-				smear[i] += bent * power_w * (double)net[i];
 			}
 		}
 	}
@@ -128,7 +123,7 @@ static void weigh(struct climb *climb, const double *parameters)
 		other[KWHY_PARAMETER_IDLE], other + KWHY_PARAMETER_NOISE);
 
 	for (size_t i = 0; i < climb->count; i++) {
-		double variance = kwhy_posterior_variance(&climb->prediction, i, &noise);
+		double variance = kwhy_posterior_variance(climb->model, &climb->prediction, i, &noise);
 		double residual = climb->model->readings->items[i].power_w - climb->prediction.power_w[i];
 
 		climb->weights[i] = climb->model->temper * (FREEDOM + 1) /
@@ -315,11 +310,11 @@ static bool try_step(struct climb *climb, size_t size, double *parameters)
 	kwhy_matrix_solve(climb->factor, linear, climb->step);
 	memcpy(climb->tried, parameters, size * sizeof(double));
 	for (size_t a = 0; a < linear; a++)
-		climb->tried[a] += a < classes || a == classes + KWHY_PARAMETER_SMEAR
-			? clamp(climb->step[a], 1)
-			: climb->step[a];
-	for (size_t a = classes + KWHY_PARAMETER_TAU; a <= classes + KWHY_PARAMETER_DELAY; a++)
-		climb->tried[a] = clamp(climb->tried[a], KWHY_GRID_REACH);
+		climb->tried[a] += a < classes ? clamp(climb->step[a], 1) : climb->step[a];
+	climb->tried[classes + KWHY_PARAMETER_TAU] = clamp(
+		climb->tried[classes + KWHY_PARAMETER_TAU], KWHY_TAU_REACH);
+	climb->tried[classes + KWHY_PARAMETER_DELAY] = clamp(
+		climb->tried[classes + KWHY_PARAMETER_DELAY], KWHY_DELAY_REACH);
 	density = kwhy_posterior_log_density(climb->model, &climb->prediction, climb->tried);
 	if (!(density > climb->density))
 		return false;
@@ -362,8 +357,22 @@ static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 	return kwhy_matrix_factor(fit->factor, size);
 }
 
-enum kwhy_status kwhy_posterior_fit_climb(
-	struct kwhy_posterior_fit *fit, const struct kwhy_posterior_model *model, struct kwhy_error *error)
+enum kwhy_status kwhy_posterior_fit_spread(
+	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error)
+{
+	double *column = calloc(fit->size, sizeof(*column));
+
+	if (!column)
+		return kwhy_fail_memory(error, "the fit of powers");
+	column[parameter] = 1;
+	kwhy_matrix_solve(fit->factor, fit->size, column);
+	*out_spread = sqrt(column[parameter]);
+	free(column);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
+	const struct kwhy_posterior_model *model, double *out_density, struct kwhy_error *error)
 {
 	struct climb climb = {0};
 	enum kwhy_status status = climb_init(&climb, model, error);
@@ -384,6 +393,8 @@ enum kwhy_status kwhy_posterior_fit_climb(
 	if (!settle(&climb, fit))
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"the powers cannot be fitted to these readings; check the units of the power file");
+	if (out_density)
+		*out_density = climb.density;
 done:
 	climb_done(&climb);
 	return status;

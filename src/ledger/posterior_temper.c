@@ -38,7 +38,7 @@ enum kwhy_status kwhy_posterior_temper(const struct kwhy_posterior_model *model,
 	kwhy_posterior_predict(&prediction, model, parameters);
 	noise = kwhy_posterior_noise_of(other[KWHY_PARAMETER_IDLE], other + KWHY_PARAMETER_NOISE);
 	for (size_t i = 0; i < count; i++) {
-		double variance = kwhy_posterior_variance(&prediction, i, &noise);
+		double variance = kwhy_posterior_variance(model, &prediction, i, &noise);
 		double residual = (model->readings->items[i].power_w - prediction.power_w[i]) /
 			sqrt(variance);
 

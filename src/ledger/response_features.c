@@ -35,7 +35,7 @@ static void add_look(struct building *building, size_t reading, int delay, bool 
 {
 	const struct kwhy_response_grid *grid = &building->features->grid;
 	const struct kwhy_power_reading *item = &building->readings->items[reading];
-	double delay_s = grid->delay_s + (delay - 1) * grid->delay_step_s;
+	double delay_s = grid->delay_s + (delay - KWHY_GRID_DELAYS / 2) * grid->delay_step_s;
 
 	building->looks[building->look_count++] = (struct look){
 		.time_ns = (is_from ? item->from_ns : item->to_ns) - llround(delay_s * 1e9),
@@ -50,13 +50,13 @@ static enum kwhy_status list_looks(struct building *building, struct kwhy_error 
 	size_t count = building->readings->count;
 	bool windows = false;
 
-	building->looks = calloc(2 * KWHY_GRID_SIDE * count + 1, sizeof(*building->looks));
+	building->looks = calloc(2 * KWHY_GRID_DELAYS * count + 1, sizeof(*building->looks));
 	if (!building->looks)
 		return kwhy_fail_memory(error, "power readings");
 	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_power_reading *item = &building->readings->items[i];
 
-		for (int delay = 0; delay < KWHY_GRID_SIDE; delay++) {
+		for (int delay = 0; delay < KWHY_GRID_DELAYS; delay++) {
 			if (item->from_ns != item->to_ns)
 				add_look(building, i, delay, true);
 			add_look(building, i, delay, false);
@@ -89,8 +89,8 @@ static void visit(void *context, const struct kwhy_response *response, size_t re
 	const struct kwhy_power_reading *item = &building->readings->items[look->reading];
 	double length_s = (double)(item->to_ns - item->from_ns) * 1e-9;
 
-	for (size_t tau = 0; tau < KWHY_GRID_SIDE; tau++) {
-		size_t point = tau * KWHY_GRID_SIDE + look->delay;
+	for (size_t tau = 0; tau < KWHY_GRID_TAUS; tau++) {
+		size_t point = tau * KWHY_GRID_DELAYS + look->delay;
 
 		for (size_t c = 0; c < features->class_count; c++) {
 			size_t at = (point * features->class_count + c) * features->reading_count +
@@ -120,9 +120,9 @@ static enum kwhy_status walk_looks(
 	for (size_t i = 0; i < building->look_count; i++)
 		times_ns[i] = building->looks[i].time_ns;
 	walk.with_base = false;
-	walk.tau_count = KWHY_GRID_SIDE;
-	for (int i = 0; i < KWHY_GRID_SIDE; i++)
-		walk.tau_s[i] = grid->tau_s + (i - 1) * grid->tau_step_s;
+	walk.tau_count = KWHY_GRID_TAUS;
+	for (int i = 0; i < KWHY_GRID_TAUS; i++)
+		walk.tau_s[i] = grid->tau_s + (i - KWHY_GRID_TAUS / 2) * grid->tau_step_s;
 	walk.times_ns = times_ns;
 	walk.readout_count = building->look_count;
 	walk.visit = visit;

@@ -5,9 +5,14 @@
 #include "ledger/response.h"
 #include "ledger/response_reading.h"
 
-/* Meter responses on a grid of 3 time constants by 3 delays, in equal steps around a middle. */
-#define KWHY_GRID_SIDE 3
-#define KWHY_GRID_POINTS (KWHY_GRID_SIDE * KWHY_GRID_SIDE)
+/*
+ * Meter responses on a grid of time constants and delays, in equal steps around a middle. Delays are
+ * close together: of a loop of some milliseconds a reading sees a ripple that turns with the delay.
+ */
+#define KWHY_GRID_TAUS 3
+#define KWHY_GRID_DELAYS 9
+#define KWHY_GRID_POINTS (KWHY_GRID_TAUS * KWHY_GRID_DELAYS)
+#define KWHY_GRID_MIDDLE (KWHY_GRID_POINTS / 2)
 
 struct kwhy_response_grid {
 	double tau_s, delay_s;		 /* the middle */
@@ -17,7 +22,7 @@ struct kwhy_response_grid {
 /*
  * What each reading sees of each class, for each point of the grid: the filtered level of the class, or
  * its mean over the reading's window. net[(point * class_count + class) * reading_count + reading],
- * point = time constant * KWHY_GRID_SIDE + delay.
+ * point = time constant * KWHY_GRID_DELAYS + delay.
  */
 struct kwhy_response_features {
 	struct kwhy_response_grid grid;
