@@ -34,10 +34,13 @@ for part in share/kwhy/profiles share/man/man1 share/kwhy/examples LICENSE; do
 done
 
 from_glibc='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread)\.so'
-while read -r name _ path _; do
-	[[ $(basename "$name") =~ $from_glibc ]] || [[ $path == "$PWD"/* || $path == "$PWD"/bin/../lib/* ]] ||
+libraries=0
+while IFS='|' read -r name path; do
+	libraries=$((libraries + 1))
+	[[ $(basename "$name") =~ $from_glibc ]] || [[ $path == "$PWD"/* ]] ||
 		complain "$name comes from outside the folder: $path"
-done < <(env -i ldd bin/kwhy | sed 's/not found/not-found/')
+done < <(env -i ldd bin/kwhy | sed -E 's/^[ \t]*([^ ]+)( => (.*[^ ]))?( \(0x[0-9a-f]+\))$/\1|\3/; s/^[ \t]*([^ ]+) => not found$/\1|not found/')
+[ "$libraries" -gt 0 ] || complain "ldd says nothing about bin/kwhy"
 
 newest=$(readelf --version-info --wide bin/kwhy lib/*.so* | grep -oE 'GLIBC_2\.[0-9]+' | sort -t. -k2 -n | tail -n 1)
 if [ -n "$newest" ] && [ "${newest#GLIBC_2.}" -gt 36 ]; then
