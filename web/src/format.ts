@@ -19,7 +19,9 @@ export function si(value: Maybe, unit: string, digits = 3): string {
 	const rounded = Number(value.toPrecision(digits));
 	const [factor, prefix] =
 		PREFIXES.find(([f]) => Math.abs(rounded) >= f * (1 - 1e-9)) ?? PREFIXES[PREFIXES.length - 1]!;
-	return `${(rounded / factor).toPrecision(digits).replace(/e\+?(\d+)$/, "e$1")} ${prefix}${unit}`;
+	const scaled = rounded / factor;
+	const whole = Math.abs(scaled) >= 100 ? 3 : Math.abs(scaled) >= 10 ? 2 : 1;
+	return `${scaled.toFixed(Math.max(0, digits - whole))} ${prefix}${unit}`;
 }
 
 export const time = (ns: Maybe): string => si(known(ns) ? ns * 1e-9 : null, "s");

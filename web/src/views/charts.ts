@@ -30,7 +30,7 @@ function scatter(id: string, points: Point[], field: "rate" | "cost", unit: stri
 		id, label: title, height: 320,
 		rows: () => [["operation", "kind", "mean_bytes", `${field}_${unit.replace("/", "_per_")}`, "count"], ...shown.map((p) => [p.label, p.kind, p.size, p[field], p.count])],
 		option: () => ({
-			grid: { left: 90, right: 20, top: 36, bottom: 50 }, legend: { textStyle: { color: color("text") } },
+			grid: { left: 90, right: 44, top: 36, bottom: 50 }, legend: { top: 0, textStyle: { color: color("text") } },
 			tooltip: { formatter: (p: { data: { point: Point } }) => `${escapeHtml(p.data.point.label)}<br>${exact(p.data.point.count)} copies, mean ${bytes(p.data.point.size)}<br>${si(p.data.point.rate, "B/s")}, ${si(p.data.point.cost, "J/B")}` },
 			xAxis: { type: "log", name: "mean size of a copy", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => bytes(v) } },
 			yAxis: { type: "log", name: unit, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, unit, 1) }, splitLine: { lineStyle: { color: color("line") } } },
@@ -60,7 +60,7 @@ export function kernels(report: Report): HTMLElement | null {
 		id: "kernel-chart", label: "kernels: time against power, area is energy", height: 340,
 		rows: () => [["operation", "category", "time_ns", "mean_power_mw", "gross_nj"], ...rows.map((a) => [a.name, a.category, a.time_ns, a.mean_power_mw, a.gross_nj])],
 		option: () => ({
-			grid: { left: 80, right: 20, top: 20, bottom: 50 },
+			grid: { left: 80, right: 44, top: 20, bottom: 50 },
 			tooltip: { formatter: (p: { data: { account: Account } }) => `${escapeHtml(shorten(p.data.account.name, 90))}<br>${time(p.data.account.time_ns)} at ${power(p.data.account.mean_power_mw)} = ${energy(p.data.account.gross_nj)} (${exact(p.data.account.gross_nj, "nJ")})` },
 			xAxis: { type: "value", max: at, name: "device time, by falling power", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => time(v) }, splitLine: { show: false } },
 			yAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => power(v) }, splitLine: { lineStyle: { color: color("line") } } },
@@ -84,7 +84,7 @@ export function steps(report: Report): HTMLElement | null {
 		id: "step-chart", label: "energy or busy share by step", height: 260,
 		rows: () => [["step", "start_ns", "host_ns", "busy_ns", "window_energy_nj", "busy_ratio"], ...rows.map((r) => [r.name, r.start_ns ?? null, r.host_ns ?? null, r.busy_ns ?? null, r.window_energy_nj ?? null, r.busy_ratio ?? null])],
 		option: () => ({
-			grid: { left: 80, right: 20, top: 20, bottom: 70 }, dataZoom: [{ type: "slider", height: 18, bottom: 8 }],
+			grid: { left: 80, right: 44, top: 20, bottom: 70 }, dataZoom: [{ type: "slider", height: 18, bottom: 8 }],
 			tooltip: { formatter: (p: { dataIndex: number }) => { const r = rows[p.dataIndex]!; return `${escapeHtml(r.name)}<br>${time(r.host_ns)}<br>${energy(r.window_energy_nj)} (${exact(r.window_energy_nj ?? null, "nJ")})`; } },
 			xAxis: { type: "category", data: rows.map((_, i) => String(i)), name: "step", axisLabel: { color: color("muted") } },
 			yAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => (joules ? energy(v) : `${(v * 100).toFixed(0)} %`) }, splitLine: { lineStyle: { color: color("line") } } },
@@ -104,7 +104,7 @@ export function ranks(report: Report): HTMLElement | null {
 		id: "rank-chart", label: "time of each rank by category", height: 120 + rows.length * 34,
 		rows: () => [["rank", "span_ns", "busy_ns", "compute_ns", "collective_exposed_ns", "energy_nj"], ...rows.map((r) => [r.rank, r.span_ns, r.busy_ns, r.compute_ns, r.collective_exposed_ns ?? null, r.energy_nj])],
 		option: () => ({
-			grid: { left: 90, right: 30, top: 36, bottom: 40 }, legend: { textStyle: { color: color("text") } },
+			grid: { left: 90, right: 44, top: 36, bottom: 40 }, legend: { top: 0, textStyle: { color: color("text") } },
 			tooltip: { formatter: (p: { seriesName: string; value: number; dataIndex: number }) => `rank ${rows[p.dataIndex]!.rank ?? p.dataIndex}: ${escapeHtml(p.seriesName)} ${time(p.value)} (${exact(p.value, "ns")})<br>${energy(rows[p.dataIndex]!.energy_nj)}` },
 			xAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => time(v) }, splitLine: { lineStyle: { color: color("line") } } },
 			yAxis: { type: "category", inverse: true, data: rows.map((r, i) => `rank ${r.rank ?? i}`), axisLabel: { color: color("text") } },
@@ -126,7 +126,7 @@ export function memory(report: Report, timeline: TimelineData | null): HTMLEleme
 		id: "memory-chart", label: "memory in use over time", height: 280,
 		rows: () => [["series", "time_ns", "bytes"], ...curves.flatMap((c) => Array.from(c.values, (v, i): (string | number)[] => [c.label, c.time[i]!, v]))],
 		option: () => ({
-			grid: { left: 90, right: 20, top: 36, bottom: 60 }, legend: { textStyle: { color: color("text") } }, dataZoom: [{ type: "slider", height: 18, bottom: 6 }],
+			grid: { left: 90, right: 44, top: 36, bottom: 60 }, legend: { top: 0, textStyle: { color: color("text") } }, dataZoom: [{ type: "slider", height: 18, bottom: 6 }],
 			tooltip: { trigger: "axis", valueFormatter: (v: number) => `${bytes(v)} (${exact(v, "B")})` },
 			xAxis: { type: "value", max: timeline.span_ns, axisLabel: { color: color("muted"), formatter: (v: number) => time(v) }, splitLine: { show: false } },
 			yAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => bytes(v) }, splitLine: { lineStyle: { color: color("line") } } },
