@@ -7,7 +7,9 @@ cd "$1"
 command -v run-clang-tidy-14 >/dev/null || { echo "clang-tidy-14 is not installed"; exit 77; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! run-clang-tidy-14 -quiet -p "$2" -j "$(nproc)" "^$PWD/src/" >"$log" 2>&1; then
+# The analyser's budget a function: its default finds nothing more here and takes four times as long.
+budget=(-extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=40000)
+if ! run-clang-tidy-14 -quiet -p "$2" -j "$(nproc)" "${budget[@]}" "^$PWD/src/" >"$log" 2>&1; then
 	grep -E '(warning|error):' -A3 "$log" || cat "$log"
 	exit 1
 fi
