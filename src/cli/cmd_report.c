@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
-#include "ledger/model_power.h"
+#include "ledger/energy/model_power.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/account_name.h"
 
-#include "ledger/time_copies.h"
+#include "ledger/time/time_copies.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "ledger/metered.h"
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
-#include "ledger/time_copies.h"
+#include "ledger/time/time_copies.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/metered.h"
 
-#include "ledger/coverage.h"
+#include "ledger/energy/coverage.h"
 
 /* The meter whose total the books must meet: a counter before samples, samples before means. */
 static const uint8_t preferred_meters[] = {

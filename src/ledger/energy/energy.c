@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_assumed.h"
+#include "ledger/energy/energy_books.h"
+#include "ledger/energy/energy_lag.h"
+#include "ledger/energy/energy_total.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The attribution of one device in the making; docs/attribution.md describes it. */
+struct attribution {
+	struct kwhy_ledger *ledger;
+	const struct kwhy_recording *recording;
+	uint32_t device;
+	const struct kwhy_ledger_options *options;
+	struct kwhy_device_ledger *books;
+	struct kwhy_device_meters meters;
+	struct kwhy_covered covered;
+	struct kwhy_metered_total total;
+	struct kwhy_power_classes classes;
+	struct kwhy_powers_question question;
+	struct kwhy_powers powers;
+	double delay_s; /* of the metered intervals */
+	struct kwhy_metered_view view;
+	struct kwhy_posting posting;
+	struct kwhy_spread spread;
+	double *inside_ns;
+};
+
+static void forget(struct kwhy_device_energy *energy)
+{
+	*energy = (struct kwhy_device_energy){
+		.measured_nj = KWHY_UNKNOWN_NJ,
+		.attributed_nj = KWHY_UNKNOWN_NJ,
+		.clean_idle_nj = KWHY_UNKNOWN_NJ,
+		.context_idle_nj = KWHY_UNKNOWN_NJ,
+		.execution_idle_nj = KWHY_UNKNOWN_NJ,
+		.net_nj = KWHY_UNKNOWN_NJ,
+		.edge_nj = KWHY_UNKNOWN_NJ,
+		.clean_idle_w = NAN,
+		.context_idle_w = NAN,
+		.expected_wrong_ratio = NAN,
+		.counter_check_ratio = NAN,
+		.highest_sample_w = NAN,
+		.time_constant_s = NAN,
+		.delay_s = NAN,
+	};
+}
+
+static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_device_meters_find(
+		&attribution->meters, attribution->recording, attribution->device, error);
+
+	if (!status)
+		status = kwhy_covered_init(
+			&attribution->covered, attribution->recording, attribution->device, error);
+	if (!status)
+		status = kwhy_energy_total_choose(&attribution->total, attribution->ledger,
+			&attribution->meters, &attribution->covered, attribution->options->ignore_counter,
+			error);
+	return status;
+}
+
+/* Fitted without the counter, the powers must predict its ticks. */
+static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
+{
+	const struct kwhy_power_series *series = attribution->meters.series[KWHY_METER_NVML_ENERGY];
+	struct kwhy_metered_total counter;
+	enum kwhy_status status;
+
+	if (!series || attribution->powers.meter == KWHY_METER_NVML_ENERGY ||
+		attribution->powers.meter == KWHY_NONE)
+		return KWHY_OK;
+	status = kwhy_metered_total_init(&counter, series, &attribution->covered, error);
+	if (status)
+		return status;
+	status = kwhy_posting_check(&counter, &attribution->question, &attribution->powers,
+		&attribution->books->energy.counter_check_ratio, error);
+	kwhy_metered_total_done(&counter);
+	return status;
+}
+
+static enum kwhy_status infer(struct attribution *attribution, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_power_classes_init(&attribution->classes, attribution->books,
+		attribution->recording, attribution->device, attribution->options->profile, error);
+
+	if (status)
+		return status;
+	attribution->question = (struct kwhy_powers_question){
+		.recording = attribution->recording,
+		.device = attribution->device,
+		.books = attribution->books,
+		.classes = &attribution->classes,
+		.covered = &attribution->covered,
+		.meters = &attribution->meters,
+		.total = &attribution->total,
+		.options = attribution->options,
+	};
+	status = kwhy_powers_infer(&attribution->powers, &attribution->question, error);
+	return status ? status : check_counter(attribution, error);
+}
+
+static enum kwhy_status divide(struct attribution *attribution, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_energy_lag_find(&attribution->total, &attribution->question,
+		&attribution->powers, &attribution->delay_s, error);
+
+	if (!status)
+		status = kwhy_metered_view_init(&attribution->view, &attribution->total,
+			&attribution->question, attribution->powers.tau_s, attribution->delay_s, error);
+	if (!status)
+		status = kwhy_posting_init(&attribution->posting, &attribution->total, &attribution->view,
+			&attribution->powers, error);
+	if (!status)
+		status = kwhy_spread_init(&attribution->spread, &attribution->posting, &attribution->powers,
+			attribution->options->seed, error);
+	return status;
+}
+
+static void write_energy(struct attribution *attribution)
+{
+	struct kwhy_device_energy *energy = &attribution->books->energy;
+	const struct kwhy_metered_total *total = &attribution->total;
+
+	energy->known = true;
+	energy->source = kwhy_meter_name((enum kwhy_meter)total->meter);
+	energy->start_ns = total->intervals[0].start_ns;
+	energy->end_ns = total->intervals[total->count - 1].end_ns;
+	energy->measured_nj = energy->attributed_nj = total->sum_nj;
+	energy->context_idle_measured = attribution->powers.idle_measured;
+	energy->expected_wrong_ratio = attribution->spread.wrong_ratio;
+	energy->time_constant_s = attribution->powers.tau_s;
+	energy->delay_s = attribution->powers.delay_s;
+	energy->reading_count = attribution->powers.reading_count;
+}
+
+static enum kwhy_status write_books(struct attribution *attribution, struct kwhy_error *error)
+{
+	struct kwhy_energy_findings findings = {
+		.recording = attribution->recording,
+		.device = attribution->device,
+		.profile = attribution->options->profile,
+		.meters = &attribution->meters,
+		.total = &attribution->total,
+		.delay_s = attribution->delay_s,
+		.classes = &attribution->classes,
+		.powers = &attribution->powers,
+		.posting = &attribution->posting,
+		.spread = &attribution->spread,
+	};
+	enum kwhy_status status;
+
+	attribution->inside_ns = calloc(attribution->books->account_count + 1, sizeof(double));
+	if (!attribution->inside_ns)
+		return kwhy_fail_memory(error, "the books");
+	write_energy(attribution);
+	status = kwhy_energy_times(&findings, attribution->books, attribution->inside_ns, error);
+	if (!status)
+		status = kwhy_energy_write_accounts(
+			attribution->ledger, &findings, attribution->inside_ns, error);
+	if (!status)
+		status = kwhy_energy_write_groups(attribution->ledger, &findings, error);
+	return status ? status : kwhy_energy_write_curve(attribution->ledger, &findings, error);
+}
+
+static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
+{
+	const struct kwhy_powers *powers = &attribution->powers;
+	int32_t index = attribution->recording->devices[attribution->device].index;
+	enum kwhy_status status = KWHY_OK;
+
+	if (powers->response_assumed)
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS,
+			"meter-response-assumed", error,
+			"no machine profile tells how the meter of device %d responds: a wide guess was used",
+			index);
+	if (!status && powers->left_out_count)
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "readings-thinned",
+			error, "powers of device %d come from %zu of %zu power readings, evenly spread",
+			index, powers->reading_count, powers->reading_count + powers->left_out_count);
+	if (!status && powers->reading_count == 0)
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "no-usable-readings", error,
+			"no power reading of device %d lies inside the recorded time: powers are assumed "
+			"ones",
+			index);
+	return status;
+}
+
+static void attribution_done(struct attribution *attribution)
+{
+	free(attribution->inside_ns);
+	kwhy_spread_done(&attribution->spread);
+	kwhy_posting_done(&attribution->posting);
+	kwhy_metered_view_done(&attribution->view);
+	kwhy_powers_done(&attribution->powers);
+	kwhy_power_classes_done(&attribution->classes);
+	kwhy_metered_total_done(&attribution->total);
+	kwhy_covered_done(&attribution->covered);
+}
+
+static enum kwhy_status attribute(struct attribution *attribution, struct kwhy_error *error)
+{
+	enum kwhy_status status = infer(attribution, error);
+
+	if (!status)
+		status = divide(attribution, error);
+	if (!status)
+		status = write_books(attribution, error);
+	return status ? status : note(attribution, error);
+}
+
+enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	struct attribution attribution = {
+		.ledger = ledger,
+		.recording = recording,
+		.device = device,
+		.options = options,
+		.books = &ledger->devices[device],
+	};
+	enum kwhy_status status;
+
+	forget(&attribution.books->energy);
+	status = find_total(&attribution, error);
+	if (!status && attribution.total.count > 0)
+		status = attribute(&attribution, error);
+	else if (!status && options->assumed.given)
+		status = kwhy_energy_assume(ledger, recording, device, &options->assumed, error);
+	attribution_done(&attribution);
+	return status;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_books.h"
+#include "ledger/energy/post.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A row above this many times the enforced limit is no row but a wrong clock or wrong units. */
+#define LIMIT_MOST 1.5
+
+struct writing {
+	const struct kwhy_energy_findings *findings;
+	struct kwhy_device_ledger *books;
+	const double *inside_ns; /* [account_count] */
+	struct kwhy_post post;
+	int64_t *idle_nj;  /* [class_count + 1] idle layer of each class */
+	uint32_t *members; /* accounts of the class being divided */
+	double *shares;	   /* their times */
+	int64_t *gross, *idle;
+};
+
+static enum kwhy_status writing_init(struct writing *writing, struct kwhy_error *error)
+{
+	size_t accounts = writing->books->account_count + 1;
+	size_t classes = writing->findings->posting->class_count + 1;
+
+	writing->idle_nj = calloc(classes, sizeof(*writing->idle_nj));
+	writing->members = calloc(accounts, sizeof(*writing->members));
+	writing->shares = calloc(accounts, sizeof(*writing->shares));
+	writing->gross = calloc(accounts, sizeof(*writing->gross));
+	writing->idle = calloc(accounts, sizeof(*writing->idle));
+	if (!writing->idle_nj || !writing->members || !writing->shares || !writing->gross || !writing->idle)
+		return kwhy_fail_memory(error, "the books");
+	return kwhy_post_init(&writing->post, accounts > classes ? accounts : classes, error);
+}
+
+static void writing_done(struct writing *writing)
+{
+	kwhy_post_done(&writing->post);
+	free(writing->idle_nj);
+	free(writing->members);
+	free(writing->shares);
+	free(writing->gross);
+	free(writing->idle);
+}
+
+/* The clean level, as stated beside the data or in the profile; never above the level with a context. */
+static double clean_level(const struct kwhy_energy_findings *findings)
+{
+	int64_t stated_mw = findings->recording->devices[findings->device].clean_idle_mw;
+	double clean_w = NAN;
+
+	if (stated_mw >= 0)
+		clean_w = (double)stated_mw * 1e-3;
+	else if (findings->profile)
+		clean_w = findings->profile->clean_idle_w.value;
+	return isnan(clean_w) ? NAN : fmin(clean_w, findings->powers->idle_w);
+}
+
+/* Splits the whole metered window into layers and the idle layer among the classes. */
+static void write_layers(struct writing *writing)
+{
+	const struct kwhy_posting *posting = writing->findings->posting;
+	struct kwhy_device_energy *energy = &writing->books->energy;
+	double seen_s = 0, clean_w = clean_level(writing->findings);
+	int64_t idle_nj;
+
+	for (size_t c = 0; c <= posting->class_count; c++)
+		seen_s += posting->base_unscaled_s[c];
+	idle_nj = llround(writing->findings->powers->idle_w * seen_s * 1e9);
+	kwhy_post_divide(&writing->post, idle_nj, posting->base_unscaled_s, posting->class_count + 1,
+		posting->class_count, writing->idle_nj);
+	energy->clean_idle_w = clean_w;
+	energy->context_idle_w = writing->findings->powers->idle_w;
+	energy->clean_idle_nj = isnan(clean_w) ? KWHY_UNKNOWN_NJ : llround(clean_w * seen_s * 1e9);
+	energy->context_idle_nj = isnan(clean_w) ? idle_nj : idle_nj - energy->clean_idle_nj;
+	energy->net_nj = energy->measured_nj - idle_nj;
+}
+
+/* Accounts of a class; of entry class_count, the idle ones. Returns their number. */
+static size_t list_members(struct writing *writing, size_t class)
+{
+	const struct kwhy_device_ledger *books = writing->books;
+	bool idle = class == writing->findings->posting->class_count;
+	size_t count = 0;
+
+	for (size_t i = 0; i < books->account_count; i++) {
+		const struct kwhy_account *account = &books->accounts[i];
+
+		if (idle ? !kwhy_category_is_idle(account->category) : account->power_class != class)
+			continue;
+		writing->members[count] = (uint32_t)i;
+		writing->shares[count] = writing->inside_ns[i];
+		writing->gross[count] = writing->idle[count] = 0;
+		count++;
+	}
+	return count;
+}
+
+/*
+ * Accounts of a pool divide it by time: their own powers are known to the prior's spread only, which
+ * widens the interval that the pool's draws give.
+ */
+static void write_interval(
+	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
+{
+	const struct kwhy_spread *spread = writing->findings->spread;
+	double posted = (double)writing->findings->posting->gross_nj[class];
+	double gross = (double)account->gross_nj, below = 0, above = 0;
+
+	if (posted > 0) {
+		below = 1 - spread->low_nj[class] / posted;
+		above = spread->high_nj[class] / posted - 1;
+	}
+	if (pooled && gross > 0) {
+		double net_ratio = fmax(0, 1 - (double)account->idle_nj / gross);
+		double own = 1.645 * writing->findings->classes->priors[class].spread * net_ratio;
+
+		below = fmin(hypot(below, own), net_ratio > 0 ? fmax(below, net_ratio) : below);
+		above = hypot(above, own);
+	}
+	account->low_nj = llround(gross * (1 - below));
+	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
+}
+
+static void write_class(struct writing *writing, size_t class)
+{
+	size_t count = list_members(writing, class);
+	int64_t gross_nj = writing->findings->posting->gross_nj[class];
+	bool pooled = count > 1 && class < writing->findings->posting->class_count;
+
+	if (count == 0)
+		return;
+	kwhy_post_divide(&writing->post, gross_nj, writing->shares, count, count - 1, writing->gross);
+	kwhy_post_divide(
+		&writing->post, writing->idle_nj[class], writing->shares, count, count - 1, writing->idle);
+	for (size_t i = 0; i < count; i++) {
+		struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
+		double inside_ns = writing->inside_ns[writing->members[i]];
+
+		account->gross_nj = writing->gross[i];
+		account->idle_nj = writing->idle[i];
+		account->net_nj = account->gross_nj - account->idle_nj;
+		if (inside_ns > 0)
+			account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
+		if (kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE)
+			writing->books->energy.execution_idle_nj += account->gross_nj;
+		write_interval(writing, account, class, pooled);
+	}
+}
+
+/*
+ * Energy of what ran in covered time before the first and after the last interval: time outside times
+ * the power of the class, less what it shared with work that ran at once.
+ */
+static void write_edges(struct writing *writing)
+{
+	const struct kwhy_posting *posting = writing->findings->posting;
+	const struct kwhy_powers *powers = writing->findings->powers;
+	double edge_nj = 0;
+
+	for (size_t c = 0; c < posting->class_count; c++) {
+		size_t count = list_members(writing, c);
+		double inside_ns = 0, outside_ns = 0, share;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
+
+			inside_ns += writing->shares[i];
+			outside_ns += fmax(0, (double)account->time_ns - writing->shares[i]);
+		}
+		share = inside_ns > 0 ? fmin(1, posting->base_unscaled_s[c] * 1e9 / inside_ns) : 1;
+		edge_nj += outside_ns * share * (powers->idle_w + powers->net_w[c]);
+	}
+	writing->books->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
+}
+
+/* Of the powers that the device's meters read, inside the metered window. */
+static double highest_sample(const struct kwhy_energy_findings *findings)
+{
+	static const uint8_t meters[] = {
+		KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_NVML_AVERAGE, KWHY_METER_WALL};
+	const struct kwhy_metered_total *total = findings->total;
+	int64_t start_ns = total->intervals[0].start_ns, end_ns = total->intervals[total->count - 1].end_ns;
+	double highest_w = NAN;
+
+	for (size_t m = 0; m < sizeof(meters) && isnan(highest_w); m++) {
+		const struct kwhy_power_series *series = findings->meters->series[meters[m]];
+
+		for (size_t i = 0; series && i < series->count; i++)
+			if (series->time_ns[i] >= start_ns && series->time_ns[i] <= end_ns)
+				highest_w = fmax(highest_w, (double)series->value[i] * 1e-3);
+	}
+	return highest_w;
+}
+
+static enum kwhy_status check_power(
+	struct writing *writing, struct kwhy_account *account, struct kwhy_error *error)
+{
+	const struct kwhy_device *device = &writing->findings->recording->devices[writing->findings->device];
+	double highest_w = writing->books->energy.highest_sample_w;
+	double power_w = (double)account->mean_power_mw * 1e-3, limit_w = (double)device->limit_mw * 1e-3;
+
+	if (account->mean_power_mw < 0)
+		return KWHY_OK;
+	account->above_samples = power_w > highest_w;
+	account->above_limit = device->limit_mw > 0 && power_w > limit_w;
+	if (!account->above_limit || power_w <= LIMIT_MOST * limit_w)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%.60s would have drawn %.0f W on device %" PRId32
+		", whose power limit is %.0f W; the power file has another clock or other units than the "
+		"trace",
+		account->name, power_w, device->index, limit_w);
+}
+
+enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
+	const struct kwhy_energy_findings *findings, const double *inside_ns, struct kwhy_error *error)
+{
+	struct writing writing = {
+		.findings = findings,
+		.books = &ledger->devices[findings->device],
+		.inside_ns = inside_ns,
+	};
+	enum kwhy_status status = writing_init(&writing, error);
+
+	if (!status) {
+		writing.books->energy.execution_idle_nj = 0;
+		writing.books->energy.highest_sample_w = highest_sample(findings);
+		write_layers(&writing);
+		for (size_t c = 0; c <= findings->posting->class_count; c++)
+			write_class(&writing, c);
+		write_edges(&writing);
+	}
+	for (size_t i = 0; !status && i < writing.books->account_count; i++)
+		status = check_power(&writing, &writing.books->accounts[i], error);
+	writing_done(&writing);
+	return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_ASSUMED_H
+#define KWHY_LEDGER_ENERGY_ENERGY_ASSUMED_H
+
+#include "ledger/parts.h"
+
+/*
+ * Prices the accounts of a device without a meter by powers that the user assumes. attributed_nj is
+ * their sum; measured_nj stays unknown. An account without an assumed power stays unknown.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_assume(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_assumed_powers *assumed,
+	struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_BOOKS_H
+#define KWHY_LEDGER_ENERGY_ENERGY_BOOKS_H
+
+#include "ledger/energy/energy_spread.h"
+#include "ledger/parts.h"
+
+/* Everything known of one device's energy when its accounts are written. */
+struct kwhy_energy_findings {
+	const struct kwhy_recording *recording;
+	uint32_t device;
+	const struct kwhy_profile *profile; /* NULL: none */
+	const struct kwhy_device_meters *meters;
+	const struct kwhy_metered_total *total;
+	double delay_s; /* of its intervals */
+	const struct kwhy_power_classes *classes;
+	const struct kwhy_powers *powers;
+	const struct kwhy_posting *posting;
+	const struct kwhy_spread *spread;
+};
+
+/* Time of every account inside the metered intervals: [account_count], idle accounts among them. */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_times(const struct kwhy_energy_findings *findings,
+	const struct kwhy_device_ledger *books, double *out_inside_ns, struct kwhy_error *error);
+
+/* Gross, idle and net of every account, their intervals, mean powers and layers, in whole nanojoules. */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
+	const struct kwhy_energy_findings *findings, const double *inside_ns, struct kwhy_error *error);
+
+/* Classes, groups, and the basis of every account. After the accounts. */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_write_groups(
+	struct kwhy_ledger *ledger, const struct kwhy_energy_findings *findings, struct kwhy_error *error);
+
+/* Metered over modelled by interval. */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_write_curve(
+	struct kwhy_ledger *ledger, const struct kwhy_energy_findings *findings, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_spread.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A class known better than this needs no group: half its 90 % interval over its energy. */
+#define TIGHT_RATIO 0.10
+/* Clusters join while the variance of their sum is below this share of the sum of their variances... */
+#define JOIN_RATIO 0.8
+/* ...and what was joined is a group when its sum is known this much better than its parts are. */
+#define GROUP_RATIO 0.25
+
+/* Agglomeration over the covariance of the class energies. */
+struct clusters {
+	size_t count;
+	double *covariance; /* [count * count], between clusters: of their sums */
+	double *parts;	    /* [count] sum of the variances of the members */
+	uint32_t *leader;   /* [count] the cluster that a class is in */
+	bool *open;	    /* [count] leads a cluster that may join others */
+};
+
+static void find_covariance(struct clusters *clusters, const struct kwhy_spread *spread)
+{
+	size_t count = clusters->count;
+
+	for (size_t i = 0; i < spread->draw_count; i++) {
+		const double *draw = spread->draws_nj + i * count;
+
+		for (size_t a = 0; a < count; a++) {
+			/* about the middle of the interval: any fixed point near the mean will do */
+			double far = draw[a] - (spread->low_nj[a] + spread->high_nj[a]) / 2;
+
+			clusters->parts[a] += far / (double)spread->draw_count;
+			for (size_t b = 0; b < count; b++)
+				clusters->covariance[a * count + b] += far *
+					(draw[b] - (spread->low_nj[b] + spread->high_nj[b]) / 2) /
+					(double)spread->draw_count;
+		}
+	}
+	for (size_t a = 0; a < count; a++)
+		for (size_t b = 0; b < count; b++)
+			clusters->covariance[a * count + b] -= clusters->parts[a] * clusters->parts[b];
+	for (size_t a = 0; a < count; a++)
+		clusters->parts[a] = clusters->covariance[a * count + a];
+}
+
+static bool is_loose(const struct kwhy_spread *spread, size_t class)
+{
+	double half_nj = (spread->high_nj[class] - spread->low_nj[class]) / 2;
+	double middle_nj = (spread->high_nj[class] + spread->low_nj[class]) / 2;
+
+	return half_nj > TIGHT_RATIO * middle_nj;
+}
+
+static double sum_variance(const struct clusters *clusters, size_t a, size_t b)
+{
+	size_t count = clusters->count;
+
+	return clusters->covariance[a * count + a] + clusters->covariance[b * count + b] +
+		2 * clusters->covariance[a * count + b];
+}
+
+/* The pair whose sum is best known against its parts; false: none is worth joining. */
+static bool find_pair(const struct clusters *clusters, size_t *out_a, size_t *out_b)
+{
+	double best = JOIN_RATIO;
+	size_t count = clusters->count;
+	bool found = false;
+
+	for (size_t a = 0; a < count; a++) {
+		for (size_t b = a + 1; b < count; b++) {
+			double apart = clusters->covariance[a * count + a] +
+				clusters->covariance[b * count + b];
+
+			if (!clusters->open[a] || !clusters->open[b] ||
+				sum_variance(clusters, a, b) >= best * apart)
+				continue;
+			best = sum_variance(clusters, a, b) / apart;
+			*out_a = a;
+			*out_b = b;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static void join(struct clusters *clusters, size_t a, size_t b)
+{
+	size_t count = clusters->count;
+
+	clusters->covariance[a * count + a] = sum_variance(clusters, a, b);
+	for (size_t c = 0; c < count; c++) {
+		if (c != a && c != b) {
+			clusters->covariance[a * count + c] += clusters->covariance[b * count + c];
+			clusters->covariance[c * count + a] = clusters->covariance[a * count + c];
+		}
+		if (clusters->leader[c] == b)
+			clusters->leader[c] = (uint32_t)a;
+	}
+	clusters->parts[a] += clusters->parts[b];
+	clusters->open[b] = false;
+}
+
+/* Numbers the clusters that are groups; the others' classes are in none. */
+static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
+{
+	size_t groups = 0;
+
+	for (size_t a = 0; a < clusters->count; a++) {
+		size_t members = 0;
+		bool joint = clusters->covariance[a * clusters->count + a] < GROUP_RATIO * clusters->parts[a];
+
+		for (size_t c = 0; c < clusters->count; c++)
+			members += clusters->leader[c] == a;
+		if (!clusters->open[a] || members < 2 || !joint)
+			continue;
+		for (size_t c = 0; c < clusters->count; c++)
+			if (clusters->leader[c] == a)
+				out_group[c] = (uint32_t)groups;
+		groups++;
+	}
+	return groups;
+}
+
+enum kwhy_status kwhy_spread_groups(
+	const struct kwhy_spread *spread, uint32_t *out_group, size_t *out_count, struct kwhy_error *error)
+{
+	size_t count = spread->class_count + 1, a, b;
+	struct clusters clusters = {
+		.count = count,
+		.covariance = calloc(count * count, sizeof(double)),
+		.parts = calloc(count, sizeof(double)),
+		.leader = calloc(count, sizeof(uint32_t)),
+		.open = calloc(count, sizeof(bool)),
+	};
+	enum kwhy_status status = KWHY_OK;
+
+	if (!clusters.covariance || !clusters.parts || !clusters.leader || !clusters.open)
+		status = kwhy_fail_memory(error, "groups of accounts");
+	if (!status) {
+		find_covariance(&clusters, spread);
+		for (size_t c = 0; c < count; c++) {
+			out_group[c] = KWHY_NONE;
+			clusters.leader[c] = (uint32_t)c;
+			clusters.open[c] = is_loose(spread, c);
+		}
+		while (find_pair(&clusters, &a, &b))
+			join(&clusters, a, b);
+		*out_count = number_groups(&clusters, out_group);
+	}
+	free(clusters.covariance);
+	free(clusters.parts);
+	free(clusters.leader);
+	free(clusters.open);
+	return status;
+}

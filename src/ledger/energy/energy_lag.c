@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_lag.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Delays tried: around the ring's, in steps that a parabola refines. */
+#define TRIED_STEP_S 1e-3
+#define TRIED_SIDE 15
+#define TRIED_COUNT (2 * TRIED_SIDE + 1)
+#define TRIED_SPREAD_S 5e-3
+
+/* Fewer intervals cannot tell a delay; more than this many add nothing. */
+#define INTERVALS_LEAST 10
+#define INTERVALS_MOST 3000
+
+struct look {
+	int64_t time_ns;
+	uint32_t at; /* edge * TRIED_COUNT + delay tried */
+};
+
+struct search {
+	const struct kwhy_metered_total *total;
+	const struct kwhy_powers *powers;
+	size_t count;	      /* intervals */
+	struct look *looks;   /* [2 * count * TRIED_COUNT] edges are 2 an interval */
+	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each look */
+};
+
+static int compare_looks(const void *a, const void *b)
+{
+	const struct look *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->at > right->at) - (left->at < right->at);
+}
+
+static double tried_delay_s(const struct search *search, int tried)
+{
+	return search->powers->delay_s + (tried - TRIED_SIDE) * TRIED_STEP_S;
+}
+
+static size_t list_looks(struct search *search)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < 2 * search->count; i++) {
+		const struct kwhy_metered_interval *interval = &search->total->intervals[i / 2];
+		int64_t edge_ns = i % 2 ? interval->end_ns : interval->start_ns;
+
+		for (int tried = 0; tried < TRIED_COUNT; tried++) {
+			int64_t delay_ns = llround(tried_delay_s(search, tried) * 1e9);
+
+			search->looks[listed] = (struct look){
+				edge_ns - delay_ns, (uint32_t)(i * TRIED_COUNT + (size_t)tried)};
+			listed++;
+		}
+	}
+	qsort(search->looks, listed, sizeof(*search->looks), compare_looks);
+	return listed;
+}
+
+static void visit(void *context, const struct kwhy_response *response, size_t readout)
+{
+	struct search *search = context;
+	size_t classes = response->class_count;
+	double sum_nj = 0;
+
+	for (size_t c = 0; c < response->channel_count; c++) {
+		double filtered = response->level[c] - response->lag[c];
+		double power_w = c < classes ? search->powers->net_w[c] : search->powers->idle_w;
+
+		sum_nj += power_w * (response->area_s[c] - response->tau_s[0] * filtered) * 1e9;
+	}
+	search->integrals_nj[search->looks[readout].at] = sum_nj;
+}
+
+static enum kwhy_status walk(
+	struct search *search, const struct kwhy_powers_question *question, struct kwhy_error *error)
+{
+	size_t count = list_looks(search);
+	int64_t *times_ns = calloc(count + 1, sizeof(*times_ns));
+	struct kwhy_response_walk walk = {
+		.recording = question->recording,
+		.books = question->books,
+		.classes = question->classes,
+		.covered = question->covered,
+		.device = question->device,
+		.sm_count = kwhy_power_sm_count(
+			question->recording, question->device, question->options->profile),
+		.with_base = true,
+		.tau_count = 1,
+		.tau_s = {search->powers->tau_s},
+		.times_ns = times_ns,
+		.readout_count = count,
+		.visit = visit,
+		.context = search,
+	};
+	enum kwhy_status status;
+
+	if (!times_ns)
+		return kwhy_fail_memory(error, "metered intervals");
+	for (size_t i = 0; i < count; i++)
+		times_ns[i] = search->looks[i].time_ns;
+	status = kwhy_response_walk(&walk, error);
+	free(times_ns);
+	return status;
+}
+
+/* Modelled over metered energy of an interval; NAN where the meter read nothing. */
+static double ratio_at(const struct search *search, size_t interval, int tried)
+{
+	size_t start = 2 * interval * TRIED_COUNT + (size_t)tried;
+	int64_t energy_nj = search->total->intervals[interval].energy_nj;
+
+	if (energy_nj <= 0)
+		return NAN;
+	return (search->integrals_nj[start + TRIED_COUNT] - search->integrals_nj[start]) / (double)energy_nj;
+}
+
+/*
+ * Disagreement at one delay: scatter of the ratios about their mean, which a gain between the meters
+ * would move, and how far the delay is from the ring's. The first interval may remember uncovered time.
+ */
+static double cost_at(const struct search *search, int tried)
+{
+	double sum = 0, squares = 0, far = (tried - TRIED_SIDE) * TRIED_STEP_S / TRIED_SPREAD_S;
+	size_t count = 0;
+
+	for (size_t i = 1; i < search->count; i++) {
+		double ratio = ratio_at(search, i, tried);
+
+		if (isnan(ratio))
+			continue;
+		sum += ratio;
+		squares += ratio * ratio;
+		count++;
+	}
+	if (count < INTERVALS_LEAST)
+		return NAN;
+	squares = squares / (double)count - pow(sum / (double)count, 2);
+	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
+}
+
+static double best_delay(const struct search *search)
+{
+	double cost[TRIED_COUNT], bend;
+	int best = TRIED_SIDE;
+
+	for (int tried = 0; tried < TRIED_COUNT; tried++) {
+		cost[tried] = cost_at(search, tried);
+		if (isnan(cost[tried]))
+			return search->powers->delay_s;
+		if (cost[tried] < cost[best] || (tried < TRIED_SIDE && cost[tried] == cost[best]))
+			best = tried;
+	}
+	if (best == 0 || best == TRIED_COUNT - 1)
+		return tried_delay_s(search, best);
+	bend = cost[best - 1] - 2 * cost[best] + cost[best + 1];
+	return tried_delay_s(search, best) +
+		(bend > 0 ? (cost[best - 1] - cost[best + 1]) / (2 * bend) * TRIED_STEP_S : 0);
+}
+
+enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
+	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_delay_s,
+	struct kwhy_error *error)
+{
+	struct search search = {
+		.total = total,
+		.powers = powers,
+		.count = total->count < INTERVALS_MOST ? total->count : INTERVALS_MOST,
+	};
+	enum kwhy_status status = KWHY_OK;
+
+	*out_delay_s = powers->delay_s;
+	if (!kwhy_meter_is_counter((enum kwhy_meter)total->meter) || total->count < INTERVALS_LEAST ||
+		powers->meter == total->meter)
+		return KWHY_OK;
+	search.looks = calloc(2 * search.count * TRIED_COUNT, sizeof(*search.looks));
+	search.integrals_nj = calloc(2 * search.count * TRIED_COUNT, sizeof(*search.integrals_nj));
+	if (!search.looks || !search.integrals_nj)
+		status = kwhy_fail_memory(error, "metered intervals");
+	if (!status)
+		status = walk(&search, question, error);
+	if (!status)
+		*out_delay_s = best_delay(&search);
+	free(search.looks);
+	free(search.integrals_nj);
+	return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_LAG_H
+#define KWHY_LEDGER_ENERGY_ENERGY_LAG_H
+
+#include "ledger/energy/energy_powers.h"
+
+/*
+ * How late a meter's intervals are stamped. A counter's ticks are seen by polling: on one H200 they lay
+ * 6 ms before to 5 ms after the ring's delay, from recording to recording. The delay at which the
+ * intervals agree best with the inferred powers, near the ring's where they say little.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
+	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_delay_s,
+	struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_books.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A power whose spread the readings narrowed less than this is the prior's. */
+#define PRIOR_NARROWING 0.8
+
+struct grouping {
+	struct kwhy_ledger *ledger;
+	const struct kwhy_energy_findings *findings;
+	struct kwhy_device_ledger *books;
+	uint32_t *group_of; /* [class_count + 1] */
+	size_t found;	    /* groups among classes; pools come after */
+	bool *chosen;	    /* [class_count + 1] classes of one group */
+};
+
+static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
+{
+	return account->power_class == KWHY_NONE ? grouping->findings->posting->class_count
+						 : account->power_class;
+}
+
+/* A pool of several accounts is a group of its own where its class is in none. */
+static void add_pools(struct grouping *grouping, size_t *count)
+{
+	const struct kwhy_power_classes *classes = grouping->findings->classes;
+
+	for (size_t c = 0; c < classes->count; c++)
+		if (grouping->group_of[c] == KWHY_NONE && classes->priors[c].account_count > 1)
+			grouping->group_of[c] = (uint32_t)(*count)++;
+}
+
+static enum kwhy_status write_group(struct grouping *grouping, uint32_t number, struct kwhy_error *error)
+{
+	struct kwhy_device_ledger *books = grouping->books;
+	struct kwhy_account_group *group = &books->groups[number];
+	size_t classes = grouping->findings->posting->class_count;
+	double low_nj, high_nj;
+	enum kwhy_status status;
+
+	for (size_t c = 0; c <= classes; c++)
+		grouping->chosen[c] = grouping->group_of[c] == number;
+	group->members = kwhy_arena_alloc(
+		&grouping->ledger->arena, books->account_count, sizeof(*group->members));
+	if (!group->members)
+		return kwhy_fail_memory(error, "groups of accounts");
+	for (size_t i = 0; i < books->account_count; i++) {
+		if (!grouping->chosen[class_of(grouping, &books->accounts[i])])
+			continue;
+		group->members[group->member_count++] = (uint32_t)i;
+		group->gross_nj += books->accounts[i].gross_nj;
+		books->accounts[i].group = number;
+	}
+	status = kwhy_spread_sum(grouping->findings->spread, grouping->chosen, &low_nj, &high_nj, error);
+	if (status)
+		return status;
+	group->low_nj = llround(fmin(low_nj, (double)group->gross_nj));
+	group->high_nj = llround(fmax(high_nj, (double)group->gross_nj));
+	return KWHY_OK;
+}
+
+static void write_basis(struct grouping *grouping)
+{
+	const struct kwhy_powers *powers = grouping->findings->powers;
+
+	for (size_t i = 0; i < grouping->books->account_count; i++) {
+		struct kwhy_account *account = &grouping->books->accounts[i];
+		size_t class = class_of(grouping, account);
+		double narrowing = class < powers->class_count ? powers->narrowing[class]
+							       : powers->idle_narrowing;
+
+		if (account->group != KWHY_NONE)
+			account->basis = KWHY_BASIS_JOINT;
+		else
+			account->basis = narrowing > PRIOR_NARROWING && class < powers->class_count
+				? KWHY_BASIS_PRIOR
+				: KWHY_BASIS_DATA;
+	}
+}
+
+static int compare_powers(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_error *error)
+{
+	const struct kwhy_powers *powers = grouping->findings->powers;
+	struct kwhy_device_ledger *books = grouping->books;
+	size_t count = powers->draw_count;
+	double *values = malloc((count + 1) * sizeof(*values));
+
+	books->classes = kwhy_arena_alloc(
+		&grouping->ledger->arena, powers->class_count, sizeof(*books->classes));
+	if (!values || !books->classes) {
+		free(values);
+		return kwhy_fail_memory(error, "power classes");
+	}
+	books->class_count = powers->class_count;
+	for (size_t c = 0; c < powers->class_count; c++) {
+		for (size_t i = 0; i < count; i++)
+			values[i] = powers->draws_idle_w[i] +
+				powers->draws_net_w[i * powers->class_count + c];
+		qsort(values, count, sizeof(*values), compare_powers);
+		books->classes[c] = (struct kwhy_power_class){
+			.power_w = powers->idle_w + powers->net_w[c],
+			.low_w = values[count / 20],
+			.high_w = values[count - 1 - count / 20],
+			.prior_power_w = powers->idle_w + powers->prior_net_w[c],
+		};
+	}
+	free(values);
+	return KWHY_OK;
+}
+
+static enum kwhy_status find_groups(struct grouping *grouping, struct kwhy_error *error)
+{
+	struct kwhy_device_ledger *books = grouping->books;
+	size_t count = 0;
+	enum kwhy_status status = kwhy_spread_groups(
+		grouping->findings->spread, grouping->group_of, &count, error);
+
+	if (status)
+		return status;
+	add_pools(grouping, &count);
+	books->groups = kwhy_arena_alloc(&grouping->ledger->arena, count, sizeof(*books->groups));
+	if (!books->groups)
+		return kwhy_fail_memory(error, "groups of accounts");
+	books->group_count = count;
+	for (uint32_t number = 0; !status && number < count; number++)
+		status = write_group(grouping, number, error);
+	return status;
+}
+
+enum kwhy_status kwhy_energy_write_groups(
+	struct kwhy_ledger *ledger, const struct kwhy_energy_findings *findings, struct kwhy_error *error)
+{
+	size_t entries = findings->posting->class_count + 1;
+	struct grouping grouping = {
+		.ledger = ledger,
+		.findings = findings,
+		.books = &ledger->devices[findings->device],
+		.group_of = calloc(entries, sizeof(uint32_t)),
+		.chosen = calloc(entries, sizeof(bool)),
+	};
+	enum kwhy_status status = KWHY_OK;
+
+	if (!grouping.group_of || !grouping.chosen)
+		status = kwhy_fail_memory(error, "groups of accounts");
+	if (!status)
+		status = find_groups(&grouping, error);
+	if (!status) {
+		write_basis(&grouping);
+		status = write_powers(&grouping, error);
+	}
+	free(grouping.group_of);
+	free(grouping.chosen);
+	return status;
+}

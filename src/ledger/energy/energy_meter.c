@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_meter.h"
+
+#include "ledger/energy/counter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Milliwatts times nanoseconds are 1e-12 J; the mean of two readings halves them. */
+#define TRAPEZOID_UNITS_PER_NJ 2000
+
+static enum kwhy_status check_powers(
+	const struct kwhy_power_series *series, int32_t device, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < series->count; i++) {
+		int64_t value_mw = series->value[i];
+
+		if (value_mw >= 0 && (double)value_mw <= KWHY_POWER_MOST_W * 1e3)
+			continue;
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s of device %" PRId32 " reads %" PRId64
+			" mW, which no device draws; check the units of the power file",
+			kwhy_meter_name(series->meter), device, value_mw);
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error)
+{
+	*meters = (struct kwhy_device_meters){0};
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+		enum kwhy_status status = KWHY_OK;
+
+		if (series->device != device || series->count < 2 || meters->series[series->meter])
+			continue;
+		if (!kwhy_meter_is_counter(series->meter))
+			status = check_powers(series, recording->devices[device].index, error);
+		if (status)
+			return status;
+		meters->series[series->meter] = series;
+	}
+	return KWHY_OK;
+}
+
+/* What is left of the division of the trapezoids so far goes into the next one. */
+static bool trapezoid_nj(const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj)
+{
+	__int128 units = (__int128)(series->value[i - 1] + series->value[i]) *
+			((__int128)series->time_ns[i] - series->time_ns[i - 1]) +
+		*rest;
+
+	*rest = (int64_t)(units % TRAPEZOID_UNITS_PER_NJ);
+	units /= TRAPEZOID_UNITS_PER_NJ;
+	*out_nj = (int64_t)units;
+	return units <= INT64_MAX;
+}
+
+static bool counted_nj(
+	struct kwhy_metered_total *total, const struct kwhy_power_series *series, size_t i, int64_t *out_nj)
+{
+	int64_t counts;
+	enum kwhy_counter_step step = kwhy_counter_step(series, i, &counts);
+
+	total->wrapped_count += step == KWHY_COUNTER_WRAPPED;
+	total->fallen_count += step == KWHY_COUNTER_FELL;
+	if (step == KWHY_COUNTER_FELL) {
+		*out_nj = KWHY_UNKNOWN_NJ;
+		return true;
+	}
+	return !__builtin_mul_overflow(counts, kwhy_meter_unit_nj(series->meter), out_nj);
+}
+
+static bool is_possible(const struct kwhy_metered_interval *interval)
+{
+	double length_ns = (double)interval->end_ns - (double)interval->start_ns;
+
+	return (double)interval->energy_nj <= length_ns * KWHY_POWER_MOST_W;
+}
+
+static enum kwhy_status refuse(const struct kwhy_power_series *series, size_t i, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s rises from %" PRId64 " to %" PRId64 " in %" PRId64
+		" ns, more than any device draws; check the units and the clock of the power file",
+		kwhy_meter_name(series->meter), series->value[i - 1], series->value[i],
+		series->time_ns[i] - series->time_ns[i - 1]);
+}
+
+static enum kwhy_status add_interval(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
+	size_t i, int64_t *rest, struct kwhy_error *error)
+{
+	struct kwhy_metered_interval interval = {series->time_ns[i - 1], series->time_ns[i], 0};
+	bool fits = kwhy_meter_is_counter(series->meter) ? counted_nj(total, series, i, &interval.energy_nj)
+							 : trapezoid_nj(series, i, rest, &interval.energy_nj);
+
+	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
+		return KWHY_OK;
+	if (!fits || !is_possible(&interval) ||
+		__builtin_add_overflow(total->sum_nj, interval.energy_nj, &total->sum_nj))
+		return refuse(series, i, error);
+	total->sum_ns += interval.end_ns - interval.start_ns;
+	total->intervals[total->count++] = interval;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
+	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	int64_t rest = 0;
+
+	*total = (struct kwhy_metered_total){
+		.meter = series->meter, .intervals = calloc(series->count, sizeof(*total->intervals))};
+	if (!total->intervals)
+		return kwhy_fail_memory(error, "metered intervals");
+	for (size_t i = 1; !status && i < series->count; i++)
+		if (kwhy_covered_holds(covered, series->time_ns[i - 1], series->time_ns[i]))
+			status = add_interval(total, series, i, &rest, error);
+	if (status)
+		kwhy_metered_total_done(total);
+	return status;
+}
+
+void kwhy_metered_total_done(struct kwhy_metered_total *total)
+{
+	free(total->intervals);
+	*total = (struct kwhy_metered_total){0};
+}

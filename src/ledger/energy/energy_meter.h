@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_METER_H
+#define KWHY_LEDGER_ENERGY_ENERGY_METER_H
+
+#include "ledger/energy/coverage.h"
+#include "ledger/ledger_new.h"
+
+/* Power and energy meters of one device: those with two readings or more; else NULL. */
+struct kwhy_device_meters {
+	const struct kwhy_power_series *series[KWHY_METER_COUNT];
+};
+
+/* A stretch of time whose energy a meter tells. */
+struct kwhy_metered_interval {
+	int64_t start_ns, end_ns;
+	int64_t energy_nj;
+};
+
+/* What the books must meet: the intervals of one meter that lie inside the coverage, in order. */
+struct kwhy_metered_total {
+	uint32_t meter; /* enum kwhy_meter */
+	struct kwhy_metered_interval *intervals;
+	size_t count;
+	int64_t sum_nj, sum_ns;
+	size_t wrapped_count, fallen_count; /* readings of a counter that fell: undone, left out */
+};
+
+/* Refuses a power that is negative or more than any device draws. */
+KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
+
+/* Intervals of one meter; of powers, the trapezoid between readings, rounded so that the sum is exact. */
+KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
+	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);
+void kwhy_metered_total_done(struct kwhy_metered_total *total);
+
+#endif

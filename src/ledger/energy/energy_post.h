@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_POST_H
+#define KWHY_LEDGER_ENERGY_ENERGY_POST_H
+
+#include "ledger/energy/energy_view.h"
+
+/*
+ * The metered energy of one device, divided among its classes interval by interval: each interval's
+ * nanojoules in proportion to what the powers give, so that their sum is the meter's, exactly.
+ */
+struct kwhy_posting {
+	size_t class_count;	 /* idle is entry [class_count] below */
+	int64_t *gross_nj;	 /* [class_count + 1] */
+	double *net_s, *base_s;	 /* [class_count + 1] seen, times metered over modelled */
+	double *base_unscaled_s; /* [class_count + 1] */
+	double *scale;		 /* [interval_count] metered over modelled */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting,
+	const struct kwhy_metered_total *total, const struct kwhy_metered_view *view,
+	const struct kwhy_powers *powers, struct kwhy_error *error);
+void kwhy_posting_done(struct kwhy_posting *posting);
+
+/*
+ * Root mean square of modelled over metered energy less 1, over intervals of another meter that the
+ * powers were not fitted to; NAN when fewer than 3 tell.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
+	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,
+	struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_powers.h"
+
+#include "ledger/energy/energy_priors.h"
+#include "ledger/energy/posterior_matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
+#define CELLS_MOST 240000
+#define READINGS_LEAST 2000
+#define CELLS_OF_ALL_DRAWS 30000
+#define DRAWS_MOST 1500
+#define DRAWS_LEAST 400
+
+/* Steps of the grid of responses: of the prior, but never so wide that interpolation fails. */
+#define TAU_STEP_OF_SPREAD 1.5
+#define TAU_STEP_MOST 0.3
+#define DELAY_STEP_OF_SPREAD 0.75
+#define DELAY_STEP_MOST_S 1.5e-3
+#define DELAY_STEP_LEAST_S 0.2e-3
+#define TAU_STEP_LEAST 0.02
+#define TAU_LEAST_S 1e-3
+#define DRIFT_PASSES 2
+#define GRIDS_MOST 4
+
+/* The memory of a reading in time constants. */
+#define MEMORY_TAUS 6
+#define AVERAGE_WINDOW_S 1.0
+
+struct inference {
+	const struct kwhy_powers_question *question;
+	struct kwhy_powers *powers;
+	struct kwhy_normal tau_s, delay_s;
+	struct kwhy_power_readings readings;
+	struct kwhy_response_grid grid;
+	struct kwhy_response_features features;
+	struct kwhy_posterior_prior prior;
+	struct kwhy_posterior_model model;
+	struct kwhy_posterior_fit fit;
+	double *shared_w2, *draws;
+	int grids; /* tried after the first */
+};
+
+static enum kwhy_status take_readings(struct inference *inference, struct kwhy_error *error)
+{
+	const struct kwhy_powers_question *question = inference->question;
+	const struct kwhy_profile *profile = question->options->profile;
+	size_t most = CELLS_MOST / (question->classes->count + 1);
+	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
+									  : AVERAGE_WINDOW_S;
+	struct kwhy_reading_limits limits = {
+		.most = most > READINGS_LEAST ? most : READINGS_LEAST,
+		.memory_ns = llround(1e9 * (inference->delay_s.mean + MEMORY_TAUS * inference->tau_s.mean)),
+		.average_ns = llround(1e9 * window_s),
+		.ignore_counter = question->options->ignore_counter,
+	};
+
+	return kwhy_power_readings_init(
+		&inference->readings, question->meters, question->covered, &limits, error);
+}
+
+static enum kwhy_status see(struct inference *inference, struct kwhy_error *error)
+{
+	const struct kwhy_powers_question *question = inference->question;
+	struct kwhy_response_walk walk = {
+		.recording = question->recording,
+		.books = question->books,
+		.classes = question->classes,
+		.covered = question->covered,
+		.device = question->device,
+		.sm_count = kwhy_power_sm_count(
+			question->recording, question->device, question->options->profile),
+	};
+
+	kwhy_response_features_done(&inference->features);
+	return kwhy_response_features_init(
+		&inference->features, &inference->grid, &inference->readings, &walk, error);
+}
+
+static void first_grid(struct inference *inference)
+{
+	inference->grid = (struct kwhy_response_grid){
+		.tau_s = inference->tau_s.mean,
+		.delay_s = inference->delay_s.mean,
+		.tau_step_s = fmin(
+			TAU_STEP_OF_SPREAD * inference->tau_s.spread, TAU_STEP_MOST * inference->tau_s.mean),
+		.delay_step_s = fmin(
+			fmax(DELAY_STEP_OF_SPREAD * inference->delay_s.spread, DELAY_STEP_LEAST_S),
+			DELAY_STEP_MOST_S),
+	};
+}
+
+/* From the prior's middle. */
+static void start_mode(struct inference *inference)
+{
+	const struct kwhy_posterior_prior *prior = &inference->prior;
+	double *other = inference->fit.mode + prior->class_count;
+
+	for (size_t i = 0; i < KWHY_PARAMETER_COUNT; i++)
+		other[i] = prior->other[i].mean;
+	other[KWHY_PARAMETER_TAU] = other[KWHY_PARAMETER_DELAY] = 0;
+	for (size_t c = 0; c < prior->class_count; c++)
+		inference->fit.mode[c] = prior->class_log[c].mean +
+			(prior->tied[c] ? other[KWHY_PARAMETER_UNIT] : 0);
+}
+
+/* The grid in the middle of the mode, and no wider than the readings leave the response open. */
+static bool move_grid(struct inference *inference, double tau_spread, double delay_spread)
+{
+	struct kwhy_response_grid *grid = &inference->grid, before = *grid;
+	double *other = inference->fit.mode + inference->prior.class_count;
+	double *tau = &other[KWHY_PARAMETER_TAU], *delay = &other[KWHY_PARAMETER_DELAY];
+	double tau_s = grid->tau_s + *tau * grid->tau_step_s;
+	double delay_s = grid->delay_s + *delay * grid->delay_step_s;
+
+	grid->tau_s = fmax(tau_s, TAU_LEAST_S);
+	grid->delay_s = delay_s;
+	grid->tau_step_s = fmin(
+		fmax(TAU_STEP_OF_SPREAD * tau_spread * before.tau_step_s, TAU_STEP_LEAST * grid->tau_s),
+		fmin(before.tau_step_s, TAU_STEP_MOST * grid->tau_s));
+	grid->delay_step_s = fmin(before.delay_step_s,
+		fmax(DELAY_STEP_OF_SPREAD * delay_spread * before.delay_step_s, DELAY_STEP_LEAST_S));
+	if (fabs(*tau) < 1 && fabs(*delay) < 1.5 && grid->delay_step_s > 0.7 * before.delay_step_s) {
+		*grid = before;
+		return false;
+	}
+	*tau = (tau_s - grid->tau_s) / grid->tau_step_s;
+	*delay = 0;
+	return true;
+}
+
+/* Moves and refines the grid until the mode lies well inside. */
+static enum kwhy_status climb(struct inference *inference, struct kwhy_error *error)
+{
+	size_t classes = inference->prior.class_count;
+	double tau_spread, delay_spread;
+	enum kwhy_status status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, NULL, error);
+
+	while (!status && inference->grids < GRIDS_MOST) {
+		status = kwhy_posterior_fit_spread(
+			&inference->fit, classes + KWHY_PARAMETER_TAU, &tau_spread, error);
+		if (!status)
+			status = kwhy_posterior_fit_spread(
+				&inference->fit, classes + KWHY_PARAMETER_DELAY, &delay_spread, error);
+		if (status || !move_grid(inference, tau_spread, delay_spread))
+			break;
+		inference->grids++;
+		status = see(inference, error);
+		if (!status)
+			status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, NULL, error);
+	}
+	return status;
+}
+
+/* From the prior and from the best point of a scan: the higher summit. */
+static enum kwhy_status start(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_posterior_fit scanned;
+	double density, scanned_density;
+	enum kwhy_status status = kwhy_posterior_fit_init(&scanned, &inference->model, error);
+
+	if (status)
+		return status;
+	start_mode(inference);
+	status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, &density, error);
+	if (!status)
+		status = kwhy_posterior_scan(&inference->model, scanned.mode, error);
+	if (!status)
+		status = kwhy_posterior_fit_climb(&scanned, &inference->model, &scanned_density, error);
+	if (!status && scanned_density > density)
+		memcpy(inference->fit.mode, scanned.mode, scanned.size * sizeof(*scanned.mode));
+	kwhy_posterior_fit_done(&scanned);
+	return status;
+}
+
+/* Powers as read, kept while the drift is taken out of the readings. */
+static enum kwhy_status settle(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_power_readings *readings = &inference->readings;
+	double *read_w = malloc((readings->count + 1) * sizeof(*read_w));
+	enum kwhy_status status = read_w ? climb(inference, error)
+					 : kwhy_fail_memory(error, "power readings");
+
+	for (size_t i = 0; !status && i < readings->count; i++)
+		read_w[i] = readings->items[i].power_w;
+	for (int pass = 0; !status && pass < DRIFT_PASSES; pass++) {
+		status = kwhy_posterior_undrift(
+			&inference->model, inference->fit.mode, read_w, readings, error);
+		if (!status)
+			status = climb(inference, error);
+	}
+	free(read_w);
+	if (!status)
+		status = kwhy_posterior_share(
+			&inference->model, inference->fit.mode, inference->shared_w2, error);
+	inference->model.shared_w2 = inference->shared_w2;
+	if (!status)
+		status = climb(inference, error);
+	if (!status)
+		status = kwhy_posterior_temper(
+			&inference->model, inference->fit.mode, &inference->model.temper, error);
+	return status ? status : climb(inference, error);
+}
+
+static enum kwhy_status fit(struct inference *inference, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_priors_init(
+		&inference->prior, inference->question, &inference->features, &inference->readings, error);
+
+	if (status)
+		return status;
+	inference->prior.other[KWHY_PARAMETER_TAU] = inference->tau_s;
+	inference->prior.other[KWHY_PARAMETER_DELAY] = inference->delay_s;
+	inference->model = (struct kwhy_posterior_model){
+		&inference->features, &inference->readings, &inference->prior, NULL, 1};
+	inference->shared_w2 = calloc(inference->readings.count + 1, sizeof(double));
+	status = inference->shared_w2 ? kwhy_posterior_fit_init(&inference->fit, &inference->model, error)
+				      : kwhy_fail_memory(error, "power readings");
+	if (!status)
+		status = start(inference, error);
+	return status ? status : settle(inference, error);
+}
+
+static enum kwhy_status draw(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_powers *powers = inference->powers;
+	size_t cells = inference->readings.count * (inference->prior.class_count + 1);
+	size_t count = DRAWS_MOST;
+
+	if (cells > CELLS_OF_ALL_DRAWS)
+		count = DRAWS_MOST * CELLS_OF_ALL_DRAWS / cells;
+	powers->draw_count = count > DRAWS_LEAST ? count : DRAWS_LEAST;
+	inference->draws = calloc(powers->draw_count * inference->fit.size, sizeof(*inference->draws));
+	if (!inference->draws)
+		return kwhy_fail_memory(error, "draws of the powers");
+	return kwhy_posterior_draw(&inference->fit, &inference->model, inference->question->options->seed,
+		powers->draw_count, inference->draws, error);
+}
+
+static enum kwhy_status powers_init(struct kwhy_powers *powers, size_t classes, struct kwhy_error *error)
+{
+	powers->class_count = classes;
+	powers->net_w = calloc(classes + 1, sizeof(double));
+	powers->prior_net_w = calloc(classes + 1, sizeof(double));
+	powers->narrowing = calloc(classes + 1, sizeof(double));
+	powers->draws_net_w = calloc(powers->draw_count * (classes + 1), sizeof(double));
+	powers->draws_idle_w = calloc(powers->draw_count + 1, sizeof(double));
+	if (powers->net_w && powers->prior_net_w && powers->narrowing && powers->draws_net_w &&
+		powers->draws_idle_w)
+		return KWHY_OK;
+	kwhy_powers_done(powers);
+	return kwhy_fail_memory(error, "draws of the powers");
+}
+
+struct moments {
+	double mean, spread;
+};
+
+/* Over the draws of one parameter. */
+static struct moments moments_of(const struct inference *inference, size_t parameter)
+{
+	size_t count = inference->powers->draw_count;
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += inference->draws[i * inference->fit.size + parameter];
+	sum /= (double)count;
+	for (size_t i = 0; i < count; i++) {
+		double distance = inference->draws[i * inference->fit.size + parameter] - sum;
+
+		squares += distance * distance;
+	}
+	return (struct moments){sum, sqrt(squares / (double)count)};
+}
+
+static void keep_classes(struct inference *inference)
+{
+	const struct kwhy_posterior_prior *prior = &inference->prior;
+	struct kwhy_powers *powers = inference->powers;
+	size_t classes = prior->class_count;
+
+	for (size_t c = 0; c < classes; c++) {
+		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
+		double loose = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].spread : 0;
+
+		powers->prior_net_w[c] = exp(prior->class_log[c].mean + unit);
+		powers->narrowing[c] = moments_of(inference, c).spread /
+			hypot(prior->class_log[c].spread, loose);
+		for (size_t i = 0; i < powers->draw_count; i++) {
+			double net_w = exp(inference->draws[i * inference->fit.size + c]);
+
+			powers->draws_net_w[i * classes + c] = net_w;
+			powers->net_w[c] += net_w / (double)powers->draw_count;
+		}
+	}
+}
+
+static void keep_rest(struct inference *inference)
+{
+	struct kwhy_powers *powers = inference->powers;
+	size_t classes = inference->prior.class_count;
+	struct moments idle = moments_of(inference, classes + KWHY_PARAMETER_IDLE);
+
+	for (size_t i = 0; i < powers->draw_count; i++)
+		powers->draws_idle_w[i] = fmax(
+			0, inference->draws[i * inference->fit.size + classes + KWHY_PARAMETER_IDLE]);
+	powers->idle_w = fmax(0, idle.mean);
+	powers->idle_narrowing = idle.spread / inference->prior.other[KWHY_PARAMETER_IDLE].spread;
+	powers->tau_s = inference->grid.tau_s +
+		moments_of(inference, classes + KWHY_PARAMETER_TAU).mean * inference->grid.tau_step_s;
+	powers->delay_s = inference->grid.delay_s +
+		moments_of(inference, classes + KWHY_PARAMETER_DELAY).mean * inference->grid.delay_step_s;
+	powers->meter = inference->readings.meter;
+	powers->reading_count = inference->readings.count;
+	powers->left_out_count = inference->readings.left_out_count;
+}
+
+enum kwhy_status kwhy_powers_infer(
+	struct kwhy_powers *powers, const struct kwhy_powers_question *question, struct kwhy_error *error)
+{
+	struct inference inference = {.question = question, .powers = powers};
+	size_t quiet_count = 0;
+	double quiet_w;
+	enum kwhy_status status;
+
+	*powers = (struct kwhy_powers){0};
+	powers->response_assumed = !kwhy_priors_response(
+		question->options->profile, &inference.tau_s, &inference.delay_s);
+	first_grid(&inference);
+	status = take_readings(&inference, error);
+	if (!status)
+		status = see(&inference, error);
+	if (!status)
+		status = kwhy_priors_quiet(
+			&inference.features, &inference.readings, &quiet_w, &quiet_count, error);
+	if (!status)
+		status = fit(&inference, error);
+	if (!status)
+		status = draw(&inference, error);
+	if (!status)
+		status = powers_init(powers, question->classes->count, error);
+	if (!status) {
+		keep_classes(&inference);
+		keep_rest(&inference);
+		powers->idle_measured = quiet_count > 0;
+	}
+	free(inference.draws);
+	free(inference.shared_w2);
+	kwhy_posterior_fit_done(&inference.fit);
+	kwhy_priors_done(&inference.prior);
+	kwhy_response_features_done(&inference.features);
+	kwhy_power_readings_done(&inference.readings);
+	return status;
+}
+
+void kwhy_powers_done(struct kwhy_powers *powers)
+{
+	free(powers->net_w);
+	free(powers->prior_net_w);
+	free(powers->narrowing);
+	free(powers->draws_net_w);
+	free(powers->draws_idle_w);
+	*powers = (struct kwhy_powers){0};
+}

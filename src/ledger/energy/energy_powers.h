@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_POWERS_H
+#define KWHY_LEDGER_ENERGY_ENERGY_POWERS_H
+
+#include "ledger/energy/energy_meter.h"
+#include "ledger/energy/posterior.h"
+
+/* Everything that the powers of one device's classes are inferred from. */
+struct kwhy_powers_question {
+	const struct kwhy_recording *recording;
+	uint32_t device;
+	const struct kwhy_device_ledger *books;
+	const struct kwhy_power_classes *classes;
+	const struct kwhy_covered *covered;
+	const struct kwhy_device_meters *meters;
+	const struct kwhy_metered_total *total;
+	const struct kwhy_ledger_options *options;
+};
+
+/* Powers of the classes: what was assumed, the best figures, and draws from the posterior. */
+struct kwhy_powers {
+	size_t class_count, draw_count;
+	double *net_w;	     /* [class_count] above idle, posterior means */
+	double *prior_net_w; /* [class_count] medians of the priors */
+	double *narrowing;   /* [class_count] spread of the log power after over before the readings */
+	double idle_w, idle_narrowing;
+	double tau_s, delay_s; /* posterior means */
+	double *draws_net_w;   /* [draw_count * class_count] */
+	double *draws_idle_w;  /* [draw_count] */
+	uint32_t meter;	       /* whose readings; KWHY_NONE: none were usable */
+	size_t reading_count, left_out_count;
+	bool response_assumed; /* no profile told the meter's response */
+	bool idle_measured;    /* readings of a quiet device are among them */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_powers_infer(
+	struct kwhy_powers *powers, const struct kwhy_powers_question *question, struct kwhy_error *error);
+void kwhy_powers_done(struct kwhy_powers *powers);
+
+#endif

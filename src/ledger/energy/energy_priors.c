@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_priors.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of the design (attribution, items 3 and 4); the unknown response spans the cards it names. */
+#define TAU_UNKNOWN ((struct kwhy_normal){15e-3, 8e-3})
+#define DELAY_UNKNOWN ((struct kwhy_normal){5e-3, 4e-3})
+#define IDLE_SPREAD_W 3.0
+#define UNIT_SPREAD 0.5
+#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* 4 W */
+#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
+#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* 0.5 ms */
+#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* 1 % */
+
+/* Idle with a context over the power limit: 0.17 on the H200; 0.13 to 0.2 on A100, V100 and desktop cards. */
+#define IDLE_OF_LIMIT 0.17
+#define IDLE_OF_LIMIT_SPREAD 0.06
+
+/* A reading is quiet when classes fill less of its window than this. */
+#define QUIET_SHARE 1e-3
+#define QUIET_LEAST 5
+
+/* Powers of a unit beyond these are no prior but a slip of units. */
+#define UNIT_LEAST_W 1.0
+
+static bool is_known(struct kwhy_measured measured)
+{
+	return !isnan(measured.value) && measured.value > 0;
+}
+
+static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread_least)
+{
+	return (struct kwhy_normal){measured.value, fmax(measured.spread, spread_least)};
+}
+
+bool kwhy_priors_response(
+	const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s, struct kwhy_normal *out_delay_s)
+{
+	bool tau = profile && is_known(profile->sensor.time_constant_s);
+	bool delay = profile && is_known(profile->sensor.delay_s);
+
+	*out_tau_s = tau ? normal_of(profile->sensor.time_constant_s, 0.2e-3) : TAU_UNKNOWN;
+	*out_delay_s = delay ? normal_of(profile->sensor.delay_s, 0.2e-3) : DELAY_UNKNOWN;
+	return tau && delay;
+}
+
+static int compare_powers(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static bool is_quiet(const struct kwhy_response_features *features, size_t reading)
+{
+	double filled = 0;
+
+	for (size_t column = 0; column < KWHY_GRID_POINTS * features->class_count; column++)
+		filled += (double)features->net[column * features->reading_count + reading];
+	return filled < QUIET_SHARE;
+}
+
+enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features,
+	const struct kwhy_power_readings *readings, double *out_power_w, size_t *out_count,
+	struct kwhy_error *error)
+{
+	double *powers_w = malloc((readings->count + 1) * sizeof(*powers_w));
+	size_t count = 0;
+
+	if (!powers_w)
+		return kwhy_fail_memory(error, "power readings");
+	for (size_t i = 0; i < readings->count; i++)
+		if (is_quiet(features, i))
+			powers_w[count++] = readings->items[i].power_w;
+	qsort(powers_w, count, sizeof(*powers_w), compare_powers);
+	*out_count = count >= QUIET_LEAST ? count : 0;
+	*out_power_w = count >= QUIET_LEAST ? powers_w[count / 2] : NAN;
+	free(powers_w);
+	return KWHY_OK;
+}
+
+static double least_power(
+	const struct kwhy_powers_question *question, const struct kwhy_power_readings *readings)
+{
+	double least_w = INFINITY;
+
+	for (size_t i = 0; i < readings->count; i++)
+		least_w = fmin(least_w, readings->items[i].power_w);
+	if (isinf(least_w) && question->total->sum_ns > 0)
+		least_w = (double)question->total->sum_nj / (double)question->total->sum_ns;
+	return isinf(least_w) ? 0 : least_w;
+}
+
+/* Stated beside the data, else measured by the profile, else guessed: the readings decide then. */
+static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question, double quiet_w,
+	const struct kwhy_power_readings *readings)
+{
+	const struct kwhy_device *device = &question->recording->devices[question->device];
+	const struct kwhy_profile *profile = question->options->profile;
+	double least_w = least_power(question, readings), limit_w = (double)device->limit_mw * 1e-3;
+
+	if (device->context_idle_mw > 0)
+		return (struct kwhy_normal){(double)device->context_idle_mw * 1e-3, IDLE_SPREAD_W};
+	if (profile && is_known(profile->context_idle_w))
+		return normal_of(profile->context_idle_w, IDLE_SPREAD_W);
+	if (!isnan(quiet_w))
+		return (struct kwhy_normal){quiet_w, fmax(IDLE_SPREAD_W, quiet_w / 10)};
+	if (device->limit_mw > 0 && IDLE_OF_LIMIT * limit_w < least_w)
+		return (struct kwhy_normal){IDLE_OF_LIMIT * limit_w, IDLE_OF_LIMIT_SPREAD * limit_w};
+	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SPREAD_W)};
+}
+
+/* Mean over the readings of fill times what they see of each class. */
+static double mean_fill(
+	const struct kwhy_powers_question *question, const struct kwhy_response_features *features)
+{
+	double sum = 0;
+
+	for (size_t c = 0; c < features->class_count; c++) {
+		const float *net = features->net +
+			(KWHY_GRID_MIDDLE * features->class_count + c) * features->reading_count;
+
+		for (size_t i = 0; i < features->reading_count; i++)
+			sum += question->classes->priors[c].fill * (double)net[i];
+	}
+	return features->reading_count ? sum / (double)features->reading_count : 0;
+}
+
+/* What a full grid must draw above idle for the readings to come out right on average. */
+static double unit_power(const struct kwhy_powers_question *question,
+	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
+	double idle_w)
+{
+	double fill = mean_fill(question, features), mean_w = 0;
+
+	for (size_t i = 0; i < readings->count; i++)
+		mean_w += readings->items[i].power_w / (double)readings->count;
+	if (!(fill > 0) || readings->count == 0) {
+		double filled_ns = 0;
+
+		for (size_t c = 0; c < question->classes->count; c++)
+			filled_ns += question->classes->priors[c].fill * question->classes->priors[c].time_ns;
+		fill = question->total->sum_ns > 0 ? filled_ns / (double)question->total->sum_ns : 0;
+		mean_w = question->total->sum_ns > 0
+			? (double)question->total->sum_nj / (double)question->total->sum_ns
+			: 0;
+	}
+	return fill > 0 ? fmax((mean_w - idle_w) / fill, UNIT_LEAST_W) : UNIT_LEAST_W;
+}
+
+static void class_prior(
+	struct kwhy_posterior_prior *prior, const struct kwhy_power_classes *classes, size_t c, double idle_w)
+{
+	const struct kwhy_power_prior *class = &classes->priors[c];
+	double above_w = class->known_w - idle_w;
+
+	prior->tied[c] = !(above_w > 1);
+	if (prior->tied[c]) {
+		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->spread};
+		return;
+	}
+	/* 5 %: the same kernel draws other power hot, or with other data. */
+	prior->class_log[c].mean = log(above_w);
+	prior->class_log[c].spread = hypot(
+		0.05, (isnan(class->known_sd_w) ? 0 : class->known_sd_w) / above_w);
+}
+
+enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
+	const struct kwhy_powers_question *question, const struct kwhy_response_features *features,
+	const struct kwhy_power_readings *readings, struct kwhy_error *error)
+{
+	size_t count = question->classes->count, quiet_count;
+	double quiet_w;
+	enum kwhy_status status = kwhy_priors_quiet(features, readings, &quiet_w, &quiet_count, error);
+
+	if (status)
+		return status;
+	*prior = (struct kwhy_posterior_prior){
+		.class_count = count,
+		.class_log = calloc(count + 1, sizeof(*prior->class_log)),
+		.tied = calloc(count + 1, sizeof(*prior->tied)),
+	};
+	if (!prior->class_log || !prior->tied) {
+		kwhy_priors_done(prior);
+		return kwhy_fail_memory(error, "the fit of powers");
+	}
+	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, readings);
+	prior->other[KWHY_PARAMETER_UNIT].mean = log(
+		unit_power(question, features, readings, prior->other[KWHY_PARAMETER_IDLE].mean));
+	prior->other[KWHY_PARAMETER_UNIT].spread = UNIT_SPREAD;
+	prior->other[KWHY_PARAMETER_NOISE] = NOISE_PRIOR;
+	prior->other[KWHY_PARAMETER_ALIAS] = ALIAS_PRIOR;
+	prior->other[KWHY_PARAMETER_STAMP] = STAMP_PRIOR;
+	prior->other[KWHY_PARAMETER_VARY] = VARY_PRIOR;
+	for (size_t c = 0; c < count; c++)
+		class_prior(prior, question->classes, c, prior->other[KWHY_PARAMETER_IDLE].mean);
+	return KWHY_OK;
+}
+
+void kwhy_priors_done(struct kwhy_posterior_prior *prior)
+{
+	free(prior->class_log);
+	free(prior->tied);
+	*prior = (struct kwhy_posterior_prior){0};
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_total.h"
+
+#include <math.h>
+
+static const uint8_t power_meters[] = {
+	KWHY_METER_NVML_SAMPLE,
+	KWHY_METER_NVML_INSTANT,
+	KWHY_METER_NVML_AVERAGE,
+	KWHY_METER_WALL,
+};
+
+/*
+ * A counter stuck at idle read 187 J where 327 J were drawn (zeus issue 181), and cards differ by gains
+ * of some per cent: beyond the first bound it is not believed, beyond the second it is said.
+ */
+#define BELIEVED_RATIO 1.4
+#define SILENT_RATIO 1.05
+
+/* Meters that share less than this are not compared: the ends of their windows differ. */
+#define COMPARED_LEAST_NS 500000000
+
+/* Energy of the other meter's intervals inside the window of `total`, and their length. */
+static double mean_power_within(
+	const struct kwhy_metered_total *other, const struct kwhy_metered_total *total)
+{
+	int64_t start_ns = total->intervals[0].start_ns, end_ns = total->intervals[total->count - 1].end_ns;
+	double energy_nj = 0, length_ns = 0;
+
+	for (size_t i = 0; i < other->count; i++) {
+		const struct kwhy_metered_interval *interval = &other->intervals[i];
+
+		if (interval->start_ns < start_ns || interval->end_ns > end_ns)
+			continue;
+		energy_nj += (double)interval->energy_nj;
+		length_ns += (double)(interval->end_ns - interval->start_ns);
+	}
+	return length_ns >= COMPARED_LEAST_NS ? energy_nj / length_ns : NAN;
+}
+
+static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
+	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	*out_total = (struct kwhy_metered_total){0};
+	for (size_t i = 0; i < sizeof(power_meters); i++) {
+		const struct kwhy_power_series *series = meters->series[power_meters[i]];
+		enum kwhy_status status = series ? kwhy_metered_total_init(out_total, series, covered, error)
+						 : KWHY_OK;
+
+		if (status || out_total->count)
+			return status;
+		kwhy_metered_total_done(out_total);
+	}
+	return KWHY_OK;
+}
+
+/* Whether the counter is to be believed beside the other meter; says what it finds. */
+static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
+	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
+{
+	double other_w = mean_power_within(other, counter);
+	double counter_w = (double)counter->sum_nj / (double)counter->sum_ns;
+	double ratio = counter_w > 0 ? other_w / counter_w : INFINITY;
+
+	*out_believed = true;
+	if (isnan(other_w) || other_w <= 0 || (ratio < SILENT_RATIO && ratio > 1 / SILENT_RATIO))
+		return KWHY_OK;
+	*out_believed = ratio < BELIEVED_RATIO && ratio > 1 / BELIEVED_RATIO;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING,
+		*out_believed ? "meters-disagree" : "counter-stuck", error,
+		"the energy counter tells of %.1f W where %s reads %.1f W; the books follow %s", counter_w,
+		kwhy_meter_name(other->meter), other_w,
+		*out_believed ? "the counter" : kwhy_meter_name(other->meter));
+}
+
+static enum kwhy_status note_falls(
+	struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter, struct kwhy_error *error)
+{
+	if (counter->fallen_count == 0)
+		return KWHY_OK;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "counter-fell", error,
+		"the energy counter fell %zu times (it was reset); those intervals are not in the books",
+		counter->fallen_count);
+}
+
+enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, struct kwhy_ledger *ledger,
+	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, bool ignore_counter,
+	struct kwhy_error *error)
+{
+	const struct kwhy_power_series *series = meters->series[KWHY_METER_NVML_ENERGY];
+	struct kwhy_metered_total other, counter = {0};
+	enum kwhy_status status = choose_power(&other, meters, covered, error);
+	bool believed;
+
+	if (status)
+		return status;
+	if (series && !ignore_counter)
+		status = kwhy_metered_total_init(&counter, series, covered, error);
+	/* Half the time at least: of a short recording the ring may tell more than a few ticks. */
+	believed = counter.count > 0 && counter.sum_ns >= other.sum_ns / 2;
+	if (!status && believed && other.count > 0)
+		status = judge(ledger, &counter, &other, &believed, error);
+	if (!status && believed)
+		status = note_falls(ledger, &counter, error);
+	if (status || believed)
+		kwhy_metered_total_done(&other);
+	if (status || !believed)
+		kwhy_metered_total_done(&counter);
+	*out_total = believed ? counter : other;
+	return status;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * An interval of a counter or between samples is the integral of the filtered power: its value at the
+ * end less that at the start. Between two trailing means it is half the length times both means.
+ */
+struct look {
+	int64_t time_ns;
+	uint32_t interval;
+	float factor;
+};
+
+struct viewing {
+	struct kwhy_metered_view *view;
+	struct look *looks;
+	size_t count;
+	double delay_s;
+};
+
+static int compare_looks(const void *a, const void *b)
+{
+	const struct look *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	if (left->interval != right->interval)
+		return left->interval < right->interval ? -1 : 1;
+	return (left->factor > right->factor) - (left->factor < right->factor);
+}
+
+static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
+{
+	int64_t seen_ns;
+
+	if (__builtin_sub_overflow(time_ns, llround(viewing->delay_s * 1e9), &seen_ns))
+		seen_ns = INT64_MIN;
+	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor};
+}
+
+static void add_mean(
+	struct viewing *viewing, size_t interval, int64_t time_ns, int64_t length_ns, int64_t window_ns)
+{
+	double factor = (double)length_ns / (2 * (double)window_ns);
+	int64_t from_ns;
+
+	if (__builtin_sub_overflow(time_ns, window_ns, &from_ns))
+		from_ns = INT64_MIN / 2;
+	add_look(viewing, interval, from_ns, -factor);
+	add_look(viewing, interval, time_ns, factor);
+}
+
+static void list_looks(
+	struct viewing *viewing, const struct kwhy_metered_total *total, const struct kwhy_profile *profile)
+{
+	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
+									  : 1;
+
+	for (size_t i = 0; i < total->count; i++) {
+		const struct kwhy_metered_interval *interval = &total->intervals[i];
+		int64_t length_ns = interval->end_ns - interval->start_ns;
+
+		if (total->meter == KWHY_METER_NVML_AVERAGE) {
+			add_mean(viewing, i, interval->start_ns, length_ns, llround(window_s * 1e9));
+			add_mean(viewing, i, interval->end_ns, length_ns, llround(window_s * 1e9));
+		} else {
+			add_look(viewing, i, interval->start_ns, -1);
+			add_look(viewing, i, interval->end_ns, 1);
+		}
+	}
+	qsort(viewing->looks, viewing->count, sizeof(*viewing->looks), compare_looks);
+}
+
+static void visit(void *context, const struct kwhy_response *response, size_t readout)
+{
+	struct viewing *viewing = context;
+	const struct look *look = &viewing->looks[readout];
+	size_t channels = response->channel_count;
+	double *seen_s = viewing->view->seen_s + look->interval * channels;
+
+	for (size_t c = 0; c < channels; c++) {
+		double filtered = response->level[c] - response->lag[c];
+
+		seen_s[c] += (double)look->factor * (response->area_s[c] - response->tau_s[0] * filtered);
+	}
+}
+
+static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_powers_question *question,
+	double tau_s, struct kwhy_error *error)
+{
+	int64_t *times_ns = calloc(viewing->count + 1, sizeof(*times_ns));
+	struct kwhy_response_walk walk = {
+		.recording = question->recording,
+		.books = question->books,
+		.classes = question->classes,
+		.covered = question->covered,
+		.device = question->device,
+		.sm_count = kwhy_power_sm_count(
+			question->recording, question->device, question->options->profile),
+		.with_base = true,
+		.tau_count = 1,
+		.tau_s = {tau_s},
+		.times_ns = times_ns,
+		.readout_count = viewing->count,
+		.visit = visit,
+		.context = viewing,
+	};
+	enum kwhy_status status;
+
+	if (!times_ns)
+		return kwhy_fail_memory(error, "metered intervals");
+	for (size_t i = 0; i < viewing->count; i++)
+		times_ns[i] = viewing->looks[i].time_ns;
+	status = kwhy_response_walk(&walk, error);
+	free(times_ns);
+	return status;
+}
+
+enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
+	const struct kwhy_metered_total *total, const struct kwhy_powers_question *question, double tau_s,
+	double delay_s, struct kwhy_error *error)
+{
+	size_t channels = 2 * question->classes->count + 1;
+	struct viewing viewing = {.view = view, .delay_s = delay_s};
+	enum kwhy_status status = KWHY_OK;
+
+	*view = (struct kwhy_metered_view){
+		.interval_count = total->count,
+		.class_count = question->classes->count,
+		.seen_s = calloc(total->count * channels + 1, sizeof(*view->seen_s)),
+	};
+	viewing.looks = calloc(4 * total->count + 1, sizeof(*viewing.looks));
+	if (!view->seen_s || !viewing.looks)
+		status = kwhy_fail_memory(error, "metered intervals");
+	if (!status) {
+		list_looks(&viewing, total, question->options->profile);
+		status = walk_looks(&viewing, question, tau_s, error);
+	}
+	for (size_t i = 0; !status && i < total->count * channels; i++)
+		view->seen_s[i] = fmax(0, view->seen_s[i]);
+	free(viewing.looks);
+	if (status)
+		kwhy_metered_view_done(view);
+	return status;
+}
+
+void kwhy_metered_view_done(struct kwhy_metered_view *view)
+{
+	free(view->seen_s);
+	*view = (struct kwhy_metered_view){0};
+}
+
+double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
+	const struct kwhy_powers *powers, double *out_nj)
+{
+	size_t classes = view->class_count;
+	const double *seen_s = view->seen_s + interval * (2 * classes + 1);
+	double sum_nj;
+
+	out_nj[classes] = sum_nj = seen_s[2 * classes] * powers->idle_w * 1e9;
+	for (size_t c = 0; c < classes; c++) {
+		out_nj[c] = (seen_s[c] * powers->net_w[c] + seen_s[classes + c] * powers->idle_w) * 1e9;
+		sum_nj += out_nj[c];
+	}
+	return sum_nj;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_VIEW_H
+#define KWHY_LEDGER_ENERGY_ENERGY_VIEW_H
+
+#include "ledger/energy/energy_powers.h"
+
+/*
+ * What a meter's intervals saw of each class, through the meter's response: seconds of power above idle
+ * (`net`), seconds of the idle level while the class ran (`base`), and seconds of idle.
+ */
+struct kwhy_metered_view {
+	size_t interval_count, class_count;
+	double *seen_s; /* [interval_count * (2 * class_count + 1)]: net, base, idle */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
+	const struct kwhy_metered_total *total, const struct kwhy_powers_question *question, double tau_s,
+	double delay_s, struct kwhy_error *error);
+void kwhy_metered_view_done(struct kwhy_metered_view *view);
+
+/* Energy that the powers give each class in an interval, idle last: [class_count + 1]. Returns the sum. */
+double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
+	const struct kwhy_powers *powers, double *out_nj);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_MODEL_POWER_H
+#define KWHY_LEDGER_ENERGY_MODEL_POWER_H
+
+#include "base/status.h"
+#include "model/ledger.h"
+
+/*
+ * What the books say each device drew over its span, in `bins` equal stretches: a curve a device, all in
+ * the ledger's arena. Concurrent kernels share the multiprocessors as they do in the books.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_ledger_model_power(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, size_t bins, struct kwhy_power_curve **out,
+	struct kwhy_error *error);
+
+#endif

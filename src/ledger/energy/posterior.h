@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_POSTERIOR_H
+#define KWHY_LEDGER_ENERGY_POSTERIOR_H
+
+#include "ledger/energy/response_features.h"
+
+/*
+ * What the readings say of the powers. A reading is the idle level plus the power above idle of each
+ * class times what the meter sees of it, with Student-t noise; docs/attribution.md has the model.
+ * Parameters, one vector: the logarithm of each class's power above idle (watts), then the ones below.
+ */
+enum kwhy_posterior_parameter {
+	KWHY_PARAMETER_IDLE,  /* watts */
+	KWHY_PARAMETER_UNIT,  /* log of the watts that a full grid draws above idle */
+	KWHY_PARAMETER_TAU,   /* time constant less the grid's middle, in grid steps */
+	KWHY_PARAMETER_DELAY, /* delay likewise */
+	KWHY_PARAMETER_NOISE, /* log of the noise floor in watts */
+	KWHY_PARAMETER_ALIAS, /* log of the share of the variance inside the window that is noise */
+	KWHY_PARAMETER_STAMP, /* log of the spread of the stamps in seconds */
+	KWHY_PARAMETER_VARY,  /* log of the spread of a power above idle about its class, relative */
+	KWHY_PARAMETER_COUNT
+};
+
+struct kwhy_normal {
+	double mean, spread;
+};
+
+/* Before the readings. Priors of class powers are around exp(UNIT) * fill, or fixed where tied is false. */
+struct kwhy_posterior_prior {
+	size_t class_count;
+	struct kwhy_normal *class_log; /* mean: log fill where tied, else log watts */
+	bool *tied;
+	struct kwhy_normal other[KWHY_PARAMETER_COUNT]; /* tau and delay in seconds */
+};
+
+struct kwhy_posterior_model {
+	const struct kwhy_response_features *features;
+	const struct kwhy_power_readings *readings;
+	const struct kwhy_posterior_prior *prior;
+	const double
+		*shared_w2; /* [readings] variance of what a reading's error shares with others like it */
+	double temper;	    /* exponent of the likelihood: 1 for independent residuals */
+};
+
+/* The readings as the parameters predict them. */
+struct kwhy_posterior_prediction {
+	size_t count;
+	double *power_w, *slope_w_per_s;
+	double *inside_w2; /* variance of the power inside the window that a reading sees */
+	double *scratch;   /* [2 * count] */
+};
+
+#define KWHY_NOISE_PARAMETERS 4 /* the last ones: they change the noise alone */
+
+/* Grid steps that tau and the delay may be away from the middle. */
+#define KWHY_TAU_REACH 1.7
+#define KWHY_DELAY_REACH ((double)(KWHY_GRID_DELAYS / 2))
+
+static inline size_t kwhy_posterior_size(const struct kwhy_posterior_prior *prior)
+{
+	return prior->class_count + KWHY_PARAMETER_COUNT;
+}
+
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_prediction_init(
+	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error);
+void kwhy_posterior_prediction_done(struct kwhy_posterior_prediction *prediction);
+
+/* Weights of the grid's time constants and delays, and their derivatives by the parameters. */
+struct kwhy_grid_weights {
+	double tau[KWHY_GRID_TAUS], tau_slope[KWHY_GRID_TAUS];
+	double delay[KWHY_GRID_DELAYS], delay_slope[KWHY_GRID_DELAYS];
+};
+
+/* Interpolates at the parameters: quadratic between time constants, cubic between delays. */
+struct kwhy_grid_weights kwhy_grid_weigh(const double *other);
+
+void kwhy_posterior_predict(struct kwhy_posterior_prediction *prediction,
+	const struct kwhy_posterior_model *model, const double *parameters);
+
+/* The noise parameters as a reading needs them. */
+struct kwhy_posterior_noise {
+	double idle_w, noise_w2, alias, stamp_s2, vary2;
+};
+
+/* `noise_logs`: the last KWHY_NOISE_PARAMETERS parameters. */
+struct kwhy_posterior_noise kwhy_posterior_noise_of(double idle_w, const double *noise_logs);
+
+/* Variance of reading i beyond what the class powers explain. */
+static inline double kwhy_posterior_variance(const struct kwhy_posterior_model *model,
+	const struct kwhy_posterior_prediction *prediction, size_t i,
+	const struct kwhy_posterior_noise *noise)
+{
+	double slope = prediction->slope_w_per_s[i], net_w = prediction->power_w[i] - noise->idle_w;
+
+	return noise->noise_w2 + noise->alias * prediction->inside_w2[i] + noise->stamp_s2 * slope * slope +
+		noise->vary2 * net_w * net_w + (model->shared_w2 ? model->shared_w2[i] : 0);
+}
+
+double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const double *parameters);
+/* Of the readings, given a prediction, untempered. */
+double kwhy_posterior_log_likelihood(const struct kwhy_posterior_model *model,
+	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise);
+/* Both, tempered; -INFINITY outside the grid's reach. Predicts. */
+double kwhy_posterior_log_density(const struct kwhy_posterior_model *model,
+	struct kwhy_posterior_prediction *prediction, const double *parameters);
+
+/* The most probable parameters and the precision around them, as a Cholesky factor. */
+struct kwhy_posterior_fit {
+	size_t size;
+	double *mode, *factor;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_init(
+	struct kwhy_posterior_fit *fit, const struct kwhy_posterior_model *model, struct kwhy_error *error);
+void kwhy_posterior_fit_done(struct kwhy_posterior_fit *fit);
+/* From fit->mode on, which the caller has set to a start; out_density (of the summit) may be NULL. */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
+	const struct kwhy_posterior_model *model, double *out_density, struct kwhy_error *error);
+/* Standard deviation of a parameter in the normal density of the fit. */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_spread(
+	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error);
+
+/*
+ * A start for the climb: for each point of the grid the powers that fit best by least squares around
+ * their priors, and the best of these. A loop has local summits, one of which calls everything noise.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_scan(
+	const struct kwhy_posterior_model *model, double *out_parameters, struct kwhy_error *error);
+
+/*
+ * Power drifts with temperature, all classes alike, as a slow random walk: divides it out of
+ * `readings`, whose powers as read are `read_w`. Without this the residuals hang together for
+ * seconds, and the readings seem to tell little.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_undrift(const struct kwhy_posterior_model *model,
+	const double *parameters, const double *read_w, struct kwhy_power_readings *readings,
+	struct kwhy_error *error);
+
+/*
+ * Readings that see nearly the same mixture share what the model has wrong about it: a loop read a
+ * thousand times is no better known than its few different phases. The variance by which each reading's
+ * share of such an error outweighs its own noise, [readings].
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_model *model,
+	const double *parameters, double *out_shared_w2, struct kwhy_error *error);
+
+/* 1 / (1 + 2 * sum of the significant autocorrelations of the residuals at the mode). */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_temper(const struct kwhy_posterior_model *model,
+	const double *parameters, double *out_temper, struct kwhy_error *error);
+
+/* Draws from the posterior, [count * size], by elliptical slice sampling around the fit. */
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
+	const struct kwhy_posterior_model *model, uint64_t seed, size_t count, double *out_draws,
+	struct kwhy_error *error);
+
+#endif

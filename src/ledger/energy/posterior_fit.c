@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/posterior.h"
+#include "ledger/energy/posterior_matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Climbs to the most probable parameters: damped Gauss-Newton steps of the powers, idle level and
+ * response with the weights of Student-t noise, and Newton steps of the two noise parameters between.
+ */
+#define STEPS_MOST 80
+#define GAIN_LEAST 1e-4
+#define DAMPING_MOST 1e8
+#define FREEDOM 4.0
+#define NOISE_DIFFERENCE 0.05 /* of logarithms, for the curvature of the noise parameters */
+
+struct climb {
+	const struct kwhy_posterior_model *model;
+	struct kwhy_posterior_prediction prediction;
+	size_t count, linear; /* readings; parameters without the noise */
+	double *columns;      /* [linear * count] derivatives of the predicted power */
+	double *weights;      /* [count] */
+	double *precision, *gradient, *factor, *step, *tried;
+	double density, damping;
+};
+
+enum kwhy_status kwhy_posterior_fit_init(
+	struct kwhy_posterior_fit *fit, const struct kwhy_posterior_model *model, struct kwhy_error *error)
+{
+	size_t size = kwhy_posterior_size(model->prior);
+
+	*fit = (struct kwhy_posterior_fit){
+		.size = size,
+		.mode = calloc(size, sizeof(*fit->mode)),
+		.factor = calloc(size * size, sizeof(*fit->factor)),
+	};
+	if (fit->mode && fit->factor)
+		return KWHY_OK;
+	kwhy_posterior_fit_done(fit);
+	return kwhy_fail_memory(error, "the fit of powers");
+}
+
+void kwhy_posterior_fit_done(struct kwhy_posterior_fit *fit)
+{
+	free(fit->mode);
+	free(fit->factor);
+	*fit = (struct kwhy_posterior_fit){0};
+}
+
+static enum kwhy_status climb_init(
+	struct climb *climb, const struct kwhy_posterior_model *model, struct kwhy_error *error)
+{
+	size_t size = kwhy_posterior_size(model->prior), linear = size - KWHY_NOISE_PARAMETERS;
+	size_t count = model->readings->count;
+	double *block = calloc(size * size * 2 + size * 3 + (linear + 1) * count + 1, sizeof(*block));
+
+	if (!block)
+		return kwhy_fail_memory(error, "the fit of powers");
+	*climb = (struct climb){.model = model, .count = count, .linear = linear, .damping = 1e-3};
+	climb->precision = block;
+	climb->factor = climb->precision + size * size;
+	climb->gradient = climb->factor + size * size;
+	climb->step = climb->gradient + size;
+	climb->tried = climb->step + size;
+	climb->weights = climb->tried + size;
+	climb->columns = climb->weights + count;
+	return kwhy_posterior_prediction_init(&climb->prediction, count, error);
+}
+
+static void climb_done(struct climb *climb)
+{
+	kwhy_posterior_prediction_done(&climb->prediction);
+	free(climb->precision);
+}
+
+static double clamp(double value, double most)
+{
+	return fmin(fmax(value, -most), most);
+}
+
+/* Derivatives by class and by time constant; that by delay is the slope the prediction has already. */
+static void differentiate(struct climb *climb, const double *parameters)
+{
+	const struct kwhy_response_features *features = climb->model->features;
+	size_t classes = features->class_count, count = climb->count;
+	const double *other = parameters + classes;
+	double *idle = climb->columns + (classes + KWHY_PARAMETER_IDLE) * count;
+	double *tau = climb->columns + (classes + KWHY_PARAMETER_TAU) * count;
+	double *delay = climb->columns + (classes + KWHY_PARAMETER_DELAY) * count;
+	struct kwhy_grid_weights weights = kwhy_grid_weigh(other);
+
+	memset(climb->columns, 0, climb->linear * count * sizeof(double));
+	for (size_t point = 0; point < KWHY_GRID_POINTS; point++) {
+		double by_tau = weights.tau[point / KWHY_GRID_DELAYS];
+		double by_delay = weights.delay[point % KWHY_GRID_DELAYS];
+		double weight = by_tau * by_delay;
+		double slope = weights.tau_slope[point / KWHY_GRID_DELAYS] * by_delay;
+
+		if (by_delay == 0)
+			continue;
+		for (size_t c = 0; c < classes; c++) {
+			const float *net = features->net + (point * classes + c) * count;
+			double power_w = exp(parameters[c]), *column = climb->columns + c * count;
+
+			for (size_t i = 0; i < count; i++) {
+				column[i] += weight * power_w * (double)net[i];
+				tau[i] += slope * power_w * (double)net[i];
+			}
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		idle[i] = 1;
+		delay[i] = -climb->prediction.slope_w_per_s[i] * features->grid.delay_step_s;
+	}
+}
+
+static void weigh(struct climb *climb, const double *parameters)
+{
+	const double *other = parameters + climb->model->prior->class_count;
+	struct kwhy_posterior_noise noise = kwhy_posterior_noise_of(
+		other[KWHY_PARAMETER_IDLE], other + KWHY_PARAMETER_NOISE);
+
+	for (size_t i = 0; i < climb->count; i++) {
+		double variance = kwhy_posterior_variance(climb->model, &climb->prediction, i, &noise);
+		double residual = climb->model->readings->items[i].power_w - climb->prediction.power_w[i];
+
+		climb->weights[i] = climb->model->temper * (FREEDOM + 1) /
+			(FREEDOM * variance + residual * residual);
+	}
+}
+
+/* Lower triangle of J' W J and J' W r over the parameters without the noise. */
+static void add_readings(struct climb *climb, size_t size)
+{
+	size_t count = climb->count;
+
+	for (size_t a = 0; a < climb->linear; a++) {
+		const double *left = climb->columns + a * count;
+
+		for (size_t b = 0; b <= a; b++) {
+			const double *right = climb->columns + b * count;
+			double sum = 0;
+
+			for (size_t i = 0; i < count; i++)
+				sum += climb->weights[i] * left[i] * right[i];
+			climb->precision[a * size + b] += sum;
+		}
+		for (size_t i = 0; i < count; i++)
+			climb->gradient[a] += climb->weights[i] * left[i] *
+				(climb->model->readings->items[i].power_w - climb->prediction.power_w[i]);
+	}
+}
+
+static void add_term(struct climb *climb, size_t size, size_t at, double distance, double spread)
+{
+	climb->precision[at * size + at] += 1 / (spread * spread);
+	climb->gradient[at] -= distance / (spread * spread);
+}
+
+static void add_prior_of_classes(struct climb *climb, size_t size, const double *parameters)
+{
+	const struct kwhy_posterior_prior *prior = climb->model->prior;
+	size_t unit = prior->class_count + KWHY_PARAMETER_UNIT;
+
+	for (size_t c = 0; c < prior->class_count; c++) {
+		struct kwhy_normal normal = prior->class_log[c];
+		double weight = 1 / (normal.spread * normal.spread);
+		double distance = parameters[c] - normal.mean - (prior->tied[c] ? parameters[unit] : 0);
+
+		add_term(climb, size, c, distance, normal.spread);
+		if (!prior->tied[c])
+			continue;
+		climb->precision[unit * size + unit] += weight;
+		climb->precision[unit * size + c] -= weight;
+		climb->gradient[unit] += weight * distance;
+	}
+}
+
+static void add_prior(struct climb *climb, size_t size, const double *parameters)
+{
+	const struct kwhy_posterior_prior *prior = climb->model->prior;
+	const struct kwhy_response_grid *grid = &climb->model->features->grid;
+	const double *other = parameters + prior->class_count;
+
+	add_prior_of_classes(climb, size, parameters);
+	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++) {
+		struct kwhy_normal normal = prior->other[i];
+
+		if (i == KWHY_PARAMETER_TAU) {
+			normal.mean = (normal.mean - grid->tau_s) / grid->tau_step_s;
+			normal.spread /= grid->tau_step_s;
+		} else if (i == KWHY_PARAMETER_DELAY) {
+			normal.mean = (normal.mean - grid->delay_s) / grid->delay_step_s;
+			normal.spread /= grid->delay_step_s;
+		}
+		add_term(climb, size, prior->class_count + i, other[i] - normal.mean, normal.spread);
+	}
+}
+
+/* Negative log density of the noise parameters, the prediction being as it is. */
+static double noise_cost(const struct climb *climb, double idle_w, const double *logs)
+{
+	const struct kwhy_normal *prior = climb->model->prior->other + KWHY_PARAMETER_NOISE;
+	struct kwhy_posterior_noise noise = kwhy_posterior_noise_of(idle_w, logs);
+	double cost = -climb->model->temper *
+		kwhy_posterior_log_likelihood(climb->model, &climb->prediction, &noise);
+
+	for (int i = 0; i < KWHY_NOISE_PARAMETERS; i++) {
+		double far = (logs[i] - prior[i].mean) / prior[i].spread;
+
+		cost += 0.5 * far * far;
+	}
+	return cost;
+}
+
+/* Around the present noise parameters, by differences. */
+struct curvature {
+	double gradient[KWHY_NOISE_PARAMETERS];
+	double matrix[KWHY_NOISE_PARAMETERS * KWHY_NOISE_PARAMETERS];
+};
+
+static double moved_cost(const struct climb *climb, double idle_w, const double *logs,
+	const double step[KWHY_NOISE_PARAMETERS])
+{
+	double moved[KWHY_NOISE_PARAMETERS];
+
+	for (int i = 0; i < KWHY_NOISE_PARAMETERS; i++)
+		moved[i] = logs[i] + NOISE_DIFFERENCE * step[i];
+	return noise_cost(climb, idle_w, moved);
+}
+
+static void noise_curvature(
+	const struct climb *climb, double idle_w, const double *logs, struct curvature *curvature)
+{
+	const int n = KWHY_NOISE_PARAMETERS;
+	double here = noise_cost(climb, idle_w, logs), up[KWHY_NOISE_PARAMETERS];
+
+	for (int i = 0; i < n; i++) {
+		double step[KWHY_NOISE_PARAMETERS] = {0}, down;
+
+		step[i] = -1;
+		down = moved_cost(climb, idle_w, logs, step);
+		step[i] = 1;
+		up[i] = moved_cost(climb, idle_w, logs, step);
+		curvature->gradient[i] = (up[i] - down) / (2 * NOISE_DIFFERENCE);
+		/* The prior's own curvature at least: beyond its reach a cost may bend the other way. */
+		curvature->matrix[i * n + i] = fmax(
+			(up[i] - 2 * here + down) / (NOISE_DIFFERENCE * NOISE_DIFFERENCE), 0.5);
+		for (int j = 0; j < i; j++) {
+			double both,
+				most = 0.3 *
+				sqrt(curvature->matrix[i * n + i] * curvature->matrix[j * n + j]);
+
+			step[j] = 1;
+			both = moved_cost(climb, idle_w, logs, step) - up[i] - up[j] + here;
+			step[j] = 0;
+			both /= NOISE_DIFFERENCE * NOISE_DIFFERENCE;
+			curvature->matrix[i * n + j] = fmin(fmax(both, -most), most);
+		}
+	}
+}
+
+static void step_noise(struct climb *climb, double *parameters)
+{
+	double *other = parameters + climb->model->prior->class_count;
+	double *logs = other + KWHY_PARAMETER_NOISE, before, tried[KWHY_NOISE_PARAMETERS];
+	struct curvature curvature;
+
+	noise_curvature(climb, other[KWHY_PARAMETER_IDLE], logs, &curvature);
+	if (!kwhy_matrix_factor(curvature.matrix, KWHY_NOISE_PARAMETERS))
+		return;
+	kwhy_matrix_solve(curvature.matrix, KWHY_NOISE_PARAMETERS, curvature.gradient);
+	before = noise_cost(climb, other[KWHY_PARAMETER_IDLE], logs);
+	for (double part = 1; part > 0.02; part /= 2) {
+		for (int i = 0; i < KWHY_NOISE_PARAMETERS; i++)
+			tried[i] = logs[i] - clamp(part * curvature.gradient[i], 1);
+		if (noise_cost(climb, other[KWHY_PARAMETER_IDLE], tried) >= before)
+			continue;
+		memcpy(logs, tried, sizeof(tried));
+		return;
+	}
+}
+
+/* Precision and gradient at the parameters, which the prediction belongs to. */
+static void expand(struct climb *climb, size_t size, const double *parameters)
+{
+	memset(climb->precision, 0, size * size * sizeof(double));
+	memset(climb->gradient, 0, size * sizeof(double));
+	differentiate(climb, parameters);
+	weigh(climb, parameters);
+	add_readings(climb, size);
+	add_prior(climb, size, parameters);
+}
+
+/* One damped step; false: no better point in that direction at this damping. */
+static bool try_step(struct climb *climb, size_t size, double *parameters)
+{
+	size_t linear = climb->linear, classes = climb->model->prior->class_count;
+	double density;
+
+	for (size_t a = 0; a < linear; a++)
+		for (size_t b = 0; b <= a; b++)
+			climb->factor[a * linear + b] = climb->precision[a * size + b] *
+				(a == b ? 1 + climb->damping : 1);
+	memcpy(climb->step, climb->gradient, linear * sizeof(double));
+	if (!kwhy_matrix_factor(climb->factor, linear))
+		return false;
+	kwhy_matrix_solve(climb->factor, linear, climb->step);
+	memcpy(climb->tried, parameters, size * sizeof(double));
+	for (size_t a = 0; a < linear; a++)
+		climb->tried[a] += a < classes ? clamp(climb->step[a], 1) : climb->step[a];
+	climb->tried[classes + KWHY_PARAMETER_TAU] = clamp(
+		climb->tried[classes + KWHY_PARAMETER_TAU], KWHY_TAU_REACH);
+	climb->tried[classes + KWHY_PARAMETER_DELAY] = clamp(
+		climb->tried[classes + KWHY_PARAMETER_DELAY], KWHY_DELAY_REACH);
+	density = kwhy_posterior_log_density(climb->model, &climb->prediction, climb->tried);
+	if (!(density > climb->density))
+		return false;
+	memcpy(parameters, climb->tried, size * sizeof(double));
+	climb->density = density;
+	return true;
+}
+
+/* Returns what the density gained; 0 when no step helps any more. */
+static double step_powers(struct climb *climb, size_t size, double *parameters)
+{
+	double before = climb->density;
+
+	expand(climb, size, parameters);
+	for (; climb->damping < DAMPING_MOST; climb->damping *= 10) {
+		if (!try_step(climb, size, parameters))
+			continue;
+		climb->damping = fmax(climb->damping / 10, 1e-9);
+		return climb->density - before;
+	}
+	climb->damping = 1e-3;
+	return 0;
+}
+
+/* The precision at the mode, noise parameters included, as its factor. */
+static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
+{
+	size_t size = fit->size, noise = climb->linear;
+	struct curvature curvature;
+
+	kwhy_posterior_predict(&climb->prediction, climb->model, fit->mode);
+	expand(climb, size, fit->mode);
+	noise_curvature(climb, fit->mode[climb->model->prior->class_count + KWHY_PARAMETER_IDLE],
+		fit->mode + noise, &curvature);
+	for (size_t a = 0; a < KWHY_NOISE_PARAMETERS; a++)
+		for (size_t b = 0; b <= a; b++)
+			climb->precision[(noise + a) * size + noise + b] =
+				curvature.matrix[a * KWHY_NOISE_PARAMETERS + b];
+	memcpy(fit->factor, climb->precision, size * size * sizeof(double));
+	return kwhy_matrix_factor(fit->factor, size);
+}
+
+enum kwhy_status kwhy_posterior_fit_spread(
+	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error)
+{
+	double *column = calloc(fit->size, sizeof(*column));
+
+	if (!column)
+		return kwhy_fail_memory(error, "the fit of powers");
+	column[parameter] = 1;
+	kwhy_matrix_solve(fit->factor, fit->size, column);
+	*out_spread = sqrt(column[parameter]);
+	free(column);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
+	const struct kwhy_posterior_model *model, double *out_density, struct kwhy_error *error)
+{
+	struct climb climb = {0};
+	enum kwhy_status status = climb_init(&climb, model, error);
+	int step = 0, still = 0;
+
+	if (status)
+		goto done;
+	for (; step < STEPS_MOST && still < 2; step++) {
+		double gain;
+
+		climb.density = kwhy_posterior_log_density(model, &climb.prediction, fit->mode);
+		gain = climb.density;
+		step_noise(&climb, fit->mode);
+		climb.density = kwhy_posterior_log_density(model, &climb.prediction, fit->mode);
+		gain = climb.density - gain + step_powers(&climb, fit->size, fit->mode);
+		still = gain < GAIN_LEAST ? still + 1 : 0;
+	}
+	if (!settle(&climb, fit))
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"the powers cannot be fitted to these readings; check the units of the power file");
+	if (out_density)
+		*out_density = climb.density;
+done:
+	climb_done(&climb);
+	return status;
+}

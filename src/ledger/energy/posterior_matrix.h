@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_POSTERIOR_MATRIX_H
+#define KWHY_LEDGER_ENERGY_POSTERIOR_MATRIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Small symmetric matrices, row-major [size * size], for fits of at most some dozens of parameters. */
+
+/* Lower Cholesky factor in place of `matrix`; false when it is not positive definite (contents lost). */
+bool kwhy_matrix_factor(double *matrix, size_t size);
+
+/* Solves L L' x = vector in place, given the factor L. */
+void kwhy_matrix_solve(const double *factor, size_t size, double *vector);
+
+/* Solves L' x = vector in place: turns unit normals into draws whose precision is L L'. */
+void kwhy_matrix_solve_upper(const double *factor, size_t size, double *vector);
+
+/* |L' vector|^2: the exponent of a normal density of precision L L', times two. */
+double kwhy_matrix_norm(const double *factor, size_t size, const double *vector);
+
+#endif

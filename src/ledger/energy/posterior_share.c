@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/posterior.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What the model has wrong about one mixture, over its power above idle: shapes of kernels, stamps. */
+#define SHARED_RATIO 0.005
+
+/* Readings whose classes' powers differ by less than this part of the mean are of one mixture. */
+#define ALIKE_RATIO 0.05
+
+/* Each reading is compared with this many others, evenly spread. */
+#define COMPARED_MOST 400
+
+/* Power that each class adds to each reading, at the middle of the grid: [count * classes]. */
+static double *class_powers(const struct kwhy_posterior_model *model, const double *parameters)
+{
+	const struct kwhy_response_features *features = model->features;
+	size_t count = features->reading_count, classes = features->class_count;
+	double *powers_w = calloc(count * classes + 1, sizeof(*powers_w));
+
+	for (size_t c = 0; powers_w && c < classes; c++) {
+		const float *net = features->net + (KWHY_GRID_MIDDLE * classes + c) * count;
+
+		for (size_t i = 0; i < count; i++)
+			powers_w[i * classes + c] = exp(parameters[c]) * (double)net[i];
+	}
+	return powers_w;
+}
+
+static double sum_of(const double *powers_w, size_t classes)
+{
+	double sum_w = 0;
+
+	for (size_t c = 0; c < classes; c++)
+		sum_w += powers_w[c];
+	return sum_w;
+}
+
+static double distance2(const double *a, const double *b, size_t classes)
+{
+	double sum = 0;
+
+	for (size_t c = 0; c < classes; c++)
+		sum += (a[c] - b[c]) * (a[c] - b[c]);
+	return sum;
+}
+
+enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_model *model, const double *parameters,
+	double *out_shared_w2, struct kwhy_error *error)
+{
+	size_t count = model->features->reading_count, classes = model->features->class_count;
+	size_t stride = (count + COMPARED_MOST - 1) / COMPARED_MOST;
+	double *powers_w = class_powers(model, parameters), mean_w = 0, alike_w2;
+
+	if (!powers_w)
+		return kwhy_fail_memory(error, "power readings");
+	for (size_t i = 0; i < count; i++)
+		mean_w += sum_of(powers_w + i * classes, classes) / (double)count;
+	alike_w2 = pow(ALIKE_RATIO * mean_w, 2);
+	for (size_t i = 0; i < count && alike_w2 > 0; i++) {
+		double net_w = sum_of(powers_w + i * classes, classes), alike = 0;
+
+		for (size_t j = 0; j < count; j += stride)
+			alike += exp(-0.5 *
+				distance2(powers_w + i * classes, powers_w + j * classes, classes) /
+				alike_w2);
+		out_shared_w2[i] = alike * (double)stride * pow(SHARED_RATIO * net_w, 2);
+	}
+	free(powers_w);
+	return KWHY_OK;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/power_class.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pools for accounts that are too small for a class of their own. */
+enum pool {
+	POOL_FULL,
+	POOL_PARTIAL,
+	POOL_FEW_BLOCKS,
+	POOL_UNKNOWN_GRID,
+	POOL_COLLECTIVE,
+	POOL_HOST_COPY,
+	POOL_DEVICE_COPY,
+	POOL_OTHER_COPY,
+	POOL_MEMSET,
+	POOL_COUNT
+};
+
+/*
+ * Fill and spread of what a kind draws above idle. Full and partial grids and host copies as in the
+ * design (a full grid is 1 by definition); a device-to-device copy drew as much as a full FMA grid on the
+ * H200 (368 W against 358 W); the rest are wide guesses, which the readings overrule.
+ */
+static const struct {
+	double fill, spread; /* fill NAN: from the grid */
+	bool beside;
+} pool_priors[POOL_COUNT] = {
+	[POOL_FULL] = {1, 0.5, false},
+	[POOL_PARTIAL] = {NAN, 0.7, false},
+	[POOL_FEW_BLOCKS] = {NAN, 0.7, false},
+	[POOL_UNKNOWN_GRID] = {0.7, 0.6, false},
+	[POOL_COLLECTIVE] = {0.4, 0.7, false},
+	[POOL_HOST_COPY] = {0.05, 1.0, true},
+	[POOL_DEVICE_COPY] = {0.8, 0.5, true},
+	[POOL_OTHER_COPY] = {0.15, 1.0, true},
+	[POOL_MEMSET] = {0.6, 0.7, true},
+};
+
+/* A grid of fewer blocks than this share of the multiprocessors counts as "few blocks". */
+#define FEW_BLOCKS_FILL 0.1
+
+/* Rank of an account before powers are known: idle is about this share of what a full grid adds. */
+#define IDLE_SHARE 0.4
+
+struct account_sum {
+	double grid_ns, filled_ns; /* time of rows whose grid is known, and that times its fill */
+	double time_ns;
+	enum pool pool;
+	double fill, expected;
+	uint32_t account;
+};
+
+uint32_t kwhy_power_sm_count(
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile)
+{
+	uint32_t sm_count = recording->devices[device].sm_count;
+
+	return sm_count || !profile ? sm_count : profile->sm_count;
+}
+
+double kwhy_power_grid_fill(uint32_t blocks, uint32_t sm_count)
+{
+	if (blocks == KWHY_UNKNOWN_BLOCKS || sm_count == 0)
+		return NAN;
+	if (blocks >= sm_count)
+		return 1;
+	return blocks ? (double)blocks / sm_count : 1.0 / sm_count;
+}
+
+static enum pool pool_of_copy(uint8_t copy_kind)
+{
+	switch (copy_kind) {
+	case KWHY_COPY_H2D:
+	case KWHY_COPY_D2H:
+		return POOL_HOST_COPY;
+	case KWHY_COPY_D2D:
+		return POOL_DEVICE_COPY;
+	default:
+		return POOL_OTHER_COPY;
+	}
+}
+
+static void add_row(
+	struct account_sum *sum, const struct kwhy_activities *rows, size_t row, uint32_t sm_count)
+{
+	double length_ns = (double)rows->end_ns[row] - (double)rows->start_ns[row];
+	double fill = kwhy_power_grid_fill(rows->blocks[row], sm_count);
+
+	sum->time_ns += length_ns;
+	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
+		sum->pool = pool_of_copy(rows->copy_kind[row]);
+	if (isnan(fill))
+		return;
+	sum->grid_ns += length_ns;
+	sum->filled_ns += length_ns * fill;
+}
+
+static enum pool pool_of_grid(double fill)
+{
+	if (isnan(fill))
+		return POOL_UNKNOWN_GRID;
+	if (fill >= 0.999)
+		return POOL_FULL;
+	return fill < FEW_BLOCKS_FILL ? POOL_FEW_BLOCKS : POOL_PARTIAL;
+}
+
+static void judge_account(struct account_sum *sum, const struct kwhy_account *account)
+{
+	double fill = sum->grid_ns > 0 ? sum->filled_ns / sum->grid_ns : NAN;
+
+	if (account->category == KWHY_CATEGORY_COMPUTE)
+		sum->pool = pool_of_grid(fill);
+	else if (account->category == KWHY_CATEGORY_COLLECTIVE)
+		sum->pool = POOL_COLLECTIVE;
+	else if (account->category == KWHY_CATEGORY_MEMSET)
+		sum->pool = POOL_MEMSET;
+	sum->fill = isnan(pool_priors[sum->pool].fill) ? fill : pool_priors[sum->pool].fill;
+	sum->expected = sum->time_ns * (IDLE_SHARE + sum->fill);
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct account_sum *left = a, *right = b;
+
+	if (left->expected != right->expected)
+		return left->expected > right->expected ? -1 : 1;
+	return (left->account > right->account) - (left->account < right->account);
+}
+
+/* A profile may know the power of this kernel: it must be the account's own class then. */
+static void sharpen(struct kwhy_power_prior *prior, const struct kwhy_profile *profile, const char *name)
+{
+	for (size_t i = 0; profile && i < profile->known_power_count; i++) {
+		const struct kwhy_known_power *known = &profile->known_powers[i];
+
+		if (isnan(known->power_w.value) || !strstr(name, known->pattern))
+			continue;
+		prior->known_w = known->power_w.value;
+		prior->known_sd_w = known->power_w.spread;
+		return;
+	}
+}
+
+static struct kwhy_power_prior *open_class(struct kwhy_power_classes *classes, enum pool pool)
+{
+	struct kwhy_power_prior *prior = &classes->priors[classes->count++];
+
+	*prior = (struct kwhy_power_prior){
+		.spread = pool_priors[pool].spread,
+		.known_w = NAN,
+		.known_sd_w = NAN,
+		.beside = pool_priors[pool].beside,
+	};
+	return prior;
+}
+
+static void join_class(struct kwhy_power_prior *prior, const struct account_sum *sum)
+{
+	double time_ns = prior->time_ns + sum->time_ns;
+
+	if (time_ns > 0)
+		prior->fill = (prior->fill * prior->time_ns + sum->fill * sum->time_ns) / time_ns;
+	else
+		prior->fill = sum->fill;
+	prior->time_ns = time_ns;
+	prior->account_count++;
+}
+
+/* Sums come with most expected energy first. */
+static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+	const struct account_sum *sums, size_t count, const struct kwhy_profile *profile)
+{
+	uint32_t class_of_pool[POOL_COUNT];
+
+	memset(class_of_pool, 0xff, sizeof(class_of_pool));
+	for (size_t i = 0; i < count; i++) {
+		struct kwhy_account *account = &books->accounts[sums[i].account];
+		uint32_t *pooled = &class_of_pool[sums[i].pool];
+		bool own = i < KWHY_POWER_CLASS_OWN_MOST;
+
+		if (own || *pooled == KWHY_NONE) {
+			account->power_class = (uint32_t)classes->count;
+			if (!own)
+				*pooled = account->power_class;
+			if (own)
+				sharpen(open_class(classes, sums[i].pool), profile, account->name);
+			else
+				open_class(classes, sums[i].pool);
+		} else {
+			account->power_class = *pooled;
+		}
+		join_class(&classes->priors[account->power_class], &sums[i]);
+	}
+}
+
+/* Keeps the accounts of activities; idle accounts have no power of their own. */
+static size_t drop_idle(struct account_sum *sums, const struct kwhy_device_ledger *books)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < books->account_count; i++) {
+		if (kwhy_category_is_idle(books->accounts[i].category))
+			continue;
+		judge_account(&sums[i], &books->accounts[i]);
+		sums[kept] = sums[i];
+		sums[kept++].account = (uint32_t)i;
+	}
+	return kept;
+}
+
+enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+	struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	uint32_t sm_count = kwhy_power_sm_count(recording, device, profile);
+	struct account_sum *sums = calloc(books->account_count + 1, sizeof(*sums));
+	size_t first = rows->first[device], count;
+
+	*classes = (struct kwhy_power_classes){
+		.priors = calloc(KWHY_POWER_CLASS_OWN_MOST + POOL_COUNT, sizeof(*classes->priors))};
+	if (!sums || !classes->priors) {
+		free(sums);
+		kwhy_power_classes_done(classes);
+		return kwhy_fail_memory(error, "power classes");
+	}
+	for (size_t i = first; i < rows->first[device + 1]; i++)
+		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
+	count = drop_idle(sums, books);
+	qsort(sums, count, sizeof(*sums), compare_sums);
+	form_classes(classes, books, sums, count, profile);
+	free(sums);
+	return KWHY_OK;
+}
+
+void kwhy_power_classes_done(struct kwhy_power_classes *classes)
+{
+	free(classes->priors);
+	*classes = (struct kwhy_power_classes){0};
+}

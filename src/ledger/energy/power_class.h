@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_POWER_CLASS_H
+#define KWHY_LEDGER_ENERGY_POWER_CLASS_H
+
+#include "base/status.h"
+#include "model/ledger.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Accounts with most expected energy have a power class each; the others share a class by their kind. */
+#define KWHY_POWER_CLASS_OWN_MOST 32
+
+/*
+ * What is assumed of the power of a class above idle before any reading: log-normal around
+ * `fill` times the unit power of the device (what a full grid draws above idle), or around known_w.
+ */
+struct kwhy_power_prior {
+	double fill;	   /* 0 < fill <= 1 */
+	double spread;	   /* standard deviation of the logarithm */
+	double known_w;	   /* above idle plus idle (gross), from the machine profile; NAN: not known */
+	double known_sd_w; /* its standard uncertainty */
+	bool beside;	   /* copies and memsets: run beside kernels at full power */
+	size_t account_count;
+	double time_ns; /* of its accounts */
+};
+
+/* The classes of one device. Accounts of idle time are in none (power_class KWHY_NONE). */
+struct kwhy_power_classes {
+	struct kwhy_power_prior *priors;
+	size_t count;
+};
+
+/* Sets power_class of every account. Grid fill needs the number of multiprocessors: 0 = unknown. */
+KWHY_MUST_USE enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
+	struct kwhy_device_ledger *books, const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_profile *profile, struct kwhy_error *error);
+void kwhy_power_classes_done(struct kwhy_power_classes *classes);
+
+/* Multiprocessors of a device as the recording or the profile states them; 0: unknown. */
+uint32_t kwhy_power_sm_count(
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile);
+
+/* Share of the multiprocessors that a grid gives work, in (0, 1]; NAN where unknown. */
+double kwhy_power_grid_fill(uint32_t blocks, uint32_t sm_count);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/response_beat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Neighbours on each side that vote on where the beat lies: at most two of the nine are late. */
+#define VOTERS 4
+
+#define LATE_LEAST(period_ns) ((period_ns) / 20)
+#define LATE_MOST(period_ns) ((period_ns)*3 / 4)
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int64_t median(int64_t *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare_times);
+	return values[count / 2];
+}
+
+static enum kwhy_status find_period(
+	const int64_t *time_ns, size_t count, int64_t *out_ns, struct kwhy_error *error)
+{
+	int64_t *lengths_ns = malloc(count * sizeof(*lengths_ns));
+
+	if (!lengths_ns)
+		return kwhy_fail_memory(error, "power readings");
+	for (size_t i = 1; i < count; i++)
+		lengths_ns[i - 1] = time_ns[i] - time_ns[i - 1];
+	*out_ns = median(lengths_ns, count - 1);
+	free(lengths_ns);
+	return KWHY_OK;
+}
+
+/* Where the neighbours, each moved by whole periods, say that stamp i belongs. */
+static int64_t beat_at(const int64_t *time_ns, size_t i, int64_t period_ns)
+{
+	int64_t votes_ns[2 * VOTERS + 1];
+
+	for (int j = -VOTERS; j <= VOTERS; j++)
+		votes_ns[j + VOTERS] = time_ns[(size_t)((int64_t)i + j)] - time_ns[i] - j * period_ns;
+	return time_ns[i] + median(votes_ns, 2 * VOTERS + 1);
+}
+
+enum kwhy_status kwhy_beat_restore(
+	const int64_t *time_ns, size_t count, int64_t *out_ns, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	int64_t period_ns;
+
+	if (count)
+		memcpy(out_ns, time_ns, count * sizeof(*out_ns));
+	if (count < 2 * VOTERS + 2)
+		return KWHY_OK;
+	status = find_period(time_ns, count, &period_ns, error);
+	if (status)
+		return status;
+	for (size_t i = VOTERS; i + VOTERS < count; i++) {
+		int64_t beat_ns = beat_at(time_ns, i, period_ns), late_ns = time_ns[i] - beat_ns;
+
+		if (late_ns > LATE_LEAST(period_ns) && late_ns < LATE_MOST(period_ns))
+			out_ns[i] = beat_ns;
+	}
+	return KWHY_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_RESPONSE_FEATURES_H
+#define KWHY_LEDGER_ENERGY_RESPONSE_FEATURES_H
+
+#include "ledger/energy/response.h"
+#include "ledger/energy/response_reading.h"
+
+/*
+ * Meter responses on a grid of time constants and delays, in equal steps around a middle. Delays are
+ * close together: of a loop of some milliseconds a reading sees a ripple that turns with the delay.
+ */
+#define KWHY_GRID_TAUS 3
+#define KWHY_GRID_DELAYS 9
+#define KWHY_GRID_POINTS (KWHY_GRID_TAUS * KWHY_GRID_DELAYS)
+#define KWHY_GRID_MIDDLE (KWHY_GRID_POINTS / 2)
+
+struct kwhy_response_grid {
+	double tau_s, delay_s;		 /* the middle */
+	double tau_step_s, delay_step_s; /* steps > 0; tau_s > tau_step_s */
+};
+
+/*
+ * What each reading sees of each class, for each point of the grid: the filtered level of the class, or
+ * its mean over the reading's window. net[(point * class_count + class) * reading_count + reading],
+ * point = time constant * KWHY_GRID_DELAYS + delay.
+ */
+struct kwhy_response_features {
+	struct kwhy_response_grid grid;
+	size_t reading_count, class_count;
+	float *net;
+};
+
+/* `walk` says whose activities; its time constants, readouts and visitor are set here. */
+KWHY_MUST_USE enum kwhy_status kwhy_response_features_init(struct kwhy_response_features *features,
+	const struct kwhy_response_grid *grid, const struct kwhy_power_readings *readings,
+	const struct kwhy_response_walk *walk, struct kwhy_error *error);
+void kwhy_response_features_done(struct kwhy_response_features *features);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/response_reading.h"
+
+#include "ledger/energy/counter.h"
+#include "ledger/energy/response_beat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Thinned readings come in this many unbroken stretches: neighbours tell more than lone readings. */
+#define STRETCHES 40
+
+static const uint8_t preferred[] = {
+	KWHY_METER_NVML_SAMPLE,
+	KWHY_METER_NVML_ENERGY,
+	KWHY_METER_NVML_INSTANT,
+	KWHY_METER_NVML_AVERAGE,
+	KWHY_METER_WALL,
+};
+
+static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_reading *reading,
+	const struct kwhy_reading_limits *limits)
+{
+	int64_t from_ns;
+
+	if (__builtin_sub_overflow(reading->from_ns, limits->memory_ns, &from_ns))
+		return false;
+	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
+}
+
+/* The mean power of a tick; false: the counter fell. */
+static bool read_tick(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
+{
+	int64_t counts;
+
+	if (i == 0 || kwhy_counter_step(series, i, &counts) == KWHY_COUNTER_FELL)
+		return false;
+	*out = (struct kwhy_power_reading){series->time_ns[i - 1], series->time_ns[i], 0};
+	out->power_w = (double)counts * (double)kwhy_meter_unit_nj(series->meter) /
+		(double)(out->to_ns - out->from_ns);
+	return true;
+}
+
+static bool read_power(const struct kwhy_power_series *series, size_t i, const int64_t *beat_ns,
+	const struct kwhy_reading_limits *limits, struct kwhy_power_reading *out)
+{
+	int64_t to_ns = beat_ns ? beat_ns[i] : series->time_ns[i];
+
+	if (kwhy_meter_is_counter(series->meter))
+		return read_tick(series, i, out);
+	*out = (struct kwhy_power_reading){to_ns, to_ns, (double)series->value[i] * 1e-3};
+	if (series->meter == KWHY_METER_NVML_AVERAGE)
+		return !__builtin_sub_overflow(to_ns, limits->average_ns, &out->from_ns);
+	return true;
+}
+
+/* Which of `count` readings an evenly thinned choice of `most` keeps. */
+static bool is_kept(size_t i, size_t count, size_t most)
+{
+	size_t stretch = (i * STRETCHES) / count, start = (stretch * count + STRETCHES - 1) / STRETCHES;
+
+	return count <= most || i - start < most / STRETCHES;
+}
+
+static void thin(struct kwhy_power_readings *readings, size_t most)
+{
+	size_t kept = 0, count = readings->count;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_kept(i, count, most))
+			readings->items[kept++] = readings->items[i];
+	readings->count = kept;
+	readings->left_out_count = count - kept;
+}
+
+static enum kwhy_status read_series(struct kwhy_power_readings *readings,
+	const struct kwhy_power_series *series, const struct kwhy_covered *covered,
+	const struct kwhy_reading_limits *limits, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	int64_t *beat_ns = NULL;
+
+	readings->meter = series->meter;
+	readings->items = calloc(series->count, sizeof(*readings->items));
+	if (!readings->items)
+		return kwhy_fail_memory(error, "power readings");
+	if (series->meter == KWHY_METER_NVML_SAMPLE) {
+		beat_ns = malloc(series->count * sizeof(*beat_ns));
+		status = beat_ns ? kwhy_beat_restore(series->time_ns, series->count, beat_ns, error)
+				 : kwhy_fail_memory(error, "power readings");
+	}
+	for (size_t i = 0; !status && i < series->count; i++) {
+		struct kwhy_power_reading *reading = &readings->items[readings->count];
+
+		if (read_power(series, i, beat_ns, limits, reading) && covers(covered, reading, limits))
+			readings->count++;
+	}
+	free(beat_ns);
+	thin(readings, limits->most);
+	return status;
+}
+
+enum kwhy_status kwhy_power_readings_init(struct kwhy_power_readings *readings,
+	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered,
+	const struct kwhy_reading_limits *limits, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*readings = (struct kwhy_power_readings){.meter = KWHY_NONE};
+	for (size_t i = 0; !status && readings->count == 0 && i < sizeof(preferred); i++) {
+		const struct kwhy_power_series *series = meters->series[preferred[i]];
+
+		if (!series || (limits->ignore_counter && kwhy_meter_is_counter(series->meter)))
+			continue;
+		kwhy_power_readings_done(readings);
+		status = read_series(readings, series, covered, limits, error);
+	}
+	if (status || readings->count == 0)
+		kwhy_power_readings_done(readings);
+	return status;
+}
+
+void kwhy_power_readings_done(struct kwhy_power_readings *readings)
+{
+	free(readings->items);
+	*readings = (struct kwhy_power_readings){.meter = KWHY_NONE};
+}

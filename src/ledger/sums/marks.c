@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/sums/marks.h"
+
+#include "base/column.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static int compare(const struct kwhy_mark *a, const struct kwhy_mark *b)
+{
+	if (a->scope != b->scope)
+		return a->scope < b->scope ? -1 : 1;
+	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	return compare(a, b);
+}
+
+enum kwhy_status kwhy_marks_add(
+	struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_column_reserve((void **)&marks->items, &marks->capacity,
+		marks->count + 1, sizeof(*marks->items), "edges of ranges", error);
+
+	if (!status)
+		marks->items[marks->count++] = (struct kwhy_mark){scope, time_ns};
+	return status;
+}
+
+void kwhy_marks_sort(struct kwhy_marks *marks)
+{
+	size_t kept = 0;
+
+	if (marks->count)
+		qsort(marks->items, marks->count, sizeof(*marks->items), compare_items);
+	for (size_t i = 0; i < marks->count; i++)
+		if (kept == 0 || compare(&marks->items[kept - 1], &marks->items[i]))
+			marks->items[kept++] = marks->items[i];
+	marks->count = kept;
+}
+
+void kwhy_marks_done(struct kwhy_marks *marks)
+{
+	free(marks->items);
+	*marks = (struct kwhy_marks){0};
+}
+
+size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns)
+{
+	struct kwhy_mark wanted = {scope, time_ns};
+	size_t low = 0, high = marks->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(&marks->items[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near)
+{
+	struct kwhy_mark wanted = {scope, time_ns};
+	bool from = *near == 0 || compare(&marks->items[*near - 1], &wanted) <= 0;
+	bool to = *near == marks->count || compare(&wanted, &marks->items[*near]) < 0;
+
+	if (!from || !to)
+		*near = kwhy_marks_up_to(marks, scope, time_ns);
+	return *near;
+}

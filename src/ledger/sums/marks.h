@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_SUMS_MARKS_H
+#define KWHY_LEDGER_SUMS_MARKS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The distinct times at which ranges begin and end, by scope (a thread, a process, a device ...): sums up
+ * to each of them are all that sums over any range need. Zero-initialise, add, sort, then look up.
+ */
+struct kwhy_mark {
+	uint64_t scope;
+	int64_t time_ns;
+};
+
+struct kwhy_marks {
+	struct kwhy_mark *items;
+	size_t count, capacity;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_marks_add(
+	struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, struct kwhy_error *error);
+void kwhy_marks_sort(struct kwhy_marks *marks);
+void kwhy_marks_done(struct kwhy_marks *marks);
+
+/* Marks that come before this one or are it; marks of all scopes counted. */
+size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns);
+
+/* The same where the answer is often *near, that of the call before. */
+size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_SUMS_PROCESS_DEVICES_H
+#define KWHY_LEDGER_SUMS_PROCESS_DEVICES_H
+
+#include "base/status.h"
+#include "model/recording.h"
+
+/* The devices that each process has streams on. */
+struct kwhy_process_devices {
+	uint32_t *devices; /* by process; behind them, all devices */
+	size_t *first;	   /* [process_count + 2] */
+	size_t process_count;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_process_devices_init(
+	struct kwhy_process_devices *table, const struct kwhy_recording *recording, struct kwhy_error *error);
+void kwhy_process_devices_done(struct kwhy_process_devices *table);
+
+/* Lent. KWHY_NONE: all devices. */
+const uint32_t *kwhy_process_devices_of(
+	const struct kwhy_process_devices *table, uint32_t process, size_t *out_count);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_SUMS_SUMS_H
+#define KWHY_LEDGER_SUMS_SUMS_H
+
+#include "ledger/ledger_new.h"
+
+/* The parts of kwhy_ledger_sums(); each fills one table of the ledger. */
+typedef enum kwhy_status kwhy_sums_part(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error);
+
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;	/* calls by name, the longest sum first */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	/* ranges, the longest sum first, and steps, by time */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	/* devices with work, as in the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams; /* streams with work, as in the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	/* one row a device */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	/* meters of the host that count energy */
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/counter.h"
+#include "ledger/parts.h"
+#include "ledger/saturate.h"
+#include "ledger/sums/sums.h"
+
+/*
+ * A counter of the host: what it rose by. Where it fell it was reset, or wrapped where the readings do
+ * not tell; that interval is left out and said.
+ */
+struct rise {
+	int64_t counts;
+	size_t falls;
+};
+
+static struct rise rise_of(const struct kwhy_power_series *series)
+{
+	struct rise rise = {0};
+
+	for (size_t i = 1; i < series->count; i++) {
+		int64_t step = 0;
+
+		rise.falls += kwhy_counter_step(series, i, &step) == KWHY_COUNTER_FELL;
+		rise.counts = kwhy_saturate_add(rise.counts, step);
+	}
+	return rise;
+}
+
+static bool is_host_counter(const struct kwhy_power_series *series)
+{
+	return series->device == KWHY_NONE && series->count > 1 && kwhy_meter_is_counter(series->meter);
+}
+
+/* "rapl.package-0_uj" */
+static const char *source_name(struct kwhy_ledger *ledger, const struct kwhy_power_series *series)
+{
+	const char *part = series->meter == KWHY_METER_RAPL_DRAM ? "dram" : "package";
+
+	return kwhy_arena_printf(&ledger->arena, "rapl.%s-%u_uj", part, series->domain);
+}
+
+static enum kwhy_status add_host(
+	struct kwhy_ledger *ledger, const struct kwhy_power_series *series, struct kwhy_error *error)
+{
+	struct kwhy_host_energy *host = &ledger->hosts[ledger->host_count];
+	struct rise rise = rise_of(series);
+
+	host->source = source_name(ledger, series);
+	if (!host->source)
+		return kwhy_fail_memory(error, "energy of the host");
+	host->start_ns = series->time_ns[0];
+	host->end_ns = series->time_ns[series->count - 1];
+	if (__builtin_mul_overflow(rise.counts, kwhy_meter_unit_nj(series->meter), &host->measured_nj))
+		host->measured_nj = KWHY_UNKNOWN_NJ;
+	ledger->host_count++;
+	if (rise.falls == 0)
+		return KWHY_OK;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-fell", error,
+		"%s fell in %zu of %zu intervals (reset, or wrapped at an unknown place); they are not "
+		"counted",
+		host->source, rise.falls, series->count - 1);
+}
+
+enum kwhy_status kwhy_sums_hosts(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	(void)options;
+	ledger->hosts = kwhy_arena_alloc(&ledger->arena, recording->power_count, sizeof(*ledger->hosts));
+	if (!ledger->hosts)
+		return kwhy_fail_memory(error, "energy of the host");
+	for (size_t i = 0; !status && i < recording->power_count; i++)
+		if (is_host_counter(&recording->power[i]))
+			status = add_host(ledger, &recording->power[i], error);
+	return status;
+}

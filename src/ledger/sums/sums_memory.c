@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/keys.h"
+#include "ledger/sums/sums.h"
+
+#include "base/column.h"
+
+#include <stdlib.h>
+
+/* What the processes of a device hold together; each states its own total. */
+struct held {
+	uint64_t *of_process; /* by number of (device, process) */
+	size_t capacity;
+	unsigned __int128 *of_device; /* [device_count] */
+};
+
+struct watch {
+	struct kwhy_ledger *ledger;
+	struct kwhy_keys keys;
+	struct held allocated, reserved;
+};
+
+static void raise_peak(uint64_t *peak, unsigned __int128 now)
+{
+	uint64_t bytes = now < KWHY_UNKNOWN_BYTES ? (uint64_t)now : KWHY_UNKNOWN_BYTES - 1;
+
+	if (*peak == KWHY_UNKNOWN_BYTES || bytes > *peak)
+		*peak = bytes;
+}
+
+static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
+	uint64_t *peak, struct kwhy_error *error)
+{
+	size_t known = held->capacity;
+	enum kwhy_status status = kwhy_column_reserve((void **)&held->of_process, &held->capacity,
+		(size_t)number + 1, sizeof(*held->of_process), "sums of memory", error);
+
+	if (status)
+		return status;
+	for (size_t i = known; i < held->capacity; i++)
+		held->of_process[i] = 0;
+	if (bytes == KWHY_UNKNOWN_BYTES)
+		return KWHY_OK;
+	held->of_device[device] += bytes;
+	held->of_device[device] -= held->of_process[number];
+	held->of_process[number] = bytes;
+	raise_peak(peak, held->of_device[device]);
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_point(
+	struct watch *watch, const struct kwhy_memory_point *point, struct kwhy_error *error)
+{
+	struct kwhy_memory_sum *sum = &watch->ledger->memory[point->device];
+	uint64_t key = (uint64_t)point->device << 32 | point->process;
+	uint32_t number;
+	enum kwhy_status status = kwhy_keys_number(&watch->keys, key, &number, error);
+
+	sum->point_count++;
+	if (!status)
+		status = hold(&watch->allocated, number, point->device, point->allocated_bytes,
+			&sum->peak_allocated_bytes, error);
+	if (!status)
+		status = hold(&watch->reserved, number, point->device, point->reserved_bytes,
+			&sum->peak_reserved_bytes, error);
+	return status;
+}
+
+static void open_rows(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
+{
+	for (size_t device = 0; device < recording->device_count; device++) {
+		uint64_t bytes = recording->devices[device].memory_bytes;
+
+		ledger->memory[device] = (struct kwhy_memory_sum){
+			.device = (uint32_t)device,
+			.peak_allocated_bytes = KWHY_UNKNOWN_BYTES,
+			.peak_reserved_bytes = KWHY_UNKNOWN_BYTES,
+			.device_bytes = bytes ? bytes : KWHY_UNKNOWN_BYTES,
+			.unused_bytes = KWHY_UNKNOWN_BYTES,
+		};
+	}
+	ledger->memory_count = recording->device_count;
+}
+
+static void derive_unused(struct kwhy_memory_sum *sum)
+{
+	uint64_t used = sum->peak_reserved_bytes != KWHY_UNKNOWN_BYTES ? sum->peak_reserved_bytes
+								       : sum->peak_allocated_bytes;
+
+	if (sum->device_bytes == KWHY_UNKNOWN_BYTES || used == KWHY_UNKNOWN_BYTES)
+		return;
+	sum->unused_bytes = used < sum->device_bytes ? sum->device_bytes - used : 0;
+}
+
+static void watch_done(struct watch *watch)
+{
+	kwhy_keys_done(&watch->keys);
+	free(watch->allocated.of_process);
+	free(watch->allocated.of_device);
+	free(watch->reserved.of_process);
+	free(watch->reserved.of_device);
+}
+
+enum kwhy_status kwhy_sums_memory(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	size_t count = recording->device_count;
+	struct watch watch = {.ledger = ledger};
+	enum kwhy_status status = KWHY_OK;
+
+	(void)options;
+	ledger->memory = kwhy_arena_alloc(&ledger->arena, count, sizeof(*ledger->memory));
+	watch.allocated.of_device = calloc(count + 1, sizeof(*watch.allocated.of_device));
+	watch.reserved.of_device = calloc(count + 1, sizeof(*watch.reserved.of_device));
+	if (!ledger->memory || !watch.allocated.of_device || !watch.reserved.of_device)
+		status = kwhy_fail_memory(error, "sums of memory");
+	else
+		open_rows(ledger, recording);
+	for (size_t i = 0; !status && i < recording->memory_count; i++)
+		status = add_point(&watch, &recording->memory[i], error);
+	watch_done(&watch);
+	for (size_t i = 0; !status && i < count; i++)
+		derive_unused(&ledger->memory[i]);
+	return status;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "ledger/keys.h"
+#include "ledger/saturate.h"
+#include "ledger/sums/range_items.h"
+#include "ledger/sums/sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sum being made, with what its ratios and energies need until it is done. */
+struct pool {
+	struct kwhy_range_sum sum;
+	double device_window_ns; /* sum of window times devices */
+	int64_t unknown_grid_ns;
+	double resident_ns, energy_nj, window_nj;
+};
+
+struct pools {
+	struct kwhy_keys keys;
+	struct pool *items;
+	size_t count, capacity;
+	bool linked; /* some activity of the recording knows its call */
+};
+
+static bool is_step(
+	const struct kwhy_recording *recording, const struct kwhy_range *range, const char *pattern)
+{
+	const char *name = kwhy_names_get(&recording->names, range->name);
+	size_t length = pattern ? strlen(pattern) : 0;
+
+	if (range->kind == KWHY_RANGE_STEP)
+		return true;
+	if (length == 0)
+		return false;
+	return pattern[length - 1] == '*' ? !strncmp(name, pattern, length - 1) : !strcmp(name, pattern);
+}
+
+static enum kwhy_status add_item(
+	struct kwhy_range_items *items, uint32_t range, bool step, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_column_reserve((void **)&items->items, &items->capacity,
+		items->count + 1, sizeof(*items->items), "sums of ranges", error);
+
+	if (!status)
+		items->items[items->count++] = (struct kwhy_range_item){.range = range, .step = step};
+	return status;
+}
+
+/* Steps that a profiler numbers are no ranges as well: each has a name of its own. */
+static enum kwhy_status list_items(struct kwhy_range_items *items, const struct kwhy_recording *recording,
+	const char *step_name, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < recording->range_count; i++) {
+		const struct kwhy_range *range = &recording->ranges[i];
+
+		if (range->kind != KWHY_RANGE_STEP)
+			status = add_item(items, (uint32_t)i, false, error);
+		if (!status && is_step(recording, range, step_name))
+			status = add_item(items, (uint32_t)i, true, error);
+	}
+	return status;
+}
+
+static void add_to_pool(struct pool *pool, const struct kwhy_range *range, const struct kwhy_range_item *item)
+{
+	struct kwhy_range_sum *sum = &pool->sum;
+	int64_t length_ns = range->end_ns - range->start_ns;
+
+	if (sum->count == 0 || range->start_ns < sum->start_ns)
+		sum->start_ns = range->start_ns;
+	sum->count++;
+	sum->host_ns = kwhy_saturate_add(sum->host_ns, length_ns);
+	sum->activity_count += item->activity_count;
+	sum->device_ns = kwhy_saturate_add(sum->device_ns, item->device_ns);
+	sum->busy_ns = kwhy_saturate_add(sum->busy_ns, item->busy_ns);
+	pool->device_window_ns += (double)length_ns * item->device_count;
+	pool->unknown_grid_ns = kwhy_saturate_add(pool->unknown_grid_ns, item->unknown_grid_ns);
+	pool->resident_ns += item->resident_ns;
+	pool->energy_nj += item->energy_nj;
+	pool->window_nj += item->window_nj;
+}
+
+static int64_t whole_nj(double energy_nj)
+{
+	return fabs(energy_nj) < 9e18 ? llround(energy_nj) : KWHY_UNKNOWN_NJ;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
+
+/*
+ * Energy of work that was not linked is unknown, not none; and so is the share of blocks where kernels of
+ * unknown grid ran for more than a tenth of the busy time.
+ */
+static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
+{
+	struct kwhy_range_sum sum = pool->sum;
+	bool grids_known = pool->unknown_grid_ns <= sum.busy_ns / 10;
+
+	sum.linked = linked;
+	sum.energy_nj = linked ? whole_nj(pool->energy_nj) : KWHY_UNKNOWN_NJ;
+	sum.window_energy_nj = whole_nj(pool->window_nj);
+	sum.busy_ratio = ratio((double)sum.busy_ns, pool->device_window_ns);
+	sum.sm_weighted_ratio = grids_known ? ratio(pool->resident_ns, pool->device_window_ns) : NAN;
+	sum.roofline_ratio = NAN;
+	return sum;
+}
+
+/* Steps have a key each, ranges one by kind and name. */
+static enum kwhy_status pool_items(struct pools *pools, const struct kwhy_range_items *items, bool steps,
+	const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct kwhy_range_item *item = &items->items[i];
+		const struct kwhy_range *range = &recording->ranges[item->range];
+		uint64_t key = steps ? item->range : (uint64_t)range->kind << 32 | range->name;
+		enum kwhy_status status;
+		uint32_t number;
+
+		if (item->step != steps)
+			continue;
+		status = kwhy_keys_number(&pools->keys, key, &number, error);
+		if (!status)
+			status = kwhy_column_reserve((void **)&pools->items, &pools->capacity,
+				(size_t)number + 1, sizeof(*pools->items), "sums of ranges", error);
+		if (status)
+			return status;
+		if (number == pools->count)
+			pools->items[pools->count++] = (struct pool){
+				.sum = {.name = range->name, .kind = range->kind}};
+		add_to_pool(&pools->items[number], range, item);
+	}
+	return KWHY_OK;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct kwhy_range_sum *left = a, *right = b;
+
+	if (left->host_ns != right->host_ns)
+		return left->host_ns < right->host_ns ? 1 : -1;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->name > right->name) - (left->name < right->name);
+}
+
+static enum kwhy_status keep(const struct pools *pools, struct kwhy_ledger *ledger,
+	struct kwhy_range_sum **out, size_t *out_count, struct kwhy_error *error)
+{
+	*out = kwhy_arena_alloc(&ledger->arena, pools->count, sizeof(**out));
+	if (!*out)
+		return kwhy_fail_memory(error, "sums of ranges");
+	for (size_t i = 0; i < pools->count; i++)
+		(*out)[i] = finished(&pools->items[i], pools->linked);
+	*out_count = pools->count;
+	return KWHY_OK;
+}
+
+static enum kwhy_status pool_and_keep(struct kwhy_ledger *ledger, const struct kwhy_range_items *items,
+	bool steps, const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct pools pools = {
+		.linked = recording->lost.unlinked_activities < recording->activities.count,
+	};
+	enum kwhy_status status = pool_items(&pools, items, steps, recording, error);
+
+	if (!status && steps)
+		status = keep(&pools, ledger, &ledger->steps, &ledger->step_count, error);
+	else if (!status)
+		status = keep(&pools, ledger, &ledger->ranges, &ledger->range_count, error);
+	kwhy_keys_done(&pools.keys);
+	free(pools.items);
+	return status;
+}
+
+enum kwhy_status kwhy_sums_ranges(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	struct kwhy_range_items items = {0};
+	enum kwhy_status status = list_items(&items, recording, options->step_name, error);
+
+	if (!status && items.count == 0)
+		return KWHY_OK;
+	if (!status)
+		status = kwhy_range_launched(&items, ledger, recording, error);
+	if (!status)
+		status = kwhy_range_windows(&items, ledger, recording, error);
+	if (!status)
+		status = pool_and_keep(ledger, &items, false, recording, error);
+	if (!status)
+		status = pool_and_keep(ledger, &items, true, recording, error);
+	if (!status && ledger->range_count)
+		qsort(ledger->ranges, ledger->range_count, sizeof(*ledger->ranges), compare_ranges);
+	free(items.items);
+	return status;
+}

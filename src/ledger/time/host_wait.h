@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_TIME_HOST_WAIT_H
+#define KWHY_LEDGER_TIME_HOST_WAIT_H
+
+#include "base/status.h"
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the host did while a device was idle. The thread that issued the activity which ends the gap
+ * decides, moment by moment, by the outermost call it was in that is not of class OTHER. Where that
+ * activity has no known call, all threads of the processes that use the device are asked, and the first
+ * state in the order below wins.
+ */
+enum kwhy_host_state {
+	KWHY_HOST_LAUNCH, /* inside launch calls */
+	KWHY_HOST_ALLOC,  /* inside malloc or free */
+	KWHY_HOST_SYNC,	  /* blocked in a synchronising call or a copy that may block */
+	KWHY_HOST_ELSEWHERE,
+	KWHY_HOST_STATE_COUNT
+};
+
+/* Stretches of one thread in which its state does not change, in time; those ELSEWHERE are left out. */
+struct kwhy_host_walk {
+	bool begun;
+	size_t next, end;   /* rows of calls not yet looked at */
+	int64_t covered_ns; /* end of the latest call taken */
+	int64_t start_ns, end_ns;
+	enum kwhy_host_state state;
+};
+
+struct kwhy_host_span {
+	int64_t start_ns, end_ns;
+};
+
+/* Disjoint spans in which some thread is in this or an earlier state. */
+struct kwhy_host_union {
+	struct kwhy_host_span *spans;
+	size_t count, next;
+};
+
+struct kwhy_host_wait {
+	const struct kwhy_recording *recording;
+	uint32_t device;
+	struct kwhy_host_walk *threads;			    /* [thread_count] */
+	struct kwhy_host_union unions[KWHY_HOST_ELSEWHERE]; /* made when first needed */
+	bool merged;
+};
+
+/* For one device of a recording that has calls. */
+KWHY_MUST_USE enum kwhy_status kwhy_host_wait_init(struct kwhy_host_wait *wait,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
+void kwhy_host_wait_done(struct kwhy_host_wait *wait);
+
+/*
+ * Divides the gap [start, end) before activity row `activity`: the parts sum to end - start exactly.
+ * Gaps must be given in the order of time.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_host_wait_divide(struct kwhy_host_wait *wait,
+	const struct kwhy_host_span *gap, uint32_t activity, int64_t out_part_ns[KWHY_HOST_STATE_COUNT],
+	struct kwhy_error *error);
+
+#endif

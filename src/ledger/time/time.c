@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts.h"
+#include "ledger/saturate.h"
+#include "ledger/sweep.h"
+#include "ledger/time/host_wait.h"
+#include "ledger/time/resident.h"
+#include "ledger/time/time_copies.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * One walk over a device's activities: the time with each set of groups running, from which every union
+ * and every category follows by adding.
+ */
+enum group { COMPUTE, COLLECTIVE, COPY, MEMSET, GROUP_COUNT };
+enum { SET_COUNT = 1 << GROUP_COUNT, SMALL_BYTES = 4096 };
+
+static const uint8_t group_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
+	[KWHY_ACTIVITY_KERNEL] = COMPUTE,
+	[KWHY_ACTIVITY_COLLECTIVE] = COLLECTIVE,
+	[KWHY_ACTIVITY_GRAPH] = COMPUTE,
+	[KWHY_ACTIVITY_COPY] = COPY,
+	[KWHY_ACTIVITY_MEMSET] = MEMSET,
+};
+
+struct tally {
+	const struct kwhy_recording *recording;
+	uint32_t device;
+	struct kwhy_device_time time;
+	size_t running[GROUP_COUNT];
+	int64_t set_ns[SET_COUNT]; /* by the set of groups that run, bit = group */
+	struct kwhy_resident resident;
+	unsigned __int128 share_ns;
+	int64_t total_ns[GROUP_COUNT];
+	uint64_t count[GROUP_COUNT];
+	int64_t known_grid_ns;
+};
+
+static bool is_kernel(const struct kwhy_activities *rows, size_t row)
+{
+	return group_of_kind[rows->kind[row]] <= COLLECTIVE;
+}
+
+static void add_memory_row(struct kwhy_device_time *time, const struct kwhy_activities *rows, size_t row)
+{
+	uint64_t bytes = rows->bytes[row];
+	bool known = bytes != KWHY_UNKNOWN_BYTES;
+
+	if (rows->kind[row] == KWHY_ACTIVITY_COPY) {
+		time->small_h2d_count += rows->copy_kind[row] == KWHY_COPY_H2D && bytes < SMALL_BYTES;
+		return;
+	}
+	time->memset_unknown_bytes += !known;
+	time->memset_bytes = kwhy_saturate_add_unsigned(time->memset_bytes, known ? bytes : 0);
+}
+
+/* Counts and plain sums, which need no order. */
+static void add_row(struct tally *tally, size_t row)
+{
+	const struct kwhy_activities *rows = &tally->recording->activities;
+	struct kwhy_device_time *time = &tally->time;
+	int64_t length_ns = rows->end_ns[row] - rows->start_ns[row];
+	enum group group = group_of_kind[rows->kind[row]];
+	uint64_t share;
+
+	tally->count[group]++;
+	tally->total_ns[group] = kwhy_saturate_add(tally->total_ns[group], length_ns);
+	time->graph_count += rows->kind[row] == KWHY_ACTIVITY_GRAPH;
+	if (!is_kernel(rows, row))
+		add_memory_row(time, rows, row);
+	else if (kwhy_resident_share(&tally->recording->devices[tally->device], rows, row, &share))
+		tally->known_grid_ns = kwhy_saturate_add(tally->known_grid_ns, length_ns);
+}
+
+static void add_rows(struct tally *tally)
+{
+	const struct kwhy_activities *rows = &tally->recording->activities;
+	struct kwhy_device_time *time = &tally->time;
+	const uint64_t *count = tally->count;
+	const int64_t *total_ns = tally->total_ns;
+
+	for (size_t i = rows->first[tally->device]; i < rows->first[tally->device + 1]; i++)
+		add_row(tally, i);
+	time->kernel_count = count[COMPUTE] + count[COLLECTIVE];
+	time->kernel_total_ns = kwhy_saturate_add(total_ns[COMPUTE], total_ns[COLLECTIVE]);
+	time->collective_count = count[COLLECTIVE];
+	time->collective_total_ns = total_ns[COLLECTIVE];
+	time->copy_count = count[COPY];
+	time->copy_total_ns = total_ns[COPY];
+	time->memset_count = count[MEMSET];
+	time->memset_total_ns = total_ns[MEMSET];
+}
+
+static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &tally->recording->activities;
+	bool *seen = calloc(tally->recording->stream_count + 1, sizeof(*seen));
+
+	if (!seen)
+		return kwhy_fail_memory(error, "counting streams");
+	for (size_t i = rows->first[tally->device]; i < rows->first[tally->device + 1]; i++) {
+		tally->time.stream_count += !seen[rows->stream[i]];
+		seen[rows->stream[i]] = true;
+	}
+	free(seen);
+	return KWHY_OK;
+}
+
+/* Which groups run from now on; returns their set. */
+static unsigned follow(struct tally *tally, const struct kwhy_stretch *stretch)
+{
+	const uint8_t *kind = tally->recording->activities.kind;
+	unsigned set = 0;
+
+	for (size_t i = 0; i < stretch->ended_count; i++)
+		tally->running[group_of_kind[kind[stretch->ended[i]]]]--;
+	for (size_t i = 0; i < stretch->started_count; i++)
+		tally->running[group_of_kind[kind[stretch->started[i]]]]++;
+	for (unsigned group = 0; group < GROUP_COUNT; group++)
+		set |= (tally->running[group] > 0) << group;
+	return set;
+}
+
+static enum kwhy_status add_gap(struct tally *tally, struct kwhy_host_wait *wait,
+	const struct kwhy_host_span *gap, uint32_t next, struct kwhy_error *error)
+{
+	struct kwhy_device_time *time = &tally->time;
+	int64_t part_ns[KWHY_HOST_STATE_COUNT];
+	enum kwhy_status status;
+
+	time->idle_gaps++;
+	if (!tally->recording->has_calls)
+		return KWHY_OK;
+	status = kwhy_host_wait_divide(wait, gap, next, part_ns, error);
+	if (status)
+		return status;
+	time->sync_ns += part_ns[KWHY_HOST_SYNC];
+	time->launch_ns += part_ns[KWHY_HOST_LAUNCH];
+	time->alloc_ns += part_ns[KWHY_HOST_ALLOC];
+	time->host_ns += part_ns[KWHY_HOST_ELSEWHERE];
+	time->sync_gaps += part_ns[KWHY_HOST_SYNC] > 0;
+	time->launch_gaps += part_ns[KWHY_HOST_LAUNCH] > 0;
+	time->alloc_gaps += part_ns[KWHY_HOST_ALLOC] > 0;
+	time->host_gaps += part_ns[KWHY_HOST_ELSEWHERE] > 0;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *wait,
+	const struct kwhy_stretch *stretch, uint32_t next, struct kwhy_error *error)
+{
+	int64_t length_ns = stretch->end_ns - stretch->start_ns;
+	struct kwhy_host_span gap = {stretch->start_ns, stretch->end_ns};
+	unsigned set = follow(tally, stretch);
+	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, stretch);
+
+	tally->set_ns[set] += length_ns;
+	tally->share_ns += (unsigned __int128)share * (uint64_t)length_ns;
+	if (stretch->row_count > tally->time.max_concurrency)
+		tally->time.max_concurrency = (uint32_t)stretch->row_count;
+	return stretch->row_count ? KWHY_OK : add_gap(tally, wait, &gap, next, error);
+}
+
+/* A gap ends where the first activity that has not yet started starts. */
+static enum kwhy_status walk(struct tally *tally, struct kwhy_host_wait *wait, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	struct kwhy_sweep sweep;
+	struct kwhy_stretch stretch;
+	int ended = 0;
+
+	kwhy_sweep_init(
+		&sweep, tally->recording, tally->device, KWHY_UNKNOWN_TIME, KWHY_UNKNOWN_TIME, NULL, 0);
+	tally->time.first_ns = sweep.now_ns;
+	tally->time.last_ns = sweep.limit_ns;
+	while (!status && (ended = kwhy_sweep_next(&sweep, &stretch, error)) == 0)
+		status = add_stretch(tally, wait, &stretch, (uint32_t)sweep.next, error);
+	kwhy_sweep_done(&sweep);
+	return ended < 0 ? error->status : status;
+}
+
+/* Time in which at least one of the groups in `any` runs and all of those in `all`. */
+static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
+{
+	int64_t sum_ns = 0;
+
+	for (unsigned set = 0; set < SET_COUNT; set++)
+		if ((set & any) && (set & all) == all)
+			sum_ns += tally->set_ns[set];
+	return sum_ns;
+}
+
+/* What a set counts as: work under compute is overlap; else collective, copy, memset in that order. */
+static int64_t *category_of_set(struct kwhy_device_time *time, unsigned set)
+{
+	if (set & 1u << COMPUTE)
+		return set & (1u << COLLECTIVE | 1u << COPY) ? &time->overlap_ns : &time->compute_ns;
+	if (set & 1u << COLLECTIVE)
+		return &time->collective_ns;
+	if (set & 1u << COPY)
+		return &time->copy_ns;
+	return set & 1u << MEMSET ? &time->memset_ns : &time->idle_ns;
+}
+
+static void derive_unions(struct tally *tally)
+{
+	const unsigned kernels = 1u << COMPUTE | 1u << COLLECTIVE;
+	struct kwhy_device_time *time = &tally->time;
+
+	for (unsigned set = 0; set < SET_COUNT; set++)
+		*category_of_set(time, set) += tally->set_ns[set];
+	time->span_ns = time->last_ns - time->first_ns;
+	time->busy_ns = time->span_ns - time->idle_ns;
+	time->kernel_union_ns = sets_ns(tally, kernels, 0);
+	time->collective_union_ns = sets_ns(tally, 1u << COLLECTIVE, 0);
+	time->collective_overlap_ns = sets_ns(tally, kernels, kernels);
+	time->collective_exposed_ns = time->collective_union_ns - time->collective_overlap_ns;
+	time->copy_union_ns = sets_ns(tally, 1u << COPY, 0);
+	time->memset_union_ns = sets_ns(tally, 1u << MEMSET, 0);
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
+
+static void derive_ratios(struct tally *tally)
+{
+	struct kwhy_device_time *time = &tally->time;
+	double total_ns = (double)time->kernel_total_ns + (double)time->copy_total_ns +
+		(double)time->memset_total_ns;
+	double share_ns = (double)tally->share_ns / (double)KWHY_RESIDENT_FULL;
+	bool grids_known = time->kernel_total_ns == 0 || tally->known_grid_ns > 0;
+
+	time->mean_concurrency = ratio(total_ns, (double)time->busy_ns);
+	time->busy_ratio = ratio((double)time->busy_ns, (double)time->span_ns);
+	time->sm_weighted_ratio = grids_known ? ratio(share_ns, (double)time->span_ns) : NAN;
+	time->sm_weighted_known_ratio = ratio((double)tally->known_grid_ns, (double)time->kernel_total_ns);
+	time->roofline_ratio = NAN;
+}
+
+static void forget_host(struct kwhy_device_time *time)
+{
+	time->sync_ns = time->launch_ns = time->alloc_ns = time->host_ns = KWHY_UNKNOWN_NS;
+}
+
+enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
+	struct tally tally = {.recording = recording, .device = device};
+	struct kwhy_host_wait wait = {0};
+	enum kwhy_status status = count_streams(&tally, error);
+
+	if (!status && recording->has_calls)
+		status = kwhy_host_wait_init(&wait, recording, device, error);
+	if (!status)
+		status = walk(&tally, &wait, error);
+	kwhy_host_wait_done(&wait);
+	if (status)
+		return status;
+	add_rows(&tally);
+	derive_unions(&tally);
+	derive_ratios(&tally);
+	if (!recording->has_calls)
+		forget_host(&tally.time);
+	ledger->devices[device].time = tally.time;
+	return kwhy_ledger_time_copies(ledger, recording, device, error);
+}
