@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
-#define CELLS_MOST 240000
-#define READINGS_LEAST 2000
+#define CELLS_MOST 60000
+#define READINGS_LEAST 1000
 #define CELLS_OF_ALL_DRAWS 30000
 #define DRAWS_MOST 1500
 #define DRAWS_LEAST 400
