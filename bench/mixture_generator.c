@@ -13,6 +13,8 @@
 #define WARM_UP_NS 30e6
 /* Meters run that long before and after the work, as in the measurements the mixtures imitate. */
 #define METERED_EDGE_NS 1e9
+/* Hot silicon leaks more; it follows the power with this time constant. */
+#define HEAT_NS 1e9
 /* Temperature moves the power in steps of at most this. */
 #define DRIFT_STEP_NS 50e6
 #define NO_WORK SIZE_MAX
@@ -83,6 +85,7 @@ void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_
 	builder->sm_count = small ? 108 : 132;
 	mixture->idle_w = small ? kwhy_mixture_random_range(random, 45, 90)
 				: kwhy_mixture_random_range(random, 110, 130);
+	mixture->leak_ratio = kwhy_mixture_random_range(random, 0.005, 0.02);
 	mixture->gain = kwhy_mixture_random_normal(random, 1, 0.025);
 	mixture->time_constant_s = fmax(5e-3, kwhy_mixture_random_normal(random, 14.5e-3, 1.5e-3));
 	mixture->delay_s = fmax(0, kwhy_mixture_random_normal(random, 3.5e-3, 1e-3));
@@ -141,6 +144,7 @@ struct cutter {
 	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* work that runs or comes next; work_count: none */
 	double now_ns, end_ns;
 	double drift, drift_per_root_ns;
+	double heat_w; /* power above idle of the last second */
 };
 
 static size_t next_of_stream(const struct kwhy_mixture *mixture, uint32_t stream, size_t from)
@@ -154,7 +158,8 @@ static void add_stretch(struct cutter *cutter, struct kwhy_mixture_stretch stret
 {
 	struct kwhy_mixture_builder *builder = cutter->builder;
 	struct kwhy_mixture *mixture = builder->mixture;
-	double step = cutter->drift_per_root_ns * sqrt(stretch.end_ns - stretch.start_ns);
+	double length_ns = stretch.end_ns - stretch.start_ns, above_w;
+	double step = cutter->drift_per_root_ns * sqrt(length_ns);
 
 	if (!builder->status)
 		builder->status = kwhy_column_reserve((void **)&mixture->stretches,
@@ -163,9 +168,11 @@ static void add_stretch(struct cutter *cutter, struct kwhy_mixture_stretch stret
 	if (builder->status)
 		return;
 	cutter->drift = kwhy_mixture_random_normal(&builder->random, cutter->drift, step);
-	stretch.idle_w = mixture->idle_w * cutter->drift;
+	stretch.idle_w = mixture->idle_w * cutter->drift + mixture->leak_ratio * cutter->heat_w;
+	above_w = stretch.idle_w - mixture->idle_w;
 	for (uint32_t s = 0; s < KWHY_MIXTURE_STREAMS_MAX; s++)
-		stretch.net_w[s] *= cutter->drift;
+		above_w += stretch.net_w[s] *= cutter->drift;
+	cutter->heat_w += (above_w - cutter->heat_w) * -expm1(-length_ns / HEAT_NS);
 	mixture->stretches[mixture->stretch_count++] = stretch;
 }
 
@@ -233,6 +240,29 @@ void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder)
 	cut(&cutter);
 }
 
+static double work_w(const struct kwhy_mixture *mixture, const struct kwhy_mixture_stretch *stretch,
+	uint32_t stream, bool alone)
+{
+	const struct kwhy_mixture_work *work = &mixture->works[stretch->work[stream]];
+
+	return alone ? mixture->kinds[work->kind].net_w * (1 + mixture->leak_ratio) : stretch->net_w[stream];
+}
+
+/* What a stretch draws in length_ns, to those that run or to idle. */
+static void add_stretch_truth(const struct kwhy_mixture *mixture, const struct kwhy_mixture_stretch *stretch,
+	double length_ns, double *idle_nj, struct kwhy_mixture_truth *truth)
+{
+	int running = (stretch->work[0] != NO_WORK) + (stretch->work[1] != NO_WORK);
+	double idle_w = truth->alone ? mixture->idle_w : stretch->idle_w;
+
+	if (!running)
+		*idle_nj += idle_w * length_ns;
+	for (uint32_t s = 0; s < KWHY_MIXTURE_STREAMS_MAX; s++)
+		if (stretch->work[s] != NO_WORK)
+			truth->row_nj[mixture->works[stretch->work[s]].row] +=
+				(idle_w / running + work_w(mixture, stretch, s, truth->alone)) * length_ns;
+}
+
 void kwhy_mixture_truth_sum(const struct kwhy_mixture *mixture, int64_t start_ns, int64_t end_ns,
 	struct kwhy_mixture_truth *truth)
 {
@@ -247,17 +277,11 @@ void kwhy_mixture_truth_sum(const struct kwhy_mixture *mixture, int64_t start_ns
 	for (size_t i = 0; i < mixture->stretch_count; i++) {
 		const struct kwhy_mixture_stretch *stretch = &mixture->stretches[i];
 		double length_ns = fmin(stretch->end_ns, to_ns) - fmax(stretch->start_ns, from_ns);
-		int running = (stretch->work[0] != NO_WORK) + (stretch->work[1] != NO_WORK);
 		bool inside = stretch->start_ns >= 0 && stretch->start_ns < last_ns;
 
-		if (length_ns <= 0)
-			continue;
-		if (!running)
-			*(inside ? &truth->idle_nj : &truth->outside_nj) += stretch->idle_w * length_ns;
-		for (uint32_t s = 0; s < KWHY_MIXTURE_STREAMS_MAX; s++)
-			if (stretch->work[s] != NO_WORK)
-				truth->row_nj[mixture->works[stretch->work[s]].row] +=
-					(stretch->idle_w / running + stretch->net_w[s]) * length_ns;
+		if (length_ns > 0)
+			add_stretch_truth(mixture, stretch, length_ns,
+				inside ? &truth->idle_nj : &truth->outside_nj, truth);
 	}
 }
 

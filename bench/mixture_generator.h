@@ -16,9 +16,9 @@
  * would have told. The same schedule and seed give the same mixture. Nothing here uses the ledger.
  *
  * Truth: while nothing runs the device draws its idle level; each activity adds its own power. All drift
- * together by 0.5-1.5 % with temperature; each activity varies by 0.5 % and runs up to 3 % cooler at the
- * start of a run of its kind. Powers, spreads and faults are those of an H200 (docs/accuracy.md); one
- * seed in four is a smaller card.
+ * together by 0.5-1.5 %; what was drawn in the last second leaks 0.5-2 % of it on top, whatever runs; each
+ * activity varies by 0.5 % and runs up to 3 % cooler at the start of a run of its kind. Powers, spreads and
+ * faults are those of an H200 (docs/accuracy.md); one seed in four is a smaller card.
  */
 enum kwhy_mixture_schedule {
 	KWHY_MIXTURE_BURST,	/* runs of one kind, 0.2-70 ms, and idle */
@@ -70,7 +70,8 @@ struct kwhy_mixture {
 	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
 	uint32_t kind_count, stream_count;
 	int64_t origin_ns;   /* recording time of true time 0 */
-	double idle_w, gain; /* true level, metered over true */
+	double idle_w, gain; /* true level cold, metered over true */
+	double leak_ratio;   /* further watts for each watt above idle of the last second */
 	double time_constant_s, delay_s;
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
@@ -93,9 +94,11 @@ void kwhy_mixture_done(struct kwhy_mixture *mixture);
 /*
  * True energy in [start_ns, end_ns) of recording time, nanojoules: of each activity row (row_nj,
  * [rows of the recording], with an equal part of the idle level while several run), and of idle time between
- * the first and last activity, and outside of them.
+ * the first and last activity, and outside of them. `alone`: not what was drawn but what each kind draws
+ * alone and warm, as one measures it who has no other truth.
  */
 struct kwhy_mixture_truth {
+	bool alone;
 	double *row_nj; /* owned by the caller */
 	double idle_nj, outside_nj;
 };

@@ -8,6 +8,7 @@
 /* One figure of every seed. */
 enum figure {
 	FIGURE_WRONG,
+	FIGURE_WRONG_ALONE,
 	FIGURE_EXPECTED,
 	FIGURE_WRONG_OVER_EXPECTED,
 	FIGURE_HALF_WIDTH,
@@ -23,7 +24,7 @@ struct tally {
 	double *figures[FIGURE_COUNT]; /* [seeds] */
 	size_t seed_count;
 	size_t rows, covered, basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
-	size_t groups, groups_covered;
+	size_t groups, groups_covered, alone_covered;
 };
 
 static void tally_done(struct tally *tally)
@@ -45,11 +46,13 @@ static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct k
 	return KWHY_OK;
 }
 
-static void tally_add(
-	struct tally *tally, const struct kwhy_mixture_score *score, const struct mixtures_books *books)
+/* `alone`: the score against powers measured alone. */
+static void tally_add(struct tally *tally, const struct kwhy_mixture_score *score,
+	const struct kwhy_mixture_score *alone, const struct mixtures_books *books)
 {
 	const double figures[FIGURE_COUNT] = {
 		[FIGURE_WRONG] = score->wrong_ratio,
+		[FIGURE_WRONG_ALONE] = alone->wrong_ratio,
 		[FIGURE_EXPECTED] = score->expected_ratio,
 		[FIGURE_WRONG_OVER_EXPECTED] = score->wrong_ratio / score->expected_ratio,
 		[FIGURE_HALF_WIDTH] = score->half_width_ratio,
@@ -64,6 +67,7 @@ static void tally_add(
 	tally->seed_count++;
 	tally->rows += score->row_count;
 	tally->covered += score->covered_count;
+	tally->alone_covered += alone->covered_count;
 	tally->groups += score->group_count;
 	tally->groups_covered += score->group_covered;
 	for (int b = 0; b < KWHY_BASIS_COUNT; b++) {
@@ -72,48 +76,60 @@ static void tally_add(
 	}
 }
 
-static void write_rows(FILE *csv, const struct kwhy_mixture_score *score, const struct kwhy_ledger *ledger,
+/* Both scores have the same rows in the same order. */
+static void write_rows(FILE *csv, const struct kwhy_mixture_score *score,
+	const struct kwhy_mixture_score *alone, const struct kwhy_ledger *ledger,
 	const struct kwhy_mixture_options *options)
 {
 	for (size_t i = 0; csv && i < score->row_count; i++) {
 		const struct kwhy_mixture_row *row = &score->rows[i];
 		const struct kwhy_account *account = row->account;
 
-		fprintf(csv, "%s,%llu,%s,%s,%s,%d,%lld,%.0f,%lld,%lld,%lld,%lld,%.6f,%.6f\n",
+		fprintf(csv, "%s,%llu,%s,%s,%s,%d,%lld,%.0f,%.0f,%lld,%lld,%lld,%lld,%.6f,%.6f\n",
 			kwhy_mixture_schedule_name(options->schedule), (unsigned long long)options->seed,
 			account->name, kwhy_category_name(account->category), kwhy_basis_name(account->basis),
 			account->group == KWHY_NONE ? -1 : (int)account->group, (long long)account->time_ns,
-			row->truth_nj, (long long)account->gross_nj, (long long)account->low_nj,
-			(long long)account->high_nj, (long long)ledger->devices[0].energy.measured_nj,
-			score->wrong_ratio, score->expected_ratio);
+			row->truth_nj, alone->rows[i].truth_nj, (long long)account->gross_nj,
+			(long long)account->low_nj, (long long)account->high_nj,
+			(long long)ledger->devices[0].energy.measured_nj, score->wrong_ratio,
+			score->expected_ratio);
 	}
+}
+
+static enum kwhy_status score_against(struct kwhy_mixture_score *score, const struct kwhy_mixture *mixture,
+	const struct kwhy_ledger *ledger, bool alone, struct kwhy_error *error)
+{
+	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
+	struct kwhy_mixture_truth truth = {.alone = alone};
+	enum kwhy_status status;
+
+	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
+	if (!truth.row_nj)
+		return kwhy_fail_memory(error, "the truth");
+	kwhy_mixture_truth_sum(mixture, energy->start_ns, energy->end_ns, &truth);
+	status = kwhy_mixture_score_init(score, mixture->recording, ledger, &truth, error);
+	free(truth.row_nj);
+	return status;
 }
 
 static enum kwhy_status judge_books(struct tally *tally, const struct kwhy_mixture *mixture,
 	const struct kwhy_mixture_options *options, FILE *csv, struct kwhy_error *error)
 {
-	struct kwhy_mixture_truth truth = {0};
-	struct kwhy_mixture_score score;
+	struct kwhy_mixture_score score = {0}, alone = {0};
 	struct mixtures_books books;
 	enum kwhy_status status = mixtures_keep_books(&books, mixture->recording, &mixture->profile, error);
-	const struct kwhy_device_energy *energy;
 
 	if (status)
 		return status;
-	energy = &books.ledger->devices[0].energy;
-	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
-	if (truth.row_nj) {
-		kwhy_mixture_truth_sum(mixture, energy->start_ns, energy->end_ns, &truth);
-		status = kwhy_mixture_score_init(&score, mixture->recording, books.ledger, &truth, error);
-	} else {
-		status = kwhy_fail_memory(error, "the truth");
-	}
+	status = score_against(&score, mixture, books.ledger, false, error);
+	if (!status)
+		status = score_against(&alone, mixture, books.ledger, true, error);
 	if (!status) {
-		tally_add(tally, &score, &books);
-		write_rows(csv, &score, books.ledger, options);
-		kwhy_mixture_score_done(&score);
+		tally_add(tally, &score, &alone, &books);
+		write_rows(csv, &score, &alone, books.ledger, options);
 	}
-	free(truth.row_nj);
+	kwhy_mixture_score_done(&score);
+	kwhy_mixture_score_done(&alone);
 	kwhy_ledger_free(books.ledger);
 	return status;
 }
@@ -176,10 +192,11 @@ static void print_head(void)
 {
 	printf("| schedule | wrong share, %%: median | 90th | worst | expected | actual/expected | covered, "
 	       "%% "
-	       "(rows) | data | prior | joint | groups | of energy | half-width, %% | by energy | counter "
+	       "(rows) | data | prior | joint | groups | of energy | alone: wrong | covered | half-width, %% "
+	       "| by energy | counter "
 	       "rms, %% "
 	       "| s a ledger |\n"
-	       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+	       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
 
 static void print_line(const char *name, struct tally *tally)
@@ -196,6 +213,8 @@ static void print_line(const char *name, struct tally *tally)
 	print_share(tally->basis_covered[KWHY_BASIS_JOINT], tally->basis_count[KWHY_BASIS_JOINT]);
 	print_share(tally->groups_covered, tally->groups);
 	printf(" %.1f |", 100 * mean(tally, FIGURE_COVERED_ENERGY));
+	printf(" %.2f |", 100 * quantile(tally, FIGURE_WRONG_ALONE, 0.5));
+	print_share(tally->alone_covered, tally->rows);
 	printf(" %.1f |", 100 * mean(tally, FIGURE_HALF_WIDTH));
 	printf(" %.1f |", 100 * mean(tally, FIGURE_WEIGHTED_HALF));
 	printf(" %.1f |", 100 * quantile(tally, FIGURE_COUNTER_CHECK, 0.5));
@@ -230,7 +249,8 @@ static enum kwhy_status open_csv(const char *path, FILE **out, struct kwhy_error
 		return kwhy_fail(error, KWHY_E_IO, "cannot write %s: %m", path);
 	if (*out)
 		fprintf(*out,
-			"schedule,seed,account,category,basis,group,time_ns,truth_nj,gross_nj,low_nj,high_nj,"
+			"schedule,seed,account,category,basis,group,time_ns,truth_nj,alone_nj,gross_nj,low_"
+			"nj,high_nj,"
 			"measured_nj,wrong_ratio,expected_ratio\n");
 	return KWHY_OK;
 }
