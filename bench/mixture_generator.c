@@ -89,6 +89,7 @@ void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_
 	mixture->gain = kwhy_mixture_random_normal(random, 1, 0.025);
 	mixture->time_constant_s = fmax(5e-3, kwhy_mixture_random_normal(random, 14.5e-3, 1.5e-3));
 	mixture->delay_s = fmax(0, kwhy_mixture_random_normal(random, 3.5e-3, 1e-3));
+	mixture->look_period_s = kwhy_mixture_random_range(random, 0.3e-3, 0.7e-3);
 	forget_profile(profile);
 	profile->sm_count = (uint32_t)builder->sm_count;
 	profile->limit_w = small ? 350 : 700;

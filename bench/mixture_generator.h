@@ -72,7 +72,7 @@ struct kwhy_mixture {
 	int64_t origin_ns;   /* recording time of true time 0 */
 	double idle_w, gain; /* true level cold, metered over true */
 	double leak_ratio;   /* further watts for each watt above idle of the last second */
-	double time_constant_s, delay_s;
+	double time_constant_s, delay_s, look_period_s; /* of the meter */
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
 	struct kwhy_mixture_stretch *stretches; /* gapless, metered lead and tail included */

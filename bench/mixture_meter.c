@@ -13,11 +13,16 @@
 
 #define COPY_RATE_BYTES_PER_NS 55 /* pinned, PCIe 5 x16 */
 
-/* The low-pass of the meter at a time, and its integral: exact for stretches of constant power. */
+/*
+ * The meter looks at the power at even instants, holds it in between and low-passes that; the response
+ * to what it holds is exact, as is its integral. Its ticks scatter by 4 % over 0.1-0.3 ms kernels for
+ * this reason: they would by 0.7 % if it saw the power all the time.
+ */
 struct filter {
 	const struct kwhy_mixture *mixture;
-	size_t stretch;
-	double now_ns, power_w, energy_nj;
+	size_t stretch;		/* of the look at look_ns */
+	double look_ns, now_ns; /* look_ns <= now_ns < look_ns + period */
+	double power_w, energy_nj;
 };
 
 static double stretch_power_w(const struct kwhy_mixture_stretch *stretch)
@@ -33,28 +38,38 @@ static struct filter filter_at_start(const struct kwhy_mixture *mixture)
 {
 	return (struct filter){
 		.mixture = mixture,
+		.look_ns = mixture->stretches[0].start_ns,
 		.now_ns = mixture->stretches[0].start_ns,
 		.power_w = stretch_power_w(&mixture->stretches[0]),
 	};
 }
 
+/* To a time at which the meter still holds what it saw at look_ns. */
+static void filter_hold(struct filter *filter, double to_ns)
+{
+	const struct kwhy_mixture *mixture = filter->mixture;
+	double constant_ns = mixture->time_constant_s * 1e9, length_ns = to_ns - filter->now_ns;
+	double power_w = stretch_power_w(&mixture->stretches[filter->stretch]);
+	double passed = -expm1(-length_ns / constant_ns);
+
+	filter->energy_nj += power_w * length_ns + (filter->power_w - power_w) * constant_ns * passed;
+	filter->power_w += (power_w - filter->power_w) * passed;
+	filter->now_ns = to_ns;
+}
+
 static void filter_advance(struct filter *filter, double to_ns)
 {
 	const struct kwhy_mixture *mixture = filter->mixture;
-	double constant_ns = mixture->time_constant_s * 1e9;
+	double period_ns = mixture->look_period_s * 1e9;
 
-	while (filter->now_ns < to_ns && filter->stretch < mixture->stretch_count) {
-		const struct kwhy_mixture_stretch *stretch = &mixture->stretches[filter->stretch];
-		double end_ns = fmin(stretch->end_ns, to_ns), length_ns = end_ns - filter->now_ns;
-		double power_w = stretch_power_w(stretch);
-		double passed = -expm1(-length_ns / constant_ns);
-
-		filter->energy_nj += power_w * length_ns + (filter->power_w - power_w) * constant_ns * passed;
-		filter->power_w += (power_w - filter->power_w) * passed;
-		filter->now_ns = end_ns;
-		if (end_ns >= stretch->end_ns)
+	while (filter->look_ns + period_ns <= to_ns) {
+		filter_hold(filter, filter->look_ns + period_ns);
+		filter->look_ns += period_ns;
+		while (filter->stretch + 1 < mixture->stretch_count &&
+			mixture->stretches[filter->stretch].end_ns <= filter->look_ns)
 			filter->stretch++;
 	}
+	filter_hold(filter, to_ns);
 }
 
 static void add_reading(
