@@ -80,8 +80,7 @@ static enum kwhy_status find_source(const struct reader *reader, struct source *
 	}
 	return kwhy_csv_fail(reader->csv, COLUMN_SOURCE, error,
 		"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, nvml.instant_mw, "
-		"rapl.package-N_uj, "
-		"rapl.dram-N_uj or meter_mw");
+		"rocm.energy_uj, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw or meter_mw");
 }
 
 /* The devices of the recording with that number: none, one, or several of several ranks. */
@@ -114,11 +113,6 @@ static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32
 	return KWHY_OK;
 }
 
-static bool is_of_host(enum kwhy_meter meter)
-{
-	return meter == KWHY_METER_RAPL_PACKAGE || meter == KWHY_METER_RAPL_DRAM;
-}
-
 /* The device of a row; KWHY_NONE: the host. */
 static enum kwhy_status read_device(struct reader *reader, const struct source *source, uint32_t *out_device,
 	bool *out_absent, struct kwhy_error *error)
@@ -131,7 +125,7 @@ static enum kwhy_status read_device(struct reader *reader, const struct source *
 	*out_device = KWHY_NONE;
 	*out_absent = false;
 	status = kwhy_csv_integer(reader->csv, COLUMN_DEVICE, indexes, &known, &index, error);
-	if (status || is_of_host(source->meter) || (!known && source->meter == KWHY_METER_WALL))
+	if (status || kwhy_meter_is_of_host(source->meter) || (!known && source->meter == KWHY_METER_WALL))
 		return status;
 	if (!known)
 		return kwhy_csv_fail(reader->csv, COLUMN_DEVICE, error,

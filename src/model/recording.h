@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/names.h"
 #include "base/status.h"
+#include "model/meter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -198,26 +199,11 @@ struct kwhy_memory_point {
 	uint64_t reserved_bytes;  /* taken from the driver, in use or not; KWHY_UNKNOWN_BYTES: unknown */
 };
 
-enum kwhy_meter {
-	KWHY_METER_NVML_ENERGY,	 /* cumulative mJ, ticks every 100 ms */
-	KWHY_METER_NVML_SAMPLE,	 /* mW, the 20 ms ring, low-pass */
-	KWHY_METER_NVML_AVERAGE, /* mW, trailing 1 s mean */
-	KWHY_METER_NVML_INSTANT, /* mW, every fifth sample of the ring */
-	KWHY_METER_RAPL_PACKAGE, /* cumulative uJ */
-	KWHY_METER_RAPL_DRAM,	 /* cumulative uJ */
-	KWHY_METER_WALL,	 /* mW, a meter of the user's */
-	KWHY_METER_COUNT
-};
-
-const char *kwhy_meter_name(enum kwhy_meter meter); /* as in power CSV, "N" for the domain of RAPL */
-bool kwhy_meter_is_counter(enum kwhy_meter meter);
-int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules a count; 0 for power meters */
-
 /* Readings of one meter; times strictly increasing after finish. Counters: wraps are not yet undone. */
 struct kwhy_power_series {
 	uint32_t meter;	 /* enum kwhy_meter */
 	uint32_t device; /* index into devices; KWHY_NONE: the host's */
-	uint32_t domain; /* RAPL package number */
+	uint32_t domain; /* number of the package or sensor; 0 where there is one alone */
 	size_t count, capacity, value_capacity;
 	int64_t *time_ns;
 	int64_t *value;

@@ -2,6 +2,9 @@
 #include "model/ledger.h"
 #include "model/recording.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* The words of the nouns' enumerations, as they stand in report.json and CSV. */
 
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind)
@@ -41,12 +44,28 @@ const char *kwhy_meter_name(enum kwhy_meter meter)
 		[KWHY_METER_NVML_SAMPLE] = "nvml.sample_mw",
 		[KWHY_METER_NVML_AVERAGE] = "nvml.average_mw",
 		[KWHY_METER_NVML_INSTANT] = "nvml.instant_mw",
+		[KWHY_METER_NVML_MEMORY_AVERAGE] = "nvml.memory_average_mw",
+		[KWHY_METER_ROCM_ENERGY] = "rocm.energy_uj",
+		[KWHY_METER_ROCM_POWER] = "rocm.power_mw",
 		[KWHY_METER_RAPL_PACKAGE] = "rapl.package-N_uj",
 		[KWHY_METER_RAPL_DRAM] = "rapl.dram-N_uj",
+		[KWHY_METER_HWMON_ENERGY] = "hwmon.energy-N_uj",
+		[KWHY_METER_HWMON_POWER] = "hwmon.power-N_mw",
 		[KWHY_METER_WALL] = "meter_mw",
 	};
 
 	return names[meter];
+}
+
+const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter meter, uint32_t domain)
+{
+	const char *name = kwhy_meter_name(meter), *mark = strstr(name, "-N_");
+
+	if (mark)
+		snprintf(out, KWHY_METER_NAME_BYTES, "%.*s-%u%s", (int)(mark - name), name, domain, mark + 2);
+	else
+		snprintf(out, KWHY_METER_NAME_BYTES, "%s", name);
+	return out;
 }
 
 bool kwhy_meter_is_counter(enum kwhy_meter meter)
@@ -59,12 +78,39 @@ int64_t kwhy_meter_unit_nj(enum kwhy_meter meter)
 	switch (meter) {
 	case KWHY_METER_NVML_ENERGY:
 		return 1000000;
+	case KWHY_METER_ROCM_ENERGY:
 	case KWHY_METER_RAPL_PACKAGE:
 	case KWHY_METER_RAPL_DRAM:
+	case KWHY_METER_HWMON_ENERGY:
 		return 1000;
 	default:
 		return 0;
 	}
+}
+
+bool kwhy_meter_is_of_host(enum kwhy_meter meter)
+{
+	return meter >= KWHY_METER_RAPL_PACKAGE && meter <= KWHY_METER_HWMON_POWER;
+}
+
+const char *kwhy_gauge_name(enum kwhy_gauge gauge)
+{
+	static const char *const names[KWHY_GAUGE_COUNT] = {
+#define X(name, text) [KWHY_GAUGE_##name] = text,
+		KWHY_GAUGES(X)
+#undef X
+	};
+
+	return names[gauge];
+}
+
+const char *kwhy_throttle_name(unsigned bit)
+{
+	static const char *const names[KWHY_THROTTLE_COUNT] = {"idle", "application_clocks", "power_cap",
+		"hardware", "hardware_thermal", "hardware_power_brake", "software_thermal", "sync_boost",
+		"display_clocks"};
+
+	return names[bit];
 }
 
 const char *kwhy_category_name(enum kwhy_category category)

@@ -31,21 +31,15 @@ static bool is_host_counter(const struct kwhy_power_series *series)
 	return series->device == KWHY_NONE && series->count > 1 && kwhy_meter_is_counter(series->meter);
 }
 
-/* "rapl.package-0_uj" */
-static const char *source_name(struct kwhy_ledger *ledger, const struct kwhy_power_series *series)
-{
-	const char *part = series->meter == KWHY_METER_RAPL_DRAM ? "dram" : "package";
-
-	return kwhy_arena_printf(&ledger->arena, "rapl.%s-%u_uj", part, series->domain);
-}
-
 static enum kwhy_status add_host(
 	struct kwhy_ledger *ledger, const struct kwhy_power_series *series, struct kwhy_error *error)
 {
 	struct kwhy_host_energy *host = &ledger->hosts[ledger->host_count];
 	struct rise rise = rise_of(series);
+	char source[KWHY_METER_NAME_BYTES];
 
-	host->source = source_name(ledger, series);
+	host->source = kwhy_arena_copy(
+		&ledger->arena, kwhy_meter_source(source, series->meter, series->domain));
 	if (!host->source)
 		return kwhy_fail_memory(error, "energy of the host");
 	host->start_ns = series->time_ns[0];
