@@ -18,7 +18,7 @@ static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 	[COLUMN_VALUE] = {"value", true},
 };
 
-enum { DEVICE_NUMBERS = 1024, DOMAIN_NONE = 0 };
+enum { DEVICE_NUMBERS = 1024 };
 
 /* 10^15 mJ or uJ are years of any machine; a power above 10^9 mW is of no machine that has a GPU in it. */
 static const struct kwhy_csv_range counter_range = {0, INT64_C(1000000000000000000)};
@@ -44,40 +44,12 @@ struct source {
 	uint32_t domain;
 };
 
-static bool span_is(struct kwhy_csv_span span, const char *text)
-{
-	return strlen(text) == span.length && !memcmp(span.bytes, text, span.length);
-}
-
-/* "rapl.package-N_uj": the meter's name with a number for its N. */
-static bool match_domain(struct kwhy_csv_span text, const char *name, uint32_t *out_domain)
-{
-	const char *mark = strstr(name, "-N_");
-	size_t front = mark ? (size_t)(mark + 1 - name) : 0, at = front;
-	uint32_t domain = 0;
-
-	if (!mark || text.length <= front || memcmp(text.bytes, name, front) != 0)
-		return false;
-	for (; at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9' && domain < 10000; at++)
-		domain = domain * 10 + (uint32_t)(text.bytes[at] - '0');
-	*out_domain = domain;
-	return at > front &&
-		span_is((struct kwhy_csv_span){text.bytes + at, text.length - at}, name + front + 1);
-}
-
 static enum kwhy_status find_source(const struct reader *reader, struct source *out, struct kwhy_error *error)
 {
 	struct kwhy_csv_span text = kwhy_csv_field(reader->csv, COLUMN_SOURCE);
 
-	for (int meter = 0; meter < KWHY_METER_COUNT; meter++) {
-		const char *name = kwhy_meter_name((enum kwhy_meter)meter);
-		struct source source = {.meter = (enum kwhy_meter)meter, .domain = DOMAIN_NONE};
-
-		if (span_is(text, name) ? !strstr(name, "-N_") : match_domain(text, name, &source.domain)) {
-			*out = source;
-			return KWHY_OK;
-		}
-	}
+	if (kwhy_meter_find(text.bytes, text.length, &out->meter, &out->domain))
+		return KWHY_OK;
 	return kwhy_csv_fail(reader->csv, COLUMN_SOURCE, error,
 		"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, nvml.instant_mw, "
 		"rocm.energy_uj, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw or meter_mw");

@@ -3,6 +3,7 @@
 #define KWHY_MODEL_METER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What can be read of energy and power. Counters are cumulative and may wrap; powers are milliwatts. */
@@ -27,6 +28,8 @@ const char *kwhy_meter_name(enum kwhy_meter meter); /* as in power CSV, "N" for 
 /* The same with its domain: "rapl.package-0_uj". Returns `out`. */
 #define KWHY_METER_NAME_BYTES 48
 const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter meter, uint32_t domain);
+/* Which meter, and which domain of it, power CSV means by that text; false: none. */
+bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
 bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* has no device: CPU packages, boards */
 int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules a count; 0 for power meters */

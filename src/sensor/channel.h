@@ -6,6 +6,7 @@
 #include "base/status.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +23,8 @@ struct kwhy_channel_slot {
 };
 
 /*
- * The last `capacity` readings (a power of two). `written` counts all there ever were: a reader keeps its own
- * count of those it took, and what it missed is lost to it and counted.
+ * The last `capacity` - 1 readings (capacity: a power of two, at least 2). `written` counts all there ever
+ * were: a reader keeps its own count of those it took, and what it missed is lost to it and counted.
  */
 struct kwhy_channel {
 	_Atomic uint64_t written;
@@ -48,6 +49,6 @@ size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel
 	struct kwhy_reading *out, size_t room);
 
 /* The newest reading; false: none yet. */
-int kwhy_channel_last(const struct kwhy_channel *channel, struct kwhy_reading *out);
+bool kwhy_channel_last(const struct kwhy_channel *channel, struct kwhy_reading *out);
 
 #endif

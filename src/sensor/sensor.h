@@ -3,6 +3,7 @@
 #define KWHY_SENSOR_SENSOR_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "model/meter.h"
 #include "sensor/channel.h"
@@ -71,14 +72,15 @@ struct kwhy_sensor_request {
 	size_t meter_file_count;
 	const char *replay_path; /* power CSV played back in real time instead of any meter; NULL: none */
 	size_t history_s;	 /* how long each channel remembers; 0: 60 s */
+	const struct kwhy_clock *clock; /* for tests; NULL: this machine's */
 };
 
 struct kwhy_sensors;
 
 /*
  * What a task does when it is due: read, push into channels, never allocate, never block longer than the
- * vendor's call does. Gives the time it wants to be called next; 0: at its period. Called by the sampler's
- * thread alone.
+ * vendor's call does. Gives the time it wants to be called next; 0: at its period; INT64_MAX: never. It may
+ * be called earlier than it asked for. Called by the sampler's thread alone.
  */
 typedef int64_t kwhy_sensor_read(void *state, uint32_t task_argument, int64_t now_mono_ns);
 
@@ -105,6 +107,7 @@ struct kwhy_sensors {
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
 	void *states[8]; /* of the back ends, in the order of their table */
+	const struct kwhy_clock *clock;
 };
 
 struct kwhy_sensor_backend {
@@ -125,7 +128,9 @@ struct kwhy_sensor_backend {
 extern const struct kwhy_sensor_backend kwhy_sensor_nvml, kwhy_sensor_rocm, kwhy_sensor_rapl,
 	kwhy_sensor_hwmon, kwhy_sensor_meter_file, kwhy_sensor_replay;
 
-/* Opens all back ends of the table that the request allows. No meter at all is KWHY_OK: look at source_count.
+/*
+ * Opens all back ends of the table that the request allows. No meter at all is KWHY_OK: look at source_count.
+ * KWHY_E_USAGE: the list of devices is none, or names one that is not there.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_open(
 	const struct kwhy_sensor_request *request, struct kwhy_sensors **out, struct kwhy_error *error);
@@ -140,7 +145,13 @@ const struct kwhy_source_channel *kwhy_sensors_find_gauge(
 size_t kwhy_sensors_processes(
 	struct kwhy_sensors *sensors, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 
-/* For back ends, while opening. Strings are copied. */
+/* Unix against monotonic, now; for back ends whose readings carry Unix times. Any thread. */
+struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors);
+
+/* For back ends, while opening. Whether the request's list of devices names this number. */
+bool kwhy_sensors_wants_device(const struct kwhy_sensor_request *request, int32_t index);
+
+/* Strings are copied. */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_device(struct kwhy_sensors *sensors,
 	const struct kwhy_sensor_device *device, uint32_t *out_index, struct kwhy_error *error);
 /* `updates_per_s` and the request's history size the channel. */

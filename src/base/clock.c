@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+
+#include <time.h>
+
+enum { SANDWICHES = 5, NS_PER_S = 1000000000 };
+
+static int64_t read_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t kwhy_clock_mono_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t kwhy_clock_unix_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+int64_t kwhy_clock_thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+struct kwhy_clock_relation kwhy_clock_relate(void)
+{
+	struct kwhy_clock_relation best = {.spread_ns = INT64_MAX};
+
+	for (int i = 0; i < SANDWICHES; i++) {
+		int64_t before = kwhy_clock_mono_ns(), unix_ns = kwhy_clock_unix_ns();
+		int64_t spread = kwhy_clock_mono_ns() - before, middle = before + spread / 2;
+
+		if (spread < best.spread_ns)
+			best = (struct kwhy_clock_relation){middle, unix_ns - middle, spread};
+	}
+	return best;
+}
+
+int64_t kwhy_clock_mono_of_unix(const struct kwhy_clock_relation *relation, int64_t unix_ns)
+{
+	int64_t mono_ns;
+
+	if (__builtin_sub_overflow(unix_ns, relation->offset_ns, &mono_ns))
+		return unix_ns < 0 ? INT64_MIN : INT64_MAX;
+	return mono_ns;
+}
+
+int64_t kwhy_clock_unix_of_mono(const struct kwhy_clock_relation *relation, int64_t mono_ns)
+{
+	int64_t unix_ns;
+
+	if (__builtin_add_overflow(mono_ns, relation->offset_ns, &unix_ns))
+		return mono_ns < 0 ? INT64_MIN : INT64_MAX;
+	return unix_ns;
+}
+
+static int64_t system_now(void *context)
+{
+	(void)context;
+	return kwhy_clock_mono_ns();
+}
+
+/* Wakes that came together end one sleep together. */
+static void system_sleep_until(void *context, int64_t mono_ns)
+{
+	struct kwhy_clock_sleeper *sleeper = context;
+	struct timespec until = {.tv_sec = mono_ns / NS_PER_S, .tv_nsec = mono_ns % NS_PER_S};
+
+	if (sem_clockwait(&sleeper->wakes, CLOCK_MONOTONIC, &until) == 0)
+		while (sem_trywait(&sleeper->wakes) == 0)
+			continue;
+}
+
+static void system_wake(void *context)
+{
+	struct kwhy_clock_sleeper *sleeper = context;
+
+	sem_post(&sleeper->wakes);
+}
+
+static struct kwhy_clock_relation system_relate(void *context)
+{
+	(void)context;
+	return kwhy_clock_relate();
+}
+
+struct kwhy_clock kwhy_clock_system_init(struct kwhy_clock_sleeper *sleeper)
+{
+	sem_init(&sleeper->wakes, 0, 0);
+	return (struct kwhy_clock){system_now, system_sleep_until, system_wake, system_relate, sleeper};
+}
+
+void kwhy_clock_system_done(struct kwhy_clock_sleeper *sleeper)
+{
+	sem_destroy(&sleeper->wakes);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sensor/channel.h"
+
+enum kwhy_status kwhy_channel_init(
+	struct kwhy_channel *channel, struct kwhy_arena *arena, uint64_t capacity, struct kwhy_error *error)
+{
+	struct kwhy_channel_slot *slots = kwhy_arena_alloc(arena, capacity, sizeof(*slots));
+
+	if (!slots)
+		return kwhy_fail_memory(error, "the readings of a meter");
+	atomic_init(&channel->written, 0);
+	channel->capacity = capacity;
+	channel->slots = slots;
+	return KWHY_OK;
+}
+
+static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uint64_t number)
+{
+	return &channel->slots[number & (channel->capacity - 1)];
+}
+
+/*
+ * The slots are stored with release and loaded with acquire: whoever sees a value of this push also sees that
+ * everything before it was written, and so that the slot's old reading is gone.
+ */
+void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
+{
+	uint64_t number = atomic_load_explicit(&channel->written, memory_order_relaxed);
+	struct kwhy_channel_slot *slot = slot_of(channel, number);
+
+	atomic_store_explicit(&slot->time_mono_ns, reading.time_mono_ns, memory_order_release);
+	atomic_store_explicit(&slot->value, reading.value, memory_order_release);
+	atomic_store_explicit(&channel->written, number + 1, memory_order_release);
+}
+
+static struct kwhy_reading load(const struct kwhy_channel *channel, uint64_t number)
+{
+	struct kwhy_channel_slot *slot = slot_of(channel, number);
+
+	return (struct kwhy_reading){
+		.time_mono_ns = atomic_load_explicit(&slot->time_mono_ns, memory_order_acquire),
+		.value = atomic_load_explicit(&slot->value, memory_order_acquire),
+	};
+}
+
+static uint64_t written(const struct kwhy_channel *channel)
+{
+	return atomic_load_explicit(&channel->written, memory_order_acquire);
+}
+
+/* The oldest reading whose slot the writer is not about to use: one less than there are slots. */
+static uint64_t oldest_kept(const struct kwhy_channel *channel)
+{
+	uint64_t count = written(channel), room = channel->capacity - 1;
+
+	return count > room ? count - room : 0;
+}
+
+static void skip_lost(const struct kwhy_channel *channel, struct kwhy_channel_cursor *cursor)
+{
+	uint64_t oldest = oldest_kept(channel);
+
+	if (cursor->taken >= oldest)
+		return;
+	cursor->lost += oldest - cursor->taken;
+	cursor->taken = oldest;
+}
+
+size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel_cursor *cursor,
+	struct kwhy_reading *out, size_t room)
+{
+	size_t count = 0;
+
+	skip_lost(channel, cursor);
+	while (count < room && cursor->taken < written(channel)) {
+		struct kwhy_reading reading = load(channel, cursor->taken);
+
+		if (cursor->taken < oldest_kept(channel)) { /* overwritten while it was copied */
+			skip_lost(channel, cursor);
+			continue;
+		}
+		out[count++] = reading;
+		cursor->taken++;
+	}
+	return count;
+}
+
+bool kwhy_channel_last(const struct kwhy_channel *channel, struct kwhy_reading *out)
+{
+	uint64_t count;
+
+	while ((count = written(channel)) > 0) {
+		struct kwhy_reading reading = load(channel, count - 1);
+
+		if (count - 1 < oldest_kept(channel))
+			continue;
+		*out = reading;
+		return true;
+	}
+	return false;
+}

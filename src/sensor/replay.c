@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "base/sort.h"
+#include "sensor/power_line.h"
+#include "sensor/sensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A recorded power CSV as if its meters were here: the first reading comes when the sampler starts. */
+
+#define FILE_LIMIT_BYTES ((size_t)256 << 20)
+
+enum { SOURCES_MOST = 4096 };
+
+struct reading {
+	int64_t time_unix_ns, value;
+	uint32_t source; /* of the file */
+};
+
+/* A series of the file, and the source of the sensors that plays it. */
+struct series {
+	struct kwhy_power_row row; /* its first */
+	size_t count;
+	uint32_t source;
+};
+
+struct replay {
+	struct kwhy_sensors *sensors;
+	struct reading *readings; /* in time order */
+	size_t count, at;
+	struct series *series;
+	size_t series_count;
+	bool started;
+	int64_t offset_ns; /* monotonic minus Unix, of this playing */
+};
+
+static void replay_close(void *state)
+{
+	struct replay *replay = state;
+
+	free(replay->readings);
+	free(replay->series);
+	free(replay);
+}
+
+static bool is_same(const struct kwhy_power_row *a, const struct kwhy_power_row *b)
+{
+	return a->meter == b->meter && a->domain == b->domain && a->device == b->device;
+}
+
+static enum kwhy_status find_series(struct replay *replay, const struct kwhy_power_row *row, const char *path,
+	uint32_t *out, struct kwhy_error *error)
+{
+	for (uint32_t i = 0; i < replay->series_count; i++) {
+		if (is_same(&replay->series[i].row, row)) {
+			*out = i;
+			return KWHY_OK;
+		}
+	}
+	if (replay->series_count == SOURCES_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s holds readings of more than %d meters; keep those of one machine", path,
+			SOURCES_MOST);
+	replay->series[replay->series_count].row = *row;
+	*out = (uint32_t)replay->series_count++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_reading(
+	struct replay *replay, const struct kwhy_power_row *row, const char *path, struct kwhy_error *error)
+{
+	uint32_t series;
+
+	if (find_series(replay, row, path, &series, error))
+		return error->status;
+	replay->series[series].count++;
+	replay->readings[replay->count++] = (struct reading){row->time_unix_ns, row->value, series};
+	return KWHY_OK;
+}
+
+static size_t count_lines(const struct kwhy_text *text)
+{
+	size_t lines = 1;
+
+	for (size_t i = 0; i < text->length; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
+static enum kwhy_status read_lines(struct replay *replay, const struct kwhy_text *text,
+	const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	struct kwhy_power_lines lines = {.path = request->replay_path};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t at = 0; !status && at < text->length;) {
+		const char *line = text->data + at, *newline = memchr(line, '\n', text->length - at);
+		size_t length = newline ? (size_t)(newline - line) : text->length - at;
+		enum kwhy_power_item item;
+		struct kwhy_power_row row;
+
+		status = kwhy_power_line_take(&lines, line, length, &item, &row, error);
+		if (!status && item == KWHY_POWER_ROW &&
+			(row.device < 0 || kwhy_sensors_wants_device(request, row.device)))
+			status = add_reading(replay, &row, request->replay_path, error);
+		at += length + (newline != NULL);
+	}
+	return status;
+}
+
+static int compare_times(const void *context, uint32_t a, uint32_t b)
+{
+	const struct reading *readings = context;
+
+	return (readings[a].time_unix_ns > readings[b].time_unix_ns) -
+		(readings[a].time_unix_ns < readings[b].time_unix_ns);
+}
+
+static enum kwhy_status sort_readings(struct replay *replay, struct kwhy_error *error)
+{
+	void *readings = replay->readings;
+	uint32_t *order;
+	enum kwhy_status status;
+
+	status = kwhy_sort_order(replay->count, compare_times, replay->readings, &order, error);
+	if (status)
+		return status;
+	status = kwhy_sort_apply(&readings, sizeof(struct reading), replay->count, order, error);
+	replay->readings = readings;
+	free(order);
+	return status;
+}
+
+static enum kwhy_status read_file(
+	struct replay *replay, const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_file_read(request->replay_path, FILE_LIMIT_BYTES, &text, error);
+
+	if (!status) {
+		replay->readings = calloc(count_lines(&text), sizeof(*replay->readings));
+		replay->series = calloc(SOURCES_MOST, sizeof(*replay->series));
+		if (!replay->readings || !replay->series)
+			status = kwhy_fail_memory(error, "the readings to play back");
+	}
+	if (!status)
+		status = read_lines(replay, &text, request, error);
+	kwhy_text_done(&text);
+	if (!status && replay->count == 0)
+		status = kwhy_fail(
+			error, KWHY_E_INPUT, "%s holds no readings to play back", request->replay_path);
+	return status ? status : sort_readings(replay, error);
+}
+
+static enum kwhy_vendor vendor_of(enum kwhy_meter meter)
+{
+	if (meter <= KWHY_METER_NVML_MEMORY_AVERAGE)
+		return KWHY_VENDOR_NVIDIA;
+	return meter <= KWHY_METER_ROCM_POWER ? KWHY_VENDOR_AMD : KWHY_VENDOR_OTHER;
+}
+
+/* The device of a series, made where it is not there yet. */
+static enum kwhy_status find_device(struct replay *replay, const struct kwhy_power_row *row,
+	uint32_t *out_device, struct kwhy_error *error)
+{
+	struct kwhy_sensors *sensors = replay->sensors;
+	struct kwhy_sensor_device device = {
+		.vendor = vendor_of(row->meter),
+		.index = row->device,
+		.mig_index = -1,
+		.name = "replayed device",
+		.limit_mw = -1,
+		.default_limit_mw = -1,
+	};
+
+	*out_device = KWHY_SENSOR_NO_DEVICE;
+	if (row->device < 0)
+		return KWHY_OK;
+	for (uint32_t i = 0; i < sensors->device_count; i++) {
+		if (sensors->devices[i].index == row->device) {
+			*out_device = i;
+			return KWHY_OK;
+		}
+	}
+	return kwhy_sensors_add_device(sensors, &device, out_device, error);
+}
+
+static enum kwhy_status add_source(struct replay *replay, struct series *series,
+	const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	int64_t first_ns = replay->readings[0].time_unix_ns,
+		length_ns = replay->readings[replay->count - 1].time_unix_ns - first_ns;
+	struct kwhy_source_channel source = {
+		.kind = KWHY_SOURCE_METER, .meter = series->row.meter, .domain = series->row.domain};
+	double updates_per_s = 1;
+
+	if (find_device(replay, &series->row, &source.device, error))
+		return error->status;
+	if (series->count > 1 && length_ns > 0) {
+		source.period_ns = length_ns / (int64_t)(series->count - 1);
+		updates_per_s = (double)series->count * 1e9 / (double)length_ns;
+	}
+	return kwhy_sensors_add_source(
+		replay->sensors, &source, updates_per_s, request, &series->source, error);
+}
+
+static void end_devices(struct kwhy_sensors *sensors)
+{
+	for (size_t i = 0; i < sensors->device_count; i++)
+		atomic_store_explicit(&sensors->devices[i].lost, true, memory_order_release);
+}
+
+static int64_t replay_read(void *state, uint32_t argument, int64_t now_mono_ns)
+{
+	struct replay *replay = state;
+	struct kwhy_sensors *sensors = replay->sensors;
+
+	(void)argument;
+	if (!replay->started)
+		replay->offset_ns = now_mono_ns - replay->readings[0].time_unix_ns;
+	replay->started = true;
+	for (; replay->at < replay->count; replay->at++) {
+		const struct reading *reading = &replay->readings[replay->at];
+		int64_t time_ns = reading->time_unix_ns + replay->offset_ns;
+		uint32_t source = replay->series[reading->source].source;
+
+		if (time_ns > now_mono_ns)
+			return time_ns;
+		kwhy_channel_push(
+			&sensors->sources[source].channel, (struct kwhy_reading){time_ns, reading->value});
+	}
+	end_devices(sensors);
+	return INT64_MAX;
+}
+
+static enum kwhy_status add_all(
+	struct replay *replay, const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	struct kwhy_sensor_task task = {
+		.title = "replay", .state = replay, .period_ns = 100000000, .read = replay_read};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < replay->series_count; i++)
+		status = add_source(replay, &replay->series[i], request, error);
+	return status ? status : kwhy_sensors_add_task(replay->sensors, &task, error);
+}
+
+static enum kwhy_status replay_open(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
+	void **out_state, struct kwhy_error *error)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	enum kwhy_status status;
+
+	if (!replay)
+		return kwhy_fail_memory(error, "the readings to play back");
+	replay->sensors = sensors;
+	status = read_file(replay, request, error);
+	if (!status)
+		status = add_all(replay, request, error);
+	if (status) {
+		replay_close(replay);
+		return status;
+	}
+	*out_state = replay;
+	return KWHY_OK;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_replay = {
+	.name = "replay", .open = replay_open, .close = replay_close};
