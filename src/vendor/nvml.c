@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vendor/nvml.h"
+
+#include "base/dso.h"
+
+static const struct kwhy_dso_symbol symbols[] = {
+#define X(name, need) {#name, offsetof(struct kwhy_nvml, name), KWHY_DSO_##need},
+#include "vendor/nvml_symbols.def"
+#undef X
+};
+
+static const char *const sonames[] = {"libnvidia-ml.so.1", "libnvidia-ml.so", NULL};
+
+static const struct kwhy_dso_library library = {
+	.title = "NVML, a part of the NVIDIA driver,",
+	.sonames = sonames,
+	.symbols = symbols,
+	.symbol_count = sizeof(symbols) / sizeof(symbols[0]),
+	.table_bytes = sizeof(struct kwhy_nvml),
+};
+
+enum kwhy_status kwhy_nvml_open(struct kwhy_nvml *out, struct kwhy_error *error)
+{
+	struct kwhy_nvml nvml;
+	void *handle = NULL;
+	enum kwhy_status status = kwhy_dso_open(&library, &nvml, &handle, error);
+	enum kwhy_nvml_result result;
+
+	if (status)
+		return status;
+	nvml.library = handle;
+	result = nvml.nvmlInitWithFlags ? nvml.nvmlInitWithFlags(KWHY_NVML_INIT_NO_GPUS) : nvml.nvmlInit_v2();
+	if (result != KWHY_NVML_SUCCESS) {
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "the NVIDIA driver does not answer: %s",
+			kwhy_nvml_words(&nvml, result));
+		kwhy_dso_close(handle);
+		return status;
+	}
+	*out = nvml;
+	return KWHY_OK;
+}
+
+void kwhy_nvml_close(struct kwhy_nvml *nvml)
+{
+	nvml->nvmlShutdown();
+	kwhy_dso_close(nvml->library);
+}
+
+const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result result)
+{
+	static const struct {
+		enum kwhy_nvml_result result;
+		const char *words;
+	} rows[] = {
+		{KWHY_NVML_NOT_SUPPORTED, "this GPU or virtual machine does not offer it"},
+		{KWHY_NVML_NO_PERMISSION,
+			"permission denied; run as root, or let an administrator grant access to "
+			"/dev/nvidia*"},
+		{KWHY_NVML_FUNCTION_NOT_FOUND, "this driver is too old for it"},
+		{KWHY_NVML_DRIVER_NOT_LOADED,
+			"the kernel module is not loaded (modprobe nvidia), or a container was started "
+			"without "
+			"its GPUs"},
+		{KWHY_NVML_GPU_IS_LOST, "the GPU fell off the bus; the machine has to be restarted"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].result == result)
+			return rows[i].words;
+	return nvml->nvmlErrorString(result);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_VENDOR_NVML_H
+#define KWHY_VENDOR_NVML_H
+
+#include "base/status.h"
+#include "vendor/nvml_abi.h"
+
+/* NVML as found on this machine. An optional call that is not there is a NULL slot. Threads may share it. */
+struct kwhy_nvml {
+	void *library;
+#define X(name, need) __typeof__(name) *name;
+#include "vendor/nvml_symbols.def"
+#undef X
+};
+
+/*
+ * Loads and initialises NVML. KWHY_E_UNSUPPORTED, with the reason and the cure in words, where the driver or
+ * its library is missing; no GPU at all is KWHY_OK with a count of 0. End with kwhy_nvml_close().
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_nvml_open(struct kwhy_nvml *out, struct kwhy_error *error);
+void kwhy_nvml_close(struct kwhy_nvml *nvml);
+
+/* Why a call failed, to follow "...: ", with the cure where there is one. Lent by the library. */
+const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result result);
+
+/* A call that may be a NULL slot: kwhy_nvml_call(nvml, nvmlDeviceGetFanSpeed, handle, &percent). */
+#define kwhy_nvml_call(nvml, name, ...) \
+	((nvml)->name ? (nvml)->name(__VA_ARGS__) : KWHY_NVML_FUNCTION_NOT_FOUND)
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_VENDOR_NVML_ABI_H
+#define KWHY_VENDOR_NVML_ABI_H
+
+/*
+ * The part of NVML's binary interface that we call, declared by hand from its public documentation (API
+ * version 13; all of it is older, and layouts with a version never change). Functions keep the vendor's
+ * names, types have ours. The test unit_vendor_nvml_layout compares with the toolkit's nvml.h where there is
+ * one.
+ */
+
+/* Results; every other value is an error too. */
+enum kwhy_nvml_result {
+	KWHY_NVML_SUCCESS = 0,
+	KWHY_NVML_UNINITIALIZED = 1,
+	KWHY_NVML_INVALID_ARGUMENT = 2,
+	KWHY_NVML_NOT_SUPPORTED = 3,
+	KWHY_NVML_NO_PERMISSION = 4,
+	KWHY_NVML_NOT_FOUND = 6,
+	KWHY_NVML_INSUFFICIENT_SIZE = 7,
+	KWHY_NVML_DRIVER_NOT_LOADED = 9,
+	KWHY_NVML_TIMEOUT = 10,
+	KWHY_NVML_FUNCTION_NOT_FOUND = 13, /* also ours for an optional call that is not there */
+	KWHY_NVML_GPU_IS_LOST = 15,
+	KWHY_NVML_UNKNOWN = 999
+};
+
+typedef struct kwhy_nvml_device_opaque *kwhy_nvml_handle;
+typedef struct kwhy_nvml_gpm_sample_opaque *kwhy_nvml_gpm_sample;
+
+enum { KWHY_NVML_INIT_NO_GPUS = 1 };				 /* no GPU is not an error */
+enum { KWHY_NVML_TEXT_BYTES = 96, KWHY_NVML_PCI_ID_BYTES = 32 }; /* names, UUIDs, versions */
+enum { KWHY_NVML_TOTAL_POWER_SAMPLES = 0 };			 /* sampling type: mW, unsigned int */
+enum { KWHY_NVML_CLOCK_SM = 1, KWHY_NVML_CLOCK_MEMORY = 2 };	 /* MHz */
+enum { KWHY_NVML_TEMPERATURE_GPU = 0 };				 /* degrees C */
+enum { KWHY_NVML_SCOPE_GPU = 0, KWHY_NVML_SCOPE_MEMORY = 2 };	 /* of power fields */
+enum { KWHY_NVML_DISABLED = 0, KWHY_NVML_ENABLED = 1 };
+
+/* Field numbers for nvmlDeviceGetFieldValues(). */
+enum {
+	KWHY_NVML_FIELD_MEMORY_TEMPERATURE = 82, /* degrees C */
+	KWHY_NVML_FIELD_POWER_AVERAGE = 185,	 /* mW */
+	KWHY_NVML_FIELD_POWER_INSTANT = 186	 /* mW */
+};
+
+/* Which member of the union holds a value. */
+enum {
+	KWHY_NVML_TYPE_DOUBLE = 0,
+	KWHY_NVML_TYPE_UNSIGNED_INT = 1,
+	KWHY_NVML_TYPE_UNSIGNED_LONG = 2,
+	KWHY_NVML_TYPE_UNSIGNED_LONG_LONG = 3,
+	KWHY_NVML_TYPE_SIGNED_LONG_LONG = 4,
+	KWHY_NVML_TYPE_SIGNED_INT = 5,
+	KWHY_NVML_TYPE_UNSIGNED_SHORT = 6
+};
+
+union kwhy_nvml_value {
+	double as_double;
+	int as_int;
+	unsigned as_unsigned;
+	unsigned long as_unsigned_long;
+	unsigned long long as_unsigned_long_long;
+	long long as_long_long;
+	unsigned short as_unsigned_short;
+};
+
+struct kwhy_nvml_sample {
+	unsigned long long time_unix_us; /* of the driver's own clock */
+	union kwhy_nvml_value value;
+};
+
+struct kwhy_nvml_field {
+	unsigned field, scope;
+	long long time_unix_us, latency_us;
+	unsigned type;
+	enum kwhy_nvml_result result;
+	union kwhy_nvml_value value;
+};
+
+struct kwhy_nvml_pci {
+	char bus_id_legacy[16];
+	unsigned domain, bus, device;
+	unsigned pci_device_id, pci_subsystem_id;
+	char bus_id[KWHY_NVML_PCI_ID_BYTES]; /* "00000000:19:00.0" */
+};
+
+struct kwhy_nvml_memory_v1 {
+	unsigned long long total_bytes, free_bytes, used_bytes; /* used: what the driver reserved too */
+};
+
+struct kwhy_nvml_memory_v2 {
+	unsigned version; /* KWHY_NVML_MEMORY_V2 */
+	unsigned long long total_bytes, reserved_bytes, free_bytes, used_bytes;
+};
+#define KWHY_NVML_MEMORY_V2 ((unsigned)sizeof(struct kwhy_nvml_memory_v2) | 2U << 24)
+
+struct kwhy_nvml_utilization {
+	unsigned gpu_percent, memory_percent;
+};
+
+struct kwhy_nvml_attributes {
+	unsigned sm_count;
+	unsigned copy_engines, decoders, encoders, jpeg_engines, optical_flow_engines;
+	unsigned gpu_slices, compute_slices;
+	unsigned long long memory_mib;
+};
+
+/* Of nvmlDeviceGetComputeRunningProcesses_v2() and later. */
+struct kwhy_nvml_process {
+	unsigned pid;
+	unsigned long long used_bytes; /* ~0: not available */
+	unsigned gpu_instance, compute_instance;
+};
+
+struct kwhy_nvml_gpm_support {
+	unsigned version; /* 1 */
+	unsigned is_supported;
+};
+
+/* Numbers of GPM metrics: shares in percent, rates in MiB/s. */
+enum {
+	KWHY_NVML_GPM_SM_ACTIVE = 2,
+	KWHY_NVML_GPM_SM_OCCUPANCY = 3,
+	KWHY_NVML_GPM_TENSOR_ACTIVE = 5,
+	KWHY_NVML_GPM_DRAM_ACTIVE = 10,
+	KWHY_NVML_GPM_FP32_ACTIVE = 12,
+	KWHY_NVML_GPM_PCIE_TX = 20,
+	KWHY_NVML_GPM_PCIE_RX = 21,
+	KWHY_NVML_GPM_NVLINK_RX = 60,
+	KWHY_NVML_GPM_NVLINK_TX = 61
+};
+
+struct kwhy_nvml_gpm_metric {
+	unsigned metric;
+	enum kwhy_nvml_result result;
+	double value;
+	struct {
+		char *short_name, *long_name, *unit;
+	} words;
+};
+
+/* The vendor's array grows with its versions; only the first `count` items are ever touched. */
+struct kwhy_nvml_gpm_metrics {
+	unsigned version; /* 1 */
+	unsigned count;
+	kwhy_nvml_gpm_sample first, second;
+	struct kwhy_nvml_gpm_metric metrics[333];
+};
+
+enum kwhy_nvml_result nvmlInit_v2(void);
+enum kwhy_nvml_result nvmlInitWithFlags(unsigned flags);
+enum kwhy_nvml_result nvmlShutdown(void);
+const char *nvmlErrorString(enum kwhy_nvml_result result);
+enum kwhy_nvml_result nvmlSystemGetDriverVersion(char *out, unsigned out_bytes);
+enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetHandleByIndex_v2(unsigned index, kwhy_nvml_handle *out);
+enum kwhy_nvml_result nvmlDeviceGetName(kwhy_nvml_handle device, char *out, unsigned out_bytes);
+enum kwhy_nvml_result nvmlDeviceGetUUID(kwhy_nvml_handle device, char *out, unsigned out_bytes);
+enum kwhy_nvml_result nvmlDeviceGetPciInfo_v3(kwhy_nvml_handle device, struct kwhy_nvml_pci *out);
+enum kwhy_nvml_result nvmlDeviceGetTotalEnergyConsumption(
+	kwhy_nvml_handle device, unsigned long long *out_mj);
+/* `samples` NULL: only their count. Those later than `after_unix_us`. */
+enum kwhy_nvml_result nvmlDeviceGetSamples(kwhy_nvml_handle device, unsigned type,
+	unsigned long long after_unix_us, unsigned *out_value_type, unsigned *count,
+	struct kwhy_nvml_sample *samples);
+enum kwhy_nvml_result nvmlDeviceGetPowerUsage(kwhy_nvml_handle device, unsigned *out_mw);
+enum kwhy_nvml_result nvmlDeviceGetFieldValues(
+	kwhy_nvml_handle device, int count, struct kwhy_nvml_field *fields);
+enum kwhy_nvml_result nvmlDeviceGetClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz);
+enum kwhy_nvml_result nvmlDeviceGetTemperature(kwhy_nvml_handle device, unsigned sensor, unsigned *out_c);
+enum kwhy_nvml_result nvmlDeviceGetCurrentClocksEventReasons(
+	kwhy_nvml_handle device, unsigned long long *out);
+enum kwhy_nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(
+	kwhy_nvml_handle device, unsigned long long *out); /* the same before driver 535 */
+enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kwhy_nvml_memory_v1 *out);
+enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct kwhy_nvml_memory_v2 *out);
+enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw);
+enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw);
+enum kwhy_nvml_result nvmlDeviceGetFanSpeed(kwhy_nvml_handle device, unsigned *out_percent);
+enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
+	kwhy_nvml_handle device, struct kwhy_nvml_utilization *out);
+enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes);
+enum kwhy_nvml_result nvmlDeviceGetMigMode(
+	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending);
+enum kwhy_nvml_result nvmlDeviceGetMaxMigDeviceCount(kwhy_nvml_handle device, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
+	kwhy_nvml_handle device, unsigned index, kwhy_nvml_handle *out);
+enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
+	kwhy_nvml_handle mig_device, struct kwhy_nvml_attributes *out);
+enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
+	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out);
+enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
+	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out);
+enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
+	kwhy_nvml_handle device, struct kwhy_nvml_gpm_support *support);
+enum kwhy_nvml_result nvmlGpmSampleAlloc(kwhy_nvml_gpm_sample *out);
+enum kwhy_nvml_result nvmlGpmSampleFree(kwhy_nvml_gpm_sample sample);
+enum kwhy_nvml_result nvmlGpmSampleGet(kwhy_nvml_handle device, kwhy_nvml_gpm_sample sample);
+enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics);
+
+#endif
