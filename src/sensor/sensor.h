@@ -64,8 +64,10 @@ struct kwhy_sensor_process {
 struct kwhy_sensor_request {
 	const char *devices; /* "0,2" as the vendor numbers them, or NULL: all */
 	int64_t ring_period_ns, counter_period_ns,
-		gauge_period_ns; /* how often to ask; 0: 500 ms, the counter's own, 1 s */
-	bool gauges, processes;	 /* read them at all */
+		gauge_period_ns;   /* how often to ask; 0: 500 ms, the counter's own, 1 s */
+	int64_t average_period_ns; /* how often to ask for averaged and instantaneous power where there is a
+				      better meter; 0: not at all */
+	bool gauges, processes;	   /* read them at all */
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *hwmon_root; /* NULL: of this machine's /sys */
 	const char *const *meter_files;		/* wall meters as power CSV, followed while they grow */
