@@ -160,30 +160,50 @@ static enum kwhy_vendor vendor_of(enum kwhy_meter meter)
 	return meter <= KWHY_METER_ROCM_POWER ? KWHY_VENDOR_AMD : KWHY_VENDOR_OTHER;
 }
 
-/* The device of a series, made where it is not there yet. */
-static enum kwhy_status find_device(struct replay *replay, const struct kwhy_power_row *row,
-	uint32_t *out_device, struct kwhy_error *error)
+/* The lowest device number above `index` and a series of it; NULL: there is no further. */
+static const struct series *next_device(const struct replay *replay, int32_t index)
 {
-	struct kwhy_sensors *sensors = replay->sensors;
-	struct kwhy_sensor_device device = {
-		.vendor = vendor_of(row->meter),
-		.index = row->device,
-		.mig_index = -1,
-		.name = "replayed device",
-		.limit_mw = -1,
-		.default_limit_mw = -1,
-	};
+	const struct series *next = NULL;
 
-	*out_device = KWHY_SENSOR_NO_DEVICE;
-	if (row->device < 0)
-		return KWHY_OK;
-	for (uint32_t i = 0; i < sensors->device_count; i++) {
-		if (sensors->devices[i].index == row->device) {
-			*out_device = i;
-			return KWHY_OK;
-		}
+	for (size_t i = 0; i < replay->series_count; i++) {
+		const struct series *series = &replay->series[i];
+
+		if (series->row.device > index && (!next || series->row.device < next->row.device))
+			next = series;
 	}
-	return kwhy_sensors_add_device(sensors, &device, out_device, error);
+	return next;
+}
+
+/* In the order of their numbers, whatever the order of the file. */
+static enum kwhy_status add_devices(struct replay *replay, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	const struct series *series;
+	int32_t index = -1;
+
+	while (!status && (series = next_device(replay, index)) != NULL) {
+		struct kwhy_sensor_device device = {
+			.vendor = vendor_of(series->row.meter),
+			.index = series->row.device,
+			.mig_index = -1,
+			.name = "replayed device",
+			.limit_mw = -1,
+			.default_limit_mw = -1,
+		};
+		uint32_t added;
+
+		index = device.index;
+		status = kwhy_sensors_add_device(replay->sensors, &device, &added, error);
+	}
+	return status;
+}
+
+static uint32_t find_device(const struct kwhy_sensors *sensors, int32_t index)
+{
+	for (uint32_t i = 0; i < sensors->device_count; i++)
+		if (sensors->devices[i].index == index)
+			return i;
+	return KWHY_SENSOR_NO_DEVICE;
 }
 
 static enum kwhy_status add_source(struct replay *replay, struct series *series,
@@ -192,11 +212,13 @@ static enum kwhy_status add_source(struct replay *replay, struct series *series,
 	int64_t first_ns = replay->readings[0].time_unix_ns,
 		length_ns = replay->readings[replay->count - 1].time_unix_ns - first_ns;
 	struct kwhy_source_channel source = {
-		.kind = KWHY_SOURCE_METER, .meter = series->row.meter, .domain = series->row.domain};
+		.kind = KWHY_SOURCE_METER,
+		.meter = series->row.meter,
+		.domain = series->row.domain,
+		.device = find_device(replay->sensors, series->row.device),
+	};
 	double updates_per_s = 1;
 
-	if (find_device(replay, &series->row, &source.device, error))
-		return error->status;
 	if (series->count > 1 && length_ns > 0) {
 		source.period_ns = length_ns / (int64_t)(series->count - 1);
 		updates_per_s = (double)series->count * 1e9 / (double)length_ns;
@@ -239,7 +261,7 @@ static enum kwhy_status add_all(
 {
 	struct kwhy_sensor_task task = {
 		.title = "replay", .state = replay, .period_ns = 100000000, .read = replay_read};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = add_devices(replay, error);
 
 	for (size_t i = 0; !status && i < replay->series_count; i++)
 		status = add_source(replay, &replay->series[i], request, error);
