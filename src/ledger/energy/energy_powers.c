@@ -11,9 +11,7 @@
 /* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
 #define CELLS_MOST 60000
 #define READINGS_LEAST 1000
-#define CELLS_OF_ALL_DRAWS 30000
-#define DRAWS_MOST 1500
-#define DRAWS_LEAST 400
+#define DRAWS 800
 
 /* Steps of the grid of responses: of the prior, but never so wide that interpolation fails. */
 #define TAU_STEP_OF_SPREAD 1.5
@@ -227,12 +225,8 @@ static enum kwhy_status fit(struct inference *inference, struct kwhy_error *erro
 static enum kwhy_status draw(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_powers *powers = inference->powers;
-	size_t cells = inference->readings.count * (inference->prior.class_count + 1);
-	size_t count = DRAWS_MOST;
 
-	if (cells > CELLS_OF_ALL_DRAWS)
-		count = DRAWS_MOST * CELLS_OF_ALL_DRAWS / cells;
-	powers->draw_count = count > DRAWS_LEAST ? count : DRAWS_LEAST;
+	powers->draw_count = DRAWS;
 	inference->draws = calloc(powers->draw_count * inference->fit.size, sizeof(*inference->draws));
 	if (!inference->draws)
 		return kwhy_fail_memory(error, "draws of the powers");

@@ -108,6 +108,12 @@ double kwhy_posterior_log_density(const struct kwhy_posterior_model *model,
 struct kwhy_posterior_fit {
 	size_t size;
 	double *mode, *factor;
+	/*
+	 * The tempered log likelihood around the mode, which in watts is all but quadratic: its gradient,
+	 * [size], and its curvature with the sign changed, [size * size], by the powers of the classes in
+	 * watts and by the other parameters as they are; 0 for the parameters of the noise.
+	 */
+	double *gradient, *curvature;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_init(
@@ -148,7 +154,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_temper(const struct kwhy_posterior_model *model,
 	const double *parameters, double *out_temper, struct kwhy_error *error);
 
-/* Draws from the posterior, [count * size], by elliptical slice sampling around the fit. */
+/*
+ * Draws, [count * size], from the quadratic likelihood of the fit times the prior as it is. The noise stays
+ * as fitted. No reading is looked at again, so a draw may take many steps.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
 	const struct kwhy_posterior_model *model, uint64_t seed, size_t count, double *out_draws,
 	struct kwhy_error *error);

@@ -8,129 +8,132 @@
 #include <string.h>
 
 /*
- * Elliptical slice sampling (Murray, Adams, MacKay 2010) of the posterior divided by the normal density
- * of the fit: it needs no step size, and takes the whole posterior at each move where the fit is good.
+ * Slice sampling (Neal 2003) along lines. Where only sums of powers are known the posterior is a thin sheet,
+ * straight in watts and bent in logarithms, and wide as the prior: a chain that must look at all readings
+ * for each step cannot take enough of them. Lines along single parameters reach what the prior leaves
+ * open, lines drawn from the fit what the readings narrow.
  */
 #define BURN_IN_DRAWS 100
+#define ALONE_STEP 0.3 /* of a logarithm, a watt or a step of the grid */
+#define FIT_STEP 1.5   /* spreads of the fit */
+#define STEPS_OUT 6
 #define SHRINKS_MOST 60
-
-/* A power is linear in its coordinate down to this many spreads below the mode, within bounds. */
-#define LINEAR_SPREADS 1.5
-#define BEND_LEAST 0.3
-#define BEND_MOST 20.0
-
-/*
- * The chain walks in coordinates in which a power grows as it does in the readings: linearly, and
- * exponentially only near 0 (a softplus). Along the logarithms the many powers whose sum alone is known
- * would lie on a thin bent sheet. Each coordinate is the offset of the logarithm to first order.
- */
-struct bend {
-	double at_mode; /* power over the scale of the softplus; small: like the logarithm */
-};
 
 struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
-	struct kwhy_posterior_prediction prediction;
 	struct kwhy_random random;
-	struct bend *bends;		      /* [classes] */
-	double *here, *aside, *tried, *point; /* offsets from the mode, but `point` */
-	double ratio;
+	size_t moving; /* parameters without the noise */
+	double *here, *direction, *tried;
+	double *offset; /* from the mode, in the units of the fit's curvature */
+	double density;
 };
 
-/* The logarithm of a power over that at the mode, and adds the log of its derivative. */
-static double unbend(const struct bend *bend, double offset, double *log_volume)
+static bool is_in_reach(const struct chain *chain)
 {
-	double at_mode = bend->at_mode, slope = -expm1(-at_mode) / at_mode;
-	double x = log(expm1(at_mode)) + offset / slope;
-	double at = x > 30 ? x : log1p(exp(x));
+	const double *other = chain->tried + chain->model->prior->class_count;
 
-	*log_volume += log(-expm1(-at) / at);
-	return log(at / at_mode);
+	return fabs(other[KWHY_PARAMETER_TAU]) <= KWHY_TAU_REACH &&
+		fabs(other[KWHY_PARAMETER_DELAY]) <= KWHY_DELAY_REACH;
 }
 
-static double place(struct chain *chain, const double *offset)
+static double quadratic(const struct chain *chain)
 {
-	size_t size = chain->fit->size, classes = chain->model->prior->class_count;
-	double log_volume = 0;
+	const struct kwhy_posterior_fit *fit = chain->fit;
+	double sum = 0;
 
-	for (size_t i = 0; i < size; i++)
-		chain->point[i] = chain->fit->mode[i] +
-			(i < classes ? unbend(&chain->bends[i], offset[i], &log_volume) : offset[i]);
-	return log_volume;
+	for (size_t a = 0; a < chain->moving; a++) {
+		const double *row = fit->curvature + a * fit->size;
+		double bend = 0;
+
+		for (size_t b = 0; b < chain->moving; b++)
+			bend += row[b] * chain->offset[b];
+		sum += chain->offset[a] * (fit->gradient[a] - bend / 2);
+	}
+	return sum;
 }
 
-/* Log of the posterior over the fit's normal density, at an offset from the mode. */
-static double log_ratio(struct chain *chain, const double *offset)
+/* At a distance from here along the direction, which `tried` is set to. */
+static double density_at(struct chain *chain, double distance)
 {
-	double ratio = place(chain, offset);
+	const double *mode = chain->fit->mode;
+	size_t classes = chain->model->prior->class_count;
+	double density;
 
-	ratio += kwhy_posterior_log_density(chain->model, &chain->prediction, chain->point) +
-		0.5 * kwhy_matrix_norm(chain->fit->factor, chain->fit->size, offset);
-	return isnan(ratio) ? -INFINITY : ratio;
+	for (size_t i = 0; i < chain->moving; i++) {
+		chain->tried[i] = chain->here[i] + distance * chain->direction[i];
+		chain->offset[i] = i < classes ? exp(chain->tried[i]) - exp(mode[i])
+					       : chain->tried[i] - mode[i];
+	}
+	if (!is_in_reach(chain))
+		return -INFINITY;
+	density = quadratic(chain) + kwhy_posterior_log_prior(chain->model, chain->tried);
+	return isnan(density) ? -INFINITY : density;
 }
 
-static void draw_aside(struct chain *chain)
+/* One step to a point of the line that is as dense as a drawn floor; where none is found, none. */
+static void move(struct chain *chain, double step)
 {
-	for (size_t i = 0; i < chain->fit->size; i++)
-		chain->aside[i] = kwhy_random_normal(&chain->random);
-	kwhy_matrix_solve_upper(chain->fit->factor, chain->fit->size, chain->aside);
-}
+	double floor = chain->density + log(kwhy_random_uniform(&chain->random));
+	double low = -step * kwhy_random_uniform(&chain->random), high = low + step;
 
-static void move(struct chain *chain)
-{
-	double floor = chain->ratio + log(kwhy_random_uniform(&chain->random));
-	double angle = 2 * M_PI * kwhy_random_uniform(&chain->random);
-	double low = angle - 2 * M_PI, high = angle;
+	for (int i = 0; i < STEPS_OUT && density_at(chain, low) > floor; i++)
+		low -= step;
+	for (int i = 0; i < STEPS_OUT && density_at(chain, high) > floor; i++)
+		high += step;
+	for (int i = 0; i < SHRINKS_MOST; i++) {
+		double distance = low + (high - low) * kwhy_random_uniform(&chain->random);
+		double density = density_at(chain, distance);
 
-	draw_aside(chain);
-	for (int shrink = 0; shrink < SHRINKS_MOST; shrink++) {
-		double ratio;
-
-		for (size_t i = 0; i < chain->fit->size; i++)
-			chain->tried[i] = chain->here[i] * cos(angle) + chain->aside[i] * sin(angle);
-		ratio = log_ratio(chain, chain->tried);
-		if (ratio > floor) {
-			memcpy(chain->here, chain->tried, chain->fit->size * sizeof(double));
-			chain->ratio = ratio;
+		if (density > floor) {
+			memcpy(chain->here, chain->tried, chain->moving * sizeof(double));
+			chain->density = density;
 			return;
 		}
-		if (angle < 0)
-			low = angle;
-		else
-			high = angle;
-		angle = low + (high - low) * kwhy_random_uniform(&chain->random);
+		*(distance < 0 ? &low : &high) = distance;
 	}
 }
 
-static enum kwhy_status find_bends(struct chain *chain, struct kwhy_error *error)
+static void move_alone(struct chain *chain, size_t parameter)
 {
-	for (size_t c = 0; c < chain->model->prior->class_count; c++) {
-		double spread;
-		enum kwhy_status status = kwhy_posterior_fit_spread(chain->fit, c, &spread, error);
-
-		if (status)
-			return status;
-		chain->bends[c].at_mode = fmin(fmax(LINEAR_SPREADS / spread, BEND_LEAST), BEND_MOST);
-	}
-	return KWHY_OK;
+	memset(chain->direction, 0, chain->fit->size * sizeof(double));
+	chain->direction[parameter] = 1;
+	move(chain, ALONE_STEP);
 }
 
-static enum kwhy_status chain_init(struct chain *chain, struct kwhy_error *error)
+static void move_by_fit(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->fit->size; i++)
+		chain->direction[i] = kwhy_random_normal(&chain->random);
+	kwhy_matrix_solve_upper(chain->fit->factor, chain->fit->size, chain->direction);
+	move(chain, FIT_STEP);
+}
+
+static void sweep(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->moving; i++) {
+		move_alone(chain, i);
+		move_by_fit(chain);
+	}
+}
+
+static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kwhy_error *error)
 {
 	size_t size = chain->fit->size;
 	double *block = calloc(4 * size, sizeof(*block));
 
 	if (!block)
 		return kwhy_fail_memory(error, "the fit of powers");
+	chain->moving = size - KWHY_NOISE_PARAMETERS;
 	chain->here = block;
-	chain->aside = block + size;
+	chain->direction = block + size;
 	chain->tried = block + 2 * size;
-	chain->point = block + 3 * size;
-	chain->bends = calloc(size, sizeof(*chain->bends));
-	if (!chain->bends)
-		return kwhy_fail_memory(error, "the fit of powers");
-	return kwhy_posterior_prediction_init(&chain->prediction, chain->model->readings->count, error);
+	chain->offset = block + 3 * size;
+	memcpy(chain->here, chain->fit->mode, size * sizeof(double));
+	memcpy(chain->tried, chain->fit->mode, size * sizeof(double));
+	kwhy_random_init(&chain->random, seed);
+	chain->density = density_at(chain, 0);
+	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
@@ -138,23 +141,16 @@ enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
 	struct kwhy_error *error)
 {
 	struct chain chain = {.fit = fit, .model = model};
-	enum kwhy_status status = chain_init(&chain, error);
+	enum kwhy_status status = chain_init(&chain, seed, error);
 
-	if (!status)
-		status = find_bends(&chain, error);
-	if (!status) {
-		kwhy_random_init(&chain.random, seed);
-		chain.ratio = log_ratio(&chain, chain.here);
-		for (size_t i = 0; i < BURN_IN_DRAWS; i++)
-			move(&chain);
+	if (status)
+		return status;
+	for (size_t i = 0; i < BURN_IN_DRAWS; i++)
+		sweep(&chain);
+	for (size_t i = 0; i < count; i++) {
+		sweep(&chain);
+		memcpy(out_draws + i * fit->size, chain.here, fit->size * sizeof(double));
 	}
-	for (size_t i = 0; !status && i < count; i++) {
-		move(&chain);
-		place(&chain, chain.here);
-		memcpy(out_draws + i * fit->size, chain.point, fit->size * sizeof(double));
-	}
-	kwhy_posterior_prediction_done(&chain.prediction);
-	free(chain.bends);
 	free(chain.here);
-	return status;
+	return KWHY_OK;
 }

@@ -35,8 +35,10 @@ enum kwhy_status kwhy_posterior_fit_init(
 		.size = size,
 		.mode = calloc(size, sizeof(*fit->mode)),
 		.factor = calloc(size * size, sizeof(*fit->factor)),
+		.gradient = calloc(size, sizeof(*fit->gradient)),
+		.curvature = calloc(size * size, sizeof(*fit->curvature)),
 	};
-	if (fit->mode && fit->factor)
+	if (fit->mode && fit->factor && fit->gradient && fit->curvature)
 		return KWHY_OK;
 	kwhy_posterior_fit_done(fit);
 	return kwhy_fail_memory(error, "the fit of powers");
@@ -46,6 +48,8 @@ void kwhy_posterior_fit_done(struct kwhy_posterior_fit *fit)
 {
 	free(fit->mode);
 	free(fit->factor);
+	free(fit->gradient);
+	free(fit->curvature);
 	*fit = (struct kwhy_posterior_fit){0};
 }
 
@@ -339,6 +343,43 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 	return 0;
 }
 
+/* What the readings tell on average where the model holds: the weights of the climb are 1.4 times that. */
+static void weigh_information(struct climb *climb, const double *parameters)
+{
+	const double *other = parameters + climb->model->prior->class_count;
+	struct kwhy_posterior_noise noise = kwhy_posterior_noise_of(
+		other[KWHY_PARAMETER_IDLE], other + KWHY_PARAMETER_NOISE);
+
+	for (size_t i = 0; i < climb->count; i++)
+		climb->weights[i] = climb->model->temper * (FREEDOM + 1) / (FREEDOM + 3) /
+			kwhy_posterior_variance(climb->model, &climb->prediction, i, &noise);
+}
+
+/* Gradient and curvature of the likelihood alone, by watts; the columns are derivatives by logarithms. */
+static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
+{
+	size_t size = fit->size, linear = climb->linear, classes = climb->model->prior->class_count;
+
+	memset(climb->gradient, 0, size * sizeof(double));
+	weigh(climb, fit->mode);
+	add_readings(climb, size);
+	memcpy(fit->gradient, climb->gradient, size * sizeof(double));
+	memset(climb->precision, 0, size * size * sizeof(double));
+	weigh_information(climb, fit->mode);
+	add_readings(climb, size);
+	for (size_t a = 0; a < linear; a++) {
+		double by_a = a < classes ? exp(-fit->mode[a]) : 1;
+
+		fit->gradient[a] *= by_a;
+		for (size_t b = 0; b <= a; b++) {
+			double by_b = b < classes ? exp(-fit->mode[b]) : 1;
+
+			fit->curvature[a * size + b] = climb->precision[a * size + b] * by_a * by_b;
+			fit->curvature[b * size + a] = fit->curvature[a * size + b];
+		}
+	}
+}
+
 /* The precision at the mode, noise parameters included, as its factor. */
 static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 {
@@ -354,6 +395,7 @@ static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 			climb->precision[(noise + a) * size + noise + b] =
 				curvature.matrix[a * KWHY_NOISE_PARAMETERS + b];
 	memcpy(fit->factor, climb->precision, size * size * sizeof(double));
+	keep_likelihood(climb, fit);
 	return kwhy_matrix_factor(fit->factor, size);
 }
 

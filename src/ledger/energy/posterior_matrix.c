@@ -49,17 +49,3 @@ void kwhy_matrix_solve(const double *factor, size_t size, double *vector)
 	solve_lower(factor, size, vector);
 	kwhy_matrix_solve_upper(factor, size, vector);
 }
-
-double kwhy_matrix_norm(const double *factor, size_t size, const double *vector)
-{
-	double norm = 0;
-
-	for (size_t j = 0; j < size; j++) {
-		double sum = 0;
-
-		for (size_t i = j; i < size; i++)
-			sum += factor[i * size + j] * vector[i];
-		norm += sum * sum;
-	}
-	return norm;
-}

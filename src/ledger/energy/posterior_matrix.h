@@ -16,7 +16,4 @@ void kwhy_matrix_solve(const double *factor, size_t size, double *vector);
 /* Solves L' x = vector in place: turns unit normals into draws whose precision is L L'. */
 void kwhy_matrix_solve_upper(const double *factor, size_t size, double *vector);
 
-/* |L' vector|^2: the exponent of a normal density of precision L L', times two. */
-double kwhy_matrix_norm(const double *factor, size_t size, const double *vector);
-
 #endif
