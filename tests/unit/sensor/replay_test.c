@@ -131,7 +131,7 @@ static void a_file_without_readings_or_with_a_damaged_line_is_refused(void **sta
 			fail_msg("%s", error.text);
 	}
 	request.replay_path = temporary_path(&folder, "absent.csv");
-	assert_int_equal(kwhy_sensors_open(&request, &sensors, &error), KWHY_E_INPUT);
+	assert_int_equal(kwhy_sensors_open(&request, &sensors, &error), KWHY_E_IO);
 	assert_non_null(strstr(error.text, "absent.csv"));
 }
 
