@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "recording/block_reader.h"
+#include "recording/block_writer.h"
+#include "recording/crc32c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum { SHARE_BYTES = 4096, WRITER = 7 };
+
+/* A recording in memory that both sides reach by a path. */
+struct tape {
+	int fd;
+	char path[64];
+	unsigned char *memory, *packed;
+	struct kwhy_block_writer writer;
+};
+
+static size_t pack(void *context, void *packed, size_t room, const void *payload, size_t length)
+{
+	size_t got = ZSTD_compress(packed, room, payload, length, 1);
+
+	(void)context;
+	return ZSTD_isError(got) ? 0 : got;
+}
+
+static void tape_init(struct tape *tape)
+{
+	tape->fd = memfd_create("recording", 0);
+	assert_true(tape->fd >= 0);
+	snprintf(tape->path, sizeof(tape->path), "/proc/self/fd/%d", tape->fd);
+	tape->memory = malloc(KWHY_BLOCK_WRITER_BYTES(SHARE_BYTES));
+	tape->packed = malloc(SHARE_BYTES);
+	kwhy_block_writer_init(&tape->writer, tape->fd, WRITER, tape->memory, SHARE_BYTES);
+}
+
+static void tape_done(struct tape *tape)
+{
+	free(tape->memory);
+	free(tape->packed);
+	close(tape->fd);
+}
+
+/* Kernel i of a test: every field follows from i. */
+static struct kwhy_wire_kernel kernel_of(uint32_t i)
+{
+	return (struct kwhy_wire_kernel){.start_mono_ns = 1000 * (int64_t)i,
+		.end_mono_ns = 1000 * (int64_t)i + 700,
+		.name = i % 5 + 1,
+		.correlation = i,
+		.blocks = 132 + i % 3,
+		.stream = 7,
+		.threads_per_block = 256};
+}
+
+static void record_kernels(struct tape *tape, uint32_t count)
+{
+	kwhy_block_writer_add_name(&tape->writer, 1, "gemm", 4);
+	for (uint32_t i = 0; i < count; i++) {
+		struct kwhy_wire_kernel *kernel = kwhy_block_writer_add(&tape->writer, KWHY_WIRE_KERNEL);
+
+		assert_non_null(kernel);
+		*kernel = kernel_of(i);
+	}
+	kwhy_block_writer_finish(&tape->writer, 123);
+}
+
+/* What a walk over the whole file finds. */
+struct found {
+	uint64_t kernels, wrong_kernels, names, ends, blocks, damaged_bytes, damages, cuts;
+	uint64_t bytes;
+};
+
+static void count_block(struct found *found, const struct kwhy_block *block)
+{
+	struct kwhy_wire_kernel scratch;
+	const char *bytes;
+	size_t at = 0, length;
+	uint32_t id;
+
+	assert_int_equal(block->writer, WRITER);
+	for (size_t i = 0; block->kind == KWHY_WIRE_KERNEL && i < block->record_count; i++) {
+		const struct kwhy_wire_kernel *kernel = kwhy_block_record(
+			block, i, &scratch, sizeof(scratch));
+		const struct kwhy_wire_kernel expected = kernel_of(kernel->correlation);
+
+		found->wrong_kernels += memcmp(kernel, &expected, sizeof(expected)) != 0;
+		found->kernels++;
+	}
+	while (block->kind == KWHY_WIRE_NAME && kwhy_block_name(block, &at, &id, &bytes, &length))
+		found->names += id == 1 && length == 4 && !memcmp(bytes, "gemm", 4);
+	found->ends += block->kind == KWHY_WIRE_END;
+	found->blocks++;
+}
+
+static struct found walk(const char *path)
+{
+	struct kwhy_block_reader reader;
+	struct kwhy_error error;
+	struct kwhy_block block;
+	struct found found = {0};
+
+	assert_int_equal(kwhy_block_reader_open(&reader, path, &error), KWHY_OK);
+	while (kwhy_block_reader_next(&reader, &block, &error) == 0) {
+		assert_int_equal(block.offset, found.bytes);
+		found.bytes += block.bytes;
+		if (block.damage) {
+			found.damages++;
+			found.damaged_bytes += block.bytes;
+			found.cuts += block.is_cut;
+		} else {
+			count_block(&found, &block);
+		}
+	}
+	assert_int_equal(found.bytes, reader.length);
+	kwhy_block_reader_close(&reader);
+	return found;
+}
+
+static void what_was_written_is_read(void **state)
+{
+	struct tape tape;
+	struct found found;
+
+	(void)state;
+	tape_init(&tape);
+	record_kernels(&tape, 1000);
+	found = walk(tape.path);
+	assert_int_equal(found.kernels, 1000);
+	assert_int_equal(found.wrong_kernels, 0);
+	assert_int_equal(found.names, 1);
+	assert_int_equal(found.ends, 1);
+	assert_int_equal(found.damages, 0);
+	assert_int_equal(found.bytes, tape.writer.written_bytes);
+	tape_done(&tape);
+}
+
+static void packed_blocks_hold_the_same_and_are_smaller(void **state)
+{
+	struct tape tape;
+	struct found found;
+
+	(void)state;
+	tape_init(&tape);
+	tape.writer.pack = pack;
+	tape.writer.packed = tape.packed;
+	record_kernels(&tape, 1000);
+	found = walk(tape.path);
+	assert_int_equal(found.kernels, 1000);
+	assert_int_equal(found.wrong_kernels, 0);
+	assert_int_equal(found.damages, 0);
+	assert_true(found.bytes < 1000 * sizeof(struct kwhy_wire_kernel) / 2);
+	tape_done(&tape);
+}
+
+/* A writer that is killed leaves any number of bytes: all whole blocks before the cut are there. */
+static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
+{
+	struct tape tape;
+	struct found whole;
+	uint64_t last = UINT64_MAX;
+
+	(void)state;
+	tape_init(&tape);
+	record_kernels(&tape, 200);
+	whole = walk(tape.path);
+	for (off_t length = (off_t)whole.bytes - 1; length >= 0; length -= length % 64 == 0 ? 61 : 1) {
+		struct found found;
+
+		assert_int_equal(ftruncate(tape.fd, length), 0);
+		found = walk(tape.path);
+		assert_true(found.kernels <= last && found.wrong_kernels == 0);
+		assert_int_equal(found.damages, found.cuts);
+		assert_true(found.damages <= 1);
+		assert_true(found.blocks < whole.blocks);
+		last = found.kernels;
+	}
+	tape_done(&tape);
+}
+
+/* One wrong byte costs its block at most, and is never taken for data. */
+static void a_wrong_byte_costs_one_block(void **state)
+{
+	struct tape tape;
+	struct found whole;
+
+	(void)state;
+	tape_init(&tape);
+	record_kernels(&tape, 200);
+	whole = walk(tape.path);
+	for (off_t at = 0; at < (off_t)whole.bytes; at += 13) {
+		unsigned char byte, wrong;
+		struct found found;
+
+		assert_int_equal(pread(tape.fd, &byte, 1, at), 1);
+		wrong = byte ^ 0x10;
+		assert_int_equal(pwrite(tape.fd, &wrong, 1, at), 1);
+		found = walk(tape.path);
+		assert_int_equal(found.wrong_kernels, 0);
+		assert_true(found.blocks + 1 >= whole.blocks);
+		assert_true(found.damages <= 1);
+		assert_int_equal(pwrite(tape.fd, &byte, 1, at), 1);
+	}
+	tape_done(&tape);
+}
+
+static void files_may_follow_each_other_even_after_a_cut(void **state)
+{
+	struct tape tape;
+	struct found found;
+	off_t length;
+
+	(void)state;
+	tape_init(&tape);
+	record_kernels(&tape, 100);
+	length = (off_t)tape.writer.written_bytes - 5;
+	assert_int_equal(ftruncate(tape.fd, length), 0);
+	assert_int_equal(lseek(tape.fd, 0, SEEK_END), length);
+	kwhy_block_writer_init(&tape.writer, tape.fd, WRITER, tape.memory, SHARE_BYTES);
+	record_kernels(&tape, 100);
+	found = walk(tape.path);
+	assert_int_equal(found.kernels, 200);
+	assert_int_equal(found.damages, 1);
+	assert_int_equal(found.ends, 1);
+	tape_done(&tape);
+}
+
+static void beyond_its_limit_a_writer_counts_and_says_what_it_lost(void **state)
+{
+	struct tape tape;
+	struct found found;
+	uint64_t refused = 0;
+
+	(void)state;
+	tape_init(&tape);
+	tape.writer.limit_bytes = 3 * SHARE_BYTES;
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct kwhy_wire_kernel *kernel = kwhy_block_writer_add(&tape.writer, KWHY_WIRE_KERNEL);
+
+		if (kernel)
+			*kernel = kernel_of(i);
+		refused += !kernel;
+	}
+	kwhy_block_writer_finish(&tape.writer, 5);
+	found = walk(tape.path);
+	assert_true(refused > 0);
+	assert_int_equal(found.kernels + tape.writer.lost_records, 1000);
+	assert_int_equal(found.damages, 0);
+	assert_int_equal(found.ends, 1);
+	tape_done(&tape);
+}
+
+/* Rewrites the header of a block that the test has changed. */
+static void write_block(int fd, struct kwhy_wire_header header, const void *payload)
+{
+	header.magic = KWHY_WIRE_MAGIC;
+	header.version = KWHY_WIRE_VERSION;
+	header.writer = WRITER;
+	header.payload_crc32c = kwhy_crc32c(payload, header.stored_bytes);
+	header.header_crc32c = kwhy_crc32c(&header, offsetof(struct kwhy_wire_header, header_crc32c));
+	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
+	assert_int_equal(write(fd, payload, header.stored_bytes), header.stored_bytes);
+}
+
+static struct kwhy_block first_block(struct kwhy_block_reader *reader, const char *path)
+{
+	struct kwhy_error error;
+	struct kwhy_block block;
+
+	assert_int_equal(kwhy_block_reader_open(reader, path, &error), KWHY_OK);
+	assert_int_equal(kwhy_block_reader_next(reader, &block, &error), 0);
+	return block;
+}
+
+static void shorter_records_of_an_older_program_end_in_zeros_and_longer_ones_are_cut(void **state)
+{
+	const struct kwhy_wire_header shorter = {.kind = KWHY_WIRE_CLOCK,
+		.record_count = 2,
+		.record_bytes = 16,
+		.stored_bytes = 32,
+		.raw_bytes = 32};
+	const int64_t values[] = {1, 2, 3, 4};
+	struct kwhy_block_reader reader;
+	struct kwhy_wire_clock scratch;
+	const struct kwhy_wire_clock *clock;
+	struct kwhy_block block;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape);
+	write_block(tape.fd, shorter, values);
+	block = first_block(&reader, tape.path);
+	clock = kwhy_block_record(&block, 1, &scratch, sizeof(scratch));
+	assert_int_equal(clock->mono_ns, 3);
+	assert_int_equal(clock->offset_ns, 4);
+	assert_int_equal(clock->spread_ns, 0);
+	kwhy_block_reader_close(&reader);
+	tape_done(&tape);
+}
+
+static void headers_that_contradict_themselves_are_damage(void **state)
+{
+	static const struct kwhy_wire_header headers[] = {
+		{.kind = KWHY_WIRE_CLOCK,
+			.record_count = 3,
+			.record_bytes = 16,
+			.stored_bytes = 32,
+			.raw_bytes = 32},
+		{.kind = KWHY_WIRE_CLOCK,
+			.record_count = 2,
+			.record_bytes = 0,
+			.stored_bytes = 32,
+			.raw_bytes = 32},
+		{.kind = KWHY_WIRE_NAME,
+			.record_count = 2,
+			.record_bytes = 16,
+			.stored_bytes = 32,
+			.raw_bytes = 32},
+		{.kind = KWHY_WIRE_CLOCK,
+			.record_count = 2,
+			.record_bytes = 16,
+			.stored_bytes = 32,
+			.raw_bytes = 40},
+		{.kind = KWHY_WIRE_CLOCK,
+			.record_count = 2,
+			.record_bytes = 16,
+			.stored_bytes = 32,
+			.raw_bytes = 32,
+			.codec = 9},
+		{.kind = KWHY_WIRE_CLOCK,
+			.record_count = 2,
+			.record_bytes = 16,
+			.stored_bytes = 32,
+			.raw_bytes = 32,
+			.codec = KWHY_WIRE_ZSTD},
+	};
+	const int64_t values[] = {1, 2, 3, 4};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		struct kwhy_block_reader reader;
+		struct tape tape;
+
+		tape_init(&tape);
+		write_block(tape.fd, headers[i], values);
+		assert_non_null(first_block(&reader, tape.path).damage);
+		kwhy_block_reader_close(&reader);
+		tape_done(&tape);
+	}
+}
+
+static void a_name_that_claims_more_than_its_block_ends_the_names(void **state)
+{
+	const struct kwhy_wire_header header = {
+		.kind = KWHY_WIRE_NAME, .record_count = 1, .stored_bytes = 16, .raw_bytes = 16};
+	const uint32_t lying[] = {1, UINT32_MAX, 0, 0};
+	struct kwhy_block_reader reader;
+	struct kwhy_block block;
+	struct tape tape;
+	const char *bytes;
+	size_t at = 0, length;
+	uint32_t id;
+
+	(void)state;
+	tape_init(&tape);
+	write_block(tape.fd, header, lying);
+	block = first_block(&reader, tape.path);
+	assert_null(block.damage);
+	assert_false(kwhy_block_name(&block, &at, &id, &bytes, &length));
+	kwhy_block_reader_close(&reader);
+	tape_done(&tape);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(packed_blocks_hold_the_same_and_are_smaller),
+		cmocka_unit_test(a_file_cut_anywhere_is_read_up_to_its_last_whole_block),
+		cmocka_unit_test(a_wrong_byte_costs_one_block),
+		cmocka_unit_test(files_may_follow_each_other_even_after_a_cut),
+		cmocka_unit_test(beyond_its_limit_a_writer_counts_and_says_what_it_lost),
+		cmocka_unit_test(shorter_records_of_an_older_program_end_in_zeros_and_longer_ones_are_cut),
+		cmocka_unit_test(headers_that_contradict_themselves_are_damage),
+		cmocka_unit_test(a_name_that_claims_more_than_its_block_ends_the_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
