@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_COUNTER_H
+#define KWHY_MODEL_COUNTER_H
+
+#include <stdint.h>
+
+/* More than any device or host draws: larger figures are wrong units or a wrong clock. */
+#define KWHY_POWER_MOST_W 100000.0
+
+/* What a cumulative meter did between two readings. */
+enum kwhy_counter_step {
+	KWHY_COUNTER_ROSE,    /* or stood still */
+	KWHY_COUNTER_WRAPPED, /* fell as a counter that ran over does, and the rise is plausible */
+	KWHY_COUNTER_FELL,    /* reset, or wrapped at a place we do not know: the rise is unknown */
+};
+
+struct kwhy_counter_span {
+	int64_t before, after; /* counts */
+	int64_t wrap;	       /* the highest value; 0: not told, then 32 bits are tried */
+	double length_ns;      /* between the two readings */
+	int64_t unit_nj;       /* of a count */
+};
+
+/*
+ * *out_counts is the rise, never negative, and untouched where it is unknown. A wrap whose rise no device
+ * can draw in that time (KWHY_POWER_MOST_W) is a reset.
+ */
+enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
+
+#endif

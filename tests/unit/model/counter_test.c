@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+
+#include "model/counter.h"
+
+static void a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset(void **state)
+{
+	static const struct {
+		const char *title;
+		struct kwhy_counter_span span;
+		enum kwhy_counter_step step;
+		int64_t counts;
+	} cases[] = {
+		{"rises", {10, 25, 0, 1e9, 1000}, KWHY_COUNTER_ROSE, 15},
+		{"stands still", {10, 10, 0, 1e9, 1000}, KWHY_COUNTER_ROSE, 0},
+		{"wraps where told", {262143328000, 850, 262143328850, 1e9, 1000}, KWHY_COUNTER_WRAPPED,
+			1701},
+		{"wraps at 32 bits", {4294967290, 4, 0, 1e9, 1000}, KWHY_COUNTER_WRAPPED, 10},
+		{"reset: more than anything draws", {1000, 0, 0, 1e9, 1000000}, KWHY_COUNTER_FELL, -1},
+		{"reset: above where it wraps", {2000, 5, 1000, 1e9, 1000}, KWHY_COUNTER_FELL, -1},
+		{"reset: no time passed", {4294967290, 4, 0, 0, 1000}, KWHY_COUNTER_FELL, -1},
+		{"reset: negative", {5, -5, 0, 1e9, 1000}, KWHY_COUNTER_FELL, -1},
+		{"no rise in 64 bits", {INT64_MIN, INT64_MAX, 0, 1e9, 1000}, KWHY_COUNTER_FELL, -1},
+		{"wraps at the largest", {INT64_MAX, 0, INT64_MAX, 1e9, 1000}, KWHY_COUNTER_WRAPPED, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t counts = -1;
+
+		if (kwhy_counter_rise(&cases[i].span, &counts) != cases[i].step || counts != cases[i].counts)
+			fail_msg("%s: %lld", cases[i].title, (long long)counts);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
