@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/curve.h"
+
+#include "measure/anchors.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Without a tick for so many periods while the power is read on, a counter is stuck. */
+#define STUCK_PERIODS 5
+
+/*
+ * A meter that lags as a first-order low-pass (tau) behind a delay (d) shows m, and p(t) = m(t + d) + tau
+ * m'(t + d): what was used up to t is the meter's integral up to t + d and tau times what it shows then. The
+ * integral at a tick is the counter's; in between the trapezoids of the samples give the shape and the
+ * counter the sum. The term of tau needs samples; without them the mean power around the tick stands in.
+ */
+struct builder {
+	struct kwhy_anchors anchors;
+	struct kwhy_samples samples;
+	bool shaped; /* samples are dense enough to say what goes on between ticks */
+	struct kwhy_curve *curve;
+};
+
+static void add_knot(struct kwhy_curve *curve, int64_t time_ns, double joules, double reading_w)
+{
+	size_t at = curve->count;
+
+	if (at > 0 && time_ns <= curve->time_ns[at - 1])
+		return;
+	curve->time_ns[at] = time_ns;
+	curve->joules[at] = joules;
+	curve->reading_w[at] = reading_w;
+	curve->count++;
+}
+
+/* The stretch of samples around a time is there, and no gap. */
+static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
+{
+	size_t at;
+
+	if (samples->count < 2 || time_ns < samples->time_ns[0] ||
+		time_ns > samples->time_ns[samples->count - 1])
+		return false;
+	at = kwhy_samples_at(samples, time_ns);
+	return at + 1 == samples->count || samples->gaps[at + 1] == samples->gaps[at];
+}
+
+static double watts_at(const struct kwhy_samples *samples, int64_t time_ns)
+{
+	size_t at = kwhy_samples_at(samples, time_ns);
+	double share;
+
+	if (at + 1 == samples->count)
+		return samples->watts[at];
+	share = (double)(time_ns - samples->time_ns[at]) /
+		(double)(samples->time_ns[at + 1] - samples->time_ns[at]);
+	return samples->watts[at] + share * (samples->watts[at + 1] - samples->watts[at]);
+}
+
+/* Used up to the moment that a sample shows, by the samples alone. */
+static double used_at_sample(const struct builder *builder, size_t i)
+{
+	return builder->samples.joules[i] +
+		builder->curve->response.time_constant_s * builder->samples.watts[i];
+}
+
+static double used_at_time(const struct builder *builder, int64_t time_ns)
+{
+	const struct kwhy_samples *samples = &builder->samples;
+	size_t at = kwhy_samples_at(samples, time_ns);
+	double watts = watts_at(samples, time_ns);
+
+	return samples->joules[at] +
+		(double)(time_ns - samples->time_ns[at]) * 1e-9 * (samples->watts[at] + watts) / 2 +
+		builder->curve->response.time_constant_s * watts;
+}
+
+/* Mean power of the known tick intervals around an anchor. */
+static double watts_around(const struct kwhy_anchors *anchors, size_t i)
+{
+	double joules = 0, seconds = 0;
+
+	for (size_t k = i > 0 ? i : 1; k <= i + 1 && k < anchors->count; k++) {
+		if (anchors->broken[k])
+			continue;
+		joules += anchors->joules[k] - anchors->joules[k - 1];
+		seconds += (double)(anchors->time_ns[k] - anchors->time_ns[k - 1]) * 1e-9;
+	}
+	return seconds > 0 ? joules / seconds : 0;
+}
+
+/* A reset hides what was used: the samples say it, or the powers to both sides. */
+static void bridge_resets(struct builder *builder)
+{
+	struct kwhy_anchors *anchors = &builder->anchors;
+	double bridged_j = 0;
+
+	for (size_t i = 1; i < anchors->count; i++) {
+		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
+
+		if (anchors->broken[i] && builder->shaped && is_sampled(&builder->samples, from_ns) &&
+			is_sampled(&builder->samples, to_ns))
+			bridged_j += used_at_time(builder, to_ns) - used_at_time(builder, from_ns);
+		else if (anchors->broken[i])
+			bridged_j += (watts_around(anchors, i - 1) + watts_around(anchors, i)) / 2 *
+				(double)(to_ns - from_ns) * 1e-9;
+		anchors->joules[i] += bridged_j;
+	}
+}
+
+/* Used up to the moment that the meter shows at a tick. */
+static double used_at_anchor(const struct builder *builder, size_t i)
+{
+	int64_t time_ns = builder->anchors.time_ns[i];
+	double watts = builder->shaped && is_sampled(&builder->samples, time_ns)
+		? watts_at(&builder->samples, time_ns)
+		: watts_around(&builder->anchors, i);
+
+	return builder->anchors.joules[i] + builder->curve->response.time_constant_s * watts;
+}
+
+static int64_t delay_ns(const struct builder *builder)
+{
+	const struct kwhy_response *response = &builder->curve->response;
+
+	return (int64_t)((response->delay_s + response->average_window_s / 2) * 1e9);
+}
+
+static void add_samples(struct builder *builder, size_t from, size_t to, double offset_j, double gain)
+{
+	for (size_t i = from; i < to; i++)
+		add_knot(builder->curve, builder->samples.time_ns[i] - delay_ns(builder),
+			offset_j + gain * used_at_sample(builder, i), builder->samples.watts[i]);
+}
+
+/* The samples between two ticks, raised or lowered so that they sum up to the counter. */
+static bool add_between(struct builder *builder, size_t i)
+{
+	const struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_samples *samples = &builder->samples;
+	int64_t from_ns = anchors->time_ns[i], to_ns = anchors->time_ns[i + 1];
+	double from_j, sampled_j, gain;
+	size_t first, last;
+
+	if (!builder->shaped || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
+		return false;
+	first = kwhy_samples_at(samples, from_ns);
+	last = kwhy_samples_at(samples, to_ns);
+	if (samples->gaps[first] != samples->gaps[last])
+		return false;
+	from_j = used_at_time(builder, from_ns);
+	sampled_j = used_at_time(builder, to_ns) - from_j;
+	gain = (used_at_anchor(builder, i + 1) - used_at_anchor(builder, i)) / sampled_j;
+	if (!(gain > 0.5 && gain < 2))
+		return false;
+	add_samples(builder, first + (samples->time_ns[first] < from_ns), last + 1,
+		used_at_anchor(builder, i) - gain * from_j, gain);
+	return true;
+}
+
+static void add_anchor_knot(struct builder *builder, size_t i)
+{
+	add_knot(builder->curve, builder->anchors.time_ns[i] - delay_ns(builder), used_at_anchor(builder, i),
+		NAN);
+}
+
+/* Samples before the first and after the last tick. */
+static void add_before(struct builder *builder)
+{
+	const struct kwhy_samples *samples = &builder->samples;
+	int64_t tick_ns = builder->anchors.time_ns[0];
+
+	if (builder->shaped && is_sampled(samples, tick_ns))
+		add_samples(builder, 0, kwhy_samples_at(samples, tick_ns) + 1,
+			used_at_anchor(builder, 0) - used_at_time(builder, tick_ns), 1);
+}
+
+static void add_after(struct builder *builder)
+{
+	const struct kwhy_samples *samples = &builder->samples;
+	size_t last = builder->anchors.count - 1;
+	int64_t tick_ns = builder->anchors.time_ns[last];
+
+	if (builder->shaped && is_sampled(samples, tick_ns))
+		add_samples(builder, kwhy_samples_at(samples, tick_ns) + 1, samples->count,
+			used_at_anchor(builder, last) - used_at_time(builder, tick_ns), 1);
+}
+
+static void build_counted(struct builder *builder)
+{
+	size_t count = builder->anchors.count;
+	bool before = false;
+
+	bridge_resets(builder);
+	add_before(builder);
+	before = builder->curve->count > 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t knots = builder->curve->count;
+		bool between;
+
+		if (!before)
+			add_anchor_knot(builder, i);
+		between = i + 1 < count && add_between(builder, i);
+		if (before && !between && i + 1 < count && builder->curve->count == knots)
+			add_anchor_knot(builder, i);
+		before = between;
+	}
+	if (before || count == 1)
+		add_after(builder);
+}
+
+static double ratio_of(const struct builder *builder)
+{
+	const struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_samples *samples = &builder->samples;
+	double counted_j = 0, sampled_j = 0;
+
+	for (size_t i = 1; i < anchors->count; i++) {
+		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
+
+		if (anchors->broken[i] || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
+			continue;
+		counted_j += used_at_anchor(builder, i) - used_at_anchor(builder, i - 1);
+		sampled_j += used_at_time(builder, to_ns) - used_at_time(builder, from_ns);
+	}
+	return sampled_j > 0 ? counted_j / sampled_j : NAN;
+}
+
+static bool is_stuck(const struct builder *builder)
+{
+	const struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_samples *samples = &builder->samples;
+
+	return builder->shaped &&
+		samples->time_ns[samples->count - 1] - anchors->time_ns[anchors->count - 1] >
+		STUCK_PERIODS * anchors->period_ns;
+}
+
+static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
+{
+	switch (meter) {
+	case KWHY_METER_WALL:
+		return KWHY_ENERGY_WALL;
+	case KWHY_METER_NVML_AVERAGE:
+	case KWHY_METER_NVML_MEMORY_AVERAGE:
+		return KWHY_ENERGY_AVERAGES;
+	default:
+		return KWHY_ENERGY_POWER;
+	}
+}
+
+/* How far the curve is known, and by what. */
+static void finish(
+	struct builder *builder, const struct kwhy_readings *counter, const struct kwhy_readings *power)
+{
+	struct kwhy_curve *curve = builder->curve;
+	const struct kwhy_anchors *anchors = &builder->anchors;
+	bool counted = anchors->count >= 2;
+
+	curve->faults.wraps = anchors->wraps;
+	curve->faults.resets = anchors->resets;
+	curve->faults.late = builder->samples.late;
+	curve->faults.unordered = anchors->unordered + builder->samples.unordered;
+	curve->faults.counter_ratio = counted && builder->shaped ? ratio_of(builder) : NAN;
+	curve->counted_until_ns = INT64_MIN;
+	if (curve->count < 2) {
+		curve->count = 0;
+		return;
+	}
+	curve->last_ns = curve->time_ns[curve->count - 1];
+	if (!counted) {
+		curve->basis = basis_of_power(power->meter);
+		return;
+	}
+	curve->basis = builder->shaped ? KWHY_ENERGY_COUNTER_AND_POWER : KWHY_ENERGY_COUNTER;
+	curve->counted_until_ns = anchors->time_ns[anchors->count - 1] - delay_ns(builder);
+	curve->tick_s = (double)anchors->period_ns * 1e-9;
+	curve->quantum_j = (double)kwhy_meter_unit_nj(counter->meter) * 1e-9;
+	curve->faults.counter_stuck = is_stuck(builder);
+	if (!curve->faults.counter_stuck && curve->counted_until_ns < curve->last_ns)
+		curve->last_ns = curve->counted_until_ns;
+}
+
+static bool make_room(struct kwhy_curve *curve, size_t capacity)
+{
+	curve->time_ns = calloc(capacity, sizeof(*curve->time_ns));
+	curve->joules = calloc(capacity, sizeof(*curve->joules));
+	curve->reading_w = calloc(capacity, sizeof(*curve->reading_w));
+	curve->capacity = capacity;
+	return curve->time_ns && curve->joules && curve->reading_w;
+}
+
+/* Trailing means and rare samples say less of what goes on between ticks than the ticks. */
+static bool is_dense(const struct builder *builder)
+{
+	const struct kwhy_samples *samples = &builder->samples;
+
+	if (samples->count < 2)
+		return false;
+	return builder->anchors.count < 2 ||
+		(builder->curve->response.average_window_s == 0 &&
+			samples->period_ns * 2 <= builder->anchors.period_ns);
+}
+
+static enum kwhy_status build(struct builder *builder, const struct kwhy_readings *counter,
+	const struct kwhy_readings *power, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_anchors_make(counter, &builder->anchors, error);
+
+	if (!status)
+		status = kwhy_samples_make(power, &builder->samples, error);
+	if (status)
+		return status;
+	builder->shaped = is_dense(builder);
+	if (builder->anchors.count >= 2 && !builder->shaped)
+		builder->curve->response.average_window_s = 0; /* of a meter that is not used */
+	if (!make_room(builder->curve, builder->anchors.count + builder->samples.count + 2))
+		return kwhy_fail_memory(error, "the energy curve of a device");
+	if (builder->anchors.count >= 2)
+		build_counted(builder);
+	else
+		add_samples(builder, 0, builder->samples.count, 0, 1);
+	finish(builder, counter, power);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_curve_new(const struct kwhy_readings *counter, const struct kwhy_readings *power,
+	const struct kwhy_response *response, struct kwhy_curve **out, struct kwhy_error *error)
+{
+	struct builder builder = {.curve = calloc(1, sizeof(*builder.curve))};
+	enum kwhy_status status;
+
+	if (!builder.curve)
+		return kwhy_fail_memory(error, "the energy curve of a device");
+	builder.curve->response = *response;
+	status = build(&builder, counter, power, error);
+	kwhy_anchors_done(&builder.anchors);
+	kwhy_samples_done(&builder.samples);
+	if (status)
+		kwhy_curve_free(builder.curve);
+	else
+		*out = builder.curve;
+	return status;
+}
+
+void kwhy_curve_free(struct kwhy_curve *curve)
+{
+	if (!curve)
+		return;
+	free(curve->time_ns);
+	free(curve->joules);
+	free(curve->reading_w);
+	free(curve);
+}
+
+int64_t kwhy_curve_first_ns(const struct kwhy_curve *curve)
+{
+	return curve->count ? curve->time_ns[0] : 0;
+}
+
+int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve)
+{
+	return curve->count ? curve->last_ns : 0;
+}
+
+struct kwhy_curve_faults kwhy_curve_faults(const struct kwhy_curve *curve)
+{
+	return curve->faults;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MEASURE_CURVE_H
+#define KWHY_MEASURE_CURVE_H
+
+#include "measure/window.h"
+
+/* The inside of a curve, for window.c: knots in order of time, at least two or none. */
+struct kwhy_curve {
+	int64_t *time_ns;
+	double *joules;	   /* used since the first knot */
+	double *reading_w; /* what the power meter said there; NAN: a knot of the counter */
+	size_t count, capacity;
+	int64_t last_ns;	  /* known up to here: knots beyond only bend what lies before */
+	int64_t counted_until_ns; /* INT64_MIN: no counter */
+	double tick_s, quantum_j;
+	struct kwhy_response response;
+	enum kwhy_energy_basis basis; /* while the counter counts */
+	struct kwhy_curve_faults faults;
+};
+
+#endif

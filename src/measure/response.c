@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/response.h"
+
+#include <math.h>
+
+/*
+ * H200, driver 580.159.04: low-pass and delay from a step of 368 to 121 W; the tick of the counter is found
+ * within a poll or two; ring and counter agree within 0.2 % when steady and 0.7 % in bursts.
+ */
+static const struct kwhy_response nvml = {
+	.delay_s = 0.0035,
+	.delay_spread_s = 0.001,
+	.time_constant_s = 0.0145,
+	.time_constant_spread_s = 0.0015,
+	.stamp_spread_s = 0.0015,
+	.counter_ratio = 0.001,
+	.power_ratio = 0.0035,
+};
+
+/* Read when asked and up to date: a reading holds for the moment of the call. */
+static const struct kwhy_response prompt = {
+	.delay_spread_s = 0.001,
+	.stamp_spread_s = 0.0005,
+	.counter_ratio = 0.001,
+	.power_ratio = 0.005,
+};
+
+struct kwhy_response kwhy_response_of(enum kwhy_meter power)
+{
+	struct kwhy_response response = prompt;
+
+	if (power <= KWHY_METER_NVML_MEMORY_AVERAGE)
+		response = nvml;
+	if (power == KWHY_METER_NVML_AVERAGE || power == KWHY_METER_NVML_MEMORY_AVERAGE)
+		response.average_window_s = 1;
+	if (power == KWHY_METER_WALL) /* meters of the desk: an update a second, of the second before */
+		response.delay_spread_s = 0.3;
+	return response;
+}
+
+static void learn(double *value, double *spread, const struct kwhy_measured *measured)
+{
+	if (isnan(measured->value))
+		return;
+	*value = measured->value;
+	if (!isnan(measured->spread))
+		*spread = measured->spread;
+}
+
+struct kwhy_response kwhy_response_of_profile(enum kwhy_meter power, const struct kwhy_profile *profile)
+{
+	struct kwhy_response response = kwhy_response_of(power);
+
+	if (!profile || power > KWHY_METER_NVML_MEMORY_AVERAGE)
+		return response;
+	learn(&response.delay_s, &response.delay_spread_s, &profile->sensor.delay_s);
+	learn(&response.time_constant_s, &response.time_constant_spread_s, &profile->sensor.time_constant_s);
+	if (response.average_window_s > 0 && profile->sensor.average_window_s > 0)
+		response.average_window_s = profile->sensor.average_window_s;
+	return response;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/window.h"
+
+#include "measure/curve.h"
+
+#include <math.h>
+
+#define QUANTILE_95 1.96
+/* So many stretches to each side say how low and how high the power goes. */
+#define NEIGHBOURS 2
+/* And so much further it may go, as a share of the mean: samples are rare, ticks rarer. */
+#define BEYOND_POWER_RATIO 0.1
+#define BEYOND_COUNTER_RATIO 0.3
+
+const char *kwhy_energy_basis_name(enum kwhy_energy_basis basis)
+{
+	static const char *const names[KWHY_ENERGY_BASIS_COUNT] = {
+		[KWHY_ENERGY_NONE] = "none",
+		[KWHY_ENERGY_COUNTER_AND_POWER] = "counter+power",
+		[KWHY_ENERGY_COUNTER] = "counter",
+		[KWHY_ENERGY_POWER] = "power",
+		[KWHY_ENERGY_AVERAGES] = "averages",
+		[KWHY_ENERGY_WALL] = "wall",
+	};
+
+	return names[basis];
+}
+
+/* A stretch between two knots, and the mean powers in it and to both sides. */
+struct cell {
+	int64_t start_ns, end_ns;
+	double start_j, length_s;
+	double before_w, mean_w, after_w;
+	double low_w, high_w; /* of the three */
+};
+
+static double mean_between(const struct kwhy_curve *curve, size_t i)
+{
+	return (curve->joules[i + 1] - curve->joules[i]) /
+		((double)(curve->time_ns[i + 1] - curve->time_ns[i]) * 1e-9);
+}
+
+static size_t cell_index(const struct kwhy_curve *curve, int64_t time_ns)
+{
+	size_t low = 0, high = curve->count - 1;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (curve->time_ns[middle] <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
+{
+	struct cell cell = {
+		.start_ns = curve->time_ns[i],
+		.end_ns = curve->time_ns[i + 1],
+		.start_j = curve->joules[i],
+		.length_s = (double)(curve->time_ns[i + 1] - curve->time_ns[i]) * 1e-9,
+		.mean_w = mean_between(curve, i),
+	};
+
+	cell.before_w = i > 0 ? mean_between(curve, i - 1) : cell.mean_w;
+	cell.after_w = i + 2 < curve->count ? mean_between(curve, i + 1) : cell.mean_w;
+	cell.low_w = fmin(cell.mean_w, fmin(cell.before_w, cell.after_w));
+	cell.high_w = fmax(cell.mean_w, fmax(cell.before_w, cell.after_w));
+	return cell;
+}
+
+/* The least that a share of a stretch can have used, when its power stays between two levels. */
+static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
+{
+	return length_s * fmax(low_w * share, mean_w - high_w * (1 - share));
+}
+
+static double most_j(double share, double length_s, double mean_w, double low_w, double high_w)
+{
+	return length_s * fmin(high_w * share, mean_w - low_w * (1 - share));
+}
+
+/*
+ * Used up to a time. Where a window begins or ends the power often changes; if it went from the level before
+ * to the level after just there, the stretch's sum tells that energy exactly, and a level stretch comes out
+ * straight. The bounds keep the curve rising where the sum says that it was not so.
+ */
+static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
+{
+	struct cell cell = cell_of(curve, cell_index(curve, time_ns));
+	double share = (double)(time_ns - cell.start_ns) * 1e-9 / cell.length_s;
+	double bent_j = cell.length_s *
+		(cell.mean_w * share - (cell.after_w - cell.before_w) * share * (1 - share));
+	double least = least_j(share, cell.length_s, cell.mean_w, cell.low_w, cell.high_w);
+	double most = most_j(share, cell.length_s, cell.mean_w, cell.low_w, cell.high_w);
+
+	return cell.start_j + fmin(fmax(bent_j, least), most);
+}
+
+/* What the highest reading inside says; between two knots, their lower one is no peak. */
+static double peak_between(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
+{
+	double peak_w = NAN, mean_w = NAN;
+
+	for (size_t i = cell_index(curve, start_ns); i < curve->count && curve->time_ns[i] <= end_ns; i++) {
+		if (curve->time_ns[i] < start_ns)
+			continue;
+		peak_w = fmax(peak_w, curve->reading_w[i]);
+		if (i + 1 < curve->count && curve->time_ns[i + 1] <= end_ns)
+			mean_w = fmax(mean_w, mean_between(curve, i));
+	}
+	return isnan(peak_w) ? mean_w : peak_w;
+}
+
+void kwhy_window_sum_init(struct kwhy_window_sum *sum)
+{
+	*sum = (struct kwhy_window_sum){.peak_w = NAN, .state = KWHY_ENERGY_MEASURED};
+}
+
+/*
+ * What is not known of a stretch that windows cover in part: anything between the least and the most. One
+ * window's edge falls anywhere; the edges of many windows in one stretch are a pattern, whose errors add up.
+ */
+static double cell_spread_j(const struct kwhy_window_sum *sum)
+{
+	double length_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9;
+	double share = length_s > 0 ? fmin(sum->cell_covered_s / length_s, 1) : 0;
+	double range_j = most_j(share, length_s, sum->cell_mean_w, sum->cell_low_w, sum->cell_high_w) -
+		least_j(share, length_s, sum->cell_mean_w, sum->cell_low_w, sum->cell_high_w);
+
+	return fmax(range_j, 0) / sqrt(12);
+}
+
+static void flush_cell(struct kwhy_window_sum *sum)
+{
+	double spread_j = cell_spread_j(sum);
+
+	if (sum->cell_edges > 2)
+		sum->linear_j += spread_j;
+	else
+		sum->variance_j2 += spread_j * spread_j;
+	sum->cell_edges = 0;
+	sum->cell_covered_s = 0;
+}
+
+/* How low and how high the power may have gone in a stretch. */
+static void begin_cell(struct kwhy_window_sum *sum, size_t i)
+{
+	const struct kwhy_curve *curve = sum->curve;
+	bool counter_alone = curve->basis == KWHY_ENERGY_COUNTER;
+	double beyond_w, mean_w = mean_between(curve, i);
+	size_t first = i > NEIGHBOURS ? i - NEIGHBOURS : 0;
+
+	sum->cell_start_ns = curve->time_ns[i];
+	sum->cell_end_ns = curve->time_ns[i + 1];
+	sum->cell_low_w = sum->cell_high_w = sum->cell_mean_w = mean_w;
+	for (size_t k = first; k <= i + NEIGHBOURS && k + 1 < curve->count; k++) {
+		sum->cell_low_w = fmin(sum->cell_low_w, mean_between(curve, k));
+		sum->cell_high_w = fmax(sum->cell_high_w, mean_between(curve, k));
+	}
+	beyond_w = mean_w * (counter_alone ? BEYOND_COUNTER_RATIO : BEYOND_POWER_RATIO);
+	sum->cell_low_w = fmax(sum->cell_low_w - beyond_w, fmin(0, sum->cell_low_w));
+	sum->cell_high_w += beyond_w;
+}
+
+static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns, uint64_t edges)
+{
+	if (sum->curve->time_ns[i] != sum->cell_start_ns || sum->cell_edges == 0) {
+		flush_cell(sum);
+		begin_cell(sum, i);
+	}
+	sum->cell_covered_s += (double)(end_ns - start_ns) * 1e-9;
+	sum->cell_edges += edges;
+}
+
+static void cover_edges(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_curve *curve = sum->curve;
+	size_t first = cell_index(curve, start_ns), last = cell_index(curve, end_ns);
+
+	if (first == last) {
+		cover(sum, first, start_ns, end_ns, 2);
+		return;
+	}
+	cover(sum, first, start_ns, curve->time_ns[first + 1], 1);
+	cover(sum, last, curve->time_ns[last], end_ns, 1);
+}
+
+/* Power at an edge, as far as the knots tell. */
+static double watts_near(const struct kwhy_curve *curve, int64_t time_ns)
+{
+	struct cell cell = cell_of(curve, cell_index(curve, time_ns));
+
+	return (cell.before_w + cell.mean_w + cell.after_w) / 3;
+}
+
+static void add_spreads(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns, double joules)
+{
+	const struct kwhy_curve *curve = sum->curve;
+	const struct kwhy_response *response = &curve->response;
+	double seconds = (double)(end_ns - start_ns) * 1e-9, ratio = response->power_ratio, tick_j;
+
+	if (end_ns <= curve->counted_until_ns) {
+		double part = fmin(1, seconds / curve->tick_s);
+
+		tick_j = response->stamp_spread_s * joules / seconds;
+		sum->variance_j2 += 2 * part * tick_j * tick_j + curve->quantum_j * curve->quantum_j / 6;
+		if (response->counter_ratio < ratio)
+			ratio += (response->counter_ratio - ratio) * (1 - fmin(1, curve->tick_s / seconds));
+	}
+	sum->ratio_j += ratio * joules;
+	sum->drift_j += (watts_near(curve, end_ns) - watts_near(curve, start_ns)) *
+		hypot(response->delay_spread_s,
+			hypot(response->time_constant_spread_s, response->average_window_s / sqrt(12)));
+}
+
+static enum kwhy_energy_state state_of(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
+{
+	if (curve->count == 0)
+		return KWHY_ENERGY_NOT_METERED;
+	if (start_ns < curve->time_ns[0])
+		return KWHY_ENERGY_FORGOTTEN;
+	return end_ns > curve->last_ns ? KWHY_ENERGY_NOT_YET : KWHY_ENERGY_MEASURED;
+}
+
+static enum kwhy_energy_basis basis_of(const struct kwhy_curve *curve, int64_t start_ns)
+{
+	bool counted = curve->counted_until_ns != INT64_MIN;
+
+	return counted && start_ns >= curve->counted_until_ns ? KWHY_ENERGY_POWER : curve->basis;
+}
+
+void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns)
+{
+	enum kwhy_energy_state state = state_of(sum->curve, start_ns, end_ns);
+	double joules;
+
+	if (end_ns <= start_ns)
+		return;
+	sum->seconds += (double)(end_ns - start_ns) * 1e-9;
+	if (state != KWHY_ENERGY_MEASURED) {
+		sum->state = state;
+		return;
+	}
+	joules = used_up_to(sum->curve, end_ns) - used_up_to(sum->curve, start_ns);
+	sum->joules += joules;
+	sum->basis = basis_of(sum->curve, start_ns);
+	sum->peak_w = fmax(sum->peak_w, peak_between(sum->curve, start_ns, end_ns));
+	cover_edges(sum, start_ns, end_ns);
+	add_spreads(sum, start_ns, end_ns, joules);
+}
+
+/* What repetition does not shrink, shares of the energy, leaves less room for what it does. */
+static uint64_t repetitions(double edges_j, double ratio_j, double joules, double enough_ratio)
+{
+	double ratio = ratio_j / joules, room = enough_ratio * enough_ratio - ratio * ratio, times;
+
+	if (!(joules > 0) || room <= 0)
+		return 0;
+	times = ceil(edges_j / joules / sqrt(room));
+	return times < 1 ? 1 : times > 1e15 ? 0 : (uint64_t)times;
+}
+
+void kwhy_window_sum_result(const struct kwhy_window_sum *given, double enough_ratio, struct kwhy_energy *out)
+{
+	struct kwhy_window_sum sum = *given;
+	double edges_j, half_j;
+
+	*out = (struct kwhy_energy){.state = sum.state,
+		.joules = NAN,
+		.low_j = NAN,
+		.high_j = NAN,
+		.seconds = sum.seconds,
+		.mean_w = NAN,
+		.peak_w = NAN};
+	if (sum.state != KWHY_ENERGY_MEASURED)
+		return;
+	flush_cell(&sum);
+	edges_j = QUANTILE_95 *
+		sqrt(sum.variance_j2 + sum.linear_j * sum.linear_j + sum.drift_j * sum.drift_j);
+	half_j = hypot(edges_j, QUANTILE_95 * sum.ratio_j);
+	out->basis = sum.basis;
+	out->joules = sum.joules;
+	out->low_j = fmax(sum.joules - half_j, fmin(0, sum.joules));
+	out->high_j = sum.joules + half_j;
+	out->mean_w = sum.seconds > 0 ? sum.joules / sum.seconds : NAN;
+	out->peak_w = sum.peak_w;
+	out->enough = half_j <= enough_ratio * sum.joules;
+	out->repetitions_needed = out->enough
+		? 1
+		: repetitions(edges_j, QUANTILE_95 * sum.ratio_j, sum.joules, enough_ratio);
+}
+
+void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double enough_ratio,
+	struct kwhy_energy *out)
+{
+	struct kwhy_window_sum sum;
+
+	kwhy_window_sum_init(&sum);
+	sum.curve = curve;
+	if (curve->count == 0)
+		sum.state = KWHY_ENERGY_NOT_METERED;
+	kwhy_window_sum_add(&sum, start_ns, end_ns);
+	kwhy_window_sum_result(&sum, enough_ratio, out);
+}
+
+int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
+	const struct kwhy_readings *power, const struct kwhy_response *response)
+{
+	const int64_t slack_ns = 10000000; /* late stamps and polls */
+	int64_t tick_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
+	double lag_s = response->delay_s + response->average_window_s / 2;
+
+	return end_ns + (int64_t)(lag_s * 1e9) + (tick_ns > sample_ns ? tick_ns : sample_ns) + slack_ns;
+}
