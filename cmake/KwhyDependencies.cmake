@@ -18,6 +18,13 @@ if(NOT SIMDJSON_FOUND) # Ubuntu 22.04 packages it without a .pc file
 	add_library(PkgConfig::SIMDJSON INTERFACE IMPORTED)
 	target_link_libraries(PkgConfig::SIMDJSON INTERFACE simdjson::simdjson)
 endif()
+pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
+# Shared in every build: their archives want udev and TLS, which have none. A portable folder takes them along.
+if(KWHY_PORTABLE)
+	set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
+endif()
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 if(KWHY_TESTS)
 	pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()
