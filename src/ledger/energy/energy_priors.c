@@ -190,6 +190,7 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_UNIT].mean = log(
 		unit_power(question, features, readings, prior->other[KWHY_PARAMETER_IDLE].mean));
 	prior->other[KWHY_PARAMETER_UNIT].spread = UNIT_SPREAD;
+	prior->limit_w = fmax(0, (double)question->recording->devices[question->device].limit_mw * 1e-3);
 	prior->other[KWHY_PARAMETER_NOISE] = NOISE_PRIOR;
 	prior->other[KWHY_PARAMETER_ALIAS] = ALIAS_PRIOR;
 	prior->other[KWHY_PARAMETER_STAMP] = STAMP_PRIOR;

@@ -31,6 +31,7 @@ struct kwhy_posterior_prior {
 	struct kwhy_normal *class_log; /* mean: log fill where tied, else log watts */
 	bool *tied;
 	struct kwhy_normal other[KWHY_PARAMETER_COUNT]; /* tau and delay in seconds */
+	double limit_w;					/* enforced power limit; 0: not known */
 };
 
 struct kwhy_posterior_model {
@@ -95,6 +96,18 @@ static inline double kwhy_posterior_variance(const struct kwhy_posterior_model *
 	return noise->noise_w2 + noise->alias * prediction->inside_w2[i] + noise->stamp_s2 * slope * slope +
 		noise->vary2 * net_w * net_w + (model->shared_w2 ? model->shared_w2[i] : 0);
 }
+
+/*
+ * Terms of the log prior. The limit: what a class draws with the idle level is held by the device to about
+ * its limit; above 1.2 times that the density falls, as only readings that demand it may put a power there.
+ */
+double kwhy_posterior_log_class(
+	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);
+double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t parameter, double value);
+double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w);
+/* How far a power is beyond that, in spreads of the limit's prior, of kwhy_posterior_limit_spread_w. */
+double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, double power_w);
+double kwhy_posterior_limit_spread_w(const struct kwhy_posterior_prior *prior);
 
 double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const double *parameters);
 /* Of the readings, given a prediction, untempered. */

@@ -8,6 +8,10 @@
 /* Student-t noise: heavy tails for what the model does not know (temperature, data, clocks). */
 #define FREEDOM 4.0
 
+/* A device holds the mean power of some milliseconds to its limit; kernels shorter than that may be above. */
+#define LIMIT_HELD 1.2
+#define LIMIT_SPREAD 0.1
+
 enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error)
 {
@@ -117,25 +121,53 @@ static double log_normal(struct kwhy_normal normal, double value)
 	return -0.5 * distance * distance;
 }
 
+double kwhy_posterior_log_class(
+	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit)
+{
+	return log_normal(prior->class_log[class], log_power - (prior->tied[class] ? unit : 0));
+}
+
+double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t parameter, double value)
+{
+	const struct kwhy_response_grid *grid = &model->features->grid;
+
+	if (parameter == KWHY_PARAMETER_TAU)
+		value = grid->tau_s + value * grid->tau_step_s;
+	else if (parameter == KWHY_PARAMETER_DELAY)
+		value = grid->delay_s + value * grid->delay_step_s;
+	return log_normal(model->prior->other[parameter], value);
+}
+
+double kwhy_posterior_limit_spread_w(const struct kwhy_posterior_prior *prior)
+{
+	return LIMIT_SPREAD * prior->limit_w;
+}
+
+double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, double power_w)
+{
+	if (!(prior->limit_w > 0))
+		return 0;
+	return fmax(0, (power_w - LIMIT_HELD * prior->limit_w) / kwhy_posterior_limit_spread_w(prior));
+}
+
+double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w)
+{
+	double beyond = kwhy_posterior_beyond_limit(prior, power_w);
+
+	return -0.5 * beyond * beyond;
+}
+
 double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const double *parameters)
 {
 	const struct kwhy_posterior_prior *prior = model->prior;
-	const struct kwhy_response_grid *grid = &model->features->grid;
 	const double *other = parameters + prior->class_count;
 	double sum = 0;
 
 	for (size_t c = 0; c < prior->class_count; c++)
-		sum += log_normal(prior->class_log[c],
-			parameters[c] - (prior->tied[c] ? other[KWHY_PARAMETER_UNIT] : 0));
-	for (int i = 0; i < KWHY_PARAMETER_COUNT; i++) {
-		double value = other[i];
-
-		if (i == KWHY_PARAMETER_TAU)
-			value = grid->tau_s + value * grid->tau_step_s;
-		else if (i == KWHY_PARAMETER_DELAY)
-			value = grid->delay_s + value * grid->delay_step_s;
-		sum += log_normal(prior->other[i], value);
-	}
+		sum += kwhy_posterior_log_class(prior, c, parameters[c], other[KWHY_PARAMETER_UNIT]) +
+			kwhy_posterior_log_limit(prior, other[KWHY_PARAMETER_IDLE] + exp(parameters[c]));
+	for (size_t i = 0; i < KWHY_PARAMETER_COUNT; i++)
+		sum += kwhy_posterior_log_other(model, i, other[i]);
 	return sum;
 }
 

@@ -10,12 +10,14 @@
 /*
  * Slice sampling (Neal 2003) along lines. Where only sums of powers are known the posterior is a thin sheet,
  * straight in watts and bent in logarithms, and wide as the prior: a chain that must look at all readings
- * for each step cannot take enough of them. Lines along single parameters reach what the prior leaves
- * open, lines drawn from the fit what the readings narrow.
+ * for each step cannot take enough of them. The logarithm of a single power reaches what the prior leaves
+ * open; lines straight in watts, drawn from the fit, follow the sheet.
  */
 #define BURN_IN_DRAWS 100
-#define ALONE_STEP 0.3 /* of a logarithm, a watt or a step of the grid */
-#define FIT_STEP 1.5   /* spreads of the fit */
+#define LOG_STEP 0.3	/* of a logarithm */
+#define OTHER_STEP 0.5	/* watts or steps of the grid */
+#define LINE_STEP 1.5	/* spreads of the fit */
+#define LINES_OF_SIZE 2 /* one line for this many parameters a draw */
 #define STEPS_OUT 6
 #define SHRINKS_MOST 60
 
@@ -23,117 +25,241 @@ struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t moving; /* parameters without the noise */
-	double *here, *direction, *tried;
-	double *offset; /* from the mode, in the units of the fit's curvature */
-	double density;
+	size_t classes, moving; /* parameters without the noise */
+	double *logs;		/* [classes] of the powers */
+	double *here;		/* [moving] watts, then the others as they are */
+	double *pull;		/* [moving] gradient of the quadratic likelihood here */
+	double *line, *bend;	/* [moving] direction of a line, and the curvature times it */
+	double slope, bow;	/* of the likelihood along the line */
+	size_t parameter;	/* that moves alone */
 };
 
-static bool is_in_reach(const struct chain *chain)
-{
-	const double *other = chain->tried + chain->model->prior->class_count;
+/* Log density over that here, at a distance from here; -INFINITY where none is possible. */
+typedef double density_at(const struct chain *chain, double distance);
 
-	return fabs(other[KWHY_PARAMETER_TAU]) <= KWHY_TAU_REACH &&
-		fabs(other[KWHY_PARAMETER_DELAY]) <= KWHY_DELAY_REACH;
+static const struct kwhy_posterior_prior *prior_of(const struct chain *chain)
+{
+	return chain->model->prior;
 }
 
-static double quadratic(const struct chain *chain)
+static double unit_of(const struct chain *chain)
 {
-	const struct kwhy_posterior_fit *fit = chain->fit;
-	double sum = 0;
+	return chain->here[chain->classes + KWHY_PARAMETER_UNIT];
+}
 
-	for (size_t a = 0; a < chain->moving; a++) {
-		const double *row = fit->curvature + a * fit->size;
-		double bend = 0;
+static double idle_of(const struct chain *chain)
+{
+	return chain->here[chain->classes + KWHY_PARAMETER_IDLE];
+}
 
-		for (size_t b = 0; b < chain->moving; b++)
-			bend += row[b] * chain->offset[b];
-		sum += chain->offset[a] * (fit->gradient[a] - bend / 2);
-	}
+/* What the likelihood gains when one parameter moves by a distance. */
+static double gain_alone(const struct chain *chain, double distance)
+{
+	size_t i = chain->parameter;
+
+	return distance * (chain->pull[i] - distance / 2 * chain->fit->curvature[i * chain->fit->size + i]);
+}
+
+static double density_of_power(const struct chain *chain, double distance)
+{
+	size_t c = chain->parameter;
+	double log_power = chain->logs[c] + distance, power_w = exp(log_power);
+
+	return gain_alone(chain, power_w - chain->here[c]) +
+		kwhy_posterior_log_class(prior_of(chain), c, log_power, unit_of(chain)) +
+		kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + power_w);
+}
+
+static double density_of_response(const struct chain *chain, double distance)
+{
+	size_t i = chain->parameter - chain->classes;
+	double at = chain->here[chain->parameter] + distance;
+
+	if (fabs(at) > (i == KWHY_PARAMETER_TAU ? KWHY_TAU_REACH : KWHY_DELAY_REACH))
+		return -INFINITY;
+	return gain_alone(chain, distance) + kwhy_posterior_log_other(chain->model, i, at);
+}
+
+static double density_of_idle(const struct chain *chain, double distance)
+{
+	double idle_w = idle_of(chain) + distance;
+	double sum = gain_alone(chain, distance) +
+		kwhy_posterior_log_other(chain->model, KWHY_PARAMETER_IDLE, idle_w);
+
+	for (size_t c = 0; c < chain->classes; c++)
+		sum += kwhy_posterior_log_limit(prior_of(chain), idle_w + chain->here[c]);
 	return sum;
 }
 
-/* At a distance from here along the direction, which `tried` is set to. */
-static double density_at(struct chain *chain, double distance)
+/* The prior is one of logarithms, and the line is one of watts: hence its derivative. */
+static double density_of_line(const struct chain *chain, double distance)
 {
-	const double *mode = chain->fit->mode;
-	size_t classes = chain->model->prior->class_count;
-	double density;
+	const double *line = chain->line, *other_line = line + chain->classes;
+	const double *other = chain->here + chain->classes;
+	double sum = distance * (chain->slope - distance / 2 * chain->bow);
+	double idle_w = idle_of(chain) + distance * other_line[KWHY_PARAMETER_IDLE];
+	double unit = unit_of(chain) + distance * other_line[KWHY_PARAMETER_UNIT];
 
-	for (size_t i = 0; i < chain->moving; i++) {
-		chain->tried[i] = chain->here[i] + distance * chain->direction[i];
-		chain->offset[i] = i < classes ? exp(chain->tried[i]) - exp(mode[i])
-					       : chain->tried[i] - mode[i];
-	}
-	if (!is_in_reach(chain))
+	if (fabs(other[KWHY_PARAMETER_TAU] + distance * other_line[KWHY_PARAMETER_TAU]) > KWHY_TAU_REACH ||
+		fabs(other[KWHY_PARAMETER_DELAY] + distance * other_line[KWHY_PARAMETER_DELAY]) >
+			KWHY_DELAY_REACH)
 		return -INFINITY;
-	density = quadratic(chain) + kwhy_posterior_log_prior(chain->model, chain->tried);
-	return isnan(density) ? -INFINITY : density;
+	for (size_t c = 0; c < chain->classes; c++) {
+		double power_w = chain->here[c] + distance * line[c], log_power;
+
+		if (!(power_w > 0))
+			return -INFINITY;
+		log_power = log(power_w);
+		sum += kwhy_posterior_log_class(prior_of(chain), c, log_power, unit) - log_power +
+			kwhy_posterior_log_limit(prior_of(chain), idle_w + power_w);
+	}
+	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
+		sum += kwhy_posterior_log_other(chain->model, i, other[i] + distance * other_line[i]);
+	return sum;
 }
 
-/* One step to a point of the line that is as dense as a drawn floor; where none is found, none. */
-static void move(struct chain *chain, double step)
+/* The distance of a point that is as dense as a drawn floor; 0 where none is found. */
+static double slice(struct chain *chain, density_at *density, double step)
 {
-	double floor = chain->density + log(kwhy_random_uniform(&chain->random));
+	double floor = density(chain, 0) + log(kwhy_random_uniform(&chain->random));
 	double low = -step * kwhy_random_uniform(&chain->random), high = low + step;
 
-	for (int i = 0; i < STEPS_OUT && density_at(chain, low) > floor; i++)
+	for (int i = 0; i < STEPS_OUT && density(chain, low) > floor; i++)
 		low -= step;
-	for (int i = 0; i < STEPS_OUT && density_at(chain, high) > floor; i++)
+	for (int i = 0; i < STEPS_OUT && density(chain, high) > floor; i++)
 		high += step;
 	for (int i = 0; i < SHRINKS_MOST; i++) {
 		double distance = low + (high - low) * kwhy_random_uniform(&chain->random);
-		double density = density_at(chain, distance);
 
-		if (density > floor) {
-			memcpy(chain->here, chain->tried, chain->moving * sizeof(double));
-			chain->density = density;
-			return;
-		}
+		if (density(chain, distance) > floor)
+			return distance;
 		*(distance < 0 ? &low : &high) = distance;
+	}
+	return 0;
+}
+
+static void move_alone(struct chain *chain, double distance)
+{
+	const double *row = chain->fit->curvature + chain->parameter * chain->fit->size;
+
+	chain->here[chain->parameter] += distance;
+	for (size_t i = 0; i < chain->moving; i++)
+		chain->pull[i] -= distance * row[i];
+}
+
+static void move_power(struct chain *chain, size_t c)
+{
+	double before_w = chain->here[c];
+
+	chain->parameter = c;
+	chain->logs[c] += slice(chain, density_of_power, LOG_STEP);
+	move_alone(chain, exp(chain->logs[c]) - before_w);
+}
+
+static void move_other(struct chain *chain, enum kwhy_posterior_parameter parameter)
+{
+	density_at *density = parameter == KWHY_PARAMETER_IDLE ? density_of_idle : density_of_response;
+
+	chain->parameter = chain->classes + parameter;
+	move_alone(chain, slice(chain, density, OTHER_STEP));
+}
+
+/* Given the powers, that of a full grid is normal: it is drawn as it is. */
+static void move_unit(struct chain *chain)
+{
+	const struct kwhy_posterior_prior *prior = prior_of(chain);
+	struct kwhy_normal unit = prior->other[KWHY_PARAMETER_UNIT];
+	double precision = 1 / (unit.spread * unit.spread), sum = precision * unit.mean;
+
+	for (size_t c = 0; c < chain->classes; c++) {
+		double weight = 1 / (prior->class_log[c].spread * prior->class_log[c].spread);
+
+		if (!prior->tied[c])
+			continue;
+		precision += weight;
+		sum += weight * (chain->logs[c] - prior->class_log[c].mean);
+	}
+	chain->here[chain->classes + KWHY_PARAMETER_UNIT] = sum / precision +
+		kwhy_random_normal(&chain->random) / sqrt(precision);
+}
+
+static void draw_line(struct chain *chain)
+{
+	const struct kwhy_posterior_fit *fit = chain->fit;
+
+	for (size_t i = 0; i < fit->size; i++)
+		chain->line[i] = kwhy_random_normal(&chain->random);
+	kwhy_matrix_solve_upper(fit->factor, fit->size, chain->line);
+	for (size_t c = 0; c < chain->classes; c++)
+		chain->line[c] *= exp(fit->mode[c]);
+	chain->slope = chain->bow = 0;
+	for (size_t a = 0; a < chain->moving; a++) {
+		const double *row = fit->curvature + a * fit->size;
+
+		chain->bend[a] = 0;
+		for (size_t b = 0; b < chain->moving; b++)
+			chain->bend[a] += row[b] * chain->line[b];
+		chain->slope += chain->pull[a] * chain->line[a];
+		chain->bow += chain->bend[a] * chain->line[a];
 	}
 }
 
-static void move_alone(struct chain *chain, size_t parameter)
+static void move_along_line(struct chain *chain)
 {
-	memset(chain->direction, 0, chain->fit->size * sizeof(double));
-	chain->direction[parameter] = 1;
-	move(chain, ALONE_STEP);
-}
+	double distance;
 
-static void move_by_fit(struct chain *chain)
-{
-	for (size_t i = 0; i < chain->fit->size; i++)
-		chain->direction[i] = kwhy_random_normal(&chain->random);
-	kwhy_matrix_solve_upper(chain->fit->factor, chain->fit->size, chain->direction);
-	move(chain, FIT_STEP);
+	draw_line(chain);
+	distance = slice(chain, density_of_line, LINE_STEP);
+	for (size_t i = 0; i < chain->moving; i++) {
+		chain->here[i] += distance * chain->line[i];
+		chain->pull[i] -= distance * chain->bend[i];
+	}
+	for (size_t c = 0; c < chain->classes; c++)
+		chain->logs[c] = log(chain->here[c]);
 }
 
 static void sweep(struct chain *chain)
 {
-	for (size_t i = 0; i < chain->moving; i++) {
-		move_alone(chain, i);
-		move_by_fit(chain);
+	for (size_t c = 0; c < chain->classes; c++) {
+		move_power(chain, c);
+		if (c % LINES_OF_SIZE == 0)
+			move_along_line(chain);
 	}
+	move_unit(chain);
+	move_other(chain, KWHY_PARAMETER_IDLE);
+	move_other(chain, KWHY_PARAMETER_TAU);
+	move_other(chain, KWHY_PARAMETER_DELAY);
+	for (int i = 0; i < KWHY_PARAMETER_NOISE; i++)
+		move_along_line(chain);
 }
 
 static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kwhy_error *error)
 {
-	size_t size = chain->fit->size;
-	double *block = calloc(4 * size, sizeof(*block));
+	const struct kwhy_posterior_fit *fit = chain->fit;
+	size_t size = fit->size;
+	double *block = calloc(5 * size, sizeof(*block));
 
 	if (!block)
 		return kwhy_fail_memory(error, "the fit of powers");
+	chain->classes = chain->model->prior->class_count;
 	chain->moving = size - KWHY_NOISE_PARAMETERS;
-	chain->here = block;
-	chain->direction = block + size;
-	chain->tried = block + 2 * size;
-	chain->offset = block + 3 * size;
-	memcpy(chain->here, chain->fit->mode, size * sizeof(double));
-	memcpy(chain->tried, chain->fit->mode, size * sizeof(double));
+	chain->logs = block;
+	chain->here = block + size;
+	chain->pull = block + 2 * size;
+	chain->line = block + 3 * size;
+	chain->bend = block + 4 * size;
+	memcpy(chain->logs, fit->mode, size * sizeof(double));
+	memcpy(chain->pull, fit->gradient, size * sizeof(double));
+	for (size_t i = 0; i < size; i++)
+		chain->here[i] = i < chain->classes ? exp(fit->mode[i]) : fit->mode[i];
 	kwhy_random_init(&chain->random, seed);
-	chain->density = density_at(chain, 0);
 	return KWHY_OK;
+}
+
+static void keep(const struct chain *chain, double *out_draw)
+{
+	memcpy(out_draw, chain->here, chain->fit->size * sizeof(double));
+	memcpy(out_draw, chain->logs, chain->classes * sizeof(double));
 }
 
 enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
@@ -149,8 +275,8 @@ enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
 		sweep(&chain);
 	for (size_t i = 0; i < count; i++) {
 		sweep(&chain);
-		memcpy(out_draws + i * fit->size, chain.here, fit->size * sizeof(double));
+		keep(&chain, out_draws + i * fit->size);
 	}
-	free(chain.here);
+	free(chain.logs);
 	return KWHY_OK;
 }

@@ -182,6 +182,24 @@ static void add_prior_of_classes(struct climb *climb, size_t size, const double 
 	}
 }
 
+/* Of powers beyond what the device's limit lets them draw, with the idle level. */
+static void add_limit(struct climb *climb, size_t size, const double *parameters)
+{
+	const struct kwhy_posterior_prior *prior = climb->model->prior;
+	size_t idle = prior->class_count + KWHY_PARAMETER_IDLE;
+
+	for (size_t c = 0; c < prior->class_count; c++) {
+		double net_w = exp(parameters[c]), spread_w = kwhy_posterior_limit_spread_w(prior);
+		double beyond = kwhy_posterior_beyond_limit(prior, parameters[idle] + net_w);
+
+		if (beyond <= 0)
+			continue;
+		add_term(climb, size, c, beyond * spread_w / net_w, spread_w / net_w);
+		add_term(climb, size, idle, beyond * spread_w, spread_w);
+		climb->precision[idle * size + c] += net_w / (spread_w * spread_w);
+	}
+}
+
 static void add_prior(struct climb *climb, size_t size, const double *parameters)
 {
 	const struct kwhy_posterior_prior *prior = climb->model->prior;
@@ -189,6 +207,7 @@ static void add_prior(struct climb *climb, size_t size, const double *parameters
 	const double *other = parameters + prior->class_count;
 
 	add_prior_of_classes(climb, size, parameters);
+	add_limit(climb, size, parameters);
 	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++) {
 		struct kwhy_normal normal = prior->other[i];
 
