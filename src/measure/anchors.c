@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/anchors.h"
 
-#include <math.h>
+#include "model/counter.h"
+
 #include <stdlib.h>
 
 #define NJ_PER_J 1e9
-/* More than any device or host draws: a rise beyond it is no wrap. */
-#define POWER_MOST_W 100000.0
 /* A stretch of this many periods is a gap. */
 #define GAP_PERIODS 3
 
@@ -31,20 +30,6 @@ static int64_t typical_period(const int64_t *time_ns, size_t count)
 	return distances[(used - 1) / 2];
 }
 
-/* Counts from one reading to the next; -1: fell at a place that is no wrap. */
-static int64_t rise_of(const struct kwhy_readings *counter, int64_t before, int64_t after, int64_t length_ns)
-{
-	double unit_nj = (double)kwhy_meter_unit_nj(counter->meter);
-	int64_t rise = after - before;
-
-	if (rise >= 0)
-		return rise;
-	if (counter->wrap <= 0 || before > counter->wrap || after < 0)
-		return -1;
-	rise = counter->wrap - before + after + 1;
-	return (double)rise * unit_nj <= (double)length_ns * POWER_MOST_W ? rise : -1;
-}
-
 /* NVML's counter says the same until its next tick; only the tick has a time. */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_anchors *anchors, size_t i,
 	const struct kwhy_reading *last)
@@ -61,17 +46,22 @@ static void add_anchor(struct kwhy_anchors *anchors, const struct kwhy_readings 
 	const struct kwhy_reading *last, const struct kwhy_reading *reading)
 {
 	size_t at = anchors->count++;
+	struct kwhy_counter_span span = {.after = reading->value,
+		.wrap = counter->wrap,
+		.unit_nj = kwhy_meter_unit_nj(counter->meter)};
+	enum kwhy_counter_step step;
 	int64_t rise = 0;
 
 	anchors->time_ns[at] = reading->time_mono_ns;
 	if (at == 0)
 		return;
-	rise = rise_of(counter, last->value, reading->value, reading->time_mono_ns - last->time_mono_ns);
-	anchors->broken[at] = rise < 0;
-	anchors->resets += rise < 0;
-	anchors->wraps += rise >= 0 && reading->value < last->value;
-	anchors->joules[at] = anchors->joules[at - 1] +
-		(rise > 0 ? (double)rise * (double)kwhy_meter_unit_nj(counter->meter) / NJ_PER_J : 0);
+	span.before = last->value;
+	span.length_ns = (double)(reading->time_mono_ns - last->time_mono_ns);
+	step = kwhy_counter_rise(&span, &rise);
+	anchors->broken[at] = step == KWHY_COUNTER_FELL;
+	anchors->resets += step == KWHY_COUNTER_FELL;
+	anchors->wraps += step == KWHY_COUNTER_WRAPPED;
+	anchors->joules[at] = anchors->joules[at - 1] + (double)rise * (double)span.unit_nj / NJ_PER_J;
 }
 
 enum kwhy_status kwhy_anchors_make(

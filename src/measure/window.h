@@ -24,7 +24,7 @@ struct kwhy_readings {
 	const struct kwhy_reading *items; /* in order of time; lent for the call */
 	size_t count;
 	int64_t period_ns; /* between updates; 0: taken from the readings */
-	int64_t wrap;	   /* of a counter: its modulus less one; 0: never */
+	int64_t wrap;	   /* of a counter: the highest value; 0: not told */
 };
 
 /* What a figure rests on. */
