@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "import/input.h"
 #include "import/json_bridge.h"
 #include "import/reader.h"
-#include "import/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,20 +48,20 @@ static long peak_kb(void)
 /* The whole text of a trace; the caller frees it. */
 static char *load(const char *path, size_t *out_length)
 {
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 	size_t capacity = 64 << 20, length = 0, got = 1;
 	char *text = malloc(capacity);
 
-	if (!text || kwhy_stream_open(path, &stream, &error))
+	if (!text || kwhy_input_open(path, &input, &error))
 		stop(text ? error.text : "no memory");
 	while (got > 0) {
 		if (length + CHUNK_BYTES >= capacity)
 			text = realloc(text, capacity *= 2);
-		if (!text || kwhy_stream_read(stream, text + length, CHUNK_BYTES, &got, &error))
+		if (!text || kwhy_input_read(input, text + length, CHUNK_BYTES, &got, &error))
 			stop(text ? error.text : "no memory");
 		length += got;
 	}
-	kwhy_stream_close(stream);
+	kwhy_input_close(input);
 	text[length] = '\0';
 	*out_length = length;
 	return text;
@@ -124,16 +124,16 @@ static uint64_t make_input_apart(const char *trace, size_t size_bytes, char *out
 static double time_of_bytes(const char *path)
 {
 	static char chunk[CHUNK_BYTES];
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 	size_t got = 1;
 	double start_s = now_s();
 
-	if (kwhy_stream_open(path, &stream, &error))
+	if (kwhy_input_open(path, &input, &error))
 		stop(error.text);
 	while (got > 0)
-		if (kwhy_stream_read(stream, chunk, sizeof(chunk), &got, &error))
+		if (kwhy_input_read(input, chunk, sizeof(chunk), &got, &error))
 			stop(error.text);
-	kwhy_stream_close(stream);
+	kwhy_input_close(input);
 	return now_s() - start_s;
 }
 
@@ -142,17 +142,17 @@ static double time_of_index(const char *path)
 {
 	static char chunk[CHUNK_BYTES + 64];
 	struct kwhy_json_index *index = kwhy_json_index_new();
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 	size_t kept = 0, got = 1;
 	double start_s = now_s();
 
-	if (!index || kwhy_stream_open(path, &stream, &error))
+	if (!index || kwhy_input_open(path, &input, &error))
 		stop("cannot index");
 	while (got > 0) {
 		const uint32_t *tokens;
 		size_t count, used;
 
-		if (kwhy_stream_read(stream, chunk + kept, CHUNK_BYTES - kept, &got, &error))
+		if (kwhy_input_read(input, chunk + kept, CHUNK_BYTES - kept, &got, &error))
 			stop(error.text);
 		for (used = kept + got; used > 0 && chunk[used - 1] != '\n';)
 			used--;
@@ -161,7 +161,7 @@ static double time_of_index(const char *path)
 		kept = kept + got - used;
 		memmove(chunk, chunk + used, kept);
 	}
-	kwhy_stream_close(stream);
+	kwhy_input_close(input);
 	kwhy_json_index_free(index);
 	return now_s() - start_s;
 }

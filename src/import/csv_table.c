@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "import/csv_number.h"
-#include "import/stream.h"
+#include "import/input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@ enum { WINDOW_BYTES = 1 << 20, SHOWN_BYTES = 40, NO_FIELD = KWHY_CSV_COLUMNS_MAX
 
 struct kwhy_csv {
 	struct kwhy_csv_options options;
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 	char *window; /* [at, filled) is not yet used */
 	size_t at, filled;
-	bool stream_ended, header_read, ended_early;
+	bool input_ended, header_read, ended_early;
 	bool line_ended; /* the line had its newline */
 	uint64_t line_number, skipped;
 	struct kwhy_csv_span line, comment;
@@ -36,7 +36,7 @@ enum kwhy_status kwhy_csv_open(
 		return kwhy_fail_memory(error, "reading CSV");
 	csv->options = *options;
 	csv->window = malloc(WINDOW_BYTES);
-	status = csv->window ? kwhy_stream_open(options->path, &csv->stream, error)
+	status = csv->window ? kwhy_input_open(options->path, &csv->input, error)
 			     : kwhy_fail_memory(error, "reading CSV");
 	if (status) {
 		kwhy_csv_close(csv);
@@ -50,7 +50,7 @@ void kwhy_csv_close(struct kwhy_csv *csv)
 {
 	if (!csv)
 		return;
-	kwhy_stream_close(csv->stream);
+	kwhy_input_close(csv->input);
 	free(csv->window);
 	free(csv);
 }
@@ -97,16 +97,16 @@ static enum kwhy_status refill(struct kwhy_csv *csv, struct kwhy_error *error)
 	memmove(csv->window, csv->window + csv->at, left);
 	csv->at = 0;
 	csv->filled = left;
-	status = kwhy_stream_read(csv->stream, csv->window + left, WINDOW_BYTES - left, &got, error);
+	status = kwhy_input_read(csv->input, csv->window + left, WINDOW_BYTES - left, &got, error);
 	if (status == KWHY_E_INPUT && csv->options.partial) {
 		csv->ended_early = true;
-		csv->stream_ended = true;
+		csv->input_ended = true;
 		return KWHY_OK;
 	}
 	if (status)
 		return status;
 	csv->filled += got;
-	csv->stream_ended = got == 0;
+	csv->input_ended = got == 0;
 	return KWHY_OK;
 }
 
@@ -120,7 +120,7 @@ static enum kwhy_status take_line(struct kwhy_csv *csv, bool *out_end, struct kw
 		size_t left = csv->filled - csv->at;
 
 		newline = memchr(csv->window + csv->at + searched, '\n', left - searched);
-		if (newline || csv->stream_ended)
+		if (newline || csv->input_ended)
 			break;
 		if (left > KWHY_CSV_LINE_BYTES) {
 			csv->line_number++;

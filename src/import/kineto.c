@@ -387,8 +387,8 @@ static enum kwhy_status note_mended(struct document *document)
 		document->file->path, document->window.mended, document->window.mended_first);
 }
 
-static enum kwhy_status read_stream(
-	struct kwhy_kineto_file *file, struct kwhy_stream *stream, struct kwhy_error *error)
+static enum kwhy_status read_input(
+	struct kwhy_kineto_file *file, struct kwhy_input *input, struct kwhy_error *error)
 {
 	struct document *document = calloc(1, sizeof(*document));
 	enum kwhy_status status;
@@ -397,7 +397,7 @@ static enum kwhy_status read_stream(
 		return kwhy_fail_memory(error, "reading a trace");
 	document->file = file;
 	document->error = error;
-	status = kwhy_kineto_window_open(&document->window, stream, file->path, file->partial, error);
+	status = kwhy_kineto_window_open(&document->window, input, file->path, file->partial, error);
 	if (!status)
 		status = read_document(document);
 	if (!status)
@@ -450,7 +450,7 @@ static enum kwhy_status kineto_read(struct kwhy_recording *recording, const char
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
 	struct kwhy_kineto_file *file = calloc(1, sizeof(*file));
-	struct kwhy_stream *stream = NULL;
+	struct kwhy_input *input = NULL;
 	enum kwhy_status status;
 
 	if (!file)
@@ -459,13 +459,13 @@ static enum kwhy_status kineto_read(struct kwhy_recording *recording, const char
 	file->partial = options->partial;
 	status = kwhy_collectives_new(options->collectives_path, &file->collectives, error);
 	if (!status)
-		status = kwhy_stream_open(path, &stream, error);
+		status = kwhy_input_open(path, &input, error);
 	if (!status)
 		status = begin(file, path, error);
 	if (!status)
-		status = read_stream(file, stream, error);
+		status = read_input(file, input, error);
 	else
-		kwhy_stream_close(stream);
+		kwhy_input_close(input);
 	if (!status)
 		status = kwhy_kineto_finish(file, error);
 	file_free(file);

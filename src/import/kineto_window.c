@@ -87,7 +87,7 @@ static size_t probable_cut(const char *text, size_t size)
 	return cut ? cut : exact_cut(text, size);
 }
 
-enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, struct kwhy_stream *stream,
+enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, struct kwhy_input *input,
 	const char *path, bool partial, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -99,7 +99,7 @@ enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, stru
 		.mended_first = UINT64_MAX};
 	window->buffer = malloc(WINDOW_BYTES + PAD_BYTES);
 	window->index = kwhy_json_index_new();
-	status = kwhy_ahead_open(stream, &window->stream, error);
+	status = kwhy_ahead_open(input, &window->input, error);
 	if (!status && (!window->buffer || !window->index))
 		status = kwhy_fail_memory(error, "reading a trace");
 	if (status) {
@@ -112,7 +112,7 @@ enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, stru
 
 void kwhy_kineto_window_close(struct kwhy_kineto_window *window)
 {
-	kwhy_ahead_close(window->stream);
+	kwhy_ahead_close(window->input);
 	kwhy_json_index_free(window->index);
 	free(window->buffer);
 	*window = (struct kwhy_kineto_window){0};
@@ -159,12 +159,12 @@ static void pass(struct kwhy_kineto_window *window, size_t used)
 		window->reach = window->reach * 2 < WINDOW_BYTES ? window->reach * 2 : WINDOW_BYTES;
 }
 
-/* One read; a stream that cannot be read on is one that ends, where only what is whole is asked for. */
+/* One read; a input that cannot be read on is one that ends, where only what is whole is asked for. */
 static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	size_t got = 0;
 	enum kwhy_status status = kwhy_ahead_read(
-		window->stream, window->buffer + window->end, window->capacity - window->end, &got, error);
+		window->input, window->buffer + window->end, window->capacity - window->end, &got, error);
 
 	if (status) {
 		window->failure = *error;

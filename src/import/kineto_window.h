@@ -3,8 +3,8 @@
 #define KWHY_IMPORT_KINETO_WINDOW_H
 
 #include "base/status.h"
+#include "import/input_ahead.h"
 #include "import/json_bridge.h"
-#include "import/stream_ahead.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
  * start in the next, if need be larger, window.
  */
 struct kwhy_kineto_window {
-	struct kwhy_ahead *stream;
+	struct kwhy_ahead *input;
 	struct kwhy_json_index *index;
 	const char *path; /* for the words of errors */
 	bool partial;
@@ -45,11 +45,11 @@ struct kwhy_kineto_window {
 #define KWHY_KINETO_VALUE_MAX_BYTES (64u << 20)
 
 /*
- * Takes over the stream, in failure too. `partial`: a file that cannot be read to its end ends where it
+ * Takes over the input, in failure too. `partial`: a file that cannot be read to its end ends where it
  * breaks.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window,
-	struct kwhy_stream *stream, const char *path, bool partial, struct kwhy_error *error);
+	struct kwhy_input *input, const char *path, bool partial, struct kwhy_error *error);
 void kwhy_kineto_window_close(struct kwhy_kineto_window *window);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/stream_ahead.h"
+#include "import/input_ahead.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct buffer {
 };
 
 struct kwhy_ahead {
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 	bool threaded;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards `ready` of the buffers, and `stopping` */
@@ -51,8 +51,8 @@ static void set_ready(struct kwhy_ahead *ahead, struct buffer *buffer, bool read
 static void fill(struct kwhy_ahead *ahead, struct buffer *buffer)
 {
 	buffer->at = buffer->size = 0;
-	buffer->status = kwhy_stream_read(
-		ahead->stream, buffer->bytes, BUFFER_BYTES, &buffer->size, &buffer->error);
+	buffer->status = kwhy_input_read(
+		ahead->input, buffer->bytes, BUFFER_BYTES, &buffer->size, &buffer->error);
 	buffer->last = buffer->status || buffer->size == 0;
 }
 
@@ -87,20 +87,19 @@ static enum kwhy_status start(struct kwhy_ahead *ahead, struct kwhy_error *error
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_ahead_open(
-	struct kwhy_stream *stream, struct kwhy_ahead **out, struct kwhy_error *error)
+enum kwhy_status kwhy_ahead_open(struct kwhy_input *input, struct kwhy_ahead **out, struct kwhy_error *error)
 {
 	struct kwhy_ahead *ahead = calloc(1, sizeof(*ahead));
 	enum kwhy_status status = KWHY_OK;
 
 	if (!ahead) {
-		kwhy_stream_close(stream);
+		kwhy_input_close(input);
 		return kwhy_fail_memory(error, "reading a file");
 	}
-	ahead->stream = stream;
+	ahead->input = input;
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->changed, NULL);
-	if (kwhy_stream_is_packed(stream))
+	if (kwhy_input_is_packed(input))
 		status = start(ahead, error);
 	if (status) {
 		kwhy_ahead_close(ahead);
@@ -117,7 +116,7 @@ enum kwhy_status kwhy_ahead_read(
 	size_t left;
 
 	if (!ahead->threaded)
-		return kwhy_stream_read(ahead->stream, out, size, out_size, error);
+		return kwhy_input_read(ahead->input, out, size, out_size, error);
 	wait_until(ahead, buffer, true);
 	if (buffer->status) {
 		*error = buffer->error;
@@ -149,6 +148,6 @@ void kwhy_ahead_close(struct kwhy_ahead *ahead)
 		free(ahead->buffers[i].bytes);
 	pthread_cond_destroy(&ahead->changed);
 	pthread_mutex_destroy(&ahead->lock);
-	kwhy_stream_close(ahead->stream);
+	kwhy_input_close(ahead->input);
 	free(ahead);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kineto_fixture.h"
 
-#include "import/stream_ahead.h"
+#include "import/input_ahead.h"
 
 #include <zlib.h>
 
@@ -33,47 +33,47 @@ static int free_bytes(void **state)
 	return 0;
 }
 
-static struct kwhy_stream *open_plain(void)
+static struct kwhy_input *open_plain(void)
 {
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 
 	write_bytes(bytes, LENGTH);
-	OK(kwhy_stream_open(kineto_path, &stream, &error));
+	OK(kwhy_input_open(kineto_path, &input, &error));
 	unlink(kineto_path);
-	return stream;
+	return input;
 }
 
-static struct kwhy_stream *open_packed(size_t cut_bytes)
+static struct kwhy_input *open_packed(size_t cut_bytes)
 {
 	uLong size = compressBound(LENGTH) + 64;
 	unsigned char *packed = malloc(size);
 	z_stream pack = {.next_in = bytes, .avail_in = LENGTH, .next_out = packed, .avail_out = (uInt)size};
-	struct kwhy_stream *stream;
+	struct kwhy_input *input;
 
 	assert_int_equal(deflateInit2(&pack, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	assert_int_equal(deflate(&pack, Z_FINISH), Z_STREAM_END);
 	write_bytes(packed, size - pack.avail_out - cut_bytes);
 	deflateEnd(&pack);
 	free(packed);
-	OK(kwhy_stream_open(kineto_path, &stream, &error));
+	OK(kwhy_input_open(kineto_path, &input, &error));
 	unlink(kineto_path);
-	return stream;
+	return input;
 }
 
-static void check_pieces(struct kwhy_stream *stream, size_t piece)
+static void check_pieces(struct kwhy_input *input, size_t piece)
 {
 	unsigned char *out = malloc(piece);
 	size_t at = 0, got = 1;
 
 	while (got > 0) {
-		OK(kwhy_stream_read(stream, out, piece, &got, &error));
+		OK(kwhy_input_read(input, out, piece, &got, &error));
 		assert_true(got == piece || at + got == LENGTH);
 		assert_memory_equal(out, bytes + at, got);
 		at += got;
 	}
 	assert_int_equal(at, LENGTH);
 	free(out);
-	kwhy_stream_close(stream);
+	kwhy_input_close(input);
 }
 
 static void bytes_come_whole_in_pieces_of_any_size(void **state)
@@ -89,29 +89,29 @@ static void bytes_come_whole_in_pieces_of_any_size(void **state)
 
 static void a_look_at_the_head_takes_nothing_away(void **state)
 {
-	struct kwhy_stream *streams[] = {open_plain(), open_packed(0)};
+	struct kwhy_input *inputs[] = {open_plain(), open_packed(0)};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		const unsigned char *head;
 		size_t size;
 
-		OK(kwhy_stream_peek(streams[i], &head, &size, &error));
-		assert_int_equal(size, KWHY_STREAM_PEEK_BYTES);
+		OK(kwhy_input_peek(inputs[i], &head, &size, &error));
+		assert_int_equal(size, KWHY_INPUT_PEEK_BYTES);
 		assert_memory_equal(head, bytes, size);
-		OK(kwhy_stream_peek(streams[i], &head, &size, &error));
-		assert_int_equal(kwhy_stream_is_packed(streams[i]), i == 1);
-		check_pieces(streams[i], 1000);
+		OK(kwhy_input_peek(inputs[i], &head, &size, &error));
+		assert_int_equal(kwhy_input_is_packed(inputs[i]), i == 1);
+		check_pieces(inputs[i], 1000);
 	}
 }
 
-static void check_ahead(struct kwhy_stream *stream)
+static void check_ahead(struct kwhy_input *input)
 {
 	struct kwhy_ahead *ahead;
 	unsigned char out[70000];
 	size_t at = 0, got = 1;
 
-	OK(kwhy_ahead_open(stream, &ahead, &error));
+	OK(kwhy_ahead_open(input, &ahead, &error));
 	while (got > 0) {
 		OK(kwhy_ahead_read(ahead, out, sizeof(out), &got, &error));
 		assert_memory_equal(out, bytes + at, got);

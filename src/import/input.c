@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { PACKED_BYTES = 256 << 10 };
+
+/* How one kind of file gives bytes; `unpack` sets *out_size to 0 only at the end of the data. */
+struct codec {
+	const char *name;
+	const char *cure;
+	bool (*probe)(const unsigned char *head, size_t size);
+	enum kwhy_status (*begin)(struct kwhy_input *input, struct kwhy_error *error);
+	enum kwhy_status (*unpack)(struct kwhy_input *input, unsigned char *out, size_t size,
+		size_t *out_size, struct kwhy_error *error);
+	void (*end)(struct kwhy_input *input);
+};
+
+struct kwhy_input {
+	const struct codec *codec;
+	char *path;
+	int file;
+	bool file_ended;
+	unsigned char *packed; /* bytes of the file, [packed_at, packed_size) not yet used */
+	size_t packed_at, packed_size;
+	uint64_t packed_offset; /* of the packed bytes in the file */
+	union {
+		z_stream gzip;
+		ZSTD_DStream *zstd;
+	};
+	bool member_open; /* a gzip member or zstd frame has begun and not ended */
+	unsigned char *head;
+	size_t head_at, head_size;
+	struct kwhy_error failure; /* sticky; status KWHY_OK: none */
+};
+
+/* Refills the packed bytes when all are used; at the end of the file there are none. */
+static enum kwhy_status refill(struct kwhy_input *input, struct kwhy_error *error)
+{
+	ssize_t got;
+
+	if (input->packed_at < input->packed_size || input->file_ended)
+		return KWHY_OK;
+	do {
+		got = read(input->file, input->packed, PACKED_BYTES);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return kwhy_fail(error, KWHY_E_IO, "%s cannot be read: %s; check the disk and try again",
+			input->path, strerror(errno));
+	input->packed_offset += input->packed_size;
+	input->packed_at = 0;
+	input->packed_size = (size_t)got;
+	input->file_ended = got == 0;
+	return KWHY_OK;
+}
+
+static bool plain_probe(const unsigned char *head, size_t size)
+{
+	(void)head;
+	return size > 0;
+}
+
+static enum kwhy_status plain_begin(struct kwhy_input *input, struct kwhy_error *error)
+{
+	(void)input;
+	(void)error;
+	return KWHY_OK;
+}
+
+static void plain_end(struct kwhy_input *input)
+{
+	(void)input;
+}
+
+/* Large reads go past the packed buffer, straight to the reader's. */
+static enum kwhy_status plain_read_direct(
+	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
+{
+	ssize_t got;
+
+	do {
+		got = read(input->file, out, size);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return kwhy_fail(error, KWHY_E_IO, "%s cannot be read: %s; check the disk and try again",
+			input->path, strerror(errno));
+	*out_size = (size_t)got;
+	return KWHY_OK;
+}
+
+static enum kwhy_status plain_unpack(
+	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
+{
+	size_t left = input->packed_size - input->packed_at;
+
+	if (left == 0)
+		return plain_read_direct(input, out, size, out_size, error);
+	*out_size = left < size ? left : size;
+	memcpy(out, input->packed + input->packed_at, *out_size);
+	input->packed_at += *out_size;
+	return KWHY_OK;
+}
+
+static enum kwhy_status packed_wrong(struct kwhy_input *input, const char *what, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT, "%s: %s data %s at byte %" PRIu64 " of the file; %s",
+		input->path, input->codec->name, what, input->packed_offset + input->packed_at,
+		input->codec->cure);
+}
+
+static bool gzip_probe(const unsigned char *head, size_t size)
+{
+	return size >= 2 && head[0] == 0x1F && head[1] == 0x8B;
+}
+
+static enum kwhy_status gzip_begin(struct kwhy_input *input, struct kwhy_error *error)
+{
+	/* 15 bits of window and 16 for the gzip wrapper: zlib.h, inflateInit2 */
+	if (inflateInit2(&input->gzip, 15 + 16) != Z_OK)
+		return kwhy_fail_memory(error, "decompression");
+	input->member_open = true;
+	return KWHY_OK;
+}
+
+static void gzip_end(struct kwhy_input *input)
+{
+	inflateEnd(&input->gzip);
+}
+
+/* After a member: another one begins, or only zero padding follows (as tar and tapes leave it). */
+static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_error *error)
+{
+	enum kwhy_status status = refill(input, error);
+
+	while (!status && !input->file_ended && input->packed[input->packed_at] == 0) {
+		input->packed_at++;
+		status = refill(input, error);
+	}
+	if (status || input->file_ended)
+		return status;
+	if (input->packed[input->packed_at] != 0x1F)
+		return packed_wrong(input, "is followed by other bytes", error);
+	inflateReset(&input->gzip);
+	input->member_open = true;
+	return KWHY_OK;
+}
+
+/* One call of inflate on what is there. */
+static enum kwhy_status gzip_step(struct kwhy_input *input, struct kwhy_error *error)
+{
+	int code;
+
+	input->gzip.next_in = input->packed + input->packed_at;
+	input->gzip.avail_in = (uInt)(input->packed_size - input->packed_at);
+	code = inflate(&input->gzip, Z_NO_FLUSH);
+	input->packed_at = input->packed_size - input->gzip.avail_in;
+	if (code == Z_STREAM_END) {
+		input->member_open = false;
+		return gzip_next_member(input, error);
+	}
+	if (code == Z_MEM_ERROR)
+		return kwhy_fail_memory(error, "decompression");
+	if (code != Z_OK && code != Z_BUF_ERROR)
+		return packed_wrong(input, "is damaged", error);
+	return KWHY_OK;
+}
+
+static enum kwhy_status gzip_unpack(
+	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	input->gzip.next_out = out;
+	input->gzip.avail_out = (uInt)size;
+	while (!status && input->member_open && input->gzip.avail_out == size) {
+		status = refill(input, error);
+		if (!status && input->file_ended)
+			status = packed_wrong(input, "ends early", error);
+		if (!status)
+			status = gzip_step(input, error);
+	}
+	*out_size = size - input->gzip.avail_out;
+	return status;
+}
+
+static bool zstd_probe(const unsigned char *head, size_t size)
+{
+	return size >= 4 && head[0] == 0x28 && head[1] == 0xB5 && head[2] == 0x2F && head[3] == 0xFD;
+}
+
+static enum kwhy_status zstd_begin(struct kwhy_input *input, struct kwhy_error *error)
+{
+	input->zstd = ZSTD_createDStream();
+	return input->zstd ? KWHY_OK : kwhy_fail_memory(error, "decompression");
+}
+
+static void zstd_end(struct kwhy_input *input)
+{
+	ZSTD_freeDStream(input->zstd);
+}
+
+static enum kwhy_status zstd_unpack(
+	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
+{
+	ZSTD_outBuffer unpacked = {.dst = out, .size = size};
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && unpacked.pos == 0) {
+		ZSTD_inBuffer packed = {.src = input->packed};
+		size_t code;
+
+		status = refill(input, error);
+		if (status || (input->file_ended && !input->member_open))
+			break;
+		packed.size = input->packed_size;
+		packed.pos = input->packed_at;
+		code = ZSTD_decompressStream(input->zstd, &unpacked, &packed);
+		input->packed_at = packed.pos;
+		if (ZSTD_isError(code))
+			status = packed_wrong(input, ZSTD_getErrorName(code), error);
+		else if (input->file_ended && unpacked.pos == 0 && code != 0)
+			status = packed_wrong(input, "ends early", error);
+		input->member_open = code != 0;
+	}
+	*out_size = unpacked.pos;
+	return status;
+}
+
+/* The last one takes everything. */
+static const struct codec codecs[] = {
+	{"gzip", "copy or export the file again, or read what is whole with --partial", gzip_probe,
+		gzip_begin, gzip_unpack, gzip_end},
+	{"zstd", "copy or compress the file again (without --long), or read what is whole with --partial",
+		zstd_probe, zstd_begin, zstd_unpack, zstd_end},
+	{"plain", "", plain_probe, plain_begin, plain_unpack, plain_end},
+};
+
+static enum kwhy_status open_file(struct kwhy_input *input, const char *path, struct kwhy_error *error)
+{
+	struct stat about;
+
+	input->file = open(path, O_RDONLY | O_CLOEXEC);
+	if (input->file < 0)
+		return kwhy_fail(error, errno == ENOENT ? KWHY_E_INPUT : KWHY_E_IO,
+			"%s cannot be opened: %s; check the path and its permissions", path, strerror(errno));
+	if (fstat(input->file, &about) == 0 && S_ISDIR(about.st_mode))
+		return kwhy_fail(error, KWHY_E_INPUT, "%s is a folder; name the trace file inside it", path);
+	input->path = strdup(path);
+	input->packed = malloc(PACKED_BYTES);
+	input->head = malloc(KWHY_INPUT_PEEK_BYTES);
+	if (!input->path || !input->packed || !input->head)
+		return kwhy_fail_memory(error, "reading a file");
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_head(struct kwhy_input *input, struct kwhy_error *error)
+{
+	static const char pointer[] = "version https://git-lfs.github.com/spec/";
+	size_t size = sizeof(pointer) - 1;
+
+	if (input->packed_size == 0)
+		return kwhy_fail(
+			error, KWHY_E_INPUT, "%s is empty; export or copy the trace again", input->path);
+	if (input->packed_size >= size && !memcmp(input->packed, pointer, size))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is a Git LFS pointer, not the data itself; fetch it with \"git lfs pull\"",
+			input->path);
+	return KWHY_OK;
+}
+
+static enum kwhy_status choose_codec(struct kwhy_input *input, struct kwhy_error *error)
+{
+	const struct codec *codec = codecs;
+	enum kwhy_status status;
+
+	while (!codec->probe(input->packed, input->packed_size))
+		codec++;
+	status = codec->begin(input, error);
+	if (!status)
+		input->codec = codec;
+	return status;
+}
+
+enum kwhy_status kwhy_input_open(const char *path, struct kwhy_input **out, struct kwhy_error *error)
+{
+	struct kwhy_input *input = calloc(1, sizeof(*input));
+	enum kwhy_status status;
+
+	if (!input)
+		return kwhy_fail_memory(error, "reading a file");
+	status = open_file(input, path, error);
+	if (!status)
+		status = refill(input, error);
+	if (!status)
+		status = check_head(input, error);
+	if (!status)
+		status = choose_codec(input, error);
+	if (status) {
+		kwhy_input_close(input);
+		return status;
+	}
+	*out = input;
+	return KWHY_OK;
+}
+
+/* Fills `out` as far as the data goes; remembers a failure for the next call. */
+static size_t unpack_all(struct kwhy_input *input, unsigned char *out, size_t size)
+{
+	size_t filled = 0, got = 1;
+
+	while (filled < size && got > 0 && !input->failure.status) {
+		enum kwhy_status status;
+
+		got = 0;
+		status = input->codec->unpack(input, out + filled, size - filled, &got, &input->failure);
+		input->failure.status = status;
+		filled += got;
+	}
+	return filled;
+}
+
+static size_t take_head(struct kwhy_input *input, unsigned char *out, size_t size)
+{
+	size_t left = input->head_size - input->head_at;
+	size_t taken = left < size ? left : size;
+
+	memcpy(out, input->head + input->head_at, taken);
+	input->head_at += taken;
+	return taken;
+}
+
+enum kwhy_status kwhy_input_read(
+	struct kwhy_input *input, void *out, size_t size, size_t *out_size, struct kwhy_error *error)
+{
+	size_t filled = take_head(input, out, size);
+
+	filled += unpack_all(input, (unsigned char *)out + filled, size - filled);
+	if (filled == 0 && size > 0 && input->failure.status) {
+		*error = input->failure;
+		return input->failure.status;
+	}
+	*out_size = filled;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_input_peek(
+	struct kwhy_input *input, const unsigned char **out, size_t *out_size, struct kwhy_error *error)
+{
+	if (input->head_size == 0)
+		input->head_size = unpack_all(input, input->head, KWHY_INPUT_PEEK_BYTES);
+	if (input->head_size == 0 && input->failure.status) {
+		*error = input->failure;
+		return input->failure.status;
+	}
+	*out = input->head;
+	*out_size = input->head_size;
+	return KWHY_OK;
+}
+
+bool kwhy_input_is_packed(const struct kwhy_input *input)
+{
+	return input->codec->unpack != plain_unpack;
+}
+
+void kwhy_input_close(struct kwhy_input *input)
+{
+	if (!input)
+		return;
+	if (input->codec)
+		input->codec->end(input);
+	if (input->file >= 0)
+		close(input->file);
+	free(input->path);
+	free(input->packed);
+	free(input->head);
+	free(input);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "import/recorded.h"
+
+#include <string.h>
+
+/* Writers of one recording: processes. More is no recording of ours. */
+enum { WRITERS_MOST = 65536 };
+
+static enum kwhy_status add_writer(
+	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error)
+{
+	const struct kwhy_track_key key = {(int64_t)id, 0, 0};
+	enum kwhy_status status;
+
+	if (recorded->writer_count == WRITERS_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT, "%s has more than %d writers; it is no recording of kwhy",
+			recorded->tracks.path, WRITERS_MOST);
+	status = kwhy_column_reserve((void **)&recorded->writers, &recorded->writer_capacity,
+		recorded->writer_count + 1, sizeof(*recorded->writers), "writers of a recording", error);
+	if (!status)
+		status = kwhy_track_map_put(&recorded->writer_of, key, (uint32_t)recorded->writer_count, error);
+	if (status)
+		return status;
+	*out = (uint32_t)recorded->writer_count++;
+	recorded->writers[*out] = (struct kwhy_recorded_writer){
+		.id = id, .clock.spread_ns = -1, .rank = KWHY_NONE, .process = KWHY_NONE};
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_recorded_writer_of(
+	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error)
+{
+	const struct kwhy_track_key key = {(int64_t)id, 0, 0};
+
+	if (kwhy_track_map_find(&recorded->writer_of, key, out))
+		return KWHY_OK;
+	return add_writer(recorded, id, out, error);
+}
+
+uint32_t kwhy_recorded_name(struct kwhy_recorded *recorded, uint32_t writer, uint32_t number)
+{
+	const struct kwhy_track_key key = {writer, number, 0};
+	uint32_t name = 0;
+
+	if (number && !kwhy_track_map_find(&recorded->names, key, &name))
+		recorded->unknown_names++;
+	return name;
+}
+
+static const char *text_of(struct kwhy_recorded *recorded, uint32_t writer, uint32_t number)
+{
+	uint32_t name = kwhy_recorded_name(recorded, writer, number);
+
+	return name ? kwhy_names_get(&recorded->recording->names, name) : NULL;
+}
+
+int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer, int64_t mono_ns)
+{
+	const struct kwhy_recorded_writer *row = &recorded->writers[writer];
+	int64_t shift_ns = row->clock.offset_ns - recorded->recording->origin_unix_ns, time_ns;
+
+	if (mono_ns == INT64_MAX || __builtin_add_overflow(mono_ns, shift_ns, &time_ns))
+		return INT64_MAX;
+	return time_ns;
+}
+
+static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_block *block, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	const char *bytes;
+	size_t at = 0, length;
+	uint32_t number, name;
+
+	while (!status && kwhy_block_name(block, &at, &number, &bytes, &length)) {
+		status = kwhy_names_intern(&recorded->recording->names, bytes, length, &name, error);
+		if (!status)
+			status = kwhy_track_map_put(&recorded->names,
+				(struct kwhy_track_key){writer, number, 0}, name, error);
+	}
+	return status;
+}
+
+/* The relation known best is the writer's: times of one machine are then as exact as its monotonic clock. */
+static void take_clocks(struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
+{
+	struct kwhy_wire_clock scratch;
+
+	for (size_t i = 0; i < block->record_count; i++) {
+		const struct kwhy_wire_clock *clock = kwhy_block_record(block, i, &scratch, sizeof(scratch));
+
+		if (writer->clock.spread_ns < 0 || clock->spread_ns < writer->clock.spread_ns)
+			writer->clock = *clock;
+	}
+}
+
+enum kwhy_status kwhy_recorded_fact_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_block *block, struct kwhy_error *error)
+{
+	struct kwhy_recorded_fact fact = {.writer = writer, .block = *block};
+	enum kwhy_status status;
+	void *copy;
+
+	if (block->kind == KWHY_WIRE_NAME)
+		return take_names(recorded, writer, block, error);
+	if (block->kind == KWHY_WIRE_CLOCK)
+		take_clocks(&recorded->writers[writer], block);
+	status = kwhy_column_reserve((void **)&recorded->facts, &recorded->fact_capacity,
+		recorded->fact_count + 1, sizeof(*recorded->facts), "facts of a recording", error);
+	if (status)
+		return status;
+	copy = kwhy_arena_alloc(&recorded->arena, block->raw_bytes, 1);
+	if (!copy)
+		return kwhy_fail_memory(error, "facts of a recording");
+	fact.block.records = memcpy(copy, block->records, block->raw_bytes);
+	recorded->facts[recorded->fact_count++] = fact;
+	return KWHY_OK;
+}
+
+static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t index,
+	const struct kwhy_wire_process *process, struct kwhy_error *error)
+{
+	struct kwhy_recorded_writer *writer = &recorded->writers[index];
+	struct kwhy_process *row;
+	enum kwhy_status status;
+
+	status = kwhy_tracks_process(
+		&recorded->tracks, (int64_t)writer->id, process->pid, &writer->process, error);
+	if (status)
+		return status;
+	writer->rank = process->rank;
+	writer->host = kwhy_recorded_name(recorded, index, process->host);
+	row = &recorded->recording->processes[writer->process];
+	row->rank = process->rank;
+	row->world_size = process->world_size == KWHY_WIRE_UNKNOWN_U32 ? 0 : process->world_size;
+	row->host = text_of(recorded, index, process->host);
+	return KWHY_OK;
+}
+
+/* A physical device is known by its UUID, whatever number a process gives it. */
+static uint32_t device_of_uuid(const struct kwhy_recording *recording, const char *uuid)
+{
+	for (uint32_t i = 0; uuid && i < recording->device_count; i++)
+		if (recording->devices[i].uuid && !strcmp(recording->devices[i].uuid, uuid))
+			return i;
+	return KWHY_NONE;
+}
+
+static enum kwhy_status map_device(struct kwhy_recorded *recorded, uint32_t writer, int32_t index,
+	uint32_t device, struct kwhy_error *error)
+{
+	return kwhy_track_map_put(
+		&recorded->devices, (struct kwhy_track_key){writer, index, 0}, device, error);
+}
+
+static enum kwhy_status apply_device(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_device *device, struct kwhy_error *error)
+{
+	struct kwhy_device row = kwhy_device_unknown(device->index, recorded->writers[writer].rank);
+	uint32_t known;
+	enum kwhy_status status = KWHY_OK;
+
+	row.name = text_of(recorded, writer, device->name);
+	row.uuid = text_of(recorded, writer, device->uuid);
+	row.sm_count = device->sm_count;
+	row.threads_per_sm = device->threads_per_sm;
+	row.registers_per_sm = device->registers_per_sm;
+	row.shared_bytes_per_sm = device->shared_bytes_per_sm;
+	row.memory_bytes = device->memory_bytes;
+	row.memory_rate_bytes_per_s = device->memory_rate_bytes_per_s;
+	row.limit_mw = device->limit_mw;
+	known = device_of_uuid(recorded->recording, row.uuid);
+	if (known == KWHY_NONE)
+		status = kwhy_recording_add_device(recorded->recording, &row, &known, error);
+	return status ? status : map_device(recorded, writer, device->index, known, error);
+}
+
+enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t writer, int32_t index,
+	uint32_t *out, struct kwhy_error *error)
+{
+	const struct kwhy_track_key key = {writer, index, 0};
+	enum kwhy_status status;
+
+	if (kwhy_track_map_find(&recorded->devices, key, out))
+		return KWHY_OK;
+	status = kwhy_tracks_device(&recorded->tracks, index, recorded->writers[writer].rank, out, error);
+	return status ? status : map_device(recorded, writer, index, *out, error);
+}
+
+/* A meter's device by its UUID; by its number where no process named one. */
+static enum kwhy_status find_metered(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_source *source, uint32_t *out, struct kwhy_error *error)
+{
+	const char *uuid = text_of(recorded, writer, source->uuid);
+	enum kwhy_status status;
+
+	*out = KWHY_NONE;
+	if (source->device < 0)
+		return KWHY_OK;
+	*out = device_of_uuid(recorded->recording, uuid);
+	if (*out != KWHY_NONE)
+		return KWHY_OK;
+	status = kwhy_recorded_device(recorded, writer, source->device, out, error);
+	if (!status && !recorded->recording->devices[*out].uuid)
+		recorded->recording->devices[*out].uuid = uuid;
+	return status;
+}
+
+static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_source *source, struct kwhy_error *error)
+{
+	const char *name = text_of(recorded, writer, source->meter);
+	struct kwhy_recorded_meter meter = {.meter = KWHY_METER_COUNT, .domain = source->domain};
+	enum kwhy_status status;
+
+	for (int i = 0; name && i < KWHY_METER_COUNT; i++)
+		if (!strcmp(name, kwhy_meter_name((enum kwhy_meter)i)))
+			meter.meter = (enum kwhy_meter)i;
+	status = find_metered(recorded, writer, source, &meter.device, error);
+	if (!status)
+		status = kwhy_column_reserve((void **)&recorded->meters, &recorded->meter_capacity,
+			recorded->meter_count + 1, sizeof(*recorded->meters), "meters of a recording", error);
+	if (status)
+		return status;
+	recorded->meters[recorded->meter_count] = meter;
+	return kwhy_track_map_put(&recorded->sources, (struct kwhy_track_key){writer, source->id, 0},
+		(uint32_t)recorded->meter_count++, error);
+}
+
+static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_coverage *coverage, struct kwhy_error *error)
+{
+	struct kwhy_coverage row = {.device = KWHY_NONE,
+		.start_ns = kwhy_recorded_time(recorded, writer, coverage->start_mono_ns),
+		.end_ns = kwhy_recorded_time(recorded, writer, coverage->end_mono_ns)};
+	enum kwhy_status status = KWHY_OK;
+
+	if (coverage->device >= 0)
+		status = kwhy_recorded_device(recorded, writer, coverage->device, &row.device, error);
+	return status ? status : kwhy_recording_add_coverage(recorded->recording, &row, error);
+}
+
+static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_work *work, struct kwhy_error *error)
+{
+	const char *unit = text_of(recorded, writer, work->unit);
+
+	return unit ? kwhy_recording_add_work(recorded->recording, unit, work->count, error) : KWHY_OK;
+}
+
+static enum kwhy_status apply_note(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_note *note, struct kwhy_error *error)
+{
+	const char *id = text_of(recorded, writer, note->id), *text = text_of(recorded, writer, note->text);
+
+	if (!id || !text || note->kind >= KWHY_NOTE_KIND_COUNT)
+		return KWHY_OK;
+	return kwhy_recording_add_note(
+		recorded->recording, (enum kwhy_note_kind)note->kind, id, error, "%s", text);
+}
+
+static enum kwhy_status apply_record(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,
+	const void *record, struct kwhy_error *error)
+{
+	switch (kind) {
+	case KWHY_WIRE_PROCESS:
+		return apply_process(recorded, writer, record, error);
+	case KWHY_WIRE_DEVICE:
+		return apply_device(recorded, writer, record, error);
+	case KWHY_WIRE_SOURCE:
+		return apply_source(recorded, writer, record, error);
+	case KWHY_WIRE_COVERAGE:
+		return apply_coverage(recorded, writer, record, error);
+	case KWHY_WIRE_WORK:
+		return apply_work(recorded, writer, record, error);
+	case KWHY_WIRE_NOTE:
+		return apply_note(recorded, writer, record, error);
+	case KWHY_WIRE_LOST:
+		recorded->recording->lost.dropped_records += ((const struct kwhy_wire_lost *)record)->records;
+		return KWHY_OK;
+	case KWHY_WIRE_END:
+		recorded->writers[writer].has_ended = true;
+		return KWHY_OK;
+	default:
+		return KWHY_OK;
+	}
+}
+
+static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind, struct kwhy_error *error)
+{
+	const size_t known_bytes = kwhy_wire_record_bytes(kind);
+	enum kwhy_status status = KWHY_OK;
+	uint64_t scratch[8]; /* no fact is longer than 64 bytes */
+
+	for (size_t i = 0; !status && i < recorded->fact_count; i++) {
+		const struct kwhy_recorded_fact *fact = &recorded->facts[i];
+
+		if (fact->block.kind != kind)
+			continue;
+		for (size_t row = 0; !status && row < fact->block.record_count; row++)
+			status = apply_record(recorded, fact->writer, kind,
+				kwhy_block_record(&fact->block, row, scratch, known_bytes), error);
+	}
+	return status;
+}
+
+/* Writers of one machine share its best known relation of the clocks, so their times fit to the nanosecond. */
+static void share_clocks(struct kwhy_recorded *recorded)
+{
+	for (size_t i = 0; i < recorded->writer_count; i++)
+		for (size_t j = 0; j < recorded->writer_count; j++) {
+			struct kwhy_recorded_writer *to = &recorded->writers[i];
+			const struct kwhy_recorded_writer *from = &recorded->writers[j];
+			bool closer = from->clock.spread_ns >= 0 &&
+				(to->clock.spread_ns < 0 || from->clock.spread_ns < to->clock.spread_ns);
+
+			if (from->host == to->host && closer)
+				to->clock = from->clock;
+		}
+}
+
+/* The whole second before the first relation of the clocks, unless an earlier trace chose. */
+static void choose_origin(struct kwhy_recorded *recorded)
+{
+	struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_wire_clock *clock = &recorded->writers[0].clock;
+
+	if (recording->source_count > 1)
+		return;
+	recording->unix_clock = recorded->writer_count && clock->spread_ns >= 0;
+	if (recording->unix_clock) {
+		int64_t first_ns = 0;
+
+		if (!__builtin_add_overflow(clock->mono_ns, clock->offset_ns, &first_ns))
+			recording->origin_unix_ns = first_ns - first_ns % 1000000000;
+	} else {
+		recording->clock_name = "CLOCK_MONOTONIC";
+	}
+}
+
+enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK,
+		KWHY_WIRE_NOTE, KWHY_WIRE_LOST, KWHY_WIRE_END};
+	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
+
+	share_clocks(recorded);
+	choose_origin(recorded);
+	for (size_t i = 0; !status && i < sizeof(order) / sizeof(order[0]); i++)
+		status = apply_kind(recorded, order[i], error);
+	return status;
+}
