@@ -20,11 +20,17 @@ static bool wants_replay(const struct kwhy_sensor_request *request)
 	return request->replay_path != NULL;
 }
 
+static bool wants_nvml(const struct kwhy_sensor_request *request)
+{
+	return !request->replay_path && !request->without_nvml;
+}
+
 static const struct row {
 	const struct kwhy_sensor_backend *backend;
 	bool (*wants)(const struct kwhy_sensor_request *request);
 } rows[] = {
 	{&kwhy_sensor_replay, wants_replay},
+	{&kwhy_sensor_nvml, wants_nvml},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

@@ -68,6 +68,7 @@ struct kwhy_sensor_request {
 	int64_t average_period_ns; /* how often to ask for averaged and instantaneous power where there is a
 				      better meter; 0: not at all */
 	bool gauges, processes;	   /* read them at all */
+	bool all_meters; /* averages and instants too, where a better meter of the device replaces them */
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *hwmon_root; /* NULL: of this machine's /sys */
 	const char *const *meter_files;		/* wall meters as power CSV, followed while they grow */

@@ -3,6 +3,8 @@
 
 #include "base/dso.h"
 
+#include <math.h>
+
 static const struct kwhy_dso_symbol symbols[] = {
 #define X(name, need) {#name, offsetof(struct kwhy_nvml, name), KWHY_DSO_##need},
 #include "vendor/nvml_symbols.def"
@@ -68,4 +70,57 @@ const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result 
 		if (rows[i].result == result)
 			return rows[i].words;
 	return nvml->nvmlErrorString(result);
+}
+
+static bool round_double(double value, int64_t *out)
+{
+	if (!(fabs(value) < 9e18))
+		return false;
+	*out = llround(value);
+	return true;
+}
+
+bool kwhy_nvml_value_int(unsigned type, union kwhy_nvml_value value, int64_t *out)
+{
+	switch (type) {
+	case KWHY_NVML_TYPE_DOUBLE:
+		return round_double(value.as_double, out);
+	case KWHY_NVML_TYPE_UNSIGNED_INT:
+		*out = value.as_unsigned;
+		return true;
+	case KWHY_NVML_TYPE_UNSIGNED_LONG:
+		*out = (int64_t)value.as_unsigned_long;
+		return true;
+	case KWHY_NVML_TYPE_UNSIGNED_LONG_LONG:
+		*out = (int64_t)value.as_unsigned_long_long;
+		return true;
+	case KWHY_NVML_TYPE_SIGNED_LONG_LONG:
+		*out = value.as_long_long;
+		return true;
+	case KWHY_NVML_TYPE_SIGNED_INT:
+		*out = value.as_int;
+		return true;
+	case KWHY_NVML_TYPE_UNSIGNED_SHORT:
+		*out = value.as_unsigned_short;
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum kwhy_nvml_result kwhy_nvml_memory(
+	const struct kwhy_nvml *nvml, kwhy_nvml_handle device, struct kwhy_nvml_memory *out)
+{
+	struct kwhy_nvml_memory_v2 memory = {.version = KWHY_NVML_MEMORY_V2};
+	struct kwhy_nvml_memory_v1 older;
+	enum kwhy_nvml_result result = kwhy_nvml_call(nvml, nvmlDeviceGetMemoryInfo_v2, device, &memory);
+
+	if (result == KWHY_NVML_SUCCESS) {
+		*out = (struct kwhy_nvml_memory){memory.total_bytes, memory.used_bytes};
+		return result;
+	}
+	result = kwhy_nvml_call(nvml, nvmlDeviceGetMemoryInfo, device, &older);
+	if (result == KWHY_NVML_SUCCESS)
+		*out = (struct kwhy_nvml_memory){older.total_bytes, older.used_bytes};
+	return result;
 }

@@ -5,6 +5,9 @@
 #include "base/status.h"
 #include "vendor/nvml_abi.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* NVML as found on this machine. An optional call that is not there is a NULL slot. Threads may share it. */
 struct kwhy_nvml {
 	void *library;
@@ -26,5 +29,15 @@ const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result 
 /* A call that may be a NULL slot: kwhy_nvml_call(nvml, nvmlDeviceGetFanSpeed, handle, &percent). */
 #define kwhy_nvml_call(nvml, name, ...) \
 	((nvml)->name ? (nvml)->name(__VA_ARGS__) : KWHY_NVML_FUNCTION_NOT_FOUND)
+
+/* A value of that type as an integer, rounded; false: no such type, or no number. */
+bool kwhy_nvml_value_int(unsigned type, union kwhy_nvml_value value, int64_t *out);
+
+struct kwhy_nvml_memory {
+	uint64_t total_bytes,
+		used_bytes; /* used: what the driver keeps for itself not counted, where told apart */
+};
+enum kwhy_nvml_result kwhy_nvml_memory(
+	const struct kwhy_nvml *nvml, kwhy_nvml_handle device, struct kwhy_nvml_memory *out);
 
 #endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sensor/nvml_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PCI_BYTES = 32, PROCESSES_ASKED = 256 };
+
+struct state {
+	struct kwhy_nvml nvml;
+	struct kwhy_nvml_unit *units;
+};
+
+/* What a device says of itself, as long as it takes to add it. */
+struct facts {
+	char name[KWHY_NVML_TEXT_BYTES], uuid[KWHY_NVML_TEXT_BYTES], pci[PCI_BYTES],
+		driver[KWHY_NVML_TEXT_BYTES];
+	struct kwhy_sensor_device device;
+};
+
+static const char *known(enum kwhy_nvml_result result, char *text)
+{
+	return result == KWHY_NVML_SUCCESS && *text ? text : NULL;
+}
+
+static int64_t known_mw(enum kwhy_nvml_result result, unsigned value_mw)
+{
+	return result == KWHY_NVML_SUCCESS ? (int64_t)value_mw : -1;
+}
+
+static void read_names(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct facts *facts)
+{
+	struct kwhy_sensor_device *device = &facts->device;
+	struct kwhy_nvml_pci pci;
+
+	device->name = known(
+		kwhy_nvml_call(nvml, nvmlDeviceGetName, handle, facts->name, sizeof(facts->name)),
+		facts->name);
+	device->uuid = known(
+		kwhy_nvml_call(nvml, nvmlDeviceGetUUID, handle, facts->uuid, sizeof(facts->uuid)),
+		facts->uuid);
+	device->driver = known(
+		kwhy_nvml_call(nvml, nvmlSystemGetDriverVersion, facts->driver, sizeof(facts->driver)),
+		facts->driver);
+	if (kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci) == KWHY_NVML_SUCCESS) {
+		snprintf(facts->pci, sizeof(facts->pci), "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+		device->pci_address = facts->pci;
+	}
+	/* The counter of a Grace Hopper module holds its CPU and memory too. */
+	device->energy_is_module = device->name && strstr(device->name, "GH200");
+}
+
+static void read_sizes(
+	const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_sensor_device *device)
+{
+	struct kwhy_nvml_memory memory;
+	struct kwhy_nvml_attributes attributes;
+	unsigned limit_mw = 0;
+	enum kwhy_nvml_result result;
+
+	if (kwhy_nvml_memory(nvml, handle, &memory) == KWHY_NVML_SUCCESS)
+		device->memory_bytes = memory.total_bytes;
+	if (kwhy_nvml_call(nvml, nvmlDeviceGetAttributes_v2, handle, &attributes) == KWHY_NVML_SUCCESS)
+		device->sm_count = attributes.sm_count; /* of a MIG instance alone */
+	result = kwhy_nvml_call(nvml, nvmlDeviceGetEnforcedPowerLimit, handle, &limit_mw);
+	device->limit_mw = known_mw(result, limit_mw);
+	result = kwhy_nvml_call(nvml, nvmlDeviceGetPowerManagementDefaultLimit, handle, &limit_mw);
+	device->default_limit_mw = known_mw(result, limit_mw);
+}
+
+static void set_title(struct kwhy_nvml_unit *unit, int32_t index, int32_t mig_index)
+{
+	if (mig_index < 0)
+		unit->title = kwhy_arena_printf(&unit->sensors->arena, "GPU %d", index);
+	else
+		unit->title = kwhy_arena_printf(
+			&unit->sensors->arena, "MIG instance %d of GPU %d", mig_index, index);
+}
+
+/* A device of the list, without meters yet. */
+static enum kwhy_status add_unit(struct state *state, struct kwhy_nvml_unit *like, int32_t index,
+	int32_t mig_index, struct kwhy_nvml_unit **out, struct kwhy_error *error)
+{
+	struct kwhy_nvml_unit *unit = kwhy_arena_alloc(&like->sensors->arena, 1, sizeof(*unit));
+	struct facts facts = {
+		.device = {.vendor = KWHY_VENDOR_NVIDIA, .index = index, .mig_index = mig_index}};
+
+	if (!unit)
+		return kwhy_fail_memory(error, "the GPUs");
+	*unit = *like;
+	set_title(unit, index, mig_index);
+	if (!unit->title)
+		return kwhy_fail_memory(error, "the GPUs");
+	read_names(unit->nvml, unit->handle, &facts);
+	read_sizes(unit->nvml, unit->handle, &facts.device);
+	if (kwhy_sensors_add_device(unit->sensors, &facts.device, &unit->device, error))
+		return error->status;
+	unit->next = state->units;
+	state->units = unit;
+	*out = unit;
+	return KWHY_OK;
+}
+
+typedef enum kwhy_status part_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
+
+static enum kwhy_status add_meters(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	static part_add *const meters[] = {kwhy_nvml_counter_add, kwhy_nvml_ring_add, kwhy_nvml_power_add};
+	static part_add *const gauges[] = {kwhy_nvml_gauges_add, kwhy_nvml_gpm_add};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < 3; i++)
+		status = meters[i](unit, error);
+	for (size_t i = 0; !status && unit->request->gauges && i < 2; i++)
+		status = gauges[i](unit, error);
+	return status;
+}
+
+/* The instances of a GPU that is divided. Power is that of the whole GPU alone, so they have no meters. */
+static enum kwhy_status add_instances(
+	struct state *state, const struct kwhy_nvml_unit *parent, int32_t index, struct kwhy_error *error)
+{
+	struct kwhy_nvml_unit like = *parent, *unit;
+	unsigned current = KWHY_NVML_DISABLED, pending, most = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	if (kwhy_nvml_call(parent->nvml, nvmlDeviceGetMigMode, parent->handle, &current, &pending) ||
+		current != KWHY_NVML_ENABLED ||
+		kwhy_nvml_call(parent->nvml, nvmlDeviceGetMaxMigDeviceCount, parent->handle, &most))
+		return KWHY_OK;
+	like.gpm[0] = like.gpm[1] = NULL;
+	for (unsigned i = 0; !status && i < most; i++)
+		if (kwhy_nvml_call(parent->nvml, nvmlDeviceGetMigDeviceHandleByIndex, parent->handle, i,
+			    &like.handle) == KWHY_NVML_SUCCESS)
+			status = add_unit(state, &like, index, (int32_t)i, &unit, error);
+	return status;
+}
+
+static enum kwhy_status add_gpu(struct state *state, struct kwhy_sensors *sensors,
+	const struct kwhy_sensor_request *request, int32_t index, struct kwhy_error *error)
+{
+	struct kwhy_nvml_unit like = {.nvml = &state->nvml, .sensors = sensors, .request = request}, *unit;
+	enum kwhy_nvml_result result = state->nvml.nvmlDeviceGetHandleByIndex_v2(
+		(unsigned)index, &like.handle);
+
+	if (result)
+		return kwhy_sensors_add_absence(sensors, "nvml", error, "GPU %d cannot be opened: %s", index,
+			kwhy_nvml_words(&state->nvml, result));
+	if (add_unit(state, &like, index, -1, &unit, error) || add_meters(unit, error))
+		return error->status;
+	return add_instances(state, unit, index, error);
+}
+
+static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *sensors,
+	const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	unsigned count = 0;
+	enum kwhy_nvml_result result = state->nvml.nvmlDeviceGetCount_v2(&count);
+	enum kwhy_status status = KWHY_OK;
+
+	if (result)
+		return kwhy_sensors_add_absence(sensors, "nvml", error, "the GPUs cannot be listed: %s",
+			kwhy_nvml_words(&state->nvml, result));
+	if (count == 0)
+		return kwhy_sensors_add_absence(sensors, "nvml", error,
+			"the NVIDIA driver runs but shows no GPU; look at nvidia-smi, and in a container at "
+			"NVIDIA_VISIBLE_DEVICES");
+	for (unsigned i = 0; !status && i < count; i++)
+		if (kwhy_sensors_wants_device(request, (int32_t)i))
+			status = add_gpu(state, sensors, request, (int32_t)i, error);
+	return status;
+}
+
+static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
+	void **out_state, struct kwhy_error *error)
+{
+	struct state *state = kwhy_arena_alloc(&sensors->arena, 1, sizeof(*state));
+	enum kwhy_status status;
+
+	if (!state)
+		return kwhy_fail_memory(error, "the GPUs");
+	status = kwhy_nvml_open(&state->nvml, error);
+	if (status == KWHY_E_UNSUPPORTED) {
+		struct kwhy_error why = *error;
+
+		return kwhy_sensors_add_absence(sensors, "nvml", error, "%s", why.text);
+	}
+	if (status)
+		return status;
+	*out_state = state; /* to be closed, whatever follows */
+	return add_gpus(state, sensors, request, error);
+}
+
+static void close_nvml(void *opened)
+{
+	struct state *state = opened;
+
+	for (struct kwhy_nvml_unit *unit = state->units; unit; unit = unit->next)
+		kwhy_nvml_gpm_done(unit);
+	kwhy_nvml_close(&state->nvml);
+}
+
+static enum kwhy_nvml_result list_processes(
+	const struct kwhy_nvml_unit *unit, unsigned *count, struct kwhy_nvml_process *out)
+{
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetComputeRunningProcesses_v3, unit->handle, count, out);
+
+	if (result == KWHY_NVML_FUNCTION_NOT_FOUND)
+		result = kwhy_nvml_call(
+			unit->nvml, nvmlDeviceGetComputeRunningProcesses_v2, unit->handle, count, out);
+	return result;
+}
+
+static size_t processes_nvml(
+	void *opened, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
+{
+	const struct state *state = opened;
+	const struct kwhy_nvml_unit *unit = state->units;
+	struct kwhy_nvml_process listed[PROCESSES_ASKED];
+	unsigned count = PROCESSES_ASKED;
+
+	while (unit && unit->device != device)
+		unit = unit->next;
+	if (!unit || list_processes(unit, &count, listed))
+		return 0;
+	if (count > KWHY_SENSOR_PROCESSES)
+		count = KWHY_SENSOR_PROCESSES;
+	for (unsigned i = 0; i < count; i++)
+		out[i] = (struct kwhy_sensor_process){
+			listed[i].pid, listed[i].used_bytes == ~0ULL ? -1 : (int64_t)listed[i].used_bytes};
+	return count;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_nvml = {"nvml", open_nvml, close_nvml, processes_nvml};

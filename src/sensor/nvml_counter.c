@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The energy counter, read just after its ticks, so that every reading has the time of an edge. */
+#include "sensor/nvml_parts.h"
+
+/* Ticks of an H200; counters that tick more often are read as seldom. */
+#define PERIOD_NS INT64_C(100000000)
+
+/* Room for counters that tick up to 50 times a second. */
+#define UPDATES_PER_S 50.0
+
+struct counter {
+	struct kwhy_nvml_unit *unit;
+	uint32_t source;
+	unsigned long long value_mj;
+	struct kwhy_nvml_tick tick;
+};
+
+static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
+{
+	struct counter *counter = state;
+	struct kwhy_nvml_unit *unit = counter->unit;
+	unsigned long long value_mj;
+	enum kwhy_nvml_result result;
+	int64_t edge_ns;
+	bool told;
+
+	(void)argument;
+	if (kwhy_nvml_unit_is_lost(unit))
+		return INT64_MAX;
+	result = unit->nvml->nvmlDeviceGetTotalEnergyConsumption(unit->handle, &value_mj);
+	if (result != KWHY_NVML_SUCCESS) {
+		kwhy_nvml_unit_refuse(unit, counter->source, result);
+		return 0;
+	}
+	told = kwhy_nvml_tick_read(
+		&counter->tick, now_ns, kwhy_nvml_unit_now_ns(unit), value_mj != counter->value_mj, &edge_ns);
+	counter->value_mj = value_mj;
+	if (told)
+		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
+	return counter->tick.next_ns;
+}
+
+enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	struct counter *counter = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*counter));
+	int64_t asked_ns = unit->request->counter_period_ns;
+	unsigned long long value_mj;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetTotalEnergyConsumption, unit->handle, &value_mj);
+
+	if (!counter)
+		return kwhy_fail_memory(error, "the meters");
+	if (result != KWHY_NVML_SUCCESS)
+		return kwhy_nvml_unit_add_absence(unit, "the energy counter", result, error);
+	counter->unit = unit;
+	counter->tick.wanted_ns = asked_ns ? asked_ns : PERIOD_NS;
+	if (kwhy_nvml_unit_add_meter(
+		    unit, KWHY_METER_NVML_ENERGY, PERIOD_NS, UPDATES_PER_S, &counter->source, error))
+		return error->status;
+	return kwhy_nvml_unit_add_task(
+		unit, "counter", counter, counter->tick.wanted_ns, read_counter, error);
+}

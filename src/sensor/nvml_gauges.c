@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a GPU says of itself, one call a row. Each call takes the driver's lock, so what seldom changes is
+ * read seldom; what a GPU refuses while opening is not asked again.
+ */
+#include "sensor/nvml_parts.h"
+
+enum { VALUES_MOST = 2, SELDOM = 10 };
+
+typedef enum kwhy_nvml_result gauge_read(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST]);
+
+static enum kwhy_nvml_result read_clocks(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	static const unsigned clocks[] = {KWHY_NVML_CLOCK_SM, KWHY_NVML_CLOCK_MEMORY};
+	enum kwhy_nvml_result result = KWHY_NVML_SUCCESS;
+	unsigned mhz;
+
+	for (int i = 0; result == KWHY_NVML_SUCCESS && i < 2; i++) {
+		result = kwhy_nvml_call(unit->nvml, nvmlDeviceGetClockInfo, unit->handle, clocks[i], &mhz);
+		if (result == KWHY_NVML_SUCCESS)
+			out[i] = mhz * INT64_C(1000000);
+	}
+	return result;
+}
+
+static enum kwhy_nvml_result read_temperature(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	unsigned degree_c = 0;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetTemperature, unit->handle, KWHY_NVML_TEMPERATURE_GPU, &degree_c);
+
+	out[0] = degree_c * INT64_C(1000);
+	return result;
+}
+
+/* Our bits by NVML's, bit by bit. */
+static int64_t throttle_of(unsigned long long reasons)
+{
+	static const int64_t bits[] = {KWHY_THROTTLE_IDLE, KWHY_THROTTLE_APPLICATION_CLOCKS,
+		KWHY_THROTTLE_POWER_CAP, KWHY_THROTTLE_HARDWARE, KWHY_THROTTLE_SYNC_BOOST,
+		KWHY_THROTTLE_SOFTWARE_THERMAL, KWHY_THROTTLE_HARDWARE_THERMAL,
+		KWHY_THROTTLE_HARDWARE_POWER_BRAKE, KWHY_THROTTLE_DISPLAY_CLOCKS};
+	int64_t ours = 0;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (reasons >> i & 1)
+			ours |= bits[i];
+	return ours;
+}
+
+static enum kwhy_nvml_result read_throttle(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	unsigned long long reasons = 0;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetCurrentClocksEventReasons, unit->handle, &reasons);
+
+	if (result == KWHY_NVML_FUNCTION_NOT_FOUND)
+		result = kwhy_nvml_call(
+			unit->nvml, nvmlDeviceGetCurrentClocksThrottleReasons, unit->handle, &reasons);
+	out[0] = throttle_of(reasons);
+	return result;
+}
+
+static enum kwhy_nvml_result read_memory(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	struct kwhy_nvml_memory memory;
+	enum kwhy_nvml_result result = kwhy_nvml_memory(unit->nvml, unit->handle, &memory);
+
+	if (result == KWHY_NVML_SUCCESS)
+		out[0] = (int64_t)memory.used_bytes;
+	return result;
+}
+
+static enum kwhy_nvml_result read_limit(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	unsigned limit_mw = 0;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetEnforcedPowerLimit, unit->handle, &limit_mw);
+
+	out[0] = limit_mw;
+	return result;
+}
+
+static enum kwhy_nvml_result read_fan(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	unsigned percent = 0;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetFanSpeed, unit->handle, &percent);
+
+	out[0] = percent * INT64_C(10);
+	return result;
+}
+
+static enum kwhy_nvml_result read_busy(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	struct kwhy_nvml_utilization busy = {0};
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetUtilizationRates, unit->handle, &busy);
+
+	out[0] = busy.gpu_percent * INT64_C(10);
+	out[1] = busy.memory_percent * INT64_C(10);
+	return result;
+}
+
+static enum kwhy_nvml_result read_link(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	unsigned generation = 0, lanes = 0;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetCurrPcieLinkGeneration, unit->handle, &generation);
+
+	if (result == KWHY_NVML_SUCCESS)
+		result = kwhy_nvml_call(unit->nvml, nvmlDeviceGetCurrPcieLinkWidth, unit->handle, &lanes);
+	out[0] = generation;
+	out[1] = lanes;
+	return result;
+}
+
+static enum kwhy_nvml_result read_memory_temperature(
+	const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+{
+	struct kwhy_nvml_field field = {.field = KWHY_NVML_FIELD_MEMORY_TEMPERATURE};
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlDeviceGetFieldValues, unit->handle, 1, &field);
+
+	if (result || field.result)
+		return result ? result : field.result;
+	if (!kwhy_nvml_value_int(field.type, field.value, &out[0]))
+		return KWHY_NVML_UNKNOWN;
+	out[0] *= 1000;
+	return KWHY_NVML_SUCCESS;
+}
+
+static const struct row {
+	const char *words;
+	gauge_read *read;
+	uint32_t rounds; /* read every so many */
+	int count;
+	enum kwhy_gauge gauges[VALUES_MOST];
+} rows[] = {
+	{"the clocks", read_clocks, 1, 2, {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_MEMORY_CLOCK}},
+	{"the temperature", read_temperature, 1, 1, {KWHY_GAUGE_TEMPERATURE}},
+	{"the temperature of the memory", read_memory_temperature, 1, 1, {KWHY_GAUGE_MEMORY_TEMPERATURE}},
+	{"the reasons of throttling", read_throttle, 1, 1, {KWHY_GAUGE_THROTTLE_REASONS}},
+	{"the memory in use", read_memory, 1, 1, {KWHY_GAUGE_MEMORY_USED}},
+	{"the utilisation", read_busy, 1, 2, {KWHY_GAUGE_BUSY, KWHY_GAUGE_MEMORY_BUSY}},
+	{"the power limit", read_limit, SELDOM, 1, {KWHY_GAUGE_POWER_LIMIT}},
+	{"a fan", read_fan, SELDOM, 1, {KWHY_GAUGE_FAN_SPEED}},
+	{"the PCIe link", read_link, SELDOM, 2, {KWHY_GAUGE_PCIE_GENERATION, KWHY_GAUGE_PCIE_WIDTH}},
+};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+struct gauges {
+	struct kwhy_nvml_unit *unit;
+	uint32_t round;
+	uint32_t sources[ROW_COUNT][VALUES_MOST]; /* KWHY_NVML_NO_SOURCE: not offered */
+};
+
+static void read_row(struct gauges *gauges, size_t row)
+{
+	int64_t values[VALUES_MOST], time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
+	enum kwhy_nvml_result result = rows[row].read(gauges->unit, values);
+
+	for (int i = 0; i < rows[row].count; i++)
+		if (result == KWHY_NVML_SUCCESS)
+			kwhy_nvml_unit_push(gauges->unit, gauges->sources[row][i], time_ns, values[i]);
+		else
+			kwhy_nvml_unit_refuse(gauges->unit, gauges->sources[row][i], result);
+}
+
+static int64_t read_gauges(void *state, uint32_t argument, int64_t now_ns)
+{
+	struct gauges *gauges = state;
+
+	(void)argument;
+	(void)now_ns;
+	for (size_t row = 0; row < ROW_COUNT; row++) {
+		if (kwhy_nvml_unit_is_lost(gauges->unit))
+			return INT64_MAX;
+		if (gauges->sources[row][0] != KWHY_NVML_NO_SOURCE && gauges->round % rows[row].rounds == 0)
+			read_row(gauges, row);
+	}
+	gauges->round++;
+	return 0;
+}
+
+static enum kwhy_status add_row(struct gauges *gauges, size_t row, struct kwhy_error *error)
+{
+	struct kwhy_nvml_unit *unit = gauges->unit;
+	int64_t values[VALUES_MOST];
+	enum kwhy_nvml_result result = rows[row].read(unit, values);
+	enum kwhy_status status = KWHY_OK;
+
+	gauges->sources[row][0] = KWHY_NVML_NO_SOURCE;
+	if (result != KWHY_NVML_SUCCESS)
+		return kwhy_nvml_unit_add_absence(unit, rows[row].words, result, error);
+	for (int i = 0; !status && i < rows[row].count; i++)
+		status = kwhy_nvml_unit_add_gauge(unit, rows[row].gauges[i], &gauges->sources[row][i], error);
+	return status;
+}
+
+enum kwhy_status kwhy_nvml_gauges_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	struct gauges *gauges = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*gauges));
+	enum kwhy_status status = KWHY_OK;
+
+	if (!gauges)
+		return kwhy_fail_memory(error, "the meters");
+	gauges->unit = unit;
+	for (size_t row = 0; !status && row < ROW_COUNT; row++)
+		status = add_row(gauges, row, error);
+	if (!status)
+		status = kwhy_nvml_unit_add_task(
+			unit, "gauges", gauges, kwhy_nvml_unit_gauge_period_ns(unit), read_gauges, error);
+	return status;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GPM: the GPU's own performance counters, without a profiler, on Hopper and later. Two snapshots make
+ * means over the time between them, which must be at least 100 ms.
+ */
+#include "sensor/nvml_parts.h"
+
+#include <math.h>
+
+#define LEAST_NS INT64_C(100000000)
+#define PERIOD_LEAST_NS INT64_C(120000000) /* so that a read that comes a little early is not in vain */
+#define MIB 1048576.0
+
+static const struct {
+	unsigned metric;
+	enum kwhy_gauge gauge;
+	double unit; /* of NVML's value, in ours: percent in permille, MiB/s in bytes/s */
+} rows[] = {
+	{KWHY_NVML_GPM_SM_ACTIVE, KWHY_GAUGE_SM_ACTIVE, 10},
+	{KWHY_NVML_GPM_SM_OCCUPANCY, KWHY_GAUGE_SM_OCCUPANCY, 10},
+	{KWHY_NVML_GPM_FP32_ACTIVE, KWHY_GAUGE_FP32_ACTIVE, 10},
+	{KWHY_NVML_GPM_TENSOR_ACTIVE, KWHY_GAUGE_TENSOR_ACTIVE, 10},
+	{KWHY_NVML_GPM_DRAM_ACTIVE, KWHY_GAUGE_DRAM_ACTIVE, 10},
+	{KWHY_NVML_GPM_PCIE_RX, KWHY_GAUGE_PCIE_RX, MIB},
+	{KWHY_NVML_GPM_PCIE_TX, KWHY_GAUGE_PCIE_TX, MIB},
+	{KWHY_NVML_GPM_NVLINK_RX, KWHY_GAUGE_NVLINK_RX, MIB},
+	{KWHY_NVML_GPM_NVLINK_TX, KWHY_GAUGE_NVLINK_TX, MIB},
+};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+struct gpm {
+	struct kwhy_nvml_unit *unit;
+	int newer;	  /* which of the unit's two samples is the newer one */
+	int64_t taken_ns; /* when that was */
+	bool has_newer;
+	uint32_t sources[ROW_COUNT]; /* KWHY_NVML_NO_SOURCE: not offered */
+	struct kwhy_nvml_gpm_metrics metrics;
+};
+
+/* The means between the two samples, into gpm->metrics. */
+static enum kwhy_nvml_result compute(struct gpm *gpm)
+{
+	struct kwhy_nvml_gpm_metrics *metrics = &gpm->metrics;
+
+	metrics->version = 1;
+	metrics->count = ROW_COUNT;
+	metrics->first = gpm->unit->gpm[1 - gpm->newer];
+	metrics->second = gpm->unit->gpm[gpm->newer];
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		metrics->metrics[i].metric = rows[i].metric;
+	return gpm->unit->nvml->nvmlGpmMetricsGet(metrics);
+}
+
+static void settle(struct gpm *gpm, size_t row, enum kwhy_nvml_result result)
+{
+	const struct kwhy_nvml_gpm_metric *metric = &gpm->metrics.metrics[row];
+	double value = metric->value * rows[row].unit;
+
+	if (!result)
+		result = metric->result;
+	if (!result && value >= 0 && value < 9e18)
+		kwhy_nvml_unit_push(gpm->unit, gpm->sources[row], gpm->taken_ns, llround(value));
+	else
+		kwhy_nvml_unit_refuse(gpm->unit, gpm->sources[row], result);
+}
+
+static void settle_all(struct gpm *gpm, enum kwhy_nvml_result result)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		if (gpm->sources[i] != KWHY_NVML_NO_SOURCE)
+			settle(gpm, i, result);
+}
+
+static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
+{
+	struct gpm *gpm = state;
+	struct kwhy_nvml_unit *unit = gpm->unit;
+	int older = 1 - gpm->newer;
+	enum kwhy_nvml_result result;
+
+	(void)argument;
+	if (kwhy_nvml_unit_is_lost(unit))
+		return INT64_MAX;
+	if (gpm->has_newer && now_ns - gpm->taken_ns < LEAST_NS)
+		return 0;
+	result = unit->nvml->nvmlGpmSampleGet(unit->handle, unit->gpm[older]);
+	if (result) {
+		settle_all(gpm, result);
+		return 0;
+	}
+	gpm->newer = older;
+	gpm->taken_ns = now_ns;
+	if (gpm->has_newer)
+		settle_all(gpm, compute(gpm));
+	gpm->has_newer = true;
+	return 0;
+}
+
+static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
+{
+	struct kwhy_nvml_gpm_support support = {.version = 1};
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		unit->nvml, nvmlGpmQueryDeviceSupport, unit->handle, &support);
+
+	if (!result && !support.is_supported)
+		result = KWHY_NVML_NOT_SUPPORTED;
+	if (!unit->nvml->nvmlGpmSampleFree || !unit->nvml->nvmlGpmMetricsGet)
+		result = KWHY_NVML_FUNCTION_NOT_FOUND;
+	return result;
+}
+
+/* Both samples, with something in them: which metrics there are can then be asked at once. */
+static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
+{
+	enum kwhy_nvml_result result = query(unit);
+
+	for (int i = 0; !result && i < 2; i++) {
+		result = kwhy_nvml_call(unit->nvml, nvmlGpmSampleAlloc, &unit->gpm[i]);
+		if (!result)
+			result = kwhy_nvml_call(unit->nvml, nvmlGpmSampleGet, unit->handle, unit->gpm[i]);
+	}
+	return result;
+}
+
+static enum kwhy_status add_rows(struct gpm *gpm, struct kwhy_error *error)
+{
+	enum kwhy_nvml_result result = compute(gpm);
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < ROW_COUNT; i++) {
+		gpm->sources[i] = KWHY_NVML_NO_SOURCE;
+		if (!result && gpm->metrics.metrics[i].result != KWHY_NVML_NOT_SUPPORTED)
+			status = kwhy_nvml_unit_add_gauge(gpm->unit, rows[i].gauge, &gpm->sources[i], error);
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	struct gpm *gpm = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*gpm));
+	int64_t period_ns = kwhy_nvml_unit_gauge_period_ns(unit);
+	enum kwhy_nvml_result result;
+
+	if (!gpm)
+		return kwhy_fail_memory(error, "the meters");
+	result = prepare(unit);
+	if (result)
+		return kwhy_nvml_unit_add_absence(unit,
+			"the shares of busy units and the PCIe and NVLink traffic (GPM)", result, error);
+	gpm->unit = unit;
+	if (add_rows(gpm, error))
+		return error->status;
+	return kwhy_nvml_unit_add_task(
+		unit, "gpm", gpm, period_ns > PERIOD_LEAST_NS ? period_ns : PERIOD_LEAST_NS, read_gpm, error);
+}
+
+void kwhy_nvml_gpm_done(struct kwhy_nvml_unit *unit)
+{
+	for (int i = 0; i < 2; i++)
+		if (unit->gpm[i])
+			(void)unit->nvml->nvmlGpmSampleFree(unit->gpm[i]);
+}

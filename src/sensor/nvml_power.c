@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Power as one number at a time: a trailing average and an instant, both worth reading only without the ring,
+ * and the average of the memory alone.
+ */
+#include "sensor/nvml_parts.h"
+
+#define PERIOD_NS INT64_C(100000000)
+#define UPDATES_PER_S 10.0
+
+enum { FIELDS_MOST = 2 };
+
+struct row {
+	unsigned field, scope;
+	enum kwhy_meter meter;
+};
+
+static const struct row gpu_rows[] = {
+	{KWHY_NVML_FIELD_POWER_AVERAGE, KWHY_NVML_SCOPE_GPU, KWHY_METER_NVML_AVERAGE},
+	{KWHY_NVML_FIELD_POWER_INSTANT, KWHY_NVML_SCOPE_GPU, KWHY_METER_NVML_INSTANT},
+};
+
+static const struct row memory_rows[] = {
+	{KWHY_NVML_FIELD_POWER_AVERAGE, KWHY_NVML_SCOPE_MEMORY, KWHY_METER_NVML_MEMORY_AVERAGE},
+};
+
+struct power {
+	struct kwhy_nvml_unit *unit;
+	int count; /* 0: nvmlDeviceGetPowerUsage(), for drivers without these fields */
+	struct kwhy_nvml_field fields[FIELDS_MOST];
+	uint32_t sources[FIELDS_MOST];
+};
+
+static void settle(
+	struct power *power, int i, enum kwhy_nvml_result result, int64_t time_ns, int64_t value_mw)
+{
+	if (result == KWHY_NVML_SUCCESS)
+		kwhy_nvml_unit_push(power->unit, power->sources[i], time_ns, value_mw);
+	else
+		kwhy_nvml_unit_refuse(power->unit, power->sources[i], result);
+}
+
+static int64_t middle_ns(const struct power *power, int64_t begin_ns)
+{
+	return begin_ns + (kwhy_nvml_unit_now_ns(power->unit) - begin_ns) / 2;
+}
+
+static void read_fields(struct power *power, int64_t begin_ns)
+{
+	struct kwhy_nvml_unit *unit = power->unit;
+	enum kwhy_nvml_result result = unit->nvml->nvmlDeviceGetFieldValues(
+		unit->handle, power->count, power->fields);
+	int64_t time_ns = middle_ns(power, begin_ns);
+
+	for (int i = 0; i < power->count; i++) {
+		const struct kwhy_nvml_field *field = &power->fields[i];
+		enum kwhy_nvml_result each = result ? result : field->result;
+		int64_t value_mw = 0;
+
+		if (!each && !kwhy_nvml_value_int(field->type, field->value, &value_mw))
+			each = KWHY_NVML_UNKNOWN;
+		settle(power, i, each, time_ns, value_mw);
+	}
+}
+
+static void read_usage(struct power *power, int64_t begin_ns)
+{
+	unsigned value_mw = 0;
+	enum kwhy_nvml_result result = power->unit->nvml->nvmlDeviceGetPowerUsage(
+		power->unit->handle, &value_mw);
+
+	settle(power, 0, result, middle_ns(power, begin_ns), value_mw);
+}
+
+static int64_t read_power(void *state, uint32_t argument, int64_t now_ns)
+{
+	struct power *power = state;
+
+	(void)argument;
+	if (kwhy_nvml_unit_is_lost(power->unit))
+		return INT64_MAX;
+	if (power->count > 0)
+		read_fields(power, now_ns);
+	else
+		read_usage(power, now_ns);
+	return 0;
+}
+
+static struct power *new_power(struct kwhy_nvml_unit *unit)
+{
+	struct power *power = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*power));
+
+	if (power)
+		power->unit = unit;
+	return power;
+}
+
+/* Keeps those fields that answer; `*out_result` is the last one's answer. */
+static enum kwhy_status add_fields(struct power *power, const struct row *rows, int row_count,
+	enum kwhy_nvml_result *out_result, struct kwhy_error *error)
+{
+	struct kwhy_nvml_unit *unit = power->unit;
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < row_count; i++) {
+		struct kwhy_nvml_field field = {.field = rows[i].field, .scope = rows[i].scope};
+
+		*out_result = kwhy_nvml_call(unit->nvml, nvmlDeviceGetFieldValues, unit->handle, 1, &field);
+		if (!*out_result)
+			*out_result = field.result;
+		if (*out_result)
+			continue;
+		power->fields[power->count] = field;
+		status = kwhy_nvml_unit_add_meter(unit, rows[i].meter, PERIOD_NS, UPDATES_PER_S,
+			&power->sources[power->count++], error);
+	}
+	return status;
+}
+
+/* Without the fields it is an instant: it became an average only on GPUs that have them. */
+static enum kwhy_status add_usage(struct power *power, struct kwhy_error *error)
+{
+	return kwhy_nvml_unit_add_meter(
+		power->unit, KWHY_METER_NVML_INSTANT, PERIOD_NS, UPDATES_PER_S, &power->sources[0], error);
+}
+
+static enum kwhy_status add_gpu(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	struct power *power = new_power(unit);
+	enum kwhy_nvml_result result;
+	enum kwhy_status status;
+	unsigned value_mw;
+
+	if (!power)
+		return kwhy_fail_memory(error, "the meters");
+	status = add_fields(power, gpu_rows, 2, &result, error);
+	if (!status && power->count == 0) {
+		result = kwhy_nvml_call(unit->nvml, nvmlDeviceGetPowerUsage, unit->handle, &value_mw);
+		if (result)
+			return kwhy_nvml_unit_add_absence(unit, "the power", result, error);
+		status = add_usage(power, error);
+	}
+	if (!status)
+		status = kwhy_nvml_unit_add_task(unit, "power", power, PERIOD_NS, read_power, error);
+	return status;
+}
+
+static enum kwhy_status add_memory(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	struct power *power = new_power(unit);
+	enum kwhy_nvml_result result;
+	enum kwhy_status status;
+
+	if (!power)
+		return kwhy_fail_memory(error, "the meters");
+	status = add_fields(power, memory_rows, 1, &result, error);
+	if (status)
+		return status;
+	if (power->count == 0)
+		return kwhy_nvml_unit_add_absence(unit, "the power of the memory alone", result, error);
+	return kwhy_nvml_unit_add_task(
+		unit, "memory power", power, kwhy_nvml_unit_gauge_period_ns(unit), read_power, error);
+}
+
+enum kwhy_status kwhy_nvml_power_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (!unit->has_ring || unit->request->all_meters)
+		status = add_gpu(unit, error);
+	return status ? status : add_memory(unit, error);
+}
