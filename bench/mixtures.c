@@ -44,8 +44,8 @@ enum kwhy_status mixtures_keep_books(struct mixtures_books *out, const struct kw
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: mixtures [--schedule NAME|all] [--seeds N] [--first-seed N] [--level-unknown] [--csv "
-		"FILE]\n"
+		"usage: mixtures [--schedule NAME|all] [--seeds N] [--first-seed N] [--level-unknown] "
+		"[--without-profile] [--csv FILE]\n"
 		"       mixtures --real FOLDER [--profile FILE]\n"
 		"Judges the ledger's energies against mixtures of known truth, or against a folder with\n"
 		"activities.csv, power.csv and truth.csv. Schedules:\n");
@@ -83,6 +83,7 @@ static bool parse_options(int count, char **words, struct mixtures_options *opti
 		{"seeds", required_argument, NULL, 'n'},
 		{"first-seed", required_argument, NULL, 'f'},
 		{"level-unknown", no_argument, NULL, 'u'},
+		{"without-profile", no_argument, NULL, 'w'},
 		{"csv", required_argument, NULL, 'c'},
 		{"real", required_argument, NULL, 'r'},
 		{"profile", required_argument, NULL, 'p'},
@@ -105,6 +106,9 @@ static bool parse_options(int count, char **words, struct mixtures_options *opti
 			break;
 		case 'u':
 			options->level_unknown = true;
+			break;
+		case 'w':
+			options->without_profile = true;
 			break;
 		case 'c':
 			options->csv_path = text;

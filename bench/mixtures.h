@@ -12,7 +12,7 @@
 struct mixtures_options {
 	int schedule; /* -1: all */
 	uint64_t seeds, first_seed;
-	bool level_unknown;
+	bool level_unknown, without_profile;
 	const char *csv_path, *real_path, *profile_path; /* NULL: none */
 };
 

@@ -113,11 +113,12 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 }
 
 static enum kwhy_status judge_books(struct tally *tally, const struct kwhy_mixture *mixture,
-	const struct kwhy_mixture_options *options, FILE *csv, struct kwhy_error *error)
+	const struct kwhy_mixture_options *options, const struct kwhy_profile *profile, FILE *csv,
+	struct kwhy_error *error)
 {
 	struct kwhy_mixture_score score = {0}, alone = {0};
 	struct mixtures_books books;
-	enum kwhy_status status = mixtures_keep_books(&books, mixture->recording, &mixture->profile, error);
+	enum kwhy_status status = mixtures_keep_books(&books, mixture->recording, profile, error);
 
 	if (status)
 		return status;
@@ -134,15 +135,15 @@ static enum kwhy_status judge_books(struct tally *tally, const struct kwhy_mixtu
 	return status;
 }
 
-static enum kwhy_status judge_seed(
-	struct tally *tally, const struct kwhy_mixture_options *options, FILE *csv, struct kwhy_error *error)
+static enum kwhy_status judge_seed(struct tally *tally, const struct kwhy_mixture_options *options,
+	bool without_profile, FILE *csv, struct kwhy_error *error)
 {
 	struct kwhy_mixture mixture;
 	enum kwhy_status status = kwhy_mixture_init(&mixture, options, error);
 
 	if (status)
 		return status;
-	status = judge_books(tally, &mixture, options, csv, error);
+	status = judge_books(tally, &mixture, options, without_profile ? NULL : &mixture.profile, csv, error);
 	kwhy_mixture_done(&mixture);
 	return status;
 }
@@ -234,7 +235,7 @@ static enum kwhy_status judge_schedule(const struct mixtures_options *options,
 		return status;
 	for (uint64_t i = 0; !status && i < options->seeds; i++) {
 		seed_options.seed = options->first_seed + i;
-		status = judge_seed(&tally, &seed_options, csv, error);
+		status = judge_seed(&tally, &seed_options, options->without_profile, csv, error);
 	}
 	if (!status)
 		print_line(kwhy_mixture_schedule_name(schedule), &tally);

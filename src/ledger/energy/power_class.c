@@ -28,7 +28,7 @@ static const struct {
 	double fill, spread; /* fill NAN: from the grid */
 	bool beside;
 } pool_priors[POOL_COUNT] = {
-	[POOL_FULL] = {1, 0.5, false},
+	[POOL_FULL] = {1, 0.6, false},
 	[POOL_PARTIAL] = {NAN, 0.7, false},
 	[POOL_FEW_BLOCKS] = {NAN, 0.7, false},
 	[POOL_UNKNOWN_GRID] = {0.7, 0.6, false},
