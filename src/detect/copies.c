@@ -150,9 +150,28 @@ static void visit_pageable(const struct kwhy_view *view, uint32_t call, uint32_t
 	kwhy_tally_idle_behind(tally, row);
 }
 
-static const char *rate_words(char out[KWHY_QUANTITY_BYTES], double bytes_per_ns)
+/* A direction of unknown rate is not spoken of, but for what is taken of it. */
+static const char *pinned_words(struct kwhy_tally *tally, const struct pinned_rates *rates)
 {
-	return kwhy_quantity_si(out, bytes_per_ns * 1e9, "B/s", 3);
+	double up = rates->bytes_per_ns[KWHY_COPY_H2D] * 1e9, down = rates->bytes_per_ns[KWHY_COPY_D2H] * 1e9;
+	char up_words[KWHY_QUANTITY_BYTES], down_words[KWHY_QUANTITY_BYTES];
+	const char *rest = "their calls return at once and nobody waits for copies up";
+
+	kwhy_quantity_si(up_words, up, "B/s", 3);
+	kwhy_quantity_si(down_words, down, "B/s", 3);
+	if (isnan(up) && isnan(down))
+		return kwhy_tally_words(tally,
+			"no rate of pinned copies is known here (a machine profile would tell): they hide "
+			"beside other work, %s",
+			rest);
+	if (isnan(up) || isnan(down))
+		return kwhy_tally_words(tally,
+			"pinned copies take %s %s; %s, where no rate is known, they hide beside other work; "
+			"%s",
+			isnan(up) ? down_words : up_words, isnan(up) ? "down" : "up",
+			isnan(up) ? "up" : "down", rest);
+	return kwhy_tally_words(
+		tally, "pinned copies take %s up and %s down, %s", up_words, down_words, rest);
 }
 
 enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *context)
@@ -162,7 +181,6 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 	struct pinned_rates rates = find_pinned_rates(context);
 	struct kwhy_verdict verdict = kwhy_verdict_default();
 	char bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
-	char up[KWHY_QUANTITY_BYTES], down[KWHY_QUANTITY_BYTES];
 	uint64_t sum_bytes = 0;
 	struct kwhy_tally tally;
 
@@ -178,12 +196,7 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 	kwhy_view_visit_issues(context->view, context->device, visit_pageable, &tally);
 	verdict.title = kwhy_tally_words(&tally, "Pageable copies: %s from or to pageable host memory, %s",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(bytes, sum_bytes));
-	verdict.assumption = kwhy_tally_words(&tally,
-		"pinned copies take %s up and %s down (n/a: then they hide wholly), their calls return at "
-		"once "
-		"and nobody waits for copies up",
-		rate_words(up, rates.bytes_per_ns[KWHY_COPY_H2D]),
-		rate_words(down, rates.bytes_per_ns[KWHY_COPY_D2H]));
+	verdict.assumption = pinned_words(&tally, &rates);
 	return kwhy_tally_finish(&tally, verdict);
 }
 

@@ -19,7 +19,7 @@ struct kwhy_place kwhy_place_at(int64_t start_ns, int64_t end_ns)
 	};
 }
 
-/* Kernel names run to kilobytes: cut, never inside a code point. */
+/* Names of calls and ranges: cut where they are long, never inside a code point. */
 static void add_name(struct kwhy_text *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -43,21 +43,25 @@ static void add_bytes(struct kwhy_text *text, uint64_t bytes)
 		kwhy_text_addf(text, " %s", kwhy_quantity_bytes(words, bytes));
 }
 
-static void add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
+/* The name of a kernel is whole, and given beside: only who shows it knows how much of it there is room for.
+ */
+static const char *add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_activities *rows = &recording->activities;
+	const char *name = kwhy_names_get(&recording->names, rows->name[row]);
 
 	switch (rows->kind[row]) {
 	case KWHY_ACTIVITY_COPY:
 		kwhy_text_addf(text, "%s copy", kwhy_copy_kind_name(rows->copy_kind[row]));
 		add_bytes(text, rows->bytes[row]);
-		break;
+		return NULL;
 	case KWHY_ACTIVITY_MEMSET:
 		kwhy_text_add(text, "memset");
 		add_bytes(text, rows->bytes[row]);
-		break;
+		return NULL;
 	default:
-		add_name(text, kwhy_names_get(&recording->names, rows->name[row]));
+		kwhy_text_add(text, name);
+		return name;
 	}
 }
 
@@ -101,24 +105,25 @@ static void add_range(
 		add_name(text, kwhy_names_get(&recording->names, found->name));
 }
 
-const char *kwhy_place_words(const struct kwhy_detect_context *context, const struct kwhy_place *place)
+struct kwhy_evidence kwhy_place_evidence(
+	const struct kwhy_detect_context *context, const struct kwhy_place *place)
 {
 	const struct kwhy_recording *recording = context->recording;
+	struct kwhy_evidence evidence = {.start_ns = place->start_ns, .end_ns = place->end_ns};
 	struct kwhy_text text = {0};
-	const char *words;
 
 	if (place->row != KWHY_NONE)
-		add_activity(&text, recording, place->row);
+		evidence.kernels[0] = add_activity(&text, recording, place->row);
 	if (place->row_after != KWHY_NONE) {
 		kwhy_text_add(&text, ", then ");
-		add_activity(&text, recording, place->row_after);
+		evidence.kernels[1] = add_activity(&text, recording, place->row_after);
 	}
 	add_call(&text, recording, place->host ? "until " : text.length ? "by " : "", place->call);
 	add_call(&text, recording, "then ", place->wait);
 	if (place->host)
 		add_range(&text, recording, place);
-	words = text.failed ? NULL
-			    : kwhy_arena_copy(&context->findings->arena, text.data ? text.data : "idle");
+	if (!text.failed)
+		evidence.what = kwhy_arena_copy(&context->findings->arena, text.data ? text.data : "idle");
 	kwhy_text_done(&text);
-	return words;
+	return evidence;
 }

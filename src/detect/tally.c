@@ -367,12 +367,9 @@ static enum kwhy_status write_evidence(struct kwhy_tally *tally, struct kwhy_fin
 	if (!out->evidence)
 		return kwhy_fail_memory(context->error, "the evidence");
 	for (size_t i = 0; i < tally->place_count; i++) {
-		const char *words = kwhy_place_words(context, &tally->places[i]);
-
-		if (!words)
+		out->evidence[i] = kwhy_place_evidence(context, &tally->places[i]);
+		if (!out->evidence[i].what)
 			return kwhy_fail_memory(context->error, "the evidence");
-		out->evidence[i] = (struct kwhy_evidence){
-			tally->places[i].start_ns, tally->places[i].end_ns, words};
 	}
 	out->evidence_count = tally->place_count;
 	return KWHY_OK;

@@ -112,7 +112,8 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, size_t
 KWHY_MUST_USE enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
 	const struct kwhy_finding *finding, int64_t window_ns, int64_t measured_nj);
 
-/* Words of one place (evidence.c), from the findings' arena; NULL: no memory. */
-const char *kwhy_place_words(const struct kwhy_detect_context *context, const struct kwhy_place *place);
+/* A place with its words (evidence.c), which lie in the findings' arena; `what` NULL: no memory. */
+struct kwhy_evidence kwhy_place_evidence(
+	const struct kwhy_detect_context *context, const struct kwhy_place *place);
 
 #endif

@@ -11,6 +11,8 @@
 struct kwhy_evidence {
 	int64_t start_ns, end_ns;
 	const char *what; /* "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
+	/* Names of kernels within `what`, in their order and whole, for who must shorten them; NULL: none. */
+	const char *kernels[2];
 };
 
 /* A first bound on what the cure would bring: at most this. Energies KWHY_UNKNOWN_NJ where unknown. */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "report/sheet.h"
+#include "report/shown_name.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Sections on waste, and on what the report rests on: findings, what is lost or unknown, source and method.
  */
 
-enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12 };
+enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12, EVIDENCE_NAME_COLUMNS = 44 };
 
 /* "1.2 s, 120 J (±6 J)", the energy only where it is known. */
 static void add_cost(
@@ -27,29 +29,58 @@ static void add_cost(
 			kwhy_quantity_energy(high, high_nj));
 }
 
-static void write_evidence(const struct kwhy_sheet *sheet, const struct kwhy_finding *finding)
-{
-	size_t shown = kwhy_sheet_shown(sheet, finding->evidence_count, EVIDENCE_ROWS);
-	int64_t origin_ns = sheet->report->recording->start_ns;
-
-	for (size_t i = 0; i < shown; i++) {
-		const struct kwhy_evidence *evidence = &finding->evidence[i];
-		char at[KWHY_QUANTITY_BYTES], length[KWHY_QUANTITY_BYTES];
-
-		kwhy_sheet_linef(sheet, i ? "            " : "     see    ", "at %s for %s: %s",
-			kwhy_quantity_si(at, ((double)evidence->start_ns - (double)origin_ns) * 1e-9, "s", 6),
-			kwhy_quantity_si(length,
-				((double)evidence->end_ns - (double)evidence->start_ns) * 1e-9, "s", 3),
-			evidence->what);
-	}
-}
-
 /* Writes what was gathered and empties it for the next part. */
 static void write_part(const struct kwhy_sheet *sheet, const char *lead, struct kwhy_text *text)
 {
 	kwhy_sheet_paragraph(sheet, lead, text->failed || !text->data ? "" : text->data);
 	sheet->out->failed |= text->failed;
 	kwhy_text_clear(text);
+}
+
+/* What was there, its kernels' names short enough to read; in JSON they are whole. */
+static void add_evidence(struct kwhy_text *out, const struct kwhy_evidence *evidence)
+{
+	static const bool kernels[2] = {true, true};
+	struct kwhy_arena arena = {0};
+	const char *rest = evidence->what, *names[2], *shown[2];
+	size_t count = 0;
+
+	for (size_t i = 0; i < 2; i++)
+		if (evidence->kernels[i])
+			names[count++] = evidence->kernels[i];
+	if (!kwhy_shown_names(&arena, names, kernels, count, EVIDENCE_NAME_COLUMNS, shown))
+		out->failed = true;
+	for (size_t i = 0; i < count && !out->failed; i++) {
+		const char *at = strstr(rest, names[i]);
+
+		if (!at)
+			break;
+		kwhy_text_add_bytes(out, rest, (size_t)(at - rest));
+		kwhy_text_add(out, shown[i]);
+		rest = at + strlen(names[i]);
+	}
+	kwhy_text_add(out, rest);
+	kwhy_arena_done(&arena);
+}
+
+static void write_evidence(const struct kwhy_sheet *sheet, const struct kwhy_finding *finding)
+{
+	size_t shown = kwhy_sheet_shown(sheet, finding->evidence_count, EVIDENCE_ROWS);
+	int64_t origin_ns = sheet->report->recording->start_ns;
+	struct kwhy_text text = {0};
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_evidence *evidence = &finding->evidence[i];
+		char at[KWHY_QUANTITY_BYTES], length[KWHY_QUANTITY_BYTES];
+
+		kwhy_text_addf(&text, "at %s for %s: ",
+			kwhy_quantity_si(at, ((double)evidence->start_ns - (double)origin_ns) * 1e-9, "s", 6),
+			kwhy_quantity_si(length,
+				((double)evidence->end_ns - (double)evidence->start_ns) * 1e-9, "s", 3));
+		add_evidence(&text, evidence);
+		write_part(sheet, i ? "            " : "     see    ", &text);
+	}
+	kwhy_text_done(&text);
 }
 
 static void write_finding(const struct kwhy_sheet *sheet, size_t number)
@@ -141,7 +172,8 @@ void kwhy_section_unknown(const struct kwhy_sheet *sheet)
 
 static void write_sources(const struct kwhy_sheet *sheet)
 {
-	static const char *const formats[KWHY_FORMAT_COUNT] = {"Kineto JSON", "Nsight Systems sqlite", "CSV"};
+	static const char *const formats[KWHY_FORMAT_COUNT] = {
+		"Kineto JSON", "Nsight Systems sqlite", "CSV", "kwhy recording"};
 	const struct kwhy_recording *recording = sheet->report->recording;
 	char events[KWHY_QUANTITY_BYTES];
 

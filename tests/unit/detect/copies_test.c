@@ -102,6 +102,25 @@ static void pageable_copies_keep_what_they_take_at_the_pinned_rate(void **state)
 	build_free(&build);
 }
 
+static void a_pinned_rate_that_is_not_known_is_not_spoken_of(void **state)
+{
+	static const char *const expected[] = {
+		"no rate of pinned copies is known", "take 50.0 GB/s down; up, where no rate is known"};
+	struct kwhy_profile profile = {.d2h_pinned_rate_bytes_per_s = {50e9, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct build build = pageable("cudaMemcpy", KWHY_MEMORY_PAGEABLE);
+		const struct kwhy_finding *finding;
+
+		build.profile = i ? &profile : NULL;
+		finding = build_find(&build, "pageable-copies", NULL);
+		assert_non_null(strstr(finding->saving.assumption, expected[i]));
+		assert_null(strstr(finding->saving.assumption, "n/a"));
+		build_free(&build);
+	}
+}
+
 static void pinned_copies_are_not_pageable(void **state)
 {
 	struct build build = pageable("cudaMemcpyAsync", KWHY_MEMORY_PINNED);
@@ -210,6 +229,7 @@ int main(void)
 		cmocka_unit_test(pageable_copies_of_the_driver_api_are_found_by_their_memory),
 		cmocka_unit_test(a_wait_behind_a_pageable_copy_up_costs_the_idle_time_that_follows),
 		cmocka_unit_test(pageable_copies_keep_what_they_take_at_the_pinned_rate),
+		cmocka_unit_test(a_pinned_rate_that_is_not_known_is_not_spoken_of),
 		cmocka_unit_test(pinned_copies_are_not_pageable),
 		cmocka_unit_test(copies_with_no_kernel_beside_can_hide_in_kernel_time),
 		cmocka_unit_test(copies_beside_kernels_are_overlapped),

@@ -243,6 +243,24 @@ static void long_names_are_cut_between_characters(void **state)
 	build_free(&build);
 }
 
+static void evidence_names_kernels_whole(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+	char name[201];
+
+	(void)state;
+	memset(name, 'k', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (int64_t i = 0; i < 10; i++)
+		build_kernel(&build, 0, i % 2 ? "k" : name, i * 5, i * 5 + 3);
+	finding = build_find(&build, "tiny-kernel-chains", NULL);
+	assert_non_null(finding);
+	assert_ptr_equal(strstr(finding->evidence[0].what, name), finding->evidence[0].what);
+	assert_string_equal(finding->evidence[0].kernels[0], name);
+	build_free(&build);
+}
+
 static void an_empty_recording_has_no_findings(void **state)
 {
 	struct build build = build_new(2);
@@ -353,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_gain_in_energy_alone_counts),
 		cmocka_unit_test(evidence_is_the_longest_places_first),
 		cmocka_unit_test(long_names_are_cut_between_characters),
+		cmocka_unit_test(evidence_names_kernels_whole),
 		cmocka_unit_test(an_empty_recording_has_no_findings),
 		cmocka_unit_test(costs_stay_inside_the_window_and_savings_inside_the_cost),
 	};

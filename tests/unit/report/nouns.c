@@ -135,7 +135,7 @@ void nouns_init(struct nouns *nouns, const char *name)
 	OK(kwhy_recording_new(&nouns->recording, &error));
 	fill_recording(nouns->recording, name);
 	fill_ledger(nouns, name);
-	nouns->evidence = (struct kwhy_evidence){500, 1000, name};
+	nouns->evidence = (struct kwhy_evidence){500, 1000, name, {name, NULL}};
 	nouns->finding = (struct kwhy_finding){.id = "small-copies",
 		.title = name,
 		.device = 0,

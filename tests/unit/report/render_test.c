@@ -78,6 +78,33 @@ static void a_very_long_name_fits_too(void **state)
 	free(name);
 }
 
+static void evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json(void **state)
+{
+	static const char kernel[] =
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+		"std::array<char *, 3> >(int, at::native::CUDAFunctor_add<float>, std::array<char *, 3>)";
+	static const char what[] =
+		"h2d copy 8 B, then "
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+		"std::array<char *, 3> >(int, at::native::CUDAFunctor_add<float>, std::array<char *, 3>)"
+		", by cudaLaunchKernel 4 us";
+	struct nouns nouns;
+	struct kwhy_text text, json = {0};
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns.evidence = (struct kwhy_evidence){500, 1000, what, {NULL, kernel}};
+	text = render(&nouns, 160, false);
+	assert_non_null(strstr(text.data, "h2d copy 8 B, then vectorized_"));
+	assert_non_null(strstr(text.data, ", by cudaLaunchKernel 4 us"));
+	assert_null(strstr(text.data, "at::native"));
+	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
+	assert_non_null(strstr(json.data, what));
+	kwhy_text_done(&text);
+	kwhy_text_done(&json);
+	nouns_done(&nouns);
+}
+
 static void any_name_gives_json_that_parses(void **state)
 {
 	(void)state;
@@ -210,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
 		cmocka_unit_test(a_very_long_name_fits_too),
+		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
 		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
 		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
