@@ -25,12 +25,25 @@ static bool wants_nvml(const struct kwhy_sensor_request *request)
 	return !request->replay_path && !request->without_nvml;
 }
 
+static bool wants_host(const struct kwhy_sensor_request *request)
+{
+	return !request->replay_path && !request->without_host;
+}
+
+static bool wants_meter_files(const struct kwhy_sensor_request *request)
+{
+	return !request->replay_path && request->meter_file_count > 0;
+}
+
 static const struct row {
 	const struct kwhy_sensor_backend *backend;
 	bool (*wants)(const struct kwhy_sensor_request *request);
 } rows[] = {
 	{&kwhy_sensor_replay, wants_replay},
 	{&kwhy_sensor_nvml, wants_nvml},
+	{&kwhy_sensor_rapl, wants_host},
+	{&kwhy_sensor_hwmon, wants_host},
+	{&kwhy_sensor_meter_file, wants_meter_files},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sensor/attribute.h"
+#include "sensor/sensor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Power and energy sensors of boards, as Linux's hwmon shows them: Grace's "CPU Power Socket 0" and "Module
+ * Power Socket 0" through acpi_power_meter, power supplies, server boards. One sensor may hold another (a
+ * module its CPU): they are shown side by side and nobody adds them up.
+ */
+
+enum { CHIPS_MOST = 256, SENSORS_MOST = 64, INDEX_MOST = 32 };
+
+#define ROOT "/sys/class/hwmon"
+#define PERIOD_NS INT64_C(500000000) /* ACPI meters answer through firmware, in milliseconds */
+
+/* GPUs, whose own meters are read apart. */
+static const char *const gpu_drivers[] = {"amdgpu", "radeon", "nouveau", "xe", "i915", "nvidia"};
+
+/* What a channel of a chip may offer, best first: an energy, the power now, the power of an interval. */
+static const struct form {
+	const char *prefix, *suffix;
+	enum kwhy_meter meter;
+	int64_t divisor; /* from its unit to the meter's: uJ, uW to mW */
+} forms[] = {
+	{"energy", "_input", KWHY_METER_HWMON_ENERGY, 1},
+	{"power", "_input", KWHY_METER_HWMON_POWER, 1000},
+	{"power", "_average", KWHY_METER_HWMON_POWER, 1000},
+};
+
+enum { FORM_COUNT = sizeof(forms) / sizeof(forms[0]) };
+
+struct attribute {
+	int fd;
+	int64_t divisor;
+	uint32_t source;
+};
+
+struct hwmon {
+	struct kwhy_sensors *sensors;
+	const struct kwhy_sensor_request *request; /* while opening alone */
+	struct attribute attributes[SENSORS_MOST];
+	size_t count;
+	uint32_t domains; /* sensors so far: an energy and a power of one sensor share their number */
+	bool refused;	  /* a sensor was there and not readable, and that was told */
+};
+
+static void hwmon_close(void *state)
+{
+	struct hwmon *hwmon = state;
+
+	for (size_t i = 0; i < hwmon->count; i++)
+		close(hwmon->attributes[i].fd);
+	free(hwmon);
+}
+
+static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
+{
+	struct hwmon *hwmon = state;
+
+	(void)argument;
+	for (size_t i = 0; i < hwmon->count; i++) {
+		const struct attribute *attribute = &hwmon->attributes[i];
+		struct kwhy_source_channel *source = &hwmon->sensors->sources[attribute->source];
+		int64_t value;
+
+		if (kwhy_attribute_read(attribute->fd, &value) && value >= 0)
+			kwhy_channel_push(&source->channel,
+				(struct kwhy_reading){now_mono_ns, value / attribute->divisor});
+		else
+			atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed);
+	}
+	return 0;
+}
+
+static bool is_gpu(const char *driver)
+{
+	for (size_t i = 0; i < sizeof(gpu_drivers) / sizeof(gpu_drivers[0]); i++)
+		if (!strcmp(driver, gpu_drivers[i]))
+			return true;
+	return false;
+}
+
+/* A place of one sensor: "power", 1, in a folder. */
+struct place {
+	const char *folder, *driver;
+	const struct form *form;
+	int index;
+};
+
+static const char *attribute_name(char out[64], const struct place *place, const char *suffix)
+{
+	snprintf(out, 64, "%s%d%s", place->form->prefix, place->index, suffix);
+	return out;
+}
+
+/* Its own label, or what ACPI's firmware calls it, or the driver and its name there. */
+static void name_sensor(char out[KWHY_ATTRIBUTE_BYTES], const struct place *place)
+{
+	char name[64];
+
+	if (kwhy_attribute_text(out, place->folder, attribute_name(name, place, "_label")) && *out)
+		return;
+	if (kwhy_attribute_text(out, place->folder, attribute_name(name, place, "_oem_info")) && *out)
+		return;
+	snprintf(out, KWHY_ATTRIBUTE_BYTES, "%s %s%d", place->driver, place->form->prefix, place->index);
+}
+
+static int64_t interval_ns(const struct place *place)
+{
+	int64_t interval_ms;
+	char name[64];
+
+	if (!kwhy_attribute_integer(
+		    &interval_ms, place->folder, attribute_name(name, place, "_average_interval")))
+		return 0;
+	return interval_ms > 0 && interval_ms < 3600000 ? interval_ms * 1000000 : 0;
+}
+
+static enum kwhy_status refuse(
+	struct hwmon *hwmon, const struct place *place, int failure, struct kwhy_error *error)
+{
+	char name[64];
+
+	if (hwmon->refused)
+		return KWHY_OK;
+	hwmon->refused = true;
+	return kwhy_sensors_add_absence(hwmon->sensors, "hwmon", error, "%s/%s cannot be read: %s",
+		place->folder, attribute_name(name, place, place->form->suffix),
+		failure == EACCES || failure == EPERM ? "permission denied; run kwhy as root"
+						      : strerror(failure));
+}
+
+/* Opens one form of a sensor; *out_found: it is there, readable or not. */
+static enum kwhy_status add_form(
+	struct hwmon *hwmon, const struct place *place, bool *out_found, struct kwhy_error *error)
+{
+	struct kwhy_source_channel source = {
+		.kind = KWHY_SOURCE_METER,
+		.meter = place->form->meter,
+		.device = KWHY_SENSOR_NO_DEVICE,
+		.domain = hwmon->domains,
+		.period_ns = interval_ns(place),
+	};
+	struct attribute *attribute = &hwmon->attributes[hwmon->count];
+	char name[64], label[KWHY_ATTRIBUTE_BYTES];
+	int64_t value;
+	int fd = kwhy_attribute_open(place->folder, attribute_name(name, place, place->form->suffix));
+
+	*out_found = fd >= 0 || errno != ENOENT;
+	if (fd < 0)
+		return *out_found ? refuse(hwmon, place, errno, error) : KWHY_OK;
+	if (!kwhy_attribute_read(fd, &value)) {
+		int failure = errno;
+
+		close(fd);
+		return refuse(hwmon, place, failure, error);
+	}
+	*attribute = (struct attribute){.fd = fd, .divisor = place->form->divisor};
+	hwmon->count++;
+	name_sensor(label, place);
+	source.label = label;
+	return kwhy_sensors_add_source(
+		hwmon->sensors, &source, 1e9 / (double)PERIOD_NS, hwmon->request, &attribute->source, error);
+}
+
+/* The best form that the channel of that number offers. */
+static enum kwhy_status add_index(
+	struct hwmon *hwmon, const char *folder, const char *driver, int index, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	size_t before = hwmon->count;
+	bool found, power_found = false;
+
+	for (size_t i = 0; !status && i < FORM_COUNT && hwmon->count < SENSORS_MOST; i++) {
+		struct place place = {folder, driver, &forms[i], index};
+
+		if (forms[i].meter == KWHY_METER_HWMON_POWER && power_found)
+			continue;
+		status = add_form(hwmon, &place, &found, error);
+		power_found |= found && forms[i].meter == KWHY_METER_HWMON_POWER;
+	}
+	hwmon->domains += hwmon->count > before;
+	return status;
+}
+
+/* Drivers of the old kind keep their attributes with the device. */
+static enum kwhy_status add_chip(
+	struct hwmon *hwmon, const char *root, int64_t number, struct kwhy_error *error)
+{
+	char name[64], folder[KWHY_ATTRIBUTE_BYTES], device[KWHY_ATTRIBUTE_BYTES],
+		driver[KWHY_ATTRIBUTE_BYTES];
+	size_t before = hwmon->count;
+	enum kwhy_status status = KWHY_OK;
+
+	snprintf(name, sizeof(name), "hwmon%" PRId64, number);
+	if (!kwhy_attribute_path(folder, root, name) || !kwhy_attribute_path(device, folder, "device"))
+		return KWHY_OK;
+	if (!kwhy_attribute_text(driver, folder, "name") && !kwhy_attribute_text(driver, device, "name"))
+		snprintf(driver, sizeof(driver), "%s", name);
+	if (is_gpu(driver))
+		return KWHY_OK;
+	for (int index = 1; !status && index <= INDEX_MOST; index++)
+		status = add_index(hwmon, folder, driver, index, error);
+	for (int index = 1; !status && hwmon->count == before && index <= INDEX_MOST; index++)
+		status = add_index(hwmon, device, driver, index, error);
+	return status;
+}
+
+static enum kwhy_status add_all(struct hwmon *hwmon, const char *root, struct kwhy_error *error)
+{
+	struct kwhy_sensor_task task = {
+		.title = "hwmon", .state = hwmon, .period_ns = PERIOD_NS, .read = hwmon_read};
+	enum kwhy_status status = KWHY_OK;
+	int64_t chips[CHIPS_MOST];
+	int count = kwhy_attribute_list(root, "hwmon", chips, CHIPS_MOST);
+
+	for (int i = 0; !status && i < count; i++)
+		status = add_chip(hwmon, root, chips[i], error);
+	if (!status && hwmon->count == 0 && !hwmon->refused)
+		status = kwhy_sensors_add_absence(
+			hwmon->sensors, "hwmon", error, "no power sensor of the board: %s shows none", root);
+	if (!status && hwmon->count > 0)
+		status = kwhy_sensors_add_task(hwmon->sensors, &task, error);
+	return status;
+}
+
+static enum kwhy_status hwmon_open(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
+	void **out_state, struct kwhy_error *error)
+{
+	struct hwmon *hwmon = calloc(1, sizeof(*hwmon));
+	enum kwhy_status status;
+
+	if (!hwmon)
+		return kwhy_fail_memory(error, "the board's meters");
+	hwmon->sensors = sensors;
+	hwmon->request = request;
+	status = add_all(hwmon, request->hwmon_root ? request->hwmon_root : ROOT, error);
+	if (status) {
+		hwmon_close(hwmon);
+		return status;
+	}
+	hwmon->request = NULL;
+	*out_state = hwmon;
+	return KWHY_OK;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_hwmon = {
+	.name = "hwmon", .open = hwmon_open, .close = hwmon_close};

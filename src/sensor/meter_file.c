@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sensor/power_line.h"
+#include "sensor/sensor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Wall meters: power CSV that another program writes, followed while it grows. Rows of meter_mw without a
+ * device are taken; a line that is none is counted and passed over.
+ */
+
+#define PERIOD_NS INT64_C(200000000)
+#define UPDATES_PER_S 20.0
+#define HISTORY_DEFAULT_S 60
+
+enum { FILES_MOST = 16 };
+
+struct file {
+	const char *path;
+	int fd; /* -1: it went away and is looked for */
+	uint32_t source;
+	struct kwhy_power_lines lines;
+	char text[KWHY_POWER_LINE_BYTES]; /* what was read and is not yet a whole line */
+	size_t length;
+	bool passing; /* over a line that is too long, up to its end */
+};
+
+struct meter_files {
+	struct kwhy_sensors *sensors;
+	int64_t history_ns;
+	size_t count;
+	struct file files[FILES_MOST];
+};
+
+static void meter_file_close(void *state)
+{
+	struct meter_files *files = state;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (files->files[i].fd >= 0)
+			close(files->files[i].fd);
+	free(files);
+}
+
+/* What the file tells of times before the channel's memory would only push the newer out. */
+static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
+	const struct kwhy_clock_relation *relation)
+{
+	struct kwhy_source_channel *source = &files->sensors->sources[file->source];
+	struct kwhy_reading reading = {kwhy_clock_mono_of_unix(relation, row->time_unix_ns), row->value};
+
+	if (row->meter != KWHY_METER_WALL || row->device >= 0)
+		atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed);
+	else if (reading.time_mono_ns >= relation->mono_ns - files->history_ns)
+		kwhy_channel_push(&source->channel, reading);
+}
+
+static void take_line(struct meter_files *files, struct file *file, const char *line, size_t length,
+	const struct kwhy_clock_relation *relation)
+{
+	struct kwhy_error error;
+	enum kwhy_power_item item;
+	struct kwhy_power_row row;
+
+	if (kwhy_power_line_take(&file->lines, line, length, &item, &row, &error))
+		atomic_fetch_add_explicit(
+			&files->sensors->sources[file->source].failures, 1, memory_order_relaxed);
+	else if (item == KWHY_POWER_ROW)
+		take_row(files, file, &row, relation);
+}
+
+/* Takes the whole lines out of the text and keeps the rest. */
+static void take_lines(
+	struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
+{
+	size_t at = 0;
+	char *newline;
+
+	while ((newline = memchr(file->text + at, '\n', file->length - at)) != NULL) {
+		size_t end = (size_t)(newline - file->text);
+
+		if (!file->passing)
+			take_line(files, file, file->text + at, end - at, relation);
+		file->passing = false;
+		at = end + 1;
+	}
+	file->length -= at;
+	memmove(file->text, file->text + at, file->length);
+	if (file->length < sizeof(file->text))
+		return;
+	file->passing = true;
+	file->length = 0;
+	atomic_fetch_add_explicit(&files->sensors->sources[file->source].failures, 1, memory_order_relaxed);
+}
+
+static void begin_again(struct file *file)
+{
+	file->lines = (struct kwhy_power_lines){.path = file->path};
+	file->length = 0;
+	file->passing = false;
+}
+
+/* A file that was cut is read from its start; one that was removed or replaced is looked for by its name. */
+static void keep_open(struct file *file)
+{
+	struct stat status;
+
+	if (file->fd >= 0 && fstat(file->fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		if (status.st_nlink == 0) {
+			close(file->fd);
+			file->fd = -1;
+		} else if (status.st_size < lseek(file->fd, 0, SEEK_CUR)) {
+			lseek(file->fd, 0, SEEK_SET);
+			begin_again(file);
+		}
+	}
+	if (file->fd >= 0)
+		return;
+	file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd >= 0)
+		begin_again(file);
+}
+
+static void follow(struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
+{
+	ssize_t got;
+
+	keep_open(file);
+	while (file->fd >= 0 &&
+		(got = read(file->fd, file->text + file->length, sizeof(file->text) - file->length)) > 0) {
+		file->length += (size_t)got;
+		take_lines(files, file, relation);
+	}
+}
+
+static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_ns)
+{
+	struct meter_files *files = state;
+	struct kwhy_clock_relation relation = kwhy_sensors_relate(files->sensors);
+
+	(void)argument, (void)now_mono_ns;
+	for (size_t i = 0; i < files->count; i++)
+		follow(files, &files->files[i], &relation);
+	return 0;
+}
+
+/* The columns must be good at once where the file has them already, so that a wrong file is told before the
+ * run. */
+static enum kwhy_status check_head(const char *path, int fd, struct kwhy_error *error)
+{
+	struct kwhy_power_lines lines = {.path = path};
+	char text[KWHY_POWER_LINE_BYTES];
+	ssize_t length = pread(fd, text, sizeof(text), 0);
+	enum kwhy_status status = KWHY_OK;
+
+	for (char *line = text, *newline; !status && length > 0 && lines.columns == 0; line = newline + 1) {
+		enum kwhy_power_item item;
+		struct kwhy_power_row row;
+
+		newline = memchr(line, '\n', (size_t)(text + length - line));
+		if (!newline)
+			break;
+		status = kwhy_power_line_take(&lines, line, (size_t)(newline - line), &item, &row, error);
+	}
+	return status;
+}
+
+static enum kwhy_status add_file(struct meter_files *files, const char *path,
+	const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	struct file *file = &files->files[files->count];
+	struct kwhy_source_channel source = {
+		.kind = KWHY_SOURCE_METER,
+		.meter = KWHY_METER_WALL,
+		.device = KWHY_SENSOR_NO_DEVICE,
+		.domain = (uint32_t)files->count,
+		.label = path,
+	};
+
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd < 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"cannot read the meter's file '%.300s': %s; start what writes it first", path,
+			strerror(errno));
+	files->count++;
+	file->path = kwhy_arena_copy(&files->sensors->arena, path);
+	if (!file->path)
+		return kwhy_fail_memory(error, "the meter's file");
+	begin_again(file);
+	if (check_head(file->path, file->fd, error))
+		return error->status;
+	return kwhy_sensors_add_source(files->sensors, &source, UPDATES_PER_S, request, &file->source, error);
+}
+
+static enum kwhy_status add_all(
+	struct meter_files *files, const struct kwhy_sensor_request *request, struct kwhy_error *error)
+{
+	struct kwhy_sensor_task task = {
+		.title = "meter files", .state = files, .period_ns = PERIOD_NS, .read = meter_file_read};
+	enum kwhy_status status = KWHY_OK;
+
+	if (request->meter_file_count > FILES_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "at most %d meter files can be followed", FILES_MOST);
+	for (size_t i = 0; !status && i < request->meter_file_count; i++)
+		status = add_file(files, request->meter_files[i], request, error);
+	return status ? status : kwhy_sensors_add_task(files->sensors, &task, error);
+}
+
+static enum kwhy_status meter_file_open(struct kwhy_sensors *sensors,
+	const struct kwhy_sensor_request *request, void **out_state, struct kwhy_error *error)
+{
+	struct meter_files *files = calloc(1, sizeof(*files));
+	enum kwhy_status status;
+
+	if (!files)
+		return kwhy_fail_memory(error, "the meters' files");
+	files->sensors = sensors;
+	files->history_ns = (int64_t)(request->history_s ? request->history_s : HISTORY_DEFAULT_S) *
+		1000000000;
+	status = add_all(files, request, error);
+	if (status) {
+		meter_file_close(files);
+		return status;
+	}
+	*out_state = files;
+	return KWHY_OK;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_meter_file = {
+	.name = "meter file", .open = meter_file_open, .close = meter_file_close};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sensor/attribute.h"
+#include "sensor/sensor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Running average power limit counters of Intel's and AMD's CPUs, as Linux shows them in its powercap tree:
+ * intel-rapl:P is a package, intel-rapl:P:S a part of it. Of the parts only memory is metered apart from its
+ * package; "psys" holds the packages, and intel-rapl-mmio is the same counter once more: neither is read.
+ */
+
+enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST };
+
+#define ROOT "/sys/class/powercap"
+#define PERIOD_NS INT64_C(100000000)
+#define UPDATE_NS                                                                                            \
+	INT64_C(1000000) /* Intel's developer manual on RAPL: about 1 ms; the same in Linux's amd_energy.rst \
+			  */
+
+struct domain {
+	int fd; /* of energy_uj */
+	uint32_t source;
+};
+
+struct rapl {
+	struct kwhy_sensors *sensors;
+	const struct kwhy_sensor_request *request;
+	const char *root;
+	int64_t period_ns;
+	struct domain domains[DOMAINS_MOST];
+	size_t count;
+	uint32_t packages; /* found so far, readable or not */
+	bool refused;	   /* a counter was there and not readable, and that was told */
+};
+
+static void rapl_close(void *state)
+{
+	struct rapl *rapl = state;
+
+	for (size_t i = 0; i < rapl->count; i++)
+		close(rapl->domains[i].fd);
+	free(rapl);
+}
+
+static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
+{
+	struct rapl *rapl = state;
+
+	(void)argument;
+	for (size_t i = 0; i < rapl->count; i++) {
+		struct kwhy_source_channel *source = &rapl->sensors->sources[rapl->domains[i].source];
+		int64_t value;
+
+		if (kwhy_attribute_read(rapl->domains[i].fd, &value) && value >= 0)
+			kwhy_channel_push(&source->channel, (struct kwhy_reading){now_mono_ns, value});
+		else
+			atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed);
+	}
+	return 0;
+}
+
+/* One sentence for all counters that are refused for the same reason. */
+static enum kwhy_status refuse(struct rapl *rapl, const char *folder, int failure, struct kwhy_error *error)
+{
+	if (rapl->refused)
+		return KWHY_OK;
+	rapl->refused = true;
+	if (failure == EACCES || failure == EPERM)
+		return kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
+			"CPU energy is metered here but %s/energy_uj is for root alone (Linux 5.10 and "
+			"later); run "
+			"kwhy as root, or let an administrator run `chmod o+r %s/intel-rapl*/energy_uj` "
+			"after each "
+			"start",
+			folder, rapl->root);
+	return kwhy_sensors_add_absence(
+		rapl->sensors, "rapl", error, "%s/energy_uj cannot be read: %s", folder, strerror(failure));
+}
+
+/* Opens a zone's counter as a source; one that is refused is an absence. */
+static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
+	const struct kwhy_source_channel *source, struct kwhy_error *error)
+{
+	struct domain *domain = &rapl->domains[rapl->count];
+	struct kwhy_source_channel kept = *source;
+	int64_t value;
+	int fd;
+
+	if (rapl->count == DOMAINS_MOST)
+		return KWHY_OK;
+	fd = kwhy_attribute_open(folder, "energy_uj");
+	if (fd < 0)
+		return refuse(rapl, folder, errno, error);
+	if (!kwhy_attribute_read(fd, &value)) {
+		int failure = errno;
+
+		close(fd);
+		return refuse(rapl, folder, failure, error);
+	}
+	*domain = (struct domain){.fd = fd};
+	rapl->count++;
+	if (!kwhy_attribute_integer(&kept.wrap, folder, "max_energy_range_uj") || kept.wrap < 0)
+		kept.wrap = 0;
+	return kwhy_sensors_add_source(
+		rapl->sensors, &kept, 1e9 / (double)rapl->period_ns, rapl->request, &domain->source, error);
+}
+
+static enum kwhy_status add_zone(struct rapl *rapl, const char *folder, enum kwhy_meter meter,
+	uint32_t package, const char *label, struct kwhy_error *error)
+{
+	struct kwhy_source_channel source = {
+		.kind = KWHY_SOURCE_METER,
+		.meter = meter,
+		.device = KWHY_SENSOR_NO_DEVICE,
+		.domain = package,
+		.label = label,
+		.period_ns = UPDATE_NS,
+	};
+
+	return add_domain(rapl, folder, &source, error);
+}
+
+/* The memory among the parts of a package. */
+static enum kwhy_status add_memory(
+	struct rapl *rapl, int64_t zone, uint32_t package, struct kwhy_error *error)
+{
+	char prefix[40], name[64], folder[KWHY_ATTRIBUTE_BYTES], text[KWHY_ATTRIBUTE_BYTES], label[64];
+	enum kwhy_status status = KWHY_OK;
+	int64_t parts[PARTS_MOST];
+	int count;
+
+	snprintf(prefix, sizeof(prefix), "intel-rapl:%" PRId64 ":", zone);
+	count = kwhy_attribute_list(rapl->root, prefix, parts, PARTS_MOST);
+	for (int i = 0; !status && i < count; i++) {
+		snprintf(name, sizeof(name), "%s%" PRId64, prefix, parts[i]);
+		if (!kwhy_attribute_path(folder, rapl->root, name) ||
+			!kwhy_attribute_text(text, folder, "name") || strcmp(text, "dram") != 0)
+			continue;
+		snprintf(label, sizeof(label), "dram of package %u", package);
+		status = add_zone(rapl, folder, KWHY_METER_RAPL_DRAM, package, label, error);
+	}
+	return status;
+}
+
+/*
+ * A zone of the first level: a package "package-1", or a die "package-1-die-0" of one, which is then numbered
+ * by the order they come in.
+ */
+static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
+{
+	char name[64], folder[KWHY_ATTRIBUTE_BYTES], label[KWHY_ATTRIBUTE_BYTES];
+	enum kwhy_status status;
+	int64_t number;
+	uint32_t package;
+
+	snprintf(name, sizeof(name), "intel-rapl:%" PRId64, zone);
+	if (!kwhy_attribute_path(folder, rapl->root, name) || !kwhy_attribute_text(label, folder, "name") ||
+		strncmp(label, "package-", 8) != 0)
+		return KWHY_OK;
+	number = kwhy_attribute_number(label, "package-");
+	package = number >= 0 && number < ZONES_MOST ? (uint32_t)number : rapl->packages;
+	rapl->packages++;
+	status = add_zone(rapl, folder, KWHY_METER_RAPL_PACKAGE, package, label, error);
+	return status ? status : add_memory(rapl, zone, package, error);
+}
+
+static enum kwhy_status add_all(struct rapl *rapl, struct kwhy_error *error)
+{
+	struct kwhy_sensor_task task = {
+		.title = "rapl",
+		.state = rapl,
+		.period_ns = rapl->period_ns,
+		.read = rapl_read,
+	};
+	enum kwhy_status status = KWHY_OK;
+	int64_t zones[ZONES_MOST];
+	int count = kwhy_attribute_list(rapl->root, "intel-rapl:", zones, ZONES_MOST);
+
+	for (int i = 0; !status && i < count; i++)
+		status = add_package(rapl, zones[i], error);
+	if (!status && rapl->packages == 0)
+		status = kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
+			"no CPU energy: %s shows no RAPL counter; virtual machines and most CPUs other than "
+			"Intel's and AMD's have none, else try `modprobe intel_rapl_msr`",
+			rapl->root);
+	if (!status && rapl->count > 0)
+		status = kwhy_sensors_add_task(rapl->sensors, &task, error);
+	return status;
+}
+
+static enum kwhy_status rapl_open(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
+	void **out_state, struct kwhy_error *error)
+{
+	struct rapl *rapl = calloc(1, sizeof(*rapl));
+	enum kwhy_status status;
+
+	if (!rapl)
+		return kwhy_fail_memory(error, "the CPU's meters");
+	rapl->sensors = sensors;
+	rapl->request = request;
+	rapl->root = request->powercap_root ? request->powercap_root : ROOT;
+	rapl->period_ns = request->counter_period_ns ? request->counter_period_ns : PERIOD_NS;
+	status = add_all(rapl, error);
+	if (status) {
+		rapl_close(rapl);
+		return status;
+	}
+	rapl->request = NULL;
+	rapl->root = NULL;
+	*out_state = rapl;
+	return KWHY_OK;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_rapl = {.name = "rapl", .open = rapl_open, .close = rapl_close};

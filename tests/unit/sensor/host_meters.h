@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_UNIT_SENSOR_HOST_METERS_H
+#define KWHY_TESTS_UNIT_SENSOR_HOST_METERS_H
+
+#include "temporary.h"
+
+#include "sensor/sensor.h"
+
+/* The sensors of a made-up machine: trees in a temporary folder, tasks run by hand. */
+struct host {
+	struct temporary folder;
+	char powercap[128], hwmon[128];
+	struct kwhy_sensor_request request;
+	struct kwhy_sensors *sensors;
+	struct kwhy_error error;
+};
+
+static inline int host_setup(void **state)
+{
+	static struct host host;
+
+	memset(&host, 0, sizeof(host));
+	temporary_init(&host.folder);
+	snprintf(host.powercap, sizeof(host.powercap), "%s/powercap", host.folder.path);
+	snprintf(host.hwmon, sizeof(host.hwmon), "%s/hwmon", host.folder.path);
+	host.request = (struct kwhy_sensor_request){.without_nvml = true,
+		.without_rocm = true,
+		.powercap_root = host.powercap,
+		.hwmon_root = host.hwmon};
+	*state = &host;
+	return 0;
+}
+
+static inline int host_teardown(void **state)
+{
+	struct host *host = *state;
+
+	kwhy_sensors_close(host->sensors);
+	temporary_done(&host->folder);
+	return 0;
+}
+
+static inline void host_open(struct host *host)
+{
+	if (kwhy_sensors_open(&host->request, &host->sensors, &host->error))
+		fail_msg("%s", host->error.text);
+}
+
+/* Runs every task once at that time. */
+static inline void host_read(struct host *host, int64_t now_mono_ns)
+{
+	for (size_t i = 0; i < host->sensors->task_count; i++) {
+		const struct kwhy_sensor_task *task = &host->sensors->tasks[i];
+
+		task->read(task->state, task->argument, now_mono_ns);
+	}
+}
+
+static inline const struct kwhy_source_channel *host_source(
+	const struct host *host, enum kwhy_meter meter, uint32_t domain)
+{
+	for (size_t i = 0; i < host->sensors->source_count; i++)
+		if (host->sensors->sources[i].meter == meter && host->sensors->sources[i].domain == domain)
+			return &host->sensors->sources[i];
+	return NULL;
+}
+
+/* The newest value of a source; -1: none. */
+static inline int64_t host_last(const struct host *host, enum kwhy_meter meter, uint32_t domain)
+{
+	const struct kwhy_source_channel *source = host_source(host, meter, domain);
+	struct kwhy_reading reading;
+
+	assert_non_null(source);
+	return kwhy_channel_last(&source->channel, &reading) ? reading.value : -1;
+}
+
+/* The sentence of a back end about what is not there; NULL: it says nothing. */
+static inline const char *host_absence(const struct host *host, const char *backend)
+{
+	for (size_t i = 0; i < host->sensors->absence_count; i++)
+		if (!strcmp(host->sensors->absences[i].backend, backend))
+			return host->sensors->absences[i].text;
+	return NULL;
+}
+
+#endif

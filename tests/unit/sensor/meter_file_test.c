@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_clock.h"
+#include "host_meters.h"
+
+#define MS INT64_C(1000000)
+#define MONO (50000 * MS)
+#define OFFSET INT64_C(1795245000000000000)
+
+static struct fake_clock fake;
+
+/* A row `after_ms` after the moment the fake clock stands at. */
+static const char *row(int64_t after_ms, const char *rest)
+{
+	static char text[8][128];
+	static size_t next;
+	char *out = text[next++ % 8];
+
+	snprintf(out, sizeof(text[0]), "%lld,%s\n", (long long)(MONO + OFFSET + after_ms * MS), rest);
+	return out;
+}
+
+static int setup(void **state)
+{
+	host_setup(state);
+	fake_clock_init(&fake, MONO, OFFSET);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_clock_done(&fake);
+	return host_teardown(state);
+}
+
+static void append(struct host *host, const char *text)
+{
+	temporary_write(&host->folder, "wall.csv", "a", text);
+}
+
+static enum kwhy_status try_open(struct host *host)
+{
+	static const char *files[1];
+
+	files[0] = temporary_path(&host->folder, "wall.csv");
+	host->request.without_host = true;
+	host->request.meter_files = files;
+	host->request.meter_file_count = 1;
+	host->request.clock = &fake.clock;
+	return kwhy_sensors_open(&host->request, &host->sensors, &host->error);
+}
+
+static void begin(struct host *host)
+{
+	append(host, "time_ns,source,value\n");
+	assert_int_equal(try_open(host), KWHY_OK);
+}
+
+static uint64_t written(const struct host *host)
+{
+	return host->sensors->sources[0].channel.written;
+}
+
+static uint64_t failures(const struct host *host)
+{
+	return host->sensors->sources[0].failures;
+}
+
+static void rows_come_as_the_file_grows_and_half_a_row_waits_for_the_rest(void **state)
+{
+	struct host *host = *state;
+	struct kwhy_reading last;
+
+	begin(host);
+	host_read(host, MONO);
+	assert_int_equal(written(host), 0);
+	append(host, row(-10, "meter_mw,65000"));
+	append(host, "17952450500000");
+	host_read(host, MONO);
+	assert_int_equal(written(host), 1);
+	append(host, "10000,meter_mw,66000\n# a comment\n");
+	host_read(host, MONO);
+	assert_int_equal(written(host), 2);
+	assert_int_equal(failures(host), 0);
+	assert_true(kwhy_channel_last(&host->sensors->sources[0].channel, &last));
+	assert_int_equal(last.value, 66000);
+	assert_int_equal(last.time_mono_ns, MONO + 10000);
+}
+
+static void rows_older_than_the_channel_remembers_are_passed_over(void **state)
+{
+	struct host *host = *state;
+
+	begin(host);
+	append(host, row(-61000, "meter_mw,1"));
+	append(host, row(-59000, "meter_mw,2"));
+	host_read(host, MONO);
+	assert_int_equal(written(host), 1);
+	assert_int_equal(failures(host), 0);
+}
+
+static void lines_that_are_no_rows_are_counted_and_the_next_is_read(void **state)
+{
+	struct host *host = *state;
+	char line[6000];
+
+	begin(host);
+	append(host, "nonsense\n");
+	append(host, row(0, "nvml.sample_mw,5"));
+	append(host, row(0, "rapl.package-0_uj,5"));
+	memset(line, 'x', sizeof(line));
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	append(host, line);
+	append(host, row(1, "meter_mw,5"));
+	host_read(host, MONO);
+	assert_int_equal(written(host), 1);
+	assert_int_equal(failures(host), 4);
+}
+
+static void a_file_that_is_cut_or_replaced_is_read_from_its_start(void **state)
+{
+	struct host *host = *state;
+
+	begin(host);
+	append(host, row(1, "meter_mw,5"));
+	host_read(host, MONO);
+	assert_int_equal(truncate(temporary_path(&host->folder, "wall.csv"), 0), 0);
+	host_read(host, MONO);
+	append(host, "value,time_ns,source\n");
+	append(host, "7,1795245050000000000,meter_mw\n");
+	host_read(host, MONO);
+	assert_int_equal(written(host), 2);
+	assert_int_equal(remove(temporary_path(&host->folder, "wall.csv")), 0);
+	host_read(host, MONO);
+	append(host, "time_ns,source,value\n");
+	append(host, row(2, "meter_mw,8"));
+	host_read(host, MONO);
+	assert_int_equal(written(host), 3);
+	assert_int_equal(failures(host), 0);
+}
+
+static void a_file_that_is_not_there_or_names_no_columns_is_refused(void **state)
+{
+	struct host *host = *state;
+
+	assert_int_equal(try_open(host), KWHY_E_INPUT);
+	assert_non_null(strstr(host->error.text, "cannot read the meter's file"));
+	append(host, "# a meter\n\n1795245050000000000,meter_mw,1\n");
+	assert_int_equal(try_open(host), KWHY_E_INPUT);
+	assert_non_null(strstr(host->error.text, "line 3"));
+	assert_non_null(strstr(host->error.text, "time_ns,device,source,value"));
+}
+
+static void an_empty_file_may_begin_later(void **state)
+{
+	struct host *host = *state;
+
+	append(host, "");
+	assert_int_equal(try_open(host), KWHY_OK);
+	host_read(host, MONO);
+	append(host, "time_ns,device,source,value\n");
+	append(host, row(0, ",meter_mw,9"));
+	append(host, row(0, "0,meter_mw,9")); /* of a device: not the machine's */
+	host_read(host, MONO);
+	assert_int_equal(written(host), 1);
+	assert_int_equal(failures(host), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(rows_come_as_the_file_grows_and_half_a_row_waits_for_the_rest),
+		TEST(rows_older_than_the_channel_remembers_are_passed_over),
+		TEST(lines_that_are_no_rows_are_counted_and_the_next_is_read),
+		TEST(a_file_that_is_cut_or_replaced_is_read_from_its_start),
+		TEST(a_file_that_is_not_there_or_names_no_columns_is_refused),
+		TEST(an_empty_file_may_begin_later),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host_meters.h"
+
+static void write_zone(struct host *host, const char *zone, const char *name, const char *energy_uj)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "powercap/%s/name", zone);
+	temporary_write(&host->folder, path, "w", name);
+	snprintf(path, sizeof(path), "powercap/%s/energy_uj", zone);
+	temporary_write(&host->folder, path, "w", energy_uj);
+	snprintf(path, sizeof(path), "powercap/%s/max_energy_range_uj", zone);
+	temporary_write(&host->folder, path, "w", "262143328850\n");
+}
+
+/* Two sockets with their memory, a platform counter that holds them, and the copy through another register.
+ */
+static void write_two_sockets(struct host *host)
+{
+	write_zone(host, "intel-rapl:0", "package-1\n", "1000\n");
+	write_zone(host, "intel-rapl:0:0", "core\n", "100\n");
+	write_zone(host, "intel-rapl:0:1", "dram\n", "10\n");
+	write_zone(host, "intel-rapl:1", "package-0\n", "2000\n");
+	write_zone(host, "intel-rapl:1:0", "dram\n", "20\n");
+	write_zone(host, "intel-rapl:2", "psys\n", "9000\n");
+	write_zone(host, "intel-rapl-mmio:0", "package-0\n", "2000\n");
+	temporary_write(&host->folder, "powercap/intel-rapl/enabled", "w", "1\n");
+}
+
+static void packages_and_their_memory_are_read_and_nothing_that_holds_or_repeats_them(void **state)
+{
+	struct host *host = *state;
+
+	write_two_sockets(host);
+	host_open(host);
+	assert_int_equal(host->sensors->source_count, 4);
+	assert_int_equal(host_source(host, KWHY_METER_RAPL_PACKAGE, 0)->wrap, INT64_C(262143328850));
+	assert_string_equal(host_source(host, KWHY_METER_RAPL_PACKAGE, 1)->label, "package-1");
+	assert_string_equal(host_source(host, KWHY_METER_RAPL_DRAM, 1)->label, "dram of package 1");
+	assert_int_equal(host_source(host, KWHY_METER_RAPL_DRAM, 0)->device, KWHY_SENSOR_NO_DEVICE);
+	host_read(host, 5);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_PACKAGE, 0), 2000);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_PACKAGE, 1), 1000);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_DRAM, 1), 10);
+	write_zone(host, "intel-rapl:1", "package-0\n", "2500\n");
+	host_read(host, 6);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_PACKAGE, 0), 2500);
+	assert_null(host_absence(host, "rapl"));
+}
+
+static void the_dies_of_a_package_are_metered_each(void **state)
+{
+	struct host *host = *state;
+
+	write_zone(host, "intel-rapl:0", "package-0-die-0\n", "1\n");
+	write_zone(host, "intel-rapl:1", "package-0-die-1\n", "2\n");
+	write_zone(host, "intel-rapl:10", "package-1-die-0\n", "3\n");
+	host_open(host);
+	host_read(host, 5);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_PACKAGE, 1), 2);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_PACKAGE, 2), 3);
+	assert_string_equal(host_source(host, KWHY_METER_RAPL_PACKAGE, 2)->label, "package-1-die-0");
+}
+
+static void without_a_counter_that_is_said_with_where_it_was_looked_for(void **state)
+{
+	struct host *host = *state;
+
+	host_open(host);
+	assert_int_equal(host->sensors->source_count, 0);
+	assert_int_equal(host->sensors->task_count, 0);
+	assert_non_null(strstr(host_absence(host, "rapl"), "no CPU energy"));
+	assert_non_null(strstr(host_absence(host, "rapl"), host->powercap));
+}
+
+static void counters_for_root_alone_are_one_sentence_with_the_cure(void **state)
+{
+	static const uid_t nobody = 65534;
+	struct host *host = *state;
+	uid_t self = geteuid();
+
+	write_two_sockets(host);
+	chmod(host->folder.path, 0755);
+	chmod(temporary_path(&host->folder, "powercap/intel-rapl:0/energy_uj"), 0);
+	chmod(temporary_path(&host->folder, "powercap/intel-rapl:1/energy_uj"), 0);
+	if (self == 0 && seteuid(nobody)) /* root reads everything */
+		skip();
+	host_open(host);
+	if (self == 0)
+		assert_int_equal(seteuid(self), 0);
+	assert_int_equal(host->sensors->absence_count, 2); /* the other is hwmon's */
+	assert_non_null(strstr(host_absence(host, "rapl"), "for root alone"));
+	assert_non_null(strstr(host_absence(host, "rapl"), "chmod o+r"));
+	assert_int_equal(host->sensors->source_count, 2);
+}
+
+static void a_counter_that_goes_away_or_holds_no_number_is_a_failure_and_no_reading(void **state)
+{
+	static const char *const damaged[] = {"", "N/A\n", "-5\n", "12 34\n", "99999999999999999999\n"};
+	struct host *host = *state;
+	const struct kwhy_source_channel *source;
+
+	write_zone(host, "intel-rapl:0", "package-0\n", "1000\n");
+	host_open(host);
+	source = host_source(host, KWHY_METER_RAPL_PACKAGE, 0);
+	host_read(host, 1);
+	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+		write_zone(host, "intel-rapl:0", "package-0\n", damaged[i]);
+		host_read(host, 2);
+		assert_int_equal(source->failures, i + 1);
+	}
+	assert_int_equal(source->channel.written, 1);
+}
+
+static void a_counter_without_a_number_at_the_start_is_not_available(void **state)
+{
+	struct host *host = *state;
+
+	write_zone(host, "intel-rapl:0", "package-0\n", "none\n");
+	host_open(host);
+	assert_int_equal(host->sensors->source_count, 0);
+	assert_non_null(strstr(host_absence(host, "rapl"), "cannot be read"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, host_setup, host_teardown)
+		TEST(packages_and_their_memory_are_read_and_nothing_that_holds_or_repeats_them),
+		TEST(the_dies_of_a_package_are_metered_each),
+		TEST(without_a_counter_that_is_said_with_where_it_was_looked_for),
+		TEST(counters_for_root_alone_are_one_sentence_with_the_cure),
+		TEST(a_counter_that_goes_away_or_holds_no_number_is_a_failure_and_no_reading),
+		TEST(a_counter_without_a_number_at_the_start_is_not_available),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
