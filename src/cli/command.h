@@ -31,6 +31,7 @@ struct kwhy_command {
 extern const struct kwhy_command *const kwhy_commands[];
 
 extern const struct kwhy_command kwhy_command_report;
+extern const struct kwhy_command kwhy_command_calibrate;
 extern const struct kwhy_command kwhy_command_compare;
 extern const struct kwhy_command kwhy_command_export;
 extern const struct kwhy_command kwhy_command_help;

@@ -6,7 +6,6 @@
 #include "sensor/nvml_parts.h"
 
 #define PERIOD_NS INT64_C(100000000)
-#define UPDATES_PER_S 10.0
 
 enum { FIELDS_MOST = 2 };
 
@@ -30,6 +29,16 @@ struct power {
 	struct kwhy_nvml_field fields[FIELDS_MOST];
 	uint32_t sources[FIELDS_MOST];
 };
+
+static int64_t period_ns(const struct kwhy_nvml_unit *unit)
+{
+	return unit->request->average_period_ns ? unit->request->average_period_ns : PERIOD_NS;
+}
+
+static double updates_per_s(const struct kwhy_nvml_unit *unit)
+{
+	return 1e9 / (double)period_ns(unit);
+}
 
 static void settle(
 	struct power *power, int i, enum kwhy_nvml_result result, int64_t time_ns, int64_t value_mw)
@@ -111,7 +120,7 @@ static enum kwhy_status add_fields(struct power *power, const struct row *rows, 
 		if (*out_result)
 			continue;
 		power->fields[power->count] = field;
-		status = kwhy_nvml_unit_add_meter(unit, rows[i].meter, PERIOD_NS, UPDATES_PER_S,
+		status = kwhy_nvml_unit_add_meter(unit, rows[i].meter, PERIOD_NS, updates_per_s(unit),
 			&power->sources[power->count++], error);
 	}
 	return status;
@@ -120,8 +129,8 @@ static enum kwhy_status add_fields(struct power *power, const struct row *rows, 
 /* Without the fields it is an instant: it became an average only on GPUs that have them. */
 static enum kwhy_status add_usage(struct power *power, struct kwhy_error *error)
 {
-	return kwhy_nvml_unit_add_meter(
-		power->unit, KWHY_METER_NVML_INSTANT, PERIOD_NS, UPDATES_PER_S, &power->sources[0], error);
+	return kwhy_nvml_unit_add_meter(power->unit, KWHY_METER_NVML_INSTANT, PERIOD_NS,
+		updates_per_s(power->unit), &power->sources[0], error);
 }
 
 static enum kwhy_status add_gpu(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
@@ -141,7 +150,7 @@ static enum kwhy_status add_gpu(struct kwhy_nvml_unit *unit, struct kwhy_error *
 		status = add_usage(power, error);
 	}
 	if (!status)
-		status = kwhy_nvml_unit_add_task(unit, "power", power, PERIOD_NS, read_power, error);
+		status = kwhy_nvml_unit_add_task(unit, "power", power, period_ns(unit), read_power, error);
 	return status;
 }
 

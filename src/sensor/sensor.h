@@ -65,8 +65,7 @@ struct kwhy_sensor_request {
 	const char *devices; /* "0,2" as the vendor numbers them, or NULL: all */
 	int64_t ring_period_ns, counter_period_ns,
 		gauge_period_ns;   /* how often to ask; 0: 500 ms, the counter's own, 1 s */
-	int64_t average_period_ns; /* how often to ask for averaged and instantaneous power where there is a
-				      better meter; 0: not at all */
+	int64_t average_period_ns; /* of averages and instants; 0: 100 ms */
 	bool gauges, processes;	   /* read them at all */
 	bool all_meters; /* averages and instants too, where a better meter of the device replaces them */
 	bool without_nvml, without_rocm, without_host;

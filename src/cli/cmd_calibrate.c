@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "bench/calibration_csv.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LOAD_S 1.5
+#define QUICK_LOAD_S 1.0
+
+struct calibrate_options {
+	const char *device, *output, *save;
+	double seconds;
+	uint64_t seed;
+	bool json, quick, quiet;
+};
+
+static void set_defaults(void *options)
+{
+	struct calibrate_options *calibrate = options;
+
+	calibrate->seconds = LOAD_S;
+	calibrate->seed = 1;
+}
+
+static void show_progress(void *context, const char *what)
+{
+	const struct calibrate_options *options = context;
+	char line[160];
+
+	if (options->quiet)
+		return;
+	snprintf(line, sizeof(line), "self-test: %s", what);
+	kwhy_output_message(line);
+}
+
+static enum kwhy_status save_table(const struct kwhy_calibration *calibration,
+	enum kwhy_calibration_table table, const char *folder, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	char path[4096];
+	enum kwhy_status status;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, kwhy_calibration_table_name(table));
+	kwhy_calibration_csv(calibration, table, &text);
+	status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_file_write(path, text.data, text.length, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status save(
+	const struct kwhy_calibration *calibration, const char *folder, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder for --save",
+			folder, strerror(errno));
+	for (int table = 0; !status && table < KWHY_CALIBRATION_TABLE_COUNT; table++)
+		status = save_table(calibration, (enum kwhy_calibration_table)table, folder, error);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct calibrate_options *options = invocation->options;
+	const struct kwhy_calibration_request request = {
+		.device = options->device,
+		.load_s = options->quick ? QUICK_LOAD_S : options->seconds,
+		.seed = (uint32_t)options->seed,
+		.progress = show_progress,
+		.context = (void *)(size_t)options,
+	};
+	struct kwhy_calibration *calibration;
+	enum kwhy_status status;
+	char line[200];
+
+	if (!(request.load_s >= 0.5 && request.load_s <= 10))
+		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0.5 to 10 seconds a load");
+	snprintf(line, sizeof(line),
+		"loads the GPU now and then for %.0f s and reads its meters; nothing is set or changed",
+		kwhy_calibration_seconds(request.load_s));
+	if (!options->quiet)
+		kwhy_output_message(line);
+	status = kwhy_calibrate(&request, &calibration, error);
+	if (status)
+		return status;
+	if (options->save)
+		status = save(calibration, options->save, error);
+	kwhy_calibration_free(calibration);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"device", 0, "N", "the GPU of this number, as nvidia-smi counts; default 0", KWHY_OPTION_TEXT,
+		offsetof(struct calibrate_options, device)},
+	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
+		offsetof(struct calibrate_options, output)},
+	{"json", 0, NULL, "the machine profile as JSON", KWHY_OPTION_FLAG,
+		offsetof(struct calibrate_options, json)},
+	{"save", 0, "FOLDER", "keep every reading and the times of all loads there as CSV", KWHY_OPTION_TEXT,
+		offsetof(struct calibrate_options, save)},
+	{"seconds", 0, "S", "length of each load, 0.5 to 10; default 1.5", KWHY_OPTION_NUMBER,
+		offsetof(struct calibrate_options, seconds)},
+	{"quick", 0, NULL, "1 s a load: wider spreads", KWHY_OPTION_FLAG,
+		offsetof(struct calibrate_options, quick)},
+	{"seed", 0, "N", "of the random data that the loads work on; default 1", KWHY_OPTION_COUNT,
+		offsetof(struct calibrate_options, seed)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
+		offsetof(struct calibrate_options, quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_calibrate = {
+	.name = "calibrate",
+	.operands = "",
+	.summary = "Test this machine's power meters with known loads; write its profile.",
+	.options = options_table,
+	.options_bytes = sizeof(struct calibrate_options),
+	.defaults = set_defaults,
+	.run = run,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_LAG_H
+#define KWHY_FIT_LAG_H
+
+#include "base/status.h"
+#include "fit/pulse.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * How a power meter answers known pulses of work. The power is `off_w` and, during a pulse, `on_w`; the meter
+ * shows it
+ *  - through a first-order low-pass of time constant `width_s`, or as the mean of the last `width_s`,
+ *  - `delay_s` late.
+ * Fitted together: off and on by least squares with Student-t errors (4 degrees, for stray readings), width
+ * and delay on a grid that is refined round its summit. All four are marginalised: each figure's spread
+ * contains that the others are not known either. Residuals that follow each other widen the spreads.
+ */
+enum kwhy_lag_kind { KWHY_LAG_LOW_PASS, KWHY_LAG_MEAN };
+
+struct kwhy_lag_reading {
+	int64_t time_ns;
+	double power_w;
+};
+
+struct kwhy_lag_data {
+	enum kwhy_lag_kind kind;
+	const struct kwhy_pulse *pulses; /* in order, apart */
+	size_t pulse_count;
+	const struct kwhy_lag_reading *readings; /* in order */
+	size_t reading_count;
+	double width_low_s, width_high_s, delay_low_s, delay_high_s; /* where to look; flat prior */
+};
+
+struct kwhy_lag {
+	double width_s, width_spread_s, delay_s, delay_spread_s;
+	double off_w, off_spread_w, on_w, on_spread_w;
+	double noise_w; /* scale of what the fit leaves */
+	double temper;	/* effective share of the readings: 1 when residuals are independent */
+};
+
+/* KWHY_E_INPUT where there are too few readings, or the pulses show in none of them. */
+KWHY_MUST_USE enum kwhy_status kwhy_lag_fit(
+	const struct kwhy_lag_data *data, struct kwhy_lag *out, struct kwhy_error *error);
+
+/* What such a meter shows of pulses of height 1 over 0: out[reading_count]. */
+void kwhy_lag_shown(const struct kwhy_lag_data *data, double width_s, double delay_s, double *out);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads of a known length and a steady power, for the self-test of the meters. Each runs for length_ns by the
+ * device's own clock and writes when its first block began and its last one ended to stamps[0] and
+ * stamps[1], which the caller sets to all ones and 0. Values are pseudo-random from `seed`: power depends on
+ * the data. `sink` is never written; it keeps the compiler from leaving work out.
+ */
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+__device__ static u64 now_ns()
+{
+	u64 time;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+	return time;
+}
+
+__device__ static u32 mix(u32 x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ (x >> 16);
+}
+
+__device__ static u64 begin(u64 *stamps)
+{
+	u64 start = now_ns();
+
+	if (threadIdx.x == 0)
+		atomicMin(&stamps[0], start);
+	return start;
+}
+
+__device__ static void end(u64 *stamps)
+{
+	__syncthreads();
+	if (threadIdx.x == 0)
+		atomicMax(&stamps[1], now_ns());
+}
+
+/* Points that turn on circles, so that values neither grow nor settle: two fused multiply-adds a point and step. */
+extern "C" __global__ void kwhy_burn_fma(u64 length_ns, u32 seed, float *sink, u64 *stamps)
+{
+	u64 start = begin(stamps);
+	u32 bits = mix(seed ^ mix(blockIdx.x * blockDim.x + threadIdx.x));
+	float x[4], y[4], step = 0.5f + 1e-6f * (bits & 0xffff), sum = 0;
+
+	for (int i = 0; i < 4; i++) {
+		x[i] = 1e-9f * mix(bits + i);
+		y[i] = 1e-9f * mix(bits - i);
+	}
+	do {
+		for (int i = 0; i < 32; i++) {
+#pragma unroll
+			for (int k = 0; k < 16; k++) {
+				x[k % 4] = x[k % 4] - step * y[k % 4];
+				y[k % 4] = y[k % 4] + step * x[k % 4];
+			}
+		}
+	} while (now_ns() - start < length_ns);
+	for (int i = 0; i < 4; i++)
+		sum += x[i] * y[i];
+	if (sum == 123.456f)
+		sink[0] = sum;
+	end(stamps);
+}
+
+extern "C" __global__ void kwhy_burn_integer(u64 length_ns, u32 seed, u32 *sink, u64 *stamps)
+{
+	u64 start = begin(stamps);
+	u32 a = mix(seed ^ mix(blockIdx.x * blockDim.x + threadIdx.x)), b = mix(a + 1), c = mix(a + 2),
+	    d = mix(a + 3);
+
+	do {
+		for (int i = 0; i < 16; i++) {
+#pragma unroll
+			for (int k = 0; k < 8; k++) {
+				a = a * b + c;
+				b ^= a >> 3;
+				c = c * d + b;
+				d += (c << 5) ^ a;
+			}
+		}
+	} while (now_ns() - start < length_ns);
+	if ((a ^ b ^ c ^ d) == 0xdeadbeef && a == b)
+		sink[0] = a;
+	end(stamps);
+}
+
+/* `words` uint4 values from `from` to `to`, again and again; a thread takes every (threads of the grid)th. */
+extern "C" __global__ void kwhy_burn_copy(u64 length_ns, const uint4 *from, uint4 *to, u64 words, u64 *stamps)
+{
+	u64 start = begin(stamps), step = (u64)gridDim.x * blockDim.x,
+	    place = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+
+	do {
+#pragma unroll 4
+		for (int i = 0; i < 32; i++) {
+			to[place] = from[place];
+			place += step;
+			if (place >= words)
+				place -= words;
+		}
+	} while (now_ns() - start < length_ns);
+	end(stamps);
+}
+
+/* Random bits from `seed`. */
+extern "C" __global__ void kwhy_fill(u32 seed, u32 *out, u64 count)
+{
+	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)
+		out[i] = mix(seed ^ mix((u32)i));
+}
+
+/* The device's clock, now. */
+extern "C" __global__ void kwhy_now(u64 *out)
+{
+	*out = now_ns();
+}
+
+extern "C" __global__ void kwhy_nothing()
+{
+}
