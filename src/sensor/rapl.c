@@ -18,6 +18,7 @@
 enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST };
 
 #define ROOT "/sys/class/powercap"
+#define WRAP_MOST_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums of rounds must fit 64 bits */
 #define PERIOD_NS INT64_C(100000000)
 #define UPDATE_NS                                                                                            \
 	INT64_C(1000000) /* Intel's developer manual on RAPL: about 1 ms; the same in Linux's amd_energy.rst \
@@ -105,7 +106,8 @@ static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	}
 	*domain = (struct domain){.fd = fd};
 	rapl->count++;
-	if (!kwhy_attribute_integer(&kept.wrap, folder, "max_energy_range_uj") || kept.wrap < 0)
+	if (!kwhy_attribute_integer(&kept.wrap, folder, "max_energy_range_uj") || kept.wrap < 0 ||
+		kept.wrap > WRAP_MOST_UJ)
 		kept.wrap = 0;
 	return kwhy_sensors_add_source(
 		rapl->sensors, &kept, 1e9 / (double)rapl->period_ns, rapl->request, &domain->source, error);
