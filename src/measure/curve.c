@@ -8,12 +8,16 @@
 
 /* Without a tick for so many periods while the power is read on, a counter is stuck. */
 #define STUCK_PERIODS 5
+/* Counter and samples that differ by more say nothing of each other in that stretch. */
+#define GAIN_LEAST 0.5
+#define GAIN_MOST 2
 
 /*
- * A meter that lags as a first-order low-pass (tau) behind a delay (d) shows m, and p(t) = m(t + d) + tau
- * m'(t + d): what was used up to t is the meter's integral up to t + d and tau times what it shows then. The
- * integral at a tick is the counter's; in between the trapezoids of the samples give the shape and the
- * counter the sum. The term of tau needs samples; without them the mean power around the tick stands in.
+ * A meter that lags as a first-order low-pass (tau) behind a delay (d) shows m, and
+ * p(t) = m(t + d) + tau m'(t + d): what was used up to t is the meter's integral up to t + d and tau times
+ * what it shows then. The integral at a tick is the counter's. Between ticks a power that the samples could
+ * have come from gives the shape and the counter the sum; without samples the mean power around a tick stands
+ * in.
  */
 struct builder {
 	struct kwhy_anchors anchors;
@@ -39,41 +43,11 @@ static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 {
 	size_t at;
 
-	if (samples->count < 2 || time_ns < samples->time_ns[0] ||
-		time_ns > samples->time_ns[samples->count - 1])
+	if (samples->count < 2 || time_ns < samples->items[0].time_ns ||
+		time_ns > samples->items[samples->count - 1].time_ns)
 		return false;
 	at = kwhy_samples_at(samples, time_ns);
-	return at + 1 == samples->count || samples->gaps[at + 1] == samples->gaps[at];
-}
-
-static double watts_at(const struct kwhy_samples *samples, int64_t time_ns)
-{
-	size_t at = kwhy_samples_at(samples, time_ns);
-	double share;
-
-	if (at + 1 == samples->count)
-		return samples->watts[at];
-	share = (double)(time_ns - samples->time_ns[at]) /
-		(double)(samples->time_ns[at + 1] - samples->time_ns[at]);
-	return samples->watts[at] + share * (samples->watts[at + 1] - samples->watts[at]);
-}
-
-/* Used up to the moment that a sample shows, by the samples alone. */
-static double used_at_sample(const struct builder *builder, size_t i)
-{
-	return builder->samples.joules[i] +
-		builder->curve->response.time_constant_s * builder->samples.watts[i];
-}
-
-static double used_at_time(const struct builder *builder, int64_t time_ns)
-{
-	const struct kwhy_samples *samples = &builder->samples;
-	size_t at = kwhy_samples_at(samples, time_ns);
-	double watts = watts_at(samples, time_ns);
-
-	return samples->joules[at] +
-		(double)(time_ns - samples->time_ns[at]) * 1e-9 * (samples->watts[at] + watts) / 2 +
-		builder->curve->response.time_constant_s * watts;
+	return at + 1 == samples->count || samples->items[at + 1].gaps == samples->items[at].gaps;
 }
 
 /* Mean power of the known tick intervals around an anchor. */
@@ -101,7 +75,8 @@ static void bridge_resets(struct builder *builder)
 
 		if (anchors->broken[i] && builder->shaped && is_sampled(&builder->samples, from_ns) &&
 			is_sampled(&builder->samples, to_ns))
-			bridged_j += used_at_time(builder, to_ns) - used_at_time(builder, from_ns);
+			bridged_j += kwhy_samples_between(&builder->samples, to_ns).joules -
+				kwhy_samples_between(&builder->samples, from_ns).joules;
 		else if (anchors->broken[i])
 			bridged_j += (watts_around(anchors, i - 1) + watts_around(anchors, i)) / 2 *
 				(double)(to_ns - from_ns) * 1e-9;
@@ -114,7 +89,7 @@ static double used_at_anchor(const struct builder *builder, size_t i)
 {
 	int64_t time_ns = builder->anchors.time_ns[i];
 	double watts = builder->shaped && is_sampled(&builder->samples, time_ns)
-		? watts_at(&builder->samples, time_ns)
+		? kwhy_samples_between(&builder->samples, time_ns).watts
 		: watts_around(&builder->anchors, i);
 
 	return builder->anchors.joules[i] + builder->curve->response.time_constant_s * watts;
@@ -130,32 +105,40 @@ static int64_t delay_ns(const struct builder *builder)
 static void add_samples(struct builder *builder, size_t from, size_t to, double offset_j, double gain)
 {
 	for (size_t i = from; i < to; i++)
-		add_knot(builder->curve, builder->samples.time_ns[i] - delay_ns(builder),
-			offset_j + gain * used_at_sample(builder, i), builder->samples.watts[i]);
+		add_knot(builder->curve, builder->samples.items[i].time_ns - delay_ns(builder),
+			offset_j + gain * builder->samples.items[i].joules, builder->samples.items[i].watts);
 }
 
-/* The samples between two ticks, raised or lowered so that they sum up to the counter. */
+/* How much the counter's rise between two ticks is of what the samples say; 0: they do not say. */
+static double gain_between(const struct builder *builder, size_t i)
+{
+	const struct kwhy_samples *samples = &builder->samples;
+	int64_t from_ns = builder->anchors.time_ns[i], to_ns = builder->anchors.time_ns[i + 1];
+	double gain;
+
+	if (!builder->shaped || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns) ||
+		samples->items[kwhy_samples_at(samples, from_ns)].gaps !=
+			samples->items[kwhy_samples_at(samples, to_ns)].gaps)
+		return 0;
+	gain = (used_at_anchor(builder, i + 1) - used_at_anchor(builder, i)) /
+		(kwhy_samples_between(samples, to_ns).joules - kwhy_samples_between(samples, from_ns).joules);
+	return gain > GAIN_LEAST && gain < GAIN_MOST ? gain : 0;
+}
+
+/* The samples between two ticks, raised or lowered so that they sum up to the counter; false: not sampled. */
 static bool add_between(struct builder *builder, size_t i)
 {
-	const struct kwhy_anchors *anchors = &builder->anchors;
 	const struct kwhy_samples *samples = &builder->samples;
-	int64_t from_ns = anchors->time_ns[i], to_ns = anchors->time_ns[i + 1];
-	double from_j, sampled_j, gain;
-	size_t first, last;
+	int64_t from_ns = builder->anchors.time_ns[i], to_ns = builder->anchors.time_ns[i + 1];
+	double gain = gain_between(builder, i);
+	size_t first;
 
-	if (!builder->shaped || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
+	if (gain == 0)
 		return false;
 	first = kwhy_samples_at(samples, from_ns);
-	last = kwhy_samples_at(samples, to_ns);
-	if (samples->gaps[first] != samples->gaps[last])
-		return false;
-	from_j = used_at_time(builder, from_ns);
-	sampled_j = used_at_time(builder, to_ns) - from_j;
-	gain = (used_at_anchor(builder, i + 1) - used_at_anchor(builder, i)) / sampled_j;
-	if (!(gain > 0.5 && gain < 2))
-		return false;
-	add_samples(builder, first + (samples->time_ns[first] < from_ns), last + 1,
-		used_at_anchor(builder, i) - gain * from_j, gain);
+	add_samples(builder, first + (samples->items[first].time_ns < from_ns),
+		kwhy_samples_at(samples, to_ns) + 1,
+		used_at_anchor(builder, i) - gain * kwhy_samples_between(samples, from_ns).joules, gain);
 	return true;
 }
 
@@ -173,7 +156,7 @@ static void add_before(struct builder *builder)
 
 	if (builder->shaped && is_sampled(samples, tick_ns))
 		add_samples(builder, 0, kwhy_samples_at(samples, tick_ns) + 1,
-			used_at_anchor(builder, 0) - used_at_time(builder, tick_ns), 1);
+			used_at_anchor(builder, 0) - kwhy_samples_between(samples, tick_ns).joules, 1);
 }
 
 static void add_after(struct builder *builder)
@@ -184,29 +167,27 @@ static void add_after(struct builder *builder)
 
 	if (builder->shaped && is_sampled(samples, tick_ns))
 		add_samples(builder, kwhy_samples_at(samples, tick_ns) + 1, samples->count,
-			used_at_anchor(builder, last) - used_at_time(builder, tick_ns), 1);
+			used_at_anchor(builder, last) - kwhy_samples_between(samples, tick_ns).joules, 1);
 }
 
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->anchors.count;
-	bool before = false;
+	bool sampled; /* samples lead up to this tick */
 
 	bridge_resets(builder);
 	add_before(builder);
-	before = builder->curve->count > 0;
+	sampled = builder->curve->count > 0;
 	for (size_t i = 0; i < count; i++) {
-		size_t knots = builder->curve->count;
-		bool between;
-
-		if (!before)
+		if (!sampled)
 			add_anchor_knot(builder, i);
-		between = i + 1 < count && add_between(builder, i);
-		if (before && !between && i + 1 < count && builder->curve->count == knots)
+		if (i + 1 == count)
+			break;
+		if (sampled && gain_between(builder, i) == 0)
 			add_anchor_knot(builder, i);
-		before = between;
+		sampled = add_between(builder, i);
 	}
-	if (before || count == 1)
+	if (sampled)
 		add_after(builder);
 }
 
@@ -222,7 +203,8 @@ static double ratio_of(const struct builder *builder)
 		if (anchors->broken[i] || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
 			continue;
 		counted_j += used_at_anchor(builder, i) - used_at_anchor(builder, i - 1);
-		sampled_j += used_at_time(builder, to_ns) - used_at_time(builder, from_ns);
+		sampled_j += kwhy_samples_between(&builder->samples, to_ns).joules -
+			kwhy_samples_between(&builder->samples, from_ns).joules;
 	}
 	return sampled_j > 0 ? counted_j / sampled_j : NAN;
 }
@@ -233,7 +215,7 @@ static bool is_stuck(const struct builder *builder)
 	const struct kwhy_samples *samples = &builder->samples;
 
 	return builder->shaped &&
-		samples->time_ns[samples->count - 1] - anchors->time_ns[anchors->count - 1] >
+		samples->items[samples->count - 1].time_ns - anchors->time_ns[anchors->count - 1] >
 		STUCK_PERIODS * anchors->period_ns;
 }
 
@@ -309,7 +291,8 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 	enum kwhy_status status = kwhy_anchors_make(counter, &builder->anchors, error);
 
 	if (!status)
-		status = kwhy_samples_make(power, &builder->samples, error);
+		status = kwhy_samples_make(
+			power, builder->curve->response.time_constant_s, &builder->samples, error);
 	if (status)
 		return status;
 	builder->shaped = is_dense(builder);

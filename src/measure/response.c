@@ -5,7 +5,8 @@
 
 /*
  * H200, driver 580.159.04: low-pass and delay from a step of 368 to 121 W; the tick of the counter is found
- * within a poll or two; ring and counter agree within 0.2 % when steady and 0.7 % in bursts.
+ * within a poll or two; ring and counter agree within 0.2 % when steady and 0.7 % in bursts. Samples that
+ * beat with periodic work stray further.
  */
 static const struct kwhy_response nvml = {
 	.delay_s = 0.0035,
@@ -15,6 +16,7 @@ static const struct kwhy_response nvml = {
 	.stamp_spread_s = 0.0015,
 	.counter_ratio = 0.001,
 	.power_ratio = 0.0035,
+	.power_alone_ratio = 0.02,
 };
 
 /* Read when asked and up to date: a reading holds for the moment of the call. */
@@ -23,6 +25,7 @@ static const struct kwhy_response prompt = {
 	.stamp_spread_s = 0.0005,
 	.counter_ratio = 0.001,
 	.power_ratio = 0.005,
+	.power_alone_ratio = 0.02,
 };
 
 struct kwhy_response kwhy_response_of(enum kwhy_meter power)

@@ -15,6 +15,7 @@ struct kwhy_response {
 	double stamp_spread_s;		   /* of the time that a counter's tick is given */
 	double average_window_s;	   /* of a power meter that tells a trailing mean; 0: it does not */
 	double counter_ratio, power_ratio; /* how far counted and integrated energies stray, gain apart */
+	double power_alone_ratio;	   /* the same, where no counter holds the samples to their sum */
 };
 
 /*

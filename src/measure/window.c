@@ -6,11 +6,17 @@
 #include <math.h>
 
 #define QUANTILE_95 1.96
+#define EDGES_WORSE 1.5
+/* What an edge leaves unknown, in stretches of full power; from simulated steps. */
+#define EDGE_STRETCHES 0.35
 /* So many stretches to each side say how low and how high the power goes. */
-#define NEIGHBOURS 2
-/* And so much further it may go, as a share of the mean: samples are rare, ticks rarer. */
-#define BEYOND_POWER_RATIO 0.1
-#define BEYOND_COUNTER_RATIO 0.3
+#define NEIGHBOURS 3
+/* And so much further it may go, as a share of the mean: samples are rare, and ticks say nothing in between.
+ */
+#define BELOW_POWER_RATIO 0.2
+#define ABOVE_POWER_RATIO 0.3
+#define BELOW_COUNTER_RATIO 0.6
+#define ABOVE_COUNTER_RATIO 1.0
 
 const char *kwhy_energy_basis_name(enum kwhy_energy_basis basis)
 {
@@ -151,7 +157,7 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
 	const struct kwhy_curve *curve = sum->curve;
 	bool counter_alone = curve->basis == KWHY_ENERGY_COUNTER;
-	double beyond_w, mean_w = mean_between(curve, i);
+	double mean_w = mean_between(curve, i);
 	size_t first = i > NEIGHBOURS ? i - NEIGHBOURS : 0;
 
 	sum->cell_start_ns = curve->time_ns[i];
@@ -161,9 +167,9 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 		sum->cell_low_w = fmin(sum->cell_low_w, mean_between(curve, k));
 		sum->cell_high_w = fmax(sum->cell_high_w, mean_between(curve, k));
 	}
-	beyond_w = mean_w * (counter_alone ? BEYOND_COUNTER_RATIO : BEYOND_POWER_RATIO);
-	sum->cell_low_w = fmax(sum->cell_low_w - beyond_w, fmin(0, sum->cell_low_w));
-	sum->cell_high_w += beyond_w;
+	sum->cell_low_w -= mean_w * (counter_alone ? BELOW_COUNTER_RATIO : BELOW_POWER_RATIO);
+	sum->cell_low_w = fmax(sum->cell_low_w, 0);
+	sum->cell_high_w += mean_w * (counter_alone ? ABOVE_COUNTER_RATIO : ABOVE_POWER_RATIO);
 }
 
 static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns, uint64_t edges)
@@ -210,6 +216,8 @@ static void add_spreads(struct kwhy_window_sum *sum, int64_t start_ns, int64_t e
 		sum->variance_j2 += 2 * part * tick_j * tick_j + curve->quantum_j * curve->quantum_j / 6;
 		if (response->counter_ratio < ratio)
 			ratio += (response->counter_ratio - ratio) * (1 - fmin(1, curve->tick_s / seconds));
+	} else {
+		ratio = response->power_alone_ratio;
 	}
 	sum->ratio_j += ratio * joules;
 	sum->drift_j += (watts_near(curve, end_ns) - watts_near(curve, start_ns)) *
@@ -247,21 +255,29 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 	}
 	joules = used_up_to(sum->curve, end_ns) - used_up_to(sum->curve, start_ns);
 	sum->joules += joules;
+	sum->windows++;
 	sum->basis = basis_of(sum->curve, start_ns);
 	sum->peak_w = fmax(sum->peak_w, peak_between(sum->curve, start_ns, end_ns));
 	cover_edges(sum, start_ns, end_ns);
 	add_spreads(sum, start_ns, end_ns, joules);
 }
 
-/* What repetition does not shrink, shares of the energy, leaves less room for what it does. */
-static uint64_t repetitions(double edges_j, double ratio_j, double joules, double enough_ratio)
+/*
+ * What repetition does not shrink, shares of the energy, leaves less room for what it does. The edges of a
+ * longer window may fall worse than those seen, and a window of less than a stretch or two between readings
+ * hides how high the power really went.
+ */
+static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {
-	double ratio = ratio_j / joules, room = enough_ratio * enough_ratio - ratio * ratio, times;
+	double ratio = QUANTILE_95 * sum->ratio_j / sum->joules,
+	       room = enough_ratio * enough_ratio - ratio * ratio;
+	double stretch_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9, times;
 
-	if (!(joules > 0) || room <= 0)
+	if (!(sum->joules > 0) || room <= 0)
 		return 0;
-	times = ceil(edges_j / joules / sqrt(room));
-	return times < 1 ? 1 : times > 1e15 ? 0 : (uint64_t)times;
+	times = EDGES_WORSE * edges_j / sum->joules / sqrt(room);
+	times = fmax(times, EDGE_STRETCHES * stretch_s * (double)sum->windows / sum->seconds / sqrt(room));
+	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
 void kwhy_window_sum_result(const struct kwhy_window_sum *given, double enough_ratio, struct kwhy_energy *out)
@@ -289,9 +305,7 @@ void kwhy_window_sum_result(const struct kwhy_window_sum *given, double enough_r
 	out->mean_w = sum.seconds > 0 ? sum.joules / sum.seconds : NAN;
 	out->peak_w = sum.peak_w;
 	out->enough = half_j <= enough_ratio * sum.joules;
-	out->repetitions_needed = out->enough
-		? 1
-		: repetitions(edges_j, QUANTILE_95 * sum.ratio_j, sum.joules, enough_ratio);
+	out->repetitions_needed = out->enough ? 1 : repetitions(&sum, edges_j, enough_ratio);
 }
 
 void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double enough_ratio,

@@ -113,7 +113,7 @@ struct kwhy_window_sum {
 	double linear_j, drift_j, ratio_j;  /* standard uncertainties that add up */
 	int64_t cell_start_ns, cell_end_ns; /* the stretch between readings that is being filled */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
-	uint64_t cell_edges;
+	uint64_t cell_edges, windows;
 	enum kwhy_energy_state state;
 	enum kwhy_energy_basis basis;
 };
