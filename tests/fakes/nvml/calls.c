@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every call of vendor/nvml_symbols.def. See README.md. */
+#include "fake.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MIB 1048576.0
+#define GPM_LEAST_NS INT64_C(100000000)
+
+static struct fake_scenario scenario;
+static unsigned opened;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct kwhy_nvml_gpm_sample_opaque {
+	const struct fake_gpu *gpu;
+	int64_t time_ns;
+};
+
+static void wait_ms(double length_ms)
+{
+	struct timespec length = {(time_t)(length_ms / 1000), (long)(fmod(length_ms, 1000) * 1e6)};
+
+	if (length_ms > 0 && fake_waits())
+		nanosleep(&length, NULL);
+}
+
+/* What the scenario's faults make of this call. */
+static enum kwhy_nvml_result fault_of(const char *call, double *out_delay_ms)
+{
+	double now_s = (double)fake_now_ns(&scenario) / 1e9;
+
+	for (unsigned i = 0; i < scenario.fault_count; i++) {
+		struct fake_fault *fault = &scenario.faults[i];
+
+		if (strcmp(fault->call, call) != 0 && strcmp(fault->call, "*") != 0)
+			continue;
+		*out_delay_ms += fault->delay_ms;
+		if (fault->result == KWHY_NVML_SUCCESS || now_s < fault->after_s)
+			continue;
+		fault->seen++;
+		if (fault->seen >= fault->nth && fault->seen - fault->nth < fault->times)
+			return fault->result;
+	}
+	return KWHY_NVML_SUCCESS;
+}
+
+static bool is_known(const struct fake_gpu *gpu)
+{
+	for (unsigned i = 0; i < scenario.gpu_count; i++) {
+		if (gpu == &scenario.gpus[i])
+			return true;
+		for (unsigned j = 0; j < scenario.gpus[i].instance_count; j++)
+			if (gpu == scenario.gpus[i].instances[j])
+				return true;
+	}
+	return false;
+}
+
+static enum kwhy_nvml_result begin_locked(const char *call, struct fake_gpu *gpu, double *out_delay_ms)
+{
+	struct fake_gpu *whole = gpu && gpu->parent ? gpu->parent : gpu;
+	int64_t now_ns = fake_now_ns(&scenario);
+	enum kwhy_nvml_result result;
+
+	if (opened == 0)
+		return KWHY_NVML_UNINITIALIZED;
+	result = fault_of(call, out_delay_ms);
+	if (result || !gpu)
+		return result;
+	if ((double)now_ns / 1e9 >= whole->numbers.lost_at_s)
+		return KWHY_NVML_GPU_IS_LOST;
+	fake_meters_advance(&scenario, whole, now_ns);
+	return KWHY_NVML_SUCCESS;
+}
+
+static enum kwhy_nvml_result begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out)
+{
+	struct fake_gpu *gpu = (struct fake_gpu *)handle;
+	enum kwhy_nvml_result result = KWHY_NVML_INVALID_ARGUMENT;
+	double delay_ms = 0;
+
+	pthread_mutex_lock(&lock);
+	if (out && (!needs_gpu || opened == 0 || is_known(gpu)))
+		result = begin_locked(call, gpu, &delay_ms);
+	pthread_mutex_unlock(&lock);
+	wait_ms(delay_ms);
+	return result;
+}
+
+/* Begins a call on a device; `gpu` is it, `numbers` what the scenario says of it. */
+#define BEGIN(handle, out)                                                    \
+	struct fake_gpu *gpu = (struct fake_gpu *)(handle);                   \
+	enum kwhy_nvml_result began = begin(__func__, (handle), true, (out)); \
+	if (began)                                                            \
+	return began
+
+static enum kwhy_nvml_result offer(double value, unsigned *out)
+{
+	if (isnan(value))
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = (unsigned)llround(value);
+	return KWHY_NVML_SUCCESS;
+}
+
+static enum kwhy_nvml_result copy_text(const char *text, char *out, unsigned out_bytes)
+{
+	if (strlen(text) >= out_bytes)
+		return KWHY_NVML_INSUFFICIENT_SIZE;
+	strcpy(out, text);
+	return KWHY_NVML_SUCCESS;
+}
+
+static enum kwhy_nvml_result open_locked(const char *call)
+{
+	double delay_ms = 0;
+	enum kwhy_nvml_result result;
+
+	if (opened == 0)
+		fake_scenario_read(&scenario, getenv("KWHY_FAKE_NVML"));
+	result = fault_of(call, &delay_ms);
+	if (result == KWHY_NVML_SUCCESS)
+		opened++;
+	else if (opened == 0)
+		fake_scenario_done(&scenario);
+	return result;
+}
+
+enum kwhy_nvml_result nvmlInitWithFlags(unsigned flags)
+{
+	enum kwhy_nvml_result result;
+
+	(void)flags;
+	pthread_mutex_lock(&lock);
+	result = open_locked(__func__);
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+enum kwhy_nvml_result nvmlInit_v2(void)
+{
+	return nvmlInitWithFlags(0);
+}
+
+enum kwhy_nvml_result nvmlShutdown(void)
+{
+	enum kwhy_nvml_result result = KWHY_NVML_UNINITIALIZED;
+
+	pthread_mutex_lock(&lock);
+	if (opened > 0) {
+		result = KWHY_NVML_SUCCESS;
+		if (--opened == 0)
+			fake_scenario_done(&scenario);
+	}
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+const char *nvmlErrorString(enum kwhy_nvml_result result)
+{
+	return result == KWHY_NVML_TIMEOUT ? "Timeout" : "Unknown Error";
+}
+
+enum kwhy_nvml_result nvmlSystemGetDriverVersion(char *out, unsigned out_bytes)
+{
+	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+
+	return result ? result : copy_text(scenario.driver, out, out_bytes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out)
+{
+	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+
+	if (!result)
+		*out = scenario.gpu_count;
+	return result;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetHandleByIndex_v2(unsigned index, kwhy_nvml_handle *out)
+{
+	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+
+	if (result)
+		return result;
+	if (index >= scenario.gpu_count)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	*out = (kwhy_nvml_handle)&scenario.gpus[index];
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetName(kwhy_nvml_handle device, char *out, unsigned out_bytes)
+{
+	BEGIN(device, out);
+	return copy_text(gpu->name, out, out_bytes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetUUID(kwhy_nvml_handle device, char *out, unsigned out_bytes)
+{
+	BEGIN(device, out);
+	return copy_text(gpu->uuid, out, out_bytes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetPciInfo_v3(kwhy_nvml_handle device, struct kwhy_nvml_pci *out)
+{
+	BEGIN(device, out);
+	if (gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = (struct kwhy_nvml_pci){
+		.domain = gpu->pci_domain, .bus = gpu->pci_bus, .device = gpu->pci_device};
+	snprintf(out->bus_id, sizeof(out->bus_id), "%08X:%02X:%02X.0", gpu->pci_domain & 0xffffff,
+		gpu->pci_bus & 0xff, gpu->pci_device & 0xff);
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetTotalEnergyConsumption(kwhy_nvml_handle device, unsigned long long *out_mj)
+{
+	BEGIN(device, out_mj);
+	if (gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out_mj = gpu->meters.counter_mj;
+	return KWHY_NVML_SUCCESS;
+}
+
+static uint64_t ring_first(const struct fake_gpu *gpu)
+{
+	uint64_t count = gpu->meters.sample_count, depth = (uint64_t)gpu->numbers.ring_depth;
+
+	return count > depth ? count - depth : 0;
+}
+
+static unsigned copy_ring(const struct fake_gpu *gpu, unsigned long long after_unix_us, unsigned room,
+	struct kwhy_nvml_sample *out)
+{
+	const struct fake_meters *meters = &gpu->meters;
+	unsigned copied = 0;
+
+	for (uint64_t i = ring_first(gpu); i < meters->sample_count && copied < room; i++) {
+		unsigned long long stamp_us = (unsigned long long)fake_unix_us(
+			&scenario, meters->stamps_ns[i % FAKE_RING]);
+
+		if (stamp_us > after_unix_us)
+			out[copied++] = (struct kwhy_nvml_sample){
+				stamp_us, {.as_unsigned = meters->samples_mw[i % FAKE_RING]}};
+	}
+	return copied;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetSamples(kwhy_nvml_handle device, unsigned type,
+	unsigned long long after_unix_us, unsigned *out_value_type, unsigned *count,
+	struct kwhy_nvml_sample *samples)
+{
+	BEGIN(device, count);
+	if (type != KWHY_NVML_TOTAL_POWER_SAMPLES || gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	if (!samples) {
+		*count = (unsigned)gpu->numbers.ring_depth;
+		return KWHY_NVML_SUCCESS;
+	}
+	*out_value_type = KWHY_NVML_TYPE_UNSIGNED_INT;
+	pthread_mutex_lock(&lock);
+	*count = copy_ring(gpu, after_unix_us, *count, samples);
+	pthread_mutex_unlock(&lock);
+	return *count ? KWHY_NVML_SUCCESS : KWHY_NVML_NOT_FOUND;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetPowerUsage(kwhy_nvml_handle device, unsigned *out_mw)
+{
+	BEGIN(device, out_mw);
+	if (gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out_mw = gpu->meters.average_mw;
+	return KWHY_NVML_SUCCESS;
+}
+
+static double field_of(const struct fake_gpu *gpu, unsigned field, unsigned scope)
+{
+	const struct fake_meters *meters = &gpu->meters;
+
+	if (field == KWHY_NVML_FIELD_MEMORY_TEMPERATURE)
+		return gpu->numbers.memory_temperature_c;
+	if (field == KWHY_NVML_FIELD_POWER_AVERAGE && scope == KWHY_NVML_SCOPE_MEMORY)
+		return gpu->numbers.memory_w * 1000;
+	if (gpu->parent || scope != KWHY_NVML_SCOPE_GPU)
+		return NAN;
+	if (field == KWHY_NVML_FIELD_POWER_AVERAGE)
+		return meters->average_mw;
+	return field == KWHY_NVML_FIELD_POWER_INSTANT ? meters->instant_mw : NAN;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetFieldValues(
+	kwhy_nvml_handle device, int count, struct kwhy_nvml_field *fields)
+{
+	BEGIN(device, fields);
+	for (int i = 0; i < count; i++) {
+		struct kwhy_nvml_field *field = &fields[i];
+
+		field->type = KWHY_NVML_TYPE_UNSIGNED_INT;
+		field->time_unix_us = fake_unix_us(&scenario, gpu->meters.now_ns);
+		field->result = offer(field_of(gpu, field->field, field->scope), &field->value.as_unsigned);
+	}
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
+{
+	BEGIN(device, out_mhz);
+	return offer(
+		clock == KWHY_NVML_CLOCK_MEMORY ? gpu->numbers.memory_clock_mhz : gpu->numbers.sm_clock_mhz,
+		out_mhz);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetTemperature(kwhy_nvml_handle device, unsigned sensor, unsigned *out_c)
+{
+	BEGIN(device, out_c);
+	return sensor == KWHY_NVML_TEMPERATURE_GPU ? offer(gpu->numbers.temperature_c, out_c)
+						   : KWHY_NVML_INVALID_ARGUMENT;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetCurrentClocksEventReasons(kwhy_nvml_handle device, unsigned long long *out)
+{
+	BEGIN(device, out);
+	if (isnan(gpu->numbers.throttle_reasons))
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = (unsigned long long)gpu->numbers.throttle_reasons;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(
+	kwhy_nvml_handle device, unsigned long long *out)
+{
+	return nvmlDeviceGetCurrentClocksEventReasons(device, out);
+}
+
+static unsigned long long used_bytes(const struct fake_gpu *gpu)
+{
+	double used_mib = gpu->numbers.memory_used_mib;
+
+	for (unsigned i = 0; i < gpu->process_count; i++)
+		if (gpu->processes[i].used_bytes != ~0ULL)
+			used_mib += (double)gpu->processes[i].used_bytes / MIB;
+	return (unsigned long long)(used_mib * MIB);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct kwhy_nvml_memory_v2 *out)
+{
+	BEGIN(device, out);
+	if (out->version != KWHY_NVML_MEMORY_V2)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	out->total_bytes = (unsigned long long)(gpu->numbers.memory_total_mib * MIB);
+	out->reserved_bytes = (unsigned long long)(gpu->numbers.memory_reserved_mib * MIB);
+	out->used_bytes = used_bytes(gpu);
+	out->free_bytes = out->total_bytes - out->reserved_bytes - out->used_bytes;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kwhy_nvml_memory_v1 *out)
+{
+	BEGIN(device, out);
+	out->total_bytes = (unsigned long long)(gpu->numbers.memory_total_mib * MIB);
+	out->used_bytes = used_bytes(gpu) + (unsigned long long)(gpu->numbers.memory_reserved_mib * MIB);
+	out->free_bytes = out->total_bytes - out->used_bytes;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw)
+{
+	BEGIN(device, out_mw);
+	return offer(gpu->parent ? NAN : gpu->numbers.power_limit_w * 1000, out_mw);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw)
+{
+	BEGIN(device, out_mw);
+	return offer(gpu->parent ? NAN : gpu->numbers.default_limit_w * 1000, out_mw);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetFanSpeed(kwhy_nvml_handle device, unsigned *out_percent)
+{
+	BEGIN(device, out_percent);
+	return offer(gpu->numbers.fan_percent, out_percent);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
+	kwhy_nvml_handle device, struct kwhy_nvml_utilization *out)
+{
+	BEGIN(device, out);
+	if (gpu->numbers.mig_mode == 1 || offer(gpu->numbers.busy_percent, &out->gpu_percent))
+		return KWHY_NVML_NOT_SUPPORTED;
+	return offer(gpu->numbers.memory_busy_percent, &out->memory_percent);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return offer(gpu->numbers.pcie_generation, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes)
+{
+	BEGIN(device, out_lanes);
+	return offer(gpu->numbers.pcie_width, out_lanes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMigMode(
+	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending)
+{
+	BEGIN(device, out_current);
+	if (out_pending)
+		*out_pending = gpu->numbers.mig_mode == 1;
+	return offer(gpu->numbers.mig_mode, out_current);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxMigDeviceCount(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	*out = isnan(gpu->numbers.mig_mode) ? 0 : FAKE_INSTANCES;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
+	kwhy_nvml_handle device, unsigned index, kwhy_nvml_handle *out)
+{
+	BEGIN(device, out);
+	if (index >= gpu->instance_count)
+		return KWHY_NVML_NOT_FOUND;
+	*out = (kwhy_nvml_handle)gpu->instances[index];
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
+	kwhy_nvml_handle mig_device, struct kwhy_nvml_attributes *out)
+{
+	BEGIN(mig_device, out);
+	if (!gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = (struct kwhy_nvml_attributes){
+		.sm_count = gpu->sm_count,
+		.gpu_slices = 1,
+		.compute_slices = 1,
+		.memory_mib = (unsigned long long)gpu->numbers.memory_total_mib,
+	};
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
+	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
+{
+	unsigned room;
+
+	BEGIN(device, count);
+	room = *count;
+	*count = gpu->process_count;
+	if (room < gpu->process_count)
+		return KWHY_NVML_INSUFFICIENT_SIZE;
+	memcpy(out, gpu->processes, gpu->process_count * sizeof(*out));
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
+	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
+{
+	return nvmlDeviceGetComputeRunningProcesses_v3(device, count, out);
+}
+
+enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
+	kwhy_nvml_handle device, struct kwhy_nvml_gpm_support *support)
+{
+	BEGIN(device, support);
+	if (support->version != 1)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	support->is_supported = gpu->numbers.gpm == 1;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlGpmSampleAlloc(kwhy_nvml_gpm_sample *out)
+{
+	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+
+	if (!result)
+		*out = calloc(1, sizeof(**out));
+	return result;
+}
+
+enum kwhy_nvml_result nvmlGpmSampleFree(kwhy_nvml_gpm_sample sample)
+{
+	free(sample);
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlGpmSampleGet(kwhy_nvml_handle device, kwhy_nvml_gpm_sample sample)
+{
+	BEGIN(device, sample);
+	if (gpu->numbers.gpm != 1)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*sample = (struct kwhy_nvml_gpm_sample_opaque){gpu, gpu->meters.now_ns};
+	return KWHY_NVML_SUCCESS;
+}
+
+static double gpm_of(const struct fake_numbers *numbers, unsigned metric)
+{
+	const struct {
+		unsigned metric;
+		double value;
+	} rows[] = {
+		{KWHY_NVML_GPM_SM_ACTIVE, numbers->gpm_sm_percent},
+		{KWHY_NVML_GPM_SM_OCCUPANCY, numbers->gpm_occupancy_percent},
+		{KWHY_NVML_GPM_TENSOR_ACTIVE, numbers->gpm_tensor_percent},
+		{KWHY_NVML_GPM_DRAM_ACTIVE, numbers->gpm_dram_percent},
+		{KWHY_NVML_GPM_FP32_ACTIVE, numbers->gpm_fp32_percent},
+		{KWHY_NVML_GPM_PCIE_TX, numbers->gpm_pcie_tx_mib_s},
+		{KWHY_NVML_GPM_PCIE_RX, numbers->gpm_pcie_rx_mib_s},
+		{KWHY_NVML_GPM_NVLINK_RX, numbers->gpm_nvlink_rx_mib_s},
+		{KWHY_NVML_GPM_NVLINK_TX, numbers->gpm_nvlink_tx_mib_s},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].metric == metric)
+			return rows[i].value;
+	return NAN;
+}
+
+/* Over less than 100 ms everything is 0, as on an H200. */
+enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics)
+{
+	enum kwhy_nvml_result result = begin(__func__, NULL, false, metrics);
+	bool is_long;
+
+	if (result)
+		return result;
+	if (metrics->version != 1 || !metrics->first || !metrics->second || !metrics->second->gpu)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	is_long = metrics->second->time_ns - metrics->first->time_ns >= GPM_LEAST_NS;
+	for (unsigned i = 0; i < metrics->count; i++) {
+		struct kwhy_nvml_gpm_metric *metric = &metrics->metrics[i];
+		double value = gpm_of(&metrics->second->gpu->numbers, metric->metric);
+
+		metric->result = isnan(value) ? KWHY_NVML_NOT_SUPPORTED : KWHY_NVML_SUCCESS;
+		metric->value = is_long ? value : 0;
+	}
+	return KWHY_NVML_SUCCESS;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_FAKES_NVML_FAKE_H
+#define KWHY_TESTS_FAKES_NVML_FAKE_H
+
+#include "vendor/nvml_abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The fake's inside: a scenario (scenario.c), the meters that follow from it (meters.c), the calls (calls.c).
+ */
+
+enum {
+	FAKE_GPUS = 16,
+	FAKE_INSTANCES = 7,
+	FAKE_PROCESSES = 300,
+	FAKE_FAULTS = 32,
+	FAKE_POINTS = 4096,
+	FAKE_RING = 512,
+	FAKE_HISTORY = 128,
+	FAKE_TEXT = 96
+};
+
+/* Numbers of a device; NAN: not offered. X(key, value when the scenario does not say). */
+#define FAKE_NUMBERS(X)                                                     \
+	X(before_w, NAN) /* power before the first call; NAN: the lowest */ \
+	X(tau_ms, 14.5)                                                     \
+	X(lag_ms, 3.5)                                                      \
+	X(ring_depth, 120)                                                  \
+	X(ring_period_ms, 20.02)                                            \
+	X(ring_late_every, 5)                                               \
+	X(ring_back_at_s, NAN)                                              \
+	X(energy_start_mj, 1000000)                                         \
+	X(energy_wrap_mj, NAN)                                              \
+	X(energy_reset_at_s, NAN)                                           \
+	X(energy_stuck_at_s, NAN)                                           \
+	X(energy_tick_ms, 100)                                              \
+	X(energy_phase_ms, 37)                                              \
+	X(average_ms, 101.5)                                                \
+	X(memory_w, 49.8)                                                   \
+	X(lost_at_s, NAN)                                                   \
+	X(sm_clock_mhz, 345)                                                \
+	X(memory_clock_mhz, 3201)                                           \
+	X(temperature_c, 33)                                                \
+	X(memory_temperature_c, 38)                                         \
+	X(throttle_reasons, 1)                                              \
+	X(memory_total_mib, 143771)                                         \
+	X(memory_reserved_mib, 616)                                         \
+	X(memory_used_mib, 0)                                               \
+	X(power_limit_w, 700)                                               \
+	X(default_limit_w, 700)                                             \
+	X(fan_percent, NAN)                                                 \
+	X(busy_percent, 0)                                                  \
+	X(memory_busy_percent, 0)                                           \
+	X(pcie_generation, 5)                                               \
+	X(pcie_width, 16)                                                   \
+	X(mig_mode, 0)                                                      \
+	X(gpm, 1)                                                           \
+	X(gpm_sm_percent, 0)                                                \
+	X(gpm_occupancy_percent, 0)                                         \
+	X(gpm_tensor_percent, 0)                                            \
+	X(gpm_dram_percent, 0)                                              \
+	X(gpm_fp32_percent, 0)                                              \
+	X(gpm_pcie_tx_mib_s, 0)                                             \
+	X(gpm_pcie_rx_mib_s, 0)                                             \
+	X(gpm_nvlink_rx_mib_s, NAN)                                         \
+	X(gpm_nvlink_tx_mib_s, NAN)
+
+struct fake_numbers {
+#define X(name, value) double name;
+	FAKE_NUMBERS(X)
+#undef X
+};
+
+enum fake_shape { FAKE_CONSTANT, FAKE_SQUARE, FAKE_STEPS };
+
+struct fake_point {
+	double time_s, power_w;
+};
+
+struct fake_power {
+	enum fake_shape shape;
+	double low_w, high_w, on_ms, off_ms; /* FAKE_CONSTANT: high_w */
+	struct fake_point *points;	     /* FAKE_STEPS: holds from its time to the next */
+	size_t point_count;
+};
+
+/* What the meters show, at the end of what was simulated. Times in ns since the first call of all. */
+struct fake_meters {
+	int64_t now_ns, next_sample_ns, next_tick_ns, next_average_ns, next_history_ns;
+	double sample_due_ns, tick_due_ns; /* before rounding */
+	double level_w, energy_mj;
+	int64_t stamps_ns[FAKE_RING];
+	unsigned samples_mw[FAKE_RING];
+	uint64_t sample_count, history_count;
+	double history_mj[FAKE_HISTORY]; /* every 10 ms */
+	unsigned long long counter_mj;
+	double reset_mj;
+	bool was_reset;
+	unsigned average_mw, instant_mw;
+};
+
+struct fake_gpu {
+	int index; /* -1: an instance */
+	char name[FAKE_TEXT], uuid[FAKE_TEXT];
+	unsigned pci_domain, pci_bus, pci_device;
+	struct fake_numbers numbers;
+	struct fake_power power;
+	struct fake_meters meters;
+	struct fake_gpu *parent; /* of an instance */
+	unsigned sm_count;	 /* of an instance */
+	struct fake_gpu *instances[FAKE_INSTANCES];
+	unsigned instance_count;
+	struct kwhy_nvml_process processes[FAKE_PROCESSES];
+	unsigned process_count;
+};
+
+/* A call that fails: from the nth on, `times` times, from a time on. */
+struct fake_fault {
+	char call[FAKE_TEXT];
+	enum kwhy_nvml_result result;
+	unsigned long nth, times, seen;
+	double after_s;
+	double delay_ms; /* it takes longer instead */
+};
+
+struct fake_scenario {
+	char driver[FAKE_TEXT];
+	struct fake_gpu gpus[FAKE_GPUS];
+	unsigned gpu_count;
+	struct fake_fault faults[FAKE_FAULTS];
+	unsigned fault_count;
+	int64_t origin_mono_ns; /* the first call */
+	int64_t offset_ns;	/* Unix against monotonic then */
+};
+
+/* Reads the file; NULL: one idle H200. Ends the program with the line that is wrong. */
+void fake_scenario_read(struct fake_scenario *scenario, const char *path);
+void fake_scenario_done(struct fake_scenario *scenario);
+
+/* Time 0 is now. */
+void fake_clock_begin(struct fake_scenario *scenario);
+
+/* Time since the first call: of the machine, or as set by a test. */
+int64_t fake_now_ns(const struct fake_scenario *scenario);
+int64_t fake_unix_us(const struct fake_scenario *scenario, int64_t time_ns);
+bool fake_waits(void); /* delays are real */
+
+/* Brings the meters of a device up to a time. */
+void fake_meters_init(struct fake_scenario *scenario, struct fake_gpu *gpu);
+void fake_meters_advance(struct fake_scenario *scenario, struct fake_gpu *gpu, int64_t now_ns);
+
+#endif
