@@ -8,12 +8,14 @@
 #include <time.h>
 
 /*
- * Time accounting, accounts and sums of a synthetic recording without a meter: launches on two threads,
- * kernels and copies on four streams, some at once, 500 kernel names, a synchronisation every hundred, a
- * range every hundred launches, a step every thousand. Usage: [ACTIVITIES]
+ * Time accounting, accounts, sums and energy of a synthetic recording: launches on two threads, kernels and
+ * copies on four streams, some at once, 500 kernel names, a synchronisation every hundred, a range every
+ * hundred launches, a step every thousand, 60 us a launch; power samples every 20 ms, counter ticks every
+ * 100 ms. Usage: [ACTIVITIES]; ten million last ten minutes.
  */
 
 enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100, STEP_EVERY = 1000 };
+enum { LAUNCH_NS = 60000, SAMPLE_NS = 20020000, SAMPLES_A_TICK = 5, IDLE_MW = 120000 };
 
 static struct kwhy_error error;
 
@@ -44,7 +46,12 @@ static uint32_t name_of(struct kwhy_recording *recording, const char *text)
 
 static void add_tables(struct kwhy_recording *recording)
 {
-	struct kwhy_device device = {.rank = KWHY_NONE, .sm_count = 132, .threads_per_sm = 2048};
+	struct kwhy_device device = {.rank = KWHY_NONE,
+		.sm_count = 132,
+		.threads_per_sm = 2048,
+		.limit_mw = 700000,
+		.context_idle_mw = IDLE_MW,
+		.clean_idle_mw = -1};
 	struct kwhy_process process = {.pid = 1, .rank = KWHY_NONE};
 
 	must(kwhy_recording_add_device(recording, &device, NULL, &error));
@@ -59,7 +66,7 @@ static void add_ranges(struct kwhy_recording *recording, size_t launch, int64_t 
 {
 	struct kwhy_range range = {
 		.start_ns = now_ns,
-		.end_ns = now_ns + 300000,
+		.end_ns = now_ns + (int64_t)SYNC_EVERY * LAUNCH_NS,
 		.name = name_of(recording, "layer"),
 		.thread = (uint32_t)(launch / 1000 % THREADS),
 		.kind = KWHY_RANGE_NVTX,
@@ -69,7 +76,7 @@ static void add_ranges(struct kwhy_recording *recording, size_t launch, int64_t 
 	if (launch % STEP_EVERY)
 		return;
 	range.kind = KWHY_RANGE_STEP;
-	range.end_ns = now_ns + 3000000;
+	range.end_ns = now_ns + (int64_t)STEP_EVERY * LAUNCH_NS;
 	must(kwhy_recording_add_range(recording, &range, &error));
 }
 
@@ -92,9 +99,9 @@ static void add_work(struct kwhy_recording *recording, size_t count)
 		bool copy = i % 10 == 9;
 
 		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-		now_ns += 2000 + (int64_t)(random % 3000);
+		now_ns += LAUNCH_NS / 2 + (int64_t)(random % LAUNCH_NS);
 		activity.start_ns = now_ns + 5000;
-		activity.end_ns = activity.start_ns + 1000 + (int64_t)(random >> 20) % 4000;
+		activity.end_ns = activity.start_ns + LAUNCH_NS / 4 + (int64_t)(random >> 20) % LAUNCH_NS;
 		activity.name = copy ? 0 : names[(random >> 40) % NAMES];
 		activity.stream = (uint32_t)(random >> 50) % STREAMS;
 		activity.kind = copy ? KWHY_ACTIVITY_COPY : KWHY_ACTIVITY_KERNEL;
@@ -113,6 +120,40 @@ static void add_work(struct kwhy_recording *recording, size_t count)
 	}
 }
 
+/* What each sample's time holds: idle, and 0 to 400 W above it by kernel name. */
+static int64_t *mean_powers(const struct kwhy_activities *rows, size_t count)
+{
+	int64_t *power_mw = calloc(count, sizeof(*power_mw));
+
+	for (size_t i = 0; power_mw && i < count; i++)
+		power_mw[i] = IDLE_MW;
+	for (size_t i = 0; power_mw && i < rows->count; i++)
+		power_mw[rows->start_ns[i] / SAMPLE_NS] += (rows->end_ns[i] - rows->start_ns[i]) *
+			(rows->name[i] % 9 * 50000) / SAMPLE_NS;
+	return power_mw;
+}
+
+static void add_meters(struct kwhy_recording *recording)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	size_t count = (size_t)(rows->end_ns[rows->count - 1] / SAMPLE_NS) + 2;
+	int64_t *power_mw = mean_powers(rows, count), energy_mj = 0;
+
+	if (!power_mw)
+		exit(1);
+	for (size_t i = 0; i < count; i++) {
+		int64_t at_ns = (int64_t)(i + 1) * SAMPLE_NS;
+
+		energy_mj += power_mw[i] * (SAMPLE_NS / 1000) / 1000000;
+		must(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_SAMPLE, 0, 0, at_ns, power_mw[i], &error));
+		if (i % SAMPLES_A_TICK == 0)
+			must(kwhy_recording_add_reading(
+				recording, KWHY_METER_NVML_ENERGY, 0, 0, at_ns, energy_mj, &error));
+	}
+	free(power_mw);
+}
+
 int main(int argc, char **argv)
 {
 	size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
@@ -120,11 +161,12 @@ int main(int argc, char **argv)
 	struct kwhy_device_ledger books = {0};
 	struct kwhy_ledger ledger = {.devices = &books, .device_count = 1};
 	struct kwhy_recording *recording;
-	double start_s, time_s, accounts_s, sums_s;
+	double start_s, time_s, accounts_s, sums_s, energy_s;
 
 	must(kwhy_recording_new(&recording, &error));
 	add_tables(recording);
 	add_work(recording, count);
+	add_meters(recording);
 	must(kwhy_recording_finish(recording, &error));
 	start_s = now_s();
 	must(kwhy_ledger_time(&ledger, recording, 0, &error));
@@ -133,12 +175,14 @@ int main(int argc, char **argv)
 	accounts_s = now_s();
 	must(kwhy_ledger_sums(&ledger, recording, &options, &error));
 	sums_s = now_s();
+	must(kwhy_ledger_energy(&ledger, recording, 0, &options, &error));
+	energy_s = now_s();
 	printf("%zu activities, %zu calls, %zu ranges, %" PRIu64
 	       " gaps, %zu accounts, %zu steps: time %.2f s, "
-	       "accounts %.2f s, sums %.2f s\n",
+	       "accounts %.2f s, sums %.2f s, energy %.2f s\n",
 		recording->activities.count, recording->calls.count, recording->range_count,
 		books.time.idle_gaps, books.account_count, ledger.step_count, time_s - start_s,
-		accounts_s - time_s, sums_s - accounts_s);
+		accounts_s - time_s, sums_s - accounts_s, energy_s - sums_s);
 	kwhy_arena_done(&ledger.arena);
 	kwhy_recording_free(recording);
 	return 0;

@@ -17,7 +17,7 @@
 #define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MOST 0.3
 #define DELAY_STEP_OF_SPREAD 0.75
-#define DELAY_STEP_MOST_S 1.5e-3
+#define DELAY_STEP_MOST_S 0.75e-3
 #define DELAY_STEP_LEAST_S 0.2e-3
 #define TAU_STEP_LEAST 0.02
 #define TAU_LEAST_S 1e-3
