@@ -4,14 +4,16 @@ _kwhy()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} options=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "report compare export help version" -- "$word"))
+		COMPREPLY=($(compgen -W "report compare export calibrate verify help version" -- "$word"))
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	compare) options="--power-a --power-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	help) options="--all -a --help -h report compare export help version" ;;
+	calibrate) options="--device --output -o --json --save --seconds --quick --seed --quiet -q --help -h" ;;
+	verify) options="--help -h" ;;
+	help) options="--all -a --help -h report compare export calibrate verify help version" ;;
 	version) options="--help -h" ;;
 	esac
 	COMPREPLY=()

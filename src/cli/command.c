@@ -13,6 +13,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_compare,
 	&kwhy_command_export,
 	&kwhy_command_calibrate,
+	&kwhy_command_verify,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

@@ -34,6 +34,7 @@ extern const struct kwhy_command kwhy_command_report;
 extern const struct kwhy_command kwhy_command_calibrate;
 extern const struct kwhy_command kwhy_command_compare;
 extern const struct kwhy_command kwhy_command_export;
+extern const struct kwhy_command kwhy_command_verify;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 

@@ -2,12 +2,14 @@
 #include "import/csv_table.h"
 #include "import/reader.h"
 #include "import/trace_head.h"
+#include "recording/bundle.h"
 
 #include <string.h>
 #include <strings.h>
 
 /* Asked in this order; the first that knows the content reads it. */
 static const struct kwhy_trace_reader *const readers[] = {
+	&kwhy_reader_recorded,
 	&kwhy_reader_nsys,
 	&kwhy_reader_csv,
 	&kwhy_reader_kineto,
@@ -43,7 +45,8 @@ static enum kwhy_status unknown(
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s is no trace known here: neither Kineto or Chrome JSON ({ or [, also .gz and .zst), nor "
 		"an SQLite export "
-		"of Nsight Systems, nor kwhy CSV (a first line with kind and start_ns)",
+		"of Nsight Systems, nor kwhy CSV (a first line with kind and start_ns), nor a recording of "
+		"kwhy",
 		path);
 }
 
@@ -54,6 +57,8 @@ enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char 
 	enum kwhy_status status;
 	size_t length;
 
+	if (kwhy_bundle_is_folder(path))
+		return kwhy_reader_recorded.read(recording, path, options, error);
 	status = kwhy_trace_head_read(path, head, &length, error);
 	if (status)
 		return status;

@@ -16,5 +16,6 @@ struct kwhy_trace_reader {
 extern const struct kwhy_trace_reader kwhy_reader_kineto;
 extern const struct kwhy_trace_reader kwhy_reader_nsys;
 extern const struct kwhy_trace_reader kwhy_reader_csv;
+extern const struct kwhy_trace_reader kwhy_reader_recorded;
 
 #endif

@@ -65,7 +65,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_writer_of(
 /* A name of a writer as one of the recording; 0 (and counted) when the file never said it. */
 uint32_t kwhy_recorded_name(struct kwhy_recorded *recorded, uint32_t writer, uint32_t number);
 
-/* Time of a writer's machine on the recording's clock. */
+/*
+ * Time of a writer's machine on the recording's clock; KWHY_UNKNOWN_TIME for one that no machine shows, which
+ * a recording refuses.
+ */
 int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer, int64_t mono_ns);
 
 /* The device a writer means by a number, added when nothing else is known of it. */

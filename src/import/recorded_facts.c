@@ -14,12 +14,14 @@ static enum kwhy_status add_writer(
 	enum kwhy_status status;
 
 	if (recorded->writer_count == WRITERS_MOST)
-		return kwhy_fail(error, KWHY_E_INPUT, "%s has more than %d writers; it is no recording of kwhy",
-			recorded->tracks.path, WRITERS_MOST);
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s has more than %d writers; it is no recording of kwhy", recorded->tracks.path,
+			WRITERS_MOST);
 	status = kwhy_column_reserve((void **)&recorded->writers, &recorded->writer_capacity,
 		recorded->writer_count + 1, sizeof(*recorded->writers), "writers of a recording", error);
 	if (!status)
-		status = kwhy_track_map_put(&recorded->writer_of, key, (uint32_t)recorded->writer_count, error);
+		status = kwhy_track_map_put(
+			&recorded->writer_of, key, (uint32_t)recorded->writer_count, error);
 	if (status)
 		return status;
 	*out = (uint32_t)recorded->writer_count++;
@@ -57,11 +59,13 @@ static const char *text_of(struct kwhy_recorded *recorded, uint32_t writer, uint
 
 int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer, int64_t mono_ns)
 {
-	const struct kwhy_recorded_writer *row = &recorded->writers[writer];
-	int64_t shift_ns = row->clock.offset_ns - recorded->recording->origin_unix_ns, time_ns;
+	const int64_t offset_ns = recorded->writers[writer].clock.offset_ns;
+	int64_t unix_ns, time_ns;
 
-	if (mono_ns == INT64_MAX || __builtin_add_overflow(mono_ns, shift_ns, &time_ns))
-		return INT64_MAX;
+	if (mono_ns < 0 || __builtin_add_overflow(mono_ns, offset_ns, &unix_ns) ||
+		__builtin_sub_overflow(unix_ns, recorded->recording->origin_unix_ns, &time_ns) ||
+		time_ns > INT64_MAX / 4 || time_ns < INT64_MIN / 4)
+		return KWHY_UNKNOWN_TIME;
 	return time_ns;
 }
 
@@ -76,8 +80,8 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 	while (!status && kwhy_block_name(block, &at, &number, &bytes, &length)) {
 		status = kwhy_names_intern(&recorded->recording->names, bytes, length, &name, error);
 		if (!status)
-			status = kwhy_track_map_put(&recorded->names,
-				(struct kwhy_track_key){writer, number, 0}, name, error);
+			status = kwhy_track_map_put(
+				&recorded->names, (struct kwhy_track_key){writer, number, 0}, name, error);
 	}
 	return status;
 }
@@ -236,6 +240,8 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 		.end_ns = kwhy_recorded_time(recorded, writer, coverage->end_mono_ns)};
 	enum kwhy_status status = KWHY_OK;
 
+	if (row.start_ns == KWHY_UNKNOWN_TIME || row.end_ns < row.start_ns)
+		return KWHY_OK;
 	if (coverage->device >= 0)
 		status = kwhy_recorded_device(recorded, writer, coverage->device, &row.device, error);
 	return status ? status : kwhy_recording_add_coverage(recorded->recording, &row, error);
@@ -305,7 +311,8 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 	return status;
 }
 
-/* Writers of one machine share its best known relation of the clocks, so their times fit to the nanosecond. */
+/* Writers of one machine share its best known relation of the clocks, so their times fit to the nanosecond.
+ */
 static void share_clocks(struct kwhy_recorded *recorded)
 {
 	for (size_t i = 0; i < recorded->writer_count; i++)
@@ -341,8 +348,8 @@ static void choose_origin(struct kwhy_recorded *recorded)
 
 enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK,
-		KWHY_WIRE_NOTE, KWHY_WIRE_LOST, KWHY_WIRE_END};
+	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_COVERAGE,
+		KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST, KWHY_WIRE_END};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
 	share_clocks(recorded);

@@ -35,7 +35,7 @@ static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start
 {
 	out->start_ns = kwhy_recorded_time(recorded, writer, start_mono_ns);
 	out->end_ns = kwhy_recorded_time(recorded, writer, end_mono_ns);
-	return start_mono_ns > 0 && out->end_ns >= out->start_ns && out->end_ns != INT64_MAX;
+	return out->start_ns != KWHY_UNKNOWN_TIME && out->end_ns >= out->start_ns;
 }
 
 static enum kwhy_status refuse(
@@ -131,9 +131,10 @@ static enum kwhy_status add_call(struct kwhy_recorded *recorded, uint32_t writer
 	if (!place(recorded, writer, call->start_mono_ns, call->end_mono_ns, &times))
 		return refuse(recorded, "a call", call->correlation, error);
 	status = thread_of(recorded, writer, call->thread, &thread, error);
-	return status ? status :
-			kwhy_recording_add_call(recorded->recording, times.start_ns, times.end_ns,
-				kwhy_recorded_name(recorded, writer, call->name), thread, call->correlation, error);
+	return status
+		? status
+		: kwhy_recording_add_call(recorded->recording, times.start_ns, times.end_ns,
+			  kwhy_recorded_name(recorded, writer, call->name), thread, call->correlation, error);
 }
 
 static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t writer,
@@ -161,21 +162,22 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_reading *reading, struct kwhy_error *error)
 {
+	const struct kwhy_track_key key = {writer, reading->source, 0};
+	const int64_t time_ns = kwhy_recorded_time(recorded, writer, reading->time_mono_ns);
 	const struct kwhy_recorded_meter *meter;
 	uint32_t index;
 
-	if (!kwhy_track_map_find(
-		    &recorded->sources, (struct kwhy_track_key){writer, reading->source, 0}, &index)) {
+	if (!kwhy_track_map_find(&recorded->sources, key, &index) || time_ns == KWHY_UNKNOWN_TIME ||
+		reading->value < 0 || reading->value > INT64_MAX / 4) {
 		recorded->recording->lost.skipped_events++;
 		return KWHY_OK;
 	}
 	meter = &recorded->meters[index];
-	if (meter->meter == KWHY_METER_COUNT) {
-		recorded->gauge_readings++;
+	recorded->gauge_readings += meter->meter == KWHY_METER_COUNT;
+	if (meter->meter == KWHY_METER_COUNT)
 		return KWHY_OK;
-	}
 	return kwhy_recording_add_reading(recorded->recording, meter->meter, meter->device, meter->domain,
-		kwhy_recorded_time(recorded, writer, reading->time_mono_ns), reading->value, error);
+		time_ns, reading->value, error);
 }
 
 static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,
@@ -198,8 +200,8 @@ static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer,
 		return add_reading(recorded, writer, record, error);
 	case KWHY_WIRE_OVERHEAD:
 		if (overhead->end_mono_ns > overhead->start_mono_ns)
-			recorded->writers[writer].overhead_ns +=
-				(uint64_t)overhead->end_mono_ns - (uint64_t)overhead->start_mono_ns;
+			recorded->writers[writer].overhead_ns += (uint64_t)overhead->end_mono_ns -
+				(uint64_t)overhead->start_mono_ns;
 		return KWHY_OK;
 	default:
 		return KWHY_OK;

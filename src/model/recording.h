@@ -221,7 +221,13 @@ struct kwhy_work {
 	double count;
 };
 
-enum kwhy_trace_format { KWHY_FORMAT_KINETO, KWHY_FORMAT_NSYS, KWHY_FORMAT_CSV, KWHY_FORMAT_COUNT };
+enum kwhy_trace_format {
+	KWHY_FORMAT_KINETO,
+	KWHY_FORMAT_NSYS,
+	KWHY_FORMAT_CSV,
+	KWHY_FORMAT_KWHY,
+	KWHY_FORMAT_COUNT
+};
 
 struct kwhy_source {
 	const char *path;

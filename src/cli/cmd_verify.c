@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "recording/block_reader.h"
+#include "recording/bundle.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Places of damage that are shown; all are counted. */
+enum { PLACES_SHOWN = 20 };
+
+/* What the blocks of a recording hold. */
+struct verifying {
+	struct kwhy_text text;
+	uint64_t records[KWHY_WIRE_KIND_COUNT];
+	uint64_t blocks, bytes, newer_blocks, damaged_bytes, damages, cuts, ended;
+};
+
+static void add_damage(struct verifying *all, const char *path, const struct kwhy_block *block)
+{
+	all->damaged_bytes += block->bytes;
+	all->cuts += block->is_cut;
+	if (all->damages++ < PLACES_SHOWN)
+		kwhy_text_addf(&all->text, "%s: byte %" PRIu64 ": %s (%" PRIu64 " bytes)\n", path,
+			block->offset, block->damage, block->bytes);
+}
+
+static void add_block(struct verifying *all, const struct kwhy_block *block)
+{
+	all->blocks++;
+	if (block->kind >= KWHY_WIRE_KIND_COUNT) {
+		all->newer_blocks++;
+		return;
+	}
+	all->records[block->kind] += block->record_count;
+	all->ended += block->kind == KWHY_WIRE_END;
+}
+
+static enum kwhy_status verify_file(struct verifying *all, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_block_reader reader;
+	struct kwhy_block block;
+	enum kwhy_status status = kwhy_block_reader_open(&reader, path, error);
+	int item;
+
+	if (status)
+		return status;
+	while ((item = kwhy_block_reader_next(&reader, &block, error)) == 0) {
+		all->bytes += block.bytes;
+		if (block.damage)
+			add_damage(all, path, &block);
+		else
+			add_block(all, &block);
+	}
+	kwhy_block_reader_close(&reader);
+	return item < 0 ? error->status : KWHY_OK;
+}
+
+static void summarize(struct verifying *all, const char *path, size_t file_count)
+{
+	char number[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_addf(&all->text, "%s: %zu %s, %s blocks, ", path, file_count,
+		file_count == 1 ? "file" : "files", kwhy_quantity_count(number, all->blocks));
+	kwhy_text_addf(&all->text, "%s\n", kwhy_quantity_bytes(number, all->bytes));
+	for (unsigned kind = 0; kind < KWHY_WIRE_KIND_COUNT; kind++)
+		if (all->records[kind])
+			kwhy_text_addf(&all->text, "  %-10s %15s\n", kwhy_wire_kind_name(kind),
+				kwhy_quantity_count(number, all->records[kind]));
+	if (all->newer_blocks)
+		kwhy_text_addf(&all->text, "  %" PRIu64 " blocks of kinds that a newer kwhy wrote\n",
+			all->newer_blocks);
+	if (all->damages > PLACES_SHOWN)
+		kwhy_text_addf(&all->text, "  ... and %" PRIu64 " more damaged places\n",
+			all->damages - PLACES_SHOWN);
+	kwhy_text_addf(&all->text, "%s\n",
+		!all->damages			    ? "whole"
+			: all->damages == all->cuts ? "cut short: all before the cut is whole"
+						    : "damaged: all but these places is whole");
+}
+
+static enum kwhy_status verify(struct verifying *all, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_bundle bundle;
+	enum kwhy_status status = kwhy_bundle_open(&bundle, path, error);
+
+	if (status)
+		return status;
+	for (size_t i = 0; !status && i < bundle.count; i++)
+		status = verify_file(all, bundle.paths[i], error);
+	if (!status && !all->blocks)
+		status = kwhy_fail(error, KWHY_E_INPUT, "'%.300s' holds no block of a recording", path);
+	if (!status)
+		summarize(all, path, bundle.count);
+	kwhy_bundle_done(&bundle);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	struct verifying all = {0};
+	enum kwhy_status status;
+
+	if (invocation->operands.count != 1)
+		return kwhy_fail(error, KWHY_E_USAGE, "verify takes one recording; see kwhy verify --help");
+	status = verify(&all, invocation->operands.items[0], error);
+	if (!status)
+		status = kwhy_text_check(&all.text, error);
+	if (!status)
+		status = kwhy_output_write(NULL, &all.text, error);
+	if (!status && all.damages)
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_text_done(&all.text);
+	return status;
+}
+
+static const struct kwhy_option options[] = {
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_verify = {
+	.name = "verify",
+	.operands = "RECORDING",
+	.summary = "Check a recording: what is whole, what is damaged and where.",
+	.details = "Exit status 0: whole; 1: cut short or damaged (kwhy report reads what is whole).",
+	.options = options,
+	.run = run,
+};

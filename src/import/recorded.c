@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/recorded.h"
+
+#include "import/reader.h"
+#include "recording/bundle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a walk does with a whole block of a writer. */
+typedef enum kwhy_status on_block(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_block *block, struct kwhy_error *error);
+
+static bool is_fact(unsigned kind)
+{
+	return kind == KWHY_WIRE_NAME || (kind >= KWHY_WIRE_PROCESS && kind <= KWHY_WIRE_SOURCE) ||
+		(kind >= KWHY_WIRE_CLOCK && kind < KWHY_WIRE_KIND_COUNT);
+}
+
+/* First walk: what was lost between blocks, and the facts. */
+static enum kwhy_status take_fact(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_block *block, struct kwhy_error *error)
+{
+	struct kwhy_recorded_writer *row = &recorded->writers[writer];
+
+	if (block->sequence > row->next_sequence)
+		row->missing_blocks += block->sequence - row->next_sequence;
+	row->next_sequence = block->sequence + 1;
+	return is_fact(block->kind) ? kwhy_recorded_fact_keep(recorded, writer, block, error) : KWHY_OK;
+}
+
+static enum kwhy_status take_rows(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_block *block, struct kwhy_error *error)
+{
+	return is_fact(block->kind) ? KWHY_OK : kwhy_recorded_rows_add(recorded, writer, block, error);
+}
+
+static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block *block)
+{
+	recorded->damages += !block->is_cut;
+	recorded->damaged_bytes += block->bytes;
+	recorded->is_cut |= block->is_cut;
+}
+
+static enum kwhy_status walk_file(
+	struct kwhy_recorded *recorded, const char *path, on_block *take, struct kwhy_error *error)
+{
+	struct kwhy_block_reader reader;
+	struct kwhy_block block;
+	enum kwhy_status status = kwhy_block_reader_open(&reader, path, error);
+	uint32_t writer;
+	int item = 0;
+
+	if (status)
+		return status;
+	while (!status && (item = kwhy_block_reader_next(&reader, &block, error)) == 0) {
+		if (block.damage && take == take_fact)
+			count_damage(recorded, &block);
+		if (block.damage)
+			continue;
+		status = kwhy_recorded_writer_of(recorded, block.writer, &writer, error);
+		if (!status)
+			status = take(recorded, writer, &block, error);
+	}
+	kwhy_block_reader_close(&reader);
+	return item < 0 ? error->status : status;
+}
+
+static enum kwhy_status walk(struct kwhy_recorded *recorded, const struct kwhy_bundle *bundle, on_block *take,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < bundle->count; i++)
+		status = walk_file(recorded, bundle->paths[i], take, error);
+	return status;
+}
+
+/* Rows of a writer that never said who it is: a process of its own. */
+static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < recorded->writer_count; i++)
+		if (recorded->writers[i].process == KWHY_NONE)
+			status = kwhy_tracks_process(&recorded->tracks, (int64_t)recorded->writers[i].id, -1,
+				&recorded->writers[i].process, error);
+	return status;
+}
+
+static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = recorded->recording;
+	const char *path = recorded->tracks.path;
+	uint64_t missing = 0, open = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; i < recorded->writer_count; i++) {
+		missing += recorded->writers[i].missing_blocks;
+		open += !recorded->writers[i].has_ended;
+	}
+	recording->lost.truncated |= recorded->is_cut;
+	if (open || recorded->is_cut)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-cut", error,
+			"%s: %" PRIu64 " of %zu processes did not end their recording (killed, or still "
+			"running): what they did last is missing.",
+			path, open, recorded->writer_count);
+	if (!status && (recorded->damages || missing))
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-damaged",
+			error,
+			"%s: %" PRIu64 " bytes are damaged and %" PRIu64
+			" blocks missing; kwhy verify says where.",
+			path, recorded->damaged_bytes, missing);
+	if (!status && recorded->unknown_names)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-nameless",
+			error, "%s: %" PRIu64 " rows have lost their names.", path, recorded->unknown_names);
+	return status;
+}
+
+static enum kwhy_status note_overhead(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	uint64_t overhead_ns = 0;
+
+	for (size_t i = 0; i < recorded->writer_count; i++)
+		overhead_ns += recorded->writers[i].overhead_ns;
+	if (!overhead_ns)
+		return KWHY_OK;
+	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "recording-overhead", error,
+		"%s: the profiler itself took %.3f ms of the program's time, by its own account.",
+		recorded->tracks.path, 1e-6 * (double)overhead_ns);
+}
+
+static enum kwhy_status begin(struct kwhy_recorded *recorded, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_source source = {.format = KWHY_FORMAT_KWHY, .producer = "kwhy record"};
+	enum kwhy_status status;
+
+	source.path = kwhy_recording_copy(recorded->recording, path, strlen(path));
+	if (!source.path)
+		return kwhy_fail_memory(error, "the name of a recording");
+	status = kwhy_recording_add_source(recorded->recording, &source, &recorded->tracks.source, error);
+	recorded->tracks.recording = recorded->recording;
+	recorded->tracks.path = source.path;
+	return status
+		? status
+		: kwhy_collectives_new(recorded->options->collectives_path, &recorded->collectives, error);
+}
+
+/* All names are known before the first row: a byte for each says what kernels of that name are. */
+static enum kwhy_status prepare_rows(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	recorded->kind_count = recorded->recording->names.count;
+	recorded->kinds = kwhy_arena_alloc(&recorded->arena, recorded->kind_count, 1);
+	return recorded->kinds ? name_processes(recorded, error)
+			       : kwhy_fail_memory(error, "names of a recording");
+}
+
+static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct kwhy_bundle *bundle,
+	const char *path, struct kwhy_error *error)
+{
+	enum kwhy_status status = begin(recorded, path, error);
+
+	if (!status)
+		status = walk(recorded, bundle, take_fact, error);
+	if (!status && !recorded->writer_count)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%s holds no whole block: nothing was recorded, or the file is damaged from its "
+			"start",
+			path);
+	if (!status)
+		status = kwhy_recorded_facts_apply(recorded, error);
+	if (!status)
+		status = prepare_rows(recorded, error);
+	if (!status)
+		status = walk(recorded, bundle, take_rows, error);
+	if (status)
+		return status;
+	recorded->recording->sources[recorded->tracks.source].events = recorded->rows;
+	status = note_losses(recorded, error);
+	return status ? status : note_overhead(recorded, error);
+}
+
+static void recorded_done(struct kwhy_recorded *recorded)
+{
+	kwhy_collectives_free(recorded->collectives);
+	kwhy_tracks_done(&recorded->tracks);
+	kwhy_track_map_done(&recorded->writer_of);
+	kwhy_track_map_done(&recorded->names);
+	kwhy_track_map_done(&recorded->devices);
+	kwhy_track_map_done(&recorded->sources);
+	kwhy_arena_done(&recorded->arena);
+	free(recorded->writers);
+	free(recorded->facts);
+	free(recorded->meters);
+}
+
+static enum kwhy_status read_recorded(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_recorded recorded = {.recording = recording, .options = options};
+	struct kwhy_bundle bundle;
+	enum kwhy_status status = kwhy_bundle_open(&bundle, path, error);
+
+	if (status)
+		return status;
+	status = read_bundle(&recorded, &bundle, path, error);
+	recorded_done(&recorded);
+	kwhy_bundle_done(&bundle);
+	return status;
+}
+
+static bool probe_recorded(const char *path, const unsigned char *head, size_t length)
+{
+	(void)path;
+	return kwhy_block_reader_probe(head, length);
+}
+
+const struct kwhy_trace_reader kwhy_reader_recorded = {
+	.format = KWHY_FORMAT_KWHY, .probe = probe_recorded, .read = read_recorded};

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "import/import.h"
+#include "recording/block_writer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* CLOCK_MONOTONIC of these recordings at 2026-11-21 12:00:00 UTC. */
+#define BOOT_UNIX_NS INT64_C(1795262400000000000)
+#define MS INT64_C(1000000)
+
+enum { SHARE_BYTES = 8192 };
+
+struct tape {
+	int fd;
+	unsigned char *memory;
+	struct kwhy_block_writer writer;
+};
+
+static void tape_init(struct tape *tape, int fd, uint64_t id)
+{
+	tape->fd = fd;
+	tape->memory = malloc(KWHY_BLOCK_WRITER_BYTES(SHARE_BYTES));
+	kwhy_block_writer_init(&tape->writer, fd, id, tape->memory, SHARE_BYTES);
+}
+
+static void tape_done(struct tape *tape)
+{
+	kwhy_block_writer_finish(&tape->writer, 1);
+	free(tape->memory);
+}
+
+static void say_name(struct tape *tape, uint32_t id, const char *text)
+{
+	kwhy_block_writer_add_name(&tape->writer, id, text, strlen(text));
+}
+
+#define ADD(tape, kind, record, ...)                                                                       \
+	do {                                                                                               \
+		struct kwhy_wire_##record *row = kwhy_block_writer_add(&(tape)->writer, KWHY_WIRE_##kind); \
+		assert_non_null(row);                                                                      \
+		*row = (struct kwhy_wire_##record){__VA_ARGS__};                                           \
+	} while (0)
+
+/* Names of all writers of these tests. */
+enum name { NO_NAME, GEMM, ALL_REDUCE, UUID, H200, HOST, LAUNCH, ENERGY, SAMPLE, CLOCKS, STEP, TOKENS };
+
+static void say_names(struct tape *tape)
+{
+	static const char *const texts[] = {[GEMM] = "gemm",
+		[ALL_REDUCE] = "ncclDevKernel_AllReduce_Sum_f16_RING_LL",
+		[UUID] = "GPU-1",
+		[H200] = "NVIDIA H200",
+		[HOST] = "node1",
+		[LAUNCH] = "cudaLaunchKernel",
+		[ENERGY] = "nvml.energy_mj",
+		[SAMPLE] = "nvml.sample_mw",
+		[CLOCKS] = "sm_clock_hz",
+		[STEP] = "ProfilerStep#1",
+		[TOKENS] = "tokens"};
+
+	for (uint32_t name = GEMM; name <= TOKENS; name++)
+		say_name(tape, name, texts[name]);
+}
+
+static void record_program(struct tape *tape)
+{
+	ADD(tape, PROCESS, process, .pid = 42, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
+		.world_size = KWHY_WIRE_UNKNOWN_U32);
+	ADD(tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS + 77, .spread_ns = 900);
+	ADD(tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .sm_count = 132,
+		.limit_mw = 700000);
+	ADD(tape, CALL, call, .start_mono_ns = 1090 * MS, .end_mono_ns = 1091 * MS, .name = LAUNCH,
+		.correlation = 5, .thread = 43);
+	ADD(tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS, .name = GEMM,
+		.correlation = 5, .stream = 7, .context = 1, .blocks = 1056, .threads_per_block = 256,
+		.registers = 96, .shared_bytes = 4096);
+	ADD(tape, KERNEL, kernel, .start_mono_ns = 1104 * MS, .end_mono_ns = 1105 * MS, .name = ALL_REDUCE,
+		.correlation = 6, .stream = 8, .context = 1, .blocks = 24, .threads_per_block = 512);
+	ADD(tape, COPY, copy, .start_mono_ns = 1106 * MS, .end_mono_ns = 1107 * MS, .bytes = 1 << 20,
+		.stream = 7, .context = 1, .correlation = 8, .copy_kind = KWHY_COPY_H2D,
+		.src_memory = KWHY_MEMORY_PINNED, .dst_memory = KWHY_MEMORY_DEVICE,
+		.src_device = KWHY_WIRE_UNKNOWN_U16, .dst_device = KWHY_WIRE_UNKNOWN_U16);
+	ADD(tape, MEMSET, memset, .start_mono_ns = 1108 * MS, .end_mono_ns = 1109 * MS, .bytes = 64,
+		.stream = 7, .context = 1, .memory = KWHY_MEMORY_DEVICE);
+	ADD(tape, RANGE, range, .start_mono_ns = 1080 * MS, .end_mono_ns = 1120 * MS, .name = STEP,
+		.thread = 43, .kind = KWHY_RANGE_USER);
+	ADD(tape, COVERAGE, coverage, .start_mono_ns = 1050 * MS, .end_mono_ns = 1200 * MS, .device = -1);
+	ADD(tape, WORK, work, .time_mono_ns = 1120 * MS, .count = 64, .unit = TOKENS);
+}
+
+static void record_meters(struct tape *tape)
+{
+	ADD(tape, PROCESS, process, .pid = 41, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
+		.world_size = KWHY_WIRE_UNKNOWN_U32);
+	ADD(tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(tape, SOURCE, source, .id = 1, .meter = ENERGY, .uuid = UUID, .device = 0);
+	ADD(tape, SOURCE, source, .id = 2, .meter = SAMPLE, .uuid = UUID, .device = 0);
+	ADD(tape, SOURCE, source, .id = 3, .gauge = CLOCKS, .uuid = UUID, .device = 0);
+	for (int64_t i = 0; i < 10; i++) {
+		ADD(tape, READING, reading, .time_mono_ns = (1000 + 100 * i) * MS,
+			.value = 8000000 + 12000 * i, .source = 1);
+		ADD(tape, READING, reading, .time_mono_ns = (1000 + 20 * i) * MS, .value = 120000,
+			.source = 2);
+		ADD(tape, READING, reading, .time_mono_ns = (1000 + 100 * i) * MS, .value = 1980000000,
+			.source = 3);
+	}
+}
+
+/* One file that holds the program's blocks and those of the meters. */
+static int record_both(char path[64])
+{
+	int fd = memfd_create("recording", 0);
+	struct tape tape;
+
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	tape_init(&tape, fd, 100);
+	record_program(&tape);
+	kwhy_block_writer_flush(&tape.writer);
+	say_names(&tape); /* behind their use: a writer may do that */
+	tape_done(&tape);
+	tape_init(&tape, fd, 200);
+	say_names(&tape);
+	record_meters(&tape);
+	tape_done(&tape);
+	return fd;
+}
+
+static struct kwhy_recording *import(const char *path)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	if (kwhy_import_trace(recording, path, &options, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(kwhy_recording_finish(recording, &error), KWHY_OK);
+	return recording;
+}
+
+static const char *name_of(const struct kwhy_recording *recording, size_t row)
+{
+	return kwhy_names_get(&recording->names, recording->activities.name[row]);
+}
+
+static void activities_come_with_all_that_was_recorded(void **state)
+{
+	char path[64];
+	int fd = record_both(path);
+	struct kwhy_recording *recording = import(path);
+	const struct kwhy_activities *rows = &recording->activities;
+
+	(void)state;
+	assert_int_equal(rows->count, 4);
+	assert_string_equal(name_of(recording, 0), "gemm");
+	assert_int_equal(rows->kind[0], KWHY_ACTIVITY_KERNEL);
+	assert_int_equal(rows->kind[1], KWHY_ACTIVITY_COLLECTIVE);
+	assert_int_equal(rows->kind[2], KWHY_ACTIVITY_COPY);
+	assert_int_equal(rows->kind[3], KWHY_ACTIVITY_MEMSET);
+	assert_int_equal(rows->blocks[0], 1056);
+	assert_int_equal(rows->registers[0], 96);
+	assert_int_equal(rows->bytes[2], 1 << 20);
+	assert_int_equal(rows->src_memory[2], KWHY_MEMORY_PINNED);
+	assert_int_equal(recording->calls.count, 1);
+	assert_int_equal(rows->call[0], 0);
+	assert_int_equal(rows->end_ns[0] - rows->start_ns[0], 3 * MS);
+	assert_int_equal(recording->device_count, 1);
+	assert_string_equal(recording->devices[0].name, "NVIDIA H200");
+	assert_int_equal(recording->range_count, 1);
+	assert_int_equal(recording->ranges[0].kind, KWHY_RANGE_STEP);
+	assert_int_equal(recording->coverage_count, 1);
+	assert_true(recording->work[0].count == 64);
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+/* The two writers know the Unix clock to 900 and 100 ns: the better one serves both, or they would disagree
+ * by 77. */
+static void meters_and_activities_share_the_best_known_clock(void **state)
+{
+	char path[64];
+	int fd = record_both(path);
+	struct kwhy_recording *recording = import(path);
+
+	(void)state;
+	assert_true(recording->unix_clock);
+	assert_int_equal(
+		recording->origin_unix_ns + recording->activities.start_ns[0], BOOT_UNIX_NS + 1100 * MS);
+	assert_int_equal(recording->power_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+
+		assert_int_equal(series->count, 10);
+		assert_int_equal(series->device, 0);
+		assert_int_equal(recording->origin_unix_ns + series->time_ns[0], BOOT_UNIX_NS + 1000 * MS);
+	}
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+static bool has_note(const struct kwhy_recording *recording, const char *id)
+{
+	for (size_t i = 0; i < recording->note_count; i++)
+		if (!strcmp(recording->notes[i].id, id))
+			return true;
+	return false;
+}
+
+static void a_recording_that_ended_in_order_has_no_complaints(void **state)
+{
+	char path[64];
+	int fd = record_both(path);
+	struct kwhy_recording *recording = import(path);
+
+	(void)state;
+	assert_int_equal(recording->note_count, 0);
+	assert_false(recording->lost.truncated);
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+static void a_cut_recording_is_read_and_says_so(void **state)
+{
+	char path[64];
+	int fd = record_both(path);
+	off_t length = lseek(fd, 0, SEEK_END);
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, length - 10), 0);
+	recording = import(path);
+	assert_int_equal(recording->activities.count, 4);
+	assert_true(recording->lost.truncated);
+	assert_true(has_note(recording, "recording-cut"));
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+static void damage_inside_is_said_and_costs_its_block(void **state)
+{
+	char path[64];
+	int fd = record_both(path);
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_int_equal(pwrite(fd, "\xff\xff", 2, 64 + 10), 2); /* in the first block: its kernels */
+	recording = import(path);
+	assert_int_equal(recording->activities.count, 2);
+	assert_true(has_note(recording, "recording-damaged"));
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+static void a_folder_of_blocks_is_the_same_recording(void **state)
+{
+	char folder[] = "/tmp/kwhy-recorded-XXXXXX", path[128];
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%d.blocks", folder, i);
+		tape_init(&tape, open(path, O_CREAT | O_WRONLY | O_APPEND, 0600), 100 + (uint64_t)i);
+		say_names(&tape);
+		if (i)
+			record_meters(&tape);
+		else
+			record_program(&tape);
+		tape_done(&tape);
+		close(tape.fd);
+	}
+	recording = import(folder);
+	assert_int_equal(recording->activities.count, 4);
+	assert_int_equal(recording->power_count, 2);
+	assert_int_equal(recording->note_count, 0);
+	kwhy_recording_free(recording);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%d.blocks", folder, i);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+static void rows_with_impossible_times_are_refused(void **state)
+{
+	const struct kwhy_import_options strict = {0}, partial = {.partial = true};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+	struct tape tape;
+	char path[64];
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 5, .end_mono_ns = 4, .correlation = 9);
+	tape_done(&tape);
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	assert_int_equal(kwhy_import_trace(recording, path, &strict, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "a kernel with correlation 9 ends before it starts"));
+	kwhy_recording_free(recording);
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	assert_int_equal(kwhy_import_trace(recording, path, &partial, &error), KWHY_OK);
+	assert_int_equal(recording->lost.skipped_events, 1);
+	kwhy_recording_free(recording);
+	close(tape.fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(activities_come_with_all_that_was_recorded),
+		cmocka_unit_test(meters_and_activities_share_the_best_known_clock),
+		cmocka_unit_test(a_recording_that_ended_in_order_has_no_complaints),
+		cmocka_unit_test(a_cut_recording_is_read_and_says_so),
+		cmocka_unit_test(damage_inside_is_said_and_costs_its_block),
+		cmocka_unit_test(a_folder_of_blocks_is_the_same_recording),
+		cmocka_unit_test(rows_with_impossible_times_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
