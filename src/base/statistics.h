@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_STATISTICS_H
+#define KWHY_BASE_STATISTICS_H
+
+#include <stddef.h>
+
+/*
+ * Of few repeated measurements, normally distributed. Intervals are 95 %, by Student's t: their true spread
+ * is not known. NAN is what was not measured; it takes no part.
+ */
+
+/*
+ * The t below which a share of Student's distribution lies; share in (0, 1), freedom above 0 and need not
+ * be whole. Within 1e-9, by bisection of the incomplete beta function's continued fraction.
+ */
+double kwhy_student_quantile(double share, double freedom);
+
+struct kwhy_estimate {
+	size_t count; /* values that were measured */
+	double mean, low, high;
+	double deviation; /* of single values: sample standard deviation */
+	double least, most;
+};
+
+/* NAN: mean, least and most of no values; deviation, low and high of fewer than two. */
+void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
+
+/*
+ * How much mean `b` lies above mean `a`, without assuming that both scatter alike (Welch). Low and high are
+ * NAN when either has fewer than two values.
+ */
+struct kwhy_difference {
+	double change, low, high;
+};
+void kwhy_difference_of(
+	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out);
+
+#endif

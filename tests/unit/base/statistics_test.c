@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/statistics.h"
+#include "cmocka_all.h"
+
+#include <math.h>
+
+static void assert_close(double value, double expected, double within)
+{
+	if (!(fabs(value - expected) <= within))
+		fail_msg("%.12g is not within %g of %.12g", value, within, expected);
+}
+
+/* From the table of the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2. */
+static void quantiles_of_student_are_those_of_the_tables(void **state)
+{
+	(void)state;
+	assert_close(kwhy_student_quantile(0.975, 1), 12.706, 5e-4);
+	assert_close(kwhy_student_quantile(0.975, 2), 4.303, 5e-4);
+	assert_close(kwhy_student_quantile(0.975, 19), 2.093, 5e-4);
+	assert_close(kwhy_student_quantile(0.975, 100), 1.984, 5e-4);
+	assert_close(kwhy_student_quantile(0.975, 1e6), 1.95997, 1e-4);
+	assert_close(kwhy_student_quantile(0.95, 10), 1.812, 5e-4);
+	assert_close(kwhy_student_quantile(0.999, 1), 318.309, 5e-3);
+}
+
+/* Cauchy's distribution and that of two degrees have quantiles in closed form. */
+static void quantiles_agree_with_closed_forms_on_both_sides(void **state)
+{
+	(void)state;
+	for (double share = 0.01; share < 0.995; share += 0.0131) {
+		double two = (2 * share - 1) * sqrt(2 / (4 * share * (1 - share)));
+		double one = tan(M_PI * (share - 0.5));
+
+		assert_close(kwhy_student_quantile(share, 1), one, 1e-8 * (1 + fabs(one)));
+		assert_close(kwhy_student_quantile(share, 2), two, 1e-8 * (1 + fabs(two)));
+	}
+	assert_close(kwhy_student_quantile(0.5, 7), 0, 1e-9);
+}
+
+static void quantiles_of_what_is_no_distribution_are_unknown(void **state)
+{
+	(void)state;
+	assert_true(isnan(kwhy_student_quantile(0, 3)));
+	assert_true(isnan(kwhy_student_quantile(1, 3)));
+	assert_true(isnan(kwhy_student_quantile(0.9, 0)));
+	assert_true(isnan(kwhy_student_quantile(0.9, NAN)));
+}
+
+static void a_mean_has_the_interval_of_its_scatter(void **state)
+{
+	const double values[] = {10, 12, NAN, 14, 12};
+	struct kwhy_estimate estimate;
+
+	(void)state;
+	kwhy_estimate_of(values, 5, &estimate);
+	assert_int_equal(estimate.count, 4);
+	assert_close(estimate.mean, 12, 1e-12);
+	assert_close(estimate.deviation, sqrt(8.0 / 3), 1e-12);
+	assert_close(estimate.high - 12, 3.182446 * sqrt(8.0 / 3) / 2, 1e-5);
+	assert_close(estimate.low, 24 - estimate.high, 1e-9);
+	assert_close(estimate.least, 10, 0);
+	assert_close(estimate.most, 14, 0);
+}
+
+static void one_value_has_a_mean_and_no_interval_and_none_has_nothing(void **state)
+{
+	const double one = 3;
+	struct kwhy_estimate estimate;
+
+	(void)state;
+	kwhy_estimate_of(&one, 1, &estimate);
+	assert_close(estimate.mean, 3, 0);
+	assert_true(isnan(estimate.low) && isnan(estimate.high) && isnan(estimate.deviation));
+	kwhy_estimate_of(NULL, 0, &estimate);
+	assert_int_equal(estimate.count, 0);
+	assert_true(isnan(estimate.mean) && isnan(estimate.low) && isnan(estimate.least));
+}
+
+/* Welch's interval by hand: errors 1 and 4, freedom 25 / (1/3 + 16/3) = 4.4118, t = 2.6783. */
+static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **state)
+{
+	struct kwhy_estimate a = {.count = 4, .mean = 10, .deviation = 2};
+	struct kwhy_estimate b = {.count = 4, .mean = 13, .deviation = 4};
+	struct kwhy_difference difference;
+
+	(void)state;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.change, 3, 1e-12);
+	assert_close(difference.high - 3, kwhy_student_quantile(0.975, 25 / (17.0 / 3)) * sqrt(5), 1e-9);
+	b.count = 1;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.change, 3, 1e-12);
+	assert_true(isnan(difference.low));
+	a = b = (struct kwhy_estimate){.count = 3, .mean = 5};
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.high, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quantiles_of_student_are_those_of_the_tables),
+		cmocka_unit_test(quantiles_agree_with_closed_forms_on_both_sides),
+		cmocka_unit_test(quantiles_of_what_is_no_distribution_are_unknown),
+		cmocka_unit_test(a_mean_has_the_interval_of_its_scatter),
+		cmocka_unit_test(one_value_has_a_mean_and_no_interval_and_none_has_nothing),
+		cmocka_unit_test(a_difference_does_not_assume_that_both_sides_scatter_alike),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
