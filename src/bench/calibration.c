@@ -130,6 +130,8 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 	};
 	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
 
+	if (status && !session->request->device) /* nobody asked for a device that is not there */
+		return error->status = KWHY_E_UNSUPPORTED;
 	if (status)
 		return status;
 	for (size_t i = 0; i < session->sensors->device_count; i++)
