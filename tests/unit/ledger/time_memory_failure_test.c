@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/ledger/build.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void add_readings(struct kwhy_recording *recording)
 	OK(kwhy_recording_add_memory(recording, &point, &build_error));
 }
 
-/* Something of every kind that the ledger keeps books of, on two devices. */
+/* Something of every kind that the ledger keeps books of; the device with many accounts has no meter. */
 static struct kwhy_recording *build_rich(void)
 {
 	struct kwhy_recording *recording = build_one();
@@ -64,13 +65,33 @@ static struct kwhy_recording *build_rich(void)
 
 		snprintf(name, sizeof(name), "kernel %u", i);
 		build_kernel(recording, stream, at_ns, at_ns + (i % 20 ? 5 : 300), name);
-		build_h2d(recording, 0, at_ns, at_ns + 4, (uint64_t)1 << i % 40, "");
+		build_h2d(recording, stream, at_ns, at_ns + 4, (uint64_t)1 << i % 40, "");
 		build_call(recording, 0, at_ns + 5, at_ns + 6, "cudaLaunchKernel", i);
 		build_launched(recording, 0, at_ns + 7, at_ns + 9, i);
 		build_range(recording, i % 2 ? 0 : KWHY_NONE, at_ns, at_ns + 50, name,
 			i % 3 ? KWHY_RANGE_NVTX : KWHY_RANGE_STEP);
 	}
 	add_readings(recording);
+	OK(kwhy_recording_finish(recording, &build_error));
+	return recording;
+}
+
+/* A second of bursts and pauses and what a meter reads of them: powers are fitted and divided. */
+static struct kwhy_recording *build_metered(void)
+{
+	struct kwhy_recording *recording = build_one();
+	const int64_t ms_ns = 1000000;
+
+	for (int64_t i = 0; i < 12; i++) {
+		build_kernel(recording, 0, 80 * i * ms_ns, (80 * i + 50) * ms_ns, i % 2 ? "one" : "other");
+		build_h2d(recording, 0, (80 * i + 40) * ms_ns, (80 * i + 60) * ms_ns, 1000, "");
+	}
+	for (int64_t i = 0; i < 48; i++)
+		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, 20 * i * ms_ns,
+			i % 4 < 3 ? 300000 + 50000 * (i / 4 % 2) : 100000, &build_error));
+	for (int64_t i = 0; i < 9; i++)
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_ENERGY, 0, 0, 100 * i * ms_ns, 27000 * i, &build_error));
 	OK(kwhy_recording_finish(recording, &build_error));
 	return recording;
 }
@@ -86,31 +107,61 @@ static bool try_ledger(const struct kwhy_recording *recording, long failure)
 	left_until_failure = failure;
 	status = kwhy_ledger_new(recording, &options, &ledger, &build_error);
 	left_until_failure = -1;
-	if (status == KWHY_OK)
-		assert_true(ledger->range_count > 200 && ledger->step_count > 100 && ledger->host_count == 1);
-	else
-		assert_true(status == KWHY_E_MEMORY && !ledger);
+	assert_true(status == KWHY_OK ? ledger != NULL : status == KWHY_E_MEMORY && !ledger);
 	kwhy_ledger_free(ledger);
 	return status == KWHY_OK;
+}
+
+/* Fails each allocation in turn; returns how many there are. Frees the recording. */
+static long fail_each(struct kwhy_recording *recording)
+{
+	long failures = 0;
+
+	assert_true(try_ledger(recording, -1));
+	for (failed = true; failed; failures++)
+		assert_true(try_ledger(recording, failures) != failed);
+	kwhy_recording_free(recording);
+	return failures;
+}
+
+static struct kwhy_ledger *ledger_of(const struct kwhy_recording *recording)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger;
+
+	OK(kwhy_ledger_new(recording, &options, &ledger, &build_error));
+	return ledger;
 }
 
 static void whichever_allocation_fails_it_is_said_and_no_ledger_is_left(void **state)
 {
 	struct kwhy_recording *recording = build_rich();
-	long failures = 0;
+	struct kwhy_ledger *ledger = ledger_of(recording);
 
 	(void)state;
-	assert_true(try_ledger(recording, -1));
-	for (failed = true; failed; failures++)
-		assert_true(try_ledger(recording, failures) != failed);
-	assert_true(failures > 60);
-	kwhy_recording_free(recording);
+	assert_true(ledger->range_count > 200 && ledger->step_count > 100 && ledger->host_count == 1);
+	kwhy_ledger_free(ledger);
+	assert_true(fail_each(recording) > 60);
+}
+
+static void whichever_allocation_of_the_attribution_fails_it_is_said_and_no_ledger_is_left(void **state)
+{
+	struct kwhy_recording *recording = build_metered();
+	struct kwhy_ledger *ledger = ledger_of(recording);
+	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
+
+	(void)state;
+	assert_true(energy->known && energy->reading_count > 30 && !isnan(energy->counter_check_ratio));
+	kwhy_ledger_free(ledger);
+	assert_true(fail_each(recording) > 150);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whichever_allocation_fails_it_is_said_and_no_ledger_is_left),
+		cmocka_unit_test(
+			whichever_allocation_of_the_attribution_fails_it_is_said_and_no_ledger_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
