@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/child.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child {
+	const struct kwhy_child_request *request;
+	struct kwhy_signals *signals;
+	struct kwhy_tee tees[2];
+	pid_t pid;
+};
+
+static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
+{
+	const struct kwhy_child_request *request = child->request;
+	enum kwhy_status status;
+
+	if (!request->seen)
+		return KWHY_OK;
+	status = kwhy_tee_open(&child->tees[0], 1, STDOUT_FILENO, request->seen, request->context, error);
+	if (!status)
+		status = kwhy_tee_open(
+			&child->tees[1], 2, STDERR_FILENO, request->seen, request->context, error);
+	return status;
+}
+
+/* The child gets the mask from before, and pipes break for it as they would without us. */
+static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
+{
+	char *const *argv = child->request->argv;
+	sigset_t broken_pipe;
+	int failed = 0;
+
+	sigemptyset(&broken_pipe);
+	sigaddset(&broken_pipe, SIGPIPE);
+	posix_spawnattr_setsigmask(attributes, &child->signals->before);
+	posix_spawnattr_setsigdefault(attributes, &broken_pipe);
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	for (int i = 0; !failed && child->request->seen && i < 2; i++)
+		failed = posix_spawn_file_actions_adddup2(files, child->tees[i].child_end, 1 + i);
+	return failed ? failed : posix_spawnp(&child->pid, argv[0], files, attributes, argv, environ);
+}
+
+static int start(struct child *child)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	int failed = posix_spawn_file_actions_init(&files);
+
+	if (failed)
+		return failed;
+	failed = posix_spawnattr_init(&attributes);
+	if (!failed) {
+		failed = spawn(child, &files, &attributes);
+		posix_spawnattr_destroy(&attributes);
+	}
+	posix_spawn_file_actions_destroy(&files);
+	for (size_t i = 0; i < 2; i++)
+		kwhy_tee_close_child_end(&child->tees[i]);
+	return failed;
+}
+
+static enum kwhy_status fail_start(
+	const struct child *child, int failed, struct kwhy_child_end *out, struct kwhy_error *error)
+{
+	const char *name = child->request->argv[0];
+
+	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
+	if (failed == ENOENT && !strchr(name, '/'))
+		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);
+	return kwhy_fail(error, KWHY_E_INPUT, "cannot run '%.200s': %s", name, strerror(failed));
+}
+
+static int64_t ns_of(const struct timeval *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000;
+}
+
+/* True: it has ended. Other processes that became ours are reaped on the way. */
+static bool has_ended(struct child *child, struct kwhy_child_end *out)
+{
+	struct rusage used;
+	int status;
+
+	if (wait4(child->pid, &status, WNOHANG, &used) != child->pid)
+		return false;
+	out->end_mono_ns = kwhy_clock_mono_ns();
+	out->user_ns = ns_of(&used.ru_utime);
+	out->system_ns = ns_of(&used.ru_stime);
+	out->max_rss_bytes = (int64_t)used.ru_maxrss * 1024;
+	if (WIFSIGNALED(status))
+		out->signal = WTERMSIG(status);
+	out->exit = WIFSIGNALED(status) ? KWHY_EXIT_SIGNALLED + out->signal : WEXITSTATUS(status);
+	return true;
+}
+
+/* Whatever the child left to us that has ended; true: something lives on. */
+static bool reap(void)
+{
+	pid_t reaped;
+
+	do
+		reaped = waitpid(-1, NULL, WNOHANG);
+	while (reaped > 0);
+	return reaped == 0;
+}
+
+/* Until something can be done, or the time has come; NULL: however long that takes. False: it came. */
+static bool wait_on(struct child *child, const struct timespec *left)
+{
+	struct pollfd files[3] = {
+		{.fd = child->signals->file, .events = POLLIN},
+		kwhy_tee_wants(&child->tees[0]),
+		kwhy_tee_wants(&child->tees[1]),
+	};
+
+	if (ppoll(files, 3, left, NULL) <= 0)
+		return false;
+	kwhy_signals_take(child->signals, child->pid);
+	for (size_t i = 0; i < 2; i++)
+		kwhy_tee_move(&child->tees[i], files[i + 1].revents);
+	return true;
+}
+
+static void wait_until(struct child *child, int64_t mono_ns)
+{
+	int64_t left_ns = mono_ns - kwhy_clock_mono_ns();
+	struct timespec left = {0, 0};
+
+	if (left_ns > 0)
+		left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
+	wait_on(child, &left);
+}
+
+/* What the command still wrote; a reader that does not read is waited for until somebody wants an end. */
+static void drain(struct child *child)
+{
+	const struct timespec no_time = {0, 0};
+	unsigned asked = child->signals->count;
+	bool more = true;
+
+	child->pid = 0;
+	for (size_t i = 0; i < 2; i++)
+		kwhy_tee_last(&child->tees[i]);
+	while (more && child->signals->count == asked) {
+		bool holds = kwhy_tee_holds(&child->tees[0]) || kwhy_tee_holds(&child->tees[1]);
+
+		more = wait_on(child, holds ? NULL : &no_time);
+	}
+}
+
+static void attend(struct child *child, struct kwhy_child_end *out)
+{
+	const struct kwhy_child_request *request = child->request;
+	int64_t next_tick_ns = out->start_mono_ns + request->tick_ns;
+
+	while (!has_ended(child, out)) {
+		if (!request->tick_ns)
+			wait_on(child, NULL);
+		else
+			wait_until(child, next_tick_ns);
+		if (!request->tick_ns || kwhy_clock_mono_ns() < next_tick_ns)
+			continue;
+		request->tick(request->context);
+		next_tick_ns = kwhy_clock_mono_ns() + request->tick_ns;
+	}
+	drain(child);
+	out->left_behind = reap();
+}
+
+enum kwhy_status kwhy_child_run(const struct kwhy_child_request *request, struct kwhy_signals *signals,
+	struct kwhy_child_end *out, struct kwhy_error *error)
+{
+	struct child child = {.request = request, .signals = signals};
+	enum kwhy_status status = open_tees(&child, error);
+	int failed = 0;
+
+	*out = (struct kwhy_child_end){.exit = KWHY_EXIT_NOT_EXECUTABLE};
+	if (!status) {
+		struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		sigaction(SIGPIPE, &ignore, &before);
+		out->start_mono_ns = kwhy_clock_mono_ns();
+		failed = start(&child);
+		if (failed)
+			status = fail_start(&child, failed, out, error);
+		else
+			attend(&child, out);
+		sigaction(SIGPIPE, &before, NULL);
+	}
+	for (size_t i = 0; i < 2; i++)
+		kwhy_tee_close(&child.tees[i]);
+	return status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kwhy_status kwhy_lines_init(
+	struct kwhy_lines *lines, kwhy_line_seen *seen, void *context, struct kwhy_error *error)
+{
+	*lines = (struct kwhy_lines){.held = malloc(KWHY_LINE_BYTES), .seen = seen, .context = context};
+	if (!lines->held)
+		return kwhy_fail_memory(error, "the lines of the command's output");
+	return KWHY_OK;
+}
+
+void kwhy_lines_done(struct kwhy_lines *lines)
+{
+	free(lines->held);
+	*lines = (struct kwhy_lines){0};
+}
+
+void kwhy_lines_finish(struct kwhy_lines *lines)
+{
+	if (lines->length)
+		lines->seen(lines->context, lines->time_mono_ns, lines->held, lines->length);
+	lines->length = 0;
+}
+
+/* Bytes up to the next end of a line, or all. */
+static size_t up_to_end(const char *bytes, size_t length)
+{
+	const char *newline = memchr(bytes, '\n', length);
+	size_t until = newline ? (size_t)(newline - bytes) : length;
+	const char *back = memchr(bytes, '\r', until);
+
+	return back ? (size_t)(back - bytes) : until;
+}
+
+static void hold(struct kwhy_lines *lines, const char *bytes, size_t length)
+{
+	while (length) {
+		size_t room = KWHY_LINE_BYTES - lines->length, part = length < room ? length : room;
+
+		memcpy(lines->held + lines->length, bytes, part);
+		lines->length += part;
+		bytes += part;
+		length -= part;
+		if (lines->length < KWHY_LINE_BYTES || !length)
+			continue;
+		lines->cut++;
+		kwhy_lines_finish(lines);
+	}
+}
+
+void kwhy_lines_add(struct kwhy_lines *lines, int64_t time_mono_ns, const char *bytes, size_t length)
+{
+	while (length) {
+		size_t part = up_to_end(bytes, length);
+
+		lines->time_mono_ns = time_mono_ns;
+		hold(lines, bytes, part);
+		if (part == length)
+			return;
+		kwhy_lines_finish(lines);
+		bytes += part + 1;
+		length -= part + 1;
+	}
+}

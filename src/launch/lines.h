@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LAUNCH_LINES_H
+#define KWHY_LAUNCH_LINES_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Lines longer than this are taken in pieces. */
+enum { KWHY_LINE_BYTES = 65536 };
+
+/* A line without its end; any bytes, no NUL behind it. `time_mono_ns` of its last byte. */
+typedef void kwhy_line_seen(void *context, int64_t time_mono_ns, const char *line, size_t length);
+
+/* Puts lines together from chunks. A carriage return ends one too: progress bars write nothing else. */
+struct kwhy_lines {
+	char *held; /* [KWHY_LINE_BYTES] */
+	size_t length;
+	int64_t time_mono_ns;
+	uint64_t cut; /* lines that were too long */
+	kwhy_line_seen *seen;
+	void *context;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_lines_init(
+	struct kwhy_lines *lines, kwhy_line_seen *seen, void *context, struct kwhy_error *error);
+void kwhy_lines_done(struct kwhy_lines *lines);
+void kwhy_lines_add(struct kwhy_lines *lines, int64_t time_mono_ns, const char *bytes, size_t length);
+/* The last line may have no end. */
+void kwhy_lines_finish(struct kwhy_lines *lines);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+#include "cmocka_all.h"
+#include "launch/child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct kwhy_error error;
+static struct kwhy_signals signals;
+static struct kwhy_text streams[3];
+
+static int open_signals(void **state)
+{
+	(void)state;
+	return kwhy_signals_open(&signals, &error) != KWHY_OK;
+}
+
+static int close_signals(void **state)
+{
+	(void)state;
+	kwhy_signals_close(&signals);
+	for (size_t i = 0; i < 3; i++)
+		kwhy_text_done(&streams[i]);
+	return 0;
+}
+
+static void note(void *context, int stream, int64_t time_mono_ns, const char *bytes, size_t length)
+{
+	(void)context;
+	(void)time_mono_ns;
+	kwhy_text_add_bytes(&streams[stream], bytes, length);
+}
+
+static enum kwhy_status shell(const char *script, bool watched, struct kwhy_child_end *out)
+{
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	struct kwhy_child_request request = {.argv = (char *const *)argv, .seen = watched ? note : NULL};
+
+	return kwhy_child_run(&request, &signals, out, &error);
+}
+
+static void the_exit_status_is_the_commands(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("exit 0", false, &end), KWHY_OK);
+	assert_int_equal(end.exit, 0);
+	assert_int_equal(shell("exit 37", false, &end), KWHY_OK);
+	assert_int_equal(end.exit, 37);
+	assert_int_equal(end.signal, 0);
+	assert_true(end.end_mono_ns > end.start_mono_ns);
+	assert_true(end.max_rss_bytes > 0);
+}
+
+static void a_killed_command_is_128_and_its_signal(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("kill -SEGV $$", false, &end), KWHY_OK);
+	assert_int_equal(end.signal, SIGSEGV);
+	assert_int_equal(end.exit, 128 + SIGSEGV);
+}
+
+static void commands_that_cannot_start_are_127_or_126(void **state)
+{
+	char *nothing[] = {(char *)"kwhy-no-such-command", NULL}, *folder[] = {(char *)"/", NULL};
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(
+		kwhy_child_run(&(struct kwhy_child_request){.argv = nothing}, &signals, &end, &error),
+		KWHY_E_INPUT);
+	assert_int_equal(end.exit, KWHY_EXIT_NOT_FOUND);
+	assert_non_null(strstr(error.text, "kwhy-no-such-command"));
+	assert_int_equal(kwhy_child_run(&(struct kwhy_child_request){.argv = folder}, &signals, &end, &error),
+		KWHY_E_INPUT);
+	assert_int_equal(end.exit, KWHY_EXIT_NOT_EXECUTABLE);
+}
+
+static void watched_output_is_told_stream_by_stream(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("printf 'a\\000b'; printf error >&2", true, &end), KWHY_OK);
+	assert_int_equal(streams[1].length, 3);
+	assert_memory_equal(streams[1].data, "a\0b", 3);
+	assert_string_equal(streams[2].data, "error");
+}
+
+static void what_was_written_before_the_end_is_never_lost(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("dd if=/dev/zero bs=50000 count=6 2>/dev/null", true, &end), KWHY_OK);
+	assert_int_equal(streams[1].length, 300000);
+}
+
+/* The one left behind holds our pipes and writes for ever. */
+static void processes_left_behind_are_told_and_not_waited_for(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("(trap '' PIPE; exec sleep 3) & exit 5", true, &end), KWHY_OK);
+	assert_int_equal(end.exit, 5);
+	assert_true(end.left_behind);
+	assert_true(end.end_mono_ns - end.start_mono_ns < 2500000000);
+}
+
+static void a_request_to_end_reaches_the_command(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("kill -TERM $PPID; exec sleep 20", false, &end), KWHY_OK);
+	assert_int_equal(signals.asked, SIGTERM);
+	assert_int_equal(end.exit, 128 + SIGTERM);
+}
+
+static void the_second_request_kills(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(shell("trap '' INT TERM; kill -INT $PPID; sleep 0.1; kill -TERM $PPID;"
+			       "while :; do :; done",
+				 false, &end),
+		KWHY_OK);
+	assert_int_equal(signals.asked, SIGINT);
+	assert_int_equal(end.exit, 128 + SIGKILL);
+}
+
+static void tick(void *context)
+{
+	(*(unsigned *)context)++;
+}
+
+static void the_caller_gets_turns_while_the_command_runs(void **state)
+{
+	char *argv[] = {(char *)"sleep", (char *)"0.3", NULL};
+	unsigned ticks = 0;
+	struct kwhy_child_request request = {
+		.argv = argv, .tick_ns = 20000000, .tick = tick, .context = &ticks};
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(kwhy_child_run(&request, &signals, &end, &error), KWHY_OK);
+	assert_true(ticks >= 1 && ticks <= 15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_exit_status_is_the_commands, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			a_killed_command_is_128_and_its_signal, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			commands_that_cannot_start_are_127_or_126, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			watched_output_is_told_stream_by_stream, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			what_was_written_before_the_end_is_never_lost, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			processes_left_behind_are_told_and_not_waited_for, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			a_request_to_end_reaches_the_command, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(the_second_request_kills, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			the_caller_gets_turns_while_the_command_runs, open_signals, close_signals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
