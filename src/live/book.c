@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/book.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECOND_NS INT64_C(1000000000)
+/* Powers older than this say nothing of now. */
+#define STALE_NS (3 * SECOND_NS)
+
+/* Shifts the older half out when there is no more room. */
+static void push_step(struct kwhy_live_book *book, double watts)
+{
+	if (book->history_count == 2 * KWHY_LIVE_STEPS) {
+		memmove(book->history_w, book->history_w + KWHY_LIVE_STEPS,
+			KWHY_LIVE_STEPS * sizeof(*book->history_w));
+		book->history_count = KWHY_LIVE_STEPS;
+	}
+	book->history_w[book->history_count++] = (float)watts;
+}
+
+/* Ends the step under way and those that nothing was read in. */
+static void advance_step(struct kwhy_live_book *book, int64_t step)
+{
+	if (book->step == 0 || step - book->step > KWHY_LIVE_STEPS) {
+		book->history_count = 0;
+	} else {
+		push_step(book, book->step_count ? book->step_sum_w / (double)book->step_count : NAN);
+		for (int64_t empty = book->step + 1; empty < step; empty++)
+			push_step(book, NAN);
+	}
+	book->step = step;
+	book->step_sum_w = 0;
+	book->step_count = 0;
+}
+
+static void add_power(struct kwhy_live_book *book, int64_t time_ns, double watts)
+{
+	int64_t step = time_ns / KWHY_LIVE_STEP_NS;
+
+	if (time_ns <= book->seen_ns)
+		return;
+	book->seen_ns = time_ns;
+	if (step > book->step)
+		advance_step(book, step);
+	book->step_sum_w += watts;
+	book->step_count++;
+}
+
+/* Over the second up to the newest reading. */
+static void show_second(const struct kwhy_readings *powers, int64_t now_ns, struct kwhy_live_metered *out)
+{
+	int64_t newest_ns = powers->count ? powers->items[powers->count - 1].time_mono_ns : 0;
+	double sum_w = 0, count = 0;
+
+	if (!powers->count || now_ns - newest_ns > STALE_NS)
+		return;
+	for (size_t i = powers->count; i-- > 0 && powers->items[i].time_mono_ns > newest_ns - SECOND_NS;) {
+		double watts = (double)powers->items[i].value * 1e-3;
+
+		out->low_w = fmin(out->low_w, watts); /* fmin(NAN, x) is x */
+		out->high_w = fmax(out->high_w, watts);
+		sum_w += watts;
+		count++;
+	}
+	out->mean_w = sum_w / count;
+}
+
+/* A counter alone gives means over the second up to where it is known. */
+static void show_counted(
+	struct kwhy_live_book *book, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
+{
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve);
+	struct kwhy_energy energy;
+
+	if (last_ns == 0 || entry->now_ns - last_ns > STALE_NS)
+		return;
+	kwhy_window_energy(entry->curve, last_ns - SECOND_NS, last_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (energy.state == KWHY_ENERGY_FORGOTTEN)
+		kwhy_window_energy(
+			entry->curve, kwhy_curve_first_ns(entry->curve), last_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (energy.state != KWHY_ENERGY_MEASURED)
+		return;
+	out->mean_w = energy.mean_w;
+	add_power(book, last_ns, energy.mean_w);
+}
+
+/* Where counting goes on: the start, or the first reading when that came later or was forgotten. */
+static int64_t settle_from(const struct kwhy_live_book *book, const struct kwhy_live_entry *entry)
+{
+	int64_t from_ns = book->settled_ns ? book->settled_ns : entry->started_ns,
+		first_ns = kwhy_curve_first_ns(entry->curve);
+
+	return from_ns > first_ns ? from_ns : first_ns;
+}
+
+static void settle_energy(struct kwhy_live_book *book, const struct kwhy_live_entry *entry)
+{
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve), from_ns;
+	struct kwhy_energy energy;
+
+	if (last_ns == 0)
+		return;
+	from_ns = settle_from(book, entry);
+	if (last_ns <= from_ns)
+		return;
+	kwhy_window_energy(entry->curve, from_ns, last_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (energy.state != KWHY_ENERGY_MEASURED)
+		return;
+	book->settled_ns = last_ns;
+	book->energy_j += fmax(energy.joules, 0);
+	if (entry->idle_known && entry->idle)
+		book->idle_j += fmax(energy.joules, 0);
+}
+
+void kwhy_live_book_settle(
+	struct kwhy_live_book *book, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
+{
+	size_t shown;
+
+	settle_energy(book, entry);
+	out->low_w = out->mean_w = out->high_w = NAN;
+	if (entry->powers) {
+		for (size_t i = 0; i < entry->powers->count; i++)
+			add_power(book, entry->powers->items[i].time_mono_ns,
+				(double)entry->powers->items[i].value * 1e-3);
+		show_second(entry->powers, entry->now_ns, out);
+	} else {
+		show_counted(book, entry, out);
+	}
+	shown = book->history_count < KWHY_LIVE_STEPS ? book->history_count : KWHY_LIVE_STEPS;
+	out->history_w = book->history_w + book->history_count - shown;
+	out->history_count = shown;
+	out->energy_j = book->settled_ns ? book->energy_j : NAN;
+	out->idle_j = book->settled_ns && entry->idle_known ? book->idle_j : NAN;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LIVE_BOOK_H
+#define KWHY_LIVE_BOOK_H
+
+#include "live/snapshot.h"
+
+/* Energy and power of one metered thing, brought forward from tick to tick. Zero-initialise. */
+struct kwhy_live_book {
+	int64_t settled_ns; /* energy is counted up to here; 0: not begun */
+	int64_t seen_ns;    /* the newest power reading taken into the history; 0: none */
+	double energy_j, idle_j;
+	int64_t step; /* the step under way: its time divided by KWHY_LIVE_STEP_NS */
+	double step_sum_w;
+	uint64_t step_count;
+	float history_w[2 * KWHY_LIVE_STEPS]; /* the last KWHY_LIVE_STEPS of history_count are shown */
+	size_t history_count;
+};
+
+/* What a book is brought forward with. */
+struct kwhy_live_entry {
+	const struct kwhy_curve *curve;	    /* of the readings kept */
+	const struct kwhy_readings *powers; /* NULL: there is a counter alone */
+	int64_t started_ns, now_ns;
+	bool idle_known, idle; /* the driver said that nothing runs */
+};
+
+/* Adds the energy up to where the curve is known, and the powers since. Writes the figures to `out`. */
+void kwhy_live_book_settle(
+	struct kwhy_live_book *book, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out);
+
+#endif

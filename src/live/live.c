@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/live.h"
+
+#include "base/arena.h"
+#include "live/book.h"
+#include "live/process.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Readings before the settled energy that its curve is still drawn from, and the most that a meter which
+ * fell silent makes us keep. */
+#define KEEP_NS INT64_C(5000000000)
+#define KEEP_MOST_NS INT64_C(60000000000)
+/* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
+#define GAUGE_STALE_NS INT64_C(60000000000)
+
+struct kwhy_live {
+	struct kwhy_sensors *sensors;
+	struct kwhy_history *history;
+	struct kwhy_arena arena;
+	struct kwhy_live_device *devices;
+	struct kwhy_live_metered *metered;
+	struct kwhy_live_source *sources;
+	struct kwhy_live_book *books;
+	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
+	int64_t started_ns, processes_ns; /* when processes are listed next */
+	struct kwhy_live_snapshot snapshot;
+};
+
+static void name_source(struct kwhy_live_source *out, const struct kwhy_source_channel *source)
+{
+	if (source->kind == KWHY_SOURCE_METER)
+		kwhy_meter_source(out->name, source->meter, source->domain);
+	else
+		snprintf(out->name, sizeof(out->name), "%s", kwhy_gauge_name(source->gauge));
+	out->label = source->label;
+}
+
+static void describe_devices(struct kwhy_live *live)
+{
+	for (size_t d = 0; d < live->sensors->device_count; d++) {
+		const struct kwhy_sensor_device *device = &live->sensors->devices[d];
+
+		live->devices[d] = (struct kwhy_live_device){.name = device->name,
+			.uuid = device->uuid,
+			.pci_address = device->pci_address,
+			.driver = device->driver,
+			.index = device->index,
+			.mig_index = device->mig_index,
+			.memory_bytes = device->memory_bytes,
+			.processes = live->processes[d]};
+	}
+}
+
+static void describe_sources(struct kwhy_live *live)
+{
+	for (size_t s = 0; s < live->sensors->source_count; s++) {
+		const struct kwhy_source_channel *source = &live->sensors->sources[s];
+		struct kwhy_live_source *out = &live->sources[s];
+
+		name_source(out, source);
+		out->device = source->device == KWHY_SENSOR_NO_DEVICE ? NULL : &live->devices[source->device];
+		out->period_s = source->period_ns > 0 ? (double)source->period_ns * 1e-9 : NAN;
+	}
+}
+
+/* Names are keys to what reads us: the second of a name is told apart by its number. */
+static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
+{
+	size_t same = 1;
+
+	for (size_t i = 0; i < at; i++)
+		same += strcmp(metered[i].name, metered[at].name) == 0;
+	return same == 1 ? metered[at].name
+			 : kwhy_arena_printf(&live->arena, "%s (%zu)", metered[at].name, same);
+}
+
+static enum kwhy_status describe_metered(struct kwhy_live *live, struct kwhy_error *error)
+{
+	size_t count;
+	const struct kwhy_metered *metered = kwhy_history_metered(live->history, &count);
+
+	live->metered = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->metered));
+	live->books = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->books));
+	if (!live->metered || !live->books)
+		return kwhy_fail_memory(error, "the live figures");
+	for (size_t i = 0; i < count; i++) {
+		live->metered[i] = (struct kwhy_live_metered){.kind = metered[i].kind,
+			.name = unique_name(live, metered, i),
+			.energy_j = NAN,
+			.idle_j = NAN,
+			.low_w = NAN,
+			.mean_w = NAN,
+			.high_w = NAN};
+		if (!live->metered[i].name)
+			return kwhy_fail_memory(error, "the live figures");
+		if (metered[i].kind == KWHY_METERED_DEVICE)
+			live->devices[metered[i].device].metered = &live->metered[i];
+	}
+	live->snapshot.metered_count = count;
+	return KWHY_OK;
+}
+
+static enum kwhy_status describe(struct kwhy_live *live, struct kwhy_error *error)
+{
+	const struct kwhy_sensors *sensors = live->sensors;
+
+	live->devices = kwhy_arena_alloc(&live->arena, sensors->device_count + 1, sizeof(*live->devices));
+	live->processes = kwhy_arena_alloc(&live->arena, sensors->device_count + 1, sizeof(*live->processes));
+	live->sources = kwhy_arena_alloc(&live->arena, sensors->source_count + 1, sizeof(*live->sources));
+	if (!live->devices || !live->processes || !live->sources)
+		return kwhy_fail_memory(error, "the live figures");
+	describe_devices(live);
+	describe_sources(live);
+	return describe_metered(live, error);
+}
+
+enum kwhy_status kwhy_live_new(
+	struct kwhy_sensors *sensors, int64_t now_mono_ns, struct kwhy_live **out, struct kwhy_error *error)
+{
+	struct kwhy_live *live = calloc(1, sizeof(*live));
+	enum kwhy_status status;
+
+	if (!live)
+		return kwhy_fail_memory(error, "the live figures");
+	live->sensors = sensors;
+	live->started_ns = now_mono_ns;
+	status = kwhy_history_new(sensors, 0, &live->history, error);
+	if (!status)
+		status = describe(live, error);
+	if (status) {
+		kwhy_live_free(live);
+		return status;
+	}
+	live->snapshot.devices = live->devices;
+	live->snapshot.device_count = sensors->device_count;
+	live->snapshot.metered = live->metered;
+	live->snapshot.sources = live->sources;
+	live->snapshot.source_count = sensors->source_count;
+	live->snapshot.absences = sensors->absences;
+	live->snapshot.absence_count = sensors->absence_count;
+	live->snapshot.started_unix_s = (double)kwhy_clock_unix_ns() * 1e-9;
+	*out = live;
+	return KWHY_OK;
+}
+
+void kwhy_live_free(struct kwhy_live *live)
+{
+	if (!live)
+		return;
+	kwhy_history_free(live->history);
+	kwhy_arena_done(&live->arena);
+	free(live);
+}
+
+static void update_sources(struct kwhy_live *live, int64_t now_ns)
+{
+	for (size_t s = 0; s < live->sensors->source_count; s++) {
+		struct kwhy_source_channel *source = &live->sensors->sources[s];
+		struct kwhy_live_source *out = &live->sources[s];
+		struct kwhy_live_value *gauge;
+		struct kwhy_reading last;
+
+		out->failures = atomic_load_explicit(&source->failures, memory_order_relaxed);
+		out->readings = atomic_load_explicit(&source->channel.written, memory_order_acquire);
+		out->age_s = NAN;
+		if (!kwhy_channel_last(&source->channel, &last))
+			continue;
+		out->age_s = (double)(now_ns - last.time_mono_ns) * 1e-9;
+		if (source->kind != KWHY_SOURCE_GAUGE || source->device == KWHY_SENSOR_NO_DEVICE)
+			continue;
+		gauge = &live->devices[source->device].gauges[source->gauge];
+		*gauge = (struct kwhy_live_value){now_ns - last.time_mono_ns < GAUGE_STALE_NS, last.value};
+	}
+}
+
+static void update_devices(struct kwhy_live *live)
+{
+	for (size_t d = 0; d < live->sensors->device_count; d++)
+		live->devices[d].lost = atomic_load_explicit(
+			&live->sensors->devices[d].lost, memory_order_acquire);
+}
+
+static void update_processes(struct kwhy_live *live, int64_t now_ns)
+{
+	struct kwhy_sensor_process listed[KWHY_SENSOR_PROCESSES];
+
+	if (now_ns < live->processes_ns)
+		return;
+	live->processes_ns = now_ns + KWHY_LIVE_PROCESSES_NS;
+	for (size_t d = 0; d < live->sensors->device_count; d++) {
+		size_t count = kwhy_sensors_processes(live->sensors, (uint32_t)d, listed);
+
+		live->devices[d].process_count = kwhy_live_processes_make(listed, count, live->processes[d]);
+	}
+}
+
+static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns, struct kwhy_error *error)
+{
+	size_t count;
+	const struct kwhy_metered *metered = &kwhy_history_metered(live->history, &count)[i];
+	struct kwhy_live_entry entry = {.started_ns = live->started_ns, .now_ns = now_ns};
+	struct kwhy_readings powers;
+	struct kwhy_curve *curve;
+	enum kwhy_status status = kwhy_history_curve(live->history, i, NULL, &curve, error);
+
+	if (status)
+		return status;
+	entry.curve = curve;
+	if (metered->power != KWHY_HISTORY_NO_SOURCE) {
+		powers = kwhy_history_readings(live->history, metered->power);
+		entry.powers = &powers;
+	}
+	if (metered->kind == KWHY_METERED_DEVICE) {
+		const struct kwhy_live_value *busy = &live->devices[metered->device].gauges[KWHY_GAUGE_BUSY];
+
+		entry.idle_known = busy->known;
+		entry.idle = busy->value == 0;
+	}
+	kwhy_live_book_settle(&live->books[i], &entry, &live->metered[i]);
+	kwhy_curve_free(curve);
+	return KWHY_OK;
+}
+
+/* Drops what no curve needs any more. */
+static void forget(struct kwhy_live *live, int64_t now_ns)
+{
+	int64_t before_ns = now_ns;
+
+	for (size_t i = 0; i < live->snapshot.metered_count; i++)
+		if (live->books[i].settled_ns < before_ns)
+			before_ns = live->books[i].settled_ns;
+	if (before_ns < now_ns - KEEP_MOST_NS)
+		before_ns = now_ns - KEEP_MOST_NS;
+	kwhy_history_forget(live->history, before_ns - KEEP_NS);
+}
+
+static double process_cpu_s(void)
+{
+	struct timespec used = {0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
+	const struct kwhy_sampler_cost *cost, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_history_drain(live->history, error);
+
+	if (status)
+		return status;
+	update_sources(live, now_mono_ns);
+	update_devices(live);
+	update_processes(live, now_mono_ns);
+	for (size_t i = 0; !status && i < live->snapshot.metered_count; i++)
+		status = settle(live, i, now_mono_ns, error);
+	forget(live, now_mono_ns);
+	live->snapshot.since_start_s = (double)(now_mono_ns - live->started_ns) * 1e-9;
+	live->snapshot.cost = (struct kwhy_live_cost){
+		.process_cpu_s = process_cpu_s(), .losses = kwhy_history_losses(live->history)};
+	if (cost)
+		live->snapshot.cost.sampler = *cost;
+	return status;
+}
+
+const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live)
+{
+	return &live->snapshot;
+}

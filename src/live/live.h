@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LIVE_LIVE_H
+#define KWHY_LIVE_LIVE_H
+
+#include "live/snapshot.h"
+
+/*
+ * Keeps what the meters say up to date. Used by one thread, which is not the sampler's; the sensors are lent
+ * and must outlive it.
+ */
+struct kwhy_live;
+
+/* `now_mono_ns`: energy counts from here. */
+KWHY_MUST_USE enum kwhy_status kwhy_live_new(
+	struct kwhy_sensors *sensors, int64_t now_mono_ns, struct kwhy_live **out, struct kwhy_error *error);
+void kwhy_live_free(struct kwhy_live *live);
+
+/*
+ * Takes what the sampler has read since. Several times a second for a live view, and at least once in the
+ * time that the channels remember. Lists the processes of the devices every KWHY_LIVE_PROCESSES_NS, because
+ * that takes the driver's lock. `cost` may be NULL.
+ */
+#define KWHY_LIVE_PROCESSES_NS INT64_C(5000000000)
+KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
+	const struct kwhy_sampler_cost *cost, struct kwhy_error *error);
+
+/* As of the last tick; lent until the next. */
+const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { HOST_BYTES = 256, BACKLOG = 64, PORT_MOST = 65535 };
+
+/* The parts of HOST:PORT; brackets of an IPv6 address taken off. */
+static bool split(const char *text, char host[HOST_BYTES], uint16_t *out_port)
+{
+	const char *colon = strrchr(text, ':'), *begin = text;
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	char *end;
+	unsigned long port;
+
+	if (!colon || colon[1] < '0' || colon[1] > '9')
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	if (*end || port > PORT_MOST || length >= HOST_BYTES)
+		return false;
+	if (length >= 2 && *begin == '[' && begin[length - 1] == ']') {
+		begin++;
+		length -= 2;
+	} else if (memchr(begin, ':', length)) {
+		return false;
+	}
+	memcpy(host, begin, length);
+	host[length] = '\0';
+	*out_port = (uint16_t)port;
+	return true;
+}
+
+static void set_port(union kwhy_address *address, uint16_t port)
+{
+	if (address->any.sa_family == AF_INET6)
+		address->v6.sin6_port = htons(port);
+	else
+		address->v4.sin_port = htons(port);
+}
+
+enum kwhy_status kwhy_address_read(const char *text, union kwhy_address *out, struct kwhy_error *error)
+{
+	struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+	char host[HOST_BYTES];
+	uint16_t port;
+	int failure;
+
+	if (!split(text, host, &port))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"'%.100s' is no address to listen on; write it like 127.0.0.1:9835 or [::1]:9835",
+			text);
+	failure = getaddrinfo(*host ? host : NULL, "0", &wanted, &found);
+	if (failure || found->ai_addrlen > sizeof(*out)) {
+		if (!failure)
+			freeaddrinfo(found);
+		return kwhy_fail(error, KWHY_E_USAGE, "'%.100s' is no address of this machine%s%s", host,
+			failure ? ": " : "", failure ? gai_strerror(failure) : "");
+	}
+	memset(out, 0, sizeof(*out));
+	memcpy(out, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	set_port(out, port);
+	return KWHY_OK;
+}
+
+bool kwhy_address_is_loopback(const union kwhy_address *address)
+{
+	if (address->any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+	return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+const char *kwhy_address_write(const union kwhy_address *address, char out[KWHY_ADDRESS_BYTES])
+{
+	char host[INET6_ADDRSTRLEN] = "";
+	bool is_v6 = address->any.sa_family == AF_INET6;
+
+	if (is_v6)
+		inet_ntop(AF_INET6, &address->v6.sin6_addr, host, sizeof(host));
+	else
+		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof(host));
+	snprintf(out, KWHY_ADDRESS_BYTES, is_v6 ? "[%s]:%u" : "%s:%u", host,
+		(unsigned)ntohs(is_v6 ? address->v6.sin6_port : address->v4.sin_port));
+	return out;
+}
+
+static bool listen_on(int fd, union kwhy_address *address)
+{
+	socklen_t length = address->any.sa_family == AF_INET6 ? sizeof(address->v6) : sizeof(address->v4);
+	int on = 1;
+
+	return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+		bind(fd, &address->any, length) == 0 && listen(fd, BACKLOG) == 0 &&
+		getsockname(fd, &address->any, &length) == 0;
+}
+
+enum kwhy_status kwhy_address_listen(union kwhy_address *address, int *out_socket, struct kwhy_error *error)
+{
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char text[KWHY_ADDRESS_BYTES];
+	int reason;
+
+	if (fd >= 0 && listen_on(fd, address)) {
+		*out_socket = fd;
+		return KWHY_OK;
+	}
+	reason = errno;
+	if (fd >= 0)
+		close(fd);
+	return kwhy_fail(error, KWHY_E_IO, "cannot listen on %s: %s; choose another with --listen",
+		kwhy_address_write(address, text), strerror(reason));
+}

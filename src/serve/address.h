@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_SERVE_ADDRESS_H
+#define KWHY_SERVE_ADDRESS_H
+
+#include "base/status.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+union kwhy_address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* "127.0.0.1:9835", "localhost:9835", "[::1]:9835"; ":9835" is every address. KWHY_E_USAGE: it is none. */
+KWHY_MUST_USE enum kwhy_status kwhy_address_read(
+	const char *text, union kwhy_address *out, struct kwhy_error *error);
+
+/* Only programs of this machine reach it. */
+bool kwhy_address_is_loopback(const union kwhy_address *address);
+
+#define KWHY_ADDRESS_BYTES 64
+/* As in a URL: "127.0.0.1:9835", "[::1]:9835". Returns `out`. */
+const char *kwhy_address_write(const union kwhy_address *address, char out[KWHY_ADDRESS_BYTES]);
+
+/* A socket that listens there, not inherited by children; port 0 becomes the one that the system chose. */
+KWHY_MUST_USE enum kwhy_status kwhy_address_listen(
+	union kwhy_address *address, int *out_socket, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/exposition.h"
+
+#include <math.h>
+#include <stddef.h>
+
+const char *kwhy_exposition_content_type(enum kwhy_exposition_form form)
+{
+	return form == KWHY_EXPOSITION_OPENMETRICS
+		? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+		: "text/plain; version=0.0.4; charset=utf-8";
+}
+
+static const char *suffix_of(enum kwhy_family_kind kind)
+{
+	static const char *const suffixes[] = {
+		[KWHY_FAMILY_GAUGE] = "", [KWHY_FAMILY_COUNTER] = "_total", [KWHY_FAMILY_INFO] = "_info"};
+
+	return suffixes[kind];
+}
+
+/* Prometheus knows no info, and names a family as its samples are named. */
+static void describe(struct kwhy_exposition *exposition, const struct kwhy_family *family)
+{
+	static const char *const kinds[] = {[KWHY_FAMILY_GAUGE] = "gauge",
+		[KWHY_FAMILY_COUNTER] = "counter",
+		[KWHY_FAMILY_INFO] = "info"};
+	bool open = exposition->form == KWHY_EXPOSITION_OPENMETRICS;
+	const char *suffix = open ? "" : suffix_of(family->kind);
+	const char *kind = !open && family->kind == KWHY_FAMILY_INFO ? "gauge" : kinds[family->kind];
+
+	kwhy_text_addf(exposition->out, "# HELP %s%s %s\n", family->name, suffix, family->help);
+	kwhy_text_addf(exposition->out, "# TYPE %s%s %s\n", family->name, suffix, kind);
+	if (open && *family->unit)
+		kwhy_text_addf(exposition->out, "# UNIT %s %s\n", family->name, family->unit);
+	exposition->described = family;
+}
+
+static void add_escaped(struct kwhy_text *out, const char *value)
+{
+	for (; *value; value++)
+		switch (*value) {
+		case '\\':
+			kwhy_text_add(out, "\\\\");
+			break;
+		case '"':
+			kwhy_text_add(out, "\\\"");
+			break;
+		case '\n':
+			kwhy_text_add(out, "\\n");
+			break;
+		default:
+			kwhy_text_add_bytes(out, value, 1);
+		}
+}
+
+static void add_labels(struct kwhy_text *out, const struct kwhy_label *labels)
+{
+	const char *before = "{";
+
+	for (; labels->name; labels++) {
+		if (!labels->value)
+			continue;
+		kwhy_text_addf(out, "%s%s=\"", before, labels->name);
+		add_escaped(out, labels->value);
+		kwhy_text_add(out, "\"");
+		before = ",";
+	}
+	if (*before == ',')
+		kwhy_text_add(out, "}");
+}
+
+void kwhy_exposition_add(struct kwhy_exposition *exposition, const struct kwhy_family *family,
+	const struct kwhy_label *labels, double value)
+{
+	if (!isfinite(value))
+		return;
+	if (exposition->described != family)
+		describe(exposition, family);
+	kwhy_text_addf(exposition->out, "%s%s", family->name, suffix_of(family->kind));
+	add_labels(exposition->out, labels);
+	kwhy_text_addf(exposition->out, " %.15g\n", value);
+}
+
+void kwhy_exposition_end(struct kwhy_exposition *exposition)
+{
+	if (exposition->form == KWHY_EXPOSITION_OPENMETRICS)
+		kwhy_text_add(exposition->out, "# EOF\n");
+}

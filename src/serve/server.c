@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/server.h"
+
+#include "serve/accept.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Far more than a few scrapers need. A request longer than its memory is refused by the library (414, 431).
+ */
+enum { CONNECTIONS_MOST = 64, CONNECTIONS_OF_ONE = 32, REQUEST_BYTES_MOST = 32768, IDLE_S = 10, OPTIONS = 8 };
+
+struct kwhy_server {
+	struct MHD_Daemon *daemon;
+	struct kwhy_server_request request;
+	int fd; /* of the library's epoll set */
+};
+
+/* One answer on its way. */
+struct answer {
+	unsigned status;
+	const char *content_type;
+	struct kwhy_text body;
+	const char *header, *value; /* one more; NULL: none */
+};
+
+static void add_page(struct kwhy_text *out, const char *version)
+{
+	kwhy_text_addf(out,
+		"<!doctype html>\n<html lang=\"en\"><head><meta "
+		"charset=\"utf-8\"><title>kwhy</title></head>\n"
+		"<body><h1>kwhy %s</h1>\n<p>What the meters of this machine say: "
+		"<a href=\"/metrics\">metrics</a> for Prometheus, as text or OpenMetrics.</p>\n"
+		"</body></html>\n",
+		version);
+}
+
+static void answer_shortly(struct answer *answer, unsigned status, const char *words)
+{
+	answer->status = status;
+	answer->content_type = "text/plain; charset=utf-8";
+	kwhy_text_add(&answer->body, words);
+}
+
+static const char *header_of(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static bool is_allowed(const struct kwhy_server *server, struct MHD_Connection *connection)
+{
+	return !server->request.token ||
+		kwhy_accept_token(
+			header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION), server->request.token);
+}
+
+static void answer_metrics(
+	const struct kwhy_server *server, struct MHD_Connection *connection, struct answer *answer)
+{
+	enum kwhy_exposition_form form = kwhy_accept_form(header_of(connection, MHD_HTTP_HEADER_ACCEPT));
+
+	answer->status = MHD_HTTP_OK;
+	answer->content_type = kwhy_exposition_content_type(form);
+	server->request.write_metrics(server->request.context, form, &answer->body);
+}
+
+static void decide(const struct kwhy_server *server, struct MHD_Connection *connection, const char *url,
+	const char *method, struct answer *answer)
+{
+	if (!is_allowed(server, connection)) {
+		answer_shortly(answer, MHD_HTTP_UNAUTHORIZED, "this needs the token\n");
+		answer->header = MHD_HTTP_HEADER_WWW_AUTHENTICATE;
+		answer->value = "Bearer realm=\"kwhy\"";
+	} else if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
+		answer_shortly(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+		answer->header = MHD_HTTP_HEADER_ALLOW;
+		answer->value = "GET, HEAD";
+	} else if (strcmp(url, "/metrics") == 0) {
+		answer_metrics(server, connection, answer);
+	} else if (strcmp(url, "/") == 0) {
+		answer->status = MHD_HTTP_OK;
+		answer->content_type = "text/html; charset=utf-8";
+		add_page(&answer->body, server->request.version);
+	} else {
+		answer_shortly(answer, MHD_HTTP_NOT_FOUND, "only / and /metrics are here\n");
+	}
+	if (answer->body.failed) {
+		kwhy_text_done(&answer->body);
+		answer_shortly(answer, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+	}
+}
+
+static void add_headers(struct MHD_Response *response, const struct answer *answer)
+{
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	(void)MHD_add_response_header(
+		response, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+	if (answer->header)
+		(void)MHD_add_response_header(response, answer->header, answer->value);
+}
+
+/* Takes over the body. */
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer *answer)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		answer->body.length, answer->body.data, MHD_RESPMEM_MUST_FREE);
+	enum MHD_Result result;
+
+	if (!response) {
+		kwhy_text_done(&answer->body);
+		return MHD_NO;
+	}
+	add_headers(response, answer);
+	result = MHD_queue_response(connection, answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* Answers once the headers are there; a body, which nothing here takes, is not read. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **state)
+{
+	struct answer answer = {0};
+
+	(void)version;
+	(void)upload;
+	(void)upload_bytes;
+	(void)state;
+	decide(context, connection, url, method, &answer);
+	return send_answer(connection, &answer);
+}
+
+static enum kwhy_status start(struct kwhy_server *server, int listener, struct kwhy_error *error)
+{
+	struct MHD_OptionItem options[OPTIONS] = {
+		{MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MOST, NULL},
+		{MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_OF_ONE, NULL},
+		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES_MOST, NULL},
+		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, NULL},
+		{MHD_OPTION_LISTEN_SOCKET, listener, NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	unsigned flags = MHD_USE_EPOLL;
+
+	if (server->request.cert_pem) {
+		flags |= MHD_USE_TLS;
+		options[5] = (struct MHD_OptionItem){
+			MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->request.cert_pem};
+		options[6] = (struct MHD_OptionItem){
+			MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->request.key_pem};
+		options[7] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+	}
+	server->daemon = MHD_start_daemon(
+		flags, 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+	if (server->daemon)
+		return KWHY_OK;
+	close(listener);
+	if (flags & MHD_USE_TLS)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"TLS cannot start; are certificate and key PEM files that belong together?");
+	return kwhy_fail(
+		error, KWHY_E_IO, "the HTTP server cannot start; is the limit of open files too low?");
+}
+
+enum kwhy_status kwhy_server_open(
+	const struct kwhy_server_request *request, struct kwhy_server **out, struct kwhy_error *error)
+{
+	struct kwhy_server *server;
+	enum kwhy_status status;
+	int listener;
+
+	if (request->cert_pem && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the libmicrohttpd of this machine was built without TLS; leave --tls-cert out");
+	server = calloc(1, sizeof(*server));
+	if (!server)
+		return kwhy_fail_memory(error, "the HTTP server");
+	server->request = *request;
+	status = kwhy_address_listen(&server->request.address, &listener, error);
+	if (!status)
+		status = start(server, listener, error);
+	if (status) {
+		free(server);
+		return status;
+	}
+	server->fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	*out = server;
+	return KWHY_OK;
+}
+
+void kwhy_server_close(struct kwhy_server *server)
+{
+	if (!server)
+		return;
+	MHD_stop_daemon(server->daemon);
+	free(server);
+}
+
+union kwhy_address kwhy_server_address(const struct kwhy_server *server)
+{
+	return server->request.address;
+}
+
+int kwhy_server_fd(const struct kwhy_server *server)
+{
+	return server->fd;
+}
+
+int kwhy_server_wait_ms(const struct kwhy_server *server, int most_ms)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+
+	if (MHD_get_timeout(server->daemon, &wait_ms) != MHD_YES || wait_ms > (unsigned)most_ms)
+		return most_ms;
+	return (int)wait_ms;
+}
+
+void kwhy_server_run(struct kwhy_server *server)
+{
+	(void)MHD_run(server->daemon);
+}
