@@ -11,55 +11,13 @@
 
 enum { FILE_MAX_BYTES = 4 << 20, TEXT_MAX_BYTES = 1024, KNOWN_POWERS_MAX = 4096 };
 
-static const char schema_name[] = "kwhy.profile/1";
-
 struct reader {
 	struct kwhy_profile *profile;
 	const char *path;
 	struct kwhy_error *error;
 };
 
-/* Where a figure stands, its unit, its bounds (what no machine exceeds) and where it goes. */
-struct figure {
-	const char *part, *key, *unit;
-	double low, high;
-	size_t offset;
-	bool has_spread; /* the place is a struct kwhy_measured, not a double */
-};
-
 #define PLACE(member) offsetof(struct kwhy_profile, member)
-#define MEASURED(part, key, unit, low, high, member)            \
-	{                                                       \
-		part, key, unit, low, high, PLACE(member), true \
-	}
-#define PLAIN(part, key, unit, low, high, member)                \
-	{                                                        \
-		part, key, unit, low, high, PLACE(member), false \
-	}
-
-static const struct figure figures[] = {
-	MEASURED("sensor", "time_constant_s", "s", 0, 100, sensor.time_constant_s),
-	MEASURED("sensor", "delay_s", "s", 0, 100, sensor.delay_s),
-	MEASURED("sensor", "sample_period_s", "s", 1e-6, 1000, sensor.sample_period_s),
-	MEASURED("sensor", "counter_period_s", "s", 1e-6, 1000, sensor.counter_period_s),
-	PLAIN("sensor", "late_ratio", "1", 0, 1, sensor.late_share),
-	MEASURED("sensor", "late_s", "s", 0, 100, sensor.late_s),
-	PLAIN("sensor", "average_window_s", "s", 1e-6, 1000, sensor.average_window_s),
-	MEASURED("power", "clean_idle_w", "W", 1e-3, 1e6, clean_idle_w),
-	MEASURED("power", "context_idle_w", "W", 1e-3, 1e6, context_idle_w),
-	PLAIN("power", "limit_w", "W", 1e-3, 1e6, limit_w),
-	MEASURED("cost", "launch_s", "s", 1e-10, 100, launch_s),
-	MEASURED("cost", "synchronize_s", "s", 1e-10, 100, synchronize_s),
-	MEASURED("cost", "copy_latency_s", "s", 1e-10, 100, copy_latency_s),
-	MEASURED("cost", "graph_launch_s", "s", 1e-10, 100, graph_launch_s),
-	MEASURED("copy", "h2d_pinned_bytes_per_s", "B/s", 1, 1e18, h2d_pinned_rate_bytes_per_s),
-	MEASURED("copy", "h2d_pageable_bytes_per_s", "B/s", 1, 1e18, h2d_pageable_rate_bytes_per_s),
-	MEASURED("copy", "d2h_pinned_bytes_per_s", "B/s", 1, 1e18, d2h_pinned_rate_bytes_per_s),
-	MEASURED("copy", "d2h_pageable_bytes_per_s", "B/s", 1, 1e18, d2h_pageable_rate_bytes_per_s),
-	PLAIN("device", "memory_bytes_per_s", "B/s", 1, 1e18, memory_rate_bytes_per_s),
-};
-
-enum { FIGURE_COUNT = sizeof(figures) / sizeof(figures[0]) };
 
 static const struct {
 	const char *key;
@@ -78,6 +36,7 @@ static const struct {
 	{"device", "name", PLACE(device_name)},
 	{"conditions", "driver", PLACE(driver)},
 	{"conditions", "measured_on", PLACE(measured_on)},
+	{"conditions", "cuda", PLACE(cuda)},
 };
 
 static enum kwhy_status wrong(
@@ -112,7 +71,7 @@ static bool number_within(const json_t *value, double low, double high, double *
 }
 
 /* {"value": 0.0145, "spread": 0.0015, "unit": "s", ...}; the spread may be missing. */
-static enum kwhy_status read_measured(const struct reader *reader, const struct figure *figure,
+static enum kwhy_status read_measured(const struct reader *reader, const struct kwhy_profile_figure *figure,
 	const json_t *object, struct kwhy_measured *out)
 {
 	const json_t *unit = json_object_get(object, "unit"), *spread = json_object_get(object, "spread");
@@ -137,7 +96,7 @@ static enum kwhy_status read_measured(const struct reader *reader, const struct 
 }
 
 static enum kwhy_status read_figure(
-	const struct reader *reader, const struct figure *figure, const json_t *root)
+	const struct reader *reader, const struct kwhy_profile_figure *figure, const json_t *root)
 {
 	const json_t *object = json_object_get(json_object_get(root, figure->part), figure->key);
 	char *place = (char *)reader->profile + figure->offset;
@@ -186,7 +145,7 @@ static enum kwhy_status read_device(const struct reader *reader, const json_t *r
 static enum kwhy_status read_known_power(
 	const struct reader *reader, const json_t *item, struct kwhy_known_power *out)
 {
-	static const struct figure power = {"known_powers", "power_w", "W", 1e-3, 1e6, 0, true};
+	static const struct kwhy_profile_figure power = {"known_powers", "power_w", "W", 1e-3, 1e6, 0, true};
 	const json_t *pattern = json_object_get(item, "pattern");
 	enum kwhy_status status;
 
@@ -222,14 +181,14 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 	const json_t *schema = json_object_get(root, "schema");
 	enum kwhy_status status;
 
-	if (!json_is_string(schema) || strcmp(json_string_value(schema), schema_name) != 0)
+	if (!json_is_string(schema) || strcmp(json_string_value(schema), KWHY_PROFILE_SCHEMA) != 0)
 		return kwhy_fail(reader->error, KWHY_E_INPUT,
 			"%s is no machine profile: it does not begin with \"schema\": \"%s\"; write one as "
 			"docs/formats/profile.md says",
-			reader->path, schema_name);
+			reader->path, KWHY_PROFILE_SCHEMA);
 	status = read_device(reader, root);
-	for (size_t i = 0; !status && i < FIGURE_COUNT; i++)
-		status = read_figure(reader, &figures[i], root);
+	for (size_t i = 0; !status && i < kwhy_profile_figure_count; i++)
+		status = read_figure(reader, &kwhy_profile_figures[i], root);
 	return status ? status : read_known_powers(reader, root);
 }
 
@@ -288,7 +247,9 @@ enum kwhy_status kwhy_import_profile(const char *path, struct kwhy_profile **out
 	status = parse(path, &root, error);
 	if (status)
 		return status;
-	reader.profile = calloc(1, sizeof(*reader.profile));
+	reader.profile = malloc(sizeof(*reader.profile));
+	if (reader.profile)
+		kwhy_profile_init(reader.profile);
 	status = reader.profile ? read_root(&reader, root) : kwhy_fail_memory(error, "a machine profile");
 	json_decref(root);
 	if (!status) {
