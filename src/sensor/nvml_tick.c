@@ -8,9 +8,9 @@
 #define STILL_STEP_NS (250 * MS)
 #define AFTER_NS (1 * MS)	  /* reads come that much after the latest time of an edge */
 #define OVERDUE_NS (25 * MS)	  /* an edge that late is lost */
-#define WIDE_NS (3 * MS)	  /* an interval wider than that is halved by a read in its middle */
+#define WIDE_NS (3 * MS / 2)	  /* an interval wider than that is halved by a read in its middle */
 #define EDGE_NS (10 * MS)	  /* an edge known less well is not told */
-#define JITTER_LEAST_NS (MS / 10) /* edges of an H200 are 99.97 to 100.05 ms apart */
+#define JITTER_LEAST_NS (MS / 20) /* edges of an H200 are 99.97 to 100.05 ms apart */
 #define JITTER_MOST_NS (4 * MS)
 #define ANCHOR_TICKS 256 /* then the anchor moves, so that the period may drift */
 #define DRIFT_NS (MS / 100)
@@ -67,7 +67,7 @@ static void aim(struct kwhy_nvml_tick *tick)
 	struct interval edge = expected(tick, 1);
 	int64_t lo = most(edge.lo, tick->old_ns);
 
-	if (edge.hi - lo > most(WIDE_NS, 4 * tick->jitter_ns))
+	if (edge.hi - lo > most(most(WIDE_NS, 4 * tick->jitter_ns), 3 * tick->took_ns))
 		tick->next_ns = lo + (edge.hi - lo) / 2;
 	else
 		tick->next_ns = expected(tick, stride(tick)).hi + AFTER_NS;
@@ -219,6 +219,7 @@ static bool read_following(
 bool kwhy_nvml_tick_read(
 	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
+	tick->took_ns = end_ns - begin_ns;
 	if (!tick->has_value) {
 		tick->has_value = true;
 		search(tick, begin_ns, end_ns);

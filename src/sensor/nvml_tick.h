@@ -27,6 +27,7 @@ struct kwhy_nvml_tick {
 	enum kwhy_nvml_tick_phase phase;
 	bool has_value, has_edge, has_period;
 	int64_t jitter_ns;		    /* of single edges */
+	int64_t took_ns;		    /* the last read */
 	int64_t old_ns;			    /* begin of the last read before the next edge */
 	int64_t since_ns;		    /* begin of the search */
 	int64_t edge_lo_ns, edge_hi_ns;	    /* the last edge */
