@@ -25,6 +25,11 @@ static bool wants_nvml(const struct kwhy_sensor_request *request)
 	return !request->replay_path && !request->without_nvml;
 }
 
+static bool wants_rocm(const struct kwhy_sensor_request *request)
+{
+	return !request->replay_path && !request->without_rocm;
+}
+
 static bool wants_host(const struct kwhy_sensor_request *request)
 {
 	return !request->replay_path && !request->without_host;
@@ -41,6 +46,7 @@ static const struct row {
 } rows[] = {
 	{&kwhy_sensor_replay, wants_replay},
 	{&kwhy_sensor_nvml, wants_nvml},
+	{&kwhy_sensor_rocm, wants_rocm},
 	{&kwhy_sensor_rapl, wants_host},
 	{&kwhy_sensor_hwmon, wants_host},
 	{&kwhy_sensor_meter_file, wants_meter_files},

@@ -69,8 +69,8 @@ struct kwhy_sensor_request {
 	bool gauges, processes;	   /* read them at all */
 	bool all_meters; /* averages and instants too, where a better meter of the device replaces them */
 	bool without_nvml, without_rocm, without_host;
-	const char *powercap_root, *hwmon_root; /* NULL: of this machine's /sys */
-	const char *const *meter_files;		/* wall meters as power CSV, followed while they grow */
+	const char *powercap_root, *hwmon_root, *drm_root; /* NULL: of this machine's /sys */
+	const char *const *meter_files; /* wall meters as power CSV, followed while they grow */
 	size_t meter_file_count;
 	const char *replay_path; /* power CSV played back in real time instead of any meter; NULL: none */
 	size_t history_s;	 /* how long each channel remembers; 0: 60 s */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vendor/rocm_smi_abi.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * ROCm SMI without a card. The file that KWHY_FAKE_ROCM names is read at every call, so that a test changes
+ *it between two readings: lines of a key and its value,
+ *
+ *	devices 2
+ *	0 energy_counts 1000000
+ *	0 fails rsmi_dev_temp_metric_get 4
+ *
+ * Without a value a call answers "not supported"; `fails` gives the result of a call, `init` that of
+ *rsmi_init.
+ */
+
+#define SHOWN __attribute__((visibility("default")))
+
+enum { LINE_BYTES = 256 };
+
+/* Whether a line begins with the key, and what stands behind it. */
+static bool match(char *line, const char *key, char **out_rest)
+{
+	size_t length = strlen(key);
+
+	line[strcspn(line, "\n")] = '\0';
+	if (strncmp(line, key, length) != 0 || line[length] != ' ')
+		return false;
+	*out_rest = line + length + 1;
+	return true;
+}
+
+/* The value of a key of the scenario. */
+static bool look_up(const char *key, char out[LINE_BYTES])
+{
+	const char *path = getenv("KWHY_FAKE_ROCM");
+	FILE *file = path ? fopen(path, "r") : NULL;
+	char line[LINE_BYTES], *rest;
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		found = match(line, key, &rest);
+		if (found)
+			memmove(out, rest, strlen(rest) + 1);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static int text_of(uint32_t device, const char *call, const char *key, char out[LINE_BYTES])
+{
+	char name[LINE_BYTES];
+
+	snprintf(name, sizeof(name), "%u fails %s", device, call);
+	if (look_up(name, out))
+		return atoi(out);
+	snprintf(name, sizeof(name), "%u %s", device, key);
+	return look_up(name, out) ? KWHY_RSMI_SUCCESS : KWHY_RSMI_NOT_SUPPORTED;
+}
+
+static int number_of(uint32_t device, const char *call, const char *key, uint64_t *out)
+{
+	char text[LINE_BYTES];
+	int status = text_of(device, call, key, text);
+
+	if (status == KWHY_RSMI_SUCCESS)
+		*out = strtoull(text, NULL, 0);
+	return status;
+}
+
+static int percent_of(uint32_t device, const char *call, const char *key, uint32_t *out)
+{
+	uint64_t value = 0;
+	int status = number_of(device, call, key, &value);
+
+	if (status == KWHY_RSMI_SUCCESS)
+		*out = (uint32_t)value;
+	return status;
+}
+
+SHOWN int rsmi_init(uint64_t flags)
+{
+	char text[LINE_BYTES];
+
+	(void)flags;
+	return look_up("init", text) ? atoi(text) : KWHY_RSMI_SUCCESS;
+}
+
+SHOWN int rsmi_shut_down(void)
+{
+	return KWHY_RSMI_SUCCESS;
+}
+
+SHOWN int rsmi_status_string(int status, const char **text)
+{
+	*text = status == KWHY_RSMI_FILE_ERROR ? "a file of the driver is missing" : "failed";
+	return KWHY_RSMI_SUCCESS;
+}
+
+SHOWN int rsmi_num_monitor_devices(uint32_t *count)
+{
+	char text[LINE_BYTES];
+
+	*count = look_up("devices", text) ? (uint32_t)atoi(text) : 0;
+	return KWHY_RSMI_SUCCESS;
+}
+
+SHOWN int rsmi_version_str_get(int component, char *text, uint32_t bytes)
+{
+	(void)component;
+	snprintf(text, bytes, "6.8.5");
+	return KWHY_RSMI_SUCCESS;
+}
+
+SHOWN int rsmi_dev_name_get(uint32_t device, char *name, size_t bytes)
+{
+	char text[LINE_BYTES];
+	int status = text_of(device, __func__, "name", text);
+
+	if (status == KWHY_RSMI_SUCCESS)
+		snprintf(name, bytes, "%s", text);
+	return status;
+}
+
+SHOWN int rsmi_dev_unique_id_get(uint32_t device, uint64_t *id)
+{
+	return number_of(device, __func__, "unique_id", id);
+}
+
+SHOWN int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id)
+{
+	return number_of(device, __func__, "pci_id", id);
+}
+
+SHOWN int rsmi_dev_memory_total_get(uint32_t device, int kind, uint64_t *bytes)
+{
+	(void)kind;
+	return number_of(device, __func__, "memory_total_bytes", bytes);
+}
+
+SHOWN int rsmi_dev_memory_usage_get(uint32_t device, int kind, uint64_t *bytes)
+{
+	(void)kind;
+	return number_of(device, __func__, "memory_used_bytes", bytes);
+}
+
+SHOWN int rsmi_dev_power_cap_get(uint32_t device, uint32_t sensor, uint64_t *power_uw)
+{
+	(void)sensor;
+	return number_of(device, __func__, "cap_uw", power_uw);
+}
+
+SHOWN int rsmi_dev_power_cap_default_get(uint32_t device, uint64_t *power_uw)
+{
+	return number_of(device, __func__, "cap_default_uw", power_uw);
+}
+
+SHOWN int rsmi_dev_energy_count_get(
+	uint32_t device, uint64_t *counts, float *resolution_uj, uint64_t *time_ns)
+{
+	char text[LINE_BYTES];
+	int status = number_of(device, __func__, "energy_counts", counts);
+
+	*resolution_uj = text_of(device, "", "resolution_uj", text) == KWHY_RSMI_SUCCESS ? strtof(text, NULL)
+											 : 15.3F;
+	if (number_of(device, "", "stamp_ns", time_ns))
+		*time_ns = 0;
+	return status;
+}
+
+SHOWN int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *power_uw)
+{
+	(void)sensor;
+	return number_of(device, __func__, "average_uw", power_uw);
+}
+
+SHOWN int rsmi_dev_temp_metric_get(uint32_t device, uint32_t place, int metric, int64_t *millidegree_c)
+{
+	static const char *const keys[] = {
+		"edge_millidegree_c", "junction_millidegree_c", "memory_millidegree_c"};
+	uint64_t value = 0;
+	int status = place < 3 && metric == KWHY_RSMI_TEMPERATURE_CURRENT
+		? number_of(device, __func__, keys[place], &value)
+		: KWHY_RSMI_INVALID_ARGUMENT;
+
+	if (status == KWHY_RSMI_SUCCESS)
+		*millidegree_c = (int64_t)value;
+	return status;
+}
+
+SHOWN int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent)
+{
+	return percent_of(device, __func__, "busy_percent", percent);
+}
+
+SHOWN int rsmi_dev_memory_busy_percent_get(uint32_t device, uint32_t *percent)
+{
+	return percent_of(device, __func__, "memory_busy_percent", percent);
+}
+
+SHOWN int rsmi_dev_fan_speed_get(uint32_t device, uint32_t sensor, int64_t *speed)
+{
+	(void)sensor;
+	return number_of(device, __func__, "fan", (uint64_t *)speed);
+}
+
+SHOWN int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t *speed)
+{
+	(void)sensor;
+	return number_of(device, __func__, "fan_most", speed);
+}
+
+/* Two steps, the second of which runs at the scenario's frequency. */
+#define FILL(layout, hz)                       \
+	do {                                   \
+		(layout).count = 2;            \
+		(layout).current = 1;          \
+		(layout).frequency_hz[1] = hz; \
+	} while (0)
+
+SHOWN int rsmi_dev_gpu_clk_freq_get(uint32_t device, int clock, union kwhy_rsmi_frequencies *frequencies)
+{
+	uint64_t hz = 0;
+	int status = number_of(device, __func__,
+		clock == KWHY_RSMI_CLOCK_MEMORY ? "memory_clock_hz" : "system_clock_hz", &hz);
+
+	if (status != KWHY_RSMI_SUCCESS)
+		return status;
+#if FAKE_ROCM >= 6
+	frequencies->v6.has_deep_sleep = 1;
+	FILL(frequencies->v6, hz);
+#else
+	FILL(frequencies->v5, hz);
+#endif
+	return status;
+}
+
+#if FAKE_ROCM >= 6
+SHOWN int rsmi_dev_current_socket_power_get(uint32_t device, uint64_t *power_uw)
+{
+	return number_of(device, __func__, "current_uw", power_uw);
+}
+#endif
