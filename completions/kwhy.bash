@@ -8,9 +8,9 @@ _kwhy()
 		return
 	fi
 	case ${COMP_WORDS[1]} in
-	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	compare) options="--power-a --power-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	compare) options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	calibrate) options="--device --output -o --json --save --seconds --quick --seed --quiet -q --help -h" ;;
 	verify) options="--help -h" ;;
 	help) options="--all -a --help -h report compare export calibrate verify help version" ;;

@@ -15,7 +15,7 @@
 
 struct compare_options {
 	struct kwhy_job_options job;
-	struct kwhy_strings power_a, power_b, fail_if;
+	struct kwhy_strings power_a, power_b, trace_a, trace_b, fail_if;
 	const char *output;
 	bool json, no_color;
 };
@@ -54,31 +54,47 @@ static enum kwhy_status read_report(struct source *source, const char *path, str
 	return status;
 }
 
-/* A trace is reported first, so that both sides go through one reader. */
-static enum kwhy_status read_trace(struct source *source, char *path, const struct kwhy_job_options *options,
-	const struct kwhy_strings *power, struct kwhy_error *error)
-{
-	struct kwhy_job job;
-	enum kwhy_status status = kwhy_job_run(&job, options, &path, 1, power, error);
+/* One run as the command line names it: its trace or report, further traces, power readings. */
+struct run {
+	char *path;
+	const struct kwhy_strings *more, *power;
+};
 
+/* A trace is reported first, so that both sides go through one reader. */
+static enum kwhy_status read_traces(struct source *source, const struct run *run,
+	const struct kwhy_job_options *options, struct kwhy_error *error)
+{
+	char **paths = calloc(run->more->count + 1, sizeof(*paths));
+	struct kwhy_job job;
+	enum kwhy_status status;
+
+	if (!paths)
+		return kwhy_fail_memory(error, "the list of traces");
+	paths[0] = run->path;
+	for (size_t i = 0; i < run->more->count; i++)
+		paths[i + 1] = (char *)run->more->items[i];
+	status = kwhy_job_run(&job, options, paths, run->more->count + 1, run->power, error);
+	free(paths);
 	if (status)
 		return status;
 	status = kwhy_report_json(&job.report, &source->json, error);
 	kwhy_job_done(&job);
 	if (!status)
-		status = kwhy_side_read(&source->side, path, source->json.data, source->json.length, error);
+		status = kwhy_side_read(
+			&source->side, run->path, source->json.data, source->json.length, error);
 	return status;
 }
 
-static enum kwhy_status read_side(struct source *source, char *path, const struct kwhy_job_options *options,
-	const struct kwhy_strings *power, struct kwhy_error *error)
+static enum kwhy_status read_side(struct source *source, const struct run *run,
+	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
-	if (!is_report(path))
-		return read_trace(source, path, options, power, error);
-	if (power->count)
+	if (!is_report(run->path))
+		return read_traces(source, run, options, error);
+	if (run->power->count || run->more->count)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"'%.200s' is a report already: power readings belong to the trace", path);
-	return read_report(source, path, error);
+			"'%.200s' is a report already: further traces and power readings belong to a trace",
+			run->path);
+	return read_report(source, run->path, error);
 }
 
 /* What is made on the way from two files to a verdict. */
@@ -182,14 +198,15 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
 	const struct compare_options *options = invocation->options;
-	char *const *paths = invocation->operands.items;
+	struct run a = {invocation->operands.items[0], &options->trace_a, &options->power_a};
+	struct run b = {invocation->operands.items[1], &options->trace_b, &options->power_b};
 	enum kwhy_exit verdict = KWHY_EXIT_DONE;
 	enum kwhy_status status = parse_conditions(comparing, &options->fail_if, error);
 
 	if (!status)
-		status = read_side(&comparing->a, paths[0], &options->job, &options->power_a, error);
+		status = read_side(&comparing->a, &a, &options->job, error);
 	if (!status)
-		status = read_side(&comparing->b, paths[1], &options->job, &options->power_b, error);
+		status = read_side(&comparing->b, &b, &options->job, error);
 	if (!status)
 		status = kwhy_compare(&comparing->comparison, &comparing->a.side, &comparing->b.side, error);
 	if (!status)
@@ -220,6 +237,10 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct compare_options, power_a)},
 	{"power-b", 0, "FILE", "power readings of trace B; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, power_b)},
+	{"trace-a", 0, "FILE", "further trace (rank) of run A; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct compare_options, trace_a)},
+	{"trace-b", 0, "FILE", "further trace (rank) of run B; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct compare_options, trace_b)},
 	{"fail-if", 0, "CONDITION", "exit 3 when it holds; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, fail_if)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,

@@ -48,8 +48,23 @@ static enum kwhy_status check_options(struct work *work)
 	if (!status && options->price)
 		status = kwhy_value_price(
 			options->price, &report->price_per_kwh, work->job->currency, work->error);
+	for (size_t i = 0; !status && i < options->work.count; i++) {
+		char unit[KWHY_WORK_UNIT_BYTES];
+		double count;
+
+		status = kwhy_value_work(options->work.items[i], unit, &count, work->error);
+	}
 	report->currency = *work->job->currency ? work->job->currency : NULL;
 	return status;
+}
+
+static enum kwhy_status add_work(struct kwhy_recording *recording, const char *spec, struct kwhy_error *error)
+{
+	char unit[KWHY_WORK_UNIT_BYTES];
+	double count;
+	enum kwhy_status status = kwhy_value_work(spec, unit, &count, error);
+
+	return status ? status : kwhy_recording_add_work(recording, unit, count, error);
 }
 
 static enum kwhy_status read_files(
@@ -68,6 +83,8 @@ static enum kwhy_status read_files(
 		kwhy_progress_step(work->progress, "reading", power->items[i]);
 		status = kwhy_import_power(recording, power->items[i], &import, work->error);
 	}
+	for (size_t i = 0; !status && i < work->options->work.count; i++)
+		status = add_work(recording, work->options->work.items[i], work->error);
 	kwhy_progress_step(work->progress, "sorting and linking", NULL);
 	return status ? status : kwhy_recording_finish(recording, work->error);
 }

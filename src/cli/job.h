@@ -19,7 +19,8 @@ struct kwhy_job_options {
 	const char *price;		 /* "0.30EUR"; NULL: not given */
 	double intensity_g_per_kwh;	 /* NAN: not given */
 	struct kwhy_strings thresholds;
-	double min_gain_percent; /* NAN: the detectors' own */
+	struct kwhy_strings work; /* "tokens=4096" */
+	double min_gain_percent;  /* NAN: the detectors' own */
 	uint64_t seed;
 	bool has_partial, quiet, verbose;
 };
@@ -57,6 +58,8 @@ void kwhy_job_done(struct kwhy_job *job);
 			offsetof(type, member.collectives)},                                               \
 		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,  \
 			offsetof(type, member.steps)},                                                     \
+		{"work", 0, "UNIT=N", "work that was done, as tokens=4096 or flop=2e13; again",            \
+			KWHY_OPTION_LIST, offsetof(type, member.work)},                                    \
 		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                \
 			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                              \
 		{"min-gain", 0, "%", "leave out findings that save less (1)", KWHY_OPTION_NUMBER,          \

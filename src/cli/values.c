@@ -108,3 +108,22 @@ enum kwhy_status kwhy_value_price(
 	snprintf(out_currency, 16, "%s", end);
 	return KWHY_OK;
 }
+
+enum kwhy_status kwhy_value_work(
+	const char *spec, char out_unit[KWHY_WORK_UNIT_BYTES], double *out_count, struct kwhy_error *error)
+{
+	const char *equals = strchr(spec, '=');
+	size_t length = equals ? (size_t)(equals - spec) : 0;
+	char *end = NULL;
+	double count = equals ? strtod(equals + 1, &end) : 0;
+
+	if (!length || length >= KWHY_WORK_UNIT_BYTES || !kwhy_text_is_clean(spec, length))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--work takes a unit and a count like tokens=4096, not '%.60s'", spec);
+	if (end == equals + 1 || *end || !isfinite(count) || count <= 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--work: '%.60s' states no count above 0", spec);
+	memcpy(out_unit, spec, length);
+	out_unit[length] = '\0';
+	*out_count = count;
+	return KWHY_OK;
+}

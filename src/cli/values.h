@@ -15,4 +15,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_value_powers(
 KWHY_MUST_USE enum kwhy_status kwhy_value_price(
 	const char *spec, double *out_price_per_kwh, char out_currency[16], struct kwhy_error *error);
 
+#define KWHY_WORK_UNIT_BYTES 32
+
+/* "tokens=4096": how much work was done, more than none. */
+KWHY_MUST_USE enum kwhy_status kwhy_value_work(
+	const char *spec, char out_unit[KWHY_WORK_UNIT_BYTES], double *out_count, struct kwhy_error *error);
+
 #endif

@@ -20,6 +20,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_memory,
 	kwhy_json_hosts,
 	kwhy_json_operations,
+	kwhy_json_ladders,
 	kwhy_json_price,
 	kwhy_json_lost,
 };
@@ -29,12 +30,15 @@ enum kwhy_status kwhy_report_json(
 {
 	struct kwhy_totals totals;
 	struct kwhy_operations *operations = NULL;
+	struct kwhy_ladder *ladders = NULL;
 	enum kwhy_status status = kwhy_totals_init(&totals, report->ledger, error);
 
 	if (!status)
 		status = kwhy_operations_new(report->recording, report->ledger, &operations, error);
+	if (!status)
+		status = kwhy_ladders_new(report, &ladders, error);
 	if (!status) {
-		struct kwhy_json_report parts = {report, &totals, operations, {0}};
+		struct kwhy_json_report parts = {report, &totals, operations, ladders, {0}};
 
 		kwhy_json_init(&parts.json, out);
 		kwhy_json_object(&parts.json, NULL);
@@ -44,6 +48,7 @@ enum kwhy_status kwhy_report_json(
 		kwhy_json_object_end(&parts.json);
 		status = kwhy_text_check(out, error);
 	}
+	kwhy_ladders_free(ladders, report->ledger->device_count);
 	free(operations);
 	kwhy_totals_done(&totals);
 	return status;
@@ -51,7 +56,7 @@ enum kwhy_status kwhy_report_json(
 
 static void write_traces(struct kwhy_json *json, const struct kwhy_recording *recording)
 {
-	static const char *const formats[KWHY_FORMAT_COUNT] = {"kineto", "nsys", "csv"};
+	static const char *const formats[KWHY_FORMAT_COUNT] = {"kineto", "nsys", "csv", "kwhy"};
 
 	kwhy_json_array(json, "traces");
 	for (size_t i = 0; i < recording->source_count; i++) {

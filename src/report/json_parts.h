@@ -3,6 +3,7 @@
 #define KWHY_REPORT_JSON_PARTS_H
 
 #include "report/json_writer.h"
+#include "report/ladder.h"
 #include "report/operations.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -12,6 +13,7 @@ struct kwhy_json_report {
 	const struct kwhy_report *report;
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] */
+	const struct kwhy_ladder *ladders;	  /* [device_count] */
 	struct kwhy_json json;
 };
 
@@ -28,8 +30,9 @@ void kwhy_json_streams(struct kwhy_json_report *parts);
 void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_operations(struct kwhy_json_report *parts); /* and the split of transfers */
-void kwhy_json_price(struct kwhy_json_report *parts);	   /* cost and carbon */
-void kwhy_json_lost(struct kwhy_json_report *parts);	   /* and warnings */
+void kwhy_json_ladders(struct kwhy_json_report *parts);
+void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
+void kwhy_json_lost(struct kwhy_json_report *parts);  /* and warnings */
 
 /* The three utilisations as one row; also inside a device. */
 void kwhy_json_utilisation_row(

@@ -27,7 +27,7 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 void kwhy_json_work(struct kwhy_json_report *parts)
 {
 	const struct kwhy_recording *recording = parts->report->recording;
-	double energy_nj = parts->totals->run_nj;
+	double energy_nj = parts->totals->run_nj, seconds = parts->totals->run_s;
 	struct kwhy_json *json = &parts->json;
 
 	if (!recording->work_count) {
@@ -43,6 +43,7 @@ void kwhy_json_work(struct kwhy_json_report *parts)
 		kwhy_json_real(json, "count", recording->work[i].count);
 		kwhy_json_real(json, "energy_per_unit_nj", energy_nj / count);
 		kwhy_json_real(json, "units_per_joule", energy_nj > 0 ? count / (energy_nj * 1e-9) : NAN);
+		kwhy_json_real(json, "units_per_second", count / seconds);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

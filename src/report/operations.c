@@ -19,8 +19,7 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	kwhy_known_add(&operation->high_nj, account->high_nj);
 }
 
-/* Copy kind of each account, from the activities posted to it; unknown where they differ. */
-static void find_kinds(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
+void kwhy_operations_kinds(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
 	uint32_t device, uint8_t *kinds)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -192,7 +191,7 @@ enum kwhy_status kwhy_operations_of(const struct kwhy_recording *recording, cons
 	if (!kinds)
 		return kwhy_fail_memory(error, "the table of operations");
 	*out = (struct kwhy_operations){0};
-	find_kinds(recording, books, device, kinds);
+	kwhy_operations_kinds(recording, books, device, kinds);
 	sum_accounts(books, kinds, out);
 	free(kinds);
 	return recording->has_calls ? split(recording, ledger, device, out, error) : KWHY_OK;

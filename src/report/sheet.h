@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "report/ladder.h"
 #include "report/operations.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -14,6 +15,7 @@ struct kwhy_sheet {
 	const struct kwhy_text_style *style;
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] */
+	const struct kwhy_ladder *ladders;	  /* [device_count] */
 	struct kwhy_text *out;
 };
 
@@ -51,6 +53,8 @@ void kwhy_section_categories(const struct kwhy_sheet *sheet);
 void kwhy_section_copies(const struct kwhy_sheet *sheet);
 void kwhy_section_operations(const struct kwhy_sheet *sheet);
 void kwhy_section_split(const struct kwhy_sheet *sheet);
+void kwhy_section_ladder(const struct kwhy_sheet *sheet);
+void kwhy_section_work(const struct kwhy_sheet *sheet);
 void kwhy_section_api(const struct kwhy_sheet *sheet);
 void kwhy_section_steps(const struct kwhy_sheet *sheet);
 void kwhy_section_ranges(const struct kwhy_sheet *sheet);

@@ -17,6 +17,8 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_copies,
 	kwhy_section_operations,
 	kwhy_section_split,
+	kwhy_section_ladder,
+	kwhy_section_work,
 	kwhy_section_api,
 	kwhy_section_steps,
 	kwhy_section_ranges,
@@ -40,16 +42,20 @@ enum kwhy_status kwhy_report_text(const struct kwhy_report *report, const struct
 {
 	struct kwhy_totals totals;
 	struct kwhy_operations *operations = NULL;
+	struct kwhy_ladder *ladders = NULL;
 	enum kwhy_status status = kwhy_totals_init(&totals, report->ledger, error);
 
 	if (!status)
 		status = kwhy_operations_new(report->recording, report->ledger, &operations, error);
+	if (!status)
+		status = kwhy_ladders_new(report, &ladders, error);
 	if (!status) {
-		struct kwhy_sheet sheet = {report, style, &totals, operations, out};
+		struct kwhy_sheet sheet = {report, style, &totals, operations, ladders, out};
 
 		write_sections(&sheet);
 		status = kwhy_text_check(out, error);
 	}
+	kwhy_ladders_free(ladders, report->ledger->device_count);
 	free(operations);
 	kwhy_totals_done(&totals);
 	return status;

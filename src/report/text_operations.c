@@ -139,65 +139,87 @@ static const struct kwhy_table_column split_columns[] = {
 	{"DMA", KWHY_COLUMN_RIGHT},
 	{"wait", KWHY_COLUMN_RIGHT},
 	{"remainder", KWHY_COLUMN_RIGHT},
-	{"DMA", KWHY_COLUMN_RIGHT},
-	{"wait", KWHY_COLUMN_RIGHT},
-	{"remainder", KWHY_COLUMN_RIGHT},
+	{"sum", KWHY_COLUMN_RIGHT},
 };
 
-static void add_mean(struct kwhy_table *table, int64_t sum, uint64_t count, const char *unit)
+/* The three parts of the transfers of one kind, and their sum, a transfer. */
+static void add_parts(struct kwhy_table *table, const int64_t parts[3], uint64_t count, const char *unit)
 {
-	kwhy_table_real(table, sum == KWHY_UNKNOWN_NJ ? NAN : (double)sum * 1e-9 / (double)count, unit);
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++) {
+		double mean = parts[i] == KWHY_UNKNOWN_NJ ? NAN : (double)parts[i] * 1e-9 / (double)count;
+
+		kwhy_table_real(table, mean, unit);
+		sum += mean;
+	}
+	kwhy_table_real(table, sum, unit);
 }
 
-static bool write_splits(const struct kwhy_sheet *sheet, size_t device, struct kwhy_table *table)
+static void add_shares(struct kwhy_table *table, const int64_t parts[3])
+{
+	double sum = (double)parts[0] + (double)parts[1] + (double)parts[2];
+
+	for (int i = 0; i < 3; i++)
+		kwhy_table_percent(table, sum > 0 ? (double)parts[i] / sum : NAN);
+	kwhy_table_percent(table, sum > 0 ? 1 : NAN);
+}
+
+static bool is_split_priced(const struct kwhy_transfer_split *split)
+{
+	return split->dma_nj != KWHY_UNKNOWN_NJ && split->wait_nj != KWHY_UNKNOWN_NJ &&
+		split->rest_nj != KWHY_UNKNOWN_NJ;
+}
+
+static void add_split(struct kwhy_table *table, const char *kind, const struct kwhy_transfer_split *split)
+{
+	const int64_t times[3] = {split->dma_ns, split->wait_ns, split->rest_ns};
+	const int64_t energies[3] = {split->dma_nj, split->wait_nj, split->rest_nj};
+	bool priced = is_split_priced(split);
+
+	kwhy_table_cell(table, kind);
+	kwhy_table_count(table, split->count);
+	add_parts(table, times, split->count, "s");
+	if (priced) {
+		kwhy_table_cell(table, "  energy");
+		kwhy_table_cell(table, "");
+		add_parts(table, energies, split->count, "J");
+	}
+	kwhy_table_cell(table, "  share");
+	kwhy_table_cell(table, "");
+	add_shares(table, priced ? energies : times);
+}
+
+static void write_splits(const struct kwhy_sheet *sheet, size_t device)
 {
 	const struct kwhy_transfer_split *splits = sheet->operations[device].splits;
-	bool any = false;
+	char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 32];
+	struct kwhy_table table;
 
-	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
-		const struct kwhy_transfer_split *split = &splits[kind];
+	snprintf(title, sizeof(title), "What a transfer costs, %s",
+		kwhy_device_label(label, &sheet->report->recording->devices[device]));
+	kwhy_sheet_heading(sheet, title, "means of one");
+	kwhy_table_init(&table, split_columns, 6);
+	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		if (splits[kind].count)
+			add_split(&table, kwhy_copy_kind_name((enum kwhy_copy_kind)kind), &splits[kind]);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_paragraph(sheet, "  ",
+		"The device idles after the copy until its next activity: wait, while the thread that "
+		"issued the copy is blocked; remainder, while it works or launches.");
+}
 
-		if (!split->count)
-			continue;
-		any = true;
-		kwhy_table_cell(table, kwhy_copy_kind_name((enum kwhy_copy_kind)kind));
-		kwhy_table_count(table, split->count);
-		add_mean(table, split->dma_ns, split->count, "s");
-		add_mean(table, split->wait_ns, split->count, "s");
-		add_mean(table, split->rest_ns, split->count, "s");
-		if (table->column_count < 8)
-			continue;
-		add_mean(table, split->dma_nj, split->count, "J");
-		add_mean(table, split->wait_nj, split->count, "J");
-		add_mean(table, split->rest_nj, split->count, "J");
-	}
-	return any;
+static bool has_splits(const struct kwhy_operations *operations)
+{
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		if (operations->split_known && operations->splits[kind].count)
+			return true;
+	return false;
 }
 
 void kwhy_section_split(const struct kwhy_sheet *sheet)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-
-	for (size_t d = 0; d < ledger->device_count; d++) {
-		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 32];
-		struct kwhy_table table;
-
-		if (!sheet->operations[d].split_known)
-			continue;
-		kwhy_table_init(&table, split_columns, ledger->devices[d].energy.known ? 8 : 5);
-		if (write_splits(sheet, d, &table)) {
-			snprintf(title, sizeof(title), "What a transfer costs, %s",
-				kwhy_device_label(label, &sheet->report->recording->devices[d]));
-			kwhy_sheet_heading(sheet, title,
-				ledger->devices[d].energy.known ? "mean time, then mean energy"
-								: "mean time");
-			kwhy_table_write(&table, sheet->style, sheet->out);
-			kwhy_sheet_paragraph(sheet, "  ",
-				"The device idles after the copy until its next activity: wait, while the "
-				"thread that "
-				"issued the copy is blocked; remainder, while it works or launches.");
-		} else {
-			kwhy_table_write(&table, sheet->style, sheet->out);
-		}
-	}
+	for (size_t d = 0; d < sheet->report->ledger->device_count; d++)
+		if (has_splits(&sheet->operations[d]))
+			write_splits(sheet, d);
 }

@@ -48,6 +48,8 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	totals->active_count += is_active(books);
 	if (is_active(books))
 		totals->run_nj += run_nj(books);
+	if (books->time.span_ns > 0)
+		totals->run_s = fmax(totals->run_s, (double)books->time.span_ns * 1e-9);
 	kwhy_time_add(&totals->span_ns, books->time.span_ns);
 	kwhy_time_add(&totals->busy_ns, books->time.busy_ns);
 	if (!energy->known)
@@ -163,7 +165,7 @@ enum kwhy_status kwhy_totals_init(
 	size_t count = 0;
 
 	*totals = (struct kwhy_totals){
-		.energy_nj = KWHY_UNKNOWN_NJ, .idle_nj = KWHY_UNKNOWN_NJ, .power_w = NAN};
+		.energy_nj = KWHY_UNKNOWN_NJ, .idle_nj = KWHY_UNKNOWN_NJ, .run_s = NAN, .power_w = NAN};
 	for (size_t d = 0; d < ledger->device_count; d++)
 		count += ledger->devices[d].account_count;
 	totals->rows = calloc(count + 1, sizeof(*totals->rows));

@@ -31,7 +31,8 @@ struct kwhy_totals {
 	/* From each device's first start to its last end: metered, at its mean power where the meter's window
 	   is shorter. NAN unless known on all devices. */
 	double run_nj;
-	double power_w;		  /* sum of the devices' mean powers; NAN unknown */
+	double run_s;	/* first start to last end of the device that runs longest; NAN: none does */
+	double power_w; /* sum of the devices' mean powers; NAN unknown */
 	int64_t span_ns, busy_ns; /* sums over devices */
 	struct kwhy_total *rows;  /* by energy, else by time, descending */
 	size_t row_count;

@@ -118,6 +118,8 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--price", "EUR"), 2, "0.30EUR");
 	assert_fails(SPAWN("report", TINY, "--assume-power", "compute=hot"), 2, "states no power in watts");
 	assert_fails(SPAWN("report", TINY, "--assume-power", "warp=3"), 2, "names are compute");
+	assert_fails(SPAWN("report", TINY, "--work", "tokens"), 2, "like tokens=4096");
+	assert_fails(SPAWN("report", TINY, "--work", "tokens=0"), 2, "states no count above 0");
 	assert_fails(SPAWN("report", TINY, "--csv", "everything"), 2, "accounts or findings");
 	assert_fails(SPAWN("report", TINY, "--json", "--csv", "accounts"), 2, "exclude each other");
 	assert_fails(SPAWN("report", TINY, "--threshold", "no-such.thing=3"), 2, "no-such");
@@ -290,6 +292,9 @@ static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(
 	}
 	assert_fails(SPAWN("compare", before, TINY, "--fail-if", "energy>+3%"), 1, "cannot be decided");
 	assert_fails(SPAWN("compare", before, after, "--power-a", "p.csv"), 2, "is a report already");
+	assert_fails(SPAWN("compare", before, after, "--trace-b", TINY), 2, "is a report already");
+	assert_fails(SPAWN("compare", before, TINY, "--trace-b", "no-such-file.csv"), 1, "no-such-file.csv");
+	assert_says(SPAWN("compare", TINY, TINY, "--trace-b", TINY), "kernel");
 	assert_fails(SPAWN("compare", before, "no-such-file.json"), 1, "no-such-file.json");
 }
 

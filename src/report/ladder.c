@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ladder.h"
+
+#include "report/operations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether every copy and memset of an account says its bytes. */
+static void find_silent(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
+	uint32_t device, bool *silent)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	size_t first = rows->first[device], end = rows->first[device + 1];
+
+	memset(silent, 0, books->account_count);
+	for (size_t row = first; row < end && books->account_of; row++)
+		if (rows->bytes[row] == KWHY_UNKNOWN_BYTES &&
+			books->account_of[row - first] < books->account_count)
+			silent[books->account_of[row - first]] = true;
+}
+
+static double known_rate(double rate_bytes_per_s)
+{
+	return rate_bytes_per_s > 0 ? rate_bytes_per_s : NAN;
+}
+
+static double memory_rate(const struct kwhy_report *report, uint32_t device)
+{
+	double rate = report->recording->devices[device].memory_rate_bytes_per_s;
+
+	return known_rate(!(rate > 0) && report->profile ? report->profile->memory_rate_bytes_per_s : rate);
+}
+
+static double peak_of(
+	const struct kwhy_report *report, uint32_t device, const struct kwhy_account *account, uint8_t kind)
+{
+	const struct kwhy_profile *profile = report->profile;
+
+	if (account->category == KWHY_CATEGORY_MEMSET)
+		return memory_rate(report, device);
+	switch (kind) {
+	case KWHY_COPY_H2D:
+		return profile ? known_rate(profile->h2d_pinned_rate_bytes_per_s.value) : NAN;
+	case KWHY_COPY_D2H:
+		return profile ? known_rate(profile->d2h_pinned_rate_bytes_per_s.value) : NAN;
+	case KWHY_COPY_D2D:
+		return memory_rate(report, device) / 2;
+	default:
+		return NAN;
+	}
+}
+
+static struct kwhy_rung rung_of(const struct kwhy_account *account, double peak_bytes_per_s)
+{
+	double seconds = (double)account->time_ns * 1e-9, bytes = (double)account->bytes;
+	struct kwhy_rung rung = {.account = account,
+		.rate_bytes_per_s = seconds > 0 ? bytes / seconds : NAN,
+		.peak_bytes_per_s = peak_bytes_per_s,
+		.gross_j_per_byte = NAN,
+		.net_j_per_byte = NAN};
+
+	if (account->mean_power_mw >= 0)
+		rung.gross_j_per_byte = (double)account->mean_power_mw * 1e-3 * seconds / bytes;
+	if (account->net_nj != KWHY_UNKNOWN_NJ && account->gross_nj > 0)
+		rung.net_j_per_byte = rung.gross_j_per_byte * (double)account->net_nj /
+			(double)account->gross_nj;
+	return rung;
+}
+
+/* What a rung is ranked by: less is better. */
+static double price(const struct kwhy_rung *rung, bool energy)
+{
+	return energy ? rung->gross_j_per_byte : 1 / rung->rate_bytes_per_s;
+}
+
+static int compare_price(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return (isnan(a) != 0) - (isnan(b) != 0);
+	return (a > b) - (a < b);
+}
+
+static int cheapest_first(const void *left, const void *right)
+{
+	const struct kwhy_rung *a = left, *b = right;
+	int order = compare_price(a->gross_j_per_byte, b->gross_j_per_byte);
+
+	if (!order)
+		order = compare_price(1 / a->rate_bytes_per_s, 1 / b->rate_bytes_per_s);
+	return order ? order : strcmp(a->account->name, b->account->name);
+}
+
+static void rank(struct kwhy_ladder *ladder)
+{
+	bool energy;
+
+	if (!ladder->count)
+		return;
+	qsort(ladder->rungs, ladder->count, sizeof(*ladder->rungs), cheapest_first);
+	energy = isfinite(ladder->rungs[0].gross_j_per_byte);
+	for (size_t i = 0; i < ladder->count; i++)
+		ladder->rungs[i].ratio_to_best = price(&ladder->rungs[i], energy) /
+			price(&ladder->rungs[0], energy);
+}
+
+enum kwhy_status kwhy_ladder_init(struct kwhy_ladder *ladder, const struct kwhy_report *report,
+	uint32_t device, struct kwhy_error *error)
+{
+	const struct kwhy_device_ledger *books = &report->ledger->devices[device];
+	uint8_t *kinds = malloc(books->account_count + 1);
+	bool *silent = malloc(books->account_count + 1);
+	struct kwhy_rung *rungs = calloc(books->account_count + 1, sizeof(*rungs));
+
+	*ladder = (struct kwhy_ladder){.rungs = rungs};
+	if (!kinds || !silent || !rungs) {
+		free(kinds);
+		free(silent);
+		kwhy_ladder_done(ladder);
+		return kwhy_fail_memory(error, "the ladder of transfers");
+	}
+	kwhy_operations_kinds(report->recording, books, device, kinds);
+	find_silent(report->recording, books, device, silent);
+	for (size_t i = 0; i < books->account_count; i++) {
+		const struct kwhy_account *account = &books->accounts[i];
+
+		if ((account->category == KWHY_CATEGORY_COPY || account->category == KWHY_CATEGORY_MEMSET) &&
+			account->bytes && !silent[i])
+			rungs[ladder->count++] = rung_of(account, peak_of(report, device, account, kinds[i]));
+	}
+	free(kinds);
+	free(silent);
+	rank(ladder);
+	return KWHY_OK;
+}
+
+void kwhy_ladder_done(struct kwhy_ladder *ladder)
+{
+	free(ladder->rungs);
+	*ladder = (struct kwhy_ladder){0};
+}
+
+enum kwhy_status kwhy_ladders_new(
+	const struct kwhy_report *report, struct kwhy_ladder **out, struct kwhy_error *error)
+{
+	size_t count = report->ledger->device_count;
+	struct kwhy_ladder *ladders = calloc(count + 1, sizeof(*ladders));
+	enum kwhy_status status = KWHY_OK;
+
+	if (!ladders)
+		return kwhy_fail_memory(error, "the ladder of transfers");
+	for (uint32_t device = 0; !status && device < count; device++)
+		status = kwhy_ladder_init(&ladders[device], report, device, error);
+	if (status)
+		kwhy_ladders_free(ladders, count);
+	else
+		*out = ladders;
+	return status;
+}
+
+void kwhy_ladders_free(struct kwhy_ladder *ladders, size_t count)
+{
+	for (size_t i = 0; ladders && i < count; i++)
+		kwhy_ladder_done(&ladders[i]);
+	free(ladders);
+}
+
+static double compute_j(const struct kwhy_ledger *ledger)
+{
+	double sum_j = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (size_t i = 0; i < ledger->devices[d].account_count; i++) {
+			const struct kwhy_account *account = &ledger->devices[d].accounts[i];
+
+			if (account->category != KWHY_CATEGORY_COMPUTE)
+				continue;
+			sum_j += account->mean_power_mw < 0
+				? NAN
+				: (double)account->mean_power_mw * 1e-12 * (double)account->time_ns;
+		}
+	return sum_j;
+}
+
+double kwhy_joules_per_flop(const struct kwhy_report *report)
+{
+	const struct kwhy_recording *recording = report->recording;
+	double sum_j = compute_j(report->ledger);
+
+	for (size_t i = 0; i < recording->work_count; i++)
+		if (strcmp(recording->work[i].unit, "flop") == 0 && recording->work[i].count > 0)
+			return sum_j > 0 ? sum_j / recording->work[i].count : NAN;
+	return NAN;
+}
