@@ -2,27 +2,32 @@
 #include "fit/lag.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-enum { SIDE = 21, ROUNDS = 5, REWEIGHTS = 12, READINGS_LEAST = 12, LAGS_MOST = 50 };
+enum { SIDE = 21, ROUNDS = 8, REWEIGHTS = 12, READINGS_LEAST = 12, LAGS_MOST = 50 };
 
 #define FREEDOM 4.0	   /* of the Student-t errors */
 #define NOISE_LEAST_W 0.02 /* meters tell milliwatts */
 
-/* Off and on at one width and delay. */
+/* One stretch at one width and delay. */
 struct point {
 	double off_w, rise_w, scale_w; /* rise: on less off */
 	double off_var, on_var;
-	double log_weight; /* before tempering: the likelihood; `log_volume` is of the levels */
-	double log_volume;
+	double log_likelihood;
+	double log_volume; /* of the levels: what is gained by their being uncertain */
+};
+
+struct grid {
+	double width_low, width_high, delay_low, delay_high;
+	double log_weight[SIDE][SIDE]; /* width, delay */
 };
 
 struct work {
 	const struct kwhy_lag_data *data;
-	double *shown, *watts; /* [reading_count] */
-	double temper;
-	double width_low, width_high, delay_low, delay_high;
-	struct point points[SIDE][SIDE]; /* width, delay */
+	double *shown; /* [of the longest stretch] */
+	double temper[KWHY_LAG_STRETCHES_MAX];
+	struct grid grid;
 };
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
@@ -30,17 +35,17 @@ static double seconds_between(int64_t from_ns, int64_t to_ns)
 	return (double)(to_ns - from_ns) * 1e-9;
 }
 
-static void show_low_pass(const struct kwhy_lag_data *data, double width_s, double delay_s, double *out)
+static void show_low_pass(const struct kwhy_lag_stretch *stretch, double width_s, double delay_s, double *out)
 {
 	int64_t delay_ns = (int64_t)(delay_s * 1e9), at_ns = INT64_MIN;
 	double level = 0;
-	size_t edge = 0, edges = 2 * data->pulse_count;
+	size_t edge = 0, edges = 2 * stretch->pulse_count;
 
-	for (size_t k = 0; k < data->reading_count; k++) {
-		int64_t time_ns = data->readings[k].time_ns - delay_ns;
+	for (size_t k = 0; k < stretch->reading_count; k++) {
+		int64_t time_ns = stretch->readings[k].time_ns - delay_ns;
 
 		for (;; edge++) {
-			const struct kwhy_pulse *pulse = &data->pulses[edge / 2];
+			const struct kwhy_pulse *pulse = &stretch->pulses[edge / 2];
 			int64_t edge_ns = edge >= edges ? INT64_MAX
 				: edge % 2		? pulse->end_ns
 							: pulse->start_ns;
@@ -58,38 +63,40 @@ static void show_low_pass(const struct kwhy_lag_data *data, double width_s, doub
 }
 
 /* Seconds of pulses up to a time; `*from` and `*before_s` carry on from the call before. */
-static double on_until(const struct kwhy_lag_data *data, int64_t time_ns, size_t *from, double *before_s)
+static double on_until(
+	const struct kwhy_lag_stretch *stretch, int64_t time_ns, size_t *from, double *before_s)
 {
-	while (*from < data->pulse_count && data->pulses[*from].end_ns <= time_ns) {
-		*before_s += seconds_between(data->pulses[*from].start_ns, data->pulses[*from].end_ns);
+	while (*from < stretch->pulse_count && stretch->pulses[*from].end_ns <= time_ns) {
+		*before_s += seconds_between(stretch->pulses[*from].start_ns, stretch->pulses[*from].end_ns);
 		++*from;
 	}
-	if (*from < data->pulse_count && data->pulses[*from].start_ns < time_ns)
-		return *before_s + seconds_between(data->pulses[*from].start_ns, time_ns);
+	if (*from < stretch->pulse_count && stretch->pulses[*from].start_ns < time_ns)
+		return *before_s + seconds_between(stretch->pulses[*from].start_ns, time_ns);
 	return *before_s;
 }
 
-static void show_mean(const struct kwhy_lag_data *data, double width_s, double delay_s, double *out)
+static void show_mean(const struct kwhy_lag_stretch *stretch, double width_s, double delay_s, double *out)
 {
 	int64_t delay_ns = (int64_t)(delay_s * 1e9), width_ns = (int64_t)(width_s * 1e9);
 	double begin_s = 0, end_s = 0;
 	size_t begin = 0, end = 0;
 
-	for (size_t k = 0; k < data->reading_count; k++) {
-		int64_t time_ns = data->readings[k].time_ns - delay_ns;
+	for (size_t k = 0; k < stretch->reading_count; k++) {
+		int64_t time_ns = stretch->readings[k].time_ns - delay_ns;
 
-		out[k] = (on_until(data, time_ns, &end, &end_s) -
-				 on_until(data, time_ns - width_ns, &begin, &begin_s)) /
+		out[k] = (on_until(stretch, time_ns, &end, &end_s) -
+				 on_until(stretch, time_ns - width_ns, &begin, &begin_s)) /
 			width_s;
 	}
 }
 
-void kwhy_lag_shown(const struct kwhy_lag_data *data, double width_s, double delay_s, double *out)
+void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stretch, double width_s,
+	double delay_s, double *out)
 {
-	if (data->kind == KWHY_LAG_MEAN)
-		show_mean(data, width_s, delay_s, out);
+	if (kind == KWHY_LAG_MEAN)
+		show_mean(stretch, width_s, delay_s, out);
 	else
-		show_low_pass(data, width_s, delay_s, out);
+		show_low_pass(stretch, width_s, delay_s, out);
 }
 
 /* Weighted sums of a line through (shown, watts). */
@@ -97,14 +104,28 @@ struct sums {
 	double w, x, y, xx, xy;
 };
 
-static struct sums add_up(const struct work *work, const struct point *point)
+static double left_of(
+	const struct kwhy_lag_stretch *stretch, const double *shown, const struct point *point, size_t k)
+{
+	return stretch->readings[k].power_w - point->off_w - point->rise_w * shown[k];
+}
+
+/* Of the Student-t errors; all 1 while their scale is not known. */
+static double weight_of(double left_w, double scale_w)
+{
+	double ratio = left_w / scale_w;
+
+	return isfinite(scale_w) ? (FREEDOM + 1) / (FREEDOM + ratio * ratio) : 1;
+}
+
+static struct sums add_up(
+	const struct kwhy_lag_stretch *stretch, const double *shown, const struct point *point)
 {
 	struct sums sums = {0};
 
-	for (size_t k = 0; k < work->data->reading_count; k++) {
-		double x = work->shown[k], y = work->watts[k],
-		       left = (y - point->off_w - point->rise_w * x) / point->scale_w,
-		       weight = isfinite(point->scale_w) ? (FREEDOM + 1) / (FREEDOM + left * left) : 1;
+	for (size_t k = 0; k < stretch->reading_count; k++) {
+		double x = shown[k], y = stretch->readings[k].power_w,
+		       weight = weight_of(left_of(stretch, shown, point, k), point->scale_w);
 
 		sums.w += weight;
 		sums.x += weight * x;
@@ -115,58 +136,76 @@ static struct sums add_up(const struct work *work, const struct point *point)
 	return sums;
 }
 
-static double squares_left(const struct work *work, const struct point *point, double scale_w)
+static double scale_of(const struct kwhy_lag_stretch *stretch, const double *shown, const struct point *point)
 {
 	double sum = 0;
 
-	for (size_t k = 0; k < work->data->reading_count; k++) {
-		double left = work->watts[k] - point->off_w - point->rise_w * work->shown[k],
-		       ratio = left / scale_w;
+	for (size_t k = 0; k < stretch->reading_count; k++) {
+		double left = left_of(stretch, shown, point, k);
 
-		sum += left * left * (isfinite(scale_w) ? (FREEDOM + 1) / (FREEDOM + ratio * ratio) : 1);
+		sum += left * left * weight_of(left, point->scale_w);
 	}
-	return sum;
+	return fmax(sqrt(sum / (double)stretch->reading_count), NOISE_LEAST_W);
 }
 
-static double log_likelihood(const struct work *work, const struct point *point)
+static double log_likelihood(
+	const struct kwhy_lag_stretch *stretch, const double *shown, const struct point *point)
 {
 	double sum = 0;
 
-	for (size_t k = 0; k < work->data->reading_count; k++) {
-		double left = (work->watts[k] - point->off_w - point->rise_w * work->shown[k]) /
-			point->scale_w;
+	for (size_t k = 0; k < stretch->reading_count; k++) {
+		double left = left_of(stretch, shown, point, k) / point->scale_w;
 
 		sum -= (FREEDOM + 1) / 2 * log1p(left * left / FREEDOM) + log(point->scale_w);
 	}
 	return sum;
 }
 
-/* Off, on and scale by repeated weighting: the summit of the Student-t likelihood. */
-static void fit_point(struct work *work, double width_s, double delay_s, struct point *out)
+/* Off, on and scale by repeated weighting: the summit of the Student-t likelihood. False: nothing shows. */
+static bool fit_point(const struct kwhy_lag_stretch *stretch, const double *shown, struct point *out)
 {
 	struct point point = {.scale_w = INFINITY};
-	double count = (double)work->data->reading_count, determinant = 0, scale_w;
 	struct sums sums = {0};
+	double determinant = 0, unit;
 
-	kwhy_lag_shown(work->data, width_s, delay_s, work->shown);
 	for (int i = 0; i < REWEIGHTS; i++) {
-		sums = add_up(work, &point);
+		sums = add_up(stretch, shown, &point);
 		determinant = sums.w * sums.xx - sums.x * sums.x;
-		if (!(determinant > 1e-9 * sums.w * sums.w)) {
-			*out = (struct point){.log_weight = -INFINITY};
-			return;
-		}
+		if (!(determinant > 1e-9 * sums.w * sums.w))
+			return false;
 		point.rise_w = (sums.w * sums.xy - sums.x * sums.y) / determinant;
 		point.off_w = (sums.y - point.rise_w * sums.x) / sums.w;
-		scale_w = sqrt(squares_left(work, &point, point.scale_w) / count);
-		point.scale_w = fmax(scale_w, NOISE_LEAST_W);
+		point.scale_w = scale_of(stretch, shown, &point);
 	}
-	point.log_weight = log_likelihood(work, &point);
-	point.log_volume = log(point.scale_w) - log(determinant) / 2;
-	scale_w = point.scale_w * point.scale_w * (FREEDOM + 3) / (FREEDOM + 1) / determinant;
-	point.off_var = scale_w * sums.xx;
-	point.on_var = scale_w * (sums.xx - 2 * sums.x + sums.w);
+	unit = point.scale_w * point.scale_w * (FREEDOM + 3) / (FREEDOM + 1) / determinant;
+	point.off_var = unit * sums.xx;
+	point.on_var = unit * (sums.xx - 2 * sums.x + sums.w);
+	point.log_volume = 2 * log(point.scale_w) - log(determinant) / 2;
+	point.log_likelihood = log_likelihood(stretch, shown, &point);
 	*out = point;
+	return true;
+}
+
+static bool fit_stretch(struct work *work, size_t which, double width_s, double delay_s, struct point *out)
+{
+	const struct kwhy_lag_stretch *stretch = &work->data->stretches[which];
+
+	kwhy_lag_shown(work->data->kind, stretch, width_s, delay_s, work->shown);
+	return fit_point(stretch, work->shown, out);
+}
+
+static double log_weight_at(struct work *work, double width_s, double delay_s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < work->data->stretch_count; i++) {
+		struct point point;
+
+		if (!fit_stretch(work, i, width_s, delay_s, &point))
+			return -INFINITY;
+		sum += work->temper[i] * point.log_likelihood + point.log_volume;
+	}
+	return sum;
 }
 
 static double place(double low, double high, int step)
@@ -176,135 +215,133 @@ static double place(double low, double high, int step)
 
 static void fit_grid(struct work *work)
 {
+	struct grid *grid = &work->grid;
+
 	for (int i = 0; i < SIDE; i++)
 		for (int j = 0; j < SIDE; j++)
-			fit_point(work, place(work->width_low, work->width_high, i),
-				place(work->delay_low, work->delay_high, j), &work->points[i][j]);
+			grid->log_weight[i][j] = log_weight_at(work,
+				place(grid->width_low, grid->width_high, i),
+				place(grid->delay_low, grid->delay_high, j));
 }
 
-static const struct point *summit(const struct work *work, int *out_width, int *out_delay)
+static double highest(const struct grid *grid)
 {
-	const struct point *best = &work->points[0][0];
+	double best = -INFINITY;
 
-	*out_width = *out_delay = 0;
 	for (int i = 0; i < SIDE; i++)
 		for (int j = 0; j < SIDE; j++)
-			if (work->points[i][j].log_weight > best->log_weight) {
-				best = &work->points[i][j];
-				*out_width = i;
-				*out_delay = j;
-			}
+			best = fmax(best, grid->log_weight[i][j]);
 	return best;
 }
 
-/* Mean and variance of one quantity over the grid. */
-struct moments {
-	double sum, squares, within;
-};
-
-static void add_moment(struct moments *moments, double weight, double value, double variance)
+/* Mean and spread of one side of the grid, `by_width` or by delay. */
+static void summarise(const struct grid *grid, bool by_width, double *out_mean, double *out_spread)
 {
-	moments->sum += weight * value;
-	moments->squares += weight * value * value;
-	moments->within += weight * variance;
-}
-
-static void settle(const struct moments *moments, double total, double *out_mean, double *out_spread)
-{
-	double mean = moments->sum / total,
-	       variance = moments->squares / total - mean * mean + moments->within / total;
-
-	*out_mean = mean;
-	*out_spread = sqrt(fmax(variance, 0));
-}
-
-static void gather(const struct work *work, struct kwhy_lag *out)
-{
-	struct moments width = {0}, delay = {0}, off = {0}, on = {0}, noise = {0};
-	double total = 0, ignored;
-	int best_width, best_delay;
-	const struct point *best = summit(work, &best_width, &best_delay);
+	double best = highest(grid), total = 0, sum = 0, squares = 0;
+	double low = by_width ? grid->width_low : grid->delay_low,
+	       high = by_width ? grid->width_high : grid->delay_high;
 
 	for (int i = 0; i < SIDE; i++)
 		for (int j = 0; j < SIDE; j++) {
-			const struct point *point = &work->points[i][j];
-			double weight = exp(work->temper * (point->log_weight - best->log_weight) +
-				point->log_volume - best->log_volume);
+			double weight = exp(grid->log_weight[i][j] - best),
+			       value = place(low, high, by_width ? i : j);
 
-			if (!isfinite(point->log_weight))
-				continue;
 			total += weight;
-			add_moment(&width, weight, place(work->width_low, work->width_high, i), 0);
-			add_moment(&delay, weight, place(work->delay_low, work->delay_high, j), 0);
-			add_moment(&off, weight, point->off_w, point->off_var / work->temper);
-			add_moment(&on, weight, point->off_w + point->rise_w, point->on_var / work->temper);
-			add_moment(&noise, weight, point->scale_w, 0);
+			sum += weight * value;
+			squares += weight * value * value;
 		}
-	settle(&width, total, &out->width_s, &out->width_spread_s);
-	settle(&delay, total, &out->delay_s, &out->delay_spread_s);
-	settle(&off, total, &out->off_w, &out->off_spread_w);
-	settle(&on, total, &out->on_w, &out->on_spread_w);
-	settle(&noise, total, &out->noise_w, &ignored);
-	out->temper = work->temper;
+	*out_mean = sum / total;
+	*out_spread = sqrt(fmax(squares / total - sum * sum / total / total, 0));
 }
 
 /* Narrows a range of the grid round what was found, never beyond where the caller wants to look. */
 static void narrow(double *low, double *high, double mean, double spread, double least, double most)
 {
-	double half = fmax(4 * spread, 1.5 * (*high - *low) / (SIDE - 1));
+	double half = fmax(4 * spread, 2.5 * (*high - *low) / (SIDE - 1));
 
 	*low = fmax(mean - half, least);
 	*high = fmin(mean + half, most);
 }
 
-/* 1 / (1 + 2 sum of the autocorrelations that stand out), of the residuals at the summit. */
-static double temper_of(struct work *work)
+/* 1 / (1 + 2 sum of the autocorrelations that stand out) of the residuals. Leaves them in `shown`. */
+static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, const struct point *point)
 {
-	size_t count = work->data->reading_count;
-	int width, delay;
-	const struct point *best = summit(work, &width, &delay);
-	double squares = 0, sum = 0, threshold = 2 / sqrt((double)count);
+	size_t count = stretch->reading_count;
+	double squares = 0, sum = 0, limit = 4 * point->scale_w;
 
-	kwhy_lag_shown(work->data, place(work->width_low, work->width_high, width),
-		place(work->delay_low, work->delay_high, delay), work->shown);
 	for (size_t k = 0; k < count; k++) {
-		double left = work->watts[k] - best->off_w - best->rise_w * work->shown[k],
-		       limit = 4 * best->scale_w;
-
-		work->shown[k] = fmin(fmax(left, -limit), limit);
-		squares += work->shown[k] * work->shown[k];
+		shown[k] = fmin(fmax(left_of(stretch, shown, point, k), -limit), limit);
+		squares += shown[k] * shown[k];
 	}
 	for (size_t lag = 1; lag <= LAGS_MOST && lag < count && squares > 0; lag++) {
 		double product = 0;
 
 		for (size_t k = lag; k < count; k++)
-			product += work->shown[k] * work->shown[k - lag];
-		if (product / squares < threshold)
+			product += shown[k] * shown[k - lag];
+		if (product / squares < 2 / sqrt((double)count))
 			break;
 		sum += product / squares;
 	}
 	return 1 / (1 + 2 * sum);
 }
 
+/* Levels of every stretch and how far its residuals follow each other, at what was found so far. */
+static void settle_levels(struct work *work, struct kwhy_lag *out)
+{
+	for (size_t i = 0; i < work->data->stretch_count; i++) {
+		struct kwhy_lag_levels *levels = &out->levels[i];
+		struct point point;
+
+		if (!fit_stretch(work, i, out->width_s, out->delay_s, &point))
+			continue;
+		work->temper[i] = temper_of(&work->data->stretches[i], work->shown, &point);
+		*levels = (struct kwhy_lag_levels){
+			.off_w = point.off_w,
+			.off_spread_w = sqrt(point.off_var / work->temper[i]),
+			.on_w = point.off_w + point.rise_w,
+			.on_spread_w = sqrt(point.on_var / work->temper[i]),
+			.noise_w = point.scale_w,
+			.temper = work->temper[i],
+		};
+	}
+}
+
 static enum kwhy_status search(struct work *work, struct kwhy_lag *out, struct kwhy_error *error)
 {
 	const struct kwhy_lag_data *data = work->data;
-	int width, delay;
+	struct grid *grid = &work->grid;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		fit_grid(work);
-		if (!isfinite(summit(work, &width, &delay)->log_weight))
+		if (!isfinite(highest(grid)))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"the meter shows nothing of the load: its readings lie outside it");
-		if (round > 0)
-			work->temper = temper_of(work);
-		gather(work, out);
-		if (round == ROUNDS - 1)
-			break;
-		narrow(&work->width_low, &work->width_high, out->width_s, out->width_spread_s,
+		summarise(grid, true, &out->width_s, &out->width_spread_s);
+		summarise(grid, false, &out->delay_s, &out->delay_spread_s);
+		settle_levels(work, out);
+		narrow(&grid->width_low, &grid->width_high, out->width_s, out->width_spread_s,
 			data->width_low_s, data->width_high_s);
-		narrow(&work->delay_low, &work->delay_high, out->delay_s, out->delay_spread_s,
+		narrow(&grid->delay_low, &grid->delay_high, out->delay_s, out->delay_spread_s,
 			data->delay_low_s, data->delay_high_s);
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status check(const struct kwhy_lag_data *data, size_t *out_longest, struct kwhy_error *error)
+{
+	*out_longest = 0;
+	if (!data->stretch_count || data->stretch_count > KWHY_LAG_STRETCHES_MAX)
+		return kwhy_fail(error, KWHY_E_INPUT, "%zu loads are none, or too many, to see a lag from",
+			data->stretch_count);
+	for (size_t i = 0; i < data->stretch_count; i++) {
+		const struct kwhy_lag_stretch *stretch = &data->stretches[i];
+
+		if (stretch->reading_count < READINGS_LEAST || !stretch->pulse_count)
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%zu readings of %zu pulses are too few to see a meter's lag",
+				stretch->reading_count, stretch->pulse_count);
+		if (stretch->reading_count > *out_longest)
+			*out_longest = stretch->reading_count;
 	}
 	return KWHY_OK;
 }
@@ -312,27 +349,27 @@ static enum kwhy_status search(struct work *work, struct kwhy_lag *out, struct k
 enum kwhy_status kwhy_lag_fit(
 	const struct kwhy_lag_data *data, struct kwhy_lag *out, struct kwhy_error *error)
 {
+	struct kwhy_lag lag = {0};
 	struct work *work;
-	enum kwhy_status status;
+	size_t longest;
+	enum kwhy_status status = check(data, &longest, error);
 
-	if (data->reading_count < READINGS_LEAST || !data->pulse_count)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%zu readings and %zu pulses are too few to see a meter's lag", data->reading_count,
-			data->pulse_count);
-	work = calloc(1, sizeof(*work) + 2 * data->reading_count * sizeof(double));
+	if (status)
+		return status;
+	work = calloc(1, sizeof(*work) + longest * sizeof(double));
 	if (!work)
 		return kwhy_fail_memory(error, "the fit of a meter's lag");
 	work->data = data;
 	work->shown = (double *)(void *)(work + 1);
-	work->watts = work->shown + data->reading_count;
-	work->temper = 1;
-	work->width_low = data->width_low_s;
-	work->width_high = data->width_high_s;
-	work->delay_low = data->delay_low_s;
-	work->delay_high = data->delay_high_s;
-	for (size_t k = 0; k < data->reading_count; k++)
-		work->watts[k] = data->readings[k].power_w;
-	status = search(work, out, error);
+	work->grid = (struct grid){.width_low = data->width_low_s,
+		.width_high = data->width_high_s,
+		.delay_low = data->delay_low_s,
+		.delay_high = data->delay_high_s};
+	for (size_t i = 0; i < data->stretch_count; i++)
+		work->temper[i] = 1;
+	status = search(work, &lag, error);
 	free(work);
+	if (!status)
+		*out = lag;
 	return status;
 }

@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 /*
- * How a power meter answers known pulses of work. The power is `off_w` and, during a pulse, `on_w`; the meter
- * shows it
+ * How a power meter answers known pulses of work. In each stretch of readings the power is `off_w` and,
+ * during a pulse, `on_w`; the meter shows it
  *  - through a first-order low-pass of time constant `width_s`, or as the mean of the last `width_s`,
  *  - `delay_s` late.
- * Fitted together: off and on by least squares with Student-t errors (4 degrees, for stray readings), width
- * and delay on a grid that is refined round its summit. All four are marginalised: each figure's spread
- * contains that the others are not known either. Residuals that follow each other widen the spreads.
+ * Fitted together: width and delay on a grid that is refined round its summit; off and on of each stretch, at
+ * each place of the grid, by least squares with Student-t errors (4 degrees, for stray readings). The levels
+ * and the errors' scale are marginalised, so that the spreads of width and delay contain that they are not
+ * known either. Residuals that follow each other widen the spreads.
  */
 enum kwhy_lag_kind { KWHY_LAG_LOW_PASS, KWHY_LAG_MEAN };
 
@@ -24,27 +25,40 @@ struct kwhy_lag_reading {
 	double power_w;
 };
 
-struct kwhy_lag_data {
-	enum kwhy_lag_kind kind;
+/* Readings of one load; before the first pulse the power was off for longer than the meter remembers. */
+struct kwhy_lag_stretch {
 	const struct kwhy_pulse *pulses; /* in order, apart */
 	size_t pulse_count;
 	const struct kwhy_lag_reading *readings; /* in order */
 	size_t reading_count;
+};
+
+struct kwhy_lag_data {
+	enum kwhy_lag_kind kind;
+	const struct kwhy_lag_stretch *stretches;
+	size_t stretch_count;
 	double width_low_s, width_high_s, delay_low_s, delay_high_s; /* where to look; flat prior */
 };
 
-struct kwhy_lag {
-	double width_s, width_spread_s, delay_s, delay_spread_s;
+enum { KWHY_LAG_STRETCHES_MAX = 16 };
+
+struct kwhy_lag_levels {
 	double off_w, off_spread_w, on_w, on_spread_w;
 	double noise_w; /* scale of what the fit leaves */
 	double temper;	/* effective share of the readings: 1 when residuals are independent */
 };
 
-/* KWHY_E_INPUT where there are too few readings, or the pulses show in none of them. */
+struct kwhy_lag {
+	double width_s, width_spread_s, delay_s, delay_spread_s;
+	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* of each stretch */
+};
+
+/* KWHY_E_INPUT where a stretch has too few readings, or shows nothing of its pulses. */
 KWHY_MUST_USE enum kwhy_status kwhy_lag_fit(
 	const struct kwhy_lag_data *data, struct kwhy_lag *out, struct kwhy_error *error);
 
 /* What such a meter shows of pulses of height 1 over 0: out[reading_count]. */
-void kwhy_lag_shown(const struct kwhy_lag_data *data, double width_s, double delay_s, double *out);
+void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stretch, double width_s,
+	double delay_s, double *out);
 
 #endif
