@@ -43,15 +43,18 @@ static void search(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns
 	tick->jitter_ns = tick->jitter_ns ? least(2 * tick->jitter_ns, JITTER_MOST_NS) : JITTER_LEAST_NS;
 	tick->phase = KWHY_NVML_TICK_SEARCH;
 	tick->has_edge = tick->has_period = false;
+	tick->search_reads = tick->search_changes = 0;
 	tick->old_ns = tick->since_ns = begin_ns;
 	tick->next_ns = end_ns + SEARCH_STEP_NS;
 }
 
-/* A search that found no two edges apart. */
+/* A search that found no two edges apart: the counter moves at most reads, or it does not move. */
 static void give_up(struct kwhy_nvml_tick *tick, int64_t end_ns)
 {
-	tick->phase = tick->has_edge ? KWHY_NVML_TICK_FAST : KWHY_NVML_TICK_STILL;
-	tick->next_ns = end_ns + (tick->has_edge ? tick->wanted_ns : STILL_STEP_NS);
+	bool is_fast = 2 * tick->search_changes > tick->search_reads;
+
+	tick->phase = is_fast ? KWHY_NVML_TICK_FAST : KWHY_NVML_TICK_STILL;
+	tick->next_ns = end_ns + (is_fast ? tick->wanted_ns : STILL_STEP_NS);
 }
 
 static int64_t stride(const struct kwhy_nvml_tick *tick)
@@ -117,28 +120,38 @@ static void set_edge(struct kwhy_nvml_tick *tick, int64_t lo_ns, int64_t hi_ns, 
 	tick->old_ns = begin_ns;
 }
 
+/* An edge seen by the search; true: it gave the period. */
+static bool found(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns)
+{
+	set_edge(tick, tick->old_ns, end_ns, begin_ns);
+	tick->anchor_ticks = 1;
+	if (tick->has_edge && narrow_period(tick))
+		return true;
+	tick->has_edge = true;
+	set_anchor(tick);
+	return false;
+}
+
+/* After a read that came late nothing is known of the edges before it. */
 static bool read_searching(
 	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
+	bool late = begin_ns > tick->next_ns + EDGE_NS;
+
 	tick->next_ns = end_ns + SEARCH_STEP_NS;
-	if (!changed) {
-		tick->old_ns = begin_ns;
-		if (end_ns - tick->since_ns > SEARCH_LENGTH_NS)
-			give_up(tick, end_ns);
-		return false;
-	}
-	set_edge(tick, tick->old_ns, end_ns, begin_ns);
-	tick->anchor_ticks = 1;
-	if (tick->has_edge && narrow_period(tick)) {
+	tick->search_reads++;
+	tick->search_changes += changed && !late;
+	if (late)
+		tick->has_edge = false;
+	if (changed && !late && found(tick, begin_ns, end_ns)) {
 		tick->phase = KWHY_NVML_TICK_FOLLOW;
 		aim(tick);
 		return tell(tick, out_edge_ns);
 	}
-	tick->has_edge = true;
-	set_anchor(tick);
+	tick->old_ns = begin_ns;
 	if (end_ns - tick->since_ns > SEARCH_LENGTH_NS)
 		give_up(tick, end_ns);
-	return tell(tick, out_edge_ns);
+	return changed && !late && tell(tick, out_edge_ns);
 }
 
 /* An edge later than expected, between two reads close together: a new anchor, and a period less sure. */
@@ -158,9 +171,9 @@ static bool read_edge(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end
 	struct interval edge = expected(tick, 1);
 	int64_t lo = most(edge.lo, tick->old_ns), hi = least(edge.hi, end_ns);
 
-	if (tick->old_ns > edge.hi)
+	if (tick->old_ns > edge.hi && end_ns - tick->old_ns <= EDGE_NS)
 		return read_late(tick, begin_ns, end_ns, out_edge_ns);
-	if (lo <= hi) {
+	if (lo <= hi && tick->old_ns <= edge.hi) {
 		set_edge(tick, lo, hi, begin_ns);
 		tick->anchor_ticks++;
 		if (narrow_period(tick)) {

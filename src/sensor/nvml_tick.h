@@ -26,10 +26,11 @@ struct kwhy_nvml_tick {
 	int64_t wanted_ns; /* between the edges that are told; shorter ticks are passed over */
 	enum kwhy_nvml_tick_phase phase;
 	bool has_value, has_edge, has_period;
-	int64_t jitter_ns;		    /* of single edges */
-	int64_t took_ns;		    /* the last read */
-	int64_t old_ns;			    /* begin of the last read before the next edge */
-	int64_t since_ns;		    /* begin of the search */
+	int64_t jitter_ns; /* of single edges */
+	int64_t took_ns;   /* the last read */
+	int64_t old_ns;	   /* begin of the last read before the next edge */
+	int64_t since_ns;  /* begin of the search */
+	int64_t search_reads, search_changes;
 	int64_t edge_lo_ns, edge_hi_ns;	    /* the last edge */
 	int64_t period_lo_ns, period_hi_ns; /* between edges */
 	int64_t anchor_lo_ns, anchor_hi_ns; /* an earlier edge, `anchor_ticks` back */

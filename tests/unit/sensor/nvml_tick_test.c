@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "sensor/nvml_tick.h"
+
+#include <stdlib.h>
+
+#define MS INT64_C(1000000)
+
+/* A counter that moves at known times, read as the tick asks for. */
+struct world {
+	int64_t period_ns, phase_ns, jitter_ns, call_ns, late_ns, late_one_in;
+	struct kwhy_nvml_tick tick;
+	int64_t now_ns, value;
+	uint64_t random;
+	int64_t told, reads, worst_ns, last_edge_ns;
+};
+
+static int64_t draw(struct world *world, int64_t most)
+{
+	world->random = world->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return most > 0 ? (int64_t)(world->random >> 33) % most : 0;
+}
+
+/* The same for the same tick. */
+static int64_t edge_ns(const struct world *world, int64_t number)
+{
+	struct world seeded = {.random = (uint64_t)number * 2654435761U};
+	int64_t jitter = world->jitter_ns ? draw(&seeded, 2 * world->jitter_ns) - world->jitter_ns : 0;
+
+	return world->phase_ns + number * world->period_ns + jitter;
+}
+
+static int64_t ticks_before(const struct world *world, int64_t time_ns)
+{
+	int64_t number = (time_ns - world->phase_ns) / world->period_ns + 2;
+
+	while (edge_ns(world, number) > time_ns)
+		number--;
+	return number;
+}
+
+static void read_once(struct world *world)
+{
+	int64_t begin = world->now_ns, end = begin + world->call_ns, value, told_ns;
+	bool changed;
+
+	value = ticks_before(world, begin + world->call_ns / 2);
+	changed = value != world->value;
+	world->value = value;
+	world->reads++;
+	if (kwhy_nvml_tick_read(&world->tick, begin, end, changed, &told_ns)) {
+		int64_t off_ns = llabs(told_ns - edge_ns(world, value));
+
+		world->worst_ns = off_ns > world->worst_ns ? off_ns : world->worst_ns;
+		assert_true(told_ns > world->last_edge_ns);
+		world->last_edge_ns = told_ns;
+		world->told++;
+	}
+	assert_true(world->tick.next_ns > begin);
+	world->now_ns = world->tick.next_ns > end ? world->tick.next_ns : end;
+	if (draw(world, world->late_one_in) == 0)
+		world->now_ns += draw(world, world->late_ns + 1);
+}
+
+static void run_for(struct world *world, int64_t length_ns)
+{
+	int64_t until_ns = world->now_ns + length_ns;
+
+	world->told = world->reads = world->worst_ns = 0;
+	while (world->now_ns < until_ns)
+		read_once(world);
+}
+
+static struct world new_world(int64_t period_ns)
+{
+	return (struct world){
+		.period_ns = period_ns,
+		.phase_ns = 31 * MS,
+		.call_ns = MS / 10,
+		.late_ns = MS / 10,
+		.now_ns = 5000 * MS,
+		.tick = {.wanted_ns = 100 * MS},
+	};
+}
+
+static void ticks_of_an_h200_are_found_and_then_read_hardly_more_than_once(void **state)
+{
+	struct world world = new_world(100 * MS);
+
+	(void)state;
+	world.jitter_ns = MS / 25;
+	run_for(&world, 1000 * MS);
+	assert_in_range(world.told, 8, 10);
+	run_for(&world, 60000 * MS);
+	assert_in_range(world.told, 599, 601);
+	assert_in_range(world.reads, 600, 900);
+	assert_true(world.worst_ns < 3 * MS / 2);
+}
+
+static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
+{
+	struct world world = new_world(100 * MS);
+
+	(void)state;
+	world.call_ns = 3 * MS;
+	world.late_ns = MS;
+	run_for(&world, 1000 * MS);
+	run_for(&world, 30000 * MS);
+	assert_in_range(world.told, 299, 301);
+	assert_in_range(world.reads, 300, 400);
+	assert_true(world.worst_ns < 6 * MS);
+}
+
+static void a_period_that_is_not_quite_100_ms_is_learnt(void **state)
+{
+	static const int64_t periods_ns[] = {99970000, 100050000, 101500000, 83333333};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct world world = new_world(periods_ns[i]);
+
+		run_for(&world, 2000 * MS);
+		run_for(&world, 60000 * MS);
+		assert_in_range(world.told, 60000 * MS / periods_ns[i] - 1, 60000 * MS / periods_ns[i] + 1);
+		assert_true(world.worst_ns < 3 * MS / 2);
+	}
+}
+
+static void a_reader_that_often_comes_late_tells_no_wrong_edge(void **state)
+{
+	struct world world = new_world(100 * MS);
+
+	(void)state;
+	run_for(&world, 1000 * MS);
+	world.late_ns = 350 * MS;
+	world.late_one_in = 4;
+	run_for(&world, 60000 * MS);
+	assert_true(world.told > 100);
+	assert_true(world.worst_ns < 5 * MS);
+}
+
+static void a_phase_that_jumps_is_found_again(void **state)
+{
+	struct world world = new_world(100 * MS);
+
+	(void)state;
+	run_for(&world, 3000 * MS);
+	world.phase_ns += 41 * MS;
+	run_for(&world, 2000 * MS);
+	run_for(&world, 20000 * MS);
+	assert_in_range(world.told, 199, 201);
+	assert_true(world.worst_ns < 2 * MS);
+}
+
+static void a_counter_that_ticks_often_is_read_as_seldom(void **state)
+{
+	struct world world = new_world(20 * MS);
+
+	(void)state;
+	run_for(&world, 2000 * MS);
+	run_for(&world, 30000 * MS);
+	assert_in_range(world.told, 290, 480);
+	assert_in_range(world.reads, 290, 700);
+	assert_true(world.worst_ns < 2 * MS);
+}
+
+static void a_counter_too_fast_to_resolve_is_read_ten_times_a_second(void **state)
+{
+	struct world world = new_world(MS);
+
+	(void)state;
+	run_for(&world, 3000 * MS);
+	assert_int_equal(world.tick.phase, KWHY_NVML_TICK_FAST);
+	run_for(&world, 10000 * MS);
+	assert_in_range(world.told, 98, 101);
+	assert_in_range(world.reads, 98, 101);
+}
+
+static void a_counter_that_stands_still_is_read_four_times_a_second_and_found_when_it_moves(void **state)
+{
+	struct world world = new_world(INT64_C(1) << 50);
+
+	(void)state;
+	run_for(&world, 2000 * MS);
+	assert_int_equal(world.tick.phase, KWHY_NVML_TICK_STILL);
+	run_for(&world, 10000 * MS);
+	assert_int_equal(world.told, 0);
+	assert_in_range(world.reads, 39, 41);
+	world.period_ns = 100 * MS;
+	run_for(&world, 3000 * MS);
+	run_for(&world, 10000 * MS);
+	assert_in_range(world.told, 99, 101);
+}
+
+static void reads_at_any_other_time_do_no_harm(void **state)
+{
+	struct world world = new_world(100 * MS);
+
+	(void)state;
+	run_for(&world, 1000 * MS);
+	for (int i = 0; i < 500; i++) {
+		int64_t asked_ns = world.tick.next_ns;
+
+		if (world.now_ns < asked_ns)
+			world.now_ns -= draw(&world, (asked_ns - world.last_edge_ns) / 2);
+		read_once(&world);
+	}
+	assert_true(world.worst_ns < 5 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ticks_of_an_h200_are_found_and_then_read_hardly_more_than_once),
+		cmocka_unit_test(slow_calls_make_edges_less_sure_but_do_not_lose_them),
+		cmocka_unit_test(a_period_that_is_not_quite_100_ms_is_learnt),
+		cmocka_unit_test(a_reader_that_often_comes_late_tells_no_wrong_edge),
+		cmocka_unit_test(a_phase_that_jumps_is_found_again),
+		cmocka_unit_test(a_counter_that_ticks_often_is_read_as_seldom),
+		cmocka_unit_test(a_counter_too_fast_to_resolve_is_read_ten_times_a_second),
+		cmocka_unit_test(
+			a_counter_that_stands_still_is_read_four_times_a_second_and_found_when_it_moves),
+		cmocka_unit_test(reads_at_any_other_time_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
