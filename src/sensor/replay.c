@@ -4,6 +4,7 @@
 #include "sensor/power_line.h"
 #include "sensor/sensor.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
-enum { SOURCES_MOST = 4096 };
+enum { SOURCES_MOST = 4096, NAMES_MOST = 64, NAME_BYTES = 96 };
 
 struct reading {
 	int64_t time_unix_ns, value;
@@ -25,8 +26,16 @@ struct series {
 	uint32_t source;
 };
 
+/* What a comment `# device 0 name="NVIDIA H200"` says. */
+struct naming {
+	int32_t index;
+	char name[NAME_BYTES];
+};
+
 struct replay {
 	struct kwhy_sensors *sensors;
+	struct naming namings[NAMES_MOST];
+	size_t naming_count;
 	struct reading *readings; /* in time order */
 	size_t count, at;
 	struct series *series;
@@ -79,6 +88,39 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
+/* Keeps the name of a device that a comment states; others say nothing here. */
+static void read_comment(struct replay *replay, const char *line, size_t length)
+{
+	static const char word[] = "# device ", key[] = " name=\"";
+	struct naming *naming = &replay->namings[replay->naming_count];
+	const char *end, *name;
+	char text[256];
+
+	if (replay->naming_count == NAMES_MOST || length >= sizeof(text) || length < sizeof(word) ||
+		memcmp(line, word, sizeof(word) - 1) != 0)
+		return;
+	memcpy(text, line, length);
+	text[length] = '\0';
+	name = strstr(text, key);
+	end = name ? strchr(name + sizeof(key) - 1, '"') : NULL;
+	if (!end || !isdigit((unsigned char)text[sizeof(word) - 1]))
+		return;
+	name += sizeof(key) - 1;
+	if ((size_t)(end - name) * 3 >= NAME_BYTES)
+		return;
+	naming->index = (int32_t)strtol(text + sizeof(word) - 1, NULL, 10);
+	kwhy_text_sanitize(naming->name, name, (size_t)(end - name));
+	replay->naming_count++;
+}
+
+static const char *name_of(const struct replay *replay, int32_t index)
+{
+	for (size_t i = 0; i < replay->naming_count; i++)
+		if (replay->namings[i].index == index)
+			return replay->namings[i].name;
+	return "replayed device";
+}
+
 static size_t count_lines(const struct kwhy_text *text)
 {
 	size_t lines = 1;
@@ -100,6 +142,7 @@ static enum kwhy_status read_lines(struct replay *replay, const struct kwhy_text
 		enum kwhy_power_item item;
 		struct kwhy_power_row row;
 
+		read_comment(replay, line, length);
 		status = kwhy_power_line_take(&lines, line, length, &item, &row, error);
 		if (!status && item == KWHY_POWER_ROW &&
 			(row.device < 0 || kwhy_sensors_wants_device(request, row.device)))
@@ -186,7 +229,7 @@ static enum kwhy_status add_devices(struct replay *replay, struct kwhy_error *er
 			.vendor = vendor_of(series->row.meter),
 			.index = series->row.device,
 			.mig_index = -1,
-			.name = "replayed device",
+			.name = name_of(replay, series->row.device),
 			.limit_mw = -1,
 			.default_limit_mw = -1,
 		};

@@ -155,6 +155,7 @@ static void what_is_written_can_be_played_back(void **state)
 	request.replay_path = path;
 	assert_int_equal(kwhy_sensors_open(&request, &replayed, &host->error), KWHY_OK);
 	assert_int_equal(replayed->devices[0].index, 3);
+	assert_string_equal(replayed->devices[0].name, "Card  A ");
 	assert_int_equal(kwhy_sensors_find_meter(replayed, KWHY_METER_NVML_ENERGY, 0)->period_ns, 100000000);
 	kwhy_sensors_close(replayed);
 }
