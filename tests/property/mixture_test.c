@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
-#include "mixture_generator.h"
+#include "ledger/ledger_new.h"
+#include "mixture_score.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The synthetic mixtures must be right themselves, or they judge nothing. */
+/* The synthetic mixtures must be right themselves, or they judge nothing; then they judge the ledger. */
 
 static struct kwhy_error error;
 
@@ -134,6 +135,62 @@ static void rows_of_the_recording_follow_their_true_work_within_microseconds(voi
 	}
 }
 
+enum { JUDGED_SEEDS = 4 };
+
+/* Of one mixture, against what its kinds draw alone; adds its rows to the counts. */
+static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size_t *covered)
+{
+	struct kwhy_mixture mixture = made(schedule, seed);
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_mixture_truth truth = {.alone = true};
+	struct kwhy_mixture_score score;
+	struct kwhy_ledger *ledger;
+	double wrong_ratio;
+
+	options.profile = &mixture.profile;
+	OK(kwhy_ledger_new(mixture.recording, &options, &ledger, &error));
+	truth.row_nj = calloc(mixture.work_count, sizeof(*truth.row_nj));
+	assert_non_null(truth.row_nj);
+	kwhy_mixture_truth_sum(
+		&mixture, ledger->devices[0].energy.start_ns, ledger->devices[0].energy.end_ns, &truth);
+	OK(kwhy_mixture_score_init(&score, mixture.recording, ledger, &truth, &error));
+	*rows += score.row_count;
+	*covered += score.covered_count;
+	wrong_ratio = score.wrong_ratio;
+	kwhy_mixture_score_done(&score);
+	free(truth.row_nj);
+	kwhy_ledger_free(ledger);
+	kwhy_mixture_done(&mixture);
+	return wrong_ratio;
+}
+
+static void long_bursts_are_divided_to_a_hundredth(void **state)
+{
+	size_t rows = 0, covered = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= JUDGED_SEEDS; seed++) {
+		assert_true(judged_wrong_ratio(KWHY_MIXTURE_BURST, seed, &rows, &covered) < 0.012);
+		assert_true(judged_wrong_ratio(KWHY_MIXTURE_STREAMS, seed, &rows, &covered) < 0.012);
+	}
+	assert_true(10 * covered >= 8 * rows);
+}
+
+/* Intervals of 90 %: over all schedules at least three of four hold the truth, however hard the schedule. */
+static void intervals_hold_the_truth_about_as_often_as_they_say(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		size_t rows = 0, covered = 0;
+
+		for (uint64_t seed = 1; seed <= JUDGED_SEEDS; seed++)
+			judged_wrong_ratio(schedule, seed, &rows, &covered);
+		if (4 * covered < 3 * rows)
+			fail_msg("%s: %zu of %zu rows covered", kwhy_mixture_schedule_name(schedule), covered,
+				rows);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +199,8 @@ int main(void)
 		cmocka_unit_test(the_counter_meters_the_truth_with_its_gain),
 		cmocka_unit_test(the_last_samples_read_idle),
 		cmocka_unit_test(rows_of_the_recording_follow_their_true_work_within_microseconds),
+		cmocka_unit_test(long_bursts_are_divided_to_a_hundredth),
+		cmocka_unit_test(intervals_hold_the_truth_about_as_often_as_they_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_spread.h"
+#include "ledger/energy/post.h"
+#include "unit/ledger/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Integer nanojoules divided, and how well each share is known, on figures made by hand. */
+
+static void parts_add_up_and_the_largest_remainder_takes_what_is_left(void **state)
+{
+	const double shares[] = {1, 1, 1, 0};
+	int64_t sums_nj[4] = {0};
+	struct kwhy_post post;
+
+	(void)state;
+	OK(kwhy_post_init(&post, 4, &build_error));
+	kwhy_post_divide(&post, 11, shares, 4, 3, sums_nj);
+	assert_int_equal(sums_nj[0], 4);
+	assert_int_equal(sums_nj[1], 4);
+	assert_int_equal(sums_nj[2], 3);
+	assert_int_equal(sums_nj[3], 0);
+	kwhy_post_divide(&post, 7, shares, 0, 3, sums_nj);
+	assert_int_equal(sums_nj[3], 7);
+	kwhy_post_done(&post);
+}
+
+static void the_largest_energy_is_divided_without_overflow(void **state)
+{
+	const double shares[] = {0.25, 0.75};
+	int64_t sums_nj[2] = {0};
+	struct kwhy_post post;
+
+	(void)state;
+	OK(kwhy_post_init(&post, 2, &build_error));
+	kwhy_post_divide(&post, INT64_MAX, shares, 2, 0, sums_nj);
+	assert_int_equal(sums_nj[0] + sums_nj[1], INT64_MAX);
+	assert_true(fabs((double)sums_nj[0] / (double)INT64_MAX - 0.25) < 1e-9);
+	kwhy_post_done(&post);
+}
+
+/* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
+struct plan {
+	struct kwhy_metered_interval intervals[3];
+	double seen_s[3 * 5], net_w[2];
+	struct kwhy_metered_total total;
+	struct kwhy_metered_view view;
+	struct kwhy_powers powers;
+};
+
+static void make_plan(struct plan *plan)
+{
+	*plan = (struct plan){
+		.intervals = {{0, 1000000000, 150000000007}, {1000000000, 3000000000, 404000000011},
+			{3000000000, 3000000100, 13}},
+		.seen_s = {1, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0},
+		.net_w = {100, 300},
+	};
+	plan->total = (struct kwhy_metered_total){.intervals = plan->intervals, .count = 3};
+	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s};
+	plan->powers = (struct kwhy_powers){.class_count = 2, .net_w = plan->net_w, .idle_w = 50};
+}
+
+static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(void **state)
+{
+	struct kwhy_posting posting;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
+	assert_int_equal(posting.gross_nj[0], 150000000007);
+	assert_true(llabs(posting.gross_nj[1] - 353500000010) <= 1);
+	assert_int_equal(posting.gross_nj[0] + posting.gross_nj[1] + posting.gross_nj[2],
+		150000000007 + 404000000011 + 13);
+	assert_true(fabs(posting.scale[1] - 1.01) < 1e-9);
+	assert_true(fabs(posting.base_s[1] - 1.01) < 1e-9 && posting.base_unscaled_s[1] == 1);
+	kwhy_posting_done(&posting);
+}
+
+/* Nobody was seen in the third interval: its energy is idle's, and it has no scale. */
+static void what_nobody_was_seen_in_is_idle_energy(void **state)
+{
+	struct kwhy_posting posting;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.total.intervals += 2;
+	plan.total.count = 1;
+	plan.view.seen_s += 2 * 5;
+	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
+	assert_int_equal(posting.gross_nj[2], 13);
+	assert_true(isnan(posting.scale[0]));
+	kwhy_posting_done(&posting);
+}
+
+enum { DRAWS = 2000 };
+
+/* Draws of the plan's powers: one factor for both classes where `common`, else opposite ones. */
+static void add_draws(struct plan *plan, bool common)
+{
+	plan->powers.draw_count = DRAWS;
+	plan->powers.draws_net_w = calloc(2 * DRAWS, sizeof(double));
+	plan->powers.draws_idle_w = calloc(DRAWS, sizeof(double));
+	for (int i = 0; i < DRAWS; i++) {
+		double far_w = 120 * ((i + 0.5) / DRAWS - 0.5);
+
+		plan->powers.draws_net_w[2 * i] = 100 + far_w;
+		plan->powers.draws_net_w[2 * i + 1] = 300 + (common ? 3 * far_w : -far_w);
+		plan->powers.draws_idle_w[i] = 50 + (common ? far_w / 2 : 0);
+	}
+}
+
+static void spread_of(struct plan *plan, struct kwhy_posting *posting, struct kwhy_spread *spread)
+{
+	OK(kwhy_posting_init(posting, &plan->total, &plan->view, &plan->powers, &build_error));
+	OK(kwhy_spread_init(spread, posting, &plan->powers, 1, &build_error));
+	free(plan->powers.draws_net_w);
+	free(plan->powers.draws_idle_w);
+}
+
+/* The meter tells the sum: only 1.7 % for each class is left, of which the total takes its part. */
+static void what_all_powers_have_in_common_widens_no_interval(void **state)
+{
+	struct kwhy_posting posting;
+	struct kwhy_spread spread;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	add_draws(&plan, true);
+	spread_of(&plan, &posting, &spread);
+	for (int c = 0; c < 2; c++) {
+		double half_nj = (spread.high_nj[c] - spread.low_nj[c]) / 2;
+
+		assert_true(half_nj < 1.645 * 0.018 * (double)posting.gross_nj[c]);
+		assert_true(spread.low_nj[c] <= (double)posting.gross_nj[c] &&
+			spread.high_nj[c] >= (double)posting.gross_nj[c]);
+	}
+	kwhy_spread_done(&spread);
+	kwhy_posting_done(&posting);
+}
+
+static void classes_whose_sum_alone_is_known_are_one_group(void **state)
+{
+	const bool both[] = {true, true, false};
+	uint32_t group[3];
+	size_t count;
+	double low_nj, high_nj;
+	struct kwhy_posting posting;
+	struct kwhy_spread spread;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	add_draws(&plan, false);
+	spread_of(&plan, &posting, &spread);
+	OK(kwhy_spread_groups(&spread, group, &count, &build_error));
+	assert_int_equal(count, 1);
+	assert_true(group[0] == 0 && group[1] == 0 && group[2] == KWHY_NONE);
+	OK(kwhy_spread_sum(&spread, both, &low_nj, &high_nj, &build_error));
+	assert_true(high_nj - low_nj < 0.5 * (spread.high_nj[0] - spread.low_nj[0]));
+	/* Either is drawn up to 60 J too high or low, evenly: 30 J of 554 are wrong on average; drift adds.
+	 */
+	assert_true(spread.wrong_ratio > 0.05 && spread.wrong_ratio < 0.065);
+	kwhy_spread_done(&spread);
+	kwhy_posting_done(&posting);
+}
+
+/* A kernel of a second, and a counter that says so many joules of it. */
+static enum kwhy_status books_of_joules(int64_t joules)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger = NULL;
+	enum kwhy_status status;
+
+	recording->devices[0].limit_mw = 200000;
+	build_kernel(recording, 0, 0, 1000000000, "work");
+	for (int64_t i = 0; i <= 10; i++)
+		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000,
+			i * joules * 100, &build_error));
+	OK(kwhy_recording_finish(recording, &build_error));
+	status = kwhy_ledger_new(recording, &options, &ledger, &build_error);
+	build_free(recording, ledger);
+	return status;
+}
+
+static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(void **state)
+{
+	(void)state;
+	assert_int_equal(books_of_joules(250), KWHY_OK);
+	assert_int_equal(books_of_joules(400), KWHY_E_INPUT);
+	assert_non_null(strstr(build_error.text, "power limit is 200 W"));
+	assert_non_null(strstr(build_error.text, "another clock or other units"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_add_up_and_the_largest_remainder_takes_what_is_left),
+		cmocka_unit_test(the_largest_energy_is_divided_without_overflow),
+		cmocka_unit_test(each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter),
+		cmocka_unit_test(what_nobody_was_seen_in_is_idle_energy),
+		cmocka_unit_test(what_all_powers_have_in_common_widens_no_interval),
+		cmocka_unit_test(classes_whose_sum_alone_is_known_are_one_group),
+		cmocka_unit_test(a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
