@@ -160,6 +160,14 @@ enum kwhy_nvml_result nvmlShutdown(void)
 	return result;
 }
 
+void fake_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	fake_scenario_done(&scenario);
+	opened = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 const char *nvmlErrorString(enum kwhy_nvml_result result)
 {
 	return result == KWHY_NVML_TIMEOUT ? "Timeout" : "Unknown Error";

@@ -147,6 +147,9 @@ int64_t fake_now_ns(const struct fake_scenario *scenario);
 int64_t fake_unix_us(const struct fake_scenario *scenario, int64_t time_ns);
 bool fake_waits(void); /* delays are real */
 
+/* As if nothing had been opened. */
+void fake_forget(void);
+
 /* Brings the meters of a device up to a time. */
 void fake_meters_init(struct fake_scenario *scenario, struct fake_gpu *gpu);
 void fake_meters_advance(struct fake_scenario *scenario, struct fake_gpu *gpu, int64_t now_ns);

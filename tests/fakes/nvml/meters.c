@@ -24,6 +24,7 @@ static const struct kwhy_clock *set_clock; /* NULL: the machine's */
 
 __attribute__((visibility("default"))) void kwhy_fake_nvml_set_clock(const struct kwhy_clock *clock)
 {
+	fake_forget();
 	set_clock = clock;
 }
 
