@@ -4,7 +4,7 @@ _kwhy()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} options=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "report compare export calibrate verify help version" -- "$word"))
+		COMPREPLY=($(compgen -W "report compare export calibrate verify watch serve help version" -- "$word"))
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -13,7 +13,9 @@ _kwhy()
 	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	calibrate) options="--device --output -o --json --save --seconds --quick --seed --quiet -q --help -h" ;;
 	verify) options="--help -h" ;;
-	help) options="--all -a --help -h report compare export calibrate verify help version" ;;
+	watch) options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
+	serve) options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
+	help) options="--all -a --help -h report compare export calibrate verify watch serve help version" ;;
 	version) options="--help -h" ;;
 	esac
 	COMPREPLY=()

@@ -14,6 +14,8 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_export,
 	&kwhy_command_calibrate,
 	&kwhy_command_verify,
+	&kwhy_command_watch,
+	&kwhy_command_serve,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

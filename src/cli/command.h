@@ -35,6 +35,8 @@ extern const struct kwhy_command kwhy_command_calibrate;
 extern const struct kwhy_command kwhy_command_compare;
 extern const struct kwhy_command kwhy_command_export;
 extern const struct kwhy_command kwhy_command_verify;
+extern const struct kwhy_command kwhy_command_watch;
+extern const struct kwhy_command kwhy_command_serve;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 

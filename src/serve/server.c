@@ -120,7 +120,16 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ans
 	return result;
 }
 
-/* Answers once the headers are there; a body, which nothing here takes, is not read. */
+static bool has_body(struct MHD_Connection *connection)
+{
+	return header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+		header_of(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+}
+
+/*
+ * Called once with the headers and once more at the end of the request. A request with a body, which nothing
+ * here takes, is answered at once, and the connection then closed; others keep theirs.
+ */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **state)
 {
@@ -129,7 +138,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	(void)version;
 	(void)upload;
 	(void)upload_bytes;
-	(void)state;
+	if (!*state && !has_body(connection)) {
+		*state = context;
+		return MHD_YES;
+	}
 	decide(context, connection, url, method, &answer);
 	return send_answer(connection, &answer);
 }

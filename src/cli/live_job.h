@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_LIVE_JOB_H
+#define KWHY_CLI_LIVE_JOB_H
+
+#include "base/status.h"
+#include "cli/options.h"
+#include "live/live.h"
+
+/* What the commands that run until they are told to stop share: the meters, their sampler, signals. */
+struct kwhy_live_options {
+	const char *devices, *replay;
+	struct kwhy_strings meters;
+	double interval_ms;
+};
+
+void kwhy_live_options_init(struct kwhy_live_options *options);
+
+/* Rows of the option table of a command whose options struct `type` has them as `member`. */
+#define KWHY_OPTION_ROWS_LIVE(type, member)                                                                \
+	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT,  \
+		offsetof(type, member.devices)},                                                           \
+		{"meter", 0, "FILE", "a wall meter: power CSV that grows; may be given again",             \
+			KWHY_OPTION_LIST, offsetof(type, member.meters)},                                  \
+		{"replay", 0, "FILE", "play a power CSV back instead of reading meters", KWHY_OPTION_TEXT, \
+			offsetof(type, member.replay)},                                                    \
+	{                                                                                                  \
+		"interval", 0, "MS", "read clocks, temperatures and the like so often; default 1000",      \
+			KWHY_OPTION_NUMBER, offsetof(type, member.interval_ms)                             \
+	}
+
+struct kwhy_live_job {
+	struct kwhy_sensors *sensors;
+	struct kwhy_sampler *sampler;
+	struct kwhy_live *live;
+	int signals; /* readable once the program is asked to end (SIGINT, SIGTERM, SIGHUP) */
+	int64_t next_tick_ns;
+};
+
+/* From here on those signals are blocked and a closed pipe is an error of its write. */
+KWHY_MUST_USE enum kwhy_status kwhy_live_job_open(
+	struct kwhy_live_job *job, const struct kwhy_live_options *options, struct kwhy_error *error);
+void kwhy_live_job_close(struct kwhy_live_job *job);
+
+/* Brings the live figures up to date. */
+KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error);
+
+/* The same when `period_ms` are over since the last time; *out_wait_ms: until then. */
+KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_when_due(
+	struct kwhy_live_job *job, int period_ms, int *out_wait_ms, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch/view.h"
+
+#include "base/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns of a line of energy: where its name begins and the others end. */
+enum {
+	NAME = 7,
+	POWER_END = 40,
+	RANGE_END = 53,
+	LIMIT_END = 62,
+	JOULES_END = 71,
+	WATTHOURS_END = 80,
+	INDENT = 2,
+	REMARK = 27, /* beside the curve */
+	WORDS = 128
+};
+
+struct drawing {
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_screen *screen;
+};
+
+static void put_right(struct drawing *drawing, size_t end, const char *text)
+{
+	kwhy_screen_put_left_of(drawing->screen, end, KWHY_STYLE_PLAIN, text);
+}
+
+static const char *watts(char out[KWHY_QUANTITY_BYTES], double value)
+{
+	if (isnan(value))
+		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES, value < 99.95 ? "%.1f W" : "%.0f W", value);
+	return out;
+}
+
+/* Power now, its range in the last second, and energy since the start. */
+static void put_metered(struct drawing *drawing, const struct kwhy_live_metered *metered)
+{
+	char text[KWHY_QUANTITY_BYTES], range[WORDS];
+
+	put_right(drawing, POWER_END, watts(text, metered->mean_w));
+	if (!isnan(metered->low_w)) {
+		snprintf(range, sizeof(range), "%.0f to %.0f", metered->low_w, metered->high_w);
+		kwhy_screen_put_left_of(drawing->screen, RANGE_END, KWHY_STYLE_QUIET, range);
+	}
+	put_right(drawing, JOULES_END, kwhy_quantity_si(text, metered->energy_j, "J", 3));
+	put_right(drawing, WATTHOURS_END, kwhy_quantity_si(text, metered->energy_j / 3600, "Wh", 3));
+}
+
+static void draw_first_line(struct drawing *drawing, const struct kwhy_live_device *device)
+{
+	const struct kwhy_live_value *limit = &device->gauges[KWHY_GAUGE_POWER_LIMIT];
+	char text[WORDS], name[POWER_END - NAME];
+
+	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+	if (device->mig_index < 0)
+		snprintf(text, sizeof(text), "GPU %" PRId32, device->index);
+	else
+		snprintf(text, sizeof(text), "%" PRId32 ":%" PRId32, device->index, device->mig_index);
+	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_NAME, text);
+	snprintf(name, sizeof(name), "%.24s", device->name ? device->name : "");
+	kwhy_screen_put(drawing->screen, NAME, KWHY_STYLE_NAME, name);
+	if (!device->metered) {
+		kwhy_screen_put_left_of(drawing->screen, WATTHOURS_END, KWHY_STYLE_QUIET,
+			device->mig_index < 0 ? "power: not available" : "power: of the whole GPU alone");
+		return;
+	}
+	put_metered(drawing, device->metered);
+	if (limit->known) {
+		snprintf(text, sizeof(text), "of %.0f W", (double)limit->value * 1e-3);
+		kwhy_screen_put_left_of(drawing->screen, LIMIT_END, KWHY_STYLE_QUIET, text);
+	}
+}
+
+/* What of a device is known besides, in the order of what says most. */
+static const struct gauge_words {
+	enum kwhy_gauge gauge;
+	const char *format; /* of value times scale */
+	double scale;
+} gauge_words[] = {
+	{KWHY_GAUGE_BUSY, "busy %.0f %%", 0.1},
+	{KWHY_GAUGE_SM_ACTIVE, "SM %.0f %%", 0.1},
+	{KWHY_GAUGE_TENSOR_ACTIVE, "tensor %.0f %%", 0.1},
+	{KWHY_GAUGE_DRAM_ACTIVE, "DRAM %.0f %%", 0.1},
+	{KWHY_GAUGE_SM_CLOCK, "%.0f MHz", 1e-6},
+	{KWHY_GAUGE_TEMPERATURE, "%.0f C", 1e-3},
+	{KWHY_GAUGE_MEMORY_USED, "%.1f", 1e-9},
+	{KWHY_GAUGE_MEMORY_TEMPERATURE, "HBM %.0f C", 1e-3},
+	{KWHY_GAUGE_SM_OCCUPANCY, "occupancy %.0f %%", 0.1},
+	{KWHY_GAUGE_PCIE_RX, "PCIe in %.1f GB/s", 1e-9},
+	{KWHY_GAUGE_PCIE_TX, "out %.1f GB/s", 1e-9},
+	{KWHY_GAUGE_FAN_SPEED, "fan %.0f %%", 0.1},
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the formats of the table above */
+static void gauge_text(
+	char out[WORDS], const struct gauge_words *words, const struct kwhy_live_device *device)
+{
+	int length = snprintf(
+		out, WORDS, words->format, (double)device->gauges[words->gauge].value * words->scale);
+
+	if (words->gauge == KWHY_GAUGE_MEMORY_USED && device->memory_bytes)
+		snprintf(out + length, (size_t)(WORDS - length), " of %.0f",
+			(double)device->memory_bytes * 1e-9);
+}
+#pragma GCC diagnostic pop
+
+/* Those that fit, one beside the other. */
+static void draw_gauges(struct drawing *drawing, const struct kwhy_live_device *device)
+{
+	size_t column = 0;
+	char text[WORDS];
+
+	for (size_t i = 0; i < sizeof(gauge_words) / sizeof(gauge_words[0]); i++) {
+		if (!device->gauges[gauge_words[i].gauge].known)
+			continue;
+		if (column == 0)
+			kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+		gauge_text(text, &gauge_words[i], device);
+		if (column + INDENT + strlen(text) > drawing->screen->columns)
+			return;
+		column = kwhy_screen_put(drawing->screen, column + INDENT, KWHY_STYLE_PLAIN, text);
+	}
+}
+
+static double highest(const struct kwhy_live_metered *metered, size_t first)
+{
+	double most = NAN;
+
+	for (size_t i = first; i < metered->history_count; i++)
+		most = fmax(most, (double)metered->history_w[i]);
+	return most;
+}
+
+/* Eight heights from "nothing" up; a step that nothing was read in stays blank. */
+static uint32_t curve_code(const struct kwhy_screen *screen, double share)
+{
+	static const char ascii[] = "_.-:=+*#";
+	int level = (int)(share * 8);
+
+	if (isnan(share))
+		return ' ';
+	level = level < 0 ? 0 : level > 7 ? 7 : level;
+	return screen->ascii ? (uint32_t)ascii[level] : 0x2581 + (uint32_t)level;
+}
+
+/* Bits that cost something: idle is no loss. */
+static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS])
+{
+	const struct kwhy_live_value *reasons = &device->gauges[KWHY_GAUGE_THROTTLE_REASONS];
+	size_t length = 0;
+
+	for (unsigned bit = 0; reasons->known && bit < KWHY_THROTTLE_COUNT; bit++) {
+		if (!(reasons->value >> bit & 1) || 1 << bit == KWHY_THROTTLE_IDLE)
+			continue;
+		length += (size_t)snprintf(out + length, WORDS - length, "%s%s", length ? ", " : "held by ",
+			kwhy_throttle_name(bit));
+		if (length >= WORDS - 1)
+			break;
+	}
+	for (char *c = out; length > 0 && *c; c++)
+		if (*c == '_')
+			*c = ' ';
+	return length > 0;
+}
+
+static void put_remark(
+	struct drawing *drawing, const struct kwhy_live_device *device, double most_w, size_t steps)
+{
+	size_t column = drawing->screen->columns - REMARK;
+	char text[WORDS], power[KWHY_QUANTITY_BYTES];
+
+	if (device->lost) {
+		kwhy_screen_put(drawing->screen, column, KWHY_STYLE_FAULT, "lost: answers no more");
+	} else if (throttle_words(device, text)) {
+		kwhy_screen_put(drawing->screen, column, KWHY_STYLE_WARNING, text);
+	} else if (!isnan(most_w)) {
+		snprintf(text, sizeof(text), "up to %s in %.0f s", watts(power, most_w),
+			(double)steps * (double)KWHY_LIVE_STEP_NS * 1e-9);
+		kwhy_screen_put(drawing->screen, column, KWHY_STYLE_QUIET, text);
+	}
+}
+
+/* Means of half seconds, the newest at the right, from 0 to the highest of them. */
+static void draw_curve(struct drawing *drawing, const struct kwhy_live_device *device)
+{
+	const struct kwhy_live_metered *metered = device->metered;
+	size_t room = drawing->screen->columns - INDENT - INDENT - REMARK;
+	size_t steps = metered->history_count < room ? metered->history_count : room;
+	size_t first = metered->history_count - steps;
+	double most_w = highest(metered, first);
+
+	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+	for (size_t i = 0; i < steps; i++)
+		kwhy_screen_put_code(drawing->screen, INDENT + room - steps + i, KWHY_STYLE_CURVE,
+			curve_code(drawing->screen, (double)metered->history_w[first + i] / most_w));
+	put_remark(drawing, device, most_w, steps);
+}
+
+static void draw_devices(struct drawing *drawing)
+{
+	for (size_t d = 0; d < drawing->snapshot->device_count; d++) {
+		const struct kwhy_live_device *device = &drawing->snapshot->devices[d];
+
+		draw_first_line(drawing, device);
+		draw_gauges(drawing, device);
+		if (device->metered)
+			draw_curve(drawing, device);
+	}
+}
+
+static void draw_domains(struct drawing *drawing)
+{
+	for (size_t m = 0; m < drawing->snapshot->metered_count; m++) {
+		const struct kwhy_live_metered *metered = &drawing->snapshot->metered[m];
+		char name[POWER_END - INDENT];
+
+		if (metered->kind == KWHY_METERED_DEVICE)
+			continue;
+		snprintf(name, sizeof(name), "%.28s", metered->name);
+		kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+		kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_NAME, name);
+		put_metered(drawing, metered);
+	}
+}
+
+/* The process after those already drawn, over all devices, by memory; false: none is left. */
+static bool next_process(const struct kwhy_live_snapshot *snapshot, size_t taken[], size_t devices,
+	size_t *out_device, const struct kwhy_live_process **out)
+{
+	*out = NULL;
+	for (size_t d = 0; d < devices; d++) {
+		const struct kwhy_live_device *device = &snapshot->devices[d];
+
+		if (taken[d] == device->process_count)
+			continue;
+		if (!*out || device->processes[taken[d]].memory_bytes > (*out)->memory_bytes) {
+			*out = &device->processes[taken[d]];
+			*out_device = d;
+		}
+	}
+	return *out != NULL;
+}
+
+static void draw_process(struct drawing *drawing, const struct kwhy_live_device *device,
+	const struct kwhy_live_process *process)
+{
+	char text[WORDS], memory[KWHY_QUANTITY_BYTES] = "n/a";
+
+	if (process->memory_bytes >= 0)
+		kwhy_quantity_bytes(memory, (uint64_t)process->memory_bytes);
+	snprintf(text, sizeof(text), "%9" PRId64 "%5" PRId32 "%12s  %s", process->pid, device->index, memory,
+		*process->command ? process->command : "(not of this container)");
+	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_PLAIN, text);
+}
+
+enum { DEVICES_MOST = 64 };
+
+static void draw_processes(struct drawing *drawing, size_t most)
+{
+	size_t devices = drawing->snapshot->device_count < DEVICES_MOST ? drawing->snapshot->device_count
+									: DEVICES_MOST;
+	size_t taken[DEVICES_MOST] = {0}, d = 0;
+	const struct kwhy_live_process *process;
+
+	for (size_t drawn = 0; drawn < most && next_process(drawing->snapshot, taken, devices, &d, &process);
+		drawn++) {
+		if (drawn == 0) {
+			kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+			kwhy_screen_put(
+				drawing->screen, 0, KWHY_STYLE_QUIET, "      PID  GPU      memory  command");
+		}
+		draw_process(drawing, &drawing->snapshot->devices[d], process);
+		taken[d]++;
+	}
+}
+
+/* Instances of a GPU are no further ones. */
+static size_t count_gpus(const struct kwhy_live_snapshot *snapshot)
+{
+	size_t count = 0;
+
+	for (size_t d = 0; d < snapshot->device_count; d++)
+		count += snapshot->devices[d].mig_index < 0;
+	return count;
+}
+
+static void draw_title(struct drawing *drawing)
+{
+	const struct kwhy_live_snapshot *snapshot = drawing->snapshot;
+	char text[WORDS], power[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
+	double power_w = NAN, energy_j = NAN;
+	long seconds = (long)snapshot->since_start_s;
+	size_t gpus = count_gpus(snapshot);
+
+	for (size_t m = 0; m < snapshot->metered_count; m++) {
+		const struct kwhy_live_metered *metered = &snapshot->metered[m];
+
+		if (metered->kind != KWHY_METERED_DEVICE)
+			continue;
+		power_w = isnan(metered->mean_w) ? power_w : metered->mean_w + (isnan(power_w) ? 0 : power_w);
+		energy_j = isnan(metered->energy_j) ? energy_j
+						    : metered->energy_j + (isnan(energy_j) ? 0 : energy_j);
+	}
+	snprintf(text, sizeof(text), " kwhy %s  %zu GPU%s  %s now, %s in %ld:%02ld:%02ld", KWHY_VERSION, gpus,
+		gpus == 1 ? "" : "s", watts(power, power_w), kwhy_quantity_si(energy, energy_j, "J", 3),
+		seconds / 3600, seconds / 60 % 60, seconds % 60);
+	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_TITLE);
+	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_TITLE, text);
+}
+
+static void draw_cost(struct drawing *drawing)
+{
+	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
+	char text[WORDS * 2], longest[KWHY_QUANTITY_BYTES];
+	double share = cost->sampler.running_ns > 0
+		? (double)cost->sampler.cpu_ns / (double)cost->sampler.running_ns
+		: NAN;
+	uint64_t lost = cost->losses.lost + cost->losses.forgotten;
+
+	if (isnan(share))
+		return;
+	snprintf(text, sizeof(text),
+		"reading takes %.2f %% of a core, %s at most; readings: %" PRIu64 " lost, %" PRIu64
+		" refused",
+		share * 100, kwhy_quantity_time(longest, cost->sampler.longest_read_ns), lost,
+		cost->losses.failures);
+	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
+}
+
+/* Breaks a sentence between words. */
+static void draw_wrapped(struct drawing *drawing, const char *text)
+{
+	size_t columns = drawing->screen->columns;
+
+	while (*text) {
+		size_t length = strlen(text), cut = length;
+		char line[WORDS * 2];
+
+		if (length > columns || length >= sizeof(line)) {
+			cut = columns < sizeof(line) ? columns : sizeof(line) - 1;
+			while (cut > 0 && text[cut] != ' ')
+				cut--;
+			if (cut == 0)
+				cut = columns < sizeof(line) ? columns : sizeof(line) - 1;
+		}
+		snprintf(line, sizeof(line), "%.*s", (int)cut, text);
+		kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+		kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_QUIET, line);
+		text += cut;
+		text += strspn(text, " ");
+	}
+}
+
+static void draw_absences(struct drawing *drawing, bool whole)
+{
+	for (size_t a = 0; a < drawing->snapshot->absence_count; a++)
+		if (whole) {
+			draw_wrapped(drawing, drawing->snapshot->absences[a].text);
+		} else {
+			kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
+			kwhy_screen_put(
+				drawing->screen, 0, KWHY_STYLE_QUIET, drawing->snapshot->absences[a].text);
+		}
+}
+
+void kwhy_view_draw(
+	const struct kwhy_live_snapshot *snapshot, const struct kwhy_view *view, struct kwhy_screen *out)
+{
+	struct drawing drawing = {snapshot, out};
+
+	draw_title(&drawing);
+	draw_devices(&drawing);
+	draw_domains(&drawing);
+	draw_processes(&drawing, view->processes_most);
+	draw_cost(&drawing);
+	draw_absences(&drawing, view->whole);
+}
