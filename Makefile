@@ -17,7 +17,7 @@ demo: setup-build configure
 
 check: setup-check configure
 	cmake --build $(BUILD) --parallel $(JOBS)
-	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
+	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error --no-label-summary
 
 install: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy man

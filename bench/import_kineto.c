@@ -12,23 +12,30 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /*
  * bench_import_kineto TRACE [SIZE_MB]: how fast a real trace's events, repeated to SIZE_MB (default 1000),
  * become a recording, and the memory that takes. Beside it, in the same run and on the same file: reading its
- * bytes alone, and simdjson's first stage alone, so that the ratios hold on any machine.
+ * bytes alone, and simdjson's first stage alone, so that the ratios hold on any machine. Then the same for
+ * gzip, of up to 200 MB: the import beside zlib's own reader of the same file.
  */
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { CHUNK_BYTES = 1 << 20, PACKED_MB_MOST = 200 };
 
 static struct kwhy_error error;
 
-static double now_s(void)
+static double clock_s(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double now_s(void)
+{
+	return clock_s(CLOCK_MONOTONIC);
 }
 
 static void stop(const char *why)
@@ -167,7 +174,7 @@ static double time_of_index(const char *path)
 }
 
 struct imported {
-	double time_s;
+	double time_s, cpu_s; /* cpu: of the parsing thread; another one unpacks */
 	uint64_t events;
 	size_t activities, calls;
 };
@@ -177,12 +184,13 @@ static struct imported import(const char *path)
 	struct kwhy_import_options options = {0};
 	struct kwhy_recording *recording;
 	struct imported imported;
-	double start_s = now_s();
+	double start_s = now_s(), start_cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
 	if (kwhy_recording_new(&recording, &error) ||
 		kwhy_reader_kineto.read(recording, path, &options, &error))
 		stop(error.text);
 	imported = (struct imported){.time_s = now_s() - start_s,
+		.cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID) - start_cpu_s,
 		.events = recording->sources[recording->source_count - 1].events,
 		.activities = recording->activities.count,
 		.calls = recording->calls.count};
@@ -210,16 +218,79 @@ static void report(const char *path, uint64_t bytes)
 		(double)after_kb * 1024 / (double)imported.events);
 }
 
-int main(int argc, char **argv)
+static void pack(const char *path, const char *packed_path)
+{
+	static char chunk[CHUNK_BYTES];
+	FILE *in = fopen(path, "rb");
+	gzFile out = gzopen(packed_path, "wb");
+	size_t got = 1;
+
+	if (!in || !out)
+		stop("cannot write the packed input");
+	while (got > 0) {
+		got = fread(chunk, 1, sizeof(chunk), in);
+		if (got && gzwrite(out, chunk, (unsigned)got) != (int)got)
+			stop("cannot write the packed input");
+	}
+	fclose(in);
+	if (gzclose(out) != Z_OK)
+		stop("cannot write the packed input");
+}
+
+static double time_of_zlib(const char *path)
+{
+	static char chunk[CHUNK_BYTES];
+	gzFile in = gzopen(path, "rb");
+	double start_s = now_s();
+	int got = 1;
+
+	if (!in)
+		stop("cannot read the packed input");
+	while (got > 0)
+		got = gzread(in, chunk, sizeof(chunk));
+	if (got < 0 || gzclose(in) != Z_OK)
+		stop("cannot read the packed input");
+	return now_s() - start_s;
+}
+
+static void report_packed(const char *path, uint64_t bytes)
+{
+	char packed_path[] = P_tmpdir "/kwhy-bench-gz-XXXXXX";
+	int file = mkstemp(packed_path);
+	struct imported imported;
+	double zlib_s;
+
+	if (file < 0)
+		stop("cannot write the packed input");
+	close(file);
+	pack(path, packed_path);
+	zlib_s = time_of_zlib(packed_path);
+	imported = import(packed_path);
+	unlink(packed_path);
+	printf("import of gzip     %8.0f MB/s, zlib alone %.0f MB/s: %.2f times as long\n",
+		(double)bytes / imported.time_s / 1e6, (double)bytes / zlib_s / 1e6,
+		imported.time_s / zlib_s);
+	printf("its parsing thread %8.0f MB/s of processor time, beside the one that unpacks\n",
+		(double)bytes / imported.cpu_s / 1e6);
+}
+
+/* A temporary input of that size, plain or also packed. */
+static void measure(const char *trace, size_t size_mb, void (*report_on)(const char *path, uint64_t bytes))
 {
 	char path[] = P_tmpdir "/kwhy-bench-XXXXXX";
+	uint64_t bytes = make_input_apart(trace, size_mb * 1000000, path);
+
+	report_on(path, bytes);
+	unlink(path);
+}
+
+int main(int argc, char **argv)
+{
 	size_t size_mb = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
-	uint64_t bytes;
 
 	if (argc < 2)
 		stop("name a trace; then, if you like, a size in MB");
-	bytes = make_input_apart(argv[1], size_mb * 1000000, path);
-	report(path, bytes);
-	unlink(path);
+	measure(argv[1], size_mb, report);
+	measure(argv[1], size_mb < PACKED_MB_MOST ? size_mb : PACKED_MB_MOST, report_packed);
 	return 0;
 }
