@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "bench/calibration_csv.h"
+#include "bench/self_test.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "report/profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,6 +70,66 @@ static enum kwhy_status save(
 	return status;
 }
 
+static enum kwhy_status write_profile(const struct calibrate_options *options,
+	const struct kwhy_profile *profile, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text text = {0};
+	char *path = NULL;
+	enum kwhy_status status = form == KWHY_OUTPUT_JSON
+		? kwhy_report_profile_json(profile, &text, error)
+		: kwhy_report_profile_text(profile, &style, &text, error);
+
+	if (!status)
+		status = kwhy_output_place(options->output, "profile", form, &path, error);
+	if (!status)
+		status = kwhy_output_write(path, &text, error);
+	free(path);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status show(const struct calibrate_options *options,
+	const struct kwhy_calibration *calibration, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	struct kwhy_profile *profile;
+	enum kwhy_status status = kwhy_self_test_profile(calibration, &profile, error);
+
+	if (status)
+		return status;
+	status = write_profile(options, profile, form, error);
+	kwhy_self_test_profile_free(profile);
+	return status;
+}
+
+static enum kwhy_status check(
+	const struct calibrate_options *options, enum kwhy_output_form *out_form, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out_form, error);
+
+	if (status)
+		return status;
+	if (options->json)
+		*out_form = KWHY_OUTPUT_JSON;
+	if (*out_form != KWHY_OUTPUT_TEXT && *out_form != KWHY_OUTPUT_JSON)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "calibrate writes .txt or .json, not %s", options->output);
+	if (!(options->seconds >= 0.5 && options->seconds <= 10))
+		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0.5 to 10 seconds a load");
+	return KWHY_OK;
+}
+
+static void announce(const struct calibrate_options *options, double load_s)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line),
+		"loads the GPU now and then for %.0f s and reads its meters; nothing is set or changed",
+		kwhy_calibration_seconds(load_s));
+	if (!options->quiet)
+		kwhy_output_message(line);
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct calibrate_options *options = invocation->options;
@@ -79,21 +141,19 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		.context = (void *)(size_t)options,
 	};
 	struct kwhy_calibration *calibration;
-	enum kwhy_status status;
-	char line[200];
+	enum kwhy_output_form form;
+	enum kwhy_status status = check(options, &form, error);
 
-	if (!(request.load_s >= 0.5 && request.load_s <= 10))
-		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0.5 to 10 seconds a load");
-	snprintf(line, sizeof(line),
-		"loads the GPU now and then for %.0f s and reads its meters; nothing is set or changed",
-		kwhy_calibration_seconds(request.load_s));
-	if (!options->quiet)
-		kwhy_output_message(line);
+	if (status)
+		return status;
+	announce(options, request.load_s);
 	status = kwhy_calibrate(&request, &calibration, error);
 	if (status)
 		return status;
 	if (options->save)
 		status = save(calibration, options->save, error);
+	if (!status)
+		status = show(options, calibration, form, error);
 	kwhy_calibration_free(calibration);
 	return status;
 }

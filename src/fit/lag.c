@@ -288,12 +288,14 @@ static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, c
 /* Levels of every stretch and how far its residuals follow each other, at what was found so far. */
 static void settle_levels(struct work *work, struct kwhy_lag *out)
 {
+	out->log_likelihood = 0;
 	for (size_t i = 0; i < work->data->stretch_count; i++) {
 		struct kwhy_lag_levels *levels = &out->levels[i];
 		struct point point;
 
 		if (!fit_stretch(work, i, out->width_s, out->delay_s, &point))
 			continue;
+		out->log_likelihood += point.log_likelihood;
 		work->temper[i] = temper_of(&work->data->stretches[i], work->shown, &point);
 		*levels = (struct kwhy_lag_levels){
 			.off_w = point.off_w,

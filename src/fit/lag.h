@@ -50,6 +50,7 @@ struct kwhy_lag_levels {
 
 struct kwhy_lag {
 	double width_s, width_spread_s, delay_s, delay_spread_s;
+	double log_likelihood; /* of all readings: says which kind of meter fits the same readings better */
 	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* of each stretch */
 };
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/lags.h"
+
+#include "bench/updates.h"
+
+#include <stdlib.h>
+
+enum { READINGS_LEAST = 15 };
+
+/* Where to look: from a tenth of a millisecond to three seconds, as every known meter is. */
+static const struct kwhy_lag_data low_pass = {.kind = KWHY_LAG_LOW_PASS,
+	.width_low_s = 1e-4,
+	.width_high_s = 0.4,
+	.delay_low_s = 0,
+	.delay_high_s = 0.2};
+static const struct kwhy_lag_data mean = {
+	.kind = KWHY_LAG_MEAN, .width_low_s = 1e-3, .width_high_s = 3, .delay_low_s = 0, .delay_high_s = 0.2};
+
+/* The readings of one meter, by phase. */
+struct gathering {
+	const struct kwhy_calibration *calibration;
+	const struct kwhy_meter_series *series;
+	bool stamped;
+	double period_s;
+	struct kwhy_lag_reading *readings; /* [series->count] */
+	size_t used;
+	struct kwhy_lag_stretch stretches[KWHY_LAG_STRETCHES_MAX];
+};
+
+static bool counts(const struct gathering *gathering, size_t i)
+{
+	const struct kwhy_meter_series *series = gathering->series;
+
+	if (gathering->stamped)
+		return !kwhy_update_is_late(series->items, series->count, i, gathering->period_s);
+	return i > 0 && series->items[i].value != series->items[i - 1].value;
+}
+
+static void gather(struct gathering *gathering, size_t which, struct kwhy_meter_lag *out)
+{
+	const struct kwhy_phase *phase = &gathering->calibration->phases[which];
+	struct kwhy_lag_stretch *stretch = &gathering->stretches[out->phase_count];
+	struct kwhy_lag_reading *readings = gathering->readings + gathering->used;
+	size_t count = 0;
+
+	for (size_t i = 0; i < gathering->series->count; i++) {
+		const struct kwhy_reading *reading = &gathering->series->items[i];
+
+		if (reading->time_mono_ns >= phase->start_ns && reading->time_mono_ns <= phase->end_ns &&
+			counts(gathering, i))
+			readings[count++] = (struct kwhy_lag_reading){
+				reading->time_mono_ns, (double)reading->value * 1e-3};
+	}
+	if (count < READINGS_LEAST)
+		return;
+	*stretch = (struct kwhy_lag_stretch){
+		gathering->calibration->pulses + phase->first_pulse, phase->pulse_count, readings, count};
+	gathering->used += count;
+	out->phases[out->phase_count++] = which;
+}
+
+static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
+{
+	for (size_t i = 0; i < gathering->calibration->phase_count; i++) {
+		const struct kwhy_phase *phase = &gathering->calibration->phases[i];
+
+		if (phase->kind == KWHY_PHASE_LOAD && phase->load.burn == KWHY_BURN_FMA)
+			gather(gathering, i, out);
+	}
+}
+
+/* Keeps the kind of the higher likelihood; a kind that shows nothing is no error. */
+static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *out)
+{
+	const struct kwhy_lag_data *kinds[] = {&low_pass, &mean};
+
+	for (size_t i = 0; i < 2 && out->phase_count; i++) {
+		struct kwhy_lag_data data = *kinds[i];
+		struct kwhy_error ignored;
+		struct kwhy_lag lag;
+
+		data.stretches = gathering->stretches;
+		data.stretch_count = out->phase_count;
+		if (kwhy_lag_fit(&data, &lag, &ignored) != KWHY_OK)
+			continue;
+		if (!out->found || lag.log_likelihood > out->lag.log_likelihood) {
+			out->lag = lag;
+			out->kind = data.kind;
+		}
+		out->found = true;
+	}
+}
+
+enum kwhy_status kwhy_meter_lag_find(const struct kwhy_calibration *calibration, enum kwhy_meter meter,
+	bool stamped, double period_s, struct kwhy_meter_lag *out, struct kwhy_error *error)
+{
+	struct gathering gathering = {.calibration = calibration,
+		.series = &calibration->meters[meter],
+		.stamped = stamped,
+		.period_s = period_s};
+
+	*out = (struct kwhy_meter_lag){0};
+	gathering.readings = calloc(gathering.series->count + 1, sizeof(*gathering.readings));
+	if (!gathering.readings)
+		return kwhy_fail_memory(error, "the fit of a meter's lag");
+	gather_all(&gathering, out);
+	fit_both(&gathering, out);
+	free(gathering.readings);
+	return KWHY_OK;
+}
