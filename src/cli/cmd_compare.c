@@ -60,6 +60,22 @@ struct run {
 	const struct kwhy_strings *more, *power;
 };
 
+static enum kwhy_status read_json(struct source *source, const struct run *run, struct kwhy_error *error)
+{
+	struct kwhy_text label = {0};
+	enum kwhy_status status;
+
+	kwhy_text_add(&label, run->path);
+	if (run->more->count)
+		kwhy_text_addf(&label, " and %zu more", run->more->count);
+	status = kwhy_text_check(&label, error);
+	if (!status)
+		status = kwhy_side_read(
+			&source->side, label.data, source->json.data, source->json.length, error);
+	kwhy_text_done(&label);
+	return status;
+}
+
 /* A trace is reported first, so that both sides go through one reader. */
 static enum kwhy_status read_traces(struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
@@ -79,10 +95,7 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 		return status;
 	status = kwhy_report_json(&job.report, &source->json, error);
 	kwhy_job_done(&job);
-	if (!status)
-		status = kwhy_side_read(
-			&source->side, run->path, source->json.data, source->json.length, error);
-	return status;
+	return status ? status : read_json(source, run, error);
 }
 
 static enum kwhy_status read_side(struct source *source, const struct run *run,
