@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/attribute.h"
+#include "sensor/rocm_parts.h"
 #include "sensor/sensor.h"
-#include "vendor/rocm_smi.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
  * Written from the vendor's documentation and tried on a fake library alone: no such card has been here.
  */
 
-enum { CARDS_MOST = 64, DEVICES_MOST = 64, VENDOR_AMD = 0x1002, GAUGES_MOST = 9 };
+enum { CARDS_MOST = 64, DEVICES_MOST = 64, VENDOR_AMD = 0x1002 };
 
 #define DRM_ROOT "/sys/class/drm"
 #define COUNTER_PERIOD_NS INT64_C(100000000)
@@ -33,16 +33,11 @@ enum { CARDS_MOST = 64, DEVICES_MOST = 64, VENDOR_AMD = 0x1002, GAUGES_MOST = 9 
 
 enum { NO_SOURCE = UINT32_MAX };
 
-struct gauge {
-	enum kwhy_gauge gauge;
-	/* The value in the gauge's unit; a result of the library. */
-	int (*read)(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out);
-};
-
 struct unit {
 	uint32_t number; /* the library's */
+	uint32_t device; /* index into sensors->devices */
 	uint32_t energy, power;
-	uint32_t gauges[GAUGES_MOST];
+	uint32_t gauges[KWHY_ROCM_GAUGES];
 	bool current_power; /* the power now, else the average of a short time */
 };
 
@@ -53,113 +48,6 @@ struct rocm {
 	int64_t boot_minus_mono_ns;
 	uint32_t count;
 	struct unit units[DEVICES_MOST];
-};
-
-static int64_t saturated(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
-static int read_system_clock(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	uint64_t hz = 0;
-	int result = kwhy_rocm_smi_clock(rocm, device, KWHY_RSMI_CLOCK_SYSTEM, &hz);
-
-	*out = saturated(hz);
-	return result;
-}
-
-static int read_memory_clock(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	uint64_t hz = 0;
-	int result = kwhy_rocm_smi_clock(rocm, device, KWHY_RSMI_CLOCK_MEMORY, &hz);
-
-	*out = saturated(hz);
-	return result;
-}
-
-static int read_place(const struct kwhy_rocm_smi *rocm, uint32_t device, uint32_t place, int64_t *out)
-{
-	return kwhy_rocm_smi_call(
-		rocm, rsmi_dev_temp_metric_get, device, place, KWHY_RSMI_TEMPERATURE_CURRENT, out);
-}
-
-/* Cards without an edge sensor (MI300) have one at the hottest spot. */
-static int read_temperature(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	int result = read_place(rocm, device, KWHY_RSMI_PLACE_EDGE, out);
-
-	return result == KWHY_RSMI_SUCCESS ? result : read_place(rocm, device, KWHY_RSMI_PLACE_JUNCTION, out);
-}
-
-static int read_memory_temperature(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	return read_place(rocm, device, KWHY_RSMI_PLACE_MEMORY, out);
-}
-
-static int read_memory_used(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	uint64_t bytes = 0;
-	int result = kwhy_rocm_smi_call(
-		rocm, rsmi_dev_memory_usage_get, device, KWHY_RSMI_MEMORY_VRAM, &bytes);
-
-	*out = saturated(bytes);
-	return result;
-}
-
-static int read_power_limit(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	uint64_t power_uw = 0;
-	int result = kwhy_rocm_smi_call(rocm, rsmi_dev_power_cap_get, device, 0, &power_uw);
-
-	*out = saturated(power_uw / 1000);
-	return result;
-}
-
-static int read_busy(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	uint32_t percent = 0;
-	int result = kwhy_rocm_smi_call(rocm, rsmi_dev_busy_percent_get, device, &percent);
-
-	*out = (int64_t)percent * 10;
-	return result;
-}
-
-static int read_memory_busy(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	uint32_t percent = 0;
-	int result = kwhy_rocm_smi_call(rocm, rsmi_dev_memory_busy_percent_get, device, &percent);
-
-	*out = (int64_t)percent * 10;
-	return result;
-}
-
-static int read_fan(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
-{
-	int64_t speed = 0;
-	uint64_t most = 0;
-	int result = kwhy_rocm_smi_call(rocm, rsmi_dev_fan_speed_get, device, 0, &speed);
-
-	if (result == KWHY_RSMI_SUCCESS)
-		result = kwhy_rocm_smi_call(rocm, rsmi_dev_fan_speed_max_get, device, 0, &most);
-	if (result != KWHY_RSMI_SUCCESS)
-		return result;
-	if (most == 0 || most > INT32_MAX || speed < 0 || speed > (int64_t)most)
-		return KWHY_RSMI_UNKNOWN;
-	*out = speed * 1000 / (int64_t)most;
-	return result;
-}
-
-static const struct gauge gauges[GAUGES_MOST] = {
-	{KWHY_GAUGE_SM_CLOCK, read_system_clock},
-	{KWHY_GAUGE_MEMORY_CLOCK, read_memory_clock},
-	{KWHY_GAUGE_TEMPERATURE, read_temperature},
-	{KWHY_GAUGE_MEMORY_TEMPERATURE, read_memory_temperature},
-	{KWHY_GAUGE_MEMORY_USED, read_memory_used},
-	{KWHY_GAUGE_POWER_LIMIT, read_power_limit},
-	{KWHY_GAUGE_BUSY, read_busy},
-	{KWHY_GAUGE_MEMORY_BUSY, read_memory_busy},
-	{KWHY_GAUGE_FAN_SPEED, read_fan},
 };
 
 /* One reading of the accumulator in uJ, and when the driver took it. */
@@ -205,7 +93,7 @@ static void push(struct rocm *rocm, uint32_t source, int result, int64_t time_mo
  * asking. */
 static int64_t stamped_ns(const struct rocm *rocm, uint64_t stamp_ns, int64_t now_mono_ns)
 {
-	int64_t mono_ns = saturated(stamp_ns) - rocm->boot_minus_mono_ns;
+	int64_t mono_ns = kwhy_rocm_saturated(stamp_ns) - rocm->boot_minus_mono_ns;
 
 	return mono_ns > now_mono_ns - STAMP_NEAR_NS && mono_ns < now_mono_ns + STAMP_NEAR_NS ? mono_ns
 											      : now_mono_ns;
@@ -227,7 +115,7 @@ static int64_t meters_read(void *state, uint32_t number, int64_t now_mono_ns)
 		uint64_t power_uw = 0;
 		int result = read_power(&rocm->smi, unit->number, unit->current_power, &power_uw);
 
-		push(rocm, unit->power, result, now_mono_ns, saturated(power_uw / 1000));
+		push(rocm, unit->power, result, now_mono_ns, kwhy_rocm_saturated(power_uw / 1000));
 	}
 	return 0;
 }
@@ -237,13 +125,13 @@ static int64_t gauges_read(void *state, uint32_t number, int64_t now_mono_ns)
 	struct rocm *rocm = state;
 	const struct unit *unit = &rocm->units[number];
 
-	for (size_t i = 0; i < GAUGES_MOST; i++) {
+	for (size_t i = 0; i < KWHY_ROCM_GAUGES; i++) {
 		int64_t value = 0;
 		int result;
 
 		if (unit->gauges[i] == NO_SOURCE)
 			continue;
-		result = gauges[i].read(&rocm->smi, unit->number, &value);
+		result = kwhy_rocm_gauges[i].read(&rocm->smi, unit->number, &value);
 		push(rocm, unit->gauges[i], result, now_mono_ns, value);
 	}
 	return 0;
@@ -311,12 +199,12 @@ static enum kwhy_status add_gauges(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < GAUGES_MOST; i++) {
+	for (size_t i = 0; !status && i < KWHY_ROCM_GAUGES; i++) {
 		struct kwhy_source_channel source = {
-			.kind = KWHY_SOURCE_GAUGE, .gauge = gauges[i].gauge, .device = device};
+			.kind = KWHY_SOURCE_GAUGE, .gauge = kwhy_rocm_gauges[i].gauge, .device = device};
 		int64_t value;
 
-		if (gauges[i].read(&rocm->smi, unit->number, &value) == KWHY_RSMI_SUCCESS)
+		if (kwhy_rocm_gauges[i].read(&rocm->smi, unit->number, &value) == KWHY_RSMI_SUCCESS)
 			status = kwhy_sensors_add_source(
 				rocm->sensors, &source, 1.0, rocm->request, &unit->gauges[i], error);
 	}
@@ -365,7 +253,6 @@ static enum kwhy_status add_device(
 	};
 	char name[KWHY_RSMI_TEXT_BYTES] = "", driver[KWHY_RSMI_TEXT_BYTES] = "", uuid[32], pci[32];
 	uint64_t id, power_uw;
-	int64_t limit_mw;
 
 	if (kwhy_rocm_smi_call(smi, rsmi_dev_name_get, number, name, sizeof(name) - 1) == KWHY_RSMI_SUCCESS)
 		device.name = name;
@@ -383,10 +270,10 @@ static enum kwhy_status add_device(
 	if (kwhy_rocm_smi_call(smi, rsmi_dev_memory_total_get, number, KWHY_RSMI_MEMORY_VRAM, &id) ==
 		KWHY_RSMI_SUCCESS)
 		device.memory_bytes = id;
-	if (read_power_limit(smi, number, &limit_mw) == KWHY_RSMI_SUCCESS)
-		device.limit_mw = limit_mw;
+	if (kwhy_rocm_smi_call(smi, rsmi_dev_power_cap_get, number, 0, &power_uw) == KWHY_RSMI_SUCCESS)
+		device.limit_mw = kwhy_rocm_saturated(power_uw / 1000);
 	if (kwhy_rocm_smi_call(smi, rsmi_dev_power_cap_default_get, number, &power_uw) == KWHY_RSMI_SUCCESS)
-		device.default_limit_mw = saturated(power_uw / 1000);
+		device.default_limit_mw = kwhy_rocm_saturated(power_uw / 1000);
 	return kwhy_sensors_add_device(rocm->sensors, &device, out_device, error);
 }
 
@@ -394,12 +281,13 @@ static enum kwhy_status add_unit(struct rocm *rocm, uint32_t number, struct kwhy
 {
 	struct unit *unit = &rocm->units[rocm->count];
 	enum kwhy_status status;
-	uint32_t device;
+	uint32_t device = 0;
 
 	*unit = (struct unit){.number = number, .energy = NO_SOURCE, .power = NO_SOURCE};
-	for (size_t i = 0; i < GAUGES_MOST; i++)
+	for (size_t i = 0; i < KWHY_ROCM_GAUGES; i++)
 		unit->gauges[i] = NO_SOURCE;
 	status = add_device(rocm, number, &device, error);
+	unit->device = device;
 	if (!status)
 		status = add_meters(rocm, unit, device, error);
 	if (!status && rocm->request->gauges)
@@ -480,4 +368,16 @@ static enum kwhy_status rocm_open(struct kwhy_sensors *sensors, const struct kwh
 	return KWHY_OK;
 }
 
-const struct kwhy_sensor_backend kwhy_sensor_rocm = {.name = "rocm", .open = rocm_open, .close = rocm_close};
+static size_t rocm_processes(
+	void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
+{
+	const struct rocm *rocm = state;
+
+	for (uint32_t i = 0; i < rocm->count; i++)
+		if (rocm->units[i].device == device)
+			return kwhy_rocm_processes(&rocm->smi, rocm->units[i].number, out);
+	return 0;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_rocm = {
+	.name = "rocm", .open = rocm_open, .close = rocm_close, .processes = rocm_processes};

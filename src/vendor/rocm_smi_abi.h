@@ -19,6 +19,7 @@ enum kwhy_rsmi_status {
 	KWHY_RSMI_FILE_ERROR = 3,
 	KWHY_RSMI_PERMISSION = 4,
 	KWHY_RSMI_NOT_FOUND = 10,
+	KWHY_RSMI_INSUFFICIENT_SIZE = 11,
 	KWHY_RSMI_UNKNOWN = -1
 };
 
@@ -52,6 +53,12 @@ union kwhy_rsmi_frequencies {
 	struct kwhy_rsmi_frequencies_6 v6;
 };
 
+struct kwhy_rsmi_process {
+	uint32_t pid, address_space;
+	uint64_t memory_bytes, copied_us;
+	uint32_t busy_percent;
+};
+
 int rsmi_init(uint64_t flags);
 int rsmi_shut_down(void);
 int rsmi_status_string(int status, const char **text);
@@ -75,5 +82,8 @@ int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent);
 int rsmi_dev_memory_busy_percent_get(uint32_t device, uint32_t *percent);
 int rsmi_dev_fan_speed_get(uint32_t device, uint32_t sensor, int64_t *speed);
 int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t *speed);
+/* `count`: room on entry, how many there are on return. */
+int rsmi_compute_process_info_get(struct kwhy_rsmi_process *processes, uint32_t *count);
+int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_t *count);
 
 #endif

@@ -13,6 +13,7 @@
  *	devices 2
  *	0 energy_counts 1000000
  *	0 fails rsmi_dev_temp_metric_get 4
+ *	process 4711 bytes 1048576 devices 0 1
  *
  * Without a value a call answers "not supported"; `fails` gives the result of a call, `init` that of
  *rsmi_init.
@@ -213,6 +214,58 @@ SHOWN int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t 
 {
 	(void)sensor;
 	return number_of(device, __func__, "fan_most", speed);
+}
+
+/* "process 4711 bytes 12 devices 0 1": lines of their own, in order. */
+static bool next_process(FILE *file, struct kwhy_rsmi_process *out, uint32_t devices[2], uint32_t *out_count)
+{
+	char line[LINE_BYTES];
+	unsigned long long bytes;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		int found = sscanf(line, "process %u bytes %llu devices %u %u", &out->pid, &bytes,
+			&devices[0], &devices[1]);
+
+		if (found < 3)
+			continue;
+		out->memory_bytes = bytes;
+		*out_count = (uint32_t)found - 2;
+		return true;
+	}
+	return false;
+}
+
+SHOWN int rsmi_compute_process_info_get(struct kwhy_rsmi_process *processes, uint32_t *count)
+{
+	FILE *file = fopen(getenv("KWHY_FAKE_ROCM"), "r");
+	uint32_t room = *count, devices[2], device_count;
+	struct kwhy_rsmi_process process = {0};
+
+	*count = 0;
+	for (; next_process(file, &process, devices, &device_count); ++*count)
+		if (*count < room)
+			processes[*count] = process;
+	if (file)
+		fclose(file);
+	return *count > room ? KWHY_RSMI_INSUFFICIENT_SIZE : KWHY_RSMI_SUCCESS;
+}
+
+SHOWN int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_t *count)
+{
+	FILE *file = fopen(getenv("KWHY_FAKE_ROCM"), "r");
+	uint32_t found[2], found_count = 0;
+	struct kwhy_rsmi_process process = {0};
+	bool is_there = false;
+
+	while (!is_there && next_process(file, &process, found, &found_count))
+		is_there = process.pid == pid;
+	if (file)
+		fclose(file);
+	if (!is_there || found_count > *count)
+		return KWHY_RSMI_NOT_FOUND;
+	memcpy(devices, found, found_count * sizeof(*devices));
+	*count = found_count;
+	return KWHY_RSMI_SUCCESS;
 }
 
 /* Two steps, the second of which runs at the scenario's frequency. */

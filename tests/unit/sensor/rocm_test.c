@@ -133,6 +133,31 @@ static void a_call_that_fails_later_is_counted_and_gives_no_reading(void **state
 	assert_int_equal(host_source(host, KWHY_METER_ROCM_POWER, 0)->channel.written, 3);
 }
 
+static void processes_are_those_of_the_card_with_their_memory_where_they_use_no_other(void **state)
+{
+	struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
+	struct host *host = *state;
+	char text[8192];
+	int length;
+
+	write_scenario(host,
+		CARD METERS "process 11 bytes 5000 devices 0\nprocess 12 bytes 7000 devices 1\n"
+			    "process 13 bytes 9000 devices 1 0\n");
+	host_open(host);
+	assert_int_equal(kwhy_sensors_processes(host->sensors, 0, processes), 2);
+	assert_int_equal(processes[0].pid, 11);
+	assert_int_equal(processes[0].memory_bytes, 5000);
+	assert_int_equal(processes[1].pid, 13);
+	assert_int_equal(processes[1].memory_bytes, -1);
+	assert_int_equal(kwhy_sensors_processes(host->sensors, 1, processes), 0);
+	length = snprintf(text, sizeof(text), "%s", CARD METERS);
+	for (int i = 0; i < KWHY_SENSOR_PROCESSES + 36; i++)
+		length += snprintf(text + length, sizeof(text) - (size_t)length,
+			"process %d bytes 1 devices 0\n", 100 + i);
+	write_scenario(host, text);
+	assert_int_equal(kwhy_sensors_processes(host->sensors, 0, processes), KWHY_SENSOR_PROCESSES);
+}
+
 static void a_card_without_a_counter_or_with_one_at_0_says_so_and_its_power_is_read(void **state)
 {
 	struct host *host = *state;
@@ -174,6 +199,7 @@ int main(void)
 		TEST(a_reading_has_the_driver_s_time_where_that_can_be_and_else_the_time_of_asking),
 		TEST(gauges_are_read_in_our_units_where_they_are_asked_for),
 		TEST(a_call_that_fails_later_is_counted_and_gives_no_reading),
+		TEST(processes_are_those_of_the_card_with_their_memory_where_they_use_no_other),
 		TEST(a_card_without_a_counter_or_with_one_at_0_says_so_and_its_power_is_read),
 		TEST(without_a_card_the_library_is_not_loaded_and_one_that_does_not_start_is_told),
 	};

@@ -29,6 +29,8 @@ TAKES(rsmi_dev_busy_percent_get, uint32_t, uint32_t *);
 TAKES(rsmi_dev_memory_busy_percent_get, uint32_t, uint32_t *);
 TAKES(rsmi_dev_fan_speed_get, uint32_t, uint32_t, int64_t *);
 TAKES(rsmi_dev_fan_speed_max_get, uint32_t, uint32_t, uint64_t *);
+TAKES(rsmi_compute_process_info_get, rsmi_process_info_t *, uint32_t *);
+TAKES(rsmi_compute_process_gpus_get, uint32_t, uint32_t *, uint32_t *);
 _Static_assert(sizeof(rsmi_memory_type_t) == sizeof(int) && sizeof(rsmi_clk_type_t) == sizeof(int) &&
 		sizeof(rsmi_temperature_metric_t) == sizeof(int) &&
 		sizeof(rsmi_sw_component_t) == sizeof(int),
@@ -41,6 +43,9 @@ const long rocm_smi_vendor_facts[FACT_COUNT] = {
 	[FACT_FILE_ERROR] = RSMI_STATUS_FILE_ERROR,
 	[FACT_PERMISSION] = RSMI_STATUS_PERMISSION,
 	[FACT_NOT_FOUND] = RSMI_STATUS_NOT_FOUND,
+	[FACT_INSUFFICIENT_SIZE] = RSMI_STATUS_INSUFFICIENT_SIZE,
+	[FACT_PROCESS_BYTES] = sizeof(rsmi_process_info_t),
+	[FACT_PROCESS_MEMORY_AT] = offsetof(rsmi_process_info_t, vram_usage),
 	[FACT_UNKNOWN] = (int)RSMI_STATUS_UNKNOWN_ERROR,
 	[FACT_DRIVER] = RSMI_SW_COMP_DRIVER,
 	[FACT_VRAM] = RSMI_MEM_TYPE_VRAM,

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_SENSOR_ROCM_PARTS_H
+#define KWHY_SENSOR_ROCM_PARTS_H
+
+#include "sensor/sensor.h"
+#include "vendor/rocm_smi.h"
+
+/* The ROCm back end by concern. Functions give a result of the library. */
+
+int64_t kwhy_rocm_saturated(uint64_t value);
+
+struct kwhy_rocm_gauge {
+	enum kwhy_gauge gauge;
+	int (*read)(
+		const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out); /* in the gauge's unit */
+};
+
+enum { KWHY_ROCM_GAUGES = 9 };
+
+extern const struct kwhy_rocm_gauge kwhy_rocm_gauges[KWHY_ROCM_GAUGES];
+
+/* The processes that use a device, with their memory where they use no other. */
+size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
+	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sensor/rocm_parts.h"
+
+enum { LISTED_MOST = 256, GPUS_MOST = 64 };
+
+/* Whether a process uses the device; *out_alone: and no other. */
+static bool uses(const struct kwhy_rocm_smi *rocm, uint32_t pid, uint32_t device, bool *out_alone)
+{
+	uint32_t devices[GPUS_MOST], count = GPUS_MOST;
+	bool found = false;
+
+	if (kwhy_rocm_smi_call(rocm, rsmi_compute_process_gpus_get, pid, devices, &count) !=
+		KWHY_RSMI_SUCCESS)
+		return false;
+	for (uint32_t i = 0; i < count && i < GPUS_MOST; i++)
+		found |= devices[i] == device;
+	*out_alone = count == 1;
+	return found;
+}
+
+size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
+	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
+{
+	struct kwhy_rsmi_process listed[LISTED_MOST];
+	uint32_t listed_count = LISTED_MOST;
+	size_t count = 0;
+	int result = kwhy_rocm_smi_call(rocm, rsmi_compute_process_info_get, listed, &listed_count);
+
+	if (result != KWHY_RSMI_SUCCESS && result != KWHY_RSMI_INSUFFICIENT_SIZE)
+		return 0;
+	for (uint32_t i = 0; i < listed_count && i < LISTED_MOST && count < KWHY_SENSOR_PROCESSES; i++) {
+		bool alone;
+
+		if (!uses(rocm, listed[i].pid, device, &alone))
+			continue;
+		out[count++] = (struct kwhy_sensor_process){
+			.pid = listed[i].pid,
+			.memory_bytes = alone ? kwhy_rocm_saturated(listed[i].memory_bytes) : -1,
+		};
+	}
+	return count;
+}
