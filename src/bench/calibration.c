@@ -44,6 +44,13 @@ static const struct {
 
 enum { PLAN_COUNT = sizeof(plan) / sizeof(plan[0]) };
 
+const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind)
+{
+	static const char *const names[] = {"clean-idle", "context-idle", "load"};
+
+	return names[kind];
+}
+
 double kwhy_calibration_seconds(double load_s)
 {
 	return OPEN_S + CALLS_S + (double)(2 * IDLE_NS + SETTLE_NS) * 1e-9 +
@@ -159,7 +166,8 @@ static enum kwhy_status learn_device(struct session *session, struct kwhy_error 
 			device->name ? device->name : "this GPU");
 	for (size_t i = 0; i < PLAN_COUNT; i++)
 		pulses += planned(i, session->request->load_s).pulses;
-	out->processes_before = kwhy_sensors_processes(session->sensors, session->device, processes);
+	out->processes_before = (uint32_t)kwhy_sensors_processes(
+		session->sensors, session->device, processes);
 	out->limit_mw = device->limit_mw;
 	out->driver = device->driver ? kwhy_arena_copy(&out->arena, device->driver) : NULL;
 	out->pulses = kwhy_arena_alloc(&out->arena, pulses, sizeof(*out->pulses));

@@ -18,6 +18,8 @@
  */
 enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHASE_LOAD };
 
+const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind); /* "clean-idle", "context-idle", "load" */
+
 /* A stretch of the session. Of a load: from its first kernel until the rest after it ended. */
 struct kwhy_phase {
 	enum kwhy_phase_kind kind;

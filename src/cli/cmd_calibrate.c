@@ -16,7 +16,7 @@
 #define QUICK_LOAD_S 1.0
 
 struct calibrate_options {
-	const char *device, *output, *save;
+	const char *device, *output, *save, *from;
 	double seconds;
 	uint64_t seed;
 	bool json, quick, quiet;
@@ -146,8 +146,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (status)
 		return status;
-	announce(options, request.load_s);
-	status = kwhy_calibrate(&request, &calibration, error);
+	if (!options->from)
+		announce(options, request.load_s);
+	status = options->from ? kwhy_calibration_read(options->from, &calibration, error)
+			       : kwhy_calibrate(&request, &calibration, error);
 	if (status)
 		return status;
 	if (options->save)
@@ -167,6 +169,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct calibrate_options, json)},
 	{"save", 0, "FOLDER", "keep every reading and the times of all loads there as CSV", KWHY_OPTION_TEXT,
 		offsetof(struct calibrate_options, save)},
+	{"from", 0, "FOLDER", "measure nothing: work out again what --save kept there", KWHY_OPTION_TEXT,
+		offsetof(struct calibrate_options, from)},
 	{"seconds", 0, "S", "length of each load, 0.5 to 10; default 1.5", KWHY_OPTION_NUMBER,
 		offsetof(struct calibrate_options, seconds)},
 	{"quick", 0, NULL, "1 s a load: wider spreads", KWHY_OPTION_FLAG,
