@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { LINES_FIRST = 32, REPLACEMENT = 0xFFFD };
+enum { LINES_FIRST = 32, REPLACEMENT = 0xFFFD, MICRO_SIGN = 0xB5 };
 
 void kwhy_screen_done(struct kwhy_screen *screen)
 {
@@ -52,7 +52,7 @@ void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_s
 	if (screen->failed || screen->lines == 0 || column >= screen->columns)
 		return;
 	if (screen->ascii && code > '~')
-		code = '?';
+		code = code == MICRO_SIGN ? 'u' : '?';
 	*at(screen, screen->lines - 1, column) = (struct kwhy_cell){code, (uint8_t)style};
 }
 

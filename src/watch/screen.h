@@ -31,7 +31,7 @@ struct kwhy_cell {
  */
 struct kwhy_screen {
 	size_t columns;
-	bool ascii; /* anything else becomes "?" */
+	bool ascii; /* anything else becomes "?", a micro sign "u" */
 	size_t lines, capacity;
 	struct kwhy_cell *cells;
 	bool failed;

@@ -104,12 +104,15 @@ static const struct gauge_words {
 static void gauge_text(
 	char out[WORDS], const struct gauge_words *words, const struct kwhy_live_device *device)
 {
-	int length = snprintf(
+	size_t length = (size_t)snprintf(
 		out, WORDS, words->format, (double)device->gauges[words->gauge].value * words->scale);
 
-	if (words->gauge == KWHY_GAUGE_MEMORY_USED && device->memory_bytes)
-		snprintf(out + length, (size_t)(WORDS - length), " of %.0f",
-			(double)device->memory_bytes * 1e-9);
+	if (words->gauge != KWHY_GAUGE_MEMORY_USED)
+		return;
+	if (device->memory_bytes)
+		length += (size_t)snprintf(
+			out + length, WORDS - length, " of %.0f", (double)device->memory_bytes * 1e-9);
+	snprintf(out + length, WORDS - length, " GB");
 }
 #pragma GCC diagnostic pop
 
@@ -172,37 +175,50 @@ static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS
 	return length > 0;
 }
 
-static void put_remark(
-	struct drawing *drawing, const struct kwhy_live_device *device, double most_w, size_t steps)
+/* What is to say beside a curve of so many steps; `out` may stay empty. */
+static enum kwhy_style remark_of(
+	const struct kwhy_live_device *device, double most_w, size_t steps, char out[WORDS])
 {
-	size_t column = drawing->screen->columns - REMARK;
-	char text[WORDS], power[KWHY_QUANTITY_BYTES];
+	char power[KWHY_QUANTITY_BYTES];
 
+	*out = '\0';
 	if (device->lost) {
-		kwhy_screen_put(drawing->screen, column, KWHY_STYLE_FAULT, "lost: answers no more");
-	} else if (throttle_words(device, text)) {
-		kwhy_screen_put(drawing->screen, column, KWHY_STYLE_WARNING, text);
-	} else if (!isnan(most_w)) {
-		snprintf(text, sizeof(text), "up to %s in %.0f s", watts(power, most_w),
-			(double)steps * (double)KWHY_LIVE_STEP_NS * 1e-9);
-		kwhy_screen_put(drawing->screen, column, KWHY_STYLE_QUIET, text);
+		snprintf(out, WORDS, "lost: answers no more");
+		return KWHY_STYLE_FAULT;
 	}
+	if (throttle_words(device, out))
+		return KWHY_STYLE_WARNING;
+	if (!isnan(most_w))
+		snprintf(out, WORDS, "up to %s in %.0f s", watts(power, most_w),
+			(double)steps * (double)KWHY_LIVE_STEP_NS * 1e-9);
+	return KWHY_STYLE_QUIET;
 }
 
-/* Means of half seconds, the newest at the right, from 0 to the highest of them. */
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Means of half seconds, the newest at the right, from 0 to the highest of them. A long remark takes their
+ * room. */
 static void draw_curve(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	const struct kwhy_live_metered *metered = device->metered;
-	size_t room = drawing->screen->columns - INDENT - INDENT - REMARK;
-	size_t steps = metered->history_count < room ? metered->history_count : room;
-	size_t first = metered->history_count - steps;
-	double most_w = highest(metered, first);
+	size_t columns = drawing->screen->columns, room = columns - INDENT - INDENT - REMARK;
+	size_t steps = smaller(metered->history_count, room);
+	double most_w = highest(metered, metered->history_count - steps);
+	char remark[WORDS];
+	enum kwhy_style style = remark_of(device, most_w, steps, remark);
 
+	if (strlen(remark) > REMARK)
+		room -= smaller(strlen(remark) - REMARK, room);
+	steps = smaller(steps, room);
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
 	for (size_t i = 0; i < steps; i++)
 		kwhy_screen_put_code(drawing->screen, INDENT + room - steps + i, KWHY_STYLE_CURVE,
-			curve_code(drawing->screen, (double)metered->history_w[first + i] / most_w));
-	put_remark(drawing, device, most_w, steps);
+			curve_code(drawing->screen,
+				(double)metered->history_w[metered->history_count - steps + i] / most_w));
+	kwhy_screen_put(drawing->screen, INDENT + room + INDENT, style, remark);
 }
 
 static void draw_devices(struct drawing *drawing)
@@ -311,8 +327,8 @@ static void draw_title(struct drawing *drawing)
 		energy_j = isnan(metered->energy_j) ? energy_j
 						    : metered->energy_j + (isnan(energy_j) ? 0 : energy_j);
 	}
-	snprintf(text, sizeof(text), " kwhy %s  %zu GPU%s  %s now, %s in %ld:%02ld:%02ld", KWHY_VERSION, gpus,
-		gpus == 1 ? "" : "s", watts(power, power_w), kwhy_quantity_si(energy, energy_j, "J", 3),
+	snprintf(text, sizeof(text), " kwhy watch  %zu GPU%s  %s now, %s in %ld:%02ld:%02ld", KWHY_VERSION,
+		gpus, gpus == 1 ? "" : "s", watts(power, power_w), kwhy_quantity_si(energy, energy_j, "J", 3),
 		seconds / 3600, seconds / 60 % 60, seconds % 60);
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_TITLE);
 	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_TITLE, text);

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/live.h"
+
+#include "cmocka_all.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define SECOND (1000 * MS)
+#define START (1000 * SECOND)
+
+static struct kwhy_error error;
+
+/* One device with a counter, a ring and the gauge that says whether anything runs; a CPU package. */
+struct machine {
+	struct kwhy_sensors sensors;
+	uint32_t counter, ring, busy, package;
+	int64_t now_ns;
+	double joules;		/* used since the machine was made */
+	int64_t counter_offset; /* what a reset takes off, mJ */
+	double power_w;
+	bool without_counter, without_ring;
+};
+
+static uint32_t add_source(struct machine *machine, struct kwhy_source_channel source, double updates_per_s)
+{
+	struct kwhy_sensor_request request = {0};
+	uint32_t index;
+
+	assert_int_equal(
+		kwhy_sensors_add_source(&machine->sensors, &source, updates_per_s, &request, &index, &error),
+		KWHY_OK);
+	return index;
+}
+
+static void machine_make(struct machine *machine)
+{
+	struct kwhy_sensor_device device = {.name = "H200", .uuid = "GPU-1", .mig_index = -1};
+	uint32_t index;
+
+	machine->now_ns = START;
+	assert_int_equal(kwhy_sensors_add_device(&machine->sensors, &device, &index, &error), KWHY_OK);
+	if (!machine->without_counter)
+		machine->counter = add_source(machine,
+			(struct kwhy_source_channel){.kind = KWHY_SOURCE_METER,
+				.meter = KWHY_METER_NVML_ENERGY,
+				.period_ns = 100 * MS},
+			10);
+	if (!machine->without_ring)
+		machine->ring = add_source(machine,
+			(struct kwhy_source_channel){.kind = KWHY_SOURCE_METER,
+				.meter = KWHY_METER_NVML_SAMPLE,
+				.period_ns = 20 * MS},
+			50);
+	machine->busy = add_source(machine,
+		(struct kwhy_source_channel){.kind = KWHY_SOURCE_GAUGE, .gauge = KWHY_GAUGE_BUSY}, 1);
+	machine->package = add_source(machine,
+		(struct kwhy_source_channel){.kind = KWHY_SOURCE_METER,
+			.meter = KWHY_METER_RAPL_PACKAGE,
+			.device = KWHY_SENSOR_NO_DEVICE,
+			.period_ns = 100 * MS,
+			.wrap = 1000000000},
+		10);
+}
+
+static void machine_done(struct machine *machine)
+{
+	kwhy_arena_done(&machine->sensors.arena);
+}
+
+static void push(struct machine *machine, uint32_t source, int64_t value)
+{
+	kwhy_channel_push(
+		&machine->sensors.sources[source].channel, (struct kwhy_reading){machine->now_ns, value});
+}
+
+/* Steps of 20 ms: the meters show what is used at once. */
+static void pass(struct machine *machine, int64_t length_ns)
+{
+	for (int64_t end_ns = machine->now_ns + length_ns; machine->now_ns < end_ns;) {
+		machine->now_ns += 20 * MS;
+		machine->joules += machine->power_w * 0.02;
+		if (!machine->without_ring)
+			push(machine, machine->ring, (int64_t)(machine->power_w * 1e3));
+		if (machine->now_ns % (100 * MS))
+			continue;
+		if (!machine->without_counter)
+			push(machine, machine->counter,
+				llround(machine->joules * 1e3) - machine->counter_offset);
+		push(machine, machine->package, llround(machine->joules * 1e6) % 1000000000);
+	}
+}
+
+static struct kwhy_live *live_of(struct machine *machine)
+{
+	struct kwhy_live *live;
+
+	assert_int_equal(kwhy_live_new(&machine->sensors, machine->now_ns, &live, &error), KWHY_OK);
+	return live;
+}
+
+static const struct kwhy_live_snapshot *tick(struct machine *machine, struct kwhy_live *live)
+{
+	assert_int_equal(kwhy_live_tick(live, machine->now_ns, NULL, &error), KWHY_OK);
+	return kwhy_live_snapshot(live);
+}
+
+/* As it runs: a tick every half second. */
+static const struct kwhy_live_snapshot *run(struct machine *machine, struct kwhy_live *live, int half_seconds)
+{
+	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(live);
+
+	for (int i = 0; i < half_seconds; i++) {
+		double before_j = snapshot->metered[0].energy_j;
+
+		pass(machine, 500 * MS);
+		snapshot = tick(machine, live);
+		assert_false(snapshot->metered[0].energy_j < before_j);
+	}
+	return snapshot;
+}
+
+static void assert_near(double value, double wanted, double within)
+{
+	if (!(fabs(value - wanted) <= within))
+		fail_msg("%g is not within %g of %g", value, within, wanted);
+}
+
+static void before_the_first_tick_everything_is_unknown(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	struct kwhy_live *live;
+	const struct kwhy_live_snapshot *snapshot;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	snapshot = tick(&machine, live);
+	assert_int_equal(snapshot->device_count, 1);
+	assert_int_equal(snapshot->metered_count, 2);
+	assert_ptr_equal(snapshot->devices[0].metered, &snapshot->metered[0]);
+	assert_true(isnan(snapshot->metered[0].energy_j));
+	assert_true(isnan(snapshot->metered[0].mean_w));
+	assert_true(isnan(snapshot->metered[0].idle_j));
+	assert_false(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	assert_true(isnan(snapshot->sources[0].age_s));
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void energy_adds_up_to_what_was_used_since_the_start(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	pass(&machine, 2 * SECOND); /* before the start: not ours */
+	live = live_of(&machine);
+	machine.joules = 0;
+	machine.counter_offset = -600000;
+	snapshot = run(&machine, live, 20);
+	machine.power_w = 700;
+	snapshot = run(&machine, live, 20);
+	assert_near(snapshot->metered[0].energy_j, 10000, 80); /* a tick behind: 70 J */
+	assert_near(snapshot->metered[0].mean_w, 700, 0.5);
+	assert_near(snapshot->metered[0].low_w, 700, 0.5);
+	assert_near(snapshot->since_start_s, 20, 1e-9);
+	assert_int_equal(snapshot->sources[0].readings, 220);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void a_counter_that_is_reset_loses_nothing(void **state)
+{
+	struct machine machine = {.power_w = 400, .counter_offset = -1000000};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	run(&machine, live, 11);
+	pass(&machine, 260 * MS);
+	machine.counter_offset = llround(machine.joules * 1e3);
+	snapshot = run(&machine, live, 20);
+	assert_near(snapshot->metered[0].energy_j, machine.joules, 100);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void a_counter_of_the_host_that_wraps_loses_nothing(void **state)
+{
+	struct machine machine = {.power_w = 200, .joules = 990};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	snapshot = run(&machine, live, 40);
+	assert_int_equal(snapshot->metered[1].kind, KWHY_METERED_HOST);
+	assert_string_equal(snapshot->metered[1].name, "rapl.package-0");
+	assert_near(snapshot->metered[1].energy_j, 4000, 60);
+	assert_near(snapshot->metered[1].mean_w, 200, 1);
+	assert_true(isnan(snapshot->metered[1].low_w));
+	assert_true(snapshot->metered[1].history_count > 30);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void energy_without_a_counter_is_the_integral_of_the_powers(void **state)
+{
+	struct machine machine = {.power_w = 250, .without_counter = true};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	snapshot = run(&machine, live, 40);
+	assert_near(snapshot->metered[0].energy_j, 5000, 30);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void energy_while_nothing_runs_is_counted_apart(void **state)
+{
+	struct machine machine = {.power_w = 120};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	push(&machine, machine.busy, 0);
+	run(&machine, live, 20);
+	push(&machine, machine.busy, 950);
+	machine.power_w = 600;
+	snapshot = run(&machine, live, 20);
+	assert_near(snapshot->metered[0].energy_j, 7200, 80);
+	assert_near(snapshot->metered[0].idle_j, 1200, 20);
+	assert_true(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	assert_int_equal(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].value, 950);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void the_history_has_a_step_every_half_second_and_ends(void **state)
+{
+	struct machine machine = {.power_w = 100};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	snapshot = run(&machine, live, 10);
+	assert_in_range(snapshot->metered[0].history_count, 9, 10);
+	machine.power_w = 300;
+	snapshot = run(&machine, live, 700);
+	assert_int_equal(snapshot->metered[0].history_count, KWHY_LIVE_STEPS);
+	for (size_t i = 0; i < KWHY_LIVE_STEPS; i++)
+		assert_near((double)snapshot->metered[0].history_w[i], 300, 0.5);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void powers_and_gauges_that_stopped_coming_say_nothing_of_now(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	push(&machine, machine.busy, 500);
+	run(&machine, live, 10);
+	machine.now_ns += 200 * SECOND;
+	atomic_store(&machine.sensors.devices[0].lost, true);
+	snapshot = tick(&machine, live);
+	assert_true(snapshot->devices[0].lost);
+	assert_true(isnan(snapshot->metered[0].mean_w));
+	assert_false(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	assert_near(snapshot->sources[0].age_s, 200, 0.1);
+	assert_near(snapshot->metered[0].energy_j, 1500, 40);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void what_is_not_there_is_handed_on_in_words(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	assert_int_equal(
+		kwhy_sensors_add_absence(&machine.sensors, "rapl", &error, "no CPU energy"), KWHY_OK);
+	live = live_of(&machine);
+	assert_int_equal(kwhy_live_snapshot(live)->absence_count, 1);
+	assert_string_equal(kwhy_live_snapshot(live)->absences[0].text, "no CPU energy");
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(before_the_first_tick_everything_is_unknown),
+		cmocka_unit_test(energy_adds_up_to_what_was_used_since_the_start),
+		cmocka_unit_test(a_counter_that_is_reset_loses_nothing),
+		cmocka_unit_test(a_counter_of_the_host_that_wraps_loses_nothing),
+		cmocka_unit_test(energy_without_a_counter_is_the_integral_of_the_powers),
+		cmocka_unit_test(energy_while_nothing_runs_is_counted_apart),
+		cmocka_unit_test(the_history_has_a_step_every_half_second_and_ends),
+		cmocka_unit_test(powers_and_gauges_that_stopped_coming_say_nothing_of_now),
+		cmocka_unit_test(what_is_not_there_is_handed_on_in_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
