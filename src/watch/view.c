@@ -327,8 +327,8 @@ static void draw_title(struct drawing *drawing)
 		energy_j = isnan(metered->energy_j) ? energy_j
 						    : metered->energy_j + (isnan(energy_j) ? 0 : energy_j);
 	}
-	snprintf(text, sizeof(text), " kwhy watch  %zu GPU%s  %s now, %s in %ld:%02ld:%02ld", KWHY_VERSION,
-		gpus, gpus == 1 ? "" : "s", watts(power, power_w), kwhy_quantity_si(energy, energy_j, "J", 3),
+	snprintf(text, sizeof(text), " kwhy watch  %zu GPU%s  %s now, %s in %ld:%02ld:%02ld", gpus,
+		gpus == 1 ? "" : "s", watts(power, power_w), kwhy_quantity_si(energy, energy_j, "J", 3),
 		seconds / 3600, seconds / 60 % 60, seconds % 60);
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_TITLE);
 	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_TITLE, text);
