@@ -12,6 +12,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_report,
 	&kwhy_command_compare,
 	&kwhy_command_export,
+	&kwhy_command_stat,
 	&kwhy_command_calibrate,
 	&kwhy_command_verify,
 	&kwhy_command_watch,
@@ -174,8 +175,8 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 		invocation.options = options;
 		if (command->defaults)
 			command->defaults(options);
-		status = kwhy_options_parse(
-			command->options, argc - 1, arguments + 1, options, &invocation.operands, error);
+		status = kwhy_options_parse(command->options, command->operand_is_command, argc - 1,
+			arguments + 1, options, &invocation.operands, error);
 		if (!status)
 			status = run_parsed(command, &invocation, argc, argv, error);
 		kwhy_options_done(command->options, options);

@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "cli/options.h"
 
+#include <stdbool.h>
+
 /* What a shell sees of kwhy. */
 enum kwhy_exit { KWHY_EXIT_DONE = 0, KWHY_EXIT_FAILED = 1, KWHY_EXIT_USAGE = 2, KWHY_EXIT_EXCEEDED = 3 };
 
@@ -18,9 +20,10 @@ struct kwhy_invocation {
 
 struct kwhy_command {
 	const char *name;
-	const char *operands; /* as the help shows them; "" none */
-	const char *summary;  /* one line */
-	const char *details;  /* further lines of the help; NULL: none */
+	const char *operands;	 /* as the help shows them; "" none */
+	const char *summary;	 /* one line */
+	const char *details;	 /* further lines of the help; NULL: none */
+	bool operand_is_command; /* from the first operand on, all words are another program's */
 	const struct kwhy_option *options;
 	size_t options_bytes;
 	void (*defaults)(void *options); /* of a zeroed struct; NULL: zero is right */
@@ -32,6 +35,7 @@ extern const struct kwhy_command *const kwhy_commands[];
 
 extern const struct kwhy_command kwhy_command_report;
 extern const struct kwhy_command kwhy_command_calibrate;
+extern const struct kwhy_command kwhy_command_stat;
 extern const struct kwhy_command kwhy_command_compare;
 extern const struct kwhy_command kwhy_command_export;
 extern const struct kwhy_command kwhy_command_verify;

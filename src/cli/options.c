@@ -13,15 +13,17 @@ enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27 };
 /* The table as getopt_long() wants it. */
 struct getopt_table {
 	struct option longs[OPTION_LIMIT + 1];
-	char letters[2 * OPTION_LIMIT + 3];
+	char letters[2 * OPTION_LIMIT + 4];
 	size_t count;
 };
 
-static void table_make(struct getopt_table *table, const struct kwhy_option *options)
+static void table_make(struct getopt_table *table, const struct kwhy_option *options, bool first_operand_ends)
 {
 	char *letter = table->letters;
 
 	*table = (struct getopt_table){0};
+	if (first_operand_ends)
+		*letter++ = '+';
 	*letter++ = ':';
 	for (; options[table->count].name && table->count < OPTION_LIMIT; table->count++) {
 		const struct kwhy_option *option = &options[table->count];
@@ -125,15 +127,15 @@ static enum kwhy_status fail_option(
 	return kwhy_fail(error, KWHY_E_USAGE, "unknown option '%.100s'", argv[at]);
 }
 
-enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, int argc, char **argv, void *target,
-	struct kwhy_operands *out, struct kwhy_error *error)
+enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool first_operand_ends, int argc,
+	char **argv, void *target, struct kwhy_operands *out, struct kwhy_error *error)
 {
 	struct getopt_table table;
 	enum kwhy_status status = KWHY_OK;
 	bool help = false;
 	int found;
 
-	table_make(&table, options);
+	table_make(&table, options, first_operand_ends);
 	optind = 0; /* glibc: start afresh */
 	opterr = 0;
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, NULL)) != -1) {

@@ -41,11 +41,11 @@ struct kwhy_operands {
 
 /*
  * Reads argv[1..] into `target` by the table. Unknown and incomplete options are KWHY_E_USAGE. Options and
- * operands may come in any order; "--" ends the options. kwhy_options_done() frees the lists, also after a
- * failure.
+ * operands may come in any order, unless `first_operand_ends`; "--" ends the options. kwhy_options_done()
+ * frees the lists, also after a failure.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, int argc, char **argv,
-	void *target, struct kwhy_operands *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool first_operand_ends,
+	int argc, char **argv, void *target, struct kwhy_operands *out, struct kwhy_error *error);
 void kwhy_options_done(const struct kwhy_option *options, void *target);
 
 /* One aligned line an option. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_STAT_H
+#define KWHY_REPORT_STAT_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "model/stat.h"
+#include "report/report.h"
+
+/* What `kwhy stat` shows. The JSON keeps to docs/formats/stat.schema.json. */
+
+/* 80 columns: means over the runs, with their intervals. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_text(const struct kwhy_stat *stat,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
+
+/* Means, every run, every interval and every value of a metric. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_json(
+	const struct kwhy_stat *stat, struct kwhy_text *out, struct kwhy_error *error);
+
+/* The same, one figure a row; docs/formats/stat.md has the columns. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_csv(
+	const struct kwhy_stat *stat, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_STAT_SUMMARY_H
+#define KWHY_REPORT_STAT_SUMMARY_H
+
+#include "base/arena.h"
+#include "base/statistics.h"
+#include "base/status.h"
+#include "model/stat.h"
+
+/* What an interval says: how runs scatter, or how far the meter may be off in the only one. */
+enum kwhy_stat_interval_basis { KWHY_STAT_BY_NONE, KWHY_STAT_BY_RUNS, KWHY_STAT_BY_METER };
+
+const char *kwhy_stat_interval_basis_name(enum kwhy_stat_interval_basis basis); /* "runs"; NULL: none */
+
+struct kwhy_stat_figure {
+	struct kwhy_estimate estimate; /* 95 %; NAN unknown */
+	enum kwhy_stat_interval_basis basis;
+};
+
+struct kwhy_stat_domain_figures {
+	struct kwhy_stat_figure energy_j, net_j, mean_w;
+	double peak_w;		     /* highest of any run */
+	double context_j;	     /* of the net energy a run, what a mere context would have drawn */
+	double meter_half_ratio;     /* the meters' own half-width of a run, as a share: mean */
+	uint64_t runs_needed;	     /* for an interval of 10 %; 0: it is that good, or cannot be told */
+	size_t unmeasured;	     /* runs that count and have no energy */
+	const char *basis, *missing; /* of the last run that has one */
+};
+
+struct kwhy_stat_work_figures {
+	struct kwhy_stat_figure count, per_s;
+	struct kwhy_stat_figure *joules_per_unit, *units_per_joule; /* [domain_count] */
+};
+
+/* Means over the runs that count. Lies in its arena. */
+struct kwhy_stat_summary {
+	struct kwhy_arena arena;
+	size_t counted;
+	struct kwhy_stat_figure elapsed_s, user_s, system_s;
+	double max_rss_bytes;
+	struct kwhy_stat_domain_figures *domains; /* [domain_count] */
+	struct kwhy_stat_work_figures *work;	  /* [work_count] */
+	char **notes;				  /* sentences on what is missing or doubtful */
+	size_t note_count, note_room;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_stat_summary_make(
+	const struct kwhy_stat *stat, struct kwhy_stat_summary *out, struct kwhy_error *error);
+void kwhy_stat_summary_done(struct kwhy_stat_summary *summary);
+
+/* Half the width of the interval as a share of the mean; NAN unknown. */
+double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure);
+
+/* Adds the sentences; for kwhy_stat_summary_make(). */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_notes_add(
+	const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, struct kwhy_error *error);
+
+#endif
