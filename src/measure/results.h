@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MEASURE_RESULTS_H
+#define KWHY_MEASURE_RESULTS_H
+
+#include "base/names.h"
+#include "base/text.h"
+#include "kwhy/measure.h"
+#include "measure/history.h"
+#include "measure/regions.h"
+
+/* The inside of results: everything copied, so that they may outlive their session. */
+
+struct kwhy_result_region {
+	struct kwhy_region_info info;
+	struct kwhy_region_energy *energies; /* one a meter, then all GPUs together */
+	struct kwhy_region_work_done *works;
+	size_t work_count;
+};
+
+struct kwhy_result_meter {
+	int32_t kind, index;
+	const char *name, *product, *uuid;
+};
+
+struct kwhy_results {
+	struct kwhy_arena arena;
+	struct kwhy_result_meter *meters;
+	struct kwhy_result_region *regions;
+	size_t meter_count, region_count;
+	const char **absences;
+	size_t absence_count;
+	double enough_ratio;
+	uint64_t lost_events, lost_readings, failed_readings;
+	int64_t sampler_cpu_ns, sampler_running_ns;
+	struct kwhy_text json;
+};
+
+struct kwhy_results_request {
+	const struct kwhy_sensors *sensors;
+	const struct kwhy_metered *metered;
+	size_t metered_count;
+	const struct kwhy_regions *regions;
+	const struct kwhy_names *names;
+	uint32_t idle_name; /* the region whose power is the idle level */
+	double enough_ratio;
+};
+
+/* All but the losses, the cost and the JSON. */
+KWHY_MUST_USE enum kwhy_status kwhy_results_make(
+	const struct kwhy_results_request *request, struct kwhy_results **out, struct kwhy_error *error);
+
+/* The text of what is there. */
+KWHY_MUST_USE enum kwhy_status kwhy_results_write(struct kwhy_results *results, struct kwhy_error *error);
+
+#endif
