@@ -24,6 +24,13 @@
 #define DRIFT_PASSES 2
 #define GRIDS_MOST 4
 
+/* Mean length of activities over the spread of the delay, and starts for lengths between. */
+#define AMBIGUOUS_LEAST 0.3
+#define AMBIGUOUS_MOST 4.0
+#define STARTS_SIDE 2
+#define START_SPREADS 0.7
+#define START_STEP_S 0.45e-3
+
 /* The memory of a reading in time constants. */
 #define MEMORY_TAUS 6
 #define AVERAGE_WINDOW_S 1.0
@@ -154,23 +161,80 @@ static enum kwhy_status climb(struct inference *inference, struct kwhy_error *er
 }
 
 /* From the prior and from the best point of a scan: the higher summit. */
-static enum kwhy_status start(struct inference *inference, struct kwhy_error *error)
+static enum kwhy_status start_here(struct inference *inference, double *out_density, struct kwhy_error *error)
 {
 	struct kwhy_posterior_fit scanned;
-	double density, scanned_density;
+	double scanned_density;
 	enum kwhy_status status = kwhy_posterior_fit_init(&scanned, &inference->model, error);
 
 	if (status)
 		return status;
 	start_mode(inference);
-	status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, &density, error);
+	status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, out_density, error);
 	if (!status)
 		status = kwhy_posterior_scan(&inference->model, scanned.mode, error);
 	if (!status)
 		status = kwhy_posterior_fit_climb(&scanned, &inference->model, &scanned_density, error);
-	if (!status && scanned_density > density)
+	if (!status && scanned_density > *out_density) {
 		memcpy(inference->fit.mode, scanned.mode, scanned.size * sizeof(*scanned.mode));
+		*out_density = scanned_density;
+	}
 	kwhy_posterior_fit_done(&scanned);
+	return status;
+}
+
+/*
+ * A loop has several summits where its parts are about as long as the delay is unsure: shorter ones do not
+ * ripple, longer ones cannot be mistaken for one another.
+ */
+static bool is_ambiguous(const struct inference *inference)
+{
+	const struct kwhy_powers_question *question = inference->question;
+	const size_t *first = question->recording->activities.first + question->device;
+	double spread_ns = 1e9 * inference->delay_s.spread, length_ns = 0;
+
+	for (size_t c = 0; c < question->classes->count; c++)
+		length_ns += question->classes->priors[c].time_ns / (double)(first[1] - first[0]);
+	return length_ns > AMBIGUOUS_LEAST * spread_ns && length_ns < AMBIGUOUS_MOST * spread_ns;
+}
+
+/* Over the delay, each on a fine grid around its own; the highest summit stays, with its grid. */
+static enum kwhy_status start_often(struct inference *inference, double *best, struct kwhy_error *error)
+{
+	struct kwhy_response_grid *grid = &inference->grid, best_grid = *grid;
+	size_t bytes = inference->fit.size * sizeof(*best);
+	double best_density = -INFINITY, density;
+	enum kwhy_status status = KWHY_OK;
+
+	grid->delay_step_s = fmin(grid->delay_step_s, START_STEP_S);
+	for (int side = -STARTS_SIDE; !status && side <= STARTS_SIDE; side++) {
+		grid->delay_s = inference->delay_s.mean + side * START_SPREADS * inference->delay_s.spread;
+		status = see(inference, error);
+		if (!status)
+			status = start_here(inference, &density, error);
+		if (status || density <= best_density)
+			continue;
+		best_density = density;
+		best_grid = *grid;
+		memcpy(best, inference->fit.mode, bytes);
+	}
+	*grid = best_grid;
+	memcpy(inference->fit.mode, best, bytes);
+	return status ? status : see(inference, error);
+}
+
+static enum kwhy_status start(struct inference *inference, struct kwhy_error *error)
+{
+	double *best, density;
+	enum kwhy_status status;
+
+	if (!is_ambiguous(inference))
+		return start_here(inference, &density, error);
+	best = calloc(inference->fit.size, sizeof(*best));
+	if (!best)
+		return kwhy_fail_memory(error, "the fit of powers");
+	status = start_often(inference, best, error);
+	free(best);
 	return status;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Spread of a class's power about its mean over a recording, from temperature and clocks. */
-#define DRIFT_SPREAD 0.017
+#define DRIFT_SPREAD 0.016
 
 #define LOW_QUANTILE 0.05
 #define HIGH_QUANTILE 0.95
