@@ -20,9 +20,6 @@ enum { CHIPS_MOST = 256, SENSORS_MOST = 64, INDEX_MOST = 32 };
 #define ROOT "/sys/class/hwmon"
 #define PERIOD_NS INT64_C(500000000) /* ACPI meters answer through firmware, in milliseconds */
 
-/* GPUs, whose own meters are read apart. */
-static const char *const gpu_drivers[] = {"amdgpu", "radeon", "nouveau", "xe", "i915", "nvidia"};
-
 /* What a channel of a chip may offer, best first: an energy, the power now, the power of an interval. */
 static const struct form {
 	const char *prefix, *suffix;
@@ -79,10 +76,13 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-static bool is_gpu(const char *driver)
+/* A GPU that its own back end has found is metered there. Others have no other meter than this one. */
+static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
-	for (size_t i = 0; i < sizeof(gpu_drivers) / sizeof(gpu_drivers[0]); i++)
-		if (!strcmp(driver, gpu_drivers[i]))
+	if (strcmp(driver, "amdgpu") != 0)
+		return false;
+	for (size_t i = 0; i < sensors->device_count; i++)
+		if (sensors->devices[i].vendor == KWHY_VENDOR_AMD)
 			return true;
 	return false;
 }
@@ -100,16 +100,16 @@ static const char *attribute_name(char out[64], const struct place *place, const
 	return out;
 }
 
-/* Its own label, or what ACPI's firmware calls it, or the driver and its name there. */
+/* What ACPI's firmware calls it, or its driver and its label or name there. */
 static void name_sensor(char out[KWHY_ATTRIBUTE_BYTES], const struct place *place)
 {
-	char name[64];
+	char name[64], label[KWHY_ATTRIBUTE_BYTES];
 
-	if (kwhy_attribute_text(out, place->folder, attribute_name(name, place, "_label")) && *out)
-		return;
 	if (kwhy_attribute_text(out, place->folder, attribute_name(name, place, "_oem_info")) && *out)
 		return;
-	snprintf(out, KWHY_ATTRIBUTE_BYTES, "%s %s%d", place->driver, place->form->prefix, place->index);
+	if (!kwhy_attribute_text(label, place->folder, attribute_name(name, place, "_label")) || !*label)
+		attribute_name(label, place, "");
+	snprintf(out, KWHY_ATTRIBUTE_BYTES, "%.100s %.100s", place->driver, label);
 }
 
 static int64_t interval_ns(const struct place *place)
@@ -204,7 +204,7 @@ static enum kwhy_status add_chip(
 		return KWHY_OK;
 	if (!kwhy_attribute_text(driver, folder, "name") && !kwhy_attribute_text(driver, device, "name"))
 		snprintf(driver, sizeof(driver), "%s", name);
-	if (is_gpu(driver))
+	if (is_metered_apart(hwmon->sensors, driver))
 		return KWHY_OK;
 	for (int index = 1; !status && index <= INDEX_MOST; index++)
 		status = add_index(hwmon, folder, driver, index, error);

@@ -188,8 +188,8 @@ static enum kwhy_status add_all(struct rapl *rapl, struct kwhy_error *error)
 		status = add_package(rapl, zones[i], error);
 	if (!status && rapl->packages == 0)
 		status = kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
-			"no CPU energy: %s shows no RAPL counter; virtual machines and most CPUs other than "
-			"Intel's and AMD's have none, else try `modprobe intel_rapl_msr`",
+			"no CPU energy: no RAPL counter under %s; virtual machines have none, else try "
+			"`modprobe intel_rapl_msr`",
 			rapl->root);
 	if (!status && rapl->count > 0)
 		status = kwhy_sensors_add_task(rapl->sensors, &task, error);

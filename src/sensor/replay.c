@@ -12,6 +12,10 @@
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
+/* Readings come together this often at most, so that playing a fine recording costs no more than reading a
+ * meter. */
+#define REST_NS INT64_C(50000000)
+
 enum { SOURCES_MOST = 4096, NAMES_MOST = 64, NAME_BYTES = 96 };
 
 struct reading {
@@ -291,7 +295,7 @@ static int64_t replay_read(void *state, uint32_t argument, int64_t now_mono_ns)
 		uint32_t source = replay->series[reading->source].source;
 
 		if (time_ns > now_mono_ns)
-			return time_ns;
+			return time_ns > now_mono_ns + REST_NS ? time_ns : now_mono_ns + REST_NS;
 		kwhy_channel_push(
 			&sensors->sources[source].channel, (struct kwhy_reading){time_ns, reading->value});
 	}

@@ -3,6 +3,9 @@
 #include "host_meters.h"
 
 #include "sensor/sampler.h"
+#include "sensor/sensor_csv.h"
+
+#include <limits.h>
 
 /* Linked with --wrap: counts what is allocated, by whomever. */
 void *__real_malloc(size_t size);
@@ -13,30 +16,53 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 static _Atomic unsigned allocations;
+static _Atomic unsigned left_until_failure = UINT_MAX; /* the allocation that fails, once */
+
+/* Whether this one is to fail. */
+static bool fails(void)
+{
+	allocations++;
+	return left_until_failure != UINT_MAX && left_until_failure-- == 0;
+}
 
 void *__wrap_malloc(size_t size)
 {
-	allocations++;
-	return __real_malloc(size);
+	return fails() ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-	allocations++;
-	return __real_calloc(count, size);
+	return fails() ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-	allocations++;
-	return __real_realloc(old, size);
+	return fails() ? NULL : __real_realloc(old, size);
 }
 
 #define SECOND INT64_C(1000000000)
 
-static void sampling_allocates_nothing_however_long_it_runs(void **state)
+/* A package, a board's sensor and a wall meter; with `replay` a recording alone. */
+static void make_machine(struct host *host, bool replay)
 {
 	static const char *files[1];
+	static char path[128];
+
+	temporary_write(&host->folder, "powercap/intel-rapl:0/name", "w", "package-0\n");
+	temporary_write(&host->folder, "powercap/intel-rapl:0/energy_uj", "w", "5\n");
+	temporary_write(&host->folder, "hwmon/hwmon0/power1_input", "w", "5000\n");
+	temporary_write(&host->folder, "wall.csv", "w",
+		"time_ns,device,source,value\n1795245050000000000,0,nvml.sample_mw,1\n"
+		"1795245050000000000,,meter_mw,1\n");
+	snprintf(path, sizeof(path), "%s/wall.csv", host->folder.path);
+	files[0] = path;
+	host->request.meter_files = files;
+	host->request.meter_file_count = 1;
+	host->request.replay_path = replay ? path : NULL;
+}
+
+static void sampling_allocates_nothing_however_long_it_runs(void **state)
+{
 	struct host *host = *state;
 	struct fake_clock fake;
 	struct kwhy_sampler *sampler;
@@ -44,14 +70,7 @@ static void sampling_allocates_nothing_however_long_it_runs(void **state)
 	unsigned before;
 
 	fake_clock_init(&fake, SECOND, 0);
-	temporary_write(&host->folder, "powercap/intel-rapl:0/name", "w", "package-0\n");
-	temporary_write(&host->folder, "powercap/intel-rapl:0/energy_uj", "w", "5\n");
-	temporary_write(&host->folder, "hwmon/hwmon0/power1_input", "w", "5000\n");
-	temporary_write(
-		&host->folder, "wall.csv", "w", "time_ns,source,value\n1795245050000000000,meter_mw,1\n");
-	files[0] = temporary_path(&host->folder, "wall.csv");
-	host->request.meter_files = files;
-	host->request.meter_file_count = 1;
+	make_machine(host, false);
 	host->request.clock = &fake.clock;
 	host_open(host);
 	assert_int_equal(host->sensors->task_count, 3);
@@ -66,11 +85,66 @@ static void sampling_allocates_nothing_however_long_it_runs(void **state)
 	fake_clock_done(&fake);
 }
 
+/* Opens, starts and keeps what is read; KWHY_OK or why not. Leaves nothing behind. */
+static enum kwhy_status use_all(struct host *host)
+{
+	struct kwhy_sensor_csv *csv = NULL;
+	struct kwhy_sampler *sampler = NULL;
+	struct kwhy_error ignored;
+	enum kwhy_status status = kwhy_sensors_open(&host->request, &host->sensors, &host->error);
+
+	if (status)
+		return status;
+	status = kwhy_sampler_start(host->sensors, NULL, &sampler, &host->error);
+	if (!status)
+		status = kwhy_sensor_csv_open("/dev/null", host->sensors, &csv, &host->error);
+	if (sampler)
+		kwhy_sampler_stop(sampler, NULL);
+	if (!status)
+		status = kwhy_sensor_csv_close(csv, &host->error);
+	else
+		(void)!kwhy_sensor_csv_close(csv, &ignored);
+	kwhy_sensors_close(host->sensors);
+	host->sensors = NULL;
+	return status;
+}
+
+/* A failure may also be one that the C library swallows, such as a buffer it does without: then all goes
+ * well. */
+static void want_of_memory_at_any_place_is_an_error_with_words(void **state)
+{
+	struct host *host = *state;
+	unsigned refused = 0;
+
+	for (int replay = 0; replay < 2; replay++) {
+		make_machine(host, replay);
+		for (unsigned number = 0;; number++) {
+			enum kwhy_status status;
+			bool reached;
+
+			host->error.text[0] = '\0';
+			left_until_failure = number;
+			status = use_all(host);
+			reached = left_until_failure == UINT_MAX;
+			left_until_failure = UINT_MAX;
+			if (!reached) {
+				assert_int_equal(status, KWHY_OK);
+				break;
+			}
+			refused += status != KWHY_OK;
+			assert_true(status == KWHY_OK || host->error.text[0]);
+		}
+	}
+	assert_true(refused > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			sampling_allocates_nothing_however_long_it_runs, host_setup, host_teardown),
+		cmocka_unit_test_setup_teardown(
+			want_of_memory_at_any_place_is_an_error_with_words, host_setup, host_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

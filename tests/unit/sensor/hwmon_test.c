@@ -61,23 +61,38 @@ static void an_energy_and_a_power_of_one_sensor_share_their_number_and_the_insta
 	assert_int_equal(host_last(host, KWHY_METER_HWMON_ENERGY, 1), 777);
 	assert_int_equal(host_last(host, KWHY_METER_HWMON_POWER, 1), 1000);
 	assert_int_equal(host_last(host, KWHY_METER_HWMON_POWER, 2), 3000);
-	assert_string_equal(host_source(host, KWHY_METER_HWMON_POWER, 2)->label, "fans");
+	assert_string_equal(host_source(host, KWHY_METER_HWMON_POWER, 2)->label, "board fans");
 }
 
-static void gpus_are_left_to_their_own_meters(void **state)
+static void gpus_without_another_meter_are_shown_by_their_driver(void **state)
 {
 	static const char *const cards[][2] = {
-		{"hwmon0/name", "amdgpu\n"},
-		{"hwmon0/power1_average", "35000000\n"},
+		{"hwmon0/name", "xe\n"},
+		{"hwmon0/energy1_input", "35\n"},
+		{"hwmon0/energy1_label", "pkg\n"},
 		{"hwmon1/name", "nvme\n"},
 		{"hwmon1/temp1_input", "35000\n"},
+		{"hwmon2/name", "amdgpu\n"},
+		{"hwmon2/power1_average", "35000000\n"},
+		{"hwmon2/power1_label", "PPT\n"},
 	};
 	struct host *host = *state;
 
 	WRITE(host, cards);
 	host_open(host);
+	assert_int_equal(host->sensors->source_count, 2);
+	assert_string_equal(host_source(host, KWHY_METER_HWMON_ENERGY, 0)->label, "xe pkg");
+	assert_string_equal(host_source(host, KWHY_METER_HWMON_POWER, 1)->label, "amdgpu PPT");
+}
+
+static void without_a_sensor_that_is_said_with_where_it_was_looked_for(void **state)
+{
+	struct host *host = *state;
+
+	host_open(host);
 	assert_int_equal(host->sensors->source_count, 0);
 	assert_non_null(strstr(host_absence(host, "hwmon"), "no power sensor of the board"));
+	assert_non_null(strstr(host_absence(host, "hwmon"), host->hwmon));
 }
 
 static void a_sensor_that_answers_no_number_is_not_available_and_the_others_are_read(void **state)
@@ -107,7 +122,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, host_setup, host_teardown)
 		TEST(the_power_meters_of_a_grace_module_have_the_names_of_its_firmware),
 		TEST(an_energy_and_a_power_of_one_sensor_share_their_number_and_the_instant_goes_first),
-		TEST(gpus_are_left_to_their_own_meters),
+		TEST(gpus_without_another_meter_are_shown_by_their_driver),
+		TEST(without_a_sensor_that_is_said_with_where_it_was_looked_for),
 		TEST(a_sensor_that_answers_no_number_is_not_available_and_the_others_are_read),
 	};
 

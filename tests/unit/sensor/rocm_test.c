@@ -158,6 +158,19 @@ static void processes_are_those_of_the_card_with_their_memory_where_they_use_no_
 	assert_int_equal(kwhy_sensors_processes(host->sensors, 0, processes), KWHY_SENSOR_PROCESSES);
 }
 
+static void the_card_s_sensor_among_the_board_s_is_not_read_once_more(void **state)
+{
+	struct host *host = *state;
+
+	write_scenario(host, CARD METERS);
+	temporary_write(&host->folder, "hwmon/hwmon0/name", "w", "amdgpu\n");
+	temporary_write(&host->folder, "hwmon/hwmon0/power1_average", "w", "35000000\n");
+	host->request.without_host = false;
+	host_open(host);
+	assert_null(host_source(host, KWHY_METER_HWMON_POWER, 0));
+	assert_int_equal(host->sensors->source_count, 2);
+}
+
 static void a_card_without_a_counter_or_with_one_at_0_says_so_and_its_power_is_read(void **state)
 {
 	struct host *host = *state;
@@ -200,6 +213,7 @@ int main(void)
 		TEST(gauges_are_read_in_our_units_where_they_are_asked_for),
 		TEST(a_call_that_fails_later_is_counted_and_gives_no_reading),
 		TEST(processes_are_those_of_the_card_with_their_memory_where_they_use_no_other),
+		TEST(the_card_s_sensor_among_the_board_s_is_not_read_once_more),
 		TEST(a_card_without_a_counter_or_with_one_at_0_says_so_and_its_power_is_read),
 		TEST(without_a_card_the_library_is_not_loaded_and_one_that_does_not_start_is_told),
 	};
