@@ -11,7 +11,7 @@
 #define IDLE_NS (2000 * MS)   /* of the idle levels */
 #define SETTLE_NS (1500 * MS) /* after a context was made, before its idle level is taken */
 #define REST_NS (1200 * MS)   /* after each load: longer than any trailing window */
-#define AVERAGE_PERIOD_NS (20 * MS)
+#define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 2.0
 #define OPEN_S 3.0
 

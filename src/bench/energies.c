@@ -80,10 +80,16 @@ struct kwhy_measured kwhy_series_watts(
 	return (struct kwhy_measured){mean, sqrt(fmax(squares - sum * mean, 0) / (double)(count - 1))};
 }
 
+/* A meter that updates every 100 ms has missed updates when its last one is that old. */
+static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
+{
+	return time_ns - series->items[last_before(series, time_ns)].time_mono_ns <= 2 * POLL_NS;
+}
+
 /* What a tool sees that reads the counter at begin and end: the ticks before. */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
-	if (!spans(series, start_ns, end_ns))
+	if (!spans(series, start_ns, end_ns) || !is_fresh(series, start_ns) || !is_fresh(series, end_ns))
 		return NAN;
 	return (double)(series->items[last_before(series, end_ns)].value -
 		       series->items[last_before(series, start_ns)].value) *

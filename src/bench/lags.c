@@ -3,17 +3,20 @@
 
 #include "bench/updates.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { READINGS_LEAST = 15 };
 
+#define WORTH_RATIO 0.1 /* a load alone says something of a lag if its spread is below that share */
+
 /* Where to look: from a tenth of a millisecond to three seconds, as every known meter is. */
-static const struct kwhy_lag_data low_pass = {.kind = KWHY_LAG_LOW_PASS,
+static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 	.width_low_s = 1e-4,
 	.width_high_s = 0.4,
 	.delay_low_s = 0,
 	.delay_high_s = 0.2};
-static const struct kwhy_lag_data mean = {
+static const struct kwhy_lag_data as_mean = {
 	.kind = KWHY_LAG_MEAN, .width_low_s = 1e-3, .width_high_s = 3, .delay_low_s = 0, .delay_high_s = 0.2};
 
 /* The readings of one meter, by phase. */
@@ -69,10 +72,59 @@ static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
 	}
 }
 
+/* Sum and squares of one figure over several fits. */
+struct scatter {
+	double count, sum, squares;
+};
+
+static void add_to(struct scatter *scatter, double value)
+{
+	scatter->count++;
+	scatter->sum += value;
+	scatter->squares += value * value;
+}
+
+/* How a mean over the loads is uncertain because they differ. */
+static double spread_of(const struct scatter *scatter)
+{
+	double mean = scatter->sum / scatter->count;
+
+	return sqrt(fmax(scatter->squares / scatter->count - mean * mean, 0) / (scatter->count - 1));
+}
+
+/*
+ * Each load alone gives a lag too. They differ by more than noise: power creeps as silicon warms, and time
+ * stamps are off by more in one load than in the other. That goes into the spreads.
+ */
+static void add_scatter(
+	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
+{
+	struct scatter width = {0}, delay = {0};
+
+	for (size_t i = 0; i < both->stretch_count; i++) {
+		struct kwhy_lag_data data = *both;
+		struct kwhy_error ignored;
+		struct kwhy_lag alone;
+
+		data.stretches = &gathering->stretches[i];
+		data.stretch_count = 1;
+		if (kwhy_lag_fit(&data, &alone, &ignored) != KWHY_OK ||
+			alone.width_spread_s > WORTH_RATIO * lag->width_s)
+			continue;
+		add_to(&width, alone.width_s);
+		add_to(&delay, alone.delay_s);
+	}
+	if (width.count < 2)
+		return;
+	lag->width_spread_s = hypot(lag->width_spread_s, spread_of(&width));
+	lag->delay_spread_s = hypot(lag->delay_spread_s, spread_of(&delay));
+}
+
 /* Keeps the kind of the higher likelihood; a kind that shows nothing is no error. */
 static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *out)
 {
-	const struct kwhy_lag_data *kinds[] = {&low_pass, &mean};
+	const struct kwhy_lag_data *kinds[] = {&as_low_pass, &as_mean};
+	struct kwhy_lag_data best;
 
 	for (size_t i = 0; i < 2 && out->phase_count; i++) {
 		struct kwhy_lag_data data = *kinds[i];
@@ -89,6 +141,12 @@ static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *o
 		}
 		out->found = true;
 	}
+	if (!out->found)
+		return;
+	best = *kinds[out->kind == KWHY_LAG_MEAN];
+	best.stretches = gathering->stretches;
+	best.stretch_count = out->phase_count;
+	add_scatter(gathering, &best, &out->lag);
 }
 
 enum kwhy_status kwhy_meter_lag_find(const struct kwhy_calibration *calibration, enum kwhy_meter meter,

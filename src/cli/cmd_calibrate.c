@@ -30,13 +30,28 @@ static void set_defaults(void *options)
 	calibrate->seed = 1;
 }
 
+/* What progress is told of, and how long it will take. */
+struct progress {
+	const struct calibrate_options *options;
+	double seconds;
+	bool announced;
+};
+
 static void show_progress(void *context, const char *what)
 {
-	const struct calibrate_options *options = context;
+	struct progress *progress = context;
 	char line[160];
 
-	if (options->quiet)
+	if (progress->options->quiet)
 		return;
+	if (!progress->announced) {
+		snprintf(line, sizeof(line),
+			"loads the GPU now and then for %.0f s and reads its meters; nothing is set or "
+			"changed",
+			progress->seconds);
+		kwhy_output_message(line);
+	}
+	progress->announced = true;
 	snprintf(line, sizeof(line), "self-test: %s", what);
 	kwhy_output_message(line);
 }
@@ -119,37 +134,32 @@ static enum kwhy_status check(
 	return KWHY_OK;
 }
 
-static void announce(const struct calibrate_options *options, double load_s)
+static enum kwhy_status measure(
+	const struct calibrate_options *options, struct kwhy_calibration **out, struct kwhy_error *error)
 {
-	char line[200];
+	double load_s = options->quick ? QUICK_LOAD_S : options->seconds;
+	struct progress progress = {options, kwhy_calibration_seconds(load_s), false};
+	const struct kwhy_calibration_request request = {
+		.device = options->device,
+		.load_s = load_s,
+		.seed = (uint32_t)options->seed,
+		.progress = show_progress,
+		.context = &progress,
+	};
 
-	snprintf(line, sizeof(line),
-		"loads the GPU now and then for %.0f s and reads its meters; nothing is set or changed",
-		kwhy_calibration_seconds(load_s));
-	if (!options->quiet)
-		kwhy_output_message(line);
+	return options->from ? kwhy_calibration_read(options->from, out, error)
+			     : kwhy_calibrate(&request, out, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct calibrate_options *options = invocation->options;
-	const struct kwhy_calibration_request request = {
-		.device = options->device,
-		.load_s = options->quick ? QUICK_LOAD_S : options->seconds,
-		.seed = (uint32_t)options->seed,
-		.progress = show_progress,
-		.context = (void *)(size_t)options,
-	};
 	struct kwhy_calibration *calibration;
 	enum kwhy_output_form form;
 	enum kwhy_status status = check(options, &form, error);
 
-	if (status)
-		return status;
-	if (!options->from)
-		announce(options, request.load_s);
-	status = options->from ? kwhy_calibration_read(options->from, &calibration, error)
-			       : kwhy_calibrate(&request, &calibration, error);
+	if (!status)
+		status = measure(options, &calibration, error);
 	if (status)
 		return status;
 	if (options->save)
