@@ -18,6 +18,7 @@
 #define PERIOD_NS INT64_C(200000000)
 #define UPDATES_PER_S 20.0
 #define HISTORY_DEFAULT_S 60
+#define AHEAD_NS INT64_C(1000000000) /* between asking for the time and reading the row */
 
 enum { FILES_MOST = 16 };
 
@@ -28,7 +29,8 @@ struct file {
 	struct kwhy_power_lines lines;
 	char text[KWHY_POWER_LINE_BYTES]; /* what was read and is not yet a whole line */
 	size_t length;
-	bool passing; /* over a line that is too long, up to its end */
+	bool passing;	/* over a line that is too long, up to its end */
+	bool caught_up; /* all that was there at first is read */
 };
 
 struct meter_files {
@@ -48,17 +50,29 @@ static void meter_file_close(void *state)
 	free(files);
 }
 
-/* What the file tells of times before the channel's memory would only push the newer out. */
+static void count_failure(struct meter_files *files, const struct file *file)
+{
+	atomic_fetch_add_explicit(&files->sensors->sources[file->source].failures, 1, memory_order_relaxed);
+}
+
+/*
+ * Rows that the file held before it was followed and that are older than the channel remembers say nothing
+ * now; one that comes with such a time, or with one to come, is of a meter whose clock is wrong.
+ */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
 {
-	struct kwhy_source_channel *source = &files->sensors->sources[file->source];
-	struct kwhy_reading reading = {kwhy_clock_mono_of_unix(relation, row->time_unix_ns), row->value};
+	int64_t time_ns = kwhy_clock_mono_of_unix(relation, row->time_unix_ns);
+	bool is_old = time_ns < relation->mono_ns - files->history_ns;
 
-	if (row->meter != KWHY_METER_WALL || row->device >= 0)
-		atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed);
-	else if (reading.time_mono_ns >= relation->mono_ns - files->history_ns)
-		kwhy_channel_push(&source->channel, reading);
+	if (is_old && !file->caught_up)
+		return;
+	if (is_old || time_ns > relation->mono_ns + AHEAD_NS || row->meter != KWHY_METER_WALL ||
+		row->device >= 0)
+		count_failure(files, file);
+	else
+		kwhy_channel_push(&files->sensors->sources[file->source].channel,
+			(struct kwhy_reading){time_ns, row->value});
 }
 
 static void take_line(struct meter_files *files, struct file *file, const char *line, size_t length,
@@ -69,8 +83,7 @@ static void take_line(struct meter_files *files, struct file *file, const char *
 	struct kwhy_power_row row;
 
 	if (kwhy_power_line_take(&file->lines, line, length, &item, &row, &error))
-		atomic_fetch_add_explicit(
-			&files->sensors->sources[file->source].failures, 1, memory_order_relaxed);
+		count_failure(files, file);
 	else if (item == KWHY_POWER_ROW)
 		take_row(files, file, &row, relation);
 }
@@ -96,14 +109,14 @@ static void take_lines(
 		return;
 	file->passing = true;
 	file->length = 0;
-	atomic_fetch_add_explicit(&files->sensors->sources[file->source].failures, 1, memory_order_relaxed);
+	count_failure(files, file);
 }
 
 static void begin_again(struct file *file)
 {
 	file->lines = (struct kwhy_power_lines){.path = file->path};
 	file->length = 0;
-	file->passing = false;
+	file->passing = file->caught_up = false;
 }
 
 /* A file that was cut is read from its start; one that was removed or replaced is looked for by its name. */
@@ -137,6 +150,7 @@ static void follow(struct meter_files *files, struct file *file, const struct kw
 		file->length += (size_t)got;
 		take_lines(files, file, relation);
 	}
+	file->caught_up = true;
 }
 
 static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_ns)

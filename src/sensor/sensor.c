@@ -15,6 +15,9 @@ enum {
 	DEVICE_MOST = 1023
 };
 
+/* No meter is new more often, and nobody is to be asked without a rest. */
+#define PERIOD_LEAST_NS INT64_C(1000000)
+
 static bool wants_replay(const struct kwhy_sensor_request *request)
 {
 	return request->replay_path != NULL;
@@ -286,6 +289,8 @@ enum kwhy_status kwhy_sensors_add_task(
 	*kept = *task;
 	if (!keep(sensors, &kept->title))
 		return kwhy_fail_memory(error, "the meters");
+	if (kept->period_ns < PERIOD_LEAST_NS)
+		kept->period_ns = PERIOD_LEAST_NS;
 	sensors->task_count++;
 	return KWHY_OK;
 }

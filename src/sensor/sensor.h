@@ -90,7 +90,7 @@ struct kwhy_sensor_task {
 	const char *title; /* "nvml ring 0" */
 	void *state;
 	uint32_t argument;
-	int64_t period_ns;
+	int64_t period_ns; /* at least 1 ms; less is taken for that */
 	kwhy_sensor_read *read;
 };
 

@@ -98,6 +98,20 @@ static void rows_older_than_the_channel_remembers_are_passed_over(void **state)
 	assert_int_equal(failures(host), 0);
 }
 
+static void rows_that_come_with_times_of_another_clock_are_counted(void **state)
+{
+	struct host *host = *state;
+
+	begin(host);
+	host_read(host, MONO);
+	append(host, row(-3600000, "meter_mw,1"));
+	append(host, row(3600000, "meter_mw,2"));
+	append(host, row(500, "meter_mw,3"));
+	host_read(host, MONO);
+	assert_int_equal(written(host), 1);
+	assert_int_equal(failures(host), 2);
+}
+
 static void lines_that_are_no_rows_are_counted_and_the_next_is_read(void **state)
 {
 	struct host *host = *state;
@@ -172,6 +186,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(rows_come_as_the_file_grows_and_half_a_row_waits_for_the_rest),
 		TEST(rows_older_than_the_channel_remembers_are_passed_over),
+		TEST(rows_that_come_with_times_of_another_clock_are_counted),
 		TEST(lines_that_are_no_rows_are_counted_and_the_next_is_read),
 		TEST(a_file_that_is_cut_or_replaced_is_read_from_its_start),
 		TEST(a_file_that_is_not_there_or_names_no_columns_is_refused),
