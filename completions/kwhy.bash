@@ -4,19 +4,20 @@ _kwhy()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} options=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "report compare export stat calibrate verify watch serve help version" -- "$word"))
+		COMPREPLY=($(compgen -W "report compare doctor export stat calibrate verify watch serve help version" -- "$word"))
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	compare) options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	doctor) options="--device --output -o --json --no-color --verbose -v --help -h" ;;
 	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	stat) options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --json --csv --output -o --verbose -v --help -h" ;;
 	calibrate) options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
 	verify) options="--help -h" ;;
 	watch) options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
 	serve) options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
-	help) options="--all -a --help -h report compare export stat calibrate verify watch serve help version" ;;
+	help) options="--all -a --help -h report compare doctor export stat calibrate verify watch serve help version" ;;
 	version) options="--help -h" ;;
 	esac
 	COMPREPLY=()

@@ -3,17 +3,14 @@
 
 #define MS INT64_C(1000000)
 
-#define SEARCH_STEP_NS (3 * MS)
-#define SEARCH_LENGTH_NS (1000 * MS) /* then it stands still, or is too fast */
+#define GAP_NS (1 * MS)		    /* between the reads of a catch */
+#define CATCH_NS (16 * MS)	    /* an edge between reads further apart is not caught: +- 8 ms */
+#define CATCH_LENGTH_NS (1000 * MS) /* then the counter stands still, or is too fast */
 #define STILL_STEP_NS (250 * MS)
-#define AFTER_NS (1 * MS)	  /* reads come that much after the latest time of an edge */
-#define OVERDUE_NS (25 * MS)	  /* an edge that late is lost */
-#define WIDE_NS (3 * MS / 2)	  /* an interval wider than that is halved by a read in its middle */
-#define EDGE_NS (10 * MS)	  /* an edge known less well is not told */
-#define JITTER_LEAST_NS (MS / 20) /* edges of an H200 are 99.97 to 100.05 ms apart */
-#define JITTER_MOST_NS (4 * MS)
-#define ANCHOR_TICKS 256 /* then the anchor moves, so that the period may drift */
-#define DRIFT_NS (MS / 100)
+#define FAST_NS (15 * MS)  /* edges that close are not told apart */
+#define MARGIN_NS (2 * MS) /* of single edges and of waking up */
+#define TRUST_NS (8 * MS)  /* a grid known less well tells nothing */
+#define DRIFT_RATIO 20000  /* a period changes by less than 1 in that many */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -25,232 +22,181 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-struct interval {
-	int64_t lo, hi;
-};
-
-static struct interval expected(const struct kwhy_nvml_tick *tick, int64_t ticks)
+static int64_t nearest(int64_t way_ns, int64_t period_ns)
 {
-	return (struct interval){
-		tick->edge_lo_ns + ticks * tick->period_lo_ns - tick->jitter_ns,
-		tick->edge_hi_ns + ticks * tick->period_hi_ns + tick->jitter_ns,
-	};
+	return (way_ns + (way_ns < 0 ? -period_ns : period_ns) / 2) / period_ns;
 }
 
-/* Each search after the first leaves more room for jitter. */
-static void search(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns)
+/* How far off the grid may be that many ticks after its last edge. */
+static int64_t unsure_after(const struct kwhy_nvml_tick *tick, int64_t ticks)
 {
-	tick->jitter_ns = tick->jitter_ns ? least(2 * tick->jitter_ns, JITTER_MOST_NS) : JITTER_LEAST_NS;
-	tick->phase = KWHY_NVML_TICK_SEARCH;
-	tick->has_edge = tick->has_period = false;
-	tick->search_reads = tick->search_changes = 0;
-	tick->old_ns = tick->since_ns = begin_ns;
-	tick->next_ns = end_ns + SEARCH_STEP_NS;
+	const int64_t by_period_ns = ticks * (tick->unsure_ns + tick->first_unsure_ns) / most(tick->ticks, 1);
+
+	return tick->unsure_ns + by_period_ns + ticks * tick->period_ns / DRIFT_RATIO;
 }
 
-/* A search that found no two edges apart: the counter moves at most reads, or it does not move. */
-static void give_up(struct kwhy_nvml_tick *tick, int64_t end_ns)
+static void start_catch(struct kwhy_nvml_tick *tick, int64_t end_ns)
 {
-	bool is_fast = 2 * tick->search_changes > tick->search_reads;
-
-	tick->phase = is_fast ? KWHY_NVML_TICK_FAST : KWHY_NVML_TICK_STILL;
-	tick->next_ns = end_ns + (is_fast ? tick->wanted_ns : STILL_STEP_NS);
+	tick->phase = KWHY_NVML_TICK_CATCH;
+	tick->since_ns = end_ns;
+	tick->changes = tick->reads = 0;
+	tick->next_ns = end_ns + GAP_NS;
 }
 
-static int64_t stride(const struct kwhy_nvml_tick *tick)
+static void start_grid(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns)
 {
-	int64_t period_ns = (tick->period_lo_ns + tick->period_hi_ns) / 2;
-
-	return most((tick->wanted_ns + period_ns / 2) / period_ns, 1);
+	tick->edge_ns = tick->first_ns = edge_ns;
+	tick->unsure_ns = tick->first_unsure_ns = unsure_ns;
+	tick->ticks = 0;
+	tick->stride = 1;
 }
 
-/* The next read: in the middle of a wide interval, else after the edge that is wanted. */
-static void aim(struct kwhy_nvml_tick *tick)
+/* The next catch begins before the first place where its edge may be, and comes as far ahead as can be
+ * foretold. */
+static void rest(struct kwhy_nvml_tick *tick, int64_t end_ns)
 {
-	struct interval edge = expected(tick, 1);
-	int64_t lo = most(edge.lo, tick->old_ns);
+	const int64_t wanted = most(nearest(tick->wanted_ns, tick->period_ns), 1);
+	int64_t early_ns;
 
-	if (edge.hi - lo > most(most(WIDE_NS, 4 * tick->jitter_ns), 3 * tick->took_ns))
-		tick->next_ns = lo + (edge.hi - lo) / 2;
-	else
-		tick->next_ns = expected(tick, stride(tick)).hi + AFTER_NS;
+	tick->stride = least(2 * tick->stride, wanted);
+	while (tick->stride > 1 && unsure_after(tick, tick->stride) > tick->period_ns / 4)
+		tick->stride /= 2;
+	early_ns = least(unsure_after(tick, tick->stride) + MARGIN_NS, tick->period_ns / 3);
+	tick->phase = KWHY_NVML_TICK_REST;
+	tick->next_ns = most(tick->edge_ns + tick->stride * tick->period_ns - early_ns, end_ns + GAP_NS);
 }
 
-static void set_anchor(struct kwhy_nvml_tick *tick)
+/* The period from the grid's first edge to its last; a second edge gives the first idea of it. */
+static void learn_period(struct kwhy_nvml_tick *tick)
 {
-	tick->anchor_lo_ns = tick->edge_lo_ns;
-	tick->anchor_hi_ns = tick->edge_hi_ns;
-	tick->anchor_ticks = 0;
+	tick->period_ns = (tick->edge_ns - tick->first_ns) / tick->ticks;
 }
 
-/* Narrows the period by the way from the anchor; false: it contradicts what was known. */
-static bool narrow_period(struct kwhy_nvml_tick *tick)
+/* An edge that was caught joins the grid, moves it a little, or begins another. */
+static void join(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns)
 {
-	int64_t n = tick->anchor_ticks;
-	int64_t lo = (tick->edge_lo_ns - tick->anchor_hi_ns - tick->jitter_ns) / n;
-	int64_t hi = (tick->edge_hi_ns - tick->anchor_lo_ns + tick->jitter_ns) / n + 1;
+	const int64_t way_ns = edge_ns - tick->edge_ns;
+	const int64_t ticks = tick->period_ns ? most(nearest(way_ns, tick->period_ns), 1) : 1;
+	const int64_t off_ns = tick->period_ns ? way_ns - ticks * tick->period_ns : 0;
+	const int64_t room_ns = unsure_ns + unsure_after(tick, ticks) + MARGIN_NS;
 
-	if (tick->has_period) {
-		lo = most(lo, tick->period_lo_ns);
-		hi = least(hi, tick->period_hi_ns);
+	if (off_ns > room_ns || off_ns < -room_ns) {
+		start_grid(tick, edge_ns, unsure_ns);
+		return;
 	}
-	if (lo > hi || lo <= 0)
+	tick->ticks += ticks;
+	/* The surer of the two counts for more: they are weighted by their uncertainties. */
+	tick->edge_ns = edge_ns -
+		(tick->period_ns ? off_ns * unsure_ns / (unsure_ns + unsure_after(tick, ticks)) : 0);
+	tick->unsure_ns = most(unsure_ns * 3 / 4, MS / 2);
+	learn_period(tick);
+}
+
+static bool tell(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns, int64_t *out_edge_ns)
+{
+	const bool is_new = !tick->told_ns || edge_ns > tick->told_ns + MARGIN_NS;
+
+	if (!is_new || unsure_ns > TRUST_NS)
 		return false;
-	tick->period_lo_ns = lo;
-	tick->period_hi_ns = hi;
-	tick->has_period = true;
-	if (n >= ANCHOR_TICKS) {
-		set_anchor(tick);
-		tick->period_lo_ns -= DRIFT_NS;
-		tick->period_hi_ns += DRIFT_NS;
-	}
+	tick->told_ns = *out_edge_ns = edge_ns;
 	return true;
 }
 
-static bool tell(const struct kwhy_nvml_tick *tick, int64_t *out_edge_ns)
+/* Reads one after the other between which the value changed. */
+static bool caught(struct kwhy_nvml_tick *tick, int64_t end_ns, int64_t *out_edge_ns)
 {
-	*out_edge_ns = tick->edge_lo_ns + (tick->edge_hi_ns - tick->edge_lo_ns) / 2;
-	return tick->edge_hi_ns - tick->edge_lo_ns <= EDGE_NS;
-}
+	const int64_t unsure_ns = (end_ns - tick->old_begin_ns) / 2, edge_ns = tick->old_begin_ns + unsure_ns;
+	const bool is_first = !tick->unsure_ns;
 
-static void set_edge(struct kwhy_nvml_tick *tick, int64_t lo_ns, int64_t hi_ns, int64_t begin_ns)
-{
-	tick->edge_lo_ns = lo_ns;
-	tick->edge_hi_ns = hi_ns;
-	tick->old_ns = begin_ns;
-}
-
-/* An edge seen by the search; true: it gave the period. */
-static bool found(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns)
-{
-	set_edge(tick, tick->old_ns, end_ns, begin_ns);
-	tick->anchor_ticks = 1;
-	if (tick->has_edge && narrow_period(tick))
-		return true;
-	tick->has_edge = true;
-	set_anchor(tick);
-	return false;
-}
-
-/* After a read that came late nothing is known of the edges before it. */
-static bool read_searching(
-	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
-{
-	bool late = begin_ns > tick->next_ns + EDGE_NS;
-
-	tick->next_ns = end_ns + SEARCH_STEP_NS;
-	tick->search_reads++;
-	tick->search_changes += changed && !late;
-	if (late)
-		tick->has_edge = false;
-	if (changed && !late && found(tick, begin_ns, end_ns)) {
-		tick->phase = KWHY_NVML_TICK_FOLLOW;
-		aim(tick);
-		return tell(tick, out_edge_ns);
-	}
-	tick->old_ns = begin_ns;
-	if (end_ns - tick->since_ns > SEARCH_LENGTH_NS)
-		give_up(tick, end_ns);
-	return changed && !late && tell(tick, out_edge_ns);
-}
-
-/* An edge later than expected, between two reads close together: a new anchor, and a period less sure. */
-static bool read_late(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
-{
-	set_edge(tick, tick->old_ns, end_ns, begin_ns);
-	set_anchor(tick);
-	tick->period_lo_ns -= tick->period_lo_ns / 100;
-	tick->period_hi_ns += tick->period_hi_ns / 100;
-	aim(tick);
-	return tell(tick, out_edge_ns);
-}
-
-/* An edge within its interval, or so far from it that the search begins anew. */
-static bool read_edge(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
-{
-	struct interval edge = expected(tick, 1);
-	int64_t lo = most(edge.lo, tick->old_ns), hi = least(edge.hi, end_ns);
-
-	if (tick->old_ns > edge.hi && end_ns - tick->old_ns <= EDGE_NS)
-		return read_late(tick, begin_ns, end_ns, out_edge_ns);
-	if (lo <= hi && tick->old_ns <= edge.hi) {
-		set_edge(tick, lo, hi, begin_ns);
-		tick->anchor_ticks++;
-		if (narrow_period(tick)) {
-			aim(tick);
-			return tell(tick, out_edge_ns);
-		}
-	}
-	search(tick, begin_ns, end_ns);
-	return false;
-}
-
-static void read_no_edge(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns)
-{
-	struct interval edge = expected(tick, 1);
-
-	tick->old_ns = begin_ns;
-	if (begin_ns > edge.hi + OVERDUE_NS)
-		search(tick, begin_ns, end_ns);
-	else if (begin_ns > edge.hi)
-		tick->next_ns = end_ns + SEARCH_STEP_NS;
+	if (is_first)
+		start_grid(tick, edge_ns, unsure_ns);
 	else
-		aim(tick);
+		join(tick, edge_ns, unsure_ns);
+	if (tick->period_ns)
+		rest(tick, end_ns);
+	else
+		start_catch(tick, end_ns);
+	return tell(tick, tick->edge_ns, tick->unsure_ns, out_edge_ns);
 }
 
-/* Edges before the last one that lies before this read are behind; whether there were any. */
-static bool pass_edges(struct kwhy_nvml_tick *tick, int64_t begin_ns)
+/* A catch that found no edge: the counter moves at most reads, or it does not move. */
+static void give_up(struct kwhy_nvml_tick *tick, int64_t end_ns)
 {
-	bool passed = false;
+	const bool is_fast = 2 * tick->changes > tick->reads;
 
-	for (; begin_ns > expected(tick, 2).lo; passed = true) {
-		struct interval edge = expected(tick, 1);
-
-		set_edge(tick, edge.lo, edge.hi, tick->old_ns);
-		tick->anchor_ticks++;
-	}
-	return passed;
+	tick->phase = is_fast ? KWHY_NVML_TICK_FAST : KWHY_NVML_TICK_STILL;
+	tick->unsure_ns = tick->period_ns = 0;
+	tick->next_ns = end_ns + (is_fast ? tick->wanted_ns : STILL_STEP_NS);
 }
 
-static bool read_following(
+static bool read_catching(
 	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	bool passed = pass_edges(tick, begin_ns);
-	int64_t hi = expected(tick, 1).hi;
-
-	if (passed && begin_ns <= hi) { /* the value may be that of either edge */
-		tick->old_ns = begin_ns;
-		tick->next_ns = hi + AFTER_NS;
+	tick->reads++;
+	tick->changes += changed;
+	tick->next_ns = end_ns + GAP_NS;
+	if (tick->unsure_ns && !tick->period_ns && changed && end_ns - tick->edge_ns < FAST_NS) {
+		tick->unsure_ns = 0; /* two edges that close: not caught one by one */
 		return false;
 	}
-	if (changed)
-		return read_edge(tick, begin_ns, end_ns, out_edge_ns);
-	read_no_edge(tick, begin_ns, end_ns);
+	if (changed && end_ns - tick->old_begin_ns <= CATCH_NS)
+		return caught(tick, end_ns, out_edge_ns);
+	if (begin_ns - tick->since_ns > CATCH_LENGTH_NS)
+		give_up(tick, end_ns);
 	return false;
+}
+
+/* The last edge of the grid that surely lies before a read, unless another may lie inside it. */
+static bool place(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
+{
+	const int64_t ticks = (begin_ns - tick->edge_ns) / tick->period_ns;
+	const int64_t edge_ns = tick->edge_ns + ticks * tick->period_ns,
+		      unsure_ns = unsure_after(tick, ticks);
+	const int64_t room_ns = unsure_ns + MARGIN_NS;
+
+	if (begin_ns < edge_ns + room_ns || end_ns > edge_ns + tick->period_ns - room_ns)
+		return false;
+	return tell(tick, edge_ns, unsure_ns, out_edge_ns);
+}
+
+/* Out of turn, or the first read of a catch. */
+static bool read_resting(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
+{
+	if (begin_ns >= tick->next_ns)
+		start_catch(tick, end_ns);
+	return place(tick, begin_ns, end_ns, out_edge_ns);
+}
+
+static bool read_any(
+	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+{
+	switch (tick->phase) {
+	case KWHY_NVML_TICK_CATCH:
+		return read_catching(tick, begin_ns, end_ns, changed, out_edge_ns);
+	case KWHY_NVML_TICK_REST:
+		return read_resting(tick, begin_ns, end_ns, out_edge_ns);
+	case KWHY_NVML_TICK_STILL:
+		tick->next_ns = end_ns + STILL_STEP_NS;
+		if (changed)
+			start_catch(tick, end_ns);
+		return false;
+	default: /* fast */
+		tick->next_ns = begin_ns + tick->wanted_ns;
+		return changed && tell(tick, begin_ns + (end_ns - begin_ns) / 2, 0, out_edge_ns);
+	}
 }
 
 bool kwhy_nvml_tick_read(
 	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	tick->took_ns = end_ns - begin_ns;
-	if (!tick->has_value) {
-		tick->has_value = true;
-		search(tick, begin_ns, end_ns);
-		return false;
-	}
-	switch (tick->phase) {
-	case KWHY_NVML_TICK_SEARCH:
-		return read_searching(tick, begin_ns, end_ns, changed, out_edge_ns);
-	case KWHY_NVML_TICK_FOLLOW:
-		return read_following(tick, begin_ns, end_ns, changed, out_edge_ns);
-	case KWHY_NVML_TICK_STILL:
-		tick->next_ns = end_ns + STILL_STEP_NS;
-		if (changed)
-			search(tick, begin_ns, end_ns);
-		return false;
-	default: /* fast */
-		tick->next_ns = begin_ns + tick->wanted_ns;
-		*out_edge_ns = begin_ns + (end_ns - begin_ns) / 2;
-		return changed;
-	}
+	bool told = false;
+
+	if (tick->has_value)
+		told = read_any(tick, begin_ns, end_ns, changed, out_edge_ns);
+	else
+		start_catch(tick, end_ns);
+	tick->has_value = true;
+	tick->old_begin_ns = begin_ns;
+	tick->old_end_ns = end_ns;
+	return told;
 }

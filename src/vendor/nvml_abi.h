@@ -36,6 +36,31 @@ enum { KWHY_NVML_TEMPERATURE_GPU = 0 };				 /* degrees C */
 enum { KWHY_NVML_SCOPE_GPU = 0, KWHY_NVML_SCOPE_MEMORY = 2 };	 /* of power fields */
 enum { KWHY_NVML_DISABLED = 0, KWHY_NVML_ENABLED = 1 };
 
+/* Bits of the reasons why clocks are lower than they could be. */
+enum {
+	KWHY_NVML_REASON_IDLE = 1 << 0,
+	KWHY_NVML_REASON_APPLICATION_CLOCKS = 1 << 1,
+	KWHY_NVML_REASON_POWER_CAP = 1 << 2,
+	KWHY_NVML_REASON_HARDWARE = 1 << 3,
+	KWHY_NVML_REASON_SYNC_BOOST = 1 << 4,
+	KWHY_NVML_REASON_SOFTWARE_THERMAL = 1 << 5,
+	KWHY_NVML_REASON_HARDWARE_THERMAL = 1 << 6,
+	KWHY_NVML_REASON_HARDWARE_POWER_BRAKE = 1 << 7,
+	KWHY_NVML_REASON_DISPLAY_CLOCKS = 1 << 8
+};
+
+/* Policies of nvmlDeviceGetViolationStatus(). */
+enum { KWHY_NVML_POLICY_POWER = 0, KWHY_NVML_POLICY_THERMAL = 1 };
+
+enum { KWHY_NVML_ECC_UNCORRECTED = 1 };				  /* kind of error */
+enum { KWHY_NVML_ECC_VOLATILE = 0, KWHY_NVML_ECC_AGGREGATE = 1 }; /* since the driver was loaded; ever */
+
+enum {
+	KWHY_NVML_COMPUTE_DEFAULT = 0,
+	KWHY_NVML_COMPUTE_PROHIBITED = 2,
+	KWHY_NVML_COMPUTE_EXCLUSIVE_PROCESS = 3
+};
+
 /* Field numbers for nvmlDeviceGetFieldValues(). */
 enum {
 	KWHY_NVML_FIELD_MEMORY_TEMPERATURE = 82, /* degrees C */
@@ -98,6 +123,10 @@ struct kwhy_nvml_utilization {
 	unsigned gpu_percent, memory_percent;
 };
 
+struct kwhy_nvml_violation {
+	unsigned long long reference_us, violation_ns;
+};
+
 struct kwhy_nvml_attributes {
 	unsigned sm_count;
 	unsigned copy_engines, decoders, encoders, jpeg_engines, optical_flow_engines;
@@ -152,6 +181,7 @@ enum kwhy_nvml_result nvmlInitWithFlags(unsigned flags);
 enum kwhy_nvml_result nvmlShutdown(void);
 const char *nvmlErrorString(enum kwhy_nvml_result result);
 enum kwhy_nvml_result nvmlSystemGetDriverVersion(char *out, unsigned out_bytes);
+enum kwhy_nvml_result nvmlSystemGetCudaDriverVersion_v2(int *out); /* 1000 times major, 10 times minor */
 enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out);
 enum kwhy_nvml_result nvmlDeviceGetHandleByIndex_v2(unsigned index, kwhy_nvml_handle *out);
 enum kwhy_nvml_result nvmlDeviceGetName(kwhy_nvml_handle device, char *out, unsigned out_bytes);
@@ -167,11 +197,14 @@ enum kwhy_nvml_result nvmlDeviceGetPowerUsage(kwhy_nvml_handle device, unsigned 
 enum kwhy_nvml_result nvmlDeviceGetFieldValues(
 	kwhy_nvml_handle device, int count, struct kwhy_nvml_field *fields);
 enum kwhy_nvml_result nvmlDeviceGetClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz);
+enum kwhy_nvml_result nvmlDeviceGetMaxClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz);
 enum kwhy_nvml_result nvmlDeviceGetTemperature(kwhy_nvml_handle device, unsigned sensor, unsigned *out_c);
 enum kwhy_nvml_result nvmlDeviceGetCurrentClocksEventReasons(
 	kwhy_nvml_handle device, unsigned long long *out);
 enum kwhy_nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(
 	kwhy_nvml_handle device, unsigned long long *out); /* the same before driver 535 */
+enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
+	kwhy_nvml_handle device, unsigned policy, struct kwhy_nvml_violation *out);
 enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kwhy_nvml_memory_v1 *out);
 enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct kwhy_nvml_memory_v2 *out);
 enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw);
@@ -181,6 +214,16 @@ enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
 	kwhy_nvml_handle device, struct kwhy_nvml_utilization *out);
 enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out);
 enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes);
+enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes);
+enum kwhy_nvml_result nvmlDeviceGetPersistenceMode(kwhy_nvml_handle device, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetEccMode(
+	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending);
+enum kwhy_nvml_result nvmlDeviceGetTotalEccErrors(
+	kwhy_nvml_handle device, unsigned kind, unsigned since, unsigned long long *out);
+enum kwhy_nvml_result nvmlDeviceGetRemappedRows(kwhy_nvml_handle device, unsigned *out_corrected,
+	unsigned *out_uncorrected, unsigned *out_is_pending, unsigned *out_failed);
+enum kwhy_nvml_result nvmlDeviceGetComputeMode(kwhy_nvml_handle device, unsigned *out);
 enum kwhy_nvml_result nvmlDeviceGetMigMode(
 	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending);
 enum kwhy_nvml_result nvmlDeviceGetMaxMigDeviceCount(kwhy_nvml_handle device, unsigned *out);

@@ -180,6 +180,15 @@ enum kwhy_nvml_result nvmlSystemGetDriverVersion(char *out, unsigned out_bytes)
 	return result ? result : copy_text(scenario.driver, out, out_bytes);
 }
 
+enum kwhy_nvml_result nvmlSystemGetCudaDriverVersion_v2(int *out)
+{
+	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+
+	if (!result)
+		*out = 13000;
+	return result;
+}
+
 enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out)
 {
 	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
@@ -412,6 +421,82 @@ enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, un
 {
 	BEGIN(device, out_lanes);
 	return offer(gpu->numbers.pcie_width, out_lanes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return offer(gpu->numbers.pcie_generation_max, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes)
+{
+	BEGIN(device, out_lanes);
+	return offer(gpu->numbers.pcie_width_max, out_lanes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
+{
+	BEGIN(device, out_mhz);
+	return offer(clock == KWHY_NVML_CLOCK_MEMORY ? gpu->numbers.memory_clock_mhz
+						     : gpu->numbers.sm_clock_max_mhz,
+		out_mhz);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
+	kwhy_nvml_handle device, unsigned policy, struct kwhy_nvml_violation *out)
+{
+	double violation_s;
+
+	BEGIN(device, out);
+	violation_s = policy == KWHY_NVML_POLICY_POWER ? gpu->numbers.power_violation_s
+						       : gpu->numbers.thermal_violation_s;
+	if (isnan(violation_s) || policy > KWHY_NVML_POLICY_THERMAL)
+		return KWHY_NVML_NOT_SUPPORTED;
+	out->reference_us = (unsigned long long)fake_unix_us(&scenario, gpu->meters.now_ns);
+	out->violation_ns = (unsigned long long)(violation_s * 1e9);
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetPersistenceMode(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return offer(gpu->numbers.persistence, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetEccMode(
+	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending)
+{
+	BEGIN(device, out_current);
+	if (out_pending)
+		*out_pending = gpu->numbers.ecc == 1;
+	return offer(gpu->numbers.ecc, out_current);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetTotalEccErrors(
+	kwhy_nvml_handle device, unsigned kind, unsigned since, unsigned long long *out)
+{
+	BEGIN(device, out);
+	(void)since;
+	if (gpu->numbers.ecc != 1)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = kind == KWHY_NVML_ECC_UNCORRECTED ? (unsigned long long)gpu->numbers.ecc_uncorrected : 0;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetRemappedRows(kwhy_nvml_handle device, unsigned *out_corrected,
+	unsigned *out_uncorrected, unsigned *out_is_pending, unsigned *out_failed)
+{
+	BEGIN(device, out_failed);
+	*out_corrected = *out_uncorrected = 0;
+	*out_failed = gpu->numbers.remap_failed == 1;
+	return offer(gpu->numbers.remap_pending, out_is_pending);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetComputeMode(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return offer(gpu->numbers.compute_mode, out);
 }
 
 enum kwhy_nvml_result nvmlDeviceGetMigMode(

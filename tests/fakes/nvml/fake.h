@@ -55,6 +55,17 @@ enum {
 	X(memory_busy_percent, 0)                                           \
 	X(pcie_generation, 5)                                               \
 	X(pcie_width, 16)                                                   \
+	X(sm_clock_max_mhz, 1980)                                           \
+	X(power_violation_s, 0)                                             \
+	X(thermal_violation_s, 0)                                           \
+	X(pcie_generation_max, 5)                                           \
+	X(pcie_width_max, 16)                                               \
+	X(persistence, 1)                                                   \
+	X(ecc, 1)                                                           \
+	X(ecc_uncorrected, 0)                                               \
+	X(remap_pending, 0)                                                 \
+	X(remap_failed, 0)                                                  \
+	X(compute_mode, 0)                                                  \
 	X(mig_mode, 0)                                                      \
 	X(gpm, 1)                                                           \
 	X(gpm_sm_percent, 0)                                                \

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_HOST_CHECK_H
+#define KWHY_HOST_CHECK_H
+
+#include "host/facts.h"
+#include "model/doctor.h"
+
+/* What a judge looks at and fills. */
+struct kwhy_judging {
+	const struct kwhy_host_facts *facts;
+	const struct kwhy_gpu_facts *gpu; /* NULL: the check is of the machine */
+	struct kwhy_doctor_check *check;
+	struct kwhy_arena *arena;
+};
+
+/*
+ * A row of a table of checks. `cure` is what advice ends with; "{gpu}" in it becomes the GPU's number.
+ * `judge` sets verdict and fact by kwhy_judge().
+ */
+struct kwhy_check_kind {
+	const char *id, *title, *effect, *source, *cure;
+	void (*judge)(const struct kwhy_judging *judging);
+};
+
+/* Tables; each ends with a row without id. */
+extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[];
+
+/* Variables of the environment that cost something when set so. */
+struct kwhy_variable_kind {
+	const char *name, *id;
+	const char *costly; /* values, with a blank between; NULL: any */
+	const char *effect, *source, *cure;
+};
+extern const struct kwhy_variable_kind kwhy_variables[];
+
+void kwhy_judge(const struct kwhy_judging *judging, enum kwhy_doctor_verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

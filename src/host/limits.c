@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a container or a control group grants. Version 2 of cgroups, version 1 where that is mounted. */
+#include "host/facts.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Version 1 writes "no limit" as a number near 2^63, rounded to pages. */
+#define UNLIMITED_BYTES (INT64_C(1) << 60)
+
+/* Where this process is in the tree of version 2: "0::/user.slice/..." of /proc/self/cgroup; "" at its root.
+ */
+static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
+{
+	char line[PATH_MAX];
+
+	out[0] = '\0';
+	if (kwhy_host_read_line(facts, "/proc/self/cgroup", line, sizeof(line)) &&
+		strncmp(line, "0::", 3) == 0 && strcmp(line + 3, "/") != 0)
+		memcpy(out, line + 3, strlen(line + 3) + 1);
+}
+
+/* "200000 100000" is two CPUs' worth, "max 100000" no limit. */
+static double quota_of(const char *line)
+{
+	char *end;
+	double granted = strtod(line, &end), period = strtod(end, NULL);
+
+	return end != line && granted > 0 && period > 0 ? granted / period : NAN;
+}
+
+static double lower(double a, double b)
+{
+	return fmin(a, b); /* ignores a NAN */
+}
+
+static void lower_memory(struct kwhy_host_facts *facts, int64_t limit_bytes)
+{
+	if (limit_bytes > 0 && limit_bytes < UNLIMITED_BYTES &&
+		(facts->memory_limit_bytes < 0 || limit_bytes < facts->memory_limit_bytes))
+		facts->memory_limit_bytes = limit_bytes;
+}
+
+static void read_group(struct kwhy_host_facts *facts, const char *group)
+{
+	char path[PATH_MAX + 64], line[64];
+	int64_t bytes;
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", group);
+	if (kwhy_host_read_line(facts, path, line, sizeof(line)))
+		facts->cpu_quota = lower(facts->cpu_quota, quota_of(line));
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", group);
+	if (kwhy_host_read_number(facts, path, &bytes))
+		lower_memory(facts, bytes);
+}
+
+/* A limit of any group above holds too. */
+static void read_version_2(struct kwhy_host_facts *facts)
+{
+	char group[PATH_MAX];
+
+	for (own_group(facts, group); *group; *strrchr(group, '/') = '\0')
+		read_group(facts, group);
+	read_group(facts, "");
+}
+
+static void read_version_1(struct kwhy_host_facts *facts)
+{
+	int64_t granted_us, period_us, bytes;
+
+	if (kwhy_host_read_number(facts, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &granted_us) &&
+		kwhy_host_read_number(facts, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period_us) &&
+		granted_us > 0 && period_us > 0)
+		facts->cpu_quota = lower(facts->cpu_quota, (double)granted_us / (double)period_us);
+	if (kwhy_host_read_number(facts, "/sys/fs/cgroup/memory/memory.limit_in_bytes", &bytes))
+		lower_memory(facts, bytes);
+}
+
+static void read_container(struct kwhy_host_facts *facts)
+{
+	static const struct {
+		const char *path, *kind;
+	} marks[] = {
+		{"/.dockerenv", "Docker"},
+		{"/run/.containerenv", "Podman"},
+		{"/var/run/secrets/kubernetes.io", "Kubernetes"},
+		{"/.singularity.d", "Apptainer"},
+		{"/run/systemd/container", "a container"},
+	};
+
+	for (size_t i = 0; !facts->container && i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (kwhy_host_exists(facts, marks[i].path))
+			facts->container = marks[i].kind;
+}
+
+static void read_memory(struct kwhy_host_facts *facts)
+{
+	char line[128];
+	int64_t kib;
+
+	if (kwhy_host_read_line(facts, "/proc/meminfo", line, sizeof(line)) &&
+		sscanf(line, "MemTotal: %" SCNd64 " kB", &kib) == 1)
+		facts->memory_total_bytes = kib * 1024;
+}
+
+void kwhy_host_read_limits(struct kwhy_host_facts *facts)
+{
+	read_version_2(facts);
+	read_version_1(facts);
+	read_container(facts);
+	read_memory(facts);
+}

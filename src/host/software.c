@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/dso.h"
+#include "host/facts.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct nccl {
+	int (*get_version)(int *out); /* ncclGetVersion(); 0: success */
+};
+
+static void read_nccl(struct kwhy_host_facts *facts)
+{
+	static const char *const sonames[] = {"libnccl.so.2", NULL};
+	static const struct kwhy_dso_symbol symbols[] = {
+		{"ncclGetVersion", offsetof(struct nccl, get_version), KWHY_DSO_REQUIRED}};
+	static const struct kwhy_dso_library library = {"NCCL", sonames, symbols, 1, sizeof(struct nccl)};
+	struct kwhy_error error;
+	struct nccl nccl;
+	void *handle;
+	int version;
+
+	if (kwhy_dso_open(&library, &nccl, &handle, &error))
+		return;
+	if (nccl.get_version(&version) == 0)
+		facts->nccl_version = version;
+	kwhy_dso_close(handle);
+}
+
+/* Clients meet the daemon at a pipe in this folder. */
+static bool has_mps(const struct kwhy_host_facts *facts)
+{
+	const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/control", folder ? folder : "/tmp/nvidia-mps");
+	return kwhy_host_exists(facts, path);
+}
+
+void kwhy_host_read_software(struct kwhy_host_facts *facts)
+{
+	read_nccl(facts);
+	facts->mps = has_mps(facts);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/doctor.h"
+#include "report/sheet.h"
+
+#include <stdio.h>
+
+enum { LEAD_BYTES = 32 };
+
+static const char indent[] = "          ";
+
+/* "  GPU 0   " or "  host    ", as wide as the indent. */
+static const char *lead_of(char out[LEAD_BYTES], const struct kwhy_doctor_check *check)
+{
+	char who[LEAD_BYTES / 2] = "host";
+
+	if (check->gpu >= 0)
+		snprintf(who, sizeof(who), "GPU %d", check->gpu);
+	snprintf(out, LEAD_BYTES, "  %-8s", who);
+	return out;
+}
+
+static void write_cost(const struct kwhy_sheet *sheet, const struct kwhy_doctor_check *check)
+{
+	if (check->effect)
+		kwhy_sheet_linef(sheet, indent, "%s (%s)", check->effect, check->source);
+	if (check->cure)
+		kwhy_sheet_linef(sheet, indent, "Cure: %s", check->cure);
+}
+
+static void write_check(const struct kwhy_sheet *sheet, const struct kwhy_doctor_check *check)
+{
+	char lead[LEAD_BYTES];
+
+	kwhy_sheet_linef(sheet, lead_of(lead, check), "%s: %s", check->title, check->fact);
+	if (check->verdict == KWHY_DOCTOR_ADVICE)
+		write_cost(sheet, check);
+}
+
+static void write_section(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report,
+	enum kwhy_doctor_verdict verdict)
+{
+	static const char *const titles[] = {[KWHY_DOCTOR_GOOD] = "Good",
+		[KWHY_DOCTOR_ADVICE] = "To change",
+		[KWHY_DOCTOR_UNKNOWN] = "Not known"};
+	size_t minor = 0;
+
+	if (kwhy_doctor_count(report, verdict) == 0)
+		return;
+	kwhy_sheet_heading(sheet, titles[verdict], NULL);
+	for (size_t i = 0; i < report->check_count; i++) {
+		const struct kwhy_doctor_check *check = &report->checks[i];
+
+		if (check->verdict != verdict)
+			continue;
+		if (check->minor && !sheet->style->verbose)
+			minor++;
+		else
+			write_check(sheet, check);
+	}
+	if (minor > 0)
+		kwhy_sheet_linef(sheet, "  host    ",
+			"environment: %zu variables that can cost time are not set", minor);
+}
+
+static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report)
+{
+	size_t advice = kwhy_doctor_count(report, KWHY_DOCTOR_ADVICE);
+
+	if (advice == 0)
+		kwhy_text_add(sheet->out, "nothing");
+	else
+		kwhy_text_addf(sheet->out, "%zu %s", advice, advice == 1 ? "thing" : "things");
+	kwhy_text_addf(sheet->out, " to change, %zu good, %zu not known\n",
+		kwhy_doctor_count(report, KWHY_DOCTOR_GOOD), kwhy_doctor_count(report, KWHY_DOCTOR_UNKNOWN));
+	for (size_t i = 0; i < report->gpu_count; i++)
+		kwhy_sheet_linef(sheet, "", "GPU %d: %s, %s", report->gpus[i].index,
+			report->gpus[i].name ? report->gpus[i].name : "without a name",
+			report->gpus[i].pci_address ? report->gpus[i].pci_address : "PCI address not known");
+	if (report->no_gpu)
+		kwhy_sheet_linef(sheet, "", "No GPU: %s", report->no_gpu);
+}
+
+enum kwhy_status kwhy_doctor_text(const struct kwhy_doctor_report *report,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_sheet sheet = {.style = style, .out = out};
+
+	write_head(&sheet, report);
+	write_section(&sheet, report, KWHY_DOCTOR_ADVICE);
+	write_section(&sheet, report, KWHY_DOCTOR_GOOD);
+	write_section(&sheet, report, KWHY_DOCTOR_UNKNOWN);
+	return kwhy_text_check(out, error);
+}
