@@ -64,12 +64,12 @@ struct kwhy_sensor_process {
 struct kwhy_sensor_request {
 	const char *devices; /* "0,2" as the vendor numbers them, or NULL: all */
 	int64_t ring_period_ns, counter_period_ns,
-		gauge_period_ns;   /* how often to ask; 0: 500 ms, the counter's own, 1 s */
+		gauge_period_ns;   /* how often to ask; 0: 2 s, the counter's own, 1 s */
 	int64_t average_period_ns; /* of averages and instants; 0: 100 ms */
 	bool gauges, processes;	   /* read them at all */
 	bool all_meters; /* averages and instants too, where a better meter of the device replaces them */
 	bool without_nvml, without_rocm, without_host;
-	const char *powercap_root, *hwmon_root, *drm_root; /* NULL: of this machine's /sys */
+	const char *powercap_root, *perf_root, *hwmon_root, *drm_root; /* NULL: of this machine's /sys */
 	const char *const *meter_files; /* wall meters as power CSV, followed while they grow */
 	size_t meter_file_count;
 	const char *replay_path; /* power CSV played back in real time instead of any meter; NULL: none */

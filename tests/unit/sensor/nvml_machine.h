@@ -74,6 +74,7 @@ static inline struct machine *machine_new(const char *scenario)
 		.without_rocm = true,
 		.without_host = true,
 		.history_s = 700,
+		.counter_period_ns = 100 * MS,
 		.clock = &machine->clock,
 	};
 	snprintf(machine->scenario_path, sizeof(machine->scenario_path), "/tmp/kwhy-nvml-XXXXXX");
