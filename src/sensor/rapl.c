@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/attribute.h"
+#include "sensor/perf_power.h"
 #include "sensor/sensor.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST };
 
 #define ROOT "/sys/class/powercap"
+#define PERF_ROOT "/sys/bus/event_source/devices/power"
 #define WRAP_MOST_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums of rounds must fit 64 bits */
 #define PERIOD_NS INT64_C(100000000)
 #define UPDATE_NS                                                                                            \
@@ -25,19 +27,21 @@ enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST };
 			  */
 
 struct domain {
-	int fd; /* of energy_uj */
+	int fd;		 /* of energy_uj, or of a perf event */
+	double scale_uj; /* of a perf event's counts; 0: a file */
 	uint32_t source;
 };
 
 struct rapl {
 	struct kwhy_sensors *sensors;
 	const struct kwhy_sensor_request *request;
-	const char *root;
+	const char *root, *perf_root;
 	int64_t period_ns;
 	struct domain domains[DOMAINS_MOST];
 	size_t count;
-	uint32_t packages; /* found so far, readable or not */
-	bool refused;	   /* a counter was there and not readable, and that was told */
+	uint32_t packages;		    /* found so far, readable or not */
+	int refusal;			    /* why a counter that is there could not be read; 0: none such */
+	char refused[KWHY_ATTRIBUTE_BYTES]; /* which */
 };
 
 static void rapl_close(void *state)
@@ -49,6 +53,12 @@ static void rapl_close(void *state)
 	free(rapl);
 }
 
+static bool read_domain(const struct domain *domain, int64_t *out_uj)
+{
+	return domain->scale_uj > 0 ? kwhy_perf_power_read(domain->fd, domain->scale_uj, out_uj)
+				    : kwhy_attribute_read(domain->fd, out_uj);
+}
+
 static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 {
 	struct rapl *rapl = state;
@@ -58,7 +68,7 @@ static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 		struct kwhy_source_channel *source = &rapl->sensors->sources[rapl->domains[i].source];
 		int64_t value;
 
-		if (kwhy_attribute_read(rapl->domains[i].fd, &value) && value >= 0)
+		if (read_domain(&rapl->domains[i], &value) && value >= 0)
 			kwhy_channel_push(&source->channel, (struct kwhy_reading){now_mono_ns, value});
 		else
 			atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed);
@@ -66,25 +76,30 @@ static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* One sentence for all counters that are refused for the same reason. */
-static enum kwhy_status refuse(struct rapl *rapl, const char *folder, int failure, struct kwhy_error *error)
+/* The first counter that is refused stands for all. */
+static void refuse(struct rapl *rapl, const char *folder, int failure)
 {
-	if (rapl->refused)
-		return KWHY_OK;
-	rapl->refused = true;
-	if (failure == EACCES || failure == EPERM)
+	if (rapl->refusal)
+		return;
+	rapl->refusal = failure;
+	snprintf(rapl->refused, sizeof(rapl->refused), "%s", folder);
+}
+
+static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error)
+{
+	if (rapl->refusal == EACCES || rapl->refusal == EPERM)
 		return kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
 			"CPU energy is metered here but %s/energy_uj is for root alone (Linux 5.10 and "
 			"later); run "
 			"kwhy as root, or let an administrator run `chmod o+r %s/intel-rapl*/energy_uj` "
 			"after each "
-			"start",
-			folder, rapl->root);
-	return kwhy_sensors_add_absence(
-		rapl->sensors, "rapl", error, "%s/energy_uj cannot be read: %s", folder, strerror(failure));
+			"start or `setcap cap_perfmon+ep` on kwhy",
+			rapl->refused, rapl->root);
+	return kwhy_sensors_add_absence(rapl->sensors, "rapl", error, "%s/energy_uj cannot be read: %s",
+		rapl->refused, strerror(rapl->refusal));
 }
 
-/* Opens a zone's counter as a source; one that is refused is an absence. */
+/* Opens a zone's counter as a source; one that is refused is kept in mind. */
 static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	const struct kwhy_source_channel *source, struct kwhy_error *error)
 {
@@ -96,13 +111,11 @@ static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	if (rapl->count == DOMAINS_MOST)
 		return KWHY_OK;
 	fd = kwhy_attribute_open(folder, "energy_uj");
-	if (fd < 0)
-		return refuse(rapl, folder, errno, error);
-	if (!kwhy_attribute_read(fd, &value)) {
-		int failure = errno;
-
-		close(fd);
-		return refuse(rapl, folder, failure, error);
+	if (fd < 0 || !kwhy_attribute_read(fd, &value)) {
+		refuse(rapl, folder, errno);
+		if (fd >= 0)
+			close(fd);
+		return KWHY_OK;
 	}
 	*domain = (struct domain){.fd = fd};
 	rapl->count++;
@@ -172,6 +185,67 @@ static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy
 	return status ? status : add_memory(rapl, zone, package, error);
 }
 
+static enum kwhy_status add_zones(struct rapl *rapl, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	int64_t zones[ZONES_MOST];
+	int count = kwhy_attribute_list(rapl->root, "intel-rapl:", zones, ZONES_MOST);
+
+	for (int i = 0; !status && i < count; i++)
+		status = add_package(rapl, zones[i], error);
+	return status;
+}
+
+/* The same counters as perf shows them; an event that is not there or refused is passed over. */
+static enum kwhy_status add_event(struct rapl *rapl, const char *event, enum kwhy_meter meter, int cpu,
+	uint32_t package, struct kwhy_error *error)
+{
+	struct domain *domain = &rapl->domains[rapl->count];
+	struct kwhy_source_channel source = {
+		.kind = KWHY_SOURCE_METER,
+		.meter = meter,
+		.device = KWHY_SENSOR_NO_DEVICE,
+		.domain = package,
+		.period_ns = UPDATE_NS,
+	};
+
+	if (rapl->count == DOMAINS_MOST)
+		return KWHY_OK;
+	domain->fd = kwhy_perf_power_open(rapl->perf_root, event, cpu, &domain->scale_uj);
+	if (domain->fd < 0)
+		return KWHY_OK;
+	rapl->count++;
+	return kwhy_sensors_add_source(
+		rapl->sensors, &source, 1e9 / (double)rapl->period_ns, rapl->request, &domain->source, error);
+}
+
+static enum kwhy_status add_events(struct rapl *rapl, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	int cpus[ZONES_MOST], count = kwhy_perf_power_cpus(rapl->perf_root, cpus, ZONES_MOST);
+
+	for (int i = 0; !status && i < count; i++) {
+		status = add_event(rapl, "energy-pkg", KWHY_METER_RAPL_PACKAGE, cpus[i], (uint32_t)i, error);
+		if (!status)
+			status = add_event(
+				rapl, "energy-ram", KWHY_METER_RAPL_DRAM, cpus[i], (uint32_t)i, error);
+	}
+	return status;
+}
+
+/* What is not there, if anything. */
+static enum kwhy_status tell_absence(struct rapl *rapl, struct kwhy_error *error)
+{
+	if (rapl->refusal && (rapl->count == 0 || rapl->domains[0].scale_uj == 0))
+		return tell_refusal(rapl, error);
+	if (rapl->count > 0)
+		return KWHY_OK;
+	return kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
+		"no CPU energy: no RAPL counter under %s; virtual machines have none, else try "
+		"`modprobe intel_rapl_msr`",
+		rapl->root);
+}
+
 static enum kwhy_status add_all(struct rapl *rapl, struct kwhy_error *error)
 {
 	struct kwhy_sensor_task task = {
@@ -180,17 +254,12 @@ static enum kwhy_status add_all(struct rapl *rapl, struct kwhy_error *error)
 		.period_ns = rapl->period_ns,
 		.read = rapl_read,
 	};
-	enum kwhy_status status = KWHY_OK;
-	int64_t zones[ZONES_MOST];
-	int count = kwhy_attribute_list(rapl->root, "intel-rapl:", zones, ZONES_MOST);
+	enum kwhy_status status = add_zones(rapl, error);
 
-	for (int i = 0; !status && i < count; i++)
-		status = add_package(rapl, zones[i], error);
-	if (!status && rapl->packages == 0)
-		status = kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
-			"no CPU energy: no RAPL counter under %s; virtual machines have none, else try "
-			"`modprobe intel_rapl_msr`",
-			rapl->root);
+	if (!status && rapl->count == 0)
+		status = add_events(rapl, error);
+	if (!status)
+		status = tell_absence(rapl, error);
 	if (!status && rapl->count > 0)
 		status = kwhy_sensors_add_task(rapl->sensors, &task, error);
 	return status;
@@ -207,6 +276,7 @@ static enum kwhy_status rapl_open(struct kwhy_sensors *sensors, const struct kwh
 	rapl->sensors = sensors;
 	rapl->request = request;
 	rapl->root = request->powercap_root ? request->powercap_root : ROOT;
+	rapl->perf_root = request->perf_root ? request->perf_root : PERF_ROOT;
 	rapl->period_ns = request->counter_period_ns ? request->counter_period_ns : PERIOD_NS;
 	status = add_all(rapl, error);
 	if (status) {
@@ -214,7 +284,7 @@ static enum kwhy_status rapl_open(struct kwhy_sensors *sensors, const struct kwh
 		return status;
 	}
 	rapl->request = NULL;
-	rapl->root = NULL;
+	rapl->root = rapl->perf_root = NULL;
 	*out_state = rapl;
 	return KWHY_OK;
 }

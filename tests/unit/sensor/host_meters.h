@@ -9,7 +9,7 @@
 /* The sensors of a made-up machine: trees in a temporary folder, tasks run by hand. */
 struct host {
 	struct temporary folder;
-	char powercap[128], hwmon[128];
+	char powercap[128], perf[128], hwmon[128];
 	struct kwhy_sensor_request request;
 	struct kwhy_sensors *sensors;
 	struct kwhy_error error;
@@ -22,10 +22,12 @@ static inline int host_setup(void **state)
 	memset(&host, 0, sizeof(host));
 	temporary_init(&host.folder);
 	snprintf(host.powercap, sizeof(host.powercap), "%s/powercap", host.folder.path);
+	snprintf(host.perf, sizeof(host.perf), "%s/perf", host.folder.path);
 	snprintf(host.hwmon, sizeof(host.hwmon), "%s/hwmon", host.folder.path);
 	host.request = (struct kwhy_sensor_request){.without_nvml = true,
 		.without_rocm = true,
 		.powercap_root = host.powercap,
+		.perf_root = host.perf,
 		.hwmon_root = host.hwmon};
 	*state = &host;
 	return 0;

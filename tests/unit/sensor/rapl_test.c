@@ -122,6 +122,63 @@ static void a_counter_without_a_number_at_the_start_is_not_available(void **stat
 	assert_non_null(strstr(host_absence(host, "rapl"), "cannot be read"));
 }
 
+/* perf's device "power" with events that every kernel has: the clock of a CPU, a millionth of a joule each.
+ */
+static void write_perf(struct host *host, const char *cpus, const char *unit)
+{
+	temporary_write(&host->folder, "perf/cpumask", "w", cpus);
+	temporary_write(&host->folder, "perf/type", "w", "1\n");
+	temporary_write(&host->folder, "perf/events/energy-pkg", "w", "event=0x00\n");
+	temporary_write(&host->folder, "perf/events/energy-pkg.scale", "w", "1e-6\n");
+	temporary_write(&host->folder, "perf/events/energy-pkg.unit", "w", unit);
+}
+
+static void where_the_tree_shows_nothing_perf_is_asked(void **state)
+{
+	struct host *host = *state;
+	int64_t before;
+
+	write_perf(host, "0\n", "Joules\n");
+	host_open(host);
+	if (host->sensors->source_count == 0)
+		skip(); /* this kernel lets us open no event */
+	assert_int_equal(host->sensors->source_count, 1);
+	assert_null(host_absence(host, "rapl"));
+	host_read(host, 1);
+	before = host_last(host, KWHY_METER_RAPL_PACKAGE, 0);
+	host_read(host, 2);
+	assert_true(host_last(host, KWHY_METER_RAPL_PACKAGE, 0) > before);
+}
+
+static void a_counter_of_the_tree_goes_before_perf_s(void **state)
+{
+	struct host *host = *state;
+
+	write_perf(host, "0\n", "Joules\n");
+	write_zone(host, "intel-rapl:0", "package-0\n", "1000\n");
+	host_open(host);
+	host_read(host, 1);
+	assert_int_equal(host->sensors->source_count, 1);
+	assert_int_equal(host_last(host, KWHY_METER_RAPL_PACKAGE, 0), 1000);
+}
+
+static void perf_events_of_another_unit_or_on_no_cpu_are_not_read(void **state)
+{
+	static const char *const cpus[] = {"", "x\n", "5-2\n", "99999999999\n", "65000\n"};
+	struct host *host = *state;
+
+	write_perf(host, "0\n", "Watts\n");
+	host_open(host);
+	assert_int_equal(host->sensors->source_count, 0);
+	assert_non_null(host_absence(host, "rapl"));
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		kwhy_sensors_close(host->sensors);
+		write_perf(host, cpus[i], "Joules\n");
+		host_open(host);
+		assert_int_equal(host->sensors->source_count, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +188,9 @@ int main(void)
 		TEST(without_a_counter_that_is_said_with_where_it_was_looked_for),
 		TEST(counters_for_root_alone_are_one_sentence_with_the_cure),
 		TEST(a_counter_that_goes_away_or_holds_no_number_is_a_failure_and_no_reading),
+		TEST(where_the_tree_shows_nothing_perf_is_asked),
+		TEST(a_counter_of_the_tree_goes_before_perf_s),
+		TEST(perf_events_of_another_unit_or_on_no_cpu_are_not_read),
 		TEST(a_counter_without_a_number_at_the_start_is_not_available),
 	};
 
