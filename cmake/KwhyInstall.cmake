@@ -24,7 +24,9 @@ if(TARGET kwhy)
 endif()
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/kwhy FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/kwhy)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/kwhy)
+install(DIRECTORY bindings/python/kwhy DESTINATION ${CMAKE_INSTALL_DATADIR}/kwhy/python FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(FILES completions/kwhy.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME kwhy)
 install(FILES completions/_kwhy DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES completions/kwhy.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
@@ -35,7 +37,7 @@ if(KWHY_PORTABLE AND TARGET kwhy)
 	set(portable_dir ${PROJECT_BINARY_DIR}/kwhy-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
 	add_custom_target(portable ALL
 		COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-portable ${PROJECT_BINARY_DIR} ${portable_dir}
-		DEPENDS kwhy man VERBATIM)
+		DEPENDS kwhy kwhy_shared man VERBATIM)
 endif()
 
 # Coverage of a --coverage build (preset coverage): cmake --build --preset coverage --target coverage

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy and time of parts of a GPU program, measured from inside.
+
+    import kwhy
+
+    with kwhy.measure("forward") as region:
+        model(batch)
+        region.work("tokens", 2048)
+    print(region.result)
+
+    @kwhy.measure("step")
+    def step(): ...
+
+    print(kwhy.results())
+
+kwhy.measure() uses one session of the process, opened at its first use. Make a Session for other options.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from typing import Any, Optional
+
+from . import _library
+from ._sampler import PowerSampler
+from ._session import Energy, KwhyError, Meter, Region, Results, Session, Work, _Run
+
+__all__ = [
+    "Energy",
+    "KwhyError",
+    "Meter",
+    "PowerSampler",
+    "Region",
+    "Results",
+    "Session",
+    "Work",
+    "library_version",
+    "measure",
+    "results",
+    "session",
+    "work",
+]
+
+_lock = threading.Lock()
+_shared: Optional[Session] = None
+
+
+def library_version() -> str:
+    """Of libkwhy.so."""
+    return _library.load().kwhy_measure_version().decode()
+
+
+def session(**options: Any) -> Session:
+    """The session of this process, opened at the first call; later calls take no options."""
+    global _shared
+    with _lock:
+        if _shared is None:
+            _shared = Session(**options)
+            atexit.register(_shared.close)
+        elif options:
+            raise KwhyError("the process's session is open already; give options at the first use")
+        return _shared
+
+
+def measure(name: str, *, synchronize: bool = True) -> Any:
+    """A region of the process's session, for `with` or as a decorator; opens the session at its first run."""
+    return _Run(session, name, synchronize)
+
+
+def work(unit: str, amount: float) -> None:
+    """Counts work for every region that this thread is in."""
+    session().work(unit, amount)
+
+
+def results() -> Results:
+    """What all regions of the process's session have used up to now."""
+    return session().results()

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions, regions and their results."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import math
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+
+from . import _library
+from ._library import ALL_GPUS, MESSAGE_BYTES, NO_NAME
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_STATES = (
+    "measured",
+    "not metered",
+    "the meter has stopped to tell",
+    "began before the meter's first reading",
+)
+
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+class KwhyError(RuntimeError):
+    """What the library refuses, in its words."""
+
+
+def _text(value: Optional[bytes]) -> Optional[str]:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Something whose energy is metered."""
+
+    kind: str  # "gpu", "host", "wall"
+    index: Optional[int]  # of a GPU, as the vendor numbers it
+    name: str
+    product: Optional[str]
+    uuid: Optional[str]
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Joules of a region, with the 95 % interval; not-a-number where not available.
+
+    The meter's constant gain error is not in the interval: no meter knows it.
+    """
+
+    joules: float
+    low_j: float
+    high_j: float
+    net_joules: float  # above the idle level; needs Session.measure_idle()
+    net_low_j: float
+    net_high_j: float
+    mean_w: float
+    peak_w: float
+    basis: str  # "counter+power", "counter", "power", "averages", "wall", "mixed", "none"
+    state: str  # "measured", or why not
+    enough: bool  # the half-width is within the ratio asked for
+    repetitions_needed: int  # so often, back to back in one region, would be enough; 0: unknown
+
+    @property
+    def available(self) -> bool:
+        return not math.isnan(self.joules)
+
+    def __str__(self) -> str:
+        if not self.available:
+            return "not available ({})".format(self.state)
+        half = (self.high_j - self.low_j) / 2
+        text = "{:.6g} J +- {:.2g} J".format(self.joules, half)
+        if self.enough:
+            return text
+        if self.repetitions_needed:
+            return text + ", too short to tell: repeat it {} times".format(self.repetitions_needed)
+        return text + ", cannot be told"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work done inside a region, and what a unit of it took."""
+
+    unit: str
+    amount: float
+    joules_per_unit: float
+    low_j_per_unit: float
+    high_j_per_unit: float
+    seconds_per_unit: float
+
+    @property
+    def units_per_joule(self) -> float:
+        return 1 / self.joules_per_unit if self.joules_per_unit else math.nan
+
+    def __str__(self) -> str:
+        return "{:g} {}, {:.4g} J each, {:.4g} a joule".format(
+            self.amount, self.unit, self.joules_per_unit, self.units_per_joule
+        )
+
+
+@dataclass(frozen=True)
+class Region:
+    """All runs of one name."""
+
+    name: str
+    count: int
+    open: int  # of those not ended yet
+    unmatched: int  # ends without a beginning
+    total_s: float  # of all runs, also those at the same time
+    wall_s: float  # at least one was running
+    energy: Energy  # of all GPUs together
+    by_meter: Dict[str, Energy]
+    work: Dict[str, Work]
+
+    def __str__(self) -> str:
+        lines = ["{}: {} runs, {:.6g} s, {}".format(self.name, self.count, self.wall_s, self.energy)]
+        return "; ".join(lines + [str(work) for work in self.work.values()])
+
+
+@dataclass(frozen=True)
+class Results:
+    """What all regions have used; region "(session)" is everything."""
+
+    regions: Dict[str, Region]
+    lost_events: int
+    lost_readings: int
+    json_text: str
+
+    def __getitem__(self, name: str) -> Region:
+        return self.regions[name]
+
+    def as_dict(self) -> Dict[str, Any]:
+        """The JSON document, schema kwhy.measure/1."""
+        return json.loads(self.json_text)
+
+    def __str__(self) -> str:
+        return "\n".join(str(region) for region in self.regions.values())
+
+
+class _Run:
+    """One run of a region; a context manager, a decorator, and where its result is found."""
+
+    def __init__(self, session: Callable[[], "Session"], name: str, synchronize: bool) -> None:
+        self._open_session = session
+        self._session: Optional["Session"] = None
+        self._synchronize = synchronize
+        self._number = NO_NAME
+        self.name = name
+
+    def _resolve(self) -> "Session":
+        if self._session is None:
+            self._session = self._open_session()
+            self._number = self._session._name(self.name)
+        return self._session
+
+    def __enter__(self) -> "_Run":
+        session = self._resolve()
+        self._settle()
+        session._begin(self._number)
+        return self
+
+    def __exit__(self, *exc_info: Any) -> None:
+        self._settle()
+        self._resolve()._end(self._number)
+
+    def __call__(self, function: _Function) -> _Function:
+        @functools.wraps(function)
+        def measured(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return measured  # type: ignore[return-value]
+
+    def work(self, unit: str, amount: float) -> None:
+        """Counts work for every region that this thread is in."""
+        self._resolve().work(unit, amount)
+
+    @property
+    def result(self) -> Region:
+        """All runs of this name up to now; waits about 0.2 s for the meters."""
+        return self._resolve().results()[self.name]
+
+    @property
+    def joules(self) -> float:
+        return self.result.energy.joules
+
+    def _settle(self) -> None:
+        if self._synchronize and not self._resolve()._is_parents():
+            _synchronize_torch()
+
+
+def _synchronize_torch() -> None:
+    """Waits for the GPU's work, if the program has loaded PyTorch and used it."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
+class Session:
+    """Opens the machine's meters and samples them until close().
+
+    Threads may begin and end regions at any time. After os.fork() a child's calls do nothing.
+    """
+
+    def __init__(
+        self,
+        devices: Optional[str] = None,
+        *,
+        replay_path: Optional[str] = None,
+        meter_path: Optional[str] = None,
+        enough_ratio: float = 0.1,
+        gpus: bool = True,
+        host: bool = True,
+    ) -> None:
+        self._handle: Optional[int] = None
+        self._library = _library.load()
+        self._names: Dict[str, int] = {}
+        self._forks = _forks
+        options = _library.Options(
+            ctypes.sizeof(_library.Options),
+            None if devices is None else devices.encode(),
+            None if replay_path is None else os.fsencode(replay_path),
+            None if meter_path is None else os.fsencode(meter_path),
+            enough_ratio,
+            not gpus,
+            not host,
+        )
+        handle = ctypes.c_void_p()
+        message = ctypes.create_string_buffer(MESSAGE_BYTES)
+        if self._library.kwhy_session_open(ctypes.byref(options), ctypes.byref(handle), message, MESSAGE_BYTES):
+            raise KwhyError(_text(message.value))
+        self._handle = handle.value
+
+    def close(self) -> None:
+        if self._handle is not None and not self._is_parents():
+            self._library.kwhy_session_close(self._handle)
+        self._handle = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *exc_info: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+    def _is_parents(self) -> bool:
+        """This is a child after fork(): the session is not this process's."""
+        return self._forks != _forks
+
+    def _open_handle(self) -> int:
+        if self._handle is None:
+            raise KwhyError("the session is closed")
+        return self._handle
+
+    def _name(self, name: str) -> int:
+        number = self._names.get(name)
+        if number is None:
+            number = self._library.kwhy_session_name(self._open_handle(), name.encode())
+            if number == NO_NAME and self._is_parents():
+                return number
+            if number == NO_NAME:
+                raise KwhyError("no room for another region or unit: {}".format(name))
+            self._names[name] = number
+        return number
+
+    def _begin(self, name: int) -> None:
+        self._library.kwhy_region_begin(self._open_handle(), name)
+
+    def _end(self, name: int) -> None:
+        self._library.kwhy_region_end(self._open_handle(), name)
+
+    def measure(self, name: str, *, synchronize: bool = True) -> _Run:
+        """A region, for `with` or as a decorator.
+
+        `synchronize`: wait for PyTorch's GPU work at both ends, so that the region holds the work launched in it.
+        """
+        return _Run(lambda: self, name, synchronize)
+
+    def work(self, unit: str, amount: float) -> None:
+        """Counts work, such as tokens, for every region that this thread is in."""
+        self._library.kwhy_region_work(self._open_handle(), self._name(unit), amount)
+
+    def measure_idle(self, seconds: float = 2.0) -> None:
+        """Waits and takes what is drawn meanwhile as the idle level of net energies."""
+        message = ctypes.create_string_buffer(MESSAGE_BYTES)
+        if self._library.kwhy_session_idle(self._open_handle(), seconds, message, MESSAGE_BYTES):
+            raise KwhyError(_text(message.value))
+
+    @property
+    def meters(self) -> List[Meter]:
+        handle = self._open_handle()
+        meters = []
+        for number in range(self._library.kwhy_session_meter_count(handle)):
+            info = _library.MeterInfo(ctypes.sizeof(_library.MeterInfo))
+            self._library.kwhy_session_meter(handle, number, ctypes.byref(info))
+            meters.append(
+                Meter(
+                    ("gpu", "host", "wall")[info.kind],
+                    info.index if info.index >= 0 else None,
+                    _text(info.name) or "",
+                    _text(info.product),
+                    _text(info.uuid),
+                )
+            )
+        return meters
+
+    @property
+    def not_available(self) -> List[str]:
+        """Why something is not metered here, a sentence each."""
+        sentences: List[str] = []
+        while True:
+            sentence = self._library.kwhy_session_absence(self._open_handle(), len(sentences))
+            if sentence is None:
+                return sentences
+            sentences.append(_text(sentence) or "")
+
+    def results(self) -> Results:
+        """What all regions have used up to now; waits about 0.2 s for the meters. The session goes on."""
+        results = ctypes.c_void_p()
+        message = ctypes.create_string_buffer(MESSAGE_BYTES)
+        names = [meter.name for meter in self.meters]
+        if self._library.kwhy_session_results(self._open_handle(), ctypes.byref(results), message, MESSAGE_BYTES):
+            raise KwhyError(_text(message.value))
+        try:
+            return _read_results(self._library, results, names)
+        finally:
+            self._library.kwhy_results_free(results)
+
+
+def _read_energy(library: Any, results: Any, region: int, meter: int) -> Energy:
+    energy = _library.RegionEnergy(ctypes.sizeof(_library.RegionEnergy))
+    library.kwhy_results_energy(results, region, meter, ctypes.byref(energy))
+    return Energy(
+        energy.joules,
+        energy.low_j,
+        energy.high_j,
+        energy.net_joules,
+        energy.net_low_j,
+        energy.net_high_j,
+        energy.mean_w,
+        energy.peak_w,
+        _text(energy.basis) or "none",
+        _STATES[energy.state],
+        bool(energy.enough),
+        energy.repetitions_needed,
+    )
+
+
+def _read_work(library: Any, results: Any, region: int, number: int) -> Tuple[str, Work]:
+    work = _library.RegionWork(ctypes.sizeof(_library.RegionWork))
+    library.kwhy_results_work(results, region, number, ctypes.byref(work))
+    unit = _text(work.unit) or ""
+    return unit, Work(
+        unit, work.amount, work.joules_per_unit, work.low_j_per_unit, work.high_j_per_unit, work.seconds_per_unit
+    )
+
+
+def _read_region(library: Any, results: Any, number: int, meters: List[str]) -> Region:
+    info = _library.RegionInfo(ctypes.sizeof(_library.RegionInfo))
+    library.kwhy_results_region(results, number, ctypes.byref(info))
+    return Region(
+        _text(info.name) or "",
+        info.count,
+        info.open,
+        info.unmatched,
+        info.total_s,
+        info.wall_s,
+        _read_energy(library, results, number, ALL_GPUS),
+        {name: _read_energy(library, results, number, meter) for meter, name in enumerate(meters)},
+        dict(
+            _read_work(library, results, number, work)
+            for work in range(library.kwhy_results_work_count(results, number))
+        ),
+    )
+
+
+def _read_results(library: Any, results: Any, meters: List[str]) -> Results:
+    regions = [
+        _read_region(library, results, number, meters)
+        for number in range(library.kwhy_results_region_count(results))
+    ]
+    return Results(
+        {region.name: region for region in regions},
+        library.kwhy_results_lost_events(results),
+        library.kwhy_results_lost_readings(results),
+        _text(library.kwhy_results_json(results)) or "",
+    )

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The binding against played-back readings and a fake driver; see tests/python/CMakeLists.txt for how it is run."""
+
+import json
+import math
+import os
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import weakref
+
+import kwhy
+
+FIRST_UNIX_NS = 1795245124000000000
+
+
+def write_power(path, watts, seconds):
+    """A GPU at a constant power: a counter that ticks every 100 ms and samples every 20 ms."""
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("time_ns,device,source,value\n")
+        for sample in range(int(seconds * 50)):
+            out.write("{},0,nvml.sample_mw,{}\n".format(FIRST_UNIX_NS + sample * 20000000, watts * 1000))
+            if sample % 5 == 0:
+                out.write(
+                    "{},0,nvml.energy_mj,{}\n".format(FIRST_UNIX_NS + sample * 20000000, 1000 + sample * 20 * watts)
+                )
+
+
+class Replayed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "power.csv")
+        write_power(cls.path, 250, 60)
+        cls.session = kwhy.Session(replay_path=cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.session.close()
+        cls.folder.cleanup()
+
+    def test_the_energy_of_a_region_is_power_times_its_time(self):
+        with self.session.measure("steady") as region:
+            time.sleep(0.4)
+        result = region.result
+        self.assertEqual(result.count, 1)
+        self.assertAlmostEqual(result.energy.joules, 250 * result.wall_s, delta=0.1)
+        self.assertLess(result.energy.low_j, result.energy.joules)
+        self.assertGreater(result.energy.high_j, result.energy.joules)
+        self.assertTrue(result.energy.enough)
+        self.assertEqual(result.energy.basis, "counter+power")
+        self.assertEqual(result.by_meter["gpu 0"].joules, result.energy.joules)
+
+    def test_a_decorated_function_is_a_region_and_keeps_its_name_and_value(self):
+        @self.session.measure("decorated")
+        def double(value):
+            """Doubles."""
+            time.sleep(0.01)
+            return 2 * value
+
+        self.assertEqual([double(i) for i in range(3)], [0, 2, 4])
+        self.assertEqual(double.__name__, "double")
+        self.assertEqual(self.session.results()["decorated"].count, 3)
+
+    def test_work_counts_for_every_region_that_the_thread_is_in(self):
+        with self.session.measure("outer") as outer:
+            with self.session.measure("inner") as inner:
+                inner.work("tokens", 100)
+                time.sleep(0.2)
+            outer.work("tokens", 50)
+        results = self.session.results()
+        self.assertEqual(results["inner"].work["tokens"].amount, 100)
+        self.assertEqual(results["outer"].work["tokens"].amount, 150)
+        inner_work = results["inner"].work["tokens"]
+        self.assertAlmostEqual(inner_work.joules_per_unit, results["inner"].energy.joules / 100)
+        self.assertAlmostEqual(inner_work.units_per_joule * inner_work.joules_per_unit, 1)
+
+    def test_a_region_ends_when_an_exception_leaves_it(self):
+        with self.assertRaises(ZeroDivisionError):
+            with self.session.measure("failing"):
+                raise ZeroDivisionError
+        self.assertEqual(self.session.results()["failing"].open, 0)
+
+    def test_threads_in_one_region_share_its_energy(self):
+        def run():
+            with self.session.measure("shared"):
+                time.sleep(0.3)
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        result = self.session.results()["shared"]
+        self.assertEqual(result.count, 4)
+        self.assertGreater(result.total_s, 3 * result.wall_s)
+        self.assertAlmostEqual(result.energy.joules, 250 * result.wall_s, delta=0.1)
+
+    def test_what_is_too_short_says_how_often_to_repeat_it(self):
+        with self.session.measure("short"):
+            pass
+        energy = self.session.results()["short"].energy
+        self.assertFalse(energy.enough)
+        self.assertGreater(energy.repetitions_needed, 1)
+        self.assertIn("too short to tell", str(energy))
+
+    def test_idle_is_taken_off_for_the_net(self):
+        session = kwhy.Session(replay_path=self.path)
+        with session.measure("before") as region:
+            time.sleep(0.1)
+        self.assertTrue(math.isnan(region.result.energy.net_joules))
+        session.measure_idle(0.2)
+        self.assertAlmostEqual(region.result.energy.net_joules, 0, delta=0.1)
+        session.close()
+
+    def test_results_are_one_json_document_too(self):
+        document = self.session.results().as_dict()
+        self.assertEqual(document["schema"], "kwhy.measure/1")
+        self.assertEqual(document["meters"][0]["name"], "gpu 0")
+        self.assertEqual(document["regions"][0]["name"], "(session)")
+
+    def test_a_name_with_quotes_is_json_still(self):
+        with self.session.measure('a "b" \\ c\n'):
+            pass
+        names = [region["name"] for region in json.loads(self.session.results().json_text)["regions"]]
+        self.assertIn('a "b" \\ c ', names)
+
+    def test_the_power_sampler_drops_in(self):
+        sampler = kwhy.PowerSampler(device_index=0, interval=0.1, replay_path=self.path)
+        sampler.start()
+        started = time.monotonic()
+        time.sleep(0.3)
+        sampler.stop()
+        stopped = time.monotonic()
+        joules = sampler.energy_joules()
+        self.assertAlmostEqual(joules, 250 * (stopped - started), delta=2)
+        self.assertEqual(sampler.energy_joules(), joules)
+        sampler.close()
+
+    def test_a_forked_child_records_nothing_and_ends_well(self):
+        child = os.fork()
+        if child == 0:
+            try:
+                with self.session.measure("of the child"):
+                    pass
+            finally:
+                os._exit(1 if sys.exc_info()[0] else 0)
+        _, status = os.waitpid(child, 0)
+        self.assertEqual(status, 0)
+        self.assertNotIn("of the child", self.session.results().regions)
+
+    def test_a_session_that_nobody_holds_is_closed(self):
+        session = kwhy.Session(replay_path=self.path)
+        reference = weakref.ref(session)
+        del session
+        self.assertIsNone(reference())
+
+
+class Refused(unittest.TestCase):
+    def test_a_file_that_is_not_there_is_an_error_in_words(self):
+        with self.assertRaisesRegex(kwhy.KwhyError, "no-such-file.csv"):
+            kwhy.Session(replay_path="no-such-file.csv")
+
+    def test_a_closed_session_says_so(self):
+        session = kwhy.Session(gpus=False, host=False)
+        session.close()
+        with self.assertRaisesRegex(kwhy.KwhyError, "closed"):
+            session.results()
+
+    def test_without_a_meter_time_is_measured_and_energy_not_available(self):
+        with kwhy.Session(gpus=False, host=False) as session:
+            with session.measure("timed") as region:
+                time.sleep(0.05)
+            result = region.result
+            self.assertGreater(result.wall_s, 0.049)
+            self.assertFalse(result.energy.available)
+            self.assertIn("not available", str(result.energy))
+
+    def test_the_version_is_told(self):
+        self.assertRegex(kwhy.library_version(), r"^\d+\.\d+\.\d+$")
+
+
+@unittest.skipUnless(os.environ.get("KWHY_FAKE_NVML"), "the fake driver is not on the library path")
+class FakeDriver(unittest.TestCase):
+    def test_a_busy_gpu_at_300_w(self):
+        with kwhy.Session(host=False) as session:
+            self.assertEqual(session.meters[0].product, "NVIDIA H200")
+            with session.measure("busy") as region:
+                time.sleep(1.0)
+            result = region.result
+        self.assertEqual(result.energy.state, "measured")
+        self.assertAlmostEqual(result.energy.mean_w, 300, delta=3)
+
+
+if __name__ == "__main__":
+    unittest.main()
