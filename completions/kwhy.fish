@@ -82,7 +82,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from stat' -l save-power -r -d 'keep
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l json -d 'the result as JSON, with every run'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l csv -d 'the result as CSV, a figure a row'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l output -s o -r -d 'write the result there instead of standard error'
-complete -c kwhy -n '__fish_seen_subcommand_from stat' -l verbose -s v -d 'show every interval'
+complete -c kwhy -n '__fish_seen_subcommand_from stat' -l verbose -s v -d 'show every interval, and every kind of meter that is missing'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a calibrate -d 'Test this machine\'s power meters with known loads; write its profile.'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l device -r -d 'the GPU of this number, as nvidia-smi counts; default 0'

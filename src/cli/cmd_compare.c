@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/compare_stat_job.h"
 #include "cli/job.h"
 #include "cli/output.h"
 #include "report/compare.h"
@@ -159,15 +160,21 @@ static enum kwhy_status check_conditions(
 	return status;
 }
 
+static struct kwhy_text_style style_of(const struct compare_options *options)
+{
+	bool terminal = !options->output || strcmp(options->output, "-") == 0;
+
+	return (struct kwhy_text_style){.columns = terminal ? kwhy_output_columns() : 80,
+		.color = terminal && kwhy_output_color(options->no_color),
+		.verbose = options->job.verbose};
+}
+
 static enum kwhy_status render(const struct comparing *comparing, const struct compare_options *options,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_conditions conditions = {
 		comparing->conditions, comparing->verdicts, comparing->condition_count};
-	bool terminal = !options->output || strcmp(options->output, "-") == 0;
-	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
-		.color = terminal && kwhy_output_color(options->no_color),
-		.verbose = options->job.verbose};
+	struct kwhy_text_style style = style_of(options);
 
 	if (form == KWHY_OUTPUT_HTML)
 		return kwhy_report_compare_page(comparing->a.json.data, comparing->b.json.data, out, error);
@@ -231,6 +238,16 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	return status;
 }
 
+static enum kwhy_status run_stats(
+	const struct kwhy_invocation *invocation, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const struct compare_options *options = invocation->options;
+	struct kwhy_text_style style = style_of(options);
+	const struct kwhy_compare_stat_options stat = {&options->fail_if, &style, options->output, form};
+
+	return kwhy_compare_stat_run(&stat, invocation->operands.items, invocation->exit, error);
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	struct comparing comparing = {0};
@@ -239,7 +256,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (!status && invocation->operands.count != 2)
 		status = kwhy_fail(error, KWHY_E_USAGE, "compare takes two reports or traces, A and B");
-	if (!status)
+	if (!status && kwhy_is_stat(invocation->operands.items[0]))
+		status = run_stats(invocation, form, error);
+	else if (!status)
 		status = run_steps(&comparing, invocation, form, error);
 	done(&comparing);
 	return status;

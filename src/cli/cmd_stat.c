@@ -288,8 +288,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, csv)},
 	{"output", 'o', "FILE|-", "write the result there instead of standard error", KWHY_OPTION_TEXT,
 		offsetof(struct stat_options, output)},
-	{"verbose", 'v', NULL, "show every interval", KWHY_OPTION_FLAG,
-		offsetof(struct stat_options, verbose)},
+	{"verbose", 'v', NULL, "show every interval, and every kind of meter that is missing",
+		KWHY_OPTION_FLAG, offsetof(struct stat_options, verbose)},
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

@@ -286,32 +286,60 @@ static void write_intervals(const struct page *page)
 	kwhy_sheet_more(&page->sheet, stat->interval_count, shown);
 }
 
-static void write_notes(const struct page *page)
+/* Of what an absence speaks: a second vendor's GPUs are nothing to tell while the first one's are there. */
+static bool is_told(const struct page *page, const struct kwhy_stat_absence *absence)
 {
-	const struct kwhy_stat *stat = page->stat;
-	const struct kwhy_stat_summary *summary = page->summary;
-	size_t main_domain = kwhy_stat_main_domain(stat);
-	char meter[KWHY_QUANTITY_BYTES] = "";
+	bool host_told = false, device = false, host = false;
 
-	kwhy_text_add(page->sheet.out, "\n");
-	if (main_domain != KWHY_STAT_NO_DOMAIN)
-		kwhy_quantity_percent(meter, summary->domains[main_domain].meter_half_ratio);
+	for (size_t d = 0; d < page->stat->domain_count; d++) {
+		device |= page->stat->domains[d].kind == KWHY_STAT_DEVICE;
+		host |= page->stat->domains[d].kind == KWHY_STAT_HOST;
+	}
+	for (const struct kwhy_stat_absence *other = page->stat->absences; other < absence; other++)
+		host_told |= strcmp(other->backend, "rapl") == 0;
+	if (page->sheet.style->verbose)
+		return true;
+	if (strcmp(absence->backend, "nvml") == 0 || strcmp(absence->backend, "rocm") == 0)
+		return !device;
+	if (strcmp(absence->backend, "rapl") == 0 || strcmp(absence->backend, "hwmon") == 0)
+		return !host && !host_told;
+	return true;
+}
+
+static void write_meaning(const struct page *page)
+{
+	const struct kwhy_stat_summary *summary = page->summary;
+	size_t main_domain = kwhy_stat_main_domain(page->stat);
+	double meter = main_domain == KWHY_STAT_NO_DOMAIN ? NAN
+							  : summary->domains[main_domain].meter_half_ratio;
+	char ratio[KWHY_QUANTITY_BYTES];
+
 	if (summary->counted > 1)
 		kwhy_sheet_linef(&page->sheet, "  ",
 			"means of %zu runs; 95 %% intervals of how runs scatter (Student's t)%s%s",
-			summary->counted, *meter ? "; the meter alone is sure of one run to \xc2\xb1" : "",
-			meter);
-	else if (*meter)
+			summary->counted,
+			isnan(meter) ? "" : "; the meter alone is sure of one run to \xc2\xb1",
+			isnan(meter) ? "" : kwhy_quantity_percent(ratio, meter));
+	else if (!isnan(meter))
 		kwhy_sheet_paragraph(
 			&page->sheet, "  ", "one run: its interval is the meter's own; -r repeats it");
-	if (main_domain != KWHY_STAT_NO_DOMAIN)
+	if (!isnan(meter))
 		kwhy_sheet_paragraph(
 			&page->sheet, "  ", "a constant gain error of the meter is in no interval");
-	for (size_t i = 0; i < summary->note_count; i++)
-		kwhy_sheet_paragraph(&page->sheet, "  note: ", summary->notes[i]);
+}
+
+static void write_notes(const struct page *page)
+{
+	const struct kwhy_stat *stat = page->stat;
+
+	kwhy_text_add(page->sheet.out, "\n");
+	write_meaning(page);
+	for (size_t i = 0; i < page->summary->note_count; i++)
+		kwhy_sheet_paragraph(&page->sheet, "  note: ", page->summary->notes[i]);
 	for (size_t i = 0; i < stat->absence_count; i++)
-		kwhy_sheet_linef(&page->sheet, "  not available: ", "%s: %s", stat->absences[i].backend,
-			stat->absences[i].text);
+		if (is_told(page, &stat->absences[i]))
+			kwhy_sheet_linef(&page->sheet, "  not available: ", "%s: %s",
+				stat->absences[i].backend, stat->absences[i].text);
 	if (stat->cost.running_s > 0)
 		kwhy_sheet_linef(&page->sheet, "  ",
 			"reading the meters took %.1f ms of CPU time, %.3f %% of a core",
