@@ -3,17 +3,31 @@
 #define KWHY_TESTS_UNIT_VENDOR_ROCM_SMI_FACTS_H
 
 /* What both our declarations and the vendor's header say; each is compiled apart, for they share names. */
-#define ROCM_SMI_FACTS(X)                                                                                  \
-	X(SUCCESS)                                                                                         \
-	X(INVALID_ARGUMENT)                                                                                \
-	X(NOT_SUPPORTED)                                                                                   \
-	X(FILE_ERROR)                                                                                      \
-	X(PERMISSION)                                                                                      \
-	X(NOT_FOUND)                                                                                       \
-	X(INSUFFICIENT_SIZE) X(PROCESS_BYTES) X(PROCESS_MEMORY_AT) X(UNKNOWN) X(DRIVER) X(VRAM)            \
-		X(CLOCK_SYSTEM) X(CLOCK_MEMORY) X(CURRENT) X(EDGE) X(JUNCTION) X(MEMORY)                   \
-			X(FREQUENCIES_BYTES) X(FREQUENCIES_MOST) X(COUNT_AT) X(CURRENT_AT) X(FREQUENCY_AT) \
-				X(RESULT_BYTES)
+#define ROCM_SMI_FACTS(X)    \
+	X(SUCCESS)           \
+	X(INVALID_ARGUMENT)  \
+	X(NOT_SUPPORTED)     \
+	X(FILE_ERROR)        \
+	X(PERMISSION)        \
+	X(NOT_FOUND)         \
+	X(INSUFFICIENT_SIZE) \
+	X(PROCESS_BYTES)     \
+	X(PROCESS_MEMORY_AT) \
+	X(UNKNOWN)           \
+	X(DRIVER)            \
+	X(VRAM)              \
+	X(CLOCK_SYSTEM)      \
+	X(CLOCK_MEMORY)      \
+	X(CURRENT)           \
+	X(EDGE)              \
+	X(JUNCTION)          \
+	X(MEMORY)            \
+	X(FREQUENCIES_BYTES) \
+	X(FREQUENCIES_MOST)  \
+	X(COUNT_AT)          \
+	X(CURRENT_AT)        \
+	X(FREQUENCY_AT)      \
+	X(RESULT_BYTES)
 
 enum rocm_smi_fact {
 #define X(name) FACT_##name,
