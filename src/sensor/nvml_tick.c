@@ -61,7 +61,7 @@ static void rest(struct kwhy_nvml_tick *tick, int64_t end_ns)
 	tick->stride = least(2 * tick->stride, wanted);
 	while (tick->stride > 1 && unsure_after(tick, tick->stride) > tick->period_ns / 4)
 		tick->stride /= 2;
-	early_ns = least(unsure_after(tick, tick->stride) + MARGIN_NS, tick->period_ns / 3);
+	early_ns = least(unsure_after(tick, tick->stride) + MARGIN_NS + tick->took_ns, tick->period_ns / 3);
 	tick->phase = KWHY_NVML_TICK_REST;
 	tick->next_ns = most(tick->edge_ns + tick->stride * tick->period_ns - early_ns, end_ns + GAP_NS);
 }
@@ -78,17 +78,17 @@ static void join(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns
 	const int64_t way_ns = edge_ns - tick->edge_ns;
 	const int64_t ticks = tick->period_ns ? most(nearest(way_ns, tick->period_ns), 1) : 1;
 	const int64_t off_ns = tick->period_ns ? way_ns - ticks * tick->period_ns : 0;
-	const int64_t room_ns = unsure_ns + unsure_after(tick, ticks) + MARGIN_NS;
+	const int64_t foretold_ns = tick->period_ns ? unsure_after(tick, ticks) : 4 * unsure_ns;
+	const int64_t room_ns = unsure_ns + foretold_ns + MARGIN_NS;
 
 	if (off_ns > room_ns || off_ns < -room_ns) {
 		start_grid(tick, edge_ns, unsure_ns);
 		return;
 	}
 	tick->ticks += ticks;
-	/* The surer of the two counts for more: they are weighted by their uncertainties. */
-	tick->edge_ns = edge_ns -
-		(tick->period_ns ? off_ns * unsure_ns / (unsure_ns + unsure_after(tick, ticks)) : 0);
-	tick->unsure_ns = most(unsure_ns * 3 / 4, MS / 2);
+	/* Each of the two counts for as much as it is sure. */
+	tick->edge_ns = edge_ns - off_ns * unsure_ns / (unsure_ns + foretold_ns);
+	tick->unsure_ns = most(5 * unsure_ns * foretold_ns / (4 * (unsure_ns + foretold_ns)), MS);
 	learn_period(tick);
 }
 
@@ -112,10 +112,8 @@ static bool caught(struct kwhy_nvml_tick *tick, int64_t end_ns, int64_t *out_edg
 		start_grid(tick, edge_ns, unsure_ns);
 	else
 		join(tick, edge_ns, unsure_ns);
-	if (tick->period_ns)
+	if (tick->period_ns) /* else the next edge is caught, too */
 		rest(tick, end_ns);
-	else
-		start_catch(tick, end_ns);
 	return tell(tick, tick->edge_ns, tick->unsure_ns, out_edge_ns);
 }
 
@@ -127,23 +125,6 @@ static void give_up(struct kwhy_nvml_tick *tick, int64_t end_ns)
 	tick->phase = is_fast ? KWHY_NVML_TICK_FAST : KWHY_NVML_TICK_STILL;
 	tick->unsure_ns = tick->period_ns = 0;
 	tick->next_ns = end_ns + (is_fast ? tick->wanted_ns : STILL_STEP_NS);
-}
-
-static bool read_catching(
-	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
-{
-	tick->reads++;
-	tick->changes += changed;
-	tick->next_ns = end_ns + GAP_NS;
-	if (tick->unsure_ns && !tick->period_ns && changed && end_ns - tick->edge_ns < FAST_NS) {
-		tick->unsure_ns = 0; /* two edges that close: not caught one by one */
-		return false;
-	}
-	if (changed && end_ns - tick->old_begin_ns <= CATCH_NS)
-		return caught(tick, end_ns, out_edge_ns);
-	if (begin_ns - tick->since_ns > CATCH_LENGTH_NS)
-		give_up(tick, end_ns);
-	return false;
 }
 
 /* The last edge of the grid that surely lies before a read, unless another may lie inside it. */
@@ -159,12 +140,35 @@ static bool place(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns,
 	return tell(tick, edge_ns, unsure_ns, out_edge_ns);
 }
 
-/* Out of turn, or the first read of a catch. */
+static bool read_catching(
+	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+{
+	if (end_ns - tick->old_begin_ns > CATCH_NS) { /* too late after the read before */
+		start_catch(tick, end_ns);
+		return tick->period_ns && place(tick, begin_ns, end_ns, out_edge_ns);
+	}
+	tick->reads++;
+	tick->changes += changed;
+	tick->next_ns = end_ns + GAP_NS;
+	if (begin_ns - tick->since_ns > CATCH_LENGTH_NS) {
+		give_up(tick, end_ns);
+		return false;
+	}
+	if (changed && tick->unsure_ns && !tick->period_ns && end_ns - tick->edge_ns < FAST_NS) {
+		tick->unsure_ns = 0; /* two edges that close: not caught one by one */
+		return false;
+	}
+	return changed && caught(tick, end_ns, out_edge_ns);
+}
+
+/* Out of turn, or the first read of a catch. Where it tells nothing, an edge is near: that one is caught. */
 static bool read_resting(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
-	if (begin_ns >= tick->next_ns)
+	const bool told = place(tick, begin_ns, end_ns, out_edge_ns);
+
+	if (begin_ns >= tick->next_ns || !told)
 		start_catch(tick, end_ns);
-	return place(tick, begin_ns, end_ns, out_edge_ns);
+	return told;
 }
 
 static bool read_any(
@@ -191,12 +195,12 @@ bool kwhy_nvml_tick_read(
 {
 	bool told = false;
 
+	tick->took_ns = end_ns - begin_ns;
 	if (tick->has_value)
 		told = read_any(tick, begin_ns, end_ns, changed, out_edge_ns);
 	else
 		start_catch(tick, end_ns);
 	tick->has_value = true;
 	tick->old_begin_ns = begin_ns;
-	tick->old_end_ns = end_ns;
 	return told;
 }

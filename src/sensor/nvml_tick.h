@@ -26,10 +26,11 @@ struct kwhy_nvml_tick {
 	int64_t wanted_ns; /* between the edges that are caught */
 	enum kwhy_nvml_tick_phase phase;
 	bool has_value;
-	int64_t old_begin_ns, old_end_ns; /* the read before */
-	int64_t since_ns;		  /* begin of this catch */
-	int64_t changes, reads;		  /* of this catch */
-	int64_t edge_ns, unsure_ns;	  /* an edge of the grid, known within +- unsure; unsure 0: no grid */
+	int64_t old_begin_ns;	    /* the read before */
+	int64_t took_ns;	    /* the last read */
+	int64_t since_ns;	    /* begin of this catch */
+	int64_t changes, reads;	    /* of this catch */
+	int64_t edge_ns, unsure_ns; /* an edge of the grid, known within +- unsure; unsure 0: no grid */
 	int64_t first_ns, first_unsure_ns, ticks; /* the grid's first edge, and edges since */
 	int64_t period_ns;			  /* 0: unknown */
 	int64_t stride;				  /* ticks to the next catch */

@@ -121,16 +121,24 @@ static void run_due(struct kwhy_sampler *sampler, size_t i)
 			sampler, asked ? asked : *due, sampler->sensors->tasks[i].period_ns, after);
 }
 
-/* Those that are due; with `all` the others too, whose deadlines stay as they are. */
+/* Out of turn: the deadline stays, unless the task asks to be called sooner. */
+static void run_early(struct kwhy_sampler *sampler, size_t i)
+{
+	int64_t *due = &sampler->due_mono_ns[i], after;
+	int64_t asked = run_task(sampler, i, &after);
+
+	if (asked > after && asked < *due)
+		*due = asked;
+}
+
+/* Those that are due; with `all` the others too. */
 static void run_tasks(struct kwhy_sampler *sampler, bool all)
 {
-	int64_t after;
-
 	for (size_t i = 0; i < sampler->sensors->task_count; i++)
 		if (now_ns(sampler) >= sampler->due_mono_ns[i])
 			run_due(sampler, i);
 		else if (all)
-			run_task(sampler, i, &after);
+			run_early(sampler, i);
 	if (all || now_ns(sampler) >= sampler->relate_mono_ns)
 		relate(sampler);
 }

@@ -8,7 +8,7 @@
 
 /* A counter that moves at known times, read as the tick asks for. */
 struct world {
-	int64_t period_ns, phase_ns, jitter_ns, call_ns, late_ns, late_one_in;
+	int64_t period_ns, phase_ns, jitter_ns, call_ns, slow_ns, late_ns, late_one_in;
 	struct kwhy_nvml_tick tick;
 	int64_t now_ns, value;
 	uint64_t random;
@@ -44,7 +44,10 @@ static void read_once(struct world *world)
 	int64_t begin = world->now_ns, end = begin + world->call_ns, value, told_ns;
 	bool changed;
 
-	value = ticks_before(world, begin + world->call_ns / 2);
+	if (draw(world, 10) == 0)
+		end += draw(world, world->slow_ns + 1);
+	value = ticks_before(
+		world, world->slow_ns ? begin + draw(world, end - begin) : begin + world->call_ns / 2);
 	changed = value != world->value;
 	world->value = value;
 	world->reads++;
@@ -83,7 +86,7 @@ static struct world new_world(int64_t period_ns)
 	};
 }
 
-static void ticks_of_an_h200_are_found_and_then_read_hardly_more_than_once(void **state)
+static void ticks_of_an_h200_are_all_caught_when_asked_for(void **state)
 {
 	struct world world = new_world(100 * MS);
 
@@ -93,7 +96,7 @@ static void ticks_of_an_h200_are_found_and_then_read_hardly_more_than_once(void 
 	assert_in_range(world.told, 8, 10);
 	run_for(&world, 60000 * MS);
 	assert_in_range(world.told, 599, 601);
-	assert_in_range(world.reads, 600, 900);
+	assert_in_range(world.reads, 600, 2600);
 	assert_true(world.worst_ns < 3 * MS / 2);
 }
 
@@ -107,8 +110,36 @@ static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
 	run_for(&world, 1000 * MS);
 	run_for(&world, 30000 * MS);
 	assert_in_range(world.told, 299, 301);
-	assert_in_range(world.reads, 300, 400);
+	assert_in_range(world.reads, 300, 900);
 	assert_true(world.worst_ns < 6 * MS);
+}
+
+/* Calls of an H200: 3.2 ms at the median, one in ten up to 15 ms, the value taken anywhere inside. */
+static void rare_catches_keep_the_grid_of_an_h200(void **state)
+{
+	struct world world = new_world(100030000);
+	int64_t told;
+
+	(void)state;
+	world.tick.wanted_ns = 20000 * MS;
+	world.jitter_ns = MS / 5;
+	world.call_ns = 16 * MS / 5;
+	world.slow_ns = 12 * MS;
+	world.late_ns = MS;
+	run_for(&world, 20000 * MS);
+	assert_in_range(world.told, 7, 20);
+	run_for(&world, 600000 * MS);
+	told = world.told;
+	assert_in_range(told, 28, 65);
+	assert_true(world.reads < 30 * 8);
+	assert_true(world.worst_ns < 8 * MS);
+	for (int i = 0; i < 20; i++) { /* out of turn, in the middle between edges */
+		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 3) + 40 * MS;
+		world.told = 0;
+		read_once(&world);
+		assert_int_equal(world.told, 1);
+	}
+	assert_true(world.worst_ns < 8 * MS);
 }
 
 static void a_period_that_is_not_quite_100_ms_is_learnt(void **state)
@@ -136,7 +167,7 @@ static void a_reader_that_often_comes_late_tells_no_wrong_edge(void **state)
 	world.late_one_in = 4;
 	run_for(&world, 60000 * MS);
 	assert_true(world.told > 100);
-	assert_true(world.worst_ns < 5 * MS);
+	assert_true(world.worst_ns < 8 * MS);
 }
 
 static void a_phase_that_jumps_is_found_again(void **state)
@@ -160,7 +191,7 @@ static void a_counter_that_ticks_often_is_read_as_seldom(void **state)
 	run_for(&world, 2000 * MS);
 	run_for(&world, 30000 * MS);
 	assert_in_range(world.told, 290, 480);
-	assert_in_range(world.reads, 290, 700);
+	assert_in_range(world.reads, 290, 1500);
 	assert_true(world.worst_ns < 2 * MS);
 }
 
@@ -211,8 +242,9 @@ static void reads_at_any_other_time_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ticks_of_an_h200_are_found_and_then_read_hardly_more_than_once),
+		cmocka_unit_test(ticks_of_an_h200_are_all_caught_when_asked_for),
 		cmocka_unit_test(slow_calls_make_edges_less_sure_but_do_not_lose_them),
+		cmocka_unit_test(rare_catches_keep_the_grid_of_an_h200),
 		cmocka_unit_test(a_period_that_is_not_quite_100_ms_is_learnt),
 		cmocka_unit_test(a_reader_that_often_comes_late_tells_no_wrong_edge),
 		cmocka_unit_test(a_phase_that_jumps_is_found_again),
