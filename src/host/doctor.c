@@ -161,8 +161,10 @@ enum kwhy_status kwhy_doctor_run(
 		.memory_limit_bytes = KWHY_HOST_UNKNOWN,
 		.memory_total_bytes = KWHY_HOST_UNKNOWN,
 	};
-	enum kwhy_status status = kwhy_host_read_gpus(&facts, request->gpu, error);
+	enum kwhy_status status;
 
+	*out = (struct kwhy_doctor_report){0};
+	status = kwhy_host_read_gpus(&facts, request->gpu, error);
 	if (status)
 		return status;
 	kwhy_host_read_topology(&facts);

@@ -33,9 +33,9 @@
 	C(KWHY_NVML_ECC_AGGREGATE, NVML_AGGREGATE_ECC)                                         \
 	C(KWHY_NVML_COMPUTE_PROHIBITED, NVML_COMPUTEMODE_PROHIBITED)                           \
 	C(KWHY_NVML_COMPUTE_EXCLUSIVE_PROCESS, NVML_COMPUTEMODE_EXCLUSIVE_PROCESS)             \
-	C(KWHY_NVML_REASON_SOFTWARE_THERMAL, nvmlClocksThrottleReasonSwThermalSlowdown)           \
+	C(KWHY_NVML_REASON_SOFTWARE_THERMAL, nvmlClocksThrottleReasonSwThermalSlowdown)        \
 	C(KWHY_NVML_REASON_HARDWARE_POWER_BRAKE, nvmlClocksThrottleReasonHwPowerBrakeSlowdown) \
-	C(KWHY_NVML_REASON_DISPLAY_CLOCKS, nvmlClocksThrottleReasonDisplayClockSetting)           \
+	C(KWHY_NVML_REASON_DISPLAY_CLOCKS, nvmlClocksThrottleReasonDisplayClockSetting)        \
 	T(struct kwhy_nvml_attributes, nvmlDeviceAttributes_t)                                 \
 	M(struct kwhy_nvml_attributes, nvmlDeviceAttributes_t, memory_mib, memorySizeMB)       \
 	T(struct kwhy_nvml_process, nvmlProcessInfo_t)                                         \

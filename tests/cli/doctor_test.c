@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kwhy doctor on the machine that runs the tests, with the fake NVML for GPUs. */
+#include "../golden/schema_check.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCENARIOS KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/"
+
+static struct spawned run(const char *scenario, const char *const *words)
+{
+	setenv("KWHY_FAKE_NVML", scenario, 1);
+	return spawn_run(&(struct spawn){.words = words});
+}
+
+#define RUN(scenario, ...) run(SCENARIOS scenario, (const char *const[]){"doctor", __VA_ARGS__, NULL})
+
+static json_t *load(const struct spawned *spawned)
+{
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/doctor.schema.json", 0, NULL);
+	json_t *report = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
+	char why[600];
+
+	assert_non_null(schema);
+	if (!report || !schema_check(schema, schema, report, why, sizeof(why)))
+		fail_msg("%s", report ? why : spawned->err.data);
+	json_decref(schema);
+	return report;
+}
+
+static json_int_t number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static void the_exit_status_says_whether_there_is_advice(void **state)
+{
+	static const char *const scenarios[] = {
+		SCENARIOS "h200_idle.txt", SCENARIOS "h200_constant_300w.txt", SCENARIOS "no_gpu.txt"};
+	static const char *const words[] = {"doctor", "--json", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct spawned spawned = run(scenarios[i], words);
+		json_t *report = load(&spawned);
+
+		assert_int_equal(spawned.err.length, 0);
+		assert_int_equal(spawned.exit, number(report, "advice_count") > 0 ? 3 : 0);
+		json_decref(report);
+		spawned_done(&spawned);
+	}
+}
+
+static void a_busy_gpu_is_advice_in_text_and_json(void **state)
+{
+	struct spawned text = RUN("h200_constant_300w.txt", "--no-color");
+	struct spawned json = RUN("h200_constant_300w.txt", "--json");
+	json_t *report = load(&json);
+
+	(void)state;
+	assert_int_equal(text.exit, 3);
+	assert_non_null(strstr(text.out.data, "GPU 0: NVIDIA H200, 0000:19:00.0"));
+	assert_non_null(strstr(text.out.data, "shared or busy: 1 process has a context, 100 % busy"));
+	assert_int_equal(json_array_size(json_object_get(report, "gpus")), 1);
+	json_decref(report);
+	spawned_done(&text);
+	spawned_done(&json);
+}
+
+static void without_a_gpu_the_machine_is_still_looked_at(void **state)
+{
+	struct spawned spawned = RUN("no_gpu.txt", "--no-color");
+
+	(void)state;
+	assert_non_null(strstr(spawned.out.data, "No GPU: the NVIDIA driver runs but shows no GPU"));
+	assert_non_null(strstr(spawned.out.data, "host memory"));
+	spawned_done(&spawned);
+}
+
+static void wrong_usage_is_a_sentence_and_status_2(void **state)
+{
+	static const struct {
+		const char *words[5], *says;
+	} rows[] = {
+		{{"doctor", "--device", "7", NULL}, "there is no GPU 7; this machine has 1"},
+		{{"doctor", "--device", "x", NULL}, "takes the number of a GPU"},
+		{{"doctor", "what", NULL}, "doctor takes no operands"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct spawned spawned = run(SCENARIOS "h200_idle.txt", rows[i].words);
+
+		assert_int_equal(spawned.exit, 2);
+		assert_int_equal(spawned.out.length, 0);
+		assert_non_null(strstr(spawned.err.data, rows[i].says));
+		spawned_done(&spawned);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_exit_status_says_whether_there_is_advice),
+		cmocka_unit_test(a_busy_gpu_is_advice_in_text_and_json),
+		cmocka_unit_test(without_a_gpu_the_machine_is_still_looked_at),
+		cmocka_unit_test(wrong_usage_is_a_sentence_and_status_2),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
