@@ -4,6 +4,7 @@
 #include "model/counter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NJ_PER_J 1e9
 
@@ -87,6 +88,16 @@ enum kwhy_status kwhy_anchors_make(
 		anchors.period_ns = counter->period_ns;
 	*out = anchors;
 	return KWHY_OK;
+}
+
+void kwhy_anchors_drop(struct kwhy_anchors *anchors, size_t count)
+{
+	anchors->count -= count;
+	memmove(anchors->time_ns, anchors->time_ns + count, anchors->count * sizeof(*anchors->time_ns));
+	memmove(anchors->joules, anchors->joules + count, anchors->count * sizeof(*anchors->joules));
+	memmove(anchors->broken, anchors->broken + count, anchors->count * sizeof(*anchors->broken));
+	if (anchors->count > 0)
+		anchors->broken[0] = false;
 }
 
 void kwhy_anchors_done(struct kwhy_anchors *anchors)

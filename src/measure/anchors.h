@@ -20,6 +20,8 @@ struct kwhy_anchors {
 
 KWHY_MUST_USE enum kwhy_status kwhy_anchors_make(
 	const struct kwhy_readings *counter, struct kwhy_anchors *out, struct kwhy_error *error);
+/* Forgets the first ones. */
+void kwhy_anchors_drop(struct kwhy_anchors *anchors, size_t count);
 void kwhy_anchors_done(struct kwhy_anchors *anchors);
 
 /*
@@ -47,7 +49,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_samples_make(const struct kwhy_readings *pow
 	struct kwhy_samples *out, struct kwhy_error *error);
 void kwhy_samples_done(struct kwhy_samples *samples);
 
-/* Between the first and the last sample: what the meter shows at a time, and what was used up to that. */
+/* What the meter shows at a time, and what was used up to that; outside the samples
+ * as if the nearest went on. */
 struct kwhy_sample_at {
 	double watts, joules;
 };

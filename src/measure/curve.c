@@ -6,8 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Without a tick for so many periods while the power is read on, a counter is stuck. */
+/* Without a tick for so many periods, and so long, while the power is read on, a counter is stuck. */
 #define STUCK_PERIODS 5
+#define STUCK_NS INT64_C(30000000000)
+/* A tick is so far outside the samples at most that it holds them to a sum. */
+#define MARGIN_PERIODS 3
 /* Counter and samples that differ by more say nothing of each other in that stretch. */
 #define GAIN_LEAST 0.5
 #define GAIN_MOST 2
@@ -38,13 +41,14 @@ static void add_knot(struct kwhy_curve *curve, int64_t time_ns, double joules, d
 	curve->count++;
 }
 
-/* The stretch of samples around a time is there, and no gap. */
+/* The stretch of samples around a time is there, and no gap; a little outside counts as inside. */
 static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 {
+	int64_t margin_ns = MARGIN_PERIODS * samples->period_ns;
 	size_t at;
 
-	if (samples->count < 2 || time_ns < samples->items[0].time_ns ||
-		time_ns > samples->items[samples->count - 1].time_ns)
+	if (samples->count < 2 || time_ns < samples->items[0].time_ns - margin_ns ||
+		time_ns > samples->items[samples->count - 1].time_ns + margin_ns)
 		return false;
 	at = kwhy_samples_at(samples, time_ns);
 	return at + 1 == samples->count || samples->items[at + 1].gaps == samples->items[at].gaps;
@@ -148,15 +152,42 @@ static void add_anchor_knot(struct builder *builder, size_t i)
 		NAN);
 }
 
-/* Samples before the first and after the last tick. */
+static double ratio_of(const struct builder *builder)
+{
+	const struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_samples *samples = &builder->samples;
+	double counted_j = 0, sampled_j = 0;
+
+	for (size_t i = 1; i < anchors->count; i++) {
+		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
+
+		if (anchors->broken[i] || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
+			continue;
+		counted_j += used_at_anchor(builder, i) - used_at_anchor(builder, i - 1);
+		sampled_j += kwhy_samples_between(&builder->samples, to_ns).joules -
+			kwhy_samples_between(&builder->samples, from_ns).joules;
+	}
+	return sampled_j > 0 ? counted_j / sampled_j : NAN;
+}
+
+/* Samples before the first and after the last tick, as far off as those between ticks are. */
+static double gain_outside(const struct builder *builder)
+{
+	double ratio = ratio_of(builder);
+
+	return ratio > GAIN_LEAST && ratio < GAIN_MOST ? ratio : 1;
+}
+
 static void add_before(struct builder *builder)
 {
 	const struct kwhy_samples *samples = &builder->samples;
 	int64_t tick_ns = builder->anchors.time_ns[0];
+	double gain = gain_outside(builder);
 
 	if (builder->shaped && is_sampled(samples, tick_ns))
 		add_samples(builder, 0, kwhy_samples_at(samples, tick_ns) + 1,
-			used_at_anchor(builder, 0) - kwhy_samples_between(samples, tick_ns).joules, 1);
+			used_at_anchor(builder, 0) - gain * kwhy_samples_between(samples, tick_ns).joules,
+			gain);
 }
 
 static void add_after(struct builder *builder)
@@ -164,10 +195,12 @@ static void add_after(struct builder *builder)
 	const struct kwhy_samples *samples = &builder->samples;
 	size_t last = builder->anchors.count - 1;
 	int64_t tick_ns = builder->anchors.time_ns[last];
+	double gain = gain_outside(builder);
 
 	if (builder->shaped && is_sampled(samples, tick_ns))
 		add_samples(builder, kwhy_samples_at(samples, tick_ns) + 1, samples->count,
-			used_at_anchor(builder, last) - kwhy_samples_between(samples, tick_ns).joules, 1);
+			used_at_anchor(builder, last) - gain * kwhy_samples_between(samples, tick_ns).joules,
+			gain);
 }
 
 static void build_counted(struct builder *builder)
@@ -191,32 +224,16 @@ static void build_counted(struct builder *builder)
 		add_after(builder);
 }
 
-static double ratio_of(const struct builder *builder)
-{
-	const struct kwhy_anchors *anchors = &builder->anchors;
-	const struct kwhy_samples *samples = &builder->samples;
-	double counted_j = 0, sampled_j = 0;
-
-	for (size_t i = 1; i < anchors->count; i++) {
-		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
-
-		if (anchors->broken[i] || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
-			continue;
-		counted_j += used_at_anchor(builder, i) - used_at_anchor(builder, i - 1);
-		sampled_j += kwhy_samples_between(&builder->samples, to_ns).joules -
-			kwhy_samples_between(&builder->samples, from_ns).joules;
-	}
-	return sampled_j > 0 ? counted_j / sampled_j : NAN;
-}
-
 static bool is_stuck(const struct builder *builder)
 {
 	const struct kwhy_anchors *anchors = &builder->anchors;
 	const struct kwhy_samples *samples = &builder->samples;
+	int64_t silent_ns;
 
-	return builder->shaped &&
-		samples->items[samples->count - 1].time_ns - anchors->time_ns[anchors->count - 1] >
-		STUCK_PERIODS * anchors->period_ns;
+	if (!builder->shaped)
+		return false;
+	silent_ns = samples->items[samples->count - 1].time_ns - anchors->time_ns[anchors->count - 1];
+	return silent_ns > STUCK_PERIODS * anchors->period_ns && silent_ns > STUCK_NS;
 }
 
 static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
@@ -245,7 +262,6 @@ static void finish(
 	curve->faults.late = builder->samples.late;
 	curve->faults.unordered = anchors->unordered + builder->samples.unordered;
 	curve->faults.counter_ratio = counted && builder->shaped ? ratio_of(builder) : NAN;
-	curve->counted_until_ns = INT64_MIN;
 	if (curve->count < 2) {
 		curve->count = 0;
 		return;
@@ -256,21 +272,20 @@ static void finish(
 		return;
 	}
 	curve->basis = builder->shaped ? KWHY_ENERGY_COUNTER_AND_POWER : KWHY_ENERGY_COUNTER;
-	curve->counted_until_ns = anchors->time_ns[anchors->count - 1] - delay_ns(builder);
-	curve->tick_s = (double)anchors->period_ns * 1e-9;
 	curve->quantum_j = (double)kwhy_meter_unit_nj(counter->meter) * 1e-9;
 	curve->faults.counter_stuck = is_stuck(builder);
-	if (!curve->faults.counter_stuck && curve->counted_until_ns < curve->last_ns)
-		curve->last_ns = curve->counted_until_ns;
+	for (size_t i = 0; i < anchors->count; i++)
+		curve->ticks_ns[curve->tick_count++] = anchors->time_ns[i] - delay_ns(builder);
 }
 
-static bool make_room(struct kwhy_curve *curve, size_t capacity)
+static bool make_room(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 {
+	curve->ticks_ns = calloc(ticks + 1, sizeof(*curve->ticks_ns));
 	curve->time_ns = calloc(capacity, sizeof(*curve->time_ns));
 	curve->joules = calloc(capacity, sizeof(*curve->joules));
 	curve->reading_w = calloc(capacity, sizeof(*curve->reading_w));
 	curve->capacity = capacity;
-	return curve->time_ns && curve->joules && curve->reading_w;
+	return curve->ticks_ns && curve->time_ns && curve->joules && curve->reading_w;
 }
 
 /* Trailing means and rare samples say less of what goes on between ticks than the ticks. */
@@ -285,6 +300,29 @@ static bool is_dense(const struct builder *builder)
 			samples->period_ns * 2 <= builder->anchors.period_ns);
 }
 
+/*
+ * Ticks from before and after the samples say nothing of when; unless the samples have ended for good, more
+ * will come.
+ */
+static void leave_out_unsampled(struct builder *builder)
+{
+	struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_samples *samples = &builder->samples;
+	int64_t margin_ns = MARGIN_PERIODS * samples->period_ns;
+	int64_t first_ns = samples->items[0].time_ns - margin_ns;
+	int64_t last_ns = samples->items[samples->count - 1].time_ns + margin_ns;
+	size_t first = 0;
+
+	if (anchors->count == 0 || anchors->time_ns[anchors->count - 1] > last_ns + STUCK_NS ||
+		anchors->time_ns[0] < first_ns - STUCK_NS)
+		return;
+	while (anchors->count > 0 && anchors->time_ns[anchors->count - 1] > last_ns)
+		anchors->count--;
+	while (first < anchors->count && anchors->time_ns[first] < first_ns)
+		first++;
+	kwhy_anchors_drop(anchors, first);
+}
+
 static enum kwhy_status build(struct builder *builder, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, struct kwhy_error *error)
 {
@@ -296,9 +334,12 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 	if (status)
 		return status;
 	builder->shaped = is_dense(builder);
+	if (builder->shaped)
+		leave_out_unsampled(builder);
 	if (builder->anchors.count >= 2 && !builder->shaped)
 		builder->curve->response.average_window_s = 0; /* of a meter that is not used */
-	if (!make_room(builder->curve, builder->anchors.count + builder->samples.count + 2))
+	if (!make_room(builder->curve, builder->anchors.count + builder->samples.count + 2,
+		    builder->anchors.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");
 	if (builder->anchors.count >= 2)
 		build_counted(builder);
@@ -334,6 +375,7 @@ void kwhy_curve_free(struct kwhy_curve *curve)
 	free(curve->time_ns);
 	free(curve->joules);
 	free(curve->reading_w);
+	free(curve->ticks_ns);
 	free(curve);
 }
 
@@ -345,6 +387,11 @@ int64_t kwhy_curve_first_ns(const struct kwhy_curve *curve)
 int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve)
 {
 	return curve->count ? curve->last_ns : 0;
+}
+
+int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve)
+{
+	return curve->tick_count ? curve->ticks_ns[curve->tick_count - 1] : kwhy_curve_last_ns(curve);
 }
 
 struct kwhy_curve_faults kwhy_curve_faults(const struct kwhy_curve *curve)

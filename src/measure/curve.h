@@ -10,9 +10,10 @@ struct kwhy_curve {
 	double *joules;	   /* used since the first knot */
 	double *reading_w; /* what the power meter said there; NAN: a knot of the counter */
 	size_t count, capacity;
-	int64_t last_ns;	  /* known up to here: knots beyond only bend what lies before */
-	int64_t counted_until_ns; /* INT64_MIN: no counter */
-	double tick_s, quantum_j;
+	int64_t last_ns;   /* known up to here */
+	int64_t *ticks_ns; /* of the counter, lag taken back */
+	size_t tick_count;
+	double quantum_j;
 	struct kwhy_response response;
 	enum kwhy_energy_basis basis; /* while the counter counts */
 	struct kwhy_curve_faults faults;

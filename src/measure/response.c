@@ -15,7 +15,7 @@ static const struct kwhy_response nvml = {
 	.time_constant_spread_s = 0.0015,
 	.stamp_spread_s = 0.0015,
 	.counter_ratio = 0.001,
-	.power_ratio = 0.0035,
+	.power_ratio = 0.007,
 	.power_alone_ratio = 0.02,
 };
 

@@ -212,8 +212,8 @@ struct kwhy_sample_at kwhy_samples_between(const struct kwhy_samples *samples, i
 	double length_s = (double)(time_ns - item->time_ns) * 1e-9, first_s = fmin(length_s, item->first_s);
 	double second_s = length_s - first_s, constant_s = samples->time_constant_s, first_w;
 
-	if (length_s <= 0)
-		return (struct kwhy_sample_at){item->watts, item->joules};
+	if (length_s <= 0 || item == &samples->items[samples->count - 1])
+		return (struct kwhy_sample_at){item->watts, item->joules + length_s * item->watts};
 	if (stretch_s(item) > STRETCH_CONSTANTS * constant_s) {
 		double watts = item->watts + (item[1].watts - item->watts) * length_s / stretch_s(item);
 

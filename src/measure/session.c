@@ -29,9 +29,9 @@ enum {
 /* The curve's end still bends as readings come; what lies so far before it does not. */
 #define SETTLED_NS (250 * MS)
 /* Readings kept before what is accounted for. */
-#define KEPT_NS (5 * SECOND)
+#define KEPT_NS (25 * SECOND)
 /* A meter that is so far behind is not waited for. */
-#define BEHIND_NS (10 * SECOND)
+#define BEHIND_NS (25 * SECOND)
 #define FIRST_READINGS_NS (2 * SECOND)
 #define LAST_READINGS_NS (1500 * MS)
 
@@ -161,13 +161,17 @@ static bool is_lost(const struct kwhy_session *session, size_t meter)
 		atomic_load_explicit(&session->sensors->devices[item->device].lost, memory_order_acquire);
 }
 
-/* Up to where all meters that go on have told; those far behind are not waited for. */
-static int64_t known_until(const struct kwhy_session *session, int64_t now_ns)
+/*
+ * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
+ * they are read, every ten seconds perhaps: `counted` waits for that too.
+ */
+static int64_t known_until(const struct kwhy_session *session, int64_t now_ns, bool counted)
 {
 	int64_t until_ns = now_ns;
 
 	for (size_t m = 0; m < session->metered_count; m++) {
-		int64_t last_ns = kwhy_curve_last_ns(session->curves[m]);
+		const struct kwhy_curve *curve = session->curves[m];
+		int64_t last_ns = counted ? kwhy_curve_counted_ns(curve) : kwhy_curve_last_ns(curve);
 
 		if (!is_lost(session, m) && last_ns < until_ns && last_ns > now_ns - BEHIND_NS)
 			until_ns = last_ns;
@@ -197,12 +201,14 @@ static enum kwhy_status fold(struct kwhy_session *session, struct kwhy_error *er
 {
 	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
 	enum kwhy_status status = make_curves(session, error);
+	bool crowded; /* no room to wait for the counters */
 	size_t count;
 
 	session->last_fold_ns = now_ns;
 	if (status)
 		return status;
-	until_ns = known_until(session, now_ns) - SETTLED_NS - 2 * session->period_most_ns;
+	crowded = session->event_count > EVENTS_MOST / 2;
+	until_ns = known_until(session, now_ns, !crowded) - SETTLED_NS - 2 * session->period_most_ns;
 	if (until_ns <= session->folded_ns)
 		return KWHY_OK;
 	sort_events(session->events, session->event_count);
@@ -570,7 +576,8 @@ static enum kwhy_status wait_for_last(struct kwhy_session *session, int64_t end_
 			*error = session->error;
 		if (!status)
 			status = make_curves(session, error);
-	} while (!status && known_until(session, end_ns) < end_ns && kwhy_clock_mono_ns() < give_up_ns);
+	} while (
+		!status && known_until(session, end_ns, false) < end_ns && kwhy_clock_mono_ns() < give_up_ns);
 	return status;
 }
 

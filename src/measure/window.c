@@ -203,22 +203,64 @@ static double watts_near(const struct kwhy_curve *curve, int64_t time_ns)
 	return (cell.before_w + cell.mean_w + cell.after_w) / 3;
 }
 
+static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
+{
+	size_t low = 0, high = curve->tick_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (curve->ticks_ns[middle] <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What ticks say of a window: the share between two ticks inside it, and how far apart those around it are.
+ */
+struct counted {
+	double share_ratio, around_s;
+};
+
+static struct counted counted_of(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
+{
+	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
+	struct counted counted = {0, 0};
+
+	if (last > first + 1)
+		counted.share_ratio = (double)(curve->ticks_ns[last - 1] - curve->ticks_ns[first]) /
+			(double)(end_ns - start_ns);
+	if (first > 0 && last < curve->tick_count)
+		counted.around_s = (double)(curve->ticks_ns[last] - curve->ticks_ns[first - 1]) * 1e-9;
+	return counted;
+}
+
+/* Ticks are known to a millisecond or two: at both ends of a window, or spread over all between them. */
+static double tick_variance_j2(
+	const struct kwhy_curve *curve, const struct counted *counted, double joules, double seconds)
+{
+	double tick_j = curve->response.stamp_spread_s * joules / seconds, part = 1;
+
+	if (curve->tick_count < 2)
+		return 0;
+	if (counted->share_ratio == 0 && counted->around_s > 0)
+		part = fmin(1, seconds / counted->around_s);
+	return 2 * part * part * tick_j * tick_j + curve->quantum_j * curve->quantum_j / 6;
+}
+
 static void add_spreads(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns, double joules)
 {
 	const struct kwhy_curve *curve = sum->curve;
 	const struct kwhy_response *response = &curve->response;
-	double seconds = (double)(end_ns - start_ns) * 1e-9, ratio = response->power_ratio, tick_j;
+	struct counted counted = counted_of(curve, start_ns, end_ns);
+	double seconds = (double)(end_ns - start_ns) * 1e-9, ratio = response->power_alone_ratio;
 
-	if (end_ns <= curve->counted_until_ns) {
-		double part = fmin(1, seconds / curve->tick_s);
-
-		tick_j = response->stamp_spread_s * joules / seconds;
-		sum->variance_j2 += 2 * part * tick_j * tick_j + curve->quantum_j * curve->quantum_j / 6;
-		if (response->counter_ratio < ratio)
-			ratio += (response->counter_ratio - ratio) * (1 - fmin(1, curve->tick_s / seconds));
-	} else {
-		ratio = response->power_alone_ratio;
-	}
+	if (curve->tick_count >= 2)
+		ratio = counted.share_ratio * response->counter_ratio +
+			(1 - counted.share_ratio) * response->power_ratio;
+	sum->variance_j2 += tick_variance_j2(curve, &counted, joules, seconds);
 	sum->ratio_j += ratio * joules;
 	sum->drift_j += (watts_near(curve, end_ns) - watts_near(curve, start_ns)) *
 		hypot(response->delay_spread_s,
@@ -236,9 +278,8 @@ static enum kwhy_energy_state state_of(const struct kwhy_curve *curve, int64_t s
 
 static enum kwhy_energy_basis basis_of(const struct kwhy_curve *curve, int64_t start_ns)
 {
-	bool counted = curve->counted_until_ns != INT64_MIN;
-
-	return counted && start_ns >= curve->counted_until_ns ? KWHY_ENERGY_POWER : curve->basis;
+	return curve->faults.counter_stuck && start_ns >= kwhy_curve_counted_ns(curve) ? KWHY_ENERGY_POWER
+										       : curve->basis;
 }
 
 void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns)
@@ -324,9 +365,11 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response)
 {
-	const int64_t slack_ns = 10000000; /* late stamps and polls */
+	const int64_t slack_ns = 10000000;	/* late stamps and polls */
+	const int64_t tick_most_ns = 150000000; /* a counter that is read more rarely is read when asked */
 	int64_t tick_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
 	double lag_s = response->delay_s + response->average_window_s / 2;
 
+	tick_ns = tick_ns < tick_most_ns ? tick_ns : tick_most_ns;
 	return end_ns + (int64_t)(lag_s * 1e9) + (tick_ns > sample_ns ? tick_ns : sample_ns) + slack_ns;
 }

@@ -77,6 +77,12 @@ void kwhy_curve_free(struct kwhy_curve *curve);
 int64_t kwhy_curve_first_ns(const struct kwhy_curve *curve);
 int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve);
 
+/*
+ * Up to here a counter's tick holds the samples to their sum; beyond, later readings still change the figure
+ * by a few tenths of a percent. Without a counter the same as kwhy_curve_last_ns().
+ */
+int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve);
+
 /* What was found wrong with the readings. */
 struct kwhy_curve_faults {
 	uint64_t wraps, resets;
@@ -95,7 +101,7 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 	struct kwhy_energy *out);
 
 /*
- * When the readings for a window that ends at end_ns will have been made, if all goes well: ask after this
+ * When the meters will have shown what a window that ends at end_ns needs, if all goes well: ask after this
  * time and after kwhy_sampler_flush(). Both may be NULL.
  */
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,

@@ -165,16 +165,30 @@ static void watch(const struct load *load, struct random *random, struct meter *
 	read_ticks(meter, &seen, random);
 }
 
-enum use { USE_BOTH, USE_COUNTER, USE_POWER };
-static const char *const use_names[] = {"counter and power", "counter", "power"};
+enum use { USE_BOTH, USE_RARE_TICKS, USE_COUNTER, USE_POWER };
+static const char *const use_names[] = {"counter and power", "rare ticks and power", "counter", "power"};
+
+/* A counter that is read every 2.5 s, as it costs the driver milliseconds. */
+static struct kwhy_readings rare_ticks(const struct kwhy_readings *counter)
+{
+	static struct kwhy_reading items[READINGS_MOST];
+	struct kwhy_readings rare = *counter;
+
+	rare.items = items;
+	rare.count = 0;
+	for (size_t i = 0; i < counter->count; i += 25)
+		items[rare.count++] = counter->items[i];
+	return rare;
+}
 
 static struct kwhy_curve *curve_of(const struct meter *meter, enum use use)
 {
 	struct kwhy_response response = kwhy_response_of(KWHY_METER_NVML_SAMPLE);
+	struct kwhy_readings counter = use == USE_RARE_TICKS ? rare_ticks(&meter->counter) : meter->counter;
 	struct kwhy_curve *curve;
 
-	OK(kwhy_curve_new(use == USE_POWER ? NULL : &meter->counter,
-		use == USE_COUNTER ? NULL : &meter->power, &response, &curve, &error));
+	OK(kwhy_curve_new(use == USE_POWER ? NULL : &counter, use == USE_COUNTER ? NULL : &meter->power,
+		&response, &curve, &error));
 	return curve;
 }
 
@@ -268,7 +282,8 @@ static void check(const char *what, double length_s, const struct score *score, 
  */
 static bool is_beating(unsigned square, enum use use)
 {
-	return use == USE_POWER && squares_s[square][0] + squares_s[square][1] < 0.02;
+	return (use == USE_POWER || use == USE_RARE_TICKS) &&
+		squares_s[square][0] + squares_s[square][1] < 0.02;
 }
 
 static void the_energy_of_square_waves_has_no_bias_and_an_honest_interval(void **state)
@@ -318,7 +333,7 @@ static void adjacent_windows_add_up_to_the_whole(void **state)
 		int64_t at_ns = 500000000, end_ns = 7000000000;
 
 		watch(&load, &random, &meter);
-		curve = curve_of(&meter, (enum use)(i % 3));
+		curve = curve_of(&meter, (enum use)(i % 4));
 		while (at_ns < end_ns) {
 			int64_t next_ns = at_ns + (int64_t)(between(&random, 1e3, i % 2 ? 30e6 : 900e6));
 

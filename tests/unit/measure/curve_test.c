@@ -8,7 +8,7 @@ static struct kwhy_error error;
 
 #define OK(call) assert_int_equal((call), KWHY_OK)
 
-enum { MOST = 400 };
+enum { MOST = 2500 };
 #define MS INT64_C(1000000)
 
 /* A counter of 100 ms ticks at a constant power, from time 0. */
@@ -136,7 +136,7 @@ static void a_counter_that_stands_still_while_power_flows_is_left_for_the_sample
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
 	struct kwhy_readings counter = steady_counter(ticks, 15, 300),
-			     power = steady_power(samples, 250, 300);
+			     power = steady_power(samples, 2000, 300);
 	struct kwhy_curve *curve = curve_of(&counter, &power);
 	struct kwhy_energy energy = energy_of(curve, 2000 * MS, 4000 * MS);
 
@@ -180,6 +180,26 @@ static void a_gap_in_the_samples_is_filled_by_the_counter(void **state)
 	kwhy_curve_free(curve);
 }
 
+static void between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum(void **state)
+{
+	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 101, 300),
+			     power = steady_power(samples, 600, 297);
+	struct kwhy_curve *curve;
+	struct kwhy_energy inside, after;
+
+	(void)state;
+	ticks[1] = ticks[100];
+	counter.count = 2;
+	curve = curve_of(&counter, &power);
+	inside = energy_of(curve, 3000 * MS, 4000 * MS);
+	after = energy_of(curve, 10500 * MS, 11500 * MS);
+	assert_true(fabs(inside.joules - 300) < 0.01 && fabs(after.joules - 300) < 0.01);
+	assert_true(kwhy_curve_counted_ns(curve) < 10000 * MS && kwhy_curve_last_ns(curve) > 11900 * MS);
+	assert_true((inside.high_j - inside.low_j) / 2 < 0.02 * 300);
+	kwhy_curve_free(curve);
+}
+
 static void many_short_windows_in_one_stretch_are_known_by_their_share_alone(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -214,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_stands_still_while_power_flows_is_left_for_the_samples),
 		cmocka_unit_test(readings_that_go_back_in_time_are_left_out_and_counted),
 		cmocka_unit_test(a_gap_in_the_samples_is_filled_by_the_counter),
+		cmocka_unit_test(between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum),
 		cmocka_unit_test(many_short_windows_in_one_stretch_are_known_by_their_share_alone),
 	};
 
