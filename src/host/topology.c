@@ -56,12 +56,23 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 	hwloc_bitmap_free(allowed);
 }
 
+/* Parts of hwloc that would ask the GPUs themselves, and wake them for it. */
+static void leave_out_gpus(hwloc_topology_t topology)
+{
+	static const char *const parts[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		(void)hwloc_topology_set_components(
+			topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, parts[i]);
+}
+
 void kwhy_host_read_topology(struct kwhy_host_facts *facts)
 {
 	hwloc_topology_t topology;
 
 	if (hwloc_topology_init(&topology))
 		return;
+	leave_out_gpus(topology);
 	if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
 		hwloc_topology_load(topology) == 0)
 		read_loaded(facts, topology);
