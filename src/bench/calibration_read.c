@@ -105,29 +105,33 @@ static bool find_burn(const char *name, enum kwhy_burn *out)
 }
 
 /* kind,name,burn,on_ns,off_ns,start_ns,end_ns,first_pulse,pulses */
+static bool parse_phase(const struct table *table, struct kwhy_phase *out, int64_t out_pulses[2])
+{
+	int64_t *const numbers[] = {&out->load.on_ns, &out->load.off_ns, &out->start_ns, &out->end_ns,
+		&out_pulses[0], &out_pulses[1]};
+	bool good = table->cell_count == 9 && find_kind(table->cells[0], &out->kind);
+
+	for (size_t i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		good = integer(table->cells[3 + i], numbers[i]) && *numbers[i] >= 0;
+	return good && (out->kind != KWHY_PHASE_LOAD || find_burn(table->cells[2], &out->load.burn));
+}
+
 static enum kwhy_status take_phase(struct table *table)
 {
 	struct kwhy_calibration *calibration = table->calibration;
 	struct kwhy_phase *phase = &calibration->phases[calibration->phase_count];
-	int64_t first, count;
+	int64_t pulses[2];
 
 	if (calibration->phase_count == KWHY_PHASES_MAX)
 		return wrong(table, "more phases than any self-test has");
-	if (table->cell_count != 9 || !find_kind(table->cells[0], &phase->kind) ||
-		!integer(table->cells[3], &phase->load.on_ns) ||
-		!integer(table->cells[4], &phase->load.off_ns) ||
-		!integer(table->cells[5], &phase->start_ns) || !integer(table->cells[6], &phase->end_ns) ||
-		!integer(table->cells[7], &first) || !integer(table->cells[8], &count))
+	if (!parse_phase(table, phase, pulses))
 		return wrong(table, "not a phase of a self-test");
-	if (phase->kind == KWHY_PHASE_LOAD && !find_burn(table->cells[2], &phase->load.burn))
-		return wrong(table, "no kernel of that name");
-	if (first < 0 || count < (phase->kind == KWHY_PHASE_LOAD) ||
-		(uint64_t)first + (uint64_t)count > calibration->pulse_count)
+	if (pulses[1] < (phase->kind == KWHY_PHASE_LOAD) ||
+		(uint64_t)pulses[0] + (uint64_t)pulses[1] > calibration->pulse_count)
 		return wrong(table, "pulses that are not in pulses.csv");
 	phase->load.name = kwhy_arena_copy(&calibration->arena, table->cells[1]);
-	phase->load.pulses = (uint32_t)count;
-	phase->first_pulse = (size_t)first;
-	phase->pulse_count = (size_t)count;
+	phase->first_pulse = (size_t)pulses[0];
+	phase->pulse_count = phase->load.pulses = (uint32_t)pulses[1];
 	calibration->phase_count++;
 	return phase->load.name ? KWHY_OK : kwhy_fail_memory(table->error, "a phase");
 }

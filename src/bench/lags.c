@@ -30,33 +30,47 @@ struct gathering {
 	struct kwhy_lag_stretch stretches[KWHY_LAG_STRETCHES_MAX];
 };
 
-static bool counts(const struct gathering *gathering, size_t i)
+/* Of a polled meter the first reading of each value, and where the value stays one reading a period. */
+static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 {
 	const struct kwhy_meter_series *series = gathering->series;
 
 	if (gathering->stamped)
 		return !kwhy_update_is_late(series->items, series->count, i, gathering->period_s);
-	return i > 0 && series->items[i].value != series->items[i - 1].value;
+	return i > 0 &&
+		(series->items[i].value != series->items[i - 1].value ||
+			(double)(series->items[i].time_mono_ns - last_ns) * 1e-9 > gathering->period_s);
 }
 
-static void gather(struct gathering *gathering, size_t which, struct kwhy_meter_lag *out)
+/* Those of a stretch of time, into `out`; gives how many. */
+static size_t gather_readings(
+	const struct gathering *gathering, const struct kwhy_phase *phase, struct kwhy_lag_reading *out)
 {
-	const struct kwhy_phase *phase = &gathering->calibration->phases[which];
-	struct kwhy_lag_stretch *stretch = &gathering->stretches[out->phase_count];
-	struct kwhy_lag_reading *readings = gathering->readings + gathering->used;
+	int64_t last_ns = phase->start_ns;
 	size_t count = 0;
 
 	for (size_t i = 0; i < gathering->series->count; i++) {
 		const struct kwhy_reading *reading = &gathering->series->items[i];
 
-		if (reading->time_mono_ns >= phase->start_ns && reading->time_mono_ns <= phase->end_ns &&
-			counts(gathering, i))
-			readings[count++] = (struct kwhy_lag_reading){
-				reading->time_mono_ns, (double)reading->value * 1e-3};
+		if (reading->time_mono_ns < phase->start_ns || reading->time_mono_ns > phase->end_ns ||
+			!counts(gathering, i, last_ns))
+			continue;
+		last_ns = reading->time_mono_ns;
+		out[count++] = (struct kwhy_lag_reading){
+			reading->time_mono_ns, (double)reading->value * 1e-3};
 	}
+	return count;
+}
+
+static void gather(struct gathering *gathering, size_t which, struct kwhy_meter_lag *out)
+{
+	const struct kwhy_phase *phase = &gathering->calibration->phases[which];
+	struct kwhy_lag_reading *readings = gathering->readings + gathering->used;
+	size_t count = gather_readings(gathering, phase, readings);
+
 	if (count < READINGS_LEAST)
 		return;
-	*stretch = (struct kwhy_lag_stretch){
+	gathering->stretches[out->phase_count] = (struct kwhy_lag_stretch){
 		gathering->calibration->pulses + phase->first_pulse, phase->pulse_count, readings, count};
 	gathering->used += count;
 	out->phases[out->phase_count++] = which;
@@ -108,6 +122,10 @@ static void add_scatter(
 
 		data.stretches = &gathering->stretches[i];
 		data.stretch_count = 1;
+		/* Round what all say together: a square wave alone is met again a period later. */
+		data.width_low_s = lag->width_s / 3;
+		data.width_high_s = lag->width_s * 3;
+		data.delay_high_s = lag->delay_s + lag->width_s;
 		if (kwhy_lag_fit(&data, &alone, &ignored) != KWHY_OK ||
 			alone.width_spread_s > WORTH_RATIO * lag->width_s)
 			continue;

@@ -18,9 +18,13 @@ struct point {
 	double log_volume; /* of the levels: what is gained by their being uncertain */
 };
 
+/*
+ * Over width and centre: the mean time by which the meter is late, delay and smoothing together. The centre
+ * is known far better than the delay, and hardly depends on the width; the delay would, along a thin ridge.
+ */
 struct grid {
-	double width_low, width_high, delay_low, delay_high;
-	double log_weight[SIDE][SIDE]; /* width, delay */
+	double width_low, width_high, centre_low, centre_high;
+	double log_weight[SIDE][SIDE]; /* width, centre */
 };
 
 struct work {
@@ -194,10 +198,18 @@ static bool fit_stretch(struct work *work, size_t which, double width_s, double 
 	return fit_point(stretch, work->shown, out);
 }
 
+/* The share of the width by which smoothing alone is late. */
+static double smoothing_share(const struct work *work)
+{
+	return work->data->kind == KWHY_LAG_MEAN ? 0.5 : 1;
+}
+
 static double log_weight_at(struct work *work, double width_s, double delay_s)
 {
 	double sum = 0;
 
+	if (delay_s < work->data->delay_low_s || delay_s > work->data->delay_high_s)
+		return -INFINITY;
 	for (size_t i = 0; i < work->data->stretch_count; i++) {
 		struct point point;
 
@@ -208,50 +220,77 @@ static double log_weight_at(struct work *work, double width_s, double delay_s)
 	return sum;
 }
 
-static double place(double low, double high, int step)
+static double width_at(const struct grid *grid, int step)
 {
-	return low + (high - low) * step / (SIDE - 1);
+	return grid->width_low + (grid->width_high - grid->width_low) * step / (SIDE - 1);
 }
 
-static void fit_grid(struct work *work)
+static double centre_at(const struct grid *grid, int step)
+{
+	return grid->centre_low + (grid->centre_high - grid->centre_low) * step / (SIDE - 1);
+}
+
+/* Fills the grid; gives the highest weight. */
+static double fit_grid(struct work *work)
 {
 	struct grid *grid = &work->grid;
-
-	for (int i = 0; i < SIDE; i++)
-		for (int j = 0; j < SIDE; j++)
-			grid->log_weight[i][j] = log_weight_at(work,
-				place(grid->width_low, grid->width_high, i),
-				place(grid->delay_low, grid->delay_high, j));
-}
-
-static double highest(const struct grid *grid)
-{
-	double best = -INFINITY;
-
-	for (int i = 0; i < SIDE; i++)
-		for (int j = 0; j < SIDE; j++)
-			best = fmax(best, grid->log_weight[i][j]);
-	return best;
-}
-
-/* Mean and spread of one side of the grid, `by_width` or by delay. */
-static void summarise(const struct grid *grid, bool by_width, double *out_mean, double *out_spread)
-{
-	double best = highest(grid), total = 0, sum = 0, squares = 0;
-	double low = by_width ? grid->width_low : grid->delay_low,
-	       high = by_width ? grid->width_high : grid->delay_high;
+	double highest = -INFINITY;
 
 	for (int i = 0; i < SIDE; i++)
 		for (int j = 0; j < SIDE; j++) {
-			double weight = exp(grid->log_weight[i][j] - best),
-			       value = place(low, high, by_width ? i : j);
+			double width_s = width_at(grid, i),
+			       delay_s = centre_at(grid, j) - smoothing_share(work) * width_s;
 
-			total += weight;
-			sum += weight * value;
-			squares += weight * value * value;
+			grid->log_weight[i][j] = log_weight_at(work, width_s, delay_s);
+			highest = fmax(highest, grid->log_weight[i][j]);
 		}
-	*out_mean = sum / total;
-	*out_spread = sqrt(fmax(squares / total - sum * sum / total / total, 0));
+	return highest;
+}
+
+/* Mean and spread of a figure over the grid. */
+struct moments {
+	double weight, sum, squares;
+};
+
+static void add_moment(struct moments *moments, double weight, double value)
+{
+	moments->weight += weight;
+	moments->sum += weight * value;
+	moments->squares += weight * value * value;
+}
+
+static double spread_of(const struct moments *moments)
+{
+	double mean = moments->sum / moments->weight;
+
+	return sqrt(fmax(moments->squares / moments->weight - mean * mean, 0));
+}
+
+static double mean_of(const struct moments *moments)
+{
+	return moments->sum / moments->weight;
+}
+
+/* What the grid says; gives the moments of the centre, too. */
+static struct moments summarise(const struct work *work, double highest, struct kwhy_lag *out)
+{
+	const struct grid *grid = &work->grid;
+	struct moments width = {0}, centre = {0}, delay = {0};
+
+	for (int i = 0; i < SIDE; i++)
+		for (int j = 0; j < SIDE; j++) {
+			double weight = exp(grid->log_weight[i][j] - highest), width_s = width_at(grid, i),
+			       centre_s = centre_at(grid, j);
+
+			add_moment(&width, weight, width_s);
+			add_moment(&centre, weight, centre_s);
+			add_moment(&delay, weight, centre_s - smoothing_share(work) * width_s);
+		}
+	out->width_s = mean_of(&width);
+	out->width_spread_s = spread_of(&width);
+	out->delay_s = mean_of(&delay);
+	out->delay_spread_s = spread_of(&delay);
+	return centre;
 }
 
 /* Narrows a range of the grid round what was found, never beyond where the caller wants to look. */
@@ -308,23 +347,31 @@ static void settle_levels(struct work *work, struct kwhy_lag *out)
 	}
 }
 
-static enum kwhy_status search(struct work *work, struct kwhy_lag *out, struct kwhy_error *error)
+static void zoom(struct work *work, const struct kwhy_lag *lag, const struct moments *centre)
 {
 	const struct kwhy_lag_data *data = work->data;
-	struct grid *grid = &work->grid;
+	double share = smoothing_share(work);
 
+	narrow(&work->grid.width_low, &work->grid.width_high, lag->width_s, lag->width_spread_s,
+		data->width_low_s, data->width_high_s);
+	narrow(&work->grid.centre_low, &work->grid.centre_high, mean_of(centre), spread_of(centre),
+		data->delay_low_s + share * data->width_low_s,
+		data->delay_high_s + share * data->width_high_s);
+}
+
+static enum kwhy_status search(struct work *work, struct kwhy_lag *out, struct kwhy_error *error)
+{
 	for (int round = 0; round < ROUNDS; round++) {
-		fit_grid(work);
-		if (!isfinite(highest(grid)))
+		double highest = fit_grid(work);
+		struct moments centre;
+
+		if (!isfinite(highest))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"the meter shows nothing of the load: its readings lie outside it");
-		summarise(grid, true, &out->width_s, &out->width_spread_s);
-		summarise(grid, false, &out->delay_s, &out->delay_spread_s);
+		centre = summarise(work, highest, out);
 		settle_levels(work, out);
-		narrow(&grid->width_low, &grid->width_high, out->width_s, out->width_spread_s,
-			data->width_low_s, data->width_high_s);
-		narrow(&grid->delay_low, &grid->delay_high, out->delay_s, out->delay_spread_s,
-			data->delay_low_s, data->delay_high_s);
+		if (round + 1 < ROUNDS)
+			zoom(work, out, &centre);
 	}
 	return KWHY_OK;
 }
@@ -365,8 +412,8 @@ enum kwhy_status kwhy_lag_fit(
 	work->shown = (double *)(void *)(work + 1);
 	work->grid = (struct grid){.width_low = data->width_low_s,
 		.width_high = data->width_high_s,
-		.delay_low = data->delay_low_s,
-		.delay_high = data->delay_high_s};
+		.centre_low = data->delay_low_s + smoothing_share(work) * data->width_low_s,
+		.centre_high = data->delay_high_s + smoothing_share(work) * data->width_high_s};
 	for (size_t i = 0; i < data->stretch_count; i++)
 		work->temper[i] = 1;
 	status = search(work, &lag, error);

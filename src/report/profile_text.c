@@ -211,7 +211,7 @@ enum kwhy_status kwhy_report_profile_text(const struct kwhy_profile *profile,
 		add_loads(&page, test);
 	}
 	kwhy_text_add(out,
-		"\nWhat a machine cannot know of its own meter is a constant error of its gain: -5.8 to\n"
-		"+4 % on other cards (arXiv 2312.02741). Nothing here contains it.\n");
+		"\nWhat a machine cannot know of its own meter is a constant error of its gain:\n"
+		"-5.8 to +4 % on other cards (arXiv 2312.02741). Nothing here contains it.\n");
 	return kwhy_text_check(out, error);
 }

@@ -79,6 +79,36 @@ static bool check_minimum(struct checking *checking, const json_t *rule, const j
 		complain(checking, "is below its minimum", "");
 }
 
+static bool check_maximum(struct checking *checking, const json_t *rule, const json_t *value)
+{
+	return !json_is_number(value) || json_number_value(value) <= json_number_value(rule) ||
+		complain(checking, "is above its maximum", "");
+}
+
+static bool check_const(struct checking *checking, const json_t *rule, const json_t *value)
+{
+	return json_equal(rule, value) ||
+		complain(checking, "is not", json_is_string(rule) ? json_string_value(rule) : "the constant");
+}
+
+static bool check_min_length(struct checking *checking, const json_t *rule, const json_t *value)
+{
+	return !json_is_string(value) || (json_int_t)json_string_length(value) >= json_integer_value(rule) ||
+		complain(checking, "is too short", "");
+}
+
+static bool check_max_length(struct checking *checking, const json_t *rule, const json_t *value)
+{
+	return !json_is_string(value) || (json_int_t)json_string_length(value) <= json_integer_value(rule) ||
+		complain(checking, "is too long", "");
+}
+
+static bool check_max_items(struct checking *checking, const json_t *rule, const json_t *value)
+{
+	return !json_is_array(value) || (json_int_t)json_array_size(value) <= json_integer_value(rule) ||
+		complain(checking, "has too many items", "");
+}
+
 static bool check_required(struct checking *checking, const json_t *rule, const json_t *value)
 {
 	size_t i;
@@ -162,12 +192,20 @@ static const struct {
 	{"enum", check_enum},
 	{"pattern", check_pattern},
 	{"minimum", check_minimum},
+	{"maximum", check_maximum},
+	{"const", check_const},
+	{"minLength", check_min_length},
+	{"maxLength", check_max_length},
+	{"maxItems", check_max_items},
 	{"required", check_required},
 	{"properties", check_properties},
 	{"items", check_items},
 	{"$ref", check_ref},
 	{"$schema", check_nothing},
 	{"$defs", check_nothing},
+	{"$id", check_nothing},
+	{"format", check_nothing},
+	{"additionalProperties", check_nothing}, /* by check(), which knows the properties beside it */
 	{"title", check_nothing},
 	{"description", check_nothing},
 };
@@ -178,6 +216,28 @@ static keyword_check *find_keyword(const char *name)
 		if (strcmp(keywords[i].name, name) == 0)
 			return keywords[i].check;
 	return NULL;
+}
+
+/* Members that no property names: none where the rule is false, else by the rule. */
+static bool check_others(struct checking *checking, const json_t *schema, const json_t *value)
+{
+	const json_t *rule = json_object_get(schema, "additionalProperties"),
+		     *properties = json_object_get(schema, "properties");
+	const char *name;
+	json_t *part;
+
+	if (!rule || json_is_true(rule))
+		return true;
+	json_object_foreach((json_t *)value, name, part)
+	{
+		if (json_object_get(properties, name))
+			continue;
+		if (json_is_false(rule))
+			return complain(checking, "has a member that is not known:", name);
+		if (!check_part(checking, name, rule, part))
+			return false;
+	}
+	return true;
 }
 
 static bool check(struct checking *checking, const json_t *schema, const json_t *value)
@@ -194,7 +254,7 @@ static bool check(struct checking *checking, const json_t *schema, const json_t 
 		if (!keyword(checking, rule, value))
 			return false;
 	}
-	return true;
+	return check_others(checking, schema, value);
 }
 
 bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t why_bytes)

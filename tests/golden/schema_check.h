@@ -7,9 +7,10 @@
 #include <stddef.h>
 
 /*
- * Does `value` keep to `schema`? Knows the part of JSON Schema 2020-12 that report.schema.json uses: type,
- * enum, pattern, minimum, required, properties, items, $ref into $defs of `root`. A keyword beyond these is a
- * failure too, so that none is ignored. On failure `why` says what and where.
+ * Does `value` keep to `schema`? Knows the part of JSON Schema 2020-12 that our schemas use: type, enum,
+ * const, pattern, minimum, maximum, lengths, required, properties and others beside them, items, $ref into
+ * $defs of `root`. A keyword beyond these is a failure too, so that none is ignored. On failure `why` says
+ * what and where.
  */
 bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t why_bytes);
 
