@@ -68,7 +68,21 @@ static double watts_around(const struct kwhy_anchors *anchors, size_t i)
 	return seconds > 0 ? joules / seconds : 0;
 }
 
-/* A reset hides what was used: the samples say it, or the powers to both sides. */
+static double sampled_rise(const struct builder *builder, int64_t from_ns, int64_t to_ns)
+{
+	const struct kwhy_samples *samples = &builder->samples;
+
+	if (!builder->shaped || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns) ||
+		samples->items[kwhy_samples_at(samples, from_ns)].gaps !=
+			samples->items[kwhy_samples_at(samples, to_ns)].gaps)
+		return NAN;
+	return kwhy_samples_between(samples, to_ns).joules - kwhy_samples_between(samples, from_ns).joules;
+}
+
+/*
+ * A reset hides what was used: the samples say it, or the powers to both sides. So do the samples where the
+ * counter cannot be right, such as in its first reading, which a driver may have kept from long ago.
+ */
 static void bridge_resets(struct builder *builder)
 {
 	struct kwhy_anchors *anchors = &builder->anchors;
@@ -76,14 +90,19 @@ static void bridge_resets(struct builder *builder)
 
 	for (size_t i = 1; i < anchors->count; i++) {
 		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
+		double rise_j = anchors->joules[i] + bridged_j - anchors->joules[i - 1];
+		double sampled_j = sampled_rise(builder, from_ns, to_ns);
 
-		if (anchors->broken[i] && builder->shaped && is_sampled(&builder->samples, from_ns) &&
-			is_sampled(&builder->samples, to_ns))
-			bridged_j += kwhy_samples_between(&builder->samples, to_ns).joules -
-				kwhy_samples_between(&builder->samples, from_ns).joules;
-		else if (anchors->broken[i])
-			bridged_j += (watts_around(anchors, i - 1) + watts_around(anchors, i)) / 2 *
+		if (!anchors->broken[i] &&
+			(rise_j < GAIN_LEAST * sampled_j || rise_j > GAIN_MOST * sampled_j)) {
+			anchors->broken[i] = true;
+			builder->curve->faults.mistrusted++;
+		}
+		if (anchors->broken[i] && isnan(sampled_j))
+			sampled_j = (watts_around(anchors, i - 1) + watts_around(anchors, i)) / 2 *
 				(double)(to_ns - from_ns) * 1e-9;
+		if (anchors->broken[i])
+			bridged_j += sampled_j - rise_j;
 		anchors->joules[i] += bridged_j;
 	}
 }
@@ -116,17 +135,11 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 /* How much the counter's rise between two ticks is of what the samples say; 0: they do not say. */
 static double gain_between(const struct builder *builder, size_t i)
 {
-	const struct kwhy_samples *samples = &builder->samples;
-	int64_t from_ns = builder->anchors.time_ns[i], to_ns = builder->anchors.time_ns[i + 1];
-	double gain;
+	double sampled_j = sampled_rise(
+		builder, builder->anchors.time_ns[i], builder->anchors.time_ns[i + 1]);
+	double gain = (used_at_anchor(builder, i + 1) - used_at_anchor(builder, i)) / sampled_j;
 
-	if (!builder->shaped || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns) ||
-		samples->items[kwhy_samples_at(samples, from_ns)].gaps !=
-			samples->items[kwhy_samples_at(samples, to_ns)].gaps)
-		return 0;
-	gain = (used_at_anchor(builder, i + 1) - used_at_anchor(builder, i)) /
-		(kwhy_samples_between(samples, to_ns).joules - kwhy_samples_between(samples, from_ns).joules);
-	return gain > GAIN_LEAST && gain < GAIN_MOST ? gain : 0;
+	return gain > GAIN_LEAST / 2 && gain < GAIN_MOST * 2 ? gain : 0;
 }
 
 /* The samples between two ticks, raised or lowered so that they sum up to the counter; false: not sampled. */

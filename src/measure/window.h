@@ -86,6 +86,7 @@ int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve);
 /* What was found wrong with the readings. */
 struct kwhy_curve_faults {
 	uint64_t wraps, resets;
+	uint64_t mistrusted;  /* rises of the counter that contradict the samples, which are used instead */
 	uint64_t late;	      /* time stamps that came late and were put right */
 	uint64_t unordered;   /* readings that went back in time, left out */
 	double counter_ratio; /* counter against integrated power over their common time; NAN: not both */

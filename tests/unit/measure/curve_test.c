@@ -147,6 +147,23 @@ static void a_counter_that_stands_still_while_power_flows_is_left_for_the_sample
 	kwhy_curve_free(curve);
 }
 
+static void a_first_reading_from_long_ago_is_not_believed(void **state)
+{
+	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
+			     power = steady_power(samples, 250, 300);
+	struct kwhy_curve *curve;
+
+	(void)state;
+	ticks[4] = (struct kwhy_reading){ticks[5].time_mono_ns - 2 * MS, ticks[5].value - 82000};
+	counter.items = ticks + 4;
+	counter.count = 46;
+	curve = curve_of(&counter, &power);
+	assert_int_equal(kwhy_curve_faults(curve).mistrusted, 1);
+	assert_true(fabs(energy_of(curve, 100 * MS, 4500 * MS).joules - 1320) < 1e-3);
+	kwhy_curve_free(curve);
+}
+
 static void readings_that_go_back_in_time_are_left_out_and_counted(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -232,6 +249,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_wraps_goes_on),
 		cmocka_unit_test(a_reset_is_told_and_bridged),
 		cmocka_unit_test(a_counter_that_stands_still_while_power_flows_is_left_for_the_samples),
+		cmocka_unit_test(a_first_reading_from_long_ago_is_not_believed),
 		cmocka_unit_test(readings_that_go_back_in_time_are_left_out_and_counted),
 		cmocka_unit_test(a_gap_in_the_samples_is_filled_by_the_counter),
 		cmocka_unit_test(between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum),
