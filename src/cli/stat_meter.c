@@ -12,7 +12,7 @@
 
 #define SECOND_NS 1000000000
 #define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
-#define LATE_NS (3 * (int64_t)SECOND_NS)  /* after this the last readings will not come any more */
+#define LATE_NS (2 * (int64_t)SECOND_NS)  /* after this the last readings will not come any more */
 #define RETRY_NS (SECOND_NS / 20)
 #define KEEP_NS (5 * (int64_t)SECOND_NS) /* readings before a window that its first edge needs */
 
@@ -35,7 +35,7 @@ enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 {
 	enum kwhy_status status;
 
-	*meter = (struct kwhy_stat_meter){0};
+	*meter = (struct kwhy_stat_meter){.replayed = request->replay_path != NULL};
 	status = start_sampling(meter, request, save_path, error);
 	if (status)
 		return status;
@@ -221,14 +221,24 @@ static void sleep_until(int64_t mono_ns)
 
 static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 {
-	return source == KWHY_HISTORY_NO_SOURCE || kwhy_history_readings(meter->history, source).count >= 2;
+	return source != KWHY_HISTORY_NO_SOURCE && kwhy_history_readings(meter->history, source).count >= 2;
 }
 
-static bool all_have_readings(const struct kwhy_stat_meter *meter)
+/* Of a meter that is here, counter and power; a file that plays may have little of one of them. */
+static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
+{
+	bool counted = has_readings(meter, item->counter), powered = has_readings(meter, item->power);
+
+	if (meter->replayed)
+		return counted || powered;
+	return (counted || item->counter == KWHY_HISTORY_NO_SOURCE) &&
+		(powered || item->power == KWHY_HISTORY_NO_SOURCE);
+}
+
+static bool all_are_ready(const struct kwhy_stat_meter *meter)
 {
 	for (size_t d = 0; d < meter->metered_count; d++)
-		if (!has_readings(meter, meter->metered[d].counter) ||
-			!has_readings(meter, meter->metered[d].power))
+		if (!is_ready(meter, &meter->metered[d]))
 			return false;
 	return true;
 }
@@ -238,7 +248,7 @@ enum kwhy_status kwhy_stat_meter_await_first(struct kwhy_stat_meter *meter, stru
 	int64_t latest_ns = kwhy_clock_mono_ns() + FIRST_NS;
 	enum kwhy_status status = kwhy_stat_meter_drain(meter, error);
 
-	while (!status && meter->sampler && !all_have_readings(meter) && kwhy_clock_mono_ns() < latest_ns) {
+	while (!status && meter->sampler && !all_are_ready(meter) && kwhy_clock_mono_ns() < latest_ns) {
 		sleep_until(kwhy_clock_mono_ns() + RETRY_NS);
 		status = kwhy_stat_meter_drain(meter, error);
 	}

@@ -23,6 +23,7 @@ struct kwhy_stat_meter {
 	size_t metered_count;
 	struct kwhy_curve **curves; /* [metered_count] while they are open */
 	struct kwhy_window_sum *sums;
+	bool replayed;	   /* a file plays instead of meters */
 	int64_t summed_ns; /* up to here the window is in the sums */
 };
 

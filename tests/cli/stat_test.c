@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../golden/schema_check.h"
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct kwhy_error error;
+static char folder[] = "kwhy-stat-XXXXXX";
+
+static const char *place(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	static const char *const names[] = {"a.json", "b.json", "stat.json", "power.csv", "bytes", "out.csv"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unlink(place(names[i]));
+	return rmdir(folder);
+}
+
+static void use_scenario(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/%s.txt", name);
+	setenv("KWHY_FAKE_NVML", path, 1);
+}
+
+static json_t *parse(const struct kwhy_text *text)
+{
+	json_error_t where;
+	json_t *document = json_loadb(text->data, text->length, 0, &where);
+
+	if (!document)
+		fail_msg("line %d: %s in '%.300s'", where.line, where.text, text->data);
+	return document;
+}
+
+static void assert_keeps_to_schema(const json_t *document)
+{
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/stat.schema.json", 0, NULL);
+	char why[600];
+
+	assert_non_null(schema);
+	if (!schema_check(schema, schema, document, why, sizeof(why)))
+		fail_msg("%s", why);
+	json_decref(schema);
+}
+
+/* Runs the words and reads the result, which they write to stat.json. */
+static json_t *stat_of(const char *const *words)
+{
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
+	struct kwhy_text text = {0};
+	json_t *document;
+
+	if (spawned.exit)
+		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
+	assert_int_equal(kwhy_file_read(place("stat.json"), 1000000, &text, &error), KWHY_OK);
+	document = parse(&text);
+	assert_keeps_to_schema(document);
+	kwhy_text_done(&text);
+	spawned_done(&spawned);
+	return document;
+}
+
+#define STAT(...) stat_of((const char *const[]){"stat", "-o", place("stat.json"), __VA_ARGS__, NULL})
+
+/* The domain of that name, or what stands in the same place beside it. */
+static json_t *named(json_t *array, const char *key, const char *name)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(array, i, item)
+	{
+		if (strcmp(json_string_value(json_object_get(item, key)), name) == 0)
+			return item;
+	}
+	fail_msg("there is no %s '%s'", key, name);
+	return NULL;
+}
+
+static double real_at(const json_t *object, const char *outer, const char *inner)
+{
+	return json_number_value(json_object_get(json_object_get(object, outer), inner));
+}
+
+static json_t *domain_of(const json_t *document, const char *name)
+{
+	return named(json_object_get(document, "domains"), "name", name);
+}
+
+static void assert_ends(struct spawned spawned, int exit, const char *says)
+{
+	if (spawned.exit != exit || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, no '%s' in '%s'", spawned.exit, says, spawned.err.data);
+	spawned_done(&spawned);
+}
+
+static void a_steady_load_uses_its_power_times_the_time(void **state)
+{
+	json_t *document, *domain;
+	double joules, truth;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("--", "sleep", "1");
+	domain = domain_of(document, "gpu 0");
+	truth = 300 * real_at(json_object_get(document, "time"), "elapsed_s", "mean");
+	joules = real_at(domain, "energy_j", "mean");
+	assert_true(fabs(joules / truth - 1) < 0.01);
+	assert_true(
+		real_at(domain, "energy_j", "low") < truth && truth < real_at(domain, "energy_j", "high"));
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(domain, "energy_j"), "interval")), "meter");
+	assert_true(fabs(real_at(domain, "mean_w", "mean") - 300) < 3);
+	assert_true(json_is_null(json_object_get(json_object_get(domain, "net_j"), "mean")));
+	json_decref(document);
+}
+
+static void runs_are_repeated_and_their_mean_has_the_interval_of_their_scatter(void **state)
+{
+	json_t *document, *energy;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("-r", "3", "--warmup", "1", "--", "sleep", "0.2");
+	energy = json_object_get(domain_of(document, "gpu 0"), "energy_j");
+	assert_int_equal(json_array_size(json_object_get(document, "runs")), 3);
+	assert_int_equal(json_integer_value(json_object_get(energy, "count")), 3);
+	assert_string_equal(json_string_value(json_object_get(energy, "interval")), "runs");
+	assert_true(json_number_value(json_object_get(energy, "high")) >
+		json_number_value(json_object_get(energy, "low")));
+	json_decref(document);
+}
+
+static void the_total_is_the_sum_of_what_adds_up(void **state)
+{
+	json_t *document, *domain;
+	double sum = 0;
+	size_t i;
+
+	(void)state;
+	use_scenario("two_gpus");
+	document = STAT("--", "sleep", "0.5");
+	json_array_foreach(json_object_get(document, "domains"), i, domain)
+	{
+		if (json_is_true(json_object_get(domain, "in_total")))
+			sum += real_at(domain, "energy_j", "mean");
+	}
+	assert_true(sum > 0);
+	assert_true(fabs(real_at(domain_of(document, "total"), "energy_j", "mean") - sum) < 1e-6 * sum);
+	json_decref(document);
+	document = STAT("--device", "1", "--", "sleep", "0.5");
+	assert_true(fabs(real_at(domain_of(document, "gpu 1"), "mean_w", "mean") - 78.5) < 2);
+	json_decref(document);
+}
+
+static void energy_above_measured_idle_is_told_with_who_held_the_device(void **state)
+{
+	json_t *document, *domain;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("--idle-baseline", "0.5", "--", "sleep", "0.5");
+	domain = domain_of(document, "gpu 0");
+	assert_true(fabs(real_at(domain, "idle", "watts") - 300) < 3);
+	assert_int_equal((int)real_at(domain, "idle", "process_count"), 1);
+	assert_true(fabs(real_at(domain, "net_j", "mean")) < 3);
+	json_decref(document);
+}
+
+static void work_is_counted_from_both_outputs_or_stated(void **state)
+{
+	json_t *document, *work;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("--work", "tokens=made ([0-9]+)", "--work", "steps=^step", "--work", "flop=1e12",
+		"--", "sh", "-c", "echo step made 30; printf 'step ma' >&2; sleep 0.2; printf 'de 12' >&2");
+	work = json_object_get(document, "work");
+	assert_true(real_at(named(work, "unit", "tokens"), "count", "mean") == 42);
+	assert_true(real_at(named(work, "unit", "steps"), "count", "mean") == 2);
+	assert_true(real_at(named(work, "unit", "flop"), "count", "mean") == 1e12);
+	work = named(json_object_get(named(work, "unit", "tokens"), "domains"), "name", "gpu 0");
+	assert_true(fabs(real_at(work, "joules_per_unit", "mean") * 42 -
+			    real_at(domain_of(document, "gpu 0"), "energy_j", "mean")) < 1e-4);
+	json_decref(document);
+}
+
+static void a_metric_is_followed_over_time_and_joules(void **state)
+{
+	json_t *document, *points, *point;
+	double joules = 0, time_s = 0;
+	size_t i;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("--metric", "loss=loss ([0-9.]+)", "--", "sh", "-c",
+		"for i in 5 4 3; do echo loss $i; sleep 0.2; done");
+	points = json_object_get(named(json_object_get(document, "metrics"), "name", "loss"), "points");
+	assert_int_equal(json_array_size(points), 3);
+	json_array_foreach(points, i, point)
+	{
+		assert_true(json_number_value(json_object_get(point, "value")) == 5 - (double)i);
+		assert_true(json_number_value(json_object_get(point, "time_s")) > time_s);
+		assert_true(json_number_value(json_object_get(point, "joules")) > joules);
+		time_s = json_number_value(json_object_get(point, "time_s"));
+		joules = json_number_value(json_object_get(point, "joules"));
+	}
+	json_decref(document);
+}
+
+static void intervals_add_up_to_the_run(void **state)
+{
+	json_t *document, *interval;
+	double sum = 0;
+	size_t i;
+
+	(void)state;
+	use_scenario("h200_square_50_50");
+	document = STAT("--interval", "100", "--device", "0", "--", "sleep", "0.55");
+	assert_true(json_array_size(json_object_get(document, "intervals")) >= 6);
+	json_array_foreach(json_object_get(document, "intervals"), i, interval)
+		sum += json_number_value(json_array_get(json_object_get(interval, "joules"), 0));
+	assert_true(fabs(sum / real_at(domain_of(document, "gpu 0"), "energy_j", "mean") - 1) < 1e-3);
+	json_decref(document);
+}
+
+static void the_commands_status_is_ours(void **state)
+{
+	(void)state;
+	use_scenario("h200_idle");
+	assert_ends(SPAWN("stat", "--", "sh", "-c", "exit 7"), 7, "ended with status 7");
+	assert_ends(SPAWN("stat", "--", "sh", "-c", "kill -KILL $$"), 137, "killed by signal 9");
+	assert_ends(SPAWN("stat", "--", "kwhy-no-such-command"), 127, "no command 'kwhy-no-such-command'");
+	assert_ends(SPAWN("stat", "--", "./kwhy/no/such"), 127, "cannot run './kwhy/no/such'");
+	assert_ends(SPAWN("stat", "--", "/"), 126, "cannot run '/'");
+	assert_ends(SPAWN("stat", "--warmup", "2", "--", "sh", "-c", "exit 4"), 4, "warm-up");
+}
+
+static void the_first_failing_run_is_the_last(void **state)
+{
+	(void)state;
+	use_scenario("h200_idle");
+	assert_ends(SPAWN("stat", "-r", "5", "--", "sh", "-c", "exit 9"), 9, "1 of 5 runs were made");
+}
+
+static void an_interrupted_series_tells_what_ran(void **state)
+{
+	(void)state;
+	use_scenario("h200_constant_300w");
+	assert_ends(SPAWN("stat", "-r", "4", "--", "sh", "-c", "kill -INT $PPID; sleep 5"), 130,
+		"killed by signal 2");
+	assert_ends(
+		SPAWN("stat", "-r", "4", "--", "sh", "-c", "trap 'exit 0' TERM; kill -TERM $PPID; sleep 5"),
+		143, "interrupted by signal 15");
+}
+
+static void the_commands_output_passes_untouched(void **state)
+{
+	char *bytes = malloc(300000);
+	struct spawned spawned;
+	FILE *file = fopen(place("bytes"), "wb");
+
+	(void)state;
+	use_scenario("h200_idle");
+	for (size_t i = 0; i < 300000; i++)
+		bytes[i] = (char)(i < 100000 ? i * 7 + i / 251 : 'x');
+	assert_int_equal(fwrite(bytes, 1, 300000, file), 300000);
+	fclose(file);
+	spawned = SPAWN("stat", "--work", "x=x+y?", "-o", "/dev/null", "--json", "--", "cat", place("bytes"));
+	assert_int_equal(spawned.exit, 0);
+	assert_int_equal(spawned.err.length, 0);
+	assert_int_equal(spawned.out.length, 300000);
+	assert_memory_equal(spawned.out.data, bytes, 300000);
+	spawned_done(&spawned);
+	free(bytes);
+}
+
+static void options_behind_the_command_are_its_own(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	use_scenario("h200_idle");
+	spawned = SPAWN("stat", "echo", "-r", "5", "--json", "--bogus");
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(spawned.out.data, "-r 5 --json --bogus\n");
+	assert_non_null(strstr(spawned.err.data, "kwhy stat: echo -r 5"));
+	spawned_done(&spawned);
+}
+
+static void wrong_usage_is_told_before_anything_runs(void **state)
+{
+	static const char *const wrong[][4] = {{NULL}, {"-r", "0"}, {"--work", "tokens"}, {"--work", "=a"},
+		{"--work", "a=("}, {"--work", "a=-3"}, {"--metric", "a=loss"}, {"--metric", "a=(b)(c)"},
+		{"--interval", "1"}, {"--idle-baseline", "0"}, {"--json", "--csv"}, {"--device", "x"},
+		{"-o", "x.png"}};
+
+	(void)state;
+	use_scenario("h200_idle");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		const char *words[6] = {"stat", wrong[i][0], wrong[i][1], wrong[i][0] ? "echo" : NULL, "ran"};
+		struct spawned spawned = spawn_run(&(struct spawn){.words = words});
+
+		if (spawned.exit != 2 || spawned.out.length)
+			fail_msg("%s %s: exit %d, '%s'", words[1], words[2], spawned.exit, spawned.err.data);
+		spawned_done(&spawned);
+	}
+}
+
+static void without_a_meter_time_and_status_are_told_all_the_same(void **state)
+{
+	struct spawned spawned;
+	json_t *document, *domain;
+	size_t i;
+
+	(void)state;
+	use_scenario("no_gpu");
+	spawned = SPAWN("stat", "--json", "--idle-baseline", "0.5", "--work", "n=n", "--", "sh", "-c",
+		"echo n; exit 5");
+	assert_int_equal(spawned.exit, 5);
+	*strstr(spawned.err.data, "\nkwhy: ") = '\0';
+	document = json_loads(spawned.err.data, 0, NULL);
+	assert_non_null(document);
+	assert_keeps_to_schema(document);
+	assert_true(real_at(json_object_get(document, "time"), "elapsed_s", "mean") > 0);
+	assert_true(json_array_size(json_object_get(document, "not_available")) > 0);
+	json_array_foreach(json_object_get(document, "domains"), i, domain)
+		assert_string_not_equal(json_string_value(json_object_get(domain, "kind")), "device");
+	json_decref(document);
+	spawned_done(&spawned);
+}
+
+static void processes_left_behind_are_noted(void **state)
+{
+	(void)state;
+	use_scenario("h200_idle");
+	assert_ends(SPAWN("stat", "--", "sh", "-c", "exec >/dev/null 2>&1; sleep 1 & exit 0"), 0,
+		"lived on after its end");
+}
+
+static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
+{
+	(void)state;
+	use_scenario("h200_constant_300w");
+	assert_ends(SPAWN("stat", "--", "true"), 0, "too short for its meter");
+}
+
+static void readings_are_kept_and_can_be_played_back(void **state)
+{
+	json_t *document;
+	char power[256];
+
+	(void)state;
+	snprintf(power, sizeof(power), "%s", place("power.csv"));
+	use_scenario("h200_constant_300w");
+	document = STAT("--save-power", power, "--", "sleep", "0.5");
+	json_decref(document);
+	document = STAT("--replay", power, "--", "sleep", "0.5");
+	assert_true(fabs(real_at(domain_of(document, "gpu 0"), "mean_w", "mean") - 300) < 6);
+	json_decref(document);
+	document = STAT("--replay", power, "--", "sleep", "4");
+	assert_true(json_is_null(
+		json_object_get(json_object_get(domain_of(document, "gpu 0"), "energy_j"), "mean")));
+	assert_string_equal(json_string_value(json_object_get(domain_of(document, "gpu 0"), "not_available")),
+		"the meter's readings ended before the window did");
+	json_decref(document);
+}
+
+static void the_text_fits_80_columns_and_csv_has_its_columns(void **state)
+{
+	struct spawned spawned;
+	struct kwhy_text csv = {0};
+
+	(void)state;
+	use_scenario("two_gpus");
+	spawned = SPAWN("stat", "--idle-baseline", "0.5", "-I", "100", "--work", "tokens=12345678901",
+		"--metric", "loss=([0-9.]+)", "--", "sh", "-c", "sleep 0.2; echo 1.5");
+	for (char *line = strtok(spawned.err.data, "\n"); line; line = strtok(NULL, "\n"))
+		assert_in_range(kwhy_text_columns(line), 1, 80);
+	spawned_done(&spawned);
+	spawned = SPAWN("stat", "-o", place("out.csv"), "--", "true");
+	assert_int_equal(spawned.exit, 0);
+	assert_int_equal(kwhy_file_read(place("out.csv"), 1000000, &csv, &error), KWHY_OK);
+	assert_memory_equal(csv.data, "figure,of,run,start_s,end_s,count,mean,low,high,interval,", 57);
+	assert_non_null(strstr(csv.data, "\nenergy_j,\"gpu 0\","));
+	kwhy_text_done(&csv);
+	spawned_done(&spawned);
+}
+
+/* b sleeps half as long. */
+static void two_results_are_compared(void **state)
+{
+	struct spawned spawned;
+	char a[256], b[256];
+	json_t *document, *levels;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	snprintf(a, sizeof(a), "%s", place("a.json"));
+	snprintf(b, sizeof(b), "%s", place("b.json"));
+	assert_ends(SPAWN("stat", "-r", "3", "--metric", "loss=loss ([0-9.]+)", "-o", a, "--", "sh", "-c",
+			    "for i in 9 6 3; do echo loss $i; sleep 0.2; done"),
+		0, "");
+	assert_ends(SPAWN("stat", "-r", "3", "--metric", "loss=loss ([0-9.]+)", "-o", b, "--", "sh", "-c",
+			    "for i in 9 6 3; do echo loss $i; sleep 0.1; done"),
+		0, "");
+	spawned = SPAWN("compare", a, b, "--json", "--fail-if", "energy<-30%");
+	assert_int_equal(spawned.exit, 3);
+	document = parse(&spawned.out);
+	assert_true(json_is_true(json_object_get(
+		named(json_object_get(document, "figures"), "name", "energy"), "significant")));
+	levels = json_object_get(json_array_get(json_object_get(document, "metrics"), 0), "reached");
+	assert_int_equal(json_array_size(levels), 5);
+	levels = json_array_get(levels, 4);
+	assert_true(json_number_value(json_object_get(levels, "value")) == 3);
+	assert_true(json_number_value(json_object_get(levels, "b_joules")) <
+		0.75 * json_number_value(json_object_get(levels, "a_joules")));
+	json_decref(document);
+	spawned_done(&spawned);
+	assert_ends(SPAWN("compare", a, KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1, "kwhy stat --json");
+	assert_ends(SPAWN("compare", a, b, "--fail-if", "busy_ratio<1"), 1, "cannot be decided");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_steady_load_uses_its_power_times_the_time),
+		cmocka_unit_test(runs_are_repeated_and_their_mean_has_the_interval_of_their_scatter),
+		cmocka_unit_test(the_total_is_the_sum_of_what_adds_up),
+		cmocka_unit_test(energy_above_measured_idle_is_told_with_who_held_the_device),
+		cmocka_unit_test(work_is_counted_from_both_outputs_or_stated),
+		cmocka_unit_test(a_metric_is_followed_over_time_and_joules),
+		cmocka_unit_test(intervals_add_up_to_the_run),
+		cmocka_unit_test(the_commands_status_is_ours),
+		cmocka_unit_test(the_first_failing_run_is_the_last),
+		cmocka_unit_test(an_interrupted_series_tells_what_ran),
+		cmocka_unit_test(the_commands_output_passes_untouched),
+		cmocka_unit_test(options_behind_the_command_are_its_own),
+		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
+		cmocka_unit_test(without_a_meter_time_and_status_are_told_all_the_same),
+		cmocka_unit_test(processes_left_behind_are_noted),
+		cmocka_unit_test(a_run_too_short_for_its_meter_is_told_with_a_cure),
+		cmocka_unit_test(readings_are_kept_and_can_be_played_back),
+		cmocka_unit_test(the_text_fits_80_columns_and_csv_has_its_columns),
+		cmocka_unit_test(two_results_are_compared),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
