@@ -91,7 +91,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l json -d 'the mach
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l save -r -d 'keep every reading and the times of all loads there as CSV'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l from -r -d 'measure nothing: work out again what --save kept there'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l seconds -r -d 'length of each load, 0.5 to 10; default 1.5'
-complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l quick -d '1 s a load: wider spreads'
+complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l quick -d 'a step and two square waves of one second: wider spreads'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l seed -r -d 'of the random data that the loads work on; default 1'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l quiet -s q -d 'no progress on standard error'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l help -s h -d 'show this help'

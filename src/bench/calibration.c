@@ -8,12 +8,12 @@
 #include <time.h>
 
 #define MS INT64_C(1000000)
-#define IDLE_NS (2000 * MS)   /* of the idle levels */
-#define SETTLE_NS (1500 * MS) /* after a context was made, before its idle level is taken */
+#define IDLE_NS (1500 * MS)   /* of the idle levels */
+#define SETTLE_NS (1000 * MS) /* after a context was made, before its idle level is taken */
 #define REST_NS (1200 * MS)   /* after each load: longer than any trailing window */
 #define AVERAGE_PERIOD_NS (50 * MS)
-#define CALLS_S 2.0
-#define OPEN_S 3.0
+#define CALLS_S 1.0
+#define OPEN_S 2.0
 
 /* Everything that runs while the meters are read. */
 struct session {
@@ -30,16 +30,17 @@ static const struct {
 	const char *name;
 	enum kwhy_burn burn;
 	int32_t on_ms, off_ms;
+	bool quick; /* part of the quick plan, too */
 } plan[] = {
-	{"step", KWHY_BURN_FMA, 500, 0},
-	{"5/5 ms", KWHY_BURN_FMA, 5, 5},
-	{"20/80 ms", KWHY_BURN_FMA, 20, 80},
-	{"50/50 ms", KWHY_BURN_FMA, 50, 50},
-	{"100/100 ms", KWHY_BURN_FMA, 100, 100},
-	{"500/500 ms", KWHY_BURN_FMA, 500, 500},
-	{"copy", KWHY_BURN_COPY, 500, 0},
-	{"integer", KWHY_BURN_INTEGER, 500, 0},
-	{"one-block", KWHY_BURN_ONE_BLOCK, 500, 0},
+	{"step", KWHY_BURN_FMA, 500, 0, true},
+	{"5/5 ms", KWHY_BURN_FMA, 5, 5, false},
+	{"20/80 ms", KWHY_BURN_FMA, 20, 80, true},
+	{"50/50 ms", KWHY_BURN_FMA, 50, 50, false},
+	{"100/100 ms", KWHY_BURN_FMA, 100, 100, false},
+	{"500/500 ms", KWHY_BURN_FMA, 500, 500, true},
+	{"copy", KWHY_BURN_COPY, 500, 0, false},
+	{"integer", KWHY_BURN_INTEGER, 500, 0, false},
+	{"one-block", KWHY_BURN_ONE_BLOCK, 500, 0, false},
 };
 
 enum { PLAN_COUNT = sizeof(plan) / sizeof(plan[0]) };
@@ -51,10 +52,19 @@ const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind)
 	return names[kind];
 }
 
-double kwhy_calibration_seconds(double load_s)
+static bool is_planned(const struct kwhy_calibration_request *request, size_t which)
 {
-	return OPEN_S + CALLS_S + (double)(2 * IDLE_NS + SETTLE_NS) * 1e-9 +
-		PLAN_COUNT * (load_s + (double)REST_NS * 1e-9);
+	return plan[which].quick || !request->quick;
+}
+
+double kwhy_calibration_seconds(const struct kwhy_calibration_request *request)
+{
+	double seconds = OPEN_S + CALLS_S + (double)(2 * IDLE_NS + SETTLE_NS) * 1e-9;
+
+	for (size_t i = 0; i < PLAN_COUNT; i++)
+		if (is_planned(request, i))
+			seconds += request->load_s + (double)REST_NS * 1e-9;
+	return seconds;
 }
 
 static void tell(const struct session *session, const char *what)
@@ -134,7 +144,7 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 		.without_host = true,
 		.counter_period_ns = 100000000, /* every tick of an H200, whatever it costs */
 		.average_period_ns = AVERAGE_PERIOD_NS,
-		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request->load_s),
+		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request),
 	};
 	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
 
@@ -207,7 +217,8 @@ static enum kwhy_status run_phases(struct session *session, struct kwhy_error *e
 	if (!status)
 		rest(REST_NS);
 	for (size_t i = 0; !status && i < PLAN_COUNT; i++)
-		status = load_phase(session, i, error);
+		if (is_planned(session->request, i))
+			status = load_phase(session, i, error);
 	if (status)
 		return status;
 	tell(session, "calls and copies");

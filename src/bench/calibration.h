@@ -55,14 +55,15 @@ struct kwhy_calibration {
 struct kwhy_calibration_request {
 	const char *device; /* number, as the vendor's tools count; NULL: 0 */
 	double load_s;	    /* length of each load */
+	bool quick;	    /* three loads alone */
 	uint32_t seed;
 	/* Called as each part begins; NULL: not. */
 	void (*progress)(void *context, const char *what);
 	void *context;
 };
 
-/* How long a calibration with such loads takes, in all. */
-double kwhy_calibration_seconds(double load_s);
+/* How long it will take, in all. */
+double kwhy_calibration_seconds(const struct kwhy_calibration_request *request);
 
 /*
  * Runs it. Uses the device alone for its time; changes no clock, limit or mode. KWHY_E_UNSUPPORTED where

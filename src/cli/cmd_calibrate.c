@@ -137,16 +137,17 @@ static enum kwhy_status check(
 static enum kwhy_status measure(
 	const struct calibrate_options *options, struct kwhy_calibration **out, struct kwhy_error *error)
 {
-	double load_s = options->quick ? QUICK_LOAD_S : options->seconds;
-	struct progress progress = {options, kwhy_calibration_seconds(load_s), false};
+	struct progress progress = {.options = options};
 	const struct kwhy_calibration_request request = {
 		.device = options->device,
-		.load_s = load_s,
+		.load_s = options->quick ? QUICK_LOAD_S : options->seconds,
+		.quick = options->quick,
 		.seed = (uint32_t)options->seed,
 		.progress = show_progress,
 		.context = &progress,
 	};
 
+	progress.seconds = kwhy_calibration_seconds(&request);
 	return options->from ? kwhy_calibration_read(options->from, out, error)
 			     : kwhy_calibrate(&request, out, error);
 }
@@ -183,7 +184,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct calibrate_options, from)},
 	{"seconds", 0, "S", "length of each load, 0.5 to 10; default 1.5", KWHY_OPTION_NUMBER,
 		offsetof(struct calibrate_options, seconds)},
-	{"quick", 0, NULL, "1 s a load: wider spreads", KWHY_OPTION_FLAG,
+	{"quick", 0, NULL, "a step and two square waves of one second: wider spreads", KWHY_OPTION_FLAG,
 		offsetof(struct calibrate_options, quick)},
 	{"seed", 0, "N", "of the random data that the loads work on; default 1", KWHY_OPTION_COUNT,
 		offsetof(struct calibrate_options, seed)},
