@@ -56,10 +56,13 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 	hwloc_bitmap_free(allowed);
 }
 
-/* Parts of hwloc that would ask the GPUs themselves, and wake them for it. */
-static void leave_out_gpus(hwloc_topology_t topology)
+/*
+ * Parts of hwloc that would ask the GPUs themselves, and wake them for it; and libpciaccess, which leaks:
+ * without it hwloc finds the PCI devices in /sys.
+ */
+static void leave_out_parts(hwloc_topology_t topology)
 {
-	static const char *const parts[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
+	static const char *const parts[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		(void)hwloc_topology_set_components(
@@ -72,7 +75,7 @@ void kwhy_host_read_topology(struct kwhy_host_facts *facts)
 
 	if (hwloc_topology_init(&topology))
 		return;
-	leave_out_gpus(topology);
+	leave_out_parts(topology);
 	if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
 		hwloc_topology_load(topology) == 0)
 		read_loaded(facts, topology);

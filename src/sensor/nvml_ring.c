@@ -38,9 +38,9 @@ static void refuse(struct ring *ring)
 /* Samples that should lie between the last one and this. */
 static void count_missing(struct ring *ring, int64_t time_mono_ns)
 {
-	int64_t gap_ns = time_mono_ns - ring->seen_mono_ns;
+	int64_t gap_ns = ring->seen_mono_ns == INT64_MIN ? 0 : time_mono_ns - ring->seen_mono_ns;
 
-	if (ring->seen_mono_ns == INT64_MIN || gap_ns <= GAP_NS)
+	if (gap_ns <= GAP_NS)
 		return;
 	for (int64_t missing = gap_ns / SAMPLE_NS - 1; missing > 0; missing--)
 		refuse(ring);
