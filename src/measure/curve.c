@@ -287,18 +287,23 @@ static void finish(
 	curve->basis = builder->shaped ? KWHY_ENERGY_COUNTER_AND_POWER : KWHY_ENERGY_COUNTER;
 	curve->quantum_j = (double)kwhy_meter_unit_nj(counter->meter) * 1e-9;
 	curve->faults.counter_stuck = is_stuck(builder);
-	for (size_t i = 0; i < anchors->count; i++)
+	for (size_t i = 0; i < anchors->count; i++) {
+		double gain = i + 1 < anchors->count ? gain_between(builder, i) : 1;
+
+		curve->gains[i] = gain > 0 ? gain : 1;
 		curve->ticks_ns[curve->tick_count++] = anchors->time_ns[i] - delay_ns(builder);
+	}
 }
 
 static bool make_room(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 {
 	curve->ticks_ns = calloc(ticks + 1, sizeof(*curve->ticks_ns));
+	curve->gains = calloc(ticks + 1, sizeof(*curve->gains));
 	curve->time_ns = calloc(capacity, sizeof(*curve->time_ns));
 	curve->joules = calloc(capacity, sizeof(*curve->joules));
 	curve->reading_w = calloc(capacity, sizeof(*curve->reading_w));
 	curve->capacity = capacity;
-	return curve->ticks_ns && curve->time_ns && curve->joules && curve->reading_w;
+	return curve->ticks_ns && curve->gains && curve->time_ns && curve->joules && curve->reading_w;
 }
 
 /* Trailing means and rare samples say less of what goes on between ticks than the ticks. */
@@ -389,6 +394,7 @@ void kwhy_curve_free(struct kwhy_curve *curve)
 	free(curve->joules);
 	free(curve->reading_w);
 	free(curve->ticks_ns);
+	free(curve->gains);
 	free(curve);
 }
 

@@ -7,6 +7,10 @@
 
 #define QUANTILE_95 1.96
 #define EDGES_WORSE 1.5
+/* Ticks so far apart show by how much samples and counter differ; closer ones how well their times are known.
+ */
+#define APART_S 1
+#define APART_SPREADS 3
 /* What an edge leaves unknown, in stretches of full power; from simulated steps. */
 #define EDGE_STRETCHES 0.35
 /* So many stretches to each side say how low and how high the power goes. */
@@ -222,18 +226,28 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
  */
 struct counted {
 	double share_ratio, around_s;
+	double apart_ratio; /* samples and counter differ by more than ticks known to a millisecond explain */
 };
 
 static struct counted counted_of(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
 {
 	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
-	struct counted counted = {0, 0};
+	struct counted counted = {0, 0, 0};
 
 	if (last > first + 1)
 		counted.share_ratio = (double)(curve->ticks_ns[last - 1] - curve->ticks_ns[first]) /
 			(double)(end_ns - start_ns);
 	if (first > 0 && last < curve->tick_count)
 		counted.around_s = (double)(curve->ticks_ns[last] - curve->ticks_ns[first - 1]) * 1e-9;
+	for (size_t i = first > 0 ? first - 1 : 0; i < last && i + 1 < curve->tick_count; i++) {
+		double length_s = (double)(curve->ticks_ns[i + 1] - curve->ticks_ns[i]) * 1e-9;
+
+		if (length_s < APART_S)
+			continue;
+		counted.apart_ratio = fmax(counted.apart_ratio,
+			fabs(curve->gains[i] - 1) -
+				APART_SPREADS * curve->response.stamp_spread_s / length_s);
+	}
 	return counted;
 }
 
@@ -259,7 +273,7 @@ static void add_spreads(struct kwhy_window_sum *sum, int64_t start_ns, int64_t e
 
 	if (curve->tick_count >= 2)
 		ratio = counted.share_ratio * response->counter_ratio +
-			(1 - counted.share_ratio) * response->power_ratio;
+			(1 - counted.share_ratio) * hypot(response->power_ratio, counted.apart_ratio);
 	sum->variance_j2 += tick_variance_j2(curve, &counted, joules, seconds);
 	sum->ratio_j += ratio * joules;
 	sum->drift_j += (watts_near(curve, end_ns) - watts_near(curve, start_ns)) *
