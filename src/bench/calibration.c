@@ -142,6 +142,7 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 		.all_meters = true,
 		.without_rocm = true,
 		.without_host = true,
+		.ring_period_ns = 1000 * MS,
 		.counter_period_ns = 100000000, /* every tick of an H200, whatever it costs */
 		.average_period_ns = AVERAGE_PERIOD_NS,
 		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request),

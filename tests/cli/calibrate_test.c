@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../golden/schema_check.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IDLE_H200 KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_idle.txt"
+
+static char load_file[] = "/tmp/kwhy-fake-load-XXXXXX";
+static char libraries[2048];
+
+static int begin(void **state)
+{
+	(void)state;
+	close(mkstemp(load_file));
+	snprintf(libraries, sizeof(libraries), "%s:%s", KWHY_FAKE_CUDA_DIR, KWHY_FAKE_NVML_DIR);
+	setenv("KWHY_FAKE_GPU_LOAD", load_file, 1);
+	setenv("KWHY_FAKE_NVML", IDLE_H200, 1);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	return unlink(load_file);
+}
+
+static int with_libraries(void **state)
+{
+	(void)state;
+	unsetenv("KWHY_FAKE_CUDA");
+	unsetenv("KWHY_FAKE_NVRTC");
+	return setenv("LD_LIBRARY_PATH", libraries, 1);
+}
+
+static double figure(const json_t *document, const char *part, const char *key)
+{
+	const json_t *place = json_object_get(json_object_get(document, part), key);
+
+	return place ? json_number_value(json_object_get(place, "value")) : NAN;
+}
+
+#define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
+
+/* A session of some fifteen seconds: the fake driver's kernels take the time they are asked for. */
+static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
+{
+	struct spawned spawned = SPAWN("calibrate", "--quick", "--json");
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", 0, NULL),
+	       *profile = json_loadb(spawned.out.data, spawned.out.length, JSON_REJECT_DUPLICATES, NULL);
+	char why[600];
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.err.data, "nothing is set or changed"));
+	assert_non_null(profile);
+	if (!schema_check(schema, schema, profile, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_near(figure(profile, "power", "clean_idle_w"), 78.5, 0.5);
+	assert_near(figure(profile, "power", "context_idle_w"), 121.5, 0.5);
+	assert_near(figure(profile, "sensor", "sample_period_s"), 0.02002, 0.0005);
+	assert_near(figure(profile, "sensor", "time_constant_s"), 0.0145, 0.003);
+	assert_near(figure(profile, "sensor", "counter_period_s"), 0.1, 0.005);
+	json_decref(schema);
+	json_decref(profile);
+	spawned_done(&spawned);
+}
+
+static void assert_one_sentence(const char *part, int status)
+{
+	struct spawned spawned = SPAWN("calibrate", "-q");
+
+	assert_int_equal(spawned.exit, status);
+	assert_string_equal(spawned.out.data, "");
+	assert_non_null(strstr(spawned.err.data, part));
+	assert_ptr_equal(strchr(spawned.err.data, '\n'), spawned.err.data + spawned.err.length - 1);
+	spawned_done(&spawned);
+}
+
+static void without_a_driver_it_says_so_and_fails(void **state)
+{
+	(void)state;
+	unsetenv("LD_LIBRARY_PATH");
+	assert_one_sentence("NVML", 1);
+}
+
+static void without_cuda_it_says_so_and_fails(void **state)
+{
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+	assert_one_sentence("CUDA, a part of the NVIDIA driver", 1);
+}
+
+static void a_gpu_that_cuda_does_not_see_is_an_error(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUDA", "no-device", 1);
+	assert_one_sentence("CUDA_VISIBLE_DEVICES", 1);
+}
+
+static void a_compiler_that_refuses_is_quoted(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_NVRTC", "refuses", 1);
+	assert_one_sentence("no such thing", 1);
+}
+
+static void a_gpu_without_memory_is_an_error(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUDA", "no-memory", 1);
+	assert_one_sentence("cannot allocate memory: out of memory", 1);
+}
+
+static void a_launch_that_fails_ends_it(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUDA", "launch-fails", 1);
+	assert_one_sentence("cannot launch a kernel", 1);
+}
+
+static void wrong_options_are_wrong_usage(void **state)
+{
+	static const char *const words[][4] = {{"calibrate", "--seconds", "99", NULL},
+		{"calibrate", "-o", "x.csv", NULL}, {"calibrate", "--device", "7", NULL}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct spawned spawned = spawn_run(&(struct spawn){.words = words[i]});
+
+		assert_int_equal(spawned.exit, 2);
+		spawned_done(&spawned);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_profile_is_measured_and_keeps_to_its_schema, with_libraries),
+		cmocka_unit_test_setup(without_a_driver_it_says_so_and_fails, with_libraries),
+		cmocka_unit_test_setup(without_cuda_it_says_so_and_fails, with_libraries),
+		cmocka_unit_test_setup(a_gpu_that_cuda_does_not_see_is_an_error, with_libraries),
+		cmocka_unit_test_setup(a_compiler_that_refuses_is_quoted, with_libraries),
+		cmocka_unit_test_setup(a_gpu_without_memory_is_an_error, with_libraries),
+		cmocka_unit_test_setup(a_launch_that_fails_ends_it, with_libraries),
+		cmocka_unit_test_setup(wrong_options_are_wrong_usage, with_libraries),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
