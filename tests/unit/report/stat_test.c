@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "report/compare_stat.h"
+#include "report/stat.h"
+#include "report/stat_summary.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+/* Two runs of one GPU: 100 J and 110 J in 1 s each, idle 20 W, a context at 50 W. */
+struct example {
+	struct kwhy_stat stat;
+	struct kwhy_stat_domain domain;
+	struct kwhy_stat_run runs[2];
+	struct kwhy_stat_energy energies[2];
+	struct kwhy_stat_work work;
+	struct kwhy_stat_metric metric;
+	struct kwhy_stat_point points[4];
+	double counts[2];
+};
+
+static void make(struct example *e)
+{
+	*e = (struct example){
+		.domain = {.kind = KWHY_STAT_DEVICE,
+			.name = "gpu 0",
+			.device = "NVIDIA H200",
+			.idle = {.watts = 20, .low_w = 20, .high_w = 20, .processes = 0},
+			.context_idle_w = 50,
+			.profile = "h200.json",
+			.in_total = true},
+		.energies = {{.joules = 100,
+				     .low_j = 98,
+				     .high_j = 102,
+				     .mean_w = 100,
+				     .peak_w = 120,
+				     .basis = "counter+power"},
+			{.joules = 110,
+				.low_j = 107.8,
+				.high_j = 112.2,
+				.mean_w = 110,
+				.peak_w = 150,
+				.basis = "counter+power"}},
+		.work = {.unit = "tokens", .pattern = "x"},
+		.points = {{0, 0.1, 10, 4}, {0, 0.5, 50, 2}, {1, 0.1, 11, 4}, {1, 0.6, 66, 2}},
+		.counts = {50, 50},
+	};
+	for (size_t r = 0; r < 2; r++)
+		e->runs[r] = (struct kwhy_stat_run){.counted = true,
+			.seconds = 1,
+			.user_s = 0.5,
+			.max_rss_bytes = 1e6,
+			.energies = &e->energies[r],
+			.work = &e->counts[r]};
+	e->metric = (struct kwhy_stat_metric){
+		.name = "loss", .pattern = "l=(.)", .points = e->points, .count = 4};
+	e->stat = (struct kwhy_stat){.command = "train \xff",
+		.wanted_runs = 2,
+		.idle_s = 3,
+		.interval_s = NAN,
+		.domains = &e->domain,
+		.runs = e->runs,
+		.work = &e->work,
+		.metrics = &e->metric,
+		.domain_count = 1,
+		.run_count = 2,
+		.work_count = 1,
+		.metric_count = 1,
+		.cost = {.drift_ratio = NAN}};
+}
+
+static void assert_close(double value, double expected)
+{
+	if (!(fabs(value - expected) < 1e-6 * fabs(expected)))
+		fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static void means_over_runs_have_the_interval_of_their_scatter(void **state)
+{
+	struct example e;
+	struct kwhy_stat_summary summary;
+
+	(void)state;
+	make(&e);
+	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
+	assert_close(summary.domains[0].energy_j.estimate.mean, 105);
+	assert_close(summary.domains[0].energy_j.estimate.high, 105 + 12.706204736 * sqrt(50) / sqrt(2));
+	assert_int_equal(summary.domains[0].energy_j.basis, KWHY_STAT_BY_RUNS);
+	assert_close(summary.domains[0].net_j.estimate.mean, 85);
+	assert_close(summary.domains[0].context_j, 30);
+	assert_close(summary.domains[0].peak_w, 150);
+	assert_close(summary.domains[0].meter_half_ratio, 0.02);
+	assert_close(summary.work[0].joules_per_unit[0].estimate.mean, 2.1);
+	assert_close(summary.work[0].units_per_joule[0].estimate.mean, (0.5 + 50 / 110.0) / 2);
+	/* 60.5 % wide: (6.05)^2 * 2 runs */
+	assert_int_equal(summary.domains[0].runs_needed, 74);
+	kwhy_stat_summary_done(&summary);
+}
+
+static void a_single_run_has_its_meters_interval(void **state)
+{
+	struct example e;
+	struct kwhy_stat_summary summary;
+
+	(void)state;
+	make(&e);
+	e.runs[1].counted = false;
+	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
+	assert_int_equal(summary.domains[0].energy_j.basis, KWHY_STAT_BY_METER);
+	assert_close(summary.domains[0].energy_j.estimate.low, 98);
+	assert_close(summary.work[0].units_per_joule[0].estimate.low, 50 / 102.0);
+	assert_close(summary.work[0].units_per_joule[0].estimate.high, 50 / 98.0);
+	assert_int_equal(summary.elapsed_s.basis, KWHY_STAT_BY_NONE);
+	assert_int_equal(summary.domains[0].runs_needed, 0);
+	assert_int_equal(summary.note_count, 1);
+	assert_non_null(strstr(summary.notes[0], "no part of the means"));
+	kwhy_stat_summary_done(&summary);
+}
+
+static void what_is_unknown_stays_unknown_and_says_why(void **state)
+{
+	struct example e;
+	struct kwhy_stat_summary summary;
+	struct kwhy_text text = {0};
+	struct kwhy_text_style style = {.columns = 80};
+
+	(void)state;
+	make(&e);
+	for (size_t r = 0; r < 2; r++)
+		e.energies[r] = (struct kwhy_stat_energy){
+			NAN, NAN, NAN, NAN, NAN, NULL, "the meter went away"};
+	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
+	assert_true(isnan(summary.domains[0].energy_j.estimate.mean));
+	assert_true(isnan(summary.domains[0].context_j));
+	assert_true(isnan(summary.work[0].joules_per_unit[0].estimate.mean));
+	kwhy_stat_summary_done(&summary);
+	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
+	assert_non_null(strstr(text.data, "n/a"));
+	assert_non_null(strstr(text.data, "the meter went away"));
+	assert_null(strstr(text.data, "nan"));
+	kwhy_text_clear(&text);
+	assert_int_equal(kwhy_stat_json(&e.stat, &text, &error), KWHY_OK);
+	assert_null(strstr(text.data, "nan"));
+	kwhy_text_done(&text);
+}
+
+static void doubtful_runs_are_noted(void **state)
+{
+	struct example e;
+	struct kwhy_stat_summary summary;
+	struct kwhy_text all = {0};
+	static const char *const said[] = {"2 of 5 runs", "lived on after its end (1 of 2 runs)",
+		"counter was reset", "stood still", "2 processes held it", "7 matches held no number",
+		"3 values beyond", "9 readings were overwritten", "refused 4 readings", "2.0 % of a core",
+		"clock was set by 3 s"};
+
+	(void)state;
+	make(&e);
+	e.stat.wanted_runs = 5;
+	e.runs[0].left_behind = true;
+	e.domain.counter_reset = e.domain.counter_stuck = true;
+	e.domain.idle.processes = 2;
+	e.work.unreadable = 7;
+	e.metric.dropped = 3;
+	e.stat.cost = (struct kwhy_stat_cost){
+		.running_s = 1, .cpu_s = 0.02, .lost = 9, .failures = 4, .step_s = 3, .drift_ratio = NAN};
+	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
+	for (size_t i = 0; i < summary.note_count; i++)
+		kwhy_text_addf(&all, "%s\n", summary.notes[i]);
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+		if (!strstr(all.data, said[i]))
+			fail_msg("no '%s' in '%s'", said[i], all.data);
+	kwhy_text_done(&all);
+	kwhy_stat_summary_done(&summary);
+}
+
+/* What is written as JSON is read back by compare: half the energy, the same losses. */
+static void a_result_is_compared_with_another(void **state)
+{
+	struct example a, b;
+	struct kwhy_text texts[2] = {{0}};
+	const struct kwhy_text *const both[2] = {&texts[0], &texts[1]};
+	const char *const labels[2] = {"a.json", "b.json"};
+	struct kwhy_stat_comparison comparison;
+
+	(void)state;
+	make(&a);
+	make(&b);
+	for (size_t r = 0; r < 2; r++)
+		b.energies[r].joules = a.energies[r].joules / 2 + (double)r * -5;
+	for (size_t i = 0; i < 4; i++)
+		b.points[i].joules /= 2;
+	b.points[1].value = b.points[3].value = 1;
+	assert_int_equal(kwhy_stat_json(&a.stat, &texts[0], &error), KWHY_OK);
+	assert_int_equal(kwhy_stat_json(&b.stat, &texts[1], &error), KWHY_OK);
+	assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_OK);
+	assert_string_equal(comparison.changes[3].name, "energy");
+	assert_string_equal(comparison.changes[3].domain, "gpu 0");
+	assert_close(comparison.changes[3].difference.change, -55);
+	assert_true(comparison.changes[3].difference.low < -55);
+	assert_int_equal(comparison.curve_count, 1);
+	assert_int_equal(comparison.curves[0].level_count, KWHY_STAT_LEVELS);
+	assert_false(comparison.curves[0].rises);
+	assert_close(comparison.curves[0].levels[4].value, 2);
+	assert_close(comparison.curves[0].levels[4].joules[0], 58);
+	assert_close(comparison.curves[0].levels[4].joules[1], 29);
+	assert_int_equal(comparison.curves[0].levels[4].runs[1], 2);
+	assert_true(comparison.sides[0].energy_nj == 105000000000);
+	kwhy_compare_stat_done(&comparison);
+	kwhy_text_done(&texts[0]);
+	kwhy_text_done(&texts[1]);
+}
+
+static void damaged_results_are_refused_or_unknown_and_never_read_wrongly(void **state)
+{
+	static const char *const bad[] = {"", "[]", "{}", "{\"schema\":\"kwhy.stat/2\"}", "{\"schema\":5}"};
+	static const char *const odd[] = {"{\"schema\":\"kwhy.stat/1\"}",
+		"{\"schema\":\"kwhy.stat/1\",\"domains\":[{\"name\":\"gpu 0\",\"energy_j\":7},5,null]}",
+		"{\"schema\":\"kwhy.stat/1\",\"domains\":5,\"time\":[],\"work\":{},\"runs\":\"x\"}",
+		"{\"schema\":\"kwhy.stat/1\",\"metrics\":[{\"name\":\"l\",\"points\":[{},{\"value\":1}]}],"
+		"\"time\":{\"elapsed_s\":{\"count\":-3,\"mean\":1e300}}}"};
+	struct kwhy_stat_comparison comparison;
+	const char *const labels[2] = {"a", "b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct kwhy_text text = {.data = (char *)bad[i], .length = strlen(bad[i])};
+		const struct kwhy_text *const both[2] = {&text, &text};
+
+		assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_E_INPUT);
+	}
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		struct kwhy_text text = {.data = (char *)odd[i], .length = strlen(odd[i])};
+		const struct kwhy_text *const both[2] = {&text, &text};
+
+		assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_OK);
+		assert_int_equal(comparison.change_count, 0);
+		kwhy_compare_stat_done(&comparison);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(means_over_runs_have_the_interval_of_their_scatter),
+		cmocka_unit_test(a_single_run_has_its_meters_interval),
+		cmocka_unit_test(what_is_unknown_stays_unknown_and_says_why),
+		cmocka_unit_test(doubtful_runs_are_noted),
+		cmocka_unit_test(a_result_is_compared_with_another),
+		cmocka_unit_test(damaged_results_are_refused_or_unknown_and_never_read_wrongly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
