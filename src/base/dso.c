@@ -2,6 +2,7 @@
 #include "base/dso.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static enum kwhy_status load(
 		if (*out_handle)
 			return KWHY_OK;
 		if (i == 0)
-			strncat(first, loader_words(), sizeof(first) - 1);
+			snprintf(first, sizeof(first), "%s", loader_words());
 	}
 	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 		"%s is not here (%s); install it, or name its folder in LD_LIBRARY_PATH", library->title,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACT_BYTES = 512, CURE_BYTES = 512 };
+enum { FACT_BYTES = 512 };
 
 void kwhy_judge(const struct kwhy_judging *judging, enum kwhy_doctor_verdict verdict, const char *format, ...)
 {

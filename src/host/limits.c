@@ -2,7 +2,6 @@
 /* What a container or a control group grants. Version 2 of cgroups, version 1 where that is mounted. */
 #include "host/facts.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,12 +98,12 @@ static void read_container(struct kwhy_host_facts *facts)
 
 static void read_memory(struct kwhy_host_facts *facts)
 {
+	static const char key[] = "MemTotal:"; /* the first line, in kB of 1024 bytes */
 	char line[128];
-	int64_t kib;
 
 	if (kwhy_host_read_line(facts, "/proc/meminfo", line, sizeof(line)) &&
-		sscanf(line, "MemTotal: %" SCNd64 " kB", &kib) == 1)
-		facts->memory_total_bytes = kib * 1024;
+		strncmp(line, key, strlen(key)) == 0)
+		facts->memory_total_bytes = strtoll(line + strlen(key), NULL, 10) * 1024;
 }
 
 void kwhy_host_read_limits(struct kwhy_host_facts *facts)

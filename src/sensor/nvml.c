@@ -84,6 +84,7 @@ static enum kwhy_status add_unit(struct state *state, struct kwhy_nvml_unit *lik
 	struct kwhy_nvml_unit *unit = kwhy_arena_alloc(&like->sensors->arena, 1, sizeof(*unit));
 	struct facts facts = {
 		.device = {.vendor = KWHY_VENDOR_NVIDIA, .index = index, .mig_index = mig_index}};
+	enum kwhy_status status;
 
 	if (!unit)
 		return kwhy_fail_memory(error, "the GPUs");
@@ -93,8 +94,9 @@ static enum kwhy_status add_unit(struct state *state, struct kwhy_nvml_unit *lik
 		return kwhy_fail_memory(error, "the GPUs");
 	read_names(unit->nvml, unit->handle, &facts);
 	read_sizes(unit->nvml, unit->handle, &facts.device);
-	if (kwhy_sensors_add_device(unit->sensors, &facts.device, &unit->device, error))
-		return error->status;
+	status = kwhy_sensors_add_device(unit->sensors, &facts.device, &unit->device, error);
+	if (status)
+		return status;
 	unit->next = state->units;
 	state->units = unit;
 	*out = unit;
@@ -142,13 +144,17 @@ static enum kwhy_status add_gpu(struct state *state, struct kwhy_sensors *sensor
 	struct kwhy_nvml_unit like = {.nvml = &state->nvml, .sensors = sensors, .request = request}, *unit;
 	enum kwhy_nvml_result result = state->nvml.nvmlDeviceGetHandleByIndex_v2(
 		(unsigned)index, &like.handle);
+	enum kwhy_status status;
 
 	if (result)
 		return kwhy_sensors_add_absence(sensors, "nvml", error, "GPU %d cannot be opened: %s", index,
 			kwhy_nvml_words(&state->nvml, result));
-	if (add_unit(state, &like, index, -1, &unit, error) || add_meters(unit, error))
-		return error->status;
-	return add_instances(state, unit, index, error);
+	status = add_unit(state, &like, index, -1, &unit, error);
+	if (!status)
+		status = add_meters(unit, error);
+	if (!status)
+		status = add_instances(state, unit, index, error);
+	return status;
 }
 
 static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *sensors,
