@@ -12,8 +12,8 @@
 /* A tick is so far outside the samples at most that it holds them to a sum. */
 #define MARGIN_PERIODS 3
 /* Counter and samples that differ by more say nothing of each other in that stretch. */
-#define GAIN_LEAST 0.5
-#define GAIN_MOST 2
+#define GAIN_LEAST 0.6
+#define GAIN_MOST 1.6
 
 /*
  * A meter that lags as a first-order low-pass (tau) behind a delay (d) shows m, and
