@@ -2,6 +2,7 @@
 #include "host/check.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define NS_PER_S 1e9
 
@@ -54,7 +55,7 @@ static void judge_clocks(const struct kwhy_judging *judging)
 {
 	const struct kwhy_gpu_facts *gpu = judging->gpu;
 
-	if (gpu->sm_clock_mhz < 0 || gpu->reasons < 0)
+	if (gpu->sm_clock_mhz < 0 || gpu->sm_clock_most_mhz < 0 || gpu->reasons < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
 	else if (gpu->reasons & KWHY_NVML_REASON_APPLICATION_CLOCKS)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
@@ -186,17 +187,26 @@ static void judge_place(const struct kwhy_judging *judging)
 			place->node, place->cpus);
 }
 
+/* ", 7 % busy"; "" where that is not known. */
+static const char *busy_words(char out[32], const struct kwhy_gpu_facts *gpu)
+{
+	out[0] = '\0';
+	if (gpu->busy_percent >= 0)
+		snprintf(out, 32, ", %" PRId64 " %% busy", gpu->busy_percent);
+	return out;
+}
+
 static void judge_sharing(const struct kwhy_judging *judging)
 {
 	const struct kwhy_gpu_facts *gpu = judging->gpu;
+	bool one = gpu->process_count == 1;
+	char busy[32];
 
 	if (gpu->process_count < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
 	else if (gpu->process_count > 0)
-		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
-			"%" PRId64 " process%s %s a context, %" PRId64 " %% busy", gpu->process_count,
-			gpu->process_count == 1 ? "" : "es", gpu->process_count == 1 ? "has" : "have",
-			gpu->busy_percent < 0 ? 0 : gpu->busy_percent);
+		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "%" PRId64 " %s a context%s", gpu->process_count,
+			one ? "process has" : "processes have", busy_words(busy, gpu));
 	else if (gpu->busy_percent > 0)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
 			"%" PRId64 " %% busy by processes that are not shown here (another container?)",

@@ -49,7 +49,10 @@ static void judge_cpu_quota(const struct kwhy_judging *judging)
 
 	if (isnan(facts->cpu_quota))
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "no limit on CPU time");
-	else if (facts->cpus_allowed < 0 || facts->cpu_quota < (double)facts->cpus_allowed)
+	else if (facts->cpus_allowed < 0)
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN,
+			"time of %.3g CPUs is granted, how many are shown is not known", facts->cpu_quota);
+	else if (facts->cpu_quota < (double)facts->cpus_allowed)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "time of %.3g CPUs is granted, %" PRId64 " are shown",
 			facts->cpu_quota, facts->cpus_allowed);
 	else
