@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "report/profile.h"
 #include "report/sheet.h"
 #include "report/shown_name.h"
 
@@ -270,6 +271,7 @@ void kwhy_section_method(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_report *report = sheet->report;
 	const struct kwhy_profile *profile = report->profile;
+	char meter[KWHY_PROFILE_METER_BYTES] = "";
 
 	kwhy_sheet_heading(sheet, "Source and method", NULL);
 	write_sources(sheet);
@@ -284,6 +286,8 @@ void kwhy_section_method(const struct kwhy_sheet *sheet)
 			profile->measured_on ? profile->measured_on : "");
 	else
 		kwhy_sheet_paragraph(sheet, "  profile  ", "none for this device: wide assumptions instead");
+	if (profile && sheet->totals->known_count && *kwhy_report_profile_meter(meter, profile))
+		kwhy_sheet_paragraph(sheet, "  meter    ", meter);
 	if (report->command)
 		kwhy_sheet_paragraph(sheet, "  command  ", report->command);
 }
