@@ -10,7 +10,7 @@
 
 /* Far more than a few scrapers need. A request longer than its memory is refused by the library (414, 431).
  */
-enum { CONNECTIONS_MOST = 64, CONNECTIONS_OF_ONE = 32, REQUEST_BYTES_MOST = 32768, IDLE_S = 10, OPTIONS = 8 };
+enum { CONNECTIONS_MOST = 64, CONNECTIONS_OF_ONE = 32, REQUEST_BYTES_MOST = 32768, IDLE_S = 10, OPTIONS = 9 };
 
 struct kwhy_server {
 	struct MHD_Daemon *daemon;
@@ -154,17 +154,18 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES_MOST, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, NULL},
 		{MHD_OPTION_LISTEN_SOCKET, listener, NULL},
+		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
 	unsigned flags = MHD_USE_EPOLL;
 
 	if (server->request.cert_pem) {
 		flags |= MHD_USE_TLS;
-		options[5] = (struct MHD_OptionItem){
-			MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->request.cert_pem};
 		options[6] = (struct MHD_OptionItem){
+			MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->request.cert_pem};
+		options[7] = (struct MHD_OptionItem){
 			MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->request.key_pem};
-		options[7] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+		options[8] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 	}
 	server->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);

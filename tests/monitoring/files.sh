@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every metric of the dashboard, of the alert rules and of docs/monitoring.md is one that kwhy serve has, the page names all of
+# them, and promtool finds nothing wrong with metrics and rules. Usage: files.sh SOURCE_DIR
+set -euo pipefail
+cd "$1"
+bad=0
+complain() {
+	echo "$*"
+	bad=1
+}
+
+metrics=tests/golden/metrics.prometheus.golden # of a machine that has everything
+served=$(grep -oE '^[a-z_]+' "$metrics" | sort -u)
+[ -n "$served" ] || complain "$metrics has no metrics"
+
+# Metrics named by a file; recorded series have colons and are the rules' own.
+named() {
+	grep -oE '(^|[^a-z_:])(kwhy|process)_[a-z_]+[a-z]([^a-z_:]|$)' "$1" | grep -oE '(kwhy|process)_[a-z_]+[a-z]' | sort -u
+}
+for file in monitoring/grafana-dashboard.json monitoring/prometheus-rules.yml docs/monitoring.md; do
+	unknown=$(comm -23 <(named "$file") <(printf '%s\n' "$served"))
+	[ -z "$unknown" ] || complain "$file names metrics that are not served: $unknown"
+	[ "$(named "$file" | wc -l)" -gt 5 ] || complain "$file names hardly any metric"
+done
+missing=$(comm -13 <(named docs/monitoring.md) <(printf '%s\n' "$served"))
+[ -z "$missing" ] || complain "docs/monitoring.md does not name: $missing"
+for alert in $(sed -n 's/.*- alert: //p' monitoring/prometheus-rules.yml); do
+	grep -q "\`$alert\`" docs/monitoring.md || complain "docs/monitoring.md does not explain $alert"
+done
+
+! command -v python3 >/dev/null || python3 -m json.tool monitoring/grafana-dashboard.json >/dev/null ||
+	complain "the dashboard is not JSON"
+[ "$bad" -eq 0 ] || exit 1
+command -v promtool >/dev/null || { echo "promtool is not installed"; exit 77; }
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+promtool check metrics <"$metrics" || complain "promtool finds fault with the metrics"
+promtool check rules --lint=all monitoring/prometheus-rules.yml || complain "promtool finds fault with the rules"
+sed "s|RULES|$PWD/monitoring/prometheus-rules.yml|" tests/monitoring/rules_test.yml >"$place/rules_test.yml"
+promtool test rules "$place/rules_test.yml" || complain "a rule fires where it should not, or does not where it should"
+exit "$bad"

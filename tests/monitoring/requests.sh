@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Requests good and hostile: what is answered, what is refused, and that the server lives on.
+# Usage: requests.sh KWHY SOURCE_DIR
+set -euo pipefail
+kwhy=$1
+replay=$2/examples/h200-mix-burst/power.csv
+place=$(mktemp -d)
+trap '' PIPE
+server=
+finish() {
+	[ -z "$server" ] || kill "$server" 2>/dev/null || true
+	wait
+	rm -rf "$place"
+}
+trap finish EXIT
+. "$(dirname "$0")/serving.sh"
+bad=0
+complain() {
+	echo "$*"
+	bad=1
+}
+
+# request LINES...: sends them with CRLF and an empty line, prints what comes back.
+request() {
+	exec 3<>"/dev/tcp/${address%:*}/${address##*:}"
+	printf '%s\r\n' "$@" '' >&3 || true
+	cat <&3 || true
+	exec 3<&-
+}
+# expect STATUS LINES...: the status line of the answer begins so.
+expect() {
+	local wanted=$1 got
+	shift
+	got=$(request "$@" 'Connection: close' 2>/dev/null | head -n 1 || true)
+	[[ $got == "HTTP/1.1 $wanted"* ]] || complain "'${1:0:60}' gives '$got', not $wanted"
+}
+# Too long: refused, or cut off while it still comes.
+expect_refused() {
+	local got
+	got=$(request "$@" 'Connection: close' 2>/dev/null | head -n 1 || true)
+	[[ -z $got || $got == 'HTTP/1.1 4'* ]] || complain "'${1:0:60}' gives '$got'"
+}
+long() {
+	head -c "$1" /dev/zero | tr '\0' a
+}
+
+serve --replay "$replay"
+# Once energy was counted.
+until request 'GET /metrics HTTP/1.1' 'Host: x' 'Connection: close' | grep -q energy_joules_total; do
+	sleep 0.1
+done
+answer=$(request 'GET /metrics HTTP/1.1' 'Host: x' 'Connection: close')
+for wanted in 'Content-Type: text/plain; version=0.0.4; charset=utf-8' 'Cache-Control: no-store' '# TYPE kwhy_device_energy_joules_total counter'; do
+	grep -qF "$wanted" <<<"$answer" || complain "the answer has no '$wanted'"
+done
+answer=$(request 'GET /metrics HTTP/1.1' 'Host: x' 'Accept: application/openmetrics-text; version=1.0.0' 'Connection: close')
+[[ $answer == *'# EOF'* && $answer == *'application/openmetrics-text; version=1.0.0'* ]] || complain "no OpenMetrics"
+answer=$(request 'HEAD /metrics HTTP/1.1' 'Host: x' 'Connection: close')
+[[ $answer == 'HTTP/1.1 200'* && $answer != *kwhy_build_info* ]] || complain "HEAD gives a body, or none of its headers"
+expect 200 'GET / HTTP/1.1' 'Host: x'
+expect 200 'GET /metrics?x=%00&y HTTP/1.1' 'Host: x'
+expect 404 'GET /metrics/ HTTP/1.1' 'Host: x'
+expect 404 'GET /../../etc/passwd HTTP/1.1' 'Host: x'
+expect 404 'GET /%2e%2e%00 HTTP/1.1' 'Host: x'
+expect 405 'DELETE /metrics HTTP/1.1' 'Host: x'
+expect 405 'POST /metrics HTTP/1.1' 'Host: x' 'Content-Length: 99999999999'
+expect 405 'PUT /metrics HTTP/1.1' 'Host: x' 'Transfer-Encoding: chunked'
+expect 405 'GARBAGE /metrics HTTP/1.1' 'Host: x'
+expect 400 'GET /metrics HTTP/1.1'
+expect_refused "GET /$(long 40000) HTTP/1.1" 'Host: x'
+expect_refused 'GET /metrics HTTP/1.1' 'Host: x' "X: $(long 70000)"
+expect 200 'GET /metrics HTTP/1.1' 'Host: x' "Accept: $(long 5000),;q=,,"
+head -c 5000 /dev/urandom >"$place/noise"
+for _ in 1 2 3; do
+	request "$(tr -d '\0' <"$place/noise")" >/dev/null 2>&1 || true
+done
+# More connections than are taken, all silent; once they are gone all is as before.
+for fd in $(seq 10 60); do
+	eval "exec $fd<>/dev/tcp/${address%:*}/${address##*:}" 2>/dev/null || true
+done
+for fd in $(seq 10 60); do
+	eval "exec $fd>&-" 2>/dev/null || true
+done
+sleep 0.5
+expect 200 'GET /metrics HTTP/1.1' 'Host: x'
+stop_serving INT || complain "ended by SIGINT with $?"
+
+echo 0123456789abcdef0123456789abcdef >"$place/token"
+serve --replay "$replay" --token "$place/token"
+expect 401 'GET /metrics HTTP/1.1' 'Host: x'
+expect 401 'GET / HTTP/1.1' 'Host: x'
+expect 401 'GET /other HTTP/1.1' 'Host: x'
+expect 401 'GET /metrics HTTP/1.1' 'Host: x' 'Authorization: Bearer 0123456789abcdef0123456789abcdeg'
+expect 401 'GET /metrics HTTP/1.1' 'Host: x' 'Authorization: Bearer '
+expect 401 'GET /metrics HTTP/1.1' 'Host: x' "Authorization: Bearer $(long 8000)"
+expect 200 'GET /metrics HTTP/1.1' 'Host: x' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
+stop_serving TERM || complain "ended by SIGTERM with $?"
+server=
+
+# refused STATUS WORDS ARGUMENTS...: does not start, and says why.
+refused() {
+	local status=0
+	"$kwhy" serve --replay "$replay" "${@:3}" >"$place/out" 2>"$place/err" || status=$?
+	[ "$status" -eq "$1" ] && [ ! -s "$place/out" ] && grep -qF -- "$2" "$place/err" ||
+		complain "${*:3}: status $status, '$(cat "$place/err")'"
+}
+echo short >"$place/short"
+refused 2 '--allow-open' --listen 0.0.0.0:0
+refused 2 'no address to listen on' --listen nonsense
+refused 2 'go together' --listen 127.0.0.1:0 --tls-cert "$place/token"
+refused 1 'TLS cannot start' --listen 127.0.0.1:0 --tls-cert "$place/token" --tls-key "$place/token"
+refused 1 'at least 16' --listen 127.0.0.1:0 --token "$place/short"
+refused 1 'absent' --listen 127.0.0.1:0 --token "$place/absent"
+refused 2 'options alone' extra
+refused 2 '--interval' --interval 1
+
+if command -v openssl >/dev/null && command -v curl >/dev/null; then
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$place/key.pem" -out "$place/cert.pem" -days 2 -subj /CN=kwhy \
+		-addext subjectAltName=IP:127.0.0.1 2>/dev/null
+	serve --replay "$replay" --tls-cert "$place/cert.pem" --tls-key "$place/key.pem"
+	curl -sS --noproxy '*' --cacert "$place/cert.pem" "https://$address/metrics" | grep -q kwhy_build_info ||
+		complain "HTTPS does not work"
+	! curl -s --noproxy '*' "http://$address/metrics" | grep -q kwhy_build_info || complain "HTTPS is answered in clear"
+	stop_serving TERM || complain "ended by SIGTERM with $?"
+	server=
+fi
+exit "$bad"
