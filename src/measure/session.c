@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/clock.h"
-#include "base/column.h"
-#include "base/names.h"
-#include "kwhy/measure.h"
-#include "measure/recorder.h"
-#include "measure/results.h"
-#include "sensor/sampler.h"
+#include "measure/session.h"
 
-#include <pthread.h>
+#include "base/column.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,22 +13,12 @@
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-enum {
-	EVENTS_PER_THREAD = 1 << 17, /* 3 MiB, touched as they are used */
-	EVENTS_MOST = 4 << 20,	     /* waiting for the meters */
-};
+enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, touched as they are used */
 
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
 #define FOLD_NS SECOND
-/* The curve's end still bends as readings come; what lies so far before it does not. */
-#define SETTLED_NS (250 * MS)
-/* Readings kept before what is accounted for. */
-#define KEPT_NS (25 * SECOND)
-/* A meter that is so far behind is not waited for. */
-#define BEHIND_NS (25 * SECOND)
 #define FIRST_READINGS_NS (2 * SECOND)
-#define LAST_READINGS_NS (1500 * MS)
 
 _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO == (int)KWHY_E_IO &&
 		KWHY_MEASURE_E_MEMORY == (int)KWHY_E_MEMORY &&
@@ -43,40 +28,6 @@ _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO ==
 _Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_MESSAGE_BYTES, "messages");
 _Static_assert(KWHY_NAMES_MOST == (int)KWHY_RECORDER_NAMES, "names");
 
-struct kwhy_session {
-	uint64_t forks; /* as many as there were when it was opened */
-	struct kwhy_recorder *recorder;
-	struct kwhy_sensors *sensors;
-	struct kwhy_sampler *sampler;
-	double enough_ratio;
-	int64_t period_most_ns; /* of the slowest meter */
-
-	pthread_mutex_t names_lock;
-	struct kwhy_names names;
-	bool names_made;
-	uint32_t session_name, idle_name;
-
-	pthread_mutex_t fold_lock; /* of all below */
-	struct kwhy_history *history;
-	struct kwhy_curve **curves; /* one a meter; NULL between folds */
-	const struct kwhy_metered *metered;
-	size_t metered_count;
-	struct kwhy_regions *regions;
-	struct kwhy_event *events;
-	size_t event_count, event_capacity;
-	int64_t folded_ns, last_fold_ns;
-	enum kwhy_status status; /* of the collector: its first failure stays */
-	struct kwhy_error error;
-
-	pthread_t collector;
-	bool collecting;
-	_Atomic bool stop;
-	struct kwhy_clock_sleeper sleeper;
-	struct kwhy_clock clock;
-	bool clock_made;
-};
-
-/* Children after a fork() have no collector and share no memory: their sessions are of the past. */
 static _Atomic uint64_t forks;
 
 static void count_fork(void)
@@ -89,7 +40,7 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, count_fork);
 }
 
-static bool is_forked(const struct kwhy_session *session)
+bool kwhy_session_is_forked(const struct kwhy_session *session)
 {
 	return session->forks != atomic_load_explicit(&forks, memory_order_relaxed);
 }
@@ -99,129 +50,20 @@ const char *kwhy_measure_version(void)
 	return KWHY_VERSION;
 }
 
-static int say(const struct kwhy_error *error, char *message, size_t message_bytes)
+int kwhy_session_say(const struct kwhy_error *error, char *message, size_t message_bytes)
 {
 	if (message && message_bytes > 0)
 		snprintf(message, message_bytes, "%s", error->text);
 	return (int)error->status;
 }
 
-static int refuse_child(char *message, size_t message_bytes)
+int kwhy_session_refuse_child(char *message, size_t message_bytes)
 {
 	struct kwhy_error error;
 
 	kwhy_error_set(&error, KWHY_E_UNSUPPORTED,
 		"this session belongs to the parent process; open another one after fork()");
-	return say(&error, message, message_bytes);
-}
-
-static int compare_events(const void *left, const void *right)
-{
-	const struct kwhy_event *a = left, *b = right;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return (a->thread > b->thread) - (a->thread < b->thread);
-}
-
-/* Events of one thread come in order; those of one thread alone need no sorting. */
-static void sort_events(struct kwhy_event *events, size_t count)
-{
-	for (size_t i = 1; i < count; i++) {
-		if (events[i].time_ns < events[i - 1].time_ns) {
-			qsort(events, count, sizeof(*events), compare_events);
-			return;
-		}
-	}
-}
-
-static void free_curves(struct kwhy_session *session)
-{
-	for (size_t m = 0; m < session->metered_count; m++) {
-		kwhy_curve_free(session->curves[m]);
-		session->curves[m] = NULL;
-	}
-}
-
-static enum kwhy_status make_curves(struct kwhy_session *session, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	free_curves(session);
-	for (size_t m = 0; !status && m < session->metered_count; m++)
-		status = kwhy_history_curve(session->history, m, NULL, &session->curves[m], error);
-	return status;
-}
-
-static bool is_lost(const struct kwhy_session *session, size_t meter)
-{
-	const struct kwhy_metered *item = &session->metered[meter];
-
-	return item->kind == KWHY_METERED_DEVICE &&
-		atomic_load_explicit(&session->sensors->devices[item->device].lost, memory_order_acquire);
-}
-
-/*
- * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
- * they are read, every ten seconds perhaps: `counted` waits for that too.
- */
-static int64_t known_until(const struct kwhy_session *session, int64_t now_ns, bool counted)
-{
-	int64_t until_ns = now_ns;
-
-	for (size_t m = 0; m < session->metered_count; m++) {
-		const struct kwhy_curve *curve = session->curves[m];
-		int64_t last_ns = counted ? kwhy_curve_counted_ns(curve) : kwhy_curve_last_ns(curve);
-
-		if (!is_lost(session, m) && last_ns < until_ns && last_ns > now_ns - BEHIND_NS)
-			until_ns = last_ns;
-	}
-	return until_ns;
-}
-
-static size_t events_until(const struct kwhy_session *session, int64_t until_ns)
-{
-	size_t count = 0;
-
-	while (count < session->event_count && session->events[count].time_ns <= until_ns)
-		count++;
-	return count;
-}
-
-static enum kwhy_status collect(struct kwhy_session *session, bool *out_busy, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_recorder_collect(session->recorder, &session->events,
-		&session->event_count, &session->event_capacity, EVENTS_MOST, out_busy, error);
-
-	return status ? status : kwhy_history_drain(session->history, error);
-}
-
-/* Accounts for what the meters have told, and forgets what that needed. */
-static enum kwhy_status fold(struct kwhy_session *session, struct kwhy_error *error)
-{
-	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
-	enum kwhy_status status = make_curves(session, error);
-	bool crowded; /* no room to wait for the counters */
-	size_t count;
-
-	session->last_fold_ns = now_ns;
-	if (status)
-		return status;
-	crowded = session->event_count > EVENTS_MOST / 2;
-	until_ns = known_until(session, now_ns, !crowded) - SETTLED_NS - 2 * session->period_most_ns;
-	if (until_ns <= session->folded_ns)
-		return KWHY_OK;
-	sort_events(session->events, session->event_count);
-	count = events_until(session, until_ns);
-	status = kwhy_regions_fold(
-		session->regions, session->events, count, session->curves, until_ns, error);
-	if (status)
-		return status;
-	session->event_count -= count;
-	memmove(session->events, session->events + count, session->event_count * sizeof(*session->events));
-	session->folded_ns = until_ns;
-	kwhy_history_forget(session->history, until_ns - KEPT_NS - 10 * session->period_most_ns);
-	return KWHY_OK;
+	return kwhy_session_say(&error, message, message_bytes);
 }
 
 static bool collect_once(struct kwhy_session *session)
@@ -230,9 +72,9 @@ static bool collect_once(struct kwhy_session *session)
 
 	pthread_mutex_lock(&session->fold_lock);
 	if (!session->status)
-		session->status = collect(session, &busy, &session->error);
+		session->status = kwhy_session_collect(session, &busy, &session->error);
 	if (!session->status && kwhy_clock_mono_ns() - session->last_fold_ns > FOLD_NS)
-		session->status = fold(session, &session->error);
+		session->status = kwhy_session_fold(session, &session->error);
 	pthread_mutex_unlock(&session->fold_lock);
 	return busy;
 }
@@ -269,7 +111,7 @@ static enum kwhy_status start_collector(struct kwhy_session *session, struct kwh
 	return KWHY_OK;
 }
 
-static void sleep_ns(int64_t length_ns)
+void kwhy_session_sleep(int64_t length_ns)
 {
 	struct timespec left = {.tv_sec = length_ns / SECOND, .tv_nsec = length_ns % SECOND};
 
@@ -280,7 +122,7 @@ static void sleep_ns(int64_t length_ns)
 static bool all_begun(const struct kwhy_session *session)
 {
 	for (size_t m = 0; m < session->metered_count; m++)
-		if (kwhy_curve_last_ns(session->curves[m]) == 0 && !is_lost(session, m))
+		if (kwhy_curve_last_ns(session->curves[m]) == 0 && !kwhy_session_meter_is_lost(session, m))
 			return false;
 	return true;
 }
@@ -295,10 +137,10 @@ static enum kwhy_status wait_for_first(struct kwhy_session *session, struct kwhy
 		kwhy_sampler_flush(session->sampler);
 		status = kwhy_history_drain(session->history, error);
 		if (!status)
-			status = make_curves(session, error);
+			status = kwhy_session_make_curves(session, error);
 		if (status || all_begun(session))
 			break;
-		sleep_ns(20 * MS);
+		kwhy_session_sleep(20 * MS);
 	} while (kwhy_clock_mono_ns() < give_up_ns);
 	return status;
 }
@@ -410,8 +252,8 @@ int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_sess
 	enum kwhy_status status;
 
 	if (!session)
-		return say(&(struct kwhy_error){KWHY_E_MEMORY, "out of memory for a session"}, message,
-			message_bytes);
+		return kwhy_session_say(&(struct kwhy_error){KWHY_E_MEMORY, "out of memory for a session"},
+			message, message_bytes);
 	pthread_once(&once, watch_forks);
 	session->forks = atomic_load(&forks);
 	pthread_mutex_init(&session->names_lock, NULL);
@@ -422,7 +264,7 @@ int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_sess
 		status = open_all(session, &options, &error);
 	if (status) {
 		kwhy_session_close(session);
-		return say(&error, message, message_bytes);
+		return kwhy_session_say(&error, message, message_bytes);
 	}
 	*out = session;
 	return KWHY_MEASURE_OK;
@@ -444,11 +286,11 @@ static void stop_threads(struct kwhy_session *session)
 
 void kwhy_session_close(struct kwhy_session *session)
 {
-	if (!session || is_forked(session))
+	if (!session || kwhy_session_is_forked(session))
 		return;
 	stop_threads(session);
 	if (session->curves)
-		free_curves(session);
+		kwhy_session_free_curves(session);
 	free(session->curves);
 	kwhy_regions_free(session->regions);
 	free(session->events);
@@ -501,7 +343,7 @@ uint32_t kwhy_session_name(struct kwhy_session *session, const char *name)
 	struct kwhy_error error;
 	uint32_t number = KWHY_NO_NAME;
 
-	if (is_forked(session))
+	if (kwhy_session_is_forked(session))
 		return KWHY_NO_NAME;
 	pthread_mutex_lock(&session->names_lock);
 	if (kwhy_names_intern(&session->names, name, strlen(name), &number, &error) ||
@@ -513,19 +355,19 @@ uint32_t kwhy_session_name(struct kwhy_session *session, const char *name)
 
 void kwhy_region_begin(struct kwhy_session *session, uint32_t region)
 {
-	if (region < KWHY_NAMES_MOST && !is_forked(session))
+	if (region < KWHY_NAMES_MOST && !kwhy_session_is_forked(session))
 		kwhy_recorder_begin(session->recorder, region);
 }
 
 void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 {
-	if (region < KWHY_NAMES_MOST && !is_forked(session))
+	if (region < KWHY_NAMES_MOST && !kwhy_session_is_forked(session))
 		kwhy_recorder_end(session->recorder, region);
 }
 
 void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount)
 {
-	if (unit < KWHY_NAMES_MOST && !is_forked(session))
+	if (unit < KWHY_NAMES_MOST && !kwhy_session_is_forked(session))
 		kwhy_recorder_work(session->recorder, unit, amount);
 }
 
@@ -534,7 +376,7 @@ int kwhy_session_work(struct kwhy_session *session, const char *unit, double amo
 	uint32_t name = kwhy_session_name(session, unit);
 
 	if (name == KWHY_NO_NAME)
-		return is_forked(session) ? KWHY_MEASURE_E_UNSUPPORTED : KWHY_MEASURE_E_MEMORY;
+		return kwhy_session_is_forked(session) ? KWHY_MEASURE_E_UNSUPPORTED : KWHY_MEASURE_E_MEMORY;
 	kwhy_region_work(session, name, amount);
 	return KWHY_MEASURE_OK;
 }
@@ -543,121 +385,15 @@ int kwhy_session_idle(struct kwhy_session *session, double seconds, char *messag
 {
 	struct kwhy_error error;
 
-	if (is_forked(session))
-		return refuse_child(message, message_bytes);
+	if (kwhy_session_is_forked(session))
+		return kwhy_session_refuse_child(message, message_bytes);
 	if (!(seconds > 0 && seconds <= 3600)) {
 		kwhy_error_set(&error, KWHY_E_USAGE,
 			"cannot measure the idle level for %g s; take more than 0 and at most 3600", seconds);
-		return say(&error, message, message_bytes);
+		return kwhy_session_say(&error, message, message_bytes);
 	}
 	kwhy_region_begin(session, session->idle_name);
-	sleep_ns((int64_t)(seconds * 1e9));
+	kwhy_session_sleep((int64_t)(seconds * 1e9));
 	kwhy_region_end(session, session->idle_name);
-	return KWHY_MEASURE_OK;
-}
-
-/* Until the meters have shown what was up to end_ns, or will not. */
-static enum kwhy_status wait_for_last(struct kwhy_session *session, int64_t end_ns, struct kwhy_error *error)
-{
-	int64_t ready_ns = kwhy_history_ready_ns(session->history, end_ns, NULL);
-	int64_t give_up_ns = ready_ns + LAST_READINGS_NS;
-	enum kwhy_status status;
-	bool busy;
-
-	do {
-		int64_t now_ns = kwhy_clock_mono_ns();
-
-		pthread_mutex_unlock(&session->fold_lock);
-		sleep_ns(now_ns < ready_ns ? ready_ns - now_ns : 20 * MS);
-		kwhy_sampler_flush(session->sampler);
-		pthread_mutex_lock(&session->fold_lock);
-		status = session->status ? session->status : collect(session, &busy, error);
-		if (session->status)
-			*error = session->error;
-		if (!status)
-			status = make_curves(session, error);
-	} while (
-		!status && known_until(session, end_ns, false) < end_ns && kwhy_clock_mono_ns() < give_up_ns);
-	return status;
-}
-
-/* What was accounted for, and on a copy what was not yet. */
-static enum kwhy_status fold_rest(
-	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error)
-{
-	struct kwhy_regions *regions;
-	enum kwhy_status status = kwhy_regions_copy(session->regions, &regions, error);
-
-	if (status)
-		return status;
-	sort_events(session->events, session->event_count);
-	status = kwhy_regions_fold(
-		regions, session->events, events_until(session, end_ns), session->curves, end_ns, error);
-	if (status)
-		kwhy_regions_free(regions);
-	else
-		*out = regions;
-	return status;
-}
-
-static void tell_losses(const struct kwhy_session *session, struct kwhy_results *results)
-{
-	struct kwhy_history_losses losses = kwhy_history_losses(session->history);
-	struct kwhy_sampler_cost cost;
-
-	kwhy_sampler_cost(session->sampler, &cost);
-	results->lost_events = kwhy_recorder_dropped(session->recorder);
-	results->lost_readings = losses.lost + losses.forgotten;
-	results->failed_readings = losses.failures;
-	results->sampler_cpu_ns = cost.cpu_ns;
-	results->sampler_running_ns = cost.running_ns;
-}
-
-static enum kwhy_status make_results(
-	struct kwhy_session *session, int64_t end_ns, struct kwhy_results **out, struct kwhy_error *error)
-{
-	struct kwhy_results_request request = {.sensors = session->sensors,
-		.metered = session->metered,
-		.metered_count = session->metered_count,
-		.names = &session->names,
-		.idle_name = session->idle_name,
-		.enough_ratio = session->enough_ratio};
-	struct kwhy_regions *regions;
-	enum kwhy_status status = wait_for_last(session, end_ns, error);
-
-	if (!status)
-		status = fold_rest(session, end_ns, &regions, error);
-	if (status)
-		return status;
-	request.regions = regions;
-	pthread_mutex_lock(&session->names_lock);
-	status = kwhy_results_make(&request, out, error);
-	pthread_mutex_unlock(&session->names_lock);
-	kwhy_regions_free(regions);
-	return status;
-}
-
-int kwhy_session_results(
-	struct kwhy_session *session, struct kwhy_results **out, char *message, size_t message_bytes)
-{
-	int64_t end_ns = kwhy_clock_mono_ns();
-	struct kwhy_results *results = NULL;
-	struct kwhy_error error = {0};
-	enum kwhy_status status;
-
-	if (is_forked(session))
-		return refuse_child(message, message_bytes);
-	pthread_mutex_lock(&session->fold_lock);
-	status = make_results(session, end_ns, &results, &error);
-	if (!status)
-		tell_losses(session, results);
-	pthread_mutex_unlock(&session->fold_lock);
-	if (!status)
-		status = kwhy_results_write(results, &error);
-	if (status) {
-		kwhy_results_free(results);
-		return say(&error, message, message_bytes);
-	}
-	*out = results;
 	return KWHY_MEASURE_OK;
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MEASURE_SESSION_H
+#define KWHY_MEASURE_SESSION_H
+
+#include "base/clock.h"
+#include "base/names.h"
+#include "kwhy/measure.h"
+#include "measure/recorder.h"
+#include "measure/results.h"
+#include "sensor/sampler.h"
+
+#include <pthread.h>
+
+/* The inside of a session, for session*.c. */
+
+enum { KWHY_SESSION_EVENTS_MOST = 4 << 20 }; /* waiting for the meters */
+
+struct kwhy_session {
+	uint64_t forks; /* as many as there were when it was opened */
+	struct kwhy_recorder *recorder;
+	struct kwhy_sensors *sensors;
+	struct kwhy_sampler *sampler;
+	double enough_ratio;
+	int64_t period_most_ns; /* of the slowest meter */
+
+	pthread_mutex_t names_lock;
+	struct kwhy_names names;
+	bool names_made;
+	uint32_t session_name, idle_name;
+
+	pthread_mutex_t fold_lock; /* of all below */
+	struct kwhy_history *history;
+	struct kwhy_curve **curves; /* one a meter; NULL between folds */
+	const struct kwhy_metered *metered;
+	size_t metered_count;
+	struct kwhy_regions *regions;
+	struct kwhy_event *events;
+	size_t event_count, event_capacity;
+	int64_t folded_ns, last_fold_ns;
+	enum kwhy_status status; /* of the collector: its first failure stays */
+	struct kwhy_error error;
+
+	pthread_t collector;
+	bool collecting;
+	_Atomic bool stop;
+	struct kwhy_clock_sleeper sleeper;
+	struct kwhy_clock clock;
+	bool clock_made;
+};
+
+/* Children after a fork() have no collector and share no memory: their sessions are of the past. */
+bool kwhy_session_is_forked(const struct kwhy_session *session);
+int kwhy_session_refuse_child(char *message, size_t message_bytes);
+/* Hands an error to the caller of the library. */
+int kwhy_session_say(const struct kwhy_error *error, char *message, size_t message_bytes);
+void kwhy_session_sleep(int64_t length_ns);
+
+/* With fold_lock held, or before there is a collector: */
+
+/* Takes what threads and meters have left; *out_busy: there was much. */
+KWHY_MUST_USE enum kwhy_status kwhy_session_collect(
+	struct kwhy_session *session, bool *out_busy, struct kwhy_error *error);
+/* Accounts for what the meters have told, and forgets what that needed. */
+KWHY_MUST_USE enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error);
+/* The same up to end_ns on a copy, for results. */
+KWHY_MUST_USE enum kwhy_status kwhy_session_fold_rest(
+	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
+	struct kwhy_session *session, struct kwhy_error *error);
+void kwhy_session_free_curves(struct kwhy_session *session);
+bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
+/*
+ * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
+ * they are read, every ten seconds perhaps: `counted` waits for that too.
+ */
+int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+/* The curve's end still bends as readings come; what lies so far before it does not. */
+#define SETTLED_NS (250 * MS)
+/* Readings kept before what is accounted for: two ticks of a counter that is read every ten seconds. */
+#define KEPT_NS (25 * SECOND)
+/* A meter that is so far behind is not waited for. */
+#define BEHIND_NS (25 * SECOND)
+
+static int compare_events(const void *left, const void *right)
+{
+	const struct kwhy_event *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* Events of one thread come in order; those of one thread alone need no sorting. */
+static void sort_events(struct kwhy_event *events, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (events[i].time_ns < events[i - 1].time_ns) {
+			qsort(events, count, sizeof(*events), compare_events);
+			return;
+		}
+	}
+}
+
+void kwhy_session_free_curves(struct kwhy_session *session)
+{
+	for (size_t m = 0; m < session->metered_count; m++) {
+		kwhy_curve_free(session->curves[m]);
+		session->curves[m] = NULL;
+	}
+}
+
+enum kwhy_status kwhy_session_make_curves(struct kwhy_session *session, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	kwhy_session_free_curves(session);
+	for (size_t m = 0; !status && m < session->metered_count; m++)
+		status = kwhy_history_curve(session->history, m, NULL, &session->curves[m], error);
+	return status;
+}
+
+bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter)
+{
+	const struct kwhy_metered *item = &session->metered[meter];
+
+	return item->kind == KWHY_METERED_DEVICE &&
+		atomic_load_explicit(&session->sensors->devices[item->device].lost, memory_order_acquire);
+}
+
+/*
+ * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
+ * they are read, every ten seconds perhaps: `counted` waits for that too.
+ */
+int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted)
+{
+	int64_t until_ns = now_ns;
+
+	for (size_t m = 0; m < session->metered_count; m++) {
+		const struct kwhy_curve *curve = session->curves[m];
+		int64_t last_ns = counted ? kwhy_curve_counted_ns(curve) : kwhy_curve_last_ns(curve);
+
+		if (!kwhy_session_meter_is_lost(session, m) && last_ns < until_ns &&
+			last_ns > now_ns - BEHIND_NS)
+			until_ns = last_ns;
+	}
+	return until_ns;
+}
+
+static size_t events_until(const struct kwhy_session *session, int64_t until_ns)
+{
+	size_t count = 0;
+
+	while (count < session->event_count && session->events[count].time_ns <= until_ns)
+		count++;
+	return count;
+}
+
+enum kwhy_status kwhy_session_collect(struct kwhy_session *session, bool *out_busy, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_recorder_collect(session->recorder, &session->events,
+		&session->event_count, &session->event_capacity, KWHY_SESSION_EVENTS_MOST, out_busy, error);
+
+	return status ? status : kwhy_history_drain(session->history, error);
+}
+
+enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error)
+{
+	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
+	enum kwhy_status status = kwhy_session_make_curves(session, error);
+	bool crowded; /* no room to wait for the counters */
+	size_t count;
+
+	session->last_fold_ns = now_ns;
+	if (status)
+		return status;
+	crowded = session->event_count > KWHY_SESSION_EVENTS_MOST / 2;
+	until_ns = kwhy_session_known_until(session, now_ns, !crowded) - SETTLED_NS -
+		2 * session->period_most_ns;
+	if (until_ns <= session->folded_ns)
+		return KWHY_OK;
+	sort_events(session->events, session->event_count);
+	count = events_until(session, until_ns);
+	status = kwhy_regions_fold(
+		session->regions, session->events, count, session->curves, until_ns, error);
+	if (status)
+		return status;
+	session->event_count -= count;
+	memmove(session->events, session->events + count, session->event_count * sizeof(*session->events));
+	session->folded_ns = until_ns;
+	kwhy_history_forget(session->history, until_ns - KEPT_NS - 10 * session->period_most_ns);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_session_fold_rest(
+	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error)
+{
+	struct kwhy_regions *regions;
+	enum kwhy_status status = kwhy_regions_copy(session->regions, &regions, error);
+
+	if (status)
+		return status;
+	sort_events(session->events, session->event_count);
+	status = kwhy_regions_fold(
+		regions, session->events, events_until(session, end_ns), session->curves, end_ns, error);
+	if (status)
+		kwhy_regions_free(regions);
+	else
+		*out = regions;
+	return status;
+}
