@@ -14,7 +14,9 @@
 #define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
 #define LATE_NS (2 * (int64_t)SECOND_NS)  /* after this the last readings will not come any more */
 #define RETRY_NS (SECOND_NS / 20)
-#define KEEP_NS (5 * (int64_t)SECOND_NS) /* readings before a window that its first edge needs */
+#define KEEP_NS                                                                                     \
+	(30 * (int64_t)SECOND_NS) /* before a window: a counter may be read as rarely as every 10 s \
+				   */
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error)
@@ -40,18 +42,17 @@ enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	if (status)
 		return status;
 	meter->metered = kwhy_history_metered(meter->history, &meter->metered_count);
-	meter->curves = calloc(meter->metered_count + 1, sizeof(*meter->curves));
-	meter->sums = calloc(meter->metered_count + 1, sizeof(*meter->sums));
-	if (!meter->curves || !meter->sums)
+	meter->windows = calloc(meter->metered_count + 1, sizeof(*meter->windows));
+	if (!meter->windows)
 		return kwhy_fail_memory(error, "the meters");
 	return KWHY_OK;
 }
 
 static void close_curves(struct kwhy_stat_meter *meter)
 {
-	for (size_t d = 0; meter->curves && d < meter->metered_count; d++) {
-		kwhy_curve_free(meter->curves[d]);
-		meter->curves[d] = NULL;
+	for (size_t d = 0; meter->windows && d < meter->metered_count; d++) {
+		kwhy_curve_free(meter->windows[d].curve);
+		meter->windows[d].curve = NULL;
 	}
 }
 
@@ -87,8 +88,7 @@ enum kwhy_status kwhy_stat_meter_close(
 		kwhy_sampler_stop(meter->sampler, NULL);
 	status = kwhy_sensor_csv_close(meter->kept, error);
 	close_curves(meter);
-	free(meter->curves);
-	free(meter->sums);
+	free(meter->windows);
 	kwhy_history_free(meter->history);
 	if (meter->sensors)
 		kwhy_sensors_close(meter->sensors);
@@ -259,7 +259,7 @@ void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns)
 {
 	meter->summed_ns = start_ns;
 	for (size_t d = 0; d < meter->metered_count; d++)
-		kwhy_window_sum_init(&meter->sums[d]);
+		kwhy_window_sum_init(&meter->windows[d].sum);
 }
 
 enum kwhy_status kwhy_stat_meter_open_curves(struct kwhy_stat_meter *meter, struct kwhy_error *error)
@@ -268,14 +268,14 @@ enum kwhy_status kwhy_stat_meter_open_curves(struct kwhy_stat_meter *meter, stru
 
 	close_curves(meter);
 	for (size_t d = 0; !status && d < meter->metered_count; d++)
-		status = kwhy_history_curve(meter->history, d, NULL, &meter->curves[d], error);
+		status = kwhy_history_curve(meter->history, d, NULL, &meter->windows[d].curve, error);
 	return status;
 }
 
 static bool all_reach(const struct kwhy_stat_meter *meter, int64_t end_ns)
 {
 	for (size_t d = 0; d < meter->metered_count; d++)
-		if (kwhy_curve_last_ns(meter->curves[d]) < end_ns)
+		if (kwhy_curve_last_ns(meter->windows[d].curve) < end_ns)
 			return false;
 	return true;
 }
@@ -299,24 +299,38 @@ enum kwhy_status kwhy_stat_meter_await_end(
 	}
 }
 
+int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter)
+{
+	int64_t known_ns = INT64_MAX;
+
+	for (size_t d = 0; d < meter->metered_count; d++) {
+		int64_t last_ns = kwhy_curve_last_ns(meter->windows[d].curve);
+
+		if (last_ns && last_ns < known_ns)
+			known_ns = last_ns;
+	}
+	return known_ns == INT64_MAX ? 0 : known_ns;
+}
+
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns)
 {
-	const struct kwhy_window_sum *sum = &meter->sums[domain];
+	const struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 	struct kwhy_energy energy;
 
 	if (sum->state != KWHY_ENERGY_MEASURED)
 		return NAN;
 	if (until_ns <= meter->summed_ns)
 		return sum->joules;
-	kwhy_window_energy(meter->curves[domain], meter->summed_ns, until_ns, KWHY_ENOUGH_RATIO, &energy);
+	kwhy_window_energy(
+		meter->windows[domain].curve, meter->summed_ns, until_ns, KWHY_ENOUGH_RATIO, &energy);
 	return energy.state == KWHY_ENERGY_MEASURED ? sum->joules + energy.joules : NAN;
 }
 
 static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns)
 {
-	struct kwhy_window_sum *sum = &meter->sums[domain];
+	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
-	sum->curve = meter->curves[domain];
+	sum->curve = meter->windows[domain].curve;
 	if (kwhy_curve_first_ns(sum->curve) == 0 && kwhy_curve_last_ns(sum->curve) == 0)
 		sum->state = KWHY_ENERGY_NOT_METERED;
 	else
@@ -326,7 +340,7 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct kwhy_stat_domain *domains)
 {
 	for (size_t d = 0; d < meter->metered_count; d++) {
-		struct kwhy_curve_faults faults = kwhy_curve_faults(meter->curves[d]);
+		struct kwhy_curve_faults faults = kwhy_curve_faults(meter->windows[d].curve);
 
 		domains[d].counter_reset |= faults.resets > 0;
 		domains[d].counter_stuck |= faults.counter_stuck;
@@ -346,7 +360,7 @@ void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, 
 	};
 	struct kwhy_energy energy;
 
-	kwhy_window_sum_result(&meter->sums[domain], KWHY_ENOUGH_RATIO, &energy);
+	kwhy_window_sum_result(&meter->windows[domain].sum, KWHY_ENOUGH_RATIO, &energy);
 	*out = (struct kwhy_stat_energy){
 		.joules = energy.joules,
 		.low_j = energy.low_j,

@@ -10,6 +10,12 @@
 #include "sensor/sensor.h"
 #include "sensor/sensor_csv.h"
 
+/* What one of them used in the window. */
+struct kwhy_stat_window {
+	struct kwhy_curve *curve; /* NULL: not open */
+	struct kwhy_window_sum sum;
+};
+
 /*
  * The meters of `kwhy stat`: sampled from open to close, and asked for the energy of one window at a time,
  * which may last longer than readings are kept. Times are CLOCK_MONOTONIC.
@@ -21,10 +27,9 @@ struct kwhy_stat_meter {
 	struct kwhy_sensor_csv *kept; /* NULL: not asked for */
 	const struct kwhy_metered *metered;
 	size_t metered_count;
-	struct kwhy_curve **curves; /* [metered_count] while they are open */
-	struct kwhy_window_sum *sums;
-	bool replayed;	   /* a file plays instead of meters */
-	int64_t summed_ns; /* up to here the window is in the sums */
+	struct kwhy_stat_window *windows; /* [metered_count] */
+	bool replayed;			  /* a file plays instead of meters */
+	int64_t summed_ns;		  /* up to here the window is in the sums */
 };
 
 /* Opens and starts everything; no meter at all is KWHY_OK. `save_path` NULL: the readings are not kept. */
@@ -53,6 +58,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
+/* Up to here the open curves of all that have any are known. */
+int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter);
 /* Used since the begin, up to a time that is not before what is summed; NAN: not known. */
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);
 /* Closes the curves and forgets what no later window needs; marks the domains whose counters misbehaved. */

@@ -10,9 +10,9 @@
 
 #define SECOND_NS 1000000000
 #define TICK_NS SECOND_NS
-/* Long runs are summed up in pieces, so that no more than this is remembered; that old it is complete. */
+/* Long runs are summed up in pieces, so that little more than this is remembered. */
 #define PIECE_NS (600 * (int64_t)SECOND_NS)
-#define COMPLETE_NS (5 * (int64_t)SECOND_NS)
+#define BOTH_SIDES_NS (2 * (int64_t)SECOND_NS)
 
 /* One run while it lasts. */
 struct running {
@@ -22,7 +22,7 @@ struct running {
 	size_t *resolved; /* [metric_count]: points that have their joules */
 	uint32_t index;
 	double *before_j; /* [domain_count]: used up to the interval that is not added yet */
-	int64_t start_ns, line_ns, interval_ns;
+	int64_t start_ns, line_ns, interval_ns, next_piece_ns;
 	enum kwhy_status status;
 	struct kwhy_error *error;
 };
@@ -198,23 +198,26 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 	return status;
 }
 
-static enum kwhy_status sum_piece(struct running *running, int64_t until_ns)
+/* As far as every meter has come, and a little less: readings on both sides say more of an edge. */
+static enum kwhy_status sum_piece(struct running *running)
 {
-	enum kwhy_status status = kwhy_stat_meter_open_curves(running->runner->meter, running->error);
+	struct kwhy_stat_meter *meter = running->runner->meter;
+	enum kwhy_status status = kwhy_stat_meter_open_curves(meter, running->error);
+	int64_t known_ns = status ? 0 : kwhy_stat_meter_known_ns(meter) - BOTH_SIDES_NS;
 
-	return status ? status : settle(running, until_ns, false);
+	return known_ns <= meter->summed_ns ? status : settle(running, known_ns, false);
 }
 
 static void tick(void *context)
 {
 	struct running *running = context;
-	int64_t complete_ns = kwhy_clock_mono_ns() - COMPLETE_NS;
-
 	if (running->status)
 		return;
 	running->status = kwhy_stat_meter_drain(running->runner->meter, running->error);
-	if (!running->status && complete_ns > running->runner->meter->summed_ns + PIECE_NS)
-		running->status = sum_piece(running, complete_ns);
+	if (!running->status && kwhy_clock_mono_ns() > running->next_piece_ns) {
+		running->next_piece_ns = kwhy_clock_mono_ns() + PIECE_NS;
+		running->status = sum_piece(running);
+	}
 }
 
 static enum kwhy_status begin(
@@ -235,6 +238,7 @@ static enum kwhy_status begin(
 	if (!status)
 		status = kwhy_lines_init(&running->lines[1], see_line, running, error);
 	running->start_ns = running->interval_ns = kwhy_clock_mono_ns();
+	running->next_piece_ns = running->start_ns + PIECE_NS;
 	kwhy_stat_meter_begin(runner->meter, running->start_ns);
 	return status;
 }
