@@ -364,6 +364,15 @@ static void range_of(const struct kwhy_meter_series *series, double scale, doubl
 	}
 }
 
+static unsigned throttled(const struct kwhy_meter_series *series)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < series->count; i++)
+		bits |= (unsigned)series->items[i].value;
+	return bits & ~(unsigned)KWHY_THROTTLE_IDLE;
+}
+
 static double ring_to_counter(const struct kwhy_calibration *calibration)
 {
 	const struct kwhy_meter_series *counter = &calibration->meters[KWHY_METER_NVML_ENERGY];
@@ -387,6 +396,7 @@ static void tell_conditions(struct findings *findings)
 	range_of(&calibration->gauges[KWHY_GAUGE_TEMPERATURE], 1e-3, &test->temperature_low_c,
 		&test->temperature_high_c);
 	range_of(&calibration->gauges[KWHY_GAUGE_SM_CLOCK], 1, &test->clock_low_hz, &test->clock_high_hz);
+	test->throttle_bits = throttled(&calibration->gauges[KWHY_GAUGE_THROTTLE_REASONS]);
 	test->seed = calibration->seed;
 	test->ring_to_counter_ratio = ring_to_counter(calibration);
 }

@@ -142,11 +142,21 @@ static void add_load(struct kwhy_json *json, const struct kwhy_self_test_load *l
 	kwhy_json_object_end(json);
 }
 
+static void add_throttle(struct kwhy_json *json, unsigned bits)
+{
+	kwhy_json_list(json, "throttle_reasons");
+	for (unsigned bit = 0; bit < KWHY_THROTTLE_COUNT; bit++)
+		if (bits & 1u << bit)
+			kwhy_json_string(json, NULL, kwhy_throttle_name(bit));
+	kwhy_json_array_end(json);
+}
+
 static void add_self_test(struct kwhy_json *json, const struct kwhy_self_test *test)
 {
 	kwhy_json_object(json, "self_test");
 	add_range(json, "temperature_c", test->temperature_low_c, test->temperature_high_c, "degree C");
 	add_range(json, "sm_clock_hz", test->clock_low_hz, test->clock_high_hz, "Hz");
+	add_throttle(json, test->throttle_bits);
 	kwhy_json_count(json, "seed", test->seed);
 	add_real(json, "ring_to_counter_ratio", test->ring_to_counter_ratio);
 	kwhy_json_array(json, "sources");

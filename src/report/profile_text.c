@@ -171,6 +171,11 @@ static void add_conditions(const struct page *page, const struct kwhy_self_test 
 			test->temperature_low_c, test->temperature_high_c, test->clock_low_hz * 1e-6,
 			test->clock_high_hz * 1e-6);
 	kwhy_text_add(page->out, "\n");
+	for (unsigned bit = 0; test && bit < KWHY_THROTTLE_COUNT; bit++)
+		if (test->throttle_bits & 1u << bit)
+			kwhy_text_addf(page->out,
+				"The GPU held back (%s) for a part of the time: powers are of that.\n",
+				kwhy_throttle_name(bit));
 }
 
 const char *kwhy_report_profile_meter(char out[KWHY_PROFILE_METER_BYTES], const struct kwhy_profile *profile)
