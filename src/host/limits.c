@@ -19,7 +19,7 @@ static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 
 	out[0] = '\0';
 	if (kwhy_host_read_line(facts, "/proc/self/cgroup", line, sizeof(line)) &&
-		strncmp(line, "0::", 3) == 0 && strcmp(line + 3, "/") != 0)
+		strncmp(line, "0::/", 4) == 0 && line[4])
 		memcpy(out, line + 3, strlen(line + 3) + 1);
 }
 

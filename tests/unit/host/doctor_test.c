@@ -213,6 +213,19 @@ static void limits_of_a_container_are_found_at_every_level_of_its_group(void **s
 	expect("container", KWHY_DOCTOR_GOOD, "in Docker");
 }
 
+static void a_group_that_is_no_path_is_passed_over(void **state)
+{
+	static const char *const lines[] = {"", "0::\n", "0::pod\n", "0::/\n", "0:://\n", "1:cpu:/pod\n"};
+
+	(void)state;
+	put("/sys/fs/cgroup/cpu.max", "10000 100000\n");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		put("/proc/self/cgroup", lines[i]);
+		look();
+		expect("cpu_quota", KWHY_DOCTOR_ADVICE, "0.1 CPUs");
+	}
+}
+
 static void limits_of_version_1_are_found_too(void **state)
 {
 	(void)state;
@@ -357,6 +370,7 @@ int main(void)
 		T(a_gpu_that_is_not_there_is_wrong_usage),
 		T(one_gpu_of_several_can_be_looked_at_alone),
 		T(limits_of_a_container_are_found_at_every_level_of_its_group),
+		T(a_group_that_is_no_path_is_passed_over),
 		T(limits_of_version_1_are_found_too),
 		T(the_processor_is_judged_by_governor_clock_and_rapl),
 		T(variables_that_cost_are_advice_and_others_are_quoted_harmlessly),
