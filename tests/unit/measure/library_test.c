@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "golden/schema_check.h"
 #include "kwhy/measure.h"
 
 #include <linux/filter.h>
@@ -324,6 +325,33 @@ static void what_is_refused_is_said_in_a_sentence(void **state)
 	kwhy_session_close(session);
 }
 
+static void the_document_keeps_to_its_schema(void **state)
+{
+	struct kwhy_session *session = open_session();
+	uint32_t name = kwhy_session_name(session, "a \"name\" \\ with marks");
+	struct kwhy_results *results;
+	char why[512];
+	json_error_t wrong;
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/measure.schema.json", 0, &wrong),
+	       *document;
+
+	(void)state;
+	assert_non_null(schema);
+	kwhy_region_begin(session, name);
+	assert_int_equal(kwhy_session_work(session, "tokens", 3), 0);
+	kwhy_region_end(session, name);
+	results = results_of(session);
+	document = json_loads(kwhy_results_json(results), 0, &wrong);
+	if (!document)
+		fail_msg("%s", wrong.text);
+	if (!schema_check(schema, schema, document, why, sizeof(why)))
+		fail_msg("%s", why);
+	json_decref(document);
+	json_decref(schema);
+	kwhy_results_free(results);
+	kwhy_session_close(session);
+}
+
 static void results_outlive_their_session(void **state)
 {
 	struct kwhy_session *session = open_session();
@@ -347,6 +375,7 @@ int main(void)
 		cmocka_unit_test(a_child_after_fork_records_nothing_and_may_close),
 		cmocka_unit_test(structs_of_older_callers_are_filled_as_far_as_they_go),
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
+		cmocka_unit_test(the_document_keeps_to_its_schema),
 		cmocka_unit_test(results_outlive_their_session),
 	};
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# libkwhy.so shows what its map says and nothing else, needs no library but the system's, and programs build against an
+# installed tree by pkg-config and by CMake; so does Python find it. Usage: library.sh SOURCE_DIR BUILD_DIR
+set -euo pipefail
+source_dir=$1
+build=$2
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+bad=0
+complain() {
+	echo "$*"
+	bad=1
+}
+
+library=$build/src/measure/libkwhy.so
+[ -e "$library" ] || { echo "$library was not built"; exit 1; }
+shown=$(nm -D --defined-only "$library" | awk '$2 != "A" {sub(/@.*/, "", $3); print $3}' | sort)
+mapped=$(sed -n 's/^\t\(kwhy_[a-z_]*\);$/\1/p' "$source_dir/src/measure/libkwhy.map" | sort)
+declared=$(grep -o 'kwhy_[a-z_]*(' "$source_dir/include/kwhy/measure.h" | tr -d '(' | sort -u | grep -Fx "$mapped" || true)
+[ "$shown" = "$mapped" ] || complain "shown and mapped differ: $(diff <(echo "$shown") <(echo "$mapped") | tr '\n' ' ')"
+[ "$declared" = "$mapped" ] || complain "not declared in kwhy/measure.h: $(comm -13 <(echo "$declared") <(echo "$mapped") | tr '\n' ' ')"
+readelf -d "$library" | grep -q 'SONAME.*\[libkwhy\.so\.0\]' || complain "the soname is not libkwhy.so.0"
+if ! readelf -d "$library" | grep -q 'NEEDED.*san\.so'; then # a sanitizer's build needs its own
+	needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libdl|libpthread|ld-linux.*)\.so' || true)
+	[ -z "$needed" ] || complain "needs more than the system's libraries: $needed"
+else
+	exit "$bad"
+fi
+
+cmake --install "$build" --prefix "$place/usr" >/dev/null
+power=$source_dir/examples/h200-mix-burst/power.csv
+example=$place/usr/share/kwhy/examples/measure
+pc=$(dirname "$(find "$place/usr" -name kwhy.pc)")
+if command -v pkg-config >/dev/null; then
+	flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs kwhy)
+	# shellcheck disable=SC2086 # several words
+	${CC:-cc} -o "$place/by-pkg-config" "$example/region.c" $flags
+	LD_LIBRARY_PATH=$(dirname "$pc") "$place/by-pkg-config" "$power" >"$place/results.json" || complain "the program built by pkg-config fails"
+	grep -q '"name": "step", "count": 20' "$place/results.json" || complain "its results do not show the region"
+	grep -q '"state": "measured", "basis": "counter+power"' "$place/results.json" || complain "its results have no energy"
+fi
+cmake -S "$example" -B "$place/by-cmake" -DCMAKE_PREFIX_PATH="$place/usr" >"$place/log" 2>&1 &&
+	cmake --build "$place/by-cmake" >>"$place/log" 2>&1 && "$place/by-cmake/region" "$power" >/dev/null || {
+	cat "$place/log"
+	complain "the program built by CMake fails"
+}
+if command -v python3 >/dev/null; then
+	env -i PATH="$PATH" PYTHONPATH="$place/usr/share/kwhy/python" PYTHONDONTWRITEBYTECODE=1 python3 -c '
+import sys, kwhy
+with kwhy.Session(replay_path=sys.argv[1]) as session:
+    with session.measure("from python"):
+        pass
+    assert session.results()["from python"].count == 1' "$power" || complain "Python does not find the installed library"
+fi
+if command -v python3 >/dev/null && python3 -c 'import jsonschema' 2>/dev/null && [ -s "$place/results.json" ]; then
+	python3 -c '
+import json, jsonschema, sys
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$place/results.json" \
+		"$source_dir/docs/formats/measure.schema.json" || complain "the results do not fit their schema"
+fi
+exit "$bad"
