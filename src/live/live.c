@@ -13,7 +13,7 @@
 
 /* Readings before the settled energy that its curve is still drawn from, and the most that a meter which
  * fell silent makes us keep. */
-#define KEEP_NS INT64_C(5000000000)
+#define KEEP_NS INT64_C(3000000000)
 #define KEEP_MOST_NS INT64_C(60000000000)
 /* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
@@ -226,13 +226,13 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 	return KWHY_OK;
 }
 
-/* Drops what no curve needs any more. */
+/* Drops what no curve needs any more. A meter that never spoke keeps nothing. */
 static void forget(struct kwhy_live *live, int64_t now_ns)
 {
 	int64_t before_ns = now_ns;
 
 	for (size_t i = 0; i < live->snapshot.metered_count; i++)
-		if (live->books[i].settled_ns < before_ns)
+		if (live->books[i].settled_ns && live->books[i].settled_ns < before_ns)
 			before_ns = live->books[i].settled_ns;
 	if (before_ns < now_ns - KEEP_MOST_NS)
 		before_ns = now_ns - KEEP_MOST_NS;
