@@ -13,6 +13,9 @@
 #define REASONS_OF_HEAT \
 	(KWHY_NVML_REASON_SOFTWARE_THERMAL | KWHY_NVML_REASON_HARDWARE_THERMAL | KWHY_NVML_REASON_HARDWARE)
 
+/* Less may be what is left of a program that ended within the last second, over which NVML counts. */
+enum { BUSY_PERCENT = 5 };
+
 static const char not_told[] = "the driver does not tell";
 
 static bool is_idle(const struct kwhy_gpu_facts *gpu)
@@ -61,13 +64,13 @@ static void judge_clocks(const struct kwhy_judging *judging)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
 			"%" PRId64 " MHz of %" PRId64 " MHz, held there by clocks that were set",
 			gpu->sm_clock_mhz, gpu->sm_clock_most_mhz);
-	else if (is_idle(gpu))
+	else if (is_idle(gpu) && gpu->sm_clock_mhz < gpu->sm_clock_most_mhz)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD,
 			"%" PRId64 " MHz of %" PRId64 " MHz; low clocks are normal while nothing runs",
 			gpu->sm_clock_mhz, gpu->sm_clock_most_mhz);
 	else
-		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%" PRId64 " MHz of %" PRId64 " MHz at work",
-			gpu->sm_clock_mhz, gpu->sm_clock_most_mhz);
+		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%" PRId64 " MHz of %" PRId64 " MHz", gpu->sm_clock_mhz,
+			gpu->sm_clock_most_mhz);
 }
 
 static void judge_throttling_now(const struct kwhy_judging *judging)
@@ -207,7 +210,7 @@ static void judge_sharing(const struct kwhy_judging *judging)
 	else if (gpu->process_count > 0)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "%" PRId64 " %s a context%s", gpu->process_count,
 			one ? "process has" : "processes have", busy_words(busy, gpu));
-	else if (gpu->busy_percent > 0)
+	else if (gpu->busy_percent > BUSY_PERCENT)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
 			"%" PRId64 " %% busy by processes that are not shown here (another container?)",
 			gpu->busy_percent);

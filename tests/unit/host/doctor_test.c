@@ -139,6 +139,8 @@ static void every_fault_of_a_gpu_is_advice_with_its_number_in_the_cure(void **st
 	expect_of_gpu(H200 "process 42 100\nbusy_percent 7\n", "sharing", KWHY_DOCTOR_ADVICE,
 		"1 process has a context, 7 %");
 	expect_of_gpu(H200 "busy_percent 7\n", "sharing", KWHY_DOCTOR_ADVICE, "not shown here");
+	expect_of_gpu(H200 "busy_percent 1\n", "sharing", KWHY_DOCTOR_GOOD, "no process");
+	expect_of_gpu(H200 "sm_clock_mhz 1980\n", "clocks", KWHY_DOCTOR_GOOD, "1980 MHz of 1980 MHz");
 }
 
 static void a_slow_link_is_normal_while_nothing_runs_and_not_at_work(void **state)
