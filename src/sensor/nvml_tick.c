@@ -3,14 +3,16 @@
 
 #define MS INT64_C(1000000)
 
-#define GAP_NS (1 * MS)		    /* between the reads of a catch */
+#define GAP_NS (3 * MS)		    /* between the reads of a catch */
 #define CATCH_NS (16 * MS)	    /* an edge between reads further apart is not caught: +- 8 ms */
 #define CATCH_LENGTH_NS (1000 * MS) /* then the counter stands still, or is too fast */
 #define STILL_STEP_NS (250 * MS)
-#define FAST_NS (15 * MS)  /* edges that close are not told apart */
-#define MARGIN_NS (2 * MS) /* of single edges and of waking up */
-#define TRUST_NS (8 * MS)  /* a grid known less well tells nothing */
-#define DRIFT_RATIO 20000  /* a period changes by less than 1 in that many */
+#define FAST_NS (15 * MS)   /* edges that close are not told apart */
+#define MARGIN_NS (2 * MS)  /* of single edges and of waking up */
+#define TRUST_NS (8 * MS)   /* a grid known less well tells nothing */
+#define USUAL_NS (100 * MS) /* a period that fits is this one: 99.97 to 100.05 ms on an H200 */
+#define USUAL_UNSURE_NS (MS / 10)
+#define DRIFT_RATIO 20000 /* a period changes by less than 1 in that many */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -30,9 +32,7 @@ static int64_t nearest(int64_t way_ns, int64_t period_ns)
 /* How far off the grid may be that many ticks after its last edge. */
 static int64_t unsure_after(const struct kwhy_nvml_tick *tick, int64_t ticks)
 {
-	const int64_t by_period_ns = ticks * (tick->unsure_ns + tick->first_unsure_ns) / most(tick->ticks, 1);
-
-	return tick->unsure_ns + by_period_ns + ticks * tick->period_ns / DRIFT_RATIO;
+	return tick->unsure_ns + ticks * (tick->period_unsure_ns + tick->period_ns / DRIFT_RATIO);
 }
 
 static void start_catch(struct kwhy_nvml_tick *tick, int64_t end_ns)
@@ -58,7 +58,7 @@ static void rest(struct kwhy_nvml_tick *tick, int64_t end_ns)
 	const int64_t wanted = most(nearest(tick->wanted_ns, tick->period_ns), 1);
 	int64_t early_ns;
 
-	tick->stride = least(2 * tick->stride, wanted);
+	tick->stride = least(8 * tick->stride, wanted);
 	while (tick->stride > 1 && unsure_after(tick, tick->stride) > tick->period_ns / 4)
 		tick->stride /= 2;
 	early_ns = least(unsure_after(tick, tick->stride) + MARGIN_NS + tick->took_ns, tick->period_ns / 3);
@@ -66,10 +66,19 @@ static void rest(struct kwhy_nvml_tick *tick, int64_t end_ns)
 	tick->next_ns = most(tick->edge_ns + tick->stride * tick->period_ns - early_ns, end_ns + GAP_NS);
 }
 
-/* The period from the grid's first edge to its last; a second edge gives the first idea of it. */
+/*
+ * The period from the grid's first edge to its last. While the usual one fits and is known better, that one:
+ * the next catch may then come much later. A grid that it misled is not trusted with it again.
+ */
 static void learn_period(struct kwhy_nvml_tick *tick)
 {
-	tick->period_ns = (tick->edge_ns - tick->first_ns) / tick->ticks;
+	const int64_t period_ns = (tick->edge_ns - tick->first_ns) / tick->ticks;
+	const int64_t unsure_ns = (tick->unsure_ns + tick->first_unsure_ns) / tick->ticks;
+	const int64_t off_ns = period_ns - USUAL_NS;
+	const bool is_usual = off_ns <= unsure_ns && off_ns >= -unsure_ns && unsure_ns > USUAL_UNSURE_NS;
+
+	tick->period_ns = is_usual && !tick->is_unusual ? USUAL_NS : period_ns;
+	tick->period_unsure_ns = is_usual && !tick->is_unusual ? USUAL_UNSURE_NS : unsure_ns;
 }
 
 /* An edge that was caught joins the grid, moves it a little, or begins another. */
@@ -83,6 +92,8 @@ static void join(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns
 
 	if (off_ns > room_ns || off_ns < -room_ns) {
 		start_grid(tick, edge_ns, unsure_ns);
+		tick->is_unusual = true;
+		tick->period_ns = 0; /* learnt again from the next edge */
 		return;
 	}
 	tick->ticks += ticks;

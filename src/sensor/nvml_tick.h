@@ -32,7 +32,8 @@ struct kwhy_nvml_tick {
 	int64_t changes, reads;	    /* of this catch */
 	int64_t edge_ns, unsure_ns; /* an edge of the grid, known within +- unsure; unsure 0: no grid */
 	int64_t first_ns, first_unsure_ns, ticks; /* the grid's first edge, and edges since */
-	int64_t period_ns;			  /* 0: unknown */
+	int64_t period_ns, period_unsure_ns;	  /* 0: unknown */
+	bool is_unusual;			  /* the usual period was tried and did not fit */
 	int64_t stride;				  /* ticks to the next catch */
 	int64_t told_ns;			  /* the last edge told */
 	int64_t next_ns;			  /* when to read again */

@@ -127,7 +127,7 @@ static void rare_catches_keep_the_grid_of_an_h200(void **state)
 	world.slow_ns = 12 * MS;
 	world.late_ns = MS;
 	run_for(&world, 20000 * MS);
-	assert_in_range(world.told, 7, 20);
+	assert_in_range(world.told, 3, 20);
 	run_for(&world, 600000 * MS);
 	told = world.told;
 	assert_in_range(told, 28, 65);
