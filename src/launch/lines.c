@@ -7,7 +7,7 @@
 enum kwhy_status kwhy_lines_init(
 	struct kwhy_lines *lines, kwhy_line_seen *seen, void *context, struct kwhy_error *error)
 {
-	*lines = (struct kwhy_lines){.held = malloc(KWHY_LINE_BYTES), .seen = seen, .context = context};
+	*lines = (struct kwhy_lines){.held = malloc(KWHY_LINE_BYTES + 1), .seen = seen, .context = context};
 	if (!lines->held)
 		return kwhy_fail_memory(error, "the lines of the command's output");
 	return KWHY_OK;
@@ -21,6 +21,7 @@ void kwhy_lines_done(struct kwhy_lines *lines)
 
 void kwhy_lines_finish(struct kwhy_lines *lines)
 {
+	lines->held[lines->length] = '\0';
 	if (lines->length)
 		lines->seen(lines->context, lines->time_mono_ns, lines->held, lines->length);
 	lines->length = 0;

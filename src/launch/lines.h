@@ -10,12 +10,12 @@
 /* Lines longer than this are taken in pieces. */
 enum { KWHY_LINE_BYTES = 65536 };
 
-/* A line without its end; any bytes, no NUL behind it. `time_mono_ns` of its last byte. */
+/* A line without its end; any bytes, and a NUL behind them. `time_mono_ns` of its last byte. */
 typedef void kwhy_line_seen(void *context, int64_t time_mono_ns, const char *line, size_t length);
 
 /* Puts lines together from chunks. A carriage return ends one too: progress bars write nothing else. */
 struct kwhy_lines {
-	char *held; /* [KWHY_LINE_BYTES] */
+	char *held; /* [KWHY_LINE_BYTES + 1] */
 	size_t length;
 	int64_t time_mono_ns;
 	uint64_t cut; /* lines that were too long */

@@ -26,7 +26,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pattern_init(
 	struct kwhy_pattern *pattern, const char *option, const char *text, struct kwhy_error *error);
 void kwhy_pattern_done(struct kwhy_pattern *pattern);
 
-/* Calls for every match in the line, from left to right. */
+/* Calls for every match in the line, from left to right. There is a NUL behind the line, at once or later. */
 typedef void kwhy_pattern_found(void *context, double value);
 void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t length,
 	kwhy_pattern_found *found, void *context);

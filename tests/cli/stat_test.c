@@ -367,7 +367,7 @@ static void processes_left_behind_are_noted(void **state)
 static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
 {
 	(void)state;
-	use_scenario("h200_constant_300w");
+	use_scenario("h200_square_50_50");
 	assert_ends(SPAWN("stat", "--", "true"), 0, "too short for its meter");
 }
 
