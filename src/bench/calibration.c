@@ -11,6 +11,7 @@
 #define IDLE_NS (1500 * MS)   /* of the idle levels */
 #define SETTLE_NS (1000 * MS) /* after a context was made, before its idle level is taken */
 #define REST_NS (1200 * MS)   /* after each load: longer than any trailing window */
+#define SHIFT_NS (20 * MS)    /* the period of the finest meter known */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
@@ -110,6 +111,7 @@ static struct kwhy_load planned(size_t which, double load_s)
 		.burn = plan[which].burn,
 		.on_ns = on_ns,
 		.off_ns = off_ns,
+		.shift_ns = off_ns ? SHIFT_NS : 0,
 		.pulses = pulses < 2			? 2
 			: pulses > KWHY_LOAD_PULSES_MAX ? KWHY_LOAD_PULSES_MAX
 							: (uint32_t)(pulses + 0.5)};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { THREADS = 256, CLOCK_READS = 40, COPY_BYTES = 256 << 20 };
+enum { THREADS = 256, CLOCK_READS = 40, SHIFTS = 8, COPY_BYTES = 256 << 20 };
 
 /* How the device's clock lay to the host's at one moment: host = device + offset. */
 struct gpu_clock {
@@ -35,7 +35,7 @@ static const struct {
 	uint32_t sm_divisor; /* 0: all that are resident; UINT32_MAX: one block */
 } burns[KWHY_BURN_COUNT] = {
 	[KWHY_BURN_FMA] = {"fma", "kwhy_burn_fma", 2},
-	[KWHY_BURN_COPY] = {"copy", "kwhy_burn_copy", 4},
+	[KWHY_BURN_COPY] = {"copy", "kwhy_burn_copy", 1},
 	[KWHY_BURN_INTEGER] = {"integer", "kwhy_burn_integer", 0},
 	[KWHY_BURN_ONE_BLOCK] = {"one-block", "kwhy_burn_fma", UINT32_MAX},
 };
@@ -207,6 +207,11 @@ static enum kwhy_status launch_pulse(
 	return loads->gpu->ops->launch(loads->gpu, &launch, error);
 }
 
+static int64_t shift_of(const struct kwhy_load *load, uint32_t pulse)
+{
+	return (int64_t)pulse * SHIFTS / load->pulses * load->shift_ns / SHIFTS;
+}
+
 static enum kwhy_status launch_all(
 	struct kwhy_loads *loads, const struct kwhy_load *load, struct kwhy_error *error)
 {
@@ -215,7 +220,7 @@ static enum kwhy_status launch_all(
 
 	for (uint32_t i = 0; !status && i < load->pulses; i++) {
 		if (load->off_ns)
-			sleep_until(start_ns + i * (load->on_ns + load->off_ns));
+			sleep_until(start_ns + i * (load->on_ns + load->off_ns) + shift_of(load, i));
 		status = launch_pulse(loads, load, i, error);
 	}
 	return status ? status : loads->gpu->ops->synchronize(loads->gpu, error);

@@ -16,11 +16,15 @@ enum kwhy_burn { KWHY_BURN_FMA, KWHY_BURN_COPY, KWHY_BURN_INTEGER, KWHY_BURN_ONE
 
 const char *kwhy_burn_name(enum kwhy_burn burn); /* "fma", "copy", "integer", "one-block" */
 
-/* `pulses` kernels of on_ns each, begun every on_ns + off_ns; off_ns 0: one right after another. */
+/*
+ * `pulses` kernels of on_ns each, begun every on_ns + off_ns; off_ns 0: one right after another. With
+ * shift_ns the beginning moves, in eight equal groups of pulses, by eighths of it: meters sample, and a wave
+ * that keeps its phase to the samples is not seen as it is.
+ */
 struct kwhy_load {
 	const char *name;
 	enum kwhy_burn burn;
-	int64_t on_ns, off_ns;
+	int64_t on_ns, off_ns, shift_ns;
 	uint32_t pulses;
 };
 

@@ -15,6 +15,14 @@
 #define MS INT64_C(1000000)
 #define SETTLE_NS (300 * MS)  /* after a step until the ring has settled, many times over */
 #define LONG_ON_NS (400 * MS) /* a load whose power settles while it runs */
+/*
+ * An H200 draws 2.5 % more from about a quarter of a second into a kernel on: the power of its first part is
+ * what short pulses draw.
+ */
+#define EARLY_FROM_NS (100 * MS) /* the ring has settled */
+#define EARLY_TO_NS (200 * MS)
+#define EARLY_END_NS (250 * MS)
+#define JOIN_NS (2 * MS) /* kernels that close to each other are one pulse */
 
 enum { NOTE_BYTES = 240 };
 
@@ -25,7 +33,8 @@ struct findings {
 	struct kwhy_self_test *test;
 	struct kwhy_updates updates[KWHY_METER_COUNT];
 	struct kwhy_meter_lag lags[KWHY_METER_COUNT];
-	struct kwhy_measured on_w, off_w; /* of the FMA kernel, and between its pulses; NAN: unknown */
+	/* Of the FMA kernel in the first part of a pulse and later, and between pulses; NAN: unknown. */
+	struct kwhy_measured early_w, late_w, off_w;
 };
 
 static const enum kwhy_meter tested[] = {
@@ -93,30 +102,86 @@ static bool is_long(const struct kwhy_phase *phase)
 	return phase->kind == KWHY_PHASE_LOAD && phase->load.on_ns >= LONG_ON_NS;
 }
 
-/* Powers of the FMA kernel and of the idle between, from its long loads: their mean, and how they differ. */
+/* Mean and how single figures differ. */
+struct tally {
+	double count, sum, squares;
+};
+
+static void add_to(struct tally *tally, double value)
+{
+	if (!isfinite(value))
+		return;
+	tally->count++;
+	tally->sum += value;
+	tally->squares += value * value;
+}
+
+static struct kwhy_measured mean_of(const struct tally *tally)
+{
+	double mean = tally->sum / tally->count;
+
+	if (tally->count == 0)
+		return unknown;
+	return (struct kwhy_measured){mean, sqrt(fmax(tally->squares / tally->count - mean * mean, 0))};
+}
+
+/* Idle after work: of the rests after all loads, weighted alike. */
+static struct kwhy_measured execution_idle(const struct findings *findings)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	struct tally idle = {0};
+
+	for (size_t i = 0; i < calibration->phase_count; i++) {
+		const struct kwhy_phase *phase = &calibration->phases[i];
+
+		if (phase->kind == KWHY_PHASE_LOAD)
+			add_to(&idle,
+				kwhy_series_watts(power_of(calibration),
+					calibration->pulses[phase->first_pulse + phase->pulse_count - 1]
+							.end_ns +
+						SETTLE_NS,
+					phase->end_ns)
+					.value);
+	}
+	return mean_of(&idle);
+}
+
+/* The end of the pulse that begins with pulses[i]: kernels right after each other are one. */
+static size_t joined(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase, size_t i)
+{
+	size_t end = phase->first_pulse + phase->pulse_count;
+
+	while (i + 1 < end && calibration->pulses[i + 1].start_ns - calibration->pulses[i].end_ns < JOIN_NS)
+		i++;
+	return i;
+}
+
+/* Powers of the FMA kernel, from its long pulses, and of the idle after the loads. */
 static void find_levels(struct findings *findings)
 {
-	const struct kwhy_meter_lag *lag = &findings->lags[KWHY_METER_NVML_SAMPLE];
-	double count = 0, on = 0, off = 0, on_squares = 0, off_squares = 0;
+	const struct kwhy_calibration *calibration = findings->calibration;
+	const struct kwhy_meter_series *power = power_of(calibration);
+	struct tally early = {0}, late = {0};
 
-	findings->on_w = findings->off_w = unknown;
-	for (size_t i = 0; lag->found && i < lag->phase_count; i++) {
-		const struct kwhy_lag_levels *levels = &lag->lag.levels[i];
+	for (size_t p = 0; p < calibration->phase_count; p++) {
+		const struct kwhy_phase *phase = &calibration->phases[p];
 
-		if (!is_long(&findings->calibration->phases[lag->phases[i]]))
+		if (!is_long(phase) || phase->load.burn != KWHY_BURN_FMA)
 			continue;
-		count++;
-		on += levels->on_w;
-		off += levels->off_w;
-		on_squares += levels->on_w * levels->on_w;
-		off_squares += levels->off_w * levels->off_w;
+		for (size_t i = phase->first_pulse; i < phase->first_pulse + phase->pulse_count;) {
+			int64_t start_ns = calibration->pulses[i].start_ns,
+				end_ns = calibration->pulses[i = joined(calibration, phase, i)].end_ns;
+
+			i++;
+			add_to(&early,
+				kwhy_series_watts(power, start_ns + EARLY_FROM_NS, start_ns + EARLY_TO_NS)
+					.value);
+			add_to(&late, kwhy_series_watts(power, start_ns + SETTLE_NS, end_ns).value);
+		}
 	}
-	if (count == 0)
-		return;
-	findings->on_w = (struct kwhy_measured){
-		on / count, sqrt(fmax(on_squares / count - on / count * on / count, 0))};
-	findings->off_w = (struct kwhy_measured){
-		off / count, sqrt(fmax(off_squares / count - off / count * off / count, 0))};
+	findings->early_w = mean_of(&early);
+	findings->late_w = mean_of(&late);
+	findings->off_w = execution_idle(findings);
 }
 
 /* The ring's figures; the ledger models it as a low-pass, so nothing else goes there. */
@@ -175,33 +240,6 @@ static struct kwhy_measured idle_of(const struct findings *findings, enum kwhy_p
 			return kwhy_series_watts(power_of(calibration),
 				calibration->phases[i].start_ns + SETTLE_NS, calibration->phases[i].end_ns);
 	return unknown;
-}
-
-/* Idle after work: of the rests after all loads, weighted alike. */
-static struct kwhy_measured execution_idle(const struct findings *findings)
-{
-	const struct kwhy_calibration *calibration = findings->calibration;
-	double sum = 0, squares = 0, count = 0, mean;
-
-	for (size_t i = 0; i < calibration->phase_count; i++) {
-		const struct kwhy_phase *phase = &calibration->phases[i];
-		struct kwhy_measured rest;
-
-		if (phase->kind != KWHY_PHASE_LOAD)
-			continue;
-		rest = kwhy_series_watts(power_of(calibration),
-			calibration->pulses[phase->first_pulse + phase->pulse_count - 1].end_ns + SETTLE_NS,
-			phase->end_ns);
-		if (!isfinite(rest.value))
-			continue;
-		sum += rest.value;
-		squares += rest.value * rest.value;
-		count++;
-	}
-	if (count == 0)
-		return unknown;
-	mean = sum / count;
-	return (struct kwhy_measured){mean, sqrt(fmax(squares / count - mean * mean, 0))};
 }
 
 static void tell_powers(struct findings *findings)
@@ -289,28 +327,36 @@ static void tell_sources(struct findings *findings)
 	}
 }
 
-static double on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase)
+/* Seconds of pulses within their first part, and later. */
+static void on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase,
+	double *out_early_s, double *out_late_s)
 {
-	double sum = 0;
+	*out_early_s = *out_late_s = 0;
+	for (size_t i = phase->first_pulse; i < phase->first_pulse + phase->pulse_count;) {
+		size_t last = joined(calibration, phase, i);
+		int64_t length_ns = calibration->pulses[last].end_ns - calibration->pulses[i].start_ns,
+			early_ns = length_ns < EARLY_END_NS ? length_ns : EARLY_END_NS;
 
-	for (size_t i = 0; i < phase->pulse_count; i++) {
-		const struct kwhy_pulse *pulse = &calibration->pulses[phase->first_pulse + i];
-
-		sum += (double)(pulse->end_ns - pulse->start_ns) * 1e-9;
+		*out_early_s += (double)early_ns * 1e-9;
+		*out_late_s += (double)(length_ns - early_ns) * 1e-9;
+		i = last + 1;
 	}
-	return sum;
 }
 
 /* From the powers of the long loads: on while the kernels ran, off between them. */
 static struct kwhy_measured expected_joules(
 	const struct findings *findings, const struct kwhy_phase *phase, double window_s)
 {
-	double on_s = on_seconds(findings->calibration, phase), off_s = window_s - on_s;
+	double early_s, late_s, off_s;
 
 	if (phase->load.burn != KWHY_BURN_FMA)
 		return unknown;
-	return (struct kwhy_measured){findings->on_w.value * on_s + findings->off_w.value * off_s,
-		hypot(findings->on_w.spread * on_s, findings->off_w.spread * off_s)};
+	on_seconds(findings->calibration, phase, &early_s, &late_s);
+	off_s = window_s - early_s - late_s;
+	return (struct kwhy_measured){findings->early_w.value * early_s + findings->late_w.value * late_s +
+			findings->off_w.value * off_s,
+		hypot(hypot(findings->early_w.spread * early_s, findings->late_w.spread * late_s),
+			findings->off_w.spread * off_s)};
 }
 
 static enum kwhy_status tell_load(
