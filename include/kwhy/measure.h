@@ -75,6 +75,12 @@ struct kwhy_session_options {
 	const char *meter_path;	 /* a wall meter's power CSV, followed while it grows */
 	double enough_ratio;	 /* half-width up to which a figure is enough, as a share of it; 0: 0.1 */
 	int32_t without_gpus, without_host;
+	/*
+	 * How often energy counters are read; 0: as rarely as every 20 s where that costs the driver
+	 * milliseconds (NVML), with samples in between. 0.1 makes figures of short regions under periodic
+	 * work surer, for some percent of a processor core.
+	 */
+	double counter_period_s;
 };
 
 /*

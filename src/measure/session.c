@@ -18,6 +18,7 @@ enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, touched as they are used */
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
 #define FOLD_NS SECOND
+#define COUNTER_PERIOD_MOST_S 20 /* readings are kept a little longer */
 #define FIRST_READINGS_NS (2 * SECOND)
 
 _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO == (int)KWHY_E_IO &&
@@ -190,6 +191,9 @@ static enum kwhy_status open_meters(
 {
 	struct kwhy_sensor_request request = {.devices = options->devices,
 		.replay_path = options->replay_path,
+		.counter_period_ns = options->counter_period_s > 0
+			? (int64_t)(options->counter_period_s * 1e9)
+			: 0,
 		.meter_files = &options->meter_path,
 		.meter_file_count = options->meter_path != NULL,
 		.without_nvml = options->without_gpus != 0,
@@ -237,6 +241,9 @@ static enum kwhy_status read_options(const struct kwhy_session_options *given,
 			given->size);
 	if (given)
 		memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
+	if (!(options->counter_period_s >= 0 && options->counter_period_s <= COUNTER_PERIOD_MOST_S))
+		return kwhy_fail(error, KWHY_E_USAGE, "counters cannot be read every %g s; take 0 to %d",
+			options->counter_period_s, COUNTER_PERIOD_MOST_S);
 	if (!(options->enough_ratio > 0))
 		options->enough_ratio = KWHY_ENOUGH_RATIO;
 	return KWHY_OK;

@@ -71,7 +71,7 @@ void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
  * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
- * they are read, every ten seconds perhaps: `counted` waits for that too.
+ * they are read, every twenty seconds perhaps: `counted` waits for that too.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
 

@@ -8,10 +8,10 @@
 #define SECOND INT64_C(1000000000)
 /* The curve's end still bends as readings come; what lies so far before it does not. */
 #define SETTLED_NS (250 * MS)
-/* Readings kept before what is accounted for: two ticks of a counter that is read every ten seconds. */
-#define KEPT_NS (25 * SECOND)
+/* Readings kept before what is accounted for: two ticks of a counter that is read every twenty seconds. */
+#define KEPT_NS (45 * SECOND)
 /* A meter that is so far behind is not waited for. */
-#define BEHIND_NS (25 * SECOND)
+#define BEHIND_NS (45 * SECOND)
 
 static int compare_events(const void *left, const void *right)
 {

@@ -23,6 +23,7 @@ class Options(ctypes.Structure):
         ("enough_ratio", ctypes.c_double),
         ("without_gpus", ctypes.c_int32),
         ("without_host", ctypes.c_int32),
+        ("counter_period_s", ctypes.c_double),
     ]
 
 

@@ -319,6 +319,9 @@ static void what_is_refused_is_said_in_a_sentence(void **state)
 	assert_int_equal(kwhy_session_open(&options, &session, message, sizeof(message)), KWHY_MEASURE_E_IO);
 	assert_non_null(strstr(message, "no-such.csv"));
 	assert_null(session);
+	options = (struct kwhy_session_options){.size = sizeof(options), .counter_period_s = -1};
+	assert_int_equal(
+		kwhy_session_open(&options, &session, message, sizeof(message)), KWHY_MEASURE_E_USAGE);
 	session = open_session();
 	assert_int_equal(kwhy_session_idle(session, -1, message, sizeof(message)), KWHY_MEASURE_E_USAGE);
 	assert_true(strlen(message) > 20);
