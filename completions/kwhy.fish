@@ -71,7 +71,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from export' -l help -s h -d 'show t
 complete -c kwhy -f -n __fish_use_subcommand -a stat -d 'Energy, time and work of a command, over runs of it.'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l repeat -s r -r -d 'run the command N times; default 1'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l warmup -r -d 'run it N times before, unmeasured'
-complete -c kwhy -n '__fish_seen_subcommand_from stat' -l work -r -d 'amount of work: a number, or REGEX in its output; repeatable'
+complete -c kwhy -n '__fish_seen_subcommand_from stat' -l work -r -d 'work: a number, REGEX in its output, or what it reports; repeatable'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l metric -r -d 'a value in its output, over time and joules; repeatable'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l interval -s I -r -d 'energy every MS milliseconds too'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l idle-baseline -r -d 'measure idle for S seconds first, for net energy'

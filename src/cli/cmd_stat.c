@@ -40,6 +40,7 @@ struct job {
 	struct kwhy_signals signals;
 	struct kwhy_stat stat;
 	struct kwhy_stat_specs specs;
+	struct kwhy_stat_work_file work_file;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_runner runner;
 	int exit;
@@ -225,11 +226,14 @@ static enum kwhy_status prepare(
 	if (!status)
 		status = kwhy_stat_specs_init(
 			&job->specs, &options->work, &options->metrics, &job->stat, error);
+	if (!status && job->specs.reporting)
+		status = kwhy_stat_work_file_open(&job->work_file, error);
 	if (!status)
 		status = open_meter(job, error);
 	job->runner = (struct kwhy_stat_runner){.argv = operands->items,
 		.meter = &job->meter,
 		.specs = &job->specs,
+		.work_file = &job->work_file,
 		.signals = &job->signals,
 		.stat = &job->stat};
 	return status;
@@ -255,6 +259,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		(void)ignored;
 	if (!status)
 		*invocation->exit = (enum kwhy_exit)job.exit;
+	kwhy_stat_work_file_close(&job.work_file);
 	kwhy_stat_specs_done(&job.specs);
 	kwhy_stat_done(&job.stat);
 	kwhy_signals_close(&job.signals);
@@ -266,7 +271,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, runs)},
 	{"warmup", 0, "N", "run it N times before, unmeasured", KWHY_OPTION_COUNT,
 		offsetof(struct stat_options, warmup)},
-	{"work", 0, "UNIT=WHAT", "amount of work: a number, or REGEX in its output; repeatable",
+	{"work", 0, "UNIT[=WHAT]", "work: a number, REGEX in its output, or what it reports; repeatable",
 		KWHY_OPTION_LIST, offsetof(struct stat_options, work)},
 	{"metric", 0, "NAME=REGEX", "a value in its output, over time and joules; repeatable",
 		KWHY_OPTION_LIST, offsetof(struct stat_options, metrics)},

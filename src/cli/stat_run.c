@@ -74,7 +74,7 @@ static void see_line(void *context, int64_t time_mono_ns, const char *line, size
 
 	running->line_ns = time_mono_ns;
 	for (size_t i = 0; i < specs->work_count; i++)
-		if (isnan(specs->stated[i]))
+		if (specs->from[i] == KWHY_STAT_WORK_OUTPUT)
 			kwhy_pattern_find(&specs->work[i], line, length, add_work, &running->work[i]);
 	for (size_t i = 0; i < specs->metric_count; i++) {
 		struct point_target target = {running, &stat->metrics[i]};
@@ -252,19 +252,20 @@ static void end(struct running *running)
 }
 
 /* What was stated holds for a run that came to its end. */
-static void fill_work(struct running *running, const struct kwhy_child_end *how)
+static enum kwhy_status fill_work(struct running *running, const struct kwhy_child_end *how)
 {
 	struct kwhy_stat_specs *specs = running->runner->specs;
 	struct kwhy_stat *stat = running->runner->stat;
 
 	for (size_t i = 0; i < specs->work_count; i++) {
-		if (isnan(specs->stated[i]))
+		if (specs->from[i] == KWHY_STAT_WORK_OUTPUT)
 			stat->work[i].unreadable = specs->work[i].unreadable;
-		else
+		if (specs->from[i] == KWHY_STAT_WORK_STATED)
 			running->work[i] = how->signal ? NAN : specs->stated[i];
 	}
 	for (size_t i = 0; i < specs->metric_count; i++)
 		stat->metrics[i].unreadable = specs->metrics[i].unreadable;
+	return kwhy_stat_work_file_take(running->runner->work_file, stat, running->work, running->error);
 }
 
 static enum kwhy_status add_run(struct running *running, const struct kwhy_child_end *how)
@@ -292,9 +293,8 @@ static enum kwhy_status add_run(struct running *running, const struct kwhy_child
 	if (!runner->first_start_ns)
 		runner->first_start_ns = how->start_mono_ns;
 	run.start_s = seconds_of(how->start_mono_ns - runner->first_start_ns);
-	fill_work(running, how);
 	stat->runs[stat->run_count++] = run;
-	return KWHY_OK;
+	return fill_work(running, how);
 }
 
 static enum kwhy_status run_child(

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "cli/stat_meter.h"
 #include "cli/stat_spec.h"
+#include "cli/stat_work_file.h"
 #include "launch/child.h"
 #include "model/stat.h"
 
@@ -13,6 +14,7 @@ struct kwhy_stat_runner {
 	char *const *argv;
 	struct kwhy_stat_meter *meter;
 	struct kwhy_stat_specs *specs;
+	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_signals *signals;
 	struct kwhy_stat *stat;
 	int64_t first_start_ns; /* of the first run that counts; 0: none yet */

@@ -7,12 +7,17 @@
 #include "launch/pattern.h"
 #include "model/stat.h"
 
-/* --work UNIT=REGEX, --work UNIT=NUMBER, --metric NAME=REGEX: what to look for in a command's output. */
+/*
+ * --work UNIT=REGEX, --work UNIT=NUMBER, --work UNIT, --metric NAME=REGEX: what to look for in a command's
+ * output, what is stated, and what the command reports.
+ */
 struct kwhy_stat_specs {
 	struct kwhy_pattern *work, *metrics; /* [count of each]; work with a number has none */
-	double *stated;			     /* [work_count]; NAN: counted from the output */
+	double *stated;			     /* [work_count]; of what is stated */
+	enum kwhy_stat_work_from *from;	     /* [work_count] */
 	size_t work_count, metric_count;
-	bool watching; /* at least one expression */
+	bool reporting; /* at least one work that the command reports */
+	bool watching;	/* at least one expression */
 };
 
 /* Fills stat's work and metrics too, with no points. Wrong ones are KWHY_E_USAGE. */

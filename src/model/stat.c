@@ -16,6 +16,17 @@ const char *kwhy_stat_kind_name(enum kwhy_stat_kind kind)
 	return names[kind];
 }
 
+const char *kwhy_stat_work_from_name(enum kwhy_stat_work_from from)
+{
+	static const char *const names[KWHY_STAT_WORK_FROM_COUNT] = {
+		[KWHY_STAT_WORK_OUTPUT] = "output",
+		[KWHY_STAT_WORK_STATED] = "stated",
+		[KWHY_STAT_WORK_REPORTED] = "reported",
+	};
+
+	return names[from];
+}
+
 void kwhy_stat_done(struct kwhy_stat *stat)
 {
 	for (size_t i = 0; i < stat->metric_count; i++)

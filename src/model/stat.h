@@ -60,9 +60,20 @@ struct kwhy_stat_run {
 	double *work;			   /* [work_count] */
 };
 
+/* Where an amount of work comes from. */
+enum kwhy_stat_work_from {
+	KWHY_STAT_WORK_OUTPUT,	 /* counted in what the command writes */
+	KWHY_STAT_WORK_STATED,	 /* on the command line, the same for each run */
+	KWHY_STAT_WORK_REPORTED, /* by the command, in the file that KWHY_WORK_FILE names */
+	KWHY_STAT_WORK_FROM_COUNT
+};
+
+const char *kwhy_stat_work_from_name(enum kwhy_stat_work_from from); /* "output" */
+
 struct kwhy_stat_work {
+	enum kwhy_stat_work_from from;
 	const char *unit;    /* "tokens" */
-	const char *pattern; /* NULL: stated, the same for each run */
+	const char *pattern; /* of KWHY_STAT_WORK_OUTPUT */
 	uint64_t unreadable; /* matches without a number */
 };
 

@@ -77,6 +77,7 @@ static void write_work(struct kwhy_json *json, const struct kwhy_stat *stat,
 
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "unit", work->unit);
+	kwhy_json_string(json, "from", kwhy_stat_work_from_name(work->from));
 	kwhy_json_string(json, "pattern", work->pattern);
 	kwhy_json_count(json, "unreadable", work->unreadable);
 	write_figure(json, "count", &figures->count);

@@ -102,10 +102,12 @@ static void note_output(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 		const struct kwhy_stat_work *work = &stat->work[w];
 
 		if (work->unreadable)
-			note(summary, "--work %s: %" PRIu64 " matches held no number", work->unit,
+			note(summary, "--work %s: %" PRIu64 " matches or lines held no number", work->unit,
 				work->unreadable);
-		if (work->pattern && !(summary->work[w].count.estimate.most > 0))
-			note(summary, "--work %s: nothing in the output matched", work->unit);
+		if (work->from != KWHY_STAT_WORK_STATED && !(summary->work[w].count.estimate.most > 0))
+			note(summary, "--work %s: %s", work->unit,
+				work->from == KWHY_STAT_WORK_OUTPUT ? "nothing in the output matched"
+								    : "the command reported none");
 	}
 	for (size_t m = 0; m < stat->metric_count; m++) {
 		const struct kwhy_stat_metric *metric = &stat->metrics[m];

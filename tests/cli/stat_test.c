@@ -211,6 +211,21 @@ static void work_is_counted_from_both_outputs_or_stated(void **state)
 	json_decref(document);
 }
 
+static void a_command_reports_its_work_itself(void **state)
+{
+	json_t *document, *work;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("-r", "2", "--work", "tokens", "--work", "steps", "--", "sh", "-c",
+		"printf 'tokens 40\\nother 7\\ntokens 2.5\\ntokens many\\n' >>\"$KWHY_WORK_FILE\"");
+	work = json_object_get(document, "work");
+	assert_true(real_at(named(work, "unit", "tokens"), "count", "mean") == 42.5);
+	assert_int_equal(json_integer_value(json_object_get(named(work, "unit", "tokens"), "unreadable")), 2);
+	assert_true(real_at(named(work, "unit", "steps"), "count", "mean") == 0);
+	json_decref(document);
+}
+
 static void a_metric_is_followed_over_time_and_joules(void **state)
 {
 	json_t *document, *points, *point;
@@ -316,7 +331,7 @@ static void options_behind_the_command_are_its_own(void **state)
 
 static void wrong_usage_is_told_before_anything_runs(void **state)
 {
-	static const char *const wrong[][4] = {{NULL}, {"-r", "0"}, {"--work", "tokens"}, {"--work", "=a"},
+	static const char *const wrong[][4] = {{NULL}, {"-r", "0"}, {"--metric", "tokens"}, {"--work", "=a"},
 		{"--work", "a=("}, {"--work", "a=-3"}, {"--metric", "a=loss"}, {"--metric", "a=(b)(c)"},
 		{"--interval", "1"}, {"--idle-baseline", "0"}, {"--json", "--csv"}, {"--device", "x"},
 		{"-o", "x.png"}};
@@ -455,6 +470,7 @@ int main(void)
 		cmocka_unit_test(the_total_is_the_sum_of_what_adds_up),
 		cmocka_unit_test(energy_above_measured_idle_is_told_with_who_held_the_device),
 		cmocka_unit_test(work_is_counted_from_both_outputs_or_stated),
+		cmocka_unit_test(a_command_reports_its_work_itself),
 		cmocka_unit_test(a_metric_is_followed_over_time_and_joules),
 		cmocka_unit_test(intervals_add_up_to_the_run),
 		cmocka_unit_test(the_commands_status_is_ours),

@@ -152,7 +152,7 @@ static void doubtful_runs_are_noted(void **state)
 	struct kwhy_stat_summary summary;
 	struct kwhy_text all = {0};
 	static const char *const said[] = {"2 of 5 runs", "lived on after its end (1 of 2 runs)",
-		"counter was reset", "stood still", "2 processes held it", "7 matches held no number",
+		"counter was reset", "stood still", "2 processes held it", "7 matches or lines held no number",
 		"3 values beyond", "9 readings were overwritten", "refused 4 readings", "2.0 % of a core",
 		"clock was set by 3 s"};
 

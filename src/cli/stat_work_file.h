@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_STAT_WORK_FILE_H
+#define KWHY_CLI_STAT_WORK_FILE_H
+
+#include "base/status.h"
+#include "model/stat.h"
+
+/*
+ * Where a command reports its work: a file of ours, named to it by KWHY_WORK_FILE, to which it and its
+ * children append lines of a unit, a blank and an amount: "tokens 500".
+ */
+struct kwhy_stat_work_file {
+	char path[64]; /* "": there is none */
+};
+
+#define KWHY_STAT_WORK_FILE_VARIABLE "KWHY_WORK_FILE"
+
+/* Makes the file and sets the variable for all commands to come. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_open(
+	struct kwhy_stat_work_file *file, struct kwhy_error *error);
+void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file);
+
+/*
+ * Adds what was reported of the works marked so to amounts[work_count] and empties the file for the next
+ * run. Lines that are none of the kind count as unreadable for the unit they begin with.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file,
+	struct kwhy_stat *stat, double *amounts, struct kwhy_error *error);
+
+#endif
