@@ -351,6 +351,14 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 	kwhy_history_forget(meter->history, until_ns - KEEP_NS);
 }
 
+static bool is_lost(const struct kwhy_stat_meter *meter, size_t domain)
+{
+	uint32_t device = meter->metered[domain].device;
+
+	return device != KWHY_SENSOR_NO_DEVICE &&
+		atomic_load_explicit(&meter->sensors->devices[device].lost, memory_order_relaxed);
+}
+
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {
 	static const char *const missing[] = {
@@ -369,6 +377,8 @@ void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, 
 		.peak_w = energy.peak_w,
 		.missing = missing[energy.state],
 	};
+	if (out->missing && is_lost(meter, domain))
+		out->missing = "the device fell off the bus";
 	if (energy.state == KWHY_ENERGY_MEASURED)
 		out->basis = kwhy_energy_basis_name(energy.basis);
 }

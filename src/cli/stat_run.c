@@ -355,6 +355,8 @@ enum kwhy_status kwhy_stat_run_unmeasured(
 	enum kwhy_status status = kwhy_child_run(&request, runner->signals, &how, error);
 
 	*out_exit = how.exit;
+	if (!status)
+		status = kwhy_stat_work_file_empty(runner->work_file, error);
 	return status ? status : kwhy_stat_meter_drain(runner->meter, error);
 }
 

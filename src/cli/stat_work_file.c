@@ -62,6 +62,13 @@ static void take_line(struct kwhy_stat *stat, double *amounts, const char *line)
 	}
 }
 
+enum kwhy_status kwhy_stat_work_file_empty(const struct kwhy_stat_work_file *file, struct kwhy_error *error)
+{
+	if (file->path[0] && truncate(file->path, 0))
+		return kwhy_fail(error, KWHY_E_IO, "cannot empty %s: %s", file->path, strerror(errno));
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file, struct kwhy_stat *stat,
 	double *amounts, struct kwhy_error *error)
 {
@@ -76,7 +83,5 @@ enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file
 		line = strtok_r(NULL, "\n", &rest))
 		take_line(stat, amounts, line);
 	kwhy_text_done(&text);
-	if (!status && truncate(file->path, 0))
-		return kwhy_fail(error, KWHY_E_IO, "cannot empty %s: %s", file->path, strerror(errno));
-	return status;
+	return status ? status : kwhy_stat_work_file_empty(file, error);
 }

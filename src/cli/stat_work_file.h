@@ -20,6 +20,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_open(
 	struct kwhy_stat_work_file *file, struct kwhy_error *error);
 void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file);
 
+/* Forgets what was reported; of runs that do not count. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_empty(
+	const struct kwhy_stat_work_file *file, struct kwhy_error *error);
+
 /*
  * Adds what was reported of the works marked so to amounts[work_count] and empties the file for the next
  * run. Lines that are none of the kind count as unreadable for the unit they begin with.

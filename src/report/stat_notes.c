@@ -133,7 +133,8 @@ static void note_cost(const struct kwhy_stat *stat, struct kwhy_stat_summary *su
 	if (cost->lost)
 		note(summary, "%" PRIu64 " readings were overwritten before they could be taken", cost->lost);
 	if (cost->failures)
-		note(summary, "meters refused %" PRIu64 " readings", cost->failures);
+		note(summary, "meters refused %" PRIu64 " %s", cost->failures,
+			cost->failures == 1 ? "reading" : "readings");
 	if (cost->cpu_s > COST_CORE_RATIO * cost->running_s)
 		note(summary, "reading the meters took %.1f %% of a core; the command may have felt it",
 			100 * cost->cpu_s / cost->running_s);

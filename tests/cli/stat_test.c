@@ -217,7 +217,7 @@ static void a_command_reports_its_work_itself(void **state)
 
 	(void)state;
 	use_scenario("h200_constant_300w");
-	document = STAT("-r", "2", "--work", "tokens", "--work", "steps", "--", "sh", "-c",
+	document = STAT("-r", "2", "--warmup", "1", "--work", "tokens", "--work", "steps", "--", "sh", "-c",
 		"printf 'tokens 40\\nother 7\\ntokens 2.5\\ntokens many\\n' >>\"$KWHY_WORK_FILE\"");
 	work = json_object_get(document, "work");
 	assert_true(real_at(named(work, "unit", "tokens"), "count", "mean") == 42.5);
@@ -371,6 +371,20 @@ static void without_a_meter_time_and_status_are_told_all_the_same(void **state)
 	spawned_done(&spawned);
 }
 
+static void a_device_that_vanishes_has_no_energy_and_says_why(void **state)
+{
+	json_t *document;
+
+	(void)state;
+	use_scenario("lost");
+	document = STAT("--", "sleep", "2");
+	assert_string_equal(json_string_value(json_object_get(domain_of(document, "gpu 0"), "not_available")),
+		"the device fell off the bus");
+	assert_true(json_is_null(
+		json_object_get(json_object_get(domain_of(document, "gpu 0"), "energy_j"), "mean")));
+	json_decref(document);
+}
+
 static void processes_left_behind_are_noted(void **state)
 {
 	(void)state;
@@ -480,6 +494,7 @@ int main(void)
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
 		cmocka_unit_test(without_a_meter_time_and_status_are_told_all_the_same),
+		cmocka_unit_test(a_device_that_vanishes_has_no_energy_and_says_why),
 		cmocka_unit_test(processes_left_behind_are_noted),
 		cmocka_unit_test(a_run_too_short_for_its_meter_is_told_with_a_cure),
 		cmocka_unit_test(readings_are_kept_and_can_be_played_back),
