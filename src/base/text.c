@@ -87,6 +87,30 @@ enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error
 	return text->failed ? kwhy_fail_memory(error, "the text to print") : KWHY_OK;
 }
 
+size_t kwhy_text_encode(uint32_t code, char out[4])
+{
+	if (code < 0x80) {
+		out[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		out[0] = (char)(0xC0 | code >> 6);
+		out[1] = (char)(0x80 | (code & 0x3F));
+		return 2;
+	}
+	if (code < 0x10000) {
+		out[0] = (char)(0xE0 | code >> 12);
+		out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+		out[2] = (char)(0x80 | (code & 0x3F));
+		return 3;
+	}
+	out[0] = (char)(0xF0 | code >> 18);
+	out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+	out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+	out[3] = (char)(0x80 | (code & 0x3F));
+	return 4;
+}
+
 size_t kwhy_text_columns(const char *string)
 {
 	size_t columns = 0;

@@ -28,6 +28,9 @@ void kwhy_text_addf(struct kwhy_text *text, const char *format, ...) __attribute
 void kwhy_text_repeat(struct kwhy_text *text, char character, size_t count);
 KWHY_MUST_USE enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error *error);
 
+/* UTF-8 of one code point; gives the bytes, without a NUL. */
+size_t kwhy_text_encode(uint32_t code, char out[4]);
+
 /* Columns that a terminal gives a UTF-8 string (one a code point; combining marks are not known). */
 size_t kwhy_text_columns(const char *string);
 

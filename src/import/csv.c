@@ -76,23 +76,18 @@ struct reader {
 	uint64_t rows;
 };
 
-static bool span_is(struct kwhy_csv_span span, const char *text)
-{
-	return strlen(text) == span.length && !memcmp(span.bytes, text, span.length);
-}
-
 /* NULL: there is no such kind. */
 static const struct row_kind *find_kind(struct reader *reader)
 {
-	struct kwhy_csv_span word = kwhy_csv_field(reader->csv, COLUMN_KIND);
+	struct kwhy_span word = kwhy_csv_field(reader->csv, COLUMN_KIND);
 
-	for (size_t i = 0; i < ROW_KIND_COUNT && !span_is(word, reader->last_kind->word); i++)
+	for (size_t i = 0; i < ROW_KIND_COUNT && !kwhy_span_is(word, reader->last_kind->word); i++)
 		reader->last_kind = &row_kinds[i];
-	return span_is(word, reader->last_kind->word) ? reader->last_kind : NULL;
+	return kwhy_span_is(word, reader->last_kind->word) ? reader->last_kind : NULL;
 }
 
 /* The first and last eight bytes and the length tell most names apart. */
-static size_t cache_slot(struct kwhy_csv_span name)
+static size_t cache_slot(struct kwhy_span name)
 {
 	uint64_t head = 0, tail = 0;
 	size_t size = name.length < sizeof(head) ? name.length : sizeof(head);
@@ -105,15 +100,15 @@ static size_t cache_slot(struct kwhy_csv_span name)
 static enum kwhy_status find_name(
 	struct reader *reader, const struct row_kind *kind, uint32_t *out_name, struct kwhy_error *error)
 {
-	struct kwhy_csv_span name = kwhy_csv_field(reader->csv, COLUMN_NAME);
+	struct kwhy_span name = kwhy_csv_field(reader->csv, COLUMN_NAME);
 	struct kwhy_names *names = &reader->recording->names;
 	enum kwhy_status status;
 	uint32_t *slot;
 
 	if (name.length == 0 && kind->unnamed)
-		name = (struct kwhy_csv_span){kind->unnamed, strlen(kind->unnamed)};
+		name = (struct kwhy_span){kind->unnamed, strlen(kind->unnamed)};
 	slot = &reader->name_cache[cache_slot(name)];
-	if (*slot && span_is(name, kwhy_names_get(names, *slot - 1))) {
+	if (*slot && kwhy_span_is(name, kwhy_names_get(names, *slot - 1))) {
 		*out_name = *slot - 1;
 		return KWHY_OK;
 	}

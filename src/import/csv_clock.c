@@ -22,7 +22,7 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 }
 
 enum kwhy_status kwhy_csv_clock_state(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
-	struct kwhy_csv_span words, struct kwhy_error *error)
+	struct kwhy_span words, struct kwhy_error *error)
 {
 	static const char other[] = "other ";
 	size_t length = sizeof(other) - 1;

@@ -25,7 +25,7 @@ void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *re
 
 /* The words behind "clock" of a comment: "unix" or "other NAME". Only before the first time. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_clock_state(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
-	struct kwhy_csv_span words, struct kwhy_error *error);
+	struct kwhy_span words, struct kwhy_error *error);
 
 /*
  * A time of the row, in nanoseconds since the recording's origin. Refuses what is plainly of another unit or

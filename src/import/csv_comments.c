@@ -60,7 +60,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t';
 }
 
-static void skip_space(struct kwhy_csv_span *rest)
+static void skip_space(struct kwhy_span *rest)
 {
 	while (rest->length > 0 && is_space(*rest->bytes)) {
 		rest->bytes++;
@@ -69,13 +69,13 @@ static void skip_space(struct kwhy_csv_span *rest)
 }
 
 /* Takes the next word, up to white space outside double quotes, off the front; empty at the end. */
-static struct kwhy_csv_span take_word(struct kwhy_csv_span *rest)
+static struct kwhy_span take_word(struct kwhy_span *rest)
 {
-	struct kwhy_csv_span word;
+	struct kwhy_span word;
 	bool quoted = false;
 
 	skip_space(rest);
-	word = (struct kwhy_csv_span){rest->bytes, 0};
+	word = (struct kwhy_span){rest->bytes, 0};
 	while (rest->length > 0 && (quoted || !is_space(*rest->bytes))) {
 		quoted ^= *rest->bytes == '"';
 		word.length++;
@@ -85,12 +85,12 @@ static struct kwhy_csv_span take_word(struct kwhy_csv_span *rest)
 	return word;
 }
 
-static bool word_is(struct kwhy_csv_span word, const char *text)
+static bool word_is(struct kwhy_span word, const char *text)
 {
 	return word.length == strlen(text) && !memcmp(word.bytes, text, word.length);
 }
 
-static struct kwhy_csv_span unquoted(struct kwhy_csv_span word)
+static struct kwhy_span unquoted(struct kwhy_span word)
 {
 	if (word.length >= 2 && word.bytes[0] == '"' && word.bytes[word.length - 1] == '"') {
 		word.bytes++;
@@ -105,7 +105,7 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 }
 
 /* Watts with up to three decimals, to milliwatts; false when it is none between 0.001 and LARGEST_W. */
-static bool parse_watts(struct kwhy_csv_span text, int64_t *out_mw)
+static bool parse_watts(struct kwhy_span text, int64_t *out_mw)
 {
 	int64_t value = 0;
 	int decimals = -1;
@@ -129,7 +129,7 @@ static bool parse_watts(struct kwhy_csv_span text, int64_t *out_mw)
 }
 
 static enum kwhy_status set_text(
-	struct kwhy_csv_comments *comments, struct kwhy_csv_span value, void *slot, struct kwhy_error *error)
+	struct kwhy_csv_comments *comments, struct kwhy_span value, void *slot, struct kwhy_error *error)
 {
 	const char *copy = kwhy_tracks_text(comments->tracks, value.bytes, value.length);
 
@@ -141,7 +141,7 @@ static enum kwhy_status set_text(
 
 /* Sets one figure of a device; an empty value leaves it unknown. */
 static enum kwhy_status set_value(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
-	const struct device_key *key, struct kwhy_csv_span value, struct kwhy_device *device,
+	const struct device_key *key, struct kwhy_span value, struct kwhy_device *device,
 	struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range ranges[] = {[FORM_COUNT] = {1, UINT32_MAX},
@@ -172,7 +172,7 @@ static enum kwhy_status set_value(struct kwhy_csv_comments *comments, const stru
 	return KWHY_OK;
 }
 
-static const struct device_key *find_key(struct kwhy_csv_span word)
+static const struct device_key *find_key(struct kwhy_span word)
 {
 	for (size_t i = 0; i < sizeof(device_keys) / sizeof(device_keys[0]); i++)
 		if (word_is(word, device_keys[i].key))
@@ -181,7 +181,7 @@ static const struct device_key *find_key(struct kwhy_csv_span word)
 }
 
 static enum kwhy_status note_key(
-	struct kwhy_csv_comments *comments, struct kwhy_csv_span name, struct kwhy_error *error)
+	struct kwhy_csv_comments *comments, struct kwhy_span name, struct kwhy_error *error)
 {
 	const char *shown;
 
@@ -198,25 +198,24 @@ static enum kwhy_status note_key(
 }
 
 /* Cuts KEY=VALUE; false when the word has no '='. */
-static bool cut_pair(
-	struct kwhy_csv_span word, struct kwhy_csv_span *out_key, struct kwhy_csv_span *out_value)
+static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kwhy_span *out_value)
 {
 	const char *equals = memchr(word.bytes, '=', word.length);
 
 	if (!equals)
 		return false;
-	*out_key = (struct kwhy_csv_span){word.bytes, (size_t)(equals - word.bytes)};
-	*out_value = unquoted((struct kwhy_csv_span){equals + 1, word.length - out_key->length - 1});
+	*out_key = (struct kwhy_span){word.bytes, (size_t)(equals - word.bytes)};
+	*out_value = unquoted((struct kwhy_span){equals + 1, word.length - out_key->length - 1});
 	return true;
 }
 
 /* The rank of a device line first: it says which device the line is about. */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
-	struct kwhy_csv_span rest, int32_t index, struct kwhy_error *error)
+	struct kwhy_span rest, int32_t index, struct kwhy_error *error)
 {
 	struct kwhy_device device = {.rank = comments->ranks[index]};
 	struct kwhy_track_key track = {.a = index, .b = device.rank};
-	struct kwhy_csv_span word, name, value;
+	struct kwhy_span word, name, value;
 	enum kwhy_status status = KWHY_OK;
 	uint32_t known;
 
@@ -238,10 +237,10 @@ static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const stru
 }
 
 static enum kwhy_status read_pairs(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
-	struct kwhy_csv_span rest, struct kwhy_device *device, struct kwhy_error *error)
+	struct kwhy_span rest, struct kwhy_device *device, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	struct kwhy_csv_span word, name, value;
+	struct kwhy_span word, name, value;
 
 	for (word = take_word(&rest); !status && word.length > 0; word = take_word(&rest)) {
 		const struct device_key *key;
@@ -257,7 +256,7 @@ static enum kwhy_status read_pairs(struct kwhy_csv_comments *comments, const str
 }
 
 static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
-	struct kwhy_csv_span rest, struct kwhy_error *error)
+	struct kwhy_span rest, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range indexes = {0, KWHY_CSV_DEVICES_MAX - 1};
 	enum kwhy_status status;
@@ -276,7 +275,7 @@ static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const st
 }
 
 static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
-	struct kwhy_csv_span rest, struct kwhy_error *error)
+	struct kwhy_span rest, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range any = {INT64_MIN + 2000000000, INT64_MAX};
 	struct kwhy_coverage coverage = {.device = KWHY_NONE};
@@ -307,8 +306,8 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 enum kwhy_status kwhy_csv_comments_read(
 	struct kwhy_csv_comments *comments, const struct kwhy_csv *csv, struct kwhy_error *error)
 {
-	struct kwhy_csv_span rest = kwhy_csv_comment(csv);
-	struct kwhy_csv_span word = take_word(&rest);
+	struct kwhy_span rest = kwhy_csv_comment(csv);
+	struct kwhy_span word = take_word(&rest);
 
 	if (word_is(word, "device"))
 		return read_device(comments, csv, rest, error);

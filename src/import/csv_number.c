@@ -14,13 +14,13 @@ const char *kwhy_csv_unix_unit(int64_t time)
 	return NULL;
 }
 
-static bool is_digit(struct kwhy_csv_span text, size_t at)
+static bool is_digit(struct kwhy_span text, size_t at)
 {
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
 /* Digits from *at, downwards so that INT64_MIN fits; false when they are too many. */
-static bool parse_digits(struct kwhy_csv_span text, size_t *at, int64_t *out)
+static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 {
 	bool large = false;
 
@@ -32,7 +32,7 @@ static bool parse_digits(struct kwhy_csv_span text, size_t *at, int64_t *out)
 }
 
 /* Zeros behind a point at *at; false when other digits are there. */
-static bool skip_decimals(struct kwhy_csv_span text, size_t *at)
+static bool skip_decimals(struct kwhy_span text, size_t *at)
 {
 	bool zeros = true;
 
@@ -43,7 +43,7 @@ static bool skip_decimals(struct kwhy_csv_span text, size_t *at)
 }
 
 /* Decimal digits with a sign, and zeros behind a point. */
-enum kwhy_csv_number kwhy_csv_number_parse(struct kwhy_csv_span text, int64_t *out)
+enum kwhy_csv_number kwhy_csv_number_parse(struct kwhy_span text, int64_t *out)
 {
 	bool negative = text.length > 0 && text.bytes[0] == '-';
 	size_t at = negative || (text.length > 0 && text.bytes[0] == '+');

@@ -12,7 +12,7 @@ enum kwhy_csv_number {
 };
 
 /* Decimal digits with a sign, and zeros behind a point: exact, or not taken. */
-enum kwhy_csv_number kwhy_csv_number_parse(struct kwhy_csv_span text, int64_t *out);
+enum kwhy_csv_number kwhy_csv_number_parse(struct kwhy_span text, int64_t *out);
 
 /*
  * "microseconds", "milliseconds" or "seconds" when that is what a Unix time of 2001 to 2096 would be; else

@@ -20,9 +20,9 @@ struct kwhy_csv {
 	bool input_ended, header_read, ended_early;
 	bool line_ended; /* the line had its newline */
 	uint64_t line_number, skipped;
-	struct kwhy_csv_span line, comment;
+	struct kwhy_span line, comment;
 	size_t field_count, header_count;
-	struct kwhy_csv_span fields[KWHY_CSV_COLUMNS_MAX];
+	struct kwhy_span fields[KWHY_CSV_COLUMNS_MAX];
 	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* by column of the options; NO_FIELD: not in the file */
 };
 
@@ -55,7 +55,7 @@ void kwhy_csv_close(struct kwhy_csv *csv)
 	free(csv);
 }
 
-struct kwhy_csv_span kwhy_csv_comment(const struct kwhy_csv *csv)
+struct kwhy_span kwhy_csv_comment(const struct kwhy_csv *csv)
 {
 	return csv->comment;
 }
@@ -65,11 +65,11 @@ bool kwhy_csv_has_column(const struct kwhy_csv *csv, size_t column)
 	return csv->field_of[column] != NO_FIELD;
 }
 
-struct kwhy_csv_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column)
+struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column)
 {
 	size_t field = csv->field_of[column];
 
-	return field == NO_FIELD ? (struct kwhy_csv_span){"", 0} : csv->fields[field];
+	return field == NO_FIELD ? (struct kwhy_span){"", 0} : csv->fields[field];
 }
 
 uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv)
@@ -139,22 +139,6 @@ static enum kwhy_status take_line(struct kwhy_csv *csv, bool *out_end, struct kw
 	return KWHY_OK;
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct kwhy_csv_span trimmed(struct kwhy_csv_span span)
-{
-	while (span.length > 0 && is_space(span.bytes[0])) {
-		span.bytes++;
-		span.length--;
-	}
-	while (span.length > 0 && is_space(span.bytes[span.length - 1]))
-		span.length--;
-	return span;
-}
-
 /* Editors on Windows put a byte order mark in front. */
 static void drop_mark(struct kwhy_csv *csv)
 {
@@ -165,7 +149,7 @@ static void drop_mark(struct kwhy_csv *csv)
 }
 
 /* Resolves the quotes of a field in place. `*at` is on the opening quote, then behind the closing one. */
-static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_csv_span *out)
+static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_span *out)
 {
 	size_t from = *at + 1, to = *at;
 
@@ -181,24 +165,24 @@ static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_csv_s
 	return from < length;
 }
 
-static bool take_field(char *line, size_t length, size_t *at, struct kwhy_csv_span *out)
+static bool take_field(char *line, size_t length, size_t *at, struct kwhy_span *out)
 {
 	size_t start = *at;
 	const char *comma;
 
-	while (start < length && is_space(line[start]))
+	while (start < length && kwhy_span_is_space(line[start]))
 		start++;
 	if (start < length && line[start] == '"') {
 		if (!take_quoted(line, length, &start, out))
 			return false;
-		while (start < length && is_space(line[start]))
+		while (start < length && kwhy_span_is_space(line[start]))
 			start++;
 		*at = start;
 		return start == length || line[start] == ',';
 	}
 	comma = memchr(line + start, ',', length - start);
 	*at = comma ? (size_t)(comma - line) : length;
-	*out = trimmed((struct kwhy_csv_span){line + start, *at - start});
+	*out = kwhy_span_trim((struct kwhy_span){line + start, *at - start});
 	return true;
 }
 
@@ -221,16 +205,11 @@ static const char *split(struct kwhy_csv *csv)
 	}
 }
 
-static bool span_is(struct kwhy_csv_span span, const char *text)
+static struct kwhy_span unquoted(struct kwhy_span span)
 {
-	return span.length == strlen(text) && !memcmp(span.bytes, text, span.length);
-}
-
-static struct kwhy_csv_span unquoted(struct kwhy_csv_span span)
-{
-	span = trimmed(span);
+	span = kwhy_span_trim(span);
 	if (span.length >= 2 && span.bytes[0] == '"' && span.bytes[span.length - 1] == '"')
-		span = (struct kwhy_csv_span){span.bytes + 1, span.length - 2};
+		span = (struct kwhy_span){span.bytes + 1, span.length - 2};
 	return span;
 }
 
@@ -240,7 +219,7 @@ static enum kwhy_status find_column(struct kwhy_csv *csv, size_t column, struct 
 	size_t found = NO_FIELD;
 
 	for (size_t field = 0; field < csv->field_count; field++) {
-		if (!span_is(csv->fields[field], wanted->name))
+		if (!kwhy_span_is(csv->fields[field], wanted->name))
 			continue;
 		if (found != NO_FIELD)
 			return kwhy_fail(error, KWHY_E_INPUT,
@@ -312,12 +291,12 @@ enum kwhy_status kwhy_csv_next(struct kwhy_csv *csv, enum kwhy_csv_item *out_ite
 			return csv->header_read ? KWHY_OK : no_header(csv, error);
 		}
 		drop_mark(csv);
-		csv->comment = trimmed(csv->line);
+		csv->comment = kwhy_span_trim(csv->line);
 		if (csv->comment.length == 0)
 			continue;
 		if (csv->comment.bytes[0] == '#') {
-			csv->comment = trimmed(
-				(struct kwhy_csv_span){csv->comment.bytes + 1, csv->comment.length - 1});
+			csv->comment = kwhy_span_trim(
+				(struct kwhy_span){csv->comment.bytes + 1, csv->comment.length - 1});
 			*out_item = KWHY_CSV_COMMENT;
 			return KWHY_OK;
 		}
@@ -331,22 +310,22 @@ enum kwhy_status kwhy_csv_next(struct kwhy_csv *csv, enum kwhy_csv_item *out_ite
 }
 
 /* The line of `text` that starts at *at, and *at behind it. */
-static struct kwhy_csv_span next_line(const char *text, size_t length, size_t *at)
+static struct kwhy_span next_line(const char *text, size_t length, size_t *at)
 {
-	struct kwhy_csv_span line = {text + *at, length - *at};
+	struct kwhy_span line = {text + *at, length - *at};
 	const char *newline = memchr(line.bytes, '\n', line.length);
 
 	if (newline)
 		line.length = (size_t)(newline - line.bytes);
 	*at += line.length + (newline != NULL);
-	return trimmed(line);
+	return kwhy_span_trim(line);
 }
 
 bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *name)
 {
 	const char *text = (const char *)head;
 	size_t at = length >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
-	struct kwhy_csv_span line = {text, 0};
+	struct kwhy_span line = {text, 0};
 
 	while (at < length && (line.length == 0 || *line.bytes == '#'))
 		line = next_line(text, length, &at);
@@ -354,14 +333,14 @@ bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *n
 		const char *comma = memchr(line.bytes + start, ',', line.length - start);
 
 		end = comma ? (size_t)(comma - line.bytes) : line.length;
-		if (span_is(unquoted((struct kwhy_csv_span){line.bytes + start, end - start}), name))
+		if (kwhy_span_is(unquoted((struct kwhy_span){line.bytes + start, end - start}), name))
 			return true;
 	}
 	return false;
 }
 
 /* A text of the file as a terminal may show it. */
-static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_csv_span text)
+static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_span text)
 {
 	bool cut = text.length > SHOWN_BYTES;
 	size_t length = kwhy_text_sanitize(out, text.bytes, cut ? SHOWN_BYTES : text.length);
@@ -371,7 +350,7 @@ static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_csv_span text)
 }
 
 /* Says why a text is not the number that was asked for. */
-static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *what, struct kwhy_csv_span text,
+static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
 	struct kwhy_csv_range range, struct kwhy_error *error)
 {
 	int64_t value = 0;
@@ -394,7 +373,7 @@ static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *wha
 		csv->line_number, what, shown, words);
 }
 
-static bool parse_within(struct kwhy_csv_span text, struct kwhy_csv_range range, int64_t *out)
+static bool parse_within(struct kwhy_span text, struct kwhy_csv_range range, int64_t *out)
 {
 	int64_t value;
 
@@ -405,8 +384,8 @@ static bool parse_within(struct kwhy_csv_span text, struct kwhy_csv_range range,
 	return true;
 }
 
-enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what,
-	struct kwhy_csv_span text, struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error)
+enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
+	struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error)
 {
 	return parse_within(text, range, out) ? KWHY_OK : number_wrong(csv, what, text, range, error);
 }
@@ -414,7 +393,7 @@ enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *
 enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size_t column, struct kwhy_csv_range range,
 	bool *out_known, int64_t *out, struct kwhy_error *error)
 {
-	struct kwhy_csv_span text = kwhy_csv_field(csv, column);
+	struct kwhy_span text = kwhy_csv_field(csv, column);
 	char what[64];
 
 	*out_known = text.length > 0;

@@ -2,6 +2,7 @@
 #ifndef KWHY_IMPORT_CSV_TABLE_H
 #define KWHY_IMPORT_CSV_TABLE_H
 
+#include "base/span.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -30,11 +31,6 @@ struct kwhy_csv_options {
 	bool partial;	     /* skip rows that are none and take a damaged file for one that ends there */
 };
 
-struct kwhy_csv_span {
-	const char *bytes; /* not NUL-terminated */
-	size_t length;
-};
-
 enum kwhy_csv_item { KWHY_CSV_END, KWHY_CSV_COMMENT, KWHY_CSV_ROW };
 
 KWHY_MUST_USE enum kwhy_status kwhy_csv_open(
@@ -44,11 +40,11 @@ void kwhy_csv_close(struct kwhy_csv *csv);
 /* What a call lends is valid until the next. After an error the file is to be closed. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_next(
 	struct kwhy_csv *csv, enum kwhy_csv_item *out_item, struct kwhy_error *error);
-struct kwhy_csv_span kwhy_csv_comment(const struct kwhy_csv *csv); /* behind the '#', trimmed */
+struct kwhy_span kwhy_csv_comment(const struct kwhy_csv *csv); /* behind the '#', trimmed */
 
 /* Of the row: the field of column `column` of the options, trimmed; empty where the file has no such column.
  */
-struct kwhy_csv_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column);
+struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column);
 bool kwhy_csv_has_column(const struct kwhy_csv *csv, size_t column);
 
 /*
@@ -63,7 +59,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size
 
 /* The same for a text that is no field, such as part of a comment. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what,
-	struct kwhy_csv_span text, struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error);
+	struct kwhy_span text, struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error);
 
 /* KWHY_E_INPUT: "FILE, line N, column C: "TEXT" WORDS". `column` KWHY_CSV_COLUMNS_MAX: of the line alone. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_fail(

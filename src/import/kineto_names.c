@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
+#include "base/text.h"
 #include "import/kineto_file.h"
 
 #include <ctype.h>
@@ -43,30 +44,6 @@ static uint64_t hash_of(const char *bytes, size_t length)
 	return fold(word_at(bytes, length) ^ key, hash ^ 0xBF58476D1CE4E5B9u);
 }
 
-static size_t put_utf8(char *out, uint32_t code)
-{
-	if (code < 0x80) {
-		out[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		out[0] = (char)(0xC0 | code >> 6);
-		out[1] = (char)(0x80 | (code & 0x3F));
-		return 2;
-	}
-	if (code < 0x10000) {
-		out[0] = (char)(0xE0 | code >> 12);
-		out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-		out[2] = (char)(0x80 | (code & 0x3F));
-		return 3;
-	}
-	out[0] = (char)(0xF0 | code >> 18);
-	out[1] = (char)(0x80 | (code >> 12 & 0x3F));
-	out[2] = (char)(0x80 | (code >> 6 & 0x3F));
-	out[3] = (char)(0x80 | (code & 0x3F));
-	return 4;
-}
-
 /* Four hexadecimal digits after "\u"; 0xFFFD where they are none. */
 static uint32_t hex4(const char *bytes, size_t length)
 {
@@ -98,7 +75,7 @@ static size_t unescape_code(const char *bytes, size_t length, char *out, size_t 
 	} else if (code >= 0xD800 && code < 0xE000) {
 		code = 0xFFFD;
 	}
-	*written += put_utf8(out + *written, code);
+	*written += kwhy_text_encode(code, out + *written);
 	return used;
 }
 

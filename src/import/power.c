@@ -46,7 +46,7 @@ struct source {
 
 static enum kwhy_status find_source(const struct reader *reader, struct source *out, struct kwhy_error *error)
 {
-	struct kwhy_csv_span text = kwhy_csv_field(reader->csv, COLUMN_SOURCE);
+	struct kwhy_span text = kwhy_csv_field(reader->csv, COLUMN_SOURCE);
 
 	if (kwhy_meter_find(text.bytes, text.length, &out->meter, &out->domain))
 		return KWHY_OK;
@@ -139,14 +139,14 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 /* Of the comments only the clock's says something here. */
 static enum kwhy_status read_comment(struct reader *reader, struct kwhy_error *error)
 {
-	struct kwhy_csv_span text = kwhy_csv_comment(reader->csv);
+	struct kwhy_span text = kwhy_csv_comment(reader->csv);
 	static const char word[] = "clock ";
 	size_t length = sizeof(word) - 1;
 
 	if (text.length <= length || memcmp(text.bytes, word, length) != 0)
 		return KWHY_OK;
 	return kwhy_csv_clock_state(&reader->clock, reader->csv,
-		(struct kwhy_csv_span){text.bytes + length, text.length - length}, error);
+		(struct kwhy_span){text.bytes + length, text.length - length}, error);
 }
 
 static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/power_line.h"
 
+#include "base/span.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -19,34 +20,8 @@ enum { FIELDS_MOST = 32, SHOWN_BYTES = 40 };
 #define POWER_MOST INT64_C(1000000000)
 #define COUNTER_MOST INT64_C(1000000000000000000)
 
-struct span {
-	const char *bytes;
-	size_t length;
-};
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct span trimmed(struct span span)
-{
-	while (span.length > 0 && is_space(span.bytes[0])) {
-		span.bytes++;
-		span.length--;
-	}
-	while (span.length > 0 && is_space(span.bytes[span.length - 1]))
-		span.length--;
-	return span;
-}
-
-static bool span_is(struct span span, const char *text)
-{
-	return span.length == strlen(text) && !memcmp(span.bytes, text, span.length);
-}
-
 /* Cuts a line at its commas; gives how many fields there are, at most FIELDS_MOST + 1. */
-static size_t split(struct span line, struct span fields[FIELDS_MOST])
+static size_t split(struct kwhy_span line, struct kwhy_span fields[FIELDS_MOST])
 {
 	size_t count = 0, at = 0;
 
@@ -54,7 +29,7 @@ static size_t split(struct span line, struct span fields[FIELDS_MOST])
 		const char *comma = memchr(line.bytes + at, ',', line.length - at);
 		size_t end = comma ? (size_t)(comma - line.bytes) : line.length;
 
-		fields[count++] = trimmed((struct span){line.bytes + at, end - at});
+		fields[count++] = kwhy_span_trim((struct kwhy_span){line.bytes + at, end - at});
 		if (!comma)
 			return count;
 		at = end + 1;
@@ -62,8 +37,8 @@ static size_t split(struct span line, struct span fields[FIELDS_MOST])
 	return FIELDS_MOST + 1;
 }
 
-static enum kwhy_status line_wrong(
-	const struct kwhy_power_lines *lines, struct span text, const char *words, struct kwhy_error *error)
+static enum kwhy_status line_wrong(const struct kwhy_power_lines *lines, struct kwhy_span text,
+	const char *words, struct kwhy_error *error)
 {
 	char shown[3 * SHOWN_BYTES + 1];
 
@@ -72,14 +47,14 @@ static enum kwhy_status line_wrong(
 		shown, words);
 }
 
-static enum kwhy_status read_names(struct kwhy_power_lines *lines, const struct span *fields, size_t count,
-	struct span line, struct kwhy_error *error)
+static enum kwhy_status read_names(struct kwhy_power_lines *lines, const struct kwhy_span *fields,
+	size_t count, struct kwhy_span line, struct kwhy_error *error)
 {
 	size_t places[KWHY_POWER_COLUMN_COUNT] = {0};
 
 	for (size_t field = 0; field < count; field++)
 		for (size_t column = 0; column < KWHY_POWER_COLUMN_COUNT; column++)
-			if (span_is(fields[field], column_names[column]))
+			if (kwhy_span_is(fields[field], column_names[column]))
 				places[column] = field + 1;
 	for (size_t column = 0; column < KWHY_POWER_COLUMN_COUNT; column++)
 		if (places[column] == 0 && column != KWHY_POWER_COLUMN_DEVICE)
@@ -93,7 +68,7 @@ static enum kwhy_status read_names(struct kwhy_power_lines *lines, const struct 
 }
 
 /* Decimal digits alone, from `low` to `high`. */
-static bool parse(struct span text, int64_t low, int64_t high, int64_t *out)
+static bool parse(struct kwhy_span text, int64_t low, int64_t high, int64_t *out)
 {
 	int64_t value = 0;
 
@@ -112,21 +87,21 @@ static bool parse(struct span text, int64_t low, int64_t high, int64_t *out)
 	return true;
 }
 
-static struct span field_of(
-	const struct kwhy_power_lines *lines, const struct span *fields, enum kwhy_power_column column)
+static struct kwhy_span field_of(
+	const struct kwhy_power_lines *lines, const struct kwhy_span *fields, enum kwhy_power_column column)
 {
 	size_t place = lines->places[column];
 
-	return place ? fields[place - 1] : (struct span){"", 0};
+	return place ? fields[place - 1] : (struct kwhy_span){"", 0};
 }
 
-static enum kwhy_status read_row(const struct kwhy_power_lines *lines, const struct span *fields,
+static enum kwhy_status read_row(const struct kwhy_power_lines *lines, const struct kwhy_span *fields,
 	struct kwhy_power_row *out, struct kwhy_error *error)
 {
-	struct span source = field_of(lines, fields, KWHY_POWER_COLUMN_SOURCE);
-	struct span time = field_of(lines, fields, KWHY_POWER_COLUMN_TIME);
-	struct span value = field_of(lines, fields, KWHY_POWER_COLUMN_VALUE);
-	struct span device = field_of(lines, fields, KWHY_POWER_COLUMN_DEVICE);
+	struct kwhy_span source = field_of(lines, fields, KWHY_POWER_COLUMN_SOURCE);
+	struct kwhy_span time = field_of(lines, fields, KWHY_POWER_COLUMN_TIME);
+	struct kwhy_span value = field_of(lines, fields, KWHY_POWER_COLUMN_VALUE);
+	struct kwhy_span device = field_of(lines, fields, KWHY_POWER_COLUMN_DEVICE);
 	struct kwhy_power_row row = {0};
 	int64_t index = -1;
 
@@ -145,22 +120,22 @@ static enum kwhy_status read_row(const struct kwhy_power_lines *lines, const str
 	return KWHY_OK;
 }
 
-static struct span without_mark(const struct kwhy_power_lines *lines, struct span line)
+static struct kwhy_span without_mark(const struct kwhy_power_lines *lines, struct kwhy_span line)
 {
 	if (lines->number == 1 && line.length >= 3 && !memcmp(line.bytes, "\xEF\xBB\xBF", 3))
-		return (struct span){line.bytes + 3, line.length - 3};
+		return (struct kwhy_span){line.bytes + 3, line.length - 3};
 	return line;
 }
 
 enum kwhy_status kwhy_power_line_take(struct kwhy_power_lines *lines, const char *line, size_t length,
 	enum kwhy_power_item *out_item, struct kwhy_power_row *out, struct kwhy_error *error)
 {
-	struct span fields[FIELDS_MOST], text;
+	struct kwhy_span fields[FIELDS_MOST], text;
 	size_t count;
 
 	lines->number++;
 	*out_item = KWHY_POWER_NOTHING;
-	text = trimmed(without_mark(lines, (struct span){line, length}));
+	text = kwhy_span_trim(without_mark(lines, (struct kwhy_span){line, length}));
 	if (text.length == 0 || text.bytes[0] == '#')
 		return KWHY_OK;
 	count = split(text, fields);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/screen.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 
 enum { LINES_FIRST = 32, REPLACEMENT = 0xFFFD, MICRO_SIGN = 0xB5 };
@@ -105,30 +107,6 @@ struct kwhy_cell kwhy_screen_cell(const struct kwhy_screen *screen, size_t line,
 	return *at(screen, line, column);
 }
 
-size_t kwhy_screen_encode(uint32_t code, char out[4])
-{
-	if (code < 0x80) {
-		out[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		out[0] = (char)(0xC0 | code >> 6);
-		out[1] = (char)(0x80 | (code & 0x3F));
-		return 2;
-	}
-	if (code < 0x10000) {
-		out[0] = (char)(0xE0 | code >> 12);
-		out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-		out[2] = (char)(0x80 | (code & 0x3F));
-		return 3;
-	}
-	out[0] = (char)(0xF0 | code >> 18);
-	out[1] = (char)(0x80 | (code >> 12 & 0x3F));
-	out[2] = (char)(0x80 | (code >> 6 & 0x3F));
-	out[3] = (char)(0x80 | (code & 0x3F));
-	return 4;
-}
-
 void kwhy_screen_write(const struct kwhy_screen *screen, struct kwhy_text *out)
 {
 	char bytes[4];
@@ -142,7 +120,7 @@ void kwhy_screen_write(const struct kwhy_screen *screen, struct kwhy_text *out)
 			end--;
 		for (size_t column = 0; column < end; column++)
 			kwhy_text_add_bytes(
-				out, bytes, kwhy_screen_encode(at(screen, line, column)->code, bytes));
+				out, bytes, kwhy_text_encode(at(screen, line, column)->code, bytes));
 		kwhy_text_add(out, "\n");
 	}
 }

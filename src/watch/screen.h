@@ -54,9 +54,6 @@ void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_s
 /* A cell of a line that there is. */
 struct kwhy_cell kwhy_screen_cell(const struct kwhy_screen *screen, size_t line, size_t column);
 
-/* UTF-8 of one code point; gives the bytes, at most 4, without a NUL. */
-size_t kwhy_screen_encode(uint32_t code, char out[4]);
-
 /* Appends the lines without their styles and without blanks at their ends. */
 void kwhy_screen_write(const struct kwhy_screen *screen, struct kwhy_text *out);
 
