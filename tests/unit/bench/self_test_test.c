@@ -144,6 +144,20 @@ static void the_json_keeps_to_its_schema(void **state)
 	kwhy_calibration_free(made);
 }
 
+static void the_bundled_profile_keeps_to_the_schema(void **state)
+{
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", 0, NULL),
+	       *document = json_load_file(KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", 0, NULL);
+	char why[600];
+
+	(void)state;
+	assert_non_null(document);
+	if (!schema_check(schema, schema, document, why, sizeof(why)))
+		fail_msg("%s", why);
+	json_decref(schema);
+	json_decref(document);
+}
+
 static void what_is_written_is_read_back(void **state)
 {
 	struct kwhy_calibration *made = made_calibration();
@@ -294,6 +308,7 @@ int main(void)
 		cmocka_unit_test(kwhy_is_right_where_polled_averages_are_not),
 		cmocka_unit_test(a_load_is_expected_to_use_what_its_times_and_the_levels_say),
 		cmocka_unit_test(the_json_keeps_to_its_schema),
+		cmocka_unit_test(the_bundled_profile_keeps_to_the_schema),
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(what_was_saved_gives_the_same_profile),
 		cmocka_unit_test(a_damaged_table_is_named_with_its_line),
