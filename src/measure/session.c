@@ -207,7 +207,7 @@ static enum kwhy_status open_meters(
 		return status;
 	note_periods(session);
 	session->metered = kwhy_history_metered(session->history, &session->metered_count);
-	session->curves = calloc(session->metered_count + 1, sizeof(*session->curves));
+	session->curves = calloc(session->metered_count + 1, sizeof(struct kwhy_curve *));
 	if (!session->curves)
 		return kwhy_fail_memory(error, "the meters of a session");
 	return kwhy_sampler_start(session->sensors, NULL, &session->sampler, error);

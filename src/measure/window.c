@@ -335,9 +335,10 @@ static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, d
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
-void kwhy_window_sum_result(const struct kwhy_window_sum *given, double enough_ratio, struct kwhy_energy *out)
+void kwhy_window_sum_result(
+	const struct kwhy_window_sum *windows, double enough_ratio, struct kwhy_energy *out)
 {
-	struct kwhy_window_sum sum = *given;
+	struct kwhy_window_sum sum = *windows;
 	double edges_j, half_j;
 
 	*out = (struct kwhy_energy){.state = sum.state,

@@ -127,6 +127,7 @@ struct kwhy_window_sum {
 
 void kwhy_window_sum_init(struct kwhy_window_sum *sum);
 void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns);
-void kwhy_window_sum_result(const struct kwhy_window_sum *sum, double enough_ratio, struct kwhy_energy *out);
+void kwhy_window_sum_result(
+	const struct kwhy_window_sum *windows, double enough_ratio, struct kwhy_energy *out);
 
 #endif
