@@ -377,7 +377,7 @@ void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, 
 		.peak_w = energy.peak_w,
 		.missing = missing[energy.state],
 	};
-	if (out->missing && is_lost(meter, domain))
+	if (out->missing && !meter->replayed && is_lost(meter, domain))
 		out->missing = "the device fell off the bus";
 	if (energy.state == KWHY_ENERGY_MEASURED)
 		out->basis = kwhy_energy_basis_name(energy.basis);
