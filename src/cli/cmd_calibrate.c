@@ -4,6 +4,7 @@
 #include "bench/self_test.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "report/profile.h"
 
 #include <errno.h>
@@ -30,30 +31,35 @@ static void set_defaults(void *options)
 	calibrate->seed = 1;
 }
 
-/* What progress is told of, and how long it will take. */
-struct progress {
+/* What the session tells of its parts is shown on. */
+struct telling {
 	const struct calibrate_options *options;
 	double seconds;
+	struct kwhy_progress *progress; /* NULL: nothing was told yet, or there is no terminal */
 	bool announced;
 };
 
-static void show_progress(void *context, const char *what)
+/* Before the first part: what it will do, and for how long. */
+static void announce(struct telling *telling)
 {
-	struct progress *progress = context;
 	char line[160];
 
-	if (progress->options->quiet)
-		return;
-	if (!progress->announced) {
-		snprintf(line, sizeof(line),
-			"loads the GPU now and then for %.0f s and reads its meters; nothing is set or "
-			"changed",
-			progress->seconds);
+	snprintf(line, sizeof(line),
+		"loads the GPU now and then for %.0f s and reads its meters; nothing is set or changed",
+		telling->seconds);
+	if (!telling->options->quiet)
 		kwhy_output_message(line);
-	}
-	progress->announced = true;
-	snprintf(line, sizeof(line), "self-test: %s", what);
-	kwhy_output_message(line);
+	telling->announced = true;
+	telling->progress = kwhy_progress_begin(telling->options->quiet);
+}
+
+static void tell(void *context, const char *what)
+{
+	struct telling *telling = context;
+
+	if (!telling->announced)
+		announce(telling);
+	kwhy_progress_step(telling->progress, what, NULL);
 }
 
 static enum kwhy_status save_table(const struct kwhy_calibration *calibration,
@@ -137,19 +143,23 @@ static enum kwhy_status check(
 static enum kwhy_status measure(
 	const struct calibrate_options *options, struct kwhy_calibration **out, struct kwhy_error *error)
 {
-	struct progress progress = {.options = options};
+	struct telling telling = {.options = options};
 	const struct kwhy_calibration_request request = {
 		.device = options->device,
 		.load_s = options->quick ? QUICK_LOAD_S : options->seconds,
 		.quick = options->quick,
 		.seed = (uint32_t)options->seed,
-		.progress = show_progress,
-		.context = &progress,
+		.progress = tell,
+		.context = &telling,
 	};
+	enum kwhy_status status;
 
-	progress.seconds = kwhy_calibration_seconds(&request);
-	return options->from ? kwhy_calibration_read(options->from, out, error)
-			     : kwhy_calibrate(&request, out, error);
+	if (options->from)
+		return kwhy_calibration_read(options->from, out, error);
+	telling.seconds = kwhy_calibration_seconds(&request);
+	status = kwhy_calibrate(&request, out, error);
+	kwhy_progress_end(telling.progress);
+	return status;
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
