@@ -12,7 +12,7 @@ enum { FILE_MOST_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
 
 /* One table on its way in. */
 struct table {
-	const char *path;
+	char path[PATH_BYTES];
 	struct kwhy_calibration *calibration;
 	size_t line, cell_count;
 	char *cells[CELLS_MAX];
@@ -209,13 +209,12 @@ static enum kwhy_status read_table(
 	struct table *table, const char *folder, enum kwhy_calibration_table which, take_row *take)
 {
 	struct kwhy_text text = {0};
-	char path[PATH_BYTES], *rest, *line;
+	char *rest, *line;
 	enum kwhy_status status;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, kwhy_calibration_table_name(which));
-	table->path = path;
+	snprintf(table->path, sizeof(table->path), "%s/%s", folder, kwhy_calibration_table_name(which));
 	table->line = 0;
-	status = kwhy_file_read(path, FILE_MOST_BYTES, &text, table->error);
+	status = kwhy_file_read(table->path, FILE_MOST_BYTES, &text, table->error);
 	rest = text.data;
 	while (!status && rest && *rest) {
 		line = strsep(&rest, "\n");

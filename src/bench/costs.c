@@ -16,6 +16,7 @@ struct trial {
 	uint64_t device;
 	void *host;
 	size_t bytes;
+	char small[KWHY_COST_LATENCY_BYTES];
 };
 
 typedef enum kwhy_status trial_run(struct trial *trial, struct kwhy_error *error);
@@ -100,15 +101,14 @@ static enum kwhy_status time_graph(struct trial *trial, struct kwhy_call_costs *
 
 static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *out, struct kwhy_error *error)
 {
-	char bytes[KWHY_COST_LATENCY_BYTES] = {1};
 	enum kwhy_status status = time_calls(trial, run_launch, CALLS, WARM_CALLS, &out->launch_s, error);
 
 	if (!status)
 		status = time_calls(trial, run_synchronize, CALLS, WARM_CALLS, &out->synchronize_s, error);
 	if (!status)
 		status = time_graph(trial, out, error);
-	trial->host = bytes;
-	trial->bytes = sizeof(bytes);
+	trial->host = trial->small;
+	trial->bytes = sizeof(trial->small);
 	if (!status)
 		status = time_calls(trial, run_copy_to, CALLS, WARM_CALLS, &out->copy_latency_s, error);
 	return status;

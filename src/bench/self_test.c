@@ -6,8 +6,6 @@
 #include "bench/updates.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,8 +21,6 @@
 #define EARLY_TO_NS (200 * MS)
 #define EARLY_END_NS (250 * MS)
 #define JOIN_NS (2 * MS) /* kernels that close to each other are one pulse */
-
-enum { NOTE_BYTES = 240 };
 
 /* What is known so far. */
 struct findings {
@@ -61,23 +57,17 @@ static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *c
 	return &calibration->meters[KWHY_METER_NVML_SAMPLE];
 }
 
-static void note(struct findings *findings, const char *part, const char *key, const char *conditions,
-	const char *source, ...) __attribute__((format(printf, 5, 6)));
-
-/* Notes are for readers: one that does not fit into memory is left out. */
-static void note(struct findings *findings, const char *part, const char *key, const char *conditions,
-	const char *source, ...)
+/* Notes are for readers: one that does not fit into memory has no text. */
+static void add_note(struct findings *findings, const char *part, const char *key, const char *conditions,
+	const char *source)
 {
 	struct kwhy_profile *profile = findings->profile;
-	char text[NOTE_BYTES];
-	va_list arguments;
 
-	va_start(arguments, source);
-	vsnprintf(text, sizeof(text), source, arguments);
-	va_end(arguments);
-	profile->notes[profile->note_count++] = (struct kwhy_profile_note){
-		part, key, kwhy_arena_copy(&profile->arena, text), conditions};
+	profile->notes[profile->note_count++] = (struct kwhy_profile_note){part, key, source, conditions};
 }
+
+#define note(findings, part, key, conditions, ...) \
+	add_note(findings, part, key, conditions, kwhy_arena_printf(&(findings)->profile->arena, __VA_ARGS__))
 
 static enum kwhy_status find_meters(struct findings *findings, struct kwhy_error *error)
 {
