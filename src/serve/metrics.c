@@ -6,15 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As the vendor's tools number devices: "0", and "0:1" for instance 1 of device 0. */
+/* As the vendor's tools number devices: "0", and "0:1" for instance 1 of device 0; "" for no device. */
 struct device_number {
 	char text[32];
 };
 
 static struct device_number number_of(const struct kwhy_live_device *device)
 {
-	struct device_number number;
+	struct device_number number = {""};
 
+	if (!device)
+		return number;
 	if (device->mig_index < 0)
 		snprintf(number.text, sizeof(number.text), "%" PRId32, device->index);
 	else
@@ -292,13 +294,10 @@ static void write_sources(struct kwhy_exposition *to, const struct kwhy_live_sna
 	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
 		for (size_t s = 0; s < snapshot->source_count; s++) {
 			const struct kwhy_live_source *source = &snapshot->sources[s];
-			struct device_number number = {""};
+			struct device_number number = number_of(source->device);
 			const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"source", source->name},
 				{"device", source->device ? number.text : NULL}, {"label", source->label},
 				{NULL, NULL}};
-
-			if (source->device)
-				number = number_of(source->device);
 			kwhy_exposition_add(to, &rows[r].family, labels, rows[r].value(source));
 		}
 }
@@ -322,13 +321,10 @@ static void write_availability(struct kwhy_exposition *to, const struct kwhy_liv
 
 	for (size_t s = 0; s < snapshot->source_count; s++) {
 		const struct kwhy_live_source *source = &snapshot->sources[s];
-		struct device_number number = {""};
+		struct device_number number = number_of(source->device);
 		const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"source", source->name},
 			{"device", source->device ? number.text : NULL}, {"label", source->label},
 			{NULL, NULL}};
-
-		if (source->device)
-			number = number_of(source->device);
 		kwhy_exposition_add(to, &family, labels, source->device ? !source->device->lost : 1);
 	}
 	for (size_t a = 0; a < snapshot->absence_count; a++) {

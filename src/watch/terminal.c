@@ -30,10 +30,12 @@ static void choose_styles(struct kwhy_terminal *terminal, bool color)
 	};
 	bool paints = color && has_colors() && start_color() == OK && use_default_colors() == OK;
 
-	for (short s = 0; s < KWHY_STYLE_COUNT; s++) {
+	for (int s = 0; s < KWHY_STYLE_COUNT; s++) {
+		short pair = (short)(s + 1); /* pair 0 is the terminal's own */
+
 		terminal->attributes[s] = rows[s].attribute;
-		if (paints && rows[s].color >= 0 && init_pair((short)(s + 1), rows[s].color, -1) == OK)
-			terminal->pairs[s] = (short)(s + 1);
+		if (paints && rows[s].color >= 0 && init_pair(pair, rows[s].color, -1) == OK)
+			terminal->pairs[s] = pair;
 	}
 }
 
