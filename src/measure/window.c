@@ -21,6 +21,12 @@
 #define ABOVE_POWER_RATIO 0.3
 #define BELOW_COUNTER_RATIO 0.6
 #define ABOVE_COUNTER_RATIO 1.0
+/* Runs of less than so many stretches between readings hide how low and how high the power went. */
+#define HIDING_STRETCHES 2
+#define HIDDEN_LOW_RATIO 0.3
+#define HIDDEN_HIGH_RATIO 5.0
+/* Runs of one region are alike, and so are the errors at their edges: so much of their variance adds up. */
+#define ALIKE_RATIO 0.5
 
 const char *kwhy_energy_basis_name(enum kwhy_energy_basis basis)
 {
@@ -130,10 +136,7 @@ void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 	*sum = (struct kwhy_window_sum){.peak_w = NAN, .state = KWHY_ENERGY_MEASURED};
 }
 
-/*
- * What is not known of a stretch that windows cover in part: anything between the least and the most. One
- * window's edge falls anywhere; the edges of many windows in one stretch are a pattern, whose errors add up.
- */
+/* What is not known of a stretch that windows cover in part: anything between the least and the most. */
 static double cell_spread_j(const struct kwhy_window_sum *sum)
 {
 	double length_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9;
@@ -148,15 +151,18 @@ static void flush_cell(struct kwhy_window_sum *sum)
 {
 	double spread_j = cell_spread_j(sum);
 
-	if (sum->cell_edges > 2)
-		sum->linear_j += spread_j;
-	else
+	if (sum->cell_hides) {
+		sum->hidden_j += spread_j;
+	} else {
+		sum->alike_j += spread_j;
 		sum->variance_j2 += spread_j * spread_j;
+	}
+	sum->cell_hides = false;
 	sum->cell_edges = 0;
 	sum->cell_covered_s = 0;
 }
 
-/* How low and how high the power may have gone in a stretch. */
+/* How low and how high the power may have gone in a stretch, as far as those around it tell. */
 static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -176,27 +182,41 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 	sum->cell_high_w += mean_w * (counter_alone ? ABOVE_COUNTER_RATIO : ABOVE_POWER_RATIO);
 }
 
-static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns, uint64_t edges)
+/* A run about as short as the readings are apart has levels that none of them shows. */
+static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 {
-	if (sum->curve->time_ns[i] != sum->cell_start_ns || sum->cell_edges == 0) {
+	double length_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9;
+
+	if (window_s >= HIDING_STRETCHES * length_s)
+		return;
+	sum->cell_hides = true;
+	sum->cell_low_w = fmin(sum->cell_low_w, HIDDEN_LOW_RATIO * sum->cell_mean_w);
+	sum->cell_high_w = fmax(sum->cell_high_w, HIDDEN_HIGH_RATIO * sum->cell_mean_w);
+}
+
+/* The window's part of a stretch. */
+static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_curve *curve = sum->curve;
+	int64_t from_ns = start_ns > curve->time_ns[i] ? start_ns : curve->time_ns[i];
+	int64_t to_ns = end_ns < curve->time_ns[i + 1] ? end_ns : curve->time_ns[i + 1];
+
+	if (curve->time_ns[i] != sum->cell_start_ns || sum->cell_edges == 0) {
 		flush_cell(sum);
 		begin_cell(sum, i);
 	}
-	sum->cell_covered_s += (double)(end_ns - start_ns) * 1e-9;
-	sum->cell_edges += edges;
+	hide_levels(sum, (double)(end_ns - start_ns) * 1e-9);
+	sum->cell_covered_s += (double)(to_ns - from_ns) * 1e-9;
+	sum->cell_edges++;
 }
 
 static void cover_edges(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns)
 {
-	const struct kwhy_curve *curve = sum->curve;
-	size_t first = cell_index(curve, start_ns), last = cell_index(curve, end_ns);
+	size_t first = cell_index(sum->curve, start_ns), last = cell_index(sum->curve, end_ns);
 
-	if (first == last) {
-		cover(sum, first, start_ns, end_ns, 2);
-		return;
-	}
-	cover(sum, first, start_ns, curve->time_ns[first + 1], 1);
-	cover(sum, last, curve->time_ns[last], end_ns, 1);
+	cover(sum, first, start_ns, end_ns);
+	if (last != first)
+		cover(sum, last, start_ns, end_ns);
 }
 
 /* Power at an edge, as far as the knots tell. */
@@ -335,6 +355,15 @@ static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, d
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
+/* The standard uncertainty of what happens at edges. */
+static double edges_spread_j(const struct kwhy_window_sum *sum)
+{
+	double alike_j2 = sum->windows > 1 ? ALIKE_RATIO * sum->alike_j * sum->alike_j : 0;
+
+	return sqrt(
+		sum->variance_j2 + alike_j2 + sum->hidden_j * sum->hidden_j + sum->drift_j * sum->drift_j);
+}
+
 void kwhy_window_sum_result(
 	const struct kwhy_window_sum *windows, double enough_ratio, struct kwhy_energy *out)
 {
@@ -351,8 +380,7 @@ void kwhy_window_sum_result(
 	if (sum.state != KWHY_ENERGY_MEASURED)
 		return;
 	flush_cell(&sum);
-	edges_j = QUANTILE_95 *
-		sqrt(sum.variance_j2 + sum.linear_j * sum.linear_j + sum.drift_j * sum.drift_j);
+	edges_j = QUANTILE_95 * edges_spread_j(&sum);
 	half_j = hypot(edges_j, QUANTILE_95 * sum.ratio_j);
 	out->basis = sum.basis;
 	out->joules = sum.joules;

@@ -116,10 +116,13 @@ int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter
 struct kwhy_window_sum {
 	const struct kwhy_curve *curve; /* of the windows added last; set by the caller before each add */
 	double joules, seconds, peak_w;
-	double variance_j2;		    /* of edges that are independent */
-	double linear_j, drift_j, ratio_j;  /* standard uncertainties that add up */
+	double variance_j2;		    /* of edges and ticks as if they were independent */
+	double alike_j;			    /* the same as if they were alike */
+	double hidden_j;		    /* of runs too short for the meter to see */
+	double drift_j, ratio_j;	    /* standard uncertainties that add up */
 	int64_t cell_start_ns, cell_end_ns; /* the stretch between readings that is being filled */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
+	bool cell_hides; /* holds such runs */
 	uint64_t cell_edges, windows;
 	enum kwhy_energy_state state;
 	enum kwhy_energy_basis basis;

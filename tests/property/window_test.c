@@ -46,7 +46,7 @@ static double normal(struct random *random, double mean, double spread)
 /* Power and what was used, in steps of 0.1 ms from time 0. */
 struct load {
 	double watts[STEPS], joules[STEPS + 1];
-	double on_s, off_s; /* 0: one step */
+	double on_s, off_s, phase_s; /* of a square wave; else 0 */
 };
 
 static void integrate(struct load *load)
@@ -62,7 +62,7 @@ static struct load square_wave(struct random *random, double on_s, double off_s)
 	double low_w = between(random, 80, 130), high_w = between(random, 250, 650);
 	double phase_s = between(random, 0, on_s + off_s);
 
-	load = (struct load){.on_s = on_s, .off_s = off_s};
+	load = (struct load){.on_s = on_s, .off_s = off_s, .phase_s = phase_s};
 	for (size_t i = 0; i < STEPS; i++) {
 		double at_s = fmod((double)i * STEP_NS * 1e-9 + phase_s, on_s + off_s);
 
@@ -318,6 +318,57 @@ static void the_energy_of_a_step_has_no_bias_and_an_honest_interval(void **state
 		}
 }
 
+/* All the on phases of a wave, each a run of one region. */
+static void score_region(struct score *score, struct kwhy_curve *curve, const struct load *load)
+{
+	double period_s = load->on_s + load->off_s, truth = 0;
+	struct kwhy_window_sum sum;
+	struct kwhy_energy energy;
+
+	kwhy_window_sum_init(&sum);
+	sum.curve = curve;
+	for (double at_s = 0.5 + period_s - fmod(0.5 + load->phase_s, period_s); at_s < 4.5;
+		at_s += period_s) {
+		int64_t start_ns = (int64_t)(at_s * 1e9), end_ns = (int64_t)((at_s + load->on_s) * 1e9);
+
+		kwhy_window_sum_add(&sum, start_ns, end_ns);
+		truth += truth_j(load, start_ns, end_ns);
+	}
+	kwhy_window_sum_result(&sum, KWHY_ENOUGH_RATIO, &energy);
+	assert_int_equal(energy.state, KWHY_ENERGY_MEASURED);
+	score->ratio_sum += energy.joules / truth - 1;
+	score->ratio_square_sum += (energy.joules / truth - 1) * (energy.joules / truth - 1);
+	score->width_sum += (energy.high_j - energy.low_j) / 2 / truth;
+	score->covered += energy.low_j <= truth && truth <= energy.high_j;
+	score->count++;
+}
+
+static void the_runs_of_a_region_have_an_honest_interval_together(void **state)
+{
+	struct random random = {31};
+	static struct meter meter;
+
+	(void)state;
+	for (enum use use = USE_BOTH; use <= USE_POWER; use++)
+		for (unsigned i = 0; i < SQUARES; i++) {
+			struct score score = {0};
+			char what[64];
+
+			for (unsigned k = 0; k < CASES; k++) {
+				struct load load = square_wave(&random, squares_s[i][0], squares_s[i][1]);
+				struct kwhy_curve *curve;
+
+				watch(&load, &random, &meter);
+				curve = curve_of(&meter, use);
+				score_region(&score, curve, &load);
+				kwhy_curve_free(curve);
+			}
+			snprintf(what, sizeof(what), "runs %.0f/%.0f ms by %s", squares_s[i][0] * 1e3,
+				squares_s[i][1] * 1e3, use_names[use]);
+			check(what, 4, &score, 1);
+		}
+}
+
 static void adjacent_windows_add_up_to_the_whole(void **state)
 {
 	struct random random = {99};
@@ -389,6 +440,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_energy_of_square_waves_has_no_bias_and_an_honest_interval),
 		cmocka_unit_test(the_energy_of_a_step_has_no_bias_and_an_honest_interval),
+		cmocka_unit_test(the_runs_of_a_region_have_an_honest_interval_together),
 		cmocka_unit_test(adjacent_windows_add_up_to_the_whole),
 		cmocka_unit_test(the_repetitions_asked_for_are_enough),
 	};
