@@ -290,7 +290,8 @@ static void use_two_sockets(const char *allowed)
 	char text[4096], path[128];
 
 	snprintf(text, sizeof(text),
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\">"
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n" /* hwloc without libxml wants lines here */
 		"<topology version=\"2.0\">"
 		"<object type=\"Machine\" os_index=\"0\" cpuset=\"0xf\" complete_cpuset=\"0xf\" "
 		"allowed_cpuset=\"%s\" "
