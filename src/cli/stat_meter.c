@@ -56,34 +56,42 @@ static void close_curves(struct kwhy_stat_meter *meter)
 	}
 }
 
-static void tell_cost(struct kwhy_stat_meter *meter, struct kwhy_stat_cost *out)
+double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter)
+{
+	struct kwhy_sampler_cost cost;
+
+	if (!meter->sampler)
+		return 0;
+	kwhy_sampler_cost(meter->sampler, &cost);
+	return (double)cost.cpu_ns * 1e-9;
+}
+
+static void tell_cost(struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost)
 {
 	struct kwhy_history_losses losses = kwhy_history_losses(meter->history);
-	struct kwhy_sampler_cost cost = {.drift_ratio = NAN};
+	struct kwhy_sampler_cost all = {.drift_ratio = NAN};
 
 	if (meter->sampler)
-		kwhy_sampler_stop(meter->sampler, &cost);
+		kwhy_sampler_stop(meter->sampler, &all);
 	meter->sampler = NULL;
-	*out = (struct kwhy_stat_cost){
-		.running_s = (double)cost.running_ns * 1e-9,
-		.cpu_s = (double)cost.cpu_ns * 1e-9,
-		.reads = cost.reads,
-		.missed = cost.missed,
-		.longest_read_s = (double)cost.longest_read_ns * 1e-9,
-		.drift_ratio = cost.drift_ratio,
-		.step_s = (double)cost.step_ns * 1e-9,
-		.lost = losses.lost,
-		.failures = losses.failures,
-	};
+	cost->all_s = (double)all.running_ns * 1e-9;
+	cost->all_cpu_s = (double)all.cpu_ns * 1e-9;
+	cost->reads = all.reads;
+	cost->missed = all.missed;
+	cost->longest_read_s = (double)all.longest_read_ns * 1e-9;
+	cost->drift_ratio = all.drift_ratio;
+	cost->step_s = (double)all.step_ns * 1e-9;
+	cost->lost = losses.lost;
+	cost->failures = losses.failures;
 }
 
 enum kwhy_status kwhy_stat_meter_close(
-	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *out_cost, struct kwhy_error *error)
+	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
 	if (meter->history)
-		tell_cost(meter, out_cost);
+		tell_cost(meter, cost);
 	if (meter->sampler)
 		kwhy_sampler_stop(meter->sampler, NULL);
 	status = kwhy_sensor_csv_close(meter->kept, error);
@@ -115,7 +123,8 @@ static enum kwhy_status know_context(
 	if (status || !profile)
 		return status;
 	domain->context_idle_w = profile->context_idle_w.value;
-	if (isfinite(domain->context_idle_w))
+	domain->clean_idle_w = profile->clean_idle_w.value;
+	if (isfinite(domain->context_idle_w) || isfinite(domain->clean_idle_w))
 		status = copy_text(stat, profile->path, &domain->profile, error);
 	kwhy_profile_free(profile);
 	return status;
@@ -182,7 +191,7 @@ enum kwhy_status kwhy_stat_meter_describe(
 	const struct kwhy_stat_meter *meter, struct kwhy_stat *stat, struct kwhy_error *error)
 {
 	const struct kwhy_stat_domain unknown = {
-		.idle = {NAN, NAN, NAN, -1}, .context_idle_w = NAN, .name = "total"};
+		.idle = {NAN, NAN, NAN, -1}, .context_idle_w = NAN, .clean_idle_w = NAN, .name = "total"};
 	size_t count = meter->metered_count, adding = 0;
 	enum kwhy_status status = KWHY_OK;
 

@@ -35,8 +35,12 @@ struct kwhy_stat_meter {
 /* Opens and starts everything; no meter at all is KWHY_OK. `save_path` NULL: the readings are not kept. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error);
+/* Fills in all of the cost but what the runs add up themselves. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_close(
-	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *out_cost, struct kwhy_error *error);
+	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost, struct kwhy_error *error);
+
+/* CPU time that sampling has taken so far; 0 without a sampler. */
+double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter);
 
 /* Domains and absences of the machine, into a stat that has none yet. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_describe(

@@ -307,8 +307,12 @@ static enum kwhy_status run_child(
 		.tick = tick,
 		.context = running,
 	};
+	struct kwhy_stat_cost *cost = &running->runner->stat->cost;
+	double before_s = kwhy_stat_meter_cpu_s(running->runner->meter);
 	enum kwhy_status status = kwhy_child_run(&request, running->runner->signals, how, error);
 
+	cost->cpu_s += kwhy_stat_meter_cpu_s(running->runner->meter) - before_s;
+	cost->running_s += seconds_of(how->end_mono_ns - how->start_mono_ns);
 	if (!status)
 		status = running->status;
 	if (status)

@@ -39,8 +39,9 @@ struct kwhy_stat_domain {
 	bool is_module;	    /* its meter counts CPU and memory of the module too */
 	struct kwhy_stat_idle idle;
 	bool counter_reset, counter_stuck; /* while it ran: the power readings bridged it, or did it alone */
-	double context_idle_w;		   /* with a context and nothing running, by the machine profile */
-	const char *profile;		   /* where that was read; NULL: nowhere */
+	double clean_idle_w,
+		context_idle_w; /* by the machine profile: without and with a context, nothing running */
+	const char *profile;	/* where that was read; NULL: nowhere */
 };
 
 struct kwhy_stat_energy {
@@ -100,8 +101,9 @@ enum { KWHY_STAT_POINTS_MOST = 1 << 20, KWHY_STAT_INTERVALS_MOST = 1 << 20, KWHY
 
 /* What measuring took. */
 struct kwhy_stat_cost {
-	double running_s, cpu_s;
-	uint64_t reads, missed; /* tasks run; deadlines skipped */
+	double running_s, cpu_s; /* of the runs alone */
+	double all_s, all_cpu_s; /* from the first search for the meters' ticks to the end */
+	uint64_t reads, missed;	 /* tasks run; deadlines skipped */
 	double longest_read_s;
 	double drift_ratio;	 /* of Unix time against the monotonic clock; NAN under 10 s */
 	double step_s;		 /* largest sudden change of Unix time */

@@ -36,8 +36,9 @@ static void write_idle(struct kwhy_json *json, const struct kwhy_stat_domain *do
 		kwhy_json_null(json, "process_count");
 	else
 		kwhy_json_int(json, "process_count", idle->processes);
-	kwhy_json_real(json, "context_idle_w", domain->context_idle_w);
-	kwhy_json_string(json, "context_idle_from", domain->profile);
+	kwhy_json_real(json, "profile_clean_idle_w", domain->clean_idle_w);
+	kwhy_json_real(json, "profile_context_idle_w", domain->context_idle_w);
+	kwhy_json_string(json, "profile", domain->profile);
 	kwhy_json_object_end(json);
 }
 
@@ -194,9 +195,11 @@ static void write_head(struct kwhy_json *json, const struct kwhy_stat *stat)
 static void write_cost(struct kwhy_json *json, const struct kwhy_stat_cost *cost)
 {
 	kwhy_json_object(json, "own_cost");
-	kwhy_json_real(json, "sampled_s", cost->running_s);
+	kwhy_json_real(json, "runs_s", cost->running_s);
 	kwhy_json_real(json, "cpu_s", cost->cpu_s);
 	kwhy_json_real(json, "core_ratio", cost->running_s > 0 ? cost->cpu_s / cost->running_s : NAN);
+	kwhy_json_real(json, "all_s", cost->all_s);
+	kwhy_json_real(json, "all_cpu_s", cost->all_cpu_s);
 	kwhy_json_count(json, "reads", cost->reads);
 	kwhy_json_count(json, "missed_deadlines", cost->missed);
 	kwhy_json_real(json, "longest_read_s", cost->longest_read_s);

@@ -9,6 +9,7 @@
 
 #define COST_CORE_RATIO 0.005 /* of a core: more than that may disturb the command */
 #define STEP_TOLD_S 0.05
+#define UNSETTLED_W 8 /* above clean idle: more than cards of one kind differ */
 
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -89,6 +90,12 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 	if (domain->is_module)
 		note(summary, "%s: its counter holds CPU and memory of the module too, so no CPU is added",
 			domain->name);
+	if (domain->idle.processes == 0 && domain->idle.watts > domain->clean_idle_w + UNSETTLED_W)
+		note(summary,
+			"%s: idle was %.0f W with no process on it, and %.0f W by the machine profile: it "
+			"had not "
+			"settled after earlier work, or somebody out of sight used it",
+			domain->name, domain->idle.watts, domain->clean_idle_w);
 	if (domain->idle.processes > 0)
 		note(summary,
 			"%s: %" PRId64 " %s held it while idle was measured, so that level is no clean idle",

@@ -5,6 +5,7 @@
 
 /* A half-width beyond this says little: more runs are asked for. */
 #define ENOUGH_RATIO 0.1
+#define RUNS_MOST 1e6
 
 /* Values of one figure, run by run, with the meter's own interval where it has one. */
 struct series {
@@ -176,13 +177,25 @@ static struct kwhy_stat_figure over_runs(
 	return figure_of(&series);
 }
 
-/* As many runs as would bring the interval to a tenth; both kinds shrink with the root of their number. */
+/* The 95 % half-width, as a share, of the mean of so many runs that scatter like those that were made. */
+static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
+{
+	return kwhy_student_quantile(0.975, runs - 1) * estimate->deviation / sqrt(runs) /
+		fabs(estimate->mean);
+}
+
+/* As many runs as would bring the interval to a tenth. A single run's is the meter's, and independent. */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {
-	double ratio = kwhy_stat_half_ratio(energy) / ENOUGH_RATIO;
-	double runs = ceil(ratio * ratio * (double)energy->estimate.count);
+	double ratio = kwhy_stat_half_ratio(energy) / ENOUGH_RATIO, runs = 2;
 
-	return ratio > 1 && runs < 1e9 ? (uint64_t)runs : 0;
+	if (!(ratio > 1))
+		return 0;
+	if (energy->basis == KWHY_STAT_BY_METER)
+		return ratio < 1e4 ? (uint64_t)ceil(ratio * ratio) : 0;
+	while (runs < RUNS_MOST && half_ratio_of(&energy->estimate, runs) > ENOUGH_RATIO)
+		runs += ceil(runs / 20);
+	return runs < RUNS_MOST ? (uint64_t)runs : 0;
 }
 
 static void add_run(struct kwhy_stat_domain_figures *figures, const struct kwhy_stat_domain *domain,

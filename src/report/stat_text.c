@@ -342,7 +342,7 @@ static void write_notes(const struct page *page)
 				stat->absences[i].backend, stat->absences[i].text);
 	if (stat->cost.running_s > 0)
 		kwhy_sheet_linef(&page->sheet, "  ",
-			"reading the meters took %.1f ms of CPU time, %.3f %% of a core",
+			"reading the meters took %.1f ms of CPU time while it ran, %.3f %% of a core",
 			1e3 * stat->cost.cpu_s, 100 * stat->cost.cpu_s / stat->cost.running_s);
 }
 
