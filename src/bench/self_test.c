@@ -434,6 +434,7 @@ static void tell_conditions(struct findings *findings)
 	range_of(&calibration->gauges[KWHY_GAUGE_SM_CLOCK], 1, &test->clock_low_hz, &test->clock_high_hz);
 	test->throttle_bits = throttled(&calibration->gauges[KWHY_GAUGE_THROTTLE_REASONS]);
 	test->seed = calibration->seed;
+	test->processes_before = calibration->processes_before;
 	test->ring_to_counter_ratio = ring_to_counter(calibration);
 }
 

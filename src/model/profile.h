@@ -68,6 +68,7 @@ struct kwhy_self_test {
 	double temperature_low_c, temperature_high_c, clock_low_hz, clock_high_hz; /* NAN: not read */
 	unsigned throttle_bits; /* of enum kwhy_throttle, at any time; idling does not count */
 	uint32_t seed;
+	uint32_t processes_before;    /* of others on the device: then no clean idle was taken */
 	double ring_to_counter_ratio; /* of the energies of the whole session; NAN: not both */
 	struct kwhy_self_test_source *sources;
 	size_t source_count;

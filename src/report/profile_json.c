@@ -158,6 +158,7 @@ static void add_self_test(struct kwhy_json *json, const struct kwhy_self_test *t
 	add_range(json, "sm_clock_hz", test->clock_low_hz, test->clock_high_hz, "Hz");
 	add_throttle(json, test->throttle_bits);
 	kwhy_json_count(json, "seed", test->seed);
+	kwhy_json_count(json, "processes_before", test->processes_before);
 	add_real(json, "ring_to_counter_ratio", test->ring_to_counter_ratio);
 	kwhy_json_array(json, "sources");
 	for (size_t i = 0; i < test->source_count; i++)

@@ -3,6 +3,7 @@
 #include "report/profile.h"
 #include "report/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,6 +172,12 @@ static void add_conditions(const struct page *page, const struct kwhy_self_test 
 			test->temperature_low_c, test->temperature_high_c, test->clock_low_hz * 1e-6,
 			test->clock_high_hz * 1e-6);
 	kwhy_text_add(page->out, "\n");
+	if (test && test->processes_before)
+		kwhy_text_addf(page->out,
+			"%" PRIu32
+			" other processes used the GPU: no idle without a context, and all powers\n"
+			"may hold theirs. Stop them for a profile to keep.\n",
+			test->processes_before);
 	for (unsigned bit = 0; test && bit < KWHY_THROTTLE_COUNT; bit++)
 		if (test->throttle_bits & 1u << bit)
 			kwhy_text_addf(page->out,

@@ -280,6 +280,24 @@ static void without_a_ring_or_a_counter_the_rest_is_told_and_nothing_invented(vo
 	kwhy_calibration_free(made);
 }
 
+static void others_on_the_gpu_are_told(void **state)
+{
+	struct kwhy_calibration *made = made_calibration();
+	struct kwhy_profile *profile;
+	struct kwhy_text text = {0};
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_error error;
+
+	(void)state;
+	made->processes_before = 3;
+	profile = profile_of(made);
+	assert_int_equal(kwhy_report_profile_text(profile, &style, &text, &error), KWHY_OK);
+	assert_non_null(strstr(text.data, "3 other processes used the GPU"));
+	kwhy_text_done(&text);
+	kwhy_self_test_profile_free(profile);
+	kwhy_calibration_free(made);
+}
+
 static void the_summary_keeps_to_80_columns(void **state)
 {
 	struct kwhy_calibration *made = made_calibration();
@@ -313,6 +331,7 @@ int main(void)
 		cmocka_unit_test(what_was_saved_gives_the_same_profile),
 		cmocka_unit_test(a_damaged_table_is_named_with_its_line),
 		cmocka_unit_test(without_a_ring_or_a_counter_the_rest_is_told_and_nothing_invented),
+		cmocka_unit_test(others_on_the_gpu_are_told),
 		cmocka_unit_test(the_summary_keeps_to_80_columns),
 	};
 
