@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-	TICK_MS = 500,
+	TICK_MS = 1000,
+	FRESH_MS = 100,		/* what is older is brought up to date before it is served */
 	TOKEN_BYTES_LEAST = 16, /* fewer could be guessed */
 	TOKEN_BYTES_MOST = 4096,
 	PEM_BYTES_MOST = 1 << 20
@@ -99,8 +100,14 @@ static enum kwhy_status check_openness(
 
 static void write_metrics(void *context, enum kwhy_exposition_form form, struct kwhy_text *out)
 {
-	const struct kwhy_live_job *job = context;
+	struct kwhy_live_job *job = context;
+	struct kwhy_error error;
+	int wait_ms;
 
+	if (kwhy_live_job_tick_when_due(job, FRESH_MS, &wait_ms, &error)) {
+		out->failed = true;
+		return;
+	}
 	kwhy_metrics_write(kwhy_live_snapshot(job->live), form, KWHY_VERSION, out);
 }
 

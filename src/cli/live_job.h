@@ -32,8 +32,8 @@ struct kwhy_live_job {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_live *live;
-	int signals; /* readable once the program is asked to end (SIGINT, SIGTERM, SIGHUP) */
-	int64_t next_tick_ns;
+	int signals;	   /* readable once the program is asked to end (SIGINT, SIGTERM, SIGHUP) */
+	int64_t ticked_ns; /* 0: never */
 };
 
 /* From here on those signals are blocked and a closed pipe is an error of its write. */
@@ -44,7 +44,7 @@ void kwhy_live_job_close(struct kwhy_live_job *job);
 /* Brings the live figures up to date. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error);
 
-/* The same when `period_ms` are over since the last time; *out_wait_ms: until then. */
+/* The same unless the last time was less than `period_ms` ago; *out_wait_ms: until that is over. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_when_due(
 	struct kwhy_live_job *job, int period_ms, int *out_wait_ms, struct kwhy_error *error);
 

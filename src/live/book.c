@@ -7,6 +7,8 @@
 #define SECOND_NS INT64_C(1000000000)
 /* Powers older than this say nothing of now. */
 #define STALE_NS (3 * SECOND_NS)
+/* The curve near the newest tick still bends with what comes. */
+#define TICK_MARGIN_NS INT64_C(50000000)
 
 /* Shifts the older half out when there is no more room. */
 static void push_step(struct kwhy_live_book *book, double watts)
@@ -94,23 +96,48 @@ static int64_t settle_from(const struct kwhy_live_book *book, const struct kwhy_
 	return from_ns > first_ns ? from_ns : first_ns;
 }
 
-static void settle_energy(struct kwhy_live_book *book, const struct kwhy_live_entry *entry)
+/* Up to where later readings change nothing any more. */
+static int64_t settle_to(const struct kwhy_live_entry *entry)
 {
-	int64_t last_ns = kwhy_curve_last_ns(entry->curve), from_ns;
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve), counted_ns = entry->counted_ns - TICK_MARGIN_NS;
+
+	if (!entry->counted_ns || kwhy_curve_faults(entry->curve).counter_stuck || counted_ns > last_ns)
+		return last_ns;
+	return counted_ns;
+}
+
+/* Adds to *joules; false: that cannot be told yet. */
+static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
+{
 	struct kwhy_energy energy;
 
-	if (last_ns == 0)
-		return;
-	from_ns = settle_from(book, entry);
-	if (last_ns <= from_ns)
-		return;
-	kwhy_window_energy(entry->curve, from_ns, last_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (to_ns <= from_ns)
+		return true;
+	kwhy_window_energy(curve, from_ns, to_ns, KWHY_ENOUGH_RATIO, &energy);
 	if (energy.state != KWHY_ENERGY_MEASURED)
+		return false;
+	*joules += fmax(energy.joules, 0);
+	return true;
+}
+
+static void settle_energy(struct kwhy_live_book *book, const struct kwhy_live_entry *entry)
+{
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve), to_ns = settle_to(entry), from_ns;
+	double before_j = book->energy_j, shown_j;
+
+	from_ns = settle_from(book, entry);
+	if (last_ns == 0 || last_ns <= from_ns)
 		return;
-	book->settled_ns = last_ns;
-	book->energy_j += fmax(energy.joules, 0);
+	if (!book->settled_ns)
+		book->settled_ns = from_ns;
+	if (to_ns > from_ns && add_window(entry->curve, from_ns, to_ns, &book->settled_j))
+		book->settled_ns = from_ns = to_ns;
+	shown_j = book->settled_j;
+	if (!add_window(entry->curve, from_ns, last_ns, &shown_j))
+		return;
+	book->energy_j = fmax(before_j, shown_j);
 	if (entry->idle_known && entry->idle)
-		book->idle_j += fmax(energy.joules, 0);
+		book->idle_j += book->energy_j - before_j;
 }
 
 void kwhy_live_book_settle(

@@ -6,9 +6,11 @@
 
 /* Energy and power of one metered thing, brought forward from tick to tick. Zero-initialise. */
 struct kwhy_live_book {
-	int64_t settled_ns; /* energy is counted up to here; 0: not begun */
+	int64_t settled_ns; /* counted for good up to here; 0: not begun */
 	int64_t seen_ns;    /* the newest power reading taken into the history; 0: none */
-	double energy_j, idle_j;
+	double settled_j;
+	double energy_j; /* shown: with what the samples say since, never falling */
+	double idle_j;
 	int64_t step; /* the step under way: its time divided by KWHY_LIVE_STEP_NS */
 	double step_sum_w;
 	uint64_t step_count;
@@ -20,11 +22,16 @@ struct kwhy_live_book {
 struct kwhy_live_entry {
 	const struct kwhy_curve *curve;	    /* of the readings kept */
 	const struct kwhy_readings *powers; /* NULL: there is a counter alone */
+	int64_t counted_ns; /* the newest reading of its counter; 0: there is none, or none yet */
 	int64_t started_ns, now_ns;
 	bool idle_known, idle; /* the driver said that nothing runs */
 };
 
-/* Adds the energy up to where the curve is known, and the powers since. Writes the figures to `out`. */
+/*
+ * Brings the energy up to where the curve is known, and takes the powers since. Counters may be read rarely:
+ * what the samples said since the last tick is put right at the next, so it is counted for good up to there
+ * only.
+ */
 void kwhy_live_book_settle(
 	struct kwhy_live_book *book, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out);
 

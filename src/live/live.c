@@ -14,7 +14,7 @@
 /* Readings before the settled energy that its curve is still drawn from, and the most that a meter which
  * fell silent makes us keep. */
 #define KEEP_NS INT64_C(3000000000)
-#define KEEP_MOST_NS INT64_C(60000000000)
+#define KEEP_MOST_NS INT64_C(120000000000)
 /* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
@@ -199,6 +199,13 @@ static void update_processes(struct kwhy_live *live, int64_t now_ns)
 	}
 }
 
+static int64_t newest_ns(const struct kwhy_live *live, size_t source)
+{
+	struct kwhy_readings readings = kwhy_history_readings(live->history, source);
+
+	return readings.count ? readings.items[readings.count - 1].time_mono_ns : 0;
+}
+
 static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns, struct kwhy_error *error)
 {
 	size_t count;
@@ -211,6 +218,8 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 	if (status)
 		return status;
 	entry.curve = curve;
+	if (metered->counter != KWHY_HISTORY_NO_SOURCE)
+		entry.counted_ns = newest_ns(live, metered->counter);
 	if (metered->power != KWHY_HISTORY_NO_SOURCE) {
 		powers = kwhy_history_readings(live->history, metered->power);
 		entry.powers = &powers;

@@ -334,22 +334,22 @@ static void draw_title(struct drawing *drawing)
 	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_TITLE, text);
 }
 
+/* At first the reading looks for the ticks of the counters, which says nothing of what it takes later. */
+#define COST_FIRST_NS INT64_C(10000000000)
+
 static void draw_cost(struct drawing *drawing)
 {
 	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
-	char text[WORDS * 2], longest[KWHY_QUANTITY_BYTES];
-	double share = cost->sampler.running_ns > 0
-		? (double)cost->sampler.cpu_ns / (double)cost->sampler.running_ns
-		: NAN;
 	uint64_t lost = cost->losses.lost + cost->losses.forgotten;
-
-	if (isnan(share))
-		return;
-	snprintf(text, sizeof(text),
-		"reading takes %.2f %% of a core, %s at most; readings: %" PRIu64 " lost, %" PRIu64
-		" refused",
-		share * 100, kwhy_quantity_time(longest, cost->sampler.longest_read_ns), lost,
+	char text[WORDS * 2], longest[KWHY_QUANTITY_BYTES];
+	int length = snprintf(text, sizeof(text), "readings: %" PRIu64 " lost, %" PRIu64 " refused", lost,
 		cost->losses.failures);
+
+	if (cost->sampler.running_ns >= COST_FIRST_NS)
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			"; reading takes %.2f %% of a core, %s at most",
+			(double)cost->sampler.cpu_ns / (double)cost->sampler.running_ns * 100,
+			kwhy_quantity_time(longest, cost->sampler.longest_read_ns));
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
 	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
 }
