@@ -158,6 +158,13 @@ struct kwhy_wire_end {
 	uint64_t records; /* written by this writer, of all kinds */
 };
 
+/* The command that was recorded, said once it has ended. */
+struct kwhy_wire_run {
+	int64_t start_mono_ns, end_mono_ns; /* of what was recorded of it */
+	uint32_t command;		    /* name */
+	uint32_t exit;			    /* as a shell tells it */
+};
+
 /* A name: this, then its bytes without NUL, then zeros up to a multiple of 8. */
 struct kwhy_wire_name {
 	uint32_t id, length;
@@ -181,7 +188,8 @@ struct kwhy_wire_name {
 	X(WORK, work)         \
 	X(LOST, lost)         \
 	X(NOTE, note)         \
-	X(END, end)
+	X(END, end)           \
+	X(RUN, run)
 
 enum kwhy_wire_kind {
 	KWHY_WIRE_NAME, /* the only kind of varying length */
@@ -203,6 +211,7 @@ _Static_assert(sizeof(struct kwhy_wire_device) == 56 && sizeof(struct kwhy_wire_
 _Static_assert(sizeof(struct kwhy_wire_reading) == 24 && sizeof(struct kwhy_wire_clock) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_coverage) == 24 && sizeof(struct kwhy_wire_work) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_lost) == 16 && sizeof(struct kwhy_wire_note) == 16, "format");
+_Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif
