@@ -160,11 +160,12 @@ static void note_periods(struct kwhy_session *session)
 
 static enum kwhy_status make_names(struct kwhy_session *session, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_names_init(&session->names, error);
+	enum kwhy_status status;
 
+	session->names_made = true;
+	status = kwhy_names_init(&session->names, error);
 	if (status)
 		return status;
-	session->names_made = true;
 	status = kwhy_names_intern(&session->names, "(session)", 9, &session->session_name, error);
 	return status ? status : kwhy_names_intern(&session->names, "(idle)", 6, &session->idle_name, error);
 }
