@@ -24,7 +24,7 @@ from typing import Any, Optional
 
 from . import _library
 from ._sampler import PowerSampler
-from ._session import Energy, KwhyError, Meter, Region, Results, Session, Work, _Run
+from ._session import Energy, KwhyError, Meter, Region, Results, Run, Session, Work
 
 __all__ = [
     "Energy",
@@ -33,6 +33,7 @@ __all__ = [
     "PowerSampler",
     "Region",
     "Results",
+    "Run",
     "Session",
     "Work",
     "library_version",
@@ -63,9 +64,9 @@ def session(**options: Any) -> Session:
         return _shared
 
 
-def measure(name: str, *, synchronize: bool = True) -> Any:
+def measure(name: str, *, synchronize: bool = True) -> Run:
     """A region of the process's session, for `with` or as a decorator; opens the session at its first run."""
-    return _Run(session, name, synchronize)
+    return Run(session, name, synchronize)
 
 
 def work(unit: str, amount: float) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, Optional
 
-from ._session import Energy, Session
+from ._session import Energy, Run, Session
 
 
 class PowerSampler:
@@ -21,7 +21,7 @@ class PowerSampler:
         self.interval = interval
         self._options = session_options
         self._session: Optional[Session] = None
-        self._run: Any = None
+        self._run: Optional[Run] = None
         self._energy: Optional[Energy] = None
 
     def start(self) -> None:

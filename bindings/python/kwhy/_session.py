@@ -151,7 +151,7 @@ class Results:
         return "\n".join(str(region) for region in self.regions.values())
 
 
-class _Run:
+class Run:
     """One run of a region; a context manager, a decorator, and where its result is found."""
 
     def __init__(self, session: Callable[[], "Session"], name: str, synchronize: bool) -> None:
@@ -167,7 +167,7 @@ class _Run:
             self._number = self._session._name(self.name)
         return self._session
 
-    def __enter__(self) -> "_Run":
+    def __enter__(self) -> "Run":
         session = self._resolve()
         self._settle()
         session._begin(self._number)
@@ -292,12 +292,12 @@ class Session:
     def _end(self, name: int) -> None:
         self._library.kwhy_region_end(self._open_handle(), name)
 
-    def measure(self, name: str, *, synchronize: bool = True) -> _Run:
+    def measure(self, name: str, *, synchronize: bool = True) -> Run:
         """A region, for `with` or as a decorator.
 
         `synchronize`: wait for PyTorch's GPU work at both ends, so that the region holds the work launched in it.
         """
-        return _Run(lambda: self, name, synchronize)
+        return Run(lambda: self, name, synchronize)
 
     def work(self, unit: str, amount: float) -> None:
         """Counts work, such as tokens, for every region that this thread is in."""
