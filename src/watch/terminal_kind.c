@@ -34,6 +34,7 @@ enum kwhy_status kwhy_terminal_kind_check(struct kwhy_error *error)
 {
 	const char *name = getenv("TERM");
 	char *place;
+	bool places;
 	int known = 0;
 
 	add_places();
@@ -46,7 +47,9 @@ enum kwhy_status kwhy_terminal_kind_check(struct kwhy_error *error)
 			"--once",
 			name);
 	place = tigetstr("cup");
-	if (!place || place == (char *)-1)
+	places = place && place != (char *)-1;
+	(void)del_curterm(cur_term);
+	if (!places)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the terminal '%.60s' cannot place text; use kwhy watch --once", name);
 	return KWHY_OK;

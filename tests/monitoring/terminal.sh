@@ -21,6 +21,10 @@ finish() {
 }
 trap finish EXIT
 
+# A sanitizer must not ask of ncurses that it frees what it keeps for the next time.
+printf 'leak:libtinfo\nleak:libncurses\n' >"$place/kept"
+export LSAN_OPTIONS="suppressions=$place/kept:print_suppressions=0"
+
 # Without a terminal: one picture.
 export LD_LIBRARY_PATH=$2
 KWHY_FAKE_NVML=$scenarios/two_gpus.txt "$kwhy" watch >"$place/once" 2>"$place/err" || complain "watch without a terminal: $?"
@@ -57,7 +61,7 @@ until_gone() {
 start() {
 	screen kill-server 2>/dev/null || true
 	terminals=$((terminals + 1))
-	screen new-session -d -x "$1" -y "$2" "env ${*:3} LD_LIBRARY_PATH=$LD_LIBRARY_PATH '$kwhy' watch; echo ended \$?; exec cat"
+	screen new-session -d -x "$1" -y "$2" "env ${*:3} LSAN_OPTIONS=$LSAN_OPTIONS LD_LIBRARY_PATH=$LD_LIBRARY_PATH '$kwhy' watch; echo ended \$?; exec cat"
 }
 utf8=$(locale -a 2>/dev/null | grep -iE '^C\.utf-?8$' | head -n 1 || true)
 
