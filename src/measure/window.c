@@ -133,7 +133,8 @@ static double peak_between(const struct kwhy_curve *curve, int64_t start_ns, int
 
 void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 {
-	*sum = (struct kwhy_window_sum){.peak_w = NAN, .state = KWHY_ENERGY_MEASURED};
+	*sum = (struct kwhy_window_sum){
+		.peak_w = NAN, .gap_start_ns = INT64_MIN, .state = KWHY_ENERGY_MEASURED};
 }
 
 /* What is not known of a stretch that windows cover in part: anything between the least and the most. */
@@ -242,60 +243,87 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 	return low;
 }
 
-/* What ticks say of a window: the share between two ticks inside it, and how far apart those around it are.
- */
-struct counted {
-	double share_ratio, around_s;
-	double apart_ratio; /* samples and counter differ by more than ticks known to a millisecond explain */
-};
-
-static struct counted counted_of(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
-{
-	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
-	struct counted counted = {0, 0, 0};
-
-	if (last > first + 1)
-		counted.share_ratio = (double)(curve->ticks_ns[last - 1] - curve->ticks_ns[first]) /
-			(double)(end_ns - start_ns);
-	if (first > 0 && last < curve->tick_count)
-		counted.around_s = (double)(curve->ticks_ns[last] - curve->ticks_ns[first - 1]) * 1e-9;
-	for (size_t i = first > 0 ? first - 1 : 0; i < last && i + 1 < curve->tick_count; i++) {
-		double length_s = (double)(curve->ticks_ns[i + 1] - curve->ticks_ns[i]) * 1e-9;
-
-		if (length_s < APART_S)
-			continue;
-		counted.apart_ratio = fmax(counted.apart_ratio,
-			fabs(curve->gains[i] - 1) -
-				APART_SPREADS * curve->response.stamp_spread_s / length_s);
-	}
-	return counted;
-}
-
 /* Ticks are known to a millisecond or two: at both ends of a window, or spread over all between them. */
 static double tick_variance_j2(
-	const struct kwhy_curve *curve, const struct counted *counted, double joules, double seconds)
+	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
 {
-	double tick_j = curve->response.stamp_spread_s * joules / seconds, part = 1;
+	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
+	double seconds = (double)(end_ns - start_ns) * 1e-9, part = 1;
+	double tick_j = curve->response.stamp_spread_s * joules / seconds;
 
-	if (curve->tick_count < 2)
-		return 0;
-	if (counted->share_ratio == 0 && counted->around_s > 0)
-		part = fmin(1, seconds / counted->around_s);
+	if (first == last && first > 0 && last < curve->tick_count)
+		part = seconds / ((double)(curve->ticks_ns[last] - curve->ticks_ns[first - 1]) * 1e-9);
 	return 2 * part * part * tick_j * tick_j + curve->quantum_j * curve->quantum_j / 6;
+}
+
+/*
+ * Samples stray from the counter between two ticks; their sum does not. What is covered of such a stretch is
+ * as unsure as the rest of it: the smaller of both says by how much.
+ */
+static void flush_gap(struct kwhy_window_sum *sum)
+{
+	double rest_j = fmax(sum->gap_j - sum->gap_covered_j, 0);
+
+	sum->ratio_j += sum->gap_ratio * fmin(sum->gap_covered_j, rest_j);
+	sum->gap_covered_j = 0;
+	sum->gap_start_ns = INT64_MIN;
+}
+
+/* Ticks far apart show by how much samples and counter differ; closer ones how well their times are known. */
+static double apart_ratio(const struct kwhy_curve *curve, size_t i)
+{
+	double length_s = (double)(curve->ticks_ns[i + 1] - curve->ticks_ns[i]) * 1e-9;
+
+	if (length_s < APART_S)
+		return 0;
+	return fmax(0, fabs(curve->gains[i] - 1) - APART_SPREADS * curve->response.stamp_spread_s / length_s);
+}
+
+static void begin_gap(struct kwhy_window_sum *sum, size_t i)
+{
+	const struct kwhy_curve *curve = sum->curve;
+
+	sum->gap_start_ns = curve->ticks_ns[i];
+	sum->gap_j = used_up_to(curve, curve->ticks_ns[i + 1]) - used_up_to(curve, curve->ticks_ns[i]);
+	sum->gap_ratio = hypot(curve->response.power_ratio, apart_ratio(curve, i));
+}
+
+/* The window's part between tick number `next` - 1 and tick `next`; there may be none on one side. */
+static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_curve *curve = sum->curve;
+	bool begun = next > 0, ends = next < curve->tick_count;
+	int64_t from_ns = begun && curve->ticks_ns[next - 1] > start_ns ? curve->ticks_ns[next - 1]
+									: start_ns;
+	int64_t to_ns = ends && curve->ticks_ns[next] < end_ns ? curve->ticks_ns[next] : end_ns;
+	double joules = used_up_to(curve, to_ns) - used_up_to(curve, from_ns);
+
+	if (!begun || !ends) {
+		sum->ratio_j += curve->response.power_ratio * joules;
+		return;
+	}
+	if (sum->gap_start_ns != curve->ticks_ns[next - 1]) {
+		flush_gap(sum);
+		begin_gap(sum, next - 1);
+	}
+	sum->gap_covered_j += joules;
 }
 
 static void add_spreads(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns, double joules)
 {
 	const struct kwhy_curve *curve = sum->curve;
 	const struct kwhy_response *response = &curve->response;
-	struct counted counted = counted_of(curve, start_ns, end_ns);
-	double seconds = (double)(end_ns - start_ns) * 1e-9, ratio = response->power_alone_ratio;
+	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
 
-	if (curve->tick_count >= 2)
-		ratio = counted.share_ratio * response->counter_ratio +
-			(1 - counted.share_ratio) * hypot(response->power_ratio, counted.apart_ratio);
-	sum->variance_j2 += tick_variance_j2(curve, &counted, joules, seconds);
-	sum->ratio_j += ratio * joules;
+	if (curve->tick_count < 2) {
+		sum->ratio_j += response->power_alone_ratio * joules;
+	} else {
+		sum->ratio_j += response->counter_ratio * joules;
+		sum->variance_j2 += tick_variance_j2(curve, start_ns, end_ns, joules);
+		cover_gap(sum, first, start_ns, end_ns);
+		if (last != first)
+			cover_gap(sum, last, start_ns, end_ns);
+	}
 	sum->drift_j += (watts_near(curve, end_ns) - watts_near(curve, start_ns)) *
 		hypot(response->delay_spread_s,
 			hypot(response->time_constant_spread_s, response->average_window_s / sqrt(12)));
@@ -380,6 +408,7 @@ void kwhy_window_sum_result(
 	if (sum.state != KWHY_ENERGY_MEASURED)
 		return;
 	flush_cell(&sum);
+	flush_gap(&sum);
 	edges_j = QUANTILE_95 * edges_spread_j(&sum);
 	half_j = hypot(edges_j, QUANTILE_95 * sum.ratio_j);
 	out->basis = sum.basis;

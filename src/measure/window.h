@@ -122,6 +122,8 @@ struct kwhy_window_sum {
 	double drift_j, ratio_j;	    /* standard uncertainties that add up */
 	int64_t cell_start_ns, cell_end_ns; /* the stretch between readings that is being filled */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
+	int64_t gap_start_ns; /* the stretch between ticks that is being filled */
+	double gap_j, gap_covered_j, gap_ratio;
 	bool cell_hides; /* holds such runs */
 	uint64_t cell_edges, windows;
 	enum kwhy_energy_state state;
