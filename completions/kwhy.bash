@@ -4,10 +4,11 @@ _kwhy()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} options=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "report compare doctor export stat calibrate verify watch serve help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record report compare doctor export stat calibrate verify watch serve help version" -- "$word"))
 		return
 	fi
 	case ${COMP_WORDS[1]} in
+	record) options="--output -o --delay --duration --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
 	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	compare) options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	doctor) options="--device --output -o --json --no-color --verbose -v --help -h" ;;
@@ -17,7 +18,7 @@ _kwhy()
 	verify) options="--help -h" ;;
 	watch) options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
 	serve) options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
-	help) options="--all -a --help -h report compare doctor export stat calibrate verify watch serve help version" ;;
+	help) options="--all -a --help -h record report compare doctor export stat calibrate verify watch serve help version" ;;
 	version) options="--help -h" ;;
 	esac
 	COMPREPLY=()

@@ -1,5 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by scripts/completions from the option tables; do not edit.
+complete -c kwhy -f -n __fish_use_subcommand -a record -d 'Record what a command runs on its GPUs and what the meters see.'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l output -s o -r -d 'the recording; default run.kwhy, one that is there becomes run.kwhy.old'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l delay -r -d 'record from S seconds after the start on'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l duration -r -d 'record for S seconds; the command runs on'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l power-only -d 'meters alone: load nothing into the command'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l max-size -r -d 'no process writes more than that, like 500M'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l work -r -d 'work: a number, REGEX in its output, or what it reports; repeatable'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l device -r -d 'GPUs whose meters to read, like 0,2; default all'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l meter -r -d 'a wall meter\'s power CSV, followed while it grows'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l replay -r -d 'play back a power CSV instead of this machine\'s meters'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l quiet -s q -d 'no report at the end'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a report -d 'Say where the energy and the time of a run went, and what to do.'
 complete -c kwhy -n '__fish_seen_subcommand_from report' -l power -r -d 'power readings as CSV; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from report' -l output -s o -r -d 'write there; .txt .json .csv .html say the form'

@@ -9,6 +9,7 @@
 #include <string.h>
 
 const struct kwhy_command *const kwhy_commands[] = {
+	&kwhy_command_record,
 	&kwhy_command_report,
 	&kwhy_command_compare,
 	&kwhy_command_doctor,

@@ -33,6 +33,7 @@ struct kwhy_command {
 /* The one table: dispatch, help, man pages and completions follow it. Ends with a NULL row. */
 extern const struct kwhy_command *const kwhy_commands[];
 
+extern const struct kwhy_command kwhy_command_record;
 extern const struct kwhy_command kwhy_command_report;
 extern const struct kwhy_command kwhy_command_calibrate;
 extern const struct kwhy_command kwhy_command_stat;

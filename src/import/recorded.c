@@ -131,6 +131,27 @@ static enum kwhy_status note_overhead(struct kwhy_recorded *recorded, struct kwh
 		recorded->tracks.path, 1e-6 * (double)overhead_ns);
 }
 
+/* A counter's tick on each side: the launcher reads it just before the start and just after the end. */
+#define TICK_NS 200000000
+
+/*
+ * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The books
+ * are then of the run as a whole, or of what the meters saw when its end is not known.
+ */
+static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = recorded->recording;
+	struct kwhy_coverage row = {
+		KWHY_NONE, recorded->run_start_ns - TICK_NS, recorded->run_end_ns + TICK_NS};
+
+	if (recording->coverage_count || recording->activities.count)
+		return KWHY_OK;
+	if (recorded->run_start_ns > recorded->run_end_ns)
+		row = (struct kwhy_coverage){
+			KWHY_NONE, recorded->first_reading_ns, recorded->last_reading_ns};
+	return row.start_ns > row.end_ns ? KWHY_OK : kwhy_recording_add_coverage(recording, &row, error);
+}
+
 static enum kwhy_status begin(struct kwhy_recorded *recorded, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_source source = {.format = KWHY_FORMAT_KWHY, .producer = "kwhy record"};
@@ -177,7 +198,9 @@ static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct
 	if (status)
 		return status;
 	recorded->recording->sources[recorded->tracks.source].events = recorded->rows;
-	status = note_losses(recorded, error);
+	status = cover_run(recorded, error);
+	if (!status)
+		status = note_losses(recorded, error);
 	return status ? status : note_overhead(recorded, error);
 }
 
@@ -198,7 +221,12 @@ static void recorded_done(struct kwhy_recorded *recorded)
 static enum kwhy_status read_recorded(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	struct kwhy_recorded recorded = {.recording = recording, .options = options};
+	struct kwhy_recorded recorded = {.recording = recording,
+		.options = options,
+		.run_start_ns = INT64_MAX,
+		.run_end_ns = INT64_MIN,
+		.first_reading_ns = INT64_MAX,
+		.last_reading_ns = INT64_MIN};
 	struct kwhy_bundle bundle;
 	enum kwhy_status status = kwhy_bundle_open(&bundle, path, error);
 

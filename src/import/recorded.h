@@ -49,6 +49,8 @@ struct kwhy_recorded {
 	uint8_t *kinds; /* of names: 0 not asked yet, 1 kernel, 2 collective */
 	size_t kind_count;
 	uint64_t damaged_bytes, damages, unknown_names, gauge_readings, rows;
+	int64_t run_start_ns, run_end_ns;	   /* what was to be recorded; start above end: not said */
+	int64_t first_reading_ns, last_reading_ns; /* of meters; first above last: none */
 	bool is_cut;
 };
 

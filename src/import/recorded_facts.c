@@ -158,6 +158,29 @@ static enum kwhy_status map_device(struct kwhy_recorded *recorded, uint32_t writ
 		&recorded->devices, (struct kwhy_track_key){writer, index, 0}, device, error);
 }
 
+/* What one writer knows of a device and another does not. */
+static void complete_device(struct kwhy_device *known, const struct kwhy_device *row)
+{
+	if (known->rank == KWHY_NONE)
+		known->rank = row->rank;
+	if (!known->name)
+		known->name = row->name;
+	if (!known->sm_count)
+		known->sm_count = row->sm_count;
+	if (!known->threads_per_sm)
+		known->threads_per_sm = row->threads_per_sm;
+	if (!known->registers_per_sm)
+		known->registers_per_sm = row->registers_per_sm;
+	if (!known->shared_bytes_per_sm)
+		known->shared_bytes_per_sm = row->shared_bytes_per_sm;
+	if (!known->memory_bytes)
+		known->memory_bytes = row->memory_bytes;
+	if (!(known->memory_rate_bytes_per_s > 0))
+		known->memory_rate_bytes_per_s = row->memory_rate_bytes_per_s;
+	if (known->limit_mw < 0)
+		known->limit_mw = row->limit_mw;
+}
+
 static enum kwhy_status apply_device(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_device *device, struct kwhy_error *error)
 {
@@ -177,6 +200,8 @@ static enum kwhy_status apply_device(struct kwhy_recorded *recorded, uint32_t wr
 	known = device_of_uuid(recorded->recording, row.uuid);
 	if (known == KWHY_NONE)
 		status = kwhy_recording_add_device(recorded->recording, &row, &known, error);
+	else
+		complete_device(&recorded->recording->devices[known], &row);
 	return status ? status : map_device(recorded, writer, device->index, known, error);
 }
 
@@ -232,6 +257,31 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 		(uint32_t)recorded->meter_count++, error);
 }
 
+/* Of several launchers, one a rank: from the first start to the last end. */
+static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_run *run)
+{
+	int64_t start_ns = kwhy_recorded_time(recorded, writer, run->start_mono_ns),
+		end_ns = kwhy_recorded_time(recorded, writer, run->end_mono_ns);
+
+	if (start_ns == KWHY_UNKNOWN_TIME || end_ns < start_ns)
+		return;
+	if (start_ns < recorded->run_start_ns)
+		recorded->run_start_ns = start_ns;
+	if (end_ns > recorded->run_end_ns)
+		recorded->run_end_ns = end_ns;
+}
+
+/* Programs record from their start to their end; the launcher may have been asked for less. */
+static void clip(const struct kwhy_recorded *recorded, struct kwhy_coverage *row)
+{
+	if (recorded->run_start_ns > recorded->run_end_ns)
+		return;
+	if (row->start_ns < recorded->run_start_ns)
+		row->start_ns = recorded->run_start_ns;
+	if (row->end_ns > recorded->run_end_ns)
+		row->end_ns = recorded->run_end_ns;
+}
+
 static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_coverage *coverage, struct kwhy_error *error)
 {
@@ -241,6 +291,9 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 	enum kwhy_status status = KWHY_OK;
 
 	if (row.start_ns == KWHY_UNKNOWN_TIME || row.end_ns < row.start_ns)
+		return KWHY_OK;
+	clip(recorded, &row);
+	if (row.end_ns < row.start_ns)
 		return KWHY_OK;
 	if (coverage->device >= 0)
 		status = kwhy_recorded_device(recorded, writer, coverage->device, &row.device, error);
@@ -284,6 +337,9 @@ static enum kwhy_status apply_record(struct kwhy_recorded *recorded, uint32_t wr
 		return apply_note(recorded, writer, record, error);
 	case KWHY_WIRE_LOST:
 		recorded->recording->lost.dropped_records += ((const struct kwhy_wire_lost *)record)->records;
+		return KWHY_OK;
+	case KWHY_WIRE_RUN:
+		apply_run(recorded, writer, record);
 		return KWHY_OK;
 	case KWHY_WIRE_END:
 		recorded->writers[writer].has_ended = true;
@@ -348,8 +404,8 @@ static void choose_origin(struct kwhy_recorded *recorded)
 
 enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_COVERAGE,
-		KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST, KWHY_WIRE_END};
+	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN,
+		KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST, KWHY_WIRE_END};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
 	share_clocks(recorded);

@@ -38,6 +38,13 @@ static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start
 	return out->start_ns != KWHY_UNKNOWN_TIME && out->end_ns >= out->start_ns;
 }
 
+/* The launcher may have been asked for less than programs write down by themselves. */
+static bool is_wanted(const struct kwhy_recorded *recorded, const struct kwhy_activity *row)
+{
+	return recorded->run_start_ns > recorded->run_end_ns ||
+		(row->end_ns >= recorded->run_start_ns && row->start_ns <= recorded->run_end_ns);
+}
+
 static enum kwhy_status refuse(
 	struct kwhy_recorded *recorded, const char *what, uint32_t correlation, struct kwhy_error *error)
 {
@@ -58,6 +65,8 @@ static enum kwhy_status add_kernel(struct kwhy_recorded *recorded, uint32_t writ
 
 	if (!place(recorded, writer, kernel->start_mono_ns, kernel->end_mono_ns, &row))
 		return refuse(recorded, "a kernel", kernel->correlation, error);
+	if (!is_wanted(recorded, &row))
+		return KWHY_OK;
 	row.name = kwhy_recorded_name(recorded, writer, kernel->name);
 	row.kind = kernel->is_graph ? KWHY_ACTIVITY_GRAPH : kind_of(recorded, row.name);
 	row.call = kernel->correlation;
@@ -80,6 +89,8 @@ static enum kwhy_status add_copy(struct kwhy_recorded *recorded, uint32_t writer
 
 	if (!place(recorded, writer, copy->start_mono_ns, copy->end_mono_ns, &row))
 		return refuse(recorded, "a copy", copy->correlation, error);
+	if (!is_wanted(recorded, &row))
+		return KWHY_OK;
 	row.kind = KWHY_ACTIVITY_COPY;
 	row.name = 0;
 	row.call = copy->correlation;
@@ -102,6 +113,8 @@ static enum kwhy_status add_memset(struct kwhy_recorded *recorded, uint32_t writ
 
 	if (!place(recorded, writer, set->start_mono_ns, set->end_mono_ns, &row))
 		return refuse(recorded, "a memset", set->correlation, error);
+	if (!is_wanted(recorded, &row))
+		return KWHY_OK;
 	row.kind = KWHY_ACTIVITY_MEMSET;
 	row.name = 0;
 	row.call = set->correlation;
@@ -176,6 +189,10 @@ static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t wri
 	recorded->gauge_readings += meter->meter == KWHY_METER_COUNT;
 	if (meter->meter == KWHY_METER_COUNT)
 		return KWHY_OK;
+	if (time_ns < recorded->first_reading_ns)
+		recorded->first_reading_ns = time_ns;
+	if (time_ns > recorded->last_reading_ns)
+		recorded->last_reading_ns = time_ns;
 	return kwhy_recording_add_reading(recorded->recording, meter->meter, meter->device, meter->domain,
 		time_ns, reading->value, error);
 }

@@ -191,8 +191,11 @@ static enum kwhy_status post_outside(struct opening *opening, struct kwhy_error 
 	status = kwhy_metered_outside(opening->recording, opening->device, time, &outside, error);
 	if (status || !outside.metered)
 		return status;
-	return post_idle(opening, KWHY_CATEGORY_OUTSIDE, outside.before_ns + outside.after_ns,
+	status = post_idle(opening, KWHY_CATEGORY_OUTSIDE, outside.before_ns + outside.after_ns,
 		(uint64_t)(outside.before_ns > 0) + (outside.after_ns > 0), error);
+	if (!status && opening->count == 1)
+		opening->accounts[0].name = "outside: no activity was recorded";
+	return status;
 }
 
 static enum kwhy_status keep(struct opening *opening, struct kwhy_error *error)

@@ -27,7 +27,8 @@ struct kwhy_report {
 struct kwhy_text_style {
 	size_t columns; /* 80 unless the terminal is wider */
 	bool color;
-	bool verbose; /* every account and finding, not the top ones */
+	bool verbose;	   /* every account and finding, not the top ones */
+	bool first_screen; /* what it cost, where it went, what to do; no details */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_report_text(const struct kwhy_report *report,

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { FIRST_SECTIONS = 3 };
+
 /* First screen, then the details: the report from top to bottom. */
 static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_cost,
@@ -33,7 +35,9 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 
 static void write_sections(const struct kwhy_sheet *sheet)
 {
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+	size_t count = sheet->style->first_screen ? FIRST_SECTIONS : sizeof(sections) / sizeof(sections[0]);
+
+	for (size_t i = 0; i < count; i++)
 		sections[i](sheet);
 }
 

@@ -39,7 +39,8 @@ static void write_subject(const struct kwhy_sheet *sheet)
 	if (recording->source_count > 1)
 		kwhy_text_addf(&line, " and %zu more", recording->source_count - 1);
 	kwhy_text_addf(&line, " on %s%s",
-		sheet->totals->active_count == 1 ? "" : "devices: ", device ? device : "an unnamed device");
+		sheet->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
+		device ? device : "an unnamed device");
 	if (recording->device_count > 1)
 		kwhy_text_addf(&line, " and %zu more", recording->device_count - 1);
 	clean = line.failed ? NULL : kwhy_shown_clean(&arena, line.data);
@@ -144,6 +145,10 @@ static void write_busy(const struct kwhy_sheet *sheet)
 
 	kwhy_quantity_percent(busy, ratio);
 	kwhy_quantity_time(span, totals->span_ns);
+	if (!totals->active_count) {
+		kwhy_sheet_linef(sheet, "  ", "no activity of a device was recorded");
+		return;
+	}
 	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->idle_nj == KWHY_UNKNOWN_NJ ||
 		totals->energy_nj <= 0)
 		kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s", busy, span,

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/job.h"
+#include "cli/output.h"
+#include "cli/record_run.h"
+#include "launch/inject.h"
+#include "record/folder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The books end with a counter's ticks, so more of them than a measurement of long windows needs. */
+#define COUNTER_PERIOD_NS 2000000000
+
+struct record_options {
+	const char *output, *devices, *replay, *limit;
+	double delay_s, duration_s;
+	struct kwhy_strings work, meters;
+	bool power_only, quiet;
+};
+
+static void set_defaults(void *options)
+{
+	struct record_options *record = options;
+
+	record->delay_s = record->duration_s = NAN;
+}
+
+/* All of one recording. */
+struct job {
+	const struct record_options *options;
+	struct kwhy_arena arena;
+	const char *folder, *command;
+	uint64_t limit_bytes;
+	struct kwhy_signals signals;
+	struct kwhy_stat stat; /* the units of work */
+	struct kwhy_stat_specs specs;
+	struct kwhy_stat_work_file work_file;
+	struct kwhy_sensors *sensors;
+	struct kwhy_sampler *sampler;
+	struct kwhy_record_meters *meters;
+	struct kwhy_record_runner runner;
+	struct kwhy_child_end end;
+};
+
+/* Bytes with K, M or G behind them. */
+static enum kwhy_status read_limit(const char *text, uint64_t *out, struct kwhy_error *error)
+{
+	static const char units[] = "KMG";
+	char *end = NULL;
+	double bytes = text ? strtod(text, &end) : 0;
+
+	*out = 0;
+	if (!text)
+		return KWHY_OK;
+	for (size_t i = 0; *end && units[i]; i++)
+		if (*end == units[i] && !end[1]) {
+			bytes *= (double)(UINT64_C(1) << 10 * (i + 1));
+			end++;
+		}
+	if (end == text || *end || !(bytes >= 65536 && bytes < 1e18))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--max-size takes bytes, 64K or more, like 500M or 2G; not '%.60s'", text);
+	*out = (uint64_t)bytes;
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_options(
+	const struct record_options *options, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	if (!operands->count)
+		return kwhy_fail(error, KWHY_E_USAGE, "record needs a command: kwhy record -- CMD [ARGS]");
+	if (options->delay_s < 0 || options->delay_s > 1e6)
+		return kwhy_fail(error, KWHY_E_USAGE, "--delay takes 0 to 1e6 seconds");
+	if (options->duration_s <= 0 || options->duration_s > 1e6)
+		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
+	return KWHY_OK;
+}
+
+/* Each rank that runs under a kwhy of its own has a folder of its own. */
+static enum kwhy_status name_things(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	struct kwhy_text line = {0};
+	int64_t rank = kwhy_launch_rank();
+	enum kwhy_status status;
+
+	if (job->options->output)
+		job->folder = kwhy_arena_copy(&job->arena, job->options->output);
+	else if (rank >= 0)
+		job->folder = kwhy_arena_printf(&job->arena, "run.%" PRId64 ".kwhy", rank);
+	else
+		job->folder = "run.kwhy";
+	for (size_t i = 0; i < operands->count; i++)
+		kwhy_text_addf(&line, "%s%s", i ? " " : "", operands->items[i]);
+	status = kwhy_text_check(&line, error);
+	if (!status)
+		job->command = kwhy_arena_copy(&job->arena, line.data);
+	kwhy_text_done(&line);
+	return status || (job->folder && job->command) ? status : kwhy_fail_memory(error, "the command line");
+}
+
+static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
+{
+	const struct record_options *options = job->options;
+	const struct kwhy_sensor_request request = {
+		.devices = options->devices,
+		.gauges = true,
+		.counter_period_ns = COUNTER_PERIOD_NS,
+		.meter_files = options->meters.items,
+		.meter_file_count = options->meters.count,
+		.replay_path = options->replay,
+	};
+	enum kwhy_status status = kwhy_sensors_open(&request, &job->sensors, error);
+
+	if (!status && job->sensors->task_count)
+		status = kwhy_sampler_start(job->sensors, NULL, &job->sampler, error);
+	return status;
+}
+
+static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
+{
+	const struct kwhy_record_meters_request request = {
+		.path = kwhy_arena_printf(&job->arena, "%s/meters.blocks", job->folder),
+		.command = job->command,
+		.producer = "kwhy record " KWHY_VERSION,
+		.limit_bytes = job->limit_bytes,
+	};
+
+	return request.path ? kwhy_record_meters_open(&request, job->sensors, &job->meters, error)
+			    : kwhy_fail_memory(error, "the recording of the meters");
+}
+
+/* Without meters it is still a recording of what ran; the report says what is missing. */
+static void note_absences(struct job *job)
+{
+	for (size_t i = 0; !job->sensors->source_count && i < job->sensors->absence_count; i++)
+		kwhy_record_meters_add_note(
+			job->meters, KWHY_NOTE_COMPLETENESS, "no-meter", job->sensors->absences[i].text);
+}
+
+static void go_without_activity(struct job *job, const char *why)
+{
+	char text[KWHY_INJECT_ABSENCE_BYTES + 100];
+
+	snprintf(text, sizeof(text), "What the program ran on its devices is not recorded: %s.", why);
+	kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "activity-not-recorded", text);
+	if (!job->options->power_only) {
+		snprintf(text, sizeof(text), "power only: %s", why);
+		kwhy_output_message(text);
+	}
+}
+
+static enum kwhy_status prepare_activity(struct job *job, struct kwhy_error *error)
+{
+	struct kwhy_inject inject;
+	char *folder;
+	enum kwhy_status status;
+
+	if (job->options->power_only) {
+		go_without_activity(job, "--power-only was given");
+		return KWHY_OK;
+	}
+	kwhy_inject_find(&inject);
+	if (!inject.library[0]) {
+		go_without_activity(job, inject.absence);
+		return KWHY_OK;
+	}
+	folder = realpath(job->folder, NULL);
+	if (!folder)
+		return kwhy_fail(error, KWHY_E_IO, "cannot find the folder '%.300s': %s", job->folder,
+			strerror(errno));
+	status = kwhy_inject_prepare(&inject, folder, job->limit_bytes, error);
+	free(folder);
+	return status;
+}
+
+static enum kwhy_status prepare(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	const struct kwhy_strings no_metrics = {0};
+	enum kwhy_status status = name_things(job, operands, error);
+
+	if (!status)
+		status = kwhy_stat_specs_init(
+			&job->specs, &job->options->work, &no_metrics, &job->stat, error);
+	if (!status && job->specs.reporting)
+		status = kwhy_stat_work_file_open(&job->work_file, error);
+	if (!status)
+		status = open_sensors(job, error);
+	if (!status)
+		status = kwhy_record_folder_make(job->folder, error);
+	if (!status)
+		status = open_meters(job, error);
+	if (!status)
+		status = prepare_activity(job, error);
+	if (!status)
+		note_absences(job);
+	job->runner = (struct kwhy_record_runner){.argv = operands->items,
+		.sensors = job->sensors,
+		.sampler = job->sampler,
+		.meters = job->meters,
+		.specs = &job->specs,
+		.work_file = &job->work_file,
+		.stat = &job->stat,
+		.signals = &job->signals,
+		.delay_s = job->options->delay_s,
+		.duration_s = job->options->duration_s};
+	return status;
+}
+
+/* The first screen of what `kwhy report` says of it, to where the command's output does not go. */
+static enum kwhy_status show(const struct job *job, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
+	char *const traces[] = {(char *)job->folder};
+	struct kwhy_job_options options;
+	struct kwhy_text text = {0};
+	struct kwhy_job books;
+	enum kwhy_status status;
+
+	kwhy_job_options_init(&options);
+	options.quiet = job->options->quiet;
+	status = kwhy_job_run(&books, &options, traces, 1, &options.power, error);
+	if (status)
+		return status;
+	status = kwhy_report_text(&books.report, &style, &text, error);
+	kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder, job->folder);
+	if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)
+		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
+	kwhy_text_done(&text);
+	kwhy_job_done(&books);
+	return status;
+}
+
+static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (job->sampler)
+		kwhy_sampler_stop(job->sampler, NULL);
+	status = kwhy_record_meters_close(job->meters, error);
+	if (job->sensors)
+		kwhy_sensors_close(job->sensors);
+	kwhy_stat_work_file_close(&job->work_file);
+	kwhy_stat_specs_done(&job->specs);
+	kwhy_stat_done(&job->stat);
+	return status;
+}
+
+/* A command that cannot be started: said as a shell says it, with the shell's status, and no recording. */
+static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
+{
+	if (status != KWHY_E_INPUT || job->end.exit < KWHY_EXIT_NOT_EXECUTABLE)
+		return status;
+	kwhy_output_message(error->text);
+	return kwhy_record_folder_delete(job->folder, error);
+}
+
+static void tell_exit(const struct job *job)
+{
+	char text[300];
+
+	if (!job->end.exit)
+		return;
+	if (job->end.signal)
+		snprintf(text, sizeof(text), "'%.150s' was killed by signal %d (%s)", job->command,
+			job->end.signal, strsignal(job->end.signal));
+	else
+		snprintf(text, sizeof(text), "'%.150s' ended with status %d", job->command, job->end.exit);
+	kwhy_output_message(text);
+}
+
+static enum kwhy_status record(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	enum kwhy_status status = prepare(job, operands, error), closed;
+	struct kwhy_error second = {0};
+	bool started = !status;
+
+	if (started) {
+		kwhy_record_await_first(&job->runner, job->options->replay != NULL);
+		status = kwhy_record_run(&job->runner, &job->end, error);
+	}
+	closed = close_all(job, &second);
+	if (status)
+		return started ? end_badly(job, status, error) : status;
+	if (closed) {
+		*error = second;
+		return closed;
+	}
+	tell_exit(job);
+	return job->options->quiet ? KWHY_OK : show(job, error);
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	struct job job = {.options = invocation->options};
+	enum kwhy_status status = check_options(job.options, &invocation->operands, error);
+
+	if (!status)
+		status = read_limit(job.options->limit, &job.limit_bytes, error);
+	if (!status)
+		status = kwhy_signals_open(&job.signals, error);
+	if (status)
+		return status;
+	status = record(&job, &invocation->operands, error);
+	if (!status)
+		*invocation->exit = (enum kwhy_exit)job.end.exit;
+	kwhy_signals_close(&job.signals);
+	kwhy_arena_done(&job.arena);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"output", 'o', "DIR", "the recording; default run.kwhy, one that is there becomes run.kwhy.old",
+		KWHY_OPTION_TEXT, offsetof(struct record_options, output)},
+	{"delay", 0, "S", "record from S seconds after the start on", KWHY_OPTION_NUMBER,
+		offsetof(struct record_options, delay_s)},
+	{"duration", 0, "S", "record for S seconds; the command runs on", KWHY_OPTION_NUMBER,
+		offsetof(struct record_options, duration_s)},
+	{"power-only", 0, NULL, "meters alone: load nothing into the command", KWHY_OPTION_FLAG,
+		offsetof(struct record_options, power_only)},
+	{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,
+		offsetof(struct record_options, limit)},
+	{"work", 0, "UNIT[=WHAT]", "work: a number, REGEX in its output, or what it reports; repeatable",
+		KWHY_OPTION_LIST, offsetof(struct record_options, work)},
+	{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default all", KWHY_OPTION_TEXT,
+		offsetof(struct record_options, devices)},
+	{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,
+		offsetof(struct record_options, meters)},
+	{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
+		offsetof(struct record_options, replay)},
+	{"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG,
+		offsetof(struct record_options, quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_record = {
+	.name = "record",
+	.operands = "[--] CMD [ARGS]",
+	.summary = "Record what a command runs on its GPUs and what the meters see.",
+	.details = "The command's input and output are its own; the first screen of the report goes to\n"
+		   "standard error, and the exit status is the command's (127: not found, 126: cannot run).",
+	.options = options_table,
+	.options_bytes = sizeof(struct record_options),
+	.defaults = set_defaults,
+	.run = run,
+	.operand_is_command = true,
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/record_run.h"
+
+#include "base/clock.h"
+#include "launch/lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SECOND_NS 1000000000
+#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
+#define RETRY_NS (SECOND_NS / 20)
+#define SETTLE_NS INT64_C(150000000) /* NVML shows a sample of its ring up to 0.1 s after it was taken */
+/* Kept beyond a window that is asked for: counters are read every 2 s. */
+#define MARGIN_NS (5 * (int64_t)SECOND_NS)
+
+struct recording {
+	const struct kwhy_record_runner *runner;
+	struct kwhy_lines lines[2];
+	double *work; /* [work_count] */
+	enum kwhy_status status;
+	struct kwhy_error *error;
+};
+
+static bool has_shown(const struct kwhy_source_channel *source)
+{
+	struct kwhy_reading reading;
+
+	return source->kind != KWHY_SOURCE_METER || kwhy_channel_last(&source->channel, &reading);
+}
+
+void kwhy_record_await_first(const struct kwhy_record_runner *runner, bool replayed)
+{
+	const struct kwhy_sensors *sensors = runner->sensors;
+	int64_t latest_ns = kwhy_clock_mono_ns() + FIRST_NS;
+	size_t shown = 0;
+
+	while (runner->sampler && shown < sensors->source_count && kwhy_clock_mono_ns() < latest_ns) {
+		if (kwhy_signals_wait(runner->signals, kwhy_clock_mono_ns() + RETRY_NS))
+			return;
+		shown = 0;
+		for (size_t i = 0; i < sensors->source_count; i++)
+			shown += has_shown(&sensors->sources[i]);
+		if (replayed && shown)
+			return;
+	}
+}
+
+static void add_work(void *context, double value)
+{
+	if (value > 0)
+		*(double *)context += value;
+}
+
+static void see_line(void *context, int64_t time_mono_ns, const char *line, size_t length)
+{
+	struct recording *recording = context;
+	struct kwhy_stat_specs *specs = recording->runner->specs;
+
+	(void)time_mono_ns;
+	for (size_t i = 0; i < specs->work_count; i++)
+		if (specs->from[i] == KWHY_STAT_WORK_OUTPUT)
+			kwhy_pattern_find(&specs->work[i], line, length, add_work, &recording->work[i]);
+}
+
+static void see_output(void *context, int stream, int64_t time_mono_ns, const char *bytes, size_t length)
+{
+	struct recording *recording = context;
+
+	kwhy_lines_add(&recording->lines[stream - 1], time_mono_ns, bytes, length);
+}
+
+static void tick(void *context)
+{
+	struct recording *recording = context;
+
+	if (!recording->status)
+		recording->status = kwhy_record_meters_drain(recording->runner->meters, recording->error);
+}
+
+static enum kwhy_status begin(
+	struct recording *recording, const struct kwhy_record_runner *runner, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*recording = (struct recording){.runner = runner, .error = error};
+	recording->work = calloc(runner->stat->work_count + 1, sizeof(*recording->work));
+	if (!recording->work)
+		return kwhy_fail_memory(error, "the work");
+	status = kwhy_lines_init(&recording->lines[0], see_line, recording, error);
+	return status ? status : kwhy_lines_init(&recording->lines[1], see_line, recording, error);
+}
+
+static void end(struct recording *recording)
+{
+	kwhy_lines_done(&recording->lines[0]);
+	kwhy_lines_done(&recording->lines[1]);
+	free(recording->work);
+}
+
+/* What was stated holds for a run that came to its end. */
+static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	enum kwhy_status status = kwhy_stat_work_file_take(
+		runner->work_file, runner->stat, recording->work, recording->error);
+
+	for (size_t i = 0; !status && i < runner->stat->work_count; i++) {
+		if (runner->specs->from[i] == KWHY_STAT_WORK_STATED)
+			recording->work[i] = how->signal ? 0 : runner->specs->stated[i];
+		if (recording->work[i] > 0)
+			kwhy_record_meters_add_work(runner->meters, how->end_mono_ns,
+				runner->stat->work[i].unit, recording->work[i]);
+	}
+	return status;
+}
+
+/* Of what was asked for: from the delay on, as long as said. */
+static int64_t window_start(const struct kwhy_record_runner *runner, int64_t start_ns)
+{
+	return isnan(runner->delay_s) ? start_ns : start_ns + (int64_t)(runner->delay_s * SECOND_NS);
+}
+
+static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start_ns)
+{
+	return isnan(runner->duration_s)
+		? INT64_MAX
+		: window_start(runner, start_ns) + (int64_t)(runner->duration_s * SECOND_NS);
+}
+
+static void set_window(const struct kwhy_record_runner *runner)
+{
+	int64_t start_ns = kwhy_clock_mono_ns(), end_ns = window_end(runner, start_ns);
+
+	if (!isnan(runner->delay_s) || !isnan(runner->duration_s))
+		kwhy_record_meters_window(runner->meters, window_start(runner, start_ns) - MARGIN_NS,
+			end_ns == INT64_MAX ? end_ns : end_ns + MARGIN_NS);
+}
+
+static void write_run(const struct kwhy_record_runner *runner, const struct kwhy_child_end *how)
+{
+	int64_t start_ns = window_start(runner, how->start_mono_ns),
+		end_ns = window_end(runner, how->start_mono_ns);
+
+	start_ns = start_ns < how->end_mono_ns ? start_ns : how->end_mono_ns;
+	end_ns = end_ns < how->end_mono_ns ? end_ns : how->end_mono_ns;
+	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
+}
+
+static enum kwhy_status finish(struct recording *recording, const struct kwhy_child_end *how)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	enum kwhy_status status;
+
+	kwhy_lines_finish(&recording->lines[0]);
+	kwhy_lines_finish(&recording->lines[1]);
+	kwhy_signals_wait(runner->signals, how->end_mono_ns + SETTLE_NS);
+	if (runner->sampler)
+		kwhy_sampler_flush(runner->sampler);
+	status = write_work(recording, how);
+	write_run(runner, how);
+	return status ? status : kwhy_record_meters_drain(runner->meters, recording->error);
+}
+
+enum kwhy_status kwhy_record_run(
+	const struct kwhy_record_runner *runner, struct kwhy_child_end *out, struct kwhy_error *error)
+{
+	struct recording recording;
+	enum kwhy_status status = begin(&recording, runner, error);
+	const struct kwhy_child_request request = {
+		.argv = runner->argv,
+		.seen = runner->specs->watching ? see_output : NULL,
+		.tick_ns = SECOND_NS,
+		.tick = tick,
+		.context = &recording,
+	};
+
+	*out = (struct kwhy_child_end){.exit = KWHY_EXIT_NOT_EXECUTABLE};
+	if (!status && runner->sampler)
+		kwhy_sampler_flush(runner->sampler);
+	if (!status) {
+		set_window(runner);
+		status = kwhy_child_run(&request, runner->signals, out, error);
+	}
+	if (!status)
+		status = recording.status;
+	if (!status)
+		status = finish(&recording, out);
+	end(&recording);
+	return status;
+}

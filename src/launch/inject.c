@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/inject.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libkwhy-inject.so"
+
+/* From the folder of the program: as installed, and as built. */
+static const char *const places[] = {"../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
+
+static bool folder_of_program(char *out, size_t room)
+{
+	ssize_t length = readlink("/proc/self/exe", out, room - 1);
+	char *slash;
+
+	if (length <= 0)
+		return false;
+	out[length] = '\0';
+	slash = strrchr(out, '/');
+	if (slash)
+		*slash = '\0';
+	return slash != NULL;
+}
+
+static bool is_here(struct kwhy_inject *inject, const char *path)
+{
+	char *whole = realpath(path, NULL);
+	bool is_here = whole && strlen(whole) < sizeof(inject->library) && !access(whole, R_OK);
+
+	if (is_here)
+		strcpy(inject->library, whole);
+	free(whole);
+	return is_here;
+}
+
+/* The driver takes one library: one that somebody else named stays. */
+static bool is_taken(struct kwhy_inject *inject)
+{
+	const char *other = getenv("CUDA_INJECTION64_PATH");
+
+	if (!other || !*other)
+		return false;
+	snprintf(inject->absence, sizeof(inject->absence),
+		"CUDA_INJECTION64_PATH names another tool already (%.300s); unset it to record activity",
+		other);
+	return true;
+}
+
+void kwhy_inject_find(struct kwhy_inject *inject)
+{
+	const char *said = getenv("KWHY_INJECT");
+	char folder[KWHY_INJECT_PATH_BYTES / 2], path[KWHY_INJECT_PATH_BYTES];
+
+	*inject = (struct kwhy_inject){0};
+	if (is_taken(inject))
+		return;
+	if (said && *said) {
+		if (!is_here(inject, said))
+			snprintf(inject->absence, sizeof(inject->absence),
+				"KWHY_INJECT names %.300s, which cannot be read; unset it or correct it",
+				said);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (!folder_of_program(folder, sizeof(folder)))
+			break;
+		snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+		if (is_here(inject, path))
+			return;
+	}
+	snprintf(inject->absence, sizeof(inject->absence),
+		LIBRARY
+		" is not installed in ../lib/kwhy beside kwhy; install it, or name it by KWHY_INJECT");
+}
+
+enum kwhy_status kwhy_inject_prepare(
+	const struct kwhy_inject *inject, const char *folder, uint64_t limit_bytes, struct kwhy_error *error)
+{
+	char limit[32];
+	const struct {
+		const char *name, *value;
+	} variables[] = {
+		{"CUDA_INJECTION64_PATH", inject->library},
+		{"NVTX_INJECTION64_PATH", inject->library},
+		{"KWHY_RECORD_DIR", folder},
+		{"KWHY_RECORD_MAX_BYTES", limit},
+	};
+
+	snprintf(limit, sizeof(limit), "%" PRIu64, limit_bytes);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+		if (setenv(variables[i].name, variables[i].value, 1))
+			return kwhy_fail_memory(error, "the environment of the command");
+	return KWHY_OK;
+}
+
+int64_t kwhy_launch_rank(void)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *text = getenv(variables[i]);
+		char *end = NULL;
+		long rank = text ? strtol(text, &end, 10) : -1;
+
+		if (text && end != text && !*end && rank >= 0)
+			return rank;
+	}
+	return -1;
+}

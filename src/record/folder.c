@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/folder.h"
+
+#include "base/arena.h"
+#include "recording/bundle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MODE = 0777 }; /* less what the umask takes */
+
+static bool is_empty_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	size_t count = 0;
+
+	if (!folder)
+		return false;
+	for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	closedir(folder);
+	return count == 0;
+}
+
+static enum kwhy_status fail(const char *what, const char *path, const char *cure, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_IO, "cannot %s '%.300s': %s; %s", what, path, strerror(errno), cure);
+}
+
+enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error)
+{
+	struct kwhy_bundle bundle = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	if (kwhy_bundle_is_folder(path))
+		status = kwhy_bundle_open(&bundle, path, error);
+	for (size_t i = 0; !status && i < bundle.count; i++)
+		if (unlink(bundle.paths[i]))
+			status = fail("delete", bundle.paths[i], "delete it yourself", error);
+	if (!status && rmdir(path))
+		status = fail("delete", path, "move away what else it holds", error);
+	kwhy_bundle_done(&bundle);
+	return status;
+}
+
+static enum kwhy_status put_aside(const char *path, struct kwhy_error *error)
+{
+	struct kwhy_arena arena = {0};
+	const char *old = kwhy_arena_printf(&arena, "%s" KWHY_RECORD_OLD_SUFFIX, path);
+	enum kwhy_status status = old ? KWHY_OK : kwhy_fail_memory(error, "the name of a recording");
+	struct stat facts;
+
+	if (!status && !lstat(old, &facts))
+		status = kwhy_record_folder_delete(old, error);
+	if (!status && rename(path, old))
+		status = fail("rename", path, "name another folder with -o", error);
+	kwhy_arena_done(&arena);
+	return status;
+}
+
+enum kwhy_status kwhy_record_folder_make(const char *path, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	struct stat facts;
+
+	if (is_empty_folder(path))
+		return KWHY_OK;
+	if (kwhy_bundle_is_folder(path))
+		status = put_aside(path, error);
+	else if (!lstat(path, &facts))
+		status = kwhy_fail(error, KWHY_E_USAGE,
+			"'%.300s' is there already and is no recording; name another folder with -o", path);
+	if (!status && mkdir(path, MODE))
+		status = fail("make the folder", path, "name another with -o", error);
+	return status;
+}

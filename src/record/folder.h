@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_RECORD_FOLDER_H
+#define KWHY_RECORD_FOLDER_H
+
+#include "base/status.h"
+
+/* What a recording that stood in the way is called then. */
+#define KWHY_RECORD_OLD_SUFFIX ".old"
+
+/*
+ * Makes an empty folder for a recording. A recording that is there already is renamed to PATH.old, and one
+ * that had that name is deleted. KWHY_E_USAGE: something else is there; it is left alone.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(const char *path, struct kwhy_error *error);
+
+/* Deletes the blocks in a folder, then the folder, unless it holds anything else. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "kwhy-record-XXXXXX";
+
+static const char *place(const char *name)
+{
+	static char paths[4][256];
+	static size_t next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_constant_300w.txt", 1);
+	setenv("KWHY_INJECT", "/nowhere/libkwhy-inject.so", 1);
+	unsetenv("CUDA_INJECTION64_PATH");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static void remove_recording(const char *name)
+{
+	char blocks[300];
+
+	snprintf(blocks, sizeof(blocks), "%s/meters.blocks", place(name));
+	unlink(blocks);
+	rmdir(place(name));
+}
+
+static int end_one(void **state)
+{
+	(void)state;
+	remove_recording("a");
+	remove_recording("a.old");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+static struct spawned assert_ends(struct spawned spawned, int exit, const char *says)
+{
+	if (spawned.exit != exit || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, no '%s' in '%s'", spawned.exit, says, spawned.err.data);
+	return spawned;
+}
+
+static void assert_done(struct spawned spawned, int exit, const char *says)
+{
+	spawned = assert_ends(spawned, exit, says);
+	spawned_done(&spawned);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat facts;
+
+	return !stat(path, &facts);
+}
+
+static json_t *report_of(const char *path)
+{
+	struct spawned spawned = SPAWN("report", "--json", path);
+	json_error_t where;
+	json_t *report = json_loadb(spawned.out.data, spawned.out.length, 0, &where);
+
+	if (spawned.exit || !report)
+		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
+	spawned_done(&spawned);
+	return report;
+}
+
+static json_t *energy_of(const json_t *report)
+{
+	json_t *device = json_array_get(json_object_get(report, "devices"), 0);
+
+	return json_object_get(device, "energy");
+}
+
+static void the_meters_of_a_run_become_its_energy(void **state)
+{
+	json_t *report, *energy;
+	double joules, seconds;
+
+	(void)state;
+	assert_done(SPAWN("record", "-o", place("a"), "--", "sleep", "1"), 0, "no activity of a device");
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	report = report_of(place("a"));
+	energy = energy_of(report);
+	joules = json_number_value(json_object_get(energy, "measured_nj")) * 1e-9;
+	seconds = (json_number_value(json_object_get(energy, "end_ns")) -
+			  json_number_value(json_object_get(energy, "start_ns"))) *
+		1e-9;
+	assert_true(seconds > 0.85 && seconds < 1.45);
+	assert_true(fabs(joules / seconds - 300) < 3);
+	json_decref(report);
+}
+
+static void what_is_not_recorded_is_said(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	assert_done(
+		SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "power only: KWHY_INJECT names");
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "What the program ran on its devices is not recorded"));
+	spawned_done(&spawned);
+	spawned = SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "true");
+	assert_string_equal(spawned.err.data, "");
+	spawned_done(&spawned);
+}
+
+static void the_command_keeps_its_output_and_its_status(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	spawned = assert_ends(
+		SPAWN("record", "-o", place("a"), "--", "sh", "-c", "echo out; echo err >&2; exit 7"), 7,
+		"err\n");
+	assert_string_equal(spawned.out.data, "out\n");
+	spawned_done(&spawned);
+	assert_done(
+		SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -9 $$"), 137, "killed by signal 9");
+}
+
+static void a_command_that_is_not_there_leaves_no_recording(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "-o", place("a"), "--", "kwhy-nothing-of-that-name"), 127,
+		"is in the folders of PATH");
+	assert_false(is_there(place("a")));
+}
+
+static void a_recording_that_is_there_is_kept_as_the_old_one(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_done(SPAWN("verify", place("a.old")), 0, "");
+}
+
+static void what_is_no_recording_is_left_alone(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_file_write(place("a"), "mine", 4, &error), KWHY_OK);
+	assert_done(
+		SPAWN("record", "-o", place("a"), "--", "true"), 2, "is there already and is no recording");
+	assert_int_equal(unlink(place("a")), 0);
+}
+
+static void work_is_recorded_with_the_run(void **state)
+{
+	json_t *report, *work;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--work", "tokens=made ([0-9]+)", "--", "sh",
+			    "-c", "echo made 30; echo made 12"),
+		0, "");
+	report = report_of(place("a"));
+	work = json_array_get(json_object_get(report, "work"), 0);
+	assert_string_equal(json_string_value(json_object_get(work, "unit")), "tokens");
+	assert_true(json_number_value(json_object_get(work, "count")) == 42);
+	json_decref(report);
+}
+
+static void the_library_is_named_to_the_command(void **state)
+{
+	static const char command[] = "test \"$CUDA_INJECTION64_PATH\" = \"$NVTX_INJECTION64_PATH\" && "
+				      "test -r \"$CUDA_INJECTION64_PATH\" && test -d \"$KWHY_RECORD_DIR\" && "
+				      "echo $KWHY_RECORD_MAX_BYTES";
+	const char *const words[] = {
+		"record", "-q", "-o", place("a"), "--max-size", "2M", "--", "sh", "-c", command, NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){
+		.words = words, .environment = "KWHY_INJECT=" KWHY_FAKE_NVML_DIR "/libnvidia-ml.so.1"});
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(spawned.out.data, "2097152\n");
+	assert_string_equal(spawned.err.data, "");
+	spawned_done(&spawned);
+}
+
+static void a_library_of_somebody_else_stays(void **state)
+{
+	const char *const words[] = {
+		"record", "-q", "-o", place("a"), "--", "sh", "-c", "echo $CUDA_INJECTION64_PATH", NULL};
+	struct spawned spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "CUDA_INJECTION64_PATH=/opt/other.so"});
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "names another tool already (/opt/other.so)");
+	assert_string_equal(spawned.out.data, "/opt/other.so\n");
+	spawned_done(&spawned);
+}
+
+static void a_part_of_the_run_may_be_recorded(void **state)
+{
+	json_t *report, *energy;
+	double seconds;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--delay", "0.5", "--duration", "0.5", "--",
+			    "sleep", "2"),
+		0, "");
+	report = report_of(place("a"));
+	energy = energy_of(report);
+	seconds = (json_number_value(json_object_get(energy, "end_ns")) -
+			  json_number_value(json_object_get(energy, "start_ns"))) *
+		1e-9;
+	assert_true(seconds > 0.3 && seconds < 0.95);
+	json_decref(report);
+}
+
+static void wrong_usage_is_said(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record"), 2, "record needs a command");
+	assert_done(SPAWN("record", "--max-size", "many", "--", "true"), 2, "--max-size takes bytes");
+	assert_done(SPAWN("record", "--max-size", "9", "--", "true"), 2, "--max-size takes bytes");
+	assert_done(SPAWN("record", "--delay", "-1", "--", "true"), 2, "--delay takes");
+	assert_done(SPAWN("record", "--duration", "0", "--", "true"), 2, "--duration takes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(the_meters_of_a_run_become_its_energy, end_one),
+		cmocka_unit_test_teardown(what_is_not_recorded_is_said, end_one),
+		cmocka_unit_test_teardown(the_command_keeps_its_output_and_its_status, end_one),
+		cmocka_unit_test_teardown(a_command_that_is_not_there_leaves_no_recording, end_one),
+		cmocka_unit_test_teardown(a_recording_that_is_there_is_kept_as_the_old_one, end_one),
+		cmocka_unit_test_teardown(what_is_no_recording_is_left_alone, end_one),
+		cmocka_unit_test_teardown(work_is_recorded_with_the_run, end_one),
+		cmocka_unit_test_teardown(the_library_is_named_to_the_command, end_one),
+		cmocka_unit_test_teardown(a_library_of_somebody_else_stays, end_one),
+		cmocka_unit_test_teardown(a_part_of_the_run_may_be_recorded, end_one),
+		cmocka_unit_test(wrong_usage_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
