@@ -48,7 +48,7 @@ struct kwhy_recorded {
 	size_t meter_count, meter_capacity;
 	uint8_t *kinds; /* of names: 0 not asked yet, 1 kernel, 2 collective */
 	size_t kind_count;
-	uint64_t damaged_bytes, damages, unknown_names, gauge_readings, rows;
+	uint64_t damaged_bytes, damages, unknown_names, rows;
 	int64_t run_start_ns, run_end_ns;	   /* what was to be recorded; start above end: not said */
 	int64_t first_reading_ns, last_reading_ns; /* of meters; first above last: none */
 	bool is_cut;
@@ -57,6 +57,7 @@ struct kwhy_recorded {
 /* What a reading is of. */
 struct kwhy_recorded_meter {
 	enum kwhy_meter meter; /* KWHY_METER_COUNT: a gauge, or a meter that is not known here */
+	enum kwhy_gauge gauge; /* KWHY_GAUGE_COUNT: a meter, or a gauge that is not known here */
 	uint32_t device, domain;
 };
 

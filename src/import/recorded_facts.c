@@ -239,13 +239,18 @@ static enum kwhy_status find_metered(struct kwhy_recorded *recorded, uint32_t wr
 static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_source *source, struct kwhy_error *error)
 {
-	const char *name = text_of(recorded, writer, source->meter);
-	struct kwhy_recorded_meter meter = {.meter = KWHY_METER_COUNT, .domain = source->domain};
+	const char *name = text_of(recorded, writer, source->meter),
+		   *gauge = text_of(recorded, writer, source->gauge);
+	struct kwhy_recorded_meter meter = {
+		.meter = KWHY_METER_COUNT, .gauge = KWHY_GAUGE_COUNT, .domain = source->domain};
 	enum kwhy_status status;
 
 	for (int i = 0; name && i < KWHY_METER_COUNT; i++)
 		if (!strcmp(name, kwhy_meter_name((enum kwhy_meter)i)))
 			meter.meter = (enum kwhy_meter)i;
+	for (int i = 0; gauge && i < KWHY_GAUGE_COUNT; i++)
+		if (!strcmp(gauge, kwhy_gauge_name((enum kwhy_gauge)i)))
+			meter.gauge = (enum kwhy_gauge)i;
 	status = find_metered(recorded, writer, source, &meter.device, error);
 	if (!status)
 		status = kwhy_column_reserve((void **)&recorded->meters, &recorded->meter_capacity,

@@ -172,6 +172,18 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 	return status ? status : kwhy_recording_add_range(recorded->recording, &row, error);
 }
 
+/* Gauges say how the device was during the run: no reading from before or after it. */
+static enum kwhy_status add_gauge(struct kwhy_recorded *recorded, const struct kwhy_recorded_meter *meter,
+	int64_t time_ns, int64_t value, struct kwhy_error *error)
+{
+	bool is_of_run = recorded->run_start_ns > recorded->run_end_ns ||
+		(time_ns >= recorded->run_start_ns && time_ns <= recorded->run_end_ns);
+
+	return is_of_run ? kwhy_recording_add_gauge(
+				   recorded->recording, meter->gauge, meter->device, time_ns, value, error)
+			 : KWHY_OK;
+}
+
 static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_reading *reading, struct kwhy_error *error)
 {
@@ -186,7 +198,8 @@ static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t wri
 		return KWHY_OK;
 	}
 	meter = &recorded->meters[index];
-	recorded->gauge_readings += meter->meter == KWHY_METER_COUNT;
+	if (meter->gauge != KWHY_GAUGE_COUNT)
+		return add_gauge(recorded, meter, time_ns, reading->value, error);
 	if (meter->meter == KWHY_METER_COUNT)
 		return KWHY_OK;
 	if (time_ns < recorded->first_reading_ns)

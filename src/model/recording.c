@@ -54,6 +54,11 @@ void kwhy_recording_free(struct kwhy_recording *recording)
 	free(recording->collectives);
 	free(recording->memory);
 	free(recording->power);
+	for (size_t i = 0; i < recording->gauge_count; i++) {
+		free(recording->gauges[i].time_ns);
+		free(recording->gauges[i].value);
+	}
+	free(recording->gauges);
 	free(recording->coverage);
 	free(recording->work);
 	free(recording->notes);
@@ -254,6 +259,44 @@ enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, en
 	series->time_ns[series->count] = time_ns;
 	series->value[series->count] = value;
 	series->count++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status gauge_of(struct kwhy_recording *recording, enum kwhy_gauge gauge, uint32_t device,
+	struct kwhy_gauge_series **out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	for (size_t i = recording->gauge_count; i-- > 0;) {
+		*out = &recording->gauges[i];
+		if ((*out)->gauge == gauge && (*out)->device == device)
+			return KWHY_OK;
+	}
+	status = kwhy_column_reserve((void **)&recording->gauges, &recording->gauge_capacity,
+		recording->gauge_count + 1, sizeof(*recording->gauges), "gauges", error);
+	if (status)
+		return status;
+	*out = &recording->gauges[recording->gauge_count++];
+	**out = (struct kwhy_gauge_series){.gauge = gauge, .device = device};
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_recording_add_gauge(struct kwhy_recording *recording, enum kwhy_gauge gauge,
+	uint32_t device, int64_t time_ns, int64_t value, struct kwhy_error *error)
+{
+	struct kwhy_gauge_series *series;
+	enum kwhy_status status = gauge_of(recording, gauge, device, &series, error);
+
+	if (!status)
+		status = kwhy_column_reserve((void **)&series->time_ns, &series->capacity, series->count + 1,
+			sizeof(*series->time_ns), "gauges", error);
+	if (!status)
+		status = kwhy_column_reserve((void **)&series->value, &series->value_capacity,
+			series->count + 1, sizeof(*series->value), "gauges", error);
+	if (status)
+		return status;
+	series->time_ns[series->count] = time_ns;
+	series->value[series->count++] = value;
 	return KWHY_OK;
 }
 

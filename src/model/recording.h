@@ -209,6 +209,15 @@ struct kwhy_power_series {
 	int64_t *value;
 };
 
+/* Readings of one gauge of a device, in the gauge's own unit; times strictly increasing after finish. */
+struct kwhy_gauge_series {
+	uint32_t gauge;	 /* enum kwhy_gauge */
+	uint32_t device; /* index into devices; KWHY_NONE: the host's */
+	size_t count, capacity, value_capacity;
+	int64_t *time_ns;
+	int64_t *value;
+};
+
 /* Time in which everything that ran is known. device KWHY_NONE: holds for all devices. */
 struct kwhy_coverage {
 	uint32_t device;
@@ -278,14 +287,16 @@ struct kwhy_recording {
 	struct kwhy_collective *collectives; /* sorted by activity after finish */
 	struct kwhy_memory_point *memory;    /* sorted by time after finish */
 	struct kwhy_power_series *power;
+	struct kwhy_gauge_series *gauges;
 	struct kwhy_coverage *coverage;
 	struct kwhy_work *work;
 	struct kwhy_note *notes;
 	size_t source_count, device_count, process_count, thread_count, stream_count, range_count,
-		collective_count, memory_count, power_count, coverage_count, work_count, note_count;
+		collective_count, memory_count, power_count, gauge_count, coverage_count, work_count,
+		note_count;
 	size_t source_capacity, device_capacity, process_capacity, thread_capacity, stream_capacity,
-		range_capacity, collective_capacity, memory_capacity, power_capacity, coverage_capacity,
-		work_capacity, note_capacity;
+		range_capacity, collective_capacity, memory_capacity, power_capacity, gauge_capacity,
+		coverage_capacity, work_capacity, note_capacity;
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
@@ -329,6 +340,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_memory(
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording,
 	enum kwhy_meter meter, uint32_t device, uint32_t domain, int64_t time_ns, int64_t value,
 	struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_gauge(struct kwhy_recording *recording,
+	enum kwhy_gauge gauge, uint32_t device, int64_t time_ns, int64_t value, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_coverage(
 	struct kwhy_recording *recording, const struct kwhy_coverage *coverage, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(

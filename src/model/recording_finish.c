@@ -231,37 +231,54 @@ static enum kwhy_status sort_tables(struct kwhy_recording *r, struct kwhy_error 
 	return status;
 }
 
-/* Readings with the same time stamp: the last one counts. */
-static void drop_repeated_times(struct kwhy_power_series *series)
+/* Readings with the same time stamp: the last one counts. Gives how many are left. */
+static size_t drop_repeated_times(int64_t *time_ns, int64_t *value, size_t count)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < series->count; i++) {
-		if (kept && series->time_ns[kept - 1] == series->time_ns[i])
+	for (size_t i = 0; i < count; i++) {
+		if (kept && time_ns[kept - 1] == time_ns[i])
 			kept--;
-		series->time_ns[kept] = series->time_ns[i];
-		series->value[kept] = series->value[i];
+		time_ns[kept] = time_ns[i];
+		value[kept] = value[i];
 		kept++;
 	}
-	series->count = kept;
+	return kept;
 }
 
-static enum kwhy_status sort_readings(struct kwhy_power_series *series, struct kwhy_error *error)
+static enum kwhy_status sort_readings(
+	int64_t **time_ns, int64_t **value, size_t *count, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 	uint32_t *order;
 
-	status = kwhy_sort_order(series->count, compare_readings, series->time_ns, &order, error);
+	status = kwhy_sort_order(*count, compare_readings, *time_ns, &order, error);
 	if (!status)
-		status = kwhy_sort_apply(
-			(void **)&series->time_ns, sizeof(*series->time_ns), series->count, order, error);
+		status = kwhy_sort_apply((void **)time_ns, sizeof(**time_ns), *count, order, error);
 	if (!status)
-		status = kwhy_sort_apply(
-			(void **)&series->value, sizeof(*series->value), series->count, order, error);
-	series->capacity = series->value_capacity = series->count;
+		status = kwhy_sort_apply((void **)value, sizeof(**value), *count, order, error);
 	free(order);
 	if (!status)
-		drop_repeated_times(series);
+		*count = drop_repeated_times(*time_ns, *value, *count);
+	return status;
+}
+
+static enum kwhy_status sort_series(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < recording->power_count; i++) {
+		struct kwhy_power_series *series = &recording->power[i];
+
+		series->capacity = series->value_capacity = series->count;
+		status = sort_readings(&series->time_ns, &series->value, &series->count, error);
+	}
+	for (size_t i = 0; !status && i < recording->gauge_count; i++) {
+		struct kwhy_gauge_series *series = &recording->gauges[i];
+
+		series->capacity = series->value_capacity = series->count;
+		status = sort_readings(&series->time_ns, &series->value, &series->count, error);
+	}
 	return status;
 }
 
@@ -413,8 +430,8 @@ enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct 
 		status = sort_calls(recording, error);
 	if (!status)
 		status = sort_tables(recording, error);
-	for (size_t i = 0; !status && i < recording->power_count; i++)
-		status = sort_readings(&recording->power[i], error);
+	if (!status)
+		status = sort_series(recording, error);
 	if (!status)
 		status = check_readings(recording, error);
 	if (!status)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/gauge_summary.h"
 #include "report/json_parts.h"
 
 #include <math.h>
@@ -259,6 +260,61 @@ static void write_identity(struct kwhy_json *json, const struct kwhy_recording *
 	kwhy_json_count(json, "pid_count", count_processes(json, recording, index));
 }
 
+static void write_throttling(struct kwhy_json *json, const struct kwhy_gauge_series *series)
+{
+	kwhy_json_array(json, "throttling");
+	for (unsigned bit = 0; bit < KWHY_THROTTLE_COUNT; bit++) {
+		double ratio = kwhy_gauge_throttled_ratio(series, bit);
+
+		if (!(ratio > 0))
+			continue;
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "reason", kwhy_throttle_name(bit));
+		kwhy_json_real(json, "time_ratio", ratio);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
+static void write_gauge(struct kwhy_json *json, const struct kwhy_gauge_series *series)
+{
+	struct kwhy_gauge_summary summary;
+
+	kwhy_gauge_summarise(series, &summary);
+	kwhy_json_row(json, NULL);
+	kwhy_json_string(json, "gauge", kwhy_gauge_name((enum kwhy_gauge)series->gauge));
+	kwhy_json_count(json, "count", summary.count);
+	kwhy_json_real(json, "mean", summary.mean);
+	kwhy_json_int(json, "least", summary.least);
+	kwhy_json_int(json, "most", summary.most);
+	kwhy_json_object_end(json);
+}
+
+/* Only where gauges were recorded. */
+static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *recording, uint32_t device)
+{
+	const struct kwhy_gauge_series *throttling = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->gauge_count; i++) {
+		const struct kwhy_gauge_series *series = &recording->gauges[i];
+
+		if (series->device != device)
+			continue;
+		if (series->gauge == KWHY_GAUGE_THROTTLE_REASONS) {
+			throttling = series;
+			continue;
+		}
+		if (!count++)
+			kwhy_json_array(json, "gauges");
+		write_gauge(json, series);
+	}
+	if (count)
+		kwhy_json_array_end(json);
+	if (throttling)
+		write_throttling(json, throttling);
+}
+
 void kwhy_json_devices(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;
@@ -279,6 +335,7 @@ void kwhy_json_devices(struct kwhy_json_report *parts)
 		write_energy(json, &books->energy);
 		write_groups(json, books);
 		write_accounts(json, books);
+		write_gauges(json, parts->report->recording, d);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

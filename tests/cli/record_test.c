@@ -114,6 +114,26 @@ static void the_meters_of_a_run_become_its_energy(void **state)
 	json_decref(report);
 }
 
+static void gauges_are_summed_up(void **state)
+{
+	json_t *report, *device, *gauge = NULL;
+	size_t i;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "sleep", "1.2"), 0, "");
+	report = report_of(place("a"));
+	device = json_array_get(json_object_get(report, "devices"), 0);
+	json_array_foreach(json_object_get(device, "gauges"), i, gauge)
+	{
+		if (!strcmp(json_string_value(json_object_get(gauge, "gauge")), "sm_clock_hz"))
+			break;
+	}
+	assert_non_null(gauge);
+	assert_true(json_number_value(json_object_get(gauge, "mean")) == 1980e6);
+	assert_true(json_is_array(json_object_get(device, "throttling")));
+	json_decref(report);
+}
+
 static void what_is_not_recorded_is_said(void **state)
 {
 	struct spawned spawned;
@@ -248,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(the_meters_of_a_run_become_its_energy, end_one),
+		cmocka_unit_test_teardown(gauges_are_summed_up, end_one),
 		cmocka_unit_test_teardown(what_is_not_recorded_is_said, end_one),
 		cmocka_unit_test_teardown(the_command_keeps_its_output_and_its_status, end_one),
 		cmocka_unit_test_teardown(a_command_that_is_not_there_leaves_no_recording, end_one),

@@ -288,6 +288,108 @@ static void a_folder_of_blocks_is_the_same_recording(void **state)
 	rmdir(folder);
 }
 
+static struct kwhy_recording *import_tape(struct tape *tape)
+{
+	struct kwhy_recording *recording;
+	char path[64];
+
+	tape_done(tape);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape->fd);
+	recording = import(path);
+	close(tape->fd);
+	return recording;
+}
+
+static void gauges_of_the_run_are_kept(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_meters(&tape);
+	ADD(&tape, RUN, run, .start_mono_ns = 1150 * MS, .end_mono_ns = 1450 * MS);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->gauge_count, 1);
+	assert_int_equal(recording->gauges[0].gauge, KWHY_GAUGE_SM_CLOCK);
+	assert_int_equal(recording->gauges[0].device, 0);
+	assert_int_equal(recording->gauges[0].count, 3); /* at 1200, 1300 and 1400 ms */
+	assert_int_equal(recording->gauges[0].value[2], 1980000000);
+	kwhy_recording_free(recording);
+}
+
+static void of_meters_alone_the_run_and_a_tick_on_each_side_is_covered(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_meters(&tape);
+	ADD(&tape, RUN, run, .start_mono_ns = 1300 * MS, .end_mono_ns = 1600 * MS);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->coverage_count, 1);
+	assert_int_equal(recording->coverage[0].device, KWHY_NONE);
+	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 700 * MS);
+	kwhy_recording_free(recording);
+}
+
+static void without_an_end_of_the_run_what_the_meters_saw_is_covered(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_meters(&tape);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->coverage_count, 1);
+	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 900 * MS);
+	kwhy_recording_free(recording);
+}
+
+static void what_ran_outside_the_window_that_was_asked_for_is_left_out(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_program(&tape);
+	ADD(&tape, RUN, run, .start_mono_ns = 1104 * MS, .end_mono_ns = 1107 * MS);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->activities.count, 2); /* the collective and the copy */
+	assert_int_equal(recording->coverage_count, 1);
+	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 3 * MS);
+	kwhy_recording_free(recording);
+}
+
+static void what_writers_know_of_a_device_is_put_together(void **state)
+{
+	const struct kwhy_device *device;
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	ADD(&tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .limit_mw = 700000);
+	ADD(&tape, DEVICE, device, .index = 3, .uuid = UUID, .threads_per_sm = 2048, .sm_count = 132,
+		.limit_mw = -1);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->device_count, 1);
+	device = &recording->devices[0];
+	assert_string_equal(device->name, "NVIDIA H200");
+	assert_int_equal(device->sm_count, 132);
+	assert_int_equal(device->threads_per_sm, 2048);
+	assert_int_equal(device->limit_mw, 700000);
+	kwhy_recording_free(recording);
+}
+
 static void rows_with_impossible_times_are_refused(void **state)
 {
 	const struct kwhy_import_options strict = {0}, partial = {.partial = true};
@@ -321,6 +423,11 @@ int main(void)
 		cmocka_unit_test(a_cut_recording_is_read_and_says_so),
 		cmocka_unit_test(damage_inside_is_said_and_costs_its_block),
 		cmocka_unit_test(a_folder_of_blocks_is_the_same_recording),
+		cmocka_unit_test(gauges_of_the_run_are_kept),
+		cmocka_unit_test(of_meters_alone_the_run_and_a_tick_on_each_side_is_covered),
+		cmocka_unit_test(without_an_end_of_the_run_what_the_meters_saw_is_covered),
+		cmocka_unit_test(what_ran_outside_the_window_that_was_asked_for_is_left_out),
+		cmocka_unit_test(what_writers_know_of_a_device_is_put_together),
 		cmocka_unit_test(rows_with_impossible_times_are_refused),
 	};
 
