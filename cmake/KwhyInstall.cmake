@@ -37,7 +37,7 @@ if(KWHY_PORTABLE AND TARGET kwhy)
 	set(portable_dir ${PROJECT_BINARY_DIR}/kwhy-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
 	add_custom_target(portable ALL
 		COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-portable ${PROJECT_BINARY_DIR} ${portable_dir}
-		DEPENDS kwhy kwhy_shared man VERBATIM)
+		DEPENDS kwhy kwhy_shared kwhy-inject man VERBATIM)
 endif()
 
 # Coverage of a --coverage build (preset coverage): cmake --build --preset coverage --target coverage

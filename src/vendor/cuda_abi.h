@@ -21,6 +21,8 @@ enum kwhy_cuda_result {
 
 enum {
 	KWHY_CUDA_ATTRIBUTE_MULTIPROCESSORS = 16,
+	KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ = 36,
+	KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS = 37,
 	KWHY_CUDA_ATTRIBUTE_THREADS_PER_MULTIPROCESSOR = 39,
 	KWHY_CUDA_ATTRIBUTE_CAPABILITY_MAJOR = 75,
 	KWHY_CUDA_ATTRIBUTE_CAPABILITY_MINOR = 76,
@@ -30,6 +32,10 @@ enum {
 
 enum { KWHY_CUDA_STREAM_NON_BLOCKING = 1 };
 enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1 };
+
+struct kwhy_cuda_uuid {
+	unsigned char bytes[16];
+};
 
 typedef int kwhy_cuda_device;
 typedef unsigned long long kwhy_cuda_address;
@@ -45,6 +51,10 @@ enum kwhy_cuda_result cuGetErrorString(enum kwhy_cuda_result result, const char 
 enum kwhy_cuda_result cuDriverGetVersion(int *out_version);
 enum kwhy_cuda_result cuDeviceGet(kwhy_cuda_device *out_device, int ordinal);
 enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const char *pci_address);
+enum kwhy_cuda_result cuDeviceGetCount(int *out_count);
+enum kwhy_cuda_result cuDeviceGetUuid(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device);
+enum kwhy_cuda_result cuDeviceGetUuid_v2(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device);
+enum kwhy_cuda_result cuDeviceTotalMem_v2(size_t *out_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetName(char *out_name, int room_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetAttribute(int *out_value, int attribute, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDevicePrimaryCtxRetain(kwhy_cuda_context *out_context, kwhy_cuda_device device);

@@ -124,6 +124,26 @@ enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const 
 	return KWHY_CUDA_SUCCESS;
 }
 
+enum kwhy_cuda_result cuDeviceGetCount(int *out_count)
+{
+	*out_count = 1;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuDeviceGetUuid(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device)
+{
+	for (int i = 0; i < 16; i++)
+		out_uuid->bytes[i] = (unsigned char)(0x10 * i + device);
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuDeviceTotalMem_v2(size_t *out_bytes, kwhy_cuda_device device)
+{
+	(void)device;
+	*out_bytes = (size_t)140 << 30;
+	return KWHY_CUDA_SUCCESS;
+}
+
 enum kwhy_cuda_result cuDeviceGetName(char *out_name, int room_bytes, kwhy_cuda_device device)
 {
 	(void)device;
@@ -134,6 +154,7 @@ enum kwhy_cuda_result cuDeviceGetName(char *out_name, int room_bytes, kwhy_cuda_
 enum kwhy_cuda_result cuDeviceGetAttribute(int *out_value, int attribute, kwhy_cuda_device device)
 {
 	static const int values[][2] = {{KWHY_CUDA_ATTRIBUTE_MULTIPROCESSORS, 132},
+		{KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ, 3201000}, {KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS, 6144},
 		{KWHY_CUDA_ATTRIBUTE_THREADS_PER_MULTIPROCESSOR, 2048},
 		{KWHY_CUDA_ATTRIBUTE_CAPABILITY_MAJOR, 9}, {KWHY_CUDA_ATTRIBUTE_CAPABILITY_MINOR, 0},
 		{KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR, 233472},

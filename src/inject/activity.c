@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/activity.h"
+
+#include "base/clock.h"
+#include "inject/calls.h"
+
+/* CUPTI of CUDA 12.0: older ones write shorter records. */
+enum { CUPTI_OLDEST = 19, CALLS_BEYOND = 4096 };
+
+static const struct {
+	unsigned kind; /* enum kwhy_inject_kind */
+	int cupti[2];  /* enum kwhy_cupti_kind; 0: none */
+} kinds[] = {
+	{KWHY_INJECT_KERNEL, {KWHY_CUPTI_KIND_CONCURRENT_KERNEL, 0}},
+	{KWHY_INJECT_COPY, {KWHY_CUPTI_KIND_MEMCPY, KWHY_CUPTI_KIND_MEMCPY2}},
+	{KWHY_INJECT_MEMSET, {KWHY_CUPTI_KIND_MEMSET, 0}},
+	{KWHY_INJECT_OVERHEAD, {KWHY_CUPTI_KIND_OVERHEAD, 0}},
+	{KWHY_INJECT_MEMORY, {KWHY_CUPTI_KIND_MEMORY2, 0}},
+	{KWHY_INJECT_GRAPH, {KWHY_CUPTI_KIND_GRAPH_TRACE, 0}},
+};
+
+static uint64_t clock_of_records(void)
+{
+	return (uint64_t)kwhy_clock_mono_ns();
+}
+
+/* From CUPTI's own clock to ours, where it cannot be given ours: the closest of several sandwiches. */
+static int64_t offset_of(const struct kwhy_cupti *cupti)
+{
+	int64_t best_spread_ns = INT64_MAX, offset_ns = 0;
+
+	for (int i = 0; i < 5; i++) {
+		const int64_t before_ns = kwhy_clock_mono_ns();
+		uint64_t cupti_ns = 0;
+
+		if (cupti->cuptiGetTimestamp(&cupti_ns))
+			return 0;
+		const int64_t spread_ns = kwhy_clock_mono_ns() - before_ns;
+
+		if (spread_ns < best_spread_ns) {
+			best_spread_ns = spread_ns;
+			offset_ns = before_ns + spread_ns / 2 - (int64_t)cupti_ns;
+		}
+	}
+	return offset_ns;
+}
+
+static void choose_clock(struct kwhy_inject_activity *activity)
+{
+	const struct kwhy_cupti *cupti = &activity->cupti;
+
+	if (!cupti->cuptiActivityRegisterTimestampCallback ||
+		cupti->cuptiActivityRegisterTimestampCallback(clock_of_records))
+		activity->offset_ns = offset_of(cupti);
+}
+
+/* The calls of a domain, which CUPTI numbers without gaps up to the first it does not know. */
+static void enable_calls(const struct kwhy_cupti *cupti, int domain,
+	enum kwhy_cupti_result (*enable)(uint32_t id, uint8_t enable))
+{
+	char name[KWHY_INJECT_CALL_NAME_BYTES];
+	const char *long_name;
+
+	for (uint32_t id = 1; id < CALLS_BEYOND; id++) {
+		long_name = NULL;
+		if (cupti->cuptiGetCallbackName(domain, id, &long_name))
+			return;
+		if (!long_name)
+			continue;
+		kwhy_inject_call_name(long_name, name);
+		if (kwhy_inject_call_matters(name))
+			enable(id, 1);
+	}
+}
+
+static void choose_calls(struct kwhy_inject_activity *activity)
+{
+	const struct kwhy_cupti *cupti = &activity->cupti;
+
+	if (!(activity->options->kinds & KWHY_INJECT_CALL))
+		return;
+	activity->all_calls = !cupti->cuptiActivityEnableRuntimeApi || !cupti->cuptiActivityEnableDriverApi;
+	if (activity->all_calls) {
+		cupti->cuptiActivityEnable(KWHY_CUPTI_KIND_RUNTIME);
+		cupti->cuptiActivityEnable(KWHY_CUPTI_KIND_DRIVER);
+		return;
+	}
+	enable_calls(cupti, KWHY_CUPTI_DOMAIN_RUNTIME, cupti->cuptiActivityEnableRuntimeApi);
+	enable_calls(cupti, KWHY_CUPTI_DOMAIN_DRIVER, cupti->cuptiActivityEnableDriverApi);
+}
+
+/* The first refusal, or success. Kernels come first: without them the rest is of no use. */
+static enum kwhy_cupti_result enable_kinds(const struct kwhy_inject_activity *activity)
+{
+	const struct kwhy_cupti *cupti = &activity->cupti;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (int j = 0; j < 2 && (activity->options->kinds & kinds[i].kind); j++) {
+			const enum kwhy_cupti_result result = kinds[i].cupti[j]
+				? cupti->cuptiActivityEnable(kinds[i].cupti[j])
+				: KWHY_CUPTI_SUCCESS;
+
+			if (result && kinds[i].kind == KWHY_INJECT_KERNEL)
+				return result;
+		}
+	return KWHY_CUPTI_SUCCESS;
+}
+
+static enum kwhy_cupti_result begin(
+	struct kwhy_inject_activity *activity, kwhy_cupti_buffer_wanted *wanted, kwhy_cupti_buffer_done *done)
+{
+	const struct kwhy_cupti *cupti = &activity->cupti;
+	uint8_t zeroed = 1;
+	size_t bytes = sizeof(zeroed);
+	enum kwhy_cupti_result result;
+
+	cupti->cuptiActivitySetAttribute(KWHY_CUPTI_ATTRIBUTE_ZEROED_BUFFERS, &bytes, &zeroed);
+	if (cupti->cuptiSetThreadIdType)
+		cupti->cuptiSetThreadIdType(KWHY_CUPTI_THREADS_OF_SYSTEM);
+	choose_clock(activity);
+	result = cupti->cuptiActivityRegisterCallbacks(wanted, done);
+	if (!result)
+		result = enable_kinds(activity);
+	if (!result)
+		choose_calls(activity);
+	return result;
+}
+
+static enum kwhy_status open_cupti(struct kwhy_inject_activity *activity, struct kwhy_error *error)
+{
+	uint32_t version = 0;
+	enum kwhy_status status = kwhy_cupti_open(&activity->cupti, activity->options->cupti, error);
+
+	if (status)
+		return status;
+	if (activity->cupti.cuptiGetVersion(&version) || version < CUPTI_OLDEST) {
+		kwhy_cupti_close(&activity->cupti);
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"CUPTI has version %u, which is older than CUDA 12; install a newer one, or name it "
+			"in "
+			"KWHY_CUPTI",
+			version);
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activity,
+	const struct kwhy_inject_options *options, kwhy_cupti_buffer_wanted *wanted,
+	kwhy_cupti_buffer_done *done, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	enum kwhy_cupti_result result;
+
+	activity->options = options;
+	status = open_cupti(activity, error);
+	if (status)
+		return status;
+	if (!kwhy_inject_pool_init(&activity->pool, options->buffer_bytes, options->buffer_count)) {
+		kwhy_cupti_close(&activity->cupti);
+		return kwhy_fail_memory(error, "the buffers of activity");
+	}
+	result = begin(activity, wanted, done);
+	activity->runs = !result;
+	if (result)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "CUPTI refuses to record activity: %s",
+			kwhy_cupti_words(&activity->cupti, result));
+	return KWHY_OK;
+}
+
+void kwhy_inject_activity_stop(struct kwhy_inject_activity *activity)
+{
+	const struct kwhy_cupti *cupti = &activity->cupti;
+
+	if (!activity->runs)
+		return;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (int j = 0; j < 2; j++)
+			if ((activity->options->kinds & kinds[i].kind) && kinds[i].cupti[j])
+				cupti->cuptiActivityDisable(kinds[i].cupti[j]);
+	cupti->cuptiActivityDisable(KWHY_CUPTI_KIND_RUNTIME);
+	cupti->cuptiActivityDisable(KWHY_CUPTI_KIND_DRIVER);
+}
+
+void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced)
+{
+	if (activity->runs)
+		activity->cupti.cuptiActivityFlushAll(forced ? KWHY_CUPTI_FLUSH_FORCED : 0);
+}
+
+uint64_t kwhy_inject_activity_dropped(struct kwhy_inject_activity *activity)
+{
+	size_t records = 0;
+
+	if (!activity->runs || activity->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &records))
+		return 0;
+	return records;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_ACTIVITY_H
+#define KWHY_INJECT_ACTIVITY_H
+
+#include "inject/options.h"
+#include "inject/pool.h"
+#include "vendor/cupti.h"
+
+/* CUPTI's activity records of this process: what is asked for, and the buffers they come in. */
+struct kwhy_inject_activity {
+	struct kwhy_cupti cupti;
+	struct kwhy_inject_pool pool;
+	const struct kwhy_inject_options *options;
+	int64_t offset_ns; /* from CUPTI's clock to CLOCK_MONOTONIC; 0: CUPTI uses ours */
+	bool all_calls;	   /* this CUPTI cannot choose among calls */
+	bool runs;
+};
+
+/*
+ * Starts what the options ask for; buffers are taken from `wanted` and come to `done`. KWHY_E_UNSUPPORTED,
+ * with the reason, where CUPTI is missing, too old or taken; nothing runs then.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activity,
+	const struct kwhy_inject_options *options, kwhy_cupti_buffer_wanted *wanted,
+	kwhy_cupti_buffer_done *done, struct kwhy_error *error);
+
+/* Ends the recording of everything new. What is in the buffers can still be flushed. */
+void kwhy_inject_activity_stop(struct kwhy_inject_activity *activity);
+
+/* Lets CUPTI hand over its buffers; all of them, complete or not, when `forced`. Holds no lock. */
+void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
+
+/* Records that CUPTI dropped since the last call. */
+uint64_t kwhy_inject_activity_dropped(struct kwhy_inject_activity *activity);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/calls.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+/* First match first; a minus before a pattern leaves the call out. */
+static const char *const patterns[] = {
+	"-*LaunchHostFunc",
+	"cudaLaunch*",
+	"cudaGraphLaunch",
+	"cudaMemcpy*",
+	"cudaMemset*",
+	"cudaMemPrefetch*",
+	"cuda*Synchronize",
+	"cudaMalloc*",
+	"cudaHostAlloc",
+	"cudaHostRegister",
+	"cudaHostUnregister",
+	"cudaFree*",
+	"cuLaunch*",
+	"cuGraphLaunch",
+	"cuMemcpy*",
+	"cuMemset*",
+	"cuMemPrefetch*",
+	"cu*Synchronize",
+	"cuMemAlloc*",
+	"cuMemHostAlloc",
+	"cuMemHostRegister",
+	"cuMemHostUnregister",
+	"cuMemCreate",
+	"cuMemRelease",
+	"cuMemMap",
+	"cuMemUnmap",
+	"cuMemFree*",
+};
+
+/* Cuts an ending off: _ptsz, _ptds, _v and digits. */
+static bool cut_ending(char *name)
+{
+	char *ending = strrchr(name, '_');
+
+	if (!ending || ending == name)
+		return false;
+	if (strcmp(ending, "_ptsz") && strcmp(ending, "_ptds") &&
+		(ending[1] != 'v' || !ending[2] || strspn(ending + 2, "0123456789") != strlen(ending + 2)))
+		return false;
+	*ending = '\0';
+	return true;
+}
+
+void kwhy_inject_call_name(const char *cupti_name, char out[KWHY_INJECT_CALL_NAME_BYTES])
+{
+	while (*cupti_name == '_')
+		cupti_name++;
+	snprintf(out, KWHY_INJECT_CALL_NAME_BYTES, "%s", cupti_name);
+	while (cut_ending(out))
+		continue;
+}
+
+bool kwhy_inject_call_matters(const char *name)
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const bool is_left_out = patterns[i][0] == '-';
+
+		if (fnmatch(patterns[i] + is_left_out, name, 0) == 0)
+			return !is_left_out;
+	}
+	return false;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/facts.h"
+
+#include "base/clock.h"
+#include "vendor/cuda.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMMAND_BYTES = 2048, NOTE_COMPLETENESS = 0 };
+
+/* Launchers by how close they stand to the process: torchrun starts several under one task of SLURM. */
+static const struct {
+	const char *rank, *world_size;
+} launchers[] = {
+	{"RANK", "WORLD_SIZE"},
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+	{"PMI_RANK", "PMI_SIZE"},
+	{"SLURM_PROCID", "SLURM_NTASKS"},
+};
+
+static uint32_t number_of(const char *text)
+{
+	char *end;
+	unsigned long number;
+
+	if (!text || text[0] < '0' || text[0] > '9')
+		return KWHY_WIRE_UNKNOWN_U32;
+	number = strtoul(text, &end, 10);
+	return *end || number >= KWHY_WIRE_UNKNOWN_U32 ? KWHY_WIRE_UNKNOWN_U32 : (uint32_t)number;
+}
+
+void kwhy_inject_rank(char *(*get)(const char *name), uint32_t *out_rank, uint32_t *out_world_size)
+{
+	*out_rank = *out_world_size = KWHY_WIRE_UNKNOWN_U32;
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		const uint32_t rank = number_of(get(launchers[i].rank));
+		const uint32_t world_size = number_of(get(launchers[i].world_size));
+
+		if (rank == KWHY_WIRE_UNKNOWN_U32 || world_size == KWHY_WIRE_UNKNOWN_U32)
+			continue;
+		*out_rank = rank;
+		*out_world_size = world_size;
+		return;
+	}
+}
+
+void kwhy_inject_host(char *out, size_t room)
+{
+	if (gethostname(out, room) || !out[0])
+		snprintf(out, room, "host");
+	out[room - 1] = '\0';
+}
+
+/* The words of the command with spaces between; "" where the system does not say. */
+static void read_command(char out[COMMAND_BYTES])
+{
+	const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t length = file < 0 ? 0 : read(file, out, COMMAND_BYTES - 1);
+
+	if (file >= 0)
+		close(file);
+	if (length < 0)
+		length = 0;
+	while (length && !out[length - 1])
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		if (!out[i])
+			out[i] = ' ';
+	out[length] = '\0';
+}
+
+void kwhy_inject_fact_process(
+	struct kwhy_inject_labels *labels, char *(*get)(const char *name), int64_t now_mono_ns)
+{
+	struct kwhy_wire_process row = {
+		.pid = getpid(), .parent_pid = getppid(), .start_mono_ns = now_mono_ns};
+	struct kwhy_wire_process *out;
+	char host[256], command[COMMAND_BYTES];
+
+	kwhy_inject_host(host, sizeof(host));
+	read_command(command);
+	row.host = kwhy_inject_label(labels, host);
+	row.command = kwhy_inject_label(labels, command);
+	row.producer = kwhy_inject_label(labels, "libkwhy-inject " KWHY_VERSION);
+	kwhy_inject_rank(get, &row.rank, &row.world_size);
+	out = kwhy_block_writer_add(labels->writer, KWHY_WIRE_PROCESS);
+	if (out)
+		*out = row;
+}
+
+void kwhy_inject_fact_clock(struct kwhy_block_writer *writer)
+{
+	const struct kwhy_clock_relation now = kwhy_clock_relate();
+	struct kwhy_wire_clock *out = kwhy_block_writer_add(writer, KWHY_WIRE_CLOCK);
+
+	if (out)
+		*out = (struct kwhy_wire_clock){now.mono_ns, now.offset_ns, now.spread_ns};
+}
+
+void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text)
+{
+	const struct kwhy_wire_note row = {.kind = NOTE_COMPLETENESS,
+		.id = kwhy_inject_label(labels, id),
+		.text = kwhy_inject_label(labels, text)};
+	struct kwhy_wire_note *out = kwhy_block_writer_add(labels->writer, KWHY_WIRE_NOTE);
+
+	if (out)
+		*out = row;
+}
+
+static uint32_t attribute_of(const struct kwhy_cuda *cuda, int attribute, kwhy_cuda_device device)
+{
+	int value = 0;
+
+	if (cuda->cuDeviceGetAttribute(&value, attribute, device) || value < 0)
+		return 0;
+	return (uint32_t)value;
+}
+
+/* As NVML writes it. "": the driver does not say. */
+static void read_uuid(const struct kwhy_cuda *cuda, kwhy_cuda_device device, char out[48])
+{
+	__typeof__(cuDeviceGetUuid) *ask = cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid
+								 : cuda->cuDeviceGetUuid_v2;
+	struct kwhy_cuda_uuid uuid;
+	int at;
+
+	out[0] = '\0';
+	if (!ask || ask(&uuid, device))
+		return;
+	at = sprintf(out, "GPU");
+	for (int i = 0; i < 16; i++)
+		at += sprintf(out + at, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			uuid.bytes[i]);
+}
+
+static bool read_device(const struct kwhy_cuda *cuda, int index, struct kwhy_inject_device *out)
+{
+	kwhy_cuda_device device;
+	size_t memory_bytes = 0;
+
+	if (cuda->cuDeviceGet(&device, index))
+		return false;
+	*out = (struct kwhy_inject_device){.index = index,
+		.sm_count = attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MULTIPROCESSORS, device),
+		.threads_per_sm = attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_THREADS_PER_MULTIPROCESSOR, device),
+		.registers_per_sm = attribute_of(
+			cuda, KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR, device),
+		.shared_bytes_per_sm = attribute_of(
+			cuda, KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR, device),
+		/* Two transfers a clock: double data rate. */
+		.memory_rate_bytes_per_s = 2e3 *
+			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ, device) *
+			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS, device) / 8};
+	if (cuda->cuDeviceGetName(out->name, sizeof(out->name), device))
+		out->name[0] = '\0';
+	read_uuid(cuda, device, out->uuid);
+	if (cuda->cuDeviceTotalMem_v2 && !cuda->cuDeviceTotalMem_v2(&memory_bytes, device))
+		out->memory_bytes = memory_bytes;
+	return true;
+}
+
+int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MOST])
+{
+	struct kwhy_cuda cuda;
+	struct kwhy_error error;
+	int count = 0, known = 0;
+
+	if (kwhy_cuda_open(&cuda, &error))
+		return 0;
+	if (!cuda.cuDeviceGetCount || cuda.cuDeviceGetCount(&count))
+		count = 0;
+	for (int i = 0; i < count && known < KWHY_INJECT_DEVICES_MOST; i++)
+		known += read_device(&cuda, i, &out[known]);
+	kwhy_cuda_close(&cuda);
+	return known;
+}
+
+void kwhy_inject_fact_device(struct kwhy_inject_labels *labels, const struct kwhy_inject_device *device)
+{
+	const struct kwhy_wire_device row = {.index = device->index,
+		.name = kwhy_inject_label(labels, device->name),
+		.uuid = kwhy_inject_label(labels, device->uuid),
+		.sm_count = device->sm_count,
+		.threads_per_sm = device->threads_per_sm,
+		.registers_per_sm = device->registers_per_sm,
+		.shared_bytes_per_sm = device->shared_bytes_per_sm,
+		.memory_bytes = device->memory_bytes,
+		.memory_rate_bytes_per_s = device->memory_rate_bytes_per_s,
+		.limit_mw = -1};
+	struct kwhy_wire_device *out = kwhy_block_writer_add(labels->writer, KWHY_WIRE_DEVICE);
+
+	if (out)
+		*out = row;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_FACTS_H
+#define KWHY_INJECT_FACTS_H
+
+#include "inject/labels.h"
+
+#include <stdint.h>
+
+/* What a recording says once of its process, devices and clocks. One thread at a time. */
+
+/* The process: pid, host, command, rank by the variables of OpenMPI, PMI, SLURM and torchrun. */
+void kwhy_inject_fact_process(
+	struct kwhy_inject_labels *labels, char *(*get)(const char *name), int64_t now_mono_ns);
+
+/* Rank and world size by those variables; KWHY_WIRE_UNKNOWN_U32 each: not said. */
+void kwhy_inject_rank(char *(*get)(const char *name), uint32_t *out_rank, uint32_t *out_world_size);
+
+/* The host's name as writers of one machine say it. */
+void kwhy_inject_host(char *out, size_t room);
+
+/* Unix time against CLOCK_MONOTONIC, now. */
+void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
+
+/* A sentence for the report: enum kwhy_note_kind COMPLETENESS. */
+void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
+
+/* A device as the driver describes it; "" and 0: it does not say. */
+struct kwhy_inject_device {
+	int index;
+	char name[128], uuid[48];
+	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm;
+	uint64_t memory_bytes;
+	double memory_rate_bytes_per_s;
+};
+
+enum { KWHY_INJECT_DEVICES_MOST = 64 };
+
+/*
+ * The devices as this process numbers them; gives how many. Asks the driver, which the process has
+ * initialised: not to be called on a thread that the driver has called, nor under a lock that such a thread
+ * may want.
+ */
+int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MOST]);
+
+void kwhy_inject_fact_device(struct kwhy_inject_labels *labels, const struct kwhy_inject_device *device);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/labels.h"
+
+#include <string.h>
+
+void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_block_writer *writer)
+{
+	labels->writer = writer;
+	labels->round = 1;
+}
+
+/* FNV-1a, 64 bits, with its length counted along; never 0. */
+static uint64_t hash_of(const char *text, size_t *out_length)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	const char *at = text;
+
+	for (; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+	*out_length = (size_t)(at - text);
+	return hash ? hash : 1;
+}
+
+/* Forgets all names; numbers go on. */
+static void forget(struct kwhy_inject_labels *labels)
+{
+	memset(labels->by_content, 0, sizeof(labels->by_content));
+	memset(labels->by_pointer, 0, sizeof(labels->by_pointer));
+	labels->known = 0;
+}
+
+uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text)
+{
+	uint64_t hash;
+	size_t length, at;
+
+	if (!text || !text[0])
+		return 0;
+	hash = hash_of(text, &length);
+	at = (hash ^ hash >> 32) % KWHY_INJECT_LABELS;
+	while (labels->by_content[at].hash && labels->by_content[at].hash != hash)
+		at = (at + 1) % KWHY_INJECT_LABELS;
+	if (labels->by_content[at].hash)
+		return labels->by_content[at].number;
+	if (labels->known == KWHY_INJECT_LABELS * 3 / 4) {
+		forget(labels);
+		at = (hash ^ hash >> 32) % KWHY_INJECT_LABELS;
+	}
+	labels->known++;
+	labels->by_content[at].hash = hash;
+	labels->by_content[at].number = ++labels->last;
+	kwhy_block_writer_add_name(labels->writer, labels->last, text, length);
+	return labels->last;
+}
+
+uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text)
+{
+	const size_t at = ((uintptr_t)text >> 3 ^ (uintptr_t)text >> 15) % KWHY_INJECT_LABEL_POINTERS;
+	uint32_t number;
+
+	if (labels->by_pointer[at].pointer == text && labels->by_pointer[at].round == labels->round)
+		return labels->by_pointer[at].number;
+	number = kwhy_inject_label(labels, text);
+	labels->by_pointer[at].pointer = text;
+	labels->by_pointer[at].number = number;
+	labels->by_pointer[at].round = labels->round;
+	return number;
+}
+
+void kwhy_inject_labels_begin(struct kwhy_inject_labels *labels)
+{
+	labels->round++;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_LABELS_H
+#define KWHY_INJECT_LABELS_H
+
+#include "recording/block_writer.h"
+
+#include <stdint.h>
+
+/*
+ * Names to the numbers of this writer, in memory of fixed size and without keeping their bytes: a name is
+ * known by 64 bits of its hash. When the table is full it is emptied and names are said again under new
+ * numbers, which a reader takes for what they are. One thread at a time.
+ */
+enum { KWHY_INJECT_LABELS = 1 << 15, KWHY_INJECT_LABEL_POINTERS = 1 << 12 };
+
+struct kwhy_inject_labels {
+	struct kwhy_block_writer *writer;
+	uint32_t last, known, round;
+	struct {
+		uint64_t hash; /* 0: free */
+		uint32_t number;
+	} by_content[KWHY_INJECT_LABELS];
+	struct {
+		const char *pointer;
+		uint32_t number, round;
+	} by_pointer[KWHY_INJECT_LABEL_POINTERS];
+};
+
+/* `labels` is zeroed memory. */
+void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_block_writer *writer);
+
+/* The number of a name, said in a NAME record when it is new; 0 for NULL and "". */
+uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text);
+
+/*
+ * The same for names that stay where they are until the next call of kwhy_inject_labels_begin(): read once,
+ * then known by their address.
+ */
+uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text);
+void kwhy_inject_labels_begin(struct kwhy_inject_labels *labels);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KINDS_USUAL                                                                      \
+	(KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL | \
+		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE)
+
+static const struct {
+	const char *word;
+	unsigned kind;
+} words[] = {
+	{"kernel", KWHY_INJECT_KERNEL},
+	{"copy", KWHY_INJECT_COPY},
+	{"memset", KWHY_INJECT_MEMSET},
+	{"call", KWHY_INJECT_CALL},
+	{"overhead", KWHY_INJECT_OVERHEAD},
+	{"range", KWHY_INJECT_RANGE},
+	{"memory", KWHY_INJECT_MEMORY},
+	{"graph", KWHY_INJECT_GRAPH},
+};
+
+unsigned kwhy_inject_kind_of(const char *word, size_t length)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].word) == length && !memcmp(words[i].word, word, length))
+			return words[i].kind;
+	return 0;
+}
+
+static unsigned read_kinds(const char *text)
+{
+	unsigned kinds = 0;
+
+	while (text && *text) {
+		const size_t length = strcspn(text, ",");
+
+		kinds |= kwhy_inject_kind_of(text, length);
+		text += length + (text[length] == ',');
+	}
+	return kinds ? kinds : KINDS_USUAL;
+}
+
+static uint64_t read_number(const char *text, uint64_t least, uint64_t most, uint64_t otherwise)
+{
+	char *end;
+	unsigned long long number;
+
+	if (!text || text[0] < '0' || text[0] > '9')
+		return otherwise;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	return errno || *end || number < least || number > most ? otherwise : number;
+}
+
+static bool read_text(char *out, size_t room, const char *text)
+{
+	const int length = snprintf(out, room, "%s", text ? text : "");
+
+	return length > 0 && (size_t)length < room;
+}
+
+bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(const char *name))
+{
+	struct kwhy_inject_options options = {
+		.limit_bytes = read_number(get("KWHY_RECORD_MAX_BYTES"), 0, INT64_MAX, 0),
+		.kinds = read_kinds(get("KWHY_RECORD_KINDS")),
+		.period_ms = (unsigned)read_number(get("KWHY_RECORD_PERIOD_MS"), 1, 10000, 100),
+		.buffer_bytes = read_number(get("KWHY_RECORD_BUFFER_KIB"), 64, 65536, 1024) << 10,
+		.buffer_count = read_number(get("KWHY_RECORD_BUFFERS"), 2, 256, 32),
+	};
+
+	if (!read_text(options.folder, sizeof(options.folder), get("KWHY_RECORD_DIR")))
+		return false;
+	if (!read_text(options.cupti, sizeof(options.cupti), get("KWHY_CUPTI")))
+		options.cupti[0] = '\0';
+	*out = options;
+	return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/pool.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* A writer may have touched a little more than it says it filled. */
+enum { ZEROED_BEYOND_BYTES = 4096 };
+
+void *kwhy_inject_pool_memory(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+bool kwhy_inject_pool_init(struct kwhy_inject_pool *pool, size_t bytes, size_t count)
+{
+	if (count > KWHY_INJECT_POOL_MOST)
+		return false;
+	pool->memory = kwhy_inject_pool_memory(bytes * count);
+	pool->bytes = bytes;
+	pool->count = pool->memory ? count : 0;
+	for (size_t i = 0; i < count; i++)
+		atomic_init(&pool->lent[i], false);
+	return pool->memory;
+}
+
+uint8_t *kwhy_inject_pool_take(struct kwhy_inject_pool *pool)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		if (!atomic_load_explicit(&pool->lent[i], memory_order_relaxed) &&
+			!atomic_exchange(&pool->lent[i], true))
+			return pool->memory + i * pool->bytes;
+	return NULL;
+}
+
+bool kwhy_inject_pool_owns(const struct kwhy_inject_pool *pool, const uint8_t *buffer)
+{
+	const size_t at = (uintptr_t)buffer - (uintptr_t)pool->memory;
+
+	return pool->memory && buffer >= pool->memory && at < pool->bytes * pool->count &&
+		at % pool->bytes == 0 && atomic_load(&pool->lent[at / pool->bytes]);
+}
+
+void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_t used_bytes)
+{
+	const size_t index = (size_t)(buffer - pool->memory) / pool->bytes;
+	const size_t dirty_bytes = used_bytes < pool->bytes - ZEROED_BEYOND_BYTES
+		? used_bytes + ZEROED_BEYOND_BYTES
+		: pool->bytes;
+
+	memset(buffer, 0, dirty_bytes);
+	atomic_store(&pool->lent[index], false);
+}
+
+size_t kwhy_inject_pool_withheld(const struct kwhy_inject_pool *pool)
+{
+	size_t withheld = 0;
+
+	for (size_t i = 0; i < pool->count; i++)
+		withheld += atomic_load(&pool->lent[i]) &&
+			*(const uint64_t *)(pool->memory + i * pool->bytes);
+	return withheld;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_POOL_H
+#define KWHY_INJECT_POOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KWHY_INJECT_POOL_MOST = 256 };
+
+/*
+ * CUPTI's buffers: made and touched once, lent and taken back without a lock by any thread, always zeroed
+ * when lent. Also stands for the memory of a recording as a whole: it is given back by nobody but the end of
+ * the process.
+ */
+struct kwhy_inject_pool {
+	uint8_t *memory;
+	size_t bytes, count; /* of one; buffers */
+	atomic_bool lent[KWHY_INJECT_POOL_MOST];
+};
+
+/* Memory that is there (touched), zeroed; NULL: none. For use before anything is recorded. */
+void *kwhy_inject_pool_memory(size_t bytes);
+
+/* False: no memory, or more than the most. */
+bool kwhy_inject_pool_init(struct kwhy_inject_pool *pool, size_t bytes, size_t count);
+
+/* A zeroed buffer; NULL: all are lent. */
+uint8_t *kwhy_inject_pool_take(struct kwhy_inject_pool *pool);
+
+/* Is this one of ours and lent? */
+bool kwhy_inject_pool_owns(const struct kwhy_inject_pool *pool, const uint8_t *buffer);
+
+/* Takes one back of which so many bytes were written. */
+void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_t used_bytes);
+
+/* How many are lent that something was written to. */
+size_t kwhy_inject_pool_withheld(const struct kwhy_inject_pool *pool);
+
+#endif

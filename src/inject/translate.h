@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_TRANSLATE_H
+#define KWHY_INJECT_TRANSLATE_H
+
+#include "inject/labels.h"
+#include "vendor/cupti.h"
+
+#include <stdbool.h>
+
+enum { KWHY_INJECT_CALLS_MOST = 2048 };
+
+/* CUPTI's records to ours. One thread at a time. */
+struct kwhy_inject_translate {
+	struct kwhy_block_writer *writer;
+	struct kwhy_inject_labels *labels;
+	const struct kwhy_cupti *cupti;
+	int64_t offset_ns;	  /* from CUPTI's clock to CLOCK_MONOTONIC: 0 where it uses ours */
+	bool all_calls;		  /* this CUPTI gives all calls or none: leave out what does not matter */
+	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
+	uint64_t records;	  /* translated */
+	uint64_t incomplete;	  /* without an end, as when the program ends under a kernel */
+	struct {
+		uint32_t number;
+		uint8_t state;		    /* 0: not asked, 1: recorded, 2: not recorded */
+	} calls[2][KWHY_INJECT_CALLS_MOST]; /* by domain and CUPTI's number of this version */
+};
+
+/* Writes what a record says; kinds that are not ours are passed over. */
+void kwhy_inject_translate_record(
+	struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record);
+
+/* All records of a buffer. */
+void kwhy_inject_translate_buffer(
+	struct kwhy_inject_translate *translate, uint8_t *buffer, size_t valid_bytes);
+
+#endif

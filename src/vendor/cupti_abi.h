@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_VENDOR_CUPTI_ABI_H
+#define KWHY_VENDOR_CUPTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The part of CUPTI's activity interface that we use, declared by hand (CUPTI of CUDA 12 and 13). Functions
+ * keep the vendor's names, types have ours. Activity records grow with every version but keep their
+ * beginnings, so each is declared as far as we read it and stepped over with cuptiActivityGetNextRecord()
+ * alone, never by sizeof. The test unit_vendor_cupti_layout compares with the toolkit's headers where there
+ * are any.
+ */
+
+/* Results; every other value is an error too. */
+enum kwhy_cupti_result {
+	KWHY_CUPTI_SUCCESS = 0,
+	KWHY_CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in a buffer; another client is first */
+	KWHY_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+	KWHY_CUPTI_UNKNOWN = 999
+};
+
+enum kwhy_cupti_kind {
+	KWHY_CUPTI_KIND_MEMCPY = 1,
+	KWHY_CUPTI_KIND_MEMSET = 2,
+	KWHY_CUPTI_KIND_KERNEL = 3, /* one at a time; nobody asks for it, some versions give it */
+	KWHY_CUPTI_KIND_DRIVER = 4,
+	KWHY_CUPTI_KIND_RUNTIME = 5,
+	KWHY_CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	KWHY_CUPTI_KIND_OVERHEAD = 17,
+	KWHY_CUPTI_KIND_MEMCPY2 = 22, /* between two devices */
+	KWHY_CUPTI_KIND_MEMORY2 = 49,
+	KWHY_CUPTI_KIND_GRAPH_TRACE = 51
+};
+
+enum { KWHY_CUPTI_DOMAIN_DRIVER = 1, KWHY_CUPTI_DOMAIN_RUNTIME = 2 };
+enum { KWHY_CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5 };
+enum { KWHY_CUPTI_THREADS_OF_SYSTEM = 1 };
+enum { KWHY_CUPTI_FLUSH_FORCED = 1 };
+enum { KWHY_CUPTI_MEMORY_TAKEN = 1, KWHY_CUPTI_MEMORY_GIVEN_BACK = 2 };
+enum { KWHY_CUPTI_OBJECT_THREAD = 2 };
+
+/* Kinds of memory have the numbers of enum kwhy_memory_kind; kinds of copies have these. */
+enum { KWHY_CUPTI_MEMORY_MANAGED_STATIC = 7 };
+enum {
+	KWHY_CUPTI_COPY_HTOD = 1,
+	KWHY_CUPTI_COPY_DTOH,
+	KWHY_CUPTI_COPY_HTOA,
+	KWHY_CUPTI_COPY_ATOH,
+	KWHY_CUPTI_COPY_ATOA,
+	KWHY_CUPTI_COPY_ATOD,
+	KWHY_CUPTI_COPY_DTOA,
+	KWHY_CUPTI_COPY_DTOD,
+	KWHY_CUPTI_COPY_HTOH,
+	KWHY_CUPTI_COPY_PTOP
+};
+
+enum {
+	KWHY_CUPTI_OVERHEAD_BUFFER_FLUSH = 1 << 16,
+	KWHY_CUPTI_OVERHEAD_INSTRUMENTATION = 2 << 16,
+	KWHY_CUPTI_OVERHEAD_RESOURCE = 3 << 16,
+	KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING = 5 << 16, /* the driver's own */
+	KWHY_CUPTI_OVERHEAD_BUFFER_WANTED = 7 << 16
+};
+
+/* What every record begins with. */
+struct kwhy_cupti_record {
+	uint32_t kind; /* enum kwhy_cupti_kind */
+};
+
+struct kwhy_cupti_kernel {
+	uint32_t kind;
+	uint8_t cache, shared_memory_config;
+	uint16_t registers;
+	uint32_t partitioned_cache[2];
+	uint64_t start_ns, end_ns, completed_ns; /* on the clock given, else on CUPTI's own */
+	uint32_t device, context, stream;
+	int32_t grid[3], block[3];
+	int32_t static_shared_bytes, dynamic_shared_bytes;
+	uint32_t local_per_thread_bytes, local_bytes, correlation;
+	int64_t grid_id;
+	const char *name; /* mangled; CUPTI's */
+	uint64_t reserved[4];
+	uint64_t graph_node; /* 0: none; from here on since CUDA 11.0 */
+	uint32_t shared_limit, graph;
+};
+
+struct kwhy_cupti_copy {
+	uint32_t kind;
+	uint8_t copy_kind, src_memory, dst_memory, flags;
+	uint64_t bytes, start_ns, end_ns;
+	uint32_t device, context, stream, correlation, runtime_correlation, padding;
+	uint64_t reserved;
+	uint64_t graph_node; /* since CUDA 11.1 */
+};
+
+struct kwhy_cupti_peer_copy {
+	uint32_t kind;
+	uint8_t copy_kind, src_memory, dst_memory, flags;
+	uint64_t bytes, start_ns, end_ns;
+	uint32_t device, context, stream, src_device, src_context, dst_device, dst_context, correlation;
+	uint64_t reserved;
+	uint64_t graph_node; /* since CUDA 11.1 */
+};
+
+struct kwhy_cupti_memset {
+	uint32_t kind, value;
+	uint64_t bytes, start_ns, end_ns;
+	uint32_t device, context, stream, correlation;
+	uint16_t flags, memory;
+	uint32_t padding;
+	uint64_t reserved;
+	uint64_t graph_node; /* since CUDA 11.1 */
+};
+
+struct kwhy_cupti_call {
+	uint32_t kind, id;
+	uint64_t start_ns, end_ns;
+	uint32_t process, thread, correlation, result;
+};
+
+struct kwhy_cupti_memory {
+	uint32_t kind, operation, memory, correlation;
+	uint64_t address, bytes, time_ns, pc;
+	uint32_t process, device;
+};
+
+/* The object that an overhead belongs to: a thread has its process before it. */
+struct kwhy_cupti_overhead {
+	uint32_t kind, overhead, object;
+	uint32_t process, thread, stream;
+	uint64_t start_ns, end_ns;
+};
+
+struct kwhy_cupti_graph {
+	uint32_t kind, correlation;
+	uint64_t start_ns, end_ns;
+	uint32_t device, graph, context, stream;
+};
+
+typedef void kwhy_cupti_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *out_most_records);
+typedef void kwhy_cupti_buffer_done(
+	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
+typedef uint64_t kwhy_cupti_clock(void);
+
+enum kwhy_cupti_result cuptiGetVersion(uint32_t *out_version);
+enum kwhy_cupti_result cuptiGetResultString(enum kwhy_cupti_result result, const char **out_words);
+enum kwhy_cupti_result cuptiGetTimestamp(uint64_t *out_ns);
+enum kwhy_cupti_result cuptiGetCallbackName(int domain, uint32_t id, const char **out_name);
+enum kwhy_cupti_result cuptiSetThreadIdType(int type);
+enum kwhy_cupti_result cuptiActivitySetAttribute(int attribute, size_t *value_bytes, void *value);
+enum kwhy_cupti_result cuptiActivityRegisterCallbacks(
+	kwhy_cupti_buffer_wanted *wanted, kwhy_cupti_buffer_done *done);
+enum kwhy_cupti_result cuptiActivityRegisterTimestampCallback(kwhy_cupti_clock *clock);
+enum kwhy_cupti_result cuptiActivityEnable(int kind);
+enum kwhy_cupti_result cuptiActivityDisable(int kind);
+enum kwhy_cupti_result cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable);
+enum kwhy_cupti_result cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable);
+enum kwhy_cupti_result cuptiActivityGetNextRecord(
+	uint8_t *buffer, size_t valid_bytes, struct kwhy_cupti_record **record);
+enum kwhy_cupti_result cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *out_records);
+enum kwhy_cupti_result cuptiActivityFlushAll(uint32_t flags);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A CUDA program without CUDA: loads the library that CUDA_INJECTION64_PATH names and calls it, as the driver
+ * does, has a copy of NVTX of its own, and does the work that its arguments say:
+ * launch:N, running, copy, peer, memset, graph, overhead, memory, call:DOMAIN:NAME, range:NAME, span:NAME,
+ * domain:NAME, open:NAME, settle (until what was done is in the file), takeover, fork (a child that works,
+ * too), forked-cuda (a child that initialises CUDA itself), print:TEXT, exit:N, _exit:N, kill, signal,
+ * exec:PATH. Without "cuda" as first word CUDA is never initialised.
+ */
+#include "fakes/cupti/fake_cupti.h"
+#include "vendor/nvtx_abi.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint32_t correlation = 100;
+
+/* Calls of the fake, where it is loaded. */
+static struct {
+	__typeof__(fake_cupti_call) *call;
+	__typeof__(fake_cupti_kernel) *kernel;
+	__typeof__(fake_cupti_copy) *copy;
+	__typeof__(fake_cupti_peer_copy) *peer_copy;
+	__typeof__(fake_cupti_memset) *set;
+	__typeof__(fake_cupti_graph) *graph;
+	__typeof__(fake_cupti_overhead) *overhead;
+	__typeof__(fake_cupti_memory) *memory;
+	__typeof__(fake_cupti_take_over) *take_over;
+	__typeof__(fake_cupti_flushes) *flushes;
+} cupti;
+
+static void *find(void *library, const char *name)
+{
+	void *found = dlsym(library, name);
+
+	if (!found) {
+		fprintf(stderr, "no %s\n", name);
+		exit(99);
+	}
+	return found;
+}
+
+/* As cuInit() does. */
+static void initialise_cuda(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH"), *fake = getenv("FAKE_CUPTI_PATH");
+	void *injected = path ? dlopen(path, RTLD_NOW) : NULL;
+	void *library = dlopen(fake ? fake : getenv("KWHY_CUPTI"), RTLD_NOW);
+	int (*initialise)(void) = injected ? find(injected, "InitializeInjection") : NULL;
+
+	if (!library || (path && !injected)) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(99);
+	}
+	cupti.call = find(library, "fake_cupti_call");
+	cupti.kernel = find(library, "fake_cupti_kernel");
+	cupti.copy = find(library, "fake_cupti_copy");
+	cupti.peer_copy = find(library, "fake_cupti_peer_copy");
+	cupti.set = find(library, "fake_cupti_memset");
+	cupti.graph = find(library, "fake_cupti_graph");
+	cupti.overhead = find(library, "fake_cupti_overhead");
+	cupti.memory = find(library, "fake_cupti_memory");
+	cupti.take_over = find(library, "fake_cupti_take_over");
+	cupti.flushes = find(library, "fake_cupti_flushes");
+	if (initialise && initialise() != 1)
+		exit(98);
+}
+
+/* This program's NVTX: tables of pointers that a tool may fill. */
+enum { PLACES = 17 };
+static kwhy_nvtx_function *core[PLACES], *core2[PLACES], **core_table[PLACES], **core2_table[PLACES];
+
+static int table_of(int module, kwhy_nvtx_function ****out_table, unsigned *out_places)
+{
+	if (module != KWHY_NVTX_MODULE_CORE && module != KWHY_NVTX_MODULE_CORE2)
+		return 0;
+	*out_table = module == KWHY_NVTX_MODULE_CORE ? core_table : core2_table;
+	*out_places = PLACES;
+	return 1;
+}
+
+static const void *export_table(uint32_t table)
+{
+	static const struct kwhy_nvtx_callbacks callbacks = {sizeof(callbacks), table_of};
+
+	return table == KWHY_NVTX_EXPORT_CALLBACKS ? &callbacks : NULL;
+}
+
+static void initialise_nvtx(void)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+	void *injected = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*initialise)(kwhy_nvtx_export *) = injected ? find(injected, "InitializeInjectionNvtx2") : NULL;
+
+	for (int i = 0; i < PLACES; i++) {
+		core_table[i] = &core[i];
+		core2_table[i] = &core2[i];
+	}
+	if (initialise)
+		initialise(export_table);
+}
+
+static void range(const char *name)
+{
+	int (*push)(const char *) = (void *)core[KWHY_NVTX_PUSH_A];
+	int (*pop)(void) = (void *)core[KWHY_NVTX_POP];
+
+	if (push && pop) {
+		push(name);
+		pop();
+	}
+}
+
+static void open_range(const char *name)
+{
+	int (*push)(const char *) = (void *)core[KWHY_NVTX_PUSH_A];
+
+	if (push)
+		push(name);
+}
+
+static void span(const char *name)
+{
+	uint64_t (*start)(const char *) = (void *)core[KWHY_NVTX_START_A];
+	void (*end)(uint64_t) = (void *)core[KWHY_NVTX_END];
+
+	if (start && end)
+		end(start(name));
+}
+
+/* Two domains that nest each for itself, the inner one with a registered name. */
+static void domain_ranges(const char *name)
+{
+	void *(*create)(const char *) = (void *)core2[KWHY_NVTX_DOMAIN_CREATE_A];
+	void *(*registered)(void *, const char *) = (void *)core2[KWHY_NVTX_DOMAIN_REGISTER_A];
+	int (*push)(void *, const struct kwhy_nvtx_event *) = (void *)core2[KWHY_NVTX_DOMAIN_PUSH_EX];
+	int (*pop)(void *) = (void *)core2[KWHY_NVTX_DOMAIN_POP];
+	struct kwhy_nvtx_event event = {
+		.version = 3, .struct_bytes = sizeof(event), .message_type = KWHY_NVTX_MESSAGE_UNICODE};
+	void *domain, *other;
+
+	if (!create || !registered || !push || !pop)
+		return;
+	domain = create("domain");
+	other = create("other");
+	event.message = L"K\u00e4se";
+	push(domain, &event);
+	event.message_type = KWHY_NVTX_MESSAGE_REGISTERED;
+	event.message = registered(other, name);
+	push(other, &event);
+	pop(domain);
+	pop(other);
+}
+
+static void launch(const char *text)
+{
+	for (int i = text ? atoi(text) : 1; i > 0; i--) {
+		cupti.call(2, "cudaGetDevice_v3020", correlation + 1);
+		cupti.call(2, "cudaLaunchKernel_v7000", ++correlation);
+		cupti.kernel(i % 2 ? "_Z4evenPf" : "_Z3oddPf", correlation, 1000, 0);
+	}
+}
+
+/* Two more flushes: the first one's records are then written. */
+static void settle(const char *text)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	const unsigned from = cupti.flushes();
+
+	(void)text;
+	while (cupti.flushes() < from + 3)
+		nanosleep(&moment, NULL);
+}
+
+static void running(const char *text)
+{
+	(void)text;
+	cupti.kernel("_Z4lastPf", ++correlation, -1, 0);
+}
+
+static void copies(const char *text)
+{
+	(void)text;
+	cupti.call(2, "cudaMemcpyAsync_ptsz_v7000", ++correlation);
+	cupti.copy(1, 2, 3, 4096, correlation);
+	cupti.copy(2, 3, 1, 8192, ++correlation);
+}
+
+static void peer(const char *text)
+{
+	(void)text;
+	cupti.peer_copy(0, 1, 65536, ++correlation);
+}
+
+static void set(const char *text)
+{
+	(void)text;
+	cupti.set(256, ++correlation);
+}
+
+static void graph(const char *text)
+{
+	(void)text;
+	cupti.call(2, "cudaGraphLaunch_v10000", ++correlation);
+	cupti.graph(5, correlation);
+	cupti.kernel("_Z4nodePf", correlation, 700, 77);
+}
+
+static void overhead(const char *text)
+{
+	(void)text;
+	cupti.overhead(1 << 16, 2000000);
+	cupti.overhead(5 << 16, 7000000); /* the driver's own */
+}
+
+static void memory(const char *text)
+{
+	(void)text;
+	cupti.memory(0, 1 << 20, 0x7f0000000000);
+	cupti.memory(1, 1 << 20, 0x7f0000000000);
+}
+
+static void call(const char *text)
+{
+	cupti.call(text[0] - '0', text + 2, ++correlation);
+}
+
+static void take_over(const char *text)
+{
+	(void)text;
+	cupti.take_over();
+}
+
+/* A child that goes on as if nothing were: what it does must be nobody's. */
+static void fork_child(const char *text)
+{
+	const pid_t child = fork();
+
+	(void)text;
+	if (child == 0) {
+		range("range of the child");
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void fork_cuda(const char *text)
+{
+	const pid_t child = fork();
+
+	(void)text;
+	if (child == 0) {
+		initialise_cuda();
+		launch("5");
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void print(const char *text)
+{
+	puts(text);
+	fflush(stdout);
+}
+
+static void end(const char *text)
+{
+	exit(atoi(text));
+}
+
+static void end_at_once(const char *text)
+{
+	_exit(atoi(text));
+}
+
+static void die(const char *text)
+{
+	kill(getpid(), text ? atoi(text) : SIGKILL);
+}
+
+static void execute(const char *text)
+{
+	execl(text, text, "cuda", "launch:2", (char *)NULL);
+}
+
+static const struct {
+	const char *word;
+	void (*act)(const char *text); /* behind the colon; NULL: there is none */
+} actions[] = {
+	{"launch", launch},
+	{"running", running},
+	{"copy", copies},
+	{"peer", peer},
+	{"memset", set},
+	{"graph", graph},
+	{"overhead", overhead},
+	{"memory", memory},
+	{"call", call},
+	{"range", range},
+	{"open", open_range},
+	{"span", span},
+	{"domain", domain_ranges},
+	{"settle", settle},
+	{"takeover", take_over},
+	{"fork", fork_child},
+	{"forked-cuda", fork_cuda},
+	{"print", print},
+	{"exit", end},
+	{"_exit", end_at_once},
+	{"kill", die},
+	{"exec", execute},
+};
+
+static void act(const char *words)
+{
+	const char *colon = strchr(words, ':');
+	const size_t length = colon ? (size_t)(colon - words) : strlen(words);
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strlen(actions[i].word) == length && !memcmp(actions[i].word, words, length)) {
+			actions[i].act(colon ? colon + 1 : NULL);
+			return;
+		}
+	fprintf(stderr, "what is %s?\n", words);
+	exit(97);
+}
+
+int main(int count, char **words)
+{
+	const bool has_cuda = count > 1 && !strcmp(words[1], "cuda");
+
+	initialise_nvtx();
+	if (has_cuda)
+		initialise_cuda();
+	for (int i = 1 + has_cuda; i < count; i++)
+		act(words[i]);
+	return 0;
+}
