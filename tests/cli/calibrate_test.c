@@ -71,6 +71,29 @@ static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 	spawned_done(&spawned);
 }
 
+/* Readings of a real H200: the bundled profile is what they give. */
+static void the_bundled_profile_is_made_of_the_saved_session(void **state)
+{
+	static const char *const figures[][2] = {{"sensor", "time_constant_s"}, {"sensor", "delay_s"},
+		{"sensor", "sample_period_s"}, {"power", "context_idle_w"}, {"cost", "launch_s"}};
+	struct spawned spawned = SPAWN(
+		"calibrate", "--from", KWHY_SOURCE_DIR "/examples/h200-self-test", "--json");
+	json_t *again = json_loadb(spawned.out.data, spawned.out.length, 0, NULL),
+	       *bundled = json_load_file(KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", 0, NULL);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(spawned.err.data, "");
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		double value = figure(bundled, figures[i][0], figures[i][1]);
+
+		assert_near(figure(again, figures[i][0], figures[i][1]), value, 1e-4 * value);
+	}
+	json_decref(again);
+	json_decref(bundled);
+	spawned_done(&spawned);
+}
+
 static void assert_one_sentence(const char *part, int status)
 {
 	struct spawned spawned = SPAWN("calibrate", "-q");
@@ -142,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_profile_is_measured_and_keeps_to_its_schema, with_libraries),
+		cmocka_unit_test_setup(the_bundled_profile_is_made_of_the_saved_session, with_libraries),
 		cmocka_unit_test_setup(without_a_driver_it_says_so_and_fails, with_libraries),
 		cmocka_unit_test_setup(without_cuda_it_says_so_and_fails, with_libraries),
 		cmocka_unit_test_setup(a_gpu_that_cuda_does_not_see_is_an_error, with_libraries),
