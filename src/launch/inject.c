@@ -10,8 +10,9 @@
 
 #define LIBRARY "libkwhy-inject.so"
 
-/* From the folder of the program: as installed, and as built. */
-static const char *const places[] = {"../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
+/* From the folder of the program: as installed, as in the portable folder, and as built. */
+static const char *const places[] = {
+	KWHY_LIBDIR "/kwhy/" LIBRARY, "../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
 
 static bool folder_of_program(char *out, size_t room)
 {

@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 #include "spawn.h"
 
+#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +24,16 @@ static const char *place(const char *name)
 	return path;
 }
 
+static void use_steady_load(void)
+{
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_constant_300w.txt", 1);
+}
+
 static int begin(void **state)
 {
 	(void)state;
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
-	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_constant_300w.txt", 1);
+	use_steady_load();
 	setenv("KWHY_INJECT", "/nowhere/libkwhy-inject.so", 1);
 	unsetenv("CUDA_INJECTION64_PATH");
 	return mkdtemp(folder) ? 0 : -1;
@@ -35,10 +41,15 @@ static int begin(void **state)
 
 static void remove_recording(const char *name)
 {
-	char blocks[300];
+	char path[600];
+	DIR *files = opendir(place(name));
 
-	snprintf(blocks, sizeof(blocks), "%s/meters.blocks", place(name));
-	unlink(blocks);
+	for (struct dirent *entry = files ? readdir(files) : NULL; entry; entry = readdir(files)) {
+		snprintf(path, sizeof(path), "%s/%s", place(name), entry->d_name);
+		unlink(path);
+	}
+	if (files)
+		closedir(files);
 	rmdir(place(name));
 }
 
@@ -223,6 +234,34 @@ static void the_library_is_named_to_the_command(void **state)
 	spawned_done(&spawned);
 }
 
+/* Launcher, library and report together, on a CUDA, a CUPTI and an NVML without a GPU. */
+static void what_two_processes_ran_and_their_power_is_one_recording(void **state)
+{
+	static const char command[] = "export KWHY_CUPTI=" KWHY_FAKE_CUPTI
+				      " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; " KWHY_FAKE_PROGRAM
+				      " cuda range:step launch:50 && " KWHY_FAKE_PROGRAM
+				      " cuda launch:7 copy";
+	const char *const words[] = {"record", "-o", place("a"), "--", "sh", "-c", command, NULL};
+	struct spawned spawned;
+	json_t *report, *devices, *kernels;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	use_steady_load();
+	spawned = assert_ends(spawned, 0, "Recorded in ");
+	spawned_done(&spawned);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	report = report_of(place("a"));
+	devices = json_object_get(report, "devices");
+	assert_int_equal(json_array_size(devices), 1);
+	kernels = json_object_get(json_array_get(devices, 0), "kernels");
+	assert_int_equal(json_integer_value(json_object_get(kernels, "count")), 57);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(devices, 0), "pid_count")), 2);
+	json_decref(report);
+}
+
 static void a_library_of_somebody_else_stays(void **state)
 {
 	const char *const words[] = {
@@ -276,6 +315,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_is_no_recording_is_left_alone, end_one),
 		cmocka_unit_test_teardown(work_is_recorded_with_the_run, end_one),
 		cmocka_unit_test_teardown(the_library_is_named_to_the_command, end_one),
+		cmocka_unit_test_teardown(what_two_processes_ran_and_their_power_is_one_recording, end_one),
 		cmocka_unit_test_teardown(a_library_of_somebody_else_stays, end_one),
 		cmocka_unit_test_teardown(a_part_of_the_run_may_be_recorded, end_one),
 		cmocka_unit_test(wrong_usage_is_said),
