@@ -293,6 +293,45 @@ static void a_part_of_the_run_may_be_recorded(void **state)
 	json_decref(report);
 }
 
+/* The command kills the program that records it. */
+static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
+{
+	struct spawned spawned = SPAWN(
+		"record", "-o", place("a"), "--", "sh", "-c", "sleep 2.5; kill -9 $PPID");
+	json_t *report;
+
+	(void)state;
+	assert_int_equal(spawned.exit, -1);
+	spawned_done(&spawned);
+	report = report_of(place("a"));
+	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 100e9);
+	json_decref(report);
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "did not end their recording"));
+	spawned_done(&spawned);
+}
+
+static void a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own(void **state)
+{
+	const char *const words[] = {"record", "-q", "--", "true", NULL};
+	struct spawned spawned = spawn_run(
+		&(struct spawn){.words = words, .folder = folder, .environment = "OMPI_COMM_WORLD_RANK=3"});
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	assert_done(SPAWN("verify", place("run.3.kwhy")), 0, "");
+	remove_recording("run.3.kwhy");
+}
+
+static void an_interrupt_ends_the_command_and_the_recording_in_order(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -TERM $PPID; sleep 60"), 143,
+		"Recorded in ");
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
 static void wrong_usage_is_said(void **state)
 {
 	(void)state;
@@ -318,6 +357,9 @@ int main(void)
 		cmocka_unit_test_teardown(what_two_processes_ran_and_their_power_is_one_recording, end_one),
 		cmocka_unit_test_teardown(a_library_of_somebody_else_stays, end_one),
 		cmocka_unit_test_teardown(a_part_of_the_run_may_be_recorded, end_one),
+		cmocka_unit_test_teardown(a_recorder_that_is_killed_leaves_what_it_saw, end_one),
+		cmocka_unit_test_teardown(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own, end_one),
+		cmocka_unit_test_teardown(an_interrupt_ends_the_command_and_the_recording_in_order, end_one),
 		cmocka_unit_test(wrong_usage_is_said),
 	};
 
