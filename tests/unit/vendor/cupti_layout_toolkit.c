@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUPTI's records as the toolkit's headers declare them. */
+#include "cupti_layout.h"
+
+#include <cupti.h>
+
+#define M(ours, theirs, our_member, their_member) {#theirs "." #their_member, offsetof(theirs, their_member)},
+#define C(ours, theirs) {#theirs, (size_t)(theirs)},
+
+const struct cupti_layout_row cupti_layout_of_toolkit[] = {CUPTI_LAYOUT(M, C)};
