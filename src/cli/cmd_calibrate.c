@@ -91,8 +91,9 @@ static enum kwhy_status save(
 	return status;
 }
 
-static enum kwhy_status write_profile(const struct calibrate_options *options,
-	const struct kwhy_profile *profile, enum kwhy_output_form form, struct kwhy_error *error)
+/* To a file, or to standard output where there is no path. */
+static enum kwhy_status write_profile(const char *output, const struct kwhy_profile *profile,
+	enum kwhy_output_form form, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = 80};
 	struct kwhy_text text = {0};
@@ -102,7 +103,7 @@ static enum kwhy_status write_profile(const struct calibrate_options *options,
 		: kwhy_report_profile_text(profile, &style, &text, error);
 
 	if (!status)
-		status = kwhy_output_place(options->output, "profile", form, &path, error);
+		status = kwhy_output_place(output, "profile", form, &path, error);
 	if (!status)
 		status = kwhy_output_write(path, &text, error);
 	free(path);
@@ -118,7 +119,11 @@ static enum kwhy_status show(const struct calibrate_options *options,
 
 	if (status)
 		return status;
-	status = write_profile(options, profile, form, error);
+	status = write_profile(options->output, profile, form, error);
+	/* Who has the profile written to a file still wants to see how it went. */
+	if (!status && options->output && strcmp(options->output, "-") != 0 && form == KWHY_OUTPUT_JSON &&
+		!options->quiet)
+		status = write_profile(NULL, profile, KWHY_OUTPUT_TEXT, error);
 	kwhy_self_test_profile_free(profile);
 	return status;
 }
