@@ -61,6 +61,7 @@ void kwhy_section_ranges(const struct kwhy_sheet *sheet);
 void kwhy_section_ranks(const struct kwhy_sheet *sheet);
 void kwhy_section_streams(const struct kwhy_sheet *sheet);
 void kwhy_section_memory(const struct kwhy_sheet *sheet);
+void kwhy_section_gauges(const struct kwhy_sheet *sheet);
 void kwhy_section_hosts(const struct kwhy_sheet *sheet);
 void kwhy_section_findings(const struct kwhy_sheet *sheet);
 void kwhy_section_unknown(const struct kwhy_sheet *sheet);

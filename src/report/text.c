@@ -27,6 +27,7 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_ranks,
 	kwhy_section_streams,
 	kwhy_section_memory,
+	kwhy_section_gauges,
 	kwhy_section_hosts,
 	kwhy_section_findings,
 	kwhy_section_unknown,

@@ -128,6 +128,7 @@ static void the_meters_of_a_run_become_its_energy(void **state)
 static void gauges_are_summed_up(void **state)
 {
 	json_t *report, *device, *gauge = NULL;
+	struct spawned spawned;
 	size_t i;
 
 	(void)state;
@@ -143,6 +144,10 @@ static void gauges_are_summed_up(void **state)
 	assert_true(json_number_value(json_object_get(gauge, "mean")) == 1980e6);
 	assert_true(json_is_array(json_object_get(device, "throttling")));
 	json_decref(report);
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "sm clock             1.98 GHz"));
+	assert_non_null(strstr(spawned.out.data, "gpm sm active          98.5 %"));
+	spawned_done(&spawned);
 }
 
 static void what_is_not_recorded_is_said(void **state)
