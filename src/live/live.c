@@ -174,7 +174,9 @@ static void update_sources(struct kwhy_live *live, int64_t now_ns)
 		if (source->kind != KWHY_SOURCE_GAUGE || source->device == KWHY_SENSOR_NO_DEVICE)
 			continue;
 		gauge = &live->devices[source->device].gauges[source->gauge];
-		*gauge = (struct kwhy_live_value){now_ns - last.time_mono_ns < GAUGE_STALE_NS, last.value};
+		*gauge = (struct kwhy_live_value){
+			!live->devices[source->device].lost && now_ns - last.time_mono_ns < GAUGE_STALE_NS,
+			last.value};
 	}
 }
 
@@ -263,8 +265,8 @@ enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
 
 	if (status)
 		return status;
-	update_sources(live, now_mono_ns);
 	update_devices(live);
+	update_sources(live, now_mono_ns);
 	update_processes(live, now_mono_ns);
 	for (size_t i = 0; !status && i < live->snapshot.metered_count; i++)
 		status = settle(live, i, now_mono_ns, error);

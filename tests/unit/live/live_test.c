@@ -348,6 +348,25 @@ static void powers_and_gauges_that_stopped_coming_say_nothing_of_now(void **stat
 	machine_done(&machine);
 }
 
+static void gauges_of_a_device_that_is_lost_are_unknown_at_once(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	push(&machine, machine.busy, 500);
+	snapshot = tick(&machine, live);
+	assert_true(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	atomic_store(&machine.sensors.devices[0].lost, true);
+	snapshot = tick(&machine, live);
+	assert_false(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
 static void what_is_not_there_is_handed_on_in_words(void **state)
 {
 	struct machine machine = {.power_w = 300};
@@ -377,6 +396,7 @@ int main(void)
 		cmocka_unit_test(energy_while_nothing_runs_is_counted_apart),
 		cmocka_unit_test(the_history_has_a_step_every_half_second_and_ends),
 		cmocka_unit_test(powers_and_gauges_that_stopped_coming_say_nothing_of_now),
+		cmocka_unit_test(gauges_of_a_device_that_is_lost_are_unknown_at_once),
 		cmocka_unit_test(what_is_not_there_is_handed_on_in_words),
 	};
 
