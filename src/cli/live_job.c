@@ -2,6 +2,7 @@
 #include "cli/live_job.h"
 
 #include "base/clock.h"
+#include "launch/signals.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +28,8 @@ static enum kwhy_status watch_signals(int *out, struct kwhy_error *error)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!kwhy_signals_hangup_ignored())
+		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	*out = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -9,7 +9,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGQUIT};
+
+bool kwhy_signals_hangup_ignored(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 enum kwhy_status kwhy_signals_open(struct kwhy_signals *signals, struct kwhy_error *error)
 {
@@ -19,6 +26,8 @@ enum kwhy_status kwhy_signals_open(struct kwhy_signals *signals, struct kwhy_err
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
 		sigaddset(&set, taken[i]);
+	if (!kwhy_signals_hangup_ignored())
+		sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, &signals->before);
 	signals->file = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (signals->file < 0) {

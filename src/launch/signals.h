@@ -20,6 +20,9 @@ struct kwhy_signals {
 	unsigned count;	 /* of those that asked */
 };
 
+/* Somebody, as nohup(1) does, wants us to outlive the terminal: SIGHUP then is no request to end. */
+bool kwhy_signals_hangup_ignored(void);
+
 KWHY_MUST_USE enum kwhy_status kwhy_signals_open(struct kwhy_signals *signals, struct kwhy_error *error);
 void kwhy_signals_close(struct kwhy_signals *signals);
 

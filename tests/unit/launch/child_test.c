@@ -137,6 +137,22 @@ static void the_second_request_kills(void **state)
 	assert_int_equal(end.exit, 128 + SIGKILL);
 }
 
+static void a_hangup_that_is_ignored_stays_ignored(void **state)
+{
+	struct kwhy_child_end end;
+
+	(void)state;
+	kwhy_signals_close(&signals);
+	signal(SIGHUP, SIG_IGN);
+	assert_true(kwhy_signals_hangup_ignored());
+	assert_int_equal(kwhy_signals_open(&signals, &error), KWHY_OK);
+	assert_int_equal(shell("kill -HUP $PPID; exit 4", false, &end), KWHY_OK);
+	signal(SIGHUP, SIG_DFL);
+	assert_false(kwhy_signals_hangup_ignored());
+	assert_int_equal(signals.asked, 0);
+	assert_int_equal(end.exit, 4);
+}
+
 static void tick(void *context)
 {
 	(*(unsigned *)context)++;
@@ -172,6 +188,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_request_to_end_reaches_the_command, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(the_second_request_kills, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			a_hangup_that_is_ignored_stays_ignored, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			the_caller_gets_turns_while_the_command_runs, open_signals, close_signals),
 	};
