@@ -160,6 +160,7 @@ static void a_kernel_keeps_its_shape_its_call_and_its_device(void **state)
 	rows = &run->recording->activities;
 	assert_int_equal(rows->count, 1);
 	assert_int_equal(rows->end_ns[0] - rows->start_ns[0], 1000);
+	assert_string_equal(text_of(run, rows->name[0]), "even(float*)");
 	assert_int_equal(rows->blocks[0], 264);
 	assert_int_equal(rows->threads_per_block[0], 256);
 	assert_int_equal(rows->shared_bytes[0], 1536);
