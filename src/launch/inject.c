@@ -34,7 +34,7 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
 	bool is_here = whole && strlen(whole) < sizeof(inject->library) && !access(whole, R_OK);
 
 	if (is_here)
-		strcpy(inject->library, whole);
+		memcpy(inject->library, whole, strlen(whole) + 1);
 	free(whole);
 	return is_here;
 }
