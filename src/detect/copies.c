@@ -147,7 +147,7 @@ static void visit_pageable(const struct kwhy_view *view, uint32_t call, uint32_t
 
 	if (wait == KWHY_NONE || !view->marks[row] || rows->copy_kind[row] != KWHY_COPY_H2D)
 		return;
-	kwhy_tally_idle_behind(tally, row);
+	kwhy_tally_idle_behind(tally, row, call, wait);
 }
 
 /* A direction of unknown rate is not spoken of, but for what is taken of it. */

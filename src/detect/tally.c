@@ -56,17 +56,30 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
 		tally->spans[tally->span_count++] = (struct kwhy_interval){start_ns, end_ns};
 }
 
-int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row)
+static int64_t blocked_ns(const struct kwhy_calls *calls, uint32_t call, uint32_t wait)
+{
+	int64_t time_ns = calls->end_ns[call] - calls->start_ns[call];
+
+	return wait == KWHY_NONE || wait == call ? time_ns
+						 : time_ns + calls->end_ns[wait] - calls->start_ns[wait];
+}
+
+int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait)
 {
 	const struct kwhy_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	int64_t end_ns = view->recording->activities.end_ns[row];
 	size_t gap = kwhy_view_find_gap(view, tally->device, end_ns);
+	int64_t gap_end_ns, most_ns;
 
 	if (gap == seen->gap_count || kwhy_gap_start_ns(view, &seen->gaps[gap]) != end_ns)
 		return end_ns;
-	kwhy_tally_idle(tally, end_ns, kwhy_gap_end_ns(view, &seen->gaps[gap]));
-	return kwhy_gap_end_ns(view, &seen->gaps[gap]);
+	gap_end_ns = kwhy_gap_end_ns(view, &seen->gaps[gap]);
+	most_ns = blocked_ns(&view->recording->calls, call, wait);
+	if (gap_end_ns - end_ns > most_ns)
+		gap_end_ns = end_ns + most_ns;
+	kwhy_tally_idle(tally, end_ns, gap_end_ns);
+	return gap_end_ns;
 }
 
 void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns)

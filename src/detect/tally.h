@@ -55,8 +55,12 @@ void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context 
 void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
 /* The device's idle time inside [start_ns, end_ns) belongs to the waste; overlaps count once. */
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
-/* The idle time right behind an activity, if the device idles then; gives its end, or the activity's. */
-int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row);
+/*
+ * The idle time right behind an activity that the host waited for, if the device idles then: no more of it
+ * than the host was blocked, since unblocked it would be ahead by so much. `wait`: KWHY_NONE, or as `call`,
+ * where the call itself blocked. Gives the end of that idle time, or the activity's.
+ */
+int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
 /*
  * length_ns of one gap belong to the waste, of which kept_ns would remain. Each gap at most once, and no
  * kwhy_tally_idle() over it.

@@ -22,7 +22,7 @@ static void visit_readback(const struct kwhy_view *view, uint32_t call, uint32_t
 		(double)rows->bytes[row] > kwhy_tally_threshold(tally, 0))
 		return;
 	kwhy_tally_mark(tally, row, 0);
-	place.end_ns = kwhy_tally_idle_behind(tally, row);
+	place.end_ns = kwhy_tally_idle_behind(tally, row, call, wait);
 	place.row = row;
 	place.call = call;
 	place.wait = wait == call ? KWHY_NONE : wait;

@@ -9,9 +9,10 @@ static void add_step(struct build *build, int64_t at, const char *copy, const ch
 	build_issued_kernel(build, (struct build_issue){0, "cuLaunchKernel", at - 3, at - 1}, 0, at, at + 20);
 	build_issued_copy(build, (struct build_issue){0, copy, at, wait ? at + 2 : at + 23}, 0,
 		(struct build_copied){KWHY_COPY_D2H, KWHY_MEMORY_PAGEABLE, 4, at + 20, at + 22});
-	build_call(build, 0, "cudaGetLastError", at + 24, at + 25);
-	if (wait)
-		build_call(build, 0, wait, at + 26, at + 28);
+	if (wait) {
+		build_call(build, 0, "cudaGetLastError", at + 2, at + 3);
+		build_call(build, 0, wait, at + 3, at + 23);
+	}
 }
 
 static struct build steps(int count, const char *copy, const char *wait)
@@ -38,6 +39,21 @@ static void each_read_back_that_is_waited_for_costs_the_idle_time_behind_it(void
 		ASSERT_FINDING(build_find(&build, "scalar-readbacks", NULL), 5, 100, 100);
 		build_free(&build);
 	}
+}
+
+/* Unblocked, the host would be ahead by no more than it was blocked: what it does for long after is its own.
+ */
+static void idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		add_step(&build, (int64_t)i * 1000, "cudaMemcpyAsync", "cudaStreamSynchronize");
+	build_issued_kernel(&build, (struct build_issue){0, "cuLaunchKernel", 4997, 4999}, 0, 5000, 5020);
+	/* 5 x (2 us copy + 2 us in the copy's call + 20 us in the wait), of 980 us idle each */
+	ASSERT_FINDING(build_find(&build, "scalar-readbacks", NULL), 5, 120, 120);
+	build_free(&build);
 }
 
 static void a_blocking_copy_is_its_own_wait(void **state)
@@ -207,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_read_back_that_is_waited_for_costs_the_idle_time_behind_it),
+		cmocka_unit_test(idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait),
 		cmocka_unit_test(a_blocking_copy_is_its_own_wait),
 		cmocka_unit_test(a_read_back_that_nobody_waits_for_is_fine),
 		cmocka_unit_test(waits_that_found_the_device_idle_are_redundant),
