@@ -131,9 +131,6 @@ static enum kwhy_status note_overhead(struct kwhy_recorded *recorded, struct kwh
 		recorded->tracks.path, 1e-6 * (double)overhead_ns);
 }
 
-/* A counter's tick on each side: the launcher reads it just before the start and just after the end. */
-#define TICK_NS 200000000
-
 /*
  * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The books
  * are then of the run as a whole, or of what the meters saw when its end is not known.
@@ -141,8 +138,8 @@ static enum kwhy_status note_overhead(struct kwhy_recorded *recorded, struct kwh
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
-	struct kwhy_coverage row = {
-		KWHY_NONE, recorded->run_start_ns - TICK_NS, recorded->run_end_ns + TICK_NS};
+	struct kwhy_coverage row = {KWHY_NONE, recorded->run_start_ns - KWHY_RECORDED_TICK_NS,
+		recorded->run_end_ns + KWHY_RECORDED_TICK_NS};
 
 	if (recording->coverage_count || recording->activities.count)
 		return KWHY_OK;

@@ -13,6 +13,9 @@
  * takes the rows.
  */
 
+/* A counter's tick: the launcher reads it just before the start of the run and just after its end. */
+#define KWHY_RECORDED_TICK_NS 200000000
+
 /* One process that wrote. */
 struct kwhy_recorded_writer {
 	uint64_t id;

@@ -9,6 +9,9 @@
 /* Writers of one recording: processes. More is no recording of ours. */
 enum { WRITERS_MOST = 65536 };
 
+/* What an interpreter takes to end after its use of the device. */
+#define JUST_BEFORE_NS 1000000000
+
 static enum kwhy_status add_writer(
 	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error)
 {
@@ -291,15 +294,23 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 		recorded->run_end_ns = end_ns;
 }
 
-/* Programs record from their start to their end; the launcher may have been asked for less. */
-static void clip(const struct kwhy_recorded *recorded, struct kwhy_coverage *row)
+/*
+ * Programs record from their start to their end; the launcher may have been asked for less. One that ended in
+ * order just before the run did runs nothing any more: up to the counter's tick behind the end all is known,
+ * and without that tick the energy since the one before would be in no book.
+ */
+static void fit_to_run(const struct kwhy_recorded *recorded, uint32_t writer, struct kwhy_coverage *row)
 {
-	if (recorded->run_start_ns > recorded->run_end_ns)
+	const int64_t start_ns = recorded->run_start_ns, end_ns = recorded->run_end_ns;
+
+	if (start_ns > end_ns)
 		return;
-	if (row->start_ns < recorded->run_start_ns)
-		row->start_ns = recorded->run_start_ns;
-	if (row->end_ns > recorded->run_end_ns)
-		row->end_ns = recorded->run_end_ns;
+	if (row->start_ns < start_ns)
+		row->start_ns = start_ns;
+	if (row->end_ns > end_ns)
+		row->end_ns = end_ns;
+	else if (recorded->writers[writer].has_ended && row->end_ns > end_ns - JUST_BEFORE_NS)
+		row->end_ns = end_ns + KWHY_RECORDED_TICK_NS;
 }
 
 static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t writer,
@@ -312,7 +323,7 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 
 	if (row.start_ns == KWHY_UNKNOWN_TIME || row.end_ns < row.start_ns)
 		return KWHY_OK;
-	clip(recorded, &row);
+	fit_to_run(recorded, writer, &row);
 	if (row.end_ns < row.start_ns)
 		return KWHY_OK;
 	if (coverage->device >= 0)
@@ -424,8 +435,8 @@ static void choose_origin(struct kwhy_recorded *recorded)
 
 enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN,
-		KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST, KWHY_WIRE_END};
+	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN, KWHY_WIRE_END,
+		KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
 	share_clocks(recorded);

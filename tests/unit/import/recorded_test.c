@@ -368,6 +368,29 @@ static void what_ran_outside_the_window_that_was_asked_for_is_left_out(void **st
 	kwhy_recording_free(recording);
 }
 
+static void a_process_that_ended_just_before_the_run_is_known_to_run_nothing_after_it(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_program(&tape); /* covered from 1050 to 1200 ms */
+	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 1300 * MS);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 450 * MS);
+	kwhy_recording_free(recording);
+
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_program(&tape);
+	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 9300 * MS);
+	recording = import_tape(&tape); /* long before: what went on then nobody says */
+	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 150 * MS);
+	kwhy_recording_free(recording);
+}
+
 static void what_writers_know_of_a_device_is_put_together(void **state)
 {
 	const struct kwhy_device *device;
@@ -427,6 +450,7 @@ int main(void)
 		cmocka_unit_test(of_meters_alone_the_run_and_a_tick_on_each_side_is_covered),
 		cmocka_unit_test(without_an_end_of_the_run_what_the_meters_saw_is_covered),
 		cmocka_unit_test(what_ran_outside_the_window_that_was_asked_for_is_left_out),
+		cmocka_unit_test(a_process_that_ended_just_before_the_run_is_known_to_run_nothing_after_it),
 		cmocka_unit_test(what_writers_know_of_a_device_is_put_together),
 		cmocka_unit_test(rows_with_impossible_times_are_refused),
 	};
