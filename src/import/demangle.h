@@ -4,19 +4,11 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A C++ name as its program writes it, "odd(float*)" for "_Z3oddPf", by the compiler's own library. To be
  * freed; NULL: it is none, longer than any compiler makes them, or there is no memory; then the name is as it
  * is.
  */
 char *kwhy_demangle(const char *bytes, size_t length);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

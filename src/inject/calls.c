@@ -43,7 +43,7 @@ static bool cut_ending(char *name)
 
 	if (!ending || ending == name)
 		return false;
-	if (strcmp(ending, "_ptsz") && strcmp(ending, "_ptds") &&
+	if (strcmp(ending, "_ptsz") != 0 && strcmp(ending, "_ptds") != 0 &&
 		(ending[1] != 'v' || !ending[2] || strspn(ending + 2, "0123456789") != strlen(ending + 2)))
 		return false;
 	*ending = '\0';

@@ -96,7 +96,7 @@ int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_
 	for (unsigned i = 0; i + 1 < at; i++)
 		level += stack->open[i].domain == domain;
 	range.start_mono_ns = stack->open[at - 1].start_mono_ns;
-	strcpy(range.name, stack->open[at - 1].name);
+	copy_name(range.name, stack->open[at - 1].name);
 	take_out(stack, at - 1);
 	queue_put(ranges, &range);
 	return level;
@@ -128,7 +128,7 @@ void kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64
 	if (state % 2 == 0 || atomic_load(&ranges->open[at].state) != state)
 		return;
 	range.start_mono_ns = ranges->open[at].start_mono_ns;
-	strcpy(range.name, ranges->open[at].name);
+	copy_name(range.name, ranges->open[at].name);
 	if (atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
 		queue_put(ranges, &range);
 }

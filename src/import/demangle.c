@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* CUTLASS has the longest that are known, some 10 KiB. */
+enum { BYTES_MOST = 32768 };
+
+/* Of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library has for C to call. */
+extern char *cxa_demangle(const char *mangled, char *room, size_t *room_bytes, int *status) __asm__(
+	"__cxa_demangle");
+
+char *kwhy_demangle(const char *bytes, size_t length)
+{
+	char *copy, *plain;
+
+	if (length < 3 || length > BYTES_MOST || memcmp(bytes, "_Z", 2) != 0)
+		return NULL;
+	copy = strndup(bytes, length);
+	if (!copy)
+		return NULL;
+	plain = cxa_demangle(copy, NULL, NULL, NULL);
+	free(copy);
+	return plain;
+}
