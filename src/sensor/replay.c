@@ -274,12 +274,6 @@ static enum kwhy_status add_source(struct replay *replay, struct series *series,
 		replay->sensors, &source, updates_per_s, request, &series->source, error);
 }
 
-static void end_devices(struct kwhy_sensors *sensors)
-{
-	for (size_t i = 0; i < sensors->device_count; i++)
-		atomic_store_explicit(&sensors->devices[i].lost, true, memory_order_release);
-}
-
 static int64_t replay_read(void *state, uint32_t argument, int64_t now_mono_ns)
 {
 	struct replay *replay = state;
@@ -299,7 +293,6 @@ static int64_t replay_read(void *state, uint32_t argument, int64_t now_mono_ns)
 		kwhy_channel_push(
 			&sensors->sources[source].channel, (struct kwhy_reading){time_ns, reading->value});
 	}
-	end_devices(sensors);
 	return INT64_MAX;
 }
 
