@@ -129,9 +129,12 @@ KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *na
 KWHY_API void kwhy_region_begin(struct kwhy_session *session, uint32_t region);
 KWHY_API void kwhy_region_end(struct kwhy_session *session, uint32_t region);
 
-/* Work done, such as tokens: counts for all regions that this thread has begun and not yet ended. */
+/*
+ * Work done, such as tokens: counts for all regions that this thread has begun and not yet ended. An amount
+ * that is negative, infinite or not-a-number counts nothing.
+ */
 KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount);
-/* The same by the unit's text; takes a lock. */
+/* The same by the unit's text; takes a lock. KWHY_MEASURE_E_INPUT: there is no such amount. */
 KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount);
 
 /*

@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -373,16 +374,25 @@ void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 		kwhy_recorder_end(session->recorder, region);
 }
 
+/* One that is none would make every sum it is in one that is none. */
+static bool is_amount(double amount)
+{
+	return amount >= 0 && isfinite(amount);
+}
+
 void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount)
 {
-	if (unit < KWHY_NAMES_MOST && !kwhy_session_is_forked(session))
+	if (unit < KWHY_NAMES_MOST && is_amount(amount) && !kwhy_session_is_forked(session))
 		kwhy_recorder_work(session->recorder, unit, amount);
 }
 
 int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount)
 {
-	uint32_t name = kwhy_session_name(session, unit);
+	uint32_t name;
 
+	if (!is_amount(amount))
+		return KWHY_MEASURE_E_INPUT;
+	name = kwhy_session_name(session, unit);
 	if (name == KWHY_NO_NAME)
 		return kwhy_session_is_forked(session) ? KWHY_MEASURE_E_UNSUPPORTED : KWHY_MEASURE_E_MEMORY;
 	kwhy_region_work(session, name, amount);

@@ -328,6 +328,29 @@ static void what_is_refused_is_said_in_a_sentence(void **state)
 	kwhy_session_close(session);
 }
 
+static void work_that_is_no_amount_counts_nothing(void **state)
+{
+	static const double wrong[] = {NAN, INFINITY, -INFINITY, -1};
+	struct kwhy_session *session = open_session();
+	uint32_t name = kwhy_session_name(session, "region"), unit = kwhy_session_name(session, "tokens");
+	struct kwhy_region_work_done work = {.size = sizeof(work)};
+	struct kwhy_results *results;
+
+	(void)state;
+	kwhy_region_begin(session, name);
+	kwhy_region_work(session, unit, 3);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		kwhy_region_work(session, unit, wrong[i]);
+		assert_int_equal(kwhy_session_work(session, "tokens", wrong[i]), KWHY_MEASURE_E_INPUT);
+	}
+	kwhy_region_end(session, name);
+	results = results_of(session);
+	kwhy_results_work(results, kwhy_results_region_find(results, "region"), 0, &work);
+	assert_true(work.amount == 3);
+	kwhy_results_free(results);
+	kwhy_session_close(session);
+}
+
 static void the_document_keeps_to_its_schema(void **state)
 {
 	struct kwhy_session *session = open_session();
@@ -378,6 +401,7 @@ int main(void)
 		cmocka_unit_test(a_child_after_fork_records_nothing_and_may_close),
 		cmocka_unit_test(structs_of_older_callers_are_filled_as_far_as_they_go),
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
+		cmocka_unit_test(work_that_is_no_amount_counts_nothing),
 		cmocka_unit_test(the_document_keeps_to_its_schema),
 		cmocka_unit_test(results_outlive_their_session),
 	};
