@@ -13,24 +13,34 @@ class PowerSampler:
     """start(), stop(), energy_joules(), as the sampler it replaces.
 
     `interval` is taken and not needed: nothing polls the 1 s average; the driver's own 20 ms samples and its
-    energy counter are read. Times when it was stopped do not count.
+    energy counter are read. Every start() begins a new figure.
     """
+
+    _STARTS_MOST = 4000  # of one session, which has room for so many names
 
     def __init__(self, device_index: int = 0, interval: Optional[float] = None, **session_options: Any) -> None:
         self.device_index = device_index
         self.interval = interval
         self._options = session_options
         self._session: Optional[Session] = None
+        self._starts = 0
+        self._name = ""
         self._run: Optional[Run] = None
         self._energy: Optional[Energy] = None
 
     def start(self) -> None:
+        """Begins a new figure; while it runs, nothing."""
         if self._run is not None:
             return
+        if self._starts == self._STARTS_MOST:
+            self.close()
         if self._session is None:
+            self._starts = 0
             self._session = Session(str(self.device_index), **{"host": False, **self._options})
         self._energy = None
-        self._run = self._session.measure("sampled", synchronize=False)
+        self._starts += 1
+        self._name = "sampled {}".format(self._starts)
+        self._run = self._session.measure(self._name, synchronize=False)
         self._run.__enter__()
 
     def stop(self) -> None:
@@ -44,11 +54,11 @@ class PowerSampler:
         if self._session is None:
             raise RuntimeError("PowerSampler: energy before start()")
         if self._energy is None or self._run is not None:
-            self._energy = self._session.results()["sampled"].energy
+            self._energy = self._session.results()[self._name].energy
         return self._energy
 
     def energy_joules(self) -> float:
-        """Joules between start() and stop(), or up to now; not-a-number without a meter."""
+        """Joules between the last start() and its stop(), or up to now; not-a-number without a meter."""
         return self.energy.joules if self._session is not None else math.nan
 
     def close(self) -> None:

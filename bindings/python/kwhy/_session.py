@@ -174,8 +174,10 @@ class Run:
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
-        self._settle()
-        self._resolve()._end(self._number)
+        try:
+            self._settle()
+        finally:
+            self._resolve()._end(self._number)
 
     def __call__(self, function: _Function) -> _Function:
         @functools.wraps(function)
@@ -300,7 +302,9 @@ class Session:
         return Run(lambda: self, name, synchronize)
 
     def work(self, unit: str, amount: float) -> None:
-        """Counts work, such as tokens, for every region that this thread is in."""
+        """Counts work, such as tokens, for every region that this thread is in; KwhyError: no finite amount from 0 up."""
+        if not 0 <= amount < math.inf:
+            raise KwhyError("work of {} {} cannot be counted; give a finite amount from 0 up".format(amount, unit))
         self._library.kwhy_region_work(self._open_handle(), self._name(unit), amount)
 
     def measure_idle(self, seconds: float = 2.0) -> None:

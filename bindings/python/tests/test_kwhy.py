@@ -8,7 +8,9 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 import weakref
 
 import kwhy
@@ -138,6 +140,50 @@ class Replayed(unittest.TestCase):
         self.assertAlmostEqual(joules, 250 * (stopped - started), delta=2)
         self.assertEqual(sampler.energy_joules(), joules)
         sampler.close()
+
+    def test_the_power_sampler_begins_anew_at_each_start(self):
+        sampler = kwhy.PowerSampler(replay_path=self.path)
+        sampler.start()
+        time.sleep(0.6)
+        sampler.stop()
+        self.assertGreater(sampler.energy_joules(), 140)
+        sampler.start()
+        started = time.monotonic()
+        time.sleep(0.2)
+        sampler.stop()
+        stopped = time.monotonic()
+        self.assertAlmostEqual(sampler.energy_joules(), 250 * (stopped - started), delta=2)
+        sampler.close()
+
+    def test_a_region_ends_when_the_gpu_cannot_be_waited_for(self):
+        class Cuda:
+            calls = 0
+
+            @staticmethod
+            def is_available():
+                return True
+
+            is_initialized = is_available
+
+            @classmethod
+            def synchronize(cls):
+                cls.calls += 1
+                if cls.calls == 2:
+                    raise RuntimeError("CUDA error")
+
+        torch = types.ModuleType("torch")
+        torch.cuda = Cuda
+        with unittest.mock.patch.dict(sys.modules, {"torch": torch}):
+            with self.assertRaisesRegex(RuntimeError, "CUDA error"):
+                with self.session.measure("lost with the GPU"):
+                    pass
+        self.assertEqual(self.session.results()["lost with the GPU"].open, 0)
+
+    def test_work_that_is_no_amount_is_refused(self):
+        with self.session.measure("refusing") as region:
+            for amount in (math.nan, math.inf, -1):
+                with self.assertRaisesRegex(kwhy.KwhyError, "cannot be counted"):
+                    region.work("refused", amount)
 
     def test_a_forked_child_records_nothing_and_ends_well(self):
         child = os.fork()
