@@ -45,6 +45,22 @@ static int64_t offset_of(const struct kwhy_cupti *cupti)
 	return offset_ns;
 }
 
+/* 1: CUPTI shows our clock; 0: another one; -1: it shows none. */
+static int shows_own_clock(const struct kwhy_cupti *cupti)
+{
+	const int64_t before_ns = kwhy_clock_mono_ns();
+	uint64_t cupti_ns = 0;
+
+	if (cupti->cuptiGetTimestamp(&cupti_ns))
+		return -1;
+	return (int64_t)cupti_ns >= before_ns && (int64_t)cupti_ns <= kwhy_clock_mono_ns();
+}
+
+bool kwhy_inject_activity_is_ours(const struct kwhy_inject_activity *activity)
+{
+	return !activity->runs || !activity->clock_tells || shows_own_clock(&activity->cupti) != 0;
+}
+
 static void choose_clock(struct kwhy_inject_activity *activity)
 {
 	const struct kwhy_cupti *cupti = &activity->cupti;
@@ -52,6 +68,8 @@ static void choose_clock(struct kwhy_inject_activity *activity)
 	if (!cupti->cuptiActivityRegisterTimestampCallback ||
 		cupti->cuptiActivityRegisterTimestampCallback(clock_of_records))
 		activity->offset_ns = offset_of(cupti);
+	else
+		activity->clock_tells = shows_own_clock(cupti) == 1;
 }
 
 /* The calls of a domain, which CUPTI numbers without gaps up to the first it does not know. */

@@ -13,6 +13,7 @@ struct kwhy_inject_activity {
 	const struct kwhy_inject_options *options;
 	int64_t offset_ns; /* from CUPTI's clock to CLOCK_MONOTONIC; 0: CUPTI uses ours */
 	bool all_calls;	   /* this CUPTI cannot choose among calls */
+	bool clock_tells;  /* CUPTI shows the clock it uses: ours, unless another client has put in its own */
 	bool runs;
 };
 
@@ -29,6 +30,9 @@ void kwhy_inject_activity_stop(struct kwhy_inject_activity *activity);
 
 /* Lets CUPTI hand over its buffers; all of them, complete or not, when `forced`. Holds no lock. */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
+
+/* False: another client has taken CUPTI over since the start, as far as one can tell. */
+bool kwhy_inject_activity_is_ours(const struct kwhy_inject_activity *activity);
 
 /* Records that CUPTI dropped since the last call. */
 uint64_t kwhy_inject_activity_dropped(struct kwhy_inject_activity *activity);

@@ -38,8 +38,9 @@ static struct {
 	struct kwhy_block_writer writer;
 	struct memory *memory;
 	int64_t activity_start_mono_ns, coverage_end_mono_ns, last_buffer_mono_ns, last_clock_mono_ns;
-	uint64_t dropped; /* not yet said */
-	bool has_devices, has_handlers, is_stopped;
+	int64_t ours_mono_ns; /* when CUPTI was last seen to be ours */
+	uint64_t dropped;     /* not yet said */
+	bool has_devices, has_handlers, is_stopped, is_taken_over;
 } session = {.begins = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* CUPTI asks on any thread, the program's among them. */
@@ -146,8 +147,13 @@ static void stop_when_full(int64_t now_mono_ns)
 /* Lets CUPTI hand over what it has; gives how many records it dropped. */
 static uint64_t flush_activity(bool forced)
 {
+	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+
 	if (atomic_load(&session.activity_state) != ON)
 		return 0;
+	session.is_taken_over |= !kwhy_inject_activity_is_ours(&session.activity);
+	if (!session.is_taken_over)
+		session.ours_mono_ns = now_mono_ns;
 	kwhy_inject_activity_flush(&session.activity, forced);
 	return kwhy_inject_activity_dropped(&session.activity);
 }
@@ -206,9 +212,8 @@ static void start_thread(void)
 }
 
 /* What a writer says of coverage: only what it knows to be whole. */
-static void write_coverage(bool is_taken_over, int64_t now_mono_ns)
+static void write_coverage(int64_t end_mono_ns)
 {
-	int64_t end_mono_ns = is_taken_over ? session.last_buffer_mono_ns : now_mono_ns;
 	struct kwhy_wire_coverage *out;
 
 	if (!session.activity_start_mono_ns)
@@ -226,12 +231,17 @@ static void write_coverage(bool is_taken_over, int64_t now_mono_ns)
 
 static void write_end(int64_t now_mono_ns)
 {
-	const bool is_taken_over = kwhy_inject_pool_withheld(&session.activity.pool) > 0;
+	const bool is_withheld = kwhy_inject_pool_withheld(&session.activity.pool) > 0;
+	int64_t end_mono_ns = now_mono_ns;
 
+	if (session.is_taken_over)
+		end_mono_ns = session.ours_mono_ns;
+	if (is_withheld && session.last_buffer_mono_ns < end_mono_ns)
+		end_mono_ns = session.last_buffer_mono_ns;
 	write_ranges();
 	write_lost();
 	kwhy_inject_fact_clock(&session.writer);
-	if (is_taken_over)
+	if (is_withheld || session.is_taken_over)
 		kwhy_inject_fact_note(&session.memory->labels, "activity-taken-over",
 			"Another profiler inside the program took CUPTI's records over: what ran from then "
 			"on is not "
@@ -240,7 +250,7 @@ static void write_end(int64_t now_mono_ns)
 	/* A recording that reached its limit still says what it covers. */
 	session.writer.full = false;
 	session.writer.limit_bytes = 0;
-	write_coverage(is_taken_over, now_mono_ns);
+	write_coverage(end_mono_ns);
 	kwhy_block_writer_finish(&session.writer, now_mono_ns);
 	close(session.writer.fd);
 }
@@ -323,7 +333,8 @@ static bool prepare(void)
 	memory->translate.earliest_mono_ns = session.coverage_end_mono_ns = INT64_MAX;
 	session.activity_start_mono_ns = 0;
 	session.last_buffer_mono_ns = session.last_clock_mono_ns = 0;
-	session.has_devices = session.is_stopped = false;
+	session.has_devices = session.is_stopped = session.is_taken_over = false;
+	session.ours_mono_ns = 0;
 	return true;
 }
 

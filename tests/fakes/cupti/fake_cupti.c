@@ -251,6 +251,7 @@ void fake_cupti_take_over(void)
 {
 	pthread_mutex_lock(&lock);
 	taken_over = true;
+	own_clock = NULL; /* theirs */
 	pthread_mutex_unlock(&lock);
 }
 
