@@ -294,7 +294,10 @@ static enum kwhy_status record(
 		return closed;
 	}
 	tell_exit(job);
-	return job->options->quiet ? KWHY_OK : show(job, error);
+	/* The recording is there, and the command's status is its own, whatever the report thinks of it. */
+	if (!job->options->quiet && show(job, &second))
+		kwhy_output_message(second.text);
+	return KWHY_OK;
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)

@@ -332,8 +332,8 @@ static void a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own(void **sta
 static void an_interrupt_ends_the_command_and_the_recording_in_order(void **state)
 {
 	(void)state;
-	assert_done(SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -TERM $PPID; sleep 60"), 143,
-		"Recorded in ");
+	assert_done(SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -TERM $PPID; exec sleep 60"),
+		143, "Recorded in ");
 	assert_done(SPAWN("verify", place("a")), 0, "");
 }
 
