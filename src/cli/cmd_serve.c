@@ -147,6 +147,8 @@ static enum kwhy_status open_and_serve(const struct serve_options *options,
 	enum kwhy_status status;
 
 	request->version = KWHY_VERSION;
+	request->listen = options->listen;
+	request->any_host = options->allow_open;
 	request->write_metrics = write_metrics;
 	request->context = job;
 	status = kwhy_server_open(request, &server, error);

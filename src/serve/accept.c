@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/accept.h"
 
+#include "serve/address.h"
+
+#include <arpa/inet.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -77,4 +80,44 @@ bool kwhy_accept_token(const char *authorization, const char *token)
 	for (size_t i = 0; i < length; i++)
 		differs |= (uint8_t)(given[i] ^ token[i]);
 	return differs == 0;
+}
+
+/* The host of "host:port", brackets of an IPv6 address taken off. */
+static struct range host_of(const char *text)
+{
+	struct range host = {text, strcspn(text, ":")};
+
+	if (*text == '[')
+		host = (struct range){text + 1, strcspn(text + 1, "]")};
+	return host;
+}
+
+static bool is_loopback(struct range host)
+{
+	char text[INET6_ADDRSTRLEN];
+	union kwhy_address address = {0};
+
+	if (host.length >= sizeof(text))
+		return false;
+	memcpy(text, host.text, host.length);
+	text[host.length] = '\0';
+	if (strcasecmp(text, "localhost") == 0)
+		return true;
+	address.any.sa_family = AF_INET;
+	if (inet_pton(AF_INET, text, &address.v4.sin_addr) == 1)
+		return kwhy_address_is_loopback(&address);
+	address.any.sa_family = AF_INET6;
+	return inet_pton(AF_INET6, text, &address.v6.sin6_addr) == 1 && kwhy_address_is_loopback(&address);
+}
+
+bool kwhy_accept_host(const char *host, const char *listen)
+{
+	struct range given, own = host_of(listen);
+
+	if (!host)
+		return true;
+	given = host_of(host);
+	return is_loopback(given) ||
+		(given.length > 0 && given.length == own.length &&
+			strncasecmp(given.text, own.text, own.length) == 0);
 }

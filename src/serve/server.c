@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/server.h"
 
+#include "base/clock.h"
 #include "serve/accept.h"
+#include "serve/connections.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -10,11 +12,12 @@
 
 /* Far more than a few scrapers need. A request longer than its memory is refused by the library (414, 431).
  */
-enum { CONNECTIONS_MOST = 64, CONNECTIONS_OF_ONE = 32, REQUEST_BYTES_MOST = 32768, IDLE_S = 10, OPTIONS = 9 };
+enum { REQUEST_BYTES_MOST = 32768, OPTIONS = 9 };
 
 struct kwhy_server {
 	struct MHD_Daemon *daemon;
 	struct kwhy_server_request request;
+	struct kwhy_connections connections;
 	int fd; /* of the library's epoll set */
 };
 
@@ -56,6 +59,12 @@ static bool is_allowed(const struct kwhy_server *server, struct MHD_Connection *
 			header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION), server->request.token);
 }
 
+static bool is_for_us(const struct kwhy_server *server, struct MHD_Connection *connection)
+{
+	return server->request.token || server->request.any_host ||
+		kwhy_accept_host(header_of(connection, MHD_HTTP_HEADER_HOST), server->request.listen);
+}
+
 static void answer_metrics(
 	const struct kwhy_server *server, struct MHD_Connection *connection, struct answer *answer)
 {
@@ -73,6 +82,10 @@ static void decide(const struct kwhy_server *server, struct MHD_Connection *conn
 		answer_shortly(answer, MHD_HTTP_UNAUTHORIZED, "this needs the token\n");
 		answer->header = MHD_HTTP_HEADER_WWW_AUTHENTICATE;
 		answer->value = "Bearer realm=\"kwhy\"";
+	} else if (!is_for_us(server, connection)) {
+		answer_shortly(answer, MHD_HTTP_FORBIDDEN,
+			"this Host is no name of this machine here; ask for localhost, or serve with --token "
+			"or --allow-open\n");
 	} else if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
 		answer_shortly(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
 		answer->header = MHD_HTTP_HEADER_ALLOW;
@@ -146,13 +159,41 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	return send_answer(connection, &answer);
 }
 
+/* Keeps the book of connections; the library hands `connection_state` through from the one to the other. */
+static void note_connection(void *context, struct MHD_Connection *connection, void **connection_state,
+	enum MHD_ConnectionNotificationCode what)
+{
+	struct kwhy_server *server = context;
+	const union MHD_ConnectionInfo *info;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		kwhy_connections_remove(*connection_state);
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*connection_state = kwhy_connections_add(
+		&server->connections, info->connect_fd, kwhy_clock_mono_ns());
+}
+
+static void note_answered(void *context, struct MHD_Connection *connection, void **request_state,
+	enum MHD_RequestTerminationCode how)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	(void)context;
+	(void)request_state;
+	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK && info && info->socket_context)
+		kwhy_connections_renew(info->socket_context, kwhy_clock_mono_ns());
+}
+
 static enum kwhy_status start(struct kwhy_server *server, int listener, struct kwhy_error *error)
 {
 	struct MHD_OptionItem options[OPTIONS] = {
-		{MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MOST, NULL},
-		{MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_OF_ONE, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, KWHY_CONNECTIONS_MOST, NULL},
+		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)note_connection, server},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)note_answered, server},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES_MOST, NULL},
-		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, NULL},
 		{MHD_OPTION_LISTEN_SOCKET, listener, NULL},
 		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
 		{MHD_OPTION_END, 0, NULL},
@@ -234,5 +275,6 @@ int kwhy_server_wait_ms(const struct kwhy_server *server, int most_ms)
 
 void kwhy_server_run(struct kwhy_server *server)
 {
+	kwhy_connections_expire(&server->connections, kwhy_clock_mono_ns());
 	(void)MHD_run(server->daemon);
 }

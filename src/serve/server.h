@@ -10,13 +10,15 @@
 /*
  * The metrics over HTTP, by libmicrohttpd: GET and HEAD of / and /metrics. It has no thread; its owner calls
  * kwhy_server_run() when the server's descriptor is readable and when its time has come. Bounded:
- * connections, bytes of a request, idle time.
+ * connections, bytes of a request, time of each (serve/connections.h).
  */
 struct kwhy_server;
 
 struct kwhy_server_request {
 	union kwhy_address address;
 	const char *token;		/* wanted in every request; NULL: none */
+	const char *listen;		/* `address` as it was asked for: a Host that names this machine */
+	bool any_host;			/* take any Host header; with a token that is so anyway */
 	const char *cert_pem, *key_pem; /* both or neither */
 	const char *version;
 	/* Writes the metrics of now. Called by kwhy_server_run(). */

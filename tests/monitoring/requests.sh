@@ -47,54 +47,67 @@ long() {
 
 serve --replay "$replay"
 # Once energy was counted.
-until request 'GET /metrics HTTP/1.1' 'Host: x' 'Connection: close' | grep -q energy_joules_total; do
+until request 'GET /metrics HTTP/1.1' 'Host: localhost' 'Connection: close' | grep -q energy_joules_total; do
 	sleep 0.1
 done
-answer=$(request 'GET /metrics HTTP/1.1' 'Host: x' 'Connection: close')
+answer=$(request 'GET /metrics HTTP/1.1' 'Host: localhost' 'Connection: close')
 for wanted in 'Content-Type: text/plain; version=0.0.4; charset=utf-8' 'Cache-Control: no-store' '# TYPE kwhy_device_energy_joules_total counter'; do
 	grep -qF "$wanted" <<<"$answer" || complain "the answer has no '$wanted'"
 done
-answer=$(request 'GET /metrics HTTP/1.1' 'Host: x' 'Accept: application/openmetrics-text; version=1.0.0' 'Connection: close')
+answer=$(request 'GET /metrics HTTP/1.1' 'Host: localhost' 'Accept: application/openmetrics-text; version=1.0.0' 'Connection: close')
 [[ $answer == *'# EOF'* && $answer == *'application/openmetrics-text; version=1.0.0'* ]] || complain "no OpenMetrics"
-answer=$(request 'HEAD /metrics HTTP/1.1' 'Host: x' 'Connection: close')
+answer=$(request 'HEAD /metrics HTTP/1.1' 'Host: localhost' 'Connection: close')
 [[ $answer == 'HTTP/1.1 200'* && $answer != *kwhy_build_info* ]] || complain "HEAD gives a body, or none of its headers"
-expect 200 'GET / HTTP/1.1' 'Host: x'
-expect 200 'GET /metrics?x=%00&y HTTP/1.1' 'Host: x'
-expect 404 'GET /metrics/ HTTP/1.1' 'Host: x'
-expect 404 'GET /../../etc/passwd HTTP/1.1' 'Host: x'
-expect 404 'GET /%2e%2e%00 HTTP/1.1' 'Host: x'
-expect 405 'DELETE /metrics HTTP/1.1' 'Host: x'
-expect 405 'POST /metrics HTTP/1.1' 'Host: x' 'Content-Length: 99999999999'
-expect 405 'PUT /metrics HTTP/1.1' 'Host: x' 'Transfer-Encoding: chunked'
-expect 405 'GARBAGE /metrics HTTP/1.1' 'Host: x'
+expect 200 'GET / HTTP/1.1' 'Host: localhost'
+expect 200 'GET /metrics?x=%00&y HTTP/1.1' 'Host: localhost'
+expect 404 'GET /metrics/ HTTP/1.1' 'Host: localhost'
+expect 404 'GET /../../etc/passwd HTTP/1.1' 'Host: localhost'
+expect 404 'GET /%2e%2e%00 HTTP/1.1' 'Host: localhost'
+expect 405 'DELETE /metrics HTTP/1.1' 'Host: localhost'
+expect 405 'POST /metrics HTTP/1.1' 'Host: localhost' 'Content-Length: 99999999999'
+expect 405 'PUT /metrics HTTP/1.1' 'Host: localhost' 'Transfer-Encoding: chunked'
+expect 405 'GARBAGE /metrics HTTP/1.1' 'Host: localhost'
 expect 400 'GET /metrics HTTP/1.1'
-expect_refused "GET /$(long 40000) HTTP/1.1" 'Host: x'
-expect_refused 'GET /metrics HTTP/1.1' 'Host: x' "X: $(long 70000)"
-expect 200 'GET /metrics HTTP/1.1' 'Host: x' "Accept: $(long 5000),;q=,,"
+expect_refused "GET /$(long 40000) HTTP/1.1" 'Host: localhost'
+expect_refused 'GET /metrics HTTP/1.1' 'Host: localhost' "X: $(long 70000)"
+expect 200 'GET /metrics HTTP/1.1' 'Host: localhost' "Accept: $(long 5000),;q=,,"
 head -c 5000 /dev/urandom >"$place/noise"
 for _ in 1 2 3; do
 	request "$(tr -d '\0' <"$place/noise")" >/dev/null 2>&1 || true
 done
-# More connections than are taken, all silent; once they are gone all is as before.
-for fd in $(seq 10 60); do
-	eval "exec $fd<>/dev/tcp/${address%:*}/${address##*:}" 2>/dev/null || true
+expect 200 'GET /metrics HTTP/1.1' "Host: $address"
+expect 403 'GET /metrics HTTP/1.1' 'Host: rebound.example'
+expect 403 'GET / HTTP/1.1' 'Host: rebound.example:9835'
+# Many clients that send a byte now and then: a scrape gets through, and through still when they are gone.
+slow=$(seq 10 90)
+for fd in $slow; do
+	eval "exec $fd<>/dev/tcp/${address%:*}/${address##*:}" 2>/dev/null || complain "client $fd is not let in"
 done
-for fd in $(seq 10 60); do
+for byte in G E T ' ' / m; do
+	for fd in $slow; do
+		printf %s "$byte" >&"$fd" 2>/dev/null || true
+	done
+	expect 200 'GET /metrics HTTP/1.1' 'Host: localhost'
+done
+for fd in $slow; do
 	eval "exec $fd>&-" 2>/dev/null || true
 done
-sleep 0.5
-expect 200 'GET /metrics HTTP/1.1' 'Host: x'
+expect 200 'GET /metrics HTTP/1.1' 'Host: localhost'
 stop_serving INT || complain "ended by SIGINT with $?"
 
 echo 0123456789abcdef0123456789abcdef >"$place/token"
 serve --replay "$replay" --token "$place/token"
-expect 401 'GET /metrics HTTP/1.1' 'Host: x'
-expect 401 'GET / HTTP/1.1' 'Host: x'
-expect 401 'GET /other HTTP/1.1' 'Host: x'
-expect 401 'GET /metrics HTTP/1.1' 'Host: x' 'Authorization: Bearer 0123456789abcdef0123456789abcdeg'
-expect 401 'GET /metrics HTTP/1.1' 'Host: x' 'Authorization: Bearer '
-expect 401 'GET /metrics HTTP/1.1' 'Host: x' "Authorization: Bearer $(long 8000)"
-expect 200 'GET /metrics HTTP/1.1' 'Host: x' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
+expect 401 'GET /metrics HTTP/1.1' 'Host: localhost'
+expect 401 'GET / HTTP/1.1' 'Host: localhost'
+expect 200 'GET /metrics HTTP/1.1' 'Host: gpu01.example' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
+expect 401 'GET /other HTTP/1.1' 'Host: localhost'
+expect 401 'GET /metrics HTTP/1.1' 'Host: localhost' 'Authorization: Bearer 0123456789abcdef0123456789abcdeg'
+expect 401 'GET /metrics HTTP/1.1' 'Host: localhost' 'Authorization: Bearer '
+expect 401 'GET /metrics HTTP/1.1' 'Host: localhost' "Authorization: Bearer $(long 8000)"
+expect 200 'GET /metrics HTTP/1.1' 'Host: localhost' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
+stop_serving TERM || complain "ended by SIGTERM with $?"
+serve --replay "$replay" --allow-open
+expect 200 'GET /metrics HTTP/1.1' 'Host: gpu01.example'
 stop_serving TERM || complain "ended by SIGTERM with $?"
 server=
 

@@ -51,11 +51,30 @@ static void a_token_is_taken_only_whole(void **state)
 	assert_false(kwhy_accept_token("Bearer 0123456789ABCDEF", token));
 }
 
+static void a_host_is_this_machine_or_refused(void **state)
+{
+	static const char *const own[] = {"localhost", "LocalHost:9835", "127.0.0.1:9835", "127.1.2.3",
+		"[::1]", "[::1]:9835", "gpu01:80", "GPU01", NULL};
+	static const char *const others[] = {"", ":9835", "evil.example", "evil.example:9835",
+		"localhost.evil.example", "127.0.0.1.evil.example:9835", "10.0.0.1:9835", "[::2]:9835", "[",
+		"[]", "gpu01.evil.example", "gpu0", "0x7f.1",
+		"a-name-that-is-longer-than-any-address-can-be-written.example:9835"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!kwhy_accept_host(own[i], "gpu01:9835"))
+			fail_msg("%s is refused", own[i] ? own[i] : "no header");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (kwhy_accept_host(others[i], "gpu01:9835") || kwhy_accept_host(others[i], ":9835"))
+			fail_msg("%s is taken", others[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_form_is_what_the_client_prefers),
 		cmocka_unit_test(a_token_is_taken_only_whole),
+		cmocka_unit_test(a_host_is_this_machine_or_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
