@@ -29,7 +29,7 @@ example=share/kwhy/examples/h200-mix-burst
 env -i bin/kwhy report "$example/activities.csv" --power "$example/power.csv" >"$place/report" ||
 	complain "bin/kwhy cannot report on a bundled example"
 grep -q 'NVIDIA' "$place/report" || complain "the report does not name the device"
-for part in share/terminfo/x/xterm share/kwhy/monitoring share/kwhy/profiles share/man/man1 share/kwhy/examples LICENSE; do
+for part in lib/kwhy/libkwhy-inject.so share/terminfo/x/xterm share/kwhy/monitoring share/kwhy/profiles share/man/man1 share/kwhy/examples LICENSE; do
 	[ -e "$part" ] || complain "$part is missing"
 done
 
