@@ -18,7 +18,7 @@
 struct running {
 	struct kwhy_stat_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work;	  /* [work_count] */
+	double *work;	  /* [work_count]; NAN: nothing told of it yet */
 	size_t *resolved; /* [metric_count]: points that have their joules */
 	uint32_t index;
 	double *before_j; /* [domain_count]: used up to the interval that is not added yet */
@@ -34,8 +34,10 @@ static double seconds_of(int64_t time_ns)
 
 static void add_work(void *context, double value)
 {
-	if (value > 0)
-		*(double *)context += value;
+	double *sum = context;
+
+	if (value >= 0)
+		*sum = isnan(*sum) ? value : *sum + value;
 }
 
 struct point_target {
@@ -232,6 +234,8 @@ static enum kwhy_status begin(
 	running->before_j = calloc(stat->domain_count + 1, sizeof(*running->before_j));
 	if (!running->work || !running->resolved || !running->before_j)
 		return kwhy_fail_memory(error, "a run");
+	for (size_t i = 0; i < stat->work_count; i++)
+		running->work[i] = NAN;
 	for (size_t i = 0; i < stat->metric_count; i++)
 		running->resolved[i] = stat->metrics[i].count;
 	status = kwhy_lines_init(&running->lines[0], see_line, running, error);

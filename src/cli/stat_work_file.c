@@ -58,7 +58,7 @@ static void take_line(struct kwhy_stat *stat, double *amounts, const char *line)
 		if (end == line + length || *end || !isfinite(amount) || amount < 0)
 			work->unreadable++;
 		else
-			amounts[i] += amount;
+			amounts[i] = isnan(amounts[i]) ? amount : amounts[i] + amount;
 	}
 }
 

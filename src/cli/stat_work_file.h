@@ -25,8 +25,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_empty(
 	const struct kwhy_stat_work_file *file, struct kwhy_error *error);
 
 /*
- * Adds what was reported of the works marked so to amounts[work_count] and empties the file for the next
- * run. Lines that are none of the kind count as unreadable for the unit they begin with.
+ * Adds what was reported of the works marked so to amounts[work_count], where NAN is nothing yet, and empties
+ * the file for the next run. Lines that are none of the kind count as unreadable for the unit they begin
+ * with.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file,
 	struct kwhy_stat *stat, double *amounts, struct kwhy_error *error);

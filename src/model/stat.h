@@ -58,7 +58,7 @@ struct kwhy_stat_run {
 	double start_s;	  /* since the first run's start */
 	double seconds, user_s, system_s, max_rss_bytes;
 	struct kwhy_stat_energy *energies; /* [domain_count] */
-	double *work;			   /* [work_count] */
+	double *work;			   /* [work_count]; NAN: nothing matched or was reported */
 };
 
 /* Where an amount of work comes from. */

@@ -103,6 +103,23 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
+/* Counts of a run alone are known or not; a 0 that was told is known. */
+static void note_untold_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
+{
+	const struct kwhy_stat_work *work = &stat->work[w];
+	size_t told = summary->work[w].count.estimate.count;
+	const char *why = work->from == KWHY_STAT_WORK_OUTPUT ? "nothing in the output matched"
+							      : "the command reported none";
+
+	if (work->from == KWHY_STAT_WORK_STATED || told == summary->counted)
+		return;
+	if (told)
+		note(summary, "--work %s: %s in %zu of %zu runs, which are no part of its means", work->unit,
+			why, summary->counted - told, summary->counted);
+	else
+		note(summary, "--work %s: %s", work->unit, why);
+}
+
 static void note_output(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary)
 {
 	for (size_t w = 0; w < stat->work_count; w++) {
@@ -111,10 +128,7 @@ static void note_output(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 		if (work->unreadable)
 			note(summary, "--work %s: %" PRIu64 " matches or lines held no number", work->unit,
 				work->unreadable);
-		if (work->from != KWHY_STAT_WORK_STATED && !(summary->work[w].count.estimate.most > 0))
-			note(summary, "--work %s: %s", work->unit,
-				work->from == KWHY_STAT_WORK_OUTPUT ? "nothing in the output matched"
-								    : "the command reported none");
+		note_untold_work(stat, summary, w);
 	}
 	for (size_t m = 0; m < stat->metric_count; m++) {
 		const struct kwhy_stat_metric *metric = &stat->metrics[m];

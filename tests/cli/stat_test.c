@@ -222,8 +222,33 @@ static void a_command_reports_its_work_itself(void **state)
 	work = json_object_get(document, "work");
 	assert_true(real_at(named(work, "unit", "tokens"), "count", "mean") == 42.5);
 	assert_int_equal(json_integer_value(json_object_get(named(work, "unit", "tokens"), "unreadable")), 2);
-	assert_true(real_at(named(work, "unit", "steps"), "count", "mean") == 0);
+	assert_true(json_is_null(
+		json_object_get(json_object_get(named(work, "unit", "steps"), "count"), "mean")));
 	json_decref(document);
+}
+
+static void work_that_nothing_told_of_is_unknown_and_a_zero_that_was_told_is_zero(void **state)
+{
+	static const char *const unknown[] = {"count", "per_s"};
+	json_t *document, *work, *energy;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("--work", "tokens=made ([0-9]+)", "--work", "steps=did ([0-9]+)", "--work", "images",
+		"--", "sh", "-c", "echo did 0; echo images 0 >>\"$KWHY_WORK_FILE\"; sleep 0.2");
+	work = named(json_object_get(document, "work"), "unit", "tokens");
+	for (size_t i = 0; i < 2; i++)
+		assert_true(json_is_null(json_object_get(json_object_get(work, unknown[i]), "mean")));
+	energy = named(json_object_get(work, "domains"), "name", "gpu 0");
+	assert_true(json_is_null(json_object_get(json_object_get(energy, "units_per_joule"), "mean")));
+	for (size_t i = 1; i < 3; i++) {
+		work = json_array_get(json_object_get(document, "work"), i);
+		assert_true(json_is_number(json_object_get(json_object_get(work, "count"), "mean")));
+		assert_true(real_at(work, "count", "mean") == 0 && real_at(work, "per_s", "mean") == 0);
+	}
+	json_decref(document);
+	assert_ends(SPAWN("stat", "--work", "tokens=made", "--", "true"), 0,
+		"--work tokens: nothing in the output matched");
 }
 
 static void a_metric_is_followed_over_time_and_joules(void **state)
@@ -485,6 +510,7 @@ int main(void)
 		cmocka_unit_test(energy_above_measured_idle_is_told_with_who_held_the_device),
 		cmocka_unit_test(work_is_counted_from_both_outputs_or_stated),
 		cmocka_unit_test(a_command_reports_its_work_itself),
+		cmocka_unit_test(work_that_nothing_told_of_is_unknown_and_a_zero_that_was_told_is_zero),
 		cmocka_unit_test(a_metric_is_followed_over_time_and_joules),
 		cmocka_unit_test(intervals_add_up_to_the_run),
 		cmocka_unit_test(the_commands_status_is_ours),
