@@ -220,6 +220,7 @@ static enum kwhy_status read_recorded(struct kwhy_recording *recording, const ch
 {
 	struct kwhy_recorded recorded = {.recording = recording,
 		.options = options,
+		.first_unix_ns = INT64_MAX,
 		.run_start_ns = INT64_MAX,
 		.run_end_ns = INT64_MIN,
 		.first_reading_ns = INT64_MAX,

@@ -51,6 +51,7 @@ struct kwhy_recorded {
 	size_t meter_count, meter_capacity;
 	uint8_t *kinds; /* of names: 0 not asked yet, 1 kernel, 2 collective */
 	size_t kind_count;
+	int64_t first_unix_ns; /* earliest time that any writer related its clock at; INT64_MAX: none did */
 	uint64_t damaged_bytes, damages, unknown_names, rows;
 	int64_t run_start_ns, run_end_ns;	   /* what was to be recorded; start above end: not said */
 	int64_t first_reading_ns, last_reading_ns; /* of meters; first above last: none */

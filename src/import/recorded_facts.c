@@ -105,15 +105,20 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 }
 
 /* The relation known best is the writer's: times of one machine are then as exact as its monotonic clock. */
-static void take_clocks(struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
+static void take_clocks(
+	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
 {
 	struct kwhy_wire_clock scratch;
+	int64_t unix_ns;
 
 	for (size_t i = 0; i < block->record_count; i++) {
 		const struct kwhy_wire_clock *clock = kwhy_block_record(block, i, &scratch, sizeof(scratch));
 
 		if (writer->clock.spread_ns < 0 || clock->spread_ns < writer->clock.spread_ns)
 			writer->clock = *clock;
+		if (!__builtin_add_overflow(clock->mono_ns, clock->offset_ns, &unix_ns) &&
+			unix_ns < recorded->first_unix_ns)
+			recorded->first_unix_ns = unix_ns;
 	}
 }
 
@@ -127,7 +132,7 @@ enum kwhy_status kwhy_recorded_fact_keep(struct kwhy_recorded *recorded, uint32_
 	if (block->kind == KWHY_WIRE_NAME)
 		return take_names(recorded, writer, block, error);
 	if (block->kind == KWHY_WIRE_CLOCK)
-		take_clocks(&recorded->writers[writer], block);
+		take_clocks(recorded, &recorded->writers[writer], block);
 	status = kwhy_column_reserve((void **)&recorded->facts, &recorded->fact_capacity,
 		recorded->fact_count + 1, sizeof(*recorded->facts), "facts of a recording", error);
 	if (status)
@@ -418,19 +423,15 @@ static void share_clocks(struct kwhy_recorded *recorded)
 static void choose_origin(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;
-	const struct kwhy_wire_clock *clock = &recorded->writers[0].clock;
+	const int64_t first_ns = recorded->first_unix_ns;
 
 	if (recording->source_count > 1)
 		return;
-	recording->unix_clock = recorded->writer_count && clock->spread_ns >= 0;
-	if (recording->unix_clock) {
-		int64_t first_ns = 0;
-
-		if (!__builtin_add_overflow(clock->mono_ns, clock->offset_ns, &first_ns))
-			recording->origin_unix_ns = first_ns - first_ns % 1000000000;
-	} else {
+	recording->unix_clock = first_ns != INT64_MAX;
+	if (recording->unix_clock)
+		recording->origin_unix_ns = first_ns - first_ns % 1000000000;
+	else
 		recording->clock_name = "CLOCK_MONOTONIC";
-	}
 }
 
 enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)

@@ -204,6 +204,27 @@ static void meters_and_activities_share_the_best_known_clock(void **state)
 	close(fd);
 }
 
+/* The better relation is often the later one; times before the origin would be negative. */
+static void the_origin_lies_before_all_that_was_recorded(void **state)
+{
+	char path[64];
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 900);
+	ADD(&tape, CLOCK, clock, .mono_ns = 9000 * MS, .offset_ns = BOOT_UNIX_NS + 7, .spread_ns = 90);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS);
+	tape_done(&tape);
+	recording = import(path);
+	assert_int_equal(recording->origin_unix_ns, BOOT_UNIX_NS + 1000 * MS);
+	assert_int_equal(recording->activities.start_ns[0], 100 * MS + 7);
+	kwhy_recording_free(recording);
+	close(tape.fd);
+}
+
 static bool has_note(const struct kwhy_recording *recording, const char *id)
 {
 	for (size_t i = 0; i < recording->note_count; i++)
@@ -442,6 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(activities_come_with_all_that_was_recorded),
 		cmocka_unit_test(meters_and_activities_share_the_best_known_clock),
+		cmocka_unit_test(the_origin_lies_before_all_that_was_recorded),
 		cmocka_unit_test(a_recording_that_ended_in_order_has_no_complaints),
 		cmocka_unit_test(a_cut_recording_is_read_and_says_so),
 		cmocka_unit_test(damage_inside_is_said_and_costs_its_block),
