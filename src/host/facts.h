@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a machine and its GPUs are like at this moment; -1 and NULL: not known. */
+/* What a machine and its GPUs are like at this moment; below 0 and NULL: not known. */
 
-enum { KWHY_HOST_UNKNOWN = -1 };
+enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* the driver denies permission */ };
 
 /* Where a GPU hangs, and where this process may run. */
 struct kwhy_gpu_place {
@@ -25,6 +25,7 @@ struct kwhy_gpu_facts {
 	int32_t index;
 	const char *name, *uuid, *pci_address;
 	unsigned pci_domain, pci_bus, pci_device;
+	int64_t energy_mj, power_mw; /* of the meters */
 	int64_t persistence, limit_mw, default_limit_mw;
 	int64_t sm_clock_mhz, sm_clock_most_mhz, reasons, busy_percent;
 	int64_t power_violation_ns, thermal_violation_ns;
@@ -39,7 +40,7 @@ struct kwhy_host_facts {
 	const char *root; /* before every path */
 	struct kwhy_gpu_facts *gpus;
 	size_t gpu_count;
-	const char *no_gpu;		    /* why there are none */
+	const char *no_gpu;		    /* why there are none, or one is left out */
 	const char *driver;		    /* version */
 	int64_t cuda_version, nccl_version; /* 13000, 22809 */
 	int64_t cpus, cpus_allowed;

@@ -16,11 +16,31 @@
 /* Less may be what is left of a program that ended within the last second, over which NVML counts. */
 enum { BUSY_PERCENT = 5 };
 
-static const char not_told[] = "the driver does not tell";
+/* Of a value that is not known, or two of which one is not. */
+static const char *not_told(int64_t value, int64_t other)
+{
+	return value == KWHY_HOST_REFUSED || other == KWHY_HOST_REFUSED
+		? "permission denied; run as root, or let an administrator grant access to /dev/nvidia*"
+		: "the driver does not tell";
+}
 
 static bool is_idle(const struct kwhy_gpu_facts *gpu)
 {
 	return gpu->busy_percent == 0 || (gpu->reasons > 0 && gpu->reasons & KWHY_NVML_REASON_IDLE);
+}
+
+static void judge_meters(const struct kwhy_judging *judging)
+{
+	int64_t energy_mj = judging->gpu->energy_mj, power_mw = judging->gpu->power_mw;
+
+	if (energy_mj == KWHY_HOST_REFUSED || power_mw == KWHY_HOST_REFUSED ||
+		(energy_mj < 0 && power_mw < 0))
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(energy_mj, power_mw));
+	else
+		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%s can be read",
+			energy_mj < 0	       ? "power (no energy counter)"
+				: power_mw < 0 ? "the energy counter (no power)"
+					       : "energy counter and power");
 }
 
 static void judge_persistence(const struct kwhy_judging *judging)
@@ -28,7 +48,7 @@ static void judge_persistence(const struct kwhy_judging *judging)
 	int64_t mode = judging->gpu->persistence;
 
 	if (mode < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(mode, 0));
 	else if (mode == KWHY_NVML_ENABLED)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "on: the GPU stays initialised between programs");
 	else
@@ -42,7 +62,7 @@ static void judge_power_limit(const struct kwhy_judging *judging)
 	int64_t limit_mw = judging->gpu->limit_mw, default_mw = judging->gpu->default_limit_mw;
 
 	if (limit_mw < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(limit_mw, 0));
 	else if (default_mw < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%.0f W; the default is not known",
 			(double)limit_mw / 1e3);
@@ -59,7 +79,7 @@ static void judge_clocks(const struct kwhy_judging *judging)
 	const struct kwhy_gpu_facts *gpu = judging->gpu;
 
 	if (gpu->sm_clock_mhz < 0 || gpu->sm_clock_most_mhz < 0 || gpu->reasons < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->reasons, gpu->sm_clock_mhz));
 	else if (gpu->reasons & KWHY_NVML_REASON_APPLICATION_CLOCKS)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
 			"%" PRId64 " MHz of %" PRId64 " MHz, held there by clocks that were set",
@@ -78,7 +98,7 @@ static void judge_throttling_now(const struct kwhy_judging *judging)
 	int64_t reasons = judging->gpu->reasons;
 
 	if (reasons < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(reasons, 0));
 	else if (reasons & KWHY_NVML_REASON_HARDWARE_POWER_BRAKE)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "the power supply asks for less (power brake)");
 	else if (reasons & REASONS_OF_HEAT)
@@ -94,7 +114,7 @@ static void judge_throttling_before(const struct kwhy_judging *judging)
 	int64_t power_ns = judging->gpu->power_violation_ns, heat_ns = judging->gpu->thermal_violation_ns;
 
 	if (power_ns < 0 && heat_ns < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(power_ns, heat_ns));
 	else if (heat_ns >= THERMAL_NS)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "%.1f s for heat since the driver was loaded",
 			(double)heat_ns / NS_PER_S);
@@ -112,7 +132,7 @@ static void judge_ecc(const struct kwhy_judging *judging)
 	const struct kwhy_gpu_facts *gpu = judging->gpu;
 
 	if (gpu->ecc < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->ecc, 0));
 	else if (gpu->ecc == KWHY_NVML_DISABLED)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "off: errors of the memory go unnoticed");
 	else
@@ -131,7 +151,8 @@ static void judge_memory(const struct kwhy_judging *judging)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
 			"%" PRId64 " uncorrected errors since the driver was loaded", gpu->ecc_uncorrected);
 	else if (gpu->ecc_uncorrected < 0 && gpu->remap_pending < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s",
+			not_told(gpu->ecc_uncorrected, gpu->remap_pending));
 	else
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "no uncorrected errors");
 }
@@ -142,7 +163,7 @@ static void judge_pcie_generation(const struct kwhy_judging *judging)
 	int64_t now = gpu->pcie_generation, most = gpu->pcie_generation_most;
 
 	if (now < 0 || most < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(now, most));
 	else if (now >= most)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%" PRId64 ", the most this machine can do", now);
 	else if (is_idle(gpu))
@@ -159,7 +180,7 @@ static void judge_pcie_width(const struct kwhy_judging *judging)
 	int64_t now = judging->gpu->pcie_lanes, most = judging->gpu->pcie_lanes_most;
 
 	if (now < 0 || most < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(now, most));
 	else
 		kwhy_judge(judging, now < most ? KWHY_DOCTOR_ADVICE : KWHY_DOCTOR_GOOD,
 			"%" PRId64 " lanes of %" PRId64, now, most);
@@ -206,7 +227,7 @@ static void judge_sharing(const struct kwhy_judging *judging)
 	char busy[32];
 
 	if (gpu->process_count < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->process_count, 0));
 	else if (gpu->process_count > 0)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "%" PRId64 " %s a context%s", gpu->process_count,
 			one ? "process has" : "processes have", busy_words(busy, gpu));
@@ -223,7 +244,7 @@ static void judge_mig(const struct kwhy_judging *judging)
 	int64_t mode = judging->gpu->mig;
 
 	if (mode < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(mode, 0));
 	else if (mode == KWHY_NVML_ENABLED)
 		kwhy_judge(
 			judging, KWHY_DOCTOR_GOOD, "divided (MIG): power is metered for the whole GPU alone");
@@ -236,7 +257,7 @@ static void judge_compute_mode(const struct kwhy_judging *judging)
 	int64_t mode = judging->gpu->compute_mode;
 
 	if (mode < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told);
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(mode, 0));
 	else if (mode == KWHY_NVML_COMPUTE_PROHIBITED)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "prohibited: no program can use this GPU");
 	else
@@ -245,6 +266,7 @@ static void judge_compute_mode(const struct kwhy_judging *judging)
 }
 
 const struct kwhy_check_kind kwhy_gpu_checks[] = {
+	{"meters", "power meters", NULL, NULL, NULL, judge_meters},
 	{"persistence", "persistence mode",
 		"The first program on an unused GPU waits 1 to 3 s for it, and settings such as limits are "
 		"lost.",

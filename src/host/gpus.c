@@ -6,9 +6,14 @@
 
 enum { PROCESSES_ASKED = 256 };
 
+static int64_t unknown_for(enum kwhy_nvml_result result)
+{
+	return result == KWHY_NVML_NO_PERMISSION ? KWHY_HOST_REFUSED : KWHY_HOST_UNKNOWN;
+}
+
 static int64_t known(enum kwhy_nvml_result result, unsigned value)
 {
-	return result == KWHY_NVML_SUCCESS ? (int64_t)value : KWHY_HOST_UNKNOWN;
+	return result == KWHY_NVML_SUCCESS ? (int64_t)value : unknown_for(result);
 }
 
 /* A call that gives one unsigned number. */
@@ -47,7 +52,7 @@ static void read_clocks(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, s
 
 	if (result == KWHY_NVML_FUNCTION_NOT_FOUND)
 		result = kwhy_nvml_call(nvml, nvmlDeviceGetCurrentClocksThrottleReasons, handle, &reasons);
-	gpu->reasons = result == KWHY_NVML_SUCCESS ? (int64_t)reasons : KWHY_HOST_UNKNOWN;
+	gpu->reasons = result == KWHY_NVML_SUCCESS ? (int64_t)reasons : unknown_for(result);
 	gpu->sm_clock_mhz = ask(nvml, nvmlDeviceGetClockInfo, handle, KWHY_NVML_CLOCK_SM);
 	gpu->sm_clock_most_mhz = ask(nvml, nvmlDeviceGetMaxClockInfo, handle, KWHY_NVML_CLOCK_SM);
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetUtilizationRates, handle, &busy);
@@ -57,11 +62,10 @@ static void read_clocks(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, s
 static int64_t violation_ns(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, unsigned policy)
 {
 	struct kwhy_nvml_violation violation;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		nvml, nvmlDeviceGetViolationStatus, handle, policy, &violation);
 
-	if (kwhy_nvml_call(nvml, nvmlDeviceGetViolationStatus, handle, policy, &violation) !=
-		KWHY_NVML_SUCCESS)
-		return KWHY_HOST_UNKNOWN;
-	return (int64_t)violation.violation_ns;
+	return result == KWHY_NVML_SUCCESS ? (int64_t)violation.violation_ns : unknown_for(result);
 }
 
 static void read_health(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
@@ -71,9 +75,9 @@ static void read_health(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, s
 	enum kwhy_nvml_result result = kwhy_nvml_call(nvml, nvmlDeviceGetEccMode, handle, &current, &pending);
 
 	gpu->ecc = known(result, result == KWHY_NVML_SUCCESS ? current : 0);
-	if (kwhy_nvml_call(nvml, nvmlDeviceGetTotalEccErrors, handle, KWHY_NVML_ECC_UNCORRECTED,
-		    KWHY_NVML_ECC_VOLATILE, &errors) == KWHY_NVML_SUCCESS)
-		gpu->ecc_uncorrected = (int64_t)errors;
+	result = kwhy_nvml_call(nvml, nvmlDeviceGetTotalEccErrors, handle, KWHY_NVML_ECC_UNCORRECTED,
+		KWHY_NVML_ECC_VOLATILE, &errors);
+	gpu->ecc_uncorrected = result == KWHY_NVML_SUCCESS ? (int64_t)errors : unknown_for(result);
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetRemappedRows, handle, &corrected, &uncorrected, &pending,
 		    &failed) == KWHY_NVML_SUCCESS) {
 		gpu->remap_pending = pending;
@@ -98,6 +102,16 @@ static void read_sharing(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, 
 	gpu->process_count = known(result, count);
 }
 
+static void read_meters(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+{
+	unsigned long long energy_mj = 0;
+	enum kwhy_nvml_result result = kwhy_nvml_call(
+		nvml, nvmlDeviceGetTotalEnergyConsumption, handle, &energy_mj);
+
+	gpu->energy_mj = result == KWHY_NVML_SUCCESS ? (int64_t)energy_mj : unknown_for(result);
+	gpu->power_mw = ask(nvml, nvmlDeviceGetPowerUsage, handle);
+}
+
 static void read_gpu(const struct kwhy_host_facts *facts, const struct kwhy_nvml *nvml,
 	kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
 {
@@ -105,6 +119,7 @@ static void read_gpu(const struct kwhy_host_facts *facts, const struct kwhy_nvml
 	read_clocks(nvml, handle, gpu);
 	read_health(nvml, handle, gpu);
 	read_sharing(nvml, handle, gpu);
+	read_meters(nvml, handle, gpu);
 	gpu->persistence = ask(nvml, nvmlDeviceGetPersistenceMode, handle);
 	gpu->limit_mw = ask(nvml, nvmlDeviceGetEnforcedPowerLimit, handle);
 	gpu->default_limit_mw = ask(nvml, nvmlDeviceGetPowerManagementDefaultLimit, handle);

@@ -6,6 +6,16 @@
 #include <math.h>
 #include <string.h>
 
+static void judge_gpus(const struct kwhy_judging *judging)
+{
+	const struct kwhy_host_facts *facts = judging->facts;
+
+	if (facts->no_gpu)
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", facts->no_gpu);
+	else
+		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "all that the driver shows can be looked at");
+}
+
 static void judge_driver(const struct kwhy_judging *judging)
 {
 	const struct kwhy_host_facts *facts = judging->facts;
@@ -148,6 +158,7 @@ static void judge_mps(const struct kwhy_judging *judging)
 }
 
 const struct kwhy_check_kind kwhy_machine_checks[] = {
+	{"gpus", "GPUs", NULL, NULL, NULL, judge_gpus},
 	{"driver", "NVIDIA driver", NULL, NULL, NULL, judge_driver},
 	{"nccl", "NCCL", NULL, NULL, NULL, judge_nccl},
 	{"mps", "MPS", NULL, NULL, NULL, judge_mps},

@@ -62,6 +62,23 @@ static void write_section(const struct kwhy_sheet *sheet, const struct kwhy_doct
 			"environment: %zu variables that can cost time are not set", minor);
 }
 
+/* Those of a verdict that the report shows: all that is not set is one line. */
+static size_t count_lines(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report,
+	enum kwhy_doctor_verdict verdict)
+{
+	size_t count = 0, minor = 0;
+
+	for (size_t i = 0; i < report->check_count; i++) {
+		if (report->checks[i].verdict != verdict)
+			continue;
+		if (report->checks[i].minor && !sheet->style->verbose)
+			minor = 1;
+		else
+			count++;
+	}
+	return count + minor;
+}
+
 static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report)
 {
 	size_t advice = kwhy_doctor_count(report, KWHY_DOCTOR_ADVICE);
@@ -71,13 +88,12 @@ static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_
 	else
 		kwhy_text_addf(sheet->out, "%zu %s", advice, advice == 1 ? "thing" : "things");
 	kwhy_text_addf(sheet->out, " to change, %zu good, %zu not known\n",
-		kwhy_doctor_count(report, KWHY_DOCTOR_GOOD), kwhy_doctor_count(report, KWHY_DOCTOR_UNKNOWN));
+		count_lines(sheet, report, KWHY_DOCTOR_GOOD),
+		count_lines(sheet, report, KWHY_DOCTOR_UNKNOWN));
 	for (size_t i = 0; i < report->gpu_count; i++)
 		kwhy_sheet_linef(sheet, "", "GPU %d: %s, %s", report->gpus[i].index,
 			report->gpus[i].name ? report->gpus[i].name : "without a name",
 			report->gpus[i].pci_address ? report->gpus[i].pci_address : "PCI address not known");
-	if (report->no_gpu)
-		kwhy_sheet_linef(sheet, "", "No GPU: %s", report->no_gpu);
 }
 
 enum kwhy_status kwhy_doctor_text(const struct kwhy_doctor_report *report,

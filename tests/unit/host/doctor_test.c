@@ -158,12 +158,61 @@ static void what_the_driver_does_not_tell_is_not_known(void **state)
 	put("/scenario.txt",
 		H200 "persistence none\npower_limit_w none\nsm_clock_mhz none\nthrottle_reasons none\n"
 		     "power_violation_s none\nthermal_violation_s none\necc none\nremap_pending none\n"
+		     "fail nvmlDeviceGetTotalEnergyConsumption not_supported\n"
+		     "fail nvmlDeviceGetPowerUsage not_supported\n"
 		     "pcie_generation none\npcie_width none\nmig_mode none\ncompute_mode none\n"
 		     "fail nvmlDeviceGetComputeRunningProcesses_v3 no_permission\n");
 	look();
 	for (size_t i = 0; i < report.check_count; i++)
 		if (report.checks[i].gpu == 0)
 			assert_int_equal(report.checks[i].verdict, KWHY_DOCTOR_UNKNOWN);
+}
+
+static void what_the_driver_refuses_is_not_known_with_the_cure(void **state)
+{
+	(void)state;
+	expect_of_gpu(H200, "meters", KWHY_DOCTOR_GOOD, "energy counter and power can be read");
+	expect_of_gpu(H200 "fail nvmlDeviceGetTotalEnergyConsumption no_permission\n", "meters",
+		KWHY_DOCTOR_UNKNOWN, "permission denied; run as root");
+	expect_of_gpu(H200 "fail nvmlDeviceGetEnforcedPowerLimit no_permission\n", "power_limit",
+		KWHY_DOCTOR_UNKNOWN, "permission denied; run as root");
+	expect_of_gpu(H200 "fail nvmlDeviceGetHandleByIndex_v2 no_permission\n", "gpus", KWHY_DOCTOR_UNKNOWN,
+		"GPU 0 cannot be opened: permission denied; run as root");
+	expect_of_gpu(H200 "fail nvmlInitWithFlags no_permission\n", "gpus", KWHY_DOCTOR_UNKNOWN,
+		"permission denied; run as root");
+	expect_of_gpu(H200 H200 "fail nvmlDeviceGetHandleByIndex_v2 no_permission nth 2\n", "gpus",
+		KWHY_DOCTOR_UNKNOWN, "GPU 1 cannot be opened");
+}
+
+static size_t count_lines_of(const char *section)
+{
+	size_t lines = 0;
+
+	for (const char *line = strchr(section, '\n') + 1; strncmp(line, "  ", 2) == 0;
+		line = strchr(line, '\n') + 1)
+		lines += line[2] != ' ';
+	return lines;
+}
+
+static void as_many_are_good_as_there_are_lines(void **state)
+{
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_error error;
+
+	(void)state;
+	look();
+	for (int verbose = 0; verbose < 2; verbose++) {
+		struct kwhy_text text = {0};
+		char wanted[32];
+
+		style.verbose = verbose;
+		assert_int_equal(kwhy_doctor_text(&report, &style, &text, &error), KWHY_OK);
+		snprintf(wanted, sizeof(wanted), ", %zu good,",
+			count_lines_of(strstr(text.data, "\nGood") + 1));
+		if (!strstr(text.data, wanted))
+			fail_msg("not '%s' in %s", wanted, text.data);
+		kwhy_text_done(&text);
+	}
 }
 
 static void no_driver_is_a_sentence_and_the_rest_is_looked_at(void **state)
@@ -369,6 +418,8 @@ int main(void)
 		T(every_fault_of_a_gpu_is_advice_with_its_number_in_the_cure),
 		T(a_slow_link_is_normal_while_nothing_runs_and_not_at_work),
 		T(what_the_driver_does_not_tell_is_not_known),
+		T(what_the_driver_refuses_is_not_known_with_the_cure),
+		T(as_many_are_good_as_there_are_lines),
 		T(no_driver_is_a_sentence_and_the_rest_is_looked_at),
 		T(a_gpu_that_is_not_there_is_wrong_usage),
 		T(one_gpu_of_several_can_be_looked_at_alone),
