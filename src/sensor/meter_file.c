@@ -164,23 +164,45 @@ static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_
 	return 0;
 }
 
-/* The columns must be good at once where the file has them already, so that a wrong file is told before the
- * run. */
+/* What is no reading of a wall meter; `row` came out of the last line that was taken. */
+static enum kwhy_status check_row(
+	const struct kwhy_power_lines *lines, const struct kwhy_power_row *row, struct kwhy_error *error)
+{
+	if (row->meter != KWHY_METER_WALL)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s, line %" PRIu64
+			": its source is %s, which is no wall meter; write the source meter_mw",
+			lines->path, lines->number, kwhy_meter_name(row->meter));
+	if (row->device >= 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s, line %" PRIu64
+			": it is of device %d, and a wall meter has none; leave the device empty",
+			lines->path, lines->number, (int)row->device);
+	return KWHY_OK;
+}
+
+/*
+ * The columns and the first row must be good at once where the file has them already, so that a wrong file is
+ * told before the run.
+ */
 static enum kwhy_status check_head(const char *path, int fd, struct kwhy_error *error)
 {
 	struct kwhy_power_lines lines = {.path = path};
 	char text[KWHY_POWER_LINE_BYTES];
 	ssize_t length = pread(fd, text, sizeof(text), 0);
+	enum kwhy_power_item item = KWHY_POWER_NOTHING;
 	enum kwhy_status status = KWHY_OK;
 
-	for (char *line = text, *newline; !status && length > 0 && lines.columns == 0; line = newline + 1) {
-		enum kwhy_power_item item;
+	for (char *line = text, *newline; !status && length > 0 && item != KWHY_POWER_ROW;
+		line = newline + 1) {
 		struct kwhy_power_row row;
 
 		newline = memchr(line, '\n', (size_t)(text + length - line));
 		if (!newline)
 			break;
 		status = kwhy_power_line_take(&lines, line, (size_t)(newline - line), &item, &row, error);
+		if (!status && item == KWHY_POWER_ROW)
+			status = check_row(&lines, &row, error);
 	}
 	return status;
 }

@@ -52,8 +52,8 @@ static void make_machine(struct host *host, bool replay)
 	temporary_write(&host->folder, "powercap/intel-rapl:0/energy_uj", "w", "5\n");
 	temporary_write(&host->folder, "hwmon/hwmon0/power1_input", "w", "5000\n");
 	temporary_write(&host->folder, "wall.csv", "w",
-		"time_ns,device,source,value\n1795245050000000000,0,nvml.sample_mw,1\n"
-		"1795245050000000000,,meter_mw,1\n");
+		"time_ns,device,source,value\n1795245050000000000,,meter_mw,1\n"
+		"1795245050000000000,0,nvml.sample_mw,1\n");
 	snprintf(path, sizeof(path), "%s/wall.csv", host->folder.path);
 	files[0] = path;
 	host->request.meter_files = files;

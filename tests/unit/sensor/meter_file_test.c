@@ -165,6 +165,25 @@ static void a_file_that_is_not_there_or_names_no_columns_is_refused(void **state
 	assert_non_null(strstr(host->error.text, "time_ns,device,source,value"));
 }
 
+static void a_file_whose_first_row_is_of_another_source_is_refused_with_the_one_to_write(void **state)
+{
+	struct host *host = *state;
+
+	append(host, "time_ns,device,source,value\n");
+	append(host, row(0, ",wall.power_mw,9"));
+	assert_int_equal(try_open(host), KWHY_E_INPUT);
+	assert_non_null(strstr(host->error.text, "line 2: \"wall.power_mw\" is no source"));
+	assert_non_null(strstr(host->error.text, "meter_mw"));
+	temporary_write(&host->folder, "wall.csv", "w", "time_ns,device,source,value\n");
+	append(host, row(0, ",rapl.package-0_uj,9"));
+	assert_int_equal(try_open(host), KWHY_E_INPUT);
+	assert_non_null(strstr(host->error.text, "no wall meter; write the source meter_mw"));
+	temporary_write(&host->folder, "wall.csv", "w", "time_ns,device,source,value\n");
+	append(host, row(0, "0,meter_mw,9"));
+	assert_int_equal(try_open(host), KWHY_E_INPUT);
+	assert_non_null(strstr(host->error.text, "of device 0"));
+}
+
 static void an_empty_file_may_begin_later(void **state)
 {
 	struct host *host = *state;
@@ -190,6 +209,7 @@ int main(void)
 		TEST(lines_that_are_no_rows_are_counted_and_the_next_is_read),
 		TEST(a_file_that_is_cut_or_replaced_is_read_from_its_start),
 		TEST(a_file_that_is_not_there_or_names_no_columns_is_refused),
+		TEST(a_file_whose_first_row_is_of_another_source_is_refused_with_the_one_to_write),
 		TEST(an_empty_file_may_begin_later),
 	};
 
