@@ -15,7 +15,6 @@
 enum {
 	TICK_MS = 500,
 	ONCE_MS = 1200, /* so that every gauge was read, those between two readings too */
-	COLUMNS_LEAST = 60,
 	PROCESSES_LEAST = 3,
 	PROCESSES_ONCE = 10
 };
@@ -58,7 +57,7 @@ static enum kwhy_status check_meters(const struct kwhy_sensors *sensors, struct 
 
 static enum kwhy_status watch_once(struct watch *watch, struct kwhy_error *error)
 {
-	struct kwhy_view view = {.processes_most = PROCESSES_ONCE, .whole = true};
+	struct kwhy_view view = {.processes_most = PROCESSES_ONCE, .more_lines = SIZE_MAX};
 	struct pollfd wait = {.fd = watch->job.signals, .events = POLLIN};
 	struct kwhy_text text = {0};
 	enum kwhy_status status;
@@ -78,25 +77,33 @@ static enum kwhy_status watch_once(struct watch *watch, struct kwhy_error *error
 	return status;
 }
 
-/* Draws twice where there is room left for more processes. */
+static void draw_view(struct watch *watch, const struct kwhy_view *view)
+{
+	kwhy_screen_clear(&watch->screen);
+	kwhy_view_draw(kwhy_live_snapshot(watch->job.live), view, &watch->screen);
+}
+
+/* Draws again where there is room left: for sentences in full, then for more processes. */
 static void draw(struct watch *watch, size_t lines)
 {
 	struct kwhy_view view = {.processes_most = PROCESSES_LEAST};
-	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(watch->job.live);
 
-	kwhy_screen_clear(&watch->screen);
-	kwhy_view_draw(snapshot, &view, &watch->screen);
+	draw_view(watch, &view);
+	if (watch->screen.lines >= lines)
+		return;
+	view.more_lines = lines - watch->screen.lines;
+	draw_view(watch, &view);
 	if (watch->screen.lines >= lines)
 		return;
 	view.processes_most += lines - watch->screen.lines;
-	kwhy_screen_clear(&watch->screen);
-	kwhy_view_draw(snapshot, &view, &watch->screen);
+	draw_view(watch, &view);
 }
 
 static void show(struct watch *watch)
 {
 	struct kwhy_terminal_size size = kwhy_terminal_size(watch->terminal);
-	size_t columns = size.columns > COLUMNS_LEAST ? size.columns : COLUMNS_LEAST, hidden;
+	size_t columns = size.columns > KWHY_VIEW_COLUMNS_LEAST ? size.columns : KWHY_VIEW_COLUMNS_LEAST,
+	       hidden;
 
 	if (columns != watch->screen.columns) {
 		kwhy_screen_done(&watch->screen);

@@ -21,6 +21,8 @@ enum {
 	WORDS = 128
 };
 
+static const char lost_words[] = "lost: answers no more";
+
 struct drawing {
 	const struct kwhy_live_snapshot *snapshot;
 	struct kwhy_screen *screen;
@@ -54,29 +56,82 @@ static void put_metered(struct drawing *drawing, const struct kwhy_live_metered 
 	put_right(drawing, WATTHOURS_END, kwhy_quantity_si(text, metered->energy_j / 3600, "Wh", 3));
 }
 
+/* Where the columns do not fit, what matters comes first, one beside the other, and the rest is cut. */
+static bool is_narrow(const struct drawing *drawing)
+{
+	return drawing->screen->columns < WATTHOURS_END;
+}
+
+/* What is said of a device instead of its power; NULL: its power. */
+static const char *instead_of_power(const struct kwhy_live_device *device)
+{
+	if (device->lost)
+		return lost_words;
+	if (device->metered)
+		return NULL;
+	return device->mig_index < 0 ? "power: not available" : "power: of the whole GPU alone";
+}
+
+static size_t put_next(struct drawing *drawing, size_t column, enum kwhy_style style, const char *text)
+{
+	return kwhy_screen_put(drawing->screen, column + INDENT, style, text);
+}
+
+/* Behind the name of what it is: power, of its limit, and energy. */
+static size_t put_narrow(struct drawing *drawing, size_t column, const char *instead, const char *limit,
+	const struct kwhy_live_metered *metered)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (instead) {
+		column = put_next(drawing, column,
+			instead == lost_words ? KWHY_STYLE_FAULT : KWHY_STYLE_QUIET, instead);
+	} else {
+		column = put_next(drawing, column, KWHY_STYLE_PLAIN, watts(text, metered->mean_w));
+		if (*limit)
+			column = kwhy_screen_put(drawing->screen, column + 1, KWHY_STYLE_QUIET, limit);
+	}
+	if (metered)
+		column = put_next(
+			drawing, column, KWHY_STYLE_PLAIN, kwhy_quantity_si(text, metered->energy_j, "J", 3));
+	return column;
+}
+
+static void put_wide(struct drawing *drawing, const struct kwhy_live_device *device, const char *limit)
+{
+	char name[POWER_END - NAME];
+
+	snprintf(name, sizeof(name), "%.24s", device->name ? device->name : "");
+	kwhy_screen_put(drawing->screen, NAME, KWHY_STYLE_NAME, name);
+	if (!device->metered) {
+		kwhy_screen_put_left_of(
+			drawing->screen, WATTHOURS_END, KWHY_STYLE_QUIET, instead_of_power(device));
+		return;
+	}
+	put_metered(drawing, device->metered);
+	kwhy_screen_put_left_of(drawing->screen, LIMIT_END, KWHY_STYLE_QUIET, limit);
+}
+
 static void draw_first_line(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	const struct kwhy_live_value *limit = &device->gauges[KWHY_GAUGE_POWER_LIMIT];
-	char text[WORDS], name[POWER_END - NAME];
+	char text[WORDS], limit_text[WORDS] = "";
+	size_t column;
 
+	if (limit->known)
+		snprintf(limit_text, sizeof(limit_text), "of %.0f W", (double)limit->value * 1e-3);
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
 	if (device->mig_index < 0)
 		snprintf(text, sizeof(text), "GPU %" PRId32, device->index);
 	else
 		snprintf(text, sizeof(text), "%" PRId32 ":%" PRId32, device->index, device->mig_index);
-	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_NAME, text);
-	snprintf(name, sizeof(name), "%.24s", device->name ? device->name : "");
-	kwhy_screen_put(drawing->screen, NAME, KWHY_STYLE_NAME, name);
-	if (!device->metered) {
-		kwhy_screen_put_left_of(drawing->screen, WATTHOURS_END, KWHY_STYLE_QUIET,
-			device->mig_index < 0 ? "power: not available" : "power: of the whole GPU alone");
+	column = kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_NAME, text);
+	if (!is_narrow(drawing)) {
+		put_wide(drawing, device, limit_text);
 		return;
 	}
-	put_metered(drawing, device->metered);
-	if (limit->known) {
-		snprintf(text, sizeof(text), "of %.0f W", (double)limit->value * 1e-3);
-		kwhy_screen_put_left_of(drawing->screen, LIMIT_END, KWHY_STYLE_QUIET, text);
-	}
+	column = put_narrow(drawing, column, instead_of_power(device), limit_text, device->metered);
+	put_next(drawing, column, KWHY_STYLE_NAME, device->name ? device->name : "");
 }
 
 /* What of a device is known besides, in the order of what says most. */
@@ -183,7 +238,7 @@ static enum kwhy_style remark_of(
 
 	*out = '\0';
 	if (device->lost) {
-		snprintf(out, WORDS, "lost: answers no more");
+		snprintf(out, WORDS, "%s", lost_words);
 		return KWHY_STYLE_FAULT;
 	}
 	if (throttle_words(device, out))
@@ -228,7 +283,7 @@ static void draw_devices(struct drawing *drawing)
 
 		draw_first_line(drawing, device);
 		draw_gauges(drawing, device);
-		if (device->metered)
+		if (device->metered && !(device->lost && is_narrow(drawing)))
 			draw_curve(drawing, device);
 	}
 }
@@ -238,13 +293,17 @@ static void draw_domains(struct drawing *drawing)
 	for (size_t m = 0; m < drawing->snapshot->metered_count; m++) {
 		const struct kwhy_live_metered *metered = &drawing->snapshot->metered[m];
 		char name[POWER_END - INDENT];
+		size_t column;
 
 		if (metered->kind == KWHY_METERED_DEVICE)
 			continue;
 		snprintf(name, sizeof(name), "%.28s", metered->name);
 		kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
-		kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_NAME, name);
-		put_metered(drawing, metered);
+		column = kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_NAME, name);
+		if (is_narrow(drawing))
+			put_narrow(drawing, column, NULL, "", metered);
+		else
+			put_metered(drawing, metered);
 	}
 }
 
@@ -327,9 +386,9 @@ static void draw_title(struct drawing *drawing)
 		energy_j = isnan(metered->energy_j) ? energy_j
 						    : metered->energy_j + (isnan(energy_j) ? 0 : energy_j);
 	}
-	snprintf(text, sizeof(text), " kwhy watch  %zu GPU%s  %s now, %s in %ld:%02ld:%02ld", gpus,
-		gpus == 1 ? "" : "s", watts(power, power_w), kwhy_quantity_si(energy, energy_j, "J", 3),
-		seconds / 3600, seconds / 60 % 60, seconds % 60);
+	snprintf(text, sizeof(text), "%s %zu GPU%s  %s now, %s in %ld:%02ld:%02ld",
+		is_narrow(drawing) ? "" : " kwhy watch ", gpus, gpus == 1 ? "" : "s", watts(power, power_w),
+		kwhy_quantity_si(energy, energy_j, "J", 3), seconds / 3600, seconds / 60 % 60, seconds % 60);
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_TITLE);
 	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_TITLE, text);
 }
@@ -354,40 +413,59 @@ static void draw_cost(struct drawing *drawing)
 	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
 }
 
-/* Breaks a sentence between words. */
+/* Bytes of the first line of a sentence that is broken between words. */
+static size_t line_length(const char *text, size_t columns)
+{
+	size_t length = strlen(text), most = smaller(columns, WORDS * 2 - 1), cut = most;
+
+	if (length <= most)
+		return length;
+	while (cut > 0 && text[cut] != ' ')
+		cut--;
+	return cut > 0 ? cut : most;
+}
+
+static const char *after_line(const char *text, size_t columns)
+{
+	text += line_length(text, columns);
+	return text + strspn(text, " ");
+}
+
+static size_t lines_beyond_first(const char *text, size_t columns)
+{
+	size_t lines = 0;
+
+	for (text = after_line(text, columns); *text; text = after_line(text, columns))
+		lines++;
+	return lines;
+}
+
 static void draw_wrapped(struct drawing *drawing, const char *text)
 {
 	size_t columns = drawing->screen->columns;
+	char line[WORDS * 2];
 
-	while (*text) {
-		size_t length = strlen(text), cut = length;
-		char line[WORDS * 2];
-
-		if (length > columns || length >= sizeof(line)) {
-			cut = columns < sizeof(line) ? columns : sizeof(line) - 1;
-			while (cut > 0 && text[cut] != ' ')
-				cut--;
-			if (cut == 0)
-				cut = columns < sizeof(line) ? columns : sizeof(line) - 1;
-		}
-		snprintf(line, sizeof(line), "%.*s", (int)cut, text);
+	for (; *text; text = after_line(text, columns)) {
+		snprintf(line, sizeof(line), "%.*s", (int)line_length(text, columns), text);
 		kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
 		kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_QUIET, line);
-		text += cut;
-		text += strspn(text, " ");
 	}
 }
 
-static void draw_absences(struct drawing *drawing, bool whole)
+static void draw_absences(struct drawing *drawing, size_t more_lines)
 {
-	for (size_t a = 0; a < drawing->snapshot->absence_count; a++)
-		if (whole) {
-			draw_wrapped(drawing, drawing->snapshot->absences[a].text);
+	for (size_t a = 0; a < drawing->snapshot->absence_count; a++) {
+		const char *text = drawing->snapshot->absences[a].text;
+		size_t more = lines_beyond_first(text, drawing->screen->columns);
+
+		if (more <= more_lines) {
+			draw_wrapped(drawing, text);
+			more_lines -= more;
 		} else {
 			kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
-			kwhy_screen_put(
-				drawing->screen, 0, KWHY_STYLE_QUIET, drawing->snapshot->absences[a].text);
+			kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_QUIET, text);
 		}
+	}
 }
 
 void kwhy_view_draw(
@@ -400,5 +478,5 @@ void kwhy_view_draw(
 	draw_domains(&drawing);
 	draw_processes(&drawing, view->processes_most);
 	draw_cost(&drawing);
-	draw_absences(&drawing, view->whole);
+	draw_absences(&drawing, view->more_lines);
 }

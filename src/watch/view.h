@@ -7,11 +7,17 @@
 
 /*
  * Draws a snapshot: a title, three lines a device, one a CPU domain or wall meter, the processes with the
- * most memory, and what the reading itself took. Pure. Four devices fit 80 columns by 24 lines.
+ * most memory, and what the reading itself took. Pure. Four devices fit 80 columns by 24 lines. Below 80
+ * columns the first line of a device is what matters: that it is lost, its power and limit, its energy. At
+ * least KWHY_VIEW_COLUMNS_LEAST columns.
  */
+enum { KWHY_VIEW_COLUMNS_LEAST = 32 };
+
 struct kwhy_view {
 	size_t processes_most;
-	bool whole; /* sentences of what is absent in full, on several lines; else one line each, cut */
+	/* Beyond one each, for sentences of what is absent: those that do not fit are cut. SIZE_MAX: none is.
+	 */
+	size_t more_lines;
 };
 
 void kwhy_view_draw(

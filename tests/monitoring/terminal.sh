@@ -77,11 +77,20 @@ screen send-keys j j j
 until_shown '^GPU 1'
 screen send-keys g
 until_gone '^GPU 1'
+screen resize-window -x 40 -y 10
+until_shown '^GPU 0  [0-9.]+ W of 700 W  [0-9.]+ k?J'
+until_shown '^GPU 1  [0-9.]+ W of 700 W  [0-9.]+ k?J'
 screen resize-window -x 120 -y 30
 until_shown '^GPU 1'
 screen send-keys q
 until_shown '^ended 0$'
 until_gone 'kwhy watch'
+
+start 80 24 LC_ALL=C KWHY_FAKE_NVML="$scenarios/no_permission.txt"
+until_shown 'permission denied; run'
+until_shown '/dev/nvidia\*$' # the end of the sentence, on the next line
+screen send-keys q
+until_shown '^ended 0$'
 
 start 80 24 LC_ALL=C NO_COLOR=1 KWHY_FAKE_NVML="$scenarios/h200_constant_300w.txt"
 until_shown '#{3,}'

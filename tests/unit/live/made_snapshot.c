@@ -76,9 +76,9 @@ static const struct kwhy_live_source sources[] = {
 };
 
 static const struct kwhy_sensor_absence absences[] = {
-	{"nvml", "a fan of GPU 0 cannot be read: this GPU does not offer it"},
-	{"rapl", "no CPU energy: the counters are for root alone;\nrun \"chmod\""},
-	{"nvml", "a fan of GPU 0 cannot be read: this GPU does not offer it"},
+	{.backend = "nvml", .text = "a fan of GPU 0 cannot be read: this GPU does not offer it"},
+	{.backend = "rapl", .text = "no CPU energy: the counters are for root alone;\nrun \"chmod\""},
+	{.backend = "nvml", .text = "a fan of GPU 0 cannot be read: this GPU does not offer it"},
 };
 
 static struct kwhy_live_snapshot snapshot = {
