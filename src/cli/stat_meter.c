@@ -180,6 +180,7 @@ static enum kwhy_status describe_absences(
 	for (size_t i = 0; !status && i < sensors->absence_count; i++) {
 		struct kwhy_stat_absence *absence = &stat->absences[stat->absence_count++];
 
+		absence->is_refused = sensors->absences[i].is_refused;
 		status = copy_text(stat, sensors->absences[i].backend, &absence->backend, error);
 		if (!status)
 			status = copy_text(stat, sensors->absences[i].text, &absence->text, error);
@@ -368,6 +369,7 @@ static bool is_lost(const struct kwhy_stat_meter *meter, size_t domain)
 		atomic_load_explicit(&meter->sensors->devices[device].lost, memory_order_relaxed);
 }
 
+/* Readings inside a short run may all be of its rise; its peak is at least its mean. */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {
 	static const char *const missing[] = {
@@ -383,7 +385,7 @@ void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, 
 		.low_j = energy.low_j,
 		.high_j = energy.high_j,
 		.mean_w = energy.mean_w,
-		.peak_w = energy.peak_w,
+		.peak_w = energy.peak_w < energy.mean_w ? energy.mean_w : energy.peak_w,
 		.missing = missing[energy.state],
 	};
 	if (out->missing && !meter->replayed && is_lost(meter, domain))

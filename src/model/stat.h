@@ -112,6 +112,7 @@ struct kwhy_stat_cost {
 
 struct kwhy_stat_absence {
 	const char *backend, *text;
+	bool is_refused; /* for want of permission alone */
 };
 
 struct kwhy_stat {

@@ -148,6 +148,15 @@ static void write_idle(const struct page *page)
 	}
 }
 
+/* The system counts CPU time in pieces; none of them is not no time at all. */
+static const char *cpu_time_of(char out[KWHY_QUANTITY_BYTES], double seconds)
+{
+	if (!(seconds < 1e-3))
+		return kwhy_quantity_si(out, seconds, "s", 3);
+	snprintf(out, KWHY_QUANTITY_BYTES, "under 1 ms");
+	return out;
+}
+
 static void write_time(const struct page *page)
 {
 	const struct kwhy_stat_summary *summary = page->summary;
@@ -158,8 +167,8 @@ static void write_time(const struct page *page)
 	kwhy_sheet_linef(&page->sheet, "  ",
 		"%s elapsed%s%s, %s of CPU time in user mode, %s in the system, %s of memory at most",
 		kwhy_quantity_si(elapsed, summary->elapsed_s.estimate.mean, "s", DIGITS), *spread ? " " : "",
-		spread, kwhy_quantity_si(user, summary->user_s.estimate.mean, "s", 3),
-		kwhy_quantity_si(system, summary->system_s.estimate.mean, "s", 3),
+		spread, cpu_time_of(user, summary->user_s.estimate.mean),
+		cpu_time_of(system, summary->system_s.estimate.mean),
 		kwhy_quantity_si(memory, summary->max_rss_bytes, "B", 3));
 }
 
@@ -286,7 +295,10 @@ static void write_intervals(const struct page *page)
 	kwhy_sheet_more(&page->sheet, stat->interval_count, shown);
 }
 
-/* Of what an absence speaks: a second vendor's GPUs are nothing to tell while the first one's are there. */
+/*
+ * Of what an absence speaks: a second vendor's GPUs are nothing to tell while the first one's are there. A
+ * meter that only lacks permission is told even where a lesser one stands in.
+ */
 static bool is_told(const struct page *page, const struct kwhy_stat_absence *absence)
 {
 	bool host_told = false, device = false, host = false;
@@ -297,7 +309,7 @@ static bool is_told(const struct page *page, const struct kwhy_stat_absence *abs
 	}
 	for (const struct kwhy_stat_absence *other = page->stat->absences; other < absence; other++)
 		host_told |= strcmp(other->backend, "rapl") == 0;
-	if (page->sheet.style->verbose)
+	if (page->sheet.style->verbose || absence->is_refused)
 		return true;
 	if (strcmp(absence->backend, "nvml") == 0 || strcmp(absence->backend, "rocm") == 0)
 		return !device;
@@ -340,7 +352,7 @@ static void write_notes(const struct page *page)
 		if (is_told(page, &stat->absences[i]))
 			kwhy_sheet_linef(&page->sheet, "  not available: ", "%s: %s",
 				stat->absences[i].backend, stat->absences[i].text);
-	if (stat->cost.running_s > 0)
+	if (stat->cost.running_s > 0 && stat->domain_count)
 		kwhy_sheet_linef(&page->sheet, "  ",
 			"reading the meters took %.1f ms of CPU time while it ran, %.3f %% of a core",
 			1e3 * stat->cost.cpu_s, 100 * stat->cost.cpu_s / stat->cost.running_s);

@@ -172,7 +172,7 @@ static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *senso
 			"the NVIDIA driver runs but shows no GPU; look at nvidia-smi, and in a container at "
 			"NVIDIA_VISIBLE_DEVICES");
 	for (unsigned i = 0; !status && i < count; i++)
-		if (kwhy_sensors_wants_device(request, (int32_t)i))
+		if (kwhy_sensors_wants_device(sensors, request, (int32_t)i))
 			status = add_gpu(state, sensors, request, (int32_t)i, error);
 	return status;
 }

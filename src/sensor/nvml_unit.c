@@ -52,8 +52,12 @@ enum kwhy_status kwhy_nvml_unit_add_task(struct kwhy_nvml_unit *unit, const char
 enum kwhy_status kwhy_nvml_unit_add_absence(
 	struct kwhy_nvml_unit *unit, const char *what, enum kwhy_nvml_result result, struct kwhy_error *error)
 {
-	return kwhy_sensors_add_absence(unit->sensors, "nvml", error, "%s of %s cannot be read: %s", what,
-		unit->title, kwhy_nvml_words(unit->nvml, result));
+	enum kwhy_status status = kwhy_sensors_add_absence(unit->sensors, "nvml", error,
+		"%s of %s cannot be read: %s", what, unit->title, kwhy_nvml_words(unit->nvml, result));
+
+	if (!status && result == KWHY_NVML_NO_PERMISSION)
+		kwhy_sensors_absence_is_refused(unit->sensors);
+	return status;
 }
 
 int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit)

@@ -149,7 +149,7 @@ static enum kwhy_status read_lines(struct replay *replay, const struct kwhy_text
 		read_comment(replay, line, length);
 		status = kwhy_power_line_take(&lines, line, length, &item, &row, error);
 		if (!status && item == KWHY_POWER_ROW &&
-			(row.device < 0 || kwhy_sensors_wants_device(request, row.device)))
+			(row.device < 0 || kwhy_sensors_wants_device(replay->sensors, request, row.device)))
 			status = add_reading(replay, &row, request->replay_path, error);
 		at += length + (newline != NULL);
 	}

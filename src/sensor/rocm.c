@@ -308,7 +308,7 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 		return kwhy_sensors_add_absence(rocm->sensors, "rocm", error, "ROCm SMI lists no GPUs: %s",
 			kwhy_rocm_smi_words(&rocm->smi, result));
 	for (uint32_t i = 0; !status && i < count && rocm->count < DEVICES_MOST; i++)
-		if (kwhy_sensors_wants_device(rocm->request, (int32_t)i))
+		if (kwhy_sensors_wants_device(rocm->sensors, rocm->request, (int32_t)i))
 			status = add_unit(rocm, i, error);
 	return status;
 }

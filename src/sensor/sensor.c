@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	HISTORY_DEFAULT_S = 60,
-	CHANNEL_LEAST = 64,
-	CHANNEL_MOST = 1 << 20,
-	CAPACITY_FIRST = 8,
-	DEVICE_MOST = 1023
-};
+enum { HISTORY_DEFAULT_S = 60, CHANNEL_LEAST = 64, CHANNEL_MOST = 1 << 20, CAPACITY_FIRST = 8 };
 
 /* No meter is new more often, and nobody is to be asked without a rest. */
 #define PERIOD_LEAST_NS INT64_C(1000000)
@@ -67,18 +61,22 @@ static bool take_index(const char **list, int32_t *out)
 	if (!isdigit((unsigned char)**list))
 		return false;
 	value = strtol(*list, &end, 10);
-	if (value > DEVICE_MOST || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
+	if (value > KWHY_SENSOR_INDEX_MOST || (*end != ',' && *end != '\0') ||
+		(*end == ',' && end[1] == '\0'))
 		return false;
 	*list = *end == ',' ? end + 1 : end;
 	*out = (int32_t)value;
 	return true;
 }
 
-bool kwhy_sensors_wants_device(const struct kwhy_sensor_request *request, int32_t index)
+bool kwhy_sensors_wants_device(
+	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index)
 {
 	const char *list = request->devices;
 	int32_t wanted = -1;
 
+	if (index >= 0 && index <= KWHY_SENSOR_INDEX_MOST)
+		sensors->is_there[index] = true;
 	if (!list)
 		return true;
 	while (*list && take_index(&list, &wanted))
@@ -108,6 +106,54 @@ static enum kwhy_status check_list(const char *devices, struct kwhy_error *error
 	return KWHY_OK;
 }
 
+/* "0", "0 to 3", "0, 2 to 5": the devices that are there; "": there are none. */
+static void list_devices(const struct kwhy_sensors *sensors, char *out, size_t out_bytes)
+{
+	size_t length = 0;
+
+	*out = '\0';
+	for (int first = 0; first <= KWHY_SENSOR_INDEX_MOST && length < out_bytes; first++) {
+		int last = first;
+
+		if (!sensors->is_there[first])
+			continue;
+		while (last < KWHY_SENSOR_INDEX_MOST && sensors->is_there[last + 1])
+			last++;
+		length += (size_t)snprintf(
+			out + length, out_bytes - length, "%s%d", length ? ", " : "", first);
+		if (last > first && length < out_bytes)
+			length += (size_t)snprintf(out + length, out_bytes - length, " to %d", last);
+		first = last;
+	}
+}
+
+/* Why a device that is there has no meter, else why there is no device at all; NULL: nothing is known. */
+static const char *why_absent(const struct kwhy_sensors *sensors, int32_t index)
+{
+	char begins[32];
+
+	snprintf(begins, sizeof(begins), "GPU %d ", (int)index);
+	for (size_t i = 0; i < sensors->absence_count; i++)
+		if (!sensors->is_there[index] ||
+			strncmp(sensors->absences[i].text, begins, strlen(begins)) == 0)
+			return sensors->absences[i].text;
+	return NULL;
+}
+
+static enum kwhy_status fail_absent(
+	const struct kwhy_sensors *sensors, int32_t index, struct kwhy_error *error)
+{
+	const char *why = why_absent(sensors, index);
+	char there[120];
+
+	list_devices(sensors, there, sizeof(there));
+	if (*there && !sensors->is_there[index])
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "there is no device %d with a meter here; %s %s",
+			(int)index, strpbrk(there, " ") ? "there are devices" : "there is device", there);
+	return kwhy_fail(error, KWHY_E_UNSUPPORTED, "there is no device %d with a meter here%s%s", (int)index,
+		why ? ": " : "", why ? why : "; no device was found");
+}
+
 /* Every device of the list must be there. */
 static enum kwhy_status check_devices(
 	const struct kwhy_sensors *sensors, const char *devices, struct kwhy_error *error)
@@ -117,9 +163,7 @@ static enum kwhy_status check_devices(
 
 	while (list && *list && take_index(&list, &index))
 		if (!has_device(sensors, index))
-			return kwhy_fail(error, KWHY_E_USAGE, "there is no device %d with a meter here%s%s",
-				(int)index, sensors->absence_count ? ": " : "; the numbers begin with 0",
-				sensors->absence_count ? sensors->absences[0].text : "");
+			return fail_absent(sensors, index, error);
 	return KWHY_OK;
 }
 
@@ -310,9 +354,14 @@ enum kwhy_status kwhy_sensors_add_absence(
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	kept = &sensors->absences[sensors->absence_count];
-	*kept = (struct kwhy_sensor_absence){backend, text};
+	*kept = (struct kwhy_sensor_absence){.backend = backend, .text = text};
 	if (!keep(sensors, &kept->text))
 		return kwhy_fail_memory(error, "the meters");
 	sensors->absence_count++;
 	return KWHY_OK;
+}
+
+void kwhy_sensors_absence_is_refused(struct kwhy_sensors *sensors)
+{
+	sensors->absences[sensors->absence_count - 1].is_refused = true;
 }

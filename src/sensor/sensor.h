@@ -21,6 +21,7 @@
  */
 
 #define KWHY_SENSOR_NO_DEVICE UINT32_MAX
+enum { KWHY_SENSOR_INDEX_MOST = 1023 }; /* as a list of devices may name them */
 
 enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
 
@@ -98,6 +99,7 @@ struct kwhy_sensor_task {
 struct kwhy_sensor_absence {
 	const char *backend; /* "nvml", "rapl", ... */
 	const char *text;
+	bool is_refused; /* it is there, and only permission is missing: a lesser meter may stand in */
 };
 
 struct kwhy_sensors {
@@ -108,7 +110,8 @@ struct kwhy_sensors {
 	struct kwhy_sensor_absence *absences;
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
-	void *states[8]; /* of the back ends, in the order of their table */
+	bool is_there[KWHY_SENSOR_INDEX_MOST + 1]; /* by index: whether asked for or not */
+	void *states[8];			   /* of the back ends, in the order of their table */
 	const struct kwhy_clock *clock;
 };
 
@@ -132,7 +135,8 @@ extern const struct kwhy_sensor_backend kwhy_sensor_nvml, kwhy_sensor_rocm, kwhy
 
 /*
  * Opens all back ends of the table that the request allows. No meter at all is KWHY_OK: look at source_count.
- * KWHY_E_USAGE: the list of devices is none, or names one that is not there.
+ * KWHY_E_USAGE: the list of devices is none. KWHY_E_UNSUPPORTED: it names one that is not there; the words
+ * say which are.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_open(
 	const struct kwhy_sensor_request *request, struct kwhy_sensors **out, struct kwhy_error *error);
@@ -150,8 +154,12 @@ size_t kwhy_sensors_processes(
 /* Unix against monotonic, now; for back ends whose readings carry Unix times. Any thread. */
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors);
 
-/* For back ends, while opening. Whether the request's list of devices names this number. */
-bool kwhy_sensors_wants_device(const struct kwhy_sensor_request *request, int32_t index);
+/*
+ * For back ends, while opening, of every device that there is. Whether the request's list of devices names
+ * this number.
+ */
+bool kwhy_sensors_wants_device(
+	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);
 
 /* Strings are copied. */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_device(struct kwhy_sensors *sensors,
@@ -162,6 +170,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_source(struct kwhy_sensors *sens
 	const struct kwhy_sensor_request *request, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_task(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_task *task, struct kwhy_error *error);
+/* Marks the absence added last as a want of permission. */
+void kwhy_sensors_absence_is_refused(struct kwhy_sensors *sensors);
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_absence(struct kwhy_sensors *sensors, const char *backend,
 	struct kwhy_error *error, const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -148,10 +148,21 @@ static void a_launch_that_fails_ends_it(void **state)
 	assert_one_sentence("cannot launch a kernel", 1);
 }
 
+static void a_gpu_that_is_not_there_is_told_with_those_that_are(void **state)
+{
+	struct spawned spawned = SPAWN("calibrate", "--device", "7");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(
+		strstr(spawned.err.data, "there is no device 7 with a meter here; there is device 0"));
+	spawned_done(&spawned);
+}
+
 static void wrong_options_are_wrong_usage(void **state)
 {
-	static const char *const words[][4] = {{"calibrate", "--seconds", "99", NULL},
-		{"calibrate", "-o", "x.csv", NULL}, {"calibrate", "--device", "7", NULL}};
+	static const char *const words[][4] = {
+		{"calibrate", "--seconds", "99", NULL}, {"calibrate", "-o", "x.csv", NULL}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -173,6 +184,7 @@ int main(void)
 		cmocka_unit_test_setup(a_compiler_that_refuses_is_quoted, with_libraries),
 		cmocka_unit_test_setup(a_gpu_without_memory_is_an_error, with_libraries),
 		cmocka_unit_test_setup(a_launch_that_fails_ends_it, with_libraries),
+		cmocka_unit_test_setup(a_gpu_that_is_not_there_is_told_with_those_that_are, with_libraries),
 		cmocka_unit_test_setup(wrong_options_are_wrong_usage, with_libraries),
 	};
 

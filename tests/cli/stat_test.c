@@ -32,7 +32,8 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	static const char *const names[] = {"a.json", "b.json", "stat.json", "power.csv", "bytes", "out.csv"};
+	static const char *const names[] = {
+		"a.json", "b.json", "stat.json", "power.csv", "bytes", "out.csv", "scenario"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -373,6 +374,34 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 	}
 }
 
+static void a_better_meter_that_only_lacks_permission_is_told(void **state)
+{
+	FILE *file = fopen(place("scenario"), "w");
+
+	(void)state;
+	fputs("gpu \"NVIDIA H200\"\npower constant 300\n"
+	      "fail nvmlDeviceGetTotalEnergyConsumption no_permission\n"
+	      "fail nvmlDeviceGetSamples no_permission\n",
+		file);
+	fclose(file);
+	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
+	assert_ends(SPAWN("stat", "--", "sleep", "0.5"), 0, "permission denied");
+}
+
+static void a_device_that_is_not_there_is_told_with_those_that_are(void **state)
+{
+	(void)state;
+	use_scenario("h200_idle");
+	assert_ends(SPAWN("stat", "--device", "3", "--", "true"), 1,
+		"there is no device 3 with a meter here; there is device 0\n");
+	use_scenario("two_gpus");
+	assert_ends(SPAWN("stat", "--device", "0,3", "--", "true"), 1,
+		"there is no device 3 with a meter here; there are devices 0 to 1\n");
+	use_scenario("no_gpu");
+	assert_ends(SPAWN("stat", "--device", "0", "--", "true"), 1,
+		"there is no device 0 with a meter here: the NVIDIA driver runs but shows no GPU");
+}
+
 static void without_a_meter_time_and_status_are_told_all_the_same(void **state)
 {
 	struct spawned spawned;
@@ -519,6 +548,8 @@ int main(void)
 		cmocka_unit_test(the_commands_output_passes_untouched),
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
+		cmocka_unit_test(a_better_meter_that_only_lacks_permission_is_told),
+		cmocka_unit_test(a_device_that_is_not_there_is_told_with_those_that_are),
 		cmocka_unit_test(without_a_meter_time_and_status_are_told_all_the_same),
 		cmocka_unit_test(a_device_that_vanishes_has_no_energy_and_says_why),
 		cmocka_unit_test(processes_left_behind_are_noted),

@@ -109,7 +109,8 @@ static void a_list_that_is_none_or_names_no_device_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(open_replay(recorded, cases[i].devices), KWHY_E_USAGE);
+		assert_int_equal(
+			open_replay(recorded, cases[i].devices), i < 2 ? KWHY_E_UNSUPPORTED : KWHY_E_USAGE);
 		if (!strstr(error.text, cases[i].words))
 			fail_msg("%s", error.text);
 	}
