@@ -9,6 +9,8 @@
 /* Without a tick for so many periods, and so long, while the power is read on, a counter is stuck. */
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
+/* A counter that rose by too little in so long, up to its last reading, stood still. */
+#define STILL_NS INT64_C(1000000000)
 /* A tick is so far outside the samples at most that it holds them to a sum. */
 #define MARGIN_PERIODS 3
 /* Counter and samples that differ by more say nothing of each other in that stretch. */
@@ -104,6 +106,23 @@ static void bridge_resets(struct builder *builder)
 		if (anchors->broken[i])
 			bridged_j += sampled_j - rise_j;
 		anchors->joules[i] += bridged_j;
+	}
+}
+
+/* The last readings of a counter that stopped: asked out of turn it tells its old value at a new time. */
+static void leave_out_still(struct builder *builder)
+{
+	struct kwhy_anchors *anchors = &builder->anchors;
+
+	for (; anchors->count >= 2; anchors->count--) {
+		size_t last = anchors->count - 1;
+		int64_t from_ns = anchors->time_ns[last - 1], to_ns = anchors->time_ns[last];
+		double rise_j = anchors->joules[last] - anchors->joules[last - 1];
+
+		if (anchors->broken[last] || to_ns - from_ns < STILL_NS ||
+			!(rise_j < GAIN_LEAST * sampled_rise(builder, from_ns, to_ns)))
+			return;
+		builder->curve->faults.counter_stuck = true;
 	}
 }
 
@@ -286,7 +305,7 @@ static void finish(
 	}
 	curve->basis = builder->shaped ? KWHY_ENERGY_COUNTER_AND_POWER : KWHY_ENERGY_COUNTER;
 	curve->quantum_j = (double)kwhy_meter_unit_nj(counter->meter) * 1e-9;
-	curve->faults.counter_stuck = is_stuck(builder);
+	curve->faults.counter_stuck |= is_stuck(builder);
 	for (size_t i = 0; i < anchors->count; i++) {
 		double gain = i + 1 < anchors->count ? gain_between(builder, i) : 1;
 
@@ -352,8 +371,10 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 	if (status)
 		return status;
 	builder->shaped = is_dense(builder);
-	if (builder->shaped)
+	if (builder->shaped) {
 		leave_out_unsampled(builder);
+		leave_out_still(builder);
+	}
 	if (builder->anchors.count >= 2 && !builder->shaped)
 		builder->curve->response.average_window_s = 0; /* of a meter that is not used */
 	if (!make_room(builder->curve, builder->anchors.count + builder->samples.count + 2,

@@ -338,10 +338,10 @@ static enum kwhy_energy_state state_of(const struct kwhy_curve *curve, int64_t s
 	return end_ns > curve->last_ns ? KWHY_ENERGY_NOT_YET : KWHY_ENERGY_MEASURED;
 }
 
-static enum kwhy_energy_basis basis_of(const struct kwhy_curve *curve, int64_t start_ns)
+static enum kwhy_energy_basis basis_of(const struct kwhy_curve *curve, int64_t end_ns)
 {
-	return curve->faults.counter_stuck && start_ns >= kwhy_curve_counted_ns(curve) ? KWHY_ENERGY_POWER
-										       : curve->basis;
+	return curve->faults.counter_stuck && end_ns > kwhy_curve_counted_ns(curve) ? KWHY_ENERGY_POWER
+										    : curve->basis;
 }
 
 void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t end_ns)
@@ -359,7 +359,7 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 	joules = used_up_to(sum->curve, end_ns) - used_up_to(sum->curve, start_ns);
 	sum->joules += joules;
 	sum->windows++;
-	sum->basis = basis_of(sum->curve, start_ns);
+	sum->basis = basis_of(sum->curve, end_ns);
 	sum->peak_w = fmax(sum->peak_w, peak_between(sum->curve, start_ns, end_ns));
 	cover_edges(sum, start_ns, end_ns);
 	add_spreads(sum, start_ns, end_ns, joules);

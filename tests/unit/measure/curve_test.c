@@ -147,6 +147,24 @@ static void a_counter_that_stands_still_while_power_flows_is_left_for_the_sample
 	kwhy_curve_free(curve);
 }
 
+static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_samples(void **state)
+{
+	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 15, 300),
+			     power = steady_power(samples, 300, 300);
+	struct kwhy_curve *curve;
+	struct kwhy_energy energy;
+
+	(void)state;
+	ticks[14] = (struct kwhy_reading){5500 * MS, ticks[13].value + 300000}; /* of 1260 J */
+	curve = curve_of(&counter, &power);
+	energy = energy_of(curve, 1000 * MS, 5400 * MS);
+	assert_true(kwhy_curve_faults(curve).counter_stuck);
+	assert_int_equal(energy.basis, KWHY_ENERGY_POWER);
+	assert_true(fabs(energy.joules - 1320) < 1e-3);
+	kwhy_curve_free(curve);
+}
+
 static void a_first_reading_from_long_ago_is_not_believed(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -249,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_wraps_goes_on),
 		cmocka_unit_test(a_reset_is_told_and_bridged),
 		cmocka_unit_test(a_counter_that_stands_still_while_power_flows_is_left_for_the_samples),
+		cmocka_unit_test(a_counter_that_stood_still_within_a_short_run_is_left_for_the_samples),
 		cmocka_unit_test(a_first_reading_from_long_ago_is_not_believed),
 		cmocka_unit_test(readings_that_go_back_in_time_are_left_out_and_counted),
 		cmocka_unit_test(a_gap_in_the_samples_is_filled_by_the_counter),
