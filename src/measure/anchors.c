@@ -78,8 +78,11 @@ enum kwhy_status kwhy_anchors_make(
 	}
 	for (size_t i = 0; i < count; i++) {
 		anchors.unordered += last && counter->items[i].time_mono_ns < last->time_mono_ns;
-		if (!is_news(counter, &anchors, i, last))
+		if (!is_news(counter, &anchors, i, last)) {
+			if (counter->items[i].time_mono_ns > last->time_mono_ns)
+				anchors.still_ns = counter->items[i].time_mono_ns;
 			continue;
+		}
 		add_anchor(&anchors, counter, last, &counter->items[i]);
 		last = &counter->items[i];
 	}

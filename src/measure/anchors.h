@@ -15,6 +15,7 @@ struct kwhy_anchors {
 	bool *broken;	/* the rise from the reading before is not known: a reset */
 	size_t count;
 	int64_t period_ns;
+	int64_t still_ns; /* the last time that it was read unchanged; 0: never */
 	uint64_t wraps, resets, unordered;
 };
 

@@ -11,6 +11,7 @@
 #define STUCK_NS INT64_C(30000000000)
 /* A counter that rose by too little in so long, up to its last reading, stood still. */
 #define STILL_NS INT64_C(1000000000)
+#define STILL_J 1
 /* A tick is so far outside the samples at most that it holds them to a sum. */
 #define MARGIN_PERIODS 3
 /* Counter and samples that differ by more say nothing of each other in that stretch. */
@@ -109,11 +110,22 @@ static void bridge_resets(struct builder *builder)
 	}
 }
 
+/* Read again after a while it said the same, though the samples tell of more than a joule. */
+static bool is_still(const struct builder *builder)
+{
+	const struct kwhy_anchors *anchors = &builder->anchors;
+	int64_t from_ns = anchors->count ? anchors->time_ns[anchors->count - 1] : INT64_MAX;
+
+	return anchors->still_ns > from_ns && anchors->still_ns - from_ns >= STILL_NS &&
+		sampled_rise(builder, from_ns, anchors->still_ns) > STILL_J;
+}
+
 /* The last readings of a counter that stopped: asked out of turn it tells its old value at a new time. */
 static void leave_out_still(struct builder *builder)
 {
 	struct kwhy_anchors *anchors = &builder->anchors;
 
+	builder->curve->faults.counter_stuck = is_still(builder);
 	for (; anchors->count >= 2; anchors->count--) {
 		size_t last = anchors->count - 1;
 		int64_t from_ns = anchors->time_ns[last - 1], to_ns = anchors->time_ns[last];

@@ -165,6 +165,21 @@ static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_sample
 	kwhy_curve_free(curve);
 }
 
+static void a_counter_that_says_the_same_again_has_stood_still(void **state)
+{
+	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 15, 300),
+			     power = steady_power(samples, 300, 300);
+	struct kwhy_curve *curve;
+
+	(void)state;
+	ticks[14] = (struct kwhy_reading){5500 * MS, ticks[13].value};
+	curve = curve_of(&counter, &power);
+	assert_true(kwhy_curve_faults(curve).counter_stuck);
+	assert_int_equal(energy_of(curve, 2000 * MS, 5400 * MS).basis, KWHY_ENERGY_POWER);
+	kwhy_curve_free(curve);
+}
+
 static void a_first_reading_from_long_ago_is_not_believed(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -268,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_reset_is_told_and_bridged),
 		cmocka_unit_test(a_counter_that_stands_still_while_power_flows_is_left_for_the_samples),
 		cmocka_unit_test(a_counter_that_stood_still_within_a_short_run_is_left_for_the_samples),
+		cmocka_unit_test(a_counter_that_says_the_same_again_has_stood_still),
 		cmocka_unit_test(a_first_reading_from_long_ago_is_not_believed),
 		cmocka_unit_test(readings_that_go_back_in_time_are_left_out_and_counted),
 		cmocka_unit_test(a_gap_in_the_samples_is_filled_by_the_counter),
