@@ -133,33 +133,38 @@ static void write_all(void)
 		session.coverage_end_mono_ns = translate->earliest_mono_ns;
 }
 
-/* A file that takes no more needs no more records. */
-static void stop_when_full(int64_t now_mono_ns)
+/* A file that takes no more needs no more records: whether CUPTI is to be told so now. */
+static bool is_full_now(int64_t now_mono_ns)
 {
 	if ((!session.writer.full && !session.writer.failure) || session.is_stopped)
-		return;
+		return false;
 	session.is_stopped = true;
 	if (now_mono_ns < session.coverage_end_mono_ns)
 		session.coverage_end_mono_ns = now_mono_ns;
-	kwhy_inject_activity_stop(&session.activity);
+	return true;
 }
 
 /* Lets CUPTI hand over what it has; gives how many records it dropped. */
 static uint64_t flush_activity(bool forced)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+	bool is_ours;
 
 	if (atomic_load(&session.activity_state) != ON)
 		return 0;
-	session.is_taken_over |= !kwhy_inject_activity_is_ours(&session.activity);
+	is_ours = kwhy_inject_activity_is_ours(&session.activity);
+	pthread_mutex_lock(&session.lock);
+	session.is_taken_over |= !is_ours;
 	if (!session.is_taken_over)
 		session.ours_mono_ns = now_mono_ns;
+	pthread_mutex_unlock(&session.lock);
 	kwhy_inject_activity_flush(&session.activity, forced);
 	return kwhy_inject_activity_dropped(&session.activity);
 }
 
 void kwhy_inject_session_tick(int64_t now_mono_ns)
 {
+	bool is_full = false;
 	uint64_t dropped;
 
 	if (atomic_load(&session.state) != ON)
@@ -173,9 +178,11 @@ void kwhy_inject_session_tick(int64_t now_mono_ns)
 		write_lost();
 		write_clock(now_mono_ns);
 		write_all();
+		is_full = is_full_now(now_mono_ns);
 	}
 	pthread_mutex_unlock(&session.lock);
-	stop_when_full(now_mono_ns);
+	if (is_full)
+		kwhy_inject_activity_stop(&session.activity);
 }
 
 static void *run(void *unused)
