@@ -81,7 +81,7 @@ static void tell_cost(struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost
 	cost->longest_read_s = (double)all.longest_read_ns * 1e-9;
 	cost->drift_ratio = all.drift_ratio;
 	cost->step_s = (double)all.step_ns * 1e-9;
-	cost->lost = losses.lost;
+	cost->lost = losses.lost + (meter->kept ? kwhy_sensor_csv_lost(meter->kept) : 0);
 	cost->failures = losses.failures;
 }
 

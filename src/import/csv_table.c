@@ -60,11 +60,6 @@ struct kwhy_span kwhy_csv_comment(const struct kwhy_csv *csv)
 	return csv->comment;
 }
 
-bool kwhy_csv_has_column(const struct kwhy_csv *csv, size_t column)
-{
-	return csv->field_of[column] != NO_FIELD;
-}
-
 struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column)
 {
 	size_t field = csv->field_of[column];

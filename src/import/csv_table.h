@@ -45,7 +45,6 @@ struct kwhy_span kwhy_csv_comment(const struct kwhy_csv *csv); /* behind the '#'
 /* Of the row: the field of column `column` of the options, trimmed; empty where the file has no such column.
  */
 struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column);
-bool kwhy_csv_has_column(const struct kwhy_csv *csv, size_t column);
 
 /*
  * A field as a whole number from `low` to `high`; decimals are taken when they are zeros. An empty field

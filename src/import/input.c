@@ -36,9 +36,7 @@ struct kwhy_input {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
 	};
-	bool member_open; /* a gzip member or zstd frame has begun and not ended */
-	unsigned char *head;
-	size_t head_at, head_size;
+	bool member_open;	   /* a gzip member or zstd frame has begun and not ended */
 	struct kwhy_error failure; /* sticky; status KWHY_OK: none */
 };
 
@@ -255,8 +253,7 @@ static enum kwhy_status open_file(struct kwhy_input *input, const char *path, st
 		return kwhy_fail(error, KWHY_E_INPUT, "%s is a folder; name the trace file inside it", path);
 	input->path = strdup(path);
 	input->packed = malloc(PACKED_BYTES);
-	input->head = malloc(KWHY_INPUT_PEEK_BYTES);
-	if (!input->path || !input->packed || !input->head)
+	if (!input->path || !input->packed)
 		return kwhy_fail_memory(error, "reading a file");
 	return KWHY_OK;
 }
@@ -327,41 +324,16 @@ static size_t unpack_all(struct kwhy_input *input, unsigned char *out, size_t si
 	return filled;
 }
 
-static size_t take_head(struct kwhy_input *input, unsigned char *out, size_t size)
-{
-	size_t left = input->head_size - input->head_at;
-	size_t taken = left < size ? left : size;
-
-	memcpy(out, input->head + input->head_at, taken);
-	input->head_at += taken;
-	return taken;
-}
-
 enum kwhy_status kwhy_input_read(
 	struct kwhy_input *input, void *out, size_t size, size_t *out_size, struct kwhy_error *error)
 {
-	size_t filled = take_head(input, out, size);
+	size_t filled = unpack_all(input, out, size);
 
-	filled += unpack_all(input, (unsigned char *)out + filled, size - filled);
 	if (filled == 0 && size > 0 && input->failure.status) {
 		*error = input->failure;
 		return input->failure.status;
 	}
 	*out_size = filled;
-	return KWHY_OK;
-}
-
-enum kwhy_status kwhy_input_peek(
-	struct kwhy_input *input, const unsigned char **out, size_t *out_size, struct kwhy_error *error)
-{
-	if (input->head_size == 0)
-		input->head_size = unpack_all(input, input->head, KWHY_INPUT_PEEK_BYTES);
-	if (input->head_size == 0 && input->failure.status) {
-		*error = input->failure;
-		return input->failure.status;
-	}
-	*out = input->head;
-	*out_size = input->head_size;
 	return KWHY_OK;
 }
 
@@ -380,6 +352,5 @@ void kwhy_input_close(struct kwhy_input *input)
 		close(input->file);
 	free(input->path);
 	free(input->packed);
-	free(input->head);
 	free(input);
 }

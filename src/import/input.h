@@ -13,9 +13,6 @@
  */
 struct kwhy_input;
 
-/* Bytes that kwhy_input_peek() shows at most. */
-#define KWHY_INPUT_PEEK_BYTES 4096
-
 /* Refuses folders, empty files and Git LFS pointers with a sentence that says what to do. */
 KWHY_MUST_USE enum kwhy_status kwhy_input_open(
 	const char *path, struct kwhy_input **out, struct kwhy_error *error);
@@ -26,10 +23,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_input_open(
  */
 KWHY_MUST_USE enum kwhy_status kwhy_input_read(
 	struct kwhy_input *input, void *out, size_t size, size_t *out_size, struct kwhy_error *error);
-
-/* The first bytes, at most KWHY_INPUT_PEEK_BYTES; reading is not advanced. Before the first read. */
-KWHY_MUST_USE enum kwhy_status kwhy_input_peek(
-	struct kwhy_input *input, const unsigned char **out, size_t *out_size, struct kwhy_error *error);
 
 /* The file is compressed: reading costs a processor's time. */
 bool kwhy_input_is_packed(const struct kwhy_input *input);

@@ -403,20 +403,34 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 	return status;
 }
 
-/* Writers of one machine share its best known relation of the clocks, so their times fit to the nanosecond.
- */
-static void share_clocks(struct kwhy_recorded *recorded)
+static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
 {
-	for (size_t i = 0; i < recorded->writer_count; i++)
-		for (size_t j = 0; j < recorded->writer_count; j++) {
-			struct kwhy_recorded_writer *to = &recorded->writers[i];
-			const struct kwhy_recorded_writer *from = &recorded->writers[j];
-			bool closer = from->clock.spread_ns >= 0 &&
-				(to->clock.spread_ns < 0 || from->clock.spread_ns < to->clock.spread_ns);
+	return a->spread_ns >= 0 && (b->spread_ns < 0 || a->spread_ns < b->spread_ns);
+}
 
-			if (from->host == to->host && closer)
-				to->clock = from->clock;
-		}
+/*
+ * Writers of one machine share its best known relation of the clocks, so their times fit to the nanosecond.
+ * `best` has the writer that knows it, by the name of the host; a walk over pairs would let a hostile file
+ * take hours.
+ */
+static enum kwhy_status share_clocks(
+	struct kwhy_recorded *recorded, struct kwhy_track_map *best, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	uint32_t known;
+
+	for (uint32_t i = 0; !status && i < recorded->writer_count; i++) {
+		const struct kwhy_track_key host = {recorded->writers[i].host, 0, 0};
+
+		if (!kwhy_track_map_find(best, host, &known) ||
+			is_closer(&recorded->writers[i].clock, &recorded->writers[known].clock))
+			status = kwhy_track_map_put(best, host, i, error);
+	}
+	for (uint32_t i = 0; !status && i < recorded->writer_count; i++)
+		if (kwhy_track_map_find(
+			    best, (struct kwhy_track_key){recorded->writers[i].host, 0, 0}, &known))
+			recorded->writers[i].clock = recorded->writers[known].clock;
+	return status;
 }
 
 /* The whole second before the first relation of the clocks, unless an earlier trace chose. */
@@ -438,9 +452,12 @@ enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struc
 {
 	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN, KWHY_WIRE_END,
 		KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST};
+	struct kwhy_track_map best = {0};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
-	share_clocks(recorded);
+	if (!status)
+		status = share_clocks(recorded, &best, error);
+	kwhy_track_map_done(&best);
 	choose_origin(recorded);
 	for (size_t i = 0; !status && i < sizeof(order) / sizeof(order[0]); i++)
 		status = apply_kind(recorded, order[i], error);

@@ -13,7 +13,7 @@ function range(value: Maybe, low: Maybe, high: Maybe): string {
 
 function evidence(item: Evidence, jump: Jump | null): HTMLElement {
 	if (!jump || !known(item.start_ns) || !known(item.end_ns)) return el("li", {}, visible(item.what));
-	const link = el("button", { type: "button", class: "link", title: "show this place in the timeline" }, visible(item.what));
+	const link = el("button", { type: "button", class: "link", title: `show this place in the timeline: ${visible(item.what)}` }, visible(item.what));
 	link.addEventListener("click", () => jump(item.start_ns!, item.end_ns!));
 	return el("li", {}, link);
 }
