@@ -114,7 +114,7 @@ static void two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable
 		assert_int_equal(finding->count, 17);
 		assert_non_null(find(&analysis, "exposed-collectives", i));
 	}
-	assert_int_equal(find(&analysis, "exposed-collectives", 0)->time_ns, 17172652);
+	assert_int_equal(find(&analysis, "exposed-collectives", 0)->time_ns, 17172652); /* not NULL: above */
 	assert_null(find(&analysis, "staged-peer-copies", 0));
 	done(&analysis);
 }
@@ -156,7 +156,19 @@ static void a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy(vo
 	assert_true(share_of_span(&analysis, finding) > 0.5);
 	assert_true(finding->energy_nj > 0);
 	assert_true(finding->energy_nj < analysis.ledger->devices[0].energy.measured_nj);
-	assert_int_equal(find(&analysis, "scalar-readbacks", 0)->count, 1572);
+	done(&analysis);
+}
+
+/* Their saving is about 1 % of the window, and whether it is just above or just below depends on the draws.
+ */
+static void without_a_least_gain_a_generate_loop_reads_a_scalar_each_token(void **state)
+{
+	struct analysis analysis = analyse(DATA "h200-decode/trace.json.gz", DATA "h200-decode/power.csv", 0);
+	const struct kwhy_finding *readbacks = find(&analysis, "scalar-readbacks", 0);
+
+	(void)state;
+	assert_non_null(readbacks);
+	assert_int_equal(readbacks->count, 1572);
 	done(&analysis);
 }
 
@@ -187,6 +199,7 @@ int main(void)
 		cmocka_unit_test(mi300_exposes_its_collectives),
 		cmocka_unit_test(gtx1060_allocates_pinned_memory_between_its_work),
 		cmocka_unit_test(a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy),
+		cmocka_unit_test(without_a_least_gain_a_generate_loop_reads_a_scalar_each_token),
 		cmocka_unit_test(a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step),
 	};
 
