@@ -2,28 +2,42 @@
 # Written by scripts/completions from the option tables; do not edit.
 _kwhy()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} options=
-	if [ "$COMP_CWORD" -eq 1 ]; then
+	local word=${COMP_WORDS[COMP_CWORD]} options= first=1 command
+	# "kwhy help model cost" completes as "kwhy model cost" does.
+	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
+	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
 		COMPREPLY=($(compgen -W "record report compare doctor export stat calibrate verify watch serve help version" -- "$word"))
 		return
 	fi
-	case ${COMP_WORDS[1]} in
-	record) options="--output -o --delay --duration --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
-	report) options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	compare) options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	doctor) options="--device --output -o --json --no-color --verbose -v --help -h" ;;
-	export) options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	stat) options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --json --csv --output -o --verbose -v --help -h" ;;
-	calibrate) options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
-	verify) options="--help -h" ;;
-	watch) options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
-	serve) options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
-	help) options="--all -a --help -h record report compare doctor export stat calibrate verify watch serve help version" ;;
-	version) options="--help -h" ;;
+	command=${COMP_WORDS[first]}
+	case $command in
+	esac
+	if [ -n "$options" ]; then
+		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
+			COMPREPLY=($(compgen -W "$options" -- "$word"))
+			return
+		fi
+		command+=" ${COMP_WORDS[first + 1]}"
+	fi
+	[ "$first" -eq 1 ] || command=help
+	options=
+	case $command in
+	"record") options="--output -o --delay --duration --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
+	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;
+	"export") options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"stat") options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --json --csv --output -o --verbose -v --help -h" ;;
+	"calibrate") options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
+	"verify") options="--help -h" ;;
+	"watch") options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
+	"serve") options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
+	"help") options="--all -a --help -h" ;;
+	"version") options="--help -h" ;;
 	esac
 	COMPREPLY=()
 	# With nothing to offer bash completes file names (-o default).
-	if [[ $word == -* || ${COMP_WORDS[1]} == help ]]; then
+	if [[ $word == -* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 	fi
 }

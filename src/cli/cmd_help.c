@@ -14,8 +14,7 @@ static void add_overview(struct kwhy_text *out)
 		"usage: kwhy COMMAND [OPTIONS] ...\n\n"
 		"Where did the joules and the seconds of a GPU program go, and what would it save\n"
 		"to change that?\n\n");
-	for (size_t i = 0; kwhy_commands[i]; i++)
-		kwhy_text_addf(out, "  %-10s %s\n", kwhy_commands[i]->name, kwhy_commands[i]->summary);
+	kwhy_command_overview_text(out);
 	kwhy_text_add(out,
 		"\n'kwhy help COMMAND' shows its options.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 threshold of --fail-if exceeded.\n");
@@ -38,32 +37,19 @@ static void add_listing(struct kwhy_text *out)
 	}
 }
 
-static enum kwhy_status add_command(const char *name, struct kwhy_text *out, struct kwhy_error *error)
-{
-	const struct kwhy_command *command = kwhy_command_find(name);
-
-	if (!command)
-		return kwhy_command_unknown(name, error);
-	kwhy_command_help_text(command, out);
-	return KWHY_OK;
-}
-
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct help_options *options = invocation->options;
 	struct kwhy_text text = {0};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
-	if (invocation->operands.count > 1)
-		return kwhy_fail(error, KWHY_E_USAGE, "help takes one command at a time");
-	if (invocation->operands.count == 1)
-		status = add_command(invocation->operands.items[0], &text, error);
-	else if (options->all)
+	if (invocation->operands.count)
+		return kwhy_command_help_print(invocation->operands.items, invocation->operands.count, error);
+	if (options->all)
 		add_listing(&text);
 	else
 		add_overview(&text);
-	if (!status)
-		status = kwhy_text_check(&text, error);
+	status = kwhy_text_check(&text, error);
 	if (!status)
 		status = kwhy_output_write(NULL, &text, error);
 	kwhy_text_done(&text);

@@ -24,63 +24,6 @@ const struct kwhy_command *const kwhy_commands[] = {
 	NULL,
 };
 
-const struct kwhy_command *kwhy_command_find(const char *name)
-{
-	for (size_t i = 0; kwhy_commands[i]; i++)
-		if (strcmp(kwhy_commands[i]->name, name) == 0)
-			return kwhy_commands[i];
-	return NULL;
-}
-
-enum { WORD_LIMIT = 32 };
-
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-/* Letters to change, add or drop between two words of fewer than WORD_LIMIT letters. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[WORD_LIMIT + 1], length = strlen(b);
-
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < length; j++) {
-			size_t above = row[j + 1];
-
-			row[j + 1] = smallest(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
-			diagonal = above;
-		}
-	}
-	return row[length];
-}
-
-enum kwhy_status kwhy_command_unknown(const char *name, struct kwhy_error *error)
-{
-	const char *nearest = NULL;
-	size_t best = 3;
-
-	for (size_t i = 0; strlen(name) < WORD_LIMIT && kwhy_commands[i]; i++) {
-		size_t away = distance(name, kwhy_commands[i]->name);
-
-		if (away < best) {
-			best = away;
-			nearest = kwhy_commands[i]->name;
-		}
-	}
-	if (nearest)
-		return kwhy_fail(error, KWHY_E_USAGE, "'%.60s' is not a kwhy command; did you mean '%s'?",
-			name, nearest);
-	return kwhy_fail(error, KWHY_E_USAGE, "'%.60s' is not a kwhy command; 'kwhy help' lists them", name);
-}
-
 void kwhy_command_help_text(const struct kwhy_command *command, struct kwhy_text *out)
 {
 	kwhy_text_addf(out, "usage: kwhy %s%s%s%s\n\n%s\n", command->name,
@@ -131,17 +74,33 @@ static char *command_line(int argc, char **argv)
 	return clean;
 }
 
-static enum kwhy_status print_help(const struct kwhy_command *command, struct kwhy_error *error)
+/* The help of a command, or of a group where there is no command. */
+static enum kwhy_status print_help(
+	const struct kwhy_command *command, const char *group, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 	enum kwhy_status status;
 
-	kwhy_command_help_text(command, &text);
+	if (command)
+		kwhy_command_help_text(command, &text);
+	else
+		kwhy_command_group_text(group, &text);
 	status = kwhy_text_check(&text, error);
 	if (!status)
 		status = kwhy_output_write(NULL, &text, error);
 	kwhy_text_done(&text);
 	return status;
+}
+
+enum kwhy_status kwhy_command_help_print(char *const *words, size_t count, struct kwhy_error *error)
+{
+	const struct kwhy_command *command = kwhy_command_find(words, count);
+
+	if (count > 2 || (count == 2 && command && kwhy_command_word_count(command) == 1))
+		return kwhy_fail(error, KWHY_E_USAGE, "help takes one command at a time");
+	if (!command && (count > 1 || !kwhy_command_group_find(words[0])))
+		return kwhy_command_unknown(words, count, error);
+	return print_help(command, words[0], error);
 }
 
 static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kwhy_invocation *invocation,
@@ -151,7 +110,7 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	enum kwhy_status status;
 
 	if (invocation->operands.help)
-		return print_help(command, error);
+		return print_help(command, NULL, error);
 	line = command_line(argc, argv);
 	if (!line)
 		return kwhy_fail_memory(error, "the command line");
@@ -161,13 +120,14 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	return status;
 }
 
-/* argv[0] is the program, argv[1] the command. */
+/* argv[0] is the program, then come the command's words. */
 static enum kwhy_status run(const struct kwhy_command *command, int argc, char **argv,
 	enum kwhy_exit *out_exit, struct kwhy_error *error)
 {
 	struct kwhy_invocation invocation = {.exit = out_exit};
 	void *options = calloc(1, command->options_bytes + 1);
 	char **arguments = malloc(((size_t)argc + 1) * sizeof(*arguments));
+	int words = (int)kwhy_command_word_count(command);
 	enum kwhy_status status;
 
 	if (!options || !arguments) {
@@ -177,8 +137,8 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 		invocation.options = options;
 		if (command->defaults)
 			command->defaults(options);
-		status = kwhy_options_parse(command->options, command->operand_is_command, argc - 1,
-			arguments + 1, options, &invocation.operands, error);
+		status = kwhy_options_parse(command->options, command->operand_is_command, argc - words,
+			arguments + words, options, &invocation.operands, error);
 		if (!status)
 			status = run_parsed(command, &invocation, argc, argv, error);
 		kwhy_options_done(command->options, options);
@@ -189,16 +149,48 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 }
 
 /* "--help" and "--version" are commands too when they come first. */
-static const char *first_word(int argc, char **argv)
+static const struct kwhy_command *command_of(int argc, char **argv)
 {
 	static const struct {
-		const char *given, *command;
-	} aliases[] = {{"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
+		const char *given;
+		const struct kwhy_command *command;
+	} aliases[] = {{"--help", &kwhy_command_help}, {"-h", &kwhy_command_help},
+		{"--version", &kwhy_command_version}, {"-V", &kwhy_command_version}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(aliases) / sizeof(aliases[0]); i++)
 		if (strcmp(argv[1], aliases[i].given) == 0)
 			return aliases[i].command;
-	return argc > 1 ? argv[1] : "";
+	return argc > 1 ? kwhy_command_find(argv + 1, (size_t)argc - 1) : NULL;
+}
+
+/* What a line without a known command gets: the list of a group where its help is asked for, else a failure.
+ */
+static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *error)
+{
+	char *const *words = argv + 1;
+
+	if (argc < 2)
+		return kwhy_fail(error, KWHY_E_USAGE, "no command given; 'kwhy help' lists them");
+	if (words[0][0] == '-')
+		return kwhy_fail(error, KWHY_E_USAGE, "unknown option '%.60s'", words[0]);
+	if (kwhy_command_group_find(words[0]) && argc > 2 &&
+		(strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0))
+		return print_help(NULL, words[0], error);
+	return kwhy_command_unknown(words, (size_t)argc - 1, error);
+}
+
+/* After a usage failure: where the options are, or the commands of a group named alone. */
+static void show_usage(const struct kwhy_command *command, int argc, char **argv)
+{
+	struct kwhy_text text = {0};
+
+	if (command)
+		kwhy_text_addf(&text, "see 'kwhy help %s'\n", command->name);
+	else if (argc == 2 && kwhy_command_group_find(argv[1]))
+		kwhy_command_group_text(argv[1], &text);
+	if (!text.failed && text.length)
+		fputs(text.data, stderr);
+	kwhy_text_done(&text);
 }
 
 static int exit_status(enum kwhy_status status, enum kwhy_exit done)
@@ -210,24 +202,18 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 
 int kwhy_command_main(int argc, char **argv)
 {
-	const char *name = first_word(argc, argv);
-	const struct kwhy_command *command = kwhy_command_find(name);
+	const struct kwhy_command *command = command_of(argc, argv);
 	enum kwhy_exit done = KWHY_EXIT_DONE;
 	struct kwhy_error error = {0};
 	enum kwhy_status status;
 
-	if (argc < 2)
-		status = kwhy_fail(&error, KWHY_E_USAGE, "no command given; 'kwhy help' lists them");
-	else if (!command && name[0] == '-')
-		status = kwhy_fail(&error, KWHY_E_USAGE, "unknown option '%.60s'", name);
-	else if (!command)
-		status = kwhy_command_unknown(name, &error);
-	else
+	if (command)
 		status = run(command, argc, argv, &done, &error);
-	if (status) {
+	else
+		status = run_unknown(argc, argv, &error);
+	if (status)
 		kwhy_output_message(error.text);
-		if (status == KWHY_E_USAGE && command)
-			fprintf(stderr, "see 'kwhy help %s'\n", command->name);
-	}
+	if (status == KWHY_E_USAGE)
+		show_usage(command, argc, argv);
 	return exit_status(status, done);
 }

@@ -19,7 +19,7 @@ struct kwhy_invocation {
 };
 
 struct kwhy_command {
-	const char *name;
+	const char *name;	 /* one word, or two with a space between */
 	const char *operands;	 /* as the help shows them; "" none */
 	const char *summary;	 /* one line */
 	const char *details;	 /* further lines of the help; NULL: none */
@@ -46,14 +46,29 @@ extern const struct kwhy_command kwhy_command_serve;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 
-/* NULL: there is none of that name. */
-const struct kwhy_command *kwhy_command_find(const char *name);
+/* A name of two words, as "model cost", is one row; the commands with one first word are a group. */
+size_t kwhy_command_word_count(const struct kwhy_command *command);
 
-/* KWHY_E_USAGE that names the nearest command. */
-KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(const char *name, struct kwhy_error *error);
+/* The command that the first one or two of `words` name; NULL: none. */
+const struct kwhy_command *kwhy_command_find(char *const *words, size_t count);
+
+/* Is `word` the first word of commands of two? */
+bool kwhy_command_group_find(const char *word);
+
+/* KWHY_E_USAGE that names the nearest command; count is not 0. */
+KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(
+	char *const *words, size_t count, struct kwhy_error *error);
 
 /* Usage, options and details of one command. */
 void kwhy_command_help_text(const struct kwhy_command *command, struct kwhy_text *out);
+
+/* A line for each command of a group; a line for each command of one word and each group. */
+void kwhy_command_group_text(const char *group, struct kwhy_text *out);
+void kwhy_command_overview_text(struct kwhy_text *out);
+
+/* The help of the command or group named by `words`, on stdout. */
+KWHY_MUST_USE enum kwhy_status kwhy_command_help_print(
+	char *const *words, size_t count, struct kwhy_error *error);
 
 /* Runs argv as the shell gave it; prints what went wrong; gives the exit status. */
 int kwhy_command_main(int argc, char **argv);

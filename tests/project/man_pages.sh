@@ -17,20 +17,21 @@ shown_options() {
 
 listing=$("$2/src/cli/kwhy" help --all)
 [ -n "$listing" ] || complain "kwhy help --all prints nothing"
-for command in $(awk -F'\t' '$2 == "-" {print $1}' <<<"$listing"); do
-	grep -qE "^\*kwhy-$command\*\(1\)|^\*$command\*" "$pages/kwhy.1.scd" || complain "kwhy.1 does not list $command"
-	page=$pages/kwhy-$command.1.scd
+while read -r command; do
+	name=kwhy-${command// /-}
+	grep -qE "^\*$name\*\(1\)|^\*$command\*" "$pages/kwhy.1.scd" || complain "kwhy.1 does not list $command"
+	page=$pages/$name.1.scd
 	if [ ! -f "$page" ]; then
-		complain "no man page: docs/man/kwhy-$command.1.scd"
+		complain "no man page: docs/man/$name.1.scd"
 		continue
 	fi
 	diff <(awk -F'\t' -v command="$command" '$1 == command && $2 != "-" {print $2; if ($3 != "-") print $3}' <<<"$listing" | sort -u) \
-		<(shown_options "$page") || complain "kwhy-$command(1) and the option table differ (< table, > page)"
-done
+		<(shown_options "$page") || complain "$name(1) and the option table differ (< table, > page)"
+done < <(awk -F'\t' '$2 == "-" {print $1}' <<<"$listing")
 for page in "$pages"/*.scd; do
 	command=$(basename "$page" .1.scd)
 	command=${command#kwhy-}
-	[ "$command" = kwhy ] || grep -q "^$command	-" <<<"$listing" || complain "a page without a command: $page"
+	[ "$command" = kwhy ] || grep -qE "^${command/-/[ -]}	-" <<<"$listing" || complain "a page without a command: $page"
 	[ -s "$2/man/$(basename "$page" .scd)" ] || complain "not made: $(basename "$page" .scd)"
 done
 exit "$bad"

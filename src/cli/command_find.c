@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_LIMIT = 32, NAME_BYTES = 2 * WORD_LIMIT + 2 };
+
+/* Letters of the first word of a command's name. */
+static size_t first_letters(const struct kwhy_command *command)
+{
+	return strcspn(command->name, " ");
+}
+
+static bool is_of_group(const struct kwhy_command *command, const char *group)
+{
+	size_t letters = first_letters(command);
+
+	return command->name[letters] && strlen(group) == letters &&
+		memcmp(command->name, group, letters) == 0;
+}
+
+bool kwhy_command_group_find(const char *word)
+{
+	for (size_t i = 0; kwhy_commands[i]; i++)
+		if (is_of_group(kwhy_commands[i], word))
+			return true;
+	return false;
+}
+
+size_t kwhy_command_word_count(const struct kwhy_command *command)
+{
+	return command->name[first_letters(command)] ? 2 : 1;
+}
+
+static const struct kwhy_command *find_name(const char *name)
+{
+	for (size_t i = 0; kwhy_commands[i]; i++)
+		if (strcmp(kwhy_commands[i]->name, name) == 0)
+			return kwhy_commands[i];
+	return NULL;
+}
+
+const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
+{
+	char name[NAME_BYTES];
+	const struct kwhy_command *found = NULL;
+
+	if (count > 1 && snprintf(name, sizeof(name), "%s %s", words[0], words[1]) < (int)sizeof(name))
+		found = find_name(name);
+	return found || !count ? found : find_name(words[0]);
+}
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+	size_t least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* Letters to change, add or drop between two words of fewer than WORD_LIMIT letters. */
+static size_t distance(const char *a, const char *b, size_t b_letters)
+{
+	size_t row[WORD_LIMIT + 1];
+
+	for (size_t j = 0; j <= b_letters; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < b_letters; j++) {
+			size_t above = row[j + 1];
+
+			row[j + 1] = smallest(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
+			diagonal = above;
+		}
+	}
+	return row[b_letters];
+}
+
+/* The command whose first word is like `word`, or the one of the group whose second is; NULL: none is. */
+static const struct kwhy_command *nearest_of(const char *word, const char *group)
+{
+	const struct kwhy_command *nearest = NULL;
+	size_t best = 3;
+
+	for (size_t i = 0; strlen(word) < WORD_LIMIT && kwhy_commands[i]; i++) {
+		const struct kwhy_command *command = kwhy_commands[i];
+		size_t letters = first_letters(command), away;
+
+		if (group && !is_of_group(command, group))
+			continue;
+		away = group
+			? distance(word, command->name + letters + 1, strlen(command->name) - letters - 1)
+			: distance(word, command->name, letters);
+		if (away < best) {
+			best = away;
+			nearest = command;
+		}
+	}
+	return nearest;
+}
+
+enum kwhy_status kwhy_command_unknown(char *const *words, size_t count, struct kwhy_error *error)
+{
+	const char *group = kwhy_command_group_find(words[0]) ? words[0] : NULL;
+	const struct kwhy_command *nearest;
+
+	if (group && (count < 2 || words[1][0] == '-'))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"'%.60s' needs a second word; 'kwhy help %.60s' lists them", group, group);
+	nearest = nearest_of(words[group ? 1 : 0], group);
+	if (nearest)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"'%.60s%s%.60s' is not a kwhy command; did you mean '%.*s'?", words[0],
+			group ? " " : "", group ? words[1] : "",
+			(int)(group ? strlen(nearest->name) : first_letters(nearest)), nearest->name);
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"'%.60s%s%.60s' is not a kwhy command; 'kwhy help%s%.60s' lists them", words[0],
+		group ? " " : "", group ? words[1] : "", group ? " " : "", group ? group : "");
+}
+
+void kwhy_command_group_text(const char *group, struct kwhy_text *out)
+{
+	kwhy_text_addf(out, "usage: kwhy %s COMMAND [OPTIONS] ...\n\n", group);
+	for (size_t i = 0; kwhy_commands[i]; i++)
+		if (is_of_group(kwhy_commands[i], group))
+			kwhy_text_addf(
+				out, "  %-16s %s\n", kwhy_commands[i]->name, kwhy_commands[i]->summary);
+	kwhy_text_addf(out, "\n'kwhy help %s COMMAND' shows its options.\n", group);
+}
+
+/* Is this the first row of its group? */
+static bool opens_group(size_t at)
+{
+	char group[WORD_LIMIT];
+
+	snprintf(
+		group, sizeof(group), "%.*s", (int)first_letters(kwhy_commands[at]), kwhy_commands[at]->name);
+	for (size_t i = 0; i < at; i++)
+		if (is_of_group(kwhy_commands[i], group))
+			return false;
+	return true;
+}
+
+static void add_group(size_t at, struct kwhy_text *out)
+{
+	size_t letters = first_letters(kwhy_commands[at]);
+	char group[WORD_LIMIT];
+
+	snprintf(group, sizeof(group), "%.*s", (int)letters, kwhy_commands[at]->name);
+	kwhy_text_addf(out, "  %-10s", group);
+	for (size_t i = at; kwhy_commands[i]; i++)
+		if (is_of_group(kwhy_commands[i], group))
+			kwhy_text_addf(out, " %s", kwhy_commands[i]->name + letters + 1);
+	kwhy_text_addf(out, ": 'kwhy help %s'\n", group);
+}
+
+void kwhy_command_overview_text(struct kwhy_text *out)
+{
+	for (size_t i = 0; kwhy_commands[i]; i++)
+		if (kwhy_command_word_count(kwhy_commands[i]) == 1)
+			kwhy_text_addf(
+				out, "  %-10s %s\n", kwhy_commands[i]->name, kwhy_commands[i]->summary);
+		else if (opens_group(i))
+			add_group(i, out);
+}
