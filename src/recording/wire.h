@@ -129,11 +129,24 @@ struct kwhy_wire_clock {
 	int64_t mono_ns, offset_ns, spread_ns; /* unix = mono + offset, known within +- spread / 2 */
 };
 
-/* Everything that this writer's process ran on the device between these times is in the recording. */
+/* Why a stretch of a run is known and another is not: what was asked for. */
+enum kwhy_wire_choice {
+	KWHY_WIRE_CHOICE_ALL,	/* nothing was left out on purpose */
+	KWHY_WIRE_CHOICE_TIME,	/* --delay, --duration */
+	KWHY_WIRE_CHOICE_RANGE, /* --range: inside ranges of a name */
+	KWHY_WIRE_CHOICE_DUTY,	/* --duty: random windows */
+	KWHY_WIRE_CHOICE_COUNT
+};
+
+/*
+ * Everything that this writer's process ran on the device between these times is in the recording, if it was
+ * launched at `since_mono_ns` or later (0: whenever).
+ */
 struct kwhy_wire_coverage {
 	int64_t start_mono_ns, end_mono_ns;
-	int32_t device; /* -1: all */
-	uint32_t zero;
+	int32_t device;	 /* -1: all */
+	uint32_t choice; /* enum kwhy_wire_choice */
+	int64_t since_mono_ns;
 };
 
 struct kwhy_wire_work {
@@ -165,31 +178,64 @@ struct kwhy_wire_run {
 	uint32_t exit;			    /* as a shell tells it */
 };
 
+/*
+ * What a writer was asked to leave out of the activity of its process, of which COVERAGE then has a row for
+ * each window. One row when activity begins, with INT64_MAX as its end, and one at the end: the last holds.
+ */
+struct kwhy_wire_selection {
+	int64_t start_mono_ns, end_mono_ns; /* windows could lie anywhere between these */
+	uint32_t choice;		    /* enum kwhy_wire_choice: the narrowest that was asked for */
+	uint32_t range;			    /* name: the pattern of --range; 0: none */
+	double share_ratio;		    /* of --duty; NAN: none */
+	int64_t window_ns;		    /* mean length of --duty's windows; 0: none */
+	uint64_t seed;			    /* of their places */
+};
+
+/* What the recording itself took. The last row of a kind and writer holds. */
+enum kwhy_wire_cost_kind {
+	KWHY_WIRE_COST_THREAD,	 /* processor time of the injected library's own thread */
+	KWHY_WIRE_COST_BUFFERS,	 /* processor time of writing down CUPTI's buffers, on other threads */
+	KWHY_WIRE_COST_START,	 /* time that the program waited for CUPTI to start */
+	KWHY_WIRE_COST_SWITCH,	 /* time that windows took to begin and end; of the program's with --range */
+	KWHY_WIRE_COST_FINISH,	 /* time that the program's end waited for the last records */
+	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher, its meters among it, during the run */
+	KWHY_WIRE_COST_SAMPLER,	 /* that of its thread that reads meters, which is part of the launcher's */
+	KWHY_WIRE_COST_KIND_COUNT
+};
+
+struct kwhy_wire_cost {
+	int64_t spent_ns;
+	uint64_t count;	     /* how often: ticks, buffers, switches, readings; 0: not counted */
+	uint32_t kind, zero; /* enum kwhy_wire_cost_kind */
+};
+
 /* A name: this, then its bytes without NUL, then zeros up to a multiple of 8. */
 struct kwhy_wire_name {
 	uint32_t id, length;
 };
 
 /* Kinds and their records. New kinds go at the end; a reader skips what it does not know. */
-#define KWHY_WIRE_KINDS(X)    \
-	X(KERNEL, kernel)     \
-	X(COPY, copy)         \
-	X(MEMSET, memset)     \
-	X(CALL, call)         \
-	X(RANGE, range)       \
-	X(MEMORY, memory)     \
-	X(OVERHEAD, overhead) \
-	X(PROCESS, process)   \
-	X(DEVICE, device)     \
-	X(SOURCE, source)     \
-	X(READING, reading)   \
-	X(CLOCK, clock)       \
-	X(COVERAGE, coverage) \
-	X(WORK, work)         \
-	X(LOST, lost)         \
-	X(NOTE, note)         \
-	X(END, end)           \
-	X(RUN, run)
+#define KWHY_WIRE_KINDS(X)      \
+	X(KERNEL, kernel)       \
+	X(COPY, copy)           \
+	X(MEMSET, memset)       \
+	X(CALL, call)           \
+	X(RANGE, range)         \
+	X(MEMORY, memory)       \
+	X(OVERHEAD, overhead)   \
+	X(PROCESS, process)     \
+	X(DEVICE, device)       \
+	X(SOURCE, source)       \
+	X(READING, reading)     \
+	X(CLOCK, clock)         \
+	X(COVERAGE, coverage)   \
+	X(WORK, work)           \
+	X(LOST, lost)           \
+	X(NOTE, note)           \
+	X(END, end)             \
+	X(RUN, run)             \
+	X(SELECTION, selection) \
+	X(COST, cost)
 
 enum kwhy_wire_kind {
 	KWHY_WIRE_NAME, /* the only kind of varying length */
@@ -209,9 +255,10 @@ _Static_assert(sizeof(struct kwhy_wire_range) == 32 && sizeof(struct kwhy_wire_m
 _Static_assert(sizeof(struct kwhy_wire_overhead) == 24 && sizeof(struct kwhy_wire_process) == 48, "format");
 _Static_assert(sizeof(struct kwhy_wire_device) == 56 && sizeof(struct kwhy_wire_source) == 48, "format");
 _Static_assert(sizeof(struct kwhy_wire_reading) == 24 && sizeof(struct kwhy_wire_clock) == 24, "format");
-_Static_assert(sizeof(struct kwhy_wire_coverage) == 24 && sizeof(struct kwhy_wire_work) == 24, "format");
+_Static_assert(sizeof(struct kwhy_wire_coverage) == 32 && sizeof(struct kwhy_wire_work) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_lost) == 16 && sizeof(struct kwhy_wire_note) == 16, "format");
 _Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
+_Static_assert(sizeof(struct kwhy_wire_selection) == 48 && sizeof(struct kwhy_wire_cost) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif
