@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/numa.h"
+
+#include <linux/mempolicy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NUMBERS_MOST = CPU_SETSIZE };
+
+/* The first line of a file below `sys`; false: there is none. */
+static bool read_line(const char *sys, const char *name, char *line, size_t line_bytes)
+{
+	char path[512];
+	FILE *file;
+	bool read;
+
+	snprintf(path, sizeof(path), "%s/devices/system/node/%s", sys, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	read = fgets(line, (int)line_bytes, file) != NULL;
+	fclose(file);
+	return read;
+}
+
+/* Marks the numbers of a list such as "0-3,8"; what lies beyond the set is left out. */
+static void parse_list(const char *list, cpu_set_t *out)
+{
+	CPU_ZERO(out);
+	while (*list >= '0' && *list <= '9') {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (; first <= last && first < NUMBERS_MOST; first++)
+			CPU_SET(first, out);
+		list = *end == ',' ? end + 1 : end;
+	}
+}
+
+static void read_node(const char *sys, struct kwhy_numa_node *node)
+{
+	char name[64], line[4096];
+	unsigned long long total_kib = 0;
+
+	snprintf(name, sizeof(name), "node%d/cpulist", node->node);
+	if (read_line(sys, name, line, sizeof(line)))
+		parse_list(line, &node->cpus);
+	snprintf(name, sizeof(name), "node%d/meminfo", node->node);
+	if (read_line(sys, name, line, sizeof(line)) &&
+		sscanf(line, "Node %*d MemTotal: %llu kB", &total_kib) == 1)
+		node->memory_bytes = (uint64_t)total_kib * 1024;
+}
+
+void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
+{
+	char line[4096];
+	cpu_set_t nodes;
+
+	memset(out, 0, sizeof(*out));
+	if (!read_line(sys, "has_memory", line, sizeof(line)))
+		return;
+	parse_list(line, &nodes);
+	for (int node = 0; node < NUMBERS_MOST && out->count < KWHY_NUMA_NODES_MOST; node++) {
+		if (!CPU_ISSET(node, &nodes))
+			continue;
+		out->nodes[out->count].node = node;
+		read_node(sys, &out->nodes[out->count++]);
+	}
+}
+
+bool kwhy_numa_bind(void *memory, size_t bytes, int node)
+{
+	unsigned long mask[NUMBERS_MOST / (8 * sizeof(unsigned long))] = {0};
+	const size_t bits = 8 * sizeof(mask[0]);
+
+	if (node < 0 || node >= NUMBERS_MOST)
+		return false;
+	mask[(size_t)node / bits] = 1UL << ((size_t)node % bits);
+	/* The kernel takes one bit less than it is told. */
+	return syscall(SYS_mbind, memory, bytes, MPOL_PREFERRED, mask, NUMBERS_MOST + 1UL, 0) == 0;
+}
+
+void kwhy_numa_stay(const cpu_set_t *cpus)
+{
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return;
+	CPU_AND(&allowed, &allowed, cpus);
+	if (CPU_COUNT(&allowed) > 0)
+		sched_setaffinity(0, sizeof(allowed), &allowed);
+}
