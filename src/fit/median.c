@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/median.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define TAIL 0.025
+
+static int by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Linear between order statistics, as most programs do. */
+static double quantile(const double *sorted, size_t count, double share)
+{
+	double place = share * (double)(count - 1), below = floor(place);
+	size_t i = (size_t)below;
+
+	if (i + 1 >= count)
+		return sorted[count - 1];
+	return sorted[i] + (place - below) * (sorted[i + 1] - sorted[i]);
+}
+
+/* How many of the lowest may be left out: the largest k with P(Binomial(count, 1/2) < k) <= TAIL. */
+static size_t left_out(size_t count)
+{
+	double log_term = -(double)count * log(2), sum = 0;
+	size_t k = 0;
+
+	while (k < count) {
+		sum += exp(log_term);
+		if (sum > TAIL)
+			break;
+		log_term += log((double)(count - k)) - log((double)(k + 1));
+		k++;
+	}
+	return k;
+}
+
+void kwhy_median_of(double *values, size_t count, struct kwhy_median *out)
+{
+	size_t out_low;
+
+	*out = (struct kwhy_median){count, NAN, NAN, NAN, NAN, NAN, NAN};
+	if (count == 0)
+		return;
+	qsort(values, count, sizeof(*values), by_value);
+	out->median = quantile(values, count, 0.5);
+	out->least = values[0];
+	out->p5 = quantile(values, count, 0.05);
+	out->p95 = quantile(values, count, 0.95);
+	out_low = left_out(count);
+	if (out_low == 0)
+		return;
+	out->low = values[out_low - 1];
+	out->high = values[count - out_low];
+}
+
+double kwhy_median_width(const struct kwhy_median *median)
+{
+	if (!isfinite(median->low) || !(median->median > 0))
+		return INFINITY;
+	return (median->high - median->low) / median->median;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_MEDIAN_H
+#define KWHY_FIT_MEDIAN_H
+
+#include <stddef.h>
+
+/*
+ * The median of independent samples of any distribution, with the interval that holds the true median in at
+ * least 95 % of cases: the order statistics whose binomial tails are at most 2.5 % each (David and Nagaraja,
+ * Order Statistics, 7.1). Pure.
+ */
+struct kwhy_median {
+	size_t count;
+	double median, least, p5, p95; /* NAN: no samples */
+	double low, high;	       /* NAN: fewer than six samples allow no such interval */
+};
+
+/* Sorts the values. */
+void kwhy_median_of(double *values, size_t count, struct kwhy_median *out);
+
+/* Whole width of the interval over the median; INFINITY where there is none. */
+double kwhy_median_width(const struct kwhy_median *median);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_TRANSFERS_H
+#define KWHY_MODEL_TRANSFERS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What moving bytes between a host and its GPU was measured to cost, and what follows from it: curves, the
+ * fastest way for each size, and from where on one way beats another (docs/formats/transfers.md). Times are
+ * seconds of one operation; NAN is what was not measured.
+ */
+enum kwhy_transfer_direction {
+	KWHY_TRANSFER_H2D,
+	KWHY_TRANSFER_D2H,
+	KWHY_TRANSFER_BOTH, /* at once; bytes are those of each way */
+	KWHY_TRANSFER_DIRECTION_COUNT
+};
+
+/* What a time is of. Peers differ here by definition, and at small sizes by several times. */
+enum kwhy_transfer_clock {
+	KWHY_TRANSFER_BACK_TO_BACK, /* in a full queue behind a gate: one of a row of them */
+	KWHY_TRANSFER_ISOLATED,	    /* between two events of the device, alone */
+	KWHY_TRANSFER_HOST,	    /* on the host, from the call until it is known to be done */
+	KWHY_TRANSFER_CLOCK_COUNT
+};
+
+const char *kwhy_transfer_direction_name(enum kwhy_transfer_direction direction); /* "h2d", "d2h", "both" */
+const char *kwhy_transfer_clock_name(enum kwhy_transfer_clock clock); /* "back-to-back", "isolated", "host" */
+
+/* Of samples: the interval of the median is the 95 % one, by order statistics. */
+struct kwhy_transfer_summary {
+	size_t count;
+	double median_s, least_s, p5_s, p95_s; /* NAN: no samples */
+	double low_s, high_s;		       /* NAN: fewer than six samples */
+};
+
+/* What the device was like meanwhile; NAN: no sensor. */
+struct kwhy_transfer_conditions {
+	double temperature_c, clock_hz, memory_clock_hz, power_w; /* hottest, slowest, slowest, mean */
+	unsigned throttle_bits;					  /* of enum kwhy_throttle, at any time */
+};
+
+enum { KWHY_TRANSFER_SAMPLES_MAX = 256 };
+
+/* One way of moving one amount, measured by one clock. */
+struct kwhy_transfer_point {
+	const char *strategy; /* its id: "pinned" */
+	enum kwhy_transfer_direction direction;
+	enum kwhy_transfer_clock clock;
+	uint64_t bytes;	 /* of all pieces */
+	uint32_t pieces; /* 1: a single transfer */
+	double *samples_s;
+	size_t sample_count;
+	struct kwhy_transfer_summary summary;
+	struct kwhy_transfer_conditions conditions;
+	double link_bytes; /* that went over the link; NAN: as many as there are */
+	bool verified;	   /* the bytes that came were those that went */
+	bool capped;	   /* left before the interval was narrow enough: by number of samples or by time */
+};
+
+/* Joules of many transfers in a row, divided by their number; the interval is the 95 % one. */
+struct kwhy_transfer_energy {
+	const char *strategy;
+	enum kwhy_transfer_direction direction;
+	uint64_t bytes;
+	uint32_t pieces;
+	uint64_t transfers;
+	double seconds;
+	double gross_j, gross_low_j, gross_high_j; /* of one, of the GPU; NAN: not available */
+	double net_j, net_low_j, net_high_j;	   /* above a context that idles */
+	double host_j, host_low_j, host_high_j;	   /* of the CPU packages, gross */
+};
+
+/* A straight piece of a curve: seconds = alpha + beta * bytes. */
+struct kwhy_transfer_segment {
+	double from_bytes, to_bytes;
+	double alpha_s, beta_s_per_byte;
+};
+
+enum { KWHY_TRANSFER_SEGMENTS_MAX = 6 };
+
+struct kwhy_transfer_curve {
+	const char *strategy;
+	enum kwhy_transfer_direction direction;
+	enum kwhy_transfer_clock clock;
+	bool is_energy; /* joules in place of seconds, gross, of the GPU */
+	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
+	size_t segment_count;
+	double residual_ratio;			     /* root mean square of what the fit leaves, by value */
+	double held_out_ratio, held_out_worst_ratio; /* mean and worst error at sizes that it was not fitted
+							to; NAN: too few */
+	size_t point_count;
+};
+
+/* The fastest way for so many pieces of so many bytes each, by the host's clock. */
+struct kwhy_transfer_choice {
+	enum kwhy_transfer_direction direction;
+	uint64_t piece_bytes;
+	uint32_t pieces;
+	const char *strategy;
+	double median_s;
+	const char *second; /* the next best; NULL: none */
+	double second_s;
+	bool is_sure; /* their intervals do not meet */
+};
+
+/* A stretch of sizes in which one way surely beats another. */
+struct kwhy_transfer_stretch {
+	uint64_t from_bytes, to_bytes; /* sizes that were measured, both inside */
+};
+
+enum { KWHY_TRANSFER_STRETCHES_MAX = 8 };
+
+/* Where `better` beats `than`, by a clock that both have. */
+struct kwhy_transfer_rivalry {
+	const char *question; /* "is converting to fp16 first worth it?" */
+	const char *better, *than;
+	enum kwhy_transfer_direction direction;
+	enum kwhy_transfer_clock clock;
+	uint32_t pieces; /* 1: single transfers; else the sizes are of each piece */
+	struct kwhy_transfer_stretch stretches[KWHY_TRANSFER_STRETCHES_MAX];
+	size_t stretch_count, sizes_compared;
+	double best_ratio; /* time of `than` over that of `better` where it is greatest */
+	uint64_t best_bytes;
+};
+
+/* After how many transfers page-locking has paid for itself: cost / (pageable - pinned). */
+struct kwhy_transfer_pinning {
+	enum kwhy_transfer_direction direction;
+	uint64_t bytes;
+	double cost_s, pageable_s, pinned_s;
+	double transfers; /* NAN: never */
+};
+
+/* A strategy that could not be measured here, or did not finish. */
+struct kwhy_transfer_absence {
+	const char *strategy, *reason;
+};
+
+struct kwhy_transfers {
+	struct kwhy_arena arena; /* of everything below */
+	const char *backend, *device_name, *pci_address, *driver, *cuda, *measured_on; /* NULL: unknown */
+	const char *data; /* of compressed transfers: the file's name, or "random" */
+	uint64_t seed;
+	double time_budget_s;
+	double context_idle_w; /* NAN: not measured */
+	bool energy_asked;
+	const char *ended_early; /* why, in words; NULL: it did not */
+	struct kwhy_transfer_point *points;
+	size_t point_count;
+	struct kwhy_transfer_energy *energies;
+	size_t energy_count;
+	struct kwhy_transfer_absence *absences;
+	size_t absence_count;
+	struct kwhy_transfer_curve *curves;
+	size_t curve_count;
+	struct kwhy_transfer_choice *choices;
+	size_t choice_count;
+	struct kwhy_transfer_rivalry *rivalries;
+	size_t rivalry_count;
+	struct kwhy_transfer_pinning *pinnings;
+	size_t pinning_count;
+};
+
+#define KWHY_TRANSFERS_SCHEMA "kwhy.transfers/1"
+
+/* Bytes a second of a point, all that moved: both ways count twice. NAN: no samples. */
+double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
+
+/* What a curve says for a size, seconds or joules; NAN: it has no segment. Outside it carries on. */
+double kwhy_transfer_curve_at(const struct kwhy_transfer_curve *curve, double bytes);
+
+void kwhy_transfers_free(struct kwhy_transfers *transfers);
+
+#endif
