@@ -46,30 +46,32 @@ static void gain(struct world *world)
 /* The ring of ranks is one field whose last row borders on its first. */
 static void spread(struct world *world)
 {
-	const float *t = world->t;
-	size_t cells = world->cells;
+	for (size_t row = 0; row < world->cells; row += WIDTH) {
+		const float *here = world->t + row, *north = row ? here - WIDTH : here + world->cells - WIDTH,
+			    *south = row + WIDTH < world->cells ? here + WIDTH : world->t;
 
-	for (size_t i = 0; i < cells; i++) {
-		size_t row = i - i % WIDTH, x = i % WIDTH;
-		float north = t[(i + cells - WIDTH) % cells], south = t[(i + WIDTH) % cells],
-		      west = t[row + (x + WIDTH - 1) % WIDTH], east = t[row + (x + 1) % WIDTH];
-		const float *gains = world->gains[kwhy_twin_district((uint32_t)(i % CELLS))];
+		for (size_t x = 0; x < WIDTH; x++) {
+			const float *gains = world->gains[kwhy_twin_district((row + x) % CELLS)];
+			float across = here[(x + WIDTH - 1) % WIDTH] + here[(x + 1) % WIDTH];
 
-		world->f[i] = fmaf(gains[0], t[i], gains[1]);
-		world->l[i] = fmaf(-4.0f, t[i], (north + south) + (west + east));
+			world->f[row + x] = fmaf(gains[0], here[x], gains[1]);
+			world->l[row + x] = fmaf(-4.0f, here[x], (north[x] + south[x]) + across);
+		}
 	}
 }
 
 static void advance(struct world *world)
 {
-	for (size_t i = 0; i < world->cells; i++) {
-		float gain_u = world->gains[kwhy_twin_district((uint32_t)(i % CELLS))][2],
-		      old = 0.9375f * world->u[i];
+	float *t = world->t, *u = world->u, *v = world->v, *w = world->w;
+	const float *f = world->f, *l = world->l;
 
-		world->v[i] = fmaf(0.125f, world->l[i], world->t[i]);
-		world->w[i] = fmaf(0x1p-8f, world->f[i], world->v[i]);
-		world->u[i] = fmaf(gain_u, world->w[i], old);
-		world->t[i] = fminf(fmaxf(world->w[i], -64.0f), 64.0f);
+	for (size_t i = 0; i < world->cells; i++) {
+		float gain_u = world->gains[kwhy_twin_district((uint32_t)(i % CELLS))][2];
+
+		v[i] = fmaf(0.125f, l[i], t[i]);
+		w[i] = fmaf(0x1p-8f, f[i], v[i]);
+		u[i] = fmaf(gain_u, w[i], 0.9375f * u[i]);
+		t[i] = kwhy_twin_limit(w[i]);
 	}
 }
 

@@ -83,6 +83,11 @@ static inline int64_t kwhy_twin_fixed(float value)
 	return llrintf(value * 65536.0f);
 }
 
+static inline float kwhy_twin_limit(float value)
+{
+	return value < -64.0f ? -64.0f : value > 64.0f ? 64.0f : value;
+}
+
 static inline uint32_t kwhy_twin_district(uint32_t cell)
 {
 	return cell * KWHY_TWIN_AGENTS >> 16;
