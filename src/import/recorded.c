@@ -118,19 +118,6 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	return status;
 }
 
-static enum kwhy_status note_overhead(struct kwhy_recorded *recorded, struct kwhy_error *error)
-{
-	uint64_t overhead_ns = 0;
-
-	for (size_t i = 0; i < recorded->writer_count; i++)
-		overhead_ns += recorded->writers[i].overhead_ns;
-	if (!overhead_ns)
-		return KWHY_OK;
-	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "recording-overhead", error,
-		"%s: the profiler itself took %.3f ms of the program's time, by its own account.",
-		recorded->tracks.path, 1e-6 * (double)overhead_ns);
-}
-
 /*
  * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The books
  * are then of the run as a whole, or of what the meters saw when its end is not known.
@@ -195,10 +182,14 @@ static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct
 	if (status)
 		return status;
 	recorded->recording->sources[recorded->tracks.source].events = recorded->rows;
-	status = cover_run(recorded, error);
+	status = kwhy_recorded_windows_apply(recorded, error);
 	if (!status)
-		status = note_losses(recorded, error);
-	return status ? status : note_overhead(recorded, error);
+		status = cover_run(recorded, error);
+	if (!status)
+		status = kwhy_recorded_memory_apply(recorded, error);
+	if (!status)
+		status = kwhy_recorded_costs_apply(recorded, error);
+	return status ? status : note_losses(recorded, error);
 }
 
 static void recorded_done(struct kwhy_recorded *recorded)
@@ -213,6 +204,8 @@ static void recorded_done(struct kwhy_recorded *recorded)
 	free(recorded->writers);
 	free(recorded->facts);
 	free(recorded->meters);
+	free(recorded->windows);
+	free(recorded->memory);
 }
 
 static enum kwhy_status read_recorded(struct kwhy_recording *recording, const char *path,

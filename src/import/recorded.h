@@ -15,6 +15,29 @@
 
 /* A counter's tick: the launcher reads it just before the start of the run and just after its end. */
 #define KWHY_RECORDED_TICK_NS 200000000
+/* What an interpreter takes to end after its use of the device. */
+#define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
+
+/* What a writer was asked to leave out, as it said last. */
+struct kwhy_recorded_selection {
+	bool is_stated;
+	uint32_t choice; /* enum kwhy_choice */
+	int64_t start_ns, end_ns;
+	const char *range;
+	double share_ratio;
+};
+
+/* A stretch of time in which a writer's process is known, as far as it was launched since `since_ns`. */
+struct kwhy_recorded_window {
+	uint32_t writer, device; /* KWHY_NONE: all */
+	int64_t start_ns, end_ns, since_ns;
+};
+
+/* Memory taken from a device, or given back to it. */
+struct kwhy_recorded_memory {
+	int64_t time_ns, change_bytes;
+	uint32_t device, process;
+};
 
 /* One process that wrote. */
 struct kwhy_recorded_writer {
@@ -24,8 +47,10 @@ struct kwhy_recorded_writer {
 	uint32_t host;		      /* name; 0: not stated */
 	uint32_t rank;		      /* KWHY_NONE: unknown */
 	uint32_t process;	      /* index in the recording */
-	uint64_t overhead_ns;
-	bool has_ended;
+	struct kwhy_recorded_selection selection;
+	struct kwhy_wire_cost costs[KWHY_WIRE_COST_KIND_COUNT];
+	int64_t ended_ns; /* where has_ended */
+	bool has_ended, has_cost[KWHY_WIRE_COST_KIND_COUNT];
 };
 
 /* A block of facts, kept from the first walk. */
@@ -48,7 +73,9 @@ struct kwhy_recorded {
 	struct kwhy_track_map devices;	 /* (writer, its number) -> device of the recording */
 	struct kwhy_track_map sources;	 /* (writer, its number) -> index into meters */
 	struct kwhy_recorded_meter *meters;
-	size_t meter_count, meter_capacity;
+	struct kwhy_recorded_window *windows; /* of all writers */
+	struct kwhy_recorded_memory *memory;
+	size_t meter_count, meter_capacity, window_count, window_capacity, memory_count, memory_capacity;
 	uint8_t *kinds; /* of names: 0 not asked yet, 1 kernel, 2 collective */
 	size_t kind_count;
 	int64_t first_unix_ns; /* earliest time that any writer related its clock at; INT64_MAX: none did */
@@ -87,6 +114,38 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_fact_keep(struct kwhy_recorded *rec
 	const struct kwhy_block *block, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_facts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
+
+/* Keeps a fact of which writer's process is known when; its times are those of the recording's clock. */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_window_keep(
+	struct kwhy_recorded *recorded, const struct kwhy_recorded_window *window, struct kwhy_error *error);
+void kwhy_recorded_selection_keep(
+	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_selection *selection);
+
+/*
+ * After the rows: coverage of each device. Without a selection that of the writers as they state it; else a
+ * moment is known that lies in a window of every process that uses the device and may run something then,
+ * without the first moments of a window in which a stream still ran what had been launched before it.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_windows_apply(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
+
+/* Keeps a row of memory; after the rows they become what each process held of each device. */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_memory *memory, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_apply(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
+
+/* What the recording took: the last figure of each kind holds; overheads are rows. */
+void kwhy_recorded_cost_keep(
+	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_cost *cost);
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_costs_apply(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_overhead_add(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_overhead *overhead, struct kwhy_error *error);
+
+/* The thread of a writer's process, added when it is new. */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_thread(struct kwhy_recorded *recorded, uint32_t writer,
+	uint32_t tid, uint32_t *out, struct kwhy_error *error);
 
 /* Second walk: the rows of a block. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_rows_add(struct kwhy_recorded *recorded, uint32_t writer,

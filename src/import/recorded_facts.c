@@ -9,9 +9,6 @@
 /* Writers of one recording: processes. More is no recording of ours. */
 enum { WRITERS_MOST = 65536 };
 
-/* What an interpreter takes to end after its use of the device. */
-#define JUST_BEFORE_NS 1000000000
-
 static enum kwhy_status add_writer(
 	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error)
 {
@@ -304,8 +301,9 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
  * order just before the run did runs nothing any more: up to the counter's tick behind the end all is known,
  * and without that tick the energy since the one before would be in no book.
  */
-static void fit_to_run(const struct kwhy_recorded *recorded, uint32_t writer, struct kwhy_coverage *row)
+static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {
+	const struct kwhy_recorded_writer *writer = &recorded->writers[row->writer];
 	const int64_t start_ns = recorded->run_start_ns, end_ns = recorded->run_end_ns;
 
 	if (start_ns > end_ns)
@@ -314,26 +312,31 @@ static void fit_to_run(const struct kwhy_recorded *recorded, uint32_t writer, st
 		row->start_ns = start_ns;
 	if (row->end_ns > end_ns)
 		row->end_ns = end_ns;
-	else if (recorded->writers[writer].has_ended && row->end_ns > end_ns - JUST_BEFORE_NS)
+	else if (writer->has_ended && !writer->selection.is_stated &&
+		row->end_ns > end_ns - KWHY_RECORDED_JUST_BEFORE_NS)
 		row->end_ns = end_ns + KWHY_RECORDED_TICK_NS;
 }
 
 static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_coverage *coverage, struct kwhy_error *error)
 {
-	struct kwhy_coverage row = {.device = KWHY_NONE,
+	struct kwhy_recorded_window row = {.writer = writer,
+		.device = KWHY_NONE,
 		.start_ns = kwhy_recorded_time(recorded, writer, coverage->start_mono_ns),
-		.end_ns = kwhy_recorded_time(recorded, writer, coverage->end_mono_ns)};
+		.end_ns = kwhy_recorded_time(recorded, writer, coverage->end_mono_ns),
+		.since_ns = coverage->since_mono_ns
+			? kwhy_recorded_time(recorded, writer, coverage->since_mono_ns)
+			: KWHY_UNKNOWN_TIME};
 	enum kwhy_status status = KWHY_OK;
 
 	if (row.start_ns == KWHY_UNKNOWN_TIME || row.end_ns < row.start_ns)
 		return KWHY_OK;
-	fit_to_run(recorded, writer, &row);
+	fit_to_run(recorded, &row);
 	if (row.end_ns < row.start_ns)
 		return KWHY_OK;
 	if (coverage->device >= 0)
 		status = kwhy_recorded_device(recorded, writer, coverage->device, &row.device, error);
-	return status ? status : kwhy_recording_add_coverage(recorded->recording, &row, error);
+	return status ? status : kwhy_recorded_window_keep(recorded, &row, error);
 }
 
 static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
@@ -379,6 +382,14 @@ static enum kwhy_status apply_record(struct kwhy_recorded *recorded, uint32_t wr
 		return KWHY_OK;
 	case KWHY_WIRE_END:
 		recorded->writers[writer].has_ended = true;
+		recorded->writers[writer].ended_ns = kwhy_recorded_time(
+			recorded, writer, ((const struct kwhy_wire_end *)record)->time_mono_ns);
+		return KWHY_OK;
+	case KWHY_WIRE_SELECTION:
+		kwhy_recorded_selection_keep(recorded, writer, record);
+		return KWHY_OK;
+	case KWHY_WIRE_COST:
+		kwhy_recorded_cost_keep(recorded, writer, record);
 		return KWHY_OK;
 	default:
 		return KWHY_OK;
@@ -451,7 +462,8 @@ static void choose_origin(struct kwhy_recorded *recorded)
 enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN, KWHY_WIRE_END,
-		KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE, KWHY_WIRE_LOST};
+		KWHY_WIRE_SELECTION, KWHY_WIRE_COST, KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE,
+		KWHY_WIRE_LOST};
 	struct kwhy_track_map best = {0};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 

@@ -126,7 +126,7 @@ static enum kwhy_status add_memset(struct kwhy_recorded *recorded, uint32_t writ
 	return status ? status : kwhy_recording_add_activity(recorded->recording, &row, error);
 }
 
-static enum kwhy_status thread_of(struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
+enum kwhy_status kwhy_recorded_thread(struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
 	uint32_t *out, struct kwhy_error *error)
 {
 	const struct kwhy_thread thread = {.process = recorded->writers[writer].process, .tid = tid};
@@ -143,7 +143,7 @@ static enum kwhy_status add_call(struct kwhy_recorded *recorded, uint32_t writer
 
 	if (!place(recorded, writer, call->start_mono_ns, call->end_mono_ns, &times))
 		return refuse(recorded, "a call", call->correlation, error);
-	status = thread_of(recorded, writer, call->thread, &thread, error);
+	status = kwhy_recorded_thread(recorded, writer, call->thread, &thread, error);
 	return status
 		? status
 		: kwhy_recording_add_call(recorded->recording, times.start_ns, times.end_ns,
@@ -168,7 +168,7 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 	row.kind = kwhy_range_kind_of(kwhy_names_get(&recorded->recording->names, row.name),
 		range->kind < KWHY_RANGE_KIND_COUNT ? (enum kwhy_range_kind)range->kind : KWHY_RANGE_USER);
 	if (range->thread != KWHY_WIRE_UNKNOWN_U32)
-		status = thread_of(recorded, writer, range->thread, &row.thread, error);
+		status = kwhy_recorded_thread(recorded, writer, range->thread, &row.thread, error);
 	return status ? status : kwhy_recording_add_range(recorded->recording, &row, error);
 }
 
@@ -213,8 +213,6 @@ static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t wri
 static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,
 	const void *record, struct kwhy_error *error)
 {
-	const struct kwhy_wire_overhead *overhead = record;
-
 	switch (kind) {
 	case KWHY_WIRE_KERNEL:
 		return add_kernel(recorded, writer, record, error);
@@ -228,11 +226,10 @@ static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer,
 		return add_range(recorded, writer, record, error);
 	case KWHY_WIRE_READING:
 		return add_reading(recorded, writer, record, error);
+	case KWHY_WIRE_MEMORY:
+		return kwhy_recorded_memory_keep(recorded, writer, record, error);
 	case KWHY_WIRE_OVERHEAD:
-		if (overhead->end_mono_ns > overhead->start_mono_ns)
-			recorded->writers[writer].overhead_ns += (uint64_t)overhead->end_mono_ns -
-				(uint64_t)overhead->start_mono_ns;
-		return KWHY_OK;
+		return kwhy_recorded_overhead_add(recorded, writer, record, error);
 	default:
 		return KWHY_OK;
 	}

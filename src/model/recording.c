@@ -60,6 +60,9 @@ void kwhy_recording_free(struct kwhy_recording *recording)
 	}
 	free(recording->gauges);
 	free(recording->coverage);
+	free(recording->selections);
+	free(recording->costs);
+	free(recording->overheads);
 	free(recording->work);
 	free(recording->notes);
 	kwhy_names_done(&recording->names);
@@ -128,6 +131,11 @@ DEFINE_ADD_PLAIN(
 	collectives, collective, kwhy_collective, collective_count, collective_capacity, "collectives")
 DEFINE_ADD_PLAIN(memory, memory, kwhy_memory_point, memory_count, memory_capacity, "memory events")
 DEFINE_ADD_PLAIN(coverage, coverage, kwhy_coverage, coverage_count, coverage_capacity, "coverage")
+DEFINE_ADD_PLAIN(
+	selections, selection, kwhy_selection, selection_count, selection_capacity, "selections of a run")
+DEFINE_ADD_PLAIN(costs, cost, kwhy_cost, cost_count, cost_capacity, "costs of the recording")
+DEFINE_ADD_PLAIN(
+	overheads, overhead, kwhy_overhead, overhead_count, overhead_capacity, "overheads of the profiler")
 
 static enum kwhy_status grow_activities(struct kwhy_activities *table, struct kwhy_error *error)
 {

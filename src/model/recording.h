@@ -224,6 +224,55 @@ struct kwhy_coverage {
 	int64_t start_ns, end_ns;
 };
 
+/* Why a stretch of a run is known and another is not: what was asked for. As recorded (recording/wire.h). */
+enum kwhy_choice {
+	KWHY_CHOICE_ALL,   /* nothing was left out on purpose */
+	KWHY_CHOICE_TIME,  /* a delay, a duration */
+	KWHY_CHOICE_RANGE, /* inside ranges of a name */
+	KWHY_CHOICE_DUTY,  /* in random windows: what they hold stands for the whole */
+	KWHY_CHOICE_COUNT
+};
+
+const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
+
+/*
+ * Windows of coverage could lie anywhere between these times, where the meters went on: what lies between
+ * the windows happened, but is not known. device KWHY_NONE: holds for all devices.
+ */
+struct kwhy_selection {
+	uint32_t device;
+	uint32_t choice; /* enum kwhy_choice */
+	int64_t start_ns, end_ns;
+	const char *range;  /* pattern of names; NULL: none */
+	double share_ratio; /* asked for; NAN: none */
+};
+
+/* What the recording itself took. As recorded (recording/wire.h); spent_ns is of the whole run. */
+enum kwhy_cost_kind {
+	KWHY_COST_THREAD,   /* processor time of the injected library's own thread */
+	KWHY_COST_BUFFERS,  /* processor time of writing down the profiler's buffers, on other threads */
+	KWHY_COST_START,    /* time that the program waited for the profiler to start */
+	KWHY_COST_SWITCH,   /* time that windows took to begin and end */
+	KWHY_COST_FINISH,   /* time that the program's end waited for the last records */
+	KWHY_COST_LAUNCHER, /* processor time of the launcher, its meters among it */
+	KWHY_COST_SAMPLER,  /* that of its thread that reads meters, which is part of the launcher's */
+	KWHY_COST_KIND_COUNT
+};
+
+const char *kwhy_cost_kind_name(enum kwhy_cost_kind kind); /* "thread", "buffers", ... */
+
+struct kwhy_cost {
+	uint32_t process, kind; /* enum kwhy_cost_kind */
+	int64_t spent_ns;
+	uint64_t count; /* ticks, buffers, switches, readings; 0: not counted */
+};
+
+/* Time that the profiler says it took from a thread. */
+struct kwhy_overhead {
+	int64_t start_ns, end_ns;
+	uint32_t name, thread; /* KWHY_NONE: on a thread of the profiler's own, or unknown */
+};
+
 /* Units of work done, for joules per token and the like. */
 struct kwhy_work {
 	const char *unit; /* "tokens", "steps", "samples", "flop" */
@@ -289,14 +338,18 @@ struct kwhy_recording {
 	struct kwhy_power_series *power;
 	struct kwhy_gauge_series *gauges;
 	struct kwhy_coverage *coverage;
+	struct kwhy_selection *selections;
+	struct kwhy_cost *costs;
+	struct kwhy_overhead *overheads; /* sorted by start after finish */
 	struct kwhy_work *work;
 	struct kwhy_note *notes;
 	size_t source_count, device_count, process_count, thread_count, stream_count, range_count,
-		collective_count, memory_count, power_count, gauge_count, coverage_count, work_count,
-		note_count;
+		collective_count, memory_count, power_count, gauge_count, coverage_count, selection_count,
+		cost_count, overhead_count, work_count, note_count;
 	size_t source_capacity, device_capacity, process_capacity, thread_capacity, stream_capacity,
 		range_capacity, collective_capacity, memory_capacity, power_capacity, gauge_capacity,
-		coverage_capacity, work_capacity, note_capacity;
+		coverage_capacity, selection_capacity, cost_capacity, overhead_capacity, work_capacity,
+		note_capacity;
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
@@ -344,6 +397,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_gauge(struct kwhy_recording *r
 	enum kwhy_gauge gauge, uint32_t device, int64_t time_ns, int64_t value, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_coverage(
 	struct kwhy_recording *recording, const struct kwhy_coverage *coverage, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_selection(
+	struct kwhy_recording *recording, const struct kwhy_selection *selection, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_cost(
+	struct kwhy_recording *recording, const struct kwhy_cost *cost, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_overhead(
+	struct kwhy_recording *recording, const struct kwhy_overhead *overhead, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording,

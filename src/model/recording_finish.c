@@ -71,6 +71,12 @@ static enum kwhy_status check_tables(const struct kwhy_recording *recording, str
 			return fail_impossible(
 				error, "a stated coverage", coverage->start_ns, coverage->end_ns);
 	}
+	for (size_t i = 0; i < recording->selection_count; i++) {
+		const struct kwhy_selection *selection = &recording->selections[i];
+
+		if (!is_possible(selection->start_ns, selection->end_ns))
+			return fail_impossible(error, "a selection", selection->start_ns, selection->end_ns);
+	}
 	return KWHY_OK;
 }
 
@@ -122,6 +128,13 @@ static int compare_ranges(const void *context, uint32_t a, uint32_t b)
 	int order = three_way(ranges[a].start_ns, ranges[b].start_ns);
 
 	return order ? order : three_way(ranges[b].end_ns, ranges[a].end_ns);
+}
+
+static int compare_overheads(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_overhead *overheads = context;
+
+	return three_way(overheads[a].start_ns, overheads[b].start_ns);
 }
 
 static int compare_memory(const void *context, uint32_t a, uint32_t b)
@@ -222,6 +235,9 @@ static enum kwhy_status sort_tables(struct kwhy_recording *r, struct kwhy_error 
 
 	status = sort_table((void **)&r->ranges, sizeof(*r->ranges), r->range_count, &r->range_capacity,
 		compare_ranges, error);
+	if (!status)
+		status = sort_table((void **)&r->overheads, sizeof(*r->overheads), r->overhead_count,
+			&r->overhead_capacity, compare_overheads, error);
 	if (!status)
 		status = sort_table((void **)&r->memory, sizeof(*r->memory), r->memory_count,
 			&r->memory_capacity, compare_memory, error);

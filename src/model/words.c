@@ -37,6 +37,33 @@ const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind)
 	return names[kind];
 }
 
+const char *kwhy_choice_name(enum kwhy_choice choice)
+{
+	static const char *const names[KWHY_CHOICE_COUNT] = {
+		[KWHY_CHOICE_ALL] = "all",
+		[KWHY_CHOICE_TIME] = "time",
+		[KWHY_CHOICE_RANGE] = "range",
+		[KWHY_CHOICE_DUTY] = "duty",
+	};
+
+	return names[choice];
+}
+
+const char *kwhy_cost_kind_name(enum kwhy_cost_kind kind)
+{
+	static const char *const names[KWHY_COST_KIND_COUNT] = {
+		[KWHY_COST_THREAD] = "thread",
+		[KWHY_COST_BUFFERS] = "buffers",
+		[KWHY_COST_START] = "start",
+		[KWHY_COST_SWITCH] = "switch",
+		[KWHY_COST_FINISH] = "finish",
+		[KWHY_COST_LAUNCHER] = "launcher",
+		[KWHY_COST_SAMPLER] = "sampler",
+	};
+
+	return names[kind];
+}
+
 const char *kwhy_meter_name(enum kwhy_meter meter)
 {
 	static const char *const names[KWHY_METER_COUNT] = {
