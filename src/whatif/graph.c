@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/graph.h"
+
+#include "base/column.h"
+#include "whatif/parts.h"
+
+#include <stdlib.h>
+
+/* A joint follows three; a group of n ranks needs a chain of about n / 2 of them. */
+static size_t joints_at_most(const struct kwhy_recording *recording)
+{
+	size_t collectives = 0;
+
+	if (recording->device_count < 2)
+		return 0;
+	for (size_t i = 0; i < recording->activities.count; i++)
+		collectives += recording->activities.kind[i] == KWHY_ACTIVITY_COLLECTIVE;
+	return collectives;
+}
+
+static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = graph->recording;
+	size_t most;
+
+	graph->activity_count = recording->activities.count;
+	graph->call_count = recording->calls.count;
+	graph->node_count = graph->activity_count + graph->call_count;
+	most = graph->node_count + joints_at_most(recording);
+	if (most >= KWHY_NONE / 2)
+		return kwhy_fail(error, KWHY_E_MEMORY,
+			"the recording has %zu activities and calls, more than can be played again; record "
+			"less "
+			"of the run",
+			graph->node_count);
+	graph->nodes = malloc((most + 1) * sizeof(*graph->nodes));
+	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
+	graph->start_ns = malloc((most + 1) * sizeof(*graph->start_ns));
+	graph->end_ns = malloc((most + 1) * sizeof(*graph->end_ns));
+	graph->order = malloc((2 * most + 1) * sizeof(*graph->order));
+	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
+	graph->state = malloc(2 * most + 1);
+	if (!graph->nodes || !graph->outer || !graph->start_ns || !graph->end_ns || !graph->order ||
+		!graph->stack || !graph->state)
+		return kwhy_fail_memory(error, "the graph of the recording");
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_whatif_graph_new(
+	const struct kwhy_recording *recording, struct kwhy_whatif_graph **out, struct kwhy_error *error)
+{
+	struct kwhy_whatif_graph *graph = calloc(1, sizeof(*graph));
+	enum kwhy_status status;
+
+	if (!graph)
+		return kwhy_fail_memory(error, "the graph of the recording");
+	graph->recording = recording;
+	status = reserve(graph, error);
+	if (!status)
+		status = kwhy_whatif_link_order(graph, error);
+	if (!status)
+		status = kwhy_whatif_find_delays(graph, error);
+	if (!status)
+		status = kwhy_whatif_link_waits(graph, error);
+	if (!status)
+		status = kwhy_whatif_link_streams(graph, error);
+	if (!status)
+		status = kwhy_whatif_link_threads(graph, error);
+	if (!status)
+		status = kwhy_whatif_link_collectives(graph, error);
+	if (!status)
+		status = kwhy_whatif_find_order(graph, error);
+	if (!status)
+		kwhy_whatif_set_lags(graph);
+	if (!status)
+		status = kwhy_whatif_play(graph, error);
+	if (status) {
+		kwhy_whatif_graph_free(graph);
+		return status;
+	}
+	*out = graph;
+	return KWHY_OK;
+}
+
+void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
+{
+	if (!graph)
+		return;
+	free(graph->nodes);
+	free(graph->outer);
+	free(graph->by_end);
+	free(graph->start_ns);
+	free(graph->end_ns);
+	free(graph->order);
+	free(graph->stack);
+	free(graph->state);
+	free(graph->journal);
+	free(graph);
+}
+
+struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	struct kwhy_error error;
+
+	if (kwhy_column_reserve((void **)&graph->journal, &graph->journal_capacity, graph->journal_count + 1,
+		    sizeof(*graph->journal), "edits", &error))
+		return NULL;
+	graph->journal[graph->journal_count++] = (struct kwhy_whatif_before){node, graph->nodes[node]};
+	return &graph->nodes[node];
+}
+
+void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
+{
+	while (graph->journal_count > count) {
+		const struct kwhy_whatif_before *before = &graph->journal[--graph->journal_count];
+
+		graph->nodes[before->node] = before->was;
+	}
+}
+
+static int64_t latest_recorded_start(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
+{
+	int64_t latest_ns = INT64_MIN;
+
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
+		int64_t start_ns;
+
+		if (node->from[link] == KWHY_NONE)
+			continue;
+		start_ns = kwhy_whatif_recorded_start(graph, node->from[link]);
+		latest_ns = start_ns > latest_ns ? start_ns : latest_ns;
+	}
+	return latest_ns;
+}
+
+int64_t kwhy_whatif_recorded_start(const struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	if (node < graph->activity_count)
+		return graph->recording->activities.start_ns[node];
+	if (node < graph->activity_count + graph->call_count)
+		return graph->recording->calls.start_ns[node - graph->activity_count];
+	/* a chain of joints: each lies behind those that it follows, so this ends */
+	return latest_recorded_start(graph, &graph->nodes[node]);
+}
+
+int64_t kwhy_whatif_recorded_end(const struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	if (node < graph->activity_count)
+		return graph->recording->activities.end_ns[node];
+	if (node < graph->activity_count + graph->call_count)
+		return graph->recording->calls.end_ns[node - graph->activity_count];
+	return latest_recorded_start(graph, &graph->nodes[node]);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WHATIF_GRAPH_H
+#define KWHY_WHATIF_GRAPH_H
+
+#include "base/status.h"
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A recording as a graph that can be played again: every activity and every outermost API call is a node, and
+ * each begins when the latest of what it follows has got far enough. Played unchanged, every start and every
+ * end is exactly the recorded one. Nodes [0, activity_count) are the activities in their rows, then come the
+ * calls in their rows, then the joints of collectives. Times are those of the recording.
+ */
+
+/* What a node follows. Of an activity the first three bound its start, the last its end. */
+enum kwhy_whatif_link {
+	KWHY_LINK_ORDER, /* end of what came before it: in the stream, on the thread */
+	KWHY_LINK_ISSUE, /* start of the call that issued it */
+	KWHY_LINK_CROSS, /* end of work in another stream, of a call on another thread */
+	KWHY_LINK_JOIN, /* bounds the end: of a waiting call, end of the work waited for; of a collective, the
+			   joint, at which the last of its ranks has begun */
+	KWHY_LINK_COUNT
+};
+
+enum kwhy_whatif_kind {
+	KWHY_NODE_ACTIVITY,
+	KWHY_NODE_CALL,
+	KWHY_NODE_JOINT, /* follows the starts of up to three others */
+	KWHY_NODE_INNER	 /* a call inside another call: no part of the graph */
+};
+
+enum kwhy_whatif_flag {
+	KWHY_NODE_DROPPED = 1,	    /* takes no time; what followed it follows what it followed */
+	KWHY_NODE_OVERLAPS = 2,	    /* its link of order is to a start: it ran beside the one before */
+	KWHY_NODE_CHANGED = 4,	    /* its work is not what was recorded */
+	KWHY_NODE_FOLLOWS_START = 8 /* its link of crossing is to a start */
+};
+
+/*
+ * start = latest of (from + lag) over the links that bound it; lag_ns[ORDER] alone, as a time, without any.
+ * end = start + own, or JOIN + lag if that is later.
+ */
+struct kwhy_whatif_node {
+	int64_t own_ns; /* length of an activity; what a call takes by itself */
+	int64_t lag_ns[KWHY_LINK_COUNT];
+	uint32_t from[KWHY_LINK_COUNT]; /* node; KWHY_NONE: no such link */
+	uint8_t kind;			/* enum kwhy_whatif_kind */
+	uint8_t flags;
+};
+
+/* A node as it was before an edit. */
+struct kwhy_whatif_before {
+	uint32_t node;
+	struct kwhy_whatif_node was;
+};
+
+/*
+ * What the recording shows of delays that are nobody's choice: medians, in nanoseconds; -1: it shows none.
+ */
+struct kwhy_whatif_delays {
+	/* between an activity of one kind and one of another that was queued behind it in time */
+	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
+	int64_t issue_ns[KWHY_ACTIVITY_KIND_COUNT]; /* from the call to the start, in an idle stream */
+	int64_t return_ns;	/* from the end of the work to the return of the call that waited */
+	int64_t launch_call_ns; /* a call that launches */
+	int64_t least_call_ns[KWHY_CALL_CLASS_COUNT]; /* the shortest call of its class */
+};
+
+struct kwhy_whatif_graph {
+	const struct kwhy_recording *recording; /* lent */
+	struct kwhy_whatif_node *nodes;
+	size_t node_count, activity_count, call_count;
+	uint32_t *outer;   /* [call_count] the outermost call around a call */
+	uint32_t *by_end;  /* [activity_count] rows of each device by end; NULL: rows are in that order */
+	int64_t *start_ns; /* [node_count] as last played */
+	int64_t *end_ns;   /* [node_count] */
+	struct kwhy_whatif_delays delays;
+
+	/* of graph_play.c: an order in which everything comes behind what it follows */
+	uint32_t *order, *stack;
+	uint8_t *state;
+	size_t order_count, stack_depth;
+
+	/* edits since the graph was made, undone by kwhy_whatif_undo() */
+	struct kwhy_whatif_before *journal;
+	size_t journal_count, journal_capacity;
+};
+
+/* Of a finished recording, which must outlive the graph. */
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_graph_new(
+	const struct kwhy_recording *recording, struct kwhy_whatif_graph **out, struct kwhy_error *error);
+void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph);
+
+/*
+ * Computes start_ns and end_ns of every node. KWHY_E_INPUT where edits made a node follow itself: then the
+ * times are of no use until that is undone and played again. Time O(nodes).
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_error *error);
+
+/* The node for changing it, after noting what it was; NULL: no memory. */
+struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
+
+/* Takes back all edits but the first `count`. */
+void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
+
+static inline uint32_t kwhy_whatif_call_node(const struct kwhy_whatif_graph *graph, uint32_t call)
+{
+	return (uint32_t)graph->activity_count + call;
+}
+
+static inline bool kwhy_whatif_is_dropped(const struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	return graph->nodes[node].flags & KWHY_NODE_DROPPED;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/parts.h"
+
+/*
+ * A link that did not decide gets the usual delay, or less where less was seen; the link that decided gets
+ * what is left up to the recorded time. So the graph plays as recorded, and a node whose deciding link goes
+ * away starts the usual delay behind the next.
+ */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t recorded_from(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
+{
+	return kwhy_whatif_follows_start(node, link) ? kwhy_whatif_recorded_start(graph, node->from[link])
+						     : kwhy_whatif_recorded_end(graph, node->from[link]);
+}
+
+static int64_t usual_ns(const struct kwhy_whatif_graph *graph, uint32_t at, size_t link)
+{
+	const struct kwhy_whatif_node *node = &graph->nodes[at];
+
+	if (node->kind == KWHY_NODE_JOINT)
+		return 0;
+	if (node->kind == KWHY_NODE_CALL)
+		return link == KWHY_LINK_ORDER && node->from[KWHY_LINK_CROSS] == KWHY_NONE ? INT64_MAX : 0;
+	if (kwhy_whatif_follows_start(node, link) && link != KWHY_LINK_ISSUE)
+		return INT64_MAX;
+	if (link == KWHY_LINK_ISSUE)
+		return kwhy_whatif_issue_ns(graph, at);
+	return kwhy_whatif_queued_ns(graph, node->from[link], at);
+}
+
+static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
+{
+	struct kwhy_whatif_node *node = &graph->nodes[at];
+	int64_t start_ns = kwhy_whatif_recorded_start(graph, at), latest_ns = INT64_MIN;
+	size_t decides = KWHY_LINK_COUNT;
+
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
+		int64_t from_ns;
+
+		if (node->from[link] == KWHY_NONE)
+			continue;
+		from_ns = recorded_from(graph, node, link);
+		node->lag_ns[link] = least(start_ns - from_ns, usual_ns(graph, at, link));
+		if (from_ns + node->lag_ns[link] > latest_ns) {
+			latest_ns = from_ns + node->lag_ns[link];
+			decides = link;
+		}
+	}
+	if (decides == KWHY_LINK_COUNT)
+		node->lag_ns[KWHY_LINK_ORDER] = start_ns;
+	else
+		node->lag_ns[decides] += start_ns - latest_ns;
+}
+
+/* What a call takes without waiting: no more than the shortest of its class, if it waited. */
+static int64_t alone_ns(const struct kwhy_whatif_graph *graph, uint32_t at)
+{
+	const struct kwhy_whatif_node *node = &graph->nodes[at];
+
+	if (node->kind == KWHY_NODE_CALL)
+		return least(node->own_ns,
+			graph->delays
+				.least_call_ns[graph->recording->calls.class[at - graph->activity_count]]);
+	return least(node->own_ns,
+		kwhy_whatif_recorded_end(graph, at) -
+			kwhy_whatif_recorded_start(graph, node->from[KWHY_LINK_JOIN]));
+}
+
+static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
+{
+	struct kwhy_whatif_node *node = &graph->nodes[at];
+	int64_t end_ns = kwhy_whatif_recorded_end(graph, at);
+	int64_t from_ns = recorded_from(graph, node, KWHY_LINK_JOIN);
+	int64_t *lag_ns = &node->lag_ns[KWHY_LINK_JOIN];
+
+	*lag_ns = end_ns - from_ns;
+	if (node->kind == KWHY_NODE_ACTIVITY || from_ns > kwhy_whatif_recorded_start(graph, at))
+		node->own_ns = alone_ns(graph, at);
+	else
+		*lag_ns = least(*lag_ns, graph->delays.return_ns);
+}
+
+/* The shortest return of a call that waited: of those that did not, more is not known. */
+static void find_return(struct kwhy_whatif_graph *graph)
+{
+	int64_t least_ns = INT64_MAX;
+
+	for (size_t i = 0; i < graph->call_count; i++) {
+		const struct kwhy_whatif_node *node = &graph->nodes[graph->activity_count + i];
+		uint32_t from = node->from[KWHY_LINK_JOIN];
+		int64_t return_ns;
+
+		if (node->kind != KWHY_NODE_CALL || from == KWHY_NONE ||
+			kwhy_whatif_recorded_end(graph, from) <= graph->recording->calls.start_ns[i])
+			continue;
+		return_ns = graph->recording->calls.end_ns[i] - kwhy_whatif_recorded_end(graph, from);
+		if (return_ns >= 0 && return_ns < least_ns)
+			least_ns = return_ns;
+	}
+	graph->delays.return_ns = least_ns == INT64_MAX ? 0 : least_ns;
+}
+
+void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph)
+{
+	find_return(graph);
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		if (graph->nodes[i].kind == KWHY_NODE_INNER)
+			continue;
+		set_start_lags(graph, i);
+		if (graph->nodes[i].from[KWHY_LINK_JOIN] != KWHY_NONE)
+			set_end_lag(graph, i);
+	}
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "import/import.h"
+#include "property/time_plan.h"
+#include "whatif/graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Laws of the graph of a recording that hold whatever was recorded. */
+
+enum { CASES = 6000 };
+
+#define DATA KWHY_SOURCE_DIR "/../shared/data/"
+
+static struct kwhy_error error;
+
+#define OK(call)                                               \
+	do {                                                   \
+		enum kwhy_status status_ = (call);             \
+		if (status_)                                   \
+			fail_msg("%s: %s", #call, error.text); \
+	} while (0)
+
+static void assert_time(
+	const char *what, size_t row, int64_t played_ns, int64_t recorded_ns, const char *where)
+{
+	if (played_ns != recorded_ns)
+		fail_msg("%s: %s %zu is played at %" PRId64 ", recorded at %" PRId64, where, what, row,
+			played_ns, recorded_ns);
+}
+
+static void assert_plays_as_recorded(const struct kwhy_whatif_graph *graph, const char *where)
+{
+	const struct kwhy_recording *recording = graph->recording;
+
+	for (size_t i = 0; i < graph->activity_count; i++) {
+		assert_time(
+			"start of activity", i, graph->start_ns[i], recording->activities.start_ns[i], where);
+		assert_time("end of activity", i, graph->end_ns[i], recording->activities.end_ns[i], where);
+	}
+	for (size_t i = 0; i < graph->call_count; i++) {
+		uint32_t node = kwhy_whatif_call_node(graph, (uint32_t)i);
+
+		if (graph->outer[i] != i)
+			continue;
+		assert_time("start of call", i, graph->start_ns[node], recording->calls.start_ns[i], where);
+		assert_time("end of call", i, graph->end_ns[node], recording->calls.end_ns[i], where);
+	}
+}
+
+static void an_unchanged_recording_plays_exactly_as_it_was(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= CASES; seed++) {
+		struct plan plan = plan_make(seed);
+		struct plan_variant whole = plan_whole();
+		struct kwhy_recording *recording = plan_build(&plan, &whole);
+		struct kwhy_whatif_graph *graph;
+		char where[32];
+
+		snprintf(where, sizeof(where), "seed %" PRIu64, seed);
+		OK(kwhy_whatif_graph_new(recording, &graph, &error));
+		assert_plays_as_recorded(graph, where);
+		kwhy_whatif_graph_free(graph);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* Shortening work and then undoing it leaves nothing behind; nothing starts later for work that is shorter.
+ */
+static void shorter_work_delays_nothing_and_can_be_undone(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= CASES; seed++) {
+		struct plan plan = plan_make(seed);
+		struct plan_variant whole = plan_whole();
+		struct kwhy_recording *recording = plan_build(&plan, &whole);
+		struct kwhy_whatif_graph *graph;
+		uint64_t random = seed;
+
+		OK(kwhy_whatif_graph_new(recording, &graph, &error));
+		for (size_t i = 0; i < graph->activity_count; i++) {
+			struct kwhy_whatif_node *node = kwhy_whatif_edit(graph, (uint32_t)i);
+
+			assert_non_null(node);
+			if (plan_random(&random) % 2)
+				node->own_ns /= 2;
+			else if (plan_random(&random) % 2)
+				node->flags |= KWHY_NODE_DROPPED, node->own_ns = 0;
+		}
+		OK(kwhy_whatif_play(graph, &error));
+		for (size_t i = 0; i < graph->activity_count; i++)
+			if (graph->end_ns[i] > recording->activities.end_ns[i])
+				fail_msg("seed %" PRIu64 ": activity %zu ends later", seed, i);
+		kwhy_whatif_undo(graph, 0);
+		OK(kwhy_whatif_play(graph, &error));
+		assert_plays_as_recorded(graph, "after the undo");
+		kwhy_whatif_graph_free(graph);
+		kwhy_recording_free(recording);
+	}
+}
+
+static void every_real_trace_plays_exactly_as_it_was(void **state)
+{
+	static const char *const traces[] = {"traces/kineto-a100-nccl.json.gz",
+		"traces/kineto-bare-list.json.gz", "traces/kineto-mi300-resnet.json.gz",
+		"traces/kineto-v100-2021-format.json.gz", "traces/kineto-v100-df_index.json.gz",
+		"traces/nsys-2xh100-after.sqlite", "traces/nsys-2xh100-before.sqlite",
+		"traces/nsys-a100-cloverleaf.sqlite", "traces/nsys-gtx1060-concurrent.sqlite",
+		"h200-decode/trace.json.gz", "h200-train/trace.json.gz", "h200-mix-burst/activities.csv"};
+	size_t played = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(traces) / sizeof(*traces); i++) {
+		struct kwhy_import_options options = {0};
+		struct kwhy_recording *recording;
+		struct kwhy_whatif_graph *graph;
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s%s", DATA, traces[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		OK(kwhy_recording_new(&recording, &error));
+		OK(kwhy_import_trace(recording, path, &options, &error));
+		OK(kwhy_recording_finish(recording, &error));
+		OK(kwhy_whatif_graph_new(recording, &graph, &error));
+		assert_plays_as_recorded(graph, traces[i]);
+		kwhy_whatif_graph_free(graph);
+		kwhy_recording_free(recording);
+		played++;
+	}
+	if (!played)
+		skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_unchanged_recording_plays_exactly_as_it_was),
+		cmocka_unit_test(shorter_work_delays_nothing_and_can_be_undone),
+		cmocka_unit_test(every_real_trace_plays_exactly_as_it_was),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
