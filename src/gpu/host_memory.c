@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/host.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE_BYTES = 4096 };
+
+/* Stands in the page before the memory. */
+struct block {
+	struct kwhy_gpu_host_owned owned;
+	size_t bytes; /* with this page */
+	bool bound;
+};
+
+static void *memory_of(struct block *block)
+{
+	return (char *)(void *)block + PAGE_BYTES;
+}
+
+static struct block *block_of(void *memory)
+{
+	return (struct block *)(void *)((char *)memory - PAGE_BYTES);
+}
+
+static void block_release(struct kwhy_gpu_host_owned *owned)
+{
+	struct block *block = (struct block *)(void *)owned;
+
+	kwhy_gpu_host_forget(owned);
+	munmap(block, block->bytes);
+}
+
+/* The pages are there when it returns: no measurement meets them for the first time. */
+static void touch(char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i += PAGE_BYTES)
+		*(volatile char *)(bytes + i) = 0;
+}
+
+static struct block *block_new(struct kwhy_gpu *gpu, size_t bytes, int numa_node)
+{
+	struct block *block;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = (bytes + 2 * PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (block == MAP_FAILED)
+		return NULL;
+	block->bytes = bytes;
+	if (bytes > PAGE_BYTES) {
+		block->bound = kwhy_numa_bind(memory_of(block), bytes - PAGE_BYTES, numa_node);
+		touch(memory_of(block), bytes - PAGE_BYTES);
+	}
+	kwhy_gpu_host_keep(gpu, &block->owned, block_release);
+	return block;
+}
+
+static enum kwhy_status fail_memory(size_t bytes, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_MEMORY,
+		"the host cannot give %zu bytes of memory; ask for less or close other programs", bytes);
+}
+
+enum kwhy_status kwhy_gpu_host_memory_new(
+	struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error)
+{
+	struct block *block = block_new(gpu, bytes, gpu->facts.numa_node);
+
+	if (!block)
+		return fail_memory(bytes, error);
+	*out_address = kwhy_gpu_address(memory_of(block));
+	return KWHY_OK;
+}
+
+void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
+{
+	(void)gpu;
+	if (address)
+		block_release(&block_of((void *)(uintptr_t)address)->owned);
+}
+
+enum kwhy_status kwhy_gpu_host_pool_new(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
+	uint64_t *out_address, struct kwhy_error *error)
+{
+	(void)stream;
+	return kwhy_gpu_host_memory_new(gpu, bytes, out_address, error);
+}
+
+static void run_free(const struct kwhy_gpu_host_operation *operation)
+{
+	kwhy_gpu_host_memory_free(operation->freed.gpu, operation->freed.address);
+}
+
+enum kwhy_status kwhy_gpu_host_pool_free(
+	struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, uint64_t address, struct kwhy_error *error)
+{
+	static const struct kwhy_gpu_host_verb verb = {.run = run_free};
+	struct kwhy_gpu_host_operation operation = {.verb = &verb, .freed = {.gpu = gpu, .address = address}};
+
+	return kwhy_gpu_host_queue(gpu, stream, &operation, error);
+}
+
+enum kwhy_status kwhy_gpu_host_host_new(struct kwhy_gpu *gpu, enum kwhy_gpu_host_kind kind, size_t bytes,
+	int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error)
+{
+	struct block *block = block_new(gpu, bytes, numa_node);
+
+	if (!block)
+		return fail_memory(bytes, error);
+	*out = (struct kwhy_gpu_host){
+		.memory = memory_of(block),
+		.bytes = bytes,
+		.kind = kind,
+		.numa_node = block->bound ? numa_node : -1,
+		/* Kernels of most GPUs cannot reach pageable memory: none here may be found to. */
+		.address = kind == KWHY_GPU_HOST_PAGEABLE ? 0 : kwhy_gpu_address(memory_of(block)),
+	};
+	return KWHY_OK;
+}
+
+void kwhy_gpu_host_host_free(struct kwhy_gpu *gpu, struct kwhy_gpu_host *host)
+{
+	(void)gpu;
+	if (host->memory)
+		block_release(&block_of(host->memory)->owned);
+	memset(host, 0, sizeof(*host));
+}
