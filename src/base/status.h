@@ -10,6 +10,7 @@ enum kwhy_status {
 	KWHY_E_MEMORY,	    /* no memory, or a limit given at creation is reached */
 	KWHY_E_UNSUPPORTED, /* this build or this machine cannot do it */
 	KWHY_E_USAGE,	    /* the command line is wrong */
+	KWHY_E_LOST,	    /* the device that work ran on is gone, for this process */
 	KWHY_STATUS_COUNT
 };
 

@@ -197,7 +197,7 @@ static enum kwhy_status open_gpu(struct session *session, struct kwhy_error *err
 	enum kwhy_status status;
 
 	tell(session, "making a context and compiling kernels");
-	status = kwhy_gpu_cuda_open(device->pci_address, &session->gpu, error);
+	status = kwhy_gpu_open(KWHY_GPU_CUDA, device->pci_address, &session->gpu, error);
 	if (status)
 		return status;
 	session->out->gpu = session->gpu->facts;

@@ -28,22 +28,26 @@ static enum kwhy_status run_launch(struct trial *trial, struct kwhy_error *error
 
 static enum kwhy_status run_graph(struct trial *trial, struct kwhy_error *error)
 {
-	return trial->gpu->ops->graph_launch(trial->gpu, trial->graph, error);
+	return trial->gpu->ops->graph_launch(trial->gpu, NULL, trial->graph, error);
 }
 
 static enum kwhy_status run_synchronize(struct trial *trial, struct kwhy_error *error)
 {
-	return trial->gpu->ops->synchronize(trial->gpu, error);
+	return trial->gpu->ops->synchronize(trial->gpu, NULL, error);
 }
 
 static enum kwhy_status run_copy_to(struct trial *trial, struct kwhy_error *error)
 {
-	return trial->gpu->ops->copy_to(trial->gpu, trial->device, trial->host, trial->bytes, error);
+	const struct kwhy_gpu_copy copy = {trial->device, kwhy_gpu_address(trial->host), trial->bytes};
+
+	return trial->gpu->ops->copy_now(trial->gpu, &copy, error);
 }
 
 static enum kwhy_status run_copy_from(struct trial *trial, struct kwhy_error *error)
 {
-	return trial->gpu->ops->copy_from(trial->gpu, trial->host, trial->device, trial->bytes, error);
+	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(trial->host), trial->device, trial->bytes};
+
+	return trial->gpu->ops->copy_now(trial->gpu, &copy, error);
 }
 
 static int by_value(const void *left, const void *right)
@@ -75,14 +79,28 @@ static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t c
 		if (i >= warm)
 			seconds[i - warm] = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 		if (!status && i % QUEUE == QUEUE - 1)
-			status = trial->gpu->ops->synchronize(trial->gpu, error);
+			status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);
 	}
 	if (!status)
-		status = trial->gpu->ops->synchronize(trial->gpu, error);
+		status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);
 	if (!status)
 		*out = summary(seconds, count);
 	free(seconds);
 	return status;
+}
+
+/* A graph of one launch. */
+static enum kwhy_status make_graph(struct trial *trial, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = trial->gpu->ops;
+	enum kwhy_status status = ops->capture_begin(trial->gpu, NULL, error), ended;
+	struct kwhy_error unused;
+
+	if (status)
+		return status;
+	status = run_launch(trial, error);
+	ended = ops->capture_end(trial->gpu, NULL, &trial->graph, status ? &unused : error);
+	return status ? status : ended;
 }
 
 static enum kwhy_status time_graph(struct trial *trial, struct kwhy_call_costs *out, struct kwhy_error *error)
@@ -90,9 +108,9 @@ static enum kwhy_status time_graph(struct trial *trial, struct kwhy_call_costs *
 	const struct kwhy_gpu_ops *ops = trial->gpu->ops;
 	enum kwhy_status status;
 
-	if (!ops->graph_new)
+	if (!ops->capture_begin)
 		return KWHY_OK;
-	status = ops->graph_new(trial->gpu, trial->launch, &trial->graph, error);
+	status = make_graph(trial, error);
 	if (!status)
 		status = time_calls(trial, run_graph, CALLS, WARM_CALLS, &out->graph_launch_s, error);
 	ops->graph_free(trial->gpu, trial->graph);
@@ -163,23 +181,26 @@ struct kwhy_call_costs kwhy_call_costs_unknown(void)
 enum kwhy_status kwhy_call_costs_measure(struct kwhy_gpu *gpu, const struct kwhy_loads *loads, uint32_t seed,
 	struct kwhy_call_costs *out, struct kwhy_error *error)
 {
-	struct kwhy_gpu_launch launch = {kwhy_loads_nothing(loads), 1, 32, NULL};
+	struct kwhy_gpu_launch launch = {
+		.kernel = kwhy_loads_nothing(loads), .blocks = 1, .threads_per_block = 32};
 	struct trial trial = {.gpu = gpu, .launch = &launch};
-	void *pinned = NULL, *pageable = malloc(KWHY_COST_COPY_BYTES);
+	struct kwhy_gpu_host pinned = {0};
+	void *pageable = malloc(KWHY_COST_COPY_BYTES);
 	enum kwhy_status status = pageable ? KWHY_OK : kwhy_fail_memory(error, "a copy's host memory");
 	size_t device_bytes;
 
 	*out = kwhy_call_costs_unknown();
 	trial.device = kwhy_loads_memory(loads, &device_bytes);
 	if (!status)
-		status = gpu->ops->pinned_new(gpu, KWHY_COST_COPY_BYTES, &pinned, error);
+		status = gpu->ops->host_new(
+			gpu, KWHY_GPU_HOST_PINNED, KWHY_COST_COPY_BYTES, -1, &pinned, error);
 	if (!status)
 		status = time_small(&trial, out, error);
 	if (!status)
-		status = time_both(&trial, pinned, seed, &out->h2d_pinned, &out->d2h_pinned, error);
+		status = time_both(&trial, pinned.memory, seed, &out->h2d_pinned, &out->d2h_pinned, error);
 	if (!status)
 		status = time_both(&trial, pageable, seed, &out->h2d_pageable, &out->d2h_pageable, error);
-	gpu->ops->pinned_free(gpu, pinned);
+	gpu->ops->host_free(gpu, &pinned);
 	free(pageable);
 	return status;
 }

@@ -102,19 +102,22 @@ static enum kwhy_status fill(struct kwhy_loads *loads, struct kwhy_error *error)
 
 	for (size_t i = 0; !status && i < 2; i++) {
 		void *arguments[] = {&loads->seed, &places[i], &count};
-		struct kwhy_gpu_launch launch = {loads->fill, 1024, THREADS, arguments};
+		struct kwhy_gpu_launch launch = {.kernel = loads->fill,
+			.blocks = 1024,
+			.threads_per_block = THREADS,
+			.arguments = arguments};
 
 		status = loads->gpu->ops->launch(loads->gpu, &launch, error);
 	}
-	return status ? status : loads->gpu->ops->synchronize(loads->gpu, error);
+	return status ? status : loads->gpu->ops->synchronize(loads->gpu, NULL, error);
 }
 
 static enum kwhy_status prepare(struct kwhy_loads *loads, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = loads->gpu;
 	size_t stamp_bytes = 2 * KWHY_LOAD_PULSES_MAX * sizeof(uint64_t);
-	enum kwhy_status status = gpu->ops->module_new(
-		gpu, "burn.cu", kwhy_gpu_kernels_burn, &loads->module, error);
+	const struct kwhy_gpu_source source = {.title = "burn.cu", .text = kwhy_kernels_burn};
+	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &loads->module, error);
 
 	if (!status)
 		status = find_kernels(loads, error);
@@ -148,11 +151,20 @@ enum kwhy_status kwhy_loads_new(
 	return status;
 }
 
+static enum kwhy_status copy(
+	struct kwhy_loads *loads, uint64_t to, uint64_t from, size_t bytes, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_copy copy = {to, from, bytes};
+
+	return loads->gpu->ops->copy_now(loads->gpu, &copy, error);
+}
+
 /* Reads the device's clock between two readings of the host's; the closest pair of several counts. */
 static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, struct kwhy_error *error)
 {
 	void *arguments[] = {&loads->stamps};
-	struct kwhy_gpu_launch launch = {loads->now, 1, 1, arguments};
+	struct kwhy_gpu_launch launch = {
+		.kernel = loads->now, .blocks = 1, .threads_per_block = 1, .arguments = arguments};
 	struct kwhy_gpu *gpu = loads->gpu;
 	enum kwhy_status status = KWHY_OK;
 	int64_t closest_ns = INT64_MAX;
@@ -163,11 +175,11 @@ static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, 
 
 		status = gpu->ops->launch(gpu, &launch, error);
 		if (!status)
-			status = gpu->ops->synchronize(gpu, error);
+			status = gpu->ops->synchronize(gpu, NULL, error);
 		after_ns = kwhy_clock_mono_ns();
 		if (!status)
-			status = gpu->ops->copy_from(
-				gpu, &device_ns, loads->stamps, sizeof(device_ns), error);
+			status = copy(
+				loads, kwhy_gpu_address(&device_ns), loads->stamps, sizeof(device_ns), error);
 		if (after_ns - before_ns >= closest_ns)
 			continue;
 		closest_ns = after_ns - before_ns;
@@ -201,8 +213,10 @@ static enum kwhy_status launch_pulse(
 		 stamps = loads->stamps + which * 2 * sizeof(uint64_t);
 	void *copying[] = {&length_ns, &loads->from, &loads->to, &words, &stamps};
 	void *counting[] = {&length_ns, &loads->seed, &loads->from, &stamps};
-	struct kwhy_gpu_launch launch = {loads->burns[load->burn], loads->blocks[load->burn], THREADS,
-		load->burn == KWHY_BURN_COPY ? copying : counting};
+	struct kwhy_gpu_launch launch = {.kernel = loads->burns[load->burn],
+		.blocks = loads->blocks[load->burn],
+		.threads_per_block = THREADS,
+		.arguments = load->burn == KWHY_BURN_COPY ? copying : counting};
 
 	return loads->gpu->ops->launch(loads->gpu, &launch, error);
 }
@@ -223,14 +237,14 @@ static enum kwhy_status launch_all(
 			sleep_until(start_ns + i * (load->on_ns + load->off_ns) + shift_of(load, i));
 		status = launch_pulse(loads, load, i, error);
 	}
-	return status ? status : loads->gpu->ops->synchronize(loads->gpu, error);
+	return status ? status : loads->gpu->ops->synchronize(loads->gpu, NULL, error);
 }
 
 static enum kwhy_status clear_stamps(struct kwhy_loads *loads, size_t bytes, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
 		loads->host_stamps[i] = i % 2 ? 0 : UINT64_MAX;
-	return loads->gpu->ops->copy_to(loads->gpu, loads->stamps, loads->host_stamps, bytes, error);
+	return copy(loads, loads->stamps, kwhy_gpu_address(loads->host_stamps), bytes, error);
 }
 
 enum kwhy_status kwhy_load_run(struct kwhy_loads *loads, const struct kwhy_load *load,
@@ -245,8 +259,7 @@ enum kwhy_status kwhy_load_run(struct kwhy_loads *loads, const struct kwhy_load 
 	if (!status)
 		status = launch_all(loads, load, error);
 	if (!status)
-		status = loads->gpu->ops->copy_from(
-			loads->gpu, loads->host_stamps, loads->stamps, bytes, error);
+		status = copy(loads, kwhy_gpu_address(loads->host_stamps), loads->stamps, bytes, error);
 	if (!status)
 		status = relate(loads, &last, error);
 	for (uint32_t i = 0; !status && i < load->pulses; i++) {

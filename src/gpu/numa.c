@@ -73,16 +73,40 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	}
 }
 
-bool kwhy_numa_bind(void *memory, size_t bytes, int node)
+/* The kernel takes one bit less than it is told. */
+static const unsigned long mask_bits = NUMBERS_MOST + 1UL;
+
+static bool prefer(int node, struct kwhy_numa_policy *out)
 {
-	unsigned long mask[NUMBERS_MOST / (8 * sizeof(unsigned long))] = {0};
-	const size_t bits = 8 * sizeof(mask[0]);
+	const size_t bits = 8 * sizeof(out->mask[0]);
 
 	if (node < 0 || node >= NUMBERS_MOST)
 		return false;
-	mask[(size_t)node / bits] = 1UL << ((size_t)node % bits);
-	/* The kernel takes one bit less than it is told. */
-	return syscall(SYS_mbind, memory, bytes, MPOL_PREFERRED, mask, NUMBERS_MOST + 1UL, 0) == 0;
+	*out = (struct kwhy_numa_policy){.mode = MPOL_PREFERRED};
+	out->mask[(size_t)node / bits] = 1UL << ((size_t)node % bits);
+	return true;
+}
+
+bool kwhy_numa_bind(void *memory, size_t bytes, int node)
+{
+	struct kwhy_numa_policy policy;
+
+	return prefer(node, &policy) &&
+		syscall(SYS_mbind, memory, bytes, policy.mode, policy.mask, mask_bits, 0) == 0;
+}
+
+bool kwhy_numa_prefer(int node, struct kwhy_numa_policy *out_before)
+{
+	struct kwhy_numa_policy policy;
+
+	return prefer(node, &policy) &&
+		syscall(SYS_get_mempolicy, &out_before->mode, out_before->mask, mask_bits, NULL, 0) == 0 &&
+		syscall(SYS_set_mempolicy, policy.mode, policy.mask, mask_bits) == 0;
+}
+
+void kwhy_numa_restore(const struct kwhy_numa_policy *before)
+{
+	(void)syscall(SYS_set_mempolicy, before->mode, before->mask, mask_bits);
 }
 
 void kwhy_numa_stay(const cpu_set_t *cpus)

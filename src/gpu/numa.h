@@ -34,6 +34,19 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out);
  */
 bool kwhy_numa_bind(void *memory, size_t bytes, int node);
 
+/* What a thread's new pages came from before kwhy_numa_prefer(). */
+struct kwhy_numa_policy {
+	int mode;
+	unsigned long mask[CPU_SETSIZE / (8 * sizeof(unsigned long))];
+};
+
+/*
+ * The calling thread's new pages come from `node` where it has some, until kwhy_numa_restore(): for memory
+ * that a driver allocates. False: the system refused, and nothing was changed.
+ */
+bool kwhy_numa_prefer(int node, struct kwhy_numa_policy *out_before);
+void kwhy_numa_restore(const struct kwhy_numa_policy *before);
+
 /* Keeps the calling thread on those of `cpus` that it may use now; on none of them: leaves it alone. */
 void kwhy_numa_stay(const cpu_set_t *cpus);
 

@@ -5,7 +5,10 @@
 #include "base/status.h"
 #include "vendor/cuda_abi.h"
 
-/* The CUDA driver as found on this machine. An optional call that is not there is a NULL slot. */
+/*
+ * The CUDA driver as found on this machine, for facts about its devices; vendor/driver.h is for work on them.
+ * An optional call that is not there is a NULL slot.
+ */
 struct kwhy_cuda {
 	void *library;
 #define X(name, need) __typeof__(name) *name;

@@ -6,16 +6,36 @@
 
 /*
  * The part of the CUDA driver's binary interface that we call, declared by hand from its public documentation
- * (CUDA 13; every entry point has been there since CUDA 11.4 or longer). Functions keep the vendor's names,
- * types have ours. The test unit_vendor_cuda_layout compares with the toolkit's cuda.h where there is one.
+ * (CUDA 13; every entry point has been there since CUDA 11.4 or longer, or is optional). Functions keep the
+ * vendor's names, types have ours. The test unit_vendor_cuda_layout compares with the toolkit's cuda.h where
+ * there is one.
  */
 
 /* Results; every other value is an error too. */
 enum kwhy_cuda_result {
 	KWHY_CUDA_SUCCESS = 0,
+	KWHY_CUDA_INVALID_VALUE = 1,
 	KWHY_CUDA_OUT_OF_MEMORY = 2,
+	KWHY_CUDA_DEINITIALIZED = 4,
+	KWHY_CUDA_DEVICE_UNAVAILABLE = 46,
 	KWHY_CUDA_NO_DEVICE = 100,
 	KWHY_CUDA_INVALID_DEVICE = 101,
+	KWHY_CUDA_ECC_UNCORRECTABLE = 214,
+	KWHY_CUDA_NVLINK_UNCORRECTABLE = 220,
+	KWHY_CUDA_CONTAINED = 226,
+	KWHY_CUDA_NOT_READY = 600,
+	KWHY_CUDA_ILLEGAL_ADDRESS = 700,
+	KWHY_CUDA_LAUNCH_TIMEOUT = 702,
+	KWHY_CUDA_PEER_ALREADY_ENABLED = 704,
+	KWHY_CUDA_CONTEXT_DESTROYED = 709,
+	KWHY_CUDA_ASSERT = 710,
+	KWHY_CUDA_HARDWARE_STACK = 714,
+	KWHY_CUDA_ILLEGAL_INSTRUCTION = 715,
+	KWHY_CUDA_MISALIGNED_ADDRESS = 716,
+	KWHY_CUDA_INVALID_ADDRESS_SPACE = 717,
+	KWHY_CUDA_INVALID_PC = 718,
+	KWHY_CUDA_LAUNCH_FAILED = 719,
+	KWHY_CUDA_NOT_SUPPORTED = 801,
 	KWHY_CUDA_UNKNOWN = 999
 };
 
@@ -24,14 +44,27 @@ enum {
 	KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ = 36,
 	KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS = 37,
 	KWHY_CUDA_ATTRIBUTE_THREADS_PER_MULTIPROCESSOR = 39,
+	KWHY_CUDA_ATTRIBUTE_COPY_ENGINES = 40,
 	KWHY_CUDA_ATTRIBUTE_CAPABILITY_MAJOR = 75,
 	KWHY_CUDA_ATTRIBUTE_CAPABILITY_MINOR = 76,
 	KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR = 81,
-	KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR = 82
+	KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR = 82,
+	KWHY_CUDA_ATTRIBUTE_PAGEABLE_ACCESS = 88,
+	KWHY_CUDA_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
+	KWHY_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
+	KWHY_CUDA_ATTRIBUTE_MEMORY_POOLS = 115
 };
 
 enum { KWHY_CUDA_STREAM_NON_BLOCKING = 1 };
+enum { KWHY_CUDA_EVENT_DISABLE_TIMING = 2 };
 enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1 };
+enum { KWHY_CUDA_HOST_PORTABLE = 1, KWHY_CUDA_HOST_MAPPED = 2, KWHY_CUDA_HOST_WRITE_COMBINED = 4 };
+enum { KWHY_CUDA_REGISTER_PORTABLE = 1, KWHY_CUDA_REGISTER_MAPPED = 2 };
+enum { KWHY_CUDA_MANAGED_GLOBAL = 1 };
+enum { KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST = 8 };
+enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2 };
+enum { KWHY_CUDA_MEMORY_DEVICE = 2 };
+enum { KWHY_CUDA_BATCH_IN_STREAM_ORDER = 1 };
 
 struct kwhy_cuda_uuid {
 	unsigned char bytes[16];
@@ -46,11 +79,23 @@ typedef struct kwhy_cuda_stream_opaque *kwhy_cuda_stream;
 typedef struct kwhy_cuda_graph_opaque *kwhy_cuda_graph;
 typedef struct kwhy_cuda_graph_exec_opaque *kwhy_cuda_graph_exec;
 
+typedef struct kwhy_cuda_event_opaque *kwhy_cuda_event;
+
+/* Of the copies of a batch, from the one at its index on. The hints are for managed memory. */
+struct kwhy_cuda_batch_attributes {
+	int source_order; /* KWHY_CUDA_BATCH_... */
+	struct {
+		int type, id;
+	} source_hint, destination_hint;
+	unsigned flags;
+};
+
 enum kwhy_cuda_result cuInit(unsigned flags);
 enum kwhy_cuda_result cuGetErrorString(enum kwhy_cuda_result result, const char **out_words);
 enum kwhy_cuda_result cuDriverGetVersion(int *out_version);
 enum kwhy_cuda_result cuDeviceGet(kwhy_cuda_device *out_device, int ordinal);
 enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const char *pci_address);
+enum kwhy_cuda_result cuDeviceGetPCIBusId(char *out_address, int room_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetCount(int *out_count);
 enum kwhy_cuda_result cuDeviceGetUuid(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetUuid_v2(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device);
@@ -68,16 +113,47 @@ enum kwhy_cuda_result cuOccupancyMaxActiveBlocksPerMultiprocessor(
 	int *out_blocks, kwhy_cuda_function function, int threads, size_t shared_bytes);
 enum kwhy_cuda_result cuMemAlloc_v2(kwhy_cuda_address *out_address, size_t bytes);
 enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address);
-enum kwhy_cuda_result cuMemAllocHost_v2(void **out_memory, size_t bytes);
+enum kwhy_cuda_result cuMemAllocAsync(kwhy_cuda_address *out_address, size_t bytes, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemFreeAsync(kwhy_cuda_address address, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t bytes, unsigned flags);
+enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags);
 enum kwhy_cuda_result cuMemFreeHost(void *memory);
-enum kwhy_cuda_result cuMemcpyHtoD_v2(kwhy_cuda_address to, const void *from, size_t bytes);
-enum kwhy_cuda_result cuMemcpyDtoH_v2(void *to, kwhy_cuda_address from, size_t bytes);
+enum kwhy_cuda_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags);
+enum kwhy_cuda_result cuMemHostUnregister(void *memory);
+enum kwhy_cuda_result cuMemHostGetDevicePointer_v2(
+	kwhy_cuda_address *out_address, void *memory, unsigned flags);
+enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy_cuda_address address);
+enum kwhy_cuda_result cuMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
+enum kwhy_cuda_result cuMemcpyAsync(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
+/* As of CUDA 12.8, and as of 13.0: the library has both. */
+enum kwhy_cuda_result cuMemcpyBatchAsync(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
+	size_t count, struct kwhy_cuda_batch_attributes *attributes, size_t *attribute_begins,
+	size_t attribute_count, size_t *out_failed, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemcpyBatchAsync_v2(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
+	size_t count, struct kwhy_cuda_batch_attributes *attributes, size_t *attribute_begins,
+	size_t attribute_count, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemsetD8Async(
+	kwhy_cuda_address address, unsigned char value, size_t bytes, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuDeviceCanAccessPeer(int *out_can, kwhy_cuda_device device, kwhy_cuda_device peer);
+enum kwhy_cuda_result cuCtxEnablePeerAccess(kwhy_cuda_context peer, unsigned flags);
 enum kwhy_cuda_result cuStreamCreate(kwhy_cuda_stream *out_stream, unsigned flags);
 enum kwhy_cuda_result cuStreamDestroy_v2(kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuStreamSynchronize(kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuStreamWaitEvent(kwhy_cuda_stream stream, kwhy_cuda_event event, unsigned flags);
+enum kwhy_cuda_result cuEventCreate(kwhy_cuda_event *out_event, unsigned flags);
+enum kwhy_cuda_result cuEventDestroy_v2(kwhy_cuda_event event);
+enum kwhy_cuda_result cuEventRecord(kwhy_cuda_event event, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuEventSynchronize(kwhy_cuda_event event);
+enum kwhy_cuda_result cuEventQuery(kwhy_cuda_event event);
+enum kwhy_cuda_result cuEventElapsedTime(float *out_ms, kwhy_cuda_event start, kwhy_cuda_event end);
+enum kwhy_cuda_result cuFuncSetAttribute(kwhy_cuda_function function, int attribute, int value);
 enum kwhy_cuda_result cuLaunchKernel(kwhy_cuda_function function, unsigned grid_x, unsigned grid_y,
 	unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
 	kwhy_cuda_stream stream, void **arguments, void **extra);
+enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, unsigned grid_x, unsigned grid_y,
+	unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+	kwhy_cuda_stream stream, void **arguments);
 enum kwhy_cuda_result cuStreamBeginCapture_v2(kwhy_cuda_stream stream, int mode);
 enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_graph *out_graph);
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(

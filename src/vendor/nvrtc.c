@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { OPTIONS_MOST = 8 };
+
 static const struct kwhy_dso_symbol symbols[] = {
 #define X(name, need) {#name, offsetof(struct kwhy_nvrtc, name), KWHY_DSO_##need},
 #include "vendor/nvrtc_symbols.def"
@@ -78,18 +80,21 @@ static enum kwhy_nvrtc_result take_cubin(
 }
 
 enum kwhy_status kwhy_nvrtc_compile(const struct kwhy_nvrtc *nvrtc, const char *name, const char *source,
-	int architecture, char **out_cubin, struct kwhy_error *error)
+	const char *const *options, int architecture, char **out_cubin, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	kwhy_nvrtc_program program = NULL;
 	enum kwhy_nvrtc_result result;
-	char option[48], *cubin = NULL;
-	const char *const options[] = {option};
+	char target[48], *cubin = NULL;
+	const char *all[1 + OPTIONS_MOST] = {target};
+	int count = 1;
 
-	snprintf(option, sizeof(option), "--gpu-architecture=sm_%d", architecture);
+	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d", architecture);
+	for (; options && options[count - 1] && count <= OPTIONS_MOST; count++)
+		all[count] = options[count - 1];
 	result = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
 	if (result == KWHY_NVRTC_SUCCESS)
-		result = nvrtc->nvrtcCompileProgram(program, 1, options);
+		result = nvrtc->nvrtcCompileProgram(program, count, all);
 	if (result == KWHY_NVRTC_SUCCESS)
 		result = take_cubin(nvrtc, program, &cubin);
 	if (result != KWHY_NVRTC_SUCCESS)

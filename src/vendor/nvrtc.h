@@ -19,9 +19,10 @@ void kwhy_nvrtc_close(struct kwhy_nvrtc *nvrtc);
 
 /*
  * Compiles CUDA C to a cubin for `architecture` (90 for compute capability 9.0); the caller frees it. `name`
- * is what messages call the source.
+ * is what messages call the source; `options` ends with NULL, NULL: none.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvrtc_compile(const struct kwhy_nvrtc *nvrtc, const char *name,
-	const char *source, int architecture, char **out_cubin, struct kwhy_error *error);
+	const char *source, const char *const *options, int architecture, char **out_cubin,
+	struct kwhy_error *error);
 
 #endif

@@ -124,6 +124,13 @@ enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const 
 	return KWHY_CUDA_SUCCESS;
 }
 
+enum kwhy_cuda_result cuDeviceGetPCIBusId(char *out_address, int room_bytes, kwhy_cuda_device device)
+{
+	(void)device;
+	snprintf(out_address, (size_t)room_bytes, "0000:19:00.0");
+	return KWHY_CUDA_SUCCESS;
+}
+
 enum kwhy_cuda_result cuDeviceGetCount(int *out_count)
 {
 	*out_count = 1;
@@ -238,8 +245,9 @@ enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address)
 	return KWHY_CUDA_SUCCESS;
 }
 
-enum kwhy_cuda_result cuMemAllocHost_v2(void **out_memory, size_t bytes)
+enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags)
 {
+	(void)flags;
 	*out_memory = malloc(bytes);
 	return *out_memory ? KWHY_CUDA_SUCCESS : KWHY_CUDA_OUT_OF_MEMORY;
 }
@@ -250,17 +258,112 @@ enum kwhy_cuda_result cuMemFreeHost(void *memory)
 	return KWHY_CUDA_SUCCESS;
 }
 
-enum kwhy_cuda_result cuMemcpyHtoD_v2(kwhy_cuda_address to, const void *from, size_t bytes)
+enum kwhy_cuda_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 {
-	if (bytes <= COPY_MOST_BYTES)
-		memcpy((void *)(uintptr_t)to, from, bytes);
+	(void)memory, (void)bytes, (void)flags;
 	return KWHY_CUDA_SUCCESS;
 }
 
-enum kwhy_cuda_result cuMemcpyDtoH_v2(void *to, kwhy_cuda_address from, size_t bytes)
+enum kwhy_cuda_result cuMemHostUnregister(void *memory)
+{
+	(void)memory;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuMemHostGetDevicePointer_v2(
+	kwhy_cuda_address *out_address, void *memory, unsigned flags)
+{
+	(void)flags;
+	*out_address = (uintptr_t)memory;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy_cuda_address address)
+{
+	(void)out_value, (void)attribute, (void)address;
+	return KWHY_CUDA_INVALID_VALUE;
+}
+
+enum kwhy_cuda_result cuMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
 {
 	if (bytes <= COPY_MOST_BYTES)
-		memcpy(to, (const void *)(uintptr_t)from, bytes);
+		memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuMemcpyAsync(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream)
+{
+	(void)stream;
+	return cuMemcpy(to, from, bytes);
+}
+
+enum kwhy_cuda_result cuMemsetD8Async(
+	kwhy_cuda_address address, unsigned char value, size_t bytes, kwhy_cuda_stream stream)
+{
+	(void)stream;
+	memset((void *)(uintptr_t)address, value, bytes);
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuDeviceCanAccessPeer(int *out_can, kwhy_cuda_device device, kwhy_cuda_device peer)
+{
+	*out_can = device != peer;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuCtxEnablePeerAccess(kwhy_cuda_context peer, unsigned flags)
+{
+	(void)peer, (void)flags;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuFuncSetAttribute(kwhy_cuda_function function, int attribute, int value)
+{
+	(void)function, (void)attribute, (void)value;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuEventCreate(kwhy_cuda_event *out_event, unsigned flags)
+{
+	(void)flags;
+	*out_event = calloc(1, sizeof(int64_t));
+	return *out_event ? KWHY_CUDA_SUCCESS : KWHY_CUDA_OUT_OF_MEMORY;
+}
+
+enum kwhy_cuda_result cuEventDestroy_v2(kwhy_cuda_event event)
+{
+	free(event);
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuEventRecord(kwhy_cuda_event event, kwhy_cuda_stream stream)
+{
+	(void)stream;
+	*(int64_t *)(void *)event = free_at_ns > now_ns() ? free_at_ns : now_ns();
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuEventSynchronize(kwhy_cuda_event event)
+{
+	(void)event;
+	return cuStreamSynchronize(NULL);
+}
+
+enum kwhy_cuda_result cuEventQuery(kwhy_cuda_event event)
+{
+	return *(int64_t *)(void *)event <= now_ns() ? KWHY_CUDA_SUCCESS : KWHY_CUDA_NOT_READY;
+}
+
+enum kwhy_cuda_result cuEventElapsedTime(float *out_ms, kwhy_cuda_event start, kwhy_cuda_event end)
+{
+	*out_ms = (float)(*(int64_t *)(void *)end - *(int64_t *)(void *)start) * 1e-6f;
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuStreamWaitEvent(kwhy_cuda_stream stream, kwhy_cuda_event event, unsigned flags)
+{
+	(void)stream, (void)event, (void)flags;
 	return KWHY_CUDA_SUCCESS;
 }
 

@@ -21,7 +21,7 @@ static void every_kernel_compiles_for_the_gpus_that_the_compiler_knows(void **st
 		char *cubin;
 
 		if (kwhy_nvrtc_compile(
-			    &nvrtc, "burn.cu", kwhy_gpu_kernels_burn, architectures[i], &cubin, &error)) {
+			    &nvrtc, "burn.cu", kwhy_kernels_burn, NULL, architectures[i], &cubin, &error)) {
 			/* An older compiler may not know the newest GPU. */
 			if (strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
 				continue;
@@ -42,8 +42,8 @@ static void what_the_compiler_says_is_in_the_error(void **state)
 	(void)state;
 	if (kwhy_nvrtc_open(&nvrtc, &error))
 		skip();
-	assert_int_equal(
-		kwhy_nvrtc_compile(&nvrtc, "wrong.cu", "int f( {", 90, &cubin, &error), KWHY_E_UNSUPPORTED);
+	assert_int_equal(kwhy_nvrtc_compile(&nvrtc, "wrong.cu", "int f( {", NULL, 90, &cubin, &error),
+		KWHY_E_UNSUPPORTED);
 	assert_non_null(strstr(error.text, "NVRTC cannot compile wrong.cu"));
 	assert_non_null(strstr(error.text, "wrong.cu(1)"));
 	kwhy_nvrtc_close(&nvrtc);

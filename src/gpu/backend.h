@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_GPU_BACKEND_H
+#define KWHY_GPU_BACKEND_H
+
+#include "gpu/gpu.h"
+
+/*
+ * What a back end gives gpu.c. `device` is as in kwhy_gpu_open(): a number, a PCI address, or NULL for the
+ * first.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_cuda_count(uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_cuda_open(
+	const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
+
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_hip_count(uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_hip_open(
+	const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
+
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_count(uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_open(
+	const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_GPU_DEVICE_H
+#define KWHY_GPU_DEVICE_H
+
+#include "gpu/gpu.h"
+#include "vendor/driver.h"
+#include "vendor/nvrtc.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/*
+ * A GPU behind a vendor's driver. Its streams, events, kernels and graphs are the driver's own objects
+ * under our names: a CUstream of an application's is a stream here.
+ */
+struct kwhy_gpu_device {
+	struct kwhy_gpu gpu; /* first */
+	struct kwhy_gpu_ops ops;
+	struct kwhy_driver driver;
+	struct kwhy_nvrtc compiler;
+	kwhy_cuda_device device;
+	kwhy_cuda_context context;
+	kwhy_cuda_stream stream; /* the GPU's own */
+	bool pageable_access;	 /* kernels reach pageable memory */
+	atomic_bool lost;
+	pthread_mutex_t gate_lock; /* for the two below, made with the first gate */
+	struct kwhy_gpu_module *gate_module;
+	const struct kwhy_gpu_kernel *gate_kernel;
+};
+
+static inline struct kwhy_gpu_device *kwhy_gpu_device(struct kwhy_gpu *gpu)
+{
+	return (struct kwhy_gpu_device *)(void *)gpu;
+}
+
+static inline kwhy_cuda_stream kwhy_gpu_device_stream(
+	const struct kwhy_gpu_device *device, struct kwhy_gpu_stream *stream)
+{
+	return stream ? (kwhy_cuda_stream)(void *)stream : device->stream;
+}
+
+/* "<GPU> cannot <what>: <the driver's words>; <cure>". KWHY_E_LOST makes the device lost for good. */
+enum kwhy_status kwhy_gpu_device_check(struct kwhy_gpu_device *device, enum kwhy_cuda_result result,
+	const char *what, struct kwhy_error *error);
+
+/* Each fills its slots of device->ops, with NULL where the driver lacks the calls. */
+void kwhy_gpu_device_add_kernels(struct kwhy_gpu_ops *ops);
+void kwhy_gpu_device_add_memory(struct kwhy_gpu_device *device);
+void kwhy_gpu_device_add_copies(struct kwhy_gpu_device *device);
+void kwhy_gpu_device_add_streams(struct kwhy_gpu_ops *ops);
+void kwhy_gpu_device_add_graphs(struct kwhy_gpu_device *device);
+void kwhy_gpu_device_add_gates(struct kwhy_gpu_ops *ops);
+
+#endif

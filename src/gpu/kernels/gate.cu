@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds a stream until the host has opened the gate as often as `turn` says, or 10 s have passed: then it
+ * writes the turn to latch[1]. The latch is host memory that both see at once.
+ */
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+#ifdef __HIP_PLATFORM_AMD__
+/* 100 a microsecond. */
+__device__ static u64 now_ns()
+{
+	return 10 * wall_clock64();
+}
+#else
+__device__ static u64 now_ns()
+{
+	u64 time;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+	return time;
+}
+#endif
+
+extern "C" __global__ void kwhy_gate(volatile u32 *latch, u32 turn)
+{
+	u64 start = now_ns();
+
+	while ((int)(latch[0] - turn) < 0) {
+		if (now_ns() - start > 10000000000ull) {
+			latch[1] = turn;
+			__threadfence_system();
+			return;
+		}
+	}
+}
