@@ -6,11 +6,12 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record report compare doctor export stat calibrate verify watch serve help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record report compare doctor export stat calibrate verify watch serve model help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
 	case $command in
+	model) options="cost carbon" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -32,6 +33,8 @@ _kwhy()
 	"verify") options="--help -h" ;;
 	"watch") options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
 	"serve") options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
+	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
+	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--help -h" ;;
 	esac

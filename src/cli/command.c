@@ -19,6 +19,8 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_verify,
 	&kwhy_command_watch,
 	&kwhy_command_serve,
+	&kwhy_command_model_cost,
+	&kwhy_command_model_carbon,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/model_page.h"
+
+#include "base/quantity.h"
+#include "cli/output.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DIGITS = 4 };
+
+enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page, const struct kwhy_model_options *options,
+	const char *name, struct kwhy_error *error)
+{
+	enum kwhy_output_form form;
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
+	char schema[64];
+
+	if (status)
+		return status;
+	if (form != KWHY_OUTPUT_TEXT && form != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_USAGE, "a model is written as .txt or .json");
+	*page = (struct kwhy_model_page){
+		.is_json = form == KWHY_OUTPUT_JSON, .style = {.columns = kwhy_output_columns()}};
+	page->sheet = (struct kwhy_sheet){.style = &page->style, .out = &page->text};
+	if (page->is_json) {
+		snprintf(schema, sizeof(schema), "kwhy.model.%s/1", name);
+		kwhy_json_init(&page->json, &page->text);
+		kwhy_json_object(&page->json, NULL);
+		kwhy_json_string(&page->json, "schema", schema);
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page, const struct kwhy_model_options *options,
+	enum kwhy_status status, struct kwhy_error *error)
+{
+	if (page->is_json)
+		kwhy_json_object_end(&page->json);
+	if (!status)
+		status = kwhy_text_check(&page->text, error);
+	if (!status)
+		status = kwhy_output_write(options->output, &page->text, error);
+	kwhy_text_done(&page->text);
+	return status;
+}
+
+const char *kwhy_interval_text(char out[KWHY_INTERVAL_BYTES], struct kwhy_interval interval, const char *unit)
+{
+	char number[KWHY_QUANTITY_BYTES];
+	double percent = 100 * (interval.high - interval.low) / 2 / fabs(interval.value);
+
+	kwhy_quantity_si(number, interval.value, unit, DIGITS);
+	if (isfinite(interval.value) && isfinite(percent))
+		snprintf(out, KWHY_INTERVAL_BYTES, "%s \xc2\xb1%.2g %%", number, percent);
+	else
+		snprintf(out, KWHY_INTERVAL_BYTES, "%s", number);
+	return out;
+}
+
+void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit)
+{
+	char text[KWHY_INTERVAL_BYTES];
+
+	kwhy_table_cell(table, kwhy_interval_text(text, interval, unit));
+}
+
+void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_real(json, "value", interval.value);
+	kwhy_json_real(json, "low", interval.low);
+	kwhy_json_real(json, "high", interval.high);
+	kwhy_json_object_end(json);
+}

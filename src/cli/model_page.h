@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_MODEL_PAGE_H
+#define KWHY_CLI_MODEL_PAGE_H
+
+#include "cli/command.h"
+#include "fit/interval.h"
+#include "report/json_writer.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+/* What every `kwhy model` command takes and writes: one answer, as text or as JSON. */
+struct kwhy_model_options {
+	const char *output;
+	bool json;
+};
+
+#define KWHY_OPTION_ROWS_MODEL(type, member)                                                  \
+	{"output", 'o', "FILE", "write there; .txt or .json says the form", KWHY_OPTION_TEXT, \
+		offsetof(type, member.output)},                                               \
+	{                                                                                     \
+		"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(type, member.json)  \
+	}
+
+struct kwhy_model_page {
+	bool is_json;
+	struct kwhy_text text;
+	struct kwhy_text_style style;
+	struct kwhy_sheet sheet; /* for the wrapped lines of kwhy_sheet_linef() */
+	struct kwhy_json json;	 /* inside the answer's object */
+};
+
+/* `name` as "cost": the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */
+KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page,
+	const struct kwhy_model_options *options, const char *name, struct kwhy_error *error);
+
+/* Writes the answer when `status` is good; frees the page either way and gives the status. */
+KWHY_MUST_USE enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page,
+	const struct kwhy_model_options *options, enum kwhy_status status, struct kwhy_error *error);
+
+/* "1.83 kJ ±0.4 %"; "n/a". Gives `out`. */
+#define KWHY_INTERVAL_BYTES 80
+const char *kwhy_interval_text(
+	char out[KWHY_INTERVAL_BYTES], struct kwhy_interval interval, const char *unit);
+void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
+
+/* {"value","low","high"} on one line. */
+void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/carbon.h"
+
+#include <strings.h>
+
+#define COUNTRIES "Ember, Yearly Electricity Data, CC BY 4.0"
+#define REGIONS "Google Cloud, region-carbon-info, Apache 2.0"
+
+static const struct kwhy_carbon_place places[] = {
+#define X(key, name, year, g_per_kwh) {key, name, year, g_per_kwh, COUNTRIES},
+#include "fit/carbon_countries.def"
+#undef X
+#define X(key, name, year, g_per_kwh) {key, name, year, g_per_kwh, REGIONS},
+#include "fit/carbon_regions.def"
+#undef X
+};
+
+const struct kwhy_carbon_place *kwhy_carbon_places(size_t *out_count)
+{
+	*out_count = sizeof(places) / sizeof(places[0]);
+	return places;
+}
+
+enum kwhy_status kwhy_carbon_find(
+	const char *place, const struct kwhy_carbon_place **out, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strcasecmp(places[i].key, place) == 0 || strcasecmp(places[i].name, place) == 0) {
+			*out = &places[i];
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"no carbon intensity is known for '%.60s'; 'kwhy model carbon --list' shows the places, and "
+		"--intensity takes your own value",
+		place);
+}

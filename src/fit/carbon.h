@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_CARBON_H
+#define KWHY_FIT_CARBON_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/* A yearly mean of what a kWh of a place emits; source and licence stand in the .def files. */
+struct kwhy_carbon_place {
+	const char *key;  /* "THA" (ISO 3166), "EU", "gcp:us-central1" */
+	const char *name; /* "Thailand" */
+	int year;
+	double g_per_kwh; /* g CO2e */
+	const char *source;
+};
+
+/* Countries, then cloud regions; *out_count rows that live as long as the program. */
+const struct kwhy_carbon_place *kwhy_carbon_places(size_t *out_count);
+
+/* By key or name, letters of either case; KWHY_E_INPUT for a place that is in neither table. */
+KWHY_MUST_USE enum kwhy_status kwhy_carbon_find(
+	const char *place, const struct kwhy_carbon_place **out, struct kwhy_error *error);
+
+/*
+ * Grams CO2 that an average passenger car in the USA emits from its exhaust on a mile: 4.6 t a year
+ * (EPA-420-F-23-014, June 2023) over 11,500 miles.
+ */
+#define KWHY_CARBON_CAR_G_PER_MILE 400.0
+#define KWHY_CARBON_KM_PER_MILE 1.609344
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/run_read.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+/* What is missing or of another type is unknown. */
+static double real_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+/* Sums over devices; energy of some devices only is no energy of the whole. */
+static void read_devices(struct kwhy_read_run *run, const json_t *devices)
+{
+	size_t i;
+	json_t *device;
+
+	run->joules = json_array_size(devices) ? 0 : NAN;
+	run->seconds = 0;
+	json_array_foreach(devices, i, device)
+	{
+		const json_t *energy = json_object_get(device, "energy");
+		double span_ns = real_of(json_object_get(device, "time"), "span_ns");
+		double window_ns = real_of(energy, "end_ns") - real_of(energy, "start_ns");
+
+		if (span_ns == 0)
+			continue;
+		run->joules += real_of(energy, "attributed_nj") * 1e-9;
+		run->is_modelled |= json_is_true(json_object_get(energy, "modelled"));
+		run->seconds = fmax(run->seconds, (isnan(window_ns) ? span_ns : window_ns) * 1e-9);
+	}
+	if (!(run->seconds > 0))
+		run->seconds = NAN;
+}
+
+static bool add_work(struct kwhy_read_run *run, const char *unit, double count)
+{
+	struct kwhy_read_work *work = &run->work[run->work_count];
+
+	if (!(count > 0))
+		return true;
+	*work = (struct kwhy_read_work){kwhy_arena_copy(&run->arena, unit), count};
+	run->work_count++;
+	return work->unit != NULL;
+}
+
+static bool add_phase(struct kwhy_read_run *run, const json_t *range)
+{
+	struct kwhy_read_phase *phase = &run->phases[run->phase_count++];
+
+	*phase = (struct kwhy_read_phase){.name = kwhy_arena_copy(&run->arena, text_of(range, "name")),
+		.joules = real_of(range, "window_energy_nj") * 1e-9,
+		.low_j = NAN,
+		.high_j = NAN,
+		.seconds = real_of(range, "host_ns") * 1e-9};
+	return phase->name != NULL;
+}
+
+static bool read_report(struct kwhy_read_run *run, const json_t *root)
+{
+	const json_t *work = json_object_get(root, "work"), *ranges = json_object_get(root, "ranges");
+	size_t i;
+	json_t *item;
+	bool kept = true;
+
+	run->low_j = run->high_j = NAN;
+	read_devices(run, json_object_get(root, "devices"));
+	run->phases = kwhy_arena_alloc(&run->arena, json_array_size(ranges) + 1, sizeof(*run->phases));
+	if (!run->phases)
+		return false;
+	json_array_foreach(work, i, item)
+		kept &= add_work(run, text_of(item, "unit"), real_of(item, "count"));
+	json_array_foreach(ranges, i, item) kept &= add_phase(run, item);
+	return kept;
+}
+
+/* The sum of the domains that add up, else the only domain. */
+static const json_t *main_domain(const json_t *domains)
+{
+	size_t i;
+	json_t *domain;
+
+	json_array_foreach(
+		domains, i, domain) if (strcmp(text_of(domain, "kind"), "total") == 0) return domain;
+	return json_array_get(domains, 0);
+}
+
+static bool read_stat(struct kwhy_read_run *run, const json_t *root)
+{
+	const json_t *energy = json_object_get(main_domain(json_object_get(root, "domains")), "energy_j");
+	const json_t *work = json_object_get(root, "work");
+	size_t i;
+	json_t *item;
+	bool kept = true;
+
+	run->joules = real_of(energy, "mean");
+	run->low_j = real_of(energy, "low");
+	run->high_j = real_of(energy, "high");
+	run->seconds = real_of(json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
+	json_array_foreach(work, i, item)
+		kept &= add_work(run, text_of(item, "unit"), real_of(json_object_get(item, "count"), "mean"));
+	return kept;
+}
+
+enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, const char *json,
+	size_t length, struct kwhy_error *error)
+{
+	json_t *root = json_loadb(json, length, 0, NULL);
+	const char *schema = text_of(root, "schema");
+	size_t work_room = json_array_size(json_object_get(root, "work"));
+	bool is_report = strcmp(schema, "kwhy.report/1") == 0, kept = false;
+
+	*run = (struct kwhy_read_run){.label = label};
+	if (!is_report && strcmp(schema, "kwhy.stat/1") != 0) {
+		json_decref(root);
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s is neither a stat.json nor a report.json; write one with kwhy stat --json or "
+			"kwhy "
+			"report --json",
+			label);
+	}
+	run->work = kwhy_arena_alloc(&run->arena, work_room + 1, sizeof(*run->work));
+	if (run->work)
+		kept = is_report ? read_report(run, root) : read_stat(run, root);
+	json_decref(root);
+	return kept ? KWHY_OK : kwhy_fail_memory(error, "a run");
+}
+
+void kwhy_read_run_done(struct kwhy_read_run *run)
+{
+	kwhy_arena_done(&run->arena);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_RUN_READ_H
+#define KWHY_REPORT_RUN_READ_H
+
+#include "base/arena.h"
+#include "base/statistics.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* Some work of a run. */
+struct kwhy_read_work {
+	const char *unit; /* "tokens" */
+	double count;
+};
+
+/* A stretch of a run that has a name: a range of a report. */
+struct kwhy_read_phase {
+	const char *name;
+	double joules, low_j, high_j, seconds; /* NAN: not known */
+};
+
+/*
+ * What a model needs of one run: of a report.json the sums over its devices, of a stat.json the means over
+ * its runs. NAN is not known; strings lie in the arena.
+ */
+struct kwhy_read_run {
+	struct kwhy_arena arena;
+	const char *label; /* its file */
+	bool is_modelled;  /* joules nobody metered */
+	double joules, low_j, high_j, seconds;
+	struct kwhy_read_work *work;
+	struct kwhy_read_phase *phases; /* ranges by name, of a report */
+	size_t work_count, phase_count;
+};
+
+/* KWHY_E_INPUT when `json` is neither. kwhy_read_run_done() also after a failure. */
+KWHY_MUST_USE enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label,
+	const char *json, size_t length, struct kwhy_error *error);
+void kwhy_read_run_done(struct kwhy_read_run *run);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct kwhy_error error;
+static char folder[] = "kwhy-model-XXXXXX";
+
+static const char *place(const char *name)
+{
+	static char path[4][256];
+	static size_t next;
+	char *out = path[next++ % 4];
+
+	snprintf(out, sizeof(path[0]), "%s/%s", folder, name);
+	return out;
+}
+
+static const char *given(const char *name, const char *text)
+{
+	const char *path = place(name);
+
+	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
+	return path;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	static const char *const names[] = {"a.json", "b.json", "in.csv", "bad.json"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unlink(place(names[i]));
+	return rmdir(folder);
+}
+
+static void assert_fails(struct spawned spawned, int status, const char *says)
+{
+	if (spawned.exit != status || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
+			spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static void assert_says(struct spawned spawned, const char *says)
+{
+	if (spawned.exit || spawned.err.length || !strstr(spawned.out.data, says))
+		fail_msg("exit %d, stderr '%s', stdout '%s' without '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data, says);
+	spawned_done(&spawned);
+}
+
+static json_t *parse(struct spawned spawned)
+{
+	json_t *document = json_loads(spawned.out.data, 0, NULL);
+
+	if (spawned.exit || !document)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data);
+	spawned_done(&spawned);
+	return document;
+}
+
+/* The number at a path like "runs.0.energy_j.value". */
+static double number_at(const json_t *node, const char *path)
+{
+	char part[64];
+
+	while (node && *path) {
+		size_t length = strcspn(path, ".");
+
+		snprintf(part, sizeof(part), "%.*s", (int)length, path);
+		node = json_is_array(node) ? json_array_get(node, (size_t)atoi(part))
+					   : json_object_get(node, part);
+		path += length + (path[length] == '.');
+	}
+	return json_is_number(node) ? json_number_value(node) : NAN;
+}
+
+static void assert_near(double value, double wanted)
+{
+	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
+		fail_msg("%.9g instead of %.9g", value, wanted);
+}
+
+#define STAT(energy, seconds)                                                                 \
+	"{\"schema\":\"kwhy.stat/1\",\"time\":{\"elapsed_s\":{\"mean\":" seconds "}},"        \
+	"\"domains\":[{\"name\":\"gpu 0\",\"kind\":\"device\",\"energy_j\":{\"mean\":" energy \
+	",\"low\":990,\"high\":1010}}],\"work\":[{\"unit\":\"tokens\",\"count\":{\"mean\":2000}}]}"
+
+static void a_family_lists_its_members_and_names_the_nearest(void **state)
+{
+	(void)state;
+	assert_says(SPAWN("help", "model"), "model carbon");
+	assert_says(SPAWN("model", "--help"), "model carbon");
+	assert_says(SPAWN("help", "model", "cost"), "usage: kwhy model cost");
+	assert_says(SPAWN("model", "cost", "-h"), "usage: kwhy model cost");
+	assert_fails(SPAWN("model"), 2, "  model cost ");
+	assert_fails(SPAWN("model", "csot"), 2, "did you mean 'model cost'?");
+	assert_fails(SPAWN("modle", "cost"), 2, "did you mean 'model'?");
+	assert_fails(SPAWN("model", "zzzzzz"), 2, "'kwhy help model' lists them");
+	assert_fails(SPAWN("help", "report", "x"), 2, "one command at a time");
+	assert_fails(SPAWN("model", "cost", "--nonsense"), 2, "see 'kwhy help model cost'");
+}
+
+static void costs_of_two_runs_and_what_is_saved(void **state)
+{
+	const char *a = given("a.json", STAT("1000", "10")), *b = given("b.json", STAT("400", "5"));
+	json_t *answer = parse(SPAWN("model", "cost", "--price", "0.36EUR", "--json", a, b));
+
+	(void)state;
+	assert_near(number_at(answer, "runs.0.answer.amount.value"), 1000 / 3.6e6 * 0.36);
+	assert_near(number_at(answer, "runs.0.answer.amount.low"), 990 / 3.6e6 * 0.36);
+	assert_near(number_at(answer, "runs.1.answer.amount_per_unit.value"), 400 / 3.6e6 * 0.36 / 2000);
+	json_decref(answer);
+	assert_says(SPAWN("model", "cost", "--price", "0.36EUR", a, b), "saved");
+	assert_says(SPAWN("model", "cost", "--hourly-price", "3.6USD", a), "0.01 USD");
+	assert_fails(SPAWN("model", "cost", "--price", "1", "--hourly-price", "1", a), 2, "already contains");
+	assert_fails(SPAWN("model", "cost", a), 2, "needs --price");
+	assert_fails(SPAWN("model", "cost", "--price", "1"), 2, "--joules");
+	assert_fails(
+		SPAWN("model", "cost", "--price", "1", given("bad.json", "{}")), 1, "neither a stat.json");
+	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 1, "PUE");
+}
+
+static void carbon_of_a_country_a_region_and_an_own_value(void **state)
+{
+	json_t *answer = parse(SPAWN("model", "carbon", "--intensity", "500", "--joules", "1832",
+		"--runs-per-day", "1000", "--work", "steps=288", "--json"));
+
+	(void)state;
+	assert_near(number_at(answer, "runs.0.answer.amount.value"), 1832 / 3.6e6 * 500);
+	assert_near(number_at(answer, "runs.0.answer.amount_per_unit.value"), 1832 / 3.6e6 * 500 / 288);
+	assert_near(number_at(answer, "car_miles"), 1832 / 3.6e6 * 500 * 365250 / 400);
+	json_decref(answer);
+	assert_says(SPAWN("model", "carbon", "--place", "Thailand", "--joules", "1"), "mean of 2024");
+	assert_says(SPAWN("model", "carbon", "--place", "gcp:us-west1", "--joules", "1"), "97.85 g CO2e");
+	assert_says(SPAWN("model", "carbon", "--list"), "Thailand");
+	assert_fails(SPAWN("model", "carbon", "--joules", "1"), 2, "--place");
+	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 1, "--intensity");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_family_lists_its_members_and_names_the_nearest),
+		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
+		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
