@@ -72,22 +72,24 @@ static void choose_clock(struct kwhy_inject_activity *activity)
 		activity->clock_tells = shows_own_clock(cupti) == 1;
 }
 
-/* The calls of a domain, which CUPTI numbers without gaps up to the first it does not know. */
-static void enable_calls(const struct kwhy_cupti *cupti, int domain,
-	enum kwhy_cupti_result (*enable)(uint32_t id, uint8_t enable))
+/* The calls of a domain that matter, which CUPTI numbers without gaps up to the first it does not know. */
+static void choose_calls_of(struct kwhy_inject_activity *activity, int domain)
 {
+	const struct kwhy_cupti *cupti = &activity->cupti;
 	char name[KWHY_INJECT_CALL_NAME_BYTES];
 	const char *long_name;
 
-	for (uint32_t id = 1; id < CALLS_BEYOND; id++) {
+	for (uint32_t id = 1; id < CALLS_BEYOND && activity->call_count < KWHY_INJECT_ACTIVITY_CALLS; id++) {
 		long_name = NULL;
 		if (cupti->cuptiGetCallbackName(domain, id, &long_name))
 			return;
 		if (!long_name)
 			continue;
 		kwhy_inject_call_name(long_name, name);
-		if (kwhy_inject_call_matters(name))
-			enable(id, 1);
+		if (!kwhy_inject_call_matters(name))
+			continue;
+		activity->calls[activity->call_count].domain = domain;
+		activity->calls[activity->call_count++].id = id;
 	}
 }
 
@@ -95,27 +97,45 @@ static void choose_calls(struct kwhy_inject_activity *activity)
 {
 	const struct kwhy_cupti *cupti = &activity->cupti;
 
-	if (!(activity->options->kinds & KWHY_INJECT_CALL))
+	if (!(activity->kinds & KWHY_INJECT_CALL))
 		return;
 	activity->all_calls = !cupti->cuptiActivityEnableRuntimeApi || !cupti->cuptiActivityEnableDriverApi;
-	if (activity->all_calls) {
-		cupti->cuptiActivityEnable(KWHY_CUPTI_KIND_RUNTIME);
-		cupti->cuptiActivityEnable(KWHY_CUPTI_KIND_DRIVER);
+	if (activity->all_calls)
 		return;
+	choose_calls_of(activity, KWHY_CUPTI_DOMAIN_RUNTIME);
+	choose_calls_of(activity, KWHY_CUPTI_DOMAIN_DRIVER);
+}
+
+static enum kwhy_cupti_result switch_kind(const struct kwhy_cupti *cupti, int kind, bool is_on)
+{
+	return is_on ? cupti->cuptiActivityEnable(kind) : cupti->cuptiActivityDisable(kind);
+}
+
+static void switch_calls(const struct kwhy_inject_activity *activity, bool is_on)
+{
+	const struct kwhy_cupti *cupti = &activity->cupti;
+
+	for (size_t i = 0; i < activity->call_count; i++) {
+		if (activity->calls[i].domain == KWHY_CUPTI_DOMAIN_RUNTIME)
+			cupti->cuptiActivityEnableRuntimeApi(activity->calls[i].id, is_on);
+		else
+			cupti->cuptiActivityEnableDriverApi(activity->calls[i].id, is_on);
 	}
-	enable_calls(cupti, KWHY_CUPTI_DOMAIN_RUNTIME, cupti->cuptiActivityEnableRuntimeApi);
-	enable_calls(cupti, KWHY_CUPTI_DOMAIN_DRIVER, cupti->cuptiActivityEnableDriverApi);
+	if (activity->all_calls || (!is_on && activity->kinds & KWHY_INJECT_CALL)) {
+		switch_kind(cupti, KWHY_CUPTI_KIND_RUNTIME, is_on);
+		switch_kind(cupti, KWHY_CUPTI_KIND_DRIVER, is_on);
+	}
 }
 
 /* The first refusal, or success. Kernels come first: without them the rest is of no use. */
-static enum kwhy_cupti_result enable_kinds(const struct kwhy_inject_activity *activity)
+static enum kwhy_cupti_result switch_kinds(const struct kwhy_inject_activity *activity, bool is_on)
 {
 	const struct kwhy_cupti *cupti = &activity->cupti;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		for (int j = 0; j < 2 && (activity->options->kinds & kinds[i].kind); j++) {
+		for (int j = 0; j < 2 && (activity->kinds & kinds[i].kind); j++) {
 			const enum kwhy_cupti_result result = kinds[i].cupti[j]
-				? cupti->cuptiActivityEnable(kinds[i].cupti[j])
+				? switch_kind(cupti, kinds[i].cupti[j], is_on)
 				: KWHY_CUPTI_SUCCESS;
 
 			if (result && kinds[i].kind == KWHY_INJECT_KERNEL)
@@ -138,9 +158,11 @@ static enum kwhy_cupti_result begin(
 	choose_clock(activity);
 	result = cupti->cuptiActivityRegisterCallbacks(wanted, done);
 	if (!result)
-		result = enable_kinds(activity);
-	if (!result)
+		result = switch_kinds(activity, true);
+	if (!result) {
 		choose_calls(activity);
+		switch_calls(activity, true);
+	}
 	return result;
 }
 
@@ -170,6 +192,8 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 	enum kwhy_cupti_result result;
 
 	activity->options = options;
+	activity->kinds = options->kinds;
+	activity->call_count = 0;
 	status = open_cupti(activity, error);
 	if (status)
 		return status;
@@ -185,18 +209,19 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 	return KWHY_OK;
 }
 
-void kwhy_inject_activity_stop(struct kwhy_inject_activity *activity)
+void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on)
 {
-	const struct kwhy_cupti *cupti = &activity->cupti;
-
 	if (!activity->runs)
 		return;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		for (int j = 0; j < 2; j++)
-			if ((activity->options->kinds & kinds[i].kind) && kinds[i].cupti[j])
-				cupti->cuptiActivityDisable(kinds[i].cupti[j]);
-	cupti->cuptiActivityDisable(KWHY_CUPTI_KIND_RUNTIME);
-	cupti->cuptiActivityDisable(KWHY_CUPTI_KIND_DRIVER);
+	switch_kinds(activity, is_on);
+	switch_calls(activity, is_on);
+}
+
+void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on)
+{
+	activity->kinds |= KWHY_INJECT_GRAPH;
+	if (activity->runs && is_on)
+		activity->cupti.cuptiActivityEnable(KWHY_CUPTI_KIND_GRAPH_TRACE);
 }
 
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced)

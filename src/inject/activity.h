@@ -6,7 +6,13 @@
 #include "inject/pool.h"
 #include "vendor/cupti.h"
 
-/* CUPTI's activity records of this process: what is asked for, and the buffers they come in. */
+/* Calls of both domains that are chosen by name; a CUDA of today has 90 of these. */
+enum { KWHY_INJECT_ACTIVITY_CALLS = 512 };
+
+/*
+ * CUPTI's activity records of this process: what is asked for, and the buffers they come in. One thread at a
+ * time starts, switches or stops it.
+ */
 struct kwhy_inject_activity {
 	struct kwhy_cupti cupti;
 	struct kwhy_inject_pool pool;
@@ -15,6 +21,12 @@ struct kwhy_inject_activity {
 	bool all_calls;	   /* this CUPTI cannot choose among calls */
 	bool clock_tells;  /* CUPTI shows the clock it uses: ours, unless another client has put in its own */
 	bool runs;
+	unsigned kinds; /* of the options, and what has been added since */
+	struct {
+		int domain;
+		uint32_t id;
+	} calls[KWHY_INJECT_ACTIVITY_CALLS];
+	size_t call_count;
 };
 
 /*
@@ -25,8 +37,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_act
 	const struct kwhy_inject_options *options, kwhy_cupti_buffer_wanted *wanted,
 	kwhy_cupti_buffer_done *done, struct kwhy_error *error);
 
-/* Ends the recording of everything new. What is in the buffers can still be flushed. */
-void kwhy_inject_activity_stop(struct kwhy_inject_activity *activity);
+/*
+ * Collects nothing new any more, or again what it did; it does after the start. Records of what was launched
+ * before still come.
+ */
+void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
+
+/* From now on graph launches are one row each, while collection is on and whenever it is again. */
+void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on);
 
 /* Lets CUPTI hand over its buffers; all of them, complete or not, when `forced`. Holds no lock. */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);

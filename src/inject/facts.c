@@ -5,6 +5,7 @@
 #include "vendor/cuda.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,71 @@ void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, co
 
 	if (out)
 		*out = row;
+}
+
+enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options)
+{
+	if (options->share_ppm)
+		return KWHY_WIRE_CHOICE_DUTY;
+	if (options->range[0])
+		return KWHY_WIRE_CHOICE_RANGE;
+	return options->from_unix_ns || options->until_unix_ns ? KWHY_WIRE_CHOICE_TIME : KWHY_WIRE_CHOICE_ALL;
+}
+
+static int64_t mono_of(const struct kwhy_clock_relation *relation, int64_t unix_ns, int64_t otherwise)
+{
+	return unix_ns ? kwhy_clock_mono_of_unix(relation, unix_ns) : otherwise;
+}
+
+struct kwhy_inject_plan kwhy_inject_plan_of(
+	const struct kwhy_inject_options *options, const struct kwhy_clock_relation *relation)
+{
+	return (struct kwhy_inject_plan){.from_mono_ns = mono_of(relation, options->from_unix_ns, INT64_MIN),
+		.until_mono_ns = mono_of(relation, options->until_unix_ns, INT64_MAX),
+		.origin_mono_ns = mono_of(relation, options->origin_unix_ns, relation->mono_ns),
+		.window_ns = options->window_ns,
+		.share_ratio = options->share_ppm ? options->share_ppm / 1e6 : (double)NAN,
+		.seed = options->seed};
+}
+
+void kwhy_inject_fact_selection(struct kwhy_inject_labels *labels, const struct kwhy_inject_options *options,
+	int64_t start_mono_ns, int64_t end_mono_ns)
+{
+	const struct kwhy_wire_selection row = {.start_mono_ns = start_mono_ns,
+		.end_mono_ns = end_mono_ns,
+		.choice = kwhy_inject_choice(options),
+		.range = kwhy_inject_label(labels, options->range),
+		.share_ratio = options->share_ppm ? options->share_ppm / 1e6 : (double)NAN,
+		.window_ns = options->share_ppm ? options->window_ns : 0,
+		.seed = options->seed};
+	struct kwhy_wire_selection *out = NULL;
+
+	if (row.choice != KWHY_WIRE_CHOICE_ALL)
+		out = kwhy_block_writer_add(labels->writer, KWHY_WIRE_SELECTION);
+	if (out)
+		*out = row;
+}
+
+void kwhy_inject_fact_coverage(struct kwhy_block_writer *writer, const struct kwhy_inject_window *window,
+	enum kwhy_wire_choice choice)
+{
+	struct kwhy_wire_coverage *out = kwhy_block_writer_add(writer, KWHY_WIRE_COVERAGE);
+
+	if (out)
+		*out = (struct kwhy_wire_coverage){.start_mono_ns = window->start_mono_ns,
+			.end_mono_ns = window->end_mono_ns,
+			.device = -1,
+			.choice = choice,
+			.since_mono_ns = window->since_mono_ns};
+}
+
+void kwhy_inject_fact_cost(
+	struct kwhy_block_writer *writer, enum kwhy_wire_cost_kind kind, int64_t spent_ns, uint64_t count)
+{
+	struct kwhy_wire_cost *out = kwhy_block_writer_add(writer, KWHY_WIRE_COST);
+
+	if (out)
+		*out = (struct kwhy_wire_cost){.spent_ns = spent_ns, .count = count, .kind = kind};
 }
 
 static uint32_t attribute_of(const struct kwhy_cuda *cuda, int attribute, kwhy_cuda_device device)

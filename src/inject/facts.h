@@ -2,11 +2,13 @@
 #ifndef KWHY_INJECT_FACTS_H
 #define KWHY_INJECT_FACTS_H
 
+#include "base/clock.h"
+#include "inject/gate.h"
 #include "inject/labels.h"
+#include "inject/options.h"
 
-#include <stdint.h>
-
-/* What a recording says once of its process, devices and clocks. One thread at a time. */
+/* What a recording says of its process, devices, clocks and itself, besides what ran. One thread at a time.
+ */
 
 /* The process: pid, host, command, rank by the variables of OpenMPI, PMI, SLURM and torchrun. */
 void kwhy_inject_fact_process(
@@ -23,6 +25,23 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 
 /* A sentence for the report: enum kwhy_note_kind COMPLETENESS. */
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
+
+/* Why not all activity is collected, by the options: the narrowest reason. */
+enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
+
+/* When windows of the options' plan may lie, on this machine's clock as it is related now. */
+struct kwhy_inject_plan kwhy_inject_plan_of(
+	const struct kwhy_inject_options *options, const struct kwhy_clock_relation *relation);
+
+/* What was asked to be left out, between these times; nothing where nothing was. */
+void kwhy_inject_fact_selection(struct kwhy_inject_labels *labels, const struct kwhy_inject_options *options,
+	int64_t start_mono_ns, int64_t end_mono_ns);
+
+void kwhy_inject_fact_coverage(struct kwhy_block_writer *writer, const struct kwhy_inject_window *window,
+	enum kwhy_wire_choice choice);
+
+void kwhy_inject_fact_cost(
+	struct kwhy_block_writer *writer, enum kwhy_wire_cost_kind kind, int64_t spent_ns, uint64_t count);
 
 /* A device as the driver describes it; "" and 0: it does not say. */
 struct kwhy_inject_device {

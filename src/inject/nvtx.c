@@ -55,28 +55,68 @@ static const char *name_of(const struct kwhy_nvtx_event *event, char room[KWHY_I
 	return name ? name : "";
 }
 
+/* A range that selects opens before it begins: switching is no part of it. */
+static bool enter(const char *name)
+{
+	struct kwhy_inject_gate *gate = kwhy_inject_session_gate();
+	const bool selects = gate && kwhy_inject_gate_wants(gate, name);
+
+	if (selects)
+		kwhy_inject_gate_enter(gate, kwhy_clock_mono_ns());
+	return selects;
+}
+
+static void leave(int64_t now_mono_ns)
+{
+	struct kwhy_inject_gate *gate = kwhy_inject_session_gate();
+
+	if (gate)
+		kwhy_inject_gate_leave(gate, now_mono_ns);
+}
+
 static int push(const void *domain, const char *name)
 {
+	bool selects;
+
 	if (!kwhy_inject_session_ranges())
 		return -1;
 	if (!stack.thread)
 		stack.thread = (uint32_t)gettid();
-	return kwhy_inject_range_push(&stack, domain, name ? name : "", kwhy_clock_mono_ns());
+	if (!name)
+		name = "";
+	selects = stack.depth < KWHY_INJECT_RANGE_DEPTH && enter(name);
+	return kwhy_inject_range_push(&stack, domain, name, kwhy_clock_mono_ns(), selects);
 }
 
 static int pop(const void *domain)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 	struct kwhy_inject_ranges *ranges = kwhy_inject_session_ranges();
+	bool selects = false;
+	int level = -1;
 
-	return ranges ? kwhy_inject_range_pop(ranges, &stack, domain, now_mono_ns) : -1;
+	if (ranges)
+		level = kwhy_inject_range_pop(ranges, &stack, domain, now_mono_ns, &selects);
+	if (selects)
+		leave(now_mono_ns);
+	return level;
 }
 
 static uint64_t start(const char *name)
 {
 	struct kwhy_inject_ranges *ranges = kwhy_inject_session_ranges();
+	int64_t now_mono_ns;
+	bool selects;
+	uint64_t id;
 
-	return ranges ? kwhy_inject_range_start(ranges, name ? name : "", kwhy_clock_mono_ns()) : 0;
+	if (!ranges)
+		return 0;
+	selects = enter(name ? name : "");
+	now_mono_ns = kwhy_clock_mono_ns();
+	id = kwhy_inject_range_start(ranges, name ? name : "", now_mono_ns, selects);
+	if (!id && selects)
+		leave(now_mono_ns);
+	return id;
 }
 
 static void on_end(uint64_t id)
@@ -84,8 +124,8 @@ static void on_end(uint64_t id)
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 	struct kwhy_inject_ranges *ranges = kwhy_inject_session_ranges();
 
-	if (ranges)
-		kwhy_inject_range_end(ranges, id, now_mono_ns);
+	if (ranges && kwhy_inject_range_end(ranges, id, now_mono_ns))
+		leave(now_mono_ns);
 }
 
 static int on_push(const struct kwhy_nvtx_event *event)

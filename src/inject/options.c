@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KINDS_USUAL                                                                      \
-	(KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL | \
-		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE)
-
 static const struct {
 	const char *word;
 	unsigned kind;
@@ -22,6 +18,7 @@ static const struct {
 	{"range", KWHY_INJECT_RANGE},
 	{"memory", KWHY_INJECT_MEMORY},
 	{"graph", KWHY_INJECT_GRAPH},
+	{"usual", KWHY_INJECT_USUAL},
 };
 
 unsigned kwhy_inject_kind_of(const char *word, size_t length)
@@ -42,7 +39,7 @@ static unsigned read_kinds(const char *text)
 		kinds |= kwhy_inject_kind_of(text, length);
 		text += length + (text[length] == ',');
 	}
-	return kinds ? kinds : KINDS_USUAL;
+	return kinds ? kinds : KWHY_INJECT_USUAL;
 }
 
 static uint64_t read_number(const char *text, uint64_t least, uint64_t most, uint64_t otherwise)
@@ -64,6 +61,26 @@ static bool read_text(char *out, size_t room, const char *text)
 	return length > 0 && (size_t)length < room;
 }
 
+static enum kwhy_inject_graphs read_graphs(const char *text)
+{
+	if (text && !strcmp(text, "node"))
+		return KWHY_INJECT_GRAPHS_NODE;
+	return text && !strcmp(text, "graph") ? KWHY_INJECT_GRAPHS_WHOLE : KWHY_INJECT_GRAPHS_AUTO;
+}
+
+static void read_windows(struct kwhy_inject_options *options, char *(*get)(const char *name))
+{
+	options->from_unix_ns = (int64_t)read_number(get("KWHY_RECORD_FROM"), 0, INT64_MAX / 2, 0);
+	options->until_unix_ns = (int64_t)read_number(get("KWHY_RECORD_UNTIL"), 0, INT64_MAX / 2, 0);
+	options->origin_unix_ns = (int64_t)read_number(get("KWHY_RECORD_ORIGIN"), 0, INT64_MAX / 2, 0);
+	options->share_ppm = (uint32_t)read_number(get("KWHY_RECORD_SHARE_PPM"), 1, 999999, 0);
+	options->window_ns = (int64_t)read_number(
+		get("KWHY_RECORD_WINDOW_NS"), 1000000, INT64_C(100000000000), 100000000);
+	options->seed = read_number(get("KWHY_RECORD_SEED"), 0, UINT64_MAX, 0);
+	if (!read_text(options->range, sizeof(options->range), get("KWHY_RECORD_RANGE")))
+		options->range[0] = '\0';
+}
+
 bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(const char *name))
 {
 	struct kwhy_inject_options options = {
@@ -72,12 +89,18 @@ bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(cons
 		.period_ms = (unsigned)read_number(get("KWHY_RECORD_PERIOD_MS"), 1, 10000, 100),
 		.buffer_bytes = read_number(get("KWHY_RECORD_BUFFER_KIB"), 64, 65536, 1024) << 10,
 		.buffer_count = read_number(get("KWHY_RECORD_BUFFERS"), 2, 256, 32),
+		.graphs = read_graphs(get("KWHY_RECORD_GRAPHS")),
 	};
 
 	if (!read_text(options.folder, sizeof(options.folder), get("KWHY_RECORD_DIR")))
 		return false;
 	if (!read_text(options.cupti, sizeof(options.cupti), get("KWHY_CUPTI")))
 		options.cupti[0] = '\0';
+	if (options.graphs == KWHY_INJECT_GRAPHS_WHOLE)
+		options.kinds |= KWHY_INJECT_GRAPH;
+	read_windows(&options, get);
+	if (options.range[0])
+		options.kinds |= KWHY_INJECT_RANGE;
 	*out = options;
 	return true;
 }

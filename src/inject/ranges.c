@@ -54,8 +54,8 @@ bool kwhy_inject_ranges_next(struct kwhy_inject_ranges *ranges, struct kwhy_inje
 	return true;
 }
 
-int kwhy_inject_range_push(
-	struct kwhy_inject_range_stack *stack, const void *domain, const char *name, int64_t now_mono_ns)
+int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
+	int64_t now_mono_ns, bool selects)
 {
 	const unsigned at = stack->depth++;
 	int level = 0;
@@ -66,6 +66,7 @@ int kwhy_inject_range_push(
 		level += stack->open[i].domain == domain;
 	stack->open[at].domain = domain;
 	stack->open[at].start_mono_ns = now_mono_ns;
+	stack->open[at].selects = selects;
 	copy_name(stack->open[at].name, name);
 	return level;
 }
@@ -79,12 +80,13 @@ static void take_out(struct kwhy_inject_range_stack *stack, unsigned at)
 }
 
 int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range_stack *stack,
-	const void *domain, int64_t now_mono_ns)
+	const void *domain, int64_t now_mono_ns, bool *out_selects)
 {
 	struct kwhy_inject_range range = {.end_mono_ns = now_mono_ns, .thread = stack->thread};
 	unsigned at = stack->depth;
 	int level = 0;
 
+	*out_selects = false;
 	if (at > KWHY_INJECT_RANGE_DEPTH) {
 		atomic_fetch_add(&ranges->lost, 1);
 		return (int)--stack->depth;
@@ -96,13 +98,15 @@ int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_
 	for (unsigned i = 0; i + 1 < at; i++)
 		level += stack->open[i].domain == domain;
 	range.start_mono_ns = stack->open[at - 1].start_mono_ns;
+	*out_selects = stack->open[at - 1].selects;
 	copy_name(range.name, stack->open[at - 1].name);
 	take_out(stack, at - 1);
 	queue_put(ranges, &range);
 	return level;
 }
 
-uint64_t kwhy_inject_range_start(struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns)
+uint64_t kwhy_inject_range_start(
+	struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns, bool selects)
 {
 	for (int tries = 0; tries < KWHY_INJECT_RANGES_OPEN; tries++) {
 		const unsigned at = atomic_fetch_add(&ranges->next_open, 1) % KWHY_INJECT_RANGES_OPEN;
@@ -112,6 +116,7 @@ uint64_t kwhy_inject_range_start(struct kwhy_inject_ranges *ranges, const char *
 		if (state % 2 || !atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
 			continue;
 		ranges->open[at].start_mono_ns = now_mono_ns;
+		ranges->open[at].selects = selects;
 		copy_name(ranges->open[at].name, name);
 		return (state + 1) * KWHY_INJECT_RANGES_OPEN + at;
 	}
@@ -119,18 +124,22 @@ uint64_t kwhy_inject_range_start(struct kwhy_inject_ranges *ranges, const char *
 	return 0;
 }
 
-void kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns)
+bool kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns)
 {
 	const size_t at = id % KWHY_INJECT_RANGES_OPEN;
 	uint64_t state = id / KWHY_INJECT_RANGES_OPEN;
 	struct kwhy_inject_range range = {.end_mono_ns = now_mono_ns, .thread = UINT32_MAX};
+	bool selects;
 
 	if (state % 2 == 0 || atomic_load(&ranges->open[at].state) != state)
-		return;
+		return false;
 	range.start_mono_ns = ranges->open[at].start_mono_ns;
+	selects = ranges->open[at].selects;
 	copy_name(range.name, ranges->open[at].name);
-	if (atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
-		queue_put(ranges, &range);
+	if (!atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
+		return false;
+	queue_put(ranges, &range);
+	return selects;
 }
 
 uint64_t kwhy_inject_ranges_take_lost(struct kwhy_inject_ranges *ranges)

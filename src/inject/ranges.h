@@ -32,6 +32,7 @@ struct kwhy_inject_range_stack {
 	struct {
 		const void *domain;
 		int64_t start_mono_ns;
+		bool selects; /* what is collected depends on it */
 		char name[KWHY_INJECT_RANGE_NAME_BYTES];
 	} open[KWHY_INJECT_RANGE_DEPTH];
 };
@@ -47,23 +48,28 @@ struct kwhy_inject_ranges {
 	struct {
 		atomic_uint_least64_t state; /* 2 n: free, 2 n + 1: open, for the n-th time */
 		int64_t start_mono_ns;
+		bool selects;
 		char name[KWHY_INJECT_RANGE_NAME_BYTES];
 	} open[KWHY_INJECT_RANGES_OPEN];
 	atomic_uint next_open;
 };
 
-/* Nested ranges of a thread, by domain. Gives the depth of the range in the domain as NVTX counts it, from 0.
+/*
+ * Nested ranges of a thread, by domain. Gives the depth of the range in the domain as NVTX counts it, from 0.
+ * One that does not fit on the stack is not marked as selecting.
  */
-int kwhy_inject_range_push(
-	struct kwhy_inject_range_stack *stack, const void *domain, const char *name, int64_t now_mono_ns);
+int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
+	int64_t now_mono_ns, bool selects);
 
-/* Ends the innermost range of the domain; -1: there is none. */
+/* Ends the innermost range of the domain; -1: there is none. *out_selects: it was pushed as such. */
 int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range_stack *stack,
-	const void *domain, int64_t now_mono_ns);
+	const void *domain, int64_t now_mono_ns, bool *out_selects);
 
 /* Ranges that need not nest and may end on another thread. 0: no room; counted when it ends nowhere. */
-uint64_t kwhy_inject_range_start(struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns);
-void kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns);
+uint64_t kwhy_inject_range_start(
+	struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns, bool selects);
+/* True: one that was started as selecting has ended now. */
+bool kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns);
 
 /* The next ended range. False: none now. One thread at a time. */
 bool kwhy_inject_ranges_next(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range *out);

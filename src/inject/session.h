@@ -2,6 +2,7 @@
 #ifndef KWHY_INJECT_SESSION_H
 #define KWHY_INJECT_SESSION_H
 
+#include "inject/gate.h"
 #include "inject/ranges.h"
 
 #include <stdbool.h>
@@ -20,6 +21,9 @@ void kwhy_inject_session_begin_activity(void);
 
 /* Are ranges recorded now? Then where they go; else NULL. */
 struct kwhy_inject_ranges *kwhy_inject_session_ranges(void);
+
+/* Does it depend on ranges what is collected? Then who is to be told of them; else NULL. */
+struct kwhy_inject_gate *kwhy_inject_session_gate(void);
 
 /*
  * Everything that is known by now goes to the file; `now_mono_ns` is the time. Called every period by a

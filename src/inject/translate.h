@@ -18,6 +18,7 @@ struct kwhy_inject_translate {
 	bool all_calls;		  /* this CUPTI gives all calls or none: leave out what does not matter */
 	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
 	uint64_t records;	  /* translated */
+	uint64_t graph_nodes;	  /* kernels among them that a graph launched */
 	uint64_t incomplete;	  /* without an end, as when the program ends under a kernel */
 	struct {
 		uint32_t number;

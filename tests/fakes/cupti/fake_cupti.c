@@ -4,6 +4,7 @@
 #include "vendor/cupti_abi.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,12 @@ static const char *const calls[2][CALLS] = {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kwhy_cupti_buffer_wanted *wanted;
 static kwhy_cupti_buffer_done *done;
-static kwhy_cupti_clock *own_clock;
-static bool kinds[KINDS], chosen[2][CALLS], taken_over;
+static kwhy_cupti_clock *_Atomic own_clock;
+static atomic_bool kinds[KINDS], chosen[2][CALLS], taken_over;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
 static unsigned flushes;
+static atomic_uint switches;
 
 static bool asked_for(const char *what)
 {
@@ -57,7 +59,9 @@ static uint64_t clock_ns(clockid_t clock)
 
 static uint64_t now_ns(void)
 {
-	return own_clock ? own_clock() : clock_ns(CLOCK_REALTIME);
+	kwhy_cupti_clock *clock = atomic_load(&own_clock);
+
+	return clock ? clock() : clock_ns(CLOCK_REALTIME);
 }
 
 static size_t bytes_of(uint32_t kind)
@@ -152,6 +156,9 @@ void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns
 		.name = name,
 		.graph_node = graph_node};
 
+	/* Launches of graphs are one row each where that was asked for. */
+	if (graph_node && kinds[KWHY_CUPTI_KIND_GRAPH_TRACE])
+		return;
 	kernel.end_ns = length_ns < 0 ? 0 : kernel.start_ns + (uint64_t)length_ns;
 	put(&kernel, sizeof(kernel), kernel.kind);
 }
@@ -255,6 +262,16 @@ void fake_cupti_take_over(void)
 	pthread_mutex_unlock(&lock);
 }
 
+int fake_cupti_is_on(void)
+{
+	return kinds[KWHY_CUPTI_KIND_CONCURRENT_KERNEL];
+}
+
+unsigned fake_cupti_switches(void)
+{
+	return switches;
+}
+
 unsigned fake_cupti_flushes(void)
 {
 	unsigned count;
@@ -316,15 +333,20 @@ enum kwhy_cupti_result cuptiActivityRegisterCallbacks(
 enum kwhy_cupti_result cuptiActivityEnable(int kind)
 {
 	kinds[kind] = true;
-	for (int i = 0; i < CALLS; i++)
-		chosen[0][i] |= kind == KWHY_CUPTI_KIND_DRIVER,
-			chosen[1][i] |= kind == KWHY_CUPTI_KIND_RUNTIME;
+	for (int i = 0; i < CALLS; i++) {
+		if (kind == KWHY_CUPTI_KIND_DRIVER)
+			chosen[0][i] = true;
+		if (kind == KWHY_CUPTI_KIND_RUNTIME)
+			chosen[1][i] = true;
+	}
+	switches += kind == KWHY_CUPTI_KIND_CONCURRENT_KERNEL;
 	return KWHY_CUPTI_SUCCESS;
 }
 
 enum kwhy_cupti_result cuptiActivityDisable(int kind)
 {
 	kinds[kind] = false;
+	switches += kind == KWHY_CUPTI_KIND_CONCURRENT_KERNEL;
 	return KWHY_CUPTI_SUCCESS;
 }
 

@@ -3,8 +3,9 @@
  * A CUDA program without CUDA: loads the library that CUDA_INJECTION64_PATH names and calls it, as the driver
  * does, has a copy of NVTX of its own, and does the work that its arguments say:
  * launch:N, running, copy, peer, memset, graph, overhead, memory, call:DOMAIN:NAME, range:NAME, span:NAME,
- * domain:NAME, open:NAME, settle (until what was done is in the file), takeover, fork (a child that works,
- * too), forked-cuda (a child that initialises CUDA itself), print:TEXT, exit:N, _exit:N, kill, signal,
+ * domain:NAME, open:NAME, close, settle (until what was done is in the file), on, off (until kernels are
+ * asked for, or are not), loop:MS (launches for so long, a kernel each 0.2 ms), takeover, fork (a child that
+ * works, too), forked-cuda (a child that initialises CUDA itself), print:TEXT, exit:N, _exit:N, kill, signal,
  * exec:PATH. Without "cuda" as first word CUDA is never initialised.
  */
 #include "fakes/cupti/fake_cupti.h"
@@ -34,6 +35,8 @@ static struct {
 	__typeof__(fake_cupti_memory) *memory;
 	__typeof__(fake_cupti_take_over) *take_over;
 	__typeof__(fake_cupti_flushes) *flushes;
+	__typeof__(fake_cupti_is_on) *is_on;
+	__typeof__(fake_cupti_switches) *switches;
 } cupti;
 
 static void *find(void *library, const char *name)
@@ -69,6 +72,8 @@ static void initialise_cuda(void)
 	cupti.memory = find(library, "fake_cupti_memory");
 	cupti.take_over = find(library, "fake_cupti_take_over");
 	cupti.flushes = find(library, "fake_cupti_flushes");
+	cupti.is_on = find(library, "fake_cupti_is_on");
+	cupti.switches = find(library, "fake_cupti_switches");
 	if (initialise && initialise() != 1)
 		exit(98);
 }
@@ -126,6 +131,15 @@ static void open_range(const char *name)
 		push(name);
 }
 
+static void end_range(const char *name)
+{
+	int (*pop)(void) = (void *)core[KWHY_NVTX_POP];
+
+	(void)name;
+	if (pop)
+		pop();
+}
+
 static void span(const char *name)
 {
 	uint64_t (*start)(const char *) = (void *)core[KWHY_NVTX_START_A];
@@ -166,6 +180,50 @@ static void launch(const char *text)
 		cupti.call(2, "cudaLaunchKernel_v7000", ++correlation);
 		cupti.kernel(i % 2 ? "_Z4evenPf" : "_Z3oddPf", correlation, 1000, 0);
 	}
+}
+
+static void wait_for(bool is_on)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+
+	while (cupti.is_on() != is_on)
+		nanosleep(&moment, NULL);
+}
+
+static void wait_on(const char *text)
+{
+	(void)text;
+	wait_for(true);
+}
+
+static void wait_off(const char *text)
+{
+	(void)text;
+	wait_for(false);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Kernels of 0.1 ms, half of the time; says how many there were. */
+static void loop(const char *text)
+{
+	const int64_t until_ns = now_ns() + atoi(text) * INT64_C(1000000);
+	const struct timespec moment = {.tv_nsec = 200000};
+	unsigned count = 0;
+
+	while (now_ns() < until_ns) {
+		cupti.call(2, "cudaLaunchKernel_v7000", ++correlation);
+		cupti.kernel("_Z4evenPf", correlation, 100000, 0);
+		nanosleep(&moment, NULL);
+		count++;
+	}
+	printf("%u launches, %u switches\n", count, cupti.switches());
 }
 
 /* Two more flushes: the first one's records are then written. */
@@ -305,9 +363,13 @@ static const struct {
 	{"call", call},
 	{"range", range},
 	{"open", open_range},
+	{"close", end_range},
 	{"span", span},
 	{"domain", domain_ranges},
 	{"settle", settle},
+	{"on", wait_on},
+	{"off", wait_off},
+	{"loop", loop},
 	{"takeover", take_over},
 	{"fork", fork_child},
 	{"forked-cuda", fork_cuda},

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static _Thread_local bool selects; /* what the last end said */
+
 static int setup(void **state)
 {
 	*state = calloc(1, sizeof(struct kwhy_inject_ranges));
@@ -25,11 +27,11 @@ static void nested_ranges_end_innermost_first(void **state)
 	struct kwhy_inject_range_stack stack = {.thread = 9};
 	struct kwhy_inject_range range;
 
-	assert_int_equal(kwhy_inject_range_push(&stack, NULL, "outer", 10), 0);
-	assert_int_equal(kwhy_inject_range_push(&stack, NULL, "inner", 20), 1);
-	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, NULL, 30), 1);
-	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, NULL, 40), 0);
-	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, NULL, 50), -1);
+	assert_int_equal(kwhy_inject_range_push(&stack, NULL, "outer", 10, false), 0);
+	assert_int_equal(kwhy_inject_range_push(&stack, NULL, "inner", 20, false), 1);
+	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, NULL, 30, &selects), 1);
+	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, NULL, 40, &selects), 0);
+	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, NULL, 50, &selects), -1);
 	assert_true(kwhy_inject_ranges_next(ranges, &range));
 	assert_string_equal(range.name, "inner");
 	assert_int_equal(range.start_mono_ns, 20);
@@ -48,11 +50,11 @@ static void domains_nest_each_for_itself(void **state)
 	struct kwhy_inject_range range;
 	const char first = 1, second = 2; /* handles: their addresses */
 
-	kwhy_inject_range_push(&stack, &first, "of first", 1);
-	assert_int_equal(kwhy_inject_range_push(&stack, &second, "of second", 2), 0);
-	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, &first, 3), 0);
-	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, &first, 3), -1);
-	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, &second, 4), 0);
+	kwhy_inject_range_push(&stack, &first, "of first", 1, false);
+	assert_int_equal(kwhy_inject_range_push(&stack, &second, "of second", 2, false), 0);
+	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, &first, 3, &selects), 0);
+	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, &first, 3, &selects), -1);
+	assert_int_equal(kwhy_inject_range_pop(ranges, &stack, &second, 4, &selects), 0);
 	assert_true(kwhy_inject_ranges_next(ranges, &range));
 	assert_string_equal(range.name, "of first");
 	assert_true(kwhy_inject_ranges_next(ranges, &range));
@@ -67,9 +69,9 @@ static void ranges_too_deep_are_counted_and_the_others_stay_right(void **state)
 	struct kwhy_inject_range range;
 
 	for (int i = 0; i < KWHY_INJECT_RANGE_DEPTH + 3; i++)
-		kwhy_inject_range_push(stack, NULL, i ? "deep" : "outermost", i);
+		kwhy_inject_range_push(stack, NULL, i ? "deep" : "outermost", i, false);
 	for (int i = 0; i < KWHY_INJECT_RANGE_DEPTH + 3; i++)
-		kwhy_inject_range_pop(ranges, stack, NULL, 1000 + i);
+		kwhy_inject_range_pop(ranges, stack, NULL, 1000 + i, &selects);
 	assert_int_equal(kwhy_inject_ranges_take_lost(ranges), 3);
 	assert_int_equal(kwhy_inject_ranges_take_lost(ranges), 0);
 	for (int i = 0; i < KWHY_INJECT_RANGE_DEPTH; i++)
@@ -83,8 +85,8 @@ static void ranges_by_id_end_in_any_order_and_once(void **state)
 {
 	struct kwhy_inject_ranges *ranges = *state;
 	struct kwhy_inject_range range;
-	const uint64_t a = kwhy_inject_range_start(ranges, "a", 1),
-		       b = kwhy_inject_range_start(ranges, "b", 2);
+	const uint64_t a = kwhy_inject_range_start(ranges, "a", 1, false),
+		       b = kwhy_inject_range_start(ranges, "b", 2, false);
 
 	assert_int_not_equal(a, 0);
 	assert_int_not_equal(a, b);
@@ -107,11 +109,11 @@ static void more_open_ranges_than_places_are_counted(void **state)
 	uint64_t id = 0;
 
 	for (int i = 0; i < KWHY_INJECT_RANGES_OPEN; i++)
-		assert_int_not_equal(id = kwhy_inject_range_start(ranges, "x", i), 0);
-	assert_int_equal(kwhy_inject_range_start(ranges, "one too many", 7), 0);
+		assert_int_not_equal(id = kwhy_inject_range_start(ranges, "x", i, false), 0);
+	assert_int_equal(kwhy_inject_range_start(ranges, "one too many", 7, false), 0);
 	assert_int_equal(kwhy_inject_ranges_take_lost(ranges), 1);
 	kwhy_inject_range_end(ranges, id, 9);
-	assert_int_not_equal(kwhy_inject_range_start(ranges, "fits again", 10), 0);
+	assert_int_not_equal(kwhy_inject_range_start(ranges, "fits again", 10, false), 0);
 }
 
 static void a_full_queue_loses_and_counts_then_goes_on(void **state)
@@ -122,8 +124,8 @@ static void a_full_queue_loses_and_counts_then_goes_on(void **state)
 
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < KWHY_INJECT_RANGES_QUEUED + 5; i++) {
-			kwhy_inject_range_push(&stack, NULL, "r", i);
-			kwhy_inject_range_pop(ranges, &stack, NULL, i + 1);
+			kwhy_inject_range_push(&stack, NULL, "r", i, false);
+			kwhy_inject_range_pop(ranges, &stack, NULL, i + 1, &selects);
 		}
 		assert_int_equal(kwhy_inject_ranges_take_lost(ranges), 5);
 		for (int i = 0; i < KWHY_INJECT_RANGES_QUEUED; i++) {
@@ -144,8 +146,8 @@ static void long_names_are_cut_between_characters(void **state)
 	/* Two bytes a character, so that the last place would hold half of one. */
 	for (size_t i = 0; i + 2 < sizeof(name); i += 2)
 		memcpy(name + i, "\xc3\xa4", 3);
-	kwhy_inject_range_push(&stack, NULL, name, 1);
-	kwhy_inject_range_pop(ranges, &stack, NULL, 2);
+	kwhy_inject_range_push(&stack, NULL, name, 1, false);
+	kwhy_inject_range_pop(ranges, &stack, NULL, 2, &selects);
 	assert_true(kwhy_inject_ranges_next(ranges, &range));
 	assert_int_equal(strlen(range.name), KWHY_INJECT_RANGE_NAME_BYTES - 2);
 }
@@ -159,9 +161,9 @@ static void *make_ranges(void *context)
 
 	stack->thread = 1;
 	for (int i = 0; i < RANGES_OF_ONE; i++) {
-		kwhy_inject_range_push(stack, NULL, "together", i);
-		kwhy_inject_range_pop(ranges, stack, NULL, i + 1);
-		kwhy_inject_range_end(ranges, kwhy_inject_range_start(ranges, "together", i), i + 1);
+		kwhy_inject_range_push(stack, NULL, "together", i, false);
+		kwhy_inject_range_pop(ranges, stack, NULL, i + 1, &selects);
+		kwhy_inject_range_end(ranges, kwhy_inject_range_start(ranges, "together", i, false), i + 1);
 	}
 	free(stack);
 	return NULL;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/rows.h"
+
+#include "inject/state.h"
+
+#define CLOCK_EVERY_NS INT64_C(10000000000)
+
+static struct kwhy_inject_state *const session = &kwhy_inject_state;
+
+void kwhy_inject_write_ranges(void)
+{
+	struct kwhy_inject_range range;
+
+	while (kwhy_inject_ranges_next(&session->memory->ranges, &range)) {
+		const uint32_t name = kwhy_inject_label(&session->memory->labels, range.name);
+		struct kwhy_wire_range *out = kwhy_block_writer_add(&session->writer, KWHY_WIRE_RANGE);
+
+		if (out)
+			*out = (struct kwhy_wire_range){.start_mono_ns = range.start_mono_ns,
+				.end_mono_ns = range.end_mono_ns,
+				.name = name,
+				.thread = range.thread};
+	}
+}
+
+void kwhy_inject_write_lost(void)
+{
+	struct kwhy_inject_translate *translate = &session->memory->translate;
+	const uint64_t records = session->dropped + translate->incomplete +
+		kwhy_inject_ranges_take_lost(&session->memory->ranges);
+	struct kwhy_wire_lost *out = records ? kwhy_block_writer_add(&session->writer, KWHY_WIRE_LOST) : NULL;
+
+	session->dropped = translate->incomplete = 0;
+	if (out)
+		*out = (struct kwhy_wire_lost){.records = records, .reason = KWHY_WIRE_LOSS_DROPPED};
+}
+
+/* What recording has cost by now. */
+void kwhy_inject_write_costs(int64_t switch_ns, uint64_t switches)
+{
+	struct kwhy_block_writer *writer = &session->writer;
+
+	kwhy_inject_fact_cost(writer, KWHY_WIRE_COST_THREAD, session->thread_cost_ns, session->ticks);
+	kwhy_inject_fact_cost(writer, KWHY_WIRE_COST_BUFFERS, session->buffers_cost_ns, session->buffers);
+	kwhy_inject_fact_cost(writer, KWHY_WIRE_COST_START, session->start_cost_ns, 0);
+	kwhy_inject_fact_cost(writer, KWHY_WIRE_COST_SWITCH, switch_ns, switches);
+}
+
+/* Every now and then, so that a killed program's recording has them, too. */
+void kwhy_inject_write_clock(int64_t now_mono_ns, int64_t switch_ns, uint64_t switches)
+{
+	if (session->last_clock_mono_ns && now_mono_ns - session->last_clock_mono_ns < CLOCK_EVERY_NS)
+		return;
+	session->last_clock_mono_ns = now_mono_ns;
+	kwhy_inject_fact_clock(&session->writer);
+	if (session->activity_start_mono_ns)
+		kwhy_inject_write_costs(switch_ns, switches);
+}
+
+static bool needs_devices(void)
+{
+	bool needs;
+
+	pthread_mutex_lock(&session->lock);
+	needs = !session->has_devices && atomic_load(&session->activity_state) != KWHY_INJECT_OFF;
+	pthread_mutex_unlock(&session->lock);
+	return needs;
+}
+
+/* Once a process uses CUDA, its devices: read without the lock, for the driver may be calling us meanwhile.
+ */
+void kwhy_inject_write_devices(void)
+{
+	struct kwhy_inject_device devices[KWHY_INJECT_DEVICES_MOST];
+	int count;
+
+	if (!needs_devices())
+		return;
+	count = kwhy_inject_devices_read(devices);
+	pthread_mutex_lock(&session->lock);
+	for (int i = 0; i < count && !session->has_devices; i++)
+		kwhy_inject_fact_device(&session->memory->labels, &devices[i]);
+	session->has_devices |= count > 0;
+	pthread_mutex_unlock(&session->lock);
+}
+
+/* A window up to where it is known to be whole. */
+static void write_window(struct kwhy_inject_window window)
+{
+	if (atomic_load(&session->is_taken_over) && window.end_mono_ns > atomic_load(&session->ours_mono_ns))
+		window.end_mono_ns = atomic_load(&session->ours_mono_ns);
+	if (window.end_mono_ns > session->coverage_end_mono_ns)
+		window.end_mono_ns = session->coverage_end_mono_ns;
+	if (window.end_mono_ns < window.start_mono_ns && session->choice == KWHY_WIRE_CHOICE_ALL)
+		window.end_mono_ns = window.start_mono_ns;
+	if (window.end_mono_ns >= window.start_mono_ns)
+		kwhy_inject_fact_coverage(&session->writer, &window, session->choice);
+}
+
+static bool has_room(void)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&session->lock);
+	has_room = !session->writer.full && !session->writer.failure;
+	pthread_mutex_unlock(&session->lock);
+	return has_room;
+}
+
+/* Those that ended by a time. Never under the lock: who switches may be waiting for it. */
+void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
+{
+	struct kwhy_inject_window window;
+
+	while (has_room() && kwhy_inject_gate_take(&session->memory->gate, ended_by_mono_ns, &window)) {
+		pthread_mutex_lock(&session->lock);
+		if (atomic_load(&session->state) == KWHY_INJECT_ON)
+			write_window(window);
+		pthread_mutex_unlock(&session->lock);
+	}
+}
+
+/* Writes what is gathered. What a file that takes no more has lost began no earlier than the coverage ends.
+ */
+void kwhy_inject_write_gathered(void)
+{
+	struct kwhy_inject_translate *translate = &session->memory->translate;
+
+	kwhy_block_writer_flush(&session->writer);
+	if (!session->writer.full && !session->writer.failure)
+		translate->earliest_mono_ns = INT64_MAX;
+	else if (translate->earliest_mono_ns < session->coverage_end_mono_ns)
+		session->coverage_end_mono_ns = translate->earliest_mono_ns;
+}
+
+/* A file that takes no more needs no more records: whether CUPTI is to be told so now. */
+bool kwhy_inject_is_full_now(int64_t now_mono_ns)
+{
+	if ((!session->writer.full && !session->writer.failure) || session->is_stopped)
+		return false;
+	session->is_stopped = true;
+	if (now_mono_ns < session->coverage_end_mono_ns)
+		session->coverage_end_mono_ns = now_mono_ns;
+	return true;
+}
+
+/* How far what was collected is known to be whole. */
+static int64_t known_until(int64_t now_mono_ns, bool is_withheld)
+{
+	return is_withheld && session->last_buffer_mono_ns < now_mono_ns ? session->last_buffer_mono_ns
+									 : now_mono_ns;
+}
+
+void kwhy_inject_write_end(int64_t now_mono_ns)
+{
+	const bool is_withheld = kwhy_inject_pool_withheld(&session->activity.pool) > 0;
+	const int64_t end_mono_ns = known_until(now_mono_ns, is_withheld);
+
+	kwhy_inject_write_ranges();
+	kwhy_inject_write_lost();
+	kwhy_inject_fact_clock(&session->writer);
+	if (is_withheld || atomic_load(&session->is_taken_over))
+		kwhy_inject_fact_note(&session->memory->labels, "activity-taken-over",
+			"Another profiler inside the program took CUPTI's records over: what ran from then "
+			"on is not "
+			"recorded.");
+	kwhy_inject_write_gathered();
+	if (end_mono_ns < session->coverage_end_mono_ns)
+		session->coverage_end_mono_ns = end_mono_ns;
+	/* A recording that reached its limit still says what it covers. */
+	session->writer.full = false;
+	session->writer.limit_bytes = 0;
+	if (session->activity_start_mono_ns)
+		kwhy_inject_fact_selection(&session->memory->labels, &session->options,
+			session->activity_start_mono_ns, now_mono_ns);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_STATE_H
+#define KWHY_INJECT_STATE_H
+
+#include "base/clock.h"
+#include "inject/activity.h"
+#include "inject/facts.h"
+#include "inject/ranges.h"
+#include "inject/translate.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { KWHY_INJECT_OFF, KWHY_INJECT_ON, KWHY_INJECT_ENDED };
+enum { KWHY_INJECT_SHARE_BYTES = 256 << 10 };
+
+/* What is too large for a static: made when a recording begins. */
+struct kwhy_inject_memory {
+	struct kwhy_inject_labels labels;
+	struct kwhy_inject_translate translate;
+	struct kwhy_inject_ranges ranges;
+	struct kwhy_inject_gate gate;
+	unsigned char shares[KWHY_BLOCK_WRITER_BYTES(KWHY_INJECT_SHARE_BYTES)];
+};
+
+/* The one recording of this process; for the files of its session alone. */
+struct kwhy_inject_state {
+	pthread_mutex_t begins; /* one thread begins; may be held while CUPTI is called */
+	pthread_mutex_t lock;	/* of the writer and all that writes; never held while a library is called */
+	atomic_int state, activity_state; /* KWHY_INJECT_OFF, ... */
+	struct kwhy_inject_options options;
+	struct kwhy_inject_activity activity; /* switched under the gate's lock */
+	struct kwhy_block_writer writer;
+	struct kwhy_inject_memory *memory;
+	struct kwhy_clock clock; /* to sleep on */
+	struct kwhy_clock_sleeper sleeper;
+	enum kwhy_wire_choice choice;
+	int64_t activity_start_mono_ns, coverage_end_mono_ns, last_buffer_mono_ns, last_clock_mono_ns;
+	int64_t nodes_since_mono_ns;
+	uint64_t dropped, nodes_before; /* not yet said; of graphs, up to then */
+	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
+	uint64_t ticks, buffers;
+	atomic_int_least64_t ours_mono_ns; /* when CUPTI was last seen to be ours */
+	atomic_bool is_taken_over;
+	bool has_devices, has_handlers, is_stopped;
+};
+
+extern struct kwhy_inject_state kwhy_inject_state;
+
+/* Is this the thread of the session? */
+extern _Thread_local bool kwhy_inject_is_own_thread;
+
+#endif

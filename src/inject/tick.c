@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/tick.h"
+
+#include "inject/rows.h"
+#include "inject/session.h"
+#include "inject/state.h"
+
+#include <signal.h>
+
+enum { STACK_BYTES = 256 << 10 };
+#define SECOND_NS INT64_C(1000000000)
+/*
+ * Kernels of graphs up to which each is recorded, unless asked for: at what a kernel launched alone costs,
+ * 15 % of the time. What a graph's kernel costs was not measured yet.
+ */
+enum { NODES_AFFORDABLE_PER_S = 100000 };
+
+static struct kwhy_inject_state *const session = &kwhy_inject_state;
+
+_Thread_local bool kwhy_inject_is_own_thread;
+
+/* False from then on that another client has taken CUPTI over. */
+static bool see_whether_ours(void)
+{
+	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+
+	if (!kwhy_inject_activity_is_ours(&session->activity))
+		atomic_store(&session->is_taken_over, true);
+	if (atomic_load(&session->is_taken_over))
+		return false;
+	atomic_store(&session->ours_mono_ns, now_mono_ns);
+	return true;
+}
+
+/* What another client has switched is left alone. */
+int64_t kwhy_inject_tick_switch(void *context, bool is_on)
+{
+	(void)context;
+	if (see_whether_ours())
+		kwhy_inject_activity_switch(&session->activity, is_on);
+	return kwhy_clock_mono_ns();
+}
+
+/* Lets CUPTI hand over what it has; gives how many records it dropped. */
+uint64_t kwhy_inject_tick_flush(bool forced)
+{
+	if (atomic_load(&session->activity_state) != KWHY_INJECT_ON)
+		return 0;
+	see_whether_ours();
+	kwhy_inject_activity_flush(&session->activity, forced);
+	return kwhy_inject_activity_dropped(&session->activity);
+}
+
+/* More kernels of graphs than can be afforded, over a second or more? Asked once. */
+static bool are_nodes_too_many(int64_t now_mono_ns)
+{
+	const uint64_t nodes = session->memory->translate.graph_nodes;
+	const int64_t since_ns = now_mono_ns - session->nodes_since_mono_ns;
+	bool are_too_many;
+
+	if (session->options.graphs != KWHY_INJECT_GRAPHS_AUTO || since_ns < SECOND_NS)
+		return false;
+	are_too_many = 1e-9 * (double)since_ns * NODES_AFFORDABLE_PER_S <
+		(double)(nodes - session->nodes_before);
+	session->nodes_since_mono_ns = now_mono_ns;
+	session->nodes_before = nodes;
+	if (are_too_many)
+		session->options.graphs = KWHY_INJECT_GRAPHS_WHOLE;
+	return are_too_many;
+}
+
+static void record_graphs_whole(void *context, bool is_on)
+{
+	(void)context;
+	if (!atomic_load(&session->is_taken_over))
+		kwhy_inject_activity_graphs_whole(&session->activity, is_on);
+}
+
+/* What a tick finds out under the lock and does without it. */
+struct to_do {
+	bool stop, graphs_whole;
+};
+
+static void write_tick(int64_t now_mono_ns, uint64_t dropped, struct to_do *to_do)
+{
+	uint64_t switches;
+	const int64_t switch_ns = kwhy_inject_gate_cost_ns(&session->memory->gate, &switches);
+
+	pthread_mutex_lock(&session->lock);
+	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
+		session->dropped += dropped;
+		session->ticks++;
+		if (kwhy_inject_is_own_thread)
+			session->thread_cost_ns = kwhy_clock_thread_cpu_ns();
+		kwhy_inject_write_ranges();
+		kwhy_inject_write_lost();
+		kwhy_inject_write_clock(now_mono_ns, switch_ns, switches);
+		kwhy_inject_write_gathered();
+		to_do->stop = kwhy_inject_is_full_now(now_mono_ns);
+		to_do->graphs_whole = are_nodes_too_many(now_mono_ns);
+		if (to_do->graphs_whole)
+			kwhy_inject_fact_note(&session->memory->labels, "graphs-whole",
+				"CUDA graphs ran more kernels a second than can be recorded one by one: from "
+				"then on each graph launch is one row; --graphs node records its kernels "
+				"anyway.");
+	}
+	pthread_mutex_unlock(&session->lock);
+}
+
+void kwhy_inject_session_tick(int64_t now_mono_ns)
+{
+	const int64_t settled_mono_ns = now_mono_ns - 2 * session->options.period_ms * INT64_C(1000000);
+	struct to_do to_do = {0};
+	uint64_t dropped = 0;
+
+	if (atomic_load(&session->state) != KWHY_INJECT_ON)
+		return;
+	kwhy_inject_write_devices();
+	if (!kwhy_inject_gate_rests(&session->memory->gate, now_mono_ns))
+		dropped = kwhy_inject_tick_flush(false);
+	kwhy_inject_write_windows(settled_mono_ns);
+	write_tick(now_mono_ns, dropped, &to_do);
+	if (to_do.stop)
+		kwhy_inject_gate_end(&session->memory->gate, now_mono_ns);
+	if (to_do.graphs_whole)
+		kwhy_inject_gate_change(&session->memory->gate, record_graphs_whole);
+}
+
+static void *run(void *unused)
+{
+	const int64_t period_ns = session->options.period_ms * INT64_C(1000000);
+	int64_t next_tick_ns = kwhy_clock_mono_ns() + period_ns, next_ns, now_ns;
+
+	(void)unused;
+	kwhy_inject_is_own_thread = true;
+	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
+		now_ns = kwhy_clock_mono_ns();
+		next_ns = kwhy_inject_gate_advance(&session->memory->gate, now_ns);
+		session->clock.sleep_until(
+			session->clock.context, next_ns < next_tick_ns ? next_ns : next_tick_ns);
+		now_ns = kwhy_clock_mono_ns();
+		if (now_ns < next_tick_ns)
+			continue;
+		kwhy_inject_session_tick(now_ns);
+		next_tick_ns = kwhy_clock_mono_ns() + period_ns;
+	}
+	return NULL;
+}
+
+/* The thread takes no signal: those are the program's. Without a thread what is lost is more, not the whole.
+ */
+void kwhy_inject_tick_start_thread(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	if (pthread_attr_init(&attributes))
+		return;
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&thread, &attributes, run, NULL) == 0)
+		pthread_setname_np(thread, "kwhy");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}

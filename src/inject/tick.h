@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_TICK_H
+#define KWHY_INJECT_TICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Starts the thread of the session: it opens and closes windows and calls kwhy_inject_session_tick(). */
+void kwhy_inject_tick_start_thread(void);
+
+/* The gate's switch: collection on or off, unless another client has taken CUPTI over. */
+int64_t kwhy_inject_tick_switch(void *context, bool is_on);
+
+/* Lets CUPTI hand over what it has; gives how many records it dropped. */
+uint64_t kwhy_inject_tick_flush(bool forced);
+
+#endif

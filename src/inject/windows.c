@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/windows.h"
+
+#include <math.h>
+
+/* So many windows before the origin forget where they began: each moment then has the same chance. */
+enum { WINDOWS_BEFORE = 32 };
+
+/* The n-th number of a seed, in [0, 1): SplitMix64, which may be asked in any order. */
+static double draw(uint64_t seed, uint64_t n)
+{
+	uint64_t mixed = seed + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+	mixed ^= mixed >> 31;
+	return (double)(mixed >> 11) * 0x1p-53;
+}
+
+static int64_t draw_length(struct kwhy_inject_windows *windows, double mean_ns)
+{
+	return (int64_t)(mean_ns * (0.5 + draw(windows->plan.seed, windows->drawn++)));
+}
+
+static double mean_gap_ns(const struct kwhy_inject_plan *plan)
+{
+	return (double)plan->window_ns * (1 - plan->share_ratio) / plan->share_ratio;
+}
+
+/* A gap and a window further, clipped; a window without length is none. */
+static void draw_window(struct kwhy_inject_windows *windows)
+{
+	const struct kwhy_inject_plan *plan = &windows->plan;
+	const int64_t start_ns = windows->drawn_until_mono_ns + draw_length(windows, mean_gap_ns(plan));
+	const int64_t end_ns = start_ns + draw_length(windows, (double)plan->window_ns);
+
+	windows->drawn_until_mono_ns = end_ns;
+	windows->start_mono_ns = start_ns > plan->from_mono_ns ? start_ns : plan->from_mono_ns;
+	windows->end_mono_ns = end_ns < plan->until_mono_ns ? end_ns : plan->until_mono_ns;
+	if (start_ns >= plan->until_mono_ns)
+		windows->start_mono_ns = windows->end_mono_ns = INT64_MAX;
+}
+
+static bool has_share(const struct kwhy_inject_plan *plan)
+{
+	return plan->share_ratio > 0 && plan->share_ratio < 1;
+}
+
+void kwhy_inject_windows_init(struct kwhy_inject_windows *windows, const struct kwhy_inject_plan *plan)
+{
+	*windows = (struct kwhy_inject_windows){
+		.plan = *plan, .start_mono_ns = plan->from_mono_ns, .end_mono_ns = plan->until_mono_ns};
+	if (!has_share(plan))
+		return;
+	windows->drawn_until_mono_ns = plan->origin_mono_ns -
+		(int64_t)(WINDOWS_BEFORE * ((double)plan->window_ns + mean_gap_ns(plan)));
+	draw_window(windows);
+	kwhy_inject_windows_pass(windows, plan->origin_mono_ns);
+}
+
+void kwhy_inject_windows_pass(struct kwhy_inject_windows *windows, int64_t mono_ns)
+{
+	while (windows->end_mono_ns <= mono_ns && windows->end_mono_ns != INT64_MAX) {
+		if (has_share(&windows->plan))
+			draw_window(windows);
+		else
+			windows->start_mono_ns = windows->end_mono_ns = INT64_MAX;
+	}
+}
