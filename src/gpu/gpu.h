@@ -18,6 +18,9 @@
  * Several threads may use one GPU at a time where each uses streams, events, gates and graphs of its own;
  * opening and closing are one thread's.
  *
+ * A stream, an event or a graph of "cuda" and "hip" is the driver's own (CUstream, hipStream_t): an
+ * application's may be given where one of ours may.
+ *
  * Addresses are uint64_t: of device memory as the device has them, of host memory the pointer's value.
  */
 struct kwhy_gpu;
@@ -47,10 +50,15 @@ struct kwhy_gpu_grid {
 	uint32_t shared_bytes; /* dynamic, a block */
 };
 
+enum { KWHY_GPU_HOST_ARGUMENTS_MOST = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MOST = 512 };
+
 /* What the host back end runs for a kernel: the whole grid, with the addresses of the arguments. */
 struct kwhy_gpu_host_kernel {
 	const char *name;
 	void (*run)(const struct kwhy_gpu_grid *grid, void **arguments);
+	/* {8, 4}: a pointer and an int, copied when it is launched; ends with 0. In all, each rounded up to
+	 * 8, no more than KWHY_GPU_HOST_ARGUMENT_BYTES_MOST. */
+	uint16_t argument_bytes[KWHY_GPU_HOST_ARGUMENTS_MOST + 1];
 };
 
 /* Kernels in CUDA C, which hiprtc takes too, and the same in C for the host. */

@@ -18,7 +18,7 @@
  * its work has run, and a graph takes copies, fills and kernels alone: no events, waits, gates or pools.
  */
 
-enum { KWHY_GPU_HOST_ARGUMENTS_MOST = 16, KWHY_GPU_HOST_QUEUE = 1024 };
+enum { KWHY_GPU_HOST_QUEUE = 1024 };
 
 struct kwhy_gpu_host_gpu;
 
@@ -72,8 +72,8 @@ struct kwhy_gpu_host_operation {
 		struct {
 			void (*run)(const struct kwhy_gpu_grid *grid, void **arguments);
 			struct kwhy_gpu_grid grid;
-			uint32_t argument_count;
-			uint64_t arguments[KWHY_GPU_HOST_ARGUMENTS_MOST]; /* their bytes */
+			const uint16_t *argument_bytes;
+			uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8]; /* each rounded up */
 		} launch;
 		struct {
 			struct kwhy_gpu_event *event; /* held */

@@ -82,16 +82,42 @@ enum kwhy_status kwhy_gpu_host_fill(struct kwhy_gpu *gpu, struct kwhy_gpu_stream
 	return kwhy_gpu_host_queue(gpu, stream, &operation, error);
 }
 
+/* In words of 8 bytes. */
+static size_t words_of(uint16_t bytes)
+{
+	return ((size_t)bytes + 7) / 8;
+}
+
 static void run_launch(const struct kwhy_gpu_host_operation *operation)
 {
-	uint64_t values[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	uint64_t values[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
 	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	size_t used = 0;
 
 	/* A kernel may change its arguments, which a graph needs again. */
 	memcpy(values, operation->launch.arguments, sizeof(values));
-	for (uint32_t i = 0; i < operation->launch.argument_count; i++)
-		arguments[i] = &values[i];
+	for (size_t i = 0; operation->launch.argument_bytes[i]; i++) {
+		arguments[i] = &values[used];
+		used += words_of(operation->launch.argument_bytes[i]);
+	}
 	operation->launch.run(&operation->launch.grid, arguments);
+}
+
+/* False: they do not fit. */
+static bool take_arguments(
+	const struct kwhy_gpu_host_kernel *kernel, void *const *arguments, uint64_t *out_values)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; kernel->argument_bytes[i]; i++) {
+		size_t words = words_of(kernel->argument_bytes[i]);
+
+		if (i == KWHY_GPU_HOST_ARGUMENTS_MOST || used + words > KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8)
+			return false;
+		memcpy(&out_values[used], arguments[i], kernel->argument_bytes[i]);
+		used += words;
+	}
+	return true;
 }
 
 enum kwhy_status kwhy_gpu_host_launch(
@@ -99,25 +125,22 @@ enum kwhy_status kwhy_gpu_host_launch(
 {
 	static const struct kwhy_gpu_host_verb verb = {.run = run_launch, .recordable = true};
 	const struct kwhy_gpu_host_kernel *kernel = (const void *)launch->kernel;
-	size_t count = strlen(kernel->arguments);
 	struct kwhy_gpu_host_operation operation = {
 		.verb = &verb,
 		.launch = {.run = kernel->run,
 			.grid = {.blocks = launch->blocks,
 				.threads_per_block = launch->threads_per_block,
 				.shared_bytes = launch->shared_bytes},
-			.argument_count = (uint32_t)count},
+			.argument_bytes = kernel->argument_bytes},
 	};
 
-	if (count > KWHY_GPU_HOST_ARGUMENTS_MOST || launch->blocks == 0 || launch->threads_per_block == 0)
+	if (launch->blocks == 0 || launch->threads_per_block == 0 ||
+		!take_arguments(kernel, launch->arguments, operation.launch.arguments))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"the host cannot launch %s with %u blocks of %u threads and %zu arguments; give at "
-			"least "
-			"one of each and at most %d arguments",
-			kernel->name, launch->blocks, launch->threads_per_block, count,
-			(int)KWHY_GPU_HOST_ARGUMENTS_MOST);
-	for (size_t i = 0; i < count; i++)
-		memcpy(&operation.launch.arguments[i], launch->arguments[i],
-			(size_t)(kernel->arguments[i] - '0'));
+			"the host cannot launch %s with %u blocks of %u threads; give at least one of each, "
+			"and "
+			"%d bytes of arguments at most",
+			kernel->name, launch->blocks, launch->threads_per_block,
+			(int)KWHY_GPU_HOST_ARGUMENT_BYTES_MOST);
 	return kwhy_gpu_host_queue(gpu, launch->stream, &operation, error);
 }

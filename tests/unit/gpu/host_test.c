@@ -47,9 +47,9 @@ static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 }
 
 static const struct kwhy_gpu_host_kernel kernels[] = {
-	{"step", run_step, "842"},
-	{"many", run_step, "88888888888888888"},
-	{NULL, NULL, NULL},
+	{"step", run_step, {8, 4, 2}},
+	{"many", run_step, {520}},
+	{0},
 };
 static const struct kwhy_gpu_source source = {.title = "test", .text = "", .on_host = kernels};
 
@@ -373,9 +373,9 @@ static void *fill_and_copy(void *context)
 		if (ops->fill(gpu, pair->stream, kwhy_gpu_address(pair->values), (uint8_t)i, 4, &own) ||
 			ops->copy(gpu, pair->stream, &copy, &own) ||
 			(i % 50 == 0 && ops->synchronize(gpu, pair->stream, &own)))
-			return "failed";
+			return pair;
 	}
-	return ops->synchronize(gpu, pair->stream, &own) ? "failed" : NULL;
+	return ops->synchronize(gpu, pair->stream, &own) ? pair : NULL;
 }
 
 static void threads_use_one_device_each_with_its_stream(void **state)
