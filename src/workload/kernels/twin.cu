@@ -24,7 +24,7 @@ struct args {
 	u32 *flag;		      /* set to step + 1 when the outbox is full; 0: nobody asks */
 	u32 *clock;		      /* [0] the step, for launches that do not say; [1] blocks done */
 	i64 *run_sums;		      /* [STEPS][AGENTS + 1] of a whole run in one launch */
-	u64 *seen, *times;	      /* [STEPS] Y and when, in ns, of such a run */
+	u64 *seen, *times;	      /* of such a run: [STEPS] Y; [STEPS + 1] its start and each step's end, ns */
 	u32 *arrived;		      /* blocks at its barrier */
 	const i64 *gathered;	      /* [parts][AGENTS + 1] */
 	u32 cells, first_cell, doubled, scattered, steps, closed, reduce_every, parts;
@@ -255,7 +255,7 @@ static __device__ void look_at(const struct args *a, u32 step, const float *t, c
 
 /* --- To begin with --- */
 
-extern "C" __global__ void kwhy_twin_begin_field(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_begin_field(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride()) {
@@ -265,7 +265,7 @@ extern "C" __global__ void kwhy_twin_begin_field(struct args a, u32 step)
 	}
 }
 
-extern "C" __global__ void kwhy_twin_begin_rest(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_begin_rest(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
@@ -292,7 +292,7 @@ static __device__ void clear_sums(const struct args *a, u32 step)
 		a->sums[threadIdx.x] = 0;
 }
 
-extern "C" __global__ void kwhy_twin_gain(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_gain(const struct args a, u32 step)
 {
 	u32 i = threadIdx.x;
 
@@ -301,49 +301,49 @@ extern "C" __global__ void kwhy_twin_gain(struct args a, u32 step)
 		a.gains[i] = gain(a.controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-extern "C" __global__ void kwhy_twin_force(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_force(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
 		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
 }
 
-extern "C" __global__ void kwhy_twin_spread(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_spread(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
 		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
 }
 
-extern "C" __global__ void kwhy_twin_diffuse(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_diffuse(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
 		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
 }
 
-extern "C" __global__ void kwhy_twin_push(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_push(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
 		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
 }
 
-extern "C" __global__ void kwhy_twin_store(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_store(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
 		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
 }
 
-extern "C" __global__ void kwhy_twin_limit(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_limit(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = index(); i < a.cells; i += stride())
 		a.t[i] = limit(a.w[i]);
 }
 
-extern "C" __global__ void kwhy_twin_sum(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_sum(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -353,12 +353,12 @@ extern "C" __global__ void kwhy_twin_sum(struct args a, u32 step)
 	tally_give(&tally, a.sums, 0);
 }
 
-extern "C" __global__ void kwhy_twin_look(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_look(const struct args a, u32 step)
 {
 	look_at(&a, step, new_t(&a, step), a.sums, index(), stride());
 }
 
-extern "C" __global__ void kwhy_twin_check(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_check(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 	u64 check = 0;
@@ -373,7 +373,7 @@ extern "C" __global__ void kwhy_twin_check(struct args a, u32 step)
 /* --- Packed and fused --- */
 
 /* Pieces that lie one behind the other in the inbox, to the controls of their agents. */
-extern "C" __global__ void kwhy_twin_scatter(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_scatter(const struct args a, u32 step)
 {
 	u32 agent = threadIdx.x / CONTROLS, place = threadIdx.x % CONTROLS, from = place;
 
@@ -385,7 +385,7 @@ extern "C" __global__ void kwhy_twin_scatter(struct args a, u32 step)
 }
 
 /* The whole table of controls from the inbox, and the gains they come to. */
-extern "C" __global__ void kwhy_twin_receive(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_receive(const struct args a, u32 step)
 {
 	u32 i = threadIdx.x;
 
@@ -424,7 +424,7 @@ static __device__ struct cell advance(const struct args *a, const float *gains, 
 	return cell;
 }
 
-extern "C" __global__ void kwhy_twin_advance(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_advance(const struct args a, u32 step)
 {
 	step = step_of(&a, step);
 	for (u32 i = index(); i < a.cells; i += stride())
@@ -475,7 +475,7 @@ static __device__ void end_step(const struct args *a, u32 step)
 }
 
 /* Sums, check and observations: steps 8 to 10. */
-extern "C" __global__ void kwhy_twin_conclude(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_conclude(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -490,7 +490,7 @@ extern "C" __global__ void kwhy_twin_conclude(struct args a, u32 step)
 }
 
 /* The same where the sums of several fields are still to come. */
-extern "C" __global__ void kwhy_twin_tally(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_tally(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -498,7 +498,7 @@ extern "C" __global__ void kwhy_twin_tally(struct args a, u32 step)
 }
 
 /* Sums of all fields from what was gathered, then what agents see; one block. */
-extern "C" __global__ void kwhy_twin_combine(struct args a, u32 step)
+extern "C" __global__ void kwhy_twin_combine(const struct args a, u32 step)
 {
 	u32 d = threadIdx.x;
 
@@ -601,7 +601,7 @@ static __device__ void keep_books(const struct args *a, const struct agents *age
 	for (u32 agent = 0; agent < AGENTS; agent++)
 		*books = mix(*books ^ (u64)seen_by(agents, agent));
 	a->seen[step] = *books;
-	a->times[step] = now_ns();
+	a->times[step + 1] = now_ns();
 }
 
 static __device__ void work(const struct args *a, const struct agents *agents, struct tally *tally, u32 step)
@@ -622,7 +622,7 @@ static __device__ void work(const struct args *a, const struct agents *agents, s
 }
 
 /* All blocks at once; all but the last have the cells, each always the same ones. */
-extern "C" __global__ void __launch_bounds__(1024, 1) kwhy_twin_run(struct args a, u32 step)
+extern "C" __global__ void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 step)
 {
 	__shared__ struct agents agents;
 	__shared__ struct tally tally;
@@ -630,6 +630,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) kwhy_twin_run(struct args 
 	bool clerk = blockIdx.x == gridDim.x - 1;
 
 	(void)step;
+	if (clerk && threadIdx.x == 0)
+		a.times[0] = now_ns();
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x)
 		agents.controls[i] = 0;
 	__syncthreads();

@@ -30,7 +30,7 @@ struct world {
 	    : fields(7 * ranks * KWHY_TWIN_CELLS), controls(220), gains(66),
 	      history(KWHY_TWIN_STEPS * KWHY_TWIN_SLOT_FLOATS), inbox(220), sums(23),
 	      run_sums(23 * KWHY_TWIN_STEPS), checks(KWHY_TWIN_STEPS + 1), seen(KWHY_TWIN_STEPS),
-	      times(KWHY_TWIN_STEPS), outbox(16 * KWHY_TWIN_OBSERVED_MOST)
+	      times(KWHY_TWIN_STEPS + 1), outbox(16 * KWHY_TWIN_OBSERVED_MOST)
 	{
 		float **places[] = {&a.t, &a.u, &a.f, &a.l, &a.v, &a.w};
 		unsigned cells = ranks * KWHY_TWIN_CELLS;
