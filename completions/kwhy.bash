@@ -23,7 +23,7 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --delay --duration --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
+	"record") options="--output -o --delay --duration --range --duty --window --graphs --memory --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;

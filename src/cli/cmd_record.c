@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
@@ -12,22 +13,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* The books end with a counter's ticks, so more of them than a measurement of long windows needs. */
 #define COUNTER_PERIOD_NS 2000000000
 
 struct record_options {
-	const char *output, *devices, *replay, *limit;
-	double delay_s, duration_s;
+	const char *output, *devices, *replay, *limit, *range, *graphs;
+	double delay_s, duration_s, duty_percent, window_s;
 	struct kwhy_strings work, meters;
-	bool power_only, quiet;
+	bool power_only, memory, quiet;
 };
 
 static void set_defaults(void *options)
 {
 	struct record_options *record = options;
 
-	record->delay_s = record->duration_s = NAN;
+	record->delay_s = record->duration_s = record->duty_percent = record->window_s = NAN;
 }
 
 /* All of one recording. */
@@ -69,6 +71,35 @@ static enum kwhy_status read_limit(const char *text, uint64_t *out, struct kwhy_
 	return KWHY_OK;
 }
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (size_t i = 0; words[i]; i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+static enum kwhy_status check_windows(const struct record_options *options, struct kwhy_error *error)
+{
+	static const char *const graphs[] = {"auto", "node", "graph", NULL};
+
+	if (options->duty_percent < 0.1 || options->duty_percent > 99)
+		return kwhy_fail(error, KWHY_E_USAGE, "--duty takes 0.1 to 99 per cent of the time");
+	if (options->window_s < 0.001 || options->window_s > 100)
+		return kwhy_fail(error, KWHY_E_USAGE, "--window takes 0.001 to 100 seconds");
+	if (!isnan(options->window_s) && isnan(options->duty_percent))
+		return kwhy_fail(error, KWHY_E_USAGE, "--window goes with --duty");
+	if (options->range && (!options->range[0] || strlen(options->range) > 255))
+		return kwhy_fail(error, KWHY_E_USAGE, "--range takes a name of 1 to 255 bytes");
+	if (options->range && !isnan(options->duty_percent))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--range and --duty exclude each other: a range is recorded whole");
+	if (options->graphs && !is_one_of(options->graphs, graphs))
+		return kwhy_fail(error, KWHY_E_USAGE, "--graphs takes auto, node or graph; not '%.60s'",
+			options->graphs);
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_options(
 	const struct record_options *options, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -78,7 +109,7 @@ static enum kwhy_status check_options(
 		return kwhy_fail(error, KWHY_E_USAGE, "--delay takes 0 to 1e6 seconds");
 	if (options->duration_s <= 0 || options->duration_s > 1e6)
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
-	return KWHY_OK;
+	return check_windows(options, error);
 }
 
 /* Each rank that runs under a kwhy of its own has a folder of its own. */
@@ -155,11 +186,33 @@ static void go_without_activity(struct job *job, const char *why)
 	}
 }
 
+static enum kwhy_status prepare_library(
+	const struct job *job, const struct kwhy_inject *inject, struct kwhy_error *error)
+{
+	const struct record_options *options = job->options;
+	char *folder = realpath(job->folder, NULL);
+	struct kwhy_inject_request request = {.folder = folder,
+		.limit_bytes = job->limit_bytes,
+		.graphs = options->graphs,
+		.memory = options->memory,
+		.range = options->range,
+		.share_ratio = options->duty_percent / 100,
+		.window_ns = isnan(options->window_s) ? 0 : (int64_t)(options->window_s * 1e9)};
+	enum kwhy_status status;
+
+	if (!folder)
+		return kwhy_fail(error, KWHY_E_IO, "cannot find the folder '%.300s': %s", job->folder,
+			strerror(errno));
+	if (getrandom(&request.seed, sizeof(request.seed), 0) != sizeof(request.seed))
+		request.seed = (uint64_t)kwhy_clock_unix_ns();
+	status = kwhy_inject_prepare(inject, &request, error);
+	free(folder);
+	return status;
+}
+
 static enum kwhy_status prepare_activity(struct job *job, struct kwhy_error *error)
 {
 	struct kwhy_inject inject;
-	char *folder;
-	enum kwhy_status status;
 
 	if (job->options->power_only) {
 		go_without_activity(job, "--power-only was given");
@@ -170,13 +223,7 @@ static enum kwhy_status prepare_activity(struct job *job, struct kwhy_error *err
 		go_without_activity(job, inject.absence);
 		return KWHY_OK;
 	}
-	folder = realpath(job->folder, NULL);
-	if (!folder)
-		return kwhy_fail(error, KWHY_E_IO, "cannot find the folder '%.300s': %s", job->folder,
-			strerror(errno));
-	status = kwhy_inject_prepare(&inject, folder, job->limit_bytes, error);
-	free(folder);
-	return status;
+	return prepare_library(job, &inject, error);
 }
 
 static enum kwhy_status prepare(
@@ -209,7 +256,8 @@ static enum kwhy_status prepare(
 		.stat = &job->stat,
 		.signals = &job->signals,
 		.delay_s = job->options->delay_s,
-		.duration_s = job->options->duration_s};
+		.duration_s = job->options->duration_s,
+		.has_windows = job->options->range || !isnan(job->options->duty_percent)};
 	return status;
 }
 
@@ -326,6 +374,16 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct record_options, delay_s)},
 	{"duration", 0, "S", "record for S seconds; the command runs on", KWHY_OPTION_NUMBER,
 		offsetof(struct record_options, duration_s)},
+	{"range", 0, "NAME", "what runs on the GPUs only inside NVTX ranges of that name, like 'step*'",
+		KWHY_OPTION_TEXT, offsetof(struct record_options, range)},
+	{"duty", 0, "P%", "what runs on the GPUs only in random windows of P % of the time",
+		KWHY_OPTION_NUMBER, offsetof(struct record_options, duty_percent)},
+	{"window", 0, "S", "mean length of these windows; default 0.1", KWHY_OPTION_NUMBER,
+		offsetof(struct record_options, window_s)},
+	{"graphs", 0, "HOW", "CUDA graphs by node, as one row (graph), or auto, the default",
+		KWHY_OPTION_TEXT, offsetof(struct record_options, graphs)},
+	{"memory", 0, NULL, "memory taken and given back, too", KWHY_OPTION_FLAG,
+		offsetof(struct record_options, memory)},
 	{"power-only", 0, NULL, "meters alone: load nothing into the command", KWHY_OPTION_FLAG,
 		offsetof(struct record_options, power_only)},
 	{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,

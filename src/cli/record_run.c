@@ -2,10 +2,12 @@
 #include "cli/record_run.h"
 
 #include "base/clock.h"
+#include "launch/inject.h"
 #include "launch/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define SECOND_NS 1000000000
 #define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
@@ -14,10 +16,16 @@
 /* Kept beyond a window that is asked for: counters are read every 2 s. */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
+struct costs {
+	int64_t own_ns; /* processor time of this process */
+	struct kwhy_sampler_cost sampler;
+};
+
 struct recording {
 	const struct kwhy_record_runner *runner;
 	struct kwhy_lines lines[2];
 	double *work; /* [work_count] */
+	struct costs before;
 	enum kwhy_status status;
 	struct kwhy_error *error;
 };
@@ -128,13 +136,52 @@ static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start
 		: window_start(runner, start_ns) + (int64_t)(runner->duration_s * SECOND_NS);
 }
 
-static void set_window(const struct kwhy_record_runner *runner)
+/* Just before the command starts: of activity as asked, of the meters with a margin. */
+static enum kwhy_status set_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
 {
-	int64_t start_ns = kwhy_clock_mono_ns(), end_ns = window_end(runner, start_ns);
+	const struct kwhy_clock_relation relation = kwhy_clock_relate();
+	const int64_t start_ns = window_start(runner, relation.mono_ns),
+		      end_ns = window_end(runner, relation.mono_ns);
+	const bool is_part = !isnan(runner->delay_s) || !isnan(runner->duration_s);
 
-	if (!isnan(runner->delay_s) || !isnan(runner->duration_s))
-		kwhy_record_meters_window(runner->meters, window_start(runner, start_ns) - MARGIN_NS,
+	if (is_part)
+		kwhy_record_meters_window(runner->meters, start_ns - MARGIN_NS,
 			end_ns == INT64_MAX ? end_ns : end_ns + MARGIN_NS);
+	if (!is_part && !runner->has_windows)
+		return KWHY_OK;
+	return kwhy_inject_prepare_times(kwhy_clock_unix_of_mono(&relation, start_ns),
+		end_ns == INT64_MAX ? end_ns : kwhy_clock_unix_of_mono(&relation, end_ns), error);
+}
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec used = {0, 0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
+}
+
+/* What recording took on our side; the sampler's part since its start. */
+static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
+{
+	*out = (struct costs){.own_ns = own_cpu_ns()};
+	if (runner->sampler)
+		kwhy_sampler_cost(runner->sampler, &out->sampler);
+}
+
+static void write_costs(const struct recording *recording)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	const struct costs *before = &recording->before;
+	struct costs after;
+
+	read_costs(runner, &after);
+	kwhy_record_meters_add_cost(
+		runner->meters, KWHY_WIRE_COST_LAUNCHER, after.own_ns - before->own_ns, 0);
+	if (runner->sampler)
+		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_SAMPLER,
+			after.sampler.cpu_ns - before->sampler.cpu_ns,
+			after.sampler.reads - before->sampler.reads);
 }
 
 static void write_run(const struct kwhy_record_runner *runner, const struct kwhy_child_end *how)
@@ -157,6 +204,7 @@ static enum kwhy_status finish(struct recording *recording, const struct kwhy_ch
 	kwhy_signals_wait(runner->signals, how->end_mono_ns + SETTLE_NS);
 	if (runner->sampler)
 		kwhy_sampler_flush(runner->sampler);
+	write_costs(recording);
 	status = write_work(recording, how);
 	write_run(runner, how);
 	return status ? status : kwhy_record_meters_drain(runner->meters, recording->error);
@@ -178,10 +226,11 @@ enum kwhy_status kwhy_record_run(
 	*out = (struct kwhy_child_end){.exit = KWHY_EXIT_NOT_EXECUTABLE};
 	if (!status && runner->sampler)
 		kwhy_sampler_flush(runner->sampler);
-	if (!status) {
-		set_window(runner);
+	read_costs(runner, &recording.before);
+	if (!status)
+		status = set_window(runner, error);
+	if (!status)
 		status = kwhy_child_run(&request, runner->signals, out, error);
-	}
 	if (!status)
 		status = recording.status;
 	if (!status)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,24 +80,65 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 		" is not installed in ../lib/kwhy beside kwhy; install it, or name it by KWHY_INJECT");
 }
 
-enum kwhy_status kwhy_inject_prepare(
-	const struct kwhy_inject *inject, const char *folder, uint64_t limit_bytes, struct kwhy_error *error)
-{
-	char limit[32];
-	const struct {
-		const char *name, *value;
-	} variables[] = {
-		{"CUDA_INJECTION64_PATH", inject->library},
-		{"NVTX_INJECTION64_PATH", inject->library},
-		{"KWHY_RECORD_DIR", folder},
-		{"KWHY_RECORD_MAX_BYTES", limit},
-	};
+struct variable {
+	const char *name, *value; /* NULL: not set, whatever it was before */
+};
 
-	snprintf(limit, sizeof(limit), "%" PRIu64, limit_bytes);
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-		if (setenv(variables[i].name, variables[i].value, 1))
+static enum kwhy_status set(const struct variable *variables, size_t count, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < count; i++)
+		if (variables[i].value ? setenv(variables[i].name, variables[i].value, 1)
+				       : unsetenv(variables[i].name))
 			return kwhy_fail_memory(error, "the environment of the command");
 	return KWHY_OK;
+}
+
+static const char *number(char room[32], uint64_t value)
+{
+	snprintf(room, 32, "%" PRIu64, value);
+	return room;
+}
+
+enum kwhy_status kwhy_inject_prepare(
+	const struct kwhy_inject *inject, const struct kwhy_inject_request *request, struct kwhy_error *error)
+{
+	const bool has_share = !isnan(request->share_ratio);
+	char limit[32], share[32], window[32], seed[32];
+	const struct variable variables[] = {
+		{"CUDA_INJECTION64_PATH", inject->library},
+		{"NVTX_INJECTION64_PATH", inject->library},
+		{"KWHY_RECORD_DIR", request->folder},
+		{"KWHY_RECORD_MAX_BYTES", number(limit, request->limit_bytes)},
+		{"KWHY_RECORD_GRAPHS", request->graphs},
+		{"KWHY_RECORD_RANGE", request->range},
+		{"KWHY_RECORD_SHARE_PPM",
+			has_share ? number(share, (uint64_t)(request->share_ratio * 1e6 + 0.5)) : NULL},
+		{"KWHY_RECORD_WINDOW_NS",
+			request->window_ns ? number(window, (uint64_t)request->window_ns) : NULL},
+		{"KWHY_RECORD_SEED", has_share ? number(seed, request->seed) : NULL},
+		{"KWHY_RECORD_FROM", NULL},
+		{"KWHY_RECORD_UNTIL", NULL},
+		{"KWHY_RECORD_ORIGIN", NULL},
+	};
+	enum kwhy_status status = set(variables, sizeof(variables) / sizeof(*variables), error);
+
+	if (!status && request->memory)
+		status = set(&(struct variable){"KWHY_RECORD_KINDS", "usual,memory"}, 1, error);
+	return status;
+}
+
+enum kwhy_status kwhy_inject_prepare_times(
+	int64_t from_unix_ns, int64_t until_unix_ns, struct kwhy_error *error)
+{
+	char from[32], until[32];
+	const struct variable variables[] = {
+		{"KWHY_RECORD_FROM", number(from, (uint64_t)from_unix_ns)},
+		{"KWHY_RECORD_ORIGIN", from},
+		{"KWHY_RECORD_UNTIL",
+			until_unix_ns == INT64_MAX ? NULL : number(until, (uint64_t)until_unix_ns)},
+	};
+
+	return set(variables, sizeof(variables) / sizeof(*variables), error);
 }
 
 int64_t kwhy_launch_rank(void)

@@ -24,12 +24,28 @@ struct kwhy_inject {
 /* Looks where KWHY_INJECT says, else beside the running program as it was installed or built. */
 void kwhy_inject_find(struct kwhy_inject *inject);
 
+/* What the library is to record; absolute times are set apart, when they are known. */
+struct kwhy_inject_request {
+	const char *folder;   /* of the recording, absolute */
+	uint64_t limit_bytes; /* of each process's file; 0: any */
+	const char *graphs;   /* "auto", "node", "graph"; NULL: as the library likes it */
+	bool memory;	      /* memory taken and given back, too */
+	const char *range;    /* pattern of the ranges inside which activity is recorded; NULL: everywhere */
+	double share_ratio;   /* of the time that random windows cover; NAN: all of it */
+	int64_t window_ns;    /* their mean length; 0: as the library likes it */
+	uint64_t seed;	      /* of their places */
+};
+
+/* Sets the environment for all commands that are started from now on. */
+KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
+	const struct kwhy_inject_request *request, struct kwhy_error *error);
+
 /*
- * Sets the environment for all commands that are started from now on. `folder` of the recording is absolute;
- * limit_bytes is that of each process's file, 0: any.
+ * When activity is recorded, for all commands that are started from now on: Unix times, which processes on
+ * other machines share; until_unix_ns INT64_MAX: to the end. Random windows count from `from_unix_ns` on.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare(
-	const struct kwhy_inject *inject, const char *folder, uint64_t limit_bytes, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare_times(
+	int64_t from_unix_ns, int64_t until_unix_ns, struct kwhy_error *error);
 
 /* The number of this process among those of a distributed program, as its launcher names it; -1: none. */
 int64_t kwhy_launch_rank(void);

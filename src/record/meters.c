@@ -235,6 +235,15 @@ void kwhy_record_meters_add_note(
 		*note = (struct kwhy_wire_note){.kind = kind, .id = id_name, .text = text_name};
 }
 
+void kwhy_record_meters_add_cost(
+	struct kwhy_record_meters *meters, enum kwhy_wire_cost_kind kind, int64_t spent_ns, uint64_t count)
+{
+	struct kwhy_wire_cost *cost = kwhy_block_writer_add(&meters->writer, KWHY_WIRE_COST);
+
+	if (cost)
+		*cost = (struct kwhy_wire_cost){.spent_ns = spent_ns, .count = count, .kind = kind};
+}
+
 void kwhy_record_meters_add_run(
 	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, int exit)
 {

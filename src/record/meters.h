@@ -3,6 +3,7 @@
 #define KWHY_RECORD_METERS_H
 
 #include "model/recording.h"
+#include "recording/wire.h"
 #include "sensor/sensor.h"
 
 /*
@@ -34,6 +35,9 @@ void kwhy_record_meters_add_work(
 	struct kwhy_record_meters *meters, int64_t time_mono_ns, const char *unit, double count);
 void kwhy_record_meters_add_note(
 	struct kwhy_record_meters *meters, enum kwhy_note_kind kind, const char *id, const char *text);
+/* What recording itself took; the last one of a kind holds. */
+void kwhy_record_meters_add_cost(
+	struct kwhy_record_meters *meters, enum kwhy_wire_cost_kind kind, int64_t spent_ns, uint64_t count);
 /* `exit` as a shell tells it. */
 void kwhy_record_meters_add_run(
 	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, int exit);

@@ -337,6 +337,103 @@ static void an_interrupt_ends_the_command_and_the_recording_in_order(void **stat
 	assert_done(SPAWN("verify", place("a")), 0, "");
 }
 
+static struct spawned record_loop(const char *const *words)
+{
+	struct spawned spawned;
+
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	use_steady_load();
+	return spawned;
+}
+
+#define FAKE_CUDA "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
+
+/* How many records of a kind `kwhy verify` counts. */
+static long count_records(const char *recording, const char *kind)
+{
+	struct spawned spawned = SPAWN("verify", recording);
+	char line[32];
+	const char *found;
+	long count = 0;
+
+	snprintf(line, sizeof(line), "\n  %s ", kind);
+	found = strstr(spawned.out.data, line);
+	for (found = found ? found + strlen(line) : ""; *found && *found != '\n'; found++)
+		if (*found >= '0' && *found <= '9')
+			count = 10 * count + *found - '0';
+	spawned_done(&spawned);
+	return count;
+}
+
+/* Launches that the program says it made, all of its runs together. */
+static long count_launches(const char *output)
+{
+	long count = 0;
+
+	for (const char *at = output; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+		count += strtol(at, NULL, 10);
+	return count;
+}
+
+static void random_windows_see_their_share_of_two_processes(void **state)
+{
+	static const char command[] = FAKE_CUDA KWHY_FAKE_PROGRAM " cuda loop:1500 & " KWHY_FAKE_PROGRAM
+								  " cuda loop:1500; wait";
+	const char *const words[] = {"record", "-q", "--duty", "25%", "--window", "0.02", "-o", place("a"),
+		"--", "sh", "-c", command, NULL};
+	struct spawned spawned = record_loop(words);
+	const double share_ratio = (double)count_records(place("a"), "kernel") /
+		(double)count_launches(spawned.out.data);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	/* Lead-in of 5 ms among windows of 20 ms, and a few dozen windows alone. */
+	if (share_ratio < 0.15 || share_ratio > 0.6)
+		fail_msg("%f of the kernels are recorded", share_ratio);
+	assert_true(count_records(place("a"), "coverage") > 20);
+	assert_int_equal(count_records(place("a"), "selection"), 4);
+	assert_true(count_records(place("a"), "cost") >= 2 * 5 + 2);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+static void activity_keeps_to_delay_and_duration(void **state)
+{
+	const char *const words[] = {"record", "-q", "--delay", "0.6", "--duration", "0.4", "-o", place("a"),
+		"--", "sh", "-c", FAKE_CUDA KWHY_FAKE_PROGRAM " cuda loop:1500", NULL};
+	struct spawned spawned = record_loop(words);
+	const double share_ratio = (double)count_records(place("a"), "kernel") /
+		(double)count_launches(spawned.out.data);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	if (share_ratio < 0.1 || share_ratio > 0.5)
+		fail_msg("%f of the kernels are recorded", share_ratio);
+	assert_int_equal(count_records(place("a"), "coverage"), 1);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+static void activity_keeps_to_ranges_of_the_name(void **state)
+{
+	const char *const words[] = {"record", "-q", "--range", "step*", "-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM
+		" cuda off launch:100 open:step1 launch:7 close off launch:100 open:step2 "
+		"open:step3 launch:20 close close open:other launch:3 close",
+		NULL};
+	struct spawned spawned = record_loop(words);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	/* After a range collection goes on for a moment: the three of the other range are there, too. */
+	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
+	assert_int_equal(count_records(place("a"), "coverage"), 2);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
 static void wrong_usage_is_said(void **state)
 {
 	(void)state;
@@ -345,6 +442,11 @@ static void wrong_usage_is_said(void **state)
 	assert_done(SPAWN("record", "--max-size", "9", "--", "true"), 2, "--max-size takes bytes");
 	assert_done(SPAWN("record", "--delay", "-1", "--", "true"), 2, "--delay takes");
 	assert_done(SPAWN("record", "--duration", "0", "--", "true"), 2, "--duration takes");
+	assert_done(SPAWN("record", "--duty", "100%", "--", "true"), 2, "--duty takes");
+	assert_done(SPAWN("record", "--window", "1", "--", "true"), 2, "goes with --duty");
+	assert_done(SPAWN("record", "--range", "", "--", "true"), 2, "--range takes");
+	assert_done(SPAWN("record", "--range", "a", "--duty", "9", "--", "true"), 2, "exclude each other");
+	assert_done(SPAWN("record", "--graphs", "some", "--", "true"), 2, "--graphs takes");
 }
 
 int main(void)
@@ -365,6 +467,9 @@ int main(void)
 		cmocka_unit_test_teardown(a_recorder_that_is_killed_leaves_what_it_saw, end_one),
 		cmocka_unit_test_teardown(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own, end_one),
 		cmocka_unit_test_teardown(an_interrupt_ends_the_command_and_the_recording_in_order, end_one),
+		cmocka_unit_test_teardown(random_windows_see_their_share_of_two_processes, end_one),
+		cmocka_unit_test_teardown(activity_keeps_to_delay_and_duration, end_one),
+		cmocka_unit_test_teardown(activity_keeps_to_ranges_of_the_name, end_one),
 		cmocka_unit_test(wrong_usage_is_said),
 	};
 
