@@ -153,12 +153,66 @@ static void carbon_of_a_country_a_region_and_an_own_value(void **state)
 	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 1, "--intensity");
 }
 
+static void tokens_of_phases_and_of_a_run(void **state)
+{
+	const char *csv = given("in.csv",
+		"phase,tokens,joules,joules_low,joules_high,seconds\n"
+		"prefill,16384,120,118,122,0.4\ndecode,2048,480,470,490,2.2\n");
+	json_t *answer = parse(SPAWN("model", "tokens", "--json", csv));
+
+	(void)state;
+	assert_near(number_at(answer, "phases.1.joules_per_token.value"), 480.0 / 2048);
+	assert_near(number_at(answer, "phases.2.tokens_per_joule.value"), 18432.0 / 600);
+	json_decref(answer);
+	answer = parse(SPAWN("model", "tokens", "--json", given("a.json", STAT("1000", "10"))));
+	assert_near(number_at(answer, "phases.0.joules_per_token.high"), 1010.0 / 2000);
+	json_decref(answer);
+	assert_fails(
+		SPAWN("model", "tokens", "--phase", "decode=5", place("a.json")), 1, "no range 'decode'");
+	assert_fails(SPAWN("model", "tokens"), 2, "--tokens and --joules");
+	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 1, "no tokens");
+	assert_fails(SPAWN("model", "tokens", given("in.csv", "phase,tokens,joules\na,x,1\n")), 1, "line 2");
+}
+
+static void scaling_inside_the_measured_range_alone(void **state)
+{
+	const char *csv = given("in.csv",
+		"workers,throughput,power_w\n1,100,400\n2,190,800\n4,345,1600\n8,580,3200\n16,860,6400\n");
+
+	(void)state;
+	assert_says(SPAWN("model", "scale", csv), "holds from 1 to 16 workers");
+	assert_says(SPAWN("model", "scale", "--at", "12", csv), "at 12 workers: 743.5");
+	assert_fails(SPAWN("model", "scale", "--at", "32", csv), 1, "outside what was measured");
+	assert_fails(SPAWN("model", "scale"), 2, "takes one CSV");
+	assert_fails(
+		SPAWN("model", "scale", given("in.csv", "workers,throughput\n1,2\n")), 1, "three different");
+}
+
+static void the_share_of_a_roof(void **state)
+{
+	const char *csv = given("in.csv", "work,flop,bytes,seconds,joules\ngemm,1e12,4e11,8,1000\n");
+	json_t *answer = parse(SPAWN("model", "roofline", "--json", "--flop-per-s", "1e12", "--byte-per-s",
+		"1e11", "--joules-per-flop", "2e-11", "--joules-per-byte", "4e-10", "--constant", "50", csv));
+
+	(void)state;
+	assert_near(number_at(answer, "work.0.time_ratio"), 0.5);
+	assert_near(number_at(answer, "work.0.energy_ratio"), 0.38);
+	assert_near(number_at(answer, "energy_balance_flop_per_byte"), 20);
+	json_decref(answer);
+	assert_fails(SPAWN("model", "roofline", csv), 1, "FLOP a second");
+	assert_fails(SPAWN("model", "roofline", "--flop-per-s", "1e14", "--byte-per-s", "1e10", csv), 1,
+		"less than the");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_family_lists_its_members_and_names_the_nearest),
 		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
+		cmocka_unit_test(tokens_of_phases_and_of_a_run),
+		cmocka_unit_test(scaling_inside_the_measured_range_alone),
+		cmocka_unit_test(the_share_of_a_roof),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_MODEL_CSV_H
+#define KWHY_CLI_MODEL_CSV_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "import/csv_table.h"
+
+/* Rows of a CSV file as numbers and words: an empty or missing number is NAN, an empty word "". */
+struct kwhy_model_csv {
+	struct kwhy_arena arena;
+	size_t number_count, word_count, row_count, capacity;
+	double *numbers;    /* [row_count][number_count] */
+	const char **words; /* [row_count][word_count] */
+};
+
+/* The first `number_count` columns are numbers, the rest words. KWHY_E_INPUT names file, line and column. */
+KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struct kwhy_csv_column *columns,
+	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error);
+void kwhy_model_csv_done(struct kwhy_model_csv *table);
+
+double kwhy_model_csv_number(const struct kwhy_model_csv *table, size_t row, size_t column);
+const char *kwhy_model_csv_word(const struct kwhy_model_csv *table, size_t row, size_t column);
+
+#endif

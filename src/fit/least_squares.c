@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/least_squares.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = KWHY_LEAST_SQUARES_COLUMNS_MAX, ROUNDS_MOST = 10 * MOST };
+
+/* A pivot below this share of its column's length: the column is made of the others. */
+#define DEPENDENT 1e-10
+/* A gradient below this share of the largest: nothing is gained by freeing that coefficient. */
+#define FLAT 1e-12
+
+/* The normal equations of columns scaled to length 1, and what is free in them. */
+struct normal {
+	size_t count;
+	double gram[MOST][MOST], target[MOST], scale[MOST];
+	bool is_free[MOST], is_dependent[MOST];
+};
+
+static enum kwhy_status check(const struct kwhy_least_squares_data *data, struct kwhy_error *error)
+{
+	size_t values = data->row_count * data->column_count;
+	bool finite = true;
+
+	for (size_t i = 0; i < values; i++)
+		finite &= isfinite(data->rows[i]);
+	for (size_t i = 0; i < data->row_count; i++)
+		finite &= isfinite(data->targets[i]);
+	if (!data->row_count || !data->column_count || data->column_count > MOST || !finite)
+		return kwhy_fail(
+			error, KWHY_E_INPUT, "least squares need rows of 1 to %d finite values", (int)MOST);
+	return KWHY_OK;
+}
+
+static void build(struct normal *normal, const struct kwhy_least_squares_data *data)
+{
+	size_t n = data->column_count;
+
+	*normal = (struct normal){.count = n};
+	for (size_t j = 0; j < n; j++) {
+		for (size_t i = 0; i < data->row_count; i++)
+			normal->scale[j] = hypot(normal->scale[j], data->rows[i * n + j]);
+		normal->is_dependent[j] = normal->scale[j] == 0;
+		normal->scale[j] += normal->is_dependent[j];
+	}
+	for (size_t i = 0; i < data->row_count; i++)
+		for (size_t j = 0; j < n; j++) {
+			double value = data->rows[i * n + j] / normal->scale[j];
+
+			normal->target[j] += value * data->targets[i];
+			for (size_t k = 0; k < n; k++)
+				normal->gram[j][k] += value * data->rows[i * n + k] / normal->scale[k];
+		}
+}
+
+/* Cholesky factor of the free part, rows and columns that are not free left as those of the identity. */
+static bool factor(const struct normal *normal, double lower[MOST][MOST])
+{
+	memset(lower, 0, sizeof(double[MOST][MOST]));
+	for (size_t j = 0; j < normal->count; j++) {
+		double pivot = normal->is_free[j] ? normal->gram[j][j] : 1;
+
+		for (size_t k = 0; k < j; k++)
+			pivot -= lower[j][k] * lower[j][k];
+		if (pivot < DEPENDENT)
+			return false;
+		lower[j][j] = sqrt(pivot);
+		for (size_t i = j + 1; i < normal->count; i++) {
+			double sum = normal->is_free[i] && normal->is_free[j] ? normal->gram[i][j] : 0;
+
+			for (size_t k = 0; k < j; k++)
+				sum -= lower[i][k] * lower[j][k];
+			lower[i][j] = sum / lower[j][j];
+		}
+	}
+	return true;
+}
+
+static void substitute(const double lower[MOST][MOST], size_t n, const double *target, double *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		out[i] = target[i];
+		for (size_t k = 0; k < i; k++)
+			out[i] -= lower[i][k] * out[k];
+		out[i] /= lower[i][i];
+	}
+	for (size_t i = n; i-- > 0;) {
+		for (size_t k = i + 1; k < n; k++)
+			out[i] -= lower[k][i] * out[k];
+		out[i] /= lower[i][i];
+	}
+}
+
+/* The free coefficients without their bound; false where columns depend on each other. */
+static bool solve(const struct normal *normal, double *out)
+{
+	double lower[MOST][MOST], target[MOST];
+
+	if (!factor(normal, lower))
+		return false;
+	for (size_t j = 0; j < normal->count; j++)
+		target[j] = normal->is_free[j] ? normal->target[j] : 0;
+	substitute(lower, normal->count, target, out);
+	return true;
+}
+
+/* The coefficient whose release lessens the squares most; `count`: none does. */
+static size_t steepest(const struct normal *normal, const double *values)
+{
+	size_t found = normal->count;
+	double best = 0, largest = 0;
+
+	for (size_t j = 0; j < normal->count; j++)
+		largest = fmax(largest, fabs(normal->target[j]));
+	best = FLAT * largest;
+	for (size_t j = 0; j < normal->count; j++) {
+		double slope = normal->target[j];
+
+		for (size_t k = 0; k < normal->count; k++)
+			slope -= normal->gram[j][k] * values[k];
+		if (!normal->is_free[j] && !normal->is_dependent[j] && slope > best) {
+			best = slope;
+			found = j;
+		}
+	}
+	return found;
+}
+
+/* Goes from `values` towards `wanted` up to the first bound, and holds what reached it. False: none did. */
+static bool step_to_bound(struct normal *normal, double *values, const double *wanted)
+{
+	double share = 1;
+	bool stopped = false;
+
+	for (size_t j = 0; j < normal->count; j++)
+		if (normal->is_free[j] && wanted[j] <= 0)
+			share = fmin(share, values[j] / (values[j] - wanted[j]));
+	for (size_t j = 0; j < normal->count; j++) {
+		bool at_bound = normal->is_free[j] && wanted[j] <= 0 &&
+			values[j] / (values[j] - wanted[j]) <= share;
+
+		values[j] += normal->is_free[j] ? share * (wanted[j] - values[j]) : 0;
+		if (at_bound) {
+			values[j] = 0;
+			normal->is_free[j] = false;
+			stopped = true;
+		}
+	}
+	return stopped;
+}
+
+static void solve_bounded(struct normal *normal, double *values)
+{
+	double wanted[MOST];
+
+	for (int round = 0; round < ROUNDS_MOST; round++) {
+		size_t released = steepest(normal, values);
+
+		if (released == normal->count)
+			return;
+		normal->is_free[released] = true;
+		if (!solve(normal, wanted) || wanted[released] <= 0) {
+			normal->is_free[released] = false;
+			normal->is_dependent[released] = true;
+			continue;
+		}
+		while (step_to_bound(normal, values, wanted) && solve(normal, wanted))
+			continue;
+	}
+}
+
+/* Covariance of the free coefficients from the noise that is left. */
+static void spread(const struct normal *normal, double squares, struct kwhy_least_squares *out)
+{
+	double lower[MOST][MOST], unit[MOST], column[MOST] = {0};
+	double variance = out->freedom > 0 && factor(normal, lower) ? squares / out->freedom : NAN;
+
+	for (size_t j = 0; j < normal->count; j++) {
+		memset(unit, 0, sizeof(unit));
+		unit[j] = 1;
+		if (!isnan(variance))
+			substitute(lower, normal->count, unit, column);
+		for (size_t i = 0; i < normal->count; i++)
+			out->covariance[i][j] = normal->is_free[i] && normal->is_free[j]
+				? variance * column[i] / normal->scale[i] / normal->scale[j]
+				: 0;
+	}
+}
+
+static double squares_left(const struct kwhy_least_squares_data *data, const double *values)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < data->row_count; i++) {
+		double left = data->targets[i];
+
+		for (size_t j = 0; j < data->column_count; j++)
+			left -= data->rows[i * data->column_count + j] * values[j];
+		squares += left * left;
+	}
+	return squares;
+}
+
+enum kwhy_status kwhy_least_squares_fit(
+	const struct kwhy_least_squares_data *data, struct kwhy_least_squares *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = check(data, error);
+	double values[MOST] = {0}, squares;
+	struct normal normal;
+
+	if (status)
+		return status;
+	build(&normal, data);
+	solve_bounded(&normal, values);
+	*out = (struct kwhy_least_squares){.freedom = (double)data->row_count};
+	for (size_t j = 0; j < normal.count; j++) {
+		out->values[j] = values[j] / normal.scale[j];
+		out->is_free[j] = normal.is_free[j];
+		out->freedom -= normal.is_free[j];
+	}
+	squares = squares_left(data, out->values);
+	out->rms = sqrt(squares / (double)data->row_count);
+	spread(&normal, squares, out);
+	return KWHY_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_ROOFLINE_H
+#define KWHY_FIT_ROOFLINE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/*
+ * The least time and energy that work of so many FLOP and bytes can take on a machine (Williams et al. 2009;
+ * Choi et al. 2013): time = max(F / peak, B / bandwidth), energy = F e_flop + B e_byte + P_0 time.
+ * NAN is not known; what needs it is then NAN.
+ */
+struct kwhy_roofline_machine {
+	double flop_per_s, byte_per_s;
+	double joules_per_flop, joules_per_byte;
+	double constant_w;
+};
+
+struct kwhy_roofline_work {
+	double flop, bytes;
+	double seconds, joules; /* as measured */
+};
+
+struct kwhy_roofline {
+	double flop_per_byte;
+	double time_balance;   /* FLOP a byte at which memory and arithmetic take equal time */
+	double energy_balance; /* ... take equal energy, without the constant power */
+	bool is_memory_bound;
+	double least_s, least_j;
+	double roof_flop_per_s, roof_flop_per_joule; /* at this intensity */
+	double time_ratio, energy_ratio; /* least over measured: the share of the roof; at most 1 */
+};
+
+/* KWHY_E_INPUT: a negative value, no peak or bandwidth, or a measurement better than the roof by more than 2
+ * %. */
+KWHY_MUST_USE enum kwhy_status kwhy_roofline_of(const struct kwhy_roofline_machine *machine,
+	const struct kwhy_roofline_work *work, struct kwhy_roofline *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/scale.h"
+
+#include "base/statistics.h"
+#include "fit/least_squares.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { COLUMNS = 3, HELD_OUT_LEAST = 4 };
+
+/* The form with one parameter more must be so much better on points it has not seen. */
+#define GAIN_WANTED 0.9
+#define SHARE_BELOW 0.975
+
+const char *kwhy_scale_form_name(enum kwhy_scale_form form)
+{
+	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
+}
+
+/* n / x = a + b (n - 1) + c n (n - 1), each row divided by its own n / x. */
+static void set_row(const struct kwhy_scale_point *point, size_t columns, double *row)
+{
+	double n = point->workers, weight = point->throughput / n;
+
+	row[0] = weight;
+	row[1] = weight * (n - 1);
+	if (columns == COLUMNS)
+		row[2] = weight * n * (n - 1);
+}
+
+static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, size_t skip,
+	size_t columns, struct kwhy_least_squares *out, struct kwhy_error *error)
+{
+	double *rows = calloc(count * (columns + 1), sizeof(*rows));
+	double *targets = rows ? rows + count * columns : NULL;
+	size_t used = 0;
+	enum kwhy_status status;
+
+	if (!rows)
+		return kwhy_fail_memory(error, "a fit");
+	for (size_t i = 0; i < count; i++) {
+		if (i == skip)
+			continue;
+		set_row(&points[i], columns, rows + used * columns);
+		targets[used++] = 1;
+	}
+	status = kwhy_least_squares_fit(
+		&(struct kwhy_least_squares_data){rows, targets, used, columns}, out, error);
+	free(rows);
+	return status;
+}
+
+static double throughput_of(const double *values, double n)
+{
+	return n / (values[0] + values[1] * (n - 1) + values[2] * n * (n - 1));
+}
+
+/* c / a with the interval of a quotient of correlated figures (delta method, Student's t). */
+static struct kwhy_interval quotient(const struct kwhy_least_squares *fit, size_t top)
+{
+	double a = fit->values[0], c = fit->values[top];
+	double variance = fit->covariance[top][top] / a / a + c * c * fit->covariance[0][0] / pow(a, 4) -
+		2 * c * fit->covariance[0][top] / pow(a, 3);
+	double half = fit->freedom > 0 && fit->is_free[top]
+		? kwhy_student_quantile(SHARE_BELOW, fit->freedom) * sqrt(fmax(variance, 0))
+		: NAN;
+
+	return (struct kwhy_interval){c / a, isnan(half) ? NAN : fmax(c / a - half, 0), c / a + half};
+}
+
+static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
+{
+	double half = fit->freedom > 0
+		? kwhy_student_quantile(SHARE_BELOW, fit->freedom) * sqrt(fit->covariance[0][0])
+		: NAN;
+
+	return kwhy_interval_inverse(
+		(struct kwhy_interval){fit->values[0], fit->values[0] - half, fit->values[0] + half});
+}
+
+static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, size_t columns,
+	double *out_ratio, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	struct kwhy_least_squares fit;
+	double squares = 0;
+
+	*out_ratio = NAN;
+	if (count < HELD_OUT_LEAST)
+		return KWHY_OK;
+	for (size_t i = 0; !status && i < count; i++) {
+		status = fit_rows(points, count, i, columns, &fit, error);
+		if (!status)
+			squares += pow(
+				throughput_of(fit.values, points[i].workers) / points[i].throughput - 1, 2);
+	}
+	*out_ratio = sqrt(squares / (double)count);
+	return status;
+}
+
+static enum kwhy_status fit_form(const struct kwhy_scale_point *points, size_t count,
+	enum kwhy_scale_form form, struct kwhy_scale_fit *out, struct kwhy_error *error)
+{
+	size_t columns = form == KWHY_SCALE_USL ? COLUMNS : COLUMNS - 1;
+	struct kwhy_least_squares fit;
+	enum kwhy_status status = fit_rows(points, count, count, columns, &fit, error);
+
+	if (status)
+		return status;
+	if (!(fit.values[0] > 0))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"throughput grows faster than the number of workers: neither Amdahl nor the USL "
+			"holds");
+	out->rate = rate_of(&fit);
+	out->serial_ratio = quotient(&fit, 1);
+	out->agree_ratio = form == KWHY_SCALE_USL ? quotient(&fit, 2) : kwhy_interval_exact(0);
+	out->rms_ratio = fit.rms;
+	return hold_out(points, count, columns, &out->held_out_ratio, error);
+}
+
+static enum kwhy_status check(
+	const struct kwhy_scale_point *points, size_t count, struct kwhy_scale *out, struct kwhy_error *error)
+{
+	size_t different = 0;
+
+	out->least_workers = INFINITY;
+	out->most_workers = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool seen = false;
+
+		if (!(points[i].workers >= 1) || !(points[i].throughput > 0) ||
+			!isfinite(points[i].workers) || !isfinite(points[i].throughput))
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"point %zu: workers are 1 or more, and throughput is above 0", i + 1);
+		for (size_t j = 0; j < i; j++)
+			seen |= points[j].workers == points[i].workers;
+		different += !seen;
+		out->least_workers = fmin(out->least_workers, points[i].workers);
+		out->most_workers = fmax(out->most_workers, points[i].workers);
+	}
+	if (different < COLUMNS)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"scaling needs at least three different numbers of workers, not %zu", different);
+	return KWHY_OK;
+}
+
+static double peak_of(const struct kwhy_scale *scale)
+{
+	const struct kwhy_scale_fit *fit = &scale->fits[scale->chosen];
+	double peak = fit->agree_ratio.value > 0
+		? sqrt(fmax(1 - fit->serial_ratio.value, 0) / fit->agree_ratio.value)
+		: INFINITY;
+
+	return peak >= scale->least_workers && peak < scale->most_workers ? peak : NAN;
+}
+
+enum kwhy_status kwhy_scale_of(
+	const struct kwhy_scale_point *points, size_t count, struct kwhy_scale *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = check(points, count, out, error);
+
+	for (int form = 0; !status && form < KWHY_SCALE_FORM_COUNT; form++)
+		status = fit_form(points, count, (enum kwhy_scale_form)form, &out->fits[form], error);
+	if (status)
+		return status;
+	out->chosen = out->fits[KWHY_SCALE_USL].held_out_ratio <
+			GAIN_WANTED * out->fits[KWHY_SCALE_AMDAHL].held_out_ratio
+		? KWHY_SCALE_USL
+		: KWHY_SCALE_AMDAHL;
+	out->peak_workers = peak_of(out);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_scale_at(
+	const struct kwhy_scale *scale, double workers, double *out_throughput, struct kwhy_error *error)
+{
+	const struct kwhy_scale_fit *fit = &scale->fits[scale->chosen];
+
+	if (!(workers >= scale->least_workers && workers <= scale->most_workers))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%g workers are outside what was measured, %g to %g: measure there", workers,
+			scale->least_workers, scale->most_workers);
+	*out_throughput = fit->rate.value * workers /
+		(1 + fit->serial_ratio.value * (workers - 1) +
+			fit->agree_ratio.value * workers * (workers - 1));
+	return KWHY_OK;
+}
