@@ -11,7 +11,7 @@ _kwhy()
 	fi
 	command=${COMP_WORDS[first]}
 	case $command in
-	model) options="cost carbon tokens scale roofline" ;;
+	model) options="cost carbon" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -23,7 +23,7 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --delay --duration --range --duty --window --graphs --memory --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;
@@ -35,9 +35,6 @@ _kwhy()
 	"serve") options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
-	"model tokens") options="--tokens --phase --joules --seconds --output -o --json --help -h" ;;
-	"model scale") options="--at --output -o --json --help -h" ;;
-	"model roofline") options="--flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--help -h" ;;
 	esac

@@ -22,7 +22,7 @@ struct record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s;
 	struct kwhy_strings work, meters;
-	bool power_only, memory, quiet;
+	bool power_only, memory, one_file, quiet;
 };
 
 static void set_defaults(void *options)
@@ -342,6 +342,10 @@ static enum kwhy_status record(
 		return closed;
 	}
 	tell_exit(job);
+	if (job->options->one_file)
+		status = kwhy_record_folder_pack(job->folder, error);
+	if (status)
+		return status;
 	/* The recording is there, and the command's status is its own, whatever the report thinks of it. */
 	if (!job->options->quiet && show(job, &second))
 		kwhy_output_message(second.text);
@@ -368,8 +372,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options_table[] = {
-	{"output", 'o', "DIR", "the recording; default run.kwhy, one that is there becomes run.kwhy.old",
+	{"output", 'o', "PATH", "the recording; default run.kwhy, one that is there becomes run.kwhy.old",
 		KWHY_OPTION_TEXT, offsetof(struct record_options, output)},
+	{"one-file", 0, NULL, "the recording becomes one packed file at the end, not a folder",
+		KWHY_OPTION_FLAG, offsetof(struct record_options, one_file)},
 	{"delay", 0, "S", "record from S seconds after the start on", KWHY_OPTION_NUMBER,
 		offsetof(struct record_options, delay_s)},
 	{"duration", 0, "S", "record for S seconds; the command runs on", KWHY_OPTION_NUMBER,

@@ -2,10 +2,13 @@
 #include "record/folder.h"
 
 #include "base/arena.h"
+#include "recording/block_reader.h"
 #include "recording/bundle.h"
+#include "recording/pack.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +30,25 @@ static bool is_empty_folder(const char *path)
 	return count == 0;
 }
 
+/* One file that begins as a recording does. */
+static bool is_recording_file(const char *path)
+{
+	unsigned char head[8];
+	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t length;
+
+	if (file < 0)
+		return false;
+	length = read(file, head, sizeof(head));
+	close(file);
+	return length > 0 && kwhy_block_reader_probe(head, (size_t)length);
+}
+
+static bool is_recording(const char *path)
+{
+	return kwhy_bundle_is_folder(path) || is_recording_file(path);
+}
+
 static enum kwhy_status fail(const char *what, const char *path, const char *cure, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_IO, "cannot %s '%.300s': %s; %s", what, path, strerror(errno), cure);
@@ -37,6 +59,8 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 	struct kwhy_bundle bundle = {0};
 	enum kwhy_status status = KWHY_OK;
 
+	if (is_recording_file(path))
+		return unlink(path) ? fail("delete", path, "delete it yourself", error) : KWHY_OK;
 	if (kwhy_bundle_is_folder(path))
 		status = kwhy_bundle_open(&bundle, path, error);
 	for (size_t i = 0; !status && i < bundle.count; i++)
@@ -70,12 +94,51 @@ enum kwhy_status kwhy_record_folder_make(const char *path, struct kwhy_error *er
 
 	if (is_empty_folder(path))
 		return KWHY_OK;
-	if (kwhy_bundle_is_folder(path))
+	if (is_recording(path))
 		status = put_aside(path, error);
 	else if (!lstat(path, &facts))
 		status = kwhy_fail(error, KWHY_E_USAGE,
 			"'%.300s' is there already and is no recording; name another folder with -o", path);
 	if (!status && mkdir(path, MODE))
 		status = fail("make the folder", path, "name another with -o", error);
+	return status;
+}
+
+/* The folder makes room for the file, which is complete by then. */
+static enum kwhy_status replace(
+	const char *path, const char *parts, const char *packed, struct kwhy_error *error)
+{
+	if (rename(path, parts))
+		return fail("rename", path, "the packed recording lies beside it", error);
+	if (rename(packed, path))
+		return fail("rename", packed, "the recording lies beside it", error);
+	return kwhy_record_folder_delete(parts, error);
+}
+
+static enum kwhy_status pack_into(const char *path, const char *packed, struct kwhy_error *error)
+{
+	struct kwhy_bundle bundle;
+	enum kwhy_status status = kwhy_bundle_open(&bundle, path, error);
+
+	if (status)
+		return status;
+	status = kwhy_recording_pack(&bundle, packed, error);
+	kwhy_bundle_done(&bundle);
+	return status;
+}
+
+enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error)
+{
+	struct kwhy_arena arena = {0};
+	const char *packed = kwhy_arena_printf(&arena, "%s.packed", path);
+	const char *parts = kwhy_arena_printf(&arena, "%s.parts", path);
+	enum kwhy_status status = packed && parts ? KWHY_OK
+						  : kwhy_fail_memory(error, "the name of a recording");
+
+	if (!status)
+		status = pack_into(path, packed, error);
+	if (!status)
+		status = replace(path, parts, packed, error);
+	kwhy_arena_done(&arena);
 	return status;
 }

@@ -8,12 +8,16 @@
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
 /*
- * Makes an empty folder for a recording. A recording that is there already is renamed to PATH.old, and one
- * that had that name is deleted. KWHY_E_USAGE: something else is there; it is left alone.
+ * Makes an empty folder for a recording. A recording that is there already, a folder or a file, is renamed to
+ * PATH.old, and one that had that name is deleted. KWHY_E_USAGE: something else is there; it is left alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(const char *path, struct kwhy_error *error);
 
-/* Deletes the blocks in a folder, then the folder, unless it holds anything else. */
+/* Makes one packed file of a folder, which then has its name: docs/formats/recording.md. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error);
+
+/* Deletes the blocks in a folder, then the folder, unless it holds anything else; or a recording's one file.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error);
 
 #endif

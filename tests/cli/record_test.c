@@ -87,6 +87,13 @@ static bool is_there(const char *path)
 	return !stat(path, &facts);
 }
 
+static bool is_file(const char *path)
+{
+	struct stat facts;
+
+	return !stat(path, &facts) && S_ISREG(facts.st_mode);
+}
+
 static json_t *report_of(const char *path)
 {
 	struct spawned spawned = SPAWN("report", "--json", path);
@@ -337,6 +344,25 @@ static void an_interrupt_ends_the_command_and_the_recording_in_order(void **stat
 	assert_done(SPAWN("verify", place("a")), 0, "");
 }
 
+static void a_recording_may_become_one_file(void **state)
+{
+	json_t *report;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_done(SPAWN("record", "--one-file", "-q", "-o", place("a"), "--work", "tokens=9", "--",
+				    "sleep", "0.5"),
+			0, "");
+	assert_true(is_file(place("a")) && is_file(place("a.old")));
+	assert_false(is_there(place("a.packed")) || is_there(place("a.parts")));
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	report = report_of(place("a"));
+	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 50e9);
+	json_decref(report);
+	assert_int_equal(unlink(place("a")), 0);
+	assert_int_equal(unlink(place("a.old")), 0);
+}
+
 static struct spawned record_loop(const char *const *words)
 {
 	struct spawned spawned;
@@ -467,6 +493,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_recorder_that_is_killed_leaves_what_it_saw, end_one),
 		cmocka_unit_test_teardown(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own, end_one),
 		cmocka_unit_test_teardown(an_interrupt_ends_the_command_and_the_recording_in_order, end_one),
+		cmocka_unit_test_teardown(a_recording_may_become_one_file, end_one),
 		cmocka_unit_test_teardown(random_windows_see_their_share_of_two_processes, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_delay_and_duration, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_ranges_of_the_name, end_one),
