@@ -161,6 +161,7 @@ int main(int argc, char **argv)
 	struct kwhy_device_ledger books = {0};
 	struct kwhy_ledger ledger = {.devices = &books, .device_count = 1};
 	struct kwhy_recording *recording;
+	struct kwhy_covered covered;
 	double start_s, time_s, accounts_s, sums_s, energy_s;
 
 	must(kwhy_recording_new(&recording, &error));
@@ -169,7 +170,10 @@ int main(int argc, char **argv)
 	add_meters(recording);
 	must(kwhy_recording_finish(recording, &error));
 	start_s = now_s();
-	must(kwhy_ledger_time(&ledger, recording, 0, &error));
+	must(kwhy_covered_init(&covered, recording, 0, &error));
+	must(kwhy_ledger_coverage(&ledger, recording, 0, &covered, &error));
+	must(kwhy_ledger_time(&ledger, recording, 0, &covered, &error));
+	kwhy_covered_done(&covered);
 	time_s = now_s();
 	must(kwhy_ledger_accounts(&ledger, recording, 0, &error));
 	accounts_s = now_s();

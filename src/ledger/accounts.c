@@ -7,6 +7,7 @@
 #include "ledger/saturate.h"
 #include "ledger/time/time_copies.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,11 @@ static enum kwhy_status open_account(struct opening *opening, enum kwhy_category
 		.basis = KWHY_BASIS_NONE,
 		.group = KWHY_NONE,
 		.power_class = KWHY_NONE,
+		.whole_ns = KWHY_UNKNOWN_NS,
+		.whole_nj = KWHY_UNKNOWN_NJ,
+		.whole_low_nj = KWHY_UNKNOWN_NJ,
+		.whole_high_nj = KWHY_UNKNOWN_NJ,
+		.whole_error_ratio = NAN,
 	};
 	return KWHY_OK;
 }
@@ -134,7 +140,7 @@ static enum kwhy_status post_rows(struct opening *opening, struct kwhy_error *er
 	return status;
 }
 
-/* Opens an account for idle time; nothing where there is none. */
+/* Opens an account for time without activities; nothing where there is none. */
 static enum kwhy_status post_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)
 {
@@ -145,6 +151,7 @@ static enum kwhy_status post_idle(struct opening *opening, enum kwhy_category ca
 		[KWHY_CATEGORY_HOST] = "idle: host elsewhere",
 		[KWHY_CATEGORY_IDLE] = "idle",
 		[KWHY_CATEGORY_OUTSIDE] = "outside: before the first and after the last activity",
+		[KWHY_CATEGORY_UNRECORDED] = "not recorded: outside the windows",
 	};
 	struct kwhy_account *account;
 	enum kwhy_status status;
@@ -198,6 +205,14 @@ static enum kwhy_status post_outside(struct opening *opening, struct kwhy_error 
 	return status;
 }
 
+static enum kwhy_status post_hidden(struct opening *opening, struct kwhy_error *error)
+{
+	const struct kwhy_coverage_sum *coverage = &opening->ledger->devices[opening->device].coverage;
+
+	return post_idle(opening, KWHY_CATEGORY_UNRECORDED,
+		coverage->end_ns - coverage->start_ns - coverage->known_ns, coverage->hidden_count, error);
+}
+
 static enum kwhy_status keep(struct opening *opening, struct kwhy_error *error)
 {
 	struct kwhy_device_ledger *device = &opening->ledger->devices[opening->device];
@@ -224,6 +239,8 @@ enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger, const struct k
 		status = post_gaps(&opening, error);
 	if (!status)
 		status = post_outside(&opening, error);
+	if (!status)
+		status = post_hidden(&opening, error);
 	if (!status)
 		status = keep(&opening, error);
 	kwhy_keys_done(&opening.keys);

@@ -62,12 +62,20 @@ enum kwhy_status kwhy_ledger_note(struct kwhy_ledger *ledger, enum kwhy_note_kin
 static enum kwhy_status keep_device(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_ledger_time(ledger, recording, device, error);
+	struct kwhy_covered covered;
+	enum kwhy_status status = kwhy_covered_init(&covered, recording, device, error);
 
+	if (!status)
+		status = kwhy_ledger_coverage(ledger, recording, device, &covered, error);
+	if (!status)
+		status = kwhy_ledger_time(ledger, recording, device, &covered, error);
+	kwhy_covered_done(&covered);
 	if (!status)
 		status = kwhy_ledger_accounts(ledger, recording, device, error);
 	if (!status)
 		status = kwhy_ledger_energy(ledger, recording, device, options, error);
+	if (!status)
+		status = kwhy_ledger_sampling(ledger, recording, device, error);
 	if (!status)
 		status = kwhy_accounts_sort(ledger, recording, device, error);
 	return status;

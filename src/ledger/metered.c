@@ -37,20 +37,6 @@ static bool metered_window(const struct kwhy_recording *recording, uint32_t devi
 	return false;
 }
 
-static int64_t covered_ns(const struct kwhy_covered *covered, const struct kwhy_window *asked)
-{
-	int64_t sum_ns = 0;
-
-	for (size_t i = 0; i < covered->count; i++) {
-		int64_t start_ns = covered->windows[i].start_ns, end_ns = covered->windows[i].end_ns;
-
-		start_ns = start_ns > asked->start_ns ? start_ns : asked->start_ns;
-		end_ns = end_ns < asked->end_ns ? end_ns : asked->end_ns;
-		sum_ns += end_ns > start_ns ? end_ns - start_ns : 0;
-	}
-	return sum_ns;
-}
-
 enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_device_time *time, struct kwhy_metered_outside *out, struct kwhy_error *error)
 {
@@ -71,8 +57,8 @@ enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, ui
 	if (status)
 		return status;
 	out->metered = true;
-	out->before_ns = covered_ns(&covered, &before);
-	out->after_ns = any ? covered_ns(&covered, &after) : 0;
+	out->before_ns = kwhy_covered_ns(&covered, before.start_ns, before.end_ns);
+	out->after_ns = any ? kwhy_covered_ns(&covered, after.start_ns, after.end_ns) : 0;
 	kwhy_covered_done(&covered);
 	return KWHY_OK;
 }

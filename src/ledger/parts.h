@@ -2,13 +2,20 @@
 #ifndef KWHY_LEDGER_PARTS_H
 #define KWHY_LEDGER_PARTS_H
 
+#include "ledger/energy/coverage.h"
 #include "ledger/ledger_new.h"
 
 /* The named steps of kwhy_ledger_new(), in order; each fills its part of the ledger from the arena. */
 
+/* What is known of one device's run: windows, and what lies between them. */
+KWHY_MUST_USE enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
+	struct kwhy_error *error);
+
 /* Disjoint time categories, unions, sums, utilisations of one device. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger,
-	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
+	struct kwhy_error *error);
 
 /* Opens the accounts of one device: account_of for every activity, counts, times, idle accounts. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger,
@@ -18,6 +25,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger,
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error);
+
+/* What random windows tell of the whole run, with their error; nothing without such. */
+KWHY_MUST_USE enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /* Sums over API calls, ranges, steps, ranks, streams, memory, host meters. After the energy. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sums(struct kwhy_ledger *ledger,

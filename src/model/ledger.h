@@ -22,13 +22,14 @@ enum kwhy_category {
 	KWHY_CATEGORY_COLLECTIVE,
 	KWHY_CATEGORY_COPY,
 	KWHY_CATEGORY_MEMSET,
-	KWHY_CATEGORY_OVERLAP, /* time only: copy or collective under compute; never an account */
-	KWHY_CATEGORY_SYNC,    /* idle, host blocked in a synchronising call */
-	KWHY_CATEGORY_LAUNCH,  /* idle, host inside launch calls */
-	KWHY_CATEGORY_ALLOC,   /* idle, host inside malloc or free */
-	KWHY_CATEGORY_HOST,    /* idle, host elsewhere */
-	KWHY_CATEGORY_IDLE,    /* idle, the recording has no API calls to say why */
-	KWHY_CATEGORY_OUTSIDE, /* inside the metered window, before the first or after the last activity */
+	KWHY_CATEGORY_OVERLAP,	  /* time only: copy or collective under compute; never an account */
+	KWHY_CATEGORY_SYNC,	  /* idle, host blocked in a synchronising call */
+	KWHY_CATEGORY_LAUNCH,	  /* idle, host inside launch calls */
+	KWHY_CATEGORY_ALLOC,	  /* idle, host inside malloc or free */
+	KWHY_CATEGORY_HOST,	  /* idle, host elsewhere */
+	KWHY_CATEGORY_IDLE,	  /* idle, the recording has no API calls to say why */
+	KWHY_CATEGORY_OUTSIDE,	  /* inside the metered window, before the first or after the last activity */
+	KWHY_CATEGORY_UNRECORDED, /* metered, but between the windows in which it is known what ran */
 	KWHY_CATEGORY_COUNT
 };
 
@@ -55,11 +56,11 @@ struct kwhy_copy_class_sum {
 /*
  * Time of one device. Disjoint: compute + collective + copy + memset + overlap = busy;
  * sync + launch + alloc + host = idle (all four KWHY_UNKNOWN_NS when the recording has no calls);
- * busy + idle = span.
+ * busy + idle + unrecorded = span. All but the counts and totals of activities are of known time alone.
  */
 struct kwhy_device_time {
 	int64_t first_ns, last_ns; /* first start, last end */
-	int64_t span_ns, busy_ns, idle_ns;
+	int64_t span_ns, busy_ns, idle_ns, unrecorded_ns;
 	int64_t compute_ns, collective_ns, copy_ns, memset_ns, overlap_ns;
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
 	uint64_t idle_gaps; /* idle stretches inside the span; an activity of zero length splits one */
@@ -81,7 +82,7 @@ struct kwhy_device_time {
 	uint32_t stream_count, max_concurrency;
 	double mean_concurrency; /* sum of durations over busy; NAN when never busy */
 
-	/* Three utilisations, of the span; NAN where unknown. */
+	/* Three utilisations, of the known part of the span; NAN where unknown. */
 	double busy_ratio;
 	double sm_weighted_ratio;	/* blocks resident against what the device holds, over the span;
 					   kernels of unknown grid count nothing */
@@ -123,6 +124,37 @@ struct kwhy_account {
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
 	bool above_samples;	 /* mean power above the highest sample: averaged away by the meter */
 	bool above_limit;	 /* mean power above the enforced limit (short turns may) */
+	/* Where random windows stand for the whole run: estimates of it. Else unknown. */
+	int64_t whole_ns; /* KWHY_UNKNOWN_NS */
+	int64_t whole_nj, whole_low_nj,
+		whole_high_nj;	  /* 90 % of windows drawn again, and of gross_nj's own */
+	double whole_error_ratio; /* half of that of the windows alone, as a share of the whole energy, or of
+				     the time where no energy is known; NAN */
+};
+
+/* A stretch in which everything that ran is known, and for each reason to idle how long the device did. */
+struct kwhy_known_window {
+	int64_t start_ns, end_ns;
+	int64_t idle_ns[KWHY_CATEGORY_OUTSIDE - KWHY_CATEGORY_SYNC + 1];
+};
+
+struct kwhy_hidden_stretch {
+	int64_t start_ns, end_ns;
+};
+
+/* What is known of a device's run, and how well known windows stand for it. */
+struct kwhy_coverage_sum {
+	uint32_t choice;			/* enum kwhy_choice */
+	int64_t start_ns, end_ns;		/* books are kept of all in between */
+	int64_t known_ns;			/* of that */
+	int64_t select_start_ns, select_end_ns; /* where windows could lie; both 0: nothing was left out */
+	size_t drawn_count;			/* windows in there, and the time that they hold */
+	int64_t drawn_ns;
+	double share_error_ratio; /* largest whole_error_ratio of an account; NAN: windows do not tell */
+	struct kwhy_known_window *windows;
+	size_t window_count;
+	struct kwhy_hidden_stretch *hidden; /* between the windows, in order */
+	size_t hidden_count;
 };
 
 /* Accounts that the readings cannot tell apart: only the sum is known. */
@@ -176,7 +208,15 @@ struct kwhy_power_curve {
 	size_t count; /* 0: no energy is known */
 };
 
+/* Whether a window lies where windows could lie, and not behind it, where all is known. */
+static inline bool kwhy_window_is_drawn(
+	const struct kwhy_coverage_sum *coverage, const struct kwhy_known_window *window)
+{
+	return window->start_ns >= coverage->select_start_ns && window->end_ns <= coverage->select_end_ns;
+}
+
 struct kwhy_device_ledger {
+	struct kwhy_coverage_sum coverage;
 	struct kwhy_device_time time;
 	struct kwhy_device_energy energy;
 	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
@@ -241,6 +281,8 @@ struct kwhy_memory_sum {
 	uint64_t peak_allocated_bytes, peak_reserved_bytes, device_bytes; /* KWHY_UNKNOWN_BYTES */
 	uint64_t unused_bytes; /* device less peak reserved (or allocated); KWHY_UNKNOWN_BYTES */
 	size_t point_count;
+	/* How often the processes held more than before, and less, and how much more in all. */
+	uint64_t taken_count, given_back_count, taken_bytes;
 };
 
 struct kwhy_host_energy {
@@ -270,6 +312,9 @@ struct kwhy_ledger {
  */
 double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
+
+/* True when some of [start_ns, end_ns) is hidden: between the windows in which it is known what ran. */
+bool kwhy_ledger_is_hidden(const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns);
 
 /* Energy that an idle stretch of a device drew; NAN when unknown. */
 double kwhy_ledger_idle_nj(

@@ -34,15 +34,64 @@ static void join_windows(struct kwhy_covered *covered)
 	covered->count = kept;
 }
 
+static void widen(struct kwhy_window *hull, int64_t start_ns, int64_t end_ns)
+{
+	if (hull->start_ns > hull->end_ns) {
+		*hull = (struct kwhy_window){start_ns, end_ns};
+		return;
+	}
+	hull->start_ns = start_ns < hull->start_ns ? start_ns : hull->start_ns;
+	hull->end_ns = end_ns > hull->end_ns ? end_ns : hull->end_ns;
+}
+
+static void find_hull(struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
+{
+	covered->hull = (struct kwhy_window){1, 0};
+	if (covered->count)
+		widen(&covered->hull, covered->windows[0].start_ns,
+			covered->windows[covered->count - 1].end_ns);
+	for (size_t i = 0; i < recording->selection_count; i++) {
+		const struct kwhy_selection *selection = &recording->selections[i];
+
+		if (selection->device != device && selection->device != KWHY_NONE)
+			continue;
+		widen(&covered->hull, selection->start_ns, selection->end_ns);
+		if (selection->choice > covered->choice)
+			covered->choice = (enum kwhy_choice)selection->choice;
+	}
+	if (covered->hull.start_ns > covered->hull.end_ns)
+		covered->hull = (struct kwhy_window){0, 0};
+}
+
+static void hide(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns < end_ns)
+		covered->hidden[covered->hidden_count++] = (struct kwhy_window){start_ns, end_ns};
+}
+
+static void find_hidden(struct kwhy_covered *covered)
+{
+	int64_t known_to_ns = covered->hull.start_ns;
+
+	for (size_t i = 0; i < covered->count; i++) {
+		hide(covered, known_to_ns, covered->windows[i].start_ns);
+		known_to_ns = covered->windows[i].end_ns;
+	}
+	hide(covered, known_to_ns, covered->hull.end_ns);
+}
+
 enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kwhy_recording *recording,
 	uint32_t device, struct kwhy_error *error)
 {
 	bool stated = false;
 
 	*covered = (struct kwhy_covered){
-		.windows = calloc(recording->coverage_count + 1, sizeof(*covered->windows))};
-	if (!covered->windows)
+		.windows = calloc(recording->coverage_count + 1, sizeof(*covered->windows)),
+		.hidden = calloc(recording->coverage_count + 2, sizeof(*covered->hidden))};
+	if (!covered->windows || !covered->hidden) {
+		kwhy_covered_done(covered);
 		return kwhy_fail_memory(error, "coverage");
+	}
 	for (size_t i = 0; i < recording->coverage_count; i++) {
 		const struct kwhy_coverage *coverage = &recording->coverage[i];
 
@@ -55,12 +104,15 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 		add_window(covered, recording->start_ns, recording->end_ns);
 	qsort(covered->windows, covered->count, sizeof(*covered->windows), compare_windows);
 	join_windows(covered);
+	find_hull(covered, recording, device);
+	find_hidden(covered);
 	return KWHY_OK;
 }
 
 void kwhy_covered_done(struct kwhy_covered *covered)
 {
 	free(covered->windows);
+	free(covered->hidden);
 	*covered = (struct kwhy_covered){0};
 }
 
@@ -77,4 +129,48 @@ bool kwhy_covered_holds(const struct kwhy_covered *covered, int64_t start_ns, in
 			high = middle;
 	}
 	return low > 0 && end_ns <= covered->windows[low - 1].end_ns;
+}
+
+bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	return start_ns >= covered->hull.start_ns && end_ns <= covered->hull.end_ns &&
+		covered->hull.start_ns < covered->hull.end_ns;
+}
+
+int64_t kwhy_covered_ns(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	size_t low = 0, high = covered->count;
+	int64_t sum_ns = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (covered->windows[middle].end_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < covered->count && covered->windows[low].start_ns < end_ns; low++) {
+		const struct kwhy_window *window = &covered->windows[low];
+		int64_t from_ns = window->start_ns > start_ns ? window->start_ns : start_ns;
+		int64_t to_ns = window->end_ns < end_ns ? window->end_ns : end_ns;
+
+		sum_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+	}
+	return sum_ns;
+}
+
+int64_t *kwhy_covered_edges(const struct kwhy_covered *covered)
+{
+	int64_t *edges = calloc(2 * covered->count + 2, sizeof(*edges));
+
+	if (!edges)
+		return NULL;
+	edges[0] = covered->hull.start_ns;
+	for (size_t i = 0; i < covered->count; i++) {
+		edges[2 * i + 1] = covered->windows[i].start_ns;
+		edges[2 * i + 2] = covered->windows[i].end_ns;
+	}
+	edges[2 * covered->count + 1] = covered->hull.end_ns;
+	return edges;
 }

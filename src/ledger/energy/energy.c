@@ -24,7 +24,7 @@ struct attribution {
 	struct kwhy_metered_view view;
 	struct kwhy_posting posting;
 	struct kwhy_spread spread;
-	double *inside_ns;
+	struct kwhy_account_times times;
 };
 
 static void forget(struct kwhy_device_energy *energy)
@@ -143,6 +143,7 @@ static enum kwhy_status write_books(struct attribution *attribution, struct kwhy
 		.device = attribution->device,
 		.profile = attribution->options->profile,
 		.meters = &attribution->meters,
+		.covered = &attribution->covered,
 		.total = &attribution->total,
 		.delay_s = attribution->delay_s,
 		.classes = &attribution->classes,
@@ -152,14 +153,11 @@ static enum kwhy_status write_books(struct attribution *attribution, struct kwhy
 	};
 	enum kwhy_status status;
 
-	attribution->inside_ns = calloc(attribution->books->account_count + 1, sizeof(double));
-	if (!attribution->inside_ns)
-		return kwhy_fail_memory(error, "the books");
 	write_energy(attribution);
-	status = kwhy_energy_times(&findings, attribution->books, attribution->inside_ns, error);
+	status = kwhy_energy_times(&attribution->times, &findings, attribution->books, error);
 	if (!status)
 		status = kwhy_energy_write_accounts(
-			attribution->ledger, &findings, attribution->inside_ns, error);
+			attribution->ledger, &findings, &attribution->times, error);
 	if (!status)
 		status = kwhy_energy_write_groups(attribution->ledger, &findings, error);
 	return status ? status : kwhy_energy_write_curve(attribution->ledger, &findings, error);
@@ -191,7 +189,7 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 
 static void attribution_done(struct attribution *attribution)
 {
-	free(attribution->inside_ns);
+	kwhy_account_times_done(&attribution->times);
 	kwhy_spread_done(&attribution->spread);
 	kwhy_posting_done(&attribution->posting);
 	kwhy_metered_view_done(&attribution->view);

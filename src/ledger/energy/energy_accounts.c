@@ -12,9 +12,9 @@
 struct writing {
 	const struct kwhy_energy_findings *findings;
 	struct kwhy_device_ledger *books;
-	const double *inside_ns; /* [account_count] */
+	const struct kwhy_account_times *times;
 	struct kwhy_post post;
-	int64_t *idle_nj;  /* [class_count + 1] idle layer of each class */
+	int64_t *idle_nj;  /* [class_count + 2] idle layer of each class */
 	uint32_t *members; /* accounts of the class being divided */
 	double *shares;	   /* their times */
 	int64_t *gross, *idle;
@@ -23,7 +23,7 @@ struct writing {
 static enum kwhy_status writing_init(struct writing *writing, struct kwhy_error *error)
 {
 	size_t accounts = writing->books->account_count + 1;
-	size_t classes = writing->findings->posting->class_count + 1;
+	size_t classes = writing->findings->posting->class_count + 2;
 
 	writing->idle_nj = calloc(classes, sizeof(*writing->idle_nj));
 	writing->members = calloc(accounts, sizeof(*writing->members));
@@ -66,10 +66,10 @@ static void write_layers(struct writing *writing)
 	double seen_s = 0, clean_w = clean_level(writing->findings);
 	int64_t idle_nj;
 
-	for (size_t c = 0; c <= posting->class_count; c++)
+	for (size_t c = 0; c <= posting->class_count + 1; c++)
 		seen_s += posting->base_unscaled_s[c];
 	idle_nj = llround(writing->findings->powers->idle_w * seen_s * 1e9);
-	kwhy_post_divide(&writing->post, idle_nj, posting->base_unscaled_s, posting->class_count + 1,
+	kwhy_post_divide(&writing->post, idle_nj, posting->base_unscaled_s, posting->class_count + 2,
 		posting->class_count, writing->idle_nj);
 	energy->clean_idle_w = clean_w;
 	energy->context_idle_w = writing->findings->powers->idle_w;
@@ -91,7 +91,7 @@ static size_t list_members(struct writing *writing, size_t class)
 		if (idle ? !kwhy_category_is_idle(account->category) : account->power_class != class)
 			continue;
 		writing->members[count] = (uint32_t)i;
-		writing->shares[count] = writing->inside_ns[i];
+		writing->shares[count] = writing->times->inside_ns[i];
 		writing->gross[count] = writing->idle[count] = 0;
 		count++;
 	}
@@ -137,7 +137,7 @@ static void write_class(struct writing *writing, size_t class)
 		&writing->post, writing->idle_nj[class], writing->shares, count, count - 1, writing->idle);
 	for (size_t i = 0; i < count; i++) {
 		struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
-		double inside_ns = writing->inside_ns[writing->members[i]];
+		double inside_ns = writing->times->inside_ns[writing->members[i]];
 
 		account->gross_nj = writing->gross[i];
 		account->idle_nj = writing->idle[i];
@@ -147,6 +147,30 @@ static void write_class(struct writing *writing, size_t class)
 		if (kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE)
 			writing->books->energy.execution_idle_nj += account->gross_nj;
 		write_interval(writing, account, class, pooled);
+	}
+}
+
+/* What was metered and not recorded has an account of its own. */
+static void write_hidden(struct writing *writing)
+{
+	const struct kwhy_posting *posting = writing->findings->posting;
+	const struct kwhy_spread *spread = writing->findings->spread;
+	size_t hidden = posting->class_count + 1;
+
+	for (size_t i = 0; i < writing->books->account_count; i++) {
+		struct kwhy_account *account = &writing->books->accounts[i];
+		double inside_ns = writing->times->inside_ns[i];
+
+		if (account->category != KWHY_CATEGORY_UNRECORDED)
+			continue;
+		account->gross_nj = posting->gross_nj[hidden];
+		account->idle_nj = writing->idle_nj[hidden];
+		account->net_nj = account->gross_nj - account->idle_nj;
+		account->low_nj = llround(spread->hidden_low_nj);
+		account->high_nj = llround(fmin(spread->hidden_high_nj, 0x1p62));
+		account->basis = KWHY_BASIS_DATA;
+		if (inside_ns > 0)
+			account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
 	}
 }
 
@@ -168,7 +192,9 @@ static void write_edges(struct writing *writing)
 			const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 
 			inside_ns += writing->shares[i];
-			outside_ns += fmax(0, (double)account->time_ns - writing->shares[i]);
+			outside_ns += fmax(0,
+				(double)account->time_ns - writing->shares[i] -
+					writing->times->hidden_ns[writing->members[i]]);
 		}
 		share = inside_ns > 0 ? fmin(1, posting->base_unscaled_s[c] * 1e9 / inside_ns) : 1;
 		edge_nj += outside_ns * share * (powers->idle_w + powers->net_w[c]);
@@ -216,12 +242,13 @@ static enum kwhy_status check_power(
 }
 
 enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
-	const struct kwhy_energy_findings *findings, const double *inside_ns, struct kwhy_error *error)
+	const struct kwhy_energy_findings *findings, const struct kwhy_account_times *times,
+	struct kwhy_error *error)
 {
 	struct writing writing = {
 		.findings = findings,
 		.books = &ledger->devices[findings->device],
-		.inside_ns = inside_ns,
+		.times = times,
 	};
 	enum kwhy_status status = writing_init(&writing, error);
 
@@ -231,6 +258,7 @@ enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
 		write_layers(&writing);
 		for (size_t c = 0; c <= findings->posting->class_count; c++)
 			write_class(&writing, c);
+		write_hidden(&writing);
 		write_edges(&writing);
 	}
 	for (size_t i = 0; !status && i < writing.books->account_count; i++)

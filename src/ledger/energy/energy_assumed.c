@@ -76,7 +76,7 @@ static void price_all(
 		struct kwhy_account *account = &books->accounts[i];
 		double power_w = power_of(assumed, account, kinds[i]);
 
-		if (isnan(power_w))
+		if (isnan(power_w) || account->category == KWHY_CATEGORY_UNRECORDED)
 			continue;
 		if (!energy->known)
 			unknown_layers(energy, idle_w);

@@ -11,6 +11,7 @@ struct kwhy_energy_findings {
 	uint32_t device;
 	const struct kwhy_profile *profile; /* NULL: none */
 	const struct kwhy_device_meters *meters;
+	const struct kwhy_covered *covered;
 	const struct kwhy_metered_total *total;
 	double delay_s; /* of its intervals */
 	const struct kwhy_power_classes *classes;
@@ -19,13 +20,23 @@ struct kwhy_energy_findings {
 	const struct kwhy_spread *spread;
 };
 
-/* Time of every account inside the metered intervals: [account_count], idle accounts among them. */
-KWHY_MUST_USE enum kwhy_status kwhy_energy_times(const struct kwhy_energy_findings *findings,
-	const struct kwhy_device_ledger *books, double *out_inside_ns, struct kwhy_error *error);
+/*
+ * Time of every account, [account_count]: in known time inside the metered intervals, idle accounts among
+ * them, and in hidden time.
+ */
+struct kwhy_account_times {
+	double *inside_ns, *hidden_ns;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
+	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
+	struct kwhy_error *error);
+void kwhy_account_times_done(struct kwhy_account_times *times);
 
 /* Gross, idle and net of every account, their intervals, mean powers and layers, in whole nanojoules. */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
-	const struct kwhy_energy_findings *findings, const double *inside_ns, struct kwhy_error *error);
+	const struct kwhy_energy_findings *findings, const struct kwhy_account_times *times,
+	struct kwhy_error *error);
 
 /* Classes, groups, and the basis of every account. After the accounts. */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_groups(

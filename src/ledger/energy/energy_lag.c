@@ -14,6 +14,9 @@
 #define INTERVALS_LEAST 10
 #define INTERVALS_MOST 3000
 
+/* The memory of the meter in time constants. */
+#define MEMORY_TAUS 6
+
 struct look {
 	int64_t time_ns;
 	uint32_t at; /* edge * TRIED_COUNT + delay tried */
@@ -25,6 +28,7 @@ struct search {
 	size_t count;	      /* intervals */
 	struct look *looks;   /* [2 * count * TRIED_COUNT] edges are 2 an interval */
 	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each look */
+	bool *is_known;	      /* [count] neither the interval nor what the meter remembers is hidden */
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -71,6 +75,8 @@ static void visit(void *context, const struct kwhy_response *response, size_t re
 		double filtered = response->level[c] - response->lag[c];
 		double power_w = c < classes ? search->powers->net_w[c] : search->powers->idle_w;
 
+		if (c + 1 == response->channel_count) /* hidden time: nobody knows what it draws */
+			break;
 		sum_nj += power_w * (response->area_s[c] - response->tau_s[0] * filtered) * 1e9;
 	}
 	search->integrals_nj[search->looks[readout].at] = sum_nj;
@@ -114,7 +120,7 @@ static double ratio_at(const struct search *search, size_t interval, int tried)
 	size_t start = 2 * interval * TRIED_COUNT + (size_t)tried;
 	int64_t energy_nj = search->total->intervals[interval].energy_nj;
 
-	if (energy_nj <= 0)
+	if (energy_nj <= 0 || !search->is_known[interval])
 		return NAN;
 	return (search->integrals_nj[start + TRIED_COUNT] - search->integrals_nj[start]) / (double)energy_nj;
 }
@@ -162,6 +168,27 @@ static double best_delay(const struct search *search)
 		(bend > 0 ? (cost[best - 1] - cost[best + 1]) / (2 * bend) * TRIED_STEP_S : 0);
 }
 
+static enum kwhy_status search_init(
+	struct search *search, const struct kwhy_powers_question *question, struct kwhy_error *error)
+{
+	const int64_t memory_ns = llround(
+		(tried_delay_s(search, TRIED_COUNT - 1) + MEMORY_TAUS * search->powers->tau_s) * 1e9);
+
+	search->looks = calloc(2 * search->count * TRIED_COUNT, sizeof(*search->looks));
+	search->integrals_nj = calloc(2 * search->count * TRIED_COUNT, sizeof(*search->integrals_nj));
+	search->is_known = calloc(search->count + 1, sizeof(*search->is_known));
+	if (!search->looks || !search->integrals_nj || !search->is_known)
+		return kwhy_fail_memory(error, "metered intervals");
+	for (size_t i = 0; i < search->count; i++) {
+		const struct kwhy_metered_interval *interval = &search->total->intervals[i];
+
+		search->is_known[i] = question->covered->hidden_count == 0 ||
+			kwhy_covered_holds(
+				question->covered, interval->start_ns - memory_ns, interval->end_ns);
+	}
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_delay_s,
 	struct kwhy_error *error)
@@ -171,21 +198,19 @@ enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
 		.powers = powers,
 		.count = total->count < INTERVALS_MOST ? total->count : INTERVALS_MOST,
 	};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
 	*out_delay_s = powers->delay_s;
 	if (!kwhy_meter_is_counter((enum kwhy_meter)total->meter) || total->count < INTERVALS_LEAST ||
 		powers->meter == total->meter)
 		return KWHY_OK;
-	search.looks = calloc(2 * search.count * TRIED_COUNT, sizeof(*search.looks));
-	search.integrals_nj = calloc(2 * search.count * TRIED_COUNT, sizeof(*search.integrals_nj));
-	if (!search.looks || !search.integrals_nj)
-		status = kwhy_fail_memory(error, "metered intervals");
+	status = search_init(&search, question, error);
 	if (!status)
 		status = walk(&search, question, error);
 	if (!status)
 		*out_delay_s = best_delay(&search);
 	free(search.looks);
+	free(search.is_known);
 	free(search.integrals_nj);
 	return status;
 }

@@ -116,7 +116,7 @@ enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	if (!total->intervals)
 		return kwhy_fail_memory(error, "metered intervals");
 	for (size_t i = 1; !status && i < series->count; i++)
-		if (kwhy_covered_holds(covered, series->time_ns[i - 1], series->time_ns[i]))
+		if (kwhy_covered_in_hull(covered, series->time_ns[i - 1], series->time_ns[i]))
 			status = add_interval(total, series, i, &rest, error);
 	if (status)
 		kwhy_metered_total_done(total);

@@ -16,7 +16,7 @@ struct kwhy_metered_interval {
 	int64_t energy_nj;
 };
 
-/* What the books must meet: the intervals of one meter that lie inside the coverage, in order. */
+/* What the books must meet: the intervals of one meter that lie inside the hull of the coverage, in order. */
 struct kwhy_metered_total {
 	uint32_t meter; /* enum kwhy_meter */
 	struct kwhy_metered_interval *intervals;

@@ -9,15 +9,22 @@
 
 #define CHECKED_LEAST 3
 
+/*
+ * How well the powers foretell an interval, relative, and how far the power of hidden time is from its mean:
+ * what the two miss of the meter's figure is shared by the squares of these.
+ */
+#define POWERS_SPREAD 0.03
+#define HIDDEN_SPREAD 0.5
+
 static enum kwhy_status posting_allocate(
 	struct kwhy_posting *posting, size_t classes, size_t intervals, struct kwhy_error *error)
 {
 	*posting = (struct kwhy_posting){
 		.class_count = classes,
-		.gross_nj = calloc(classes + 1, sizeof(int64_t)),
-		.net_s = calloc(classes + 1, sizeof(double)),
-		.base_s = calloc(classes + 1, sizeof(double)),
-		.base_unscaled_s = calloc(classes + 1, sizeof(double)),
+		.gross_nj = calloc(classes + 2, sizeof(int64_t)),
+		.net_s = calloc(classes + 2, sizeof(double)),
+		.base_s = calloc(classes + 2, sizeof(double)),
+		.base_unscaled_s = calloc(classes + 2, sizeof(double)),
 		.scale = calloc(intervals + 1, sizeof(double)),
 	};
 	if (posting->gross_nj && posting->net_s && posting->base_s && posting->base_unscaled_s &&
@@ -40,7 +47,7 @@ void kwhy_posting_done(struct kwhy_posting *posting)
 static void add_seen(struct kwhy_posting *posting, const struct kwhy_metered_view *view, size_t interval)
 {
 	size_t classes = view->class_count;
-	const double *seen_s = view->seen_s + interval * (2 * classes + 1);
+	const double *seen_s = view->seen_s + interval * KWHY_METERED_CHANNELS(classes);
 	double scale = posting->scale[interval];
 
 	for (size_t c = 0; c < classes; c++)
@@ -51,28 +58,97 @@ static void add_seen(struct kwhy_posting *posting, const struct kwhy_metered_vie
 	}
 }
 
+/* The metered intervals while they are divided. */
+struct dividing {
+	struct kwhy_posting *posting;
+	const struct kwhy_metered_total *total;
+	const struct kwhy_metered_view *view;
+	const struct kwhy_powers *powers;
+	struct kwhy_post post;
+	double *modelled_nj; /* [class_count + 2] of the interval at hand */
+	double hidden_w;     /* mean power of hidden time: what the powers leave of all intervals with any */
+	double recorded_nj, decided_nj; /* sums over the intervals; decided: by the meter */
+};
+
+static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_error *error)
+{
+	double left_nj = 0, hidden_s = 0;
+
+	dividing->modelled_nj = calloc(dividing->view->class_count + 2, sizeof(double));
+	if (!dividing->modelled_nj)
+		return kwhy_fail_memory(error, "the books");
+	for (size_t i = 0; i < dividing->total->count; i++) {
+		double hidden = kwhy_metered_view_hidden_s(dividing->view, i);
+
+		if (!(hidden > 0))
+			continue;
+		hidden_s += hidden;
+		left_nj += (double)dividing->total->intervals[i].energy_nj -
+			kwhy_metered_view_energy_nj(
+				dividing->view, i, dividing->powers, dividing->modelled_nj);
+	}
+	dividing->hidden_w = hidden_s > 0 ? fmax(left_nj * 1e-9 / hidden_s, 0) : 0;
+	return kwhy_post_init(&dividing->post, dividing->view->class_count + 2, error);
+}
+
+static void dividing_done(struct dividing *dividing)
+{
+	kwhy_post_done(&dividing->post);
+	free(dividing->modelled_nj);
+}
+
+/*
+ * What of an interval's energy is recorded work and idling, given what the powers say of it and what hidden
+ * time draws on average. All of it where nothing is hidden.
+ */
+static double recorded_part(struct dividing *dividing, double recorded_nj, double hidden_nj, double energy_nj)
+{
+	double ours = pow(POWERS_SPREAD * recorded_nj, 2), theirs = pow(HIDDEN_SPREAD * hidden_nj, 2);
+	double share = ours > 0 ? ours / (ours + theirs) : 0;
+
+	dividing->recorded_nj += recorded_nj;
+	dividing->decided_nj += hidden_nj > 0 ? share * recorded_nj : recorded_nj;
+	if (!(hidden_nj > 0))
+		return energy_nj;
+	return fmin(fmax(recorded_nj + share * (energy_nj - recorded_nj - hidden_nj), 0), energy_nj);
+}
+
+static void divide_interval(struct dividing *dividing, size_t i)
+{
+	struct kwhy_posting *posting = dividing->posting;
+	size_t classes = posting->class_count;
+	double hidden_s = kwhy_metered_view_hidden_s(dividing->view, i);
+	double recorded_nj = kwhy_metered_view_energy_nj(
+		dividing->view, i, dividing->powers, dividing->modelled_nj);
+	int64_t energy_nj = dividing->total->intervals[i].energy_nj;
+	double part_nj = recorded_part(
+		dividing, recorded_nj, dividing->hidden_w * hidden_s * 1e9, (double)energy_nj);
+
+	posting->scale[i] = recorded_nj > 0 ? part_nj / recorded_nj : NAN;
+	for (size_t c = 0; c <= classes && hidden_s > 0 && recorded_nj > 0; c++)
+		dividing->modelled_nj[c] *= part_nj / recorded_nj;
+	dividing->modelled_nj[classes + 1] = hidden_s > 0 ? (double)energy_nj - part_nj : 0;
+	kwhy_post_divide(&dividing->post, energy_nj, dividing->modelled_nj, classes + 2,
+		hidden_s > 0 ? classes + 1 : classes, posting->gross_nj);
+	posting->base_unscaled_s[classes + 1] += hidden_s;
+	if (recorded_nj > 0)
+		add_seen(posting, dividing->view, i);
+}
+
 enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting, const struct kwhy_metered_total *total,
 	const struct kwhy_metered_view *view, const struct kwhy_powers *powers, struct kwhy_error *error)
 {
-	size_t classes = view->class_count;
-	struct kwhy_post post = {0};
-	double *modelled_nj = calloc(classes + 1, sizeof(*modelled_nj));
-	enum kwhy_status status = posting_allocate(posting, classes, total->count, error);
+	struct dividing dividing = {.posting = posting, .total = total, .view = view, .powers = powers};
+	enum kwhy_status status = posting_allocate(posting, view->class_count, total->count, error);
 
 	if (!status)
-		status = modelled_nj ? kwhy_post_init(&post, classes + 1, error)
-				     : kwhy_fail_memory(error, "the books");
-	for (size_t i = 0; !status && i < total->count; i++) {
-		double sum_nj = kwhy_metered_view_energy_nj(view, i, powers, modelled_nj);
-		int64_t energy_nj = total->intervals[i].energy_nj;
-
-		posting->scale[i] = sum_nj > 0 ? (double)energy_nj / sum_nj : NAN;
-		kwhy_post_divide(&post, energy_nj, modelled_nj, classes + 1, classes, posting->gross_nj);
-		if (sum_nj > 0)
-			add_seen(posting, view, i);
-	}
-	kwhy_post_done(&post);
-	free(modelled_nj);
+		status = dividing_init(&dividing, error);
+	for (size_t i = 0; !status && i < total->count; i++)
+		divide_interval(&dividing, i);
+	if (!status)
+		posting->metered_ratio = dividing.recorded_nj > 0 ? dividing.decided_nj / dividing.recorded_nj
+								  : 1;
+	dividing_done(&dividing);
 	if (status)
 		kwhy_posting_done(posting);
 	return status;
@@ -83,7 +159,7 @@ static bool is_seen(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at)
 {
 	size_t classes = view->class_count;
-	const double *base_s = view->seen_s + at * (2 * classes + 1) + classes;
+	const double *base_s = view->seen_s + at * KWHY_METERED_CHANNELS(classes) + classes;
 	double sum_s = 0;
 
 	for (size_t c = 0; c <= classes; c++)

@@ -6,14 +6,16 @@
 
 /*
  * The metered energy of one device, divided among its classes interval by interval: each interval's
- * nanojoules in proportion to what the powers give, so that their sum is the meter's, exactly.
+ * nanojoules in proportion to what the powers give, so that their sum is the meter's, exactly. Of an interval
+ * that reaches into hidden time the hidden part has what the powers leave.
  */
 struct kwhy_posting {
-	size_t class_count;	 /* idle is entry [class_count] below */
-	int64_t *gross_nj;	 /* [class_count + 1] */
-	double *net_s, *base_s;	 /* [class_count + 1] seen, times metered over modelled */
-	double *base_unscaled_s; /* [class_count + 1] */
+	size_t class_count;	 /* idle is entry [class_count] below, hidden time [class_count + 1] */
+	int64_t *gross_nj;	 /* [class_count + 2] */
+	double *net_s, *base_s;	 /* [class_count + 2] seen, times metered over modelled */
+	double *base_unscaled_s; /* [class_count + 2] */
 	double *scale;		 /* [interval_count] metered over modelled */
+	double metered_ratio;	 /* of the classes' and idle energy: how much the meter alone decided */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting,

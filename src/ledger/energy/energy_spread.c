@@ -40,7 +40,10 @@ void kwhy_spread_done(struct kwhy_spread *spread)
 	*spread = (struct kwhy_spread){0};
 }
 
-/* One draw: energies of the classes, idle last, that add up to the metered total. */
+/*
+ * One draw: energies of the classes, idle last, that add up to the metered total as far as the meter decided
+ * it, beside hidden time, and to what the powers say for the rest.
+ */
 static void draw_energies(const struct kwhy_posting *posting, const struct kwhy_powers *powers, size_t draw,
 	struct kwhy_random *random, double *out_nj)
 {
@@ -57,6 +60,7 @@ static void draw_energies(const struct kwhy_posting *posting, const struct kwhy_
 		sum_nj += out_nj[c];
 		total_nj += (double)posting->gross_nj[c];
 	}
+	total_nj += (1 - posting->metered_ratio) * (sum_nj - total_nj);
 	for (size_t c = 0; c <= powers->class_count && sum_nj > 0; c++)
 		out_nj[c] *= total_nj / sum_nj;
 }
@@ -96,6 +100,22 @@ static void summarise_class(
 	spread->high_nj[class] = fmax(posted_nj, quantile(values, spread->draw_count, HIGH_QUANTILE));
 }
 
+/* Hidden time has what the draws leave of the metered total. */
+static void summarise_hidden(struct kwhy_spread *spread, const struct kwhy_posting *posting, double *values)
+{
+	double posted_nj = (double)posting->gross_nj[spread->class_count + 1], total_nj = posted_nj;
+
+	for (size_t c = 0; c <= spread->class_count; c++)
+		total_nj += (double)posting->gross_nj[c];
+	for (size_t i = 0; i < spread->draw_count; i++) {
+		values[i] = total_nj;
+		for (size_t c = 0; c <= spread->class_count; c++)
+			values[i] -= spread->draws_nj[i * (spread->class_count + 1) + c];
+	}
+	spread->hidden_low_nj = fmin(posted_nj, quantile(values, spread->draw_count, LOW_QUANTILE));
+	spread->hidden_high_nj = fmax(posted_nj, quantile(values, spread->draw_count, HIGH_QUANTILE));
+}
+
 static double wrong_ratio(const struct kwhy_spread *spread, const struct kwhy_posting *posting)
 {
 	size_t entries = spread->class_count + 1;
@@ -128,6 +148,8 @@ enum kwhy_status kwhy_spread_init(struct kwhy_spread *spread, const struct kwhy_
 		draw_energies(posting, powers, i, &random, spread->draws_nj + i * (spread->class_count + 1));
 	for (size_t c = 0; c <= spread->class_count; c++)
 		summarise_class(spread, posting, c, values);
+	if (posting->gross_nj[spread->class_count + 1])
+		summarise_hidden(spread, posting, values);
 	spread->wrong_ratio = wrong_ratio(spread, posting);
 	free(values);
 	return KWHY_OK;

@@ -13,7 +13,8 @@ struct kwhy_spread {
 	double *draws_nj;		/* [draw_count * (class_count + 1)] */
 	double *low_nj, *high_nj; /* [class_count + 1] 5 and 95 % quantiles, holding the posted figure */
 	double *deviation_nj;	  /* [class_count + 1] standard deviations */
-	double wrong_ratio;	  /* mean over the draws of the share that the posting has elsewhere */
+	double hidden_low_nj, hidden_high_nj; /* the same quantiles of hidden time */
+	double wrong_ratio; /* mean over the draws of the share that the posting has elsewhere */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_spread_init(struct kwhy_spread *spread,

@@ -4,45 +4,72 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Metered intervals that touch, joined. */
+/* Metered intervals that touch, joined, as far as it is known what ran. */
 struct runs {
 	struct kwhy_window *windows;
 	size_t count;
+	double metered_ns; /* of the intervals, known or not */
 };
 
-static enum kwhy_status runs_init(
-	struct runs *runs, const struct kwhy_metered_total *total, struct kwhy_error *error)
+static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 {
-	*runs = (struct runs){.windows = calloc(total->count + 1, sizeof(*runs->windows))};
+	if (start_ns >= end_ns)
+		return;
+	if (runs->count && runs->windows[runs->count - 1].end_ns == start_ns)
+		runs->windows[runs->count - 1].end_ns = end_ns;
+	else
+		runs->windows[runs->count++] = (struct kwhy_window){start_ns, end_ns};
+}
+
+/* Both come in order; an interval may lie in several windows and the other way round. */
+static void add_runs(
+	struct runs *runs, const struct kwhy_metered_total *total, const struct kwhy_covered *covered)
+{
+	size_t window = 0;
+
+	for (size_t i = 0; i < total->count; i++) {
+		const struct kwhy_metered_interval *interval = &total->intervals[i];
+
+		runs->metered_ns += (double)(interval->end_ns - interval->start_ns);
+		while (window < covered->count && covered->windows[window].end_ns <= interval->start_ns)
+			window++;
+		for (size_t w = window; w < covered->count && covered->windows[w].start_ns < interval->end_ns;
+			w++) {
+			const struct kwhy_window *known = &covered->windows[w];
+
+			add_run(runs,
+				known->start_ns > interval->start_ns ? known->start_ns : interval->start_ns,
+				known->end_ns < interval->end_ns ? known->end_ns : interval->end_ns);
+		}
+	}
+}
+
+static enum kwhy_status runs_init(struct runs *runs, const struct kwhy_metered_total *total,
+	const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	*runs = (struct runs){.windows = calloc(total->count + covered->count + 1, sizeof(*runs->windows))};
 	if (!runs->windows)
 		return kwhy_fail_memory(error, "metered intervals");
-	for (size_t i = 0; i < total->count; i++) {
-		struct kwhy_window window = {total->intervals[i].start_ns, total->intervals[i].end_ns};
-
-		if (runs->count && runs->windows[runs->count - 1].end_ns == window.start_ns)
-			runs->windows[runs->count - 1].end_ns = window.end_ns;
-		else
-			runs->windows[runs->count++] = window;
-	}
+	add_runs(runs, total, covered);
 	return KWHY_OK;
 }
 
-/* Part of [start_ns, end_ns) inside the runs. */
-static double inside(const struct runs *runs, int64_t start_ns, int64_t end_ns)
+/* Part of [start_ns, end_ns) inside windows in order. */
+static double inside(const struct kwhy_window *windows, size_t count, int64_t start_ns, int64_t end_ns)
 {
-	size_t low = 0, high = runs->count;
+	size_t low = 0, high = count;
 	double sum_ns = 0;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (runs->windows[middle].end_ns <= start_ns)
+		if (windows[middle].end_ns <= start_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < runs->count && runs->windows[low].start_ns < end_ns; low++) {
-		int64_t from_ns = runs->windows[low].start_ns, to_ns = runs->windows[low].end_ns;
+	for (; low < count && windows[low].start_ns < end_ns; low++) {
+		int64_t from_ns = windows[low].start_ns, to_ns = windows[low].end_ns;
 
 		from_ns = from_ns < start_ns ? start_ns : from_ns;
 		to_ns = to_ns > end_ns ? end_ns : to_ns;
@@ -56,11 +83,12 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 	const struct runs *runs, double *out_inside_ns)
 {
 	const struct kwhy_posting *posting = findings->posting;
-	double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9, outside_ns = 0, gaps_ns = 0;
+	double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9, known_ns = 0, gaps_ns = 0;
+	double outside_ns;
 
 	for (size_t i = 0; i < runs->count; i++)
-		outside_ns += (double)(runs->windows[i].end_ns - runs->windows[i].start_ns);
-	outside_ns -= inside(runs, books->time.first_ns, books->time.last_ns);
+		known_ns += (double)(runs->windows[i].end_ns - runs->windows[i].start_ns);
+	outside_ns = known_ns - inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
 	for (size_t i = 0; i < books->account_count; i++)
 		if (kwhy_category_is_idle(books->accounts[i].category) &&
 			books->accounts[i].category != KWHY_CATEGORY_OUTSIDE)
@@ -70,26 +98,58 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE)
 			out_inside_ns[i] = outside_ns;
+		else if (account->category == KWHY_CATEGORY_UNRECORDED)
+			out_inside_ns[i] = runs->metered_ns - known_ns;
 		else if (kwhy_category_is_idle(account->category) && gaps_ns > 0)
 			out_inside_ns[i] = fmax(0, idle_ns - outside_ns) *
 				((double)account->time_ns / gaps_ns);
 	}
 }
 
-enum kwhy_status kwhy_energy_times(const struct kwhy_energy_findings *findings,
-	const struct kwhy_device_ledger *books, double *out_inside_ns, struct kwhy_error *error)
+static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
+	const struct kwhy_device_ledger *books, const struct runs *runs)
 {
 	const struct kwhy_activities *rows = &findings->recording->activities;
+	const struct kwhy_covered *covered = findings->covered;
 	size_t first = rows->first[findings->device], end = rows->first[findings->device + 1];
-	struct runs runs;
-	enum kwhy_status status = runs_init(&runs, findings->total, error);
 
-	if (status)
-		return status;
-	for (size_t i = first; i < end; i++)
-		out_inside_ns[books->account_of[i - first]] += inside(
-			&runs, rows->start_ns[i], rows->end_ns[i]);
-	share_idle(findings, books, &runs, out_inside_ns);
+	for (size_t i = first; i < end; i++) {
+		uint32_t account = books->account_of[i - first];
+
+		times->inside_ns[account] += inside(
+			runs->windows, runs->count, rows->start_ns[i], rows->end_ns[i]);
+		times->hidden_ns[account] += inside(
+			covered->hidden, covered->hidden_count, rows->start_ns[i], rows->end_ns[i]);
+	}
+}
+
+enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
+	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
+	struct kwhy_error *error)
+{
+	struct runs runs = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	*times = (struct kwhy_account_times){
+		.inside_ns = calloc(books->account_count + 1, sizeof(*times->inside_ns)),
+		.hidden_ns = calloc(books->account_count + 1, sizeof(*times->hidden_ns))};
+	if (!times->inside_ns || !times->hidden_ns)
+		status = kwhy_fail_memory(error, "the books");
+	if (!status)
+		status = runs_init(&runs, findings->total, findings->covered, error);
+	if (!status) {
+		add_rows(times, findings, books, &runs);
+		share_idle(findings, books, &runs, times->inside_ns);
+	}
 	free(runs.windows);
-	return KWHY_OK;
+	if (status)
+		kwhy_account_times_done(times);
+	return status;
+}
+
+void kwhy_account_times_done(struct kwhy_account_times *times)
+{
+	free(times->inside_ns);
+	free(times->hidden_ns);
+	*times = (struct kwhy_account_times){0};
 }

@@ -123,7 +123,7 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 	const struct kwhy_metered_total *total, const struct kwhy_powers_question *question, double tau_s,
 	double delay_s, struct kwhy_error *error)
 {
-	size_t channels = 2 * question->classes->count + 1;
+	size_t channels = KWHY_METERED_CHANNELS(question->classes->count);
 	struct viewing viewing = {.view = view, .delay_s = delay_s};
 	enum kwhy_status status = KWHY_OK;
 
@@ -157,7 +157,7 @@ double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t 
 	const struct kwhy_powers *powers, double *out_nj)
 {
 	size_t classes = view->class_count;
-	const double *seen_s = view->seen_s + interval * (2 * classes + 1);
+	const double *seen_s = view->seen_s + interval * KWHY_METERED_CHANNELS(classes);
 	double sum_nj;
 
 	out_nj[classes] = sum_nj = seen_s[2 * classes] * powers->idle_w * 1e9;

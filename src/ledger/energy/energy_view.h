@@ -6,11 +6,13 @@
 
 /*
  * What a meter's intervals saw of each class, through the meter's response: seconds of power above idle
- * (`net`), seconds of the idle level while the class ran (`base`), and seconds of idle.
+ * (`net`), seconds of the idle level while the class ran (`base`), seconds of idle, and of hidden time.
  */
+#define KWHY_METERED_CHANNELS(class_count) (2 * (class_count) + 2)
+
 struct kwhy_metered_view {
 	size_t interval_count, class_count;
-	double *seen_s; /* [interval_count * (2 * class_count + 1)]: net, base, idle */
+	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, hidden */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
@@ -18,8 +20,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *
 	double delay_s, struct kwhy_error *error);
 void kwhy_metered_view_done(struct kwhy_metered_view *view);
 
-/* Energy that the powers give each class in an interval, idle last: [class_count + 1]. Returns the sum. */
+/*
+ * Energy that the powers give each class in an interval, idle last: [class_count + 1]. Returns the sum, which
+ * knows nothing of hidden time.
+ */
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj);
+
+static inline double kwhy_metered_view_hidden_s(const struct kwhy_metered_view *view, size_t interval)
+{
+	return view->seen_s[(interval + 1) * KWHY_METERED_CHANNELS(view->class_count) - 1];
+}
 
 #endif

@@ -202,7 +202,7 @@ static size_t drop_idle(struct account_sum *sums, const struct kwhy_device_ledge
 	size_t kept = 0;
 
 	for (size_t i = 0; i < books->account_count; i++) {
-		if (kwhy_category_is_idle(books->accounts[i].category))
+		if (books->accounts[i].category > KWHY_CATEGORY_MEMSET)
 			continue;
 		judge_account(&sums[i], &books->accounts[i]);
 		sums[kept] = sums[i];

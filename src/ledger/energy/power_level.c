@@ -96,9 +96,12 @@ void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered)
 		double count = (double)levels->running[class];
 
 		levels->net[class] = levels->classes->priors[class].beside ? count : count / crowd;
+		if (!covered)
+			levels->net[class] = 0;
 		sum += levels->net[class];
 	}
 	for (size_t i = 0; i < levels->active_count; i++)
 		levels->base[levels->active[i]] = sum > 0 ? levels->net[levels->active[i]] / sum : 0;
 	levels->idle = covered && sum <= 0 ? 1 : 0;
+	levels->hidden = covered ? 0 : 1;
 }

@@ -9,7 +9,7 @@
  * How much of each class runs, as one sweep over a device goes on. `net` is what multiplies the power
  * above idle of a class: concurrent kernels that fill the device more than once share it by occupancy,
  * copies run beside them. `base` divides the idle level, which is drawn once, among what runs: all
- * `base` and `idle` add up to 1 while the recording covers the time.
+ * `base`, `idle` and `hidden` add up to 1.
  */
 struct kwhy_power_levels {
 	const struct kwhy_recording *recording;
@@ -23,7 +23,8 @@ struct kwhy_power_levels {
 	size_t active_count;
 	bool *is_active;    /* [classes] */
 	double *net, *base; /* [classes] */
-	double idle;
+	double idle,
+		hidden; /* hidden: 1 where the recording does not cover the time; all others are 0 then */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *levels,

@@ -92,7 +92,8 @@ static void follow(struct walker *walker, const struct kwhy_stretch *stretch)
 		if (response->with_base)
 			set_level(response, &moment, response->class_count + class, levels->base[class]);
 	}
-	set_level(response, &moment, response->channel_count - 1, levels->idle);
+	set_level(response, &moment, response->channel_count - 2, levels->idle);
+	set_level(response, &moment, response->channel_count - 1, levels->hidden);
 }
 
 /* Readouts before limit_ns. */
@@ -108,22 +109,11 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 	}
 }
 
-static int64_t *window_edges(const struct kwhy_covered *covered)
-{
-	int64_t *edges = calloc(2 * covered->count + 1, sizeof(*edges));
-
-	for (size_t i = 0; edges && i < covered->count; i++) {
-		edges[2 * i] = covered->windows[i].start_ns;
-		edges[2 * i + 1] = covered->windows[i].end_ns;
-	}
-	return edges;
-}
-
-/* The sweep from the first covered moment to the last; each stretch's readouts before the next begins. */
+/* The sweep over the hull; each stretch's readouts before the next begins. */
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
-	size_t edge_count = 2 * walk->covered->count;
+	size_t edge_count = 2 * walk->covered->count + 2;
 	struct kwhy_stretch stretch;
 	struct kwhy_sweep sweep;
 	int ended;
@@ -146,7 +136,7 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 {
 	const struct kwhy_response_walk *walk = walker->walk;
 	struct kwhy_response *response = &walker->response;
-	size_t count = walk->classes->count * (walk->with_base ? 2 : 1) + 1;
+	size_t count = walk->classes->count * (walk->with_base ? 2 : 1) + 2;
 
 	response->channel_count = count;
 	response->class_count = walk->classes->count;
@@ -169,12 +159,12 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 enum kwhy_status kwhy_response_walk(const struct kwhy_response_walk *walk, struct kwhy_error *error)
 {
 	struct walker walker = {.walk = walk};
-	int64_t *edges = window_edges(walk->covered);
+	int64_t *edges = kwhy_covered_edges(walk->covered);
 	enum kwhy_status status = edges ? KWHY_OK : kwhy_fail_memory(error, "coverage");
 
 	if (!status)
 		status = allocate(&walker, error);
-	if (!status && walk->covered->count > 0)
+	if (!status)
 		status = walk_covered(&walker, edges, error);
 	kwhy_power_levels_done(&walker.levels);
 	free(walker.response.level);

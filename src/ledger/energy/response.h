@@ -9,13 +9,13 @@
 
 /*
  * What ran, as a meter with a first-order low-pass sees it: every channel is the level of one class
- * (`net`, then with `with_base` also `base`, then idle), filtered with each time constant.
+ * (`net`, then with `with_base` also `base`, then idle, then hidden), filtered with each time constant.
  * For channel c at the time of a readout:
  *   level[c]                                    the level itself
  *   level[c] - lag[tau * channel_count + c]     filtered
  *   area_s[c]                                   integral of the level since the walk began
  * The integral of the filtered level over a window is the change of area - tau * filtered.
- * Before the recorded coverage everything is 0. Time O(activities log concurrency), and one exponential
+ * Before the hull of the coverage everything is 0. Time O(activities log concurrency), and one exponential
  * for each change of what runs.
  */
 struct kwhy_response {

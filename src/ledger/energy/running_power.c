@@ -61,7 +61,9 @@ double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kw
 		change(running, stretch->ended[i], -1);
 	for (size_t i = 0; i < stretch->started_count; i++)
 		change(running, stretch->started[i], 1);
-	if (running->unknown_count)
+	if (running->unknown_count ||
+		kwhy_ledger_is_hidden(
+			&running->ledger->devices[running->device], stretch->start_ns, stretch->end_ns))
 		return NAN;
 	crowd = fmax(1, (double)running->grid_sum / (double)KWHY_RESIDENT_FULL);
 	kernel_nj = (double)running->kernel_power_nw * length_s - (double)running->kernel_count * idle_nj;

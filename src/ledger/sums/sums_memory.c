@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/keys.h"
+#include "ledger/saturate.h"
 #include "ledger/sums/sums.h"
 
 #include "base/column.h"
@@ -27,8 +28,17 @@ static void raise_peak(uint64_t *peak, unsigned __int128 now)
 		*peak = bytes;
 }
 
+static void follow_change(struct kwhy_memory_sum *sum, uint64_t before, uint64_t now)
+{
+	sum->taken_count += now > before;
+	sum->given_back_count += now < before;
+	if (now > before)
+		sum->taken_bytes = kwhy_saturate_add_unsigned(sum->taken_bytes, now - before);
+}
+
+/* `changes`: where what is taken and given back is counted; NULL: nowhere. */
 static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
-	uint64_t *peak, struct kwhy_error *error)
+	uint64_t *peak, struct kwhy_memory_sum *changes, struct kwhy_error *error)
 {
 	size_t known = held->capacity;
 	enum kwhy_status status = kwhy_column_reserve((void **)&held->of_process, &held->capacity,
@@ -40,6 +50,8 @@ static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device
 		held->of_process[i] = 0;
 	if (bytes == KWHY_UNKNOWN_BYTES)
 		return KWHY_OK;
+	if (changes)
+		follow_change(changes, held->of_process[number], bytes);
 	held->of_device[device] += bytes;
 	held->of_device[device] -= held->of_process[number];
 	held->of_process[number] = bytes;
@@ -52,16 +64,18 @@ static enum kwhy_status add_point(
 {
 	struct kwhy_memory_sum *sum = &watch->ledger->memory[point->device];
 	uint64_t key = (uint64_t)point->device << 32 | point->process;
+	/* An allocator's own view is the finer one. */
+	const bool by_allocator = point->allocated_bytes != KWHY_UNKNOWN_BYTES;
 	uint32_t number;
 	enum kwhy_status status = kwhy_keys_number(&watch->keys, key, &number, error);
 
 	sum->point_count++;
 	if (!status)
 		status = hold(&watch->allocated, number, point->device, point->allocated_bytes,
-			&sum->peak_allocated_bytes, error);
+			&sum->peak_allocated_bytes, by_allocator ? sum : NULL, error);
 	if (!status)
 		status = hold(&watch->reserved, number, point->device, point->reserved_bytes,
-			&sum->peak_reserved_bytes, error);
+			&sum->peak_reserved_bytes, by_allocator ? NULL : sum, error);
 	return status;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/coverage.h"
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
 #include "ledger/sweep.h"
@@ -27,6 +28,9 @@ static const uint8_t group_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
 struct tally {
 	const struct kwhy_recording *recording;
 	uint32_t device;
+	const struct kwhy_covered *covered;
+	struct kwhy_known_window *windows; /* [covered->count] */
+	size_t window, hidden;		   /* the ones at hand */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
 	int64_t set_ns[SET_COUNT]; /* by the set of groups that run, bit = group */
@@ -122,6 +126,28 @@ static unsigned follow(struct tally *tally, const struct kwhy_stretch *stretch)
 	return set;
 }
 
+/* Idle time of the known window that a stretch lies in, where the books have windows. */
+static int64_t *window_idle_ns(struct tally *tally, int64_t start_ns, enum kwhy_category category)
+{
+	const struct kwhy_covered *covered = tally->covered;
+
+	while (tally->window + 1 < covered->count && covered->windows[tally->window].end_ns <= start_ns)
+		tally->window++;
+	return &tally->windows[tally->window].idle_ns[category - KWHY_CATEGORY_SYNC];
+}
+
+static void add_window_idle(
+	struct tally *tally, int64_t start_ns, const int64_t part_ns[KWHY_HOST_STATE_COUNT])
+{
+	static const uint8_t category[KWHY_HOST_STATE_COUNT] = {[KWHY_HOST_SYNC] = KWHY_CATEGORY_SYNC,
+		[KWHY_HOST_LAUNCH] = KWHY_CATEGORY_LAUNCH,
+		[KWHY_HOST_ALLOC] = KWHY_CATEGORY_ALLOC,
+		[KWHY_HOST_ELSEWHERE] = KWHY_CATEGORY_HOST};
+
+	for (int state = 0; tally->windows && state < KWHY_HOST_STATE_COUNT; state++)
+		*window_idle_ns(tally, start_ns, category[state]) += part_ns[state];
+}
+
 static enum kwhy_status add_gap(struct tally *tally, struct kwhy_host_wait *wait,
 	const struct kwhy_host_span *gap, uint32_t next, struct kwhy_error *error)
 {
@@ -130,8 +156,12 @@ static enum kwhy_status add_gap(struct tally *tally, struct kwhy_host_wait *wait
 	enum kwhy_status status;
 
 	time->idle_gaps++;
-	if (!tally->recording->has_calls)
+	if (!tally->recording->has_calls) {
+		if (tally->windows)
+			*window_idle_ns(tally, gap->start_ns, KWHY_CATEGORY_IDLE) += gap->end_ns -
+				gap->start_ns;
 		return KWHY_OK;
+	}
 	status = kwhy_host_wait_divide(wait, gap, next, part_ns, error);
 	if (status)
 		return status;
@@ -143,7 +173,20 @@ static enum kwhy_status add_gap(struct tally *tally, struct kwhy_host_wait *wait
 	time->launch_gaps += part_ns[KWHY_HOST_LAUNCH] > 0;
 	time->alloc_gaps += part_ns[KWHY_HOST_ALLOC] > 0;
 	time->host_gaps += part_ns[KWHY_HOST_ELSEWHERE] > 0;
+	add_window_idle(tally, gap->start_ns, part_ns);
 	return KWHY_OK;
+}
+
+/* Whether a stretch, which is cut where windows begin and end, lies between them. */
+static bool is_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
+{
+	const struct kwhy_covered *covered = tally->covered;
+
+	while (tally->hidden < covered->hidden_count &&
+		covered->hidden[tally->hidden].end_ns <= stretch->start_ns)
+		tally->hidden++;
+	return tally->hidden < covered->hidden_count &&
+		covered->hidden[tally->hidden].start_ns <= stretch->start_ns;
 }
 
 static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *wait,
@@ -154,6 +197,10 @@ static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *
 	unsigned set = follow(tally, stretch);
 	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, stretch);
 
+	if (is_hidden(tally, stretch)) {
+		tally->time.unrecorded_ns += length_ns;
+		return KWHY_OK;
+	}
 	tally->set_ns[set] += length_ns;
 	tally->share_ns += (unsigned __int128)share * (uint64_t)length_ns;
 	if (stretch->row_count > tally->time.max_concurrency)
@@ -167,15 +214,19 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_host_wait *wait, s
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_sweep sweep;
 	struct kwhy_stretch stretch;
+	int64_t *edges = tally->covered->hidden_count ? kwhy_covered_edges(tally->covered) : NULL;
 	int ended = 0;
 
-	kwhy_sweep_init(
-		&sweep, tally->recording, tally->device, KWHY_UNKNOWN_TIME, KWHY_UNKNOWN_TIME, NULL, 0);
+	if (tally->covered->hidden_count && !edges)
+		return kwhy_fail_memory(error, "the time of a device");
+	kwhy_sweep_init(&sweep, tally->recording, tally->device, KWHY_UNKNOWN_TIME, KWHY_UNKNOWN_TIME, edges,
+		edges ? 2 * tally->covered->count + 2 : 0);
 	tally->time.first_ns = sweep.now_ns;
 	tally->time.last_ns = sweep.limit_ns;
 	while (!status && (ended = kwhy_sweep_next(&sweep, &stretch, error)) == 0)
 		status = add_stretch(tally, wait, &stretch, (uint32_t)sweep.next, error);
 	kwhy_sweep_done(&sweep);
+	free(edges);
 	return ended < 0 ? error->status : status;
 }
 
@@ -210,7 +261,7 @@ static void derive_unions(struct tally *tally)
 	for (unsigned set = 0; set < SET_COUNT; set++)
 		*category_of_set(time, set) += tally->set_ns[set];
 	time->span_ns = time->last_ns - time->first_ns;
-	time->busy_ns = time->span_ns - time->idle_ns;
+	time->busy_ns = time->span_ns - time->unrecorded_ns - time->idle_ns;
 	time->kernel_union_ns = sets_ns(tally, kernels, 0);
 	time->collective_union_ns = sets_ns(tally, 1u << COLLECTIVE, 0);
 	time->collective_overlap_ns = sets_ns(tally, kernels, kernels);
@@ -230,11 +281,12 @@ static void derive_ratios(struct tally *tally)
 	double total_ns = (double)time->kernel_total_ns + (double)time->copy_total_ns +
 		(double)time->memset_total_ns;
 	double share_ns = (double)tally->share_ns / (double)KWHY_RESIDENT_FULL;
+	double known_ns = (double)(time->span_ns - time->unrecorded_ns);
 	bool grids_known = time->kernel_total_ns == 0 || tally->known_grid_ns > 0;
 
 	time->mean_concurrency = ratio(total_ns, (double)time->busy_ns);
-	time->busy_ratio = ratio((double)time->busy_ns, (double)time->span_ns);
-	time->sm_weighted_ratio = grids_known ? ratio(share_ns, (double)time->span_ns) : NAN;
+	time->busy_ratio = ratio((double)time->busy_ns, known_ns);
+	time->sm_weighted_ratio = grids_known ? ratio(share_ns, known_ns) : NAN;
 	time->sm_weighted_known_ratio = ratio((double)tally->known_grid_ns, (double)time->kernel_total_ns);
 	time->roofline_ratio = NAN;
 }
@@ -244,10 +296,28 @@ static void forget_host(struct kwhy_device_time *time)
 	time->sync_ns = time->launch_ns = time->alloc_ns = time->host_ns = KWHY_UNKNOWN_NS;
 }
 
-enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
-	uint32_t device, struct kwhy_error *error)
+/* What lies in a known window before the first and after the last activity. */
+static void add_window_outside(struct tally *tally)
 {
-	struct tally tally = {.recording = recording, .device = device};
+	const struct kwhy_device_time *time = &tally->time;
+
+	for (size_t i = 0; tally->windows && i < tally->covered->count; i++) {
+		struct kwhy_known_window *window = &tally->windows[i];
+		int64_t from_ns = window->start_ns > time->first_ns ? window->start_ns : time->first_ns;
+		int64_t to_ns = window->end_ns < time->last_ns ? window->end_ns : time->last_ns;
+
+		window->idle_ns[KWHY_CATEGORY_OUTSIDE - KWHY_CATEGORY_SYNC] = window->end_ns -
+			window->start_ns - (to_ns > from_ns ? to_ns - from_ns : 0);
+	}
+}
+
+enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	struct tally tally = {.recording = recording,
+		.device = device,
+		.covered = covered,
+		.windows = ledger->devices[device].coverage.windows};
 	struct kwhy_host_wait wait = {0};
 	enum kwhy_status status = count_streams(&tally, error);
 
@@ -260,6 +330,7 @@ enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger, const struct kwhy_
 		return status;
 	add_rows(&tally);
 	derive_unions(&tally);
+	add_window_outside(&tally);
 	derive_ratios(&tally);
 	if (!recording->has_calls)
 		forget_host(&tally.time);

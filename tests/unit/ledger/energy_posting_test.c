@@ -44,7 +44,7 @@ static void the_largest_energy_is_divided_without_overflow(void **state)
 /* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
 struct plan {
 	struct kwhy_metered_interval intervals[3];
-	double seen_s[3 * 5], net_w[2];
+	double seen_s[3 * 6], net_w[2];
 	struct kwhy_metered_total total;
 	struct kwhy_metered_view view;
 	struct kwhy_powers powers;
@@ -55,7 +55,7 @@ static void make_plan(struct plan *plan)
 	*plan = (struct plan){
 		.intervals = {{0, 1000000000, 150000000007}, {1000000000, 3000000000, 404000000011},
 			{3000000000, 3000000100, 13}},
-		.seen_s = {1, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0},
+		.seen_s = {1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0},
 		.net_w = {100, 300},
 	};
 	plan->total = (struct kwhy_metered_total){.intervals = plan->intervals, .count = 3};
@@ -90,10 +90,34 @@ static void what_nobody_was_seen_in_is_idle_energy(void **state)
 	make_plan(&plan);
 	plan.total.intervals += 2;
 	plan.total.count = 1;
-	plan.view.seen_s += 2 * 5;
+	plan.view.seen_s += 2 * 6;
 	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
 	assert_int_equal(posting.gross_nj[2], 13);
 	assert_true(isnan(posting.scale[0]));
+	kwhy_posting_done(&posting);
+}
+
+/* Two seconds of the second interval are hidden: they have what the powers leave. */
+static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
+{
+	struct kwhy_posting posting;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.total.intervals[1].energy_nj = 1000000000000;
+	plan.seen_s[6 + 5] = 2;
+	plan.total.count = 2;
+	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
+	assert_int_equal(posting.gross_nj[0], 150000000007);
+	assert_true(llabs(posting.gross_nj[1] - 350000000000) <= 1);
+	assert_true(llabs(posting.gross_nj[2] - 50000000000) <= 1);
+	assert_int_equal(
+		posting.gross_nj[0] + posting.gross_nj[1] + posting.gross_nj[2] + posting.gross_nj[3],
+		1150000000007);
+	assert_true(posting.base_unscaled_s[3] == 2);
+	/* 150 J of 550 J the meter decided alone, and next to nothing of the rest */
+	assert_true(posting.metered_ratio > 0.27 && posting.metered_ratio < 0.28);
 	kwhy_posting_done(&posting);
 }
 
@@ -205,6 +229,7 @@ int main(void)
 		cmocka_unit_test(the_largest_energy_is_divided_without_overflow),
 		cmocka_unit_test(each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter),
 		cmocka_unit_test(what_nobody_was_seen_in_is_idle_energy),
+		cmocka_unit_test(hidden_time_has_what_the_powers_leave_of_an_interval),
 		cmocka_unit_test(what_all_powers_have_in_common_widens_no_interval),
 		cmocka_unit_test(classes_whose_sum_alone_is_known_are_one_group),
 		cmocka_unit_test(a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not),

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts.h"
+
+#include <math.h>
+
+/* The windows again, cut where the selection ends: only those inside of it were drawn. */
+static void copy_windows(struct kwhy_coverage_sum *sum, const struct kwhy_covered *covered)
+{
+	for (size_t i = 0; i < covered->count; i++) {
+		struct kwhy_known_window window = {
+			.start_ns = covered->windows[i].start_ns, .end_ns = covered->windows[i].end_ns};
+
+		sum->known_ns += window.end_ns - window.start_ns;
+		if (sum->choice != KWHY_CHOICE_ALL && window.start_ns < sum->select_end_ns &&
+			window.end_ns > sum->select_end_ns) {
+			sum->windows[sum->window_count++] = (struct kwhy_known_window){
+				.start_ns = window.start_ns, .end_ns = sum->select_end_ns};
+			window.start_ns = sum->select_end_ns;
+		}
+		sum->windows[sum->window_count++] = window;
+	}
+}
+
+static void count_drawn(struct kwhy_coverage_sum *sum)
+{
+	for (size_t i = 0; i < sum->window_count; i++) {
+		const struct kwhy_known_window *window = &sum->windows[i];
+
+		if (!kwhy_window_is_drawn(sum, window))
+			continue;
+		sum->drawn_count++;
+		sum->drawn_ns += window->end_ns - window->start_ns;
+	}
+}
+
+static void find_selection(
+	struct kwhy_coverage_sum *sum, const struct kwhy_recording *recording, uint32_t device)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < recording->selection_count; i++) {
+		const struct kwhy_selection *selection = &recording->selections[i];
+
+		if (selection->device != device && selection->device != KWHY_NONE)
+			continue;
+		if (!any || selection->start_ns < sum->select_start_ns)
+			sum->select_start_ns = selection->start_ns;
+		if (!any || selection->end_ns > sum->select_end_ns)
+			sum->select_end_ns = selection->end_ns;
+		any = true;
+	}
+}
+
+enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	struct kwhy_coverage_sum *sum = &ledger->devices[device].coverage;
+
+	*sum = (struct kwhy_coverage_sum){.choice = covered->choice,
+		.start_ns = covered->hull.start_ns,
+		.end_ns = covered->hull.end_ns,
+		.share_error_ratio = NAN};
+	find_selection(sum, recording, device);
+	sum->windows = kwhy_arena_alloc(&ledger->arena, 2 * covered->count + 1, sizeof(*sum->windows));
+	sum->hidden = kwhy_arena_alloc(&ledger->arena, covered->hidden_count + 1, sizeof(*sum->hidden));
+	if (!sum->windows || !sum->hidden)
+		return kwhy_fail_memory(error, "coverage");
+	copy_windows(sum, covered);
+	count_drawn(sum);
+	for (size_t i = 0; i < covered->hidden_count; i++)
+		sum->hidden[i] = (struct kwhy_hidden_stretch){
+			covered->hidden[i].start_ns, covered->hidden[i].end_ns};
+	sum->hidden_count = covered->hidden_count;
+	return KWHY_OK;
+}
+
+bool kwhy_ledger_is_hidden(const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_coverage_sum *sum = &books->coverage;
+	size_t low = 0, high = sum->hidden_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sum->hidden[middle].end_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sum->hidden_count && sum->hidden[low].start_ns < end_ns;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/statistics.h"
+#include "ledger/energy/post.h"
+#include "ledger/parts.h"
+#include "ledger/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * Random windows stand for the whole run: a ratio estimate with the windows as clusters
+ * (docs/attribution.md). One sweep over the activities, two passes over the accounts of each window.
+ */
+
+/* Fewer windows say nothing of how different windows are. */
+enum { WINDOWS_LEAST = 3 };
+
+#define BOTH_SIDES 0.95 /* 90 % between */
+
+/* What is summed up of an account: with its energy, or its time where no energy is known. */
+struct sum {
+	double now;		       /* in the window at hand */
+	double certain;		       /* in windows that were not drawn: known, and no part of a sample */
+	double all, squares, products; /* over the drawn windows: of it, its square, it times the window's */
+	double time_ns, certain_ns;    /* in drawn and in other windows */
+	double now_ns;
+	int64_t last_ns; /* up to when `now_ns` is */
+	size_t running;
+	bool is_listed;
+};
+
+struct sampling {
+	const struct kwhy_recording *recording;
+	struct kwhy_device_ledger *books;
+	uint32_t device;
+	struct sum *sums; /* [account_count] */
+	uint32_t *listed; /* accounts with time in the window at hand, or that run */
+	size_t listed_count;
+	double all, squares; /* over the drawn windows: sum and sum of squares of all accounts together */
+	double certain;
+};
+
+static void settle(struct sum *sum, int64_t now_ns)
+{
+	sum->now_ns += (double)sum->running * (double)(now_ns - sum->last_ns);
+	sum->last_ns = now_ns;
+}
+
+static struct sum *list(struct sampling *sampling, uint32_t account)
+{
+	struct sum *sum = &sampling->sums[account];
+
+	if (!sum->is_listed)
+		sampling->listed[sampling->listed_count++] = account;
+	sum->is_listed = true;
+	return sum;
+}
+
+static void follow(struct sampling *sampling, const struct kwhy_stretch *stretch)
+{
+	const uint32_t *account_of = sampling->books->account_of;
+	const size_t first = sampling->recording->activities.first[sampling->device];
+
+	for (size_t i = 0; i < stretch->ended_count; i++) {
+		struct sum *sum = list(sampling, account_of[stretch->ended[i] - first]);
+
+		settle(sum, stretch->start_ns);
+		sum->running--;
+	}
+	for (size_t i = 0; i < stretch->started_count; i++) {
+		struct sum *sum = list(sampling, account_of[stretch->started[i] - first]);
+
+		settle(sum, stretch->start_ns);
+		sum->running++;
+	}
+}
+
+/* A window begins: what ran before it is not of it. */
+static void begin_window(struct sampling *sampling, int64_t start_ns)
+{
+	for (size_t i = 0; i < sampling->listed_count; i++) {
+		struct sum *sum = &sampling->sums[sampling->listed[i]];
+
+		sum->now_ns = 0;
+		sum->last_ns = start_ns;
+	}
+}
+
+/* Energy of an account's time, at its mean power; the time itself where no energy is known. */
+static double weigh(const struct sampling *sampling, uint32_t account, double time_ns)
+{
+	const struct kwhy_account *row = &sampling->books->accounts[account];
+
+	if (!sampling->books->energy.known)
+		return time_ns;
+	return row->mean_power_mw > 0 ? (double)row->mean_power_mw * 1e-3 * time_ns : 0;
+}
+
+static void take_idle(struct sampling *sampling, const struct kwhy_known_window *window)
+{
+	for (size_t i = 0; i < sampling->books->account_count; i++) {
+		const uint32_t category = sampling->books->accounts[i].category;
+
+		if (kwhy_category_is_idle((enum kwhy_category)category))
+			list(sampling, (uint32_t)i)
+				->now_ns = (double)window->idle_ns[category - KWHY_CATEGORY_SYNC];
+	}
+}
+
+static void fold(struct sampling *sampling, struct sum *sum, bool is_drawn, double whole)
+{
+	sum->time_ns += is_drawn ? sum->now_ns : 0;
+	sum->certain_ns += is_drawn ? 0 : sum->now_ns;
+	sum->certain += is_drawn ? 0 : sum->now;
+	if (!is_drawn) {
+		sampling->certain += sum->now;
+		return;
+	}
+	sum->all += sum->now;
+	sum->squares += sum->now * sum->now;
+	sum->products += sum->now * whole;
+}
+
+static void end_window(struct sampling *sampling, const struct kwhy_known_window *window)
+{
+	const bool is_drawn = kwhy_window_is_drawn(&sampling->books->coverage, window);
+	double whole = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sampling->listed_count; i++)
+		settle(&sampling->sums[sampling->listed[i]], window->end_ns);
+	take_idle(sampling, window);
+	for (size_t i = 0; i < sampling->listed_count; i++) {
+		struct sum *sum = &sampling->sums[sampling->listed[i]];
+
+		sum->now = weigh(sampling, sampling->listed[i], sum->now_ns);
+		whole += sum->now;
+	}
+	if (!sampling->books->energy.known)
+		whole = (double)(window->end_ns - window->start_ns);
+	for (size_t i = 0; i < sampling->listed_count; i++) {
+		struct sum *sum = &sampling->sums[sampling->listed[i]];
+
+		fold(sampling, sum, is_drawn, whole);
+		sum->is_listed = sum->running > 0;
+		if (sum->is_listed)
+			sampling->listed[kept++] = sampling->listed[i];
+	}
+	sampling->listed_count = kept;
+	sampling->all += is_drawn ? whole : 0;
+	sampling->squares += is_drawn ? whole * whole : 0;
+}
+
+/* The sweep stops where windows begin and end. */
+static enum kwhy_status walk_windows(
+	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
+{
+	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	struct kwhy_stretch stretch;
+	struct kwhy_sweep sweep;
+	size_t window = 0;
+	int ended;
+
+	kwhy_sweep_init(&sweep, sampling->recording, sampling->device, coverage->start_ns, coverage->end_ns,
+		edges, 2 * coverage->window_count);
+	while ((ended = kwhy_sweep_next(&sweep, &stretch, error)) == 0) {
+		follow(sampling, &stretch);
+		if (window < coverage->window_count && stretch.start_ns == coverage->windows[window].start_ns)
+			begin_window(sampling, stretch.start_ns);
+		if (window < coverage->window_count && stretch.end_ns == coverage->windows[window].end_ns)
+			end_window(sampling, &coverage->windows[window++]);
+	}
+	kwhy_sweep_done(&sweep);
+	return ended < 0 ? error->status : KWHY_OK;
+}
+
+static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error)
+{
+	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	int64_t *edges = calloc(2 * coverage->window_count + 1, sizeof(*edges));
+	enum kwhy_status status;
+
+	if (!edges)
+		return kwhy_fail_memory(error, "samples of a run");
+	for (size_t i = 0; i < coverage->window_count; i++) {
+		edges[2 * i] = coverage->windows[i].start_ns;
+		edges[2 * i + 1] = coverage->windows[i].end_ns;
+	}
+	status = walk_windows(sampling, edges, error);
+	free(edges);
+	return status;
+}
+
+/* Half of a 90 % interval of an account's share of what the drawn windows hold. */
+static double share_error(const struct sampling *sampling, const struct sum *sum)
+{
+	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	const double count = (double)coverage->drawn_count, share = sum->all / sampling->all;
+	const double seen = fmin(1,
+		(double)coverage->drawn_ns / (double)(coverage->select_end_ns - coverage->select_start_ns));
+	const double squares = fmax(
+		0, sum->squares - 2 * share * sum->products + share * share * sampling->squares);
+
+	return kwhy_student_quantile(BOTH_SIDES, count - 1) *
+		sqrt((1 - seen) * count / (count - 1) * squares) / sampling->all;
+}
+
+/* Energy of the whole that an account has for sure, and what its share of the rest is taken of. */
+static double whole_share(const struct sampling *sampling, size_t account, double rest)
+{
+	const struct sum *sum = &sampling->sums[account];
+
+	return sum->certain + (sampling->all > 0 ? sum->all / sampling->all * rest : 0);
+}
+
+/* The intervals of attribution and of sampling are independent: their halves add in squares. */
+static void write_interval(const struct sampling *sampling, struct kwhy_account *account, double rest_nj)
+{
+	const double gross = (double)account->gross_nj, whole = (double)account->whole_nj;
+	const double times = gross > 0 ? whole / gross : 0, sampled = account->whole_error_ratio * rest_nj;
+	const double low = whole - hypot(sampled, times * (gross - (double)account->low_nj));
+	const double high = whole + hypot(sampled, times * ((double)account->high_nj - gross));
+
+	account->whole_low_nj = llround(fmax(low, 0));
+	account->whole_high_nj = llround(fmin(high, (double)sampling->books->energy.measured_nj));
+	if (account->whole_high_nj < account->whole_nj)
+		account->whole_high_nj = account->whole_nj;
+}
+
+static enum kwhy_status write_energy(const struct sampling *sampling, struct kwhy_error *error)
+{
+	struct kwhy_device_ledger *books = sampling->books;
+	const double whole_nj = (double)books->energy.measured_nj;
+	const double rest_nj = fmax(0, whole_nj - sampling->certain);
+	double *shares = calloc(books->account_count + 1, sizeof(*shares));
+	int64_t *sums_nj = calloc(books->account_count + 1, sizeof(*sums_nj));
+	struct kwhy_post post = {0};
+	enum kwhy_status status = shares && sums_nj ? kwhy_post_init(&post, books->account_count + 1, error)
+						    : kwhy_fail_memory(error, "samples of a run");
+
+	for (size_t i = 0; !status && i < books->account_count; i++)
+		shares[i] = whole_share(sampling, i, rest_nj);
+	if (!status)
+		kwhy_post_divide(&post, books->energy.measured_nj, shares, books->account_count, 0, sums_nj);
+	for (size_t i = 0; !status && i < books->account_count; i++) {
+		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+			continue;
+		books->accounts[i].whole_nj = sums_nj[i];
+		write_interval(sampling, &books->accounts[i], rest_nj);
+	}
+	kwhy_post_done(&post);
+	free(shares);
+	free(sums_nj);
+	return status;
+}
+
+/* Times are estimated by the share of the drawn windows' time that they take. */
+static void write_times(const struct sampling *sampling)
+{
+	struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	const double times = (double)(coverage->select_end_ns - coverage->select_start_ns) /
+		(double)coverage->drawn_ns;
+
+	for (size_t i = 0; i < sampling->books->account_count; i++) {
+		struct kwhy_account *account = &sampling->books->accounts[i];
+		const struct sum *sum = &sampling->sums[i];
+
+		if (account->category == KWHY_CATEGORY_UNRECORDED)
+			continue;
+		account->whole_ns = llround(fmin(sum->certain_ns + times * sum->time_ns, 0x1p62));
+		account->whole_error_ratio = share_error(sampling, sum);
+		coverage->share_error_ratio = fmax(coverage->share_error_ratio, account->whole_error_ratio);
+	}
+}
+
+static enum kwhy_status estimate(struct sampling *sampling, struct kwhy_error *error)
+{
+	const size_t accounts = sampling->books->account_count;
+	enum kwhy_status status;
+
+	sampling->sums = calloc(accounts + 1, sizeof(*sampling->sums));
+	sampling->listed = calloc(accounts + 1, sizeof(*sampling->listed));
+	status = sampling->sums && sampling->listed ? walk(sampling, error)
+						    : kwhy_fail_memory(error, "samples of a run");
+	if (!status && sampling->all > 0) {
+		write_times(sampling);
+		if (sampling->books->energy.known && !sampling->books->energy.modelled)
+			status = write_energy(sampling, error);
+	}
+	free(sampling->sums);
+	free(sampling->listed);
+	return status;
+}
+
+enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
+	struct sampling sampling = {
+		.recording = recording, .books = &ledger->devices[device], .device = device};
+	const struct kwhy_coverage_sum *coverage = &sampling.books->coverage;
+
+	if (coverage->choice != KWHY_CHOICE_DUTY || coverage->drawn_count < WINDOWS_LEAST)
+		return KWHY_OK;
+	return estimate(&sampling, error);
+}

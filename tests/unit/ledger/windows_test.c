@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Runs known in windows: what lies between them is in no idle account, and in the books all the same. */
+
+#define MS INT64_C(1000000)
+
+static void cover(struct kwhy_recording *recording, int64_t start_ms, int64_t end_ms)
+{
+	const struct kwhy_coverage row = {KWHY_NONE, start_ms * MS, end_ms * MS};
+
+	OK(kwhy_recording_add_coverage(recording, &row, &build_error));
+}
+
+static void select_from(
+	struct kwhy_recording *recording, enum kwhy_choice choice, int64_t start_ms, int64_t end_ms)
+{
+	const struct kwhy_selection row = {
+		KWHY_NONE, choice, start_ms * MS, end_ms * MS, NULL, choice == KWHY_CHOICE_DUTY ? 0.2 : NAN};
+
+	OK(kwhy_recording_add_selection(recording, &row, &build_error));
+}
+
+/* The counter tells of a power; ticks every 100 ms. */
+static void meter(struct kwhy_recording *recording, int64_t start_ms, int64_t end_ms, int64_t power_w)
+{
+	for (int64_t at_ms = start_ms; at_ms <= end_ms; at_ms += 100)
+		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, at_ms * MS,
+			(at_ms - start_ms) * power_w, &build_error));
+}
+
+static void time_between_windows_is_not_idle(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	const struct kwhy_device_time *time;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cover(recording, 0, 300);
+	cover(recording, 1000, 1300);
+	build_kernel(recording, 0, 100 * MS, 200 * MS, "a");
+	build_kernel(recording, 0, 250 * MS, 340 * MS, "a"); /* launched inside, runs past the end */
+	build_kernel(recording, 0, 1100 * MS, 1200 * MS, "a");
+	ledger = build_ledger(recording);
+	time = &ledger->devices[0].time;
+	assert_int_equal(time->span_ns, 1100 * MS);
+	assert_int_equal(time->unrecorded_ns, 700 * MS);
+	assert_int_equal(time->busy_ns, 250 * MS);
+	assert_int_equal(time->idle_ns, 150 * MS);
+	assert_int_equal(time->compute_ns, 250 * MS);
+	assert_true(fabs(time->busy_ratio - 250.0 / 400) < 1e-12);
+	assert_int_equal(build_account(ledger, 0, "a")->time_ns, 290 * MS);
+	assert_int_equal(build_account(ledger, 0, "not recorded: outside the windows")->time_ns, 700 * MS);
+	assert_true(kwhy_ledger_is_hidden(&ledger->devices[0], 299 * MS, 301 * MS));
+	assert_false(kwhy_ledger_is_hidden(&ledger->devices[0], 1000 * MS, 1300 * MS));
+	build_free(recording, ledger);
+}
+
+static void what_was_metered_between_windows_has_an_account_and_the_books_balance(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	const struct kwhy_account *hidden, *idle;
+	struct kwhy_ledger *ledger;
+	int64_t sum_nj = 0;
+
+	(void)state;
+	select_from(recording, KWHY_CHOICE_RANGE, 0, 5000);
+	cover(recording, 1000, 2000);
+	cover(recording, 3000, 4000);
+	build_kernel(recording, 0, 1000 * MS, 1900 * MS, "a");
+	build_kernel(recording, 0, 3000 * MS, 3900 * MS, "a");
+	meter(recording, 0, 5000, 300);
+	ledger = build_ledger(recording);
+	assert_true(ledger->devices[0].energy.known);
+	assert_int_equal(ledger->devices[0].energy.measured_nj, 1500 * INT64_C(1000000000));
+	for (size_t i = 0; i < ledger->devices[0].account_count; i++)
+		sum_nj += ledger->devices[0].accounts[i].gross_nj;
+	assert_int_equal(sum_nj, ledger->devices[0].energy.measured_nj);
+	hidden = build_account(ledger, 0, "not recorded: outside the windows");
+	assert_int_equal(hidden->category, KWHY_CATEGORY_UNRECORDED);
+	assert_int_equal(hidden->basis, KWHY_BASIS_DATA);
+	assert_true(fabs((double)hidden->gross_nj - 900e9) < 20e9);
+	assert_true(hidden->low_nj <= hidden->gross_nj && hidden->high_nj >= hidden->gross_nj);
+	assert_int_equal(hidden->gross_nj, hidden->idle_nj + hidden->net_nj);
+	idle = build_account(ledger, 0, "idle");
+	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies behind the last one */
+	assert_int_equal(hidden->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
+	assert_true(isnan(ledger->devices[0].coverage.share_error_ratio));
+	build_free(recording, ledger);
+}
+
+/* Twenty windows that all look the same: half the time a kernel at 500 W, half at 100 W. */
+static struct kwhy_recording *alike(bool odd_one)
+{
+	struct kwhy_recording *recording = build_one();
+
+	select_from(recording, KWHY_CHOICE_DUTY, 0, 40000);
+	for (int64_t i = 0; i < 20; i++) {
+		const int64_t at_ms = 2000 * i + 300;
+
+		cover(recording, at_ms, at_ms + 400);
+		build_kernel(recording, 0, at_ms * MS, (at_ms + (odd_one && i == 7 ? 400 : 200)) * MS, "a");
+	}
+	return recording;
+}
+
+static void windows_that_are_alike_tell_the_whole_without_error(void **state)
+{
+	struct kwhy_recording *recording = alike(false);
+	const struct kwhy_account *a;
+	struct kwhy_ledger *ledger;
+	int64_t sum_nj = 0;
+
+	(void)state;
+	meter(recording, 0, 40000, 300);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
+	assert_int_equal(ledger->devices[0].coverage.drawn_ns, 8000 * MS);
+	a = build_account(ledger, 0, "a");
+	assert_int_equal(a->whole_ns, 20000 * MS);
+	for (size_t i = 0; i < ledger->devices[0].account_count; i++)
+		if (ledger->devices[0].accounts[i].category != KWHY_CATEGORY_UNRECORDED)
+			sum_nj += ledger->devices[0].accounts[i].whole_nj;
+	assert_int_equal(sum_nj, ledger->devices[0].energy.measured_nj);
+	assert_true(a->whole_error_ratio < 1e-9);
+	assert_true(a->whole_low_nj <= a->whole_nj && a->whole_nj <= a->whole_high_nj);
+	build_free(recording, ledger);
+}
+
+/* By hand: shares of time 0.5, once 1; sum of (y - p e)^2 over 20 windows, t(0.95; 19) = 1.729, 20 % seen. */
+static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **state)
+{
+	struct kwhy_recording *recording = alike(true);
+	const double p = 10.5 / 20, squares = 19 * (0.5 - p) * (0.5 - p) + (1 - p) * (1 - p);
+	const double half = 1.7291 * sqrt(0.8 * 20 / 19 * squares) / 20;
+	const struct kwhy_account *a;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	ledger = build_ledger(recording); /* without a meter: of the time */
+	a = build_account(ledger, 0, "a");
+	assert_int_equal(a->whole_ns, 21000 * MS);
+	assert_true(fabs(a->whole_error_ratio - half) < 1e-4);
+	assert_true(ledger->devices[0].coverage.share_error_ratio >= a->whole_error_ratio);
+	assert_int_equal(a->whole_nj, KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
+static void what_is_known_behind_the_selection_is_no_sample(void **state)
+{
+	struct kwhy_recording *recording = alike(false);
+	const struct kwhy_account *outside;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cover(recording, 40000, 44000); /* the process has ended: idle for sure */
+	meter(recording, 0, 44000, 300);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
+	outside = build_account(ledger, 0, "outside: before the first and after the last activity");
+	/* 200 ms behind the last kernel stand for 1 s, and the 4 s for themselves */
+	assert_int_equal(outside->whole_ns, 5000 * MS);
+	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);
+	build_free(recording, ledger);
+}
+
+static void without_a_window_nothing_is_known_and_all_is_in_the_books(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	select_from(recording, KWHY_CHOICE_DUTY, 0, 5000);
+	cover(recording, 0, 0);
+	build_kernel(recording, 0, 1000 * MS, 1900 * MS, "a");
+	meter(recording, 0, 5000, 300);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].time.unrecorded_ns, 900 * MS);
+	assert_int_equal(build_account(ledger, 0, "not recorded: outside the windows")->gross_nj,
+		ledger->devices[0].energy.measured_nj);
+	assert_int_equal(build_account(ledger, 0, "a")->whole_nj, KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_between_windows_is_not_idle),
+		cmocka_unit_test(what_was_metered_between_windows_has_an_account_and_the_books_balance),
+		cmocka_unit_test(windows_that_are_alike_tell_the_whole_without_error),
+		cmocka_unit_test(one_window_in_twenty_that_differs_is_the_error_of_a_share),
+		cmocka_unit_test(what_is_known_behind_the_selection_is_no_sample),
+		cmocka_unit_test(without_a_window_nothing_is_known_and_all_is_in_the_books),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
