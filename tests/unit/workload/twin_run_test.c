@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/twin_run.h"
+
+#include "cmocka_all.h"
+
+#include <string.h>
+
+static struct kwhy_gpu *gpus[2];
+
+static struct kwhy_twin_answer answer_of(const struct kwhy_twin_shape *shape)
+{
+	struct kwhy_twin_answer answer;
+	struct kwhy_error error;
+
+	if (kwhy_twin_reference(shape, &answer, &error))
+		fail_msg("%s", error.text);
+	return answer;
+}
+
+static void run_variant(const struct kwhy_twin_variant *variant, const struct kwhy_twin_shape *shape,
+	uint32_t gpu_count, int runs, struct kwhy_twin_result *out)
+{
+	const struct kwhy_twin_request request = {
+		.gpus = gpus, .gpu_count = gpu_count, .shape = *shape, .variant = variant};
+	struct kwhy_twin_shape own = *shape;
+	struct kwhy_twin_answer answer;
+	struct kwhy_twin *twin;
+	struct kwhy_error error;
+
+	own.reduce_every = variant->reduce_every;
+	answer = answer_of(&own);
+	if (kwhy_twin_open(&request, &twin, &error))
+		fail_msg("%s", error.text);
+	/* The second finds nothing that the first left. */
+	for (int i = 0; i < runs; i++)
+		if (kwhy_twin_run(twin, &answer, i == 0, out, &error))
+			fail_msg("%s", error.text);
+	kwhy_twin_close(twin);
+	kwhy_twin_answer_done(&answer);
+}
+
+static void every_variant_gives_the_golden_bits(void **state)
+{
+	const struct kwhy_twin_shape shape = {KWHY_TWIN_STEPS, 1, true, 1};
+	struct kwhy_twin_result result = {0};
+
+	(void)state;
+	for (size_t i = 1; i < kwhy_twin_variant_count; i++)
+		run_variant(&kwhy_twin_variants[i], &shape, 1, 1, &result);
+}
+
+/* What is more: at the end, and for each step's event of a poisoned run. */
+static void the_naive_variant_counts_what_the_source_document_counted(void **state)
+{
+	const struct kwhy_twin_shape shape = {KWHY_TWIN_STEPS, 1, true, 1};
+	struct kwhy_twin_result result = {0};
+
+	(void)state;
+	run_variant(&kwhy_twin_variants[0], &shape, 1, 1, &result);
+	assert_int_equal(result.tally.h2d_copies, 6289);
+	assert_int_equal(result.tally.h2d_bytes, 235808);
+	assert_int_equal(result.tally.d2h_copies, 540594);
+	assert_int_equal(result.tally.d2h_bytes, 2433096);
+	assert_int_equal(result.tally.d2d_copies, 1160);
+	assert_int_equal(result.tally.kernels, 2886);
+	assert_int_equal(result.tally.collectives, 1158);
+	assert_int_equal(result.tally.waits, 6289 + 540594 + KWHY_TWIN_STEPS + 1);
+}
+
+static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
+{
+	const struct kwhy_twin_shape shape = {6, 4, true, 1};
+	struct kwhy_twin_result result = {0};
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
+		for (uint32_t count = 1; count <= 2; count++)
+			run_variant(&kwhy_twin_variants[i], &shape, count, 1, &result);
+}
+
+static void in_an_open_loop_what_is_seen_changes_nothing(void **state)
+{
+	const struct kwhy_twin_shape shape = {8, 1, false, 1};
+	struct kwhy_twin_result result = {0};
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
+		run_variant(&kwhy_twin_variants[i], &shape, 1, 2, &result);
+}
+
+static void a_wrong_bit_names_the_variant_and_the_step(void **state)
+{
+	const struct kwhy_twin_shape shape = {5, 1, true, 1};
+	struct kwhy_twin_answer answer = answer_of(&shape);
+	struct kwhy_twin_result result = {0};
+	struct kwhy_twin *twin;
+	struct kwhy_error error;
+	const char *const ids[] = {"v3", "v8"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct kwhy_twin_request request = {.gpus = gpus,
+			.gpu_count = 1,
+			.shape = shape,
+			.variant = kwhy_twin_variant_find(ids[i], 2)};
+
+		assert_int_equal(kwhy_twin_open(&request, &twin, &error), KWHY_OK);
+		answer.steps[3].observed ^= 1;
+		assert_int_equal(kwhy_twin_run(twin, &answer, false, &result, &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, ids[i]));
+		assert_non_null(strstr(error.text, "step 3 gives Y"));
+		answer.steps[3].observed ^= 1;
+		answer.steps[2].field ^= 1;
+		assert_int_equal(kwhy_twin_run(twin, &answer, false, &result, &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "step 2 gives X"));
+		answer.steps[2].field ^= 1;
+		assert_int_equal(kwhy_twin_run(twin, &answer, false, &result, &error), KWHY_OK);
+		kwhy_twin_close(twin);
+	}
+	kwhy_twin_answer_done(&answer);
+}
+
+static void the_floor_is_measured(void **state)
+{
+	double step_s[8] = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_twin_floor(gpus[0], step_s, 8, &error), KWHY_OK);
+	for (size_t i = 0; i < 8; i++)
+		assert_true(step_s[i] > 0);
+}
+
+static int open_gpus(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	return kwhy_gpu_open(KWHY_GPU_HOST, "0", &gpus[0], &error) ||
+		kwhy_gpu_open(KWHY_GPU_HOST, "1", &gpus[1], &error);
+}
+
+static int close_gpus(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		gpus[i]->ops->close(gpus[i]);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_variant_gives_the_golden_bits),
+		cmocka_unit_test(ranks_on_one_gpu_give_the_bits_of_ranks_on_several),
+		cmocka_unit_test(in_an_open_loop_what_is_seen_changes_nothing),
+		cmocka_unit_test(the_naive_variant_counts_what_the_source_document_counted),
+		cmocka_unit_test(a_wrong_bit_names_the_variant_and_the_step),
+		cmocka_unit_test(the_floor_is_measured),
+	};
+
+	return cmocka_run_group_tests(tests, open_gpus, close_gpus);
+}
