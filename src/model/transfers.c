@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *kwhy_transfer_direction_name(enum kwhy_transfer_direction direction)
 {
@@ -34,6 +35,55 @@ double kwhy_transfer_curve_at(const struct kwhy_transfer_curve *curve, double by
 	while (i + 1 < curve->segment_count && bytes >= curve->segments[i].to_bytes)
 		i++;
 	return curve->segments[i].alpha_s + curve->segments[i].beta_s_per_byte * bytes;
+}
+
+struct kwhy_transfers *kwhy_transfers_new(void)
+{
+	struct kwhy_transfers *transfers = calloc(1, sizeof(*transfers));
+
+	if (transfers)
+		transfers->context_idle_w = transfers->time_budget_s = NAN;
+	return transfers;
+}
+
+void *kwhy_transfers_room(struct kwhy_transfers *transfers, void *items, size_t count, size_t item_bytes)
+{
+	void *more;
+
+	if (count & (count - 1))
+		return items;
+	more = kwhy_arena_alloc(&transfers->arena, count ? 2 * count : 1, item_bytes);
+	if (more && count)
+		memcpy(more, items, count * item_bytes);
+	return more;
+}
+
+enum kwhy_status kwhy_transfers_add_energy(
+	struct kwhy_transfers *transfers, const struct kwhy_transfer_energy *energy, struct kwhy_error *error)
+{
+	struct kwhy_transfer_energy *items = kwhy_transfers_room(
+		transfers, transfers->energies, transfers->energy_count, sizeof(*items));
+
+	if (!items)
+		return kwhy_fail_memory(error, "energies of transfers");
+	transfers->energies = items;
+	items[transfers->energy_count++] = *energy;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_transfers_add_absence(
+	struct kwhy_transfers *transfers, const char *strategy, const char *reason, struct kwhy_error *error)
+{
+	struct kwhy_transfer_absence *items = kwhy_transfers_room(
+		transfers, transfers->absences, transfers->absence_count, sizeof(*items));
+	struct kwhy_transfer_absence absence = {
+		kwhy_arena_copy(&transfers->arena, strategy), kwhy_arena_copy(&transfers->arena, reason)};
+
+	if (!items || !absence.strategy || !absence.reason)
+		return kwhy_fail_memory(error, "a strategy that is not there");
+	transfers->absences = items;
+	items[transfers->absence_count++] = absence;
+	return KWHY_OK;
 }
 
 void kwhy_transfers_free(struct kwhy_transfers *transfers)

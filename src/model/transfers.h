@@ -148,8 +148,7 @@ struct kwhy_transfers {
 	const char *data; /* of compressed transfers: the file's name, or "random" */
 	uint64_t seed;
 	double time_budget_s;
-	double context_idle_w; /* NAN: not measured */
-	bool energy_asked;
+	double context_idle_w;	 /* NAN: not measured */
 	const char *ended_early; /* why, in words; NULL: it did not */
 	struct kwhy_transfer_point *points;
 	size_t point_count;
@@ -174,6 +173,23 @@ double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 
 /* What a curve says for a size, seconds or joules; NAN: it has no segment. Outside it carries on. */
 double kwhy_transfer_curve_at(const struct kwhy_transfer_curve *curve, double bytes);
+
+/* Without anything in it; NULL: no memory. */
+struct kwhy_transfers *kwhy_transfers_new(void);
+
+/*
+ * A list of the arena with room for one more: itself or, at each power of two, a larger copy. NULL: no
+ * memory.
+ */
+void *kwhy_transfers_room(struct kwhy_transfers *transfers, void *items, size_t count, size_t item_bytes);
+
+/* Appends a copy. */
+KWHY_MUST_USE enum kwhy_status kwhy_transfers_add_energy(struct kwhy_transfers *transfers,
+	const struct kwhy_transfer_energy *energy, struct kwhy_error *error);
+
+/* Appends why a strategy is missing; strings are copied. */
+KWHY_MUST_USE enum kwhy_status kwhy_transfers_add_absence(
+	struct kwhy_transfers *transfers, const char *strategy, const char *reason, struct kwhy_error *error);
 
 void kwhy_transfers_free(struct kwhy_transfers *transfers);
 

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels of the transfer benchmark. Addresses are of device memory, or of host memory as the device reaches
+ * it. The pattern that is moved is pseudo-random: 32-bit word i of it is mix(seed + i).
+ */
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned char u8;
+
+__device__ static u32 mix(u32 x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ (x >> 16);
+}
+
+__device__ static u64 index_of_thread()
+{
+	return (u64)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ static u64 all_threads()
+{
+	return (u64)gridDim.x * blockDim.x;
+}
+
+/* Adds every thread's part to *sum, one atomic operation a block. */
+__device__ static void add_up(u64 part, u64 *sum)
+{
+	__shared__ u64 block_sum;
+
+	if (threadIdx.x == 0)
+		block_sum = 0;
+	__syncthreads();
+	atomicAdd(&block_sum, part);
+	__syncthreads();
+	if (threadIdx.x == 0)
+		atomicAdd(sum, block_sum);
+}
+
+/* Writes bytes [0, bytes) of the pattern; `to` is 16-byte aligned. */
+extern "C" __global__ void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
+{
+	u64 quads = bytes / 16;
+
+	for (u64 i = index_of_thread(); i < quads; i += all_threads()) {
+		u32 word = seed + (u32)(4 * i);
+
+		((uint4 *)to)[i] = make_uint4(mix(word), mix(word + 1), mix(word + 2), mix(word + 3));
+	}
+	for (u64 i = 16 * quads + index_of_thread(); i < bytes; i += all_threads())
+		((u8 *)to)[i] = (u8)(mix(seed + (u32)(i / 4)) >> i % 4 * 8);
+}
+
+/* Counts the bytes at `at` that are not those of the pattern from byte `first` on, where i % stride < piece. */
+extern "C" __global__ void kwhy_transfer_check(
+	u64 at, u64 bytes, u32 seed, u64 first, u64 stride, u64 piece, u64 wrong)
+{
+	u64 found = 0;
+
+	for (u64 i = index_of_thread(); i < bytes; i += all_threads()) {
+		u64 place = first + i;
+
+		if (i % stride < piece)
+			found += ((const u8 *)at)[i] != (u8)(mix(seed + (u32)(place / 4)) >> place % 4 * 8);
+	}
+	if (found)
+		atomicAdd((u64 *)wrong, found);
+}
+
+/* 16 bytes a thread where both ends allow it. */
+extern "C" __global__ void kwhy_transfer_copy(u64 to, u64 from, u64 bytes)
+{
+	u64 quads = (to | from) % 16 == 0 ? bytes / 16 : 0, threads = all_threads(), i = index_of_thread();
+
+	for (; i + 3 * threads < quads; i += 4 * threads) {
+		uint4 a = ((const uint4 *)from)[i], b = ((const uint4 *)from)[i + threads],
+		      c = ((const uint4 *)from)[i + 2 * threads], d = ((const uint4 *)from)[i + 3 * threads];
+
+		((uint4 *)to)[i] = a;
+		((uint4 *)to)[i + threads] = b;
+		((uint4 *)to)[i + 2 * threads] = c;
+		((uint4 *)to)[i + 3 * threads] = d;
+	}
+	for (; i < quads; i += threads)
+		((uint4 *)to)[i] = ((const uint4 *)from)[i];
+	for (i = 16 * quads + index_of_thread(); i < bytes; i += threads)
+		((u8 *)to)[i] = ((const u8 *)from)[i];
+}
+
+/* Reads every byte once: adds the sum of all words, and of the bytes left over, to *sum. */
+extern "C" __global__ void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
+{
+	u64 quads = bytes / 16, part = 0;
+
+	for (u64 i = index_of_thread(); i < quads; i += all_threads()) {
+		uint4 quad = ((const uint4 *)from)[i];
+
+		part += (u64)quad.x + quad.y + quad.z + quad.w;
+	}
+	for (u64 i = 4 * quads + index_of_thread(); i < bytes / 4; i += all_threads())
+		part += ((const u32 *)from)[i];
+	for (u64 i = bytes / 4 * 4 + index_of_thread(); i < bytes; i += all_threads())
+		part += ((const u8 *)from)[i];
+	add_up(part, (u64 *)sum);
+}
+
+/* The same with `rounds` of arithmetic a word: work that takes as long as one likes. */
+extern "C" __global__ void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
+{
+	u64 part = 0;
+
+	for (u64 i = index_of_thread(); i < bytes / 4; i += all_threads()) {
+		u32 word = ((const u32 *)from)[i];
+
+		for (u32 round = 0; round < rounds; round++)
+			word = mix(word);
+		part += word;
+	}
+	add_up(part, (u64 *)sum);
+}
+
+/*
+ * Moves pieces: descriptor p is three words, from, to and bytes, added to the two addresses. `parts` blocks
+ * share a piece.
+ */
+extern "C" __global__ void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
+{
+	const u32 *piece = (const u32 *)descriptors + 3 * (blockIdx.x / parts);
+	u64 source = from + piece[0], sink = to + piece[1];
+	u32 bytes = piece[2], quads = (source | sink) % 16 == 0 ? bytes / 16 : 0,
+	    first = blockIdx.x % parts * blockDim.x + threadIdx.x, step = parts * blockDim.x;
+
+	for (u32 i = first; i < quads; i += step)
+		((uint4 *)sink)[i] = ((const uint4 *)source)[i];
+	for (u32 i = 16 * quads + first; i < bytes; i += step)
+		((u8 *)sink)[i] = ((const u8 *)source)[i];
+}
+
+/* A length of the LZ4 block format: four bits, then bytes as long as they are 255. */
+__device__ static u32 length_of(u32 nibble, const u8 **in, const u8 *end)
+{
+	u32 length = nibble, more = nibble == 15 ? 255 : 0;
+
+	while (more == 255 && *in < end) {
+		more = *(*in)++;
+		length += more;
+	}
+	return length;
+}
+
+/*
+ * Expands LZ4 blocks, one a block of threads: chunk c is four words, where it begins from `from`, its
+ * compressed bytes, where it goes from `to`, and its bytes. All threads read the same tokens and share the
+ * copying. Counts in *failed the chunks that are no such block.
+ */
+extern "C" __global__ void kwhy_transfer_expand(u64 chunks, u64 from, u64 to, u64 failed)
+{
+	const u32 *chunk = (const u32 *)chunks + 4 * blockIdx.x;
+	const u8 *in = (const u8 *)from + chunk[0], *end = in + chunk[1];
+	u8 *out = (u8 *)to + chunk[2];
+	u32 place = 0, bytes = chunk[3];
+
+	while (in < end) {
+		u32 token = *in++, literals = length_of(token >> 4, &in, end), offset, matched;
+
+		if (literals > (u64)(end - in) || literals > bytes - place)
+			break;
+		for (u32 i = threadIdx.x; i < literals; i += blockDim.x)
+			out[place + i] = in[i];
+		in += literals;
+		place += literals;
+		if (end - in < 2)
+			break;
+		offset = in[0] | (u32)in[1] << 8;
+		in += 2;
+		matched = length_of(token & 15, &in, end) + 4;
+		if (offset == 0 || offset > place || matched > bytes - place)
+			break;
+		__syncthreads();
+		for (u32 i = threadIdx.x; i < matched; i += blockDim.x)
+			out[place + i] = out[place - offset + i % offset];
+		place += matched;
+		__syncthreads();
+	}
+	if (threadIdx.x == 0 && place != bytes)
+		atomicAdd((u64 *)failed, 1ull);
+}

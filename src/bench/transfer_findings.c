@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfer_findings.h"
+
+#include "bench/transfer_strategy.h"
+#include "fit/piecewise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLOOR_RATIO 0.005 /* errors of a fit below half a percent say nothing about a knot */
+
+enum { CURVE_POINTS_LEAST = 4, ENERGY_POINTS_LEAST = 3 };
+
+/* Ways that are compared, and the question that this answers. */
+static const struct rivals {
+	const char *question, *better, *than;
+	enum kwhy_transfer_clock clock;
+} all_rivals[] = {
+	{"page-locked memory", "pinned", "pageable", KWHY_TRANSFER_HOST},
+	{"write-combined memory", "write-combined", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
+	{"page-locking what is allocated already", "registered", "pageable", KWHY_TRANSFER_HOST},
+	{"aligned addresses", "pinned", "unaligned", KWHY_TRANSFER_BACK_TO_BACK},
+	{"four streams", "streams", "pinned", KWHY_TRANSFER_HOST},
+	{"a graph", "graph", "pinned", KWHY_TRANSFER_HOST},
+	{"a copy kernel", "copy-kernel", "pinned", KWHY_TRANSFER_HOST},
+	{"a copy kernel, in a full queue", "copy-kernel", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
+	{"using host memory where it is, once", "mapped", "copied-and-read", KWHY_TRANSFER_HOST},
+	{"keeping data on the device", "kept", "copied-and-read", KWHY_TRANSFER_HOST},
+	{"memory on the GPU's NUMA node", "numa-near", "numa-far", KWHY_TRANSFER_BACK_TO_BACK},
+	{"compressing beforehand", "compressed", "pinned", KWHY_TRANSFER_HOST},
+	{"converting to fp16 first", "as-fp16", "pinned", KWHY_TRANSFER_HOST},
+	{"converting to bf16 first", "as-bf16", "pinned", KWHY_TRANSFER_HOST},
+	{"converting to int8 first", "as-int8", "pinned", KWHY_TRANSFER_HOST},
+	{"computing while copying, two buffers", "overlap-2", "serial", KWHY_TRANSFER_HOST},
+	{"a third buffer", "overlap-3", "overlap-2", KWHY_TRANSFER_HOST},
+	{"a loader that reads ahead", "loader-ahead", "loader", KWHY_TRANSFER_HOST},
+	{"one call for many copies", "batch", "copies", KWHY_TRANSFER_HOST},
+	{"a graph of copies", "graph-of-copies", "copies", KWHY_TRANSFER_HOST},
+	{"packing", "packed", "copies", KWHY_TRANSFER_HOST},
+	{"packing, against one call for many copies", "packed", "batch", KWHY_TRANSFER_HOST},
+	{"reaching a packet over the link", "packed-mapped", "packed", KWHY_TRANSFER_HOST},
+	{"reaching each piece over the link", "piece-kernel", "batch", KWHY_TRANSFER_HOST},
+};
+
+enum { RIVALS_COUNT = sizeof(all_rivals) / sizeof(all_rivals[0]) };
+
+/* Measured points of one way, in order of size. */
+struct row {
+	const struct kwhy_transfer_point **items;
+	size_t count;
+};
+
+/* Everything that is under way. */
+struct study {
+	struct kwhy_transfers *transfers;
+	const struct kwhy_transfer_point **better, **than; /* [point_count] */
+	struct kwhy_error *error;
+};
+
+static uint64_t piece_bytes(const struct kwhy_transfer_point *point)
+{
+	return point->bytes / point->pieces;
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const struct kwhy_transfer_point *a = *(const struct kwhy_transfer_point *const *)left,
+					 *b = *(const struct kwhy_transfer_point *const *)right;
+
+	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static struct row select_row(const struct study *study, const struct kwhy_transfer_point **place,
+	const char *strategy, enum kwhy_transfer_direction direction, enum kwhy_transfer_clock clock,
+	uint32_t pieces)
+{
+	struct row row = {place, 0};
+
+	for (size_t i = 0; i < study->transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &study->transfers->points[i];
+
+		if (point->direction == direction && point->clock == clock && point->pieces == pieces &&
+			point->sample_count > 0 && strcmp(point->strategy, strategy) == 0)
+			row.items[row.count++] = point;
+	}
+	qsort(row.items, row.count, sizeof(*row.items), by_size);
+	return row;
+}
+
+static enum kwhy_status add_curve(struct study *study, const struct kwhy_piecewise_point *points,
+	size_t count, struct kwhy_transfer_curve *curve)
+{
+	struct kwhy_transfers *transfers = study->transfers;
+	struct kwhy_piecewise fit;
+	struct kwhy_transfer_curve *items;
+	enum kwhy_status status = kwhy_piecewise_fit(points, count, FLOOR_RATIO, &fit, study->error);
+
+	if (status)
+		return status;
+	items = kwhy_transfers_room(transfers, transfers->curves, transfers->curve_count, sizeof(*items));
+	if (!items)
+		return kwhy_fail_memory(study->error, "curves of transfers");
+	curve->segment_count = fit.segment_count;
+	for (size_t i = 0; i < fit.segment_count; i++)
+		curve->segments[i] = (struct kwhy_transfer_segment){fit.segments[i].from_x,
+			fit.segments[i].to_x, fit.segments[i].alpha, fit.segments[i].beta};
+	curve->residual_ratio = fit.residual_ratio;
+	curve->held_out_ratio = fit.held_out_ratio;
+	curve->held_out_worst_ratio = fit.held_out_worst_ratio;
+	curve->point_count = count;
+	transfers->curves = items;
+	items[transfers->curve_count++] = *curve;
+	return KWHY_OK;
+}
+
+static enum kwhy_status fit_row(struct study *study, const struct row *row)
+{
+	struct kwhy_piecewise_point points[KWHY_PIECEWISE_POINTS_MAX];
+	struct kwhy_transfer_curve curve = {0};
+
+	if (row->count < CURVE_POINTS_LEAST || row->count > KWHY_PIECEWISE_POINTS_MAX)
+		return KWHY_OK;
+	curve.strategy = row->items[0]->strategy;
+	curve.direction = row->items[0]->direction;
+	curve.clock = row->items[0]->clock;
+	for (size_t i = 0; i < row->count; i++)
+		points[i] = (struct kwhy_piecewise_point){
+			(double)row->items[i]->bytes, row->items[i]->summary.median_s};
+	return add_curve(study, points, row->count, &curve);
+}
+
+static enum kwhy_status fit_times(struct study *study)
+{
+	const struct kwhy_transfer_strategy *strategy;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && (strategy = kwhy_transfer_strategy_at(i)); i++)
+		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
+			for (int clock = 0; !status && clock < KWHY_TRANSFER_CLOCK_COUNT; clock++) {
+				struct row row = select_row(study, study->better, strategy->id,
+					(enum kwhy_transfer_direction)way, (enum kwhy_transfer_clock)clock,
+					1);
+
+				status = fit_row(study, &row);
+			}
+	return status;
+}
+
+static int by_x(const void *left, const void *right)
+{
+	double a = ((const struct kwhy_piecewise_point *)left)->x,
+	       b = ((const struct kwhy_piecewise_point *)right)->x;
+
+	return (a > b) - (a < b);
+}
+
+/* Of the energies of one way that single transfers of each size took. */
+static enum kwhy_status fit_energy(
+	struct study *study, const char *strategy, enum kwhy_transfer_direction direction)
+{
+	struct kwhy_piecewise_point points[KWHY_PIECEWISE_POINTS_MAX];
+	struct kwhy_transfer_curve curve = {.strategy = strategy,
+		.direction = direction,
+		.clock = KWHY_TRANSFER_BACK_TO_BACK,
+		.is_energy = true};
+	size_t count = 0;
+
+	for (size_t i = 0; i < study->transfers->energy_count && count < KWHY_PIECEWISE_POINTS_MAX; i++) {
+		const struct kwhy_transfer_energy *energy = &study->transfers->energies[i];
+
+		if (energy->pieces == 1 && energy->direction == direction && energy->gross_j > 0 &&
+			strcmp(energy->strategy, strategy) == 0)
+			points[count++] = (struct kwhy_piecewise_point){
+				(double)energy->bytes, energy->gross_j};
+	}
+	qsort(points, count, sizeof(*points), by_x);
+	return count < ENERGY_POINTS_LEAST ? KWHY_OK : add_curve(study, points, count, &curve);
+}
+
+static enum kwhy_status fit_energies(struct study *study)
+{
+	const struct kwhy_transfer_strategy *strategy;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && (strategy = kwhy_transfer_strategy_at(i)); i++)
+		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
+			status = fit_energy(study, strategy->id, (enum kwhy_transfer_direction)way);
+	return status;
+}
+
+static bool surely_beats(const struct kwhy_transfer_point *better, const struct kwhy_transfer_point *than)
+{
+	return better->summary.high_s < than->summary.low_s;
+}
+
+/* Whether a point competes to be the fastest: it brings the bytes as they are, and the host waits for it. */
+static bool competes(const struct kwhy_transfer_point *point)
+{
+	const struct kwhy_transfer_strategy *strategy = kwhy_transfer_strategy_find(point->strategy);
+
+	return strategy && strategy->is_plain && point->clock == KWHY_TRANSFER_HOST &&
+		point->sample_count > 0;
+}
+
+static struct kwhy_transfer_choice *find_choice(
+	const struct kwhy_transfers *transfers, const struct kwhy_transfer_point *point)
+{
+	for (size_t i = 0; i < transfers->choice_count; i++)
+		if (transfers->choices[i].direction == point->direction &&
+			transfers->choices[i].pieces == point->pieces &&
+			transfers->choices[i].piece_bytes == piece_bytes(point))
+			return &transfers->choices[i];
+	return NULL;
+}
+
+/* The best two so far; whether that is sure is seen to at the end. */
+static void offer(struct kwhy_transfer_choice *choice, const struct kwhy_transfer_point *point)
+{
+	double time_s = point->summary.median_s;
+
+	if (!(time_s >= choice->median_s)) {
+		choice->second = choice->strategy;
+		choice->second_s = choice->median_s;
+		choice->strategy = point->strategy;
+		choice->median_s = time_s;
+	} else if (!(time_s >= choice->second_s)) {
+		choice->second = point->strategy;
+		choice->second_s = time_s;
+	}
+}
+
+static const struct kwhy_transfer_point *point_of(const struct kwhy_transfers *transfers,
+	const struct kwhy_transfer_choice *choice, const char *strategy)
+{
+	for (size_t i = 0; strategy && i < transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &transfers->points[i];
+
+		if (point->direction == choice->direction && point->pieces == choice->pieces &&
+			point->clock == KWHY_TRANSFER_HOST && piece_bytes(point) == choice->piece_bytes &&
+			strcmp(point->strategy, strategy) == 0)
+			return point;
+	}
+	return NULL;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct kwhy_transfer_choice *a = left, *b = right;
+
+	if (a->direction != b->direction)
+		return a->direction < b->direction ? -1 : 1;
+	if (a->pieces != b->pieces)
+		return a->pieces < b->pieces ? -1 : 1;
+	return (a->piece_bytes > b->piece_bytes) - (a->piece_bytes < b->piece_bytes);
+}
+
+static enum kwhy_status choose(struct study *study)
+{
+	struct kwhy_transfers *transfers = study->transfers;
+
+	for (size_t i = 0; i < transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &transfers->points[i];
+		struct kwhy_transfer_choice *choice, *items;
+
+		if (!competes(point))
+			continue;
+		choice = find_choice(transfers, point);
+		if (!choice) {
+			items = kwhy_transfers_room(
+				transfers, transfers->choices, transfers->choice_count, sizeof(*items));
+			if (!items)
+				return kwhy_fail_memory(study->error, "the fastest transfers");
+			transfers->choices = items;
+			choice = &items[transfers->choice_count++];
+			*choice = (struct kwhy_transfer_choice){.direction = point->direction,
+				.piece_bytes = piece_bytes(point),
+				.pieces = point->pieces,
+				.median_s = NAN,
+				.second_s = NAN};
+		}
+		offer(choice, point);
+	}
+	if (transfers->choice_count)
+		qsort(transfers->choices, transfers->choice_count, sizeof(*transfers->choices), by_place);
+	for (size_t i = 0; i < transfers->choice_count; i++) {
+		struct kwhy_transfer_choice *choice = &transfers->choices[i];
+		const struct kwhy_transfer_point *best = point_of(transfers, choice, choice->strategy),
+						 *second = point_of(transfers, choice, choice->second);
+
+		choice->is_sure = best && second && surely_beats(best, second);
+	}
+	return KWHY_OK;
+}
+
+/* Takes one size into account; `open`: the size before was won, too. */
+static bool compare_at(struct kwhy_transfer_rivalry *rivalry, const struct kwhy_transfer_point *better,
+	const struct kwhy_transfer_point *than, bool open)
+{
+	double ratio = than->summary.median_s / better->summary.median_s;
+	uint64_t bytes = piece_bytes(better);
+	struct kwhy_transfer_stretch *stretch;
+
+	rivalry->sizes_compared++;
+	if (!(ratio <= rivalry->best_ratio)) {
+		rivalry->best_ratio = ratio;
+		rivalry->best_bytes = bytes;
+	}
+	if (!surely_beats(better, than))
+		return false;
+	if (!open && rivalry->stretch_count == KWHY_TRANSFER_STRETCHES_MAX)
+		return false;
+	if (!open)
+		rivalry->stretches[rivalry->stretch_count++].from_bytes = bytes;
+	stretch = &rivalry->stretches[rivalry->stretch_count - 1];
+	stretch->to_bytes = bytes;
+	return true;
+}
+
+static enum kwhy_status compare(struct study *study, const struct rivals *rivals,
+	enum kwhy_transfer_direction direction, uint32_t pieces)
+{
+	struct kwhy_transfers *transfers = study->transfers;
+	struct row better = select_row(
+			   study, study->better, rivals->better, direction, rivals->clock, pieces),
+		   than = select_row(study, study->than, rivals->than, direction, rivals->clock, pieces);
+	struct kwhy_transfer_rivalry rivalry = {.question = rivals->question,
+		.better = rivals->better,
+		.than = rivals->than,
+		.direction = direction,
+		.clock = rivals->clock,
+		.pieces = pieces,
+		.best_ratio = NAN};
+	struct kwhy_transfer_rivalry *items;
+	bool open = false;
+
+	for (size_t i = 0, k = 0; i < better.count && k < than.count;) {
+		if (better.items[i]->bytes != than.items[k]->bytes) {
+			better.items[i]->bytes < than.items[k]->bytes ? i++ : k++;
+			continue;
+		}
+		open = compare_at(&rivalry, better.items[i++], than.items[k++], open);
+	}
+	if (rivalry.sizes_compared == 0)
+		return KWHY_OK;
+	items = kwhy_transfers_room(
+		transfers, transfers->rivalries, transfers->rivalry_count, sizeof(*items));
+	if (!items)
+		return kwhy_fail_memory(study->error, "comparisons of transfers");
+	transfers->rivalries = items;
+	items[transfers->rivalry_count++] = rivalry;
+	return KWHY_OK;
+}
+
+/* For each number of pieces that was measured, in rising order. */
+static enum kwhy_status compare_pieces(
+	struct study *study, const struct rivals *rivals, enum kwhy_transfer_direction direction)
+{
+	uint32_t pieces = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	for (;;) {
+		uint32_t next = UINT32_MAX;
+
+		for (size_t i = 0; i < study->transfers->point_count; i++) {
+			const struct kwhy_transfer_point *point = &study->transfers->points[i];
+
+			if (point->pieces > pieces && point->pieces < next &&
+				strcmp(point->strategy, rivals->better) == 0)
+				next = point->pieces;
+		}
+		if (status || next == UINT32_MAX)
+			return status;
+		pieces = next;
+		status = compare(study, rivals, direction, pieces);
+	}
+}
+
+static enum kwhy_status compare_all(struct study *study)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < RIVALS_COUNT; i++)
+		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
+			status = compare_pieces(study, &all_rivals[i], (enum kwhy_transfer_direction)way);
+	return status;
+}
+
+/* Sizes that the cost of page-locking and both ways were measured at. */
+static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
+{
+	struct kwhy_transfers *transfers = study->transfers;
+	struct row cost = select_row(
+		study, study->better, "page-locking", KWHY_TRANSFER_H2D, KWHY_TRANSFER_HOST, 1);
+
+	for (size_t i = 0; i < cost.count; i++) {
+		const struct kwhy_transfer_choice at = {
+			.direction = direction, .piece_bytes = cost.items[i]->bytes, .pieces = 1};
+		const struct kwhy_transfer_point *pageable = point_of(transfers, &at, "pageable"),
+						 *pinned = point_of(transfers, &at, "pinned");
+		struct kwhy_transfer_pinning *items,
+			pinning = {.direction = direction,
+				.bytes = cost.items[i]->bytes,
+				.cost_s = cost.items[i]->summary.median_s,
+				.transfers = NAN};
+
+		if (!pageable || !pinned || pageable->sample_count == 0 || pinned->sample_count == 0)
+			continue;
+		pinning.pageable_s = pageable->summary.median_s;
+		pinning.pinned_s = pinned->summary.median_s;
+		if (pinning.pageable_s > pinning.pinned_s)
+			pinning.transfers = pinning.cost_s / (pinning.pageable_s - pinning.pinned_s);
+		items = kwhy_transfers_room(
+			transfers, transfers->pinnings, transfers->pinning_count, sizeof(*items));
+		if (!items)
+			return kwhy_fail_memory(study->error, "the price of page-locking");
+		transfers->pinnings = items;
+		items[transfers->pinning_count++] = pinning;
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_transfers_conclude(struct kwhy_transfers *transfers, struct kwhy_error *error)
+{
+	struct study study = {.transfers = transfers, .error = error};
+	enum kwhy_status status = KWHY_OK;
+
+	study.better = calloc(transfers->point_count + 1, sizeof(*study.better));
+	study.than = calloc(transfers->point_count + 1, sizeof(*study.than));
+	if (!study.better || !study.than)
+		status = kwhy_fail_memory(error, "the study of transfers");
+	if (!status)
+		status = fit_times(&study);
+	if (!status)
+		status = fit_energies(&study);
+	if (!status)
+		status = choose(&study);
+	if (!status)
+		status = compare_all(&study);
+	if (!status)
+		status = weigh_pinning(&study, KWHY_TRANSFER_H2D);
+	if (!status)
+		status = weigh_pinning(&study, KWHY_TRANSFER_D2H);
+	free(study.better);
+	free(study.than);
+	return status;
+}

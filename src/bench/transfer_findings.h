@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_TRANSFER_FINDINGS_H
+#define KWHY_BENCH_TRANSFER_FINDINGS_H
+
+#include "model/transfers.h"
+
+/*
+ * What follows from measured points and energies, put beside them: curves, the fastest way for each size,
+ * from where on one way beats another, and when page-locking pays. One way beats another where the 95 %
+ * intervals of their medians do not meet. Pure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_transfers_conclude(
+	struct kwhy_transfers *transfers, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_TRANSFER_SENSORS_H
+#define KWHY_BENCH_TRANSFER_SENSORS_H
+
+#include "gpu/gpu.h"
+#include "model/transfers.h"
+#include "sensor/sampler.h"
+
+/* The meters and gauges of the GPU that transfers are measured on, and of the host. */
+struct kwhy_transfer_sensors {
+	struct kwhy_sensors *sensors;
+	struct kwhy_sampler *sampler;
+	uint32_t device; /* KWHY_SENSOR_NO_DEVICE: no meter knows this GPU */
+	const char *driver;
+};
+
+/* A machine without any is KWHY_OK. `history_s`: of energies. */
+KWHY_MUST_USE enum kwhy_status kwhy_transfer_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
+	struct kwhy_transfer_sensors *out, struct kwhy_error *error);
+void kwhy_transfer_sensors_close(struct kwhy_transfer_sensors *sensors);
+
+/* What the gauges show now, folded into conditions that already hold `samples` samples. */
+void kwhy_transfer_conditions_fold(const struct kwhy_transfer_sensors *sensors, size_t samples,
+	struct kwhy_transfer_conditions *conditions);
+
+#endif

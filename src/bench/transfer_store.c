@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfer_store.h"
+
+#include "base/file.h"
+#include "bench/transfer_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MOST_BYTES = 512 << 20, PATH_BYTES = 4096 };
+
+struct kwhy_transfer_store {
+	FILE *samples, *energy;
+	char samples_path[PATH_BYTES], energy_path[PATH_BYTES];
+};
+
+static void add_list(struct kwhy_text *out, const char *key, const char *const *items, size_t count)
+{
+	kwhy_text_addf(out, "# %s: ", key);
+	for (size_t i = 0; i < count; i++)
+		kwhy_text_addf(out, "%s%s", i ? "," : "", items[i]);
+	kwhy_text_add(out, count ? "\n" : "default\n");
+}
+
+static const char *or_unknown(const char *text)
+{
+	return text ? text : "unknown";
+}
+
+/* What must be the same for samples to belong together. */
+static void write_settings(const struct kwhy_transfer_request *request,
+	const struct kwhy_transfers *transfers, struct kwhy_text *out)
+{
+	kwhy_text_add(out, KWHY_TRANSFER_ROWS_MARK "\n");
+	kwhy_text_addf(out, "# backend: %s\n", transfers->backend);
+	kwhy_text_addf(out, "# device: %s\n", or_unknown(transfers->device_name));
+	kwhy_text_addf(out, "# pci_address: %s\n", or_unknown(transfers->pci_address));
+	kwhy_text_addf(out, "# driver: %s\n", or_unknown(transfers->driver));
+	kwhy_text_addf(out, "# cuda: %s\n", or_unknown(transfers->cuda));
+	kwhy_text_addf(out, "# data: %s\n", transfers->data);
+	kwhy_text_addf(out, "# seed: %" PRIu64 "\n", transfers->seed);
+	kwhy_text_addf(out, "# sizes: %" PRIu64 " to %" PRIu64 " B, %" PRIu32 " random%s\n",
+		request->least_bytes, request->most_bytes, request->random_sizes,
+		request->quick ? ", quick" : "");
+	kwhy_text_addf(out, "# directions:");
+	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
+		if (request->directions & KWHY_TRANSFER_BIT(i))
+			kwhy_text_addf(
+				out, " %s", kwhy_transfer_direction_name((enum kwhy_transfer_direction)i));
+	kwhy_text_add(out, "\n");
+	add_list(out, "strategies", request->strategies, request->strategy_count);
+}
+
+static enum kwhy_status cannot_write(const char *path, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_IO, "%s cannot be written: %s; free space or name another folder",
+		path, strerror(errno));
+}
+
+static enum kwhy_status make_path(
+	const char *folder, const char *name, char out[PATH_BYTES], struct kwhy_error *error)
+{
+	if (snprintf(out, PATH_BYTES, "%s/%s", folder, name) >= PATH_BYTES)
+		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_folder(const char *folder, struct kwhy_error *error)
+{
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder", folder,
+			strerror(errno));
+	return KWHY_OK;
+}
+
+/* The line of `text` at *place, which moves on; its length without the end. */
+static size_t next_line(const char **place)
+{
+	const char *start = *place, *end = strchr(start, '\n');
+
+	*place = end ? end + 1 : start + strlen(start);
+	return (size_t)((end ? end : *place) - start);
+}
+
+static enum kwhy_status compare_settings(
+	const char *path, const char *found, const char *wanted, struct kwhy_error *error)
+{
+	while (*wanted) {
+		const char *here = found, *there = wanted;
+		size_t found_length = next_line(&found), wanted_length = next_line(&wanted);
+
+		if (found_length != wanted_length || memcmp(here, there, found_length) != 0)
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"%s was begun with other settings ('%.*s', now '%.*s'); give the same "
+				"options, or "
+				"another folder",
+				path, (int)(found_length < 120 ? found_length : 120), here,
+				(int)(wanted_length < 120 ? wanted_length : 120), there);
+	}
+	return KWHY_OK;
+}
+
+/* Opens to append behind the last whole line; what a crash cut short is dropped. */
+static enum kwhy_status open_behind(
+	const char *path, size_t whole_bytes, FILE **out, struct kwhy_error *error)
+{
+	if (truncate(path, (off_t)whole_bytes))
+		return cannot_write(path, error);
+	*out = fopen(path, "ae");
+	return *out ? KWHY_OK : cannot_write(path, error);
+}
+
+static size_t whole_lines(const struct kwhy_text *text)
+{
+	size_t length = text->length;
+
+	while (length > 0 && text->data[length - 1] != '\n')
+		length--;
+	return length;
+}
+
+static enum kwhy_status resume_samples(const struct kwhy_transfer_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_transfer_store *store, struct kwhy_error *error)
+{
+	struct kwhy_text file = {0}, settings = {0};
+	enum kwhy_status status;
+
+	if (access(store->samples_path, F_OK))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s is not there: nothing was begun in this folder; name the one that --save made",
+			store->samples_path);
+	write_settings(request, transfers, &settings);
+	status = kwhy_text_check(&settings, error);
+	if (!status)
+		status = kwhy_file_read(store->samples_path, FILE_MOST_BYTES, &file, error);
+	if (!status)
+		status = compare_settings(
+			store->samples_path, file.data ? file.data : "", settings.data, error);
+	if (!status) {
+		file.length = whole_lines(&file);
+		status = kwhy_transfer_rows_read(store->samples_path, &file, false, transfers, error);
+	}
+	if (!status)
+		status = open_behind(store->samples_path, file.length, &store->samples, error);
+	kwhy_text_done(&file);
+	kwhy_text_done(&settings);
+	return status;
+}
+
+static enum kwhy_status resume_energy(
+	struct kwhy_transfers *transfers, struct kwhy_transfer_store *store, struct kwhy_error *error)
+{
+	struct kwhy_text file = {0};
+	enum kwhy_status status;
+
+	if (access(store->energy_path, F_OK))
+		return KWHY_OK;
+	status = kwhy_file_read(store->energy_path, FILE_MOST_BYTES, &file, error);
+	if (!status) {
+		file.length = whole_lines(&file);
+		status = kwhy_transfer_energy_rows_read(store->energy_path, &file, transfers, error);
+	}
+	if (!status)
+		status = open_behind(store->energy_path, file.length, &store->energy, error);
+	kwhy_text_done(&file);
+	return status;
+}
+
+static enum kwhy_status write_all(
+	FILE *file, const char *path, struct kwhy_text *text, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_text_check(text, error);
+
+	if (!status && (fwrite(text->data, 1, text->length, file) != text->length || fflush(file)))
+		status = cannot_write(path, error);
+	kwhy_text_done(text);
+	return status;
+}
+
+static enum kwhy_status begin_samples(const struct kwhy_transfer_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_transfer_store *store, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	if (access(store->samples_path, F_OK) == 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s is there already; carry on with --resume, or name another folder",
+			store->samples_path);
+	store->samples = fopen(store->samples_path, "we");
+	if (!store->samples)
+		return cannot_write(store->samples_path, error);
+	write_settings(request, transfers, &text);
+	kwhy_text_addf(
+		&text, "# begun: %s\n%s\n", or_unknown(transfers->measured_on), kwhy_transfer_row_names);
+	return write_all(store->samples, store->samples_path, &text, error);
+}
+
+enum kwhy_status kwhy_transfer_store_open(const struct kwhy_transfer_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_transfer_store **out, struct kwhy_error *error)
+{
+	struct kwhy_transfer_store *store = calloc(1, sizeof(*store));
+	enum kwhy_status status = store ? KWHY_OK : kwhy_fail_memory(error, "the folder of samples");
+
+	if (!status)
+		status = make_path(request->folder, "samples.csv", store->samples_path, error);
+	if (!status)
+		status = make_path(request->folder, "energy.csv", store->energy_path, error);
+	if (!status && !request->resume)
+		status = make_folder(request->folder, error);
+	if (!status)
+		status = request->resume ? resume_samples(request, transfers, store, error)
+					 : begin_samples(request, transfers, store, error);
+	if (!status && request->resume)
+		status = resume_energy(transfers, store, error);
+	if (status)
+		kwhy_transfer_store_close(store);
+	else
+		*out = store;
+	return status;
+}
+
+enum kwhy_status kwhy_transfer_store_add(struct kwhy_transfer_store *store,
+	const struct kwhy_transfer_point *point, size_t from, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	for (size_t i = from; i < point->sample_count; i++)
+		kwhy_transfer_row_write(point, i, &text);
+	if (from == point->sample_count)
+		return KWHY_OK;
+	return write_all(store->samples, store->samples_path, &text, error);
+}
+
+enum kwhy_status kwhy_transfer_store_add_energy(struct kwhy_transfer_store *store,
+	const struct kwhy_transfer_energy *energy, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	if (!store->energy) {
+		store->energy = fopen(store->energy_path, "we");
+		if (!store->energy)
+			return cannot_write(store->energy_path, error);
+		kwhy_text_addf(&text, "%s\n", kwhy_transfer_energy_row_names);
+	}
+	kwhy_transfer_energy_row_write(energy, &text);
+	return write_all(store->energy, store->energy_path, &text, error);
+}
+
+void kwhy_transfer_store_close(struct kwhy_transfer_store *store)
+{
+	if (!store)
+		return;
+	if (store->samples)
+		fclose(store->samples);
+	if (store->energy)
+		fclose(store->energy);
+	free(store);
+}
+
+static enum kwhy_status read_folder(
+	const char *folder, struct kwhy_transfers *transfers, struct kwhy_error *error)
+{
+	struct kwhy_text samples = {0}, energy = {0};
+	char path[PATH_BYTES];
+	enum kwhy_status status = make_path(folder, "samples.csv", path, error);
+
+	if (!status)
+		status = kwhy_file_read(path, FILE_MOST_BYTES, &samples, error);
+	if (!status) {
+		samples.length = whole_lines(&samples);
+		status = kwhy_transfer_rows_read(path, &samples, true, transfers, error);
+	}
+	if (!status)
+		status = make_path(folder, "energy.csv", path, error);
+	if (!status && access(path, F_OK) == 0) {
+		status = kwhy_file_read(path, FILE_MOST_BYTES, &energy, error);
+		energy.length = whole_lines(&energy);
+		if (!status)
+			status = kwhy_transfer_energy_rows_read(path, &energy, transfers, error);
+	}
+	kwhy_text_done(&samples);
+	kwhy_text_done(&energy);
+	return status;
+}
+
+enum kwhy_status kwhy_transfer_store_read(
+	const char *folder, struct kwhy_transfers **out, struct kwhy_error *error)
+{
+	struct kwhy_transfers *transfers = kwhy_transfers_new();
+	enum kwhy_status status = transfers ? read_folder(folder, transfers, error)
+					    : kwhy_fail_memory(error, "measured transfers");
+
+	if (status)
+		kwhy_transfers_free(transfers);
+	else
+		*out = transfers;
+	return status;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfer_strategy.h"
+
+#include <string.h>
+
+enum { GAP_BYTES = 48 };
+
+static const struct kwhy_transfer_strategy *const families[] = {
+	kwhy_transfer_copies,
+	kwhy_transfer_kernels,
+	kwhy_transfer_compression,
+	kwhy_transfer_piecewise,
+};
+
+const struct kwhy_transfer_strategy *kwhy_transfer_strategy_at(size_t index)
+{
+	for (size_t family = 0; family < sizeof(families) / sizeof(families[0]); family++)
+		for (const struct kwhy_transfer_strategy *row = families[family]; row->id; row++)
+			if (index-- == 0)
+				return row;
+	return NULL;
+}
+
+bool kwhy_transfer_strategy_takes(const struct kwhy_transfer_strategy *strategy,
+	enum kwhy_transfer_direction direction, uint64_t bytes, uint32_t pieces)
+{
+	if (!(strategy->directions & KWHY_TRANSFER_BIT(direction)))
+		return false;
+	if (bytes < strategy->least_bytes || (strategy->most_bytes && bytes > strategy->most_bytes))
+		return false;
+	if (strategy->step_bytes && bytes % strategy->step_bytes != 0)
+		return false;
+	return !strategy->most_pieces || pieces <= strategy->most_pieces;
+}
+
+const struct kwhy_transfer_strategy *kwhy_transfer_strategy_find(const char *id)
+{
+	const struct kwhy_transfer_strategy *strategy;
+
+	for (size_t i = 0; (strategy = kwhy_transfer_strategy_at(i)); i++)
+		if (strcmp(strategy->id, id) == 0)
+			return strategy;
+	return NULL;
+}
+
+uint64_t kwhy_transfer_stride(uint64_t piece_bytes, uint32_t pieces)
+{
+	return pieces > 1 ? (piece_bytes + 15) / 16 * 16 + GAP_BYTES : piece_bytes;
+}
+
+uint64_t kwhy_transfer_extent(const struct kwhy_transfer_work *work)
+{
+	return (work->pieces - 1) * work->stride + work->piece_bytes;
+}
+
+static bool has_way(const struct kwhy_transfer_work *work, enum kwhy_transfer_direction direction)
+{
+	return work->direction == direction || work->direction == KWHY_TRANSFER_BOTH;
+}
+
+/* The complement of the first byte that will come: every size, one byte too, differs from what it should be.
+ */
+static uint8_t spoiling(const struct kwhy_transfer_work *work)
+{
+	uint8_t byte;
+
+	kwhy_transfer_pattern_write(&byte, 1, work->room->seed, work->first);
+	return (uint8_t)~byte;
+}
+
+enum kwhy_status kwhy_transfer_spoil_sinks(struct kwhy_transfer_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = work->room->gpu;
+	enum kwhy_status status = KWHY_OK;
+
+	if (has_way(work, KWHY_TRANSFER_H2D) && work->to_device.to) {
+		status = gpu->ops->fill(gpu, work->room->streams[0], work->to_device.to, spoiling(work),
+			kwhy_transfer_extent(work), error);
+		if (!status)
+			status = gpu->ops->synchronize(gpu, work->room->streams[0], error);
+	}
+	if (!status && has_way(work, KWHY_TRANSFER_D2H) && work->to_host.to)
+		memset((void *)(uintptr_t)work->to_host.to, spoiling(work), kwhy_transfer_extent(work));
+	return status;
+}
+
+static enum kwhy_status verify_device(
+	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+{
+	struct kwhy_transfer_room *room = work->room;
+	uint64_t extent = kwhy_transfer_extent(work), wrong;
+	void *arguments[] = {&work->to_device.to, &extent, &room->seed, &work->first, &work->stride,
+		&work->piece_bytes, &room->counter};
+	enum kwhy_status status = kwhy_transfer_counter_clear(room, error);
+
+	if (!status)
+		status = kwhy_transfer_launch(
+			room, KWHY_TRANSFER_KERNEL_CHECK, extent, arguments, room->streams[0], error);
+	if (!status)
+		status = kwhy_transfer_counter_read(room, &wrong, error);
+	if (!status)
+		*out_same = wrong == 0;
+	return status;
+}
+
+static enum kwhy_status verify_host(struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+{
+	const uint8_t *sink = (const uint8_t *)(uintptr_t)work->to_host.to, *pattern;
+	struct kwhy_gpu_host host;
+	enum kwhy_status status = kwhy_transfer_host(
+		work->room, KWHY_TRANSFER_PAGEABLE, KWHY_TRANSFER_SOURCE, &host, error);
+
+	if (status)
+		return status;
+	pattern = (const uint8_t *)host.memory + work->first;
+	*out_same = true;
+	for (uint32_t i = 0; *out_same && i < work->pieces; i++)
+		*out_same = memcmp(sink + i * work->stride, pattern + i * work->stride, work->piece_bytes) ==
+			0;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_transfer_verify_sinks(
+	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out_same = true;
+	if (has_way(work, KWHY_TRANSFER_H2D) && work->to_device.to)
+		status = verify_device(work, out_same, error);
+	if (!status && *out_same && has_way(work, KWHY_TRANSFER_D2H) && work->to_host.to)
+		status = verify_host(work, out_same, error);
+	return status;
+}
+
+enum kwhy_status kwhy_transfer_issue(struct kwhy_transfer_work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_transfer_fork(work, error);
+
+	if (!status)
+		status = work->strategy->issue(work, error);
+	return status ? status : kwhy_transfer_join(work, error);
+}
+
+enum kwhy_status kwhy_transfer_fork(struct kwhy_transfer_work *work, struct kwhy_error *error)
+{
+	struct kwhy_transfer_room *room = work->room;
+	struct kwhy_gpu *gpu = room->gpu;
+	enum kwhy_status status = KWHY_OK;
+
+	if (work->stream_count > 1)
+		status = gpu->ops->event_record(gpu, room->fork, room->streams[0], error);
+	for (uint32_t i = 1; !status && i < work->stream_count; i++)
+		status = gpu->ops->stream_wait(gpu, room->streams[i], room->fork, error);
+	return status;
+}
+
+enum kwhy_status kwhy_transfer_join(struct kwhy_transfer_work *work, struct kwhy_error *error)
+{
+	struct kwhy_transfer_room *room = work->room;
+	struct kwhy_gpu *gpu = room->gpu;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 1; !status && i < work->stream_count; i++) {
+		status = gpu->ops->event_record(gpu, room->joins[i], room->streams[i], error);
+		if (!status)
+			status = gpu->ops->stream_wait(gpu, room->streams[0], room->joins[i], error);
+	}
+	return status;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfer_sweep.h"
+
+#include "base/clock.h"
+#include "bench/transfer_measure.h"
+#include "bench/transfer_sensors.h"
+#include "bench/transfer_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { VISIT_SAMPLES = 16, HISTORY_S = 30 };
+
+#define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
+#define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
+
+struct sweep {
+	const struct kwhy_transfer_request *request;
+	struct kwhy_transfers *transfers;
+	struct kwhy_transfer_plan plan;
+	struct kwhy_gpu *gpu;
+	struct kwhy_transfer_room *room;
+	struct kwhy_transfer_sensors sensors;
+	struct kwhy_transfer_store *store; /* NULL: none */
+	int64_t end_ns;			   /* of the time budget */
+	size_t closed;
+};
+
+/* Whether a point needs no further visit. Says so if it ends without the interval that was wanted. */
+static bool is_done(const struct sweep *sweep, struct kwhy_transfer_task *task)
+{
+	struct kwhy_transfer_point *point = task->point;
+
+	point->capped = false;
+	if (point->sample_count < KWHY_TRANSFER_SAMPLES_LEAST)
+		return false;
+	if (kwhy_transfer_point_width(point) <= KWHY_TRANSFER_WIDTH_RATIO)
+		return true;
+	point->capped = true;
+	return point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
+		task->spent_s > sweep->request->time_s * POINT_SHARE;
+}
+
+/* The same bytes by the same way were seen to arrive, by another clock. */
+static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_point *point)
+{
+	for (size_t i = 0; i < sweep->transfers->point_count; i++) {
+		const struct kwhy_transfer_point *other = &sweep->transfers->points[i];
+
+		if (other->verified && other->strategy == point->strategy &&
+			other->direction == point->direction && other->bytes == point->bytes &&
+			other->pieces == point->pieces)
+			return true;
+	}
+	return false;
+}
+
+static enum kwhy_status take_samples(
+	struct kwhy_transfer_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < VISIT_SAMPLES; i++) {
+		if (point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
+			(i > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS))
+			break;
+		status = kwhy_transfer_sample(
+			work, point->clock, &point->samples_s[point->sample_count], error);
+		if (!status)
+			point->sample_count++;
+	}
+	return status;
+}
+
+static enum kwhy_status verify(
+	struct kwhy_transfer_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
+{
+	bool same = true;
+	enum kwhy_status status = work->strategy->verify ? work->strategy->verify(work, &same, error)
+							 : KWHY_OK;
+
+	if (status)
+		return status;
+	if (!same)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s, %s, %llu bytes: what came is not what went; the link or the driver of this "
+			"machine is "
+			"not to be trusted",
+			point->strategy, kwhy_transfer_direction_name(point->direction),
+			(unsigned long long)point->bytes);
+	point->verified = true;
+	return KWHY_OK;
+}
+
+/* Sinks are spoilt before and compared after what is timed. */
+static enum kwhy_status measure_point(
+	struct sweep *sweep, struct kwhy_transfer_task *task, struct kwhy_error *error)
+{
+	struct kwhy_transfer_point *point = task->point;
+	struct kwhy_transfer_work work;
+	enum kwhy_status status = kwhy_transfer_work_begin(sweep->room, task->strategy, point, &work, error);
+	bool verifies;
+
+	if (status)
+		return status;
+	if (!point->verified)
+		point->verified = was_verified(sweep, point);
+	verifies = !point->verified;
+	status = verifies ? kwhy_transfer_spoil_sinks(&work, error) : KWHY_OK;
+	if (!status)
+		status = kwhy_transfer_warm_up(&work, error);
+	if (!status)
+		status = take_samples(&work, point, error);
+	if (!status && verifies)
+		status = verify(&work, point, error);
+	point->link_bytes = work.link_bytes;
+	kwhy_transfer_work_end(&work);
+	return status;
+}
+
+/* A strategy that this machine cannot do is left out, with its reason. */
+static enum kwhy_status leave_out(
+	struct sweep *sweep, const struct kwhy_transfer_strategy *strategy, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < sweep->plan.count; i++)
+		if (sweep->plan.tasks[i].strategy == strategy && !sweep->plan.tasks[i].closed) {
+			sweep->plan.tasks[i].closed = true;
+			sweep->closed++;
+		}
+	return kwhy_transfers_add_absence(sweep->transfers, strategy->id, error->text, error);
+}
+
+static enum kwhy_status visit(struct sweep *sweep, struct kwhy_transfer_task *task, struct kwhy_error *error)
+{
+	struct kwhy_transfer_point *point = task->point;
+	size_t before = point->sample_count;
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = measure_point(sweep, task, error), kept;
+	struct kwhy_error other;
+
+	if ((status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) && point->sample_count == 0)
+		return leave_out(sweep, task->strategy, error);
+	kwhy_transfer_conditions_fold(&sweep->sensors, before, &point->conditions);
+	kwhy_transfer_point_sum_up(point);
+	task->spent_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	kept = sweep->store ? kwhy_transfer_store_add(sweep->store, point, before, status ? &other : error)
+			    : KWHY_OK;
+	task->closed = is_done(sweep, task);
+	sweep->closed += task->closed;
+	return status ? status : kept;
+}
+
+static void tell(const struct sweep *sweep, const char *what)
+{
+	if (sweep->request->progress)
+		sweep->request->progress(sweep->request->context, what,
+			(double)sweep->closed / (double)(sweep->plan.count ? sweep->plan.count : 1));
+}
+
+static enum kwhy_status run_round(
+	struct sweep *sweep, const size_t *order, bool *out_late, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && !*out_late && i < sweep->plan.count; i++) {
+		struct kwhy_transfer_task *task = &sweep->plan.tasks[order[i]];
+
+		if (task->closed)
+			continue;
+		tell(sweep, task->strategy->id);
+		status = visit(sweep, task, error);
+		*out_late = kwhy_clock_mono_ns() > sweep->end_ns;
+	}
+	return status;
+}
+
+static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error)
+{
+	size_t *order = calloc(sweep->plan.count, sizeof(*order));
+	uint64_t random = sweep->request->seed;
+	enum kwhy_status status = order ? KWHY_OK : kwhy_fail_memory(error, "the order of a benchmark");
+	bool late = false;
+
+	for (size_t i = 0; i < sweep->plan.count; i++) {
+		sweep->plan.tasks[i].closed = is_done(sweep, &sweep->plan.tasks[i]);
+		sweep->closed += sweep->plan.tasks[i].closed;
+	}
+	while (!status && !late && sweep->closed < sweep->plan.count) {
+		kwhy_transfer_shuffle(order, sweep->plan.count, &random);
+		status = run_round(sweep, order, &late, error);
+	}
+	free(order);
+	if (late && sweep->closed < sweep->plan.count)
+		sweep->transfers->ended_early = kwhy_arena_printf(&sweep->transfers->arena,
+			"the time was over (%.0f s): %zu of %zu transfers have wider intervals than 2 %%; "
+			"give "
+			"more with --time",
+			sweep->request->time_s, sweep->plan.count - sweep->closed, sweep->plan.count);
+	return status;
+}
+
+/* A device that is gone ends the sweep, not what was measured before. */
+static enum kwhy_status end_cleanly(
+	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
+{
+	if (status != KWHY_E_LOST)
+		return status;
+	sweep->transfers->ended_early = kwhy_arena_copy(&sweep->transfers->arena, error->text);
+	return sweep->transfers->ended_early ? KWHY_OK : status;
+}
+
+static char *today(struct kwhy_arena *arena)
+{
+	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
+	char text[32];
+	struct tm parts;
+
+	gmtime_r(&now, &parts);
+	strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+	return kwhy_arena_copy(arena, text);
+}
+
+/* "" is not known. */
+static const char *known(struct kwhy_arena *arena, const char *text)
+{
+	return text && *text ? kwhy_arena_copy(arena, text) : NULL;
+}
+
+static void describe(struct sweep *sweep)
+{
+	struct kwhy_transfers *transfers = sweep->transfers;
+	const struct kwhy_transfer_request *request = sweep->request;
+	struct kwhy_arena *arena = &transfers->arena;
+
+	transfers->backend = kwhy_gpu_backend_name(request->backend);
+	transfers->device_name = known(arena, sweep->gpu->facts.name);
+	transfers->pci_address = known(arena, sweep->gpu->facts.pci_address);
+	transfers->cuda = known(arena, sweep->gpu->facts.driver_api);
+	transfers->driver = known(arena, sweep->sensors.driver);
+	transfers->data = request->data_path ? known(arena, request->data_path) : "random";
+	transfers->measured_on = today(arena);
+	transfers->seed = request->seed;
+	transfers->time_budget_s = request->time_s;
+}
+
+static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_transfer_request *request = sweep->request;
+	enum kwhy_status status = kwhy_gpu_open(request->backend, request->device, &sweep->gpu, error);
+
+	if (!status)
+		status = sweep->gpu->ops->enter(sweep->gpu, error);
+	if (!status)
+		status = kwhy_transfer_sensors_open(sweep->gpu, HISTORY_S, &sweep->sensors, error);
+	if (status)
+		return status;
+	describe(sweep);
+	status = kwhy_transfer_plan_make(request, sweep->transfers, &sweep->plan, error);
+	if (!status && request->folder)
+		status = kwhy_transfer_store_open(request, sweep->transfers, &sweep->store, error);
+	if (!status)
+		status = kwhy_transfer_room_new(sweep->gpu, (size_t)sweep->plan.capacity,
+			(uint32_t)request->seed, &sweep->room, error);
+	if (!status)
+		sweep->room->data_path = request->data_path;
+	return status;
+}
+
+static void tear_down(struct sweep *sweep)
+{
+	kwhy_transfer_room_free(sweep->room);
+	kwhy_transfer_store_close(sweep->store);
+	kwhy_transfer_sensors_close(&sweep->sensors);
+	if (sweep->gpu)
+		sweep->gpu->ops->close(sweep->gpu);
+}
+
+enum kwhy_status kwhy_transfers_measure(
+	const struct kwhy_transfer_request *given, struct kwhy_transfers **out, struct kwhy_error *error)
+{
+	struct kwhy_transfer_request request = *given;
+	struct sweep sweep = {.request = &request};
+	enum kwhy_status status = kwhy_transfer_request_complete(&request, error);
+
+	if (status)
+		return status;
+	sweep.transfers = kwhy_transfers_new();
+	status = sweep.transfers ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured transfers");
+	if (!status) {
+		sweep.end_ns = kwhy_clock_mono_ns() + (int64_t)(request.time_s * 1e9);
+		status = end_cleanly(&sweep, run_rounds(&sweep, error), error);
+	}
+	tear_down(&sweep);
+	if (status)
+		kwhy_transfers_free(sweep.transfers);
+	else
+		*out = sweep.transfers;
+	return status;
+}
