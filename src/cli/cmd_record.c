@@ -235,7 +235,7 @@ static enum kwhy_status prepare(
 	if (!status)
 		status = kwhy_stat_specs_init(
 			&job->specs, &job->options->work, &no_metrics, &job->stat, error);
-	if (!status && job->specs.reporting)
+	if (!status)
 		status = kwhy_stat_work_file_open(&job->work_file, error);
 	if (!status)
 		status = open_sensors(job, error);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define SECOND_NS 1000000000
@@ -15,6 +16,8 @@
 #define SETTLE_NS INT64_C(150000000) /* NVML shows a sample of its ring up to 0.1 s after it was taken */
 /* Kept beyond a window that is asked for: counters are read every 2 s. */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
+
+enum { OTHERS_MOST = 64, OTHER_BYTES = 64 };
 
 struct costs {
 	int64_t own_ns; /* processor time of this process */
@@ -25,6 +28,11 @@ struct recording {
 	const struct kwhy_record_runner *runner;
 	struct kwhy_lines lines[2];
 	double *work; /* [work_count] */
+	struct {
+		char unit[OTHER_BYTES];
+		double amount;
+	} others[OTHERS_MOST]; /* reported, and not named by --work */
+	size_t other_count;
 	struct costs before;
 	enum kwhy_status status;
 	struct kwhy_error *error;
@@ -106,12 +114,64 @@ static void end(struct recording *recording)
 	free(recording->work);
 }
 
+/* Work of units that nobody named; those beyond the most are not recorded. */
+static void add_other(struct recording *recording, const char *unit, size_t length, double amount)
+{
+	size_t at = 0;
+
+	while (at < recording->other_count &&
+		(strlen(recording->others[at].unit) != length ||
+			memcmp(recording->others[at].unit, unit, length) != 0))
+		at++;
+	if (at == OTHERS_MOST || length >= OTHER_BYTES)
+		return;
+	if (at == recording->other_count) {
+		memcpy(recording->others[at].unit, unit, length);
+		recording->others[at].unit[length] = '\0';
+		recording->other_count++;
+	}
+	recording->others[at].amount += amount;
+}
+
+/* A unit that --work names; NULL: none. */
+static const struct kwhy_stat_work *named_unit(
+	const struct recording *recording, const char *unit, size_t length, size_t *out_index)
+{
+	const struct kwhy_stat *stat = recording->runner->stat;
+
+	for (*out_index = 0; *out_index < stat->work_count; ++*out_index)
+		if (strlen(stat->work[*out_index].unit) == length &&
+			!memcmp(stat->work[*out_index].unit, unit, length))
+			return &stat->work[*out_index];
+	return NULL;
+}
+
+/* What --work counts or states itself is not what the command reports of the same unit. */
+static void take_reported(void *context, const char *unit, size_t length, double amount)
+{
+	struct recording *recording = context;
+	size_t index;
+	const struct kwhy_stat_work *named = named_unit(recording, unit, length, &index);
+
+	if (named && named->from == KWHY_STAT_WORK_REPORTED)
+		recording->work[index] += amount;
+	else if (!named)
+		add_other(recording, unit, length, amount);
+}
+
+static void write_others(const struct recording *recording, int64_t time_mono_ns)
+{
+	for (size_t i = 0; i < recording->other_count; i++)
+		kwhy_record_meters_add_work(recording->runner->meters, time_mono_ns,
+			recording->others[i].unit, recording->others[i].amount);
+}
+
 /* What was stated holds for a run that came to its end. */
 static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
-	enum kwhy_status status = kwhy_stat_work_file_take(
-		runner->work_file, runner->stat, recording->work, recording->error);
+	enum kwhy_status status = kwhy_stat_work_file_each(
+		runner->work_file, take_reported, recording, recording->error);
 
 	for (size_t i = 0; !status && i < runner->stat->work_count; i++) {
 		if (runner->specs->from[i] == KWHY_STAT_WORK_STATED)
@@ -120,6 +180,7 @@ static enum kwhy_status write_work(struct recording *recording, const struct kwh
 			kwhy_record_meters_add_work(runner->meters, how->end_mono_ns,
 				runner->stat->work[i].unit, recording->work[i]);
 	}
+	write_others(recording, how->end_mono_ns);
 	return status;
 }
 

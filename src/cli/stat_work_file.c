@@ -41,21 +41,29 @@ void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
 	file->path[0] = '\0';
 }
 
+/* The amount behind a unit of that length; NAN: there is none that is one. */
+static double amount_of(const char *line, size_t length)
+{
+	char *end;
+	double amount = strtod(line + length, &end);
+
+	end += strspn(end, " \t\r");
+	return end == line + length || *end || !isfinite(amount) || amount < 0 ? (double)NAN : amount;
+}
+
 static void take_line(struct kwhy_stat *stat, double *amounts, const char *line)
 {
 	size_t length = strcspn(line, " \t");
 
 	for (size_t i = 0; i < stat->work_count; i++) {
 		struct kwhy_stat_work *work = &stat->work[i];
-		char *end;
 		double amount;
 
 		if (work->from != KWHY_STAT_WORK_REPORTED || strlen(work->unit) != length ||
 			memcmp(work->unit, line, length) != 0)
 			continue;
-		amount = strtod(line + length, &end);
-		end += strspn(end, " \t\r");
-		if (end == line + length || *end || !isfinite(amount) || amount < 0)
+		amount = amount_of(line, length);
+		if (isnan(amount))
 			work->unreadable++;
 		else
 			amounts[i] = isnan(amounts[i]) ? amount : amounts[i] + amount;
@@ -82,6 +90,28 @@ enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file
 	for (char *line = !status && text.data ? strtok_r(text.data, "\n", &rest) : NULL; line;
 		line = strtok_r(NULL, "\n", &rest))
 		take_line(stat, amounts, line);
+	kwhy_text_done(&text);
+	return status ? status : kwhy_stat_work_file_empty(file, error);
+}
+
+enum kwhy_status kwhy_stat_work_file_each(const struct kwhy_stat_work_file *file, kwhy_stat_work_seen *seen,
+	void *context, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	char *rest = NULL;
+	enum kwhy_status status;
+
+	if (!file->path[0])
+		return KWHY_OK;
+	status = kwhy_file_read(file->path, FILE_LIMIT_BYTES, &text, error);
+	for (char *line = !status && text.data ? strtok_r(text.data, "\n", &rest) : NULL; line;
+		line = strtok_r(NULL, "\n", &rest)) {
+		const size_t length = strcspn(line, " \t");
+		const double amount = amount_of(line, length);
+
+		if (length && !isnan(amount))
+			seen(context, line, length, amount);
+	}
 	kwhy_text_done(&text);
 	return status ? status : kwhy_stat_work_file_empty(file, error);
 }

@@ -32,4 +32,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_empty(
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file,
 	struct kwhy_stat *stat, double *amounts, struct kwhy_error *error);
 
+/* A unit and an amount that were reported; unit is not ended by NUL. */
+typedef void kwhy_stat_work_seen(void *context, const char *unit, size_t length, double amount);
+
+/* Gives each readable line of whatever unit, and empties the file. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_each(const struct kwhy_stat_work_file *file,
+	kwhy_stat_work_seen *seen, void *context, struct kwhy_error *error);
+
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/rows.h"
 
+#include "inject/session.h"
 #include "inject/state.h"
+
+/* As a recording numbers kinds of ranges (docs/formats/recording.md). */
+enum { RANGE_USER = 1 };
 
 #define CLOCK_EVERY_NS INT64_C(10000000000)
 
@@ -21,6 +25,24 @@ void kwhy_inject_write_ranges(void)
 				.name = name,
 				.thread = range.thread};
 	}
+}
+
+void kwhy_inject_session_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns)
+{
+	struct kwhy_wire_range row = {.start_mono_ns = start_mono_ns,
+		.end_mono_ns = end_mono_ns,
+		.thread = KWHY_WIRE_UNKNOWN_U32,
+		.kind = RANGE_USER};
+	struct kwhy_wire_range *out;
+
+	pthread_mutex_lock(&session->lock);
+	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
+		row.name = kwhy_inject_label(&session->memory->labels, name);
+		out = kwhy_block_writer_add(&session->writer, KWHY_WIRE_RANGE);
+		if (out)
+			*out = row;
+	}
+	pthread_mutex_unlock(&session->lock);
 }
 
 void kwhy_inject_write_lost(void)

@@ -20,7 +20,8 @@ void kwhy_inject_write_clock(int64_t now_mono_ns, int64_t switch_ns, uint64_t sw
 /* Once a process uses CUDA, its devices. Without the lock, for the driver may be calling us meanwhile. */
 void kwhy_inject_write_devices(void);
 
-/* Windows that ended by a time, while the file takes any. Without the lock: who switches may be waiting for it. */
+/* Windows that ended by a time, while the file takes any. Without the lock: who switches may be waiting for
+ * it. */
 void kwhy_inject_write_windows(int64_t ended_by_mono_ns);
 
 /* Gathered rows go to the file. */

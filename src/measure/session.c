@@ -230,6 +230,8 @@ static enum kwhy_status open_all(
 		status = wait_for_first(session, error);
 	if (!status)
 		status = begin_all(session, error);
+	if (!status)
+		session->forward = kwhy_forward_open();
 	return status ? status : start_collector(session, error);
 }
 
@@ -293,11 +295,23 @@ static void stop_threads(struct kwhy_session *session)
 		kwhy_sampler_stop(session->sampler, NULL);
 }
 
+/* What threads have left since the collector's last look. */
+static void forward_rest(struct kwhy_session *session)
+{
+	struct kwhy_error error;
+	bool busy;
+
+	if (session->forward && !session->status)
+		session->status = kwhy_session_collect(session, &busy, &error);
+	kwhy_forward_close(session->forward);
+}
+
 void kwhy_session_close(struct kwhy_session *session)
 {
 	if (!session || kwhy_session_is_forked(session))
 		return;
 	stop_threads(session);
+	forward_rest(session);
 	if (session->curves)
 		kwhy_session_free_curves(session);
 	free(session->curves);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "kwhy/measure.h"
+#include "measure/forward.h"
 #include "measure/recorder.h"
 #include "measure/results.h"
 #include "sensor/sampler.h"
@@ -36,6 +37,7 @@ struct kwhy_session {
 	struct kwhy_regions *regions;
 	struct kwhy_event *events;
 	size_t event_count, event_capacity;
+	struct kwhy_forward *forward; /* NULL: nobody watches */
 	int64_t folded_ns, last_fold_ns;
 	enum kwhy_status status; /* of the collector: its first failure stays */
 	struct kwhy_error error;

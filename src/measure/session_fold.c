@@ -87,11 +87,26 @@ static size_t events_until(const struct kwhy_session *session, int64_t until_ns)
 	return count;
 }
 
+static void forward_events(struct kwhy_session *session, size_t first)
+{
+	for (size_t i = first; session->forward && i < session->event_count; i++) {
+		const struct kwhy_event *event = &session->events[i];
+		const char *name;
+
+		pthread_mutex_lock(&session->names_lock);
+		name = kwhy_names_get(&session->names, event->name);
+		pthread_mutex_unlock(&session->names_lock);
+		kwhy_forward_event(session->forward, event, name);
+	}
+}
+
 enum kwhy_status kwhy_session_collect(struct kwhy_session *session, bool *out_busy, struct kwhy_error *error)
 {
+	const size_t known = session->event_count;
 	enum kwhy_status status = kwhy_recorder_collect(session->recorder, &session->events,
 		&session->event_count, &session->event_capacity, KWHY_SESSION_EVENTS_MOST, out_busy, error);
 
+	forward_events(session, known);
 	return status ? status : kwhy_history_drain(session->history, error);
 }
 
@@ -103,6 +118,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 	size_t count;
 
 	session->last_fold_ns = now_ns;
+	kwhy_forward_flush(session->forward);
 	if (status)
 		return status;
 	crowded = session->event_count > KWHY_SESSION_EVENTS_MOST / 2;

@@ -344,6 +344,41 @@ static void an_interrupt_ends_the_command_and_the_recording_in_order(void **stat
 	assert_done(SPAWN("verify", place("a")), 0, "");
 }
 
+/* How many records of a kind `kwhy verify` counts. */
+static long count_records(const char *recording, const char *kind)
+{
+	struct spawned spawned = SPAWN("verify", recording);
+	char line[32];
+	const char *found;
+	long count = 0;
+
+	snprintf(line, sizeof(line), "\n  %s ", kind);
+	found = strstr(spawned.out.data, line);
+	for (found = found ? found + strlen(line) : ""; *found && *found != '\n'; found++)
+		if (*found >= '0' && *found <= '9')
+			count = 10 * count + *found - '0';
+	spawned_done(&spawned);
+	return count;
+}
+
+static void regions_and_work_of_libkwhy_reach_the_recording(void **state)
+{
+	const char *const words[] = {"record", "-q", "-o", place("a"), "--", KWHY_REGIONS_PROGRAM, NULL};
+	struct spawned spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	json_t *report, *work;
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "");
+	spawned_done(&spawned);
+	assert_int_equal(count_records(place("a"), "range"), 3);
+	report = report_of(place("a"));
+	work = json_array_get(json_object_get(report, "work"), 0);
+	assert_string_equal(json_string_value(json_object_get(work, "unit")), "tokens");
+	assert_true(json_number_value(json_object_get(work, "count")) == 21);
+	json_decref(report);
+}
+
 static void a_recording_may_become_one_file(void **state)
 {
 	json_t *report;
@@ -375,23 +410,6 @@ static struct spawned record_loop(const char *const *words)
 }
 
 #define FAKE_CUDA "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
-
-/* How many records of a kind `kwhy verify` counts. */
-static long count_records(const char *recording, const char *kind)
-{
-	struct spawned spawned = SPAWN("verify", recording);
-	char line[32];
-	const char *found;
-	long count = 0;
-
-	snprintf(line, sizeof(line), "\n  %s ", kind);
-	found = strstr(spawned.out.data, line);
-	for (found = found ? found + strlen(line) : ""; *found && *found != '\n'; found++)
-		if (*found >= '0' && *found <= '9')
-			count = 10 * count + *found - '0';
-	spawned_done(&spawned);
-	return count;
-}
 
 /* Launches that the program says it made, all of its runs together. */
 static long count_launches(const char *output)
@@ -493,6 +511,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_recorder_that_is_killed_leaves_what_it_saw, end_one),
 		cmocka_unit_test_teardown(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own, end_one),
 		cmocka_unit_test_teardown(an_interrupt_ends_the_command_and_the_recording_in_order, end_one),
+		cmocka_unit_test_teardown(regions_and_work_of_libkwhy_reach_the_recording, end_one),
 		cmocka_unit_test_teardown(a_recording_may_become_one_file, end_one),
 		cmocka_unit_test_teardown(random_windows_see_their_share_of_two_processes, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_delay_and_duration, end_one),
