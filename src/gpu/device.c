@@ -71,7 +71,7 @@ static void device_close(struct kwhy_gpu *gpu)
 	if (self->context)
 		kwhy_driver_context_release(&self->driver, self->device);
 	pthread_mutex_destroy(&self->gate_lock);
-	kwhy_nvrtc_close(&self->compiler);
+	kwhy_rtc_close(&self->compiler);
 	kwhy_driver_close(&self->driver);
 	free(self);
 }
@@ -111,12 +111,10 @@ static int numa_node_of(const char *pci_address)
 static void learn_versions(struct kwhy_gpu_device *self)
 {
 	struct kwhy_gpu_facts *facts = &self->gpu.facts;
-	int version = 0, major = 0, minor = 0;
+	int major = 0, minor = 0;
 
-	if (self->driver.version(&version) == KWHY_CUDA_SUCCESS)
-		snprintf(facts->driver_api, sizeof(facts->driver_api), "%d.%d", version / 1000,
-			version % 1000 / 10);
-	if (self->compiler.nvrtcVersion(&major, &minor) == KWHY_NVRTC_SUCCESS)
+	kwhy_driver_version(&self->driver, facts->driver_api);
+	if (self->compiler.version(&major, &minor) == KWHY_NVRTC_SUCCESS)
 		snprintf(facts->compiler, sizeof(facts->compiler), "%d.%d", major, minor);
 }
 
@@ -204,7 +202,7 @@ static enum kwhy_status open_libraries(
 
 	if (status)
 		return status;
-	status = kwhy_nvrtc_open(&self->compiler, error);
+	status = kwhy_rtc_open(vendor, &self->compiler, error);
 	if (status)
 		kwhy_driver_close(&self->driver);
 	return status;

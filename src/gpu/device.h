@@ -4,7 +4,7 @@
 
 #include "gpu/gpu.h"
 #include "vendor/driver.h"
-#include "vendor/nvrtc.h"
+#include "vendor/rtc.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ struct kwhy_gpu_device {
 	struct kwhy_gpu gpu; /* first */
 	struct kwhy_gpu_ops ops;
 	struct kwhy_driver driver;
-	struct kwhy_nvrtc compiler;
+	struct kwhy_rtc compiler;
 	kwhy_cuda_device device;
 	kwhy_cuda_context context;
 	kwhy_cuda_stream stream; /* the GPU's own */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/device.h"
 
+#include "gpu/compile.h"
+
 #include <stdlib.h>
 
 struct kwhy_gpu_module {
@@ -17,15 +19,15 @@ static enum kwhy_status module_new(struct kwhy_gpu *gpu, const struct kwhy_gpu_s
 {
 	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
 	struct kwhy_gpu_module *module = calloc(1, sizeof(*module));
-	char *code = NULL;
-	enum kwhy_status status = module ? kwhy_nvrtc_compile(&self->compiler, source->title, source->text,
-						   source->options, gpu->facts.architecture, &code, error)
-					 : kwhy_fail_memory(error, source->title);
+	struct kwhy_rtc_code code = {0};
+	enum kwhy_status status = module
+		? kwhy_gpu_compile(&self->compiler, source, &gpu->facts, &code, error)
+		: kwhy_fail_memory(error, source->title);
 
 	if (!status)
 		status = kwhy_gpu_device_check(
-			self, self->driver.module_load(&module->module, code), "load kernels", error);
-	free(code);
+			self, self->driver.module_load(&module->module, code.bytes), "load kernels", error);
+	free(code.bytes);
 	if (status)
 		free(module);
 	else

@@ -3,69 +3,91 @@
 
 #include "base/dso.h"
 
-#define ONLY_CUDA(slot, name, need)                                             \
-	{                                                                       \
-#name, offsetof(struct kwhy_driver, cuda.slot), KWHY_DSO_##need \
+#include <stdio.h>
+
+#define ONLY(slot, name, need)                                             \
+	{                                                                  \
+#name, offsetof(struct kwhy_driver, slot), KWHY_DSO_##need \
 	}
 
 static const struct kwhy_dso_symbol cuda_symbols[] = {
 #define X(slot, cuda, hip, need) {#cuda, offsetof(struct kwhy_driver, slot), KWHY_DSO_##need},
 #include "vendor/driver_calls.def"
 #undef X
-	ONLY_CUDA(error_string, cuGetErrorString, REQUIRED),
-	ONLY_CUDA(context_retain, cuDevicePrimaryCtxRetain, REQUIRED),
-	ONLY_CUDA(context_release, cuDevicePrimaryCtxRelease_v2, REQUIRED),
-	ONLY_CUDA(context_set, cuCtxSetCurrent, REQUIRED),
-	ONLY_CUDA(peer_enable, cuCtxEnablePeerAccess, REQUIRED),
-	ONLY_CUDA(copy_now, cuMemcpy, REQUIRED),
-	ONLY_CUDA(copy, cuMemcpyAsync, REQUIRED),
-	ONLY_CUDA(batch_12, cuMemcpyBatchAsync, OPTIONAL),
-	ONLY_CUDA(batch_13, cuMemcpyBatchAsync_v2, OPTIONAL),
-	ONLY_CUDA(pointer_attribute, cuPointerGetAttribute, REQUIRED),
-	ONLY_CUDA(function_set, cuFuncSetAttribute, REQUIRED),
+	ONLY(cuda.error_string, cuGetErrorString, REQUIRED),
+	ONLY(cuda.context_retain, cuDevicePrimaryCtxRetain, REQUIRED),
+	ONLY(cuda.context_release, cuDevicePrimaryCtxRelease_v2, REQUIRED),
+	ONLY(cuda.context_set, cuCtxSetCurrent, REQUIRED),
+	ONLY(cuda.peer_enable, cuCtxEnablePeerAccess, REQUIRED),
+	ONLY(cuda.copy_now, cuMemcpy, REQUIRED),
+	ONLY(cuda.copy, cuMemcpyAsync, REQUIRED),
+	ONLY(cuda.batch_12, cuMemcpyBatchAsync, OPTIONAL),
+	ONLY(cuda.batch_13, cuMemcpyBatchAsync_v2, OPTIONAL),
+	ONLY(cuda.pointer_attribute, cuPointerGetAttribute, REQUIRED),
+	ONLY(cuda.function_set, cuFuncSetAttribute, REQUIRED),
+};
+
+static const struct kwhy_dso_symbol hip_symbols[] = {
+#define X(slot, cuda, hip, need) {#hip, offsetof(struct kwhy_driver, slot), KWHY_DSO_##need},
+#include "vendor/driver_calls.def"
+#undef X
+	ONLY(hip.error_string, hipGetErrorString, REQUIRED),
+	ONLY(hip.device_set, hipSetDevice, REQUIRED),
+	ONLY(hip.peer_enable, hipDeviceEnablePeerAccess, REQUIRED),
+	ONLY(hip.copy_now, hipMemcpy, REQUIRED),
+	ONLY(hip.copy, hipMemcpyAsync, REQUIRED),
 };
 
 static const char *const cuda_sonames[] = {"libcuda.so.1", "libcuda.so", NULL};
+static const char *const hip_sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+	"libamdhip64.so", "/opt/rocm/lib/libamdhip64.so", NULL};
 
-static const struct kwhy_dso_library cuda_library = {
-	.title = "CUDA, a part of the NVIDIA driver,",
-	.sonames = cuda_sonames,
-	.symbols = cuda_symbols,
-	.symbol_count = sizeof(cuda_symbols) / sizeof(cuda_symbols[0]),
-	.table_bytes = sizeof(struct kwhy_driver),
+static const struct kwhy_dso_library libraries[] = {
+	[KWHY_DRIVER_CUDA] = {.title = "CUDA, a part of the NVIDIA driver,",
+		.sonames = cuda_sonames,
+		.symbols = cuda_symbols,
+		.symbol_count = sizeof(cuda_symbols) / sizeof(cuda_symbols[0]),
+		.table_bytes = sizeof(struct kwhy_driver)},
+	[KWHY_DRIVER_HIP] = {.title = "HIP, a part of AMD's ROCm,",
+		.sonames = hip_sonames,
+		.symbols = hip_symbols,
+		.symbol_count = sizeof(hip_symbols) / sizeof(hip_symbols[0]),
+		.table_bytes = sizeof(struct kwhy_driver)},
 };
 
-static const int cuda_attributes[KWHY_DRIVER_ATTRIBUTE_COUNT] = {
-	[KWHY_DRIVER_MULTIPROCESSORS] = KWHY_CUDA_ATTRIBUTE_MULTIPROCESSORS,
-	[KWHY_DRIVER_THREADS_PER_MULTIPROCESSOR] = KWHY_CUDA_ATTRIBUTE_THREADS_PER_MULTIPROCESSOR,
-	[KWHY_DRIVER_REGISTERS_PER_MULTIPROCESSOR] = KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR,
-	[KWHY_DRIVER_SHARED_BYTES_PER_MULTIPROCESSOR] = KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR,
-	[KWHY_DRIVER_CAPABILITY_MAJOR] = KWHY_CUDA_ATTRIBUTE_CAPABILITY_MAJOR,
-	[KWHY_DRIVER_CAPABILITY_MINOR] = KWHY_CUDA_ATTRIBUTE_CAPABILITY_MINOR,
-	[KWHY_DRIVER_COPY_ENGINES] = KWHY_CUDA_ATTRIBUTE_COPY_ENGINES,
-	[KWHY_DRIVER_PAGEABLE_ACCESS] = KWHY_CUDA_ATTRIBUTE_PAGEABLE_ACCESS,
-	[KWHY_DRIVER_CONCURRENT_MANAGED_ACCESS] = KWHY_CUDA_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
-	[KWHY_DRIVER_COOPERATIVE_LAUNCH] = KWHY_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH,
-	[KWHY_DRIVER_MEMORY_POOLS] = KWHY_CUDA_ATTRIBUTE_MEMORY_POOLS,
+/* What each vendor calls them by. */
+#define ROW(name)                                                                \
+	[KWHY_DRIVER_##name] = {[KWHY_DRIVER_CUDA] = KWHY_CUDA_ATTRIBUTE_##name, \
+		[KWHY_DRIVER_HIP] = KWHY_HIP_ATTRIBUTE_##name}
+static const int numbers[KWHY_DRIVER_ATTRIBUTE_COUNT][2] = {
+	ROW(MULTIPROCESSORS),
+	ROW(THREADS_PER_MULTIPROCESSOR),
+	ROW(REGISTERS_PER_MULTIPROCESSOR),
+	ROW(SHARED_BYTES_PER_MULTIPROCESSOR),
+	ROW(CAPABILITY_MAJOR),
+	ROW(CAPABILITY_MINOR),
+	ROW(COPY_ENGINES),
+	ROW(PAGEABLE_ACCESS),
+	ROW(CONCURRENT_MANAGED_ACCESS),
+	ROW(COOPERATIVE_LAUNCH),
+	ROW(MEMORY_POOLS),
 };
 
 enum kwhy_status kwhy_driver_open(
 	enum kwhy_driver_vendor vendor, struct kwhy_driver *out, struct kwhy_error *error)
 {
 	enum kwhy_cuda_result result;
-	enum kwhy_status status;
 	void *handle = NULL;
+	enum kwhy_status status = kwhy_dso_open(&libraries[vendor], out, &handle, error);
 
-	if (vendor != KWHY_DRIVER_CUDA)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "HIP is not built in; use CUDA");
-	status = kwhy_dso_open(&cuda_library, out, &handle, error);
 	if (status)
 		return status;
 	out->vendor = vendor;
 	out->library = handle;
 	result = out->init(0);
 	if (result != KWHY_CUDA_SUCCESS) {
-		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "the CUDA driver does not start: %s",
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s does not start: %s",
+			vendor == KWHY_DRIVER_CUDA ? "the CUDA driver" : "HIP",
 			kwhy_driver_words(out, result));
 		kwhy_dso_close(handle);
 	}
@@ -82,10 +104,25 @@ const char *kwhy_driver_words(const struct kwhy_driver *driver, enum kwhy_cuda_r
 	const char *words = NULL;
 
 	if (result == KWHY_CUDA_NO_DEVICE)
-		return "no GPU; start the container with its GPUs, or unset CUDA_VISIBLE_DEVICES";
-	if (driver->cuda.error_string(result, &words) != KWHY_CUDA_SUCCESS || !words)
-		return "an error it has no words for";
-	return words;
+		return driver->vendor == KWHY_DRIVER_CUDA
+			? "no GPU; start the container with its GPUs, or unset CUDA_VISIBLE_DEVICES"
+			: "no GPU; start the container with /dev/kfd and /dev/dri, or unset "
+			  "HIP_VISIBLE_DEVICES";
+	if (driver->vendor == KWHY_DRIVER_HIP)
+		words = driver->hip.error_string(result);
+	else if (driver->cuda.error_string(result, &words) != KWHY_CUDA_SUCCESS)
+		words = NULL;
+	return words ? words : "an error it has no words for";
+}
+
+void kwhy_driver_version(const struct kwhy_driver *driver, char out[16])
+{
+	const int unit = driver->vendor == KWHY_DRIVER_CUDA ? 10 : 100000;
+	int version = 0;
+
+	out[0] = '\0';
+	if (driver->version(&version) == KWHY_CUDA_SUCCESS)
+		snprintf(out, 16, "%d.%d", version / (100 * unit), version / unit % 100);
 }
 
 int kwhy_driver_attribute(
@@ -93,7 +130,8 @@ int kwhy_driver_attribute(
 {
 	int value = 0;
 
-	if (driver->device_attribute(&value, cuda_attributes[attribute], device) != KWHY_CUDA_SUCCESS ||
+	if (driver->device_attribute(&value, numbers[attribute][driver->vendor], device) !=
+			KWHY_CUDA_SUCCESS ||
 		value < 0)
 		return 0;
 	return value;
@@ -102,26 +140,28 @@ int kwhy_driver_attribute(
 enum kwhy_cuda_result kwhy_driver_context_retain(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context *out)
 {
-	return driver->cuda.context_retain(out, device);
+	*out = NULL;
+	return driver->cuda.context_retain ? driver->cuda.context_retain(out, device) : KWHY_CUDA_SUCCESS;
 }
 
 void kwhy_driver_context_release(const struct kwhy_driver *driver, kwhy_cuda_device device)
 {
-	driver->cuda.context_release(device);
+	if (driver->cuda.context_release)
+		driver->cuda.context_release(device);
 }
 
 enum kwhy_cuda_result kwhy_driver_enter(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context context)
 {
-	(void)device;
-	return driver->cuda.context_set(context);
+	return driver->vendor == KWHY_DRIVER_CUDA ? driver->cuda.context_set(context)
+						  : driver->hip.device_set(device);
 }
 
 enum kwhy_cuda_result kwhy_driver_peer_enable(
 	const struct kwhy_driver *driver, kwhy_cuda_device peer, kwhy_cuda_context peer_context)
 {
-	(void)peer;
-	return driver->cuda.peer_enable(peer_context, 0);
+	return driver->vendor == KWHY_DRIVER_CUDA ? driver->cuda.peer_enable(peer_context, 0)
+						  : driver->hip.peer_enable(peer, 0);
 }
 
 static bool is_on_device(const struct kwhy_driver *driver, kwhy_cuda_address address)
@@ -136,8 +176,13 @@ static bool is_on_device(const struct kwhy_driver *driver, kwhy_cuda_address add
 enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
 {
-	enum kwhy_cuda_result result = driver->cuda.copy_now(to, from, bytes);
+	enum kwhy_cuda_result result;
 
+	if (driver->vendor == KWHY_DRIVER_HIP) {
+		result = driver->hip.copy_now(to, from, bytes, KWHY_HIP_COPY_DEFAULT);
+		return result == KWHY_CUDA_SUCCESS ? driver->stream_synchronize(NULL) : result;
+	}
+	result = driver->cuda.copy_now(to, from, bytes);
 	/* Between two places of devices CUDA does not wait; such copies run in the stream NULL. */
 	if (result == KWHY_CUDA_SUCCESS && is_on_device(driver, to) && is_on_device(driver, from))
 		result = driver->stream_synchronize(NULL);
@@ -147,7 +192,9 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 enum kwhy_cuda_result kwhy_driver_copy(const struct kwhy_driver *driver, kwhy_cuda_address to,
 	kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream)
 {
-	return driver->cuda.copy(to, from, bytes, stream);
+	return driver->vendor == KWHY_DRIVER_CUDA
+		? driver->cuda.copy(to, from, bytes, stream)
+		: driver->hip.copy(to, from, bytes, KWHY_HIP_COPY_DEFAULT, stream);
 }
 
 bool kwhy_driver_has_batch(const struct kwhy_driver *driver)
@@ -171,7 +218,7 @@ enum kwhy_cuda_result kwhy_driver_allow_shared(
 {
 	enum { EVERY_KERNEL_BYTES = 48 << 10 };
 
-	if (shared_bytes <= EVERY_KERNEL_BYTES)
+	if (shared_bytes <= EVERY_KERNEL_BYTES || !driver->cuda.function_set)
 		return KWHY_CUDA_SUCCESS;
 	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST, (int)shared_bytes);
 }

@@ -3,7 +3,7 @@
 #define KWHY_VENDOR_DRIVER_H
 
 #include "base/status.h"
-#include "vendor/cuda_abi.h"
+#include "vendor/hip_abi.h"
 
 #include <stdbool.h>
 
@@ -15,6 +15,7 @@
  */
 enum kwhy_driver_vendor { KWHY_DRIVER_CUDA, KWHY_DRIVER_HIP };
 
+/* What is asked of a device; each vendor has numbers of its own. */
 enum kwhy_driver_attribute {
 	KWHY_DRIVER_MULTIPROCESSORS,
 	KWHY_DRIVER_THREADS_PER_MULTIPROCESSOR,
@@ -50,6 +51,13 @@ struct kwhy_driver {
 		__typeof__(cuPointerGetAttribute) *pointer_attribute;
 		__typeof__(cuFuncSetAttribute) *function_set;
 	} cuda;
+	struct {
+		__typeof__(hipGetErrorString) *error_string;
+		__typeof__(hipSetDevice) *device_set;
+		__typeof__(hipDeviceEnablePeerAccess) *peer_enable;
+		__typeof__(hipMemcpy) *copy_now;
+		__typeof__(hipMemcpyAsync) *copy;
+	} hip;
 };
 
 /*
@@ -64,11 +72,14 @@ void kwhy_driver_close(struct kwhy_driver *driver);
 /* Why a call failed, to follow "...: ". Lent by the library. */
 const char *kwhy_driver_words(const struct kwhy_driver *driver, enum kwhy_cuda_result result);
 
+/* "13.0": of CUDA that the driver speaks, or of HIP; "": unknown. */
+void kwhy_driver_version(const struct kwhy_driver *driver, char out[16]);
+
 /* 0: unknown. */
 int kwhy_driver_attribute(
 	const struct kwhy_driver *driver, enum kwhy_driver_attribute attribute, kwhy_cuda_device device);
 
-/* The context that programs on a device share; makes it if it is not there. */
+/* The context that programs on a device share; makes it if it is not there. NULL with HIP, which keeps it. */
 enum kwhy_cuda_result kwhy_driver_context_retain(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context *out);
 void kwhy_driver_context_release(const struct kwhy_driver *driver, kwhy_cuda_device device);

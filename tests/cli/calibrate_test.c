@@ -19,6 +19,7 @@ static int begin(void **state)
 	(void)state;
 	close(mkstemp(load_file));
 	snprintf(libraries, sizeof(libraries), "%s:%s", KWHY_FAKE_CUDA_DIR, KWHY_FAKE_NVML_DIR);
+	setenv("XDG_CACHE_HOME", "/dev/null", 1); /* no compiled kernels are kept */
 	setenv("KWHY_FAKE_GPU_LOAD", load_file, 1);
 	setenv("KWHY_FAKE_NVML", IDLE_H200, 1);
 	return 0;

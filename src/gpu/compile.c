@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/compile.h"
+
+#include "base/file.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPTIONS_MOST = 8, CODE_MOST_BYTES = 64 << 20 };
+
+/* The head of a kept file; the key and the code follow. */
+struct kept {
+	char magic[8];
+	uint64_t key_bytes, code_bytes, checksum; /* of key and code */
+};
+
+static const char magic[8] = "kwhycode";
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_of(const char *bytes, size_t count, uint64_t hash)
+{
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* Everything that the code depends on. */
+static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const char *const *options,
+	const struct kwhy_gpu_source *source, const struct kwhy_gpu_facts *facts)
+{
+	kwhy_text_addf(key, "%s %s\n%s\n", rtc->vendor == KWHY_DRIVER_CUDA ? "NVRTC" : "hipRTC",
+		facts->compiler, rtc->vendor == KWHY_DRIVER_CUDA ? "" : facts->name);
+	for (; *options; options++)
+		kwhy_text_addf(key, "%s\n", *options);
+	kwhy_text_add(key, source->text);
+}
+
+/* Ours alone: what lies in it runs on the GPU. */
+static bool is_private(const char *folder)
+{
+	struct stat info;
+
+	return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+		(info.st_mode & 022) == 0;
+}
+
+/* The file for a key, in a folder that is made if need be; false: there is no such place. */
+static bool find_place(const struct kwhy_text *key, char *path, size_t path_bytes)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char folder[3072];
+
+	if (cache && cache[0] == '/')
+		snprintf(folder, sizeof(folder), "%s", cache);
+	else if (home && home[0] == '/')
+		snprintf(folder, sizeof(folder), "%s/.cache", home);
+	else
+		return false;
+	(void)mkdir(folder, 0700);
+	strncat(folder, "/kwhy", sizeof(folder) - strlen(folder) - 1);
+	(void)mkdir(folder, 0700);
+	return is_private(folder) &&
+		(size_t)snprintf(path, path_bytes, "%s/%016llx.code", folder,
+			(unsigned long long)hash_of(key->data, key->length, UINT64_C(14695981039346656037))) <
+		path_bytes;
+}
+
+static bool take(const struct kwhy_text *file, const struct kwhy_text *key, struct kwhy_rtc_code *out)
+{
+	const char *kept_key = file->data + sizeof(struct kept);
+	struct kept head;
+
+	if (file->length < sizeof(head))
+		return false;
+	memcpy(&head, file->data, sizeof(head));
+	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.key_bytes != key->length ||
+		file->length - sizeof(head) - key->length != head.code_bytes ||
+		file->length < sizeof(head) + key->length || memcmp(kept_key, key->data, key->length) != 0 ||
+		hash_of(kept_key, file->length - sizeof(head), 0) != head.checksum)
+		return false;
+	out->bytes = malloc(head.code_bytes + 1);
+	if (!out->bytes)
+		return false;
+	memcpy(out->bytes, kept_key + key->length, head.code_bytes);
+	out->bytes[head.code_bytes] = '\0';
+	out->count = head.code_bytes;
+	return true;
+}
+
+static bool read_kept(const char *path, const struct kwhy_text *key, struct kwhy_rtc_code *out)
+{
+	struct kwhy_text file = {0};
+	struct kwhy_error unused;
+	bool found = access(path, R_OK) == 0 &&
+		kwhy_file_read(path, CODE_MOST_BYTES, &file, &unused) == KWHY_OK && take(&file, key, out);
+
+	kwhy_text_done(&file);
+	return found;
+}
+
+static void keep(const char *path, const struct kwhy_text *key, const struct kwhy_rtc_code *code)
+{
+	struct kept head = {.key_bytes = key->length, .code_bytes = code->count};
+	struct kwhy_text file = {0};
+	struct kwhy_error unused;
+
+	memcpy(head.magic, magic, sizeof(magic));
+	head.checksum = hash_of(code->bytes, code->count, hash_of(key->data, key->length, 0));
+	kwhy_text_add_bytes(&file, &head, sizeof(head));
+	kwhy_text_add_bytes(&file, key->data, key->length);
+	kwhy_text_add_bytes(&file, code->bytes, code->count);
+	if (kwhy_text_check(&file, &unused) == KWHY_OK &&
+		kwhy_file_write(path, file.data, file.length, &unused) != KWHY_OK)
+		(void)unlink(path);
+	kwhy_text_done(&file);
+}
+
+enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source *source,
+	const struct kwhy_gpu_facts *facts, struct kwhy_rtc_code *out, struct kwhy_error *error)
+{
+	const char *options[OPTIONS_MOST + 2] = {NULL};
+	char target[48], path[4096];
+	struct kwhy_text key = {0};
+	enum kwhy_status status;
+	size_t count = 0;
+	bool has_place;
+
+	/* hipRTC compiles for the GPU that the thread has entered. */
+	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d", facts->architecture);
+	if (rtc->vendor == KWHY_DRIVER_CUDA)
+		options[count++] = target;
+	for (size_t i = 0; source->options && source->options[i] && i < OPTIONS_MOST; i++)
+		options[count++] = source->options[i];
+	write_key(&key, rtc, options, source, facts);
+	has_place = !key.failed && find_place(&key, path, sizeof(path));
+	if (has_place && read_kept(path, &key, out)) {
+		kwhy_text_done(&key);
+		return KWHY_OK;
+	}
+	status = kwhy_rtc_compile(rtc, source->title, source->text, options, out, error);
+	if (!status && has_place)
+		keep(path, &key, out);
+	kwhy_text_done(&key);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_VENDOR_RTC_H
+#define KWHY_VENDOR_RTC_H
+
+#include "base/status.h"
+#include "vendor/driver.h"
+#include "vendor/nvrtc_abi.h"
+
+/*
+ * The compiler of a GPU's C as found on this machine: NVRTC, of the toolkit or of a framework that ships its
+ * own, or AMD's hipRTC, which takes the same C and has NVRTC's calls in the same binary shape.
+ */
+struct kwhy_rtc {
+	enum kwhy_driver_vendor vendor;
+	void *library;
+#define X(slot, nvrtc, hiprtc) __typeof__(nvrtc) *slot;
+#include "vendor/rtc_calls.def"
+#undef X
+};
+
+/* KWHY_E_UNSUPPORTED, with the cure, where there is none. End with kwhy_rtc_close(). */
+KWHY_MUST_USE enum kwhy_status kwhy_rtc_open(
+	enum kwhy_driver_vendor vendor, struct kwhy_rtc *out, struct kwhy_error *error);
+void kwhy_rtc_close(struct kwhy_rtc *rtc);
+
+/* Code for a GPU, of its maker's kind; end with free(). */
+struct kwhy_rtc_code {
+	char *bytes;
+	size_t count;
+};
+
+/* `name` is what messages call the source; `options` ends with NULL. */
+KWHY_MUST_USE enum kwhy_status kwhy_rtc_compile(const struct kwhy_rtc *rtc, const char *name,
+	const char *source, const char *const *options, struct kwhy_rtc_code *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake.h"
+
+#include "fakes/gpu_load.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEVICE_CLOCK_OFFSET_NS INT64_C(1790000000000000000) /* the device counts from elsewhere */
+#define LAUNCH_NS 5000
+#define GATE_NS INT64_C(10000000000)
+
+enum { TABLES_MOST = 8, SHARED_UNASKED = 48 << 10, MULTIPROCESSORS = 132 };
+
+struct kwhy_cuda_module_opaque {
+	kwhy_cuda_function functions[64];
+	size_t count;
+};
+
+static const struct kwhy_cuda_function_opaque ours[] = {
+	{{"kwhy_burn_fma", NULL, {8, 4, 8, 8}}, -1, 358000, 3, 0},
+	{{"kwhy_burn_copy", NULL, {8, 8, 8, 8, 8}}, -1, 368000, 4, 0},
+	{{"kwhy_burn_integer", NULL, {8, 4, 8, 8}}, -1, 472000, 3, 0},
+	{{"kwhy_fill", NULL, {4, 8, 8}}, 50000, 200000, -1, 0},
+	{{"kwhy_now", NULL, {8}}, 1000, FAKE_IDLE_MW, -1, 0},
+	{{"kwhy_nothing", NULL, {0}}, 1000, FAKE_IDLE_MW, -1, 0},
+	{{"kwhy_gate", NULL, {8, 4}}, 0, FAKE_IDLE_MW, -1, 0},
+};
+
+static const struct kwhy_gpu_host_kernel *tables[TABLES_MOST];
+static struct kwhy_fake_load *shared;
+static struct kwhy_fake_load_item *context_item;
+static int launches;
+
+void kwhy_fake_gpu_kernels(const struct kwhy_gpu_host_kernel *kernels)
+{
+	for (size_t i = 0; i < TABLES_MOST; i++)
+		if (!tables[i] || tables[i] == kernels) {
+			tables[i] = kernels;
+			return;
+		}
+}
+
+void fake_kernels_start(void)
+{
+	const char *path = getenv("KWHY_FAKE_GPU_LOAD");
+	int file = path && !shared ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+
+	launches = 0;
+	if (file < 0)
+		return;
+	if (ftruncate(file, sizeof(*shared)) == 0)
+		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (shared == MAP_FAILED)
+		shared = NULL;
+	close(file);
+}
+
+static struct kwhy_fake_load_item *tell(int64_t begin_ns, int64_t end_ns, int64_t power_mw)
+{
+	struct kwhy_fake_load_item *item;
+
+	if (!shared)
+		return NULL;
+	item = &shared->items[shared->count % KWHY_FAKE_LOAD_ITEMS];
+	item->begin_mono_ns = begin_ns;
+	item->end_mono_ns = end_ns;
+	item->power_mw = power_mw;
+	item->device = 0;
+	shared->count++;
+	return item;
+}
+
+void fake_context_power(bool on)
+{
+	if (on)
+		context_item = tell(fake_now_ns(), INT64_MAX, FAKE_IDLE_MW);
+	else if (context_item)
+		context_item->end_mono_ns = fake_now_ns();
+}
+
+enum kwhy_cuda_result cuModuleLoadData(kwhy_cuda_module *out_module, const void *image)
+{
+	(void)image;
+	BEGIN("cuModuleLoadData");
+	*out_module = calloc(1, sizeof(**out_module));
+	return fake_end(*out_module ? KWHY_CUDA_SUCCESS : KWHY_CUDA_OUT_OF_MEMORY);
+}
+
+enum kwhy_cuda_result cuModuleUnload(kwhy_cuda_module module)
+{
+	BEGIN("cuModuleUnload");
+	for (size_t i = 0; i < module->count; i++)
+		free(module->functions[i]);
+	free(module);
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+static bool find(const char *name, struct kwhy_cuda_function_opaque *out)
+{
+	for (size_t i = 0; i < TABLES_MOST && tables[i]; i++)
+		for (const struct kwhy_gpu_host_kernel *kernel = tables[i]; kernel->name; kernel++)
+			if (strcmp(kernel->name, name) == 0) {
+				*out = (struct kwhy_cuda_function_opaque){
+					*kernel, 0, FAKE_IDLE_MW, -1, SHARED_UNASKED};
+				return true;
+			}
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (strcmp(ours[i].host.name, name) == 0) {
+			*out = ours[i];
+			return true;
+		}
+	return false;
+}
+
+enum kwhy_cuda_result cuModuleGetFunction(
+	kwhy_cuda_function *out_function, kwhy_cuda_module module, const char *name)
+{
+	struct kwhy_cuda_function_opaque found;
+	kwhy_cuda_function function;
+
+	BEGIN("cuModuleGetFunction");
+	if (!find(name, &found) || module->count == sizeof(module->functions) / sizeof(module->functions[0]))
+		return fake_end(KWHY_CUDA_NOT_FOUND);
+	function = malloc(sizeof(*function));
+	if (!function)
+		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
+	*function = found;
+	module->functions[module->count++] = function;
+	*out_function = function;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuOccupancyMaxActiveBlocksPerMultiprocessor(
+	int *out_blocks, kwhy_cuda_function function, int threads, size_t shared_bytes)
+{
+	(void)function;
+	(void)shared_bytes;
+	BEGIN("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+	*out_blocks = 2048 / threads;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+#ifndef FAKE_HIP
+enum kwhy_cuda_result cuFuncSetAttribute(kwhy_cuda_function function, int attribute, int value)
+{
+	BEGIN("cuFuncSetAttribute");
+	if (attribute != KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST || value > FAKE_SHARED_BYTES_MOST)
+		return fake_end(KWHY_CUDA_INVALID_VALUE);
+	function->shared_bytes = (unsigned)value;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+#endif
+
+static enum kwhy_cuda_result take_arguments(struct fake_operation *operation, void **arguments)
+{
+	const uint16_t *bytes = operation->function->host.argument_bytes;
+	size_t used = 0;
+
+	for (size_t i = 0; bytes[i]; i++) {
+		if (used + (bytes[i] + 7u) / 8 > sizeof(operation->arguments) / 8)
+			return KWHY_CUDA_INVALID_VALUE;
+		memcpy(&operation->arguments[used], arguments[i], bytes[i]);
+		used += (bytes[i] + 7u) / 8;
+	}
+	return KWHY_CUDA_SUCCESS;
+}
+
+static enum kwhy_cuda_result launch(kwhy_cuda_function function, unsigned blocks, unsigned threads,
+	unsigned shared_bytes, kwhy_cuda_stream stream, void **arguments)
+{
+	struct fake_operation operation = {
+		.kind = FAKE_KERNEL, .function = function, .grid = {blocks, threads, shared_bytes}};
+	enum kwhy_cuda_result result;
+
+	if (fake_asked_for("launch-fails") && ++launches > 10)
+		return KWHY_CUDA_UNKNOWN;
+	if (blocks == 0 || threads == 0 || threads > 1024 ||
+		(shared_bytes > SHARED_UNASKED && shared_bytes > FAKE_SHARED_MOST(function)))
+		return KWHY_CUDA_INVALID_VALUE;
+	result = take_arguments(&operation, arguments);
+	return result == KWHY_CUDA_SUCCESS ? fake_put(stream, &operation) : result;
+}
+
+enum kwhy_cuda_result cuLaunchKernel(kwhy_cuda_function function, unsigned grid_x, unsigned grid_y,
+	unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+	kwhy_cuda_stream stream, void **arguments, void **extra)
+{
+	(void)grid_y, (void)grid_z, (void)block_y, (void)block_z, (void)extra;
+	BEGIN("cuLaunchKernel");
+	return fake_end(launch(function, grid_x, block_x, shared_bytes, stream, arguments));
+}
+
+enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, unsigned grid_x, unsigned grid_y,
+	unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+	kwhy_cuda_stream stream, void **arguments)
+{
+	(void)grid_y, (void)grid_z, (void)block_y, (void)block_z;
+	BEGIN("cuLaunchCooperativeKernel");
+	if (grid_x > 2048 / block_x * MULTIPROCESSORS)
+		return fake_end(KWHY_CUDA_COOPERATIVE_TOO_LARGE);
+	return fake_end(launch(function, grid_x, block_x, shared_bytes, stream, arguments));
+}
+
+static void write_stamps(uint64_t *stamps, int64_t begin_ns, int64_t end_ns)
+{
+	uint64_t begin = (uint64_t)(begin_ns + DEVICE_CLOCK_OFFSET_NS),
+		 end = (uint64_t)(end_ns + DEVICE_CLOCK_OFFSET_NS);
+
+	stamps[0] = begin < stamps[0] ? begin : stamps[0];
+	stamps[1] = end > stamps[1] ? end : stamps[1];
+}
+
+/* For the time that it takes a device. */
+static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream stream)
+{
+	const struct kwhy_cuda_function_opaque *function = operation->function;
+	int64_t begin_ns = fake_now_ns() + LAUNCH_NS,
+		length_ns = function->length_ns < 0 ? (int64_t)operation->arguments[0] : function->length_ns;
+
+	if (begin_ns < stream->free_at_ns)
+		begin_ns = stream->free_at_ns;
+	stream->free_at_ns = begin_ns + length_ns;
+	if (function->power_mw > FAKE_IDLE_MW)
+		tell(begin_ns, stream->free_at_ns,
+			operation->grid.blocks == 1 ? FAKE_IDLE_MW : function->power_mw);
+	if (function->stamps >= 0)
+		write_stamps((uint64_t *)(uintptr_t)operation->arguments[function->stamps], begin_ns,
+			stream->free_at_ns);
+	if (strcmp(function->host.name, "kwhy_now") == 0)
+		*(uint64_t *)(uintptr_t)operation->arguments[0] = (uint64_t)(begin_ns +
+			DEVICE_CLOCK_OFFSET_NS);
+}
+
+static bool run_gate(struct fake_operation *operation)
+{
+	_Atomic uint32_t *latch = (_Atomic uint32_t *)(uintptr_t)operation->arguments[0];
+	uint32_t turn = (uint32_t)operation->arguments[1];
+
+	if ((int32_t)(latch[0] - turn) >= 0)
+		return true;
+	if (operation->started_ns == 0)
+		operation->started_ns = fake_now_ns();
+	if (fake_now_ns() - operation->started_ns < GATE_NS && !fake_asked_for("gate-opens"))
+		return false;
+	latch[1] = turn;
+	return true;
+}
+
+bool fake_kernel_run(struct fake_operation *operation, kwhy_cuda_stream stream)
+{
+	const struct kwhy_gpu_host_kernel *host = &operation->function->host;
+	uint64_t values[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
+	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	size_t used = 0;
+
+	if (strcmp(host->name, "kwhy_gate") == 0)
+		return run_gate(operation);
+	if (!host->run) {
+		run_ours(operation, stream);
+		return true;
+	}
+	memcpy(values, operation->arguments, sizeof(values));
+	for (size_t i = 0; host->argument_bytes[i]; i++) {
+		arguments[i] = &values[used];
+		used += (host->argument_bytes[i] + 7u) / 8;
+	}
+	host->run(&operation->grid, arguments);
+	return true;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOMS_MOST = 4096 };
+
+enum room_kind { DEVICE, PINNED, REGISTERED, MANAGED };
+
+/* What was allocated or registered. */
+static struct room {
+	uintptr_t begin;
+	size_t bytes;
+	enum room_kind kind;
+	int device;
+} rooms[ROOMS_MOST];
+static size_t room_count;
+
+static struct room *room_at(uintptr_t address)
+{
+	for (size_t i = 0; i < room_count; i++)
+		if (address - rooms[i].begin < rooms[i].bytes)
+			return &rooms[i];
+	return NULL;
+}
+
+static enum kwhy_cuda_result add_room(void *memory, size_t bytes, enum room_kind kind)
+{
+	if (!memory || bytes == 0 || room_count == ROOMS_MOST) {
+		if (kind != REGISTERED)
+			free(memory);
+		return memory && bytes == 0 ? KWHY_CUDA_INVALID_VALUE : KWHY_CUDA_OUT_OF_MEMORY;
+	}
+	rooms[room_count++] = (struct room){(uintptr_t)memory, bytes, kind, fake_current_device()};
+	return KWHY_CUDA_SUCCESS;
+}
+
+static enum kwhy_cuda_result take_room(uintptr_t address, enum room_kind kind)
+{
+	struct room *room = room_at(address);
+
+	if (!room || room->begin != address ||
+		(room->kind != kind && !(kind == DEVICE && room->kind == MANAGED)))
+		return KWHY_CUDA_INVALID_VALUE;
+	if (kind != REGISTERED)
+		free((void *)address);
+	*room = rooms[--room_count];
+	return KWHY_CUDA_SUCCESS;
+}
+
+static enum kwhy_cuda_result new_device_memory(
+	kwhy_cuda_address *out_address, size_t bytes, enum room_kind kind)
+{
+	void *memory = NULL;
+	enum kwhy_cuda_result result;
+
+	if (fake_current_device() < 0)
+		return KWHY_CUDA_INVALID_CONTEXT;
+	if (!fake_asked_for("no-memory") && bytes < (size_t)140 << 30 &&
+		posix_memalign(&memory, 512, bytes) != 0)
+		memory = NULL;
+	result = add_room(memory, bytes, kind);
+	if (result == KWHY_CUDA_SUCCESS)
+		*out_address = (uintptr_t)memory;
+	return result;
+}
+
+enum kwhy_cuda_result cuMemAlloc_v2(kwhy_cuda_address *out_address, size_t bytes)
+{
+	BEGIN("cuMemAlloc_v2");
+	return fake_end(new_device_memory(out_address, bytes, DEVICE));
+}
+
+enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address)
+{
+	BEGIN("cuMemFree_v2");
+	return fake_end(take_room(address, DEVICE));
+}
+
+enum kwhy_cuda_result cuMemAllocAsync(kwhy_cuda_address *out_address, size_t bytes, kwhy_cuda_stream stream)
+{
+	(void)stream;
+	BEGIN("cuMemAllocAsync");
+	return fake_end(new_device_memory(out_address, bytes, DEVICE));
+}
+
+/* Callers here synchronise before they give back what a queue still uses. */
+enum kwhy_cuda_result cuMemFreeAsync(kwhy_cuda_address address, kwhy_cuda_stream stream)
+{
+	(void)stream;
+	BEGIN("cuMemFreeAsync");
+	return fake_end(take_room(address, DEVICE));
+}
+
+enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	BEGIN("cuMemAllocManaged");
+	return fake_end(new_device_memory(out_address, bytes, MANAGED));
+}
+
+enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags)
+{
+	void *memory = NULL;
+	enum kwhy_cuda_result result;
+
+	(void)flags;
+	BEGIN("cuMemHostAlloc");
+	if (posix_memalign(&memory, 4096, bytes) != 0)
+		memory = NULL;
+	result = add_room(memory, bytes, PINNED);
+	if (result == KWHY_CUDA_SUCCESS)
+		*out_memory = memory;
+	return fake_end(result);
+}
+
+enum kwhy_cuda_result cuMemFreeHost(void *memory)
+{
+	BEGIN("cuMemFreeHost");
+	return fake_end(take_room((uintptr_t)memory, PINNED));
+}
+
+enum kwhy_cuda_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	BEGIN("cuMemHostRegister_v2");
+	return fake_end(add_room(memory, bytes, REGISTERED));
+}
+
+enum kwhy_cuda_result cuMemHostUnregister(void *memory)
+{
+	BEGIN("cuMemHostUnregister");
+	return fake_end(take_room((uintptr_t)memory, REGISTERED));
+}
+
+enum kwhy_cuda_result cuMemHostGetDevicePointer_v2(
+	kwhy_cuda_address *out_address, void *memory, unsigned flags)
+{
+	(void)flags;
+	BEGIN("cuMemHostGetDevicePointer_v2");
+	*out_address = (uintptr_t)memory;
+	return fake_end(room_at((uintptr_t)memory) ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
+}
+
+static enum kwhy_cuda_result copy_now(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
+{
+	const struct room *at = room_at(to), *source = room_at(from);
+
+	if ((at && to + bytes > at->begin + at->bytes) ||
+		(source && from + bytes > source->begin + source->bytes))
+		return KWHY_CUDA_INVALID_VALUE;
+	if (bytes <= FAKE_COPY_MOST_BYTES)
+		memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+	return KWHY_CUDA_SUCCESS;
+}
+
+static enum kwhy_cuda_result copy_queued(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream)
+{
+	const struct fake_operation operation = {.kind = FAKE_COPY, .to = to, .from = from, .bytes = bytes};
+
+	return fake_put(stream, &operation);
+}
+
+#ifdef FAKE_HIP
+enum kwhy_cuda_result hipMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, int kind)
+{
+	BEGIN("cuMemcpy");
+	return fake_end(kind == KWHY_HIP_COPY_DEFAULT ? copy_now(to, from, bytes) : KWHY_CUDA_INVALID_VALUE);
+}
+
+enum kwhy_cuda_result hipMemcpyAsync(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, int kind, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemcpyAsync");
+	return fake_end(kind == KWHY_HIP_COPY_DEFAULT ? copy_queued(to, from, bytes, stream)
+						      : KWHY_CUDA_INVALID_VALUE);
+}
+#else
+enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy_cuda_address address)
+{
+	const struct room *room;
+
+	BEGIN("cuPointerGetAttribute");
+	room = attribute == KWHY_CUDA_POINTER_MEMORY_TYPE ? room_at(address) : NULL;
+	if (room)
+		*(unsigned *)out_value = room->kind == DEVICE ? KWHY_CUDA_MEMORY_DEVICE : 1;
+	return fake_end(room ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
+}
+
+enum kwhy_cuda_result cuMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
+{
+	BEGIN("cuMemcpy");
+	return fake_end(copy_now(to, from, bytes));
+}
+
+enum kwhy_cuda_result cuMemcpyAsync(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemcpyAsync");
+	return fake_end(copy_queued(to, from, bytes, stream));
+}
+
+#if FAKE_VERSION >= 12080
+static enum kwhy_cuda_result copy_batch(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
+	size_t count, const struct kwhy_cuda_batch_attributes *attributes, const size_t *begins,
+	size_t attribute_count, kwhy_cuda_stream stream)
+{
+	enum kwhy_cuda_result result = KWHY_CUDA_SUCCESS;
+
+	if (!stream || attribute_count != 1 || begins[0] != 0 ||
+		attributes->source_order != KWHY_CUDA_BATCH_IN_STREAM_ORDER || count == 0)
+		return KWHY_CUDA_INVALID_VALUE;
+	for (size_t i = 0; result == KWHY_CUDA_SUCCESS && i < count; i++)
+		result = bytes[i] ? copy_queued(to[i], from[i], bytes[i], stream) : KWHY_CUDA_INVALID_VALUE;
+	return result;
+}
+
+enum kwhy_cuda_result cuMemcpyBatchAsync(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
+	size_t count, struct kwhy_cuda_batch_attributes *attributes, size_t *attribute_begins,
+	size_t attribute_count, size_t *out_failed, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemcpyBatchAsync");
+	*out_failed = SIZE_MAX;
+	return fake_end(
+		copy_batch(to, from, bytes, count, attributes, attribute_begins, attribute_count, stream));
+}
+#endif
+
+#if FAKE_VERSION >= 13000
+enum kwhy_cuda_result cuMemcpyBatchAsync_v2(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
+	size_t count, struct kwhy_cuda_batch_attributes *attributes, size_t *attribute_begins,
+	size_t attribute_count, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemcpyBatchAsync_v2");
+	return fake_end(
+		copy_batch(to, from, bytes, count, attributes, attribute_begins, attribute_count, stream));
+}
+#endif
+#endif
+
+enum kwhy_cuda_result cuMemsetD8Async(
+	kwhy_cuda_address address, unsigned char value, size_t bytes, kwhy_cuda_stream stream)
+{
+	const struct fake_operation operation = {
+		.kind = FAKE_FILL, .to = address, .value = value, .bytes = bytes};
+
+	BEGIN("cuMemsetD8Async");
+	return fake_end(fake_put(stream, &operation));
+}
