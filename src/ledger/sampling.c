@@ -19,10 +19,14 @@ enum { WINDOWS_LEAST = 3 };
 
 /* What is summed up of an account: with its energy, or its time where no energy is known. */
 struct sum {
-	double now;		       /* in the window at hand */
-	double certain;		       /* in windows that were not drawn: known, and no part of a sample */
-	double all, squares, products; /* over the drawn windows: of it, its square, it times the window's */
-	double time_ns, certain_ns;    /* in drawn and in other windows */
+	double now;	/* in the window at hand */
+	double certain; /* in windows that were not drawn: known, and no part of a sample */
+	double all;	/* over the drawn windows */
+	double squares,
+		products;  /* of its steps from window to window: squared, and times the window's own */
+	double last;	   /* in the last drawn window that had any, */
+	size_t last_drawn; /* of which this is the number */
+	double time_ns, certain_ns; /* in drawn and in other windows */
 	double now_ns;
 	int64_t last_ns; /* up to when `now_ns` is */
 	size_t running;
@@ -36,7 +40,9 @@ struct sampling {
 	struct sum *sums; /* [account_count] */
 	uint32_t *listed; /* accounts with time in the window at hand, or that run */
 	size_t listed_count;
-	double all, squares; /* over the drawn windows: sum and sum of squares of all accounts together */
+	double *wholes;	     /* [drawn_count] of all accounts together, in each drawn window so far */
+	size_t drawn;	     /* windows so far */
+	double all, squares; /* sum of wholes, and of the squares of their steps */
 	double certain;
 };
 
@@ -50,8 +56,10 @@ static struct sum *list(struct sampling *sampling, uint32_t account)
 {
 	struct sum *sum = &sampling->sums[account];
 
-	if (!sum->is_listed)
+	if (!sum->is_listed) {
 		sampling->listed[sampling->listed_count++] = account;
+		sum->now_ns = 0;
+	}
 	sum->is_listed = true;
 	return sum;
 }
@@ -107,7 +115,28 @@ static void take_idle(struct sampling *sampling, const struct kwhy_known_window 
 	}
 }
 
-static void fold(struct sampling *sampling, struct sum *sum, bool is_drawn, double whole)
+/* A step of an account up to a drawn window, beside that of all accounts together. */
+static void add_step(const struct sampling *sampling, struct sum *sum, size_t drawn, double step)
+{
+	if (drawn == 0 || drawn >= sampling->books->coverage.drawn_count)
+		return;
+	sum->squares += step * step;
+	sum->products += step * (sampling->wholes[drawn] - sampling->wholes[drawn - 1]);
+}
+
+/* Windows without any lie between the last one that had some and this one. */
+static void add_steps(const struct sampling *sampling, struct sum *sum)
+{
+	const bool is_next = sum->all > 0 && sum->last_drawn + 1 == sampling->drawn;
+
+	if (sum->all > 0 && !is_next)
+		add_step(sampling, sum, sum->last_drawn + 1, -sum->last);
+	add_step(sampling, sum, sampling->drawn, is_next ? sum->now - sum->last : sum->now);
+	sum->last = sum->now;
+	sum->last_drawn = sampling->drawn;
+}
+
+static void fold(struct sampling *sampling, struct sum *sum, bool is_drawn)
 {
 	sum->time_ns += is_drawn ? sum->now_ns : 0;
 	sum->certain_ns += is_drawn ? 0 : sum->now_ns;
@@ -116,9 +145,18 @@ static void fold(struct sampling *sampling, struct sum *sum, bool is_drawn, doub
 		sampling->certain += sum->now;
 		return;
 	}
+	if (sum->now > 0)
+		add_steps(sampling, sum);
 	sum->all += sum->now;
-	sum->squares += sum->now * sum->now;
-	sum->products += sum->now * whole;
+}
+
+static void count_drawn(struct sampling *sampling, double whole)
+{
+	const double step = sampling->drawn ? whole - sampling->wholes[sampling->drawn - 1] : 0;
+
+	sampling->wholes[sampling->drawn] = whole;
+	sampling->all += whole;
+	sampling->squares += step * step;
 }
 
 static void end_window(struct sampling *sampling, const struct kwhy_known_window *window)
@@ -138,17 +176,18 @@ static void end_window(struct sampling *sampling, const struct kwhy_known_window
 	}
 	if (!sampling->books->energy.known)
 		whole = (double)(window->end_ns - window->start_ns);
+	if (is_drawn)
+		count_drawn(sampling, whole);
 	for (size_t i = 0; i < sampling->listed_count; i++) {
 		struct sum *sum = &sampling->sums[sampling->listed[i]];
 
-		fold(sampling, sum, is_drawn, whole);
+		fold(sampling, sum, is_drawn);
 		sum->is_listed = sum->running > 0;
 		if (sum->is_listed)
 			sampling->listed[kept++] = sampling->listed[i];
 	}
 	sampling->listed_count = kept;
-	sampling->all += is_drawn ? whole : 0;
-	sampling->squares += is_drawn ? whole * whole : 0;
+	sampling->drawn += is_drawn;
 }
 
 /* The sweep stops where windows begin and end. */
@@ -191,7 +230,10 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
 	return status;
 }
 
-/* Half of a 90 % interval of an account's share of what the drawn windows hold. */
+/*
+ * Half of a 90 % interval of an account's share of what the drawn windows hold. Windows are spread over the
+ * run, so that neighbours are more alike than any two: their steps tell the error (Wolter 2007, chapter 8).
+ */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
 {
 	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
@@ -202,7 +244,7 @@ static double share_error(const struct sampling *sampling, const struct sum *sum
 		0, sum->squares - 2 * share * sum->products + share * share * sampling->squares);
 
 	return kwhy_student_quantile(BOTH_SIDES, count - 1) *
-		sqrt((1 - seen) * count / (count - 1) * squares) / sampling->all;
+		sqrt((1 - seen) * count / (count - 1) * squares / 2) / sampling->all;
 }
 
 /* Energy of the whole that an account has for sure, and what its share of the rest is taken of. */
@@ -263,7 +305,10 @@ static void write_times(const struct sampling *sampling)
 
 	for (size_t i = 0; i < sampling->books->account_count; i++) {
 		struct kwhy_account *account = &sampling->books->accounts[i];
-		const struct sum *sum = &sampling->sums[i];
+		struct sum *sum = &sampling->sums[i];
+
+		if (sum->all > 0)
+			add_step(sampling, sum, sum->last_drawn + 1, -sum->last);
 
 		if (account->category == KWHY_CATEGORY_UNRECORDED)
 			continue;
@@ -280,8 +325,10 @@ static enum kwhy_status estimate(struct sampling *sampling, struct kwhy_error *e
 
 	sampling->sums = calloc(accounts + 1, sizeof(*sampling->sums));
 	sampling->listed = calloc(accounts + 1, sizeof(*sampling->listed));
-	status = sampling->sums && sampling->listed ? walk(sampling, error)
-						    : kwhy_fail_memory(error, "samples of a run");
+	sampling->wholes = calloc(sampling->books->coverage.drawn_count, sizeof(*sampling->wholes));
+	status = sampling->sums && sampling->listed && sampling->wholes
+		? walk(sampling, error)
+		: kwhy_fail_memory(error, "samples of a run");
 	if (!status && sampling->all > 0) {
 		write_times(sampling);
 		if (sampling->books->energy.known && !sampling->books->energy.modelled)
@@ -289,6 +336,7 @@ static enum kwhy_status estimate(struct sampling *sampling, struct kwhy_error *e
 	}
 	free(sampling->sums);
 	free(sampling->listed);
+	free(sampling->wholes);
 	return status;
 }
 

@@ -130,12 +130,11 @@ static void windows_that_are_alike_tell_the_whole_without_error(void **state)
 	build_free(recording, ledger);
 }
 
-/* By hand: shares of time 0.5, once 1; sum of (y - p e)^2 over 20 windows, t(0.95; 19) = 1.729, 20 % seen. */
+/* By hand: shares of time 0.5, once 1: two steps of 0.5 among 20 windows; t(0.95; 19) = 1.729, 20 % seen. */
 static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **state)
 {
 	struct kwhy_recording *recording = alike(true);
-	const double p = 10.5 / 20, squares = 19 * (0.5 - p) * (0.5 - p) + (1 - p) * (1 - p);
-	const double half = 1.7291 * sqrt(0.8 * 20 / 19 * squares) / 20;
+	const double half = 1.7291 * sqrt(0.8 * 20 / 19 * (0.25 + 0.25) / 2) / 20;
 	const struct kwhy_account *a;
 	struct kwhy_ledger *ledger;
 
