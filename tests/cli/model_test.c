@@ -204,6 +204,29 @@ static void the_share_of_a_roof(void **state)
 		"less than the");
 }
 
+static void a_power_limit_only_where_the_sweep_supports_one(void **state)
+{
+	struct kwhy_text csv = {0};
+	json_t *answer;
+
+	(void)state;
+	kwhy_text_add(&csv, "cap_w,power_w,throughput\n");
+	for (int cap_w = 150; cap_w <= 700; cap_w += 50)
+		kwhy_text_addf(&csv, "%d,%d,%.9g\n", cap_w, cap_w, pow(cap_w - 100, 0.6));
+	answer = parse(SPAWN("model", "cap", "--json", given("in.csv", csv.data)));
+	assert_true(fabs(number_at(answer, "advice.energy.power_w.value") - 250) < 1);
+	assert_true(fabs(number_at(answer, "advice.energy.cap_w") - 250) < 1);
+	json_decref(answer);
+	assert_says(SPAWN("model", "cap", place("in.csv")), "recommended");
+	kwhy_text_clear(&csv);
+	kwhy_text_add(&csv, "cap_w,power_w,throughput\n");
+	for (int cap_w = 250; cap_w <= 700; cap_w += 50)
+		kwhy_text_addf(&csv, "%d,%d,%d\n", cap_w, 230 + cap_w / 100, 100);
+	assert_fails(SPAWN("model", "cap", given("in.csv", csv.data)), 1, "do not bind");
+	assert_fails(SPAWN("model", "cap", "--slower", "0", place("in.csv")), 2, "--slower");
+	kwhy_text_done(&csv);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +236,7 @@ int main(void)
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),
 		cmocka_unit_test(the_share_of_a_roof),
+		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_CAP_H
+#define KWHY_FIT_CAP_H
+
+#include "base/status.h"
+#include "fit/interval.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * How throughput T follows the mean power P of a device whose power limit or clock was swept, and at which
+ * power work takes the least energy. P is measured, never the limit that was set: a limit that does not bind
+ * says nothing. power       T = a P^b shifted     T = a (P - P0)^b saturating  T = a (1 - exp(-(P - P0) / c))
+ *   physical    T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3): power grows with the cube of
+ * the clock, and a share m of the time does not follow the clock A plain power law with b below 1 has no
+ * optimum inside any range, P^(1-b) only falls; one with a floor has. Least squares of relative errors. The
+ * form is the one that predicts points it has not seen best; the simple one unless another does so by a
+ * tenth. All powers in watts, throughput in units a second.
+ */
+struct kwhy_cap_point {
+	double cap_w; /* as set; NAN: not known */
+	double power_w, throughput;
+};
+
+enum kwhy_cap_form {
+	KWHY_CAP_POWER,
+	KWHY_CAP_SHIFTED,
+	KWHY_CAP_SATURATING,
+	KWHY_CAP_PHYSICAL,
+	KWHY_CAP_FORM_COUNT
+};
+
+const char *kwhy_cap_form_name(enum kwhy_cap_form form); /* "saturating" */
+
+enum { KWHY_CAP_POINTS_LEAST = 5, KWHY_CAP_POINTS_MOST = 64 };
+
+struct kwhy_cap_curve {
+	enum kwhy_cap_form form;
+	double most_w;	  /* highest measured power: the physical form's full clock */
+	double amplitude; /* a */
+	double floor_w;	  /* P0; 0 of the power law */
+	double shape;	  /* b; c in watts; m */
+};
+
+struct kwhy_cap_fit {
+	struct kwhy_cap_curve curve;
+	double rms_ratio, held_out_ratio;
+	struct kwhy_cap_curve without[KWHY_CAP_POINTS_MOST]; /* fitted without point i */
+};
+
+struct kwhy_cap {
+	size_t count;	      /* points */
+	size_t unbound_count; /* whose power stays 5 % or more below their limit */
+	double least_w, most_w;
+	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
+	enum kwhy_cap_form chosen;
+	bool is_rival[KWHY_CAP_FORM_COUNT]; /* predicts almost as well as the chosen one */
+	struct kwhy_cap_point points[KWHY_CAP_POINTS_MOST];
+};
+
+/* KWHY_E_INPUT: too few or too many points, values that are not above 0, or powers that hardly differ. */
+KWHY_MUST_USE enum kwhy_status kwhy_cap_of(
+	const struct kwhy_cap_point *points, size_t count, struct kwhy_cap *out, struct kwhy_error *error);
+
+double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w);
+
+/* What is to be least: P / T, P / T^2, or P where T is at most `slower_ratio` below that of the highest
+ * power. */
+enum kwhy_cap_goal { KWHY_CAP_GOAL_ENERGY, KWHY_CAP_GOAL_ENERGY_DELAY, KWHY_CAP_GOAL_SLOWDOWN };
+
+enum kwhy_cap_verdict {
+	KWHY_CAP_VERDICT_INSIDE,  /* an optimum inside the measured range */
+	KWHY_CAP_VERDICT_LOWEST,  /* the lowest measured power is best: lower was not measured */
+	KWHY_CAP_VERDICT_HIGHEST, /* the highest measured power is best */
+	KWHY_CAP_VERDICT_UNBOUND, /* too few limits bind to say anything of a limit */
+	KWHY_CAP_VERDICT_FLAT,	  /* what would be gained is within the error of the fit */
+	KWHY_CAP_VERDICT_UNSURE	  /* forms that fit alike, or the points left out one by one, disagree */
+};
+
+struct kwhy_cap_advice {
+	enum kwhy_cap_verdict verdict;
+	struct kwhy_interval power_w;	 /* NAN unless a power is recommended: INSIDE, LOWEST, HIGHEST */
+	double cap_w;			 /* the limit that gives it, between limits that were set; NAN */
+	double energy_ratio, time_ratio; /* of a unit of work, against the highest measured power */
+};
+
+void kwhy_cap_advise(const struct kwhy_cap *cap, enum kwhy_cap_goal goal, double slower_ratio,
+	struct kwhy_cap_advice *out);
+
+#endif
