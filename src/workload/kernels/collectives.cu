@@ -3,6 +3,10 @@
  * Sums and copies over the members of a group that reach each other's memory: one block reads all places and
  * writes them. The order of addition does not matter, as the numbers are integers.
  */
+#ifdef __cplusplus
+#define KERNEL extern "C" __global__
+#endif
+
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
@@ -15,7 +19,7 @@ struct places {
 	u32 length; /* of each: u64 words, or floats to copy */
 };
 
-extern "C" __global__ void kwhy_collective_sum(const struct places places)
+KERNEL void kwhy_collective_sum(const struct places places)
 {
 	for (u32 i = threadIdx.x; i < places.length; i += blockDim.x) {
 		u64 total = 0;
@@ -27,7 +31,7 @@ extern "C" __global__ void kwhy_collective_sum(const struct places places)
 	}
 }
 
-extern "C" __global__ void kwhy_collective_max(const struct places places)
+KERNEL void kwhy_collective_max(const struct places places)
 {
 	for (u32 i = threadIdx.x; i < places.length; i += blockDim.x) {
 		u64 most = 0;
@@ -39,7 +43,7 @@ extern "C" __global__ void kwhy_collective_max(const struct places places)
 	}
 }
 
-extern "C" __global__ void kwhy_collective_copy(const struct places places)
+KERNEL void kwhy_collective_copy(const struct places places)
 {
 	for (u32 k = 0; k < places.count; k++)
 		for (u32 i = threadIdx.x; i < places.length; i += blockDim.x)

@@ -4,11 +4,25 @@
  * addition are joined but where fmaf() says so (compile with -fmad=false); sums are of integers, so that
  * their order does not matter. A block has a multiple of 32 threads, 1024 at most.
  */
+#ifdef __cplusplus
+#define KERNEL extern "C" __global__
+#endif
+
 typedef unsigned long long u64;
 typedef long long i64;
 typedef unsigned int u32;
 
-enum { STEPS = 288, AGENTS = 22, CONTROLS = 10, GAINS = 3, WIDTH = 256, CELLS = 65536, KEPT = 70, SLOT = 350, WIDE = 235 };
+enum {
+	STEPS = 288,
+	AGENTS = 22,
+	CONTROLS = 10,
+	GAINS = 3,
+	WIDTH = 256,
+	CELLS = 65536,
+	KEPT = 70,
+	SLOT = 350,
+	WIDE = 235
+};
 
 /* As struct kwhy_twin_args of workload/twin_device.h. */
 struct args {
@@ -30,7 +44,7 @@ struct args {
 	u32 cells, first_cell, doubled, scattered, steps, closed, reduce_every, parts;
 };
 
-enum { BY_CLOCK = ~0u };
+#define BY_CLOCK 0xffffffffu
 
 static __device__ u64 mix(u64 x)
 {
@@ -88,12 +102,12 @@ static __device__ float fresh(const float *place)
 	return *(const volatile float *)place;
 }
 
-static __device__ u32 index()
+static __device__ u32 thread_index(void)
 {
 	return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-static __device__ u32 stride()
+static __device__ u32 thread_count(void)
 {
 	return gridDim.x * blockDim.x;
 }
@@ -255,32 +269,32 @@ static __device__ void look_at(const struct args *a, u32 step, const float *t, c
 
 /* --- To begin with --- */
 
-extern "C" __global__ void kwhy_twin_begin_field(const struct args a, u32 step)
+KERNEL void kwhy_twin_begin_field(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride()) {
+	for (u32 i = thread_index(); i < a.cells; i += thread_count()) {
 		u32 j = a.first_cell + i;
 
 		a.t[i] = unit(mix(42ull ^ (u64)(j / CELLS) << 40 ^ (j % CELLS))) * 16.0f;
 	}
 }
 
-extern "C" __global__ void kwhy_twin_begin_rest(const struct args a, u32 step)
+KERNEL void kwhy_twin_begin_rest(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.u[i] = 0;
-	for (u32 i = index(); i < STEPS * (AGENTS + 1); i += stride())
+	for (u32 i = thread_index(); i < STEPS * (AGENTS + 1); i += thread_count())
 		a.run_sums[i] = 0;
-	for (u32 i = index(); i <= STEPS; i += stride())
+	for (u32 i = thread_index(); i <= STEPS; i += thread_count())
 		a.checks[i] = 0;
-	for (u32 i = index(); i < AGENTS * CONTROLS; i += stride())
+	for (u32 i = thread_index(); i < AGENTS * CONTROLS; i += thread_count())
 		a.controls[i] = 0;
-	for (u32 i = index(); i <= AGENTS; i += stride())
+	for (u32 i = thread_index(); i <= AGENTS; i += thread_count())
 		a.sums[i] = 0;
-	if (index() < 2)
-		a.clock[index()] = 0;
-	if (index() == 2)
+	if (thread_index() < 2)
+		a.clock[thread_index()] = 0;
+	if (thread_index() == 2)
 		a.arrived[0] = 0;
 }
 
@@ -292,7 +306,7 @@ static __device__ void clear_sums(const struct args *a, u32 step)
 		a->sums[threadIdx.x] = 0;
 }
 
-extern "C" __global__ void kwhy_twin_gain(const struct args a, u32 step)
+KERNEL void kwhy_twin_gain(const struct args a, u32 step)
 {
 	u32 i = threadIdx.x;
 
@@ -301,70 +315,70 @@ extern "C" __global__ void kwhy_twin_gain(const struct args a, u32 step)
 		a.gains[i] = gain(a.controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-extern "C" __global__ void kwhy_twin_force(const struct args a, u32 step)
+KERNEL void kwhy_twin_force(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
 }
 
-extern "C" __global__ void kwhy_twin_spread(const struct args a, u32 step)
+KERNEL void kwhy_twin_spread(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
 }
 
-extern "C" __global__ void kwhy_twin_diffuse(const struct args a, u32 step)
+KERNEL void kwhy_twin_diffuse(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
 }
 
-extern "C" __global__ void kwhy_twin_push(const struct args a, u32 step)
+KERNEL void kwhy_twin_push(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
 }
 
-extern "C" __global__ void kwhy_twin_store(const struct args a, u32 step)
+KERNEL void kwhy_twin_store(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
 }
 
-extern "C" __global__ void kwhy_twin_limit(const struct args a, u32 step)
+KERNEL void kwhy_twin_limit(const struct args a, u32 step)
 {
 	(void)step;
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.t[i] = limit(a.w[i]);
 }
 
-extern "C" __global__ void kwhy_twin_sum(const struct args a, u32 step)
+KERNEL void kwhy_twin_sum(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
 	tally_clear(&tally);
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		tally_cell(&a, &tally, i, new_t(&a, step)[i]);
 	tally_give(&tally, a.sums, 0);
 }
 
-extern "C" __global__ void kwhy_twin_look(const struct args a, u32 step)
+KERNEL void kwhy_twin_look(const struct args a, u32 step)
 {
-	look_at(&a, step, new_t(&a, step), a.sums, index(), stride());
+	look_at(&a, step, new_t(&a, step), a.sums, thread_index(), thread_count());
 }
 
-extern "C" __global__ void kwhy_twin_check(const struct args a, u32 step)
+KERNEL void kwhy_twin_check(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 	u64 check = 0;
 
 	tally_clear(&tally);
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		check += check_of(&a, i, new_t(&a, step)[i], a.u[i]);
 	tally_check(&tally, check);
 	tally_give(&tally, 0, &a.checks[step]);
@@ -373,7 +387,7 @@ extern "C" __global__ void kwhy_twin_check(const struct args a, u32 step)
 /* --- Packed and fused --- */
 
 /* Pieces that lie one behind the other in the inbox, to the controls of their agents. */
-extern "C" __global__ void kwhy_twin_scatter(const struct args a, u32 step)
+KERNEL void kwhy_twin_scatter(const struct args a, u32 step)
 {
 	u32 agent = threadIdx.x / CONTROLS, place = threadIdx.x % CONTROLS, from = place;
 
@@ -385,7 +399,7 @@ extern "C" __global__ void kwhy_twin_scatter(const struct args a, u32 step)
 }
 
 /* The whole table of controls from the inbox, and the gains they come to. */
-extern "C" __global__ void kwhy_twin_receive(const struct args a, u32 step)
+KERNEL void kwhy_twin_receive(const struct args a, u32 step)
 {
 	u32 i = threadIdx.x;
 
@@ -424,10 +438,10 @@ static __device__ struct cell advance(const struct args *a, const float *gains, 
 	return cell;
 }
 
-extern "C" __global__ void kwhy_twin_advance(const struct args a, u32 step)
+KERNEL void kwhy_twin_advance(const struct args a, u32 step)
 {
 	step = step_of(&a, step);
-	for (u32 i = index(); i < a.cells; i += stride())
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		advance(&a, a.gains, step, i);
 }
 
@@ -437,7 +451,7 @@ static __device__ void tally_all(const struct args *a, struct tally *tally, u32 
 	u64 check = 0;
 
 	tally_clear(tally);
-	for (u32 i = index(); i < a->cells; i += stride()) {
+	for (u32 i = thread_index(); i < a->cells; i += thread_count()) {
 		if (reduces(a, step))
 			tally_cell(a, tally, i, t[i]);
 		check += check_of(a, i, t[i], a->u[i]);
@@ -475,7 +489,7 @@ static __device__ void end_step(const struct args *a, u32 step)
 }
 
 /* Sums, check and observations: steps 8 to 10. */
-extern "C" __global__ void kwhy_twin_conclude(const struct args a, u32 step)
+KERNEL void kwhy_twin_conclude(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -490,7 +504,7 @@ extern "C" __global__ void kwhy_twin_conclude(const struct args a, u32 step)
 }
 
 /* The same where the sums of several fields are still to come. */
-extern "C" __global__ void kwhy_twin_tally(const struct args a, u32 step)
+KERNEL void kwhy_twin_tally(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -498,7 +512,7 @@ extern "C" __global__ void kwhy_twin_tally(const struct args a, u32 step)
 }
 
 /* Sums of all fields from what was gathered, then what agents see; one block. */
-extern "C" __global__ void kwhy_twin_combine(const struct args a, u32 step)
+KERNEL void kwhy_twin_combine(const struct args a, u32 step)
 {
 	u32 d = threadIdx.x;
 
@@ -579,7 +593,7 @@ static __device__ void decide(const struct args *a, struct agents *agents, u32 s
 	__syncthreads();
 }
 
-static __device__ u64 now_ns()
+static __device__ u64 now_ns(void)
 {
 #ifdef __CUDA_ARCH__
 	u64 time;
@@ -610,7 +624,7 @@ static __device__ void work(const struct args *a, const struct agents *agents, s
 	u64 check = 0;
 
 	tally_clear(tally);
-	for (u32 i = index(); i < a->cells; i += workers * blockDim.x) {
+	for (u32 i = thread_index(); i < a->cells; i += workers * blockDim.x) {
 		struct cell cell = advance(a, agents->gains, step, i);
 
 		if (reduces(a, step))
@@ -622,7 +636,7 @@ static __device__ void work(const struct args *a, const struct agents *agents, s
 }
 
 /* All blocks at once; all but the last have the cells, each always the same ones. */
-extern "C" __global__ void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 step)
+KERNEL void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 step)
 {
 	__shared__ struct agents agents;
 	__shared__ struct tally tally;

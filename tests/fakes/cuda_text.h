@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_FAKES_CUDA_TEXT_H
+#define KWHY_TESTS_FAKES_CUDA_TEXT_H
+
+/*
+ * Enough of CUDA C to compile the text of a kernel as C and to run it on the host: include this, then the
+ * .cu file, which keeps to what C and C++ share and says KERNEL for `extern "C" __global__`. A block is a
+ * thread of the system, its threads take turns in it: barriers, atomics, warps and what blocks do to each
+ * other are the kernel's own. Threads of one block only change at barriers, so races between them are not
+ * seen. A block has a multiple of 32 threads where warps are used. Link with Threads::Threads.
+ */
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define KERNEL static __attribute__((unused))
+#define __device__ __attribute__((unused))
+#define __shared__ static _Thread_local
+#define __launch_bounds__(...)
+#define BY_WARPS 1
+#define WAIT sched_yield() /* in loops that wait for another block */
+
+struct cuda_text_dim {
+	unsigned x;
+};
+
+static _Thread_local struct cuda_text_dim threadIdx, blockIdx, blockDim, gridDim;
+
+enum { CUDA_TEXT_STACK = 64 << 10, CUDA_TEXT_WARP = 32 };
+
+struct cuda_text_meeting {
+	unsigned arrived, round;
+};
+
+struct cuda_text_warp {
+	struct cuda_text_meeting meeting;
+	unsigned values[CUDA_TEXT_WARP];
+};
+
+struct cuda_text_fiber {
+	ucontext_t context;
+	bool ended;
+};
+
+/* A block that runs. */
+struct cuda_text_block {
+	void (*body)(void *context);
+	void *context;
+	unsigned index, threads, blocks;
+	pthread_t thread;
+	char *stacks;
+	struct cuda_text_fiber *fibers;
+	struct cuda_text_warp *warps;
+	struct cuda_text_meeting everyone;
+	ucontext_t turn;
+};
+
+static _Thread_local struct cuda_text_block *cuda_text_here;
+
+static void cuda_text_enter(void)
+{
+	struct cuda_text_block *block = cuda_text_here;
+
+	block->body(block->context);
+	block->fibers[threadIdx.x].ended = true;
+	swapcontext(&block->fibers[threadIdx.x].context, &block->turn);
+}
+
+static void cuda_text_take_turns(struct cuda_text_block *block)
+{
+	unsigned left = block->threads;
+
+	for (unsigned i = 0; left; i = (i + 1) % block->threads) {
+		if (block->fibers[i].ended)
+			continue;
+		threadIdx.x = i;
+		swapcontext(&block->turn, &block->fibers[i].context);
+		left -= block->fibers[i].ended;
+	}
+}
+
+static void *cuda_text_run(void *argument)
+{
+	struct cuda_text_block *block = argument;
+
+	cuda_text_here = block;
+	blockIdx.x = block->index;
+	blockDim.x = block->threads;
+	gridDim.x = block->blocks;
+	block->stacks = malloc((size_t)block->threads * CUDA_TEXT_STACK);
+	block->fibers = calloc(block->threads, sizeof(*block->fibers));
+	block->warps = calloc(block->threads / CUDA_TEXT_WARP + 1, sizeof(*block->warps));
+	for (unsigned i = 0; i < block->threads; i++) {
+		ucontext_t *made = &block->fibers[i].context;
+
+		getcontext(made);
+		made->uc_stack.ss_sp = block->stacks + (size_t)i * CUDA_TEXT_STACK;
+		made->uc_stack.ss_size = CUDA_TEXT_STACK;
+		made->uc_link = NULL;
+		makecontext(made, cuda_text_enter, 0);
+	}
+	cuda_text_take_turns(block);
+	free(block->stacks);
+	free(block->fibers);
+	free(block->warps);
+	return NULL;
+}
+
+/* Runs a grid to its end: every thread of it calls body(context), which calls the kernel. */
+static __attribute__((unused)) void cuda_text_launch(
+	unsigned blocks, unsigned threads, void (*body)(void *context), void *context)
+{
+	struct cuda_text_block *all = calloc(blocks, sizeof(*all));
+
+	for (unsigned b = 0; b < blocks; b++) {
+		all[b] = (struct cuda_text_block){
+			.body = body, .context = context, .index = b, .threads = threads, .blocks = blocks};
+		if (pthread_create(&all[b].thread, NULL, cuda_text_run, &all[b]))
+			abort();
+	}
+	for (unsigned b = 0; b < blocks; b++)
+		pthread_join(all[b].thread, NULL);
+	free(all);
+}
+
+static void cuda_text_meet(struct cuda_text_meeting *meeting, unsigned count)
+{
+	unsigned round = meeting->round;
+
+	if (++meeting->arrived == count) {
+		meeting->arrived = 0;
+		meeting->round++;
+		return;
+	}
+	while (meeting->round == round)
+		swapcontext(&cuda_text_here->fibers[threadIdx.x].context, &cuda_text_here->turn);
+}
+
+/* The values of all lanes of this thread's warp, until they meet again. */
+static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value)
+{
+	struct cuda_text_warp *warp = &cuda_text_here->warps[threadIdx.x / CUDA_TEXT_WARP];
+
+	cuda_text_meet(&warp->meeting, CUDA_TEXT_WARP);
+	warp->values[threadIdx.x % CUDA_TEXT_WARP] = value;
+	cuda_text_meet(&warp->meeting, CUDA_TEXT_WARP);
+	return warp->values;
+}
+
+#define __syncthreads() cuda_text_meet(&cuda_text_here->everyone, blockDim.x)
+#define __threadfence() atomic_thread_fence(memory_order_seq_cst)
+#define __threadfence_system() __threadfence()
+
+#define atomicAdd(place, value) __atomic_fetch_add((place), (__typeof__(*(place)))(value), __ATOMIC_SEQ_CST)
+#define atomicMax(place, value)                                                                             \
+	({                                                                                                  \
+		__typeof__(place) max_place = (place);                                                      \
+		__typeof__(*max_place) max_value = (value), max_old = *max_place;                           \
+		while (max_old < max_value &&                                                               \
+			!__atomic_compare_exchange_n(                                                       \
+				max_place, &max_old, max_value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) \
+			;                                                                                   \
+		max_old;                                                                                    \
+	})
+
+static __attribute__((unused)) int __reduce_add_sync(unsigned mask, int value)
+{
+	const unsigned *values = cuda_text_exchange((unsigned)value);
+	unsigned sum = 0;
+
+	(void)mask;
+	for (unsigned i = 0; i < CUDA_TEXT_WARP; i++)
+		sum += values[i];
+	return (int)sum;
+}
+
+static __attribute__((unused)) unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+	const unsigned *values = cuda_text_exchange(value);
+
+	(void)mask;
+	for (unsigned i = 0; i < CUDA_TEXT_WARP; i++)
+		value = values[i] > value ? values[i] : value;
+	return value;
+}
+
+static __attribute__((unused)) unsigned __float_as_uint(float value)
+{
+	unsigned bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static __attribute__((unused)) int __float2int_rn(float value)
+{
+	return (int)lrintf(value);
+}
+
+#endif
