@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transfer/choice.h"
+
+/* A batch has no order of its own, so overlapping pieces cannot go by it. */
+static bool can_batch(const struct kwhy_transfer_case *at_hand)
+{
+	return at_hand->has_batch && !at_hand->overlapping;
+}
+
+static enum kwhy_transfer_way choose_freely(
+	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand)
+{
+	uint64_t packed_bytes = at_hand->direction == KWHY_TRANSFER_PUT ? limits->put_packed_bytes
+									: limits->get_packed_bytes;
+
+	if (at_hand->count == 1)
+		return KWHY_TRANSFER_WAY_PLAIN;
+	if (can_batch(at_hand) && at_hand->bytes / at_hand->count >= limits->batch_bytes)
+		return KWHY_TRANSFER_WAY_BATCH;
+	return at_hand->staged >= packed_bytes ? KWHY_TRANSFER_WAY_PACKED : KWHY_TRANSFER_WAY_MAPPED;
+}
+
+enum kwhy_transfer_way kwhy_transfer_choose(
+	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand)
+{
+	switch (at_hand->wanted) {
+	case KWHY_TRANSFER_PACKED:
+		return at_hand->staged > 0 ? KWHY_TRANSFER_WAY_PACKED : KWHY_TRANSFER_WAY_MAPPED;
+	case KWHY_TRANSFER_MAPPED:
+		return KWHY_TRANSFER_WAY_MAPPED;
+	case KWHY_TRANSFER_BATCH:
+		if (can_batch(at_hand))
+			return KWHY_TRANSFER_WAY_BATCH;
+		break;
+	default:
+		break;
+	}
+	return choose_freely(limits, at_hand);
+}

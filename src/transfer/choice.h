@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TRANSFER_CHOICE_H
+#define KWHY_TRANSFER_CHOICE_H
+
+#include "kwhy/transfer.h"
+#include "transfer/slot.h"
+
+/* Which way a slot goes; pure. */
+
+enum kwhy_transfer_way {
+	KWHY_TRANSFER_WAY_PLAIN, /* one copy of the one piece */
+	KWHY_TRANSFER_WAY_PACKED,
+	KWHY_TRANSFER_WAY_MAPPED,
+	KWHY_TRANSFER_WAY_BATCH,
+	KWHY_TRANSFER_WAY_COUNT
+};
+
+struct kwhy_transfer_case {
+	enum kwhy_transfer_direction direction;
+	int wanted; /* KWHY_TRANSFER_CHOOSE and so on */
+	bool has_batch, overlapping;
+	uint32_t count;
+	uint64_t bytes, staged;
+};
+
+enum kwhy_transfer_way kwhy_transfer_choose(
+	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand);
+
+#endif

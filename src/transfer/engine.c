@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transfer/engine.h"
+
+#include "transfer/kernels.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_MOST = 4096, PIECES_MOST = 1 << 20 };
+
+#define SLOT_BYTES_MOST (UINT64_C(1) << 30)
+
+static const struct kwhy_transfer_options defaults = {
+	.slot_bytes = 256 << 10,
+	.slots = 8,
+	.pieces = 4096,
+	/* Guesses: see docs/transfer.md. */
+	.limits = {.put_packed_bytes = 64 << 10, .get_packed_bytes = 64 << 10, .batch_bytes = 28 << 10},
+};
+
+_Static_assert(KWHY_TRANSFER_E_INPUT == (int)KWHY_E_INPUT && KWHY_TRANSFER_E_IO == (int)KWHY_E_IO &&
+		KWHY_TRANSFER_E_MEMORY == (int)KWHY_E_MEMORY &&
+		KWHY_TRANSFER_E_UNSUPPORTED == (int)KWHY_E_UNSUPPORTED,
+	"statuses");
+_Static_assert(KWHY_TRANSFER_CUDA == (int)KWHY_GPU_CUDA && KWHY_TRANSFER_HIP == (int)KWHY_GPU_HIP &&
+		KWHY_TRANSFER_HOST == (int)KWHY_GPU_HOST,
+	"back ends");
+_Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_TRANSFER_MESSAGE_BYTES, "messages");
+
+static int code_of(enum kwhy_status status)
+{
+	if (status == KWHY_E_LOST)
+		return KWHY_TRANSFER_E_DEVICE;
+	return status == KWHY_E_USAGE ? KWHY_TRANSFER_E_INPUT : (int)status;
+}
+
+int kwhy_transfer_fail(struct kwhy_transfer *transfer, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(transfer->error.text, sizeof(transfer->error.text), format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+int kwhy_transfer_check(struct kwhy_transfer *transfer, enum kwhy_status status)
+{
+	if (status)
+		transfer->failed = KWHY_TRANSFER_E_DEVICE;
+	return transfer->failed;
+}
+
+int kwhy_transfer_check_unlocked(
+	struct kwhy_transfer *transfer, enum kwhy_status status, const struct kwhy_error *error)
+{
+	if (!status)
+		return KWHY_TRANSFER_OK;
+	pthread_mutex_lock(&transfer->lock);
+	if (!transfer->failed)
+		transfer->error = *error;
+	transfer->failed = KWHY_TRANSFER_E_DEVICE;
+	pthread_mutex_unlock(&transfer->lock);
+	return KWHY_TRANSFER_E_DEVICE;
+}
+
+int kwhy_transfer_begin(struct kwhy_transfer *transfer)
+{
+	int code;
+
+	pthread_mutex_lock(&transfer->lock);
+	code = transfer->failed;
+	if (code)
+		pthread_mutex_unlock(&transfer->lock);
+	return code;
+}
+
+void kwhy_transfer_end(struct kwhy_transfer *transfer)
+{
+	pthread_mutex_unlock(&transfer->lock);
+}
+
+int kwhy_transfer_enter(struct kwhy_transfer *transfer)
+{
+	return kwhy_transfer_check(transfer, transfer->ops->enter(transfer->gpu, &transfer->error));
+}
+
+void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t message_bytes)
+{
+	pthread_mutex_lock(&transfer->lock);
+	if (message_bytes > 0)
+		snprintf(message, message_bytes, "%s", transfer->error.text);
+	pthread_mutex_unlock(&transfer->lock);
+}
+
+/* What a caller's older or newer structure says of ours. */
+static void take_options(struct kwhy_transfer_options *out, const struct kwhy_transfer_options *options)
+{
+	memset(out, 0, sizeof(*out));
+	if (options)
+		memcpy(out, options, options->size < sizeof(*out) ? options->size : sizeof(*out));
+	out->slot_bytes = out->slot_bytes ? out->slot_bytes : defaults.slot_bytes;
+	out->slots = out->slots ? out->slots : defaults.slots;
+	out->pieces = out->pieces ? out->pieces : defaults.pieces;
+	if (!out->limits.put_packed_bytes)
+		out->limits.put_packed_bytes = defaults.limits.put_packed_bytes;
+	if (!out->limits.get_packed_bytes)
+		out->limits.get_packed_bytes = defaults.limits.get_packed_bytes;
+	if (!out->limits.batch_bytes)
+		out->limits.batch_bytes = defaults.limits.batch_bytes;
+}
+
+static enum kwhy_status check_options(const struct kwhy_transfer_options *options, struct kwhy_error *error)
+{
+	if (options->backend < 0 || options->backend >= KWHY_GPU_BACKEND_COUNT ||
+		options->way < KWHY_TRANSFER_CHOOSE || options->way > KWHY_TRANSFER_BATCH ||
+		options->numa < 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"a transfer engine cannot have back end %d, way %d and numa %d; give constants of "
+			"kwhy/transfer.h",
+			options->backend, options->way, options->numa);
+	if (options->slot_bytes < KWHY_TRANSFER_SLOT_BYTES_LEAST || options->slot_bytes > SLOT_BYTES_MOST ||
+		options->slots > SLOTS_MOST || options->slots < 2 || options->pieces > PIECES_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"a transfer engine cannot have %u slots of %llu bytes and %u pieces; give 2 to %d "
+			"slots of "
+			"%d bytes to 1 GiB and up to %d pieces",
+			options->slots, (unsigned long long)options->slot_bytes, options->pieces,
+			(int)SLOTS_MOST, (int)KWHY_TRANSFER_SLOT_BYTES_LEAST, (int)PIECES_MOST);
+	return KWHY_OK;
+}
+
+static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = transfer->ops;
+	enum kwhy_status status = ops->module_new(
+		transfer->gpu, &kwhy_transfer_kernels, &transfer->module, error);
+
+	if (!status)
+		status = ops->kernel_find(
+			transfer->gpu, transfer->module, "kwhy_transfer_move", &transfer->move, error);
+	if (!status)
+		status = ops->kernel_find(transfer->gpu, transfer->module, "kwhy_transfer_move_in_order",
+			&transfer->move_in_order, error);
+	if (!status && transfer->options.backend == KWHY_TRANSFER_HOST)
+		status = ops->kernel_find(
+			transfer->gpu, transfer->module, "kwhy_transfer_call", &transfer->call, error);
+	return status;
+}
+
+/* The caller's own, or one that is freed at the end. */
+static enum kwhy_status take_stream(struct kwhy_transfer *transfer, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (transfer->options.stream) {
+		transfer->stream = transfer->options.stream;
+		return KWHY_OK;
+	}
+	status = transfer->ops->stream_new(transfer->gpu, &transfer->stream, error);
+	transfer->made_stream = !status;
+	return status;
+}
+
+static enum kwhy_status set_up(struct kwhy_transfer *transfer, struct kwhy_error *error)
+{
+	const struct kwhy_transfer_options *options = &transfer->options;
+	enum kwhy_status status = kwhy_gpu_open(
+		(enum kwhy_gpu_backend)options->backend, options->device, &transfer->gpu, error);
+
+	if (status)
+		return status;
+	transfer->ops = transfer->gpu->ops;
+	transfer->node = options->numa > 0 ? options->numa - 1 : transfer->gpu->facts.numa_node;
+	status = transfer->ops->enter(transfer->gpu, error);
+	if (!status)
+		status = find_kernels(transfer, error);
+	if (!status)
+		status = take_stream(transfer, error);
+	if (!status)
+		status = kwhy_transfer_rings_new(transfer, error);
+	return status;
+}
+
+static void destroy(struct kwhy_transfer *transfer)
+{
+	if (transfer->gpu) {
+		kwhy_transfer_rings_free(transfer);
+		kwhy_transfer_memory_free_all(transfer);
+		if (transfer->made_stream)
+			transfer->ops->stream_free(transfer->gpu, transfer->stream);
+		transfer->ops->module_free(transfer->gpu, transfer->module);
+		transfer->ops->close(transfer->gpu);
+	}
+	pthread_mutex_destroy(&transfer->loaders_lock);
+	pthread_mutex_destroy(&transfer->lock);
+	free(transfer);
+}
+
+int kwhy_transfer_open(const struct kwhy_transfer_options *options, struct kwhy_transfer **out, char *message,
+	size_t message_bytes)
+{
+	struct kwhy_transfer *transfer = calloc(1, sizeof(*transfer));
+	struct kwhy_error error;
+	enum kwhy_status status;
+
+	if (!transfer) {
+		status = kwhy_fail_memory(&error, "a transfer engine");
+	} else {
+		pthread_mutex_init(&transfer->lock, NULL);
+		pthread_mutex_init(&transfer->loaders_lock, NULL);
+		take_options(&transfer->options, options);
+		status = check_options(&transfer->options, &error);
+		if (!status)
+			status = set_up(transfer, &error);
+		if (status)
+			destroy(transfer);
+	}
+	if (!status) {
+		*out = transfer;
+		return KWHY_TRANSFER_OK;
+	}
+	if (message && message_bytes > 0)
+		snprintf(message, message_bytes, "%s", error.text);
+	return code_of(status);
+}
+
+void kwhy_transfer_close(struct kwhy_transfer *transfer)
+{
+	if (!transfer)
+		return;
+	if (!kwhy_transfer_begin(transfer)) {
+		(void)kwhy_transfer_reach(transfer, UINT64_MAX);
+		kwhy_transfer_end(transfer);
+	}
+	/* Also where the engine has failed but the device has not. */
+	(void)transfer->ops->enter(transfer->gpu, &transfer->error);
+	(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &transfer->error);
+	destroy(transfer);
+}
+
+int kwhy_transfer_flush(struct kwhy_transfer *transfer, uint64_t *out_ticket)
+{
+	int code = kwhy_transfer_begin(transfer);
+
+	if (code)
+		return code;
+	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT && !code; i++)
+		code = kwhy_transfer_send(transfer, &transfer->rings[i]);
+	if (!code) {
+		transfer->flushed++;
+		transfer->counts.flushes++;
+		if (out_ticket)
+			*out_ticket = transfer->flushed;
+	}
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+int kwhy_transfer_wait(struct kwhy_transfer *transfer, uint64_t ticket)
+{
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+
+	if (code)
+		return code;
+	if (ticket == 0 || ticket > transfer->flushed)
+		code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+			"there is no flush %llu to wait for, of %llu so far; give a ticket of "
+			"kwhy_transfer_flush()",
+			(unsigned long long)ticket, (unsigned long long)transfer->flushed);
+	else
+		code = kwhy_transfer_reach(transfer, ticket);
+	if (!code && atomic_load(&transfer->cancels) != cancels)
+		code = kwhy_transfer_fail(
+			transfer, KWHY_TRANSFER_CANCELLED, "cancelled while waiting for a flush");
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+void kwhy_transfer_cancel(struct kwhy_transfer *transfer)
+{
+	atomic_fetch_add(&transfer->cancels, 1);
+	kwhy_transfer_loaders_wake(transfer);
+	pthread_mutex_lock(&transfer->lock);
+	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
+		struct kwhy_transfer_ring *ring = &transfer->rings[i];
+
+		if (ring->slots[ring->at].state == KWHY_TRANSFER_OPEN)
+			kwhy_transfer_slot_clear(&ring->slots[ring->at]);
+	}
+	pthread_mutex_unlock(&transfer->lock);
+}
+
+void *kwhy_transfer_stream(struct kwhy_transfer *transfer)
+{
+	return transfer->options.backend == KWHY_TRANSFER_HOST ? NULL : transfer->stream;
+}
+
+int kwhy_transfer_counts(struct kwhy_transfer *transfer, struct kwhy_transfer_counts *out)
+{
+	struct kwhy_transfer_counts counts;
+
+	if (out->size < sizeof(out->size))
+		return KWHY_TRANSFER_E_INPUT;
+	pthread_mutex_lock(&transfer->lock);
+	counts = transfer->counts;
+	pthread_mutex_unlock(&transfer->lock);
+	counts.size = out->size < sizeof(counts) ? out->size : sizeof(counts);
+	memcpy(out, &counts, counts.size);
+	return KWHY_TRANSFER_OK;
+}

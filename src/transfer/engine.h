@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TRANSFER_ENGINE_H
+#define KWHY_TRANSFER_ENGINE_H
+
+#include "base/status.h"
+#include "gpu/gpu.h"
+#include "kwhy/transfer.h"
+#include "transfer/slot.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/*
+ * The state behind kwhy/transfer.h. Functions here return its codes (KWHY_TRANSFER_*), and are called with
+ * the lock held unless they say otherwise.
+ */
+
+/* The slots of one direction, used in turn; slots[at] is the open one or the next to open. */
+struct kwhy_transfer_ring {
+	enum kwhy_transfer_direction direction;
+	struct kwhy_transfer_slot *slots;
+	uint32_t count, at;
+};
+
+struct kwhy_transfer_memory; /* see memory.c */
+
+struct kwhy_transfer {
+	struct kwhy_gpu *gpu;
+	const struct kwhy_gpu_ops *ops;
+	struct kwhy_gpu_module *module;
+	const struct kwhy_gpu_kernel *move, *move_in_order, *call; /* call: on the host back end alone */
+	struct kwhy_gpu_stream *stream;
+	bool made_stream;		      /* ours to free */
+	struct kwhy_transfer_options options; /* none is 0 but by its meaning */
+	int node;			      /* of the ring; -1: wherever */
+
+	pthread_mutex_t lock; /* of all below */
+	struct kwhy_gpu_host slab;
+	uint64_t staging;
+	struct kwhy_transfer_ring rings[KWHY_TRANSFER_DIRECTION_COUNT];
+	struct kwhy_gpu_copy *copies;	      /* room for a batch of a slot */
+	struct kwhy_transfer_extent *extents; /* and to look for overlaps */
+	struct kwhy_transfer_memory *memory;
+	struct kwhy_transfer_counts counts;
+	uint64_t flushed;	/* tickets given so far */
+	uint64_t sent, reached; /* slots sent so far, and of those known to have run */
+	int failed;		/* KWHY_TRANSFER_E_DEVICE once the device has failed, for good */
+	struct kwhy_error error;
+
+	atomic_uint cancels;
+	pthread_mutex_t loaders_lock;
+	struct kwhy_transfer_loader *loaders;
+};
+
+/* Sets the words and yields the code. */
+int kwhy_transfer_fail(struct kwhy_transfer *transfer, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A failure of the device in transfer->error poisons the engine. Yields the code. */
+int kwhy_transfer_check(struct kwhy_transfer *transfer, enum kwhy_status status);
+
+/* The same without the lock, with the words elsewhere. */
+int kwhy_transfer_check_unlocked(
+	struct kwhy_transfer *transfer, enum kwhy_status status, const struct kwhy_error *error);
+
+/* Takes the lock; not where the device has failed, for which it yields the code. */
+int kwhy_transfer_begin(struct kwhy_transfer *transfer);
+void kwhy_transfer_end(struct kwhy_transfer *transfer);
+
+/* Before calls of the driver: this thread may not have made any yet, or turned to another device since. */
+int kwhy_transfer_enter(struct kwhy_transfer *transfer);
+
+/* Sends an open slot, if it holds anything. */
+int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring);
+
+/*
+ * The slot to put pieces into. Waits where the ring is full, or yields KWHY_TRANSFER_FULL. `cancels` is what
+ * their number was when the call began.
+ */
+int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
+	struct kwhy_transfer_slot **out);
+
+/* Whether `bytes` fit without waiting into the open slot and those that can be opened now. */
+int kwhy_transfer_has_room(
+	struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t bytes, bool *out);
+
+/* Until all slots of tickets up to this one have run; what was fetched is put in place. */
+int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket);
+
+/* Makes and frees what the rings are. */
+enum kwhy_status kwhy_transfer_rings_new(struct kwhy_transfer *transfer, struct kwhy_error *error);
+void kwhy_transfer_rings_free(struct kwhy_transfer *transfer);
+
+void kwhy_transfer_memory_free_all(struct kwhy_transfer *transfer);
+
+/* Loaders look for a cancellation. Without the lock. */
+void kwhy_transfer_loaders_wake(struct kwhy_transfer *transfer);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transfer/kernels.h"
+
+#include "kwhy/transfer.h"
+#include "transfer/slot.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+extern const char kwhy_kernels_move[];
+
+/* Both kernels: on the host pieces always go one after another. */
+static void move(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct kwhy_transfer_piece *end = *(const struct kwhy_transfer_piece **)arguments[0];
+	uint32_t count = *(uint32_t *)arguments[1];
+	uint64_t delta = *(uint64_t *)arguments[2];
+
+	(void)grid;
+	for (const struct kwhy_transfer_piece *piece = end - 1; piece >= end - count; piece--) {
+		uint64_t to = piece->to + (piece->moves & KWHY_TRANSFER_TO_MOVES ? delta : 0),
+			 from = piece->from + (piece->moves & KWHY_TRANSFER_FROM_MOVES ? delta : 0);
+
+		memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, piece->bytes);
+	}
+}
+
+static void call(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	kwhy_transfer_compute *compute = *(kwhy_transfer_compute **)arguments[0];
+	void *context = *(void **)arguments[1];
+	atomic_int *result = *(atomic_int **)arguments[2];
+
+	(void)grid;
+	if (compute(context, arguments[3]))
+		atomic_store(result, 1);
+}
+
+static const struct kwhy_gpu_host_kernel on_host[] = {
+	{"kwhy_transfer_move", move, {8, 4, 8, 4}},
+	{"kwhy_transfer_move_in_order", move, {8, 4, 8}},
+	{"kwhy_transfer_call", call, {8, 8, 8, sizeof(struct kwhy_transfer_chunk)}},
+	{0},
+};
+
+const struct kwhy_gpu_source kwhy_transfer_kernels = {
+	.title = "the transfer engine", .text = kwhy_kernels_move, .on_host = on_host};

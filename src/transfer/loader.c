@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chunks read ahead: a thread fills page-locked slots, the caller's thread queues their copies in a stream of
+ * their own, and lets the engine's stream wait for each.
+ */
+#include "transfer/loader.h"
+
+#include "transfer/convert.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 4, SLOTS_MOST = 1024 };
+
+#define CHUNK_BYTES (UINT64_C(4) << 20)
+#define OVERHEAD_S 8e-6 /* five calls of the driver a chunk: a guess from other machines */
+
+static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *options)
+{
+	uint64_t bytes = options->chunk_bytes;
+
+	if (!bytes && options->copy_s > 0 && options->compute_s > 0)
+		bytes = kwhy_transfer_chunk_bytes(
+			options->bytes, options->copy_s, options->compute_s, OVERHEAD_S);
+	if (!bytes)
+		bytes = CHUNK_BYTES;
+	return bytes < options->bytes ? bytes : options->bytes;
+}
+
+/* Bytes of a chunk as it is read. */
+static size_t bytes_of(const struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	uint64_t left = loader->options.bytes - chunk * loader->chunk_bytes;
+
+	return left < loader->chunk_bytes ? left : loader->chunk_bytes;
+}
+
+/* And as it is on the device. */
+static size_t sent_bytes_of(const struct kwhy_transfer_loader *loader, size_t bytes)
+{
+	return bytes / sizeof(float) * kwhy_transfer_format_bytes(loader->options.format) +
+		bytes % sizeof(float);
+}
+
+static char *slot_memory(const struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	return (char *)loader->slab.memory + chunk % loader->slots * loader->stride;
+}
+
+static uint64_t slot_address(const struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	return loader->device + chunk % loader->slots * loader->stride;
+}
+
+/* The loader's lock is held. */
+static bool is_over(const struct kwhy_transfer_loader *loader)
+{
+	return loader->ending || loader->failed || atomic_load(&loader->transfer->cancels) != loader->cancels;
+}
+
+static void fail(struct kwhy_transfer_loader *loader, int code)
+{
+	pthread_mutex_lock(&loader->lock);
+	if (!loader->failed)
+		loader->failed = code;
+	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+/* Until the slot's last copy was queued, if there was one; false: it is over. */
+static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	bool over;
+
+	pthread_mutex_lock(&loader->lock);
+	while (chunk >= loader->issued + loader->slots && !is_over(loader))
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	over = is_over(loader);
+	pthread_mutex_unlock(&loader->lock);
+	return !over;
+}
+
+/* From wherever the data is, as it is to be sent. */
+static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	const struct kwhy_transfer_loader_options *options = &loader->options;
+	bool converts = options->format != KWHY_TRANSFER_F32;
+	uint64_t offset = chunk * loader->chunk_bytes;
+	size_t bytes = bytes_of(loader, chunk);
+	char *to = slot_memory(loader, chunk);
+	const void *from = options->from ? (const char *)options->from + offset : loader->numbers;
+
+	if (!options->from && options->read(options->context, converts ? loader->numbers : to, offset, bytes))
+		return KWHY_TRANSFER_E_IO;
+	if (converts)
+		kwhy_transfer_convert_numbers(
+			to, from, bytes / sizeof(float), options->format, options->scale);
+	else if (options->from)
+		memcpy(to, from, bytes);
+	return KWHY_TRANSFER_OK;
+}
+
+static int refill(struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	struct kwhy_error error;
+	int code = KWHY_TRANSFER_OK;
+
+	if (chunk >= loader->slots)
+		code = kwhy_transfer_check_unlocked(transfer,
+			transfer->ops->event_synchronize(
+				transfer->gpu, loader->copied[chunk % loader->slots], &error),
+			&error);
+	return code ? code : read_chunk(loader, chunk);
+}
+
+static void *read_ahead(void *context)
+{
+	struct kwhy_transfer_loader *loader = context;
+	struct kwhy_error error;
+	int code = kwhy_transfer_check_unlocked(
+		loader->transfer, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
+
+	for (uint64_t chunk = 0; chunk < loader->count && !code; chunk++) {
+		if (!wait_for_slot(loader, chunk))
+			return NULL;
+		code = refill(loader, chunk);
+		if (code)
+			break;
+		pthread_mutex_lock(&loader->lock);
+		loader->filled = chunk + 1;
+		pthread_cond_broadcast(&loader->changed);
+		pthread_mutex_unlock(&loader->lock);
+	}
+	if (code)
+		fail(loader, code);
+	return NULL;
+}
+
+/* Signals are the program's own matter: they go to its threads. */
+static enum kwhy_status start_reading(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
+{
+	sigset_t all, before;
+	int failed;
+
+	if (loader->options.pinned) {
+		loader->filled = loader->count;
+		return KWHY_OK;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&loader->reader, NULL, read_ahead, loader);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	loader->reading = failed == 0;
+	return failed ? kwhy_fail(error, KWHY_E_MEMORY, "no thread to read ahead: %s", strerror(failed))
+		      : KWHY_OK;
+}
+
+static enum kwhy_status make_events(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	enum kwhy_status status = KWHY_OK;
+
+	loader->copied = calloc(loader->slots, sizeof(struct kwhy_gpu_event *));
+	loader->done = calloc(loader->slots, sizeof(struct kwhy_gpu_event *));
+	if (!loader->copied || !loader->done)
+		return kwhy_fail_memory(error, "a loader");
+	for (uint32_t i = 0; i < loader->slots && !status; i++) {
+		status = transfer->ops->event_new(transfer->gpu, false, &loader->copied[i], error);
+		if (!status)
+			status = transfer->ops->event_new(transfer->gpu, false, &loader->done[i], error);
+	}
+	return status;
+}
+
+static enum kwhy_status make_memory(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	const struct kwhy_transfer_loader_options *options = &loader->options;
+	enum kwhy_status status;
+
+	if (!options->from && options->format != KWHY_TRANSFER_F32) {
+		loader->numbers = malloc(loader->chunk_bytes);
+		if (!loader->numbers)
+			return kwhy_fail_memory(error, "a loader");
+	}
+	status = transfer->ops->memory_new(
+		transfer->gpu, loader->slots * loader->stride, &loader->device, error);
+	if (!status && !options->pinned)
+		status = transfer->ops->host_new(transfer->gpu, KWHY_GPU_HOST_PINNED,
+			loader->slots * loader->stride, transfer->node, &loader->slab, error);
+	return status;
+}
+
+static enum kwhy_status set_up(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	enum kwhy_status status = transfer->ops->enter(transfer->gpu, error);
+
+	if (!status)
+		status = make_events(loader, error);
+	if (!status)
+		status = make_memory(loader, error);
+	if (!status)
+		status = transfer->ops->stream_new(transfer->gpu, &loader->stream, error);
+	return status ? status : start_reading(loader, error);
+}
+
+static void join_list(struct kwhy_transfer_loader *loader)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+
+	pthread_mutex_lock(&transfer->loaders_lock);
+	loader->next_loader = transfer->loaders;
+	transfer->loaders = loader;
+	pthread_mutex_unlock(&transfer->loaders_lock);
+}
+
+static void leave_list(struct kwhy_transfer_loader *loader)
+{
+	struct kwhy_transfer_loader **place = &loader->transfer->loaders;
+
+	pthread_mutex_lock(&loader->transfer->loaders_lock);
+	while (*place && *place != loader)
+		place = &(*place)->next_loader;
+	if (*place)
+		*place = loader->next_loader;
+	pthread_mutex_unlock(&loader->transfer->loaders_lock);
+}
+
+void kwhy_transfer_loaders_wake(struct kwhy_transfer *transfer)
+{
+	pthread_mutex_lock(&transfer->loaders_lock);
+	for (struct kwhy_transfer_loader *loader = transfer->loaders; loader; loader = loader->next_loader) {
+		pthread_mutex_lock(&loader->lock);
+		pthread_cond_broadcast(&loader->changed);
+		pthread_mutex_unlock(&loader->lock);
+	}
+	pthread_mutex_unlock(&transfer->loaders_lock);
+}
+
+static bool is_sensible(const struct kwhy_transfer_loader_options *options)
+{
+	uint64_t chunk_bytes = chunk_bytes_of(options);
+	bool converts = options->format != KWHY_TRANSFER_F32;
+
+	return options->bytes > 0 && (options->from != NULL) != (options->read != NULL) &&
+		options->slots <= SLOTS_MOST && kwhy_transfer_can_convert(options->format, options->scale) &&
+		!(options->pinned && (converts || !options->from)) &&
+		!(converts && (chunk_bytes % sizeof(float) != 0 || options->bytes % sizeof(float) != 0));
+}
+
+static int refuse(struct kwhy_transfer *transfer)
+{
+	int code = kwhy_transfer_begin(transfer);
+
+	if (code)
+		return code;
+	code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+		"a loader needs bytes, either data or a reader, at most %d slots, and whole numbers where it "
+		"converts "
+		"them, which page-locked data cannot be; see kwhy/transfer.h",
+		(int)SLOTS_MOST);
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+/* The words of what was not made; only a lost device poisons the engine. */
+static int explain(struct kwhy_transfer *transfer, enum kwhy_status status, const struct kwhy_error *error)
+{
+	if (status == KWHY_E_LOST)
+		return kwhy_transfer_check_unlocked(transfer, status, error);
+	pthread_mutex_lock(&transfer->lock);
+	transfer->error = *error;
+	pthread_mutex_unlock(&transfer->lock);
+	return (int)status;
+}
+
+static struct kwhy_transfer_loader *loader_new(
+	struct kwhy_transfer *transfer, const struct kwhy_transfer_loader_options *options)
+{
+	struct kwhy_transfer_loader *loader = calloc(1, sizeof(*loader));
+
+	if (!loader)
+		return NULL;
+	loader->transfer = transfer;
+	loader->options = *options;
+	loader->cancels = atomic_load(&transfer->cancels);
+	loader->slots = options->slots ? options->slots : SLOTS;
+	loader->chunk_bytes = chunk_bytes_of(options);
+	loader->count = (options->bytes + loader->chunk_bytes - 1) / loader->chunk_bytes;
+	loader->stride = (loader->chunk_bytes + 255) / 256 * 256;
+	pthread_mutex_init(&loader->lock, NULL);
+	pthread_cond_init(&loader->changed, NULL);
+	join_list(loader);
+	return loader;
+}
+
+int kwhy_transfer_loader_open(struct kwhy_transfer *transfer,
+	const struct kwhy_transfer_loader_options *options, struct kwhy_transfer_loader **out)
+{
+	struct kwhy_transfer_loader_options taken = {0};
+	struct kwhy_transfer_loader *loader;
+	struct kwhy_error error;
+	enum kwhy_status status;
+
+	memcpy(&taken, options, options->size < sizeof(taken) ? options->size : sizeof(taken));
+	if (!is_sensible(&taken))
+		return refuse(transfer);
+	loader = loader_new(transfer, &taken);
+	status = loader ? set_up(loader, &error) : kwhy_fail_memory(&error, "a loader");
+	if (!status) {
+		*out = loader;
+		return KWHY_TRANSFER_OK;
+	}
+	kwhy_transfer_loader_close(loader);
+	return explain(transfer, status, &error);
+}
+
+static int check(struct kwhy_transfer_loader *loader, enum kwhy_status status, const struct kwhy_error *error)
+{
+	return kwhy_transfer_check_unlocked(loader->transfer, status, error);
+}
+
+/* Queues the copy of a chunk that was read, behind the work on what its place held before. */
+static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	const struct kwhy_gpu_ops *ops = loader->transfer->ops;
+	struct kwhy_gpu *gpu = loader->transfer->gpu;
+	const struct kwhy_transfer_loader_options *options = &loader->options;
+	size_t bytes = bytes_of(loader, chunk), slot = chunk % loader->slots;
+	struct kwhy_gpu_copy copy = {
+		.to = slot_address(loader, chunk),
+		.from = options->pinned ? kwhy_gpu_address(options->from) + chunk * loader->chunk_bytes
+					: kwhy_gpu_address(slot_memory(loader, chunk)),
+		.bytes = sent_bytes_of(loader, bytes),
+	};
+	struct kwhy_error error;
+	enum kwhy_status status = KWHY_OK;
+
+	if (chunk >= loader->slots)
+		status = ops->stream_wait(gpu, loader->stream, loader->done[slot], &error);
+	if (!status)
+		status = ops->copy(gpu, loader->stream, &copy, &error);
+	if (!status)
+		status = ops->event_record(gpu, loader->copied[slot], loader->stream, &error);
+	return check(loader, status, &error);
+}
+
+/* As far as chunks are read and places on the device done with. */
+static int issue_all(struct kwhy_transfer_loader *loader)
+{
+	int code = KWHY_TRANSFER_OK;
+
+	while (!code) {
+		uint64_t chunk, filled;
+
+		pthread_mutex_lock(&loader->lock);
+		chunk = loader->issued;
+		filled = loader->filled;
+		pthread_mutex_unlock(&loader->lock);
+		if (chunk >= filled || chunk >= loader->finished + loader->slots)
+			break;
+		code = issue(loader, chunk);
+		if (code)
+			break;
+		pthread_mutex_lock(&loader->lock);
+		loader->issued++;
+		pthread_cond_broadcast(&loader->changed);
+		pthread_mutex_unlock(&loader->lock);
+	}
+	return code;
+}
+
+static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
+{
+	pthread_mutex_lock(&loader->transfer->lock);
+	if (!loader->transfer->failed)
+		code = kwhy_transfer_fail(loader->transfer, code, "%s", words);
+	else
+		code = loader->transfer->failed;
+	pthread_mutex_unlock(&loader->transfer->lock);
+	return code;
+}
+
+/* Why nothing more comes. */
+static int explain_end(struct kwhy_transfer_loader *loader, int failed)
+{
+	if (failed == KWHY_TRANSFER_E_IO)
+		return say(loader, failed, "the reader of a loader failed; see what it said");
+	if (failed)
+		return failed;
+	return say(loader, KWHY_TRANSFER_CANCELLED, "the loader was cancelled");
+}
+
+/* Until the next chunk is read. */
+static int wait_for_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	bool over;
+	int failed;
+
+	pthread_mutex_lock(&loader->lock);
+	while (loader->filled <= chunk && !is_over(loader))
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	over = loader->filled <= chunk || atomic_load(&loader->transfer->cancels) != loader->cancels;
+	failed = loader->failed;
+	pthread_mutex_unlock(&loader->lock);
+	return over ? explain_end(loader, failed) : KWHY_TRANSFER_OK;
+}
+
+static int enter(struct kwhy_transfer_loader *loader)
+{
+	struct kwhy_error error;
+	int code = kwhy_transfer_begin(loader->transfer);
+
+	if (code)
+		return code;
+	kwhy_transfer_end(loader->transfer);
+	return check(loader, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
+}
+
+static int hand_out(struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_transfer_chunk *out)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	struct kwhy_transfer_chunk chunk = {
+		.size = out->size,
+		.offset = number * loader->chunk_bytes,
+		.bytes = sent_bytes_of(loader, bytes_of(loader, number)),
+		.device = slot_address(loader, number),
+		.stream = kwhy_transfer_stream(transfer),
+	};
+	struct kwhy_error error;
+	int code = check(loader,
+		transfer->ops->stream_wait(
+			transfer->gpu, transfer->stream, loader->copied[number % loader->slots], &error),
+		&error);
+
+	if (!code)
+		memcpy(out, &chunk, out->size < sizeof(chunk) ? out->size : sizeof(chunk));
+	return code;
+}
+
+int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, struct kwhy_transfer_chunk *out)
+{
+	uint64_t number = loader->given;
+	int code = enter(loader);
+
+	if (code)
+		return code;
+	if (number == loader->count)
+		return KWHY_TRANSFER_END;
+	if (number >= loader->finished + loader->slots)
+		return say(loader, KWHY_TRANSFER_E_INPUT,
+			"all places of a loader are in use; call kwhy_transfer_loader_done() on a chunk "
+			"first");
+	code = wait_for_chunk(loader, number);
+	if (!code)
+		code = issue_all(loader);
+	if (!code)
+		code = hand_out(loader, number, out);
+	if (!code)
+		loader->given++;
+	return code;
+}
+
+int kwhy_transfer_loader_arrived(struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk)
+{
+	uint64_t number = chunk->offset / loader->chunk_bytes;
+	struct kwhy_error error;
+	int code = enter(loader);
+
+	if (code)
+		return code;
+	if (number < loader->finished || number >= loader->given)
+		return say(loader, KWHY_TRANSFER_E_INPUT,
+			"a chunk is waited for that the loader has not given, or that is done; wait in "
+			"between");
+	return check(loader,
+		loader->transfer->ops->event_synchronize(
+			loader->transfer->gpu, loader->copied[number % loader->slots], &error),
+		&error);
+}
+
+int kwhy_transfer_loader_done(struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	uint64_t number = loader->finished;
+	struct kwhy_error error;
+	int code = enter(loader);
+
+	if (code)
+		return code;
+	if (number >= loader->given || chunk->offset != number * loader->chunk_bytes)
+		return say(loader, KWHY_TRANSFER_E_INPUT,
+			"a chunk is done that is not the oldest in use; finish chunks in the order they "
+			"came");
+	code = check(loader,
+		transfer->ops->event_record(
+			transfer->gpu, loader->done[number % loader->slots], transfer->stream, &error),
+		&error);
+	if (code)
+		return code;
+	loader->finished++;
+	return issue_all(loader);
+}
+
+/* What is queued has run, so that its memory may go; also where the engine has failed but the device has not.
+ */
+static void wait_for_all(struct kwhy_transfer_loader *loader)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+	struct kwhy_error error;
+
+	(void)transfer->ops->enter(transfer->gpu, &error);
+	if (loader->stream)
+		(void)transfer->ops->synchronize(transfer->gpu, loader->stream, &error);
+	if (loader->given > loader->finished)
+		(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &error);
+	else if (loader->finished > 0)
+		(void)transfer->ops->event_synchronize(
+			transfer->gpu, loader->done[(loader->finished - 1) % loader->slots], &error);
+}
+
+static void free_events(struct kwhy_transfer_loader *loader, struct kwhy_gpu_event **events)
+{
+	for (uint32_t i = 0; events && i < loader->slots; i++)
+		loader->transfer->ops->event_free(loader->transfer->gpu, events[i]);
+	free(events);
+}
+
+void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader)
+{
+	struct kwhy_transfer *transfer;
+
+	if (!loader)
+		return;
+	transfer = loader->transfer;
+	pthread_mutex_lock(&loader->lock);
+	loader->ending = true;
+	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	if (loader->reading)
+		pthread_join(loader->reader, NULL);
+	wait_for_all(loader);
+	leave_list(loader);
+	free_events(loader, loader->copied);
+	free_events(loader, loader->done);
+	transfer->ops->stream_free(transfer->gpu, loader->stream);
+	transfer->ops->host_free(transfer->gpu, &loader->slab);
+	transfer->ops->memory_free(transfer->gpu, loader->device);
+	free(loader->numbers);
+	pthread_cond_destroy(&loader->changed);
+	pthread_mutex_destroy(&loader->lock);
+	free(loader);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TRANSFER_LOADER_H
+#define KWHY_TRANSFER_LOADER_H
+
+#include "transfer/engine.h"
+
+/* A loader; chunks are numbered from 0, chunk i has the slot i % slots on either side. */
+struct kwhy_transfer_loader {
+	struct kwhy_transfer *transfer;
+	struct kwhy_transfer_loader *next_loader; /* the engine's list */
+	struct kwhy_transfer_loader_options options;
+	unsigned cancels; /* of the engine, when it began */
+	uint32_t slots;
+	uint64_t chunk_bytes, count;
+	uint64_t stride; /* of slots */
+	struct kwhy_gpu_host slab;
+	uint64_t device;
+	void *numbers; /* a chunk before conversion */
+	struct kwhy_gpu_stream *stream;
+	struct kwhy_gpu_event **copied, **done; /* one a slot */
+	pthread_t reader;
+	bool reading; /* there is such a thread */
+
+	/* The caller's thread alone: chunks given, and finished with. */
+	uint64_t given, finished;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Both threads: chunks read, and chunks whose copies are queued. */
+	uint64_t filled, issued;
+	int failed;
+	bool ending;
+};
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory for programs that bring none. */
+#include "transfer/engine.h"
+
+#include <stdlib.h>
+
+struct kwhy_transfer_memory {
+	struct kwhy_transfer_memory *next;
+	uint64_t address;
+	struct kwhy_gpu_host host; /* memory NULL: on the device */
+};
+
+static enum kwhy_status make(struct kwhy_transfer *transfer, struct kwhy_transfer_memory *memory, int where,
+	size_t bytes, struct kwhy_error *error)
+{
+	enum kwhy_status status = transfer->ops->enter(transfer->gpu, error);
+
+	if (status)
+		return status;
+	if (where == KWHY_TRANSFER_ON_DEVICE)
+		return transfer->ops->memory_new(transfer->gpu, bytes, &memory->address, error);
+	status = transfer->ops->host_new(
+		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->node, &memory->host, error);
+	memory->address = kwhy_gpu_address(memory->host.memory);
+	return status;
+}
+
+/* No memory is no failure of the device. */
+static int refuse(struct kwhy_transfer *transfer, enum kwhy_status status)
+{
+	if (status != KWHY_E_MEMORY)
+		return kwhy_transfer_check(transfer, status);
+	return KWHY_TRANSFER_E_MEMORY;
+}
+
+int kwhy_transfer_memory_new(struct kwhy_transfer *transfer, int where, size_t bytes, uint64_t *out_address)
+{
+	struct kwhy_transfer_memory *memory;
+	int code = kwhy_transfer_begin(transfer);
+
+	if (code)
+		return code;
+	memory = calloc(1, sizeof(*memory));
+	if (where != KWHY_TRANSFER_ON_DEVICE && where != KWHY_TRANSFER_PINNED)
+		code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+			"there is no memory of kind %d; give KWHY_TRANSFER_ON_DEVICE or KWHY_TRANSFER_PINNED",
+			where);
+	else
+		code = refuse(transfer,
+			memory ? make(transfer, memory, where, bytes, &transfer->error)
+			       : kwhy_fail_memory(&transfer->error, "a piece of memory"));
+	if (code) {
+		free(memory);
+	} else {
+		memory->next = transfer->memory;
+		transfer->memory = memory;
+		*out_address = memory->address;
+	}
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+static void unmake(struct kwhy_transfer *transfer, struct kwhy_transfer_memory *memory)
+{
+	if (memory->host.memory)
+		transfer->ops->host_free(transfer->gpu, &memory->host);
+	else
+		transfer->ops->memory_free(transfer->gpu, memory->address);
+	free(memory);
+}
+
+void kwhy_transfer_memory_free(struct kwhy_transfer *transfer, uint64_t address)
+{
+	struct kwhy_transfer_memory **place = &transfer->memory, *memory;
+
+	pthread_mutex_lock(&transfer->lock);
+	while (*place && (*place)->address != address)
+		place = &(*place)->next;
+	memory = *place;
+	if (memory) {
+		*place = memory->next;
+		(void)transfer->ops->enter(transfer->gpu, &transfer->error);
+		unmake(transfer, memory);
+	}
+	pthread_mutex_unlock(&transfer->lock);
+}
+
+void kwhy_transfer_memory_free_all(struct kwhy_transfer *transfer)
+{
+	while (transfer->memory) {
+		struct kwhy_transfer_memory *memory = transfer->memory;
+
+		transfer->memory = memory->next;
+		unmake(transfer, memory);
+	}
+}

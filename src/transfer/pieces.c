@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces into slots. */
+#include "transfer/convert.h"
+#include "transfer/engine.h"
+
+#include <string.h>
+
+/* What is put: bytes, or numbers to be converted. */
+struct source {
+	const char *from;
+	int format;
+	float scale;
+};
+
+static void fill(const struct source *source, char *to, uint64_t done_bytes, size_t bytes)
+{
+	size_t number_bytes = kwhy_transfer_format_bytes(source->format);
+	const float *numbers = (const float *)(const void *)source->from;
+
+	if (source->format == KWHY_TRANSFER_F32)
+		memcpy(to, source->from + done_bytes, bytes);
+	else
+		kwhy_transfer_convert_numbers(to, numbers + done_bytes / number_bytes, bytes / number_bytes,
+			source->format, source->scale);
+}
+
+/* Of `bytes`, what goes into the slot now; 0: it must be sent first. */
+static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
+	uint64_t beside, uint64_t bytes)
+{
+	uint64_t place = kwhy_transfer_slot_place(slot, beside), room;
+
+	if (slot->count == transfer->options.pieces || place >= transfer->options.slot_bytes)
+		return 0;
+	room = transfer->options.slot_bytes - place;
+	return kwhy_transfer_part_bytes(room, bytes);
+}
+
+/*
+ * The slot that takes the next part of a piece. A full slot of gets lets the open one of puts go first,
+ * as a flush does.
+ */
+static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
+	uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out, size_t *out_part)
+{
+	int code = kwhy_transfer_slot_open(transfer, ring, cancels, out);
+
+	*out_part = code ? 0 : part_of(transfer, *out, beside, bytes);
+	if (code || *out_part > 0)
+		return code;
+	if (ring->direction == KWHY_TRANSFER_GET)
+		code = kwhy_transfer_send(transfer, &transfer->rings[KWHY_TRANSFER_PUT]);
+	if (!code)
+		code = kwhy_transfer_send(transfer, ring);
+	if (!code)
+		code = kwhy_transfer_slot_open(transfer, ring, cancels, out);
+	if (!code)
+		*out_part = part_of(transfer, *out, beside, bytes);
+	return code;
+}
+
+/* A piece is taken whole or not at all where the engine does not wait. */
+static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t bytes)
+{
+	bool fits = true;
+	int code;
+
+	if (!transfer->options.refuse_full)
+		return KWHY_TRANSFER_OK;
+	if (bytes > ring->count * (transfer->options.slot_bytes - KWHY_TRANSFER_SLOT_LOSS))
+		return kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+			"a piece of %llu bytes is larger than the ring; open the engine with more or larger "
+			"slots, or "
+			"let it wait for room",
+			(unsigned long long)bytes);
+	code = kwhy_transfer_has_room(transfer, ring, bytes, &fits);
+	if (code || fits)
+		return code;
+	return kwhy_transfer_fail(transfer, KWHY_TRANSFER_FULL,
+		"the ring has no room for a piece of %llu bytes now; wait for an earlier flush, or open the "
+		"engine with more or larger slots",
+		(unsigned long long)bytes);
+}
+
+static int put(struct kwhy_transfer *transfer, uint64_t to, const struct source *source, uint64_t bytes,
+	unsigned cancels)
+{
+	struct kwhy_transfer_ring *ring = &transfer->rings[KWHY_TRANSFER_PUT];
+	int code = look_for_room(transfer, ring, bytes);
+
+	for (uint64_t done = 0; done < bytes && !code;) {
+		struct kwhy_transfer_slot *slot;
+		size_t part;
+
+		code = slot_for(transfer, ring, cancels, to + done, bytes - done, &slot, &part);
+		if (!code) {
+			uint64_t place = kwhy_transfer_slot_place(slot, to + done);
+			struct kwhy_transfer_piece piece = {.to = to + done,
+				.from = slot->mapped + place,
+				.bytes = (uint32_t)part,
+				.moves = KWHY_TRANSFER_FROM_MOVES};
+
+			fill(source, slot->host + place, done, part);
+			kwhy_transfer_slot_add(slot, &piece, place + part);
+			kwhy_transfer_slot_write(slot, piece.to, part);
+			done += part;
+		}
+	}
+	return code;
+}
+
+/* Ends the call of a piece. */
+static int finish(struct kwhy_transfer *transfer, int code, uint64_t bytes)
+{
+	if (!code) {
+		transfer->counts.pieces++;
+		transfer->counts.bytes += bytes;
+	}
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+static int put_source(
+	struct kwhy_transfer *transfer, uint64_t to, const struct source *source, uint64_t bytes)
+{
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+
+	return code ? code : finish(transfer, put(transfer, to, source, bytes, cancels), bytes);
+}
+
+int kwhy_transfer_put(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes)
+{
+	struct source source = {.from = from, .format = KWHY_TRANSFER_F32};
+
+	return put_source(transfer, to, &source, bytes);
+}
+
+int kwhy_transfer_put_numbers(
+	struct kwhy_transfer *transfer, uint64_t to, const float *from, size_t count, int format, float scale)
+{
+	struct source source = {.from = (const char *)(const void *)from, .format = format, .scale = scale};
+	size_t number_bytes = kwhy_transfer_format_bytes(format);
+	int code;
+
+	if (kwhy_transfer_can_convert(format, scale) && count <= SIZE_MAX / sizeof(float) &&
+		to % number_bytes == 0)
+		return put_source(transfer, to, &source, count * number_bytes);
+	code = kwhy_transfer_begin(transfer);
+	if (code)
+		return code;
+	code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+		"numbers cannot be put in format %d with scale %g at address 0x%llx; give one of "
+		"KWHY_TRANSFER_F32, _F16, _BF16 and _I8, a scale above 0, and an address that is a multiple "
+		"of "
+		"a number's bytes",
+		format, (double)scale, (unsigned long long)to);
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+/* Pieces that stay where they are take no room but in the list. */
+static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
+	const struct kwhy_transfer_piece *piece)
+{
+	struct kwhy_transfer_slot *slot;
+	size_t part;
+	int code = look_for_room(transfer, ring, 1);
+
+	if (!code)
+		code = slot_for(transfer, ring, cancels, 0, 1, &slot, &part);
+	if (code)
+		return code;
+	if (slot->deliveries)
+		slot->deliveries[slot->count].bytes = 0; /* it goes there by itself */
+	kwhy_transfer_slot_add(slot, piece, 0);
+	kwhy_transfer_slot_write(slot, piece->to, piece->bytes);
+	return KWHY_TRANSFER_OK;
+}
+
+static int move_pinned(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction, uint64_t to,
+	uint64_t from, size_t bytes)
+{
+	struct kwhy_transfer_piece piece = {.to = to, .from = from, .bytes = (uint32_t)bytes};
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+
+	if (code)
+		return code;
+	if (bytes > UINT32_MAX)
+		code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+			"a piece of page-locked memory has %zu bytes; give it in pieces below 4 GiB", bytes);
+	else if (bytes > 0)
+		code = add_pinned(transfer, &transfer->rings[direction], cancels, &piece);
+	return finish(transfer, code, bytes);
+}
+
+int kwhy_transfer_put_pinned(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes)
+{
+	return move_pinned(transfer, KWHY_TRANSFER_PUT, to, kwhy_gpu_address(from), bytes);
+}
+
+int kwhy_transfer_get_pinned(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes)
+{
+	return move_pinned(transfer, KWHY_TRANSFER_GET, kwhy_gpu_address(to), from, bytes);
+}
+
+static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t bytes, unsigned cancels)
+{
+	struct kwhy_transfer_ring *ring = &transfer->rings[KWHY_TRANSFER_GET];
+	int code = look_for_room(transfer, ring, bytes);
+
+	for (uint64_t done = 0; done < bytes && !code;) {
+		struct kwhy_transfer_slot *slot;
+		size_t part;
+
+		code = slot_for(transfer, ring, cancels, from + done, bytes - done, &slot, &part);
+		if (!code) {
+			uint64_t place = kwhy_transfer_slot_place(slot, from + done);
+			struct kwhy_transfer_piece piece = {.to = slot->mapped + place,
+				.from = from + done,
+				.bytes = (uint32_t)part,
+				.moves = KWHY_TRANSFER_TO_MOVES};
+
+			slot->deliveries[slot->count] = (struct kwhy_transfer_delivery){
+				.to = to + done, .offset = place, .bytes = part};
+			kwhy_transfer_slot_add(slot, &piece, place + part);
+			done += part;
+		}
+	}
+	return code;
+}
+
+int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes)
+{
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+
+	return code ? code : finish(transfer, get(transfer, to, from, bytes, cancels), bytes);
+}
