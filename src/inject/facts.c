@@ -243,8 +243,7 @@ int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_M
 		count = 0;
 	for (int i = 0; i < count && known < KWHY_INJECT_DEVICES_MOST; i++)
 		known += read_device(&cuda, i, &out[known]);
-	kwhy_cuda_close(&cuda);
-	return known;
+	return known; /* the driver stays: the process has it anyway */
 }
 
 void kwhy_inject_fact_device(struct kwhy_inject_labels *labels, const struct kwhy_inject_device *device)

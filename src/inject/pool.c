@@ -7,6 +7,8 @@
 /* A writer may have touched a little more than it says it filled. */
 enum { ZEROED_BEYOND_BYTES = 4096 };
 
+enum { HERE, LENT, BACK };
+
 void *kwhy_inject_pool_memory(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -23,25 +25,30 @@ bool kwhy_inject_pool_init(struct kwhy_inject_pool *pool, size_t bytes, size_t c
 	pool->bytes = bytes;
 	pool->count = pool->memory ? count : 0;
 	for (size_t i = 0; i < count; i++)
-		atomic_init(&pool->lent[i], false);
+		atomic_init(&pool->states[i], HERE);
 	return pool->memory;
+}
+
+static bool change(struct kwhy_inject_pool *pool, size_t index, unsigned char from, unsigned char to)
+{
+	return atomic_compare_exchange_strong(&pool->states[index], &from, to);
 }
 
 uint8_t *kwhy_inject_pool_take(struct kwhy_inject_pool *pool)
 {
 	for (size_t i = 0; i < pool->count; i++)
-		if (!atomic_load_explicit(&pool->lent[i], memory_order_relaxed) &&
-			!atomic_exchange(&pool->lent[i], true))
+		if (atomic_load_explicit(&pool->states[i], memory_order_relaxed) == HERE &&
+			change(pool, i, HERE, LENT))
 			return pool->memory + i * pool->bytes;
 	return NULL;
 }
 
-bool kwhy_inject_pool_owns(const struct kwhy_inject_pool *pool, const uint8_t *buffer)
+bool kwhy_inject_pool_take_back(struct kwhy_inject_pool *pool, const uint8_t *buffer)
 {
 	const size_t at = (uintptr_t)buffer - (uintptr_t)pool->memory;
 
 	return pool->memory && buffer >= pool->memory && at < pool->bytes * pool->count &&
-		at % pool->bytes == 0 && atomic_load(&pool->lent[at / pool->bytes]);
+		at % pool->bytes == 0 && change(pool, at / pool->bytes, LENT, BACK);
 }
 
 void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_t used_bytes)
@@ -52,7 +59,13 @@ void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_
 		: pool->bytes;
 
 	memset(buffer, 0, dirty_bytes);
-	atomic_store(&pool->lent[index], false);
+	atomic_store(&pool->states[index], HERE);
+}
+
+/* Whoever has the buffer may be writing to it: either value is right then. */
+__attribute__((no_sanitize("thread"))) static bool is_written(const uint8_t *buffer)
+{
+	return *(const volatile uint64_t *)(const void *)buffer != 0;
 }
 
 size_t kwhy_inject_pool_withheld(const struct kwhy_inject_pool *pool)
@@ -60,7 +73,7 @@ size_t kwhy_inject_pool_withheld(const struct kwhy_inject_pool *pool)
 	size_t withheld = 0;
 
 	for (size_t i = 0; i < pool->count; i++)
-		withheld += atomic_load(&pool->lent[i]) &&
-			*(const uint64_t *)(pool->memory + i * pool->bytes);
+		withheld += atomic_load(&pool->states[i]) == LENT &&
+			is_written(pool->memory + i * pool->bytes);
 	return withheld;
 }

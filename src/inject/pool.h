@@ -16,8 +16,8 @@ enum { KWHY_INJECT_POOL_MOST = 256 };
  */
 struct kwhy_inject_pool {
 	uint8_t *memory;
-	size_t bytes, count; /* of one; buffers */
-	atomic_bool lent[KWHY_INJECT_POOL_MOST];
+	size_t bytes, count;			    /* of one; buffers */
+	atomic_uchar states[KWHY_INJECT_POOL_MOST]; /* here, lent, or come back and being read */
 };
 
 /* Memory that is there (touched), zeroed; NULL: none. For use before anything is recorded. */
@@ -29,13 +29,13 @@ bool kwhy_inject_pool_init(struct kwhy_inject_pool *pool, size_t bytes, size_t c
 /* A zeroed buffer; NULL: all are lent. */
 uint8_t *kwhy_inject_pool_take(struct kwhy_inject_pool *pool);
 
-/* Is this one of ours and lent? */
-bool kwhy_inject_pool_owns(const struct kwhy_inject_pool *pool, const uint8_t *buffer);
+/* A buffer comes back, to be read. False: it is none of ours, or not lent. */
+bool kwhy_inject_pool_take_back(struct kwhy_inject_pool *pool, const uint8_t *buffer);
 
-/* Takes one back of which so many bytes were written. */
+/* One that came back, of which so many bytes were written, may be lent again. */
 void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_t used_bytes);
 
-/* How many are lent that something was written to. */
+/* How many are lent that something was written to; more may be, any moment. */
 size_t kwhy_inject_pool_withheld(const struct kwhy_inject_pool *pool);
 
 #endif

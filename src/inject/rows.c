@@ -175,7 +175,9 @@ static int64_t known_until(int64_t now_mono_ns, bool is_withheld)
 
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
-	const bool is_withheld = kwhy_inject_pool_withheld(&session->activity.pool) > 0;
+	/* Where the clock does not tell whose CUPTI is, buffers that do not come back do. */
+	const bool is_withheld = !session->activity.clock_tells &&
+		kwhy_inject_pool_withheld(&session->activity.pool) > 0;
 	const int64_t end_mono_ns = known_until(now_mono_ns, is_withheld);
 
 	kwhy_inject_write_ranges();

@@ -32,7 +32,7 @@ static void on_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size
 	const int64_t before_ns = kwhy_clock_thread_cpu_ns();
 
 	(void)context, (void)stream, (void)bytes;
-	if (!kwhy_inject_pool_owns(pool, buffer) || valid_bytes > pool->bytes)
+	if (valid_bytes > pool->bytes || !kwhy_inject_pool_take_back(pool, buffer))
 		return;
 	pthread_mutex_lock(&session->lock);
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {

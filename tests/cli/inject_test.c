@@ -41,7 +41,7 @@ static int teardown(void **state)
 
 /*
  * Runs the program with these variables and words, injected or not. In a build with sanitizers a child of
- * fork cannot look for leaks: a thread of the parent may have held the allocator.
+ * fork cannot look for leaks, as a thread of the parent may have held the allocator, and may start threads.
  */
 static void run_program(struct run *run, const char *variables, const char *words)
 {
@@ -51,7 +51,8 @@ static void run_program(struct run *run, const char *variables, const char *word
 
 	snprintf(command, sizeof(command),
 		"exec 2>&1; export CUDA_INJECTION64_PATH=%s NVTX_INJECTION64_PATH=%s KWHY_CUPTI=%s "
-		"KWHY_RECORD_DIR=%s KWHY_RECORD_PERIOD_MS=2 ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH=%s; "
+		"KWHY_RECORD_DIR=%s KWHY_RECORD_PERIOD_MS=2 ASAN_OPTIONS=detect_leaks=0 "
+		"TSAN_OPTIONS=die_after_fork=0 LD_LIBRARY_PATH=%s; "
 		"%s exec %s %s",
 		KWHY_INJECT_LIBRARY, KWHY_INJECT_LIBRARY, KWHY_FAKE_CUPTI_13, run->folder, KWHY_FAKE_CUDA_DIR,
 		variables, KWHY_FAKE_PROGRAM, words);

@@ -92,7 +92,7 @@ static size_t bytes_of(uint32_t kind)
 static void hand_over(void)
 {
 	uint8_t *full = buffer;
-	const size_t valid_bytes = used_bytes;
+	const size_t bytes = buffer_bytes, valid_bytes = used_bytes;
 
 	buffer = NULL;
 	used_bytes = 0;
@@ -100,7 +100,7 @@ static void hand_over(void)
 	if (!full || taken_over)
 		return;
 	pthread_mutex_unlock(&lock);
-	done(NULL, 0, full, buffer_bytes, valid_bytes);
+	done(NULL, 0, full, bytes, valid_bytes);
 	pthread_mutex_lock(&lock);
 }
 

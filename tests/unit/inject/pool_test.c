@@ -19,6 +19,7 @@ static void buffers_come_zeroed_again_and_again(void **state)
 		for (int i = 0; i < BYTES; i++)
 			assert_int_equal(buffer[i], 0);
 		memset(buffer, 0xff, BYTES / 2);
+		assert_true(kwhy_inject_pool_take_back(&pool, buffer));
 		kwhy_inject_pool_give(&pool, buffer, BYTES / 2);
 	}
 }
@@ -32,6 +33,7 @@ static void a_full_buffer_is_zeroed_to_its_end(void **state)
 	assert_true(kwhy_inject_pool_init(&pool, BYTES, 1));
 	buffer = kwhy_inject_pool_take(&pool);
 	memset(buffer, 0xff, BYTES);
+	assert_true(kwhy_inject_pool_take_back(&pool, buffer));
 	kwhy_inject_pool_give(&pool, buffer, BYTES);
 	assert_ptr_equal(kwhy_inject_pool_take(&pool), buffer);
 	assert_int_equal(buffer[BYTES - 1], 0);
@@ -48,6 +50,8 @@ static void no_more_are_lent_than_there_are(void **state)
 	second = kwhy_inject_pool_take(&pool);
 	assert_ptr_not_equal(first, second);
 	assert_null(kwhy_inject_pool_take(&pool));
+	assert_true(kwhy_inject_pool_take_back(&pool, first));
+	assert_null(kwhy_inject_pool_take(&pool));
 	kwhy_inject_pool_give(&pool, first, 0);
 	assert_ptr_equal(kwhy_inject_pool_take(&pool), first);
 }
@@ -59,14 +63,13 @@ static void buffers_of_others_are_not_ours(void **state)
 
 	(void)state;
 	assert_true(kwhy_inject_pool_init(&pool, BYTES, 2));
-	assert_false(kwhy_inject_pool_owns(&pool, pool.memory));
+	assert_false(kwhy_inject_pool_take_back(&pool, pool.memory));
 	buffer = kwhy_inject_pool_take(&pool);
-	assert_true(kwhy_inject_pool_owns(&pool, buffer));
-	assert_false(kwhy_inject_pool_owns(&pool, buffer + 8));
-	assert_false(kwhy_inject_pool_owns(&pool, other));
-	assert_false(kwhy_inject_pool_owns(&pool, NULL));
-	kwhy_inject_pool_give(&pool, buffer, 0);
-	assert_false(kwhy_inject_pool_owns(&pool, buffer));
+	assert_false(kwhy_inject_pool_take_back(&pool, buffer + 8));
+	assert_false(kwhy_inject_pool_take_back(&pool, other));
+	assert_false(kwhy_inject_pool_take_back(&pool, NULL));
+	assert_true(kwhy_inject_pool_take_back(&pool, buffer));
+	assert_false(kwhy_inject_pool_take_back(&pool, buffer));
 }
 
 static void a_lent_buffer_that_was_written_to_is_withheld(void **state)
@@ -80,6 +83,8 @@ static void a_lent_buffer_that_was_written_to_is_withheld(void **state)
 	assert_int_equal(kwhy_inject_pool_withheld(&pool), 0);
 	buffer[0] = 10;
 	assert_int_equal(kwhy_inject_pool_withheld(&pool), 1);
+	assert_true(kwhy_inject_pool_take_back(&pool, buffer));
+	assert_int_equal(kwhy_inject_pool_withheld(&pool), 0);
 	kwhy_inject_pool_give(&pool, buffer, 8);
 	assert_int_equal(kwhy_inject_pool_withheld(&pool), 0);
 }
