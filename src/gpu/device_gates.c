@@ -39,8 +39,11 @@ static enum kwhy_status load_kernel(struct kwhy_gpu *gpu, struct kwhy_error *err
 
 static void gate_free(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate)
 {
-	if (gate)
-		gpu->ops->host_free(gpu, &gate->host);
+	if (!gate)
+		return;
+	if (gate->host.memory)
+		atomic_store(&latch_of(gate)->opened, gate->turn);
+	gpu->ops->host_free(gpu, &gate->host);
 	free(gate);
 }
 

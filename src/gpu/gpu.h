@@ -191,6 +191,7 @@ struct kwhy_gpu_ops {
 	 * A gate holds what is queued behind it, so that work can be queued whole and then runs without the
 	 * host. It opens by itself after 10 s; then gate_open() says so with KWHY_E_UNSUPPORTED. No more than
 	 * about a hundred operations may be queued behind one: a full queue blocks the host before it opens.
+	 * Freeing opens it.
 	 */
 	enum kwhy_status (*gate_new)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate **out, struct kwhy_error *error);

@@ -38,8 +38,10 @@ static enum kwhy_cuda_result add_room(void *memory, size_t bytes, enum room_kind
 
 static enum kwhy_cuda_result take_room(uintptr_t address, enum room_kind kind)
 {
-	struct room *room = room_at(address);
+	struct room *room;
 
+	fake_run_all();
+	room = room_at(address);
 	if (!room || room->begin != address ||
 		(room->kind != kind && !(kind == DEVICE && room->kind == MANAGED)))
 		return KWHY_CUDA_INVALID_VALUE;

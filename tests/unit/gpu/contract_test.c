@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "gpu/gpu.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What gpu.h promises, asked of one back end: contract_test BACKEND [LIBRARY]. LIBRARY is the fake driver
+ * that answers for it (tests/fakes/cuda), which is handed the kernels for the host.
+ */
+enum { VALUES = 1000, BYTES = VALUES * sizeof(uint32_t) };
+
+static enum kwhy_gpu_backend backend;
+static const char *library;
+static struct kwhy_error error;
+static struct kwhy_gpu *gpu;
+static const struct kwhy_gpu_ops *ops;
+
+struct by_value {
+	uint64_t values;
+	uint32_t count, factor, rest[5];
+};
+
+/* value = value * factor + summand: the order shows. */
+static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct by_value *what = arguments[0];
+	uint16_t summand = *(uint16_t *)arguments[1];
+	uint32_t *values = (uint32_t *)(uintptr_t)what->values;
+
+	for (uint32_t i = 0; i < grid->blocks * grid->threads_per_block && i < what->count; i++)
+		values[i] = values[i] * what->factor + summand;
+}
+
+static void run_nothing(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	(void)grid;
+	(void)arguments;
+}
+
+static const struct kwhy_gpu_host_kernel kernels[] = {
+	{"step", run_step, {sizeof(struct by_value), 2}},
+	{"nothing", run_nothing, {0}},
+	{0},
+};
+static const char *const options[] = {"-fmad=false", NULL};
+static const struct kwhy_gpu_source source = {
+	.title = "contract.cu", .text = "contract", .options = options, .on_host = kernels};
+
+static void succeeds(enum kwhy_status status)
+{
+	if (status)
+		fail_msg("%s", error.text);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	unsetenv("KWHY_FAKE_CUDA");
+	if (kwhy_gpu_open(backend, NULL, &gpu, &error)) {
+		print_message("%s\n", error.text);
+		return -1;
+	}
+	ops = gpu->ops;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	ops->close(gpu);
+	return 0;
+}
+
+static uint64_t device_memory(void)
+{
+	uint64_t address = 0;
+
+	succeeds(ops->memory_new(gpu, BYTES, &address, &error));
+	return address;
+}
+
+static struct kwhy_gpu_stream *new_stream(void)
+{
+	struct kwhy_gpu_stream *stream = NULL;
+
+	succeeds(ops->stream_new(gpu, &stream, &error));
+	return stream;
+}
+
+static struct kwhy_gpu_event *new_event(bool timed)
+{
+	struct kwhy_gpu_event *event = NULL;
+
+	succeeds(ops->event_new(gpu, timed, &event, &error));
+	return event;
+}
+
+static struct kwhy_gpu_host new_host(enum kwhy_gpu_host_kind kind)
+{
+	struct kwhy_gpu_host host;
+
+	succeeds(ops->host_new(gpu, kind, BYTES, -1, &host, &error));
+	assert_int_equal(host.kind, kind);
+	assert_int_equal(host.bytes, BYTES);
+	assert_int_equal((uintptr_t)host.memory % 4096, 0);
+	return host;
+}
+
+static void copy(struct kwhy_gpu_stream *stream, uint64_t to, uint64_t from)
+{
+	const struct kwhy_gpu_copy one = {to, from, BYTES};
+
+	succeeds(ops->copy(gpu, stream, &one, &error));
+}
+
+static void copy_now(uint64_t to, uint64_t from)
+{
+	const struct kwhy_gpu_copy one = {to, from, BYTES};
+
+	succeeds(ops->copy_now(gpu, &one, &error));
+}
+
+static void step(struct kwhy_gpu_stream *stream, const struct kwhy_gpu_kernel *kernel, uint64_t values,
+	uint32_t factor, uint16_t summand)
+{
+	struct by_value what = {.values = values, .count = VALUES, .factor = factor};
+	void *arguments[] = {&what, &summand};
+	struct kwhy_gpu_launch launch = {.kernel = kernel,
+		.blocks = 4,
+		.threads_per_block = 256,
+		.arguments = arguments,
+		.stream = stream};
+
+	succeeds(ops->launch(gpu, &launch, &error));
+	memset(&what, 0xff, sizeof(what));
+}
+
+static void assert_values(uint64_t device, uint32_t expected)
+{
+	uint32_t values[VALUES];
+
+	copy_now(kwhy_gpu_address(values), device);
+	for (int i = 0; i < VALUES; i++)
+		assert_int_equal(values[i], expected);
+}
+
+/* The kernel "step" of a module that end() leaves to close(). */
+static const struct kwhy_gpu_kernel *find_step(void)
+{
+	const struct kwhy_gpu_kernel *kernel = NULL;
+	struct kwhy_gpu_module *module = NULL;
+
+	succeeds(ops->module_new(gpu, &source, &module, &error));
+	succeeds(ops->kernel_find(gpu, module, "step", &kernel, &error));
+	return kernel;
+}
+
+static void a_gpu_says_what_it_is(void **state)
+{
+	uint32_t count = 0;
+
+	(void)state;
+	succeeds(kwhy_gpu_count(backend, &count, &error));
+	assert_int_equal(count, 2);
+	assert_string_equal(ops->name, kwhy_gpu_backend_name(backend));
+	assert_true(gpu->facts.name[0] != '\0');
+	assert_int_equal(gpu->facts.index, 0);
+	assert_int_equal(gpu->facts.pci_address[0] == '\0', backend == KWHY_GPU_HOST);
+	assert_int_equal(gpu->facts.architecture, backend == KWHY_GPU_HOST ? 0 : 90);
+}
+
+static void a_gpu_that_is_not_there_is_an_error(void **state)
+{
+	static const char *const wrong[] = {"7", "0000:ff:00.0", "x"};
+	struct kwhy_gpu *none = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(kwhy_gpu_open(backend, wrong[i], &none, &error), KWHY_E_UNSUPPORTED);
+	assert_null(none);
+}
+
+static void host_memory_of_every_kind_goes_to_the_device_and_back(void **state)
+{
+	uint64_t device = device_memory();
+
+	(void)state;
+	for (int kind = 0; kind < KWHY_GPU_HOST_KIND_COUNT; kind++) {
+		struct kwhy_gpu_host host;
+
+		if (kind == KWHY_GPU_HOST_MANAGED && !gpu->facts.can_manage)
+			continue;
+		host = new_host((enum kwhy_gpu_host_kind)kind);
+		if (kind != KWHY_GPU_HOST_PAGEABLE)
+			assert_int_not_equal(host.address, 0);
+		memset(host.memory, 0x40 + kind, BYTES);
+		copy(NULL, device, kwhy_gpu_address(host.memory));
+		succeeds(ops->synchronize(gpu, NULL, &error));
+		memset(host.memory, 0, BYTES);
+		copy_now(kwhy_gpu_address(host.memory), device);
+		for (size_t i = 0; i < BYTES; i++)
+			assert_int_equal(((unsigned char *)host.memory)[i], 0x40 + kind);
+		ops->host_free(gpu, &host);
+		ops->host_free(gpu, &host);
+	}
+	ops->memory_free(gpu, device);
+	ops->memory_free(gpu, 0);
+}
+
+static void work_of_a_stream_runs_in_order(void **state)
+{
+	const struct kwhy_gpu_kernel *kernel = find_step();
+	struct kwhy_gpu_stream *stream = new_stream();
+	uint64_t device = device_memory();
+	uint32_t expected = 0x03030303;
+
+	(void)state;
+	succeeds(ops->fill(gpu, stream, device, 3, BYTES, &error));
+	for (uint16_t i = 0; i < 100; i++) {
+		step(stream, kernel, device, 5, i);
+		expected = expected * 5 + i;
+	}
+	succeeds(ops->synchronize(gpu, stream, &error));
+	assert_values(device, expected);
+	ops->stream_free(gpu, stream);
+	ops->stream_free(gpu, NULL);
+	ops->memory_free(gpu, device);
+}
+
+static void a_gate_holds_what_is_behind_it(void **state)
+{
+	struct kwhy_gpu_stream *first = new_stream(), *second = new_stream();
+	struct kwhy_gpu_event *start = new_event(true), *end_event = new_event(true);
+	uint64_t device = device_memory();
+	struct kwhy_gpu_gate *gate = NULL;
+	bool reached = true;
+	double ns = -1;
+
+	(void)state;
+	succeeds(ops->gate_new(gpu, &gate, &error));
+	for (int round = 0; round < 3; round++) {
+		succeeds(ops->gate_hold(gpu, gate, first, &error));
+		succeeds(ops->event_record(gpu, start, first, &error));
+		succeeds(ops->fill(gpu, first, device, (uint8_t)round, BYTES, &error));
+		succeeds(ops->event_record(gpu, end_event, first, &error));
+		succeeds(ops->stream_wait(gpu, second, end_event, &error));
+		succeeds(ops->fill(gpu, second, device, (uint8_t)(10 + round), BYTES / 2, &error));
+		succeeds(ops->event_reached(gpu, end_event, &reached, &error));
+		assert_false(reached);
+		succeeds(ops->gate_open(gpu, gate, &error));
+		succeeds(ops->synchronize(gpu, second, &error));
+		succeeds(ops->event_synchronize(gpu, end_event, &error));
+		succeeds(ops->event_reached(gpu, end_event, &reached, &error));
+		assert_true(reached);
+		succeeds(ops->event_elapsed_ns(gpu, start, end_event, &ns, &error));
+		assert_true(ns >= 0 && ns < 10e9);
+	}
+	ops->gate_free(gpu, gate);
+	ops->gate_free(gpu, NULL);
+	ops->event_free(gpu, start);
+	ops->event_free(gpu, end_event);
+	ops->event_free(gpu, NULL);
+	ops->stream_free(gpu, first);
+	ops->stream_free(gpu, second);
+	ops->memory_free(gpu, device);
+}
+
+static void a_gate_that_opened_by_itself_is_told(void **state)
+{
+	struct kwhy_gpu_gate *gate = NULL;
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		skip();
+	setenv("KWHY_FAKE_CUDA", "gate-opens", 1);
+	succeeds(ops->gate_new(gpu, &gate, &error));
+	succeeds(ops->gate_hold(gpu, gate, NULL, &error));
+	succeeds(ops->synchronize(gpu, NULL, &error));
+	assert_int_equal(ops->gate_open(gpu, gate, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "10 s"));
+	unsetenv("KWHY_FAKE_CUDA");
+	succeeds(ops->gate_hold(gpu, gate, NULL, &error));
+	succeeds(ops->gate_open(gpu, gate, &error));
+	ops->gate_free(gpu, gate);
+}
+
+static void a_batch_moves_every_piece(void **state)
+{
+	enum { PIECES = 300, PIECE = 12 };
+	struct kwhy_gpu_host host = new_host(KWHY_GPU_HOST_PINNED);
+	struct kwhy_gpu_copy copies[PIECES];
+	uint64_t device = device_memory();
+	unsigned char back[BYTES];
+
+	(void)state;
+	if (!ops->copy_batch)
+		skip();
+	for (size_t i = 0; i < BYTES; i++)
+		((unsigned char *)host.memory)[i] = (unsigned char)(i * 7);
+	/* The last comes first; some are empty. */
+	for (size_t i = 0; i < PIECES; i++)
+		copies[i] = (struct kwhy_gpu_copy){device + (PIECES - 1 - i) * PIECE,
+			kwhy_gpu_address(host.memory) + i * PIECE, i % 50 == 49 ? 0 : PIECE};
+	succeeds(ops->fill(gpu, NULL, device, 0, BYTES, &error));
+	succeeds(ops->copy_batch(gpu, NULL, copies, PIECES, &error));
+	succeeds(ops->copy_batch(gpu, NULL, copies, 0, &error));
+	succeeds(ops->synchronize(gpu, NULL, &error));
+	copy_now(kwhy_gpu_address(back), device);
+	for (size_t i = 0; i < PIECES; i++)
+		for (size_t k = 0; k < PIECE; k++)
+			assert_int_equal(back[(PIECES - 1 - i) * PIECE + k],
+				i % 50 == 49 ? 0 : (unsigned char)((i * PIECE + k) * 7));
+	ops->host_free(gpu, &host);
+	ops->memory_free(gpu, device);
+}
+
+static void a_graph_does_again_what_was_recorded(void **state)
+{
+	const struct kwhy_gpu_kernel *kernel = find_step();
+	struct kwhy_gpu_stream *stream = new_stream();
+	uint64_t device = device_memory();
+	struct kwhy_gpu_graph *graph = NULL;
+
+	(void)state;
+	succeeds(ops->fill(gpu, stream, device, 0, BYTES, &error));
+	succeeds(ops->capture_begin(gpu, stream, &error));
+	step(stream, kernel, device, 3, 1);
+	step(stream, kernel, device, 2, 5);
+	succeeds(ops->capture_end(gpu, stream, &graph, &error));
+	succeeds(ops->synchronize(gpu, stream, &error));
+	assert_values(device, 0);
+	for (int i = 0; i < 3; i++)
+		succeeds(ops->graph_launch(gpu, stream, graph, &error));
+	succeeds(ops->synchronize(gpu, stream, &error));
+	assert_values(device, 301);
+	ops->graph_free(gpu, graph);
+	ops->graph_free(gpu, NULL);
+	ops->stream_free(gpu, stream);
+	ops->memory_free(gpu, device);
+}
+
+static void a_pool_lends_memory_in_the_order_of_a_stream(void **state)
+{
+	struct kwhy_gpu_stream *stream = new_stream();
+	uint32_t values[VALUES] = {0};
+	uint64_t address = 0;
+
+	(void)state;
+	if (!ops->pool_new)
+		skip();
+	succeeds(ops->pool_new(gpu, stream, BYTES, &address, &error));
+	succeeds(ops->fill(gpu, stream, address, 9, BYTES, &error));
+	copy(stream, kwhy_gpu_address(values), address);
+	succeeds(ops->synchronize(gpu, stream, &error));
+	succeeds(ops->pool_free(gpu, stream, address, &error));
+	succeeds(ops->pool_free(gpu, stream, 0, &error));
+	succeeds(ops->synchronize(gpu, stream, &error));
+	assert_int_equal(values[VALUES - 1], 0x09090909);
+	ops->stream_free(gpu, stream);
+}
+
+static void two_gpus_reach_each_other(void **state)
+{
+	uint64_t here = device_memory(), there = 0;
+	struct kwhy_gpu *other = NULL;
+
+	(void)state;
+	succeeds(kwhy_gpu_open(backend, "1", &other, &error));
+	succeeds(other->ops->memory_new(other, BYTES, &there, &error));
+	succeeds(other->ops->fill(other, NULL, there, 0x21, BYTES, &error));
+	succeeds(other->ops->synchronize(other, NULL, &error));
+	succeeds(ops->enter(gpu, &error));
+	succeeds(ops->peer_enable(gpu, other, &error));
+	succeeds(ops->peer_enable(gpu, other, &error));
+	copy(NULL, here, there);
+	succeeds(ops->synchronize(gpu, NULL, &error));
+	assert_values(here, 0x21212121);
+	other->ops->close(other);
+	succeeds(ops->enter(gpu, &error));
+	ops->memory_free(gpu, here);
+}
+
+static void more_than_there_is_is_refused(void **state)
+{
+	const struct kwhy_gpu_kernel *kernel = NULL;
+	struct kwhy_gpu_module *module = NULL;
+	uint64_t address = 0;
+	uint32_t resident = 0;
+	struct kwhy_gpu_launch launch = {.blocks = 0, .threads_per_block = 32};
+
+	(void)state;
+	assert_int_equal(ops->memory_new(gpu, (size_t)1 << 60, &address, &error), KWHY_E_MEMORY);
+	succeeds(ops->module_new(gpu, &source, &module, &error));
+	assert_int_equal(ops->kernel_find(gpu, module, "none", &kernel, &error), KWHY_E_UNSUPPORTED);
+	succeeds(ops->kernel_find(gpu, module, "nothing", &kernel, &error));
+	succeeds(ops->resident_blocks(gpu, kernel, 256, &resident, &error));
+	assert_true(resident > 0);
+	launch.kernel = kernel;
+	assert_int_equal(ops->launch(gpu, &launch, &error), KWHY_E_UNSUPPORTED);
+	launch.blocks = 2;
+	launch.cooperative = true;
+	launch.shared_bytes = backend == KWHY_GPU_HIP ? 60 << 10 : 100 << 10;
+	succeeds(ops->launch(gpu, &launch, &error));
+	succeeds(ops->synchronize(gpu, NULL, &error));
+	if (backend == KWHY_GPU_HOST)
+		return;
+	launch.blocks = 1u << 20;
+	assert_int_equal(ops->launch(gpu, &launch, &error), KWHY_E_UNSUPPORTED);
+	launch.shared_bytes = 1u << 20;
+	assert_int_equal(ops->launch(gpu, &launch, &error), KWHY_E_UNSUPPORTED);
+	ops->module_free(gpu, module);
+}
+
+struct worker {
+	pthread_t thread;
+	const struct kwhy_gpu_kernel *kernel;
+	uint32_t got, expected;
+	bool ran;
+};
+
+/* As a program's thread would: nothing of another thread's. */
+static enum kwhy_status work(struct worker *worker, struct kwhy_error *own)
+{
+	struct by_value what = {.count = VALUES, .factor = 3};
+	struct kwhy_gpu_stream *stream = NULL;
+	struct kwhy_gpu_copy last = {.to = kwhy_gpu_address(&worker->got), .bytes = sizeof(worker->got)};
+	uint16_t summand = 7;
+	void *arguments[] = {&what, &summand};
+	struct kwhy_gpu_launch launch = {
+		.kernel = worker->kernel, .blocks = 4, .threads_per_block = 256, .arguments = arguments};
+	enum kwhy_status status = ops->enter(gpu, own);
+
+	if (!status)
+		status = ops->stream_new(gpu, &stream, own);
+	if (!status)
+		status = ops->memory_new(gpu, BYTES, &what.values, own);
+	launch.stream = stream;
+	if (!status)
+		status = ops->fill(gpu, stream, what.values, 0, BYTES, own);
+	for (int i = 0; !status && i < 200; i++) {
+		status = ops->launch(gpu, &launch, own);
+		worker->expected = worker->expected * 3 + 7;
+	}
+	last.from = what.values;
+	if (!status)
+		status = ops->copy(gpu, stream, &last, own);
+	if (!status)
+		status = ops->synchronize(gpu, stream, own);
+	ops->memory_free(gpu, what.values);
+	ops->stream_free(gpu, stream);
+	return status;
+}
+
+static void *run_worker(void *context)
+{
+	struct kwhy_error own;
+	struct worker *worker = context;
+
+	worker->ran = work(worker, &own) == KWHY_OK;
+	return NULL;
+}
+
+static void threads_use_one_gpu_each_with_streams_of_its_own(void **state)
+{
+	const struct kwhy_gpu_kernel *kernel = find_step();
+	struct worker workers[4] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		workers[i].kernel = kernel;
+		assert_int_equal(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]), 0);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+		assert_true(workers[i].ran);
+		assert_int_equal(workers[i].got, workers[i].expected);
+	}
+}
+
+static void a_lost_gpu_is_lost_for_good(void **state)
+{
+	uint64_t device = device_memory();
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		skip();
+	setenv("KWHY_FAKE_CUDA", "fail:cuMemsetD8Async:1:719", 1);
+	assert_int_equal(ops->fill(gpu, NULL, device, 0, BYTES, &error), KWHY_E_LOST);
+	assert_non_null(strstr(error.text, "lost"));
+	assert_int_equal(ops->synchronize(gpu, NULL, &error), KWHY_E_LOST);
+	ops->memory_free(gpu, device);
+}
+
+static enum kwhy_status record_launch(
+	struct kwhy_gpu *used, const struct kwhy_gpu_launch *launch, struct kwhy_gpu_graph **out)
+{
+	struct kwhy_error unused;
+	enum kwhy_status status = used->ops->launch(used, launch, &error),
+			 ended = used->ops->capture_end(used, NULL, out, status ? &unused : &error);
+
+	return status ? status : ended;
+}
+
+/* Most of what there is; gives back what it made. */
+static enum kwhy_status use_everything(struct kwhy_gpu *used)
+{
+	const struct kwhy_gpu_ops *its = used->ops;
+	struct kwhy_gpu_host host = {0};
+	struct kwhy_gpu_module *module = NULL;
+	const struct kwhy_gpu_kernel *kernel = NULL;
+	struct kwhy_gpu_event *event = NULL;
+	struct kwhy_gpu_gate *gate = NULL;
+	struct kwhy_gpu_graph *graph = NULL;
+	struct kwhy_gpu_copy there = {.bytes = 64};
+	struct kwhy_gpu_launch launch = {.blocks = 1, .threads_per_block = 1};
+	enum kwhy_status status = its->host_new(used, KWHY_GPU_HOST_REGISTERED, BYTES, 0, &host, &error);
+
+	if (!status)
+		status = its->memory_new(used, BYTES, &there.to, &error);
+	there.from = kwhy_gpu_address(host.memory);
+	if (!status)
+		status = its->copy_now(used, &there, &error);
+	if (!status)
+		status = its->copy(used, NULL, &there, &error);
+	if (!status)
+		status = its->fill(used, NULL, there.to, 1, BYTES, &error);
+	if (!status && its->copy_batch)
+		status = its->copy_batch(used, NULL, &there, 1, &error);
+	if (!status)
+		status = its->module_new(used, &source, &module, &error);
+	if (!status)
+		status = its->kernel_find(used, module, "nothing", &kernel, &error);
+	launch.kernel = kernel;
+	if (!status)
+		status = its->capture_begin(used, NULL, &error);
+	if (!status)
+		status = record_launch(used, &launch, &graph);
+	if (!status)
+		status = its->graph_launch(used, NULL, graph, &error);
+	if (!status)
+		status = its->event_new(used, true, &event, &error);
+	if (!status)
+		status = its->gate_new(used, &gate, &error);
+	if (!status)
+		status = its->gate_hold(used, gate, NULL, &error);
+	if (!status)
+		status = its->event_record(used, event, NULL, &error);
+	if (!status)
+		status = its->stream_wait(used, NULL, event, &error);
+	if (!status)
+		status = its->gate_open(used, gate, &error);
+	if (!status)
+		status = its->event_synchronize(used, event, &error);
+	if (!status)
+		status = its->synchronize(used, NULL, &error);
+	its->gate_free(used, gate);
+	its->event_free(used, event);
+	its->graph_free(used, graph);
+	its->module_free(used, module);
+	its->memory_free(used, there.to);
+	its->host_free(used, &host);
+	return status;
+}
+
+static void every_call_that_fails_is_told_and_named(void **state)
+{
+	static const char *const calls[] = {"cuCtxSetCurrent", "cuStreamCreate", "cuMemHostRegister_v2",
+		"cuMemHostGetDevicePointer_v2", "cuMemAlloc_v2", "cuMemcpy", "cuMemcpyAsync",
+		"cuMemsetD8Async", "cuModuleLoadData", "cuModuleGetFunction", "cuStreamBeginCapture_v2",
+		"cuLaunchKernel", "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
+		"cuEventCreate", "cuMemHostAlloc", "cuEventRecord", "cuStreamWaitEvent", "cuEventQuery",
+		"cuStreamSynchronize"};
+	static const struct {
+		int result;
+		enum kwhy_status status;
+	} kinds[] = {{801, KWHY_E_UNSUPPORTED}, {2, KWHY_E_MEMORY}, {700, KWHY_E_LOST}};
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		skip();
+	succeeds(use_everything(gpu));
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) * 3; i++) {
+		struct kwhy_gpu *used = NULL;
+		enum kwhy_status status;
+		char scenario[96];
+
+		snprintf(scenario, sizeof(scenario), "fail:%s:1:%d", calls[i / 3], kinds[i % 3].result);
+		setenv("KWHY_FAKE_CUDA", scenario, 1);
+		error.text[0] = '\0';
+		status = kwhy_gpu_open(backend, "0", &used, &error);
+		if (!status) {
+			status = use_everything(used);
+			used->ops->close(used);
+		} else if (kinds[i % 3].status == KWHY_E_LOST) {
+			status = status == KWHY_E_UNSUPPORTED ? KWHY_E_LOST : KWHY_OK; /* none to lose yet */
+		}
+		if (status != kinds[i % 3].status)
+			fail_msg("%s: %d %s", scenario, status, error.text);
+		assert_non_null(strstr(error.text, " cannot "));
+	}
+}
+
+static void give_kernels_to_the_fake(void)
+{
+	void *handle = library ? dlopen(library, RTLD_NOW) : NULL;
+	void *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
+
+	if (!address)
+		return;
+	memcpy(&give, &address, sizeof(give));
+	give(kernels);
+}
+
+int main(int count, char **words)
+{
+	const struct CMUnitTest tests[] = {
+#define WITH_GPU(test) cmocka_unit_test_setup_teardown(test, begin, end)
+		WITH_GPU(a_gpu_says_what_it_is),
+		cmocka_unit_test(a_gpu_that_is_not_there_is_an_error),
+		WITH_GPU(host_memory_of_every_kind_goes_to_the_device_and_back),
+		WITH_GPU(work_of_a_stream_runs_in_order),
+		WITH_GPU(a_gate_holds_what_is_behind_it),
+		WITH_GPU(a_gate_that_opened_by_itself_is_told),
+		WITH_GPU(a_batch_moves_every_piece),
+		WITH_GPU(a_graph_does_again_what_was_recorded),
+		WITH_GPU(a_pool_lends_memory_in_the_order_of_a_stream),
+		WITH_GPU(two_gpus_reach_each_other),
+		WITH_GPU(more_than_there_is_is_refused),
+		WITH_GPU(threads_use_one_gpu_each_with_streams_of_its_own),
+		WITH_GPU(a_lost_gpu_is_lost_for_good),
+		WITH_GPU(every_call_that_fails_is_told_and_named),
+	};
+
+	while (backend < KWHY_GPU_BACKEND_COUNT &&
+		strcmp(kwhy_gpu_backend_name(backend), count > 1 ? words[1] : "host") != 0)
+		backend++;
+	library = count > 2 ? words[2] : NULL;
+	give_kernels_to_the_fake();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
