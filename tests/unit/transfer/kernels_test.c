@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "transfer/kernels.h"
+#include "vendor/rtc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the toolkit's compiler is there, the kernels compile for the GPUs that it knows. */
+static void kernels_compile(void **state)
+{
+	static const char *const architectures[] = {
+		"--gpu-architecture=sm_80", "--gpu-architecture=sm_90", "--gpu-architecture=sm_100"};
+	struct kwhy_error error;
+	struct kwhy_rtc rtc;
+
+	(void)state;
+	if (kwhy_rtc_open(KWHY_DRIVER_CUDA, &rtc, &error)) {
+		print_message("%s\n", error.text);
+		exit(77);
+	}
+	for (size_t i = 0; i < sizeof(architectures) / sizeof(architectures[0]); i++) {
+		const char *const options[] = {architectures[i], NULL};
+		struct kwhy_rtc_code code;
+
+		if (kwhy_rtc_compile(&rtc, kwhy_transfer_kernels.title, kwhy_transfer_kernels.text, options,
+			    &code, &error)) {
+			/* An older compiler may not know the newest GPU. */
+			if (strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
+				break;
+			fail_msg("%s", error.text);
+		}
+		assert_memory_equal(code.bytes, "\177ELF", 4);
+		free(code.bytes);
+	}
+	kwhy_rtc_close(&rtc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_compile)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
