@@ -11,7 +11,7 @@ _kwhy()
 	fi
 	command=${COMP_WORDS[first]}
 	case $command in
-	model) options="cost carbon tokens cap scale roofline" ;;
+	model) options="cost carbon tokens power cap scale roofline" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -36,6 +36,7 @@ _kwhy()
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model tokens") options="--tokens --phase --joules --seconds --output -o --json --help -h" ;;
+	"model power") options="--fit --power --profile --device --output -o --json --help -h" ;;
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;

@@ -22,6 +22,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_model_cost,
 	&kwhy_command_model_carbon,
 	&kwhy_command_model_tokens,
+	&kwhy_command_model_power,
 	&kwhy_command_model_cap,
 	&kwhy_command_model_scale,
 	&kwhy_command_model_roofline,

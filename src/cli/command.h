@@ -46,6 +46,7 @@ extern const struct kwhy_command kwhy_command_serve;
 extern const struct kwhy_command kwhy_command_model_cost;
 extern const struct kwhy_command kwhy_command_model_carbon;
 extern const struct kwhy_command kwhy_command_model_tokens;
+extern const struct kwhy_command kwhy_command_model_power;
 extern const struct kwhy_command kwhy_command_model_cap;
 extern const struct kwhy_command kwhy_command_model_scale;
 extern const struct kwhy_command kwhy_command_model_roofline;

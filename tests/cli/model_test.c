@@ -227,6 +227,27 @@ static void a_power_limit_only_where_the_sweep_supports_one(void **state)
 	kwhy_text_done(&csv);
 }
 
+static void watts_of_base_compute_and_memory(void **state)
+{
+	struct kwhy_text csv = {0};
+	json_t *answer;
+
+	(void)state;
+	kwhy_text_add(&csv, "power_w,seconds,compute,memory\n");
+	for (int i = 0; i < 40; i++)
+		kwhy_text_addf(&csv, "%d,0.5,%d,%d\n", 100 + 3 * (i % 7) + 5 * (i % 5), i % 7, i % 5);
+	answer = parse(SPAWN("model", "power", "--json", given("in.csv", csv.data)));
+	assert_near(number_at(answer, "base_w.value"), 100);
+	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 5);
+	assert_near(number_at(answer, "joules.base"), 100 * 0.5 * 40);
+	json_decref(answer);
+	assert_says(
+		SPAWN("model", "power", "--fit", place("in.csv"), place("in.csv")), "against the 40 windows");
+	assert_fails(SPAWN("model", "power", given("in.csv", "power_w,compute\n1,2\n")), 1, "24 windows");
+	assert_fails(SPAWN("model", "power", KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1, "power_w");
+	kwhy_text_done(&csv);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +258,7 @@ int main(void)
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
+		cmocka_unit_test(watts_of_base_compute_and_memory),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/job.h"
+#include "cli/model_page.h"
+#include "cli/power_rows.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A model that errs by more on what it has not seen divides energy no better than a guess. */
+#define GOOD_RATIO 0.05
+
+struct power_options {
+	struct kwhy_model_options model;
+	struct kwhy_strings power;
+	const char *fit, *profile;
+	uint64_t device;
+};
+
+/* The windows that are split, those the model was fitted to, and what came of both. */
+struct answer {
+	struct kwhy_power_rows rows, fitted_rows;
+	const struct kwhy_power_rows *fitted; /* one of the two */
+	struct kwhy_power_model model;
+	struct kwhy_power_split split;
+};
+
+static bool is_csv(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
+	const char *path, struct kwhy_error *error)
+{
+	struct kwhy_job_options job_options;
+	char *const traces[] = {(char *)(uintptr_t)path};
+	struct kwhy_job job;
+	enum kwhy_status status;
+
+	kwhy_job_options_init(&job_options);
+	job_options.profile = options->profile;
+	job_options.quiet = true;
+	status = kwhy_job_run(&job, &job_options, traces, 1, &options->power, error);
+	if (status)
+		return status;
+	status = options->device < job.recording->device_count
+		? kwhy_power_rows_of(rows, job.recording, job.profile, (uint32_t)options->device, error)
+		: kwhy_fail(error, KWHY_E_USAGE, "the recording has %zu devices, not one of number %llu",
+			  job.recording->device_count, (unsigned long long)options->device);
+	kwhy_job_done(&job);
+	return status;
+}
+
+static enum kwhy_status read_rows(struct kwhy_power_rows *rows, const struct power_options *options,
+	const char *path, struct kwhy_error *error)
+{
+	return is_csv(path) ? kwhy_power_rows_read(rows, path, error)
+			    : read_recording(rows, options, path, error);
+}
+
+/* A model holds for windows with the same gauges in the same order. */
+static enum kwhy_status check_alike(
+	const struct kwhy_power_rows *a, const struct kwhy_power_rows *b, struct kwhy_error *error)
+{
+	if (a->data.gauge_count == b->data.gauge_count &&
+		memcmp(a->kinds, b->kinds, a->data.gauge_count * sizeof(*a->kinds)) == 0)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT, "the data of --fit have other gauges than what is to be split");
+}
+
+static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = read_rows(&answer->rows, options, path, error);
+
+	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
+	if (!status && options->fit)
+		status = read_rows(&answer->fitted_rows, options, options->fit, error);
+	if (!status)
+		status = check_alike(&answer->rows, answer->fitted, error);
+	if (!status)
+		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
+	return status ? status
+		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
+}
+
+static void write_gauges(const struct answer *answer, struct kwhy_model_page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"term", KWHY_COLUMN_LEFT},
+		{"gauge", KWHY_COLUMN_LEFT}, {"watts a unit", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_LEFT}};
+	const struct kwhy_power_model *model = &answer->model;
+	struct kwhy_table table;
+	char range[64];
+
+	kwhy_table_init(&table, columns, 4);
+	for (size_t j = 0; j <= answer->rows.data.gauge_count; j++) {
+		struct kwhy_interval watts = j ? model->watts_per_unit[j - 1] : model->base_w;
+		const struct kwhy_power_gauge *gauge = j ? &kwhy_power_gauges[answer->rows.kinds[j - 1]]
+							 : NULL;
+
+		snprintf(range, sizeof(range), "%.3g to %.3g", watts.low, watts.high);
+		kwhy_table_cell(&table, kwhy_power_term_name(gauge ? gauge->term : KWHY_POWER_BASE));
+		kwhy_table_cell(&table, gauge ? gauge->name : "");
+		kwhy_table_real(&table, watts.value, "W");
+		kwhy_table_cell(&table, range);
+	}
+	kwhy_table_write(&table, &page->style, &page->text);
+}
+
+static void write_split(const struct answer *answer, struct kwhy_model_page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"energy", KWHY_COLUMN_LEFT},
+		{"", KWHY_COLUMN_RIGHT}, {"share", KWHY_COLUMN_RIGHT}, {"mean", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_power_split *split = &answer->split;
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, 4);
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
+		kwhy_table_cell(&table, kwhy_power_term_name((enum kwhy_power_term)term));
+		kwhy_table_real(&table, split->joules[term], "J");
+		kwhy_table_percent(&table, split->joules[term] / split->total_j);
+		kwhy_table_real(&table, split->joules[term] / split->seconds, "W");
+	}
+	kwhy_table_rule(&table);
+	kwhy_table_cell(&table, "measured");
+	kwhy_table_real(&table, split->total_j, "J");
+	kwhy_table_percent(&table, 1);
+	kwhy_table_real(&table, split->total_j / split->seconds, "W");
+	kwhy_table_write(&table, &page->style, &page->text);
+}
+
+static void write_text(const struct answer *answer, struct kwhy_model_page *page)
+{
+	write_split(answer, page);
+	kwhy_text_add(&page->text, "\n");
+	write_gauges(answer, page);
+	kwhy_text_add(&page->text, "\n");
+	kwhy_sheet_linef(&page->sheet, "",
+		"fitted to %zu windows: error %.2g %% of the mean power, %.2g %% of windows it had not seen",
+		answer->fitted->data.row_count, 100 * answer->model.rms_ratio,
+		100 * answer->model.held_out_ratio);
+	if (!(answer->model.held_out_ratio < GOOD_RATIO))
+		kwhy_sheet_linef(&page->sheet, "",
+			"that is much: take the shares as a guess, or fit to more kinds of work");
+	if (answer->fitted != &answer->rows)
+		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
+			answer->rows.data.row_count, 100 * answer->split.error_ratio);
+	kwhy_sheet_linef(&page->sheet, "",
+		"modelled: a meter sees the sum alone; which part is whose follows from the fit");
+}
+
+static void write_json(const struct answer *answer, struct kwhy_json *json)
+{
+	const struct kwhy_power_model *model = &answer->model;
+
+	kwhy_json_count(json, "fitted_windows", answer->fitted->data.row_count);
+	kwhy_json_count(json, "split_windows", answer->rows.data.row_count);
+	kwhy_json_real(json, "lag_s", answer->rows.lag_s);
+	kwhy_json_real(json, "rms_ratio", model->rms_ratio);
+	kwhy_json_real(json, "held_out_ratio", model->held_out_ratio);
+	kwhy_json_real(json, "split_error_ratio", answer->split.error_ratio);
+	kwhy_interval_json(json, "base_w", model->base_w);
+	kwhy_json_array(json, "gauges");
+	for (size_t j = 0; j < answer->rows.data.gauge_count; j++) {
+		const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
+
+		kwhy_json_object(json, NULL);
+		kwhy_json_string(json, "name", gauge->name);
+		kwhy_json_string(json, "term", kwhy_power_term_name(gauge->term));
+		kwhy_interval_json(json, "watts_per_unit", model->watts_per_unit[j]);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+	kwhy_json_object(json, "joules");
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		kwhy_json_real(
+			json, kwhy_power_term_name((enum kwhy_power_term)term), answer->split.joules[term]);
+	kwhy_json_real(json, "measured", answer->split.total_j);
+	kwhy_json_object_end(json);
+}
+
+static enum kwhy_status write_answer(
+	const struct answer *answer, const struct kwhy_model_options *model, struct kwhy_error *error)
+{
+	struct kwhy_model_page page;
+	enum kwhy_status status = kwhy_model_page_begin(&page, model, "power", error);
+
+	if (status)
+		return status;
+	if (page.is_json)
+		write_json(answer, &page.json);
+	else
+		write_text(answer, &page);
+	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct power_options *options = invocation->options;
+	struct answer answer = {0};
+	enum kwhy_status status;
+
+	if (invocation->operands.count != 1)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "model power takes one recording or one CSV of windows");
+	status = work_out(&answer, options, invocation->operands.items[0], error);
+	if (!status)
+		status = write_answer(&answer, &options->model, error);
+	kwhy_power_rows_done(&answer.rows);
+	kwhy_power_rows_done(&answer.fitted_rows);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"fit", 0, "FILE", "fit the model to these windows instead", KWHY_OPTION_TEXT,
+		offsetof(struct power_options, fit)},
+	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct power_options, power)},
+	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT,
+		offsetof(struct power_options, profile)},
+	{"device", 0, "N", "device of the recording; default 0", KWHY_OPTION_COUNT,
+		offsetof(struct power_options, device)},
+	KWHY_OPTION_ROWS_MODEL(struct power_options, model),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_model_power = {
+	.name = "model power",
+	.operands = "RECORDING|WINDOWS.csv",
+	.summary = "Where each watt goes: base, compute, memory, I/O, by the device's counters.",
+	.details = "WINDOWS.csv: columns power_w, seconds (1 where there are none) and gauges: compute, "
+		   "memory, io,\n"
+		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille,\n"
+		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s.",
+	.options = options_table,
+	.options_bytes = sizeof(struct power_options),
+	.run = run,
+};

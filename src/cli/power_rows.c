@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/power_rows.h"
+
+#include "cli/model_csv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, COMPUTE, MEMORY, IO };
+
+const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
+	[SM] = {"gpm_sm_active_permille", KWHY_POWER_COMPUTE},
+	[FP32] = {"gpm_fp32_active_permille", KWHY_POWER_COMPUTE},
+	[TENSOR] = {"gpm_tensor_active_permille", KWHY_POWER_COMPUTE},
+	[DRAM] = {"gpm_dram_active_permille", KWHY_POWER_MEMORY},
+	[PCIE] = {"pcie_bytes_per_s", KWHY_POWER_IO},
+	[NVLINK] = {"nvlink_bytes_per_s", KWHY_POWER_IO},
+	[COMPUTE] = {"compute", KWHY_POWER_COMPUTE},
+	[MEMORY] = {"memory", KWHY_POWER_MEMORY},
+	[IO] = {"io", KWHY_POWER_IO},
+};
+
+static enum kwhy_status make_room(struct kwhy_power_rows *rows, size_t row_count, struct kwhy_error *error)
+{
+	rows->power_w = calloc(row_count + 1, sizeof(double));
+	rows->seconds = calloc(row_count + 1, sizeof(double));
+	rows->gauges = calloc(row_count * rows->data.gauge_count + 1, sizeof(double));
+	rows->data.power_w = rows->power_w;
+	rows->data.seconds = rows->seconds;
+	rows->data.gauges = rows->gauges;
+	return rows->power_w && rows->seconds && rows->gauges ? KWHY_OK
+							      : kwhy_fail_memory(error, "power rows");
+}
+
+static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, struct kwhy_error *error)
+{
+	if (rows->data.gauge_count == KWHY_POWER_GAUGES_MAX)
+		return kwhy_fail(error, KWHY_E_INPUT, "a power model takes at most %d gauges",
+			(int)KWHY_POWER_GAUGES_MAX);
+	rows->data.terms[rows->data.gauge_count] = kwhy_power_gauges[kind].term;
+	rows->kinds[rows->data.gauge_count++] = kind;
+	return KWHY_OK;
+}
+
+static bool has_column(const struct kwhy_model_csv *csv, size_t column)
+{
+	for (size_t i = 0; i < csv->row_count; i++)
+		if (!isnan(kwhy_model_csv_number(csv, i, column)))
+			return true;
+	return false;
+}
+
+enum { CSV_POWER, CSV_SECONDS, CSV_GAUGES, CSV_COLUMNS = CSV_GAUGES + KWHY_POWER_GAUGE_KINDS };
+
+static void copy_rows(struct kwhy_power_rows *rows, const struct kwhy_model_csv *csv)
+{
+	bool timed = has_column(csv, CSV_SECONDS);
+
+	rows->data.row_count = csv->row_count;
+	for (size_t i = 0; i < csv->row_count; i++) {
+		rows->power_w[i] = kwhy_model_csv_number(csv, i, CSV_POWER);
+		rows->seconds[i] = timed ? kwhy_model_csv_number(csv, i, CSV_SECONDS) : 1;
+		for (size_t j = 0; j < rows->data.gauge_count; j++)
+			rows->gauges[i * rows->data.gauge_count + j] = kwhy_model_csv_number(
+				csv, i, CSV_GAUGES + rows->kinds[j]);
+	}
+}
+
+enum kwhy_status kwhy_power_rows_read(
+	struct kwhy_power_rows *rows, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_csv_column columns[CSV_COLUMNS] = {
+		[CSV_POWER] = {"power_w", true}, [CSV_SECONDS] = {"seconds", false}};
+	struct kwhy_model_csv csv;
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < KWHY_POWER_GAUGE_KINDS; i++)
+		columns[CSV_GAUGES + i].name = kwhy_power_gauges[i].name;
+	*rows = (struct kwhy_power_rows){.lag_s = NAN};
+	status = kwhy_model_csv_read(path, columns, CSV_COLUMNS, 0, &csv, error);
+	for (size_t i = 0; !status && i < KWHY_POWER_GAUGE_KINDS; i++)
+		if (has_column(&csv, CSV_GAUGES + i))
+			status = use_gauge(rows, i, error);
+	if (!status)
+		status = make_room(rows, csv.row_count, error);
+	if (!status)
+		copy_rows(rows, &csv);
+	kwhy_model_csv_done(&csv);
+	return status;
+}
+
+static const struct kwhy_gauge_series *gauge_of(
+	const struct kwhy_recording *recording, enum kwhy_gauge gauge, uint32_t device)
+{
+	for (size_t i = 0; i < recording->gauge_count; i++)
+		if (recording->gauges[i].gauge == gauge && recording->gauges[i].device == device)
+			return &recording->gauges[i];
+	return NULL;
+}
+
+static const struct kwhy_power_series *samples_of(const struct kwhy_recording *recording, uint32_t device)
+{
+	for (size_t i = 0; i < recording->power_count; i++)
+		if (recording->power[i].meter == KWHY_METER_NVML_SAMPLE &&
+			recording->power[i].device == device)
+			return &recording->power[i];
+	return NULL;
+}
+
+/* Place of the reading at that very time; the series' count: none. */
+static size_t place_of(const struct kwhy_gauge_series *series, int64_t time_ns)
+{
+	size_t low = 0, high = series->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (series->time_ns[middle] < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < series->count && series->time_ns[low] == time_ns ? low : series->count;
+}
+
+/* Mean of the samples stamped in (start, end]; NAN: fewer than two. */
+static double mean_w(const struct kwhy_power_series *samples, int64_t start_ns, int64_t end_ns, size_t *at)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	while (*at < samples->count && samples->time_ns[*at] <= start_ns)
+		(*at)++;
+	for (; *at < samples->count && samples->time_ns[*at] <= end_ns; (*at)++, count++)
+		sum += (double)samples->value[*at] * 1e-3;
+	return count < 2 ? NAN : sum / (double)count;
+}
+
+/* The gauges that make one kind; a second one is added, as bytes sent to bytes received. */
+static const struct {
+	size_t kind;
+	enum kwhy_gauge gauge, second;
+} sources[] = {
+	{SM, KWHY_GAUGE_SM_ACTIVE, KWHY_GAUGE_COUNT},
+	{FP32, KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_COUNT},
+	{TENSOR, KWHY_GAUGE_TENSOR_ACTIVE, KWHY_GAUGE_COUNT},
+	{DRAM, KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_COUNT},
+	{PCIE, KWHY_GAUGE_PCIE_RX, KWHY_GAUGE_PCIE_TX},
+	{NVLINK, KWHY_GAUGE_NVLINK_RX, KWHY_GAUGE_NVLINK_TX},
+};
+
+enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
+
+struct joining {
+	const struct kwhy_gauge_series *series[SOURCES][2];
+	const struct kwhy_power_series *samples;
+};
+
+static double value_at(const struct joining *joining, size_t source, int64_t time_ns)
+{
+	double sum = 0;
+
+	for (int part = 0; part < 2; part++) {
+		const struct kwhy_gauge_series *series = joining->series[source][part];
+		size_t at = series ? place_of(series, time_ns) : 0;
+
+		if (series && at == series->count)
+			return NAN;
+		sum += series ? (double)series->value[at] : 0;
+	}
+	return sum;
+}
+
+/* A window between two readings becomes a row where all its gauges and two samples are known. */
+static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
+	int64_t end_ns, size_t *at)
+{
+	size_t row = rows->data.row_count, count = rows->data.gauge_count;
+	int64_t lag_ns = (int64_t)(rows->lag_s * 1e9);
+	bool known = true;
+
+	rows->seconds[row] = (double)(end_ns - start_ns) * 1e-9;
+	rows->power_w[row] = mean_w(joining->samples, start_ns + lag_ns, end_ns + lag_ns, at);
+	for (size_t j = 0; j < count; j++) {
+		size_t source = rows->kinds[j];
+
+		rows->gauges[row * count + j] = value_at(joining, source, end_ns);
+		known &= isfinite(rows->gauges[row * count + j]);
+	}
+	rows->data.row_count += known && isfinite(rows->power_w[row]);
+}
+
+static enum kwhy_status join(
+	struct kwhy_power_rows *rows, const struct joining *joining, struct kwhy_error *error)
+{
+	const struct kwhy_gauge_series *clock = joining->series[SM][0];
+	enum kwhy_status status = make_room(rows, clock->count, error);
+	size_t at = 0;
+
+	for (size_t i = 1; !status && i < clock->count; i++)
+		add_window(rows, joining, clock->time_ns[i - 1], clock->time_ns[i], &at);
+	return status;
+}
+
+enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
+	const struct kwhy_profile *profile, uint32_t device, struct kwhy_error *error)
+{
+	struct joining joining = {.samples = samples_of(recording, device)};
+	enum kwhy_status status = KWHY_OK;
+	double lag_s = profile ? profile->sensor.time_constant_s.value + profile->sensor.delay_s.value : 0;
+
+	*rows = (struct kwhy_power_rows){.lag_s = isfinite(lag_s) ? lag_s : 0};
+	for (size_t i = 0; !status && i < SOURCES; i++) {
+		joining.series[i][0] = gauge_of(recording, sources[i].gauge, device);
+		if (sources[i].second != KWHY_GAUGE_COUNT)
+			joining.series[i][1] = gauge_of(recording, sources[i].second, device);
+		if (joining.series[i][0])
+			status = use_gauge(rows, i, error);
+	}
+	if (status)
+		return status;
+	if (!joining.series[SM][0] || !joining.samples)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"device %u has no %s in the recording; a Hopper or later records them with kwhy "
+			"record",
+			device, joining.samples ? "GPM gauges" : "20 ms power samples");
+	return join(rows, &joining, error);
+}
+
+void kwhy_power_rows_done(struct kwhy_power_rows *rows)
+{
+	free(rows->power_w);
+	free(rows->seconds);
+	free(rows->gauges);
+}

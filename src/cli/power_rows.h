@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_POWER_ROWS_H
+#define KWHY_CLI_POWER_ROWS_H
+
+#include "fit/power.h"
+#include "model/profile.h"
+#include "model/recording.h"
+
+/* The gauges that a power model knows, the columns of its CSV: at most KWHY_POWER_GAUGES_MAX of them at once.
+ */
+struct kwhy_power_gauge {
+	const char *name; /* "gpm_sm_active_permille" */
+	enum kwhy_power_term term;
+};
+
+enum { KWHY_POWER_GAUGE_KINDS = 9 };
+extern const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS];
+
+/* Windows with their power and gauges, from a file or a recording. */
+struct kwhy_power_rows {
+	struct kwhy_power_data data;
+	double *power_w, *seconds, *gauges;
+	size_t kinds[KWHY_POWER_GAUGES_MAX]; /* of each gauge: its place in kwhy_power_gauges */
+	double lag_s; /* that was taken back from the power readings; NAN: none had to be */
+};
+
+/* Columns power_w, seconds (default 1) and any of the gauges; an empty field is an error. */
+KWHY_MUST_USE enum kwhy_status kwhy_power_rows_read(
+	struct kwhy_power_rows *rows, const char *path, struct kwhy_error *error);
+
+/*
+ * Of a recording: windows between readings of the device's own counters (GPM), with the mean of the 20 ms
+ * samples in each; the samples lag by what the profile says. KWHY_E_INPUT where a device has not both.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
+	const struct kwhy_recording *recording, const struct kwhy_profile *profile, uint32_t device,
+	struct kwhy_error *error);
+void kwhy_power_rows_done(struct kwhy_power_rows *rows);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_POWER_H
+#define KWHY_FIT_POWER_H
+
+#include "base/status.h"
+#include "fit/interval.h"
+
+#include <stddef.h>
+
+/*
+ * Power of a device as a base and what its counters add: P = base + compute + memory + I/O, each a sum of
+ * gauges times coefficients that are not negative. Mean power and mean gauges of one window make a row;
+ * windows lie one after another. How well it predicts is told by blocks of windows that were held out, since
+ * neighbours are alike.
+ */
+enum kwhy_power_term {
+	KWHY_POWER_BASE,
+	KWHY_POWER_COMPUTE,
+	KWHY_POWER_MEMORY,
+	KWHY_POWER_IO,
+	KWHY_POWER_TERM_COUNT
+};
+
+const char *kwhy_power_term_name(enum kwhy_power_term term); /* "compute" */
+
+enum { KWHY_POWER_GAUGES_MAX = 7, KWHY_POWER_BLOCKS = 8, KWHY_POWER_ROWS_LEAST = 24 };
+
+struct kwhy_power_data {
+	size_t row_count, gauge_count;
+	const double *power_w;				   /* [row_count] */
+	const double *seconds;				   /* [row_count] */
+	const double *gauges;				   /* [row_count][gauge_count], each 0 or more */
+	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* of each gauge */
+};
+
+struct kwhy_power_model {
+	struct kwhy_interval base_w;
+	struct kwhy_interval
+		watts_per_unit[KWHY_POWER_GAUGES_MAX]; /* 95 %, from leaving out block after block */
+	double rms_ratio;			       /* of what the fit leaves, over the mean power */
+	double held_out_ratio; /* the same of windows in blocks that the fit did not see */
+	double mean_w;
+};
+
+/* KWHY_E_INPUT: too few rows, too many gauges, a negative gauge, or power that is not above 0. */
+KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
+	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error);
+
+/* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by
+ * the model. */
+struct kwhy_power_split {
+	double joules[KWHY_POWER_TERM_COUNT];
+	double total_j, seconds;
+	double error_ratio; /* rms of the model against these windows, over their mean power */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model,
+	const struct kwhy_power_data *data, struct kwhy_power_split *out, struct kwhy_error *error);
+
+#endif

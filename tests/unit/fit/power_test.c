@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/power.h"
+
+#include "cmocka_all.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 160, GAUGES = 3 };
+
+static uint64_t seed;
+static struct kwhy_error error;
+static double power_w[ROWS], seconds[ROWS], gauges[ROWS * GAUGES];
+static struct kwhy_power_data data = {.row_count = ROWS,
+	.gauge_count = GAUGES,
+	.power_w = power_w,
+	.seconds = seconds,
+	.gauges = gauges,
+	.terms = {KWHY_POWER_COMPUTE, KWHY_POWER_MEMORY, KWHY_POWER_IO}};
+
+static const double truth[GAUGES] = {0.3, 0.2, 2e-9};
+
+static double uniform(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* Work that changes every five windows, 120 W at rest. */
+static void make(double noise)
+{
+	double now[GAUGES] = {0};
+
+	for (int i = 0; i < ROWS; i++) {
+		power_w[i] = 120;
+		seconds[i] = 0.1;
+		for (int j = 0; j < GAUGES; j++) {
+			if (i % 5 == 0)
+				now[j] = uniform() * (j == 2 ? 5e10 : 1000);
+			gauges[i * GAUGES + j] = now[j];
+			power_w[i] += truth[j] * now[j];
+		}
+		power_w[i] *= 1 + noise * (uniform() + uniform() + uniform() + uniform() - 2) * sqrt(3);
+	}
+}
+
+static void each_watt_goes_to_its_term(void **state)
+{
+	struct kwhy_power_model model;
+	struct kwhy_power_split split;
+	double sum = 0;
+
+	(void)state;
+	seed = 1;
+	make(0);
+	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
+	assert_true(fabs(model.base_w.value - 120) < 1e-6);
+	for (int j = 0; j < GAUGES; j++)
+		assert_true(fabs(model.watts_per_unit[j].value / truth[j] - 1) < 1e-6);
+	assert_true(model.held_out_ratio < 1e-9);
+	assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		sum += split.joules[term];
+	assert_true(fabs(sum / split.total_j - 1) < 1e-12);
+	assert_true(fabs(split.joules[KWHY_POWER_BASE] - 120 * 0.1 * ROWS) < 1e-6);
+}
+
+static void held_out_windows_tell_of_noise_and_intervals_hold_the_truth(void **state)
+{
+	int held = 0, all = 0;
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		struct kwhy_power_model model;
+
+		seed = 77 + (uint64_t)round;
+		make(0.02);
+		assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
+		assert_true(model.held_out_ratio > 0.01 && model.held_out_ratio < 0.04);
+		assert_true(model.rms_ratio < model.held_out_ratio);
+		for (int j = 0; j < GAUGES; j++, all++)
+			held += model.watts_per_unit[j].low <= truth[j] &&
+				model.watts_per_unit[j].high >= truth[j];
+	}
+	print_message("%d of %d\n", held, all);
+	assert_true(held * 100 >= all * 90);
+}
+
+static void a_gauge_that_power_does_not_follow_gets_nothing(void **state)
+{
+	struct kwhy_power_model model;
+
+	(void)state;
+	seed = 3;
+	make(0);
+	for (int i = 0; i < ROWS; i++)
+		power_w[i] -= truth[1] * gauges[i * GAUGES + 1] * 1.5 - 150;
+	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
+	assert_true(model.watts_per_unit[1].value == 0);
+	assert_true(model.held_out_ratio > 0.05);
+}
+
+static void few_windows_and_impossible_ones_are_refused(void **state)
+{
+	struct kwhy_power_data few = data;
+	struct kwhy_power_model model;
+
+	(void)state;
+	seed = 4;
+	make(0);
+	few.row_count = 23;
+	assert_int_equal(kwhy_power_fit(&few, &model, &error), KWHY_E_INPUT);
+	gauges[7] = NAN;
+	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "window 3"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_watt_goes_to_its_term),
+		cmocka_unit_test(held_out_windows_tell_of_noise_and_intervals_hold_the_truth),
+		cmocka_unit_test(a_gauge_that_power_does_not_follow_gets_nothing),
+		cmocka_unit_test(few_windows_and_impossible_ones_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
