@@ -14,24 +14,24 @@
  * pattern, which cannot be compressed.
  */
 
-#define H2D KWHY_TRANSFER_BIT(KWHY_TRANSFER_H2D)
-#define BACK_TO_BACK KWHY_TRANSFER_BIT(KWHY_TRANSFER_BACK_TO_BACK)
-#define HOST KWHY_TRANSFER_BIT(KWHY_TRANSFER_HOST)
+#define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
+#define BACK_TO_BACK KWHY_BENCH_BIT(KWHY_TRANSFER_BACK_TO_BACK)
+#define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
 #define COMPRESS_MOST_BYTES (UINT64_C(16) << 20) /* a CPU takes a second for a gigabyte */
 
-struct kwhy_transfer_packet {
+struct kwhy_bench_packet {
 	struct kwhy_gpu *gpu;
 	uint8_t *data; /* as it was before */
 	struct kwhy_gpu_host host;
-	struct kwhy_transfer_chunk *chunks; /* at the head of `host` */
-	uint8_t *compressed;		    /* behind them */
+	struct kwhy_bench_chunk *chunks; /* at the head of `host` */
+	uint8_t *compressed;		 /* behind them */
 	uint64_t head_bytes;
 	uint32_t chunk_count;
 };
 
-void kwhy_transfer_packet_free(struct kwhy_transfer_packet *packet)
+void kwhy_bench_packet_free(struct kwhy_bench_packet *packet)
 {
 	if (!packet)
 		return;
@@ -42,13 +42,13 @@ void kwhy_transfer_packet_free(struct kwhy_transfer_packet *packet)
 }
 
 static enum kwhy_status read_data(
-	const struct kwhy_transfer_room *room, uint8_t *data, uint64_t bytes, struct kwhy_error *error)
+	const struct kwhy_bench_room *room, uint8_t *data, uint64_t bytes, struct kwhy_error *error)
 {
 	struct kwhy_text file = {0};
 	enum kwhy_status status;
 
 	if (!room->data_path) {
-		kwhy_transfer_pattern_write(data, bytes, room->seed, 0);
+		kwhy_bench_pattern_write(data, bytes, room->seed, 0);
 		return KWHY_OK;
 	}
 	status = kwhy_file_read(room->data_path, DATA_MAX_BYTES, &file, error);
@@ -63,7 +63,7 @@ static enum kwhy_status read_data(
 	return status;
 }
 
-static void compress_all(struct kwhy_transfer_packet *packet)
+static void compress_all(struct kwhy_bench_packet *packet)
 {
 	uint32_t place = 0;
 
@@ -71,15 +71,15 @@ static void compress_all(struct kwhy_transfer_packet *packet)
 		int bytes = LZ4_compress_default((const char *)packet->data + (size_t)i * CHUNK_BYTES,
 			(char *)packet->compressed + place, CHUNK_BYTES, LZ4_COMPRESSBOUND(CHUNK_BYTES));
 
-		packet->chunks[i] = (struct kwhy_transfer_chunk){
+		packet->chunks[i] = (struct kwhy_bench_chunk){
 			place, (uint32_t)bytes, i * CHUNK_BYTES, CHUNK_BYTES};
 		place += (uint32_t)bytes;
 	}
 }
 
-static enum kwhy_status make_packet(struct kwhy_transfer_room *room, struct kwhy_error *error)
+static enum kwhy_status make_packet(struct kwhy_bench_room *room, struct kwhy_error *error)
 {
-	struct kwhy_transfer_packet *packet = calloc(1, sizeof(*packet));
+	struct kwhy_bench_packet *packet = calloc(1, sizeof(*packet));
 	uint64_t chunks = room->capacity / CHUNK_BYTES, data_bytes = chunks * CHUNK_BYTES;
 	enum kwhy_status status;
 
@@ -106,33 +106,33 @@ static enum kwhy_status make_packet(struct kwhy_transfer_room *room, struct kwhy
 }
 
 /* Behind the chunks' table, on the device too. */
-static uint64_t compressed_bytes(const struct kwhy_transfer_work *work)
+static uint64_t compressed_bytes(const struct kwhy_bench_work *work)
 {
-	const struct kwhy_transfer_chunk *last = &work->room->packet->chunks[work->bytes / CHUNK_BYTES - 1];
+	const struct kwhy_bench_chunk *last = &work->room->packet->chunks[work->bytes / CHUNK_BYTES - 1];
 
 	return last->from + last->compressed_bytes;
 }
 
-static enum kwhy_status prepare(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	uint64_t staging;
 	enum kwhy_status status = work->room->packet ? KWHY_OK : make_packet(work->room, error);
 
 	if (!status)
-		status = kwhy_transfer_device(work->room, KWHY_TRANSFER_STAGING, &staging, error);
+		status = kwhy_bench_device(work->room, KWHY_BENCH_STAGING, &staging, error);
 	if (!status)
-		status = kwhy_transfer_device(work->room, KWHY_TRANSFER_SINK, &work->to_device.to, error);
+		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
 	if (!status)
 		work->link_bytes = (double)(compressed_bytes(work) +
-			work->bytes / CHUNK_BYTES * sizeof(struct kwhy_transfer_chunk));
+			work->bytes / CHUNK_BYTES * sizeof(struct kwhy_bench_chunk));
 	return status;
 }
 
-static enum kwhy_status send(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status send(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_transfer_packet *packet = work->room->packet;
+	struct kwhy_bench_packet *packet = work->room->packet;
 	struct kwhy_gpu *gpu = work->room->gpu;
-	uint64_t staging = work->room->device[KWHY_TRANSFER_STAGING];
+	uint64_t staging = work->room->device[KWHY_BENCH_STAGING];
 	struct kwhy_gpu_copy table = {staging, kwhy_gpu_address(packet->chunks),
 				     work->bytes / CHUNK_BYTES * sizeof(*packet->chunks)},
 			     data = {staging + packet->head_bytes, kwhy_gpu_address(packet->compressed),
@@ -142,12 +142,12 @@ static enum kwhy_status send(struct kwhy_transfer_work *work, struct kwhy_error 
 	return status ? status : gpu->ops->copy(gpu, work->room->streams[0], &data, error);
 }
 
-static enum kwhy_status expand(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_transfer_room *room = work->room;
-	uint64_t staging = room->device[KWHY_TRANSFER_STAGING], from = staging + room->packet->head_bytes;
+	struct kwhy_bench_room *room = work->room;
+	uint64_t staging = room->device[KWHY_BENCH_STAGING], from = staging + room->packet->head_bytes;
 	void *arguments[] = {&staging, &from, &work->to_device.to, &room->counter};
-	struct kwhy_gpu_launch launch = {.kernel = room->kernels[KWHY_TRANSFER_KERNEL_EXPAND],
+	struct kwhy_gpu_launch launch = {.kernel = room->kernels[KWHY_BENCH_KERNEL_EXPAND],
 		.blocks = (uint32_t)(work->bytes / CHUNK_BYTES),
 		.threads_per_block = THREADS,
 		.arguments = arguments,
@@ -156,7 +156,7 @@ static enum kwhy_status expand(struct kwhy_transfer_work *work, struct kwhy_erro
 	return room->gpu->ops->launch(room->gpu, &launch, error);
 }
 
-static enum kwhy_status issue(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = send(work, error);
 
@@ -164,7 +164,7 @@ static enum kwhy_status issue(struct kwhy_transfer_work *work, struct kwhy_error
 }
 
 /* Expanding alone: what is compressed is on the device already. */
-static enum kwhy_status prepare_expand(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
 
@@ -175,12 +175,12 @@ static enum kwhy_status prepare_expand(struct kwhy_transfer_work *work, struct k
 		      : work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
 }
 
-static enum kwhy_status verify(struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host sink;
 	struct kwhy_gpu_copy back = {.from = work->to_device.to, .bytes = work->bytes};
-	enum kwhy_status status = kwhy_transfer_host(
-		work->room, KWHY_TRANSFER_PAGEABLE, KWHY_TRANSFER_SINK, &sink, error);
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SINK, &sink, error);
 
 	if (status)
 		return status;
@@ -191,7 +191,7 @@ static enum kwhy_status verify(struct kwhy_transfer_work *work, bool *out_same, 
 }
 
 /* Compressing alone, by one thread of the CPU. */
-static enum kwhy_status prepare_compress(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = work->room->packet ? KWHY_OK : make_packet(work->room, error);
 
@@ -200,7 +200,7 @@ static enum kwhy_status prepare_compress(struct kwhy_transfer_work *work, struct
 	return status || work->own ? status : kwhy_fail_memory(error, "data to compress");
 }
 
-static enum kwhy_status issue_compress(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	const char *data = (const char *)work->room->packet->data;
 
@@ -210,13 +210,13 @@ static enum kwhy_status issue_compress(struct kwhy_transfer_work *work, struct k
 	return KWHY_OK;
 }
 
-static void release_compress(struct kwhy_transfer_work *work)
+static void release_compress(struct kwhy_bench_work *work)
 {
 	free(work->own);
 	work->own = NULL;
 }
 
-const struct kwhy_transfer_strategy kwhy_transfer_compression[] = {
+const struct kwhy_bench_strategy kwhy_bench_compression[] = {
 	{.id = "compressed",
 		.title = "LZ4 blocks made beforehand, expanded on the device",
 		.memory = "pinned",

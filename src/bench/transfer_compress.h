@@ -3,8 +3,8 @@
 #define KWHY_BENCH_TRANSFER_COMPRESS_H
 
 /* Data compressed once, in pinned memory, that several measurements send. */
-struct kwhy_transfer_packet;
+struct kwhy_bench_packet;
 
-void kwhy_transfer_packet_free(struct kwhy_transfer_packet *packet);
+void kwhy_bench_packet_free(struct kwhy_bench_packet *packet);
 
 #endif

@@ -8,28 +8,28 @@
  * one: cut up for several streams, replayed from a graph, begun at an odd address.
  */
 
-#define H2D KWHY_TRANSFER_BIT(KWHY_TRANSFER_H2D)
-#define D2H KWHY_TRANSFER_BIT(KWHY_TRANSFER_D2H)
-#define BOTH KWHY_TRANSFER_BIT(KWHY_TRANSFER_BOTH)
-#define BACK_TO_BACK KWHY_TRANSFER_BIT(KWHY_TRANSFER_BACK_TO_BACK)
-#define ISOLATED KWHY_TRANSFER_BIT(KWHY_TRANSFER_ISOLATED)
-#define HOST KWHY_TRANSFER_BIT(KWHY_TRANSFER_HOST)
+#define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
+#define D2H KWHY_BENCH_BIT(KWHY_TRANSFER_D2H)
+#define BOTH KWHY_BENCH_BIT(KWHY_TRANSFER_BOTH)
+#define BACK_TO_BACK KWHY_BENCH_BIT(KWHY_TRANSFER_BACK_TO_BACK)
+#define ISOLATED KWHY_BENCH_BIT(KWHY_TRANSFER_ISOLATED)
+#define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define ALL (BACK_TO_BACK | ISOLATED | HOST)
 
 enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_LEAST_BYTES = 1024, PAGE_BYTES = 4096 };
 
-static enum kwhy_status prepare_way(struct kwhy_transfer_work *work, enum kwhy_transfer_memory memory,
-	bool to_host, struct kwhy_error *error)
+static enum kwhy_status prepare_way(
+	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, bool to_host, struct kwhy_error *error)
 {
 	struct kwhy_gpu_copy *copy = to_host ? &work->to_host : &work->to_device;
 	struct kwhy_gpu_host host;
 	uint64_t device;
-	enum kwhy_status status = kwhy_transfer_host(
-		work->room, memory, to_host ? KWHY_TRANSFER_SINK : KWHY_TRANSFER_SOURCE, &host, error);
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, memory, to_host ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
 
 	if (!status)
-		status = kwhy_transfer_device(
-			work->room, to_host ? KWHY_TRANSFER_SOURCE : KWHY_TRANSFER_SINK, &device, error);
+		status = kwhy_bench_device(
+			work->room, to_host ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
 	if (status)
 		return status;
 	copy->from = to_host ? device : kwhy_gpu_address(host.memory);
@@ -39,9 +39,9 @@ static enum kwhy_status prepare_way(struct kwhy_transfer_work *work, enum kwhy_t
 }
 
 /* The variant is the memory. */
-static enum kwhy_status prepare(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_transfer_memory memory = (enum kwhy_transfer_memory)work->strategy->variant;
+	enum kwhy_bench_memory memory = (enum kwhy_bench_memory)work->strategy->variant;
 	enum kwhy_status status = KWHY_OK;
 
 	if (work->direction != KWHY_TRANSFER_D2H)
@@ -52,12 +52,12 @@ static enum kwhy_status prepare(struct kwhy_transfer_work *work, struct kwhy_err
 	return status;
 }
 
-static const struct kwhy_gpu_copy *only_copy(const struct kwhy_transfer_work *work)
+static const struct kwhy_gpu_copy *only_copy(const struct kwhy_bench_work *work)
 {
 	return work->direction == KWHY_TRANSFER_D2H ? &work->to_host : &work->to_device;
 }
 
-static enum kwhy_status issue(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	enum kwhy_status status = gpu->ops->copy(gpu, work->room->streams[0], only_copy(work), error);
@@ -68,13 +68,13 @@ static enum kwhy_status issue(struct kwhy_transfer_work *work, struct kwhy_error
 }
 
 /* The call that returns when the bytes are there: what programs without streams use. */
-static enum kwhy_status issue_now(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->room->gpu->ops->copy_now(work->room->gpu, only_copy(work), error);
 }
 
 /* The ends of both odd, and differently so: no vector access fits both. */
-static enum kwhy_status prepare_unaligned(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_unaligned(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
 	struct kwhy_gpu_copy *copy = work->direction == KWHY_TRANSFER_D2H ? &work->to_host : &work->to_device;
@@ -85,17 +85,17 @@ static enum kwhy_status prepare_unaligned(struct kwhy_transfer_work *work, struc
 	return status;
 }
 
-static enum kwhy_status prepare_streams(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_streams(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	work->stream_count = KWHY_TRANSFER_STREAMS;
-	return prepare_way(work, KWHY_TRANSFER_PINNED, work->direction == KWHY_TRANSFER_D2H, error);
+	work->stream_count = KWHY_BENCH_STREAMS;
+	return prepare_way(work, KWHY_BENCH_PINNED, work->direction == KWHY_TRANSFER_D2H, error);
 }
 
-static enum kwhy_status issue_streams(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_streams(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_copy part = *only_copy(work);
-	uint64_t left = work->bytes, step = (left / KWHY_TRANSFER_STREAMS + 15) / 16 * 16;
+	uint64_t left = work->bytes, step = (left / KWHY_BENCH_STREAMS + 15) / 16 * 16;
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && left > 0; i++) {
@@ -108,7 +108,7 @@ static enum kwhy_status issue_streams(struct kwhy_transfer_work *work, struct kw
 	return status;
 }
 
-static enum kwhy_status prepare_graph(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_stream *stream = work->room->streams[0];
@@ -124,13 +124,13 @@ static enum kwhy_status prepare_graph(struct kwhy_transfer_work *work, struct kw
 	return status ? status : gpu->ops->capture_end(gpu, stream, &work->graph, error);
 }
 
-static enum kwhy_status issue_graph(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->room->gpu->ops->graph_launch(
 		work->room->gpu, work->room->streams[0], work->graph, error);
 }
 
-static void release_graph(struct kwhy_transfer_work *work)
+static void release_graph(struct kwhy_bench_work *work)
 {
 	if (work->graph)
 		work->room->gpu->ops->graph_free(work->room->gpu, work->graph);
@@ -141,18 +141,18 @@ static void release_graph(struct kwhy_transfer_work *work)
  * Managed memory is not copied: whoever touches it has its pages come. To the device: a kernel reads what the
  * host wrote. To the host: the host reads, a word a page, what a kernel wrote.
  */
-static enum kwhy_status prepare_managed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host host;
-	enum kwhy_status status = kwhy_transfer_host(
-		work->room, KWHY_TRANSFER_MANAGED, KWHY_TRANSFER_SOURCE, &host, error);
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, KWHY_BENCH_MANAGED, KWHY_BENCH_SOURCE, &host, error);
 
 	if (!status)
 		work->to_device.from = work->to_host.from = kwhy_gpu_address(host.memory);
 	return status;
 }
 
-static void touch(struct kwhy_transfer_work *work)
+static void touch(struct kwhy_bench_work *work)
 {
 	volatile uint32_t *words = (volatile uint32_t *)(uintptr_t)work->to_device.from;
 
@@ -160,15 +160,15 @@ static void touch(struct kwhy_transfer_work *work)
 		words[i] = words[i];
 }
 
-static enum kwhy_status read_managed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status read_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	void *arguments[] = {&work->to_device.from, &work->bytes, &work->room->counter};
 
-	return kwhy_transfer_launch(work->room, KWHY_TRANSFER_KERNEL_READ, work->bytes / 16, arguments,
+	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
 		work->room->streams[0], error);
 }
 
-static enum kwhy_status rewind_managed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status rewind_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
@@ -181,7 +181,7 @@ static enum kwhy_status rewind_managed(struct kwhy_transfer_work *work, struct k
 		      : work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
 }
 
-static enum kwhy_status issue_managed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	if (work->direction == KWHY_TRANSFER_H2D)
 		return read_managed(work, error);
@@ -190,21 +190,20 @@ static enum kwhy_status issue_managed(struct kwhy_transfer_work *work, struct kw
 }
 
 /* What the device reads of it is the pattern. */
-static enum kwhy_status verify_managed(
-	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	uint64_t sum = 0;
-	enum kwhy_status status = kwhy_transfer_counter_clear(work->room, error);
+	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
 
 	if (!status)
 		status = read_managed(work, error);
 	if (!status)
-		status = kwhy_transfer_counter_read(work->room, &sum, error);
-	*out_same = sum == kwhy_transfer_pattern_sum(work->bytes, work->room->seed);
+		status = kwhy_bench_counter_read(work->room, &sum, error);
+	*out_same = sum == kwhy_bench_pattern_sum(work->bytes, work->room->seed);
 	return status;
 }
 
-const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
+const struct kwhy_bench_strategy kwhy_bench_copies[] = {
 	{.id = "pageable",
 		.is_plain = true,
 		.title = "a copy from or to memory as programs get it",
@@ -213,8 +212,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = HOST,
 		.prepare = prepare,
 		.issue = issue_now,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_PAGEABLE},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_PAGEABLE},
 	{.id = "pinned",
 		.is_plain = true,
 		.title = "a queued copy from or to page-locked memory",
@@ -223,8 +222,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = ALL,
 		.prepare = prepare,
 		.issue = issue,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_PINNED},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_PINNED},
 	{.id = "write-combined",
 		.is_plain = true,
 		.title = "a queued copy from memory that the CPU writes past its caches",
@@ -233,8 +232,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = ALL,
 		.prepare = prepare,
 		.issue = issue,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_WRITE_COMBINED},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_WRITE_COMBINED},
 	{.id = "registered",
 		.is_plain = true,
 		.title = "a queued copy, memory page-locked after it was allocated",
@@ -243,8 +242,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = BACK_TO_BACK | HOST,
 		.prepare = prepare,
 		.issue = issue,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_REGISTERED},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_REGISTERED},
 	{.id = "unaligned",
 		.title = "a queued copy between odd addresses",
 		.memory = "pinned",
@@ -252,8 +251,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = BACK_TO_BACK | HOST,
 		.prepare = prepare_unaligned,
 		.issue = issue,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_PINNED},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_PINNED},
 	{.id = "streams",
 		.is_plain = true,
 		.title = "four parts, each on a stream of its own",
@@ -263,7 +262,7 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.least_bytes = CHUNK_LEAST_BYTES,
 		.prepare = prepare_streams,
 		.issue = issue_streams,
-		.verify = kwhy_transfer_verify_sinks},
+		.verify = kwhy_bench_verify_sinks},
 	{.id = "graph",
 		.is_plain = true,
 		.title = "a copy recorded in a graph, launched again",
@@ -272,9 +271,9 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = BACK_TO_BACK | HOST,
 		.prepare = prepare_graph,
 		.issue = issue_graph,
-		.verify = kwhy_transfer_verify_sinks,
+		.verify = kwhy_bench_verify_sinks,
 		.release = release_graph,
-		.variant = KWHY_TRANSFER_PINNED},
+		.variant = KWHY_BENCH_PINNED},
 	{.id = "numa-near",
 		.title = "a queued copy, memory on the NUMA node of the GPU",
 		.memory = "pinned, near",
@@ -282,8 +281,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = BACK_TO_BACK,
 		.prepare = prepare,
 		.issue = issue,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_NEAR},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_NEAR},
 	{.id = "numa-far",
 		.title = "a queued copy, memory on another NUMA node",
 		.memory = "pinned, far",
@@ -291,8 +290,8 @@ const struct kwhy_transfer_strategy kwhy_transfer_copies[] = {
 		.clocks = BACK_TO_BACK,
 		.prepare = prepare,
 		.issue = issue,
-		.verify = kwhy_transfer_verify_sinks,
-		.variant = KWHY_TRANSFER_FAR},
+		.verify = kwhy_bench_verify_sinks,
+		.variant = KWHY_BENCH_FAR},
 	{.id = "managed",
 		.title = "managed memory, whose pages move when they are touched",
 		.memory = "managed",

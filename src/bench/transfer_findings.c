@@ -17,30 +17,30 @@ static const struct rivals {
 	const char *question, *better, *than;
 	enum kwhy_transfer_clock clock;
 } all_rivals[] = {
-	{"page-locked memory", "pinned", "pageable", KWHY_TRANSFER_HOST},
+	{"page-locked memory", "pinned", "pageable", KWHY_TRANSFER_BY_HOST},
 	{"write-combined memory", "write-combined", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
-	{"page-locking what is allocated already", "registered", "pageable", KWHY_TRANSFER_HOST},
+	{"page-locking it later", "registered", "pageable", KWHY_TRANSFER_BY_HOST},
 	{"aligned addresses", "pinned", "unaligned", KWHY_TRANSFER_BACK_TO_BACK},
-	{"four streams", "streams", "pinned", KWHY_TRANSFER_HOST},
-	{"a graph", "graph", "pinned", KWHY_TRANSFER_HOST},
-	{"a copy kernel", "copy-kernel", "pinned", KWHY_TRANSFER_HOST},
+	{"four streams", "streams", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"a graph", "graph", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"a copy kernel", "copy-kernel", "pinned", KWHY_TRANSFER_BY_HOST},
 	{"a copy kernel, in a full queue", "copy-kernel", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
-	{"using host memory where it is, once", "mapped", "copied-and-read", KWHY_TRANSFER_HOST},
-	{"keeping data on the device", "kept", "copied-and-read", KWHY_TRANSFER_HOST},
+	{"using host memory in place", "mapped", "copied-and-read", KWHY_TRANSFER_BY_HOST},
+	{"keeping data on the device", "kept", "copied-and-read", KWHY_TRANSFER_BY_HOST},
 	{"memory on the GPU's NUMA node", "numa-near", "numa-far", KWHY_TRANSFER_BACK_TO_BACK},
-	{"compressing beforehand", "compressed", "pinned", KWHY_TRANSFER_HOST},
-	{"converting to fp16 first", "as-fp16", "pinned", KWHY_TRANSFER_HOST},
-	{"converting to bf16 first", "as-bf16", "pinned", KWHY_TRANSFER_HOST},
-	{"converting to int8 first", "as-int8", "pinned", KWHY_TRANSFER_HOST},
-	{"computing while copying, two buffers", "overlap-2", "serial", KWHY_TRANSFER_HOST},
-	{"a third buffer", "overlap-3", "overlap-2", KWHY_TRANSFER_HOST},
-	{"a loader that reads ahead", "loader-ahead", "loader", KWHY_TRANSFER_HOST},
-	{"one call for many copies", "batch", "copies", KWHY_TRANSFER_HOST},
-	{"a graph of copies", "graph-of-copies", "copies", KWHY_TRANSFER_HOST},
-	{"packing", "packed", "copies", KWHY_TRANSFER_HOST},
-	{"packing, against one call for many copies", "packed", "batch", KWHY_TRANSFER_HOST},
-	{"reaching a packet over the link", "packed-mapped", "packed", KWHY_TRANSFER_HOST},
-	{"reaching each piece over the link", "piece-kernel", "batch", KWHY_TRANSFER_HOST},
+	{"compressing beforehand", "compressed", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"converting to fp16 first", "as-fp16", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"converting to bf16 first", "as-bf16", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"converting to int8 first", "as-int8", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"copying while computing", "overlap-2", "serial", KWHY_TRANSFER_BY_HOST},
+	{"a third buffer", "overlap-3", "overlap-2", KWHY_TRANSFER_BY_HOST},
+	{"a loader that reads ahead", "loader-ahead", "loader", KWHY_TRANSFER_BY_HOST},
+	{"one call for many copies", "batch", "copies", KWHY_TRANSFER_BY_HOST},
+	{"a graph of copies", "graph-of-copies", "copies", KWHY_TRANSFER_BY_HOST},
+	{"packing", "packed", "copies", KWHY_TRANSFER_BY_HOST},
+	{"packing, against a batch", "packed", "batch", KWHY_TRANSFER_BY_HOST},
+	{"reaching the packet in place", "packed-mapped", "packed", KWHY_TRANSFER_BY_HOST},
+	{"reaching each piece in place", "piece-kernel", "batch", KWHY_TRANSFER_BY_HOST},
 };
 
 enum { RIVALS_COUNT = sizeof(all_rivals) / sizeof(all_rivals[0]) };
@@ -132,10 +132,10 @@ static enum kwhy_status fit_row(struct study *study, const struct row *row)
 
 static enum kwhy_status fit_times(struct study *study)
 {
-	const struct kwhy_transfer_strategy *strategy;
+	const struct kwhy_bench_strategy *strategy;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && (strategy = kwhy_transfer_strategy_at(i)); i++)
+	for (size_t i = 0; !status && (strategy = kwhy_bench_strategy_at(i)); i++)
 		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
 			for (int clock = 0; !status && clock < KWHY_TRANSFER_CLOCK_COUNT; clock++) {
 				struct row row = select_row(study, study->better, strategy->id,
@@ -180,10 +180,10 @@ static enum kwhy_status fit_energy(
 
 static enum kwhy_status fit_energies(struct study *study)
 {
-	const struct kwhy_transfer_strategy *strategy;
+	const struct kwhy_bench_strategy *strategy;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && (strategy = kwhy_transfer_strategy_at(i)); i++)
+	for (size_t i = 0; !status && (strategy = kwhy_bench_strategy_at(i)); i++)
 		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
 			status = fit_energy(study, strategy->id, (enum kwhy_transfer_direction)way);
 	return status;
@@ -197,9 +197,9 @@ static bool surely_beats(const struct kwhy_transfer_point *better, const struct 
 /* Whether a point competes to be the fastest: it brings the bytes as they are, and the host waits for it. */
 static bool competes(const struct kwhy_transfer_point *point)
 {
-	const struct kwhy_transfer_strategy *strategy = kwhy_transfer_strategy_find(point->strategy);
+	const struct kwhy_bench_strategy *strategy = kwhy_bench_strategy_find(point->strategy);
 
-	return strategy && strategy->is_plain && point->clock == KWHY_TRANSFER_HOST &&
+	return strategy && strategy->is_plain && point->clock == KWHY_TRANSFER_BY_HOST &&
 		point->sample_count > 0;
 }
 
@@ -237,7 +237,7 @@ static const struct kwhy_transfer_point *point_of(const struct kwhy_transfers *t
 		const struct kwhy_transfer_point *point = &transfers->points[i];
 
 		if (point->direction == choice->direction && point->pieces == choice->pieces &&
-			point->clock == KWHY_TRANSFER_HOST && piece_bytes(point) == choice->piece_bytes &&
+			point->clock == KWHY_TRANSFER_BY_HOST && piece_bytes(point) == choice->piece_bytes &&
 			strcmp(point->strategy, strategy) == 0)
 			return point;
 	}
@@ -391,7 +391,7 @@ static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_di
 {
 	struct kwhy_transfers *transfers = study->transfers;
 	struct row cost = select_row(
-		study, study->better, "page-locking", KWHY_TRANSFER_H2D, KWHY_TRANSFER_HOST, 1);
+		study, study->better, "page-locking", KWHY_TRANSFER_H2D, KWHY_TRANSFER_BY_HOST, 1);
 
 	for (size_t i = 0; i < cost.count; i++) {
 		const struct kwhy_transfer_choice at = {
@@ -420,6 +420,31 @@ static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_di
 	return KWHY_OK;
 }
 
+static size_t place_of(const char *strategy)
+{
+	const struct kwhy_bench_strategy *row;
+	size_t i = 0;
+
+	while ((row = kwhy_bench_strategy_at(i)) && strcmp(row->id, strategy) != 0)
+		i++;
+	return i;
+}
+
+/* By strategy as in their table, then direction, clock, pieces and size. */
+static int by_table(const void *left, const void *right)
+{
+	const struct kwhy_transfer_point *a = left, *b = right;
+	uint64_t keys[2][5] = {
+		{place_of(a->strategy), a->direction, a->clock, a->pieces, a->bytes},
+		{place_of(b->strategy), b->direction, b->clock, b->pieces, b->bytes},
+	};
+
+	for (int i = 0; i < 5; i++)
+		if (keys[0][i] != keys[1][i])
+			return keys[0][i] < keys[1][i] ? -1 : 1;
+	return 0;
+}
+
 enum kwhy_status kwhy_transfers_conclude(struct kwhy_transfers *transfers, struct kwhy_error *error)
 {
 	struct study study = {.transfers = transfers, .error = error};
@@ -427,6 +452,8 @@ enum kwhy_status kwhy_transfers_conclude(struct kwhy_transfers *transfers, struc
 
 	study.better = calloc(transfers->point_count + 1, sizeof(*study.better));
 	study.than = calloc(transfers->point_count + 1, sizeof(*study.than));
+	if (transfers->point_count)
+		qsort(transfers->points, transfers->point_count, sizeof(*transfers->points), by_table);
 	if (!study.better || !study.than)
 		status = kwhy_fail_memory(error, "the study of transfers");
 	if (!status)

@@ -7,36 +7,36 @@
  * data that is on the device already.
  */
 
-#define H2D KWHY_TRANSFER_BIT(KWHY_TRANSFER_H2D)
-#define D2H KWHY_TRANSFER_BIT(KWHY_TRANSFER_D2H)
-#define BOTH KWHY_TRANSFER_BIT(KWHY_TRANSFER_BOTH)
-#define BACK_TO_BACK KWHY_TRANSFER_BIT(KWHY_TRANSFER_BACK_TO_BACK)
-#define HOST KWHY_TRANSFER_BIT(KWHY_TRANSFER_HOST)
+#define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
+#define D2H KWHY_BENCH_BIT(KWHY_TRANSFER_D2H)
+#define BOTH KWHY_BENCH_BIT(KWHY_TRANSFER_BOTH)
+#define BACK_TO_BACK KWHY_BENCH_BIT(KWHY_TRANSFER_BACK_TO_BACK)
+#define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum use { USE_MAPPED, USE_COPIED, USE_KEPT };
 
-static enum kwhy_status prepare_to_device(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_transfer_mapped(
-		work->room, KWHY_TRANSFER_PINNED, KWHY_TRANSFER_SOURCE, &work->to_device.from, error);
+	enum kwhy_status status = kwhy_bench_mapped(
+		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 
 	if (!status)
-		status = kwhy_transfer_device(work->room, KWHY_TRANSFER_SINK, &work->to_device.to, error);
+		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
 	work->to_device.bytes = work->bytes;
 	return status;
 }
 
 /* `to` stays the host's own address, by which it is verified; kernels reach it as mapped_sink. */
-static enum kwhy_status prepare_to_host(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host sink;
-	enum kwhy_status status = kwhy_transfer_host(
-		work->room, KWHY_TRANSFER_PINNED, KWHY_TRANSFER_SINK, &sink, error);
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
 
 	if (!status && !sink.address)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "kernels do not reach host memory here");
 	if (!status)
-		status = kwhy_transfer_device(work->room, KWHY_TRANSFER_SOURCE, &work->to_host.from, error);
+		status = kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &work->to_host.from, error);
 	if (status)
 		return status;
 	work->to_host.to = kwhy_gpu_address(sink.memory);
@@ -45,7 +45,7 @@ static enum kwhy_status prepare_to_host(struct kwhy_transfer_work *work, struct 
 	return KWHY_OK;
 }
 
-static enum kwhy_status prepare(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -57,16 +57,16 @@ static enum kwhy_status prepare(struct kwhy_transfer_work *work, struct kwhy_err
 	return status;
 }
 
-static enum kwhy_status launch_copy(struct kwhy_transfer_work *work, uint64_t to, uint64_t from,
+static enum kwhy_status launch_copy(struct kwhy_bench_work *work, uint64_t to, uint64_t from,
 	struct kwhy_gpu_stream *stream, struct kwhy_error *error)
 {
 	void *arguments[] = {&to, &from, &work->bytes};
 
-	return kwhy_transfer_launch(
-		work->room, KWHY_TRANSFER_KERNEL_COPY, work->bytes / 16, arguments, stream, error);
+	return kwhy_bench_launch(
+		work->room, KWHY_BENCH_KERNEL_COPY, work->bytes / 16, arguments, stream, error);
 }
 
-static enum kwhy_status issue_copy(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_copy(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_stream **streams = work->room->streams;
 	enum kwhy_status status = KWHY_OK;
@@ -79,16 +79,16 @@ static enum kwhy_status issue_copy(struct kwhy_transfer_work *work, struct kwhy_
 	return status;
 }
 
-static enum kwhy_status launch_read(struct kwhy_transfer_work *work, uint64_t from, struct kwhy_error *error)
+static enum kwhy_status launch_read(struct kwhy_bench_work *work, uint64_t from, struct kwhy_error *error)
 {
 	void *arguments[] = {&from, &work->bytes, &work->room->counter};
 
-	return kwhy_transfer_launch(work->room, KWHY_TRANSFER_KERNEL_READ, work->bytes / 16, arguments,
+	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
 		work->room->streams[0], error);
 }
 
 /* Reads each byte once: over the link, or from the device after a copy or without one. */
-static enum kwhy_status issue_use(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_use(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	enum kwhy_status status;
@@ -99,47 +99,46 @@ static enum kwhy_status issue_use(struct kwhy_transfer_work *work, struct kwhy_e
 	return status ? status : launch_read(work, work->to_device.to, error);
 }
 
-static enum kwhy_status verify_use(struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	uint64_t sum = 0;
-	enum kwhy_status status = kwhy_transfer_counter_clear(work->room, error);
+	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
 
 	if (!status)
 		status = issue_use(work, error);
 	if (!status)
-		status = kwhy_transfer_counter_read(work->room, &sum, error);
-	*out_same = sum == kwhy_transfer_pattern_sum(work->bytes, work->room->seed);
+		status = kwhy_bench_counter_read(work->room, &sum, error);
+	*out_same = sum == kwhy_bench_pattern_sum(work->bytes, work->room->seed);
 	return status;
 }
 
 /* To the host a kernel writes what it makes straight there. */
-static enum kwhy_status issue_mapped(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->room->seed};
 
 	if (work->direction == KWHY_TRANSFER_H2D)
 		return issue_use(work, error);
-	return kwhy_transfer_launch(work->room, KWHY_TRANSFER_KERNEL_PATTERN, work->bytes / 16, arguments,
+	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_PATTERN, work->bytes / 16, arguments,
 		work->room->streams[0], error);
 }
 
-static enum kwhy_status verify_mapped(
-	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	if (work->direction == KWHY_TRANSFER_H2D)
 		return verify_use(work, out_same, error);
-	return kwhy_transfer_verify_sinks(work, out_same, error);
+	return kwhy_bench_verify_sinks(work, out_same, error);
 }
 
 /* The data is there: in the device's own source. */
-static enum kwhy_status prepare_kept(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	work->link_bytes = 0;
-	return kwhy_transfer_device(work->room, KWHY_TRANSFER_SOURCE, &work->to_device.from, error);
+	return kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 }
 
 /* On the device nothing is written. */
-static enum kwhy_status prepare_mapped(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
 
@@ -147,7 +146,7 @@ static enum kwhy_status prepare_mapped(struct kwhy_transfer_work *work, struct k
 	return status;
 }
 
-const struct kwhy_transfer_strategy kwhy_transfer_kernels[] = {
+const struct kwhy_bench_strategy kwhy_bench_kernels[] = {
 	{.id = "copy-kernel",
 		.is_plain = true,
 		.title = "a kernel copies between pinned and device memory",
@@ -156,7 +155,7 @@ const struct kwhy_transfer_strategy kwhy_transfer_kernels[] = {
 		.clocks = BACK_TO_BACK | HOST,
 		.prepare = prepare,
 		.issue = issue_copy,
-		.verify = kwhy_transfer_verify_sinks},
+		.verify = kwhy_bench_verify_sinks},
 	{.id = "mapped",
 		.title = "the kernel that uses the data reads or writes host memory",
 		.memory = "pinned",

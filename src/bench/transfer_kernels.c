@@ -19,7 +19,7 @@ static uint8_t pattern_byte(uint32_t seed, uint64_t place)
 	return (uint8_t)(mix(seed + (uint32_t)(place / 4)) >> place % 4 * 8);
 }
 
-void kwhy_transfer_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first)
+void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first)
 {
 	uint8_t *out = to;
 	size_t i = 0;
@@ -35,7 +35,7 @@ void kwhy_transfer_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t
 		out[i] = pattern_byte(seed, first + i);
 }
 
-uint64_t kwhy_transfer_pattern_sum(uint64_t bytes, uint32_t seed)
+uint64_t kwhy_bench_pattern_sum(uint64_t bytes, uint32_t seed)
 {
 	uint64_t sum = 0;
 
@@ -70,7 +70,7 @@ static void add_to(void *counter, uint64_t amount)
 static void run_pattern(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	(void)grid;
-	kwhy_transfer_pattern_write(place_at(arguments, 0), long_at(arguments, 1), word_at(arguments, 2), 0);
+	kwhy_bench_pattern_write(place_at(arguments, 0), long_at(arguments, 1), word_at(arguments, 2), 0);
 }
 
 static void run_check(const struct kwhy_gpu_grid *grid, void **arguments)
@@ -129,7 +129,7 @@ static void run_work(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static void run_pieces(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	const struct kwhy_transfer_piece *pieces = place_at(arguments, 0);
+	const struct kwhy_bench_piece *pieces = place_at(arguments, 0);
 	uint32_t count = grid->blocks / word_at(arguments, 1);
 	uint8_t *to = place_at(arguments, 2);
 	const uint8_t *from = place_at(arguments, 3);
@@ -178,7 +178,7 @@ static uint32_t expand(const uint8_t *in, const uint8_t *end, uint8_t *out, uint
 
 static void run_expand(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	const struct kwhy_transfer_chunk *chunks = place_at(arguments, 0);
+	const struct kwhy_bench_chunk *chunks = place_at(arguments, 0);
 	const uint8_t *from = place_at(arguments, 1);
 	uint8_t *to = place_at(arguments, 2);
 
@@ -191,20 +191,20 @@ static void run_expand(const struct kwhy_gpu_grid *grid, void **arguments)
 	}
 }
 
-static const struct kwhy_gpu_host_kernel on_host[KWHY_TRANSFER_KERNEL_COUNT + 1] = {
-	[KWHY_TRANSFER_KERNEL_PATTERN] = {"kwhy_transfer_pattern", run_pattern, {8, 8, 4}},
-	[KWHY_TRANSFER_KERNEL_CHECK] = {"kwhy_transfer_check", run_check, {8, 8, 4, 8, 8, 8, 8}},
-	[KWHY_TRANSFER_KERNEL_COPY] = {"kwhy_transfer_copy", run_copy, {8, 8, 8}},
-	[KWHY_TRANSFER_KERNEL_READ] = {"kwhy_transfer_read", run_read, {8, 8, 8}},
-	[KWHY_TRANSFER_KERNEL_WORK] = {"kwhy_transfer_work", run_work, {8, 8, 4, 8}},
-	[KWHY_TRANSFER_KERNEL_PIECES] = {"kwhy_transfer_pieces", run_pieces, {8, 4, 8, 8}},
-	[KWHY_TRANSFER_KERNEL_EXPAND] = {"kwhy_transfer_expand", run_expand, {8, 8, 8, 8}},
+static const struct kwhy_gpu_host_kernel on_host[KWHY_BENCH_KERNEL_COUNT + 1] = {
+	[KWHY_BENCH_KERNEL_PATTERN] = {"kwhy_transfer_pattern", run_pattern, {8, 8, 4}},
+	[KWHY_BENCH_KERNEL_CHECK] = {"kwhy_transfer_check", run_check, {8, 8, 4, 8, 8, 8, 8}},
+	[KWHY_BENCH_KERNEL_COPY] = {"kwhy_transfer_copy", run_copy, {8, 8, 8}},
+	[KWHY_BENCH_KERNEL_READ] = {"kwhy_transfer_read", run_read, {8, 8, 8}},
+	[KWHY_BENCH_KERNEL_WORK] = {"kwhy_transfer_work", run_work, {8, 8, 4, 8}},
+	[KWHY_BENCH_KERNEL_PIECES] = {"kwhy_transfer_pieces", run_pieces, {8, 4, 8, 8}},
+	[KWHY_BENCH_KERNEL_EXPAND] = {"kwhy_transfer_expand", run_expand, {8, 8, 8, 8}},
 };
 
-const char *kwhy_transfer_kernel_name(enum kwhy_transfer_kernel kernel)
+const char *kwhy_bench_kernel_name(enum kwhy_bench_kernel kernel)
 {
 	return on_host[kernel].name;
 }
 
-const struct kwhy_gpu_source kwhy_transfer_source = {
+const struct kwhy_gpu_source kwhy_bench_source = {
 	.title = "transfer.cu", .text = kwhy_kernels_transfer, .on_host = on_host};

@@ -8,32 +8,32 @@
 #include <stdint.h>
 
 /* The kernels of the transfer benchmark (kernels/transfer.cu), and the same in C for the host back end. */
-extern const struct kwhy_gpu_source kwhy_transfer_source;
+extern const struct kwhy_gpu_source kwhy_bench_source;
 
-enum kwhy_transfer_kernel {
-	KWHY_TRANSFER_KERNEL_PATTERN,
-	KWHY_TRANSFER_KERNEL_CHECK,
-	KWHY_TRANSFER_KERNEL_COPY,
-	KWHY_TRANSFER_KERNEL_READ,
-	KWHY_TRANSFER_KERNEL_WORK,
-	KWHY_TRANSFER_KERNEL_PIECES,
-	KWHY_TRANSFER_KERNEL_EXPAND,
-	KWHY_TRANSFER_KERNEL_COUNT
+enum kwhy_bench_kernel {
+	KWHY_BENCH_KERNEL_PATTERN,
+	KWHY_BENCH_KERNEL_CHECK,
+	KWHY_BENCH_KERNEL_COPY,
+	KWHY_BENCH_KERNEL_READ,
+	KWHY_BENCH_KERNEL_WORK,
+	KWHY_BENCH_KERNEL_PIECES,
+	KWHY_BENCH_KERNEL_EXPAND,
+	KWHY_BENCH_KERNEL_COUNT
 };
 
-const char *kwhy_transfer_kernel_name(enum kwhy_transfer_kernel kernel);
+const char *kwhy_bench_kernel_name(enum kwhy_bench_kernel kernel);
 
 /* What the kernels read of pieces and of compressed chunks. */
-struct kwhy_transfer_piece {
+struct kwhy_bench_piece {
 	uint32_t from, to, bytes;
 };
-struct kwhy_transfer_chunk {
+struct kwhy_bench_chunk {
 	uint32_t from, compressed_bytes, to, bytes;
 };
 
 /* Bytes [first, first + bytes) of the pattern. */
-void kwhy_transfer_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first);
+void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first);
 /* The sum that the reading kernel finds in bytes [0, bytes) of the pattern. */
-uint64_t kwhy_transfer_pattern_sum(uint64_t bytes, uint32_t seed);
+uint64_t kwhy_bench_pattern_sum(uint64_t bytes, uint32_t seed);
 
 #endif

@@ -5,13 +5,13 @@
 
 enum { WARM_FEW = 1, TIMED_FEW = 4 };
 
-enum kwhy_status kwhy_transfer_work_begin(struct kwhy_transfer_room *room,
-	const struct kwhy_transfer_strategy *strategy, const struct kwhy_transfer_point *point,
-	struct kwhy_transfer_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_room *room,
+	const struct kwhy_bench_strategy *strategy, const struct kwhy_transfer_point *point,
+	struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	*work = (struct kwhy_transfer_work){.room = room,
+	*work = (struct kwhy_bench_work){.room = room,
 		.strategy = strategy,
 		.direction = point->direction,
 		.bytes = point->bytes,
@@ -19,23 +19,23 @@ enum kwhy_status kwhy_transfer_work_begin(struct kwhy_transfer_room *room,
 		.piece_bytes = point->bytes / point->pieces,
 		.stream_count = 1,
 		.link_bytes = (double)point->bytes};
-	work->stride = kwhy_transfer_stride(work->piece_bytes, point->pieces);
+	work->stride = kwhy_bench_stride(work->piece_bytes, point->pieces);
 	if (strategy->prepare)
 		status = strategy->prepare(work, error);
 	if (status)
-		kwhy_transfer_work_end(work);
+		kwhy_bench_work_end(work);
 	return status;
 }
 
-void kwhy_transfer_work_end(struct kwhy_transfer_work *work)
+void kwhy_bench_work_end(struct kwhy_bench_work *work)
 {
 	if (work->strategy->release)
 		work->strategy->release(work);
 }
 
-static enum kwhy_status complete(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status complete(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_transfer_issue(work, error);
+	enum kwhy_status status = kwhy_bench_issue(work, error);
 
 	if (!status)
 		status = work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
@@ -44,12 +44,12 @@ static enum kwhy_status complete(struct kwhy_transfer_work *work, struct kwhy_er
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_warm_up(struct kwhy_transfer_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_warm_up(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return complete(work, error);
 }
 
-static enum kwhy_status sample_host(struct kwhy_transfer_work *work, double *out_s, struct kwhy_error *error)
+static enum kwhy_status sample_host(struct kwhy_bench_work *work, double *out_s, struct kwhy_error *error)
 {
 	enum kwhy_status status = work->strategy->rewind ? work->strategy->rewind(work, error) : KWHY_OK;
 	int64_t start_ns;
@@ -62,9 +62,9 @@ static enum kwhy_status sample_host(struct kwhy_transfer_work *work, double *out
 	return status;
 }
 
-static enum kwhy_status elapsed(struct kwhy_transfer_work *work, double *out_s, struct kwhy_error *error)
+static enum kwhy_status elapsed(struct kwhy_bench_work *work, double *out_s, struct kwhy_error *error)
 {
-	struct kwhy_transfer_room *room = work->room;
+	struct kwhy_bench_room *room = work->room;
 	double time_ns;
 	enum kwhy_status status = room->gpu->ops->event_synchronize(room->gpu, room->end, error);
 
@@ -76,34 +76,32 @@ static enum kwhy_status elapsed(struct kwhy_transfer_work *work, double *out_s, 
 }
 
 static enum kwhy_status record(
-	struct kwhy_transfer_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
+	struct kwhy_bench_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
 	return work->room->gpu->ops->event_record(work->room->gpu, event, work->room->streams[0], error);
 }
 
-static enum kwhy_status sample_isolated(
-	struct kwhy_transfer_work *work, double *out_s, struct kwhy_error *error)
+static enum kwhy_status sample_isolated(struct kwhy_bench_work *work, double *out_s, struct kwhy_error *error)
 {
 	enum kwhy_status status = record(work, work->room->begin, error);
 
 	if (!status)
-		status = kwhy_transfer_issue(work, error);
+		status = kwhy_bench_issue(work, error);
 	if (!status)
 		status = record(work, work->room->end, error);
 	return status ? status : elapsed(work, out_s, error);
 }
 
-static enum kwhy_status issue_row(struct kwhy_transfer_work *work, int count, struct kwhy_error *error)
+static enum kwhy_status issue_row(struct kwhy_bench_work *work, int count, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_transfer_fork(work, error);
+	enum kwhy_status status = kwhy_bench_fork(work, error);
 
 	for (int i = 0; !status && i < count; i++)
 		status = work->strategy->issue(work, error);
-	return status ? status : kwhy_transfer_join(work, error);
+	return status ? status : kwhy_bench_join(work, error);
 }
 
-static enum kwhy_status queue_row(
-	struct kwhy_transfer_work *work, int warm, int timed, struct kwhy_error *error)
+static enum kwhy_status queue_row(struct kwhy_bench_work *work, int warm, int timed, struct kwhy_error *error)
 {
 	enum kwhy_status status = issue_row(work, warm, error);
 
@@ -115,12 +113,11 @@ static enum kwhy_status queue_row(
 }
 
 static enum kwhy_status sample_back_to_back(
-	struct kwhy_transfer_work *work, double *out_s, struct kwhy_error *error)
+	struct kwhy_bench_work *work, double *out_s, struct kwhy_error *error)
 {
-	bool few = work->bytes > KWHY_TRANSFER_FEW_BYTES;
-	int warm = few ? WARM_FEW : KWHY_TRANSFER_WARM_COPIES,
-	    timed = few ? TIMED_FEW : KWHY_TRANSFER_TIMED_COPIES;
-	struct kwhy_transfer_room *room = work->room;
+	bool few = work->bytes > KWHY_BENCH_FEW_BYTES;
+	int warm = few ? WARM_FEW : KWHY_BENCH_WARM_COPIES, timed = few ? TIMED_FEW : KWHY_BENCH_TIMED_COPIES;
+	struct kwhy_bench_room *room = work->room;
 	struct kwhy_error other;
 	enum kwhy_status status = room->gpu->ops->gate_hold(room->gpu, room->gate, room->streams[0], error),
 			 opened;
@@ -138,8 +135,8 @@ static enum kwhy_status sample_back_to_back(
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_sample(struct kwhy_transfer_work *work, enum kwhy_transfer_clock clock,
-	double *out_s, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_sample(
+	struct kwhy_bench_work *work, enum kwhy_transfer_clock clock, double *out_s, struct kwhy_error *error)
 {
 	if (clock == KWHY_TRANSFER_BACK_TO_BACK)
 		return sample_back_to_back(work, out_s, error);

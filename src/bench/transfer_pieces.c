@@ -9,9 +9,9 @@
  * the host the same the other way round, with the host spreading what was packed.
  */
 
-#define H2D KWHY_TRANSFER_BIT(KWHY_TRANSFER_H2D)
-#define D2H KWHY_TRANSFER_BIT(KWHY_TRANSFER_D2H)
-#define HOST KWHY_TRANSFER_BIT(KWHY_TRANSFER_HOST)
+#define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
+#define D2H KWHY_BENCH_BIT(KWHY_TRANSFER_D2H)
+#define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { GRAPH_PIECES_MAX = 1024, THREADS_FEW = 32, THREADS_MANY = 256, PART_BYTES = 4096, PARTS_MAX = 16 };
 
@@ -27,24 +27,24 @@ static uint64_t rounded(uint64_t bytes)
 	return (bytes + 15) / 16 * 16;
 }
 
-static bool to_host(const struct kwhy_transfer_work *work)
+static bool to_host(const struct kwhy_bench_work *work)
 {
 	return work->direction == KWHY_TRANSFER_D2H;
 }
 
 /* The host's end and the device's, and the copy that would move the first piece. */
 static enum kwhy_status prepare_ends(
-	struct kwhy_transfer_work *work, enum kwhy_transfer_memory memory, struct kwhy_error *error)
+	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {
 	struct kwhy_gpu_copy *copy = to_host(work) ? &work->to_host : &work->to_device;
 	struct kwhy_gpu_host host;
 	uint64_t device;
-	enum kwhy_status status = kwhy_transfer_host(
-		work->room, memory, to_host(work) ? KWHY_TRANSFER_SINK : KWHY_TRANSFER_SOURCE, &host, error);
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, memory, to_host(work) ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
 
 	if (!status)
-		status = kwhy_transfer_device(work->room,
-			to_host(work) ? KWHY_TRANSFER_SOURCE : KWHY_TRANSFER_SINK, &device, error);
+		status = kwhy_bench_device(
+			work->room, to_host(work) ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
 	if (status)
 		return status;
 	copy->from = to_host(work) ? device : kwhy_gpu_address(host.memory);
@@ -53,7 +53,7 @@ static enum kwhy_status prepare_ends(
 	return KWHY_OK;
 }
 
-static struct kwhy_gpu_copy piece_copy(const struct kwhy_transfer_work *work, uint32_t which)
+static struct kwhy_gpu_copy piece_copy(const struct kwhy_bench_work *work, uint32_t which)
 {
 	struct kwhy_gpu_copy copy = to_host(work) ? work->to_host : work->to_device;
 
@@ -62,12 +62,12 @@ static struct kwhy_gpu_copy piece_copy(const struct kwhy_transfer_work *work, ui
 	return copy;
 }
 
-static enum kwhy_status prepare_copies(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_copies(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	return prepare_ends(work, KWHY_TRANSFER_PINNED, error);
+	return prepare_ends(work, KWHY_BENCH_PINNED, error);
 }
 
-static enum kwhy_status issue_copies(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_copies(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	enum kwhy_status status = KWHY_OK;
@@ -81,7 +81,7 @@ static enum kwhy_status issue_copies(struct kwhy_transfer_work *work, struct kwh
 }
 
 /* The list of copies lies in the staging memory of pageable kind; making it is part of the transfer. */
-static enum kwhy_status prepare_batch(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_batch(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
 	enum kwhy_status status;
@@ -89,13 +89,12 @@ static enum kwhy_status prepare_batch(struct kwhy_transfer_work *work, struct kw
 	if (!work->room->gpu->ops->copy_batch)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver has no call for batches of copies (CUDA 12.8 brought it)");
-	status = kwhy_transfer_host(
-		work->room, KWHY_TRANSFER_PAGEABLE, KWHY_TRANSFER_STAGING, &staging, error);
+	status = kwhy_bench_host(work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_STAGING, &staging, error);
 	work->own = staging.memory;
-	return status ? status : prepare_ends(work, KWHY_TRANSFER_PINNED, error);
+	return status ? status : prepare_ends(work, KWHY_BENCH_PINNED, error);
 }
 
-static enum kwhy_status issue_batch(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_batch(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_copy *copies = work->own;
@@ -105,7 +104,7 @@ static enum kwhy_status issue_batch(struct kwhy_transfer_work *work, struct kwhy
 	return gpu->ops->copy_batch(gpu, work->room->streams[0], copies, work->pieces, error);
 }
 
-static enum kwhy_status prepare_graph(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_stream *stream = work->room->streams[0];
@@ -121,13 +120,13 @@ static enum kwhy_status prepare_graph(struct kwhy_transfer_work *work, struct kw
 	return status ? status : gpu->ops->capture_end(gpu, stream, &work->graph, error);
 }
 
-static enum kwhy_status issue_graph(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->room->gpu->ops->graph_launch(
 		work->room->gpu, work->room->streams[0], work->graph, error);
 }
 
-static void release_graph(struct kwhy_transfer_work *work)
+static void release_graph(struct kwhy_bench_work *work)
 {
 	if (work->graph)
 		work->room->gpu->ops->graph_free(work->room->gpu, work->graph);
@@ -136,53 +135,52 @@ static void release_graph(struct kwhy_transfer_work *work)
 
 /* Descriptors at the head of the packet, then the pieces, each at a multiple of 16 bytes. */
 struct packet {
-	struct kwhy_transfer_piece *pieces;
+	struct kwhy_bench_piece *pieces;
 	uint8_t *data;
 	uint64_t head_bytes, bytes; /* of both */
 	uint64_t mapped;	    /* its address as kernels reach it */
 	uint64_t device;	    /* where its copy is */
 };
 
-static struct packet packet_of(const struct kwhy_transfer_work *work)
+static struct packet packet_of(const struct kwhy_bench_work *work)
 {
 	struct packet packet = {.pieces = work->own, .mapped = work->mapped_packet};
 
 	packet.head_bytes = rounded(work->pieces * sizeof(*packet.pieces));
 	packet.data = (uint8_t *)work->own + packet.head_bytes;
 	packet.bytes = packet.head_bytes + work->pieces * rounded(work->piece_bytes);
-	packet.device = work->room->device[KWHY_TRANSFER_STAGING];
+	packet.device = work->room->device[KWHY_BENCH_STAGING];
 	return packet;
 }
 
-static enum kwhy_status prepare_packed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status prepare_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	bool each = work->strategy->variant == REACH_EACH_PIECE;
 	struct kwhy_gpu_host staging;
 	uint64_t device;
-	enum kwhy_status status = kwhy_transfer_mapped(
-		work->room, KWHY_TRANSFER_PINNED, KWHY_TRANSFER_STAGING, &work->mapped_packet, error);
+	enum kwhy_status status = kwhy_bench_mapped(
+		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &work->mapped_packet, error);
 
 	if (!status)
-		status = kwhy_transfer_host(
-			work->room, KWHY_TRANSFER_PINNED, KWHY_TRANSFER_STAGING, &staging, error);
+		status = kwhy_bench_host(work->room, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &staging, error);
 	if (!status)
-		status = kwhy_transfer_device(work->room, KWHY_TRANSFER_STAGING, &device, error);
+		status = kwhy_bench_device(work->room, KWHY_BENCH_STAGING, &device, error);
 	if (!status)
-		status = prepare_ends(work, each ? KWHY_TRANSFER_PINNED : KWHY_TRANSFER_PAGEABLE, error);
+		status = prepare_ends(work, each ? KWHY_BENCH_PINNED : KWHY_BENCH_PAGEABLE, error);
 	if (!status && each)
-		status = kwhy_transfer_mapped(work->room, KWHY_TRANSFER_PINNED,
-			to_host(work) ? KWHY_TRANSFER_SINK : KWHY_TRANSFER_SOURCE, &work->mapped_end, error);
+		status = kwhy_bench_mapped(work->room, KWHY_BENCH_PINNED,
+			to_host(work) ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &work->mapped_end, error);
 	if (status)
 		return status;
 	work->own = staging.memory;
 	work->link_bytes = (double)packet_of(work).bytes;
 	if (each)
-		work->link_bytes = (double)(work->bytes + work->pieces * sizeof(struct kwhy_transfer_piece));
+		work->link_bytes = (double)(work->bytes + work->pieces * sizeof(struct kwhy_bench_piece));
 	return KWHY_OK;
 }
 
 /* `stride` and `packed`: where each piece lies in its place, and in the packet. */
-static void describe(const struct kwhy_transfer_work *work, const struct packet *packet)
+static void describe(const struct kwhy_bench_work *work, const struct packet *packet)
 {
 	uint64_t packed = work->strategy->variant == REACH_EACH_PIECE ? work->stride
 								      : rounded(work->piece_bytes);
@@ -190,14 +188,14 @@ static void describe(const struct kwhy_transfer_work *work, const struct packet 
 	for (uint32_t i = 0; i < work->pieces; i++) {
 		uint64_t in_packet = i * packed, in_place = i * work->stride;
 
-		packet->pieces[i] = (struct kwhy_transfer_piece){
+		packet->pieces[i] = (struct kwhy_bench_piece){
 			.from = (uint32_t)(to_host(work) ? in_place : in_packet),
 			.to = (uint32_t)(to_host(work) ? in_packet : in_place),
 			.bytes = (uint32_t)work->piece_bytes};
 	}
 }
 
-static void pack(const struct kwhy_transfer_work *work, const struct packet *packet)
+static void pack(const struct kwhy_bench_work *work, const struct packet *packet)
 {
 	const uint8_t *source = (const uint8_t *)(uintptr_t)work->to_device.from;
 
@@ -206,13 +204,13 @@ static void pack(const struct kwhy_transfer_work *work, const struct packet *pac
 			work->piece_bytes);
 }
 
-static enum kwhy_status launch_pieces(struct kwhy_transfer_work *work, uint64_t descriptors, uint64_t to,
+static enum kwhy_status launch_pieces(struct kwhy_bench_work *work, uint64_t descriptors, uint64_t to,
 	uint64_t from, struct kwhy_error *error)
 {
 	uint64_t wanted = work->piece_bytes / PART_BYTES;
 	uint32_t parts = (uint32_t)(wanted < 1 ? 1 : wanted > PARTS_MAX ? PARTS_MAX : wanted);
 	void *arguments[] = {&descriptors, &parts, &to, &from};
-	struct kwhy_gpu_launch launch = {.kernel = work->room->kernels[KWHY_TRANSFER_KERNEL_PIECES],
+	struct kwhy_gpu_launch launch = {.kernel = work->room->kernels[KWHY_BENCH_KERNEL_PIECES],
 		.blocks = work->pieces * parts,
 		.threads_per_block = work->piece_bytes <= 16 * THREADS_FEW ? THREADS_FEW : THREADS_MANY,
 		.arguments = arguments,
@@ -222,7 +220,7 @@ static enum kwhy_status launch_pieces(struct kwhy_transfer_work *work, uint64_t 
 }
 
 static enum kwhy_status send_packet(
-	struct kwhy_transfer_work *work, const struct packet *packet, struct kwhy_error *error)
+	struct kwhy_bench_work *work, const struct packet *packet, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_copy copy = {packet->device, kwhy_gpu_address(packet->pieces), packet->bytes};
@@ -234,7 +232,7 @@ static enum kwhy_status send_packet(
 }
 
 static enum kwhy_status fetch_packet(
-	struct kwhy_transfer_work *work, const struct packet *packet, struct kwhy_error *error)
+	struct kwhy_bench_work *work, const struct packet *packet, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_copy copy = {kwhy_gpu_address(packet->data), packet->device + packet->head_bytes,
@@ -245,7 +243,7 @@ static enum kwhy_status fetch_packet(
 	return status ? status : gpu->ops->copy(gpu, work->room->streams[0], &copy, error);
 }
 
-static enum kwhy_status issue_packed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct packet packet = packet_of(work);
 
@@ -265,7 +263,7 @@ static enum kwhy_status issue_packed(struct kwhy_transfer_work *work, struct kwh
 }
 
 /* To the host: each piece from the packet to its place. */
-static enum kwhy_status finish_packed(struct kwhy_transfer_work *work, struct kwhy_error *error)
+static enum kwhy_status finish_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct packet packet = packet_of(work);
 	uint8_t *sink = (uint8_t *)(uintptr_t)work->to_host.to;
@@ -283,10 +281,10 @@ static enum kwhy_status finish_packed(struct kwhy_transfer_work *work, struct kw
 	{                                                                                                 \
 		.id = name, .title = words, .memory = where, .directions = H2D | D2H, .clocks = HOST,     \
 		.is_of_pieces = true, .is_plain = true, .prepare = prepare_packed, .issue = issue_packed, \
-		.finish = finish_packed, .verify = kwhy_transfer_verify_sinks, .variant = kind            \
+		.finish = finish_packed, .verify = kwhy_bench_verify_sinks, .variant = kind               \
 	}
 
-const struct kwhy_transfer_strategy kwhy_transfer_piecewise[] = {
+const struct kwhy_bench_strategy kwhy_bench_piecewise[] = {
 	{.id = "copies",
 		.title = "a queued copy for every piece",
 		.memory = "pinned",
@@ -296,7 +294,7 @@ const struct kwhy_transfer_strategy kwhy_transfer_piecewise[] = {
 		.is_plain = true,
 		.prepare = prepare_copies,
 		.issue = issue_copies,
-		.verify = kwhy_transfer_verify_sinks},
+		.verify = kwhy_bench_verify_sinks},
 	{.id = "batch",
 		.title = "all copies by one call of the driver",
 		.memory = "pinned",
@@ -306,7 +304,7 @@ const struct kwhy_transfer_strategy kwhy_transfer_piecewise[] = {
 		.is_plain = true,
 		.prepare = prepare_batch,
 		.issue = issue_batch,
-		.verify = kwhy_transfer_verify_sinks},
+		.verify = kwhy_bench_verify_sinks},
 	{.id = "graph-of-copies",
 		.title = "all copies in a graph, launched again",
 		.memory = "pinned",
@@ -317,7 +315,7 @@ const struct kwhy_transfer_strategy kwhy_transfer_piecewise[] = {
 		.most_pieces = GRAPH_PIECES_MAX,
 		.prepare = prepare_graph,
 		.issue = issue_graph,
-		.verify = kwhy_transfer_verify_sinks,
+		.verify = kwhy_bench_verify_sinks,
 		.release = release_graph},
 	PACKED_ROW("packed", "packed, one copy, and a kernel that spreads or gathers",
 		"pageable, packed in pinned", PACK_AND_COPY),

@@ -27,24 +27,23 @@ struct sizes {
 
 /* Either counts the points or makes them. */
 struct maker {
-	const struct kwhy_transfer_request *request;
+	const struct kwhy_bench_request *request;
 	struct kwhy_transfers *transfers;
-	struct kwhy_transfer_plan *plan; /* NULL: only count */
+	struct kwhy_bench_plan *plan; /* NULL: only count */
 	size_t count;
 	bool failed;
 };
 
-static enum kwhy_status check_strategies(
-	const struct kwhy_transfer_request *request, struct kwhy_error *error)
+static enum kwhy_status check_strategies(const struct kwhy_bench_request *request, struct kwhy_error *error)
 {
 	struct kwhy_text names = {0};
-	const struct kwhy_transfer_strategy *strategy;
+	const struct kwhy_bench_strategy *strategy;
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < request->strategy_count; i++) {
-		if (kwhy_transfer_strategy_find(request->strategies[i]))
+		if (kwhy_bench_strategy_find(request->strategies[i]))
 			continue;
-		for (size_t k = 0; (strategy = kwhy_transfer_strategy_at(k)); k++)
+		for (size_t k = 0; (strategy = kwhy_bench_strategy_at(k)); k++)
 			kwhy_text_addf(&names, "%s%s", k ? ", " : "", strategy->id);
 		status = kwhy_fail(error, KWHY_E_USAGE, "no strategy is called '%.40s'; there are: %s",
 			request->strategies[i], names.data ? names.data : "");
@@ -53,11 +52,10 @@ static enum kwhy_status check_strategies(
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_request_complete(
-	struct kwhy_transfer_request *request, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_request_complete(struct kwhy_bench_request *request, struct kwhy_error *error)
 {
 	if (!request->directions)
-		request->directions = KWHY_TRANSFER_BIT(KWHY_TRANSFER_DIRECTION_COUNT) - 1;
+		request->directions = KWHY_BENCH_BIT(KWHY_TRANSFER_DIRECTION_COUNT) - 1;
 	if (!request->least_bytes)
 		request->least_bytes = 1;
 	if (!request->most_bytes)
@@ -78,7 +76,7 @@ enum kwhy_status kwhy_transfer_request_complete(
 	return check_strategies(request, error);
 }
 
-uint64_t kwhy_transfer_random(uint64_t *state)
+uint64_t kwhy_bench_random(uint64_t *state)
 {
 	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -87,12 +85,12 @@ uint64_t kwhy_transfer_random(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-void kwhy_transfer_shuffle(size_t *order, size_t count, uint64_t *state)
+void kwhy_bench_shuffle(size_t *order, size_t count, uint64_t *state)
 {
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
 	for (size_t i = count; i > 1; i--) {
-		size_t other = (size_t)(kwhy_transfer_random(state) % i), kept = order[i - 1];
+		size_t other = (size_t)(kwhy_bench_random(state) % i), kept = order[i - 1];
 
 		order[i - 1] = order[other];
 		order[other] = kept;
@@ -113,7 +111,7 @@ static void add_size(struct sizes *sizes, uint64_t bytes)
 }
 
 /* Powers of two, the ends of the range, and random sizes, even in their logarithms. */
-static void list_sizes(const struct kwhy_transfer_request *request, struct sizes *out)
+static void list_sizes(const struct kwhy_bench_request *request, struct sizes *out)
 {
 	double low = log((double)request->least_bytes), high = log((double)request->most_bytes);
 	uint64_t state = request->seed;
@@ -126,23 +124,22 @@ static void list_sizes(const struct kwhy_transfer_request *request, struct sizes
 		if (bytes >= request->least_bytes && (!request->quick || power % QUICK_STEP == 0))
 			add_size(out, bytes);
 	for (uint32_t i = 0; i < request->random_sizes; i++) {
-		double share = (double)(kwhy_transfer_random(&state) >> 11) / 9007199254740992.0;
+		double share = (double)(kwhy_bench_random(&state) >> 11) / 9007199254740992.0;
 
 		add_size(out, (uint64_t)exp(low + share * (high - low)));
 	}
 }
 
-struct kwhy_transfer_point *kwhy_transfer_point_init(
-	struct kwhy_arena *arena, struct kwhy_transfer_point *point)
+struct kwhy_transfer_point *kwhy_bench_point_init(struct kwhy_arena *arena, struct kwhy_transfer_point *point)
 {
 	point->samples_s = kwhy_arena_alloc(arena, KWHY_TRANSFER_SAMPLES_MAX, sizeof(*point->samples_s));
 	point->conditions = (struct kwhy_transfer_conditions){NAN, NAN, NAN, NAN, 0};
 	point->link_bytes = NAN;
-	kwhy_transfer_point_sum_up(point);
+	kwhy_bench_point_sum_up(point);
 	return point->samples_s ? point : NULL;
 }
 
-static void add_point(struct maker *maker, const struct kwhy_transfer_strategy *strategy,
+static void add_point(struct maker *maker, const struct kwhy_bench_strategy *strategy,
 	enum kwhy_transfer_direction direction, enum kwhy_transfer_clock clock, uint64_t bytes,
 	uint32_t pieces)
 {
@@ -157,26 +154,26 @@ static void add_point(struct maker *maker, const struct kwhy_transfer_strategy *
 	point->clock = clock;
 	point->bytes = bytes;
 	point->pieces = pieces;
-	maker->failed = !kwhy_transfer_point_init(&maker->transfers->arena, point);
-	maker->plan->tasks[which] = (struct kwhy_transfer_task){strategy, point, 0, false};
+	maker->failed = !kwhy_bench_point_init(&maker->transfers->arena, point);
+	maker->plan->tasks[which] = (struct kwhy_bench_task){strategy, point, 0, false};
 }
 
 static void add_size_of(
-	struct maker *maker, const struct kwhy_transfer_strategy *strategy, uint64_t bytes, uint32_t pieces)
+	struct maker *maker, const struct kwhy_bench_strategy *strategy, uint64_t bytes, uint32_t pieces)
 {
 	for (int direction = 0; direction < KWHY_TRANSFER_DIRECTION_COUNT; direction++) {
-		if (!(maker->request->directions & KWHY_TRANSFER_BIT(direction)) ||
-			!kwhy_transfer_strategy_takes(
+		if (!(maker->request->directions & KWHY_BENCH_BIT(direction)) ||
+			!kwhy_bench_strategy_takes(
 				strategy, (enum kwhy_transfer_direction)direction, bytes, pieces))
 			continue;
 		for (int clock = 0; clock < KWHY_TRANSFER_CLOCK_COUNT; clock++)
-			if (strategy->clocks & KWHY_TRANSFER_BIT(clock))
+			if (strategy->clocks & KWHY_BENCH_BIT(clock))
 				add_point(maker, strategy, (enum kwhy_transfer_direction)direction,
 					(enum kwhy_transfer_clock)clock, bytes, pieces);
 	}
 }
 
-static void add_pieces(struct maker *maker, const struct kwhy_transfer_strategy *strategy)
+static void add_pieces(struct maker *maker, const struct kwhy_bench_strategy *strategy)
 {
 	size_t step = maker->request->quick ? 2 : 1;
 
@@ -189,8 +186,7 @@ static void add_pieces(struct maker *maker, const struct kwhy_transfer_strategy 
 		}
 }
 
-static bool is_wanted(
-	const struct kwhy_transfer_request *request, const struct kwhy_transfer_strategy *strategy)
+static bool is_wanted(const struct kwhy_bench_request *request, const struct kwhy_bench_strategy *strategy)
 {
 	if (!request->strategies)
 		return !strategy->only_if_asked;
@@ -202,9 +198,9 @@ static bool is_wanted(
 
 static void add_all(struct maker *maker, const struct sizes *sizes)
 {
-	const struct kwhy_transfer_strategy *strategy;
+	const struct kwhy_bench_strategy *strategy;
 
-	for (size_t i = 0; (strategy = kwhy_transfer_strategy_at(i)); i++) {
+	for (size_t i = 0; (strategy = kwhy_bench_strategy_at(i)); i++) {
 		if (!is_wanted(maker->request, strategy))
 			continue;
 		if (strategy->is_of_pieces)
@@ -214,8 +210,8 @@ static void add_all(struct maker *maker, const struct sizes *sizes)
 	}
 }
 
-enum kwhy_status kwhy_transfer_plan_make(const struct kwhy_transfer_request *request,
-	struct kwhy_transfers *transfers, struct kwhy_transfer_plan *out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_bench_plan *out, struct kwhy_error *error)
 {
 	struct maker maker = {.request = request, .transfers = transfers};
 	struct sizes sizes;
@@ -238,7 +234,7 @@ enum kwhy_status kwhy_transfer_plan_make(const struct kwhy_transfer_request *req
 	out->capacity = 0;
 	for (size_t i = 0; i < out->count; i++) {
 		const struct kwhy_transfer_point *point = &transfers->points[i];
-		uint64_t stride = kwhy_transfer_stride(point->bytes / point->pieces, point->pieces);
+		uint64_t stride = kwhy_bench_stride(point->bytes / point->pieces, point->pieces);
 
 		if (point->pieces * stride > out->capacity)
 			out->capacity = point->pieces * stride;
@@ -248,7 +244,7 @@ enum kwhy_status kwhy_transfer_plan_make(const struct kwhy_transfer_request *req
 	return maker.failed ? kwhy_fail_memory(error, "the samples of a benchmark") : KWHY_OK;
 }
 
-void kwhy_transfer_point_sum_up(struct kwhy_transfer_point *point)
+void kwhy_bench_point_sum_up(struct kwhy_transfer_point *point)
 {
 	double sorted[KWHY_TRANSFER_SAMPLES_MAX];
 	struct kwhy_median median;
@@ -260,7 +256,7 @@ void kwhy_transfer_point_sum_up(struct kwhy_transfer_point *point)
 		median.count, median.median, median.least, median.p5, median.p95, median.low, median.high};
 }
 
-double kwhy_transfer_point_width(const struct kwhy_transfer_point *point)
+double kwhy_bench_point_width(const struct kwhy_transfer_point *point)
 {
 	const struct kwhy_median median = {.median = point->summary.median_s,
 		.low = point->summary.low_s,

@@ -7,7 +7,7 @@
 #include "model/transfers.h"
 
 /* What is to be measured. Zero and NULL are the defaults that the comments say. */
-struct kwhy_transfer_request {
+struct kwhy_bench_request {
 	enum kwhy_gpu_backend backend;
 	const char *device;	       /* number or PCI address; NULL: the first */
 	const char *const *strategies; /* ids; NULL: all that are not only_if_asked */
@@ -29,41 +29,41 @@ struct kwhy_transfer_request {
 };
 
 /* A point and who measures it. */
-struct kwhy_transfer_task {
-	const struct kwhy_transfer_strategy *strategy;
+struct kwhy_bench_task {
+	const struct kwhy_bench_strategy *strategy;
 	struct kwhy_transfer_point *point;
 	double spent_s; /* on it, warming up and all */
 	bool closed;
 };
 
-struct kwhy_transfer_plan {
-	struct kwhy_transfer_task *tasks; /* in the arena of the transfers, one a point, in their order */
+struct kwhy_bench_plan {
+	struct kwhy_bench_task *tasks; /* in the arena of the transfers, one a point, in their order */
 	size_t count;
 	uint64_t capacity; /* that the buffers need */
 };
 
 /* The defaults of a request, filled in. KWHY_E_USAGE: a strategy or a range that there is not. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_request_complete(
-	struct kwhy_transfer_request *request, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_request_complete(
+	struct kwhy_bench_request *request, struct kwhy_error *error);
 
 /* All points, unmeasured, and their tasks. KWHY_E_USAGE where nothing is left to measure. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_plan_make(const struct kwhy_transfer_request *request,
-	struct kwhy_transfers *transfers, struct kwhy_transfer_plan *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_bench_plan *out, struct kwhy_error *error);
 
 /* A point without samples, its place for them from the arena; strings are lent. NULL: no memory. */
-struct kwhy_transfer_point *kwhy_transfer_point_init(
+struct kwhy_transfer_point *kwhy_bench_point_init(
 	struct kwhy_arena *arena, struct kwhy_transfer_point *point);
 
 /* What follows from its samples. */
-void kwhy_transfer_point_sum_up(struct kwhy_transfer_point *point);
+void kwhy_bench_point_sum_up(struct kwhy_transfer_point *point);
 
 /* Whole width of the interval of the median over it, as kwhy_median_width(). */
-double kwhy_transfer_point_width(const struct kwhy_transfer_point *point);
+double kwhy_bench_point_width(const struct kwhy_transfer_point *point);
 
 /* The next of a sequence that a seed gives (splitmix64). */
-uint64_t kwhy_transfer_random(uint64_t *state);
+uint64_t kwhy_bench_random(uint64_t *state);
 
 /* A seeded order of 0 to count - 1. */
-void kwhy_transfer_shuffle(size_t *order, size_t count, uint64_t *state);
+void kwhy_bench_shuffle(size_t *order, size_t count, uint64_t *state);
 
 #endif

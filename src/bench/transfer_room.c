@@ -8,33 +8,33 @@
 
 enum { SLACK_BYTES = 1 << 20, THREADS = 256, BLOCKS_PER_SM = 8 };
 
-static const enum kwhy_gpu_host_kind kinds[KWHY_TRANSFER_MEMORY_COUNT] = {
-	[KWHY_TRANSFER_PAGEABLE] = KWHY_GPU_HOST_PAGEABLE,
-	[KWHY_TRANSFER_PINNED] = KWHY_GPU_HOST_PINNED,
-	[KWHY_TRANSFER_WRITE_COMBINED] = KWHY_GPU_HOST_WRITE_COMBINED,
-	[KWHY_TRANSFER_REGISTERED] = KWHY_GPU_HOST_REGISTERED,
-	[KWHY_TRANSFER_MANAGED] = KWHY_GPU_HOST_MANAGED,
-	[KWHY_TRANSFER_NEAR] = KWHY_GPU_HOST_PINNED,
-	[KWHY_TRANSFER_FAR] = KWHY_GPU_HOST_PINNED,
+static const enum kwhy_gpu_host_kind kinds[KWHY_BENCH_MEMORY_COUNT] = {
+	[KWHY_BENCH_PAGEABLE] = KWHY_GPU_HOST_PAGEABLE,
+	[KWHY_BENCH_PINNED] = KWHY_GPU_HOST_PINNED,
+	[KWHY_BENCH_WRITE_COMBINED] = KWHY_GPU_HOST_WRITE_COMBINED,
+	[KWHY_BENCH_REGISTERED] = KWHY_GPU_HOST_REGISTERED,
+	[KWHY_BENCH_MANAGED] = KWHY_GPU_HOST_MANAGED,
+	[KWHY_BENCH_NEAR] = KWHY_GPU_HOST_PINNED,
+	[KWHY_BENCH_FAR] = KWHY_GPU_HOST_PINNED,
 };
 
-static enum kwhy_status make_kernels(struct kwhy_transfer_room *room, struct kwhy_error *error)
+static enum kwhy_status make_kernels(struct kwhy_bench_room *room, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = room->gpu;
-	enum kwhy_status status = gpu->ops->module_new(gpu, &kwhy_transfer_source, &room->module, error);
+	enum kwhy_status status = gpu->ops->module_new(gpu, &kwhy_bench_source, &room->module, error);
 
-	for (int i = 0; !status && i < KWHY_TRANSFER_KERNEL_COUNT; i++)
+	for (int i = 0; !status && i < KWHY_BENCH_KERNEL_COUNT; i++)
 		status = gpu->ops->kernel_find(gpu, room->module,
-			kwhy_transfer_kernel_name((enum kwhy_transfer_kernel)i), &room->kernels[i], error);
+			kwhy_bench_kernel_name((enum kwhy_bench_kernel)i), &room->kernels[i], error);
 	return status;
 }
 
-static enum kwhy_status make_events(struct kwhy_transfer_room *room, struct kwhy_error *error)
+static enum kwhy_status make_events(struct kwhy_bench_room *room, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = room->gpu;
 	enum kwhy_status status = gpu->ops->event_new(gpu, false, &room->fork, error);
 
-	for (int i = 0; !status && i < KWHY_TRANSFER_STREAMS; i++) {
+	for (int i = 0; !status && i < KWHY_BENCH_STREAMS; i++) {
 		status = gpu->ops->stream_new(gpu, &room->streams[i], error);
 		if (!status)
 			status = gpu->ops->event_new(gpu, false, &room->joins[i], error);
@@ -46,10 +46,10 @@ static enum kwhy_status make_events(struct kwhy_transfer_room *room, struct kwhy
 	return status ? status : gpu->ops->gate_new(gpu, &room->gate, error);
 }
 
-enum kwhy_status kwhy_transfer_room_new(struct kwhy_gpu *gpu, size_t capacity, uint32_t seed,
-	struct kwhy_transfer_room **out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_room_new(struct kwhy_gpu *gpu, size_t capacity, uint32_t seed,
+	struct kwhy_bench_room **out, struct kwhy_error *error)
 {
-	struct kwhy_transfer_room *room = calloc(1, sizeof(*room));
+	struct kwhy_bench_room *room = calloc(1, sizeof(*room));
 	enum kwhy_status status;
 
 	if (!room)
@@ -63,13 +63,13 @@ enum kwhy_status kwhy_transfer_room_new(struct kwhy_gpu *gpu, size_t capacity, u
 	if (!status)
 		status = gpu->ops->memory_new(gpu, sizeof(uint64_t), &room->counter, error);
 	if (status)
-		kwhy_transfer_room_free(room);
+		kwhy_bench_room_free(room);
 	else
 		*out = room;
 	return status;
 }
 
-static void free_events(struct kwhy_transfer_room *room)
+static void free_events(struct kwhy_bench_room *room)
 {
 	struct kwhy_gpu *gpu = room->gpu;
 
@@ -77,44 +77,43 @@ static void free_events(struct kwhy_transfer_room *room)
 	gpu->ops->event_free(gpu, room->begin);
 	gpu->ops->event_free(gpu, room->end);
 	gpu->ops->event_free(gpu, room->fork);
-	for (int i = 0; i < KWHY_TRANSFER_STREAMS; i++) {
+	for (int i = 0; i < KWHY_BENCH_STREAMS; i++) {
 		gpu->ops->event_free(gpu, room->joins[i]);
 		gpu->ops->stream_free(gpu, room->streams[i]);
 	}
 }
 
-void kwhy_transfer_room_free(struct kwhy_transfer_room *room)
+void kwhy_bench_room_free(struct kwhy_bench_room *room)
 {
 	struct kwhy_gpu *gpu;
 
 	if (!room)
 		return;
 	gpu = room->gpu;
-	kwhy_transfer_packet_free(room->packet);
+	kwhy_bench_packet_free(room->packet);
 	free_events(room);
 	gpu->ops->module_free(gpu, room->module);
 	gpu->ops->memory_free(gpu, room->counter);
-	for (int role = 0; role < KWHY_TRANSFER_ROLE_COUNT; role++) {
+	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
 		gpu->ops->memory_free(gpu, room->device[role]);
-		for (int memory = 0; memory < KWHY_TRANSFER_MEMORY_COUNT; memory++)
+		for (int memory = 0; memory < KWHY_BENCH_MEMORY_COUNT; memory++)
 			if (room->host[memory][role].memory)
 				gpu->ops->host_free(gpu, &room->host[memory][role]);
 	}
 	free(room);
 }
 
-static enum kwhy_status fill_device(
-	struct kwhy_transfer_room *room, uint64_t address, struct kwhy_error *error)
+static enum kwhy_status fill_device(struct kwhy_bench_room *room, uint64_t address, struct kwhy_error *error)
 {
 	uint64_t bytes = room->capacity + SLACK_BYTES;
 	void *arguments[] = {&address, &bytes, &room->seed};
-	enum kwhy_status status = kwhy_transfer_launch(
-		room, KWHY_TRANSFER_KERNEL_PATTERN, bytes / 16, arguments, room->streams[0], error);
+	enum kwhy_status status = kwhy_bench_launch(
+		room, KWHY_BENCH_KERNEL_PATTERN, bytes / 16, arguments, room->streams[0], error);
 
 	return status ? status : room->gpu->ops->synchronize(room->gpu, room->streams[0], error);
 }
 
-enum kwhy_status kwhy_transfer_device(struct kwhy_transfer_room *room, enum kwhy_transfer_role role,
+enum kwhy_status kwhy_bench_device(struct kwhy_bench_room *room, enum kwhy_bench_role role,
 	uint64_t *out_address, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -122,7 +121,7 @@ enum kwhy_status kwhy_transfer_device(struct kwhy_transfer_room *room, enum kwhy
 	if (!room->device[role]) {
 		status = room->gpu->ops->memory_new(
 			room->gpu, room->capacity + SLACK_BYTES, &room->device[role], error);
-		if (!status && role == KWHY_TRANSFER_SOURCE)
+		if (!status && role == KWHY_BENCH_SOURCE)
 			status = fill_device(room, room->device[role], error);
 	}
 	if (!status)
@@ -131,14 +130,14 @@ enum kwhy_status kwhy_transfer_device(struct kwhy_transfer_room *room, enum kwhy
 }
 
 /* The node that a kind of memory is bound to; KWHY_E_UNSUPPORTED where there is none such. */
-static enum kwhy_status find_node(const struct kwhy_transfer_room *room, enum kwhy_transfer_memory memory,
-	int *out, struct kwhy_error *error)
+static enum kwhy_status find_node(
+	const struct kwhy_bench_room *room, enum kwhy_bench_memory memory, int *out, struct kwhy_error *error)
 {
 	int near = room->gpu->facts.numa_node;
 	struct kwhy_numa numa;
 
 	*out = -1;
-	if (memory != KWHY_TRANSFER_NEAR && memory != KWHY_TRANSFER_FAR)
+	if (memory != KWHY_BENCH_NEAR && memory != KWHY_BENCH_FAR)
 		return KWHY_OK;
 	kwhy_numa_read("/sys", &numa);
 	if (numa.count < 2)
@@ -147,7 +146,7 @@ static enum kwhy_status find_node(const struct kwhy_transfer_room *room, enum kw
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the system does not say which NUMA node the GPU is near to");
 	*out = near;
-	for (uint32_t i = 0; memory == KWHY_TRANSFER_FAR && i < numa.count; i++)
+	for (uint32_t i = 0; memory == KWHY_BENCH_FAR && i < numa.count; i++)
 		if (numa.nodes[i].node != near)
 			*out = numa.nodes[i].node;
 	return KWHY_OK;
@@ -155,36 +154,36 @@ static enum kwhy_status find_node(const struct kwhy_transfer_room *room, enum kw
 
 /* Written by the device, so that no line of it lies in a cache of the CPU's own making. */
 static enum kwhy_status fill_host(
-	struct kwhy_transfer_room *room, const struct kwhy_gpu_host *host, struct kwhy_error *error)
+	struct kwhy_bench_room *room, const struct kwhy_gpu_host *host, struct kwhy_error *error)
 {
 	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(host->memory), .bytes = host->bytes};
-	enum kwhy_status status = kwhy_transfer_device(room, KWHY_TRANSFER_SOURCE, &copy.from, error);
+	enum kwhy_status status = kwhy_bench_device(room, KWHY_BENCH_SOURCE, &copy.from, error);
 
 	return status ? status : room->gpu->ops->copy_now(room->gpu, &copy, error);
 }
 
-static enum kwhy_status make_host(struct kwhy_transfer_room *room, enum kwhy_transfer_memory memory,
-	enum kwhy_transfer_role role, struct kwhy_error *error)
+static enum kwhy_status make_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
+	enum kwhy_bench_role role, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = room->gpu;
 	struct kwhy_gpu_host *host = &room->host[memory][role];
 	enum kwhy_status status;
 	int node;
 
-	if (memory == KWHY_TRANSFER_MANAGED && !gpu->facts.can_manage)
+	if (memory == KWHY_BENCH_MANAGED && !gpu->facts.can_manage)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver does not let host and device use managed memory at once");
 	status = find_node(room, memory, &node, error);
 	if (!status)
 		status = gpu->ops->host_new(
 			gpu, kinds[memory], room->capacity + SLACK_BYTES, node, host, error);
-	if (!status && role == KWHY_TRANSFER_SOURCE)
+	if (!status && role == KWHY_BENCH_SOURCE)
 		status = fill_host(room, host, error);
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_host(struct kwhy_transfer_room *room, enum kwhy_transfer_memory memory,
-	enum kwhy_transfer_role role, struct kwhy_gpu_host *out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
+	enum kwhy_bench_role role, struct kwhy_gpu_host *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -195,11 +194,11 @@ enum kwhy_status kwhy_transfer_host(struct kwhy_transfer_room *room, enum kwhy_t
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_mapped(struct kwhy_transfer_room *room, enum kwhy_transfer_memory memory,
-	enum kwhy_transfer_role role, uint64_t *out_address, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_mapped(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
+	enum kwhy_bench_role role, uint64_t *out_address, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host host;
-	enum kwhy_status status = kwhy_transfer_host(room, memory, role, &host, error);
+	enum kwhy_status status = kwhy_bench_host(room, memory, role, &host, error);
 
 	if (status)
 		return status;
@@ -209,7 +208,7 @@ enum kwhy_status kwhy_transfer_mapped(struct kwhy_transfer_room *room, enum kwhy
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_transfer_launch(struct kwhy_transfer_room *room, enum kwhy_transfer_kernel kernel,
+enum kwhy_status kwhy_bench_launch(struct kwhy_bench_room *room, enum kwhy_bench_kernel kernel,
 	uint64_t items, void **arguments, struct kwhy_gpu_stream *stream, struct kwhy_error *error)
 {
 	uint64_t most = (uint64_t)BLOCKS_PER_SM * (room->gpu->facts.sm_count ? room->gpu->facts.sm_count : 1),
@@ -225,13 +224,13 @@ enum kwhy_status kwhy_transfer_launch(struct kwhy_transfer_room *room, enum kwhy
 	return room->gpu->ops->launch(room->gpu, &launch, error);
 }
 
-enum kwhy_status kwhy_transfer_counter_clear(struct kwhy_transfer_room *room, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_counter_clear(struct kwhy_bench_room *room, struct kwhy_error *error)
 {
 	return room->gpu->ops->fill(room->gpu, room->streams[0], room->counter, 0, sizeof(uint64_t), error);
 }
 
-enum kwhy_status kwhy_transfer_counter_read(
-	struct kwhy_transfer_room *room, uint64_t *out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_counter_read(
+	struct kwhy_bench_room *room, uint64_t *out, struct kwhy_error *error)
 {
 	struct kwhy_gpu_copy copy = {
 		.to = kwhy_gpu_address(out), .from = room->counter, .bytes = sizeof(*out)};

@@ -12,67 +12,64 @@
  * Where transfers are measured: buffers at both ends that are made once and used by every strategy, since
  * making them costs more than most transfers. Sources hold the pattern of the seed. One thread.
  */
-enum kwhy_transfer_memory {
-	KWHY_TRANSFER_PAGEABLE,
-	KWHY_TRANSFER_PINNED,
-	KWHY_TRANSFER_WRITE_COMBINED,
-	KWHY_TRANSFER_REGISTERED,
-	KWHY_TRANSFER_MANAGED,
-	KWHY_TRANSFER_NEAR, /* pinned, on the NUMA node of the device */
-	KWHY_TRANSFER_FAR,  /* pinned, on another one */
-	KWHY_TRANSFER_MEMORY_COUNT
+enum kwhy_bench_memory {
+	KWHY_BENCH_PAGEABLE,
+	KWHY_BENCH_PINNED,
+	KWHY_BENCH_WRITE_COMBINED,
+	KWHY_BENCH_REGISTERED,
+	KWHY_BENCH_MANAGED,
+	KWHY_BENCH_NEAR, /* pinned, on the NUMA node of the device */
+	KWHY_BENCH_FAR,	 /* pinned, on another one */
+	KWHY_BENCH_MEMORY_COUNT
 };
 
-enum kwhy_transfer_role {
-	KWHY_TRANSFER_SOURCE,
-	KWHY_TRANSFER_SINK,
-	KWHY_TRANSFER_STAGING, /* holds nothing in particular */
-	KWHY_TRANSFER_ROLE_COUNT
+enum kwhy_bench_role {
+	KWHY_BENCH_SOURCE,
+	KWHY_BENCH_SINK,
+	KWHY_BENCH_STAGING, /* holds nothing in particular */
+	KWHY_BENCH_ROLE_COUNT
 };
 
-enum { KWHY_TRANSFER_STREAMS = 4 };
+enum { KWHY_BENCH_STREAMS = 4 };
 
-struct kwhy_transfer_room {
+struct kwhy_bench_room {
 	struct kwhy_gpu *gpu;
 	size_t capacity; /* of every buffer, beside a megabyte of slack */
 	uint32_t seed;
-	const char *data_path;			   /* of compressed transfers; NULL: the pattern */
-	uint64_t device[KWHY_TRANSFER_ROLE_COUNT]; /* 0: not made yet */
-	struct kwhy_gpu_host host[KWHY_TRANSFER_MEMORY_COUNT][KWHY_TRANSFER_ROLE_COUNT];
+	const char *data_path;			/* of compressed transfers; NULL: the pattern */
+	uint64_t device[KWHY_BENCH_ROLE_COUNT]; /* 0: not made yet */
+	struct kwhy_gpu_host host[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	uint64_t counter; /* 8 bytes on the device, for kernels to add to */
 	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *kernels[KWHY_TRANSFER_KERNEL_COUNT];
-	struct kwhy_gpu_stream *streams[KWHY_TRANSFER_STREAMS];
-	struct kwhy_gpu_event *fork, *joins[KWHY_TRANSFER_STREAMS], *begin, *end;
+	const struct kwhy_gpu_kernel *kernels[KWHY_BENCH_KERNEL_COUNT];
+	struct kwhy_gpu_stream *streams[KWHY_BENCH_STREAMS];
+	struct kwhy_gpu_event *fork, *joins[KWHY_BENCH_STREAMS], *begin, *end;
 	struct kwhy_gpu_gate *gate;
-	struct kwhy_transfer_packet *packet; /* compressed data, kept; NULL: not made yet */
-	uint32_t rounds;		     /* of work that takes as long as copying; 0: not found yet */
+	struct kwhy_bench_packet *packet; /* compressed data, kept; NULL: not made yet */
+	uint32_t rounds;		  /* of work that takes as long as copying; 0: not found yet */
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_room_new(struct kwhy_gpu *gpu, size_t capacity, uint32_t seed,
-	struct kwhy_transfer_room **out, struct kwhy_error *error);
-void kwhy_transfer_room_free(struct kwhy_transfer_room *room);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_room_new(struct kwhy_gpu *gpu, size_t capacity, uint32_t seed,
+	struct kwhy_bench_room **out, struct kwhy_error *error);
+void kwhy_bench_room_free(struct kwhy_bench_room *room);
 
 /* The buffers, made when first asked for. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_device(struct kwhy_transfer_room *room,
-	enum kwhy_transfer_role role, uint64_t *out_address, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_host(struct kwhy_transfer_room *room,
-	enum kwhy_transfer_memory memory, enum kwhy_transfer_role role, struct kwhy_gpu_host *out,
-	struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_device(struct kwhy_bench_room *room, enum kwhy_bench_role role,
+	uint64_t *out_address, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
+	enum kwhy_bench_role role, struct kwhy_gpu_host *out, struct kwhy_error *error);
 /* As kernels reach it; KWHY_E_UNSUPPORTED where they cannot. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_mapped(struct kwhy_transfer_room *room,
-	enum kwhy_transfer_memory memory, enum kwhy_transfer_role role, uint64_t *out_address,
-	struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_mapped(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
+	enum kwhy_bench_role role, uint64_t *out_address, struct kwhy_error *error);
 
 /* On the first stream, as many threads as `items` keep busy. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_launch(struct kwhy_transfer_room *room,
-	enum kwhy_transfer_kernel kernel, uint64_t items, void **arguments, struct kwhy_gpu_stream *stream,
-	struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_launch(struct kwhy_bench_room *room, enum kwhy_bench_kernel kernel,
+	uint64_t items, void **arguments, struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_counter_clear(
-	struct kwhy_transfer_room *room, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_counter_clear(
+	struct kwhy_bench_room *room, struct kwhy_error *error);
 /* Waits for the first stream. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_counter_read(
-	struct kwhy_transfer_room *room, uint64_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_counter_read(
+	struct kwhy_bench_room *room, uint64_t *out, struct kwhy_error *error);
 
 #endif

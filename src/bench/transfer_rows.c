@@ -10,10 +10,10 @@
 
 enum { CELLS_MAX = 24, LINE_MAX_BYTES = 1024, SAMPLE_CELLS = 13, ENERGY_CELLS = 15 };
 
-const char kwhy_transfer_row_names[] =
+const char kwhy_bench_row_names[] =
 	"strategy,direction,clock,bytes,pieces,seconds,link_bytes,verified,temperature_c,sm_clock_hz,"
 	"memory_clock_hz,power_w,throttle_bits";
-const char kwhy_transfer_energy_row_names[] =
+const char kwhy_bench_energy_row_names[] =
 	"strategy,direction,bytes,pieces,transfers,seconds,gross_j,gross_low_j,gross_high_j,net_j,net_low_j,"
 	"net_high_j,host_j,host_low_j,host_high_j";
 
@@ -37,7 +37,7 @@ static void add_number(struct kwhy_text *out, double value)
 		kwhy_text_add(out, ",");
 }
 
-void kwhy_transfer_row_write(const struct kwhy_transfer_point *point, size_t sample, struct kwhy_text *out)
+void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample, struct kwhy_text *out)
 {
 	const struct kwhy_transfer_conditions *conditions = &point->conditions;
 
@@ -54,7 +54,7 @@ void kwhy_transfer_row_write(const struct kwhy_transfer_point *point, size_t sam
 	kwhy_text_addf(out, ",%u\n", conditions->throttle_bits);
 }
 
-void kwhy_transfer_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out)
+void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out)
 {
 	const double figures[] = {energy->seconds, energy->gross_j, energy->gross_low_j, energy->gross_high_j,
 		energy->net_j, energy->net_low_j, energy->net_high_j, energy->host_j, energy->host_low_j,
@@ -140,7 +140,7 @@ static enum kwhy_status add_point(
 	*out = &transfers->points[transfers->point_count];
 	**out = *key;
 	(*out)->strategy = kwhy_arena_copy(&transfers->arena, key->strategy);
-	if (!(*out)->strategy || !kwhy_transfer_point_init(&transfers->arena, *out))
+	if (!(*out)->strategy || !kwhy_bench_point_init(&transfers->arena, *out))
 		return kwhy_fail_memory(reader->error, "the points of a benchmark");
 	transfers->point_count++;
 	return KWHY_OK;
@@ -275,18 +275,18 @@ static enum kwhy_status each_line(struct reader *reader, const struct kwhy_text 
 static enum kwhy_status take_sample_line(struct reader *reader, char *line)
 {
 	if (reader->line == 1)
-		return strcmp(line, KWHY_TRANSFER_ROWS_MARK) == 0
+		return strcmp(line, KWHY_BENCH_ROWS_MARK) == 0
 			? KWHY_OK
 			: wrong(reader, "these are no samples of kwhy bench transfer");
 	if (*line == '#')
 		return reader->add ? take_setting(reader, line) : KWHY_OK;
-	if (strcmp(line, kwhy_transfer_row_names) == 0)
+	if (strcmp(line, kwhy_bench_row_names) == 0)
 		return KWHY_OK;
 	split(reader, line);
 	return take_sample(reader);
 }
 
-enum kwhy_status kwhy_transfer_rows_read(const char *path, const struct kwhy_text *file, bool add,
+enum kwhy_status kwhy_bench_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_transfers *transfers, struct kwhy_error *error)
 {
 	struct reader reader = {.path = path, .transfers = transfers, .add = add, .error = error};
@@ -295,7 +295,7 @@ enum kwhy_status kwhy_transfer_rows_read(const char *path, const struct kwhy_tex
 	if (!status && reader.line == 0)
 		return kwhy_fail(error, KWHY_E_INPUT, "%s is empty; name a folder that --save wrote", path);
 	for (size_t i = 0; !status && i < transfers->point_count; i++)
-		kwhy_transfer_point_sum_up(&transfers->points[i]);
+		kwhy_bench_point_sum_up(&transfers->points[i]);
 	return status;
 }
 
@@ -321,7 +321,7 @@ static enum kwhy_status take_energy_line(struct reader *reader, char *line)
 	struct kwhy_transfer_energy energy = {0};
 
 	if (reader->line == 1)
-		return strcmp(line, kwhy_transfer_energy_row_names) == 0
+		return strcmp(line, kwhy_bench_energy_row_names) == 0
 			? KWHY_OK
 			: wrong(reader, "these are no energies of kwhy bench transfer");
 	split(reader, line);
@@ -333,7 +333,7 @@ static enum kwhy_status take_energy_line(struct reader *reader, char *line)
 	return kwhy_transfers_add_energy(reader->transfers, &energy, reader->error);
 }
 
-enum kwhy_status kwhy_transfer_energy_rows_read(const char *path, const struct kwhy_text *file,
+enum kwhy_status kwhy_bench_energy_rows_read(const char *path, const struct kwhy_text *file,
 	struct kwhy_transfers *transfers, struct kwhy_error *error)
 {
 	struct reader reader = {.path = path, .transfers = transfers, .error = error};

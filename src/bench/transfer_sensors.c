@@ -7,7 +7,7 @@
 #define MS INT64_C(1000000)
 #define GAUGE_PERIOD_NS (500 * MS)
 
-static void find_device(const struct kwhy_gpu *gpu, struct kwhy_transfer_sensors *out)
+static void find_device(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out)
 {
 	out->device = KWHY_SENSOR_NO_DEVICE;
 	for (size_t i = 0; i < out->sensors->device_count; i++) {
@@ -21,8 +21,8 @@ static void find_device(const struct kwhy_gpu *gpu, struct kwhy_transfer_sensors
 	}
 }
 
-enum kwhy_status kwhy_transfer_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
-	struct kwhy_transfer_sensors *out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
+	struct kwhy_bench_sensors *out, struct kwhy_error *error)
 {
 	const struct kwhy_sensor_request request = {.gauges = true,
 		.gauge_period_ns = GAUGE_PERIOD_NS,
@@ -31,18 +31,18 @@ enum kwhy_status kwhy_transfer_sensors_open(const struct kwhy_gpu *gpu, size_t h
 		.history_s = history_s};
 	enum kwhy_status status;
 
-	*out = (struct kwhy_transfer_sensors){.device = KWHY_SENSOR_NO_DEVICE};
+	*out = (struct kwhy_bench_sensors){.device = KWHY_SENSOR_NO_DEVICE};
 	status = kwhy_sensors_open(&request, &out->sensors, error);
 	if (status)
 		return status;
 	find_device(gpu, out);
 	status = kwhy_sampler_start(out->sensors, NULL, &out->sampler, error);
 	if (status)
-		kwhy_transfer_sensors_close(out);
+		kwhy_bench_sensors_close(out);
 	return status;
 }
 
-void kwhy_transfer_sensors_close(struct kwhy_transfer_sensors *sensors)
+void kwhy_bench_sensors_close(struct kwhy_bench_sensors *sensors)
 {
 	if (sensors->sampler)
 		kwhy_sampler_stop(sensors->sampler, NULL);
@@ -52,7 +52,7 @@ void kwhy_transfer_sensors_close(struct kwhy_transfer_sensors *sensors)
 	sensors->sensors = NULL;
 }
 
-static double gauge(const struct kwhy_transfer_sensors *sensors, enum kwhy_gauge which)
+static double gauge(const struct kwhy_bench_sensors *sensors, enum kwhy_gauge which)
 {
 	const struct kwhy_source_channel *source = kwhy_sensors_find_gauge(
 		sensors->sensors, which, sensors->device);
@@ -61,7 +61,7 @@ static double gauge(const struct kwhy_transfer_sensors *sensors, enum kwhy_gauge
 	return source && kwhy_channel_last(&source->channel, &reading) ? (double)reading.value : NAN;
 }
 
-static double power_w(const struct kwhy_transfer_sensors *sensors)
+static double power_w(const struct kwhy_bench_sensors *sensors)
 {
 	static const enum kwhy_meter meters[] = {
 		KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_NVML_AVERAGE};
@@ -77,8 +77,8 @@ static double power_w(const struct kwhy_transfer_sensors *sensors)
 	return NAN;
 }
 
-void kwhy_transfer_conditions_fold(const struct kwhy_transfer_sensors *sensors, size_t samples,
-	struct kwhy_transfer_conditions *conditions)
+void kwhy_bench_conditions_fold(
+	const struct kwhy_bench_sensors *sensors, size_t samples, struct kwhy_transfer_conditions *conditions)
 {
 	double watts, reasons;
 

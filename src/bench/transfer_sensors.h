@@ -7,7 +7,7 @@
 #include "sensor/sampler.h"
 
 /* The meters and gauges of the GPU that transfers are measured on, and of the host. */
-struct kwhy_transfer_sensors {
+struct kwhy_bench_sensors {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	uint32_t device; /* KWHY_SENSOR_NO_DEVICE: no meter knows this GPU */
@@ -15,12 +15,12 @@ struct kwhy_transfer_sensors {
 };
 
 /* A machine without any is KWHY_OK. `history_s`: of energies. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
-	struct kwhy_transfer_sensors *out, struct kwhy_error *error);
-void kwhy_transfer_sensors_close(struct kwhy_transfer_sensors *sensors);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
+	struct kwhy_bench_sensors *out, struct kwhy_error *error);
+void kwhy_bench_sensors_close(struct kwhy_bench_sensors *sensors);
 
 /* What the gauges show now, folded into conditions that already hold `samples` samples. */
-void kwhy_transfer_conditions_fold(const struct kwhy_transfer_sensors *sensors, size_t samples,
+void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t samples,
 	struct kwhy_transfer_conditions *conditions);
 
 #endif

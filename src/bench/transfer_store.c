@@ -14,7 +14,7 @@
 
 enum { FILE_MOST_BYTES = 512 << 20, PATH_BYTES = 4096 };
 
-struct kwhy_transfer_store {
+struct kwhy_bench_store {
 	FILE *samples, *energy;
 	char samples_path[PATH_BYTES], energy_path[PATH_BYTES];
 };
@@ -33,10 +33,10 @@ static const char *or_unknown(const char *text)
 }
 
 /* What must be the same for samples to belong together. */
-static void write_settings(const struct kwhy_transfer_request *request,
-	const struct kwhy_transfers *transfers, struct kwhy_text *out)
+static void write_settings(const struct kwhy_bench_request *request, const struct kwhy_transfers *transfers,
+	struct kwhy_text *out)
 {
-	kwhy_text_add(out, KWHY_TRANSFER_ROWS_MARK "\n");
+	kwhy_text_add(out, KWHY_BENCH_ROWS_MARK "\n");
 	kwhy_text_addf(out, "# backend: %s\n", transfers->backend);
 	kwhy_text_addf(out, "# device: %s\n", or_unknown(transfers->device_name));
 	kwhy_text_addf(out, "# pci_address: %s\n", or_unknown(transfers->pci_address));
@@ -49,7 +49,7 @@ static void write_settings(const struct kwhy_transfer_request *request,
 		request->quick ? ", quick" : "");
 	kwhy_text_addf(out, "# directions:");
 	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
-		if (request->directions & KWHY_TRANSFER_BIT(i))
+		if (request->directions & KWHY_BENCH_BIT(i))
 			kwhy_text_addf(
 				out, " %s", kwhy_transfer_direction_name((enum kwhy_transfer_direction)i));
 	kwhy_text_add(out, "\n");
@@ -124,8 +124,8 @@ static size_t whole_lines(const struct kwhy_text *text)
 	return length;
 }
 
-static enum kwhy_status resume_samples(const struct kwhy_transfer_request *request,
-	struct kwhy_transfers *transfers, struct kwhy_transfer_store *store, struct kwhy_error *error)
+static enum kwhy_status resume_samples(const struct kwhy_bench_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_bench_store *store, struct kwhy_error *error)
 {
 	struct kwhy_text file = {0}, settings = {0};
 	enum kwhy_status status;
@@ -143,7 +143,7 @@ static enum kwhy_status resume_samples(const struct kwhy_transfer_request *reque
 			store->samples_path, file.data ? file.data : "", settings.data, error);
 	if (!status) {
 		file.length = whole_lines(&file);
-		status = kwhy_transfer_rows_read(store->samples_path, &file, false, transfers, error);
+		status = kwhy_bench_rows_read(store->samples_path, &file, false, transfers, error);
 	}
 	if (!status)
 		status = open_behind(store->samples_path, file.length, &store->samples, error);
@@ -153,7 +153,7 @@ static enum kwhy_status resume_samples(const struct kwhy_transfer_request *reque
 }
 
 static enum kwhy_status resume_energy(
-	struct kwhy_transfers *transfers, struct kwhy_transfer_store *store, struct kwhy_error *error)
+	struct kwhy_transfers *transfers, struct kwhy_bench_store *store, struct kwhy_error *error)
 {
 	struct kwhy_text file = {0};
 	enum kwhy_status status;
@@ -163,7 +163,7 @@ static enum kwhy_status resume_energy(
 	status = kwhy_file_read(store->energy_path, FILE_MOST_BYTES, &file, error);
 	if (!status) {
 		file.length = whole_lines(&file);
-		status = kwhy_transfer_energy_rows_read(store->energy_path, &file, transfers, error);
+		status = kwhy_bench_energy_rows_read(store->energy_path, &file, transfers, error);
 	}
 	if (!status)
 		status = open_behind(store->energy_path, file.length, &store->energy, error);
@@ -182,8 +182,8 @@ static enum kwhy_status write_all(
 	return status;
 }
 
-static enum kwhy_status begin_samples(const struct kwhy_transfer_request *request,
-	struct kwhy_transfers *transfers, struct kwhy_transfer_store *store, struct kwhy_error *error)
+static enum kwhy_status begin_samples(const struct kwhy_bench_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_bench_store *store, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 
@@ -195,15 +195,14 @@ static enum kwhy_status begin_samples(const struct kwhy_transfer_request *reques
 	if (!store->samples)
 		return cannot_write(store->samples_path, error);
 	write_settings(request, transfers, &text);
-	kwhy_text_addf(
-		&text, "# begun: %s\n%s\n", or_unknown(transfers->measured_on), kwhy_transfer_row_names);
+	kwhy_text_addf(&text, "# begun: %s\n%s\n", or_unknown(transfers->measured_on), kwhy_bench_row_names);
 	return write_all(store->samples, store->samples_path, &text, error);
 }
 
-enum kwhy_status kwhy_transfer_store_open(const struct kwhy_transfer_request *request,
-	struct kwhy_transfers *transfers, struct kwhy_transfer_store **out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_store_open(const struct kwhy_bench_request *request,
+	struct kwhy_transfers *transfers, struct kwhy_bench_store **out, struct kwhy_error *error)
 {
-	struct kwhy_transfer_store *store = calloc(1, sizeof(*store));
+	struct kwhy_bench_store *store = calloc(1, sizeof(*store));
 	enum kwhy_status status = store ? KWHY_OK : kwhy_fail_memory(error, "the folder of samples");
 
 	if (!status)
@@ -218,26 +217,26 @@ enum kwhy_status kwhy_transfer_store_open(const struct kwhy_transfer_request *re
 	if (!status && request->resume)
 		status = resume_energy(transfers, store, error);
 	if (status)
-		kwhy_transfer_store_close(store);
+		kwhy_bench_store_close(store);
 	else
 		*out = store;
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_store_add(struct kwhy_transfer_store *store,
-	const struct kwhy_transfer_point *point, size_t from, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_store_add(struct kwhy_bench_store *store, const struct kwhy_transfer_point *point,
+	size_t from, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 
 	for (size_t i = from; i < point->sample_count; i++)
-		kwhy_transfer_row_write(point, i, &text);
+		kwhy_bench_row_write(point, i, &text);
 	if (from == point->sample_count)
 		return KWHY_OK;
 	return write_all(store->samples, store->samples_path, &text, error);
 }
 
-enum kwhy_status kwhy_transfer_store_add_energy(struct kwhy_transfer_store *store,
-	const struct kwhy_transfer_energy *energy, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_store_add_energy(
+	struct kwhy_bench_store *store, const struct kwhy_transfer_energy *energy, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 
@@ -245,13 +244,13 @@ enum kwhy_status kwhy_transfer_store_add_energy(struct kwhy_transfer_store *stor
 		store->energy = fopen(store->energy_path, "we");
 		if (!store->energy)
 			return cannot_write(store->energy_path, error);
-		kwhy_text_addf(&text, "%s\n", kwhy_transfer_energy_row_names);
+		kwhy_text_addf(&text, "%s\n", kwhy_bench_energy_row_names);
 	}
-	kwhy_transfer_energy_row_write(energy, &text);
+	kwhy_bench_energy_row_write(energy, &text);
 	return write_all(store->energy, store->energy_path, &text, error);
 }
 
-void kwhy_transfer_store_close(struct kwhy_transfer_store *store)
+void kwhy_bench_store_close(struct kwhy_bench_store *store)
 {
 	if (!store)
 		return;
@@ -273,7 +272,7 @@ static enum kwhy_status read_folder(
 		status = kwhy_file_read(path, FILE_MOST_BYTES, &samples, error);
 	if (!status) {
 		samples.length = whole_lines(&samples);
-		status = kwhy_transfer_rows_read(path, &samples, true, transfers, error);
+		status = kwhy_bench_rows_read(path, &samples, true, transfers, error);
 	}
 	if (!status)
 		status = make_path(folder, "energy.csv", path, error);
@@ -281,14 +280,14 @@ static enum kwhy_status read_folder(
 		status = kwhy_file_read(path, FILE_MOST_BYTES, &energy, error);
 		energy.length = whole_lines(&energy);
 		if (!status)
-			status = kwhy_transfer_energy_rows_read(path, &energy, transfers, error);
+			status = kwhy_bench_energy_rows_read(path, &energy, transfers, error);
 	}
 	kwhy_text_done(&samples);
 	kwhy_text_done(&energy);
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_store_read(
+enum kwhy_status kwhy_bench_store_read(
 	const char *folder, struct kwhy_transfers **out, struct kwhy_error *error)
 {
 	struct kwhy_transfers *transfers = kwhy_transfers_new();

@@ -5,26 +5,26 @@
 
 enum { GAP_BYTES = 48 };
 
-static const struct kwhy_transfer_strategy *const families[] = {
-	kwhy_transfer_copies,
-	kwhy_transfer_kernels,
-	kwhy_transfer_compression,
-	kwhy_transfer_piecewise,
+static const struct kwhy_bench_strategy *const families[] = {
+	kwhy_bench_copies,
+	kwhy_bench_kernels,
+	kwhy_bench_compression,
+	kwhy_bench_piecewise,
 };
 
-const struct kwhy_transfer_strategy *kwhy_transfer_strategy_at(size_t index)
+const struct kwhy_bench_strategy *kwhy_bench_strategy_at(size_t index)
 {
 	for (size_t family = 0; family < sizeof(families) / sizeof(families[0]); family++)
-		for (const struct kwhy_transfer_strategy *row = families[family]; row->id; row++)
+		for (const struct kwhy_bench_strategy *row = families[family]; row->id; row++)
 			if (index-- == 0)
 				return row;
 	return NULL;
 }
 
-bool kwhy_transfer_strategy_takes(const struct kwhy_transfer_strategy *strategy,
+bool kwhy_bench_strategy_takes(const struct kwhy_bench_strategy *strategy,
 	enum kwhy_transfer_direction direction, uint64_t bytes, uint32_t pieces)
 {
-	if (!(strategy->directions & KWHY_TRANSFER_BIT(direction)))
+	if (!(strategy->directions & KWHY_BENCH_BIT(direction)))
 		return false;
 	if (bytes < strategy->least_bytes || (strategy->most_bytes && bytes > strategy->most_bytes))
 		return false;
@@ -33,82 +33,81 @@ bool kwhy_transfer_strategy_takes(const struct kwhy_transfer_strategy *strategy,
 	return !strategy->most_pieces || pieces <= strategy->most_pieces;
 }
 
-const struct kwhy_transfer_strategy *kwhy_transfer_strategy_find(const char *id)
+const struct kwhy_bench_strategy *kwhy_bench_strategy_find(const char *id)
 {
-	const struct kwhy_transfer_strategy *strategy;
+	const struct kwhy_bench_strategy *strategy;
 
-	for (size_t i = 0; (strategy = kwhy_transfer_strategy_at(i)); i++)
+	for (size_t i = 0; (strategy = kwhy_bench_strategy_at(i)); i++)
 		if (strcmp(strategy->id, id) == 0)
 			return strategy;
 	return NULL;
 }
 
-uint64_t kwhy_transfer_stride(uint64_t piece_bytes, uint32_t pieces)
+uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces)
 {
 	return pieces > 1 ? (piece_bytes + 15) / 16 * 16 + GAP_BYTES : piece_bytes;
 }
 
-uint64_t kwhy_transfer_extent(const struct kwhy_transfer_work *work)
+uint64_t kwhy_bench_extent(const struct kwhy_bench_work *work)
 {
 	return (work->pieces - 1) * work->stride + work->piece_bytes;
 }
 
-static bool has_way(const struct kwhy_transfer_work *work, enum kwhy_transfer_direction direction)
+static bool has_way(const struct kwhy_bench_work *work, enum kwhy_transfer_direction direction)
 {
 	return work->direction == direction || work->direction == KWHY_TRANSFER_BOTH;
 }
 
 /* The complement of the first byte that will come: every size, one byte too, differs from what it should be.
  */
-static uint8_t spoiling(const struct kwhy_transfer_work *work)
+static uint8_t spoiling(const struct kwhy_bench_work *work)
 {
 	uint8_t byte;
 
-	kwhy_transfer_pattern_write(&byte, 1, work->room->seed, work->first);
+	kwhy_bench_pattern_write(&byte, 1, work->room->seed, work->first);
 	return (uint8_t)~byte;
 }
 
-enum kwhy_status kwhy_transfer_spoil_sinks(struct kwhy_transfer_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->room->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	if (has_way(work, KWHY_TRANSFER_H2D) && work->to_device.to) {
 		status = gpu->ops->fill(gpu, work->room->streams[0], work->to_device.to, spoiling(work),
-			kwhy_transfer_extent(work), error);
+			kwhy_bench_extent(work), error);
 		if (!status)
 			status = gpu->ops->synchronize(gpu, work->room->streams[0], error);
 	}
 	if (!status && has_way(work, KWHY_TRANSFER_D2H) && work->to_host.to)
-		memset((void *)(uintptr_t)work->to_host.to, spoiling(work), kwhy_transfer_extent(work));
+		memset((void *)(uintptr_t)work->to_host.to, spoiling(work), kwhy_bench_extent(work));
 	return status;
 }
 
-static enum kwhy_status verify_device(
-	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+static enum kwhy_status verify_device(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	struct kwhy_transfer_room *room = work->room;
-	uint64_t extent = kwhy_transfer_extent(work), wrong;
+	struct kwhy_bench_room *room = work->room;
+	uint64_t extent = kwhy_bench_extent(work), wrong;
 	void *arguments[] = {&work->to_device.to, &extent, &room->seed, &work->first, &work->stride,
 		&work->piece_bytes, &room->counter};
-	enum kwhy_status status = kwhy_transfer_counter_clear(room, error);
+	enum kwhy_status status = kwhy_bench_counter_clear(room, error);
 
 	if (!status)
-		status = kwhy_transfer_launch(
-			room, KWHY_TRANSFER_KERNEL_CHECK, extent, arguments, room->streams[0], error);
+		status = kwhy_bench_launch(
+			room, KWHY_BENCH_KERNEL_CHECK, extent, arguments, room->streams[0], error);
 	if (!status)
-		status = kwhy_transfer_counter_read(room, &wrong, error);
+		status = kwhy_bench_counter_read(room, &wrong, error);
 	if (!status)
 		*out_same = wrong == 0;
 	return status;
 }
 
-static enum kwhy_status verify_host(struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+static enum kwhy_status verify_host(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	const uint8_t *sink = (const uint8_t *)(uintptr_t)work->to_host.to, *pattern;
 	struct kwhy_gpu_host host;
-	enum kwhy_status status = kwhy_transfer_host(
-		work->room, KWHY_TRANSFER_PAGEABLE, KWHY_TRANSFER_SOURCE, &host, error);
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &host, error);
 
 	if (status)
 		return status;
@@ -120,8 +119,8 @@ static enum kwhy_status verify_host(struct kwhy_transfer_work *work, bool *out_s
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_transfer_verify_sinks(
-	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_verify_sinks(
+	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -133,18 +132,18 @@ enum kwhy_status kwhy_transfer_verify_sinks(
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_issue(struct kwhy_transfer_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_transfer_fork(work, error);
+	enum kwhy_status status = kwhy_bench_fork(work, error);
 
 	if (!status)
 		status = work->strategy->issue(work, error);
-	return status ? status : kwhy_transfer_join(work, error);
+	return status ? status : kwhy_bench_join(work, error);
 }
 
-enum kwhy_status kwhy_transfer_fork(struct kwhy_transfer_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_fork(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_transfer_room *room = work->room;
+	struct kwhy_bench_room *room = work->room;
 	struct kwhy_gpu *gpu = room->gpu;
 	enum kwhy_status status = KWHY_OK;
 
@@ -155,9 +154,9 @@ enum kwhy_status kwhy_transfer_fork(struct kwhy_transfer_work *work, struct kwhy
 	return status;
 }
 
-enum kwhy_status kwhy_transfer_join(struct kwhy_transfer_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_join(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_transfer_room *room = work->room;
+	struct kwhy_bench_room *room = work->room;
 	struct kwhy_gpu *gpu = room->gpu;
 	enum kwhy_status status = KWHY_OK;
 

@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kwhy_transfer_work;
+struct kwhy_bench_work;
 
 /* Bits of directions and clocks that a strategy has. */
-#define KWHY_TRANSFER_BIT(value) (1u << (value))
+#define KWHY_BENCH_BIT(value) (1u << (value))
 
 /*
  * One way of moving bytes: a row of a constant table. A measurement prepares it for a size, issues it as
  * often as its clock wants, and releases it. Functions may be NULL where there is nothing to do.
  */
-struct kwhy_transfer_strategy {
+struct kwhy_bench_strategy {
 	const char *id, *title;
 	const char *memory;	/* on the host: "pageable", "pinned", ... */
 	unsigned directions;	/* bits of enum kwhy_transfer_direction */
@@ -34,23 +34,23 @@ struct kwhy_transfer_strategy {
 	 * Makes ready what is not to be timed. KWHY_E_UNSUPPORTED: this machine cannot do it, and says why;
 	 * then the strategy is left out.
 	 */
-	enum kwhy_status (*prepare)(struct kwhy_transfer_work *work, struct kwhy_error *error);
+	enum kwhy_status (*prepare)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* Untimed, before each sample of the host's clock: puts back what a transfer changes. */
-	enum kwhy_status (*rewind)(struct kwhy_transfer_work *work, struct kwhy_error *error);
+	enum kwhy_status (*rewind)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* One transfer: does it or queues it on the work's streams. */
-	enum kwhy_status (*issue)(struct kwhy_transfer_work *work, struct kwhy_error *error);
+	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* What the host does once the queue is empty. */
-	enum kwhy_status (*finish)(struct kwhy_transfer_work *work, struct kwhy_error *error);
+	enum kwhy_status (*finish)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* Whether what came is what went; the sinks were spoilt before. */
-	enum kwhy_status (*verify)(struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error);
-	void (*release)(struct kwhy_transfer_work *work);
+	enum kwhy_status (*verify)(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
+	void (*release)(struct kwhy_bench_work *work);
 	intptr_t variant; /* what several rows of one kind differ in */
 };
 
 /* A strategy at work on one size. */
-struct kwhy_transfer_work {
-	struct kwhy_transfer_room *room;
-	const struct kwhy_transfer_strategy *strategy;
+struct kwhy_bench_work {
+	struct kwhy_bench_room *room;
+	const struct kwhy_bench_strategy *strategy;
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;
 	uint32_t pieces;
@@ -66,37 +66,36 @@ struct kwhy_transfer_work {
 };
 
 /* All of them, one after another; NULL: there are no more. */
-const struct kwhy_transfer_strategy *kwhy_transfer_strategy_at(size_t index);
+const struct kwhy_bench_strategy *kwhy_bench_strategy_at(size_t index);
 
 /* NULL: there is none of that name. */
-const struct kwhy_transfer_strategy *kwhy_transfer_strategy_find(const char *id);
+const struct kwhy_bench_strategy *kwhy_bench_strategy_find(const char *id);
 
 /* Whether it can be asked for this. */
-bool kwhy_transfer_strategy_takes(const struct kwhy_transfer_strategy *strategy,
+bool kwhy_bench_strategy_takes(const struct kwhy_bench_strategy *strategy,
 	enum kwhy_transfer_direction direction, uint64_t bytes, uint32_t pieces);
 
 /* Families of rows, each ended by one without an id. */
-extern const struct kwhy_transfer_strategy kwhy_transfer_copies[], kwhy_transfer_kernels[],
-	kwhy_transfer_piecewise[], kwhy_transfer_compression[];
+extern const struct kwhy_bench_strategy kwhy_bench_copies[], kwhy_bench_kernels[], kwhy_bench_piecewise[],
+	kwhy_bench_compression[];
 
 /* For several strategies: checks of sinks that hold the pattern, pieces at their strides. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_verify_sinks(
-	struct kwhy_transfer_work *work, bool *out_same, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sinks(
+	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
 /* Makes the sinks differ from the pattern. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_spoil_sinks(
-	struct kwhy_transfer_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error);
 
 /* How far apart pieces begin: at multiples of 16 bytes, with a gap; one piece alone: its size. */
-uint64_t kwhy_transfer_stride(uint64_t piece_bytes, uint32_t pieces);
+uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces);
 
 /* Bytes from the first of the first piece to the last of the last. */
-uint64_t kwhy_transfer_extent(const struct kwhy_transfer_work *work);
+uint64_t kwhy_bench_extent(const struct kwhy_bench_work *work);
 
 /* The streams beside the first begin when it is as far as now; it goes on when they are as far as now. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_fork(struct kwhy_transfer_work *work, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_join(struct kwhy_transfer_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_fork(struct kwhy_bench_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_join(struct kwhy_bench_work *work, struct kwhy_error *error);
 
 /* One transfer between the two. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfer_issue(struct kwhy_transfer_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_issue(struct kwhy_bench_work *work, struct kwhy_error *error);
 
 #endif

@@ -17,26 +17,26 @@ enum { VISIT_SAMPLES = 16, HISTORY_S = 30 };
 #define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
 
 struct sweep {
-	const struct kwhy_transfer_request *request;
+	const struct kwhy_bench_request *request;
 	struct kwhy_transfers *transfers;
-	struct kwhy_transfer_plan plan;
+	struct kwhy_bench_plan plan;
 	struct kwhy_gpu *gpu;
-	struct kwhy_transfer_room *room;
-	struct kwhy_transfer_sensors sensors;
-	struct kwhy_transfer_store *store; /* NULL: none */
-	int64_t end_ns;			   /* of the time budget */
+	struct kwhy_bench_room *room;
+	struct kwhy_bench_sensors sensors;
+	struct kwhy_bench_store *store; /* NULL: none */
+	int64_t end_ns;			/* of the time budget */
 	size_t closed;
 };
 
 /* Whether a point needs no further visit. Says so if it ends without the interval that was wanted. */
-static bool is_done(const struct sweep *sweep, struct kwhy_transfer_task *task)
+static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 {
 	struct kwhy_transfer_point *point = task->point;
 
 	point->capped = false;
-	if (point->sample_count < KWHY_TRANSFER_SAMPLES_LEAST)
+	if (point->sample_count < KWHY_BENCH_SAMPLES_LEAST)
 		return false;
-	if (kwhy_transfer_point_width(point) <= KWHY_TRANSFER_WIDTH_RATIO)
+	if (kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO)
 		return true;
 	point->capped = true;
 	return point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
@@ -58,7 +58,7 @@ static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_p
 }
 
 static enum kwhy_status take_samples(
-	struct kwhy_transfer_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
+	struct kwhy_bench_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = KWHY_OK;
@@ -67,8 +67,7 @@ static enum kwhy_status take_samples(
 		if (point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
 			(i > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS))
 			break;
-		status = kwhy_transfer_sample(
-			work, point->clock, &point->samples_s[point->sample_count], error);
+		status = kwhy_bench_sample(work, point->clock, &point->samples_s[point->sample_count], error);
 		if (!status)
 			point->sample_count++;
 	}
@@ -76,7 +75,7 @@ static enum kwhy_status take_samples(
 }
 
 static enum kwhy_status verify(
-	struct kwhy_transfer_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
+	struct kwhy_bench_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
 {
 	bool same = true;
 	enum kwhy_status status = work->strategy->verify ? work->strategy->verify(work, &same, error)
@@ -97,11 +96,11 @@ static enum kwhy_status verify(
 
 /* Sinks are spoilt before and compared after what is timed. */
 static enum kwhy_status measure_point(
-	struct sweep *sweep, struct kwhy_transfer_task *task, struct kwhy_error *error)
+	struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
 {
 	struct kwhy_transfer_point *point = task->point;
-	struct kwhy_transfer_work work;
-	enum kwhy_status status = kwhy_transfer_work_begin(sweep->room, task->strategy, point, &work, error);
+	struct kwhy_bench_work work;
+	enum kwhy_status status = kwhy_bench_work_begin(sweep->room, task->strategy, point, &work, error);
 	bool verifies;
 
 	if (status)
@@ -109,21 +108,21 @@ static enum kwhy_status measure_point(
 	if (!point->verified)
 		point->verified = was_verified(sweep, point);
 	verifies = !point->verified;
-	status = verifies ? kwhy_transfer_spoil_sinks(&work, error) : KWHY_OK;
+	status = verifies ? kwhy_bench_spoil_sinks(&work, error) : KWHY_OK;
 	if (!status)
-		status = kwhy_transfer_warm_up(&work, error);
+		status = kwhy_bench_warm_up(&work, error);
 	if (!status)
 		status = take_samples(&work, point, error);
 	if (!status && verifies)
 		status = verify(&work, point, error);
 	point->link_bytes = work.link_bytes;
-	kwhy_transfer_work_end(&work);
+	kwhy_bench_work_end(&work);
 	return status;
 }
 
 /* A strategy that this machine cannot do is left out, with its reason. */
 static enum kwhy_status leave_out(
-	struct sweep *sweep, const struct kwhy_transfer_strategy *strategy, struct kwhy_error *error)
+	struct sweep *sweep, const struct kwhy_bench_strategy *strategy, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < sweep->plan.count; i++)
 		if (sweep->plan.tasks[i].strategy == strategy && !sweep->plan.tasks[i].closed) {
@@ -133,7 +132,7 @@ static enum kwhy_status leave_out(
 	return kwhy_transfers_add_absence(sweep->transfers, strategy->id, error->text, error);
 }
 
-static enum kwhy_status visit(struct sweep *sweep, struct kwhy_transfer_task *task, struct kwhy_error *error)
+static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
 {
 	struct kwhy_transfer_point *point = task->point;
 	size_t before = point->sample_count;
@@ -143,10 +142,10 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_transfer_task *ta
 
 	if ((status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
-	kwhy_transfer_conditions_fold(&sweep->sensors, before, &point->conditions);
-	kwhy_transfer_point_sum_up(point);
+	kwhy_bench_conditions_fold(&sweep->sensors, before, &point->conditions);
+	kwhy_bench_point_sum_up(point);
 	task->spent_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	kept = sweep->store ? kwhy_transfer_store_add(sweep->store, point, before, status ? &other : error)
+	kept = sweep->store ? kwhy_bench_store_add(sweep->store, point, before, status ? &other : error)
 			    : KWHY_OK;
 	task->closed = is_done(sweep, task);
 	sweep->closed += task->closed;
@@ -166,7 +165,7 @@ static enum kwhy_status run_round(
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && !*out_late && i < sweep->plan.count; i++) {
-		struct kwhy_transfer_task *task = &sweep->plan.tasks[order[i]];
+		struct kwhy_bench_task *task = &sweep->plan.tasks[order[i]];
 
 		if (task->closed)
 			continue;
@@ -189,7 +188,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 		sweep->closed += sweep->plan.tasks[i].closed;
 	}
 	while (!status && !late && sweep->closed < sweep->plan.count) {
-		kwhy_transfer_shuffle(order, sweep->plan.count, &random);
+		kwhy_bench_shuffle(order, sweep->plan.count, &random);
 		status = run_round(sweep, order, &late, error);
 	}
 	free(order);
@@ -209,6 +208,7 @@ static enum kwhy_status end_cleanly(
 	if (status != KWHY_E_LOST)
 		return status;
 	sweep->transfers->ended_early = kwhy_arena_copy(&sweep->transfers->arena, error->text);
+	sweep->transfers->is_lost = true;
 	return sweep->transfers->ended_early ? KWHY_OK : status;
 }
 
@@ -232,7 +232,7 @@ static const char *known(struct kwhy_arena *arena, const char *text)
 static void describe(struct sweep *sweep)
 {
 	struct kwhy_transfers *transfers = sweep->transfers;
-	const struct kwhy_transfer_request *request = sweep->request;
+	const struct kwhy_bench_request *request = sweep->request;
 	struct kwhy_arena *arena = &transfers->arena;
 
 	transfers->backend = kwhy_gpu_backend_name(request->backend);
@@ -248,21 +248,21 @@ static void describe(struct sweep *sweep)
 
 static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 {
-	const struct kwhy_transfer_request *request = sweep->request;
+	const struct kwhy_bench_request *request = sweep->request;
 	enum kwhy_status status = kwhy_gpu_open(request->backend, request->device, &sweep->gpu, error);
 
 	if (!status)
 		status = sweep->gpu->ops->enter(sweep->gpu, error);
 	if (!status)
-		status = kwhy_transfer_sensors_open(sweep->gpu, HISTORY_S, &sweep->sensors, error);
+		status = kwhy_bench_sensors_open(sweep->gpu, HISTORY_S, &sweep->sensors, error);
 	if (status)
 		return status;
 	describe(sweep);
-	status = kwhy_transfer_plan_make(request, sweep->transfers, &sweep->plan, error);
+	status = kwhy_bench_plan_make(request, sweep->transfers, &sweep->plan, error);
 	if (!status && request->folder)
-		status = kwhy_transfer_store_open(request, sweep->transfers, &sweep->store, error);
+		status = kwhy_bench_store_open(request, sweep->transfers, &sweep->store, error);
 	if (!status)
-		status = kwhy_transfer_room_new(sweep->gpu, (size_t)sweep->plan.capacity,
+		status = kwhy_bench_room_new(sweep->gpu, (size_t)sweep->plan.capacity,
 			(uint32_t)request->seed, &sweep->room, error);
 	if (!status)
 		sweep->room->data_path = request->data_path;
@@ -271,19 +271,19 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 
 static void tear_down(struct sweep *sweep)
 {
-	kwhy_transfer_room_free(sweep->room);
-	kwhy_transfer_store_close(sweep->store);
-	kwhy_transfer_sensors_close(&sweep->sensors);
+	kwhy_bench_room_free(sweep->room);
+	kwhy_bench_store_close(sweep->store);
+	kwhy_bench_sensors_close(&sweep->sensors);
 	if (sweep->gpu)
 		sweep->gpu->ops->close(sweep->gpu);
 }
 
 enum kwhy_status kwhy_transfers_measure(
-	const struct kwhy_transfer_request *given, struct kwhy_transfers **out, struct kwhy_error *error)
+	const struct kwhy_bench_request *given, struct kwhy_transfers **out, struct kwhy_error *error)
 {
-	struct kwhy_transfer_request request = *given;
+	struct kwhy_bench_request request = *given;
 	struct sweep sweep = {.request = &request};
-	enum kwhy_status status = kwhy_transfer_request_complete(&request, error);
+	enum kwhy_status status = kwhy_bench_request_complete(&request, error);
 
 	if (status)
 		return status;

@@ -14,10 +14,10 @@
  * KWHY_E_UNSUPPORTED. KWHY_E_UNSUPPORTED without a GPU, with the cure. End with kwhy_transfers_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_measure(
-	const struct kwhy_transfer_request *request, struct kwhy_transfers **out, struct kwhy_error *error);
+	const struct kwhy_bench_request *request, struct kwhy_transfers **out, struct kwhy_error *error);
 
 /* When a point is left. */
-#define KWHY_TRANSFER_WIDTH_RATIO 0.02
-enum { KWHY_TRANSFER_SAMPLES_LEAST = 6 };
+#define KWHY_BENCH_WIDTH_RATIO 0.02
+enum { KWHY_BENCH_SAMPLES_LEAST = 6 };
 
 #endif

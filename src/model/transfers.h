@@ -25,7 +25,7 @@ enum kwhy_transfer_direction {
 enum kwhy_transfer_clock {
 	KWHY_TRANSFER_BACK_TO_BACK, /* in a full queue behind a gate: one of a row of them */
 	KWHY_TRANSFER_ISOLATED,	    /* between two events of the device, alone */
-	KWHY_TRANSFER_HOST,	    /* on the host, from the call until it is known to be done */
+	KWHY_TRANSFER_BY_HOST,	    /* on the host, from the call until it is known to be done */
 	KWHY_TRANSFER_CLOCK_COUNT
 };
 
@@ -150,6 +150,7 @@ struct kwhy_transfers {
 	double time_budget_s;
 	double context_idle_w;	 /* NAN: not measured */
 	const char *ended_early; /* why, in words; NULL: it did not */
+	bool is_lost;		 /* because the device was lost */
 	struct kwhy_transfer_point *points;
 	size_t point_count;
 	struct kwhy_transfer_energy *energies;

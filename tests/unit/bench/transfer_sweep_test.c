@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct kwhy_transfers *measure(struct kwhy_transfer_request request)
+static struct kwhy_transfers *measure(struct kwhy_bench_request request)
 {
 	struct kwhy_transfers *transfers = NULL;
 	struct kwhy_error error = {0};
@@ -22,9 +22,9 @@ static struct kwhy_transfers *measure(struct kwhy_transfer_request request)
 /* Every way there is, both ends of the range, on memory and threads alone. */
 static void every_strategy_moves_its_bytes(void **state)
 {
-	struct kwhy_transfers *transfers = measure((struct kwhy_transfer_request){
+	struct kwhy_transfers *transfers = measure((struct kwhy_bench_request){
 		.least_bytes = 16, .most_bytes = 1 << 18, .quick = true, .time_s = 3});
-	const struct kwhy_transfer_strategy *strategy;
+	const struct kwhy_bench_strategy *strategy;
 
 	(void)state;
 	for (size_t i = 0; i < transfers->point_count; i++) {
@@ -35,7 +35,7 @@ static void every_strategy_moves_its_bytes(void **state)
 		assert_true(point->verified);
 		assert_true(point->summary.median_s > 0);
 	}
-	for (size_t i = 0; (strategy = kwhy_transfer_strategy_at(i)); i++) {
+	for (size_t i = 0; (strategy = kwhy_bench_strategy_at(i)); i++) {
 		size_t measured = 0, absent = strategy->only_if_asked;
 
 		for (size_t k = 0; k < transfers->point_count; k++)

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfer_findings.h"
+#include "bench/transfer_rows.h"
+#include "bench/transfer_store.h"
+#include "bench/transfer_sweep.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "report/transfers.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MAX = 64, LIST_BYTES = 1024, PROFILE_MAX_BYTES = 4 << 20 };
+
+struct transfer_options {
+	const char *backend, *device, *strategy, *direction, *least, *most, *data;
+	const char *save, *resume, *from, *output, *header, *profile;
+	uint64_t seed, random_sizes;
+	double time_s;
+	bool json, quick, verbose, quiet, no_color;
+};
+
+/* An options' list cut into its words. */
+struct names {
+	char text[LIST_BYTES];
+	const char *items[NAMES_MAX];
+	size_t count;
+};
+
+static void set_defaults(void *options)
+{
+	struct transfer_options *transfer = options;
+
+	transfer->backend = "cuda";
+	transfer->seed = 1;
+}
+
+static enum kwhy_status cut(const char *option, const char *list, struct names *out, struct kwhy_error *error)
+{
+	char *place = NULL;
+
+	out->count = 0;
+	if (!list)
+		return KWHY_OK;
+	if (strlen(list) >= sizeof(out->text))
+		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes at most 1,023 bytes", option);
+	strcpy(out->text, list);
+	for (char *word = strtok_r(out->text, ",", &place); word && out->count < NAMES_MAX;
+		word = strtok_r(NULL, ",", &place))
+		out->items[out->count++] = word;
+	if (out->count == 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a list, such as a,b", option);
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_directions(const char *list, unsigned *out, struct kwhy_error *error)
+{
+	struct names names;
+	enum kwhy_status status = cut("direction", list, &names, error);
+
+	*out = 0;
+	for (size_t i = 0; !status && i < names.count; i++) {
+		unsigned bit = 0;
+
+		for (int way = 0; way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
+			if (strcmp(names.items[i],
+				    kwhy_transfer_direction_name((enum kwhy_transfer_direction)way)) == 0)
+				bit = KWHY_BENCH_BIT(way);
+		if (!bit)
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--direction takes h2d, d2h and both, not '%.40s'", names.items[i]);
+		*out |= bit;
+	}
+	return status;
+}
+
+static enum kwhy_status read_backend(const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error)
+{
+	for (int i = 0; i < KWHY_GPU_BACKEND_COUNT; i++)
+		if (strcmp(name, kwhy_gpu_backend_name((enum kwhy_gpu_backend)i)) == 0) {
+			*out = (enum kwhy_gpu_backend)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE, "--backend takes cuda, hip or host, not '%.40s'", name);
+}
+
+/* "4096", "64KiB", "64K", "1G": units are of 1,024. */
+static enum kwhy_status read_size(
+	const char *option, const char *text, uint64_t *out, struct kwhy_error *error)
+{
+	static const struct {
+		const char *unit;
+		unsigned shift;
+	} units[] = {
+		{"", 0}, {"B", 0}, {"K", 10}, {"KiB", 10}, {"M", 20}, {"MiB", 20}, {"G", 30}, {"GiB", 30}};
+	char *end;
+	unsigned long long number;
+
+	*out = 0;
+	if (!text)
+		return KWHY_OK;
+	number = strtoull(text, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (*text >= '0' && *text <= '9' && number > 0 && number < 1ull << 32 &&
+			strcmp(end, units[i].unit) == 0) {
+			*out = (uint64_t)number << units[i].shift;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--%s takes a size of at least 1 byte, such as 4096, 64KiB or 1GiB, not '%.40s'", option,
+		text);
+}
+
+static enum kwhy_status check(
+	const struct transfer_options *options, enum kwhy_output_form *out_form, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out_form, error);
+
+	if (status)
+		return status;
+	if (options->json)
+		*out_form = KWHY_OUTPUT_JSON;
+	if (*out_form == KWHY_OUTPUT_HTML)
+		return kwhy_fail(error, KWHY_E_USAGE, "bench transfer writes .txt, .json or .csv, not %s",
+			options->output);
+	if ((options->save != NULL) + (options->resume != NULL) + (options->from != NULL) > 1)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--save, --resume and --from name the same folder for different ends; give one of "
+			"them");
+	if (options->time_s < 0 || options->time_s > 86400)
+		return kwhy_fail(error, KWHY_E_USAGE, "--time takes seconds, at most a day of them");
+	return KWHY_OK;
+}
+
+static void tell(void *context, const char *what, double share)
+{
+	(void)share;
+	kwhy_progress_step(context, what, NULL);
+}
+
+static enum kwhy_status measure(
+	const struct transfer_options *options, struct kwhy_transfers **out, struct kwhy_error *error)
+{
+	struct kwhy_bench_request request = {.device = options->device,
+		.quick = options->quick,
+		.seed = options->seed,
+		.time_s = options->time_s,
+		.data_path = options->data,
+		.random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes),
+		.folder = options->resume ? options->resume : options->save,
+		.resume = options->resume != NULL,
+		.progress = tell};
+	struct names strategies;
+	enum kwhy_status status = cut("strategy", options->strategy, &strategies, error);
+
+	if (!status)
+		status = read_directions(options->direction, &request.directions, error);
+	if (!status)
+		status = read_backend(options->backend, &request.backend, error);
+	if (!status)
+		status = read_size("min-size", options->least, &request.least_bytes, error);
+	if (!status)
+		status = read_size("max-size", options->most, &request.most_bytes, error);
+	if (status)
+		return status;
+	request.strategies = strategies.count ? strategies.items : NULL;
+	request.strategy_count = strategies.count;
+	request.context = kwhy_progress_begin(options->quiet);
+	status = kwhy_transfers_measure(&request, out, error);
+	kwhy_progress_end(request.context);
+	return status;
+}
+
+static void write_csv(const struct kwhy_transfers *transfers, struct kwhy_text *out)
+{
+	kwhy_text_addf(out, "%s\n", kwhy_bench_row_names);
+	for (size_t i = 0; i < transfers->point_count; i++)
+		for (size_t k = 0; k < transfers->points[i].sample_count; k++)
+			kwhy_bench_row_write(&transfers->points[i], k, out);
+}
+
+static enum kwhy_status render(const struct transfer_options *options, const struct kwhy_transfers *transfers,
+	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {
+		.columns = 80, .color = kwhy_output_color(options->no_color), .verbose = options->verbose};
+
+	if (form == KWHY_OUTPUT_JSON)
+		return kwhy_report_transfers_json(transfers, out, error);
+	if (form == KWHY_OUTPUT_TEXT)
+		return kwhy_report_transfers_text(transfers, &style, out, error);
+	write_csv(transfers, out);
+	return kwhy_text_check(out, error);
+}
+
+static enum kwhy_status show(const struct transfer_options *options, const struct kwhy_transfers *transfers,
+	enum kwhy_output_form form, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	char *path = NULL;
+	enum kwhy_status status = render(options, transfers, form, &text, error);
+
+	if (!status)
+		status = kwhy_output_place(options->output, "transfers", form, &path, error);
+	if (!status)
+		status = kwhy_output_write(path, &text, error);
+	free(path);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status write_header(
+	const char *path, const struct kwhy_transfers *transfers, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_report_transfers_header(transfers, &text, error);
+
+	if (!status)
+		status = kwhy_output_write(path, &text, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status update_profile(
+	const char *path, const struct kwhy_transfers *transfers, struct kwhy_error *error)
+{
+	struct kwhy_text before = {0}, after = {0};
+	enum kwhy_status status = kwhy_file_read(path, PROFILE_MAX_BYTES, &before, error);
+
+	if (!status)
+		status = kwhy_report_transfers_profile(
+			transfers, before.data ? before.data : "", &after, error);
+	if (!status)
+		status = kwhy_file_write(path, after.data, after.length, error);
+	kwhy_text_done(&before);
+	kwhy_text_done(&after);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct transfer_options *options = invocation->options;
+	struct kwhy_transfers *transfers = NULL;
+	enum kwhy_output_form form;
+	enum kwhy_status status = check(options, &form, error);
+
+	if (!status)
+		status = options->from ? kwhy_bench_store_read(options->from, &transfers, error)
+				       : measure(options, &transfers, error);
+	if (!status)
+		status = kwhy_transfers_conclude(transfers, error);
+	if (!status)
+		status = show(options, transfers, form, error);
+	if (!status && options->header)
+		status = write_header(options->header, transfers, error);
+	if (!status && options->profile)
+		status = update_profile(options->profile, transfers, error);
+	if (!status && transfers->is_lost)
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_transfers_free(transfers);
+	return status;
+}
+
+#define PLACE(member) offsetof(struct transfer_options, member)
+
+static const struct kwhy_option options_table[] = {
+	{"backend", 0, "NAME", "cuda, hip or host, which needs no GPU; default cuda", KWHY_OPTION_TEXT,
+		PLACE(backend)},
+	{"device", 0, "N", "the GPU of this number or PCI address; default the first", KWHY_OPTION_TEXT,
+		PLACE(device)},
+	{"strategy", 0, "LIST", "these ways alone, such as pinned,packed", KWHY_OPTION_TEXT, PLACE(strategy)},
+	{"direction", 0, "LIST", "h2d, d2h, both; default all", KWHY_OPTION_TEXT, PLACE(direction)},
+	{"min-size", 0, "SIZE", "smallest transfer; default 1 byte", KWHY_OPTION_TEXT, PLACE(least)},
+	{"max-size", 0, "SIZE", "largest transfer; default 1GiB, on the host 16MiB", KWHY_OPTION_TEXT,
+		PLACE(most)},
+	{"random-sizes", 0, "N", "so many sizes beside the powers of two, at most 64", KWHY_OPTION_COUNT,
+		PLACE(random_sizes)},
+	{"quick", 0, NULL, "every fourth power of two", KWHY_OPTION_FLAG, PLACE(quick)},
+	{"time", 0, "S", "stop after so many seconds; default 170", KWHY_OPTION_NUMBER, PLACE(time_s)},
+	{"seed", 0, "N", "of data and order; default 1", KWHY_OPTION_COUNT, PLACE(seed)},
+	{"data", 0, "FILE", "what compressed transfers send; default random bytes", KWHY_OPTION_TEXT,
+		PLACE(data)},
+	{"save", 0, "FOLDER", "keep all samples there as they come", KWHY_OPTION_TEXT, PLACE(save)},
+	{"resume", 0, "FOLDER", "carry on with what --save kept there", KWHY_OPTION_TEXT, PLACE(resume)},
+	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},
+	{"output", 'o', "FILE", "write there (.txt, .json, .csv: every sample)", KWHY_OPTION_TEXT,
+		PLACE(output)},
+	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(json)},
+	{"header", 0, "FILE", "write the table of the fastest as a C header, too", KWHY_OPTION_TEXT,
+		PLACE(header)},
+	{"profile", 0, "FILE", "put curves and table into that machine profile, too", KWHY_OPTION_TEXT,
+		PLACE(profile)},
+	{"verbose", 'v', NULL, "every size and number of pieces", KWHY_OPTION_FLAG, PLACE(verbose)},
+	{"no-color", 0, NULL, "no colours on a terminal", KWHY_OPTION_FLAG, PLACE(no_color)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG, PLACE(quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_bench_transfer = {
+	.name = "bench transfer",
+	.operands = "",
+	.summary = "Measure every way to move bytes between host and device.",
+	.options = options_table,
+	.options_bytes = sizeof(struct transfer_options),
+	.defaults = set_defaults,
+	.run = run,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_TRANSFERS_H
+#define KWHY_REPORT_TRANSFERS_H
+
+#include "model/transfers.h"
+#include "report/json_writer.h"
+#include "report/report.h"
+
+/* What was measured of transfers, for people, for programs, for C programs to compile in, as a page. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_text(const struct kwhy_transfers *transfers,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_json(
+	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_header(
+	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
+
+/*
+ * The part "transfers" of a machine profile put into the JSON of one, whose other members stay as they are.
+ * KWHY_E_INPUT: `profile` is no machine profile.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_profile(const struct kwhy_transfers *transfers,
+	const char *profile, struct kwhy_text *out, struct kwhy_error *error);
+
+/* Curves and choices as members of the object that is open. */
+void kwhy_transfers_json_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers);
+void kwhy_transfers_json_choices(struct kwhy_json *json, const struct kwhy_transfers *transfers);
+
+/* "64 KiB" where it is a whole number of them, else "100 B". */
+enum { KWHY_TRANSFER_SIZE_BYTES = 32 };
+const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t bytes);
+
+#endif

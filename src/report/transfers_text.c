@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/transfers.h"
+
+#include "base/quantity.h"
+#include "model/meter.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536 };
+
+#define WIDTH_RATIO 0.02
+
+struct page {
+	const struct kwhy_transfers *transfers;
+	const struct kwhy_text_style *style;
+	struct kwhy_text *out;
+};
+
+const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+	size_t unit = 0;
+
+	while (unit < 3 && bytes && bytes % 1024 == 0) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(out, KWHY_TRANSFER_SIZE_BYTES, "%" PRIu64 " %s", bytes, units[unit]);
+	return out;
+}
+
+static void heading(const struct page *page, const char *title)
+{
+	kwhy_text_addf(page->out, "\n%s\n", title);
+}
+
+static double width(const struct kwhy_transfer_point *point)
+{
+	return (point->summary.high_s - point->summary.low_s) / point->summary.median_s;
+}
+
+static void add_conditions(const struct page *page)
+{
+	const struct kwhy_transfers *transfers = page->transfers;
+	size_t measured = 0, narrow = 0, verified = 0;
+	double hottest = NAN, slowest = NAN;
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &transfers->points[i];
+
+		measured += point->sample_count > 0;
+		verified += point->verified;
+		narrow += width(point) <= WIDTH_RATIO;
+		hottest = fmax(hottest, point->conditions.temperature_c);
+		slowest = fmin(slowest, point->conditions.clock_hz);
+		bits |= point->conditions.throttle_bits;
+	}
+	kwhy_text_addf(page->out, "%s (%s), driver %s, CUDA %s, %s\n",
+		transfers->device_name ? transfers->device_name : "a device of unknown name",
+		transfers->backend, transfers->driver ? transfers->driver : "unknown",
+		transfers->cuda ? transfers->cuda : "unknown",
+		transfers->measured_on ? transfers->measured_on : "no date");
+	kwhy_text_addf(page->out,
+		"%zu transfers measured, %zu of them to 2 %% or better (95 %% interval of the\n"
+		"median, whole width); %zu verified byte for byte\n",
+		measured, narrow, verified);
+	if (isfinite(hottest))
+		kwhy_text_addf(
+			page->out, "at most %.0f degrees C, at least %.0f MHz\n", hottest, slowest * 1e-6);
+	for (unsigned bit = 0; bit < KWHY_THROTTLE_COUNT; bit++)
+		if ((bits & ~(unsigned)KWHY_THROTTLE_IDLE) & 1u << bit)
+			kwhy_text_addf(page->out, "The GPU held back (%s) for a part of the time.\n",
+				kwhy_throttle_name(bit));
+	if (transfers->ended_early)
+		kwhy_text_addf(page->out, "Ended early: %s\n", transfers->ended_early);
+}
+
+/* Sizes that columns are of: those of a few that were measured, and the largest. */
+static size_t choose_sizes(const struct page *page, uint64_t out[SHOWN_SIZES])
+{
+	static const uint64_t wanted[] = {1, 4096, 65536, 1 << 20, 16 << 20};
+	uint64_t largest = 0;
+	size_t count = 0;
+
+	for (size_t w = 0; w < sizeof(wanted) / sizeof(wanted[0]); w++)
+		for (size_t i = 0; i < page->transfers->point_count; i++)
+			if (page->transfers->points[i].bytes == wanted[w] &&
+				page->transfers->points[i].pieces == 1) {
+				out[count++] = wanted[w];
+				break;
+			}
+	for (size_t i = 0; i < page->transfers->point_count; i++)
+		if (page->transfers->points[i].pieces == 1 && page->transfers->points[i].bytes > largest)
+			largest = page->transfers->points[i].bytes;
+	if (largest && (count == 0 || out[count - 1] < largest))
+		out[count++] = largest;
+	return count;
+}
+
+static const struct kwhy_transfer_point *find(
+	const struct page *page, const struct kwhy_transfer_point *like, uint64_t bytes)
+{
+	for (size_t i = 0; i < page->transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &page->transfers->points[i];
+
+		if (point->bytes == bytes && point->pieces == like->pieces && point->clock == like->clock &&
+			point->direction == like->direction && point->sample_count > 0 &&
+			strcmp(point->strategy, like->strategy) == 0)
+			return point;
+	}
+	return NULL;
+}
+
+/* Time of a small transfer, rate of a large one; nothing where it was not measured. */
+static void add_cell(struct kwhy_table *table, const struct kwhy_transfer_point *point)
+{
+	char text[KWHY_QUANTITY_BYTES] = "";
+
+	if (point && point->bytes < TIME_BELOW_BYTES)
+		kwhy_quantity_si(text, point->summary.median_s, "s", 3);
+	else if (point)
+		snprintf(text, sizeof(text), "%.3g GB/s", kwhy_transfer_rate(point) * 1e-9);
+	kwhy_table_cell(table, text);
+}
+
+static bool is_first_of_its_row(const struct page *page, size_t which)
+{
+	const struct kwhy_transfer_point *point = &page->transfers->points[which];
+
+	for (size_t i = 0; i < which; i++) {
+		const struct kwhy_transfer_point *other = &page->transfers->points[i];
+
+		if (other->pieces == 1 && other->clock == point->clock &&
+			other->direction == point->direction && strcmp(other->strategy, point->strategy) == 0)
+			return false;
+	}
+	return point->pieces == 1;
+}
+
+static bool has_samples(const struct page *page, const struct kwhy_transfer_point *like)
+{
+	for (size_t i = 0; i < page->transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &page->transfers->points[i];
+
+		if (point->sample_count > 0 && point->pieces == 1 && point->clock == like->clock &&
+			point->direction == like->direction && strcmp(point->strategy, like->strategy) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_rows(const struct page *page, enum kwhy_transfer_direction direction, const uint64_t *sizes,
+	size_t count, struct kwhy_table *table)
+{
+	static const char *const clocks[] = {"row", "alone", "host"};
+	char name[CELL_BYTES];
+
+	for (size_t i = 0; i < page->transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &page->transfers->points[i];
+
+		if (point->direction != direction || !is_first_of_its_row(page, i) ||
+			!has_samples(page, point))
+			continue;
+		snprintf(name, sizeof(name), "%s, %s", point->strategy, clocks[point->clock]);
+		kwhy_table_cell(table, name);
+		for (size_t k = 0; k < count; k++)
+			add_cell(table, find(page, point, sizes[k]));
+	}
+}
+
+static void add_direction(const struct page *page, enum kwhy_transfer_direction direction, const char *title)
+{
+	struct kwhy_table_column columns[SHOWN_SIZES + 1] = {{"", KWHY_COLUMN_LEFT}};
+	char titles[SHOWN_SIZES][KWHY_TRANSFER_SIZE_BYTES];
+	uint64_t sizes[SHOWN_SIZES];
+	size_t count = choose_sizes(page, sizes);
+	struct kwhy_table table;
+
+	for (size_t i = 0; i < count; i++)
+		columns[i + 1] = (struct kwhy_table_column){
+			kwhy_transfer_size_text(titles[i], sizes[i]), KWHY_COLUMN_RIGHT};
+	kwhy_table_init(&table, columns, count + 1);
+	add_rows(page, direction, sizes, count, &table);
+	if (table.cell_count)
+		heading(page, title);
+	kwhy_table_write(&table, page->style, page->out);
+}
+
+static void add_directions(const struct page *page)
+{
+	add_direction(page, KWHY_TRANSFER_H2D, "FROM HOST TO DEVICE");
+	add_direction(page, KWHY_TRANSFER_D2H, "FROM DEVICE TO HOST");
+	add_direction(page, KWHY_TRANSFER_BOTH, "BOTH WAYS AT ONCE (the rates of both together)");
+	kwhy_text_add(page->out,
+		"row: one of a row of them, all queued before the first begins. alone: between\n"
+		"two events of the device. host: from the call until the host knows it is done.\n");
+}
+
+static bool is_shown(const struct page *page, const struct kwhy_transfer_choice *choice)
+{
+	if (page->style->verbose)
+		return true;
+	return choice->pieces > 1 &&
+		(choice->pieces == 16 || choice->pieces == 256 || choice->pieces == 4096) &&
+		(choice->piece_bytes == 16 || choice->piece_bytes == 256 || choice->piece_bytes == 4096 ||
+			choice->piece_bytes == 65536);
+}
+
+static void add_choices(const struct page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"pieces", KWHY_COLUMN_RIGHT}, {"of", KWHY_COLUMN_RIGHT}, {"fastest", KWHY_COLUMN_LEFT},
+		{"time", KWHY_COLUMN_RIGHT}, {"next", KWHY_COLUMN_LEFT},
+		{"times as long", KWHY_COLUMN_RIGHT}};
+	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, 7);
+	for (size_t i = 0; i < page->transfers->choice_count; i++) {
+		const struct kwhy_transfer_choice *choice = &page->transfers->choices[i];
+
+		if (!is_shown(page, choice))
+			continue;
+		kwhy_table_cell(&table, kwhy_transfer_direction_name(choice->direction));
+		kwhy_table_count(&table, choice->pieces);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, choice->piece_bytes));
+		kwhy_table_cell(&table, choice->strategy);
+		kwhy_table_real(&table, choice->median_s, "s");
+		kwhy_table_cell(&table, choice->second ? choice->second : "");
+		snprintf(text, sizeof(text), choice->is_sure ? "%.2f" : "%.2f (not sure)",
+			choice->second_s / choice->median_s);
+		kwhy_table_cell(&table, choice->second ? text : "");
+	}
+	if (table.cell_count)
+		heading(page, "THE FASTEST WAY FOR MANY PIECES, by the host's clock");
+	kwhy_table_write(&table, page->style, page->out);
+}
+
+/* "from 64 KiB to 1 GiB" for each stretch, or "nowhere". */
+static void stretch_words(const struct kwhy_transfer_rivalry *rivalry, char out[CELL_BYTES])
+{
+	char from[KWHY_TRANSFER_SIZE_BYTES], to[KWHY_TRANSFER_SIZE_BYTES];
+	size_t length = 0, shown = rivalry->stretch_count < 2 ? rivalry->stretch_count : 2;
+
+	snprintf(out, CELL_BYTES, "nowhere");
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_transfer_stretch *stretch = &rivalry->stretches[i];
+		int written = snprintf(out + length, CELL_BYTES - length, "%s%s-%s", i ? ", " : "",
+			kwhy_transfer_size_text(from, stretch->from_bytes),
+			kwhy_transfer_size_text(to, stretch->to_bytes));
+
+		length += written > 0 ? (size_t)written : 0;
+	}
+	if (rivalry->stretch_count > shown)
+		snprintf(out + length, CELL_BYTES - length, ", more");
+}
+
+/* Of pieces the two ends: the fewest and the most of them. */
+static bool is_shown_rivalry(const struct page *page, const struct kwhy_transfer_rivalry *rivalry)
+{
+	return page->style->verbose || rivalry->pieces == 1 || rivalry->pieces == 16 ||
+		rivalry->pieces == 1024;
+}
+
+static void add_rivalries(const struct page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
+		{"surely faster", KWHY_COLUMN_LEFT}, {"at best", KWHY_COLUMN_RIGHT}};
+	char name[CELL_BYTES], text[CELL_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, 4);
+	for (size_t i = 0; i < page->transfers->rivalry_count; i++) {
+		const struct kwhy_transfer_rivalry *rivalry = &page->transfers->rivalries[i];
+
+		if (!is_shown_rivalry(page, rivalry))
+			continue;
+		snprintf(name, sizeof(name), "%s", rivalry->question);
+		if (rivalry->pieces > 1)
+			snprintf(name, sizeof(name), "%s, %" PRIu32 " pieces", rivalry->question,
+				rivalry->pieces);
+		kwhy_table_cell(&table, name);
+		kwhy_table_cell(&table, kwhy_transfer_direction_name(rivalry->direction));
+		stretch_words(rivalry, text);
+		kwhy_table_cell(&table, text);
+		snprintf(text, sizeof(text), "%.2fx", rivalry->best_ratio);
+		kwhy_table_cell(&table, text);
+	}
+	if (table.cell_count)
+		heading(page, "WHAT PAYS, AND FROM WHERE ON (intervals do not meet)");
+	kwhy_table_write(&table, page->style, page->out);
+}
+
+static void add_pinnings(const struct page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"size", KWHY_COLUMN_RIGHT}, {"page-locking", KWHY_COLUMN_RIGHT},
+		{"pageable", KWHY_COLUMN_RIGHT}, {"pinned", KWHY_COLUMN_RIGHT},
+		{"pays after", KWHY_COLUMN_RIGHT}};
+	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, 6);
+	for (size_t i = 0; i < page->transfers->pinning_count; i++) {
+		const struct kwhy_transfer_pinning *pinning = &page->transfers->pinnings[i];
+
+		if (!page->style->verbose &&
+			(pinning->bytes & (pinning->bytes - 1) || __builtin_ctzll(pinning->bytes) % 4 != 0))
+			continue;
+		kwhy_table_cell(&table, kwhy_transfer_direction_name(pinning->direction));
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, pinning->bytes));
+		kwhy_table_real(&table, pinning->cost_s, "s");
+		kwhy_table_real(&table, pinning->pageable_s, "s");
+		kwhy_table_real(&table, pinning->pinned_s, "s");
+		snprintf(text, sizeof(text), "%.1f transfers", pinning->transfers);
+		kwhy_table_cell(&table, isfinite(pinning->transfers) ? text : "never");
+	}
+	if (table.cell_count)
+		heading(page, "WHEN PAGE-LOCKING PAYS");
+	kwhy_table_write(&table, page->style, page->out);
+}
+
+/* Start of the first piece, slope of the last. */
+static void add_curves(const struct page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"begins at", KWHY_COLUMN_RIGHT}, {"ends at", KWHY_COLUMN_RIGHT},
+		{"pieces", KWHY_COLUMN_RIGHT}, {"left over", KWHY_COLUMN_RIGHT},
+		{"held out", KWHY_COLUMN_RIGHT}};
+	char text[CELL_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, 6);
+	for (size_t i = 0; i < page->transfers->curve_count; i++) {
+		const struct kwhy_transfer_curve *curve = &page->transfers->curves[i];
+		const struct kwhy_transfer_segment *last = &curve->segments[curve->segment_count - 1];
+
+		snprintf(text, sizeof(text), "%s %s, %s", curve->strategy,
+			kwhy_transfer_direction_name(curve->direction),
+			curve->is_energy ? "energy" : kwhy_transfer_clock_name(curve->clock));
+		kwhy_table_cell(&table, text);
+		kwhy_table_real(&table, curve->segments[0].alpha_s, curve->is_energy ? "J" : "s");
+		if (curve->is_energy)
+			kwhy_table_real(&table, last->beta_s_per_byte, "J/B");
+		else
+			kwhy_table_real(&table, 1 / last->beta_s_per_byte, "B/s");
+		kwhy_table_count(&table, curve->segment_count);
+		kwhy_table_percent(&table, curve->residual_ratio);
+		kwhy_table_percent(&table, curve->held_out_ratio);
+	}
+	if (table.cell_count)
+		heading(page, "CURVES: seconds or joules = alpha + beta x bytes, in straight pieces");
+	kwhy_table_write(&table, page->style, page->out);
+}
+
+/* Least joules a byte first: the ratios are of equal units, each energy to the best of its size and way. */
+static double best_of(const struct kwhy_transfers *transfers, const struct kwhy_transfer_energy *like)
+{
+	double best = NAN;
+
+	for (size_t i = 0; i < transfers->energy_count; i++)
+		if (transfers->energies[i].bytes == like->bytes &&
+			transfers->energies[i].pieces == like->pieces &&
+			transfers->energies[i].direction == like->direction)
+			best = fmin(best, transfers->energies[i].gross_j);
+	return best;
+}
+
+static const char *spread_text(char out[CELL_BYTES], double value, double low, double high, const char *unit)
+{
+	char number[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES];
+
+	if (!isfinite(value))
+		return "not available";
+	kwhy_quantity_si(number, value, unit, 3);
+	kwhy_quantity_si(spread, (high - low) / 2, unit, 2);
+	snprintf(out, CELL_BYTES, isfinite(low) ? "%s \302\261%s" : "%s", number, spread);
+	return out;
+}
+
+static void add_energies(const struct page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT},
+		{"host", KWHY_COLUMN_RIGHT}, {"of best", KWHY_COLUMN_RIGHT}};
+	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, 6);
+	for (size_t i = 0; i < page->transfers->energy_count; i++) {
+		const struct kwhy_transfer_energy *energy = &page->transfers->energies[i];
+		double bytes = (double)energy->bytes * (energy->direction == KWHY_TRANSFER_BOTH ? 2 : 1);
+
+		snprintf(text, sizeof(text), "%s %s", energy->strategy,
+			kwhy_transfer_direction_name(energy->direction));
+		kwhy_table_cell(&table, text);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, energy->bytes));
+		kwhy_table_cell(&table,
+			spread_text(text, energy->gross_j / bytes, energy->gross_low_j / bytes,
+				energy->gross_high_j / bytes, "J"));
+		kwhy_table_cell(&table,
+			spread_text(text, energy->net_j / bytes, energy->net_low_j / bytes,
+				energy->net_high_j / bytes, "J"));
+		kwhy_table_cell(&table, spread_text(text, energy->host_j / bytes, NAN, NAN, "J"));
+		snprintf(text, sizeof(text), "%.2fx", energy->gross_j / best_of(page->transfers, energy));
+		kwhy_table_cell(&table, isfinite(energy->gross_j) ? text : "");
+	}
+	if (table.cell_count)
+		heading(page, "ENERGY OF A BYTE: the GPU's, gross and above an idle context; the CPU's");
+	kwhy_table_write(&table, page->style, page->out);
+}
+
+static void add_absences(const struct page *page)
+{
+	if (page->transfers->absence_count)
+		heading(page, "NOT MEASURED HERE");
+	for (size_t i = 0; i < page->transfers->absence_count; i++)
+		kwhy_text_addf(page->out, "%s: %s\n", page->transfers->absences[i].strategy,
+			page->transfers->absences[i].reason);
+}
+
+enum kwhy_status kwhy_report_transfers_text(const struct kwhy_transfers *transfers,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const struct page page = {transfers, style, out};
+
+	add_conditions(&page);
+	add_directions(&page);
+	add_choices(&page);
+	add_rivalries(&page);
+	add_pinnings(&page);
+	add_curves(&page);
+	add_energies(&page);
+	add_absences(&page);
+	return kwhy_text_check(out, error);
+}
