@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_DEVICE_ENERGY_H
+#define KWHY_BENCH_DEVICE_ENERGY_H
+
+#include "gpu/gpu.h"
+#include "model/profile.h"
+
+/*
+ * The energy of named windows of a benchmark, of the GPUs that it uses and of the host. No meter is no error:
+ * then every figure is unknown and says why. Windows follow each other; those of one name add up. One thread.
+ */
+struct kwhy_device_energy;
+
+enum { KWHY_DEVICE_ENERGY_GPUS_MOST = 8, KWHY_DEVICE_ENERGY_REASON_BYTES = 240 };
+
+/* NAN: unknown. Intervals are 95 %. */
+struct kwhy_joules {
+	double value, low, high;
+};
+
+struct kwhy_window_joules {
+	double seconds;		       /* of the windows together */
+	struct kwhy_joules gross, net; /* of the GPUs; net: above their idle level with contexts */
+	struct kwhy_joules host;       /* gross, of all domains of the host that have a meter */
+	double mean_w;		       /* of the GPUs */
+	const char *basis;	       /* lent; NULL: unknown */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *gpus, uint32_t gpu_count,
+	struct kwhy_device_energy **out, struct kwhy_error *error);
+void kwhy_device_energy_close(struct kwhy_device_energy *energy);
+
+/* Why the GPUs' energy is unknown; NULL: it is known. */
+const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
+
+/* Waits, with nothing running: that level is what net energy is above. */
+KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
+	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error);
+
+/* Everything queued before must have run at either end. */
+KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(
+	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error);
+void kwhy_device_energy_end(struct kwhy_device_energy *energy);
+
+/* Waits for the meters to show all windows; may come again after further ones. */
+KWHY_MUST_USE enum kwhy_status kwhy_device_energy_read(
+	struct kwhy_device_energy *energy, struct kwhy_error *error);
+
+/* After kwhy_device_energy_read(): of the first `gpu_count` GPUs. */
+void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu_count,
+	struct kwhy_window_joules *out);
+
+#endif

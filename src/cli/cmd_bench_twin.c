@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/twin.h"
+#include "cli/bench_twin_show.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENERGY_S 10.0
+
+enum { REPEAT = 5 };
+
+struct twin_options {
+	const char *backend, *device, *variants, *loop, *collectives, *output, *csv;
+	uint64_t steps, ranks, repeat;
+	double seconds;
+	bool json, quiet;
+};
+
+static void set_defaults(void *options)
+{
+	struct twin_options *twin = options;
+
+	*twin = (struct twin_options){.backend = "cuda",
+		.loop = "closed",
+		.collectives = "own",
+		.steps = KWHY_TWIN_STEPS,
+		.ranks = 1,
+		.repeat = REPEAT,
+		.seconds = NAN};
+}
+
+/* Which of `count` names it is; -1: none. */
+static int find_word(const char *word, const char *const *names, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(word, names[i]) == 0)
+			return i;
+	return -1;
+}
+
+static enum kwhy_status check_counts(const struct twin_options *options, struct kwhy_error *error)
+{
+	if (options->steps < 1 || options->steps > KWHY_TWIN_STEPS)
+		return kwhy_fail(error, KWHY_E_USAGE, "--steps takes 1 to %d", KWHY_TWIN_STEPS);
+	if (options->ranks < 1 || options->ranks > KWHY_TWIN_RANKS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--ranks takes 1 to %d", KWHY_TWIN_RANKS_MOST);
+	if (options->repeat < 1 || options->repeat > 100000)
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
+	if (options->seconds < 0 || options->seconds > 600)
+		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
+	return KWHY_OK;
+}
+
+/* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the bits. */
+static enum kwhy_status make_request(
+	const struct twin_options *options, struct kwhy_bench_twin_request *out, struct kwhy_error *error)
+{
+	static const char *const backends[] = {"cuda", "hip", "host"}, *const loops[] = {"open", "closed"},
+				 *const collectives[] = {"own", "nccl"};
+	int backend = find_word(options->backend, backends, 3), loop = find_word(options->loop, loops, 2),
+	    group = find_word(options->collectives, collectives, 2);
+	enum kwhy_status status = check_counts(options, error);
+
+	if (status)
+		return status;
+	if (backend < 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--backend takes cuda, hip or host, not '%.40s'",
+			options->backend);
+	if (loop < 0)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--loop takes open or closed, not '%.40s'", options->loop);
+	if (group < 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--collectives takes own or nccl, not '%.40s'",
+			options->collectives);
+	*out = (struct kwhy_bench_twin_request){.backend = (enum kwhy_gpu_backend)backend,
+		.devices = options->device,
+		.variants = options->variants,
+		.shape = {(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1},
+		.collectives = (enum kwhy_twin_collectives)group,
+		.repeat = (uint32_t)options->repeat,
+		.energy_s = options->seconds};
+	if (isnan(out->energy_s))
+		out->energy_s = backend == KWHY_GPU_HOST ? 0 : ENERGY_S;
+	return KWHY_OK;
+}
+
+static void tell(void *context, const char *what)
+{
+	kwhy_progress_step(context, what, NULL);
+}
+
+static enum kwhy_status write_result(const struct twin_options *options, enum kwhy_output_form form,
+	const struct kwhy_bench_twin *bench, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	struct kwhy_text text = {0};
+	char *path = NULL;
+	enum kwhy_status status;
+
+	if (form == KWHY_OUTPUT_JSON)
+		kwhy_bench_twin_json(bench, &text);
+	else
+		kwhy_bench_twin_text(bench, &style, &text);
+	status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_output_place(options->output, "twin", form, &path, error);
+	if (!status)
+		status = kwhy_output_write(path, &text, error);
+	free(path);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status write_csv(
+	const char *path, const struct kwhy_bench_twin *bench, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status;
+
+	kwhy_bench_twin_csv(bench, &text);
+	status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_output_write(path, &text, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status find_form(
+	const struct twin_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"bench twin writes .txt or .json, not %s; --csv FILE "
+			"writes the steps",
+			options->output);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct twin_options *options = invocation->options;
+	struct kwhy_bench_twin_request request;
+	struct kwhy_bench_twin *bench;
+	enum kwhy_output_form form;
+	enum kwhy_status status = find_form(options, &form, error);
+
+	if (!status)
+		status = make_request(options, &request, error);
+	if (status)
+		return status;
+	request.context = kwhy_progress_begin(options->quiet);
+	request.progress = tell;
+	status = kwhy_bench_twin(&request, &bench, error);
+	kwhy_progress_end(request.context);
+	if (status)
+		return status;
+	status = write_result(options, form, bench, error);
+	if (!status && options->csv)
+		status = write_csv(options->csv, bench, error);
+	if (!status && bench->ended)
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_bench_twin_free(bench);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,
+		offsetof(struct twin_options, backend)},
+	{"device", 0, "LIST", "GPUs by number or PCI address, with commas between; default 0",
+		KWHY_OPTION_TEXT, offsetof(struct twin_options, device)},
+	{"variant", 0, "LIST", "of v0 to v8, v9, v9b and cpu; default all", KWHY_OPTION_TEXT,
+		offsetof(struct twin_options, variants)},
+	{"steps", 0, "N", "of a run, 1 to 288; default 288", KWHY_OPTION_COUNT,
+		offsetof(struct twin_options, steps)},
+	{"ranks", 0, "N", "fields of 256 x 256 cells in a ring, 1 to 8; default 1", KWHY_OPTION_COUNT,
+		offsetof(struct twin_options, ranks)},
+	{"loop", 0, "KIND", "closed: agents act on what they see (default); open: they do not",
+		KWHY_OPTION_TEXT, offsetof(struct twin_options, loop)},
+	{"collectives", 0, "NAME", "own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
+		offsetof(struct twin_options, collectives)},
+	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,
+		offsetof(struct twin_options, repeat)},
+	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
+		KWHY_OPTION_NUMBER, offsetof(struct twin_options, seconds)},
+	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
+		offsetof(struct twin_options, output)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct twin_options, json)},
+	{"csv", 0, "FILE", "the time of every step of the first 256 runs of each", KWHY_OPTION_TEXT,
+		offsetof(struct twin_options, csv)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
+		offsetof(struct twin_options, quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_bench_twin = {
+	.name = "bench twin",
+	.operands = "",
+	.summary = "Run a workload of many small transfers in every variant; time and energy of each.",
+	.options = options_table,
+	.options_bytes = sizeof(struct twin_options),
+	.defaults = set_defaults,
+	.run = run,
+};
