@@ -16,12 +16,13 @@ enum { COMMAND_BYTES = 2048, NOTE_COMPLETENESS = 0 };
 
 /* Launchers by how close they stand to the process: torchrun starts several under one task of SLURM. */
 static const struct {
-	const char *rank, *world_size;
+	const char *rank, *world_size, *local_rank;
 } launchers[] = {
-	{"RANK", "WORLD_SIZE"},
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-	{"PMI_RANK", "PMI_SIZE"},
-	{"SLURM_PROCID", "SLURM_NTASKS"},
+	{"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
 };
 
 static uint32_t number_of(const char *text)
@@ -35,19 +36,17 @@ static uint32_t number_of(const char *text)
 	return *end || number >= KWHY_WIRE_UNKNOWN_U32 ? KWHY_WIRE_UNKNOWN_U32 : (uint32_t)number;
 }
 
-void kwhy_inject_rank(char *(*get)(const char *name), uint32_t *out_rank, uint32_t *out_world_size)
+struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name))
 {
-	*out_rank = *out_world_size = KWHY_WIRE_UNKNOWN_U32;
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		const uint32_t rank = number_of(get(launchers[i].rank));
-		const uint32_t world_size = number_of(get(launchers[i].world_size));
+		const struct kwhy_inject_ranks ranks = {number_of(get(launchers[i].rank)),
+			number_of(get(launchers[i].world_size)), number_of(get(launchers[i].local_rank))};
 
-		if (rank == KWHY_WIRE_UNKNOWN_U32 || world_size == KWHY_WIRE_UNKNOWN_U32)
-			continue;
-		*out_rank = rank;
-		*out_world_size = world_size;
-		return;
+		if (ranks.rank != KWHY_WIRE_UNKNOWN_U32 && ranks.world_size != KWHY_WIRE_UNKNOWN_U32)
+			return ranks;
 	}
+	return (struct kwhy_inject_ranks){
+		KWHY_WIRE_UNKNOWN_U32, KWHY_WIRE_UNKNOWN_U32, KWHY_WIRE_UNKNOWN_U32};
 }
 
 void kwhy_inject_host(char *out, size_t room)
@@ -78,8 +77,13 @@ static void read_command(char out[COMMAND_BYTES])
 void kwhy_inject_fact_process(
 	struct kwhy_inject_labels *labels, char *(*get)(const char *name), int64_t now_mono_ns)
 {
-	struct kwhy_wire_process row = {
-		.pid = getpid(), .parent_pid = getppid(), .start_mono_ns = now_mono_ns};
+	const struct kwhy_inject_ranks ranks = kwhy_inject_ranks(get);
+	struct kwhy_wire_process row = {.pid = getpid(),
+		.parent_pid = getppid(),
+		.start_mono_ns = now_mono_ns,
+		.rank = ranks.rank,
+		.world_size = ranks.world_size,
+		.local_rank_from_1 = ranks.local_rank + 1};
 	struct kwhy_wire_process *out;
 	char host[256], command[COMMAND_BYTES];
 
@@ -88,7 +92,6 @@ void kwhy_inject_fact_process(
 	row.host = kwhy_inject_label(labels, host);
 	row.command = kwhy_inject_label(labels, command);
 	row.producer = kwhy_inject_label(labels, "libkwhy-inject " KWHY_VERSION);
-	kwhy_inject_rank(get, &row.rank, &row.world_size);
 	out = kwhy_block_writer_add(labels->writer, KWHY_WIRE_PROCESS);
 	if (out)
 		*out = row;

@@ -14,8 +14,11 @@
 void kwhy_inject_fact_process(
 	struct kwhy_inject_labels *labels, char *(*get)(const char *name), int64_t now_mono_ns);
 
-/* Rank and world size by those variables; KWHY_WIRE_UNKNOWN_U32 each: not said. */
-void kwhy_inject_rank(char *(*get)(const char *name), uint32_t *out_rank, uint32_t *out_world_size);
+/* Ranks and world size by those variables; KWHY_WIRE_UNKNOWN_U32 each: not said. */
+struct kwhy_inject_ranks {
+	uint32_t rank, world_size, local_rank;
+};
+struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name));
 
 /* The host's name as writers of one machine say it. */
 void kwhy_inject_host(char *out, size_t room);

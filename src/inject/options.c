@@ -90,6 +90,7 @@ bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(cons
 		.buffer_bytes = read_number(get("KWHY_RECORD_BUFFER_KIB"), 64, 65536, 1024) << 10,
 		.buffer_count = read_number(get("KWHY_RECORD_BUFFERS"), 2, 256, 32),
 		.graphs = read_graphs(get("KWHY_RECORD_GRAPHS")),
+		.nodes_most_per_s = read_number(get("KWHY_RECORD_NODES"), 0, INT64_MAX, 100000),
 	};
 
 	if (!read_text(options.folder, sizeof(options.folder), get("KWHY_RECORD_DIR")))

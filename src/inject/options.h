@@ -33,6 +33,11 @@ struct kwhy_inject_options {
 	size_t buffer_bytes;		/* KWHY_RECORD_BUFFER_KIB: of one of CUPTI's buffers; 1 MiB */
 	size_t buffer_count;		/* KWHY_RECORD_BUFFERS: 32 */
 	enum kwhy_inject_graphs graphs; /* KWHY_RECORD_GRAPHS: auto, node or graph */
+	/*
+	 * KWHY_RECORD_NODES: kernels of graphs a second up to which "auto" records each. 100,000 unless said:
+	 * at what a kernel launched alone costs 15 % of the time; a graph's kernel was not measured yet.
+	 */
+	uint64_t nodes_most_per_s;
 	/* Windows, with times as Unix time, which all machines of a run share; 0: not bounded, no origin. */
 	int64_t from_unix_ns, until_unix_ns, origin_unix_ns; /* KWHY_RECORD_FROM, _UNTIL, _ORIGIN */
 	uint32_t share_ppm; /* KWHY_RECORD_SHARE_PPM: of the time that windows cover; 0: all */

@@ -9,11 +9,6 @@
 
 enum { STACK_BYTES = 256 << 10 };
 #define SECOND_NS INT64_C(1000000000)
-/*
- * Kernels of graphs up to which each is recorded, unless asked for: at what a kernel launched alone costs,
- * 15 % of the time. What a graph's kernel costs was not measured yet.
- */
-enum { NODES_AFFORDABLE_PER_S = 100000 };
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
@@ -60,7 +55,7 @@ static bool are_nodes_too_many(int64_t now_mono_ns)
 
 	if (session->options.graphs != KWHY_INJECT_GRAPHS_AUTO || since_ns < SECOND_NS)
 		return false;
-	are_too_many = 1e-9 * (double)since_ns * NODES_AFFORDABLE_PER_S <
+	are_too_many = 1e-9 * (double)since_ns * (double)session->options.nodes_most_per_s <
 		(double)(nodes - session->nodes_before);
 	session->nodes_since_mono_ns = now_mono_ns;
 	session->nodes_before = nodes;

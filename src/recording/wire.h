@@ -98,7 +98,8 @@ struct kwhy_wire_overhead {
 struct kwhy_wire_process {
 	int64_t pid, parent_pid, start_mono_ns;
 	uint32_t host, command, producer; /* names */
-	uint32_t rank, world_size, zero;  /* UNKNOWN: not distributed */
+	uint32_t rank, world_size;	  /* UNKNOWN: not distributed */
+	uint32_t local_rank_from_1;	  /* among those of its machine, plus 1; 0: not said */
 };
 
 struct kwhy_wire_device {

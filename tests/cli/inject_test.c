@@ -5,6 +5,7 @@
 #include "import/import.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +235,89 @@ static void a_graph_node_is_known(void **state)
 	read_recording(run);
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 1);
 	assert_int_equal(run->recording->activities.graph_node[0], 77);
+}
+
+static void graphs_with_more_kernels_than_can_be_afforded_become_one_row_each(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_NODES=500", "cuda graph-loop:1400");
+	assert_exit(run, 0);
+	read_recording(run);
+	assert_true(count_kind(run, KWHY_ACTIVITY_KERNEL) > 1000);
+	assert_true(count_kind(run, KWHY_ACTIVITY_GRAPH) > 20);
+	assert_true(has_note(run, "graphs-whole", "from then on each graph launch is one row"));
+	assert_int_equal(run->recording->coverage_count, 1);
+}
+
+static void graphs_stay_kernels_where_that_was_asked_for(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_NODES=500 KWHY_RECORD_GRAPHS=node", "cuda graph-loop:1200");
+	assert_exit(run, 0);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_GRAPH), 0);
+	assert_int_equal(run->recording->note_count, 0);
+}
+
+/* As torchrun and mpirun do it: two ranks on one device, each with a child that uses CUDA itself. */
+static void ranks_and_their_children_are_one_recording(void **state)
+{
+	struct run *run = *state;
+	size_t of_rank[2] = {0, 0};
+
+	run_program(run,
+		"RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 " KWHY_FAKE_PROGRAM
+		" cuda launch:30 & OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2",
+		"forked-cuda");
+	read_recording(run);
+	for (size_t i = 0; i < run->recording->process_count; i++) {
+		const struct kwhy_process *process = &run->recording->processes[i];
+
+		assert_int_equal(process->world_size, 2);
+		assert_true(process->rank < 2);
+		of_rank[process->rank]++;
+	}
+	assert_int_equal(of_rank[0], 2); /* and the child */
+	assert_int_equal(of_rank[1], 1);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 35);
+	assert_int_equal(run->recording->device_count, 1);
+}
+
+static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_RANGE=step",
+		"cuda open:step launch:50 close off settle open:step launch:9 kill");
+	assert_true(WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGKILL);
+	read_recording(run);
+	assert_true(count_kind(run, KWHY_ACTIVITY_KERNEL) >= 50);
+	assert_int_equal(run->recording->coverage_count, 1);
+	assert_true(has_note(run, "recording-cut", "did not end"));
+}
+
+static void an_exception_that_nobody_catches_leaves_what_was_written(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "", "cuda launch:100 settle signal:6");
+	assert_true(WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGABRT);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 100);
+}
+
+static void another_profiler_is_left_alone_when_a_window_ends(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_RANGE=step",
+		"cuda open:step launch:10 settle takeover close loop:300 on print:untouched");
+	assert_exit(run, 0);
+	assert_non_null(strstr(run->out, "untouched"));
+	read_recording(run);
+	assert_true(has_note(run, "activity-taken-over", "Another profiler"));
 }
 
 static void records_that_cupti_dropped_are_counted(void **state)
@@ -466,6 +550,12 @@ int main(void)
 		CASE(only_calls_that_matter_are_recorded),
 		CASE(graphs_come_by_node_or_whole_as_asked_for),
 		CASE(a_graph_node_is_known),
+		CASE(graphs_with_more_kernels_than_can_be_afforded_become_one_row_each),
+		CASE(graphs_stay_kernels_where_that_was_asked_for),
+		CASE(ranks_and_their_children_are_one_recording),
+		CASE(a_killed_program_leaves_the_windows_that_had_ended),
+		CASE(an_exception_that_nobody_catches_leaves_what_was_written),
+		CASE(another_profiler_is_left_alone_when_a_window_ends),
 		CASE(records_that_cupti_dropped_are_counted),
 		CASE(records_may_come_in_any_order),
 		CASE(a_kernel_that_still_runs_at_the_end_counts_as_lost),

@@ -2,11 +2,11 @@
 /*
  * A CUDA program without CUDA: loads the library that CUDA_INJECTION64_PATH names and calls it, as the driver
  * does, has a copy of NVTX of its own, and does the work that its arguments say:
- * launch:N, running, copy, peer, memset, graph, overhead, memory, call:DOMAIN:NAME, range:NAME, span:NAME,
- * domain:NAME, open:NAME, close, settle (until what was done is in the file), on, off (until kernels are
- * asked for, or are not), loop:MS (launches for so long, a kernel each 0.2 ms), takeover, fork (a child that
- * works, too), forked-cuda (a child that initialises CUDA itself), print:TEXT, exit:N, _exit:N, kill, signal,
- * exec:PATH. Without "cuda" as first word CUDA is never initialised.
+ * launch:N, running, copy, peer, memset, graph, graph-loop:MS, overhead, memory, call:DOMAIN:NAME,
+ * range:NAME, span:NAME, domain:NAME, open:NAME, close, settle (until what was done is in the file), on, off
+ * (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each 0.2 ms), takeover,
+ * fork (a child that works, too), forked-cuda (a child that initialises CUDA itself), print:TEXT, exit:N,
+ * _exit:N, kill, signal, exec:PATH. Without "cuda" as first word CUDA is never initialised.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"
@@ -271,6 +271,21 @@ static void graph(const char *text)
 	cupti.kernel("_Z4nodePf", correlation, 700, 77);
 }
 
+/* Graphs of ten kernels for so long. */
+static void graph_loop(const char *text)
+{
+	const int64_t until_ns = now_ns() + atoi(text) * INT64_C(1000000);
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	while (now_ns() < until_ns) {
+		cupti.call(2, "cudaGraphLaunch_v10000", ++correlation);
+		cupti.graph(5, correlation);
+		for (int node = 1; node <= 10; node++)
+			cupti.kernel("_Z4nodePf", correlation, 700, (uint64_t)node);
+		nanosleep(&moment, NULL);
+	}
+}
+
 static void overhead(const char *text)
 {
 	(void)text;
@@ -358,6 +373,7 @@ static const struct {
 	{"peer", peer},
 	{"memset", set},
 	{"graph", graph},
+	{"graph-loop", graph_loop},
 	{"overhead", overhead},
 	{"memory", memory},
 	{"call", call},
@@ -377,6 +393,7 @@ static const struct {
 	{"exit", end},
 	{"_exit", end_at_once},
 	{"kill", die},
+	{"signal", die},
 	{"exec", execute},
 };
 
