@@ -85,6 +85,8 @@ enum kwhy_status kwhy_driver_open(
 	out->vendor = vendor;
 	out->library = handle;
 	result = out->init(0);
+	if (vendor == KWHY_DRIVER_HIP && result == KWHY_CUDA_INVALID_DEVICE)
+		result = KWHY_CUDA_NO_DEVICE; /* so says HIP of ROCm 5 */
 	if (result != KWHY_CUDA_SUCCESS) {
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s does not start: %s",
 			vendor == KWHY_DRIVER_CUDA ? "the CUDA driver" : "HIP",

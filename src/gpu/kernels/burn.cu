@@ -8,6 +8,13 @@
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
+#ifdef __AMDGCN__
+/* 100 a microsecond. */
+__device__ static u64 now_ns()
+{
+	return 10 * wall_clock64();
+}
+#else
 __device__ static u64 now_ns()
 {
 	u64 time;
@@ -15,6 +22,7 @@ __device__ static u64 now_ns()
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
 	return time;
 }
+#endif
 
 __device__ static u32 mix(u32 x)
 {

@@ -6,7 +6,7 @@
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-#ifdef __HIP_PLATFORM_AMD__
+#ifdef __AMDGCN__
 /* 100 a microsecond. */
 __device__ static u64 now_ns()
 {

@@ -1,48 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "cmocka_all.h"
-#include "gpu/kernels.h"
 #include "vendor/rtc.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *text;
-} sources[] = {{"burn.cu", kwhy_kernels_burn}, {"gate.cu", kwhy_kernels_gate}};
+static int compilers; /* that are here */
 
-static void compile_all(const struct kwhy_rtc *rtc, const char *architecture)
+static void compile_file(const struct kwhy_rtc *rtc, const char *path, const char *architecture)
 {
 	const char *const options[] = {architecture, NULL};
+	struct kwhy_text text = {0};
+	struct kwhy_rtc_code code;
+	struct kwhy_error error;
 
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		struct kwhy_rtc_code code;
-		struct kwhy_error error;
-
-		if (kwhy_rtc_compile(rtc, sources[i].name, sources[i].text, options, &code, &error)) {
-			/* An older compiler may not know the newest GPU. */
-			if (strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
-				return;
-			fail_msg("%s", error.text);
-		}
-		assert_memory_equal(code.bytes, "\177ELF", 4);
+	if (kwhy_file_read(path, 1 << 20, &text, &error))
+		fail_msg("%s", error.text);
+	if (kwhy_rtc_compile(rtc, strrchr(path, '/') + 1, text.data, options, &code, &error)) {
+		/* An older compiler may not know the newest GPU. */
+		if (!strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
+			fail_msg("%s for %s: %s", path, architecture, error.text);
+	} else {
+		assert_true(code.count > 64);
 		free(code.bytes);
 	}
+	kwhy_text_done(&text);
 }
 
-static void every_kernel_compiles_for_the_gpus_that_the_compiler_knows(void **state)
+/* The kernels of all modules, as they lie in the source. */
+static void compile_all(enum kwhy_driver_vendor vendor, const char *const *architectures)
 {
 	struct kwhy_error error;
 	struct kwhy_rtc rtc;
+	glob_t files;
+
+	if (kwhy_rtc_open(vendor, &rtc, &error)) {
+		print_message("%s\n", error.text);
+		skip();
+	}
+	compilers++;
+	assert_int_equal(glob(KWHY_SOURCE_DIR "/src/*/kernels/*.cu", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		for (const char *const *architecture = architectures; *architecture; architecture++)
+			compile_file(&rtc, files.gl_pathv[i], *architecture);
+	globfree(&files);
+	kwhy_rtc_close(&rtc);
+}
+
+static void every_kernel_compiles_for_the_gpus_that_nvrtc_knows(void **state)
+{
+	static const char *const architectures[] = {
+		"--gpu-architecture=sm_80", "--gpu-architecture=sm_90", "--gpu-architecture=sm_100", NULL};
 
 	(void)state;
-	if (kwhy_rtc_open(KWHY_DRIVER_CUDA, &rtc, &error)) {
-		print_message("%s\n", error.text);
-		exit(77);
-	}
-	compile_all(&rtc, "--gpu-architecture=sm_80");
-	compile_all(&rtc, "--gpu-architecture=sm_90");
-	compile_all(&rtc, "--gpu-architecture=sm_100");
-	kwhy_rtc_close(&rtc);
+	compile_all(KWHY_DRIVER_CUDA, architectures);
+}
+
+static void every_kernel_compiles_for_the_gpus_that_hiprtc_knows(void **state)
+{
+	static const char *const architectures[] = {"--gpu-architecture=gfx90a", NULL};
+
+	(void)state;
+	compile_all(KWHY_DRIVER_HIP, architectures);
 }
 
 static void what_the_compiler_says_is_in_the_error(void **state)
@@ -65,9 +86,12 @@ static void what_the_compiler_says_is_in_the_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kernel_compiles_for_the_gpus_that_the_compiler_knows),
+		cmocka_unit_test(every_kernel_compiles_for_the_gpus_that_nvrtc_knows),
+		cmocka_unit_test(every_kernel_compiles_for_the_gpus_that_hiprtc_knows),
 		cmocka_unit_test(what_the_compiler_says_is_in_the_error),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	return failed || compilers ? failed : 77;
 }

@@ -11,14 +11,24 @@
 
 static const struct cuda_layout_row ours[] = {CUDA_LAYOUT(T, C)};
 
+#ifdef KWHY_HAVE_CUDA_H
+static const struct cuda_layout_row our_batch[] = {CUDA_BATCH_LAYOUT(T, C)};
+
+static void compare(const struct cuda_layout_row *mine, const struct cuda_layout_row *theirs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (mine[i].value != theirs[i].value)
+			fail_msg("%s is %zu, %s is %zu", mine[i].what, mine[i].value, theirs[i].what,
+				theirs[i].value);
+}
+#endif
+
 static void sizes_and_constants_are_those_of_the_toolkit(void **state)
 {
 	(void)state;
 #ifdef KWHY_HAVE_CUDA_H
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (ours[i].value != cuda_layout_of_toolkit[i].value)
-			fail_msg("%s is %zu, %s is %zu", ours[i].what, ours[i].value,
-				cuda_layout_of_toolkit[i].what, cuda_layout_of_toolkit[i].value);
+	compare(ours, cuda_layout_of_toolkit, sizeof(ours) / sizeof(ours[0]));
+	compare(our_batch, cuda_batch_layout_of_toolkit, cuda_batch_layout_rows);
 #else
 	print_message("no cuda.h here: %zu items not compared\n", sizeof(ours) / sizeof(ours[0]));
 	exit(77);
