@@ -18,3 +18,72 @@ const size_t cuda_batch_layout_rows = sizeof(cuda_batch_layout_of_toolkit) /
 const struct cuda_layout_row cuda_batch_layout_of_toolkit[1];
 const size_t cuda_batch_layout_rows;
 #endif
+
+/* The header's parameters are those that we call with; ours have the same shape under other names. */
+#define TAKES(name, ...) \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult(__VA_ARGS__)), #name)
+
+TAKES(cuInit, unsigned);
+TAKES(cuGetErrorString, CUresult, const char **);
+TAKES(cuDriverGetVersion, int *);
+TAKES(cuDeviceGet, CUdevice *, int);
+TAKES(cuDeviceGetByPCIBusId, CUdevice *, const char *);
+TAKES(cuDeviceGetPCIBusId, char *, int, CUdevice);
+TAKES(cuDeviceGetCount, int *);
+TAKES(cuDeviceTotalMem, size_t *, CUdevice);
+TAKES(cuDeviceGetName, char *, int, CUdevice);
+TAKES(cuDeviceGetAttribute, int *, CUdevice_attribute, CUdevice);
+TAKES(cuDevicePrimaryCtxRetain, CUcontext *, CUdevice);
+TAKES(cuDevicePrimaryCtxRelease, CUdevice);
+TAKES(cuCtxSetCurrent, CUcontext);
+TAKES(cuCtxEnablePeerAccess, CUcontext, unsigned);
+TAKES(cuDeviceCanAccessPeer, int *, CUdevice, CUdevice);
+TAKES(cuModuleLoadData, CUmodule *, const void *);
+TAKES(cuModuleUnload, CUmodule);
+TAKES(cuModuleGetFunction, CUfunction *, CUmodule, const char *);
+TAKES(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *, CUfunction, int, size_t);
+TAKES(cuFuncSetAttribute, CUfunction, CUfunction_attribute, int);
+TAKES(cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+	CUstream, void **, void **);
+TAKES(cuLaunchCooperativeKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+	unsigned, CUstream, void **);
+TAKES(cuMemAlloc, CUdeviceptr *, size_t);
+TAKES(cuMemFree, CUdeviceptr);
+TAKES(cuMemAllocAsync, CUdeviceptr *, size_t, CUstream);
+TAKES(cuMemFreeAsync, CUdeviceptr, CUstream);
+TAKES(cuMemAllocManaged, CUdeviceptr *, size_t, unsigned);
+TAKES(cuMemHostAlloc, void **, size_t, unsigned);
+TAKES(cuMemFreeHost, void *);
+TAKES(cuMemHostRegister, void *, size_t, unsigned);
+TAKES(cuMemHostUnregister, void *);
+TAKES(cuMemHostGetDevicePointer, CUdeviceptr *, void *, unsigned);
+TAKES(cuPointerGetAttribute, void *, CUpointer_attribute, CUdeviceptr);
+TAKES(cuMemcpy, CUdeviceptr, CUdeviceptr, size_t);
+TAKES(cuMemcpyAsync, CUdeviceptr, CUdeviceptr, size_t, CUstream);
+TAKES(cuMemsetD8Async, CUdeviceptr, unsigned char, size_t, CUstream);
+TAKES(cuStreamCreate, CUstream *, unsigned);
+TAKES(cuStreamDestroy, CUstream);
+TAKES(cuStreamSynchronize, CUstream);
+TAKES(cuStreamWaitEvent, CUstream, CUevent, unsigned);
+TAKES(cuEventCreate, CUevent *, unsigned);
+TAKES(cuEventDestroy, CUevent);
+TAKES(cuEventRecord, CUevent, CUstream);
+TAKES(cuEventSynchronize, CUevent);
+TAKES(cuEventQuery, CUevent);
+TAKES(cuEventElapsedTime, float *, CUevent, CUevent);
+TAKES(cuStreamBeginCapture, CUstream, CUstreamCaptureMode);
+TAKES(cuStreamEndCapture, CUstream, CUgraph *);
+TAKES(cuGraphInstantiateWithFlags, CUgraphExec *, CUgraph, unsigned long long);
+TAKES(cuGraphLaunch, CUgraphExec, CUstream);
+TAKES(cuGraphExecDestroy, CUgraphExec);
+TAKES(cuGraphDestroy, CUgraph);
+#if CUDA_VERSION >= 13000 /* under this name, the header before meant what is now the older call */
+TAKES(cuMemcpyBatchAsync, CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *, size_t *,
+	size_t, CUstream);
+#elif CUDA_VERSION >= 12080
+TAKES(cuMemcpyBatchAsync, CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *, size_t *,
+	size_t, size_t *, CUstream);
+#endif
+_Static_assert(sizeof(CUdevice_attribute) == sizeof(int) && sizeof(CUpointer_attribute) == sizeof(int) &&
+		sizeof(CUfunction_attribute) == sizeof(int) && sizeof(CUstreamCaptureMode) == sizeof(int),
+	"numbers are passed as int");
