@@ -18,9 +18,9 @@ library=$build/src/measure/libkwhy.so
 [ -e "$library" ] || { echo "$library was not built"; exit 1; }
 shown=$(nm -D --defined-only "$library" | awk '$2 != "A" {sub(/@.*/, "", $3); print $3}' | sort)
 mapped=$(sed -n 's/^\t\(kwhy_[a-z_]*\);$/\1/p' "$source_dir/src/measure/libkwhy.map" | sort)
-declared=$(grep -o 'kwhy_[a-z_]*(' "$source_dir/include/kwhy/measure.h" | tr -d '(' | sort -u | grep -Fx "$mapped" || true)
+declared=$(cat "$source_dir"/include/kwhy/*.h | grep -o 'kwhy_[a-z_]*(' | tr -d '(' | sort -u | grep -Fx "$mapped" || true)
 [ "$shown" = "$mapped" ] || complain "shown and mapped differ: $(diff <(echo "$shown") <(echo "$mapped") | tr '\n' ' ')"
-[ "$declared" = "$mapped" ] || complain "not declared in kwhy/measure.h: $(comm -13 <(echo "$declared") <(echo "$mapped") | tr '\n' ' ')"
+[ "$declared" = "$mapped" ] || complain "not declared in include/kwhy: $(comm -13 <(echo "$declared") <(echo "$mapped") | tr '\n' ' ')"
 readelf -d "$library" | grep -q 'SONAME.*\[libkwhy\.so\.0\]' || complain "the soname is not libkwhy.so.0"
 if ! readelf -d "$library" | grep -q 'NEEDED.*san\.so'; then # a sanitizer's build needs its own
 	needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libdl|libpthread|ld-linux.*)\.so' || true)
@@ -41,6 +41,14 @@ if command -v pkg-config >/dev/null; then
 	grep -q '"name": "step", "count": 20' "$place/results.json" || complain "its results do not show the region"
 	grep -q '"state": "measured", "basis": "counter+power"' "$place/results.json" || complain "its results have no energy"
 fi
+transfer=$place/usr/share/kwhy/examples/transfer
+cmake -S "$transfer" -B "$place/transfer" -DCMAKE_PREFIX_PATH="$place/usr" >"$place/log" 2>&1 &&
+	cmake --build "$place/transfer" >>"$place/log" 2>&1 || {
+	cat "$place/log"
+	complain "the transfer examples do not build"
+}
+"$place/transfer/pieces" host | grep -q '^4400 pieces in 100 flushes: 400 calls' || complain "examples/transfer/pieces does not move 4400 pieces by 400 calls"
+"$place/transfer/stream" "$power" | grep -q "^$(wc -c <"$power") bytes, sum [1-9]" || complain "examples/transfer/stream does not stream a file"
 cmake -S "$example" -B "$place/by-cmake" -DCMAKE_PREFIX_PATH="$place/usr" >"$place/log" 2>&1 &&
 	cmake --build "$place/by-cmake" >>"$place/log" 2>&1 && "$place/by-cmake/region" "$power" >/dev/null || {
 	cat "$place/log"

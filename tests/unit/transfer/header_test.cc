@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kwhy/measure.h"
+#include "kwhy/transfer.h"
+
+#include <cstdint>
+
+/* The header is C++ too, beside the other one, and libkwhy.so shows what it says. */
+int main()
+{
+	kwhy_transfer_options options = {};
+	kwhy_transfer *transfer = nullptr;
+	std::uint64_t ticket = 0, device = 0;
+	char back = 0;
+
+	options.size = sizeof(options);
+	options.backend = KWHY_TRANSFER_HOST;
+	if (kwhy_transfer_open(&options, &transfer, nullptr, 0) != KWHY_TRANSFER_OK)
+		return 1;
+	if (kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 1, &device) ||
+		kwhy_transfer_put(transfer, device, "x", 1) ||
+		kwhy_transfer_get(transfer, &back, device, 1) || kwhy_transfer_flush(transfer, &ticket) ||
+		kwhy_transfer_wait(transfer, ticket))
+		return 1;
+	kwhy_transfer_close(transfer);
+	return back != 'x';
+}
