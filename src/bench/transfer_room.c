@@ -91,6 +91,9 @@ void kwhy_bench_room_free(struct kwhy_bench_room *room)
 		return;
 	gpu = room->gpu;
 	kwhy_bench_packet_free(room->packet);
+	free(room->numbers);
+	if (room->file)
+		fclose(room->file);
 	free_events(room);
 	gpu->ops->module_free(gpu, room->module);
 	gpu->ops->memory_free(gpu, room->counter);

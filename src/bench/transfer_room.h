@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * Where transfers are measured: buffers at both ends that are made once and used by every strategy, since
@@ -46,6 +47,9 @@ struct kwhy_bench_room {
 	struct kwhy_gpu_event *fork, *joins[KWHY_BENCH_STREAMS], *begin, *end;
 	struct kwhy_gpu_gate *gate;
 	struct kwhy_bench_packet *packet; /* compressed data, kept; NULL: not made yet */
+	float *numbers;			  /* to convert, pageable; NULL: not made yet */
+	FILE *file;			  /* for loaders; NULL: not written yet */
+	double copy_s_per_byte;		  /* as found with `rounds` */
 	uint32_t rounds;		  /* of work that takes as long as copying; 0: not found yet */
 };
 

@@ -9,6 +9,9 @@ static const struct kwhy_bench_strategy *const families[] = {
 	kwhy_bench_copies,
 	kwhy_bench_kernels,
 	kwhy_bench_compression,
+	kwhy_bench_narrowings,
+	kwhy_bench_overlaps,
+	kwhy_bench_loaders,
 	kwhy_bench_piecewise,
 };
 

@@ -77,7 +77,7 @@ bool kwhy_bench_strategy_takes(const struct kwhy_bench_strategy *strategy,
 
 /* Families of rows, each ended by one without an id. */
 extern const struct kwhy_bench_strategy kwhy_bench_copies[], kwhy_bench_kernels[], kwhy_bench_piecewise[],
-	kwhy_bench_compression[];
+	kwhy_bench_compression[], kwhy_bench_overlaps[], kwhy_bench_narrowings[], kwhy_bench_loaders[];
 
 /* For several strategies: checks of sinks that hold the pattern, pieces at their strides. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sinks(
