@@ -85,8 +85,7 @@ static struct kwhy_energy waiting_energy(
 		kwhy_energy_source_init(&source, context->view, (uint32_t)d);
 		lag = kwhy_energy_idle_mean(&source, (double)(longest_ns - balance->compute_ns[d]));
 		energy = kwhy_energy_sum(energy, 1, lag, 1);
-		if (source.known)
-			*out_measured_nj += context->ledger->devices[d].energy.measured_nj;
+		*out_measured_nj += kwhy_energy_known_nj(&source);
 	}
 	return energy;
 }

@@ -110,12 +110,27 @@ void kwhy_energy_add_activity(
 	energy->high_nj += high;
 }
 
+int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source)
+{
+	const struct kwhy_device_ledger *books;
+	int64_t sum_nj;
+
+	if (!source->known)
+		return 0;
+	books = &source->view->ledger->devices[source->device];
+	sum_nj = books->energy.measured_nj;
+	for (size_t i = 0; i < books->account_count; i++)
+		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+			sum_nj -= books->accounts[i].gross_nj;
+	return sum_nj;
+}
+
 struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns)
 {
 	const struct kwhy_device_view *device = &source->view->devices[source->device];
 	struct kwhy_energy_source whole = *source;
 	struct kwhy_energy energy = {0};
-	int64_t span_ns = kwhy_view_span_ns(source->view, source->device);
+	int64_t span_ns = device->last_ns - device->first_ns;
 
 	if (span_ns > 0)
 		kwhy_energy_add_idle(

@@ -26,6 +26,9 @@ struct kwhy_energy_source {
 void kwhy_energy_source_init(
 	struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device);
 
+/* Metered energy of the time in which it is known what ran; 0 where no energy is known. */
+int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source);
+
 /* Adds `share` of what the idle device drew in [start_ns, end_ns). */
 void kwhy_energy_add_idle(struct kwhy_energy *energy, struct kwhy_energy_source *source, int64_t start_ns,
 	int64_t end_ns, double share);

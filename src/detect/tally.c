@@ -427,8 +427,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 		.cure = context->detector->cure,
 	};
 	int64_t window_ns = kwhy_view_span_ns(context->view, tally->device);
-	int64_t measured_nj = tally->source.known ? context->ledger->devices[tally->device].energy.measured_nj
-						  : 0;
+	int64_t measured_nj = kwhy_energy_known_nj(&tally->source);
 	struct sums sums;
 
 	if (!tally->status && tally->count > 0)

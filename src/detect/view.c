@@ -18,12 +18,15 @@ static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_
 	return gaps;
 }
 
-static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows)
+/* `books`: NULL, or what tells which gaps lie in known time. */
+static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows,
+	const struct kwhy_device_ledger *books)
 {
 	size_t last = device->begin;
 
 	for (size_t i = device->begin; i < device->end; i++) {
-		if (rows->start_ns[i] > rows->end_ns[last])
+		if (rows->start_ns[i] > rows->end_ns[last] &&
+			!(books && kwhy_ledger_is_hidden(books, rows->end_ns[last], rows->start_ns[i])))
 			device->gaps[device->gap_count++] = (struct kwhy_gap){(uint32_t)last, (uint32_t)i};
 		if (rows->end_ns[i] > rows->end_ns[last])
 			last = i;
@@ -58,6 +61,9 @@ static int64_t smallest_queued_gap_ns(const struct kwhy_view *view, const struct
 static enum kwhy_status view_device(struct kwhy_view *view, size_t index, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
+	const struct kwhy_device_ledger *books = view->ledger && index < view->ledger->device_count
+		? &view->ledger->devices[index]
+		: NULL;
 	struct kwhy_device_view *device = &view->devices[index];
 	size_t gaps;
 
@@ -70,7 +76,8 @@ static enum kwhy_status view_device(struct kwhy_view *view, size_t index, struct
 	if (!device->gaps)
 		return kwhy_fail_memory(error, "idle gaps");
 	device->first_ns = rows->start_ns[device->begin];
-	fill_gaps(device, rows);
+	device->hidden_ns = books ? books->time.unrecorded_ns : 0;
+	fill_gaps(device, rows, books);
 	device->floor_ns = smallest_queued_gap_ns(view, device);
 	return KWHY_OK;
 }

@@ -13,7 +13,10 @@
  * they issued. 8 bytes a gap, 8 bytes a call, 1 byte an activity; O(n log n). Times as in the recording.
  */
 
-/* Idle stretch: from the end of row `before` (the last to end) to the start of row `after`. */
+/*
+ * Idle stretch: from the end of row `before` (the last to end) to the start of row `after`. One that reaches
+ * into time of which is not known what ran is none.
+ */
 struct kwhy_gap {
 	uint32_t before, after;
 };
@@ -23,7 +26,8 @@ struct kwhy_device_view {
 	int64_t first_ns, last_ns; /* its window: first start, last end; equal when it has no rows */
 	struct kwhy_gap *gaps;	   /* in time */
 	size_t gap_count;
-	int64_t floor_ns; /* the smallest gap before work that was queued in time; 0: none was seen */
+	int64_t hidden_ns; /* of the window: between the stretches in which it is known what ran */
+	int64_t floor_ns;  /* the smallest gap before work that was queued in time; 0: none was seen */
 };
 
 /* Calls [begin, end) of one thread during which its last work went to one device. */
@@ -64,9 +68,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_view_init(struct kwhy_view *view, const stru
 	const struct kwhy_ledger *ledger, struct kwhy_error *error);
 void kwhy_view_done(struct kwhy_view *view);
 
+/* The known part of its window. */
 static inline int64_t kwhy_view_span_ns(const struct kwhy_view *view, uint32_t device)
 {
-	return view->devices[device].last_ns - view->devices[device].first_ns;
+	return view->devices[device].last_ns - view->devices[device].first_ns -
+		view->devices[device].hidden_ns;
 }
 
 static inline int64_t kwhy_gap_start_ns(const struct kwhy_view *view, const struct kwhy_gap *gap)

@@ -3,11 +3,12 @@
 
 #include "base/column.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COVERAGE_MAX = 1024, KEY_BYTES = 32, LARGEST_W = 100000 };
+enum { COVERAGE_MAX = 65536, SELECTION_MAX = 64, KEY_BYTES = 32, LARGEST_W = 100000 };
 
 /* How the value of a key is written and kept. */
 enum value_form { FORM_TEXT, FORM_COUNT, FORM_BYTES, FORM_WATTS, FORM_RANK };
@@ -274,33 +275,64 @@ static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const st
 	return read_pairs(comments, csv, rest, &comments->tracks->recording->devices[device], error);
 }
 
-static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
-	struct kwhy_span rest, struct kwhy_error *error)
+/* The two times behind a word. */
+static enum kwhy_status read_window(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
+	const char *form, struct kwhy_span *rest, struct kwhy_coverage *out, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range any = {INT64_MIN + 2000000000, INT64_MAX};
-	struct kwhy_coverage coverage = {.device = KWHY_NONE};
-	int64_t *const ends[] = {&coverage.start_ns, &coverage.end_ns};
+	int64_t *const ends[] = {&out->start_ns, &out->end_ns};
 	enum kwhy_status status = KWHY_OK;
 
-	if (comments->coverage_count == COVERAGE_MAX)
-		return line_wrong(csv, "more than 1,024 lines state coverage; join them", error);
 	for (size_t i = 0; !status && i < 2; i++) {
 		int64_t time;
 
-		status = kwhy_csv_parse_integer(
-			csv, "# coverage START_NS END_NS", take_word(&rest), any, &time, error);
+		status = kwhy_csv_parse_integer(csv, form, take_word(rest), any, &time, error);
 		if (!status)
 			status = kwhy_csv_clock_place(
 				comments->clock, csv, KWHY_CSV_COLUMNS_MAX, time, ends[i], error);
 	}
-	if (!status && coverage.end_ns <= coverage.start_ns)
-		return line_wrong(csv, "the coverage ends before it begins; swap its times", error);
+	if (!status && out->end_ns <= out->start_ns)
+		return line_wrong(csv, "it ends before it begins; swap its times", error);
+	return status;
+}
+
+static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
+	struct kwhy_span rest, struct kwhy_error *error)
+{
+	struct kwhy_coverage coverage = {.device = KWHY_NONE};
+	enum kwhy_status status;
+
+	if (comments->coverage_count == COVERAGE_MAX)
+		return line_wrong(csv, "more than 65,536 lines state coverage; join them", error);
+	status = read_window(comments, csv, "# coverage START_NS END_NS", &rest, &coverage, error);
 	if (!status)
 		status = kwhy_column_reserve((void **)&comments->coverage, &comments->coverage_capacity,
 			comments->coverage_count + 1, sizeof(*comments->coverage), "coverage", error);
 	if (!status)
 		comments->coverage[comments->coverage_count++] = coverage;
 	return status;
+}
+
+/* Where windows of coverage could lie, and why only there: of all devices. */
+static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
+	struct kwhy_span rest, struct kwhy_error *error)
+{
+	struct kwhy_selection selection = {.device = KWHY_NONE, .share_ratio = NAN};
+	struct kwhy_coverage window;
+	enum kwhy_status status = read_window(
+		comments, csv, "# selection START_NS END_NS CHOICE", &rest, &window, error);
+	struct kwhy_span word = take_word(&rest);
+
+	if (comments->tracks->recording->selection_count >= SELECTION_MAX)
+		return line_wrong(csv, "more than 64 lines state a selection; a run has one", error);
+	for (uint32_t i = KWHY_CHOICE_TIME; i < KWHY_CHOICE_COUNT; i++)
+		if (word_is(word, kwhy_choice_name((enum kwhy_choice)i)))
+			selection.choice = i;
+	if (!status && selection.choice == KWHY_CHOICE_ALL)
+		return line_wrong(csv, "a selection is by time, range or duty; say which", error);
+	selection.start_ns = window.start_ns;
+	selection.end_ns = window.end_ns;
+	return status ? status : kwhy_recording_add_selection(comments->tracks->recording, &selection, error);
 }
 
 enum kwhy_status kwhy_csv_comments_read(
@@ -313,6 +345,8 @@ enum kwhy_status kwhy_csv_comments_read(
 		return read_device(comments, csv, rest, error);
 	if (word_is(word, "coverage"))
 		return read_coverage(comments, csv, rest, error);
+	if (word_is(word, "selection"))
+		return read_selection(comments, csv, rest, error);
 	if (!word_is(word, "clock"))
 		return KWHY_OK;
 	skip_space(&rest);

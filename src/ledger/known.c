@@ -51,6 +51,19 @@ static void find_selection(
 	}
 }
 
+static enum kwhy_status note_windows(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
+	const struct kwhy_coverage_sum *sum = &ledger->devices[device].coverage;
+	const double known = (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
+
+	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "known-in-windows", error,
+		"what ran on device %d is known for %.1f %% of the time, in %zu windows: counts, times, "
+		"findings, ranges and streams are of these alone, and energy metered between them is in an "
+		"account of its own",
+		recording->devices[device].index, 100 * known, sum->window_count);
+}
+
 enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
@@ -71,21 +84,5 @@ enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct k
 		sum->hidden[i] = (struct kwhy_hidden_stretch){
 			covered->hidden[i].start_ns, covered->hidden[i].end_ns};
 	sum->hidden_count = covered->hidden_count;
-	return KWHY_OK;
-}
-
-bool kwhy_ledger_is_hidden(const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns)
-{
-	const struct kwhy_coverage_sum *sum = &books->coverage;
-	size_t low = 0, high = sum->hidden_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sum->hidden[middle].end_ns <= start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < sum->hidden_count && sum->hidden[low].start_ns < end_ns;
+	return sum->hidden_count ? note_windows(ledger, recording, device, error) : KWHY_OK;
 }

@@ -312,6 +312,7 @@ static void write_times(const struct sampling *sampling)
 
 		if (account->category == KWHY_CATEGORY_UNRECORDED)
 			continue;
+		account->has_whole = true;
 		account->whole_ns = llround(fmin(sum->certain_ns + times * sum->time_ns, 0x1p62));
 		account->whole_error_ratio = share_error(sampling, sum);
 		coverage->share_error_ratio = fmax(coverage->share_error_ratio, account->whole_error_ratio);

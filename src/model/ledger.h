@@ -124,7 +124,8 @@ struct kwhy_account {
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
 	bool above_samples;	 /* mean power above the highest sample: averaged away by the meter */
 	bool above_limit;	 /* mean power above the enforced limit (short turns may) */
-	/* Where random windows stand for the whole run: estimates of it. Else unknown. */
+	/* Where random windows stand for the whole run: estimates of it. Else nothing. */
+	bool has_whole;
 	int64_t whole_ns; /* KWHY_UNKNOWN_NS */
 	int64_t whole_nj, whole_low_nj,
 		whole_high_nj;	  /* 90 % of windows drawn again, and of gross_nj's own */
@@ -314,7 +315,22 @@ double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
 
 /* True when some of [start_ns, end_ns) is hidden: between the windows in which it is known what ran. */
-bool kwhy_ledger_is_hidden(const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns);
+static inline bool kwhy_ledger_is_hidden(
+	const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_coverage_sum *sum = &books->coverage;
+	size_t low = 0, high = sum->hidden_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sum->hidden[middle].end_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sum->hidden_count && sum->hidden[low].start_ns < end_ns;
+}
 
 /* Energy that an idle stretch of a device drew; NAN when unknown. */
 double kwhy_ledger_idle_nj(

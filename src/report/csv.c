@@ -50,6 +50,10 @@ static void add_account(
 	add_known(out, account->mean_power_mw < 0 ? KWHY_UNKNOWN_NJ : account->mean_power_mw);
 	kwhy_text_addf(out, ",%s", kwhy_basis_name((enum kwhy_basis)account->basis));
 	add_index(out, account->group);
+	add_known(out, account->has_whole ? account->whole_ns : KWHY_UNKNOWN_NJ);
+	add_known(out, account->has_whole ? account->whole_nj : KWHY_UNKNOWN_NJ);
+	add_known(out, account->has_whole ? account->whole_low_nj : KWHY_UNKNOWN_NJ);
+	add_known(out, account->has_whole ? account->whole_high_nj : KWHY_UNKNOWN_NJ);
 	kwhy_text_add(out, "\n");
 }
 
@@ -58,7 +62,7 @@ enum kwhy_status kwhy_report_accounts_csv(
 {
 	kwhy_text_add(out,
 		"device,rank,category,name,count,bytes,time_ns,gross_nj,idle_nj,net_nj,low_nj,high_nj,"
-		"mean_power_mw,basis,group\n");
+		"mean_power_mw,basis,group,whole_ns,whole_nj,whole_low_nj,whole_high_nj\n");
 	for (size_t d = 0; d < report->ledger->device_count; d++)
 		for (size_t i = 0; i < report->ledger->devices[d].account_count; i++)
 			add_account(

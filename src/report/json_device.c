@@ -18,6 +18,7 @@ static void write_time(struct kwhy_json *json, const struct kwhy_device_time *ti
 		{"span_ns", time->span_ns},
 		{"busy_ns", time->busy_ns},
 		{"idle_ns", time->idle_ns},
+		{"unrecorded_ns", time->unrecorded_ns},
 		{"compute_ns", time->compute_ns},
 		{"collective_ns", time->collective_ns},
 		{"copy_ns", time->copy_ns},
@@ -187,6 +188,18 @@ static void write_groups(struct kwhy_json *json, const struct kwhy_device_ledger
 	kwhy_json_array_end(json);
 }
 
+/* Only where random windows stand for the whole run. */
+static void write_whole(struct kwhy_json *json, const struct kwhy_account *account)
+{
+	kwhy_json_row(json, "whole_run");
+	kwhy_json_known(json, "time_ns", account->whole_ns);
+	kwhy_json_known(json, "gross_nj", account->whole_nj);
+	kwhy_json_known(json, "low_nj", account->whole_low_nj);
+	kwhy_json_known(json, "high_nj", account->whole_high_nj);
+	kwhy_json_real(json, "sampling_error_ratio", account->whole_error_ratio);
+	kwhy_json_object_end(json);
+}
+
 static void write_account(struct kwhy_json *json, const struct kwhy_account *account)
 {
 	kwhy_json_row(json, NULL);
@@ -207,6 +220,8 @@ static void write_account(struct kwhy_json *json, const struct kwhy_account *acc
 	kwhy_json_index(json, "power_class", account->power_class);
 	kwhy_json_bool(json, "above_samples", account->above_samples);
 	kwhy_json_bool(json, "above_limit", account->above_limit);
+	if (account->has_whole)
+		write_whole(json, account);
 	kwhy_json_object_end(json);
 }
 
@@ -226,6 +241,24 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
+}
+
+/* Only where part of the run is not known. */
+static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
+{
+	if (!coverage->hidden_count)
+		return;
+	kwhy_json_object(json, "coverage");
+	kwhy_json_string(json, "choice", kwhy_choice_name((enum kwhy_choice)coverage->choice));
+	kwhy_json_int(json, "start_ns", coverage->start_ns);
+	kwhy_json_int(json, "end_ns", coverage->end_ns);
+	kwhy_json_int(json, "known_ns", coverage->known_ns);
+	kwhy_json_count(json, "window_count", coverage->window_count);
+	kwhy_json_count(json, "drawn_count", coverage->drawn_count);
+	kwhy_json_int(json, "drawn_ns", coverage->drawn_ns);
+	kwhy_json_int(json, "drawn_of_ns", coverage->select_end_ns - coverage->select_start_ns);
+	kwhy_json_real(json, "sampling_error_ratio", coverage->share_error_ratio);
+	kwhy_json_object_end(json);
 }
 
 /* Processes that have a stream on the device. */
@@ -326,6 +359,7 @@ void kwhy_json_devices(struct kwhy_json_report *parts)
 
 		kwhy_json_object(json, NULL);
 		write_identity(json, parts->report->recording, d);
+		write_coverage(json, &books->coverage);
 		write_time(json, &books->time);
 		kwhy_json_utilisation_row(json, "utilisation", &books->time, d);
 		write_kernels(json, &books->time);

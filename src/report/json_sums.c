@@ -189,6 +189,9 @@ void kwhy_json_memory(struct kwhy_json_report *parts)
 		kwhy_json_bytes(json, "device_bytes", memory->device_bytes);
 		kwhy_json_bytes(json, "unused_bytes", memory->unused_bytes);
 		kwhy_json_count(json, "point_count", memory->point_count);
+		kwhy_json_count(json, "taken_count", memory->taken_count);
+		kwhy_json_count(json, "given_back_count", memory->given_back_count);
+		kwhy_json_count(json, "taken_bytes", memory->taken_bytes);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

@@ -134,7 +134,9 @@ static void walk(struct splitting *splitting)
 	size_t first = rows->first[splitting->device], end = rows->first[splitting->device + 1], last = first;
 
 	for (size_t row = first; row < end; row++) {
-		if (rows->start_ns[row] > rows->end_ns[last] && rows->kind[last] == KWHY_ACTIVITY_COPY)
+		if (rows->start_ns[row] > rows->end_ns[last] && rows->kind[last] == KWHY_ACTIVITY_COPY &&
+			!kwhy_ledger_is_hidden(&splitting->ledger->devices[splitting->device],
+				rows->end_ns[last], rows->start_ns[row]))
 			take_gap(splitting, last, rows->end_ns[last], rows->start_ns[row]);
 		if (rows->end_ns[row] >= rows->end_ns[last])
 			last = row;

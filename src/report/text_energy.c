@@ -196,7 +196,8 @@ static void add_category(struct kwhy_table *table, const struct kwhy_sheet *shee
 		sum->category == KWHY_CATEGORY_COUNT
 			? ""
 			: kwhy_potential_name(kwhy_potential_of(sheet->report->findings,
-				  (enum kwhy_category)sum->category, totals->energy_nj, totals->span_ns)));
+				  (enum kwhy_category)sum->category,
+				  totals->energy_nj - totals->unrecorded_nj, totals->span_ns)));
 }
 
 /* Measured against what activities explain, and mean powers: the whole beside its parts. */
@@ -204,14 +205,16 @@ static void write_explained(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
 	char measured[KWHY_QUANTITY_BYTES], explained[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
-	double active_nj = (double)totals->energy_nj - (double)totals->idle_nj;
+	double known_nj = (double)(totals->energy_nj - totals->unrecorded_nj);
+	double active_nj = known_nj - (double)totals->idle_nj;
 
 	if (totals->idle_nj == KWHY_UNKNOWN_NJ || active_nj <= 0)
 		return;
 	kwhy_sheet_linef(sheet, "  ",
 		"%s %s is %.2f times the %s that device activities explain; average power %s.",
-		kwhy_quantity_energy(measured, totals->energy_nj), totals->modelled ? "modelled" : "measured",
-		(double)totals->energy_nj / active_nj, kwhy_quantity_si(explained, active_nj * 1e-9, "J", 3),
+		kwhy_quantity_energy(measured, totals->energy_nj - totals->unrecorded_nj),
+		totals->modelled ? "modelled" : "measured", known_nj / active_nj,
+		kwhy_quantity_si(explained, active_nj * 1e-9, "J", 3),
 		kwhy_quantity_si(power, totals->power_w, "W", 3));
 }
 

@@ -153,10 +153,61 @@ static void write_busy(const struct kwhy_sheet *sheet)
 		totals->energy_nj <= 0)
 		kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s", busy, span,
 			totals->active_count > 1 ? " (sum over devices)" : "");
+	else if (totals->unrecorded_nj > 0)
+		kwhy_sheet_linef(sheet, "  ",
+			"where recorded, device busy %s of the time, and %s of the energy went while it "
+			"idled",
+			busy,
+			kwhy_quantity_percent(share,
+				(double)totals->idle_nj /
+					(double)(totals->energy_nj - totals->unrecorded_nj)));
 	else
 		kwhy_sheet_linef(sheet, "  ", "device busy %s of the time; %s (%s) went while it idled", busy,
 			kwhy_quantity_energy(idle, totals->idle_nj),
 			kwhy_quantity_percent(share, (double)totals->idle_nj / (double)totals->energy_nj));
+}
+
+/* How well random windows stand for the whole run; nothing of windows that were chosen. */
+static void add_sampling(struct kwhy_text *line, const struct kwhy_coverage_sum *sum)
+{
+	if (sum->choice != KWHY_CHOICE_DUTY)
+		return;
+	if (isnan(sum->share_error_ratio))
+		kwhy_text_add(line, ": too few to tell how well they stand for the whole run");
+	else
+		kwhy_text_addf(line, ": shares are within %.2g percentage points (90 %%)",
+			100 * sum->share_error_ratio);
+}
+
+static double recorded_ratio(const struct kwhy_coverage_sum *sum)
+{
+	if (sum->choice == KWHY_CHOICE_DUTY)
+		return (double)sum->drawn_ns / (double)(sum->select_end_ns - sum->select_start_ns);
+	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
+}
+
+/* How much of a run that is known in windows they hold, and what they tell of it. */
+static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_coverage_sum *sum = &sheet->report->ledger->devices[device].coverage;
+	const size_t count = sum->choice == KWHY_CHOICE_DUTY ? sum->drawn_count : sum->window_count;
+	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
+	struct kwhy_text line = {0};
+
+	if (!sum->hidden_count)
+		return;
+	if (sheet->totals->active_count > 1)
+		kwhy_text_addf(&line, "%s: ", kwhy_device_label(label, &recording->devices[device]));
+	kwhy_text_addf(&line, "%s of the time recorded, in %zu window%s",
+		kwhy_quantity_percent(known, recorded_ratio(sum)), count, count == 1 ? "" : "s");
+	for (size_t i = 0; i < recording->selection_count; i++)
+		if (recording->selections[i].range)
+			kwhy_text_addf(&line, " of ranges \"%s\"", recording->selections[i].range);
+	add_sampling(&line, sum);
+	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
 }
 
 void kwhy_section_cost(const struct kwhy_sheet *sheet)
@@ -173,6 +224,8 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet)
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
 		write_missing(sheet);
 	write_busy(sheet);
+	for (uint32_t d = 0; d < sheet->report->ledger->device_count; d++)
+		write_windows(sheet, d);
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
 		write_price(sheet);
 	write_work(sheet);
@@ -239,9 +292,31 @@ static bool has_joint(const struct kwhy_totals *totals, size_t shown)
 	return false;
 }
 
+/* Of the whole run, where its windows tell of it. */
+static struct kwhy_totals shown_totals(const struct kwhy_sheet *sheet)
+{
+	struct kwhy_totals totals = *sheet->totals;
+
+	if (!totals.whole_count)
+		return totals;
+	totals.rows = totals.whole_rows;
+	totals.row_count = totals.whole_count;
+	totals.span_ns = totals.whole_ns;
+	return totals;
+}
+
+static const char *remark_on(const struct kwhy_totals *totals, size_t shown, bool energy)
+{
+	if (totals->whole_count)
+		return "of the whole run, estimated from the windows";
+	if (!energy)
+		return "share of the devices' time; streams may overlap";
+	return has_joint(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
+}
+
 void kwhy_section_where(const struct kwhy_sheet *sheet)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals whole = shown_totals(sheet), *totals = &whole;
 	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
 	size_t shown = totals->row_count <= WHERE_ROWS ? totals->row_count : WHERE_ROWS - 1;
 	struct kwhy_table table;
@@ -249,10 +324,7 @@ void kwhy_section_where(const struct kwhy_sheet *sheet)
 	if (!totals->row_count)
 		return;
 	kwhy_sheet_heading(sheet, energy ? "Where the energy went" : "Where the time went",
-		!energy ? "share of the devices' time; streams may overlap"
-			: has_joint(totals, shown)
-			? "some rows are sure only as a sum: see Known only as sums"
-			: NULL);
+		remark_on(totals, shown, energy));
 	kwhy_table_init(&table, energy ? energy_columns : time_columns, 5);
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_total *row = &totals->rows[i];

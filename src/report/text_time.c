@@ -49,6 +49,7 @@ static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_
 		{"idle: host launching", time->launch_ns},
 		{"idle: host in malloc or free", time->alloc_ns},
 		{"idle: host elsewhere", time->host_ns},
+		{"not recorded", time->unrecorded_ns},
 	};
 	struct kwhy_table table;
 
@@ -96,7 +97,7 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
 	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
 	struct kwhy_table table;
-	bool any = false;
+	bool any = false, hidden = false;
 
 	kwhy_table_init(&table, utilisation_columns, 7);
 	for (size_t d = 0; d < shown; d++) {
@@ -106,6 +107,7 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		if (!is_active(&ledger->devices[d]))
 			continue;
 		any = true;
+		hidden |= time->unrecorded_ns > 0;
 		kwhy_table_cell(&table, kwhy_device_label(label, &sheet->report->recording->devices[d]));
 		kwhy_table_percent(&table, time->busy_ratio);
 		kwhy_table_percent(&table, time->sm_weighted_ratio);
@@ -115,7 +117,8 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		kwhy_table_count(&table, time->max_concurrency);
 	}
 	if (any)
-		kwhy_sheet_heading(sheet, "Utilisation", "of the span");
+		kwhy_sheet_heading(
+			sheet, "Utilisation", hidden ? "of the recorded part of the span" : "of the span");
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	if (any)
 		kwhy_sheet_paragraph(sheet, "  ",

@@ -50,21 +50,25 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 		totals->run_nj += run_nj(books);
 	if (books->time.span_ns > 0)
 		totals->run_s = fmax(totals->run_s, (double)books->time.span_ns * 1e-9);
-	kwhy_time_add(&totals->span_ns, books->time.span_ns);
+	kwhy_time_add(&totals->span_ns, books->time.span_ns - books->time.unrecorded_ns);
+	kwhy_time_add(&totals->whole_ns, books->coverage.select_end_ns - books->coverage.select_start_ns);
 	kwhy_time_add(&totals->busy_ns, books->time.busy_ns);
 	if (!energy->known)
 		return;
 	if (!totals->known_count++) {
-		totals->energy_nj = totals->idle_nj = 0;
+		totals->energy_nj = totals->idle_nj = totals->unrecorded_nj = 0;
 		totals->power_w = 0;
 	}
 	totals->modelled |= energy->modelled;
 	kwhy_known_add(&totals->energy_nj, energy->attributed_nj);
 	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
 	totals->power_w += window_ns > 0 ? (double)energy->attributed_nj / (double)window_ns : NAN;
-	for (size_t i = 0; i < books->account_count; i++)
+	for (size_t i = 0; i < books->account_count; i++) {
 		if (kwhy_category_is_idle((enum kwhy_category)books->accounts[i].category))
 			kwhy_known_add(&totals->idle_nj, books->accounts[i].gross_nj);
+		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+			kwhy_known_add(&totals->unrecorded_nj, books->accounts[i].gross_nj);
+	}
 }
 
 static double metered_ns(const struct kwhy_account *account)
@@ -89,6 +93,20 @@ static struct kwhy_total total_of(const struct kwhy_account *account)
 		.basis = account->basis,
 		.above_samples = account->above_samples,
 		.above_limit = account->above_limit};
+}
+
+/* The account as it is estimated to be in the whole run. */
+static struct kwhy_total whole_of(const struct kwhy_account *account)
+{
+	struct kwhy_total row = total_of(account);
+
+	row.time_ns = account->whole_ns;
+	row.gross_nj = account->whole_nj;
+	row.low_nj = account->whole_low_nj;
+	row.high_nj = account->whole_high_nj;
+	row.idle_nj = row.net_nj = KWHY_UNKNOWN_NJ;
+	row.metered_ns = NAN;
+	return row;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -144,19 +162,33 @@ static void merge(struct kwhy_total *into, const struct kwhy_total *row)
 	into->above_limit |= row->above_limit;
 }
 
-static void merge_equal(struct kwhy_totals *totals)
+static size_t merge_equal(struct kwhy_total *rows, size_t count, bool is_several)
 {
 	size_t kept = 0;
 
-	qsort(totals->rows, totals->row_count, sizeof(*totals->rows), compare_names);
-	for (size_t i = 0; i < totals->row_count; i++) {
-		if (kept && compare_names(&totals->rows[kept - 1], &totals->rows[i]) == 0)
-			merge(&totals->rows[kept - 1], &totals->rows[i]);
+	if (!is_several)
+		return count;
+	qsort(rows, count, sizeof(*rows), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && compare_names(&rows[kept - 1], &rows[i]) == 0)
+			merge(&rows[kept - 1], &rows[i]);
 		else
-			totals->rows[kept++] = totals->rows[i];
+			rows[kept++] = rows[i];
 	}
-	totals->row_count = kept;
-	qsort(totals->rows, totals->row_count, sizeof(*totals->rows), compare_sizes);
+	qsort(rows, kept, sizeof(*rows), compare_sizes);
+	return kept;
+}
+
+/* Without any device whose windows stand for more than themselves there is no whole run to show. */
+static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (size_t i = 0; i < ledger->devices[d].account_count; i++)
+			if (ledger->devices[d].accounts[i].has_whole)
+				totals->whole_rows[totals->whole_count++] = whole_of(
+					&ledger->devices[d].accounts[i]);
+	totals->whole_count = merge_equal(totals->whole_rows, totals->whole_count, ledger->device_count > 1);
+	qsort(totals->whole_rows, totals->whole_count, sizeof(*totals->whole_rows), compare_sizes);
 }
 
 enum kwhy_status kwhy_totals_init(
@@ -164,26 +196,33 @@ enum kwhy_status kwhy_totals_init(
 {
 	size_t count = 0;
 
-	*totals = (struct kwhy_totals){
-		.energy_nj = KWHY_UNKNOWN_NJ, .idle_nj = KWHY_UNKNOWN_NJ, .run_s = NAN, .power_w = NAN};
+	*totals = (struct kwhy_totals){.energy_nj = KWHY_UNKNOWN_NJ,
+		.idle_nj = KWHY_UNKNOWN_NJ,
+		.unrecorded_nj = KWHY_UNKNOWN_NJ,
+		.run_s = NAN,
+		.power_w = NAN};
 	for (size_t d = 0; d < ledger->device_count; d++)
 		count += ledger->devices[d].account_count;
 	totals->rows = calloc(count + 1, sizeof(*totals->rows));
-	if (!totals->rows)
+	totals->whole_rows = calloc(count + 1, sizeof(*totals->whole_rows));
+	if (!totals->rows || !totals->whole_rows) {
+		kwhy_totals_done(totals);
 		return kwhy_fail_memory(error, "the totals of the report");
+	}
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		add_device(totals, &ledger->devices[d]);
 		for (size_t i = 0; i < ledger->devices[d].account_count; i++)
 			totals->rows[totals->row_count++] = total_of(&ledger->devices[d].accounts[i]);
 	}
-	if (ledger->device_count > 1)
-		merge_equal(totals);
+	totals->row_count = merge_equal(totals->rows, totals->row_count, ledger->device_count > 1);
+	add_wholes(totals, ledger);
 	return KWHY_OK;
 }
 
 void kwhy_totals_done(struct kwhy_totals *totals)
 {
 	free(totals->rows);
+	free(totals->whole_rows);
 	*totals = (struct kwhy_totals){0};
 }
 

@@ -33,9 +33,14 @@ struct kwhy_totals {
 	double run_nj;
 	double run_s;	/* first start to last end of the device that runs longest; NAN: none does */
 	double power_w; /* sum of the devices' mean powers; NAN unknown */
-	int64_t span_ns, busy_ns; /* sums over devices */
+	int64_t span_ns, busy_ns; /* sums over devices; the span where it is known what ran */
+	int64_t unrecorded_nj;	  /* of the energy, where it is not; KWHY_UNKNOWN_NJ */
 	struct kwhy_total *rows;  /* by energy, else by time, descending */
 	size_t row_count;
+	/* Where random windows stand for the whole run: rows of it, of estimates. Else none. */
+	struct kwhy_total *whole_rows;
+	size_t whole_count;
+	int64_t whole_ns; /* sum over devices of the time that they stand for */
 };
 
 /* Adds nanojoules; the sum is KWHY_UNKNOWN_NJ once a part is, or where it would not fit. */

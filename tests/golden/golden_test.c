@@ -99,6 +99,13 @@ static void the_csv_is_as_before(void **state)
 	GOLDEN("findings.csv", "report", "tiny.csv", "--csv", "findings", "--assume-power", "100");
 }
 
+static void the_text_and_json_of_a_run_known_in_random_windows_are_as_before(void **state)
+{
+	(void)state;
+	GOLDEN("windows.txt", "report", "windows.csv");
+	GOLDEN("windows.json", "report", "windows.csv", "--json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +114,7 @@ int main(void)
 		cmocka_unit_test(the_json_of_times_alone_is_as_before),
 		cmocka_unit_test(the_json_of_modelled_energy_is_as_before),
 		cmocka_unit_test(the_csv_is_as_before),
+		cmocka_unit_test(the_text_and_json_of_a_run_known_in_random_windows_are_as_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

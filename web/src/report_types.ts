@@ -18,6 +18,7 @@ export interface Device {
 	energy: null | (Record<string, N> & { source: string | null; basis?: string });
 	groups: { id: number; members: (string | number)[]; gross_nj: N; low_nj: N; high_nj: N }[];
 	accounts: Account[];
+	coverage?: { choice: string; known_ns: number; start_ns: number; end_ns: number; window_count: number; drawn_count: number; drawn_ns: number; drawn_of_ns: number; sampling_error_ratio: N };
 }
 export interface Evidence { start_ns: N; end_ns: N; what: string }
 export interface Finding {
@@ -44,6 +45,11 @@ export interface Report {
 	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N };
 	lost: Record<string, unknown>;
 	warnings: (string | { id: string; kind?: string; text: string })[];
+}
+
+/** Energy of a device that was metered where it is not known what ran. */
+export function unrecordedEnergy(device: Device): number {
+	return device.accounts.reduce((all, a) => all + (a.category === "unrecorded" ? a.gross_nj ?? 0 : 0), 0);
 }
 
 export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];

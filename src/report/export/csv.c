@@ -40,9 +40,16 @@ static void write_comments(const struct kwhy_recording *recording, struct kwhy_t
 		kwhy_text_add(out, "\n");
 	}
 	for (size_t i = 0; i < recording->coverage_count; i++)
-		kwhy_text_addf(out, "# coverage %" PRId64 " %" PRId64 "\n",
-			recording->origin_unix_ns + recording->coverage[i].start_ns,
-			recording->origin_unix_ns + recording->coverage[i].end_ns);
+		if (recording->coverage[i].start_ns < recording->coverage[i].end_ns)
+			kwhy_text_addf(out, "# coverage %" PRId64 " %" PRId64 "\n",
+				recording->origin_unix_ns + recording->coverage[i].start_ns,
+				recording->origin_unix_ns + recording->coverage[i].end_ns);
+	for (size_t i = 0; i < recording->selection_count; i++)
+		if (recording->selections[i].start_ns < recording->selections[i].end_ns)
+			kwhy_text_addf(out, "# selection %" PRId64 " %" PRId64 " %s\n",
+				recording->origin_unix_ns + recording->selections[i].start_ns,
+				recording->origin_unix_ns + recording->selections[i].end_ns,
+				kwhy_choice_name((enum kwhy_choice)recording->selections[i].choice));
 }
 
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)

@@ -143,6 +143,21 @@ static void coverage_is_stated_for_each_device_of_the_file(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void a_selection_says_where_windows_could_lie_and_why_there_are_windows(void **state)
+{
+	struct kwhy_recording *recording = recording_of(
+		"# coverage " T0 "100000000 " T0 "900000000\n# selection " T0 "000000000 " T0
+		"990000000 duty\n" HEADER);
+
+	(void)state;
+	assert_int_equal(recording->selection_count, 1);
+	assert_int_equal(recording->selections[0].choice, KWHY_CHOICE_DUTY);
+	assert_int_equal(recording->selections[0].device, KWHY_NONE);
+	assert_int_equal(recording->selections[0].start_ns, 0);
+	assert_int_equal(recording->selections[0].end_ns, 990000000);
+	kwhy_recording_free(recording);
+}
+
 static void a_second_file_is_a_second_rank_on_the_clock_of_the_first(void **state)
 {
 	static const char first[] = "# device 0 rank=0 name=A\n" HEADER "kernel,a,0,7," T0 "200000000," T0
@@ -232,6 +247,8 @@ static void what_is_wrong_is_refused_with_its_line_its_column_and_a_cure(void **
 		{"# device 0 limit_w=100001\n" HEADER, "a power in watts"},
 		{"# coverage 1\n" HEADER, "# coverage START_NS END_NS"},
 		{"# coverage 2 1\n" HEADER, "ends before it begins"},
+		{"# selection 1 2\n" HEADER, "a selection is by time, range or duty"},
+		{"# selection 2 1 duty\n" HEADER, "ends before it begins"},
 		{"# clock sundial\n" HEADER, "# clock other NAME"},
 		{HEADER "kernel,a,0,7,1,2,,,\n# clock unix\n", "move it to the top"},
 	};
@@ -400,6 +417,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_with_the_name_of_a_collective_stays_what_its_kind_says),
 		cmocka_unit_test(a_row_without_a_device_is_of_the_only_one),
 		cmocka_unit_test(coverage_is_stated_for_each_device_of_the_file),
+		cmocka_unit_test(a_selection_says_where_windows_could_lie_and_why_there_are_windows),
 		cmocka_unit_test(a_second_file_is_a_second_rank_on_the_clock_of_the_first),
 		cmocka_unit_test(a_rank_that_follows_the_rows_holds_for_them),
 		cmocka_unit_test(files_on_different_clocks_are_not_mixed),

@@ -224,7 +224,7 @@ static void csv_quotes_names_and_leaves_the_unknown_empty(void **state)
 	(void)state;
 	nouns_init(&nouns, "=a,\"b\"");
 	assert_int_equal(kwhy_report_accounts_csv(&nouns.report, &out, &error), KWHY_OK);
-	assert_non_null(strstr(out.data, "\n0,,compute,\"'=a,\"\"b\"\"\",1,0,500,,,,,,,none,\n"));
+	assert_non_null(strstr(out.data, "\n0,,compute,\"'=a,\"\"b\"\"\",1,0,500,,,,,,,none,,,,,\n"));
 	kwhy_text_clear(&out);
 	assert_int_equal(kwhy_report_findings_csv(&nouns.report, &out, &error), KWHY_OK);
 	assert_non_null(strstr(out.data, "\nsmall-copies,0,,\"'=a,\"\"b\"\"\",2,200,,,,"));

@@ -3,14 +3,15 @@
 
 import { el } from "../dom";
 import { energy, exact, known, percent, power, si, time, type Maybe } from "../format";
-import { deviceEnergy, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
+import { deviceEnergy, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
 
 function tile(label: string, value: string, note = "", title = ""): HTMLElement {
 	return el("div", { class: "tile", ...(title ? { title } : {}) }, el("span", { class: "muted small" }, label), el("b", {}, value), el("span", { class: "muted small" }, note));
 }
 
 function useful(devices: Device[]): Maybe {
-	const total = sum(devices.map(deviceEnergy));
+	const all = sum(devices.map(deviceEnergy));
+	const total = known(all) ? all - devices.reduce((hidden, d) => hidden + unrecordedEnergy(d), 0) : all;
 	const idle = sum(devices.flatMap((d) => d.accounts).filter((a) => IDLE_CATEGORIES.includes(a.category)).map((a) => a.gross_nj));
 	return known(total) && known(idle) && total > 0 ? 1 - idle / total : null;
 }
@@ -39,6 +40,17 @@ function utilisationTiles(report: Report): HTMLElement[] {
 			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline: share of what the device can do"));
 }
 
+/** How much of a run that was recorded in windows they hold, and how well they stand for it. */
+function coverageTiles(report: Report): HTMLElement[] {
+	return report.devices.filter((d) => d.coverage).slice(0, 8).map((d) => {
+		const c = d.coverage!;
+		const drawn = c.choice === "duty";
+		return tile(`recorded, GPU ${d.index}`, percent(drawn ? c.drawn_ns / (c.drawn_of_ns || 1) : c.known_ns / (c.end_ns - c.start_ns || 1)),
+			`of the time, in ${drawn ? c.drawn_count : c.window_count} windows` + (drawn && known(c.sampling_error_ratio) ? `; shares of the whole run within ${percent(c.sampling_error_ratio)} (90 %)` : ""),
+			"accounts, findings and times are of the windows; what was metered between them has an account of its own");
+	});
+}
+
 export function headline(report: Report): HTMLElement {
 	const span = Math.max(...report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
 	const top = report.findings[0];
@@ -48,5 +60,5 @@ export function headline(report: Report): HTMLElement {
 		: el("p", { class: "answer" }, "No finding would save more than the threshold (1 % of the window unless set otherwise).");
 	// the answer first: a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
-		el("div", { class: "tiles" }, ...energyTiles(report), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...utilisationTiles(report)), answer);
+		el("div", { class: "tiles" }, ...energyTiles(report), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...utilisationTiles(report), ...coverageTiles(report)), answer);
 }
