@@ -6,12 +6,13 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record report compare doctor export stat calibrate verify watch serve model help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record report compare whatif doctor export stat calibrate verify watch serve model bench help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
 	case $command in
 	model) options="cost carbon tokens power cap scale roofline" ;;
+	bench) options="transfer twin" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -26,6 +27,7 @@ _kwhy()
 	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --power-only --max-size --work --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;
 	"export") options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"stat") options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --json --csv --output -o --verbose -v --help -h" ;;
@@ -40,6 +42,8 @@ _kwhy()
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
+	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --save --resume --from --output -o --json --header --profile --verbose -v --no-color --quiet -q --help -h" ;;
+	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--help -h" ;;
 	esac

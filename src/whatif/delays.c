@@ -1,53 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/parts.h"
+#include "whatif/samples.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/*
- * Medians of delays. Of many, every 2nd, 4th, ... is looked at, so that the room is bounded and the result
- * does not depend on chance.
- */
+/* Usual delays: medians of what the recording shows. */
 
-enum { SAMPLES = 1024, KINDS = KWHY_ACTIVITY_KIND_COUNT };
-
-struct samples {
-	int64_t values[SAMPLES];
-	size_t count, seen, stride;
+enum {
+	KINDS = KWHY_ACTIVITY_KIND_COUNT,
+	SAMPLES_LEAST = 8,
+	/* Where a recording has too little that was queued in time: between kernels of a stream, 1.0 us on a
+	   V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in docs/projections.md).
+	 */
+	QUEUED_NS = 1200
 };
 
 struct sampled {
-	struct samples queued[KINDS][KINDS], issue[KINDS], launch_call;
-	int64_t least_gap_ns; /* between activities of a stream, however they were queued; -1: none */
+	struct kwhy_whatif_samples queued[KINDS][KINDS], issue[KINDS], launch_call;
 };
 
-static void add(struct samples *samples, int64_t value)
+static int64_t median(struct kwhy_whatif_samples *samples)
 {
-	samples->stride += samples->stride == 0;
-	if (samples->seen++ % samples->stride)
-		return;
-	if (samples->count == SAMPLES) {
-		for (size_t i = 0; i < SAMPLES / 2; i++)
-			samples->values[i] = samples->values[2 * i];
-		samples->count = SAMPLES / 2;
-		samples->stride *= 2;
-	}
-	samples->values[samples->count++] = value;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-static int64_t median(struct samples *samples)
-{
-	if (!samples->count)
-		return -1;
-	qsort(samples->values, samples->count, sizeof(*samples->values), by_value);
-	return samples->values[samples->count / 2];
+	return kwhy_whatif_quantile(samples, 0.5);
 }
 
 static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row, struct sampled *sampled)
@@ -58,18 +32,17 @@ static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row,
 	int64_t free_ns = before == KWHY_NONE ? INT64_MIN : rows->end_ns[before];
 	int64_t gap_ns = before == KWHY_NONE ? -1 : rows->start_ns[row] - free_ns;
 
-	if (gap_ns >= 0 && (sampled->least_gap_ns < 0 || gap_ns < sampled->least_gap_ns))
-		sampled->least_gap_ns = gap_ns;
 	if (issue == KWHY_NONE || rows->graph_node[row] != KWHY_NONE)
 		return;
 	if (gap_ns >= 0 && kwhy_whatif_recorded_end(graph, issue) <= free_ns)
-		add(&sampled->queued[rows->kind[before]][rows->kind[row]], gap_ns);
+		kwhy_whatif_sample(&sampled->queued[rows->kind[before]][rows->kind[row]], gap_ns);
 	if (kwhy_whatif_recorded_start(graph, issue) >= free_ns)
-		add(&sampled->issue[rows->kind[row]],
+		kwhy_whatif_sample(&sampled->issue[rows->kind[row]],
 			rows->start_ns[row] - kwhy_whatif_recorded_start(graph, issue));
 }
 
-static void sample_calls(const struct kwhy_whatif_graph *graph, struct samples *launches, int64_t *least_ns)
+static void sample_calls(
+	const struct kwhy_whatif_graph *graph, struct kwhy_whatif_samples *launches, int64_t *least_ns)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
 
@@ -83,27 +56,22 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct samples *
 			continue;
 		*least = *least < 0 || length_ns < *least ? length_ns : *least;
 		if (calls->class[i] == KWHY_CALL_LAUNCH)
-			add(launches, length_ns);
+			kwhy_whatif_sample(launches, length_ns);
 	}
 }
 
-/* A pair of kinds that was never queued takes after kernels, those after any pair, that after any gap. */
+/* A pair of kinds that was not queued often enough takes after kernels. */
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
-	int64_t least_ns = -1, kernels_ns;
+	struct kwhy_whatif_samples *kernels = &sampled->queued[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
+	int64_t kernels_ns = kernels->count < SAMPLES_LEAST ? QUEUED_NS : median(kernels);
 
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
-		int64_t *queued = &delays->queued_ns[i / KINDS][i % KINDS];
+		struct kwhy_whatif_samples *samples = &sampled->queued[i / KINDS][i % KINDS];
 
-		*queued = median(&sampled->queued[i / KINDS][i % KINDS]);
-		if (*queued >= 0 && (least_ns < 0 || *queued < least_ns))
-			least_ns = *queued;
+		delays->queued_ns[i / KINDS][i % KINDS] = samples->count < SAMPLES_LEAST ? kernels_ns
+											 : median(samples);
 	}
-	kernels_ns = delays->queued_ns[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
-	kernels_ns = kernels_ns >= 0 ? kernels_ns : least_ns >= 0 ? least_ns : sampled->least_gap_ns;
-	for (size_t i = 0; i < KINDS * KINDS; i++)
-		if (delays->queued_ns[i / KINDS][i % KINDS] < 0)
-			delays->queued_ns[i / KINDS][i % KINDS] = kernels_ns;
 }
 
 enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
@@ -114,7 +82,6 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 
 	if (!sampled)
 		return kwhy_fail_memory(error, "delays");
-	sampled->least_gap_ns = -1;
 	for (size_t i = 0; i < graph->activity_count; i++)
 		sample_activity(graph, (uint32_t)i, sampled);
 	sample_calls(graph, &sampled->launch_call, delays->least_call_ns);

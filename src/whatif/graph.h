@@ -65,8 +65,9 @@ struct kwhy_whatif_delays {
 	/* between an activity of one kind and one of another that was queued behind it in time */
 	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
 	int64_t issue_ns[KWHY_ACTIVITY_KIND_COUNT]; /* from the call to the start, in an idle stream */
-	int64_t return_ns;	/* from the end of the work to the return of the call that waited */
-	int64_t launch_call_ns; /* a call that launches */
+	int64_t return_ns[KWHY_CALL_CLASS_COUNT];   /* from the end of the work to the return of the call that
+						  waited: the shortest; without one the shortest call */
+	int64_t launch_call_ns;			    /* a call that launches */
 	int64_t least_call_ns[KWHY_CALL_CLASS_COUNT]; /* the shortest call of its class */
 };
 

@@ -58,18 +58,12 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 		node->lag_ns[decides] += start_ns - latest_ns;
 }
 
-/* What a call takes without waiting: no more than the shortest of its class, if it waited. */
-static int64_t alone_ns(const struct kwhy_whatif_graph *graph, uint32_t at)
+/* What a node takes without waiting: no more than it took from the end of what it waited for. */
+static int64_t alone_ns(const struct kwhy_whatif_node *node, int64_t end_ns, int64_t from_ns)
 {
-	const struct kwhy_whatif_node *node = &graph->nodes[at];
+	int64_t rest_ns = end_ns - from_ns;
 
-	if (node->kind == KWHY_NODE_CALL)
-		return least(node->own_ns,
-			graph->delays
-				.least_call_ns[graph->recording->calls.class[at - graph->activity_count]]);
-	return least(node->own_ns,
-		kwhy_whatif_recorded_end(graph, at) -
-			kwhy_whatif_recorded_start(graph, node->from[KWHY_LINK_JOIN]));
+	return rest_ns < 0 ? 0 : least(node->own_ns, rest_ns);
 }
 
 static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
@@ -81,34 +75,40 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 
 	*lag_ns = end_ns - from_ns;
 	if (node->kind == KWHY_NODE_ACTIVITY || from_ns > kwhy_whatif_recorded_start(graph, at))
-		node->own_ns = alone_ns(graph, at);
+		node->own_ns = alone_ns(node, end_ns, from_ns);
 	else
-		*lag_ns = least(*lag_ns, graph->delays.return_ns);
+		*lag_ns = least(*lag_ns,
+			graph->delays.return_ns[graph->recording->calls.class[at - graph->activity_count]]);
 }
 
 /* The shortest return of a call that waited: of those that did not, more is not known. */
-static void find_return(struct kwhy_whatif_graph *graph)
+static void find_returns(struct kwhy_whatif_graph *graph)
 {
-	int64_t least_ns = INT64_MAX;
+	const struct kwhy_calls *calls = &graph->recording->calls;
+	int64_t *least_ns = graph->delays.return_ns;
 
+	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
+		least_ns[class] = INT64_MAX;
 	for (size_t i = 0; i < graph->call_count; i++) {
 		const struct kwhy_whatif_node *node = &graph->nodes[graph->activity_count + i];
 		uint32_t from = node->from[KWHY_LINK_JOIN];
 		int64_t return_ns;
 
 		if (node->kind != KWHY_NODE_CALL || from == KWHY_NONE ||
-			kwhy_whatif_recorded_end(graph, from) <= graph->recording->calls.start_ns[i])
+			kwhy_whatif_recorded_end(graph, from) <= calls->start_ns[i])
 			continue;
-		return_ns = graph->recording->calls.end_ns[i] - kwhy_whatif_recorded_end(graph, from);
-		if (return_ns >= 0 && return_ns < least_ns)
-			least_ns = return_ns;
+		return_ns = calls->end_ns[i] - kwhy_whatif_recorded_end(graph, from);
+		if (return_ns >= 0 && return_ns < least_ns[calls->class[i]])
+			least_ns[calls->class[i]] = return_ns;
 	}
-	graph->delays.return_ns = least_ns == INT64_MAX ? 0 : least_ns;
+	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
+		if (least_ns[class] == INT64_MAX)
+			least_ns[class] = graph->delays.least_call_ns[class];
 }
 
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph)
 {
-	find_return(graph);
+	find_returns(graph);
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		if (graph->nodes[i].kind == KWHY_NODE_INNER)
 			continue;

@@ -23,11 +23,16 @@ static uint32_t end_of(const struct kwhy_whatif_graph *graph, uint32_t node)
 	return node * 2 + (at->from[KWHY_LINK_JOIN] != KWHY_NONE && !(at->flags & KWHY_NODE_DROPPED));
 }
 
-/* A dropped node keeps its place behind the one before it and follows nothing else. */
+/*
+ * A dropped activity keeps its place behind the one before it and follows nothing else, if there is one; a
+ * dropped call still comes when its thread is handed the work.
+ */
 static bool has_link(const struct kwhy_whatif_node *node, size_t link)
 {
-	return node->from[link] != KWHY_NONE &&
-		(link == KWHY_LINK_ORDER || !(node->flags & KWHY_NODE_DROPPED));
+	if (node->from[link] == KWHY_NONE || !(node->flags & KWHY_NODE_DROPPED))
+		return node->from[link] != KWHY_NONE;
+	return link == KWHY_LINK_ORDER || node->kind == KWHY_NODE_CALL ||
+		node->from[KWHY_LINK_ORDER] == KWHY_NONE;
 }
 
 static uint32_t followed(

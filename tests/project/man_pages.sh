@@ -12,7 +12,7 @@ complain() {
 
 # Options shown by a page: the bold words "--name" and "-x" that start a line of its OPTIONS section.
 shown_options() {
-	awk '/^# / { inside = ($2 == "OPTIONS") } inside && /^\*-/' "$1" | grep -oE '\*--?[a-zA-Z][a-z-]*\*' | tr -d '*' | sort -u
+	awk '/^# / { inside = ($2 == "OPTIONS") } inside && /^\*-/' "$1" | grep -oE '\*--?[a-zA-Z][a-z0-9-]*\*' | tr -d '*' | sort -u
 }
 
 listing=$("$2/src/cli/kwhy" help --all)

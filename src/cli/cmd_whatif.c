@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/job.h"
+#include "cli/output.h"
+#include "report/plan.h"
+#include "whatif/whatif.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes of the options table; as many as whatif has, which a test compares. */
+enum { CHANGES = 15 };
+
+/* An option with an argument that was not given. */
+#define NOT_GIVEN UINT64_MAX
+
+struct whatif_options {
+	struct kwhy_job_options job;
+	const char *output;
+	bool plan, numerics, json, no_color;
+	bool flags[CHANGES];	   /* asked for; of changes without an argument */
+	uint64_t numbers[CHANGES]; /* NOT_GIVEN; of those with one */
+};
+
+static void set_defaults(void *options)
+{
+	struct whatif_options *whatif = options;
+
+	kwhy_job_options_init(&whatif->job);
+	for (size_t i = 0; i < CHANGES; i++)
+		whatif->numbers[i] = NOT_GIVEN;
+}
+
+/* The changes that were asked for, in the order of the table. */
+static enum kwhy_status list_asks(const struct whatif_options *options, struct kwhy_whatif_ask asks[CHANGES],
+	size_t *out_count, struct kwhy_error *error)
+{
+	*out_count = 0;
+	for (size_t i = 0; i < CHANGES; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		uint64_t number = options->numbers[i];
+
+		if (!options->flags[i] && number == NOT_GIVEN)
+			continue;
+		if (number != NOT_GIVEN && (number < change->least || number > UINT32_MAX))
+			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a number from %u on", change->id,
+				change->least);
+		asks[(*out_count)++] = (struct kwhy_whatif_ask){
+			change, number == NOT_GIVEN ? change->number : (uint32_t)number};
+	}
+	if (options->plan && *out_count)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--plan chooses among all changes: name none beside it");
+	if (!options->plan && !*out_count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"whatif needs --plan or changes, as in --pinned --graph; kwhy whatif --help lists "
+			"them");
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_plan(const struct whatif_options *options, const struct kwhy_job *job,
+	const struct kwhy_whatif_ask *asks, size_t ask_count, struct kwhy_plan **out,
+	struct kwhy_error *error)
+{
+	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
+								  : 0.01;
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
+
+	if (status)
+		return status;
+	status = options->plan ? kwhy_whatif_plan(whatif, min_gain, options->numerics, out, error)
+			       : kwhy_whatif_project(whatif, asks, ask_count, out, error);
+	kwhy_whatif_free(whatif);
+	return status;
+}
+
+static enum kwhy_status write_plan(const struct whatif_options *options, const struct kwhy_plan *plan,
+	const struct kwhy_report *report, struct kwhy_error *error)
+{
+	bool terminal = !options->output || strcmp(options->output, "-") == 0;
+	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
+		.color = terminal && kwhy_output_color(options->no_color)};
+	enum kwhy_output_form form;
+	struct kwhy_text text = {0};
+	char *place = NULL;
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
+
+	if (!status && form != KWHY_OUTPUT_JSON && form != KWHY_OUTPUT_TEXT)
+		status = kwhy_fail(error, KWHY_E_USAGE, "whatif writes .txt and .json");
+	if (!status)
+		status = options->json || form == KWHY_OUTPUT_JSON
+			? kwhy_plan_json(plan, report, &text, error)
+			: kwhy_plan_text(plan, report, &style, &text, error);
+	if (!status)
+		status = kwhy_output_place(options->output, "whatif", form, &place, error);
+	if (!status)
+		status = kwhy_output_write(place, &text, error);
+	free(place);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct whatif_options *options = invocation->options;
+	struct kwhy_whatif_ask asks[CHANGES];
+	struct kwhy_plan *plan;
+	struct kwhy_job job;
+	size_t ask_count;
+	enum kwhy_status status = list_asks(options, asks, &ask_count, error);
+
+	if (status)
+		return status;
+	if (!invocation->operands.count)
+		return kwhy_fail(error, KWHY_E_USAGE, "whatif needs a recording or a trace");
+	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
+		&options->job.power, error);
+	if (status)
+		return status;
+	job.report.command = invocation->line;
+	status = make_plan(options, &job, asks, ask_count, &plan, error);
+	if (!status) {
+		status = write_plan(options, plan, &job.report, error);
+		kwhy_plan_free(plan);
+	}
+	kwhy_job_done(&job);
+	return status;
+}
+
+/* The rows stand in the order of kwhy_whatif_changes. */
+#define FLAG(place, id, help)                                                                         \
+	{                                                                                             \
+		id, 0, NULL, help, KWHY_OPTION_FLAG, offsetof(struct whatif_options, flags) + (place) \
+	}
+#define NUMBER(place, id, help)                                                               \
+	{                                                                                     \
+		id, 0, "N", help, KWHY_OPTION_COUNT,                                          \
+			offsetof(struct whatif_options, numbers) + (place) * sizeof(uint64_t) \
+	}
+
+static const struct kwhy_option options_table[] = {
+	{"plan", 0, NULL, "choose among all changes, the best first", KWHY_OPTION_FLAG,
+		offsetof(struct whatif_options, plan)},
+	{"numerics", 0, NULL, "let the plan use changes whose results are other numbers", KWHY_OPTION_FLAG,
+		offsetof(struct whatif_options, numerics)},
+	NUMBER(0, "keep-on-device", "no copies to the host and back; of the last N (0: all) stay"),
+	FLAG(1, "pack-h2d", "one copy to the device for several in a row"),
+	FLAG(2, "pack-d2h", "one read-back for several in a row"),
+	NUMBER(3, "thin-collectives", "collectives every Nth time"),
+	NUMBER(4, "bigger-batch", "a batch N times as large"),
+	NUMBER(5, "batch", "up to N equal launches in a row as one"),
+	FLAG(6, "fuse", "one kernel for a chain of tiny ones"),
+	FLAG(7, "pool", "a pool instead of malloc and free"),
+	FLAG(8, "drop-waits", "no waits with nothing to wait for"),
+	FLAG(9, "event-waits", "events where the host reads no result"),
+	FLAG(10, "pinned", "page-locked host memory for copies"),
+	NUMBER(11, "overlap-copies", "copies beside compute, with N buffers"),
+	FLAG(12, "overlap-collectives", "collectives beside compute"),
+	FLAG(13, "prefetch", "no long pauses of the host between calls"),
+	FLAG(14, "graph", "stretches of launches that repeat as graphs"),
+	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct whatif_options, job.power)},
+	{"output", 'o', "FILE|-", "write there; .txt .json say the form", KWHY_OPTION_TEXT,
+		offsetof(struct whatif_options, output)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct whatif_options, json)},
+	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
+		offsetof(struct whatif_options, no_color)},
+	KWHY_OPTION_ROWS_JOB(struct whatif_options, job),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_whatif = {
+	.name = "whatif",
+	.operands = "REC|TRACE...",
+	.summary = "Say what changes to a program would save, by its recording.",
+	.details =
+		"The recording is changed as the program would be and played again. Changes are made in the\n"
+		"order of the list above; --plan takes the one that saves most, then the next, until less\n"
+		"than --min-gain of the energy (of the time without energy) is left.",
+	.options = options_table,
+	.options_bytes = sizeof(struct whatif_options),
+	.defaults = set_defaults,
+	.run = run,
+};

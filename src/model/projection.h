@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_PROJECTION_H
+#define KWHY_MODEL_PROJECTION_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What changes to a program would bring, by its recording. */
+
+/* What the figure of a saving is. */
+enum kwhy_bound {
+	KWHY_BOUND_EXPECTED, /* what is to be expected, as far as the recording shows */
+	KWHY_BOUND_UPPER,    /* no more than this is saved */
+	KWHY_BOUND_LOWER,    /* no less than this is saved */
+	KWHY_BOUND_COUNT
+};
+
+enum kwhy_effort { KWHY_EFFORT_LINES, KWHY_EFFORT_DAYS, KWHY_EFFORT_DESIGN, KWHY_EFFORT_COUNT };
+
+enum kwhy_risk {
+	KWHY_RISK_NONE,	    /* results stay the same bits */
+	KWHY_RISK_ORDER,    /* right only if nothing relied on the order or the wait that goes */
+	KWHY_RISK_NUMERICS, /* results are other numbers */
+	KWHY_RISK_COUNT
+};
+
+const char *kwhy_bound_name(enum kwhy_bound bound);    /* "expected", "upper", "lower" */
+const char *kwhy_effort_name(enum kwhy_effort effort); /* "lines", "days", "design" */
+const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "numerics" */
+
+/*
+ * Time from the first start to the last end of device work, and energy of the devices. Low and high: all
+ * costs and powers at one end of their spreads at once, so bounds and no quantile; what other runs of the
+ * same program would take is not in them. Energies are KWHY_UNKNOWN_NJ where they are not known.
+ */
+struct kwhy_projection {
+	int64_t time_ns, time_low_ns, time_high_ns;
+	int64_t energy_nj, energy_low_nj, energy_high_nj;
+};
+
+/* A change that was made, behind those before it. Strings live as long as the plan. */
+struct kwhy_projected_change {
+	const char *id, *title; /* "pack-h2d", "pack copies to the device" */
+	const char *finding;	/* id of the finding that it cures; NULL: none */
+	uint32_t number;	/* argument; 0: has none */
+	enum kwhy_bound bound;
+	enum kwhy_effort effort;
+	enum kwhy_risk risk;
+	uint64_t places;	      /* at which it was made */
+	const char *assumption;	      /* in words, with its figures */
+	struct kwhy_projection after; /* of this and all before it */
+	int64_t saved_ns, saved_nj;   /* by this one beyond those; saved_nj KWHY_UNKNOWN_NJ; may be below 0 */
+};
+
+/* A change that was looked at and left out. */
+struct kwhy_refused_change {
+	const char *id, *title, *reason;
+	int64_t saved_ns, saved_nj; /* it would have; KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ */
+};
+
+struct kwhy_plan {
+	struct kwhy_arena arena;
+	struct kwhy_projection before;
+	struct kwhy_projected_change *changes; /* in the order in which they were made */
+	struct kwhy_refused_change *refused;
+	size_t change_count, refused_count;
+};
+
+/* With all changes; as before where there are none. */
+static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_plan *plan)
+{
+	return plan->change_count ? &plan->changes[plan->change_count - 1].after : &plan->before;
+}
+
+#endif

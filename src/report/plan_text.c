@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/plan.h"
+
+#include "base/quantity.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define NJ_PER_KWH 3.6e15
+
+/* What the parts write from and to. */
+struct page {
+	const struct kwhy_plan *plan;
+	const struct kwhy_report *report;
+	struct kwhy_sheet sheet;
+};
+
+static bool has_energy(const struct page *page)
+{
+	return page->plan->before.energy_nj != KWHY_UNKNOWN_NJ;
+}
+
+static void write_before(const struct page *page)
+{
+	const struct kwhy_projection *before = &page->plan->before;
+	const struct kwhy_recording *recording = page->report->recording;
+	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
+	const char *path = recording->source_count ? recording->sources[0].path : "the recording";
+
+	kwhy_quantity_time(time, before->time_ns);
+	if (has_energy(page))
+		kwhy_sheet_linef(&page->sheet, "", "%s: %s and %s as recorded", path, time,
+			kwhy_quantity_energy(energy, before->energy_nj));
+	else
+		kwhy_sheet_linef(&page->sheet, "",
+			"%s: %s as recorded; no energy is known (--power, --assume-power)", path, time);
+}
+
+/* Share of what there was before any change. */
+static double share(int64_t saved, int64_t whole)
+{
+	return whole > 0 ? (double)saved / (double)whole : NAN;
+}
+
+static void write_table(const struct page *page)
+{
+	static const struct kwhy_table_column columns[] = {
+		{"", KWHY_COLUMN_RIGHT},
+		{"change", KWHY_COLUMN_NAME},
+		{"time", KWHY_COLUMN_RIGHT},
+		{"saves", KWHY_COLUMN_RIGHT},
+		{"energy", KWHY_COLUMN_RIGHT},
+		{"saves", KWHY_COLUMN_RIGHT},
+		{"effort", KWHY_COLUMN_LEFT},
+		{"risk", KWHY_COLUMN_LEFT},
+	};
+	const struct kwhy_plan *plan = page->plan;
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < plan->change_count; i++) {
+		const struct kwhy_projected_change *change = &plan->changes[i];
+		char number[24];
+
+		snprintf(number, sizeof(number), "%zu", i + 1);
+		kwhy_table_cell(&table, number);
+		kwhy_table_cell(&table, change->title);
+		kwhy_table_time(&table, change->after.time_ns);
+		kwhy_table_percent(&table, share(change->saved_ns, plan->before.time_ns));
+		kwhy_table_energy(&table, change->after.energy_nj);
+		kwhy_table_percent(
+			&table, has_energy(page) ? share(change->saved_nj, plan->before.energy_nj) : NAN);
+		kwhy_table_cell(&table, kwhy_effort_name(change->effort));
+		kwhy_table_cell(&table, kwhy_risk_name(change->risk));
+	}
+	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+}
+
+/* "1.43 s (1.40 s to 1.52 s)" */
+static void add_span(struct kwhy_text *out, const char *value, const char *low, const char *high)
+{
+	kwhy_text_addf(out, "%s (%s to %s)", value, low, high);
+}
+
+static void write_after(const struct page *page, const struct kwhy_projection *after, const char *lead)
+{
+	char value[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
+	struct kwhy_text text = {0};
+
+	add_span(&text, kwhy_quantity_time(value, after->time_ns),
+		kwhy_quantity_time(low, after->time_low_ns), kwhy_quantity_time(high, after->time_high_ns));
+	if (has_energy(page)) {
+		kwhy_text_add(&text, ", ");
+		add_span(&text, kwhy_quantity_energy(value, after->energy_nj),
+			kwhy_quantity_energy(low, after->energy_low_nj),
+			kwhy_quantity_energy(high, after->energy_high_nj));
+	}
+	kwhy_sheet_paragraph(&page->sheet, lead, text.data ? text.data : "");
+	page->sheet.out->failed |= text.failed;
+	kwhy_text_done(&text);
+}
+
+static const char *bound_words(enum kwhy_bound bound)
+{
+	switch (bound) {
+	case KWHY_BOUND_UPPER:
+		return "saves at most that";
+	case KWHY_BOUND_LOWER:
+		return "saves at least that";
+	default:
+		return "to be expected";
+	}
+}
+
+static void write_details(const struct page *page)
+{
+	kwhy_sheet_heading(&page->sheet, "Assumptions", "after: this change and those above it");
+	for (size_t i = 0; i < page->plan->change_count; i++) {
+		const struct kwhy_projected_change *change = &page->plan->changes[i];
+		char lead[24], number[24] = "";
+
+		snprintf(lead, sizeof(lead), "%3zu. ", i + 1);
+		if (change->number)
+			snprintf(number, sizeof(number), " %u", change->number);
+		kwhy_sheet_linef(&page->sheet, lead, "%s [--%s%s], %s", change->title, change->id, number,
+			bound_words(change->bound));
+		kwhy_sheet_paragraph(&page->sheet, "     if     ", change->assumption);
+		write_after(page, &change->after, "     after  ");
+	}
+}
+
+static void add_money(const struct page *page, struct kwhy_text *text, double kwh, bool after)
+{
+	const struct kwhy_report *report = page->report;
+
+	if (isfinite(report->price_per_kwh))
+		kwhy_text_addf(text, "%s%.3g%s%s", after ? " to " : "", kwh * report->price_per_kwh,
+			report->currency && after ? " " : "",
+			report->currency && after ? report->currency : "");
+}
+
+static void write_total(const struct page *page)
+{
+	const struct kwhy_projection *before = &page->plan->before, *after = kwhy_plan_after(page->plan);
+	double from_kwh = (double)before->energy_nj / NJ_PER_KWH,
+	       to_kwh = (double)after->energy_nj / NJ_PER_KWH;
+	double intensity = page->report->intensity_g_per_kwh;
+	struct kwhy_text text = {0};
+	char share_words[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_addf(&text, "all of them: %s of the time",
+		kwhy_quantity_percent(share_words, share(before->time_ns - after->time_ns, before->time_ns)));
+	if (has_energy(page))
+		kwhy_text_addf(&text, ", %s of the energy",
+			kwhy_quantity_percent(
+				share_words, share(before->energy_nj - after->energy_nj, before->energy_nj)));
+	if (has_energy(page) && isfinite(page->report->price_per_kwh)) {
+		kwhy_text_add(&text, "; from ");
+		add_money(page, &text, from_kwh, false);
+		add_money(page, &text, to_kwh, true);
+	}
+	if (has_energy(page) && isfinite(intensity))
+		kwhy_text_addf(&text, "; from %.3g to %.3g g CO2e", from_kwh * intensity, to_kwh * intensity);
+	kwhy_sheet_paragraph(&page->sheet, "  ", text.data ? text.data : "");
+	page->sheet.out->failed |= text.failed;
+	kwhy_text_done(&text);
+}
+
+static void write_refused(const struct page *page)
+{
+	const struct kwhy_plan *plan = page->plan;
+
+	if (!plan->refused_count)
+		return;
+	kwhy_sheet_heading(&page->sheet, "Left out", NULL);
+	for (size_t i = 0; i < plan->refused_count; i++) {
+		const struct kwhy_refused_change *refused = &plan->refused[i];
+		char saves[KWHY_QUANTITY_BYTES];
+
+		if (refused->saved_ns == KWHY_UNKNOWN_NS)
+			kwhy_sheet_linef(&page->sheet, "  - ", "%s: %s", refused->id, refused->reason);
+		else
+			kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves %s of the time beyond the others",
+				refused->id,
+				kwhy_quantity_percent(saves, share(refused->saved_ns, plan->before.time_ns)));
+	}
+}
+
+enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_report *report,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct page page = {plan, report, {.report = report, .style = style, .out = out}};
+
+	write_before(&page);
+	if (plan->change_count) {
+		kwhy_sheet_heading(
+			&page.sheet, "Changes", "each beside those above it; shares are of the run");
+		write_table(&page);
+		write_total(&page);
+		write_details(&page);
+	}
+	write_refused(&page);
+	if (plan->change_count) {
+		kwhy_text_add(out, "\n");
+		kwhy_sheet_paragraph(&page.sheet, "",
+			"Times are from the first start to the last end of device work, energies are of the "
+			"devices. In brackets: all costs and powers at one end of their spreads; what "
+			"differs "
+			"from run to run comes on top.");
+	}
+	return kwhy_text_check(out, error);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WHATIF_CHANGE_H
+#define KWHY_WHATIF_CHANGE_H
+
+#include "model/ledger.h"
+#include "model/profile.h"
+#include "model/projection.h"
+#include "whatif/costs.h"
+#include "whatif/graph.h"
+
+/*
+ * A change to a program, made to the graph of its recording. Changes see what those before them left, so that
+ * nothing is saved twice.
+ */
+
+enum { KWHY_WHATIF_WORDS = 240 };
+
+/* What became of a change. */
+struct kwhy_whatif_effect {
+	uint64_t places;	       /* at which it was made; 0 where it was refused */
+	char words[KWHY_WHATIF_WORDS]; /* what was assumed, with its figures; or why it was refused */
+};
+
+struct kwhy_whatif;
+
+struct kwhy_whatif_change {
+	const char *id;	      /* "pack-h2d"; the option of the command */
+	const char *title;    /* "pack copies to the device" */
+	const char *argument; /* of the option, as its help shows it; NULL: takes none */
+	uint32_t number;      /* the argument that a plan takes, and one without */
+	uint32_t least;	      /* the smallest that is one */
+	enum kwhy_bound bound;
+	enum kwhy_effort effort;
+	enum kwhy_risk risk;
+	const char *finding; /* id of the finding whose cure it is; NULL: none */
+	/* Edits the graph; a refusal leaves places 0 and the graph as it was. */
+	void (*apply)(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
+};
+
+/* The constant table; changes are applied in its order unless a plan says otherwise. */
+extern const struct kwhy_whatif_change kwhy_whatif_changes[];
+extern const size_t kwhy_whatif_change_count;
+
+/* Everything that changes look at. Made by kwhy_whatif_new(). */
+struct kwhy_whatif {
+	const struct kwhy_recording *recording;
+	const struct kwhy_ledger *ledger;   /* NULL: no energies */
+	const struct kwhy_profile *profile; /* NULL: none */
+	struct kwhy_whatif_graph *graph;
+	struct kwhy_whatif_costs costs;
+	enum kwhy_whatif_corner corner; /* which costs are in force */
+
+	size_t *first_issued;	   /* [calls + 1] rows that an outermost call issued, in `issued` */
+	uint32_t *issued;	   /* [activities] */
+	uint32_t *next;		   /* [activities] in the stream; KWHY_NONE: the last */
+	uint32_t *first_of_stream; /* [streams] */
+	uint32_t *step;		   /* [activities] number of the step; KWHY_NONE: in none */
+	uint32_t step_count;	   /* 0: none are known */
+	const char *step_words;	   /* "ranges" or "a sequence of launches that repeats" */
+
+	int64_t first_ns, last_ns; /* of all device work as recorded; equal where there is none */
+	float *net_w;		   /* [activities] power above idle; NAN unknown */
+	double *idle_w;		   /* [devices] while nothing runs; NAN unknown */
+	double *idle_spread_w;	   /* [devices] half of its 90 % interval */
+	bool has_energy;	   /* known for every device that worked */
+	bool out_of_memory;
+};
+
+#endif

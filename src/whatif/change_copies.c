@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "base/quantity.h"
+#include "whatif/edits.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Changes to copies between host and device. */
+
+/* Copies of one direction that one copy can take the place of. */
+struct pack {
+	struct kwhy_whatif *whatif;
+	enum kwhy_copy_kind kind;
+	uint32_t first; /* row; KWHY_NONE: the pack is empty */
+	size_t begin;	/* where its rows begin in `rows` */
+	uint32_t *rows;
+	size_t count;
+	double bytes;
+	uint64_t packs, packed;
+	const char *source; /* of the costs */
+};
+
+static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
+{
+	return recording->streams[recording->activities.stream[row]].process;
+}
+
+/* What the copies take now, and what nobody knows better: their sum. */
+static double sum_ns(const struct pack *pack)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < pack->count; i++)
+		sum += (double)pack->whatif->graph->nodes[pack->rows[i]].own_ns;
+	return sum;
+}
+
+/* One copy of all bytes, and a small kernel that takes them apart or gathers them. */
+static double packed_ns(struct pack *pack)
+{
+	const struct kwhy_whatif *whatif = pack->whatif;
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, pack->kind,
+		rows->src_memory[pack->first], rows->dst_memory[pack->first], pack->bytes);
+	double kernel_ns = isfinite(whatif->costs.least_kernel_ns) ? whatif->costs.least_kernel_ns : 0;
+	double now_ns = sum_ns(pack);
+
+	if (!isfinite(cost.expected_ns))
+		return now_ns;
+	pack->source = cost.source;
+	return fmin(kwhy_whatif_cost_at(&cost, whatif->corner) + kernel_ns, now_ns);
+}
+
+static void close_pack(struct pack *pack)
+{
+	if (pack->count > 1) {
+		kwhy_whatif_resize_row(pack->whatif, pack->first, packed_ns(pack));
+		for (size_t i = 1; i < pack->count; i++)
+			kwhy_whatif_drop_row(pack->whatif, pack->rows[i]);
+		pack->packs++;
+		pack->packed += pack->count;
+	}
+	pack->first = KWHY_NONE;
+	pack->count = 0;
+	pack->bytes = 0;
+}
+
+/* Same memories, same process and, where steps are known, same step. */
+static bool fits(const struct pack *pack, uint32_t row)
+{
+	const struct kwhy_whatif *whatif = pack->whatif;
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return rows->src_memory[row] == rows->src_memory[pack->first] &&
+		rows->dst_memory[row] == rows->dst_memory[pack->first] &&
+		process_of(whatif->recording, row) == process_of(whatif->recording, pack->first) &&
+		whatif->step[row] == whatif->step[pack->first];
+}
+
+static void add_to_pack(struct pack *pack, uint32_t row)
+{
+	uint64_t bytes = pack->whatif->recording->activities.bytes[row];
+
+	if (bytes == KWHY_UNKNOWN_BYTES) {
+		close_pack(pack);
+		return;
+	}
+	if (pack->first != KWHY_NONE && !fits(pack, row))
+		close_pack(pack);
+	if (pack->first == KWHY_NONE)
+		pack->first = row;
+	pack->rows[pack->count++] = row;
+	pack->bytes += (double)bytes;
+}
+
+typedef bool ends_pack(const struct kwhy_whatif *whatif, uint32_t row);
+
+static void pack_device(struct pack *pack, uint32_t device, ends_pack *ends)
+{
+	const size_t *first = pack->whatif->recording->activities.first;
+
+	for (size_t i = first[device]; i < first[device + 1]; i++) {
+		uint32_t row = (uint32_t)i;
+
+		if (kwhy_whatif_row_is_dropped(pack->whatif, row))
+			continue;
+		if (kwhy_whatif_is_copy(pack->whatif, row, pack->kind))
+			add_to_pack(pack, row);
+		else if (ends(pack->whatif, row))
+			close_pack(pack);
+	}
+	close_pack(pack);
+}
+
+static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, ends_pack *ends,
+	const char *until, struct kwhy_whatif_effect *effect)
+{
+	struct pack pack = {.whatif = whatif, .kind = kind, .first = KWHY_NONE};
+
+	pack.rows = malloc((whatif->recording->activities.count + 1) * sizeof(*pack.rows));
+	if (!pack.rows) {
+		whatif->out_of_memory = true;
+		return;
+	}
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++)
+		pack_device(&pack, d, ends);
+	free(pack.rows);
+	if (!pack.packs) {
+		kwhy_whatif_refuse(effect, "no two such copies follow each other %s", until);
+		return;
+	}
+	kwhy_whatif_drop_idle_waits(whatif);
+	effect->places = pack.packed;
+	kwhy_whatif_say(effect,
+		"%llu copies become %llu, %s; a packed copy takes %s and the shortest kernel seen",
+		(unsigned long long)pack.packed, (unsigned long long)pack.packs, until,
+		pack.source ? pack.source : "the time of all its parts: no cost of sizes is known");
+}
+
+/* What is copied to the device next may depend on what was read back. */
+static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return kwhy_whatif_is_copy(whatif, row, KWHY_COPY_D2H);
+}
+
+void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	(void)number;
+	pack_copies(whatif, KWHY_COPY_H2D, reads_back,
+		whatif->step_count ? "up to the next read-back or step" : "up to the next read-back", effect);
+}
+
+/* Values that are read after other work are other values. */
+static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	(void)whatif;
+	(void)row;
+	return true;
+}
+
+void kwhy_whatif_pack_d2h(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	(void)number;
+	pack_copies(whatif, KWHY_COPY_D2H, is_work, "with no other work between", effect);
+}
+
+static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
+{
+	return rows->src_memory[row] == KWHY_MEMORY_PAGEABLE || rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE;
+}
+
+/* The copy from page-locked memory; a call that blocked for it returns at once, if it was to the device. */
+static bool pin(struct kwhy_whatif *whatif, uint32_t row, const char **source)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	bool up = rows->copy_kind[row] == KWHY_COPY_H2D;
+	struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
+		up ? KWHY_MEMORY_PINNED : rows->src_memory[row],
+		up ? rows->dst_memory[row] : KWHY_MEMORY_PINNED, (double)rows->bytes[row]);
+	double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
+	uint32_t call = kwhy_whatif_call_of(whatif, row);
+
+	if (!isfinite(own_ns))
+		return false;
+	*source = cost.source;
+	if (own_ns < (double)whatif->graph->nodes[row].own_ns)
+		kwhy_whatif_resize_row(whatif, row, own_ns);
+	if (up && call != KWHY_NONE && isfinite(whatif->costs.launch.expected_ns) &&
+		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_JOIN] == row)
+		kwhy_whatif_unblock_call(
+			whatif, call, kwhy_whatif_cost_at(&whatif->costs.launch, whatif->corner));
+	return true;
+}
+
+void kwhy_whatif_pin(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	const char *source = NULL;
+	uint64_t unknown = 0;
+
+	(void)number;
+	for (uint32_t i = 0; i < rows->count; i++) {
+		if (rows->kind[i] != KWHY_ACTIVITY_COPY || !is_pageable(rows, i) ||
+			kwhy_whatif_row_is_dropped(whatif, i) ||
+			(rows->copy_kind[i] != KWHY_COPY_H2D && rows->copy_kind[i] != KWHY_COPY_D2H))
+			continue;
+		if (rows->bytes[i] != KWHY_UNKNOWN_BYTES && pin(whatif, i, &source))
+			effect->places++;
+		else
+			unknown++;
+	}
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%llu copies from or to page-locked memory, at the cost of %s; copies to the device "
+			"no "
+			"longer block; time to fill the new buffers is not counted",
+			(unsigned long long)effect->places, source);
+	else if (unknown)
+		kwhy_whatif_refuse(effect,
+			"what page-locked copies cost here is not known; give the profile of this machine "
+			"(kwhy calibrate, --profile)");
+	else
+		kwhy_whatif_refuse(effect, "no copy is from or to pageable memory");
+}

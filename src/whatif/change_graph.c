@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "base/quantity.h"
+#include "whatif/edits.h"
+#include "whatif/parts.h"
+#include "whatif/segments.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * Capture stretches of launches that repeat as graphs: one call launches what many did, and its work follows
+ * at the pace of queued work. The first of each kind stays as it was: there it is captured.
+ */
+
+enum { GRAPH_LEAST = 4 /* launches; fewer are not worth a graph */ };
+
+/* What distinguishes a stretch: its work in its order. */
+struct seen {
+	uint64_t hash;
+	uint32_t count;
+};
+
+struct capture {
+	struct kwhy_whatif *whatif;
+	struct seen *seen; /* [slots] by hash; count 0: free */
+	size_t slots;
+	uint64_t graphs, launches;
+	double call_ns;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint64_t hash = segment->row_count;
+
+	for (size_t i = 0; i < segment->row_count; i++) {
+		uint32_t row = segment->rows[i];
+
+		hash = mix(hash, (uint64_t)rows->name[row] << 8 | rows->kind[row]);
+		hash = mix(hash, (uint64_t)rows->stream[row] << 8 | rows->copy_kind[row]);
+	}
+	return hash | 1;
+}
+
+static struct seen *find(const struct capture *capture, uint64_t hash)
+{
+	size_t at = hash & (capture->slots - 1);
+
+	while (capture->seen[at].count && capture->seen[at].hash != hash)
+		at = (at + 1) & (capture->slots - 1);
+	return &capture->seen[at];
+}
+
+static uint32_t first_issuing_call(
+	const struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment)
+{
+	return kwhy_whatif_call_of(whatif, segment->rows[0]);
+}
+
+/* Behind the call that launches the graph, and no further behind the work before it than queued work. */
+static void capture_row(struct capture *capture, uint32_t row, uint32_t call_node, int64_t issue_ns)
+{
+	struct kwhy_whatif *whatif = capture->whatif;
+	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
+
+	whatif->out_of_memory |= !node;
+	if (!node)
+		return;
+	node->from[KWHY_LINK_ISSUE] = call_node;
+	node->lag_ns[KWHY_LINK_ISSUE] = issue_ns;
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
+		int64_t queued_ns;
+
+		if (link == KWHY_LINK_ISSUE || node->from[link] == KWHY_NONE ||
+			node->from[link] >= whatif->graph->activity_count)
+			continue;
+		queued_ns = kwhy_whatif_queued_ns(whatif->graph, node->from[link], row);
+		if (node->lag_ns[link] > queued_ns)
+			node->lag_ns[link] = queued_ns;
+	}
+}
+
+static void capture_segment(struct capture *capture, const struct kwhy_whatif_segment *segment)
+{
+	struct kwhy_whatif *whatif = capture->whatif;
+	uint32_t first = first_issuing_call(whatif, segment);
+	uint32_t call_node = kwhy_whatif_call_node(whatif->graph, first);
+	int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]);
+
+	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
+		if (call != first && whatif->graph->outer[call] == call)
+			kwhy_whatif_drop_call_and_pause(whatif, call);
+	kwhy_whatif_unblock_call(whatif, first, capture->call_ns);
+	for (size_t i = 0; i < segment->row_count; i++)
+		capture_row(capture, segment->rows[i], call_node, issue_ns);
+	capture->graphs++;
+	capture->launches += segment->row_count;
+}
+
+/* First what repeats is counted, then all but the first of each is captured. */
+static void walk(struct capture *capture, bool counting)
+{
+	struct kwhy_whatif_segments segments;
+	struct kwhy_whatif_segment segment;
+
+	if (!kwhy_whatif_segments_init(&segments, capture->whatif))
+		return;
+	while (kwhy_whatif_segments_next(&segments, &segment)) {
+		struct seen *seen;
+
+		if (segment.row_count < GRAPH_LEAST)
+			continue;
+		seen = find(capture, hash_of(capture->whatif, &segment));
+		if (counting) {
+			seen->hash = hash_of(capture->whatif, &segment);
+			seen->count++;
+		} else if (seen->count & UINT32_C(0x80000000)) {
+			capture_segment(capture, &segment);
+		} else if (seen->count > 1) {
+			seen->count |= UINT32_C(0x80000000);
+		}
+	}
+	kwhy_whatif_segments_done(&segments);
+}
+
+static size_t slots_for(size_t segments)
+{
+	size_t slots = 16;
+
+	while (slots < 2 * segments)
+		slots *= 2;
+	return slots;
+}
+
+void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	struct capture capture = {.whatif = whatif,
+		.slots = slots_for(whatif->recording->activities.count / GRAPH_LEAST),
+		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner)};
+	char cost[KWHY_QUANTITY_BYTES];
+
+	(void)number;
+	if (!isfinite(capture.call_ns)) {
+		kwhy_whatif_refuse(effect,
+			"what launching a graph costs here is not known; give the profile of "
+			"this machine (kwhy calibrate, --profile)");
+		return;
+	}
+	capture.seen = calloc(capture.slots, sizeof(*capture.seen));
+	if (!capture.seen) {
+		whatif->out_of_memory = true;
+		return;
+	}
+	walk(&capture, true);
+	walk(&capture, false);
+	free(capture.seen);
+	effect->places = capture.launches;
+	if (capture.graphs)
+		kwhy_whatif_say(effect,
+			"%llu launches of stretches that repeat become %llu graph launches of %s (%s); the "
+			"first "
+			"of each kind stays, capturing is not counted",
+			(unsigned long long)capture.launches, (unsigned long long)capture.graphs,
+			kwhy_whatif_time_words(cost, capture.call_ns), whatif->costs.graph_launch.source);
+	else
+		kwhy_whatif_refuse(
+			effect, "no stretch of %d launches without a wait comes twice", GRAPH_LEAST);
+}

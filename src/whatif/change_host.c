@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "base/quantity.h"
+#include "whatif/edits.h"
+#include "whatif/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Changes to what the host does between its launches. */
+
+/* The outermost calls of a thread that are left. */
+static bool is_left(const struct kwhy_whatif *whatif, size_t call)
+{
+	return whatif->graph->outer[call] == call && !kwhy_whatif_call_is_dropped(whatif, (uint32_t)call);
+}
+
+/* What a call issued and is left, by that call or a graph in its place: anything, and a read-back. */
+static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *issues, bool *reads)
+{
+	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++) {
+		uint32_t row = whatif->issued[i];
+
+		if (kwhy_whatif_row_is_dropped(whatif, row))
+			continue;
+		*issues = true;
+		*reads |= kwhy_whatif_is_copy(whatif, row, KWHY_COPY_D2H);
+	}
+}
+
+static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	bool pending = true, reads = false;
+	uint64_t dropped = 0;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		look_at_issued(whatif, i, &pending, &reads);
+		if (!is_left(whatif, i) || calls->class[i] != KWHY_CALL_SYNC)
+			continue;
+		if (!pending) {
+			kwhy_whatif_drop_call(whatif, (uint32_t)i);
+			dropped++;
+		}
+		pending = false;
+	}
+	return dropped;
+}
+
+void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	(void)number;
+	for (size_t t = 0; t < whatif->recording->thread_count; t++)
+		effect->places += drop_waits_of_thread(whatif, t);
+	if (effect->places)
+		kwhy_whatif_say(effect, "%llu waits go: their thread had issued nothing since it waited last",
+			(unsigned long long)effect->places);
+	else
+		kwhy_whatif_refuse(effect, "every wait follows work of its thread");
+}
+
+/* The last wait of a thread stays: something must know that all is done. */
+static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	size_t last = calls->first[thread + 1];
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++)
+		if (is_left(whatif, i) && calls->class[i] == KWHY_CALL_SYNC)
+			last = i;
+	return last;
+}
+
+static uint64_t use_events_in_thread(struct kwhy_whatif *whatif, size_t thread)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	double event_ns = kwhy_whatif_cost_at(&whatif->costs.event, whatif->corner);
+	bool issues = false, reads = false;
+	size_t last = last_wait(whatif, thread);
+	uint64_t replaced = 0;
+
+	for (size_t i = calls->first[thread]; i < last; i++) {
+		const struct kwhy_whatif_node *node = &whatif->graph
+							       ->nodes[whatif->graph->activity_count + i];
+
+		look_at_issued(whatif, i, &issues, &reads);
+		if (!is_left(whatif, i) || calls->class[i] != KWHY_CALL_SYNC)
+			continue;
+		if (!reads && node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
+			kwhy_whatif_unblock_call(whatif, (uint32_t)i, event_ns);
+			replaced++;
+		}
+		reads = false;
+	}
+	return replaced;
+}
+
+void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	char cost[KWHY_QUANTITY_BYTES];
+
+	(void)number;
+	if (!isfinite(whatif->costs.event.expected_ns)) {
+		kwhy_whatif_refuse(effect,
+			"what a call costs that returns at once is not known: the recording "
+			"has too few, and no profile says it");
+		return;
+	}
+	for (size_t t = 0; t < whatif->recording->thread_count; t++)
+		effect->places += use_events_in_thread(whatif, t);
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%llu waits behind which the host has read nothing become events of %s; it waits "
+			"where it "
+			"reads results, and at its end",
+			(unsigned long long)effect->places,
+			kwhy_whatif_time_words(cost, whatif->costs.event.expected_ns));
+	else
+		kwhy_whatif_refuse(effect, "every wait follows a read-back or is the last of its thread");
+}
+
+static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
+{
+	const char *name = kwhy_names_get(&whatif->recording->names, whatif->recording->calls.name[call]);
+
+	return !strstr(name, "Host") && !strstr(name, "Async") && !strstr(name, "Array");
+}
+
+static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	double pool_ns = kwhy_whatif_cost_at(&whatif->costs.pool, whatif->corner);
+	uint64_t replaced = 0, freed = 0;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		bool frees = calls->class[i] == KWHY_CALL_FREE;
+
+		if (!is_left(whatif, i) || (!frees && calls->class[i] != KWHY_CALL_ALLOC) ||
+			!is_device_memory(whatif, i) || (!frees && !freed))
+			continue;
+		freed = frees ? freed + 1 : freed - 1;
+		if ((double)(calls->end_ns[i] - calls->start_ns[i]) <= pool_ns)
+			continue;
+		kwhy_whatif_unblock_call(whatif, (uint32_t)i, pool_ns);
+		replaced++;
+	}
+	return replaced;
+}
+
+void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	char cost[KWHY_QUANTITY_BYTES];
+
+	(void)number;
+	if (!isfinite(whatif->costs.pool.expected_ns)) {
+		kwhy_whatif_refuse(effect,
+			"what a call costs that returns at once is not known: the recording "
+			"has too few, and no profile says it");
+		return;
+	}
+	for (size_t t = 0; t < whatif->recording->thread_count; t++)
+		effect->places += use_pool_in_thread(whatif, t);
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%llu allocations and frees take %s in a pool and wait for nothing; the first "
+			"allocations, "
+			"before anything was freed, stay as they are",
+			(unsigned long long)effect->places,
+			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
+	else
+		kwhy_whatif_refuse(effect, "no memory of a device is freed");
+}
+
+enum { PAUSE_LEAST_NS = 100000, PAUSE_MOST_NS = 1000000000 };
+
+void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	double removed_ns = 0;
+	char words[KWHY_QUANTITY_BYTES];
+
+	(void)number;
+	for (size_t i = 0; i < calls->count; i++) {
+		uint32_t at = kwhy_whatif_call_node(whatif->graph, (uint32_t)i);
+		const struct kwhy_whatif_node *node = &whatif->graph->nodes[at];
+		int64_t pause_ns = node->lag_ns[KWHY_LINK_ORDER];
+		struct kwhy_whatif_node *changed;
+
+		if (!is_left(whatif, i) || node->from[KWHY_LINK_ORDER] == KWHY_NONE ||
+			pause_ns < PAUSE_LEAST_NS || pause_ns > PAUSE_MOST_NS)
+			continue;
+		changed = kwhy_whatif_edit(whatif->graph, at);
+		whatif->out_of_memory |= !changed;
+		if (!changed)
+			return;
+		changed->lag_ns[KWHY_LINK_ORDER] = whatif->costs.usual_gap_ns[calls->class[i]];
+		removed_ns += (double)(pause_ns - changed->lag_ns[KWHY_LINK_ORDER]);
+		effect->places++;
+	}
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%llu pauses of the host of 0.1 ms to 1 s, %s in all, become as short as is usual "
+			"between "
+			"its calls: other threads do that work ahead of time",
+			(unsigned long long)effect->places, kwhy_whatif_time_words(words, removed_ns));
+	else
+		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls");
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "whatif/edits.h"
+#include "whatif/parts.h"
+#include "whatif/segments.h"
+
+#include <math.h>
+
+/* Changes to how work is cut into kernels. */
+
+enum { TINY_NS = 10000, FUSE_GAP_NS = 20000 };
+
+static bool is_kernel(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return whatif->recording->activities.kind[row] == KWHY_ACTIVITY_KERNEL;
+}
+
+static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return whatif->graph->nodes[row].own_ns;
+}
+
+/* A tiny kernel close behind the one before it in one stream. */
+static bool continues_chain(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return rows->stream[before] == rows->stream[row] &&
+		rows->start_ns[row] - rows->end_ns[before] < FUSE_GAP_NS;
+}
+
+static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return is_kernel(whatif, row) && length_ns(whatif, row) < TINY_NS &&
+		whatif->recording->activities.graph_node[row] == KWHY_NONE;
+}
+
+/*
+ * One kernel for all: each but the first loses what the shortest kernel takes, which is beginning and ending.
+ * At best the longest alone remains, at worst nothing but the gaps go.
+ */
+static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
+{
+	double sum = 0, longest = 0, empty = whatif->costs.least_kernel_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		sum += (double)length_ns(whatif, rows[i]);
+		longest = fmax(longest, (double)length_ns(whatif, rows[i]));
+	}
+	switch (whatif->corner) {
+	case KWHY_CORNER_FAST:
+		return longest;
+	case KWHY_CORNER_SLOW:
+		return sum;
+	default:
+		return fmax(sum - (double)(count - 1) * empty, longest);
+	}
+}
+
+static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, double own_ns)
+{
+	kwhy_whatif_resize_row(whatif, rows[0], own_ns);
+	for (size_t i = 1; i < count; i++)
+		kwhy_whatif_drop_row(whatif, rows[i]);
+}
+
+struct merged {
+	uint64_t from, to;
+};
+
+/* Chains of at least two in one segment. */
+static void fuse_segment(
+	struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment, struct merged *merged)
+{
+	for (size_t begin = 0, end; begin < segment->row_count; begin = end) {
+		const uint32_t *rows = &segment->rows[begin];
+
+		for (end = begin; end < segment->row_count && is_tiny(whatif, segment->rows[end]) &&
+			(end == begin || continues_chain(whatif, segment->rows[end - 1], segment->rows[end]));
+			end++)
+			;
+		if (end - begin > 1) {
+			merge(whatif, rows, end - begin, fused_ns(whatif, rows, end - begin));
+			merged->from += end - begin;
+			merged->to++;
+		}
+		end += end == begin;
+	}
+}
+
+void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	struct kwhy_whatif_segments segments;
+	struct kwhy_whatif_segment segment;
+	struct merged merged = {0};
+
+	(void)number;
+	if (!kwhy_whatif_segments_init(&segments, whatif))
+		return;
+	while (kwhy_whatif_segments_next(&segments, &segment))
+		fuse_segment(whatif, &segment, &merged);
+	kwhy_whatif_segments_done(&segments);
+	effect->places = merged.from;
+	if (merged.from)
+		kwhy_whatif_say(effect,
+			"%llu kernels under 10 us in a row become %llu; each but the first loses the time of "
+			"the "
+			"shortest kernel seen (bounds: the longest alone, nothing)",
+			(unsigned long long)merged.from, (unsigned long long)merged.to);
+	else
+		kwhy_whatif_refuse(effect, "no two kernels under 10 us follow each other without a wait");
+}
+
+/* How often the device must be filled to run so many blocks; 0: not known. */
+static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+	const struct kwhy_device *device = &recording->devices[kwhy_recording_device_of(recording, row)];
+	uint32_t threads = recording->activities.threads_per_block[row];
+	double resident = 1;
+
+	if (!device->sm_count)
+		return 0;
+	if (device->threads_per_sm && threads && threads != KWHY_UNKNOWN_U16)
+		resident = fmax(floor((double)device->threads_per_sm / threads), 1);
+	return ceil(blocks / (resident * device->sm_count));
+}
+
+/* A kernel with `times` its blocks; as much longer where blocks or device are not known. */
+static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
+{
+	uint32_t blocks = whatif->recording->activities.blocks[row];
+	double now = 0, then = 0;
+
+	if (blocks != KWHY_UNKNOWN_BLOCKS && blocks) {
+		now = waves(whatif, row, blocks);
+		then = waves(whatif, row, blocks * times);
+	}
+	return (double)length_ns(whatif, row) * (now > 0 ? then / now : times);
+}
+
+static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_t b)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return is_kernel(whatif, b) && rows->name[a] == rows->name[b] && rows->blocks[a] == rows->blocks[b] &&
+		rows->stream[a] == rows->stream[b] &&
+		rows->threads_per_block[a] == rows->threads_per_block[b];
+}
+
+static void batch_segment(struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment, size_t most,
+	struct merged *merged)
+{
+	for (size_t begin = 0, end; begin < segment->row_count; begin = end) {
+		uint32_t row = segment->rows[begin];
+
+		for (end = begin + 1; is_kernel(whatif, row) && end < segment->row_count &&
+			end - begin < most && is_same_launch(whatif, row, segment->rows[end]);
+			end++)
+			;
+		if (end - begin > 1) {
+			merge(whatif, &segment->rows[begin], end - begin,
+				grown_ns(whatif, row, (double)(end - begin)));
+			merged->from += end - begin;
+			merged->to++;
+		}
+	}
+}
+
+void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	struct kwhy_whatif_segments segments;
+	struct kwhy_whatif_segment segment;
+	struct merged merged = {0};
+
+	if (!kwhy_whatif_segments_init(&segments, whatif))
+		return;
+	while (kwhy_whatif_segments_next(&segments, &segment))
+		batch_segment(whatif, &segment, number, &merged);
+	kwhy_whatif_segments_done(&segments);
+	effect->places = merged.from;
+	if (merged.from)
+		kwhy_whatif_say(effect,
+			"%llu launches of one kernel and grid in a row become %llu of up to %u times the "
+			"blocks, "
+			"longer by how often those fill the device; they depend on nothing of each other",
+			(unsigned long long)merged.from, (unsigned long long)merged.to, number);
+	else
+		kwhy_whatif_refuse(effect, "no kernel is launched twice in a row with one grid");
+}
+
+/* A row of the first step of a batch, which does the work of all. */
+static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	if (rows->kind[row] == KWHY_ACTIVITY_KERNEL) {
+		kwhy_whatif_resize_row(whatif, row, grown_ns(whatif, row, times));
+	} else if (rows->kind[row] == KWHY_ACTIVITY_COPY && rows->bytes[row] != KWHY_UNKNOWN_BYTES) {
+		struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
+			rows->src_memory[row], rows->dst_memory[row], (double)rows->bytes[row] * times);
+		double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
+		double most_ns = (double)length_ns(whatif, row) * times;
+
+		kwhy_whatif_resize_row(whatif, row, isfinite(own_ns) ? fmin(own_ns, most_ns) : most_ns);
+	}
+}
+
+/* All calls and rows of the steps that are no longer made. */
+static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	uint32_t step = KWHY_NONE;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		if (whatif->graph->outer[i] != i)
+			continue;
+		if (whatif->first_issued[i] < whatif->first_issued[i + 1])
+			step = whatif->step[whatif->issued[whatif->first_issued[i]]];
+		if (step != KWHY_NONE && step % times)
+			kwhy_whatif_drop_call_and_pause(whatif, (uint32_t)i);
+	}
+}
+
+void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+
+	if (whatif->step_count < 2 * number) {
+		kwhy_whatif_refuse(effect,
+			"fewer than %u steps are known; name the ranges that are steps "
+			"(--steps)",
+			2 * number);
+		return;
+	}
+	for (size_t t = 0; t < recording->thread_count; t++)
+		drop_steps(whatif, t, number);
+	for (uint32_t i = 0; i < recording->activities.count; i++) {
+		uint32_t step = whatif->step[i];
+
+		if (step == KWHY_NONE || kwhy_whatif_row_is_dropped(whatif, i))
+			continue;
+		if (step % number)
+			kwhy_whatif_drop_row(whatif, i);
+		else
+			grow_row(whatif, i, number);
+	}
+	effect->places = whatif->step_count;
+	kwhy_whatif_say(effect,
+		"%u steps (%s) do the work of %u each; kernels grow by how often their blocks fill the "
+		"device, "
+		"copies by their bytes, the host's time and collectives not at all",
+		(whatif->step_count + number - 1) / number, whatif->step_words, number);
+}

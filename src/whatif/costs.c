@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/costs.h"
+
+#include "whatif/graph.h"
+#include "whatif/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What calls and copies would cost: from the recording where it shows enough, since then all times are of one
+ * machine under one profiler; else from the machine profile.
+ */
+
+enum {
+	FIT_COPIES = 4,	     /* fewer fit nothing */
+	FIT_RANGE = 8,	     /* between the smallest and the largest */
+	SMALL_BYTES = 65536, /* below, a copy is mostly its beginning and its end */
+	FIT_CALLS = 3
+};
+
+static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL};
+
+static size_t fit_index(unsigned kind, unsigned src, unsigned dst)
+{
+	return (kind * KWHY_MEMORY_KIND_COUNT + src) * KWHY_MEMORY_KIND_COUNT + dst;
+}
+
+/* Sums of a weighted straight line. */
+struct line {
+	double w, wx, wy, wxx, wxy, wyy, x, y;
+	uint64_t count, least, most;
+};
+
+static void add_copy(struct line *line, uint64_t bytes, int64_t length_ns)
+{
+	double x = (double)bytes, y = (double)(length_ns > 0 ? length_ns : 1), w = 1 / (y * y);
+
+	line->least = line->count && line->least < bytes ? line->least : bytes;
+	line->most = line->most > bytes ? line->most : bytes;
+	line->count++;
+	line->w += w;
+	line->wx += w * x;
+	line->wy += w * y;
+	line->wxx += w * x * x;
+	line->wxy += w * x * y;
+	line->wyy += w * y * y;
+	line->x += x;
+	line->y += y;
+}
+
+static void fit_line(const struct line *line, struct kwhy_whatif_copy_fit *fit)
+{
+	double determinant = line->w * line->wxx - line->wx * line->wx, squares;
+
+	fit->count = line->count;
+	fit->bytes_least = line->least;
+	fit->bytes_most = line->most;
+	fit->alpha_ns = fit->beta_ns = NAN;
+	fit->mean_ns = line->y / (double)line->count;
+	fit->mean_bytes = line->x / (double)line->count;
+	if (line->count < FIT_COPIES || (double)line->most < FIT_RANGE * fmax((double)line->least, 1) ||
+		!(determinant > 0))
+		return;
+	fit->beta_ns = fmax((line->w * line->wxy - line->wx * line->wy) / determinant, 0);
+	fit->alpha_ns = fmax((line->wy - fit->beta_ns * line->wx) / line->w, 0);
+	squares = line->wyy + fit->alpha_ns * fit->alpha_ns * line->w +
+		fit->beta_ns * fit->beta_ns * line->wxx - 2 * fit->alpha_ns * line->wy -
+		2 * fit->beta_ns * line->wxy + 2 * fit->alpha_ns * fit->beta_ns * line->wx;
+	fit->residual_ratio = sqrt(fmax(squares, 0) / (double)line->count);
+}
+
+static void fit_copies(struct kwhy_whatif_costs *costs, const struct kwhy_recording *recording)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	struct line lines[KWHY_WHATIF_COPY_FITS] = {{0}};
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->kind[i] == KWHY_ACTIVITY_COPY && rows->bytes[i] != KWHY_UNKNOWN_BYTES)
+			add_copy(&lines[fit_index(
+					 rows->copy_kind[i], rows->src_memory[i], rows->dst_memory[i])],
+				rows->bytes[i], rows->end_ns[i] - rows->start_ns[i]);
+	for (size_t i = 0; i < KWHY_WHATIF_COPY_FITS; i++)
+		if (lines[i].count)
+			fit_line(&lines[i], &costs->copies[i]);
+}
+
+static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
+{
+	double spread = isfinite(seconds.spread) ? 1.645 * seconds.spread : 0;
+
+	if (!isfinite(seconds.value))
+		return unknown;
+	return (struct kwhy_whatif_cost){seconds.value * 1e9, fmax(seconds.value - spread, 0) * 1e9,
+		(seconds.value + spread) * 1e9, "the machine profile"};
+}
+
+/* Median, and the quartiles as corners, of what was sampled; unknown of too few. */
+static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
+{
+	if (samples->count < FIT_CALLS)
+		return unknown;
+	return (struct kwhy_whatif_cost){(double)kwhy_whatif_quantile(samples, 0.5),
+		(double)kwhy_whatif_quantile(samples, 0.25), (double)kwhy_whatif_quantile(samples, 0.75),
+		"this recording"};
+}
+
+enum call_sort { SORT_OTHER, SORT_LAUNCH, SORT_GRAPH, SORT_EVENT, SORT_POOL, SORT_COUNT };
+
+static enum call_sort sort_of(const char *name, enum kwhy_call_class class)
+{
+	if (strstr(name, "GraphLaunch"))
+		return SORT_GRAPH;
+	if (strstr(name, "EventRecord"))
+		return SORT_EVENT;
+	if (strstr(name, "MallocAsync") || strstr(name, "FreeAsync"))
+		return SORT_POOL;
+	return class == KWHY_CALL_LAUNCH && strstr(name, "aunch") ? SORT_LAUNCH : SORT_OTHER;
+}
+
+/* Samples of calls by sort, and of the time before a call by class. */
+struct call_samples {
+	struct kwhy_whatif_samples sorts[SORT_COUNT], gaps[KWHY_CALL_CLASS_COUNT];
+};
+
+static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samples *samples)
+{
+	const struct kwhy_calls *calls = &graph->recording->calls;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		uint32_t before = graph->nodes[graph->activity_count + i].from[KWHY_LINK_ORDER];
+		enum call_sort sort;
+
+		if (graph->outer[i] != i)
+			continue;
+		sort = sort_of(kwhy_names_get(&graph->recording->names, calls->name[i]), calls->class[i]);
+		kwhy_whatif_sample(&samples->sorts[sort], calls->end_ns[i] - calls->start_ns[i]);
+		if (before != KWHY_NONE)
+			kwhy_whatif_sample(&samples->gaps[calls->class[i]],
+				calls->start_ns[i] - calls->end_ns[before - graph->activity_count]);
+	}
+}
+
+static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *samples)
+{
+	costs->launch = sampled(&samples->sorts[SORT_LAUNCH]);
+	costs->graph_launch = sampled(&samples->sorts[SORT_GRAPH]);
+	costs->event = sampled(&samples->sorts[SORT_EVENT]);
+	costs->pool = sampled(&samples->sorts[SORT_POOL]);
+	if (costs->profile && !isfinite(costs->launch.expected_ns))
+		costs->launch = measured(costs->profile->launch_s);
+	if (costs->profile && !isfinite(costs->graph_launch.expected_ns))
+		costs->graph_launch = measured(costs->profile->graph_launch_s);
+	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++) {
+		int64_t gap_ns = samples->gaps[class].count ? kwhy_whatif_quantile(&samples->gaps[class], 0.5)
+							    : 0;
+
+		costs->usual_gap_ns[class] = gap_ns < 0 ? 0 : gap_ns;
+	}
+	/* neither is known to cost more than a launch: both are calls that return at once */
+	if (!isfinite(costs->event.expected_ns))
+		costs->event = costs->launch;
+	if (!isfinite(costs->pool.expected_ns))
+		costs->pool = costs->launch;
+}
+
+void kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph,
+	const struct kwhy_profile *profile)
+{
+	const struct kwhy_activities *rows = &graph->recording->activities;
+	struct call_samples *samples = calloc(1, sizeof(*samples));
+
+	*costs = (struct kwhy_whatif_costs){.graph_launch = unknown,
+		.launch = unknown,
+		.event = unknown,
+		.pool = unknown,
+		.least_kernel_ns = NAN,
+		.profile = profile};
+	fit_copies(costs, graph->recording);
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->kind[i] == KWHY_ACTIVITY_KERNEL && rows->end_ns[i] > rows->start_ns[i])
+			costs->least_kernel_ns = fmin(
+				costs->least_kernel_ns, (double)(rows->end_ns[i] - rows->start_ns[i]));
+	if (!samples)
+		return;
+	sample_calls(graph, samples);
+	call_costs(costs, samples);
+	free(samples);
+}
+
+static struct kwhy_measured profile_rate(
+	const struct kwhy_profile *profile, enum kwhy_copy_kind kind, bool pageable)
+{
+	if (profile && kind == KWHY_COPY_H2D)
+		return pageable ? profile->h2d_pageable_rate_bytes_per_s
+				: profile->h2d_pinned_rate_bytes_per_s;
+	if (profile && kind == KWHY_COPY_D2H)
+		return pageable ? profile->d2h_pageable_rate_bytes_per_s
+				: profile->d2h_pinned_rate_bytes_per_s;
+	return (struct kwhy_measured){NAN, NAN};
+}
+
+/* The shortest mean of any kind of small copies in that direction: what a copy takes whatever its size. */
+static double least_copy_ns(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind)
+{
+	double least_ns = NAN;
+
+	for (size_t i = fit_index(kind, 0, 0); i < fit_index(kind + 1, 0, 0); i++) {
+		const struct kwhy_whatif_copy_fit *fit = &costs->copies[i];
+
+		if (fit->count && isfinite(fit->alpha_ns))
+			least_ns = fmin(least_ns, fit->alpha_ns);
+		else if (fit->count && fit->mean_bytes < SMALL_BYTES)
+			least_ns = fmin(least_ns, fit->mean_ns);
+	}
+	return isfinite(least_ns) ? least_ns : 0;
+}
+
+static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, const char *source)
+{
+	ratio = fmin(ratio, 0.9);
+	return (struct kwhy_whatif_cost){
+		expected_ns, expected_ns * (1 - ratio), expected_ns * (1 + ratio), source};
+}
+
+struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,
+	enum kwhy_memory_kind src, enum kwhy_memory_kind dst, double bytes)
+{
+	const struct kwhy_whatif_copy_fit *fit = &costs->copies[fit_index(kind, src, dst)];
+	bool pageable = src == KWHY_MEMORY_PAGEABLE || dst == KWHY_MEMORY_PAGEABLE;
+	struct kwhy_measured rate = profile_rate(costs->profile, kind, pageable);
+
+	if (fit->count && isfinite(fit->alpha_ns))
+		return with_spread(
+			fit->alpha_ns + fit->beta_ns * bytes, fit->residual_ratio, "this recording");
+	if (isfinite(rate.value)) {
+		double spread = isfinite(rate.spread) ? 1.645 * rate.spread / rate.value : 0;
+
+		return with_spread(
+			least_copy_ns(costs, kind) + bytes / rate.value * 1e9, spread, "the machine profile");
+	}
+	if (fit->count && fit->mean_bytes >= SMALL_BYTES)
+		return with_spread(bytes * fit->mean_ns / fit->mean_bytes, 0, "the rate of this recording");
+	return unknown;
+}
+
+double kwhy_whatif_cost_at(const struct kwhy_whatif_cost *cost, enum kwhy_whatif_corner corner)
+{
+	switch (corner) {
+	case KWHY_CORNER_FAST:
+		return cost->fast_ns;
+	case KWHY_CORNER_SLOW:
+		return cost->slow_ns;
+	default:
+		return cost->expected_ns;
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WHATIF_COSTS_H
+#define KWHY_WHATIF_COSTS_H
+
+#include "model/profile.h"
+#include "model/recording.h"
+
+#include <stdbool.h>
+
+struct kwhy_whatif_graph;
+
+/* Which costs: those to be expected, or all at the end of their spread that saves more or less time. */
+enum kwhy_whatif_corner { KWHY_CORNER_FAST = -1, KWHY_CORNER_EXPECTED = 0, KWHY_CORNER_SLOW = 1 };
+
+/* Nanoseconds at each corner; NAN: not known. */
+struct kwhy_whatif_cost {
+	double expected_ns, fast_ns, slow_ns;
+	const char *source; /* "machine profile", "this recording", ... */
+};
+
+/* Time of one kind of copy over its bytes: alpha + beta * bytes, both weighted by 1 / time^2. */
+struct kwhy_whatif_copy_fit {
+	uint64_t count, bytes_least, bytes_most;
+	double mean_ns, mean_bytes;
+	double alpha_ns, beta_ns; /* of the fit, where the sizes differ enough; else NAN */
+	double residual_ratio;
+};
+
+enum { KWHY_WHATIF_COPY_FITS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT };
+
+struct kwhy_whatif_costs {
+	struct kwhy_whatif_copy_fit copies[KWHY_WHATIF_COPY_FITS];
+	struct kwhy_whatif_cost graph_launch; /* call */
+	struct kwhy_whatif_cost launch;	      /* call that issues and returns */
+	struct kwhy_whatif_cost event;	      /* call that records an event */
+	struct kwhy_whatif_cost pool;	      /* allocation or free in a pool */
+	double least_kernel_ns;		      /* the shortest kernel seen; NAN */
+	/* between one call of a class and the call before it: what a loop of such calls takes beside them */
+	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];
+	const struct kwhy_profile *profile; /* NULL: none */
+};
+
+void kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph,
+	const struct kwhy_profile *profile);
+
+/* One copy of that many bytes. */
+struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,
+	enum kwhy_memory_kind src, enum kwhy_memory_kind dst, double bytes);
+
+double kwhy_whatif_cost_at(const struct kwhy_whatif_cost *cost, enum kwhy_whatif_corner corner);
+
+#endif

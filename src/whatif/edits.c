@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/edits.h"
+
+#include "base/quantity.h"
+#include "whatif/parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
+{
+	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, at);
+
+	whatif->out_of_memory |= !node;
+	return node;
+}
+
+/* What is left of the host's time before a call that goes. */
+static int64_t pause_left_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
+{
+	int64_t usual_ns = whatif->costs.usual_gap_ns[whatif->recording->calls.class[call]];
+
+	if (whatif->corner == KWHY_CORNER_SLOW || pause_ns <= 0)
+		return pause_ns;
+	if (whatif->corner == KWHY_CORNER_FAST)
+		return 0;
+	return pause_ns > usual_ns ? pause_ns - usual_ns : 0;
+}
+
+static void drop_call(struct kwhy_whatif *whatif, uint32_t call, bool with_pause)
+{
+	uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
+	struct kwhy_whatif_node *node;
+
+	if (kwhy_whatif_is_dropped(whatif->graph, at))
+		return;
+	node = edit(whatif, at);
+	if (!node)
+		return;
+	node->flags |= KWHY_NODE_DROPPED;
+	node->own_ns = 0;
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
+		if (node->from[link] != KWHY_NONE)
+			node->lag_ns[link] = with_pause ? 0 : pause_left_ns(whatif, call, node->lag_ns[link]);
+}
+
+void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call)
+{
+	drop_call(whatif, call, false);
+}
+
+void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call)
+{
+	drop_call(whatif, call, true);
+}
+
+static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
+		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+			return false;
+	return true;
+}
+
+void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
+{
+	uint32_t call = kwhy_whatif_call_of(whatif, row);
+	struct kwhy_whatif_node *node;
+
+	if (kwhy_whatif_row_is_dropped(whatif, row))
+		return;
+	node = edit(whatif, row);
+	if (!node)
+		return;
+	node->flags |= KWHY_NODE_DROPPED;
+	node->own_ns = 0;
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
+		if (node->from[link] != KWHY_NONE && !kwhy_whatif_follows_start(node, link))
+			node->lag_ns[link] = 0;
+	if (call != KWHY_NONE && issues_nothing(whatif, call))
+		kwhy_whatif_drop_call(whatif, call);
+}
+
+void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns)
+{
+	struct kwhy_whatif_node *node = edit(whatif, row);
+
+	if (!node)
+		return;
+	node->own_ns = (int64_t)(own_ns + 0.5);
+	node->flags |= KWHY_NODE_CHANGED;
+}
+
+void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns)
+{
+	struct kwhy_whatif_node *node = edit(whatif, kwhy_whatif_call_node(whatif->graph, call));
+
+	if (!node)
+		return;
+	node->from[KWHY_LINK_JOIN] = KWHY_NONE;
+	node->own_ns = (int64_t)(own_ns + 0.5);
+}
+
+static void drop_idle_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	bool pending = true; /* what was issued before the recording began is not known */
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		uint32_t at = kwhy_whatif_call_node(whatif->graph, (uint32_t)i), target;
+
+		if (!issues_nothing(whatif, (uint32_t)i)) {
+			pending = !kwhy_whatif_is_wait(whatif->graph, (uint32_t)i);
+			continue;
+		}
+		if (whatif->graph->outer[i] != i || kwhy_whatif_is_dropped(whatif->graph, at) ||
+			calls->class[i] != KWHY_CALL_SYNC)
+			continue;
+		target = whatif->graph->nodes[at].from[KWHY_LINK_JOIN];
+		if (!pending && target != KWHY_NONE && kwhy_whatif_is_dropped(whatif->graph, target))
+			kwhy_whatif_drop_call(whatif, (uint32_t)i);
+		pending = false;
+	}
+}
+
+void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif)
+{
+	for (size_t t = 0; t < whatif->recording->thread_count; t++)
+		drop_idle_waits_of_thread(whatif, t);
+}
+
+bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == kind &&
+		!kwhy_whatif_row_is_dropped(whatif, row);
+}
+
+const char *kwhy_whatif_time_words(char out[32], double time_ns)
+{
+	return kwhy_quantity_time(out, (int64_t)(time_ns + 0.5));
+}
+
+void kwhy_whatif_say(struct kwhy_whatif_effect *effect, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(effect->words, sizeof(effect->words), format, args);
+	va_end(args);
+}
+
+void kwhy_whatif_refuse(struct kwhy_whatif_effect *effect, const char *format, ...)
+{
+	va_list args;
+
+	effect->places = 0;
+	va_start(args, format);
+	vsnprintf(effect->words, sizeof(effect->words), format, args);
+	va_end(args);
+}

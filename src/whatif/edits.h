@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WHATIF_EDITS_H
+#define KWHY_WHATIF_EDITS_H
+
+#include "whatif/change.h"
+
+/* What changes are made of. Lack of memory is remembered in the whatif and told by its caller. */
+
+/* Drops an activity, and the call that issued it if all that it issued is dropped. */
+void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
+
+/*
+ * Drops a call. The host's time before it goes too as far as it is usual before calls of its class: the loop
+ * that made them; what is longer stays. (All of it stays in the slow corner, none in the fast one.)
+ */
+void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
+
+/* Drops a call and the host's time before it. */
+void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
+
+/* An activity takes that long now. */
+void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns);
+
+/* A call returns at once, after that long: it waits for nothing. */
+void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
+
+/* Drops waits for dropped work behind which the thread has issued nothing that is left. */
+void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif);
+
+static inline bool kwhy_whatif_row_is_dropped(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return kwhy_whatif_is_dropped(whatif->graph, row);
+}
+
+static inline bool kwhy_whatif_call_is_dropped(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	return kwhy_whatif_is_dropped(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
+}
+
+/* The outermost call that issued a row; KWHY_NONE: unknown. */
+static inline uint32_t kwhy_whatif_call_of(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	uint32_t call = whatif->recording->activities.call[row];
+
+	return call == KWHY_NONE ? KWHY_NONE : whatif->graph->outer[call];
+}
+
+/* A copy that is still made, in that direction. */
+bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind);
+
+/* "12.3 us", for words about costs. */
+const char *kwhy_whatif_time_words(char out[32], double time_ns);
+
+void kwhy_whatif_say(struct kwhy_whatif_effect *effect, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* As that, and leaves the change unmade. */
+void kwhy_whatif_refuse(struct kwhy_whatif_effect *effect, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/whatif.h"
+
+#include "whatif/project.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A plan takes changes one by one. What a change would bring is worked out again only while it could still be
+ * the best: as others are taken, it mostly falls. Before the end all that are left are tried once more, since
+ * some bring something only behind others.
+ */
+
+struct candidate {
+	const struct kwhy_whatif_change *change;
+	double gain_ratio; /* when last tried; what is refused gains nothing */
+	size_t tried;	   /* how many changes had been taken by then */
+	bool taken;
+	struct kwhy_whatif_effect effect;
+	struct kwhy_projection after;
+};
+
+struct planner {
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+	struct candidate *candidates;
+	size_t count;
+	struct kwhy_error *error;
+};
+
+static enum kwhy_status plan_new(struct kwhy_plan **out, size_t changes, struct kwhy_error *error)
+{
+	struct kwhy_plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return kwhy_fail_memory(error, "the plan");
+	plan->changes = kwhy_arena_alloc(&plan->arena, changes + 1, sizeof(*plan->changes));
+	plan->refused = kwhy_arena_alloc(&plan->arena, changes + 1, sizeof(*plan->refused));
+	if (!plan->changes || !plan->refused) {
+		kwhy_plan_free(plan);
+		return kwhy_fail_memory(error, "the plan");
+	}
+	*out = plan;
+	return KWHY_OK;
+}
+
+void kwhy_plan_free(struct kwhy_plan *plan)
+{
+	if (!plan)
+		return;
+	kwhy_arena_done(&plan->arena);
+	free(plan);
+}
+
+static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_projection *after)
+{
+	return before->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : before->energy_nj - after->energy_nj;
+}
+
+/* Behind all that is in the plan already. */
+static enum kwhy_status add_change(struct planner *planner, const struct kwhy_whatif_ask *ask,
+	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *after)
+{
+	struct kwhy_plan *plan = planner->plan;
+	const struct kwhy_projection *before = kwhy_plan_after(plan);
+	const struct kwhy_whatif_change *change = ask->change;
+	char *words = kwhy_arena_copy(&plan->arena, effect->words);
+
+	if (!words)
+		return kwhy_fail_memory(planner->error, "the plan");
+	plan->changes[plan->change_count] = (struct kwhy_projected_change){
+		.id = change->id,
+		.title = change->title,
+		.finding = change->finding,
+		.number = change->argument ? ask->number : 0,
+		.bound = change->bound,
+		.effort = change->effort,
+		.risk = change->risk,
+		.places = effect->places,
+		.assumption = words,
+		.after = *after,
+		.saved_ns = before->time_ns - after->time_ns,
+		.saved_nj = saved_nj(before, after),
+	};
+	plan->change_count++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_refusal(struct planner *planner, const struct kwhy_whatif_change *change,
+	const char *reason, int64_t saved_ns, int64_t energy_nj)
+{
+	struct kwhy_plan *plan = planner->plan;
+	char *words = kwhy_arena_copy(&plan->arena, reason);
+
+	if (!words)
+		return kwhy_fail_memory(planner->error, "the plan");
+	plan->refused[plan->refused_count++] = (struct kwhy_refused_change){
+		change->id, change->title, words, saved_ns, energy_nj};
+	return KWHY_OK;
+}
+
+static void widen(struct kwhy_projection *projection, const struct kwhy_projection *corner)
+{
+	if (corner->time_ns < projection->time_low_ns)
+		projection->time_low_ns = corner->time_ns;
+	if (corner->time_ns > projection->time_high_ns)
+		projection->time_high_ns = corner->time_ns;
+	if (corner->energy_low_nj < projection->energy_low_nj)
+		projection->energy_low_nj = corner->energy_low_nj;
+	if (corner->energy_high_nj > projection->energy_high_nj)
+		projection->energy_high_nj = corner->energy_high_nj;
+}
+
+/* The changes of the plan again, with all costs at one end of their spreads. */
+static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corner corner)
+{
+	struct kwhy_plan *plan = planner->plan;
+	enum kwhy_status status = KWHY_OK;
+
+	kwhy_whatif_undo(planner->whatif->graph, 0);
+	planner->whatif->corner = corner;
+	for (size_t i = 0; !status && i < plan->change_count; i++) {
+		struct kwhy_projected_change *change = &plan->changes[i];
+		struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(change->id), change->number};
+		struct kwhy_whatif_effect effect;
+		struct kwhy_projection played;
+
+		status = kwhy_whatif_make(planner->whatif, &ask, &effect, planner->error);
+		if (status)
+			break;
+		played = kwhy_whatif_as_played(planner->whatif);
+		widen(&change->after, &played);
+	}
+	planner->whatif->corner = KWHY_CORNER_EXPECTED;
+	return status;
+}
+
+static enum kwhy_status finish(struct planner *planner, enum kwhy_status status, struct kwhy_plan **out)
+{
+	if (!status)
+		status = widen_to(planner, KWHY_CORNER_FAST);
+	if (!status)
+		status = widen_to(planner, KWHY_CORNER_SLOW);
+	kwhy_whatif_undo(planner->whatif->graph, 0);
+	if (status)
+		kwhy_plan_free(planner->plan);
+	else
+		*out = planner->plan;
+	return status;
+}
+
+enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *asks,
+	size_t ask_count, struct kwhy_plan **out, struct kwhy_error *error)
+{
+	struct planner planner = {.whatif = whatif, .error = error};
+	enum kwhy_status status = plan_new(&planner.plan, ask_count, error);
+
+	if (status)
+		return status;
+	kwhy_whatif_undo(whatif->graph, 0);
+	planner.plan->before = kwhy_whatif_baseline(whatif);
+	for (size_t i = 0; !status && i < ask_count; i++) {
+		struct kwhy_whatif_effect effect;
+		struct kwhy_projection played;
+
+		status = kwhy_whatif_make(whatif, &asks[i], &effect, error);
+		if (status)
+			break;
+		played = kwhy_whatif_as_played(whatif);
+		status = effect.places ? add_change(&planner, &asks[i], &effect, &played)
+				       : add_refusal(&planner, asks[i].change, effect.words, KWHY_UNKNOWN_NS,
+						 KWHY_UNKNOWN_NJ);
+	}
+	return finish(&planner, status, out);
+}
+
+static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
+{
+	const struct kwhy_projection *before = kwhy_plan_after(plan);
+
+	if (plan->before.energy_nj > 0)
+		return (double)(before->energy_nj - after->energy_nj) / (double)plan->before.energy_nj;
+	return plan->before.time_ns > 0
+		? (double)(before->time_ns - after->time_ns) / (double)plan->before.time_ns
+		: 0;
+}
+
+static enum kwhy_status try_candidate(struct planner *planner, struct candidate *candidate)
+{
+	struct kwhy_whatif *whatif = planner->whatif;
+	size_t edits = whatif->graph->journal_count;
+	struct kwhy_whatif_ask ask = {candidate->change, candidate->change->number};
+	enum kwhy_status status = kwhy_whatif_make(whatif, &ask, &candidate->effect, planner->error);
+
+	if (status)
+		return status;
+	candidate->tried = planner->plan->change_count;
+	candidate->gain_ratio = 0;
+	if (candidate->effect.places) {
+		candidate->after = kwhy_whatif_as_played(whatif);
+		candidate->gain_ratio = gain_ratio(planner->plan, &candidate->after);
+	}
+	kwhy_whatif_undo(whatif->graph, edits);
+	return KWHY_OK;
+}
+
+static struct candidate *best(const struct planner *planner)
+{
+	struct candidate *best = NULL;
+
+	for (size_t i = 0; i < planner->count; i++)
+		if (!planner->candidates[i].taken &&
+			(!best || planner->candidates[i].gain_ratio > best->gain_ratio))
+			best = &planner->candidates[i];
+	return best;
+}
+
+/* Tries those whose last figure is the best until that figure is of now; NULL: none is left. */
+static enum kwhy_status find_best(struct planner *planner, struct candidate **out)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out = best(planner);
+	while (!status && *out && (*out)->tried != planner->plan->change_count) {
+		status = try_candidate(planner, *out);
+		*out = best(planner);
+	}
+	return status;
+}
+
+static enum kwhy_status try_all(struct planner *planner)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < planner->count; i++)
+		if (!planner->candidates[i].taken &&
+			planner->candidates[i].tried != planner->plan->change_count)
+			status = try_candidate(planner, &planner->candidates[i]);
+	return status;
+}
+
+static enum kwhy_status take(struct planner *planner, struct candidate *candidate)
+{
+	struct kwhy_whatif_ask ask = {candidate->change, candidate->change->number};
+	enum kwhy_status status = add_change(planner, &ask, &candidate->effect, &candidate->after);
+
+	candidate->taken = true;
+	return status ? status : kwhy_whatif_make(planner->whatif, &ask, &candidate->effect, planner->error);
+}
+
+static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)
+{
+	for (;;) {
+		struct candidate *next;
+		enum kwhy_status status = find_best(planner, &next);
+
+		if (!status && next && next->gain_ratio < min_gain_ratio) {
+			status = try_all(planner);
+			next = best(planner);
+		}
+		if (status || !next || next->gain_ratio < min_gain_ratio)
+			return status;
+		status = take(planner, next);
+		if (status)
+			return status;
+	}
+}
+
+/* What was tried and saves too little, or could not be made. */
+static enum kwhy_status list_refused(struct planner *planner)
+{
+	const struct kwhy_projection *before = kwhy_plan_after(planner->plan);
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < planner->count; i++) {
+		const struct candidate *candidate = &planner->candidates[i];
+		bool made = candidate->effect.places;
+
+		if (candidate->taken)
+			continue;
+		status = add_refusal(planner, candidate->change, candidate->effect.words,
+			made ? before->time_ns - candidate->after.time_ns : KWHY_UNKNOWN_NS,
+			made ? saved_nj(before, &candidate->after) : KWHY_UNKNOWN_NJ);
+	}
+	return status;
+}
+
+static void list_candidates(struct planner *planner, bool numerics)
+{
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
+		if (numerics || kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS)
+			planner->candidates[planner->count++] = (struct candidate){
+				.change = &kwhy_whatif_changes[i], .gain_ratio = 1, .tried = SIZE_MAX};
+}
+
+enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio, bool numerics,
+	struct kwhy_plan **out, struct kwhy_error *error)
+{
+	struct planner planner = {.whatif = whatif, .error = error};
+	enum kwhy_status status = plan_new(&planner.plan, kwhy_whatif_change_count, error);
+
+	if (status)
+		return status;
+	planner.candidates = calloc(kwhy_whatif_change_count, sizeof(*planner.candidates));
+	if (!planner.candidates)
+		status = kwhy_fail_memory(error, "the plan");
+	kwhy_whatif_undo(whatif->graph, 0);
+	planner.plan->before = kwhy_whatif_baseline(whatif);
+	if (!status) {
+		list_candidates(&planner, numerics);
+		status = choose(&planner, min_gain_ratio);
+	}
+	if (!status)
+		status = list_refused(&planner);
+	status = finish(&planner, status, out);
+	free(planner.candidates);
+	return status;
+}

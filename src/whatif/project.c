@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/project.h"
+
+#include "whatif/edits.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * Energy: what was metered, less what the work that goes drew above idle, and the idle power of the time that
+ * goes. Work that takes shorter draws its power for shorter.
+ */
+
+/* Mean power of the device while it idled, by the ledger; else its level with a context. */
+static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
+{
+	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
+	double energy_nj = 0, spread_nj = 0, time_ns = 0;
+
+	for (size_t i = 0; i < ledger->account_count; i++) {
+		const struct kwhy_account *account = &ledger->accounts[i];
+
+		if (!kwhy_category_is_idle(account->category) || account->gross_nj == KWHY_UNKNOWN_NJ)
+			continue;
+		energy_nj += (double)account->gross_nj;
+		spread_nj += (double)(account->high_nj - account->low_nj) / 2;
+		time_ns += (double)account->time_ns;
+	}
+	whatif->idle_w[device] = time_ns > 0 && energy_nj > 0 ? energy_nj / time_ns
+							      : ledger->energy.context_idle_w;
+	whatif->idle_spread_w[device] = time_ns > 0 && energy_nj > 0 ? spread_nj / time_ns : 0;
+}
+
+static void read_device_powers(struct kwhy_whatif *whatif, uint32_t device)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	double idle_w = whatif->idle_w[device];
+
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+		double length_ns = (double)(rows->end_ns[i] - rows->start_ns[i]);
+		double energy_nj = isfinite(idle_w) && length_ns > 0
+			? kwhy_ledger_activity_nj(whatif->ledger, whatif->recording, i)
+			: NAN;
+
+		whatif->net_w[i] = length_ns > 0 ? (float)(energy_nj / length_ns - idle_w) : 0;
+	}
+}
+
+static void read_window(struct kwhy_whatif *whatif)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	whatif->first_ns = rows->count ? INT64_MAX : 0;
+	whatif->last_ns = rows->count ? INT64_MIN : 0;
+	for (size_t i = 0; i < rows->count; i++) {
+		whatif->first_ns = rows->start_ns[i] < whatif->first_ns ? rows->start_ns[i]
+									: whatif->first_ns;
+		whatif->last_ns = rows->end_ns[i] > whatif->last_ns ? rows->end_ns[i] : whatif->last_ns;
+	}
+}
+
+void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
+{
+	const size_t *first = whatif->recording->activities.first;
+
+	read_window(whatif);
+	whatif->has_energy = whatif->ledger && whatif->recording->activities.count;
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
+		bool known = whatif->ledger && whatif->ledger->devices[d].energy.known;
+
+		whatif->idle_w[d] = NAN;
+		if (known)
+			read_idle_power(whatif, d);
+		if (first[d] != first[d + 1] && !isfinite(whatif->idle_w[d]))
+			whatif->has_energy = false;
+		read_device_powers(whatif, d);
+	}
+}
+
+/* Of the devices that worked. */
+static double metered_nj(const struct kwhy_whatif *whatif, uint32_t device)
+{
+	const size_t *first = whatif->recording->activities.first;
+
+	return first[device] == first[device + 1] || !isfinite(whatif->idle_w[device])
+		? 0
+		: (double)whatif->ledger->devices[device].energy.measured_nj;
+}
+
+/* The energy as played, and how much of it is uncertain. */
+struct played_energy {
+	double energy_nj, spread_nj;
+};
+
+/* From the first start to the last end of work that is left. */
+static int64_t played_ns(const struct kwhy_whatif *whatif)
+{
+	int64_t last_ns = whatif->first_ns;
+
+	for (size_t i = 0; i < whatif->recording->activities.count; i++)
+		if (whatif->graph->end_ns[i] > last_ns &&
+			!(whatif->graph->nodes[i].flags & KWHY_NODE_DROPPED))
+			last_ns = whatif->graph->end_ns[i];
+	return last_ns - whatif->first_ns;
+}
+
+/* Half the 90 % interval of an account's energy, as a share of it. */
+static double spread_of(const struct kwhy_whatif *whatif, uint32_t device, size_t row)
+{
+	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
+	const struct kwhy_account *account =
+		&ledger->accounts[ledger->account_of[row - whatif->recording->activities.first[device]]];
+
+	if (account->gross_nj <= 0 || account->high_nj == KWHY_UNKNOWN_NJ ||
+		account->low_nj == KWHY_UNKNOWN_NJ)
+		return 0;
+	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
+}
+
+/* Work of a device that is not what was recorded. */
+static void add_changed_work(const struct kwhy_whatif *whatif, uint32_t device, struct played_energy *energy)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+		const struct kwhy_whatif_node *node = &whatif->graph->nodes[i];
+		double change_nj;
+
+		if (!(node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED)))
+			continue;
+		change_nj = (double)whatif->net_w[i] *
+			(double)(node->own_ns - (rows->end_ns[i] - rows->start_ns[i]));
+		if (!isfinite(change_nj))
+			continue;
+		energy->energy_nj += change_nj;
+		energy->spread_nj += fabs(change_nj) * spread_of(whatif, device, i);
+	}
+}
+
+static struct played_energy played_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
+{
+	const size_t *first = whatif->recording->activities.first;
+	struct played_energy energy = {0};
+	int64_t saved_ns = whatif->last_ns - whatif->first_ns - time_ns;
+
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
+		if (first[d] == first[d + 1])
+			continue;
+		energy.energy_nj += metered_nj(whatif, d) - whatif->idle_w[d] * (double)saved_ns;
+		energy.spread_nj += whatif->idle_spread_w[d] * fabs((double)saved_ns);
+		add_changed_work(whatif, d, &energy);
+	}
+	return energy;
+}
+
+static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
+{
+	return whatif->has_energy ? (int64_t)(fmax(energy_nj, 0) + 0.5) : KWHY_UNKNOWN_NJ;
+}
+
+struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
+{
+	struct kwhy_projection baseline = {.time_ns = whatif->last_ns - whatif->first_ns};
+	double energy_nj = 0;
+
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++)
+		energy_nj += metered_nj(whatif, d);
+	baseline.time_low_ns = baseline.time_high_ns = baseline.time_ns;
+	baseline.energy_nj = rounded(whatif, energy_nj);
+	baseline.energy_low_nj = baseline.energy_high_nj = baseline.energy_nj;
+	return baseline;
+}
+
+struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
+{
+	struct kwhy_projection projection = {.time_ns = played_ns(whatif)};
+	struct played_energy energy = {0};
+
+	if (whatif->has_energy)
+		energy = played_energy(whatif, projection.time_ns);
+	projection.time_low_ns = projection.time_high_ns = projection.time_ns;
+	projection.energy_nj = rounded(whatif, energy.energy_nj);
+	projection.energy_low_nj = rounded(whatif, energy.energy_nj - energy.spread_nj);
+	projection.energy_high_nj = rounded(whatif, energy.energy_nj + energy.spread_nj);
+	return projection;
+}
+
+enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
+	struct kwhy_whatif_effect *effect, struct kwhy_error *error)
+{
+	size_t before = whatif->graph->journal_count;
+
+	*effect = (struct kwhy_whatif_effect){0};
+	ask->change->apply(whatif, ask->number, effect);
+	if (whatif->out_of_memory)
+		return kwhy_fail_memory(error, "the changed graph");
+	if (effect->places) {
+		enum kwhy_status status = kwhy_whatif_play(whatif->graph, error);
+
+		if (status != KWHY_E_INPUT)
+			return status;
+		kwhy_whatif_refuse(effect, "%s", error->text);
+	}
+	kwhy_whatif_undo(whatif->graph, before);
+	return KWHY_OK;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WHATIF_PROJECT_H
+#define KWHY_WHATIF_PROJECT_H
+
+#include "whatif/whatif.h"
+
+/* Fills net_w and idle_w from the ledger. */
+void kwhy_whatif_read_powers(struct kwhy_whatif *whatif);
+
+/* The recording as it is: no spread of time, energy as metered. */
+struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif);
+
+/* The graph as it was played last; low and high by the spread of the powers alone. */
+struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif);
+
+/* Makes one change and plays; the effect has no places where it was refused, and then nothing was played. */
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
+	struct kwhy_whatif_effect *effect, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WHATIF_SAMPLES_H
+#define KWHY_WHATIF_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Values for a quantile. Of many, every 2nd, 4th, ... is kept, so that the room is bounded and the result
+ * does not depend on chance. Zero-initialise.
+ */
+enum { KWHY_WHATIF_SAMPLES = 1024 };
+
+struct kwhy_whatif_samples {
+	int64_t values[KWHY_WHATIF_SAMPLES];
+	size_t count, seen, stride;
+};
+
+void kwhy_whatif_sample(struct kwhy_whatif_samples *samples, int64_t value);
+
+/* The value below which about `share` of them lie; sorts them. -1 of none. */
+int64_t kwhy_whatif_quantile(struct kwhy_whatif_samples *samples, double share);
+
+#endif

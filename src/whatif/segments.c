@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/segments.h"
+
+#include "whatif/edits.h"
+#include "whatif/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_NS = 1000000 /* longer, and the host did something else than launch */ };
+
+bool kwhy_whatif_segments_init(struct kwhy_whatif_segments *segments, struct kwhy_whatif *whatif)
+{
+	*segments = (struct kwhy_whatif_segments){.whatif = whatif,
+		.rows = malloc((whatif->recording->activities.count + 1) * sizeof(*segments->rows))};
+	whatif->out_of_memory |= !segments->rows;
+	return segments->rows != NULL;
+}
+
+void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
+{
+	free(segments->rows);
+}
+
+/* A call that a captured or fused stretch cannot hold. */
+static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	const struct kwhy_whatif_node *node = &whatif->graph->nodes[whatif->graph->activity_count + call];
+
+	switch (whatif->recording->calls.class[call]) {
+	case KWHY_CALL_LAUNCH:
+		return node->from[KWHY_LINK_JOIN] != KWHY_NONE ||
+			strstr(kwhy_names_get(&whatif->recording->names, whatif->recording->calls.name[call]),
+				"GraphLaunch");
+	case KWHY_CALL_OTHER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* A call behind a pause, or handed over by another thread, begins a segment. */
+static bool begins_segment(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	const struct kwhy_whatif_node *node = &whatif->graph->nodes[whatif->graph->activity_count + call];
+
+	return node->from[KWHY_LINK_CROSS] != KWHY_NONE || node->lag_ns[KWHY_LINK_ORDER] > PAUSE_NS;
+}
+
+static uint32_t step_of(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	size_t first = whatif->first_issued[call];
+
+	return first == whatif->first_issued[call + 1] ? KWHY_NONE : whatif->step[whatif->issued[first]];
+}
+
+static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kwhy_whatif_segment *out)
+{
+	const struct kwhy_whatif *whatif = segments->whatif;
+
+	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
+		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+			segments->rows[out->row_count++] = whatif->issued[i];
+}
+
+/* From a call on to the end of its segment; the next call to look at. */
+static size_t read_segment(
+	struct kwhy_whatif_segments *segments, size_t call, size_t end, struct kwhy_whatif_segment *out)
+{
+	const struct kwhy_whatif *whatif = segments->whatif;
+	uint32_t step = KWHY_NONE;
+
+	*out = (struct kwhy_whatif_segment){(uint32_t)call, (uint32_t)call, segments->rows, 0};
+	for (; call < end; call++) {
+		uint32_t at = (uint32_t)call, step_here;
+
+		if (whatif->graph->outer[at] != at || kwhy_whatif_call_is_dropped(whatif, at))
+			continue;
+		if (ends_segment(whatif, at))
+			return call + 1;
+		step_here = step_of(whatif, at);
+		if (out->row_count &&
+			(begins_segment(whatif, at) || (step_here != step && step_here != KWHY_NONE)))
+			return call;
+		if (!out->row_count)
+			out->first_call = at;
+		step = step_here != KWHY_NONE ? step_here : step;
+		take(segments, at, out);
+		out->end_call = at + 1;
+	}
+	return call;
+}
+
+bool kwhy_whatif_segments_next(struct kwhy_whatif_segments *segments, struct kwhy_whatif_segment *out)
+{
+	const struct kwhy_recording *recording = segments->whatif->recording;
+
+	while (segments->thread < recording->thread_count) {
+		size_t end = recording->calls.first[segments->thread + 1];
+
+		while (segments->next < end) {
+			segments->next = read_segment(segments, segments->next, end, out);
+			if (out->row_count)
+				return true;
+		}
+		segments->thread++;
+	}
+	return false;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/whatif.h"
+
+#include "whatif/project.h"
+#include "whatif/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+	size_t rows = recording->activities.count + 1;
+
+	whatif->first_issued = calloc(recording->calls.count + 2, sizeof(*whatif->first_issued));
+	whatif->issued = malloc(rows * sizeof(*whatif->issued));
+	whatif->next = malloc(rows * sizeof(*whatif->next));
+	whatif->first_of_stream = malloc((recording->stream_count + 1) * sizeof(*whatif->first_of_stream));
+	whatif->step = malloc(rows * sizeof(*whatif->step));
+	whatif->net_w = malloc(rows * sizeof(*whatif->net_w));
+	whatif->idle_w = malloc((recording->device_count + 1) * sizeof(*whatif->idle_w));
+	whatif->idle_spread_w = calloc(recording->device_count + 1, sizeof(*whatif->idle_spread_w));
+	if (!whatif->first_issued || !whatif->issued || !whatif->next || !whatif->first_of_stream ||
+		!whatif->step || !whatif->net_w || !whatif->idle_w || !whatif->idle_spread_w)
+		return kwhy_fail_memory(error, "what changes look at");
+	return KWHY_OK;
+}
+
+/* Rows by the outermost call that issued them, in their order. */
+static void list_issued(struct kwhy_whatif *whatif)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	size_t *first = whatif->first_issued, calls = whatif->recording->calls.count;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->call[i] != KWHY_NONE)
+			first[whatif->graph->outer[rows->call[i]] + 2]++;
+	for (size_t c = 1; c < calls + 2; c++)
+		first[c] += first[c - 1];
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->call[i] != KWHY_NONE)
+			whatif->issued[first[whatif->graph->outer[rows->call[i]] + 1]++] = (uint32_t)i;
+}
+
+static void list_streams(struct kwhy_whatif *whatif)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+
+	for (size_t s = 0; s < recording->stream_count; s++)
+		whatif->first_of_stream[s] = KWHY_NONE;
+	for (size_t i = recording->activities.count; i-- > 0;) {
+		uint32_t *first = &whatif->first_of_stream[recording->activities.stream[i]];
+
+		whatif->next[i] = *first;
+		*first = (uint32_t)i;
+	}
+}
+
+enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
+	const struct kwhy_profile *profile, struct kwhy_whatif **out, struct kwhy_error *error)
+{
+	struct kwhy_whatif *whatif = calloc(1, sizeof(*whatif));
+	enum kwhy_status status;
+
+	if (!whatif)
+		return kwhy_fail_memory(error, "what changes look at");
+	whatif->recording = recording;
+	whatif->ledger = ledger;
+	whatif->profile = profile;
+	status = kwhy_whatif_graph_new(recording, &whatif->graph, error);
+	if (!status)
+		status = reserve(whatif, error);
+	if (!status) {
+		list_issued(whatif);
+		list_streams(whatif);
+		kwhy_whatif_costs_init(&whatif->costs, whatif->graph, profile);
+		kwhy_whatif_read_powers(whatif);
+		status = kwhy_whatif_find_steps(whatif, error);
+	}
+	if (status) {
+		kwhy_whatif_free(whatif);
+		return status;
+	}
+	*out = whatif;
+	return KWHY_OK;
+}
+
+void kwhy_whatif_free(struct kwhy_whatif *whatif)
+{
+	if (!whatif)
+		return;
+	kwhy_whatif_graph_free(whatif->graph);
+	free(whatif->first_issued);
+	free(whatif->issued);
+	free(whatif->next);
+	free(whatif->first_of_stream);
+	free(whatif->step);
+	free(whatif->net_w);
+	free(whatif->idle_w);
+	free(whatif->idle_spread_w);
+	free(whatif);
+}

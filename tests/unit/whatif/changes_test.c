@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "whatif/whatif.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+enum { US = 1000 };
+
+/* A plan of one change of a recording, which is finished and freed. */
+static struct kwhy_plan *made(
+	struct build *build, const char *id, uint32_t number, const struct kwhy_profile *profile)
+{
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(id), number};
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	build_finish(build, true);
+	assert_int_equal(kwhy_whatif_new(build->recording, build->ledger, profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	kwhy_whatif_free(whatif);
+	build_free(build);
+	return plan;
+}
+
+static void assert_made(struct kwhy_plan *plan, uint64_t places, int64_t after_ns)
+{
+	if (!plan->change_count)
+		fail_msg("refused: %s", plan->refused[0].reason);
+	assert_int_equal(plan->changes[0].places, places);
+	assert_int_equal(plan->changes[0].after.time_ns, after_ns);
+	kwhy_plan_free(plan);
+}
+
+static void assert_refused(struct kwhy_plan *plan, const char *word)
+{
+	assert_int_equal(plan->change_count, 0);
+	assert_int_equal(plan->refused_count, 1);
+	assert_non_null(strstr(plan->refused[0].reason, word));
+	kwhy_plan_free(plan);
+}
+
+static struct build_issue issue(const char *call, int64_t start_us, int64_t end_us)
+{
+	return (struct build_issue){0, call, start_us, end_us};
+}
+
+static struct build_copied copied(enum kwhy_copy_kind kind, enum kwhy_memory_kind memory, uint64_t bytes,
+	int64_t start_us, int64_t end_us)
+{
+	return (struct build_copied){kind, memory, bytes, start_us, end_us};
+}
+
+static void launch(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us)
+{
+	build_issued_kernel(build, issue("cudaLaunchKernel", call_us, call_us + 2), 0, start_us, end_us);
+}
+
+static void read_back(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us)
+{
+	build_issued_copy(build, issue("cudaMemcpyAsync", call_us, call_us + 2), 0,
+		copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
+}
+
+static void send(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us)
+{
+	build_issued_copy(build, issue("cudaMemcpyAsync", call_us, call_us + 2), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
+}
+
+/* Queued back to back: a kernel of 100 us, a round trip of 2 times 50 us, a kernel of 100 us. */
+static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	launch(&build, 0, 10, 110);
+	read_back(&build, 3, 111, 161);
+	send(&build, 6, 162, 212);
+	launch(&build, 9, 213, 313);
+	plan = made(&build, "keep-on-device", 0, NULL);
+	assert_int_equal(plan->before.time_ns, 303 * US);
+	/* 101 us of time at 100 W idle, and 100 us of copies at 200 W above it, each dropped by 102 us */
+	assert_int_equal(plan->changes[0].saved_nj, 102 * US * 100 + 100 * US * 200);
+	assert_made(plan, 1, 201000);
+}
+
+static void last_read_backs_beyond_those_that_are_needed_go(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 110);
+	read_back(&build, 3, 111, 161);
+	send(&build, 6, 162, 212);
+	launch(&build, 9, 213, 313);
+	read_back(&build, 12, 314, 364);
+	read_back(&build, 15, 365, 415);
+	assert_made(made(&build, "keep-on-device", 1, NULL), 1, 252000);
+}
+
+static void what_is_copied_back_after_the_device_computed_stays(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	read_back(&build, 3, 111, 161);
+	launch(&build, 0, 170, 180);
+	send(&build, 6, 182, 212);
+	assert_refused(made(&build, "keep-on-device", 0, NULL), "nothing is read back");
+}
+
+/* Two sizes say that a copy takes 5 us and 1 us more for each 1,000 bytes. */
+static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
+{
+	struct build build = build_new(1);
+	static const uint64_t bytes[] = {1000, 1000, 1000, 1000, 15000};
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		build_issued_copy(&build, issue("cudaMemcpyAsync", i * 40, i * 40 + 2), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], i * 40 + 10,
+				i * 40 + 15 + (int64_t)bytes[i] / 1000));
+	launch(&build, 200, 210, 212); /* the shortest kernel: 2 us */
+	/* one copy of 19,000 bytes: 5 + 19 us, and 2 us; the kernel's call comes 38 us behind the first */
+	assert_made(made(&build, "pack-h2d", 0, NULL), 5, 42000);
+}
+
+static void a_read_back_parts_what_is_packed(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	send(&build, 0, 10, 20);
+	read_back(&build, 23, 30, 40);
+	send(&build, 43, 50, 60);
+	assert_refused(made(&build, "pack-h2d", 0, NULL), "no two");
+}
+
+static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 0, 120), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, 10, 110));
+	for (int i = 0; i < 3; i++)
+		launch(&build, 121 + 3 * i, 131 + 20 * i, 150 + 20 * i);
+	/* 20 us of copy from 10 us on, and kernels behind it as recorded, but for the first: 1.2 us */
+	assert_made(made(&build, "pinned", 0, &profile), 1, 80200);
+}
+
+static void pinning_is_refused_where_nobody_knows_its_rate(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 0, 120), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, 10, 110));
+	assert_refused(made(&build, "pinned", 0, NULL), "--profile");
+}
+
+static void a_wait_behind_a_wait_goes(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	build_call(&build, 0, "cudaStreamSynchronize", 3, 22);
+	build_call(&build, 0, "cudaDeviceSynchronize", 22, 62);
+	launch(&build, 62, 72, 82);
+	assert_made(made(&build, "drop-waits", 0, NULL), 1, 32000);
+}
+
+/* Each kernel of 50 us is waited for; between them pass 2 us of return, 0 of host and 10 of launch. */
+static void waits_without_a_read_back_become_events(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		launch(&build, 62 * i, 62 * i + 10, 62 * i + 60);
+		build_call(&build, 0, "cudaDeviceSynchronize", 62 * i + 2, 62 * i + 62);
+	}
+	/* queued, kernels follow each other by 1.2 us */
+	assert_made(made(&build, "event-waits", 0, NULL), 3, 203600);
+}
+
+static void a_wait_for_a_read_back_stays(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	read_back(&build, 12, 24, 34);
+	build_call(&build, 0, "cudaDeviceSynchronize", 14, 40);
+	launch(&build, 41, 51, 53);
+	build_call(&build, 0, "cudaDeviceSynchronize", 43, 60);
+	assert_refused(made(&build, "event-waits", 0, NULL), "every wait");
+}
+
+static void memory_from_a_pool_does_not_wait(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	build_call(&build, 0, "cudaFree", 9, 109);
+	build_call(&build, 0, "cudaMalloc", 109, 209);
+	build_call(&build, 0, "cudaMalloc", 209, 219);
+	launch(&build, 219, 229, 239);
+	/* free and one malloc take the 2 us of a launch; the second malloc finds nothing freed */
+	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
+}
+
+static void pauses_of_the_host_become_usual_ones(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	launch(&build, 508, 518, 520);
+	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
+}
+
+/* Six launches a loop, 20 us apart, each loop waited for. */
+static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.graph_launch_s.value = 4e-6;
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 6; k++)
+			launch(&build, 150 * i + 20 * k, 150 * i + 20 * k + 10, 150 * i + 20 * k + 15);
+		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 102, 150 * i + 120);
+	}
+	/* the second loop: launched 10 us before its first kernel, then 6 of 5 us with gaps of 1.2 us */
+	assert_made(made(&build, "graph", 0, &profile), 6, 186000);
+}
+
+static void a_graph_is_refused_where_its_cost_is_not_known(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	assert_refused(made(&build, "graph", 0, NULL), "--profile");
+}
+
+/* Queued kernels of 4, 3 and 2 us with gaps of 1 us; the shortest is 2 us. */
+static void tiny_kernels_in_a_row_become_one(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 14);
+	launch(&build, 3, 15, 18);
+	launch(&build, 6, 19, 21);
+	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
+}
+
+static void equal_launches_in_a_row_share_the_device(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		build_blocks(&build, 0, 40, 11 * i, 11 * i + 10);
+	assert_refused(made(&build, "batch", 4, NULL), "launched twice");
+}
+
+static void collectives_are_left_out_but_every_second(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		build_collective(&build, 0, 11 * i, 11 * i + 10);
+	assert_made(made(&build, "thin-collectives", 2, NULL), 2, 21000);
+}
+
+static void work_does_not_wait_for_a_collective_of_its_stream(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "a", 0, 10);
+	build_collective(&build, 0, 11, 50);
+	build_kernel(&build, 0, "b", 51, 61);
+	assert_made(made(&build, "overlap-collectives", 0, NULL), 1, 50000);
+}
+
+static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_round_trip_goes_and_the_kernels_follow_each_other),
+		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
+		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
+		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
+		cmocka_unit_test(a_read_back_parts_what_is_packed),
+		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
+		cmocka_unit_test(pinning_is_refused_where_nobody_knows_its_rate),
+		cmocka_unit_test(a_wait_behind_a_wait_goes),
+		cmocka_unit_test(waits_without_a_read_back_become_events),
+		cmocka_unit_test(a_wait_for_a_read_back_stays),
+		cmocka_unit_test(memory_from_a_pool_does_not_wait),
+		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
+		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
+		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
+		cmocka_unit_test(tiny_kernels_in_a_row_become_one),
+		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
+		cmocka_unit_test(collectives_are_left_out_but_every_second),
+		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
+		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

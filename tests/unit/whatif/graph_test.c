@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "whatif/graph.h"
+
+static struct kwhy_error error;
+
+enum { US = 1000 };
+
+static struct kwhy_whatif_graph *graph_of(struct build *build)
+{
+	struct kwhy_whatif_graph *graph;
+
+	build_finish(build, false);
+	assert_int_equal(kwhy_whatif_graph_new(build->recording, &graph, &error), KWHY_OK);
+	return graph;
+}
+
+static void done(struct build *build, struct kwhy_whatif_graph *graph)
+{
+	kwhy_whatif_graph_free(graph);
+	build_free(build);
+}
+
+static void set_length(struct kwhy_whatif_graph *graph, uint32_t row, int64_t own_ns)
+{
+	struct kwhy_whatif_node *node = kwhy_whatif_edit(graph, row);
+
+	assert_non_null(node);
+	node->own_ns = own_ns;
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
+}
+
+static void a_kernel_that_waited_for_the_one_before_it_comes_earlier(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 0, 4}, 0, 10, 110);
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 5, 9}, 0, 112, 150);
+	graph = graph_of(&build);
+	set_length(graph, 0, 40 * US);
+	assert_int_equal(graph->start_ns[1], 52 * US);
+	assert_int_equal(graph->end_ns[1], 90 * US);
+	done(&build, graph);
+}
+
+static void a_kernel_comes_no_earlier_than_its_launch_allows(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 0, 4}, 0, 10, 110);
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 60, 64}, 0, 112, 150);
+	graph = graph_of(&build);
+	set_length(graph, 0, 10 * US);
+	/* the first kernel shows that a launch takes 10 us to arrive in an idle stream */
+	assert_int_equal(graph->start_ns[1], 70 * US);
+	done(&build, graph);
+}
+
+static void a_wait_returns_when_its_work_ends_and_what_follows_it_comes_earlier(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 0, 4}, 0, 10, 110);
+	build_call(&build, 0, "cudaStreamSynchronize", 5, 113);
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 120, 124}, 0, 130, 140);
+	graph = graph_of(&build);
+	set_length(graph, 0, 20 * US);
+	assert_int_equal(graph->end_ns[kwhy_whatif_call_node(graph, 1)], 33 * US);
+	assert_int_equal(graph->start_ns[1], 50 * US);
+	done(&build, graph);
+}
+
+static void work_behind_an_event_of_another_stream_waits_for_it(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t stream = build_stream(&build, 0);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", -40, -36}, 0, -30, -20);
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 0, 4}, 0, 10, 110);
+	build_call(&build, 0, "cudaStreamWaitEvent", 5, 6);
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 7, 9}, stream, 112, 150);
+	graph = graph_of(&build);
+	assert_int_equal(graph->nodes[2].from[KWHY_LINK_CROSS], 1);
+	set_length(graph, 1, 200 * US);
+	assert_int_equal(graph->start_ns[2], 212 * US);
+	done(&build, graph);
+}
+
+static void a_collective_ends_when_its_last_rank_has_come(void **state)
+{
+	struct build build = build_new(2);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_kernel(&build, 1, "compute", 0, 50);
+	build_collective(&build, 0, 10, 80);
+	build_collective(&build, 1, 60, 80);
+	graph = graph_of(&build);
+	assert_int_equal(graph->node_count, 4);
+	set_length(graph, 1, 20 * US); /* the compute of device 1 */
+	assert_int_equal(graph->end_ns[2], 50 * US);
+	assert_int_equal(graph->end_ns[0], 50 * US);
+	done(&build, graph);
+}
+
+static void a_thread_that_was_handed_work_comes_behind_the_other(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t other = build_thread(&build, 0);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 0, 4}, 0, 10, 100);
+	build_call(&build, 0, "cudaStreamSynchronize", 5, 101);
+	build_issued_kernel(&build, (struct build_issue){other, "cudaLaunchKernel", 150, 154}, 0, 160, 170);
+	graph = graph_of(&build);
+	set_length(graph, 0, 30 * US);
+	assert_int_equal(graph->start_ns[1], 100 * US);
+	done(&build, graph);
+}
+
+static void links_that_make_a_node_wait_for_itself_are_told(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+	struct kwhy_whatif_node *node;
+
+	(void)state;
+	build_kernel(&build, 0, "a", 0, 10);
+	build_kernel(&build, 0, "b", 20, 30);
+	graph = graph_of(&build);
+	node = kwhy_whatif_edit(graph, 0);
+	node->from[KWHY_LINK_CROSS] = 1;
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_E_INPUT);
+	kwhy_whatif_undo(graph, 0);
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
+	assert_int_equal(graph->end_ns[1], 30 * US);
+	done(&build, graph);
+}
+
+static void a_recording_of_nothing_can_be_played(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph = graph_of(&build);
+
+	(void)state;
+	assert_int_equal(graph->node_count, 0);
+	done(&build, graph);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_that_waited_for_the_one_before_it_comes_earlier),
+		cmocka_unit_test(a_kernel_comes_no_earlier_than_its_launch_allows),
+		cmocka_unit_test(a_wait_returns_when_its_work_ends_and_what_follows_it_comes_earlier),
+		cmocka_unit_test(work_behind_an_event_of_another_stream_waits_for_it),
+		cmocka_unit_test(a_collective_ends_when_its_last_rank_has_come),
+		cmocka_unit_test(a_thread_that_was_handed_work_comes_behind_the_other),
+		cmocka_unit_test(links_that_make_a_node_wait_for_itself_are_told),
+		cmocka_unit_test(a_recording_of_nothing_can_be_played),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "whatif/whatif.h"
+
+#include <string.h>
+
+static struct kwhy_error error;
+
+enum { US = 1000 };
+
+/* Four kernels that are waited for twice, then a pause of the host. */
+static struct build wasteful(void)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 6; i++) {
+		int64_t at = 400 * i;
+
+		for (int k = -3; k <= 0; k++)
+			build_issued_kernel(&build,
+				(struct build_issue){0, "cudaLaunchKernel", at + 3 * k, at + 3 * k + 2}, 0,
+				at + 10 + 3 * k, at + (k ? 12 + 3 * k : 60));
+		build_call(&build, 0, "cudaDeviceSynchronize", at + 2, at + 62);
+		build_call(&build, 0, "cudaDeviceSynchronize", at + 63, at + 163);
+	}
+	build_finish(&build, false);
+	return build;
+}
+
+static struct kwhy_plan *plan_of(struct build *build, double min_gain_ratio)
+{
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	assert_int_equal(kwhy_whatif_new(build->recording, NULL, NULL, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_plan(whatif, min_gain_ratio, false, &plan, &error), KWHY_OK);
+	kwhy_whatif_free(whatif);
+	return plan;
+}
+
+static void a_plan_takes_the_best_first_and_ends_where_little_is_left(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *plan = plan_of(&build, 0.01);
+
+	(void)state;
+	assert_true(plan->change_count >= 2);
+	assert_string_equal(plan->changes[0].id, "prefetch");
+	assert_string_equal(plan->changes[1].id, "event-waits");
+	for (size_t i = 0; i < plan->change_count; i++)
+		assert_true(plan->changes[i].saved_ns * 100 >= plan->before.time_ns);
+	for (size_t i = 1; i < plan->change_count; i++)
+		assert_true(plan->changes[i].after.time_ns < plan->changes[i - 1].after.time_ns);
+	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
+static void savings_of_a_plan_add_up_to_what_it_saves(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *plan = plan_of(&build, 0.01);
+	int64_t saved_ns = 0;
+
+	(void)state;
+	for (size_t i = 0; i < plan->change_count; i++)
+		saved_ns += plan->changes[i].saved_ns;
+	assert_int_equal(saved_ns, plan->before.time_ns - kwhy_plan_after(plan)->time_ns);
+	assert_int_equal(plan->before.energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(plan->changes[0].saved_nj, KWHY_UNKNOWN_NJ);
+	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
+static void every_change_is_taken_or_left_out_with_a_reason(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *plan = plan_of(&build, 0.01);
+	size_t without_numerics = 0;
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
+		without_numerics += kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS;
+	assert_int_equal(plan->change_count + plan->refused_count, without_numerics);
+	for (size_t i = 0; i < plan->refused_count; i++)
+		assert_true(strlen(plan->refused[i].reason) > 10);
+	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
+static void a_change_made_twice_saves_nothing_more(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_whatif_ask asks[2];
+	struct kwhy_whatif *whatif;
+
+	(void)state;
+	assert_int_equal(kwhy_whatif_new(build.recording, NULL, NULL, &whatif, &error), KWHY_OK);
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		struct kwhy_plan *plan;
+
+		asks[0] = asks[1] = (struct kwhy_whatif_ask){change, change->number};
+		assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
+		if (plan->change_count == 2)
+			assert_int_equal(plan->changes[1].saved_ns, 0);
+		kwhy_plan_free(plan);
+	}
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+}
+
+static void ids_are_found_and_others_are_not(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
+		assert_ptr_equal(kwhy_whatif_change_find(kwhy_whatif_changes[i].id), &kwhy_whatif_changes[i]);
+	assert_null(kwhy_whatif_change_find("faster"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_takes_the_best_first_and_ends_where_little_is_left),
+		cmocka_unit_test(savings_of_a_plan_add_up_to_what_it_saves),
+		cmocka_unit_test(every_change_is_taken_or_left_out_with_a_reason),
+		cmocka_unit_test(a_change_made_twice_saves_nothing_more),
+		cmocka_unit_test(ids_are_found_and_others_are_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
