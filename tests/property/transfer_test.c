@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "kwhy/transfer.h"
+
+#include "transfer/kernels.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The engine against an array of bytes: random pieces of 0 to 64 KiB, overlapping or not, from pageable and
+ * from page-locked memory, by every way and through rings of every size, give what copying them one after
+ * another gives; gets give what was there after all puts of their flush. On the host, or on the fake driver
+ * that KWHY_TEST_BACKEND names, whose numbers are those of kwhy/transfer.h.
+ */
+
+enum {
+	CASES = 60,
+	FLUSHES = 12,
+	DEVICE_BYTES = 200000,
+	PIECE_MOST = 65536,
+	PINNED_BYTES = 1 << 20,
+	GETS_MOST = 40
+};
+
+struct random {
+	uint64_t state;
+};
+
+static uint64_t below(struct random *random, uint64_t limit)
+{
+	random->state = random->state * 6364136223846793005u + 1442695040888963407u;
+	return (random->state >> 33) % limit;
+}
+
+struct world {
+	struct kwhy_transfer *transfer;
+	struct random random;
+	uint64_t device;
+	char *expected; /* what is on the device */
+	char *pinned;	/* page-locked, used once a flush */
+	size_t pinned_used;
+	char *source;
+	struct {
+		char *to, *expected;
+		size_t bytes;
+	} gets[GETS_MOST];
+	int get_count;
+};
+
+static void succeeds(struct kwhy_transfer *transfer, int code)
+{
+	char message[KWHY_TRANSFER_MESSAGE_BYTES];
+
+	if (!code)
+		return;
+	kwhy_transfer_message(transfer, message, sizeof(message));
+	fail_msg("%d: %s", code, message);
+}
+
+/* Mostly short ones. */
+static size_t random_bytes(struct random *random)
+{
+	static const size_t mosts[] = {40, 40, 40, 500, 5000, PIECE_MOST + 1};
+
+	return (size_t)below(random, mosts[below(random, 6)]);
+}
+
+static void put_one(struct world *world)
+{
+	struct random *random = &world->random;
+	size_t bytes = random_bytes(random), to = (size_t)below(random, DEVICE_BYTES - bytes),
+	       from = (size_t)below(random, PIECE_MOST);
+	const char *source = world->source + from;
+
+	if (below(random, 3) == 0 && world->pinned_used + bytes <= PINNED_BYTES) {
+		char *pinned = world->pinned + world->pinned_used;
+
+		memcpy(pinned, source, bytes);
+		world->pinned_used += bytes;
+		succeeds(world->transfer,
+			kwhy_transfer_put_pinned(world->transfer, world->device + to, pinned, bytes));
+	} else {
+		succeeds(world->transfer,
+			kwhy_transfer_put(world->transfer, world->device + to, source, bytes));
+	}
+	memcpy(world->expected + to, source, bytes);
+}
+
+static void get_one(struct world *world)
+{
+	struct random *random = &world->random;
+	size_t bytes = random_bytes(random), from = (size_t)below(random, DEVICE_BYTES - bytes);
+	bool pinned = below(random, 3) == 0 && world->pinned_used + bytes <= PINNED_BYTES;
+	char *to = pinned ? world->pinned + world->pinned_used : malloc(bytes + 1);
+	int i = world->get_count++;
+
+	assert_non_null(to);
+	if (pinned)
+		world->pinned_used += bytes;
+	succeeds(world->transfer,
+		pinned ? kwhy_transfer_get_pinned(world->transfer, to, world->device + from, bytes)
+		       : kwhy_transfer_get(world->transfer, to, world->device + from, bytes));
+	world->gets[i].to = to;
+	world->gets[i].bytes = bytes;
+	world->gets[i].expected = malloc(bytes + 1);
+	assert_non_null(world->gets[i].expected);
+	memcpy(world->gets[i].expected, world->expected + from, bytes);
+}
+
+static void check_gets(struct world *world)
+{
+	for (int i = 0; i < world->get_count; i++) {
+		assert_memory_equal(world->gets[i].to, world->gets[i].expected, world->gets[i].bytes);
+		free(world->gets[i].expected);
+		if (world->gets[i].to < world->pinned || world->gets[i].to >= world->pinned + PINNED_BYTES)
+			free(world->gets[i].to);
+	}
+	world->get_count = 0;
+	world->pinned_used = 0;
+}
+
+static void one_flush(struct world *world)
+{
+	struct random *random = &world->random;
+	int puts = (int)below(random, 30), gets = (int)below(random, GETS_MOST / 4);
+	uint64_t ticket;
+
+	for (int i = 0; i < puts; i++)
+		put_one(world);
+	for (int i = 0; i < gets && world->get_count < GETS_MOST; i++)
+		get_one(world);
+	succeeds(world->transfer, kwhy_transfer_flush(world->transfer, &ticket));
+	if (below(random, 3) > 0 && world->get_count < GETS_MOST)
+		return;
+	succeeds(world->transfer, kwhy_transfer_wait(world->transfer, ticket));
+	check_gets(world);
+}
+
+static void check_device(struct world *world)
+{
+	char *back = malloc(DEVICE_BYTES);
+	uint64_t ticket;
+
+	assert_non_null(back);
+	succeeds(world->transfer, kwhy_transfer_get(world->transfer, back, world->device, DEVICE_BYTES));
+	succeeds(world->transfer, kwhy_transfer_flush(world->transfer, &ticket));
+	succeeds(world->transfer, kwhy_transfer_wait(world->transfer, ticket));
+	check_gets(world);
+	assert_memory_equal(back, world->expected, DEVICE_BYTES);
+	free(back);
+}
+
+static int backend(void)
+{
+	const char *named = getenv("KWHY_TEST_BACKEND");
+
+	return named ? atoi(named) : KWHY_TRANSFER_HOST;
+}
+
+static void open_world(struct world *world, uint64_t seed)
+{
+	static const uint64_t slot_bytes[] = {8192, 10000, 70000, 0};
+	static const uint32_t pieces[] = {3, 17, 0};
+	struct random *random = &world->random;
+	struct kwhy_transfer_options options = {.size = sizeof(options), .backend = backend()};
+	char message[KWHY_TRANSFER_MESSAGE_BYTES];
+	uint64_t pinned;
+
+	random->state = seed * 77 + 5;
+	options.way = (int32_t)(seed % 4);
+	options.slot_bytes = slot_bytes[below(random, 4)];
+	options.pieces = pieces[below(random, 3)];
+	options.slots = (uint32_t)below(random, 4) + 2;
+	if (kwhy_transfer_open(&options, &world->transfer, message, sizeof(message)))
+		fail_msg("%s", message);
+	succeeds(world->transfer,
+		kwhy_transfer_memory_new(
+			world->transfer, KWHY_TRANSFER_ON_DEVICE, DEVICE_BYTES, &world->device));
+	succeeds(world->transfer,
+		kwhy_transfer_memory_new(world->transfer, KWHY_TRANSFER_PINNED, PINNED_BYTES, &pinned));
+	world->pinned = (char *)(uintptr_t)pinned;
+	world->expected = calloc(1, DEVICE_BYTES);
+	world->source = malloc(2 * PIECE_MOST + 1);
+	assert_true(world->expected && world->source);
+	for (size_t i = 0; i < 2 * PIECE_MOST + 1; i++)
+		world->source[i] = (char)below(random, 256);
+	succeeds(world->transfer,
+		kwhy_transfer_put(world->transfer, world->device, world->expected, DEVICE_BYTES));
+}
+
+static void pieces_arrive_as_if_copied_one_after_another(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct world world = {0};
+
+		open_world(&world, seed);
+		for (int i = 0; i < FLUSHES; i++)
+			one_flush(&world);
+		check_device(&world);
+		free(world.expected);
+		free(world.source);
+		kwhy_transfer_close(world.transfer);
+	}
+}
+
+/* A fake driver runs kernels that it was given. */
+static int give_kernels(void **state)
+{
+	void *driver = backend() == KWHY_TRANSFER_CUDA ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels) = NULL;
+
+	(void)state;
+	if (backend() != KWHY_TRANSFER_CUDA)
+		return 0;
+	if (driver)
+		*(void **)&give = dlsym(driver, "kwhy_fake_gpu_kernels");
+	if (!give)
+		return -1;
+	give(kwhy_transfer_kernels.on_host);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_arrive_as_if_copied_one_after_another)};
+
+	return cmocka_run_group_tests(tests, give_kernels, NULL);
+}
