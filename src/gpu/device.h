@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 /*
- * A GPU behind a vendor's driver. Its streams, events, kernels and graphs are the driver's own objects
- * under our names: a CUstream of an application's is a stream here.
+ * A GPU behind a vendor's driver. Its streams, events, modules, kernels and graphs are the driver's own
+ * objects under our names: a CUstream of an application's is a stream here.
  */
 struct kwhy_gpu_device {
 	struct kwhy_gpu gpu; /* first */

@@ -5,41 +5,37 @@
 
 #include <stdlib.h>
 
-struct kwhy_gpu_module {
-	kwhy_cuda_module module;
-};
-
 static kwhy_cuda_function function_of(const struct kwhy_gpu_kernel *kernel)
 {
 	return (kwhy_cuda_function)(void *)(size_t)kernel;
+}
+
+static kwhy_cuda_module module_of(struct kwhy_gpu_module *module)
+{
+	return (kwhy_cuda_module)(void *)module;
 }
 
 static enum kwhy_status module_new(struct kwhy_gpu *gpu, const struct kwhy_gpu_source *source,
 	struct kwhy_gpu_module **out, struct kwhy_error *error)
 {
 	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
-	struct kwhy_gpu_module *module = calloc(1, sizeof(*module));
 	struct kwhy_rtc_code code = {0};
-	enum kwhy_status status = module
-		? kwhy_gpu_compile(&self->compiler, source, &gpu->facts, &code, error)
-		: kwhy_fail_memory(error, source->title);
+	kwhy_cuda_module module = NULL;
+	enum kwhy_status status = kwhy_gpu_compile(&self->compiler, source, &gpu->facts, &code, error);
 
 	if (!status)
 		status = kwhy_gpu_device_check(
-			self, self->driver.module_load(&module->module, code.bytes), "load kernels", error);
+			self, self->driver.module_load(&module, code.bytes), "load kernels", error);
 	free(code.bytes);
-	if (status)
-		free(module);
-	else
-		*out = module;
+	if (!status)
+		*out = (struct kwhy_gpu_module *)(void *)module;
 	return status;
 }
 
 static void module_free(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module)
 {
 	if (module)
-		kwhy_gpu_device(gpu)->driver.module_unload(module->module);
-	free(module);
+		kwhy_gpu_device(gpu)->driver.module_unload(module_of(module));
 }
 
 static enum kwhy_status kernel_find(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module, const char *name,
@@ -47,8 +43,8 @@ static enum kwhy_status kernel_find(struct kwhy_gpu *gpu, struct kwhy_gpu_module
 {
 	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
 	kwhy_cuda_function function = NULL;
-	enum kwhy_status status = kwhy_gpu_device_check(
-		self, self->driver.module_function(&function, module->module, name), "find a kernel", error);
+	enum kwhy_status status = kwhy_gpu_device_check(self,
+		self->driver.module_function(&function, module_of(module), name), "find a kernel", error);
 
 	if (!status)
 		*out = (const struct kwhy_gpu_kernel *)(const void *)function;

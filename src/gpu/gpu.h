@@ -106,7 +106,8 @@ struct kwhy_gpu_copy {
 /*
  * All calls that may fail give KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY where memory lacks,
  * KWHY_E_LOST once the device is gone: then nothing but freeing and closing makes sense. What was not freed
- * before close() goes with it. Freeing NULL or 0 is allowed. Slots marked optional may be NULL.
+ * before close() goes with it, unless its driver keeps a context for others or, as HIP, for good; then it
+ * stays until the process ends. Freeing NULL or 0 is allowed. Slots marked optional may be NULL.
  */
 struct kwhy_gpu_ops {
 	const char *name; /* "cuda", "hip", "host" */

@@ -109,12 +109,18 @@ enum kwhy_cuda_result fake_end(enum kwhy_cuda_result result);
 			return refused;                           \
 	} while (0)
 
+/* Zeroed memory that goes with the last context, whatever is left of it. Under the lock. */
+void *fake_new(size_t bytes);
+void fake_free(void *memory);
+
 bool fake_asked_for(const char *scenario);
 int64_t fake_now_ns(void);
 int fake_device_count(void);
 int fake_current_device(void); /* of the thread; -1: none */
 
 void fake_streams_start(void);
+void fake_streams_end(void);
+void fake_memory_end(void);
 void fake_run_all(void);
 void fake_queue_put(struct fake_queue *queue, const struct fake_operation *operation);
 /* Into the stream, NULL: the device's own; or into the graph that it records. */

@@ -13,6 +13,58 @@ static struct kwhy_cuda_context_opaque contexts[FAKE_DEVICES_MOST];
 static unsigned retained[FAKE_DEVICES_MOST];
 static _Thread_local kwhy_cuda_context current;
 
+/* Before what fake_new() gives. */
+struct piece {
+	struct piece *next, **place;
+	max_align_t bytes[];
+};
+
+static struct piece *pieces;
+
+void *fake_new(size_t bytes)
+{
+	struct piece *piece = calloc(1, sizeof(*piece) + bytes);
+
+	if (!piece)
+		return NULL;
+	piece->next = pieces;
+	piece->place = &pieces;
+	if (pieces)
+		pieces->place = &piece->next;
+	pieces = piece;
+	return piece->bytes;
+}
+
+void fake_free(void *memory)
+{
+	struct piece *piece;
+
+	if (!memory)
+		return;
+	piece = (struct piece *)(void *)((char *)memory - offsetof(struct piece, bytes));
+	*piece->place = piece->next;
+	if (piece->next)
+		piece->next->place = piece->place;
+	free(piece);
+}
+
+/* As a driver does with its last context. */
+static void end_all(void)
+{
+	fake_streams_end();
+	fake_memory_end();
+	while (pieces)
+		fake_free(pieces->bytes);
+}
+
+static bool is_used(void)
+{
+	for (int i = 0; i < FAKE_DEVICES_MOST; i++)
+		if (retained[i])
+			return true;
+	return false;
+}
+
 int64_t fake_now_ns(void)
 {
 	struct timespec time;
@@ -80,6 +132,8 @@ enum kwhy_cuda_result cuInit(unsigned flags)
 	if (fake_asked_for("no-device"))
 		return KWHY_CUDA_NO_DEVICE;
 	pthread_mutex_lock(&lock);
+	if (dead)
+		end_all();
 	dead = KWHY_CUDA_SUCCESS;
 	failing_calls = 0;
 	fake_kernels_start();
@@ -218,10 +272,13 @@ enum kwhy_cuda_result fake_context_retain(kwhy_cuda_context *out_context, kwhy_c
 
 enum kwhy_cuda_result fake_context_release(kwhy_cuda_device device)
 {
-	BEGIN("cuDevicePrimaryCtxRelease_v2");
+	pthread_mutex_lock(&lock); /* also of a dead one */
 	if (--retained[device] == 0 && device == 0)
 		fake_context_power(false);
-	return fake_end(KWHY_CUDA_SUCCESS);
+	if (!is_used())
+		end_all();
+	pthread_mutex_unlock(&lock);
+	return KWHY_CUDA_SUCCESS;
 }
 
 enum kwhy_cuda_result fake_context_set(kwhy_cuda_context context)

@@ -86,7 +86,7 @@ enum kwhy_cuda_result cuModuleLoadData(kwhy_cuda_module *out_module, const void 
 {
 	(void)image;
 	BEGIN("cuModuleLoadData");
-	*out_module = calloc(1, sizeof(**out_module));
+	*out_module = fake_new(sizeof(**out_module));
 	return fake_end(*out_module ? KWHY_CUDA_SUCCESS : KWHY_CUDA_OUT_OF_MEMORY);
 }
 
@@ -94,8 +94,8 @@ enum kwhy_cuda_result cuModuleUnload(kwhy_cuda_module module)
 {
 	BEGIN("cuModuleUnload");
 	for (size_t i = 0; i < module->count; i++)
-		free(module->functions[i]);
-	free(module);
+		fake_free(module->functions[i]);
+	fake_free(module);
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
@@ -125,7 +125,7 @@ enum kwhy_cuda_result cuModuleGetFunction(
 	BEGIN("cuModuleGetFunction");
 	if (!find(name, &found) || module->count == sizeof(module->functions) / sizeof(module->functions[0]))
 		return fake_end(KWHY_CUDA_NOT_FOUND);
-	function = malloc(sizeof(*function));
+	function = fake_new(sizeof(*function));
 	if (!function)
 		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
 	*function = found;

@@ -25,6 +25,13 @@ static struct room *room_at(uintptr_t address)
 	return NULL;
 }
 
+void fake_memory_end(void)
+{
+	for (; room_count; room_count--)
+		if (rooms[room_count - 1].kind != REGISTERED)
+			free((void *)rooms[room_count - 1].begin);
+}
+
 static enum kwhy_cuda_result add_room(void *memory, size_t bytes, enum room_kind kind)
 {
 	if (!memory || bytes == 0 || room_count == ROOMS_MOST) {
@@ -60,7 +67,7 @@ static enum kwhy_cuda_result new_device_memory(
 	if (fake_current_device() < 0)
 		return KWHY_CUDA_INVALID_CONTEXT;
 	if (!fake_asked_for("no-memory") && bytes < (size_t)140 << 30 &&
-		posix_memalign(&memory, 512, bytes) != 0)
+		posix_memalign(&memory, kind == MANAGED ? 4096 : 512, bytes) != 0)
 		memory = NULL;
 	result = add_room(memory, bytes, kind);
 	if (result == KWHY_CUDA_SUCCESS)

@@ -19,6 +19,13 @@ void fake_streams_start(void)
 	}
 }
 
+void fake_streams_end(void)
+{
+	memset(own, 0, sizeof(own));
+	streams = NULL;
+	fake_streams_start();
+}
+
 static kwhy_cuda_stream stream_of(kwhy_cuda_stream stream)
 {
 	int device = fake_current_device();
@@ -28,7 +35,7 @@ static kwhy_cuda_stream stream_of(kwhy_cuda_stream stream)
 
 void fake_queue_put(struct fake_queue *queue, const struct fake_operation *operation)
 {
-	struct fake_operation *copy = malloc(sizeof(*copy));
+	struct fake_operation *copy = fake_new(sizeof(*copy));
 
 	if (!copy)
 		abort();
@@ -45,8 +52,8 @@ static void drop(struct fake_operation *operation)
 	kwhy_cuda_event event = operation->event;
 
 	if (event && --event->waiting == 0 && event->destroyed)
-		free(event);
-	free(operation);
+		fake_free(event);
+	fake_free(operation);
 }
 
 static void drop_first(struct fake_queue *queue)
@@ -120,7 +127,7 @@ enum kwhy_cuda_result cuStreamCreate(kwhy_cuda_stream *out_stream, unsigned flag
 	BEGIN("cuStreamCreate");
 	if (fake_current_device() < 0)
 		return fake_end(KWHY_CUDA_INVALID_CONTEXT);
-	stream = calloc(1, sizeof(*stream));
+	stream = fake_new(sizeof(*stream));
 	if (!stream)
 		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
 	stream->device = fake_current_device();
@@ -143,7 +150,7 @@ enum kwhy_cuda_result cuStreamDestroy_v2(kwhy_cuda_stream stream)
 	*place = stream->next;
 	while (stream->queue.first)
 		drop_first(&stream->queue);
-	free(stream);
+	fake_free(stream);
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
@@ -190,7 +197,7 @@ enum kwhy_cuda_result cuEventCreate(kwhy_cuda_event *out_event, unsigned flags)
 	kwhy_cuda_event event;
 
 	BEGIN("cuEventCreate");
-	event = calloc(1, sizeof(*event));
+	event = fake_new(sizeof(*event));
 	if (event)
 		event->timed = !(flags & KWHY_CUDA_EVENT_DISABLE_TIMING);
 	*out_event = event;
@@ -203,7 +210,7 @@ enum kwhy_cuda_result cuEventDestroy_v2(kwhy_cuda_event event)
 	if (event->waiting)
 		event->destroyed = true;
 	else
-		free(event);
+		fake_free(event);
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
@@ -266,7 +273,7 @@ enum kwhy_cuda_result cuStreamBeginCapture_v2(kwhy_cuda_stream stream, int mode)
 	BEGIN("cuStreamBeginCapture_v2");
 	if (!stream || stream->graph)
 		return fake_end(KWHY_CUDA_INVALID_VALUE);
-	graph = calloc(1, sizeof(*graph));
+	graph = fake_new(sizeof(*graph));
 	if (graph)
 		graph->queue.last = &graph->queue.first;
 	stream->graph = graph;
@@ -294,7 +301,7 @@ enum kwhy_cuda_result cuGraphInstantiateWithFlags(
 
 	(void)flags;
 	BEGIN("cuGraphInstantiateWithFlags");
-	copy = calloc(1, sizeof(*copy));
+	copy = fake_new(sizeof(*copy));
 	if (!copy)
 		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
 	copy->queue.last = &copy->queue.first;
@@ -314,7 +321,7 @@ static enum kwhy_cuda_result destroy(kwhy_cuda_graph graph)
 {
 	while (graph->queue.first)
 		drop_first(&graph->queue);
-	free(graph);
+	fake_free(graph);
 	return KWHY_CUDA_SUCCESS;
 }
 
