@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs a loop, against the same loop plain, paired.
+
+A set is one fresh process a variant, all alive side by side; they take turns of one run of the loop each (a fraction of a second) in an order
+that is shuffled anew each round, on one core, so that what the machine does meanwhile meets all alike. The launchers of the variants whose
+turn it is not are stopped (SIGSTOP): their meters cost nobody else. A set gives one ratio a variant: the sum of its seconds over that of
+plain. Results: the median of the sets, their mean, and the upper 95 % bound of the mean by a bootstrap over the sets (20,000 draws, seeded).
+
+usage: pairs.py KWHY OUT.json LOOP VARIANT,... SETS ROUNDS LATEST_SECONDS
+variants: plain record duty10 graphs-node graphs-graph inject nsys profiler
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def command_of(variant, kwhy, loop, folder):
+    child = [sys.executable, os.path.join(HERE, "segment.py"), loop]
+    record = [kwhy, "record", "-q", "-o", os.path.join(folder, variant)]
+    return {
+        "plain": child,
+        "record": [*record, "--", *child],
+        "duty10": [*record, "--duty", "10%", "--", *child],
+        "graphs-node": [*record, "--graphs", "node", "--", *child],
+        "graphs-graph": [*record, "--graphs", "graph", "--", *child],
+        "inject": child,
+        "nsys": ["nsys", "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-o", os.path.join(folder, "n"), *child],
+        "profiler": [*child, "profiler"],
+    }[variant]
+
+
+class Child:
+    def __init__(self, variant, kwhy, loop, folder):
+        environment = dict(os.environ)
+        if variant == "inject":  # the library alone, without launcher and meters
+            library = os.path.join(os.path.dirname(kwhy), "..", "lib", "kwhy", "libkwhy-inject.so")
+            os.makedirs(os.path.join(folder, "inject"))
+            environment.update(CUDA_INJECTION64_PATH=os.path.realpath(library), KWHY_RECORD_DIR=os.path.join(folder, "inject"))
+        self.variant = variant
+        self.has_launcher = variant in ("record", "duty10", "graphs-node", "graphs-graph")
+        self.process = subprocess.Popen(
+            command_of(variant, kwhy, loop, folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        self.seconds = []
+
+    def answer(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        raise SystemExit(f"{self.variant} ended with {self.process.wait()}")
+
+    def hold(self):
+        if self.has_launcher:
+            os.kill(self.process.pid, signal.SIGSTOP)
+
+    def turn(self):
+        if self.has_launcher:
+            os.kill(self.process.pid, signal.SIGCONT)
+            time.sleep(0.05)
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        self.seconds.append(self.answer()["seconds"])
+        self.hold()
+
+    def end(self):
+        if self.has_launcher:
+            os.kill(self.process.pid, signal.SIGCONT)
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def measure_set(kwhy, loop, variants, rounds, seed):
+    folder = tempfile.mkdtemp()
+    order = random.Random(seed)
+    children = [Child(variant, kwhy, loop, folder) for variant in variants]
+    device = [child.answer()["ready"] for child in children][0]
+    for child in children:
+        child.hold()
+    for _ in range(rounds):
+        order.shuffle(children)
+        for child in children:
+            child.turn()
+    for child in children:
+        child.end()
+    shutil.rmtree(folder, ignore_errors=True)
+    return device, {child.variant: child.seconds for child in children}
+
+
+def bound_of(ratios, seed=1):
+    draws = random.Random(seed)
+    means = sorted(statistics.fmean(draws.choices(ratios, k=len(ratios))) for _ in range(20000))
+    return means[int(0.95 * len(means))]
+
+
+def summary_of(sets, variants):
+    out = {}
+    for variant in variants[1:]:
+        ratios = [sum(one[variant]) / sum(one["plain"]) for one in sets]
+        out[variant] = {
+            "ratios": ratios,
+            "median": statistics.median(ratios),
+            "mean": statistics.fmean(ratios),
+            "upper_95": bound_of(ratios) if len(ratios) > 1 else None,
+        }
+    return out
+
+
+def main():
+    kwhy, out, loop, variants, wanted, rounds, latest = sys.argv[1:8]
+    variants = [v for v in variants.split(",") if v != "nsys" or shutil.which("nsys")]
+    latest = time.monotonic() + float(latest)
+    sets, device, longest = [], None, 0.0
+    while len(sets) < int(wanted) and time.monotonic() + longest < latest:
+        start = time.monotonic()
+        device, seconds = measure_set(kwhy, loop, variants, int(rounds), len(sets))
+        longest = max(longest, time.monotonic() - start)
+        sets.append(seconds)
+        result = {"device": device, "loop": loop, "sets": sets, "against_plain": summary_of(sets, variants)}
+        with open(out, "w") as file:
+            json.dump(result, file, indent=1)
+    for variant, row in result["against_plain"].items():
+        bound = "n/a" if row["upper_95"] is None else f"{row['upper_95']:.4f}"
+        print(f"{loop} {variant}: {len(sets)} sets, median {row['median']:.4f}, mean {row['mean']:.4f}, upper 95 % bound {bound}")
+
+
+main()

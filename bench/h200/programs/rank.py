@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rank of torchrun: data-parallel training with NCCL, 60 steps of an MLP 4096."""
+import os
+
+import torch
+import torch.distributed as distributed
+
+local = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(local)
+distributed.init_process_group("nccl")
+torch.manual_seed(3)
+model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (torch.nn.Linear(4096, 4096), torch.nn.GELU())]).cuda()
+model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[local])
+optimiser = torch.optim.AdamW(model.parameters(), 1e-3)
+x = torch.randn(2048, 4096, device="cuda")
+for _ in range(60):
+    torch.cuda.nvtx.range_push("step")
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = (model(x) - x).square().mean()
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    optimiser.step()
+    torch.cuda.nvtx.range_pop()
+torch.cuda.synchronize()
+if local == 0:
+    print(f"made 60 steps, loss {loss.item():.4f}", flush=True)
+distributed.destroy_process_group()

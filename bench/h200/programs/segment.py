@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A child of pairs.py: for each line on standard input one run of the loop, timed inside the program, as a line of JSON.
+
+usage: segment.py LOOP [profiler]
+"""
+import json
+import os
+import sys
+import time
+
+import torch
+
+import loops
+
+
+def main():
+    loop = loops.LOOPS[sys.argv[1]]()
+    profiled = len(sys.argv) > 2 and sys.argv[2] == "profiler"
+    os.sched_setaffinity(0, {min(5, os.cpu_count() - 1)})
+    loop()
+    loop()
+    print(json.dumps({"ready": torch.cuda.get_device_name(0)}), flush=True)
+    for _ in sys.stdin:
+        if profiled:
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]):
+                start = time.perf_counter()
+                loop()
+                seconds = time.perf_counter() - start
+        else:
+            start = time.perf_counter()
+            loop()
+            seconds = time.perf_counter() - start
+        print(json.dumps({"seconds": seconds}), flush=True)
+
+
+main()
