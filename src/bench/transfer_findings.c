@@ -420,6 +420,92 @@ static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_di
 	return KWHY_OK;
 }
 
+/* Where two ways were both timed: by what they are told apart, and their times. */
+struct contest {
+	uint64_t bytes;
+	double below_s, above_s;
+};
+
+static double time_at(
+	const struct kwhy_transfers *transfers, const struct kwhy_transfer_choice *at, const char *strategy)
+{
+	const struct kwhy_transfer_point *point = point_of(transfers, at, strategy);
+
+	return point ? point->summary.median_s : NAN;
+}
+
+/* Of pieces: packed-mapped below, packed above, by all bytes; or the better of the two, and batch, by one. */
+static size_t list_contests(const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction,
+	bool of_batch, struct contest *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < transfers->choice_count; i++) {
+		const struct kwhy_transfer_choice *at = &transfers->choices[i];
+		double packed_s, mapped_s, batch_s;
+
+		if (at->pieces == 1 || at->direction != direction)
+			continue;
+		packed_s = time_at(transfers, at, "packed");
+		mapped_s = time_at(transfers, at, "packed-mapped");
+		batch_s = time_at(transfers, at, "batch");
+		out[count] = of_batch ? (struct contest){at->piece_bytes, fmin(packed_s, mapped_s), batch_s}
+				      : (struct contest){at->piece_bytes * at->pieces, mapped_s, packed_s};
+		count += isfinite(out[count].below_s) && isfinite(out[count].above_s);
+	}
+	return count;
+}
+
+/* What a limit loses: the logarithms of how many times as long as the better way, together. */
+static double loss_at(const struct contest *contests, size_t count, uint64_t limit)
+{
+	double loss = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double taken_s = contests[i].bytes < limit ? contests[i].below_s : contests[i].above_s;
+
+		loss += log(taken_s / fmin(contests[i].below_s, contests[i].above_s));
+	}
+	return loss;
+}
+
+static uint64_t best_limit(const struct contest *contests, size_t count)
+{
+	uint64_t largest = 0, best = 0;
+	double least;
+
+	for (size_t i = 0; i < count; i++)
+		largest = contests[i].bytes > largest ? contests[i].bytes : largest;
+	best = 2 * largest;
+	least = loss_at(contests, count, best);
+	for (size_t i = 0; i < count; i++) {
+		double loss = loss_at(contests, count, contests[i].bytes);
+
+		if (loss < least || (loss <= least && contests[i].bytes < best)) {
+			least = loss;
+			best = contests[i].bytes;
+		}
+	}
+	return best;
+}
+
+static enum kwhy_status find_overtaking(struct study *study)
+{
+	struct kwhy_transfers *transfers = study->transfers;
+	struct contest *contests = calloc(transfers->choice_count + 1, sizeof(*contests));
+	struct kwhy_transfer_overtaking *out = &transfers->overtaking;
+
+	if (!contests)
+		return kwhy_fail_memory(study->error, "the study of transfers");
+	out->put_packed_bytes = best_limit(
+		contests, list_contests(transfers, KWHY_TRANSFER_H2D, false, contests));
+	out->get_packed_bytes = best_limit(
+		contests, list_contests(transfers, KWHY_TRANSFER_D2H, false, contests));
+	out->batch_bytes = best_limit(contests, list_contests(transfers, KWHY_TRANSFER_H2D, true, contests));
+	free(contests);
+	return KWHY_OK;
+}
+
 static size_t place_of(const char *strategy)
 {
 	const struct kwhy_bench_strategy *row;
@@ -462,6 +548,8 @@ enum kwhy_status kwhy_transfers_conclude(struct kwhy_transfers *transfers, struc
 		status = fit_energies(&study);
 	if (!status)
 		status = choose(&study);
+	if (!status)
+		status = find_overtaking(&study);
 	if (!status)
 		status = compare_all(&study);
 	if (!status)

@@ -2,6 +2,7 @@
 #include "bench/transfer_sweep.h"
 
 #include "base/clock.h"
+#include "bench/transfer_energy.h"
 #include "bench/transfer_measure.h"
 #include "bench/transfer_sensors.h"
 #include "bench/transfer_store.h"
@@ -201,6 +202,17 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 	return status;
 }
 
+static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = run_rounds(sweep, error);
+
+	if (status || !sweep->request->energy)
+		return status;
+	kwhy_bench_sensors_close(&sweep->sensors); /* one reader of the meters is enough */
+	return kwhy_bench_energies_measure(
+		sweep->request, sweep->room, sweep->store, sweep->transfers, error);
+}
+
 /* A device that is gone ends the sweep, not what was measured before. */
 static enum kwhy_status end_cleanly(
 	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
@@ -291,7 +303,7 @@ enum kwhy_status kwhy_transfers_measure(
 	status = sweep.transfers ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured transfers");
 	if (!status) {
 		sweep.end_ns = kwhy_clock_mono_ns() + (int64_t)(request.time_s * 1e9);
-		status = end_cleanly(&sweep, run_rounds(&sweep, error), error);
+		status = end_cleanly(&sweep, run_passes(&sweep, error), error);
 	}
 	tear_down(&sweep);
 	if (status)

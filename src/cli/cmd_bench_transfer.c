@@ -21,8 +21,8 @@ struct transfer_options {
 	const char *backend, *device, *strategy, *direction, *least, *most, *data;
 	const char *save, *resume, *from, *output, *header, *profile;
 	uint64_t seed, random_sizes;
-	double time_s;
-	bool json, quick, verbose, quiet, no_color;
+	double time_s, burst_s;
+	bool energy, json, quick, verbose, quiet, no_color;
 };
 
 /* An options' list cut into its words. */
@@ -132,6 +132,8 @@ static enum kwhy_status check(
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--save, --resume and --from name the same folder for different ends; give one of "
 			"them");
+	if (options->burst_s != 0 && !(options->burst_s >= 0.1 && options->burst_s <= 60))
+		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
 	if (options->time_s < 0 || options->time_s > 86400)
 		return kwhy_fail(error, KWHY_E_USAGE, "--time takes seconds, at most a day of them");
 	return KWHY_OK;
@@ -152,6 +154,8 @@ static enum kwhy_status measure(
 		.time_s = options->time_s,
 		.data_path = options->data,
 		.random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes),
+		.energy = options->energy,
+		.burst_s = options->burst_s,
 		.folder = options->resume ? options->resume : options->save,
 		.resume = options->resume != NULL,
 		.progress = tell};
@@ -285,6 +289,9 @@ static const struct kwhy_option options_table[] = {
 	{"seed", 0, "N", "of data and order; default 1", KWHY_OPTION_COUNT, PLACE(seed)},
 	{"data", 0, "FILE", "what compressed transfers send; default random bytes", KWHY_OPTION_TEXT,
 		PLACE(data)},
+	{"energy", 0, NULL, "a second pass, of joules: about a minute more", KWHY_OPTION_FLAG, PLACE(energy)},
+	{"burst", 0, "S", "length of each of its bursts, 0.1 to 60; default 1", KWHY_OPTION_NUMBER,
+		PLACE(burst_s)},
 	{"save", 0, "FOLDER", "keep all samples there as they come", KWHY_OPTION_TEXT, PLACE(save)},
 	{"resume", 0, "FOLDER", "carry on with what --save kept there", KWHY_OPTION_TEXT, PLACE(resume)},
 	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},

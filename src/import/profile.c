@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 #include "import/import.h"
+#include "import/profile_transfers.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -176,6 +177,16 @@ static enum kwhy_status read_known_powers(const struct reader *reader, const jso
 	return status;
 }
 
+static enum kwhy_status read_transfers(const struct reader *reader, const json_t *root)
+{
+	const json_t *part = json_object_get(root, "transfers");
+
+	if (!part)
+		return KWHY_OK;
+	return kwhy_import_profile_transfers(
+		reader->path, part, &reader->profile->arena, &reader->profile->transfers, reader->error);
+}
+
 static enum kwhy_status read_root(const struct reader *reader, const json_t *root)
 {
 	const json_t *schema = json_object_get(root, "schema");
@@ -189,7 +200,9 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 	status = read_device(reader, root);
 	for (size_t i = 0; !status && i < kwhy_profile_figure_count; i++)
 		status = read_figure(reader, &kwhy_profile_figures[i], root);
-	return status ? status : read_known_powers(reader, root);
+	if (!status)
+		status = read_known_powers(reader, root);
+	return status ? status : read_transfers(reader, root);
 }
 
 static enum kwhy_status read_bytes(

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/meter.h"
+#include "model/transfers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,6 +112,8 @@ struct kwhy_profile {
 	size_t known_power_count;
 
 	const struct kwhy_self_test *self_test; /* NULL: none; in the arena */
+	/* Curves, choices and overtaking alone; NULL: none. In the arena: not to be freed by itself. */
+	const struct kwhy_transfers *transfers;
 	struct kwhy_profile_note *notes;
 	size_t note_count;
 };

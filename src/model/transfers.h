@@ -137,6 +137,17 @@ struct kwhy_transfer_pinning {
 	double transfers; /* NAN: never */
 };
 
+/*
+ * Where one way of moving many pieces overtakes another: the limits at which the measured times together lose
+ * least against the fastest. Twice the largest size: nowhere. 0: not measured.
+ */
+struct kwhy_transfer_overtaking {
+	uint64_t put_packed_bytes; /* all pieces: from here on a copy beats reads over the link, to the device
+				    */
+	uint64_t get_packed_bytes; /* the same to the host */
+	uint64_t batch_bytes;	   /* one piece: from here on a batch of copies beats both, to the device */
+};
+
 /* A strategy that could not be measured here, or did not finish. */
 struct kwhy_transfer_absence {
 	const char *strategy, *reason;
@@ -148,7 +159,9 @@ struct kwhy_transfers {
 	const char *data; /* of compressed transfers: the file's name, or "random" */
 	uint64_t seed;
 	double time_budget_s;
-	double context_idle_w;	 /* NAN: not measured */
+	double context_idle_w; /* NAN: not measured */
+	const char *
+		energy_missing; /* why the GPU's energy is unknown; NULL: it is known, or was not asked for */
 	const char *ended_early; /* why, in words; NULL: it did not */
 	bool is_lost;		 /* because the device was lost */
 	struct kwhy_transfer_point *points;
@@ -161,6 +174,7 @@ struct kwhy_transfers {
 	size_t curve_count;
 	struct kwhy_transfer_choice *choices;
 	size_t choice_count;
+	struct kwhy_transfer_overtaking overtaking;
 	struct kwhy_transfer_rivalry *rivalries;
 	size_t rivalry_count;
 	struct kwhy_transfer_pinning *pinnings;

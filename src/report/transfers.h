@@ -16,7 +16,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_header(
 
 /*
  * The part "transfers" of a machine profile put into the JSON of one, whose other members stay as they are.
- * KWHY_E_INPUT: `profile` is no machine profile.
+ * KWHY_E_INPUT: `profile` is no machine profile; KWHY_E_USAGE: it is of another device.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_profile(const struct kwhy_transfers *transfers,
 	const char *profile, struct kwhy_text *out, struct kwhy_error *error);

@@ -26,6 +26,16 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 	}
 }
 
+/* As kwhy/transfer.h takes them: struct kwhy_transfer_limits. 0 leaves its default. */
+static void add_limits(const struct kwhy_transfer_overtaking *overtaking, struct kwhy_text *out)
+{
+	kwhy_text_addf(out,
+		"\n/* For struct kwhy_transfer_options of kwhy/transfer.h: .limits = "
+		"KWHY_TRANSFER_MEASURED_LIMITS */\n"
+		"#define KWHY_TRANSFER_MEASURED_LIMITS {%" PRIu64 ", %" PRIu64 ", %" PRIu64 "}\n",
+		overtaking->put_packed_bytes, overtaking->get_packed_bytes, overtaking->batch_bytes);
+}
+
 enum kwhy_status kwhy_report_transfers_header(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -56,6 +66,8 @@ enum kwhy_status kwhy_report_transfers_header(
 		"};\n\n"
 		"static const struct kwhy_transfer_measured_choice kwhy_transfer_measured_choices[] = {\n");
 	add_choices(transfers, out);
-	kwhy_text_add(out, "};\n\n#endif\n");
+	kwhy_text_add(out, "};\n");
+	add_limits(&transfers->overtaking, out);
+	kwhy_text_add(out, "\n#endif\n");
 	return kwhy_text_check(out, error);
 }

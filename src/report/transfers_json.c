@@ -21,6 +21,7 @@ static void add_device(struct kwhy_json *json, const struct kwhy_transfers *tran
 	kwhy_json_count(json, "seed", transfers->seed);
 	kwhy_json_real(json, "time_budget_s", transfers->time_budget_s);
 	kwhy_json_real(json, "context_idle_w", transfers->context_idle_w);
+	kwhy_json_string(json, "energy_missing", transfers->energy_missing);
 	kwhy_json_string(json, "ended_early", transfers->ended_early);
 	kwhy_json_object_end(json);
 }
@@ -139,6 +140,24 @@ void kwhy_transfers_json_choices(struct kwhy_json *json, const struct kwhy_trans
 	kwhy_json_array_end(json);
 }
 
+/* 0, not measured, is null. */
+static void add_limit(struct kwhy_json *json, const char *key, uint64_t bytes)
+{
+	if (bytes)
+		kwhy_json_count(json, key, bytes);
+	else
+		kwhy_json_null(json, key);
+}
+
+static void add_overtaking(struct kwhy_json *json, const struct kwhy_transfers *transfers)
+{
+	kwhy_json_row(json, "overtaking");
+	add_limit(json, "put_packed_bytes", transfers->overtaking.put_packed_bytes);
+	add_limit(json, "get_packed_bytes", transfers->overtaking.get_packed_bytes);
+	add_limit(json, "batch_bytes", transfers->overtaking.batch_bytes);
+	kwhy_json_object_end(json);
+}
+
 static void add_rivalry(struct kwhy_json *json, const struct kwhy_transfer_rivalry *rivalry)
 {
 	kwhy_json_object(json, NULL);
@@ -207,6 +226,7 @@ enum kwhy_status kwhy_report_transfers_json(
 	ADD_LIST(&json, "energies", add_energy, transfers->energies, transfers->energy_count);
 	kwhy_transfers_json_curves(&json, transfers);
 	kwhy_transfers_json_choices(&json, transfers);
+	add_overtaking(&json, transfers);
 	ADD_LIST(&json, "comparisons", add_rivalry, transfers->rivalries, transfers->rivalry_count);
 	ADD_LIST(&json, "page_locking", add_pinning, transfers->pinnings, transfers->pinning_count);
 	add_absences(&json, transfers);
@@ -226,23 +246,40 @@ static json_t *make_part(const struct kwhy_transfers *transfers)
 	add_device(&json, transfers);
 	kwhy_transfers_json_curves(&json, transfers);
 	kwhy_transfers_json_choices(&json, transfers);
+	add_overtaking(&json, transfers);
 	kwhy_json_object_end(&json);
 	part = text.failed ? NULL : json_loadb(text.data, text.length, 0, NULL);
 	kwhy_text_done(&text);
 	return part;
 }
 
+static enum kwhy_status check_profile(
+	const json_t *root, const struct kwhy_transfers *transfers, struct kwhy_error *error)
+{
+	const char *schema = json_string_value(json_object_get(root, "schema")),
+		   *device = json_string_value(json_object_get(json_object_get(root, "device"), "name"));
+
+	if (!schema || strcmp(schema, KWHY_PROFILE_SCHEMA) != 0 || !device)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"that is no machine profile; name one that kwhy calibrate wrote");
+	if (!transfers->device_name || strcmp(device, transfers->device_name) != 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"that machine profile is of %.80s, and these transfers of %.80s; name one of the "
+			"same device",
+			device, transfers->device_name ? transfers->device_name : "an unknown device");
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_report_transfers_profile(const struct kwhy_transfers *transfers, const char *profile,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
 	json_t *root = json_loads(profile, JSON_REJECT_DUPLICATES, NULL), *part;
-	const char *schema = json_string_value(json_object_get(root, "schema"));
 	char *dumped = NULL;
+	enum kwhy_status status = check_profile(root, transfers, error);
 
-	if (!schema || strcmp(schema, KWHY_PROFILE_SCHEMA) != 0) {
+	if (status) {
 		json_decref(root);
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"that is no machine profile; name one that kwhy calibrate wrote");
+		return status;
 	}
 	part = make_part(transfers);
 	if (part && json_object_set_new(root, "transfers", part) == 0)

@@ -250,9 +250,12 @@ static void stretch_words(const struct kwhy_transfer_rivalry *rivalry, char out[
 	snprintf(out, CELL_BYTES, "nowhere");
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_transfer_stretch *stretch = &rivalry->stretches[i];
-		int written = snprintf(out + length, CELL_BYTES - length, "%s%s-%s", i ? ", " : "",
+		int written = snprintf(out + length, CELL_BYTES - length, "%s%s%s%s", i ? ", " : "",
 			kwhy_transfer_size_text(from, stretch->from_bytes),
-			kwhy_transfer_size_text(to, stretch->to_bytes));
+			stretch->to_bytes > stretch->from_bytes ? "-" : "",
+			stretch->to_bytes > stretch->from_bytes
+				? kwhy_transfer_size_text(to, stretch->to_bytes)
+				: "");
 
 		length += written > 0 ? (size_t)written : 0;
 	}
@@ -413,6 +416,9 @@ static void add_energies(const struct page *page)
 	if (table.cell_count)
 		heading(page, "ENERGY OF A BYTE: the GPU's, gross and above an idle context; the CPU's");
 	kwhy_table_write(&table, page->style, page->out);
+	if (page->transfers->energy_missing)
+		kwhy_text_addf(page->out, "The GPU's energy is not available: %s\n",
+			page->transfers->energy_missing);
 }
 
 static void add_absences(const struct page *page)
