@@ -384,7 +384,7 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct record_options, range)},
 	{"duty", 0, "P%", "what runs on the GPUs only in random windows of P % of the time",
 		KWHY_OPTION_NUMBER, offsetof(struct record_options, duty_percent)},
-	{"window", 0, "S", "mean length of these windows; default 0.1", KWHY_OPTION_NUMBER,
+	{"window", 0, "S", "mean length of these windows; default 0.3", KWHY_OPTION_NUMBER,
 		offsetof(struct record_options, window_s)},
 	{"graphs", 0, "HOW", "CUDA graphs by node, as one row (graph), or auto, the default",
 		KWHY_OPTION_TEXT, offsetof(struct record_options, graphs)},

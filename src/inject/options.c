@@ -75,7 +75,7 @@ static void read_windows(struct kwhy_inject_options *options, char *(*get)(const
 	options->origin_unix_ns = (int64_t)read_number(get("KWHY_RECORD_ORIGIN"), 0, INT64_MAX / 2, 0);
 	options->share_ppm = (uint32_t)read_number(get("KWHY_RECORD_SHARE_PPM"), 1, 999999, 0);
 	options->window_ns = (int64_t)read_number(
-		get("KWHY_RECORD_WINDOW_NS"), 1000000, INT64_C(100000000000), 100000000);
+		get("KWHY_RECORD_WINDOW_NS"), 1000000, INT64_C(100000000000), 300000000);
 	options->seed = read_number(get("KWHY_RECORD_SEED"), 0, UINT64_MAX, 0);
 	if (!read_text(options->range, sizeof(options->range), get("KWHY_RECORD_RANGE")))
 		options->range[0] = '\0';

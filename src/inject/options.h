@@ -41,7 +41,7 @@ struct kwhy_inject_options {
 	/* Windows, with times as Unix time, which all machines of a run share; 0: not bounded, no origin. */
 	int64_t from_unix_ns, until_unix_ns, origin_unix_ns; /* KWHY_RECORD_FROM, _UNTIL, _ORIGIN */
 	uint32_t share_ppm; /* KWHY_RECORD_SHARE_PPM: of the time that windows cover; 0: all */
-	int64_t window_ns;  /* KWHY_RECORD_WINDOW_NS: their mean length; 0.1 s */
+	int64_t window_ns;  /* KWHY_RECORD_WINDOW_NS: their mean length; 0.3 s */
 	uint64_t seed;	    /* KWHY_RECORD_SEED: of their places */
 	char range[256];    /* KWHY_RECORD_RANGE: a pattern of names; "": any time */
 };

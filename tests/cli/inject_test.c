@@ -261,7 +261,7 @@ static void graphs_stay_kernels_where_that_was_asked_for(void **state)
 	assert_int_equal(run->recording->note_count, 0);
 }
 
-/* As torchrun and mpirun do it: two ranks on one device, each with a child that uses CUDA itself. */
+/* As torchrun and mpirun do it: two ranks on one device, one of them with a child that uses CUDA. */
 static void ranks_and_their_children_are_one_recording(void **state)
 {
 	struct run *run = *state;

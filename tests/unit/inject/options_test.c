@@ -120,7 +120,7 @@ static void windows_are_said_by_the_environment_and_nonsense_is_not(void **state
 	assert_int_equal(plan.from_mono_ns, 700);
 	assert_int_equal(plan.until_mono_ns, INT64_MAX);
 	assert_true(plan.share_ratio == 0.25);
-	assert_int_equal(plan.window_ns, 100000000);
+	assert_int_equal(plan.window_ns, 300000000);
 	assert_int_equal(plan.seed, 9);
 	ENVIRONMENT("KWHY_RECORD_DIR", "x", "KWHY_RECORD_RANGE", "step*", "KWHY_RECORD_KINDS", "kernel",
 		"KWHY_RECORD_GRAPHS", "graph");
