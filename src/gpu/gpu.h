@@ -131,7 +131,7 @@ struct kwhy_gpu_ops {
 		uint64_t *out_address, struct kwhy_error *error);
 	enum kwhy_status (*pool_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, uint64_t address,
 		struct kwhy_error *error);
-	/* Host memory, page aligned. numa_node -1: wherever the system puts it. */
+	/* Host memory, aligned to 256 bytes at least. numa_node -1: wherever the system puts it. */
 	enum kwhy_status (*host_new)(struct kwhy_gpu *gpu, enum kwhy_gpu_host_kind kind, size_t bytes,
 		int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error);
 	void (*host_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_host *host);
@@ -193,6 +193,8 @@ struct kwhy_gpu_ops {
 	 * host. It opens by itself after 10 s; then gate_open() says so with KWHY_E_UNSUPPORTED. No more than
 	 * about a hundred operations may be queued behind one: a full queue blocks the host before it opens.
 	 * Freeing opens it.
+	 * What is queued behind one must have run once before, and no memory may be allocated or freed
+	 * meanwhile: a driver that loads code or changes mappings waits for the device.
 	 */
 	enum kwhy_status (*gate_new)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate **out, struct kwhy_error *error);

@@ -10,7 +10,7 @@
 
 /*
  * What gpu.h promises, asked of one back end: contract_test BACKEND [LIBRARY]. LIBRARY is the fake driver
- * that answers for it (tests/fakes/cuda), which is handed the kernels for the host.
+ * that answers for it (tests/fakes/cuda), which is handed the kernels for the host; without one, of a GPU.
  */
 enum { VALUES = 1000, BYTES = VALUES * sizeof(uint32_t) };
 
@@ -48,8 +48,17 @@ static const struct kwhy_gpu_host_kernel kernels[] = {
 	{0},
 };
 static const char *const options[] = {"-fmad=false", NULL};
-static const struct kwhy_gpu_source source = {
-	.title = "contract.cu", .text = "contract", .options = options, .on_host = kernels};
+static const struct kwhy_gpu_source source = {.title = "contract.cu",
+	.text = "struct by_value { unsigned *values; unsigned count, factor, rest[5]; };\n"
+		"extern \"C\" __global__ void step(struct by_value what, unsigned short summand)\n"
+		"{\n"
+		"	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+		"	if (i < what.count)\n"
+		"		what.values[i] = what.values[i] * what.factor + summand;\n"
+		"}\n"
+		"extern \"C\" __global__ void nothing() {}\n",
+	.options = options,
+	.on_host = kernels};
 
 static void succeeds(enum kwhy_status status)
 {
@@ -107,7 +116,7 @@ static struct kwhy_gpu_host new_host(enum kwhy_gpu_host_kind kind)
 	succeeds(ops->host_new(gpu, kind, BYTES, -1, &host, &error));
 	assert_int_equal(host.kind, kind);
 	assert_int_equal(host.bytes, BYTES);
-	assert_int_equal((uintptr_t)host.memory % 4096, 0);
+	assert_int_equal((uintptr_t)host.memory % 256, 0);
 	return host;
 }
 
@@ -166,12 +175,14 @@ static void a_gpu_says_what_it_is(void **state)
 
 	(void)state;
 	succeeds(kwhy_gpu_count(backend, &count, &error));
-	assert_int_equal(count, 2);
+	if (library || backend == KWHY_GPU_HOST)
+		assert_int_equal(count, 2);
 	assert_string_equal(ops->name, kwhy_gpu_backend_name(backend));
 	assert_true(gpu->facts.name[0] != '\0');
 	assert_int_equal(gpu->facts.index, 0);
 	assert_int_equal(gpu->facts.pci_address[0] == '\0', backend == KWHY_GPU_HOST);
-	assert_int_equal(gpu->facts.architecture, backend == KWHY_GPU_HOST ? 0 : 90);
+	assert_int_equal(gpu->facts.architecture == 0, backend == KWHY_GPU_HOST);
+	assert_true(gpu->facts.sm_count > 0);
 }
 
 static void a_gpu_that_is_not_there_is_an_error(void **state)
@@ -193,7 +204,8 @@ static void host_memory_of_every_kind_goes_to_the_device_and_back(void **state)
 	for (int kind = 0; kind < KWHY_GPU_HOST_KIND_COUNT; kind++) {
 		struct kwhy_gpu_host host;
 
-		if (kind == KWHY_GPU_HOST_MANAGED && !gpu->facts.can_manage)
+		/* Real managed memory is for those who ask for it. */
+		if (kind == KWHY_GPU_HOST_MANAGED && (!library || !gpu->facts.can_manage))
 			continue;
 		host = new_host((enum kwhy_gpu_host_kind)kind);
 		if (kind != KWHY_GPU_HOST_PAGEABLE)
@@ -275,7 +287,7 @@ static void a_gate_that_opened_by_itself_is_told(void **state)
 	struct kwhy_gpu_gate *gate = NULL;
 
 	(void)state;
-	if (backend == KWHY_GPU_HOST)
+	if (!library)
 		skip();
 	setenv("KWHY_FAKE_CUDA", "gate-opens", 1);
 	succeeds(ops->gate_new(gpu, &gate, &error));
@@ -368,8 +380,12 @@ static void two_gpus_reach_each_other(void **state)
 {
 	uint64_t here = device_memory(), there = 0;
 	struct kwhy_gpu *other = NULL;
+	uint32_t count = 0;
 
 	(void)state;
+	succeeds(kwhy_gpu_count(backend, &count, &error));
+	if (count < 2)
+		skip();
 	succeeds(kwhy_gpu_open(backend, "1", &other, &error));
 	succeeds(other->ops->memory_new(other, BYTES, &there, &error));
 	succeeds(other->ops->fill(other, NULL, there, 0x21, BYTES, &error));
@@ -409,8 +425,10 @@ static void more_than_there_is_is_refused(void **state)
 	succeeds(ops->synchronize(gpu, NULL, &error));
 	if (backend == KWHY_GPU_HOST)
 		return;
+	launch.shared_bytes = 0;
 	launch.blocks = 1u << 20;
 	assert_int_equal(ops->launch(gpu, &launch, &error), KWHY_E_UNSUPPORTED);
+	launch.cooperative = false;
 	launch.shared_bytes = 1u << 20;
 	assert_int_equal(ops->launch(gpu, &launch, &error), KWHY_E_UNSUPPORTED);
 	ops->module_free(gpu, module);
@@ -487,7 +505,7 @@ static void a_lost_gpu_is_lost_for_good(void **state)
 	uint64_t device = device_memory();
 
 	(void)state;
-	if (backend == KWHY_GPU_HOST)
+	if (!library)
 		skip();
 	setenv("KWHY_FAKE_CUDA", "fail:cuMemsetD8Async:1:719", 1);
 	assert_int_equal(ops->fill(gpu, NULL, device, 0, BYTES, &error), KWHY_E_LOST);
@@ -581,7 +599,7 @@ static void every_call_that_fails_is_told_and_named(void **state)
 	} kinds[] = {{801, KWHY_E_UNSUPPORTED}, {2, KWHY_E_MEMORY}, {700, KWHY_E_LOST}};
 
 	(void)state;
-	if (backend == KWHY_GPU_HOST)
+	if (!library)
 		skip();
 	succeeds(use_everything(gpu));
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) * 3; i++) {
@@ -642,5 +660,9 @@ int main(int count, char **words)
 		backend++;
 	library = count > 2 ? words[2] : NULL;
 	give_kernels_to_the_fake();
+	if (!library && begin(NULL))
+		return 77;
+	if (!library)
+		end(NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
