@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Results after which the context is dead: every later call gives the same result, and only a new process can
@@ -81,8 +80,7 @@ static uint32_t attribute(const struct kwhy_gpu_device *self, enum kwhy_driver_a
 /* The node that the bridge of the GPU hangs from, as the system says. */
 static int numa_node_of(const char *pci_address)
 {
-	char path[80], *place = path;
-	int node = -1;
+	char path[80], line[16] = "", *place = path;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", pci_address);
@@ -91,10 +89,10 @@ static int numa_node_of(const char *pci_address)
 	file = fopen(path, "re");
 	if (!file)
 		return -1;
-	if (fscanf(file, "%d", &node) != 1)
-		node = -1;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
 	fclose(file);
-	return node;
+	return isdigit((unsigned char)line[0]) ? (int)strtol(line, NULL, 10) : -1;
 }
 
 static void learn_versions(struct kwhy_gpu_device *self)
