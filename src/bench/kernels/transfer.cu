@@ -7,6 +7,10 @@ typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned char u8;
 
+#ifndef KERNEL
+#define KERNEL extern "C" __global__
+#endif
+
 __device__ static u32 mix(u32 x)
 {
 	x ^= x >> 16;
@@ -16,12 +20,12 @@ __device__ static u32 mix(u32 x)
 	return x ^ (x >> 16);
 }
 
-__device__ static u64 index_of_thread()
+__device__ static u64 index_of_thread(void)
 {
 	return (u64)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-__device__ static u64 all_threads()
+__device__ static u64 all_threads(void)
 {
 	return (u64)gridDim.x * blockDim.x;
 }
@@ -41,7 +45,7 @@ __device__ static void add_up(u64 part, u64 *sum)
 }
 
 /* Writes bytes [0, bytes) of the pattern; `to` is 16-byte aligned. */
-extern "C" __global__ void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
+KERNEL void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 {
 	u64 quads = bytes / 16;
 
@@ -55,7 +59,7 @@ extern "C" __global__ void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 }
 
 /* Counts the bytes at `at` that are not those of the pattern from byte `first` on, where i % stride < piece. */
-extern "C" __global__ void kwhy_transfer_check(
+KERNEL void kwhy_transfer_check(
 	u64 at, u64 bytes, u32 seed, u64 first, u64 stride, u64 piece, u64 wrong)
 {
 	u64 found = 0;
@@ -71,7 +75,7 @@ extern "C" __global__ void kwhy_transfer_check(
 }
 
 /* 16 bytes a thread where both ends allow it. */
-extern "C" __global__ void kwhy_transfer_copy(u64 to, u64 from, u64 bytes)
+KERNEL void kwhy_transfer_copy(u64 to, u64 from, u64 bytes)
 {
 	u64 quads = (to | from) % 16 == 0 ? bytes / 16 : 0, threads = all_threads(), i = index_of_thread();
 
@@ -91,7 +95,7 @@ extern "C" __global__ void kwhy_transfer_copy(u64 to, u64 from, u64 bytes)
 }
 
 /* Reads every byte once: adds the sum of all words, and of the bytes left over, to *sum. */
-extern "C" __global__ void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
+KERNEL void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
 {
 	u64 quads = bytes / 16, part = 0;
 
@@ -108,7 +112,7 @@ extern "C" __global__ void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
 }
 
 /* The same with `rounds` of arithmetic a word: work that takes as long as one likes. */
-extern "C" __global__ void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
+KERNEL void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
 {
 	u64 part = 0;
 
@@ -126,7 +130,7 @@ extern "C" __global__ void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u
  * Moves pieces: descriptor p is three words, from, to and bytes, added to the two addresses. `parts` blocks
  * share a piece.
  */
-extern "C" __global__ void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
+KERNEL void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
 {
 	const u32 *piece = (const u32 *)descriptors + 3 * (blockIdx.x / parts);
 	u64 source = from + piece[0], sink = to + piece[1];
@@ -156,7 +160,7 @@ __device__ static u32 length_of(u32 nibble, const u8 **in, const u8 *end)
  * compressed bytes, where it goes from `to`, and its bytes. All threads read the same tokens and share the
  * copying. Counts in *failed the chunks that are no such block.
  */
-extern "C" __global__ void kwhy_transfer_expand(u64 chunks, u64 from, u64 to, u64 failed)
+KERNEL void kwhy_transfer_expand(u64 chunks, u64 from, u64 to, u64 failed)
 {
 	const u32 *chunk = (const u32 *)chunks + 4 * blockIdx.x;
 	const u8 *in = (const u8 *)from + chunk[0], *end = in + chunk[1];
