@@ -6,6 +6,7 @@
 #include "cli/record_run.h"
 #include "launch/inject.h"
 #include "record/folder.h"
+#include "record/ranges.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +22,7 @@
 struct record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s;
-	struct kwhy_strings work, meters;
+	struct kwhy_strings work, counts, meters;
 	bool power_only, memory, one_file, quiet;
 };
 
@@ -100,16 +101,37 @@ static enum kwhy_status check_windows(const struct record_options *options, stru
 	return KWHY_OK;
 }
 
+static enum kwhy_status check_counts(const struct kwhy_strings *counts, struct kwhy_error *error)
+{
+	if (counts->count > KWHY_RECORD_RANGES_MOST)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--count may be given %d times", KWHY_RECORD_RANGES_MOST);
+	for (size_t i = 0; i < counts->count; i++) {
+		const size_t length = strcspn(counts->items[i], "=");
+
+		if (!length || length > 40 || !counts->items[i][length] || !counts->items[i][length + 1])
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--count '%.100s': write UNIT=NAME, like steps='step*', with a unit of up to "
+				"40 "
+				"bytes",
+				counts->items[i]);
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_options(
 	const struct record_options *options, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
+	enum kwhy_status status;
+
 	if (!operands->count)
 		return kwhy_fail(error, KWHY_E_USAGE, "record needs a command: kwhy record -- CMD [ARGS]");
 	if (options->delay_s < 0 || options->delay_s > 1e6)
 		return kwhy_fail(error, KWHY_E_USAGE, "--delay takes 0 to 1e6 seconds");
 	if (options->duration_s <= 0 || options->duration_s > 1e6)
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
-	return check_windows(options, error);
+	status = check_windows(options, error);
+	return status ? status : check_counts(&options->counts, error);
 }
 
 /* Each rank that runs under a kwhy of its own has a folder of its own. */
@@ -257,6 +279,9 @@ static enum kwhy_status prepare(
 		.signals = &job->signals,
 		.delay_s = job->options->delay_s,
 		.duration_s = job->options->duration_s,
+		.folder = job->folder,
+		.counts = job->options->counts.items,
+		.count_count = job->options->counts.count,
 		.has_windows = job->options->range || !isnan(job->options->duty_percent)};
 	return status;
 }
@@ -396,6 +421,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct record_options, limit)},
 	{"work", 0, "UNIT[=WHAT]", "work: a number, REGEX in its output, or what it reports; repeatable",
 		KWHY_OPTION_LIST, offsetof(struct record_options, work)},
+	{"count", 0, "UNIT=NAME", "work: as many units as NVTX ranges of that name ended; repeatable",
+		KWHY_OPTION_LIST, offsetof(struct record_options, counts)},
 	{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default all", KWHY_OPTION_TEXT,
 		offsetof(struct record_options, devices)},
 	{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,

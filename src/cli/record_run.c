@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "launch/inject.h"
 #include "launch/lines.h"
+#include "record/ranges.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -245,6 +247,32 @@ static void write_costs(const struct recording *recording)
 			after.sampler.reads - before->sampler.reads);
 }
 
+/* Units that are ranges: what the processes of the command have written is complete by now. */
+static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	const char *patterns[KWHY_RECORD_RANGES_MOST];
+	uint64_t counts[KWHY_RECORD_RANGES_MOST];
+	const struct kwhy_record_ranges ranges = {.path = runner->folder,
+		.patterns = patterns,
+		.count = runner->count_count,
+		.start_mono_ns = window_start(runner, how->start_mono_ns),
+		.end_mono_ns = window_end(runner, how->start_mono_ns)};
+	char unit[OTHER_BYTES];
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < runner->count_count; i++)
+		patterns[i] = strchr(runner->counts[i], '=') + 1;
+	status = kwhy_record_ranges_count(&ranges, counts, recording->error);
+	for (size_t i = 0; !status && i < runner->count_count; i++) {
+		snprintf(unit, sizeof(unit), "%.*s", (int)strcspn(runner->counts[i], "="), runner->counts[i]);
+		if (counts[i])
+			kwhy_record_meters_add_work(
+				runner->meters, how->end_mono_ns, unit, (double)counts[i]);
+	}
+	return status;
+}
+
 static void write_run(const struct kwhy_record_runner *runner, const struct kwhy_child_end *how)
 {
 	int64_t start_ns = window_start(runner, how->start_mono_ns),
@@ -267,6 +295,8 @@ static enum kwhy_status finish(struct recording *recording, const struct kwhy_ch
 		kwhy_sampler_flush(runner->sampler);
 	write_costs(recording);
 	status = write_work(recording, how);
+	if (!status && runner->count_count)
+		status = write_counts(recording, how);
 	write_run(runner, how);
 	return status ? status : kwhy_record_meters_drain(runner->meters, recording->error);
 }

@@ -20,7 +20,10 @@ struct kwhy_record_runner {
 	struct kwhy_stat *stat; /* holds the units of the specs */
 	struct kwhy_signals *signals;
 	double delay_s, duration_s; /* NAN: from the start; to the end */
-	bool has_windows;	    /* the command's processes are told the times */
+	const char *folder;	    /* of the recording */
+	const char *const *counts;  /* UNIT=NAME: units that are ranges of a name */
+	size_t count_count;
+	bool has_windows; /* the command's processes are told the times */
 };
 
 /* Waits until every meter has shown something, or for as long as is reasonable. */

@@ -101,7 +101,7 @@ static void work(struct kwhy_forward *forward, const char *unit, double amount)
 	if (at == UNITS_MOST || strlen(unit) >= UNIT_BYTES || strpbrk(unit, " \t\n"))
 		return;
 	if (at == forward->work_count) {
-		strcpy(forward->work[at].unit, unit);
+		memcpy(forward->work[at].unit, unit, strlen(unit) + 1);
 		forward->work[at].amount = 0;
 		forward->work_count++;
 	}

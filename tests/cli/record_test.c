@@ -460,6 +460,28 @@ static void activity_keeps_to_delay_and_duration(void **state)
 	assert_done(SPAWN("report", place("a")), 0, "");
 }
 
+static void ranges_of_a_name_are_units_of_work(void **state)
+{
+	const char *const words[] = {"record", "-q", "--count", "steps=step*", "--count", "none=nothing",
+		"-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM
+		" cuda range:step1 range:other range:step2 launch:3; " KWHY_FAKE_PROGRAM
+		" cuda range:step1 launch:3",
+		NULL};
+	struct spawned spawned = record_loop(words);
+	json_t *report, *work;
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "");
+	spawned_done(&spawned);
+	report = report_of(place("a"));
+	work = json_object_get(report, "work");
+	assert_int_equal(json_array_size(work), 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(work, 0), "unit")), "steps");
+	assert_true(json_number_value(json_object_get(json_array_get(work, 0), "count")) == 2);
+	json_decref(report);
+}
+
 static void activity_keeps_to_ranges_of_the_name(void **state)
 {
 	const char *const words[] = {"record", "-q", "--range", "step*", "-o", place("a"), "--", "sh", "-c",
@@ -490,6 +512,7 @@ static void wrong_usage_is_said(void **state)
 	assert_done(SPAWN("record", "--window", "1", "--", "true"), 2, "goes with --duty");
 	assert_done(SPAWN("record", "--range", "", "--", "true"), 2, "--range takes");
 	assert_done(SPAWN("record", "--range", "a", "--duty", "9", "--", "true"), 2, "exclude each other");
+	assert_done(SPAWN("record", "--count", "steps", "--", "true"), 2, "write UNIT=NAME");
 	assert_done(SPAWN("record", "--graphs", "some", "--", "true"), 2, "--graphs takes");
 }
 
@@ -515,6 +538,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_recording_may_become_one_file, end_one),
 		cmocka_unit_test_teardown(random_windows_see_their_share_of_two_processes, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_delay_and_duration, end_one),
+		cmocka_unit_test_teardown(ranges_of_a_name_are_units_of_work, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_ranges_of_the_name, end_one),
 		cmocka_unit_test(wrong_usage_is_said),
 	};

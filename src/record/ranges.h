@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_RECORD_RANGES_H
+#define KWHY_RECORD_RANGES_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KWHY_RECORD_RANGES_MOST = 32 };
+
+/*
+ * How many ranges of a name ended within a time of CLOCK_MONOTONIC in the recording at `path`, by pattern as
+ * in fnmatch(3), up to KWHY_RECORD_RANGES_MOST: those of the file that has most, because the processes of a
+ * distributed program take the same steps. Only a recording of this machine, since its start.
+ */
+struct kwhy_record_ranges {
+	const char *path;
+	const char *const *patterns;
+	size_t count;
+	int64_t start_mono_ns, end_mono_ns;
+};
+KWHY_MUST_USE enum kwhy_status kwhy_record_ranges_count(
+	const struct kwhy_record_ranges *ranges, uint64_t *out_counts, struct kwhy_error *error);
+
+#endif
