@@ -17,7 +17,7 @@ typedef void recorded_range(const char *name, int64_t start_mono_ns, int64_t end
 
 struct kwhy_forward {
 	recorded_range *take_range; /* NULL: nobody records ranges */
-	int work_file;		/* -1: nobody counts work */
+	int work_file;		    /* -1: nobody counts work */
 	struct {
 		int64_t start_mono_ns;
 		uint32_t name;
