@@ -4,13 +4,14 @@
 #include "base/file.h"
 #include "base/text.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 8, CODE_MOST_BYTES = 64 << 20 };
+enum { OPTIONS_MOST = 8, CODE_MOST_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
 /* The head of a kept file; the key and the code follow. */
 struct kept {
@@ -102,20 +103,48 @@ static bool read_kept(const char *path, const struct kwhy_text *key, struct kwhy
 	return found;
 }
 
+static bool write_all(int file, const char *bytes, size_t count)
+{
+	while (count) {
+		ssize_t written = write(file, bytes, count);
+
+		if (written <= 0)
+			return false;
+		bytes += written;
+		count -= (size_t)written;
+	}
+	return true;
+}
+
+/* Beside its place, then into it: whoever reads sees all or nothing. The umask is the program's, and left
+ * alone. */
+static void write_kept(const char *path, const struct kwhy_text *file)
+{
+	char beside[PATH_BYTES + 8];
+	bool is_written;
+	int opened;
+
+	snprintf(beside, sizeof(beside), "%s.XXXXXX", path);
+	opened = mkostemp(beside, O_CLOEXEC);
+	if (opened < 0)
+		return;
+	is_written = write_all(opened, file->data, file->length);
+	if (close(opened) != 0 || !is_written || rename(beside, path) != 0)
+		(void)unlink(beside);
+}
+
 static void keep(const char *path, const struct kwhy_text *key, const struct kwhy_rtc_code *code)
 {
 	struct kept head = {.key_bytes = key->length, .code_bytes = code->count};
 	struct kwhy_text file = {0};
-	struct kwhy_error unused;
 
 	memcpy(head.magic, magic, sizeof(magic));
 	head.checksum = hash_of(code->bytes, code->count, hash_of(key->data, key->length, 0));
 	kwhy_text_add_bytes(&file, &head, sizeof(head));
 	kwhy_text_add_bytes(&file, key->data, key->length);
 	kwhy_text_add_bytes(&file, code->bytes, code->count);
-	if (kwhy_text_check(&file, &unused) == KWHY_OK &&
-		kwhy_file_write(path, file.data, file.length, &unused) != KWHY_OK)
-		(void)unlink(path);
+	if (!file.failed)
+		write_kept(path, &file);
 	kwhy_text_done(&file);
 }
 
@@ -123,7 +152,7 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 	const struct kwhy_gpu_facts *facts, struct kwhy_rtc_code *out, struct kwhy_error *error)
 {
 	const char *options[OPTIONS_MOST + 2] = {NULL};
-	char target[48], path[4096];
+	char target[48], path[PATH_BYTES];
 	struct kwhy_text key = {0};
 	enum kwhy_status status;
 	size_t count = 0;
