@@ -40,8 +40,9 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	graph->order = malloc((2 * most + 1) * sizeof(*graph->order));
 	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
 	graph->state = malloc(2 * most + 1);
-	if (!graph->nodes || !graph->outer || !graph->start_ns || !graph->end_ns || !graph->order ||
-		!graph->stack || !graph->state)
+	graph->changed = malloc((graph->activity_count + 1) * sizeof(*graph->changed));
+	if (!graph->nodes || !graph->changed || !graph->outer || !graph->start_ns || !graph->end_ns ||
+		!graph->order || !graph->stack || !graph->state)
 		return kwhy_fail_memory(error, "the graph of the recording");
 	return KWHY_OK;
 }
@@ -94,6 +95,7 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	free(graph->order);
 	free(graph->stack);
 	free(graph->state);
+	free(graph->changed);
 	free(graph->journal);
 	free(graph);
 }

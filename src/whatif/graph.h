@@ -81,7 +81,13 @@ struct kwhy_whatif_graph {
 	int64_t *end_ns;   /* [node_count] */
 	struct kwhy_whatif_delays delays;
 
-	/* of graph_play.c: an order in which everything comes behind what it follows */
+	/* of the last play: when the last work that is left ends, INT64_MIN without any; rows that are
+	   dropped or changed */
+	int64_t last_ns;
+	uint32_t *changed;
+	size_t changed_count;
+
+	/* of play.c: an order in which everything comes behind what it follows */
 	uint32_t *order, *stack;
 	uint8_t *state;
 	size_t order_count, stack_depth;
@@ -97,8 +103,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_graph_new(
 void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph);
 
 /*
- * Computes start_ns and end_ns of every node. KWHY_E_INPUT where edits made a node follow itself: then the
- * times are of no use until that is undone and played again. Time O(nodes).
+ * Computes start_ns and end_ns of every node. Edits may take a JOIN away, but give none to a node that had
+ * none. KWHY_E_INPUT where edits made a node follow itself: then the times are of no use until that is undone
+ * and played again. Time O(nodes).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 

@@ -246,7 +246,8 @@ static enum kwhy_status take(struct planner *planner, struct candidate *candidat
 	enum kwhy_status status = add_change(planner, &ask, &candidate->effect, &candidate->after);
 
 	candidate->taken = true;
-	return status ? status : kwhy_whatif_make(planner->whatif, &ask, &candidate->effect, planner->error);
+	return status ? status
+		      : kwhy_whatif_edit_graph(planner->whatif, &ask, &candidate->effect, planner->error);
 }
 
 static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)

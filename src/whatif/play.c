@@ -42,22 +42,6 @@ static uint32_t followed(
 						     : end_of(graph, node->from[link]);
 }
 
-/* The link whose vertex must be computed before this one; KWHY_LINK_COUNT: none. */
-static size_t missing_link(const struct kwhy_whatif_graph *graph, uint32_t vertex)
-{
-	const struct kwhy_whatif_node *node = &graph->nodes[vertex / 2];
-
-	if (vertex & 1)
-		return node->from[KWHY_LINK_JOIN] == KWHY_NONE ||
-				graph->state[followed(graph, node, KWHY_LINK_JOIN)] == KNOWN
-			? KWHY_LINK_COUNT
-			: KWHY_LINK_JOIN;
-	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
-		if (has_link(node, link) && graph->state[followed(graph, node, link)] != KNOWN)
-			return link;
-	return KWHY_LINK_COUNT;
-}
-
 static int64_t reached_ns(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
 {
@@ -66,35 +50,64 @@ static int64_t reached_ns(
 	return kwhy_whatif_follows_start(node, link) ? graph->start_ns[from] : graph->end_ns[from];
 }
 
-static int64_t start_ns(const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
+/* What the caller reads off a played graph without looking at every node again. */
+static void note_activity(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
+	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
+		graph->changed[graph->changed_count++] = at;
+	if (!(node->flags & KWHY_NODE_DROPPED) && graph->end_ns[at] > graph->last_ns)
+		graph->last_ns = graph->end_ns[at];
+}
+
+static void set_end(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
+{
+	int64_t end_ns = reached_ns(graph, node, KWHY_LINK_JOIN) + node->lag_ns[KWHY_LINK_JOIN];
+
+	if (end_ns <= graph->end_ns[at])
+		return;
+	graph->end_ns[at] = end_ns;
+	if (node->kind == KWHY_NODE_ACTIVITY && !(node->flags & KWHY_NODE_DROPPED) && end_ns > graph->last_ns)
+		graph->last_ns = end_ns;
+}
+
+static void set_start(
+	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node, int64_t latest_ns)
+{
+	graph->start_ns[at] = latest_ns == INT64_MIN ? node->lag_ns[KWHY_LINK_ORDER] : latest_ns;
+	graph->end_ns[at] = graph->start_ns[at] + node->own_ns;
+	if (node->kind == KWHY_NODE_ACTIVITY)
+		note_activity(graph, at, node);
+}
+
+/* Computes a vertex, unless what it follows is not known: gives that link, else KWHY_LINK_COUNT. */
+static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
+{
+	uint32_t at = vertex / 2;
+	const struct kwhy_whatif_node *node = &graph->nodes[at];
 	int64_t latest_ns = INT64_MIN;
 
+	if (vertex & 1) {
+		if (node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
+			if (graph->state[followed(graph, node, KWHY_LINK_JOIN)] != KNOWN)
+				return KWHY_LINK_JOIN;
+			set_end(graph, at, node);
+		}
+		graph->state[vertex] = KNOWN;
+		return KWHY_LINK_COUNT;
+	}
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
 		int64_t time_ns;
 
 		if (!has_link(node, link))
 			continue;
+		if (graph->state[followed(graph, node, link)] != KNOWN)
+			return link;
 		time_ns = reached_ns(graph, node, link) + node->lag_ns[link];
 		latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
 	}
-	return latest_ns == INT64_MIN ? node->lag_ns[KWHY_LINK_ORDER] : latest_ns;
-}
-
-static void compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
-{
-	uint32_t at = vertex / 2;
-	const struct kwhy_whatif_node *node = &graph->nodes[at];
-	int64_t end_ns;
-
-	if (vertex & 1 && node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
-		end_ns = reached_ns(graph, node, KWHY_LINK_JOIN) + node->lag_ns[KWHY_LINK_JOIN];
-		graph->end_ns[at] = end_ns > graph->end_ns[at] ? end_ns : graph->end_ns[at];
-	} else if (!(vertex & 1)) {
-		graph->start_ns[at] = start_ns(graph, node);
-		graph->end_ns[at] = graph->start_ns[at] + node->own_ns;
-	}
+	set_start(graph, at, node, latest_ns);
 	graph->state[vertex] = KNOWN;
+	return KWHY_LINK_COUNT;
 }
 
 static enum kwhy_status fail_circle(struct kwhy_error *error)
@@ -137,15 +150,17 @@ static enum kwhy_status reach(
 	while (!status && graph->stack_depth) {
 		uint32_t top = graph->stack[graph->stack_depth - 1];
 		bool start_first = top & 1 && graph->state[top - 1] == UNKNOWN;
-		size_t link = start_first ? KWHY_LINK_COUNT : missing_link(graph, top);
+		size_t link;
 
 		if (start_first) {
 			graph->state[top - 1] = VISITED;
 			graph->stack[graph->stack_depth++] = top - 1;
-		} else if (link != KWHY_LINK_COUNT) {
+			continue;
+		}
+		link = compute(graph, top);
+		if (link != KWHY_LINK_COUNT) {
 			status = descend(graph, link, making, error);
 		} else {
-			compute(graph, top);
 			if (making)
 				graph->order[graph->order_count++] = top;
 			graph->stack_depth--;
@@ -154,39 +169,40 @@ static enum kwhy_status reach(
 	return status;
 }
 
-/* Nodes that no vertex of the order led to: edits gave them an end of their own. */
-static enum kwhy_status reach_ends(struct kwhy_whatif_graph *graph, bool making, struct kwhy_error *error)
+static void forget(struct kwhy_whatif_graph *graph)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t i = 0; !status && i < graph->node_count; i++)
-		if (graph->nodes[i].kind != KWHY_NODE_INNER && graph->state[end_of(graph, i)] == UNKNOWN)
-			status = reach(graph, end_of(graph, i), making, error);
-	return status;
+	memset(graph->state, UNKNOWN, 2 * graph->node_count);
+	graph->changed_count = 0;
+	graph->last_ns = INT64_MIN;
 }
 
 enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
-	memset(graph->state, UNKNOWN, 2 * graph->node_count);
+	enum kwhy_status status = KWHY_OK;
+
+	forget(graph);
 	graph->order_count = 0;
-	return reach_ends(graph, true, error);
+	for (uint32_t i = 0; !status && i < graph->node_count; i++)
+		if (graph->nodes[i].kind != KWHY_NODE_INNER && graph->state[end_of(graph, i)] == UNKNOWN)
+			status = reach(graph, end_of(graph, i), true, error);
+	return status;
 }
 
 enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	memset(graph->state, UNKNOWN, 2 * graph->node_count);
+	forget(graph);
 	for (size_t i = 0; !status && i < graph->order_count; i++) {
 		uint32_t vertex = graph->order[i];
 
+		/* the order holds the ends that a link bounded when it was made; some are bounded no longer
+		 */
 		if (graph->state[vertex] == KNOWN || (vertex & 1 && end_of(graph, vertex / 2) != vertex))
 			continue;
-		if ((!(vertex & 1) || graph->state[vertex - 1] == KNOWN) &&
-			missing_link(graph, vertex) == KWHY_LINK_COUNT)
-			compute(graph, vertex);
-		else
+		if ((vertex & 1 && graph->state[vertex - 1] != KNOWN) ||
+			compute(graph, vertex) != KWHY_LINK_COUNT)
 			status = reach(graph, vertex, false, error);
 	}
-	return status ? status : reach_ends(graph, false, error);
+	return status;
 }

@@ -95,13 +95,9 @@ struct played_energy {
 /* From the first start to the last end of work that is left. */
 static int64_t played_ns(const struct kwhy_whatif *whatif)
 {
-	int64_t last_ns = whatif->first_ns;
+	int64_t last_ns = whatif->graph->last_ns;
 
-	for (size_t i = 0; i < whatif->recording->activities.count; i++)
-		if (whatif->graph->end_ns[i] > last_ns &&
-			!(whatif->graph->nodes[i].flags & KWHY_NODE_DROPPED))
-			last_ns = whatif->graph->end_ns[i];
-	return last_ns - whatif->first_ns;
+	return last_ns > whatif->first_ns ? last_ns - whatif->first_ns : 0;
 }
 
 /* Half the 90 % interval of an account's energy, as a share of it. */
@@ -117,23 +113,22 @@ static double spread_of(const struct kwhy_whatif *whatif, uint32_t device, size_
 	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
 }
 
-/* Work of a device that is not what was recorded. */
-static void add_changed_work(const struct kwhy_whatif *whatif, uint32_t device, struct played_energy *energy)
+/* Work that is not what was recorded. */
+static void add_changed_work(const struct kwhy_whatif *whatif, struct played_energy *energy)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
 
-	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
-		const struct kwhy_whatif_node *node = &whatif->graph->nodes[i];
-		double change_nj;
+	for (size_t i = 0; i < whatif->graph->changed_count; i++) {
+		uint32_t row = whatif->graph->changed[i];
+		int64_t longer_ns = whatif->graph->nodes[row].own_ns -
+			(rows->end_ns[row] - rows->start_ns[row]);
+		double change_nj = (double)whatif->net_w[row] * (double)longer_ns;
 
-		if (!(node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED)))
-			continue;
-		change_nj = (double)whatif->net_w[i] *
-			(double)(node->own_ns - (rows->end_ns[i] - rows->start_ns[i]));
 		if (!isfinite(change_nj))
 			continue;
 		energy->energy_nj += change_nj;
-		energy->spread_nj += fabs(change_nj) * spread_of(whatif, device, i);
+		energy->spread_nj += fabs(change_nj) *
+			spread_of(whatif, kwhy_recording_device_of(whatif->recording, row), row);
 	}
 }
 
@@ -148,8 +143,8 @@ static struct played_energy played_energy(const struct kwhy_whatif *whatif, int6
 			continue;
 		energy.energy_nj += metered_nj(whatif, d) - whatif->idle_w[d] * (double)saved_ns;
 		energy.spread_nj += whatif->idle_spread_w[d] * fabs((double)saved_ns);
-		add_changed_work(whatif, d, &energy);
 	}
+	add_changed_work(whatif, &energy);
 	return energy;
 }
 
@@ -185,7 +180,7 @@ struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
 	return projection;
 }
 
-enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
+enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
 	struct kwhy_whatif_effect *effect, struct kwhy_error *error)
 {
 	size_t before = whatif->graph->journal_count;
@@ -194,13 +189,23 @@ enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_
 	ask->change->apply(whatif, ask->number, effect);
 	if (whatif->out_of_memory)
 		return kwhy_fail_memory(error, "the changed graph");
-	if (effect->places) {
-		enum kwhy_status status = kwhy_whatif_play(whatif->graph, error);
+	if (!effect->places)
+		kwhy_whatif_undo(whatif->graph, before);
+	return KWHY_OK;
+}
 
-		if (status != KWHY_E_INPUT)
-			return status;
-		kwhy_whatif_refuse(effect, "%s", error->text);
-	}
+enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
+	struct kwhy_whatif_effect *effect, struct kwhy_error *error)
+{
+	size_t before = whatif->graph->journal_count;
+	enum kwhy_status status = kwhy_whatif_edit_graph(whatif, ask, effect, error);
+
+	if (status || !effect->places)
+		return status;
+	status = kwhy_whatif_play(whatif->graph, error);
+	if (status != KWHY_E_INPUT)
+		return status;
+	kwhy_whatif_refuse(effect, "%s", error->text);
 	kwhy_whatif_undo(whatif->graph, before);
 	return KWHY_OK;
 }
