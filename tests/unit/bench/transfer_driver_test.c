@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole sweep by CUDA's back end on a fake driver, which runs the kernels' forms in C. */
+#include "bench/transfer_kernels.h"
+#include "bench/transfer_sweep.h"
+
+#include "cmocka_all.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum kwhy_status measure(
+	struct kwhy_bench_request request, struct kwhy_transfers **out, struct kwhy_error *error)
+{
+	request.backend = KWHY_GPU_CUDA;
+	request.seed = 3;
+	request.least_bytes = 16;
+	request.most_bytes = 1 << 20;
+	request.quick = true;
+	request.time_s = 4;
+	return kwhy_transfers_measure(&request, out, error);
+}
+
+static void the_driver_is_asked_for_every_strategy(void **state)
+{
+	struct kwhy_transfers *transfers = NULL;
+	struct kwhy_error error = {0};
+
+	(void)state;
+	unsetenv("KWHY_FAKE_CUDA");
+	if (measure((struct kwhy_bench_request){0}, &transfers, &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < transfers->absence_count; i++)
+		if (strncmp(transfers->absences[i].strategy, "numa", 4) != 0)
+			fail_msg("%s: %s", transfers->absences[i].strategy, transfers->absences[i].reason);
+	for (size_t i = 0; i < transfers->point_count; i++)
+		assert_true(transfers->points[i].sample_count == 0 || transfers->points[i].verified);
+	assert_false(transfers->is_lost);
+	kwhy_transfers_free(transfers);
+}
+
+/* What was measured before stays, and the run says what happened. */
+static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **state)
+{
+	static const char *const strategies[] = {"pinned", "packed"};
+	struct kwhy_transfers *transfers = NULL;
+	struct kwhy_error error = {0};
+	size_t samples = 0;
+
+	(void)state;
+	setenv("KWHY_FAKE_CUDA", "fail:cuMemcpyAsync:3000:719", 1);
+	if (measure((struct kwhy_bench_request){.strategies = strategies, .strategy_count = 2}, &transfers,
+		    &error))
+		fail_msg("%s", error.text);
+	assert_true(transfers->is_lost);
+	assert_non_null(strstr(transfers->ended_early, "the GPU is lost to this program"));
+	for (size_t i = 0; i < transfers->point_count; i++)
+		samples += transfers->points[i].sample_count;
+	assert_true(samples > 10);
+	kwhy_transfers_free(transfers);
+	unsetenv("KWHY_FAKE_CUDA");
+}
+
+static void a_driver_without_a_gpu_is_an_error_with_its_words(void **state)
+{
+	struct kwhy_transfers *transfers = NULL;
+	struct kwhy_error error = {0};
+
+	(void)state;
+	setenv("KWHY_FAKE_CUDA", "no-device", 1);
+	assert_int_equal(measure((struct kwhy_bench_request){0}, &transfers, &error), KWHY_E_UNSUPPORTED);
+	assert_null(transfers);
+	assert_true(strlen(error.text) > 20);
+	unsetenv("KWHY_FAKE_CUDA");
+}
+
+/* A fake driver runs kernels that it was given. */
+static int give_kernels(void **state)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels) = NULL;
+
+	(void)state;
+	if (driver)
+		*(void **)&give = dlsym(driver, "kwhy_fake_gpu_kernels");
+	if (!give)
+		return -1;
+	give(kwhy_bench_source.on_host);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_driver_without_a_gpu_is_an_error_with_its_words),
+		cmocka_unit_test(the_driver_is_asked_for_every_strategy),
+		cmocka_unit_test(a_device_that_is_lost_ends_the_run_with_what_was_measured),
+	};
+
+	return cmocka_run_group_tests(tests, give_kernels, NULL);
+}
