@@ -29,6 +29,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_model_roofline,
 	&kwhy_command_bench_transfer,
 	&kwhy_command_bench_twin,
+	&kwhy_command_bench_ops,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

@@ -53,6 +53,7 @@ extern const struct kwhy_command kwhy_command_model_scale;
 extern const struct kwhy_command kwhy_command_model_roofline;
 extern const struct kwhy_command kwhy_command_bench_transfer;
 extern const struct kwhy_command kwhy_command_bench_twin;
+extern const struct kwhy_command kwhy_command_bench_ops;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 

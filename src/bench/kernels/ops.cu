@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One kind of operation each, as fast as a plain program gets it: arithmetic in registers, tensor
+ * instructions of a warp, reading and writing memory. Data are pseudo-random from `seed`: power depends on
+ * them. A thread does `rounds` rounds; what a round is, the table of ops_rows.c knows. `sink` is never
+ * written; it keeps the compiler from leaving work out.
+ */
+#ifdef __cplusplus
+#define KERNEL extern "C" __global__
+#endif
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+static __device__ u32 mix(u32 x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ (x >> 16);
+}
+
+static __device__ u32 random_of(u32 seed, u32 place)
+{
+	return mix(seed ^ mix((blockIdx.x * blockDim.x + threadIdx.x) * 64 + place));
+}
+
+static __device__ float unit_of(u32 seed, u32 place)
+{
+	return 1e-9f * (float)random_of(seed, place);
+}
+
+/* Points that turn on circles, so that values neither grow nor settle: 16 fused multiply-adds a round. */
+#define TURN(type, name)                                                                       \
+	KERNEL void name(u32 seed, u32 rounds, type *sink)                                     \
+	{                                                                                      \
+		type x[8], y[8], step = (type)(0.5f + 1e-6f * (random_of(seed, 63) & 0xffff)), \
+				 sum = 0;                                                      \
+                                                                                               \
+		for (int k = 0; k < 8; k++) {                                                  \
+			x[k] = (type)unit_of(seed, k);                                         \
+			y[k] = (type)unit_of(seed, 8 + k);                                     \
+		}                                                                              \
+		_Pragma("unroll 8") for (u32 i = 0; i < rounds; i++)                           \
+			for (int k = 0; k < 8; k++) {                                          \
+				x[k] = x[k] - step * y[k];                                     \
+				y[k] = y[k] + step * x[k];                                     \
+			}                                                                      \
+		for (int k = 0; k < 8; k++)                                                    \
+			sum += x[k] + y[k];                                                    \
+		if (sum == (type)1.2345e30f)                                                   \
+			*sink = sum;                                                           \
+	}
+
+TURN(float, kwhy_ops_fp32)
+TURN(double, kwhy_ops_fp64)
+
+/* 16 multiply-adds a round. */
+KERNEL void kwhy_ops_int32(u32 seed, u32 rounds, u32 *sink)
+{
+	u32 x[16], factor = random_of(seed, 62) | 1, sum = 0;
+
+	for (int k = 0; k < 16; k++)
+		x[k] = random_of(seed, k);
+#pragma unroll 8
+	for (u32 i = 0; i < rounds; i++)
+		for (int k = 0; k < 16; k++)
+			x[k] = x[k] * factor + seed;
+	for (int k = 0; k < 16; k++)
+		sum |= x[k] ^ 0x12345678;
+	if (sum == 0)
+		*sink = sum;
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
+/* 16 products of four bytes each a round. */
+KERNEL void kwhy_ops_int8(u32 seed, u32 rounds, u32 *sink)
+{
+	int x[16], left = (int)random_of(seed, 62), sum = 0;
+
+	for (int k = 0; k < 16; k++)
+		x[k] = (int)random_of(seed, k);
+#pragma unroll 8
+	for (u32 i = 0; i < rounds; i++)
+		for (int k = 0; k < 16; k++)
+			x[k] = __dp4a(left, x[(k + 1) % 16], x[k]);
+	for (int k = 0; k < 16; k++)
+		sum |= x[k] ^ 0x12345678;
+	if (sum == 0)
+		*sink = (u32)sum;
+}
+
+/* 16 fused multiply-adds of two halves a round. */
+KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
+{
+	u32 x[16], step = 0x38003800u | (random_of(seed, 62) & 0x00ff00ffu), add = 0x2e662e66u, sum = 0;
+
+	for (int k = 0; k < 16; k++)
+		x[k] = 0x3c003c00u | (random_of(seed, k) & 0x03ff03ffu);
+#pragma unroll 8
+	for (u32 i = 0; i < rounds; i++)
+		for (int k = 0; k < 16; k++)
+			asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(x[k]) : "r"(step), "r"(add));
+	for (int k = 0; k < 16; k++)
+		sum |= x[k] ^ 0x12345678;
+	if (sum == 0)
+		*sink = sum;
+}
+#endif
+
+/* 8 tensor instructions of a warp a round, with 8 sums that do not wait for each other. */
+#define TENSOR(name, number, letter, shape)                                                                    \
+	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                    \
+	{                                                                                                       \
+		u32 a[4], b[2];                                                                                 \
+		number c[8][4], sum = 0;                                                                        \
+                                                                                                                \
+		for (int k = 0; k < 4; k++)                                                                     \
+			a[k] = random_of(seed, k) & MASK;                                                       \
+		for (int k = 0; k < 2; k++)                                                                     \
+			b[k] = random_of(seed, 4 + k) & MASK;                                                   \
+		for (int k = 0; k < 8; k++)                                                                     \
+			for (int j = 0; j < 4; j++)                                                             \
+				c[k][j] = 0;                                                                    \
+		_Pragma("unroll 4") for (u32 i = 0; i < rounds; i++)                                            \
+			for (int k = 0; k < 8; k++)                                                             \
+				asm volatile("mma.sync.aligned." shape                                          \
+					     " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+					     : "+" letter(c[k][0]), "+" letter(c[k][1]), "+" letter(c[k][2]),   \
+					     "+" letter(c[k][3])                                                \
+					     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),           \
+					     "r"(b[1]));                                                        \
+		for (int k = 0; k < 8; k++)                                                                     \
+			for (int j = 0; j < 4; j++)                                                             \
+				sum += c[k][j];                                                                 \
+		if (sum == (number)12345678)                                                                    \
+			*sink = sum;                                                                            \
+	}
+
+/* No exponent of all ones: neither infinite nor not-a-number in any of the formats. */
+#define MASK 0xbfffbfffu
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+TENSOR(kwhy_ops_bf16_tensor, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32")
+TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32")
+TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32")
+TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32")
+
+/* 8 instructions a round, of 8 x 8 x 4 each. */
+KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
+{
+	double a = unit_of(seed, 0), b = unit_of(seed, 1), c[8][2], sum = 0;
+
+	for (int k = 0; k < 8; k++)
+		c[k][0] = c[k][1] = 0;
+#pragma unroll 8
+	for (u32 i = 0; i < rounds; i++)
+		for (int k = 0; k < 8; k++)
+			asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+				     : "+d"(c[k][0]), "+d"(c[k][1])
+				     : "d"(a), "d"(b));
+	for (int k = 0; k < 8; k++)
+		sum += c[k][0] + c[k][1];
+	if (sum == 1.2345e30)
+		*sink = sum;
+}
+#endif
+
+#undef MASK
+#define MASK 0xbfbfbfbfu
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32")
+#endif
+
+/* 16 bytes, past the first cache; each time anew. */
+static __device__ u32 load(const uint4 *from)
+{
+#ifdef __CUDA_ARCH__
+	uint4 value;
+
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+		     : "l"(from));
+	return value.x ^ value.y ^ value.z ^ value.w;
+#else
+	return *(const volatile u32 *)from;
+#endif
+}
+
+static __device__ u64 first_word(void)
+{
+	return (u64)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ u64 word_count(void)
+{
+	return (u64)gridDim.x * blockDim.x;
+}
+
+KERNEL void kwhy_ops_fill(u32 seed, uint4 *to, u64 count)
+{
+	for (u64 i = first_word(); i < count; i += word_count()) {
+		u32 low = (u32)i * 4;
+		uint4 value = {mix(seed ^ mix(low)), mix(seed ^ mix(low + 1)), mix(seed ^ mix(low + 2)),
+			mix(seed ^ mix(low + 3))};
+
+		to[i] = value;
+	}
+}
+
+KERNEL void kwhy_ops_read(u32 rounds, const uint4 *from, u64 count, u32 *sink)
+{
+	u32 sum = 0;
+
+	for (u32 k = 0; k < rounds; k++)
+		for (u64 i = first_word(); i < count; i += word_count())
+			sum |= load(from + i);
+	if (sum == 0)
+		*sink = sum;
+}
+
+KERNEL void kwhy_ops_write(u32 rounds, uint4 *to, u64 count, u32 seed)
+{
+	uint4 value = {mix(seed), mix(seed + 1), mix(seed + 2), mix(seed + 3)};
+
+	for (u32 k = 0; k < rounds; k++)
+		for (u64 i = first_word(); i < count; i += word_count()) {
+			value.x += (u32)i;
+			to[i] = value;
+		}
+}
+
+KERNEL void kwhy_ops_copy(u32 rounds, const uint4 *from, uint4 *to, u64 count)
+{
+	for (u32 k = 0; k < rounds; k++)
+		for (u64 i = first_word(); i < count; i += word_count())
+			to[i] = from[i];
+}
+
+KERNEL void kwhy_ops_nothing(u32 seed)
+{
+	(void)seed;
+}

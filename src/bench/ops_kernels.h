@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_OPS_KERNELS_H
+#define KWHY_BENCH_OPS_KERNELS_H
+
+#include "gpu/gpu.h"
+
+/* The kernels of `kwhy bench ops` (kernels/ops.cu) with their host forms; tensor ones have none. */
+extern const struct kwhy_gpu_source kwhy_ops_source;
+
+#endif
