@@ -92,8 +92,9 @@ struct kwhy_transfer_options {
 	size_t size;
 	int32_t backend;
 	int32_t way;
-	const char *device;  /* as its library counts, "0", or a PCI address; NULL: the first */
-	void *stream;	     /* the caller's own CUstream or hipStream_t of that device; NULL: one is made */
+	const char *device; /* as its library counts, "0", or a PCI address; NULL: the first */
+	void *stream;	    /* the caller's own CUstream or hipStream_t of that device; NULL: one is made. The
+			       default streams are CU_STREAM_LEGACY and CU_STREAM_PER_THREAD */
 	uint64_t slot_bytes; /* of pieces in a slot; 0: 256 KiB */
 	uint32_t slots;	     /* a direction; 0: 8 */
 	uint32_t pieces;     /* at most in a slot; 0: 4096 */
@@ -144,6 +145,21 @@ KWHY_API int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_
  * 4 GiB - 1 bytes.
  */
 KWHY_API int kwhy_transfer_get_pinned(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
+
+struct kwhy_transfer_part {
+	uint64_t device;
+	void *host;
+	uint64_t bytes;
+};
+
+/*
+ * Many at once, for less than as many calls. `pinned` 1: as kwhy_transfer_put_pinned() and _get_pinned(), 0:
+ * as the others. `out_taken`, which may be NULL, gets how many were taken where a call fails between them.
+ */
+KWHY_API int kwhy_transfer_put_many(struct kwhy_transfer *transfer, const struct kwhy_transfer_part *parts,
+	size_t count, int pinned, size_t *out_taken);
+KWHY_API int kwhy_transfer_get_many(struct kwhy_transfer *transfer, const struct kwhy_transfer_part *parts,
+	size_t count, int pinned, size_t *out_taken);
 
 /* Numbers that are kept as such on the device. Rounded to nearest, ties to even. */
 #define KWHY_TRANSFER_F32 0

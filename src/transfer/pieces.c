@@ -30,7 +30,8 @@ static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_tr
 {
 	uint64_t place = kwhy_transfer_slot_place(slot, beside), room;
 
-	if (slot->count == transfer->options.pieces || place >= transfer->options.slot_bytes)
+	if (slot->count == transfer->options.pieces || place >= transfer->options.slot_bytes ||
+		slot->bytes >= KWHY_TRANSFER_SLOT_ENOUGH_BYTES)
 		return 0;
 	room = transfer->options.slot_bytes - place;
 	return kwhy_transfer_part_bytes(room, bytes);
@@ -109,13 +110,17 @@ static int put(struct kwhy_transfer *transfer, uint64_t to, const struct source 
 	return code;
 }
 
+static void count_piece(struct kwhy_transfer *transfer, uint64_t bytes)
+{
+	transfer->counts.pieces++;
+	transfer->counts.bytes += bytes;
+}
+
 /* Ends the call of a piece. */
 static int finish(struct kwhy_transfer *transfer, int code, uint64_t bytes)
 {
-	if (!code) {
-		transfer->counts.pieces++;
-		transfer->counts.bytes += bytes;
-	}
+	if (!code)
+		count_piece(transfer, bytes);
 	kwhy_transfer_end(transfer);
 	return code;
 }
@@ -179,30 +184,40 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 }
 
 static int move_pinned(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction, uint64_t to,
-	uint64_t from, size_t bytes)
+	uint64_t from, uint64_t bytes, unsigned cancels)
 {
 	struct kwhy_transfer_piece piece = {.to = to, .from = from, .bytes = (uint32_t)bytes};
-	unsigned cancels = atomic_load(&transfer->cancels);
-	int code = kwhy_transfer_begin(transfer);
 
-	if (code)
-		return code;
 	if (bytes > UINT32_MAX)
-		code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
-			"a piece of page-locked memory has %zu bytes; give it in pieces below 4 GiB", bytes);
-	else if (bytes > 0)
-		code = add_pinned(transfer, &transfer->rings[direction], cancels, &piece);
-	return finish(transfer, code, bytes);
+		return kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+			"a piece of page-locked memory has %llu bytes; give it in pieces below 4 GiB",
+			(unsigned long long)bytes);
+	return bytes > 0 ? add_pinned(transfer, &transfer->rings[direction], cancels, &piece)
+			 : KWHY_TRANSFER_OK;
 }
 
 int kwhy_transfer_put_pinned(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes)
 {
-	return move_pinned(transfer, KWHY_TRANSFER_PUT, to, kwhy_gpu_address(from), bytes);
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+
+	return code ? code
+		    : finish(transfer,
+			      move_pinned(transfer, KWHY_TRANSFER_PUT, to, kwhy_gpu_address(from), bytes,
+				      cancels),
+			      bytes);
 }
 
 int kwhy_transfer_get_pinned(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes)
 {
-	return move_pinned(transfer, KWHY_TRANSFER_GET, kwhy_gpu_address(to), from, bytes);
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+
+	return code ? code
+		    : finish(transfer,
+			      move_pinned(transfer, KWHY_TRANSFER_GET, kwhy_gpu_address(to), from, bytes,
+				      cancels),
+			      bytes);
 }
 
 static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t bytes, unsigned cancels)
@@ -237,4 +252,52 @@ int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, s
 	int code = kwhy_transfer_begin(transfer);
 
 	return code ? code : finish(transfer, get(transfer, to, from, bytes, cancels), bytes);
+}
+
+static int move_part(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction,
+	const struct kwhy_transfer_part *part, bool pinned, unsigned cancels)
+{
+	struct source source = {.from = part->host, .format = KWHY_TRANSFER_F32};
+	uint64_t host = kwhy_gpu_address(part->host);
+	bool put_it = direction == KWHY_TRANSFER_PUT;
+
+	if (pinned)
+		return move_pinned(transfer, direction, put_it ? part->device : host,
+			put_it ? host : part->device, part->bytes, cancels);
+	return put_it ? put(transfer, part->device, &source, part->bytes, cancels)
+		      : get(transfer, part->host, part->device, part->bytes, cancels);
+}
+
+static int move_many(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction,
+	const struct kwhy_transfer_part *parts, size_t count, bool pinned, size_t *out_taken)
+{
+	unsigned cancels = atomic_load(&transfer->cancels);
+	int code = kwhy_transfer_begin(transfer);
+	size_t taken = 0;
+
+	if (out_taken)
+		*out_taken = 0;
+	if (code)
+		return code;
+	while (!code && taken < count) {
+		code = move_part(transfer, direction, &parts[taken], pinned, cancels);
+		if (!code)
+			count_piece(transfer, parts[taken++].bytes);
+	}
+	if (out_taken)
+		*out_taken = taken;
+	kwhy_transfer_end(transfer);
+	return code;
+}
+
+int kwhy_transfer_put_many(struct kwhy_transfer *transfer, const struct kwhy_transfer_part *parts,
+	size_t count, int pinned, size_t *out_taken)
+{
+	return move_many(transfer, KWHY_TRANSFER_PUT, parts, count, pinned != 0, out_taken);
+}
+
+int kwhy_transfer_get_many(struct kwhy_transfer *transfer, const struct kwhy_transfer_part *parts,
+	size_t count, int pinned, size_t *out_taken)
+{
+	return move_many(transfer, KWHY_TRANSFER_GET, parts, count, pinned != 0, out_taken);
 }

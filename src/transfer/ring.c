@@ -181,7 +181,10 @@ static uint64_t part_in(
 	bool open = slot->state == KWHY_TRANSFER_OPEN;
 	uint64_t used = (open ? slot->staged : 0) + 15;
 
-	if (used >= transfer->options.slot_bytes || (open && slot->count == transfer->options.pieces))
+	if (used >= transfer->options.slot_bytes ||
+		(open &&
+			(slot->count == transfer->options.pieces ||
+				slot->bytes >= KWHY_TRANSFER_SLOT_ENOUGH_BYTES)))
 		return 0;
 	return kwhy_transfer_part_bytes(transfer->options.slot_bytes - used, bytes);
 }

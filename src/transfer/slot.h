@@ -64,6 +64,12 @@ static inline uint64_t kwhy_transfer_slot_place(const struct kwhy_transfer_slot 
 /* A slot may lose so many bytes to alignment and to where pieces are cut. */
 enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_LEAST = 8192 };
 
+/*
+ * So much keeps a PCIe link of 50 GB/s busy for 80 us, in which more can be collected: a slot is sent then,
+ * however much of it lies elsewhere.
+ */
+enum { KWHY_TRANSFER_SLOT_ENOUGH_BYTES = 4 << 20 };
+
 /* Of a piece, what goes where there is `room`; 0: nothing, it is not worth cutting. */
 static inline uint64_t kwhy_transfer_part_bytes(uint64_t room, uint64_t bytes)
 {

@@ -462,6 +462,45 @@ static void memory_and_counts_refuse_what_is_not(void **state)
 	kwhy_transfer_close(transfer);
 }
 
+static void many_parts_are_taken_at_once_or_as_far_as_there_is_room(void **state)
+{
+	struct kwhy_transfer *transfer = open_with(
+		(struct kwhy_transfer_options){.pieces = 10, .slots = 2, .refuse_full = 1});
+	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 3000),
+	     *pinned = memory_new(transfer, KWHY_TRANSFER_PINNED, 3000), here[30];
+	struct kwhy_transfer_part parts[30];
+	struct kwhy_gpu_gate *gate;
+	size_t taken = 99;
+	uint64_t ticket;
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		pinned[i * 100] = (char)(i + 1);
+		parts[i] = (struct kwhy_transfer_part){address(device + i * 100), pinned + i * 100, 1};
+	}
+	hold(transfer, &gate);
+	assert_int_equal(kwhy_transfer_put_many(transfer, parts, 30, 1, &taken), KWHY_TRANSFER_FULL);
+	assert_int_equal(taken, 20);
+	let_go(transfer, gate);
+	succeeds(transfer, kwhy_transfer_flush(transfer, &ticket));
+	succeeds(transfer, kwhy_transfer_wait(transfer, ticket));
+	succeeds(transfer, kwhy_transfer_put_many(transfer, parts + 20, 10, 0, &taken));
+	assert_int_equal(taken, 10);
+	flush_and_wait(transfer);
+	for (int i = 0; i < 30; i++)
+		parts[i].host = here + i;
+	for (int i = 0; i < 3; i++) {
+		succeeds(transfer, kwhy_transfer_get_many(transfer, parts + 10 * i, 10, 0, NULL));
+		flush_and_wait(transfer);
+	}
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(here[i], i + 1);
+	parts[1].bytes = UINT64_C(1) << 32;
+	assert_int_equal(kwhy_transfer_get_many(transfer, parts, 2, 1, &taken), KWHY_TRANSFER_E_INPUT);
+	assert_int_equal(taken, 1);
+	kwhy_transfer_close(transfer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +518,7 @@ int main(void)
 		cmocka_unit_test(threads_share_an_engine),
 		cmocka_unit_test(wrong_options_are_refused_with_the_cure),
 		cmocka_unit_test(memory_and_counts_refuse_what_is_not),
+		cmocka_unit_test(many_parts_are_taken_at_once_or_as_far_as_there_is_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,14 +115,18 @@ static void says_that_it_is_gone(struct kwhy_transfer *transfer)
 {
 	char text[KWHY_TRANSFER_MESSAGE_BYTES];
 	struct kwhy_transfer_loader_options options = {.size = sizeof(options), .bytes = 10, .from = text};
+	struct kwhy_transfer_part part = {1, text, 1};
 	struct kwhy_transfer_loader *loader;
 	uint64_t address;
+	size_t taken = 9;
 
 	kwhy_transfer_message(transfer, text, sizeof(text));
 	assert_string_equal(text, "the made-up device is gone; plug it in");
 	assert_int_equal(kwhy_transfer_put(transfer, 1, "x", 1), KWHY_TRANSFER_E_DEVICE);
 	assert_int_equal(kwhy_transfer_put_pinned(transfer, 1, "x", 1), KWHY_TRANSFER_E_DEVICE);
 	assert_int_equal(kwhy_transfer_get(transfer, text, 1, 1), KWHY_TRANSFER_E_DEVICE);
+	assert_int_equal(kwhy_transfer_get_many(transfer, &part, 1, 0, &taken), KWHY_TRANSFER_E_DEVICE);
+	assert_int_equal(taken, 0);
 	assert_int_equal(kwhy_transfer_flush(transfer, NULL), KWHY_TRANSFER_E_DEVICE);
 	assert_int_equal(kwhy_transfer_wait(transfer, 1), KWHY_TRANSFER_E_DEVICE);
 	assert_int_equal(kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_PINNED, 1, &address),
