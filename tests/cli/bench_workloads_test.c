@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kwhy bench twin` and `kwhy bench ops` as a shell sees them, on the host's back end. */
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void assert_fails(struct spawned spawned, int status, const char *says)
+{
+	if (spawned.exit != status || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
+			spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static json_t *json_of(struct spawned spawned)
+{
+	json_t *root = json_loads(spawned.out.data, 0, NULL);
+
+	if (spawned.exit || spawned.err.length || !root)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data);
+	spawned_done(&spawned);
+	return root;
+}
+
+static const json_t *row_of(const json_t *rows, const char *id)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(
+		rows, i, row) if (strcmp(json_string_value(json_object_get(row, "id")), id) == 0) return row;
+	fail_msg("no row %s", id);
+	return NULL;
+}
+
+static double number_in(const json_t *row, const char *part, const char *key)
+{
+	const json_t *object = part ? json_object_get(row, part) : row;
+
+	return json_number_value(json_object_get(object, key));
+}
+
+static void every_variant_of_twin_is_a_row_with_times_and_counts(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "twin", "--backend", "host", "--steps", "4", "--ranks", "2",
+		"--device", "0,1", "--repeat", "2", "--json"));
+	const json_t *rows = json_object_get(root, "variants");
+	static const char *const ids[] = {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v9b"};
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.twin/1");
+	assert_int_equal(json_array_size(rows), 12);
+	assert_true(number_in(row_of(rows, "cpu"), "run_s", "median") > 0);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const json_t *row = row_of(rows, ids[i]);
+
+		assert_true(json_is_null(json_object_get(row, "missing")));
+		assert_true(number_in(row, "run_s", "median") > 0);
+		assert_true(number_in(row, "step_s", "median") > 0);
+		assert_true(number_in(row, "a_run", "calls") > 0);
+		assert_true(json_is_null(json_object_get(
+			json_object_get(json_object_get(row, "energy"), "gross_j_a_run"), "value")));
+	}
+	assert_true(number_in(row_of(rows, "v9"), NULL, "gpus") == 2);
+	assert_true(number_in(row_of(rows, "v0"), "a_run", "h2d_copies") == 4 * 22 - 1);
+	assert_true(number_in(row_of(rows, "v8"), "a_run", "h2d_copies") == 0);
+	json_decref(root);
+}
+
+static void the_text_of_twin_is_no_wider_than_80_columns(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "twin", "--backend", "host", "--steps", "2", "--repeat", "1");
+	size_t columns = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	for (const char *at = spawned.out.data; *at; at++) {
+		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
+		assert_true(columns <= 80);
+	}
+	assert_non_null(strstr(spawned.out.data, "every step of every run gave those of the reference"));
+	spawned_done(&spawned);
+}
+
+static void the_steps_of_twin_go_to_a_csv(void **state)
+{
+	static char path[] = "kwhy-twin-XXXXXX";
+	struct spawned spawned;
+	char line[128];
+	size_t lines = 0;
+	FILE *file;
+	int made = mkstemp(path);
+
+	(void)state;
+	assert_true(made >= 0);
+	close(made);
+	spawned = SPAWN("bench", "twin", "--backend", "host", "--steps", "3", "--variant", "v5,v8",
+		"--repeat", "2", "--csv", path);
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		lines++;
+	fclose(file);
+	unlink(path);
+	assert_int_equal(lines, 1 + 2 * 2 * 3);
+}
+
+static void wrong_words_of_twin_are_usage_errors(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--variant", "v10"), 2, "no variant 'v10'");
+	assert_fails(SPAWN("bench", "twin", "--backend", "tpu"), 2, "--backend takes cuda, hip or host");
+	assert_fails(
+		SPAWN("bench", "twin", "--backend", "host", "--steps", "289"), 2, "--steps takes 1 to 288");
+	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--ranks", "9"), 2, "--ranks takes 1 to 8");
+	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--loop", "shut"), 2, "--loop takes");
+	assert_fails(SPAWN("bench", "twin", "--backend", "host", "-o", "x.csv"), 2, "--csv FILE");
+}
+
+static void operations_have_rates_and_say_what_is_missing(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "ops", "--backend", "host", "--device", "0,1", "--seconds",
+		"0.01", "--memory", "1", "--json"));
+	const json_t *rows = json_object_get(root, "operations");
+	static const char *const there[] = {"fp64", "fp32", "int32", "memory-read", "memory-write",
+		"memory-copy", "cache-read", "h2d-small", "d2h-small", "launch", "h2d-large", "d2h-large",
+		"peer", "mixed", "collective"};
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 23);
+	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++) {
+		assert_true(json_is_null(json_object_get(row_of(rows, there[i]), "missing")));
+		assert_true(number_in(row_of(rows, there[i]), NULL, "rate_per_s") > 0);
+	}
+	assert_true(json_is_string(json_object_get(row_of(rows, "fp8-tensor"), "missing")));
+	assert_true(json_is_null(json_object_get(row_of(rows, "fp8-tensor"), "rate_per_s")));
+	assert_int_equal(json_array_size(json_object_get(root, "rooflines")), 3);
+	json_decref(root);
+}
+
+static void wrong_words_of_ops_are_usage_errors(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--only", "fp12"), 2, "no operation 'fp12'");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--seconds", "0"), 2, "--seconds takes");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "-o", "x.html"), 2, "--csv FILE");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_variant_of_twin_is_a_row_with_times_and_counts),
+		cmocka_unit_test(the_text_of_twin_is_no_wider_than_80_columns),
+		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),
+		cmocka_unit_test(wrong_words_of_twin_are_usage_errors),
+		cmocka_unit_test(operations_have_rates_and_say_what_is_missing),
+		cmocka_unit_test(wrong_words_of_ops_are_usage_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
