@@ -3,6 +3,7 @@
 
 #include "gpu/compile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static kwhy_cuda_function function_of(const struct kwhy_gpu_kernel *kernel)
@@ -43,9 +44,12 @@ static enum kwhy_status kernel_find(struct kwhy_gpu *gpu, struct kwhy_gpu_module
 {
 	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
 	kwhy_cuda_function function = NULL;
-	enum kwhy_status status = kwhy_gpu_device_check(self,
-		self->driver.module_function(&function, module_of(module), name), "find a kernel", error);
+	enum kwhy_cuda_result result = self->driver.module_function(&function, module_of(module), name);
+	enum kwhy_status status;
+	char what[96];
 
+	snprintf(what, sizeof(what), "find the kernel %.60s", name);
+	status = kwhy_gpu_device_check(self, result, what, error);
 	if (!status)
 		*out = (const struct kwhy_gpu_kernel *)(const void *)function;
 	return status;

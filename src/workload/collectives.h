@@ -49,8 +49,14 @@ struct kwhy_collectives {
 	uint32_t count;
 };
 
+/* The kernels of our own, for the host. */
+extern const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[];
+
 /* By a kernel of our own on the first member's GPU, which must reach the memory of all others. */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_own_new(const struct kwhy_collectives_member *members,
 	uint32_t count, struct kwhy_collectives **out, struct kwhy_error *error);
+
+/* The kernels of these, for the host. */
+extern const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[];
 
 #endif

@@ -66,7 +66,7 @@ static void on_host_copy(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static const char *const kernel_names[KERNEL_COUNT] = {
 	"kwhy_collective_sum", "kwhy_collective_max", "kwhy_collective_copy"};
-static const struct kwhy_gpu_host_kernel host_kernels[] = {
+const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 	{"kwhy_collective_sum", on_host_sum, {sizeof(struct places)}},
 	{"kwhy_collective_max", on_host_max, {sizeof(struct places)}},
 	{"kwhy_collective_copy", on_host_copy, {sizeof(struct places)}},
@@ -230,8 +230,9 @@ static const struct kwhy_collectives_ops own_ops = {
 
 static enum kwhy_status find_kernels(struct own *own, struct kwhy_error *error)
 {
-	static const struct kwhy_gpu_source source = {
-		.title = "collectives.cu", .text = kwhy_kernels_collectives, .on_host = host_kernels};
+	static const struct kwhy_gpu_source source = {.title = "collectives.cu",
+		.text = kwhy_kernels_collectives,
+		.on_host = kwhy_collectives_host_kernels};
 	struct kwhy_gpu *leader = own->group.members[0].gpu;
 	enum kwhy_status status = leader->ops->enter(leader, error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,22 @@ enum kwhy_cuda_result fake_end(enum kwhy_cuda_result result)
 	return result;
 }
 
+/* Those of a library, for programs that are not tests. */
+static void load_kernels(void)
+{
+	const char *path = getenv("KWHY_FAKE_GPU_KERNELS");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL,
+	     *address = library ? dlsym(library, "kwhy_fake_gpu_all") : NULL;
+	void (*give_all)(void (*give)(const struct kwhy_gpu_host_kernel *kernels));
+
+	if (path && !address)
+		fprintf(stderr, "fake driver: no kernels in %s: %s\n", path, dlerror());
+	if (!address)
+		return;
+	memcpy(&give_all, &address, sizeof(give_all));
+	give_all(kwhy_fake_gpu_kernels);
+}
+
 enum kwhy_cuda_result cuInit(unsigned flags)
 {
 	(void)flags;
@@ -136,6 +153,7 @@ enum kwhy_cuda_result cuInit(unsigned flags)
 		end_all();
 	dead = KWHY_CUDA_SUCCESS;
 	failing_calls = 0;
+	load_kernels();
 	fake_kernels_start();
 	fake_streams_start();
 	for (int i = 0; i < FAKE_DEVICES_MOST; i++)
@@ -151,6 +169,8 @@ static const char *words_of(enum kwhy_cuda_result result)
 		return "invalid argument";
 	case KWHY_CUDA_OUT_OF_MEMORY:
 		return "out of memory";
+	case KWHY_CUDA_NOT_FOUND:
+		return "named symbol not found";
 	case KWHY_CUDA_ILLEGAL_ADDRESS:
 		return "an illegal memory access was encountered";
 	default:

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All kernels of kwhy in their forms for the host, for a fake driver to run: KWHY_FAKE_GPU_KERNELS names this
+ * library. */
+#include "transfer/kernels.h"
+#include "bench/transfer_kernels.h"
+#include "workload/collectives.h"
+#include "workload/twin_device.h"
+
+#include <stddef.h>
+
+__attribute__((visibility("default"))) void kwhy_fake_gpu_all(
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels));
+
+void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
+{
+	give(kwhy_bench_source.on_host);
+	give(kwhy_transfer_kernels.on_host);
+	give(kwhy_twin_host_kernels);
+	give(kwhy_collectives_host_kernels);
+}
