@@ -11,6 +11,13 @@
  * goes. Work that takes shorter draws its power for shorter.
  */
 
+/* Energy of time that no graph holds. */
+static bool is_elsewhere(const struct kwhy_account *account)
+{
+	return account->gross_nj != KWHY_UNKNOWN_NJ &&
+		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_UNRECORDED);
+}
+
 /* Mean power of the device while it idled, by the ledger; else its level with a context. */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
@@ -77,14 +84,21 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
 	}
 }
 
-/* Of the devices that worked. */
-static double metered_nj(const struct kwhy_whatif *whatif, uint32_t device)
+/* Metered, else modelled, from the first start to the last end; 0 of a device that did no work. */
+static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const size_t *first = whatif->recording->activities.first;
+	const struct kwhy_device_ledger *ledger;
+	double energy_nj;
 
-	return first[device] == first[device + 1] || !isfinite(whatif->idle_w[device])
-		? 0
-		: (double)whatif->ledger->devices[device].energy.measured_nj;
+	if (first[device] == first[device + 1] || !isfinite(whatif->idle_w[device]))
+		return 0;
+	ledger = &whatif->ledger->devices[device];
+	energy_nj = (double)ledger->energy.attributed_nj;
+	for (size_t i = 0; i < ledger->account_count; i++)
+		if (is_elsewhere(&ledger->accounts[i]))
+			energy_nj -= (double)ledger->accounts[i].gross_nj;
+	return energy_nj;
 }
 
 /* The energy as played, and how much of it is uncertain. */
@@ -141,7 +155,7 @@ static struct played_energy played_energy(const struct kwhy_whatif *whatif, int6
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
 		if (first[d] == first[d + 1])
 			continue;
-		energy.energy_nj += metered_nj(whatif, d) - whatif->idle_w[d] * (double)saved_ns;
+		energy.energy_nj += recorded_nj(whatif, d) - whatif->idle_w[d] * (double)saved_ns;
 		energy.spread_nj += whatif->idle_spread_w[d] * fabs((double)saved_ns);
 	}
 	add_changed_work(whatif, &energy);
@@ -159,7 +173,7 @@ struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 	double energy_nj = 0;
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++)
-		energy_nj += metered_nj(whatif, d);
+		energy_nj += recorded_nj(whatif, d);
 	baseline.time_low_ns = baseline.time_high_ns = baseline.time_ns;
 	baseline.energy_nj = rounded(whatif, energy_nj);
 	baseline.energy_low_nj = baseline.energy_high_nj = baseline.energy_nj;

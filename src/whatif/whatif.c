@@ -56,12 +56,28 @@ static void list_streams(struct kwhy_whatif *whatif)
 	}
 }
 
+/* Between windows the host did what nobody saw: that is no pause to be played. */
+static enum kwhy_status check_windows(const struct kwhy_ledger *ledger, struct kwhy_error *error)
+{
+	for (size_t d = 0; ledger && d < ledger->device_count; d++)
+		if (ledger->devices[d].time.unrecorded_ns > 0)
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"the recording knows what ran in windows of the run alone, and what lies "
+				"between "
+				"cannot be played; record the whole run, or one window (kwhy record "
+				"--duration)");
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
 	const struct kwhy_profile *profile, struct kwhy_whatif **out, struct kwhy_error *error)
 {
-	struct kwhy_whatif *whatif = calloc(1, sizeof(*whatif));
-	enum kwhy_status status;
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status = check_windows(ledger, error);
 
+	if (status)
+		return status;
+	whatif = calloc(1, sizeof(*whatif));
 	if (!whatif)
 		return kwhy_fail_memory(error, "what changes look at");
 	whatif->recording = recording;

@@ -9,7 +9,10 @@
  * Times and energies are of the devices: from the first start to the last end of their work.
  */
 
-/* `ledger` and `profile` may be NULL; all must outlive the result. One thread at a time. */
+/*
+ * `ledger` and `profile` may be NULL; all must outlive the result. One thread at a time. KWHY_E_UNSUPPORTED
+ * where the run is known in windows alone.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_whatif **out,
 	struct kwhy_error *error);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kwhy whatif on a real recording: a training loop on an H200. */
+#include "../golden/schema_check.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+#include "whatif/whatif.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXAMPLE KWHY_SOURCE_DIR "/examples/h200-train/"
+#define TRACE                                                                  \
+	EXAMPLE "trace.json.zst", "--power", EXAMPLE "power.csv", "--profile", \
+		KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "-q"
+
+static json_t *load(const struct spawned *spawned)
+{
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/whatif.schema.json", 0, NULL);
+	json_t *plan = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
+	char why[600];
+
+	assert_non_null(schema);
+	if (!plan || !schema_check(schema, schema, plan, why, sizeof(why)))
+		fail_msg("%s", plan ? why : spawned->err.data);
+	json_decref(schema);
+	return plan;
+}
+
+static json_int_t number(const json_t *plan, const char *part, const char *key)
+{
+	return json_integer_value(json_object_get(json_object_get(plan, part), key));
+}
+
+static void assert_fails(struct spawned spawned, const char *says)
+{
+	if (spawned.exit != 2 || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stderr '%s' without '%s'", spawned.exit, spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static void a_plan_saves_time_and_energy_within_its_bounds(void **state)
+{
+	struct spawned spawned = SPAWN("whatif", "--plan", "--json", TRACE);
+	json_t *plan = load(&spawned), *change;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_true(json_array_size(json_object_get(plan, "changes")) > 0);
+	assert_true(number(plan, "after", "time_ns") < number(plan, "before", "time_ns"));
+	assert_true(number(plan, "after", "energy_nj") < number(plan, "before", "energy_nj"));
+	json_array_foreach(json_object_get(plan, "changes"), i, change)
+	{
+		assert_true(number(change, "after", "time_low_ns") <= number(change, "after", "time_ns"));
+		assert_true(number(change, "after", "time_high_ns") >= number(change, "after", "time_ns"));
+		assert_true(number(change, "after", "low_nj") <= number(change, "after", "energy_nj"));
+		assert_true(number(change, "after", "high_nj") >= number(change, "after", "energy_nj"));
+	}
+	json_decref(plan);
+	spawned_done(&spawned);
+}
+
+static void changes_are_made_in_the_order_of_the_table(void **state)
+{
+	struct spawned spawned = SPAWN("whatif", "--graph", "--pinned", "--json", TRACE);
+	json_t *plan = load(&spawned), *changes = json_object_get(plan, "changes");
+
+	(void)state;
+	assert_int_equal(json_array_size(changes), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(changes, 0), "id")), "pinned");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(changes, 1), "id")), "graph");
+	json_decref(plan);
+	spawned_done(&spawned);
+}
+
+static void the_help_lists_every_change_with_its_argument(void **state)
+{
+	struct spawned spawned = SPAWN("whatif", "--help");
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		char option[64];
+
+		snprintf(option, sizeof(option), "--%s%s", change->id, change->argument ? " N" : "");
+		if (!strstr(spawned.out.data, option))
+			fail_msg("the help has no '%s'", option);
+	}
+	spawned_done(&spawned);
+}
+
+/* Each option makes the change of its own row. */
+static void every_option_asks_for_the_change_of_its_name(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		char option[64], id[64];
+		struct spawned spawned;
+
+		snprintf(option, sizeof(option), "--%s%s", change->id, change->argument ? "=3" : "");
+		snprintf(id, sizeof(id), "\"id\": \"%s\"", change->id);
+		spawned = SPAWN("whatif", option, "--json", "-q", KWHY_SOURCE_DIR "/tests/golden/tiny.csv");
+		if (!strstr(spawned.out.data, id))
+			fail_msg("%s makes no %s: %s", option, change->id, spawned.err.data);
+		spawned_done(&spawned);
+	}
+}
+
+static void wrong_usage_is_told(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("whatif", TRACE), "needs --plan or changes");
+	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), "name none beside it");
+	assert_fails(SPAWN("whatif", "--batch", "1", TRACE), "--batch takes a number from 2 on");
+	assert_fails(SPAWN("whatif", "--plan"), "needs a recording");
+	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), ".txt and .json");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_saves_time_and_energy_within_its_bounds),
+		cmocka_unit_test(changes_are_made_in_the_order_of_the_table),
+		cmocka_unit_test(the_help_lists_every_change_with_its_argument),
+		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
+		cmocka_unit_test(wrong_usage_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
