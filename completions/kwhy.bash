@@ -11,8 +11,8 @@ _kwhy()
 	fi
 	command=${COMP_WORDS[first]}
 	case $command in
-	model) options="cost carbon tokens power cap scale roofline" ;;
-	bench) options="transfer twin" ;;
+	model) options="cost carbon tokens power cap scale roofline audit" ;;
+	bench) options="transfer twin ops" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -42,8 +42,10 @@ _kwhy()
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
+	"model audit") options="--output -o --json --help -h" ;;
 	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --energy --burst --save --resume --from --output -o --json --header --profile --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
+	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --output -o --json --csv --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--help -h" ;;
 	esac

@@ -248,6 +248,61 @@ static void watts_of_base_compute_and_memory(void **state)
 	kwhy_text_done(&csv);
 }
 
+static bool is_found(const json_t *answer, const char *claim)
+{
+	size_t i;
+	json_t *finding;
+
+	json_array_foreach(json_object_get(answer, "findings"), i,
+		finding) if (strcmp(json_string_value(json_object_get(finding, "claim")), claim) ==
+		0) return true;
+	return false;
+}
+
+/* Each row of the file is found exactly if its last column names an error. Gives how many do. */
+static size_t compare_rows(const char *path, const json_t *answer)
+{
+	struct kwhy_text text = {0};
+	size_t wrong = 0, row = 0;
+
+	assert_int_equal(kwhy_file_read(path, 1 << 20, &text, &error), KWHY_OK);
+	for (char *line = strtok(text.data, "\n"); line; line = strtok(NULL, "\n"), row++) {
+		bool is_wrong = strrchr(line, ',')[1] != '\0';
+
+		if (!row)
+			continue;
+		*strchr(line, ',') = '\0';
+		if (is_found(answer, line) != is_wrong)
+			fail_msg("%s: '%s' is %s", path, line, is_wrong ? "not found" : "right, and found");
+		wrong += is_wrong;
+	}
+	kwhy_text_done(&text);
+	return wrong;
+}
+
+static void every_error_of_the_five_documents_that_figures_show_is_found_and_nothing_right(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t wrong;
+	} files[] = {{"0-transfer-energy", 57}, {"1-gpu-utilisation", 6}, {"2-transfer-optimisation", 1},
+		{"3-llm-energy-models", 1}, {"4-point-to-point", 7}};
+	char path[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		json_t *answer;
+
+		snprintf(path, sizeof(path), KWHY_SOURCE_DIR "/examples/claims/%s.csv", files[i].name);
+		answer = parse(SPAWN("model", "audit", "--json", path));
+		assert_int_equal(compare_rows(path, answer), files[i].wrong);
+		json_decref(answer);
+	}
+	assert_says(SPAWN("model", "audit", path), "1142 follows");
+	assert_fails(SPAWN("model", "audit", given("in.csv", "claim,value,unit\na,1,zz\n")), 1, "unit 'zz'");
+	assert_fails(SPAWN("model", "audit"), 2, "takes one CSV");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +314,8 @@ int main(void)
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 		cmocka_unit_test(watts_of_base_compute_and_memory),
+		cmocka_unit_test(
+			every_error_of_the_five_documents_that_figures_show_is_found_and_nothing_right),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

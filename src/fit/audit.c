@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/audit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Both sides of a comparison are widened by so much: the ends of intervals are rounded, too. */
+#define SLACK 1e-6
+/* Figures that say less than that of their own size cannot be told from one another by a factor. */
+#define WIDTH_MOST 3.0
+#define LOOSE_FACTOR 10.0
+#define MEBI 1.048576
+
+enum progress { UNSEEN, UNDER_WAY, SEEN };
+
+struct entry {
+	enum progress progress;
+	struct kwhy_figure said, made; /* as printed; as it follows from what it is made of */
+	char bound;		       /* printed before the value, or before the formula; 0 */
+	const char *formula;	       /* NULL: none */
+	bool formula_is_bound, is_strict, is_confirmed;
+};
+
+struct auditor {
+	const struct kwhy_claim *claims;
+	size_t count;
+	struct entry *entries;
+	struct kwhy_audit *out;
+	struct kwhy_error *error;
+	double most_w; /* highest measured power; NAN */
+};
+
+const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind)
+{
+	static const char *const names[KWHY_AUDIT_KIND_COUNT] = {
+		[KWHY_AUDIT_SLIP] = "unit slip",
+		[KWHY_AUDIT_MEBI] = "MB or MiB",
+		[KWHY_AUDIT_ARITHMETIC] = "arithmetic",
+		[KWHY_AUDIT_BOUND] = "bound broken",
+		[KWHY_AUDIT_LOOSE] = "loose bound",
+		[KWHY_AUDIT_UNLIKE] = "unlike units",
+		[KWHY_AUDIT_WINDOW] = "other window",
+		[KWHY_AUDIT_OVERLAP] = "overlap",
+		[KWHY_AUDIT_ENERGY] = "too much energy",
+		[KWHY_AUDIT_POWER] = "too much power",
+		[KWHY_AUDIT_CONTRADICTION] = "contradiction",
+		[KWHY_AUDIT_RESTS] = "rests on wrong",
+	};
+
+	return names[kind];
+}
+
+static enum kwhy_status add_finding(struct auditor *auditor, struct kwhy_audit_finding finding)
+{
+	struct kwhy_audit *out = auditor->out;
+	size_t capacity = out->capacity ? 2 * out->capacity : 32;
+
+	if (out->finding_count == out->capacity) {
+		struct kwhy_audit_finding *findings = realloc(out->findings, capacity * sizeof(*findings));
+
+		if (!findings)
+			return kwhy_fail_memory(auditor->error, "an audit");
+		out->findings = findings;
+		out->capacity = capacity;
+	}
+	finding.factor = isfinite(finding.should.low)
+		? (finding.said.low + finding.said.high) / (finding.should.low + finding.should.high)
+		: NAN;
+	out->findings[out->finding_count++] = finding;
+	return KWHY_OK;
+}
+
+static enum kwhy_status find_wrong(
+	struct auditor *auditor, size_t at, enum kwhy_audit_kind kind, const struct kwhy_figure *should)
+{
+	struct kwhy_figure none = {.low = NAN, .high = NAN};
+
+	return add_finding(auditor,
+		(struct kwhy_audit_finding){
+			kind, at, auditor->entries[at].said, should ? *should : none, NAN, at});
+}
+
+/* Do they overlap once one is taken so many times? */
+static bool agrees(const struct kwhy_figure *a, const struct kwhy_figure *b, double factor)
+{
+	double low = a->low * factor, high = a->high * factor;
+
+	return low - SLACK * fabs(low) <= b->high + SLACK * fabs(b->high) &&
+		high + SLACK * fabs(high) >= b->low - SLACK * fabs(b->low);
+}
+
+static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
+{
+	const struct kwhy_claim *claim = &auditor->claims[at];
+	struct entry *entry = &auditor->entries[at];
+	const char *from = claim->from + strspn(claim->from, " ");
+
+	if (!kwhy_unit_parse(claim->unit, &entry->said.unit))
+		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s': unit '%.40s' is not known",
+			claim->id, claim->unit);
+	if (!kwhy_audit_value_parse(claim->value, &entry->said.low, &entry->said.high, &entry->bound))
+		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s': '%.40s' is no figure",
+			claim->id, claim->value);
+	entry->said.low *= entry->said.unit.factor;
+	entry->said.high *= entry->said.unit.factor;
+	if (*claim->window)
+		entry->said.windows[entry->said.window_count++] = claim->window;
+	if (strcmp(claim->role, "measured_power") == 0)
+		auditor->most_w = fmax(auditor->most_w, entry->said.high);
+	if (!*from)
+		return KWHY_OK;
+	if (*from == '<' || *from == '>') {
+		entry->formula_is_bound = true;
+		entry->bound = *from++;
+		entry->is_strict = *from != '=';
+		from += *from == '=';
+	}
+	entry->formula = from;
+	return KWHY_OK;
+}
+
+static enum kwhy_status see(struct auditor *auditor, size_t at);
+
+/* Where a formula finds its names: in print, or as they follow. */
+struct lookup {
+	struct auditor *auditor;
+	bool as_printed;
+};
+
+static enum kwhy_status find_figure(
+	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *error)
+{
+	const struct lookup *lookup = context;
+	struct auditor *auditor = lookup->auditor;
+
+	for (size_t i = 0; i < auditor->count; i++) {
+		const struct entry *entry = &auditor->entries[i];
+
+		if (strcmp(auditor->claims[i].id, name) != 0)
+			continue;
+		if (see(auditor, i)) {
+			*error = *auditor->error;
+			return error->status;
+		}
+		*out = lookup->as_printed ? entry->said : entry->made;
+		out->rests_on_wrong = entry->made.rests_on_wrong;
+		return KWHY_OK;
+	}
+	return kwhy_fail(error, KWHY_E_INPUT, "no claim is called '%.60s'", name);
+}
+
+static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_printed, struct kwhy_figure *out)
+{
+	struct lookup lookup = {auditor, as_printed};
+	struct kwhy_error inner;
+
+	if (!kwhy_formula_of(auditor->entries[at].formula, find_figure, &lookup, out, &inner))
+		return KWHY_OK;
+	return kwhy_fail(
+		auditor->error, inner.status, "claim '%.60s': %.500s", auditor->claims[at].id, inner.text);
+}
+
+static bool differ_by(const struct kwhy_figure *said, const struct kwhy_figure *made, double factor)
+{
+	return agrees(said, made, factor) || agrees(said, made, 1 / factor);
+}
+
+/* Which kind of difference no rounding explains. */
+static enum kwhy_audit_kind kind_of(const struct kwhy_figure *said, const struct kwhy_figure *made)
+{
+	bool of_bytes = made->unit.powers[KWHY_DIMENSION_BYTE] != 0;
+
+	if (of_bytes && differ_by(said, made, MEBI))
+		return KWHY_AUDIT_MEBI;
+	for (double factor = 1e3; factor < 1e16 && made->high < WIDTH_MOST * made->low; factor *= 1e3)
+		if (differ_by(said, made, factor) ||
+			(of_bytes &&
+				(differ_by(said, made, factor * MEBI) ||
+					differ_by(said, made, factor / MEBI))))
+			return KWHY_AUDIT_SLIP;
+	return KWHY_AUDIT_ARITHMETIC;
+}
+
+/* Beyond a bound by more than rounding; a figure printed as its own strict bound is, too. */
+static bool breaks_bound(
+	char bound, bool is_strict, const struct kwhy_figure *said, const struct kwhy_figure *limit)
+{
+	double difference = said->low + said->high - limit->low - limit->high;
+
+	if (is_strict && (bound == '<' ? difference >= 0 : difference <= 0))
+		return true;
+	return bound == '<' ? said->low > limit->high * (1 + SLACK) : said->high < limit->low * (1 - SLACK);
+}
+
+/* "<5 %" of what is 0.2 %: true, but no figure. */
+static bool is_loose(char bound, const struct kwhy_figure *said, const struct kwhy_figure *made)
+{
+	return bound == '<' ? made->high * LOOSE_FACTOR < said->low : made->low > LOOSE_FACTOR * said->high;
+}
+
+static enum kwhy_status compare_bound(struct auditor *auditor, size_t at, const struct kwhy_figure *made)
+{
+	struct entry *entry = &auditor->entries[at];
+
+	if (entry->formula_is_bound)
+		return breaks_bound(entry->bound, entry->is_strict, &entry->said, made)
+			? find_wrong(auditor, at, KWHY_AUDIT_BOUND, made)
+			: KWHY_OK;
+	if (breaks_bound(entry->bound, false, made, &entry->said))
+		return find_wrong(auditor, at, KWHY_AUDIT_BOUND, made);
+	return is_loose(entry->bound, &entry->said, made) ? find_wrong(auditor, at, KWHY_AUDIT_LOOSE, made)
+							  : KWHY_OK;
+}
+
+static enum kwhy_status compare(
+	struct auditor *auditor, size_t at, const struct kwhy_figure *printed, const struct kwhy_figure *made)
+{
+	struct entry *entry = &auditor->entries[at];
+
+	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->said.unit))
+		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
+	if (entry->bound)
+		return compare_bound(auditor, at, made);
+	entry->is_confirmed = agrees(&entry->said, made, 1);
+	if (!entry->is_confirmed)
+		return find_wrong(auditor, at,
+			agrees(&entry->said, printed, 1) ? KWHY_AUDIT_RESTS : kind_of(&entry->said, made),
+			made);
+	return made->rests_on_wrong ? find_wrong(auditor, at, KWHY_AUDIT_RESTS, NULL) : KWHY_OK;
+}
+
+static double duration_of(const struct auditor *auditor, const char *window)
+{
+	for (size_t i = 0; i < auditor->count; i++)
+		if (strcmp(auditor->claims[i].role, "duration") == 0 &&
+			strcmp(auditor->claims[i].window, window) == 0)
+			return auditor->entries[i].said.high;
+	return NAN;
+}
+
+/* A sum of parts whose measurements together lasted longer than the whole. */
+static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_figure *printed)
+{
+	double whole_s = duration_of(auditor, auditor->claims[at].window), parts_s = 0;
+
+	for (size_t i = 0; i < printed->window_count; i++) {
+		double part_s = duration_of(auditor, printed->windows[i]);
+
+		parts_s += isfinite(part_s) ? part_s : 0;
+	}
+	return printed->is_sum && printed->window_count > 1 && parts_s > whole_s * (1 + SLACK);
+}
+
+/* Physics of the claim's own window. */
+static enum kwhy_status check_role(struct auditor *auditor, size_t at)
+{
+	const struct kwhy_claim *claim = &auditor->claims[at];
+	const struct entry *entry = &auditor->entries[at];
+	struct kwhy_figure most = entry->said;
+
+	if (strcmp(claim->role, "energy") == 0) {
+		most.low = most.high = auditor->most_w * duration_of(auditor, claim->window);
+		if (entry->said.low > most.high * (1 + SLACK))
+			return find_wrong(auditor, at, KWHY_AUDIT_ENERGY, &most);
+	}
+	if (strcmp(claim->role, "power") == 0) {
+		most.low = most.high = auditor->most_w;
+		if (entry->said.low > most.high * (1 + SLACK))
+			return find_wrong(auditor, at, KWHY_AUDIT_POWER, &most);
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
+{
+	struct entry *entry = &auditor->entries[at];
+	struct kwhy_figure printed, made;
+	enum kwhy_status status = work_out(auditor, at, true, &printed);
+
+	if (!status)
+		status = work_out(auditor, at, false, &made);
+	if (!status)
+		status = compare(auditor, at, &printed, &made);
+	if (!status && printed.mixes_windows)
+		status = find_wrong(auditor, at, KWHY_AUDIT_WINDOW, NULL);
+	if (!status && overlaps(auditor, at, &printed))
+		status = find_wrong(auditor, at, KWHY_AUDIT_OVERLAP, NULL);
+	if (!status && !entry->bound && kwhy_unit_is_alike(&made.unit, &entry->said.unit)) {
+		entry->made.low = made.low;
+		entry->made.high = made.high;
+	}
+	/* What is merely misprinted is put right by what it is made of; the rest spoils what is made of it.
+	 */
+	entry->made.rests_on_wrong = made.rests_on_wrong || printed.mixes_windows || printed.mixes_units;
+	return status;
+}
+
+/* Looks at a claim once, after those that it is made of. */
+static enum kwhy_status see(struct auditor *auditor, size_t at)
+{
+	struct entry *entry = &auditor->entries[at];
+	size_t before = auditor->out->finding_count;
+	enum kwhy_status status;
+
+	if (entry->progress == SEEN)
+		return KWHY_OK;
+	if (entry->progress == UNDER_WAY)
+		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s' is made of itself",
+			auditor->claims[at].id);
+	entry->progress = UNDER_WAY;
+	entry->made = entry->said;
+	status = entry->formula ? check_formula(auditor, at) : KWHY_OK;
+	if (!status)
+		before = auditor->out->finding_count;
+	if (!status)
+		status = check_role(auditor, at);
+	entry->made.rests_on_wrong |= auditor->out->finding_count > before;
+	entry->progress = SEEN;
+	return status;
+}
+
+/* Another claim of the same thing that disagrees; a confirmed one first. `count`: none. */
+static size_t find_other(const struct auditor *auditor, size_t at)
+{
+	size_t found = auditor->count;
+
+	for (size_t i = 0; i < auditor->count; i++) {
+		bool is_same = i != at && *auditor->claims[at].same &&
+			strcmp(auditor->claims[i].same, auditor->claims[at].same) == 0;
+
+		if (!is_same || agrees(&auditor->entries[i].made, &auditor->entries[at].made, 1))
+			continue;
+		if (found == auditor->count ||
+			(auditor->entries[i].is_confirmed && !auditor->entries[found].is_confirmed))
+			found = i;
+	}
+	return found;
+}
+
+static enum kwhy_status check_contradictions(struct auditor *auditor)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < auditor->count; i++) {
+		size_t other = find_other(auditor, i);
+
+		if (other != auditor->count && !auditor->entries[i].is_confirmed)
+			status = add_finding(auditor,
+				(struct kwhy_audit_finding){KWHY_AUDIT_CONTRADICTION, i,
+					auditor->entries[i].said, auditor->entries[other].made, NAN, other});
+	}
+	return status;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct kwhy_audit_finding *x = a, *y = b;
+
+	if (x->claim != y->claim)
+		return x->claim < y->claim ? -1 : 1;
+	return (int)x->kind - (int)y->kind;
+}
+
+static enum kwhy_status audit(struct auditor *auditor)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < auditor->count; i++)
+		status = read_claim(auditor, i);
+	for (size_t i = 0; !status && i < auditor->count; i++)
+		status = see(auditor, i);
+	if (!status)
+		status = check_contradictions(auditor);
+	for (size_t i = 0; i < auditor->count; i++)
+		auditor->out->checked_count += auditor->entries[i].formula || *auditor->claims[i].same ||
+			*auditor->claims[i].role;
+	if (auditor->out->finding_count)
+		qsort(auditor->out->findings, auditor->out->finding_count, sizeof(*auditor->out->findings),
+			compare_findings);
+	return status;
+}
+
+enum kwhy_status kwhy_audit_of(
+	const struct kwhy_claim *claims, size_t count, struct kwhy_audit *out, struct kwhy_error *error)
+{
+	struct auditor auditor = {
+		claims, count, calloc(count + 1, sizeof(*auditor.entries)), out, error, NAN};
+	enum kwhy_status status;
+
+	*out = (struct kwhy_audit){0};
+	if (!auditor.entries)
+		return kwhy_fail_memory(error, "an audit");
+	status = audit(&auditor);
+	free(auditor.entries);
+	return status;
+}
+
+void kwhy_audit_done(struct kwhy_audit *out)
+{
+	free(out->findings);
+	*out = (struct kwhy_audit){0};
+}

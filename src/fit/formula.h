@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_FORMULA_H
+#define KWHY_FIT_FORMULA_H
+
+#include "base/status.h"
+#include "fit/units.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { KWHY_FORMULA_WINDOWS_MAX = 8 };
+
+/*
+ * A figure as far as print tells it: the interval that its digits leave, its unit, and which measured windows
+ * it is of. In base units.
+ */
+struct kwhy_figure {
+	double low, high;
+	struct kwhy_unit unit; /* its factor is not used */
+	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
+	size_t window_count;
+	/* Found while it was worked out: */
+	bool mixes_windows;  /* amounts of different windows were added, or divided by one another */
+	bool mixes_units;    /* unlike units were added */
+	bool is_sum;	     /* its last step was an addition */
+	bool rests_on_wrong; /* a figure that went into it is known to be wrong */
+};
+
+/* The figure of a name; KWHY_E_INPUT: there is none. `context` is the caller's. */
+typedef enum kwhy_status kwhy_formula_find(
+	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *error);
+
+/*
+ * Works out "a / (b + 2) * 40[pJ]": names of figures, numbers with a unit in brackets, + - * / ( ), log10()
+ * and sqrt(). Intervals by their ends. KWHY_E_INPUT: it is none, or divides by what may be 0.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
+	struct kwhy_figure *out, struct kwhy_error *error);
+
+#endif

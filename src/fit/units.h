@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_FIT_UNITS_H
+#define KWHY_FIT_UNITS_H
+
+#include <stdbool.h>
+
+/* What a figure measures: powers of joules, seconds, bytes, FLOP, grams and metres. Counts and shares have
+ * none. */
+enum kwhy_dimension {
+	KWHY_DIMENSION_JOULE,
+	KWHY_DIMENSION_SECOND,
+	KWHY_DIMENSION_BYTE,
+	KWHY_DIMENSION_FLOP,
+	KWHY_DIMENSION_GRAM,
+	KWHY_DIMENSION_METRE,
+	KWHY_DIMENSION_COUNT
+};
+
+struct kwhy_unit {
+	double factor; /* of one such unit in joules, seconds, bytes, FLOP, grams, metres */
+	int powers[KWHY_DIMENSION_COUNT];
+};
+
+/*
+ * "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W", "%": words with prefixes, "/" and "*" between. MB is 10^6
+ * bytes and MiB 2^20; FLOPS is FLOP a second and FMA two FLOP; a word for things that are counted, as ops or
+ * steps, is 1. False for a unit that is not known.
+ */
+bool kwhy_unit_parse(const char *text, struct kwhy_unit *out);
+
+bool kwhy_unit_is_alike(const struct kwhy_unit *a, const struct kwhy_unit *b);
+
+/* "J/B", "W", "s", "" of a figure in base units; gives `out`. */
+#define KWHY_UNIT_BYTES 48
+const char *kwhy_unit_name(char out[KWHY_UNIT_BYTES], const struct kwhy_unit *unit);
+
+#endif

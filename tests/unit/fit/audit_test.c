@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/audit.h"
+
+#include "cmocka_all.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct kwhy_error error;
+static struct kwhy_audit audit;
+
+static void assert_near(double value, double wanted)
+{
+	if (!(fabs(value - wanted) <= 1e-9 * fabs(wanted)))
+		fail_msg("%.12g instead of %.12g", value, wanted);
+}
+
+static void units_have_prefixes_and_quotients(void **state)
+{
+	static const struct {
+		const char *text, *name;
+		double factor;
+	} cases[] = {{"mJ", "J", 1e-3}, {"uJ/GFLOP", "J/FLOP", 1e-15}, {"GFLOPS/W", "FLOP/J", 1e9},
+		{"MB/s", "B/s", 1e6}, {"MiB", "B", 1048576}, {"kWh", "J", 3.6e6},
+		{"kg/kWh", "g/J", 1000 / 3.6e6}, {"%", "", 0.01}, {"ops", "", 1}, {"", "", 1}, {"W", "W", 1},
+		{"min", "s", 60}, {"ms", "s", 1e-3}, {"pJ/FMA", "J/FLOP", 0.5e-12}, {"miles", "m", 1609.344},
+		{"\xC2\xB5s", "s", 1e-6}};
+	struct kwhy_unit unit;
+	char name[KWHY_UNIT_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(kwhy_unit_parse(cases[i].text, &unit));
+		assert_near(unit.factor, cases[i].factor);
+		assert_string_equal(kwhy_unit_name(name, &unit), cases[i].name);
+	}
+	assert_false(kwhy_unit_parse("parsec", &unit));
+	assert_false(kwhy_unit_parse("kmin", &unit));
+}
+
+static void printed_figures_are_the_interval_of_their_digits(void **state)
+{
+	static const struct {
+		const char *text;
+		double low, high;
+		char bound;
+	} cases[] = {{"45.1", 45.05, 45.15, 0}, {"1,832", 1831.5, 1832.5, 0}, {"~6.3", 6.25, 6.35, 0},
+		{"25-35", 25, 35, 0}, {"<5", 4.5, 5.5, '<'}, {"560e6", 559.5e6, 560.5e6, 0},
+		{"-7", -7.5, -6.5, 0}, {"0.05", 0.045, 0.055, 0}, {"1.13e6", 1.125e6, 1.135e6, 0},
+		{"3.5-4.0", 3.5, 4, 0}};
+	double low, high;
+	char bound;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(kwhy_audit_value_parse(cases[i].text, &low, &high, &bound));
+		assert_near(low, cases[i].low);
+		assert_near(high, cases[i].high);
+		assert_int_equal(bound, cases[i].bound);
+	}
+	assert_false(kwhy_audit_value_parse("", &low, &high, &bound));
+	assert_false(kwhy_audit_value_parse("n/a", &low, &high, &bound));
+	assert_false(kwhy_audit_value_parse("1.2.3", &low, &high, &bound));
+	assert_false(kwhy_audit_value_parse("9-3", &low, &high, &bound));
+	assert_false(kwhy_audit_value_parse("12 J", &low, &high, &bound));
+}
+
+static enum kwhy_status find_two(
+	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *why)
+{
+	(void)context;
+	if (strcmp(name, "two") != 0)
+		return kwhy_fail(why, KWHY_E_INPUT, "no '%s'", name);
+	*out = (struct kwhy_figure){.low = 1.5, .high = 2.5, .unit.factor = 1};
+	return KWHY_OK;
+}
+
+static struct kwhy_figure value_of(const char *formula)
+{
+	struct kwhy_figure figure;
+
+	if (kwhy_formula_of(formula, find_two, NULL, &figure, &error))
+		fail_msg("%s", error.text);
+	return figure;
+}
+
+static void formulas_keep_order_units_and_intervals(void **state)
+{
+	struct kwhy_figure figure;
+	char name[KWHY_UNIT_BYTES];
+
+	(void)state;
+	assert_near(value_of("1 + 2 * 3 - 4 / 2").low, 5);
+	assert_near(value_of("(1 + 2) * 3").low, 9);
+	assert_near(value_of("10 - two").low, 7.5);
+	assert_near(value_of("10 - two").high, 8.5);
+	assert_near(value_of("3 / two").high, 2);
+	assert_near(value_of("log10(1[GiB] / 1[B])").low, log10(1073741824));
+	assert_near(value_of("sqrt(16)").low, 4);
+	figure = value_of("45.1[mJ] / 37.5[B]");
+	assert_near(figure.low, 0.0451 / 37.5);
+	assert_string_equal(kwhy_unit_name(name, &figure.unit), "J/B");
+	assert_true(value_of("1[J] + 1[s]").mixes_units);
+	assert_false(value_of("1[J] + 1[W] * 1[s]").mixes_units);
+}
+
+static void what_is_no_formula_is_named(void **state)
+{
+	static const char *const bad[] = {"", "1 +", "(1", "1 / (two - two)", "three", "1[J", "1[zz]", "1 2",
+		"log10(0)", "log10(1[J])",
+		"((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))"};
+	struct kwhy_figure figure;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (kwhy_formula_of(bad[i], find_two, NULL, &figure, &error) != KWHY_E_INPUT)
+			fail_msg("'%s' was taken", bad[i]);
+}
+
+/* Id, value, unit; then window, formula, what it is the same as, and role. */
+#define CLAIM(id, value, unit, window, from, same, role)      \
+	{                                                     \
+		id, "", value, unit, window, from, same, role \
+	}
+
+static void look(const struct kwhy_claim *claims, size_t count)
+{
+	kwhy_audit_done(&audit);
+	if (kwhy_audit_of(claims, count, &audit, &error))
+		fail_msg("%s", error.text);
+}
+
+/* The only finding. */
+static const struct kwhy_audit_finding *only(enum kwhy_audit_kind kind, size_t claim)
+{
+	if (audit.finding_count != 1 || audit.findings[0].kind != kind || audit.findings[0].claim != claim)
+		fail_msg("%zu findings, first %s of %zu", audit.finding_count,
+			audit.finding_count ? kwhy_audit_kind_name(audit.findings[0].kind) : "",
+			audit.finding_count ? audit.findings[0].claim : 0);
+	return &audit.findings[0];
+}
+
+static void a_unit_slip_is_told_with_the_right_value(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("p", "76.19", "W", "", "", "", ""),
+		CLAIM("r", "18,835", "GFLOPS", "", "", "", ""),
+		CLAIM("j", "4.05", "uJ/GFLOP", "", "p / r", "", ""),
+		CLAIM("k", "4.05", "mJ/GFLOP", "", "p / r", "", "")};
+
+	(void)state;
+	look(claims, 4);
+	assert_true(fabs(only(KWHY_AUDIT_SLIP, 2)->should.low - 4.045e-12) < 1e-15);
+	assert_int_equal(audit.checked_count, 2);
+}
+
+static void what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value(void **state)
+{
+	/* 191 = 1.20 mJ / 6.3 uJ, but of the inputs 5465 follows. */
+	const struct kwhy_claim claims[] = {CLAIM("small", "1.20", "mJ/B", "", "1 / 0.029[MB/J]", "", ""),
+		CLAIM("large", "6.3", "uJ/B", "", "58.01[W] / 9200[MB/s]", "", ""),
+		CLAIM("x", "191", "x", "", "small / large", "", "")};
+
+	(void)state;
+	look(claims, 3);
+	assert_int_equal(audit.finding_count, 3);
+	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_RESTS);
+	assert_true(fabs(audit.findings[2].should.low - 5468.7) < 1);
+}
+
+static void a_count_of_another_window_is_no_divisor(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("e", "283.73", "J", "a", "", "", ""),
+		CLAIM("n", "6,289", "ops", "b", "", "", ""), CLAIM("one", "45.1", "mJ", "", "e / n", "", ""),
+		CLAIM("p", "56.51", "W", "a", "", "", ""), CLAIM("q", "76.19", "W", "b", "", "", ""),
+		CLAIM("share", "74", "%", "", "p / q", "", "")};
+
+	(void)state;
+	look(claims, 6);
+	only(KWHY_AUDIT_WINDOW, 2);
+}
+
+static void no_energy_above_the_highest_power_times_the_time(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("p", "78.42", "W", "", "", "", "measured_power"),
+		CLAIM("t", "6.78", "s", "w", "", "", "duration"),
+		CLAIM("e", "1,832", "J", "w", "", "", "energy"),
+		CLAIM("f", "531", "J", "w", "", "", "energy"), CLAIM("g", "270", "W", "", "", "", "power")};
+
+	(void)state;
+	look(claims, 5);
+	assert_int_equal(audit.finding_count, 2);
+	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_ENERGY);
+	assert_true(fabs(audit.findings[0].should.low - 531.7) < 0.5);
+	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_POWER);
+}
+
+static void parts_that_last_longer_than_the_whole_overlap(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("t", "7", "s", "w", "", "", "duration"),
+		CLAIM("ta", "5", "s", "a", "", "", "duration"),
+		CLAIM("tb", "6", "s", "b", "", "", "duration"), CLAIM("ea", "1", "J", "a", "", "", ""),
+		CLAIM("eb", "2", "J", "b", "", "", ""), CLAIM("e", "3", "J", "w", "ea + eb", "", "")};
+
+	(void)state;
+	look(claims, 6);
+	assert_int_equal(audit.finding_count, 2);
+	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
+	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_OVERLAP);
+}
+
+static void unlike_units_bounds_mebibytes_and_contradictions(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("a", "1.20", "mJ/B", "", "", "", ""),
+		CLAIM("b", "20", "pJ/FLOP", "", "", "", ""), CLAIM("x", "6.0e7", "x", "", "a / b", "", ""),
+		CLAIM("two", "2", "x", "", "> 2", "", ""), CLAIM("mb", "2.21", "MiB", "", "2.21[MB]", "", ""),
+		CLAIM("l", "<5", "%", "", "1000 / 500000", "", ""), CLAIM("s1", "1", "KB", "", "", "s", ""),
+		CLAIM("s2", "4", "KB", "", "", "s", "")};
+	static const enum kwhy_audit_kind wanted[] = {KWHY_AUDIT_UNLIKE, KWHY_AUDIT_BOUND, KWHY_AUDIT_MEBI,
+		KWHY_AUDIT_LOOSE, KWHY_AUDIT_CONTRADICTION, KWHY_AUDIT_CONTRADICTION};
+
+	(void)state;
+	look(claims, 8);
+	assert_int_equal(audit.finding_count, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(audit.findings[i].kind, wanted[i]);
+}
+
+static void a_confirmed_claim_is_not_what_contradicts(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("good", "167", "uJ", "", "0.194[J] / 1160", "d2d", ""),
+		CLAIM("bad", "124", "uJ", "", "", "d2d", "")};
+
+	(void)state;
+	look(claims, 2);
+	only(KWHY_AUDIT_CONTRADICTION, 1);
+}
+
+static void rounding_is_no_error(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("i", "0.5", "kg/kWh", "", "", "", ""),
+		CLAIM("kwh", "0.000509", "kWh", "", "1832[J]", "", ""),
+		CLAIM("g", "0.255", "g", "", "kwh * i", "", ""),
+		CLAIM("x", "150", "miles", "", "59[kg] / m", "", ""),
+		CLAIM("m", "0.4", "kg/mile", "", "", "", "")};
+
+	(void)state;
+	look(claims, 5);
+	assert_int_equal(audit.finding_count, 0);
+}
+
+static void claims_that_cannot_be_read_are_named(void **state)
+{
+	static const struct kwhy_claim bad[][2] = {
+		{CLAIM("a", "x", "J", "", "", "", ""), CLAIM("b", "1", "J", "", "", "", "")},
+		{CLAIM("a", "1", "zz", "", "", "", ""), CLAIM("b", "1", "J", "", "", "", "")},
+		{CLAIM("a", "1", "J", "", "b", "", ""), CLAIM("b", "1", "J", "", "a", "", "")},
+		{CLAIM("a", "1", "J", "", "c", "", ""), CLAIM("b", "1", "J", "", "", "", "")},
+		{CLAIM("a", "1", "J", "", "b +", "", ""), CLAIM("b", "1", "J", "", "", "", "")},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		kwhy_audit_done(&audit);
+		assert_int_equal(kwhy_audit_of(bad[i], 2, &audit, &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "claim '"));
+	}
+}
+
+static int end(void **state)
+{
+	(void)state;
+	kwhy_audit_done(&audit);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(units_have_prefixes_and_quotients),
+		cmocka_unit_test(printed_figures_are_the_interval_of_their_digits),
+		cmocka_unit_test(formulas_keep_order_units_and_intervals),
+		cmocka_unit_test(what_is_no_formula_is_named),
+		cmocka_unit_test(a_unit_slip_is_told_with_the_right_value),
+		cmocka_unit_test(what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value),
+		cmocka_unit_test(a_count_of_another_window_is_no_divisor),
+		cmocka_unit_test(no_energy_above_the_highest_power_times_the_time),
+		cmocka_unit_test(parts_that_last_longer_than_the_whole_overlap),
+		cmocka_unit_test(unlike_units_bounds_mebibytes_and_contradictions),
+		cmocka_unit_test(a_confirmed_claim_is_not_what_contradicts),
+		cmocka_unit_test(rounding_is_no_error),
+		cmocka_unit_test(claims_that_cannot_be_read_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, end);
+}
