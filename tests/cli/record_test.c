@@ -460,6 +460,42 @@ static void activity_keeps_to_delay_and_duration(void **state)
 	assert_done(SPAWN("report", place("a")), 0, "");
 }
 
+static void memory_is_recorded_where_that_was_asked_for(void **state)
+{
+	const char *const words[] = {"record", "-q", "--memory", "-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM " cuda memory launch:3", NULL};
+	struct spawned spawned = record_loop(words);
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "");
+	spawned_done(&spawned);
+	assert_int_equal(count_records(place("a"), "memory"), 2);
+	assert_int_equal(count_records(place("a"), "kernel"), 3);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+/* An amount stated for one unit holds against what the command itself reports of it. */
+static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **state)
+{
+	json_t *report, *work;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--work", "steps=5", "--", "sh", "-c",
+			    "echo tokens 30 >>$KWHY_WORK_FILE; echo tokens 12 >>$KWHY_WORK_FILE; "
+			    "echo steps 99 >>$KWHY_WORK_FILE; echo nonsense >>$KWHY_WORK_FILE"),
+		0, "");
+	report = report_of(place("a"));
+	work = json_object_get(report, "work");
+	assert_int_equal(json_array_size(work), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *row = json_array_get(work, i);
+		const bool is_steps = !strcmp(json_string_value(json_object_get(row, "unit")), "steps");
+
+		assert_true(json_number_value(json_object_get(row, "count")) == (is_steps ? 5 : 42));
+	}
+	json_decref(report);
+}
+
 static void ranges_of_a_name_are_units_of_work(void **state)
 {
 	const char *const words[] = {"record", "-q", "--count", "steps=step*", "--count", "none=nothing",
@@ -538,6 +574,8 @@ int main(void)
 		cmocka_unit_test_teardown(a_recording_may_become_one_file, end_one),
 		cmocka_unit_test_teardown(random_windows_see_their_share_of_two_processes, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_delay_and_duration, end_one),
+		cmocka_unit_test_teardown(memory_is_recorded_where_that_was_asked_for, end_one),
+		cmocka_unit_test_teardown(work_that_a_command_reports_is_recorded_whatever_its_unit, end_one),
 		cmocka_unit_test_teardown(ranges_of_a_name_are_units_of_work, end_one),
 		cmocka_unit_test_teardown(activity_keeps_to_ranges_of_the_name, end_one),
 		cmocka_unit_test(wrong_usage_is_said),

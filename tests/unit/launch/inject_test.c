@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "launch/inject.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct kwhy_inject library = {.library = "/opt/libkwhy-inject.so"};
+
+static void assert_variable(const char *name, const char *value)
+{
+	const char *got = getenv(name);
+
+	if (!value && got)
+		fail_msg("%s is %s", name, got);
+	if (value && (!got || strcmp(got, value) != 0))
+		fail_msg("%s is %s, not %s", name, got ? got : "not set", value);
+}
+
+static void prepare(const struct kwhy_inject_request *request)
+{
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_inject_prepare(&library, request, &error), KWHY_OK);
+}
+
+static void what_was_not_asked_for_is_not_in_the_environment(void **state)
+{
+	const struct kwhy_inject_request request = {.folder = "/a", .share_ratio = (double)NAN};
+
+	(void)state;
+	setenv("KWHY_RECORD_RANGE", "of an outer run", 1);
+	setenv("KWHY_RECORD_UNTIL", "7", 1);
+	prepare(&request);
+	assert_variable("CUDA_INJECTION64_PATH", "/opt/libkwhy-inject.so");
+	assert_variable("NVTX_INJECTION64_PATH", "/opt/libkwhy-inject.so");
+	assert_variable("KWHY_RECORD_DIR", "/a");
+	assert_variable("KWHY_RECORD_MAX_BYTES", "0");
+	assert_variable("KWHY_RECORD_RANGE", NULL);
+	assert_variable("KWHY_RECORD_SHARE_PPM", NULL);
+	assert_variable("KWHY_RECORD_WINDOW_NS", NULL);
+	assert_variable("KWHY_RECORD_GRAPHS", NULL);
+	assert_variable("KWHY_RECORD_UNTIL", NULL);
+	assert_variable("KWHY_RECORD_KINDS", NULL);
+}
+
+static void windows_and_kinds_are_said_as_the_library_reads_them(void **state)
+{
+	const struct kwhy_inject_request request = {.folder = "/a",
+		.limit_bytes = 1 << 20,
+		.graphs = "node",
+		.memory = true,
+		.share_ratio = 0.125,
+		.window_ns = 50000000,
+		.seed = UINT64_MAX};
+
+	(void)state;
+	prepare(&request);
+	assert_variable("KWHY_RECORD_MAX_BYTES", "1048576");
+	assert_variable("KWHY_RECORD_GRAPHS", "node");
+	assert_variable("KWHY_RECORD_KINDS", "usual,memory");
+	assert_variable("KWHY_RECORD_SHARE_PPM", "125000");
+	assert_variable("KWHY_RECORD_WINDOW_NS", "50000000");
+	assert_variable("KWHY_RECORD_SEED", "18446744073709551615");
+}
+
+static void times_are_unix_times_and_an_open_end_is_none(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_inject_prepare_times(1000, 2000, &error), KWHY_OK);
+	assert_variable("KWHY_RECORD_FROM", "1000");
+	assert_variable("KWHY_RECORD_ORIGIN", "1000");
+	assert_variable("KWHY_RECORD_UNTIL", "2000");
+	assert_int_equal(kwhy_inject_prepare_times(1000, INT64_MAX, &error), KWHY_OK);
+	assert_variable("KWHY_RECORD_UNTIL", NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_not_asked_for_is_not_in_the_environment),
+		cmocka_unit_test(windows_and_kinds_are_said_as_the_library_reads_them),
+		cmocka_unit_test(times_are_unix_times_and_an_open_end_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
