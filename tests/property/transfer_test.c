@@ -12,8 +12,8 @@
 /*
  * The engine against an array of bytes: random pieces of 0 to 64 KiB, overlapping or not, from pageable and
  * from page-locked memory, by every way and through rings of every size, give what copying them one after
- * another gives; gets give what was there after all puts of their flush. On the host, or on the fake driver
- * that KWHY_TEST_BACKEND names, whose numbers are those of kwhy/transfer.h.
+ * another gives; gets give what was there after all puts of their flush. On the host, or on the back end of
+ * which KWHY_TEST_BACKEND gives the number in kwhy/transfer.h, with a fake driver or a real one.
  */
 
 enum {
@@ -207,26 +207,36 @@ static void pieces_arrive_as_if_copied_one_after_another(void **state)
 	}
 }
 
-/* A fake driver runs kernels that it was given. */
+/* A fake driver runs kernels that it was given; a real one compiles them. */
 static int give_kernels(void **state)
 {
 	void *driver = backend() == KWHY_TRANSFER_CUDA ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
 	void (*give)(const struct kwhy_gpu_host_kernel *kernels) = NULL;
 
 	(void)state;
-	if (backend() != KWHY_TRANSFER_CUDA)
-		return 0;
 	if (driver)
 		*(void **)&give = dlsym(driver, "kwhy_fake_gpu_kernels");
-	if (!give)
-		return -1;
-	give(kwhy_transfer_kernels.on_host);
+	if (give)
+		give(kwhy_transfer_kernels.on_host);
 	return 0;
+}
+
+/* Whether there is such a device at all. */
+static void look_for_device(void)
+{
+	struct kwhy_error error;
+	uint32_t count = 0;
+
+	if (kwhy_gpu_count((enum kwhy_gpu_backend)backend(), &count, &error) == KWHY_OK && count > 0)
+		return;
+	printf("%s\n", count > 0 ? error.text : "there is no such device");
+	exit(77);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_arrive_as_if_copied_one_after_another)};
 
+	look_for_device();
 	return cmocka_run_group_tests(tests, give_kernels, NULL);
 }

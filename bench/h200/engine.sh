@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The transfer engine on an H200: its property test on the real driver, host time of a step, overlap of copy and compute on 1 GiB,
+# and the engine against a loop of copies and one batch of them, paired in one run. Compiles this tree's bench/transfer_engine*.c and
+# tests/property/transfer_test.c with the C compiler at hand; neither CUDA's headers nor cmocka are needed.
+# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 6 minutes on an H200)
+# Targets (issue 6): at most 5 us of the host a step; overlap efficiency of 0.95 or better; "pinned/better" at most 1.03 everywhere.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+kwhy=$(cd "$1" && pwd) || exit 2
+[ -x "$kwhy/bin/kwhy" ] || { echo "engine.sh: no bin/kwhy in $kwhy" >&2; exit 2; }
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+backend=${3:-cuda}
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+
+step() {
+	local name=$1
+	shift
+	local start=$SECONDS
+	timeout 300 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+}
+
+# As kwhy_kernels() of cmake/KwhyOptions.cmake.
+for kernel in "$root"/src/gpu/kernels/*.cu "$root"/src/transfer/kernels/*.cu; do
+	name=$(basename "$kernel" .cu)
+	sed -e "s/@name@/$name/g" -e "s,@file@,$kernel,g" "$root/cmake/kernels.c.in" > "$made/$name.c"
+done
+flags=(-std=gnu17 -D_GNU_SOURCE -DKWHY_VERSION='"bench"' -O3 -DNDEBUG -fPIC -ffunction-sections -Wl,--gc-sections
+	-I"$root/src" -I"$root/include" -I"$root/bench" -I"$made" -I"$root/tests")
+engine=("$made"/*.c "$root"/src/transfer/*.c "$root"/src/gpu/*.c "$root"/src/vendor/*.c "$root"/src/base/*.c -ldl -lpthread -lm)
+step compile_bench "${CC:-cc}" "${flags[@]}" -o "$made/bench" "$root"/bench/transfer_engine*.c "${engine[@]}"
+# What the test needs of cmocka.
+cat > "$made/cmocka.h" <<'C'
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define fail_msg(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+#define assert_true(what) ((what) ? (void)0 : (void)fail_msg("line %d: not so: %s", __LINE__, #what))
+#define assert_non_null(what) assert_true((what) != NULL)
+#define assert_memory_equal(a, b, bytes) assert_true(memcmp((a), (b), (bytes)) == 0)
+#define cmocka_unit_test(test) {#test, test}
+struct CMUnitTest { const char *name; void (*run)(void **state); };
+#define cmocka_run_group_tests(tests, set_up, done) \
+	(set_up(NULL) ? 1 : ((tests)[0].run(NULL), printf("passed: %s\n", (tests)[0].name), 0))
+C
+step compile_test "${CC:-cc}" "${flags[@]}" -o "$made/transfer_test" "$root/tests/property/transfer_test.c" "${engine[@]}"
+
+nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
+case $backend in cuda) number=0 ;; hip) number=1 ;; *) number=2 ;; esac
+step property env KWHY_TEST_BACKEND=$number "$made/transfer_test"
+step bench "$made/bench" --backend "$backend" --seconds 150 --csv "$out"
+# What this machine's cross-overs are by the sweep, to be held against the engine's defaults.
+step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
+nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
+cat "$out/log.txt" "$out/property.out" "$out/bench.out"
