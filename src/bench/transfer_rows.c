@@ -165,27 +165,40 @@ static enum kwhy_status find_point(
 	return add_point(reader, key, out);
 }
 
-/* strategy,direction,clock,bytes,pieces and the figures of a sample. */
-static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point *out, double *out_s)
+/* strategy,direction,clock,bytes,pieces */
+static bool parse_key(char *const *cells, struct kwhy_transfer_point *out)
 {
-	struct kwhy_transfer_conditions *conditions = &out->conditions;
-	uint64_t pieces, verified, bits;
-	char *const *cells = reader->cells;
-	bool good = reader->cell_count == SAMPLE_CELLS && *cells[0] &&
-		find_direction(cells[1], &out->direction) && find_clock(cells[2], &out->clock) &&
-		whole(cells[3], &out->bytes) && whole(cells[4], &pieces) && real(cells[5], out_s) &&
-		*out_s > 0 && real(cells[6], &out->link_bytes);
+	uint64_t pieces;
 
-	good = good && whole(cells[7], &verified) && real(cells[8], &conditions->temperature_c) &&
-		real(cells[9], &conditions->clock_hz) && real(cells[10], &conditions->memory_clock_hz) &&
-		real(cells[11], &conditions->power_w) && whole(cells[12], &bits) && bits <= UINT32_MAX;
-	if (!good || pieces == 0 || pieces > UINT32_MAX || out->bytes < pieces)
+	if (!*cells[0] || !find_direction(cells[1], &out->direction) || !find_clock(cells[2], &out->clock) ||
+		!whole(cells[3], &out->bytes) || !whole(cells[4], &pieces))
 		return false;
 	out->strategy = cells[0];
 	out->pieces = (uint32_t)pieces;
+	return pieces > 0 && pieces <= UINT32_MAX && out->bytes >= pieces;
+}
+
+/* The key, and the figures of a sample. */
+static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point *out, double *out_s)
+{
+	double *const figures[] = {out_s, &out->link_bytes},
+		      *const gauges[] = {&out->conditions.temperature_c, &out->conditions.clock_hz,
+			      &out->conditions.memory_clock_hz, &out->conditions.power_w};
+	char *const *cells = reader->cells;
+	uint64_t verified, bits;
+
+	if (reader->cell_count != SAMPLE_CELLS || !parse_key(cells, out) || !whole(cells[7], &verified) ||
+		!whole(cells[12], &bits) || bits > UINT32_MAX)
+		return false;
+	for (size_t i = 0; i < 2; i++)
+		if (!real(cells[5 + i], figures[i]))
+			return false;
+	for (size_t i = 0; i < 4; i++)
+		if (!real(cells[8 + i], gauges[i]))
+			return false;
 	out->verified = verified != 0;
-	conditions->throttle_bits = (unsigned)bits;
-	return true;
+	out->conditions.throttle_bits = (unsigned)bits;
+	return *out_s > 0;
 }
 
 /* The conditions of a point's last row are of all its samples. */

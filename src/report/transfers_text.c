@@ -14,6 +14,9 @@ enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536 };
 
 #define WIDTH_RATIO 0.02
 
+/* As the tables have room for. */
+static const char *const clocks[KWHY_TRANSFER_CLOCK_COUNT] = {"row", "alone", "host"};
+
 struct page {
 	const struct kwhy_transfers *transfers;
 	const struct kwhy_text_style *style;
@@ -157,7 +160,6 @@ static bool has_samples(const struct page *page, const struct kwhy_transfer_poin
 static void add_rows(const struct page *page, enum kwhy_transfer_direction direction, const uint64_t *sizes,
 	size_t count, struct kwhy_table *table)
 {
-	static const char *const clocks[] = {"row", "alone", "host"};
 	char name[CELL_BYTES];
 
 	for (size_t i = 0; i < page->transfers->point_count; i++) {
@@ -345,7 +347,7 @@ static void add_curves(const struct page *page)
 
 		snprintf(text, sizeof(text), "%s %s, %s", curve->strategy,
 			kwhy_transfer_direction_name(curve->direction),
-			curve->is_energy ? "energy" : kwhy_transfer_clock_name(curve->clock));
+			curve->is_energy ? "joules" : clocks[curve->clock]);
 		kwhy_table_cell(&table, text);
 		kwhy_table_real(&table, curve->segments[0].alpha_s, curve->is_energy ? "J" : "s");
 		if (curve->is_energy)
@@ -374,15 +376,18 @@ static double best_of(const struct kwhy_transfers *transfers, const struct kwhy_
 	return best;
 }
 
-static const char *spread_text(char out[CELL_BYTES], double value, double low, double high, const char *unit)
+/* With half the interval as a share; NULL: unknown. */
+static const char *spread_text(char out[CELL_BYTES], double value, double low, double high)
 {
-	char number[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES];
+	char number[KWHY_QUANTITY_BYTES];
 
 	if (!isfinite(value))
-		return "not available";
-	kwhy_quantity_si(number, value, unit, 3);
-	kwhy_quantity_si(spread, (high - low) / 2, unit, 2);
-	snprintf(out, CELL_BYTES, isfinite(low) ? "%s \302\261%s" : "%s", number, spread);
+		return NULL;
+	kwhy_quantity_si(number, value, "J", 3);
+	if (isfinite(low) && isfinite(high))
+		snprintf(out, CELL_BYTES, "%s \302\261%.1f %%", number, 50 * (high - low) / fabs(value));
+	else
+		snprintf(out, CELL_BYTES, "%s", number);
 	return out;
 }
 
@@ -405,11 +410,11 @@ static void add_energies(const struct page *page)
 		kwhy_table_cell(&table, kwhy_transfer_size_text(size, energy->bytes));
 		kwhy_table_cell(&table,
 			spread_text(text, energy->gross_j / bytes, energy->gross_low_j / bytes,
-				energy->gross_high_j / bytes, "J"));
+				energy->gross_high_j / bytes));
 		kwhy_table_cell(&table,
 			spread_text(text, energy->net_j / bytes, energy->net_low_j / bytes,
-				energy->net_high_j / bytes, "J"));
-		kwhy_table_cell(&table, spread_text(text, energy->host_j / bytes, NAN, NAN, "J"));
+				energy->net_high_j / bytes));
+		kwhy_table_cell(&table, spread_text(text, energy->host_j / bytes, NAN, NAN));
 		snprintf(text, sizeof(text), "%.2fx", energy->gross_j / best_of(page->transfers, energy));
 		kwhy_table_cell(&table, isfinite(energy->gross_j) ? text : "");
 	}
