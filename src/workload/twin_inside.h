@@ -38,8 +38,8 @@ struct kwhy_twin_field {
 	struct kwhy_gpu_stream *stream; /* lent; fields of one GPU share it */
 	uint64_t memory;		/* all of it */
 	struct kwhy_twin_args args;
-	uint64_t rows; /* two rows of the neighbours */
-	const struct kwhy_gpu_kernel *kernels[KWHY_TWIN_KERNEL_COUNT];
+	uint64_t rows;				/* two rows of the neighbours */
+	const struct kwhy_gpu_kernel **kernels; /* lent by its place */
 };
 
 /* A GPU that is used. */
@@ -47,6 +47,7 @@ struct kwhy_twin_place {
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_module *module;
 	struct kwhy_gpu_stream *stream;
+	const struct kwhy_gpu_kernel *kernels[KWHY_TWIN_KERNEL_COUNT];
 };
 
 /* What the host and the device exchange, in the host's memory. */

@@ -81,12 +81,15 @@ static enum kwhy_status open_place(struct kwhy_twin *twin, struct kwhy_gpu *gpu,
 	status = gpu->ops->enter(gpu, error);
 	if (!status)
 		status = gpu->ops->module_new(gpu, &source, &place->module, error);
+	for (size_t k = 0; !status && k < KWHY_TWIN_KERNEL_COUNT; k++)
+		status = gpu->ops->kernel_find(
+			gpu, place->module, kernel_names[k], &place->kernels[k], error);
 	return status ? status : gpu->ops->stream_new(gpu, &place->stream, error);
 }
 
 /* All memory is a pattern at first: what nothing wrote is seen. */
 static enum kwhy_status open_field(
-	struct kwhy_twin *twin, const struct kwhy_twin_place *place, struct kwhy_error *error)
+	struct kwhy_twin *twin, struct kwhy_twin_place *place, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = place->gpu;
 	struct kwhy_twin_field *field = &twin->fields[twin->field_count];
@@ -96,6 +99,7 @@ static enum kwhy_status open_field(
 
 	field->gpu = gpu;
 	field->stream = place->stream;
+	field->kernels = place->kernels;
 	field->args.cells = ranks * KWHY_TWIN_CELLS;
 	field->args.first_cell = twin->field_count * KWHY_TWIN_CELLS;
 	twin->field_count++;
@@ -105,11 +109,7 @@ static enum kwhy_status open_field(
 	if (status)
 		return status;
 	lay_out(field, field->memory);
-	status = gpu->ops->fill(gpu, field->stream, field->memory, 0xA5, bytes, error);
-	for (size_t k = 0; !status && k < KWHY_TWIN_KERNEL_COUNT; k++)
-		status = gpu->ops->kernel_find(
-			gpu, place->module, kernel_names[k], &field->kernels[k], error);
-	return status;
+	return gpu->ops->fill(gpu, field->stream, field->memory, 0xA5, bytes, error);
 }
 
 static void set_args(struct kwhy_twin *twin)

@@ -86,6 +86,16 @@ static void cuda_text_take_turns(struct cuda_text_block *block)
 	}
 }
 
+/* A function of its own, as getcontext() may return twice. */
+static void cuda_text_make(ucontext_t *context, char *stack)
+{
+	getcontext(context);
+	context->uc_stack.ss_sp = stack;
+	context->uc_stack.ss_size = CUDA_TEXT_STACK;
+	context->uc_link = NULL;
+	makecontext(context, cuda_text_enter, 0);
+}
+
 static void *cuda_text_run(void *argument)
 {
 	struct cuda_text_block *block = argument;
@@ -97,15 +107,8 @@ static void *cuda_text_run(void *argument)
 	block->stacks = malloc((size_t)block->threads * CUDA_TEXT_STACK);
 	block->fibers = calloc(block->threads, sizeof(*block->fibers));
 	block->warps = calloc(block->threads / CUDA_TEXT_WARP + 1, sizeof(*block->warps));
-	for (unsigned i = 0; i < block->threads; i++) {
-		ucontext_t *made = &block->fibers[i].context;
-
-		getcontext(made);
-		made->uc_stack.ss_sp = block->stacks + (size_t)i * CUDA_TEXT_STACK;
-		made->uc_stack.ss_size = CUDA_TEXT_STACK;
-		made->uc_link = NULL;
-		makecontext(made, cuda_text_enter, 0);
-	}
+	for (unsigned i = 0; i < block->threads; i++)
+		cuda_text_make(&block->fibers[i].context, block->stacks + (size_t)i * CUDA_TEXT_STACK);
 	cuda_text_take_turns(block);
 	free(block->stacks);
 	free(block->fibers);

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/collectives.h"
+#include "workload/twin_device.h"
 #include "workload/twin_run.h"
 
 #include "cmocka_all.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
+/* As the command line says: "host", or "cuda" with the path of a fake driver. */
+static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
+static const char *driver;
 static struct kwhy_gpu *gpus[2];
+
+/* A fake driver takes so long over whole runs of all variants. */
+static uint32_t steps_of(uint32_t whole)
+{
+	return backend == KWHY_GPU_HOST ? whole : 20;
+}
 
 static struct kwhy_twin_answer answer_of(const struct kwhy_twin_shape *shape)
 {
@@ -41,7 +54,7 @@ static void run_variant(const struct kwhy_twin_variant *variant, const struct kw
 
 static void every_variant_gives_the_golden_bits(void **state)
 {
-	const struct kwhy_twin_shape shape = {KWHY_TWIN_STEPS, 1, true, 1};
+	const struct kwhy_twin_shape shape = {steps_of(KWHY_TWIN_STEPS), 1, true, 1};
 	struct kwhy_twin_result result = {0};
 
 	(void)state;
@@ -56,6 +69,8 @@ static void the_naive_variant_counts_what_the_source_document_counted(void **sta
 	struct kwhy_twin_result result = {0};
 
 	(void)state;
+	if (backend != KWHY_GPU_HOST)
+		skip();
 	run_variant(&kwhy_twin_variants[0], &shape, 1, 1, &result);
 	assert_int_equal(result.tally.h2d_copies, 6289);
 	assert_int_equal(result.tally.h2d_bytes, 235808);
@@ -131,13 +146,45 @@ static void the_floor_is_measured(void **state)
 		assert_true(step_s[i] > 0);
 }
 
+/* Results of CUDA that end the context, at calls early and late. */
+static void a_lost_device_ends_a_run_and_is_told(void **state)
+{
+	const struct kwhy_twin_shape shape = {20, 1, true, 1};
+	const struct kwhy_twin_request request = {
+		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = kwhy_twin_variant_find("v5", 2)};
+	static const char *const scenarios[] = {"fail:cuLaunchKernel:3:719", "fail:cuLaunchKernel:40:700",
+		"fail:cuMemcpyAsync:7:719", "fail:cuStreamSynchronize:9:719"};
+	struct kwhy_twin_answer answer = answer_of(&shape);
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		skip();
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		struct kwhy_twin_result result = {0};
+		struct kwhy_twin *twin = NULL;
+		struct kwhy_error error;
+		enum kwhy_status status;
+
+		setenv("KWHY_FAKE_CUDA", scenarios[i], 1);
+		assert_int_equal(kwhy_gpu_open(backend, "0", &gpus[0], &error), KWHY_OK);
+		status = kwhy_twin_open(&request, &twin, &error);
+		if (!status)
+			status = kwhy_twin_run(twin, &answer, false, &result, &error);
+		if (status != KWHY_E_LOST)
+			fail_msg("%s: %d %s", scenarios[i], status, error.text);
+		kwhy_twin_close(twin);
+		gpus[0]->ops->close(gpus[0]);
+	}
+	unsetenv("KWHY_FAKE_CUDA");
+	kwhy_twin_answer_done(&answer);
+}
+
 static int open_gpus(void **state)
 {
 	struct kwhy_error error;
 
 	(void)state;
-	return kwhy_gpu_open(KWHY_GPU_HOST, "0", &gpus[0], &error) ||
-		kwhy_gpu_open(KWHY_GPU_HOST, "1", &gpus[1], &error);
+	return kwhy_gpu_open(backend, "0", &gpus[0], &error) || kwhy_gpu_open(backend, "1", &gpus[1], &error);
 }
 
 static int close_gpus(void **state)
@@ -148,16 +195,36 @@ static int close_gpus(void **state)
 	return 0;
 }
 
-int main(void)
+static void give_kernels_to_the_fake(void)
+{
+	void *handle = dlopen(driver, RTLD_NOW);
+	void *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
+
+	if (!address)
+		return;
+	memcpy(&give, &address, sizeof(give));
+	give(kwhy_twin_host_kernels);
+	give(kwhy_collectives_host_kernels);
+}
+
+int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_variant_gives_the_golden_bits),
-		cmocka_unit_test(ranks_on_one_gpu_give_the_bits_of_ranks_on_several),
-		cmocka_unit_test(in_an_open_loop_what_is_seen_changes_nothing),
-		cmocka_unit_test(the_naive_variant_counts_what_the_source_document_counted),
-		cmocka_unit_test(a_wrong_bit_names_the_variant_and_the_step),
-		cmocka_unit_test(the_floor_is_measured),
+#define WITH_GPUS(test) cmocka_unit_test_setup_teardown(test, open_gpus, close_gpus)
+		WITH_GPUS(every_variant_gives_the_golden_bits),
+		WITH_GPUS(the_naive_variant_counts_what_the_source_document_counted),
+		WITH_GPUS(ranks_on_one_gpu_give_the_bits_of_ranks_on_several),
+		WITH_GPUS(in_an_open_loop_what_is_seen_changes_nothing),
+		WITH_GPUS(a_wrong_bit_names_the_variant_and_the_step),
+		WITH_GPUS(the_floor_is_measured),
+		cmocka_unit_test(a_lost_device_ends_a_run_and_is_told),
 	};
 
-	return cmocka_run_group_tests(tests, open_gpus, close_gpus);
+	if (count > 2) {
+		backend = KWHY_GPU_CUDA;
+		driver = words[2];
+		give_kernels_to_the_fake();
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
