@@ -2,6 +2,7 @@
 /* All kernels of kwhy in their forms for the host, for a fake driver to run: KWHY_FAKE_GPU_KERNELS names this
  * library. */
 #include "transfer/kernels.h"
+#include "bench/ops_kernels.h"
 #include "bench/transfer_kernels.h"
 #include "workload/collectives.h"
 #include "workload/twin_device.h"
@@ -14,6 +15,7 @@ __attribute__((visibility("default"))) void kwhy_fake_gpu_all(
 void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 {
 	give(kwhy_bench_source.on_host);
+	give(kwhy_ops_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_twin_host_kernels);
 	give(kwhy_collectives_host_kernels);
