@@ -8,6 +8,9 @@ kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
+nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
+export LD_LIBRARY_PATH
 PYTHONPATH=$kwhy/share/kwhy/python
 KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
 export PYTHONPATH KWHY_LIBRARY
