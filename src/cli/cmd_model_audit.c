@@ -129,9 +129,10 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 			word(answer, row, VALUE), word(answer, row, UNIT),
 			kwhy_audit_kind_name(finding->kind), why);
 	}
-	kwhy_sheet_linef(&page->sheet, "", "%s%zu claims, %zu of them compared with something: %zu findings",
-		audit->finding_count ? "\n" : "", answer->csv.row_count, audit->checked_count,
-		audit->finding_count);
+	if (audit->finding_count)
+		kwhy_text_add(&page->text, "\n");
+	kwhy_sheet_linef(&page->sheet, "", "%zu claims, %zu of them compared with something: %zu findings",
+		answer->csv.row_count, audit->checked_count, audit->finding_count);
 }
 
 static void write_json(const struct answer *answer, struct kwhy_json *json)

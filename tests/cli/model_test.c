@@ -298,7 +298,7 @@ static void every_error_of_the_five_documents_that_figures_show_is_found_and_not
 		assert_int_equal(compare_rows(path, answer), files[i].wrong);
 		json_decref(answer);
 	}
-	assert_says(SPAWN("model", "audit", path), "1142 follows");
+	assert_says(SPAWN("model", "audit", path), "arithmetic: 1142");
 	assert_fails(SPAWN("model", "audit", given("in.csv", "claim,value,unit\na,1,zz\n")), 1, "unit 'zz'");
 	assert_fails(SPAWN("model", "audit"), 2, "takes one CSV");
 }
