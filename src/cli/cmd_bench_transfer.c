@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfer_compat.h"
 #include "bench/transfer_findings.h"
 #include "bench/transfer_rows.h"
 #include "bench/transfer_store.h"
@@ -15,11 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COMPAT_BYTES (UINT64_C(512) << 20) /* what nvbandwidth copies unless told */
+#define COMPAT_HOST_BYTES (UINT64_C(8) << 20)
+
 enum { NAMES_MAX = 64, LIST_BYTES = 1024, PROFILE_MAX_BYTES = 4 << 20 };
 
 struct transfer_options {
 	const char *backend, *device, *strategy, *direction, *least, *most, *data;
-	const char *save, *resume, *from, *output, *header, *profile;
+	const char *save, *resume, *from, *output, *header, *profile, *compat;
 	uint64_t seed, random_sizes;
 	double time_s, burst_s;
 	bool energy, json, quick, verbose, quiet, no_color;
@@ -246,6 +250,46 @@ static enum kwhy_status update_profile(
 	return status;
 }
 
+/* As nvbandwidth prints one GPU's table. */
+static void write_compat(const double gb_per_s[KWHY_BENCH_COMPAT_COUNT], struct kwhy_text *out)
+{
+	for (int i = 0; i < KWHY_BENCH_COMPAT_COUNT; i++) {
+		const char *name = kwhy_bench_compat_name((enum kwhy_bench_compat)i);
+
+		kwhy_text_addf(out, "Running %s.\n%s\n%12d\n%2d%10.2f\n\nSUM %s %.2f\n\n", name,
+			kwhy_bench_compat_title((enum kwhy_bench_compat)i), 0, 0, gb_per_s[i], name,
+			gb_per_s[i]);
+	}
+}
+
+static enum kwhy_status run_compat(const struct transfer_options *options, struct kwhy_error *error)
+{
+	double gb_per_s[KWHY_BENCH_COMPAT_COUNT];
+	enum kwhy_gpu_backend backend = KWHY_GPU_CUDA;
+	struct kwhy_text text = {0};
+	uint64_t bytes = 0;
+	enum kwhy_status status = read_backend(options->backend, &backend, error);
+
+	if (!status && strcmp(options->compat, "nvbandwidth") != 0)
+		status = kwhy_fail(
+			error, KWHY_E_USAGE, "--compat takes nvbandwidth, not '%.40s'", options->compat);
+	if (!status)
+		status = read_size("max-size", options->most, &bytes, error);
+	if (!status && bytes >> 31)
+		status = kwhy_fail(error, KWHY_E_USAGE, "--compat takes a --max-size below 2 GiB");
+	if (!bytes)
+		bytes = backend == KWHY_GPU_HOST ? COMPAT_HOST_BYTES : COMPAT_BYTES;
+	if (!status)
+		status = kwhy_bench_compat_measure(
+			backend, options->device, bytes, options->seed, gb_per_s, error);
+	if (!status) {
+		write_compat(gb_per_s, &text);
+		status = kwhy_output_write(options->output, &text, error);
+	}
+	kwhy_text_done(&text);
+	return status;
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct transfer_options *options = invocation->options;
@@ -253,6 +297,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_output_form form;
 	enum kwhy_status status = check(options, &form, error);
 
+	if (!status && options->compat)
+		return run_compat(options, error);
 	if (!status)
 		status = options->from ? kwhy_bench_store_read(options->from, &transfers, error)
 				       : measure(options, &transfers, error);
@@ -292,6 +338,8 @@ static const struct kwhy_option options_table[] = {
 	{"energy", 0, NULL, "a second pass, of joules: about a minute more", KWHY_OPTION_FLAG, PLACE(energy)},
 	{"burst", 0, "S", "length of each of its bursts, 0.1 to 60; default 1", KWHY_OPTION_NUMBER,
 		PLACE(burst_s)},
+	{"compat", 0, "NAME", "only what nvbandwidth would print, by its method", KWHY_OPTION_TEXT,
+		PLACE(compat)},
 	{"save", 0, "FOLDER", "keep all samples there as they come", KWHY_OPTION_TEXT, PLACE(save)},
 	{"resume", 0, "FOLDER", "carry on with what --save kept there", KWHY_OPTION_TEXT, PLACE(resume)},
 	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},

@@ -230,6 +230,7 @@ static void values_that_cannot_be_are_refused(void **state)
 		{{"--strategy", "compressed", "--max-size", "4KiB"}, "nothing to measure"},
 		{{"--time", "-1"}, "--time takes"},
 		{{"--burst", "0.01"}, "--burst takes"},
+		{{"--compat", "bandwidthTest"}, "takes nvbandwidth"},
 		{{"-o", "a.html"}, ".txt, .json or .csv"},
 	};
 
@@ -246,6 +247,23 @@ static void values_that_cannot_be_are_refused(void **state)
 				spawned.err.data);
 		spawned_done(&spawned);
 	}
+}
+
+static void rates_are_printed_as_nvbandwidth_does(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "transfer", "--backend", "host", "--compat", "nvbandwidth");
+	double rate = 0;
+	const char *sum;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data,
+		"Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"));
+	sum = strstr(spawned.out.data, "SUM device_to_host_bidirectional_memcpy_ce ");
+	assert_non_null(sum);
+	assert_int_equal(sscanf(sum, "SUM device_to_host_bidirectional_memcpy_ce %lf", &rate), 1);
+	assert_true(rate > 0);
+	spawned_done(&spawned);
 }
 
 static void without_a_gpu_it_says_so_and_what_to_do(void **state)
@@ -295,6 +313,7 @@ int main(void)
 		cmocka_unit_test(a_machine_profile_takes_the_curves_in),
 		cmocka_unit_test(a_profile_of_another_device_is_refused),
 		cmocka_unit_test(values_that_cannot_be_are_refused),
+		cmocka_unit_test(rates_are_printed_as_nvbandwidth_does),
 		cmocka_unit_test(without_a_gpu_it_says_so_and_what_to_do),
 		cmocka_unit_test(data_that_is_too_small_is_refused),
 	};
