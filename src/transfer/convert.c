@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static uint32_t bits_of(float value)
+static inline uint32_t bits_of(float value)
 {
 	uint32_t bits;
 
@@ -16,7 +16,7 @@ static uint32_t bits_of(float value)
 	return bits;
 }
 
-static float value_of(uint32_t bits)
+static inline float value_of(uint32_t bits)
 {
 	float value;
 
@@ -25,7 +25,7 @@ static float value_of(uint32_t bits)
 }
 
 /* The upper half, rounded to nearest, ties to even; not-a-number stays one. */
-static uint16_t bf16_of(float value)
+static inline uint16_t bf16_of(float value)
 {
 	uint32_t bits = bits_of(value), rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16,
 		 quiet = (bits >> 16) | 0x40;
@@ -38,7 +38,7 @@ static uint16_t bf16_of(float value)
  * 13 bits of fraction rounded away. Below 2^-14: adding 0.5 in single precision leaves the rounded fraction
  * in the lowest bits, as multiples of 2^-24.
  */
-static uint16_t f16_of(float value)
+static inline uint16_t f16_of(float value)
 {
 	uint32_t bits = bits_of(value), sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff,
 		 normal = (magnitude - (112U << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13,
@@ -51,7 +51,7 @@ static uint16_t f16_of(float value)
 }
 
 /* Adding 1.5 * 2^23 leaves the nearest integer, ties to even, in the lowest bits. */
-static int8_t i8_of(float value, float inverse)
+static inline int8_t i8_of(float value, float inverse)
 {
 	float scaled = value * inverse;
 
@@ -61,22 +61,51 @@ static int8_t i8_of(float value, float inverse)
 	return (int8_t)(bits_of(scaled + 12582912.0F) & 0xff);
 }
 
-static void to_f16(uint16_t *restrict to, const float *restrict from, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		to[i] = f16_of(from[i]);
-}
+/* The loops, for the processors that a build is for and, where these are x86, for those with AVX2 as well. */
+#define LOOPS(name, target)                                                                               \
+	target static void name##_f16(void *to, const float *restrict from, size_t count, float inverse)  \
+	{                                                                                                 \
+		uint16_t *restrict halves = to;                                                           \
+                                                                                                          \
+		(void)inverse;                                                                            \
+		for (size_t i = 0; i < count; i++)                                                        \
+			halves[i] = f16_of(from[i]);                                                      \
+	}                                                                                                 \
+	target static void name##_bf16(void *to, const float *restrict from, size_t count, float inverse) \
+	{                                                                                                 \
+		uint16_t *restrict halves = to;                                                           \
+                                                                                                          \
+		(void)inverse;                                                                            \
+		for (size_t i = 0; i < count; i++)                                                        \
+			halves[i] = bf16_of(from[i]);                                                     \
+	}                                                                                                 \
+	target static void name##_i8(void *to, const float *restrict from, size_t count, float inverse)   \
+	{                                                                                                 \
+		int8_t *restrict bytes = to;                                                              \
+                                                                                                          \
+		for (size_t i = 0; i < count; i++)                                                        \
+			bytes[i] = i8_of(from[i], inverse);                                               \
+	}                                                                                                 \
+	static const struct loops name = {{[KWHY_TRANSFER_F16] = name##_f16,                              \
+		[KWHY_TRANSFER_BF16] = name##_bf16,                                                       \
+		[KWHY_TRANSFER_I8] = name##_i8}}
 
-static void to_bf16(uint16_t *restrict to, const float *restrict from, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		to[i] = bf16_of(from[i]);
-}
+struct loops {
+	void (*convert[4])(void *to, const float *from, size_t count, float inverse);
+};
 
-static void to_i8(int8_t *restrict to, const float *restrict from, size_t count, float inverse)
+LOOPS(plain, );
+#if defined(__x86_64__)
+LOOPS(wide, __attribute__((target("avx2"))));
+#endif
+
+static const struct loops *loops(void)
 {
-	for (size_t i = 0; i < count; i++)
-		to[i] = i8_of(from[i], inverse);
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return &wide;
+#endif
+	return &plain;
 }
 
 size_t kwhy_transfer_format_bytes(int format)
@@ -100,20 +129,10 @@ bool kwhy_transfer_can_convert(int format, float scale)
 
 void kwhy_transfer_convert_numbers(void *to, const float *from, size_t count, int format, float scale)
 {
-	switch (format) {
-	case KWHY_TRANSFER_F16:
-		to_f16(to, from, count);
-		break;
-	case KWHY_TRANSFER_BF16:
-		to_bf16(to, from, count);
-		break;
-	case KWHY_TRANSFER_I8:
-		to_i8(to, from, count, 1 / scale);
-		break;
-	default:
+	if (format == KWHY_TRANSFER_F32)
 		memcpy(to, from, count * sizeof(*from));
-		break;
-	}
+	else
+		loops()->convert[format](to, from, count, format == KWHY_TRANSFER_I8 ? 1 / scale : 1);
 }
 
 int kwhy_transfer_convert(void *to, const float *from, size_t count, int format, float scale)
