@@ -5,6 +5,7 @@
 #include "cli/job.h"
 #include "cli/output.h"
 #include "report/compare.h"
+#include "report/foretold.h"
 #include "report/page/page.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 struct compare_options {
 	struct kwhy_job_options job;
 	struct kwhy_strings power_a, power_b, trace_a, trace_b, fail_if;
-	const char *output;
+	const char *output, *projected;
 	bool json, no_color;
 };
 
@@ -114,6 +115,7 @@ static enum kwhy_status read_side(struct source *source, const struct run *run,
 /* What is made on the way from two files to a verdict. */
 struct comparing {
 	struct source a, b;
+	struct kwhy_foretold foretold;
 	struct kwhy_comparison comparison;
 	struct kwhy_condition *conditions;
 	struct kwhy_verdict *verdicts;
@@ -123,6 +125,7 @@ struct comparing {
 static void done(struct comparing *comparing)
 {
 	kwhy_comparison_done(&comparing->comparison);
+	kwhy_foretold_done(&comparing->foretold);
 	kwhy_side_done(&comparing->a.side);
 	kwhy_side_done(&comparing->b.side);
 	kwhy_text_done(&comparing->a.json);
@@ -214,6 +217,23 @@ static enum kwhy_status choose_form(
 	return status;
 }
 
+/* What kwhy whatif wrote of run A. */
+static enum kwhy_status read_foretold(struct comparing *comparing, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status;
+
+	if (!path)
+		return KWHY_OK;
+	status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &text, error);
+	if (!status)
+		status = kwhy_foretold_read(&comparing->foretold, path, text.data, text.length, error);
+	if (!status)
+		comparing->comparison.foretold = &comparing->foretold;
+	kwhy_text_done(&text);
+	return status;
+}
+
 static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy_invocation *invocation,
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -229,6 +249,8 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 		status = read_side(&comparing->b, &b, &options->job, error);
 	if (!status)
 		status = kwhy_compare(&comparing->comparison, &comparing->a.side, &comparing->b.side, error);
+	if (!status)
+		status = read_foretold(comparing, options->projected, error);
 	if (!status)
 		status = check_conditions(comparing, &verdict, error);
 	if (!status)
@@ -250,13 +272,17 @@ static enum kwhy_status run_stats(
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
+	const struct compare_options *options = invocation->options;
 	struct comparing comparing = {0};
 	enum kwhy_output_form form;
-	enum kwhy_status status = choose_form(invocation->options, &form, error);
+	enum kwhy_status status = choose_form(options, &form, error);
 
 	if (!status && invocation->operands.count != 2)
 		status = kwhy_fail(error, KWHY_E_USAGE, "compare takes two reports or traces, A and B");
-	if (!status && kwhy_is_stat(invocation->operands.items[0]))
+	if (!status && kwhy_is_stat(invocation->operands.items[0]) && options->projected)
+		status = kwhy_fail(error, KWHY_E_USAGE,
+			"--projected needs recordings or reports of both runs, not what kwhy stat wrote");
+	else if (!status && kwhy_is_stat(invocation->operands.items[0]))
 		status = run_stats(invocation, form, error);
 	else if (!status)
 		status = run_steps(&comparing, invocation, form, error);
@@ -275,6 +301,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct compare_options, trace_b)},
 	{"fail-if", 0, "CONDITION", "exit 3 when it holds; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, fail_if)},
+	{"projected", 0, "FILE", "what kwhy whatif --json foretold of A, beside what B is", KWHY_OPTION_TEXT,
+		offsetof(struct compare_options, projected)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct compare_options, output)},
 	{"json", 0, NULL, "write the comparison as JSON", KWHY_OPTION_FLAG,

@@ -61,9 +61,12 @@ struct kwhy_account_pair {
 	bool significant;      /* the change is larger than that */
 };
 
+struct kwhy_foretold;
+
 struct kwhy_comparison {
 	const struct kwhy_side *a, *b;
-	struct kwhy_account_pair *pairs; /* largest change first */
+	const struct kwhy_foretold *foretold; /* a projection of B from A (report/foretold.h); NULL: none */
+	struct kwhy_account_pair *pairs;      /* largest change first */
 	size_t pair_count;
 };
 

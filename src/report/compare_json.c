@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/compare.h"
+#include "report/foretold.h"
 #include "report/json_writer.h"
 
 #include <math.h>
@@ -121,6 +122,7 @@ enum kwhy_status kwhy_compare_json(const struct kwhy_comparison *comparison,
 	write_side(&json, "a", comparison->a);
 	write_side(&json, "b", comparison->b);
 	write_figures(&json, comparison);
+	kwhy_foretold_json(comparison, &json);
 	kwhy_json_array(&json, "accounts");
 	for (size_t i = 0; i < comparison->pair_count; i++)
 		write_pair(&json, &comparison->pairs[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "report/compare.h"
+#include "report/foretold.h"
 #include "report/sheet.h"
 #include "report/table.h"
 
@@ -251,6 +252,7 @@ enum kwhy_status kwhy_compare_text(const struct kwhy_comparison *comparison,
 	write_side(&sheet, "B  ", comparison->b);
 	kwhy_sheet_heading(&sheet, "The whole", NULL);
 	write_figures(comparison, &sheet);
+	kwhy_foretold_text(comparison, &sheet);
 	write_accounts(comparison, &sheet);
 	write_findings(&sheet, "Findings gone", comparison->a, comparison->b);
 	write_findings(&sheet, "Findings new", comparison->b, comparison->a);

@@ -16,15 +16,9 @@
 
 enum { GRAPH_LEAST = 4 /* launches; fewer are not worth a graph */ };
 
-/* What distinguishes a stretch: its work in its order. */
-struct seen {
-	uint64_t hash;
-	uint32_t count;
-};
-
 struct capture {
 	struct kwhy_whatif *whatif;
-	struct seen *seen; /* [slots] by hash; count 0: free */
+	uint64_t *seen; /* [slots] what distinguishes a stretch: its work in its order; 0: free */
 	size_t slots;
 	uint64_t graphs, launches;
 	double call_ns;
@@ -50,11 +44,11 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return hash | 1;
 }
 
-static struct seen *find(const struct capture *capture, uint64_t hash)
+static uint64_t *find(const struct capture *capture, uint64_t hash)
 {
 	size_t at = hash & (capture->slots - 1);
 
-	while (capture->seen[at].count && capture->seen[at].hash != hash)
+	while (capture->seen[at] && capture->seen[at] != hash)
 		at = (at + 1) & (capture->slots - 1);
 	return &capture->seen[at];
 }
@@ -105,8 +99,7 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 	capture->launches += segment->row_count;
 }
 
-/* First what repeats is counted, then all but the first of each is captured. */
-static void walk(struct capture *capture, bool counting)
+static void walk(struct capture *capture)
 {
 	struct kwhy_whatif_segments segments;
 	struct kwhy_whatif_segment segment;
@@ -114,19 +107,15 @@ static void walk(struct capture *capture, bool counting)
 	if (!kwhy_whatif_segments_init(&segments, capture->whatif))
 		return;
 	while (kwhy_whatif_segments_next(&segments, &segment)) {
-		struct seen *seen;
+		uint64_t *seen;
 
 		if (segment.row_count < GRAPH_LEAST)
 			continue;
 		seen = find(capture, hash_of(capture->whatif, &segment));
-		if (counting) {
-			seen->hash = hash_of(capture->whatif, &segment);
-			seen->count++;
-		} else if (seen->count & UINT32_C(0x80000000)) {
+		if (*seen)
 			capture_segment(capture, &segment);
-		} else if (seen->count > 1) {
-			seen->count |= UINT32_C(0x80000000);
-		}
+		else
+			*seen = hash_of(capture->whatif, &segment);
 	}
 	kwhy_whatif_segments_done(&segments);
 }
@@ -159,8 +148,7 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 		whatif->out_of_memory = true;
 		return;
 	}
-	walk(&capture, true);
-	walk(&capture, false);
+	walk(&capture);
 	free(capture.seen);
 	effect->places = capture.launches;
 	if (capture.graphs)

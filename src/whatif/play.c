@@ -11,6 +11,8 @@
 
 enum vertex_state { UNKNOWN, VISITED, KNOWN };
 
+enum { AHEAD = 16 /* nodes that are fetched before they are computed */ };
+
 static uint32_t start_of(uint32_t node)
 {
 	return node * 2;
@@ -196,6 +198,8 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 	for (size_t i = 0; !status && i < graph->order_count; i++) {
 		uint32_t vertex = graph->order[i];
 
+		if (i + AHEAD < graph->order_count)
+			__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
 		/* the order holds the ends that a link bounded when it was made; some are bounded no longer
 		 */
 		if (graph->state[vertex] == KNOWN || (vertex & 1 && end_of(graph, vertex / 2) != vertex))

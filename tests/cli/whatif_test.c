@@ -7,12 +7,16 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXAMPLE KWHY_SOURCE_DIR "/examples/h200-train/"
 #define TRACE                                                                  \
 	EXAMPLE "trace.json.zst", "--power", EXAMPLE "power.csv", "--profile", \
 		KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "-q"
+
+#define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
 
 static json_t *load(const struct spawned *spawned)
 {
@@ -101,11 +105,37 @@ static void every_option_asks_for_the_change_of_its_name(void **state)
 
 		snprintf(option, sizeof(option), "--%s%s", change->id, change->argument ? "=3" : "");
 		snprintf(id, sizeof(id), "\"id\": \"%s\"", change->id);
-		spawned = SPAWN("whatif", option, "--json", "-q", KWHY_SOURCE_DIR "/tests/golden/tiny.csv");
+		spawned = SPAWN("whatif", option, "--json", "-q", TINY);
 		if (!strstr(spawned.out.data, id))
 			fail_msg("%s makes no %s: %s", option, change->id, spawned.err.data);
 		spawned_done(&spawned);
 	}
+}
+
+/* A projection of a run that was not changed, beside that run: what it is off by is what it projected away.
+ */
+static void compare_says_how_far_a_projection_was_off(void **state)
+{
+	char path[] = "kwhy-whatif-XXXXXX.json";
+	int file = mkstemps(path, 5);
+	struct spawned made = SPAWN("whatif", "--drop-waits", "-o", path, "-q", TINY);
+	struct spawned text = SPAWN("compare", "--projected", path, "-q", TINY, TINY);
+	struct spawned json = SPAWN("compare", "--projected", path, "--json", "-q", TINY, TINY);
+	struct spawned other = SPAWN("compare", "--projected", TINY, "-q", TINY, TINY);
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	unlink(path);
+	assert_int_equal(made.exit, 0);
+	assert_non_null(strstr(text.out.data, "B measured"));
+	assert_non_null(strstr(json.out.data, "\"is_of_a\": true"));
+	assert_int_equal(other.exit, 1);
+	assert_non_null(strstr(other.err.data, "is not JSON"));
+	spawned_done(&made);
+	spawned_done(&text);
+	spawned_done(&json);
+	spawned_done(&other);
 }
 
 static void wrong_usage_is_told(void **state)
@@ -125,6 +155,7 @@ int main(void)
 		cmocka_unit_test(changes_are_made_in_the_order_of_the_table),
 		cmocka_unit_test(the_help_lists_every_change_with_its_argument),
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
+		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
 		cmocka_unit_test(wrong_usage_is_told),
 	};
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/foretold.h"
+
+#include "base/quantity.h"
+#include "report/table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int64_t known_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : KWHY_UNKNOWN_NJ;
+}
+
+static struct kwhy_projection projection_of(const json_t *object)
+{
+	return (struct kwhy_projection){known_of(object, "time_ns"), known_of(object, "time_low_ns"),
+		known_of(object, "time_high_ns"), known_of(object, "energy_nj"), known_of(object, "low_nj"),
+		known_of(object, "high_nj")};
+}
+
+static char *list_changes(struct kwhy_foretold *foretold, const json_t *changes)
+{
+	struct kwhy_text text = {0};
+	const json_t *change;
+	char *list;
+	size_t i;
+
+	json_array_foreach((json_t *)changes, i, change)
+	{
+		const json_t *number = json_object_get(change, "number");
+		const char *id = json_string_value(json_object_get(change, "id"));
+
+		kwhy_text_addf(&text, "%s%s", i ? ", " : "", id ? id : "");
+		if (json_is_integer(number))
+			kwhy_text_addf(&text, " %lld", (long long)json_integer_value(number));
+	}
+	list = text.failed ? NULL : kwhy_arena_copy(&foretold->arena, text.data ? text.data : "no changes");
+	kwhy_text_done(&text);
+	return list;
+}
+
+static enum kwhy_status read_root(
+	struct kwhy_foretold *foretold, const char *label, const json_t *root, struct kwhy_error *error)
+{
+	const char *schema = json_string_value(json_object_get(root, "schema"));
+
+	foretold->before = projection_of(json_object_get(root, "before"));
+	foretold->after = projection_of(json_object_get(root, "after"));
+	if (!schema || strcmp(schema, "kwhy.whatif/1") != 0 || foretold->after.time_ns < 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.200s is no projection; make one with 'kwhy whatif CHANGES A -o %.200s'", label,
+			label);
+	foretold->label = kwhy_arena_copy(&foretold->arena, label);
+	foretold->changes = list_changes(foretold, json_object_get(root, "changes"));
+	return foretold->label && foretold->changes ? KWHY_OK : kwhy_fail_memory(error, "the projection");
+}
+
+enum kwhy_status kwhy_foretold_read(struct kwhy_foretold *foretold, const char *label, const char *json,
+	size_t length, struct kwhy_error *error)
+{
+	json_error_t parse;
+	json_t *root = json_loadb(json, length, 0, &parse);
+	enum kwhy_status status;
+
+	*foretold = (struct kwhy_foretold){0};
+	if (!root)
+		return kwhy_fail(error, KWHY_E_INPUT, "%.200s is not JSON: %.200s in line %d", label,
+			parse.text, parse.line);
+	status = read_root(foretold, label, root, error);
+	json_decref(root);
+	if (status)
+		kwhy_foretold_done(foretold);
+	return status;
+}
+
+void kwhy_foretold_done(struct kwhy_foretold *foretold)
+{
+	kwhy_arena_done(&foretold->arena);
+	*foretold = (struct kwhy_foretold){0};
+}
+
+static double error_of(int64_t projected, int64_t measured)
+{
+	if (projected == KWHY_UNKNOWN_NJ || measured == KWHY_UNKNOWN_NJ || measured <= 0)
+		return NAN;
+	return ((double)projected - (double)measured) / (double)measured;
+}
+
+struct kwhy_foretold_errors kwhy_foretold_check(
+	const struct kwhy_foretold *foretold, const struct kwhy_side *a, const struct kwhy_side *b)
+{
+	return (struct kwhy_foretold_errors){error_of(foretold->after.time_ns, b->span_ns),
+		error_of(foretold->after.energy_nj, b->energy_nj),
+		fabs(error_of(foretold->before.time_ns, a->span_ns)) <= 0.01};
+}
+
+/* Cells of low to high, measured, error. */
+static void add_rest(
+	struct kwhy_table *table, const char *low, const char *high, const char *measured, double error_ratio)
+{
+	char cell[2 * KWHY_QUANTITY_BYTES + 8];
+
+	snprintf(cell, sizeof(cell), "%s to %s", low, high);
+	kwhy_table_cell(table, cell);
+	kwhy_table_cell(table, measured);
+	snprintf(cell, sizeof(cell), "%+.1f %%", error_ratio * 100);
+	kwhy_table_cell(table, isfinite(error_ratio) ? cell : NULL);
+}
+
+static void add_rows(struct kwhy_table *table, const struct kwhy_comparison *comparison)
+{
+	const struct kwhy_projection *after = &comparison->foretold->after;
+	struct kwhy_foretold_errors errors = kwhy_foretold_check(
+		comparison->foretold, comparison->a, comparison->b);
+	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], measured[KWHY_QUANTITY_BYTES];
+
+	kwhy_table_cell(table, "time");
+	kwhy_table_time(table, after->time_ns);
+	add_rest(table, kwhy_quantity_time(low, after->time_low_ns),
+		kwhy_quantity_time(high, after->time_high_ns),
+		kwhy_quantity_time(measured, comparison->b->span_ns), errors.time_ratio);
+	if (!isfinite(errors.energy_ratio))
+		return;
+	kwhy_table_cell(table, "energy");
+	kwhy_table_energy(table, after->energy_nj);
+	add_rest(table, kwhy_quantity_energy(low, after->energy_low_nj),
+		kwhy_quantity_energy(high, after->energy_high_nj),
+		kwhy_quantity_energy(measured, comparison->b->energy_nj), errors.energy_ratio);
+}
+
+void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
+{
+	static const struct kwhy_table_column columns[] = {
+		{"", KWHY_COLUMN_LEFT},
+		{"projected", KWHY_COLUMN_RIGHT},
+		{"low to high", KWHY_COLUMN_RIGHT},
+		{"B measured", KWHY_COLUMN_RIGHT},
+		{"error", KWHY_COLUMN_RIGHT},
+	};
+	const struct kwhy_foretold *foretold = comparison->foretold;
+	struct kwhy_table table;
+
+	if (!foretold)
+		return;
+	kwhy_sheet_heading(sheet, "Projection", NULL);
+	kwhy_sheet_linef(sheet, "  ", "%s: %s", foretold->label, foretold->changes);
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	add_rows(&table, comparison);
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	if (!kwhy_foretold_check(foretold, comparison->a, comparison->b).is_of_a)
+		kwhy_sheet_paragraph(sheet, "  ",
+			"It was made from another run than A: its time before the changes is not A's.");
+}
+
+void kwhy_foretold_json(const struct kwhy_comparison *comparison, struct kwhy_json *json)
+{
+	const struct kwhy_foretold *foretold = comparison->foretold;
+	struct kwhy_foretold_errors errors;
+
+	if (!foretold) {
+		kwhy_json_null(json, "projection");
+		return;
+	}
+	errors = kwhy_foretold_check(foretold, comparison->a, comparison->b);
+	kwhy_json_row(json, "projection");
+	kwhy_json_string(json, "path", foretold->label);
+	kwhy_json_string(json, "changes", foretold->changes);
+	kwhy_json_known(json, "time_ns", foretold->after.time_ns);
+	kwhy_json_known(json, "time_low_ns", foretold->after.time_low_ns);
+	kwhy_json_known(json, "time_high_ns", foretold->after.time_high_ns);
+	kwhy_json_known(json, "energy_nj", foretold->after.energy_nj);
+	kwhy_json_known(json, "low_nj", foretold->after.energy_low_nj);
+	kwhy_json_known(json, "high_nj", foretold->after.energy_high_nj);
+	kwhy_json_real(json, "time_error_ratio", errors.time_ratio);
+	kwhy_json_real(json, "energy_error_ratio", errors.energy_ratio);
+	kwhy_json_bool(json, "is_of_a", errors.is_of_a);
+	kwhy_json_object_end(json);
+}

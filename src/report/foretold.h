@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_FORETOLD_H
+#define KWHY_REPORT_FORETOLD_H
+
+#include "model/projection.h"
+#include "report/compare.h"
+#include "report/json_writer.h"
+#include "report/sheet.h"
+
+/* A projection that was made of run A, beside what run B then measured. */
+struct kwhy_foretold {
+	struct kwhy_arena arena;
+	const char *label;   /* its file */
+	const char *changes; /* "pinned, overlap-copies 2" */
+	struct kwhy_projection before, after;
+};
+
+/* KWHY_E_INPUT when `json` is no kwhy.whatif/1. */
+KWHY_MUST_USE enum kwhy_status kwhy_foretold_read(struct kwhy_foretold *foretold, const char *label,
+	const char *json, size_t length, struct kwhy_error *error);
+void kwhy_foretold_done(struct kwhy_foretold *foretold);
+
+/* (projected - measured) / measured; NAN where either is unknown. */
+struct kwhy_foretold_errors {
+	double time_ratio, energy_ratio;
+	bool is_of_a; /* what was projected from is run A, within a hundredth of its time */
+};
+struct kwhy_foretold_errors kwhy_foretold_check(
+	const struct kwhy_foretold *foretold, const struct kwhy_side *a, const struct kwhy_side *b);
+
+/* Parts of the comparison; nothing where foretold is NULL. */
+void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet);
+void kwhy_foretold_json(const struct kwhy_comparison *comparison, struct kwhy_json *json);
+
+#endif
