@@ -159,7 +159,8 @@ static enum kwhy_status open_group(
 
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		members[i] = (struct kwhy_collectives_member){twin->fields[i].gpu, twin->fields[i].stream};
-	(void)request;
+	if (request->collectives == KWHY_TWIN_COLLECTIVES_NCCL)
+		return kwhy_collectives_nccl_new(members, twin->field_count, &twin->group, error);
 	return kwhy_collectives_own_new(members, twin->field_count, &twin->group, error);
 }
 

@@ -13,6 +13,7 @@
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static const char *driver;
 static struct kwhy_gpu *gpus[2];
+static enum kwhy_twin_collectives collectives;
 
 /* A fake driver takes so long over whole runs of all variants. */
 static uint32_t steps_of(uint32_t whole)
@@ -33,8 +34,11 @@ static struct kwhy_twin_answer answer_of(const struct kwhy_twin_shape *shape)
 static void run_variant(const struct kwhy_twin_variant *variant, const struct kwhy_twin_shape *shape,
 	uint32_t gpu_count, int runs, struct kwhy_twin_result *out)
 {
-	const struct kwhy_twin_request request = {
-		.gpus = gpus, .gpu_count = gpu_count, .shape = *shape, .variant = variant};
+	const struct kwhy_twin_request request = {.gpus = gpus,
+		.gpu_count = gpu_count,
+		.shape = *shape,
+		.variant = variant,
+		.collectives = collectives};
 	struct kwhy_twin_shape own = *shape;
 	struct kwhy_twin_answer answer;
 	struct kwhy_twin *twin;
@@ -91,6 +95,38 @@ static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
 	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
 		for (uint32_t count = 1; count <= 2; count++)
 			run_variant(&kwhy_twin_variants[i], &shape, count, 1, &result);
+}
+
+/* NCCL takes one member a GPU: here two, and one that is alone. */
+static void nccl_gives_the_same_bits(void **state)
+{
+	struct kwhy_twin_result result = {0};
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		skip();
+	collectives = KWHY_TWIN_COLLECTIVES_NCCL;
+	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
+		for (uint32_t ranks = 1; ranks <= 2; ranks++)
+			run_variant(&kwhy_twin_variants[i], &(struct kwhy_twin_shape){6, ranks, true, 1},
+				ranks, 1, &result);
+	collectives = KWHY_TWIN_COLLECTIVES_OWN;
+}
+
+static void nccl_is_refused_where_it_cannot_work(void **state)
+{
+	const struct kwhy_twin_request request = {.gpus = gpus,
+		.gpu_count = 1,
+		.shape = {4, 2, true, 1},
+		.variant = kwhy_twin_variant_find("v9", 2),
+		.collectives = KWHY_TWIN_COLLECTIVES_NCCL};
+	struct kwhy_twin *twin;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_twin_open(&request, &twin, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text,
+		backend == KWHY_GPU_HOST ? "NCCL works on CUDA alone" : "NCCL takes one member a GPU"));
 }
 
 static void in_an_open_loop_what_is_seen_changes_nothing(void **state)
@@ -215,6 +251,8 @@ int main(int count, char **words)
 		WITH_GPUS(every_variant_gives_the_golden_bits),
 		WITH_GPUS(the_naive_variant_counts_what_the_source_document_counted),
 		WITH_GPUS(ranks_on_one_gpu_give_the_bits_of_ranks_on_several),
+		WITH_GPUS(nccl_gives_the_same_bits),
+		WITH_GPUS(nccl_is_refused_where_it_cannot_work),
 		WITH_GPUS(in_an_open_loop_what_is_seen_changes_nothing),
 		WITH_GPUS(a_wrong_bit_names_the_variant_and_the_step),
 		WITH_GPUS(the_floor_is_measured),

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NCCL on the fake CUDA driver, whose device memory is host memory: calls of a group are collected and run at
+ * its end, after everything queued in their streams. What does not match, as a receive without its send, is
+ * an error instead of a wait without end.
+ */
+#include "vendor/cuda_abi.h"
+#include "vendor/nccl_abi.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMBERS_MOST = 16, CALLS_MOST = 256 };
+enum kind { REDUCE, BROADCAST, GATHER, SEND, RECEIVE };
+
+struct ncclComm {
+	int rank, count;
+};
+
+struct call {
+	enum kind kind;
+	const void *from;
+	void *to;
+	size_t count;
+	enum kwhy_nccl_type type;
+	int number; /* operation, root or peer */
+	const struct ncclComm *communicator;
+	kwhy_nccl_stream stream;
+	int done;
+};
+
+static struct call calls[CALLS_MOST];
+static size_t call_count;
+static int depth;
+
+const char *ncclGetErrorString(enum kwhy_nccl_result result)
+{
+	return result ? "fake trouble" : "no error";
+}
+
+enum kwhy_nccl_result ncclGetVersion(int *version)
+{
+	*version = 22705;
+	return KWHY_NCCL_SUCCESS;
+}
+
+enum kwhy_nccl_result ncclCommInitAll(kwhy_nccl_communicator *communicators, int count, const int *devices)
+{
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < i; k++)
+			if (devices[i] == devices[k])
+				return KWHY_NCCL_INVALID_ARGUMENT;
+	for (int i = 0; i < count; i++) {
+		communicators[i] = malloc(sizeof(**communicators));
+		*communicators[i] = (struct ncclComm){i, count};
+	}
+	return KWHY_NCCL_SUCCESS;
+}
+
+enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator)
+{
+	free(communicator);
+	return KWHY_NCCL_SUCCESS;
+}
+
+static size_t bytes_of(const struct call *call)
+{
+	return call->count * (call->type == KWHY_NCCL_UINT64 ? 8 : 4);
+}
+
+static int await_streams(void)
+{
+	void *address = dlsym(RTLD_DEFAULT, "cuStreamSynchronize");
+	void *driver = address ? NULL : dlopen("libcuda.so.1", RTLD_NOW);
+	__typeof__(cuStreamSynchronize) *synchronize;
+
+	address = address ? address : dlsym(driver, "cuStreamSynchronize");
+	memcpy(&synchronize, &address, sizeof(synchronize));
+	for (size_t i = 0; i < call_count; i++)
+		if (synchronize((kwhy_cuda_stream)(void *)calls[i].stream))
+			return -1;
+	return 0;
+}
+
+/* The calls of all members that belong together; -1: some are missing. */
+static int find_all(size_t first, size_t found[MEMBERS_MOST])
+{
+	int count = calls[first].communicator->count, have = 0;
+
+	for (size_t i = first; i < call_count; i++)
+		if (!calls[i].done && calls[i].kind == calls[first].kind) {
+			found[calls[i].communicator->rank] = i;
+			calls[i].done = 1;
+			have++;
+		}
+	return have == count ? count : -1;
+}
+
+static int run_together(size_t first)
+{
+	size_t found[MEMBERS_MOST], bytes = bytes_of(&calls[first]);
+	int count = find_all(first, found);
+	uint64_t result[64] = {0};
+
+	if (count < 0 || bytes > sizeof(result))
+		return -1;
+	for (int k = 0; calls[first].kind == REDUCE && k < count; k++)
+		for (size_t w = 0; w < calls[first].count; w++) {
+			uint64_t value = ((const uint64_t *)calls[found[k]].from)[w];
+
+			if (calls[first].number == KWHY_NCCL_SUM)
+				result[w] += value;
+			else
+				result[w] = value > result[w] ? value : result[w];
+		}
+	if (calls[first].kind == BROADCAST)
+		memcpy(result, calls[found[calls[first].number]].from, bytes);
+	for (int i = 0; i < count; i++)
+		if (calls[first].kind != GATHER)
+			memcpy(calls[found[i]].to, result, bytes);
+		else
+			for (int k = 0; k < count; k++)
+				memcpy((char *)calls[found[i]].to + (size_t)k * bytes, calls[found[k]].from,
+					bytes);
+	return 0;
+}
+
+/* The first send of the peer to this member that nobody has received yet. */
+static int run_receive(struct call *receive)
+{
+	for (size_t i = 0; i < call_count; i++) {
+		struct call *send = &calls[i];
+
+		if (send->kind != SEND || send->done || send->communicator->rank != receive->number ||
+			send->number != receive->communicator->rank || send->count != receive->count)
+			continue;
+		memcpy(receive->to, send->from, bytes_of(send));
+		send->done = receive->done = 1;
+		return 0;
+	}
+	return -1;
+}
+
+static int run_all(void)
+{
+	int failed = await_streams();
+
+	for (size_t i = 0; !failed && i < call_count; i++)
+		if (!calls[i].done && calls[i].kind == RECEIVE)
+			failed = run_receive(&calls[i]);
+		else if (!calls[i].done && calls[i].kind != SEND)
+			failed = run_together(i);
+	for (size_t i = 0; !failed && i < call_count; i++)
+		failed = calls[i].done ? 0 : -1;
+	call_count = 0;
+	return failed;
+}
+
+enum kwhy_nccl_result ncclGroupStart(void)
+{
+	depth++;
+	return KWHY_NCCL_SUCCESS;
+}
+
+enum kwhy_nccl_result ncclGroupEnd(void)
+{
+	return --depth == 0 && run_all() ? KWHY_NCCL_INTERNAL_ERROR : KWHY_NCCL_SUCCESS;
+}
+
+static enum kwhy_nccl_result add(struct call call)
+{
+	if (call_count == CALLS_MOST || depth < 1)
+		return KWHY_NCCL_INVALID_ARGUMENT;
+	calls[call_count++] = call;
+	return KWHY_NCCL_SUCCESS;
+}
+
+enum kwhy_nccl_result ncclAllReduce(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
+	enum kwhy_nccl_operation operation, kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
+{
+	return add((struct call){REDUCE, from, to, count, type, (int)operation, communicator, stream, 0});
+}
+
+enum kwhy_nccl_result ncclBroadcast(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
+	int root, kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
+{
+	return add((struct call){BROADCAST, from, to, count, type, root, communicator, stream, 0});
+}
+
+enum kwhy_nccl_result ncclAllGather(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
+	kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
+{
+	return add((struct call){GATHER, from, to, count, type, 0, communicator, stream, 0});
+}
+
+enum kwhy_nccl_result ncclSend(const void *from, size_t count, enum kwhy_nccl_type type, int peer,
+	kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
+{
+	return add((struct call){SEND, from, NULL, count, type, peer, communicator, stream, 0});
+}
+
+enum kwhy_nccl_result ncclRecv(void *to, size_t count, enum kwhy_nccl_type type, int peer,
+	kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
+{
+	return add((struct call){RECEIVE, NULL, to, count, type, peer, communicator, stream, 0});
+}
