@@ -17,7 +17,6 @@ complete -c kwhy -n '__fish_seen_subcommand_from record' -l count -r -d 'work: a
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l device -r -d 'GPUs whose meters to read, like 0,2; default all'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l meter -r -d 'a wall meter\'s power CSV, followed while it grows'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l replay -r -d 'play back a power CSV instead of this machine\'s meters'
-complete -c kwhy -n '__fish_seen_subcommand_from record' -l progress -d 'say meanwhile how long and how large it is, and what the GPUs draw'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l quiet -s q -d 'no report at the end'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a report -d 'Say where the energy and the time of a run went, and what to do.'

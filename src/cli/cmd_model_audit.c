@@ -103,8 +103,10 @@ static void explain(
 		snprintf(out, room, "at most %s was ever measured", should);
 		break;
 	case KWHY_AUDIT_CONTRADICTION:
+		value_text(figure, (finding->should.low + finding->should.high) / 2, &finding->should.unit,
+			word(answer, finding->other, UNIT));
 		snprintf(out, room, "'%s' says %s of the same thing", word(answer, finding->other, ID),
-			should);
+			figure);
 		break;
 	default:
 		snprintf(out, room,

@@ -105,21 +105,22 @@ static const struct kwhy_command *nearest_of(const char *word, const char *group
 
 enum kwhy_status kwhy_command_unknown(char *const *words, size_t count, struct kwhy_error *error)
 {
-	const char *group = kwhy_command_group_find(words[0]) ? words[0] : NULL;
+	bool in_group = kwhy_command_group_find(words[0]);
+	const char *group = in_group ? words[0] : "", *second = in_group && count > 1 ? words[1] : "";
 	const struct kwhy_command *nearest;
 
-	if (group && (count < 2 || words[1][0] == '-'))
+	if (in_group && (!*second || *second == '-'))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.60s' needs a second word; 'kwhy help %.60s' lists them", group, group);
-	nearest = nearest_of(words[group ? 1 : 0], group);
+	nearest = in_group ? nearest_of(second, group) : nearest_of(words[0], NULL);
 	if (nearest)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.60s%s%.60s' is not a kwhy command; did you mean '%.*s'?", words[0],
-			group ? " " : "", group ? words[1] : "",
-			(int)(group ? strlen(nearest->name) : first_letters(nearest)), nearest->name);
+			in_group ? " " : "", second,
+			(int)(in_group ? strlen(nearest->name) : first_letters(nearest)), nearest->name);
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"'%.60s%s%.60s' is not a kwhy command; 'kwhy help%s%.60s' lists them", words[0],
-		group ? " " : "", group ? words[1] : "", group ? " " : "", group ? group : "");
+		in_group ? " " : "", second, in_group ? " " : "", group);
 }
 
 void kwhy_command_group_text(const char *group, struct kwhy_text *out)

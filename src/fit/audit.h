@@ -55,7 +55,7 @@ struct kwhy_audit {
 /* KWHY_E_INPUT names the claim that cannot be read. kwhy_audit_done() also after a failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_audit_of(
 	const struct kwhy_claim *claims, size_t count, struct kwhy_audit *out, struct kwhy_error *error);
-void kwhy_audit_done(struct kwhy_audit *audit);
+void kwhy_audit_done(struct kwhy_audit *out);
 
 /* "1,832" as 1831.5 to 1832.5; false: it is no figure. *out_bound: '<' or '>' in front, else 0. */
 bool kwhy_audit_value_parse(const char *text, double *out_low, double *out_high, char *out_bound);
