@@ -204,8 +204,10 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 
 static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error)
 {
+	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = run_rounds(sweep, error);
 
+	sweep->transfers->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	if (status || !sweep->request->energy)
 		return status;
 	kwhy_bench_sensors_close(&sweep->sensors); /* one reader of the meters is enough */

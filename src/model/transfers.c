@@ -42,7 +42,7 @@ struct kwhy_transfers *kwhy_transfers_new(void)
 	struct kwhy_transfers *transfers = calloc(1, sizeof(*transfers));
 
 	if (transfers)
-		transfers->context_idle_w = transfers->time_budget_s = NAN;
+		transfers->context_idle_w = transfers->time_budget_s = transfers->time_pass_s = NAN;
 	return transfers;
 }
 

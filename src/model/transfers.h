@@ -158,8 +158,8 @@ struct kwhy_transfers {
 	const char *backend, *device_name, *pci_address, *driver, *cuda, *measured_on; /* NULL: unknown */
 	const char *data; /* of compressed transfers: the file's name, or "random" */
 	uint64_t seed;
-	double time_budget_s;
-	double context_idle_w; /* NAN: not measured */
+	double time_budget_s, time_pass_s; /* of times: allowed and taken, since it was begun or carried on */
+	double context_idle_w;		   /* NAN: not measured */
 	const char *
 		energy_missing; /* why the GPU's energy is unknown; NULL: it is known, or was not asked for */
 	const char *ended_early; /* why, in words; NULL: it did not */

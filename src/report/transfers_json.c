@@ -20,6 +20,7 @@ static void add_device(struct kwhy_json *json, const struct kwhy_transfers *tran
 	kwhy_json_string(json, "data", transfers->data);
 	kwhy_json_count(json, "seed", transfers->seed);
 	kwhy_json_real(json, "time_budget_s", transfers->time_budget_s);
+	kwhy_json_real(json, "time_pass_s", transfers->time_pass_s);
 	kwhy_json_real(json, "context_idle_w", transfers->context_idle_w);
 	kwhy_json_string(json, "energy_missing", transfers->energy_missing);
 	kwhy_json_string(json, "ended_early", transfers->ended_early);

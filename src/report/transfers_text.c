@@ -72,6 +72,8 @@ static void add_conditions(const struct page *page)
 		"%zu transfers measured, %zu of them to 2 %% or better (95 %% interval of the\n"
 		"median, whole width); %zu verified byte for byte\n",
 		measured, narrow, verified);
+	if (isfinite(transfers->time_pass_s))
+		kwhy_text_addf(page->out, "in %.1f s\n", transfers->time_pass_s);
 	if (isfinite(hottest))
 		kwhy_text_addf(
 			page->out, "at most %.0f degrees C, at least %.0f MHz\n", hottest, slowest * 1e-6);
