@@ -2,6 +2,7 @@
 #include "workload/twin_run.h"
 
 #include "base/clock.h"
+#include "vendor/nvtx.h"
 #include "workload/twin_inside.h"
 #include "workload/twin_rules.h"
 
@@ -160,7 +161,9 @@ static enum kwhy_status run_steps(struct course *course, struct kwhy_error *erro
 	for (uint32_t step = 0; !status && step < course->twin->shape.steps; step++) {
 		int64_t start_ns = kwhy_clock_mono_ns();
 
+		kwhy_nvtx_push("step");
 		status = run_step(course, step, error);
+		kwhy_nvtx_pop();
 		if (course->step_s)
 			course->step_s[step] = seconds_since(start_ns);
 	}
@@ -309,6 +312,25 @@ static enum kwhy_status verify(struct course *course, struct kwhy_error *error)
 	return status ? status : course->twin->fields[0].gpu->ops->enter(course->twin->fields[0].gpu, error);
 }
 
+/* What counts as the run: everything but the verification. */
+static enum kwhy_status run_whole(struct course *course, struct kwhy_error *error)
+{
+	struct kwhy_twin *twin = course->twin;
+	enum kwhy_status status;
+
+	kwhy_nvtx_push(twin->variant->id);
+	status = kwhy_twin_begin(twin, error);
+	if (!status)
+		status = twin->variant->host == KWHY_TWIN_DEVICE ? run_device(course, error)
+								 : run_steps(course, error);
+	if (!status)
+		status = kwhy_twin_end(twin, error);
+	if (!status)
+		status = await_all(twin, error);
+	kwhy_nvtx_pop();
+	return status;
+}
+
 enum kwhy_status kwhy_twin_run(struct kwhy_twin *twin, const struct kwhy_twin_answer *answer, bool poisoned,
 	struct kwhy_twin_result *out, struct kwhy_error *error)
 {
@@ -318,14 +340,7 @@ enum kwhy_status kwhy_twin_run(struct kwhy_twin *twin, const struct kwhy_twin_an
 	double run_s;
 
 	if (!status)
-		status = kwhy_twin_begin(twin, error);
-	if (!status)
-		status = twin->variant->host == KWHY_TWIN_DEVICE ? run_device(&course, error)
-								 : run_steps(&course, error);
-	if (!status)
-		status = kwhy_twin_end(twin, error);
-	if (!status)
-		status = await_all(twin, error);
+		status = run_whole(&course, error);
 	run_s = seconds_since(start_ns);
 	if (!status)
 		status = verify(&course, error);
