@@ -23,7 +23,7 @@ struct record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s;
 	struct kwhy_strings work, counts, meters;
-	bool power_only, memory, one_file, quiet;
+	bool power_only, memory, one_file, progress, quiet;
 };
 
 static void set_defaults(void *options)
@@ -282,6 +282,7 @@ static enum kwhy_status prepare(
 		.folder = job->folder,
 		.counts = job->options->counts.items,
 		.count_count = job->options->counts.count,
+		.progress = job->options->progress,
 		.has_windows = job->options->range || !isnan(job->options->duty_percent)};
 	return status;
 }
@@ -429,6 +430,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct record_options, meters)},
 	{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
 		offsetof(struct record_options, replay)},
+	{"progress", 0, NULL, "say meanwhile how long and how large it is, and what the GPUs draw",
+		KWHY_OPTION_FLAG, offsetof(struct record_options, progress)},
 	{"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG,
 		offsetof(struct record_options, quiet)},
 	KWHY_OPTION_ROW_HELP,

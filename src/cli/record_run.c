@@ -2,6 +2,7 @@
 #include "cli/record_run.h"
 
 #include "base/clock.h"
+#include "cli/record_progress.h"
 #include "launch/inject.h"
 #include "launch/lines.h"
 #include "record/ranges.h"
@@ -36,6 +37,7 @@ struct recording {
 	} others[OTHERS_MOST]; /* reported, and not named by --work */
 	size_t other_count;
 	struct costs before;
+	struct kwhy_record_progress progress;
 	enum kwhy_status status;
 	struct kwhy_error *error;
 };
@@ -94,6 +96,8 @@ static void tick(void *context)
 
 	if (!recording->status)
 		recording->status = kwhy_record_meters_drain(recording->runner->meters, recording->error);
+	if (recording->runner->progress)
+		kwhy_record_progress_show(&recording->progress, kwhy_clock_mono_ns());
 }
 
 static enum kwhy_status begin(
@@ -102,6 +106,10 @@ static enum kwhy_status begin(
 	enum kwhy_status status;
 
 	*recording = (struct recording){.runner = runner, .error = error};
+	recording->progress = (struct kwhy_record_progress){.folder = runner->folder,
+		.sensors = runner->sensors,
+		.start_mono_ns = kwhy_clock_mono_ns(),
+		.last_mono_ns = kwhy_clock_mono_ns()};
 	recording->work = calloc(runner->stat->work_count + 1, sizeof(*recording->work));
 	if (!recording->work)
 		return kwhy_fail_memory(error, "the work");
@@ -111,6 +119,7 @@ static enum kwhy_status begin(
 
 static void end(struct recording *recording)
 {
+	kwhy_record_progress_end(&recording->progress);
 	kwhy_lines_done(&recording->lines[0]);
 	kwhy_lines_done(&recording->lines[1]);
 	free(recording->work);

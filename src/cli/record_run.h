@@ -23,6 +23,7 @@ struct kwhy_record_runner {
 	const char *folder;	    /* of the recording */
 	const char *const *counts;  /* UNIT=NAME: units that are ranges of a name */
 	size_t count_count;
+	bool progress;	  /* a line that says so */
 	bool has_windows; /* the command's processes are told the times */
 };
 

@@ -287,6 +287,25 @@ static void a_library_of_somebody_else_stays(void **state)
 	spawned_done(&spawned);
 }
 
+/* script(1) gives it one. */
+static void progress_is_drawn_on_a_terminal(void **state)
+{
+	struct kwhy_text shown = {0};
+	struct kwhy_error error;
+	char command[1200];
+
+	(void)state;
+	snprintf(command, sizeof(command),
+		"script -qec '%s record -q --progress -o %s -- sleep 1.5' /dev/null >%s </dev/null",
+		KWHY_PROGRAM, place("a"), place("shown"));
+	assert_int_equal(system(command), 0);
+	assert_int_equal(kwhy_file_read(place("shown"), 65536, &shown, &error), KWHY_OK);
+	assert_non_null(strstr(shown.data, "kwhy: recording 1 s, "));
+	assert_non_null(strstr(shown.data, "B, 300 W"));
+	kwhy_text_done(&shown);
+	unlink(place("shown"));
+}
+
 static void a_part_of_the_run_may_be_recorded(void **state)
 {
 	json_t *report, *energy;
@@ -566,6 +585,7 @@ int main(void)
 		cmocka_unit_test_teardown(the_library_is_named_to_the_command, end_one),
 		cmocka_unit_test_teardown(what_two_processes_ran_and_their_power_is_one_recording, end_one),
 		cmocka_unit_test_teardown(a_library_of_somebody_else_stays, end_one),
+		cmocka_unit_test_teardown(progress_is_drawn_on_a_terminal, end_one),
 		cmocka_unit_test_teardown(a_part_of_the_run_may_be_recorded, end_one),
 		cmocka_unit_test_teardown(a_recorder_that_is_killed_leaves_what_it_saw, end_one),
 		cmocka_unit_test_teardown(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own, end_one),
