@@ -207,7 +207,7 @@ struct kwhy_transfer_counts {
 	uint64_t pieces, bytes; /* put and got */
 	uint64_t flushes;
 	uint64_t driver_calls;			 /* of flushes: copies, kernels, events */
-	uint64_t waits;				 /* times that a full ring or a ticket had to be waited for */
+	uint64_t waits;				 /* for a slot, by a ticket or a full ring, run or not */
 	uint64_t packed, mapped, batched, plain; /* slots sent, by way */
 	uint64_t overlapping;			 /* slots whose puts had to go one after another */
 };

@@ -210,7 +210,9 @@ static void pieces_arrive_as_if_copied_one_after_another(void **state)
 /* A fake driver runs kernels that it was given; a real one compiles them. */
 static int give_kernels(void **state)
 {
-	void *driver = backend() == KWHY_TRANSFER_CUDA ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
+	static const char *const drivers[] = {
+		[KWHY_TRANSFER_CUDA] = "libcuda.so.1", [KWHY_TRANSFER_HIP] = "libamdhip64.so.6"};
+	void *driver = backend() < KWHY_TRANSFER_HOST ? dlopen(drivers[backend()], RTLD_NOW) : NULL;
 	void (*give)(const struct kwhy_gpu_host_kernel *kernels) = NULL;
 
 	(void)state;
