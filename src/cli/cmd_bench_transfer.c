@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "report/page/page.h"
 #include "report/transfers.h"
 
 #include "base/file.h"
@@ -129,9 +130,6 @@ static enum kwhy_status check(
 		return status;
 	if (options->json)
 		*out_form = KWHY_OUTPUT_JSON;
-	if (*out_form == KWHY_OUTPUT_HTML)
-		return kwhy_fail(error, KWHY_E_USAGE, "bench transfer writes .txt, .json or .csv, not %s",
-			options->output);
 	if ((options->save != NULL) + (options->resume != NULL) + (options->from != NULL) > 1)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--save, --resume and --from name the same folder for different ends; give one of "
@@ -192,6 +190,18 @@ static void write_csv(const struct kwhy_transfers *transfers, struct kwhy_text *
 			kwhy_bench_row_write(&transfers->points[i], k, out);
 }
 
+static enum kwhy_status write_page(
+	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_report_transfers_json(transfers, &json, error);
+
+	if (!status)
+		status = kwhy_report_transfers_page(json.data, out, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
 static enum kwhy_status render(const struct transfer_options *options, const struct kwhy_transfers *transfers,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -202,6 +212,8 @@ static enum kwhy_status render(const struct transfer_options *options, const str
 		return kwhy_report_transfers_json(transfers, out, error);
 	if (form == KWHY_OUTPUT_TEXT)
 		return kwhy_report_transfers_text(transfers, &style, out, error);
+	if (form == KWHY_OUTPUT_HTML)
+		return write_page(transfers, out, error);
 	write_csv(transfers, out);
 	return kwhy_text_check(out, error);
 }
@@ -343,7 +355,7 @@ static const struct kwhy_option options_table[] = {
 	{"save", 0, "FOLDER", "keep all samples there as they come", KWHY_OPTION_TEXT, PLACE(save)},
 	{"resume", 0, "FOLDER", "carry on with what --save kept there", KWHY_OPTION_TEXT, PLACE(resume)},
 	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},
-	{"output", 'o', "FILE", "write there (.txt, .json, .csv: every sample)", KWHY_OPTION_TEXT,
+	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(output)},
 	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(json)},
 	{"header", 0, "FILE", "write the table of the fastest as a C header, too", KWHY_OPTION_TEXT,

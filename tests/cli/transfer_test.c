@@ -231,7 +231,7 @@ static void values_that_cannot_be_are_refused(void **state)
 		{{"--time", "-1"}, "--time takes"},
 		{{"--burst", "0.01"}, "--burst takes"},
 		{{"--compat", "bandwidthTest"}, "takes nvbandwidth"},
-		{{"-o", "a.html"}, ".txt, .json or .csv"},
+		{{"-o", "a.pdf"}, ".pdf"},
 	};
 
 	(void)state;

@@ -127,6 +127,19 @@ const tests = {
 		await page.screenshot({ path: join(folder, "hostile.png") });
 		await page.close();
 	},
+	"measured transfers show rates, times and what pays": async () => {
+		const html = join(folder, "transfers.html");
+		execFileSync(kwhy, ["bench", "transfer", "--backend", "host", "--quick", "--max-size", "64KiB", "--time", "5", "-q", "-o", html], { stdio: "pipe" });
+		const page = await open(html);
+		for (const id of ["single-h2d", "single-d2h", "single-both", "pieces", "fastest", "pays"])
+			assert.equal(await page.locator(`section#${id}`).count(), 1, `view ${id}`);
+		await page.waitForSelector("#rate-h2d-host svg");
+		await page.locator("#clocks-h2d button", { hasText: "back to back" }).click();
+		await page.waitForSelector("#time-h2d-back-to-back svg");
+		assert.ok((await page.locator("#pays").innerText()).includes("aligned addresses"));
+		await page.screenshot({ path: join(folder, "transfers.png"), fullPage: true });
+		await page.close();
+	},
 	"a comparison shows both": async () => {
 		const html = join(folder, "compare.html");
 		execFileSync(kwhy, ["compare", join(folder, "a.json"), join(folder, "a.json"), "-o", html], { stdio: "pipe" });

@@ -8,6 +8,7 @@ import type { Report } from "./report_types";
 import { initTheme, isDark, setTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { TimelineData } from "./timeline_data";
+import { openTransfers, type Transfers } from "./transfers";
 import { copies, kernels, memory, ranks, steps } from "./views/charts";
 import { compareView } from "./views/compare";
 import { findings } from "./views/findings";
@@ -78,6 +79,8 @@ async function main(): Promise<void> {
 	try {
 		const [a, b] = [await jsonBlock<Report>("kwhy-report-a"), await jsonBlock<Report>("kwhy-report-b")];
 		if (a && b) return openComparison(app, a, b);
+		const transfers = await jsonBlock<Transfers>("kwhy-transfers");
+		if (transfers) return openTransfers(app, transfers);
 		const report = await jsonBlock<Report>("kwhy-report");
 		if (!report) throw new Error("the page carries no report");
 		openReport(app, report, await block("kwhy-timeline"));

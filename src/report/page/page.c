@@ -91,3 +91,15 @@ enum kwhy_status kwhy_report_compare_page(
 		status = kwhy_page_block("kwhy-report-b", after_json, strlen(after_json), out, error);
 	return status ? status : end(out, mark, error);
 }
+
+enum kwhy_status kwhy_report_transfers_page(
+	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const char *mark;
+	enum kwhy_status status = begin(out, &mark, error);
+
+	if (!status)
+		status = kwhy_page_block(
+			"kwhy-transfers", transfers_json, strlen(transfers_json), out, error);
+	return status ? status : end(out, mark, error);
+}

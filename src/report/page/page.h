@@ -18,4 +18,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_page(
 KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(
 	const char *before_json, const char *after_json, struct kwhy_text *out, struct kwhy_error *error);
 
+/* The page of measured transfers, from the JSON of kwhy_report_transfers_json(). */
+KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
+	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error);
+
 #endif
