@@ -56,6 +56,7 @@ struct kwhy_whatif {
 	uint32_t *first_of_stream; /* [streams] */
 	uint32_t *step;		   /* [activities] number of the step; KWHY_NONE: in none */
 	uint32_t step_count;	   /* 0: none are known */
+	bool steps_named;	   /* by ranges; else by a sequence of launches that repeats */
 	const char *step_words;	   /* "ranges" or "a sequence of launches that repeats" */
 
 	int64_t first_ns, last_ns; /* of all device work as recorded; equal where there is none */

@@ -49,7 +49,7 @@ static void pass(struct kwhy_whatif *whatif, uint32_t row, struct kwhy_whatif_ef
 	before = before_collectives(whatif, node->from[KWHY_LINK_ORDER]);
 	if (order && before != KWHY_NONE) {
 		node->from[KWHY_LINK_ORDER] = before;
-		node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_queued_ns(whatif->graph, before, row);
+		node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_queued_at_corner_ns(whatif, before, row);
 		node->flags &= (uint8_t)~KWHY_NODE_OVERLAPS;
 	}
 	effect->places++;

@@ -171,7 +171,36 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 	return rows->src_memory[row] == KWHY_MEMORY_PAGEABLE || rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE;
 }
 
-/* The copy from page-locked memory; a call that blocked for it returns at once, if it was to the device. */
+/* Whether the thread waits before it issues anything else: then a read-back need not block itself. */
+static bool is_waited_for(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	size_t end = calls->first[calls->thread[call] + 1];
+
+	for (size_t i = call + 1; i < end; i++) {
+		if (whatif->graph->outer[i] != i || kwhy_whatif_call_is_dropped(whatif, (uint32_t)i))
+			continue;
+		if (calls->class[i] != KWHY_CALL_OTHER)
+			return calls->class[i] == KWHY_CALL_SYNC &&
+				whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, (uint32_t)i)]
+					.from[KWHY_LINK_JOIN] != KWHY_NONE;
+	}
+	return false;
+}
+
+/* A call that blocked for its copy returns at once, if it was to the device or is waited for anyway. */
+static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool up)
+{
+	const struct kwhy_whatif_cost *launch = &whatif->costs.launch;
+
+	if (call == KWHY_NONE || !isfinite(launch->expected_ns) ||
+		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_JOIN] != row)
+		return;
+	if (up || is_waited_for(whatif, call))
+		kwhy_whatif_unblock_call(whatif, call, kwhy_whatif_cost_at(launch, whatif->corner));
+}
+
+/* The copy from page-locked memory. */
 static bool pin(struct kwhy_whatif *whatif, uint32_t row, const char **source)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -180,17 +209,13 @@ static bool pin(struct kwhy_whatif *whatif, uint32_t row, const char **source)
 		up ? KWHY_MEMORY_PINNED : rows->src_memory[row],
 		up ? rows->dst_memory[row] : KWHY_MEMORY_PINNED, (double)rows->bytes[row]);
 	double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
-	uint32_t call = kwhy_whatif_call_of(whatif, row);
 
 	if (!isfinite(own_ns))
 		return false;
 	*source = cost.source;
 	if (own_ns < (double)whatif->graph->nodes[row].own_ns)
 		kwhy_whatif_resize_row(whatif, row, own_ns);
-	if (up && call != KWHY_NONE && isfinite(whatif->costs.launch.expected_ns) &&
-		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_JOIN] == row)
-		kwhy_whatif_unblock_call(
-			whatif, call, kwhy_whatif_cost_at(&whatif->costs.launch, whatif->corner));
+	unblock(whatif, row, kwhy_whatif_call_of(whatif, row), up);
 	return true;
 }
 

@@ -150,7 +150,7 @@ static void link_queued(
 	struct kwhy_whatif *whatif, struct kwhy_whatif_node *node, uint32_t row, size_t link, uint32_t from)
 {
 	node->from[link] = from;
-	node->lag_ns[link] = kwhy_whatif_queued_ns(whatif->graph, from, row);
+	node->lag_ns[link] = kwhy_whatif_queued_at_corner_ns(whatif, from, row);
 	node->flags &= (uint8_t) ~(link == KWHY_LINK_ORDER ? KWHY_NODE_OVERLAPS : KWHY_NODE_FOLLOWS_START);
 }
 

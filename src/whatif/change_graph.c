@@ -76,8 +76,8 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 		if (link == KWHY_LINK_ISSUE || node->from[link] == KWHY_NONE ||
 			node->from[link] >= whatif->graph->activity_count)
 			continue;
-		queued_ns = kwhy_whatif_queued_ns(whatif->graph, node->from[link], row);
-		if (node->lag_ns[link] > queued_ns)
+		queued_ns = kwhy_whatif_queued_at_corner_ns(whatif, node->from[link], row);
+		if (node->lag_ns[link] > queued_ns || whatif->corner == KWHY_CORNER_SLOW)
 			node->lag_ns[link] = queued_ns;
 	}
 }

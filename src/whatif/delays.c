@@ -12,7 +12,9 @@ enum {
 	/* Where a recording has too little that was queued in time: between kernels of a stream, 1.0 us on a
 	   V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in docs/projections.md).
 	 */
-	QUEUED_NS = 1200
+	QUEUED_NS = 1200,
+	QUEUED_FAST_NS = 1000,
+	QUEUED_SLOW_NS = 1600
 };
 
 struct sampled {
@@ -64,7 +66,13 @@ static void sample_calls(
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
 	struct kwhy_whatif_samples *kernels = &sampled->queued[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
+	bool seen = kernels->count >= SAMPLES_LEAST && median(kernels) > 0;
 	int64_t kernels_ns = kernels->count < SAMPLES_LEAST ? QUEUED_NS : median(kernels);
+	int64_t fast_ns = seen ? kwhy_whatif_quantile(kernels, 0.25) : QUEUED_FAST_NS;
+	int64_t slow_ns = seen ? kwhy_whatif_quantile(kernels, 0.75) : QUEUED_SLOW_NS;
+
+	delays->queued_fast_ratio = (double)fast_ns / (double)(seen ? kernels_ns : QUEUED_NS);
+	delays->queued_slow_ratio = (double)slow_ns / (double)(seen ? kernels_ns : QUEUED_NS);
 
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
 		struct kwhy_whatif_samples *samples = &sampled->queued[i / KINDS][i % KINDS];

@@ -129,6 +129,17 @@ void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif)
 		drop_idle_waits_of_thread(whatif, t);
 }
 
+int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
+{
+	double queued_ns = (double)kwhy_whatif_queued_ns(whatif->graph, before, row);
+
+	if (whatif->corner == KWHY_CORNER_FAST)
+		queued_ns *= whatif->graph->delays.queued_fast_ratio;
+	if (whatif->corner == KWHY_CORNER_SLOW)
+		queued_ns *= whatif->graph->delays.queued_slow_ratio;
+	return (int64_t)queued_ns;
+}
+
 bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

@@ -45,6 +45,9 @@ static inline uint32_t kwhy_whatif_call_of(const struct kwhy_whatif *whatif, uin
 	return call == KWHY_NONE ? KWHY_NONE : whatif->graph->outer[call];
 }
 
+/* Between work that is queued behind other work, at the corner in force. */
+int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
+
 /* A copy that is still made, in that direction. */
 bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind);
 

@@ -64,6 +64,8 @@ struct kwhy_whatif_before {
 struct kwhy_whatif_delays {
 	/* between an activity of one kind and one of another that was queued behind it in time */
 	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
+	double queued_fast_ratio,
+		queued_slow_ratio;		    /* quartiles of those between kernels over their median */
 	int64_t issue_ns[KWHY_ACTIVITY_KIND_COUNT]; /* from the call to the start, in an idle stream */
 	int64_t return_ns[KWHY_CALL_CLASS_COUNT];   /* from the end of the work to the return of the call that
 						  waited: the shortest; without one the shortest call */

@@ -81,29 +81,54 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 			graph->delays.return_ns[graph->recording->calls.class[at - graph->activity_count]]);
 }
 
-/* The shortest return of a call that waited: of those that did not, more is not known. */
+enum {
+	SMALL_BYTES = 65536 /* a blocking copy of more may end on the host well after it did on the device */
+};
+
+static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
+{
+	return rows->kind[row] == KWHY_ACTIVITY_COPY && rows->bytes[row] > SMALL_BYTES;
+}
+
+/* From the end of the work to the return of a call that waited for it; INT64_MAX: it did not. */
+static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
+{
+	const struct kwhy_calls *calls = &graph->recording->calls;
+	const struct kwhy_whatif_node *node = &graph->nodes[graph->activity_count + call];
+	uint32_t from = node->from[KWHY_LINK_JOIN];
+	int64_t done_ns;
+
+	if (node->kind != KWHY_NODE_CALL || from == KWHY_NONE)
+		return INT64_MAX;
+	done_ns = kwhy_whatif_recorded_end(graph, from);
+	return done_ns <= calls->start_ns[call] || done_ns > calls->end_ns[call]
+		? INT64_MAX
+		: calls->end_ns[call] - done_ns;
+}
+
+/*
+ * The shortest return of a call that waited: of those that did not, more is not known. A class of which none
+ * waited takes after the others, but for large copies, else after its own shortest call.
+ */
 static void find_returns(struct kwhy_whatif_graph *graph)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
-	int64_t *least_ns = graph->delays.return_ns;
+	int64_t *least_ns = graph->delays.return_ns, any_ns = INT64_MAX;
 
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		least_ns[class] = INT64_MAX;
 	for (size_t i = 0; i < graph->call_count; i++) {
-		const struct kwhy_whatif_node *node = &graph->nodes[graph->activity_count + i];
-		uint32_t from = node->from[KWHY_LINK_JOIN];
-		int64_t return_ns;
+		int64_t return_ns = return_of(graph, i);
 
-		if (node->kind != KWHY_NODE_CALL || from == KWHY_NONE ||
-			kwhy_whatif_recorded_end(graph, from) <= calls->start_ns[i])
-			continue;
-		return_ns = calls->end_ns[i] - kwhy_whatif_recorded_end(graph, from);
-		if (return_ns >= 0 && return_ns < least_ns[calls->class[i]])
-			least_ns[calls->class[i]] = return_ns;
+		least_ns[calls->class[i]] = least(least_ns[calls->class[i]], return_ns);
+		if (return_ns < any_ns &&
+			!is_large_copy(&graph->recording->activities,
+				graph->nodes[graph->activity_count + i].from[KWHY_LINK_JOIN]))
+			any_ns = return_ns;
 	}
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		if (least_ns[class] == INT64_MAX)
-			least_ns[class] = graph->delays.least_call_ns[class];
+			least_ns[class] = any_ns == INT64_MAX ? graph->delays.least_call_ns[class] : any_ns;
 }
 
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph)

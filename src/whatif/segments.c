@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_NS = 1000000 /* longer, and the host did something else than launch */ };
+enum {
+	PAUSE_NS = 1000000, /* longer, and the host did something else than launch */
+	LONG_ROWS = 1024    /* so much without a wait is cut where a sequence that repeats begins again */
+};
 
 bool kwhy_whatif_segments_init(struct kwhy_whatif_segments *segments, struct kwhy_whatif *whatif)
 {
@@ -63,6 +66,12 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 			segments->rows[out->row_count++] = whatif->issued[i];
 }
 
+/* Steps with a name part segments; a mere rhythm may be that of a loop inside a step. */
+static bool parts_segment(const struct kwhy_whatif *whatif, uint32_t before, uint32_t step, size_t row_count)
+{
+	return step != KWHY_NONE && step != before && (whatif->steps_named || row_count >= LONG_ROWS);
+}
+
 /* From a call on to the end of its segment; the next call to look at. */
 static size_t read_segment(
 	struct kwhy_whatif_segments *segments, size_t call, size_t end, struct kwhy_whatif_segment *out)
@@ -80,7 +89,8 @@ static size_t read_segment(
 			return call + 1;
 		step_here = step_of(whatif, at);
 		if (out->row_count &&
-			(begins_segment(whatif, at) || (step_here != step && step_here != KWHY_NONE)))
+			(begins_segment(whatif, at) ||
+				parts_segment(whatif, step, step_here, out->row_count)))
 			return call;
 		if (!out->row_count)
 			out->first_call = at;

@@ -130,6 +130,7 @@ static void number_by_ranges(struct kwhy_whatif *whatif, const uint32_t *steps, 
 	}
 	whatif->step_count = count;
 	whatif->step_words = "ranges";
+	whatif->steps_named = true;
 }
 
 enum kwhy_status kwhy_whatif_find_steps(struct kwhy_whatif *whatif, struct kwhy_error *error)
