@@ -14,16 +14,41 @@ enum {
 	 */
 	QUEUED_NS = 1200,
 	QUEUED_FAST_NS = 1000,
-	QUEUED_SLOW_NS = 1600
+	QUEUED_SLOW_NS = 1600,
+	/* Longer gaps between queued kernels are of something else. */
+	NAME_GAP_NS = 10000
+};
+
+/* Gaps before queued kernels of one name. */
+struct name_gaps {
+	int64_t sum_ns;
+	uint32_t count;
 };
 
 struct sampled {
 	struct kwhy_whatif_samples queued[KINDS][KINDS], issue[KINDS], launch_call;
+	struct name_gaps *names; /* [names] */
 };
 
 static int64_t median(struct kwhy_whatif_samples *samples)
 {
 	return kwhy_whatif_quantile(samples, 0.5);
+}
+
+/* No gap at all is a kernel that was told to begin early: it says nothing of others. */
+static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row,
+	int64_t gap_ns, struct sampled *sampled)
+{
+	const struct kwhy_activities *rows = &graph->recording->activities;
+	struct name_gaps *name = &sampled->names[rows->name[row]];
+
+	if (gap_ns > 0)
+		kwhy_whatif_sample(&sampled->queued[rows->kind[before]][rows->kind[row]], gap_ns);
+	if (gap_ns < NAME_GAP_NS && rows->kind[row] == KWHY_ACTIVITY_KERNEL &&
+		rows->kind[before] == KWHY_ACTIVITY_KERNEL) {
+		name->sum_ns += gap_ns;
+		name->count++;
+	}
 }
 
 static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row, struct sampled *sampled)
@@ -37,7 +62,7 @@ static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row,
 	if (issue == KWHY_NONE || rows->graph_node[row] != KWHY_NONE)
 		return;
 	if (gap_ns >= 0 && kwhy_whatif_recorded_end(graph, issue) <= free_ns)
-		kwhy_whatif_sample(&sampled->queued[rows->kind[before]][rows->kind[row]], gap_ns);
+		sample_queued(graph, before, row, gap_ns, sampled);
 	if (kwhy_whatif_recorded_start(graph, issue) >= free_ns)
 		kwhy_whatif_sample(&sampled->issue[rows->kind[row]],
 			rows->start_ns[row] - kwhy_whatif_recorded_start(graph, issue));
@@ -82,14 +107,35 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 	}
 }
 
+static void fill_names(struct kwhy_whatif_graph *graph, const struct name_gaps *names)
+{
+	for (size_t i = 0; i < graph->recording->names.count; i++)
+		graph->delays.queued_of_name[i] = names[i].count < SAMPLES_LEAST
+			? -1
+			: (int32_t)(names[i].sum_ns / names[i].count);
+}
+
+static void sampled_free(struct sampled *sampled)
+{
+	if (sampled)
+		free(sampled->names);
+	free(sampled);
+}
+
 enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
 	struct kwhy_whatif_delays *delays = &graph->delays;
 	struct sampled *sampled = calloc(1, sizeof(*sampled));
+	size_t names = graph->recording->names.count + 1;
 	int64_t any_ns;
 
-	if (!sampled)
+	delays->queued_of_name = malloc(names * sizeof(*delays->queued_of_name));
+	if (sampled)
+		sampled->names = calloc(names, sizeof(*sampled->names));
+	if (!sampled || !sampled->names || !delays->queued_of_name) {
+		sampled_free(sampled);
 		return kwhy_fail_memory(error, "delays");
+	}
 	for (size_t i = 0; i < graph->activity_count; i++)
 		sample_activity(graph, (uint32_t)i, sampled);
 	sample_calls(graph, &sampled->launch_call, delays->least_call_ns);
@@ -101,7 +147,8 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 			delays->issue_ns[kind] = any_ns;
 	}
 	delays->launch_call_ns = median(&sampled->launch_call);
-	free(sampled);
+	fill_names(graph, sampled->names);
+	sampled_free(sampled);
 	return KWHY_OK;
 }
 
@@ -113,7 +160,10 @@ static int64_t known(int64_t delay_ns)
 int64_t kwhy_whatif_queued_ns(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t after)
 {
 	const uint8_t *kind = graph->recording->activities.kind;
+	int32_t of_name_ns = graph->delays.queued_of_name[graph->recording->activities.name[after]];
 
+	if (of_name_ns >= 0 && kind[before] == KWHY_ACTIVITY_KERNEL && kind[after] == KWHY_ACTIVITY_KERNEL)
+		return of_name_ns;
 	return known(graph->delays.queued_ns[kind[before]][kind[after]]);
 }
 

@@ -96,6 +96,7 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	free(graph->stack);
 	free(graph->state);
 	free(graph->changed);
+	free(graph->delays.queued_of_name);
 	free(graph->journal);
 	free(graph);
 }

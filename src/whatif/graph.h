@@ -64,6 +64,8 @@ struct kwhy_whatif_before {
 struct kwhy_whatif_delays {
 	/* between an activity of one kind and one of another that was queued behind it in time */
 	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
+	int32_t *queued_of_name; /* [names] mean before kernels of that name: some may begin before those
+				    before them have quite ended; -1: too few were queued */
 	double queued_fast_ratio,
 		queued_slow_ratio;		    /* quartiles of those between kernels over their median */
 	int64_t issue_ns[KWHY_ACTIVITY_KIND_COUNT]; /* from the call to the start, in an idle stream */
