@@ -186,7 +186,7 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 	}
 	result = driver->cuda.copy_now(to, from, bytes);
 	/* Between two places of devices CUDA does not wait; such copies run in the stream NULL. */
-	if (result == KWHY_CUDA_SUCCESS && is_on_device(driver, to) && is_on_device(driver, from))
+	if (result == KWHY_CUDA_SUCCESS && is_on_device(driver, from) && is_on_device(driver, to))
 		result = driver->stream_synchronize(NULL);
 	return result;
 }
