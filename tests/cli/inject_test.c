@@ -285,6 +285,29 @@ static void ranks_and_their_children_are_one_recording(void **state)
 	assert_int_equal(run->recording->device_count, 1);
 }
 
+static void each_rank_has_its_device_and_all_are_one_recording(void **state)
+{
+	struct run *run = *state;
+	size_t of_device[2] = {0, 0};
+
+	run_program(run,
+		"export KWHY_FAKE_CUDA_DEVICES=2; RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 " KWHY_FAKE_PROGRAM
+		" cuda device:1 launch:30 & RANK=0 WORLD_SIZE=2 LOCAL_RANK=0",
+		"cuda launch:20");
+	read_recording(run);
+	assert_int_equal(run->recording->device_count, 2);
+	assert_int_equal(run->recording->process_count, 2);
+	for (size_t i = 0; i < run->recording->activities.count; i++) {
+		const struct kwhy_stream *stream = &run->recording
+							    ->streams[run->recording->activities.stream[i]];
+
+		assert_true(stream->device < 2);
+		of_device[run->recording->devices[stream->device].index]++;
+	}
+	assert_int_equal(of_device[0], 20);
+	assert_int_equal(of_device[1], 30);
+}
+
 static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
 {
 	struct run *run = *state;
@@ -553,6 +576,7 @@ int main(void)
 		CASE(graphs_with_more_kernels_than_can_be_afforded_become_one_row_each),
 		CASE(graphs_stay_kernels_where_that_was_asked_for),
 		CASE(ranks_and_their_children_are_one_recording),
+		CASE(each_rank_has_its_device_and_all_are_one_recording),
 		CASE(a_killed_program_leaves_the_windows_that_had_ended),
 		CASE(an_exception_that_nobody_catches_leaves_what_was_written),
 		CASE(another_profiler_is_left_alone_when_a_window_ends),

@@ -40,7 +40,7 @@ static atomic_bool kinds[KINDS], chosen[2][CALLS], taken_over;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
 static unsigned flushes;
-static atomic_uint switches;
+static atomic_uint switches, device;
 
 static bool asked_for(const char *what)
 {
@@ -145,7 +145,7 @@ void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns
 	struct kwhy_cupti_kernel kernel = {.kind = KWHY_CUPTI_KIND_CONCURRENT_KERNEL,
 		.registers = 32,
 		.start_ns = now_ns(),
-		.device = 0,
+		.device = device,
 		.context = 1,
 		.stream = 7,
 		.grid = {132, 2, 1},
@@ -260,6 +260,11 @@ void fake_cupti_take_over(void)
 	taken_over = true;
 	own_clock = NULL; /* theirs */
 	pthread_mutex_unlock(&lock);
+}
+
+void fake_cupti_use_device(unsigned number)
+{
+	device = number;
 }
 
 int fake_cupti_is_on(void)

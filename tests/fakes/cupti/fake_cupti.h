@@ -25,6 +25,9 @@ void fake_cupti_overhead(uint32_t kind, int64_t length_ns);
 void fake_cupti_memory(int is_free, uint64_t bytes, uint64_t address);
 void fake_cupti_take_over(void);
 
+/* Kernels run on this one from now on; else on device 0. */
+void fake_cupti_use_device(unsigned number);
+
 /* Are kernels asked for now? How often has that been switched? */
 int fake_cupti_is_on(void);
 unsigned fake_cupti_switches(void);

@@ -2,7 +2,7 @@
 /*
  * A CUDA program without CUDA: loads the library that CUDA_INJECTION64_PATH names and calls it, as the driver
  * does, has a copy of NVTX of its own, and does the work that its arguments say:
- * launch:N, running, copy, peer, memset, graph, graph-loop:MS, overhead, memory, call:DOMAIN:NAME,
+ * launch:N, device:N, running, copy, peer, memset, graph, graph-loop:MS, overhead, memory, call:DOMAIN:NAME,
  * range:NAME, span:NAME, domain:NAME, open:NAME, close, settle (until what was done is in the file), on, off
  * (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each 0.2 ms), takeover,
  * fork (a child that works, too), forked-cuda (a child that initialises CUDA itself), print:TEXT, exit:N,
@@ -35,6 +35,7 @@ static struct {
 	__typeof__(fake_cupti_memory) *memory;
 	__typeof__(fake_cupti_take_over) *take_over;
 	__typeof__(fake_cupti_flushes) *flushes;
+	__typeof__(fake_cupti_use_device) *use_device;
 	__typeof__(fake_cupti_is_on) *is_on;
 	__typeof__(fake_cupti_switches) *switches;
 } cupti;
@@ -72,6 +73,7 @@ static void initialise_cuda(void)
 	cupti.memory = find(library, "fake_cupti_memory");
 	cupti.take_over = find(library, "fake_cupti_take_over");
 	cupti.flushes = find(library, "fake_cupti_flushes");
+	cupti.use_device = find(library, "fake_cupti_use_device");
 	cupti.is_on = find(library, "fake_cupti_is_on");
 	cupti.switches = find(library, "fake_cupti_switches");
 	if (initialise && initialise() != 1)
@@ -237,6 +239,11 @@ static void settle(const char *text)
 		nanosleep(&moment, NULL);
 }
 
+static void use_device(const char *text)
+{
+	cupti.use_device((unsigned)atoi(text));
+}
+
 static void running(const char *text)
 {
 	(void)text;
@@ -368,6 +375,7 @@ static const struct {
 	void (*act)(const char *text); /* behind the colon; NULL: there is none */
 } actions[] = {
 	{"launch", launch},
+	{"device", use_device},
 	{"running", running},
 	{"copy", copies},
 	{"peer", peer},
