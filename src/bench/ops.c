@@ -393,6 +393,12 @@ static const struct kwhy_bench_ops_row *find_row(const struct kwhy_bench_ops *be
 	return NULL;
 }
 
+/* NAN where it cannot be told from nothing. */
+static double net_of(const struct kwhy_bench_ops_row *row)
+{
+	return row->energy.net.low > 0 ? kwhy_bench_ops_per_unit(row, &row->energy.net).value : NAN;
+}
+
 static void find_roofs(struct kwhy_bench_ops *bench)
 {
 	const struct kwhy_bench_ops_row *memory = find_row(bench, "memory-copy");
@@ -405,8 +411,7 @@ static void find_roofs(struct kwhy_bench_ops *bench)
 		bench->roofs[bench->roof_count++] = (struct kwhy_bench_ops_roof){.compute = row,
 			.memory = memory,
 			.time_balance = (row->count / row->seconds) / (memory->count / memory->seconds),
-			.energy_balance = kwhy_bench_ops_per_unit(memory, &memory->energy.net).value /
-				kwhy_bench_ops_per_unit(row, &row->energy.net).value};
+			.energy_balance = net_of(memory) / net_of(row)};
 	}
 }
 

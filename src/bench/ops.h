@@ -47,7 +47,7 @@ struct kwhy_bench_ops_row {
 	struct kwhy_window_joules energy;
 };
 
-/* What arithmetic of a precision needs beside the memory: 0 and NAN where one of both was not measured. */
+/* What arithmetic of a precision needs beside the memory; NAN where a net energy cannot be told from none. */
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
 	double time_balance;   /* FLOP a byte at which both take equal time */

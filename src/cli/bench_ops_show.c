@@ -23,11 +23,19 @@ static void rate_cell(struct kwhy_table *table, const struct kwhy_bench_ops_row 
 	kwhy_table_real(table, row->missing ? NAN : row->count / row->seconds, unit);
 }
 
-/* "1.93 pJ". */
+/* "1.93 pJ"; "<20 pJ" where the interval reaches down to 0. */
 static void joules_cell(
 	struct kwhy_table *table, const struct kwhy_bench_ops_row *row, const struct kwhy_joules *joules)
 {
-	kwhy_table_real(table, kwhy_bench_ops_per_unit(row, joules).value, "J");
+	struct kwhy_joules each = kwhy_bench_ops_per_unit(row, joules);
+	char most[KWHY_QUANTITY_BYTES], text[CELL_BYTES];
+
+	if (!(each.low <= 0)) {
+		kwhy_table_real(table, each.value, "J");
+		return;
+	}
+	snprintf(text, sizeof(text), "<%s", kwhy_quantity_si(most, fmax(each.high, 0), "J", 2));
+	kwhy_table_cell(table, text);
 }
 
 /* Half of the interval, of the gross energy. */

@@ -11,7 +11,7 @@
 
 /* --- Text --- */
 
-/* "0.56 J ±3 %". */
+/* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0. */
 static void energy_cell(struct kwhy_table *table, const struct kwhy_joules *joules, size_t runs)
 {
 	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
@@ -20,7 +20,10 @@ static void energy_cell(struct kwhy_table *table, const struct kwhy_joules *joul
 	kwhy_quantity_si(value, joules->value / (double)runs, "J", 3);
 	if (!runs || !isfinite(joules->value))
 		snprintf(text, sizeof(text), "n/a");
-	else if (isfinite(half) && joules->value > 0)
+	else if (joules->low <= 0)
+		snprintf(text, sizeof(text), "<%s",
+			kwhy_quantity_si(value, fmax(joules->high, 0) / (double)runs, "J", 2));
+	else if (isfinite(half))
 		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / joules->value);
 	else
 		snprintf(text, sizeof(text), "%s", value);
@@ -117,7 +120,8 @@ static void write_floor(const struct kwhy_bench_twin *bench, const struct kwhy_s
 
 static void write_notes(const struct kwhy_bench_twin *bench, const struct kwhy_sheet *sheet)
 {
-	kwhy_sheet_linef(sheet, "bits   ", "every step of every run gave those of the reference");
+	if (fastest(bench))
+		kwhy_sheet_linef(sheet, "bits   ", "every step of every run gave those of the reference");
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_twin_row *row = &bench->rows[i];
 
