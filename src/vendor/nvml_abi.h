@@ -209,6 +209,14 @@ enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kw
 enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct kwhy_nvml_memory_v2 *out);
 enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw);
+/* As set, which may be above what is enforced; what can be set; root alone sets it. */
+enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimit(kwhy_nvml_handle device, unsigned *out_mw);
+enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimitConstraints(
+	kwhy_nvml_handle device, unsigned *out_least_mw, unsigned *out_most_mw);
+enum kwhy_nvml_result nvmlDeviceSetPowerManagementLimit(kwhy_nvml_handle device, unsigned limit_mw);
+enum kwhy_nvml_result nvmlDeviceSetGpuLockedClocks(
+	kwhy_nvml_handle device, unsigned least_mhz, unsigned most_mhz);
+enum kwhy_nvml_result nvmlDeviceResetGpuLockedClocks(kwhy_nvml_handle device);
 enum kwhy_nvml_result nvmlDeviceGetFanSpeed(kwhy_nvml_handle device, unsigned *out_percent);
 enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
 	kwhy_nvml_handle device, struct kwhy_nvml_utilization *out);

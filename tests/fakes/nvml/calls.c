@@ -396,6 +396,54 @@ enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle 
 	return offer(gpu->parent ? NAN : gpu->numbers.default_limit_w * 1000, out_mw);
 }
 
+enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimit(kwhy_nvml_handle device, unsigned *out_mw)
+{
+	return nvmlDeviceGetEnforcedPowerLimit(device, out_mw);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimitConstraints(
+	kwhy_nvml_handle device, unsigned *out_least_mw, unsigned *out_most_mw)
+{
+	BEGIN(device, out_least_mw);
+	began = offer(gpu->parent ? NAN : gpu->numbers.limit_least_w * 1000, out_least_mw);
+	return began ? began : offer(gpu->numbers.limit_most_w * 1000, out_most_mw);
+}
+
+enum kwhy_nvml_result nvmlDeviceSetPowerManagementLimit(kwhy_nvml_handle device, unsigned limit_mw)
+{
+	BEGIN(device, &limit_mw);
+	if (limit_mw < gpu->numbers.limit_least_w * 1000 || limit_mw > gpu->numbers.limit_most_w * 1000)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	pthread_mutex_lock(&lock);
+	gpu->numbers.power_limit_w = limit_mw / 1000.0;
+	fake_settings_write(&scenario);
+	pthread_mutex_unlock(&lock);
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceSetGpuLockedClocks(
+	kwhy_nvml_handle device, unsigned least_mhz, unsigned most_mhz)
+{
+	BEGIN(device, &least_mhz);
+	if (least_mhz > most_mhz || !least_mhz || most_mhz > gpu->numbers.sm_clock_max_mhz)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	pthread_mutex_lock(&lock);
+	gpu->numbers.locked_clock_mhz = most_mhz;
+	fake_settings_write(&scenario);
+	pthread_mutex_unlock(&lock);
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceResetGpuLockedClocks(kwhy_nvml_handle device)
+{
+	BEGIN(device, device);
+	pthread_mutex_lock(&lock);
+	gpu->numbers.locked_clock_mhz = NAN;
+	fake_settings_write(&scenario);
+	pthread_mutex_unlock(&lock);
+	return KWHY_NVML_SUCCESS;
+}
+
 enum kwhy_nvml_result nvmlDeviceGetFanSpeed(kwhy_nvml_handle device, unsigned *out_percent)
 {
 	BEGIN(device, out_percent);

@@ -50,6 +50,9 @@ enum {
 	X(memory_used_mib, 0)                                               \
 	X(power_limit_w, 700)                                               \
 	X(default_limit_w, 700)                                             \
+	X(limit_least_w, 200)                                               \
+	X(limit_most_w, 700)                                                \
+	X(locked_clock_mhz, NAN) /* NAN: not locked */                      \
 	X(fan_percent, NAN)                                                 \
 	X(busy_percent, 0)                                                  \
 	X(memory_busy_percent, 0)                                           \
@@ -144,11 +147,16 @@ struct fake_scenario {
 	unsigned fault_count;
 	int64_t origin_mono_ns; /* the first call */
 	int64_t offset_ns;	/* Unix against monotonic then */
+	bool has_settings;	/* FAKE_SETTINGS names a file */
 };
+
+/* Names the file that keeps the first GPU's limit and locked clock. */
+#define FAKE_SETTINGS "KWHY_FAKE_NVML_SETTINGS"
 
 /* Reads the file; NULL: one idle H200. Ends the program with the line that is wrong. */
 void fake_scenario_read(struct fake_scenario *scenario, const char *path);
 void fake_scenario_done(struct fake_scenario *scenario);
+void fake_settings_write(const struct fake_scenario *scenario);
 
 /* Time 0 is now. */
 void fake_clock_begin(struct fake_scenario *scenario);

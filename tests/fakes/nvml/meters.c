@@ -111,6 +111,16 @@ static double stepped_w(const struct fake_power *power, double time_s)
 	return power_w;
 }
 
+/* What a limit and a locked clock leave of it: what is above a context's idle falls with the clock's cube. */
+static double held_w(const struct fake_gpu *gpu, double drawn)
+{
+	double clock = gpu->numbers.locked_clock_mhz / gpu->numbers.sm_clock_max_mhz, idle_w = 120;
+
+	if (clock < 1 && drawn > idle_w)
+		drawn = idle_w + (drawn - idle_w) * clock * clock * clock;
+	return fmin(drawn, gpu->numbers.power_limit_w);
+}
+
 static double drawn_w(const struct fake_scenario *scenario, const struct fake_gpu *gpu, int64_t time_ns)
 {
 	const struct fake_power *power = &gpu->power;
@@ -122,7 +132,8 @@ static double drawn_w(const struct fake_scenario *scenario, const struct fake_gp
 		drawn = power->low_w;
 	else if (power->shape == FAKE_STEPS && power->point_count > 0)
 		drawn = stepped_w(power, time_ms / 1000);
-	return fmax(drawn, loaded_w(gpu->index, scenario->origin_mono_ns + time_ns));
+	drawn = fmax(drawn, loaded_w(gpu->index, scenario->origin_mono_ns + time_ns));
+	return scenario->has_settings ? held_w(gpu, drawn) : drawn;
 }
 
 /* About every fifth stamp of an H200 is 6 to 10 ms late; which ones, is not seen to follow anything. */

@@ -325,6 +325,35 @@ static void read_file(struct reader *reader)
 	fclose(file);
 }
 
+/* "LIMIT_W CLOCK_MHZ" of the first GPU, 0 a clock that is not locked: what outlives a process. */
+static void fake_settings_read(struct fake_scenario *scenario)
+{
+	const char *path = getenv(FAKE_SETTINGS);
+	FILE *file = path ? fopen(path, "r") : NULL;
+	double limit_w, clock_mhz;
+
+	scenario->has_settings = path && scenario->gpu_count;
+	if (file && scenario->gpu_count && fscanf(file, "%lf %lf", &limit_w, &clock_mhz) == 2) {
+		scenario->gpus[0].numbers.power_limit_w = limit_w;
+		scenario->gpus[0].numbers.locked_clock_mhz = clock_mhz > 0 ? clock_mhz : NAN;
+	}
+	if (file)
+		fclose(file);
+}
+
+void fake_settings_write(const struct fake_scenario *scenario)
+{
+	const struct fake_numbers *numbers = &scenario->gpus[0].numbers;
+	const char *path = getenv(FAKE_SETTINGS);
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%g %g\n", numbers->power_limit_w,
+		isnan(numbers->locked_clock_mhz) ? 0 : numbers->locked_clock_mhz);
+	fclose(file);
+}
+
 void fake_scenario_read(struct fake_scenario *scenario, const char *path)
 {
 	struct reader reader = {.scenario = scenario, .path = path};
@@ -334,6 +363,7 @@ void fake_scenario_read(struct fake_scenario *scenario, const char *path)
 		read_file(&reader);
 	else
 		add_gpu(scenario, "NVIDIA H200");
+	fake_settings_read(scenario);
 	fake_clock_begin(scenario);
 	for (unsigned i = 0; i < scenario->gpu_count; i++)
 		fake_meters_init(scenario, &scenario->gpus[i]);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tune/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ATTEMPTS = 5 };
+
+/* One message is smaller than PIPE_BUF: it comes whole or not at all. */
+struct message {
+	bool is_armed;
+	struct kwhy_tune_order order;
+};
+
+static void carry_out(const struct kwhy_tune_order *order)
+{
+	struct kwhy_error error;
+
+	for (int i = 0; i < ATTEMPTS && kwhy_tune_order_carry_out(order, &error); i++)
+		sleep(1);
+}
+
+/* The guard's whole life: the last message holds when the pipe closes. */
+static void watch(int pipe)
+{
+	struct message last = {0}, next;
+	ssize_t got;
+
+	do {
+		got = read(pipe, &next, sizeof(next));
+		if (got == (ssize_t)sizeof(next))
+			last = next;
+	} while (got == (ssize_t)sizeof(next) || (got < 0 && errno == EINTR));
+	if (last.is_armed)
+		carry_out(&last.order);
+}
+
+static void ignore_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+}
+
+/* In the first child: a second one that nobody of ours waits for becomes the guard. */
+static void start_guard(const int ends[2])
+{
+	pid_t guard;
+
+	close(ends[1]);
+	setsid();
+	ignore_signals();
+	guard = fork();
+	if (guard == 0)
+		watch(ends[0]);
+	_exit(guard < 0);
+}
+
+enum kwhy_status kwhy_tune_guard_open(struct kwhy_tune_guard *guard, struct kwhy_error *error)
+{
+	int ends[2], ended = 0;
+	pid_t child;
+
+	guard->pipe = -1;
+	if (pipe2(ends, O_CLOEXEC))
+		return kwhy_fail(
+			error, KWHY_E_IO, "no pipe to the guard of the setting: %s", strerror(errno));
+	child = fork();
+	if (child == 0)
+		start_guard(ends);
+	close(ends[0]);
+	guard->pipe = ends[1];
+	if (child > 0 && waitpid(child, &ended, 0) == child && ended == 0)
+		return KWHY_OK;
+	kwhy_tune_guard_close(guard);
+	return kwhy_fail(error, KWHY_E_IO, "no guard of the setting could be started");
+}
+
+static enum kwhy_status tell(
+	struct kwhy_tune_guard *guard, const struct message *message, struct kwhy_error *error)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+	ssize_t put;
+
+	sigaction(SIGPIPE, &ignore, &before);
+	put = write(guard->pipe, message, sizeof(*message));
+	sigaction(SIGPIPE, &before, NULL);
+	if (put == (ssize_t)sizeof(*message))
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_IO, "the guard of the setting is gone: %s", strerror(errno));
+}
+
+enum kwhy_status kwhy_tune_guard_arm(
+	struct kwhy_tune_guard *guard, const struct kwhy_tune_order *order, struct kwhy_error *error)
+{
+	struct message message;
+
+	memset(&message, 0, sizeof(message));
+	message.is_armed = true;
+	message.order = *order;
+	return tell(guard, &message, error);
+}
+
+enum kwhy_status kwhy_tune_guard_disarm(struct kwhy_tune_guard *guard, struct kwhy_error *error)
+{
+	struct message message;
+
+	memset(&message, 0, sizeof(message));
+	return tell(guard, &message, error);
+}
+
+void kwhy_tune_guard_close(struct kwhy_tune_guard *guard)
+{
+	if (guard->pipe >= 0)
+		close(guard->pipe);
+	guard->pipe = -1;
+}
