@@ -12,7 +12,7 @@ one() { # one NAME LOOP AMOUNT UNIT
 	stat -c '%n %s bytes' "$out/$1.kwhy"
 }
 out=$2
-one decode decode 6 tokens
+one decode decode 8 tokens
 one train train 40 steps
 one transfer transfer 12 pieces
 for file in "$out"/{decode,train,transfer}.kwhy; do

@@ -56,7 +56,7 @@ class Child:
         for line in self.process.stdout:
             if line.startswith("{"):
                 return json.loads(line)
-        raise SystemExit(f"{self.variant} ended with {self.process.wait()}")
+        return None
 
     def hold(self):
         if self.has_launcher:
@@ -68,7 +68,10 @@ class Child:
             time.sleep(0.05)
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
-        self.seconds.append(self.answer()["seconds"])
+        answer = self.answer()
+        if answer is None:
+            raise SystemExit(f"{self.variant} ended with {self.process.wait()}")
+        self.seconds.append(answer["seconds"])
         self.hold()
 
     def end(self):
@@ -82,7 +85,15 @@ def measure_set(kwhy, loop, variants, rounds, seed):
     folder = tempfile.mkdtemp()
     order = random.Random(seed)
     children = [Child(variant, kwhy, loop, folder) for variant in variants]
-    device = [child.answer()["ready"] for child in children][0]
+    device = None
+    for child in list(children):
+        answer = child.answer()
+        if answer is None:  # a profiler that cannot run here is left out, and named
+            print(f"{child.variant} is left out: it ended with {child.process.wait()}", file=sys.stderr)
+            children.remove(child)
+            variants.remove(child.variant)
+            continue
+        device = answer["ready"]
     for child in children:
         child.hold()
     for _ in range(rounds):
