@@ -11,7 +11,11 @@
 /* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
 #define CELLS_MOST 60000
 #define READINGS_LEAST 1000
-#define DRAWS 800
+
+/* So that two seeds agree to a few hundredths of an interval: many classes wander more slowly. */
+#define DRAWS_OF_FEW 800
+#define DRAWS_OF_MANY 1600
+#define CLASSES_FEW 16
 
 /* Steps of the grid of responses: of the prior, but never so wide that interpolation fails. */
 #define TAU_STEP_OF_SPREAD 1.5
@@ -290,7 +294,7 @@ static enum kwhy_status draw(struct inference *inference, struct kwhy_error *err
 {
 	struct kwhy_powers *powers = inference->powers;
 
-	powers->draw_count = DRAWS;
+	powers->draw_count = inference->prior.class_count > CLASSES_FEW ? DRAWS_OF_MANY : DRAWS_OF_FEW;
 	inference->draws = calloc(powers->draw_count * inference->fit.size, sizeof(*inference->draws));
 	if (!inference->draws)
 		return kwhy_fail_memory(error, "draws of the powers");

@@ -8,30 +8,44 @@
 #include <string.h>
 
 /*
- * Slice sampling (Neal 2003) along lines. Where only sums of powers are known the posterior is a thin sheet,
- * straight in watts and bent in logarithms, and wide as the prior: a chain that must look at all readings
- * for each step cannot take enough of them. The logarithm of a single power reaches what the prior leaves
- * open; lines straight in watts, drawn from the fit, follow the sheet.
+ * Slice sampling (Neal 2003) along lines, and swings. Where only sums of powers are known the posterior is a
+ * thin sheet, straight in watts and bent in logarithms, and wide as the prior: a chain that must look at all
+ * readings for each step cannot take enough of them. The logarithm of a single power reaches what the prior
+ * leaves open; lines straight in watts, drawn from the fit, follow the sheet.
  */
 #define BURN_IN_DRAWS 100
-#define LOG_STEP 0.3	/* of a logarithm */
-#define OTHER_STEP 0.5	/* watts or steps of the grid */
-#define LINE_STEP 1.5	/* spreads of the fit */
-#define LINES_OF_SIZE 2 /* one line for this many parameters a draw */
+#define LOG_STEP 1.0   /* of a logarithm: a slice is as wide as the prior at most */
+#define OTHER_STEP 0.5 /* watts or steps of the grid */
+#define LINE_STEP 1.5  /* spreads of the fit */
 #define STEPS_OUT 6
 #define SHRINKS_MOST 60
+
+/*
+ * Swings (Hamiltonian Monte Carlo, Neal 2011): from a point the chain is thrown in a random direction and
+ * follows the density like a ball its bowl, in watts, where the sheet is straight, measured in spreads of the
+ * fit. One swing goes all the way across, for what a few lines cost.
+ */
+#define SWING_SPREADS 1.6
+#define SWING_STEP_FIRST 0.25
+#define SWING_STEP_LEAST 0.05
+#define SWING_STEPS_MOST 32
+#define ACCEPTED_RATIO 0.8
 
 struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t classes, moving; /* parameters without the noise */
-	double *logs;		/* [classes] of the powers */
-	double *here;		/* [moving] watts, then the others as they are */
-	double *pull;		/* [moving] gradient of the quadratic likelihood here */
-	double *line, *bend;	/* [moving] direction of a line, and the curvature times it */
-	double slope, bow;	/* of the likelihood along the line */
-	size_t parameter;	/* that moves alone */
+	size_t classes, moving;	   /* parameters without the noise */
+	double *logs;		   /* [classes] of the powers */
+	double *here;		   /* [moving] watts, then the others as they are */
+	double *pull;		   /* [moving] gradient of the quadratic likelihood here */
+	double *line, *bend;	   /* [moving] direction of a line, and the curvature times it */
+	double slope, bow;	   /* of the likelihood along the line */
+	size_t parameter;	   /* that moves alone */
+	double *root;		   /* [moving * moving] Cholesky factor of the fit's precision in watts */
+	double *speed, *force;	   /* [moving] of a swing, in spreads; scratch */
+	double *before;		   /* [2 * moving] here and pull as the swing began */
+	double swing_step, swings; /* in spreads; how many there were while the step was tuned */
 };
 
 /* Log density over that here, at a distance from here; -INFINITY where none is possible. */
@@ -218,26 +232,181 @@ static void move_along_line(struct chain *chain)
 		chain->logs[c] = log(chain->here[c]);
 }
 
-static void sweep(struct chain *chain)
+/* Log density here but for the likelihood, by watts. */
+static double prior_density(const struct chain *chain)
 {
+	const double *other = chain->here + chain->classes;
+	double sum = 0;
+
+	if (fabs(other[KWHY_PARAMETER_TAU]) > KWHY_TAU_REACH ||
+		fabs(other[KWHY_PARAMETER_DELAY]) > KWHY_DELAY_REACH)
+		return -INFINITY;
 	for (size_t c = 0; c < chain->classes; c++) {
-		move_power(chain, c);
-		if (c % LINES_OF_SIZE == 0)
-			move_along_line(chain);
+		double log_power = log(chain->here[c]);
+
+		sum += kwhy_posterior_log_class(prior_of(chain), c, log_power, unit_of(chain)) - log_power +
+			kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + chain->here[c]);
 	}
+	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
+		sum += kwhy_posterior_log_other(chain->model, i, other[i]);
+	return sum;
+}
+
+/* What a prior of the others pulls at its parameter: normal, so differences over any distance tell. */
+static double other_force(const struct chain *chain, size_t i)
+{
+	double at = chain->here[chain->classes + i];
+
+	return (kwhy_posterior_log_other(chain->model, i, at + 0.5) -
+		kwhy_posterior_log_other(chain->model, i, at - 0.5));
+}
+
+/* The gradient of the log density here, in spreads of the fit. */
+static void find_force(struct chain *chain)
+{
+	const struct kwhy_posterior_prior *prior = prior_of(chain);
+	const double limit_spread_w = kwhy_posterior_limit_spread_w(prior);
+	double *force = chain->force, *other = force + chain->classes;
+
+	memcpy(force, chain->pull, chain->moving * sizeof(*force));
+	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
+		other[i] += other_force(chain, i);
+	for (size_t c = 0; c < chain->classes; c++) {
+		const double spread = prior->class_log[c].spread, power_w = chain->here[c];
+		const double away = (log(power_w) - prior->class_log[c].mean -
+					    (prior->tied[c] ? unit_of(chain) : 0)) /
+			(spread * spread);
+		const double beyond = kwhy_posterior_beyond_limit(prior, idle_of(chain) + power_w);
+
+		force[c] -= (away + 1) / power_w;
+		other[KWHY_PARAMETER_UNIT] += prior->tied[c] ? away : 0;
+		if (beyond > 0) {
+			force[c] -= beyond / limit_spread_w;
+			other[KWHY_PARAMETER_IDLE] -= beyond / limit_spread_w;
+		}
+	}
+	kwhy_matrix_solve_lower(chain->root, chain->moving, force);
+}
+
+static void push(struct chain *chain, double time)
+{
+	find_force(chain);
+	for (size_t i = 0; i < chain->moving; i++)
+		chain->speed[i] += time * chain->force[i];
+}
+
+/* Moves with the speed; gives what the likelihood gains. False: a power would not be above 0. */
+static bool glide(struct chain *chain, double time, double *gain)
+{
+	double *step = chain->line;
+
+	for (size_t i = 0; i < chain->moving; i++)
+		step[i] = time * chain->speed[i];
+	kwhy_matrix_solve_upper(chain->root, chain->moving, step);
+	for (size_t a = 0; a < chain->moving; a++) {
+		const double *row = chain->fit->curvature + a * chain->fit->size;
+
+		chain->bend[a] = 0;
+		for (size_t b = 0; b < chain->moving; b++)
+			chain->bend[a] += row[b] * step[b];
+		*gain += step[a] * (chain->pull[a] - chain->bend[a] / 2);
+	}
+	for (size_t i = 0; i < chain->moving; i++) {
+		chain->here[i] += step[i];
+		chain->pull[i] -= chain->bend[i];
+		if (i < chain->classes && !(chain->here[i] > 0))
+			return false;
+	}
+	return true;
+}
+
+static double energy_of_speed(const struct chain *chain)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < chain->moving; i++)
+		sum += chain->speed[i] * chain->speed[i] / 2;
+	return sum;
+}
+
+/* The probability that where the swing ends is taken. */
+static double swing_away(struct chain *chain)
+{
+	const double step = chain->swing_step * (0.8 + 0.4 * kwhy_random_uniform(&chain->random));
+	const double steps = fmin(ceil(SWING_SPREADS / step), SWING_STEPS_MOST);
+	double gain = -prior_density(chain);
+
+	for (size_t i = 0; i < chain->moving; i++)
+		chain->speed[i] = kwhy_random_normal(&chain->random);
+	gain += energy_of_speed(chain);
+	push(chain, step / 2);
+	for (double i = 1; i <= steps; i++) {
+		if (!glide(chain, step, &gain))
+			return 0;
+		push(chain, i < steps ? step : step / 2);
+	}
+	gain += prior_density(chain) - energy_of_speed(chain);
+	return isnan(gain) ? 0 : fmin(1, exp(gain));
+}
+
+static double swing(struct chain *chain)
+{
+	const size_t bytes = chain->moving * sizeof(double);
+	double taken;
+
+	memcpy(chain->before, chain->here, bytes);
+	memcpy(chain->before + chain->moving, chain->pull, bytes);
+	taken = swing_away(chain);
+	if (kwhy_random_uniform(&chain->random) >= taken) {
+		memcpy(chain->here, chain->before, bytes);
+		memcpy(chain->pull, chain->before + chain->moving, bytes);
+		return taken;
+	}
+	for (size_t c = 0; c < chain->classes; c++)
+		chain->logs[c] = log(chain->here[c]);
+	return taken;
+}
+
+/* Before the draws that count: steps that are taken about as often as is best (Robbins and Monro 1951). */
+static void tune_swing(struct chain *chain, double taken)
+{
+	chain->swings++;
+	chain->swing_step *= exp((taken - ACCEPTED_RATIO) / sqrt(chain->swings));
+	chain->swing_step = fmin(fmax(chain->swing_step, SWING_STEP_LEAST), 1);
+}
+
+static void sweep(struct chain *chain, bool tune)
+{
+	double taken;
+
+	for (size_t c = 0; c < chain->classes; c++)
+		move_power(chain, c);
 	move_unit(chain);
 	move_other(chain, KWHY_PARAMETER_IDLE);
 	move_other(chain, KWHY_PARAMETER_TAU);
 	move_other(chain, KWHY_PARAMETER_DELAY);
 	for (int i = 0; i < KWHY_PARAMETER_NOISE; i++)
 		move_along_line(chain);
+	taken = swing(chain);
+	if (tune)
+		tune_swing(chain, taken);
+}
+
+/* The fit's precision is by logarithms of powers: here it is by watts. */
+static void find_root(struct chain *chain)
+{
+	for (size_t row = 0; row < chain->moving; row++)
+		for (size_t column = 0; column <= row; column++)
+			chain->root[row * chain->moving + column] =
+				chain->fit->factor[row * chain->fit->size + column] /
+				(row < chain->classes ? chain->here[row] : 1);
 }
 
 static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kwhy_error *error)
 {
 	const struct kwhy_posterior_fit *fit = chain->fit;
 	size_t size = fit->size;
-	double *block = calloc(5 * size, sizeof(*block));
+	double *block = calloc((9 + size) * size, sizeof(*block));
 
 	if (!block)
 		return kwhy_fail_memory(error, "the fit of powers");
@@ -248,10 +417,16 @@ static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kw
 	chain->pull = block + 2 * size;
 	chain->line = block + 3 * size;
 	chain->bend = block + 4 * size;
+	chain->speed = block + 5 * size;
+	chain->force = block + 6 * size;
+	chain->before = block + 7 * size;
+	chain->root = block + 9 * size;
+	chain->swing_step = SWING_STEP_FIRST;
 	memcpy(chain->logs, fit->mode, size * sizeof(double));
 	memcpy(chain->pull, fit->gradient, size * sizeof(double));
 	for (size_t i = 0; i < size; i++)
 		chain->here[i] = i < chain->classes ? exp(fit->mode[i]) : fit->mode[i];
+	find_root(chain);
 	kwhy_random_init(&chain->random, seed);
 	return KWHY_OK;
 }
@@ -272,9 +447,9 @@ enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
 	if (status)
 		return status;
 	for (size_t i = 0; i < BURN_IN_DRAWS; i++)
-		sweep(&chain);
+		sweep(&chain, true);
 	for (size_t i = 0; i < count; i++) {
-		sweep(&chain);
+		sweep(&chain, false);
 		keep(&chain, out_draws + i * fit->size);
 	}
 	free(chain.logs);

@@ -27,7 +27,7 @@ bool kwhy_matrix_factor(double *matrix, size_t size)
 	return true;
 }
 
-static void solve_lower(const double *factor, size_t size, double *vector)
+void kwhy_matrix_solve_lower(const double *factor, size_t size, double *vector)
 {
 	for (size_t i = 0; i < size; i++)
 		vector[i] = (vector[i] - dot(&factor[i * size], vector, i)) / factor[i * size + i];
@@ -46,6 +46,6 @@ void kwhy_matrix_solve_upper(const double *factor, size_t size, double *vector)
 
 void kwhy_matrix_solve(const double *factor, size_t size, double *vector)
 {
-	solve_lower(factor, size, vector);
+	kwhy_matrix_solve_lower(factor, size, vector);
 	kwhy_matrix_solve_upper(factor, size, vector);
 }

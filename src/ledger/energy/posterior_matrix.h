@@ -13,6 +13,9 @@ bool kwhy_matrix_factor(double *matrix, size_t size);
 /* Solves L L' x = vector in place, given the factor L. */
 void kwhy_matrix_solve(const double *factor, size_t size, double *vector);
 
+/* Solves L x = vector in place. */
+void kwhy_matrix_solve_lower(const double *factor, size_t size, double *vector);
+
 /* Solves L' x = vector in place: turns unit normals into draws whose precision is L L'. */
 void kwhy_matrix_solve_upper(const double *factor, size_t size, double *vector);
 
