@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4, SLOTS_MOST = 1024 };
+enum { SLOTS = 4, SLOTS_MOST = 1024, THREADS_MOST = 64 };
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
 #define OVERHEAD_S 8e-6 /* five calls of the driver a chunk: a guess from other machines */
@@ -115,23 +115,31 @@ static int refill(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return code ? code : read_chunk(loader, chunk);
 }
 
+static int read_one(struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	int code = refill(loader, chunk);
+
+	if (code)
+		return code;
+	pthread_mutex_lock(&loader->lock);
+	loader->filled[chunk % loader->slots] = chunk + 1;
+	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	return KWHY_TRANSFER_OK;
+}
+
 static void *read_ahead(void *context)
 {
-	struct kwhy_transfer_loader *loader = context;
+	const struct kwhy_transfer_loader_reader *reader = context;
+	struct kwhy_transfer_loader *loader = reader->loader;
 	struct kwhy_error error;
 	int code = kwhy_transfer_check_unlocked(
 		loader->transfer, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
 
-	for (uint64_t chunk = 0; chunk < loader->count && !code; chunk++) {
+	for (uint64_t chunk = reader->first; chunk < loader->count && !code; chunk += loader->reader_count) {
 		if (!wait_for_slot(loader, chunk))
 			return NULL;
-		code = refill(loader, chunk);
-		if (code)
-			break;
-		pthread_mutex_lock(&loader->lock);
-		loader->filled = chunk + 1;
-		pthread_cond_broadcast(&loader->changed);
-		pthread_mutex_unlock(&loader->lock);
+		code = read_one(loader, chunk);
 	}
 	if (code)
 		fail(loader, code);
@@ -139,20 +147,38 @@ static void *read_ahead(void *context)
 }
 
 /* Signals are the program's own matter: they go to its threads. */
-static enum kwhy_status start_reading(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
+static int start_threads(struct kwhy_transfer_loader *loader)
 {
 	sigset_t all, before;
-	int failed;
+	int failed = 0;
 
-	if (loader->options.pinned) {
-		loader->filled = loader->count;
-		return KWHY_OK;
-	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&loader->reader, NULL, read_ahead, loader);
+	while (loader->readers_begun < loader->reader_count && !failed) {
+		struct kwhy_transfer_loader_reader *reader = &loader->readers[loader->readers_begun];
+
+		*reader = (struct kwhy_transfer_loader_reader){
+			.loader = loader, .first = loader->readers_begun};
+		failed = pthread_create(&reader->thread, NULL, read_ahead, reader);
+		if (!failed)
+			loader->readers_begun++;
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	loader->reading = failed == 0;
+	return failed;
+}
+
+static enum kwhy_status start_reading(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
+{
+	int failed;
+
+	if (loader->options.pinned)
+		return KWHY_OK;
+	loader->reader_count = loader->options.threads ? loader->options.threads : 1;
+	loader->readers = calloc(loader->reader_count, sizeof(*loader->readers));
+	loader->filled = calloc(loader->slots, sizeof(*loader->filled));
+	if (!loader->readers || !loader->filled)
+		return kwhy_fail_memory(error, "a loader");
+	failed = start_threads(loader);
 	return failed ? kwhy_fail(error, KWHY_E_MEMORY, "no thread to read ahead: %s", strerror(failed))
 		      : KWHY_OK;
 }
@@ -246,7 +272,8 @@ static bool is_sensible(const struct kwhy_transfer_loader_options *options)
 	bool converts = options->format != KWHY_TRANSFER_F32;
 
 	return options->bytes > 0 && (options->from != NULL) != (options->read != NULL) &&
-		options->slots <= SLOTS_MOST && kwhy_transfer_can_convert(options->format, options->scale) &&
+		options->slots <= SLOTS_MOST && options->threads <= (options->read ? 1 : THREADS_MOST) &&
+		kwhy_transfer_can_convert(options->format, options->scale) &&
 		!(options->pinned && (converts || !options->from)) &&
 		!(converts && (chunk_bytes % sizeof(float) != 0 || options->bytes % sizeof(float) != 0));
 }
@@ -348,19 +375,27 @@ static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return check(loader, status, &error);
 }
 
+/* The lock is held. */
+static bool is_filled(const struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	return loader->options.pinned || chunk < loader->issued ||
+		loader->filled[chunk % loader->slots] == chunk + 1;
+}
+
 /* As far as chunks are read and places on the device done with. */
 static int issue_all(struct kwhy_transfer_loader *loader)
 {
 	int code = KWHY_TRANSFER_OK;
 
 	while (!code) {
-		uint64_t chunk, filled;
+		uint64_t chunk;
+		bool filled;
 
 		pthread_mutex_lock(&loader->lock);
 		chunk = loader->issued;
-		filled = loader->filled;
+		filled = chunk < loader->count && is_filled(loader, chunk);
 		pthread_mutex_unlock(&loader->lock);
-		if (chunk >= filled || chunk >= loader->finished + loader->slots)
+		if (!filled || chunk >= loader->finished + loader->slots)
 			break;
 		code = issue(loader, chunk);
 		if (code)
@@ -401,9 +436,9 @@ static int wait_for_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	int failed;
 
 	pthread_mutex_lock(&loader->lock);
-	while (loader->filled <= chunk && !is_over(loader))
+	while (!is_filled(loader, chunk) && !is_over(loader))
 		pthread_cond_wait(&loader->changed, &loader->lock);
-	over = loader->filled <= chunk || atomic_load(&loader->transfer->cancels) != loader->cancels;
+	over = !is_filled(loader, chunk) || atomic_load(&loader->transfer->cancels) != loader->cancels;
 	failed = loader->failed;
 	pthread_mutex_unlock(&loader->lock);
 	return over ? explain_end(loader, failed) : KWHY_TRANSFER_OK;
@@ -540,8 +575,8 @@ void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader)
 	loader->ending = true;
 	pthread_cond_broadcast(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
-	if (loader->reading)
-		pthread_join(loader->reader, NULL);
+	for (uint32_t i = 0; i < loader->readers_begun; i++)
+		pthread_join(loader->readers[i].thread, NULL);
 	wait_for_all(loader);
 	leave_list(loader);
 	free_events(loader, loader->copied);
@@ -550,6 +585,8 @@ void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader)
 	transfer->ops->host_free(transfer->gpu, &loader->slab);
 	transfer->ops->memory_free(transfer->gpu, loader->device);
 	free(loader->numbers);
+	free(loader->readers);
+	free(loader->filled);
 	pthread_cond_destroy(&loader->changed);
 	pthread_mutex_destroy(&loader->lock);
 	free(loader);

@@ -4,6 +4,15 @@
 
 #include "transfer/engine.h"
 
+struct kwhy_transfer_loader;
+
+/* A thread that reads every (threads of the loader)th chunk. */
+struct kwhy_transfer_loader_reader {
+	struct kwhy_transfer_loader *loader;
+	uint32_t first;
+	pthread_t thread;
+};
+
 /* A loader; chunks are numbered from 0, chunk i has the slot i % slots on either side. */
 struct kwhy_transfer_loader {
 	struct kwhy_transfer *transfer;
@@ -18,16 +27,18 @@ struct kwhy_transfer_loader {
 	void *numbers; /* a chunk before conversion */
 	struct kwhy_gpu_stream *stream;
 	struct kwhy_gpu_event **copied, **done; /* one a slot */
-	pthread_t reader;
-	bool reading; /* there is such a thread */
+	struct kwhy_transfer_loader_reader *readers;
+	uint32_t reader_count, readers_begun;
 
 	/* The caller's thread alone: chunks given, and finished with. */
 	uint64_t given, finished;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Both threads: chunks read, and chunks whose copies are queued. */
-	uint64_t filled, issued;
+	/* All threads: which chunk, plus 1, was read into a slot last, and of how many the copies are queued.
+	 */
+	uint64_t *filled;
+	uint64_t issued;
 	int failed;
 	bool ending;
 };

@@ -88,7 +88,7 @@ static void all_chunks_come_in_order_whatever_reads_them(void **state)
 {
 	struct data data = {0};
 	struct kwhy_transfer_loader_options options = options_of(&data);
-	struct sum sums[3] = {{0}, {0}, {0}};
+	struct sum sums[4] = {{0}, {0}, {0}, {0}};
 	char *memory = malloc(BYTES);
 	uint64_t pinned;
 
@@ -101,13 +101,17 @@ static void all_chunks_come_in_order_whatever_reads_them(void **state)
 	options.from = memory;
 	options.slots = 1;
 	succeeds(kwhy_transfer_stream_through(transfer, &options, add_up, &sums[1]));
+	options.slots = 3;
+	options.threads = 5;
+	succeeds(kwhy_transfer_stream_through(transfer, &options, add_up, &sums[3]));
+	options.threads = 0;
 	succeeds(kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_PINNED, BYTES, &pinned));
 	memcpy((void *)(uintptr_t)pinned, memory, BYTES);
 	options.from = (void *)(uintptr_t)pinned;
 	options.pinned = 1;
 	options.slots = 3;
 	succeeds(kwhy_transfer_stream_through(transfer, &options, add_up, &sums[2]));
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		assert_int_equal(sums[i].wrong, 0);
 		assert_int_equal(sums[i].bytes, BYTES);
 	}
@@ -240,7 +244,7 @@ static void cancelling_ends_a_loader_and_closing_one_early_is_allowed(void **sta
 static void options_that_make_no_sense_are_refused(void **state)
 {
 	struct data data = {0};
-	struct kwhy_transfer_loader_options good = options_of(&data), bad[7];
+	struct kwhy_transfer_loader_options good = options_of(&data), bad[8];
 	struct kwhy_transfer_loader *loader = NULL;
 
 	(void)state;
@@ -254,6 +258,7 @@ static void options_that_make_no_sense_are_refused(void **state)
 	bad[5].pinned = 1;
 	bad[6].format = KWHY_TRANSFER_F16;
 	bad[6].bytes = 4002;
+	bad[7].threads = 2;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(
 			kwhy_transfer_loader_open(transfer, &bad[i], &loader), KWHY_TRANSFER_E_INPUT);
