@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/ops.h"
+#include "cli/bench_ops_profile.h"
 #include "cli/bench_ops_show.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -16,7 +17,7 @@
 enum { MEMORY_MIB = 1024, HOST_MEMORY_MIB = 16 };
 
 struct ops_options {
-	const char *backend, *device, *only, *output, *csv;
+	const char *backend, *device, *only, *output, *csv, *profile;
 	uint64_t memory_mib, seed;
 	double seconds;
 	bool json, quiet, no_energy;
@@ -135,6 +136,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (status)
 		return status;
 	status = write_result(options, form, bench, error);
+	if (!status && options->profile)
+		status = kwhy_bench_ops_profile(bench, options->profile, error);
 	if (!status && bench->ended)
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_bench_ops_free(bench);
@@ -159,6 +162,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct ops_options, output)},
 	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct ops_options, json)},
 	{"csv", 0, "FILE", "a line an operation", KWHY_OPTION_TEXT, offsetof(struct ops_options, csv)},
+	{"profile", 0, "FILE", "put the figures into that machine profile, too", KWHY_OPTION_TEXT,
+		offsetof(struct ops_options, profile)},
 	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
 		offsetof(struct ops_options, quiet)},
 	KWHY_OPTION_ROW_HELP,

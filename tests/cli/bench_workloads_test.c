@@ -4,6 +4,7 @@
 #include "spawn.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,6 +146,43 @@ static void operations_have_rates_and_say_what_is_missing(void **state)
 	json_decref(root);
 }
 
+static void figures_go_into_a_profile_of_the_same_device(void **state)
+{
+	static char path[] = "kwhy-ops-XXXXXX";
+	json_t *profile,
+		*ops = json_of(SPAWN("bench", "ops", "--backend", "host", "--only", "fp32", "--seconds",
+			"0.01", "--memory", "1", "--json"));
+	const char *name = json_string_value(json_array_get(json_object_get(ops, "gpus"), 0));
+	FILE *file;
+	int made = mkstemp(path);
+
+	(void)state;
+	assert_true(made >= 0);
+	file = fdopen(made, "w");
+	fprintf(file, "{\"schema\": \"kwhy.profile/1\", \"device\": {\"name\": \"%s\"}, \"power\": {}}",
+		name);
+	fclose(file);
+	json_decref(json_of(SPAWN("bench", "ops", "--backend", "host", "--only", "fp32,memory-copy",
+		"--seconds", "0.01", "--memory", "1", "--profile", path, "--json")));
+	profile = json_load_file(path, 0, NULL);
+	assert_non_null(json_object_get(profile, "power"));
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(profile, "operations"), "operations")), 2);
+	json_object_set_new(json_object_get(profile, "device"), "name", json_string("another"));
+	json_dump_file(profile, path, 0);
+	json_decref(profile);
+	json_decref(ops);
+	{
+		struct spawned spawned = SPAWN("bench", "ops", "--backend", "host", "--only", "fp32",
+			"--seconds", "0.01", "--memory", "1", "--profile", path);
+
+		assert_int_equal(spawned.exit, 2);
+		assert_non_null(strstr(spawned.err.data, "is the profile of another"));
+		spawned_done(&spawned);
+	}
+	unlink(path);
+}
+
 static void wrong_words_of_ops_are_usage_errors(void **state)
 {
 	(void)state;
@@ -161,6 +199,7 @@ int main(void)
 		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),
 		cmocka_unit_test(wrong_words_of_twin_are_usage_errors),
 		cmocka_unit_test(operations_have_rates_and_say_what_is_missing),
+		cmocka_unit_test(figures_go_into_a_profile_of_the_same_device),
 		cmocka_unit_test(wrong_words_of_ops_are_usage_errors),
 	};
 
