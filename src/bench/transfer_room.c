@@ -132,14 +132,17 @@ enum kwhy_status kwhy_bench_device(struct kwhy_bench_room *room, enum kwhy_bench
 	return status;
 }
 
-/* The node that a kind of memory is bound to; KWHY_E_UNSUPPORTED where there is none such. */
+/*
+ * The node that a kind of memory is bound to: the device's own where it is known, as other benchmarks do.
+ * KWHY_E_UNSUPPORTED where near and far are asked for and there is one alone.
+ */
 static enum kwhy_status find_node(
 	const struct kwhy_bench_room *room, enum kwhy_bench_memory memory, int *out, struct kwhy_error *error)
 {
 	int near = room->gpu->facts.numa_node;
 	struct kwhy_numa numa;
 
-	*out = -1;
+	*out = near;
 	if (memory != KWHY_BENCH_NEAR && memory != KWHY_BENCH_FAR)
 		return KWHY_OK;
 	kwhy_numa_read("/sys", &numa);
@@ -148,7 +151,6 @@ static enum kwhy_status find_node(
 	if (near < 0)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the system does not say which NUMA node the GPU is near to");
-	*out = near;
 	for (uint32_t i = 0; memory == KWHY_BENCH_FAR && i < numa.count; i++)
 		if (numa.nodes[i].node != near)
 			*out = numa.nodes[i].node;

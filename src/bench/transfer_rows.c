@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MAX = 24, LINE_MAX_BYTES = 1024, SAMPLE_CELLS = 13, ENERGY_CELLS = 15 };
+enum { CELLS_MAX = 24, LINE_MAX_BYTES = 1024, SAMPLE_CELLS = 13, ENERGY_CELLS = 15, POINTS_MAX = 65536 };
 
 const char kwhy_bench_row_names[] =
 	"strategy,direction,clock,bytes,pieces,seconds,link_bytes,verified,temperature_c,sm_clock_hz,"
@@ -125,6 +125,8 @@ static enum kwhy_status add_point(
 {
 	struct kwhy_transfers *transfers = reader->transfers;
 
+	if (transfers->point_count == POINTS_MAX)
+		return wrong(reader, "more different transfers than are ever measured");
 	if (transfers->point_count == reader->room) {
 		size_t room = reader->room ? 2 * reader->room : 256;
 		struct kwhy_transfer_point *points = kwhy_arena_alloc(
