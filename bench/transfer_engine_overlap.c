@@ -177,6 +177,44 @@ static void measure(struct overlap *overlap, double ratio, uint64_t device, FILE
 		low, high);
 }
 
+/* Of memory that is not page-locked, which threads copy or convert into slots: bytes read a second. */
+static void measure_staged(struct overlap *overlap, const void *page_locked, FILE *csv)
+{
+	static const char *const formats[] = {"as it is", "to fp16", "to bf16", "to int8"};
+	int runs = overlap->bench->quick ? 3 : RUNS_MOST;
+	void *from = malloc(overlap->options.bytes);
+
+	if (!from) {
+		perror("memory");
+		exit(1);
+	}
+	overlap->options.from = memcpy(from, page_locked, overlap->options.bytes);
+	overlap->options.pinned = 0;
+	overlap->options.scale = 1;
+	overlap->options.slots = 16;
+	overlap->compute_us = 0;
+	printf("\nfrom pageable memory, GB/s read   threads 1        2        4        8       16\n");
+	for (int format = 0; format < 4; format++) {
+		printf("%-32s", formats[format]);
+		overlap->options.format = format;
+		for (uint32_t threads = 1; threads <= 16; threads *= 2) {
+			double rates[RUNS_MOST], opening_us;
+
+			overlap->options.threads = threads;
+			for (int i = -1; i < runs; i++) {
+				double us = through_us(overlap, &opening_us);
+
+				if (i >= 0)
+					rates[i] = (double)overlap->options.bytes / us * 1e-3;
+				fprintf(csv, "%s,%u,%d,%.1f\n", formats[format], threads, i, us);
+			}
+			printf(" %8.2f", bench_quantile(rates, (size_t)runs, 0.5));
+		}
+		printf("\n");
+	}
+	free(from);
+}
+
 void bench_overlap(struct bench *bench)
 {
 	const struct kwhy_gpu_ops *ops = bench->gpu->ops;
@@ -209,6 +247,10 @@ void bench_overlap(struct bench *bench)
 	measure(&overlap, 1, device, csv);
 	measure(&overlap, 0.5, device, csv);
 	measure(&overlap, 2, device, csv);
+	fclose(csv);
+	csv = bench_csv(bench, "staged.csv", "format,threads,run,us");
+	overlap.options.chunk_bytes = 4 << 20;
+	measure_staged(&overlap, (void *)(uintptr_t)from, csv);
 	fclose(csv);
 	ops->memory_free(bench->gpu, device);
 	ops->module_free(bench->gpu, module);
