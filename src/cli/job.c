@@ -7,6 +7,7 @@
 #include "detect/detect.h"
 #include "import/import.h"
 #include "ledger/ledger_new.h"
+#include "whatif/findings.h"
 
 #include <math.h>
 #include <time.h>
@@ -124,6 +125,18 @@ static enum kwhy_status look_for_waste(struct work *work)
 		&work->job->findings, work->error);
 }
 
+static enum kwhy_status project_findings(struct work *work)
+{
+	struct kwhy_job *job = work->job;
+	enum kwhy_status status;
+
+	kwhy_progress_step(work->progress, "projecting cures", NULL);
+	status = kwhy_whatif_project_findings(
+		job->recording, job->ledger, job->profile, job->findings, work->error);
+	kwhy_findings_sort(job->findings);
+	return status;
+}
+
 static enum kwhy_status run_steps(
 	struct work *work, char *const *traces, size_t trace_count, const struct kwhy_strings *power)
 {
@@ -139,6 +152,8 @@ static enum kwhy_status run_steps(
 		status = make_books(work);
 	if (!status)
 		status = look_for_waste(work);
+	if (!status)
+		status = project_findings(work);
 	return status;
 }
 

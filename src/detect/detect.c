@@ -237,8 +237,8 @@ static int by_time(const void *a, const void *b)
 	return by_place(left, right);
 }
 
-/* By energy where every finding has one, else by time: one measure for all. */
-static void sort_findings(struct kwhy_findings *findings)
+/* One measure for all. */
+void kwhy_findings_sort(struct kwhy_findings *findings)
 {
 	if (findings->count > 1)
 		qsort(findings->items, findings->count, sizeof(*findings->items),
@@ -260,7 +260,7 @@ static enum kwhy_status detect_into(struct kwhy_findings *findings, const struct
 	status = run_all(&context, settings);
 	kwhy_view_done(&view);
 	if (!status)
-		sort_findings(findings);
+		kwhy_findings_sort(findings);
 	return status;
 }
 

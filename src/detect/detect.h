@@ -64,4 +64,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_detect_run(const struct kwhy_recording *reco
 	const struct kwhy_detect_options *options, struct kwhy_findings **out, struct kwhy_error *error);
 void kwhy_findings_free(struct kwhy_findings *findings);
 
+/* Largest saving first: by energy where every finding has one, else by time. */
+void kwhy_findings_sort(struct kwhy_findings *findings);
+
 #endif

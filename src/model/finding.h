@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,11 +16,13 @@ struct kwhy_evidence {
 	const char *kernels[2];
 };
 
-/* A first bound on what the cure would bring: at most this. Energies KWHY_UNKNOWN_NJ where unknown. */
+/* What the cure would bring: at most this, or this where it is projected. Energies KWHY_UNKNOWN_NJ where
+ * unknown. */
 struct kwhy_saving {
 	int64_t time_ns;
 	int64_t energy_nj, low_nj, high_nj;
 	const char *assumption;
+	bool is_projected; /* to be expected, by playing the recording without the waste; else a bound */
 };
 
 /* One kind of waste on one device (KWHY_NONE: on the host or across devices). */

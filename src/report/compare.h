@@ -65,9 +65,9 @@ struct kwhy_foretold;
 
 struct kwhy_comparison {
 	const struct kwhy_side *a, *b;
-	const struct kwhy_foretold *foretold; /* a projection of B from A (report/foretold.h); NULL: none */
 	struct kwhy_account_pair *pairs;      /* largest change first */
 	size_t pair_count;
+	const struct kwhy_foretold *foretold; /* a projection of B from A (report/foretold.h); NULL: none */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,

@@ -100,8 +100,8 @@ static void write_finding(const struct kwhy_sheet *sheet, size_t number)
 	kwhy_text_add(&text, finding->cure);
 	write_part(sheet, "     cure   ", &text);
 	add_cost(&text, saving->time_ns, saving->energy_nj, saving->low_nj, saving->high_nj);
-	kwhy_text_addf(&text, " at most%s%s", saving->assumption ? ": " : "",
-		saving->assumption ? saving->assumption : "");
+	kwhy_text_addf(&text, "%s%s%s", saving->is_projected ? " as projected" : " at most",
+		saving->assumption ? ": " : "", saving->assumption ? saving->assumption : "");
 	write_part(sheet, "     saves  ", &text);
 	kwhy_text_done(&text);
 	write_evidence(sheet, finding);
@@ -113,8 +113,8 @@ void kwhy_section_findings(const struct kwhy_sheet *sheet)
 
 	if (!findings || !findings->count)
 		return;
-	kwhy_sheet_heading(
-		sheet, "Findings", "savings are bounds and may overlap; times from the first activity");
+	kwhy_sheet_heading(sheet, "Findings",
+		"savings overlap; times from the first activity");
 	for (size_t i = 0; i < findings->count; i++)
 		write_finding(sheet, i);
 }

@@ -357,14 +357,14 @@ static void write_cut(const struct kwhy_sheet *sheet, const char *lead, const ch
 	kwhy_arena_done(&arena);
 }
 
-/* "up to 120 J (23.5 %), 1.2 s": what the cure would bring at most. */
+/* "up to 120 J (23.5 %), 1.2 s": what the cure would bring, at most where it is a bound. */
 static void write_saving(
 	const struct kwhy_sheet *sheet, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
 	int64_t whole_nj = sheet->totals->energy_nj;
 	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_add(out, "up to ");
+	kwhy_text_add(out, saving->is_projected ? "projected: " : "up to ");
 	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
 		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
 			kwhy_quantity_percent(share, (double)saving->energy_nj / (double)whole_nj));

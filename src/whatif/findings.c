@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/findings.h"
+
+#include <string.h>
+
+/* A change that leaves results as they are; others reach further than the finding. */
+static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
+{
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+
+		if (change->finding && change->risk != KWHY_RISK_NUMERICS &&
+			strcmp(change->finding, finding->id) == 0)
+			return change;
+	}
+	return NULL;
+}
+
+static bool has_one_device(const struct kwhy_recording *recording)
+{
+	size_t active = 0;
+
+	for (size_t d = 0; d < recording->device_count; d++)
+		active += recording->activities.first[d] != recording->activities.first[d + 1];
+	return active == 1;
+}
+
+static bool is_whole(const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; ledger && d < ledger->device_count; d++)
+		if (ledger->devices[d].time.unrecorded_ns > 0)
+			return false;
+	return true;
+}
+
+static int64_t not_below_0(int64_t value)
+{
+	return value > 0 ? value : 0;
+}
+
+static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
+	const struct kwhy_plan *plan, struct kwhy_error *error)
+{
+	const struct kwhy_projected_change *change = &plan->changes[0];
+	int64_t before_nj = plan->before.energy_nj;
+	struct kwhy_saving saving = {.time_ns = not_below_0(change->saved_ns),
+		.energy_nj = KWHY_UNKNOWN_NJ,
+		.low_nj = KWHY_UNKNOWN_NJ,
+		.high_nj = KWHY_UNKNOWN_NJ,
+		.assumption = kwhy_arena_copy(&findings->arena, change->assumption),
+		.is_projected = change->bound == KWHY_BOUND_EXPECTED};
+
+	if (!saving.assumption)
+		return kwhy_fail_memory(error, "projections");
+	if (before_nj != KWHY_UNKNOWN_NJ) {
+		saving.energy_nj = not_below_0(change->saved_nj);
+		saving.low_nj = not_below_0(before_nj - change->after.energy_high_nj);
+		saving.high_nj = not_below_0(before_nj - change->after.energy_low_nj);
+	}
+	finding->saving = saving;
+	return KWHY_OK;
+}
+
+static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
+	struct kwhy_finding *finding, struct kwhy_error *error)
+{
+	const struct kwhy_whatif_change *change = cure_of(finding);
+	struct kwhy_whatif_ask ask = {change, change ? change->number : 0};
+	enum kwhy_status status = KWHY_OK;
+	struct kwhy_plan *plan;
+
+	if (!change)
+		return KWHY_OK;
+	status = kwhy_whatif_project(whatif, &ask, 1, &plan, error);
+	if (status)
+		return status;
+	if (plan->change_count)
+		status = set_saving(findings, finding, plan, error);
+	kwhy_plan_free(plan);
+	return status;
+}
+
+enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recording,
+	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_findings *findings,
+	struct kwhy_error *error)
+{
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status;
+
+	if (!findings->count || !has_one_device(recording) || !is_whole(ledger) ||
+		recording->activities.count + recording->calls.count > KWHY_WHATIF_FINDINGS_ROWS_MAX)
+		return KWHY_OK;
+	status = kwhy_whatif_new(recording, ledger, profile, &whatif, error);
+	if (status)
+		return status;
+	for (size_t i = 0; !status && i < findings->count; i++)
+		status = project(whatif, findings, &findings->items[i], error);
+	kwhy_whatif_free(whatif);
+	return status;
+}
