@@ -136,6 +136,70 @@ static void a_file_that_is_too_large_or_not_there_is_refused(void **state)
 	assert_null(profile);
 }
 
+#define CURVE(segments)                                                                                  \
+	",\"transfers\":{\"curves\":[{\"strategy\":\"pinned\",\"direction\":\"h2d\",\"clock\":\"host\"," \
+	"\"segments\":[" segments "]}]}}"
+#define CHOICE(members) ",\"transfers\":{\"choices\":[{\"direction\":\"h2d\"," members "}]}}"
+
+static void curves_and_the_fastest_ways_of_transfers_are_read(void **state)
+{
+	struct kwhy_profile *profile;
+	const struct kwhy_transfers *transfers;
+
+	(void)state;
+	OK(import_text(FRONT
+		",\"transfers\":{\"curves\":[{\"strategy\":\"pinned\",\"direction\":\"d2h\",\"clock\":"
+		"\"host\","
+		"\"points\":31,\"segments\":[{\"from_bytes\":1,\"to_bytes\":1024,\"alpha_s\":2e-6,\"beta_s_"
+		"per_byte\":0},"
+		"{\"from_bytes\":1024,\"to_bytes\":1e9,\"alpha_s\":1e-6,\"beta_s_per_byte\":2e-11}]},"
+		"{\"strategy\":\"pinned\",\"direction\":\"h2d\",\"clock\":\"energy\","
+		"\"segments\":[{\"from_bytes\":1,\"to_bytes\":2,\"alpha_j\":1e-3,\"beta_j_per_byte\":1e-9}]}]"
+		","
+		"\"choices\":[{\"direction\":\"h2d\",\"piece_bytes\":16,\"pieces\":64,\"strategy\":"
+		"\"packed\","
+		"\"median_s\":5e-6,\"second\":\"batch\",\"second_s\":9e-6,\"sure\":true}],"
+		"\"overtaking\":{\"put_packed_bytes\":65536,\"get_packed_bytes\":null}}}",
+		&profile));
+	transfers = profile->transfers;
+	assert_non_null(transfers);
+	assert_int_equal(transfers->curve_count, 2);
+	assert_true(kwhy_transfer_curve_at(&transfers->curves[0], 100) == 2e-6);
+	assert_true(fabs(kwhy_transfer_curve_at(&transfers->curves[0], 1e6) - 21e-6) < 1e-12);
+	assert_true(isnan(transfers->curves[0].held_out_ratio));
+	assert_true(transfers->curves[1].is_energy);
+	assert_int_equal(transfers->choice_count, 1);
+	assert_string_equal(transfers->choices[0].second, "batch");
+	assert_true(transfers->choices[0].is_sure);
+	assert_int_equal(transfers->overtaking.put_packed_bytes, 65536);
+	assert_int_equal(transfers->overtaking.get_packed_bytes, 0);
+	kwhy_profile_free(profile);
+}
+
+static void transfers_that_cannot_be_are_refused_by_name(void **state)
+{
+	static const char *const texts[] = {
+		FRONT ",\"transfers\":[]}",
+		FRONT ",\"transfers\":{\"curves\":{}}}",
+		FRONT CURVE(""),
+		FRONT CURVE("{\"from_bytes\":1}"),
+		FRONT CURVE("{\"from_bytes\":2,\"to_bytes\":1,\"alpha_s\":1,\"beta_s_per_byte\":1}"),
+		FRONT CURVE("{\"from_bytes\":1,\"to_bytes\":2,\"alpha_s\":1,\"beta_s_per_byte\":-1}"),
+		FRONT CURVE("{\"from_bytes\":1,\"to_bytes\":2,\"alpha_j\":1,\"beta_j_per_byte\":1}"),
+		FRONT CHOICE("\"piece_bytes\":0,\"pieces\":1,\"strategy\":\"a\",\"median_s\":1"),
+		FRONT CHOICE("\"piece_bytes\":1,\"pieces\":1,\"strategy\":\"\",\"median_s\":1"),
+		FRONT CHOICE("\"piece_bytes\":1,\"pieces\":1,\"strategy\":\"a\",\"median_s\":0"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct kwhy_profile *profile;
+
+		assert_int_equal(import_text(texts[i], &profile), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "transfers"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +208,8 @@ int main(void)
 		cmocka_unit_test(known_powers_keep_their_order),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_name),
 		cmocka_unit_test(a_file_that_is_too_large_or_not_there_is_refused),
+		cmocka_unit_test(curves_and_the_fastest_ways_of_transfers_are_read),
+		cmocka_unit_test(transfers_that_cannot_be_are_refused_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
