@@ -6,12 +6,13 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record report compare whatif doctor export stat calibrate verify watch serve model bench help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record report compare whatif doctor export stat calibrate verify watch serve model tune bench help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
 	case $command in
 	model) options="cost carbon tokens power cap scale roofline audit" ;;
+	tune) options="cap clock" ;;
 	bench) options="transfer twin ops" ;;
 	esac
 	if [ -n "$options" ]; then
@@ -26,7 +27,7 @@ _kwhy()
 	case $command in
 	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --power-only --max-size --work --count --device --meter --replay --progress --quiet -q --help -h" ;;
 	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;
 	"export") options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
@@ -43,9 +44,11 @@ _kwhy()
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
 	"model audit") options="--output -o --json --help -h" ;;
+	"tune cap") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
+	"tune clock") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
 	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --energy --burst --compat --save --resume --from --output -o --json --header --profile --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
-	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --output -o --json --csv --quiet -q --help -h" ;;
+	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --output -o --json --csv --profile --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--help -h" ;;
 	esac

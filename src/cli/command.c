@@ -28,6 +28,8 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_model_scale,
 	&kwhy_command_model_roofline,
 	&kwhy_command_model_audit,
+	&kwhy_command_tune_cap,
+	&kwhy_command_tune_clock,
 	&kwhy_command_bench_transfer,
 	&kwhy_command_bench_twin,
 	&kwhy_command_bench_ops,

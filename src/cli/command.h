@@ -52,6 +52,8 @@ extern const struct kwhy_command kwhy_command_model_cap;
 extern const struct kwhy_command kwhy_command_model_scale;
 extern const struct kwhy_command kwhy_command_model_roofline;
 extern const struct kwhy_command kwhy_command_model_audit;
+extern const struct kwhy_command kwhy_command_tune_cap;
+extern const struct kwhy_command kwhy_command_tune_clock;
 extern const struct kwhy_command kwhy_command_bench_transfer;
 extern const struct kwhy_command kwhy_command_bench_twin;
 extern const struct kwhy_command kwhy_command_bench_ops;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* On a fake driver alone: nothing here may ever set anything on hardware. */
+
+static struct kwhy_error error;
+static char folder[] = "kwhy-tune-XXXXXX", settings[64], result[64], scenario[64];
+
+static void write_file(const char *path, const char *text)
+{
+	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(settings, sizeof(settings), "%s/settings", folder);
+	snprintf(result, sizeof(result), "%s/tune.json", folder);
+	snprintf(scenario, sizeof(scenario), "%s/scenario", folder);
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML_SETTINGS", settings, 1);
+	setenv("KWHY_FAKE_NVML", scenario, 1);
+	write_file(scenario, "gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\n");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	unlink(settings);
+	unlink(result);
+	unlink(scenario);
+	return rmdir(folder);
+}
+
+static void assert_settings(const char *wanted)
+{
+	struct kwhy_text text = {0};
+
+	assert_int_equal(kwhy_file_read(settings, 100, &text, &error), KWHY_OK);
+	assert_string_equal(text.data, wanted);
+	kwhy_text_done(&text);
+}
+
+static void assert_fails(struct spawned spawned, int status, const char *says)
+{
+	if (spawned.exit != status || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stderr '%s' without '%s'", spawned.exit, spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+/* Work that takes 0.25 s over 1 - exp(-(limit - 100 W) / 150 W). */
+static const char load[] = "read limit clock < \"$KWHY_FAKE_NVML_SETTINGS\"; "
+			   "sleep $(awk \"BEGIN { print 0.25 / (1 - exp(-($limit - 100) / 150)) }\")";
+
+static void a_sweep_finds_the_limit_of_least_energy_and_puts_the_old_one_back(void **state)
+{
+	struct spawned spawned;
+	json_t *answer;
+
+	(void)state;
+	write_file(settings, "650 0\n");
+	spawned = SPAWN("tune", "cap", "--allow-set", "-o", result, "--values", "7", "--", "sh", "-c", load);
+	if (spawned.exit)
+		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
+	spawned_done(&spawned);
+	assert_settings("650 0\n");
+	answer = json_load_file(result, 0, NULL);
+	assert_non_null(answer);
+	assert_int_equal(json_array_size(json_object_get(answer, "runs")), 7);
+	assert_true(json_number_value(json_object_get(answer, "least_w")) < 230);
+	json_decref(answer);
+}
+
+static void nothing_is_set_without_leave_or_where_others_are(void **state)
+{
+	(void)state;
+	write_file(settings, "650 0\n");
+	assert_fails(SPAWN("tune", "cap", "--", "true"), 2, "--allow-set");
+	assert_fails(SPAWN("tune", "cap", "--allow-set"), 2, "needs a command");
+	assert_fails(
+		SPAWN("tune", "cap", "--allow-set", "--from", "50", "--", "true"), 2, "takes 200 to 700 W");
+	assert_fails(SPAWN("tune", "clock", "--allow-set", "--device", "5", "--", "true"), 1, "no device 5");
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_constant_300w.txt", 1);
+	assert_fails(SPAWN("tune", "cap", "--allow-set", "--", "true"), 1, "in use by 1 other process");
+	setenv("KWHY_FAKE_NVML", scenario, 1);
+	assert_settings("650 0\n");
+}
+
+static void a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back(void **state)
+{
+	static const char *const ways[] = {
+		"exit 5", "kill -TERM $PPID; sleep 0.2", "kill -KILL $PPID; sleep 0.2"};
+	static const int exits[] = {5, 143, -1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct spawned spawned;
+
+		write_file(settings, "650 0\n");
+		spawned = SPAWN("tune", "cap", "--allow-set", "--warmup", "0", "--", "sh", "-c", ways[i]);
+		if (spawned.exit != exits[i])
+			fail_msg("'%s': exit %d, '%s'", ways[i], spawned.exit, spawned.err.data);
+		spawned_done(&spawned);
+		assert_settings("650 0\n");
+	}
+}
+
+static void clocks_are_unlocked_in_the_end(void **state)
+{
+	(void)state;
+	write_file(settings, "700 0\n");
+	assert_fails(SPAWN("tune", "clock", "--allow-set", "--warmup", "0", "--", "sh", "-c", "exit 3"), 3,
+		"put back");
+	assert_settings("700 0\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sweep_finds_the_limit_of_least_energy_and_puts_the_old_one_back),
+		cmocka_unit_test(nothing_is_set_without_leave_or_where_others_are),
+		cmocka_unit_test(a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back),
+		cmocka_unit_test(clocks_are_unlocked_in_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
