@@ -44,16 +44,17 @@ static void parse_list(const char *list, cpu_set_t *out)
 
 static void read_node(const char *sys, struct kwhy_numa_node *node)
 {
+	static const char title[] = "MemTotal:";
 	char name[64], line[4096];
-	unsigned long long total_kib = 0;
+	const char *total;
 
 	snprintf(name, sizeof(name), "node%d/cpulist", node->node);
 	if (read_line(sys, name, line, sizeof(line)))
 		parse_list(line, &node->cpus);
 	snprintf(name, sizeof(name), "node%d/meminfo", node->node);
-	if (read_line(sys, name, line, sizeof(line)) &&
-		sscanf(line, "Node %*d MemTotal: %llu kB", &total_kib) == 1)
-		node->memory_bytes = (uint64_t)total_kib * 1024;
+	total = read_line(sys, name, line, sizeof(line)) ? strstr(line, title) : NULL;
+	if (total)
+		node->memory_bytes = (uint64_t)strtoull(total + strlen(title), NULL, 10) * 1024; /* in kB */
 }
 
 void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
