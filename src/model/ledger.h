@@ -292,6 +292,28 @@ struct kwhy_host_energy {
 	int64_t measured_nj;
 };
 
+/*
+ * What the measuring itself took of a run. Kinds of cost come first, with their own numbers: processor time,
+ * or time that the program waited; no joules are known of them.
+ */
+enum kwhy_overhead_kind {
+	KWHY_OVERHEAD_PROFILER = KWHY_COST_KIND_COUNT, /* taken from threads of the program, as the profiler
+							  says itself */
+	KWHY_OVERHEAD_DEVICE, /* a device idled meanwhile: modelled, at its idle level */
+	KWHY_OVERHEAD_KIND_COUNT
+};
+
+/* "thread", "buffers", ... "sampler", "profiler", "device_idle". */
+const char *kwhy_overhead_kind_name(uint32_t kind);
+
+struct kwhy_overhead_sum {
+	uint32_t kind;	 /* enum kwhy_overhead_kind */
+	uint32_t device; /* KWHY_NONE: of the host */
+	uint64_t count;	 /* how often; 0: not counted */
+	int64_t time_ns;
+	int64_t energy_nj; /* KWHY_UNKNOWN_NJ */
+};
+
 struct kwhy_ledger {
 	struct kwhy_arena arena;
 	size_t device_count;
@@ -302,7 +324,9 @@ struct kwhy_ledger {
 	struct kwhy_stream_sum *streams;
 	struct kwhy_memory_sum *memory;
 	struct kwhy_host_energy *hosts;
-	size_t api_count, range_count, step_count, rank_count, stream_count, memory_count, host_count;
+	struct kwhy_overhead_sum *overheads;
+	size_t api_count, range_count, step_count, rank_count, stream_count, memory_count, host_count,
+		overhead_count;
 	struct kwhy_note *notes; /* what the ledger has to say beside its figures */
 	size_t note_count;
 };

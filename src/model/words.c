@@ -64,6 +64,15 @@ const char *kwhy_cost_kind_name(enum kwhy_cost_kind kind)
 	return names[kind];
 }
 
+const char *kwhy_overhead_kind_name(uint32_t kind)
+{
+	if (kind == KWHY_OVERHEAD_PROFILER)
+		return "profiler";
+	if (kind == KWHY_OVERHEAD_DEVICE)
+		return "device_idle";
+	return kwhy_cost_kind_name((enum kwhy_cost_kind)kind);
+}
+
 const char *kwhy_meter_name(enum kwhy_meter meter)
 {
 	static const char *const names[KWHY_METER_COUNT] = {

@@ -218,6 +218,32 @@ void kwhy_json_hosts(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
+/* Only where the recording says what it took. */
+void kwhy_json_overhead(struct kwhy_json_report *parts)
+{
+	const struct kwhy_ledger *ledger = parts->report->ledger;
+	struct kwhy_json *json = &parts->json;
+
+	if (!ledger->overhead_count)
+		return;
+	kwhy_json_array(json, "overhead");
+	for (size_t i = 0; i < ledger->overhead_count; i++) {
+		const struct kwhy_overhead_sum *row = &ledger->overheads[i];
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "kind", kwhy_overhead_kind_name(row->kind));
+		kwhy_json_index(json, "device", row->device);
+		kwhy_json_count(json, "count", row->count);
+		kwhy_json_int(json, "time_ns", row->time_ns);
+		kwhy_json_known(json, "energy_nj", row->energy_nj);
+		kwhy_json_string(json, "basis",
+			kwhy_basis_name(
+				row->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_BASIS_NONE : KWHY_BASIS_MODELLED));
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 void kwhy_json_price(struct kwhy_json_report *parts)
 {
 	const struct kwhy_report *report = parts->report;

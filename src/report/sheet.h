@@ -63,6 +63,7 @@ void kwhy_section_streams(const struct kwhy_sheet *sheet);
 void kwhy_section_memory(const struct kwhy_sheet *sheet);
 void kwhy_section_gauges(const struct kwhy_sheet *sheet);
 void kwhy_section_hosts(const struct kwhy_sheet *sheet);
+void kwhy_section_overhead(const struct kwhy_sheet *sheet);
 void kwhy_section_findings(const struct kwhy_sheet *sheet);
 void kwhy_section_unknown(const struct kwhy_sheet *sheet);
 void kwhy_section_method(const struct kwhy_sheet *sheet);

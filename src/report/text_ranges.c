@@ -198,3 +198,52 @@ void kwhy_section_hosts(const struct kwhy_sheet *sheet)
 	}
 	kwhy_table_write(&table, sheet->style, sheet->out);
 }
+
+static const struct kwhy_table_column overhead_columns[] = {
+	{"", KWHY_COLUMN_NAME},
+	{"times", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+};
+
+static const char *overhead_title(const struct kwhy_overhead_sum *row)
+{
+	static const char *const titles[KWHY_OVERHEAD_KIND_COUNT] = {
+		[KWHY_COST_THREAD] = "processor, writing what was recorded",
+		[KWHY_COST_BUFFERS] = "processor, reading the profiler's buffers",
+		[KWHY_COST_START] = "program waits: the profiler starts",
+		[KWHY_COST_SWITCH] = "windows begin and end",
+		[KWHY_COST_FINISH] = "program waits: the last records",
+		[KWHY_COST_LAUNCHER] = "processor, kwhy record itself",
+		[KWHY_COST_SAMPLER] = "  of that, reading the meters",
+		[KWHY_OVERHEAD_PROFILER] = "profiler, on the program's threads",
+		[KWHY_OVERHEAD_DEVICE] = "device idle meanwhile, modelled",
+	};
+
+	return titles[row->kind];
+}
+
+void kwhy_section_overhead(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	struct kwhy_table table;
+
+	if (!ledger->overhead_count)
+		return;
+	kwhy_sheet_heading(sheet, "What the recording took", "part of the figures above");
+	kwhy_table_init(&table, overhead_columns, 4);
+	for (size_t i = 0; i < ledger->overhead_count; i++) {
+		const struct kwhy_overhead_sum *row = &ledger->overheads[i];
+
+		kwhy_table_cell(&table, overhead_title(row));
+		if (row->count)
+			kwhy_table_count(&table, row->count);
+		else
+			kwhy_table_cell(&table, "");
+		kwhy_table_time(&table, row->time_ns);
+		kwhy_table_energy(&table, row->energy_nj);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_paragraph(sheet, "  ",
+		"Joules of processor time are not available: no meter tells one thread from another.");
+}

@@ -13,6 +13,7 @@ enum kwhy_status kwhy_ledger_sums(struct kwhy_ledger *ledger, const struct kwhy_
 		kwhy_sums_streams,
 		kwhy_sums_memory,
 		kwhy_sums_hosts,
+		kwhy_sums_overhead,
 	};
 	enum kwhy_status status = KWHY_OK;
 

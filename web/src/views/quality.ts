@@ -48,6 +48,8 @@ export function quality(report: Report): HTMLElement {
 	];
 	return el("section", { id: "quality", "aria-labelledby": "h-quality" }, el("h2", { id: "h-quality" }, "How far to trust this"),
 		...report.devices.flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
+		...(report.overhead?.length ? [el("h3", {}, "What the recording took"), table(["of", "times", "time", "energy, modelled"],
+			report.overhead.map((o) => [o.kind.replaceAll("_", " ") + (known(o.device) ? `, ${deviceLabel(report.devices[o.device]!)}` : ""), o.count ? exact(o.count) : "", time(o.time_ns), energy(o.energy_nj)]))] : []),
 		el("h3", {}, "Lost or unknown"),
 		notes.length ? el("ul", { class: "notes" }, ...notes.map((text) => el("li", {}, visible(text)))) : el("p", {}, "Nothing."));
 }

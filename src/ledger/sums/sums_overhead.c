@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/sums/sums.h"
+
+#include "ledger/saturate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * What the measuring itself took: times that its parts state, what the profiler says that it took from the
+ * program's threads, and for how long a device idled meanwhile.
+ */
+
+/* Rows of costs, of the profiler, and of each device. */
+enum { ROWS_OF_RUN = KWHY_COST_KIND_COUNT + 1 };
+
+static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t kind)
+{
+	struct kwhy_overhead_sum *row = &ledger->overheads[ledger->overhead_count++];
+
+	*row = (struct kwhy_overhead_sum){.kind = kind, .device = KWHY_NONE, .energy_nj = KWHY_UNKNOWN_NJ};
+	return row;
+}
+
+/* Processes together; nothing of kinds that nobody states. */
+static void add_costs(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
+{
+	for (uint32_t kind = 0; kind < KWHY_COST_KIND_COUNT; kind++) {
+		struct kwhy_overhead_sum *row = NULL;
+
+		for (size_t i = 0; i < recording->cost_count; i++) {
+			const struct kwhy_cost *cost = &recording->costs[i];
+
+			if (cost->kind != kind)
+				continue;
+			if (!row)
+				row = open_row(ledger, kind);
+			row->time_ns = kwhy_saturate_add(row->time_ns, cost->spent_ns);
+			row->count = kwhy_saturate_add_unsigned(row->count, cost->count);
+		}
+	}
+}
+
+static void add_profiler(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
+{
+	struct kwhy_overhead_sum *row;
+
+	if (!recording->overhead_count)
+		return;
+	row = open_row(ledger, KWHY_OVERHEAD_PROFILER);
+	for (size_t i = 0; i < recording->overhead_count; i++) {
+		const struct kwhy_overhead *overhead = &recording->overheads[i];
+
+		row->time_ns = kwhy_saturate_add(row->time_ns, overhead->end_ns - overhead->start_ns);
+		row->count++;
+	}
+}
+
+/* A walk over the idle gaps of a device beside the overheads of its processes, both in order of start. */
+struct meanwhile {
+	struct kwhy_ledger *ledger;
+	const struct kwhy_recording *recording;
+	const bool *is_asked; /* [process_count] */
+	size_t next;	      /* overhead */
+	int64_t covered_ns;   /* up to where overheads were counted */
+	double energy_nj;
+	struct kwhy_overhead_sum row;
+};
+
+static bool is_of_device(const struct meanwhile *walk, const struct kwhy_overhead *overhead)
+{
+	return overhead->thread != KWHY_NONE &&
+		walk->is_asked[walk->recording->threads[overhead->thread].process];
+}
+
+/* The union of the overheads inside a gap; one that reaches beyond it stays for the next. */
+static void take_gap(struct meanwhile *walk, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_recording *recording = walk->recording;
+	int64_t longest_end_ns = INT64_MIN;
+	size_t first = walk->next;
+
+	walk->covered_ns = start_ns;
+	for (size_t i = first; i < recording->overhead_count && recording->overheads[i].start_ns < end_ns;
+		i++) {
+		const struct kwhy_overhead *overhead = &recording->overheads[i];
+		int64_t from_ns = overhead->start_ns,
+			to_ns = overhead->end_ns < end_ns ? overhead->end_ns : end_ns;
+
+		longest_end_ns = overhead->end_ns > longest_end_ns ? overhead->end_ns : longest_end_ns;
+		if (longest_end_ns <= end_ns)
+			walk->next = i + 1;
+		from_ns = from_ns > walk->covered_ns ? from_ns : walk->covered_ns;
+		if (!is_of_device(walk, overhead) || to_ns <= from_ns)
+			continue;
+		walk->row.time_ns += to_ns - from_ns;
+		walk->row.count++;
+		walk->energy_nj += kwhy_ledger_idle_nj(walk->ledger, walk->row.device, from_ns, to_ns);
+		walk->covered_ns = to_ns;
+	}
+}
+
+static void walk_gaps(struct meanwhile *walk)
+{
+	const struct kwhy_activities *rows = &walk->recording->activities;
+	const uint32_t device = walk->row.device;
+	int64_t reach_ns = INT64_MAX;
+
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+		if (rows->start_ns[i] > reach_ns &&
+			!kwhy_ledger_is_hidden(&walk->ledger->devices[device], reach_ns, rows->start_ns[i]))
+			take_gap(walk, reach_ns, rows->start_ns[i]);
+		if (i == rows->first[device] || rows->end_ns[i] > reach_ns)
+			reach_ns = rows->end_ns[i];
+	}
+}
+
+static void add_device(
+	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, uint32_t device, bool *is_asked)
+{
+	struct meanwhile walk = {.ledger = ledger,
+		.recording = recording,
+		.is_asked = is_asked,
+		.row = {.kind = KWHY_OVERHEAD_DEVICE, .device = device, .energy_nj = KWHY_UNKNOWN_NJ}};
+
+	for (size_t i = 0; i < recording->process_count; i++)
+		is_asked[i] = false;
+	for (size_t i = 0; i < recording->stream_count; i++)
+		if (recording->streams[i].device == device)
+			is_asked[recording->streams[i].process] = true;
+	walk_gaps(&walk);
+	if (!walk.row.time_ns)
+		return;
+	if (walk.energy_nj >= 0 && walk.energy_nj < 0x1p62)
+		walk.row.energy_nj = llround(walk.energy_nj);
+	ledger->overheads[ledger->overhead_count++] = walk.row;
+}
+
+enum kwhy_status kwhy_sums_overhead(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	bool *is_asked = calloc(recording->process_count + 1, sizeof(*is_asked));
+
+	(void)options;
+	ledger->overheads = kwhy_arena_alloc(
+		&ledger->arena, ROWS_OF_RUN + recording->device_count, sizeof(*ledger->overheads));
+	if (!ledger->overheads || !is_asked) {
+		free(is_asked);
+		return kwhy_fail_memory(error, "what the recording took");
+	}
+	add_costs(ledger, recording);
+	add_profiler(ledger, recording);
+	for (uint32_t device = 0; recording->overhead_count && device < recording->device_count; device++)
+		add_device(ledger, recording, device, is_asked);
+	free(is_asked);
+	return KWHY_OK;
+}

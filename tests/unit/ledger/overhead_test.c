@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+/* What a recording says that it took, and for how long its devices idled meanwhile. */
+
+static void cost(struct kwhy_recording *recording, enum kwhy_cost_kind kind, int64_t spent_ns, uint64_t count)
+{
+	const struct kwhy_cost row = {0, kind, spent_ns, count};
+
+	OK(kwhy_recording_add_cost(recording, &row, &build_error));
+}
+
+static void overhead(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_overhead row = {start_ns, end_ns, 0, thread};
+
+	OK(kwhy_recording_add_overhead(recording, &row, &build_error));
+}
+
+static const struct kwhy_overhead_sum *sum_of(const struct kwhy_ledger *ledger, uint32_t kind)
+{
+	for (size_t i = 0; i < ledger->overhead_count; i++)
+		if (ledger->overheads[i].kind == kind)
+			return &ledger->overheads[i];
+	return NULL;
+}
+
+static void costs_of_processes_are_added_up_by_kind(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cost(recording, KWHY_COST_BUFFERS, 5000, 2);
+	cost(recording, KWHY_COST_SAMPLER, 7000, 0);
+	cost(recording, KWHY_COST_BUFFERS, 3000, 1);
+	build_kernel(recording, 0, 100, 200, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->overhead_count, 2);
+	assert_int_equal(sum_of(ledger, KWHY_COST_BUFFERS)->time_ns, 8000);
+	assert_int_equal(sum_of(ledger, KWHY_COST_BUFFERS)->count, 3);
+	assert_int_equal(sum_of(ledger, KWHY_COST_BUFFERS)->device, KWHY_NONE);
+	assert_int_equal(sum_of(ledger, KWHY_COST_BUFFERS)->energy_nj, KWHY_UNKNOWN_NJ);
+	assert_string_equal(kwhy_overhead_kind_name(KWHY_COST_BUFFERS), "buffers");
+	build_free(recording, ledger);
+}
+
+/* Gaps 200-300 and 400-500; overheads overlap each other, begin before a gap and reach into the next one. */
+static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = build_one();
+	const struct kwhy_overhead_sum *idle;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.assumed.given = true;
+	options.assumed.all_w = 100;
+	build_kernel(recording, 0, 100, 200, "a");
+	build_kernel(recording, 0, 300, 400, "a");
+	build_kernel(recording, 0, 500, 600, "a");
+	overhead(recording, 0, 150, 230);	  /* 30 of the first gap */
+	overhead(recording, 0, 220, 240);	  /* 10 more */
+	overhead(recording, KWHY_NONE, 250, 260); /* on a thread of the profiler's own */
+	overhead(recording, 0, 290, 420);	  /* 10 of the first and 20 of the second */
+	overhead(recording, 0, 700, 800);	  /* behind all work */
+	ledger = build_ledger_with(recording, &options);
+	assert_int_equal(sum_of(ledger, KWHY_OVERHEAD_PROFILER)->count, 5);
+	assert_int_equal(sum_of(ledger, KWHY_OVERHEAD_PROFILER)->time_ns, 80 + 20 + 10 + 130 + 100);
+	idle = sum_of(ledger, KWHY_OVERHEAD_DEVICE);
+	assert_int_equal(idle->device, 0);
+	assert_int_equal(idle->time_ns, 70);
+	assert_int_equal(idle->energy_nj, 7000);
+	assert_string_equal(kwhy_overhead_kind_name(KWHY_OVERHEAD_DEVICE), "device_idle");
+	build_free(recording, ledger);
+}
+
+static void a_recording_that_says_nothing_of_its_costs_has_no_rows(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_kernel(recording, 0, 100, 200, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->overhead_count, 0);
+	build_free(recording, ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(costs_of_processes_are_added_up_by_kind),
+		cmocka_unit_test(a_device_that_idles_while_the_profiler_holds_its_program_is_counted),
+		cmocka_unit_test(a_recording_that_says_nothing_of_its_costs_has_no_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
