@@ -25,7 +25,7 @@ static const struct kwhy_side side_b = {.label = "b.json",
 	.busy_ratio = 0.75};
 static struct kwhy_account_pair pairs[] = {{.name = "gemm", .a = &account_a, .b = &account_b},
 	{.name = "h2d pageable->device 4-8 KiB", .b = &copy_b}};
-static const struct kwhy_comparison comparison = {&side_a, &side_b, pairs, 2};
+static const struct kwhy_comparison comparison = {&side_a, &side_b, pairs, 2, NULL};
 
 static void a_condition_is_decided_as_it_reads(void **state)
 {
@@ -88,7 +88,7 @@ static void what_is_no_condition_is_wrong_usage(void **state)
 static void an_unknown_figure_cannot_be_kept(void **state)
 {
 	struct kwhy_side unknown = side_b;
-	const struct kwhy_comparison half = {&side_a, &unknown, pairs, 2};
+	const struct kwhy_comparison half = {&side_a, &unknown, pairs, 2, NULL};
 	struct kwhy_condition condition;
 	struct kwhy_verdict verdict;
 
