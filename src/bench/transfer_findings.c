@@ -506,6 +506,39 @@ static enum kwhy_status find_overtaking(struct study *study)
 	return KWHY_OK;
 }
 
+static double rate_of(const struct kwhy_transfers *transfers, uint64_t bytes, const char *strategy)
+{
+	const struct kwhy_transfer_choice at = {
+		.direction = KWHY_TRANSFER_H2D, .piece_bytes = bytes, .pieces = 1};
+	const struct kwhy_transfer_point *point = point_of(transfers, &at, strategy);
+
+	return point && point->sample_count ? (double)bytes / point->summary.median_s : NAN;
+}
+
+/* Compressing alone is measured at small sizes: its rate is that of the largest of them. */
+static void weigh_compression(struct study *study)
+{
+	struct kwhy_transfers *transfers = study->transfers;
+	struct kwhy_transfer_compression *out = &transfers->compression;
+	struct row sent = select_row(
+			   study, study->better, "compressed", KWHY_TRANSFER_H2D, KWHY_TRANSFER_BY_HOST, 1),
+		   made = select_row(
+			   study, study->than, "compress", KWHY_TRANSFER_H2D, KWHY_TRANSFER_BY_HOST, 1);
+	const struct kwhy_transfer_point *largest;
+
+	if (sent.count == 0)
+		return;
+	largest = sent.items[sent.count - 1];
+	*out = (struct kwhy_transfer_compression){.bytes = largest->bytes,
+		.ratio = (double)largest->bytes / largest->link_bytes,
+		.link_bytes_per_s = rate_of(transfers, largest->bytes, "pinned"),
+		.expand_bytes_per_s = rate_of(transfers, largest->bytes, "expand"),
+		.compress_bytes_per_s = made.count
+			? rate_of(transfers, made.items[made.count - 1]->bytes, "compress")
+			: NAN};
+	out->serial_ratio = rate_of(transfers, largest->bytes, "compressed") / out->link_bytes_per_s;
+}
+
 static size_t place_of(const char *strategy)
 {
 	const struct kwhy_bench_strategy *row;
@@ -552,6 +585,8 @@ enum kwhy_status kwhy_transfers_conclude(struct kwhy_transfers *transfers, struc
 		status = find_overtaking(&study);
 	if (!status)
 		status = compare_all(&study);
+	if (!status)
+		weigh_compression(&study);
 	if (!status)
 		status = weigh_pinning(&study, KWHY_TRANSFER_H2D);
 	if (!status)

@@ -138,6 +138,19 @@ struct kwhy_transfer_pinning {
 };
 
 /*
+ * What compressing is worth at the largest size that was measured with it. Overlapped, S bytes of ratio r
+ * take max(S / (r link), S / expand), and S / compress too where they are not compressed beforehand: it pays
+ * where r is above 1 and each of the others is faster than the link. Bytes a second are of what comes out.
+ */
+struct kwhy_transfer_compression {
+	uint64_t bytes; /* 0: not measured */
+	double ratio;	/* bytes before over bytes on the link */
+	double link_bytes_per_s, expand_bytes_per_s, compress_bytes_per_s; /* NAN: not measured */
+	double serial_ratio; /* time of a pinned copy over that of copying and expanding, one after the other
+			      */
+};
+
+/*
  * Where one way of moving many pieces overtakes another: the limits at which the measured times together lose
  * least against the fastest. Twice the largest size: nowhere. 0: not measured.
  */
@@ -175,6 +188,7 @@ struct kwhy_transfers {
 	struct kwhy_transfer_choice *choices;
 	size_t choice_count;
 	struct kwhy_transfer_overtaking overtaking;
+	struct kwhy_transfer_compression compression;
 	struct kwhy_transfer_rivalry *rivalries;
 	size_t rivalry_count;
 	struct kwhy_transfer_pinning *pinnings;

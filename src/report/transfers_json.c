@@ -159,6 +159,25 @@ static void add_overtaking(struct kwhy_json *json, const struct kwhy_transfers *
 	kwhy_json_object_end(json);
 }
 
+/* null where it was not measured. */
+static void add_compression(struct kwhy_json *json, const struct kwhy_transfers *transfers)
+{
+	const struct kwhy_transfer_compression *compression = &transfers->compression;
+
+	if (!compression->bytes) {
+		kwhy_json_null(json, "compression");
+		return;
+	}
+	kwhy_json_row(json, "compression");
+	kwhy_json_count(json, "bytes", compression->bytes);
+	kwhy_json_real(json, "ratio", compression->ratio);
+	kwhy_json_real(json, "link_bytes_per_s", compression->link_bytes_per_s);
+	kwhy_json_real(json, "expand_bytes_per_s", compression->expand_bytes_per_s);
+	kwhy_json_real(json, "compress_bytes_per_s", compression->compress_bytes_per_s);
+	kwhy_json_real(json, "serial_ratio", compression->serial_ratio);
+	kwhy_json_object_end(json);
+}
+
 static void add_rivalry(struct kwhy_json *json, const struct kwhy_transfer_rivalry *rivalry)
 {
 	kwhy_json_object(json, NULL);
@@ -228,6 +247,7 @@ enum kwhy_status kwhy_report_transfers_json(
 	kwhy_transfers_json_curves(&json, transfers);
 	kwhy_transfers_json_choices(&json, transfers);
 	add_overtaking(&json, transfers);
+	add_compression(&json, transfers);
 	ADD_LIST(&json, "comparisons", add_rivalry, transfers->rivalries, transfers->rivalry_count);
 	ADD_LIST(&json, "page_locking", add_pinning, transfers->pinnings, transfers->pinning_count);
 	add_absences(&json, transfers);

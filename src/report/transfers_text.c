@@ -332,6 +332,36 @@ static void add_pinnings(const struct page *page)
 	kwhy_table_write(&table, page->style, page->out);
 }
 
+static void add_compression(const struct page *page)
+{
+	const struct kwhy_transfer_compression *compression = &page->transfers->compression;
+	char size[KWHY_TRANSFER_SIZE_BYTES], link[KWHY_QUANTITY_BYTES], expand[KWHY_QUANTITY_BYTES],
+		compress[KWHY_QUANTITY_BYTES];
+
+	if (!compression->bytes)
+		return;
+	heading(page, "WHAT COMPRESSING IS WORTH");
+	kwhy_text_addf(page->out,
+		"%s (%.40s): %.2f to 1. The link\n"
+		"%s, expanding %s, compressing by one thread %s.\n"
+		"Copied and then expanded it takes %.2f times as long as a pinned copy.\n"
+		"With both at once it pays where the data shrinks and expanding beats the\n"
+		"link: %s; on the fly compressing must beat it, too: %s.\n",
+		kwhy_transfer_size_text(size, compression->bytes),
+		page->transfers->data ? page->transfers->data : "data", compression->ratio,
+		kwhy_quantity_si(link, compression->link_bytes_per_s, "B/s", 3),
+		kwhy_quantity_si(expand, compression->expand_bytes_per_s, "B/s", 3),
+		kwhy_quantity_si(compress, compression->compress_bytes_per_s, "B/s", 3),
+		1 / compression->serial_ratio,
+		compression->ratio > 1 && compression->expand_bytes_per_s > compression->link_bytes_per_s
+			? "yes"
+			: "no",
+		compression->ratio > 1 && compression->expand_bytes_per_s > compression->link_bytes_per_s &&
+				compression->compress_bytes_per_s > compression->link_bytes_per_s
+			? "yes"
+			: "no");
+}
+
 /* Start of the first piece, slope of the last. */
 static void add_curves(const struct page *page)
 {
@@ -447,6 +477,7 @@ enum kwhy_status kwhy_report_transfers_text(const struct kwhy_transfers *transfe
 	add_choices(&page);
 	add_rivalries(&page);
 	add_pinnings(&page);
+	add_compression(&page);
 	add_curves(&page);
 	add_energies(&page);
 	add_absences(&page);

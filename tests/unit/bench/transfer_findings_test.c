@@ -140,6 +140,28 @@ static void the_limits_of_the_engine_are_where_ways_overtake_each_other(void **s
 	end(&made);
 }
 
+/* Half the bytes over a link of 10 GB/s, expanded at 40 GB/s: 50 + 25 us against 100 us. */
+static void compressing_is_weighed_by_ratio_and_rates(void **state)
+{
+	struct made made;
+
+	(void)state;
+	begin(&made);
+	add(&made, "pinned", "h2d", 1000000, 1, 100e-6);
+	add(&made, "expand", "h2d", 1000000, 1, 25e-6);
+	add(&made, "compress", "h2d", 65536, 1, 65.536e-6);
+	for (int i = 0; i < 6; i++)
+		kwhy_text_add(&made.text, "compressed,h2d,host,1000000,1,75e-6,500000,1,,,,,0\n");
+	conclude(&made);
+	assert_int_equal(made.transfers->compression.bytes, 1000000);
+	assert_true(made.transfers->compression.ratio == 2);
+	assert_true(fabs(made.transfers->compression.link_bytes_per_s / 10e9 - 1) < 0.01);
+	assert_true(fabs(made.transfers->compression.expand_bytes_per_s / 40e9 - 1) < 0.01);
+	assert_true(fabs(made.transfers->compression.compress_bytes_per_s / 1e9 - 1) < 0.01);
+	assert_true(fabs(made.transfers->compression.serial_ratio / (4.0 / 3) - 1) < 0.01);
+	end(&made);
+}
+
 static void curves_are_of_times_that_sizes_take(void **state)
 {
 	struct made made;
@@ -177,6 +199,7 @@ int main(void)
 		cmocka_unit_test(page_locking_pays_after_its_cost_over_what_it_saves),
 		cmocka_unit_test(the_fastest_and_the_next_are_chosen_for_each_size),
 		cmocka_unit_test(the_limits_of_the_engine_are_where_ways_overtake_each_other),
+		cmocka_unit_test(compressing_is_weighed_by_ratio_and_rates),
 		cmocka_unit_test(curves_are_of_times_that_sizes_take),
 		cmocka_unit_test(nothing_measured_concludes_nothing),
 	};
