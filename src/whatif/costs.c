@@ -165,8 +165,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 		costs->pool = costs->launch;
 }
 
-void kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph,
-	const struct kwhy_profile *profile)
+enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
+	const struct kwhy_whatif_graph *graph, const struct kwhy_profile *profile, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
 	struct call_samples *samples = calloc(1, sizeof(*samples));
@@ -183,10 +183,11 @@ void kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs, const struct kwhy_w
 			costs->least_kernel_ns = fmin(
 				costs->least_kernel_ns, (double)(rows->end_ns[i] - rows->start_ns[i]));
 	if (!samples)
-		return;
+		return kwhy_fail_memory(error, "costs of calls");
 	sample_calls(graph, samples);
 	call_costs(costs, samples);
 	free(samples);
+	return KWHY_OK;
 }
 
 static struct kwhy_measured profile_rate(

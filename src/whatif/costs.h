@@ -40,8 +40,8 @@ struct kwhy_whatif_costs {
 	const struct kwhy_profile *profile; /* NULL: none */
 };
 
-void kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph,
-	const struct kwhy_profile *profile);
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
+	const struct kwhy_whatif_graph *graph, const struct kwhy_profile *profile, struct kwhy_error *error);
 
 /* One copy of that many bytes. */
 struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,

@@ -89,10 +89,11 @@ enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const s
 	if (!status) {
 		list_issued(whatif);
 		list_streams(whatif);
-		kwhy_whatif_costs_init(&whatif->costs, whatif->graph, profile);
 		kwhy_whatif_read_powers(whatif);
 		status = kwhy_whatif_find_steps(whatif, error);
 	}
+	if (!status)
+		status = kwhy_whatif_costs_init(&whatif->costs, whatif->graph, profile, error);
 	if (status) {
 		kwhy_whatif_free(whatif);
 		return status;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "whatif/whatif.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
+static long left_until_failure = -1;
+static bool failed;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool fails_now(void)
+{
+	if (left_until_failure < 0 || left_until_failure-- > 0)
+		return false;
+	failed = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+/* Something for most changes, on two devices. */
+static struct build much_waste(void)
+{
+	struct build build = build_new(2);
+
+	for (int64_t i = 0; i < 60; i++) {
+		int64_t at = i * 200;
+		uint32_t d = (uint32_t)i % 2;
+		struct build_issue issue = {d, "cudaMemcpyAsync", at - 5, at + 3};
+		struct build_copied up = {
+			KWHY_COPY_H2D, KWHY_MEMORY_PINNED, (uint64_t)(i % 3 + 1) * 4000, at, at + 5};
+		struct build_copied down = {KWHY_COPY_D2H, KWHY_MEMORY_PAGEABLE, 8000, at + 30, at + 35};
+
+		build_issued_copy(&build, issue, d, up);
+		for (int k = 0; k < 6; k++)
+			build_issued_kernel(&build,
+				(struct build_issue){d, "cudaLaunchKernel", at + 4 + k, at + 5 + k}, d,
+				at + 8 + 3 * k, at + 10 + 3 * k);
+		build_collective(&build, d, at + 27, at + 29);
+		build_issued_copy(
+			&build, (struct build_issue){d, "cudaMemcpyAsync", at + 12, at + 38}, d, down);
+		build_call(&build, d, "cudaDeviceSynchronize", at + 39, at + 42);
+		build_call(&build, d, i % 2 ? "cudaMalloc" : "cudaFree", at + 43, at + 60);
+	}
+	build_finish(&build, true);
+	return build;
+}
+
+static size_t count_changes(const struct build *build, long failure, enum kwhy_status *out_status)
+{
+	struct kwhy_whatif *whatif = NULL;
+	struct kwhy_plan *plan = NULL;
+	struct kwhy_error error;
+	size_t count;
+
+	failed = false;
+	left_until_failure = failure;
+	*out_status = kwhy_whatif_new(build->recording, build->ledger, NULL, &whatif, &error);
+	if (!*out_status)
+		*out_status = kwhy_whatif_plan(whatif, 0.001, true, &plan, &error);
+	left_until_failure = -1;
+	assert_true(*out_status == KWHY_OK || !plan);
+	count = plan ? plan->change_count : 0;
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	return count;
+}
+
+static void whichever_allocation_fails_it_is_said_and_no_change_is_missing_silently(void **state)
+{
+	struct build build = much_waste();
+	enum kwhy_status status;
+	size_t all = count_changes(&build, -1, &status);
+	long failures = 0;
+
+	(void)state;
+	assert_true(status == KWHY_OK && all > 2);
+	for (failed = true; failed; failures++) {
+		size_t count = count_changes(&build, failures, &status);
+
+		assert_true(status == KWHY_E_MEMORY || (status == KWHY_OK && count == all));
+	}
+	assert_true(failures > 50);
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whichever_allocation_fails_it_is_said_and_no_change_is_missing_silently),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
