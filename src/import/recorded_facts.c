@@ -339,11 +339,18 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 	return status ? status : kwhy_recorded_window_keep(recorded, &row, error);
 }
 
+/* Work is told bit by bit, and by every process: of one unit there is one sum. */
 static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_work *work, struct kwhy_error *error)
 {
 	const char *unit = text_of(recorded, writer, work->unit);
 
+	for (size_t i = 0; unit && i < recorded->recording->work_count; i++) {
+		if (strcmp(recorded->recording->work[i].unit, unit))
+			continue;
+		recorded->recording->work[i].count += work->count;
+		return KWHY_OK;
+	}
 	return unit ? kwhy_recording_add_work(recorded->recording, unit, work->count, error) : KWHY_OK;
 }
 

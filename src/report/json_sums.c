@@ -28,6 +28,7 @@ void kwhy_json_work(struct kwhy_json_report *parts)
 {
 	const struct kwhy_recording *recording = parts->report->recording;
 	double energy_nj = parts->totals->run_nj, seconds = parts->totals->run_s;
+	double half_nj = parts->totals->run_half_nj;
 	struct kwhy_json *json = &parts->json;
 
 	if (!recording->work_count) {
@@ -42,6 +43,9 @@ void kwhy_json_work(struct kwhy_json_report *parts)
 		kwhy_json_string(json, "unit", recording->work[i].unit);
 		kwhy_json_real(json, "count", recording->work[i].count);
 		kwhy_json_real(json, "energy_per_unit_nj", energy_nj / count);
+		kwhy_json_real(json, "energy_per_unit_low_nj",
+			(half_nj < energy_nj ? energy_nj - half_nj : half_nj * 0) / count);
+		kwhy_json_real(json, "energy_per_unit_high_nj", (energy_nj + half_nj) / count);
 		kwhy_json_real(json, "units_per_joule", energy_nj > 0 ? count / (energy_nj * 1e-9) : NAN);
 		kwhy_json_real(json, "units_per_second", count / seconds);
 		kwhy_json_object_end(json);

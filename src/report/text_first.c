@@ -78,21 +78,23 @@ static void write_price(const struct kwhy_sheet *sheet)
 static void write_work(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
-	double energy_j = sheet->totals->run_nj * 1e-9;
+	double energy_j = sheet->totals->run_nj * 1e-9, half_j = sheet->totals->run_half_nj * 1e-9;
 
 	if (!recording->work_count && sheet->report->ledger->step_count)
 		kwhy_sheet_step_mean(sheet);
 	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
 		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
+		char half[KWHY_QUANTITY_BYTES];
 
 		plain_number(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s %s a joule", count, work->unit,
-			kwhy_quantity_si(each, energy_j / work->count, "J", 3),
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s %s a joule", count, work->unit,
+			kwhy_quantity_si(each, energy_j / work->count, "J", 3), half_j > 0 ? " \xc2\xb1" : "",
+			half_j > 0 ? kwhy_quantity_si(half, half_j / work->count, "J", 2) : "",
 			plain_number(per, work->count / energy_j), work->unit);
 	}
 }

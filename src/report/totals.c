@@ -35,6 +35,31 @@ static double run_nj(const struct kwhy_device_ledger *books)
 		((double)books->time.span_ns / ((double)to_ns - (double)from_ns));
 }
 
+/*
+ * How far run_nj() may be off: the energy outside of the activities, which is taken away, has an interval,
+ * and time of the run that the meter did not see may have drawn anything from the idle level to the highest
+ * reading.
+ */
+static double run_half_nj(const struct kwhy_device_ledger *books)
+{
+	const struct kwhy_device_energy *energy = &books->energy;
+	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
+	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
+	double unseen_ns = fmax(0, (double)books->time.span_ns - (double)(to_ns - from_ns));
+	double range_w = energy->highest_sample_w - energy->context_idle_w, half_nj = 0;
+
+	for (size_t i = 0; i < books->account_count; i++) {
+		const struct kwhy_account *account = &books->accounts[i];
+
+		if (account->category == KWHY_CATEGORY_OUTSIDE && account->low_nj != KWHY_UNKNOWN_NJ &&
+			account->high_nj != KWHY_UNKNOWN_NJ)
+			half_nj = hypot(half_nj, ((double)account->high_nj - (double)account->low_nj) / 2);
+	}
+	if (unseen_ns > 0)
+		half_nj = hypot(half_nj, 0.45 * range_w * unseen_ns); /* 90 % of a uniform one */
+	return energy->known && !energy->modelled && to_ns > from_ns ? half_nj : NAN;
+}
+
 static bool is_active(const struct kwhy_device_ledger *books)
 {
 	return books->time.kernel_count || books->time.copy_count || books->time.memset_count;
@@ -46,8 +71,10 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	int64_t window_ns = energy->end_ns - energy->start_ns;
 
 	totals->active_count += is_active(books);
-	if (is_active(books))
+	if (is_active(books)) {
 		totals->run_nj += run_nj(books);
+		totals->run_half_nj = hypot(totals->run_half_nj, run_half_nj(books));
+	}
 	if (books->time.span_ns > 0)
 		totals->run_s = fmax(totals->run_s, (double)books->time.span_ns * 1e-9);
 	kwhy_time_add(&totals->span_ns, books->time.span_ns - books->time.unrecorded_ns);

@@ -31,8 +31,10 @@ struct kwhy_totals {
 	/* From each device's first start to its last end: metered, at its mean power where the meter's window
 	   is shorter. NAN unless known on all devices. */
 	double run_nj;
-	double run_s;	/* first start to last end of the device that runs longest; NAN: none does */
-	double power_w; /* sum of the devices' mean powers; NAN unknown */
+	double run_half_nj; /* half of its 90 % interval: what is before and behind, and what no meter saw;
+			       the meter's own gain is not in it */
+	double run_s;	    /* first start to last end of the device that runs longest; NAN: none does */
+	double power_w;	    /* sum of the devices' mean powers; NAN unknown */
 	int64_t span_ns, busy_ns; /* sums over devices; the span where it is known what ran */
 	int64_t unrecorded_nj;	  /* of the energy, where it is not; KWHY_UNKNOWN_NJ */
 	struct kwhy_total *rows;  /* by energy, else by time, descending */

@@ -229,6 +229,28 @@ static void the_last_figure_of_a_cost_holds_and_overheads_are_rows(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void work_told_bit_by_bit_is_one_sum_for_each_unit(void **state)
+{
+	int fd = memfd_create("recording", 0);
+	struct kwhy_recording *recording;
+	struct tape first, second;
+
+	(void)state;
+	begin_process(&first, fd, 1);
+	ADD(&first, WORK, work, .time_mono_ns = 10 * MS, .count = 64, .unit = TOKENS);
+	ADD(&first, WORK, work, .time_mono_ns = 20 * MS, .count = 2, .unit = STEP);
+	ADD(&first, WORK, work, .time_mono_ns = 30 * MS, .count = 32, .unit = TOKENS);
+	tape_done(&first);
+	begin_process(&second, fd, 2);
+	ADD(&second, WORK, work, .time_mono_ns = 10 * MS, .count = 4, .unit = TOKENS);
+	recording = import_tape(&second);
+	assert_int_equal(recording->work_count, 2);
+	assert_string_equal(recording->work[0].unit, "tokens");
+	assert_true(recording->work[0].count == 100);
+	assert_true(recording->work[1].count == 2);
+	kwhy_recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +261,7 @@ int main(void)
 		cmocka_unit_test(after_its_process_a_selection_is_known_to_be_idle_up_to_the_tick),
 		cmocka_unit_test(memory_is_what_each_process_holds_of_the_device),
 		cmocka_unit_test(of_windows_no_one_knows_what_was_held_when_they_began),
+		cmocka_unit_test(work_told_bit_by_bit_is_one_sum_for_each_unit),
 		cmocka_unit_test(the_last_figure_of_a_cost_holds_and_overheads_are_rows),
 	};
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "report/totals.h"
+
+#include <math.h>
+
+#define S INT64_C(1000000000)
+
+/* One device: work from 10 to 20 s at 300 W, metered from 0 to 22 s, idle at 100 W around it. */
+struct plan {
+	struct kwhy_account accounts[2];
+	struct kwhy_device_ledger device;
+	struct kwhy_ledger ledger;
+};
+
+static void make_plan(struct plan *plan)
+{
+	*plan = (struct plan){.accounts = {{.category = KWHY_CATEGORY_COMPUTE,
+						   .name = "a",
+						   .count = 1,
+						   .gross_nj = 3000 * S,
+						   .low_nj = 2900 * S,
+						   .high_nj = 3100 * S},
+				      {.category = KWHY_CATEGORY_OUTSIDE,
+					      .name = "outside",
+					      .gross_nj = 1200 * S,
+					      .low_nj = 1180 * S,
+					      .high_nj = 1220 * S}}};
+	plan->device = (struct kwhy_device_ledger){
+		.time = {.first_ns = 10 * S, .last_ns = 20 * S, .span_ns = 10 * S, .kernel_count = 1},
+		.energy = {.known = true,
+			.end_ns = 22 * S,
+			.measured_nj = 4200 * S,
+			.attributed_nj = 4200 * S,
+			.context_idle_w = 100,
+			.highest_sample_w = 300},
+		.accounts = plan->accounts,
+		.account_count = 2};
+	plan->ledger = (struct kwhy_ledger){.devices = &plan->device, .device_count = 1};
+}
+
+static void the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(fabs(totals.run_nj - 3000e9) < 1);
+	assert_true(fabs(totals.run_half_nj - 20e9) < 1);
+	kwhy_totals_done(&totals);
+}
+
+/* The meter ends 2 s early: 90 % of a uniform power between 100 and 300 W is 0.45 times that to either side.
+ */
+static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.device.energy.end_ns = 18 * S;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(fabs(totals.run_half_nj - hypot(20e9, 180e9)) < 1);
+	kwhy_totals_done(&totals);
+}
+
+static void of_assumed_powers_no_interval_is_known(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.device.energy.modelled = true;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(isnan(totals.run_half_nj));
+	kwhy_totals_done(&totals);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it),
+		cmocka_unit_test(time_of_a_run_that_no_meter_saw_widens_its_interval),
+		cmocka_unit_test(of_assumed_powers_no_interval_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
