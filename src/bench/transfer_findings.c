@@ -45,16 +45,20 @@ static const struct rivals {
 
 enum { RIVALS_COUNT = sizeof(all_rivals) / sizeof(all_rivals[0]) };
 
+struct place {
+	const struct kwhy_transfer_point *point;
+};
+
 /* Measured points of one way, in order of size. */
 struct row {
-	const struct kwhy_transfer_point **items;
+	struct place *items;
 	size_t count;
 };
 
 /* Everything that is under way. */
 struct study {
 	struct kwhy_transfers *transfers;
-	const struct kwhy_transfer_point **better, **than; /* [point_count] */
+	struct place *better, *than; /* [point_count] */
 	struct kwhy_error *error;
 };
 
@@ -65,15 +69,14 @@ static uint64_t piece_bytes(const struct kwhy_transfer_point *point)
 
 static int by_size(const void *left, const void *right)
 {
-	const struct kwhy_transfer_point *a = *(const struct kwhy_transfer_point *const *)left,
-					 *b = *(const struct kwhy_transfer_point *const *)right;
+	const struct kwhy_transfer_point *a = ((const struct place *)left)->point,
+					 *b = ((const struct place *)right)->point;
 
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-static struct row select_row(const struct study *study, const struct kwhy_transfer_point **place,
-	const char *strategy, enum kwhy_transfer_direction direction, enum kwhy_transfer_clock clock,
-	uint32_t pieces)
+static struct row select_row(const struct study *study, struct place *place, const char *strategy,
+	enum kwhy_transfer_direction direction, enum kwhy_transfer_clock clock, uint32_t pieces)
 {
 	struct row row = {place, 0};
 
@@ -82,7 +85,7 @@ static struct row select_row(const struct study *study, const struct kwhy_transf
 
 		if (point->direction == direction && point->clock == clock && point->pieces == pieces &&
 			point->sample_count > 0 && strcmp(point->strategy, strategy) == 0)
-			row.items[row.count++] = point;
+			row.items[row.count++].point = point;
 	}
 	qsort(row.items, row.count, sizeof(*row.items), by_size);
 	return row;
@@ -121,12 +124,12 @@ static enum kwhy_status fit_row(struct study *study, const struct row *row)
 
 	if (row->count < CURVE_POINTS_LEAST || row->count > KWHY_PIECEWISE_POINTS_MAX)
 		return KWHY_OK;
-	curve.strategy = row->items[0]->strategy;
-	curve.direction = row->items[0]->direction;
-	curve.clock = row->items[0]->clock;
+	curve.strategy = row->items[0].point->strategy;
+	curve.direction = row->items[0].point->direction;
+	curve.clock = row->items[0].point->clock;
 	for (size_t i = 0; i < row->count; i++)
 		points[i] = (struct kwhy_piecewise_point){
-			(double)row->items[i]->bytes, row->items[i]->summary.median_s};
+			(double)row->items[i].point->bytes, row->items[i].point->summary.median_s};
 	return add_curve(study, points, row->count, &curve);
 }
 
@@ -335,11 +338,11 @@ static enum kwhy_status compare(struct study *study, const struct rivals *rivals
 	bool open = false;
 
 	for (size_t i = 0, k = 0; i < better.count && k < than.count;) {
-		if (better.items[i]->bytes != than.items[k]->bytes) {
-			better.items[i]->bytes < than.items[k]->bytes ? i++ : k++;
+		if (better.items[i].point->bytes != than.items[k].point->bytes) {
+			better.items[i].point->bytes < than.items[k].point->bytes ? i++ : k++;
 			continue;
 		}
-		open = compare_at(&rivalry, better.items[i++], than.items[k++], open);
+		open = compare_at(&rivalry, better.items[i++].point, than.items[k++].point, open);
 	}
 	if (rivalry.sizes_compared == 0)
 		return KWHY_OK;
@@ -395,13 +398,13 @@ static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_di
 
 	for (size_t i = 0; i < cost.count; i++) {
 		const struct kwhy_transfer_choice at = {
-			.direction = direction, .piece_bytes = cost.items[i]->bytes, .pieces = 1};
+			.direction = direction, .piece_bytes = cost.items[i].point->bytes, .pieces = 1};
 		const struct kwhy_transfer_point *pageable = point_of(transfers, &at, "pageable"),
 						 *pinned = point_of(transfers, &at, "pinned");
 		struct kwhy_transfer_pinning *items,
 			pinning = {.direction = direction,
-				.bytes = cost.items[i]->bytes,
-				.cost_s = cost.items[i]->summary.median_s,
+				.bytes = cost.items[i].point->bytes,
+				.cost_s = cost.items[i].point->summary.median_s,
 				.transfers = NAN};
 
 		if (!pageable || !pinned || pageable->sample_count == 0 || pinned->sample_count == 0)
@@ -528,13 +531,13 @@ static void weigh_compression(struct study *study)
 
 	if (sent.count == 0)
 		return;
-	largest = sent.items[sent.count - 1];
+	largest = sent.items[sent.count - 1].point;
 	*out = (struct kwhy_transfer_compression){.bytes = largest->bytes,
 		.ratio = (double)largest->bytes / largest->link_bytes,
 		.link_bytes_per_s = rate_of(transfers, largest->bytes, "pinned"),
 		.expand_bytes_per_s = rate_of(transfers, largest->bytes, "expand"),
 		.compress_bytes_per_s = made.count
-			? rate_of(transfers, made.items[made.count - 1]->bytes, "compress")
+			? rate_of(transfers, made.items[made.count - 1].point->bytes, "compress")
 			: NAN};
 	out->serial_ratio = rate_of(transfers, largest->bytes, "compressed") / out->link_bytes_per_s;
 }

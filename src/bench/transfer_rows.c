@@ -22,8 +22,9 @@ struct reader {
 	const char *path;
 	struct kwhy_transfers *transfers;
 	bool add;
-	size_t line, room; /* room: of points */
-	char *cells[CELLS_MAX];
+	size_t line, room;	   /* room: of points */
+	char text[LINE_MAX_BYTES]; /* the line */
+	char *cells[CELLS_MAX];	   /* of it */
 	size_t cell_count;
 	struct kwhy_transfer_point *last;
 	struct kwhy_error *error;
@@ -269,7 +270,6 @@ static void split(struct reader *reader, char *line)
 static enum kwhy_status each_line(struct reader *reader, const struct kwhy_text *file,
 	enum kwhy_status (*take)(struct reader *reader, char *line))
 {
-	char line[LINE_MAX_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t place = 0; !status && place < file->length;) {
@@ -277,11 +277,11 @@ static enum kwhy_status each_line(struct reader *reader, const struct kwhy_text 
 		size_t length = end ? (size_t)(end - file->data) - place : file->length - place;
 
 		reader->line++;
-		if (length >= sizeof(line))
+		if (length >= sizeof(reader->text))
 			return wrong(reader, "a line of more than 1,023 bytes");
-		memcpy(line, file->data + place, length);
-		line[length] = '\0';
-		status = take(reader, line);
+		memcpy(reader->text, file->data + place, length);
+		reader->text[length] = '\0';
+		status = take(reader, reader->text);
 		place += length + 1;
 	}
 	return status;

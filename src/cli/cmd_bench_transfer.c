@@ -52,9 +52,8 @@ static enum kwhy_status cut(const char *option, const char *list, struct names *
 	out->count = 0;
 	if (!list)
 		return KWHY_OK;
-	if (strlen(list) >= sizeof(out->text))
+	if (snprintf(out->text, sizeof(out->text), "%s", list) >= (int)sizeof(out->text))
 		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes at most 1,023 bytes", option);
-	strcpy(out->text, list);
 	for (char *word = strtok_r(out->text, ",", &place); word && out->count < NAMES_MAX;
 		word = strtok_r(NULL, ",", &place))
 		out->items[out->count++] = word;
