@@ -165,7 +165,7 @@ static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value
 
 #define __syncthreads() cuda_text_meet(&cuda_text_here->everyone, blockDim.x)
 /* A fence that thread sanitizers know; they know nothing of fibers: such tests are skipped under them. */
-static _Atomic unsigned cuda_text_fence;
+static _Atomic unsigned cuda_text_fence __attribute__((unused));
 #define __threadfence() ((void)atomic_fetch_add(&cuda_text_fence, 1))
 #define __threadfence_system() __threadfence()
 
