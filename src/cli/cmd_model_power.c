@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/job.h"
 #include "cli/model_page.h"
 #include "cli/power_rows.h"
+#include "cli/profile_find.h"
+#include "import/import.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 /* A model that errs by more on what it has not seen divides energy no better than a guess. */
 #define GOOD_RATIO 0.05
+#define JOINT_RATIO 0.25
 
 struct power_options {
 	struct kwhy_model_options model;
@@ -34,25 +36,52 @@ static bool is_csv(const char *path)
 	return length > 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
+/* The user's profile, else the bundled one of that device; NULL: there is none. */
+static enum kwhy_status find_profile(const struct power_options *options,
+	const struct kwhy_recording *recording, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	const char *name = recording->devices[options->device].name;
+
+	*out = NULL;
+	if (options->profile)
+		return kwhy_import_profile(options->profile, out, error);
+	return name ? kwhy_profile_find(name, out, error) : KWHY_OK;
+}
+
+static enum kwhy_status import_all(struct kwhy_recording *recording, const struct power_options *options,
+	const char *path, struct kwhy_error *error)
+{
+	static const struct kwhy_import_options import = {0};
+	enum kwhy_status status = kwhy_import_trace(recording, path, &import, error);
+
+	for (size_t i = 0; !status && i < options->power.count; i++)
+		status = kwhy_import_power(recording, options->power.items[i], &import, error);
+	if (!status)
+		status = kwhy_recording_finish(recording, error);
+	if (!status && options->device >= recording->device_count)
+		return kwhy_fail(error, KWHY_E_INPUT, "%.300s has %zu devices, and none of number %llu", path,
+			recording->device_count, (unsigned long long)options->device);
+	return status;
+}
+
+/* Meters and gauges alone are needed, no books. */
 static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
 	const char *path, struct kwhy_error *error)
 {
-	struct kwhy_job_options job_options;
-	char *const traces[] = {(char *)(uintptr_t)path};
-	struct kwhy_job job;
-	enum kwhy_status status;
+	struct kwhy_recording *recording = NULL;
+	struct kwhy_profile *profile = NULL;
+	enum kwhy_status status = kwhy_recording_new(&recording, error);
 
-	kwhy_job_options_init(&job_options);
-	job_options.profile = options->profile;
-	job_options.quiet = true;
-	status = kwhy_job_run(&job, &job_options, traces, 1, &options->power, error);
-	if (status)
-		return status;
-	status = options->device < job.recording->device_count
-		? kwhy_power_rows_of(rows, job.recording, job.profile, (uint32_t)options->device, error)
-		: kwhy_fail(error, KWHY_E_USAGE, "the recording has %zu devices, not one of number %llu",
-			  job.recording->device_count, (unsigned long long)options->device);
-	kwhy_job_done(&job);
+	if (!status)
+		status = import_all(recording, options, path, error);
+	if (!status)
+		status = find_profile(options, recording, &profile, error);
+	if (!status)
+		status = kwhy_power_rows_of(rows, recording, profile, (uint32_t)options->device, error);
+	if (profile)
+		kwhy_profile_free(profile);
+	if (recording)
+		kwhy_recording_free(recording);
 	return status;
 }
 
@@ -134,6 +163,12 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
+/* A base that could be a quarter more or less: it has taken from the gauges, or they from it. */
+static bool is_joint(const struct kwhy_interval *base_w)
+{
+	return base_w->high - base_w->low > 2 * JOINT_RATIO * base_w->value;
+}
+
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)
 {
 	write_split(answer, page);
@@ -147,6 +182,10 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 	if (!(answer->model.held_out_ratio < GOOD_RATIO))
 		kwhy_sheet_linef(&page->sheet, "",
 			"that is much: take the shares as a guess, or fit to more kinds of work");
+	if (is_joint(&answer->model.base_w))
+		kwhy_sheet_linef(&page->sheet, "",
+			"the windows are too much alike to tell the parts from one another: only their sum "
+			"is known");
 	if (answer->fitted != &answer->rows)
 		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
 			answer->rows.data.row_count, 100 * answer->split.error_ratio);
@@ -163,6 +202,7 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 	kwhy_json_real(json, "lag_s", answer->rows.lag_s);
 	kwhy_json_real(json, "rms_ratio", model->rms_ratio);
 	kwhy_json_real(json, "held_out_ratio", model->held_out_ratio);
+	kwhy_json_bool(json, "joint", is_joint(&model->base_w));
 	kwhy_json_real(json, "split_error_ratio", answer->split.error_ratio);
 	kwhy_interval_json(json, "base_w", model->base_w);
 	kwhy_json_array(json, "gauges");
