@@ -236,6 +236,7 @@ struct kwhy_transfer_loader_options {
 			 */
 	int32_t format; /* what floats become; KWHY_TRANSFER_F32: bytes stay as they are */
 	float scale;	/* of KWHY_TRANSFER_I8 */
+	int32_t on_device; /* 1: floats are sent as they are, also page-locked ones, and converted there */
 	double copy_s, compute_s; /* expected of all the data; 0: unknown */
 	uint32_t threads;	  /* that copy `from` into slots, or convert it; 0: 1. A reader has 1 */
 };

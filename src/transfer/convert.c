@@ -127,12 +127,17 @@ bool kwhy_transfer_can_convert(int format, float scale)
 	return kwhy_transfer_format_bytes(format) > 0;
 }
 
-void kwhy_transfer_convert_numbers(void *to, const float *from, size_t count, int format, float scale)
+float kwhy_transfer_inverse(int format, float scale)
+{
+	return format == KWHY_TRANSFER_I8 ? 1 / scale : 1;
+}
+
+void kwhy_transfer_convert_numbers(void *to, const float *from, size_t count, int format, float inverse)
 {
 	if (format == KWHY_TRANSFER_F32)
 		memcpy(to, from, count * sizeof(*from));
 	else
-		loops()->convert[format](to, from, count, format == KWHY_TRANSFER_I8 ? 1 / scale : 1);
+		loops()->convert[format](to, from, count, inverse);
 }
 
 int kwhy_transfer_convert(void *to, const float *from, size_t count, int format, float scale)
@@ -140,6 +145,6 @@ int kwhy_transfer_convert(void *to, const float *from, size_t count, int format,
 	if (!kwhy_transfer_can_convert(format, scale) ||
 		(uintptr_t)to % kwhy_transfer_format_bytes(format) != 0)
 		return KWHY_TRANSFER_E_INPUT;
-	kwhy_transfer_convert_numbers(to, from, count, format, scale);
+	kwhy_transfer_convert_numbers(to, from, count, format, kwhy_transfer_inverse(format, scale));
 	return KWHY_TRANSFER_OK;
 }

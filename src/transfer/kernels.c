@@ -2,12 +2,13 @@
 #include "transfer/kernels.h"
 
 #include "kwhy/transfer.h"
+#include "transfer/convert.h"
 #include "transfer/slot.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-extern const char kwhy_kernels_move[];
+extern const char kwhy_kernels_move[], kwhy_kernels_convert[];
 
 static void move_piece(const struct kwhy_transfer_piece *piece, uint64_t delta)
 {
@@ -60,3 +61,41 @@ static const struct kwhy_gpu_host_kernel on_host[] = {
 
 const struct kwhy_gpu_source kwhy_transfer_kernels = {
 	.title = "the transfer engine", .text = kwhy_kernels_move, .on_host = on_host};
+
+static void convert(void **arguments, int format)
+{
+	const float *from = *(const float **)arguments[0];
+	void *to = *(void **)arguments[1];
+	uint64_t count = *(uint64_t *)arguments[2];
+
+	kwhy_transfer_convert_numbers(to, from, count, format, *(float *)arguments[3]);
+}
+
+static void to_f16(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	(void)grid;
+	convert(arguments, KWHY_TRANSFER_F16);
+}
+
+static void to_bf16(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	(void)grid;
+	convert(arguments, KWHY_TRANSFER_BF16);
+}
+
+static void to_i8(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	(void)grid;
+	convert(arguments, KWHY_TRANSFER_I8);
+}
+
+static const struct kwhy_gpu_host_kernel convert_on_host[] = {
+	{"kwhy_transfer_to_f16", to_f16, {8, 8, 8, 4}},
+	{"kwhy_transfer_to_bf16", to_bf16, {8, 8, 8, 4}},
+	{"kwhy_transfer_to_i8", to_i8, {8, 8, 8, 4}},
+	{0},
+};
+
+const struct kwhy_gpu_source kwhy_transfer_convert_kernels = {.title = "conversions of the transfer engine",
+	.text = kwhy_kernels_convert,
+	.on_host = convert_on_host};

@@ -10,4 +10,7 @@
  */
 extern const struct kwhy_gpu_source kwhy_transfer_kernels;
 
+/* kernels/convert.cu, and the same in C. */
+extern const struct kwhy_gpu_source kwhy_transfer_convert_kernels;
+
 #endif

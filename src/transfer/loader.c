@@ -36,8 +36,8 @@ static size_t bytes_of(const struct kwhy_transfer_loader *loader, uint64_t chunk
 	return left < loader->chunk_bytes ? left : loader->chunk_bytes;
 }
 
-/* And as it is on the device. */
-static size_t sent_bytes_of(const struct kwhy_transfer_loader *loader, size_t bytes)
+/* And as it is handed out. */
+static size_t converted_bytes_of(const struct kwhy_transfer_loader *loader, size_t bytes)
 {
 	return bytes / sizeof(float) * kwhy_transfer_format_bytes(loader->options.format) +
 		bytes % sizeof(float);
@@ -85,7 +85,7 @@ static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	const struct kwhy_transfer_loader_options *options = &loader->options;
-	bool converts = options->format != KWHY_TRANSFER_F32;
+	bool converts = kwhy_transfer_loader_converts(loader, false);
 	uint64_t offset = chunk * loader->chunk_bytes;
 	size_t bytes = bytes_of(loader, chunk);
 	char *to = slot_memory(loader, chunk);
@@ -94,8 +94,8 @@ static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	if (!options->from && options->read(options->context, converts ? loader->numbers : to, offset, bytes))
 		return KWHY_TRANSFER_E_IO;
 	if (converts)
-		kwhy_transfer_convert_numbers(
-			to, from, bytes / sizeof(float), options->format, options->scale);
+		kwhy_transfer_convert_numbers(to, from, bytes / sizeof(float), options->format,
+			kwhy_transfer_inverse(options->format, options->scale));
 	else if (options->from)
 		memcpy(to, from, bytes);
 	return KWHY_TRANSFER_OK;
@@ -206,7 +206,7 @@ static enum kwhy_status make_memory(struct kwhy_transfer_loader *loader, struct 
 	const struct kwhy_transfer_loader_options *options = &loader->options;
 	enum kwhy_status status;
 
-	if (!options->from && options->format != KWHY_TRANSFER_F32) {
+	if (!options->from && kwhy_transfer_loader_converts(loader, false)) {
 		loader->numbers = malloc(loader->chunk_bytes);
 		if (!loader->numbers)
 			return kwhy_fail_memory(error, "a loader");
@@ -216,7 +216,7 @@ static enum kwhy_status make_memory(struct kwhy_transfer_loader *loader, struct 
 	if (!status && !options->pinned)
 		status = transfer->ops->host_new(transfer->gpu, KWHY_GPU_HOST_PINNED,
 			loader->slots * loader->stride, transfer->node, &loader->slab, error);
-	return status;
+	return status ? status : kwhy_transfer_loader_prepare_converting(loader, error);
 }
 
 static enum kwhy_status set_up(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
@@ -274,7 +274,7 @@ static bool is_sensible(const struct kwhy_transfer_loader_options *options)
 	return options->bytes > 0 && (options->from != NULL) != (options->read != NULL) &&
 		options->slots <= SLOTS_MOST && options->threads <= (options->read ? 1 : THREADS_MOST) &&
 		kwhy_transfer_can_convert(options->format, options->scale) &&
-		!(options->pinned && (converts || !options->from)) &&
+		!(options->pinned && ((converts && !options->on_device) || !options->from)) &&
 		!(converts && (chunk_bytes % sizeof(float) != 0 || options->bytes % sizeof(float) != 0));
 }
 
@@ -361,7 +361,8 @@ static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 		.to = slot_address(loader, chunk),
 		.from = options->pinned ? kwhy_gpu_address(options->from) + chunk * loader->chunk_bytes
 					: kwhy_gpu_address(slot_memory(loader, chunk)),
-		.bytes = sent_bytes_of(loader, bytes),
+		.bytes = kwhy_transfer_loader_converts(loader, true) ? bytes
+								     : converted_bytes_of(loader, bytes),
 	};
 	struct kwhy_error error;
 	enum kwhy_status status = KWHY_OK;
@@ -455,21 +456,32 @@ static int enter(struct kwhy_transfer_loader *loader)
 	return check(loader, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
 }
 
-static int hand_out(struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_transfer_chunk *out)
+/* The engine's stream goes on when it has arrived. */
+static enum kwhy_status let_stream_wait(
+	struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_error *error)
 {
 	struct kwhy_transfer *transfer = loader->transfer;
+	enum kwhy_status status = transfer->ops->stream_wait(
+		transfer->gpu, transfer->stream, loader->copied[number % loader->slots], error);
+
+	if (!status && kwhy_transfer_loader_converts(loader, true))
+		status = kwhy_transfer_loader_convert(
+			loader, number, bytes_of(loader, number) / sizeof(float), error);
+	return status;
+}
+
+static int hand_out(struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_transfer_chunk *out)
+{
+	bool converts = kwhy_transfer_loader_converts(loader, true);
 	struct kwhy_transfer_chunk chunk = {
 		.size = out->size,
 		.offset = number * loader->chunk_bytes,
-		.bytes = sent_bytes_of(loader, bytes_of(loader, number)),
-		.device = slot_address(loader, number),
-		.stream = kwhy_transfer_stream(transfer),
+		.bytes = converted_bytes_of(loader, bytes_of(loader, number)),
+		.device = slot_address(loader, number) + (converts ? loader->converted - loader->device : 0),
+		.stream = kwhy_transfer_stream(loader->transfer),
 	};
 	struct kwhy_error error;
-	int code = check(loader,
-		transfer->ops->stream_wait(
-			transfer->gpu, transfer->stream, loader->copied[number % loader->slots], &error),
-		&error);
+	int code = check(loader, let_stream_wait(loader, number, &error), &error);
 
 	if (!code)
 		memcpy(out, &chunk, out->size < sizeof(chunk) ? out->size : sizeof(chunk));
@@ -499,6 +511,16 @@ int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, struct kwhy_t
 	return code;
 }
 
+static enum kwhy_status wait_for_arrival(
+	struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_error *error)
+{
+	struct kwhy_transfer *transfer = loader->transfer;
+
+	if (kwhy_transfer_loader_converts(loader, true))
+		return transfer->ops->synchronize(transfer->gpu, transfer->stream, error);
+	return transfer->ops->event_synchronize(transfer->gpu, loader->copied[number % loader->slots], error);
+}
+
 int kwhy_transfer_loader_arrived(struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk)
 {
 	uint64_t number = chunk->offset / loader->chunk_bytes;
@@ -511,10 +533,7 @@ int kwhy_transfer_loader_arrived(struct kwhy_transfer_loader *loader, const stru
 		return say(loader, KWHY_TRANSFER_E_INPUT,
 			"a chunk is waited for that the loader has not given, or that is done; wait in "
 			"between");
-	return check(loader,
-		loader->transfer->ops->event_synchronize(
-			loader->transfer->gpu, loader->copied[number % loader->slots], &error),
-		&error);
+	return check(loader, wait_for_arrival(loader, number, &error), &error);
 }
 
 int kwhy_transfer_loader_done(struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk)
@@ -579,6 +598,7 @@ void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader)
 		pthread_join(loader->readers[i].thread, NULL);
 	wait_for_all(loader);
 	leave_list(loader);
+	kwhy_transfer_loader_end_converting(loader);
 	free_events(loader, loader->copied);
 	free_events(loader, loader->done);
 	transfer->ops->stream_free(transfer->gpu, loader->stream);

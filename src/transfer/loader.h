@@ -24,6 +24,10 @@ struct kwhy_transfer_loader {
 	uint64_t stride; /* of slots */
 	struct kwhy_gpu_host slab;
 	uint64_t device;
+	/* Where chunks are converted on the device: a place for each slot, and the kernel. */
+	uint64_t converted;
+	struct kwhy_gpu_module *module;
+	const struct kwhy_gpu_kernel *kernel;
 	void *numbers; /* a chunk before conversion */
 	struct kwhy_gpu_stream *stream;
 	struct kwhy_gpu_event **copied, **done; /* one a slot */
@@ -42,5 +46,20 @@ struct kwhy_transfer_loader {
 	int failed;
 	bool ending;
 };
+
+/* Whether chunks are converted on their way into slots, or on the device. */
+static inline bool kwhy_transfer_loader_converts(const struct kwhy_transfer_loader *loader, bool on_device)
+{
+	return loader->options.format != KWHY_TRANSFER_F32 && (loader->options.on_device != 0) == on_device;
+}
+
+/* What conversion on the device needs; goes with kwhy_transfer_loader_end_converting(). */
+KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_prepare_converting(
+	struct kwhy_transfer_loader *loader, struct kwhy_error *error);
+void kwhy_transfer_loader_end_converting(struct kwhy_transfer_loader *loader);
+
+/* Queues it in the engine's stream: `floats` of them from the chunk's slot to its other place. */
+KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_convert(
+	struct kwhy_transfer_loader *loader, uint64_t chunk, uint64_t floats, struct kwhy_error *error);
 
 #endif

@@ -21,7 +21,7 @@ static void fill(const struct source *source, char *to, uint64_t done_bytes, siz
 		memcpy(to, source->from + done_bytes, bytes);
 	else
 		kwhy_transfer_convert_numbers(to, numbers + done_bytes / number_bytes, bytes / number_bytes,
-			source->format, source->scale);
+			source->format, kwhy_transfer_inverse(source->format, source->scale));
 }
 
 /* Of `bytes`, what goes into the slot now; 0: it must be sent first. */

@@ -7,24 +7,17 @@
 #include <string.h>
 
 /* Where the toolkit's compiler is there, the kernels compile for the GPUs that it knows. */
-static void kernels_compile(void **state)
+static void compile_all(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source *source)
 {
 	static const char *const architectures[] = {
 		"--gpu-architecture=sm_80", "--gpu-architecture=sm_90", "--gpu-architecture=sm_100"};
 	struct kwhy_error error;
-	struct kwhy_rtc rtc;
 
-	(void)state;
-	if (kwhy_rtc_open(KWHY_DRIVER_CUDA, &rtc, &error)) {
-		print_message("%s\n", error.text);
-		exit(77);
-	}
 	for (size_t i = 0; i < sizeof(architectures) / sizeof(architectures[0]); i++) {
 		const char *const options[] = {architectures[i], NULL};
 		struct kwhy_rtc_code code;
 
-		if (kwhy_rtc_compile(&rtc, kwhy_transfer_kernels.title, kwhy_transfer_kernels.text, options,
-			    &code, &error)) {
+		if (kwhy_rtc_compile(rtc, source->title, source->text, options, &code, &error)) {
 			/* An older compiler may not know the newest GPU. */
 			if (strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
 				break;
@@ -33,6 +26,20 @@ static void kernels_compile(void **state)
 		assert_memory_equal(code.bytes, "\177ELF", 4);
 		free(code.bytes);
 	}
+}
+
+static void kernels_compile(void **state)
+{
+	struct kwhy_error error;
+	struct kwhy_rtc rtc;
+
+	(void)state;
+	if (kwhy_rtc_open(KWHY_DRIVER_CUDA, &rtc, &error)) {
+		print_message("%s\n", error.text);
+		exit(77);
+	}
+	compile_all(&rtc, &kwhy_transfer_kernels);
+	compile_all(&rtc, &kwhy_transfer_convert_kernels);
 	kwhy_rtc_close(&rtc);
 }
 

@@ -167,6 +167,58 @@ static void numbers_are_converted_before_they_are_sent(void **state)
 	free(numbers);
 }
 
+struct expected {
+	const float *numbers;
+	int format;
+	uint64_t bytes, wrong;
+};
+
+static int check_converted(void *context, const struct kwhy_transfer_chunk *chunk)
+{
+	struct expected *expected = context;
+	uint64_t count = chunk->bytes / kwhy_transfer_format_bytes(expected->format);
+	void *converted = malloc(chunk->bytes);
+
+	if (!converted ||
+		kwhy_transfer_convert(converted, expected->numbers + chunk->offset / sizeof(float), count,
+			expected->format, 0.75F))
+		return 1;
+	expected->wrong += memcmp(converted, (const void *)(uintptr_t)chunk->device, chunk->bytes) != 0;
+	expected->bytes += chunk->bytes;
+	free(converted);
+	return 0;
+}
+
+static void numbers_are_converted_on_the_device_page_locked_ones_too(void **state)
+{
+	uint64_t pinned;
+	float *numbers;
+
+	(void)state;
+	succeeds(kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_PINNED, 40000, &pinned));
+	numbers = (float *)(uintptr_t)pinned;
+	for (int i = 0; i < 10000; i++)
+		numbers[i] = (float)i * 0.013F - 60;
+	for (int format = KWHY_TRANSFER_F16; format <= KWHY_TRANSFER_I8; format++)
+		for (int is_pinned = 0; is_pinned < 2; is_pinned++) {
+			struct kwhy_transfer_loader_options options = {.size = sizeof(options),
+				.bytes = 40000,
+				.chunk_bytes = 3000,
+				.from = numbers,
+				.pinned = is_pinned,
+				.format = format,
+				.scale = 0.75F,
+				.on_device = 1};
+			struct expected expected = {.numbers = numbers, .format = format};
+
+			succeeds(
+				kwhy_transfer_stream_through(transfer, &options, check_converted, &expected));
+			assert_int_equal(expected.wrong, 0);
+			assert_int_equal(expected.bytes, 10000 * kwhy_transfer_format_bytes(format));
+		}
+	kwhy_transfer_memory_free(transfer, pinned);
+}
+
 static void a_loader_hands_out_chunks_to_a_program_that_waits_for_them(void **state)
 {
 	struct data data = {0};
@@ -270,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_chunks_come_in_order_whatever_reads_them),
 		cmocka_unit_test(numbers_are_converted_before_they_are_sent),
+		cmocka_unit_test(numbers_are_converted_on_the_device_page_locked_ones_too),
 		cmocka_unit_test(a_loader_hands_out_chunks_to_a_program_that_waits_for_them),
 		cmocka_unit_test(a_reader_or_work_that_fails_ends_the_stream),
 		cmocka_unit_test(cancelling_ends_a_loader_and_closing_one_early_is_allowed),
