@@ -17,6 +17,7 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_bench_source.on_host);
 	give(kwhy_ops_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
+	give(kwhy_transfer_convert_kernels.on_host);
 	give(kwhy_twin_host_kernels);
 	give(kwhy_collectives_host_kernels);
 }
