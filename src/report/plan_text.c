@@ -44,6 +44,16 @@ static double share(int64_t saved, int64_t whole)
 	return whole > 0 ? (double)saved / (double)whole : NAN;
 }
 
+/* "12.3 %", "≤ 12.3 %" where no more than that is saved. */
+static void add_share(struct kwhy_table *table, enum kwhy_bound bound, double ratio)
+{
+	static const char *const signs[KWHY_BOUND_COUNT] = {"", "≤ ", "≥ "};
+	char cell[KWHY_QUANTITY_BYTES + 8], percent[KWHY_QUANTITY_BYTES];
+
+	snprintf(cell, sizeof(cell), "%s%s", signs[bound], kwhy_quantity_percent(percent, ratio));
+	kwhy_table_cell(table, isfinite(ratio) ? cell : NULL);
+}
+
 static void write_table(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {
@@ -68,7 +78,7 @@ static void write_table(const struct page *page)
 		kwhy_table_cell(&table, number);
 		kwhy_table_cell(&table, change->title);
 		kwhy_table_time(&table, change->after.time_ns);
-		kwhy_table_percent(&table, share(change->saved_ns, plan->before.time_ns));
+		add_share(&table, change->bound, share(change->saved_ns, plan->before.time_ns));
 		kwhy_table_energy(&table, change->after.energy_nj);
 		kwhy_table_percent(
 			&table, has_energy(page) ? share(change->saved_nj, plan->before.energy_nj) : NAN);
