@@ -42,7 +42,7 @@ _kwhy()
 	"model power") options="--fit --power --profile --device --output -o --json --help -h" ;;
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
-	"model roofline") options="--flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
+	"model roofline") options="--ops --arithmetic --memory --flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
 	"model audit") options="--output -o --json --help -h" ;;
 	"tune cap") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
 	"tune clock") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/model_csv.h"
 #include "cli/model_page.h"
 #include "fit/roofline.h"
+#include "report/ops_read.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -11,13 +13,18 @@ enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
 struct roofline_options {
 	struct kwhy_model_options model;
+	const char *ops, *arithmetic, *memory;
 	double flop_per_s, byte_per_s, joules_per_flop, joules_per_byte, constant_w;
 };
+
+enum { FILE_MOST_BYTES = 1 << 26 };
 
 static void set_defaults(void *options)
 {
 	struct roofline_options *roofline = options;
 
+	roofline->arithmetic = "fp32";
+	roofline->memory = "memory-copy";
 	roofline->flop_per_s = roofline->byte_per_s = NAN;
 	roofline->joules_per_flop = roofline->joules_per_byte = roofline->constant_w = NAN;
 }
@@ -100,20 +107,55 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv,
 	return status;
 }
 
+static void choose(double *into, double otherwise)
+{
+	if (isnan(*into))
+		*into = otherwise;
+}
+
+/* What was given, and where that is nothing, what was measured. */
+static enum kwhy_status read_machine(
+	const struct roofline_options *options, struct kwhy_roofline_machine *out, struct kwhy_error *error)
+{
+	struct kwhy_read_ops ops;
+	struct kwhy_text text = {0};
+	enum kwhy_status status;
+
+	*out = (struct kwhy_roofline_machine){options->flop_per_s, options->byte_per_s,
+		options->joules_per_flop, options->joules_per_byte, options->constant_w};
+	if (!options->ops)
+		return KWHY_OK;
+	status = kwhy_file_read(options->ops, FILE_MOST_BYTES, &text, error);
+	if (!status)
+		status = kwhy_read_ops_of(&ops, options->ops, text.data ? text.data : "", text.length,
+			options->arithmetic, options->memory, error);
+	kwhy_text_done(&text);
+	if (status)
+		return status;
+	choose(&out->flop_per_s, ops.flop_per_s);
+	choose(&out->byte_per_s, ops.byte_per_s);
+	choose(&out->joules_per_flop, ops.joules_per_flop);
+	choose(&out->joules_per_byte, ops.joules_per_byte);
+	choose(&out->constant_w, ops.constant_w);
+	return KWHY_OK;
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_column columns[] = {
 		{"flop", true}, {"bytes", true}, {"seconds", false}, {"joules", false}, {"work", true}};
 	const struct roofline_options *options = invocation->options;
-	const struct kwhy_roofline_machine machine = {options->flop_per_s, options->byte_per_s,
-		options->joules_per_flop, options->joules_per_byte, options->constant_w};
-	struct kwhy_model_csv csv;
+	struct kwhy_roofline_machine machine;
+	struct kwhy_model_csv csv = {0};
 	struct kwhy_model_page page;
 	enum kwhy_status status;
 
 	if (invocation->operands.count != 1)
 		return kwhy_fail(error, KWHY_E_USAGE, "model roofline takes one CSV of work");
-	status = kwhy_model_csv_read(invocation->operands.items[0], columns, NUMBER_COUNT, 1, &csv, error);
+	status = read_machine(options, &machine, error);
+	if (!status)
+		status = kwhy_model_csv_read(
+			invocation->operands.items[0], columns, NUMBER_COUNT, 1, &csv, error);
 	if (!status) {
 		status = kwhy_model_page_begin(&page, &options->model, "roofline", error);
 		if (!status)
@@ -125,6 +167,12 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options_table[] = {
+	{"ops", 0, "FILE", "what bench ops measured, as JSON or in a machine profile", KWHY_OPTION_TEXT,
+		offsetof(struct roofline_options, ops)},
+	{"arithmetic", 0, "ID", "its operation for arithmetic; default fp32", KWHY_OPTION_TEXT,
+		offsetof(struct roofline_options, arithmetic)},
+	{"memory", 0, "ID", "its operation for memory; default memory-copy", KWHY_OPTION_TEXT,
+		offsetof(struct roofline_options, memory)},
 	{"flop-per-s", 0, "F", "the machine's peak", KWHY_OPTION_NUMBER,
 		offsetof(struct roofline_options, flop_per_s)},
 	{"byte-per-s", 0, "B", "its memory bandwidth", KWHY_OPTION_NUMBER,

@@ -188,6 +188,26 @@ static void scaling_inside_the_measured_range_alone(void **state)
 		SPAWN("model", "scale", given("in.csv", "workers,throughput\n1,2\n")), 1, "three different");
 }
 
+#define OPS                                                                                                  \
+	"{\"schema\":\"kwhy.profile/1\",\"operations\":{\"schema\":\"kwhy.ops/1\",\"operations\":["          \
+	"{\"id\":\"fp32\",\"unit\":\"FLOP\",\"rate_per_s\":1e12,\"seconds\":1,\"gross_j\":70,\"net_j\":20,"  \
+	"\"net_j_per_unit\":{\"value\":2e-11}},"                                                             \
+	"{\"id\":\"memory-copy\",\"unit\":\"B\",\"rate_per_s\":1e11,\"seconds\":1,\"gross_j\":90,\"net_j\":" \
+	"40,"                                                                                                \
+	"\"net_j_per_unit\":{\"value\":4e-10}}]}}"
+
+/* The answer by a machine profile; lent until the next call. */
+static const json_t *parse_ops(const char *csv, const char *ops)
+{
+	static json_t *answer;
+
+	json_decref(answer);
+	answer = parse(SPAWN("model", "roofline", "--json", "--ops", given("b.json", ops), csv));
+	assert_near(number_at(answer, "work.0.time_ratio"), 0.5);
+	assert_near(number_at(answer, "work.0.energy_ratio"), 0.38);
+	return answer;
+}
+
 static void the_share_of_a_roof(void **state)
 {
 	const char *csv = given("in.csv", "work,flop,bytes,seconds,joules\ngemm,1e12,4e11,8,1000\n");
@@ -199,6 +219,11 @@ static void the_share_of_a_roof(void **state)
 	assert_near(number_at(answer, "work.0.energy_ratio"), 0.38);
 	assert_near(number_at(answer, "energy_balance_flop_per_byte"), 20);
 	json_decref(answer);
+	assert_near(number_at(parse_ops(csv, OPS), "energy_balance_flop_per_byte"), 20);
+	assert_fails(SPAWN("model", "roofline", "--ops", place("b.json"), "--arithmetic", "fp64", csv), 1,
+		"no operation 'fp64'");
+	assert_fails(SPAWN("model", "roofline", "--ops", place("b.json"), "--memory", "fp32", csv), 1,
+		"counts FLOP");
 	assert_fails(SPAWN("model", "roofline", csv), 1, "FLOP a second");
 	assert_fails(SPAWN("model", "roofline", "--flop-per-s", "1e14", "--byte-per-s", "1e10", csv), 1,
 		"less than the");
