@@ -192,15 +192,11 @@ static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_
 /* What the device reads of it is the pattern. */
 static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	uint64_t sum = 0;
 	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
 
 	if (!status)
 		status = read_managed(work, error);
-	if (!status)
-		status = kwhy_bench_counter_read(work->room, &sum, error);
-	*out_same = sum == kwhy_bench_pattern_sum(work->bytes, work->room->seed);
-	return status;
+	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
 const struct kwhy_bench_strategy kwhy_bench_copies[] = {

@@ -101,15 +101,11 @@ static enum kwhy_status issue_use(struct kwhy_bench_work *work, struct kwhy_erro
 
 static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	uint64_t sum = 0;
 	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
 
 	if (!status)
 		status = issue_use(work, error);
-	if (!status)
-		status = kwhy_bench_counter_read(work->room, &sum, error);
-	*out_same = sum == kwhy_bench_pattern_sum(work->bytes, work->room->seed);
-	return status;
+	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
 /* To the host a kernel writes what it makes straight there. */

@@ -35,17 +35,6 @@ void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t fi
 		out[i] = pattern_byte(seed, first + i);
 }
 
-uint64_t kwhy_bench_pattern_sum(uint64_t bytes, uint32_t seed)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t i = 0; i < bytes / 4; i++)
-		sum += mix(seed + (uint32_t)i);
-	for (uint64_t i = bytes / 4 * 4; i < bytes; i++)
-		sum += pattern_byte(seed, i);
-	return sum;
-}
-
 /* Arguments of a kernel, by their place. */
 static uint64_t long_at(void **arguments, size_t place)
 {
@@ -109,15 +98,20 @@ static uint64_t sum_of(const uint8_t *from, uint64_t bytes, uint32_t rounds)
 	return sum;
 }
 
+uint64_t kwhy_bench_sum(const void *from, uint64_t bytes)
+{
+	const uint8_t *place = from;
+	uint64_t sum = sum_of(place, bytes, 0);
+
+	for (uint64_t i = bytes / 4 * 4; i < bytes; i++)
+		sum += place[i];
+	return sum;
+}
+
 static void run_read(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	const uint8_t *from = place_at(arguments, 0);
-	uint64_t bytes = long_at(arguments, 1), sum = sum_of(from, bytes, 0);
-
 	(void)grid;
-	for (uint64_t i = bytes / 4 * 4; i < bytes; i++)
-		sum += from[i];
-	add_to(place_at(arguments, 2), sum);
+	add_to(place_at(arguments, 2), kwhy_bench_sum(place_at(arguments, 0), long_at(arguments, 1)));
 }
 
 static void run_work(const struct kwhy_gpu_grid *grid, void **arguments)

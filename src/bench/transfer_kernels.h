@@ -33,7 +33,7 @@ struct kwhy_bench_chunk {
 
 /* Bytes [first, first + bytes) of the pattern. */
 void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first);
-/* The sum that the reading kernel finds in bytes [0, bytes) of the pattern. */
-uint64_t kwhy_bench_pattern_sum(uint64_t bytes, uint32_t seed);
+/* What the reading kernel finds: the sum of all words, and of the bytes left over. */
+uint64_t kwhy_bench_sum(const void *from, uint64_t bytes);
 
 #endif

@@ -18,6 +18,7 @@ struct kwhy_bench_request {
 	bool quick;			  /* every fourth power of two, few pieces */
 	uint64_t seed;
 	double time_s;	       /* of the time pass; 0: 170 s */
+	uint32_t most_rounds;  /* of it; 0: as many as it takes */
 	const char *data_path; /* of compressed transfers; NULL: the pattern */
 	bool energy;	       /* the second pass, too */
 	double burst_s;	       /* of it; 0: 1 s */

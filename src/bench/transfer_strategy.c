@@ -135,6 +135,19 @@ enum kwhy_status kwhy_bench_verify_sinks(
 	return status;
 }
 
+enum kwhy_status kwhy_bench_verify_sum(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
+{
+	struct kwhy_gpu_host source;
+	uint64_t sum = 0;
+	enum kwhy_status status = kwhy_bench_counter_read(work->room, &sum, error);
+
+	if (!status)
+		status = kwhy_bench_host(work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &source, error);
+	if (!status)
+		*out_same = sum == kwhy_bench_sum(source.memory, work->bytes);
+	return status;
+}
+
 enum kwhy_status kwhy_bench_issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_fork(work, error);

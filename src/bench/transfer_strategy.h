@@ -82,6 +82,9 @@ extern const struct kwhy_bench_strategy kwhy_bench_copies[], kwhy_bench_kernels[
 /* For several strategies: checks of sinks that hold the pattern, pieces at their strides. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sinks(
 	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
+/* Whether the device's counter holds the sum of what was read: that of the source, once. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sum(
+	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
 /* Makes the sinks differ from the pattern. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error);
 

@@ -188,7 +188,9 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 		sweep->plan.tasks[i].closed = is_done(sweep, &sweep->plan.tasks[i]);
 		sweep->closed += sweep->plan.tasks[i].closed;
 	}
-	while (!status && !late && sweep->closed < sweep->plan.count) {
+	for (uint32_t round = 0; !status && !late && sweep->closed < sweep->plan.count; round++) {
+		if (round == sweep->request->most_rounds && round > 0)
+			break;
 		kwhy_bench_shuffle(order, sweep->plan.count, &random);
 		status = run_round(sweep, order, &late, error);
 	}

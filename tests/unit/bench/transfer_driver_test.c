@@ -17,7 +17,8 @@ static enum kwhy_status measure(
 	request.least_bytes = 16;
 	request.most_bytes = 1 << 20;
 	request.quick = true;
-	request.time_s = 4;
+	request.time_s = 3600;
+	request.most_rounds = 1;
 	return kwhy_transfers_measure(&request, out, error);
 }
 
@@ -48,7 +49,7 @@ static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **sta
 	size_t samples = 0;
 
 	(void)state;
-	setenv("KWHY_FAKE_CUDA", "fail:cuMemcpyAsync:3000:719", 1);
+	setenv("KWHY_FAKE_CUDA", "fail:cuMemcpyAsync:1000:719", 1);
 	if (measure((struct kwhy_bench_request){.strategies = strategies, .strategy_count = 2}, &transfers,
 		    &error))
 		fail_msg("%s", error.text);
