@@ -29,7 +29,7 @@ _Static_assert(KWHY_TRANSFER_CUDA == (int)KWHY_GPU_CUDA && KWHY_TRANSFER_HIP == 
 	"back ends");
 _Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_TRANSFER_MESSAGE_BYTES, "messages");
 
-static int code_of(enum kwhy_status status)
+int kwhy_transfer_code_of(enum kwhy_status status)
 {
 	if (status == KWHY_E_LOST)
 		return KWHY_TRANSFER_E_DEVICE;
@@ -150,11 +150,18 @@ static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy
 	return status;
 }
 
+/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, hipStreamPerThread too: they take no batches of copies. */
+static bool is_default_stream(const void *stream)
+{
+	return (uintptr_t)stream == 1 || (uintptr_t)stream == 2;
+}
+
 /* The caller's own, or one that is freed at the end. */
 static enum kwhy_status take_stream(struct kwhy_transfer *transfer, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
+	transfer->has_batch = transfer->ops->copy_batch && !is_default_stream(transfer->options.stream);
 	if (transfer->options.stream) {
 		transfer->stream = transfer->options.stream;
 		return KWHY_OK;
@@ -224,7 +231,7 @@ int kwhy_transfer_open(const struct kwhy_transfer_options *options, struct kwhy_
 	}
 	if (message && message_bytes > 0)
 		snprintf(message, message_bytes, "%s", error.text);
-	return code_of(status);
+	return kwhy_transfer_code_of(status);
 }
 
 void kwhy_transfer_close(struct kwhy_transfer *transfer)

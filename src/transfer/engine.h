@@ -31,6 +31,7 @@ struct kwhy_transfer {
 	const struct kwhy_gpu_kernel *move, *move_in_order, *call; /* call: on the host back end alone */
 	struct kwhy_gpu_stream *stream;
 	bool made_stream;		      /* ours to free */
+	bool has_batch;			      /* in that stream */
 	struct kwhy_transfer_options options; /* none is 0 but by its meaning */
 	int node;			      /* of the ring; -1: wherever */
 
@@ -51,6 +52,9 @@ struct kwhy_transfer {
 	pthread_mutex_t loaders_lock;
 	struct kwhy_transfer_loader *loaders;
 };
+
+/* KWHY_TRANSFER_* of a status. */
+int kwhy_transfer_code_of(enum kwhy_status status);
 
 /* Sets the words and yields the code. */
 int kwhy_transfer_fail(struct kwhy_transfer *transfer, int code, const char *format, ...)

@@ -301,7 +301,7 @@ static int explain(struct kwhy_transfer *transfer, enum kwhy_status status, cons
 	pthread_mutex_lock(&transfer->lock);
 	transfer->error = *error;
 	pthread_mutex_unlock(&transfer->lock);
-	return (int)status;
+	return kwhy_transfer_code_of(status);
 }
 
 static struct kwhy_transfer_loader *loader_new(

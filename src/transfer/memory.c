@@ -22,15 +22,19 @@ static enum kwhy_status make(struct kwhy_transfer *transfer, struct kwhy_transfe
 	status = transfer->ops->host_new(
 		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->node, &memory->host, error);
 	memory->address = kwhy_gpu_address(memory->host.memory);
+	if (!status && memory->host.address != memory->address) {
+		transfer->ops->host_free(transfer->gpu, &memory->host);
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s reaches host memory by another address than the host; use kwhy_transfer_put()",
+			transfer->gpu->facts.name);
+	}
 	return status;
 }
 
-/* No memory is no failure of the device. */
+/* Only a lost device poisons the engine. */
 static int refuse(struct kwhy_transfer *transfer, enum kwhy_status status)
 {
-	if (status != KWHY_E_MEMORY)
-		return kwhy_transfer_check(transfer, status);
-	return KWHY_TRANSFER_E_MEMORY;
+	return status == KWHY_E_LOST ? kwhy_transfer_check(transfer, status) : kwhy_transfer_code_of(status);
 }
 
 int kwhy_transfer_memory_new(struct kwhy_transfer *transfer, int where, size_t bytes, uint64_t *out_address)

@@ -133,7 +133,7 @@ static struct kwhy_transfer_case case_of(
 	return (struct kwhy_transfer_case){
 		.direction = ring->direction,
 		.wanted = transfer->options.way,
-		.has_batch = transfer->ops->copy_batch != NULL,
+		.has_batch = transfer->has_batch,
 		.overlapping = overlapping,
 		.count = slot->count,
 		.bytes = slot->bytes,
