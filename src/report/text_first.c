@@ -188,7 +188,8 @@ static double recorded_ratio(const struct kwhy_coverage_sum *sum)
 	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
 }
 
-/* How much of a run that is known in windows they hold, and what they tell of it. */
+/* How much of a run that is known in windows they hold, and what they tell of it; of devices that did work.
+ */
 static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
@@ -197,7 +198,8 @@ static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
 	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
 	struct kwhy_text line = {0};
 
-	if (!sum->hidden_count)
+	if (!sum->hidden_count ||
+		(sheet->totals->active_count && !sheet->report->ledger->devices[device].time.stream_count))
 		return;
 	if (sheet->totals->active_count > 1)
 		kwhy_text_addf(&line, "%s: ", kwhy_device_label(label, &recording->devices[device]));
