@@ -34,11 +34,10 @@ static void drop_call(struct kwhy_whatif *whatif, uint32_t call, bool with_pause
 
 	if (kwhy_whatif_is_dropped(whatif->graph, at))
 		return;
-	node = edit(whatif, at);
+	node = kwhy_whatif_drop(whatif->graph, at);
+	whatif->out_of_memory |= !node;
 	if (!node)
 		return;
-	node->flags |= KWHY_NODE_DROPPED;
-	node->own_ns = 0;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE)
 			node->lag_ns[link] = with_pause ? 0 : pause_left_ns(whatif, call, node->lag_ns[link]);
@@ -69,11 +68,10 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
 
 	if (kwhy_whatif_row_is_dropped(whatif, row))
 		return;
-	node = edit(whatif, row);
+	node = kwhy_whatif_drop(whatif->graph, row);
+	whatif->out_of_memory |= !node;
 	if (!node)
 		return;
-	node->flags |= KWHY_NODE_DROPPED;
-	node->own_ns = 0;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE && !kwhy_whatif_follows_start(node, link))
 			node->lag_ns[link] = 0;

@@ -34,6 +34,7 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 			"of the run",
 			graph->node_count);
 	graph->nodes = malloc((most + 1) * sizeof(*graph->nodes));
+	graph->dropped = calloc(most + 1, sizeof(*graph->dropped));
 	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
 	graph->start_ns = malloc((most + 1) * sizeof(*graph->start_ns));
 	graph->end_ns = malloc((most + 1) * sizeof(*graph->end_ns));
@@ -41,8 +42,8 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
 	graph->state = malloc(2 * most + 1);
 	graph->changed = malloc((graph->activity_count + 1) * sizeof(*graph->changed));
-	if (!graph->nodes || !graph->changed || !graph->outer || !graph->start_ns || !graph->end_ns ||
-		!graph->order || !graph->stack || !graph->state)
+	if (!graph->nodes || !graph->dropped || !graph->changed || !graph->outer || !graph->start_ns ||
+		!graph->end_ns || !graph->order || !graph->stack || !graph->state)
 		return kwhy_fail_memory(error, "the graph of the recording");
 	return KWHY_OK;
 }
@@ -88,6 +89,7 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	if (!graph)
 		return;
 	free(graph->nodes);
+	free(graph->dropped);
 	free(graph->outer);
 	free(graph->by_end);
 	free(graph->start_ns);
@@ -112,12 +114,25 @@ struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint3
 	return &graph->nodes[node];
 }
 
+struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	struct kwhy_whatif_node *dropped = kwhy_whatif_edit(graph, node);
+
+	if (!dropped)
+		return NULL;
+	dropped->flags |= KWHY_NODE_DROPPED;
+	dropped->own_ns = 0;
+	graph->dropped[node] = KWHY_NODE_DROPPED;
+	return dropped;
+}
+
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
 {
 	while (graph->journal_count > count) {
 		const struct kwhy_whatif_before *before = &graph->journal[--graph->journal_count];
 
 		graph->nodes[before->node] = before->was;
+		graph->dropped[before->node] = before->was.flags & KWHY_NODE_DROPPED;
 	}
 }
 

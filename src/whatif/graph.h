@@ -79,6 +79,7 @@ struct kwhy_whatif_graph {
 	const struct kwhy_recording *recording; /* lent */
 	struct kwhy_whatif_node *nodes;
 	size_t node_count, activity_count, call_count;
+	uint8_t *dropped;  /* [node_count] as the nodes' flags, for looking at many */
 	uint32_t *outer;   /* [call_count] the outermost call around a call */
 	uint32_t *by_end;  /* [activity_count] rows of each device by end; NULL: rows are in that order */
 	int64_t *start_ns; /* [node_count] as last played */
@@ -116,6 +117,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph,
 /* The node for changing it, after noting what it was; NULL: no memory. */
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
+/* As that, of a node that is dropped now. */
+struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node);
+
 /* Takes back all edits but the first `count`. */
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
 
@@ -126,7 +130,7 @@ static inline uint32_t kwhy_whatif_call_node(const struct kwhy_whatif_graph *gra
 
 static inline bool kwhy_whatif_is_dropped(const struct kwhy_whatif_graph *graph, uint32_t node)
 {
-	return graph->nodes[node].flags & KWHY_NODE_DROPPED;
+	return graph->dropped[node];
 }
 
 #endif
