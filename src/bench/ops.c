@@ -199,7 +199,13 @@ static enum kwhy_status make_kit(struct work *work, struct kwhy_error *error)
 static void free_kit(struct kwhy_ops_kit *kit)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
+	struct kwhy_gpu_stream *const streams[] = {kit->stream, kit->other};
+	struct kwhy_error ignored;
 
+	/* What is still queued, after a failure, must not find its memory gone. */
+	for (size_t i = 0; i < 2; i++)
+		if (streams[i])
+			(void)gpu->ops->synchronize(gpu, streams[i], &ignored);
 	if (kit->group)
 		kit->group->ops->free(kit->group);
 	if (kit->host.memory)

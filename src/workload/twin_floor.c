@@ -46,13 +46,18 @@ static void done(struct floor *floor)
 {
 	const struct kwhy_gpu_ops *ops = floor->gpu->ops;
 
-	if (ops->graph_free)
+	struct kwhy_error ignored;
+
+	/* What is still queued, after a failure, must not find its memory gone. */
+	if (floor->stream)
+		(void)ops->synchronize(floor->gpu, floor->stream, &ignored);
+	if (floor->graph)
 		ops->graph_free(floor->gpu, floor->graph);
+	if (floor->stream)
+		ops->stream_free(floor->gpu, floor->stream);
 	if (floor->host.memory)
 		ops->host_free(floor->gpu, &floor->host);
 	ops->memory_free(floor->gpu, floor->device);
-	if (floor->stream)
-		ops->stream_free(floor->gpu, floor->stream);
 }
 
 enum kwhy_status kwhy_twin_floor(

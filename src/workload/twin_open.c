@@ -260,6 +260,19 @@ static enum kwhy_status prepare(
 	return status ? status : kwhy_twin_wait(twin, error);
 }
 
+/* What is still queued, after a failure, must not find its memory gone. */
+static void await_places(const struct kwhy_twin *twin)
+{
+	struct kwhy_error ignored;
+
+	for (uint32_t i = 0; i < twin->place_count; i++) {
+		const struct kwhy_twin_place *place = &twin->places[i];
+
+		if (place->stream && !place->gpu->ops->enter(place->gpu, &ignored))
+			(void)place->gpu->ops->synchronize(place->gpu, place->stream, &ignored);
+	}
+}
+
 static void close_places(struct kwhy_twin *twin)
 {
 	for (uint32_t i = 0; i < twin->field_count; i++)
@@ -279,6 +292,7 @@ void kwhy_twin_close(struct kwhy_twin *twin)
 	if (!twin)
 		return;
 	gpu = twin->places[0].gpu;
+	await_places(twin);
 	if (twin->group)
 		twin->group->ops->free(twin->group);
 	if (gpu->ops->graph_free)
