@@ -275,7 +275,7 @@ static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 {
 	struct entry *entry = &auditor->entries[at];
-	struct kwhy_figure printed, made;
+	struct kwhy_figure printed = {0}, made = {0};
 	enum kwhy_status status = work_out(auditor, at, true, &printed);
 
 	if (!status)
