@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of vendor/nvml_symbols.def. See README.md. */
-#include "fake.h"
+/* The calls of vendor/nvml_symbols.def that change or follow time; facts.c has the others. See README.md. */
+#include "calls.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -78,7 +78,7 @@ static enum kwhy_nvml_result begin_locked(const char *call, struct fake_gpu *gpu
 	return KWHY_NVML_SUCCESS;
 }
 
-static enum kwhy_nvml_result begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out)
+enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out)
 {
 	struct fake_gpu *gpu = (struct fake_gpu *)handle;
 	enum kwhy_nvml_result result = KWHY_NVML_INVALID_ARGUMENT;
@@ -92,14 +92,7 @@ static enum kwhy_nvml_result begin(const char *call, kwhy_nvml_handle handle, bo
 	return result;
 }
 
-/* Begins a call on a device; `gpu` is it, `numbers` what the scenario says of it. */
-#define BEGIN(handle, out)                                                    \
-	struct fake_gpu *gpu = (struct fake_gpu *)(handle);                   \
-	enum kwhy_nvml_result began = begin(__func__, (handle), true, (out)); \
-	if (began)                                                            \
-	return began
-
-static enum kwhy_nvml_result offer(double value, unsigned *out)
+enum kwhy_nvml_result fake_offer(double value, unsigned *out)
 {
 	if (isnan(value))
 		return KWHY_NVML_NOT_SUPPORTED;
@@ -175,14 +168,14 @@ const char *nvmlErrorString(enum kwhy_nvml_result result)
 
 enum kwhy_nvml_result nvmlSystemGetDriverVersion(char *out, unsigned out_bytes)
 {
-	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, out);
 
 	return result ? result : copy_text(scenario.driver, out, out_bytes);
 }
 
 enum kwhy_nvml_result nvmlSystemGetCudaDriverVersion_v2(int *out)
 {
-	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, out);
 
 	if (!result)
 		*out = 13000;
@@ -191,7 +184,7 @@ enum kwhy_nvml_result nvmlSystemGetCudaDriverVersion_v2(int *out)
 
 enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out)
 {
-	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, out);
 
 	if (!result)
 		*out = scenario.gpu_count;
@@ -200,7 +193,7 @@ enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out)
 
 enum kwhy_nvml_result nvmlDeviceGetHandleByIndex_v2(unsigned index, kwhy_nvml_handle *out)
 {
-	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, out);
 
 	if (result)
 		return result;
@@ -318,7 +311,8 @@ enum kwhy_nvml_result nvmlDeviceGetFieldValues(
 
 		field->type = KWHY_NVML_TYPE_UNSIGNED_INT;
 		field->time_unix_us = fake_unix_us(&scenario, gpu->meters.now_ns);
-		field->result = offer(field_of(gpu, field->field, field->scope), &field->value.as_unsigned);
+		field->result = fake_offer(
+			field_of(gpu, field->field, field->scope), &field->value.as_unsigned);
 	}
 	return KWHY_NVML_SUCCESS;
 }
@@ -326,7 +320,7 @@ enum kwhy_nvml_result nvmlDeviceGetFieldValues(
 enum kwhy_nvml_result nvmlDeviceGetClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
 {
 	BEGIN(device, out_mhz);
-	return offer(
+	return fake_offer(
 		clock == KWHY_NVML_CLOCK_MEMORY ? gpu->numbers.memory_clock_mhz : gpu->numbers.sm_clock_mhz,
 		out_mhz);
 }
@@ -334,7 +328,7 @@ enum kwhy_nvml_result nvmlDeviceGetClockInfo(kwhy_nvml_handle device, unsigned c
 enum kwhy_nvml_result nvmlDeviceGetTemperature(kwhy_nvml_handle device, unsigned sensor, unsigned *out_c)
 {
 	BEGIN(device, out_c);
-	return sensor == KWHY_NVML_TEMPERATURE_GPU ? offer(gpu->numbers.temperature_c, out_c)
+	return sensor == KWHY_NVML_TEMPERATURE_GPU ? fake_offer(gpu->numbers.temperature_c, out_c)
 						   : KWHY_NVML_INVALID_ARGUMENT;
 }
 
@@ -387,13 +381,13 @@ enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kw
 enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw)
 {
 	BEGIN(device, out_mw);
-	return offer(gpu->parent ? NAN : gpu->numbers.power_limit_w * 1000, out_mw);
+	return fake_offer(gpu->parent ? NAN : gpu->numbers.power_limit_w * 1000, out_mw);
 }
 
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw)
 {
 	BEGIN(device, out_mw);
-	return offer(gpu->parent ? NAN : gpu->numbers.default_limit_w * 1000, out_mw);
+	return fake_offer(gpu->parent ? NAN : gpu->numbers.default_limit_w * 1000, out_mw);
 }
 
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimit(kwhy_nvml_handle device, unsigned *out_mw)
@@ -405,8 +399,8 @@ enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimitConstraints(
 	kwhy_nvml_handle device, unsigned *out_least_mw, unsigned *out_most_mw)
 {
 	BEGIN(device, out_least_mw);
-	began = offer(gpu->parent ? NAN : gpu->numbers.limit_least_w * 1000, out_least_mw);
-	return began ? began : offer(gpu->numbers.limit_most_w * 1000, out_most_mw);
+	began = fake_offer(gpu->parent ? NAN : gpu->numbers.limit_least_w * 1000, out_least_mw);
+	return began ? began : fake_offer(gpu->numbers.limit_most_w * 1000, out_most_mw);
 }
 
 enum kwhy_nvml_result nvmlDeviceSetPowerManagementLimit(kwhy_nvml_handle device, unsigned limit_mw)
@@ -447,48 +441,16 @@ enum kwhy_nvml_result nvmlDeviceResetGpuLockedClocks(kwhy_nvml_handle device)
 enum kwhy_nvml_result nvmlDeviceGetFanSpeed(kwhy_nvml_handle device, unsigned *out_percent)
 {
 	BEGIN(device, out_percent);
-	return offer(gpu->numbers.fan_percent, out_percent);
+	return fake_offer(gpu->numbers.fan_percent, out_percent);
 }
 
 enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
 	kwhy_nvml_handle device, struct kwhy_nvml_utilization *out)
 {
 	BEGIN(device, out);
-	if (gpu->numbers.mig_mode == 1 || offer(gpu->numbers.busy_percent, &out->gpu_percent))
+	if (gpu->numbers.mig_mode == 1 || fake_offer(gpu->numbers.busy_percent, &out->gpu_percent))
 		return KWHY_NVML_NOT_SUPPORTED;
-	return offer(gpu->numbers.memory_busy_percent, &out->memory_percent);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out)
-{
-	BEGIN(device, out);
-	return offer(gpu->numbers.pcie_generation, out);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes)
-{
-	BEGIN(device, out_lanes);
-	return offer(gpu->numbers.pcie_width, out_lanes);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out)
-{
-	BEGIN(device, out);
-	return offer(gpu->numbers.pcie_generation_max, out);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes)
-{
-	BEGIN(device, out_lanes);
-	return offer(gpu->numbers.pcie_width_max, out_lanes);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetMaxClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
-{
-	BEGIN(device, out_mhz);
-	return offer(clock == KWHY_NVML_CLOCK_MEMORY ? gpu->numbers.memory_clock_mhz
-						     : gpu->numbers.sm_clock_max_mhz,
-		out_mhz);
+	return fake_offer(gpu->numbers.memory_busy_percent, &out->memory_percent);
 }
 
 enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
@@ -506,108 +468,6 @@ enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
 	return KWHY_NVML_SUCCESS;
 }
 
-enum kwhy_nvml_result nvmlDeviceGetPersistenceMode(kwhy_nvml_handle device, unsigned *out)
-{
-	BEGIN(device, out);
-	return offer(gpu->numbers.persistence, out);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetEccMode(
-	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending)
-{
-	BEGIN(device, out_current);
-	if (out_pending)
-		*out_pending = gpu->numbers.ecc == 1;
-	return offer(gpu->numbers.ecc, out_current);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetTotalEccErrors(
-	kwhy_nvml_handle device, unsigned kind, unsigned since, unsigned long long *out)
-{
-	BEGIN(device, out);
-	(void)since;
-	if (gpu->numbers.ecc != 1)
-		return KWHY_NVML_NOT_SUPPORTED;
-	*out = kind == KWHY_NVML_ECC_UNCORRECTED ? (unsigned long long)gpu->numbers.ecc_uncorrected : 0;
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlDeviceGetRemappedRows(kwhy_nvml_handle device, unsigned *out_corrected,
-	unsigned *out_uncorrected, unsigned *out_is_pending, unsigned *out_failed)
-{
-	BEGIN(device, out_failed);
-	*out_corrected = *out_uncorrected = 0;
-	*out_failed = gpu->numbers.remap_failed == 1;
-	return offer(gpu->numbers.remap_pending, out_is_pending);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetComputeMode(kwhy_nvml_handle device, unsigned *out)
-{
-	BEGIN(device, out);
-	return offer(gpu->numbers.compute_mode, out);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetMigMode(
-	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending)
-{
-	BEGIN(device, out_current);
-	if (out_pending)
-		*out_pending = gpu->numbers.mig_mode == 1;
-	return offer(gpu->numbers.mig_mode, out_current);
-}
-
-enum kwhy_nvml_result nvmlDeviceGetMaxMigDeviceCount(kwhy_nvml_handle device, unsigned *out)
-{
-	BEGIN(device, out);
-	*out = isnan(gpu->numbers.mig_mode) ? 0 : FAKE_INSTANCES;
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
-	kwhy_nvml_handle device, unsigned index, kwhy_nvml_handle *out)
-{
-	BEGIN(device, out);
-	if (index >= gpu->instance_count)
-		return KWHY_NVML_NOT_FOUND;
-	*out = (kwhy_nvml_handle)gpu->instances[index];
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
-	kwhy_nvml_handle mig_device, struct kwhy_nvml_attributes *out)
-{
-	BEGIN(mig_device, out);
-	if (!gpu->parent)
-		return KWHY_NVML_NOT_SUPPORTED;
-	*out = (struct kwhy_nvml_attributes){
-		.sm_count = gpu->sm_count,
-		.gpu_slices = 1,
-		.compute_slices = 1,
-		.memory_mib = (unsigned long long)gpu->numbers.memory_total_mib,
-	};
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
-	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
-{
-	unsigned room;
-
-	BEGIN(device, count);
-	room = *count;
-	*count = gpu->process_count;
-	if (room < gpu->process_count)
-		return KWHY_NVML_INSUFFICIENT_SIZE;
-	memcpy(out, gpu->processes, gpu->process_count * sizeof(*out));
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
-	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
-{
-	return nvmlDeviceGetComputeRunningProcesses_v3(device, count, out);
-}
-
 enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
 	kwhy_nvml_handle device, struct kwhy_nvml_gpm_support *support)
 {
@@ -620,7 +480,7 @@ enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
 
 enum kwhy_nvml_result nvmlGpmSampleAlloc(kwhy_nvml_gpm_sample *out)
 {
-	enum kwhy_nvml_result result = begin(__func__, NULL, false, out);
+	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, out);
 
 	if (!result)
 		*out = calloc(1, sizeof(**out));
@@ -668,7 +528,7 @@ static double gpm_of(const struct fake_numbers *numbers, unsigned metric)
 /* Over less than 100 ms everything is 0, as on an H200. */
 enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics)
 {
-	enum kwhy_nvml_result result = begin(__func__, NULL, false, metrics);
+	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, metrics);
 	bool is_long;
 
 	if (result)

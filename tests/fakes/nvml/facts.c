@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that tell what a device is and how it is set. */
+#include "calls.h"
+
+#include <math.h>
+#include <string.h>
+
+enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return fake_offer(gpu->numbers.pcie_generation, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes)
+{
+	BEGIN(device, out_lanes);
+	return fake_offer(gpu->numbers.pcie_width, out_lanes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return fake_offer(gpu->numbers.pcie_generation_max, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes)
+{
+	BEGIN(device, out_lanes);
+	return fake_offer(gpu->numbers.pcie_width_max, out_lanes);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
+{
+	BEGIN(device, out_mhz);
+	return fake_offer(clock == KWHY_NVML_CLOCK_MEMORY ? gpu->numbers.memory_clock_mhz
+							  : gpu->numbers.sm_clock_max_mhz,
+		out_mhz);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetPersistenceMode(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return fake_offer(gpu->numbers.persistence, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetEccMode(
+	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending)
+{
+	BEGIN(device, out_current);
+	if (out_pending)
+		*out_pending = gpu->numbers.ecc == 1;
+	return fake_offer(gpu->numbers.ecc, out_current);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetTotalEccErrors(
+	kwhy_nvml_handle device, unsigned kind, unsigned since, unsigned long long *out)
+{
+	BEGIN(device, out);
+	(void)since;
+	if (gpu->numbers.ecc != 1)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = kind == KWHY_NVML_ECC_UNCORRECTED ? (unsigned long long)gpu->numbers.ecc_uncorrected : 0;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetRemappedRows(kwhy_nvml_handle device, unsigned *out_corrected,
+	unsigned *out_uncorrected, unsigned *out_is_pending, unsigned *out_failed)
+{
+	BEGIN(device, out_failed);
+	*out_corrected = *out_uncorrected = 0;
+	*out_failed = gpu->numbers.remap_failed == 1;
+	return fake_offer(gpu->numbers.remap_pending, out_is_pending);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetComputeMode(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	return fake_offer(gpu->numbers.compute_mode, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMigMode(
+	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending)
+{
+	BEGIN(device, out_current);
+	if (out_pending)
+		*out_pending = gpu->numbers.mig_mode == 1;
+	return fake_offer(gpu->numbers.mig_mode, out_current);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMaxMigDeviceCount(kwhy_nvml_handle device, unsigned *out)
+{
+	BEGIN(device, out);
+	*out = isnan(gpu->numbers.mig_mode) ? 0 : FAKE_INSTANCES;
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
+	kwhy_nvml_handle device, unsigned index, kwhy_nvml_handle *out)
+{
+	BEGIN(device, out);
+	if (index >= gpu->instance_count)
+		return KWHY_NVML_NOT_FOUND;
+	*out = (kwhy_nvml_handle)gpu->instances[index];
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
+	kwhy_nvml_handle mig_device, struct kwhy_nvml_attributes *out)
+{
+	BEGIN(mig_device, out);
+	if (!gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*out = (struct kwhy_nvml_attributes){
+		.sm_count = gpu->sm_count,
+		.gpu_slices = 1,
+		.compute_slices = 1,
+		.memory_mib = (unsigned long long)gpu->numbers.memory_total_mib,
+	};
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
+	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
+{
+	unsigned room;
+
+	BEGIN(device, count);
+	room = *count;
+	*count = gpu->process_count;
+	if (room < gpu->process_count)
+		return KWHY_NVML_INSUFFICIENT_SIZE;
+	memcpy(out, gpu->processes, gpu->process_count * sizeof(*out));
+	return KWHY_NVML_SUCCESS;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
+	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
+{
+	return nvmlDeviceGetComputeRunningProcesses_v3(device, count, out);
+}
