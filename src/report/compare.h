@@ -65,7 +65,7 @@ struct kwhy_foretold;
 
 struct kwhy_comparison {
 	const struct kwhy_side *a, *b;
-	struct kwhy_account_pair *pairs;      /* largest change first */
+	struct kwhy_account_pair *pairs; /* largest change first */
 	size_t pair_count;
 	const struct kwhy_foretold *foretold; /* a projection of B from A (report/foretold.h); NULL: none */
 };

@@ -113,8 +113,7 @@ void kwhy_section_findings(const struct kwhy_sheet *sheet)
 
 	if (!findings || !findings->count)
 		return;
-	kwhy_sheet_heading(sheet, "Findings",
-		"savings overlap; times from the first activity");
+	kwhy_sheet_heading(sheet, "Findings", "savings overlap; times from the first activity");
 	for (size_t i = 0; i < findings->count; i++)
 		write_finding(sheet, i);
 }
