@@ -1,44 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/failing_memory.h"
 #include "unit/ledger/build.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
-static long left_until_failure = -1;
-static bool failed;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails_now(void)
-{
-	if (left_until_failure < 0 || left_until_failure-- > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails_now() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails_now() ? NULL : __real_realloc(old, size);
-}
 
 static void add_readings(struct kwhy_recording *recording)
 {
@@ -76,11 +42,29 @@ static struct kwhy_recording *build_rich(void)
 	return recording;
 }
 
+/* A third of the time, and what the profiler took of it. */
+static void add_windows(struct kwhy_recording *recording, int64_t ms_ns)
+{
+	const struct kwhy_selection selection = {KWHY_NONE, KWHY_CHOICE_DUTY, 0, 960 * ms_ns, NULL, 0.35};
+	const struct kwhy_overhead overhead = {55 * ms_ns, 70 * ms_ns, 0, 0};
+
+	OK(kwhy_recording_add_selection(recording, &selection, &build_error));
+	OK(kwhy_recording_add_overhead(recording, &overhead, &build_error));
+	for (int64_t i = 0; i < 3; i++) {
+		const struct kwhy_coverage row = {KWHY_NONE, (20 + 320 * i) * ms_ns, (140 + 320 * i) * ms_ns};
+
+		OK(kwhy_recording_add_coverage(recording, &row, &build_error));
+	}
+}
+
 /* A second of bursts and pauses and what a meter reads of them: powers are fitted and divided. */
-static struct kwhy_recording *build_metered(void)
+static struct kwhy_recording *build_metered(bool in_windows)
 {
 	struct kwhy_recording *recording = build_one();
 	const int64_t ms_ns = 1000000;
+
+	if (in_windows)
+		add_windows(recording, ms_ns);
 
 	for (int64_t i = 0; i < 12; i++) {
 		build_kernel(recording, 0, 80 * i * ms_ns, (80 * i + 50) * ms_ns, i % 2 ? "one" : "other");
@@ -146,7 +130,7 @@ static void whichever_allocation_fails_it_is_said_and_no_ledger_is_left(void **s
 
 static void whichever_allocation_of_the_attribution_fails_it_is_said_and_no_ledger_is_left(void **state)
 {
-	struct kwhy_recording *recording = build_metered();
+	struct kwhy_recording *recording = build_metered(false);
 	struct kwhy_ledger *ledger = ledger_of(recording);
 	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
 
@@ -156,12 +140,26 @@ static void whichever_allocation_of_the_attribution_fails_it_is_said_and_no_ledg
 	assert_true(fail_each(recording) > 150);
 }
 
+static void of_a_run_known_in_windows_too(void **state)
+{
+	struct kwhy_recording *recording = build_metered(true);
+	struct kwhy_ledger *ledger = ledger_of(recording);
+
+	(void)state;
+	assert_int_equal(ledger->devices[0].coverage.drawn_count, 3);
+	assert_true(ledger->overhead_count > 0);
+	assert_true(build_account(ledger, 0, "one")->has_whole);
+	kwhy_ledger_free(ledger);
+	assert_true(fail_each(recording) > 60);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whichever_allocation_fails_it_is_said_and_no_ledger_is_left),
 		cmocka_unit_test(
 			whichever_allocation_of_the_attribution_fails_it_is_said_and_no_ledger_is_left),
+		cmocka_unit_test(of_a_run_known_in_windows_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

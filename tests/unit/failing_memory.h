@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_FAILING_MEMORY_H
+#define TESTS_UNIT_FAILING_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* For one test a program: it defines the wrapped allocators. */
+
+/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
+static long left_until_failure = -1;
+static bool failed;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool fails_now(void)
+{
+	if (left_until_failure < 0 || left_until_failure-- > 0)
+		return false;
+	failed = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+#endif
