@@ -37,29 +37,36 @@ static int refuse(struct kwhy_transfer *transfer, enum kwhy_status status)
 	return status == KWHY_E_LOST ? kwhy_transfer_check(transfer, status) : kwhy_transfer_code_of(status);
 }
 
-int kwhy_transfer_memory_new(struct kwhy_transfer *transfer, int where, size_t bytes, uint64_t *out_address)
+static int memory_new(struct kwhy_transfer *transfer, int where, size_t bytes, uint64_t *out_address)
 {
 	struct kwhy_transfer_memory *memory;
+	enum kwhy_status status;
+
+	if (where != KWHY_TRANSFER_ON_DEVICE && where != KWHY_TRANSFER_PINNED)
+		return kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
+			"there is no memory of kind %d; give KWHY_TRANSFER_ON_DEVICE or KWHY_TRANSFER_PINNED",
+			where);
+	memory = calloc(1, sizeof(*memory));
+	if (!memory)
+		return refuse(transfer, kwhy_fail_memory(&transfer->error, "a piece of memory"));
+	status = make(transfer, memory, where, bytes, &transfer->error);
+	if (status) {
+		free(memory);
+		return refuse(transfer, status);
+	}
+	memory->next = transfer->memory;
+	transfer->memory = memory;
+	*out_address = memory->address;
+	return KWHY_TRANSFER_OK;
+}
+
+int kwhy_transfer_memory_new(struct kwhy_transfer *transfer, int where, size_t bytes, uint64_t *out_address)
+{
 	int code = kwhy_transfer_begin(transfer);
 
 	if (code)
 		return code;
-	memory = calloc(1, sizeof(*memory));
-	if (where != KWHY_TRANSFER_ON_DEVICE && where != KWHY_TRANSFER_PINNED)
-		code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
-			"there is no memory of kind %d; give KWHY_TRANSFER_ON_DEVICE or KWHY_TRANSFER_PINNED",
-			where);
-	else
-		code = refuse(transfer,
-			memory ? make(transfer, memory, where, bytes, &transfer->error)
-			       : kwhy_fail_memory(&transfer->error, "a piece of memory"));
-	if (code) {
-		free(memory);
-	} else {
-		memory->next = transfer->memory;
-		transfer->memory = memory;
-		*out_address = memory->address;
-	}
+	code = memory_new(transfer, where, bytes, out_address);
 	kwhy_transfer_end(transfer);
 	return code;
 }
