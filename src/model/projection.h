@@ -57,6 +57,7 @@ struct kwhy_projected_change {
 /* A change that was looked at and left out. */
 struct kwhy_refused_change {
 	const char *id, *title, *reason;
+	const char *premise; /* "the launches depend on nothing of each other": not in a plan; NULL: none */
 	int64_t saved_ns, saved_nj; /* it would have; KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ */
 };
 

@@ -52,6 +52,7 @@ static void add_refused(struct kwhy_json *json, const struct kwhy_refused_change
 	kwhy_json_row(json, NULL);
 	kwhy_json_string(json, "id", refused->id);
 	kwhy_json_string(json, "reason", refused->reason);
+	kwhy_json_string(json, "premise", refused->premise);
 	kwhy_json_known(json, "saved_ns", refused->saved_ns);
 	kwhy_json_known(json, "saved_nj", refused->saved_nj);
 	kwhy_json_object_end(json);

@@ -189,12 +189,17 @@ static void write_refused(const struct page *page)
 		const struct kwhy_refused_change *refused = &plan->refused[i];
 		char saves[KWHY_QUANTITY_BYTES];
 
+		kwhy_quantity_percent(saves, share(refused->saved_ns, plan->before.time_ns));
 		if (refused->saved_ns == KWHY_UNKNOWN_NS)
 			kwhy_sheet_linef(&page->sheet, "  - ", "%s: %s", refused->id, refused->reason);
+		else if (refused->premise)
+			kwhy_sheet_linef(&page->sheet, "  - ",
+				"%s: would save %s of the time beyond the others if %s, which no recording "
+				"shows",
+				refused->id, saves, refused->premise);
 		else
 			kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves %s of the time beyond the others",
-				refused->id,
-				kwhy_quantity_percent(saves, share(refused->saved_ns, plan->before.time_ns)));
+				refused->id, saves);
 	}
 }
 

@@ -33,6 +33,7 @@ struct kwhy_whatif_change {
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
 	const char *finding; /* id of the finding whose cure it is; NULL: none */
+	const char *premise; /* that a recording cannot show: a plan leaves it out and tells it apart; NULL */
 	/* Edits the graph; a refusal leaves places 0 and the graph as it was. */
 	void (*apply)(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
 };

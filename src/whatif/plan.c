@@ -96,7 +96,7 @@ static enum kwhy_status add_refusal(struct planner *planner, const struct kwhy_w
 	if (!words)
 		return kwhy_fail_memory(planner->error, "the plan");
 	plan->refused[plan->refused_count++] = (struct kwhy_refused_change){
-		change->id, change->title, words, saved_ns, energy_nj};
+		change->id, change->title, words, change->premise, saved_ns, energy_nj};
 	return KWHY_OK;
 }
 
@@ -210,7 +210,7 @@ static struct candidate *best(const struct planner *planner)
 	struct candidate *best = NULL;
 
 	for (size_t i = 0; i < planner->count; i++)
-		if (!planner->candidates[i].taken &&
+		if (!planner->candidates[i].taken && !planner->candidates[i].change->premise &&
 			(!best || planner->candidates[i].gain_ratio > best->gain_ratio))
 			best = &planner->candidates[i];
 	return best;
@@ -312,6 +312,8 @@ enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ra
 		list_candidates(&planner, numerics);
 		status = choose(&planner, min_gain_ratio);
 	}
+	if (!status)
+		status = try_all(&planner);
 	if (!status)
 		status = list_refused(&planner);
 	status = finish(&planner, status, out);
