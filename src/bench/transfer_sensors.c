@@ -7,7 +7,7 @@
 #define MS INT64_C(1000000)
 #define GAUGE_PERIOD_NS (500 * MS)
 
-static void find_device(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out)
+void kwhy_bench_sensors_find(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out)
 {
 	out->device = KWHY_SENSOR_NO_DEVICE;
 	for (size_t i = 0; i < out->sensors->device_count; i++) {
@@ -35,7 +35,7 @@ enum kwhy_status kwhy_bench_sensors_open(const struct kwhy_gpu *gpu, size_t hist
 	status = kwhy_sensors_open(&request, &out->sensors, error);
 	if (status)
 		return status;
-	find_device(gpu, out);
+	kwhy_bench_sensors_find(gpu, out);
 	status = kwhy_sampler_start(out->sensors, NULL, &out->sampler, error);
 	if (status)
 		kwhy_bench_sensors_close(out);

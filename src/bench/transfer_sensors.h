@@ -19,6 +19,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_sensors_open(const struct kwhy_gpu *gp
 	struct kwhy_bench_sensors *out, struct kwhy_error *error);
 void kwhy_bench_sensors_close(struct kwhy_bench_sensors *sensors);
 
+/* Turns to the device that is this GPU, of the same meters. */
+void kwhy_bench_sensors_find(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out);
+
 /* What the gauges show now, folded into conditions that already hold `samples` samples. */
 void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t samples,
 	struct kwhy_transfer_conditions *conditions);

@@ -4,6 +4,7 @@
 #include "bench/transfer_rows.h"
 #include "bench/transfer_store.h"
 #include "bench/transfer_sweep.h"
+#include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -20,7 +21,7 @@
 #define COMPAT_BYTES (UINT64_C(512) << 20) /* what nvbandwidth copies unless told */
 #define COMPAT_HOST_BYTES (UINT64_C(8) << 20)
 
-enum { NAMES_MAX = 64, LIST_BYTES = 1024, PROFILE_MAX_BYTES = 4 << 20 };
+enum { PROFILE_MAX_BYTES = 4 << 20 };
 
 struct transfer_options {
 	const char *backend, *device, *strategy, *direction, *least, *most, *data;
@@ -28,13 +29,6 @@ struct transfer_options {
 	uint64_t seed, random_sizes;
 	double time_s, burst_s;
 	bool energy, json, quick, verbose, quiet, no_color;
-};
-
-/* An options' list cut into its words. */
-struct names {
-	char text[LIST_BYTES];
-	const char *items[NAMES_MAX];
-	size_t count;
 };
 
 static void set_defaults(void *options)
@@ -45,27 +39,10 @@ static void set_defaults(void *options)
 	transfer->seed = 1;
 }
 
-static enum kwhy_status cut(const char *option, const char *list, struct names *out, struct kwhy_error *error)
-{
-	char *place = NULL;
-
-	out->count = 0;
-	if (!list)
-		return KWHY_OK;
-	if (snprintf(out->text, sizeof(out->text), "%s", list) >= (int)sizeof(out->text))
-		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes at most 1,023 bytes", option);
-	for (char *word = strtok_r(out->text, ",", &place); word && out->count < NAMES_MAX;
-		word = strtok_r(NULL, ",", &place))
-		out->items[out->count++] = word;
-	if (out->count == 0)
-		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a list, such as a,b", option);
-	return KWHY_OK;
-}
-
 static enum kwhy_status read_directions(const char *list, unsigned *out, struct kwhy_error *error)
 {
-	struct names names;
-	enum kwhy_status status = cut("direction", list, &names, error);
+	struct kwhy_word_list names;
+	enum kwhy_status status = kwhy_words_cut("direction", list, &names, error);
 
 	*out = 0;
 	for (size_t i = 0; !status && i < names.count; i++) {
@@ -81,43 +58,6 @@ static enum kwhy_status read_directions(const char *list, unsigned *out, struct 
 		*out |= bit;
 	}
 	return status;
-}
-
-static enum kwhy_status read_backend(const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error)
-{
-	for (int i = 0; i < KWHY_GPU_BACKEND_COUNT; i++)
-		if (strcmp(name, kwhy_gpu_backend_name((enum kwhy_gpu_backend)i)) == 0) {
-			*out = (enum kwhy_gpu_backend)i;
-			return KWHY_OK;
-		}
-	return kwhy_fail(error, KWHY_E_USAGE, "--backend takes cuda, hip or host, not '%.40s'", name);
-}
-
-/* "4096", "64KiB", "64K", "1G": units are of 1,024. */
-static enum kwhy_status read_size(
-	const char *option, const char *text, uint64_t *out, struct kwhy_error *error)
-{
-	static const struct {
-		const char *unit;
-		unsigned shift;
-	} units[] = {
-		{"", 0}, {"B", 0}, {"K", 10}, {"KiB", 10}, {"M", 20}, {"MiB", 20}, {"G", 30}, {"GiB", 30}};
-	char *end;
-	unsigned long long number;
-
-	*out = 0;
-	if (!text)
-		return KWHY_OK;
-	number = strtoull(text, &end, 10);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (*text >= '0' && *text <= '9' && number > 0 && number < 1ull << 32 &&
-			strcmp(end, units[i].unit) == 0) {
-			*out = (uint64_t)number << units[i].shift;
-			return KWHY_OK;
-		}
-	return kwhy_fail(error, KWHY_E_USAGE,
-		"--%s takes a size of at least 1 byte, such as 4096, 64KiB or 1GiB, not '%.40s'", option,
-		text);
 }
 
 static enum kwhy_status check(
@@ -160,17 +100,17 @@ static enum kwhy_status measure(
 		.folder = options->resume ? options->resume : options->save,
 		.resume = options->resume != NULL,
 		.progress = tell};
-	struct names strategies;
-	enum kwhy_status status = cut("strategy", options->strategy, &strategies, error);
+	struct kwhy_word_list strategies;
+	enum kwhy_status status = kwhy_words_cut("strategy", options->strategy, &strategies, error);
 
 	if (!status)
 		status = read_directions(options->direction, &request.directions, error);
 	if (!status)
-		status = read_backend(options->backend, &request.backend, error);
+		status = kwhy_backend_read(options->backend, &request.backend, error);
 	if (!status)
-		status = read_size("min-size", options->least, &request.least_bytes, error);
+		status = kwhy_size_read("min-size", options->least, &request.least_bytes, error);
 	if (!status)
-		status = read_size("max-size", options->most, &request.most_bytes, error);
+		status = kwhy_size_read("max-size", options->most, &request.most_bytes, error);
 	if (status)
 		return status;
 	request.strategies = strategies.count ? strategies.items : NULL;
@@ -279,13 +219,13 @@ static enum kwhy_status run_compat(const struct transfer_options *options, struc
 	enum kwhy_gpu_backend backend = KWHY_GPU_CUDA;
 	struct kwhy_text text = {0};
 	uint64_t bytes = 0;
-	enum kwhy_status status = read_backend(options->backend, &backend, error);
+	enum kwhy_status status = kwhy_backend_read(options->backend, &backend, error);
 
 	if (!status && strcmp(options->compat, "nvbandwidth") != 0)
 		status = kwhy_fail(
 			error, KWHY_E_USAGE, "--compat takes nvbandwidth, not '%.40s'", options->compat);
 	if (!status)
-		status = read_size("max-size", options->most, &bytes, error);
+		status = kwhy_size_read("max-size", options->most, &bytes, error);
 	if (!status && bytes >> 31)
 		status = kwhy_fail(error, KWHY_E_USAGE, "--compat takes a --max-size below 2 GiB");
 	if (!bytes)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes to and fro between two GPUs by one block each: it writes them to the other one's memory, then a flag
+ * behind them, and waits for the flag that comes back. Both must reach each other's memory.
+ */
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned char u8;
+
+#ifndef KERNEL
+#define KERNEL extern "C" __global__
+#endif
+
+#define WAIT_CYCLES 20000000000ull /* about 10 s: then it gives up and leaves 1 in *late */
+
+/* Flags count rounds from `first` on; the one that `leads` sends first. */
+KERNEL void kwhy_pair_put(u64 to, u64 from, u64 bytes, u64 their_flag, u64 my_flag, u64 first, u32 rounds,
+	u32 leads, u64 late)
+{
+	volatile u64 *mine = (volatile u64 *)my_flag, *theirs = (volatile u64 *)their_flag;
+	u64 quads = (to | from) % 16 == 0 ? bytes / 16 : 0;
+	__shared__ u32 is_late;
+
+	if (threadIdx.x == 0)
+		is_late = 0;
+	for (u32 round = 0; round < rounds; round++) {
+		__syncthreads();
+		if (threadIdx.x == 0 && (!leads || round > 0)) {
+			u64 wanted = first + round + (leads ? 0 : 1);
+			long long start = clock64();
+
+			while (*mine < wanted && !is_late)
+				is_late = (u64)(clock64() - start) > WAIT_CYCLES;
+			__threadfence_system();
+		}
+		__syncthreads();
+		if (is_late)
+			break;
+		for (u64 i = threadIdx.x; i < quads; i += blockDim.x)
+			((uint4 *)to)[i] = ((const uint4 *)from)[i];
+		for (u64 i = 16 * quads + threadIdx.x; i < bytes; i += blockDim.x)
+			((u8 *)to)[i] = ((const u8 *)from)[i];
+		__threadfence_system();
+		__syncthreads();
+		if (threadIdx.x == 0)
+			*theirs = first + round + 1;
+	}
+	if (leads && threadIdx.x == 0 && !is_late) {
+		long long start = clock64();
+
+		while (*mine < first + rounds && !is_late)
+			is_late = (u64)(clock64() - start) > WAIT_CYCLES;
+	}
+	if (threadIdx.x == 0 && is_late)
+		*(u64 *)late = 1;
+}

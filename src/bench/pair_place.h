@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_PAIR_PLACE_H
+#define KWHY_BENCH_PAIR_PLACE_H
+
+#include "bench/transfer_room.h"
+#include "model/pairs.h"
+
+/* Where pairs are measured: a room on each GPU, made once, and what joins them. One thread. */
+struct kwhy_pair_place {
+	struct kwhy_bench_room *rooms[KWHY_PAIR_GPUS_MOST];
+	uint32_t count;
+	bool is_direct[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST]; /* the first reaches the second's memory */
+	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MOST];	  /* NULL: no kernels of pairs */
+	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MOST];
+	uint64_t flags[KWHY_PAIR_GPUS_MOST]; /* on each: a flag, and where a put that was late says so */
+	uint64_t put_rounds;		     /* so far, by which flags count */
+	char no_put[200];		     /* why there are no kernels of pairs; "": there are */
+};
+
+/* `devices` as kwhy_gpu_open() takes them, NULL: the first `count`. End with kwhy_pair_place_done(). */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_place_init(enum kwhy_gpu_backend backend, const char *const *devices,
+	uint32_t count, size_t capacity, uint64_t seed, struct kwhy_pair_place *out,
+	struct kwhy_error *error);
+void kwhy_pair_place_done(struct kwhy_pair_place *place);
+
+/* Makes a room's GPU the one that calls are for. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_turn(const struct kwhy_bench_room *room, struct kwhy_error *error);
+
+/* A transfer of a configuration at work. */
+struct kwhy_pair_work {
+	struct kwhy_pair_place *place;
+	const struct kwhy_pair_config *config;
+	struct kwhy_bench_room *source, *target;
+	struct kwhy_bench_room *main;	  /* whose first stream tells the time */
+	struct kwhy_gpu_copy there, back; /* back: of those that go to and fro */
+	struct kwhy_gpu_host staging;	  /* of KWHY_PAIR_STAGED */
+};
+
+/*
+ * KWHY_E_UNSUPPORTED: this engine cannot work between these two. The bytes of the sinks are spoilt where
+ * `spoils`.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_place *place,
+	const struct kwhy_pair_config *config, bool spoils, struct kwhy_pair_work *out,
+	struct kwhy_error *error);
+
+/* One transfer that nobody times, done when it returns. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_sample(
+	struct kwhy_pair_work *work, struct kwhy_pair_sample *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_verify(
+	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
+
+/* Queues `count` transfers; the parts of `work` that it needs are there. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_issue(
+	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
+/* Queues as much beside it, once the main stream is as far as now. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_load_issue(
+	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
+/* Waits for everything that these queued. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error *error);
+
+/* Clocks that an engine has, as bits; the largest size that it makes sense for, 0: any. */
+unsigned kwhy_pair_clocks(enum kwhy_pair_engine engine);
+uint64_t kwhy_pair_most_bytes(enum kwhy_pair_engine engine);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pair_store.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MOST_BYTES = 512 << 20, PATH_BYTES = 4096 };
+
+enum part { SAMPLES, LOG, TEMPERATURES, PART_COUNT };
+
+static const char *const names[PART_COUNT] = {"samples.csv", "execution_log.csv", "temperatures.csv"};
+
+static const char log_names[] = "config_id,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,"
+				"duration_ns\n";
+static const char temperature_names[] = "timestamp_ns,gpu,temperature_c,power_w,clock_graphics_mhz\n";
+
+struct kwhy_pair_store {
+	FILE *files[PART_COUNT];
+	char paths[PART_COUNT][PATH_BYTES];
+};
+
+static enum kwhy_status cannot_write(const char *path, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_IO, "%s cannot be written: %s; free space or name another folder",
+		path, strerror(errno));
+}
+
+static enum kwhy_status make_path(
+	const char *folder, const char *name, char out[PATH_BYTES], struct kwhy_error *error)
+{
+	if (snprintf(out, PATH_BYTES, "%s/%s", folder, name) >= PATH_BYTES)
+		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
+	return KWHY_OK;
+}
+
+/* With those above it. */
+static enum kwhy_status make_folder(const char *folder, struct kwhy_error *error)
+{
+	char path[PATH_BYTES];
+	enum kwhy_status status = make_path(folder, "", path, error);
+
+	for (char *slash = status ? NULL : strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder", path,
+				strerror(errno));
+		*slash = '/';
+	}
+	return status;
+}
+
+static size_t whole_lines(const struct kwhy_text *text)
+{
+	size_t length = text->length;
+
+	while (length > 0 && text->data[length - 1] != '\n')
+		length--;
+	return length;
+}
+
+static enum kwhy_status write_all(
+	FILE *file, const char *path, struct kwhy_text *text, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_text_check(text, error);
+
+	if (!status && text->length &&
+		(fwrite(text->data, 1, text->length, file) != text->length || fflush(file)))
+		status = cannot_write(path, error);
+	kwhy_text_done(text);
+	return status;
+}
+
+static enum kwhy_status check_settings(const char *path, const struct kwhy_text *file,
+	const struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	struct kwhy_text settings = {0};
+	enum kwhy_status status;
+	bool is_same;
+
+	kwhy_pair_settings_write(pairs, &settings);
+	status = kwhy_text_check(&settings, error);
+	is_same = !status && file->length >= settings.length &&
+		memcmp(file->data, settings.data, settings.length) == 0;
+	kwhy_text_done(&settings);
+	if (!status && !is_same)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s was begun with other settings or on another machine; give the same options, or "
+			"another "
+			"folder",
+			path);
+	return status;
+}
+
+/* What a crash cut short is dropped. */
+static enum kwhy_status resume(
+	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
+{
+	const char *path = store->paths[SAMPLES];
+	struct kwhy_text file = {0};
+	enum kwhy_status status;
+
+	if (access(path, F_OK))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s is not there: nothing was begun in this folder; name the one that --save made",
+			path);
+	status = kwhy_file_read(path, FILE_MOST_BYTES, &file, error);
+	if (!status)
+		status = check_settings(path, &file, pairs, error);
+	if (!status) {
+		file.length = whole_lines(&file);
+		status = kwhy_pair_rows_read(path, &file, false, pairs, error);
+	}
+	if (!status && truncate(path, (off_t)file.length))
+		status = cannot_write(path, error);
+	kwhy_text_done(&file);
+	return status;
+}
+
+static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
+{
+	const struct kwhy_pair_config *config = &pairs->configs[id];
+	const struct kwhy_pair_sample *row = &config->samples[sample];
+
+	kwhy_text_addf(out, "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%zu,%" PRId64 ",%" PRId64 ",%.1f\n", id,
+		config->source, config->target, config->bytes, sample, row->start_unix_ns, row->end_unix_ns,
+		row->seconds * 1e9);
+}
+
+/* The log is written anew from the samples, so that both hold the same after a crash. */
+static enum kwhy_status begin_log(
+	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	store->files[LOG] = fopen(store->paths[LOG], "we");
+	if (!store->files[LOG])
+		return cannot_write(store->paths[LOG], error);
+	kwhy_text_add(&text, log_names);
+	for (size_t i = 0; i < pairs->config_count; i++)
+		for (size_t k = 0; k < pairs->configs[i].sample_count; k++)
+			add_log_row(pairs, i, k, &text);
+	return write_all(store->files[LOG], store->paths[LOG], &text, error);
+}
+
+static enum kwhy_status begin_samples(
+	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	kwhy_pair_settings_write(pairs, &text);
+	kwhy_text_addf(&text, "# begun: %s\n%s\n", pairs->measured_on ? pairs->measured_on : "unknown",
+		kwhy_pair_row_names);
+	return write_all(store->files[SAMPLES], store->paths[SAMPLES], &text, error);
+}
+
+static enum kwhy_status open_part(struct kwhy_pair_store *store, enum part part, struct kwhy_error *error)
+{
+	store->files[part] = fopen(store->paths[part], "ae");
+	return store->files[part] ? KWHY_OK : cannot_write(store->paths[part], error);
+}
+
+static enum kwhy_status open_files(
+	bool resumes, const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	bool had_temperatures = access(store->paths[TEMPERATURES], F_OK) == 0;
+	enum kwhy_status status = open_part(store, SAMPLES, error);
+
+	if (!status && !resumes)
+		status = begin_samples(pairs, store, error);
+	if (!status)
+		status = begin_log(pairs, store, error);
+	if (!status)
+		status = open_part(store, TEMPERATURES, error);
+	if (!status && !had_temperatures) {
+		kwhy_text_add(&text, temperature_names);
+		status = write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
+	}
+	return status;
+}
+
+static enum kwhy_status prepare(const char *folder, bool resumes, struct kwhy_pairs *pairs,
+	struct kwhy_pair_store *store, struct kwhy_error *error)
+{
+	enum kwhy_status status = resumes ? KWHY_OK : make_folder(folder, error);
+
+	for (int i = 0; !status && i < PART_COUNT; i++)
+		status = make_path(folder, names[i], store->paths[i], error);
+	if (!status && resumes)
+		status = resume(pairs, store, error);
+	else if (!status && access(store->paths[SAMPLES], F_OK) == 0)
+		status = kwhy_fail(error, KWHY_E_USAGE,
+			"%s is there already; carry on with --resume %s, or name another folder",
+			store->paths[SAMPLES], folder);
+	return status ? status : open_files(resumes, pairs, store, error);
+}
+
+enum kwhy_status kwhy_pair_store_open(const char *folder, bool resumes, struct kwhy_pairs *pairs,
+	struct kwhy_pair_store **out, struct kwhy_error *error)
+{
+	struct kwhy_pair_store *store = calloc(1, sizeof(*store));
+	enum kwhy_status status;
+
+	if (!store)
+		return kwhy_fail_memory(error, "the folder of samples");
+	status = prepare(folder, resumes, pairs, store, error);
+	if (status)
+		kwhy_pair_store_close(store);
+	else
+		*out = store;
+	return status;
+}
+
+enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store, const struct kwhy_pairs *pairs,
+	size_t config, size_t from, struct kwhy_error *error)
+{
+	struct kwhy_text rows = {0}, log = {0};
+	enum kwhy_status status;
+
+	for (size_t i = from; i < pairs->configs[config].sample_count; i++) {
+		kwhy_pair_row_write(pairs, config, i, &rows);
+		add_log_row(pairs, config, i, &log);
+	}
+	status = write_all(store->files[SAMPLES], store->paths[SAMPLES], &rows, error);
+	if (!status)
+		return write_all(store->files[LOG], store->paths[LOG], &log, error);
+	kwhy_text_done(&log);
+	return status;
+}
+
+static void add_number(struct kwhy_text *out, double value)
+{
+	kwhy_text_add(out, ",");
+	if (isfinite(value))
+		kwhy_text_addf(out, "%.6g", value);
+}
+
+enum kwhy_status kwhy_pair_store_add_temperature(struct kwhy_pair_store *store, int64_t unix_ns, uint32_t gpu,
+	const struct kwhy_transfer_conditions *now, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	kwhy_text_addf(&text, "%" PRId64 ",%" PRIu32, unix_ns, gpu);
+	add_number(&text, now->temperature_c);
+	add_number(&text, now->power_w);
+	add_number(&text, now->clock_hz * 1e-6);
+	kwhy_text_add(&text, "\n");
+	return write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
+}
+
+void kwhy_pair_store_close(struct kwhy_pair_store *store)
+{
+	if (!store)
+		return;
+	for (int i = 0; i < PART_COUNT; i++)
+		if (store->files[i])
+			fclose(store->files[i]);
+	free(store);
+}
+
+static enum kwhy_status read_folder(const char *folder, struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	struct kwhy_text samples = {0};
+	char path[PATH_BYTES];
+	enum kwhy_status status = make_path(folder, names[SAMPLES], path, error);
+
+	if (!status)
+		status = kwhy_file_read(path, FILE_MOST_BYTES, &samples, error);
+	if (!status) {
+		samples.length = whole_lines(&samples);
+		status = kwhy_pair_rows_read(path, &samples, true, pairs, error);
+	}
+	pairs->folder = kwhy_arena_copy(&pairs->arena, folder);
+	kwhy_text_done(&samples);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	struct kwhy_pairs *pairs = kwhy_pairs_new();
+	enum kwhy_status status = pairs ? read_folder(folder, pairs, error)
+					: kwhy_fail_memory(error, "measured pairs");
+
+	if (status)
+		kwhy_pairs_free(pairs);
+	else
+		*out = pairs;
+	return status;
+}
+
+bool kwhy_pair_store_is_one(const char *folder)
+{
+	char path[PATH_BYTES], line[64] = "";
+	struct kwhy_error error;
+	FILE *file = make_path(folder, names[SAMPLES], path, &error) ? NULL : fopen(path, "re");
+
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	return strncmp(line, KWHY_PAIR_ROWS_MARK "\n", sizeof(KWHY_PAIR_ROWS_MARK)) == 0;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pair_sweep.h"
+
+#include "base/clock.h"
+#include "bench/pair_clocks.h"
+#include "bench/pair_place.h"
+#include "bench/pair_store.h"
+#include "bench/transfer_plan.h"
+#include "bench/transfer_sensors.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { VISIT_SAMPLES = 5, HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
+
+#define WIDTH_RATIO 0.02
+#define VISIT_NS INT64_C(4000000)
+#define CONFIG_SHARE (1.0 / 400) /* of the time that one may take once it has its samples */
+#define WARM_SAMPLE_MOST_BYTES (UINT64_C(16) << 20)
+#define TEMPERATURE_NS INT64_C(1000000000)
+
+struct sweep {
+	const struct kwhy_pair_request *request;
+	struct kwhy_pairs *pairs;
+	struct kwhy_pair_place place;
+	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MOST]; /* the first owns them */
+	struct kwhy_pair_store *store;				/* NULL: none */
+	struct kwhy_pair_marks begin, end;
+	bool *closed;
+	double *spent_s;
+	size_t closed_count, visits;
+	int64_t end_ns, temperature_ns;
+	char folder[FOLDER_BYTES];
+};
+
+static bool is_done(struct sweep *sweep, size_t id)
+{
+	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+
+	config->capped = false;
+	if (config->load == KWHY_PAIR_REFERENCE)
+		return true; /* measured in between, whatever there is */
+	if (config->sample_count < KWHY_PAIR_SAMPLES_LEAST)
+		return false;
+	if (kwhy_pair_width(config) <= WIDTH_RATIO)
+		return true;
+	config->capped = true;
+	return config->sample_count == KWHY_PAIR_SAMPLES_MAX ||
+		sweep->spent_s[id] > sweep->request->time_s * CONFIG_SHARE;
+}
+
+static void close_config(struct sweep *sweep, size_t id)
+{
+	if (!sweep->closed[id])
+		sweep->closed_count++;
+	sweep->closed[id] = true;
+}
+
+static enum kwhy_status take_samples(
+	struct kwhy_pair_work *work, struct kwhy_pair_config *config, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < VISIT_SAMPLES; i++) {
+		if (config->sample_count == KWHY_PAIR_SAMPLES_MAX ||
+			(i > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS))
+			break;
+		status = kwhy_pair_sample(work, &config->samples[config->sample_count], error);
+		if (!status)
+			config->sample_count++;
+	}
+	return status;
+}
+
+static enum kwhy_status verify(
+	struct kwhy_pair_work *work, struct kwhy_pair_config *config, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_pair_verify(work, &config->verified, error);
+
+	if (!status && !config->verified)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%s from GPU %u to GPU %u, %llu bytes: what came is not what went; the link or the "
+			"driver of "
+			"this machine is not to be trusted",
+			kwhy_pair_engine_name(config->engine), config->source, config->target,
+			(unsigned long long)config->bytes);
+	return status;
+}
+
+/* What nobody keeps: the first of a visit meets sleeping threads and cold caches. */
+static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_pair_sample sample;
+	enum kwhy_status status = kwhy_pair_warm_up(work, error);
+
+	if (!status && work->config->bytes <= WARM_SAMPLE_MOST_BYTES)
+		status = kwhy_pair_sample(work, &sample, error);
+	return status;
+}
+
+static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	struct kwhy_pair_work work;
+	bool verifies = !config->verified;
+	enum kwhy_status status;
+
+	if (!kwhy_pair_samples(sweep->pairs, config))
+		return kwhy_fail_memory(error, "samples");
+	status = kwhy_pair_work_begin(&sweep->place, config, verifies, &work, error);
+	if (!status)
+		status = warm_up(&work, error);
+	if (!status)
+		status = take_samples(&work, config, error);
+	return !status && verifies ? verify(&work, config, error) : status;
+}
+
+/* An engine that cannot work between two is left out there, with its reason told once. */
+static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	struct kwhy_pairs *pairs = sweep->pairs;
+	const struct kwhy_pair_config *config = &pairs->configs[id];
+	const char *name = kwhy_pair_engine_name(config->engine);
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].engine == config->engine &&
+			pairs->configs[i].source == config->source &&
+			pairs->configs[i].target == config->target)
+			close_config(sweep, i);
+	for (size_t i = 0; i < pairs->absence_count; i++)
+		if (strcmp(pairs->absences[i].reason, error->text) == 0)
+			return KWHY_OK;
+	return kwhy_pairs_add_absence(pairs, name, error->text, error);
+}
+
+static enum kwhy_status keep_temperatures(struct sweep *sweep, struct kwhy_error *error)
+{
+	int64_t now_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = KWHY_OK;
+
+	if (!sweep->store || now_ns < sweep->temperature_ns)
+		return KWHY_OK;
+	sweep->temperature_ns = now_ns + TEMPERATURE_NS;
+	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
+
+		kwhy_bench_conditions_fold(&sweep->sensors[i], 0, &now);
+		if (isfinite(now.temperature_c) || isfinite(now.power_w))
+			status = kwhy_pair_store_add_temperature(
+				sweep->store, kwhy_clock_unix_ns(), i, &now, error);
+	}
+	return status;
+}
+
+static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	size_t before = config->sample_count;
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = measure(sweep, id, error), kept = KWHY_OK;
+	struct kwhy_error other;
+
+	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) {
+		config->sample_count = before;
+		return leave_out(sweep, id, error);
+	}
+	kwhy_bench_conditions_fold(&sweep->sensors[config->source], before, &config->conditions);
+	kwhy_pair_sum_up(config);
+	sweep->spent_s[id] += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	if (sweep->store)
+		kept = kwhy_pair_store_add(sweep->store, sweep->pairs, id, before, status ? &other : error);
+	if (is_done(sweep, id))
+		close_config(sweep, id);
+	return status ? status : kept;
+}
+
+static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	enum kwhy_status status = KWHY_OK;
+
+	if (sweep->request->progress)
+		sweep->request->progress(sweep->request->context, kwhy_pair_engine_name(config->engine),
+			(double)sweep->closed_count / (double)sweep->pairs->config_count);
+	if (sweep->visits++ % REFERENCE_EVERY == 0)
+		status = visit(sweep, 0, error);
+	if (!status)
+		status = visit(sweep, id, error);
+	return status ? status : keep_temperatures(sweep, error);
+}
+
+static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kwhy_error *error)
+{
+	size_t count = sweep->pairs->config_count;
+	uint64_t random = sweep->request->seed;
+	enum kwhy_status status = KWHY_OK;
+	bool late = false;
+
+	while (!status && !late && sweep->closed_count < count) {
+		kwhy_bench_shuffle(order, count, &random);
+		for (size_t i = 0; !status && !late && i < count; i++) {
+			if (sweep->closed[order[i]])
+				continue;
+			status = step(sweep, order[i], error);
+			late = kwhy_clock_mono_ns() > sweep->end_ns;
+		}
+	}
+	if (!status && late && sweep->closed_count < count)
+		sweep->pairs->ended_early = kwhy_arena_printf(&sweep->pairs->arena,
+			"the time was over (%.0f s): %zu of %zu configurations have fewer than %d samples or "
+			"wider "
+			"intervals than 2 %%; give more with --time",
+			sweep->request->time_s, count - sweep->closed_count, count, KWHY_PAIR_SAMPLES_LEAST);
+	return status;
+}
+
+/* Copies between all until the time is over: what is measured afterwards is warm. */
+static enum kwhy_status warm_devices(struct sweep *sweep, struct kwhy_error *error)
+{
+	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(sweep->request->warm_s * 1e9);
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && kwhy_clock_mono_ns() < end_ns)
+		for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+			const struct kwhy_pair_config config = {.engine = KWHY_PAIR_EXCHANGE,
+				.source = i,
+				.target = (i + 1) % sweep->place.count,
+				.bytes = sweep->request->most_bytes};
+			struct kwhy_pair_work work;
+
+			status = kwhy_pair_work_begin(&sweep->place, &config, false, &work, error);
+			if (!status)
+				status = kwhy_pair_warm_up(&work, error);
+		}
+	return status;
+}
+
+static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
+{
+	size_t count = sweep->pairs->config_count, *order = calloc(count, sizeof(*order));
+	enum kwhy_status status = KWHY_OK;
+	int64_t start_ns;
+
+	sweep->closed = calloc(count, sizeof(*sweep->closed));
+	sweep->spent_s = calloc(count, sizeof(*sweep->spent_s));
+	if (!order || !sweep->closed || !sweep->spent_s)
+		status = kwhy_fail_memory(error, "the order of a benchmark");
+	if (!status && sweep->request->warm_s > 0)
+		status = warm_devices(sweep, error);
+	if (!status)
+		status = kwhy_pair_marks_take(&sweep->place, &sweep->begin, error);
+	start_ns = kwhy_clock_mono_ns();
+	sweep->end_ns = start_ns + (int64_t)(sweep->request->time_s * 1e9);
+	for (size_t i = 0; !status && i < count; i++)
+		if (is_done(sweep, i))
+			close_config(sweep, i);
+	if (!status)
+		status = run_rounds(sweep, order, error);
+	sweep->pairs->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	if (!status)
+		status = kwhy_pair_marks_take(&sweep->place, &sweep->end, error);
+	if (!status)
+		status = kwhy_pair_drifts(
+			&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+	free(order);
+	return status;
+}
+
+static const char *known(struct kwhy_arena *arena, const char *text)
+{
+	return text && *text ? kwhy_arena_copy(arena, text) : NULL;
+}
+
+static const char *today(struct kwhy_arena *arena)
+{
+	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
+	char text[32];
+	struct tm parts;
+
+	gmtime_r(&now, &parts);
+	strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+	return kwhy_arena_copy(arena, text);
+}
+
+/* What decides which configurations there are, and their numbers. */
+static const char *settings_text(const struct kwhy_pair_request *request, struct kwhy_arena *arena)
+{
+	return kwhy_arena_printf(arena,
+		"engines %#x, clocks %#x, %" PRIu64 " to %" PRIu64 " B, %" PRIu32 " random sizes%s",
+		request->engines, request->clocks, request->least_bytes, request->most_bytes,
+		request->random_sizes, request->no_loads ? ", no loads" : "");
+}
+
+static void describe(struct sweep *sweep)
+{
+	struct kwhy_pairs *pairs = sweep->pairs;
+	struct kwhy_arena *arena = &pairs->arena;
+
+	pairs->backend = kwhy_gpu_backend_name(sweep->request->backend);
+	pairs->seed = sweep->request->seed;
+	pairs->settings = settings_text(sweep->request, arena);
+	pairs->driver = known(arena, sweep->sensors[0].driver);
+	pairs->cuda = known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
+	pairs->measured_on = today(arena);
+	pairs->gpu_count = sweep->place.count;
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		const struct kwhy_gpu_facts *facts = &sweep->place.rooms[i]->gpu->facts;
+
+		pairs->gpus[i] = (struct kwhy_pair_gpu){.name = known(arena, facts->name),
+			.pci_address = known(arena, facts->pci_address),
+			.numa_node = facts->numa_node};
+	}
+	memcpy(pairs->is_direct, sweep->place.is_direct, sizeof(pairs->is_direct));
+}
+
+/* Letters, digits, - and . of a name; anything else is _. */
+static void add_plain(char *out, size_t room, const char *text)
+{
+	size_t length = strlen(out);
+
+	for (; *text && length + 1 < room; text++)
+		out[length++] = (char)(isalnum((unsigned char)*text) || strchr("-.", *text) ? *text : '_');
+	out[length] = '\0';
+}
+
+/* FOLDER/<gpu>-<driver>-<cuda>, unless it is carried on with. */
+static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_pairs *pairs = sweep->pairs;
+	int length = snprintf(sweep->folder, sizeof(sweep->folder), "%s", sweep->request->folder);
+	char name[160] = "";
+
+	if (length < 0 || (size_t)length + sizeof(name) >= sizeof(sweep->folder))
+		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
+	if (!sweep->request->resume) {
+		add_plain(name, sizeof(name), pairs->gpus[0].name ? pairs->gpus[0].name : "unknown");
+		add_plain(name, sizeof(name), "-");
+		add_plain(name, sizeof(name), pairs->driver ? pairs->driver : pairs->backend);
+		add_plain(name, sizeof(name), "-");
+		add_plain(name, sizeof(name), pairs->cuda ? pairs->cuda : "none");
+		snprintf(sweep->folder + length, sizeof(sweep->folder) - (size_t)length, "/%s", name);
+	}
+	sweep->pairs->folder = kwhy_arena_copy(&sweep->pairs->arena, sweep->folder);
+	return kwhy_pair_store_open(
+		sweep->folder, sweep->request->resume, sweep->pairs, &sweep->store, error);
+}
+
+static enum kwhy_status open_sensors(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_bench_sensors_open(
+		sweep->place.rooms[0]->gpu, HISTORY_S, &sweep->sensors[0], error);
+
+	for (uint32_t i = 1; !status && i < sweep->place.count; i++) {
+		sweep->sensors[i] = sweep->sensors[0];
+		kwhy_bench_sensors_find(sweep->place.rooms[i]->gpu, &sweep->sensors[i]);
+	}
+	return status;
+}
+
+/* What others do on these GPUs shows in what is measured. */
+static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+		struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
+		size_t count = sweep->sensors[i].device == KWHY_SENSOR_NO_DEVICE
+			? 0
+			: kwhy_sensors_processes(
+				  sweep->sensors[i].sensors, sweep->sensors[i].device, processes);
+		char note[160];
+
+		if (count < 2)
+			continue;
+		snprintf(note, sizeof(note),
+			"GPU %u is shared: %zu processes have memory on it, this one among them", i, count);
+		status = kwhy_pairs_add_note(sweep->pairs, note, error);
+	}
+	return status;
+}
+
+static enum kwhy_status count_gpus(
+	const struct kwhy_pair_request *request, uint32_t *out, struct kwhy_error *error)
+{
+	uint32_t count = request->device_count;
+	enum kwhy_status status = count ? KWHY_OK : kwhy_gpu_count(request->backend, &count, error);
+
+	if (!status && count < 2)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"a pair needs two GPUs, and there is %s; run it where there are more, or with "
+			"--backend host",
+			count ? "one" : "none");
+	*out = count < KWHY_PAIR_GPUS_MOST ? count : KWHY_PAIR_GPUS_MOST;
+	return status;
+}
+
+static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_pair_request *request = sweep->request;
+	uint32_t count;
+	enum kwhy_status status = count_gpus(request, &count, error);
+
+	if (!status)
+		status = kwhy_pair_place_init(request->backend, request->devices, count,
+			(size_t)request->most_bytes, request->seed, &sweep->place, error);
+	if (!status)
+		status = open_sensors(sweep, error);
+	if (status)
+		return status;
+	describe(sweep);
+	status = kwhy_pair_plan_make(request, sweep->pairs, error);
+	if (!status && request->folder)
+		status = name_folder(sweep, error);
+	return status ? status : note_others(sweep, error);
+}
+
+static void tear_down(struct sweep *sweep)
+{
+	kwhy_pair_marks_free(&sweep->place, &sweep->begin);
+	kwhy_pair_marks_free(&sweep->place, &sweep->end);
+	kwhy_pair_place_done(&sweep->place);
+	kwhy_pair_store_close(sweep->store);
+	kwhy_bench_sensors_close(&sweep->sensors[0]);
+	free(sweep->closed);
+	free(sweep->spent_s);
+}
+
+enum kwhy_status kwhy_pairs_measure(
+	const struct kwhy_pair_request *given, struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	struct kwhy_pair_request request = *given;
+	struct sweep sweep = {.request = &request};
+	enum kwhy_status status = kwhy_pair_request_complete(&request, error);
+
+	if (status)
+		return status;
+	sweep.pairs = kwhy_pairs_new();
+	status = sweep.pairs ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured pairs");
+	if (!status) {
+		status = run(&sweep, error);
+		if (status == KWHY_E_LOST) { /* ends the sweep, not what was measured before */
+			sweep.pairs->ended_early = kwhy_arena_copy(&sweep.pairs->arena, error->text);
+			sweep.pairs->is_lost = true;
+			status = KWHY_OK;
+		}
+	}
+	tear_down(&sweep);
+	if (status)
+		kwhy_pairs_free(sweep.pairs);
+	else
+		*out = sweep.pairs;
+	return status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kwhy_status kwhy_words_cut(
+	const char *option, const char *list, struct kwhy_word_list *out, struct kwhy_error *error)
+{
+	char *place = NULL;
+
+	out->count = 0;
+	if (!list)
+		return KWHY_OK;
+	if (snprintf(out->text, sizeof(out->text), "%s", list) >= (int)sizeof(out->text))
+		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes at most 1,023 bytes", option);
+	for (char *word = strtok_r(out->text, ",", &place); word && out->count < KWHY_WORDS_MAX;
+		word = strtok_r(NULL, ",", &place))
+		out->items[out->count++] = word;
+	if (out->count == 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a list, such as a,b", option);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_backend_read(const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error)
+{
+	for (int i = 0; i < KWHY_GPU_BACKEND_COUNT; i++)
+		if (strcmp(name, kwhy_gpu_backend_name((enum kwhy_gpu_backend)i)) == 0) {
+			*out = (enum kwhy_gpu_backend)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE, "--backend takes cuda, hip or host, not '%.40s'", name);
+}
+
+enum kwhy_status kwhy_size_read(const char *option, const char *text, uint64_t *out, struct kwhy_error *error)
+{
+	static const struct {
+		const char *unit;
+		unsigned shift;
+	} units[] = {
+		{"", 0}, {"B", 0}, {"K", 10}, {"KiB", 10}, {"M", 20}, {"MiB", 20}, {"G", 30}, {"GiB", 30}};
+	char *end;
+	unsigned long long number;
+
+	*out = 0;
+	if (!text)
+		return KWHY_OK;
+	number = strtoull(text, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (*text >= '0' && *text <= '9' && number > 0 && number < 1ull << 32 &&
+			strcmp(end, units[i].unit) == 0) {
+			*out = (uint64_t)number << units[i].shift;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--%s takes a size of at least 1 byte, such as 4096, 64KiB or 1GiB, not '%.40s'", option,
+		text);
+}

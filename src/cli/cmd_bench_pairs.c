@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pair_analysis.h"
+#include "bench/pair_store.h"
+#include "bench/pair_sweep.h"
+#include "cli/bench_options.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/pairs_show.h"
+#include "cli/progress.h"
+
+#include <string.h>
+
+struct pairs_options {
+	struct kwhy_pairs_show show;
+	const char *backend, *devices, *engines, *clocks, *least, *most;
+	const char *save, *resume, *from;
+	uint64_t seed, random_sizes;
+	double time_s, warm_s;
+	bool no_loads, quiet;
+};
+
+static void set_defaults(void *options)
+{
+	struct pairs_options *pairs = options;
+
+	pairs->backend = "cuda";
+	pairs->seed = 42;
+}
+
+static const char *engine_name(unsigned i)
+{
+	return kwhy_pair_engine_name((enum kwhy_pair_engine)i);
+}
+
+static const char *clock_name(unsigned i)
+{
+	return kwhy_pair_clock_name((enum kwhy_pair_clock)i);
+}
+
+/* Bits of the words that are named. */
+static enum kwhy_status read_bits(const char *option, const char *list, const char *(*name)(unsigned),
+	unsigned count, unsigned *out, struct kwhy_error *error)
+{
+	struct kwhy_word_list names;
+	enum kwhy_status status = kwhy_words_cut(option, list, &names, error);
+
+	*out = 0;
+	for (size_t i = 0; !status && i < names.count; i++) {
+		unsigned word = 0;
+
+		while (word < count && strcmp(names.items[i], name(word)) != 0)
+			word++;
+		if (word == count)
+			return kwhy_fail(error, KWHY_E_USAGE, "--%s knows no '%.40s'; see --help", option,
+				names.items[i]);
+		*out |= 1u << word;
+	}
+	return status;
+}
+
+static enum kwhy_status check(const struct pairs_options *options, struct kwhy_error *error)
+{
+	if ((options->save != NULL) + (options->resume != NULL) + (options->from != NULL) > 1)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--save, --resume and --from name a folder for different ends; give one of them");
+	if (options->time_s < 0 || options->time_s > 86400 || options->warm_s < 0 || options->warm_s > 3600)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--time takes seconds, at most a day of them, --warm at most an hour");
+	return KWHY_OK;
+}
+
+static void tell(void *context, const char *what, double share)
+{
+	(void)share;
+	kwhy_progress_step(context, what, NULL);
+}
+
+static enum kwhy_status fill_request(const struct pairs_options *options,
+	const struct kwhy_word_list *devices, struct kwhy_pair_request *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_backend_read(options->backend, &out->backend, error);
+
+	if (!status)
+		status = read_bits("engine", options->engines, engine_name, KWHY_PAIR_ENGINE_COUNT,
+			&out->engines, error);
+	if (!status)
+		status = read_bits(
+			"clock", options->clocks, clock_name, KWHY_PAIR_CLOCK_COUNT, &out->clocks, error);
+	if (!status)
+		status = kwhy_size_read("min-size", options->least, &out->least_bytes, error);
+	if (!status)
+		status = kwhy_size_read("max-size", options->most, &out->most_bytes, error);
+	if (!status && devices->count > KWHY_PAIR_GPUS_MOST)
+		status = kwhy_fail(
+			error, KWHY_E_USAGE, "--devices takes at most %d", (int)KWHY_PAIR_GPUS_MOST);
+	out->devices = devices->count ? devices->items : NULL;
+	out->device_count = (uint32_t)devices->count;
+	out->random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes);
+	out->no_loads = options->no_loads;
+	out->seed = options->seed;
+	out->time_s = options->time_s;
+	out->warm_s = options->warm_s;
+	out->folder = options->resume ? options->resume : options->save;
+	out->resume = options->resume != NULL;
+	out->progress = tell;
+	return status;
+}
+
+static enum kwhy_status measure(
+	const struct pairs_options *options, struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	struct kwhy_pair_request request = {.seed = 0};
+	struct kwhy_word_list devices;
+	enum kwhy_status status = kwhy_words_cut("devices", options->devices, &devices, error);
+
+	if (!status)
+		status = fill_request(options, &devices, &request, error);
+	if (status)
+		return status;
+	request.context = kwhy_progress_begin(options->quiet);
+	status = kwhy_pairs_measure(&request, out, error);
+	kwhy_progress_end(request.context);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct pairs_options *options = invocation->options;
+	struct kwhy_pairs *pairs = NULL;
+	enum kwhy_status status = check(options, error);
+
+	if (!status)
+		status = options->from ? kwhy_pair_store_read(options->from, &pairs, error)
+				       : measure(options, &pairs, error);
+	if (!status)
+		status = kwhy_pairs_conclude(pairs, error);
+	if (!status && pairs->folder && !options->from)
+		status = kwhy_pairs_keep(pairs, error);
+	if (!status)
+		status = kwhy_pairs_show(pairs, &options->show, error);
+	if (!status && pairs->is_lost)
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_pairs_free(pairs);
+	return status;
+}
+
+#define PLACE(member) offsetof(struct pairs_options, member)
+
+static const struct kwhy_option options_table[] = {
+	{"backend", 0, "NAME", "cuda, hip or host, which needs no GPU; default cuda", KWHY_OPTION_TEXT,
+		PLACE(backend)},
+	{"devices", 0, "LIST", "these GPUs by number or PCI address; default all", KWHY_OPTION_TEXT,
+		PLACE(devices)},
+	{"engine", 0, "LIST", "write, read, kernel, staged, put, ping-pong, exchange", KWHY_OPTION_TEXT,
+		PLACE(engines)},
+	{"clock", 0, "LIST", "back-to-back, isolated, host, call; default all", KWHY_OPTION_TEXT,
+		PLACE(clocks)},
+	{"min-size", 0, "SIZE", "smallest transfer; default 1 byte", KWHY_OPTION_TEXT, PLACE(least)},
+	{"max-size", 0, "SIZE", "largest transfer; default 1GiB, on the host 16MiB", KWHY_OPTION_TEXT,
+		PLACE(most)},
+	{"random-sizes", 0, "N", "so many sizes beside the powers of two, at most 64", KWHY_OPTION_COUNT,
+		PLACE(random_sizes)},
+	{"no-loads", 0, NULL, "each pair alone: no contention", KWHY_OPTION_FLAG, PLACE(no_loads)},
+	{"time", 0, "S", "stop after so many seconds; default 120", KWHY_OPTION_NUMBER, PLACE(time_s)},
+	{"warm", 0, "S", "copy for so long before, until devices are warm", KWHY_OPTION_NUMBER,
+		PLACE(warm_s)},
+	{"seed", 0, "N", "of data and order; default 42", KWHY_OPTION_COUNT, PLACE(seed)},
+	{"save", 0, "FOLDER", "keep all in a folder there, named by GPU and driver", KWHY_OPTION_TEXT,
+		PLACE(save)},
+	{"resume", 0, "FOLDER", "carry on with that folder", KWHY_OPTION_TEXT, PLACE(resume)},
+	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},
+	{"output", 'o', "FILE", "write there (.txt, .json, .csv: every sample)", KWHY_OPTION_TEXT,
+		PLACE(show.output)},
+	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(show.json)},
+	{"verbose", 'v', NULL, "every engine's regimes, and contention", KWHY_OPTION_FLAG,
+		PLACE(show.verbose)},
+	{"no-color", 0, NULL, "no colours on a terminal", KWHY_OPTION_FLAG, PLACE(show.no_color)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG, PLACE(quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_bench_pairs = {
+	.name = "bench pairs",
+	.operands = "",
+	.summary = "Measure every way to move bytes between GPUs, for every pair.",
+	.options = options_table,
+	.options_bytes = sizeof(struct pairs_options),
+	.defaults = set_defaults,
+	.run = run,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_PAIRS_SHOW_H
+#define KWHY_CLI_PAIRS_SHOW_H
+
+#include "model/pairs.h"
+
+/* How measured pairs are shown, by the options of a command. */
+struct kwhy_pairs_show {
+	const char *output; /* NULL: stdout */
+	bool json, verbose, no_color;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_show(
+	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error);
+
+/* The files of its folder that are made of the whole: pairs.json, and of each rank traces and metadata. */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_keep(const struct kwhy_pairs *pairs, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/pairs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *title;
+} engines[KWHY_PAIR_ENGINE_COUNT] = {
+	[KWHY_PAIR_WRITE] = {"write", "a copy, queued on the source"},
+	[KWHY_PAIR_READ] = {"read", "a copy, queued on the target"},
+	[KWHY_PAIR_KERNEL] = {"kernel", "a kernel of the source that writes to the target"},
+	[KWHY_PAIR_STAGED] = {"staged", "through host memory, in pieces that overlap"},
+	[KWHY_PAIR_PUT] = {"put", "kernels that write bytes, then a flag; half a round trip"},
+	[KWHY_PAIR_PING_PONG] = {"ping-pong", "copies that begin each other; half a round trip"},
+	[KWHY_PAIR_EXCHANGE] = {"exchange", "copies both ways at once"},
+};
+
+const char *kwhy_pair_engine_name(enum kwhy_pair_engine engine)
+{
+	return engines[engine].name;
+}
+
+const char *kwhy_pair_engine_title(enum kwhy_pair_engine engine)
+{
+	return engines[engine].title;
+}
+
+const char *kwhy_pair_load_name(enum kwhy_pair_load load)
+{
+	static const char *const names[KWHY_PAIR_LOAD_COUNT] = {
+		"alone", "same-source", "same-target", "disjoint", "all-to-all", "from-host", "reference"};
+
+	return names[load];
+}
+
+const char *kwhy_pair_clock_name(enum kwhy_pair_clock clock)
+{
+	static const char *const names[KWHY_PAIR_CLOCK_COUNT] = {"back-to-back", "isolated", "host", "call"};
+
+	return names[clock];
+}
+
+const char *kwhy_pair_verdict_name(enum kwhy_pair_verdict verdict)
+{
+	static const char *const names[] = {"pass", "fail", "unknown"};
+
+	return names[verdict];
+}
+
+struct kwhy_pairs *kwhy_pairs_new(void)
+{
+	struct kwhy_pairs *pairs = calloc(1, sizeof(*pairs));
+
+	if (!pairs)
+		return NULL;
+	pairs->time_pass_s = NAN;
+	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++)
+		pairs->drifts[i] = (struct kwhy_pair_drift){NAN, NAN};
+	return pairs;
+}
+
+void kwhy_pairs_free(struct kwhy_pairs *pairs)
+{
+	if (!pairs)
+		return;
+	kwhy_arena_done(&pairs->arena);
+	free(pairs);
+}
+
+void *kwhy_pairs_room(struct kwhy_pairs *pairs, void *items, size_t count, size_t item_bytes)
+{
+	void *more;
+
+	if (count & (count - 1))
+		return items;
+	more = kwhy_arena_alloc(&pairs->arena, count ? 2 * count : 1, item_bytes);
+	if (more && count)
+		memcpy(more, items, count * item_bytes);
+	return more;
+}
+
+enum kwhy_status kwhy_pairs_add_absence(
+	struct kwhy_pairs *pairs, const char *engine, const char *reason, struct kwhy_error *error)
+{
+	struct kwhy_transfer_absence *items = kwhy_pairs_room(
+		pairs, pairs->absences, pairs->absence_count, sizeof(*items));
+	struct kwhy_transfer_absence absence = {
+		kwhy_arena_copy(&pairs->arena, engine), kwhy_arena_copy(&pairs->arena, reason)};
+
+	if (!items || !absence.strategy || !absence.reason)
+		return kwhy_fail_memory(error, "an engine that is not there");
+	pairs->absences = items;
+	items[pairs->absence_count++] = absence;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pairs_add_note(struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error)
+{
+	const char **items = kwhy_pairs_room(pairs, (void *)pairs->notes, pairs->note_count, sizeof(*items));
+	const char *copy = kwhy_arena_copy(&pairs->arena, note);
+
+	if (!items || !copy)
+		return kwhy_fail_memory(error, "a note");
+	pairs->notes = items;
+	items[pairs->note_count++] = copy;
+	return KWHY_OK;
+}
+
+const struct kwhy_pair_config *kwhy_pairs_find(
+	const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key)
+{
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i];
+
+		if (config->sample_count && config->engine == key->engine && config->load == key->load &&
+			config->clock == key->clock && config->source == key->source &&
+			config->target == key->target && config->bytes == key->bytes)
+			return config;
+	}
+	return NULL;
+}
+
+const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
+	enum kwhy_pair_clock clock, uint32_t source, uint32_t target)
+{
+	for (size_t i = 0; i < pairs->curve_count; i++) {
+		const struct kwhy_pair_curve *curve = &pairs->curves[i];
+
+		if (curve->engine == engine && curve->load == KWHY_PAIR_ALONE && curve->clock == clock &&
+			curve->source == source && curve->target == target)
+			return curve;
+	}
+	return NULL;
+}
+
+double kwhy_pair_curve_at(const struct kwhy_pair_curve *curve, double bytes)
+{
+	size_t i = 0;
+
+	if (curve->segment_count == 0)
+		return NAN;
+	while (i + 1 < curve->segment_count && bytes >= curve->segments[i].to_bytes)
+		i++;
+	return curve->segments[i].alpha_s + curve->segments[i].beta_s_per_byte * bytes;
+}
+
+double kwhy_pair_rate(const struct kwhy_pair_config *config)
+{
+	double ways = config->engine == KWHY_PAIR_EXCHANGE ? 2 : 1;
+
+	return ways * (double)config->bytes / config->summary.median_s;
+}
+
+const char *kwhy_pair_name(
+	char out[KWHY_PAIR_NAME_BYTES], size_t id, const struct kwhy_pair_config *config, size_t repetition)
+{
+	snprintf(out, KWHY_PAIR_NAME_BYTES, "p2p_cfg%04zu_s%" PRIu32 "d%" PRIu32 "_sz%" PRIu64 "_r%zu", id,
+		config->source, config->target, config->bytes, repetition);
+	return out;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_PAIRS_H
+#define KWHY_MODEL_PAIRS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "model/transfers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What moving bytes from one GPU to another was measured to cost, and what follows from it
+ * (docs/formats/pairs.md). Times are seconds of one transfer one way; NAN is what was not measured.
+ */
+enum kwhy_pair_engine {
+	KWHY_PAIR_WRITE,     /* a copy queued on the source */
+	KWHY_PAIR_READ,	     /* a copy queued on the target */
+	KWHY_PAIR_KERNEL,    /* a kernel of the source that writes to the target */
+	KWHY_PAIR_STAGED,    /* through host memory, in pieces that overlap */
+	KWHY_PAIR_PUT,	     /* kernels that write bytes and then a flag, to and fro: half a round trip */
+	KWHY_PAIR_PING_PONG, /* copies to and fro, each begun by the end of the other: half a round trip */
+	KWHY_PAIR_EXCHANGE,  /* copies both ways at once; bytes are those of each way */
+	KWHY_PAIR_ENGINE_COUNT
+};
+
+/* What else goes on meanwhile. */
+enum kwhy_pair_load {
+	KWHY_PAIR_ALONE,
+	KWHY_PAIR_SAME_SOURCE, /* the source sends as much to a third one */
+	KWHY_PAIR_SAME_TARGET, /* a third one sends as much to the target */
+	KWHY_PAIR_DISJOINT,    /* two others do the same */
+	KWHY_PAIR_ALL_TO_ALL,  /* everybody sends as much to everybody */
+	KWHY_PAIR_FROM_HOST,   /* the target receives as much from the host */
+	KWHY_PAIR_REFERENCE,   /* nothing; the same one again and again, against drift */
+	KWHY_PAIR_LOAD_COUNT
+};
+
+enum kwhy_pair_clock {
+	KWHY_PAIR_BACK_TO_BACK, /* as enum kwhy_transfer_clock */
+	KWHY_PAIR_ISOLATED,
+	KWHY_PAIR_BY_HOST,
+	KWHY_PAIR_CALL, /* the host's time in the calls that queue it */
+	KWHY_PAIR_CLOCK_COUNT
+};
+
+const char *kwhy_pair_engine_name(enum kwhy_pair_engine engine); /* "write" */
+const char *kwhy_pair_engine_title(enum kwhy_pair_engine engine);
+const char *kwhy_pair_load_name(enum kwhy_pair_load load);    /* "alone" */
+const char *kwhy_pair_clock_name(enum kwhy_pair_clock clock); /* "back-to-back" */
+
+enum { KWHY_PAIR_GPUS_MOST = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
+
+struct kwhy_pair_sample {
+	int64_t start_unix_ns, end_unix_ns; /* of what was run for it on the host's clock, bursts whole */
+	double seconds;			    /* of one transfer */
+};
+
+/* One size from one GPU to another by one engine. */
+struct kwhy_pair_config {
+	enum kwhy_pair_engine engine;
+	enum kwhy_pair_load load;
+	enum kwhy_pair_clock clock;
+	uint32_t source, target; /* rows of struct kwhy_pairs.gpus */
+	uint64_t bytes;
+	struct kwhy_pair_sample *samples; /* room for KWHY_PAIR_SAMPLES_MAX once there is one */
+	size_t sample_count;
+	struct kwhy_transfer_summary summary;
+	double mean_s, deviation_s;		    /* NAN: too few samples */
+	struct kwhy_transfer_conditions conditions; /* of the source */
+	bool verified;				    /* the bytes that came were those that went */
+	bool capped; /* left before the interval was narrow enough: by number of samples or by time */
+};
+
+struct kwhy_pair_gpu {
+	const char *name, *pci_address; /* NULL: unknown */
+	int numa_node;			/* -1: unknown */
+};
+
+/* How a device's clock ran against the host's monotonic one, over the run; NAN: not measured. */
+struct kwhy_pair_drift {
+	double ppm, half_width_ppm; /* from how sharply both ends are known */
+};
+
+/* A curve: engine, load and clock of one pair over sizes. */
+struct kwhy_pair_curve {
+	enum kwhy_pair_engine engine;
+	enum kwhy_pair_load load;
+	enum kwhy_pair_clock clock;
+	uint32_t source, target;
+	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
+	size_t segment_count, point_count;
+	double residual_ratio;
+	/* Of sizes that were left out of a fit of the others; NAN: too few. */
+	double held_out_median_ratio, held_out_worst_ratio;
+};
+
+/* LogGP of a pair (Alexandrov et al. 1995), in seconds, with 95 % intervals; NAN: not measured. */
+struct kwhy_pair_figure {
+	double value, low, high;
+};
+struct kwhy_pair_loggp {
+	uint32_t source, target;
+	struct kwhy_pair_figure o_send; /* host's time to queue one of the smallest transfers */
+	struct kwhy_pair_figure o_receive;
+	struct kwhy_pair_figure g;   /* between the smallest transfers in a row */
+	struct kwhy_pair_figure big; /* G: a byte more, of large transfers */
+	struct kwhy_pair_figure latency;
+};
+
+/* Something about a pair that deserves a look. */
+struct kwhy_pair_flag {
+	uint32_t source, target;
+	const char *what, *likely_cause; /* NULL: nothing measured hints at one */
+};
+
+enum kwhy_pair_verdict { KWHY_PAIR_PASS, KWHY_PAIR_FAIL, KWHY_PAIR_UNKNOWN };
+const char *kwhy_pair_verdict_name(enum kwhy_pair_verdict verdict);
+
+struct kwhy_pair_criterion {
+	const char *name, *why; /* with the figures it rests on */
+	enum kwhy_pair_verdict verdict;
+};
+
+struct kwhy_pairs {
+	struct kwhy_arena arena;				      /* of everything below */
+	const char *backend, *driver, *cuda, *measured_on, *settings; /* NULL: unknown */
+	const char *folder;					      /* NULL: nothing is kept */
+	uint64_t seed;
+	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MOST];
+	uint32_t gpu_count;
+	bool is_direct[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST]; /* the first reaches the second's memory */
+	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
+	double time_pass_s; /* NAN: not known */
+	const char *ended_early;
+	bool is_lost; /* because a device was lost */
+	struct kwhy_pair_config *configs;
+	size_t config_count;
+	struct kwhy_transfer_absence *absences; /* engines that were not measured */
+	size_t absence_count;
+	const char **notes; /* what was seen of the machine before */
+	size_t note_count;
+	struct kwhy_pair_curve *curves;
+	size_t curve_count;
+	struct kwhy_pair_loggp *loggps;
+	size_t loggp_count;
+	struct kwhy_pair_flag *flags;
+	size_t flag_count;
+	struct kwhy_pair_criterion *criteria;
+	size_t criterion_count;
+};
+
+#define KWHY_PAIRS_SCHEMA "kwhy.pairs/1"
+
+struct kwhy_pairs *kwhy_pairs_new(void); /* NULL: no memory */
+void kwhy_pairs_free(struct kwhy_pairs *pairs);
+
+/* As kwhy_transfers_room(). */
+void *kwhy_pairs_room(struct kwhy_pairs *pairs, void *items, size_t count, size_t item_bytes);
+
+/* Copy their strings. */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_absence(
+	struct kwhy_pairs *pairs, const char *engine, const char *reason, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_note(
+	struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error);
+
+/* The one of these; NULL: none, or without samples. */
+const struct kwhy_pair_config *kwhy_pairs_find(
+	const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key);
+const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
+	enum kwhy_pair_clock clock, uint32_t source, uint32_t target); /* alone */
+
+/* What a curve says, in seconds; NAN: it has no segment. */
+double kwhy_pair_curve_at(const struct kwhy_pair_curve *curve, double bytes);
+
+/* Bytes a second, both ways of an exchange. NAN: no samples. */
+double kwhy_pair_rate(const struct kwhy_pair_config *config);
+
+/* "p2p_cfg0007_s0d1_sz4096_r3" */
+enum { KWHY_PAIR_NAME_BYTES = 96 };
+const char *kwhy_pair_name(
+	char out[KWHY_PAIR_NAME_BYTES], size_t id, const struct kwhy_pair_config *config, size_t repetition);
+
+#endif

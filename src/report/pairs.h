@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_PAIRS_H
+#define KWHY_REPORT_PAIRS_H
+
+#include "model/pairs.h"
+#include "report/report.h"
+
+/* What was measured between GPUs: for people, for programs (docs/formats/pairs.schema.json). */
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_json(
+	const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error);
+
+/* One Chrome trace of a rank: what it sent and received. `host`: by the host's clock, calls and all. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_trace(const struct kwhy_pairs *pairs, uint32_t rank,
+	bool host, struct kwhy_text *out, struct kwhy_error *error);
+
+/* What is known of a rank and its run, as YAML. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_metadata(
+	const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif

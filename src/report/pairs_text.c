@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/pairs.h"
+
+#include "base/quantity.h"
+#include "report/table.h"
+#include "report/transfers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { HEADING_BYTES = 120, CELL_BYTES = 48 };
+
+static void write_head(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	size_t samples = 0, measured = 0;
+
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		samples += pairs->configs[i].sample_count;
+		measured += pairs->configs[i].sample_count > 0;
+	}
+	kwhy_text_addf(out, "%u GPUs, %s", pairs->gpu_count,
+		pairs->gpus[0].name ? pairs->gpus[0].name : "of unknown name");
+	if (pairs->driver)
+		kwhy_text_addf(out, ", driver %s", pairs->driver);
+	kwhy_text_addf(out, "\n%zu configurations, %zu samples", measured, samples);
+	if (isfinite(pairs->time_pass_s))
+		kwhy_text_addf(out, ", %.1f s", pairs->time_pass_s);
+	kwhy_text_add(out, "\n");
+	if (pairs->ended_early)
+		kwhy_text_addf(out, "Ended early: %s\n", pairs->ended_early);
+	if (pairs->folder)
+		kwhy_text_addf(out, "Kept in %s\n", pairs->folder);
+	for (size_t i = 0; i < pairs->note_count; i++)
+		kwhy_text_addf(out, "Note: %s\n", pairs->notes[i]);
+}
+
+static uint64_t most_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].engine == engine &&
+			pairs->configs[i].load == KWHY_PAIR_ALONE && pairs->configs[i].bytes > most)
+			most = pairs->configs[i].bytes;
+	return most;
+}
+
+static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].engine == engine &&
+			pairs->configs[i].load == KWHY_PAIR_ALONE && pairs->configs[i].bytes < least)
+			least = pairs->configs[i].bytes;
+	return least;
+}
+
+static enum kwhy_pair_clock clock_of(enum kwhy_pair_engine engine)
+{
+	return engine == KWHY_PAIR_STAGED ? KWHY_PAIR_BY_HOST : KWHY_PAIR_BACK_TO_BACK;
+}
+
+/* Rows are sources, columns targets. */
+static void write_matrix(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t bytes,
+	bool is_rate, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	struct kwhy_table_column columns[KWHY_PAIR_GPUS_MOST + 1] = {{"from \\ to", KWHY_COLUMN_LEFT}};
+	char titles[KWHY_PAIR_GPUS_MOST][8], cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table table;
+
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		snprintf(titles[i], sizeof(titles[i]), "%u", (unsigned)(uint8_t)i);
+		columns[i + 1] = (struct kwhy_table_column){titles[i], KWHY_COLUMN_RIGHT};
+	}
+	kwhy_text_addf(out, "\n%s (%s), %s, %s\n", kwhy_pair_engine_name(engine),
+		kwhy_pair_engine_title(engine), kwhy_transfer_size_text(size, bytes),
+		is_rate ? "GB/s" : "time");
+	kwhy_table_init(&table, columns, pairs->gpu_count + 1);
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		kwhy_table_cell(&table, titles[i]);
+		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
+			const struct kwhy_pair_config key = {.engine = engine,
+				.clock = clock_of(engine),
+				.source = i,
+				.target = k,
+				.bytes = bytes};
+			const struct kwhy_pair_config *config = kwhy_pairs_find(pairs, &key);
+
+			if (i == k)
+				kwhy_table_cell(&table, "-");
+			else if (!config)
+				kwhy_table_cell(&table, NULL);
+			else if (!is_rate)
+				kwhy_table_real(&table, config->summary.median_s, "s");
+			else {
+				snprintf(cell, sizeof(cell), "%.4g", kwhy_pair_rate(config) * 1e-9);
+				kwhy_table_cell(&table, cell);
+			}
+		}
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_matrices(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	for (int engine = 0; engine < KWHY_PAIR_ENGINE_COUNT; engine++) {
+		enum kwhy_pair_engine which = (enum kwhy_pair_engine)engine;
+		uint64_t most = most_bytes(pairs, which);
+
+		if (!most)
+			continue;
+		if (which != KWHY_PAIR_PUT)
+			write_matrix(pairs, which, most, true, style, out);
+		if (which != KWHY_PAIR_EXCHANGE && least_bytes(pairs, which) < most)
+			write_matrix(pairs, which, least_bytes(pairs, which), false, style, out);
+	}
+}
+
+static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure, const char *unit)
+{
+	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+	double half = (figure->high - figure->low) / 2;
+
+	if (!isfinite(figure->value)) {
+		kwhy_table_cell(table, NULL);
+		return;
+	}
+	kwhy_quantity_si(value, figure->value, unit, 3);
+	if (isfinite(half) && figure->value > 0)
+		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / figure->value);
+	else
+		snprintf(text, sizeof(text), "%s", value);
+	kwhy_table_cell(table, text);
+}
+
+static void write_loggp(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
+		{"o_send", KWHY_COLUMN_RIGHT}, {"g", KWHY_COLUMN_RIGHT}, {"G", KWHY_COLUMN_RIGHT},
+		{"L", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char pair[CELL_BYTES];
+
+	if (!pairs->loggp_count)
+		return;
+	kwhy_text_add(out, "\nLogGP, 95 % intervals (o_recv: not available, targets of copies do nothing)\n");
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->loggp_count; i++) {
+		const struct kwhy_pair_loggp *loggp = &pairs->loggps[i];
+
+		snprintf(pair, sizeof(pair), "%u > %u", loggp->source, loggp->target);
+		kwhy_table_cell(&table, pair);
+		figure_cell(&table, &loggp->o_send, "s");
+		figure_cell(&table, &loggp->g, "s");
+		figure_cell(&table, &loggp->big, "s/B");
+		figure_cell(&table, &loggp->latency, "s");
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+/* All of them with --verbose; else only of copies that the source queues. */
+static void write_regimes(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"curve", KWHY_COLUMN_NAME},
+		{"pair", KWHY_COLUMN_LEFT}, {"from", KWHY_COLUMN_RIGHT}, {"alpha", KWHY_COLUMN_RIGHT},
+		{"rate", KWHY_COLUMN_RIGHT}, {"held out", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[HEADING_BYTES];
+
+	if (!pairs->curve_count)
+		return;
+	kwhy_text_add(out, "\nRegimes: time = alpha + bytes / rate; median error at sizes left out\n");
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->curve_count; i++) {
+		const struct kwhy_pair_curve *curve = &pairs->curves[i];
+
+		if (!style->verbose &&
+			(curve->engine != KWHY_PAIR_WRITE || curve->load != KWHY_PAIR_ALONE ||
+				curve->clock != KWHY_PAIR_BACK_TO_BACK))
+			continue;
+		for (size_t k = 0; k < curve->segment_count; k++) {
+			const struct kwhy_transfer_segment *segment = &curve->segments[k];
+
+			snprintf(cell, sizeof(cell), "%s, %s, %s", kwhy_pair_engine_name(curve->engine),
+				kwhy_pair_load_name(curve->load), kwhy_pair_clock_name(curve->clock));
+			kwhy_table_cell(&table, k ? "" : cell);
+			snprintf(cell, sizeof(cell), "%u > %u", curve->source, curve->target);
+			kwhy_table_cell(&table, k ? "" : cell);
+			kwhy_table_bytes(&table, (uint64_t)segment->from_bytes);
+			kwhy_table_real(&table, segment->alpha_s, "s");
+			kwhy_table_real(&table, 1 / segment->beta_s_per_byte, "B/s");
+			if (k)
+				kwhy_table_cell(&table, "");
+			else
+				kwhy_table_percent(&table, curve->held_out_median_ratio);
+		}
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+/* How much slower than alone. */
+static void write_loads(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"meanwhile", KWHY_COLUMN_NAME},
+		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"rate", KWHY_COLUMN_RIGHT},
+		{"of alone", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	size_t rows = 0;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i], *alone;
+		struct kwhy_pair_config key = *config;
+
+		if (!config->sample_count || config->load == KWHY_PAIR_ALONE ||
+			config->load == KWHY_PAIR_REFERENCE)
+			continue;
+		key.load = KWHY_PAIR_ALONE;
+		alone = kwhy_pairs_find(pairs, &key);
+		kwhy_table_cell(&table, kwhy_pair_load_name(config->load));
+		snprintf(cell, sizeof(cell), "%u > %u", config->source, config->target);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, config->bytes));
+		kwhy_table_real(&table, kwhy_pair_rate(config), "B/s");
+		kwhy_table_percent(&table, alone ? alone->summary.median_s / config->summary.median_s : NAN);
+		rows++;
+	}
+	if (rows)
+		kwhy_text_add(out, "\nContention: copies while others go on\n");
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_verdicts(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	if (pairs->flag_count)
+		kwhy_text_add(out, "\nWorth a look\n");
+	for (size_t i = 0; i < pairs->flag_count; i++) {
+		const struct kwhy_pair_flag *flag = &pairs->flags[i];
+
+		kwhy_text_addf(out, "  %u > %u: %s%s%s\n", flag->source, flag->target, flag->what,
+			flag->likely_cause ? "; likely: " : "", flag->likely_cause ? flag->likely_cause : "");
+	}
+	kwhy_text_add(out, "\nCriteria\n");
+	for (size_t i = 0; i < pairs->criterion_count; i++) {
+		const struct kwhy_pair_criterion *row = &pairs->criteria[i];
+
+		kwhy_text_addf(
+			out, "  %-7s  %s: %s\n", kwhy_pair_verdict_name(row->verdict), row->name, row->why);
+	}
+	if (pairs->absence_count)
+		kwhy_text_add(out, "\nNot measured\n");
+	for (size_t i = 0; i < pairs->absence_count; i++)
+		kwhy_text_addf(out, "  %s: %s\n", pairs->absences[i].strategy, pairs->absences[i].reason);
+}
+
+enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const struct kwhy_text_style *style,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	write_head(pairs, out);
+	write_matrices(pairs, style, out);
+	write_loggp(pairs, style, out);
+	write_regimes(pairs, style, out);
+	if (style->verbose)
+		write_loads(pairs, style, out);
+	write_verdicts(pairs, out);
+	return kwhy_text_check(out, error);
+}

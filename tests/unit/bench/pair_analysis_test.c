@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pair_analysis.h"
+#include "bench/pair_plan.h"
+#include "bench/pair_store.h"
+
+#include "cmocka_all.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 12 };
+
+/* 2 us + bytes / 400 GB/s to GPU 1, 20 % more back. */
+static double made_s(const struct kwhy_pair_config *config)
+{
+	double time_s = config->engine == KWHY_PAIR_PUT ? 1.5e-6
+		: config->clock == KWHY_PAIR_CALL	? 1e-6
+							: 2e-6 + (double)config->bytes / 400e9;
+
+	return config->source == 1 ? 1.2 * time_s : time_s;
+}
+
+static struct kwhy_pairs *make(bool with_random)
+{
+	const struct kwhy_pair_request request = {.least_bytes = 1,
+		.most_bytes = 1 << 30,
+		.engines = 1u << KWHY_PAIR_WRITE | 1u << KWHY_PAIR_PUT,
+		.random_sizes = with_random ? 8 : 0,
+		.no_loads = true,
+		.seed = 3};
+	struct kwhy_pairs *pairs = kwhy_pairs_new();
+	struct kwhy_error error;
+
+	assert_non_null(pairs);
+	pairs->gpu_count = 2;
+	pairs->is_direct[0][1] = pairs->is_direct[1][0] = true;
+	pairs->gpus[0].numa_node = 0;
+	pairs->gpus[1].numa_node = 1;
+	assert_int_equal(kwhy_pair_plan_make(&request, pairs, &error), KWHY_OK);
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		struct kwhy_pair_config *config = &pairs->configs[i];
+
+		assert_non_null(kwhy_pair_samples(pairs, config));
+		for (size_t k = 0; k < SAMPLES; k++)
+			config->samples[k] = (struct kwhy_pair_sample){(int64_t)(1000 * i),
+				(int64_t)(1000 * i + 10), made_s(config) * (1 + 1e-4 * (double)(k % 3))};
+		config->sample_count = SAMPLES;
+		config->verified = true;
+		kwhy_pair_sum_up(config);
+	}
+	return pairs;
+}
+
+static struct kwhy_pairs *concluded(bool with_random)
+{
+	struct kwhy_pairs *pairs = make(with_random);
+	struct kwhy_error error;
+
+	if (kwhy_pairs_conclude(pairs, &error))
+		fail_msg("%s", error.text);
+	return pairs;
+}
+
+static void a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitted(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(true);
+	const struct kwhy_pair_curve *curve = kwhy_pairs_curve(
+		pairs, KWHY_PAIR_WRITE, KWHY_PAIR_BACK_TO_BACK, 0, 1);
+
+	(void)state;
+	assert_non_null(curve);
+	assert_int_equal(curve->segment_count, 1);
+	assert_float_equal(curve->segments[0].alpha_s, 2e-6, 2e-9);
+	assert_float_equal(curve->segments[0].beta_s_per_byte, 1 / 400e9, 1e-15);
+	assert_true(curve->held_out_median_ratio < 1e-3);
+	assert_true(curve->held_out_worst_ratio < 1e-3);
+	assert_float_equal(kwhy_pair_curve_at(curve, 400e9), 1.000002, 1e-3);
+	kwhy_pairs_free(pairs);
+}
+
+static void loggp_holds_what_the_times_were_made_of(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+	const struct kwhy_pair_loggp *loggp = &pairs->loggps[0];
+
+	(void)state;
+	assert_int_equal(pairs->loggp_count, 2);
+	assert_float_equal(loggp->o_send.value, 1e-6, 1e-9);
+	assert_float_equal(loggp->g.value, 2e-6, 1e-9);
+	assert_float_equal(loggp->latency.value, 1.5e-6, 1e-9);
+	assert_float_equal(loggp->big.value, 1 / 400e9, 1e-15);
+	assert_true(loggp->big.low <= loggp->big.value && loggp->big.value <= loggp->big.high);
+	assert_true(isnan(loggp->o_receive.value));
+	kwhy_pairs_free(pairs);
+}
+
+static void the_slower_way_back_is_flagged_with_its_likely_cause(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+
+	(void)state;
+	assert_true(pairs->flag_count >= 2);
+	assert_int_equal(pairs->flags[0].source, 1);
+	assert_non_null(strstr(pairs->flags[0].what, "20 % longer than the other way round"));
+	assert_string_equal(pairs->flags[0].likely_cause, "the two lie on different NUMA nodes");
+	kwhy_pairs_free(pairs);
+}
+
+static enum kwhy_pair_verdict verdict_of(const struct kwhy_pairs *pairs, const char *part)
+{
+	for (size_t i = 0; i < pairs->criterion_count; i++)
+		if (strstr(pairs->criteria[i].name, part))
+			return pairs->criteria[i].verdict;
+	fail_msg("no criterion about %s", part);
+	return KWHY_PAIR_UNKNOWN;
+}
+
+static void criteria_pass_fail_or_are_unknown(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+
+	(void)state;
+	assert_int_equal(verdict_of(pairs, "all configurations"), KWHY_PAIR_PASS);
+	assert_int_equal(verdict_of(pairs, "vary"), KWHY_PAIR_PASS);
+	assert_int_equal(verdict_of(pairs, "times drift"), KWHY_PAIR_PASS);
+	assert_int_equal(verdict_of(pairs, "throttled"), KWHY_PAIR_UNKNOWN);
+	assert_int_equal(verdict_of(pairs, "regimes"), KWHY_PAIR_FAIL);
+	assert_int_equal(verdict_of(pairs, "64 KiB"), KWHY_PAIR_PASS);
+	assert_int_equal(verdict_of(pairs, "clocks drift"), KWHY_PAIR_UNKNOWN);
+	kwhy_pairs_free(pairs);
+}
+
+static void rows_come_back_as_they_were_written(void **state)
+{
+	struct kwhy_pairs *pairs = make(false), *again = kwhy_pairs_new();
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->backend = "host";
+	kwhy_pair_settings_write(pairs, &text);
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_row_names);
+	for (size_t i = 0; i < pairs->config_count; i++)
+		for (size_t k = 0; k < SAMPLES; k++)
+			kwhy_pair_row_write(pairs, i, k, &text);
+	if (kwhy_pair_rows_read("samples.csv", &text, true, again, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(again->gpu_count, 2);
+	assert_int_equal(again->gpus[1].numa_node, 1);
+	assert_true(again->is_direct[1][0]);
+	assert_int_equal(again->config_count, pairs->config_count);
+	assert_float_equal(again->configs[5].mean_s, pairs->configs[5].mean_s, 1e-14);
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+	kwhy_pairs_free(again);
+}
+
+static void rows_of_anything_else_are_refused_with_their_line(void **state)
+{
+	static const char *const wrong[] = {"", "something\n",
+		KWHY_PAIR_ROWS_MARK "\n0,write,alone,back-to-back,0,1,8,0,1,2,1e-6,1,,,,0\n",
+		KWHY_PAIR_ROWS_MARK "\n# gpu: 0 unknown 01 a\n# gpu: 0 unknown 10 a\n"
+				    "0,write,alone,back-to-back,0,1,8,0,1,2,-1,1,,,,0\n",
+		KWHY_PAIR_ROWS_MARK "\n# gpu: 0 unknown 01 a\n# gpu: 0 unknown 10 a\n"
+				    "0,warp,alone,back-to-back,0,1,8,0,1,2,1e-6,1,,,,0\n",
+		KWHY_PAIR_ROWS_MARK "\n# gpu: 0 unknown 01 a\n# gpu: 0 unknown 10 a\n"
+				    "99999999999,write,alone,back-to-back,0,1,8,0,1,2,1e-6,1,,,,0\n",
+		KWHY_PAIR_ROWS_MARK "\n# gpu: x\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct kwhy_text text = {0};
+		struct kwhy_pairs *pairs = kwhy_pairs_new();
+		struct kwhy_error error;
+
+		kwhy_text_add(&text, wrong[i]);
+		assert_int_equal(
+			kwhy_pair_rows_read("samples.csv", &text, true, pairs, &error), KWHY_E_INPUT);
+		kwhy_text_done(&text);
+		kwhy_pairs_free(pairs);
+	}
+}
+
+static void names_are_those_of_the_traces(void **state)
+{
+	const struct kwhy_pair_config config = {.source = 2, .target = 0, .bytes = 4096};
+	char name[KWHY_PAIR_NAME_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_pair_name(name, 17, &config, 3), "p2p_cfg0017_s2d0_sz4096_r3");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitted),
+		cmocka_unit_test(loggp_holds_what_the_times_were_made_of),
+		cmocka_unit_test(the_slower_way_back_is_flagged_with_its_likely_cause),
+		cmocka_unit_test(criteria_pass_fail_or_are_unknown),
+		cmocka_unit_test(rows_come_back_as_they_were_written),
+		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
+		cmocka_unit_test(names_are_those_of_the_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
