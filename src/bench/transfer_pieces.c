@@ -106,18 +106,12 @@ static enum kwhy_status issue_batch(struct kwhy_bench_work *work, struct kwhy_er
 
 static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
-	struct kwhy_gpu_stream *stream = work->room->streams[0];
 	enum kwhy_status status;
 
-	if (!gpu->ops->capture_begin)
+	if (!work->room->gpu->ops->capture_begin)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "the driver records no graphs");
 	status = prepare_copies(work, error);
-	if (!status)
-		status = gpu->ops->capture_begin(gpu, stream, error);
-	if (!status)
-		status = issue_copies(work, error);
-	return status ? status : gpu->ops->capture_end(gpu, stream, &work->graph, error);
+	return status ? status : kwhy_bench_capture(work, issue_copies, error);
 }
 
 static enum kwhy_status issue_graph(struct kwhy_bench_work *work, struct kwhy_error *error)

@@ -148,6 +148,22 @@ enum kwhy_status kwhy_bench_verify_sum(struct kwhy_bench_work *work, bool *out_s
 	return status;
 }
 
+enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
+	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
+	struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu_stream *stream = work->room->streams[0];
+	struct kwhy_error other;
+	enum kwhy_status status = gpu->ops->capture_begin(gpu, stream, error), ended;
+
+	if (status)
+		return status;
+	status = issue(work, error);
+	ended = gpu->ops->capture_end(gpu, stream, &work->graph, status ? &other : error);
+	return status ? status : ended;
+}
+
 enum kwhy_status kwhy_bench_issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_fork(work, error);

@@ -88,6 +88,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sum(
 /* Makes the sinks differ from the pattern. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error);
 
+/* Records what `issue` queues on the first stream as the work's graph; whatever fails, the stream runs again.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
+	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
+	struct kwhy_error *error);
+
 /* How far apart pieces begin: at multiples of 16 bytes, with a gap; one piece alone: its size. */
 uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces);
 
