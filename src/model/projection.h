@@ -32,8 +32,8 @@ const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "nume
 
 /*
  * Time from the first start to the last end of device work, and energy of the devices. Low and high: all
- * costs and powers at one end of their spreads at once, so bounds and no quantile; what other runs of the
- * same program would take is not in them. Energies are KWHY_UNKNOWN_NJ where they are not known.
+ * costs and powers at one end of their spreads at once, and what differs from run to run as far as the
+ * recording shows it; so bounds and no quantile. Energies are KWHY_UNKNOWN_NJ where they are not known.
  */
 struct kwhy_projection {
 	int64_t time_ns, time_low_ns, time_high_ns;

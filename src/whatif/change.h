@@ -64,6 +64,7 @@ struct kwhy_whatif {
 	float *net_w;		   /* [activities] power above idle; NAN unknown */
 	double *idle_w;		   /* [devices] while nothing runs; NAN unknown */
 	double *idle_spread_w;	   /* [devices] half of its 90 % interval */
+	double scatter_ratio;	   /* by which a run of the same program would take longer or shorter, 90 % */
 	bool has_energy;	   /* known for every device that worked */
 	bool out_of_memory;
 };

@@ -102,10 +102,10 @@ static enum kwhy_status add_refusal(struct planner *planner, const struct kwhy_w
 
 static void widen(struct kwhy_projection *projection, const struct kwhy_projection *corner)
 {
-	if (corner->time_ns < projection->time_low_ns)
-		projection->time_low_ns = corner->time_ns;
-	if (corner->time_ns > projection->time_high_ns)
-		projection->time_high_ns = corner->time_ns;
+	if (corner->time_low_ns < projection->time_low_ns)
+		projection->time_low_ns = corner->time_low_ns;
+	if (corner->time_high_ns > projection->time_high_ns)
+		projection->time_high_ns = corner->time_high_ns;
 	if (corner->energy_low_nj < projection->energy_low_nj)
 		projection->energy_low_nj = corner->energy_low_nj;
 	if (corner->energy_high_nj > projection->energy_high_nj)

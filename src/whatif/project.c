@@ -183,11 +183,14 @@ struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
 {
 	struct kwhy_projection projection = {.time_ns = played_ns(whatif)};
+	double scatter_ns = (double)projection.time_ns * whatif->scatter_ratio;
 	struct played_energy energy = {0};
 
 	if (whatif->has_energy)
 		energy = played_energy(whatif, projection.time_ns);
-	projection.time_low_ns = projection.time_high_ns = projection.time_ns;
+	energy.spread_nj += fabs(energy.energy_nj) * whatif->scatter_ratio;
+	projection.time_low_ns = projection.time_ns - (int64_t)scatter_ns;
+	projection.time_high_ns = projection.time_ns + (int64_t)scatter_ns;
 	projection.energy_nj = rounded(whatif, energy.energy_nj);
 	projection.energy_low_nj = rounded(whatif, energy.energy_nj - energy.spread_nj);
 	projection.energy_high_nj = rounded(whatif, energy.energy_nj + energy.spread_nj);

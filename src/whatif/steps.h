@@ -11,4 +11,7 @@
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_steps(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
+/* Fills scatter_ratio; after the steps and the powers. */
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_scatter(struct kwhy_whatif *whatif, struct kwhy_error *error);
+
 #endif

@@ -93,6 +93,8 @@ enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const s
 		status = kwhy_whatif_find_steps(whatif, error);
 	}
 	if (!status)
+		status = kwhy_whatif_find_scatter(whatif, error);
+	if (!status)
 		status = kwhy_whatif_costs_init(&whatif->costs, whatif->graph, profile, error);
 	if (status) {
 		kwhy_whatif_free(whatif);
