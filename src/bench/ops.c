@@ -105,6 +105,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 		work->bench->gpus[i] = work->kit.gpus[i]->facts;
 		work->bench->gpu_count = ++work->kit.gpu_count;
 	}
+	if (!work->kit.gpus[0])
+		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	return KWHY_OK;
 }
 
@@ -202,6 +204,8 @@ static void free_kit(struct kwhy_ops_kit *kit)
 	struct kwhy_gpu_stream *const streams[] = {kit->stream, kit->other};
 	struct kwhy_error ignored;
 
+	if (!gpu)
+		return;
 	/* What is still queued, after a failure, must not find its memory gone. */
 	for (size_t i = 0; i < 2; i++)
 		if (streams[i])

@@ -83,6 +83,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 		work->bench->gpus[i] = work->gpus[i]->facts;
 		work->bench->gpu_count++;
 	}
+	if (!status && !work->bench->gpu_count)
+		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	return status;
 }
 

@@ -56,9 +56,6 @@ extern const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[];
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_own_new(const struct kwhy_collectives_member *members,
 	uint32_t count, struct kwhy_collectives **out, struct kwhy_error *error);
 
-/* The kernels of these, for the host. */
-extern const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[];
-
 /* By NCCL, found at run time: CUDA alone, one member a GPU; else KWHY_E_UNSUPPORTED with the cure. */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_nccl_new(const struct kwhy_collectives_member *members,
 	uint32_t count, struct kwhy_collectives **out, struct kwhy_error *error);

@@ -143,9 +143,9 @@ static enum kwhy_status open_fields(
 {
 	uint32_t fields = request->variant->apart ? request->shape.ranks : 1,
 		 places = fields < request->gpu_count ? fields : request->gpu_count;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = open_place(twin, request->gpus[0], error);
 
-	for (uint32_t i = 0; !status && i < places; i++)
+	for (uint32_t i = 1; !status && i < places; i++)
 		status = open_place(twin, request->gpus[i], error);
 	for (uint32_t i = 0; !status && i < fields; i++)
 		status = open_field(twin, &twin->places[i * places / fields], error);
@@ -313,6 +313,8 @@ static enum kwhy_status check_request(const struct kwhy_twin_request *request, s
 {
 	const struct kwhy_twin_shape *shape = &request->shape;
 
+	if (request->gpu_count < 1)
+		return kwhy_fail(error, KWHY_E_INPUT, "twin: no GPU to run on");
 	if (shape->steps < 1 || shape->steps > KWHY_TWIN_STEPS || shape->ranks < 1 ||
 		shape->ranks > KWHY_TWIN_RANKS_MOST)
 		return kwhy_fail(error, KWHY_E_INPUT,
