@@ -19,7 +19,7 @@ step() {
 	local name=$1
 	shift
 	local start=$SECONDS
-	timeout 240 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	timeout 300 "$@" > "$out/$name.out" 2> "$out/$name.err"
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
