@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "bench/transfer_measure.h"
 
+#include <stdio.h>
+
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8 };
 
 static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct kwhy_error *error)
@@ -123,12 +125,13 @@ static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy
 
 	if (!status)
 		status = work->source->gpu->ops->copy_now(work->source->gpu, &copy, error);
-	if (!status && late)
-		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"GPU %u waited 10 s for a flag of GPU %u; kernels of both do not run at once here, "
-			"leave out the "
-			"engine put",
+	if (!status && late) {
+		snprintf(work->place->no_put, sizeof(work->place->no_put),
+			"GPU %u waited for seconds for a flag of GPU %u: kernels of both do not run at once "
+			"here",
 			work->config->source, work->config->target);
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", work->place->no_put);
+	}
 	return status;
 }
 
@@ -160,7 +163,9 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 {
 	enum kwhy_status status = kwhy_pair_issue(work, 1, error);
 
-	return status ? status : kwhy_pair_drain(work, error);
+	if (!status)
+		status = kwhy_pair_drain(work, error);
+	return !status && work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : status;
 }
 
 static enum kwhy_status record(

@@ -9,7 +9,7 @@
 
 enum { SEED_STEP = 7919, FLAG_BYTES = 256 };
 
-#define HOST_WAIT_NS INT64_C(10000000000)
+#define HOST_WAIT_NS INT64_C(4000000000)
 
 extern const char kwhy_kernels_pair[];
 
@@ -59,7 +59,7 @@ static void run_put(const struct kwhy_gpu_grid *grid, void **arguments)
 static const struct kwhy_gpu_host_kernel on_host[] = {
 	{"kwhy_pair_put", run_put, {8, 8, 8, 8, 8, 8, 4, 4, 8}}, {.name = NULL}};
 
-static const struct kwhy_gpu_source source = {
+const struct kwhy_gpu_source kwhy_pair_source = {
 	.title = "pair.cu", .text = kwhy_kernels_pair, .on_host = on_host};
 
 enum kwhy_status kwhy_pair_turn(const struct kwhy_bench_room *room, struct kwhy_error *error)
@@ -70,7 +70,7 @@ enum kwhy_status kwhy_pair_turn(const struct kwhy_bench_room *room, struct kwhy_
 static enum kwhy_status make_put(struct kwhy_pair_place *place, uint32_t i, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = place->rooms[i]->gpu;
-	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &place->modules[i], error);
+	enum kwhy_status status = gpu->ops->module_new(gpu, &kwhy_pair_source, &place->modules[i], error);
 
 	return status
 		? status

@@ -5,6 +5,9 @@
 #include "bench/transfer_room.h"
 #include "model/pairs.h"
 
+/* The kernels of pairs alone (kernels/pair.cu), and the same in C for the host back end. */
+extern const struct kwhy_gpu_source kwhy_pair_source;
+
 /* Where pairs are measured: a room on each GPU, made once, and what joins them. One thread. */
 struct kwhy_pair_place {
 	struct kwhy_bench_room *rooms[KWHY_PAIR_GPUS_MOST];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pair_analysis.h"
+#include "bench/pair_store.h"
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
+#include "cli/pairs_show.h"
 #include "ledger/energy/model_power.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
@@ -99,6 +102,25 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 	return status;
 }
 
+/* A folder of kwhy bench pairs has a report of its own. */
+static enum kwhy_status report_pairs(
+	const struct report_options *options, const char *folder, struct kwhy_error *error)
+{
+	const struct kwhy_pairs_show show = {.output = options->output,
+		.json = options->json,
+		.verbose = options->job.verbose,
+		.no_color = options->no_color};
+	struct kwhy_pairs *pairs = NULL;
+	enum kwhy_status status = kwhy_pair_store_read(folder, &pairs, error);
+
+	if (!status)
+		status = kwhy_pairs_conclude(pairs, error);
+	if (!status)
+		status = kwhy_pairs_show(pairs, &show, error);
+	kwhy_pairs_free(pairs);
+	return status;
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct report_options *options = invocation->options;
@@ -110,6 +132,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	if (!invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "report needs a trace");
+	if (invocation->operands.count == 1 && kwhy_pair_store_is_one(invocation->operands.items[0]))
+		return report_pairs(options, invocation->operands.items[0], error);
 	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
 		&options->job.power, error);
 	if (status)

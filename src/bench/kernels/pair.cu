@@ -11,7 +11,7 @@ typedef unsigned char u8;
 #define KERNEL extern "C" __global__
 #endif
 
-#define WAIT_CYCLES 20000000000ull /* about 10 s: then it gives up and leaves 1 in *late */
+#define WAIT_CYCLES 4000000000ull /* 2 s and more: then it gives up and leaves 1 in *late */
 
 /* Flags count rounds from `first` on; the one that `leads` sends first. */
 KERNEL void kwhy_pair_put(u64 to, u64 from, u64 bytes, u64 their_flag, u64 my_flag, u64 first, u32 rounds,

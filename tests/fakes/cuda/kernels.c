@@ -3,6 +3,7 @@
  * library. */
 #include "transfer/kernels.h"
 #include "bench/ops_kernels.h"
+#include "bench/pair_place.h"
 #include "bench/transfer_kernels.h"
 #include "workload/collectives.h"
 #include "workload/twin_device.h"
@@ -16,6 +17,7 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 {
 	give(kwhy_bench_source.on_host);
 	give(kwhy_ops_source.on_host);
+	give(kwhy_pair_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_transfer_convert_kernels.on_host);
 	give(kwhy_twin_host_kernels);
