@@ -202,7 +202,10 @@ struct kwhy_energy_curve {
 	size_t count;
 };
 
-/* Modelled power of a device over time: mean over [time_ns[i], time_ns[i + 1]); the last value closes. */
+/*
+ * Modelled power of a device over time: mean over the known part of [time_ns[i], time_ns[i + 1]), -1 where
+ * there is none; the last value closes.
+ */
 struct kwhy_power_curve {
 	int64_t *time_ns;
 	int64_t *power_mw;

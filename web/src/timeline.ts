@@ -328,8 +328,12 @@ function tracePath(context: CanvasRenderingContext2D, curve: Curve, from: number
 	const last = Math.min(times.length, lowerBound(times, to) + 2);
 	context.beginPath();
 	for (let i = Math.max(0, lowerBound(times, from) - 1); i < last; i++) {
-		if (curve.step && i > 0) context.lineTo(x(times[i]!), y(value[i - 1]!));
-		context.lineTo(x(times[i]!), y(value[i]!));
+		const [before, now] = [i > 0 ? value[i - 1]! : -1, value[i]!];
+		if (curve.step && before >= 0) context.lineTo(x(times[i]!), y(before));
+		// below 0: nobody knows
+		if (now < 0) continue;
+		if (before >= 0 || i === 0) context.lineTo(x(times[i]!), y(now));
+		else context.moveTo(x(times[i]!), y(now));
 	}
 }
 

@@ -28,11 +28,14 @@ static enum kwhy_status open_curve(struct kwhy_ledger *ledger, uint32_t device, 
 	return KWHY_OK;
 }
 
-static int64_t mean_mw(double energy_nj, int64_t length_ns)
+/* Over the known part of a bin; -1 where all of it is unknown. */
+static int64_t mean_mw(double energy_nj, int64_t known_ns)
 {
-	double power_mw = energy_nj * 1e3 / (double)length_ns;
+	double power_mw = energy_nj * 1e3 / (double)known_ns;
 
-	return length_ns > 0 && power_mw > 0 ? llround(power_mw) : 0;
+	if (known_ns <= 0)
+		return -1;
+	return power_mw > 0 ? llround(power_mw) : 0;
 }
 
 static enum kwhy_status fill_curve(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
@@ -42,6 +45,7 @@ static enum kwhy_status fill_curve(struct kwhy_ledger *ledger, const struct kwhy
 	struct kwhy_sweep sweep;
 	struct kwhy_stretch stretch;
 	double energy_nj = 0;
+	int64_t known_ns = 0;
 	size_t bin = 0;
 	int ended;
 
@@ -51,9 +55,11 @@ static enum kwhy_status fill_curve(struct kwhy_ledger *ledger, const struct kwhy
 		double stretch_nj = kwhy_running_power_nj(&running, &stretch);
 
 		energy_nj += isfinite(stretch_nj) ? stretch_nj : 0;
+		known_ns += isfinite(stretch_nj) ? stretch.end_ns - stretch.start_ns : 0;
 		if (bin + 1 < curve->count && stretch.end_ns == curve->time_ns[bin + 1]) {
-			curve->power_mw[bin] = mean_mw(energy_nj, stretch.end_ns - curve->time_ns[bin]);
+			curve->power_mw[bin] = mean_mw(energy_nj, known_ns);
 			energy_nj = 0;
+			known_ns = 0;
 			bin++;
 		}
 	}
