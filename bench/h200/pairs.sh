@@ -38,6 +38,7 @@ done
 step all 200 "${pairs[@]}" --random-sizes 16 --time 150 --warm 5 --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 step again 60 "$kwhy" report "$folder" --verbose -o "$out/all_verbose.txt"
+step simulators 60 "$kwhy" bench pairs --from "$folder" --simulators "$out/simulators" -o "$out/simulators.txt"
 # Killed in the middle, then carried on with.
 "${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 60 --save "$out/killed" "${limits[@]}" > /dev/null 2>&1 &
 sleep 6

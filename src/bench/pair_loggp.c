@@ -30,10 +30,15 @@ static enum kwhy_status add(
 	const struct kwhy_pair_config key = {.engine = KWHY_PAIR_WRITE, .source = source, .target = target};
 	struct kwhy_pair_loggp *items = kwhy_pairs_room(
 		pairs, pairs->loggps, pairs->loggp_count, sizeof(*items));
+	struct kwhy_pair_link *links = kwhy_pairs_room(
+		pairs, pairs->links, pairs->loggp_count, sizeof(*links));
 	struct kwhy_pair_line line;
 
-	if (!items)
+	if (!items || !links)
 		return kwhy_fail_memory(error, "parameters of pairs");
+	kwhy_pair_line_fit(pairs, &key, KWHY_PAIR_LINE_FROM_BYTES, &line);
+	pairs->links = links;
+	links[pairs->loggp_count] = (struct kwhy_pair_link){source, target, line.alpha, line.beta};
 	kwhy_pair_line_fit(pairs, &key, LARGE_FROM_BYTES, &line);
 	pairs->loggps = items;
 	items[pairs->loggp_count] = (struct kwhy_pair_loggp){.source = source,

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "bench/pair_store.h"
 #include "cli/output.h"
+#include "cli/pairs_simulators.h"
 #include "report/pairs.h"
 
 #include <stdio.h>
@@ -36,6 +37,25 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 	return kwhy_text_check(out, error);
 }
 
+/* What others predict, or would; words of it go to people alone. */
+static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
+	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text words = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	if (show->against && form != KWHY_OUTPUT_TEXT)
+		return kwhy_fail(error, KWHY_E_USAGE, "--against is told as text; leave --json and -o out");
+	if (show->simulators)
+		status = kwhy_pairs_simulate(pairs, show->simulators, &words, error);
+	if (!status && show->against)
+		status = kwhy_pairs_hold_against(pairs, show->against, &words, error);
+	if (!status && form == KWHY_OUTPUT_TEXT && words.data)
+		kwhy_text_add(out, words.data);
+	kwhy_text_done(&words);
+	return status ? status : kwhy_text_check(out, error);
+}
+
 enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error)
 {
@@ -44,11 +64,14 @@ enum kwhy_status kwhy_pairs_show(
 	char *path = NULL;
 	enum kwhy_status status = kwhy_output_form_of(show->output, KWHY_OUTPUT_TEXT, &form, error);
 
+	if (show->json)
+		form = KWHY_OUTPUT_JSON;
 	if (!status)
-		status = render(pairs, show, show->json ? KWHY_OUTPUT_JSON : form, &text, error);
+		status = render(pairs, show, form, &text, error);
 	if (!status)
-		status = kwhy_output_place(
-			show->output, "pairs", show->json ? KWHY_OUTPUT_JSON : form, &path, error);
+		status = add_simulators(pairs, show, form, &text, error);
+	if (!status)
+		status = kwhy_output_place(show->output, "pairs", form, &path, error);
 	if (!status)
 		status = kwhy_output_write(path, &text, error);
 	free(path);

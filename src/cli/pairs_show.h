@@ -6,7 +6,9 @@
 
 /* How measured pairs are shown, by the options of a command. */
 struct kwhy_pairs_show {
-	const char *output; /* NULL: stdout */
+	const char *output;	/* NULL: stdout */
+	const char *simulators; /* their inputs go into this folder; NULL: not */
+	const char *against;	/* predictions to hold against; NULL: none */
 	bool json, verbose, no_color;
 };
 

@@ -109,6 +109,12 @@ struct kwhy_pair_loggp {
 	struct kwhy_pair_figure latency;
 };
 
+/* What most simulators take of a pair: seconds = alpha + beta * bytes, fitted from 64 KiB up. */
+struct kwhy_pair_link {
+	uint32_t source, target;
+	struct kwhy_pair_figure alpha, beta; /* NAN: fewer than three sizes there */
+};
+
 /* Something about a pair that deserves a look. */
 struct kwhy_pair_flag {
 	uint32_t source, target;
@@ -145,6 +151,7 @@ struct kwhy_pairs {
 	size_t curve_count;
 	struct kwhy_pair_loggp *loggps;
 	size_t loggp_count;
+	struct kwhy_pair_link *links; /* one a row of loggps, in their order */
 	struct kwhy_pair_flag *flags;
 	size_t flag_count;
 	struct kwhy_pair_criterion *criteria;

@@ -102,6 +102,36 @@ static void other_settings_are_not_carried_on_with(void **state)
 	spawned_done(&spawned);
 }
 
+static void simulators_and_predictions_are_held_against_it(void **state)
+{
+	char inputs[700], predictions[700];
+	struct spawned spawned;
+	FILE *file;
+
+	(void)state;
+	snprintf(inputs, sizeof(inputs), "%s/simulators", folder);
+	snprintf(predictions, sizeof(predictions), "%s/predictions.csv", folder);
+	file = fopen(predictions, "we");
+	assert_non_null(file);
+	fputs("src,dst,size,time_ns\n0,1,4096,1000\n1,0,65536,3000\n0,1,12345,1\n", file);
+	fclose(file);
+	spawned = SPAWN("bench", "pairs", "--from", folder, "--against", predictions);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "4 KiB to 1 MiB"));
+	assert_non_null(strstr(spawned.out.data, "1 predictions are of what was not measured"));
+	spawned_done(&spawned);
+	spawned = SPAWN("bench", "pairs", "--from", folder, "--simulators", inputs);
+	assert_int_equal(spawned.exit, 1); /* up to 64 KiB: no line */
+	assert_non_null(strstr(spawned.err.data, "three sizes"));
+	spawned_done(&spawned);
+	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "write", "--clock", "back-to-back",
+		"--no-loads", "--min-size", "64KiB", "--max-size", "512KiB", "--time", "2", "--simulators",
+		inputs);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "ASTRA-sim"));
+	spawned_done(&spawned);
+}
+
 static void two_fake_gpus_are_measured_and_verified(void **state)
 {
 	struct spawned spawned;
@@ -131,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_run_on_the_host_leaves_all_files),
 		cmocka_unit_test(report_works_it_out_again),
 		cmocka_unit_test(other_settings_are_not_carried_on_with),
+		cmocka_unit_test(simulators_and_predictions_are_held_against_it),
 		cmocka_unit_test(two_fake_gpus_are_measured_and_verified),
 	};
 

@@ -4,6 +4,7 @@
 #include "bench/pair_store.h"
 
 #include "cmocka_all.h"
+#include "report/simulators/simulators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,6 +183,51 @@ static void rows_of_anything_else_are_refused_with_their_line(void **state)
 	}
 }
 
+/* A link that is a line is foretold by all of them; the way back is 20 % slower, which one link cannot say.
+ */
+static void what_simulators_read_foretells_what_was_measured(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+	const struct kwhy_simulator *simulator;
+
+	(void)state;
+	assert_true(kwhy_simulators_can_write(pairs));
+	pairs->links[1] = pairs->links[0];
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].source == 1)
+			pairs->configs[i].sample_count = 0;
+	for (size_t i = 0; (simulator = kwhy_simulator_at(i)); i++) {
+		struct kwhy_text text = {0};
+		struct kwhy_simulator_error far;
+
+		simulator->write(pairs, &text);
+		kwhy_simulator_compare(simulator, text.data, pairs, &far);
+		assert_int_equal(far.count, 31);
+		if (!(far.worst_ratio < 1e-3))
+			fail_msg("%s is %g off at %llu bytes", simulator->name, far.worst_ratio,
+				(unsigned long long)far.worst_bytes);
+		kwhy_text_done(&text);
+	}
+	kwhy_pairs_free(pairs);
+}
+
+static void units_are_those_of_the_simulators(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+	struct kwhy_text text = {0};
+
+	(void)state;
+	pairs->links[1] = pairs->links[0];
+	kwhy_simulator_astra_sim.write(pairs, &text);
+	assert_float_equal(kwhy_simulator_number(text.data, "\nbandwidth: ["), 400e9 / 1073741824.0, 0.1);
+	assert_float_equal(kwhy_simulator_number(text.data, "\nlatency: ["), 1000, 1);
+	kwhy_text_clear(&text);
+	kwhy_simulator_simai.write(pairs, &text);
+	assert_non_null(strstr(text.data, "3 2 1 0 2 H200\n2\n0 2 3199."));
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+}
+
 static void names_are_those_of_the_traces(void **state)
 {
 	const struct kwhy_pair_config config = {.source = 2, .target = 0, .bytes = 4096};
@@ -200,6 +246,8 @@ int main(void)
 		cmocka_unit_test(criteria_pass_fail_or_are_unknown),
 		cmocka_unit_test(rows_come_back_as_they_were_written),
 		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
+		cmocka_unit_test(what_simulators_read_foretells_what_was_measured),
+		cmocka_unit_test(units_are_those_of_the_simulators),
 		cmocka_unit_test(names_are_those_of_the_traces),
 	};
 

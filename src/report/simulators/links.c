@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulators that take a latency and a rate. */
+#include "report/simulators/simulators.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- ASTRA-sim, analytical network --- */
+
+/* Its "GB/s" are of 2^30 bytes: bw * (1 << 30) / 1e9 in its NetworkFunction.cpp. A Switch is two hops. */
+#define ASTRA_GB 1073741824.0
+#define HOPS 2
+
+static void write_astra(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
+
+	kwhy_text_addf(out,
+		"# ASTRA-sim analytical network: measured by kwhy bench pairs, the middle pair, from 64 KiB "
+		"up\n"
+		"# 1 GB/s is 2^30 B/s here; a Switch is two hops of the latency\n"
+		"topology: [ Switch ]\nnpus_count: [ %" PRIu32 " ]\n"
+		"bandwidth: [ %.6f ] # GB/s\nlatency: [ %.4f ] # ns\n",
+		pairs->gpu_count, 1 / link.beta.value / ASTRA_GB, link.alpha.value * 1e9 / HOPS);
+}
+
+static double predict_astra(const char *text, const struct kwhy_pair_config *config)
+{
+	double rate = kwhy_simulator_number(text, "\nbandwidth: [") * ASTRA_GB,
+	       latency_ns = kwhy_simulator_number(text, "\nlatency: [");
+
+	return HOPS * latency_ns * 1e-9 + (double)config->bytes / rate;
+}
+
+const struct kwhy_simulator kwhy_simulator_astra_sim = {"ASTRA-sim", "astra-sim.yml",
+	"two latencies of a switch, bytes over the rate in 2^30 B/s", write_astra, predict_astra};
+
+/* --- SimAI, ns-3 topology --- */
+
+static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
+	uint32_t gpus = pairs->gpu_count;
+
+	/* nodes, GPUs a server, NVSwitches, other switches, links, kind of GPU; then the switches' numbers */
+	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " H200\n%" PRIu32 "\n", gpus + 1, gpus,
+		gpus, gpus);
+	for (uint32_t i = 0; i < gpus; i++)
+		kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " %.3fGbps %.9fms 0\n", i, gpus,
+			8e-9 / link.beta.value, link.alpha.value * 1e3 / HOPS);
+}
+
+static double predict_simai(const char *text, const struct kwhy_pair_config *config)
+{
+	double gbps = NAN, latency_ms = NAN;
+	char start[32];
+	const char *line;
+
+	snprintf(start, sizeof(start), "\n%" PRIu32 " ", config->source);
+	line = strchr(text, '\n'); /* behind the counts */
+	line = line ? strchr(line + 1, '\n') : NULL;
+	line = line ? strstr(line, start) : NULL;
+	if (!line || sscanf(line, " %*u %*u %lfGbps %lfms", &gbps, &latency_ms) != 2)
+		return NAN;
+	return HOPS * latency_ms * 1e-3 + 8 * (double)config->bytes / (gbps * 1e9);
+}
+
+const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt",
+	"two latencies of an NVSwitch, bits over Gbit/s; AS_SEND_LAT=0, since the latency has it all",
+	write_simai, predict_simai};
+
+/* --- LogGOPSim, and ATLAHS with the same letters --- */
+
+#define TICKS_MOST 2e9 /* its parameters are int */
+
+/* o is counted at both ends, and copies take nothing of the target: L has the whole latency. */
+static void write_loggopsim(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
+	double g_s = pairs->loggps[0].g.value, tick_s = fmax(fmax(link.alpha.value, g_s), 1e-9) / TICKS_MOST;
+
+	if (!isfinite(g_s))
+		g_s = 0;
+	kwhy_text_addf(out,
+		"# LogGOPSim: G is a whole number of ticks a byte, so a tick is %.9g s; times of schedules "
+		"are "
+		"in ticks, "
+		"too\n# tick_s %.17g\n-L %.0f -o 0 -g %.0f -G %.0f -O 0 -S 2147483647\n",
+		tick_s, tick_s, link.alpha.value / tick_s, g_s / tick_s, link.beta.value / tick_s);
+}
+
+static double predict_loggopsim(const char *text, const struct kwhy_pair_config *config)
+{
+	double tick_s = kwhy_simulator_number(text, "# tick_s "),
+	       latency = kwhy_simulator_number(text, "\n-L "), overhead = kwhy_simulator_number(text, " -o "),
+	       gap = kwhy_simulator_number(text, " -G ");
+
+	return tick_s * (2 * overhead + latency + gap * ((double)config->bytes - 1));
+}
+
+const struct kwhy_simulator kwhy_simulator_loggopsim = {"LogGOPSim", "loggopsim.txt",
+	"o + L + (bytes - 1) G + o, all whole numbers of ticks", write_loggopsim, predict_loggopsim};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulators that take measured times as they are. */
+#include "report/simulators/simulators.h"
+
+#include "report/json_writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_BYTES = 96 };
+
+static void write_attribute(struct kwhy_json *json, const char *name, uint64_t value)
+{
+	kwhy_json_row(json, NULL);
+	kwhy_json_string(json, "name", name);
+	kwhy_json_count(json, "uint64_val", value);
+	kwhy_json_object_end(json);
+}
+
+/*
+ * Chakra's nodes in the JSON form of its schema. duration_micros is a whole number, too coarse here, so that
+ * the attribute duration_ns has the time.
+ */
+static void write_chakra(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	struct kwhy_json json;
+	char name[KEY_BYTES];
+
+	kwhy_json_init(&json, out);
+	kwhy_json_object(&json, NULL);
+	kwhy_json_array(&json, "nodes");
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i];
+
+		if (!kwhy_simulator_takes(config))
+			continue;
+		snprintf(name, sizeof(name), "p2p_s%" PRIu32 "d%" PRIu32 "_sz%" PRIu64, config->source,
+			config->target, config->bytes);
+		kwhy_json_row(&json, NULL);
+		kwhy_json_count(&json, "id", i);
+		kwhy_json_string(&json, "name", name);
+		kwhy_json_string(&json, "type", "COMM_SEND_NODE");
+		kwhy_json_count(&json, "duration_micros", (uint64_t)(config->summary.median_s * 1e6 + 0.5));
+		kwhy_json_list(&json, "attr");
+		write_attribute(&json, "comm_src", config->source);
+		write_attribute(&json, "comm_dst", config->target);
+		write_attribute(&json, "comm_size", config->bytes);
+		write_attribute(&json, "duration_ns", (uint64_t)(config->summary.median_s * 1e9 + 0.5));
+		kwhy_json_array_end(&json);
+		kwhy_json_object_end(&json);
+	}
+	kwhy_json_array_end(&json);
+	kwhy_json_object_end(&json);
+	kwhy_text_add(out, "\n");
+}
+
+static double predict_chakra(const char *text, const struct kwhy_pair_config *config)
+{
+	char name[KEY_BYTES];
+	const char *node;
+
+	snprintf(name, sizeof(name), "\"p2p_s%" PRIu32 "d%" PRIu32 "_sz%" PRIu64 "\"", config->source,
+		config->target, config->bytes);
+	node = strstr(text, name);
+	node = node ? strstr(node, "\"duration_ns\"") : NULL;
+	node = node ? strstr(node, "uint64_val\"") : NULL;
+	return node ? kwhy_simulator_number(node, ":") * 1e-9 : NAN;
+}
+
+const struct kwhy_simulator kwhy_simulator_chakra = {"Chakra", "chakra_nodes.json",
+	"the attribute duration_ns; duration_micros is whole microseconds", write_chakra, predict_chakra};
+
+static const char *event_name(char out[KEY_BYTES], const struct kwhy_pair_config *config)
+{
+	snprintf(out, KEY_BYTES, "p2p_copy_%" PRIu32 "_%" PRIu32, config->source, config->target);
+	return out;
+}
+
+static void write_sizes(
+	struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t source, uint32_t target)
+{
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i];
+		char size[KEY_BYTES];
+
+		if (!kwhy_simulator_takes(config) || config->source != source || config->target != target)
+			continue;
+		snprintf(size, sizeof(size), "%" PRIu64, config->bytes);
+		kwhy_json_list(json, size);
+		for (size_t k = 0; k < config->sample_count; k++)
+			kwhy_json_real(json, NULL, config->samples[k].seconds * 1e9);
+		kwhy_json_array_end(json);
+	}
+}
+
+/* {event: {size: [ns, ...]}}, as ATLAHS takes what NPKit measured. */
+static void write_npkit(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	struct kwhy_json json;
+	char name[KEY_BYTES];
+
+	kwhy_json_init(&json, out);
+	kwhy_json_object(&json, NULL);
+	for (uint32_t source = 0; source < pairs->gpu_count; source++)
+		for (uint32_t target = 0; target < pairs->gpu_count; target++) {
+			const struct kwhy_pair_config key = {.source = source, .target = target};
+
+			if (source == target)
+				continue;
+			kwhy_json_object(&json, event_name(name, &key));
+			write_sizes(&json, pairs, source, target);
+			kwhy_json_object_end(&json);
+		}
+	kwhy_json_object_end(&json);
+	kwhy_text_add(out, "\n");
+}
+
+/* The mean of the samples. */
+static double predict_npkit(const char *text, const struct kwhy_pair_config *config)
+{
+	char name[KEY_BYTES], key[KEY_BYTES + 2];
+	const char *place;
+	double sum = 0, value;
+	size_t count = 0;
+	int used;
+
+	snprintf(key, sizeof(key), "\"%s\"", event_name(name, config));
+	place = strstr(text, key);
+	snprintf(key, sizeof(key), "\"%" PRIu64 "\"", config->bytes);
+	place = place ? strstr(place, key) : NULL;
+	place = place ? strchr(place, '[') : NULL;
+	while (place && sscanf(place + 1, " %lf%n", &value, &used) == 1) {
+		sum += value;
+		count++;
+		place += 1 + used;
+		if (*place != ',')
+			break;
+	}
+	return count ? sum / (double)count * 1e-9 : NAN;
+}
+
+const struct kwhy_simulator kwhy_simulator_npkit = {
+	"NPKit", "npkit_samples.json", "the mean of the samples of that size", write_npkit, predict_npkit};
