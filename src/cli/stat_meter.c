@@ -2,6 +2,7 @@
 #include "cli/stat_meter.h"
 
 #include "base/clock.h"
+#include "base/cpu_time.h"
 #include "cli/profile_find.h"
 #include "import/import.h"
 
@@ -64,6 +65,11 @@ double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter)
 		return 0;
 	kwhy_sampler_cost(meter->sampler, &cost);
 	return (double)cost.cpu_ns * 1e-9;
+}
+
+double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter)
+{
+	return meter->replayed ? NAN : kwhy_cpu_busy_s(NULL);
 }
 
 static void tell_cost(struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost)
@@ -156,6 +162,8 @@ static enum kwhy_status describe(
 
 	domain->kind = kinds[item->kind];
 	domain->in_total = adds_up(meter, item);
+	domain->is_package = item->counter != KWHY_HISTORY_NO_SOURCE &&
+		meter->sensors->sources[item->counter].meter == KWHY_METER_RAPL_PACKAGE;
 	status = copy_text(stat, item->name, &domain->name, error);
 	if (!status && item->device != KWHY_SENSOR_NO_DEVICE) {
 		const struct kwhy_sensor_device *device = &meter->sensors->devices[item->device];

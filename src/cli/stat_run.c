@@ -313,9 +313,11 @@ static enum kwhy_status run_child(
 	};
 	struct kwhy_stat_cost *cost = &running->runner->stat->cost;
 	double before_s = kwhy_stat_meter_cpu_s(running->runner->meter);
+	double busy_before_s = kwhy_stat_meter_busy_s(running->runner->meter);
 	enum kwhy_status status = kwhy_child_run(&request, running->runner->signals, how, error);
 
 	cost->cpu_s += kwhy_stat_meter_cpu_s(running->runner->meter) - before_s;
+	cost->busy_s += kwhy_stat_meter_busy_s(running->runner->meter) - busy_before_s;
 	cost->running_s += seconds_of(how->end_mono_ns - how->start_mono_ns);
 	if (!status)
 		status = running->status;

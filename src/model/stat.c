@@ -88,6 +88,36 @@ struct kwhy_stat_energy kwhy_stat_net(
 	return net;
 }
 
+static double packages_j(const struct kwhy_stat *stat, const struct kwhy_stat_run *run)
+{
+	double joules = 0;
+	bool metered = false;
+
+	for (size_t d = 0; d < stat->domain_count; d++) {
+		const struct kwhy_stat_domain *domain = &stat->domains[d];
+
+		if (!domain->is_package)
+			continue;
+		metered = true;
+		joules += run->energies[d].joules;
+		if (isfinite(stat->idle_s))
+			joules -= domain->idle.watts * run->seconds;
+	}
+	return metered ? joules : NAN;
+}
+
+double kwhy_stat_cost_j(const struct kwhy_stat *stat)
+{
+	const struct kwhy_stat_cost *cost = &stat->cost;
+	double joules = 0;
+
+	for (size_t r = 0; r < stat->run_count; r++)
+		joules += packages_j(stat, &stat->runs[r]);
+	if (!(joules > 0) || !(cost->busy_s > 0) || cost->busy_s < cost->cpu_s)
+		return NAN;
+	return joules * cost->cpu_s / cost->busy_s;
+}
+
 void kwhy_stat_choose_runs(struct kwhy_stat *stat)
 {
 	size_t well = 0, whole = 0;

@@ -37,6 +37,7 @@ struct kwhy_stat_domain {
 	const char *uuid;   /* NULL: unknown */
 	bool in_total;	    /* a part of the sum */
 	bool is_module;	    /* its meter counts CPU and memory of the module too */
+	bool is_package;    /* a CPU package by RAPL */
 	struct kwhy_stat_idle idle;
 	bool counter_reset, counter_stuck; /* while it ran: the power readings bridged it, or did it alone */
 	double clean_idle_w,
@@ -102,6 +103,7 @@ enum { KWHY_STAT_POINTS_MOST = 1 << 20, KWHY_STAT_INTERVALS_MOST = 1 << 20, KWHY
 /* What measuring took. */
 struct kwhy_stat_cost {
 	double running_s, cpu_s; /* of the runs alone */
+	double busy_s;		 /* of all CPUs of the machine, by anybody, during the runs; NAN: not known */
 	double all_s, all_cpu_s; /* from the first search for the meters' ticks to the end */
 	uint64_t reads, missed;	 /* tasks run; deadlines skipped */
 	double longest_read_s;
@@ -151,6 +153,13 @@ void kwhy_stat_sum_energies(const struct kwhy_stat *stat, struct kwhy_stat_energ
 /* The energy above idle, with the interval of both; NAN where idle was not measured. */
 struct kwhy_stat_energy kwhy_stat_net(
 	const struct kwhy_stat_domain *domain, const struct kwhy_stat_energy *gross, double seconds);
+
+/*
+ * Joules of the sampler's thread during the runs, modelled: the packages' energy times the thread's part of
+ * all busy CPU time. Of the energy above idle where idle was measured, else of all of it, which is too much
+ * rather than too little. NAN: a package or the busy time is not known, or no energy is left above idle.
+ */
+double kwhy_stat_cost_j(const struct kwhy_stat *stat);
 
 /* Which runs the means are of: those that went well; if none did, those that were not interrupted; else all.
  */

@@ -192,12 +192,16 @@ static void write_head(struct kwhy_json *json, const struct kwhy_stat *stat)
 	kwhy_json_real(json, "interval_s", stat->interval_s);
 }
 
-static void write_cost(struct kwhy_json *json, const struct kwhy_stat_cost *cost)
+static void write_cost(struct kwhy_json *json, const struct kwhy_stat *stat)
 {
+	const struct kwhy_stat_cost *cost = &stat->cost;
+
 	kwhy_json_object(json, "own_cost");
 	kwhy_json_real(json, "runs_s", cost->running_s);
 	kwhy_json_real(json, "cpu_s", cost->cpu_s);
 	kwhy_json_real(json, "core_ratio", cost->running_s > 0 ? cost->cpu_s / cost->running_s : NAN);
+	kwhy_json_real(json, "machine_busy_s", cost->busy_s);
+	kwhy_json_real(json, "modelled_j", kwhy_stat_cost_j(stat));
 	kwhy_json_real(json, "all_s", cost->all_s);
 	kwhy_json_real(json, "all_cpu_s", cost->all_cpu_s);
 	kwhy_json_count(json, "reads", cost->reads);
@@ -275,7 +279,7 @@ enum kwhy_status kwhy_stat_json(const struct kwhy_stat *stat, struct kwhy_text *
 	write_head(&json, stat);
 	write_time(&json, &summary);
 	write_arrays(&json, stat, &summary);
-	write_cost(&json, &stat->cost);
+	write_cost(&json, stat);
 	write_missing(&json, stat, &summary);
 	kwhy_json_object_end(&json);
 	kwhy_stat_summary_done(&summary);

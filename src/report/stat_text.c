@@ -340,6 +340,20 @@ static void write_meaning(const struct page *page)
 			&page->sheet, "  ", "a constant gain error of the meter is in no interval");
 }
 
+static void write_cost(const struct page *page)
+{
+	const struct kwhy_stat_cost *cost = &page->stat->cost;
+	double joules = kwhy_stat_cost_j(page->stat);
+	char energy[80] = "its joules: not available";
+
+	if (isfinite(joules))
+		snprintf(energy, sizeof(energy), "%s%.2g J (modelled)",
+			isfinite(page->stat->idle_s) ? "" : "at most ", joules);
+	kwhy_sheet_linef(&page->sheet, "  ",
+		"reading the meters took %.1f ms of CPU time while it ran, %.3f %% of a core; %s",
+		1e3 * cost->cpu_s, 100 * cost->cpu_s / cost->running_s, energy);
+}
+
 static void write_notes(const struct page *page)
 {
 	const struct kwhy_stat *stat = page->stat;
@@ -353,9 +367,7 @@ static void write_notes(const struct page *page)
 			kwhy_sheet_linef(&page->sheet, "  not available: ", "%s: %s",
 				stat->absences[i].backend, stat->absences[i].text);
 	if (stat->cost.running_s > 0 && stat->domain_count)
-		kwhy_sheet_linef(&page->sheet, "  ",
-			"reading the meters took %.1f ms of CPU time while it ran, %.3f %% of a core",
-			1e3 * stat->cost.cpu_s, 100 * stat->cost.cpu_s / stat->cost.running_s);
+		write_cost(page);
 }
 
 enum kwhy_status kwhy_stat_text(const struct kwhy_stat *stat, const struct kwhy_text_style *style,

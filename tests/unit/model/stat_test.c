@@ -66,6 +66,54 @@ static void net_energy_carries_the_uncertainty_of_idle_too(void **state)
 	assert_true(isnan(kwhy_stat_net(&domain, &gross, 4).joules));
 }
 
+/* 4 s busy of all CPUs, of which the sampler had 1 %. */
+static void the_samplers_joules_are_its_part_of_what_the_packages_used(void **state)
+{
+	struct kwhy_stat_domain domains[] = {{.kind = KWHY_STAT_DEVICE},
+		{.kind = KWHY_STAT_HOST, .is_package = true, .idle = {.watts = 20}},
+		{.kind = KWHY_STAT_HOST, .is_package = true, .idle = {.watts = 30}}};
+	struct kwhy_stat_energy energies[2][3] = {{{.joules = 900}, {.joules = 100}, {.joules = 100}},
+		{{.joules = 900}, {.joules = 120}, {.joules = 80}}};
+	struct kwhy_stat_run runs[] = {
+		{.seconds = 1, .energies = energies[0]}, {.seconds = 1, .energies = energies[1]}};
+	struct kwhy_stat stat = {.domains = domains,
+		.domain_count = 3,
+		.runs = runs,
+		.run_count = 2,
+		.idle_s = NAN,
+		.cost = {.cpu_s = 0.04, .busy_s = 4}};
+
+	(void)state;
+	assert_close(kwhy_stat_cost_j(&stat), 4);
+	stat.idle_s = 5;
+	assert_close(kwhy_stat_cost_j(&stat), 3);
+}
+
+static void the_samplers_joules_are_unknown_without_packages_or_busy_time(void **state)
+{
+	struct kwhy_stat_domain domain = {.kind = KWHY_STAT_HOST, .is_package = true, .idle = {.watts = 20}};
+	struct kwhy_stat_energy energy = {.joules = 100};
+	struct kwhy_stat_run run = {.seconds = 1, .energies = &energy};
+	struct kwhy_stat stat = {.domains = &domain,
+		.domain_count = 1,
+		.runs = &run,
+		.run_count = 1,
+		.idle_s = NAN,
+		.cost = {.cpu_s = 0.04, .busy_s = NAN}};
+
+	(void)state;
+	assert_true(isnan(kwhy_stat_cost_j(&stat)));
+	stat.cost.busy_s = 0.01; /* less than one of its threads had */
+	assert_true(isnan(kwhy_stat_cost_j(&stat)));
+	stat.cost.busy_s = 4;
+	assert_close(kwhy_stat_cost_j(&stat), 1);
+	energy.joules = NAN;
+	assert_true(isnan(kwhy_stat_cost_j(&stat)));
+	energy.joules = 100;
+	domain.is_package = false;
+	assert_true(isnan(kwhy_stat_cost_j(&stat)));
+}
+
 static void means_are_of_the_best_runs_that_there_are(void **state)
 {
 	struct kwhy_stat_run runs[3] = {{.exit = 1}, {.exit = 0}, {.exit = 0, .interrupted = true}};
@@ -89,6 +137,8 @@ int main(void)
 		cmocka_unit_test(work_is_held_against_the_total_else_the_first_device),
 		cmocka_unit_test(the_total_adds_half_widths_and_is_unknown_with_any_part),
 		cmocka_unit_test(net_energy_carries_the_uncertainty_of_idle_too),
+		cmocka_unit_test(the_samplers_joules_are_its_part_of_what_the_packages_used),
+		cmocka_unit_test(the_samplers_joules_are_unknown_without_packages_or_busy_time),
 		cmocka_unit_test(means_are_of_the_best_runs_that_there_are),
 	};
 
