@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -151,9 +152,13 @@ static bool prepare(void)
 	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 		id = (uint64_t)kwhy_clock_unix_ns() ^ (uint64_t)getpid() << 40;
 	memory = kwhy_inject_pool_memory(sizeof(*memory));
-	file = memory ? open_file() : -1;
-	if (file < 0)
+	if (!memory)
 		return false;
+	file = open_file();
+	if (file < 0) {
+		munmap(memory, sizeof(*memory));
+		return false;
+	}
 	reset(memory);
 	kwhy_block_writer_init(&session->writer, file, id, memory->shares, KWHY_INJECT_SHARE_BYTES);
 	session->writer.limit_bytes = session->options.limit_bytes;
@@ -174,6 +179,21 @@ static void register_handlers(void)
 	pthread_atfork(NULL, NULL, on_fork_child);
 }
 
+/* What cannot begin is not tried again: regions would ask each time. */
+static void begin(int64_t now_mono_ns)
+{
+	if (!prepare()) {
+		atomic_store(&session->state, KWHY_INJECT_ENDED);
+		return;
+	}
+	kwhy_inject_fact_process(&session->memory->labels, getenv, now_mono_ns);
+	kwhy_inject_write_clock(now_mono_ns, 0, 0);
+	kwhy_block_writer_flush(&session->writer);
+	atomic_store(&session->state, KWHY_INJECT_ON);
+	register_handlers();
+	kwhy_inject_tick_start_thread();
+}
+
 bool kwhy_inject_session_begin(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -182,14 +202,8 @@ bool kwhy_inject_session_begin(void)
 	if (atomic_load(&session->state) == KWHY_INJECT_ON)
 		return true;
 	pthread_mutex_lock(&session->begins);
-	if (atomic_load(&session->state) == KWHY_INJECT_OFF && prepare()) {
-		kwhy_inject_fact_process(&session->memory->labels, getenv, now_mono_ns);
-		kwhy_inject_write_clock(now_mono_ns, 0, 0);
-		kwhy_block_writer_flush(&session->writer);
-		atomic_store(&session->state, KWHY_INJECT_ON);
-		register_handlers();
-		kwhy_inject_tick_start_thread();
-	}
+	if (atomic_load(&session->state) == KWHY_INJECT_OFF)
+		begin(now_mono_ns);
 	pthread_mutex_unlock(&session->begins);
 	return atomic_load(&session->state) == KWHY_INJECT_ON;
 }
