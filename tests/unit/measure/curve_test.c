@@ -180,6 +180,22 @@ static void a_counter_that_says_the_same_again_has_stood_still(void **state)
 	kwhy_curve_free(curve);
 }
 
+static void a_counter_that_never_moves_is_told_and_left_for_the_samples(void **state)
+{
+	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 15, 0), power = steady_power(samples, 300, 300);
+	struct kwhy_curve *curve;
+
+	(void)state;
+	for (size_t i = 0; i < 15; i++)
+		ticks[i].time_mono_ns = 1000 * MS + (int64_t)i * 250 * MS;
+	curve = curve_of(&counter, &power);
+	assert_true(kwhy_curve_faults(curve).counter_stuck);
+	assert_int_equal(energy_of(curve, 2000 * MS, 5400 * MS).basis, KWHY_ENERGY_POWER);
+	assert_true(fabs(energy_of(curve, 2000 * MS, 5400 * MS).joules - 1020) < 1e-3);
+	kwhy_curve_free(curve);
+}
+
 static void a_first_reading_from_long_ago_is_not_believed(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -284,6 +300,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_stands_still_while_power_flows_is_left_for_the_samples),
 		cmocka_unit_test(a_counter_that_stood_still_within_a_short_run_is_left_for_the_samples),
 		cmocka_unit_test(a_counter_that_says_the_same_again_has_stood_still),
+		cmocka_unit_test(a_counter_that_never_moves_is_told_and_left_for_the_samples),
 		cmocka_unit_test(a_first_reading_from_long_ago_is_not_believed),
 		cmocka_unit_test(readings_that_go_back_in_time_are_left_out_and_counted),
 		cmocka_unit_test(a_gap_in_the_samples_is_filled_by_the_counter),

@@ -2,19 +2,20 @@
 #include "kwhy/measure.h"
 #include "kwhy/transfer.h"
 
-#include <cstdint>
+#include <string.h>
 
-/* The header is C++ too, beside the other one, and libkwhy.so shows what it says. */
-int main()
+/* Built as C++: the header is that, too, beside the other one, and libkwhy.so shows what it says. */
+int main(void)
 {
-	kwhy_transfer_options options = {};
-	kwhy_transfer *transfer = nullptr;
-	std::uint64_t ticket = 0, device = 0;
+	struct kwhy_transfer_options options;
+	struct kwhy_transfer *transfer = NULL;
+	uint64_t ticket = 0, device = 0;
 	char back = 0;
 
+	memset(&options, 0, sizeof(options));
 	options.size = sizeof(options);
 	options.backend = KWHY_TRANSFER_HOST;
-	if (kwhy_transfer_open(&options, &transfer, nullptr, 0) != KWHY_TRANSFER_OK)
+	if (kwhy_transfer_open(&options, &transfer, NULL, 0) != KWHY_TRANSFER_OK)
 		return 1;
 	if (kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 1, &device) ||
 		kwhy_transfer_put(transfer, device, "x", 1) ||
