@@ -77,18 +77,12 @@ static void compress_all(struct kwhy_bench_packet *packet)
 	}
 }
 
-static enum kwhy_status make_packet(struct kwhy_bench_room *room, struct kwhy_error *error)
+static enum kwhy_status fill_packet(
+	struct kwhy_bench_room *room, struct kwhy_bench_packet *packet, struct kwhy_error *error)
 {
-	struct kwhy_bench_packet *packet = calloc(1, sizeof(*packet));
-	uint64_t chunks = room->capacity / CHUNK_BYTES, data_bytes = chunks * CHUNK_BYTES;
+	uint64_t chunks = packet->chunk_count, data_bytes = chunks * CHUNK_BYTES;
 	enum kwhy_status status;
 
-	if (!packet)
-		return kwhy_fail_memory(error, "data to compress");
-	room->packet = packet;
-	packet->gpu = room->gpu;
-	packet->chunk_count = (uint32_t)chunks;
-	packet->head_bytes = chunks * sizeof(*packet->chunks);
 	packet->data = malloc(data_bytes + 1);
 	if (!packet->data)
 		return kwhy_fail_memory(error, "data to compress");
@@ -103,6 +97,25 @@ static enum kwhy_status make_packet(struct kwhy_bench_room *room, struct kwhy_er
 	packet->compressed = (uint8_t *)packet->host.memory + packet->head_bytes;
 	compress_all(packet);
 	return KWHY_OK;
+}
+
+/* The room has a whole one or none: the next strategy that needs it tries again. */
+static enum kwhy_status make_packet(struct kwhy_bench_room *room, struct kwhy_error *error)
+{
+	struct kwhy_bench_packet *packet = calloc(1, sizeof(*packet));
+	enum kwhy_status status;
+
+	if (!packet)
+		return kwhy_fail_memory(error, "data to compress");
+	packet->gpu = room->gpu;
+	packet->chunk_count = (uint32_t)(room->capacity / CHUNK_BYTES);
+	packet->head_bytes = packet->chunk_count * sizeof(*packet->chunks);
+	status = fill_packet(room, packet, error);
+	if (status)
+		kwhy_bench_packet_free(packet);
+	else
+		room->packet = packet;
+	return status;
 }
 
 /* Behind the chunks' table, on the device too. */

@@ -132,6 +132,8 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
+	if (status) /* what was under way is not known */
+		burst->transfers = 0;
 	kwhy_bench_work_end(&work);
 	return status;
 }

@@ -77,8 +77,8 @@ static double power_w(const struct kwhy_bench_sensors *sensors)
 	return NAN;
 }
 
-void kwhy_bench_conditions_fold(
-	const struct kwhy_bench_sensors *sensors, size_t samples, struct kwhy_transfer_conditions *conditions)
+void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t readings,
+	struct kwhy_transfer_conditions *conditions)
 {
 	double watts, reasons;
 
@@ -94,7 +94,7 @@ void kwhy_bench_conditions_fold(
 	if (isfinite(reasons))
 		conditions->throttle_bits |= (unsigned)reasons;
 	if (isfinite(conditions->power_w) && isfinite(watts))
-		conditions->power_w += (watts - conditions->power_w) / ((double)samples + 1);
+		conditions->power_w += (watts - conditions->power_w) / ((double)readings + 1);
 	else if (isfinite(watts))
 		conditions->power_w = watts;
 }

@@ -22,8 +22,8 @@ void kwhy_bench_sensors_close(struct kwhy_bench_sensors *sensors);
 /* Turns to the device that is this GPU, of the same meters. */
 void kwhy_bench_sensors_find(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out);
 
-/* What the gauges show now, folded into conditions that already hold `samples` samples. */
-void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t samples,
+/* What the gauges show now, folded into conditions that already hold so many `readings` of equal weight. */
+void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t readings,
 	struct kwhy_transfer_conditions *conditions);
 
 #endif

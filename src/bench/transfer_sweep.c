@@ -136,14 +136,16 @@ static enum kwhy_status leave_out(
 static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
 {
 	struct kwhy_transfer_point *point = task->point;
-	size_t before = point->sample_count;
+	size_t before = point->sample_count, taken;
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = measure_point(sweep, task, error), kept;
 	struct kwhy_error other;
 
 	if ((status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
-	kwhy_bench_conditions_fold(&sweep->sensors, before, &point->conditions);
+	taken = point->sample_count - before;
+	/* By the samples that each visit took. */
+	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
 	task->spent_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	kept = sweep->store ? kwhy_bench_store_add(sweep->store, point, before, status ? &other : error)
