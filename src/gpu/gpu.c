@@ -18,14 +18,6 @@ const char *kwhy_gpu_backend_name(enum kwhy_gpu_backend backend)
 	return backends[backend].name;
 }
 
-const char *kwhy_gpu_host_kind_name(enum kwhy_gpu_host_kind kind)
-{
-	static const char *const names[KWHY_GPU_HOST_KIND_COUNT] = {
-		"pageable", "pinned", "write-combined", "registered", "managed"};
-
-	return names[kind];
-}
-
 enum kwhy_status kwhy_gpu_count(enum kwhy_gpu_backend backend, uint32_t *out, struct kwhy_error *error)
 {
 	return backends[backend].count(out, error);

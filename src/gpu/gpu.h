@@ -88,8 +88,6 @@ enum kwhy_gpu_host_kind {
 	KWHY_GPU_HOST_KIND_COUNT
 };
 
-const char *kwhy_gpu_host_kind_name(enum kwhy_gpu_host_kind kind); /* "pageable", "pinned", ... */
-
 struct kwhy_gpu_host {
 	void *memory;
 	size_t bytes;

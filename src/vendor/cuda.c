@@ -28,7 +28,6 @@ enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error)
 
 	if (status)
 		return status;
-	cuda.library = handle;
 	result = cuda.cuInit(0);
 	if (result != KWHY_CUDA_SUCCESS) {
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "the CUDA driver does not start: %s",
@@ -38,11 +37,6 @@ enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error)
 	}
 	*out = cuda;
 	return KWHY_OK;
-}
-
-void kwhy_cuda_close(struct kwhy_cuda *cuda)
-{
-	kwhy_dso_close(cuda->library);
 }
 
 const char *kwhy_cuda_words(const struct kwhy_cuda *cuda, enum kwhy_cuda_result result)

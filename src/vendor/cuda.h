@@ -10,7 +10,6 @@
  * An optional call that is not there is a NULL slot.
  */
 struct kwhy_cuda {
-	void *library;
 #define X(name, need) __typeof__(name) *name;
 #include "vendor/cuda_symbols.def"
 #undef X
@@ -18,11 +17,10 @@ struct kwhy_cuda {
 
 /*
  * Loads and initialises the driver; makes no context, so the device stays as idle as it was.
- * KWHY_E_UNSUPPORTED, with the reason and the cure, where the driver or its GPU is missing. End with
- * kwhy_cuda_close().
+ * KWHY_E_UNSUPPORTED, with the reason and the cure, where the driver or its GPU is missing. The
+ * driver stays loaded: whoever asks runs in a program that has it anyway.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error);
-void kwhy_cuda_close(struct kwhy_cuda *cuda);
 
 /* Why a call failed, to follow "...: ". Lent by the library. */
 const char *kwhy_cuda_words(const struct kwhy_cuda *cuda, enum kwhy_cuda_result result);
