@@ -2,18 +2,18 @@
 #include "bench/ops.h"
 
 #include "base/clock.h"
+#include "bench/gpu_list.h"
 #include "bench/ops_kernels.h"
 #include "bench/ops_rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define IDLE_S 2.0
 #define LAUNCH_S 4e-3 /* of one launch of a kernel, about */
 
-enum { FIRST_ROUNDS = 16, ROUNDS_MOST = 1 << 24, AHEAD = 4, WORD_BYTES = 64 };
+enum { FIRST_ROUNDS = 16, ROUNDS_MOST = 1 << 24, AHEAD = 4 };
 
 /* A benchmark under way. */
 struct work {
@@ -39,17 +39,6 @@ struct kwhy_joules kwhy_bench_ops_per_unit(
 	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
 }
 
-static bool next_word(const char **list, char word[WORD_BYTES])
-{
-	size_t length = strcspn(*list, ",");
-
-	if (!**list)
-		return false;
-	snprintf(word, WORD_BYTES, "%.*s", (int)length, *list);
-	*list += length + ((*list)[length] == ',');
-	return true;
-}
-
 static bool names(const char *word, const struct kwhy_ops_row *row)
 {
 	return strcmp(word, row->id) == 0 || strcmp(word, kwhy_ops_class_name(row->class)) == 0;
@@ -57,11 +46,11 @@ static bool names(const char *word, const struct kwhy_ops_row *row)
 
 static bool is_asked(const char *list, const struct kwhy_ops_row *row)
 {
-	char word[WORD_BYTES];
+	char word[KWHY_LIST_WORD_BYTES];
 
 	if (!list)
 		return true;
-	while (next_word(&list, word))
+	while (kwhy_bench_list_next(&list, word))
 		if (names(word, row))
 			return true;
 	return false;
@@ -69,9 +58,9 @@ static bool is_asked(const char *list, const struct kwhy_ops_row *row)
 
 static enum kwhy_status check_list(const char *list, struct kwhy_error *error)
 {
-	char word[WORD_BYTES];
+	char word[KWHY_LIST_WORD_BYTES];
 
-	while (list && next_word(&list, word)) {
+	while (list && kwhy_bench_list_next(&list, word)) {
 		size_t i = 0;
 
 		while (i < kwhy_ops_row_count && !names(word, &kwhy_ops_rows[i]))
@@ -89,25 +78,16 @@ static enum kwhy_status check_list(const char *list, struct kwhy_error *error)
 
 static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 {
-	const char *list = work->request->devices ? work->request->devices : "0";
-	char word[WORD_BYTES];
+	struct kwhy_bench_gpus gpus;
+	enum kwhy_status status = kwhy_bench_gpus_open(
+		work->request->backend, work->request->devices, &gpus, error);
 
-	while (next_word(&list, word)) {
-		uint32_t i = work->kit.gpu_count;
-		enum kwhy_status status;
-
-		if (i == KWHY_DEVICE_ENERGY_GPUS_MOST)
-			return kwhy_fail(error, KWHY_E_USAGE, "ops runs on at most %d GPUs",
-				KWHY_DEVICE_ENERGY_GPUS_MOST);
-		status = kwhy_gpu_open(work->request->backend, word, &work->kit.gpus[i], error);
-		if (status)
-			return status;
-		work->bench->gpus[i] = work->kit.gpus[i]->facts;
-		work->bench->gpu_count = ++work->kit.gpu_count;
+	work->kit.gpu_count = work->bench->gpu_count = gpus.count;
+	for (uint32_t i = 0; i < gpus.count; i++) {
+		work->kit.gpus[i] = gpus.items[i];
+		work->bench->gpus[i] = gpus.items[i]->facts;
 	}
-	if (!work->kit.gpus[0])
-		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
-	return KWHY_OK;
+	return status;
 }
 
 static enum kwhy_status fill(struct kwhy_ops_kit *kit, uint64_t place, struct kwhy_error *error)

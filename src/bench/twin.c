@@ -2,6 +2,7 @@
 #include "bench/twin.h"
 
 #include "base/clock.h"
+#include "bench/gpu_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +11,13 @@
 #define IDLE_S 2.0
 #define CPU_ID "cpu"
 
-enum { FLOOR_STEPS = 2000, FLOOR_WARM = 100, WORD_BYTES = 64 };
+enum { FLOOR_STEPS = 2000, FLOOR_WARM = 100 };
 
 /* A benchmark under way. */
 struct work {
 	const struct kwhy_bench_twin_request *request;
 	struct kwhy_bench_twin *bench;
-	struct kwhy_gpu *gpus[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	struct kwhy_bench_gpus gpus;
 	struct kwhy_device_energy *energy;    /* NULL: not asked for */
 	struct kwhy_twin_answer each, fourth; /* with sums in every step, and in every fourth */
 };
@@ -29,26 +30,13 @@ static void tell(const struct work *work, const char *what)
 
 /* --- What is asked for --- */
 
-/* Words of a list with commas between; *list goes on behind the word. False: there is none left. */
-static bool next_word(const char **list, char word[WORD_BYTES])
-{
-	size_t length = strcspn(*list, ",");
-
-	if (!**list)
-		return false;
-	memcpy(word, *list, length < WORD_BYTES ? length : WORD_BYTES - 1);
-	word[length < WORD_BYTES ? length : WORD_BYTES - 1] = '\0';
-	*list += length + ((*list)[length] == ',');
-	return true;
-}
-
 static bool is_asked(const char *list, const char *id)
 {
-	char word[WORD_BYTES];
+	char word[KWHY_LIST_WORD_BYTES];
 
 	if (!list)
 		return true;
-	while (next_word(&list, word))
+	while (kwhy_bench_list_next(&list, word))
 		if (strcmp(word, id) == 0)
 			return true;
 	return false;
@@ -56,9 +44,9 @@ static bool is_asked(const char *list, const char *id)
 
 static enum kwhy_status check_variants(const char *list, struct kwhy_error *error)
 {
-	char word[WORD_BYTES];
+	char word[KWHY_LIST_WORD_BYTES];
 
-	while (list && next_word(&list, word))
+	while (list && kwhy_bench_list_next(&list, word))
 		if (strcmp(word, CPU_ID) != 0 && !kwhy_twin_variant_find(word, strlen(word)))
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"twin has no variant '%s'; there are v0 to v8, v9, v9b and cpu", word);
@@ -67,35 +55,16 @@ static enum kwhy_status check_variants(const char *list, struct kwhy_error *erro
 
 static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 {
-	const char *list = work->request->devices ? work->request->devices : "0";
-	char word[WORD_BYTES];
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_bench_gpus_open(
+		work->request->backend, work->request->devices, &work->gpus, error);
 
-	while (!status && next_word(&list, word)) {
-		uint32_t i = work->bench->gpu_count;
-
-		if (i == KWHY_DEVICE_ENERGY_GPUS_MOST)
-			return kwhy_fail(error, KWHY_E_USAGE, "twin runs on at most %d GPUs",
-				KWHY_DEVICE_ENERGY_GPUS_MOST);
-		status = kwhy_gpu_open(work->request->backend, word, &work->gpus[i], error);
-		if (status)
-			return status;
-		work->bench->gpus[i] = work->gpus[i]->facts;
-		work->bench->gpu_count++;
-	}
-	if (!status && !work->bench->gpu_count)
-		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
+	work->bench->gpu_count = work->gpus.count;
+	for (uint32_t i = 0; i < work->gpus.count; i++)
+		work->bench->gpus[i] = work->gpus.items[i]->facts;
 	return status;
 }
 
 /* --- Times --- */
-
-static int by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
 
 /* Of a copy, as the order of steps is kept. */
 static enum kwhy_status sum_up_steps(
@@ -108,7 +77,6 @@ static enum kwhy_status sum_up_steps(
 		return kwhy_fail_memory(error, "the times of steps");
 	memcpy(sorted, row->steps, count * sizeof(*sorted));
 	kwhy_median_of(sorted, count, &row->step_s);
-	qsort(sorted, count, sizeof(*sorted), by_value);
 	row->step_p99_s = count ? sorted[(count - 1) * 99 / 100] : NAN;
 	free(sorted);
 	return KWHY_OK;
@@ -264,8 +232,8 @@ static enum kwhy_status run_variant(
 	struct series series = {.work = work,
 		.row = add_row(work, variant),
 		.answer = variant->reduce_every == 1 ? &work->each : &work->fourth};
-	const struct kwhy_twin_request request = {.gpus = work->gpus,
-		.gpu_count = work->bench->gpu_count,
+	const struct kwhy_twin_request request = {.gpus = work->gpus.items,
+		.gpu_count = work->gpus.count,
 		.shape = work->bench->shape,
 		.variant = variant,
 		.collectives = work->request->collectives};
@@ -303,10 +271,11 @@ static enum kwhy_status measure_floor(struct work *work, struct kwhy_error *erro
 	double *steps = malloc(FLOOR_STEPS * sizeof(*steps));
 	enum kwhy_status status;
 
+	kwhy_median_of(NULL, 0, &work->bench->floor_step_s);
 	if (!steps)
 		return kwhy_fail_memory(error, "the times of steps");
 	tell(work, "floor");
-	status = kwhy_twin_floor(work->gpus[0], steps, FLOOR_STEPS, error);
+	status = kwhy_twin_floor(work->gpus.items[0], steps, FLOOR_STEPS, error);
 	if (!status)
 		kwhy_median_of(steps + FLOOR_WARM, FLOOR_STEPS - FLOOR_WARM, &work->bench->floor_step_s);
 	free(steps);
@@ -331,7 +300,7 @@ static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	status = kwhy_device_energy_open(work->gpus, work->bench->gpu_count, &work->energy, error);
+	status = kwhy_device_energy_open(work->gpus.items, work->gpus.count, &work->energy, error);
 	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
 }
 
@@ -387,8 +356,8 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 static void close_all(struct work *work)
 {
 	kwhy_device_energy_close(work->energy);
-	for (uint32_t i = 0; i < work->bench->gpu_count; i++)
-		work->gpus[i]->ops->close(work->gpus[i]);
+	for (uint32_t i = 0; i < work->gpus.count; i++)
+		work->gpus.items[i]->ops->close(work->gpus.items[i]);
 	kwhy_twin_answer_done(&work->each);
 	kwhy_twin_answer_done(&work->fourth);
 }

@@ -119,6 +119,8 @@ static void wrong_words_of_twin_are_usage_errors(void **state)
 	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--variant", "v10"), 2, "no variant 'v10'");
 	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--device", ""), 2, "names no GPU");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--device", ""), 2, "names no GPU");
+	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--device", "0,0"), 2, "GPU '0' twice");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--device", "1,0,1"), 2, "GPU '1' twice");
 	assert_fails(SPAWN("bench", "twin", "--backend", "tpu"), 2, "--backend takes cuda, hip or host");
 	assert_fails(
 		SPAWN("bench", "twin", "--backend", "host", "--steps", "289"), 2, "--steps takes 1 to 288");

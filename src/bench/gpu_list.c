@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/gpu_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES])
+{
+	size_t length = strcspn(*list, ",");
+
+	if (!**list)
+		return false;
+	snprintf(word, KWHY_LIST_WORD_BYTES, "%.*s", (int)length, *list);
+	*list += length + ((*list)[length] == ',');
+	return true;
+}
+
+static bool is_open(const struct kwhy_bench_gpus *gpus, const struct kwhy_gpu *gpu)
+{
+	for (uint32_t i = 0; i < gpus->count; i++)
+		if (gpus->items[i]->facts.index == gpu->facts.index)
+			return true;
+	return false;
+}
+
+static enum kwhy_status open_one(enum kwhy_gpu_backend backend, const char *word,
+	struct kwhy_bench_gpus *gpus, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu;
+	enum kwhy_status status;
+
+	if (gpus->count == KWHY_DEVICE_ENERGY_GPUS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--device names more than %d GPUs; name fewer",
+			KWHY_DEVICE_ENERGY_GPUS_MOST);
+	status = kwhy_gpu_open(backend, word, &gpu, error);
+	if (status)
+		return status;
+	if (!is_open(gpus, gpu)) {
+		gpus->items[gpus->count++] = gpu;
+		return KWHY_OK;
+	}
+	gpu->ops->close(gpu);
+	return kwhy_fail(error, KWHY_E_USAGE, "--device names GPU '%s' twice; name each once", word);
+}
+
+enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char *list,
+	struct kwhy_bench_gpus *out, struct kwhy_error *error)
+{
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	out->count = 0;
+	list = list ? list : "0";
+	while (!status && kwhy_bench_list_next(&list, word))
+		status = open_one(backend, word, out, error);
+	if (!status && !out->count)
+		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
+	return status;
+}

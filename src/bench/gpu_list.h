@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_GPU_LIST_H
+#define KWHY_BENCH_GPU_LIST_H
+
+#include "bench/device_energy.h"
+
+#include <stdbool.h>
+
+/* Lists of an option, with commas between, and the GPUs that one names. */
+
+enum { KWHY_LIST_WORD_BYTES = 64 };
+
+/* The next word, cut where it is longer than the room; *list goes on behind it. False: there is none left. */
+bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
+
+/* Opened GPUs: `count` of them are the caller's to close, also after a failure. */
+struct kwhy_bench_gpus {
+	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	uint32_t count;
+};
+
+/*
+ * Opens what a list names, by number or PCI address; NULL: the first. KWHY_E_USAGE: none, too many, or one
+ * twice, whose energy would count twice.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char *list,
+	struct kwhy_bench_gpus *out, struct kwhy_error *error);
+
+#endif
