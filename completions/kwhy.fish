@@ -300,7 +300,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -f -n '__fish_seen_subcommand_from bench; and not __fish_seen_subcommand_from transfer pairs twin ops' -a pairs -d 'Measure every way to move bytes between GPUs, for every pair.'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l backend -r -d 'cuda, hip or host, which needs no GPU; default cuda'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l devices -r -d 'these GPUs by number or PCI address; default all'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l engine -r -d 'write, read, kernel, staged, put, ping-pong, exchange'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l engine -r -d 'write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l clock -r -d 'back-to-back, isolated, host, call; default all'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l min-size -r -d 'smallest transfer; default 1 byte'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l max-size -r -d 'largest transfer; default 1GiB, on the host 16MiB'

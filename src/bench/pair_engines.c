@@ -54,32 +54,31 @@ static enum kwhy_status issue_kernels(struct kwhy_pair_work *work, uint32_t coun
 	return status;
 }
 
-/* The other room's first stream begins when the main one is as far as now. */
-static enum kwhy_status fork_to(
-	struct kwhy_pair_work *work, const struct kwhy_bench_room *other, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_fork(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_pair_turn(work->main, error);
 
 	if (!status)
 		status = record(work->main, 0, work->main->fork, error);
 	if (!status)
-		status = kwhy_pair_turn(other, error);
-	return status ? status : wait_for(other, 0, work->main->fork, error);
+		status = kwhy_pair_turn(work->target, error);
+	return status ? status : wait_for(work->target, 0, work->main->fork, error);
 }
 
-static enum kwhy_status join_from(
-	struct kwhy_pair_work *work, const struct kwhy_bench_room *other, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = record(other, 0, other->joins[0], error);
+	enum kwhy_status status = kwhy_pair_turn(work->target, error);
 
 	if (!status)
+		status = record(work->target, 0, work->target->joins[0], error);
+	if (!status)
 		status = kwhy_pair_turn(work->main, error);
-	return status ? status : wait_for(work->main, 0, other->joins[0], error);
+	return status ? status : wait_for(work->main, 0, work->target->joins[0], error);
 }
 
 static enum kwhy_status issue_exchange(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
-	enum kwhy_status status = fork_to(work, work->target, error);
+	enum kwhy_status status = kwhy_pair_fork(work, error);
 
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = copy(work->target, 0, &work->back, error);
@@ -87,9 +86,7 @@ static enum kwhy_status issue_exchange(struct kwhy_pair_work *work, uint32_t cou
 		status = kwhy_pair_turn(work->main, error);
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = copy(work->main, 0, &work->there, error);
-	if (!status)
-		status = kwhy_pair_turn(work->target, error);
-	return status ? status : join_from(work, work->target, error);
+	return status ? status : kwhy_pair_join(work, error);
 }
 
 static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
@@ -101,11 +98,11 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 		if (!status)
 			status = copy(work->main, 0, &work->there, error);
 		if (!status)
-			status = fork_to(work, work->target, error);
+			status = kwhy_pair_fork(work, error);
 		if (!status)
 			status = copy(work->target, 0, &work->back, error);
 		if (!status)
-			status = join_from(work, work->target, error);
+			status = kwhy_pair_join(work, error);
 	}
 	return status;
 }
@@ -133,16 +130,14 @@ static enum kwhy_status launch_put(struct kwhy_pair_work *work, const struct kwh
 static enum kwhy_status issue_puts(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
 	uint32_t source = work->config->source, target = work->config->target;
-	enum kwhy_status status = fork_to(work, work->target, error);
+	enum kwhy_status status = kwhy_pair_fork(work, error);
 
 	if (!status)
 		status = launch_put(work, &work->back, target, source, count, error);
 	if (!status)
 		status = launch_put(work, &work->there, source, target, count, error);
 	work->place->put_rounds += count;
-	if (!status)
-		status = kwhy_pair_turn(work->target, error);
-	return status ? status : join_from(work, work->target, error);
+	return status ? status : kwhy_pair_join(work, error);
 }
 
 /* Pieces through two slots of host memory: the target takes one while the source fills the other. */
@@ -207,6 +202,8 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_PUT] = {issue_puts, BIT(KWHY_PAIR_BACK_TO_BACK), PUT_MOST_BYTES},
 	[KWHY_PAIR_PING_PONG] = {issue_ping_pong, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_EXCHANGE] = {issue_exchange, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
+	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_ISOLATED), 0},
+	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 };
 
 unsigned kwhy_pair_clocks(enum kwhy_pair_engine engine)

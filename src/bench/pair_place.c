@@ -150,6 +150,7 @@ void kwhy_pair_place_done(struct kwhy_pair_place *place)
 {
 	struct kwhy_error error;
 
+	kwhy_pair_nccl_stop(place);
 	for (uint32_t i = 0; i < place->count; i++) {
 		struct kwhy_gpu *gpu = place->rooms[i]->gpu;
 

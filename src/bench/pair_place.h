@@ -4,6 +4,7 @@
 
 #include "bench/transfer_room.h"
 #include "model/pairs.h"
+#include "vendor/nccl.h"
 
 /* The kernels of pairs alone (kernels/pair.cu), and the same in C for the host back end. */
 extern const struct kwhy_gpu_source kwhy_pair_source;
@@ -17,8 +18,16 @@ struct kwhy_pair_place {
 	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MOST];
 	uint64_t flags[KWHY_PAIR_GPUS_MOST]; /* on each: a flag, and where a put that was late says so */
 	uint64_t put_rounds;		     /* so far, by which flags count */
-	char no_put[200];		     /* why there are no kernels of pairs; "": there are */
+	struct kwhy_nccl nccl;		     /* library NULL: not open */
+	/* Of two GPUs: [one][other] is the communicator of `one` with `other`; NULL: not started. */
+	kwhy_nccl_communicator communicators[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
+	char no_put[200]; /* why there are no kernels of pairs; "": there are */
 };
+
+/* NCCL between these two, started when first asked for; KWHY_E_UNSUPPORTED, with the cure, without it. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start(
+	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error);
+void kwhy_pair_nccl_stop(struct kwhy_pair_place *place);
 
 /* `devices` as kwhy_gpu_open() takes them, NULL: the first `count`. End with kwhy_pair_place_done(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_place_init(enum kwhy_gpu_backend backend, const char *const *devices,
@@ -55,6 +64,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
 /* Queues `count` transfers; the parts of `work` that it needs are there. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_issue_nccl(
+	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 /* Queues as much beside it, once the main stream is as far as now. */
@@ -62,6 +73,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_load_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 /* Waits for everything that these queued. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error *error);
+
+/* The target's first stream begins when the main one is as far as now; the main one goes on when the target's
+ * is as far as now. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_fork(struct kwhy_pair_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struct kwhy_error *error);
 
 /* Clocks that an engine has, as bits; the largest size that it makes sense for, 0: any. */
 unsigned kwhy_pair_clocks(enum kwhy_pair_engine engine);

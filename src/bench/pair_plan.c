@@ -139,8 +139,12 @@ static bool wants(const struct maker *maker, enum kwhy_pair_engine engine, uint3
 {
 	bool is_direct = maker->pairs->is_direct[source][target];
 
+	bool is_nccl = engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE;
+
 	if (maker->request->engines)
 		return maker->request->engines >> engine & 1;
+	if (is_nccl)
+		return maker->request->backend == KWHY_GPU_CUDA;
 	return engine != KWHY_PAIR_STAGED || !is_direct;
 }
 

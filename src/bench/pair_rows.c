@@ -36,7 +36,7 @@ void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sampl
 	const struct kwhy_pair_sample *row = &config->samples[sample];
 
 	kwhy_text_addf(out,
-		"%zu,%s,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%zu,%" PRId64 ",%" PRId64 ",%.9g,%d", id,
+		"%zu,%s,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%zu,%" PRId64 ",%" PRId64 ",%.17g,%d", id,
 		kwhy_pair_engine_name(config->engine), kwhy_pair_load_name(config->load),
 		kwhy_pair_clock_name(config->clock), config->source, config->target, config->bytes, sample,
 		row->start_unix_ns, row->end_unix_ns, row->seconds, config->verified);

@@ -17,6 +17,8 @@ static const struct {
 	[KWHY_PAIR_PUT] = {"put", "kernels that write bytes, then a flag; half a round trip"},
 	[KWHY_PAIR_PING_PONG] = {"ping-pong", "copies that begin each other; half a round trip"},
 	[KWHY_PAIR_EXCHANGE] = {"exchange", "copies both ways at once"},
+	[KWHY_PAIR_NCCL] = {"nccl", "NCCL's send and receive"},
+	[KWHY_PAIR_NCCL_EXCHANGE] = {"nccl-exchange", "NCCL's send and receive, both ways at once"},
 };
 
 const char *kwhy_pair_engine_name(enum kwhy_pair_engine engine)
@@ -148,9 +150,14 @@ double kwhy_pair_curve_at(const struct kwhy_pair_curve *curve, double bytes)
 	return curve->segments[i].alpha_s + curve->segments[i].beta_s_per_byte * bytes;
 }
 
+bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine)
+{
+	return engine == KWHY_PAIR_EXCHANGE || engine == KWHY_PAIR_NCCL_EXCHANGE;
+}
+
 double kwhy_pair_rate(const struct kwhy_pair_config *config)
 {
-	double ways = config->engine == KWHY_PAIR_EXCHANGE ? 2 : 1;
+	double ways = kwhy_pair_is_exchange(config->engine) ? 2 : 1;
 
 	return ways * (double)config->bytes / config->summary.median_s;
 }

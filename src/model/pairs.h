@@ -22,6 +22,8 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_PUT,	     /* kernels that write bytes and then a flag, to and fro: half a round trip */
 	KWHY_PAIR_PING_PONG, /* copies to and fro, each begun by the end of the other: half a round trip */
 	KWHY_PAIR_EXCHANGE,  /* copies both ways at once; bytes are those of each way */
+	KWHY_PAIR_NCCL,	     /* NCCL's send and receive, by a communicator of the two */
+	KWHY_PAIR_NCCL_EXCHANGE, /* the same both ways in one group; bytes are those of each way */
 	KWHY_PAIR_ENGINE_COUNT
 };
 
@@ -180,6 +182,9 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 
 /* What a curve says, in seconds; NAN: it has no segment. */
 double kwhy_pair_curve_at(const struct kwhy_pair_curve *curve, double bytes);
+
+/* Whether bytes go both ways at once. */
+bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
 
 /* Bytes a second, both ways of an exchange. NAN: no samples. */
 double kwhy_pair_rate(const struct kwhy_pair_config *config);

@@ -113,7 +113,7 @@ static void write_matrices(
 			continue;
 		if (which != KWHY_PAIR_PUT)
 			write_matrix(pairs, which, most, true, style, out);
-		if (which != KWHY_PAIR_EXCHANGE && least_bytes(pairs, which) < most)
+		if (!kwhy_pair_is_exchange(which) && least_bytes(pairs, which) < most)
 			write_matrix(pairs, which, least_bytes(pairs, which), false, style, out);
 	}
 }

@@ -14,7 +14,7 @@ enum kwhy_nccl_result {
 	KWHY_NCCL_INVALID_ARGUMENT = 4
 };
 
-enum kwhy_nccl_type { KWHY_NCCL_UINT64 = 5, KWHY_NCCL_FLOAT32 = 7 };
+enum kwhy_nccl_type { KWHY_NCCL_UINT8 = 1, KWHY_NCCL_UINT64 = 5, KWHY_NCCL_FLOAT32 = 7 };
 enum kwhy_nccl_operation { KWHY_NCCL_SUM = 0, KWHY_NCCL_MAX = 2 };
 
 typedef struct ncclComm *kwhy_nccl_communicator;

@@ -143,13 +143,14 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
 	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
 	setenv("XDG_CACHE_HOME", "/dev/null", 1);
-	spawned = SPAWN(
-		SMALL, "--engine", "write,read,kernel,staged,ping-pong,exchange", "--time", "3", "--json");
+	spawned = SPAWN(SMALL, "--engine", "write,read,kernel,staged,ping-pong,exchange,nccl,nccl-exchange",
+		"--time", "3", "--json");
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
 	assert_true(json_array_size(configs) > 40);
+	assert_int_equal(json_array_size(json_object_get(document, "absent")), 0);
 	json_array_foreach(configs, i, config) assert_true(json_is_true(json_object_get(config, "verified")));
 	json_decref(document);
 	spawned_done(&spawned);

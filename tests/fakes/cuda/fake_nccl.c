@@ -67,7 +67,7 @@ enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator)
 
 static size_t bytes_of(const struct call *call)
 {
-	return call->count * (call->type == KWHY_NCCL_UINT64 ? 8 : 4);
+	return call->count * (call->type == KWHY_NCCL_UINT64 ? 8 : call->type == KWHY_NCCL_UINT8 ? 1 : 4);
 }
 
 static int await_streams(void)

@@ -41,8 +41,10 @@ static void every_engine_and_load_moves_its_bytes_both_ways(void **state)
 		seen[config->engine]++;
 		loads[config->load]++;
 	}
-	for (int i = 0; i < KWHY_PAIR_ENGINE_COUNT; i++)
+	for (int i = 0; i < KWHY_PAIR_NCCL; i++)
 		assert_true(seen[i] > 0);
+	assert_int_equal(seen[KWHY_PAIR_NCCL], 0);
+	assert_int_equal(pairs->absence_count, 1);
 	assert_true(loads[KWHY_PAIR_ALL_TO_ALL] > 0);
 	assert_true(loads[KWHY_PAIR_FROM_HOST] > 0);
 	assert_int_equal(loads[KWHY_PAIR_REFERENCE], 1);
