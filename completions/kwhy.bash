@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record report compare whatif doctor export stat calibrate verify watch serve model tune bench help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record report compare whatif doctor export stat calibrate verify watch serve model tune bench llm help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -50,6 +50,7 @@ _kwhy()
 	"bench pairs") options="--backend --devices --engine --clock --min-size --max-size --random-sizes --no-loads --time --warm --seed --save --resume --from --simulators --against --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --output -o --json --csv --profile --quiet -q --help -h" ;;
+	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --device --replay --no-energy --output -o --json --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--help -h" ;;
 	esac

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_CLIENT_H
+#define KWHY_LLM_CLIENT_H
+
+#include "base/text.h"
+#include "llm/prompt.h"
+#include "llm/run.h"
+
+/*
+ * Requests to a server that speaks the OpenAI API, many at once, from one thread. No proxy is used and no
+ * redirection followed: they would be measured. Strings are lent.
+ */
+struct kwhy_llm_client;
+
+struct kwhy_llm_server {
+	const char *url; /* up to and with "/v1" */
+	const char *key; /* sent as a bearer token; NULL: none */
+};
+
+/* KWHY_E_USAGE: no URL of http or https. KWHY_E_UNSUPPORTED: no libcurl here. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_client_open(
+	const struct kwhy_llm_server *server, struct kwhy_llm_client **out, struct kwhy_error *error);
+void kwhy_llm_client_close(struct kwhy_llm_client *client);
+
+/* The first model that the server lists; the caller frees it. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
+	struct kwhy_llm_client *client, char **out, struct kwhy_error *error);
+
+/* Called about twice a second while a load runs. */
+typedef enum kwhy_status kwhy_llm_tick(void *context, struct kwhy_error *error);
+
+/*
+ * Puts the load on the server until it is over. Requests that fail are records like others. `first` numbers
+ * the first request. kwhy_llm_run_done() also after a failure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_client_run(struct kwhy_llm_client *client,
+	const struct kwhy_llm_question *question, uint64_t first, const struct kwhy_llm_load *load,
+	kwhy_llm_tick *tick, void *context, struct kwhy_llm_run *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llm/run.h"
+
+#include "llm/prompt.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void kwhy_llm_run_done(struct kwhy_llm_run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		free(run->records[i].chunk_ns);
+	free(run->records);
+	*run = (struct kwhy_llm_run){0};
+}
+
+enum kwhy_status kwhy_llm_run_add(
+	struct kwhy_llm_run *run, const struct kwhy_llm_record *record, struct kwhy_error *error)
+{
+	if (run->count == run->capacity) {
+		size_t capacity = run->capacity ? 2 * run->capacity : 256;
+		struct kwhy_llm_record *grown = realloc(run->records, capacity * sizeof(*grown));
+
+		if (!grown)
+			return kwhy_fail_memory(error, "the requests");
+		run->records = grown;
+		run->capacity = capacity;
+	}
+	run->records[run->count++] = *record;
+	return KWHY_OK;
+}
+
+void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer *answer)
+{
+	record->prompt_tokens = answer->prompt_tokens;
+	record->completion_tokens = answer->completion_tokens;
+	record->chunk_ns = answer->chunk_ns;
+	record->chunk_count = answer->chunk_count;
+	answer->chunk_ns = NULL;
+	kwhy_llm_answer_done(answer);
+}
+
+void kwhy_llm_arrivals_init(
+	struct kwhy_llm_arrivals *arrivals, double rate_per_s, uint64_t seed, int64_t start_ns)
+{
+	*arrivals = (struct kwhy_llm_arrivals){rate_per_s, seed, start_ns};
+	kwhy_llm_arrivals_step(arrivals);
+}
+
+void kwhy_llm_arrivals_step(struct kwhy_llm_arrivals *arrivals)
+{
+	double gap_s = -log(kwhy_llm_random_share(&arrivals->state)) / arrivals->rate_per_s;
+
+	arrivals->next_ns += (int64_t)llround(gap_s * 1e9);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_STREAM_H
+#define KWHY_LLM_STREAM_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Server-sent events out of bytes that come in pieces of any size (WHATWG HTML, section 9.2.6): the data of
+ * each event, its lines joined. Other fields are passed over. Zero-initialise; one thread.
+ */
+struct kwhy_llm_stream {
+	struct kwhy_text line, data;
+	bool after_return; /* a line feed now belongs to the carriage return before */
+	bool has_data;
+};
+
+enum { KWHY_LLM_EVENT_BYTES_MOST = 1 << 20 };
+
+enum kwhy_llm_fed {
+	KWHY_LLM_FED,
+	KWHY_LLM_FED_TOO_LONG, /* an event beyond KWHY_LLM_EVENT_BYTES_MOST */
+	KWHY_LLM_FED_REFUSED,  /* what the taker said */
+	KWHY_LLM_FED_NO_MEMORY
+};
+
+/* The data of one event, NUL-terminated; false: no more, please. */
+typedef bool kwhy_llm_take(void *context, const char *data, size_t length);
+
+enum kwhy_llm_fed kwhy_llm_stream_feed(
+	struct kwhy_llm_stream *stream, const char *bytes, size_t length, kwhy_llm_take *take, void *context);
+void kwhy_llm_stream_done(struct kwhy_llm_stream *stream);
+
+#endif

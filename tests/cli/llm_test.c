@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kwhy llm` as a shell sees it, against a server that answers well or badly (tests/fakes/llm). */
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct server {
+	pid_t pid;
+	char url[64];
+};
+
+static struct server start_server(const char *behaviour, const char *key)
+{
+	char folder[] = "/tmp/kwhy-llm-XXXXXX", path[64];
+	struct server server;
+	FILE *file = NULL;
+	int port = 0;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/port", folder);
+	server.pid = fork();
+	if (server.pid == 0) {
+		if (key)
+			setenv("FAKE_LLM_KEY", key, 1);
+		execlp("python3", "python3", KWHY_SOURCE_DIR "/tests/fakes/llm/server.py", behaviour, path,
+			(char *)NULL);
+		_exit(127);
+	}
+	while (!file && waitpid(server.pid, NULL, WNOHANG) == 0) {
+		nanosleep(&(struct timespec){0, 10000000}, NULL);
+		file = fopen(path, "r");
+	}
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%d", &port), 1);
+	fclose(file);
+	unlink(path);
+	rmdir(folder);
+	snprintf(server.url, sizeof(server.url), "http://127.0.0.1:%d/v1/", port);
+	return server;
+}
+
+static void stop_server(const struct server *server)
+{
+	kill(server->pid, SIGKILL);
+	waitpid(server->pid, NULL, 0);
+}
+
+static json_t *json_of(struct spawned spawned, int status)
+{
+	json_t *root = json_loads(spawned.out.data, 0, NULL);
+
+	if (spawned.exit != status || spawned.err.length || !root)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data);
+	spawned_done(&spawned);
+	return root;
+}
+
+/* Two at once for a second, all of it the steady window. */
+static json_t *load_with(const char *behaviour, int status)
+{
+	struct server server = start_server(behaviour, NULL);
+	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "1", "--ramp", "0",
+				       "--stall", "0.5", "--no-energy", "--json"),
+		status);
+
+	stop_server(&server);
+	return root;
+}
+
+static const json_t *load_of(const json_t *root)
+{
+	return json_array_get(json_object_get(root, "loads"), 0);
+}
+
+static double number(const json_t *row, const char *key)
+{
+	return json_number_value(json_object_get(row, key));
+}
+
+static double spread(const json_t *row, const char *key, const char *part)
+{
+	return number(json_object_get(row, key), part);
+}
+
+static void assert_all_failed(const char *behaviour, const char *outcome)
+{
+	json_t *root = load_with(behaviour, 1);
+	const json_t *load = load_of(root);
+
+	assert_true(number(load, "requests") > 0);
+	if (spread(load, "outcomes", outcome) != number(load, "requests"))
+		fail_msg("%s is not all %s: %s", behaviour, outcome, json_dumps(load, 0));
+	assert_true(json_is_null(json_object_get(json_object_get(load, "answer_s"), "p50")));
+	json_decref(root);
+}
+
+static void answers_have_times_and_tokens(void **state)
+{
+	json_t *root = load_with("well", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.llm/1");
+	assert_string_equal(json_string_value(json_object_get(root, "model")), "made-up");
+	assert_true(number(load, "requests") > 0);
+	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
+	assert_true(number(load, "usage_tokens") == 8 * number(load, "requests"));
+	assert_true(number(load, "usage_tokens") == number(load, "usage_pieces"));
+	assert_true(spread(load, "first_s", "p50") > 0);
+	assert_true(spread(load, "answer_s", "p50") >= spread(load, "first_s", "p50"));
+	assert_true(spread(load, "gap_s", "count") == 7 * number(load, "requests"));
+	assert_true(number(load, "tokens_per_s") > 0);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(load, "energy"), "missing")),
+		"--no-energy");
+	assert_true(json_is_null(
+		json_object_get(json_object_get(json_object_get(load, "energy"), "j_a_token"), "value")));
+	json_decref(root);
+}
+
+static void events_split_at_every_byte_are_the_same(void **state)
+{
+	json_t *root = load_with("bytewise", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
+	assert_true(number(load, "usage_tokens") == 8 * number(load, "requests"));
+	assert_true(number(load, "usage_tokens") == number(load, "usage_pieces"));
+	json_decref(root);
+}
+
+static void counts_that_lie_or_lack_are_told(void **state)
+{
+	json_t *root = load_with("lies", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_true(number(load, "answers_of_fewer_tokens_than_pieces") == number(load, "requests"));
+	assert_true(number(load, "usage_tokens") == 3 * number(load, "requests"));
+	json_decref(root);
+	root = load_with("without_usage", 0);
+	load = load_of(root);
+	assert_true(number(load, "answers_without_usage") == number(load, "requests"));
+	assert_true(number(load, "tokens") > 0);
+	json_decref(root);
+}
+
+static void each_failure_is_counted_by_its_kind(void **state)
+{
+	(void)state;
+	assert_all_failed("stalls", "stalled");
+	assert_all_failed("breaks", "broken");
+	assert_all_failed("closes_early", "broken");
+	assert_all_failed("refuses", "status");
+	assert_all_failed("reports", "reported");
+	assert_all_failed("huge_line", "malformed");
+	assert_all_failed("no_json", "malformed");
+}
+
+static void failures_beside_answers_leave_their_times_alone(void **state)
+{
+	json_t *root = load_with("half_bad", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_true(spread(load, "outcomes", "status") > 0);
+	assert_true(number(load, "first_failed_status") == 500);
+	assert_true(spread(load, "outcomes", "done") == spread(load, "answer_s", "count"));
+	json_decref(root);
+}
+
+static void a_rate_makes_requests_at_random_times(void **state)
+{
+	struct server server = start_server("well", NULL);
+	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--rate", "40", "--seconds", "1", "--ramp",
+				       "0", "--no-energy", "--json"),
+		0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	stop_server(&server);
+	assert_string_equal(json_string_value(json_object_get(load, "loop")), "open");
+	assert_in_range((long)number(load, "requests"), 20, 60);
+	assert_true(number(load, "rate_per_s") == 40);
+	json_decref(root);
+}
+
+static void the_key_goes_from_the_environment_to_the_server(void **state)
+{
+	struct server server = start_server("well", "secret");
+	const char *const words[] = {"llm", "--url", server.url, "-c", "1", "--seconds", "0.5", "--ramp", "0",
+		"--no-energy", "--json", NULL};
+	json_t *root = json_of(
+		spawn_run(&(struct spawn){.words = words, .environment = "KWHY_LLM_KEY=secret"}), 0);
+
+	(void)state;
+	assert_true(spread(load_of(root), "outcomes", "done") > 0);
+	json_decref(root);
+	root = json_of(spawn_run(&(struct spawn){.words = words}), 1);
+	assert_true(number(load_of(root), "first_failed_status") == 401);
+	json_decref(root);
+	stop_server(&server);
+}
+
+static void a_server_that_is_not_there_is_told(void **state)
+{
+	struct spawned spawned = SPAWN("llm", "--url", "http://127.0.0.1:1/v1", "--no-energy");
+	json_t *root;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "does not answer"));
+	spawned_done(&spawned);
+	root = json_of(SPAWN("llm", "--url", "http://127.0.0.1:1/v1", "--model", "m", "-c", "1", "--seconds",
+			       "0.3", "--ramp", "0", "--no-energy", "--json"),
+		1);
+	assert_true(spread(load_of(root), "outcomes", "refused") > 0);
+	json_decref(root);
+}
+
+static void the_table_says_what_failed_and_what_is_not_known(void **state)
+{
+	struct server server = start_server("half_bad", NULL);
+	struct spawned spawned = SPAWN(
+		"llm", "--url", server.url, "-c", "1,2", "--seconds", "0.5", "--ramp", "0", "--no-energy");
+
+	(void)state;
+	stop_server(&server);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "2 at once"));
+	assert_non_null(strstr(spawned.out.data, "status: HTTP status 500 first"));
+	assert_non_null(strstr(spawned.out.data, "not available: --no-energy"));
+	spawned_done(&spawned);
+}
+
+static void wrong_usage_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *words[8], *says;
+	} cases[] = {
+		{{"llm"}, "--url"},
+		{{"llm", "--url", "ftp://x"}, "no address of a server"},
+		{{"llm", "--url", "http://x", "-c", "1,,2"}, "--concurrency"},
+		{{"llm", "--url", "http://x", "-c", "1.5"}, "--concurrency"},
+		{{"llm", "--url", "http://x", "-r", "0"}, "--rate"},
+		{{"llm", "--url", "http://x", "--ramp", "15"}, "--ramp"},
+		{{"llm", "--url", "http://x", "--endpoint", "y"}, "--endpoint"},
+		{{"llm", "--url", "http://x", "-o", "x.csv"}, ".json"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct spawned spawned = spawn_run(&(struct spawn){.words = cases[i].words});
+
+		if (spawned.exit != 2 || !strstr(spawned.err.data, cases[i].says))
+			fail_msg("case %zu: exit %d, '%s'", i, spawned.exit, spawned.err.data);
+		spawned_done(&spawned);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_have_times_and_tokens),
+		cmocka_unit_test(events_split_at_every_byte_are_the_same),
+		cmocka_unit_test(counts_that_lie_or_lack_are_told),
+		cmocka_unit_test(each_failure_is_counted_by_its_kind),
+		cmocka_unit_test(failures_beside_answers_leave_their_times_alone),
+		cmocka_unit_test(a_rate_makes_requests_at_random_times),
+		cmocka_unit_test(the_key_goes_from_the_environment_to_the_server),
+		cmocka_unit_test(a_server_that_is_not_there_is_told),
+		cmocka_unit_test(the_table_says_what_failed_and_what_is_not_known),
+		cmocka_unit_test(wrong_usage_is_refused_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of the OpenAI API that answers with made-up tokens, well or badly.
+
+Usage: server.py BEHAVIOUR PORT_FILE; writes the port it listens on. Behaviours are the functions below.
+"""
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TOKENS = 8
+
+
+def event(data):
+    return b"data: " + (data if isinstance(data, str) else json.dumps(data)).encode() + b"\n\n"
+
+
+def piece(text, finish=None):
+    return event({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]})
+
+
+def usage(count):
+    return event({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": count}})
+
+
+def pieces():
+    for i in range(TOKENS):
+        yield piece(f"t{i} ", "stop" if i == TOKENS - 1 else None)
+        time.sleep(0.002)
+
+
+def well(handler):
+    handler.begin()
+    for part in pieces():
+        handler.send(part)
+    handler.send(usage(TOKENS))
+    handler.send(event("[DONE]"))
+    handler.end()
+
+
+def bytewise(handler):
+    """Every byte on its own, lines ended both ways, comments between."""
+    handler.begin()
+    whole = b": comment\r\n" + b"".join(pieces()).replace(b"\n", b"\r\n") + usage(TOKENS) + event("[DONE]")
+    for i in range(len(whole)):
+        handler.send(whole[i : i + 1])
+    handler.end()
+
+
+def lies(handler):
+    handler.begin()
+    for part in pieces():
+        handler.send(part)
+    handler.send(usage(3))
+    handler.send(event("[DONE]"))
+    handler.end()
+
+
+def without_usage(handler):
+    handler.begin()
+    for part in pieces():
+        handler.send(part)
+    handler.send(event("[DONE]"))
+    handler.end()
+
+
+def stalls(handler):
+    handler.begin()
+    handler.send(piece("t"))
+    handler.server.hold.wait(60)
+
+
+def breaks(handler):
+    handler.begin()
+    handler.send(piece("t"))
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def closes_early(handler):
+    handler.begin()
+    handler.send(piece("t"))
+    handler.end()
+
+
+def refuses(handler):
+    handler.answer(500, b'{"error": {"message": "no"}}')
+
+
+def reports(handler):
+    handler.begin()
+    handler.send(piece("t"))
+    handler.send(event({"error": {"message": "out of memory"}}))
+    handler.end()
+
+
+def huge_line(handler):
+    handler.begin()
+    try:
+        handler.send(b"data: ")
+        for _ in range(64):
+            handler.send(b"x" * 65536)
+        handler.end()
+    except OSError:
+        pass
+
+
+def no_json(handler):
+    handler.begin()
+    handler.send(event("<html>"))
+    handler.end()
+
+
+def half_bad(handler):
+    (refuses if handler.number() % 2 else well)(handler)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *arguments):
+        pass
+
+    def number(self):
+        with self.server.lock:
+            self.server.count += 1
+            return self.server.count
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def begin(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def send(self, part):
+        self.wfile.write(b"%x\r\n" % len(part) + part + b"\r\n")
+
+    def end(self):
+        self.wfile.write(b"0\r\n\r\n")
+
+    def do_GET(self):
+        self.answer(200, b'{"object": "list", "data": [{"id": "made-up"}]}')
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        wants = os.environ.get("FAKE_LLM_KEY")
+        if wants and self.headers["Authorization"] != "Bearer " + wants:
+            self.answer(401, b"{}")
+        elif asked["stream"] and asked["stream_options"]["include_usage"]:
+            self.server.behave(self)
+        else:
+            self.answer(400, b"{}")
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, request, client_address):
+        """Clients that go away are a part of the game."""
+
+
+def main():
+    server = Server(("127.0.0.1", 0), Handler)
+    server.behave = globals()[sys.argv[1]]
+    server.hold = threading.Event()
+    server.lock = threading.Lock()
+    server.count = 0
+    with open(sys.argv[2] + ".new", "w") as file:
+        file.write(str(server.server_address[1]))
+    os.rename(sys.argv[2] + ".new", sys.argv[2])
+    server.serve_forever()
+
+
+main()

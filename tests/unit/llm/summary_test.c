@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "llm/summary.h"
+
+#include <math.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+static struct kwhy_llm_summary summary_of(struct kwhy_llm_record *records, size_t count)
+{
+	const struct kwhy_llm_run run = {.records = records,
+		.count = count,
+		.steady_start_ns = 10 * SECOND_NS,
+		.steady_end_ns = 20 * SECOND_NS};
+	struct kwhy_llm_summary summary;
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_llm_summarise(&run, &summary, &error), KWHY_OK);
+	return summary;
+}
+
+static void assert_near(double value, double expected)
+{
+	if (!(fabs(value - expected) < 1e-9))
+		fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static void times_count_from_when_a_request_was_due(void **state)
+{
+	int64_t chunks[] = {13 * SECOND_NS, 14 * SECOND_NS, 16 * SECOND_NS};
+	struct kwhy_llm_record record = {.due_ns = 11 * SECOND_NS,
+		.sent_ns = 12 * SECOND_NS,
+		.end_ns = 17 * SECOND_NS,
+		.prompt_tokens = 5,
+		.completion_tokens = 7,
+		.chunk_ns = chunks,
+		.chunk_count = 3};
+	struct kwhy_llm_summary summary = summary_of(&record, 1);
+
+	(void)state;
+	assert_near(summary.first_s.p50, 2);
+	assert_near(summary.answer_s.p50, 6);
+	assert_near(summary.token_s.p50, 3.0 / 6);
+	assert_int_equal(summary.gap_s.count, 2);
+	assert_near(summary.gap_s.mean, 1.5);
+	assert_near(summary.late_s, 1);
+	assert_near(summary.tokens, 7);
+	assert_near(summary.prompt_tokens, 5);
+}
+
+static void a_request_over_the_edge_counts_in_parts(void **state)
+{
+	int64_t chunks[] = {9 * SECOND_NS, 11 * SECOND_NS, 12 * SECOND_NS, 21 * SECOND_NS};
+	struct kwhy_llm_record record = {.due_ns = 8 * SECOND_NS,
+		.sent_ns = 8 * SECOND_NS,
+		.end_ns = 21 * SECOND_NS,
+		.prompt_tokens = 4,
+		.completion_tokens = 8,
+		.chunk_ns = chunks,
+		.chunk_count = 4};
+	struct kwhy_llm_summary summary = summary_of(&record, 1);
+
+	(void)state;
+	assert_int_equal(summary.requests, 0);
+	assert_near(summary.tokens, 4);
+	assert_near(summary.answers, 0.5);
+	assert_near(summary.prompt_tokens, 2);
+	assert_true(isnan(summary.answer_s.p50));
+}
+
+static void failures_are_counted_by_kind_and_have_no_times(void **state)
+{
+	int64_t chunk = 12 * SECOND_NS;
+	struct kwhy_llm_record records[] = {
+		{.due_ns = 11 * SECOND_NS, .outcome = KWHY_LLM_STATUS, .http_status = 503},
+		{.due_ns = 12 * SECOND_NS,
+			.outcome = KWHY_LLM_BROKEN,
+			.completion_tokens = -1,
+			.chunk_ns = &chunk,
+			.chunk_count = 1},
+		{.due_ns = 9 * SECOND_NS, .outcome = KWHY_LLM_REFUSED}};
+	struct kwhy_llm_summary summary = summary_of(records, 3);
+
+	(void)state;
+	assert_int_equal(summary.requests, 2);
+	assert_int_equal(summary.outcomes[KWHY_LLM_STATUS], 1);
+	assert_int_equal(summary.outcomes[KWHY_LLM_BROKEN], 1);
+	assert_int_equal(summary.outcomes[KWHY_LLM_REFUSED], 0);
+	assert_int_equal(summary.failed_status, 503);
+	assert_int_equal(summary.answer_s.count, 0);
+	assert_near(summary.tokens, 1);
+	assert_near(summary.answers, 0);
+}
+
+static void usage_that_lies_or_lacks_is_counted(void **state)
+{
+	int64_t chunks[] = {12 * SECOND_NS, 13 * SECOND_NS};
+	struct kwhy_llm_record records[] = {{.due_ns = 11 * SECOND_NS,
+						    .end_ns = 14 * SECOND_NS,
+						    .prompt_tokens = -1,
+						    .completion_tokens = -1,
+						    .chunk_ns = chunks,
+						    .chunk_count = 2},
+		{.due_ns = 11 * SECOND_NS,
+			.end_ns = 14 * SECOND_NS,
+			.prompt_tokens = 1,
+			.completion_tokens = 1,
+			.chunk_ns = chunks,
+			.chunk_count = 2}};
+	struct kwhy_llm_summary summary = summary_of(records, 2);
+
+	(void)state;
+	assert_int_equal(summary.without_usage, 1);
+	assert_int_equal(summary.fewer_than_pieces, 1);
+	assert_int_equal(summary.usage_tokens, 1);
+	assert_int_equal(summary.usage_pieces, 2);
+	assert_near(summary.tokens, 3);
+	assert_true(isnan(summary.prompt_tokens));
+}
+
+static void a_percentile_needs_a_value_beyond_it(void **state)
+{
+	struct kwhy_llm_record records[100];
+	struct kwhy_llm_summary summary;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		records[i] = (struct kwhy_llm_record){.due_ns = 11 * SECOND_NS,
+			.end_ns = (11 + 100 - i) * SECOND_NS,
+			.completion_tokens = 1};
+	summary = summary_of(records, 100);
+	assert_near(summary.answer_s.p50, 50);
+	assert_near(summary.answer_s.p95, 95);
+	assert_near(summary.answer_s.p99, 99);
+	summary = summary_of(records, 99);
+	assert_true(isnan(summary.answer_s.p99));
+	assert_false(isnan(summary.answer_s.p95));
+	summary = summary_of(records, 19);
+	assert_true(isnan(summary.answer_s.p95));
+	assert_false(isnan(summary.answer_s.p50));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_count_from_when_a_request_was_due),
+		cmocka_unit_test(a_request_over_the_edge_counts_in_parts),
+		cmocka_unit_test(failures_are_counted_by_kind_and_have_no_times),
+		cmocka_unit_test(usage_that_lies_or_lacks_is_counted),
+		cmocka_unit_test(a_percentile_needs_a_value_beyond_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
