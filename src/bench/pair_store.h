@@ -36,7 +36,7 @@ bool kwhy_pair_store_is_one(const char *folder);
 /* A row of samples.csv into the configurations; pure. `add`: configurations are made as they come. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error);
-void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t config, size_t sample, struct kwhy_text *out);
+void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out);
 
 /* "# key: value" lines that samples must share to belong together. */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);

@@ -54,7 +54,7 @@ static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 
 static double predict_simai(const char *text, const struct kwhy_pair_config *config)
 {
-	double gbps = NAN, latency_ms = NAN;
+	double gbps, latency_ms;
 	char start[32];
 	const char *line;
 
@@ -62,8 +62,9 @@ static double predict_simai(const char *text, const struct kwhy_pair_config *con
 	line = strchr(text, '\n'); /* behind the counts */
 	line = line ? strchr(line + 1, '\n') : NULL;
 	line = line ? strstr(line, start) : NULL;
-	if (!line || sscanf(line, " %*u %*u %lfGbps %lfms", &gbps, &latency_ms) != 2)
-		return NAN;
+	line = line ? strchr(line + strlen(start), ' ') : NULL; /* behind the switch's number */
+	gbps = kwhy_simulator_number(line, " ");
+	latency_ms = kwhy_simulator_number(line, "Gbps ");
 	return HOPS * latency_ms * 1e-3 + 8 * (double)config->bytes / (gbps * 1e9);
 }
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_BYTES = 96 };
@@ -124,19 +125,19 @@ static double predict_npkit(const char *text, const struct kwhy_pair_config *con
 	const char *place;
 	double sum = 0, value;
 	size_t count = 0;
-	int used;
+	char *end;
 
 	snprintf(key, sizeof(key), "\"%s\"", event_name(name, config));
 	place = strstr(text, key);
 	snprintf(key, sizeof(key), "\"%" PRIu64 "\"", config->bytes);
 	place = place ? strstr(place, key) : NULL;
 	place = place ? strchr(place, '[') : NULL;
-	while (place && sscanf(place + 1, " %lf%n", &value, &used) == 1) {
+	for (place = place ? place + 1 : NULL; place; place = *end == ',' ? end + 1 : NULL) {
+		value = strtod(place, &end);
+		if (end == place)
+			break;
 		sum += value;
 		count++;
-		place += 1 + used;
-		if (*place != ',')
-			break;
 	}
 	return count ? sum / (double)count * 1e-9 : NAN;
 }
