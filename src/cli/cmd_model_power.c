@@ -132,7 +132,8 @@ static void write_gauges(const struct answer *answer, struct kwhy_model_page *pa
 		const struct kwhy_power_gauge *gauge = j ? &kwhy_power_gauges[answer->rows.kinds[j - 1]]
 							 : NULL;
 
-		snprintf(range, sizeof(range), "%.3g to %.3g", watts.low, watts.high);
+		snprintf(range, sizeof(range), isfinite(watts.low) ? "%.3g to %.3g" : "n/a", watts.low,
+			watts.high);
 		kwhy_table_cell(&table, kwhy_power_term_name(gauge ? gauge->term : KWHY_POWER_BASE));
 		kwhy_table_cell(&table, gauge ? gauge->name : "");
 		kwhy_table_real(&table, watts.value, "W");
@@ -166,7 +167,7 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 /* A base that could be a quarter more or less: it has taken from the gauges, or they from it. */
 static bool is_joint(const struct kwhy_interval *base_w)
 {
-	return base_w->high - base_w->low > 2 * JOINT_RATIO * base_w->value;
+	return !(base_w->high - base_w->low <= 2 * JOINT_RATIO * base_w->value);
 }
 
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)

@@ -75,12 +75,15 @@ static double predict(const double *values, const struct kwhy_power_data *data, 
 	return power_w;
 }
 
+/* What stays at the bound of 0 whichever block is left out may be more: by how much, nothing says. */
 static struct kwhy_interval interval_of(double value, double sum, double squares)
 {
 	double blocks = KWHY_POWER_BLOCKS;
 	double spread = sqrt((blocks - 1) / blocks * fmax(squares - sum * sum / blocks, 0));
 	double half = kwhy_student_quantile(SHARE_BELOW, blocks - 1) * spread;
 
+	if (!(squares > 0))
+		return kwhy_interval_exact(value);
 	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
 }
 

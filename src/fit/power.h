@@ -33,6 +33,7 @@ struct kwhy_power_data {
 	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* of each gauge */
 };
 
+/* Intervals are NAN of what the fit holds at 0 whichever block it leaves out. */
 struct kwhy_power_model {
 	struct kwhy_interval base_w;
 	struct kwhy_interval

@@ -99,6 +99,7 @@ static void a_gauge_that_power_does_not_follow_gets_nothing(void **state)
 		power_w[i] -= truth[1] * gauges[i * GAUGES + 1] * 1.5 - 150;
 	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
 	assert_true(model.watts_per_unit[1].value == 0);
+	assert_true(isnan(model.watts_per_unit[1].low) && isnan(model.watts_per_unit[1].high));
 	assert_true(model.held_out_ratio > 0.05);
 }
 
