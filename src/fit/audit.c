@@ -12,6 +12,8 @@
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
+enum { CHAIN_MOST = 100 }; /* claims that are made of each other: each takes some room on the stack */
+
 enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
@@ -29,6 +31,7 @@ struct auditor {
 	struct kwhy_audit *out;
 	struct kwhy_error *error;
 	double most_w; /* highest measured power; NAN */
+	int depth;     /* claims under way */
 };
 
 const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind)
@@ -126,12 +129,13 @@ static enum kwhy_status see(struct auditor *auditor, size_t at);
 struct lookup {
 	struct auditor *auditor;
 	bool as_printed;
+	bool is_told; /* what is wrong lies in another claim, and auditor->error says it */
 };
 
 static enum kwhy_status find_figure(
 	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *error)
 {
-	const struct lookup *lookup = context;
+	struct lookup *lookup = context;
 	struct auditor *auditor = lookup->auditor;
 
 	for (size_t i = 0; i < auditor->count; i++) {
@@ -140,8 +144,8 @@ static enum kwhy_status find_figure(
 		if (strcmp(auditor->claims[i].id, name) != 0)
 			continue;
 		if (see(auditor, i)) {
-			*error = *auditor->error;
-			return error->status;
+			lookup->is_told = true;
+			return auditor->error->status;
 		}
 		*out = lookup->as_printed ? entry->said : entry->made;
 		out->rests_on_wrong = entry->made.rests_on_wrong;
@@ -152,11 +156,13 @@ static enum kwhy_status find_figure(
 
 static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_printed, struct kwhy_figure *out)
 {
-	struct lookup lookup = {auditor, as_printed};
+	struct lookup lookup = {auditor, as_printed, false};
 	struct kwhy_error inner;
 
 	if (!kwhy_formula_of(auditor->entries[at].formula, find_figure, &lookup, out, &inner))
 		return KWHY_OK;
+	if (lookup.is_told)
+		return auditor->error->status;
 	return kwhy_fail(
 		auditor->error, inner.status, "claim '%.60s': %.500s", auditor->claims[at].id, inner.text);
 }
@@ -308,9 +314,16 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 	if (entry->progress == UNDER_WAY)
 		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s' is made of itself",
 			auditor->claims[at].id);
+	if (auditor->depth == CHAIN_MOST)
+		return kwhy_fail(auditor->error, KWHY_E_INPUT,
+			"claim '%.60s' ends a chain of more than %d claims made of each other; move "
+			"what they are made of before them",
+			auditor->claims[at].id, (int)CHAIN_MOST);
 	entry->progress = UNDER_WAY;
 	entry->made = entry->said;
+	auditor->depth++;
 	status = entry->formula ? check_formula(auditor, at) : KWHY_OK;
+	auditor->depth--;
 	if (!status)
 		before = auditor->out->finding_count;
 	if (!status)
@@ -385,7 +398,7 @@ enum kwhy_status kwhy_audit_of(
 	const struct kwhy_claim *claims, size_t count, struct kwhy_audit *out, struct kwhy_error *error)
 {
 	struct auditor auditor = {
-		claims, count, calloc(count + 1, sizeof(*auditor.entries)), out, error, NAN};
+		claims, count, calloc(count + 1, sizeof(*auditor.entries)), out, error, NAN, 0};
 	enum kwhy_status status;
 
 	*out = (struct kwhy_audit){0};

@@ -31,7 +31,8 @@ static const char *read_number(const char *text, double *out_value, double *out_
 	*out_value = strtod(digits, &end);
 	if (*end)
 		return NULL;
-	if ((*text == 'e' || *text == 'E') && (isdigit((unsigned char)text[1]) || strchr("+-", text[1]))) {
+	if ((*text == 'e' || *text == 'E') &&
+		(isdigit((unsigned char)text[1]) || text[1] == '+' || text[1] == '-')) {
 		exponent = (double)strtol(text + 1, &end, 10);
 		text = end;
 	}

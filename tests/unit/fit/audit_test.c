@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct kwhy_error error;
@@ -61,6 +62,7 @@ static void printed_figures_are_the_interval_of_their_digits(void **state)
 	assert_false(kwhy_audit_value_parse("", &low, &high, &bound));
 	assert_false(kwhy_audit_value_parse("n/a", &low, &high, &bound));
 	assert_false(kwhy_audit_value_parse("1.2.3", &low, &high, &bound));
+	assert_false(kwhy_audit_value_parse("1e", &low, &high, &bound));
 	assert_false(kwhy_audit_value_parse("9-3", &low, &high, &bound));
 	assert_false(kwhy_audit_value_parse("12 J", &low, &high, &bound));
 }
@@ -273,6 +275,27 @@ static int end(void **state)
 	return 0;
 }
 
+static void a_long_chain_of_claims_is_refused_unless_told_from_its_end(void **state)
+{
+	enum { CHAIN = 5000 };
+	static struct kwhy_claim claims[CHAIN];
+	static char ids[CHAIN][8];
+
+	(void)state;
+	for (size_t i = 0; i < CHAIN; i++) {
+		snprintf(ids[i], sizeof(ids[i]), "c%zu", i);
+		claims[i] = (struct kwhy_claim){ids[i], "", "1", "J", "", i ? ids[i - 1] : "", "", ""};
+	}
+	assert_int_equal(kwhy_audit_of(claims, CHAIN, &audit, &error), KWHY_OK);
+	assert_int_equal(audit.finding_count, 0);
+	kwhy_audit_done(&audit);
+	for (size_t i = 0; i < CHAIN; i++)
+		claims[i].from = i + 1 < CHAIN ? ids[i + 1] : "";
+	assert_int_equal(kwhy_audit_of(claims, CHAIN, &audit, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "claim 'c100' ends a chain of more than 100"));
+	kwhy_audit_done(&audit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_confirmed_claim_is_not_what_contradicts),
 		cmocka_unit_test(rounding_is_no_error),
 		cmocka_unit_test(claims_that_cannot_be_read_are_named),
+		cmocka_unit_test(a_long_chain_of_claims_is_refused_unless_told_from_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
