@@ -22,6 +22,18 @@ static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 	kwhy_table_cell(table, text);
 }
 
+/* "0.329", "1390", without a prefix. */
+static void number_cell(struct kwhy_table *table, double value)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (value >= 1000)
+		snprintf(text, sizeof(text), "%.0f", value);
+	else
+		snprintf(text, sizeof(text), "%.3g", value);
+	kwhy_table_cell(table, isfinite(value) ? text : NULL);
+}
+
 static size_t failures_of(const struct kwhy_llm_summary *summary)
 {
 	return summary->requests - summary->outcomes[KWHY_LLM_DONE];
@@ -44,7 +56,7 @@ static void write_times(
 		load_cell(&table, &result->rows[i]);
 		kwhy_table_count(&table, summary->requests);
 		kwhy_table_count(&table, failures_of(summary));
-		kwhy_table_real(&table, summary->tokens / summary->seconds, "");
+		number_cell(&table, summary->tokens / summary->seconds);
 		kwhy_table_real(&table, summary->first_s.p50, "s");
 		kwhy_table_real(&table, summary->first_s.p95, "s");
 		kwhy_table_real(&table, summary->token_s.p50, "s");
@@ -55,7 +67,7 @@ static void write_times(
 	kwhy_table_write(&table, style, out);
 }
 
-/* "0.56 J ±3 %". */
+/* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0. */
 static void joules_cell(struct kwhy_table *table, const struct kwhy_llm_energy *energy, double count)
 {
 	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
@@ -64,8 +76,11 @@ static void joules_cell(struct kwhy_table *table, const struct kwhy_llm_energy *
 	kwhy_quantity_si(value, energy->joules / count, "J", 3);
 	if (!(count > 0) || !isfinite(energy->joules))
 		snprintf(text, sizeof(text), "n/a");
+	else if (energy->low_j <= 0)
+		snprintf(text, sizeof(text), "<%s",
+			kwhy_quantity_si(value, fmax(energy->high_j, 0) / count, "J", 2));
 	else
-		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / fabs(energy->joules));
+		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / energy->joules);
 	kwhy_table_cell(table, text);
 }
 
@@ -84,7 +99,7 @@ static void write_energies(
 
 		load_cell(&table, row);
 		kwhy_table_real(&table, row->gross.joules / row->gross.seconds, "W");
-		kwhy_table_real(&table, row->summary.tokens / row->gross.joules, "");
+		number_cell(&table, row->summary.tokens / row->gross.joules);
 		joules_cell(&table, &row->gross, row->summary.tokens);
 		joules_cell(&table, &row->net, row->summary.tokens);
 		joules_cell(&table, &row->gross, row->summary.answers);

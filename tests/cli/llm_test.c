@@ -242,6 +242,46 @@ static void the_table_says_what_failed_and_what_is_not_known(void **state)
 	spawned_done(&spawned);
 }
 
+static void assert_inside(const json_t *part, double truth)
+{
+	if (!(number(part, "low") <= truth && truth <= number(part, "high")))
+		fail_msg("%g is not in %g to %g", truth, number(part, "low"), number(part, "high"));
+}
+
+/* Two GPUs that draw 300 W and 200 W whatever they do: 500 J a second, nothing of it above idle. */
+static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
+{
+	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";
+	struct server server = start_server("well", NULL);
+	FILE *file = fdopen(mkstemp(scenario), "w");
+	json_t *root;
+	const json_t *load, *energy;
+
+	(void)state;
+	assert_non_null(file);
+	fputs("gpu \"NVIDIA H200\"\npower constant 300\ngpu \"NVIDIA H200\"\npower constant 200\n", file);
+	fclose(file);
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", scenario, 1);
+	root = json_of(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "3", "--ramp", "0.5",
+			       "--idle", "2", "--json"),
+		0);
+	unsetenv("KWHY_FAKE_NVML");
+	unsetenv("LD_LIBRARY_PATH");
+	stop_server(&server);
+	unlink(scenario);
+	load = load_of(root);
+	energy = json_object_get(load, "energy");
+	assert_true(json_is_null(json_object_get(energy, "missing")));
+	assert_true(number(root, "idle_w") > 450 && number(root, "idle_w") < 550);
+	assert_inside(json_object_get(energy, "gross_j"), 1000);
+	assert_inside(json_object_get(energy, "above_idle_j"), 0);
+	assert_inside(json_object_get(energy, "j_a_token"), 1000 / number(load, "tokens"));
+	assert_inside(json_object_get(energy, "j_a_request"), 1000 / number(load, "answers"));
+	assert_inside(json_object_get(energy, "tokens_a_j"), number(load, "tokens") / 1000);
+	json_decref(root);
+}
+
 static void wrong_usage_is_refused_by_name(void **state)
 {
 	static const struct {
@@ -279,6 +319,7 @@ int main(void)
 		cmocka_unit_test(the_key_goes_from_the_environment_to_the_server),
 		cmocka_unit_test(a_server_that_is_not_there_is_told),
 		cmocka_unit_test(the_table_says_what_failed_and_what_is_not_known),
+		cmocka_unit_test(joules_of_all_gpus_are_shared_by_tokens_and_requests),
 		cmocka_unit_test(wrong_usage_is_refused_by_name),
 	};
 
