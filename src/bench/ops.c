@@ -346,7 +346,9 @@ static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status;
 
 	if (!work->request->energy) {
-		work->bench->energy_missing = "not asked for";
+		work->bench->energy_missing = work->request->backend == KWHY_GPU_HOST
+			? "the host back end has no GPU's meters"
+			: "not asked for";
 		return KWHY_OK;
 	}
 	status = kwhy_device_energy_open(work->kit.gpus, work->kit.gpu_count, &work->energy, error);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum kwhy_status kwhy_words_cut(
 	const char *option, const char *list, struct kwhy_word_list *out, struct kwhy_error *error)
@@ -56,4 +58,17 @@ enum kwhy_status kwhy_size_read(const char *option, const char *text, uint64_t *
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"--%s takes a size of at least 1 byte, such as 4096, 64KiB or 1GiB, not '%.40s'", option,
 		text);
+}
+
+enum kwhy_status kwhy_bench_file_check(const char *option, const char *path, struct kwhy_error *error)
+{
+	struct stat stat_of;
+
+	if (!path)
+		return KWHY_OK;
+	if (stat(path, &stat_of) || S_ISDIR(stat_of.st_mode) || access(path, R_OK))
+		return kwhy_fail(error, KWHY_E_IO,
+			"--%s: '%.200s' is no file that can be read; check the name and its permissions",
+			option, path);
+	return KWHY_OK;
 }

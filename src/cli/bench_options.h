@@ -4,7 +4,7 @@
 
 #include "bench/transfer_plan.h"
 
-/* What several benchmarks take on the command line; all fail with KWHY_E_USAGE. */
+/* What several benchmarks take on the command line; all fail with KWHY_E_USAGE unless they say otherwise. */
 
 enum { KWHY_WORDS_MAX = 64, KWHY_WORDS_BYTES = 1024 };
 
@@ -25,5 +25,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 /* "4096", "64KiB", "64K", "1G": units are of 1,024. `text` NULL: 0. */
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
+
+/* Before minutes of measuring: KWHY_E_IO where the file that is needed after them is none or cannot be read.
+ * `path` NULL: none is needed. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_file_check(
+	const char *option, const char *path, struct kwhy_error *error);
 
 #endif

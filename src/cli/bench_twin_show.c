@@ -142,9 +142,9 @@ void kwhy_bench_twin_text(
 {
 	const struct kwhy_sheet sheet = {.style = style, .out = out};
 
-	kwhy_sheet_linef(&sheet, "", "twin on %s (%s): %u steps, %u rank%s, %s loop, on %u GPU%s",
+	kwhy_sheet_linef(&sheet, "", "twin on %s (%s): %u step%s, %u rank%s, %s loop, on %u GPU%s",
 		bench->gpus[0].name, kwhy_gpu_backend_name(bench->backend), bench->shape.steps,
-		bench->shape.ranks, bench->shape.ranks == 1 ? "" : "s",
+		bench->shape.steps == 1 ? "" : "s", bench->shape.ranks, bench->shape.ranks == 1 ? "" : "s",
 		bench->shape.closed ? "closed" : "open", bench->gpu_count, bench->gpu_count == 1 ? "" : "s");
 	kwhy_text_add(out, "\n");
 	write_times(bench, style, out);

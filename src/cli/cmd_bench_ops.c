@@ -2,6 +2,7 @@
 #include "bench/ops.h"
 #include "cli/bench_ops_profile.h"
 #include "cli/bench_ops_show.h"
+#include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -127,6 +128,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (!status)
 		status = make_request(options, &request, error);
+	if (!status)
+		status = kwhy_bench_file_check("profile", options->profile, error);
 	if (status)
 		return status;
 	request.context = kwhy_progress_begin(options->quiet);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static void set_defaults(void *options)
 
 	transfer->backend = "cuda";
 	transfer->seed = 1;
+	transfer->time_s = NAN;
 }
 
 static enum kwhy_status read_directions(const char *list, unsigned *out, struct kwhy_error *error)
@@ -75,9 +77,11 @@ static enum kwhy_status check(
 			"them");
 	if (options->burst_s != 0 && !(options->burst_s >= 0.1 && options->burst_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
-	if (options->time_s < 0 || options->time_s > 86400)
-		return kwhy_fail(error, KWHY_E_USAGE, "--time takes seconds, at most a day of them");
-	return KWHY_OK;
+	if (!isnan(options->time_s) && !(options->time_s > 0 && options->time_s <= 86400))
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--time takes more than 0 seconds, at most a day of them");
+	status = kwhy_bench_file_check("data", options->data, error);
+	return status ? status : kwhy_bench_file_check("profile", options->profile, error);
 }
 
 static void tell(void *context, const char *what, double share)
@@ -92,7 +96,7 @@ static enum kwhy_status measure(
 	struct kwhy_bench_request request = {.device = options->device,
 		.quick = options->quick,
 		.seed = options->seed,
-		.time_s = options->time_s,
+		.time_s = isnan(options->time_s) ? 0 : options->time_s, /* 0: the usual */
 		.data_path = options->data,
 		.random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes),
 		.energy = options->energy,

@@ -80,8 +80,6 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_output_form form;
 	enum kwhy_status status = choose_form(options, &form, error);
 
-	if (!status && invocation->operands.count > 0)
-		status = kwhy_fail(error, KWHY_E_USAGE, "doctor takes no operands");
 	if (!status)
 		status = parse_device(options->device, &request.gpu, error);
 	if (!status)

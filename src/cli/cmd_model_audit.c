@@ -133,8 +133,9 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 	}
 	if (audit->finding_count)
 		kwhy_text_add(&page->text, "\n");
-	kwhy_sheet_linef(&page->sheet, "", "%zu claims, %zu of them compared with something: %zu findings",
-		answer->csv.row_count, audit->checked_count, audit->finding_count);
+	kwhy_sheet_linef(&page->sheet, "", "%zu claim%s, %zu of them compared with something: %zu finding%s",
+		answer->csv.row_count, answer->csv.row_count == 1 ? "" : "s", audit->checked_count,
+		audit->finding_count, audit->finding_count == 1 ? "" : "s");
 }
 
 static void write_json(const struct answer *answer, struct kwhy_json *json)

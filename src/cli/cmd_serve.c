@@ -168,9 +168,6 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_live_job job;
 	enum kwhy_status status;
 
-	if (invocation->operands.count)
-		return kwhy_fail(error, KWHY_E_USAGE, "serve takes options alone, not '%.60s'",
-			invocation->operands.items[0]);
 	status = kwhy_address_read(options->listen, &request.address, error);
 	if (!status)
 		status = check_openness(options, &request.address, error);

@@ -32,8 +32,8 @@ static enum kwhy_status check_options(
 	const struct tune_options *options, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
 	if (!operands->count)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "tune needs a command: kwhy tune cap --allow-set -- CMD [ARGS]");
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"tune needs a command after its options: --allow-set -- CMD [ARGS]");
 	if (!options->allow_set)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"tune changes a setting of the device while it runs, and puts it back: allow that "

@@ -7,9 +7,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_text text = {0};
 	enum kwhy_status status;
 
-	if (invocation->operands.count)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "version takes no '%.100s'", invocation->operands.items[0]);
+	(void)invocation;
 	kwhy_text_add(&text, "kwhy " KWHY_VERSION "\n");
 	status = kwhy_text_check(&text, error);
 	if (!status)

@@ -193,9 +193,6 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct watch watch = {.options = options};
 	enum kwhy_status status;
 
-	if (invocation->operands.count)
-		return kwhy_fail(error, KWHY_E_USAGE, "watch takes options alone, not '%.60s'",
-			invocation->operands.items[0]);
 	watch.screen.ascii = wants_ascii(options);
 	status = kwhy_live_job_open(&watch.job, &options->live, error);
 	if (status)

@@ -127,6 +127,9 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 
 	if (invocation->operands.help)
 		return print_help(command, NULL, error);
+	if (!*command->operands && invocation->operands.count)
+		return kwhy_fail(error, KWHY_E_USAGE, "%s takes options alone, not '%.60s'", command->name,
+			invocation->operands.items[0]);
 	line = command_line(argc, argv);
 	if (!line)
 		return kwhy_fail_memory(error, "the command line");

@@ -87,7 +87,7 @@ static void wrong_usage_is_a_sentence_and_status_2(void **state)
 	} rows[] = {
 		{{"doctor", "--device", "7", NULL}, "there is no GPU 7; this machine has 1"},
 		{{"doctor", "--device", "x", NULL}, "takes the number of a GPU"},
-		{{"doctor", "what", NULL}, "doctor takes no operands"},
+		{{"doctor", "what", NULL}, "doctor takes options alone, not 'what'"},
 	};
 
 	(void)state;

@@ -229,6 +229,8 @@ static void values_that_cannot_be_are_refused(void **state)
 		{{"--random-sizes", "65"}, "at most 64"},
 		{{"--strategy", "compressed", "--max-size", "4KiB"}, "nothing to measure"},
 		{{"--time", "-1"}, "--time takes"},
+		{{"--time", "0"}, "--time takes"},
+		{{"--max-size", "64", "extra"}, "bench transfer takes options alone, not 'extra'"},
 		{{"--burst", "0.01"}, "--burst takes"},
 		{{"--compat", "bandwidthTest"}, "takes nvbandwidth"},
 		{{"-o", "a.pdf"}, ".pdf"},
@@ -245,6 +247,23 @@ static void values_that_cannot_be_are_refused(void **state)
 		if (spawned.exit != 2 || !strstr(spawned.err.data, rows[i].says))
 			fail_msg("%s %s: %d %s", rows[i].words[0], rows[i].words[1], spawned.exit,
 				spawned.err.data);
+		spawned_done(&spawned);
+	}
+}
+
+static void files_that_are_needed_are_looked_at_before_anything_is_measured(void **state)
+{
+	static const struct {
+		const char *option, *path;
+	} rows[] = {{"--data", "/nowhere/text"}, {"--profile", "/nowhere/profile.json"}, {"--profile", "/"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct spawned spawned = SPAWN(SMALL, rows[i].option, rows[i].path);
+
+		assert_int_equal(spawned.exit, 1);
+		assert_non_null(strstr(spawned.err.data, "is no file that can be read"));
+		assert_int_equal(spawned.out.length, 0);
 		spawned_done(&spawned);
 	}
 }
@@ -313,6 +332,7 @@ int main(void)
 		cmocka_unit_test(a_machine_profile_takes_the_curves_in),
 		cmocka_unit_test(a_profile_of_another_device_is_refused),
 		cmocka_unit_test(values_that_cannot_be_are_refused),
+		cmocka_unit_test(files_that_are_needed_are_looked_at_before_anything_is_measured),
 		cmocka_unit_test(rates_are_printed_as_nvbandwidth_does),
 		cmocka_unit_test(without_a_gpu_it_says_so_and_what_to_do),
 		cmocka_unit_test(data_that_is_too_small_is_refused),
