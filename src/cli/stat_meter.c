@@ -150,6 +150,15 @@ static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_meter
 		sensors->sources[item->counter].meter != KWHY_METER_HWMON_ENERGY;
 }
 
+static size_t count_instances(const struct kwhy_sensors *sensors, int32_t index)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sensors->device_count; i++)
+		count += sensors->devices[i].index == index && sensors->devices[i].mig_index >= 0;
+	return count;
+}
+
 static enum kwhy_status describe(
 	const struct kwhy_stat_meter *meter, size_t index, struct kwhy_stat *stat, struct kwhy_error *error)
 {
@@ -169,6 +178,7 @@ static enum kwhy_status describe(
 		const struct kwhy_sensor_device *device = &meter->sensors->devices[item->device];
 
 		domain->is_module = device->energy_is_module;
+		domain->instances = count_instances(meter->sensors, device->index);
 		status = copy_text(stat, device->name, &domain->device, error);
 		if (!status)
 			status = copy_text(stat, device->uuid, &domain->uuid, error);

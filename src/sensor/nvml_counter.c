@@ -18,6 +18,7 @@ struct counter {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned long long value_mj;
+	bool has_moved; /* since its first read */
 	struct kwhy_nvml_tick tick;
 };
 
@@ -28,7 +29,7 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 	unsigned long long value_mj;
 	enum kwhy_nvml_result result;
 	int64_t edge_ns;
-	bool told;
+	bool told, changed;
 
 	(void)argument;
 	if (kwhy_nvml_unit_is_lost(unit))
@@ -38,11 +39,15 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		kwhy_nvml_unit_refuse(unit, counter->source, result);
 		return 0;
 	}
-	told = kwhy_nvml_tick_read(
-		&counter->tick, now_ns, kwhy_nvml_unit_now_ns(unit), value_mj != counter->value_mj, &edge_ns);
+	changed = value_mj != counter->value_mj;
+	counter->has_moved |= changed && counter->tick.has_value;
+	told = kwhy_nvml_tick_read(&counter->tick, now_ns, kwhy_nvml_unit_now_ns(unit), changed, &edge_ns);
 	counter->value_mj = value_mj;
 	if (told)
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
+	else if (!counter->has_moved && counter->tick.phase == KWHY_NVML_TICK_STILL)
+		/* No tick to tell: the readings say all the same that it stands still. */
+		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	return counter->tick.next_ns;
 }
 

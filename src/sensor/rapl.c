@@ -87,16 +87,19 @@ static void refuse(struct rapl *rapl, const char *folder, int failure)
 
 static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error)
 {
-	if (rapl->refusal == EACCES || rapl->refusal == EPERM)
+	enum kwhy_status status;
+
+	if (rapl->refusal != EACCES && rapl->refusal != EPERM)
 		return kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
-			"CPU energy is metered here but %s/energy_uj is for root alone (Linux 5.10 and "
-			"later); run "
-			"kwhy as root, or let an administrator run `chmod o+r %s/intel-rapl*/energy_uj` "
-			"after each "
-			"start or `setcap cap_perfmon+ep` on kwhy",
-			rapl->refused, rapl->root);
-	return kwhy_sensors_add_absence(rapl->sensors, "rapl", error, "%s/energy_uj cannot be read: %s",
-		rapl->refused, strerror(rapl->refusal));
+			"%s/energy_uj cannot be read: %s", rapl->refused, strerror(rapl->refusal));
+	status = kwhy_sensors_add_absence(rapl->sensors, "rapl", error,
+		"CPU energy is metered here but %s/energy_uj is for root alone (Linux 5.10 and later); run "
+		"kwhy as root, or let an administrator run `chmod o+r %s/intel-rapl*/energy_uj` after each "
+		"start or `setcap cap_perfmon+ep` on kwhy",
+		rapl->refused, rapl->root);
+	if (!status)
+		kwhy_sensors_absence_is_refused(rapl->sensors);
+	return status;
 }
 
 /* Opens a zone's counter as a source; one that is refused is kept in mind. */

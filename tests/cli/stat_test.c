@@ -388,6 +388,20 @@ static void a_better_meter_that_only_lacks_permission_is_told(void **state)
 	assert_ends(SPAWN("stat", "--", "sleep", "0.5"), 0, "permission denied");
 }
 
+static void a_split_gpu_and_a_counter_that_never_moves_are_noted(void **state)
+{
+	FILE *file = fopen(place("scenario"), "w");
+
+	(void)state;
+	fputs("gpu \"NVIDIA H200\"\npower constant 300\nenergy_stuck_at_s 0\n"
+	      "mig \"NVIDIA H200 MIG 1g.18gb\" MIG-1 16 16384\n",
+		file);
+	fclose(file);
+	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
+	assert_ends(SPAWN("stat", "--", "sleep", "2"), 0, "its energy is of the whole GPU");
+	assert_ends(SPAWN("stat", "--", "sleep", "2"), 0, "its counter stood still");
+}
+
 static void a_device_that_is_not_there_is_told_with_those_that_are(void **state)
 {
 	(void)state;
@@ -549,6 +563,7 @@ int main(void)
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
 		cmocka_unit_test(a_better_meter_that_only_lacks_permission_is_told),
+		cmocka_unit_test(a_split_gpu_and_a_counter_that_never_moves_are_noted),
 		cmocka_unit_test(a_device_that_is_not_there_is_told_with_those_that_are),
 		cmocka_unit_test(without_a_meter_time_and_status_are_told_all_the_same),
 		cmocka_unit_test(a_device_that_vanishes_has_no_energy_and_says_why),

@@ -147,6 +147,34 @@ static void what_is_unknown_stays_unknown_and_says_why(void **state)
 	kwhy_text_done(&text);
 }
 
+/* A board's sensor is metered; the CPU's own counter only lacks permission. */
+static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state)
+{
+	struct kwhy_stat_absence absences[] = {
+		{"rapl", "for root alone", true}, {"hwmon", "no sensor", false}};
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text text = {0};
+	struct example e;
+
+	(void)state;
+	make(&e);
+	e.domain.kind = KWHY_STAT_HOST;
+	e.stat.absences = absences;
+	e.stat.absence_count = 2;
+	e.stat.cost.running_s = 2;
+	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
+	assert_non_null(strstr(text.data, "rapl: for root alone"));
+	assert_null(strstr(text.data, "no sensor"));
+	assert_non_null(strstr(text.data, "its joules: not available"));
+	e.domain.is_package = true;
+	e.stat.cost.cpu_s = 0.01;
+	e.stat.cost.busy_s = 1; /* 210 J in 2 s, 40 J of them idle */
+	kwhy_text_clear(&text);
+	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
+	assert_non_null(strstr(text.data, "1.7 J (modelled)"));
+	kwhy_text_done(&text);
+}
+
 static void doubtful_runs_are_noted(void **state)
 {
 	struct example e;
@@ -155,7 +183,8 @@ static void doubtful_runs_are_noted(void **state)
 	static const char *const said[] = {"2 of 5 runs", "lived on after its end (1 of 2 runs)",
 		"counter was reset", "stood still", "2 processes held it",
 		"7 matches or lines held no number", "3 values beyond", "9 readings were overwritten",
-		"refused 4 readings", "2.0 % of a core", "clock was set by 3 s"};
+		"refused 4 readings", "2.0 % of a core", "clock was set by 3 s",
+		"whose 2 MIG instances share it"};
 
 	(void)state;
 	make(&e);
@@ -163,6 +192,7 @@ static void doubtful_runs_are_noted(void **state)
 	e.runs[0].left_behind = true;
 	e.domain.counter_reset = e.domain.counter_stuck = true;
 	e.domain.idle.processes = 2;
+	e.domain.instances = 2;
 	e.work.unreadable = 7;
 	e.metric.dropped = 3;
 	e.stat.cost = (struct kwhy_stat_cost){
@@ -248,6 +278,7 @@ int main(void)
 		cmocka_unit_test(means_over_runs_have_the_interval_of_their_scatter),
 		cmocka_unit_test(a_single_run_has_its_meters_interval),
 		cmocka_unit_test(what_is_unknown_stays_unknown_and_says_why),
+		cmocka_unit_test(a_refused_cpu_counter_is_told_beside_another_host_meter),
 		cmocka_unit_test(doubtful_runs_are_noted),
 		cmocka_unit_test(a_result_is_compared_with_another),
 		cmocka_unit_test(damaged_results_are_refused_or_unknown_and_never_read_wrongly),

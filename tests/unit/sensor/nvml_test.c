@@ -143,6 +143,24 @@ static void a_counter_that_wraps_resets_and_stands_still_is_passed_on_as_it_is(v
 	machine_end(machine);
 }
 
+static void a_counter_that_never_moves_is_read_on_and_says_so(void **state)
+{
+	struct machine *machine = machine_start(H200 "power constant 200\nenergy_start_mj 5000\n"
+						     "energy_stuck_at_s 0\n");
+	const struct kwhy_source_channel *counter = machine_meter(machine, KWHY_METER_NVML_ENERGY, 0);
+	size_t count;
+
+	(void)state;
+	machine_run(machine, 10 * S);
+	count = machine_read(machine, counter);
+	assert_in_range(count, 10, 40);
+	for (size_t i = 1; i < count; i++) {
+		assert_true(machine->readings[i].value == machine->readings[0].value);
+		assert_true(machine->readings[i].time_mono_ns > machine->readings[i - 1].time_mono_ns);
+	}
+	machine_end(machine);
+}
+
 static void a_gpu_that_falls_off_the_bus_is_marked_and_not_asked_again(void **state)
 {
 	struct machine *machine = machine_start(H200 "power constant 200\nlost_at_s 1.5\n" H200);
@@ -391,6 +409,7 @@ int main(void)
 		cmocka_unit_test(a_ring_read_too_late_counts_what_is_missing),
 		cmocka_unit_test(the_counter_is_told_at_its_ticks_and_agrees_with_the_power),
 		cmocka_unit_test(a_counter_that_wraps_resets_and_stands_still_is_passed_on_as_it_is),
+		cmocka_unit_test(a_counter_that_never_moves_is_read_on_and_says_so),
 		cmocka_unit_test(a_gpu_that_falls_off_the_bus_is_marked_and_not_asked_again),
 		cmocka_unit_test(a_call_that_fails_once_is_counted_and_sampling_goes_on),
 		cmocka_unit_test(gauges_have_our_units),

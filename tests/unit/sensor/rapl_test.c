@@ -91,6 +91,9 @@ static void counters_for_root_alone_are_one_sentence_with_the_cure(void **state)
 	assert_int_equal(host->sensors->absence_count, 2); /* the other is hwmon's */
 	assert_non_null(strstr(host_absence(host, "rapl"), "for root alone"));
 	assert_non_null(strstr(host_absence(host, "rapl"), "chmod o+r"));
+	for (size_t i = 0; i < host->sensors->absence_count; i++)
+		assert_int_equal(host->sensors->absences[i].is_refused,
+			strcmp(host->sensors->absences[i].backend, "rapl") == 0);
 	assert_int_equal(host->sensors->source_count, 2);
 }
 
