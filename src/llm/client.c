@@ -71,7 +71,7 @@ enum kwhy_status kwhy_llm_client_open(
 	struct kwhy_llm_client *client;
 	enum kwhy_status status;
 
-	if ((strncmp(server->url, "http://", 7) && strncmp(server->url, "https://", 8)) ||
+	if ((strncmp(server->url, "http://", 7) != 0 && strncmp(server->url, "https://", 8) != 0) ||
 		strlen(server->url) >= sizeof(client->base))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.80s' is no address of a server; give one like http://localhost:8000/v1",

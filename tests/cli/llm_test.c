@@ -22,7 +22,7 @@ static struct server start_server(const char *behaviour, const char *key)
 	char folder[] = "/tmp/kwhy-llm-XXXXXX", path[64];
 	struct server server;
 	FILE *file = NULL;
-	int port = 0;
+	char port[16];
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/port", folder);
@@ -39,11 +39,11 @@ static struct server start_server(const char *behaviour, const char *key)
 		file = fopen(path, "r");
 	}
 	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%d", &port), 1);
+	assert_non_null(fgets(port, sizeof(port), file));
 	fclose(file);
 	unlink(path);
 	rmdir(folder);
-	snprintf(server.url, sizeof(server.url), "http://127.0.0.1:%d/v1/", port);
+	snprintf(server.url, sizeof(server.url), "http://127.0.0.1:%s/v1/", port);
 	return server;
 }
 
