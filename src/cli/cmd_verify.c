@@ -91,7 +91,8 @@ static enum kwhy_status verify(struct verifying *all, const char *path, struct k
 	for (size_t i = 0; !status && i < bundle.count; i++)
 		status = verify_file(all, bundle.paths[i], error);
 	if (!status && !all->blocks)
-		status = kwhy_fail(error, KWHY_E_INPUT, "'%.300s' holds no block of a recording", path);
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"'%.300s' holds no block of a recording; name what kwhy record wrote", path);
 	if (!status)
 		summarize(all, path, bundle.count);
 	kwhy_bundle_done(&bundle);

@@ -121,7 +121,14 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (status)
 		return status;
 	job.report.command = invocation->line;
-	status = make_plan(options, &job, asks, ask_count, &plan, error);
+	if (!job.recording->activities.count)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%.200s holds no activity of a device, so there is nothing to change; record what "
+			"runs on the "
+			"GPUs, as kwhy record does without --power-only",
+			invocation->operands.items[0]);
+	if (!status)
+		status = make_plan(options, &job, asks, ask_count, &plan, error);
 	if (!status) {
 		status = write_plan(options, plan, &job.report, error);
 		kwhy_plan_free(plan);

@@ -148,6 +148,26 @@ static void wrong_usage_is_told(void **state)
 	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), ".txt and .json");
 }
 
+static void what_holds_no_work_of_a_device_cannot_be_changed(void **state)
+{
+	static const char trace[] = "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":"
+				    "\"cudaLaunchKernel\",\"ts\":1,"
+				    "\"dur\":2,\"pid\":1,\"tid\":1,\"args\":{\"correlation\":1}}]}";
+	char path[] = "kwhy-whatif-XXXXXX.json";
+	int fd = mkstemps(path, 5);
+	struct spawned spawned;
+
+	(void)state;
+	assert_int_equal(write(fd, trace, sizeof(trace) - 1), sizeof(trace) - 1);
+	close(fd);
+	spawned = SPAWN("whatif", "--plan", path);
+	unlink(path);
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "no activity of a device"));
+	assert_int_equal(spawned.out.length, 0);
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +177,7 @@ int main(void)
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
 		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
 		cmocka_unit_test(wrong_usage_is_told),
+		cmocka_unit_test(what_holds_no_work_of_a_device_cannot_be_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
