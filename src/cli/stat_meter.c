@@ -372,6 +372,10 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 
 		domains[d].counter_reset |= faults.resets > 0;
 		domains[d].counter_stuck |= faults.counter_stuck;
+		if (meter->metered[d].kind == KWHY_METERED_WALL)
+			domains[d].bad_line = atomic_load_explicit(
+				&meter->sensors->sources[meter->metered[d].power].bad_line,
+				memory_order_relaxed);
 		add_window(meter, d, until_ns);
 	}
 	close_curves(meter);

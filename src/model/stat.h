@@ -38,6 +38,7 @@ struct kwhy_stat_domain {
 	bool in_total;	    /* a part of the sum */
 	bool is_module;	    /* its meter counts CPU and memory of the module too */
 	bool is_package;    /* a CPU package by RAPL */
+	uint64_t bad_line;  /* of a wall meter's file: the first that was no reading of it; 0: none */
 	size_t instances;   /* MIG instances that share the device; 0: it is not split */
 	struct kwhy_stat_idle idle;
 	bool counter_reset, counter_stuck; /* while it ran: the power readings bridged it, or did it alone */

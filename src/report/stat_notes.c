@@ -90,6 +90,11 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 	if (domain->is_module)
 		note(summary, "%s: its counter holds CPU and memory of the module too, so no CPU is added",
 			domain->name);
+	if (domain->bad_line)
+		note(summary,
+			"%s, line %" PRIu64 ": no reading of a wall meter now (its form, source or time is "
+			"wrong); it and others like it were passed over",
+			domain->name, domain->bad_line);
 	if (domain->instances)
 		note(summary,
 			"%s: its energy is of the whole GPU, whose %zu MIG %s it: what others ran on them "
@@ -173,7 +178,7 @@ static void note_cost(const struct kwhy_stat *stat, struct kwhy_stat_summary *su
 enum kwhy_status kwhy_stat_notes_add(
 	const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, struct kwhy_error *error)
 {
-	summary->note_room = 16 + 7 * stat->domain_count + 2 * stat->work_count + 3 * stat->metric_count;
+	summary->note_room = 16 + 8 * stat->domain_count + 2 * stat->work_count + 3 * stat->metric_count;
 	summary->notes = kwhy_arena_alloc(&summary->arena, summary->note_room, sizeof(*summary->notes));
 	if (!summary->notes)
 		return kwhy_fail_memory(error, "the summary");

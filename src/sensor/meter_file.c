@@ -52,7 +52,10 @@ static void meter_file_close(void *state)
 
 static void count_failure(struct meter_files *files, const struct file *file)
 {
-	atomic_fetch_add_explicit(&files->sensors->sources[file->source].failures, 1, memory_order_relaxed);
+	struct kwhy_source_channel *source = &files->sensors->sources[file->source];
+
+	if (atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed) == 0)
+		atomic_store_explicit(&source->bad_line, file->lines.number, memory_order_relaxed);
 }
 
 /*
@@ -109,6 +112,7 @@ static void take_lines(
 		return;
 	file->passing = true;
 	file->length = 0;
+	file->lines.number++;
 	count_failure(files, file);
 }
 

@@ -53,6 +53,7 @@ struct kwhy_source_channel {
 	int64_t wrap;	   /* a counter starts again after this value; 0: never */
 	struct kwhy_channel channel;
 	_Atomic uint64_t failures; /* readings that the source refused, counted */
+	_Atomic uint64_t bad_line; /* of a file: the first that was refused, from 1; 0: none */
 };
 
 /* Processes that use a device, as its driver lists them; at most KWHY_SENSOR_PROCESSES are kept. */

@@ -129,6 +129,26 @@ static void lines_that_are_no_rows_are_counted_and_the_next_is_read(void **state
 	host_read(host, MONO);
 	assert_int_equal(written(host), 1);
 	assert_int_equal(failures(host), 4);
+	assert_int_equal(host->sensors->sources[0].bad_line, 2);
+}
+
+static void the_first_bad_line_is_kept_with_its_number_one_too_long_counted(void **state)
+{
+	struct host *host = *state;
+	char line[6000];
+
+	begin(host);
+	append(host, row(0, "meter_mw,5"));
+	host_read(host, MONO);
+	assert_int_equal(host->sensors->sources[0].bad_line, 0);
+	memset(line, '#', sizeof(line));
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	append(host, line);
+	append(host, "nonsense\n");
+	host_read(host, MONO);
+	assert_int_equal(host->sensors->sources[0].bad_line, 3);
+	assert_int_equal(failures(host), 2);
 }
 
 static void a_file_that_is_cut_or_replaced_is_read_from_its_start(void **state)
@@ -207,6 +227,7 @@ int main(void)
 		TEST(rows_older_than_the_channel_remembers_are_passed_over),
 		TEST(rows_that_come_with_times_of_another_clock_are_counted),
 		TEST(lines_that_are_no_rows_are_counted_and_the_next_is_read),
+		TEST(the_first_bad_line_is_kept_with_its_number_one_too_long_counted),
 		TEST(a_file_that_is_cut_or_replaced_is_read_from_its_start),
 		TEST(a_file_that_is_not_there_or_names_no_columns_is_refused),
 		TEST(a_file_whose_first_row_is_of_another_source_is_refused_with_the_one_to_write),
