@@ -346,7 +346,7 @@ static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writ
 	const char *unit = text_of(recorded, writer, work->unit);
 
 	for (size_t i = 0; unit && i < recorded->recording->work_count; i++) {
-		if (strcmp(recorded->recording->work[i].unit, unit))
+		if (strcmp(recorded->recording->work[i].unit, unit) != 0)
 			continue;
 		recorded->recording->work[i].count += work->count;
 		return KWHY_OK;
