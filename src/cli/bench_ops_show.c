@@ -136,6 +136,19 @@ static void write_ladder(
 	kwhy_table_write(&table, style, out);
 }
 
+/* A thousandth of a FLOP is no unit: below 1 as a fraction. */
+static void write_balance(struct kwhy_table *table, double value, const char *unit)
+{
+	char text[CELL_BYTES + KWHY_QUANTITY_BYTES];
+
+	if (!(value >= 0 && value < 1)) {
+		kwhy_table_real(table, value, unit);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.3f %s", value, unit);
+	kwhy_table_cell(table, text);
+}
+
 static void write_roofs(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -152,8 +165,8 @@ static void write_roofs(
 
 		snprintf(unit, sizeof(unit), "%s/B", roof->compute->unit);
 		kwhy_table_cell(&table, roof->compute->id);
-		kwhy_table_real(&table, roof->time_balance, unit);
-		kwhy_table_real(&table, roof->energy_balance, unit);
+		write_balance(&table, roof->time_balance, unit);
+		write_balance(&table, roof->energy_balance, unit);
 	}
 	kwhy_text_add(out, "\nwhere arithmetic and device memory balance\n");
 	kwhy_table_write(&table, style, out);

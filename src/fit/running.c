@@ -24,6 +24,8 @@ static enum kwhy_status check(const struct kwhy_running_question *question, stru
 			"a PUE is at least 1: it is the building's power over that of its machines");
 	if (question->runs_per_day < 0)
 		return kwhy_fail(error, KWHY_E_INPUT, "runs a day cannot be negative");
+	if (question->energy_j.value < 0)
+		return kwhy_fail(error, KWHY_E_INPUT, "the energy of a run cannot be negative");
 	if (by_energy && !(question->energy_j.value >= 0))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"the energy of a run is not known; give a stat.json or report.json with measured "

@@ -131,6 +131,8 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--hourly-price", "1", a), 2, "already contains");
 	assert_fails(SPAWN("model", "cost", a), 2, "needs --price");
 	assert_fails(SPAWN("model", "cost", "--price", "1"), 2, "--joules");
+	assert_fails(SPAWN("model", "cost", "--price", "1", "--joules", "-1", "--seconds", "1"), 1,
+		"cannot be negative");
 	assert_fails(
 		SPAWN("model", "cost", "--price", "1", given("bad.json", "{}")), 1, "neither a stat.json");
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 1, "PUE");
