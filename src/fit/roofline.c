@@ -27,27 +27,29 @@ enum kwhy_status kwhy_roofline_of(const struct kwhy_roofline_machine *machine,
 {
 	enum kwhy_status status = check(machine, work, error);
 	double arithmetic_s = work->flop / machine->flop_per_s, memory_s = work->bytes / machine->byte_per_s;
+	struct kwhy_roofline roof;
 
 	if (status)
 		return status;
-	out->flop_per_byte = work->bytes > 0 ? work->flop / work->bytes : INFINITY;
-	out->time_balance = machine->flop_per_s / machine->byte_per_s;
-	out->energy_balance = machine->joules_per_flop > 0
+	roof.flop_per_byte = work->bytes > 0 ? work->flop / work->bytes : INFINITY;
+	roof.time_balance = machine->flop_per_s / machine->byte_per_s;
+	roof.energy_balance = machine->joules_per_flop > 0
 		? machine->joules_per_byte / machine->joules_per_flop
 		: NAN;
-	out->is_memory_bound = memory_s > arithmetic_s;
-	out->least_s = fmax(memory_s, arithmetic_s);
-	out->least_j = work->flop * machine->joules_per_flop + work->bytes * machine->joules_per_byte +
-		machine->constant_w * out->least_s;
-	out->roof_flop_per_s = work->flop / out->least_s;
-	out->roof_flop_per_joule = work->flop / out->least_j;
-	out->time_ratio = out->least_s / work->seconds;
-	out->energy_ratio = out->least_j / work->joules;
-	if (out->time_ratio > ABOVE_ALLOWED)
+	roof.is_memory_bound = memory_s > arithmetic_s;
+	roof.least_s = fmax(memory_s, arithmetic_s);
+	roof.least_j = work->flop * machine->joules_per_flop + work->bytes * machine->joules_per_byte +
+		machine->constant_w * roof.least_s;
+	roof.roof_flop_per_s = work->flop / roof.least_s;
+	roof.roof_flop_per_joule = work->flop / roof.least_j;
+	roof.time_ratio = roof.least_s / work->seconds;
+	roof.energy_ratio = roof.least_j / work->joules;
+	if (roof.time_ratio > ABOVE_ALLOWED)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"the work took %.4g s, less than the %.4g s that the machine needs: FLOP, bytes, "
 			"peak or "
 			"time is wrong",
-			work->seconds, out->least_s);
+			work->seconds, roof.least_s);
+	*out = roof;
 	return KWHY_OK;
 }
