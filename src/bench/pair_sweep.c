@@ -165,12 +165,16 @@ static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error 
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = measure(sweep, id, error), kept = KWHY_OK;
 	struct kwhy_error other;
+	size_t taken;
 
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) {
 		config->sample_count = before;
 		return leave_out(sweep, id, error);
 	}
-	kwhy_bench_conditions_fold(&sweep->sensors[config->source], before, &config->conditions);
+	taken = config->sample_count - before;
+	/* By the samples that each visit took. */
+	kwhy_bench_conditions_fold(
+		&sweep->sensors[config->source], taken ? before / taken : before, &config->conditions);
 	kwhy_pair_sum_up(config);
 	sweep->spent_s[id] += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	if (sweep->store)
