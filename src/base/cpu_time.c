@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu_time.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+/* "cpu  user nice system idle iowait irq softirq ...", in ticks. Negative: it is no such line. */
+static double busy_ticks(const char *line)
+{
+	/* user, nice, system, irq and softirq */
+	static const bool is_busy[] = {true, true, true, false, false, true, true};
+	double busy = 0;
+	const char *at = line + 4;
+
+	if (strncmp(line, "cpu ", 4) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(is_busy) / sizeof(is_busy[0]); i++) {
+		char *end;
+		unsigned long long ticks = strtoull(at, &end, 10);
+
+		if (end == at)
+			return -1;
+		busy += is_busy[i] ? (double)ticks : 0;
+		at = end;
+	}
+	return busy;
+}
 
 double kwhy_cpu_busy_s(const char *path)
 {
-	uint64_t user, nice, system, idle, iowait, irq, softirq;
 	FILE *file = fopen(path ? path : "/proc/stat", "re");
 	long ticks_per_s = sysconf(_SC_CLK_TCK);
-	int taken;
+	char line[512];
+	double busy;
 
 	if (!file)
 		return NAN;
-	taken = fscanf(file,
-		"cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &user,
-		&nice, &system, &idle, &iowait, &irq, &softirq);
+	busy = fgets(line, sizeof(line), file) ? busy_ticks(line) : -1;
 	fclose(file);
-	if (taken != 7 || ticks_per_s <= 0)
+	if (busy < 0 || ticks_per_s <= 0)
 		return NAN;
-	return (double)(user + nice + system + irq + softirq) / (double)ticks_per_s;
+	return busy / (double)ticks_per_s;
 }

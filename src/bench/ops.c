@@ -82,6 +82,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = kwhy_bench_gpus_open(
 		work->request->backend, work->request->devices, &gpus, error);
 
+	if (!status && !gpus.count) /* never: a list names one or is refused; the analyser cannot see that */
+		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	work->kit.gpu_count = work->bench->gpu_count = gpus.count;
 	for (uint32_t i = 0; i < gpus.count; i++) {
 		work->kit.gpus[i] = gpus.items[i];
