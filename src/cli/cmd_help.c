@@ -16,7 +16,7 @@ static void add_overview(struct kwhy_text *out)
 		"to change that?\n\n");
 	kwhy_command_overview_text(out);
 	kwhy_text_add(out,
-		"\n'kwhy help COMMAND' shows its options.\n"
+		"\n'kwhy help COMMAND' shows its options, 'kwhy help bench' the commands of bench.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 threshold of --fail-if exceeded.\n");
 }
 

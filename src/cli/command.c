@@ -42,14 +42,17 @@ const struct kwhy_command *const kwhy_commands[] = {
 
 void kwhy_command_help_text(const struct kwhy_command *command, struct kwhy_text *out)
 {
-	kwhy_text_addf(out, "usage: kwhy %s%s%s%s\n\n%s\n", command->name,
+	kwhy_text_addf(out, "usage: kwhy %s%s%s%s\n\n", command->name,
 		command->options[0].name ? " [OPTIONS]" : "", *command->operands ? " " : "",
-		command->operands, command->summary);
+		command->operands);
+	kwhy_help_wrap(out, command->summary, 0);
 	if (command->options[0].name)
 		kwhy_text_add(out, "\n");
 	kwhy_options_help(command->options, out);
-	if (command->details)
-		kwhy_text_addf(out, "\n%s\n", command->details);
+	if (command->details) {
+		kwhy_text_add(out, "\n");
+		kwhy_help_wrap(out, command->details, 0);
+	}
 }
 
 static void add_quoted(struct kwhy_text *line, const char *word)

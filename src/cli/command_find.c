@@ -127,9 +127,10 @@ void kwhy_command_group_text(const char *group, struct kwhy_text *out)
 {
 	kwhy_text_addf(out, "usage: kwhy %s COMMAND [OPTIONS] ...\n\n", group);
 	for (size_t i = 0; kwhy_commands[i]; i++)
-		if (is_of_group(kwhy_commands[i], group))
-			kwhy_text_addf(
-				out, "  %-16s %s\n", kwhy_commands[i]->name, kwhy_commands[i]->summary);
+		if (is_of_group(kwhy_commands[i], group)) {
+			kwhy_text_addf(out, "  %-16s ", kwhy_commands[i]->name);
+			kwhy_help_wrap(out, kwhy_commands[i]->summary, 19);
+		}
 	kwhy_text_addf(out, "\n'kwhy help %s COMMAND' shows its options.\n", group);
 }
 
@@ -156,15 +157,16 @@ static void add_group(size_t at, struct kwhy_text *out)
 	for (size_t i = at; kwhy_commands[i]; i++)
 		if (is_of_group(kwhy_commands[i], group))
 			kwhy_text_addf(out, " %s", kwhy_commands[i]->name + letters + 1);
-	kwhy_text_addf(out, ": 'kwhy help %s'\n", group);
+	kwhy_text_add(out, "\n");
 }
 
 void kwhy_command_overview_text(struct kwhy_text *out)
 {
 	for (size_t i = 0; kwhy_commands[i]; i++)
-		if (kwhy_command_word_count(kwhy_commands[i]) == 1)
-			kwhy_text_addf(
-				out, "  %-10s %s\n", kwhy_commands[i]->name, kwhy_commands[i]->summary);
-		else if (opens_group(i))
+		if (kwhy_command_word_count(kwhy_commands[i]) == 1) {
+			kwhy_text_addf(out, "  %-10s ", kwhy_commands[i]->name);
+			kwhy_help_wrap(out, kwhy_commands[i]->summary, 13);
+		} else if (opens_group(i)) {
 			add_group(i, out);
+		}
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27 };
+enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
 /* The table as getopt_long() wants it. */
 struct getopt_table {
@@ -161,6 +161,34 @@ void kwhy_options_done(const struct kwhy_option *options, void *target)
 	}
 }
 
+void kwhy_help_wrap(struct kwhy_text *out, const char *text, size_t indent)
+{
+	size_t column = indent;
+
+	while (*text) {
+		size_t gap = strspn(text, " "), word = strcspn(text + gap, " \n");
+
+		if (column > indent && column + gap + word > HELP_WIDTH) {
+			kwhy_text_add(out, "\n");
+			kwhy_text_repeat(out, ' ', indent);
+			column = indent;
+		} else {
+			kwhy_text_repeat(out, ' ', gap);
+			column += gap;
+		}
+		kwhy_text_add_bytes(out, text + gap, word);
+		column += word;
+		text += gap + word;
+		if (*text == '\n') {
+			kwhy_text_add(out, "\n");
+			kwhy_text_repeat(out, ' ', indent);
+			column = indent;
+			text++;
+		}
+	}
+	kwhy_text_add(out, "\n");
+}
+
 void kwhy_options_help(const struct kwhy_option *options, struct kwhy_text *out)
 {
 	for (; options->name; options++) {
@@ -178,6 +206,6 @@ void kwhy_options_help(const struct kwhy_option *options, struct kwhy_text *out)
 			used = 0;
 		}
 		kwhy_text_repeat(out, ' ', HELP_COLUMN - used);
-		kwhy_text_addf(out, "%s\n", options->help);
+		kwhy_help_wrap(out, options->help, HELP_COLUMN);
 	}
 }

@@ -48,7 +48,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_options_parse(const struct kwhy_option *opti
 	int argc, char **argv, void *target, struct kwhy_operands *out, struct kwhy_error *error);
 void kwhy_options_done(const struct kwhy_option *options, void *target);
 
-/* One aligned line an option. */
+/* Text broken at spaces to 80 columns, from column `indent` on, where its further lines begin; ends the line.
+ */
+void kwhy_help_wrap(struct kwhy_text *out, const char *text, size_t indent);
+
+/* The options, aligned. */
 void kwhy_options_help(const struct kwhy_option *options, struct kwhy_text *out);
 
 #endif

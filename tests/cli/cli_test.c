@@ -77,6 +77,15 @@ static void assert_says(struct spawned spawned, const char *says)
 	spawned_done(&spawned);
 }
 
+static void assert_fits_80_columns(const char *text)
+{
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		if (length > 80)
+			fail_msg("%zu columns: %.*s", length, (int)length, text);
+	}
+}
+
 /* By "kwhy help", or a name of two words by the help of the first. */
 static void assert_listed(const char *name)
 {
@@ -94,6 +103,7 @@ static void assert_listed(const char *name)
 
 static void help_lists_every_command_and_each_has_its_own(void **state)
 {
+	static const char *const overviews[] = {NULL, "bench", "model", "tune"};
 	struct spawned all = SPAWN("help", "--all");
 
 	(void)state;
@@ -106,11 +116,18 @@ static void help_lists_every_command_and_each_has_its_own(void **state)
 		*strchr(option, '\t') = '\0';
 		help = SPAWN("help", line);
 		assert_int_equal(help.exit, 0);
+		assert_fits_80_columns(help.out.data);
 		assert_non_null(strstr(help.out.data, *option == '-' && option[1] ? option : line));
 		spawned_done(&help);
 		assert_listed(line);
 	}
 	spawned_done(&all);
+	for (size_t i = 0; i < sizeof(overviews) / sizeof(overviews[0]); i++) {
+		struct spawned overview = SPAWN("help", overviews[i]);
+
+		assert_fits_80_columns(overview.out.data);
+		spawned_done(&overview);
+	}
 	assert_says(SPAWN("--help"), "usage: kwhy COMMAND");
 	assert_says(SPAWN("report", "--help"), "usage: kwhy report [OPTIONS] REC|TRACE...");
 	assert_says(SPAWN("--version"), "kwhy " KWHY_VERSION "\n");
