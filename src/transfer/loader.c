@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chunks read ahead: a thread fills page-locked slots, the caller's thread queues their copies in a stream of
- * their own, and lets the engine's stream wait for each.
+ * Chunks on their way to the device: what was read ahead (loader_read.c) the caller's thread copies in a
+ * stream of their own, and lets the engine's stream wait for each.
  */
 #include "transfer/loader.h"
 
 #include "transfer/convert.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,159 +27,16 @@ static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *option
 	return bytes < options->bytes ? bytes : options->bytes;
 }
 
-/* Bytes of a chunk as it is read. */
-static size_t bytes_of(const struct kwhy_transfer_loader *loader, uint64_t chunk)
-{
-	uint64_t left = loader->options.bytes - chunk * loader->chunk_bytes;
-
-	return left < loader->chunk_bytes ? left : loader->chunk_bytes;
-}
-
-/* And as it is handed out. */
+/* Bytes of a chunk as it is handed out. */
 static size_t converted_bytes_of(const struct kwhy_transfer_loader *loader, size_t bytes)
 {
 	return bytes / sizeof(float) * kwhy_transfer_format_bytes(loader->options.format) +
 		bytes % sizeof(float);
 }
 
-static char *slot_memory(const struct kwhy_transfer_loader *loader, uint64_t chunk)
-{
-	return (char *)loader->slab.memory + chunk % loader->slots * loader->stride;
-}
-
 static uint64_t slot_address(const struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	return loader->device + chunk % loader->slots * loader->stride;
-}
-
-/* The loader's lock is held. */
-static bool is_over(const struct kwhy_transfer_loader *loader)
-{
-	return loader->ending || loader->failed || atomic_load(&loader->transfer->cancels) != loader->cancels;
-}
-
-static void fail(struct kwhy_transfer_loader *loader, int code)
-{
-	pthread_mutex_lock(&loader->lock);
-	if (!loader->failed)
-		loader->failed = code;
-	pthread_cond_broadcast(&loader->changed);
-	pthread_mutex_unlock(&loader->lock);
-}
-
-/* Until the slot's last copy was queued, if there was one; false: it is over. */
-static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
-{
-	bool over;
-
-	pthread_mutex_lock(&loader->lock);
-	while (chunk >= loader->issued + loader->slots && !is_over(loader))
-		pthread_cond_wait(&loader->changed, &loader->lock);
-	over = is_over(loader);
-	pthread_mutex_unlock(&loader->lock);
-	return !over;
-}
-
-/* From wherever the data is, as it is to be sent. */
-static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
-{
-	const struct kwhy_transfer_loader_options *options = &loader->options;
-	bool converts = kwhy_transfer_loader_converts(loader, false);
-	uint64_t offset = chunk * loader->chunk_bytes;
-	size_t bytes = bytes_of(loader, chunk);
-	char *to = slot_memory(loader, chunk);
-	const void *from = options->from ? (const char *)options->from + offset : loader->numbers;
-
-	if (!options->from && options->read(options->context, converts ? loader->numbers : to, offset, bytes))
-		return KWHY_TRANSFER_E_IO;
-	if (converts)
-		kwhy_transfer_convert_numbers(to, from, bytes / sizeof(float), options->format,
-			kwhy_transfer_inverse(options->format, options->scale));
-	else if (options->from)
-		memcpy(to, from, bytes);
-	return KWHY_TRANSFER_OK;
-}
-
-static int refill(struct kwhy_transfer_loader *loader, uint64_t chunk)
-{
-	struct kwhy_transfer *transfer = loader->transfer;
-	struct kwhy_error error;
-	int code = KWHY_TRANSFER_OK;
-
-	if (chunk >= loader->slots)
-		code = kwhy_transfer_check_unlocked(transfer,
-			transfer->ops->event_synchronize(
-				transfer->gpu, loader->copied[chunk % loader->slots], &error),
-			&error);
-	return code ? code : read_chunk(loader, chunk);
-}
-
-static int read_one(struct kwhy_transfer_loader *loader, uint64_t chunk)
-{
-	int code = refill(loader, chunk);
-
-	if (code)
-		return code;
-	pthread_mutex_lock(&loader->lock);
-	loader->filled[chunk % loader->slots] = chunk + 1;
-	pthread_cond_broadcast(&loader->changed);
-	pthread_mutex_unlock(&loader->lock);
-	return KWHY_TRANSFER_OK;
-}
-
-static void *read_ahead(void *context)
-{
-	const struct kwhy_transfer_loader_reader *reader = context;
-	struct kwhy_transfer_loader *loader = reader->loader;
-	struct kwhy_error error;
-	int code = kwhy_transfer_check_unlocked(
-		loader->transfer, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
-
-	for (uint64_t chunk = reader->first; chunk < loader->count && !code; chunk += loader->reader_count) {
-		if (!wait_for_slot(loader, chunk))
-			return NULL;
-		code = read_one(loader, chunk);
-	}
-	if (code)
-		fail(loader, code);
-	return NULL;
-}
-
-/* Signals are the program's own matter: they go to its threads. */
-static int start_threads(struct kwhy_transfer_loader *loader)
-{
-	sigset_t all, before;
-	int failed = 0;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (loader->readers_begun < loader->reader_count && !failed) {
-		struct kwhy_transfer_loader_reader *reader = &loader->readers[loader->readers_begun];
-
-		*reader = (struct kwhy_transfer_loader_reader){
-			.loader = loader, .first = loader->readers_begun};
-		failed = pthread_create(&reader->thread, NULL, read_ahead, reader);
-		if (!failed)
-			loader->readers_begun++;
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return failed;
-}
-
-static enum kwhy_status start_reading(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
-{
-	int failed;
-
-	if (loader->options.pinned)
-		return KWHY_OK;
-	loader->reader_count = loader->options.threads ? loader->options.threads : 1;
-	loader->readers = calloc(loader->reader_count, sizeof(*loader->readers));
-	loader->filled = calloc(loader->slots, sizeof(*loader->filled));
-	if (!loader->readers || !loader->filled)
-		return kwhy_fail_memory(error, "a loader");
-	failed = start_threads(loader);
-	return failed ? kwhy_fail(error, KWHY_E_MEMORY, "no thread to read ahead: %s", strerror(failed))
-		      : KWHY_OK;
 }
 
 static enum kwhy_status make_events(struct kwhy_transfer_loader *loader, struct kwhy_error *error)
@@ -206,11 +62,6 @@ static enum kwhy_status make_memory(struct kwhy_transfer_loader *loader, struct 
 	const struct kwhy_transfer_loader_options *options = &loader->options;
 	enum kwhy_status status;
 
-	if (!options->from && kwhy_transfer_loader_converts(loader, false)) {
-		loader->numbers = malloc(loader->chunk_bytes);
-		if (!loader->numbers)
-			return kwhy_fail_memory(error, "a loader");
-	}
 	status = transfer->ops->memory_new(
 		transfer->gpu, loader->slots * loader->stride, &loader->device, error);
 	if (!status && !options->pinned)
@@ -230,7 +81,7 @@ static enum kwhy_status set_up(struct kwhy_transfer_loader *loader, struct kwhy_
 		status = make_memory(loader, error);
 	if (!status)
 		status = transfer->ops->stream_new(transfer->gpu, &loader->stream, error);
-	return status ? status : start_reading(loader, error);
+	return status ? status : kwhy_transfer_loader_start_reading(loader, error);
 }
 
 static void join_list(struct kwhy_transfer_loader *loader)
@@ -356,11 +207,11 @@ static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	const struct kwhy_gpu_ops *ops = loader->transfer->ops;
 	struct kwhy_gpu *gpu = loader->transfer->gpu;
 	const struct kwhy_transfer_loader_options *options = &loader->options;
-	size_t bytes = bytes_of(loader, chunk), slot = chunk % loader->slots;
+	size_t bytes = kwhy_transfer_loader_bytes_of(loader, chunk), slot = chunk % loader->slots;
 	struct kwhy_gpu_copy copy = {
 		.to = slot_address(loader, chunk),
 		.from = options->pinned ? kwhy_gpu_address(options->from) + chunk * loader->chunk_bytes
-					: kwhy_gpu_address(slot_memory(loader, chunk)),
+					: kwhy_gpu_address(kwhy_transfer_loader_slot_memory(loader, chunk)),
 		.bytes = kwhy_transfer_loader_converts(loader, true) ? bytes
 								     : converted_bytes_of(loader, bytes),
 	};
@@ -437,7 +288,7 @@ static int wait_for_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	int failed;
 
 	pthread_mutex_lock(&loader->lock);
-	while (!is_filled(loader, chunk) && !is_over(loader))
+	while (!is_filled(loader, chunk) && !kwhy_transfer_loader_is_over(loader))
 		pthread_cond_wait(&loader->changed, &loader->lock);
 	over = !is_filled(loader, chunk) || atomic_load(&loader->transfer->cancels) != loader->cancels;
 	failed = loader->failed;
@@ -466,7 +317,7 @@ static enum kwhy_status let_stream_wait(
 
 	if (!status && kwhy_transfer_loader_converts(loader, true))
 		status = kwhy_transfer_loader_convert(
-			loader, number, bytes_of(loader, number) / sizeof(float), error);
+			loader, number, kwhy_transfer_loader_bytes_of(loader, number) / sizeof(float), error);
 	return status;
 }
 
@@ -476,7 +327,7 @@ static int hand_out(struct kwhy_transfer_loader *loader, uint64_t number, struct
 	struct kwhy_transfer_chunk chunk = {
 		.size = out->size,
 		.offset = number * loader->chunk_bytes,
-		.bytes = converted_bytes_of(loader, bytes_of(loader, number)),
+		.bytes = converted_bytes_of(loader, kwhy_transfer_loader_bytes_of(loader, number)),
 		.device = slot_address(loader, number) + (converts ? loader->converted - loader->device : 0),
 		.stream = kwhy_transfer_stream(loader->transfer),
 	};
@@ -590,12 +441,7 @@ void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader)
 	if (!loader)
 		return;
 	transfer = loader->transfer;
-	pthread_mutex_lock(&loader->lock);
-	loader->ending = true;
-	pthread_cond_broadcast(&loader->changed);
-	pthread_mutex_unlock(&loader->lock);
-	for (uint32_t i = 0; i < loader->readers_begun; i++)
-		pthread_join(loader->readers[i].thread, NULL);
+	kwhy_transfer_loader_end_reading(loader);
 	wait_for_all(loader);
 	leave_list(loader);
 	kwhy_transfer_loader_end_converting(loader);
@@ -604,9 +450,6 @@ void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader)
 	transfer->ops->stream_free(transfer->gpu, loader->stream);
 	transfer->ops->host_free(transfer->gpu, &loader->slab);
 	transfer->ops->memory_free(transfer->gpu, loader->device);
-	free(loader->numbers);
-	free(loader->readers);
-	free(loader->filled);
 	pthread_cond_destroy(&loader->changed);
 	pthread_mutex_destroy(&loader->lock);
 	free(loader);

@@ -53,6 +53,28 @@ static inline bool kwhy_transfer_loader_converts(const struct kwhy_transfer_load
 	return loader->options.format != KWHY_TRANSFER_F32 && (loader->options.on_device != 0) == on_device;
 }
 
+/* Bytes of a chunk as it is read. */
+size_t kwhy_transfer_loader_bytes_of(const struct kwhy_transfer_loader *loader, uint64_t chunk);
+
+/* Where a chunk is read to; there is none for data that is page-locked already. */
+static inline char *kwhy_transfer_loader_slot_memory(
+	const struct kwhy_transfer_loader *loader, uint64_t chunk)
+{
+	return (char *)loader->slab.memory + chunk % loader->slots * loader->stride;
+}
+
+/* Whether nothing more is read. The lock is held. */
+static inline bool kwhy_transfer_loader_is_over(const struct kwhy_transfer_loader *loader)
+{
+	return loader->ending || loader->failed || atomic_load(&loader->transfer->cancels) != loader->cancels;
+}
+
+/* Fills slots from now on, in threads of its own; goes with kwhy_transfer_loader_end_reading(), which waits
+ * for them, also where this failed. */
+KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_start_reading(
+	struct kwhy_transfer_loader *loader, struct kwhy_error *error);
+void kwhy_transfer_loader_end_reading(struct kwhy_transfer_loader *loader);
+
 /* What conversion on the device needs; goes with kwhy_transfer_loader_end_converting(). */
 KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_prepare_converting(
 	struct kwhy_transfer_loader *loader, struct kwhy_error *error);
