@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pair_store.h"
+#include "bench/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS = 16, LINE_BYTES = 1024, CONFIGS_MAX = 1 << 20 };
+enum { CELLS = 16, CONFIGS_MAX = 1 << 20 };
 
 const char kwhy_pair_row_names[] =
 	"config_id,engine,load,clock,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,seconds,"
 	"verified,temperature_c,clock_hz,power_w,throttle_bits";
 
 struct reader {
-	const char *path;
-	size_t line;
+	struct kwhy_bench_rows rows;
 	bool add;
 	struct kwhy_pairs *pairs;
 	size_t room; /* of configurations that are made as they come */
-	char *cells[CELLS + 1];
-	size_t cell_count;
-	struct kwhy_error *error;
 };
-
-static void add_number(struct kwhy_text *out, double value)
-{
-	kwhy_text_add(out, ",");
-	if (isfinite(value))
-		kwhy_text_addf(out, "%.9g", value);
-}
 
 void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
 {
@@ -40,9 +30,9 @@ void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sampl
 		kwhy_pair_engine_name(config->engine), kwhy_pair_load_name(config->load),
 		kwhy_pair_clock_name(config->clock), config->source, config->target, config->bytes, sample,
 		row->start_unix_ns, row->end_unix_ns, row->seconds, config->verified);
-	add_number(out, config->conditions.temperature_c);
-	add_number(out, config->conditions.clock_hz);
-	add_number(out, config->conditions.power_w);
+	kwhy_bench_cell_add(out, config->conditions.temperature_c);
+	kwhy_bench_cell_add(out, config->conditions.clock_hz);
+	kwhy_bench_cell_add(out, config->conditions.power_w);
 	kwhy_text_addf(out, ",%u\n", config->conditions.throttle_bits);
 }
 
@@ -68,40 +58,6 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 	}
 }
 
-static enum kwhy_status wrong(const struct reader *reader, const char *words)
-{
-	return kwhy_fail(reader->error, KWHY_E_INPUT, "%s, line %zu: %s; name a folder that --save wrote",
-		reader->path, reader->line, words);
-}
-
-static bool whole(const char *text, uint64_t *out)
-{
-	char *end;
-
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0';
-}
-
-/* An empty cell is NAN. */
-static bool real(const char *text, double *out)
-{
-	char *end;
-
-	*out = NAN;
-	if (!*text)
-		return true;
-	*out = strtod(text, &end);
-	return *end == '\0' && isfinite(*out);
-}
-
-static bool find(const char *word, const char *(*name)(unsigned), unsigned count, unsigned *out)
-{
-	for (*out = 0; *out < count; ++*out)
-		if (strcmp(word, name(*out)) == 0)
-			return true;
-	return false;
-}
-
 static const char *engine_name(unsigned i)
 {
 	return kwhy_pair_engine_name((enum kwhy_pair_engine)i);
@@ -119,14 +75,16 @@ static const char *clock_name(unsigned i)
 
 static bool parse_key(const struct reader *reader, uint64_t *out_id, struct kwhy_pair_config *out)
 {
-	char *const *cells = reader->cells;
+	char *const *cells = reader->rows.cells;
 	unsigned engine, load, clock;
 	uint64_t source, target;
 
-	if (!whole(cells[0], out_id) || !find(cells[1], engine_name, KWHY_PAIR_ENGINE_COUNT, &engine) ||
-		!find(cells[2], load_name, KWHY_PAIR_LOAD_COUNT, &load) ||
-		!find(cells[3], clock_name, KWHY_PAIR_CLOCK_COUNT, &clock) || !whole(cells[4], &source) ||
-		!whole(cells[5], &target) || !whole(cells[6], &out->bytes))
+	if (!kwhy_bench_cell_whole(cells[0], out_id) ||
+		!kwhy_bench_cell_find(cells[1], engine_name, KWHY_PAIR_ENGINE_COUNT, &engine) ||
+		!kwhy_bench_cell_find(cells[2], load_name, KWHY_PAIR_LOAD_COUNT, &load) ||
+		!kwhy_bench_cell_find(cells[3], clock_name, KWHY_PAIR_CLOCK_COUNT, &clock) ||
+		!kwhy_bench_cell_whole(cells[4], &source) || !kwhy_bench_cell_whole(cells[5], &target) ||
+		!kwhy_bench_cell_whole(cells[6], &out->bytes))
 		return false;
 	out->engine = (enum kwhy_pair_engine)engine;
 	out->load = (enum kwhy_pair_load)load;
@@ -140,14 +98,18 @@ static bool parse_key(const struct reader *reader, uint64_t *out_id, struct kwhy
 static bool parse_sample(
 	const struct reader *reader, struct kwhy_pair_config *out, struct kwhy_pair_sample *sample)
 {
-	char *const *cells = reader->cells;
+	char *const *cells = reader->rows.cells;
 	uint64_t repetition, start, end, verified, bits;
 
-	if (!whole(cells[7], &repetition) || !whole(cells[8], &start) || !whole(cells[9], &end) ||
-		!real(cells[10], &sample->seconds) || !whole(cells[11], &verified) ||
-		!real(cells[12], &out->conditions.temperature_c) ||
-		!real(cells[13], &out->conditions.clock_hz) || !real(cells[14], &out->conditions.power_w) ||
-		!whole(cells[15], &bits) || start > INT64_MAX || end > INT64_MAX || bits > UINT32_MAX)
+	if (!kwhy_bench_cell_whole(cells[7], &repetition) || !kwhy_bench_cell_whole(cells[8], &start) ||
+		!kwhy_bench_cell_whole(cells[9], &end) ||
+		!kwhy_bench_cell_real(cells[10], &sample->seconds) ||
+		!kwhy_bench_cell_whole(cells[11], &verified) ||
+		!kwhy_bench_cell_real(cells[12], &out->conditions.temperature_c) ||
+		!kwhy_bench_cell_real(cells[13], &out->conditions.clock_hz) ||
+		!kwhy_bench_cell_real(cells[14], &out->conditions.power_w) ||
+		!kwhy_bench_cell_whole(cells[15], &bits) || start > INT64_MAX || end > INT64_MAX ||
+		bits > UINT32_MAX)
 		return false;
 	sample->start_unix_ns = (int64_t)start;
 	sample->end_unix_ns = (int64_t)end;
@@ -175,7 +137,7 @@ static enum kwhy_status grow(struct reader *reader, size_t id)
 	if (room != reader->room) {
 		configs = kwhy_arena_alloc(&pairs->arena, room, sizeof(*configs));
 		if (!configs)
-			return kwhy_fail_memory(reader->error, "configurations of a benchmark");
+			return kwhy_fail_memory(reader->rows.error, "configurations of a benchmark");
 		if (pairs->config_count)
 			memcpy(configs, pairs->configs, pairs->config_count * sizeof(*configs));
 		pairs->configs = configs;
@@ -193,24 +155,26 @@ static enum kwhy_status take_sample(struct reader *reader)
 	enum kwhy_status status = KWHY_OK;
 	uint64_t id;
 
-	if (reader->cell_count != CELLS || !parse_key(reader, &id, &key) ||
+	if (reader->rows.cell_count != CELLS || !parse_key(reader, &id, &key) ||
 		!parse_sample(reader, &key, &sample))
-		return wrong(reader, "no sample of a pair");
+		return kwhy_bench_rows_wrong(&reader->rows, "no sample of a pair");
 	if (reader->add)
 		status = grow(reader, id);
 	if (status)
 		return status;
 	if (id >= reader->pairs->config_count)
-		return wrong(reader, "a configuration that these settings do not measure");
+		return kwhy_bench_rows_wrong(
+			&reader->rows, "a configuration that these settings do not measure");
 	config = &reader->pairs->configs[id];
 	if (reader->add && !config->bytes)
 		*config = key;
 	if (!is_same(config, &key))
-		return wrong(reader, "another configuration of the same number");
+		return kwhy_bench_rows_wrong(&reader->rows, "another configuration of the same number");
 	if (!kwhy_pair_samples(reader->pairs, config))
-		return kwhy_fail_memory(reader->error, "samples");
+		return kwhy_fail_memory(reader->rows.error, "samples");
 	if (config->sample_count == KWHY_PAIR_SAMPLES_MAX)
-		return wrong(reader, "more samples of one configuration than are ever taken");
+		return kwhy_bench_rows_wrong(
+			&reader->rows, "more samples of one configuration than are ever taken");
 	config->samples[config->sample_count++] = sample;
 	config->conditions = key.conditions;
 	config->verified = key.verified;
@@ -226,7 +190,7 @@ static enum kwhy_status take_gpu(struct reader *reader, char *text)
 	     *peers = strtok_r(NULL, " ", &place), *name = strtok_r(NULL, "", &place);
 
 	if (!node || !address || !peers || row == KWHY_PAIR_GPUS_MOST || strlen(peers) > KWHY_PAIR_GPUS_MOST)
-		return wrong(reader, "no GPU");
+		return kwhy_bench_rows_wrong(&reader->rows, "no GPU");
 	pairs->gpus[row].numa_node = (int)strtol(node, NULL, 10);
 	if (strcmp(address, "unknown") != 0)
 		pairs->gpus[row].pci_address = kwhy_arena_copy(&pairs->arena, address);
@@ -242,53 +206,31 @@ static enum kwhy_status take_setting(struct reader *reader, char *line)
 {
 	static const char seed[] = "# seed: ", gpu[] = "# gpu: ";
 	struct kwhy_pairs *pairs = reader->pairs;
-	const struct {
-		const char *key;
-		const char **place;
-	} texts[] = {{"# backend: ", &pairs->backend}, {"# driver: ", &pairs->driver},
-		{"# cuda: ", &pairs->cuda}, {"# settings: ", &pairs->settings},
-		{"# begun: ", &pairs->measured_on}};
+	const struct kwhy_bench_setting texts[] = {{"# backend: ", &pairs->backend},
+		{"# driver: ", &pairs->driver}, {"# cuda: ", &pairs->cuda},
+		{"# settings: ", &pairs->settings}, {"# begun: ", &pairs->measured_on}};
 
 	if (strncmp(line, seed, sizeof(seed) - 1) == 0)
 		pairs->seed = strtoull(line + sizeof(seed) - 1, NULL, 10);
 	if (strncmp(line, gpu, sizeof(gpu) - 1) == 0)
 		return take_gpu(reader, line + sizeof(gpu) - 1);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		size_t length = strlen(texts[i].key);
-
-		if (strncmp(line, texts[i].key, length) != 0 || strcmp(line + length, "unknown") == 0)
-			continue;
-		*texts[i].place = kwhy_arena_copy(&pairs->arena, line + length);
-		if (!*texts[i].place)
-			return kwhy_fail_memory(reader->error, "settings");
-	}
-	return KWHY_OK;
+	return kwhy_bench_rows_setting(
+		&reader->rows, line, texts, sizeof(texts) / sizeof(texts[0]), &pairs->arena);
 }
 
-static void split(struct reader *reader, char *line)
+static enum kwhy_status take_line(void *context, char *line)
 {
-	reader->cell_count = 0;
-	for (char *cell = line; cell && reader->cell_count <= CELLS;) {
-		char *comma = strchr(cell, ',');
+	struct reader *reader = context;
 
-		reader->cells[reader->cell_count++] = cell;
-		if (comma)
-			*comma++ = '\0';
-		cell = comma;
-	}
-}
-
-static enum kwhy_status take_line(struct reader *reader, char *line)
-{
-	if (reader->line == 1)
+	if (reader->rows.line == 1)
 		return strcmp(line, KWHY_PAIR_ROWS_MARK) == 0
 			? KWHY_OK
-			: wrong(reader, "these are no samples of kwhy bench pairs");
+			: kwhy_bench_rows_wrong(&reader->rows, "these are no samples of kwhy bench pairs");
 	if (*line == '#')
 		return reader->add ? take_setting(reader, line) : KWHY_OK;
 	if (strcmp(line, kwhy_pair_row_names) == 0)
 		return KWHY_OK;
-	split(reader, line);
+	kwhy_bench_rows_split(&reader->rows, line);
 	return take_sample(reader);
 }
 
@@ -296,24 +238,11 @@ static enum kwhy_status take_line(struct reader *reader, char *line)
 enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
-	struct reader reader = {.path = path, .pairs = pairs, .add = add, .error = error};
-	char line[LINE_BYTES];
-	enum kwhy_status status = KWHY_OK;
+	struct reader reader = {.rows = {.path = path, .error = error}, .pairs = pairs, .add = add};
+	enum kwhy_status status = kwhy_bench_rows_walk(&reader.rows, file, take_line, &reader);
 
-	for (size_t place = 0; !status && place < file->length;) {
-		const char *end = memchr(file->data + place, '\n', file->length - place);
-		size_t length = end ? (size_t)(end - file->data) - place : file->length - place;
-
-		reader.line++;
-		if (length >= sizeof(line))
-			return wrong(&reader, "a line of more than 1,023 bytes");
-		memcpy(line, file->data + place, length);
-		line[length] = '\0';
-		status = take_line(&reader, line);
-		place += length + 1;
-	}
-	if (!status && reader.line == 0)
-		return kwhy_fail(error, KWHY_E_INPUT, "%s is empty; name a folder that --save wrote", path);
+	if (!status && reader.rows.line == 0)
+		return kwhy_bench_rows_empty(&reader.rows);
 	for (size_t i = 0; !status && i < pairs->config_count; i++)
 		kwhy_pair_sum_up(&pairs->configs[i]);
 	return status;

@@ -22,15 +22,15 @@ struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor)
 
 struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_interval b)
 {
-	double value = a.value + b.value;
-
-	return (struct kwhy_interval){value, value - hypot(a.value - a.low, b.value - b.low),
-		value + hypot(a.high - a.value, b.high - b.value)};
+	return (struct kwhy_interval){a.value + b.value, a.low + b.low, a.high + b.high};
 }
 
 struct kwhy_interval kwhy_interval_difference(struct kwhy_interval a, struct kwhy_interval b)
 {
-	return kwhy_interval_sum(a, kwhy_interval_scaled(b, -1));
+	double value = a.value - b.value;
+
+	return (struct kwhy_interval){value, value - hypot(a.value - a.low, b.high - b.value),
+		value + hypot(a.high - a.value, b.value - b.low)};
 }
 
 struct kwhy_interval kwhy_interval_inverse(struct kwhy_interval a)

@@ -14,8 +14,9 @@ struct kwhy_interval kwhy_interval_unknown(void);
 /* `factor` may be negative: low stays below high. */
 struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor);
 
-/* Of figures that err independently: half-widths add in squares. An unknown interval makes an unknown one. */
+/* An unknown interval makes an unknown one. A sum is of what one meter saw and may err alike: ends add. */
 struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_interval b);
+/* Of two runs, taken as independent: half-widths add in squares. An error that both share would cancel. */
 struct kwhy_interval kwhy_interval_difference(struct kwhy_interval a, struct kwhy_interval b);
 
 /* 1 / a for a positive figure; its interval's ends change places. */

@@ -139,17 +139,6 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 	return NULL;
 }
 
-double kwhy_pair_curve_at(const struct kwhy_pair_curve *curve, double bytes)
-{
-	size_t i = 0;
-
-	if (curve->segment_count == 0)
-		return NAN;
-	while (i + 1 < curve->segment_count && bytes >= curve->segments[i].to_bytes)
-		i++;
-	return curve->segments[i].alpha_s + curve->segments[i].beta_s_per_byte * bytes;
-}
-
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine)
 {
 	return engine == KWHY_PAIR_EXCHANGE || engine == KWHY_PAIR_NCCL_EXCHANGE;

@@ -180,9 +180,6 @@ const struct kwhy_pair_config *kwhy_pairs_find(
 const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, uint32_t source, uint32_t target); /* alone */
 
-/* What a curve says, in seconds; NAN: it has no segment. */
-double kwhy_pair_curve_at(const struct kwhy_pair_curve *curve, double bytes);
-
 /* Whether bytes go both ways at once. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
 

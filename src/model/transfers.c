@@ -26,17 +26,6 @@ double kwhy_transfer_rate(const struct kwhy_transfer_point *point)
 	return ways * (double)point->bytes / point->summary.median_s;
 }
 
-double kwhy_transfer_curve_at(const struct kwhy_transfer_curve *curve, double bytes)
-{
-	size_t i = 0;
-
-	if (curve->segment_count == 0)
-		return NAN;
-	while (i + 1 < curve->segment_count && bytes >= curve->segments[i].to_bytes)
-		i++;
-	return curve->segments[i].alpha_s + curve->segments[i].beta_s_per_byte * bytes;
-}
-
 struct kwhy_transfers *kwhy_transfers_new(void)
 {
 	struct kwhy_transfers *transfers = calloc(1, sizeof(*transfers));

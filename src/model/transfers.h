@@ -200,9 +200,6 @@ struct kwhy_transfers {
 /* Bytes a second of a point, all that moved: both ways count twice. NAN: no samples. */
 double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 
-/* What a curve says for a size, seconds or joules; NAN: it has no segment. Outside it carries on. */
-double kwhy_transfer_curve_at(const struct kwhy_transfer_curve *curve, double bytes);
-
 /* Without anything in it; NULL: no memory. */
 struct kwhy_transfers *kwhy_transfers_new(void);
 

@@ -114,7 +114,7 @@ static void every_place_has_a_sane_value_and_a_key_of_its_own(void **state)
 	}
 }
 
-static void intervals_scale_add_in_squares_and_invert(void **state)
+static void intervals_scale_add_and_invert(void **state)
 {
 	struct kwhy_interval a = {10, 7, 13}, b = {20, 16, 24}, c = kwhy_interval_difference(b, a),
 			     d = kwhy_interval_scaled(a, -2), e = kwhy_interval_inverse(a);
@@ -135,7 +135,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_asked_or_is_not_known_is_unknown),
 		cmocka_unit_test(a_place_is_found_by_key_or_name_with_its_year),
 		cmocka_unit_test(every_place_has_a_sane_value_and_a_key_of_its_own),
-		cmocka_unit_test(intervals_scale_add_in_squares_and_invert),
+		cmocka_unit_test(intervals_scale_add_and_invert),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

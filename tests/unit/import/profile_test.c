@@ -145,6 +145,7 @@ static void curves_and_the_fastest_ways_of_transfers_are_read(void **state)
 {
 	struct kwhy_profile *profile;
 	const struct kwhy_transfers *transfers;
+	const struct kwhy_transfer_segment *segments;
 
 	(void)state;
 	OK(import_text(FRONT
@@ -164,8 +165,11 @@ static void curves_and_the_fastest_ways_of_transfers_are_read(void **state)
 	transfers = profile->transfers;
 	assert_non_null(transfers);
 	assert_int_equal(transfers->curve_count, 2);
-	assert_true(kwhy_transfer_curve_at(&transfers->curves[0], 100) == 2e-6);
-	assert_true(fabs(kwhy_transfer_curve_at(&transfers->curves[0], 1e6) - 21e-6) < 1e-12);
+	assert_int_equal(transfers->curves[0].segment_count, 2);
+	segments = transfers->curves[0].segments;
+	assert_true(segments[0].to_bytes == 1024);
+	assert_true(segments[0].alpha_s + segments[0].beta_s_per_byte * 100 == 2e-6);
+	assert_true(fabs(segments[1].alpha_s + segments[1].beta_s_per_byte * 1e6 - 21e-6) < 1e-12);
 	assert_true(isnan(transfers->curves[0].held_out_ratio));
 	assert_true(transfers->curves[1].is_energy);
 	assert_int_equal(transfers->choice_count, 1);
