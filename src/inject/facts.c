@@ -2,6 +2,7 @@
 #include "inject/facts.h"
 
 #include "base/clock.h"
+#include "base/launcher.h"
 #include "vendor/cuda.h"
 
 #include <fcntl.h>
@@ -14,39 +15,17 @@
 
 enum { COMMAND_BYTES = 2048, NOTE_COMPLETENESS = 0 };
 
-/* Launchers by how close they stand to the process: torchrun starts several under one task of SLURM. */
-static const struct {
-	const char *rank, *world_size, *local_rank;
-} launchers[] = {
-	{"RANK", "WORLD_SIZE", "LOCAL_RANK"},
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
-	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
-};
-
-static uint32_t number_of(const char *text)
+static uint32_t number_of(int64_t number)
 {
-	char *end;
-	unsigned long number;
-
-	if (!text || text[0] < '0' || text[0] > '9')
-		return KWHY_WIRE_UNKNOWN_U32;
-	number = strtoul(text, &end, 10);
-	return *end || number >= KWHY_WIRE_UNKNOWN_U32 ? KWHY_WIRE_UNKNOWN_U32 : (uint32_t)number;
+	return number < 0 ? KWHY_WIRE_UNKNOWN_U32 : (uint32_t)number;
 }
 
 struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name))
 {
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		const struct kwhy_inject_ranks ranks = {number_of(get(launchers[i].rank)),
-			number_of(get(launchers[i].world_size)), number_of(get(launchers[i].local_rank))};
+	const struct kwhy_launcher_ranks ranks = kwhy_launcher_ranks(get);
 
-		if (ranks.rank != KWHY_WIRE_UNKNOWN_U32 && ranks.world_size != KWHY_WIRE_UNKNOWN_U32)
-			return ranks;
-	}
 	return (struct kwhy_inject_ranks){
-		KWHY_WIRE_UNKNOWN_U32, KWHY_WIRE_UNKNOWN_U32, KWHY_WIRE_UNKNOWN_U32};
+		number_of(ranks.rank), number_of(ranks.world_size), number_of(ranks.local_rank)};
 }
 
 void kwhy_inject_host(char *out, size_t room)
