@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Windows: what switching costs, whether kernels that run across a window's end come, and whether shares by windows are those of a whole run.
-# Needs PyTorch and one GPU; 5 minutes.
+# Needs PyTorch and one GPU; 80 seconds.
 # usage: duty.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -14,12 +14,11 @@ one() { # one NAME LOOP SECONDS OPTIONS...
 	"$kwhy" verify "$work/$1.kwhy" | tail -1
 	"$kwhy" report --json -o "$work/$1.json" "$work/$1.kwhy"
 }
-one decode decode 20s
-one decode-10 decode 40s --duty 10%
-one decode-30 decode 20s --duty 30% --window 0.1
-one decode-short decode 20s --duty 10% --window 0.02
-one products-30 products 20s --duty 30%
-one train train 20s
-one train-10 train 40s --duty 10%
+one decode decode 8s
+one decode-10 decode 15s --duty 10%
+one decode-short decode 8s --duty 10% --window 0.02
+one products-30 products 6s --duty 30%
+one train train 6s
+one train-10 train 15s --duty 10%
 python3 "$here/programs/windows.py" "$2/duty.json" "$work"/*.kwhy
 (cd "$work" && tar -czf - -- *.json) > "$2/duty-reports.tar.gz"

@@ -3,7 +3,7 @@
 # The transfer engine on an H200: its property test on the real driver, host time of a step, overlap of copy and compute on 1 GiB,
 # and the engine against a loop of copies and one batch of them, paired in one run. Compiles this tree's bench/transfer_engine*.c and
 # tests/property/transfer_test.c with the C compiler at hand; neither CUDA's headers nor cmocka are needed.
-# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 6 minutes on an H200)
+# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes on an H200)
 # Targets (issue 6): at most 5 us of the host a step; overlap efficiency of 0.95 or better; "pinned/better" at most 1.03 everywhere.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -52,7 +52,7 @@ step compile_test "${CC:-cc}" "${flags[@]}" -o "$made/transfer_test" "$root/test
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
 case $backend in cuda) number=0 ;; hip) number=1 ;; *) number=2 ;; esac
 step property env KWHY_TEST_BACKEND=$number "$made/transfer_test"
-step bench "$made/bench" --backend "$backend" --seconds 150 --csv "$out"
+step bench "$made/bench" --backend "$backend" --seconds 60 --csv "$out"
 # What this machine's cross-overs are by the sweep, to be held against the engine's defaults.
 step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Rates and joules of single operations on an H200.
-# Usage: ops.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 3 minutes)
+# Usage: ops.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 100 seconds; DEVICE=N: that GPU)
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -20,12 +20,8 @@ step() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-step rates "$program" bench ops --no-energy --seconds 0.5
-step ops "$program" bench ops --seconds 4 -o "$out/ops.json" --csv "$out/ops.csv"
+step ops "$program" bench ops ${DEVICE:+--device "$DEVICE"} --seconds 3 -o "$out/ops.json" --csv "$out/ops.csv"
 # Two windows of the same operations: how far figures repeat.
-step again "$program" bench ops --seconds 4 --only fp32,bf16-tensor,memory-copy,h2d-small,h2d-large -o "$out/again.json"
-if [ "$(nvidia-smi -L | wc -l)" -gt 1 ]; then
-	step peers "$program" bench ops --device 0,1 --only peer,collective --seconds 4 -o "$out/peers.json"
-fi
+step again "$program" bench ops ${DEVICE:+--device "$DEVICE"} --seconds 3 --only fp32,bf16-tensor,memory-copy,h2d-small -o "$out/again.json"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt"

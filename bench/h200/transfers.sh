@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench transfer on an H200: the whole sweep with its pass of joules, nvbandwidth's method (and nvbandwidth itself where it is
-# installed) in the same run, compression of text and of weights, managed memory, carrying on after a kill, and how well medians repeat.
-# Usage: transfers.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 7 minutes on an H200)
+# kwhy bench transfer on an H200: the whole sweep, nvbandwidth's method (and nvbandwidth itself where it is installed) in the same run,
+# compression of text and of weights, carrying on after a kill, and how well medians repeat. Joules: transfer_energy.sh.
+# Usage: transfers.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 5 minutes on an H200; DEVICE=N: that GPU)
 # Targets (issue 6): pinned at or above 55.56/55.44 GB/s at 512 MiB and 48.6/49.1 at 1 MiB; the sweep's time pass under 180 s; 95 % of the
 # points within 2 % when repeated; every point verified.
 set -u
@@ -13,7 +13,7 @@ out=$(cd "$2" && pwd)
 backend=${3:-cuda}
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
-transfer=("$kwhy" bench transfer --backend "$backend" --quiet)
+transfer=("$kwhy" bench transfer --backend "$backend" --quiet ${DEVICE:+--device "$DEVICE"})
 limits=()
 [ "$backend" != host ] || limits=(--max-size 1MiB)
 
@@ -25,7 +25,6 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-step doctor 30 "$kwhy" doctor
 command -v nvidia-smi > /dev/null && nvidia-smi -q > "$out/nvidia-smi.txt" 2>&1
 
 # The method of nvbandwidth before and after the sweep, so that drift shows.
@@ -37,7 +36,7 @@ if command -v nvbandwidth > /dev/null; then
 	step nvbandwidth_1mib 60 nvbandwidth -b 1 -t host_to_device_memcpy_ce device_to_host_memcpy_ce
 fi
 
-step sweep 290 "${transfer[@]}" --save "$out/sweep" --energy -o "$out/sweep.txt" "${limits[@]}"
+step sweep 200 "${transfer[@]}" --save "$out/sweep" -o "$out/sweep.txt" "${limits[@]}"
 head -4 "$out/sweep.txt" | tee -a "$out/log.txt"
 step again 60 "${transfer[@]}" --from "$out/sweep" -o "$out/sweep.json" --header "$out/choices.h"
 step verbose 60 "${transfer[@]}" --from "$out/sweep" --verbose -o "$out/sweep-verbose.txt"
@@ -50,26 +49,24 @@ python3 - "$made/weights" <<'P'
 import random, struct, sys
 random.seed(1)
 with open(sys.argv[1], "wb") as file:
-    for _ in range(64):
+    for _ in range(16):
         file.write(b"".join(struct.pack("<f", random.gauss(0, 0.02))[2:] for _ in range(65536)))
 P
 for data in text weights; do
 	step "compress_$data" 40 "${transfer[@]}" --strategy pinned,compressed,expand,compress --direction h2d --min-size 64KiB \
-		--quick --time 20 --data "$made/$data" -o "$out/compress_$data.json" "${limits[@]}"
+		--quick --time 6 --data "$made/$data" -o "$out/compress_$data.json" "${limits[@]}"
 done
-step managed 30 "${transfer[@]}" --strategy managed,pinned,mapped --quick --time 15 -o "$out/managed.txt" "${limits[@]}"
-
 # Killed in the middle, then carried on with.
 "${transfer[@]}" --strategy pinned,pageable --quick --save "$out/killed" > /dev/null 2>&1 &
 sleep 3
 kill -9 $! 2> /dev/null
 wait $! 2> /dev/null
 echo "lines when killed: $(wc -l < "$out/killed/samples.csv")" | tee -a "$out/log.txt"
-step carried_on 60 "${transfer[@]}" --strategy pinned,pageable --quick --time 30 --resume "$out/killed" -o "$out/killed.json"
+step carried_on 60 "${transfer[@]}" --strategy pinned,pageable --quick --time 6 --resume "$out/killed" -o "$out/killed.json"
 
 # Two runs of the same: how far the medians of the second lie from those of the first.
 for run in 1 2; do
-	step "repeat_$run" 40 "${transfer[@]}" --strategy pinned,pageable,copy-kernel,mapped,packed,batch --quick --time 25 \
+	step "repeat_$run" 40 "${transfer[@]}" --strategy pinned,pageable,copy-kernel,mapped,packed,batch --quick --time 15 \
 		--seed "$run" -o "$out/repeat_$run.json" "${limits[@]}"
 done
 python3 - "$out" <<'P' | tee -a "$out/log.txt"

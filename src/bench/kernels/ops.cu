@@ -109,28 +109,48 @@ KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
 }
 #endif
 
-/* 8 tensor instructions of a warp a round, with 8 sums that do not wait for each other. */
-#define TENSOR(name, number, letter, shape)                                                                    \
+/*
+ * Operands of the tensor instructions: random signs, mantissas and lowest bits of the exponent (KEEP), the rest of the exponent
+ * set (SET): numbers from 2^-4 to 2 of either sign, as of normalised data. Numbers of all exponents alike would be mostly tiny ones,
+ * which take less power.
+ */
+static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
+{
+	return (random_of(seed, place) & keep) | set;
+}
+
+/*
+ * 8 tensor instructions of a warp a round, with 8 sums that do not wait for each other. Operands follow in fours, A, B, -A, -B (FLIP are the
+ * signs), so that sums neither grow nor settle; `rounds` is a multiple of four.
+ */
+#define TENSOR(name, number, letter, shape, KEEP, SET, FLIP)                                                   \
 	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                    \
 	{                                                                                                       \
-		u32 a[4], b[2];                                                                                 \
+		u32 a[2][4], b[2];                                                                              \
 		number c[8][4], sum = 0;                                                                        \
                                                                                                                 \
-		for (int k = 0; k < 4; k++)                                                                     \
-			a[k] = random_of(seed, k) & MASK;                                                       \
+		for (int k = 0; k < 4; k++) {                                                                   \
+			a[0][k] = operand_of(seed, k, KEEP, SET);                                               \
+			a[1][k] = operand_of(seed, 8 + k, KEEP, SET);                                           \
+		}                                                                                               \
 		for (int k = 0; k < 2; k++)                                                                     \
-			b[k] = random_of(seed, 4 + k) & MASK;                                                   \
+			b[k] = operand_of(seed, 4 + k, KEEP, SET);                                              \
 		for (int k = 0; k < 8; k++)                                                                     \
 			for (int j = 0; j < 4; j++)                                                             \
 				c[k][j] = 0;                                                                    \
-		_Pragma("unroll 4") for (u32 i = 0; i < rounds; i++)                                            \
-			for (int k = 0; k < 8; k++)                                                             \
+		for (u32 i = 0; i < rounds; i += 4)                                                             \
+			_Pragma("unroll") for (int q = 0; q < 32; q++)                                          \
+			{                                                                                       \
+				u32 signs = q & 16 ? FLIP : 0, *from = a[q >> 3 & 1];                           \
+				int k = q & 7;                                                                  \
+                                                                                                                \
 				asm volatile("mma.sync.aligned." shape                                          \
 					     " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
 					     : "+" letter(c[k][0]), "+" letter(c[k][1]), "+" letter(c[k][2]),   \
 					     "+" letter(c[k][3])                                                \
-					     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),           \
-					     "r"(b[1]));                                                        \
+					     : "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3]),          \
+					     "r"(b[0] ^ signs), "r"(b[1] ^ signs));                             \
+			}                                                                                       \
 		for (int k = 0; k < 8; k++)                                                                     \
 			for (int j = 0; j < 4; j++)                                                             \
 				sum += c[k][j];                                                                 \
@@ -138,14 +158,11 @@ KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
 			*sink = sum;                                                                            \
 	}
 
-/* No exponent of all ones: neither infinite nor not-a-number in any of the formats. */
-#define MASK 0xbfffbfffu
-
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-TENSOR(kwhy_ops_bf16_tensor, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32")
-TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32")
-TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32")
-TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32")
+TENSOR(kwhy_ops_bf16_tensor, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32", 0x80ff80ffu, 0x3e003e00u, 0x80008000u)
+TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32", 0x87ff87ffu, 0x30003000u, 0x80008000u)
+TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32", 0x80ffffffu, 0x3e000000u, 0x80000000u)
+TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* sums wrap */
 
 /* 8 instructions a round, of 8 x 8 x 4 each. */
 KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
@@ -167,10 +184,8 @@ KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
 }
 #endif
 
-#undef MASK
-#define MASK 0xbfbfbfbfu
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32")
+TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", 0x8f8f8f8fu, 0x30303030u, 0x80808080u)
 #endif
 
 /* 16 bytes, past the first cache; each time anew. */
