@@ -62,10 +62,11 @@ struct kwhy_whatif {
 
 	int64_t first_ns, last_ns; /* of all device work as recorded; equal where there is none */
 	float *net_w;		   /* [activities] power above idle; NAN unknown */
-	double *idle_w;		   /* [devices] while nothing runs; NAN unknown */
-	double *idle_spread_w;	   /* [devices] half of its 90 % interval */
-	double scatter_ratio;	   /* by which a run of the same program would take longer or shorter, 90 % */
-	bool has_energy;	   /* known for every device that worked */
+	float *spread_ratio;   /* [activities] half of the 90 % interval of its account's energy to that */
+	double *idle_w;	       /* [devices] while nothing runs; NAN unknown */
+	double *idle_spread_w; /* [devices] half of its 90 % interval */
+	double scatter_ratio;  /* by which a run of the same program would take longer or shorter, 90 % */
+	bool has_energy;       /* known for every device that worked */
 	bool out_of_memory;
 };
 

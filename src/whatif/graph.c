@@ -6,6 +6,10 @@
 
 #include <stdlib.h>
 
+enum { AHEAD = 16 /* nodes that are fetched before they are put back */ };
+
+_Static_assert(sizeof(struct kwhy_whatif_node) == 64, "a node is no line of the cache");
+
 /* A joint follows three; a group of n ranks needs a chain of about n / 2 of them. */
 static size_t joints_at_most(const struct kwhy_recording *recording)
 {
@@ -33,14 +37,15 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 			"less "
 			"of the run",
 			graph->node_count);
-	graph->nodes = malloc((most + 1) * sizeof(*graph->nodes));
+	/* a node fills a line of the cache, if it begins at one */
+	graph->nodes = aligned_alloc(sizeof(*graph->nodes), (most + 1) * sizeof(*graph->nodes));
 	graph->dropped = calloc(most + 1, sizeof(*graph->dropped));
 	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
 	graph->start_ns = malloc((most + 1) * sizeof(*graph->start_ns));
 	graph->end_ns = malloc((most + 1) * sizeof(*graph->end_ns));
 	graph->order = malloc((2 * most + 1) * sizeof(*graph->order));
 	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
-	graph->state = malloc(2 * most + 1);
+	graph->state = malloc(most + 1);
 	graph->changed = malloc((graph->activity_count + 1) * sizeof(*graph->changed));
 	if (!graph->nodes || !graph->dropped || !graph->changed || !graph->outer || !graph->start_ns ||
 		!graph->end_ns || !graph->order || !graph->stack || !graph->state)
@@ -131,6 +136,8 @@ void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
 	while (graph->journal_count > count) {
 		const struct kwhy_whatif_before *before = &graph->journal[--graph->journal_count];
 
+		if (graph->journal_count >= AHEAD)
+			__builtin_prefetch(&graph->nodes[before[-AHEAD].node], 1);
 		graph->nodes[before->node] = before->was;
 		graph->dropped[before->node] = before->was.flags & KWHY_NODE_DROPPED;
 	}

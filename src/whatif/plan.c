@@ -26,6 +26,8 @@ struct planner {
 	struct kwhy_plan *plan;
 	struct candidate *candidates;
 	size_t count;
+	const struct candidate *made; /* whose edits the graph holds, beyond those taken; NULL: none */
+	size_t edits_taken;
 	struct kwhy_error *error;
 };
 
@@ -186,13 +188,16 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 		: 0;
 }
 
+/* Leaves its edits in the graph: mostly the next thing is that it is taken. */
 static enum kwhy_status try_candidate(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif *whatif = planner->whatif;
-	size_t edits = whatif->graph->journal_count;
 	struct kwhy_whatif_ask ask = {candidate->change, candidate->change->number};
-	enum kwhy_status status = kwhy_whatif_make(whatif, &ask, &candidate->effect, planner->error);
+	enum kwhy_status status;
 
+	kwhy_whatif_undo(whatif->graph, planner->edits_taken);
+	planner->made = candidate;
+	status = kwhy_whatif_make(whatif, &ask, &candidate->effect, planner->error);
 	if (status)
 		return status;
 	candidate->tried = planner->plan->change_count;
@@ -201,7 +206,6 @@ static enum kwhy_status try_candidate(struct planner *planner, struct candidate 
 		candidate->after = kwhy_whatif_as_played(whatif);
 		candidate->gain_ratio = gain_ratio(planner->plan, &candidate->after);
 	}
-	kwhy_whatif_undo(whatif->graph, edits);
 	return KWHY_OK;
 }
 
@@ -242,12 +246,18 @@ static enum kwhy_status try_all(struct planner *planner)
 
 static enum kwhy_status take(struct planner *planner, struct candidate *candidate)
 {
+	struct kwhy_whatif_graph *graph = planner->whatif->graph;
 	struct kwhy_whatif_ask ask = {candidate->change, candidate->change->number};
 	enum kwhy_status status = add_change(planner, &ask, &candidate->effect, &candidate->after);
 
+	if (!status && planner->made != candidate) {
+		kwhy_whatif_undo(graph, planner->edits_taken);
+		status = kwhy_whatif_edit_graph(planner->whatif, &ask, &candidate->effect, planner->error);
+	}
 	candidate->taken = true;
-	return status ? status
-		      : kwhy_whatif_edit_graph(planner->whatif, &ask, &candidate->effect, planner->error);
+	planner->made = NULL;
+	planner->edits_taken = graph->journal_count;
+	return status;
 }
 
 static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)

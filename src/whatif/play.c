@@ -9,7 +9,8 @@
  * one is computed first, from a stack.
  */
 
-enum vertex_state { UNKNOWN, VISITED, KNOWN };
+/* What is known of a node: of its start, and, one place further, of its end. */
+enum vertex_state { UNKNOWN = 0, VISITED = 1, KNOWN = 4 };
 
 enum { AHEAD = 16 /* nodes that are fetched before they are computed */ };
 
@@ -18,11 +19,24 @@ static uint32_t start_of(uint32_t node)
 	return node * 2;
 }
 
+static bool is(const struct kwhy_whatif_graph *graph, uint32_t vertex, enum vertex_state state)
+{
+	return graph->state[vertex / 2] & (unsigned)state << (vertex & 1);
+}
+
+static void set(struct kwhy_whatif_graph *graph, uint32_t vertex, enum vertex_state state)
+{
+	graph->state[vertex / 2] |= (uint8_t)((unsigned)state << (vertex & 1));
+}
+
+static bool has_bound_end(const struct kwhy_whatif_node *node)
+{
+	return node->from[KWHY_LINK_JOIN] != KWHY_NONE && !(node->flags & KWHY_NODE_DROPPED);
+}
+
 static uint32_t end_of(const struct kwhy_whatif_graph *graph, uint32_t node)
 {
-	const struct kwhy_whatif_node *at = &graph->nodes[node];
-
-	return node * 2 + (at->from[KWHY_LINK_JOIN] != KWHY_NONE && !(at->flags & KWHY_NODE_DROPPED));
+	return node * 2 + has_bound_end(&graph->nodes[node]);
 }
 
 /*
@@ -42,6 +56,13 @@ static uint32_t followed(
 {
 	return kwhy_whatif_follows_start(node, link) ? start_of(node->from[link])
 						     : end_of(graph, node->from[link]);
+}
+
+/* Whether what a link follows is computed; the end of a node is known with its start if nothing bounds it. */
+static bool is_reached(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
+{
+	return is(graph, node->from[link] * 2 + !kwhy_whatif_follows_start(node, link), KNOWN);
 }
 
 static int64_t reached_ns(
@@ -90,11 +111,11 @@ static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 
 	if (vertex & 1) {
 		if (node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
-			if (graph->state[followed(graph, node, KWHY_LINK_JOIN)] != KNOWN)
+			if (!is_reached(graph, node, KWHY_LINK_JOIN))
 				return KWHY_LINK_JOIN;
 			set_end(graph, at, node);
 		}
-		graph->state[vertex] = KNOWN;
+		set(graph, vertex, KNOWN);
 		return KWHY_LINK_COUNT;
 	}
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
@@ -102,13 +123,15 @@ static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 
 		if (!has_link(node, link))
 			continue;
-		if (graph->state[followed(graph, node, link)] != KNOWN)
+		if (!is_reached(graph, node, link))
 			return link;
 		time_ns = reached_ns(graph, node, link) + node->lag_ns[link];
 		latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
 	}
 	set_start(graph, at, node, latest_ns);
-	graph->state[vertex] = KNOWN;
+	set(graph, vertex, KNOWN);
+	if (!has_bound_end(node))
+		set(graph, vertex + 1, KNOWN);
 	return KWHY_LINK_COUNT;
 }
 
@@ -120,6 +143,12 @@ static enum kwhy_status fail_circle(struct kwhy_error *error)
 		"of them out");
 }
 
+/* On the stack: what it waits for is being computed. */
+static bool is_open(const struct kwhy_whatif_graph *graph, uint32_t vertex)
+{
+	return is(graph, vertex, VISITED) && !is(graph, vertex, KNOWN);
+}
+
 /* What a vertex waits for goes onto the stack; a circle is cut while the graph is made, else an error. */
 static enum kwhy_status descend(
 	struct kwhy_whatif_graph *graph, size_t link, bool making, struct kwhy_error *error)
@@ -129,13 +158,13 @@ static enum kwhy_status descend(
 	uint32_t next = followed(graph, node, link);
 
 	/* an end that is not yet asked for, but whose start waits below */
-	if (graph->state[next] == VISITED || (next & 1 && graph->state[next - 1] == VISITED)) {
+	if (is_open(graph, next) || (next & 1 && is_open(graph, next - 1))) {
 		if (!making)
 			return fail_circle(error);
 		node->from[link] = KWHY_NONE;
 		return KWHY_OK;
 	}
-	graph->state[next] = VISITED;
+	set(graph, next, VISITED);
 	graph->stack[graph->stack_depth++] = next;
 	return KWHY_OK;
 }
@@ -146,16 +175,16 @@ static enum kwhy_status reach(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	graph->state[vertex] = VISITED;
+	set(graph, vertex, VISITED);
 	graph->stack[0] = vertex;
 	graph->stack_depth = 1;
 	while (!status && graph->stack_depth) {
 		uint32_t top = graph->stack[graph->stack_depth - 1];
-		bool start_first = top & 1 && graph->state[top - 1] == UNKNOWN;
+		bool start_first = top & 1 && !is(graph, top - 1, VISITED) && !is(graph, top - 1, KNOWN);
 		size_t link;
 
 		if (start_first) {
-			graph->state[top - 1] = VISITED;
+			set(graph, top - 1, VISITED);
 			graph->stack[graph->stack_depth++] = top - 1;
 			continue;
 		}
@@ -173,7 +202,7 @@ static enum kwhy_status reach(
 
 static void forget(struct kwhy_whatif_graph *graph)
 {
-	memset(graph->state, UNKNOWN, 2 * graph->node_count);
+	memset(graph->state, UNKNOWN, graph->node_count);
 	graph->changed_count = 0;
 	graph->last_ns = INT64_MIN;
 }
@@ -185,7 +214,7 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	forget(graph);
 	graph->order_count = 0;
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
-		if (graph->nodes[i].kind != KWHY_NODE_INNER && graph->state[end_of(graph, i)] == UNKNOWN)
+		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
 	return status;
 }
@@ -200,11 +229,11 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 
 		if (i + AHEAD < graph->order_count)
 			__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
-		/* the order holds the ends that a link bounded when it was made; some are bounded no longer
-		 */
-		if (graph->state[vertex] == KNOWN || (vertex & 1 && end_of(graph, vertex / 2) != vertex))
+		/* the order holds the ends that a link bounded when it was made: those that none bounds any
+		   longer are known with their starts */
+		if (is(graph, vertex, KNOWN))
 			continue;
-		if ((vertex & 1 && graph->state[vertex - 1] != KNOWN) ||
+		if ((vertex & 1 && !is(graph, vertex - 1, KNOWN)) ||
 			compute(graph, vertex) != KWHY_LINK_COUNT)
 			status = reach(graph, vertex, false, error);
 	}

@@ -38,9 +38,18 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 	whatif->idle_spread_w[device] = time_ns > 0 && energy_nj > 0 ? spread_nj / time_ns : 0;
 }
 
+static double spread_of(const struct kwhy_account *account)
+{
+	if (account->gross_nj <= 0 || account->high_nj == KWHY_UNKNOWN_NJ ||
+		account->low_nj == KWHY_UNKNOWN_NJ)
+		return 0;
+	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
+}
+
 static void read_device_powers(struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
+	const struct kwhy_device_ledger *ledger = whatif->ledger ? &whatif->ledger->devices[device] : NULL;
 	double idle_w = whatif->idle_w[device];
 
 	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
@@ -50,6 +59,9 @@ static void read_device_powers(struct kwhy_whatif *whatif, uint32_t device)
 			: NAN;
 
 		whatif->net_w[i] = length_ns > 0 ? (float)(energy_nj / length_ns - idle_w) : 0;
+		if (ledger && isfinite(energy_nj))
+			whatif->spread_ratio[i] = (float)spread_of(
+				&ledger->accounts[ledger->account_of[i - rows->first[device]]]);
 	}
 }
 
@@ -114,19 +126,6 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return last_ns > whatif->first_ns ? last_ns - whatif->first_ns : 0;
 }
 
-/* Half the 90 % interval of an account's energy, as a share of it. */
-static double spread_of(const struct kwhy_whatif *whatif, uint32_t device, size_t row)
-{
-	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
-	const struct kwhy_account *account =
-		&ledger->accounts[ledger->account_of[row - whatif->recording->activities.first[device]]];
-
-	if (account->gross_nj <= 0 || account->high_nj == KWHY_UNKNOWN_NJ ||
-		account->low_nj == KWHY_UNKNOWN_NJ)
-		return 0;
-	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
-}
-
 /* Work that is not what was recorded. */
 static void add_changed_work(const struct kwhy_whatif *whatif, struct played_energy *energy)
 {
@@ -141,8 +140,7 @@ static void add_changed_work(const struct kwhy_whatif *whatif, struct played_ene
 		if (!isfinite(change_nj))
 			continue;
 		energy->energy_nj += change_nj;
-		energy->spread_nj += fabs(change_nj) *
-			spread_of(whatif, kwhy_recording_device_of(whatif->recording, row), row);
+		energy->spread_nj += fabs(change_nj) * (double)whatif->spread_ratio[row];
 	}
 }
 

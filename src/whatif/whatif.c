@@ -18,10 +18,12 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	whatif->first_of_stream = malloc((recording->stream_count + 1) * sizeof(*whatif->first_of_stream));
 	whatif->step = malloc(rows * sizeof(*whatif->step));
 	whatif->net_w = malloc(rows * sizeof(*whatif->net_w));
+	whatif->spread_ratio = calloc(rows, sizeof(*whatif->spread_ratio));
 	whatif->idle_w = malloc((recording->device_count + 1) * sizeof(*whatif->idle_w));
 	whatif->idle_spread_w = calloc(recording->device_count + 1, sizeof(*whatif->idle_spread_w));
 	if (!whatif->first_issued || !whatif->issued || !whatif->next || !whatif->first_of_stream ||
-		!whatif->step || !whatif->net_w || !whatif->idle_w || !whatif->idle_spread_w)
+		!whatif->step || !whatif->net_w || !whatif->spread_ratio || !whatif->idle_w ||
+		!whatif->idle_spread_w)
 		return kwhy_fail_memory(error, "what changes look at");
 	return KWHY_OK;
 }
@@ -115,6 +117,7 @@ void kwhy_whatif_free(struct kwhy_whatif *whatif)
 	free(whatif->first_of_stream);
 	free(whatif->step);
 	free(whatif->net_w);
+	free(whatif->spread_ratio);
 	free(whatif->idle_w);
 	free(whatif->idle_spread_w);
 	free(whatif);
