@@ -70,7 +70,8 @@ struct kwhy_results;
 /* Set `size` to sizeof(struct kwhy_session_options) and all else that is not wanted to 0. */
 struct kwhy_session_options {
 	size_t size;
-	const char *devices;	 /* "0,2" as the vendor numbers them; NULL: all */
+	const char *devices;	 /* "0,2" as the vendor numbers them; NULL: all, of NVIDIA's those that
+				    CUDA_VISIBLE_DEVICES shows */
 	const char *replay_path; /* power CSV played back in real time instead of this machine's meters */
 	const char *meter_path;	 /* a wall meter's power CSV, followed while it grows */
 	double enough_ratio;	 /* half-width up to which a figure is enough, as a share of it; 0: 0.1 */

@@ -160,7 +160,7 @@ static enum kwhy_status name_things(
 static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 {
 	const struct record_options *options = job->options;
-	const struct kwhy_sensor_request request = {
+	struct kwhy_sensor_request request = {
 		.devices = options->devices,
 		.gauges = true,
 		.counter_period_ns = COUNTER_PERIOD_NS,
@@ -168,8 +168,10 @@ static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 		.meter_file_count = options->meters.count,
 		.replay_path = options->replay,
 	};
-	enum kwhy_status status = kwhy_sensors_open(&request, &job->sensors, error);
+	enum kwhy_status status;
 
+	kwhy_sensor_request_see(&request);
+	status = kwhy_sensors_open(&request, &job->sensors, error);
 	if (!status && job->sensors->task_count)
 		status = kwhy_sampler_start(job->sensors, NULL, &job->sampler, error);
 	return status;
@@ -191,9 +193,10 @@ static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 /* Without meters it is still a recording of what ran; the report says what is missing. */
 static void note_absences(struct job *job)
 {
-	for (size_t i = 0; !job->sensors->source_count && i < job->sensors->absence_count; i++)
-		kwhy_record_meters_add_note(
-			job->meters, KWHY_NOTE_COMPLETENESS, "no-meter", job->sensors->absences[i].text);
+	for (size_t i = 0; i < job->sensors->absence_count; i++)
+		if (!job->sensors->source_count || job->sensors->absences[i].is_choice)
+			kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "no-meter",
+				job->sensors->absences[i].text);
 }
 
 static void go_without_activity(struct job *job, const char *why)
@@ -424,8 +427,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_LIST, offsetof(struct record_options, work)},
 	{"count", 0, "UNIT=NAME", "work: as many units as NVTX ranges of that name ended; repeatable",
 		KWHY_OPTION_LIST, offsetof(struct record_options, counts)},
-	{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default all", KWHY_OPTION_TEXT,
-		offsetof(struct record_options, devices)},
+	{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default those CUDA shows",
+		KWHY_OPTION_TEXT, offsetof(struct record_options, devices)},
 	{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,
 		offsetof(struct record_options, meters)},
 	{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,

@@ -83,14 +83,16 @@ static enum kwhy_status choose_form(
 static enum kwhy_status open_meter(struct job *job, struct kwhy_error *error)
 {
 	const struct stat_options *options = job->options;
-	const struct kwhy_sensor_request request = {
+	struct kwhy_sensor_request request = {
 		.devices = options->devices,
 		.meter_files = options->meters.items,
 		.meter_file_count = options->meters.count,
 		.replay_path = options->replay,
 	};
-	enum kwhy_status status = kwhy_stat_meter_open(&job->meter, &request, options->save, error);
+	enum kwhy_status status;
 
+	kwhy_sensor_request_see(&request);
+	status = kwhy_stat_meter_open(&job->meter, &request, options->save, error);
 	if (!status)
 		status = kwhy_stat_meter_describe(&job->meter, &job->stat, error);
 	if (!status)
@@ -279,7 +281,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, interval_ms)},
 	{"idle-baseline", 0, "S", "measure idle for S seconds first, for net energy", KWHY_OPTION_NUMBER,
 		offsetof(struct stat_options, idle_s)},
-	{"device", 0, "LIST", "GPUs to measure, like 0,2; default all", KWHY_OPTION_TEXT,
+	{"device", 0, "LIST", "GPUs to measure, like 0,2; default those that CUDA shows", KWHY_OPTION_TEXT,
 		offsetof(struct stat_options, devices)},
 	{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,
 		offsetof(struct stat_options, meters)},

@@ -199,6 +199,7 @@ static enum kwhy_status describe_absences(
 		struct kwhy_stat_absence *absence = &stat->absences[stat->absence_count++];
 
 		absence->is_refused = sensors->absences[i].is_refused;
+		absence->is_choice = sensors->absences[i].is_choice;
 		status = copy_text(stat, sensors->absences[i].backend, &absence->backend, error);
 		if (!status)
 			status = copy_text(stat, sensors->absences[i].text, &absence->text, error);

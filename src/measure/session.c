@@ -201,8 +201,10 @@ static enum kwhy_status open_meters(
 		.without_nvml = options->without_gpus != 0,
 		.without_rocm = options->without_gpus != 0,
 		.without_host = options->without_host != 0};
-	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
+	enum kwhy_status status;
 
+	kwhy_sensor_request_see(&request);
+	status = kwhy_sensors_open(&request, &session->sensors, error);
 	if (!status)
 		status = kwhy_history_new(session->sensors, 0, &session->history, error);
 	if (status)

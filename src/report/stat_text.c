@@ -363,7 +363,9 @@ static void write_notes(const struct page *page)
 	for (size_t i = 0; i < page->summary->note_count; i++)
 		kwhy_sheet_paragraph(&page->sheet, "  note: ", page->summary->notes[i]);
 	for (size_t i = 0; i < stat->absence_count; i++)
-		if (is_told(page, &stat->absences[i]))
+		if (stat->absences[i].is_choice)
+			kwhy_sheet_paragraph(&page->sheet, "  note: ", stat->absences[i].text);
+		else if (is_told(page, &stat->absences[i]))
 			kwhy_sheet_linef(&page->sheet, "  not available: ", "%s: %s",
 				stat->absences[i].backend, stat->absences[i].text);
 	if (stat->cost.running_s > 0 && stat->domain_count)

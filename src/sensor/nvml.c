@@ -123,13 +123,9 @@ static enum kwhy_status add_instances(
 	struct state *state, const struct kwhy_nvml_unit *parent, int32_t index, struct kwhy_error *error)
 {
 	struct kwhy_nvml_unit like = *parent, *unit;
-	unsigned current = KWHY_NVML_DISABLED, pending, most = 0;
+	unsigned most = kwhy_nvml_instances_most(parent->nvml, parent->handle);
 	enum kwhy_status status = KWHY_OK;
 
-	if (kwhy_nvml_call(parent->nvml, nvmlDeviceGetMigMode, parent->handle, &current, &pending) ||
-		current != KWHY_NVML_ENABLED ||
-		kwhy_nvml_call(parent->nvml, nvmlDeviceGetMaxMigDeviceCount, parent->handle, &most))
-		return KWHY_OK;
 	like.gpm[0] = like.gpm[1] = NULL;
 	for (unsigned i = 0; !status && i < most; i++)
 		if (kwhy_nvml_call(parent->nvml, nvmlDeviceGetMigDeviceHandleByIndex, parent->handle, i,
@@ -160,6 +156,7 @@ static enum kwhy_status add_gpu(struct state *state, struct kwhy_sensors *sensor
 static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *sensors,
 	const struct kwhy_sensor_request *request, struct kwhy_error *error)
 {
+	bool seen[KWHY_SENSOR_INDEX_MOST + 1] = {false};
 	unsigned count = 0;
 	enum kwhy_nvml_result result = state->nvml.nvmlDeviceGetCount_v2(&count);
 	enum kwhy_status status = KWHY_OK;
@@ -171,8 +168,9 @@ static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *senso
 		return kwhy_sensors_add_absence(sensors, "nvml", error,
 			"the NVIDIA driver runs but shows no GPU; look at nvidia-smi, and in a container at "
 			"NVIDIA_VISIBLE_DEVICES");
-	for (unsigned i = 0; !status && i < count; i++)
-		if (kwhy_sensors_wants_device(sensors, request, (int32_t)i))
+	status = kwhy_nvml_visible(&state->nvml, sensors, request, count, seen, error);
+	for (unsigned i = 0; !status && i < count && i <= KWHY_SENSOR_INDEX_MOST; i++)
+		if (kwhy_sensors_wants_device(sensors, request, (int32_t)i) && seen[i])
 			status = add_gpu(state, sensors, request, (int32_t)i, error);
 	return status;
 }

@@ -38,6 +38,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_task(struct kwhy_nvml_unit *un
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_absence(struct kwhy_nvml_unit *unit, const char *what,
 	enum kwhy_nvml_result result, struct kwhy_error *error);
 
+/* So many instances a GPU may be divided into; 0: it is not divided. */
+unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu);
+
+/*
+ * Marks which of the first `count` GPUs are to be metered, by what the request's program may see, and says in
+ * an absence which are left out. A list of devices overrides that.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, struct kwhy_sensors *sensors,
+	const struct kwhy_sensor_request *request, unsigned count, bool seen[KWHY_SENSOR_INDEX_MOST + 1],
+	struct kwhy_error *error);
+
 /* How often gauges are read. */
 int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit);
 

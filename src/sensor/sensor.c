@@ -106,8 +106,7 @@ static enum kwhy_status check_list(const char *devices, struct kwhy_error *error
 	return KWHY_OK;
 }
 
-/* "0", "0 to 3", "0, 2 to 5": the devices that are there; "": there are none. */
-static void list_devices(const struct kwhy_sensors *sensors, char *out, size_t out_bytes)
+void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MOST + 1], char *out, size_t out_bytes)
 {
 	size_t length = 0;
 
@@ -115,9 +114,9 @@ static void list_devices(const struct kwhy_sensors *sensors, char *out, size_t o
 	for (int first = 0; first <= KWHY_SENSOR_INDEX_MOST && length < out_bytes; first++) {
 		int last = first;
 
-		if (!sensors->is_there[first])
+		if (!is_in[first])
 			continue;
-		while (last < KWHY_SENSOR_INDEX_MOST && sensors->is_there[last + 1])
+		while (last < KWHY_SENSOR_INDEX_MOST && is_in[last + 1])
 			last++;
 		length += (size_t)snprintf(
 			out + length, out_bytes - length, "%s%d", length ? ", " : "", first);
@@ -146,7 +145,7 @@ static enum kwhy_status fail_absent(
 	const char *why = why_absent(sensors, index);
 	char there[120];
 
-	list_devices(sensors, there, sizeof(there));
+	kwhy_sensor_indices_write(sensors->is_there, there, sizeof(there));
 	if (*there && !sensors->is_there[index])
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "there is no device %d with a meter here; %s %s",
 			(int)index, strpbrk(there, " ") ? "there are devices" : "there is device", there);
@@ -364,4 +363,9 @@ enum kwhy_status kwhy_sensors_add_absence(
 void kwhy_sensors_absence_is_refused(struct kwhy_sensors *sensors)
 {
 	sensors->absences[sensors->absence_count - 1].is_refused = true;
+}
+
+void kwhy_sensors_absence_is_choice(struct kwhy_sensors *sensors)
+{
+	sensors->absences[sensors->absence_count - 1].is_choice = true;
 }

@@ -64,7 +64,10 @@ struct kwhy_sensor_process {
 };
 
 struct kwhy_sensor_request {
-	const char *devices; /* "0,2" as the vendor numbers them, or NULL: all */
+	const char *devices; /* "0,2" as the vendor numbers them, or NULL: all that the next line shows */
+	const char *visible; /* CUDA_VISIBLE_DEVICES of a program: NVIDIA's GPUs that it cannot see are left
+				out; NULL: none is */
+	bool visible_by_bus; /* its numbers are in the order of the bus, not the fastest first */
 	int64_t ring_period_ns, counter_period_ns,
 		gauge_period_ns;   /* how often to ask; 0: 2 s, the counter's own, 1 s */
 	int64_t average_period_ns; /* of averages and instants; 0: 100 ms */
@@ -78,6 +81,12 @@ struct kwhy_sensor_request {
 	size_t history_s;	 /* how long each channel remembers; 0: 60 s */
 	const struct kwhy_clock *clock; /* for tests; NULL: this machine's */
 };
+
+/* "0", "0 to 3", "0, 2 to 5": the numbers that are true; "": none is. */
+void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MOST + 1], char *out, size_t out_bytes);
+
+/* `visible` and its order as the environment of this process tells them; lent by it. */
+void kwhy_sensor_request_see(struct kwhy_sensor_request *request);
 
 struct kwhy_sensors;
 
@@ -101,6 +110,7 @@ struct kwhy_sensor_absence {
 	const char *backend; /* "nvml", "rapl", ... */
 	const char *text;
 	bool is_refused; /* it is there, and only permission is missing: a lesser meter may stand in */
+	bool is_choice;	 /* ours, not the machine's, about devices that are there: told in any case */
 };
 
 struct kwhy_sensors {
@@ -157,7 +167,7 @@ struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensor
 
 /*
  * For back ends, while opening, of every device that there is. Whether the request's list of devices names
- * this number.
+ * this number, or there is no list.
  */
 bool kwhy_sensors_wants_device(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);
@@ -173,6 +183,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_task(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_task *task, struct kwhy_error *error);
 /* Marks the absence added last as a want of permission. */
 void kwhy_sensors_absence_is_refused(struct kwhy_sensors *sensors);
+/* Marks it as a choice of ours. */
+void kwhy_sensors_absence_is_choice(struct kwhy_sensors *sensors);
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_absence(struct kwhy_sensors *sensors, const char *backend,
 	struct kwhy_error *error, const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -132,6 +132,26 @@ static void the_meters_of_a_run_become_its_energy(void **state)
 	json_decref(report);
 }
 
+static void gpus_that_the_command_cannot_see_are_left_out_with_a_note(void **state)
+{
+	const char *const words[] = {
+		"record", "-q", "--power-only", "-o", place("a"), "--", "sleep", "0.3", NULL};
+	json_t *report;
+	struct spawned spawned;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/two_gpus.txt", 1);
+	assert_done(
+		spawn_run(&(struct spawn){.words = words, .environment = "CUDA_VISIBLE_DEVICES=1"}), 0, "");
+	report = report_of(place("a"));
+	assert_int_equal(json_array_size(json_object_get(report, "devices")), 1);
+	json_decref(report);
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "GPU 0 left out"));
+	spawned_done(&spawned);
+	use_steady_load();
+}
+
 static void gauges_are_summed_up(void **state)
 {
 	json_t *report, *device, *gauge = NULL;
@@ -575,6 +595,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(the_meters_of_a_run_become_its_energy, end_one),
+		cmocka_unit_test_teardown(gpus_that_the_command_cannot_see_are_left_out_with_a_note, end_one),
 		cmocka_unit_test_teardown(gauges_are_summed_up, end_one),
 		cmocka_unit_test_teardown(what_is_not_recorded_is_said, end_one),
 		cmocka_unit_test_teardown(the_command_keeps_its_output_and_its_status, end_one),

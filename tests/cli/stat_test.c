@@ -180,6 +180,23 @@ static void the_total_is_the_sum_of_what_adds_up(void **state)
 	json_decref(document);
 }
 
+static void gpus_that_the_command_cannot_see_are_left_out_with_a_note(void **state)
+{
+	const char *const words[] = {"stat", "--", "true", NULL};
+	const char *const all[] = {"stat", "--device", "0,1", "--", "true", NULL};
+	struct spawned spawned;
+
+	(void)state;
+	use_scenario("two_gpus");
+	spawned = spawn_run(&(struct spawn){.words = words, .environment = "CUDA_VISIBLE_DEVICES=1"});
+	assert_null(strstr(spawned.err.data, "  gpu 0 "));
+	assert_non_null(strstr(spawned.err.data, "  gpu 1 "));
+	assert_ends(spawned, 0, "note: GPU 0 left out");
+	spawned = spawn_run(&(struct spawn){.words = all, .environment = "CUDA_VISIBLE_DEVICES=1"});
+	assert_null(strstr(spawned.err.data, "left out"));
+	assert_ends(spawned, 0, "  gpu 0 ");
+}
+
 static void energy_above_measured_idle_is_told_with_who_held_the_device(void **state)
 {
 	json_t *document, *domain;
@@ -550,6 +567,7 @@ int main(void)
 		cmocka_unit_test(a_steady_load_uses_its_power_times_the_time),
 		cmocka_unit_test(runs_are_repeated_and_their_mean_has_the_interval_of_their_scatter),
 		cmocka_unit_test(the_total_is_the_sum_of_what_adds_up),
+		cmocka_unit_test(gpus_that_the_command_cannot_see_are_left_out_with_a_note),
 		cmocka_unit_test(energy_above_measured_idle_is_told_with_who_held_the_device),
 		cmocka_unit_test(work_is_counted_from_both_outputs_or_stated),
 		cmocka_unit_test(a_command_reports_its_work_itself),

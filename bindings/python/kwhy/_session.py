@@ -217,6 +217,7 @@ class Session:
 
     Threads may begin and end regions at any time. After os.fork() a child's calls do nothing.
 
+    devices: GPUs as their driver numbers them, "0,2"; None: all, or those that CUDA_VISIBLE_DEVICES shows.
     counter_period_s: how often the energy counter is read; 0: as rarely as every 20 s where that costs the driver
     milliseconds, with the 20 ms samples in between. 0.1 makes short regions under periodic work surer, for some percent
     of a core.

@@ -390,9 +390,29 @@ static void results_outlive_their_session(void **state)
 	kwhy_results_free(results);
 }
 
+static void gpus_that_the_program_cannot_see_are_no_meters_and_a_sentence_says_so(void **state)
+{
+	struct kwhy_session_options options = {.size = sizeof(options), .without_host = 1};
+	struct kwhy_meter_info meter = {.size = sizeof(meter)};
+	struct kwhy_session *session = NULL;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/two_gpus.txt", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+	if (kwhy_session_open(&options, &session, message, sizeof(message)))
+		fail_msg("%s", message);
+	assert_int_equal(kwhy_session_meter_count(session), 1);
+	assert_int_equal(kwhy_session_meter(session, 0, &meter), 0);
+	assert_int_equal(meter.index, 1);
+	assert_non_null(strstr(kwhy_session_absence(session, 0), "GPU 0 left out"));
+	kwhy_session_close(session);
+	unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gpus_that_the_program_cannot_see_are_no_meters_and_a_sentence_says_so),
 		cmocka_unit_test(regions_nest_and_overlap_and_each_holds_the_energy_of_its_time),
 		cmocka_unit_test(an_end_without_a_beginning_is_counted_and_a_region_still_open_is_told),
 		cmocka_unit_test(a_region_may_end_on_another_thread),

@@ -335,6 +335,61 @@ static void only_the_gpus_asked_for_are_opened(void **state)
 	machine_end(machine);
 }
 
+static void gpus_that_the_program_cannot_see_are_left_out_and_named(void **state)
+{
+	struct machine *machine = machine_new(H200 "uuid GPU-a\n" H200 "uuid GPU-b\n" H200 "uuid GPU-c\n");
+
+	(void)state;
+	machine->request.visible = "GPU-b";
+	machine_open(machine);
+	assert_int_equal(machine->sensors->device_count, 1);
+	assert_int_equal(machine->sensors->devices[0].index, 1);
+	assert_true(machine_lacks(machine, "GPU 0, 2 left out"));
+	assert_true(machine->sensors->absences[0].is_choice);
+	machine_end(machine);
+}
+
+static void a_list_of_devices_overrides_what_the_program_sees(void **state)
+{
+	struct machine *machine = machine_new(H200 H200);
+
+	(void)state;
+	machine->request.visible = "0";
+	machine->request.devices = "1";
+	machine_open(machine);
+	assert_int_equal(machine->sensors->device_count, 1);
+	assert_int_equal(machine->sensors->devices[0].index, 1);
+	assert_false(machine_lacks(machine, "left out"));
+	machine_end(machine);
+}
+
+static void an_instance_that_the_program_sees_has_its_gpu_metered(void **state)
+{
+	struct machine *machine = machine_new(H200 H200 "mig \"NVIDIA H200 MIG 1g.18gb\" MIG-1 16 16384\n");
+
+	(void)state;
+	machine->request.visible = "MIG-1";
+	machine_open(machine);
+	assert_int_equal(machine->sensors->device_count, 2);
+	assert_int_equal(machine->sensors->devices[0].index, 1);
+	assert_int_equal(machine->sensors->devices[1].mig_index, 0);
+	assert_true(machine_lacks(machine, "GPU 0 left out"));
+	machine_end(machine);
+}
+
+static void all_are_metered_where_it_is_not_known_which_the_program_sees(void **state)
+{
+	struct machine *machine = machine_new("gpu \"NVIDIA T4\"\n" H200);
+
+	(void)state;
+	machine->request.visible = "0";
+	machine_open(machine);
+	assert_int_equal(machine->sensors->device_count, 2);
+	assert_true(machine_lacks(machine, "CUDA_DEVICE_ORDER=PCI_BUS_ID"));
+	assert_true(machine->sensors->absences[0].is_choice);
+	machine_end(machine);
+}
+
 static void mig_instances_are_devices_without_meters(void **state)
 {
 	struct machine *machine = machine_start(H200 "gpm 0\nmig \"NVIDIA H200 MIG 1g.18gb\" MIG-1 16 "
@@ -419,6 +474,10 @@ int main(void)
 		cmocka_unit_test(without_permission_every_meter_has_a_sentence_with_the_cure),
 		cmocka_unit_test(a_gpu_that_cannot_be_opened_leaves_the_others),
 		cmocka_unit_test(only_the_gpus_asked_for_are_opened),
+		cmocka_unit_test(gpus_that_the_program_cannot_see_are_left_out_and_named),
+		cmocka_unit_test(a_list_of_devices_overrides_what_the_program_sees),
+		cmocka_unit_test(an_instance_that_the_program_sees_has_its_gpu_metered),
+		cmocka_unit_test(all_are_metered_where_it_is_not_known_which_the_program_sees),
 		cmocka_unit_test(mig_instances_are_devices_without_meters),
 		cmocka_unit_test(processes_are_listed_with_their_memory_where_it_is_told),
 		cmocka_unit_test(a_machine_without_gpu_or_driver_has_a_sentence_and_no_meter),
