@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/change_options.h"
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
@@ -9,18 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Changes of the options table; as many as whatif has, which a test compares. */
-enum { CHANGES = 15 };
-
-/* An option with an argument that was not given. */
-#define NOT_GIVEN UINT64_MAX
-
 struct whatif_options {
 	struct kwhy_job_options job;
 	const char *output;
 	bool plan, numerics, json, no_color;
-	bool flags[CHANGES];	   /* asked for; of changes without an argument */
-	uint64_t numbers[CHANGES]; /* NOT_GIVEN; of those with one */
+	struct kwhy_change_options changes;
 };
 
 static void set_defaults(void *options)
@@ -28,27 +22,17 @@ static void set_defaults(void *options)
 	struct whatif_options *whatif = options;
 
 	kwhy_job_options_init(&whatif->job);
-	for (size_t i = 0; i < CHANGES; i++)
-		whatif->numbers[i] = NOT_GIVEN;
+	kwhy_change_options_init(&whatif->changes);
 }
 
-/* The changes that were asked for, in the order of the table. */
-static enum kwhy_status list_asks(const struct whatif_options *options, struct kwhy_whatif_ask asks[CHANGES],
-	size_t *out_count, struct kwhy_error *error)
+/* The changes that were asked for; none with --plan. */
+static enum kwhy_status list_asks(const struct whatif_options *options,
+	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], size_t *out_count, struct kwhy_error *error)
 {
-	*out_count = 0;
-	for (size_t i = 0; i < CHANGES; i++) {
-		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
-		uint64_t number = options->numbers[i];
+	enum kwhy_status status = kwhy_change_options_list(&options->changes, asks, out_count, error);
 
-		if (!options->flags[i] && number == NOT_GIVEN)
-			continue;
-		if (number != NOT_GIVEN && (number < change->least || number > UINT32_MAX))
-			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a number from %u on", change->id,
-				change->least);
-		asks[(*out_count)++] = (struct kwhy_whatif_ask){
-			change, number == NOT_GIVEN ? change->number : (uint32_t)number};
-	}
+	if (status)
+		return status;
 	if (options->plan && *out_count)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--plan chooses among all changes: name none beside it");
@@ -106,7 +90,7 @@ static enum kwhy_status write_plan(const struct whatif_options *options, const s
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct whatif_options *options = invocation->options;
-	struct kwhy_whatif_ask asks[CHANGES];
+	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS];
 	struct kwhy_plan *plan;
 	struct kwhy_job job;
 	size_t ask_count;
@@ -137,37 +121,12 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	return status;
 }
 
-/* The rows stand in the order of kwhy_whatif_changes. */
-#define FLAG(place, id, help)                                                                         \
-	{                                                                                             \
-		id, 0, NULL, help, KWHY_OPTION_FLAG, offsetof(struct whatif_options, flags) + (place) \
-	}
-#define NUMBER(place, id, help)                                                               \
-	{                                                                                     \
-		id, 0, "N", help, KWHY_OPTION_COUNT,                                          \
-			offsetof(struct whatif_options, numbers) + (place) * sizeof(uint64_t) \
-	}
-
 static const struct kwhy_option options_table[] = {
 	{"plan", 0, NULL, "choose among all changes, the best first", KWHY_OPTION_FLAG,
 		offsetof(struct whatif_options, plan)},
 	{"numerics", 0, NULL, "let the plan use changes whose results are other numbers", KWHY_OPTION_FLAG,
 		offsetof(struct whatif_options, numerics)},
-	NUMBER(0, "keep-on-device", "no copies to the host and back; of the last N (0: all) stay"),
-	FLAG(1, "pack-h2d", "one copy to the device for several in a row"),
-	FLAG(2, "pack-d2h", "one read-back for several in a row"),
-	NUMBER(3, "thin-collectives", "collectives every Nth time"),
-	NUMBER(4, "bigger-batch", "a batch N times as large"),
-	NUMBER(5, "batch", "up to N equal launches in a row as one"),
-	FLAG(6, "fuse", "one kernel for a chain of tiny ones"),
-	FLAG(7, "pool", "a pool instead of malloc and free"),
-	FLAG(8, "drop-waits", "no waits with nothing to wait for"),
-	FLAG(9, "event-waits", "events where the host reads no result"),
-	FLAG(10, "pinned", "page-locked host memory for copies"),
-	NUMBER(11, "overlap-copies", "copies beside compute, with N buffers"),
-	FLAG(12, "overlap-collectives", "collectives beside compute"),
-	FLAG(13, "prefetch", "no long pauses of the host between calls"),
-	FLAG(14, "graph", "stretches of launches that repeat as graphs"),
+	KWHY_OPTION_ROWS_CHANGES(struct whatif_options, changes),
 	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct whatif_options, job.power)},
 	{"output", 'o', "FILE|-", "write there; .txt .json say the form", KWHY_OPTION_TEXT,
