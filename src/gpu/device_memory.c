@@ -25,6 +25,42 @@ static void memory_free(struct kwhy_gpu *gpu, uint64_t address)
 		kwhy_gpu_device(gpu)->driver.memory_free(address);
 }
 
+static enum kwhy_status memory_share(
+	struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out, struct kwhy_error *error)
+{
+	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
+	struct kwhy_cuda_shared handle;
+	enum kwhy_status status = kwhy_gpu_device_check(self, self->driver.memory_share(&handle, address),
+		"share its memory with another process", error);
+
+	if (!status)
+		memcpy(out->bytes, handle.bytes, sizeof(out->bytes));
+	return status;
+}
+
+static enum kwhy_status memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
+	uint64_t *out_address, struct kwhy_error *error)
+{
+	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
+	struct kwhy_cuda_shared handle;
+	kwhy_cuda_address address = 0;
+	enum kwhy_status status;
+
+	memcpy(handle.bytes, shared->bytes, sizeof(handle.bytes));
+	status = kwhy_gpu_device_check(self,
+		self->driver.memory_open(&address, handle, KWHY_CUDA_SHARED_ENABLE_PEER),
+		"reach the memory of another process", error);
+	if (!status)
+		*out_address = address;
+	return status;
+}
+
+static void memory_close(struct kwhy_gpu *gpu, uint64_t address)
+{
+	if (address)
+		kwhy_gpu_device(gpu)->driver.memory_close(address);
+}
+
 static enum kwhy_status pool_new(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 	uint64_t *out_address, struct kwhy_error *error)
 {
@@ -185,6 +221,11 @@ void kwhy_gpu_device_add_memory(struct kwhy_gpu_device *device)
 	ops->memory_free = memory_free;
 	ops->host_new = host_new;
 	ops->host_free = host_free;
+	if (driver->memory_share && driver->memory_open && driver->memory_close) {
+		ops->memory_share = memory_share;
+		ops->memory_open = memory_open;
+		ops->memory_close = memory_close;
+	}
 	if (driver->pool_new && driver->pool_free &&
 		kwhy_driver_attribute(driver, KWHY_DRIVER_MEMORY_POOLS, device->device)) {
 		ops->pool_new = pool_new;

@@ -96,6 +96,11 @@ struct kwhy_gpu_host {
 	uint64_t address; /* as kernels reach it; 0: they cannot */
 };
 
+/* Names memory of a device for other processes of this host. */
+struct kwhy_gpu_shared {
+	unsigned char bytes[64];
+};
+
 struct kwhy_gpu_copy {
 	uint64_t to, from; /* device or host, told apart by their values */
 	size_t bytes;
@@ -124,6 +129,14 @@ struct kwhy_gpu_ops {
 	enum kwhy_status (*memory_new)(
 		struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_free)(struct kwhy_gpu *gpu, uint64_t address);
+	/* Optional, all three or none: memory of memory_new() that another process of this host reaches, and
+	 * as this one does until it is closed; the owner frees it after that. Work and time stay those of the
+	 * process that queues it. */
+	enum kwhy_status (*memory_share)(struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out,
+		struct kwhy_error *error);
+	enum kwhy_status (*memory_open)(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
+		uint64_t *out_address, struct kwhy_error *error);
+	void (*memory_close)(struct kwhy_gpu *gpu, uint64_t address);
 	/* Optional: from the driver's pool, in the order of a stream. */
 	enum kwhy_status (*pool_new)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 		uint64_t *out_address, struct kwhy_error *error);

@@ -128,6 +128,11 @@ struct kwhy_gpu_gate {
 enum kwhy_status kwhy_gpu_host_memory_new(
 	struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);
 void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address);
+enum kwhy_status kwhy_gpu_host_memory_share(
+	struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out, struct kwhy_error *error);
+enum kwhy_status kwhy_gpu_host_memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
+	uint64_t *out_address, struct kwhy_error *error);
+void kwhy_gpu_host_memory_close(struct kwhy_gpu *gpu, uint64_t address);
 enum kwhy_status kwhy_gpu_host_pool_new(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 	uint64_t *out_address, struct kwhy_error *error);
 enum kwhy_status kwhy_gpu_host_pool_free(

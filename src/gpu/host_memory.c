@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/host.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE_BYTES = 4096 };
 
@@ -11,6 +15,7 @@ struct block {
 	struct kwhy_gpu_host_owned owned;
 	size_t bytes; /* with this page */
 	bool bound;
+	int shared; /* the file behind it, for other processes; -1: none */
 };
 
 static void *memory_of(struct block *block)
@@ -28,6 +33,8 @@ static void block_release(struct kwhy_gpu_host_owned *owned)
 	struct block *block = (struct block *)(void *)owned;
 
 	kwhy_gpu_host_forget(owned);
+	if (block->shared >= 0)
+		close(block->shared);
 	munmap(block, block->bytes);
 }
 
@@ -49,6 +56,7 @@ static struct block *block_new(struct kwhy_gpu *gpu, size_t bytes, int numa_node
 	if (block == MAP_FAILED)
 		return NULL;
 	block->bytes = bytes;
+	block->shared = -1;
 	if (bytes > PAGE_BYTES) {
 		block->bound = kwhy_numa_bind(memory_of(block), bytes - PAGE_BYTES, numa_node);
 		touch(memory_of(block), bytes - PAGE_BYTES);
@@ -79,6 +87,79 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 	(void)gpu;
 	if (address)
 		block_release(&block_of((void *)(uintptr_t)address)->owned);
+}
+
+/* What a handle says: the file of which process, and how much of it is memory. */
+struct handle {
+	int64_t process, file;
+	uint64_t bytes;
+};
+
+/* The same bytes at the same place, with a file of no name behind them. */
+static bool back_with_file(struct block *block)
+{
+	size_t bytes = block->bytes - PAGE_BYTES;
+	int file = memfd_create("kwhy", MFD_CLOEXEC);
+	bool good = file >= 0 && !ftruncate(file, (off_t)bytes) &&
+		pwrite(file, memory_of(block), bytes, 0) == (ssize_t)bytes &&
+		mmap(memory_of(block), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+			file, 0) != MAP_FAILED;
+
+	if (good)
+		block->shared = file;
+	else if (file >= 0)
+		close(file);
+	return good;
+}
+
+enum kwhy_status kwhy_gpu_host_memory_share(
+	struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out, struct kwhy_error *error)
+{
+	struct block *block = block_of((void *)(uintptr_t)address);
+	struct handle handle;
+
+	(void)gpu;
+	if (block->shared < 0 && !back_with_file(block))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the host cannot share %zu bytes between processes: %s; ask for less",
+			block->bytes - PAGE_BYTES, strerror(errno));
+	handle = (struct handle){getpid(), block->shared, block->bytes - PAGE_BYTES};
+	memset(out, 0, sizeof(*out));
+	memcpy(out->bytes, &handle, sizeof(handle));
+	return KWHY_OK;
+}
+
+/* Another process's, in a block of ours, so that it goes with the GPU as any other. */
+enum kwhy_status kwhy_gpu_host_memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
+	uint64_t *out_address, struct kwhy_error *error)
+{
+	struct handle handle;
+	struct block *block;
+	char path[64];
+
+	memcpy(&handle, shared->bytes, sizeof(handle));
+	snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)handle.process, (long long)handle.file);
+	block = block_new(gpu, (size_t)handle.bytes, -1);
+	if (!block)
+		return fail_memory((size_t)handle.bytes, error);
+	block->shared = open(path, O_RDWR | O_CLOEXEC);
+	if (block->shared < 0 ||
+		mmap(memory_of(block), (size_t)handle.bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_FIXED | MAP_POPULATE, block->shared, 0) == MAP_FAILED) {
+		int reason = errno;
+
+		block_release(&block->owned);
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the memory of process %lld cannot be reached: %s; run both as one user on one host",
+			(long long)handle.process, strerror(reason));
+	}
+	*out_address = kwhy_gpu_address(memory_of(block));
+	return KWHY_OK;
+}
+
+void kwhy_gpu_host_memory_close(struct kwhy_gpu *gpu, uint64_t address)
+{
+	kwhy_gpu_host_memory_free(gpu, address);
 }
 
 enum kwhy_status kwhy_gpu_host_pool_new(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,

@@ -74,6 +74,12 @@ struct kwhy_cuda_uuid {
 	unsigned char bytes[16];
 };
 
+/* Device memory as another process may open it. */
+struct kwhy_cuda_shared {
+	char bytes[64];
+};
+enum { KWHY_CUDA_SHARED_ENABLE_PEER = 1 };
+
 typedef int kwhy_cuda_device;
 typedef unsigned long long kwhy_cuda_address;
 typedef struct kwhy_cuda_context_opaque *kwhy_cuda_context;
@@ -119,6 +125,10 @@ enum kwhy_cuda_result cuMemAlloc_v2(kwhy_cuda_address *out_address, size_t bytes
 enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address);
 enum kwhy_cuda_result cuMemAllocAsync(kwhy_cuda_address *out_address, size_t bytes, kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuMemFreeAsync(kwhy_cuda_address address, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuIpcGetMemHandle(struct kwhy_cuda_shared *out_handle, kwhy_cuda_address address);
+enum kwhy_cuda_result cuIpcOpenMemHandle_v2(
+	kwhy_cuda_address *out_address, struct kwhy_cuda_shared handle, unsigned flags);
+enum kwhy_cuda_result cuIpcCloseMemHandle(kwhy_cuda_address address);
 enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t bytes, unsigned flags);
 enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags);
 enum kwhy_cuda_result cuMemFreeHost(void *memory);

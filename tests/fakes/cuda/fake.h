@@ -20,7 +20,7 @@
  * KWHY_FAKE_CUDA=no-device: no GPU; =no-memory: device memory cannot be had; =launch-fails: every launch
  * after the tenth fails; =fail:CALL:N:RESULT: the Nth call of CALL since the driver was started gives RESULT,
  * and if the context dies of that, so does every later call of any kind. KWHY_FAKE_CUDA_DEVICES: how many, 1
- * without.
+ * without. KWHY_FAKE_CUDA_SHARED: device memory that other processes can open.
  */
 enum { FAKE_DEVICES_MOST = 4, FAKE_COPY_MOST_BYTES = 64 << 20, FAKE_SHARED_BYTES_MOST = 227 << 10 };
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { ROOMS_MOST = 4096 };
 
-enum room_kind { DEVICE, PINNED, REGISTERED, MANAGED };
+enum room_kind { DEVICE, PINNED, REGISTERED, MANAGED, OPENED };
 
 /* What was allocated or registered. */
 static struct room {
@@ -14,6 +18,7 @@ static struct room {
 	size_t bytes;
 	enum room_kind kind;
 	int device;
+	int file; /* behind it, for other processes; 0: none, its memory is the heap's */
 } rooms[ROOMS_MOST];
 static size_t room_count;
 
@@ -25,11 +30,20 @@ static struct room *room_at(uintptr_t address)
 	return NULL;
 }
 
+static void release(const struct room *room)
+{
+	if (room->file) {
+		munmap((void *)room->begin, room->bytes);
+		close(room->file);
+	} else
+		free((void *)room->begin);
+}
+
 void fake_memory_end(void)
 {
 	for (; room_count; room_count--)
 		if (rooms[room_count - 1].kind != REGISTERED)
-			free((void *)rooms[room_count - 1].begin);
+			release(&rooms[room_count - 1]);
 }
 
 static enum kwhy_cuda_result add_room(void *memory, size_t bytes, enum room_kind kind)
@@ -39,7 +53,7 @@ static enum kwhy_cuda_result add_room(void *memory, size_t bytes, enum room_kind
 			free(memory);
 		return memory && bytes == 0 ? KWHY_CUDA_INVALID_VALUE : KWHY_CUDA_OUT_OF_MEMORY;
 	}
-	rooms[room_count++] = (struct room){(uintptr_t)memory, bytes, kind, fake_current_device()};
+	rooms[room_count++] = (struct room){(uintptr_t)memory, bytes, kind, fake_current_device(), 0};
 	return KWHY_CUDA_SUCCESS;
 }
 
@@ -53,8 +67,29 @@ static enum kwhy_cuda_result take_room(uintptr_t address, enum room_kind kind)
 		(room->kind != kind && !(kind == DEVICE && room->kind == MANAGED)))
 		return KWHY_CUDA_INVALID_VALUE;
 	if (kind != REGISTERED)
-		free((void *)address);
+		release(room);
 	*room = rooms[--room_count];
+	return KWHY_CUDA_SUCCESS;
+}
+
+/* Where device memory that may be shared lies: a file of no name, from the start. */
+static void *map_file(int file, size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* With KWHY_FAKE_CUDA_SHARED set, so that other processes can reach it. */
+static enum kwhy_cuda_result new_shared_memory(kwhy_cuda_address *out_address, size_t bytes)
+{
+	int file = memfd_create("fake device memory", MFD_CLOEXEC);
+	void *memory = file >= 0 && !ftruncate(file, (off_t)bytes) ? map_file(file, bytes) : NULL;
+
+	if (!memory || room_count == ROOMS_MOST)
+		return KWHY_CUDA_OUT_OF_MEMORY;
+	rooms[room_count++] = (struct room){(uintptr_t)memory, bytes, DEVICE, fake_current_device(), file};
+	*out_address = (uintptr_t)memory;
 	return KWHY_CUDA_SUCCESS;
 }
 
@@ -66,6 +101,8 @@ static enum kwhy_cuda_result new_device_memory(
 
 	if (fake_current_device() < 0)
 		return KWHY_CUDA_INVALID_CONTEXT;
+	if (kind == DEVICE && bytes && getenv("KWHY_FAKE_CUDA_SHARED"))
+		return new_shared_memory(out_address, bytes);
 	if (!fake_asked_for("no-memory") && bytes < (size_t)140 << 30 &&
 		posix_memalign(&memory, kind == MANAGED ? 4096 : 512, bytes) != 0)
 		memory = NULL;
@@ -85,6 +122,55 @@ enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address)
 {
 	BEGIN("cuMemFree_v2");
 	return fake_end(take_room(address, DEVICE));
+}
+
+struct shared {
+	long process, file;
+	size_t bytes;
+};
+
+enum kwhy_cuda_result cuIpcGetMemHandle(struct kwhy_cuda_shared *out_handle, kwhy_cuda_address address)
+{
+	struct room *room;
+	struct shared shared;
+
+	BEGIN("cuIpcGetMemHandle");
+	room = room_at(address);
+	if (!room || room->begin != address || room->kind != DEVICE || !room->file)
+		return fake_end(KWHY_CUDA_INVALID_VALUE);
+	shared = (struct shared){getpid(), room->file, room->bytes};
+	memcpy(out_handle->bytes, &shared, sizeof(shared));
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+/* As the driver, not in the process that shared it. */
+enum kwhy_cuda_result cuIpcOpenMemHandle_v2(
+	kwhy_cuda_address *out_address, struct kwhy_cuda_shared handle, unsigned flags)
+{
+	struct shared shared;
+	char path[64];
+	void *memory;
+	int file;
+
+	BEGIN("cuIpcOpenMemHandle_v2");
+	memcpy(&shared, handle.bytes, sizeof(shared));
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%ld", shared.process, shared.file);
+	file = shared.process == getpid() || flags != KWHY_CUDA_SHARED_ENABLE_PEER
+		? -1
+		: open(path, O_RDWR | O_CLOEXEC);
+	memory = file < 0 ? NULL : map_file(file, shared.bytes);
+	if (!memory || room_count == ROOMS_MOST)
+		return fake_end(KWHY_CUDA_INVALID_VALUE);
+	rooms[room_count++] = (struct room){
+		(uintptr_t)memory, shared.bytes, OPENED, fake_current_device(), file};
+	*out_address = (uintptr_t)memory;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuIpcCloseMemHandle(kwhy_cuda_address address)
+{
+	BEGIN("cuIpcCloseMemHandle");
+	return fake_end(take_room(address, OPENED));
 }
 
 enum kwhy_cuda_result cuMemAllocAsync(kwhy_cuda_address *out_address, size_t bytes, kwhy_cuda_stream stream)

@@ -4,9 +4,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /*
  * What gpu.h promises, asked of one back end: contract_test BACKEND [LIBRARY]. LIBRARY is the fake driver
@@ -401,6 +404,61 @@ static void two_gpus_reach_each_other(void **state)
 	ops->memory_free(gpu, here);
 }
 
+/* In a process of its own: finds 0x21 everywhere and leaves 0x33. */
+static int reach_from_outside(const char *hex)
+{
+	struct kwhy_gpu_shared shared;
+	uint32_t values[VALUES];
+	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(values), .bytes = BYTES};
+	unsigned byte;
+
+	for (size_t i = 0; i < sizeof(shared.bytes); i++) {
+		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+			return 1;
+		shared.bytes[i] = (unsigned char)byte;
+	}
+	if (kwhy_gpu_open(backend, NULL, &gpu, &error) || gpu->ops->enter(gpu, &error) ||
+		gpu->ops->memory_open(gpu, &shared, &copy.from, &error) ||
+		gpu->ops->copy_now(gpu, &copy, &error))
+		return 2;
+	if (values[0] != 0x21212121 || values[VALUES - 1] != 0x21212121)
+		return 3;
+	if (gpu->ops->fill(gpu, NULL, copy.from, 0x33, BYTES, &error) ||
+		gpu->ops->synchronize(gpu, NULL, &error))
+		return 4;
+	gpu->ops->memory_close(gpu, copy.from);
+	gpu->ops->close(gpu);
+	return 0;
+}
+
+static void another_process_reaches_what_is_shared(void **state)
+{
+	struct kwhy_gpu_shared shared;
+	char name[] = "gpu_contract", hex[2 * sizeof(shared.bytes) + 1];
+	char *words[] = {name, (char *)(uintptr_t)kwhy_gpu_backend_name(backend),
+		(char *)(uintptr_t)(library ? library : ""), hex, NULL};
+	uint64_t device;
+	pid_t child;
+	int end_state = -1;
+
+	(void)state;
+	if (!ops->memory_share)
+		skip();
+	setenv("KWHY_FAKE_CUDA_SHARED", "1", 1);
+	device = device_memory();
+	succeeds(ops->fill(gpu, NULL, device, 0x21, BYTES, &error));
+	succeeds(ops->synchronize(gpu, NULL, &error));
+	succeeds(ops->memory_share(gpu, device, &shared, &error));
+	for (size_t i = 0; i < sizeof(shared.bytes); i++)
+		snprintf(hex + 2 * i, 3, "%02x", shared.bytes[i]);
+	assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ), 0);
+	assert_int_equal(waitpid(child, &end_state, 0), child);
+	assert_int_equal(end_state, 0);
+	assert_values(device, 0x33333333);
+	ops->memory_free(gpu, device);
+	unsetenv("KWHY_FAKE_CUDA_SHARED");
+}
+
 static void more_than_there_is_is_refused(void **state)
 {
 	const struct kwhy_gpu_kernel *kernel = NULL;
@@ -649,6 +707,7 @@ int main(int count, char **words)
 		WITH_GPU(a_graph_does_again_what_was_recorded),
 		WITH_GPU(a_pool_lends_memory_in_the_order_of_a_stream),
 		WITH_GPU(two_gpus_reach_each_other),
+		WITH_GPU(another_process_reaches_what_is_shared),
 		WITH_GPU(more_than_there_is_is_refused),
 		WITH_GPU(threads_use_one_gpu_each_with_streams_of_its_own),
 		WITH_GPU(a_lost_gpu_is_lost_for_good),
@@ -658,8 +717,10 @@ int main(int count, char **words)
 	while (backend < KWHY_GPU_BACKEND_COUNT &&
 		strcmp(kwhy_gpu_backend_name(backend), count > 1 ? words[1] : "host") != 0)
 		backend++;
-	library = count > 2 ? words[2] : NULL;
+	library = count > 2 && *words[2] ? words[2] : NULL;
 	give_kernels_to_the_fake();
+	if (count > 3)
+		return reach_from_outside(words[3]);
 	if (!library && begin(NULL))
 		return 77;
 	if (!library)
