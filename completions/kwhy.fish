@@ -308,6 +308,8 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l no-loads -d 'each pair alone: no contention'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l time -r -d 'stop after so many seconds; default 120'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l warm -r -d 'copy for so long before, until devices are warm'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l energy -d 'a second pass, of joules at both ends: about a minute more'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l burst -r -d 'length of each of its bursts, 0.1 to 60; default 1'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l seed -r -d 'of data and order; default 42'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l save -r -d 'keep all in a folder there, named by GPU and driver'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l resume -r -d 'carry on with that folder'

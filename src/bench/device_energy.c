@@ -172,25 +172,50 @@ static void add_host(const struct kwhy_device_energy *energy, size_t region, str
 		out->host = unknown;
 }
 
-void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu_count,
-	struct kwhy_window_joules *out)
+/* Its length and the host's share; SIZE_MAX: there is no such window. */
+static size_t find_window(
+	const struct kwhy_device_energy *energy, const char *name, struct kwhy_window_joules *out)
 {
 	size_t region = energy->results ? kwhy_results_region_find(energy->results, name) : SIZE_MAX;
 	struct kwhy_region_info info = {.size = sizeof(info)};
 
 	*out = (struct kwhy_window_joules){NAN, unknown, unknown, unknown, NAN, NULL};
 	if (region == SIZE_MAX || kwhy_results_region(energy->results, region, &info))
-		return;
+		return SIZE_MAX;
 	out->seconds = info.wall_s;
 	add_host(energy, region, out);
-	if (*energy->missing || gpu_count < 1 || gpu_count > energy->gpu_count)
-		return;
+	return region;
+}
+
+static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uint32_t from, uint32_t to,
+	struct kwhy_window_joules *out)
+{
 	out->gross = out->net = (struct kwhy_joules){0, 0, 0};
 	out->mean_w = 0;
-	for (uint32_t i = 0; i < gpu_count; i++)
+	for (uint32_t i = from; i < to; i++)
 		add_meter(energy, region, energy->meters[i], &out->gross, &out->net, out);
 	if (!isfinite(out->gross.value)) {
 		out->mean_w = NAN;
 		out->basis = NULL;
 	}
+}
+
+void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu_count,
+	struct kwhy_window_joules *out)
+{
+	size_t region = find_window(energy, name, out);
+
+	if (region == SIZE_MAX || *energy->missing || gpu_count < 1 || gpu_count > energy->gpu_count)
+		return;
+	add_gpus(energy, region, 0, gpu_count, out);
+}
+
+void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu,
+	struct kwhy_window_joules *out)
+{
+	size_t region = find_window(energy, name, out);
+
+	if (region == SIZE_MAX || gpu >= energy->gpu_count || energy->meters[gpu] == KWHY_ALL_GPUS)
+		return;
+	add_gpus(energy, region, gpu, gpu + 1, out);
 }

@@ -11,7 +11,7 @@
  */
 struct kwhy_device_energy;
 
-enum { KWHY_DEVICE_ENERGY_GPUS_MOST = 8, KWHY_DEVICE_ENERGY_REASON_BYTES = 240 };
+enum { KWHY_DEVICE_ENERGY_GPUS_MOST = 16, KWHY_DEVICE_ENERGY_REASON_BYTES = 240 };
 
 /* NAN: unknown. Intervals are 95 %. */
 struct kwhy_joules {
@@ -48,6 +48,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_energy_read(
 
 /* After kwhy_device_energy_read(): of the first `gpu_count` GPUs. */
 void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu_count,
+	struct kwhy_window_joules *out);
+
+/* The same of one GPU alone, by its place among those that were opened; known where its own meter is. */
+void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu,
 	struct kwhy_window_joules *out);
 
 #endif

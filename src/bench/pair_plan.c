@@ -13,6 +13,7 @@
 #define LIMIT_BYTES (UINT64_C(1) << 32)
 #define REFERENCE_BYTES (UINT64_C(1) << 20)
 #define TIME_S 120
+#define BURST_S 1
 
 enum { SIZES_MAX = 128, RANDOM_MAX = 64, CONFIGS_MAX = 1 << 20 };
 
@@ -35,6 +36,8 @@ enum kwhy_status kwhy_pair_request_complete(struct kwhy_pair_request *request, s
 		request->most_bytes = request->backend == KWHY_GPU_HOST ? HOST_MOST_BYTES : MOST_BYTES;
 	if (!(request->time_s > 0))
 		request->time_s = TIME_S;
+	if (!(request->burst_s > 0))
+		request->burst_s = BURST_S;
 	if (request->least_bytes > request->most_bytes)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"the smallest size is above the largest one; exchange --min-size and --max-size");

@@ -18,6 +18,8 @@ struct kwhy_pair_request {
 	uint64_t seed;
 	double time_s;	    /* 0: 120 s */
 	double warm_s;	    /* copy before, until devices are warm; 0: not */
+	bool energy;	    /* a second pass, of joules */
+	double burst_s;	    /* of it; 0: 1 s */
 	const char *folder; /* results are kept there as they come; NULL: not */
 	bool resume;	    /* carry on with what the folder holds */
 	/* Called before each configuration, with shares of what is done; NULL: not. */

@@ -14,9 +14,10 @@
 
 enum { FILE_MOST_BYTES = 512 << 20, PATH_BYTES = 4096 };
 
-enum part { SAMPLES, LOG, TEMPERATURES, PART_COUNT };
+enum part { SAMPLES, LOG, TEMPERATURES, ENERGIES, PART_COUNT };
 
-static const char *const names[PART_COUNT] = {"samples.csv", "execution_log.csv", "temperatures.csv"};
+static const char *const names[PART_COUNT] = {
+	"samples.csv", "execution_log.csv", "temperatures.csv", "energies.csv"};
 
 static const char log_names[] = "config_id,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,"
 				"duration_ns\n";
@@ -99,6 +100,26 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 	return status;
 }
 
+/* Energies that are there already; what a crash cut short is dropped. */
+static enum kwhy_status read_energies(
+	const char *path, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	struct kwhy_text file = {0};
+	enum kwhy_status status;
+
+	if (access(path, F_OK))
+		return KWHY_OK;
+	status = kwhy_file_read(path, FILE_MOST_BYTES, &file, error);
+	if (!status) {
+		file.length = whole_lines(&file);
+		status = kwhy_pair_energy_rows_read(path, &file, pairs, error);
+	}
+	if (!status && mends && truncate(path, (off_t)file.length))
+		status = cannot_write(path, error);
+	kwhy_text_done(&file);
+	return status;
+}
+
 /* What a crash cut short is dropped. */
 static enum kwhy_status resume(
 	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
@@ -121,7 +142,7 @@ static enum kwhy_status resume(
 	if (!status && truncate(path, (off_t)file.length))
 		status = cannot_write(path, error);
 	kwhy_text_done(&file);
-	return status;
+	return status ? status : read_energies(store->paths[ENERGIES], true, pairs, error);
 }
 
 static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
@@ -256,6 +277,22 @@ enum kwhy_status kwhy_pair_store_add_temperature(struct kwhy_pair_store *store, 
 	return write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
+enum kwhy_status kwhy_pair_store_add_energy(
+	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = store->files[ENERGIES] ? KWHY_OK : open_part(store, ENERGIES, error);
+
+	if (status)
+		return status;
+	if (fseek(store->files[ENERGIES], 0, SEEK_END))
+		return cannot_write(store->paths[ENERGIES], error);
+	if (ftell(store->files[ENERGIES]) == 0)
+		kwhy_text_addf(&text, "%s\n", kwhy_pair_energy_row_names);
+	kwhy_pair_energy_row_write(energy, &text);
+	return write_all(store->files[ENERGIES], store->paths[ENERGIES], &text, error);
+}
+
 void kwhy_pair_store_close(struct kwhy_pair_store *store)
 {
 	if (!store)
@@ -280,7 +317,9 @@ static enum kwhy_status read_folder(const char *folder, struct kwhy_pairs *pairs
 	}
 	pairs->folder = kwhy_arena_copy(&pairs->arena, folder);
 	kwhy_text_done(&samples);
-	return status;
+	if (!status)
+		status = make_path(folder, names[ENERGIES], path, error);
+	return status ? status : read_energies(path, false, pairs, error);
 }
 
 enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **out, struct kwhy_error *error)

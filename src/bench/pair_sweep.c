@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "bench/pair_clocks.h"
+#include "bench/pair_energy.h"
 #include "bench/pair_place.h"
 #include "bench/pair_store.h"
 #include "bench/transfer_plan.h"
@@ -273,7 +274,10 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 		status = kwhy_pair_drifts(
 			&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
 	free(order);
-	return status;
+	if (status || !sweep->request->energy)
+		return status;
+	kwhy_bench_sensors_close(&sweep->sensors[0]); /* one reader of the meters is enough */
+	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
 }
 
 static const char *known(struct kwhy_arena *arena, const char *text)

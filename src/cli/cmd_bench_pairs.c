@@ -15,8 +15,8 @@ struct pairs_options {
 	const char *backend, *devices, *engines, *clocks, *least, *most;
 	const char *save, *resume, *from;
 	uint64_t seed, random_sizes;
-	double time_s, warm_s;
-	bool no_loads, quiet;
+	double time_s, warm_s, burst_s;
+	bool no_loads, energy, quiet;
 };
 
 static void set_defaults(void *options)
@@ -66,6 +66,8 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 	if (options->time_s < 0 || options->time_s > 86400 || options->warm_s < 0 || options->warm_s > 3600)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--time takes seconds, at most a day of them, --warm at most an hour");
+	if (options->burst_s != 0 && !(options->burst_s >= 0.1 && options->burst_s <= 60))
+		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
 	return KWHY_OK;
 }
 
@@ -100,6 +102,8 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->seed = options->seed;
 	out->time_s = options->time_s;
 	out->warm_s = options->warm_s;
+	out->energy = options->energy;
+	out->burst_s = options->burst_s;
 	out->folder = options->resume ? options->resume : options->save;
 	out->resume = options->resume != NULL;
 	out->progress = tell;
@@ -164,6 +168,10 @@ static const struct kwhy_option options_table[] = {
 	{"time", 0, "S", "stop after so many seconds; default 120", KWHY_OPTION_NUMBER, PLACE(time_s)},
 	{"warm", 0, "S", "copy for so long before, until devices are warm", KWHY_OPTION_NUMBER,
 		PLACE(warm_s)},
+	{"energy", 0, NULL, "a second pass, of joules at both ends: about a minute more", KWHY_OPTION_FLAG,
+		PLACE(energy)},
+	{"burst", 0, "S", "length of each of its bursts, 0.1 to 60; default 1", KWHY_OPTION_NUMBER,
+		PLACE(burst_s)},
 	{"seed", 0, "N", "of data and order; default 42", KWHY_OPTION_COUNT, PLACE(seed)},
 	{"save", 0, "FOLDER", "keep all in a folder there, named by GPU and driver", KWHY_OPTION_TEXT,
 		PLACE(save)},

@@ -53,6 +53,53 @@ const char *kwhy_pair_verdict_name(enum kwhy_pair_verdict verdict)
 	return names[verdict];
 }
 
+const char *kwhy_pair_way_name(enum kwhy_pair_way way)
+{
+	static const char *const names[KWHY_PAIR_WAY_COUNT] = {"unknown", "nvswitch", "nvlink", "pcie"};
+
+	return names[way];
+}
+
+/* Of NVML's levels, which are tens. */
+static const char *ancestor_words(int ancestor)
+{
+	static const char *const words[] = {", one board", ", one PCIe switch", ", several PCIe switches",
+		", one host bridge", ", one NUMA node", ", across NUMA nodes"};
+
+	return ancestor >= 0 && ancestor <= 50 ? words[ancestor / 10] : "";
+}
+
+const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route)
+{
+	const char *words = ancestor_words(route->ancestor);
+
+	switch (route->way) {
+	case KWHY_PAIR_NVSWITCH:
+	case KWHY_PAIR_NVLINK:
+		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "%u NVLinks %u %s", route->lanes, route->generation,
+			route->way == KWHY_PAIR_NVSWITCH ? "through switches" : "to each other");
+		break;
+	case KWHY_PAIR_PCIE:
+		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "PCIe %u x%u%s", route->generation, route->lanes, words);
+		break;
+	default:
+		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "unknown%s", words);
+	}
+	return out;
+}
+
+bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
+	uint32_t b_source, uint32_t b_target)
+{
+	const struct kwhy_pair_route *a = &pairs->routes[a_source][a_target],
+				     *b = &pairs->routes[b_source][b_target];
+	bool is_nvlink = a->way == KWHY_PAIR_NVSWITCH || a->way == KWHY_PAIR_NVLINK;
+
+	return pairs->is_direct[a_source][a_target] == pairs->is_direct[b_source][b_target] &&
+		a->way == b->way && a->lanes == b->lanes && a->generation == b->generation &&
+		(is_nvlink || a->ancestor == b->ancestor);
+}
+
 struct kwhy_pairs *kwhy_pairs_new(void)
 {
 	struct kwhy_pairs *pairs = calloc(1, sizeof(*pairs));
@@ -62,6 +109,9 @@ struct kwhy_pairs *kwhy_pairs_new(void)
 	pairs->time_pass_s = NAN;
 	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++)
 		pairs->drifts[i] = (struct kwhy_pair_drift){NAN, NAN};
+	for (int i = 0; i < KWHY_PAIR_GPUS_MOST * KWHY_PAIR_GPUS_MOST; i++)
+		pairs->routes[i / KWHY_PAIR_GPUS_MOST][i % KWHY_PAIR_GPUS_MOST] = (struct kwhy_pair_route){
+			.limit_bytes_per_s = NAN, .ancestor = -1};
 	return pairs;
 }
 
@@ -110,6 +160,29 @@ enum kwhy_status kwhy_pairs_add_note(struct kwhy_pairs *pairs, const char *note,
 	pairs->notes = items;
 	items[pairs->note_count++] = copy;
 	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pairs_add_energy(
+	struct kwhy_pairs *pairs, const struct kwhy_pair_energy *energy, struct kwhy_error *error)
+{
+	struct kwhy_pair_energy *items = kwhy_pairs_room(
+		pairs, pairs->energies, pairs->energy_count, sizeof(*items));
+
+	if (!items)
+		return kwhy_fail_memory(error, "energies of pairs");
+	pairs->energies = items;
+	items[pairs->energy_count++] = *energy;
+	return KWHY_OK;
+}
+
+struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net)
+{
+	const struct kwhy_pair_figure *source = net ? &energy->source_net : &energy->source_gross,
+				      *target = net ? &energy->target_net : &energy->target_gross;
+	double bytes = (kwhy_pair_is_exchange(energy->engine) ? 2 : 1) * (double)energy->bytes;
+
+	return (struct kwhy_pair_figure){(source->value + target->value) / bytes,
+		(source->low + target->low) / bytes, (source->high + target->high) / bytes};
 }
 
 const struct kwhy_pair_config *kwhy_pairs_find(

@@ -80,6 +80,24 @@ struct kwhy_pair_gpu {
 	int numa_node;			/* -1: unknown */
 };
 
+/* What the bytes of a pair go over, as the driver tells. */
+enum kwhy_pair_way {
+	KWHY_PAIR_WAY_UNKNOWN,
+	KWHY_PAIR_NVSWITCH, /* NVLinks to switches */
+	KWHY_PAIR_NVLINK,   /* NVLinks of the two to each other */
+	KWHY_PAIR_PCIE,
+	KWHY_PAIR_WAY_COUNT
+};
+const char *kwhy_pair_way_name(enum kwhy_pair_way way); /* "nvswitch" */
+
+struct kwhy_pair_route {
+	enum kwhy_pair_way way;
+	unsigned lanes;	     /* NVLinks between the two, or lanes of PCIe of the narrower end; 0: unknown */
+	unsigned generation; /* of NVLink or PCIe; 0: unknown */
+	double limit_bytes_per_s; /* of all lanes, one way; NAN: unknown */
+	int ancestor; /* what both hang on, as NVML counts: 10 one switch to 50 another node; -1 */
+};
+
 /* How a device's clock ran against the host's monotonic one, over the run; NAN: not measured. */
 struct kwhy_pair_drift {
 	double ppm, half_width_ppm; /* from how sharply both ends are known */
@@ -111,6 +129,19 @@ struct kwhy_pair_loggp {
 	struct kwhy_pair_figure latency;
 };
 
+/*
+ * The joules of one transfer at both ends, from a burst of them; of an exchange both ways together. Gross,
+ * and net above the level of idle GPUs with contexts, with 95 % intervals; NAN: not known.
+ */
+struct kwhy_pair_energy {
+	enum kwhy_pair_engine engine;
+	uint32_t source, target;
+	uint64_t bytes, transfers;
+	double seconds; /* of one, gaps of the burst among them */
+	struct kwhy_pair_figure source_gross, source_net, target_gross, target_net;
+	struct kwhy_pair_figure host_gross; /* of all domains of the host that have a meter */
+};
+
 /* What most simulators take of a pair: seconds = alpha + beta * bytes, fitted from 64 KiB up. */
 struct kwhy_pair_link {
 	uint32_t source, target;
@@ -139,6 +170,8 @@ struct kwhy_pairs {
 	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MOST];
 	uint32_t gpu_count;
 	bool is_direct[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST]; /* the first reaches the second's memory */
+	struct kwhy_pair_route routes[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
+	const char *route_missing; /* why they are not known; NULL: they are, or were not asked */
 	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
 	double time_pass_s; /* NAN: not known */
 	const char *ended_early;
@@ -154,6 +187,10 @@ struct kwhy_pairs {
 	struct kwhy_pair_loggp *loggps;
 	size_t loggp_count;
 	struct kwhy_pair_link *links; /* one a row of loggps, in their order */
+	struct kwhy_pair_energy *energies;
+	size_t energy_count;
+	const char *energy_missing; /* why the GPUs' figures are unknown; NULL: they are known or were not
+				       asked */
 	struct kwhy_pair_flag *flags;
 	size_t flag_count;
 	struct kwhy_pair_criterion *criteria;
@@ -174,11 +211,25 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_absence(
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_note(
 	struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error);
 
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_energy(
+	struct kwhy_pairs *pairs, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
+
+/* Joules a byte that was moved, both ends together; intervals of two meters add their ends. */
+struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
+
 /* The one of these; NULL: none, or without samples. */
 const struct kwhy_pair_config *kwhy_pairs_find(
 	const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key);
 const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, uint32_t source, uint32_t target); /* alone */
+
+/* "18 NVLinks 4 to a switch", "PCIe 5 x16, one host bridge", "unknown"; what its limit rests on. */
+enum { KWHY_PAIR_ROUTE_BYTES = 96 };
+const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
+
+/* Whether two pairs are joined by the same kind of link, so that one stands for the other. */
+bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
+	uint32_t b_source, uint32_t b_target);
 
 /* Whether bytes go both ways at once. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);

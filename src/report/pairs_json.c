@@ -135,6 +135,34 @@ static void write_loggp(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 	kwhy_json_array_end(json);
 }
 
+static void write_energies(struct kwhy_json *json, const struct kwhy_pairs *pairs)
+{
+	kwhy_json_array(json, "energies");
+	for (size_t i = 0; i < pairs->energy_count; i++) {
+		const struct kwhy_pair_energy *energy = &pairs->energies[i];
+		const struct kwhy_pair_figure gross = kwhy_pair_energy_per_byte(energy, false),
+					      net = kwhy_pair_energy_per_byte(energy, true);
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "engine", kwhy_pair_engine_name(energy->engine));
+		kwhy_json_count(json, "src", energy->source);
+		kwhy_json_count(json, "dst", energy->target);
+		kwhy_json_count(json, "size", energy->bytes);
+		kwhy_json_count(json, "transfers", energy->transfers);
+		kwhy_json_real(json, "seconds", energy->seconds);
+		write_figure(json, "src_gross_j", &energy->source_gross);
+		write_figure(json, "src_net_j", &energy->source_net);
+		write_figure(json, "dst_gross_j", &energy->target_gross);
+		write_figure(json, "dst_net_j", &energy->target_net);
+		write_figure(json, "host_gross_j", &energy->host_gross);
+		write_figure(json, "gross_j_per_byte", &gross);
+		write_figure(json, "net_j_per_byte", &net);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+	kwhy_json_string(json, "energy_missing", pairs->energy_missing);
+}
+
 static void write_findings(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
 	kwhy_json_array(json, "flags");
@@ -178,6 +206,7 @@ enum kwhy_status kwhy_report_pairs_json(
 	write_configs(&json, pairs);
 	write_curves(&json, pairs);
 	write_loggp(&json, pairs);
+	write_energies(&json, pairs);
 	write_findings(&json, pairs);
 	kwhy_json_object_end(&json);
 	kwhy_text_add(out, "\n");

@@ -236,6 +236,62 @@ static void write_loads(
 	kwhy_table_write(&table, style, out);
 }
 
+/* A figure whose interval holds 0 is known to be below its upper end. */
+static void joules_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure)
+{
+	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+
+	if (!isfinite(figure->value) || !(figure->low <= 0)) {
+		figure_cell(table, figure, "J");
+		return;
+	}
+	snprintf(text, sizeof(text), "< %s", kwhy_quantity_si(value, figure->high, "J", 3));
+	kwhy_table_cell(table, text);
+}
+
+static struct kwhy_pair_figure of_a_byte(const struct kwhy_pair_figure *figure, double bytes)
+{
+	return (struct kwhy_pair_figure){figure->value / bytes, figure->low / bytes, figure->high / bytes};
+}
+
+/* What a byte costs at the source, at the target and at both. */
+static void write_energies(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"engine", KWHY_COLUMN_LEFT},
+		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT},
+		{"above idle", KWHY_COLUMN_RIGHT}, {"source", KWHY_COLUMN_RIGHT},
+		{"target", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->energy_count; i++) {
+		const struct kwhy_pair_energy *energy = &pairs->energies[i];
+		const struct kwhy_pair_figure gross = kwhy_pair_energy_per_byte(energy, false),
+					      net = kwhy_pair_energy_per_byte(energy, true);
+		double bytes = (kwhy_pair_is_exchange(energy->engine) ? 2 : 1) * (double)energy->bytes;
+		const struct kwhy_pair_figure source = of_a_byte(&energy->source_net, bytes),
+					      target = of_a_byte(&energy->target_net, bytes);
+
+		kwhy_table_cell(&table, kwhy_pair_engine_name(energy->engine));
+		snprintf(cell, sizeof(cell), "%u > %u", energy->source, energy->target);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, energy->bytes));
+		joules_cell(&table, &gross);
+		joules_cell(&table, &net);
+		joules_cell(&table, &source);
+		joules_cell(&table, &target);
+	}
+	if (table.cell_count)
+		kwhy_text_add(out,
+			"\nEnergy of a byte, both GPUs; above idle GPUs with contexts: both, source, "
+			"target\n");
+	kwhy_table_write(&table, style, out);
+	if (pairs->energy_missing)
+		kwhy_text_addf(out, "\nThe GPUs' energy is not available: %s\n", pairs->energy_missing);
+}
+
 static void write_verdicts(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	if (pairs->flag_count)
@@ -266,6 +322,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	write_matrices(pairs, style, out);
 	write_loggp(pairs, style, out);
 	write_regimes(pairs, style, out);
+	write_energies(pairs, style, out);
 	if (style->verbose)
 		write_loads(pairs, style, out);
 	write_verdicts(pairs, out);

@@ -31,16 +31,20 @@ static json_t *load(const char *name)
 	return document;
 }
 
-static void find_folder(void)
+/* The one folder in another one. */
+static void find_folder_in(const char *above)
 {
-	DIR *list = opendir(base);
+	char name[300] = "", path[600];
+	DIR *list = opendir(above);
 	struct dirent *entry;
 
 	assert_non_null(list);
 	while ((entry = readdir(list)) != NULL)
 		if (entry->d_name[0] != '.')
-			snprintf(folder, sizeof(folder), "%s/%s", base, entry->d_name);
+			snprintf(name, sizeof(name), "%s", entry->d_name);
 	closedir(list);
+	snprintf(path, sizeof(path), "%.250s/%s", above, name);
+	snprintf(folder, sizeof(folder), "%s", path);
 }
 
 static void a_run_on_the_host_leaves_all_files(void **state)
@@ -53,7 +57,7 @@ static void a_run_on_the_host_leaves_all_files(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "LogGP"));
-	find_folder();
+	find_folder_in(base);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char path[700];
 
@@ -156,6 +160,52 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 	spawned_done(&spawned);
 }
 
+/* 300 W and 200 W whatever they do: a byte costs 500 W times its time, and nothing above idle that is sure.
+ */
+static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
+{
+	struct spawned spawned;
+	json_t *document, *energies, *energy;
+	char energies_path[700];
+	size_t i;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SCENARIOS "/pair_of_fake_cuda.txt", 1);
+	snprintf(folder, sizeof(folder), "%s/metered", base);
+	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write,exchange", "--clock", "back-to-back",
+		"--no-loads", "--min-size", "512KiB", "--max-size", "1MiB", "--time", "0.5", "--energy",
+		"--burst", "0.4", "--json", "--save", folder);
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(spawned.exit, 0);
+	document = json_loads(spawned.out.data, 0, NULL);
+	energies = json_object_get(document, "energies");
+	assert_int_equal(json_array_size(energies), 4);
+	assert_true(json_is_null(json_object_get(document, "energy_missing")));
+	json_array_foreach(energies, i, energy)
+	{
+		double seconds = json_real_value(json_object_get(energy, "seconds"));
+		const json_t *source = json_object_get(energy, "src_gross_j"),
+			     *net = json_object_get(energy, "net_j_per_byte");
+		double watts = json_integer_value(json_object_get(energy, "src")) == 0 ? 300 : 200;
+
+		assert_int_equal(json_integer_value(json_object_get(energy, "size")), 1 << 20);
+		assert_float_equal(json_real_value(json_array_get(source, 0)) / seconds, watts, 0.05 * watts);
+		assert_true(json_real_value(json_array_get(source, 1)) < watts * seconds);
+		assert_true(json_real_value(json_array_get(source, 2)) > watts * seconds);
+		assert_true(json_real_value(json_array_get(net, 1)) < 0 &&
+			json_real_value(json_array_get(net, 2)) > 0);
+	}
+	json_decref(document);
+	spawned_done(&spawned);
+	find_folder_in(folder);
+	snprintf(energies_path, sizeof(energies_path), "%s/energies.csv", folder);
+	assert_int_equal(access(energies_path, R_OK), 0);
+	spawned = SPAWN("report", folder);
+	assert_non_null(strstr(spawned.out.data, "Energy of a byte"));
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +214,7 @@ int main(void)
 		cmocka_unit_test(other_settings_are_not_carried_on_with),
 		cmocka_unit_test(simulators_and_predictions_are_held_against_it),
 		cmocka_unit_test(two_fake_gpus_are_measured_and_verified),
+		cmocka_unit_test(joules_at_both_ends_are_those_of_gpus_of_known_power),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);

@@ -184,6 +184,45 @@ static void rows_of_anything_else_are_refused_with_their_line(void **state)
 	}
 }
 
+static void energies_come_back_as_they_were_written_and_others_are_refused(void **state)
+{
+	const struct kwhy_pair_energy energy = {.engine = KWHY_PAIR_EXCHANGE,
+		.source = 1,
+		.bytes = 1000,
+		.transfers = 12,
+		.seconds = 1e-6,
+		.source_gross = {3e-6, 2e-6, 4e-6},
+		.source_net = {1e-6, -1e-6, 3e-6},
+		.target_gross = {5e-6, 4e-6, 6e-6},
+		.target_net = {NAN, NAN, NAN},
+		.host_gross = {NAN, NAN, NAN}};
+	static const char *const wrong[] = {"something\n", "write,0,1,8,3,1e-6\n",
+		"write,0,0,8,3,1e-6,,,,,,,,,,,,,,,\n", "write,0,1,8,0,1e-6,,,,,,,,,,,,,,,\n",
+		"write,0,9,8,3,1e-6,,,,,,,,,,,,,,,\n", "write,0,1,8,3,1e-6,x,,,,,,,,,,,,,,\n"};
+	struct kwhy_pairs *pairs = kwhy_pairs_new();
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->gpu_count = 2;
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_energy_row_names);
+	kwhy_pair_energy_row_write(&energy, &text);
+	assert_int_equal(kwhy_pair_energy_rows_read("energies.csv", &text, pairs, &error), KWHY_OK);
+	assert_int_equal(pairs->energy_count, 1);
+	assert_float_equal(pairs->energies[0].source_net.low, -1e-6, 1e-15);
+	assert_true(isnan(pairs->energies[0].target_net.value));
+	assert_float_equal(kwhy_pair_energy_per_byte(&pairs->energies[0], false).value, 4e-9, 1e-15);
+	assert_true(isnan(kwhy_pair_energy_per_byte(&pairs->energies[0], true).value));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		kwhy_text_clear(&text);
+		kwhy_text_addf(&text, "%s\n%s", i ? kwhy_pair_energy_row_names : "", wrong[i]);
+		assert_int_equal(
+			kwhy_pair_energy_rows_read("energies.csv", &text, pairs, &error), KWHY_E_INPUT);
+	}
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+}
+
 /* A link that is a line is foretold by all of them; the way back is 20 % slower, which one link cannot say.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
@@ -247,6 +286,7 @@ int main(void)
 		cmocka_unit_test(criteria_pass_fail_or_are_unknown),
 		cmocka_unit_test(rows_come_back_as_they_were_written),
 		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
+		cmocka_unit_test(energies_come_back_as_they_were_written_and_others_are_refused),
 		cmocka_unit_test(what_simulators_read_foretells_what_was_measured),
 		cmocka_unit_test(units_are_those_of_the_simulators),
 		cmocka_unit_test(names_are_those_of_the_traces),
