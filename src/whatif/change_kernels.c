@@ -21,24 +21,57 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* A tiny kernel close behind the one before it in one stream. */
-static bool continues_chain(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
-{
-	const struct kwhy_activities *rows = &whatif->recording->activities;
-
-	return rows->stream[before] == rows->stream[row] &&
-		rows->start_ns[row] - rows->end_ns[before] < FUSE_GAP_NS;
-}
-
+/* Work of the device alone that is too short to fill it, and could as well be part of a kernel. */
 static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 {
-	return is_kernel(whatif, row) && length_ns(whatif, row) < TINY_NS &&
-		whatif->recording->activities.graph_node[row] == KWHY_NONE;
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	bool inside = rows->kind[row] == KWHY_ACTIVITY_KERNEL || rows->kind[row] == KWHY_ACTIVITY_MEMSET ||
+		(rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == KWHY_COPY_D2D);
+
+	return inside && length_ns(whatif, row) < TINY_NS && rows->graph_node[row] == KWHY_NONE;
 }
 
 /*
- * One kernel for all: each but the first loses what the shortest kernel takes, which is beginning and ending.
- * At best the longest alone remains, at worst nothing but the gaps go.
+ * Whether a kernel can be in one launch with the one before it. Blocks of a launch do not wait for each
+ * other, so a grid that is larger than the one before it needs that one's end; of a smaller one the block
+ * that ends last can do the work. At best they are one launch that waits inside, at worst every change of
+ * grid is an end.
+ */
+static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
+{
+	const uint32_t *blocks = whatif->recording->activities.blocks;
+
+	if (whatif->corner == KWHY_CORNER_FAST || !is_kernel(whatif, row) ||
+		blocks[before] == KWHY_UNKNOWN_BLOCKS || blocks[row] == KWHY_UNKNOWN_BLOCKS)
+		return true;
+	return whatif->corner == KWHY_CORNER_SLOW ? blocks[row] == blocks[before]
+						  : blocks[row] <= blocks[before];
+}
+
+/* How many rows, from a tiny kernel on, can be one: close behind each other in one stream. */
+static size_t chain_length(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
+{
+	const struct kwhy_activities *all = &whatif->recording->activities;
+	uint32_t kernel = rows[0];
+	size_t length = 1;
+
+	if (!is_kernel(whatif, kernel) || !is_tiny(whatif, kernel))
+		return 1;
+	for (; length < count && is_tiny(whatif, rows[length]); length++) {
+		uint32_t before = rows[length - 1], row = rows[length];
+
+		if (all->stream[before] != all->stream[row] ||
+			all->start_ns[row] - all->end_ns[before] >= FUSE_GAP_NS ||
+			!shares_launch(whatif, kernel, row))
+			break;
+		kernel = is_kernel(whatif, row) ? row : kernel;
+	}
+	return length;
+}
+
+/*
+ * One kernel for all: each part but the first loses what the shortest kernel takes, which is beginning and
+ * ending. At best the longest alone remains, at worst nothing but the gaps go.
  */
 static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
 {
@@ -73,19 +106,15 @@ struct merged {
 static void fuse_segment(
 	struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment, struct merged *merged)
 {
-	for (size_t begin = 0, end; begin < segment->row_count; begin = end) {
+	for (size_t begin = 0, count; begin < segment->row_count; begin += count) {
 		const uint32_t *rows = &segment->rows[begin];
 
-		for (end = begin; end < segment->row_count && is_tiny(whatif, segment->rows[end]) &&
-			(end == begin || continues_chain(whatif, segment->rows[end - 1], segment->rows[end]));
-			end++)
-			;
-		if (end - begin > 1) {
-			merge(whatif, rows, end - begin, fused_ns(whatif, rows, end - begin));
-			merged->from += end - begin;
+		count = chain_length(whatif, rows, segment->row_count - begin);
+		if (count > 1) {
+			merge(whatif, rows, count, fused_ns(whatif, rows, count));
+			merged->from += count;
 			merged->to++;
 		}
-		end += end == begin;
 	}
 }
 
@@ -104,9 +133,12 @@ void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_w
 	effect->places = merged.from;
 	if (merged.from)
 		kwhy_whatif_say(effect,
-			"%llu kernels under 10 us in a row become %llu; each but the first loses the time of "
-			"the "
-			"shortest kernel seen (bounds: the longest alone, nothing)",
+			"%llu kernels, copies within the device and memsets under 10 us become %llu kernels, "
+			"which "
+			"end "
+			"where the next grid is larger; each part but the first loses the time of the "
+			"shortest "
+			"kernel seen",
 			(unsigned long long)merged.from, (unsigned long long)merged.to);
 	else
 		kwhy_whatif_refuse(effect, "no two kernels under 10 us follow each other without a wait");

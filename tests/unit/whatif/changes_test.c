@@ -271,6 +271,58 @@ static void tiny_kernels_in_a_row_become_one(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
+/* A queued kernel of 2 us with that grid, 1 us behind the last. */
+static void launch_blocks(struct build *build, int place, uint32_t blocks)
+{
+	struct kwhy_activities *rows = &build->recording->activities;
+
+	launch(build, 2 * place, 20 + 3 * place, 22 + 3 * place);
+	rows->blocks[rows->count - 1] = blocks;
+}
+
+/* 1, 64, 64 and 8 blocks: the second grid is larger than the first, so two launches stay, 1 us apart. */
+static void a_fused_kernel_ends_where_the_next_grid_is_larger(void **state)
+{
+	static const uint32_t blocks[] = {2, 1, 64, 64, 8};
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		launch_blocks(&build, i, blocks[i]);
+	assert_made(made(&build, "fuse", 0, NULL), 5, 5000);
+}
+
+/* At best one launch, of the longest alone; at worst one for each grid, and only the gaps inside them go. */
+static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
+{
+	static const uint32_t blocks[] = {64, 64, 8};
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch_blocks(&build, i, blocks[i]);
+	plan = made(&build, "fuse", 0, NULL);
+	assert_int_equal(plan->changes[0].after.time_ns, 2000);
+	assert_int_equal(plan->changes[0].after.time_low_ns, 2000);
+	assert_int_equal(plan->changes[0].after.time_high_ns, 7000);
+	kwhy_plan_free(plan);
+}
+
+/* Kernel, memset and kernel of 2 us; a copy from the host behind them stays. */
+static void what_the_device_does_alone_is_part_of_a_chain(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 20, 22);
+	build_issued_memset(&build, issue("cudaMemsetAsync", 3, 5), 0, 23, 25);
+	launch(&build, 6, 26, 28);
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 9, 11), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 64, 29, 31));
+	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
+}
+
 static void equal_launches_in_a_row_share_the_device(void **state)
 {
 	struct build build = build_new(1);
@@ -329,6 +381,9 @@ int main(void)
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
 		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
 		cmocka_unit_test(tiny_kernels_in_a_row_become_one),
+		cmocka_unit_test(a_fused_kernel_ends_where_the_next_grid_is_larger),
+		cmocka_unit_test(how_many_launches_a_chain_needs_is_in_its_interval),
+		cmocka_unit_test(what_the_device_does_alone_is_part_of_a_chain),
 		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
 		cmocka_unit_test(collectives_are_left_out_but_every_second),
 		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
