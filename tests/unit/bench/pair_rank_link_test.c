@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pair_rank_calls.h"
+#include "cmocka_all.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Ranks are threads of this process, each with a link of its own. */
+enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
+
+#define WAIT_NS INT64_C(10000000000)
+
+struct member {
+	pthread_t thread;
+	struct kwhy_rank_link_request request;
+	struct kwhy_pair_calls calls;
+	struct kwhy_error error;
+	enum kwhy_status status;
+	bool done, leaves;
+};
+
+/* DOUBLE: twice the number; RELAY: what rank 0, which waits for us, makes of it. */
+static enum kwhy_status serve(void *context, uint32_t from, const struct kwhy_pair_message *asked,
+	struct kwhy_pair_message *answer, struct kwhy_error *error)
+{
+	struct member *member = context;
+	uint64_t number = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	(void)from;
+	if (asked->head.what == STOP) {
+		member->done = true;
+		return KWHY_OK;
+	}
+	if (asked->head.what == REFUSE)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "there is no such thing here");
+	status = kwhy_pair_body(asked, &number, sizeof(number), error);
+	if (!status && asked->head.what == RELAY)
+		status = kwhy_pair_call(
+			&member->calls, 0, DOUBLE, &number, sizeof(number), &number, sizeof(number), error);
+	else
+		number *= 2;
+	kwhy_pair_answer(answer, &number, sizeof(number));
+	return status;
+}
+
+static enum kwhy_status come(struct member *member)
+{
+	struct kwhy_rank_link link;
+
+	member->status = kwhy_rank_link_open(&member->request, &link, &member->error);
+	if (!member->status)
+		member->status = kwhy_pair_calls_init(&member->calls, &link, &member->error);
+	member->calls.serve = serve;
+	member->calls.context = member;
+	return member->status;
+}
+
+static void *run(void *context)
+{
+	struct member *member = context;
+
+	if (!come(member) && !member->leaves)
+		member->status = kwhy_pair_serve_all(&member->calls, &member->done, &member->error);
+	kwhy_pair_calls_done(&member->calls);
+	return NULL;
+}
+
+/* All of them, rank 0 in this thread. */
+static void gather(struct member members[RANKS])
+{
+	uint16_t port;
+	int listener;
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_rank_link_listen_here(&listener, &port, &error), KWHY_OK);
+	for (uint32_t i = 0; i < RANKS; i++)
+		members[i].request = (struct kwhy_rank_link_request){.rank = i,
+			.size = RANKS,
+			.address = "127.0.0.1",
+			.port = port,
+			.listener = i ? -1 : listener,
+			.wait_ns = WAIT_NS};
+	for (uint32_t i = 1; i < RANKS; i++)
+		assert_int_equal(pthread_create(&members[i].thread, NULL, run, &members[i]), 0);
+	if (come(&members[0]))
+		fail_msg("%s", members[0].error.text);
+}
+
+static void part(struct member members[RANKS])
+{
+	struct kwhy_error error;
+
+	for (uint32_t i = 1; i < RANKS; i++)
+		if (members[0].calls.link.sockets[i] >= 0)
+			assert_int_equal(kwhy_pair_call(&members[0].calls, i, STOP, NULL, 0, NULL, 0, &error),
+				KWHY_OK);
+	for (uint32_t i = 1; i < RANKS; i++) {
+		pthread_join(members[i].thread, NULL);
+		assert_int_equal(members[i].status, KWHY_OK);
+	}
+	kwhy_pair_calls_done(&members[0].calls);
+}
+
+static void every_rank_answers_whoever_asks_first(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	struct kwhy_pair_calls *calls = &members[0].calls;
+	struct kwhy_error error;
+
+	(void)state;
+	gather(members);
+	for (uint64_t i = 1; i < RANKS; i++)
+		assert_int_equal(kwhy_pair_ask(calls, (uint32_t)i, DOUBLE, &i, sizeof(i), &error), KWHY_OK);
+	for (uint64_t i = RANKS - 1; i > 0; i--) {
+		uint64_t twice = 0;
+
+		assert_int_equal(kwhy_pair_await(calls, (uint32_t)i, &twice, sizeof(twice), &error), KWHY_OK);
+		assert_int_equal(twice, 2 * i);
+	}
+	part(members);
+}
+
+static void a_rank_that_waits_does_what_it_is_asked(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	uint64_t number = 21;
+	struct kwhy_error error;
+
+	(void)state;
+	gather(members);
+	assert_int_equal(kwhy_pair_call(&members[0].calls, 2, RELAY, &number, sizeof(number), &number,
+				 sizeof(number), &error),
+		KWHY_OK);
+	assert_int_equal(number, 42);
+	part(members);
+}
+
+static void what_one_rank_cannot_the_other_tells(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	struct kwhy_error error;
+
+	(void)state;
+	gather(members);
+	assert_int_equal(
+		kwhy_pair_call(&members[0].calls, 3, REFUSE, NULL, 0, NULL, 0, &error), KWHY_E_UNSUPPORTED);
+	assert_string_equal(error.text, "rank 3: there is no such thing here");
+	part(members);
+}
+
+static void a_rank_that_ends_is_named(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	uint64_t number = 1;
+	struct kwhy_error error;
+	enum kwhy_status status;
+
+	(void)state;
+	members[2].leaves = true;
+	gather(members);
+	status = kwhy_pair_call(
+		&members[0].calls, 2, DOUBLE, &number, sizeof(number), &number, sizeof(number), &error);
+	assert_int_equal(status, KWHY_E_LOST);
+	assert_non_null(strstr(error.text, "rank 2"));
+	assert_non_null(strstr(error.text, "ended"));
+	assert_int_equal(kwhy_rank_link_check(&members[0].calls.link, &error), KWHY_E_LOST);
+	part(members);
+}
+
+static void who_counts_otherwise_is_refused(void **state)
+{
+	struct kwhy_rank_link_request request = {
+		.rank = 3, .size = 2, .address = "127.0.0.1", .listener = -1, .wait_ns = 1};
+	struct kwhy_rank_link link;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_rank_link_open(&request, &link, &error), KWHY_E_USAGE);
+	request.rank = 0;
+	assert_int_equal(kwhy_rank_link_open(&request, &link, &error), KWHY_E_IO);
+	assert_non_null(strstr(error.text, "1 of 2 ranks came in time"));
+	assert_non_null(strstr(error.text, "--ranks 1"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_rank_answers_whoever_asks_first),
+		cmocka_unit_test(a_rank_that_waits_does_what_it_is_asked),
+		cmocka_unit_test(what_one_rank_cannot_the_other_tells),
+		cmocka_unit_test(a_rank_that_ends_is_named),
+		cmocka_unit_test(who_counts_otherwise_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
