@@ -151,7 +151,8 @@ static void what_is_unknown_stays_unknown_and_says_why(void **state)
 static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state)
 {
 	struct kwhy_stat_absence absences[] = {
-		{"rapl", "for root alone", true}, {"hwmon", "no sensor", false}};
+		{.backend = "rapl", .text = "for root alone", .is_refused = true},
+		{.backend = "hwmon", .text = "no sensor"}};
 	struct kwhy_text_style style = {.columns = 80};
 	struct kwhy_text text = {0};
 	struct example e;
