@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/csv_clock.h"
 
-#include "import/csv_number.h"
+#include "base/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static bool same_clock(const struct kwhy_csv_clock *clock)
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)
 {
-	const char *unit = clock->name ? NULL : kwhy_csv_unix_unit(time);
+	const char *unit = clock->name ? NULL : kwhy_decimal_unix_unit(time);
 
 	if (!unit || strcmp(unit, "microseconds") != 0)
 		return KWHY_OK;
@@ -88,8 +88,8 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 /* Where the magnitudes of two files tell that one of them is in another unit, the words for it. */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {
-	const char *unit = clock->name ? NULL : kwhy_csv_unix_unit(time);
-	const char *before = clock->name ? NULL : kwhy_csv_unix_unit(clock->recording->origin_unix_ns);
+	const char *unit = clock->name ? NULL : kwhy_decimal_unix_unit(time);
+	const char *before = clock->name ? NULL : kwhy_decimal_unix_unit(clock->recording->origin_unix_ns);
 
 	if (unit)
 		snprintf(words, size, "looks like Unix time in %s; write nanoseconds", unit);

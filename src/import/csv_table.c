@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/csv_table.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
-#include "import/csv_number.h"
 #include "import/input.h"
 
 #include <inttypes.h>
@@ -134,70 +134,11 @@ static enum kwhy_status take_line(struct kwhy_csv *csv, bool *out_end, struct kw
 	return KWHY_OK;
 }
 
-/* Editors on Windows put a byte order mark in front. */
-static void drop_mark(struct kwhy_csv *csv)
-{
-	if (csv->line_number == 1 && csv->line.length >= 3 && !memcmp(csv->line.bytes, "\xEF\xBB\xBF", 3)) {
-		csv->line.bytes += 3;
-		csv->line.length -= 3;
-	}
-}
-
-/* Resolves the quotes of a field in place. `*at` is on the opening quote, then behind the closing one. */
-static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_span *out)
-{
-	size_t from = *at + 1, to = *at;
-
-	out->bytes = line + to;
-	while (from < length) {
-		if (line[from] == '"' && (from + 1 == length || line[from + 1] != '"'))
-			break;
-		from += line[from] == '"';
-		line[to++] = line[from++];
-	}
-	out->length = (size_t)(line + to - out->bytes);
-	*at = from + 1;
-	return from < length;
-}
-
-static bool take_field(char *line, size_t length, size_t *at, struct kwhy_span *out)
-{
-	size_t start = *at;
-	const char *comma;
-
-	while (start < length && kwhy_span_is_space(line[start]))
-		start++;
-	if (start < length && line[start] == '"') {
-		if (!take_quoted(line, length, &start, out))
-			return false;
-		while (start < length && kwhy_span_is_space(line[start]))
-			start++;
-		*at = start;
-		return start == length || line[start] == ',';
-	}
-	comma = memchr(line + start, ',', length - start);
-	*at = comma ? (size_t)(comma - line) : length;
-	*out = kwhy_span_trim((struct kwhy_span){line + start, *at - start});
-	return true;
-}
-
-/* Cuts the line into fields; words of what is wrong, NULL when nothing is. */
 static const char *split(struct kwhy_csv *csv)
 {
 	char *line = csv->window + (csv->line.bytes - csv->window);
-	size_t length = csv->line.length, at = 0;
 
-	csv->field_count = 0;
-	for (;; at++) {
-		if (csv->field_count == KWHY_CSV_COLUMNS_MAX)
-			return "has more than 128 columns; is this a CSV file?";
-		if (!take_field(line, length, &at, &csv->fields[csv->field_count]))
-			return "a quoted field does not end before the next comma or the end of the line; "
-			       "double the quotes inside it";
-		csv->field_count++;
-		if (at >= length)
-			return NULL;
-	}
+	return kwhy_csv_line_split(line, csv->line.length, csv->fields, &csv->field_count);
 }
 
 static struct kwhy_span unquoted(struct kwhy_span span)
@@ -211,23 +152,18 @@ static struct kwhy_span unquoted(struct kwhy_span span)
 static enum kwhy_status find_column(struct kwhy_csv *csv, size_t column, struct kwhy_error *error)
 {
 	const struct kwhy_csv_column *wanted = &csv->options.columns[column];
-	size_t found = NO_FIELD;
+	size_t found = 0, count = kwhy_csv_line_find(csv->fields, csv->field_count, wanted->name, &found);
 
-	for (size_t field = 0; field < csv->field_count; field++) {
-		if (!kwhy_span_is(csv->fields[field], wanted->name))
-			continue;
-		if (found != NO_FIELD)
-			return kwhy_fail(error, KWHY_E_INPUT,
-				"%s, line %" PRIu64 ": two columns are named \"%s\"; remove one",
-				csv->options.path, csv->line_number, wanted->name);
-		found = field;
-	}
-	if (found == NO_FIELD && wanted->required)
+	if (count > 1)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s, line %" PRIu64 ": two columns are named \"%s\"; remove one", csv->options.path,
+			csv->line_number, wanted->name);
+	if (count == 0 && wanted->required)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s, line %" PRIu64
 			": no column is named \"%s\"; the first line must name the columns",
 			csv->options.path, csv->line_number, wanted->name);
-	csv->field_of[column] = found;
+	csv->field_of[column] = count ? found : NO_FIELD;
 	return KWHY_OK;
 }
 
@@ -285,7 +221,8 @@ enum kwhy_status kwhy_csv_next(struct kwhy_csv *csv, enum kwhy_csv_item *out_ite
 			*out_item = KWHY_CSV_END;
 			return csv->header_read ? KWHY_OK : no_header(csv, error);
 		}
-		drop_mark(csv);
+		if (csv->line_number == 1)
+			csv->line = kwhy_csv_line_unmarked(csv->line);
 		csv->comment = kwhy_span_trim(csv->line);
 		if (csv->comment.length == 0)
 			continue;
@@ -319,7 +256,7 @@ static struct kwhy_span next_line(const char *text, size_t length, size_t *at)
 bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *name)
 {
 	const char *text = (const char *)head;
-	size_t at = length >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
+	size_t at = length - kwhy_csv_line_unmarked((struct kwhy_span){text, length}).length;
 	struct kwhy_span line = {text, 0};
 
 	while (at < length && (line.length == 0 || *line.bytes == '#'))
@@ -348,41 +285,20 @@ static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_span text)
 static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
 	struct kwhy_csv_range range, struct kwhy_error *error)
 {
-	int64_t value = 0;
-	enum kwhy_csv_number wrong = kwhy_csv_number_parse(text, &value);
-	const char *unit = wrong == KWHY_CSV_NUMBER_FRACTION ? kwhy_csv_unix_unit(value) : NULL;
-	char shown[3 * SHOWN_BYTES + 4], words[160];
+	char shown[3 * SHOWN_BYTES + 4], words[KWHY_DECIMAL_WORDS];
 
 	show(shown, text);
-	if (unit)
-		snprintf(words, sizeof(words), "looks like Unix time in %s; write whole nanoseconds", unit);
-	else if (wrong == KWHY_CSV_NUMBER_FRACTION)
-		snprintf(words, sizeof(words),
-			"is not whole; write it in the smaller unit the format asks for");
-	else if (wrong == KWHY_CSV_NUMBER_NONE)
-		snprintf(words, sizeof(words), "is not a whole number; write decimal digits alone");
-	else
-		snprintf(words, sizeof(words), "is not between %" PRId64 " and %" PRId64, range.low,
-			range.high);
+	kwhy_decimal_wrong(words, text, range.low, range.high);
 	return kwhy_fail(error, KWHY_E_INPUT, "%s, line %" PRIu64 ", %s: \"%s\" %s", csv->options.path,
 		csv->line_number, what, shown, words);
-}
-
-static bool parse_within(struct kwhy_span text, struct kwhy_csv_range range, int64_t *out)
-{
-	int64_t value;
-
-	if (kwhy_csv_number_parse(text, &value) != KWHY_CSV_NUMBER_GOOD || value < range.low ||
-		value > range.high)
-		return false;
-	*out = value;
-	return true;
 }
 
 enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
 	struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error)
 {
-	return parse_within(text, range, out) ? KWHY_OK : number_wrong(csv, what, text, range, error);
+	return kwhy_decimal_within(text, range.low, range.high, out)
+		? KWHY_OK
+		: number_wrong(csv, what, text, range, error);
 }
 
 enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size_t column, struct kwhy_csv_range range,
@@ -392,7 +308,7 @@ enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size_t column, str
 	char what[64];
 
 	*out_known = text.length > 0;
-	if (text.length == 0 || parse_within(text, range, out))
+	if (text.length == 0 || kwhy_decimal_within(text, range.low, range.high, out))
 		return KWHY_OK;
 	snprintf(what, sizeof(what), "column %s", csv->options.columns[column].name);
 	return number_wrong(csv, what, text, range, error);

@@ -2,6 +2,7 @@
 #ifndef KWHY_IMPORT_CSV_TABLE_H
 #define KWHY_IMPORT_CSV_TABLE_H
 
+#include "base/csv_line.h"
 #include "base/span.h"
 #include "base/status.h"
 
@@ -11,13 +12,13 @@
 
 /*
  * Rows of a comma-separated file, front to back, in memory that does not grow with the file. The first line
- * that is neither empty nor a comment ('#') names the columns, in any order. Fields may be quoted as RFC 4180
- * says, but not go over a line's end. Lines end in LF or CR LF. One thread at a time.
+ * that is neither empty nor a comment ('#') names the columns, in any order; how a line is cut is said in
+ * base/csv_line.h. Lines end in LF or CR LF. One thread at a time.
  */
 struct kwhy_csv;
 
-#define KWHY_CSV_COLUMNS_MAX 128       /* in a file */
-#define KWHY_CSV_LINE_BYTES (64 << 10) /* the longest line */
+#define KWHY_CSV_COLUMNS_MAX KWHY_CSV_LINE_FIELDS /* in a file */
+#define KWHY_CSV_LINE_BYTES (64 << 10)		  /* the longest line */
 
 struct kwhy_csv_column {
 	const char *name;

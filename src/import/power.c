@@ -3,26 +3,12 @@
 #include "import/csv_table.h"
 #include "import/import.h"
 #include "import/power_window.h"
+#include "model/power_row.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum column { COLUMN_TIME, COLUMN_DEVICE, COLUMN_SOURCE, COLUMN_VALUE, COLUMN_COUNT };
-
-static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
-	[COLUMN_TIME] = {"time_ns", true},
-	[COLUMN_DEVICE] = {"device", false},
-	[COLUMN_SOURCE] = {"source", true},
-	[COLUMN_VALUE] = {"value", true},
-};
-
-enum { DEVICE_NUMBERS = 1024 };
-
-/* 10^15 mJ or uJ are years of any machine; a power above 10^9 mW is of no machine that has a GPU in it. */
-static const struct kwhy_csv_range counter_range = {0, INT64_C(1000000000000000000)};
-static const struct kwhy_csv_range power_range = {0, INT64_C(1000000000)};
 
 /* What a number in the column "device" stands for. */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
@@ -32,28 +18,12 @@ struct reader {
 	struct kwhy_csv *csv;
 	struct kwhy_csv_clock clock;
 	const struct kwhy_import_options *options;
-	unsigned char places[DEVICE_NUMBERS];
-	uint32_t devices[DEVICE_NUMBERS];
+	unsigned char places[KWHY_POWER_DEVICES_MOST];
+	uint32_t devices[KWHY_POWER_DEVICES_MOST];
 	struct kwhy_power_window window;
 	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
 	int32_t absent_index;		    /* one of those devices */
 };
-
-struct source {
-	enum kwhy_meter meter;
-	uint32_t domain;
-};
-
-static enum kwhy_status find_source(const struct reader *reader, struct source *out, struct kwhy_error *error)
-{
-	struct kwhy_span text = kwhy_csv_field(reader->csv, COLUMN_SOURCE);
-
-	if (kwhy_meter_find(text.bytes, text.length, &out->meter, &out->domain))
-		return KWHY_OK;
-	return kwhy_csv_fail(reader->csv, COLUMN_SOURCE, error,
-		"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, nvml.instant_mw, "
-		"rocm.energy_uj, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw or meter_mw");
-}
 
 /* The devices of the recording with that number: none, one, or several of several ranks. */
 static void look_up(struct reader *reader, int32_t index)
@@ -76,7 +46,7 @@ static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32
 	if (reader->places[index] == PLACE_UNSEEN)
 		look_up(reader, index);
 	if (reader->places[index] == PLACE_AMBIGUOUS)
-		return kwhy_csv_fail(reader->csv, COLUMN_DEVICE, error,
+		return kwhy_csv_fail(reader->csv, KWHY_POWER_COLUMN_DEVICE, error,
 			"is a device of several ranks of this recording; give each rank's trace and power to "
 			"a run of its "
 			"own");
@@ -85,47 +55,35 @@ static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32
 	return KWHY_OK;
 }
 
-/* The device of a row; KWHY_NONE: the host. */
-static enum kwhy_status read_device(struct reader *reader, const struct source *source, uint32_t *out_device,
-	bool *out_absent, struct kwhy_error *error)
+static enum kwhy_status parse_row(
+	const struct reader *reader, struct kwhy_power_row *out, struct kwhy_error *error)
 {
-	static const struct kwhy_csv_range indexes = {0, DEVICE_NUMBERS - 1};
-	enum kwhy_status status;
-	int64_t index;
-	bool known;
+	struct kwhy_span fields[KWHY_POWER_COLUMN_COUNT];
+	struct kwhy_power_wrong wrong;
 
-	*out_device = KWHY_NONE;
-	*out_absent = false;
-	status = kwhy_csv_integer(reader->csv, COLUMN_DEVICE, indexes, &known, &index, error);
-	if (status || kwhy_meter_is_of_host(source->meter) || (!known && source->meter == KWHY_METER_WALL))
-		return status;
-	if (!known)
-		return kwhy_csv_fail(reader->csv, COLUMN_DEVICE, error,
-			"is no device; only rapl and meter_mw may leave it empty");
-	status = find_device(reader, (int32_t)index, out_device, out_absent, error);
-	if (*out_absent)
-		reader->absent_index = (int32_t)index;
-	return status;
+	for (size_t column = 0; column < KWHY_POWER_COLUMN_COUNT; column++)
+		fields[column] = kwhy_csv_field(reader->csv, column);
+	return kwhy_power_row_read(fields, out, &wrong)
+		? KWHY_OK
+		: kwhy_csv_fail(reader->csv, wrong.column, error, wrong.words);
 }
 
 static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error)
 {
-	enum kwhy_status status;
-	struct source source = {0};
-	int64_t time_ns, value;
-	bool known, absent;
-	uint32_t device;
+	struct kwhy_power_row row;
+	uint32_t device = KWHY_NONE;
+	bool absent = false;
+	int64_t time_ns;
+	enum kwhy_status status = parse_row(reader, &row, error);
 
-	status = find_source(reader, &source, error);
 	if (!status)
-		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_TIME, &time_ns, error);
-	if (!status)
-		status = kwhy_csv_integer(reader->csv, COLUMN_VALUE,
-			kwhy_meter_is_counter(source.meter) ? counter_range : power_range, &known, &value,
-			error);
-	if (!status)
-		status = read_device(reader, &source, &device, &absent, error);
-	if (status || !known)
+		status = kwhy_csv_clock_place(
+			&reader->clock, reader->csv, KWHY_POWER_COLUMN_TIME, row.time_ns, &time_ns, error);
+	if (!status && row.device >= 0)
+		status = find_device(reader, row.device, &device, &absent, error);
+	if (absent)
+		reader->absent_index = row.device;
+	if (status || !row.has_value)
 		return status;
 	reader->elsewhere += absent;
 	if (absent)
@@ -133,7 +91,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	kwhy_power_window_add(&reader->window, time_ns);
 	reader->readings++;
 	return kwhy_recording_add_reading(
-		reader->recording, source.meter, device, source.domain, time_ns, value, error);
+		reader->recording, row.meter, device, row.domain, time_ns, row.value, error);
 }
 
 /* Of the comments only the clock's says something here. */
@@ -210,13 +168,19 @@ static enum kwhy_status close_books(struct reader *reader, const char *path, str
 enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	struct kwhy_csv_options csv_options = {
-		.path = path, .columns = columns, .column_count = COLUMN_COUNT, .partial = options->partial};
+	struct kwhy_csv_column columns[KWHY_POWER_COLUMN_COUNT];
+	struct kwhy_csv_options csv_options = {.path = path,
+		.columns = columns,
+		.column_count = KWHY_POWER_COLUMN_COUNT,
+		.partial = options->partial};
 	struct reader *reader = calloc(1, sizeof(*reader));
 	enum kwhy_status status;
 
 	if (!reader)
 		return kwhy_fail_memory(error, "reading power");
+	for (size_t c = 0; c < KWHY_POWER_COLUMN_COUNT; c++)
+		columns[c] = (struct kwhy_csv_column){
+			kwhy_power_column_name(c), kwhy_power_column_is_required(c)};
 	reader->recording = recording;
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);

@@ -61,9 +61,26 @@ struct kwhy_refused_change {
 	int64_t saved_ns, saved_nj; /* it would have; KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ */
 };
 
+/* An activity or a call of a stretch, in nanoseconds from where the stretch begins. */
+struct kwhy_stretch_item {
+	uint32_t activity, call; /* rows of the recording; one of them is KWHY_NONE */
+	int64_t before_start_ns, before_end_ns;
+	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: it goes */
+};
+
+/* A few steps that stand for the run, as they were and with all changes of a plan. */
+struct kwhy_stretch {
+	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, it is the middle */
+	int64_t before_ns, after_ns;		   /* from its first start to its last end */
+	struct kwhy_stretch_item *items;	   /* in the order of before_start_ns */
+	size_t item_count;
+	size_t left_out_count; /* that it would hold too, but for their number */
+};
+
 struct kwhy_plan {
 	struct kwhy_arena arena;
 	struct kwhy_projection before;
+	const struct kwhy_stretch *stretch; /* NULL: not asked for, or there is no work */
 	struct kwhy_projected_change *changes; /* in the order in which they were made */
 	struct kwhy_refused_change *refused;
 	size_t change_count, refused_count;

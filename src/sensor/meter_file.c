@@ -65,7 +65,7 @@ static void count_failure(struct meter_files *files, const struct file *file)
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
 {
-	int64_t time_ns = kwhy_clock_mono_of_unix(relation, row->time_unix_ns);
+	int64_t time_ns = kwhy_clock_mono_of_unix(relation, row->time_ns);
 	bool is_old = time_ns < relation->mono_ns - files->history_ns;
 
 	if (is_old && !file->caught_up)
@@ -78,7 +78,7 @@ static void take_row(struct meter_files *files, struct file *file, const struct 
 			(struct kwhy_reading){time_ns, row->value});
 }
 
-static void take_line(struct meter_files *files, struct file *file, const char *line, size_t length,
+static void take_line(struct meter_files *files, struct file *file, char *line, size_t length,
 	const struct kwhy_clock_relation *relation)
 {
 	struct kwhy_error error;

@@ -88,7 +88,7 @@ static enum kwhy_status add_reading(
 	if (find_series(replay, row, path, &series, error))
 		return error->status;
 	replay->series[series].count++;
-	replay->readings[replay->count++] = (struct reading){row->time_unix_ns, row->value, series};
+	replay->readings[replay->count++] = (struct reading){row->time_ns, row->value, series};
 	return KWHY_OK;
 }
 
@@ -141,7 +141,7 @@ static enum kwhy_status read_lines(struct replay *replay, const struct kwhy_text
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t at = 0; !status && at < text->length;) {
-		const char *line = text->data + at, *newline = memchr(line, '\n', text->length - at);
+		char *line = text->data + at, *newline = memchr(line, '\n', text->length - at);
 		size_t length = newline ? (size_t)(newline - line) : text->length - at;
 		enum kwhy_power_item item;
 		struct kwhy_power_row row;

@@ -191,7 +191,7 @@ static void what_is_wrong_is_refused_with_its_line_and_column(void **state)
 		{"1795245135000000000,0,rapl.package-_uj,1\n", "is no source"},
 		{"1795245135000000000,0,rapl.package-0,1\n", "is no source"},
 		{"1795245135000000000,0,,1\n", "is no source"},
-		{"1795245135000000000,,nvml.sample_mw,1\n", "is no device; only rapl and meter_mw"},
+		{"1795245135000000000,,nvml.sample_mw,1\n", "is no device; only the host's meters and meter_mw"},
 		{"1795245135000000000,0,nvml.sample_mw,310.8\n", "column value: \"310.8\" is not whole"},
 		{"1795245135000000000,0,nvml.sample_mw,-1\n", "column value: \"-1\" is not between"},
 		{"1795245135000000000,0,nvml.sample_mw,N/A\n", "\"N/A\" is not a whole number"},

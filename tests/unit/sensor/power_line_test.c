@@ -3,6 +3,7 @@
 
 #include "sensor/power_line.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct kwhy_error error;
@@ -11,7 +12,10 @@ static struct kwhy_power_row row;
 
 static enum kwhy_status take(struct kwhy_power_lines *lines, const char *text)
 {
-	return kwhy_power_line_take(lines, text, strlen(text), &item, &row, &error);
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s", text);
+	return kwhy_power_line_take(lines, line, strlen(line), &item, &row, &error);
 }
 
 static struct kwhy_power_lines begun(const char *names)
@@ -32,12 +36,24 @@ static void rows_are_read_by_the_names_of_their_columns(void **state)
 	assert_int_equal(item, KWHY_POWER_ROW);
 	assert_int_equal(row.meter, KWHY_METER_NVML_SAMPLE);
 	assert_int_equal(row.device, 3);
-	assert_int_equal(row.time_unix_ns, INT64_C(1795245133500000000));
+	assert_int_equal(row.time_ns, INT64_C(1795245133500000000));
 	assert_int_equal(row.value, 121500);
 	assert_int_equal(take(&lines, "7,rapl.package-12_uj,,1795245133500000001,3"), KWHY_OK);
 	assert_int_equal(row.meter, KWHY_METER_RAPL_PACKAGE);
 	assert_int_equal(row.domain, 12);
 	assert_int_equal(row.device, -1);
+}
+
+static void fields_may_be_quoted_and_decimals_may_be_zeros(void **state)
+{
+	struct kwhy_power_lines lines = begun("\"time_ns\",\"source\",\"note, if any\",value");
+
+	(void)state;
+	assert_int_equal(
+		take(&lines, "1795245133500000000,\"meter_mw\",\"a \"\"b\"\", c\",65000.0"), KWHY_OK);
+	assert_int_equal(item, KWHY_POWER_ROW);
+	assert_int_equal(row.meter, KWHY_METER_WALL);
+	assert_int_equal(row.value, 65000);
 }
 
 static void comments_empty_lines_and_rows_without_a_value_say_nothing(void **state)
@@ -64,20 +80,20 @@ static void what_is_wrong_is_refused_with_its_line_and_the_next_is_taken(void **
 		{"1795245133500000000,0,nvml.watts,1", "wall.csv, line 2: \"nvml.watts\" is no source"},
 		{"1795245133500000000,0,rapl.package-_uj,1", "is no source"},
 		{"1795245133500000000,0,rapl.package-99999999999_uj,1", "is no source"},
-		{"1795245133500000000,,nvml.sample_mw,1", "needs the number of its device"},
-		{"1795245133500000000,-1,nvml.sample_mw,1", "\"-1\" is no number of a device"},
-		{"1795245133500000000,1024,nvml.sample_mw,1", "is no number of a device"},
+		{"1795245133500000000,,nvml.sample_mw,1", "is no device; only the host's"},
+		{"1795245133500000000,-1,nvml.sample_mw,1", "\"-1\" is not between 0 and 1023"},
+		{"1795245133500000000,1024,nvml.sample_mw,1", "is not between 0 and 1023"},
 		{"1795245133,0,nvml.sample_mw,1", "\"1795245133\" is no Unix time in whole nanoseconds"},
-		{"99999999999999999999,0,nvml.sample_mw,1", "is no Unix time"},
-		{",0,nvml.sample_mw,1", "is no Unix time"},
-		{"1795245133500000000,0,nvml.sample_mw,-5", "\"-5\" is no whole number"},
-		{"1795245133500000000,0,nvml.sample_mw,5.5", "\"5.5\" is no whole number"},
-		{"1795245133500000000,0,nvml.sample_mw,nan", "\"nan\" is no whole number"},
-		{"1795245133500000000,0,nvml.sample_mw,1000000001", "is no whole number"},
+		{"99999999999999999999,0,nvml.sample_mw,1", "is not between"},
+		{",0,nvml.sample_mw,1", "is no time"},
+		{"1795245133500000000,0,nvml.sample_mw,-5", "\"-5\" is not between 0 and 1000000000"},
+		{"1795245133500000000,0,nvml.sample_mw,5.5", "\"5.5\" is not whole"},
+		{"1795245133500000000,0,nvml.sample_mw,nan", "\"nan\" is not a whole number"},
+		{"1795245133500000000,0,nvml.sample_mw,1000000001", "is not between"},
 		{"1795245133500000000,0,nvml.sample_mw", "has not as many fields"},
 		{"1795245133500000000,0,nvml.sample_mw,1,1", "has not as many fields"},
-		{",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,", "more than 32 columns"},
-		{"\x01\xff,0,nvml.sample_mw,1", "is no Unix time"},
+		{"1795245133500000000,0,\"nvml.sample_mw,1", "a quoted field does not end"},
+		{"\x01\xff,0,nvml.sample_mw,1", "is not a whole number"},
 	};
 
 	(void)state;
@@ -96,7 +112,7 @@ static void what_is_wrong_is_refused_with_its_line_and_the_next_is_taken(void **
 static void a_file_that_does_not_name_its_columns_is_refused(void **state)
 {
 	static const char *const firsts[] = {"1795245133500000000,0,meter_mw,1", "time_ns,device,value",
-		"time_ns,source", "a", "time_ns value source"};
+		"time_ns,source", "a", "time_ns value source", "time_ns,source,value,value"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
@@ -112,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read_by_the_names_of_their_columns),
+		cmocka_unit_test(fields_may_be_quoted_and_decimals_may_be_zeros),
 		cmocka_unit_test(comments_empty_lines_and_rows_without_a_value_say_nothing),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_line_and_the_next_is_taken),
 		cmocka_unit_test(a_file_that_does_not_name_its_columns_is_refused),

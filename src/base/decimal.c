@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/csv_number.h"
+#include "base/decimal.h"
 
-const char *kwhy_csv_unix_unit(int64_t time)
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *kwhy_decimal_unix_unit(int64_t time)
 {
 	static const struct {
 		const char *name;
@@ -42,8 +45,7 @@ static bool skip_decimals(struct kwhy_span text, size_t *at)
 	return zeros;
 }
 
-/* Decimal digits with a sign, and zeros behind a point. */
-enum kwhy_csv_number kwhy_csv_number_parse(struct kwhy_span text, int64_t *out)
+enum kwhy_decimal kwhy_decimal_parse(struct kwhy_span text, int64_t *out)
 {
 	bool negative = text.length > 0 && text.bytes[0] == '-';
 	size_t at = negative || (text.length > 0 && text.bytes[0] == '+');
@@ -51,13 +53,41 @@ enum kwhy_csv_number kwhy_csv_number_parse(struct kwhy_span text, int64_t *out)
 	int64_t value;
 
 	if (!is_digit(text, at))
-		return KWHY_CSV_NUMBER_NONE;
+		return KWHY_DECIMAL_NONE;
 	fits = parse_digits(text, &at, &value) && (negative || value != INT64_MIN);
 	whole = skip_decimals(text, &at);
 	if (at < text.length)
-		return KWHY_CSV_NUMBER_NONE;
+		return KWHY_DECIMAL_NONE;
 	if (!fits)
-		return KWHY_CSV_NUMBER_LARGE;
+		return KWHY_DECIMAL_LARGE;
 	*out = negative ? value : -value;
-	return whole ? KWHY_CSV_NUMBER_GOOD : KWHY_CSV_NUMBER_FRACTION;
+	return whole ? KWHY_DECIMAL_GOOD : KWHY_DECIMAL_FRACTION;
+}
+
+bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64_t *out)
+{
+	int64_t value;
+
+	if (kwhy_decimal_parse(text, &value) != KWHY_DECIMAL_GOOD || value < low || value > high)
+		return false;
+	*out = value;
+	return true;
+}
+
+void kwhy_decimal_wrong(char out[KWHY_DECIMAL_WORDS], struct kwhy_span text, int64_t low, int64_t high)
+{
+	int64_t value = 0;
+	enum kwhy_decimal wrong = kwhy_decimal_parse(text, &value);
+	const char *unit = wrong == KWHY_DECIMAL_FRACTION ? kwhy_decimal_unix_unit(value) : NULL;
+
+	if (unit)
+		snprintf(
+			out, KWHY_DECIMAL_WORDS, "looks like Unix time in %s; write whole nanoseconds", unit);
+	else if (wrong == KWHY_DECIMAL_FRACTION)
+		snprintf(out, KWHY_DECIMAL_WORDS,
+			"is not whole; write it in the smaller unit the format asks for");
+	else if (wrong == KWHY_DECIMAL_NONE)
+		snprintf(out, KWHY_DECIMAL_WORDS, "is not a whole number; write decimal digits alone");
+	else
+		snprintf(out, KWHY_DECIMAL_WORDS, "is not between %" PRId64 " and %" PRId64, low, high);
 }

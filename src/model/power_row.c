@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/power_row.h"
+
+#include <stdio.h>
+
+static const struct {
+	const char *name;
+	bool required;
+} columns[KWHY_POWER_COLUMN_COUNT] = {
+	[KWHY_POWER_COLUMN_TIME] = {"time_ns", true},
+	[KWHY_POWER_COLUMN_DEVICE] = {"device", false},
+	[KWHY_POWER_COLUMN_SOURCE] = {"source", true},
+	[KWHY_POWER_COLUMN_VALUE] = {"value", true},
+};
+
+/* 10^15 mJ or uJ are years of any machine; a power above 10^9 mW is of no machine that has a GPU in it. */
+#define COUNTER_MOST INT64_C(1000000000000000000)
+#define POWER_MOST INT64_C(1000000000)
+#define TIME_LEAST (INT64_MIN + INT64_C(2000000000)) /* so that a whole second lies below */
+
+const char *kwhy_power_column_name(enum kwhy_power_column column)
+{
+	return columns[column].name;
+}
+
+bool kwhy_power_column_is_required(enum kwhy_power_column column)
+{
+	return columns[column].required;
+}
+
+static bool fail(struct kwhy_power_wrong *out, enum kwhy_power_column column, const char *words)
+{
+	out->column = column;
+	snprintf(out->words, sizeof(out->words), "%s", words);
+	return false;
+}
+
+static bool read_number(const struct kwhy_span *fields, enum kwhy_power_column column, int64_t low,
+	int64_t high, int64_t *out, struct kwhy_power_wrong *wrong)
+{
+	char words[KWHY_DECIMAL_WORDS];
+
+	if (kwhy_decimal_within(fields[column], low, high, out))
+		return true;
+	kwhy_decimal_wrong(words, fields[column], low, high);
+	return fail(wrong, column, words);
+}
+
+static bool read_time(
+	const struct kwhy_span *fields, struct kwhy_power_row *row, struct kwhy_power_wrong *wrong)
+{
+	if (fields[KWHY_POWER_COLUMN_TIME].length == 0)
+		return fail(
+			wrong, KWHY_POWER_COLUMN_TIME, "is no time; a row without its times is of no use");
+	return read_number(fields, KWHY_POWER_COLUMN_TIME, TIME_LEAST, INT64_MAX, &row->time_ns, wrong);
+}
+
+static bool read_value(
+	const struct kwhy_span *fields, struct kwhy_power_row *row, struct kwhy_power_wrong *wrong)
+{
+	row->has_value = fields[KWHY_POWER_COLUMN_VALUE].length > 0;
+	return !row->has_value ||
+		read_number(fields, KWHY_POWER_COLUMN_VALUE, 0,
+			kwhy_meter_is_counter(row->meter) ? COUNTER_MOST : POWER_MOST, &row->value, wrong);
+}
+
+/* What the host's meters say there is their own matter, as long as it is a number. */
+static bool read_device(
+	const struct kwhy_span *fields, struct kwhy_power_row *row, struct kwhy_power_wrong *wrong)
+{
+	bool is_of_host = kwhy_meter_is_of_host(row->meter);
+	int64_t index = -1;
+
+	if (fields[KWHY_POWER_COLUMN_DEVICE].length > 0 &&
+		!read_number(fields, KWHY_POWER_COLUMN_DEVICE, 0, KWHY_POWER_DEVICES_MOST - 1, &index, wrong))
+		return false;
+	if (index < 0 && !is_of_host && row->meter != KWHY_METER_WALL)
+		return fail(wrong, KWHY_POWER_COLUMN_DEVICE,
+			"is no device; only the host's meters and meter_mw may leave it empty");
+	row->device = is_of_host ? -1 : (int32_t)index;
+	return true;
+}
+
+bool kwhy_power_row_read(const struct kwhy_span fields[KWHY_POWER_COLUMN_COUNT], struct kwhy_power_row *out,
+	struct kwhy_power_wrong *out_wrong)
+{
+	struct kwhy_span source = fields[KWHY_POWER_COLUMN_SOURCE];
+	struct kwhy_power_row row = {0};
+
+	if (!kwhy_meter_find(source.bytes, source.length, &row.meter, &row.domain))
+		return fail(out_wrong, KWHY_POWER_COLUMN_SOURCE,
+			"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, "
+			"nvml.instant_mw, "
+			"rocm.energy_uj, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw or meter_mw");
+	if (!read_time(fields, &row, out_wrong) || !read_value(fields, &row, out_wrong) ||
+		!read_device(fields, &row, out_wrong))
+		return false;
+	*out = row;
+	return true;
+}
