@@ -2,6 +2,7 @@
 #ifndef KWHY_WORKLOAD_TWIN_RULES_H
 #define KWHY_WORKLOAD_TWIN_RULES_H
 
+#include "workload/splitmix.h"
 #include "workload/twin.h"
 
 #include <math.h>
@@ -12,19 +13,14 @@
  * have their own copy of them in CUDA C (kernels/twin.cu). Pure.
  */
 
-/* The finaliser of splitmix64. */
 static inline uint64_t kwhy_twin_mix(uint64_t x)
 {
-	x += 0x9E3779B97F4A7C15u;
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-	return x ^ (x >> 31);
+	return kwhy_splitmix(x);
 }
 
-/* In [-1, 1), exact. */
 static inline float kwhy_twin_unit(uint64_t hash)
 {
-	return (float)((int)(hash >> 53) - 1024) * 0x1p-10f;
+	return kwhy_splitmix_unit(hash);
 }
 
 static inline uint32_t kwhy_twin_bits(float value)

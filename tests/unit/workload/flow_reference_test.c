@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/flow_books.h"
+#include "workload/flow_rules.h"
+
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+
+static struct kwhy_flow_answer answer_of(struct kwhy_flow_shape shape, bool numbers)
+{
+	struct kwhy_flow_answer answer;
+	struct kwhy_error error;
+
+	if (kwhy_flow_reference(&shape, numbers, &answer, &error))
+		fail_msg("%s", error.text);
+	assert_true(answer.spawned == answer.merged + answer.exited + answer.active);
+	return answer;
+}
+
+/* Golden values of the specification. */
+static void places_of_the_fixed_path_are_golden(void **state)
+{
+	struct kwhy_flow_answer answer = answer_of(kwhy_flow_shape_of(1000, 60, false), false);
+
+	(void)state;
+	assert_int_equal(answer.active, 975);
+	assert_int_equal(answer.spawned, 2341);
+	assert_int_equal(answer.merged, 728);
+	assert_int_equal(answer.exited, 638);
+	assert_true(answer.places == UINT64_C(0xccc0fb3a0eac12ff));
+	assert_int_equal(answer.steps[0].merged, 41);
+	assert_true(answer.steps[0].places == UINT64_C(0x175ec11b42431cd8));
+	assert_true(isnan(answer.sum_h) && isnan(answer.sum_out) && !answer.h);
+	kwhy_flow_answer_done(&answer);
+}
+
+static void numbers_of_the_fixed_path_are_golden(void **state)
+{
+	struct kwhy_flow_answer answer = answer_of(kwhy_flow_shape_of(1000, 60, false), true);
+
+	(void)state;
+	assert_true(fabs(answer.sum_h / -392.338083 - 1) < 1e-6);
+	assert_true(fabs(answer.sum_e / -16.218327 - 1) < 1e-5);
+	assert_true(fabs(answer.sum_out / -10.7526629 - 1) < 1e-5);
+	kwhy_flow_answer_done(&answer);
+}
+
+static void places_of_the_chosen_path_are_golden(void **state)
+{
+	struct kwhy_flow_answer answer = answer_of(kwhy_flow_shape_of(1000, 60, true), false);
+
+	(void)state;
+	assert_int_equal(answer.active, 1000);
+	assert_int_equal(answer.merged, 130);
+	assert_int_equal(answer.exited, 996);
+	assert_true(answer.places == UINT64_C(0x57c8fb9c03e9dac0));
+	kwhy_flow_answer_done(&answer);
+}
+
+static void no_flow_and_one_flow_are_runs_too(void **state)
+{
+	struct kwhy_flow_answer none = answer_of(kwhy_flow_shape_of(0, 3, false), true),
+				one = answer_of(kwhy_flow_shape_of(1, 52, false), true);
+
+	(void)state;
+	assert_int_equal(none.active, 0);
+	assert_int_equal(none.spawned, 0);
+	assert_true(none.places == 0 && none.sum_out == 0);
+	assert_int_equal(one.active, 1);
+	assert_int_equal(one.exited, 1);
+	assert_int_equal(one.merged, 0);
+	assert_int_equal(one.spawned, 2);
+	kwhy_flow_answer_done(&none);
+	kwhy_flow_answer_done(&one);
+}
+
+/* A lattice of one cell across: whoever starts is in it. */
+static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
+{
+	const struct kwhy_flow_shape shape = {9, 2, false, 1, 1, 3};
+	struct kwhy_flow_answer answer = answer_of(shape, true);
+
+	(void)state;
+	/* The first nine are one, a step ahead of the eight that came for those that merged. */
+	assert_int_equal(answer.steps[0].merged, 8);
+	assert_int_equal(answer.steps[1].merged, 7);
+	assert_int_equal(answer.active, 2);
+	assert_int_equal(answer.at[0] >> 32, 0);
+	assert_int_equal(answer.at[1] >> 32, 9);
+	kwhy_flow_answer_done(&answer);
+}
+
+static void the_order_of_flows_changes_nothing_but_who_comes_next(void **state)
+{
+	const struct kwhy_flow_shape shape = {6, 1, false, 4, 4, 4};
+	const uint64_t forth[] = {kwhy_flow_at(0, 1, 1, 1), kwhy_flow_at(1, 2, 1, 1),
+		kwhy_flow_at(2, 1, 1, 1), kwhy_flow_at(3, 1, 1, 1), kwhy_flow_at(4, 3, 3, 4),
+		kwhy_flow_at(5, 2, 1, 1)};
+	struct kwhy_flow_step steps[2];
+	struct kwhy_flow_books books;
+	struct kwhy_error error;
+	uint64_t back[6];
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		back[i] = forth[5 - i];
+	assert_int_equal(kwhy_flow_books_open(&shape, &books, &error), KWHY_OK);
+	kwhy_flow_books_step(&books, 0, forth, &steps[0]);
+	assert_true(!books.fresh[0] && !books.fresh[1] && books.fresh[2] && books.fresh[3] && books.fresh[4]);
+	assert_int_equal(books.next_number, 10);
+	kwhy_flow_books_reset(&books);
+	kwhy_flow_books_step(&books, 0, back, &steps[1]);
+	assert_true(!books.fresh[5] && !books.fresh[4]);
+	assert_memory_equal(&steps[0], &steps[1], sizeof(steps[0]));
+	assert_int_equal(steps[0].merged, 3);
+	assert_int_equal(steps[0].exited, 1);
+	kwhy_flow_books_done(&books);
+}
+
+static void a_shape_out_of_bounds_is_refused(void **state)
+{
+	static const struct kwhy_flow_shape wrong[] = {{KWHY_FLOW_FLOWS_MOST + 1, 1, false, 9, 9, 9},
+		{1, 0, false, 9, 9, 9}, {1, KWHY_FLOW_STEPS_MOST + 1, false, 9, 9, 9}, {1, 1, false, 0, 9, 9},
+		{1, 1, false, 9, 1001, 9}};
+	struct kwhy_flow_answer answer;
+	struct kwhy_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(kwhy_flow_reference(&wrong[i], false, &answer, &error), KWHY_E_INPUT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places_of_the_fixed_path_are_golden),
+		cmocka_unit_test(numbers_of_the_fixed_path_are_golden),
+		cmocka_unit_test(places_of_the_chosen_path_are_golden),
+		cmocka_unit_test(no_flow_and_one_flow_are_runs_too),
+		cmocka_unit_test(flows_in_one_cell_become_the_one_of_the_lowest_number),
+		cmocka_unit_test(the_order_of_flows_changes_nothing_but_who_comes_next),
+		cmocka_unit_test(a_shape_out_of_bounds_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
