@@ -16,6 +16,7 @@
 #define SMALL_BYTES (UINT64_C(4) << 10)
 #define WIDTH_MOST 0.02
 #define LINE_ERROR_MOST 0.05
+#define LIMIT_SHARE 0.8
 
 static enum kwhy_status add(struct kwhy_pairs *pairs, const char *name, enum kwhy_pair_verdict verdict,
 	const char *why, struct kwhy_error *error)
@@ -233,21 +234,81 @@ static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
+/* The fastest engine of each pair, one way, against its link. */
+static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	static const char name[] = "rates are above 80 % of the links' limits";
+	double least = NAN, most = NAN;
+
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
+			const struct kwhy_pair_config *fastest = kwhy_pairs_fastest(pairs, i, k, false);
+			double ratio = kwhy_pairs_of_limit(pairs, fastest);
+
+			least = fmin(least, ratio);
+			most = fmax(most, ratio);
+		}
+	if (!isfinite(least))
+		return add(pairs, name, KWHY_PAIR_UNKNOWN,
+			pairs->route_missing ? pairs->route_missing : "the links' limits are not known",
+			error);
+	return add(pairs, name, passes(least >= LIMIT_SHARE),
+		kwhy_arena_printf(&pairs->arena, "%.1f to %.1f %% of the raw rate", 100 * least, 100 * most),
+		error);
+}
+
+/* Whether two pairs that are joined otherwise differ: 1, 0, or -1 where they are not, or were not measured.
+ */
+static int look_apart(const struct kwhy_pairs *pairs, const uint32_t a[2], const uint32_t b[2])
+{
+	const struct kwhy_pair_config *one = kwhy_pairs_fastest(pairs, a[0], a[1], false), *other;
+	struct kwhy_pair_config key;
+
+	if (!one || b[0] == b[1] || kwhy_pairs_are_alike(pairs, a[0], a[1], b[0], b[1]))
+		return -1;
+	key = *one;
+	key.source = b[0];
+	key.target = b[1];
+	other = kwhy_pairs_find(pairs, &key);
+	if (!other)
+		return -1;
+	return one->summary.low_s > other->summary.high_s || one->summary.high_s < other->summary.low_s;
+}
+
+static enum kwhy_status judge_topology(struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	uint32_t gpus = pairs->gpu_count;
+	size_t unlike = 0, apart = 0;
+
+	for (uint32_t i = 0; i < gpus * gpus; i++)
+		for (uint32_t k = i + 1; k < gpus * gpus; k++) {
+			const uint32_t a[] = {i / gpus, i % gpus}, b[] = {k / gpus, k % gpus};
+			int differs = look_apart(pairs, a, b);
+
+			unlike += differs >= 0;
+			apart += differs == 1;
+		}
+	if (!unlike)
+		return add(pairs, "the topology shows", KWHY_PAIR_UNKNOWN,
+			pairs->route_missing ? pairs->route_missing : "all pairs are joined alike", error);
+	return add(pairs, "the topology shows", passes(apart == unlike),
+		kwhy_arena_printf(&pairs->arena,
+			"%zu of %zu combinations of pairs that are joined otherwise take other times", apart,
+			unlike),
+		error);
+}
+
 enum kwhy_status kwhy_pairs_judge(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static enum kwhy_status (*const judges[])(struct kwhy_pairs * pairs, struct kwhy_error * error) = {
 		judge_completeness, judge_variation, judge_latency, judge_drift, judge_clocks,
-		judge_throttling, judge_repetition, judge_regimes, judge_simulators};
+		judge_throttling, judge_repetition, judge_regimes, judge_simulators, judge_limits,
+		judge_topology};
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < sizeof(judges) / sizeof(judges[0]); i++)
 		status = judges[i](pairs, error);
-	if (!status)
-		status = add(pairs, "rates are near the links' limits", KWHY_PAIR_UNKNOWN,
-			"the links' limits are not read", error);
-	return status ? status
-		      : add(pairs, "the topology shows", KWHY_PAIR_UNKNOWN,
-				"the topology between GPUs is not read", error);
+	return status;
 }
 
 enum kwhy_status kwhy_pairs_conclude(struct kwhy_pairs *pairs, struct kwhy_error *error)

@@ -29,10 +29,14 @@ static const char *likely_cause(struct kwhy_pairs *pairs, const struct kwhy_pair
 {
 	const struct kwhy_pair_gpu *source = &pairs->gpus[config->source],
 				   *target = &pairs->gpus[config->target];
+	const struct kwhy_pair_route *route = &pairs->routes[config->source][config->target];
 	unsigned bits = config->conditions.throttle_bits & ~(unsigned)KWHY_THROTTLE_IDLE;
 
 	if (!pairs->is_direct[config->source][config->target])
 		return "no peer access: the bytes go through host memory";
+	if (route->lanes < route->lanes_most)
+		return kwhy_arena_printf(&pairs->arena, "a downgraded link: %u of %u %s are up", route->lanes,
+			route->lanes_most, route->way == KWHY_PAIR_PCIE ? "lanes" : "NVLinks");
 	if (bits)
 		return throttle_text(pairs, bits);
 	if (source->numa_node >= 0 && target->numa_node >= 0 && source->numa_node != target->numa_node)

@@ -58,6 +58,25 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 	}
 }
 
+/* SRC DST WAY LANES LANES_MOST GENERATION LIMIT ANCESTOR; a limit of 0 is none. */
+void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	if (pairs->route_missing)
+		kwhy_text_addf(out, "# route_missing: %s\n", pairs->route_missing);
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
+			const struct kwhy_pair_route *route = &pairs->routes[i][k];
+
+			if (i == k || (route->way == KWHY_PAIR_WAY_UNKNOWN && route->ancestor < 0))
+				continue;
+			kwhy_text_addf(out, "# route: %" PRIu32 " %" PRIu32 " %s %u %u %u %.9g %d\n", i, k,
+				kwhy_pair_way_name(route->way), route->lanes, route->lanes_most,
+				route->generation,
+				isfinite(route->limit_bytes_per_s) ? route->limit_bytes_per_s : 0,
+				route->ancestor);
+		}
+}
+
 static const char *engine_name(unsigned i)
 {
 	return kwhy_pair_engine_name((enum kwhy_pair_engine)i);
@@ -202,18 +221,68 @@ static enum kwhy_status take_gpu(struct reader *reader, char *text)
 	return KWHY_OK;
 }
 
+static const char *way_name(unsigned i)
+{
+	return kwhy_pair_way_name((enum kwhy_pair_way)i);
+}
+
+/* The words of a route as numbers: all but the way, the limit and the ancestor are whole. */
+static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
+{
+	uint64_t lanes, lanes_most, generation;
+	unsigned way;
+
+	if (!kwhy_bench_cell_find(words[2], way_name, KWHY_PAIR_WAY_COUNT, &way) ||
+		!kwhy_bench_cell_whole(words[3], &lanes) || !kwhy_bench_cell_whole(words[4], &lanes_most) ||
+		!kwhy_bench_cell_whole(words[5], &generation) ||
+		!kwhy_bench_cell_real(words[6], &out->limit_bytes_per_s) || lanes > UINT16_MAX ||
+		lanes_most > UINT16_MAX || generation > UINT16_MAX || out->limit_bytes_per_s < 0)
+		return false;
+	out->way = (enum kwhy_pair_way)way;
+	out->lanes = (unsigned)lanes;
+	out->lanes_most = (unsigned)lanes_most;
+	out->generation = (unsigned)generation;
+	if (!(out->limit_bytes_per_s > 0))
+		out->limit_bytes_per_s = NAN;
+	out->ancestor = (int)strtol(words[7], NULL, 10);
+	return true;
+}
+
+/* Between GPUs that were told of before. */
+static enum kwhy_status take_route(struct reader *reader, char *text)
+{
+	struct kwhy_pairs *pairs = reader->pairs;
+	struct kwhy_pair_route route;
+	char *words[8], *place = NULL;
+	uint64_t source, target;
+
+	for (size_t i = 0; i < 8; i++) {
+		words[i] = strtok_r(i ? NULL : text, " ", &place);
+		if (!words[i])
+			return kwhy_bench_rows_wrong(&reader->rows, "no link of a pair");
+	}
+	if (!kwhy_bench_cell_whole(words[0], &source) || !kwhy_bench_cell_whole(words[1], &target) ||
+		source >= pairs->gpu_count || target >= pairs->gpu_count || !parse_route(words, &route))
+		return kwhy_bench_rows_wrong(&reader->rows, "no link between two of the GPUs");
+	pairs->routes[source][target] = route;
+	return KWHY_OK;
+}
+
 static enum kwhy_status take_setting(struct reader *reader, char *line)
 {
-	static const char seed[] = "# seed: ", gpu[] = "# gpu: ";
+	static const char seed[] = "# seed: ", gpu[] = "# gpu: ", route[] = "# route: ";
 	struct kwhy_pairs *pairs = reader->pairs;
 	const struct kwhy_bench_setting texts[] = {{"# backend: ", &pairs->backend},
 		{"# driver: ", &pairs->driver}, {"# cuda: ", &pairs->cuda},
-		{"# settings: ", &pairs->settings}, {"# begun: ", &pairs->measured_on}};
+		{"# settings: ", &pairs->settings}, {"# begun: ", &pairs->measured_on},
+		{"# route_missing: ", &pairs->route_missing}};
 
 	if (strncmp(line, seed, sizeof(seed) - 1) == 0)
 		pairs->seed = strtoull(line + sizeof(seed) - 1, NULL, 10);
 	if (strncmp(line, gpu, sizeof(gpu) - 1) == 0)
 		return take_gpu(reader, line + sizeof(gpu) - 1);
+	if (strncmp(line, route, sizeof(route) - 1) == 0)
+		return take_route(reader, line + sizeof(route) - 1);
 	return kwhy_bench_rows_setting(
 		&reader->rows, line, texts, sizeof(texts) / sizeof(texts[0]), &pairs->arena);
 }

@@ -177,8 +177,9 @@ static enum kwhy_status begin_samples(
 	struct kwhy_text text = {0};
 
 	kwhy_pair_settings_write(pairs, &text);
-	kwhy_text_addf(&text, "# begun: %s\n%s\n", pairs->measured_on ? pairs->measured_on : "unknown",
-		kwhy_pair_row_names);
+	kwhy_text_addf(&text, "# begun: %s\n", pairs->measured_on ? pairs->measured_on : "unknown");
+	kwhy_pair_routes_write(pairs, &text);
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_row_names);
 	return write_all(store->files[SAMPLES], store->paths[SAMPLES], &text, error);
 }
 

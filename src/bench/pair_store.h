@@ -49,6 +49,9 @@ void kwhy_pair_energy_row_write(const struct kwhy_pair_energy *energy, struct kw
 /* "# key: value" lines that samples must share to belong together. */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
+/* "# route: ..." lines of those that are known, and why the others are not. */
+void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
+
 extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[];
 
 #endif

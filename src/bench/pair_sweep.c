@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bench/pair_clocks.h"
 #include "bench/pair_energy.h"
+#include "bench/pair_limits.h"
 #include "bench/pair_place.h"
 #include "bench/pair_store.h"
 #include "bench/transfer_plan.h"
@@ -422,6 +423,12 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 	if (status)
 		return status;
 	describe(sweep);
+	if (request->backend == KWHY_GPU_CUDA)
+		status = kwhy_pair_limits_read(sweep->pairs, error);
+	else
+		sweep->pairs->route_missing = "links are read of CUDA's devices alone";
+	if (status)
+		return status;
 	status = kwhy_pair_plan_make(request, sweep->pairs, error);
 	if (!status && request->folder)
 		status = name_folder(sweep, error);

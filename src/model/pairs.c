@@ -19,6 +19,13 @@ static const struct {
 	[KWHY_PAIR_EXCHANGE] = {"exchange", "copies both ways at once"},
 	[KWHY_PAIR_NCCL] = {"nccl", "NCCL's send and receive"},
 	[KWHY_PAIR_NCCL_EXCHANGE] = {"nccl-exchange", "NCCL's send and receive, both ways at once"},
+	[KWHY_PAIR_NCCL_FULL] = {"nccl-full", "NCCL's send and receive, by the communicator of all"},
+	[KWHY_PAIR_SOCKET] = {"socket", "host memory to host memory by TCP"},
+	[KWHY_PAIR_ALL_REDUCE] = {"all-reduce", "sums of all, to all"},
+	[KWHY_PAIR_ALL_GATHER] = {"all-gather", "a part of each, to all"},
+	[KWHY_PAIR_REDUCE_SCATTER] = {"reduce-scatter", "sums of all, a part to each"},
+	[KWHY_PAIR_BROADCAST] = {"broadcast", "of the first, to all"},
+	[KWHY_PAIR_ALL_EXCHANGE] = {"all-to-all", "a part of each, to each"},
 };
 
 const char *kwhy_pair_engine_name(enum kwhy_pair_engine engine)
@@ -63,8 +70,8 @@ const char *kwhy_pair_way_name(enum kwhy_pair_way way)
 /* Of NVML's levels, which are tens. */
 static const char *ancestor_words(int ancestor)
 {
-	static const char *const words[] = {", one board", ", one PCIe switch", ", several PCIe switches",
-		", one host bridge", ", one NUMA node", ", across NUMA nodes"};
+	static const char *const words[] = {
+		", one board", ", one switch", ", switches", ", host bridge", ", one node", ", across nodes"};
 
 	return ancestor >= 0 && ancestor <= 50 ? words[ancestor / 10] : "";
 }
@@ -76,8 +83,8 @@ const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct k
 	switch (route->way) {
 	case KWHY_PAIR_NVSWITCH:
 	case KWHY_PAIR_NVLINK:
-		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "%u NVLinks %u %s", route->lanes, route->generation,
-			route->way == KWHY_PAIR_NVSWITCH ? "through switches" : "to each other");
+		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "%u NVLink %u, %s", route->lanes, route->generation,
+			route->way == KWHY_PAIR_NVSWITCH ? "switched" : "direct");
 		break;
 	case KWHY_PAIR_PCIE:
 		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "PCIe %u x%u%s", route->generation, route->lanes, words);
@@ -86,6 +93,58 @@ const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct k
 		snprintf(out, KWHY_PAIR_ROUTE_BYTES, "unknown%s", words);
 	}
 	return out;
+}
+
+const char *kwhy_pair_limit_source(enum kwhy_pair_way way)
+{
+	switch (way) {
+	case KWHY_PAIR_NVSWITCH:
+	case KWHY_PAIR_NVLINK:
+		return "raw rate of the links that are up, as NVML tells it; heads of packets take a part";
+	case KWHY_PAIR_PCIE:
+		return "lanes that are up at the rate of the generation, line coding taken off; heads of "
+		       "packets "
+		       "take a part";
+	default:
+		return NULL;
+	}
+}
+
+const struct kwhy_pair_config *kwhy_pairs_fastest(
+	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_ways)
+{
+	const struct kwhy_pair_config *best = NULL;
+
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i];
+
+		if (config->sample_count && config->source == source && config->target == target &&
+			config->load == KWHY_PAIR_ALONE && config->clock != KWHY_PAIR_CALL &&
+			kwhy_pair_is_exchange(config->engine) == both_ways &&
+			(!best || kwhy_pair_rate(config) > kwhy_pair_rate(best)))
+			best = config;
+	}
+	return best;
+}
+
+double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
+{
+	double ways;
+
+	if (!config)
+		return NAN;
+	ways = kwhy_pair_is_exchange(config->engine) ? 2 : 1;
+	return kwhy_pair_rate(config) /
+		(ways * pairs->routes[config->source][config->target].limit_bytes_per_s);
+}
+
+bool kwhy_pairs_have_way(const struct kwhy_pairs *pairs, enum kwhy_pair_way way)
+{
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = 0; k < pairs->gpu_count; k++)
+			if (i != k && pairs->routes[i][k].way == way)
+				return true;
+	return false;
 }
 
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
@@ -215,6 +274,27 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine)
 {
 	return engine == KWHY_PAIR_EXCHANGE || engine == KWHY_PAIR_NCCL_EXCHANGE;
+}
+
+bool kwhy_pair_is_collective(enum kwhy_pair_engine engine)
+{
+	return engine >= KWHY_PAIR_ALL_REDUCE && engine <= KWHY_PAIR_ALL_EXCHANGE;
+}
+
+double kwhy_pair_bus_share(enum kwhy_pair_engine engine, uint32_t gpu_count)
+{
+	double others = gpu_count ? (gpu_count - 1.0) / gpu_count : 1;
+
+	switch (engine) {
+	case KWHY_PAIR_ALL_REDUCE:
+		return 2 * others;
+	case KWHY_PAIR_ALL_GATHER:
+	case KWHY_PAIR_REDUCE_SCATTER:
+	case KWHY_PAIR_ALL_EXCHANGE:
+		return others;
+	default:
+		return 1;
+	}
 }
 
 double kwhy_pair_rate(const struct kwhy_pair_config *config)

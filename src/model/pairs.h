@@ -24,6 +24,16 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_EXCHANGE,  /* copies both ways at once; bytes are those of each way */
 	KWHY_PAIR_NCCL,	     /* NCCL's send and receive, by a communicator of the two */
 	KWHY_PAIR_NCCL_EXCHANGE, /* the same both ways in one group; bytes are those of each way */
+	KWHY_PAIR_NCCL_FULL,	 /* NCCL's send and receive, by the communicator of all GPUs */
+	KWHY_PAIR_SOCKET,	 /* host memory to host memory by TCP, between processes */
+	/* Of all GPUs together, by NCCL, on the host by our own; the source is the first (the root of a
+	 * broadcast), the target the last. Bytes are as nccl-tests counts them: of the larger of what each
+	 * gives and what each gets. */
+	KWHY_PAIR_ALL_REDUCE,
+	KWHY_PAIR_ALL_GATHER,
+	KWHY_PAIR_REDUCE_SCATTER,
+	KWHY_PAIR_BROADCAST,
+	KWHY_PAIR_ALL_EXCHANGE, /* all-to-all: each gives each a part of its own */
 	KWHY_PAIR_ENGINE_COUNT
 };
 
@@ -93,6 +103,7 @@ const char *kwhy_pair_way_name(enum kwhy_pair_way way); /* "nvswitch" */
 struct kwhy_pair_route {
 	enum kwhy_pair_way way;
 	unsigned lanes;	     /* NVLinks between the two, or lanes of PCIe of the narrower end; 0: unknown */
+	unsigned lanes_most; /* that could be up; 0: unknown */
 	unsigned generation; /* of NVLink or PCIe; 0: unknown */
 	double limit_bytes_per_s; /* of all lanes, one way; NAN: unknown */
 	int ancestor; /* what both hang on, as NVML counts: 10 one switch to 50 another node; -1 */
@@ -223,9 +234,19 @@ const struct kwhy_pair_config *kwhy_pairs_find(
 const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, uint32_t source, uint32_t target); /* alone */
 
-/* "18 NVLinks 4 to a switch", "PCIe 5 x16, one host bridge", "unknown"; what its limit rests on. */
+/* "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown"; what its limit rests on. */
 enum { KWHY_PAIR_ROUTE_BYTES = 96 };
 const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
+const char *kwhy_pair_limit_source(enum kwhy_pair_way way); /* NULL: no limit */
+
+/* Of this pair alone, the one with the highest rate, one way or both; NULL: none was measured. */
+const struct kwhy_pair_config *kwhy_pairs_fastest(
+	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_ways);
+/* What it reaches of the limit of its link; NAN: one of the two is not known. */
+double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config);
+
+/* Whether any pair is joined by it. */
+bool kwhy_pairs_have_way(const struct kwhy_pairs *pairs, enum kwhy_pair_way way);
 
 /* Whether two pairs are joined by the same kind of link, so that one stands for the other. */
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
@@ -233,6 +254,12 @@ bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uin
 
 /* Whether bytes go both ways at once. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
+
+/* Whether all GPUs take part. */
+bool kwhy_pair_is_collective(enum kwhy_pair_engine engine);
+/* What each link of a ring of so many carries of a collective's bytes: times kwhy_pair_rate() it is the "bus
+ * bandwidth" of nccl-tests. 1 for anything else. */
+double kwhy_pair_bus_share(enum kwhy_pair_engine engine, uint32_t gpu_count);
 
 /* Bytes a second, both ways of an exchange. NAN: no samples. */
 double kwhy_pair_rate(const struct kwhy_pair_config *config);

@@ -107,6 +107,51 @@ static void write_curves(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 	kwhy_json_array_end(json);
 }
 
+static void write_reached(struct kwhy_json *json, const char *key, const struct kwhy_pairs *pairs,
+	const struct kwhy_pair_config *config)
+{
+	kwhy_json_object(json, key);
+	kwhy_json_string(json, "engine", config ? kwhy_pair_engine_name(config->engine) : NULL);
+	kwhy_json_real(json, "size", config ? (double)config->bytes : NAN);
+	kwhy_json_real(json, "bytes_per_s", config ? kwhy_pair_rate(config) : NAN);
+	kwhy_json_real(json, "of_limit", kwhy_pairs_of_limit(pairs, config));
+	kwhy_json_object_end(json);
+}
+
+static void write_route(
+	struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t source, uint32_t target)
+{
+	const struct kwhy_pair_route *route = &pairs->routes[source][target];
+	char text[KWHY_PAIR_ROUTE_BYTES];
+
+	kwhy_json_row(json, NULL);
+	kwhy_json_count(json, "src", source);
+	kwhy_json_count(json, "dst", target);
+	kwhy_json_string(json, "way", kwhy_pair_way_name(route->way));
+	kwhy_json_string(json, "text", kwhy_pair_route_text(text, route));
+	kwhy_json_bool(json, "direct", pairs->is_direct[source][target]);
+	kwhy_json_real(json, "lanes", route->lanes ? route->lanes : NAN);
+	kwhy_json_real(json, "lanes_most", route->lanes_most ? route->lanes_most : NAN);
+	kwhy_json_real(json, "generation", route->generation ? route->generation : NAN);
+	kwhy_json_real(json, "common_ancestor", route->ancestor >= 0 ? route->ancestor : NAN);
+	kwhy_json_real(json, "limit_bytes_per_s", route->limit_bytes_per_s);
+	kwhy_json_string(json, "limit_source", kwhy_pair_limit_source(route->way));
+	write_reached(json, "one_way", pairs, kwhy_pairs_fastest(pairs, source, target, false));
+	write_reached(json, "both_ways", pairs, kwhy_pairs_fastest(pairs, source, target, true));
+	kwhy_json_object_end(json);
+}
+
+static void write_routes(struct kwhy_json *json, const struct kwhy_pairs *pairs)
+{
+	kwhy_json_array(json, "routes");
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = 0; k < pairs->gpu_count; k++)
+			if (i != k)
+				write_route(json, pairs, i, k);
+	kwhy_json_array_end(json);
+	kwhy_json_string(json, "route_missing", pairs->route_missing);
+}
+
 static void write_figure(struct kwhy_json *json, const char *key, const struct kwhy_pair_figure *figure)
 {
 	kwhy_json_list(json, key);
@@ -204,6 +249,7 @@ enum kwhy_status kwhy_report_pairs_json(
 	kwhy_json_string(&json, "schema", KWHY_PAIRS_SCHEMA);
 	write_conditions(&json, pairs);
 	write_configs(&json, pairs);
+	write_routes(&json, pairs);
 	write_curves(&json, pairs);
 	write_loggp(&json, pairs);
 	write_energies(&json, pairs);

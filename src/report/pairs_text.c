@@ -118,6 +118,54 @@ static void write_matrices(
 	}
 }
 
+static void reached_cells(
+	struct kwhy_table *table, const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
+{
+	kwhy_table_real(table, config ? kwhy_pair_rate(config) : NAN, "B/s");
+	kwhy_table_percent(table, kwhy_pairs_of_limit(pairs, config));
+}
+
+static void write_limit_sources(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	if (pairs->route_missing)
+		kwhy_text_addf(out, "  limits not available: %s\n", pairs->route_missing);
+	for (int i = 0; i < KWHY_PAIR_WAY_COUNT; i++) {
+		const char *source = kwhy_pair_limit_source((enum kwhy_pair_way)i);
+
+		if (source && kwhy_pairs_have_way(pairs, (enum kwhy_pair_way)i))
+			kwhy_text_addf(out, "  limit: %s\n", source);
+	}
+}
+
+/* What the fastest engine reaches of what the link could do. */
+static void write_routes(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
+		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT}, {"one way", KWHY_COLUMN_RIGHT},
+		{"of it", KWHY_COLUMN_RIGHT}, {"both ways", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
+	char cell[KWHY_PAIR_ROUTE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_text_add(out, "\nLinks, their limits one way, and what the fastest engines reach\n");
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
+			const struct kwhy_pair_route *route = &pairs->routes[i][k];
+
+			if (i == k)
+				continue;
+			snprintf(cell, sizeof(cell), "%u > %u", i, k);
+			kwhy_table_cell(&table, cell);
+			kwhy_table_cell(&table, kwhy_pair_route_text(cell, route));
+			kwhy_table_real(&table, route->limit_bytes_per_s, "B/s");
+			reached_cells(&table, pairs, kwhy_pairs_fastest(pairs, i, k, false));
+			reached_cells(&table, pairs, kwhy_pairs_fastest(pairs, i, k, true));
+		}
+	kwhy_table_write(&table, style, out);
+	write_limit_sources(pairs, out);
+}
+
 static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure, const char *unit)
 {
 	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
@@ -320,6 +368,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 {
 	write_head(pairs, out);
 	write_matrices(pairs, style, out);
+	write_routes(pairs, style, out);
 	write_loggp(pairs, style, out);
 	write_regimes(pairs, style, out);
 	write_energies(pairs, style, out);

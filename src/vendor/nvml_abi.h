@@ -64,8 +64,37 @@ enum {
 /* Field numbers for nvmlDeviceGetFieldValues(). */
 enum {
 	KWHY_NVML_FIELD_MEMORY_TEMPERATURE = 82, /* degrees C */
+	KWHY_NVML_FIELD_NVLINK_SPEED_ALL = 90,	 /* MB/s one way of each link that is up */
+	KWHY_NVML_FIELD_NVLINK_COUNT = 91,	 /* that the device has */
+	KWHY_NVML_FIELD_NVLINK_SPEED = 164,	 /* MB/s one way of the link that is the scope */
 	KWHY_NVML_FIELD_POWER_AVERAGE = 185,	 /* mW */
 	KWHY_NVML_FIELD_POWER_INSTANT = 186	 /* mW */
+};
+
+enum { KWHY_NVML_LINKS_MOST = 18 }; /* NVLinks of a device */
+
+/* What an NVLink leads to. */
+enum { KWHY_NVML_LINK_TO_GPU = 0, KWHY_NVML_LINK_TO_SWITCH = 2 };
+
+/* Of nvmlDeviceGetNvLinkVersion(): numbers of a list, not versions. */
+enum {
+	KWHY_NVML_NVLINK_1 = 1,
+	KWHY_NVML_NVLINK_2 = 2,
+	KWHY_NVML_NVLINK_2_2 = 3,
+	KWHY_NVML_NVLINK_3 = 4,
+	KWHY_NVML_NVLINK_3_1 = 5,
+	KWHY_NVML_NVLINK_4 = 6,
+	KWHY_NVML_NVLINK_5 = 7
+};
+
+/* What two devices hang on together, from near to far. */
+enum {
+	KWHY_NVML_ANCESTOR_BOARD = 0,
+	KWHY_NVML_ANCESTOR_SWITCH = 10,
+	KWHY_NVML_ANCESTOR_SWITCHES = 20,
+	KWHY_NVML_ANCESTOR_BRIDGE = 30,
+	KWHY_NVML_ANCESTOR_NODE = 40,
+	KWHY_NVML_ANCESTOR_SYSTEM = 50
 };
 
 /* Which member of the union holds a value. */
@@ -224,6 +253,14 @@ enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkGeneration(kwhy_nvml_handle devic
 enum kwhy_nvml_result nvmlDeviceGetCurrPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes);
 enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkGeneration(kwhy_nvml_handle device, unsigned *out);
 enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkWidth(kwhy_nvml_handle device, unsigned *out_lanes);
+enum kwhy_nvml_result nvmlDeviceGetTopologyCommonAncestor(
+	kwhy_nvml_handle one, kwhy_nvml_handle other, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetNvLinkState(kwhy_nvml_handle device, unsigned link, unsigned *out_is_up);
+enum kwhy_nvml_result nvmlDeviceGetNvLinkVersion(kwhy_nvml_handle device, unsigned link, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetNvLinkRemoteDeviceType(
+	kwhy_nvml_handle device, unsigned link, unsigned *out);
+enum kwhy_nvml_result nvmlDeviceGetNvLinkRemotePciInfo_v2(
+	kwhy_nvml_handle device, unsigned link, struct kwhy_nvml_pci *out);
 enum kwhy_nvml_result nvmlDeviceGetPersistenceMode(kwhy_nvml_handle device, unsigned *out);
 enum kwhy_nvml_result nvmlDeviceGetEccMode(
 	kwhy_nvml_handle device, unsigned *out_current, unsigned *out_pending);

@@ -295,6 +295,10 @@ static double field_of(const struct fake_gpu *gpu, unsigned field, unsigned scop
 		return gpu->numbers.memory_temperature_c;
 	if (field == KWHY_NVML_FIELD_POWER_AVERAGE && scope == KWHY_NVML_SCOPE_MEMORY)
 		return gpu->numbers.memory_w * 1000;
+	if (field == KWHY_NVML_FIELD_NVLINK_COUNT)
+		return gpu->numbers.nvlinks;
+	if (field == KWHY_NVML_FIELD_NVLINK_SPEED_ALL || field == KWHY_NVML_FIELD_NVLINK_SPEED)
+		return scope < gpu->numbers.nvlinks ? gpu->numbers.nvlink_mb_s : NAN;
 	if (gpu->parent || scope != KWHY_NVML_SCOPE_GPU)
 		return NAN;
 	if (field == KWHY_NVML_FIELD_POWER_AVERAGE)

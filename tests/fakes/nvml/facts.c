@@ -29,6 +29,58 @@ enum kwhy_nvml_result nvmlDeviceGetMaxPcieLinkWidth(kwhy_nvml_handle device, uns
 	return fake_offer(gpu->numbers.pcie_width_max, out_lanes);
 }
 
+enum kwhy_nvml_result nvmlDeviceGetTopologyCommonAncestor(
+	kwhy_nvml_handle one, kwhy_nvml_handle other, unsigned *out)
+{
+	BEGIN(one, out);
+	return other ? fake_offer(gpu->numbers.common_ancestor, out) : KWHY_NVML_INVALID_ARGUMENT;
+}
+
+static bool is_up(const struct fake_gpu *gpu, unsigned link)
+{
+	double up = isnan(gpu->numbers.nvlinks_up) ? gpu->numbers.nvlinks : gpu->numbers.nvlinks_up;
+
+	return link < up;
+}
+
+static enum kwhy_nvml_result find_link(const struct fake_gpu *gpu, unsigned link)
+{
+	if (isnan(gpu->numbers.nvlinks))
+		return KWHY_NVML_NOT_SUPPORTED;
+	return link < gpu->numbers.nvlinks ? KWHY_NVML_SUCCESS : KWHY_NVML_INVALID_ARGUMENT;
+}
+
+enum kwhy_nvml_result nvmlDeviceGetNvLinkState(kwhy_nvml_handle device, unsigned link, unsigned *out_is_up)
+{
+	BEGIN(device, out_is_up);
+	*out_is_up = is_up(gpu, link);
+	return find_link(gpu, link);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetNvLinkVersion(kwhy_nvml_handle device, unsigned link, unsigned *out)
+{
+	BEGIN(device, out);
+	return find_link(gpu, link) ? find_link(gpu, link) : fake_offer(gpu->numbers.nvlink_version, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetNvLinkRemoteDeviceType(
+	kwhy_nvml_handle device, unsigned link, unsigned *out)
+{
+	BEGIN(device, out);
+	return find_link(gpu, link) ? find_link(gpu, link) : fake_offer(gpu->numbers.nvlink_remote, out);
+}
+
+enum kwhy_nvml_result nvmlDeviceGetNvLinkRemotePciInfo_v2(
+	kwhy_nvml_handle device, unsigned link, struct kwhy_nvml_pci *out)
+{
+	BEGIN(device, out);
+	const struct fake_gpu *other = gpu->index % 2 ? gpu - 1 : gpu + 1;
+
+	*out = (struct kwhy_nvml_pci){
+		.domain = other->pci_domain, .bus = other->pci_bus, .device = other->pci_device};
+	return find_link(gpu, link);
+}
+
 enum kwhy_nvml_result nvmlDeviceGetMaxClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
 {
 	BEGIN(device, out_mhz);

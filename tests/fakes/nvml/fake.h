@@ -56,6 +56,12 @@ enum {
 	X(fan_percent, NAN)                                                 \
 	X(busy_percent, 0)                                                  \
 	X(memory_busy_percent, 0)                                           \
+	X(nvlinks, NAN)	   /* that the device has */                        \
+	X(nvlinks_up, NAN) /* NAN: all of them */                           \
+	X(nvlink_mb_s, 26562)                                               \
+	X(nvlink_version, 6) /* of NVML's list: NVLink 4 */                 \
+	X(nvlink_remote, 2)  /* a switch; 0: the neighbour in the list */   \
+	X(common_ancestor, 50)                                              \
 	X(pcie_generation, 5)                                               \
 	X(pcie_width, 16)                                                   \
 	X(sm_clock_max_mhz, 1980)                                           \

@@ -109,6 +109,19 @@ static void the_slower_way_back_is_flagged_with_its_likely_cause(void **state)
 	kwhy_pairs_free(pairs);
 }
 
+static void a_link_of_which_a_part_is_down_is_the_likelier_cause(void **state)
+{
+	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->routes[1][0] = (struct kwhy_pair_route){
+		.way = KWHY_PAIR_PCIE, .lanes = 8, .lanes_most = 16, .limit_bytes_per_s = 31.5e9};
+	assert_int_equal(kwhy_pairs_conclude(pairs, &error), KWHY_OK);
+	assert_string_equal(pairs->flags[0].likely_cause, "a downgraded link: 8 of 16 lanes are up");
+	kwhy_pairs_free(pairs);
+}
+
 static enum kwhy_pair_verdict verdict_of(const struct kwhy_pairs *pairs, const char *part)
 {
 	for (size_t i = 0; i < pairs->criterion_count; i++)
@@ -283,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitted),
 		cmocka_unit_test(loggp_holds_what_the_times_were_made_of),
 		cmocka_unit_test(the_slower_way_back_is_flagged_with_its_likely_cause),
+		cmocka_unit_test(a_link_of_which_a_part_is_down_is_the_likelier_cause),
 		cmocka_unit_test(criteria_pass_fail_or_are_unknown),
 		cmocka_unit_test(rows_come_back_as_they_were_written),
 		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
