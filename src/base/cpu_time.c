@@ -30,6 +30,13 @@ static double busy_ticks(const char *line)
 	return busy;
 }
 
+double kwhy_cpu_part_j(double packages_j, double part_s, double busy_s)
+{
+	if (!(packages_j > 0) || !(busy_s > 0) || !(part_s >= 0) || busy_s < part_s)
+		return NAN;
+	return packages_j * part_s / busy_s;
+}
+
 double kwhy_cpu_busy_s(const char *path)
 {
 	FILE *file = fopen(path ? path : "/proc/stat", "re");

@@ -9,4 +9,10 @@
  */
 double kwhy_cpu_busy_s(const char *path);
 
+/*
+ * The part of the packages' joules that a thread's CPU time stands for, modelled: as much as of all CPU time.
+ * NAN: one of them is not known, no energy is there to be shared out, or the whole is less than its part.
+ */
+double kwhy_cpu_part_j(double packages_j, double part_s, double busy_s);
+
 #endif

@@ -280,6 +280,7 @@ static enum kwhy_status prepare(
 		.work_file = &job->work_file,
 		.stat = &job->stat,
 		.signals = &job->signals,
+		.replayed = job->options->replay != NULL,
 		.delay_s = job->options->delay_s,
 		.duration_s = job->options->duration_s,
 		.folder = job->folder,
@@ -360,7 +361,7 @@ static enum kwhy_status record(
 	bool started = !status;
 
 	if (started) {
-		kwhy_record_await_first(&job->runner, job->options->replay != NULL);
+		kwhy_record_await_first(&job->runner);
 		status = kwhy_record_run(&job->runner, &job->end, error);
 	}
 	closed = close_all(job, &second);

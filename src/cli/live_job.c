@@ -2,9 +2,11 @@
 #include "cli/live_job.h"
 
 #include "base/clock.h"
+#include "base/cpu_time.h"
 #include "launch/signals.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -63,7 +65,7 @@ enum kwhy_status kwhy_live_job_open(
 {
 	enum kwhy_status status;
 
-	*job = (struct kwhy_live_job){.signals = -1};
+	*job = (struct kwhy_live_job){.signals = -1, .replayed = options->replay != NULL};
 	status = watch_signals(&job->signals, error);
 	if (!status)
 		status = open_sensors(job, options, error);
@@ -92,7 +94,8 @@ enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error
 	struct kwhy_sampler_cost cost;
 
 	kwhy_sampler_cost(job->sampler, &cost);
-	return kwhy_live_tick(job->live, kwhy_clock_mono_ns(), &cost, error);
+	return kwhy_live_tick(
+		job->live, kwhy_clock_mono_ns(), &cost, job->replayed ? NAN : kwhy_cpu_busy_s(NULL), error);
 }
 
 enum kwhy_status kwhy_live_job_tick_when_due(

@@ -34,6 +34,7 @@ struct kwhy_live_job {
 	struct kwhy_live *live;
 	int signals;	   /* readable once the program is asked to end (SIGINT, SIGTERM, SIGHUP) */
 	int64_t ticked_ns; /* 0: never */
+	bool replayed;	   /* a file plays instead of meters */
 };
 
 /* From here on those signals are blocked and a closed pipe is an error of its write. */

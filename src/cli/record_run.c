@@ -2,6 +2,7 @@
 #include "cli/record_run.h"
 
 #include "base/clock.h"
+#include "base/cpu_time.h"
 #include "cli/record_progress.h"
 #include "launch/inject.h"
 #include "launch/lines.h"
@@ -24,6 +25,8 @@ enum { OTHERS_MOST = 64, OTHER_BYTES = 64 };
 
 struct costs {
 	int64_t own_ns; /* processor time of this process */
+	int64_t taken_mono_ns;
+	double busy_s; /* of all CPUs; NAN: not told */
 	struct kwhy_sampler_cost sampler;
 };
 
@@ -49,7 +52,7 @@ static bool has_shown(const struct kwhy_source_channel *source)
 	return source->kind != KWHY_SOURCE_METER || kwhy_channel_last(&source->channel, &reading);
 }
 
-void kwhy_record_await_first(const struct kwhy_record_runner *runner, bool replayed)
+void kwhy_record_await_first(const struct kwhy_record_runner *runner)
 {
 	const struct kwhy_sensors *sensors = runner->sensors;
 	int64_t latest_ns = kwhy_clock_mono_ns() + FIRST_NS;
@@ -61,7 +64,7 @@ void kwhy_record_await_first(const struct kwhy_record_runner *runner, bool repla
 		shown = 0;
 		for (size_t i = 0; i < sensors->source_count; i++)
 			shown += has_shown(&sensors->sources[i]);
-		if (replayed && shown)
+		if (runner->replayed && shown)
 			return;
 	}
 }
@@ -236,7 +239,9 @@ static int64_t own_cpu_ns(void)
 /* What recording took on our side; the sampler's part since its start. */
 static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
 {
-	*out = (struct costs){.own_ns = own_cpu_ns()};
+	*out = (struct costs){.own_ns = own_cpu_ns(),
+		.taken_mono_ns = kwhy_clock_mono_ns(),
+		.busy_s = kwhy_cpu_busy_s(NULL)};
 	if (runner->sampler)
 		kwhy_sampler_cost(runner->sampler, &out->sampler);
 }
@@ -254,6 +259,12 @@ static void write_costs(const struct recording *recording)
 		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_SAMPLER,
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
+	/* Meters of a part of the run, or of another time, tell nothing of the power that this had. */
+	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
+		after.busy_s > before->busy_s)
+		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_MACHINE,
+			(int64_t)((after.busy_s - before->busy_s) * SECOND_NS),
+			(uint64_t)(after.taken_mono_ns - before->taken_mono_ns));
 }
 
 /* Units that are ranges: what the processes of the command have written is complete by now. */

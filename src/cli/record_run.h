@@ -23,12 +23,13 @@ struct kwhy_record_runner {
 	const char *folder;	    /* of the recording */
 	const char *const *counts;  /* UNIT=NAME: units that are ranges of a name */
 	size_t count_count;
+	bool replayed;	  /* a file plays instead of meters: it tells nothing of this machine now */
 	bool progress;	  /* a line that says so */
 	bool has_windows; /* the command's processes are told the times */
 };
 
 /* Waits until every meter has shown something, or for as long as is reasonable. */
-void kwhy_record_await_first(const struct kwhy_record_runner *runner, bool replayed);
+void kwhy_record_await_first(const struct kwhy_record_runner *runner);
 
 /*
  * Runs the command while the meters are written; returns when they have shown its end. KWHY_E_INPUT: it could

@@ -2,6 +2,7 @@
 #include "live/live.h"
 
 #include "base/arena.h"
+#include "base/cpu_time.h"
 #include "live/book.h"
 #include "live/process.h"
 
@@ -18,6 +19,15 @@
 /* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
+/* Shares are taken out once so much CPU time was used: the system counts it in steps of 10 ms a CPU. */
+#define BUSY_LEAST_S 1.0
+
+/* What was known when the sampler's last share was taken out. */
+struct shared {
+	double packages_j, cpu_s, busy_s;
+	bool begun;
+};
+
 struct kwhy_live {
 	struct kwhy_sensors *sensors;
 	struct kwhy_history *history;
@@ -28,6 +38,8 @@ struct kwhy_live {
 	struct kwhy_live_book *books;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
 	int64_t started_ns, processes_ns; /* when processes are listed next */
+	struct shared shared;
+	double sampler_j; /* NAN: none was taken out yet */
 	struct kwhy_live_snapshot snapshot;
 };
 
@@ -129,6 +141,7 @@ enum kwhy_status kwhy_live_new(
 		return kwhy_fail_memory(error, "the live figures");
 	live->sensors = sensors;
 	live->started_ns = now_mono_ns;
+	live->sampler_j = NAN;
 	status = kwhy_history_new(sensors, 0, &live->history, error);
 	if (!status)
 		status = describe(live, error);
@@ -258,8 +271,40 @@ static double process_cpu_s(void)
 	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
+/* NAN without one, or while one of them is not known. */
+static double packages_j(const struct kwhy_live *live)
+{
+	size_t count, packages = 0;
+	const struct kwhy_metered *metered = kwhy_history_metered(live->history, &count);
+	double joules = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (metered[i].counter != KWHY_HISTORY_NO_SOURCE &&
+			live->sensors->sources[metered[i].counter].meter == KWHY_METER_RAPL_PACKAGE) {
+			joules += live->metered[i].energy_j;
+			packages++;
+		}
+	return packages ? joules : NAN;
+}
+
+/* Stretch by stretch, so that the sum never falls and each has the power of its own time. */
+static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
+{
+	const struct shared now = {packages_j(live), cpu_s, busy_s, true}, *before = &live->shared;
+	double part_j;
+
+	if (isnan(now.packages_j) || isnan(busy_s) ||
+		(before->begun && busy_s - before->busy_s < BUSY_LEAST_S))
+		return;
+	part_j = kwhy_cpu_part_j(
+		now.packages_j - before->packages_j, cpu_s - before->cpu_s, busy_s - before->busy_s);
+	if (before->begun && !isnan(part_j))
+		live->sampler_j = isnan(live->sampler_j) ? part_j : live->sampler_j + part_j;
+	live->shared = now;
+}
+
 enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
-	const struct kwhy_sampler_cost *cost, struct kwhy_error *error)
+	const struct kwhy_sampler_cost *cost, double busy_s, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_history_drain(live->history, error);
 
@@ -274,8 +319,11 @@ enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
 	live->snapshot.since_start_s = (double)(now_mono_ns - live->started_ns) * 1e-9;
 	live->snapshot.cost = (struct kwhy_live_cost){
 		.process_cpu_s = process_cpu_s(), .losses = kwhy_history_losses(live->history)};
-	if (cost)
+	if (cost) {
 		live->snapshot.cost.sampler = *cost;
+		share_out(live, (double)cost->cpu_ns * 1e-9, busy_s);
+	}
+	live->snapshot.cost.sampler_j = live->sampler_j;
 	return status;
 }
 

@@ -18,11 +18,12 @@ void kwhy_live_free(struct kwhy_live *live);
 /*
  * Takes what the sampler has read since. Several times a second for a live view, and at least once in the
  * time that the channels remember. Lists the processes of the devices every KWHY_LIVE_PROCESSES_NS, because
- * that takes the driver's lock. `cost` may be NULL.
+ * that takes the driver's lock. `cost` may be NULL. `busy_s` is kwhy_cpu_busy_s(); NAN: not known, or a file
+ * plays that is of another time.
  */
 #define KWHY_LIVE_PROCESSES_NS INT64_C(5000000000)
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
-	const struct kwhy_sampler_cost *cost, struct kwhy_error *error);
+	const struct kwhy_sampler_cost *cost, double busy_s, struct kwhy_error *error);
 
 /* As of the last tick; lent until the next. */
 const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live);

@@ -66,6 +66,8 @@ struct kwhy_live_source {
 struct kwhy_live_cost {
 	double process_cpu_s;		   /* of the whole process */
 	struct kwhy_sampler_cost sampler;  /* of the thread that reads */
+	double sampler_j;		   /* its joules since the start, modelled: of the packages' energy as
+					      much as of all CPUs' busy time; NAN: not known (yet) */
 	struct kwhy_history_losses losses; /* readings that nobody will see */
 };
 

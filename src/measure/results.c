@@ -200,7 +200,9 @@ static bool make_meters(struct kwhy_results *results, const struct kwhy_results_
 
 		*meter = (struct kwhy_result_meter){.kind = (int32_t)item->kind,
 			.index = device ? device->index : -1,
-			.name = kwhy_arena_copy(&results->arena, item->name)};
+			.name = kwhy_arena_copy(&results->arena, item->name),
+			.is_package = item->counter != KWHY_HISTORY_NO_SOURCE &&
+				sensors->sources[item->counter].meter == KWHY_METER_RAPL_PACKAGE};
 		if (device && device->name)
 			meter->product = kwhy_arena_copy(&results->arena, device->name);
 		if (device && device->uuid)

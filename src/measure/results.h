@@ -20,6 +20,7 @@ struct kwhy_result_region {
 struct kwhy_result_meter {
 	int32_t kind, index;
 	const char *name, *product, *uuid;
+	bool is_package; /* a CPU package by RAPL */
 };
 
 struct kwhy_results {
@@ -31,7 +32,9 @@ struct kwhy_results {
 	size_t absence_count;
 	double enough_ratio;
 	uint64_t lost_events, lost_readings, failed_readings;
-	int64_t sampler_cpu_ns, sampler_running_ns;
+	int64_t sampler_cpu_ns, sampler_running_ns; /* since the meters were opened */
+	double session_cpu_s, session_busy_s; /* since the session began: of the sampler; of all CPUs, by
+						 anybody, NAN: not known */
 	struct kwhy_text json;
 };
 

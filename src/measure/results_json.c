@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/results.h"
 
+#include "base/cpu_time.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -118,6 +120,38 @@ static void add_meters(struct kwhy_text *text, const struct kwhy_results *result
 	}
 }
 
+/* The packages' energy of the session, above idle where idle was measured; NAN: there is none. */
+static double packages_j(const struct kwhy_results *results, bool *out_net)
+{
+	const struct kwhy_region_energy *energies = results->regions[0].energies;
+	double joules = 0, net_j = 0;
+	bool metered = false;
+
+	for (size_t m = 0; m < results->meter_count; m++)
+		if (results->meters[m].is_package) {
+			metered = true;
+			joules += energies[m].joules;
+			net_j += energies[m].net_joules;
+		}
+	*out_net = metered && isfinite(net_j);
+	return !metered ? NAN : *out_net ? net_j : joules;
+}
+
+static void add_sampler(struct kwhy_text *text, const struct kwhy_results *results)
+{
+	bool net = false;
+	double modelled_j = results->region_count
+		? kwhy_cpu_part_j(packages_j(results, &net), results->session_cpu_s, results->session_busy_s)
+		: NAN;
+
+	kwhy_text_addf(text, "  \"sampler\": { \"cpu_s\": %.9g, \"running_s\": %.9g",
+		(double)results->sampler_cpu_ns * 1e-9, (double)results->sampler_running_ns * 1e-9);
+	add_real(text, "session_cpu_s", results->session_cpu_s);
+	add_real(text, "machine_busy_s", results->session_busy_s);
+	add_real(text, "modelled_j", modelled_j);
+	kwhy_text_addf(text, ", \"above_idle\": %s }", net ? "true" : "false");
+}
+
 enum kwhy_status kwhy_results_write(struct kwhy_results *results, struct kwhy_error *error)
 {
 	struct kwhy_text *text = &results->json;
@@ -143,7 +177,7 @@ enum kwhy_status kwhy_results_write(struct kwhy_results *results, struct kwhy_er
 		"  ],\n  \"lost\": { \"events\": %" PRIu64 ", \"readings\": %" PRIu64
 		", \"failed_readings\": %" PRIu64 " },\n",
 		results->lost_events, results->lost_readings, results->failed_readings);
-	kwhy_text_addf(text, "  \"sampler\": { \"cpu_s\": %.9g, \"running_s\": %.9g }\n}\n",
-		(double)results->sampler_cpu_ns * 1e-9, (double)results->sampler_running_ns * 1e-9);
+	add_sampler(text, results);
+	kwhy_text_add(text, "\n}\n");
 	return kwhy_text_check(text, error);
 }

@@ -2,6 +2,7 @@
 #include "measure/session.h"
 
 #include "base/column.h"
+#include "base/cpu_time.h"
 
 #include <math.h>
 #include <signal.h>
@@ -217,6 +218,15 @@ static enum kwhy_status open_meters(
 	return kwhy_sampler_start(session->sensors, NULL, &session->sampler, error);
 }
 
+static void begin_cost(struct kwhy_session *session, bool replayed)
+{
+	struct kwhy_sampler_cost cost;
+
+	kwhy_sampler_cost(session->sampler, &cost);
+	session->begun_cpu_ns = cost.cpu_ns;
+	session->begun_busy_s = replayed ? NAN : kwhy_cpu_busy_s(NULL);
+}
+
 static enum kwhy_status open_all(
 	struct kwhy_session *session, const struct kwhy_session_options *options, struct kwhy_error *error)
 {
@@ -232,6 +242,8 @@ static enum kwhy_status open_all(
 		status = wait_for_first(session, error);
 	if (!status)
 		status = begin_all(session, error);
+	if (!status)
+		begin_cost(session, options->replay_path != NULL);
 	if (!status)
 		session->forward = kwhy_forward_open();
 	return status ? status : start_collector(session, error);

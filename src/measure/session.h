@@ -23,6 +23,8 @@ struct kwhy_session {
 	struct kwhy_sampler *sampler;
 	double enough_ratio;
 	int64_t period_most_ns; /* of the slowest meter */
+	int64_t begun_cpu_ns;	/* when energy began to count: CPU time of the sampler */
+	double begun_busy_s;	/* and of all CPUs; NAN: not known, or a file plays that is of another time */
 
 	pthread_mutex_t names_lock;
 	struct kwhy_names names;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/session.h"
 
+#include "base/cpu_time.h"
+
 #define MS INT64_C(1000000)
 #define LAST_READINGS_NS (1500 * MS)
 
@@ -40,6 +42,8 @@ static void tell_losses(const struct kwhy_session *session, struct kwhy_results 
 	results->failed_readings = losses.failures;
 	results->sampler_cpu_ns = cost.cpu_ns;
 	results->sampler_running_ns = cost.running_ns;
+	results->session_cpu_s = (double)(cost.cpu_ns - session->begun_cpu_ns) * 1e-9;
+	results->session_busy_s = kwhy_cpu_busy_s(NULL) - session->begun_busy_s;
 }
 
 static enum kwhy_status make_results(

@@ -297,7 +297,8 @@ struct kwhy_host_energy {
 
 /*
  * What the measuring itself took of a run. Kinds of cost come first, with their own numbers: processor time,
- * or time that the program waited; no joules are known of them.
+ * whose joules are modelled where RAPL's and all CPUs' busy time are known (of the packages' energy as much
+ * as of that time), or time that the program waited, of which no joules are known.
  */
 enum kwhy_overhead_kind {
 	KWHY_OVERHEAD_PROFILER = KWHY_COST_KIND_COUNT, /* taken from threads of the program, as the profiler

@@ -256,6 +256,8 @@ enum kwhy_cost_kind {
 	KWHY_COST_FINISH,   /* time that the program's end waited for the last records */
 	KWHY_COST_LAUNCHER, /* processor time of the launcher, its meters among it */
 	KWHY_COST_SAMPLER,  /* that of its thread that reads meters, which is part of the launcher's */
+	KWHY_COST_MACHINE,  /* no cost, but what others are a part of: that of all CPUs of the machine, by
+			       anybody;  count: nanoseconds in which it was */
 	KWHY_COST_KIND_COUNT
 };
 

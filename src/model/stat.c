@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/stat.h"
 
+#include "base/cpu_time.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -113,9 +115,7 @@ double kwhy_stat_cost_j(const struct kwhy_stat *stat)
 
 	for (size_t r = 0; r < stat->run_count; r++)
 		joules += packages_j(stat, &stat->runs[r]);
-	if (!(joules > 0) || !(cost->busy_s > 0) || cost->busy_s < cost->cpu_s)
-		return NAN;
-	return joules * cost->cpu_s / cost->busy_s;
+	return kwhy_cpu_part_j(joules, cost->cpu_s, cost->busy_s);
 }
 
 void kwhy_stat_choose_runs(struct kwhy_stat *stat)

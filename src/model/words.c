@@ -59,6 +59,7 @@ const char *kwhy_cost_kind_name(enum kwhy_cost_kind kind)
 		[KWHY_COST_FINISH] = "finish",
 		[KWHY_COST_LAUNCHER] = "launcher",
 		[KWHY_COST_SAMPLER] = "sampler",
+		[KWHY_COST_MACHINE] = "machine",
 	};
 
 	return names[kind];

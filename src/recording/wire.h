@@ -201,6 +201,9 @@ enum kwhy_wire_cost_kind {
 	KWHY_WIRE_COST_FINISH,	 /* time that the program's end waited for the last records */
 	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher, its meters among it, during the run */
 	KWHY_WIRE_COST_SAMPLER,	 /* that of its thread that reads meters, which is part of the launcher's */
+	KWHY_WIRE_COST_MACHINE,	 /* no cost, but what others are a part of: processor time of all CPUs of the
+				    machine, by anybody, during the run; count: nanoseconds that the run took
+				  */
 	KWHY_WIRE_COST_KIND_COUNT
 };
 

@@ -223,6 +223,16 @@ static const char *overhead_title(const struct kwhy_overhead_sum *row)
 	return titles[row->kind];
 }
 
+/* Of the host's rows, whether joules are there. */
+static bool is_modelled(const struct kwhy_ledger *ledger)
+{
+	for (size_t i = 0; i < ledger->overhead_count; i++)
+		if (ledger->overheads[i].device == KWHY_NONE &&
+			ledger->overheads[i].energy_nj != KWHY_UNKNOWN_NJ)
+			return true;
+	return false;
+}
+
 void kwhy_section_overhead(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
@@ -245,5 +255,9 @@ void kwhy_section_overhead(const struct kwhy_sheet *sheet)
 	}
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_paragraph(sheet, "  ",
-		"Joules of processor time are not available: no meter tells one thread from another.");
+		is_modelled(ledger) ? "Joules of processor time are modelled, at most: of the CPU packages' "
+				      "energy, idle's "
+				      "among it, as much as of the time that all processors were busy."
+				    : "Joules of processor time are not available: no meter tells one thread "
+				      "from another.");
 }

@@ -349,6 +349,10 @@ static void write_cost(struct kwhy_exposition *to, const struct kwhy_live_snapsh
 		{{"kwhy_sampler_cpu_seconds", KWHY_FAMILY_COUNTER, "seconds",
 			 "CPU time of reading the meters, the driver's part included."},
 			(double)cost->sampler.cpu_ns * 1e-9},
+		{{"kwhy_sampler_energy_joules", KWHY_FAMILY_COUNTER, "joules",
+			 "Energy of reading the meters, modelled: the CPU packages' times its part of all "
+			 "busy CPU time."},
+			cost->sampler_j},
 		{{"kwhy_sampler_reads", KWHY_FAMILY_COUNTER, "", "Reads of meters and gauges."},
 			(double)cost->sampler.reads},
 		{{"kwhy_sampler_missed_deadlines", KWHY_FAMILY_COUNTER, "",

@@ -396,19 +396,34 @@ static void draw_title(struct drawing *drawing)
 /* At first the reading looks for the ticks of the counters, which says nothing of what it takes later. */
 #define COST_FIRST_NS INT64_C(10000000000)
 
+/* What reading takes; the words that do not fit are left out. */
+static void add_reading_cost(const struct drawing *drawing, char *text, size_t text_bytes)
+{
+	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
+	char longest[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], joules[WORDS];
+	size_t length = strlen(text);
+
+	snprintf(text + length, text_bytes - length, "; reading takes %.2f %% of a core, %s at most",
+		(double)cost->sampler.cpu_ns / (double)cost->sampler.running_ns * 100,
+		kwhy_quantity_time(longest, cost->sampler.longest_read_ns));
+	if (!isfinite(cost->sampler_j))
+		return;
+	snprintf(joules, sizeof(joules), ", %s modelled", kwhy_quantity_si(energy, cost->sampler_j, "J", 3));
+	length = strlen(text);
+	if (length + strlen(joules) <= drawing->screen->columns)
+		snprintf(text + length, text_bytes - length, "%s", joules);
+}
+
 static void draw_cost(struct drawing *drawing)
 {
 	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
 	uint64_t lost = cost->losses.lost + cost->losses.forgotten;
-	char text[WORDS * 2], longest[KWHY_QUANTITY_BYTES];
-	int length = snprintf(text, sizeof(text), "readings: %" PRIu64 " lost, %" PRIu64 " refused", lost,
-		cost->losses.failures);
+	char text[WORDS * 2];
 
+	snprintf(text, sizeof(text), "readings: %" PRIu64 " lost, %" PRIu64 " refused", lost,
+		cost->losses.failures);
 	if (cost->sampler.running_ns >= COST_FIRST_NS)
-		snprintf(text + length, sizeof(text) - (size_t)length,
-			"; reading takes %.2f %% of a core, %s at most",
-			(double)cost->sampler.cpu_ns / (double)cost->sampler.running_ns * 100,
-			kwhy_quantity_time(longest, cost->sampler.longest_read_ns));
+		add_reading_cost(drawing, text, sizeof(text));
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
 	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
 }

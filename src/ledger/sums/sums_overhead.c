@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/sums/sums.h"
 
+#include "base/cpu_time.h"
 #include "ledger/saturate.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * What the measuring itself took: times that its parts state, what the profiler says that it took from the
@@ -22,10 +24,69 @@ static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t k
 	return row;
 }
 
+/* Mean power of the CPU packages together; NAN: one of them is not known, or there is none. */
+static double packages_w(const struct kwhy_ledger *ledger)
+{
+	double watts = NAN;
+
+	for (size_t i = 0; i < ledger->host_count; i++) {
+		const struct kwhy_host_energy *host = &ledger->hosts[i];
+		int64_t window_ns = host->end_ns - host->start_ns;
+		enum kwhy_meter meter;
+		uint32_t domain;
+
+		if (!kwhy_meter_find(host->source, strlen(host->source), &meter, &domain) ||
+			meter != KWHY_METER_RAPL_PACKAGE)
+			continue;
+		if (host->measured_nj == KWHY_UNKNOWN_NJ || window_ns <= 0)
+			return NAN;
+		watts = (isnan(watts) ? 0 : watts) + (double)host->measured_nj / (double)window_ns;
+	}
+	return watts;
+}
+
+/* What the machine's processors did meanwhile; NULL: it is not stated, or of several machines. */
+static const struct kwhy_cost *find_machine(const struct kwhy_recording *recording)
+{
+	const struct kwhy_cost *found = NULL;
+
+	for (size_t i = 0; i < recording->cost_count; i++) {
+		if (recording->costs[i].kind != KWHY_COST_MACHINE)
+			continue;
+		if (found)
+			return NULL;
+		found = &recording->costs[i];
+	}
+	return found;
+}
+
+static bool is_processor_time(uint32_t kind)
+{
+	return kind == KWHY_COST_THREAD || kind == KWHY_COST_BUFFERS || kind == KWHY_COST_LAUNCHER ||
+		kind == KWHY_COST_SAMPLER;
+}
+
+/* Modelled: as much of the packages' energy during the run as of the processor time that anybody used. */
+static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
+{
+	const struct kwhy_cost *machine = find_machine(recording);
+	double packages_j = machine ? packages_w(ledger) * (double)machine->count * 1e-9 : NAN;
+
+	for (size_t i = 0; machine && i < ledger->overhead_count; i++) {
+		struct kwhy_overhead_sum *row = &ledger->overheads[i];
+		double part_nj = 1e9 *
+			kwhy_cpu_part_j(
+				packages_j, (double)row->time_ns * 1e-9, (double)machine->spent_ns * 1e-9);
+
+		if (is_processor_time(row->kind) && part_nj >= 0 && part_nj < 0x1p62)
+			row->energy_nj = llround(part_nj);
+	}
+}
+
 /* Processes together; nothing of kinds that nobody states. */
 static void add_costs(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
-	for (uint32_t kind = 0; kind < KWHY_COST_KIND_COUNT; kind++) {
+	for (uint32_t kind = 0; kind < KWHY_COST_MACHINE; kind++) {
 		struct kwhy_overhead_sum *row = NULL;
 
 		for (size_t i = 0; i < recording->cost_count; i++) {
@@ -149,6 +210,7 @@ enum kwhy_status kwhy_sums_overhead(struct kwhy_ledger *ledger, const struct kwh
 		return kwhy_fail_memory(error, "what the recording took");
 	}
 	add_costs(ledger, recording);
+	model_energies(ledger, recording);
 	add_profiler(ledger, recording);
 	for (uint32_t device = 0; recording->overhead_count && device < recording->device_count; device++)
 		add_device(ledger, recording, device, is_asked);

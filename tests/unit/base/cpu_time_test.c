@@ -48,12 +48,25 @@ static void a_machine_gets_no_less_busy(void **state)
 	assert_true(kwhy_cpu_busy_s(NULL) >= before_s);
 }
 
+static void a_part_has_as_much_of_the_energy_as_of_the_time(void **state)
+{
+	(void)state;
+	assert_true(fabs(kwhy_cpu_part_j(200, 0.5, 10) - 10) < 1e-12);
+	assert_true(kwhy_cpu_part_j(200, 0, 10) == 0);
+	assert_true(isnan(kwhy_cpu_part_j(NAN, 0.5, 10)));
+	assert_true(isnan(kwhy_cpu_part_j(-1, 0.5, 10)));
+	assert_true(isnan(kwhy_cpu_part_j(200, 0.5, 0)));
+	assert_true(isnan(kwhy_cpu_part_j(200, 0.5, NAN)));
+	assert_true(isnan(kwhy_cpu_part_j(200, 11, 10)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(busy_is_all_but_waiting_and_stolen_time),
 		cmocka_unit_test(what_the_system_does_not_tell_is_unknown),
 		cmocka_unit_test(a_machine_gets_no_less_busy),
+		cmocka_unit_test(a_part_has_as_much_of_the_energy_as_of_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,50 @@ static void costs_of_processes_are_added_up_by_kind(void **state)
 	build_free(recording, ledger);
 }
 
+static void read_package(struct kwhy_recording *recording, int64_t time_ns, int64_t value_uj)
+{
+	OK(kwhy_recording_add_reading(
+		recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, time_ns, value_uj, &build_error));
+}
+
+/* A package of 20 W over 10 s, whose processors were busy for 4 s: 50 J a second of processor time. */
+static void processor_time_has_its_part_of_the_packages_energy(void **state)
+{
+	static const int64_t second_ns = 1000000000;
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cost(recording, KWHY_COST_SAMPLER, second_ns / 100, 50);
+	cost(recording, KWHY_COST_START, second_ns / 10, 0);
+	cost(recording, KWHY_COST_MACHINE, 4 * second_ns, (uint64_t)(10 * second_ns));
+	read_package(recording, 0, 5000);
+	read_package(recording, 8 * second_ns, 5000 + 160000000);
+	build_kernel(recording, 0, 100, 200, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->overhead_count, 2);
+	assert_int_equal(sum_of(ledger, KWHY_COST_SAMPLER)->energy_nj, second_ns / 2);
+	assert_int_equal(sum_of(ledger, KWHY_COST_START)->energy_nj, KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
+static void processor_time_of_several_machines_has_no_joules(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cost(recording, KWHY_COST_SAMPLER, 1000, 50);
+	cost(recording, KWHY_COST_MACHINE, 4000, 10000);
+	cost(recording, KWHY_COST_MACHINE, 4000, 10000);
+	read_package(recording, 0, 5000);
+	read_package(recording, 10000, 6000);
+	build_kernel(recording, 0, 100, 200, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(sum_of(ledger, KWHY_COST_SAMPLER)->energy_nj, KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
 /* Gaps 200-300 and 400-500; overheads overlap each other, begin before a gap and reach into the next one. */
 static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(void **state)
 {
@@ -91,6 +135,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_of_processes_are_added_up_by_kind),
+		cmocka_unit_test(processor_time_has_its_part_of_the_packages_energy),
+		cmocka_unit_test(processor_time_of_several_machines_has_no_joules),
 		cmocka_unit_test(a_device_that_idles_while_the_profiler_holds_its_program_is_counted),
 		cmocka_unit_test(a_recording_that_says_nothing_of_its_costs_has_no_rows),
 	};

@@ -102,7 +102,7 @@ static struct kwhy_live *live_of(struct machine *machine)
 
 static const struct kwhy_live_snapshot *tick(struct machine *machine, struct kwhy_live *live)
 {
-	assert_int_equal(kwhy_live_tick(live, machine->now_ns, NULL, &error), KWHY_OK);
+	assert_int_equal(kwhy_live_tick(live, machine->now_ns, NULL, NAN, &error), KWHY_OK);
 	return kwhy_live_snapshot(live);
 }
 
@@ -145,6 +145,53 @@ static void before_the_first_tick_everything_is_unknown(void **state)
 	assert_true(isnan(snapshot->metered[0].idle_j));
 	assert_false(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
 	assert_true(isnan(snapshot->sources[0].age_s));
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+/* The package draws what the device does: 300 W. Of 0.25 s of busy time a half second the sampler has 1 ms.
+ */
+static void the_sampler_has_its_part_of_the_packages_energy(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	struct kwhy_sampler_cost cost = {0};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+	double before_j = 0;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	snapshot = kwhy_live_snapshot(live);
+	for (int i = 0; i < 80; i++) {
+		pass(&machine, 500 * MS);
+		cost.cpu_ns += MS;
+		assert_int_equal(kwhy_live_tick(live, machine.now_ns, &cost, 77 + 0.25 * i, &error), KWHY_OK);
+		if (i < 4)
+			assert_true(isnan(snapshot->cost.sampler_j));
+		else if (i > 10)
+			assert_false(snapshot->cost.sampler_j < before_j);
+		before_j = snapshot->cost.sampler_j;
+	}
+	assert_near(snapshot->cost.sampler_j, 300 * 40 * 0.08 / 20, 4);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void without_busy_time_the_samplers_energy_is_not_known(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	struct kwhy_sampler_cost cost = {.cpu_ns = MS};
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	for (int i = 0; i < 20; i++) {
+		pass(&machine, 500 * MS);
+		assert_int_equal(kwhy_live_tick(live, machine.now_ns, &cost, NAN, &error), KWHY_OK);
+	}
+	assert_true(isnan(kwhy_live_snapshot(live)->cost.sampler_j));
 	kwhy_live_free(live);
 	machine_done(&machine);
 }
@@ -387,6 +434,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(before_the_first_tick_everything_is_unknown),
+		cmocka_unit_test(the_sampler_has_its_part_of_the_packages_energy),
+		cmocka_unit_test(without_busy_time_the_samplers_energy_is_not_known),
 		cmocka_unit_test(energy_adds_up_to_what_was_used_since_the_start),
 		cmocka_unit_test(energy_stays_with_a_counter_that_is_read_at_every_tick),
 		cmocka_unit_test(energy_stays_with_a_counter_that_is_read_rarely),

@@ -93,6 +93,7 @@ static struct kwhy_live_snapshot snapshot = {
 	.source_count = 4,
 	.absence_count = 3,
 	.cost = {.process_cpu_s = 4.5,
+		.sampler_j = 12.5,
 		.sampler = {.running_ns = 3723500000000,
 			.cpu_ns = 4100000000,
 			.reads = 123456,
@@ -113,8 +114,10 @@ const struct kwhy_live_snapshot *made_snapshot(void)
 const struct kwhy_live_snapshot *made_snapshot_bare(void)
 {
 	static const struct kwhy_live_device device = {.name = "a card", .mig_index = -1};
-	static const struct kwhy_live_snapshot bare = {
-		.devices = &device, .device_count = 1, .started_unix_s = NAN, .cost = {.process_cpu_s = NAN}};
+	static const struct kwhy_live_snapshot bare = {.devices = &device,
+		.device_count = 1,
+		.started_unix_s = NAN,
+		.cost = {.process_cpu_s = NAN, .sampler_j = NAN}};
 
 	return &bare;
 }
