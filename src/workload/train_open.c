@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/kernels.h"
+#include "workload/train_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSOR_ARCHITECTURE = 80 };
+
+const struct kwhy_train_variant kwhy_train_variants[] = {
+	{.id = "fp32",
+		.title = "fp32, a wait a step",
+		.change = "as a plain loop does it: products in fp32, AdamW by itself, the loss read in "
+			  "every step",
+		.waits = true},
+	{.id = "bf16",
+		.title = "mixed precision",
+		.after = "fp32",
+		.change = "products of bf16 by tensor instructions; weights, sums and moments stay fp32",
+		.half = true,
+		.waits = true},
+	{.id = "queued",
+		.title = "no waits",
+		.after = "bf16",
+		.change = "losses stay on the GPU until the run's end",
+		.half = true},
+	{.id = "fused",
+		.title = "AdamW in the product",
+		.after = "queued",
+		.change = "AdamW where the gradient is made: it is never written to memory",
+		.half = true,
+		.fused = true},
+	{.id = "graph",
+		.title = "a graph a step",
+		.after = "fused",
+		.change = "one launch of a graph a step",
+		.half = true,
+		.fused = true,
+		.graph = true},
+	{.id = "checkpoint",
+		.title = "checkpointing",
+		.after = "graph",
+		.change = "activations are kept at every so manieth layer; the others are made twice",
+		.half = true,
+		.fused = true,
+		.graph = true,
+		.recompute = true},
+	{.id = "accumulate",
+		.title = "micro-batches",
+		.after = "graph",
+		.change = "a batch in parts, whose gradients are added up",
+		.half = true,
+		.fused = true,
+		.graph = true,
+		.parts = true},
+};
+
+const size_t kwhy_train_variant_count = sizeof(kwhy_train_variants) / sizeof(kwhy_train_variants[0]);
+
+const struct kwhy_train_variant *kwhy_train_variant_find(const char *id, size_t length)
+{
+	for (size_t i = 0; i < kwhy_train_variant_count; i++)
+		if (strlen(kwhy_train_variants[i].id) == length &&
+			memcmp(kwhy_train_variants[i].id, id, length) == 0)
+			return &kwhy_train_variants[i];
+	return NULL;
+}
+
+/* --- Kernels --- */
+
+struct kernel_row {
+	const char *name;
+	bool tensor;
+};
+
+static const struct kernel_row kernel_rows[KWHY_TRAIN_KERNEL_COUNT] = {
+	[KWHY_TRAIN_BEGIN] = {"kwhy_train_begin", false},
+	[KWHY_TRAIN_DATA] = {"kwhy_train_data", false},
+	[KWHY_TRAIN_FORWARD_SINGLE] = {"kwhy_train_forward_single", false},
+	[KWHY_TRAIN_BACKWARD_SINGLE] = {"kwhy_train_backward_single", false},
+	[KWHY_TRAIN_UPDATE_SINGLE] = {"kwhy_train_update_single", false},
+	[KWHY_TRAIN_FORWARD_SMALL] = {"kwhy_train_forward_small", true},
+	[KWHY_TRAIN_BACKWARD_SMALL] = {"kwhy_train_backward_small", true},
+	[KWHY_TRAIN_FORWARD_LARGE] = {"kwhy_train_forward_large", true},
+	[KWHY_TRAIN_BACKWARD_LARGE] = {"kwhy_train_backward_large", true},
+	[KWHY_TRAIN_UPDATE_LARGE] = {"kwhy_train_update_large", true},
+	[KWHY_TRAIN_SOFTEN] = {"kwhy_train_soften", false},
+	[KWHY_TRAIN_BIAS] = {"kwhy_train_bias", false},
+	[KWHY_TRAIN_APPLY_ALL] = {"kwhy_train_apply", false},
+	[KWHY_TRAIN_ADVANCE] = {"kwhy_train_advance", false},
+};
+
+static enum kwhy_status check_precision(const struct kwhy_train *train, struct kwhy_error *error)
+{
+	const struct kwhy_gpu *gpu = train->gpu;
+
+	if (!train->variant->half || strcmp(gpu->ops->name, "host") == 0)
+		return KWHY_OK;
+	if (strcmp(gpu->ops->name, "cuda") != 0)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "bf16 kernels are for CUDA; leave %s out",
+			train->variant->id);
+	if (gpu->facts.architecture < TENSOR_ARCHITECTURE)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"compute capability %d.%d has no bf16; 8.0 has; leave %s out",
+			gpu->facts.architecture / 10, gpu->facts.architecture % 10, train->variant->id);
+	return KWHY_OK;
+}
+
+static enum kwhy_status find_kernels(struct kwhy_train *train, struct kwhy_error *error)
+{
+	static const struct kwhy_gpu_source source = {
+		.title = "train.cu", .text = kwhy_kernels_train, .on_host = kwhy_train_host_kernels};
+	struct kwhy_gpu *gpu = train->gpu;
+	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &train->module, error);
+
+	for (size_t k = 0; !status && k < KWHY_TRAIN_KERNEL_COUNT; k++)
+		if (train->variant->half || !kernel_rows[k].tensor)
+			status = gpu->ops->kernel_find(
+				gpu, train->module, kernel_rows[k].name, &train->kernels[k], error);
+	return status;
+}
+
+/* --- Memory --- */
+
+static uint64_t plane_bytes(const struct kwhy_train *train)
+{
+	return (uint64_t)train->args.batch / train->args.parts * train->args.width *
+		(train->variant->half ? 2 : 4);
+}
+
+/* The parts of the memory, each at a multiple of 256 bytes; gives the bytes in all. */
+static size_t lay_out(struct kwhy_train *train, uint64_t start)
+{
+	struct kwhy_train_args *a = &train->args;
+	const struct kwhy_train_shape *shape = &train->shape;
+	const uint64_t weights = kwhy_train_weight_count(shape) * sizeof(float),
+		       matrices = (uint64_t)shape->layers * shape->width * shape->width,
+		       plane = plane_bytes(train), rows = shape->batch / shape->parts;
+	const bool keeps_gradients = !train->variant->fused || shape->parts > 1;
+	const struct {
+		uint64_t *place, bytes;
+	} parts[] = {
+		{&a->weights, weights},
+		{&a->first, weights},
+		{&a->second, weights},
+		{&a->gradients, keeps_gradients ? weights : 0},
+		{&a->copies, a->half ? 2 * matrices : 0},
+		{&a->inputs, (uint64_t)shape->samples * shape->width * (a->half ? 2 : 4)},
+		{&a->labels, shape->samples * sizeof(uint32_t)},
+		{&a->hidden, train->slots * plane},
+		{&a->errors, 2 * plane},
+		{&a->logits, rows * shape->width * sizeof(float)},
+		{&a->row_losses, shape->batch * sizeof(float)},
+		{&a->losses, shape->steps * sizeof(float)},
+		{&a->pace, sizeof(struct kwhy_train_clock)},
+	};
+	uint64_t next = start;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		*parts[i].place = next;
+		next += (parts[i].bytes + 255) / 256 * 256;
+	}
+	if (!a->half)
+		a->copies = a->weights;
+	return next - start;
+}
+
+/* The smallest number whose square is enough: then least is kept. */
+static uint32_t root_of(uint32_t count)
+{
+	uint32_t root = 1;
+
+	while (root * root < count)
+		root++;
+	return root;
+}
+
+static void set_args(struct kwhy_train *train)
+{
+	const struct kwhy_train_shape *shape = &train->shape;
+	uint32_t layers = shape->layers;
+
+	train->segment = train->variant->recompute ? root_of(layers) : layers;
+	train->slots = (layers - 1) / train->segment + train->segment - 1;
+	train->args.width = shape->width;
+	train->args.layers = layers;
+	train->args.batch = shape->batch;
+	train->args.parts = shape->parts;
+	train->args.samples = shape->samples;
+	train->args.half = train->variant->half;
+}
+
+/* All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. */
+static enum kwhy_status make_memory(struct kwhy_train *train, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = train->gpu;
+	enum kwhy_status status;
+
+	set_args(train);
+	train->bytes = lay_out(train, 0);
+	status = gpu->ops->memory_new(gpu, train->bytes, &train->memory, error);
+	if (status)
+		return status;
+	lay_out(train, train->memory);
+	return gpu->ops->fill(gpu, train->stream, train->memory, 0xA5, train->bytes, error);
+}
+
+static enum kwhy_status make_data(struct kwhy_train *train, struct kwhy_error *error)
+{
+	const struct kwhy_train_call none = {0};
+	enum kwhy_status status = kwhy_train_launch(train, KWHY_TRAIN_DATA, &none, error);
+
+	return status ? status : train->gpu->ops->synchronize(train->gpu, train->stream, error);
+}
+
+/* --- A step, to be launched again and again --- */
+
+static enum kwhy_status capture(struct kwhy_train *train, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = train->gpu;
+	enum kwhy_status status;
+
+	if (!train->variant->graph)
+		return KWHY_OK;
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
+			gpu->facts.name, train->variant->id);
+	status = gpu->ops->capture_begin(gpu, train->stream, error);
+	if (!status)
+		status = kwhy_train_queue_step(train, error);
+	return status ? status : gpu->ops->capture_end(gpu, train->stream, &train->graph, error);
+}
+
+static enum kwhy_status prepare(struct kwhy_train *train, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = train->gpu;
+	enum kwhy_status status = check_precision(train, error);
+
+	if (!status)
+		status = gpu->ops->enter(gpu, error);
+	if (!status)
+		status = gpu->ops->stream_new(gpu, &train->stream, error);
+	if (!status)
+		status = find_kernels(train, error);
+	if (!status)
+		status = make_memory(train, error);
+	if (!status)
+		status = make_data(train, error);
+	return status ? status : capture(train, error);
+}
+
+enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
+	const struct kwhy_train_shape *shape, struct kwhy_train **out, struct kwhy_error *error)
+{
+	struct kwhy_train *train;
+	enum kwhy_status status = kwhy_train_shape_check(shape, error);
+
+	if (status)
+		return status;
+	train = calloc(1, sizeof(*train));
+	if (!train)
+		return kwhy_fail_memory(error, "a training");
+	train->gpu = gpu;
+	train->variant = variant;
+	train->shape = *shape;
+	if (!variant->parts)
+		train->shape.parts = 1;
+	status = prepare(train, error);
+	if (status)
+		kwhy_train_close(train);
+	else
+		*out = train;
+	return status;
+}
+
+void kwhy_train_close(struct kwhy_train *train)
+{
+	struct kwhy_gpu *gpu;
+	struct kwhy_error ignored;
+
+	if (!train)
+		return;
+	gpu = train->gpu;
+	/* What is still queued, after a failure, must not find its memory gone. */
+	if (train->stream)
+		(void)gpu->ops->synchronize(gpu, train->stream, &ignored);
+	if (train->graph)
+		gpu->ops->graph_free(gpu, train->graph);
+	gpu->ops->memory_free(gpu, train->memory);
+	if (train->stream)
+		gpu->ops->stream_free(gpu, train->stream);
+	gpu->ops->module_free(gpu, train->module);
+	free(train);
+}
+
+uint64_t kwhy_train_bytes(const struct kwhy_train *train)
+{
+	return train->bytes;
+}
+
+uint64_t kwhy_train_activation_bytes(const struct kwhy_train *train)
+{
+	return train->slots * plane_bytes(train);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WORKLOAD_TRAIN_RUN_H
+#define KWHY_WORKLOAD_TRAIN_RUN_H
+
+#include "gpu/gpu.h"
+#include "workload/train.h"
+
+/*
+ * `train` on a GPU, in every variant: each changes one thing of another (docs/train.md). A variant is opened
+ * once and then runs as often as wanted, always from the same beginning. One thread.
+ */
+struct kwhy_train;
+
+struct kwhy_train_variant {
+	const char *id, *title;
+	const char *after;  /* the variant that it changes; NULL: the first */
+	const char *change; /* what it changes */
+	bool half;	    /* products of bf16 by tensor instructions; weights and moments stay fp32 */
+	bool waits;	    /* reads the loss in every step */
+	bool fused;	    /* AdamW where the gradient is made */
+	bool graph;	    /* one graph a step */
+	bool recompute;	    /* keeps activations at every so manieth layer, makes the others again */
+	bool parts;	    /* takes a batch in parts and accumulates their gradients */
+};
+
+extern const struct kwhy_train_variant kwhy_train_variants[];
+extern const size_t kwhy_train_variant_count;
+
+const struct kwhy_train_variant *kwhy_train_variant_find(const char *id, size_t length); /* may be NULL */
+
+/* What one run asked of the driver. */
+struct kwhy_train_tally {
+	uint64_t launches, graphs, copies, waits;
+};
+
+struct kwhy_train_result {
+	double run_s;  /* from the beginning to the last loss: the weights are set, then come the steps */
+	float *losses; /* [shape.steps], the caller's */
+	struct kwhy_train_tally tally;
+};
+
+/* shape.parts is of variants with parts; others take a batch at once. KWHY_E_UNSUPPORTED: not on this GPU. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
+	const struct kwhy_train_shape *shape, struct kwhy_train **out, struct kwhy_error *error);
+void kwhy_train_close(struct kwhy_train *train); /* NULL is allowed */
+
+/* Memory of the device: in all, and of the activations that a step keeps. */
+uint64_t kwhy_train_bytes(const struct kwhy_train *train);
+uint64_t kwhy_train_activation_bytes(const struct kwhy_train *train);
+
+KWHY_MUST_USE enum kwhy_status kwhy_train_run(
+	struct kwhy_train *train, struct kwhy_train_result *out, struct kwhy_error *error);
+
+/* Where it is after a run; the state is of the caller. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_read(
+	struct kwhy_train *train, struct kwhy_train_state *state, struct kwhy_error *error);
+
+/* How far a run is from the reference's: relative, by the root of squares; losses: the farthest one. */
+struct kwhy_train_errors {
+	double loss, first, second;
+	double weights; /* of how far the reference's weights have moved */
+};
+
+/*
+ * Runs `variant` and the reference over `shape` and compares them. KWHY_E_INPUT, naming the variant, where
+ * they are farther apart than rounding explains.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_train_check(struct kwhy_gpu *gpu,
+	const struct kwhy_train_variant *variant, const struct kwhy_train_shape *shape,
+	const struct kwhy_train_state *expected, struct kwhy_train_errors *out, struct kwhy_error *error);
+
+#endif

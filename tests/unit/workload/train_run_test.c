@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/train_device.h"
+#include "workload/train_run.h"
+
+#include "cmocka_all.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As the command line says: "host", or "cuda" with the path of a fake driver. */
+static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
+static const char *driver;
+static struct kwhy_gpu *gpu;
+
+static const struct kwhy_train_shape shape = {
+	.width = 96, .layers = 5, .batch = 32, .parts = 2, .samples = 64, .steps = 4};
+
+static struct kwhy_train_state reference_of(const struct kwhy_train_shape *of)
+{
+	struct kwhy_train_state expected;
+	struct kwhy_error error;
+
+	if (kwhy_train_state_new(of, &expected, &error) || kwhy_train_reference(of, &expected, &error))
+		fail_msg("%s", error.text);
+	return expected;
+}
+
+static const struct kwhy_train_variant *variant_of(const char *id)
+{
+	return kwhy_train_variant_find(id, strlen(id));
+}
+
+static void every_variant_is_the_training_of_the_reference(void **state)
+{
+	struct kwhy_train_state expected = reference_of(&shape);
+	struct kwhy_train_errors errors;
+	struct kwhy_error error;
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_train_variant_count; i++) {
+		const struct kwhy_train_variant *variant = &kwhy_train_variants[i];
+
+		if (kwhy_train_check(gpu, variant, &shape, &expected, &errors, &error))
+			fail_msg("%s: %s", variant->id, error.text);
+		if (variant->half)
+			assert_true(errors.first > 1e-4);
+		else
+			assert_true(errors.first < 1e-5 && errors.second < 1e-5 && errors.weights < 0.02);
+	}
+	kwhy_train_state_done(&expected);
+}
+
+static void one_layer_alone_is_trained_too(void **state)
+{
+	struct kwhy_train_shape flat = shape;
+	struct kwhy_train_state expected;
+	struct kwhy_train_errors errors;
+	struct kwhy_error error;
+
+	(void)state;
+	flat.layers = 1;
+	expected = reference_of(&flat);
+	for (size_t i = 0; i < kwhy_train_variant_count; i++)
+		if (kwhy_train_check(gpu, &kwhy_train_variants[i], &flat, &expected, &errors, &error))
+			fail_msg("%s", error.text);
+	kwhy_train_state_done(&expected);
+}
+
+static void another_training_is_refused_by_name(void **state)
+{
+	struct kwhy_train_state expected = reference_of(&shape);
+	struct kwhy_train_errors errors;
+	struct kwhy_error error;
+
+	(void)state;
+	expected.losses[2] *= 1.1;
+	assert_int_equal(
+		kwhy_train_check(gpu, variant_of("graph"), &shape, &expected, &errors, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "graph is not the training of the reference"));
+	kwhy_train_state_done(&expected);
+}
+
+static void run_twice(const char *id, float *losses, struct kwhy_train_result *out)
+{
+	struct kwhy_train *train;
+	struct kwhy_error error;
+
+	*out = (struct kwhy_train_result){.losses = losses};
+	if (kwhy_train_open(gpu, variant_of(id), &shape, &train, &error) ||
+		kwhy_train_run(train, out, &error))
+		fail_msg("%s", error.text);
+	out->losses = losses + shape.steps;
+	if (kwhy_train_run(train, out, &error))
+		fail_msg("%s", error.text);
+	kwhy_train_close(train);
+}
+
+static void each_run_begins_anew(void **state)
+{
+	float losses[8];
+	struct kwhy_train_result result;
+
+	(void)state;
+	run_twice("graph", losses, &result);
+	assert_memory_equal(losses, losses + shape.steps, shape.steps * sizeof(*losses));
+	assert_true(result.run_s > 0);
+}
+
+/* Five layers: a beginning, then forward 5, loss, backward 4, updates 5, biases 5, AdamW and the end. */
+static void what_is_asked_of_the_driver_is_counted(void **state)
+{
+	float losses[8];
+	struct kwhy_train_result result;
+
+	(void)state;
+	run_twice("bf16", losses, &result);
+	assert_int_equal(result.tally.launches, 1 + shape.steps * 22);
+	assert_int_equal(result.tally.waits, shape.steps);
+	run_twice("fused", losses, &result);
+	assert_int_equal(result.tally.launches, 1 + shape.steps * 21);
+	assert_int_equal(result.tally.waits, 1);
+	run_twice("graph", losses, &result);
+	assert_int_equal(result.tally.launches, 1);
+	assert_int_equal(result.tally.graphs, shape.steps);
+}
+
+static struct kwhy_train *opened(const char *id, const struct kwhy_train_shape *of)
+{
+	struct kwhy_train *train;
+	struct kwhy_error error;
+
+	if (kwhy_train_open(gpu, variant_of(id), of, &train, &error))
+		fail_msg("%s", error.text);
+	return train;
+}
+
+/* Sixteen layers keep fifteen planes of 64 x 96 bf16; in segments of four, three and three. */
+static void checkpointing_keeps_fewer_activations(void **state)
+{
+	struct kwhy_train_shape deep = shape;
+	struct kwhy_train *whole, *kept, *parts;
+
+	(void)state;
+	deep.layers = 16;
+	whole = opened("graph", &deep);
+	kept = opened("checkpoint", &deep);
+	parts = opened("accumulate", &deep);
+	assert_int_equal(kwhy_train_activation_bytes(whole), 15 * 32 * 96 * 2);
+	assert_int_equal(kwhy_train_activation_bytes(kept), 6 * 32 * 96 * 2);
+	assert_int_equal(kwhy_train_activation_bytes(parts), 15 * 16 * 96 * 2);
+	assert_true(kwhy_train_bytes(kept) < kwhy_train_bytes(whole));
+	kwhy_train_close(whole);
+	kwhy_train_close(kept);
+	kwhy_train_close(parts);
+}
+
+static int open_gpu(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	if (kwhy_gpu_open(backend, NULL, &gpu, &error))
+		fail_msg("%s", error.text);
+	return 0;
+}
+
+static int close_gpu(void **state)
+{
+	(void)state;
+	gpu->ops->close(gpu);
+	return 0;
+}
+
+static void give_kernels_to_the_fake(void)
+{
+	void *handle = dlopen(driver, RTLD_NOW);
+	void *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
+
+	if (!address)
+		return;
+	memcpy(&give, &address, sizeof(give));
+	give(kwhy_train_host_kernels);
+}
+
+int main(int count, char **words)
+{
+	const struct CMUnitTest tests[] = {
+#define WITH_GPU(test) cmocka_unit_test_setup_teardown(test, open_gpu, close_gpu)
+		WITH_GPU(every_variant_is_the_training_of_the_reference),
+		WITH_GPU(one_layer_alone_is_trained_too),
+		WITH_GPU(another_training_is_refused_by_name),
+		WITH_GPU(each_run_begins_anew),
+		WITH_GPU(what_is_asked_of_the_driver_is_counted),
+		WITH_GPU(checkpointing_keeps_fewer_activations),
+	};
+
+	if (count > 2) {
+		backend = KWHY_GPU_CUDA;
+		driver = words[2];
+		give_kernels_to_the_fake();
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
