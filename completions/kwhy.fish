@@ -83,7 +83,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l overlap-collectives 
 complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l prefetch -d 'no long pauses of the host between calls'
 complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l graph -d 'stretches of launches that repeat as graphs'
 complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l power -r -d 'power readings as CSV; may be given again'
-complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l output -s o -r -d 'write there; .txt .json say the form'
+complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l output -s o -r -d 'write there; .txt .json .html say the form'
 complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l json -d 'write JSON'
 complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l no-color -d 'no colour (NO_COLOR does the same)'
 complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l profile -r -d 'machine profile (default: the bundled one of that GPU)'

@@ -8,7 +8,10 @@
 #include "ledger/energy/model_power.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
+#include "whatif/findings.h"
+#include "whatif/stretch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +44,46 @@ static enum kwhy_status choose_form(
 	return kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
 }
 
-static enum kwhy_status render(const struct kwhy_report *report, const struct report_options *options,
+/* What changes would bring that leave results as they are; *out NULL where that cannot be worked out. */
+static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
+	struct kwhy_plan **out, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = job->recording;
+	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
+								  : 0.01;
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status;
+
+	*out = NULL;
+	if (!recording->activities.count ||
+		recording->activities.count + recording->calls.count > KWHY_WHATIF_FINDINGS_ROWS_MAX)
+		return KWHY_OK;
+	status = kwhy_whatif_new(recording, job->ledger, job->profile, &whatif, error);
+	if (status)
+		return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
+	status = kwhy_whatif_plan(whatif, min_gain, false, out, error);
+	if (!status)
+		status = kwhy_whatif_add_stretch(whatif, *out, error);
+	kwhy_whatif_free(whatif);
+	return status;
+}
+
+static enum kwhy_status render_page(const struct kwhy_job *job, const struct report_options *options,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_plan *plan;
+	enum kwhy_status status = make_plan(job, options, &plan, error);
+
+	if (!status)
+		status = kwhy_report_page(&job->report, plan, KWHY_TIMELINE_EXACT_ROWS, out, error);
+	kwhy_plan_free(plan);
+	return status;
+}
+
+static enum kwhy_status render(const struct kwhy_job *job, const struct report_options *options,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
 {
+	const struct kwhy_report *report = &job->report;
 	bool terminal = !options->output || strcmp(options->output, "-") == 0;
 	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
 		.color = terminal && kwhy_output_color(options->no_color),
@@ -51,7 +91,7 @@ static enum kwhy_status render(const struct kwhy_report *report, const struct re
 
 	switch (form) {
 	case KWHY_OUTPUT_HTML:
-		return kwhy_report_page(report, KWHY_TIMELINE_EXACT_ROWS, out, error);
+		return render_page(job, options, out, error);
 	case KWHY_OUTPUT_JSON:
 		return kwhy_report_json(report, out, error);
 	case KWHY_OUTPUT_CSV:
@@ -92,7 +132,7 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 	job->report.command = invocation->line;
 	status = add_model_power(job, form, error);
 	if (!status)
-		status = render(&job->report, options, form, &text, error);
+		status = render(job, options, form, &text, error);
 	if (!status)
 		status = kwhy_output_place(options->output, "report", form, &place, error);
 	if (!status)

@@ -3,8 +3,8 @@
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
-#include "report/plan.h"
-#include "whatif/whatif.h"
+#include "report/page/page.h"
+#include "whatif/stretch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static enum kwhy_status list_asks(const struct whatif_options *options,
 }
 
 static enum kwhy_status make_plan(const struct whatif_options *options, const struct kwhy_job *job,
-	const struct kwhy_whatif_ask *asks, size_t ask_count, struct kwhy_plan **out,
-	struct kwhy_error *error)
+	const struct kwhy_whatif_ask *asks, size_t ask_count, enum kwhy_output_form form,
+	struct kwhy_plan **out, struct kwhy_error *error)
 {
 	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
 								  : 0.01;
@@ -56,28 +56,53 @@ static enum kwhy_status make_plan(const struct whatif_options *options, const st
 		return status;
 	status = options->plan ? kwhy_whatif_plan(whatif, min_gain, options->numerics, out, error)
 			       : kwhy_whatif_project(whatif, asks, ask_count, out, error);
+	if (!status && form == KWHY_OUTPUT_HTML) {
+		status = kwhy_whatif_add_stretch(whatif, *out, error);
+		if (status)
+			kwhy_plan_free(*out);
+	}
 	kwhy_whatif_free(whatif);
 	return status;
 }
 
-static enum kwhy_status write_plan(const struct whatif_options *options, const struct kwhy_plan *plan,
-	const struct kwhy_report *report, struct kwhy_error *error)
+static enum kwhy_status form_of(
+	const struct whatif_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && *out == KWHY_OUTPUT_CSV)
+		status = kwhy_fail(error, KWHY_E_USAGE, "whatif writes .txt, .json and .html");
+	if (options->json)
+		*out = KWHY_OUTPUT_JSON;
+	return status;
+}
+
+static enum kwhy_status render(const struct whatif_options *options, enum kwhy_output_form form,
+	const struct kwhy_plan *plan, const struct kwhy_report *report, struct kwhy_text *out,
+	struct kwhy_error *error)
 {
 	bool terminal = !options->output || strcmp(options->output, "-") == 0;
 	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
 		.color = terminal && kwhy_output_color(options->no_color)};
-	enum kwhy_output_form form;
+
+	switch (form) {
+	case KWHY_OUTPUT_HTML:
+		return kwhy_report_plan_page(plan, report, out, error);
+	case KWHY_OUTPUT_JSON:
+		return kwhy_plan_json(plan, report, out, error);
+	default:
+		return kwhy_plan_text(plan, report, &style, out, error);
+	}
+}
+
+static enum kwhy_status write_plan(const struct whatif_options *options, enum kwhy_output_form form,
+	const struct kwhy_plan *plan, const struct kwhy_report *report, struct kwhy_error *error)
+{
 	struct kwhy_text text = {0};
 	char *place = NULL;
-	enum kwhy_status status = kwhy_output_form_of(
-		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
+	enum kwhy_status status = render(options, form, plan, report, &text, error);
 
-	if (!status && form != KWHY_OUTPUT_JSON && form != KWHY_OUTPUT_TEXT)
-		status = kwhy_fail(error, KWHY_E_USAGE, "whatif writes .txt and .json");
-	if (!status)
-		status = options->json || form == KWHY_OUTPUT_JSON
-			? kwhy_plan_json(plan, report, &text, error)
-			: kwhy_plan_text(plan, report, &style, &text, error);
 	if (!status)
 		status = kwhy_output_place(options->output, "whatif", form, &place, error);
 	if (!status)
@@ -94,8 +119,11 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_plan *plan;
 	struct kwhy_job job;
 	size_t ask_count;
+	enum kwhy_output_form form;
 	enum kwhy_status status = list_asks(options, asks, &ask_count, error);
 
+	if (!status)
+		status = form_of(options, &form, error);
 	if (status)
 		return status;
 	if (!invocation->operands.count)
@@ -112,9 +140,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 			"GPUs, as kwhy record does without --power-only",
 			invocation->operands.items[0]);
 	if (!status)
-		status = make_plan(options, &job, asks, ask_count, &plan, error);
+		status = make_plan(options, &job, asks, ask_count, form, &plan, error);
 	if (!status) {
-		status = write_plan(options, plan, &job.report, error);
+		status = write_plan(options, form, plan, &job.report, error);
 		kwhy_plan_free(plan);
 	}
 	kwhy_job_done(&job);
@@ -129,7 +157,7 @@ static const struct kwhy_option options_table[] = {
 	KWHY_OPTION_ROWS_CHANGES(struct whatif_options, changes),
 	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct whatif_options, job.power)},
-	{"output", 'o', "FILE|-", "write there; .txt .json say the form", KWHY_OPTION_TEXT,
+	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct whatif_options, output)},
 	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct whatif_options, json)},
 	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,

@@ -80,7 +80,7 @@ struct kwhy_stretch {
 struct kwhy_plan {
 	struct kwhy_arena arena;
 	struct kwhy_projection before;
-	const struct kwhy_stretch *stretch; /* NULL: not asked for, or there is no work */
+	const struct kwhy_stretch *stretch;    /* NULL: not asked for, or there is no work */
 	struct kwhy_projected_change *changes; /* in the order in which they were made */
 	struct kwhy_refused_change *refused;
 	size_t change_count, refused_count;

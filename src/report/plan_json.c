@@ -58,6 +58,80 @@ static void add_refused(struct kwhy_json *json, const struct kwhy_refused_change
 	kwhy_json_object_end(json);
 }
 
+/* Categories of the timeline container (docs/formats/page.md). */
+static const uint8_t category_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
+	[KWHY_ACTIVITY_COLLECTIVE] = 1, [KWHY_ACTIVITY_COPY] = 2, [KWHY_ACTIVITY_MEMSET] = 3};
+static const uint8_t category_of_class[KWHY_CALL_CLASS_COUNT] = {[KWHY_CALL_OTHER] = 7,
+	[KWHY_CALL_LAUNCH] = 4,
+	[KWHY_CALL_COPY] = 5,
+	[KWHY_CALL_SYNC] = 5,
+	[KWHY_CALL_ALLOC] = 6,
+	[KWHY_CALL_FREE] = 6};
+
+static void add_lane(
+	struct kwhy_json *json, const struct kwhy_recording *recording, const struct kwhy_stretch_item *item)
+{
+	if (item->activity == KWHY_NONE) {
+		kwhy_json_null(json, "device");
+		kwhy_json_int(json, "thread", recording->threads[recording->calls.thread[item->call]].tid);
+	} else {
+		const struct kwhy_stream
+			*stream = &recording->streams[recording->activities.stream[item->activity]];
+
+		kwhy_json_int(json, "device", recording->devices[stream->device].index);
+		kwhy_json_int(json, "stream", stream->id);
+	}
+}
+
+static void add_item(
+	struct kwhy_json *json, const struct kwhy_recording *recording, const struct kwhy_stretch_item *item)
+{
+	bool is_call = item->activity == KWHY_NONE, stays = item->after_start_ns != KWHY_UNKNOWN_TIME;
+	uint32_t name = is_call ? recording->calls.name[item->call]
+				: recording->activities.name[item->activity];
+
+	kwhy_json_row(json, NULL);
+	add_lane(json, recording, item);
+	kwhy_json_string(json, "name", kwhy_names_get(&recording->names, name));
+	kwhy_json_int(json, "category",
+		is_call ? category_of_class[recording->calls.class[item->call]]
+			: category_of_kind[recording->activities.kind[item->activity]]);
+	kwhy_json_list(json, "before_ns");
+	kwhy_json_int(json, NULL, item->before_start_ns);
+	kwhy_json_int(json, NULL, item->before_end_ns);
+	kwhy_json_array_end(json);
+	if (stays) {
+		kwhy_json_list(json, "after_ns");
+		kwhy_json_int(json, NULL, item->after_start_ns);
+		kwhy_json_int(json, NULL, item->after_end_ns);
+		kwhy_json_array_end(json);
+	} else {
+		kwhy_json_null(json, "after_ns");
+	}
+	kwhy_json_object_end(json);
+}
+
+static void add_stretch(
+	struct kwhy_json *json, const struct kwhy_recording *recording, const struct kwhy_stretch *stretch)
+{
+	if (!stretch) {
+		kwhy_json_null(json, "stretch");
+		return;
+	}
+	kwhy_json_object(json, "stretch");
+	kwhy_json_count(json, "first_step", stretch->first_step);
+	kwhy_json_count(json, "end_step", stretch->end_step);
+	kwhy_json_count(json, "step_count", stretch->step_count);
+	kwhy_json_int(json, "before_ns", stretch->before_ns);
+	kwhy_json_int(json, "after_ns", stretch->after_ns);
+	kwhy_json_count(json, "left_out", stretch->left_out_count);
+	kwhy_json_array(json, "items");
+	for (size_t i = 0; i < stretch->item_count; i++)
+		add_item(json, recording, &stretch->items[i]);
+	kwhy_json_array_end(json);
+	kwhy_json_object_end(json);
+}
+
 enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -82,6 +156,7 @@ enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_
 	for (size_t i = 0; i < plan->refused_count; i++)
 		add_refused(&json, &plan->refused[i]);
 	kwhy_json_array_end(&json);
+	add_stretch(&json, report->recording, plan->stretch);
 	kwhy_json_object_end(&json);
 	kwhy_text_add(out, "\n");
 	return kwhy_text_check(out, error);

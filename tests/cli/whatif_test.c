@@ -145,7 +145,7 @@ static void wrong_usage_is_told(void **state)
 	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), "name none beside it");
 	assert_fails(SPAWN("whatif", "--batch", "1", TRACE), "--batch takes a number from 2 on");
 	assert_fails(SPAWN("whatif", "--plan"), "needs a recording");
-	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), ".txt and .json");
+	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), ".txt, .json and .html");
 }
 
 static void what_holds_no_work_of_a_device_cannot_be_changed(void **state)

@@ -52,7 +52,7 @@ const tests = {
 		const html = report([trace, "--power", power, "--price", "0.30EUR", "--intensity", "350"], "decode");
 		assert.ok(statSync(html).size < 2.5e6, `page has ${statSync(html).size} bytes`);
 		const page = await open(html);
-		for (const id of ["overview", "findings", "flow", "timeline", "ledger", "time", "kernels", "copies", "api", "quality"])
+		for (const id of ["overview", "findings", "plan", "stretch", "flow", "timeline", "ledger", "time", "kernels", "copies", "api", "quality"])
 			assert.equal(await page.locator(`section#${id}`).count(), 1, `view ${id}`);
 		console.log(`  ready after ${await page.evaluate(() => document.documentElement.dataset.ready)} ms, ${statSync(html).size} bytes`);
 		await page.screenshot({ path: join(folder, "overview.png") });
@@ -138,6 +138,24 @@ const tests = {
 		await page.waitForSelector("#time-h2d-back-to-back svg");
 		assert.ok((await page.locator("#pays").innerText()).includes("aligned addresses"));
 		await page.screenshot({ path: join(folder, "transfers.png"), fullPage: true });
+		await page.close();
+	},
+	"a plan shows what each change brings, and a stretch before and after": async () => {
+		const html = join(folder, "whatif.html");
+		execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--price", "0.30EUR", "-o", html], { stdio: "pipe" });
+		const plan = JSON.parse(execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--json"], { stdio: ["ignore", "pipe", "ignore"] }));
+		const page = await open(html);
+		await page.waitForSelector("#waterfall-time svg");
+		await page.waitForSelector("#waterfall-energy svg");
+		assert.equal(await page.locator("#plan tbody tr.under").count(), plan.changes.length);
+		assert.equal(await page.locator("#plan details li").count(), plan.left_out.length);
+		for (const change of plan.changes) assert.ok((await page.locator("#plan tbody").innerText()).includes(`--${change.id}`));
+		assert.equal(await page.locator("#stretch svg").count(), 2);
+		const [before, after] = await page.locator("#stretch svg").evaluateAll((list) => list.map((svg) => svg.querySelectorAll("rect").length));
+		assert.ok(before > 0 && after > 0 && after <= before, `${before} bars before, ${after} after`);
+		await page.locator("#stretch rect").first().hover({ force: true });
+		assert.ok((await page.locator(".tooltip").innerText()).includes("with the changes"));
+		await page.screenshot({ path: join(folder, "whatif.png"), fullPage: true });
 		await page.close();
 	},
 	"a comparison shows both": async () => {

@@ -9,16 +9,20 @@ import { initTheme, isDark, setTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { TimelineData } from "./timeline_data";
 import { openTransfers, type Transfers } from "./transfers";
+import { openPlan } from "./whatif";
+import type { Plan } from "./whatif_types";
 import { copies, kernels, memory, ranks, steps } from "./views/charts";
 import { compareView } from "./views/compare";
 import { findings } from "./views/findings";
 import { headline } from "./views/headline";
 import { ledger } from "./views/ledger";
 import { apiView, quality, rangesView, timeView } from "./views/quality";
+import { planView } from "./views/plan";
 import { sankey } from "./views/sankey";
+import { stretchView } from "./views/stretch";
 
 const TITLES: Record<string, string> = {
-	overview: "overview", findings: "findings", flow: "joules", timeline: "timeline", ledger: "ledger", time: "time", kernels: "kernels", copies: "copies",
+	overview: "overview", findings: "findings", plan: "plan", stretch: "before and after", flow: "joules", timeline: "timeline", ledger: "ledger", time: "time", kernels: "kernels", copies: "copies",
 	steps: "steps", ranks: "ranks", ranges: "ranges", memory: "memory", api: "API", quality: "trust", compare: "compare",
 };
 
@@ -49,12 +53,12 @@ function timelineSection(data: TimelineData): { node: HTMLElement; timeline: Tim
 	return { node, timeline };
 }
 
-function openReport(app: HTMLElement, report: Report, container: ArrayBuffer | null): void {
+function openReport(app: HTMLElement, report: Report, plan: Plan | null, container: ArrayBuffer | null): void {
 	const data = container ? new TimelineData(container) : null;
 	const shown = data ? timelineSection(data) : null;
 	const jump = shown ? (from: number, to: number): void => shown.timeline.jump(from - data!.header.start_ns, to - data!.header.start_ns) : null;
 	const sections = [
-		headline(report), findings(report, jump), sankey(report), shown?.node ?? null, ledger(report), timeView(report), kernels(report), copies(report),
+		headline(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan.stretch) : null, sankey(report), shown?.node ?? null, ledger(report), timeView(report), kernels(report), copies(report),
 		steps(report), ranks(report), rangesView(report), memory(report, data), apiView(report), quality(report),
 	].filter((s): s is HTMLElement => s !== null);
 	app.replaceChildren(heading(report), navigation(sections), el("main", {}, ...sections));
@@ -81,9 +85,11 @@ async function main(): Promise<void> {
 		if (a && b) return openComparison(app, a, b);
 		const transfers = await jsonBlock<Transfers>("kwhy-transfers");
 		if (transfers) return openTransfers(app, transfers);
+		const plan = await jsonBlock<Plan>("kwhy-plan");
 		const report = await jsonBlock<Report>("kwhy-report");
+		if (plan && !report) return openPlan(app, plan);
 		if (!report) throw new Error("the page carries no report");
-		openReport(app, report, await block("kwhy-timeline"));
+		openReport(app, report, plan, await block("kwhy-timeline"));
 		document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
 	} catch (error) {
 		app.replaceChildren(el("p", { class: "warn" }, `This page could not be drawn: ${error instanceof Error ? error.message : String(error)}`));

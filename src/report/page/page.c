@@ -66,14 +66,28 @@ static enum kwhy_status add_timeline(
 	return status;
 }
 
-enum kwhy_status kwhy_report_page(
-	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status add_plan(const struct kwhy_plan *plan, const struct kwhy_report *report,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_plan_json(plan, report, &json, error);
+
+	if (!status)
+		status = kwhy_page_block("kwhy-plan", json.data, json.length, out, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
+enum kwhy_status kwhy_report_page(const struct kwhy_report *report, const struct kwhy_plan *plan,
+	size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
 {
 	const char *mark;
 	enum kwhy_status status = begin(out, &mark, error);
 
 	if (!status)
 		status = add_report(report, out, error);
+	if (!status && plan)
+		status = add_plan(plan, report, out, error);
 	if (!status)
 		status = add_timeline(report, exact_rows, out, error);
 	return status ? status : end(out, mark, error);
@@ -101,5 +115,16 @@ enum kwhy_status kwhy_report_transfers_page(
 	if (!status)
 		status = kwhy_page_block(
 			"kwhy-transfers", transfers_json, strlen(transfers_json), out, error);
+	return status ? status : end(out, mark, error);
+}
+
+enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan, const struct kwhy_report *report,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	const char *mark;
+	enum kwhy_status status = begin(out, &mark, error);
+
+	if (!status)
+		status = add_plan(plan, report, out, error);
 	return status ? status : end(out, mark, error);
 }

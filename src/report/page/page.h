@@ -2,17 +2,17 @@
 #ifndef KWHY_REPORT_PAGE_PAGE_H
 #define KWHY_REPORT_PAGE_PAGE_H
 
-#include "report/report.h"
+#include "report/plan.h"
 
 /* False when this build has no page (it was configured without Node.js). */
 bool kwhy_report_page_available(void);
 
 /*
  * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build has
- * none. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
+ * none. plan: what changes would bring; NULL: not worked out. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_report_page(
-	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,
+	const struct kwhy_plan *plan, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
 
 /* The page of a comparison, from two report.json texts. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(
@@ -21,5 +21,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(
 /* The page of measured transfers, from the JSON of kwhy_report_transfers_json(). */
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
 	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error);
+
+/* The page of what changes would bring. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan,
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 
 #endif
