@@ -21,7 +21,6 @@ static const char *const names[PART_COUNT] = {
 
 static const char log_names[] = "config_id,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,"
 				"duration_ns\n";
-static const char temperature_names[] = "timestamp_ns,gpu,temperature_c,power_w,clock_graphics_mhz\n";
 
 struct kwhy_pair_store {
 	FILE *files[PART_COUNT];
@@ -100,9 +99,12 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 	return status;
 }
 
-/* Energies that are there already; what a crash cut short is dropped. */
-static enum kwhy_status read_energies(
-	const char *path, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
+typedef enum kwhy_status rows_reader(
+	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
+
+/* What is there already; what a crash cut short is dropped. */
+static enum kwhy_status read_part(
+	const char *path, rows_reader *read, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	struct kwhy_text file = {0};
 	enum kwhy_status status;
@@ -112,11 +114,30 @@ static enum kwhy_status read_energies(
 	status = kwhy_file_read(path, FILE_MOST_BYTES, &file, error);
 	if (!status) {
 		file.length = whole_lines(&file);
-		status = kwhy_pair_energy_rows_read(path, &file, pairs, error);
+		status = read(path, &file, pairs, error);
 	}
 	if (!status && mends && truncate(path, (off_t)file.length))
 		status = cannot_write(path, error);
 	kwhy_text_done(&file);
+	return status;
+}
+
+/* What lies beside the samples. */
+static enum kwhy_status read_parts(
+	const char *folder, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	static const struct {
+		enum part part;
+		rows_reader *read;
+	} parts[] = {{TEMPERATURES, kwhy_pair_reading_rows_read}, {ENERGIES, kwhy_pair_energy_rows_read}};
+	char path[PATH_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		status = make_path(folder, names[parts[i].part], path, error);
+		if (!status)
+			status = read_part(path, parts[i].read, mends, pairs, error);
+	}
 	return status;
 }
 
@@ -142,7 +163,7 @@ static enum kwhy_status resume(
 	if (!status && truncate(path, (off_t)file.length))
 		status = cannot_write(path, error);
 	kwhy_text_done(&file);
-	return status ? status : read_energies(store->paths[ENERGIES], true, pairs, error);
+	return status;
 }
 
 static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
@@ -203,7 +224,7 @@ static enum kwhy_status open_files(
 	if (!status)
 		status = open_part(store, TEMPERATURES, error);
 	if (!status && !had_temperatures) {
-		kwhy_text_add(&text, temperature_names);
+		kwhy_text_addf(&text, "%s\n", kwhy_pair_reading_row_names);
 		status = write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 	}
 	return status;
@@ -216,9 +237,11 @@ static enum kwhy_status prepare(const char *folder, bool resumes, struct kwhy_pa
 
 	for (int i = 0; !status && i < PART_COUNT; i++)
 		status = make_path(folder, names[i], store->paths[i], error);
-	if (!status && resumes)
+	if (!status && resumes) {
 		status = resume(pairs, store, error);
-	else if (!status && access(store->paths[SAMPLES], F_OK) == 0)
+		if (!status)
+			status = read_parts(folder, true, pairs, error);
+	} else if (!status && access(store->paths[SAMPLES], F_OK) == 0)
 		status = kwhy_fail(error, KWHY_E_USAGE,
 			"%s is there already; carry on with --resume %s, or name another folder",
 			store->paths[SAMPLES], folder);
@@ -258,23 +281,12 @@ enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store, const struct
 	return status;
 }
 
-static void add_number(struct kwhy_text *out, double value)
-{
-	kwhy_text_add(out, ",");
-	if (isfinite(value))
-		kwhy_text_addf(out, "%.6g", value);
-}
-
-enum kwhy_status kwhy_pair_store_add_temperature(struct kwhy_pair_store *store, int64_t unix_ns, uint32_t gpu,
-	const struct kwhy_transfer_conditions *now, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_store_add_reading(
+	struct kwhy_pair_store *store, const struct kwhy_pair_reading *reading, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 
-	kwhy_text_addf(&text, "%" PRId64 ",%" PRIu32, unix_ns, gpu);
-	add_number(&text, now->temperature_c);
-	add_number(&text, now->power_w);
-	add_number(&text, now->clock_hz * 1e-6);
-	kwhy_text_add(&text, "\n");
+	kwhy_pair_reading_row_write(reading, &text);
 	return write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
@@ -318,9 +330,7 @@ static enum kwhy_status read_folder(const char *folder, struct kwhy_pairs *pairs
 	}
 	pairs->folder = kwhy_arena_copy(&pairs->arena, folder);
 	kwhy_text_done(&samples);
-	if (!status)
-		status = make_path(folder, names[ENERGIES], path, error);
-	return status ? status : read_energies(path, false, pairs, error);
+	return status ? status : read_parts(folder, false, pairs, error);
 }
 
 enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **out, struct kwhy_error *error)

@@ -7,8 +7,8 @@
 
 /*
  * Samples in a folder as they come (docs/formats/pairs.md): samples.csv with everything, execution_log.csv
- * and temperatures.csv as the tools of others name them, energies.csv once there are some. samples.csv and
- * energies.csv are read again.
+ * and temperatures.csv as the tools of others name them, energies.csv once there are some. All but the log
+ * are read again.
  */
 #define KWHY_PAIR_ROWS_MARK "# kwhy.pairs.samples/1"
 
@@ -23,8 +23,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_open(const char *folder, bool res
 /* The samples of a configuration from the one of this number on; they are written when it returns. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store,
 	const struct kwhy_pairs *pairs, size_t config, size_t from, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_temperature(struct kwhy_pair_store *store, int64_t unix_ns,
-	uint32_t gpu, const struct kwhy_transfer_conditions *now, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_reading(
+	struct kwhy_pair_store *store, const struct kwhy_pair_reading *reading, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_energy(
 	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
 void kwhy_pair_store_close(struct kwhy_pair_store *store);
@@ -46,12 +46,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_energy_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_energy_row_write(const struct kwhy_pair_energy *energy, struct kwhy_text *out);
 
+/* Rows of temperatures.csv into the readings; pure. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_reading_rows_read(
+	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
+void kwhy_pair_reading_row_write(const struct kwhy_pair_reading *reading, struct kwhy_text *out);
+
 /* "# key: value" lines that samples must share to belong together. */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
 /* "# route: ..." lines of those that are known, and why the others are not. */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
-extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[];
+extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[], kwhy_pair_reading_row_names[];
 
 #endif

@@ -141,12 +141,22 @@ static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_er
 	return kwhy_pairs_add_absence(pairs, name, error->text, error);
 }
 
+static enum kwhy_status keep_reading(struct sweep *sweep, uint32_t gpu,
+	const struct kwhy_transfer_conditions *now, struct kwhy_error *error)
+{
+	const struct kwhy_pair_reading reading = {
+		kwhy_clock_unix_ns(), gpu, now->temperature_c, now->power_w, now->clock_hz};
+	enum kwhy_status status = kwhy_pairs_add_reading(sweep->pairs, &reading, error);
+
+	return !status && sweep->store ? kwhy_pair_store_add_reading(sweep->store, &reading, error) : status;
+}
+
 static enum kwhy_status keep_temperatures(struct sweep *sweep, struct kwhy_error *error)
 {
 	int64_t now_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = KWHY_OK;
 
-	if (!sweep->store || now_ns < sweep->temperature_ns)
+	if (now_ns < sweep->temperature_ns)
 		return KWHY_OK;
 	sweep->temperature_ns = now_ns + TEMPERATURE_NS;
 	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
@@ -154,8 +164,7 @@ static enum kwhy_status keep_temperatures(struct sweep *sweep, struct kwhy_error
 
 		kwhy_bench_conditions_fold(&sweep->sensors[i], 0, &now);
 		if (isfinite(now.temperature_c) || isfinite(now.power_w))
-			status = kwhy_pair_store_add_temperature(
-				sweep->store, kwhy_clock_unix_ns(), i, &now, error);
+			status = keep_reading(sweep, i, &now, error);
 	}
 	return status;
 }

@@ -221,6 +221,26 @@ enum kwhy_status kwhy_pairs_add_note(struct kwhy_pairs *pairs, const char *note,
 	return KWHY_OK;
 }
 
+const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge)
+{
+	static const char *const names[KWHY_PAIR_GAUGE_COUNT] = {"temperature", "clock"};
+
+	return names[gauge];
+}
+
+enum kwhy_status kwhy_pairs_add_reading(
+	struct kwhy_pairs *pairs, const struct kwhy_pair_reading *reading, struct kwhy_error *error)
+{
+	struct kwhy_pair_reading *items = kwhy_pairs_room(
+		pairs, pairs->readings, pairs->reading_count, sizeof(*items));
+
+	if (!items)
+		return kwhy_fail_memory(error, "temperatures of pairs");
+	pairs->readings = items;
+	items[pairs->reading_count++] = *reading;
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_pairs_add_energy(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_energy *energy, struct kwhy_error *error)
 {

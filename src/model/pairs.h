@@ -159,6 +159,31 @@ struct kwhy_pair_link {
 	struct kwhy_pair_figure alpha, beta; /* NAN: fewer than three sizes there */
 };
 
+/* What the gauges of a GPU showed at a time; NAN: not known. */
+struct kwhy_pair_reading {
+	int64_t unix_ns;
+	uint32_t gpu;
+	double temperature_c, power_w, clock_hz;
+};
+
+/*
+ * How the times of what a GPU sends follow one of its gauges: the correlation of both, once a reading, with
+ * its 95 % interval (Fisher's z over as many readings as are independent), and what one unit more does to a
+ * time.
+ */
+enum kwhy_pair_gauge { KWHY_PAIR_TEMPERATURE, KWHY_PAIR_CLOCK, KWHY_PAIR_GAUGE_COUNT };
+const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" */
+
+struct kwhy_pair_relation {
+	uint32_t gpu;
+	enum kwhy_pair_gauge gauge;
+	size_t count;		     /* of readings with times */
+	double least, most;	     /* of the gauge, degrees or Hz */
+	struct kwhy_pair_figure r;   /* NAN: not known, then `missing` says why */
+	double slope_ratio_per_unit; /* relative change of a time a degree, or a Hz */
+	const char *missing;	     /* NULL: it is known */
+};
+
 /* Something about a pair that deserves a look. */
 struct kwhy_pair_flag {
 	uint32_t source, target;
@@ -202,6 +227,10 @@ struct kwhy_pairs {
 	size_t energy_count;
 	const char *energy_missing; /* why the GPUs' figures are unknown; NULL: they are known or were not
 				       asked */
+	struct kwhy_pair_reading *readings; /* of each GPU in the order of their time */
+	size_t reading_count;
+	struct kwhy_pair_relation *relations;
+	size_t relation_count;
 	struct kwhy_pair_flag *flags;
 	size_t flag_count;
 	struct kwhy_pair_criterion *criteria;
@@ -222,6 +251,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_absence(
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_note(
 	struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error);
 
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_reading(
+	struct kwhy_pairs *pairs, const struct kwhy_pair_reading *reading, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_energy(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
 

@@ -208,6 +208,27 @@ static void write_energies(struct kwhy_json *json, const struct kwhy_pairs *pair
 	kwhy_json_string(json, "energy_missing", pairs->energy_missing);
 }
 
+static void write_relations(struct kwhy_json *json, const struct kwhy_pairs *pairs)
+{
+	kwhy_json_array(json, "relations");
+	for (size_t i = 0; i < pairs->relation_count; i++) {
+		const struct kwhy_pair_relation *relation = &pairs->relations[i];
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_count(json, "gpu", relation->gpu);
+		kwhy_json_string(json, "gauge", kwhy_pair_gauge_name(relation->gauge));
+		kwhy_json_string(json, "unit", relation->gauge == KWHY_PAIR_CLOCK ? "Hz" : "C");
+		kwhy_json_count(json, "readings", relation->count);
+		kwhy_json_real(json, "least", relation->least);
+		kwhy_json_real(json, "most", relation->most);
+		write_figure(json, "r", &relation->r);
+		kwhy_json_real(json, "slope_ratio_per_unit", relation->slope_ratio_per_unit);
+		kwhy_json_string(json, "missing", relation->missing);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 static void write_findings(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
 	kwhy_json_array(json, "flags");
@@ -253,6 +274,7 @@ enum kwhy_status kwhy_report_pairs_json(
 	write_curves(&json, pairs);
 	write_loggp(&json, pairs);
 	write_energies(&json, pairs);
+	write_relations(&json, pairs);
 	write_findings(&json, pairs);
 	kwhy_json_object_end(&json);
 	kwhy_text_add(out, "\n");

@@ -340,6 +340,30 @@ static void write_energies(
 		kwhy_text_addf(out, "\nThe GPUs' energy is not available: %s\n", pairs->energy_missing);
 }
 
+static void write_relation(const struct kwhy_pair_relation *relation, struct kwhy_text *out)
+{
+	bool is_clock = relation->gauge == KWHY_PAIR_CLOCK;
+	double unit = is_clock ? 100e6 : 1;
+
+	kwhy_text_addf(out, "  GPU %u, %s: ", relation->gpu, kwhy_pair_gauge_name(relation->gauge));
+	if (relation->missing) {
+		kwhy_text_addf(out, "not available: %s\n", relation->missing);
+		return;
+	}
+	kwhy_text_addf(out, "r = %+.2f (%+.2f to %+.2f), %+.2g %% %s, %zu readings\n", relation->r.value,
+		relation->r.low, relation->r.high, 100 * unit * relation->slope_ratio_per_unit,
+		is_clock ? "a 100 MHz" : "a degree", relation->count);
+}
+
+/* Whether times follow what the gauges of the source showed. */
+static void write_relations(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	if (pairs->relation_count)
+		kwhy_text_add(out, "\nTimes against temperature and clock of the source, 95 % intervals\n");
+	for (size_t i = 0; i < pairs->relation_count; i++)
+		write_relation(&pairs->relations[i], out);
+}
+
 static void write_verdicts(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	if (pairs->flag_count)
@@ -374,6 +398,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	write_energies(pairs, style, out);
 	if (style->verbose)
 		write_loads(pairs, style, out);
+	write_relations(pairs, out);
 	write_verdicts(pairs, out);
 	return kwhy_text_check(out, error);
 }

@@ -236,6 +236,83 @@ static void energies_come_back_as_they_were_written_and_others_are_refused(void 
 	kwhy_pairs_free(pairs);
 }
 
+enum { MADE_S = 60 };
+
+/* A reading a second, whose clock goes up and down and whose temperature stays; times are in inverse
+ * proportion to the clock, or not. */
+static struct kwhy_pairs *with_readings(bool follows)
+{
+	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_error error;
+
+	for (int64_t i = 0; i < MADE_S; i++) {
+		const struct kwhy_pair_reading reading = {
+			i * 1000000000, 0, 40, 300, 1.5e9 + 1e7 * (double)(i * 7 % 11)};
+
+		assert_int_equal(kwhy_pairs_add_reading(pairs, &reading, &error), KWHY_OK);
+	}
+	for (size_t i = 0; i < pairs->config_count; i++)
+		for (size_t k = 0; k < pairs->configs[i].sample_count; k++) {
+			struct kwhy_pair_sample *sample = &pairs->configs[i].samples[k];
+			size_t second = (i + 5 * k) % MADE_S;
+
+			sample->start_unix_ns = (int64_t)second * 1000000000 + 500000000;
+			sample->seconds = made_s(&pairs->configs[i]) *
+				(follows ? 1.5e9 / pairs->readings[second].clock_hz
+					 : 1 + 1e-4 * (double)(i * 31 % 17));
+		}
+	for (size_t i = 0; i < pairs->config_count; i++)
+		kwhy_pair_sum_up(&pairs->configs[i]);
+	assert_int_equal(kwhy_pairs_relate(pairs, &error), KWHY_OK);
+	return pairs;
+}
+
+static void times_that_follow_the_clock_are_seen_to(void **state)
+{
+	struct kwhy_pairs *pairs = with_readings(true);
+	const struct kwhy_pair_relation *temperature = &pairs->relations[0], *clock = &pairs->relations[1];
+
+	(void)state;
+	assert_int_equal(pairs->relation_count, 4);
+	assert_string_equal(temperature->missing, "the gauge did not move");
+	assert_true(isnan(temperature->r.value));
+	assert_int_equal(clock->count, MADE_S);
+	assert_true(clock->r.value < -0.9 && clock->r.high < -0.8);
+	assert_float_equal(clock->slope_ratio_per_unit * 1.55e9, -1, 0.15);
+	assert_non_null(pairs->relations[2].missing); /* nobody read the other GPU */
+	kwhy_pairs_free(pairs);
+	pairs = with_readings(false);
+	assert_true(!(pairs->relations[1].r.low > 0) && !(pairs->relations[1].r.high < 0));
+	kwhy_pairs_free(pairs);
+}
+
+static void readings_come_back_as_they_were_written(void **state)
+{
+	static const char *const wrong[] = {
+		"time\n", "1,9,40,300,1980\n", "1,0,40,300\n", "x,0,40,300,1980\n"};
+	const struct kwhy_pair_reading reading = {1795286830202517831, 1, 41.5, NAN, 1.98e9};
+	struct kwhy_pairs *pairs = kwhy_pairs_new();
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->gpu_count = 2;
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_reading_row_names);
+	kwhy_pair_reading_row_write(&reading, &text);
+	assert_int_equal(kwhy_pair_reading_rows_read("temperatures.csv", &text, pairs, &error), KWHY_OK);
+	assert_int_equal(pairs->readings[0].unix_ns, reading.unix_ns);
+	assert_float_equal(pairs->readings[0].clock_hz, 1.98e9, 1);
+	assert_true(isnan(pairs->readings[0].power_w));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		kwhy_text_clear(&text);
+		kwhy_text_addf(&text, "%s\n%s", i ? kwhy_pair_reading_row_names : "", wrong[i]);
+		assert_int_equal(
+			kwhy_pair_reading_rows_read("temperatures.csv", &text, pairs, &error), KWHY_E_INPUT);
+	}
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+}
+
 /* A link that is a line is foretold by all of them; the way back is 20 % slower, which one link cannot say.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
@@ -301,6 +378,8 @@ int main(void)
 		cmocka_unit_test(rows_come_back_as_they_were_written),
 		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
 		cmocka_unit_test(energies_come_back_as_they_were_written_and_others_are_refused),
+		cmocka_unit_test(times_that_follow_the_clock_are_seen_to),
+		cmocka_unit_test(readings_come_back_as_they_were_written),
 		cmocka_unit_test(what_simulators_read_foretells_what_was_measured),
 		cmocka_unit_test(units_are_those_of_the_simulators),
 		cmocka_unit_test(names_are_those_of_the_traces),
