@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/costs.h"
 
+#include "whatif/curves.h"
 #include "whatif/graph.h"
 #include "whatif/samples.h"
 
@@ -13,9 +14,11 @@
  * machine under one profiler; else from the machine profile.
  */
 
+#define SPREADS 1.645 /* standard uncertainties on either side of 90 % */
+
 enum {
 	FIT_COPIES = 4,	     /* fewer fit nothing */
-	FIT_RANGE = 8,	     /* between the smallest and the largest */
+	FIT_RANGE = 8,	     /* between the smallest and the largest, and beyond that one */
 	SMALL_BYTES = 65536, /* below, a copy is mostly its beginning and its end */
 	FIT_CALLS = 3
 };
@@ -88,7 +91,7 @@ static void fit_copies(struct kwhy_whatif_costs *costs, const struct kwhy_record
 
 static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 {
-	double spread = isfinite(seconds.spread) ? 1.645 * seconds.spread : 0;
+	double spread = isfinite(seconds.spread) ? SPREADS * seconds.spread : 0;
 
 	if (!isfinite(seconds.value))
 		return unknown;
@@ -202,20 +205,41 @@ static struct kwhy_measured profile_rate(
 	return (struct kwhy_measured){NAN, NAN};
 }
 
+/* A copy of which the recording shows how long it takes. */
+struct anchor {
+	double bytes, time_ns; /* NAN: it shows none */
+};
+
 /* The shortest mean of any kind of small copies in that direction: what a copy takes whatever its size. */
-static double least_copy_ns(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind)
+static struct anchor least_copy(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind)
 {
-	double least_ns = NAN;
+	struct anchor least = {NAN, NAN};
 
 	for (size_t i = fit_index(kind, 0, 0); i < fit_index(kind + 1, 0, 0); i++) {
 		const struct kwhy_whatif_copy_fit *fit = &costs->copies[i];
+		bool fitted = isfinite(fit->alpha_ns);
+		double time_ns = fitted ? fit->alpha_ns : fit->mean_ns;
 
-		if (fit->count && isfinite(fit->alpha_ns))
-			least_ns = fmin(least_ns, fit->alpha_ns);
-		else if (fit->count && fit->mean_bytes < SMALL_BYTES)
-			least_ns = fmin(least_ns, fit->mean_ns);
+		if (!fit->count || (!fitted && fit->mean_bytes >= SMALL_BYTES) || least.time_ns <= time_ns)
+			continue;
+		least = (struct anchor){fitted ? 0 : fit->mean_bytes, time_ns};
 	}
-	return isfinite(least_ns) ? least_ns : 0;
+	return least;
+}
+
+static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
+{
+	return fit->alpha_ns + fit->beta_ns * bytes;
+}
+
+/* Of the same kind and memory, where the recording has one: the largest of a fit, else the mean. */
+static struct anchor anchor_of(const struct kwhy_whatif_copy_fit *fit, const struct anchor *least)
+{
+	if (!fit->count)
+		return *least;
+	if (isfinite(fit->alpha_ns))
+		return (struct anchor){(double)fit->bytes_most, fitted_ns(fit, (double)fit->bytes_most)};
+	return (struct anchor){fit->mean_bytes, fit->mean_ns};
 }
 
 static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, const char *source)
@@ -225,21 +249,42 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
 		expected_ns, expected_ns * (1 - ratio), expected_ns * (1 + ratio), source};
 }
 
+/*
+ * Recorded times leave out what a copy takes beside the moving of its bytes, and curves hold it: so the time
+ * is one that was recorded, and longer by what the curve says for more bytes.
+ */
+static struct kwhy_whatif_cost by_curve(
+	const struct kwhy_transfer_curve *curve, const struct anchor *anchor, double bytes)
+{
+	double curve_ns = kwhy_whatif_curve_ns(curve, bytes), expected_ns = curve_ns;
+	double spread = isfinite(curve->residual_ratio) ? SPREADS * curve->residual_ratio : 0;
+
+	if (isfinite(anchor->time_ns))
+		expected_ns = fmax(anchor->time_ns + curve_ns - kwhy_whatif_curve_ns(curve, anchor->bytes),
+			fmin(anchor->time_ns, curve_ns));
+	return with_spread(expected_ns, spread, "the machine profile's curve");
+}
+
 struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,
 	enum kwhy_memory_kind src, enum kwhy_memory_kind dst, double bytes)
 {
 	const struct kwhy_whatif_copy_fit *fit = &costs->copies[fit_index(kind, src, dst)];
 	bool pageable = src == KWHY_MEMORY_PAGEABLE || dst == KWHY_MEMORY_PAGEABLE;
+	const struct kwhy_transfer_curve *curve = kwhy_whatif_copy_curve(costs->profile, kind, pageable);
 	struct kwhy_measured rate = profile_rate(costs->profile, kind, pageable);
+	struct anchor least = least_copy(costs, kind), anchor = anchor_of(fit, &least);
+	bool fitted = fit->count && isfinite(fit->alpha_ns);
+	bool in_range = bytes <= FIT_RANGE * (double)fit->bytes_most;
 
-	if (fit->count && isfinite(fit->alpha_ns))
-		return with_spread(
-			fit->alpha_ns + fit->beta_ns * bytes, fit->residual_ratio, "this recording");
+	if (fitted && (in_range || (!curve && !isfinite(rate.value))))
+		return with_spread(fitted_ns(fit, bytes), fit->residual_ratio, "this recording");
+	if (curve)
+		return by_curve(curve, &anchor, bytes);
 	if (isfinite(rate.value)) {
-		double spread = isfinite(rate.spread) ? 1.645 * rate.spread / rate.value : 0;
+		double spread = isfinite(rate.spread) ? SPREADS * rate.spread / rate.value : 0;
+		double least_ns = isfinite(least.time_ns) ? least.time_ns : 0;
 
-		return with_spread(
-			least_copy_ns(costs, kind) + bytes / rate.value * 1e9, spread, "the machine profile");
+		return with_spread(least_ns + bytes / rate.value * 1e9, spread, "the machine profile");
 	}
 	if (fit->count && fit->mean_bytes >= SMALL_BYTES)
 		return with_spread(bytes * fit->mean_ns / fit->mean_bytes, 0, "the rate of this recording");

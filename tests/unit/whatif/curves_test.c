@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "whatif/curves.h"
+#include "whatif/whatif.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+enum { US = 1000 };
+
+/* Page-locked copies to the device: 2 us and 10 B a ns up to 64 KiB, 4 us and 40 B a ns from there on. */
+static struct kwhy_transfer_curve curves[] = {
+	{.strategy = "pinned",
+		.direction = KWHY_TRANSFER_H2D,
+		.clock = KWHY_TRANSFER_BACK_TO_BACK,
+		.segments = {{1, 65536, 2e-6, 1e-10}, {65536, 1 << 24, 4e-6, 0.25e-10}},
+		.segment_count = 2,
+		.residual_ratio = 0.01},
+	{.strategy = "pageable",
+		.direction = KWHY_TRANSFER_H2D,
+		.clock = KWHY_TRANSFER_BY_HOST,
+		.segments = {{1, 1 << 24, 5e-6, 1e-10}},
+		.segment_count = 1,
+		.residual_ratio = NAN},
+	{.strategy = "pinned",
+		.direction = KWHY_TRANSFER_D2H,
+		.clock = KWHY_TRANSFER_BY_HOST,
+		.segments = {{1, 1 << 24, 5e-6, 1e-10}},
+		.segment_count = 1},
+	{.strategy = "pinned",
+		.direction = KWHY_TRANSFER_H2D,
+		.is_energy = true,
+		.clock = KWHY_TRANSFER_BACK_TO_BACK,
+		.segments = {{1, 1 << 24, 5e-3, 1e-8}},
+		.segment_count = 1},
+};
+
+static const struct kwhy_transfers transfers = {.curves = curves, .curve_count = 4};
+
+static struct kwhy_profile with_curves(void)
+{
+	struct kwhy_profile profile;
+
+	kwhy_profile_init(&profile);
+	profile.transfers = &transfers;
+	return profile;
+}
+
+static void a_curve_is_the_one_of_the_memory_and_of_the_devices_clock(void **state)
+{
+	struct kwhy_profile profile = with_curves();
+
+	(void)state;
+	assert_ptr_equal(kwhy_whatif_copy_curve(&profile, KWHY_COPY_H2D, false), &curves[0]);
+	assert_ptr_equal(kwhy_whatif_copy_curve(&profile, KWHY_COPY_H2D, true), &curves[1]);
+	assert_null(kwhy_whatif_copy_curve(&profile, KWHY_COPY_D2H, false));
+	assert_null(kwhy_whatif_copy_curve(&profile, KWHY_COPY_D2D, false));
+	profile.transfers = NULL;
+	assert_null(kwhy_whatif_copy_curve(&profile, KWHY_COPY_H2D, false));
+	assert_null(kwhy_whatif_copy_curve(NULL, KWHY_COPY_H2D, false));
+}
+
+static void the_piece_that_holds_the_size_is_taken_and_the_nearest_beyond(void **state)
+{
+	(void)state;
+	assert_float_equal(kwhy_whatif_curve_ns(&curves[0], 0), 2000, 1e-6);
+	assert_float_equal(kwhy_whatif_curve_ns(&curves[0], 10000), 3000, 1e-6);
+	assert_float_equal(kwhy_whatif_curve_ns(&curves[0], 80000), 6000, 1e-6);
+	assert_float_equal(kwhy_whatif_curve_ns(&curves[0], 1e9), 25004000, 1e-3);
+}
+
+static int64_t packed_ns(struct build *build, const struct kwhy_profile *profile, const char *says)
+{
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("pack-h2d"), 0};
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+	int64_t after_ns;
+
+	build_finish(build, false);
+	assert_int_equal(kwhy_whatif_new(build->recording, NULL, profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(plan->change_count, 1);
+	assert_non_null(strstr(plan->changes[0].assumption, says));
+	after_ns = plan->changes[0].after.time_ns;
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(build);
+	return after_ns;
+}
+
+/* Page-locked copies of those sizes, of 1 us and 3 us apart. */
+static struct build copies(const uint64_t *bytes, size_t count)
+{
+	struct build build = build_new(1);
+
+	for (size_t i = 0; i < count; i++)
+		build_copy(&build, 0, KWHY_COPY_H2D, bytes[i], 4 * (int64_t)i, 4 * (int64_t)i + 1);
+	return build;
+}
+
+/* Eight copies of 1000 bytes, of 1 us: 8000 bytes take 0.7 us more by the curve, which calls 1000 2.1 us. */
+static void a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds(void **state)
+{
+	static const uint64_t bytes[8] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
+	struct build build = copies(bytes, 8);
+	struct kwhy_profile profile = with_curves();
+
+	(void)state;
+	assert_int_equal(packed_ns(&build, &profile, "curve"), 1700);
+}
+
+/* Sizes that differ so much show their own cost; it is not carried far beyond the largest of them. */
+static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
+{
+	uint64_t bytes[24];
+	struct build build;
+	struct kwhy_profile profile = with_curves();
+
+	(void)state;
+	for (size_t i = 0; i < 24; i++)
+		bytes[i] = i % 2 ? 8000 : 800;
+	build = copies(bytes, 24);
+	/* 105600 bytes: 1 us, and from 2.8 us at 8000 bytes to 6.64 us on the curve */
+	assert_int_equal(packed_ns(&build, &profile, "curve"), 1000 + 6640 - 2800);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_curve_is_the_one_of_the_memory_and_of_the_devices_clock),
+		cmocka_unit_test(the_piece_that_holds_the_size_is_taken_and_the_nearest_beyond),
+		cmocka_unit_test(a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds),
+		cmocka_unit_test(a_fit_of_the_recording_goes_on_with_the_curve),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
