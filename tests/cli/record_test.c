@@ -1,84 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
-#include "cmocka_all.h"
-#include "spawn.h"
+/* kwhy record: the meters, the command and the recording as a file. */
+#include "record_folder.h"
 
-#include <dirent.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-static char folder[] = "kwhy-record-XXXXXX";
-
-static const char *place(const char *name)
-{
-	static char paths[4][256];
-	static size_t next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
-	return path;
-}
-
-static void use_steady_load(void)
-{
-	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_constant_300w.txt", 1);
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
-	use_steady_load();
-	setenv("KWHY_INJECT", "/nowhere/libkwhy-inject.so", 1);
-	unsetenv("CUDA_INJECTION64_PATH");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static void remove_recording(const char *name)
-{
-	char path[600];
-	DIR *files = opendir(place(name));
-
-	for (struct dirent *entry = files ? readdir(files) : NULL; entry; entry = readdir(files)) {
-		snprintf(path, sizeof(path), "%s/%s", place(name), entry->d_name);
-		unlink(path);
-	}
-	if (files)
-		closedir(files);
-	rmdir(place(name));
-}
-
-static int end_one(void **state)
-{
-	(void)state;
-	remove_recording("a");
-	remove_recording("a.old");
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	return rmdir(folder);
-}
-
-static struct spawned assert_ends(struct spawned spawned, int exit, const char *says)
-{
-	if (spawned.exit != exit || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, no '%s' in '%s'", spawned.exit, says, spawned.err.data);
-	return spawned;
-}
-
-static void assert_done(struct spawned spawned, int exit, const char *says)
-{
-	spawned = assert_ends(spawned, exit, says);
-	spawned_done(&spawned);
-}
 
 static bool is_there(const char *path)
 {
@@ -92,18 +17,6 @@ static bool is_file(const char *path)
 	struct stat facts;
 
 	return !stat(path, &facts) && S_ISREG(facts.st_mode);
-}
-
-static json_t *report_of(const char *path)
-{
-	struct spawned spawned = SPAWN("report", "--json", path);
-	json_error_t where;
-	json_t *report = json_loadb(spawned.out.data, spawned.out.length, 0, &where);
-
-	if (spawned.exit || !report)
-		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
-	spawned_done(&spawned);
-	return report;
 }
 
 static json_t *energy_of(const json_t *report)
@@ -249,64 +162,6 @@ static void work_is_recorded_with_the_run(void **state)
 	json_decref(report);
 }
 
-static void the_library_is_named_to_the_command(void **state)
-{
-	static const char command[] = "test \"$CUDA_INJECTION64_PATH\" = \"$NVTX_INJECTION64_PATH\" && "
-				      "test -r \"$CUDA_INJECTION64_PATH\" && test -d \"$KWHY_RECORD_DIR\" && "
-				      "echo $KWHY_RECORD_MAX_BYTES";
-	const char *const words[] = {
-		"record", "-q", "-o", place("a"), "--max-size", "2M", "--", "sh", "-c", command, NULL};
-	struct spawned spawned = spawn_run(&(struct spawn){
-		.words = words, .environment = "KWHY_INJECT=" KWHY_FAKE_NVML_DIR "/libnvidia-ml.so.1"});
-
-	(void)state;
-	assert_int_equal(spawned.exit, 0);
-	assert_string_equal(spawned.out.data, "2097152\n");
-	assert_string_equal(spawned.err.data, "");
-	spawned_done(&spawned);
-}
-
-/* Launcher, library and report together, on a CUDA, a CUPTI and an NVML without a GPU. */
-static void what_two_processes_ran_and_their_power_is_one_recording(void **state)
-{
-	static const char command[] = "export KWHY_CUPTI=" KWHY_FAKE_CUPTI
-				      " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; " KWHY_FAKE_PROGRAM
-				      " cuda range:step launch:50 && " KWHY_FAKE_PROGRAM
-				      " cuda launch:7 copy";
-	const char *const words[] = {"record", "-o", place("a"), "--", "sh", "-c", command, NULL};
-	struct spawned spawned;
-	json_t *report, *devices, *kernels;
-
-	(void)state;
-	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
-	spawned = spawn_run(
-		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
-	use_steady_load();
-	spawned = assert_ends(spawned, 0, "Recorded in ");
-	spawned_done(&spawned);
-	assert_done(SPAWN("verify", place("a")), 0, "");
-	report = report_of(place("a"));
-	devices = json_object_get(report, "devices");
-	assert_int_equal(json_array_size(devices), 1);
-	kernels = json_object_get(json_array_get(devices, 0), "kernels");
-	assert_int_equal(json_integer_value(json_object_get(kernels, "count")), 57);
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(devices, 0), "pid_count")), 2);
-	json_decref(report);
-}
-
-static void a_library_of_somebody_else_stays(void **state)
-{
-	const char *const words[] = {
-		"record", "-q", "-o", place("a"), "--", "sh", "-c", "echo $CUDA_INJECTION64_PATH", NULL};
-	struct spawned spawned = spawn_run(
-		&(struct spawn){.words = words, .environment = "CUDA_INJECTION64_PATH=/opt/other.so"});
-
-	(void)state;
-	spawned = assert_ends(spawned, 0, "names another tool already (/opt/other.so)");
-	assert_string_equal(spawned.out.data, "/opt/other.so\n");
-	spawned_done(&spawned);
-}
-
 /* script(1) gives it one. */
 static void progress_is_drawn_on_a_terminal(void **state)
 {
@@ -383,41 +238,6 @@ static void an_interrupt_ends_the_command_and_the_recording_in_order(void **stat
 	assert_done(SPAWN("verify", place("a")), 0, "");
 }
 
-/* How many records of a kind `kwhy verify` counts. */
-static long count_records(const char *recording, const char *kind)
-{
-	struct spawned spawned = SPAWN("verify", recording);
-	char line[32];
-	const char *found;
-	long count = 0;
-
-	snprintf(line, sizeof(line), "\n  %s ", kind);
-	found = strstr(spawned.out.data, line);
-	for (found = found ? found + strlen(line) : ""; *found && *found != '\n'; found++)
-		if (*found >= '0' && *found <= '9')
-			count = 10 * count + *found - '0';
-	spawned_done(&spawned);
-	return count;
-}
-
-static void regions_and_work_of_libkwhy_reach_the_recording(void **state)
-{
-	const char *const words[] = {"record", "-q", "-o", place("a"), "--", KWHY_REGIONS_PROGRAM, NULL};
-	struct spawned spawned = spawn_run(
-		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
-	json_t *report, *work;
-
-	(void)state;
-	spawned = assert_ends(spawned, 0, "");
-	spawned_done(&spawned);
-	assert_int_equal(count_records(place("a"), "range"), 3);
-	report = report_of(place("a"));
-	work = json_array_get(json_object_get(report, "work"), 0);
-	assert_string_equal(json_string_value(json_object_get(work, "unit")), "tokens");
-	assert_true(json_number_value(json_object_get(work, "count")) == 21);
-	json_decref(report);
-}
-
 static void a_recording_may_become_one_file(void **state)
 {
 	json_t *report;
@@ -435,82 +255,6 @@ static void a_recording_may_become_one_file(void **state)
 	json_decref(report);
 	assert_int_equal(unlink(place("a")), 0);
 	assert_int_equal(unlink(place("a.old")), 0);
-}
-
-static struct spawned record_loop(const char *const *words)
-{
-	struct spawned spawned;
-
-	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
-	spawned = spawn_run(
-		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
-	use_steady_load();
-	return spawned;
-}
-
-#define FAKE_CUDA "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
-
-/* Launches that the program says it made, all of its runs together. */
-static long count_launches(const char *output)
-{
-	long count = 0;
-
-	for (const char *at = output; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
-		count += strtol(at, NULL, 10);
-	return count;
-}
-
-static void random_windows_see_their_share_of_two_processes(void **state)
-{
-	static const char command[] = FAKE_CUDA KWHY_FAKE_PROGRAM " cuda loop:1500 & " KWHY_FAKE_PROGRAM
-								  " cuda loop:1500; wait";
-	const char *const words[] = {"record", "-q", "--duty", "25%", "--window", "0.02", "-o", place("a"),
-		"--", "sh", "-c", command, NULL};
-	struct spawned spawned = record_loop(words);
-	const double share_ratio = (double)count_records(place("a"), "kernel") /
-		(double)count_launches(spawned.out.data);
-
-	(void)state;
-	assert_int_equal(spawned.exit, 0);
-	spawned_done(&spawned);
-	/* Lead-in of 5 ms among windows of 20 ms, and a few dozen windows alone. */
-	if (share_ratio < 0.15 || share_ratio > 0.6)
-		fail_msg("%f of the kernels are recorded", share_ratio);
-	assert_true(count_records(place("a"), "coverage") > 20);
-	assert_int_equal(count_records(place("a"), "selection"), 4);
-	assert_true(count_records(place("a"), "cost") >= 2 * 5 + 2);
-	assert_done(SPAWN("report", place("a")), 0, "");
-}
-
-static void activity_keeps_to_delay_and_duration(void **state)
-{
-	const char *const words[] = {"record", "-q", "--delay", "0.6", "--duration", "0.4", "-o", place("a"),
-		"--", "sh", "-c", FAKE_CUDA KWHY_FAKE_PROGRAM " cuda loop:1500", NULL};
-	struct spawned spawned = record_loop(words);
-	const double share_ratio = (double)count_records(place("a"), "kernel") /
-		(double)count_launches(spawned.out.data);
-
-	(void)state;
-	assert_int_equal(spawned.exit, 0);
-	spawned_done(&spawned);
-	if (share_ratio < 0.1 || share_ratio > 0.5)
-		fail_msg("%f of the kernels are recorded", share_ratio);
-	assert_int_equal(count_records(place("a"), "coverage"), 1);
-	assert_done(SPAWN("report", place("a")), 0, "");
-}
-
-static void memory_is_recorded_where_that_was_asked_for(void **state)
-{
-	const char *const words[] = {"record", "-q", "--memory", "-o", place("a"), "--", "sh", "-c",
-		FAKE_CUDA KWHY_FAKE_PROGRAM " cuda memory launch:3", NULL};
-	struct spawned spawned = record_loop(words);
-
-	(void)state;
-	spawned = assert_ends(spawned, 0, "");
-	spawned_done(&spawned);
-	assert_int_equal(count_records(place("a"), "memory"), 2);
-	assert_int_equal(count_records(place("a"), "kernel"), 3);
-	assert_done(SPAWN("report", place("a")), 0, "");
 }
 
 /* An amount stated for one unit holds against what the command itself reports of it. */
@@ -535,46 +279,6 @@ static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **sta
 	json_decref(report);
 }
 
-static void ranges_of_a_name_are_units_of_work(void **state)
-{
-	const char *const words[] = {"record", "-q", "--count", "steps=step*", "--count", "none=nothing",
-		"-o", place("a"), "--", "sh", "-c",
-		FAKE_CUDA KWHY_FAKE_PROGRAM
-		" cuda range:step1 range:other range:step2 launch:3; " KWHY_FAKE_PROGRAM
-		" cuda range:step1 launch:3",
-		NULL};
-	struct spawned spawned = record_loop(words);
-	json_t *report, *work;
-
-	(void)state;
-	spawned = assert_ends(spawned, 0, "");
-	spawned_done(&spawned);
-	report = report_of(place("a"));
-	work = json_object_get(report, "work");
-	assert_int_equal(json_array_size(work), 1);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(work, 0), "unit")), "steps");
-	assert_true(json_number_value(json_object_get(json_array_get(work, 0), "count")) == 2);
-	json_decref(report);
-}
-
-static void activity_keeps_to_ranges_of_the_name(void **state)
-{
-	const char *const words[] = {"record", "-q", "--range", "step*", "-o", place("a"), "--", "sh", "-c",
-		FAKE_CUDA KWHY_FAKE_PROGRAM
-		" cuda off launch:100 open:step1 launch:7 close off launch:100 open:step2 "
-		"open:step3 launch:20 close close open:other launch:3 close",
-		NULL};
-	struct spawned spawned = record_loop(words);
-
-	(void)state;
-	assert_int_equal(spawned.exit, 0);
-	spawned_done(&spawned);
-	/* After a range collection goes on for a moment: the three of the other range are there, too. */
-	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
-	assert_int_equal(count_records(place("a"), "coverage"), 2);
-	assert_done(SPAWN("report", place("a")), 0, "");
-}
-
 static void wrong_usage_is_said(void **state)
 {
 	(void)state;
@@ -594,32 +298,23 @@ static void wrong_usage_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_meters_of_a_run_become_its_energy, end_one),
-		cmocka_unit_test_teardown(gpus_that_the_command_cannot_see_are_left_out_with_a_note, end_one),
-		cmocka_unit_test_teardown(gauges_are_summed_up, end_one),
-		cmocka_unit_test_teardown(what_is_not_recorded_is_said, end_one),
-		cmocka_unit_test_teardown(the_command_keeps_its_output_and_its_status, end_one),
-		cmocka_unit_test_teardown(a_command_that_is_not_there_leaves_no_recording, end_one),
-		cmocka_unit_test_teardown(a_recording_that_is_there_is_kept_as_the_old_one, end_one),
-		cmocka_unit_test_teardown(what_is_no_recording_is_left_alone, end_one),
-		cmocka_unit_test_teardown(work_is_recorded_with_the_run, end_one),
-		cmocka_unit_test_teardown(the_library_is_named_to_the_command, end_one),
-		cmocka_unit_test_teardown(what_two_processes_ran_and_their_power_is_one_recording, end_one),
-		cmocka_unit_test_teardown(a_library_of_somebody_else_stays, end_one),
-		cmocka_unit_test_teardown(progress_is_drawn_on_a_terminal, end_one),
-		cmocka_unit_test_teardown(a_part_of_the_run_may_be_recorded, end_one),
-		cmocka_unit_test_teardown(a_recorder_that_is_killed_leaves_what_it_saw, end_one),
-		cmocka_unit_test_teardown(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own, end_one),
-		cmocka_unit_test_teardown(an_interrupt_ends_the_command_and_the_recording_in_order, end_one),
-		cmocka_unit_test_teardown(regions_and_work_of_libkwhy_reach_the_recording, end_one),
-		cmocka_unit_test_teardown(a_recording_may_become_one_file, end_one),
-		cmocka_unit_test_teardown(random_windows_see_their_share_of_two_processes, end_one),
-		cmocka_unit_test_teardown(activity_keeps_to_delay_and_duration, end_one),
-		cmocka_unit_test_teardown(memory_is_recorded_where_that_was_asked_for, end_one),
-		cmocka_unit_test_teardown(work_that_a_command_reports_is_recorded_whatever_its_unit, end_one),
-		cmocka_unit_test_teardown(ranges_of_a_name_are_units_of_work, end_one),
-		cmocka_unit_test_teardown(activity_keeps_to_ranges_of_the_name, end_one),
-		cmocka_unit_test(wrong_usage_is_said),
+		CASE(the_meters_of_a_run_become_its_energy),
+		CASE(gpus_that_the_command_cannot_see_are_left_out_with_a_note),
+		CASE(gauges_are_summed_up),
+		CASE(what_is_not_recorded_is_said),
+		CASE(the_command_keeps_its_output_and_its_status),
+		CASE(a_command_that_is_not_there_leaves_no_recording),
+		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
+		CASE(what_is_no_recording_is_left_alone),
+		CASE(work_is_recorded_with_the_run),
+		CASE(progress_is_drawn_on_a_terminal),
+		CASE(a_part_of_the_run_may_be_recorded),
+		CASE(a_recorder_that_is_killed_leaves_what_it_saw),
+		CASE(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own),
+		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
+		CASE(a_recording_may_become_one_file),
+		CASE(work_that_a_command_reports_is_recorded_whatever_its_unit),
+		CASE(wrong_usage_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

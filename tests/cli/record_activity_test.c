@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kwhy record with its library in the command: what ran, which part of it, and the command's own ranges and
+ * work. */
+#include "record_folder.h"
+
+static void the_library_is_named_to_the_command(void **state)
+{
+	static const char command[] = "test \"$CUDA_INJECTION64_PATH\" = \"$NVTX_INJECTION64_PATH\" && "
+				      "test -r \"$CUDA_INJECTION64_PATH\" && test -d \"$KWHY_RECORD_DIR\" && "
+				      "echo $KWHY_RECORD_MAX_BYTES";
+	const char *const words[] = {
+		"record", "-q", "-o", place("a"), "--max-size", "2M", "--", "sh", "-c", command, NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){
+		.words = words, .environment = "KWHY_INJECT=" KWHY_FAKE_NVML_DIR "/libnvidia-ml.so.1"});
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(spawned.out.data, "2097152\n");
+	assert_string_equal(spawned.err.data, "");
+	spawned_done(&spawned);
+}
+
+#define FAKE_CUDA "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
+
+/* How many records of a kind `kwhy verify` counts. */
+static long count_records(const char *recording, const char *kind)
+{
+	struct spawned spawned = SPAWN("verify", recording);
+	char line[32];
+	const char *found;
+	long count = 0;
+
+	snprintf(line, sizeof(line), "\n  %s ", kind);
+	found = strstr(spawned.out.data, line);
+	for (found = found ? found + strlen(line) : ""; *found && *found != '\n'; found++)
+		if (*found >= '0' && *found <= '9')
+			count = 10 * count + *found - '0';
+	spawned_done(&spawned);
+	return count;
+}
+
+/* Launcher, library and report together, on a CUDA, a CUPTI and an NVML without a GPU. */
+static void what_two_processes_ran_and_their_power_is_one_recording(void **state)
+{
+	static const char command[] = "export KWHY_CUPTI=" KWHY_FAKE_CUPTI
+				      " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; " KWHY_FAKE_PROGRAM
+				      " cuda range:step launch:50 && " KWHY_FAKE_PROGRAM
+				      " cuda launch:7 copy";
+	const char *const words[] = {"record", "-o", place("a"), "--", "sh", "-c", command, NULL};
+	struct spawned spawned;
+	json_t *report, *devices, *kernels;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	use_steady_load();
+	spawned = assert_ends(spawned, 0, "Recorded in ");
+	spawned_done(&spawned);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	report = report_of(place("a"));
+	devices = json_object_get(report, "devices");
+	assert_int_equal(json_array_size(devices), 1);
+	kernels = json_object_get(json_array_get(devices, 0), "kernels");
+	assert_int_equal(json_integer_value(json_object_get(kernels, "count")), 57);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(devices, 0), "pid_count")), 2);
+	json_decref(report);
+}
+
+static void a_library_of_somebody_else_stays(void **state)
+{
+	const char *const words[] = {
+		"record", "-q", "-o", place("a"), "--", "sh", "-c", "echo $CUDA_INJECTION64_PATH", NULL};
+	struct spawned spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "CUDA_INJECTION64_PATH=/opt/other.so"});
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "names another tool already (/opt/other.so)");
+	assert_string_equal(spawned.out.data, "/opt/other.so\n");
+	spawned_done(&spawned);
+}
+
+static void regions_and_work_of_libkwhy_reach_the_recording(void **state)
+{
+	const char *const words[] = {"record", "-q", "-o", place("a"), "--", KWHY_REGIONS_PROGRAM, NULL};
+	struct spawned spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	json_t *report, *work;
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "");
+	spawned_done(&spawned);
+	assert_int_equal(count_records(place("a"), "range"), 3);
+	report = report_of(place("a"));
+	work = json_array_get(json_object_get(report, "work"), 0);
+	assert_string_equal(json_string_value(json_object_get(work, "unit")), "tokens");
+	assert_true(json_number_value(json_object_get(work, "count")) == 21);
+	json_decref(report);
+}
+
+static struct spawned record_loop(const char *const *words)
+{
+	struct spawned spawned;
+
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	use_steady_load();
+	return spawned;
+}
+
+/* Launches that the program says it made, all of its runs together. */
+static long count_launches(const char *output)
+{
+	long count = 0;
+
+	for (const char *at = output; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+		count += strtol(at, NULL, 10);
+	return count;
+}
+
+static void random_windows_see_their_share_of_two_processes(void **state)
+{
+	static const char command[] = FAKE_CUDA KWHY_FAKE_PROGRAM " cuda loop:1500 & " KWHY_FAKE_PROGRAM
+								  " cuda loop:1500; wait";
+	const char *const words[] = {"record", "-q", "--duty", "25%", "--window", "0.02", "-o", place("a"),
+		"--", "sh", "-c", command, NULL};
+	struct spawned spawned = record_loop(words);
+	const double share_ratio = (double)count_records(place("a"), "kernel") /
+		(double)count_launches(spawned.out.data);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	/* Lead-in of 5 ms among windows of 20 ms, and a few dozen windows alone. */
+	if (share_ratio < 0.15 || share_ratio > 0.6)
+		fail_msg("%f of the kernels are recorded", share_ratio);
+	assert_true(count_records(place("a"), "coverage") > 20);
+	assert_int_equal(count_records(place("a"), "selection"), 4);
+	assert_true(count_records(place("a"), "cost") >= 2 * 5 + 2);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+static void activity_keeps_to_delay_and_duration(void **state)
+{
+	const char *const words[] = {"record", "-q", "--delay", "0.6", "--duration", "0.4", "-o", place("a"),
+		"--", "sh", "-c", FAKE_CUDA KWHY_FAKE_PROGRAM " cuda loop:1500", NULL};
+	struct spawned spawned = record_loop(words);
+	const double share_ratio = (double)count_records(place("a"), "kernel") /
+		(double)count_launches(spawned.out.data);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	if (share_ratio < 0.1 || share_ratio > 0.5)
+		fail_msg("%f of the kernels are recorded", share_ratio);
+	assert_int_equal(count_records(place("a"), "coverage"), 1);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+static void memory_is_recorded_where_that_was_asked_for(void **state)
+{
+	const char *const words[] = {"record", "-q", "--memory", "-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM " cuda memory launch:3", NULL};
+	struct spawned spawned = record_loop(words);
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "");
+	spawned_done(&spawned);
+	assert_int_equal(count_records(place("a"), "memory"), 2);
+	assert_int_equal(count_records(place("a"), "kernel"), 3);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+static void ranges_of_a_name_are_units_of_work(void **state)
+{
+	const char *const words[] = {"record", "-q", "--count", "steps=step*", "--count", "none=nothing",
+		"-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM
+		" cuda range:step1 range:other range:step2 launch:3; " KWHY_FAKE_PROGRAM
+		" cuda range:step1 launch:3",
+		NULL};
+	struct spawned spawned = record_loop(words);
+	json_t *report, *work;
+
+	(void)state;
+	spawned = assert_ends(spawned, 0, "");
+	spawned_done(&spawned);
+	report = report_of(place("a"));
+	work = json_object_get(report, "work");
+	assert_int_equal(json_array_size(work), 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(work, 0), "unit")), "steps");
+	assert_true(json_number_value(json_object_get(json_array_get(work, 0), "count")) == 2);
+	json_decref(report);
+}
+
+static void activity_keeps_to_ranges_of_the_name(void **state)
+{
+	const char *const words[] = {"record", "-q", "--range", "step*", "-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM
+		" cuda off launch:100 open:step1 launch:7 close off launch:100 open:step2 "
+		"open:step3 launch:20 close close open:other launch:3 close",
+		NULL};
+	struct spawned spawned = record_loop(words);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	/* After a range collection goes on for a moment: the three of the other range are there, too. */
+	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
+	assert_int_equal(count_records(place("a"), "coverage"), 2);
+	assert_done(SPAWN("report", place("a")), 0, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(the_library_is_named_to_the_command),
+		CASE(what_two_processes_ran_and_their_power_is_one_recording),
+		CASE(a_library_of_somebody_else_stays),
+		CASE(regions_and_work_of_libkwhy_reach_the_recording),
+		CASE(random_windows_see_their_share_of_two_processes),
+		CASE(activity_keeps_to_delay_and_duration),
+		CASE(memory_is_recorded_where_that_was_asked_for),
+		CASE(ranges_of_a_name_are_units_of_work),
+		CASE(activity_keeps_to_ranges_of_the_name),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_UNIT_GPU_CONTRACT_H
+#define KWHY_TESTS_UNIT_GPU_CONTRACT_H
+
+#include "cmocka_all.h"
+#include "gpu/gpu.h"
+
+/* What the parts of the test of gpu.h's promises share: contract_test BACKEND [LIBRARY]. */
+enum { VALUES = 1000, BYTES = VALUES * sizeof(uint32_t) };
+
+extern enum kwhy_gpu_backend backend;
+extern const char *library; /* the fake driver that answers for it; NULL: of a GPU, or the host */
+extern struct kwhy_error failure;
+extern struct kwhy_gpu *gpu; /* of the test that runs */
+extern const struct kwhy_gpu_ops *ops;
+extern const struct kwhy_gpu_source source; /* "step" and "nothing" */
+extern const struct kwhy_gpu_host_kernel kernels[];
+
+/* First argument of "step"; the second is a uint16_t summand. */
+struct by_value {
+	uint64_t values;
+	uint32_t count, factor, rest[5];
+};
+
+void succeeds(enum kwhy_status status);
+uint64_t device_memory(void); /* BYTES of it */
+
+/* Of contract_failures.c. */
+void more_than_there_is_is_refused(void **state);
+void a_lost_gpu_is_lost_for_good(void **state);
+void every_call_that_fails_is_told_and_named(void **state);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is refused, what a lost GPU does, and that every call that fails is told. */
+#include "contract.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void more_than_there_is_is_refused(void **state)
+{
+	const struct kwhy_gpu_kernel *kernel = NULL;
+	struct kwhy_gpu_module *module = NULL;
+	uint64_t address = 0;
+	uint32_t resident = 0;
+	struct kwhy_gpu_launch launch = {.blocks = 0, .threads_per_block = 32};
+
+	(void)state;
+	assert_int_equal(ops->memory_new(gpu, (size_t)1 << 60, &address, &failure), KWHY_E_MEMORY);
+	succeeds(ops->module_new(gpu, &source, &module, &failure));
+	assert_int_equal(ops->kernel_find(gpu, module, "none", &kernel, &failure), KWHY_E_UNSUPPORTED);
+	succeeds(ops->kernel_find(gpu, module, "nothing", &kernel, &failure));
+	succeeds(ops->resident_blocks(gpu, kernel, 256, &resident, &failure));
+	assert_true(resident > 0);
+	launch.kernel = kernel;
+	assert_int_equal(ops->launch(gpu, &launch, &failure), KWHY_E_UNSUPPORTED);
+	launch.blocks = 2;
+	launch.cooperative = true;
+	launch.shared_bytes = backend == KWHY_GPU_HIP ? 60 << 10 : 100 << 10;
+	succeeds(ops->launch(gpu, &launch, &failure));
+	succeeds(ops->synchronize(gpu, NULL, &failure));
+	if (backend == KWHY_GPU_HOST)
+		return;
+	launch.shared_bytes = 0;
+	launch.blocks = 1u << 20;
+	assert_int_equal(ops->launch(gpu, &launch, &failure), KWHY_E_UNSUPPORTED);
+	launch.cooperative = false;
+	launch.shared_bytes = 1u << 20;
+	assert_int_equal(ops->launch(gpu, &launch, &failure), KWHY_E_UNSUPPORTED);
+	ops->module_free(gpu, module);
+}
+
+void a_lost_gpu_is_lost_for_good(void **state)
+{
+	uint64_t device = device_memory();
+
+	(void)state;
+	if (!library)
+		skip();
+	setenv("KWHY_FAKE_CUDA", "fail:cuMemsetD8Async:1:719", 1);
+	assert_int_equal(ops->fill(gpu, NULL, device, 0, BYTES, &failure), KWHY_E_LOST);
+	assert_non_null(strstr(failure.text, "lost"));
+	assert_int_equal(ops->synchronize(gpu, NULL, &failure), KWHY_E_LOST);
+	ops->memory_free(gpu, device);
+}
+
+static enum kwhy_status record_launch(
+	struct kwhy_gpu *used, const struct kwhy_gpu_launch *launch, struct kwhy_gpu_graph **out)
+{
+	struct kwhy_error unused;
+	enum kwhy_status status = used->ops->launch(used, launch, &failure),
+			 ended = used->ops->capture_end(used, NULL, out, status ? &unused : &failure);
+
+	return status ? status : ended;
+}
+
+/* Most of what there is; gives back what it made. */
+static enum kwhy_status use_everything(struct kwhy_gpu *used)
+{
+	const struct kwhy_gpu_ops *its = used->ops;
+	struct kwhy_gpu_host host = {0};
+	struct kwhy_gpu_module *module = NULL;
+	const struct kwhy_gpu_kernel *kernel = NULL;
+	struct kwhy_gpu_event *event = NULL;
+	struct kwhy_gpu_gate *gate = NULL;
+	struct kwhy_gpu_graph *graph = NULL;
+	struct kwhy_gpu_copy there = {.bytes = 64};
+	struct kwhy_gpu_launch launch = {.blocks = 1, .threads_per_block = 1};
+	enum kwhy_status status = its->host_new(used, KWHY_GPU_HOST_REGISTERED, BYTES, 0, &host, &failure);
+
+	if (!status)
+		status = its->memory_new(used, BYTES, &there.to, &failure);
+	there.from = kwhy_gpu_address(host.memory);
+	if (!status)
+		status = its->copy_now(used, &there, &failure);
+	if (!status)
+		status = its->copy(used, NULL, &there, &failure);
+	if (!status)
+		status = its->fill(used, NULL, there.to, 1, BYTES, &failure);
+	if (!status && its->copy_batch)
+		status = its->copy_batch(used, NULL, &there, 1, &failure);
+	if (!status)
+		status = its->module_new(used, &source, &module, &failure);
+	if (!status)
+		status = its->kernel_find(used, module, "nothing", &kernel, &failure);
+	launch.kernel = kernel;
+	if (!status)
+		status = its->capture_begin(used, NULL, &failure);
+	if (!status)
+		status = record_launch(used, &launch, &graph);
+	if (!status)
+		status = its->graph_launch(used, NULL, graph, &failure);
+	if (!status)
+		status = its->event_new(used, true, &event, &failure);
+	if (!status)
+		status = its->gate_new(used, &gate, &failure);
+	if (!status)
+		status = its->gate_hold(used, gate, NULL, &failure);
+	if (!status)
+		status = its->event_record(used, event, NULL, &failure);
+	if (!status)
+		status = its->stream_wait(used, NULL, event, &failure);
+	if (!status)
+		status = its->gate_open(used, gate, &failure);
+	if (!status)
+		status = its->event_synchronize(used, event, &failure);
+	if (!status)
+		status = its->synchronize(used, NULL, &failure);
+	its->gate_free(used, gate);
+	its->event_free(used, event);
+	its->graph_free(used, graph);
+	its->module_free(used, module);
+	its->memory_free(used, there.to);
+	its->host_free(used, &host);
+	return status;
+}
+
+void every_call_that_fails_is_told_and_named(void **state)
+{
+	static const char *const calls[] = {"cuCtxSetCurrent", "cuStreamCreate", "cuMemHostRegister_v2",
+		"cuMemHostGetDevicePointer_v2", "cuMemAlloc_v2", "cuMemcpy", "cuMemcpyAsync",
+		"cuMemsetD8Async", "cuModuleLoadData", "cuModuleGetFunction", "cuStreamBeginCapture_v2",
+		"cuLaunchKernel", "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
+		"cuEventCreate", "cuMemHostAlloc", "cuEventRecord", "cuStreamWaitEvent", "cuEventQuery",
+		"cuStreamSynchronize"};
+	static const struct {
+		int result;
+		enum kwhy_status status;
+	} kinds[] = {{801, KWHY_E_UNSUPPORTED}, {2, KWHY_E_MEMORY}, {700, KWHY_E_LOST}};
+
+	(void)state;
+	if (!library)
+		skip();
+	succeeds(use_everything(gpu));
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) * 3; i++) {
+		struct kwhy_gpu *used = NULL;
+		enum kwhy_status status;
+		char scenario[96];
+
+		snprintf(scenario, sizeof(scenario), "fail:%s:1:%d", calls[i / 3], kinds[i % 3].result);
+		setenv("KWHY_FAKE_CUDA", scenario, 1);
+		failure.text[0] = '\0';
+		status = kwhy_gpu_open(backend, "0", &used, &failure);
+		if (!status) {
+			status = use_everything(used);
+			used->ops->close(used);
+		} else if (kinds[i % 3].status == KWHY_E_LOST) {
+			status = status == KWHY_E_UNSUPPORTED ? KWHY_E_LOST : KWHY_OK; /* none to lose yet */
+		}
+		if (status != kinds[i % 3].status)
+			fail_msg("%s: %d %s", scenario, status, failure.text);
+		assert_non_null(strstr(failure.text, " cannot "));
+	}
+}
