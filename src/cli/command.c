@@ -13,6 +13,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_report,
 	&kwhy_command_compare,
 	&kwhy_command_whatif,
+	&kwhy_command_replay,
 	&kwhy_command_doctor,
 	&kwhy_command_export,
 	&kwhy_command_stat,

@@ -39,6 +39,7 @@ extern const struct kwhy_command kwhy_command_calibrate;
 extern const struct kwhy_command kwhy_command_stat;
 extern const struct kwhy_command kwhy_command_compare;
 extern const struct kwhy_command kwhy_command_whatif;
+extern const struct kwhy_command kwhy_command_replay;
 extern const struct kwhy_command kwhy_command_doctor;
 extern const struct kwhy_command kwhy_command_export;
 extern const struct kwhy_command kwhy_command_verify;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPLAY_CHANGES_H
+#define KWHY_REPLAY_CHANGES_H
+
+#include "whatif/whatif.h"
+
+/*
+ * What changes to a program do to its work beyond the times that the graph holds: bytes of packed copies,
+ * blocks of merged kernels, memory that is page-locked.
+ */
+struct kwhy_replay_changes {
+	uint64_t *bytes;  /* [activities] */
+	uint32_t *blocks; /* [activities] */
+	bool *packed;	  /* [activities] a copy for several, with a kernel that gathers or scatters */
+	bool pinned;	  /* copies from and to pageable memory are page-locked */
+	bool captured;	  /* calls that issue several pieces of work launch a graph */
+};
+
+/*
+ * Makes the changes, in their order, to the graph as recorded, and plays it; those that are refused are left
+ * out. End with kwhy_replay_changes_done().
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_ask *asks, size_t ask_count, struct kwhy_replay_changes *out,
+	struct kwhy_error *error);
+void kwhy_replay_changes_done(struct kwhy_replay_changes *changes);
+
+#endif

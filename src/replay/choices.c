@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/choices.h"
+
+#define LEAST_RATIO 0.01
+
+static bool is_listed(const uint32_t *list, size_t count, uint32_t grid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == grid)
+			return true;
+	return false;
+}
+
+static double above_idle_nj(const struct kwhy_replay_account *account, double idle_w)
+{
+	return account->count ? (account->power_w - idle_w) * (double)account->time_ns : NAN;
+}
+
+size_t kwhy_replay_grids_that_matter(
+	const struct kwhy_replay_pattern *pattern, double idle_w, double energy_nj, uint32_t *out)
+{
+	size_t count = 0;
+
+	while (count < KWHY_REPLAY_GRIDS_MEASURED) {
+		double most_nj = LEAST_RATIO * energy_nj;
+		uint32_t best = UINT32_MAX;
+
+		for (size_t i = 0; i < pattern->account_count; i++) {
+			const struct kwhy_replay_account *account = &pattern->accounts[i];
+			double net_nj = above_idle_nj(account, idle_w);
+
+			if (net_nj >= most_nj && !is_listed(out, count, account->grid)) {
+				most_nj = net_nj;
+				best = account->grid;
+			}
+		}
+		if (best == UINT32_MAX)
+			break;
+		out[count++] = best;
+	}
+	return count;
+}
+
+struct kwhy_standin_choice kwhy_replay_choose(const struct kwhy_standin_grid *grid, double wanted_w)
+{
+	double wait_w = grid->power_w[KWHY_STANDIN_WAIT];
+	struct kwhy_standin_choice choice = {KWHY_STANDIN_WAIT, KWHY_STANDIN_BUSY, wait_w};
+	double share;
+
+	if (!isfinite(wanted_w) || !isfinite(wait_w) || wanted_w <= wait_w)
+		return choice;
+	for (uint32_t class = KWHY_STANDIN_FMA; class < KWHY_STANDIN_CLASS_COUNT; class ++) {
+		double here_w = grid->power_w[class];
+		bool enough = choice.power_w >= wanted_w;
+
+		if (here_w > choice.power_w ? !enough : here_w >= wanted_w && enough)
+			choice = (struct kwhy_standin_choice){class, KWHY_STANDIN_BUSY, here_w};
+	}
+	if (choice.power_w <= wanted_w)
+		return choice;
+	share = (wanted_w - wait_w) / (choice.power_w - wait_w);
+	choice.busy = (uint32_t)(share * KWHY_STANDIN_BUSY + 0.5);
+	choice.power_w = wanted_w;
+	return choice;
+}

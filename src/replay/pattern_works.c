@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/builder.h"
+
+#include "base/column.h"
+
+/* What the device is asked to do, row by row. */
+
+static const struct kwhy_activities *rows_of(const struct kwhy_replay_builder *builder)
+{
+	return &builder->recording->activities;
+}
+
+static enum kwhy_replay_group natural_group(const struct kwhy_replay_builder *builder, uint32_t row)
+{
+	const struct kwhy_activities *rows = rows_of(builder);
+
+	if (rows->kind[row] == KWHY_ACTIVITY_COLLECTIVE)
+		return KWHY_REPLAY_COLLECTIVES;
+	if (rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == KWHY_COPY_H2D)
+		return KWHY_REPLAY_SENDS;
+	return KWHY_REPLAY_MAIN;
+}
+
+enum kwhy_replay_group kwhy_replay_group_of(const struct kwhy_replay_builder *builder, uint32_t row)
+{
+	enum kwhy_replay_group group = natural_group(builder, row);
+
+	return builder->apart[rows_of(builder)->stream[row]] & 1 << group ? group : KWHY_REPLAY_MAIN;
+}
+
+/* A row that no longer stands behind the one before it in its stream: one of the two was moved out. */
+static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
+{
+	uint8_t *apart = &builder->apart[rows_of(builder)->stream[row]];
+
+	if (natural_group(builder, row) != KWHY_REPLAY_MAIN)
+		*apart |= (uint8_t)(1 << natural_group(builder, row));
+	else if (natural_group(builder, before) != KWHY_REPLAY_MAIN)
+		*apart |= (uint8_t)(1 << natural_group(builder, before));
+	else
+		builder->pattern->left.orders++;
+}
+
+void kwhy_replay_part_streams(struct kwhy_replay_builder *builder, uint32_t *last_of_stream)
+{
+	for (size_t s = 0; s < builder->recording->stream_count; s++)
+		last_of_stream[s] = KWHY_NONE;
+	for (uint32_t row = 0; row < builder->graph->activity_count; row++) {
+		uint32_t *last = &last_of_stream[rows_of(builder)->stream[row]];
+
+		if (!kwhy_replay_is_played(builder, row)) {
+			builder->pattern->left.other_devices += !kwhy_whatif_is_dropped(builder->graph, row);
+			continue;
+		}
+		if (*last != KWHY_NONE &&
+			kwhy_replay_left_of(builder, builder->graph->nodes[row].from[KWHY_LINK_ORDER]) !=
+				*last)
+			part(builder, *last, row);
+		builder->pattern->left.overlaps += (builder->graph->nodes[row].flags & KWHY_NODE_OVERLAPS) !=
+			0;
+		*last = row;
+	}
+}
+
+static enum kwhy_status find_lane(
+	struct kwhy_replay_builder *builder, uint32_t row, uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_replay_pattern *pattern = builder->pattern;
+	uint32_t *lane = &builder->lane_of[KWHY_REPLAY_GROUPS * rows_of(builder)->stream[row] +
+		kwhy_replay_group_of(builder, row)];
+	enum kwhy_status status = KWHY_OK;
+
+	if (*lane == KWHY_NONE) {
+		status = kwhy_column_reserve((void **)&pattern->lanes, &pattern->lane_capacity,
+			pattern->lane_count + 1, sizeof(*pattern->lanes), "streams", error);
+		if (status)
+			return status;
+		*lane = (uint32_t)pattern->lane_count++;
+		pattern->lanes[*lane] = (struct kwhy_replay_lane){KWHY_NONE};
+	}
+	*out = *lane;
+	return status;
+}
+
+static uint64_t threads_of(const struct kwhy_replay_grid *grid)
+{
+	return (uint64_t)grid->blocks * grid->threads_per_block;
+}
+
+/* The row that is most like it, of a full table. */
+static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < pattern->grid_count; i++) {
+		uint64_t have = threads_of(&pattern->grids[i]), want = threads_of(wanted);
+		uint64_t apart = have > want ? have - want : want - have;
+
+		if (apart < least) {
+			least = apart;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kwhy_replay_grid wanted,
+	uint32_t *out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	for (uint32_t i = 0; i < pattern->grid_count; i++)
+		if (pattern->grids[i].blocks == wanted.blocks &&
+			pattern->grids[i].threads_per_block == wanted.threads_per_block) {
+			*out = i;
+			return KWHY_OK;
+		}
+	if (pattern->grid_count == KWHY_REPLAY_GRIDS_MOST) {
+		*out = nearest_grid(pattern, &wanted);
+		return KWHY_OK;
+	}
+	status = kwhy_column_reserve((void **)&pattern->grids, &pattern->grid_capacity,
+		pattern->grid_count + 1, sizeof(*pattern->grids), "grids", error);
+	if (status)
+		return status;
+	*out = (uint32_t)pattern->grid_count;
+	pattern->grids[pattern->grid_count++] = wanted;
+	return KWHY_OK;
+}
+
+enum { UNKNOWN_THREADS = 128, THREADS_MOST = 1024 };
+
+/* Unknown: one block on every multiprocessor, as far as those are known. */
+static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
+{
+	uint32_t blocks = builder->changes->blocks[row], threads = rows_of(builder)->threads_per_block[row];
+	uint32_t sms = builder->recording->devices[builder->pattern->device].sm_count;
+
+	if (blocks == KWHY_UNKNOWN_BLOCKS || !blocks)
+		blocks = sms ? sms : 1;
+	if (threads == KWHY_UNKNOWN_U16 || !threads)
+		threads = UNKNOWN_THREADS;
+	return (struct kwhy_replay_grid){blocks, threads > THREADS_MOST ? THREADS_MOST : threads};
+}
+
+/* Page-locked or not, as recorded or as changed; what is not known is taken as not. */
+static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, uint8_t memory)
+{
+	switch (memory) {
+	case KWHY_MEMORY_PAGEABLE:
+		return builder->changes->pinned ? KWHY_GPU_HOST_PINNED : KWHY_GPU_HOST_PAGEABLE;
+	case KWHY_MEMORY_PINNED:
+		return KWHY_GPU_HOST_PINNED;
+	default:
+		builder->pattern->left.guessed_memory++;
+		return KWHY_GPU_HOST_PAGEABLE;
+	}
+}
+
+/* A copy that can be made again; else it stays a kernel of its length. */
+static void read_copy(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
+{
+	const struct kwhy_activities *rows = rows_of(builder);
+
+	if (work->bytes == KWHY_UNKNOWN_BYTES || !work->bytes) {
+		builder->pattern->left.unknown++;
+		return;
+	}
+	switch (rows->copy_kind[row]) {
+	case KWHY_COPY_H2D:
+		work->way = KWHY_REPLAY_H2D;
+		work->host = (uint8_t)host_kind(builder, rows->src_memory[row]);
+		break;
+	case KWHY_COPY_D2H:
+		work->way = KWHY_REPLAY_D2H;
+		work->host = (uint8_t)host_kind(builder, rows->dst_memory[row]);
+		break;
+	case KWHY_COPY_P2P:
+		builder->pattern->left.peer_copies++;
+		__attribute__((fallthrough));
+	case KWHY_COPY_D2D:
+		work->way = KWHY_REPLAY_D2D;
+		break;
+	default:
+		builder->pattern->left.unknown++;
+		return;
+	}
+	work->kind = KWHY_REPLAY_COPY;
+}
+
+static void read_kind(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
+{
+	switch (rows_of(builder)->kind[row]) {
+	case KWHY_ACTIVITY_COPY:
+		read_copy(builder, row, work);
+		break;
+	case KWHY_ACTIVITY_MEMSET:
+		if (work->bytes != KWHY_UNKNOWN_BYTES && work->bytes)
+			work->kind = KWHY_REPLAY_FILL;
+		else
+			builder->pattern->left.unknown++;
+		break;
+	case KWHY_ACTIVITY_COLLECTIVE:
+		builder->pattern->left.collectives++;
+		break;
+	default:
+		break;
+	}
+}
+
+static uint32_t account_of(const struct kwhy_replay_builder *builder, uint32_t row)
+{
+	uint32_t device = builder->pattern->device;
+
+	return builder->pattern->account_count
+		? builder->whatif->ledger->devices[device].account_of[row - rows_of(builder)->first[device]]
+		: KWHY_NONE;
+}
+
+static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t row,
+	const struct kwhy_replay_work *work, struct kwhy_error *error)
+{
+	struct kwhy_replay_pattern *pattern = builder->pattern;
+	enum kwhy_status status = kwhy_column_reserve((void **)&pattern->works, &pattern->work_capacity,
+		pattern->work_count + 1, sizeof(*pattern->works), "work of a device", error);
+
+	if (!status)
+		status = kwhy_column_reserve((void **)&builder->row_of, &builder->row_capacity,
+			pattern->work_count + 1, sizeof(*builder->row_of), "work of a device", error);
+	if (status)
+		return status;
+	builder->row_of[pattern->work_count] = row;
+	pattern->works[pattern->work_count++] = *work;
+	return KWHY_OK;
+}
+
+/* A packed copy has a small kernel that gathers its parts before it, or scatters them behind it. */
+static enum kwhy_status add_packing(
+	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)
+{
+	struct kwhy_replay_work kernel = {
+		.kind = KWHY_REPLAY_KERNEL,
+		.lane = copy->lane,
+		.account = KWHY_NONE,
+		.after = {KWHY_NONE, KWHY_NONE},
+		.mark = KWHY_NONE,
+	};
+	enum kwhy_status status = find_grid(
+		builder->pattern, (struct kwhy_replay_grid){1, 256}, &kernel.grid, error);
+
+	return status ? status : add_work(builder, KWHY_NONE, &kernel, error);
+}
+
+enum kwhy_status kwhy_replay_add_row(
+	struct kwhy_replay_builder *builder, uint32_t row, uint32_t lane_row, struct kwhy_error *error)
+{
+	const struct kwhy_whatif_node *node = &builder->graph->nodes[row];
+	struct kwhy_replay_work work = {
+		.length_ns = builder->graph->end_ns[row] - builder->graph->start_ns[row],
+		.bytes = builder->changes->bytes[row],
+		.kind = KWHY_REPLAY_KERNEL,
+		.account = account_of(builder, row),
+		.after = {KWHY_NONE, KWHY_NONE},
+		.mark = KWHY_NONE,
+	};
+	bool is_packed;
+	enum kwhy_status status = find_lane(builder, lane_row, &work.lane, error);
+
+	if (node->from[KWHY_LINK_ISSUE] != KWHY_NONE && node->lag_ns[KWHY_LINK_ISSUE] > 0)
+		work.issue_ns = node->lag_ns[KWHY_LINK_ISSUE];
+	read_kind(builder, row, &work);
+	is_packed = builder->changes->packed[row] && work.kind == KWHY_REPLAY_COPY;
+	if (!status && work.kind == KWHY_REPLAY_KERNEL)
+		status = find_grid(builder->pattern, grid_of(builder, row), &work.grid, error);
+	if (!status && is_packed && work.way == KWHY_REPLAY_D2H)
+		status = add_packing(builder, &work, error);
+	builder->work_of[row] = (uint32_t)builder->pattern->work_count;
+	if (!status)
+		status = add_work(builder, row, &work, error);
+	if (!status && is_packed && work.way == KWHY_REPLAY_H2D)
+		status = add_packing(builder, &work, error);
+	return status;
+}

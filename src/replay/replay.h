@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPLAY_REPLAY_H
+#define KWHY_REPLAY_REPLAY_H
+
+#include "bench/device_energy.h"
+#include "fit/median.h"
+#include "replay/standin.h"
+
+/*
+ * `kwhy replay`: the calls of a recording made again on this GPU, with kernels that stand for the recorded
+ * ones; as they were, and as changes would make them. How far the first is off says how far the second may
+ * be.
+ */
+struct kwhy_replay_request {
+	enum kwhy_gpu_backend backend;
+	const char *device; /* number or PCI address; NULL: the first */
+	const struct kwhy_whatif_ask *asks;
+	size_t ask_count; /* 0: only as it was */
+	uint32_t repeat;  /* timed runs of each, at least */
+	double energy_s;  /* each is run again and again for so long; 0: no energy */
+	void (*progress)(void *context, const char *what); /* as each part begins; NULL: not */
+	void *context;
+};
+
+enum { KWHY_REPLAY_RUNS_KEPT = 1024 };
+
+/* A pattern and what came of its runs. Energies are of one run's span. */
+struct kwhy_replay_outcome {
+	int64_t pattern_span_ns; /* as recorded, or as projected */
+	struct kwhy_median span_s;
+	size_t runs;
+	struct kwhy_joules gross, net; /* net: above the GPU's idle level; NAN: unknown */
+	uint64_t threads, calls, kernels, copies, fills, waits, graphs, lanes;
+	uint64_t short_kernels;	      /* shorter than any kernel of their grid here */
+	int64_t short_ns;	      /* by which they are longer, together */
+	uint64_t capped_grids;	      /* of more blocks than the GPU holds at once */
+	uint64_t loose_graphs;	      /* launched piece by piece */
+	struct kwhy_replay_left left; /* done otherwise than recorded */
+};
+
+/* How kernels of an account were stood for. */
+struct kwhy_replay_standin {
+	const char *account;
+	uint64_t count;
+	int64_t time_ns;
+	double recorded_w; /* NAN: unknown */
+	struct kwhy_standin_choice choice;
+};
+
+struct kwhy_replay {
+	struct kwhy_arena arena; /* of the words below */
+	enum kwhy_gpu_backend backend;
+	struct kwhy_gpu_facts gpu;
+	const char *recorded_on;		 /* NULL: the recording does not say */
+	double recorded_j;			 /* of the device that is replayed; NAN: unknown */
+	double recorded_idle_w, replayed_idle_w; /* levels above which net energies are; NAN: unknown */
+	struct kwhy_replay_outcome as_recorded, changed;
+	bool has_changed;
+	struct kwhy_plan *plan;		      /* what the changes should bring; NULL: none was asked for */
+	const char *energy_missing;	      /* NULL: the GPU's energy is known */
+	struct kwhy_replay_standin *standins; /* those with the most time first */
+	size_t standin_count;
+};
+
+/* `whatif` of the recording; its edits are undone. End with kwhy_replay_free(). */
+KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,
+	const struct kwhy_replay_request *request, struct kwhy_replay **out, struct kwhy_error *error);
+void kwhy_replay_free(struct kwhy_replay *replay);
+
+/* Energy of the recording above its idle level, in joules; NAN: unknown. */
+double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPLAY_RUN_H
+#define KWHY_REPLAY_RUN_H
+
+#include "replay/buffers.h"
+#include "replay/standin.h"
+
+/*
+ * A pattern made ready for one GPU, to be run again and again: streams, events, memory, graphs. Each recorded
+ * thread becomes one here. A thread keeps to a schedule: what a call takes longer than it should is taken
+ * from the pauses behind it; where it waited for the device, the schedule goes on from there.
+ */
+struct kwhy_replay_run;
+
+struct kwhy_replay_runner {
+	struct kwhy_gpu *gpu;
+	const struct kwhy_replay_pattern *pattern;
+	const struct kwhy_standins *standins;	   /* with the pattern's grids */
+	const struct kwhy_standin_choice *choices; /* [accounts] */
+};
+
+/* All of the runner must outlive the run. */
+KWHY_MUST_USE enum kwhy_status kwhy_replay_run_new(
+	const struct kwhy_replay_runner *runner, struct kwhy_replay_run **out, struct kwhy_error *error);
+void kwhy_replay_run_free(struct kwhy_replay_run *run);
+
+/* From the first start to the last end of its work, by the device's clock. */
+KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(
+	struct kwhy_replay_run *run, double *out_span_s, struct kwhy_error *error);
+
+/* Graphs that this GPU's driver did not take, whose work is launched piece by piece. */
+uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run);
+
+#endif

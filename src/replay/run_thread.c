@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/run_parts.h"
+
+#include "base/clock.h"
+
+#include <time.h>
+
+enum {
+	NAP_NS = 2000000,      /* longer pauses are slept through, but for their end */
+	NAP_LATE_NS = 1000000, /* by which a sleeper may be woken late */
+	DEBT_MOST_NS = 100000  /* by which a thread may be late and still catch up */
+};
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+static void nap(int64_t length_ns)
+{
+	const struct timespec time = {length_ns / 1000000000, length_ns % 1000000000};
+
+	nanosleep(&time, NULL);
+}
+
+static void wait_until(int64_t mono_ns)
+{
+	int64_t left_ns;
+
+	while ((left_ns = mono_ns - kwhy_clock_mono_ns()) > 0) {
+		if (left_ns > NAP_NS)
+			nap(left_ns - NAP_LATE_NS);
+		else
+			relax();
+	}
+}
+
+/* What another thread has yet to do; KWHY_E_LOST once that one has failed, whose error is the one to show. */
+static enum kwhy_status check(const struct kwhy_replay_run *run)
+{
+	return atomic_load_explicit(&run->has_failed, memory_order_relaxed) ? KWHY_E_LOST : KWHY_OK;
+}
+
+static enum kwhy_status wait_for_mark(const struct kwhy_replay_run *run, uint32_t mark)
+{
+	while (!atomic_load_explicit(&run->mark_is_set[mark], memory_order_acquire)) {
+		if (check(run))
+			return KWHY_E_LOST;
+		relax();
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status wait_for_op(const struct kwhy_replay_run *run, uint32_t op, int64_t *out_ns)
+{
+	while (!(*out_ns = atomic_load_explicit(&run->done_ns[op], memory_order_acquire))) {
+		if (check(run))
+			return KWHY_E_LOST;
+		relax();
+	}
+	return KWHY_OK;
+}
+
+/* --- Work --- */
+
+static enum kwhy_status issue_kernel(
+	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
+{
+	static const struct kwhy_standin_choice wait = {KWHY_STANDIN_WAIT, KWHY_STANDIN_BUSY, 0};
+	const struct kwhy_standin_launch launch = {.stream = run->streams[work->lane],
+		.grid = work->grid,
+		.choice = work->account == KWHY_NONE ? wait : run->runner.choices[work->account],
+		.length_ns = (double)work->length_ns,
+		.queued_ns = (double)run->runner.pattern->queued_ns};
+
+	return kwhy_standins_launch(run->runner.standins, &launch, error);
+}
+
+enum kwhy_status kwhy_replay_issue(
+	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = run->runner.gpu;
+	struct kwhy_gpu_stream *stream = run->streams[work->lane];
+	struct kwhy_gpu_copy copy;
+
+	switch (work->kind) {
+	case KWHY_REPLAY_COPY:
+		copy = kwhy_replay_buffers_take(&run->buffers, work);
+		return gpu->ops->copy(gpu, stream, &copy, error);
+	case KWHY_REPLAY_FILL:
+		return gpu->ops->fill(gpu, stream, run->buffers.to, 0, work->bytes, error);
+	default:
+		return issue_kernel(run, work, error);
+	}
+}
+
+/* Work of other lanes that comes before it; waits until their threads have issued it. */
+static enum kwhy_status follow_others(
+	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = run->runner.gpu;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < 2; i++) {
+		uint32_t mark;
+
+		if (work->after[i] == KWHY_NONE)
+			continue;
+		mark = run->runner.pattern->works[work->after[i]].mark;
+		status = wait_for_mark(run, mark);
+		if (!status)
+			status = gpu->ops->stream_wait(
+				gpu, run->streams[work->lane], run->marks[mark], error);
+	}
+	return status;
+}
+
+/* Events behind a piece of work: for those that wait for it, and at the end of its lane. */
+static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
+{
+	const struct kwhy_replay_work *work = &run->runner.pattern->works[at];
+	struct kwhy_gpu *gpu = run->runner.gpu;
+	enum kwhy_status status = KWHY_OK;
+
+	if (run->runner.pattern->lanes[work->lane].last_work == at)
+		status = gpu->ops->event_record(gpu, run->ends[work->lane], run->streams[work->lane], error);
+	if (status || work->mark == KWHY_NONE)
+		return status;
+	status = gpu->ops->event_record(gpu, run->marks[work->mark], run->streams[work->lane], error);
+	if (!status)
+		atomic_store_explicit(&run->mark_is_set[work->mark], true, memory_order_release);
+	return status;
+}
+
+static enum kwhy_status mark_start(
+	struct kwhy_replay_run *run, const struct kwhy_replay_op *op, struct kwhy_error *error)
+{
+	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
+	struct kwhy_gpu *gpu = run->runner.gpu;
+
+	if (pattern->first_work < op->work || pattern->first_work >= op->work + op->work_count)
+		return KWHY_OK;
+	return gpu->ops->event_record(
+		gpu, run->start, run->streams[pattern->works[pattern->first_work].lane], error);
+}
+
+static enum kwhy_status issue_pieces(
+	struct kwhy_replay_run *run, const struct kwhy_replay_op *op, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < op->work_count; i++) {
+		const struct kwhy_replay_work *work = &run->runner.pattern->works[op->work + i];
+
+		status = follow_others(run, work, error);
+		if (!status)
+			status = kwhy_replay_issue(run, work, error);
+		if (!status)
+			status = mark_end(run, op->work + i, error);
+	}
+	return status;
+}
+
+static enum kwhy_status issue_graph(
+	struct kwhy_replay_run *run, const struct kwhy_replay_op *op, struct kwhy_error *error)
+{
+	const struct kwhy_replay_work *first = &run->runner.pattern->works[op->work];
+	struct kwhy_gpu *gpu = run->runner.gpu;
+	enum kwhy_status status = follow_others(run, first, error);
+
+	if (!status)
+		status = gpu->ops->graph_launch(
+			gpu, run->streams[first->lane], run->graphs[op->graph], error);
+	for (uint32_t i = 0; !status && i < op->work_count; i++)
+		status = mark_end(run, op->work + i, error);
+	return status;
+}
+
+/* --- Calls --- */
+
+/* Where work reaches the device faster than it did, its call begins later. */
+static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
+{
+	const struct kwhy_replay_runner *runner = &worker->run->runner;
+	double later_ns = (double)runner->pattern->works[op->work].issue_ns - runner->standins->issue_ns;
+
+	if (later_ns > (double)op->own_ns)
+		later_ns = (double)op->own_ns;
+	if (later_ns > 0)
+		wait_until(worker->due_ns + (int64_t)later_ns);
+}
+
+static enum kwhy_status issue_all(
+	struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op, struct kwhy_error *error)
+{
+	struct kwhy_replay_run *run = worker->run;
+	enum kwhy_status status;
+
+	if (!op->work_count)
+		return KWHY_OK;
+	wait_for_issue(worker, op);
+	status = mark_start(run, op, error);
+	if (status)
+		return status;
+	return op->graph != KWHY_NONE && run->graphs[op->graph] ? issue_graph(run, op, error)
+								: issue_pieces(run, op, error);
+}
+
+static enum kwhy_status wait_for_device(
+	struct kwhy_replay_run *run, const struct kwhy_replay_op *op, struct kwhy_error *error)
+{
+	const struct kwhy_replay_work *work = &run->runner.pattern->works[op->wait];
+	struct kwhy_gpu *gpu = run->runner.gpu;
+	enum kwhy_status status;
+
+	if (op->wait_kind == KWHY_REPLAY_WAIT_LANE)
+		return gpu->ops->synchronize(gpu, run->streams[work->lane], error);
+	status = wait_for_mark(run, work->mark);
+	return status ? status : gpu->ops->event_synchronize(gpu, run->marks[work->mark], error);
+}
+
+/* A wait returns as long behind the end of the work as it did. */
+static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
+{
+	return kwhy_clock_mono_ns() + op->return_ns - (int64_t)worker->run->runner.standins->return_ns;
+}
+
+static enum kwhy_status begin(struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
+{
+	int64_t done_ns;
+	enum kwhy_status status = check(worker->run);
+
+	worker->due_ns += op->gap_ns;
+	if (!status && op->after_op != KWHY_NONE) {
+		status = wait_for_op(worker->run, op->after_op, &done_ns);
+		if (!status && done_ns + op->after_ns > worker->due_ns)
+			worker->due_ns = done_ns + op->after_ns;
+	}
+	wait_until(worker->due_ns);
+	return status;
+}
+
+static void end(struct kwhy_replay_worker *worker, uint32_t at)
+{
+	int64_t now_ns;
+
+	wait_until(worker->due_ns);
+	now_ns = kwhy_clock_mono_ns();
+	if (worker->due_ns < now_ns - DEBT_MOST_NS)
+		worker->due_ns = now_ns - DEBT_MOST_NS;
+	atomic_store_explicit(&worker->run->done_ns[at], worker->due_ns, memory_order_release);
+}
+
+static enum kwhy_status call(struct kwhy_replay_worker *worker, uint32_t at, struct kwhy_error *error)
+{
+	const struct kwhy_replay_op *op = &worker->run->runner.pattern->ops[at];
+	enum kwhy_status status = begin(worker, op);
+	int64_t back_ns;
+
+	if (!status)
+		status = issue_all(worker, op, error);
+	worker->due_ns += op->own_ns;
+	if (!status && op->wait_kind != KWHY_REPLAY_WAIT_NONE) {
+		status = wait_for_device(worker->run, op, error);
+		back_ns = returned_ns(worker, op);
+		worker->due_ns = back_ns > worker->due_ns ? back_ns : worker->due_ns;
+	}
+	if (!status)
+		end(worker, at);
+	return status;
+}
+
+void *kwhy_replay_work_off(void *context)
+{
+	struct kwhy_replay_worker *worker = context;
+	struct kwhy_replay_run *run = worker->run;
+	struct kwhy_gpu *gpu = run->runner.gpu;
+	const struct kwhy_replay_thread *thread = worker->thread;
+
+	worker->due_ns = run->start_mono_ns;
+	worker->status = gpu->ops->enter(gpu, &worker->error);
+	for (uint32_t i = 0; !worker->status && i < thread->op_count; i++)
+		worker->status = call(worker, thread->op + i, &worker->error);
+	/* one that stopped because another failed has nothing to say */
+	if (worker->status && atomic_exchange(&run->has_failed, true))
+		worker->status = KWHY_OK;
+	return NULL;
+}

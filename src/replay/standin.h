@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPLAY_STANDIN_H
+#define KWHY_REPLAY_STANDIN_H
+
+#include "replay/pattern.h"
+
+#include <math.h>
+
+/*
+ * Kernels that stand for recorded ones: of the same grid and, as far as this GPU can, of the same length and
+ * power. What a GPU takes for them is measured when they are made. One thread makes and measures; then
+ * several may launch.
+ */
+enum kwhy_standin_class {
+	KWHY_STANDIN_WAIT,
+	KWHY_STANDIN_FMA,
+	KWHY_STANDIN_MEMORY,
+	KWHY_STANDIN_CLASS_COUNT
+};
+
+const char *kwhy_standin_class_name(enum kwhy_standin_class class); /* "wait", "fma", "memory" */
+
+enum { KWHY_STANDIN_BUSY = 1024 }; /* works all the time */
+
+/* How kernels of an account are stood for. */
+struct kwhy_standin_choice {
+	uint32_t class; /* enum kwhy_standin_class */
+	uint32_t busy;	/* of KWHY_STANDIN_BUSY */
+	double power_w; /* to be expected of it; NAN: unknown */
+};
+
+/* A grid on this GPU. */
+struct kwhy_standin_grid {
+	uint32_t blocks, threads_per_block; /* blocks: no more than it holds at once */
+	bool is_capped;
+	double period_ns;			  /* from one to the next of queued ones that take no time */
+	double power_w[KWHY_STANDIN_CLASS_COUNT]; /* gross, while they run; NAN: not measured */
+};
+
+struct kwhy_standins {
+	struct kwhy_gpu *gpu;
+	struct kwhy_gpu_module *module;
+	struct kwhy_gpu_stream *stream;
+	struct kwhy_gpu_gate *gate;
+	struct kwhy_gpu_event *start, *end;
+	const struct kwhy_gpu_kernel *kernels[KWHY_STANDIN_CLASS_COUNT];
+	uint64_t from, to, words; /* that the memory class copies, 16 bytes each */
+	struct kwhy_standin_grid *grids;
+	size_t grid_count;
+	double ticks_per_ns;
+	double one_period_ns;	    /* of one small block that takes no time */
+	double round_trip_ns;	    /* a launch of one and a wait, less what it waits */
+	double issue_ns, return_ns; /* from a launch to its kernel's start, from its end to the wait's end */
+};
+
+/* Kernels compiled, clock and round trip measured; without grids. */
+KWHY_MUST_USE enum kwhy_status kwhy_standins_new(
+	struct kwhy_gpu *gpu, struct kwhy_standins **out, struct kwhy_error *error);
+void kwhy_standins_free(struct kwhy_standins *standins);
+
+/* The grids of a pattern, in its order, in place of those before. */
+KWHY_MUST_USE enum kwhy_status kwhy_standins_measure_grids(
+	struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
+
+/*
+ * The round trip without the kernel itself, between launch and return as the recording has them; one half
+ * each where it does not tell.
+ */
+void kwhy_standins_split(struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern);
+
+/*
+ * A launch that takes length_ns where kernels follow each other by queued_ns; shorter than the grid's floor:
+ * it takes the floor.
+ */
+struct kwhy_standin_launch {
+	struct kwhy_gpu_stream *stream;
+	uint32_t grid;
+	struct kwhy_standin_choice choice;
+	double length_ns, queued_ns;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_standins_launch(const struct kwhy_standins *standins,
+	const struct kwhy_standin_launch *launch, struct kwhy_error *error);
+
+/* The shortest kernel of a grid, as a recording would show it. */
+static inline double kwhy_standin_floor_ns(
+	const struct kwhy_standins *standins, uint32_t grid, double queued_ns)
+{
+	return fmax(standins->grids[grid].period_ns - queued_ns, 0);
+}
+
+#endif
