@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record report compare whatif doctor export stat calibrate verify watch serve model tune bench llm help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -29,6 +29,7 @@ _kwhy()
 	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"replay") options="--backend --device --repeat --seconds --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;
 	"export") options="--to --output -o --power --profile --partial --assume-power --price --intensity --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"stat") options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --json --csv --output -o --verbose -v --help -h" ;;
