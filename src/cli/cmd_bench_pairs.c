@@ -5,6 +5,7 @@
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/pairs_ranks.h"
 #include "cli/pairs_show.h"
 #include "cli/progress.h"
 
@@ -14,8 +15,8 @@ struct pairs_options {
 	struct kwhy_pairs_show show;
 	const char *backend, *devices, *engines, *clocks, *least, *most;
 	const char *save, *resume, *from;
-	uint64_t seed, random_sizes;
-	double time_s, warm_s, burst_s;
+	uint64_t seed, random_sizes, ranks;
+	double time_s, clock_s, warm_s, burst_s;
 	bool no_loads, energy, quiet;
 };
 
@@ -102,11 +103,30 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->seed = options->seed;
 	out->time_s = options->time_s;
 	out->warm_s = options->warm_s;
+	out->clock_s = options->clock_s;
 	out->energy = options->energy;
 	out->burst_s = options->burst_s;
 	out->folder = options->resume ? options->resume : options->save;
 	out->resume = options->resume != NULL;
 	out->progress = tell;
+	return status;
+}
+
+/* Of several processes the first shows what came of it; the others do their part: no pairs of theirs. */
+static enum kwhy_status measure_ranks(const struct pairs_options *options, struct kwhy_pair_request *request,
+	struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	struct kwhy_pairs_ranks ranks;
+	enum kwhy_status status = kwhy_pairs_ranks_init(options->ranks, &ranks, error);
+
+	request->ranks = ranks.ranks;
+	request->local_rank = ranks.local_rank;
+	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
+	if (!status)
+		status = ranks.rank ? kwhy_pairs_follow(request, error)
+				    : kwhy_pairs_measure(request, out, error);
+	kwhy_progress_end(request->context);
+	kwhy_pairs_ranks_done(&ranks);
 	return status;
 }
 
@@ -119,12 +139,7 @@ static enum kwhy_status measure(
 
 	if (!status)
 		status = fill_request(options, &devices, &request, error);
-	if (status)
-		return status;
-	request.context = kwhy_progress_begin(options->quiet);
-	status = kwhy_pairs_measure(&request, out, error);
-	kwhy_progress_end(request.context);
-	return status;
+	return status ? status : measure_ranks(options, &request, out, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -136,8 +151,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = options->from ? kwhy_pair_store_read(options->from, &pairs, error)
 				       : measure(options, &pairs, error);
-	if (!status)
-		status = kwhy_pairs_conclude(pairs, error);
+	if (status || !pairs)
+		return status;
+	status = kwhy_pairs_conclude(pairs, error);
 	if (!status && pairs->folder && !options->from)
 		status = kwhy_pairs_keep(pairs, error);
 	if (!status)
@@ -155,7 +171,11 @@ static const struct kwhy_option options_table[] = {
 		PLACE(backend)},
 	{"devices", 0, "LIST", "these GPUs by number or PCI address; default all", KWHY_OPTION_TEXT,
 		PLACE(devices)},
-	{"engine", 0, "LIST", "write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange",
+	{"ranks", 0, "N", "so many processes, one a GPU; default: as a launcher says", KWHY_OPTION_COUNT,
+		PLACE(ranks)},
+	{"engine", 0, "LIST",
+		"write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange, nccl-full, "
+		"socket, all-reduce, all-gather, reduce-scatter, broadcast, all-to-all",
 		KWHY_OPTION_TEXT, PLACE(engines)},
 	{"clock", 0, "LIST", "back-to-back, isolated, host, call; default all", KWHY_OPTION_TEXT,
 		PLACE(clocks)},
@@ -168,6 +188,8 @@ static const struct kwhy_option options_table[] = {
 	{"time", 0, "S", "stop after so many seconds; default 120", KWHY_OPTION_NUMBER, PLACE(time_s)},
 	{"warm", 0, "S", "copy for so long before, until devices are warm", KWHY_OPTION_NUMBER,
 		PLACE(warm_s)},
+	{"clock-time", 0, "S", "compare the ranks' clocks for so long at both ends", KWHY_OPTION_NUMBER,
+		PLACE(clock_s)},
 	{"energy", 0, NULL, "a second pass, of joules at both ends: about a minute more", KWHY_OPTION_FLAG,
 		PLACE(energy)},
 	{"burst", 0, "S", "length of each of its bursts, 0.1 to 60; default 1", KWHY_OPTION_NUMBER,
@@ -181,7 +203,7 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, PLACE(show.simulators)},
 	{"against", 0, "FILE", "hold predictions (src,dst,size,time_ns) against it", KWHY_OPTION_TEXT,
 		PLACE(show.against)},
-	{"output", 'o', "FILE", "write there (.txt, .json, .csv: every sample)", KWHY_OPTION_TEXT,
+	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(show.output)},
 	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(show.json)},
 	{"verbose", 'v', NULL, "every engine's regimes, and contention", KWHY_OPTION_FLAG,

@@ -5,6 +5,7 @@
 #include "bench/pair_store.h"
 #include "cli/output.h"
 #include "cli/pairs_simulators.h"
+#include "report/page/page.h"
 #include "report/pairs.h"
 
 #include <stdio.h>
@@ -20,6 +21,18 @@ static void write_csv(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 			kwhy_pair_row_write(pairs, i, k, out);
 }
 
+static enum kwhy_status write_page(
+	const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_report_pairs_json(pairs, &json, error);
+
+	if (!status)
+		status = kwhy_report_pairs_page(json.data, out, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
 static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -32,7 +45,7 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 	if (form == KWHY_OUTPUT_TEXT)
 		return kwhy_report_pairs_text(pairs, &style, out, error);
 	if (form == KWHY_OUTPUT_HTML)
-		return kwhy_fail(error, KWHY_E_USAGE, "pairs have no page yet; write .txt, .json or .csv");
+		return write_page(pairs, out, error);
 	write_csv(pairs, out);
 	return kwhy_text_check(out, error);
 }

@@ -140,6 +140,27 @@ const tests = {
 		await page.screenshot({ path: join(folder, "transfers.png"), fullPage: true });
 		await page.close();
 	},
+	"measured pairs show links, a matrix, curves and their regimes, and criteria": async () => {
+		const html = join(folder, "pairs.html");
+		execFileSync(kwhy, ["bench", "pairs", "--backend", "host", "--engine", "write,exchange,put", "--min-size", "1KiB", "--max-size", "64KiB", "--time", "3", "-q", "-o", html], { stdio: "pipe" });
+		const page = await open(html);
+		for (const id of ["links", "criteria", "matrix", "curves", "regimes", "loggp", "contention"])
+			assert.equal(await page.locator(`section#${id}`).count(), 1, `view ${id}`);
+		await page.locator("#matrix").scrollIntoViewIfNeeded();
+		await page.waitForSelector("#matrix-write-rate svg");
+		assert.ok((await page.locator("#matrix-write-rate svg").innerHTML()).includes("B/s"));
+		await page.locator("#curves").scrollIntoViewIfNeeded();
+		await page.waitForSelector("#rate-back-to-back svg");
+		await page.locator("#curves select").selectOption("1");
+		await page.locator("#curve-clocks button", { hasText: "calls alone" }).click();
+		await page.waitForSelector("#time-call svg");
+		await page.locator("#regimes").scrollIntoViewIfNeeded();
+		await page.waitForSelector("#regime-chart svg");
+		assert.ok((await page.locator("#criteria").innerText()).includes("the topology shows"));
+		assert.ok((await page.locator("#links").innerText()).includes("Limits are not available"));
+		await page.screenshot({ path: join(folder, "pairs.png"), fullPage: true });
+		await page.close();
+	},
 	"a plan shows what each change brings, and a stretch before and after": async () => {
 		const html = join(folder, "whatif.html");
 		execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--price", "0.30EUR", "-o", html], { stdio: "pipe" });

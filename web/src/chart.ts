@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ECharts chart with its three save buttons. Only the chart types of this page are bundled.
 
-import { BarChart, CustomChart, LineChart, SankeyChart, ScatterChart } from "echarts/charts";
-import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent } from "echarts/components";
+import { BarChart, CustomChart, HeatmapChart, LineChart, SankeyChart, ScatterChart } from "echarts/charts";
+import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { EChartsCoreOption } from "echarts/core";
 import { button, csv, el, save } from "./dom";
 import { color, onTheme } from "./theme";
 
-echarts.use([BarChart, CustomChart, LineChart, SankeyChart, ScatterChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent, SVGRenderer]);
+echarts.use([BarChart, CustomChart, HeatmapChart, LineChart, SankeyChart, ScatterChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapComponent, SVGRenderer]);
 
 export interface ChartSpec {
 	id: string;

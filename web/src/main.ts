@@ -9,6 +9,7 @@ import { initTheme, isDark, setTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { TimelineData } from "./timeline_data";
 import { openTransfers, type Transfers } from "./transfers";
+import { openPairs, type Pairs } from "./pairs";
 import { openPlan } from "./whatif";
 import type { Plan } from "./whatif_types";
 import { copies, kernels, memory, ranks, steps } from "./views/charts";
@@ -85,6 +86,8 @@ async function main(): Promise<void> {
 		if (a && b) return openComparison(app, a, b);
 		const transfers = await jsonBlock<Transfers>("kwhy-transfers");
 		if (transfers) return openTransfers(app, transfers);
+		const pairs = await jsonBlock<Pairs>("kwhy-pairs");
+		if (pairs) return openPairs(app, pairs);
 		const plan = await jsonBlock<Plan>("kwhy-plan");
 		const report = await jsonBlock<Report>("kwhy-report");
 		if (plan && !report) return openPlan(app, plan);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of measured transfers (docs/formats/transfers.md): rate, time and joules against size, on logarithmic axes.
 
-import { chart, escapeHtml } from "./chart";
+import { escapeHtml } from "./chart";
+import { type Line, lines, section, size, table, tabs } from "./curves";
 import { button, el } from "./dom";
 import { exact, known, si, visible } from "./format";
-import { color, isDark, setTheme } from "./theme";
+import { isDark, setTheme } from "./theme";
 
 type Maybe = number | null;
 
@@ -22,43 +23,6 @@ export interface Transfers {
 
 const WAYS: Record<string, string> = { h2d: "From host to device", d2h: "From device to host", both: "Both ways at once" };
 const CLOCKS: Record<string, string> = { host: "host: until it is known to be done", "back-to-back": "back to back, in a full queue", isolated: "alone, between two events" };
-const COLORS = ["compute", "copy", "range", "collective", "sync", "memset", "alloc", "launch", "host"];
-const SYMBOLS = ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"];
-const LINES = ["solid", "dashed", "dotted"];
-
-/** 64 KiB where it is a whole number of them. */
-export function size(bytes: number): string {
-	const units = ["B", "KiB", "MiB", "GiB"];
-	let unit = 0;
-	while (unit < 3 && bytes >= 1024 && bytes % 1024 === 0) {
-		bytes /= 1024;
-		unit++;
-	}
-	return `${bytes} ${units[unit]}`;
-}
-
-interface Line { name: string; dots: { x: number; y: number; text: string }[] }
-
-/** One line a strategy, told apart by colour, symbol and dashes, so that neither alone is needed. */
-function lines(id: string, label: string, unit: string, get: () => Line[]): HTMLElement {
-	return chart({
-		id, label, height: 460,
-		rows: () => [["strategy", "bytes", unit], ...get().flatMap((l) => l.dots.map((d) => [l.name, d.x, d.y]))],
-		option: () => ({
-			grid: { left: 90, right: 30, top: 90, bottom: 50 },
-			legend: { top: 0, type: "plain", textStyle: { color: color("text") } },
-			tooltip: { formatter: (p: { data: { text: string } }) => p.data.text },
-			xAxis: { type: "log", logBase: 2, name: "bytes", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => size(v) }, splitLine: { show: false } },
-			yAxis: { type: "log", name: unit, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, unit, 1) }, splitLine: { lineStyle: { color: color("line") } } },
-			series: get().map((l, i) => ({
-				type: "line", name: l.name, symbol: SYMBOLS[i % SYMBOLS.length], symbolSize: 6, itemStyle: { color: color(COLORS[i % COLORS.length]!) },
-				lineStyle: { type: LINES[Math.floor(i / COLORS.length) % LINES.length], width: 1.5 },
-				data: l.dots.map((d) => ({ value: [d.x, d.y], text: d.text })),
-			})),
-		}),
-	});
-}
-
 function describe(point: TransferPoint): string {
 	return [`${escapeHtml(point.strategy)}, ${size(point.bytes)}${point.pieces > 1 ? ` in ${exact(point.pieces)} pieces` : ""}`,
 		`${si(point.median_s, "s")}${known(point.low_s) && known(point.high_s) ? ` (${si(point.low_s, "s")} to ${si(point.high_s, "s")})` : ""}, ${si(point.bytes_per_s, "B/s")}`,
@@ -70,27 +34,6 @@ function group(points: TransferPoint[], x: (p: TransferPoint) => number, y: (p: 
 		name,
 		dots: points.filter((p) => p.strategy === name && known(y(p)) && y(p)! > 0).sort((a, b) => a.bytes - b.bytes).map((p) => ({ x: x(p), y: y(p)!, text: describe(p) })),
 	})).filter((l) => l.dots.length > 0);
-}
-
-function section(id: string, title: string, note: string, ...nodes: Node[]): HTMLElement {
-	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
-}
-
-/** Tabs that put other nodes in their place. */
-function tabs(id: string, label: string, make: Record<string, () => Node[]>, titles: Record<string, string>): HTMLElement {
-	const place = el("div", {}), bar = el("div", { class: "tools", role: "group", "aria-label": label });
-	const show = (key: string): void => {
-		for (const b of bar.children) b.setAttribute("aria-pressed", String((b as HTMLElement).dataset["key"] === key));
-		place.replaceChildren(...make[key]!());
-	};
-	for (const key of Object.keys(make)) {
-		const b = button(titles[key] ?? key, () => show(key));
-		b.dataset["key"] = key;
-		bar.append(b);
-	}
-	const first = Object.keys(make)[0];
-	if (first) show(first);
-	return el("div", { id }, bar, place);
 }
 
 function singles(all: Transfers, direction: string): HTMLElement | null {
@@ -130,11 +73,6 @@ function joules(all: Transfers): HTMLElement | null {
 		}),
 	}));
 	return section("joules", "Joules of a byte", "The GPU's, gross, from bursts of a second.", lines("joules-chart", "joules a byte against size", "J/B", get));
-}
-
-function table(head: string[], rows: string[][]): HTMLElement {
-	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { class: "text" }, h)))),
-		el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((c) => el("td", { class: "text" }, c)))))));
 }
 
 function fastest(all: Transfers): HTMLElement | null {

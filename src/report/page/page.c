@@ -106,16 +106,27 @@ enum kwhy_status kwhy_report_compare_page(
 	return status ? status : end(out, mark, error);
 }
 
-enum kwhy_status kwhy_report_transfers_page(
-	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status page_of(
+	const char *block, const char *json, struct kwhy_text *out, struct kwhy_error *error)
 {
 	const char *mark;
 	enum kwhy_status status = begin(out, &mark, error);
 
 	if (!status)
-		status = kwhy_page_block(
-			"kwhy-transfers", transfers_json, strlen(transfers_json), out, error);
+		status = kwhy_page_block(block, json, strlen(json), out, error);
 	return status ? status : end(out, mark, error);
+}
+
+enum kwhy_status kwhy_report_transfers_page(
+	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return page_of("kwhy-transfers", transfers_json, out, error);
+}
+
+enum kwhy_status kwhy_report_pairs_page(
+	const char *pairs_json, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return page_of("kwhy-pairs", pairs_json, out, error);
 }
 
 enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan, const struct kwhy_report *report,

@@ -22,6 +22,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
 	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error);
 
+/* The page of measured pairs of GPUs, from the JSON of kwhy_report_pairs_json(). */
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_page(
+	const char *pairs_json, struct kwhy_text *out, struct kwhy_error *error);
+
 /* The page of what changes would bring. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan,
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
