@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_options.h"
 
+#include "cli/progress.h"
+#include "import/import.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +61,37 @@ enum kwhy_status kwhy_size_read(const char *option, const char *text, uint64_t *
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"--%s takes a size of at least 1 byte, such as 4096, 64KiB or 1GiB, not '%.40s'", option,
 		text);
+}
+
+enum kwhy_status kwhy_bench_form_find(const char *command, const char *output, bool json, const char *table,
+	enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		output, json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_USAGE, "%s writes .txt or .json, not %s; --csv FILE writes %s",
+			command, output, table);
+	return status;
+}
+
+void kwhy_bench_tell(void *context, const char *what)
+{
+	kwhy_progress_step(context, what, NULL);
+}
+
+enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *error)
+{
+	struct kwhy_profile *profile = NULL;
+	enum kwhy_status status = KWHY_OK;
+
+	if (path)
+		status = kwhy_bench_file_check("profile", path, error);
+	if (path && !status)
+		status = kwhy_import_profile(path, &profile, error);
+	if (profile)
+		kwhy_profile_free(profile);
+	return status;
 }
 
 enum kwhy_status kwhy_bench_file_check(const char *option, const char *path, struct kwhy_error *error)

@@ -3,6 +3,7 @@
 #define KWHY_CLI_BENCH_OPTIONS_H
 
 #include "bench/transfer_plan.h"
+#include "cli/output.h"
 
 /* What several benchmarks take on the command line; all fail with KWHY_E_USAGE unless they say otherwise. */
 
@@ -25,6 +26,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 /* "4096", "64KiB", "64K", "1G": units are of 1,024. `text` NULL: 0. */
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
+
+/* Of a benchmark that writes text and JSON with -o: `table` is what --csv FILE writes. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command, const char *output, bool json,
+	const char *table, enum kwhy_output_form *out, struct kwhy_error *error);
+
+/* A progress line that is told what is measured now; `context` of kwhy_progress_begin(). */
+void kwhy_bench_tell(void *context, const char *what);
+
+/* Before minutes of measuring: KWHY_E_INPUT where `path` is no machine profile. NULL: none is needed. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *error);
 
 /* Before minutes of measuring: KWHY_E_IO where the file that is needed after them is none or cannot be read.
  * `path` NULL: none is needed. */

@@ -9,8 +9,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SECONDS 3.0
 #define HOST_SECONDS 0.2
@@ -33,21 +31,11 @@ static void set_defaults(void *options)
 	ops->seed = 1;
 }
 
-static enum kwhy_status find_backend(const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error)
-{
-	for (int i = 0; i < KWHY_GPU_BACKEND_COUNT; i++)
-		if (strcmp(name, kwhy_gpu_backend_name((enum kwhy_gpu_backend)i)) == 0) {
-			*out = (enum kwhy_gpu_backend)i;
-			return KWHY_OK;
-		}
-	return kwhy_fail(error, KWHY_E_USAGE, "--backend takes cuda, hip or host, not '%.40s'", name);
-}
-
 static enum kwhy_status make_request(
 	const struct ops_options *options, struct kwhy_bench_ops_request *out, struct kwhy_error *error)
 {
 	enum kwhy_gpu_backend backend = KWHY_GPU_CUDA;
-	enum kwhy_status status = find_backend(options->backend, &backend, error);
+	enum kwhy_status status = kwhy_backend_read(options->backend, &backend, error);
 	bool is_host = backend == KWHY_GPU_HOST;
 	uint64_t mib = options->memory_mib ? options->memory_mib : is_host ? HOST_MEMORY_MIB : MEMORY_MIB;
 	double seconds = isnan(options->seconds) ? is_host ? HOST_SECONDS : SECONDS : options->seconds;
@@ -68,54 +56,22 @@ static enum kwhy_status make_request(
 	return KWHY_OK;
 }
 
-static void tell(void *context, const char *what)
-{
-	kwhy_progress_step(context, what, NULL);
-}
-
-static enum kwhy_status write_text(const char *path, const struct kwhy_text *text, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_text_check(text, error);
-
-	return status ? status : kwhy_output_write(path, text, error);
-}
-
 static enum kwhy_status write_result(const struct ops_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_ops *bench, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
-	struct kwhy_text text = {0};
-	char *path = NULL;
-	enum kwhy_status status = kwhy_output_place(options->output, "ops", form, &path, error);
+	struct kwhy_text text = {0}, table = {0};
+	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_ops_json(bench, &text);
 	else
 		kwhy_bench_ops_text(bench, &style, &text);
-	if (!status)
-		status = write_text(path, &text, error);
-	free(path);
-	kwhy_text_clear(&text);
-	if (!status && options->csv) {
-		kwhy_bench_ops_csv(bench, &text);
-		status = write_text(options->csv, &text, error);
-	}
-	kwhy_text_done(&text);
-	return status;
-}
-
-static enum kwhy_status find_form(
-	const struct ops_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_output_form_of(
-		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
-
-	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"bench ops writes .txt or .json, not %s; --csv FILE "
-			"writes a table",
-			options->output);
-	return status;
+	status = kwhy_output_result(options->output, "ops", form, &text, error);
+	if (status || !options->csv)
+		return status;
+	kwhy_bench_ops_csv(bench, &table);
+	return kwhy_output_result(options->csv, "ops", KWHY_OUTPUT_CSV, &table, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -124,16 +80,17 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_ops_request request;
 	struct kwhy_bench_ops *bench;
 	enum kwhy_output_form form;
-	enum kwhy_status status = find_form(options, &form, error);
+	enum kwhy_status status = kwhy_bench_form_find(
+		"bench ops", options->output, options->json, "a table", &form, error);
 
 	if (!status)
 		status = make_request(options, &request, error);
 	if (!status)
-		status = kwhy_bench_file_check("profile", options->profile, error);
+		status = kwhy_bench_profile_check(options->profile, error);
 	if (status)
 		return status;
 	request.context = kwhy_progress_begin(options->quiet);
-	request.progress = tell;
+	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_ops(&request, &bench, error);
 	kwhy_progress_end(request.context);
 	if (status)

@@ -81,7 +81,7 @@ static enum kwhy_status check(
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--time takes more than 0 seconds, at most a day of them");
 	status = kwhy_bench_file_check("data", options->data, error);
-	return status ? status : kwhy_bench_file_check("profile", options->profile, error);
+	return status ? status : kwhy_bench_profile_check(options->profile, error);
 }
 
 static void tell(void *context, const char *what, double share)
@@ -165,14 +165,10 @@ static enum kwhy_status show(const struct transfer_options *options, const struc
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	char *path = NULL;
 	enum kwhy_status status = render(options, transfers, form, &text, error);
 
 	if (!status)
-		status = kwhy_output_place(options->output, "transfers", form, &path, error);
-	if (!status)
-		status = kwhy_output_write(path, &text, error);
-	free(path);
+		return kwhy_output_result(options->output, "transfers", form, &text, error);
 	kwhy_text_done(&text);
 	return status;
 }

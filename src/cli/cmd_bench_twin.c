@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/twin.h"
+#include "cli/bench_options.h"
 #include "cli/bench_twin_show.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -7,7 +8,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ENERGY_S 10.0
@@ -60,24 +60,23 @@ static enum kwhy_status check_counts(const struct twin_options *options, struct 
 static enum kwhy_status make_request(
 	const struct twin_options *options, struct kwhy_bench_twin_request *out, struct kwhy_error *error)
 {
-	static const char *const backends[] = {"cuda", "hip", "host"}, *const loops[] = {"open", "closed"},
-				 *const collectives[] = {"own", "nccl"};
-	int backend = find_word(options->backend, backends, 3), loop = find_word(options->loop, loops, 2),
+	static const char *const loops[] = {"open", "closed"}, *const collectives[] = {"own", "nccl"};
+	int loop = find_word(options->loop, loops, 2),
 	    group = find_word(options->collectives, collectives, 2);
+	enum kwhy_gpu_backend backend = KWHY_GPU_CUDA;
 	enum kwhy_status status = check_counts(options, error);
 
+	if (!status)
+		status = kwhy_backend_read(options->backend, &backend, error);
 	if (status)
 		return status;
-	if (backend < 0)
-		return kwhy_fail(error, KWHY_E_USAGE, "--backend takes cuda, hip or host, not '%.40s'",
-			options->backend);
 	if (loop < 0)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--loop takes open or closed, not '%.40s'", options->loop);
 	if (group < 0)
 		return kwhy_fail(error, KWHY_E_USAGE, "--collectives takes own or nccl, not '%.40s'",
 			options->collectives);
-	*out = (struct kwhy_bench_twin_request){.backend = (enum kwhy_gpu_backend)backend,
+	*out = (struct kwhy_bench_twin_request){.backend = backend,
 		.devices = options->device,
 		.variants = options->variants,
 		.shape = {(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1},
@@ -89,59 +88,22 @@ static enum kwhy_status make_request(
 	return KWHY_OK;
 }
 
-static void tell(void *context, const char *what)
-{
-	kwhy_progress_step(context, what, NULL);
-}
-
 static enum kwhy_status write_result(const struct twin_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_twin *bench, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
-	struct kwhy_text text = {0};
-	char *path = NULL;
+	struct kwhy_text text = {0}, table = {0};
 	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_twin_json(bench, &text);
 	else
 		kwhy_bench_twin_text(bench, &style, &text);
-	status = kwhy_text_check(&text, error);
-	if (!status)
-		status = kwhy_output_place(options->output, "twin", form, &path, error);
-	if (!status)
-		status = kwhy_output_write(path, &text, error);
-	free(path);
-	kwhy_text_done(&text);
-	return status;
-}
-
-static enum kwhy_status write_csv(
-	const char *path, const struct kwhy_bench_twin *bench, struct kwhy_error *error)
-{
-	struct kwhy_text text = {0};
-	enum kwhy_status status;
-
-	kwhy_bench_twin_csv(bench, &text);
-	status = kwhy_text_check(&text, error);
-	if (!status)
-		status = kwhy_output_write(path, &text, error);
-	kwhy_text_done(&text);
-	return status;
-}
-
-static enum kwhy_status find_form(
-	const struct twin_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_output_form_of(
-		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
-
-	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"bench twin writes .txt or .json, not %s; --csv FILE "
-			"writes the steps",
-			options->output);
-	return status;
+	status = kwhy_output_result(options->output, "twin", form, &text, error);
+	if (status || !options->csv)
+		return status;
+	kwhy_bench_twin_csv(bench, &table);
+	return kwhy_output_result(options->csv, "twin", KWHY_OUTPUT_CSV, &table, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -150,21 +112,20 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_twin_request request;
 	struct kwhy_bench_twin *bench;
 	enum kwhy_output_form form;
-	enum kwhy_status status = find_form(options, &form, error);
+	enum kwhy_status status = kwhy_bench_form_find(
+		"bench twin", options->output, options->json, "the steps", &form, error);
 
 	if (!status)
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
 	request.context = kwhy_progress_begin(options->quiet);
-	request.progress = tell;
+	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_twin(&request, &bench, error);
 	kwhy_progress_end(request.context);
 	if (status)
 		return status;
 	status = write_result(options, form, bench, error);
-	if (!status && options->csv)
-		status = write_csv(options->csv, bench, error);
 	if (!status && bench->ended)
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_bench_twin_free(bench);

@@ -199,19 +199,12 @@ static enum kwhy_status read_claims(struct answer *answer, const char *path, str
 	return kwhy_audit_of(answer->claims, answer->csv.row_count, &answer->audit, error);
 }
 
-static enum kwhy_status write_answer(
-	const struct answer *answer, const struct kwhy_model_options *model, struct kwhy_error *error)
+static void fill(const void *answer, struct kwhy_model_page *page)
 {
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "audit", error);
-
-	if (status)
-		return status;
-	if (page.is_json)
-		write_json(answer, &page.json);
+	if (page->is_json)
+		write_json(answer, &page->json);
 	else
-		write_text(answer, &page);
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+		write_text(answer, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -224,7 +217,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return kwhy_fail(error, KWHY_E_USAGE, "model audit takes one CSV of claims");
 	status = read_claims(&answer, invocation->operands.items[0], error);
 	if (!status)
-		status = write_answer(&answer, &options->model, error);
+		status = kwhy_model_page_write(&options->model, "audit", fill, &answer, error);
 	kwhy_audit_done(&answer.audit);
 	kwhy_model_csv_done(&answer.csv);
 	free(answer.claims);

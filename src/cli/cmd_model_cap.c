@@ -36,16 +36,9 @@ static enum kwhy_status read_sweep(const char *path, struct kwhy_cap *out, struc
 	return status;
 }
 
-static enum kwhy_status write_answer(
-	const struct kwhy_model_cap *answer, const struct kwhy_model_options *model, struct kwhy_error *error)
+static void fill(const void *answer, struct kwhy_model_page *page)
 {
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "cap", error);
-
-	if (status)
-		return status;
-	kwhy_model_cap_write(answer, &page);
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+	kwhy_model_cap_write(answer, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -66,7 +59,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		kwhy_model_cap_advise(answer);
 	if (!status)
-		status = write_answer(answer, &options->model, error);
+		status = kwhy_model_page_write(&options->model, "cap", fill, answer, error);
 	free(answer);
 	return status;
 }

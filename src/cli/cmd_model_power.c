@@ -225,19 +225,12 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 	kwhy_json_object_end(json);
 }
 
-static enum kwhy_status write_answer(
-	const struct answer *answer, const struct kwhy_model_options *model, struct kwhy_error *error)
+static void fill(const void *answer, struct kwhy_model_page *page)
 {
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "power", error);
-
-	if (status)
-		return status;
-	if (page.is_json)
-		write_json(answer, &page.json);
+	if (page->is_json)
+		write_json(answer, &page->json);
 	else
-		write_text(answer, &page);
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+		write_text(answer, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -251,7 +244,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 			error, KWHY_E_USAGE, "model power takes one recording or one CSV of windows");
 	status = work_out(&answer, options, invocation->operands.items[0], error);
 	if (!status)
-		status = write_answer(&answer, &options->model, error);
+		status = kwhy_model_page_write(&options->model, "power", fill, &answer, error);
 	kwhy_power_rows_done(&answer.rows);
 	kwhy_power_rows_done(&answer.fitted_rows);
 	return status;

@@ -147,19 +147,12 @@ static enum kwhy_status read_points(struct answer *answer, const char *path, str
 	return kwhy_scale_of(answer->points, answer->csv.row_count, &answer->scale, error);
 }
 
-static enum kwhy_status write_answer(
-	const struct answer *answer, const struct kwhy_model_options *model, struct kwhy_error *error)
+static void fill(const void *answer, struct kwhy_model_page *page)
 {
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "scale", error);
-
-	if (status)
-		return status;
-	if (page.is_json)
-		write_json(answer, &page.json);
+	if (page->is_json)
+		write_json(answer, &page->json);
 	else
-		write_text(answer, &page);
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+		write_text(answer, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -174,7 +167,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status && isfinite(options->at))
 		status = kwhy_scale_at(&answer.scale, options->at, &answer.throughput_at, error);
 	if (!status)
-		status = write_answer(&answer, &options->model, error);
+		status = kwhy_model_page_write(&options->model, "scale", fill, &answer, error);
 	free(answer.points);
 	kwhy_model_csv_done(&answer.csv);
 	return status;

@@ -46,6 +46,18 @@ enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page, const struct 
 	return status;
 }
 
+enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options, const char *name,
+	kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error)
+{
+	struct kwhy_model_page page;
+	enum kwhy_status status = kwhy_model_page_begin(&page, options, name, error);
+
+	if (status)
+		return status;
+	fill(answer, &page);
+	return kwhy_model_page_end(&page, options, KWHY_OK, error);
+}
+
 const char *kwhy_interval_text(char out[KWHY_INTERVAL_BYTES], struct kwhy_interval interval, const char *unit)
 {
 	char number[KWHY_QUANTITY_BYTES];

@@ -37,6 +37,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *pag
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, enum kwhy_status status, struct kwhy_error *error);
 
+/* The whole of it: what `fill` makes of the answer. */
+typedef void kwhy_model_page_fill(const void *answer, struct kwhy_model_page *page);
+KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
+	const char *name, kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error);
+
 /* "1.83 kJ ±0.4 %"; "n/a". Gives `out`. */
 #define KWHY_INTERVAL_BYTES 80
 const char *kwhy_interval_text(

@@ -77,6 +77,21 @@ enum kwhy_status kwhy_output_write(const char *path, const struct kwhy_text *tex
 	return KWHY_OK;
 }
 
+enum kwhy_status kwhy_output_result(const char *path, const char *stem, enum kwhy_output_form form,
+	struct kwhy_text *text, struct kwhy_error *error)
+{
+	char *place = NULL;
+	enum kwhy_status status = kwhy_text_check(text, error);
+
+	if (!status)
+		status = kwhy_output_place(path, stem, form, &place, error);
+	if (!status)
+		status = kwhy_output_write(place, text, error);
+	free(place);
+	kwhy_text_done(text);
+	return status;
+}
+
 void kwhy_output_message(const char *message)
 {
 	size_t length = strlen(message);

@@ -29,6 +29,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_place(
 KWHY_MUST_USE enum kwhy_status kwhy_output_write(
 	const char *path, const struct kwhy_text *text, struct kwhy_error *error);
 
+/*
+ * Writes a result where -o PATH says: there, in PATH/STEM.EXTENSION where it is a folder, or to stdout. What
+ * went wrong while the text was made is told first. Frees the text.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *stem,
+	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_error *error);
+
 /* "kwhy: MESSAGE" on stderr, harmless to a terminal whatever names it quotes. */
 void kwhy_output_message(const char *message);
 

@@ -254,15 +254,19 @@ static void values_that_cannot_be_are_refused(void **state)
 static void files_that_are_needed_are_looked_at_before_anything_is_measured(void **state)
 {
 	static const struct {
-		const char *option, *path;
-	} rows[] = {{"--data", "/nowhere/text"}, {"--profile", "/nowhere/profile.json"}, {"--profile", "/"}};
+		const char *option, *path, *says;
+	} rows[] = {{"--data", "/nowhere/text", "is no file that can be read"},
+		{"--profile", "/nowhere/profile.json", "is no file that can be read"},
+		{"--profile", "/", "is no file that can be read"},
+		{"--profile", KWHY_SOURCE_DIR "/README.md", "README.md"},
+		{"--profile", KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", "schema"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct spawned spawned = SPAWN(SMALL, rows[i].option, rows[i].path);
 
 		assert_int_equal(spawned.exit, 1);
-		assert_non_null(strstr(spawned.err.data, "is no file that can be read"));
+		assert_non_null(strstr(spawned.err.data, rows[i].says));
 		assert_int_equal(spawned.out.length, 0);
 		spawned_done(&spawned);
 	}
