@@ -57,8 +57,7 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Median, and half the distance of the quartiles. Sorts. */
-static struct kwhy_measured summary(double *values, size_t count)
+struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), by_value);
 	return (struct kwhy_measured){
@@ -84,7 +83,7 @@ static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t c
 	if (!status)
 		status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);
 	if (!status)
-		*out = summary(seconds, count);
+		*out = kwhy_cost_summary(seconds, count);
 	free(seconds);
 	return status;
 }
@@ -174,8 +173,8 @@ struct kwhy_call_costs kwhy_call_costs_unknown(void)
 {
 	const struct kwhy_measured unknown = {.value = NAN, .spread = NAN};
 
-	return (struct kwhy_call_costs){
-		unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown};
+	return (struct kwhy_call_costs){unknown, unknown, unknown, unknown, unknown, unknown, unknown,
+		unknown, kwhy_graph_costs_unknown()};
 }
 
 enum kwhy_status kwhy_call_costs_measure(struct kwhy_gpu *gpu, const struct kwhy_loads *loads, uint32_t seed,
@@ -196,6 +195,8 @@ enum kwhy_status kwhy_call_costs_measure(struct kwhy_gpu *gpu, const struct kwhy
 			gpu, KWHY_GPU_HOST_PINNED, KWHY_COST_COPY_BYTES, -1, &pinned, error);
 	if (!status)
 		status = time_small(&trial, out, error);
+	if (!status)
+		status = kwhy_graph_costs_measure(gpu, &launch, &out->graph, error);
 	if (!status)
 		status = time_both(&trial, pinned.memory, seed, &out->h2d_pinned, &out->d2h_pinned, error);
 	if (!status)
