@@ -49,7 +49,8 @@ enum kwhy_status kwhy_pair_marks_take(
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && i < place->count; i++)
-		status = take(place->rooms[i], &out->marks[i], error);
+		if (kwhy_pair_is_own(place, i))
+			status = take(place->rooms[i], &out->marks[i], error);
 	return status;
 }
 
@@ -81,6 +82,8 @@ enum kwhy_status kwhy_pair_drifts(struct kwhy_pair_place *place, const struct kw
 			spread_ns = (double)(first->after_ns - first->before_ns + last->after_ns -
 				last->before_ns);
 
+		if (!kwhy_pair_is_own(place, i))
+			continue;
 		status = kwhy_pair_turn(place->rooms[i], error);
 		if (!status)
 			status = gpu->ops->event_elapsed_ns(

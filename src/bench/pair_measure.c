@@ -2,15 +2,65 @@
 #include "bench/pair_place.h"
 
 #include "base/clock.h"
+#include "bench/pair_collectives.h"
+#include "bench/pair_ranks.h"
 #include "bench/transfer_measure.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
+enum { PAUSE_NS = 20000, PATIENCE_NS = 200000, CHECK_BYTES = 4096 };
 
-static bool is_nccl(const struct kwhy_pair_work *work)
+static bool is_collective(const struct kwhy_pair_work *work)
 {
-	return work->config->engine == KWHY_PAIR_NCCL || work->config->engine == KWHY_PAIR_NCCL_EXCHANGE;
+	return kwhy_pair_is_collective(work->config->engine);
+}
+
+static bool is_socket(const struct kwhy_pair_work *work)
+{
+	return work->config->engine == KWHY_PAIR_SOCKET;
+}
+
+/* Of libraries that may wait for the device while they queue, and of kernels that wait for each other. */
+static bool is_ungated(const struct kwhy_pair_work *work)
+{
+	enum kwhy_pair_engine engine = work->config->engine;
+
+	return engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE ||
+		engine == KWHY_PAIR_NCCL_FULL || is_collective(work);
+}
+
+/* Between processes: whether it is made for that, and whoever writes or reads reaches the other's memory. */
+static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = work->config;
+	const struct kwhy_pair_place *place = work->place;
+	uint32_t other = place->own == config->source ? config->target : config->source;
+
+	switch (config->engine) {
+	case KWHY_PAIR_STAGED:
+	case KWHY_PAIR_PING_PONG:
+	case KWHY_PAIR_EXCHANGE:
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s is queued by one process; give --ranks 1 to measure it",
+			kwhy_pair_engine_name(config->engine));
+	case KWHY_PAIR_WRITE:
+	case KWHY_PAIR_READ:
+	case KWHY_PAIR_KERNEL:
+	case KWHY_PAIR_PUT:
+		if (place->is_direct[place->own][other] ||
+			(config->engine != KWHY_PAIR_PUT && !kwhy_pair_leads(work)))
+			return KWHY_OK;
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"rank %u does not reach the memory of rank %u, which is on another host or shares "
+			"none",
+			place->own, other);
+	default:
+		return KWHY_OK;
+	}
 }
 
 static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct kwhy_error *error)
@@ -20,12 +70,20 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 	bool is_direct = place->is_direct[config->source][config->target],
 	     is_direct_back = place->is_direct[config->target][config->source];
 
-	if (is_nccl(work))
+	if (is_collective(work))
+		return KWHY_OK; /* looks itself */
+	if (config->engine == KWHY_PAIR_NCCL_FULL)
+		return kwhy_pair_nccl_start_all(work->place, error);
+	if (is_ungated(work))
 		return kwhy_pair_nccl_start(work->place, config->source, config->target, error);
+	if (is_socket(work) && !place->ranks)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"a socket lies between processes; start several, as with --ranks 2");
 	if (config->engine == KWHY_PAIR_PUT && *place->no_put)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", place->no_put);
-	if ((config->engine == KWHY_PAIR_KERNEL && !is_direct) ||
-		(config->engine == KWHY_PAIR_PUT && (!is_direct || !is_direct_back)))
+	if (!place->ranks &&
+		((config->engine == KWHY_PAIR_KERNEL && !is_direct) ||
+			(config->engine == KWHY_PAIR_PUT && (!is_direct || !is_direct_back))))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"GPU %u does not reach the memory of GPU %u directly, so no kernel of the one writes "
 			"there; "
@@ -34,23 +92,35 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 	return KWHY_OK;
 }
 
+/* A buffer of either end; of another process's, 0 where it is out of reach. */
+static enum kwhy_status find_buffer(const struct kwhy_pair_work *work, uint32_t i, enum kwhy_bench_role role,
+	uint64_t *out, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *room = work->place->rooms[i];
+	enum kwhy_status status;
+
+	*out = room->device[role];
+	if (!kwhy_pair_is_own(work->place, i))
+		return KWHY_OK;
+	status = kwhy_pair_turn(room, error);
+	return status ? status : kwhy_bench_device(room, role, out, error);
+}
+
 static enum kwhy_status find_ends(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(work->source, error);
+	const struct kwhy_pair_config *config = work->config;
+	enum kwhy_status status = find_buffer(
+		work, config->source, KWHY_BENCH_SOURCE, &work->there.from, error);
 
-	work->there.bytes = work->back.bytes = work->config->bytes;
+	work->there.bytes = work->back.bytes = config->bytes;
 	if (!status)
-		status = kwhy_bench_device(work->source, KWHY_BENCH_SOURCE, &work->there.from, error);
-	if (!status)
-		status = kwhy_bench_device(work->source, KWHY_BENCH_SINK, &work->back.to, error);
-	if (!status && work->config->engine == KWHY_PAIR_STAGED)
+		status = find_buffer(work, config->source, KWHY_BENCH_SINK, &work->back.to, error);
+	if (!status && config->engine == KWHY_PAIR_STAGED)
 		status = kwhy_bench_host(
 			work->source, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &work->staging, error);
 	if (!status)
-		status = kwhy_pair_turn(work->target, error);
-	if (!status)
-		status = kwhy_bench_device(work->target, KWHY_BENCH_SOURCE, &work->back.from, error);
-	return status ? status : kwhy_bench_device(work->target, KWHY_BENCH_SINK, &work->there.to, error);
+		status = find_buffer(work, config->target, KWHY_BENCH_SOURCE, &work->back.from, error);
+	return status ? status : find_buffer(work, config->target, KWHY_BENCH_SINK, &work->there.to, error);
 }
 
 /* What goes on beside it has buffers of its own, made before anything is held. */
@@ -99,6 +169,46 @@ static bool goes_back(const struct kwhy_pair_work *work)
 		kwhy_pair_is_exchange(work->config->engine);
 }
 
+/* The ends that are ours. */
+static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = work->config;
+	enum kwhy_status status = KWHY_OK;
+
+	if (kwhy_pair_is_own(work->place, config->target))
+		status = spoil(work->source, work->target, work->there.to, config->bytes, error);
+	if (!status && goes_back(work) && kwhy_pair_is_own(work->place, config->source))
+		status = spoil(work->target, work->source, work->back.to, config->bytes, error);
+	return status;
+}
+
+/* Host memory at our end; the sink holds the complement of the first byte that will come. */
+static enum kwhy_status begin_socket(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *room = work->place->rooms[work->place->own];
+	struct kwhy_gpu_host source, sink;
+	enum kwhy_status status = kwhy_pair_turn(room, error);
+	uint8_t byte;
+
+	if (!status)
+		status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &source, error);
+	if (!status)
+		status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
+	kwhy_bench_pattern_write(&byte, 1, work->source->seed, 0);
+	if (!status && spoils)
+		memset(sink.memory, (uint8_t)~byte, work->config->bytes);
+	return status;
+}
+
+static enum kwhy_status begin_ends(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
+{
+	enum kwhy_status status = find_ends(work, error);
+
+	if (!status)
+		status = find_load(work, error);
+	return status || !spoils ? status : spoil_ends(work, error);
+}
+
 enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_place *place, const struct kwhy_pair_config *config,
 	bool spoils, struct kwhy_pair_work *out, struct kwhy_error *error)
 {
@@ -109,16 +219,15 @@ enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_place *place, const struc
 		.source = place->rooms[config->source],
 		.target = place->rooms[config->target]};
 	out->main = config->engine == KWHY_PAIR_READ ? out->target : out->source;
-	status = check_engine(out, error);
+	status = place->ranks ? check_ranks(out, error) : KWHY_OK;
 	if (!status)
-		status = find_ends(out, error);
-	if (!status)
-		status = find_load(out, error);
-	if (!status && spoils)
-		status = spoil(out->source, out->target, out->there.to, config->bytes, error);
-	if (!status && spoils && goes_back(out))
-		status = spoil(out->target, out->source, out->back.to, config->bytes, error);
-	return status;
+		status = check_engine(out, error);
+	if (status)
+		return status;
+	status = is_collective(out) ? kwhy_pair_collective_begin(out, spoils, error)
+		: is_socket(out)    ? begin_socket(out, spoils, error)
+				    : begin_ends(out, spoils, error);
+	return status ? status : kwhy_pair_ranks_begin(out, spoils, error);
 }
 
 /* Of a put that was late for the other one: the flags are of no use any more. */
@@ -142,58 +251,115 @@ static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy
 	return status;
 }
 
-static enum kwhy_status drain_room(
-	const struct kwhy_bench_room *room, uint32_t streams, struct kwhy_error *error)
+/* Of what another process has a part in: looks whether that process lives on while it waits. */
+static enum kwhy_status await_stream(
+	const struct kwhy_pair_place *place, const struct kwhy_bench_room *room, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(room, error);
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	struct kwhy_gpu_event *event = room->joins[KWHY_BENCH_STREAMS - 1];
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = room->gpu->ops->event_record(room->gpu, event, room->streams[0], error);
+	bool done = false;
 
-	for (uint32_t i = 0; !status && i < streams; i++)
-		status = room->gpu->ops->synchronize(room->gpu, room->streams[i], error);
+	while (!status && !done) {
+		status = room->gpu->ops->event_reached(room->gpu, event, &done, error);
+		if (status || done || kwhy_clock_mono_ns() - start_ns < PATIENCE_NS)
+			continue;
+		status = kwhy_rank_link_check(&place->ranks->calls.link, error);
+		nanosleep(&pause, NULL);
+	}
+	return status;
+}
+
+static enum kwhy_status drain_room(
+	const struct kwhy_pair_work *work, uint32_t i, uint32_t streams, struct kwhy_error *error)
+{
+	const struct kwhy_bench_room *room = work->place->rooms[i];
+	enum kwhy_status status;
+
+	if (!kwhy_pair_is_own(work->place, i))
+		return KWHY_OK;
+	status = kwhy_pair_turn(room, error);
+	if (!status && work->place->ranks && kwhy_pair_is_shared(work->config))
+		status = await_stream(work->place, room, error);
+	for (uint32_t k = 0; !status && k < streams; k++)
+		status = room->gpu->ops->synchronize(room->gpu, room->streams[k], error);
 	return status;
 }
 
 enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	bool is_alone = work->config->load == KWHY_PAIR_ALONE || work->config->load == KWHY_PAIR_REFERENCE;
+	const struct kwhy_pair_config *config = work->config;
+	bool is_alone = config->load == KWHY_PAIR_ALONE || config->load == KWHY_PAIR_REFERENCE;
 	enum kwhy_status status = KWHY_OK;
 
-	if (is_alone) {
-		status = drain_room(work->source, 1, error);
-		return status ? status : drain_room(work->target, 1, error);
+	if (is_alone && !is_collective(work)) {
+		status = drain_room(work, config->source, 1, error);
+		return status ? status : drain_room(work, config->target, 1, error);
 	}
 	for (uint32_t i = 0; !status && i < work->place->count; i++)
-		status = drain_room(work->place->rooms[i], KWHY_BENCH_STREAMS, error);
+		status = drain_room(work, i, KWHY_BENCH_STREAMS, error);
 	return status;
+}
+
+/* The others queue while we do: a library may join them first. */
+static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_error other;
+	double seconds;
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, 0, 1, false, error), issued;
+
+	if (status)
+		return status;
+	status = kwhy_pair_issue(work, 1, error);
+	issued = kwhy_pair_ranks_issued(work, status ? &other : error);
+	if (!status)
+		status = issued;
+	if (!status)
+		status = kwhy_pair_drain(work, error);
+	return status ? status : kwhy_pair_ranks_drain(work, &seconds, error);
 }
 
 enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_issue(work, 1, error);
+	enum kwhy_status status;
+	double seconds;
 
-	if (!status)
-		status = kwhy_pair_drain(work, error);
+	if (is_socket(work))
+		return kwhy_pair_ranks_stream(work, 1, true, &seconds, error);
+	status = issue_first(work, error);
 	return !status && work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : status;
+}
+
+/* The stream that tells our time. */
+static struct kwhy_bench_room *our_main(const struct kwhy_pair_work *work)
+{
+	return work->place->ranks ? work->place->rooms[work->place->own] : work->main;
 }
 
 static enum kwhy_status record(
 	const struct kwhy_pair_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *main = work->main;
+	struct kwhy_bench_room *main = our_main(work);
 	enum kwhy_status status = kwhy_pair_turn(main, error);
 
 	return status ? status : main->gpu->ops->event_record(main->gpu, event, main->streams[0], error);
 }
 
-static enum kwhy_status elapsed(const struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->main->gpu;
+	const struct kwhy_bench_room *main = our_main(work);
+	struct kwhy_gpu *gpu = main->gpu;
 	double time_ns = 0;
-	enum kwhy_status status = kwhy_pair_turn(work->main, error);
+	enum kwhy_status status = kwhy_pair_turn(main, error);
 
+	/* Another process may be gone that it waits for. */
+	if (!status && work->place->ranks && kwhy_pair_is_shared(work->config))
+		status = kwhy_pair_drain(work, error);
 	if (!status)
-		status = gpu->ops->event_synchronize(gpu, work->main->end, error);
+		status = gpu->ops->event_synchronize(gpu, main->end, error);
 	if (!status)
-		status = gpu->ops->event_elapsed_ns(gpu, work->main->begin, work->main->end, &time_ns, error);
+		status = gpu->ops->event_elapsed_ns(gpu, main->begin, main->end, &time_ns, error);
 	*out_s = time_ns * 1e-9;
 	return status;
 }
@@ -204,10 +370,10 @@ static enum kwhy_status timed(
 	enum kwhy_status status = warm ? kwhy_pair_issue(work, warm, error) : KWHY_OK;
 
 	if (!status)
-		status = record(work, work->main->begin, error);
+		status = record(work, our_main(work)->begin, error);
 	if (!status)
 		status = kwhy_pair_issue(work, count, error);
-	return status ? status : record(work, work->main->end, error);
+	return status ? status : record(work, our_main(work)->end, error);
 }
 
 /* One way of what goes to and fro is half of it. */
@@ -222,8 +388,10 @@ static enum kwhy_status sample_without_gate(
 	struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	uint32_t count = work->config->bytes > KWHY_BENCH_FEW_BYTES ? TIMED_FEW : NCCL_TIMED;
-	enum kwhy_status status = timed(work, 1, count, error);
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, 1, count, true, error);
 
+	if (!status)
+		status = timed(work, 1, count, error);
 	if (!status)
 		status = elapsed(work, out_s, error);
 	*out_s /= count;
@@ -241,8 +409,10 @@ static enum kwhy_status sample_row(struct kwhy_pair_work *work, double *out_s, s
 			     : KWHY_BENCH_TIMED_COPIES;
 	struct kwhy_bench_room *main = work->main;
 	struct kwhy_error other;
-	enum kwhy_status status = kwhy_pair_turn(main, error), opened;
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, warm, count, true, error), opened;
 
+	if (!status)
+		status = kwhy_pair_turn(main, error);
 	if (!status)
 		status = main->gpu->ops->gate_hold(main->gpu, main->gate, main->streams[0], error);
 	if (status)
@@ -263,8 +433,10 @@ static enum kwhy_status sample_row(struct kwhy_pair_work *work, double *out_s, s
 
 static enum kwhy_status sample_isolated(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
-	enum kwhy_status status = timed(work, 0, 1, error);
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, 0, 1, true, error);
 
+	if (!status)
+		status = timed(work, 0, 1, error);
 	return status ? status : elapsed(work, out_s, error);
 }
 
@@ -281,24 +453,65 @@ static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, 
 	return status;
 }
 
+/* In a row, or half of a way there and back. */
+static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	bool few = work->config->bytes > KWHY_BENCH_FEW_BYTES;
+
+	return work->config->clock == KWHY_PAIR_BACK_TO_BACK
+		? kwhy_pair_ranks_stream(work, few ? TIMED_FEW : NCCL_TIMED, false, out_s, error)
+		: kwhy_pair_ranks_stream(work, few ? 1 : TIMED_FEW, true, out_s, error);
+}
+
+static enum kwhy_status sample_clock(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	if (is_socket(work))
+		return sample_socket(work, out_s, error);
+	switch (work->config->clock) {
+	case KWHY_PAIR_BACK_TO_BACK:
+		return is_ungated(work) ? sample_without_gate(work, out_s, error)
+					: sample_row(work, out_s, error);
+	case KWHY_PAIR_ISOLATED:
+		return sample_isolated(work, out_s, error);
+	default:
+		return sample_host(work, out_s, error);
+	}
+}
+
 enum kwhy_status kwhy_pair_sample(
 	struct kwhy_pair_work *work, struct kwhy_pair_sample *out, struct kwhy_error *error)
 {
-	enum kwhy_pair_clock clock = work->config->clock;
 	enum kwhy_status status;
+	double others_s = NAN;
 
 	out->start_unix_ns = kwhy_clock_unix_ns();
-	if (clock == KWHY_PAIR_BACK_TO_BACK && is_nccl(work))
-		status = sample_without_gate(work, &out->seconds, error);
-	else
-		status = clock == KWHY_PAIR_BACK_TO_BACK ? sample_row(work, &out->seconds, error)
-			: clock == KWHY_PAIR_ISOLATED	 ? sample_isolated(work, &out->seconds, error)
-							 : sample_host(work, &out->seconds, error);
+	status = sample_clock(work, &out->seconds, error);
 	if (!status)
 		status = kwhy_pair_drain(work, error);
 	out->end_unix_ns = kwhy_clock_unix_ns();
+	if (!status)
+		status = kwhy_pair_ranks_drain(work, &others_s, error);
+	if (is_collective(work)) /* is over when the last has its part */
+		out->seconds = fmax(out->seconds, others_s);
 	if (!status && work->config->engine == KWHY_PAIR_PUT)
 		status = check_put(work, error);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_part_issue(
+	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
+{
+	work->part_count = count;
+	if (work->config->engine == KWHY_PAIR_PUT) /* one kernel for both */
+		return timed(work, 0, warm + count, error);
+	return timed(work, warm, count, error);
+}
+
+enum kwhy_status kwhy_pair_part_elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	enum kwhy_status status = elapsed(work, out_s, error);
+
+	*out_s /= work->part_count ? work->part_count : 1;
 	return status;
 }
 
@@ -321,13 +534,52 @@ static enum kwhy_status verify_way(const struct kwhy_bench_room *source, struct 
 	return status;
 }
 
+static enum kwhy_status verify_socket(
+	const struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *room = work->place->rooms[work->place->own];
+	struct kwhy_gpu_host sink;
+	unsigned char expected[CHECK_BYTES];
+	enum kwhy_status status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
+
+	*out_same = true;
+	for (uint64_t at = 0; !status && *out_same && at < work->config->bytes; at += CHECK_BYTES) {
+		uint64_t left = work->config->bytes - at;
+		size_t length = left < CHECK_BYTES ? (size_t)left : CHECK_BYTES;
+
+		kwhy_bench_pattern_write(expected, length, work->source->seed, at);
+		*out_same = memcmp((const char *)sink.memory + at, expected, length) == 0;
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = work->config;
+	enum kwhy_status status = KWHY_OK;
+
+	*out_same = true;
+	if (is_collective(work))
+		return kwhy_pair_collective_verify(work, out_same, error);
+	if (is_socket(work))
+		return verify_socket(work, out_same, error);
+	if (kwhy_pair_is_own(work->place, config->target))
+		status = verify_way(
+			work->source, work->target, work->there.to, config->bytes, out_same, error);
+	if (!status && *out_same && goes_back(work) && kwhy_pair_is_own(work->place, config->source))
+		status = verify_way(
+			work->target, work->source, work->back.to, config->bytes, out_same, error);
+	return status;
+}
+
+/* A socket's bytes went there and back: both ends hold them. */
 enum kwhy_status kwhy_pair_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
 {
-	uint64_t bytes = work->config->bytes;
-	enum kwhy_status status = verify_way(
-		work->source, work->target, work->there.to, bytes, out_same, error);
+	bool same = true;
+	enum kwhy_status status = kwhy_pair_part_verify(work, out_same, error);
 
-	if (!status && *out_same && goes_back(work))
-		status = verify_way(work->target, work->source, work->back.to, bytes, out_same, error);
+	if (!status)
+		status = kwhy_pair_ranks_verify(work, &same, error);
+	*out_same = *out_same && same;
 	return status;
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL's send and receive between two GPUs, one thread driving both. */
-#include "bench/pair_place.h"
+/* NCCL: send and receive between two GPUs, and collectives of all; one thread drives all that are ours. */
+#include "bench/pair_collectives.h"
+#include "bench/pair_ranks.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { WORD = 4 };
 
 static enum kwhy_status check(const struct kwhy_pair_place *place, enum kwhy_nccl_result result,
 	const char *what, struct kwhy_error *error)
@@ -14,24 +18,33 @@ static enum kwhy_status check(const struct kwhy_pair_place *place, enum kwhy_ncc
 		place->nccl.ncclGetErrorString(result));
 }
 
+enum kwhy_status kwhy_pair_nccl_load(struct kwhy_pair_place *place, struct kwhy_error *error)
+{
+	const struct kwhy_gpu *gpu = place->rooms[kwhy_pair_first_own(place)]->gpu;
+
+	if (place->nccl.library)
+		return KWHY_OK;
+	if (strcmp(gpu->ops->name, "cuda") != 0)
+		return kwhy_fail(
+			error, KWHY_E_UNSUPPORTED, "NCCL works on CUDA alone, not on %s", gpu->ops->name);
+	return kwhy_nccl_open(&place->nccl, error);
+}
+
 enum kwhy_status kwhy_pair_nccl_start(
 	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error)
 {
 	uint32_t low = one < other ? one : other, high = one < other ? other : one;
-	const struct kwhy_gpu *first = place->rooms[low]->gpu, *second = place->rooms[high]->gpu;
-	const int devices[] = {first->facts.index, second->facts.index};
+	const int devices[] = {place->rooms[low]->gpu->facts.index, place->rooms[high]->gpu->facts.index};
 	kwhy_nccl_communicator made[2] = {NULL, NULL};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_pair_nccl_load(place, error);
 
-	if (place->communicators[one][other])
-		return KWHY_OK;
-	if (strcmp(first->ops->name, "cuda") != 0)
-		return kwhy_fail(
-			error, KWHY_E_UNSUPPORTED, "NCCL works on CUDA alone, not on %s", first->ops->name);
-	if (!place->nccl.library)
-		status = kwhy_nccl_open(&place->nccl, error);
-	if (!status)
-		status = check(place, place->nccl.ncclCommInitAll(made, 2, devices), "start", error);
+	if (status ||
+		place->communicators[kwhy_pair_is_own(place, one) ? one : other]
+				    [kwhy_pair_is_own(place, one) ? other : one])
+		return status;
+	if (place->ranks)
+		return kwhy_pair_ranks_nccl(place, one, other, error);
+	status = check(place, place->nccl.ncclCommInitAll(made, 2, devices), "start", error);
 	if (status)
 		return status;
 	place->communicators[low][high] = made[0];
@@ -39,17 +52,89 @@ enum kwhy_status kwhy_pair_nccl_start(
 	return KWHY_OK;
 }
 
+enum kwhy_status kwhy_pair_nccl_start_all(struct kwhy_pair_place *place, struct kwhy_error *error)
+{
+	int devices[KWHY_PAIR_GPUS_MOST];
+	enum kwhy_status status = kwhy_pair_nccl_load(place, error);
+
+	if (status || place->all[kwhy_pair_first_own(place)])
+		return status;
+	if (place->ranks)
+		return kwhy_pair_ranks_nccl(place, 0, 0, error);
+	for (uint32_t i = 0; i < place->count; i++)
+		devices[i] = place->rooms[i]->gpu->facts.index;
+	return check(
+		place, place->nccl.ncclCommInitAll(place->all, (int)place->count, devices), "start", error);
+}
+
+enum kwhy_status kwhy_pair_nccl_name(
+	struct kwhy_pair_place *place, struct kwhy_nccl_id *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_pair_nccl_load(place, error);
+
+	return status ? status : check(place, place->nccl.ncclGetUniqueId(out), "start", error);
+}
+
+enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_place *place, const struct kwhy_nccl_id *id,
+	uint32_t other, struct kwhy_error *error)
+{
+	bool all = other == place->own;
+	kwhy_nccl_communicator *slot = all ? &place->all[place->own]
+					   : &place->communicators[place->own][other];
+	enum kwhy_status status = kwhy_pair_nccl_load(place, error);
+
+	if (!status)
+		status = kwhy_pair_turn(place->rooms[place->own], error);
+	if (status)
+		return status;
+	if (*slot)
+		place->nccl.ncclCommDestroy(*slot);
+	*slot = NULL;
+	return check(place,
+		place->nccl.ncclCommInitRank(
+			slot, all ? (int)place->count : 2, *id, all ? (int)place->own : place->own > other),
+		"start", error);
+}
+
+static void stop(struct kwhy_pair_place *place, kwhy_nccl_communicator *communicator)
+{
+	/* Of ranks of which one is gone, those that are left would wait for it. */
+	if (*communicator && place->ranks && kwhy_pair_ranks_is_lost(place->ranks))
+		place->nccl.ncclCommAbort(*communicator);
+	else if (*communicator)
+		place->nccl.ncclCommDestroy(*communicator);
+	*communicator = NULL;
+}
+
 void kwhy_pair_nccl_stop(struct kwhy_pair_place *place)
 {
-	for (uint32_t i = 0; i < place->count; i++)
+	for (uint32_t i = 0; i < place->count; i++) {
 		for (uint32_t k = 0; k < place->count; k++)
-			if (place->communicators[i][k]) {
-				place->nccl.ncclCommDestroy(place->communicators[i][k]);
-				place->communicators[i][k] = NULL;
-			}
+			stop(place, &place->communicators[i][k]);
+		stop(place, &place->all[i]);
+	}
 	if (place->nccl.library)
 		kwhy_nccl_close(&place->nccl);
 	place->nccl.library = NULL;
+}
+
+/* 20805: 2.8.5; before 2.9: 2803. */
+void kwhy_pair_nccl_version(const struct kwhy_pair_place *place, char out[16])
+{
+	int version = 0;
+
+	out[0] = '\0';
+	if (!place->nccl.library || place->nccl.ncclGetVersion(&version))
+		return;
+	if (version >= 10000)
+		snprintf(out, 16, "%d.%d.%d", version / 10000 % 100, version / 100 % 100, version % 100);
+	else
+		snprintf(out, 16, "%d.%d.%d", version / 1000 % 100, version / 100 % 10, version % 100);
+}
+
+static kwhy_nccl_stream stream_of(const struct kwhy_pair_place *place, uint32_t i)
+{
+	return (kwhy_nccl_stream)(void *)place->rooms[i]->streams[0];
 }
 
 /* In a communicator of two the one of the lower number is rank 0. */
@@ -57,15 +142,19 @@ static enum kwhy_nccl_result one_way(
 	struct kwhy_pair_work *work, uint32_t source, uint32_t target, const struct kwhy_gpu_copy *bytes)
 {
 	const struct kwhy_pair_place *place = work->place;
-	enum kwhy_nccl_result result = place->nccl.ncclSend((const void *)(uintptr_t)bytes->from,
-		bytes->bytes, KWHY_NCCL_UINT8, target > source, place->communicators[source][target],
-		(kwhy_nccl_stream)(void *)place->rooms[source]->streams[0]);
+	bool full = work->config->engine == KWHY_PAIR_NCCL_FULL;
+	enum kwhy_nccl_result result = KWHY_NCCL_SUCCESS;
 
-	if (result)
+	if (kwhy_pair_is_own(place, source))
+		result = place->nccl.ncclSend((const void *)(uintptr_t)bytes->from, bytes->bytes,
+			KWHY_NCCL_UINT8, full ? (int)target : target > source,
+			full ? place->all[source] : place->communicators[source][target],
+			stream_of(place, source));
+	if (result || !kwhy_pair_is_own(place, target))
 		return result;
 	return place->nccl.ncclRecv((void *)(uintptr_t)bytes->to, bytes->bytes, KWHY_NCCL_UINT8,
-		source > target, place->communicators[target][source],
-		(kwhy_nccl_stream)(void *)place->rooms[target]->streams[0]);
+		full ? (int)source : source > target,
+		full ? place->all[target] : place->communicators[target][source], stream_of(place, target));
 }
 
 /* Ends the group whatever came of its calls, so that the library is left as it was found. */
@@ -90,4 +179,59 @@ enum kwhy_status kwhy_pair_issue_nccl(struct kwhy_pair_work *work, uint32_t coun
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = send_once(work, error);
 	return status ? status : kwhy_pair_join(work, error);
+}
+
+/* As nccl-tests makes it of sends and receives. */
+static enum kwhy_nccl_result exchange_all(
+	const struct kwhy_pair_place *place, uint32_t i, const char *from, char *to, size_t part)
+{
+	enum kwhy_nccl_result result = KWHY_NCCL_SUCCESS;
+
+	for (uint32_t k = 0; !result && k < place->count; k++) {
+		result = place->nccl.ncclSend(
+			from + k * part, part, KWHY_NCCL_UINT8, (int)k, place->all[i], stream_of(place, i));
+		if (!result)
+			result = place->nccl.ncclRecv(to + k * part, part, KWHY_NCCL_UINT8, (int)k,
+				place->all[i], stream_of(place, i));
+	}
+	return result;
+}
+
+static enum kwhy_nccl_result one_of_all(const struct kwhy_pair_work *work, uint32_t i)
+{
+	const struct kwhy_pair_place *place = work->place;
+	const struct kwhy_nccl *nccl = &place->nccl;
+	const void *from = (const void *)(uintptr_t)place->rooms[i]->device[KWHY_BENCH_SOURCE];
+	void *to = (void *)(uintptr_t)place->rooms[i]->device[KWHY_BENCH_SINK];
+	size_t words = work->config->bytes / WORD, part = words / place->count;
+
+	switch (work->config->engine) {
+	case KWHY_PAIR_ALL_REDUCE:
+		return nccl->ncclAllReduce(
+			from, to, words, KWHY_NCCL_UINT32, KWHY_NCCL_SUM, place->all[i], stream_of(place, i));
+	case KWHY_PAIR_REDUCE_SCATTER:
+		return nccl->ncclReduceScatter(
+			from, to, part, KWHY_NCCL_UINT32, KWHY_NCCL_SUM, place->all[i], stream_of(place, i));
+	case KWHY_PAIR_ALL_GATHER:
+		return nccl->ncclAllGather(
+			from, to, part, KWHY_NCCL_UINT32, place->all[i], stream_of(place, i));
+	case KWHY_PAIR_BROADCAST:
+		return nccl->ncclBroadcast(
+			from, to, words, KWHY_NCCL_UINT32, 0, place->all[i], stream_of(place, i));
+	default:
+		return exchange_all(place, i, from, to, part * WORD);
+	}
+}
+
+enum kwhy_status kwhy_pair_nccl_together(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_nccl *nccl = &work->place->nccl;
+	enum kwhy_nccl_result result = nccl->ncclGroupStart(), ended;
+
+	for (uint32_t i = 0; !result && i < work->place->count; i++)
+		if (kwhy_pair_is_own(work->place, i))
+			result = one_of_all(work, i);
+	ended = nccl->ncclGroupEnd();
+	return check(
+		work->place, result ? result : ended, kwhy_pair_engine_name(work->config->engine), error);
 }

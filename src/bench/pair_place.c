@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEED_STEP = 7919, FLAG_BYTES = 256 };
+/* Flags have an allocation of their own: what is shared with other processes is shared whole. */
+enum { SEED_STEP = 7919, FLAG_BYTES = 256, FLAG_ROOM_BYTES = 2 << 20 };
 
 #define HOST_WAIT_NS INT64_C(4000000000)
 
 extern const char kwhy_kernels_pair[];
 
-/* Yields false once it has waited for too long. */
-static bool wait_for(const uint64_t *flag, uint64_t wanted)
+bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + HOST_WAIT_NS;
 
@@ -24,6 +24,16 @@ static bool wait_for(const uint64_t *flag, uint64_t wanted)
 		sched_yield();
 	}
 	return true;
+}
+
+bool kwhy_pair_is_own(const struct kwhy_pair_place *place, uint32_t i)
+{
+	return !place->ranks || i == place->own;
+}
+
+uint32_t kwhy_pair_first_own(const struct kwhy_pair_place *place)
+{
+	return place->ranks ? place->own : 0;
 }
 
 static uint64_t long_at(void **arguments, size_t place)
@@ -46,12 +56,12 @@ static void run_put(const struct kwhy_gpu_grid *grid, void **arguments)
 	(void)grid;
 	for (uint32_t round = 0; good && round < rounds; round++) {
 		if (!leads || round > 0)
-			good = wait_for(mine, first + round + (leads ? 0 : 1));
+			good = kwhy_pair_flag_wait(mine, first + round + (leads ? 0 : 1));
 		memcpy(place_at(arguments, 0), place_at(arguments, 1), long_at(arguments, 2));
 		__atomic_store_n(theirs, first + round + 1, __ATOMIC_RELEASE);
 	}
 	if (leads)
-		good = good && wait_for(mine, first + rounds);
+		good = good && kwhy_pair_flag_wait(mine, first + rounds);
 	if (!good)
 		*(uint64_t *)place_at(arguments, 8) = 1;
 }
@@ -89,7 +99,7 @@ static enum kwhy_status make_room(struct kwhy_pair_place *place, uint32_t i, str
 		return status;
 	}
 	place->count = i + 1;
-	status = gpu->ops->memory_new(gpu, FLAG_BYTES, &place->flags[i], error);
+	status = gpu->ops->memory_new(gpu, FLAG_ROOM_BYTES, &place->flags[i], error);
 	if (!status)
 		status = gpu->ops->fill(gpu, NULL, place->flags[i], 0, FLAG_BYTES, error);
 	if (!status)
@@ -99,8 +109,9 @@ static enum kwhy_status make_room(struct kwhy_pair_place *place, uint32_t i, str
 	return status;
 }
 
-static enum kwhy_status open_one(struct kwhy_pair_place *place, uint32_t i, enum kwhy_gpu_backend backend,
-	const char *device, size_t capacity, uint64_t seed, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_place_open(struct kwhy_pair_place *place, uint32_t i,
+	enum kwhy_gpu_backend backend, const char *device, size_t capacity, uint64_t seed,
+	struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu;
 	char number[16];
@@ -138,7 +149,8 @@ enum kwhy_status kwhy_pair_place_init(enum kwhy_gpu_backend backend, const char 
 
 	*out = (struct kwhy_pair_place){.count = 0};
 	for (uint32_t i = 0; !status && i < count; i++)
-		status = open_one(out, i, backend, devices ? devices[i] : NULL, capacity, seed, error);
+		status = kwhy_pair_place_open(
+			out, i, backend, devices ? devices[i] : NULL, capacity, seed, error);
 	if (status)
 		kwhy_pair_place_done(out);
 	else
@@ -152,10 +164,14 @@ void kwhy_pair_place_done(struct kwhy_pair_place *place)
 
 	kwhy_pair_nccl_stop(place);
 	for (uint32_t i = 0; i < place->count; i++) {
-		struct kwhy_gpu *gpu = place->rooms[i]->gpu;
+		struct kwhy_gpu *gpu;
 
+		if (!kwhy_pair_is_own(place, i) || !place->rooms[i])
+			continue;
+		gpu = place->rooms[i]->gpu;
 		if (!gpu->ops->enter(gpu, &error)) {
 			gpu->ops->module_free(gpu, place->modules[i]);
+			gpu->ops->module_free(gpu, place->together_modules[i]);
 			gpu->ops->memory_free(gpu, place->flags[i]);
 			kwhy_bench_room_free(place->rooms[i]);
 		}

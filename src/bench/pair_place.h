@@ -9,6 +9,8 @@
 /* The kernels of pairs alone (kernels/pair.cu), and the same in C for the host back end. */
 extern const struct kwhy_gpu_source kwhy_pair_source;
 
+struct kwhy_pair_ranks;
+
 /* Where pairs are measured: a room on each GPU, made once, and what joins them. One thread. */
 struct kwhy_pair_place {
 	struct kwhy_bench_room *rooms[KWHY_PAIR_GPUS_MOST];
@@ -21,13 +23,46 @@ struct kwhy_pair_place {
 	struct kwhy_nccl nccl;		     /* library NULL: not open */
 	/* Of two GPUs: [one][other] is the communicator of `one` with `other`; NULL: not started. */
 	kwhy_nccl_communicator communicators[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
+	kwhy_nccl_communicator all[KWHY_PAIR_GPUS_MOST]; /* of all GPUs; NULL: not started */
 	char no_put[200]; /* why there are no kernels of pairs; "": there are */
+	struct kwhy_gpu_module *together_modules[KWHY_PAIR_GPUS_MOST]; /* of collectives, on the host alone */
+	const struct kwhy_gpu_kernel *together[KWHY_PAIR_GPUS_MOST];
+	uint64_t together_rounds; /* so far, by which flags count */
+	/* Of several processes, each with one GPU: NULL, there is this one alone. The rooms of others are
+	 * this GPU's own, but for their buffers and flags, which lie in the others' memory; 0: out of reach.
+	 */
+	struct kwhy_pair_ranks *ranks;
+	uint32_t own;
 };
+
+/* Whether it is driven by this process; the first that is. */
+bool kwhy_pair_is_own(const struct kwhy_pair_place *place, uint32_t i);
+uint32_t kwhy_pair_first_own(const struct kwhy_pair_place *place);
+
+/* A flag in host memory; false: it took seconds. */
+bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted);
 
 /* NCCL between these two, started when first asked for; KWHY_E_UNSUPPORTED, with the cure, without it. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start(
 	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error);
+/* The same of all of them. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start_all(
+	struct kwhy_pair_place *place, struct kwhy_error *error);
+/* The library alone; a name by which ranks find each other; our part in that, with `other` or, where that is
+ * us, with all. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_load(struct kwhy_pair_place *place, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_name(
+	struct kwhy_pair_place *place, struct kwhy_nccl_id *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_place *place,
+	const struct kwhy_nccl_id *id, uint32_t other, struct kwhy_error *error);
 void kwhy_pair_nccl_stop(struct kwhy_pair_place *place);
+/* "2.28.3"; "": not open. */
+void kwhy_pair_nccl_version(const struct kwhy_pair_place *place, char out[16]);
+
+/* One room, as number `i`. `device` NULL: the one of this number. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_place_open(struct kwhy_pair_place *place, uint32_t i,
+	enum kwhy_gpu_backend backend, const char *device, size_t capacity, uint64_t seed,
+	struct kwhy_error *error);
 
 /* `devices` as kwhy_gpu_open() takes them, NULL: the first `count`. End with kwhy_pair_place_done(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_place_init(enum kwhy_gpu_backend backend, const char *const *devices,
@@ -46,6 +81,7 @@ struct kwhy_pair_work {
 	struct kwhy_bench_room *main;	  /* whose first stream tells the time */
 	struct kwhy_gpu_copy there, back; /* back: of those that go to and fro */
 	struct kwhy_gpu_host staging;	  /* of KWHY_PAIR_STAGED */
+	uint32_t part_count;		  /* of a part in what another process leads: transfers timed */
 };
 
 /*
@@ -64,6 +100,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
 /* Queues `count` transfers; the parts of `work` that it needs are there. */
+/* One collective, by the communicator of all. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_together(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_issue_nccl(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_issue(

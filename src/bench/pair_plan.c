@@ -2,11 +2,14 @@
 #include "bench/pair_plan.h"
 
 #include "base/statistics.h"
-#include "bench/pair_place.h"
+#include "bench/pair_collectives.h"
+#include "bench/pair_ranks.h"
 #include "bench/transfer_plan.h"
 #include "fit/median.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #define MOST_BYTES (UINT64_C(1) << 30)
 #define HOST_MOST_BYTES (UINT64_C(1) << 24)
@@ -48,6 +51,19 @@ enum kwhy_status kwhy_pair_request_complete(struct kwhy_pair_request *request, s
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"at most %d random sizes are measured; lower --random-sizes", RANDOM_MAX);
 	return KWHY_OK;
+}
+
+const char *kwhy_pair_request_text(const struct kwhy_pair_request *request, char out[KWHY_PAIR_REQUEST_BYTES])
+{
+	int length = snprintf(out, KWHY_PAIR_REQUEST_BYTES,
+		"engines %#x, clocks %#x, %" PRIu64 " to %" PRIu64 " B, %" PRIu32 " random sizes%s",
+		request->engines, request->clocks, request->least_bytes, request->most_bytes,
+		request->random_sizes, request->no_loads ? ", no loads" : "");
+
+	if (request->ranks && length > 0 && length < KWHY_PAIR_REQUEST_BYTES)
+		snprintf(out + length, KWHY_PAIR_REQUEST_BYTES - (size_t)length, ", %" PRIu32 " ranks",
+			request->ranks->calls.link.size);
+	return out;
 }
 
 static void add_size(struct maker *maker, uint64_t bytes)
@@ -120,6 +136,18 @@ static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 						.bytes = load_sizes[i]});
 }
 
+/* 0: none that is not there already. */
+static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine, size_t i)
+{
+	uint32_t gpus = maker->pairs->gpu_count;
+	uint64_t bytes = maker->sizes[i];
+
+	if (!kwhy_pair_is_collective(engine))
+		return bytes;
+	bytes = kwhy_pair_collective_bytes(engine, bytes, gpus);
+	return i > 0 && bytes == kwhy_pair_collective_bytes(engine, maker->sizes[i - 1], gpus) ? 0 : bytes;
+}
+
 static void add_engine(struct maker *maker, enum kwhy_pair_engine engine, uint32_t source, uint32_t target)
 {
 	unsigned clocks = kwhy_pair_clocks(engine);
@@ -128,27 +156,54 @@ static void add_engine(struct maker *maker, enum kwhy_pair_engine engine, uint32
 	if (maker->request->clocks && (clocks & maker->request->clocks))
 		clocks &= maker->request->clocks;
 	for (int clock = 0; clock < KWHY_PAIR_CLOCK_COUNT; clock++)
-		for (size_t i = 0; clocks >> clock & 1 && i < maker->size_count; i++)
-			if (!most || maker->sizes[i] <= most)
+		for (size_t i = 0; clocks >> clock & 1 && i < maker->size_count; i++) {
+			uint64_t bytes = size_of(maker, engine, i);
+
+			if (bytes && (!most || bytes <= most))
 				add(maker,
 					(struct kwhy_pair_config){.engine = engine,
 						.clock = (enum kwhy_pair_clock)clock,
 						.source = source,
 						.target = target,
-						.bytes = maker->sizes[i]});
+						.bytes = bytes});
+		}
+}
+
+static bool is_nccl(enum kwhy_pair_engine engine)
+{
+	return engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE || engine == KWHY_PAIR_NCCL_FULL;
+}
+
+/* Between processes what one of them queues alone is left out unless it is asked for. */
+static bool is_usual(
+	const struct maker *maker, enum kwhy_pair_engine engine, uint32_t source, uint32_t target)
+{
+	bool is_direct = maker->pairs->is_direct[source][target];
+
+	if (engine == KWHY_PAIR_NCCL_FULL && maker->pairs->gpu_count == 2)
+		return false; /* the two are all */
+	if (is_nccl(engine))
+		return maker->request->backend == KWHY_GPU_CUDA;
+	switch (engine) {
+	case KWHY_PAIR_STAGED:
+		return !is_direct && !maker->request->ranks;
+	case KWHY_PAIR_PING_PONG:
+	case KWHY_PAIR_EXCHANGE:
+		return !maker->request->ranks;
+	case KWHY_PAIR_SOCKET:
+		return maker->request->ranks != NULL;
+	default:
+		return !kwhy_pair_is_collective(engine) || maker->request->backend != KWHY_GPU_HIP;
+	}
 }
 
 static bool wants(const struct maker *maker, enum kwhy_pair_engine engine, uint32_t source, uint32_t target)
 {
-	bool is_direct = maker->pairs->is_direct[source][target];
-
-	bool is_nccl = engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE;
-
+	if (kwhy_pair_is_collective(engine) && (source != 0 || target + 1 != maker->pairs->gpu_count))
+		return false;
 	if (maker->request->engines)
 		return maker->request->engines >> engine & 1;
-	if (is_nccl)
-		return maker->request->backend == KWHY_GPU_CUDA;
-	return engine != KWHY_PAIR_STAGED || !is_direct;
+	return is_usual(maker, engine, source, target);
 }
 
 static void make(struct maker *maker)
@@ -169,7 +224,7 @@ static void make(struct maker *maker)
 			for (int engine = 0; engine < KWHY_PAIR_ENGINE_COUNT; engine++)
 				if (wants(maker, (enum kwhy_pair_engine)engine, source, target))
 					add_engine(maker, (enum kwhy_pair_engine)engine, source, target);
-			if (!request->no_loads)
+			if (!request->no_loads && !request->ranks)
 				add_loads(maker, source, target);
 		}
 }

@@ -110,6 +110,8 @@ enum kwhy_status kwhy_pair_ask(struct kwhy_pair_calls *calls, uint32_t to, uint3
 static enum kwhy_status open_answer(const struct kwhy_pair_message *answer, uint32_t from, void *out,
 	size_t bytes, struct kwhy_error *error)
 {
+	if (answer->head.status == KWHY_E_LOST && answer->head.bytes)
+		return kwhy_fail(error, KWHY_E_LOST, "%.*s", 700, (const char *)answer->body);
 	if (answer->head.status && answer->head.status < KWHY_STATUS_COUNT && answer->head.bytes)
 		return kwhy_fail(error, (enum kwhy_status)answer->head.status, "rank %u: %.*s", from, 640,
 			(const char *)answer->body);

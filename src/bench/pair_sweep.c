@@ -5,25 +5,22 @@
 #include "bench/pair_clocks.h"
 #include "bench/pair_energy.h"
 #include "bench/pair_limits.h"
-#include "bench/pair_place.h"
+#include "bench/pair_ranks.h"
 #include "bench/pair_store.h"
 #include "bench/transfer_plan.h"
 #include "bench/transfer_sensors.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { VISIT_SAMPLES = 5, HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
+enum { HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
-#define VISIT_NS INT64_C(4000000)
 #define CONFIG_SHARE (1.0 / 400) /* of the time that one may take once it has its samples */
-#define WARM_SAMPLE_MOST_BYTES (UINT64_C(16) << 20)
 #define TEMPERATURE_NS INT64_C(1000000000)
 
 struct sweep {
@@ -63,64 +60,49 @@ static void close_config(struct sweep *sweep, size_t id)
 	sweep->closed[id] = true;
 }
 
-static enum kwhy_status take_samples(
-	struct kwhy_pair_work *work, struct kwhy_pair_config *config, struct kwhy_error *error)
+/* Samples of a rank are on the clock of its host. */
+static void keep_samples(
+	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_visit *visit)
 {
-	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = KWHY_OK;
+	int64_t offset_ns = sweep->request->ranks
+		? kwhy_pair_ranks_unix_offset(sweep->request->ranks, kwhy_pair_ranks_leader(config))
+		: 0;
 
-	for (int i = 0; !status && i < VISIT_SAMPLES; i++) {
-		if (config->sample_count == KWHY_PAIR_SAMPLES_MAX ||
-			(i > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS))
-			break;
-		status = kwhy_pair_sample(work, &config->samples[config->sample_count], error);
-		if (!status)
-			config->sample_count++;
+	for (uint32_t i = 0; i < visit->count; i++) {
+		struct kwhy_pair_sample *sample = &config->samples[config->sample_count++];
+
+		*sample = visit->samples[i];
+		sample->start_unix_ns -= offset_ns;
+		sample->end_unix_ns -= offset_ns;
 	}
-	return status;
-}
-
-static enum kwhy_status verify(
-	struct kwhy_pair_work *work, struct kwhy_pair_config *config, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_pair_verify(work, &config->verified, error);
-
-	if (!status && !config->verified)
-		status = kwhy_fail(error, KWHY_E_INPUT,
-			"%s from GPU %u to GPU %u, %llu bytes: what came is not what went; the link or the "
-			"driver of "
-			"this machine is not to be trusted",
-			kwhy_pair_engine_name(config->engine), config->source, config->target,
-			(unsigned long long)config->bytes);
-	return status;
-}
-
-/* What nobody keeps: the first of a visit meets sleeping threads and cold caches. */
-static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
-{
-	struct kwhy_pair_sample sample;
-	enum kwhy_status status = kwhy_pair_warm_up(work, error);
-
-	if (!status && work->config->bytes <= WARM_SAMPLE_MOST_BYTES)
-		status = kwhy_pair_sample(work, &sample, error);
-	return status;
+	config->verified |= visit->verified;
 }
 
 static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
-	struct kwhy_pair_work work;
-	bool verifies = !config->verified;
+	size_t room = KWHY_PAIR_SAMPLES_MAX - config->sample_count;
+	struct kwhy_pair_visit visit = {.config = *config,
+		.verifies = !config->verified,
+		.most = room < KWHY_PAIR_VISIT_SAMPLES ? (uint32_t)room : KWHY_PAIR_VISIT_SAMPLES};
 	enum kwhy_status status;
 
 	if (!kwhy_pair_samples(sweep->pairs, config))
 		return kwhy_fail_memory(error, "samples");
-	status = kwhy_pair_work_begin(&sweep->place, config, verifies, &work, error);
-	if (!status)
-		status = warm_up(&work, error);
-	if (!status)
-		status = take_samples(&work, config, error);
-	return !status && verifies ? verify(&work, config, error) : status;
+	status = sweep->request->ranks ? kwhy_pair_ranks_visit(sweep->request->ranks, &visit, error)
+				       : kwhy_pair_visit(&sweep->place, &visit, error);
+	keep_samples(sweep, config, &visit);
+	return status;
+}
+
+/* What the gauges of that GPU show now. */
+static enum kwhy_status fold(struct sweep *sweep, uint32_t gpu, size_t readings,
+	struct kwhy_transfer_conditions *conditions, struct kwhy_error *error)
+{
+	if (sweep->request->ranks)
+		return kwhy_pair_ranks_sense(sweep->request->ranks, gpu, readings, conditions, error);
+	kwhy_bench_conditions_fold(&sweep->sensors[gpu], readings, conditions);
+	return KWHY_OK;
 }
 
 /* An engine that cannot work between two is left out there, with its reason told once. */
@@ -162,8 +144,8 @@ static enum kwhy_status keep_temperatures(struct sweep *sweep, struct kwhy_error
 	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
 		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
 
-		kwhy_bench_conditions_fold(&sweep->sensors[i], 0, &now);
-		if (isfinite(now.temperature_c) || isfinite(now.power_w))
+		status = fold(sweep, i, 0, &now, error);
+		if (!status && (isfinite(now.temperature_c) || isfinite(now.power_w)))
 			status = keep_reading(sweep, i, &now, error);
 	}
 	return status;
@@ -184,8 +166,9 @@ static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error 
 	}
 	taken = config->sample_count - before;
 	/* By the samples that each visit took. */
-	kwhy_bench_conditions_fold(
-		&sweep->sensors[config->source], taken ? before / taken : before, &config->conditions);
+	if (!status)
+		status = fold(
+			sweep, config->source, taken ? before / taken : before, &config->conditions, error);
 	kwhy_pair_sum_up(config);
 	sweep->spent_s[id] += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	if (sweep->store)
@@ -235,6 +218,18 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	return status;
 }
 
+static enum kwhy_status warm_once(struct sweep *sweep, uint32_t i, struct kwhy_error *error)
+{
+	struct kwhy_pair_visit visit = {
+		.config = {.engine = sweep->request->ranks ? KWHY_PAIR_WRITE : KWHY_PAIR_EXCHANGE,
+			.source = i,
+			.target = (i + 1) % sweep->place.count,
+			.bytes = sweep->request->most_bytes}};
+
+	return sweep->request->ranks ? kwhy_pair_ranks_visit(sweep->request->ranks, &visit, error)
+				     : kwhy_pair_visit(&sweep->place, &visit, error);
+}
+
 /* Copies between all until the time is over: what is measured afterwards is warm. */
 static enum kwhy_status warm_devices(struct sweep *sweep, struct kwhy_error *error)
 {
@@ -242,18 +237,34 @@ static enum kwhy_status warm_devices(struct sweep *sweep, struct kwhy_error *err
 	enum kwhy_status status = KWHY_OK;
 
 	while (!status && kwhy_clock_mono_ns() < end_ns)
-		for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
-			const struct kwhy_pair_config config = {.engine = KWHY_PAIR_EXCHANGE,
-				.source = i,
-				.target = (i + 1) % sweep->place.count,
-				.bytes = sweep->request->most_bytes};
-			struct kwhy_pair_work work;
-
-			status = kwhy_pair_work_begin(&sweep->place, &config, false, &work, error);
-			if (!status)
-				status = kwhy_pair_warm_up(&work, error);
-		}
+		for (uint32_t i = 0; !status && i < sweep->place.count; i++)
+			status = warm_once(sweep, i, error);
 	return status;
+}
+
+/* How clocks lie to each other, at both ends of the run. */
+static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error *error)
+{
+	if (sweep->request->ranks)
+		return kwhy_pair_ranks_mark(sweep->request->ranks, at_end, error);
+	return kwhy_pair_marks_take(&sweep->place, at_end ? &sweep->end : &sweep->begin, error);
+}
+
+static enum kwhy_status find_drifts(struct sweep *sweep, struct kwhy_error *error)
+{
+	if (sweep->request->ranks)
+		return kwhy_pair_ranks_drifts(sweep->request->ranks, sweep->pairs, error);
+	return kwhy_pair_drifts(&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+}
+
+static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *error)
+{
+	if (sweep->request->ranks) {
+		sweep->pairs->energy_missing = "energy is measured by one process; give --ranks 1";
+		return KWHY_OK;
+	}
+	kwhy_bench_sensors_close(&sweep->sensors[0]); /* one reader of the meters is enough */
+	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
 }
 
 static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
@@ -269,7 +280,7 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 	if (!status && sweep->request->warm_s > 0)
 		status = warm_devices(sweep, error);
 	if (!status)
-		status = kwhy_pair_marks_take(&sweep->place, &sweep->begin, error);
+		status = mark(sweep, false, error);
 	start_ns = kwhy_clock_mono_ns();
 	sweep->end_ns = start_ns + (int64_t)(sweep->request->time_s * 1e9);
 	for (size_t i = 0; !status && i < count; i++)
@@ -279,15 +290,11 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 		status = run_rounds(sweep, order, error);
 	sweep->pairs->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	if (!status)
-		status = kwhy_pair_marks_take(&sweep->place, &sweep->end, error);
+		status = mark(sweep, true, error);
 	if (!status)
-		status = kwhy_pair_drifts(
-			&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+		status = find_drifts(sweep, error);
 	free(order);
-	if (status || !sweep->request->energy)
-		return status;
-	kwhy_bench_sensors_close(&sweep->sensors[0]); /* one reader of the meters is enough */
-	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
+	return status || !sweep->request->energy ? status : measure_energy(sweep, error);
 }
 
 static const char *known(struct kwhy_arena *arena, const char *text)
@@ -306,24 +313,17 @@ static const char *today(struct kwhy_arena *arena)
 	return kwhy_arena_copy(arena, text);
 }
 
-/* What decides which configurations there are, and their numbers. */
-static const char *settings_text(const struct kwhy_pair_request *request, struct kwhy_arena *arena)
-{
-	return kwhy_arena_printf(arena,
-		"engines %#x, clocks %#x, %" PRIu64 " to %" PRIu64 " B, %" PRIu32 " random sizes%s",
-		request->engines, request->clocks, request->least_bytes, request->most_bytes,
-		request->random_sizes, request->no_loads ? ", no loads" : "");
-}
-
 static void describe(struct sweep *sweep)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
 	struct kwhy_arena *arena = &pairs->arena;
+	char settings[KWHY_PAIR_REQUEST_BYTES];
 
 	pairs->backend = kwhy_gpu_backend_name(sweep->request->backend);
 	pairs->seed = sweep->request->seed;
-	pairs->settings = settings_text(sweep->request, arena);
-	pairs->driver = known(arena, sweep->sensors[0].driver);
+	pairs->settings = known(arena, kwhy_pair_request_text(sweep->request, settings));
+	pairs->driver = known(arena,
+		sweep->request->ranks ? sweep->request->ranks->sensors.driver : sweep->sensors[0].driver);
 	pairs->cuda = known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
 	pairs->measured_on = today(arena);
 	pairs->gpu_count = sweep->place.count;
@@ -334,6 +334,8 @@ static void describe(struct sweep *sweep)
 			.pci_address = known(arena, facts->pci_address),
 			.numa_node = facts->numa_node};
 	}
+	if (sweep->request->ranks)
+		kwhy_pair_ranks_describe(sweep->request->ranks, pairs);
 	memcpy(pairs->is_direct, sweep->place.is_direct, sizeof(pairs->is_direct));
 }
 
@@ -386,7 +388,7 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+	for (uint32_t i = 0; !status && i < sweep->place.count && !sweep->request->ranks; i++) {
 		struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
 		size_t count = sweep->sensors[i].device == KWHY_SENSOR_NO_DEVICE
 			? 0
@@ -418,17 +420,28 @@ static enum kwhy_status count_gpus(
 	return status;
 }
 
-static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
+static enum kwhy_status open_place(struct sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_pair_request *request = sweep->request;
 	uint32_t count;
-	enum kwhy_status status = count_gpus(request, &count, error);
+	enum kwhy_status status;
 
+	if (request->ranks) {
+		status = kwhy_pair_ranks_place(request->ranks, request, &sweep->place, error);
+		return status ? status : kwhy_pair_ranks_meet(request->ranks, error);
+	}
+	status = count_gpus(request, &count, error);
 	if (!status)
 		status = kwhy_pair_place_init(request->backend, request->devices, count,
 			(size_t)request->most_bytes, request->seed, &sweep->place, error);
-	if (!status)
-		status = open_sensors(sweep, error);
+	return status ? status : open_sensors(sweep, error);
+}
+
+static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_pair_request *request = sweep->request;
+	enum kwhy_status status = open_place(sweep, error);
+
 	if (status)
 		return status;
 	describe(sweep);
@@ -446,6 +459,12 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 
 static void tear_down(struct sweep *sweep)
 {
+	char nccl[16];
+
+	kwhy_pair_nccl_version(&sweep->place, nccl);
+	sweep->pairs->nccl = known(&sweep->pairs->arena, nccl);
+	if (sweep->request->ranks)
+		kwhy_pair_ranks_part(sweep->request->ranks);
 	kwhy_pair_marks_free(&sweep->place, &sweep->begin);
 	kwhy_pair_marks_free(&sweep->place, &sweep->end);
 	kwhy_pair_place_done(&sweep->place);
@@ -453,6 +472,21 @@ static void tear_down(struct sweep *sweep)
 	kwhy_bench_sensors_close(&sweep->sensors[0]);
 	free(sweep->closed);
 	free(sweep->spent_s);
+}
+
+enum kwhy_status kwhy_pairs_follow(const struct kwhy_pair_request *given, struct kwhy_error *error)
+{
+	struct kwhy_pair_request request = *given;
+	struct kwhy_pair_place place = {.count = 0};
+	enum kwhy_status status = kwhy_pair_request_complete(&request, error);
+
+	if (!status)
+		status = kwhy_pair_ranks_place(request.ranks, &request, &place, error);
+	if (!status)
+		status = kwhy_pair_ranks_serve(request.ranks, error);
+	kwhy_pair_ranks_part(request.ranks);
+	kwhy_pair_place_done(&place);
+	return status;
 }
 
 enum kwhy_status kwhy_pairs_measure(
@@ -474,7 +508,8 @@ enum kwhy_status kwhy_pairs_measure(
 			status = KWHY_OK;
 		}
 	}
-	tear_down(&sweep);
+	if (sweep.pairs)
+		tear_down(&sweep);
 	if (status)
 		kwhy_pairs_free(sweep.pairs);
 	else

@@ -15,5 +15,8 @@
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_measure(
 	const struct kwhy_pair_request *request, struct kwhy_pairs **out, struct kwhy_error *error);
+/* Of ranks but the first: does its part until rank 0 is done or ends; keeps and tells nothing. */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_follow(
+	const struct kwhy_pair_request *request, struct kwhy_error *error);
 
 #endif

@@ -114,6 +114,15 @@ struct kwhy_pair_drift {
 	double ppm, half_width_ppm; /* from how sharply both ends are known */
 };
 
+/* A process of several, with one GPU: how the clock of its host lay to that of the first one's. NAN: unknown.
+ */
+struct kwhy_pair_rank {
+	const char *host;
+	int64_t process;
+	double offset_ns, offset_half_width_ns; /* of its time of day, at the start */
+	double drift_ppm, drift_half_width_ppm; /* of its monotonic clock, over the run */
+};
+
 /* A curve: engine, load and clock of one pair over sizes. */
 struct kwhy_pair_curve {
 	enum kwhy_pair_engine engine;
@@ -209,7 +218,10 @@ struct kwhy_pairs {
 	struct kwhy_pair_route routes[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
 	const char *route_missing; /* why they are not known; NULL: they are, or were not asked */
 	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
-	double time_pass_s; /* NAN: not known */
+	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MOST];
+	uint32_t rank_count; /* 0: one process drove all */
+	const char *nccl;    /* its version; NULL: not used or unknown */
+	double time_pass_s;  /* NAN: not known */
 	const char *ended_early;
 	bool is_lost; /* because a device was lost */
 	struct kwhy_pair_config *configs;

@@ -14,8 +14,18 @@ enum kwhy_nccl_result {
 	KWHY_NCCL_INVALID_ARGUMENT = 4
 };
 
-enum kwhy_nccl_type { KWHY_NCCL_UINT8 = 1, KWHY_NCCL_UINT64 = 5, KWHY_NCCL_FLOAT32 = 7 };
+enum kwhy_nccl_type {
+	KWHY_NCCL_UINT8 = 1,
+	KWHY_NCCL_UINT32 = 3,
+	KWHY_NCCL_UINT64 = 5,
+	KWHY_NCCL_FLOAT32 = 7
+};
 enum kwhy_nccl_operation { KWHY_NCCL_SUM = 0, KWHY_NCCL_MAX = 2 };
+
+/* By which processes find each other. */
+struct kwhy_nccl_id {
+	char bytes[128];
+};
 
 typedef struct ncclComm *kwhy_nccl_communicator;
 typedef struct CUstream_st *kwhy_nccl_stream;
@@ -24,6 +34,12 @@ const char *ncclGetErrorString(enum kwhy_nccl_result result);
 enum kwhy_nccl_result ncclGetVersion(int *version);
 enum kwhy_nccl_result ncclCommInitAll(
 	kwhy_nccl_communicator *communicators, int device_count, const int *devices);
+enum kwhy_nccl_result ncclGetUniqueId(struct kwhy_nccl_id *out_id);
+/* By each of `count` processes, on the device that its thread has entered; returns once all have called. */
+enum kwhy_nccl_result ncclCommInitRank(
+	kwhy_nccl_communicator *out_communicator, int count, struct kwhy_nccl_id id, int rank);
+/* Ends what it still does, too. */
+enum kwhy_nccl_result ncclCommAbort(kwhy_nccl_communicator communicator);
 enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator);
 enum kwhy_nccl_result ncclGroupStart(void);
 enum kwhy_nccl_result ncclGroupEnd(void);
@@ -33,6 +49,8 @@ enum kwhy_nccl_result ncclBroadcast(const void *from, void *to, size_t count, en
 	int root, kwhy_nccl_communicator communicator, kwhy_nccl_stream stream);
 enum kwhy_nccl_result ncclAllGather(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
 	kwhy_nccl_communicator communicator, kwhy_nccl_stream stream);
+enum kwhy_nccl_result ncclReduceScatter(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
+	enum kwhy_nccl_operation operation, kwhy_nccl_communicator communicator, kwhy_nccl_stream stream);
 enum kwhy_nccl_result ncclSend(const void *from, size_t count, enum kwhy_nccl_type type, int peer,
 	kwhy_nccl_communicator communicator, kwhy_nccl_stream stream);
 enum kwhy_nccl_result ncclRecv(void *to, size_t count, enum kwhy_nccl_type type, int peer,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MEMBERS_MOST = 16, CALLS_MOST = 256 };
-enum kind { REDUCE, BROADCAST, GATHER, SEND, RECEIVE };
+enum kind { REDUCE, SCATTER, BROADCAST, GATHER, SEND, RECEIVE };
 
 struct ncclComm {
 	int rank, count;
@@ -59,6 +59,28 @@ enum kwhy_nccl_result ncclCommInitAll(kwhy_nccl_communicator *communicators, int
 	return KWHY_NCCL_SUCCESS;
 }
 
+/* Of one process alone: no fake reaches another's memory. */
+enum kwhy_nccl_result ncclGetUniqueId(struct kwhy_nccl_id *out_id)
+{
+	memset(out_id, 0, sizeof(*out_id));
+	return KWHY_NCCL_SUCCESS;
+}
+
+enum kwhy_nccl_result ncclCommInitRank(
+	kwhy_nccl_communicator *out_communicator, int count, struct kwhy_nccl_id id, int rank)
+{
+	(void)id;
+	(void)rank;
+	*out_communicator = NULL;
+	return count == 1 ? KWHY_NCCL_SUCCESS : KWHY_NCCL_SYSTEM_ERROR;
+}
+
+enum kwhy_nccl_result ncclCommAbort(kwhy_nccl_communicator communicator)
+{
+	free(communicator);
+	return KWHY_NCCL_SUCCESS;
+}
+
 enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator)
 {
 	free(communicator);
@@ -98,32 +120,52 @@ static int find_all(size_t first, size_t found[MEMBERS_MOST])
 	return have == count ? count : -1;
 }
 
+/* Into `result`, which holds what came before; numbers of 4 or 8 bytes. */
+static void combine(const struct call *call, size_t bytes, unsigned char *result)
+{
+	const unsigned char *from = call->from;
+	size_t width = call->type == KWHY_NCCL_UINT64 ? 8 : 4;
+
+	for (size_t at = 0; at < bytes; at += width) {
+		uint64_t old = 0, value = 0;
+
+		memcpy(&old, result + at, width);
+		memcpy(&value, from + at, width);
+		value = call->number == KWHY_NCCL_SUM ? old + value : value > old ? value : old;
+		memcpy(result + at, &value, width);
+	}
+}
+
+/* What each member gets: the sum or a part of it, the root's, or everybody's. */
+static void hand_out(const struct call *call, const size_t found[MEMBERS_MOST], int count, size_t bytes,
+	const unsigned char *result)
+{
+	size_t part = call->kind == SCATTER ? (size_t)call->communicator->rank * bytes : 0;
+
+	if (call->kind != GATHER)
+		memcpy(call->to, result + part, bytes);
+	for (int k = 0; call->kind == GATHER && k < count; k++)
+		memcpy((char *)call->to + (size_t)k * bytes, calls[found[k]].from, bytes);
+}
+
 static int run_together(size_t first)
 {
-	size_t found[MEMBERS_MOST], bytes = bytes_of(&calls[first]);
+	size_t found[MEMBERS_MOST], bytes = bytes_of(&calls[first]), all;
+	enum kind kind = calls[first].kind;
 	int count = find_all(first, found);
-	uint64_t result[64] = {0};
+	unsigned char *result;
 
-	if (count < 0 || bytes > sizeof(result))
+	if (count < 0)
 		return -1;
-	for (int k = 0; calls[first].kind == REDUCE && k < count; k++)
-		for (size_t w = 0; w < calls[first].count; w++) {
-			uint64_t value = ((const uint64_t *)calls[found[k]].from)[w];
-
-			if (calls[first].number == KWHY_NCCL_SUM)
-				result[w] += value;
-			else
-				result[w] = value > result[w] ? value : result[w];
-		}
-	if (calls[first].kind == BROADCAST)
+	all = kind == SCATTER ? (size_t)count * bytes : bytes;
+	result = calloc(all ? all : 1, 1);
+	for (int k = 0; (kind == REDUCE || kind == SCATTER) && k < count; k++)
+		combine(&calls[found[k]], all, result);
+	if (kind == BROADCAST)
 		memcpy(result, calls[found[calls[first].number]].from, bytes);
 	for (int i = 0; i < count; i++)
-		if (calls[first].kind != GATHER)
-			memcpy(calls[found[i]].to, result, bytes);
-		else
-			for (int k = 0; k < count; k++)
-				memcpy((char *)calls[found[i]].to + (size_t)k * bytes, calls[found[k]].from,
-					bytes);
+		hand_out(&calls[found[i]], found, count, bytes, result);
+	free(result);
 	return 0;
 }
 
@@ -181,6 +223,12 @@ enum kwhy_nccl_result ncclAllReduce(const void *from, void *to, size_t count, en
 	enum kwhy_nccl_operation operation, kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
 {
 	return add((struct call){REDUCE, from, to, count, type, (int)operation, communicator, stream, 0});
+}
+
+enum kwhy_nccl_result ncclReduceScatter(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
+	enum kwhy_nccl_operation operation, kwhy_nccl_communicator communicator, kwhy_nccl_stream stream)
+{
+	return add((struct call){SCATTER, from, to, count, type, (int)operation, communicator, stream, 0});
 }
 
 enum kwhy_nccl_result ncclBroadcast(const void *from, void *to, size_t count, enum kwhy_nccl_type type,
