@@ -57,17 +57,27 @@ static enum kwhy_status cannot_read(int why, struct kwhy_error *error)
 		"the file for the loaders cannot be read: %s; free space in TMPDIR", strerror(why));
 }
 
+/* The pattern, piece by piece: no buffer may be as large as the file. */
+static bool write_pattern(FILE *file, uint64_t bytes, uint32_t seed)
+{
+	uint8_t piece[4096];
+
+	for (uint64_t done = 0; done < bytes; done += sizeof(piece)) {
+		size_t length = bytes - done < sizeof(piece) ? bytes - done : sizeof(piece);
+
+		kwhy_bench_pattern_write(piece, length, seed, done);
+		if (fwrite(piece, 1, length, file) != length)
+			return false;
+	}
+	return fflush(file) == 0;
+}
+
 static enum kwhy_status write_file(struct kwhy_bench_room *room, struct kwhy_error *error)
 {
 	uint64_t bytes = room->capacity < MOST_BYTES ? room->capacity : MOST_BYTES;
-	struct kwhy_gpu_host source;
-	enum kwhy_status status = kwhy_bench_host(
-		room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &source, error);
 
-	if (status)
-		return status;
 	room->file = tmpfile();
-	if (!room->file || fwrite(source.memory, 1, bytes, room->file) != bytes || fflush(room->file))
+	if (!room->file || !write_pattern(room->file, bytes, room->seed))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"a file for the loaders cannot be written: %s; free space in TMPDIR",
 			strerror(errno));

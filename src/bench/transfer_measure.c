@@ -20,6 +20,7 @@ enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_room *room,
 		.stream_count = 1,
 		.link_bytes = (double)point->bytes};
 	work->stride = kwhy_bench_stride(work->piece_bytes, point->pieces);
+	kwhy_bench_room_turn(room, work->pieces * work->stride);
 	if (strategy->prepare)
 		status = strategy->prepare(work, error);
 	if (status)

@@ -36,13 +36,23 @@ static enum kwhy_status launch_work(struct kwhy_bench_work *work, uint64_t from,
 	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
 }
 
+/* Of trials: what prepare() asked for is that large. */
+static uint64_t trial_bytes(const struct kwhy_bench_room *room)
+{
+	uint64_t device = room->device_buffers[KWHY_BENCH_STAGING].bytes,
+		 host = room->host_buffers[KWHY_BENCH_PINNED][KWHY_BENCH_SOURCE].bytes,
+		 both = device < host ? device : host;
+
+	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
+}
+
 /* The best of three: seconds of one copy, or of the kernel at so many rounds. */
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {
 	struct kwhy_bench_room *room = work->room;
 	struct kwhy_gpu_copy copy = work->to_device;
-	uint64_t bytes = room->capacity < TRIAL_BYTES ? room->capacity : TRIAL_BYTES;
+	uint64_t bytes = trial_bytes(room);
 	enum kwhy_status status = KWHY_OK;
 
 	copy.bytes = bytes;
@@ -74,8 +84,7 @@ static enum kwhy_status find_rounds(struct kwhy_bench_work *work, struct kwhy_er
 		return status;
 	round_s = fmax((many_s - few_s) / (TRIAL_ROUNDS - 1), 1e-9);
 	room->rounds = (uint32_t)fmin(fmax((copy_s - few_s) / round_s, 1), 1e6);
-	room->copy_s_per_byte = copy_s /
-		(double)(room->capacity < TRIAL_BYTES ? room->capacity : TRIAL_BYTES);
+	room->copy_s_per_byte = copy_s / (double)trial_bytes(room);
 	return KWHY_OK;
 }
 

@@ -155,7 +155,7 @@ static void add_point(struct maker *maker, const struct kwhy_bench_strategy *str
 	point->bytes = bytes;
 	point->pieces = pieces;
 	maker->failed = !kwhy_bench_point_init(&maker->transfers->arena, point);
-	maker->plan->tasks[which] = (struct kwhy_bench_task){strategy, point, 0, false};
+	maker->plan->tasks[which] = (struct kwhy_bench_task){.strategy = strategy, .point = point};
 }
 
 static void add_size_of(

@@ -35,6 +35,7 @@ struct kwhy_bench_task {
 	struct kwhy_transfer_point *point;
 	double spent_s; /* on it, warming up and all */
 	bool closed;
+	const char *shortage; /* of memory, in words; NULL: none met it */
 };
 
 struct kwhy_bench_plan {

@@ -83,6 +83,42 @@ static void free_events(struct kwhy_bench_room *room)
 	}
 }
 
+void kwhy_bench_room_turn(struct kwhy_bench_room *room, size_t need)
+{
+	room->turn++;
+	room->need = need;
+}
+
+static size_t need_of(const struct kwhy_bench_room *room)
+{
+	return room->need && room->need < room->capacity ? room->need : room->capacity;
+}
+
+static void drop_device(struct kwhy_bench_room *room, int role)
+{
+	room->gpu->ops->memory_free(room->gpu, room->device[role]);
+	room->device[role] = 0;
+}
+
+static void drop_host(struct kwhy_bench_room *room, int memory, int role)
+{
+	if (room->host[memory][role].memory)
+		room->gpu->ops->host_free(room->gpu, &room->host[memory][role]);
+	room->host[memory][role] = (struct kwhy_gpu_host){0};
+}
+
+/* What the work in hand did not ask for. */
+static void drop_others(struct kwhy_bench_room *room)
+{
+	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
+		if (room->device[role] && room->device_buffers[role].turn != room->turn)
+			drop_device(room, role);
+		for (int memory = 0; memory < KWHY_BENCH_MEMORY_COUNT; memory++)
+			if (room->host_buffers[memory][role].turn != room->turn)
+				drop_host(room, memory, role);
+	}
+}
+
 void kwhy_bench_room_free(struct kwhy_bench_room *room)
 {
 	struct kwhy_gpu *gpu;
@@ -97,19 +133,44 @@ void kwhy_bench_room_free(struct kwhy_bench_room *room)
 	free_events(room);
 	gpu->ops->module_free(gpu, room->module);
 	gpu->ops->memory_free(gpu, room->counter);
-	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
-		gpu->ops->memory_free(gpu, room->device[role]);
-		for (int memory = 0; memory < KWHY_BENCH_MEMORY_COUNT; memory++)
-			if (room->host[memory][role].memory)
-				gpu->ops->host_free(gpu, &room->host[memory][role]);
-	}
+	room->turn++;
+	drop_others(room);
 	free(room);
 }
 
-static enum kwhy_status fill_device(struct kwhy_bench_room *room, uint64_t address, struct kwhy_error *error)
+/* Tries to make a buffer of that size. */
+typedef enum kwhy_status try_buffer(
+	struct kwhy_bench_room *room, int memory, int role, size_t bytes, struct kwhy_error *error);
+
+/* As large as can be, down to what the work in hand needs. */
+static enum kwhy_status make_buffer(struct kwhy_bench_room *room, try_buffer *try, int memory, int role,
+	size_t *out_bytes, struct kwhy_error *error)
 {
-	uint64_t bytes = room->capacity + SLACK_BYTES;
-	void *arguments[] = {&address, &bytes, &room->seed};
+	enum kwhy_status status = try(room, memory, role, room->capacity + SLACK_BYTES, error);
+
+	*out_bytes = room->capacity;
+	if (status == KWHY_E_MEMORY) {
+		drop_others(room);
+		status = try(room, memory, role, room->capacity + SLACK_BYTES, error);
+	}
+	if (status == KWHY_E_MEMORY && need_of(room) < room->capacity) {
+		*out_bytes = need_of(room);
+		status = try(room, memory, role, *out_bytes + SLACK_BYTES, error);
+	}
+	return status;
+}
+
+static enum kwhy_status try_device(
+	struct kwhy_bench_room *room, int memory, int role, size_t bytes, struct kwhy_error *error)
+{
+	(void)memory;
+	return room->gpu->ops->memory_new(room->gpu, bytes, &room->device[role], error);
+}
+
+static enum kwhy_status fill_device(struct kwhy_bench_room *room, int role, struct kwhy_error *error)
+{
+	uint64_t bytes = room->device_buffers[role].bytes + SLACK_BYTES;
+	void *arguments[] = {&room->device[role], &bytes, &room->seed};
 	enum kwhy_status status = kwhy_bench_launch(
 		room, KWHY_BENCH_KERNEL_PATTERN, bytes / 16, arguments, room->streams[0], error);
 
@@ -119,13 +180,16 @@ static enum kwhy_status fill_device(struct kwhy_bench_room *room, uint64_t addre
 enum kwhy_status kwhy_bench_device(struct kwhy_bench_room *room, enum kwhy_bench_role role,
 	uint64_t *out_address, struct kwhy_error *error)
 {
+	struct kwhy_bench_buffer *buffer = &room->device_buffers[role];
 	enum kwhy_status status = KWHY_OK;
 
+	buffer->turn = room->turn;
+	if (room->device[role] && buffer->bytes < need_of(room))
+		drop_device(room, role);
 	if (!room->device[role]) {
-		status = room->gpu->ops->memory_new(
-			room->gpu, room->capacity + SLACK_BYTES, &room->device[role], error);
+		status = make_buffer(room, try_device, 0, role, &buffer->bytes, error);
 		if (!status && role == KWHY_BENCH_SOURCE)
-			status = fill_device(room, room->device[role], error);
+			status = fill_device(room, role, error);
 	}
 	if (!status)
 		*out_address = room->device[role];
@@ -157,41 +221,60 @@ static enum kwhy_status find_node(
 	return KWHY_OK;
 }
 
+static enum kwhy_status try_host(
+	struct kwhy_bench_room *room, int memory, int role, size_t bytes, struct kwhy_error *error)
+{
+	int node;
+	enum kwhy_status status = find_node(room, (enum kwhy_bench_memory)memory, &node, error);
+
+	return status ? status
+		      : room->gpu->ops->host_new(
+				room->gpu, kinds[memory], bytes, node, &room->host[memory][role], error);
+}
+
 /* Written by the device, so that no line of it lies in a cache of the CPU's own making. */
 static enum kwhy_status fill_host(
-	struct kwhy_bench_room *room, const struct kwhy_gpu_host *host, struct kwhy_error *error)
+	struct kwhy_bench_room *room, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {
-	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(host->memory), .bytes = host->bytes};
+	struct kwhy_bench_buffer *buffer = &room->host_buffers[memory][KWHY_BENCH_SOURCE];
+	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(room->host[memory][KWHY_BENCH_SOURCE].memory)};
 	enum kwhy_status status = kwhy_bench_device(room, KWHY_BENCH_SOURCE, &copy.from, error);
 
-	return status ? status : room->gpu->ops->copy_now(room->gpu, &copy, error);
+	if (status)
+		return status;
+	if (buffer->bytes > room->device_buffers[KWHY_BENCH_SOURCE].bytes)
+		buffer->bytes = room->device_buffers[KWHY_BENCH_SOURCE].bytes;
+	copy.bytes = buffer->bytes + SLACK_BYTES;
+	return room->gpu->ops->copy_now(room->gpu, &copy, error);
 }
 
 static enum kwhy_status make_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
 	enum kwhy_bench_role role, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = room->gpu;
-	struct kwhy_gpu_host *host = &room->host[memory][role];
 	enum kwhy_status status;
-	int node;
 
-	if (memory == KWHY_BENCH_MANAGED && !gpu->facts.can_manage)
+	if (memory == KWHY_BENCH_MANAGED && !room->gpu->facts.can_manage)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver does not let host and device use managed memory at once");
-	status = find_node(room, memory, &node, error);
-	if (!status)
-		status = gpu->ops->host_new(
-			gpu, kinds[memory], room->capacity + SLACK_BYTES, node, host, error);
-	if (!status && role == KWHY_BENCH_SOURCE)
-		status = fill_host(room, host, error);
+	status = make_buffer(
+		room, try_host, (int)memory, (int)role, &room->host_buffers[memory][role].bytes, error);
+	if (status || role != KWHY_BENCH_SOURCE)
+		return status;
+	status = fill_host(room, memory, error);
+	if (status)
+		drop_host(room, (int)memory, (int)role);
 	return status;
 }
 
 enum kwhy_status kwhy_bench_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
 	enum kwhy_bench_role role, struct kwhy_gpu_host *out, struct kwhy_error *error)
 {
+	struct kwhy_bench_buffer *buffer = &room->host_buffers[memory][role];
 	enum kwhy_status status = KWHY_OK;
 
+	buffer->turn = room->turn;
+	if (room->host[memory][role].memory && buffer->bytes < need_of(room))
+		drop_host(room, (int)memory, (int)role);
 	if (!room->host[memory][role].memory)
 		status = make_host(room, memory, role, error);
 	if (!status)

@@ -11,7 +11,9 @@
 
 /*
  * Where transfers are measured: buffers at both ends that are made once and used by every strategy, since
- * making them costs more than most transfers. Sources hold the pattern of the seed. One thread.
+ * making them costs more than most transfers. Sources hold the pattern of the seed. Where memory is short,
+ * buffers that the work in hand does not use are given back, then one is made as large as that work needs
+ * alone: so a size that does not fit is KWHY_E_MEMORY, and smaller ones are measured. One thread.
  */
 enum kwhy_bench_memory {
 	KWHY_BENCH_PAGEABLE,
@@ -35,11 +37,17 @@ enum { KWHY_BENCH_STREAMS = 4 };
 
 struct kwhy_bench_room {
 	struct kwhy_gpu *gpu;
-	size_t capacity; /* of every buffer, beside a megabyte of slack */
+	size_t capacity; /* of every buffer where memory is not short, beside a megabyte of slack */
+	size_t need;	 /* of the work in hand; 0: all of it */
+	uint32_t turn;	 /* of the work in hand */
 	uint32_t seed;
 	const char *data_path;			/* of compressed transfers; NULL: the pattern */
 	uint64_t device[KWHY_BENCH_ROLE_COUNT]; /* 0: not made yet */
 	struct kwhy_gpu_host host[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
+	struct kwhy_bench_buffer {
+		size_t bytes;  /* that may be used */
+		uint32_t turn; /* the last that asked for it */
+	} device_buffers[KWHY_BENCH_ROLE_COUNT], host_buffers[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	uint64_t counter; /* 8 bytes on the device, for kernels to add to */
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KWHY_BENCH_KERNEL_COUNT];
@@ -57,7 +65,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_room_new(struct kwhy_gpu *gpu, size_t 
 	struct kwhy_bench_room **out, struct kwhy_error *error);
 void kwhy_bench_room_free(struct kwhy_bench_room *room);
 
-/* The buffers, made when first asked for. */
+/* Begins a work that uses so many bytes of any buffer; what others before it held may go. */
+void kwhy_bench_room_turn(struct kwhy_bench_room *room, size_t need);
+
+/* The buffers, made when first asked for, or again where they are too small for this work. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_device(struct kwhy_bench_room *room, enum kwhy_bench_role role,
 	uint64_t *out_address, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,

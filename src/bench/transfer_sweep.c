@@ -2,6 +2,8 @@
 #include "bench/transfer_sweep.h"
 
 #include "base/clock.h"
+#include "base/quantity.h"
+#include "base/text.h"
 #include "bench/transfer_energy.h"
 #include "bench/transfer_measure.h"
 #include "bench/transfer_sensors.h"
@@ -121,15 +123,92 @@ static enum kwhy_status measure_point(
 	return status;
 }
 
+static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
+{
+	sweep->closed += !task->closed;
+	task->closed = true;
+}
+
+/* A size for which memory is short is left out, whatever its clock; what it lacks is told at the end. */
+static enum kwhy_status leave_size_out(
+	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
+{
+	const char *shortage = kwhy_arena_copy(&sweep->transfers->arena, error->text);
+
+	if (!shortage)
+		return kwhy_fail_memory(error, "what a benchmark lacks");
+	for (size_t i = 0; i < sweep->plan.count; i++) {
+		struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+
+		if (task->strategy != without->strategy || task->point->bytes != without->point->bytes ||
+			task->point->pieces != without->point->pieces || task->point->sample_count)
+			continue;
+		task->shortage = shortage;
+		close_task(sweep, task);
+	}
+	return KWHY_OK;
+}
+
+static void add_size(struct kwhy_text *list, const struct kwhy_transfer_point *point)
+{
+	char bytes[KWHY_QUANTITY_BYTES], pieces[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_addf(list, "%s%s%s%s", list->length ? ", " : "",
+		point->pieces > 1 ? kwhy_quantity_count(pieces, point->pieces) : "",
+		point->pieces > 1 ? " x " : "", kwhy_quantity_count(bytes, point->bytes / point->pieces));
+}
+
+/* "not at 1,048,576, 2,097,152 bytes: ..."; NULL: no memory. */
+static const char *list_shortages(struct sweep *sweep, size_t first)
+{
+	const struct kwhy_bench_task *tasks = sweep->plan.tasks;
+	const struct kwhy_transfer_point *last = NULL;
+	struct kwhy_text list = {0};
+	const char *kept;
+
+	for (size_t i = first; i < sweep->plan.count; i++) {
+		const struct kwhy_transfer_point *point = tasks[i].point;
+
+		if (tasks[i].strategy != tasks[first].strategy || !tasks[i].shortage ||
+			(last && last->bytes == point->bytes && last->pieces == point->pieces))
+			continue;
+		add_size(&list, point);
+		last = point;
+	}
+	kept = list.failed ? NULL
+			   : kwhy_arena_printf(&sweep->transfers->arena, "not at %s bytes: %s", list.data,
+				     tasks[first].shortage);
+	kwhy_text_done(&list);
+	return kept;
+}
+
+/* Tasks of a strategy stand together, its sizes rising. */
+static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_bench_strategy *told = NULL;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sweep->plan.count; i++) {
+		const struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+		const char *words;
+
+		if (!task->shortage || task->strategy == told)
+			continue;
+		told = task->strategy;
+		words = list_shortages(sweep, i);
+		status = words ? kwhy_transfers_add_absence(sweep->transfers, told->id, words, error)
+			       : kwhy_fail_memory(error, "what a benchmark lacks");
+	}
+	return status;
+}
+
 /* A strategy that this machine cannot do is left out, with its reason. */
 static enum kwhy_status leave_out(
 	struct sweep *sweep, const struct kwhy_bench_strategy *strategy, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < sweep->plan.count; i++)
-		if (sweep->plan.tasks[i].strategy == strategy && !sweep->plan.tasks[i].closed) {
-			sweep->plan.tasks[i].closed = true;
-			sweep->closed++;
-		}
+		if (sweep->plan.tasks[i].strategy == strategy)
+			close_task(sweep, &sweep->plan.tasks[i]);
 	return kwhy_transfers_add_absence(sweep->transfers, strategy->id, error->text, error);
 }
 
@@ -141,8 +220,14 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 	enum kwhy_status status = measure_point(sweep, task, error), kept;
 	struct kwhy_error other;
 
-	if ((status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) && point->sample_count == 0)
+	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
+	if (status == KWHY_E_MEMORY && point->sample_count == 0)
+		return leave_size_out(sweep, task, error);
+	if (status == KWHY_E_MEMORY) { /* what was measured while there was enough stays */
+		close_task(sweep, task);
+		return KWHY_OK;
+	}
 	taken = point->sample_count - before;
 	/* By the samples that each visit took. */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
@@ -212,6 +297,8 @@ static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error
 	enum kwhy_status status = run_rounds(sweep, error);
 
 	sweep->transfers->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	if (!status)
+		status = tell_shortages(sweep, error);
 	if (status || !sweep->request->energy)
 		return status;
 	kwhy_bench_sensors_close(&sweep->sensors); /* one reader of the meters is enough */

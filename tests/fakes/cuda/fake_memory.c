@@ -195,13 +195,17 @@ enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t b
 	return fake_end(new_device_memory(out_address, bytes, MANAGED));
 }
 
+/* KWHY_FAKE_CUDA_PINNED_BYTES: no block of pinned memory may be larger. */
 enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags)
 {
+	const char *most = getenv("KWHY_FAKE_CUDA_PINNED_BYTES");
 	void *memory = NULL;
 	enum kwhy_cuda_result result;
 
 	(void)flags;
 	BEGIN("cuMemHostAlloc");
+	if (most && bytes > strtoull(most, NULL, 10))
+		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
 	if (posix_memalign(&memory, 4096, bytes) != 0)
 		memory = NULL;
 	result = add_room(memory, bytes, PINNED);

@@ -62,6 +62,31 @@ static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **sta
 	unsetenv("KWHY_FAKE_CUDA");
 }
 
+/* Pinned memory is short for the largest size: that one is left out, and said; the others are measured. */
+static void a_size_for_which_memory_is_short_is_left_out_alone(void **state)
+{
+	static const char *const strategies[] = {"pinned"};
+	struct kwhy_transfers *transfers = NULL;
+	struct kwhy_error error = {0};
+
+	(void)state;
+	setenv("KWHY_FAKE_CUDA_PINNED_BYTES", "1500000", 1); /* a megabyte of it is slack */
+	if (measure((struct kwhy_bench_request){.strategies = strategies, .strategy_count = 1}, &transfers,
+		    &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < transfers->point_count; i++) {
+		const struct kwhy_transfer_point *point = &transfers->points[i];
+
+		assert_int_equal(point->sample_count > 0, point->bytes < 1 << 20);
+		assert_true(point->sample_count == 0 || point->verified);
+	}
+	assert_int_equal(transfers->absence_count, 1);
+	assert_string_equal(transfers->absences[0].strategy, "pinned");
+	assert_non_null(strstr(transfers->absences[0].reason, "not at 1,048,576 bytes: "));
+	kwhy_transfers_free(transfers);
+	unsetenv("KWHY_FAKE_CUDA_PINNED_BYTES");
+}
+
 static void a_driver_without_a_gpu_is_an_error_with_its_words(void **state)
 {
 	struct kwhy_transfers *transfers = NULL;
@@ -95,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_driver_without_a_gpu_is_an_error_with_its_words),
 		cmocka_unit_test(the_driver_is_asked_for_every_strategy),
+		cmocka_unit_test(a_size_for_which_memory_is_short_is_left_out_alone),
 		cmocka_unit_test(a_device_that_is_lost_ends_the_run_with_what_was_measured),
 	};
 
