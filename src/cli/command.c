@@ -31,6 +31,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_model_audit,
 	&kwhy_command_tune_cap,
 	&kwhy_command_tune_clock,
+	&kwhy_command_bench_train,
 	&kwhy_command_bench_transfer,
 	&kwhy_command_bench_pairs,
 	&kwhy_command_bench_twin,

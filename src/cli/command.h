@@ -55,6 +55,7 @@ extern const struct kwhy_command kwhy_command_model_roofline;
 extern const struct kwhy_command kwhy_command_model_audit;
 extern const struct kwhy_command kwhy_command_tune_cap;
 extern const struct kwhy_command kwhy_command_tune_clock;
+extern const struct kwhy_command kwhy_command_bench_train;
 extern const struct kwhy_command kwhy_command_bench_transfer;
 extern const struct kwhy_command kwhy_command_bench_pairs;
 extern const struct kwhy_command kwhy_command_bench_twin;

@@ -3,12 +3,14 @@
 #include "workload/train_run.h"
 
 /*
- * What rounding explains after a few steps, with room. The weights' is wide: at first AdamW moves each by
- * nearly its whole rate in the gradient's direction, however small that is, so that where a tiny gradient's
- * sign is lost the weight goes the other way.
+ * What rounding explains after a few steps, with room. In bf16 a rectifier's input near 0 may fall on the
+ * other side: that, not the products, is most of what the moments are off by, and it adds up over layers (as
+ * the root of their number). The weights' is wide: at first AdamW moves each by nearly its whole rate in
+ * the gradient's direction, however small that is, so that where a tiny gradient's sign is lost the weight
+ * goes the other way.
  */
 static const struct kwhy_train_errors single_limits = {1e-4, 1e-3, 1e-3, 0.1},
-				      half_limits = {1e-2, 0.05, 0.05, 0.6};
+				      half_limits = {2e-3, 0.05, 0.05, 0.6};
 
 /* Over all: root of the squares of differences over that of the expected. */
 static double distance(const float *found, const float *expected, size_t count)
@@ -55,29 +57,29 @@ static void compare(const struct kwhy_train_shape *shape, const struct kwhy_trai
 	out->weights = weight_distance(found->weights, expected->weights, shape);
 }
 
-static enum kwhy_status judge(const struct kwhy_train_variant *variant,
+static enum kwhy_status judge(const struct kwhy_train_variant *variant, uint32_t layers,
 	const struct kwhy_train_errors *errors, struct kwhy_error *error)
 {
 	const struct kwhy_train_errors *limits = variant->half ? &half_limits : &single_limits;
+	double share = sqrt(layers);
 
-	if (errors->loss <= limits->loss && errors->first <= limits->first &&
-		errors->second <= limits->second && errors->weights <= limits->weights)
+	if (errors->loss <= limits->loss && errors->first <= share * limits->first &&
+		errors->second <= share * limits->second && errors->weights <= limits->weights)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s is not the training of the reference: losses are off by %.2g of it, the moments by %.2g "
-		"and "
-		"%.2g, "
-		"the weights' way by %.2g",
+		"and %.2g, the weights' way by %.2g",
 		variant->id, errors->loss, errors->first, errors->second, errors->weights);
 }
 
 static enum kwhy_status run_and_read(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, struct kwhy_train_state *found, struct kwhy_error *error)
+	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like,
+	struct kwhy_train_state *found, struct kwhy_error *error)
 {
 	float losses[KWHY_TRAIN_STEPS_MOST];
 	struct kwhy_train_result result = {.losses = losses};
 	struct kwhy_train *train = NULL;
-	enum kwhy_status status = kwhy_train_open(gpu, variant, shape, &train, error);
+	enum kwhy_status status = kwhy_train_open(gpu, variant, shape, like, &train, error);
 
 	if (!status)
 		status = kwhy_train_run(train, &result, error);
@@ -88,8 +90,8 @@ static enum kwhy_status run_and_read(struct kwhy_gpu *gpu, const struct kwhy_tra
 }
 
 enum kwhy_status kwhy_train_check(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, const struct kwhy_train_state *expected,
-	struct kwhy_train_errors *out, struct kwhy_error *error)
+	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like,
+	const struct kwhy_train_state *expected, struct kwhy_train_errors *out, struct kwhy_error *error)
 {
 	struct kwhy_train_state found;
 	enum kwhy_status status = kwhy_train_shape_check(shape, error);
@@ -98,10 +100,10 @@ enum kwhy_status kwhy_train_check(struct kwhy_gpu *gpu, const struct kwhy_train_
 		status = kwhy_train_state_new(shape, &found, error);
 	if (status)
 		return status;
-	status = run_and_read(gpu, variant, shape, &found, error);
+	status = run_and_read(gpu, variant, shape, like, &found, error);
 	if (!status) {
 		compare(shape, &found, expected, out);
-		status = judge(variant, out, error);
+		status = judge(variant, shape->layers, out, error);
 	}
 	kwhy_train_state_done(&found);
 	return status;

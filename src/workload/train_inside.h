@@ -37,6 +37,7 @@ struct kwhy_train {
 	struct kwhy_train_args args;
 	uint32_t segment; /* layers from one whose inputs are kept to the next */
 	uint32_t slots;	  /* of hidden */
+	bool has_large_tiles;
 	struct kwhy_gpu_graph *graph;
 	struct kwhy_train_tally tally, graph_tally; /* of a run; of a launch of the graph */
 };

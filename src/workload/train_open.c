@@ -175,6 +175,15 @@ static uint32_t root_of(uint32_t count)
 	return root;
 }
 
+/* Tiles of 128 x 128 where there are enough for all multiprocessors. */
+static bool fills_large_tiles(const struct kwhy_train *train, const struct kwhy_train_shape *shape)
+{
+	uint32_t rows = shape->batch / (train->variant->parts ? shape->parts : 1),
+		 sms = train->gpu->facts.sm_count, side = KWHY_TRAIN_LARGE;
+
+	return sms && (rows + side - 1) / side * ((shape->width + side - 1) / side) >= sms;
+}
+
 static void set_args(struct kwhy_train *train)
 {
 	const struct kwhy_train_shape *shape = &train->shape;
@@ -250,7 +259,8 @@ static enum kwhy_status prepare(struct kwhy_train *train, struct kwhy_error *err
 }
 
 enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, struct kwhy_train **out, struct kwhy_error *error)
+	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like, struct kwhy_train **out,
+	struct kwhy_error *error)
 {
 	struct kwhy_train *train;
 	enum kwhy_status status = kwhy_train_shape_check(shape, error);
@@ -265,6 +275,7 @@ enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_v
 	train->shape = *shape;
 	if (!variant->parts)
 		train->shape.parts = 1;
+	train->has_large_tiles = fills_large_tiles(train, like ? like : shape);
 	status = prepare(train, error);
 	if (status)
 		kwhy_train_close(train);

@@ -39,9 +39,13 @@ struct kwhy_train_result {
 	struct kwhy_train_tally tally;
 };
 
-/* shape.parts is of variants with parts; others take a batch at once. KWHY_E_UNSUPPORTED: not on this GPU. */
+/*
+ * shape.parts is of variants with parts; others take a batch at once. `like`: kernels are chosen as for that
+ * shape; NULL: its own. KWHY_E_UNSUPPORTED: not on this GPU.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, struct kwhy_train **out, struct kwhy_error *error);
+	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like, struct kwhy_train **out,
+	struct kwhy_error *error);
 void kwhy_train_close(struct kwhy_train *train); /* NULL is allowed */
 
 /* Memory of the device: in all, and of the activations that a step keeps. */
@@ -62,11 +66,13 @@ struct kwhy_train_errors {
 };
 
 /*
- * Runs `variant` and the reference over `shape` and compares them. KWHY_E_INPUT, naming the variant, where
- * they are farther apart than rounding explains.
+ * Runs `variant` over `shape`, with the kernels that it has for `like`, and compares it with where the
+ * reference is after that. KWHY_E_INPUT, naming the variant, where they are farther apart than rounding
+ * explains.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_train_check(struct kwhy_gpu *gpu,
 	const struct kwhy_train_variant *variant, const struct kwhy_train_shape *shape,
-	const struct kwhy_train_state *expected, struct kwhy_train_errors *out, struct kwhy_error *error);
+	const struct kwhy_train_shape *like, const struct kwhy_train_state *expected,
+	struct kwhy_train_errors *out, struct kwhy_error *error);
 
 #endif

@@ -60,26 +60,18 @@ enum kwhy_status kwhy_train_launch(struct kwhy_train *train, enum kwhy_train_ker
 
 /* --- A step --- */
 
-/* Tiles of 128 x 128 where there are enough for all multiprocessors. */
-static bool has_large_tiles(const struct kwhy_train *train)
-{
-	uint32_t rows = train->shape.batch / train->shape.parts, sms = train->gpu->facts.sm_count;
-
-	return sms && tiles(rows, KWHY_TRAIN_LARGE) * tiles(train->shape.width, KWHY_TRAIN_LARGE) >= sms;
-}
-
 static enum kwhy_train_kernel forward_kernel(const struct kwhy_train *train)
 {
 	if (!train->variant->half)
 		return KWHY_TRAIN_FORWARD_SINGLE;
-	return has_large_tiles(train) ? KWHY_TRAIN_FORWARD_LARGE : KWHY_TRAIN_FORWARD_SMALL;
+	return train->has_large_tiles ? KWHY_TRAIN_FORWARD_LARGE : KWHY_TRAIN_FORWARD_SMALL;
 }
 
 static enum kwhy_train_kernel backward_kernel(const struct kwhy_train *train)
 {
 	if (!train->variant->half)
 		return KWHY_TRAIN_BACKWARD_SINGLE;
-	return has_large_tiles(train) ? KWHY_TRAIN_BACKWARD_LARGE : KWHY_TRAIN_BACKWARD_SMALL;
+	return train->has_large_tiles ? KWHY_TRAIN_BACKWARD_LARGE : KWHY_TRAIN_BACKWARD_SMALL;
 }
 
 static enum kwhy_status forward(

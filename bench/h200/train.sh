@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# train on an H200: the guide's training in all variants with energy, PyTorch beside it, one check at full width, and
+# checkpointing and micro-batches where activations are large.
+# Usage: train.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes)
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+kwhy=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+program=$kwhy/bin/kwhy
+nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
+export LD_LIBRARY_PATH
+PYTHONPATH=$kwhy/share/kwhy/python
+KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
+export PYTHONPATH KWHY_LIBRARY
+python=python3
+[ -x /opt/torch/.venv/bin/python ] && python=/opt/torch/.venv/bin/python
+
+step() {
+	local name=$1
+	shift
+	local start=$SECONDS
+	timeout 100 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+}
+
+nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
+# The check first, at small width and, of one step each, at the width that is measured (the host takes seconds for that).
+step check "$program" bench train --repeat 1 --seconds 0 --steps 96 --json
+step wide "$program" bench train --variant fp32,graph --repeat 1 --seconds 0 --steps 1 --check-width 4096 --json
+step train "$program" bench train --repeat 20 --seconds 5 -o "$out/train.json" --csv "$out/losses.csv"
+step torch "$python" "$here/train_torch.py" --seconds 4 --repeat 10 -o "$out/torch.json"
+# Case D: at 16 layers, checkpointing on a batch of 8,192 against none on 4,096: large tiles, fewer activations kept.
+step deep_4096 "$program" bench train --variant graph,checkpoint,accumulate --layers 16 --batch 4096 --steps 8 --samples 8192 --repeat 3 --seconds 4 -o "$out/deep_4096.json"
+step deep_8192 "$program" bench train --variant graph,checkpoint,accumulate --layers 16 --batch 8192 --steps 4 --samples 8192 --repeat 3 --seconds 4 -o "$out/deep_8192.json"
+step torch_deep "$python" "$here/train_torch.py" --peers eager,compile --layers 16 --batch 4096 --steps 8 --seconds 4 --repeat 3 -o "$out/torch_deep.json"
+nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
+cat "$out/log.txt"

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/train.h"
+#include "cli/bench_options.h"
+#include "cli/bench_train_show.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define ENERGY_S 10.0
+
+enum { REPEAT = 5, CHECK_WIDTH = 512, HOST_WIDTH = 128, HOST_STEPS = 8 };
+
+struct train_options {
+	const char *backend, *device, *variants, *output, *csv;
+	uint64_t width, layers, batch, parts, samples, steps, check_width, repeat;
+	double seconds;
+	bool json, quiet;
+};
+
+static void set_defaults(void *options)
+{
+	struct train_options *train = options;
+
+	*train = (struct train_options){.backend = "cuda",
+		.layers = KWHY_TRAIN_LAYERS,
+		.batch = KWHY_TRAIN_BATCH,
+		.parts = KWHY_TRAIN_PARTS,
+		.check_width = CHECK_WIDTH,
+		.repeat = REPEAT,
+		.seconds = NAN};
+}
+
+/* What is left open is as the guide has it; on the host, which is there to try it out, small. */
+static void fill_in(struct train_options *options, bool on_host)
+{
+	if (!options->width)
+		options->width = on_host ? HOST_WIDTH : KWHY_TRAIN_WIDTH;
+	if (!options->steps)
+		options->steps = on_host ? HOST_STEPS : KWHY_TRAIN_STEPS;
+	if (!options->samples)
+		options->samples = (KWHY_TRAIN_SAMPLES + options->batch - 1) / options->batch *
+			options->batch;
+	if (isnan(options->seconds))
+		options->seconds = on_host ? 0 : ENERGY_S;
+}
+
+static enum kwhy_status check_counts(const struct train_options *options, struct kwhy_error *error)
+{
+	if (options->width > KWHY_TRAIN_WIDTH_MOST || options->width < 32 || options->width % 32)
+		return kwhy_fail(error, KWHY_E_USAGE, "--width takes a multiple of 32, up to %d",
+			KWHY_TRAIN_WIDTH_MOST);
+	if (options->layers < 1 || options->layers > KWHY_TRAIN_LAYERS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--layers takes 1 to %d", KWHY_TRAIN_LAYERS_MOST);
+	if (options->steps > KWHY_TRAIN_STEPS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--steps takes 1 to %d", KWHY_TRAIN_STEPS_MOST);
+	if (options->check_width % 32 || options->check_width > KWHY_TRAIN_WIDTH_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--check-width takes a multiple of 32, up to %d, or 0 for no check",
+			KWHY_TRAIN_WIDTH_MOST);
+	if (options->repeat < 1 || options->repeat > 100000)
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
+	if (options->seconds < 0 || options->seconds > 600)
+		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_batch(const struct train_options *options, struct kwhy_error *error)
+{
+	if (options->parts < 1 || options->parts > KWHY_TRAIN_BATCH_MOST || options->batch < 8 ||
+		options->batch > KWHY_TRAIN_BATCH_MOST || options->batch % (8 * options->parts))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--batch takes up to %d samples, a multiple of 8 times --parts",
+			KWHY_TRAIN_BATCH_MOST);
+	if (options->samples > UINT32_MAX || options->samples % options->batch)
+		return kwhy_fail(error, KWHY_E_USAGE, "--samples takes a multiple of --batch");
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_request(
+	const struct train_options *given, struct kwhy_bench_train_request *out, struct kwhy_error *error)
+{
+	struct train_options options = *given;
+	enum kwhy_gpu_backend backend;
+	enum kwhy_status status = kwhy_backend_read(options.backend, &backend, error);
+
+	if (status)
+		return status;
+	status = check_batch(&options, error);
+	if (!status)
+		fill_in(&options, backend == KWHY_GPU_HOST);
+	if (!status)
+		status = check_counts(&options, error);
+	if (status)
+		return status;
+	*out = (struct kwhy_bench_train_request){.backend = backend,
+		.device = options.device,
+		.variants = options.variants,
+		.shape = {(uint32_t)options.width, (uint32_t)options.layers, (uint32_t)options.batch,
+			(uint32_t)options.parts, (uint32_t)options.samples, (uint32_t)options.steps},
+		.check_width = (uint32_t)options.check_width,
+		.repeat = (uint32_t)options.repeat,
+		.energy_s = options.seconds};
+	return KWHY_OK;
+}
+
+static enum kwhy_status write_result(const struct train_options *options, enum kwhy_output_form form,
+	const struct kwhy_bench_train *bench, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	struct kwhy_text text = {0}, table = {0};
+	enum kwhy_status status;
+
+	if (form == KWHY_OUTPUT_JSON)
+		kwhy_bench_train_json(bench, &text);
+	else
+		kwhy_bench_train_text(bench, &style, &text);
+	status = kwhy_output_result(options->output, "train", form, &text, error);
+	if (status || !options->csv)
+		return status;
+	kwhy_bench_train_csv(bench, &table);
+	return kwhy_output_result(options->csv, "train", KWHY_OUTPUT_CSV, &table, error);
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct train_options *options = invocation->options;
+	struct kwhy_bench_train_request request;
+	struct kwhy_bench_train *bench;
+	enum kwhy_output_form form;
+	enum kwhy_status status = kwhy_bench_form_find(
+		"bench train", options->output, options->json, "the losses", &form, error);
+
+	if (!status)
+		status = make_request(options, &request, error);
+	if (status)
+		return status;
+	request.context = kwhy_progress_begin(options->quiet);
+	request.progress = kwhy_bench_tell;
+	status = kwhy_bench_train(&request, &bench, error);
+	kwhy_progress_end(request.context);
+	if (status)
+		return status;
+	status = write_result(options, form, bench, error);
+	if (!status && bench->ended)
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_bench_train_free(bench);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,
+		offsetof(struct train_options, backend)},
+	{"device", 0, "GPU", "by number or PCI address; default 0", KWHY_OPTION_TEXT,
+		offsetof(struct train_options, device)},
+	{"variant", 0, "LIST", "of fp32, bf16, queued, fused, graph, checkpoint and accumulate; default all",
+		KWHY_OPTION_TEXT, offsetof(struct train_options, variants)},
+	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
+		offsetof(struct train_options, width)},
+	{"layers", 0, "N", "default 2", KWHY_OPTION_COUNT, offsetof(struct train_options, layers)},
+	{"batch", 0, "N", "samples a step; default 64", KWHY_OPTION_COUNT,
+		offsetof(struct train_options, batch)},
+	{"parts", 0, "N", "that 'accumulate' takes a batch in; default 4", KWHY_OPTION_COUNT,
+		offsetof(struct train_options, parts)},
+	{"samples", 0, "N", "that are gone over; default 2048", KWHY_OPTION_COUNT,
+		offsetof(struct train_options, samples)},
+	{"steps", 0, "N", "of a run; default 96, on the host 8", KWHY_OPTION_COUNT,
+		offsetof(struct train_options, steps)},
+	{"check-width", 0, "N", "of what is held against the reference; default 512, 0: nothing is",
+		KWHY_OPTION_COUNT, offsetof(struct train_options, check_width)},
+	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,
+		offsetof(struct train_options, repeat)},
+	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
+		KWHY_OPTION_NUMBER, offsetof(struct train_options, seconds)},
+	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
+		offsetof(struct train_options, output)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct train_options, json)},
+	{"csv", 0, "FILE", "loss against time and energy, of every step and variant", KWHY_OPTION_TEXT,
+		offsetof(struct train_options, csv)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
+		offsetof(struct train_options, quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_bench_train = {
+	.name = "bench train",
+	.operands = "",
+	.summary = "Train a perceptron in every variant; time and energy a step, loss against energy.",
+	.options = options_table,
+	.options_bytes = sizeof(struct train_options),
+	.defaults = set_defaults,
+	.run = run,
+};

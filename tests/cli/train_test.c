@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kwhy bench train` as a shell sees it, on the host's back end. */
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void assert_fails(struct spawned spawned, int status, const char *says)
+{
+	if (spawned.exit != status || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
+			spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static json_t *json_of(struct spawned spawned)
+{
+	json_t *root = json_loads(spawned.out.data, 0, NULL);
+
+	if (spawned.exit || spawned.err.length || !root)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data);
+	spawned_done(&spawned);
+	return root;
+}
+
+static double number_in(const json_t *row, const char *part, const char *key)
+{
+	return json_number_value(json_object_get(part ? json_object_get(row, part) : row, key));
+}
+
+static void every_variant_is_a_row_that_was_checked(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "train", "--backend", "host", "--width", "64", "--layers", "4",
+		"--batch", "32", "--steps", "4", "--samples", "64", "--repeat", "2", "--json"));
+	const json_t *rows = json_object_get(root, "variants");
+	static const char *const ids[] = {
+		"fp32", "bf16", "queued", "fused", "graph", "checkpoint", "accumulate"};
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.train/1");
+	assert_int_equal(json_array_size(rows), 7);
+	assert_true(number_in(root, NULL, "flop_a_step") == 11 * 2.0 * 32 * 64 * 64);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const json_t *row = json_array_get(rows, i);
+
+		assert_string_equal(json_string_value(json_object_get(row, "id")), ids[i]);
+		assert_true(json_is_null(json_object_get(row, "missing")));
+		assert_true(number_in(row, "errors", "first_moment") < 0.1);
+		assert_true(number_in(row, NULL, "samples_per_s") > 0);
+		assert_int_equal(json_array_size(json_object_get(row, "losses")), 4);
+		assert_true(json_is_null(json_object_get(
+			json_object_get(json_object_get(row, "energy"), "gross_j_a_step"), "value")));
+	}
+	assert_true(number_in(json_array_get(rows, 5), NULL, "activation_bytes") <
+		number_in(json_array_get(rows, 4), NULL, "activation_bytes"));
+	json_decref(root);
+}
+
+static void the_text_is_no_wider_than_80_columns(void **state)
+{
+	struct spawned spawned = SPAWN(
+		"bench", "train", "--backend", "host", "--steps", "2", "--repeat", "1");
+	size_t columns = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	for (const char *at = spawned.out.data; *at; at++) {
+		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
+		assert_true(columns <= 80);
+	}
+	assert_non_null(strstr(spawned.out.data, "every run of a variant gave the same bits"));
+	assert_non_null(strstr(spawned.out.data, "energy not available: the host back end"));
+	spawned_done(&spawned);
+}
+
+static void losses_go_to_a_csv_without_joules_that_nobody_measured(void **state)
+{
+	static char path[] = "kwhy-train-XXXXXX";
+	struct spawned spawned;
+	char line[128];
+	size_t lines = 0;
+	FILE *file;
+	int made = mkstemp(path);
+
+	(void)state;
+	assert_true(made >= 0);
+	close(made);
+	spawned = SPAWN("bench", "train", "--backend", "host", "--variant", "fp32,graph", "--steps", "3",
+		"--width", "32", "--check-width", "0", "--repeat", "1", "--csv", path);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "nothing was held against the reference"));
+	spawned_done(&spawned);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (lines++)
+			assert_string_equal(line + strlen(line) - 2, ",\n");
+	fclose(file);
+	unlink(path);
+	assert_int_equal(lines, 1 + 2 * 3);
+}
+
+static void wrong_words_are_usage_errors(void **state)
+{
+	(void)state;
+#define HOST "bench", "train", "--backend", "host"
+	assert_fails(SPAWN(HOST, "--variant", "fp64"), 2, "no variant 'fp64'");
+	assert_fails(SPAWN(HOST, "--width", "100"), 2, "--width takes a multiple of 32");
+	assert_fails(SPAWN(HOST, "--layers", "0"), 2, "--layers takes 1 to 64");
+	assert_fails(SPAWN(HOST, "--batch", "24"), 2, "--batch takes up to 65536 samples");
+	assert_fails(SPAWN(HOST, "--batch", "0"), 2, "--batch takes up to 65536 samples");
+	assert_fails(SPAWN(HOST, "--samples", "100"), 2, "--samples takes a multiple of --batch");
+	assert_fails(SPAWN(HOST, "--steps", "5000"), 2, "--steps takes 1 to 4096");
+	assert_fails(SPAWN(HOST, "--check-width", "33"), 2, "--check-width takes a multiple of 32");
+	assert_fails(SPAWN(HOST, "-o", "x.csv"), 2, "--csv FILE");
+	assert_fails(SPAWN("bench", "train", "--backend", "tpu"), 2, "backend");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_variant_is_a_row_that_was_checked),
+		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
+		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
+		cmocka_unit_test(wrong_words_are_usage_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
