@@ -59,7 +59,26 @@ static uint32_t first_issuing_call(
 	return kwhy_whatif_call_of(whatif, segment->rows[0]);
 }
 
-/* Behind the call that launches the graph, and no further behind the work before it than queued work. */
+/*
+ * Between two activities of a graph: as recorded of graphs, else as queued, less what the machine profile
+ * says that a graph saves there (at the slow end: nothing).
+ */
+static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
+{
+	const uint8_t *kind = whatif->recording->activities.kind;
+	int64_t queued_ns = kwhy_whatif_queued_at_corner_ns(whatif, before, row);
+	bool kernels = kind[before] == KWHY_ACTIVITY_KERNEL && kind[row] == KWHY_ACTIVITY_KERNEL;
+	int64_t seen_ns = whatif->graph->delays.graph_queued_ns,
+		saves_ns = (int64_t)whatif->costs.graph_saves_ns;
+
+	if (!kernels || whatif->corner == KWHY_CORNER_SLOW)
+		return queued_ns;
+	if (seen_ns >= 0)
+		return seen_ns < queued_ns ? seen_ns : queued_ns;
+	return queued_ns > saves_ns ? queued_ns - saves_ns : 0;
+}
+
+/* Behind the call that launches the graph, and no further behind the work before it than in a graph. */
 static void capture_row(struct capture *capture, uint32_t row, uint32_t call_node, int64_t issue_ns)
 {
 	struct kwhy_whatif *whatif = capture->whatif;
@@ -76,10 +95,17 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 		if (link == KWHY_LINK_ISSUE || node->from[link] == KWHY_NONE ||
 			node->from[link] >= whatif->graph->activity_count)
 			continue;
-		queued_ns = kwhy_whatif_queued_at_corner_ns(whatif, node->from[link], row);
+		queued_ns = graph_queued_ns(whatif, node->from[link], row);
 		if (node->lag_ns[link] > queued_ns || whatif->corner == KWHY_CORNER_SLOW)
 			node->lag_ns[link] = queued_ns;
 	}
+}
+
+static double call_ns(const struct capture *capture, size_t nodes)
+{
+	const struct kwhy_whatif_costs *costs = &capture->whatif->costs;
+
+	return fmax(capture->call_ns + costs->graph_launch_node_ns * ((double)nodes - costs->graph_nodes), 0);
 }
 
 static void capture_segment(struct capture *capture, const struct kwhy_whatif_segment *segment)
@@ -92,7 +118,7 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
 			kwhy_whatif_drop_call_and_pause(whatif, call);
-	kwhy_whatif_unblock_call(whatif, first, capture->call_ns);
+	kwhy_whatif_unblock_call(whatif, first, call_ns(capture, segment->row_count));
 	for (size_t i = 0; i < segment->row_count; i++)
 		capture_row(capture, segment->rows[i], call_node, issue_ns);
 	capture->graphs++;

@@ -145,16 +145,48 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samp
 	}
 }
 
+/* Nodes of a graph that the recording launched, on average. */
+static double mean_graph_nodes(const struct kwhy_whatif_graph *graph, const struct call_samples *samples)
+{
+	const struct kwhy_activities *rows = &graph->recording->activities;
+	size_t nodes = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		nodes += rows->graph_node[i] != KWHY_NONE;
+	return samples->sorts[SORT_GRAPH].seen ? (double)nodes / (double)samples->sorts[SORT_GRAPH].seen : 0;
+}
+
+static double known_or_0(double seconds)
+{
+	return isfinite(seconds) ? seconds * 1e9 : 0;
+}
+
+/* A profile's launch is that of a graph of one node. */
+static void graph_costs(
+	struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph, struct call_samples *samples)
+{
+	const struct kwhy_profile *profile = costs->profile;
+
+	costs->graph_launch = sampled(&samples->sorts[SORT_GRAPH]);
+	costs->graph_nodes = fmax(mean_graph_nodes(graph, samples), 1);
+	if (!profile)
+		return;
+	if (!isfinite(costs->graph_launch.expected_ns)) {
+		costs->graph_launch = measured(profile->graph_launch_s);
+		costs->graph_nodes = 1;
+	}
+	costs->graph_launch_node_ns = known_or_0(profile->graph_launch_node_s.value);
+	costs->graph_saves_ns = known_or_0(
+		fmax(profile->queued_kernel_s.value - profile->graph_node_s.value, 0));
+}
+
 static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *samples)
 {
 	costs->launch = sampled(&samples->sorts[SORT_LAUNCH]);
-	costs->graph_launch = sampled(&samples->sorts[SORT_GRAPH]);
 	costs->event = sampled(&samples->sorts[SORT_EVENT]);
 	costs->pool = sampled(&samples->sorts[SORT_POOL]);
 	if (costs->profile && !isfinite(costs->launch.expected_ns))
 		costs->launch = measured(costs->profile->launch_s);
-	if (costs->profile && !isfinite(costs->graph_launch.expected_ns))
-		costs->graph_launch = measured(costs->profile->graph_launch_s);
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++) {
 		int64_t gap_ns = samples->gaps[class].count ? kwhy_whatif_quantile(&samples->gaps[class], 0.5)
 							    : 0;
@@ -188,6 +220,7 @@ enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 	if (!samples)
 		return kwhy_fail_memory(error, "costs of calls");
 	sample_calls(graph, samples);
+	graph_costs(costs, graph, samples);
 	call_costs(costs, samples);
 	free(samples);
 	return KWHY_OK;

@@ -31,6 +31,9 @@ enum { KWHY_WHATIF_COPY_FITS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * K
 struct kwhy_whatif_costs {
 	struct kwhy_whatif_copy_fit copies[KWHY_WHATIF_COPY_FITS];
 	struct kwhy_whatif_cost graph_launch; /* call */
+	double graph_nodes;		      /* mean of the graphs that graph_launch is of */
+	double graph_launch_node_ns;	      /* the call for each node more; 0: not known */
+	double graph_saves_ns;		      /* between two kernels, against a queue; 0: not known */
 	struct kwhy_whatif_cost launch;	      /* call that issues and returns */
 	struct kwhy_whatif_cost event;	      /* call that records an event */
 	struct kwhy_whatif_cost pool;	      /* allocation or free in a pool */

@@ -26,7 +26,7 @@ struct name_gaps {
 };
 
 struct sampled {
-	struct kwhy_whatif_samples queued[KINDS][KINDS], issue[KINDS], launch_call;
+	struct kwhy_whatif_samples queued[KINDS][KINDS], issue[KINDS], launch_call, graph_queued;
 	struct name_gaps *names; /* [names] */
 };
 
@@ -51,6 +51,17 @@ static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before
 	}
 }
 
+/* A kernel behind another of the same launch of a graph. */
+static void sample_graph(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row, int64_t gap_ns,
+	struct sampled *sampled)
+{
+	const struct kwhy_activities *rows = &graph->recording->activities;
+
+	if (gap_ns >= 0 && rows->graph_node[before] != KWHY_NONE && rows->call[before] == rows->call[row] &&
+		rows->kind[before] == KWHY_ACTIVITY_KERNEL && rows->kind[row] == KWHY_ACTIVITY_KERNEL)
+		kwhy_whatif_sample(&sampled->graph_queued, gap_ns);
+}
+
 static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row, struct sampled *sampled)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -59,8 +70,13 @@ static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row,
 	int64_t free_ns = before == KWHY_NONE ? INT64_MIN : rows->end_ns[before];
 	int64_t gap_ns = before == KWHY_NONE ? -1 : rows->start_ns[row] - free_ns;
 
-	if (issue == KWHY_NONE || rows->graph_node[row] != KWHY_NONE)
+	if (issue == KWHY_NONE)
 		return;
+	if (rows->graph_node[row] != KWHY_NONE) {
+		if (before != KWHY_NONE)
+			sample_graph(graph, before, row, gap_ns, sampled);
+		return;
+	}
 	if (gap_ns >= 0 && kwhy_whatif_recorded_end(graph, issue) <= free_ns)
 		sample_queued(graph, before, row, gap_ns, sampled);
 	if (kwhy_whatif_recorded_start(graph, issue) >= free_ns)
@@ -146,6 +162,9 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 		if (delays->issue_ns[kind] < 0)
 			delays->issue_ns[kind] = any_ns;
 	}
+	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_LEAST
+		? -1
+		: median(&sampled->graph_queued);
 	delays->launch_call_ns = median(&sampled->launch_call);
 	fill_names(graph, sampled->names);
 	sampled_free(sampled);

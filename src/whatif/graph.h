@@ -64,6 +64,8 @@ struct kwhy_whatif_before {
 struct kwhy_whatif_delays {
 	/* between an activity of one kind and one of another that was queued behind it in time */
 	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
+	/* between two kernels of one graph launch; 8 are needed */
+	int64_t graph_queued_ns;
 	int32_t *queued_of_name; /* [names] mean before kernels of that name: some may begin before those
 				    before them have quite ended; -1: too few were queued */
 	double queued_fast_ratio,

@@ -233,21 +233,86 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 }
 
 /* Six launches a loop, 20 us apart, each loop waited for. */
-static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
+static struct build two_loops(void)
 {
 	struct build build = build_new(1);
-	struct kwhy_profile profile;
 
-	(void)state;
-	kwhy_profile_init(&profile);
-	profile.graph_launch_s.value = 4e-6;
 	for (int i = 0; i < 2; i++) {
 		for (int k = 0; k < 6; k++)
 			launch(&build, 150 * i + 20 * k, 150 * i + 20 * k + 10, 150 * i + 20 * k + 15);
 		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 102, 150 * i + 120);
 	}
+	return build;
+}
+
+static struct kwhy_profile with_graphs(void)
+{
+	struct kwhy_profile profile;
+
+	kwhy_profile_init(&profile);
+	profile.graph_launch_s.value = 4e-6;
+	return profile;
+}
+
+static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
 	/* the second loop: launched 10 us before its first kernel, then 6 of 5 us with gaps of 1.2 us */
 	assert_made(made(&build, "graph", 0, &profile), 6, 186000);
+}
+
+static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	profile.queued_kernel_s.value = 1.9e-6;
+	profile.graph_node_s.value = 1.5e-6;
+	/* gaps of 0.8 us instead of 1.2 us */
+	assert_made(made(&build, "graph", 0, &profile), 6, 184000);
+}
+
+/* The second graph is launched from 150 us on for 4 us and 10 us for each node after the first. */
+static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	launch(&build, 300, 310, 315);
+	profile.graph_launch_node_s.value = 10e-6;
+	/* its wait takes 5 us by itself, up to 209 us; 30 us later a kernel of 5 us is launched, which begins
+	   10 us behind that */
+	assert_made(made(&build, "graph", 0, &profile), 6, 244000);
+}
+
+/* Nine kernels of one recorded graph, 0.5 us apart, before two loops of six launches. */
+static void kernels_of_recorded_graphs_show_their_gaps(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_activities *rows = &build.recording->activities;
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	for (int k = 0; k < 9; k++) {
+		build_issued_kernel(&build, issue("cudaGraphLaunch", 0, 2), 0, 10, 12);
+		rows->start_ns[k] = 10 * US + 2500 * k;
+		rows->end_ns[k] = 12 * US + 2500 * k;
+		rows->call[k] = rows->call[0];
+		rows->graph_node[k] = (uint32_t)k;
+	}
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 6; k++)
+			launch(&build, 150 * i + 20 * k + 200, 150 * i + 20 * k + 210,
+				150 * i + 20 * k + 215);
+		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 302, 150 * i + 320);
+	}
+	/* the second loop, launched at 350 us: six of 5 us with gaps of 0.5 us */
+	assert_made(made(&build, "graph", 0, &profile), 6, 382500);
 }
 
 static void a_graph_is_refused_where_its_cost_is_not_known(void **state)
@@ -379,6 +444,9 @@ int main(void)
 		cmocka_unit_test(memory_from_a_pool_does_not_wait),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
+		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
+		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
+		cmocka_unit_test(kernels_of_recorded_graphs_show_their_gaps),
 		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
 		cmocka_unit_test(tiny_kernels_in_a_row_become_one),
 		cmocka_unit_test(a_fused_kernel_ends_where_the_next_grid_is_larger),
