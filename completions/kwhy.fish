@@ -374,6 +374,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l from -r -d 'measure nothing: work out again what is there'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l simulators -r -d 'write what simulators read there, and how far it is off'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l against -r -d 'hold predictions (src,dst,size,time_ns) against it'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l compat -r -d 'tell what nccl-tests, nvbandwidth or p2p would print, and the difference'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l output -s o -r -d 'write there (.txt, .json, .html, .csv: every sample)'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l json -d 'as JSON, whatever the extension'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l verbose -s v -d 'every engine\'s regimes, and contention'

@@ -203,6 +203,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, PLACE(show.simulators)},
 	{"against", 0, "FILE", "hold predictions (src,dst,size,time_ns) against it", KWHY_OPTION_TEXT,
 		PLACE(show.against)},
+	{"compat", 0, "NAME", "tell what nccl-tests, nvbandwidth or p2p would print, and the difference",
+		KWHY_OPTION_TEXT, PLACE(show.compat)},
 	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(show.output)},
 	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(show.json)},

@@ -7,6 +7,7 @@
 #include "cli/pairs_simulators.h"
 #include "report/page/page.h"
 #include "report/pairs.h"
+#include "report/pairs_compat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,10 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 		.color = !show->output && kwhy_output_color(show->no_color),
 		.verbose = show->verbose};
 
+	if (show->compat && form != KWHY_OUTPUT_TEXT)
+		return kwhy_fail(error, KWHY_E_USAGE, "--compat is told as text; leave --json and -o out");
+	if (show->compat)
+		return kwhy_report_pairs_compat(pairs, show->compat, out, error);
 	if (form == KWHY_OUTPUT_JSON)
 		return kwhy_report_pairs_json(pairs, out, error);
 	if (form == KWHY_OUTPUT_TEXT)

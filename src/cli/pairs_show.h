@@ -9,6 +9,7 @@ struct kwhy_pairs_show {
 	const char *output;	/* NULL: stdout */
 	const char *simulators; /* their inputs go into this folder; NULL: not */
 	const char *against;	/* predictions to hold against; NULL: none */
+	const char *compat;	/* what this other tool would print, alone; NULL: a report */
 	bool json, verbose, no_color;
 };
 

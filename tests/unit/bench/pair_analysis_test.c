@@ -4,9 +4,11 @@
 #include "bench/pair_store.h"
 
 #include "cmocka_all.h"
+#include "report/pairs_compat.h"
 #include "report/simulators/simulators.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,6 +315,40 @@ static void readings_come_back_as_they_were_written(void **state)
 	kwhy_pairs_free(pairs);
 }
 
+/* 2 us and 400 GB/s: 16 copies of 512 MiB take 21,506.9 us, which the other tool cuts to whole ones. */
+static void what_other_tools_would_print_follows_their_definitions(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	char expected[32];
+
+	(void)state;
+	assert_int_equal(kwhy_report_pairs_compat(pairs, "nvbandwidth", &text, &error), KWHY_OK);
+	snprintf(expected, sizeof(expected), "%10.2f",
+		536870912.0 * 16 / floor(16 * (2e-6 + 536870912.0 / 400e9) * (1 + 1e-4) * 1e6) * 1e-3);
+	assert_non_null(strstr(text.data, "Running device_to_device_memcpy_write_ce, 512 MiB.\n"));
+	assert_non_null(strstr(text.data, expected));
+	assert_null(strstr(text.data, "memcpy_read_ce"));
+	kwhy_text_clear(&text);
+	assert_int_equal(kwhy_report_pairs_compat(pairs, "p2p", &text, &error), KWHY_OK);
+	snprintf(expected, sizeof(expected), "%10.2f", 0.16 / (2e-6 + 160e6 / 400e9) / (1 + 1e-4));
+	assert_non_null(strstr(text.data, expected));
+	assert_non_null(strstr(text.data, "   CPU         0         1\n     0       N/A      1.00\n"));
+	assert_int_equal(kwhy_report_pairs_compat(pairs, "nccl-tests", &text, &error), KWHY_E_USAGE);
+	assert_non_null(strstr(error.text, "--engine nccl-exchange"));
+	assert_int_equal(kwhy_report_pairs_compat(pairs, "perftest", &text, &error), KWHY_E_USAGE);
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].engine == KWHY_PAIR_WRITE)
+			pairs->configs[i].engine = KWHY_PAIR_NCCL_EXCHANGE;
+	kwhy_text_clear(&text);
+	assert_int_equal(kwhy_report_pairs_compat(pairs, "nccl-tests", &text, &error), KWHY_OK);
+	assert_non_null(
+		strstr(text.data, "     1048576       1048576      int8    none      -1     4.62  226.87"));
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+}
+
 /* A link that is a line is foretold by all of them; the way back is 20 % slower, which one link cannot say.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
@@ -380,6 +416,7 @@ int main(void)
 		cmocka_unit_test(energies_come_back_as_they_were_written_and_others_are_refused),
 		cmocka_unit_test(times_that_follow_the_clock_are_seen_to),
 		cmocka_unit_test(readings_come_back_as_they_were_written),
+		cmocka_unit_test(what_other_tools_would_print_follows_their_definitions),
 		cmocka_unit_test(what_simulators_read_foretells_what_was_measured),
 		cmocka_unit_test(units_are_those_of_the_simulators),
 		cmocka_unit_test(names_are_those_of_the_traces),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_PAIRS_COMPAT_H
+#define KWHY_REPORT_PAIRS_COMPAT_H
+
+#include "base/text.h"
+#include "model/pairs.h"
+
+/*
+ * What nvbandwidth 0.8, nccl-tests 2.19 (sendrecv_perf) or p2pBandwidthLatencyTest of CUDA's samples 13.0
+ * would print, by their definitions from these samples, then what differs from theirs and from ours.
+ * KWHY_E_USAGE: another name, or nothing was measured that it would measure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat(
+	const struct kwhy_pairs *pairs, const char *peer, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif
