@@ -5,13 +5,19 @@
 #include "bench/transfer_strategy.h"
 
 #include <lz4.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
  * Data that was compressed beforehand, in chunks of LZ4 blocks, goes over the link and is expanded by a
- * kernel, a block of threads a chunk. What is sent is a file of the user's, repeated to the size, or the
- * pattern, which cannot be compressed.
+ * kernel, a block of threads a chunk: all of it after the copy, or a stretch of chunks while the next is
+ * copied. What is sent is a file of the user's, repeated to the size, or the pattern, which cannot be
+ * compressed.
+ *
+ * Of S bytes that take T on the link, in n stretches that cost o each, the last one's expansion alone is
+ * left: n = sqrt(T / o) is least. o is taken as 10 us and the link as 50 GB/s. A chunk is expanded by few
+ * threads and takes long, so stretches are expanded beside each other, on streams of their own.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -19,6 +25,7 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
+#define STRETCH_BYTES 500e3			 /* 10 us of 50 GB/s */
 #define COMPRESS_MOST_BYTES (UINT64_C(16) << 20) /* a CPU takes a second for a gigabyte */
 
 struct kwhy_bench_packet {
@@ -29,6 +36,8 @@ struct kwhy_bench_packet {
 	uint8_t *compressed;		 /* behind them */
 	uint64_t head_bytes;
 	uint32_t chunk_count;
+	uint64_t device; /* room for the table and all of what is compressed */
+	struct kwhy_gpu_event *copied;
 };
 
 void kwhy_bench_packet_free(struct kwhy_bench_packet *packet)
@@ -37,6 +46,8 @@ void kwhy_bench_packet_free(struct kwhy_bench_packet *packet)
 		return;
 	if (packet->host.memory)
 		packet->gpu->ops->host_free(packet->gpu, &packet->host);
+	packet->gpu->ops->memory_free(packet->gpu, packet->device);
+	packet->gpu->ops->event_free(packet->gpu, packet->copied);
 	free(packet->data);
 	free(packet);
 }
@@ -99,18 +110,30 @@ static enum kwhy_status fill_packet(
 	return KWHY_OK;
 }
 
-/* The room has a whole one or none: the next strategy that needs it tries again. */
-static enum kwhy_status make_packet(struct kwhy_bench_room *room, struct kwhy_error *error)
+/* Bytes of the first so many chunks, compressed. */
+static uint64_t compressed_bytes(const struct kwhy_bench_packet *packet, uint32_t chunks)
+{
+	return chunks ? packet->chunks[chunks - 1].from + packet->chunks[chunks - 1].compressed_bytes : 0;
+}
+
+static enum kwhy_status try_packet(struct kwhy_bench_room *room, uint64_t bytes, struct kwhy_error *error)
 {
 	struct kwhy_bench_packet *packet = calloc(1, sizeof(*packet));
+	struct kwhy_gpu *gpu = room->gpu;
 	enum kwhy_status status;
 
 	if (!packet)
 		return kwhy_fail_memory(error, "data to compress");
-	packet->gpu = room->gpu;
-	packet->chunk_count = (uint32_t)(room->capacity / CHUNK_BYTES);
+	packet->gpu = gpu;
+	packet->chunk_count = (uint32_t)(bytes / CHUNK_BYTES);
 	packet->head_bytes = packet->chunk_count * sizeof(*packet->chunks);
 	status = fill_packet(room, packet, error);
+	if (!status)
+		status = gpu->ops->memory_new(gpu,
+			packet->head_bytes + compressed_bytes(packet, packet->chunk_count), &packet->device,
+			error);
+	if (!status)
+		status = gpu->ops->event_new(gpu, false, &packet->copied, error);
 	if (status)
 		kwhy_bench_packet_free(packet);
 	else
@@ -118,55 +141,88 @@ static enum kwhy_status make_packet(struct kwhy_bench_room *room, struct kwhy_er
 	return status;
 }
 
-/* Behind the chunks' table, on the device too. */
-static uint64_t compressed_bytes(const struct kwhy_bench_work *work)
+/* The room has a whole one or none; where memory is short, one for the work in hand alone. */
+static enum kwhy_status need_packet(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	const struct kwhy_bench_chunk *last = &work->room->packet->chunks[work->bytes / CHUNK_BYTES - 1];
+	struct kwhy_bench_room *room = work->room;
+	enum kwhy_status status;
 
-	return last->from + last->compressed_bytes;
+	if (room->packet && (uint64_t)room->packet->chunk_count * CHUNK_BYTES >= work->bytes)
+		return KWHY_OK;
+	kwhy_bench_packet_free(room->packet);
+	room->packet = NULL;
+	status = try_packet(room, room->capacity, error);
+	return status == KWHY_E_MEMORY && work->bytes < room->capacity ? try_packet(room, work->bytes, error)
+								       : status;
+}
+
+static uint32_t chunks_of(const struct kwhy_bench_work *work)
+{
+	return (uint32_t)(work->bytes / CHUNK_BYTES);
 }
 
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	uint64_t staging;
-	enum kwhy_status status = work->room->packet ? KWHY_OK : make_packet(work->room, error);
+	enum kwhy_status status = need_packet(work, error);
 
-	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_STAGING, &staging, error);
 	if (!status)
 		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
 	if (!status)
-		work->link_bytes = (double)(compressed_bytes(work) +
-			work->bytes / CHUNK_BYTES * sizeof(struct kwhy_bench_chunk));
+		work->link_bytes = (double)(compressed_bytes(work->room->packet, chunks_of(work)) +
+			chunks_of(work) * sizeof(struct kwhy_bench_chunk));
 	return status;
+}
+
+/* Where every chunk lies; before the first of them is expanded. */
+static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_bench_packet *packet = work->room->packet;
+	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu_copy table = {
+		packet->device, kwhy_gpu_address(packet->chunks), chunks_of(work) * sizeof(*packet->chunks)};
+
+	return gpu->ops->copy(gpu, work->room->streams[0], &table, error);
+}
+
+/* The chunks from `first` to before `end`. */
+static enum kwhy_status send_chunks(
+	struct kwhy_bench_work *work, uint32_t first, uint32_t end, struct kwhy_error *error)
+{
+	const struct kwhy_bench_packet *packet = work->room->packet;
+	uint64_t from = compressed_bytes(packet, first);
+	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu_copy data = {packet->device + packet->head_bytes + from,
+		kwhy_gpu_address(packet->compressed) + from, compressed_bytes(packet, end) - from};
+
+	return gpu->ops->copy(gpu, work->room->streams[0], &data, error);
+}
+
+static enum kwhy_status expand_chunks(struct kwhy_bench_work *work, uint32_t first, uint32_t end,
+	struct kwhy_gpu_stream *stream, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *room = work->room;
+	uint64_t table = room->packet->device + first * sizeof(struct kwhy_bench_chunk),
+		 from = room->packet->device + room->packet->head_bytes;
+	void *arguments[] = {&table, &from, &work->to_device.to, &room->counter};
+	struct kwhy_gpu_launch launch = {.kernel = room->kernels[KWHY_BENCH_KERNEL_EXPAND],
+		.blocks = end - first,
+		.threads_per_block = THREADS,
+		.arguments = arguments,
+		.stream = stream};
+
+	return room->gpu->ops->launch(room->gpu, &launch, error);
 }
 
 static enum kwhy_status send(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_packet *packet = work->room->packet;
-	struct kwhy_gpu *gpu = work->room->gpu;
-	uint64_t staging = work->room->device[KWHY_BENCH_STAGING];
-	struct kwhy_gpu_copy table = {staging, kwhy_gpu_address(packet->chunks),
-				     work->bytes / CHUNK_BYTES * sizeof(*packet->chunks)},
-			     data = {staging + packet->head_bytes, kwhy_gpu_address(packet->compressed),
-				     compressed_bytes(work)};
-	enum kwhy_status status = gpu->ops->copy(gpu, work->room->streams[0], &table, error);
+	enum kwhy_status status = send_table(work, error);
 
-	return status ? status : gpu->ops->copy(gpu, work->room->streams[0], &data, error);
+	return status ? status : send_chunks(work, 0, chunks_of(work), error);
 }
 
 static enum kwhy_status expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
-	uint64_t staging = room->device[KWHY_BENCH_STAGING], from = staging + room->packet->head_bytes;
-	void *arguments[] = {&staging, &from, &work->to_device.to, &room->counter};
-	struct kwhy_gpu_launch launch = {.kernel = room->kernels[KWHY_BENCH_KERNEL_EXPAND],
-		.blocks = (uint32_t)(work->bytes / CHUNK_BYTES),
-		.threads_per_block = THREADS,
-		.arguments = arguments,
-		.stream = room->streams[0]};
-
-	return room->gpu->ops->launch(room->gpu, &launch, error);
+	return expand_chunks(work, 0, chunks_of(work), work->room->streams[0], error);
 }
 
 static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -174,6 +230,43 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 	enum kwhy_status status = send(work, error);
 
 	return status ? status : expand(work, error);
+}
+
+static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	work->stream_count = KWHY_BENCH_STREAMS;
+	return prepare(work, error);
+}
+
+/* One stretch: copied on the first stream, expanded on another one. */
+static enum kwhy_status issue_stretch(
+	struct kwhy_bench_work *work, uint32_t which, uint32_t first, uint32_t end, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *room = work->room;
+	struct kwhy_gpu_stream *expanding = room->streams[1 + which % (KWHY_BENCH_STREAMS - 1)];
+	struct kwhy_gpu_event *copied = room->packet->copied;
+	enum kwhy_status status = send_chunks(work, first, end, error);
+
+	if (!status)
+		status = room->gpu->ops->event_record(room->gpu, copied, room->streams[0], error);
+	if (!status)
+		status = room->gpu->ops->stream_wait(room->gpu, expanding, copied, error);
+	return status ? status : expand_chunks(work, first, end, expanding, error);
+}
+
+static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	uint32_t chunks = chunks_of(work), stretches = (uint32_t)sqrt(work->link_bytes / STRETCH_BYTES);
+	uint32_t each;
+	enum kwhy_status status = send_table(work, error);
+
+	if (stretches < 2)
+		stretches = 2;
+	each = (chunks + stretches - 1) / stretches;
+	for (uint32_t first = 0, which = 0; !status && first < chunks; first += each, which++)
+		status = issue_stretch(
+			work, which, first, chunks - first < each ? chunks : first + each, error);
+	return status;
 }
 
 /* Expanding alone: what is compressed is on the device already. */
@@ -206,7 +299,7 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 /* Compressing alone, by one thread of the CPU. */
 static enum kwhy_status prepare_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = work->room->packet ? KWHY_OK : make_packet(work->room, error);
+	enum kwhy_status status = need_packet(work, error);
 
 	work->link_bytes = 0;
 	work->own = malloc(LZ4_COMPRESSBOUND(CHUNK_BYTES));
@@ -239,6 +332,16 @@ const struct kwhy_bench_strategy kwhy_bench_compression[] = {
 		.step_bytes = CHUNK_BYTES,
 		.prepare = prepare,
 		.issue = issue,
+		.verify = verify},
+	{.id = "compressed-overlap",
+		.title = "LZ4 blocks, some expanded while the next are copied",
+		.memory = "pinned",
+		.directions = H2D,
+		.clocks = BACK_TO_BACK | HOST,
+		.least_bytes = 2 * CHUNK_BYTES,
+		.step_bytes = CHUNK_BYTES,
+		.prepare = prepare_overlap,
+		.issue = issue_overlap,
 		.verify = verify},
 	{.id = "expand",
 		.title = "the device expanding LZ4 blocks, nothing moved",

@@ -12,39 +12,6 @@
 
 enum { CURVE_POINTS_LEAST = 4, ENERGY_POINTS_LEAST = 3 };
 
-/* Ways that are compared, and the question that this answers. */
-static const struct rivals {
-	const char *question, *better, *than;
-	enum kwhy_transfer_clock clock;
-} all_rivals[] = {
-	{"page-locked memory", "pinned", "pageable", KWHY_TRANSFER_BY_HOST},
-	{"write-combined memory", "write-combined", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
-	{"page-locking it later", "registered", "pageable", KWHY_TRANSFER_BY_HOST},
-	{"aligned addresses", "pinned", "unaligned", KWHY_TRANSFER_BACK_TO_BACK},
-	{"four streams", "streams", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"a graph", "graph", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"a copy kernel", "copy-kernel", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"a copy kernel, in a full queue", "copy-kernel", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
-	{"using host memory in place", "mapped", "copied-and-read", KWHY_TRANSFER_BY_HOST},
-	{"keeping data on the device", "kept", "copied-and-read", KWHY_TRANSFER_BY_HOST},
-	{"memory on the GPU's NUMA node", "numa-near", "numa-far", KWHY_TRANSFER_BACK_TO_BACK},
-	{"compressing beforehand", "compressed", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"converting to fp16 first", "as-fp16", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"converting to bf16 first", "as-bf16", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"converting to int8 first", "as-int8", "pinned", KWHY_TRANSFER_BY_HOST},
-	{"copying while computing", "overlap-2", "serial", KWHY_TRANSFER_BY_HOST},
-	{"a third buffer", "overlap-3", "overlap-2", KWHY_TRANSFER_BY_HOST},
-	{"a loader that reads ahead", "loader-ahead", "loader", KWHY_TRANSFER_BY_HOST},
-	{"one call for many copies", "batch", "copies", KWHY_TRANSFER_BY_HOST},
-	{"a graph of copies", "graph-of-copies", "copies", KWHY_TRANSFER_BY_HOST},
-	{"packing", "packed", "copies", KWHY_TRANSFER_BY_HOST},
-	{"packing, against a batch", "packed", "batch", KWHY_TRANSFER_BY_HOST},
-	{"reaching the packet in place", "packed-mapped", "packed", KWHY_TRANSFER_BY_HOST},
-	{"reaching each piece in place", "piece-kernel", "batch", KWHY_TRANSFER_BY_HOST},
-};
-
-enum { RIVALS_COUNT = sizeof(all_rivals) / sizeof(all_rivals[0]) };
-
 struct place {
 	const struct kwhy_transfer_point *point;
 };
@@ -320,7 +287,7 @@ static bool compare_at(struct kwhy_transfer_rivalry *rivalry, const struct kwhy_
 	return true;
 }
 
-static enum kwhy_status compare(struct study *study, const struct rivals *rivals,
+static enum kwhy_status compare(struct study *study, const struct kwhy_bench_rivals *rivals,
 	enum kwhy_transfer_direction direction, uint32_t pieces)
 {
 	struct kwhy_transfers *transfers = study->transfers;
@@ -357,7 +324,7 @@ static enum kwhy_status compare(struct study *study, const struct rivals *rivals
 
 /* For each number of pieces that was measured, in rising order. */
 static enum kwhy_status compare_pieces(
-	struct study *study, const struct rivals *rivals, enum kwhy_transfer_direction direction)
+	struct study *study, const struct kwhy_bench_rivals *rivals, enum kwhy_transfer_direction direction)
 {
 	uint32_t pieces = 0;
 	enum kwhy_status status = KWHY_OK;
@@ -383,9 +350,10 @@ static enum kwhy_status compare_all(struct study *study)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < RIVALS_COUNT; i++)
+	for (size_t i = 0; !status && kwhy_bench_rivals[i].question; i++)
 		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
-			status = compare_pieces(study, &all_rivals[i], (enum kwhy_transfer_direction)way);
+			status = compare_pieces(
+				study, &kwhy_bench_rivals[i], (enum kwhy_transfer_direction)way);
 	return status;
 }
 
@@ -540,6 +508,8 @@ static void weigh_compression(struct study *study)
 			? rate_of(transfers, made.items[made.count - 1].point->bytes, "compress")
 			: NAN};
 	out->serial_ratio = rate_of(transfers, largest->bytes, "compressed") / out->link_bytes_per_s;
+	out->overlapped_ratio = rate_of(transfers, largest->bytes, "compressed-overlap") /
+		out->link_bytes_per_s;
 }
 
 static size_t place_of(const char *strategy)

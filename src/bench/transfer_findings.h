@@ -4,6 +4,13 @@
 
 #include "model/transfers.h"
 
+/* Ways that are compared, and the question that this answers; ended by one without. */
+struct kwhy_bench_rivals {
+	const char *question, *better, *than;
+	enum kwhy_transfer_clock clock;
+};
+extern const struct kwhy_bench_rivals kwhy_bench_rivals[];
+
 /*
  * What follows from measured points and energies, put beside them: curves, the fastest way for each size,
  * from where on one way beats another, and when page-locking pays. One way beats another where the 95 %

@@ -148,6 +148,8 @@ struct kwhy_transfer_compression {
 	double link_bytes_per_s, expand_bytes_per_s, compress_bytes_per_s; /* NAN: not measured */
 	double serial_ratio; /* time of a pinned copy over that of copying and expanding, one after the other
 			      */
+	double overlapped_ratio; /* and over that of expanding one stretch while the next is copied; NAN: not
+				    measured */
 };
 
 /*

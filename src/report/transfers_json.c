@@ -175,6 +175,7 @@ static void add_compression(struct kwhy_json *json, const struct kwhy_transfers 
 	kwhy_json_real(json, "expand_bytes_per_s", compression->expand_bytes_per_s);
 	kwhy_json_real(json, "compress_bytes_per_s", compression->compress_bytes_per_s);
 	kwhy_json_real(json, "serial_ratio", compression->serial_ratio);
+	kwhy_json_real(json, "overlapped_ratio", compression->overlapped_ratio);
 	kwhy_json_object_end(json);
 }
 

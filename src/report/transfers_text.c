@@ -336,15 +336,18 @@ static void add_compression(const struct page *page)
 {
 	const struct kwhy_transfer_compression *compression = &page->transfers->compression;
 	char size[KWHY_TRANSFER_SIZE_BYTES], link[KWHY_QUANTITY_BYTES], expand[KWHY_QUANTITY_BYTES],
-		compress[KWHY_QUANTITY_BYTES];
+		compress[KWHY_QUANTITY_BYTES], overlapped[64] = "";
 
 	if (!compression->bytes)
 		return;
+	if (isfinite(compression->overlapped_ratio))
+		snprintf(overlapped, sizeof(overlapped), ",\nexpanded while it is copied %.2f times",
+			1 / compression->overlapped_ratio);
 	heading(page, "WHAT COMPRESSING IS WORTH");
 	kwhy_text_addf(page->out,
 		"%s (%.40s): %.2f to 1. The link\n"
 		"%s, expanding %s, compressing by one thread %s.\n"
-		"Copied and then expanded it takes %.2f times as long as a pinned copy.\n"
+		"Copied and then expanded it takes %.2f times as long as a pinned copy%s.\n"
 		"With both at once it pays where the data shrinks and expanding beats the\n"
 		"link: %s; on the fly compressing must beat it, too: %s.\n",
 		kwhy_transfer_size_text(size, compression->bytes),
@@ -352,7 +355,7 @@ static void add_compression(const struct page *page)
 		kwhy_quantity_si(link, compression->link_bytes_per_s, "B/s", 3),
 		kwhy_quantity_si(expand, compression->expand_bytes_per_s, "B/s", 3),
 		kwhy_quantity_si(compress, compression->compress_bytes_per_s, "B/s", 3),
-		1 / compression->serial_ratio,
+		1 / compression->serial_ratio, overlapped,
 		compression->ratio > 1 && compression->expand_bytes_per_s > compression->link_bytes_per_s
 			? "yes"
 			: "no",

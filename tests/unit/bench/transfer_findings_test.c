@@ -151,7 +151,9 @@ static void compressing_is_weighed_by_ratio_and_rates(void **state)
 	add(&made, "expand", "h2d", 1000000, 1, 25e-6);
 	add(&made, "compress", "h2d", 65536, 1, 65.536e-6);
 	for (int i = 0; i < 6; i++)
-		kwhy_text_add(&made.text, "compressed,h2d,host,1000000,1,75e-6,500000,1,,,,,0\n");
+		kwhy_text_add(&made.text,
+			"compressed,h2d,host,1000000,1,75e-6,500000,1,,,,,0\n"
+			"compressed-overlap,h2d,host,1000000,1,50e-6,500000,1,,,,,0\n");
 	conclude(&made);
 	assert_int_equal(made.transfers->compression.bytes, 1000000);
 	assert_true(made.transfers->compression.ratio == 2);
@@ -159,6 +161,7 @@ static void compressing_is_weighed_by_ratio_and_rates(void **state)
 	assert_true(fabs(made.transfers->compression.expand_bytes_per_s / 40e9 - 1) < 0.01);
 	assert_true(fabs(made.transfers->compression.compress_bytes_per_s / 1e9 - 1) < 0.01);
 	assert_true(fabs(made.transfers->compression.serial_ratio / (4.0 / 3) - 1) < 0.01);
+	assert_true(fabs(made.transfers->compression.overlapped_ratio / 2 - 1) < 0.01);
 	end(&made);
 }
 
