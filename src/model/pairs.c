@@ -120,6 +120,7 @@ const struct kwhy_pair_config *kwhy_pairs_fastest(
 
 		if (config->sample_count && config->source == source && config->target == target &&
 			config->load == KWHY_PAIR_ALONE && config->clock != KWHY_PAIR_CALL &&
+			!kwhy_pair_is_collective(config->engine) &&
 			kwhy_pair_is_exchange(config->engine) == both_ways &&
 			(!best || kwhy_pair_rate(config) > kwhy_pair_rate(best)))
 			best = config;

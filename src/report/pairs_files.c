@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/pairs.h"
 
-#include "report/json_writer.h"
+#include "report/pairs_ranks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -63,7 +63,8 @@ enum kwhy_status kwhy_report_pairs_trace(const struct kwhy_pairs *pairs, uint32_
 	kwhy_json_array(&json, "traceEvents");
 	for (size_t i = 0; i < pairs->config_count; i++)
 		for (size_t k = 0; k < pairs->configs[i].sample_count; k++)
-			if (pairs->configs[i].source == rank || pairs->configs[i].target == rank)
+			if (pairs->configs[i].source == rank || pairs->configs[i].target == rank ||
+				kwhy_pair_is_collective(pairs->configs[i].engine))
 				write_event(&json, pairs, i, k, rank, host, origin_ns);
 	kwhy_json_array_end(&json);
 	kwhy_json_object_end(&json);
@@ -111,7 +112,9 @@ enum kwhy_status kwhy_report_pairs_metadata(
 	kwhy_json_string(&json, "backend", pairs->backend);
 	kwhy_json_string(&json, "measured_on", pairs->measured_on);
 	kwhy_json_count(&json, "seed", pairs->seed);
-	kwhy_json_null(&json, "nccl_version"); /* no engine uses it */
+	kwhy_json_string(&json, "nccl_version", pairs->nccl);
+	if (pairs->rank_count)
+		kwhy_pairs_rank_json(pairs, rank, &json);
 	kwhy_json_real(&json, "clock_drift_ppm", pairs->drifts[rank].ppm);
 	kwhy_json_real(&json, "clock_drift_half_width_ppm", pairs->drifts[rank].half_width_ppm);
 	write_range(&json, "temperature_c", pairs, rank,

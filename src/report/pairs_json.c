@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/pairs.h"
 
-#include "report/json_writer.h"
+#include "report/pairs_ranks.h"
 
 #include <math.h>
 
@@ -29,6 +29,14 @@ static void write_conditions(struct kwhy_json *json, const struct kwhy_pairs *pa
 			if (pairs->is_direct[i][k])
 				kwhy_json_count(json, NULL, k);
 		kwhy_json_array_end(json);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+	kwhy_json_string(json, "nccl", pairs->nccl);
+	kwhy_json_array(json, "ranks");
+	for (uint32_t i = 0; i < pairs->rank_count; i++) {
+		kwhy_json_row(json, NULL);
+		kwhy_pairs_rank_json(pairs, i, json);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
@@ -70,6 +78,10 @@ static void write_configs(struct kwhy_json *json, const struct kwhy_pairs *pairs
 		kwhy_json_real(json, "mean_s", config->mean_s);
 		kwhy_json_real(json, "deviation_s", config->deviation_s);
 		kwhy_json_real(json, "bytes_per_s", kwhy_pair_rate(config));
+		if (kwhy_pair_is_collective(config->engine))
+			kwhy_json_real(json, "bus_bytes_per_s",
+				kwhy_pair_rate(config) *
+					kwhy_pair_bus_share(config->engine, pairs->gpu_count));
 		kwhy_json_bool(json, "verified", config->verified);
 		kwhy_json_bool(json, "capped", config->capped);
 		kwhy_json_real(json, "temperature_c", config->conditions.temperature_c);

@@ -2,6 +2,7 @@
 #include "report/pairs.h"
 
 #include "base/quantity.h"
+#include "report/pairs_ranks.h"
 #include "report/table.h"
 #include "report/transfers.h"
 
@@ -109,7 +110,7 @@ static void write_matrices(
 		enum kwhy_pair_engine which = (enum kwhy_pair_engine)engine;
 		uint64_t most = most_bytes(pairs, which);
 
-		if (!most)
+		if (!most || kwhy_pair_is_collective(which))
 			continue;
 		if (which != KWHY_PAIR_PUT)
 			write_matrix(pairs, which, most, true, style, out);
@@ -392,6 +393,8 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 {
 	write_head(pairs, out);
 	write_matrices(pairs, style, out);
+	kwhy_pairs_write_collectives(pairs, style, out);
+	kwhy_pairs_write_ranks(pairs, style, out);
 	write_routes(pairs, style, out);
 	write_loggp(pairs, style, out);
 	write_regimes(pairs, style, out);
