@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/device_energy.h"
 
+#include "base/clock.h"
 #include "kwhy/measure.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* How old the last look at the idle level may be when a window begins, and how long a look is. */
+#define LOOK_OLDEST_NS INT64_C(5000000000)
+#define LOOK_S 1.0
+
+enum { LOOKS_MEANT = 64 };
+
+/* A window: between which looks at the idle level it lies. */
+struct window {
+	uint32_t name;
+	size_t first_look, last_look;
+};
 
 struct kwhy_device_energy {
 	struct kwhy_session *session;
 	struct kwhy_results *results; /* NULL: not read yet */
+	struct window *windows;
+	size_t window_count, window_room, look_count;
+	int64_t looked_ns;
 	uint32_t gpu_count, window;
 	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MOST]; /* of each GPU; KWHY_ALL_GPUS: it has none */
 	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES];
@@ -90,6 +108,7 @@ void kwhy_device_energy_close(struct kwhy_device_energy *energy)
 		return;
 	kwhy_results_free(energy->results);
 	kwhy_session_close(energy->session);
+	free(energy->windows);
 	free(energy);
 }
 
@@ -98,22 +117,70 @@ const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy)
 	return *energy->missing ? energy->missing : NULL;
 }
 
+static void name_look(size_t number, char out[32])
+{
+	snprintf(out, 32, "idle level %zu", number);
+}
+
 enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error)
 {
-	char message[KWHY_MESSAGE_BYTES];
+	struct timespec length = {(time_t)seconds, (long)(fmod(seconds, 1) * 1e9)};
+	char text[32];
+	uint32_t name;
 
-	return fail(kwhy_session_idle(energy->session, seconds, message, sizeof(message)), message, error);
+	if (*energy->missing)
+		return KWHY_OK;
+	name_look(energy->look_count++, text);
+	name = kwhy_session_name(energy->session, text);
+	if (name == KWHY_NO_NAME)
+		return kwhy_fail_memory(error, "the names of windows");
+	kwhy_region_begin(energy->session, name);
+	while (nanosleep(&length, &length) && errno == EINTR)
+		continue;
+	kwhy_region_end(energy->session, name);
+	energy->looked_ns = kwhy_clock_mono_ns();
+	return KWHY_OK;
+}
+
+/* A window of a name that came before goes on. */
+static enum kwhy_status note_window(struct kwhy_device_energy *energy, struct kwhy_error *error)
+{
+	const size_t look = energy->look_count ? energy->look_count - 1 : 0;
+
+	for (size_t i = energy->window_count; i-- > 0;)
+		if (energy->windows[i].name == energy->window) {
+			energy->windows[i].last_look = look;
+			return KWHY_OK;
+		}
+	if (energy->window_count == energy->window_room) {
+		const size_t room = 2 * energy->window_room + 16;
+		struct window *windows = realloc(energy->windows, room * sizeof(*windows));
+
+		if (!windows)
+			return kwhy_fail_memory(error, "the windows of a benchmark");
+		energy->windows = windows;
+		energy->window_room = room;
+	}
+	energy->windows[energy->window_count++] = (struct window){energy->window, look, look};
+	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_device_energy_begin(
 	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error)
 {
+	const bool is_old = !energy->look_count || kwhy_clock_mono_ns() - energy->looked_ns > LOOK_OLDEST_NS;
+	enum kwhy_status status = is_old ? kwhy_device_energy_idle(energy, LOOK_S, error) : KWHY_OK;
+
+	if (status)
+		return status;
 	energy->window = kwhy_session_name(energy->session, name);
 	if (energy->window == KWHY_NO_NAME)
 		return kwhy_fail_memory(error, "the names of windows");
-	kwhy_region_begin(energy->session, energy->window);
-	return KWHY_OK;
+	status = note_window(energy, error);
+	if (!status)
+		kwhy_region_begin(energy->session, energy->window);
+	return status;
 }
 
 void kwhy_device_energy_end(struct kwhy_device_energy *energy)
@@ -124,30 +191,52 @@ void kwhy_device_energy_end(struct kwhy_device_energy *energy)
 enum kwhy_status kwhy_device_energy_read(struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
 	char message[KWHY_MESSAGE_BYTES];
+	enum kwhy_status status = energy->window_count ? kwhy_device_energy_idle(energy, LOOK_S, error)
+						       : KWHY_OK;
 
 	kwhy_results_free(energy->results);
 	energy->results = NULL;
+	if (status)
+		return status;
 	return fail(kwhy_session_results(energy->session, &energy->results, message, sizeof(message)),
 		message, error);
 }
 
+struct kwhy_joules kwhy_joules_above(
+	struct kwhy_joules gross, double seconds, const struct kwhy_joules *levels_w, size_t count)
+{
+	double mean_w = 0, variance_w2 = 0, least_w = INFINITY, most_w = -INFINITY, half_j;
+
+	for (size_t i = 0; i < count; i++) {
+		const double half_w = (levels_w[i].high - levels_w[i].low) / 2 / (double)count;
+
+		mean_w += levels_w[i].value / (double)count;
+		variance_w2 += half_w * half_w;
+		least_w = fmin(least_w, levels_w[i].value);
+		most_w = fmax(most_w, levels_w[i].value);
+	}
+	if (!count || !isfinite(mean_w) || !isfinite(gross.value))
+		return unknown;
+	half_j = hypot(
+		(gross.high - gross.low) / 2, seconds * hypot(sqrt(variance_w2), (most_w - least_w) / 2));
+	return (struct kwhy_joules){gross.value - seconds * mean_w, gross.value - seconds * mean_w - half_j,
+		gross.value - seconds * mean_w + half_j};
+}
+
 /* Adds one meter's figures; an unknown one makes the sum unknown. */
 static void add_meter(const struct kwhy_device_energy *energy, size_t region, size_t meter,
-	struct kwhy_joules *gross, struct kwhy_joules *net, struct kwhy_window_joules *out)
+	struct kwhy_joules *gross, struct kwhy_window_joules *out)
 {
 	struct kwhy_region_energy one = {.size = sizeof(one)};
 
 	if (kwhy_results_energy(energy->results, region, meter, &one) ||
 		one.state != KWHY_ENERGY_STATE_MEASURED) {
-		*gross = *net = unknown;
+		*gross = unknown;
 		return;
 	}
 	gross->value += one.joules;
 	gross->low += one.low_j;
 	gross->high += one.high_j;
-	net->value += one.net_joules;
-	net->low += one.net_low_j;
-	net->high += one.net_high_j;
 	if (out) {
 		out->mean_w += one.mean_w;
 		out->basis = one.basis;
@@ -156,16 +245,15 @@ static void add_meter(const struct kwhy_device_energy *energy, size_t region, si
 
 static void add_host(const struct kwhy_device_energy *energy, size_t region, struct kwhy_window_joules *out)
 {
-	struct kwhy_joules net = {0, 0, 0};
 	size_t count = 0;
 
-	out->host = net;
+	out->host = (struct kwhy_joules){0, 0, 0};
 	for (size_t i = 0; i < kwhy_session_meter_count(energy->session); i++) {
 		struct kwhy_meter_info info = {.size = sizeof(info)};
 
 		if (kwhy_session_meter(energy->session, i, &info) || info.kind != KWHY_METER_KIND_HOST)
 			continue;
-		add_meter(energy, region, i, &out->host, &net, NULL);
+		add_meter(energy, region, i, &out->host, NULL);
 		count++;
 	}
 	if (!count)
@@ -188,12 +276,52 @@ static size_t find_window(
 }
 
 static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uint32_t from, uint32_t to,
-	struct kwhy_window_joules *out)
+	struct kwhy_joules *gross, struct kwhy_window_joules *out)
 {
-	out->gross = out->net = (struct kwhy_joules){0, 0, 0};
-	out->mean_w = 0;
+	*gross = (struct kwhy_joules){0, 0, 0};
 	for (uint32_t i = from; i < to; i++)
-		add_meter(energy, region, energy->meters[i], &out->gross, &out->net, out);
+		add_meter(energy, region, energy->meters[i], gross, out);
+}
+
+/* Mean powers of the looks at the idle level around a window; unknown ones are left out. */
+static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
+	struct kwhy_joules levels_w[LOOKS_MEANT])
+{
+	const uint32_t number = kwhy_session_name(energy->session, name);
+	size_t count = 0, i = 0;
+
+	while (i < energy->window_count && energy->windows[i].name != number)
+		i++;
+	if (i == energy->window_count)
+		return 0;
+	for (size_t look = energy->windows[i].first_look;
+		look <= energy->windows[i].last_look + 1 && count < LOOKS_MEANT; look++) {
+		struct kwhy_region_info info = {.size = sizeof(info)};
+		char text[32];
+		size_t region;
+
+		name_look(look, text);
+		region = kwhy_results_region_find(energy->results, text);
+		if (region == SIZE_MAX || kwhy_results_region(energy->results, region, &info))
+			continue;
+		add_gpus(energy, region, from, to, &levels_w[count], NULL);
+		levels_w[count].value /= info.wall_s;
+		levels_w[count].low /= info.wall_s;
+		levels_w[count].high /= info.wall_s;
+		count += isfinite(levels_w[count].value);
+	}
+	return count;
+}
+
+static void add_window(const struct kwhy_device_energy *energy, const char *name, size_t region,
+	uint32_t from, uint32_t to, struct kwhy_window_joules *out)
+{
+	struct kwhy_joules levels_w[LOOKS_MEANT];
+	const size_t count = levels_of(energy, name, from, to, levels_w);
+
+	out->mean_w = 0;
+	add_gpus(energy, region, from, to, &out->gross, out);
+	out->net = kwhy_joules_above(out->gross, out->seconds, levels_w, count);
 	if (!isfinite(out->gross.value)) {
 		out->mean_w = NAN;
 		out->basis = NULL;
@@ -207,7 +335,7 @@ void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *
 
 	if (region == SIZE_MAX || *energy->missing || gpu_count < 1 || gpu_count > energy->gpu_count)
 		return;
-	add_gpus(energy, region, 0, gpu_count, out);
+	add_window(energy, name, region, 0, gpu_count, out);
 }
 
 void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu,
@@ -217,5 +345,5 @@ void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const ch
 
 	if (region == SIZE_MAX || gpu >= energy->gpu_count || energy->meters[gpu] == KWHY_ALL_GPUS)
 		return;
-	add_gpus(energy, region, gpu, gpu + 1, out);
+	add_window(energy, name, region, gpu, gpu + 1, out);
 }

@@ -33,16 +33,29 @@ void kwhy_device_energy_close(struct kwhy_device_energy *energy);
 /* Why the GPUs' energy is unknown; NULL: it is known. */
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 
-/* Waits, with nothing running: that level is what net energy is above. */
+/*
+ * Waits, with nothing running: a look at the level that net energy is above. Levels drift by watts with the
+ * temperature, so a window's level is the mean of the looks from the last one before it to the first one
+ * after it.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error);
 
-/* Everything queued before must have run at either end. */
+/*
+ * What is above an idle level of the mean of `levels_w`, each one a look of its own. The interval holds how
+ * far gross energy and looks are known, and half of how far looks lie apart. Pure.
+ */
+struct kwhy_joules kwhy_joules_above(
+	struct kwhy_joules gross, double seconds, const struct kwhy_joules *levels_w, size_t count);
+
+/* Everything queued before must have run at either end. Looks at the idle level first when the last look is
+ * some seconds old. */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(
 	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error);
 void kwhy_device_energy_end(struct kwhy_device_energy *energy);
 
-/* Waits for the meters to show all windows; may come again after further ones. */
+/* Looks at the idle level once more, and waits for the meters to show all windows; may come again after
+ * further ones. */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_read(
 	struct kwhy_device_energy *energy, struct kwhy_error *error);
 

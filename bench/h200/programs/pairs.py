@@ -65,7 +65,7 @@ class Child:
     def turn(self):
         if self.has_launcher:
             os.kill(self.process.pid, signal.SIGCONT)
-            time.sleep(0.05)
+        time.sleep(0.05)  # for all alike: a device that rested runs faster
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
         answer = self.answer()
