@@ -58,16 +58,26 @@ static void list_streams(struct kwhy_whatif *whatif)
 	}
 }
 
-/* Between windows the host did what nobody saw: that is no pause to be played. */
-static enum kwhy_status check_windows(const struct kwhy_ledger *ledger, struct kwhy_error *error)
+/* Between windows the host did what nobody saw: that is no pause to be played. Mostly nobody saw its calls.
+ */
+static enum kwhy_status check_windows(
+	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, struct kwhy_error *error)
 {
-	for (size_t d = 0; ledger && d < ledger->device_count; d++)
-		if (ledger->devices[d].time.unrecorded_ns > 0)
-			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-				"the recording knows what ran in windows of the run alone, and what lies "
-				"between "
-				"cannot be played; record the whole run, or one window (kwhy record "
-				"--duration)");
+	for (size_t d = 0; ledger && d < ledger->device_count; d++) {
+		const struct kwhy_coverage_sum *known = &ledger->devices[d].coverage;
+
+		if (ledger->devices[d].time.unrecorded_ns <= 0)
+			continue;
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the recording knows what ran on device %zu in windows alone, %.1f %% of the time%s: "
+			"what waited for what cannot be played; record the whole run, or one stretch of it "
+			"(kwhy record --delay S --duration S)",
+			d,
+			known->end_ns > known->start_ns
+				? 100 * (double)known->known_ns / (double)(known->end_ns - known->start_ns)
+				: 0,
+			recording->calls.count ? "" : ", and no call of the host");
+	}
 	return KWHY_OK;
 }
 
@@ -75,7 +85,7 @@ enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const s
 	const struct kwhy_profile *profile, struct kwhy_whatif **out, struct kwhy_error *error)
 {
 	struct kwhy_whatif *whatif;
-	enum kwhy_status status = check_windows(ledger, error);
+	enum kwhy_status status = check_windows(recording, ledger, error);
 
 	if (status)
 		return status;

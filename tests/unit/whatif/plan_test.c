@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
+#include "ledger/ledger_new.h"
 #include "whatif/whatif.h"
 
 #include <string.h>
@@ -109,6 +110,27 @@ static void a_change_made_twice_saves_nothing_more(void **state)
 	build_free(&build);
 }
 
+static void what_is_known_in_windows_alone_is_refused_with_their_share(void **state)
+{
+	const struct kwhy_coverage windows[] = {{KWHY_NONE, 0, 100 * US}, {KWHY_NONE, 300 * US, 400 * US}};
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct build build = build_new(1);
+	struct kwhy_ledger *ledger;
+	struct kwhy_whatif *whatif;
+
+	(void)state;
+	build_kernel(&build, 0, "k", 10, 60);
+	build_kernel(&build, 0, "k", 310, 360);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(kwhy_recording_add_coverage(build.recording, &windows[i], &error), KWHY_OK);
+	build_finish(&build, false);
+	assert_int_equal(kwhy_ledger_new(build.recording, &options, &ledger, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_new(build.recording, ledger, NULL, &whatif, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "50.0 % of the time, and no call of the host"));
+	kwhy_ledger_free(ledger);
+	build_free(&build);
+}
+
 static void ids_are_found_and_others_are_not(void **state)
 {
 	(void)state;
@@ -124,6 +146,7 @@ int main(void)
 		cmocka_unit_test(savings_of_a_plan_add_up_to_what_it_saves),
 		cmocka_unit_test(every_change_is_taken_or_left_out_with_a_reason),
 		cmocka_unit_test(a_change_made_twice_saves_nothing_more),
+		cmocka_unit_test(what_is_known_in_windows_alone_is_refused_with_their_share),
 		cmocka_unit_test(ids_are_found_and_others_are_not),
 	};
 
