@@ -19,11 +19,6 @@ struct merge {
 	uint32_t number;
 };
 
-static const struct kwhy_activities *rows_of(const struct merge *merge)
-{
-	return &merge->whatif->recording->activities;
-}
-
 static bool is_changed(const struct merge *merge, uint32_t row)
 {
 	return merge->whatif->graph->nodes[row].flags & KWHY_NODE_CHANGED;
@@ -54,7 +49,7 @@ static void each_merged(const struct merge *merge, merge_into *into)
 	while ((row = next_row(merge, &edit)) != KWHY_NONE) {
 		if (!kwhy_whatif_is_dropped(merge->whatif->graph, row))
 			first = is_changed(merge, row) ? row : KWHY_NONE;
-		else if (first != KWHY_NONE && rows_of(merge)->kind[first] == rows_of(merge)->kind[row])
+		else if (first != KWHY_NONE)
 			into(merge, first, row);
 	}
 }
@@ -63,7 +58,7 @@ static void pack(const struct merge *merge, uint32_t first, uint32_t row)
 {
 	uint64_t *bytes = merge->changes->bytes;
 
-	merge->changes->packed[first] = true;
+	merge->changes->became[first] = KWHY_REPLAY_PACKED;
 	if (bytes[first] != KWHY_UNKNOWN_BYTES && bytes[row] != KWHY_UNKNOWN_BYTES)
 		bytes[first] += bytes[row];
 }
@@ -83,11 +78,12 @@ static void batch(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = sum_of_blocks(blocks[first], blocks[row]);
 }
 
-/* The fused kernel has the grid of the widest. */
+/* One kernel has the grid of the widest; copies and fills within the device are part of it. */
 static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 {
 	uint32_t *blocks = merge->changes->blocks;
 
+	merge->changes->became[first] = KWHY_REPLAY_FUSED;
 	if (blocks[row] != KWHY_UNKNOWN_BLOCKS &&
 		(blocks[first] == KWHY_UNKNOWN_BLOCKS || blocks[row] > blocks[first]))
 		blocks[first] = blocks[row];
@@ -132,8 +128,8 @@ static enum kwhy_status copy_columns(
 {
 	out->bytes = malloc((rows->count + 1) * sizeof(*out->bytes));
 	out->blocks = malloc((rows->count + 1) * sizeof(*out->blocks));
-	out->packed = calloc(rows->count + 1, sizeof(*out->packed));
-	if (!out->bytes || !out->blocks || !out->packed)
+	out->became = calloc(rows->count + 1, sizeof(*out->became));
+	if (!out->bytes || !out->blocks || !out->became)
 		return kwhy_fail_memory(error, "what changes do to the work");
 	if (rows->count) {
 		memcpy(out->bytes, rows->bytes, rows->count * sizeof(*out->bytes));
@@ -174,6 +170,6 @@ void kwhy_replay_changes_done(struct kwhy_replay_changes *changes)
 {
 	free(changes->bytes);
 	free(changes->blocks);
-	free(changes->packed);
+	free(changes->became);
 	*changes = (struct kwhy_replay_changes){0};
 }

@@ -4,6 +4,12 @@
 
 #include "whatif/whatif.h"
 
+enum kwhy_replay_became {
+	KWHY_REPLAY_AS_IT_WAS,
+	KWHY_REPLAY_PACKED, /* a copy for several, with a kernel that gathers or scatters them */
+	KWHY_REPLAY_FUSED   /* a kernel, whatever it was */
+};
+
 /*
  * What changes to a program do to its work beyond the times that the graph holds: bytes of packed copies,
  * blocks of merged kernels, memory that is page-locked.
@@ -11,7 +17,7 @@
 struct kwhy_replay_changes {
 	uint64_t *bytes;  /* [activities] */
 	uint32_t *blocks; /* [activities] */
-	bool *packed;	  /* [activities] a copy for several, with a kernel that gathers or scatters */
+	uint8_t *became;  /* [activities] enum kwhy_replay_became */
 	bool pinned;	  /* copies from and to pageable memory are page-locked */
 	bool captured;	  /* calls that issue several pieces of work launch a graph */
 };

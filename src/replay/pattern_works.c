@@ -191,6 +191,8 @@ static void read_copy(struct kwhy_replay_builder *builder, uint32_t row, struct 
 
 static void read_kind(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
 {
+	if (builder->changes->became[row] == KWHY_REPLAY_FUSED)
+		return;
 	switch (rows_of(builder)->kind[row]) {
 	case KWHY_ACTIVITY_COPY:
 		read_copy(builder, row, work);
@@ -270,7 +272,7 @@ enum kwhy_status kwhy_replay_add_row(
 	if (node->from[KWHY_LINK_ISSUE] != KWHY_NONE && node->lag_ns[KWHY_LINK_ISSUE] > 0)
 		work.issue_ns = node->lag_ns[KWHY_LINK_ISSUE];
 	read_kind(builder, row, &work);
-	is_packed = builder->changes->packed[row] && work.kind == KWHY_REPLAY_COPY;
+	is_packed = builder->changes->became[row] == KWHY_REPLAY_PACKED && work.kind == KWHY_REPLAY_COPY;
 	if (!status && work.kind == KWHY_REPLAY_KERNEL)
 		status = find_grid(builder->pattern, grid_of(builder, row), &work.grid, error);
 	if (!status && is_packed && work.way == KWHY_REPLAY_D2H)

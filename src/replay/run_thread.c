@@ -3,11 +3,14 @@
 
 #include "base/clock.h"
 
+#include <sched.h>
 #include <time.h>
 
 enum {
 	NAP_NS = 2000000,      /* longer pauses are slept through, but for their end */
 	NAP_LATE_NS = 1000000, /* by which a sleeper may be woken late */
+	YIELD_NS = 20000,      /* before shorter ones others get the processor if they want it */
+	SPINS = 1000,	       /* then others get it */
 	DEBT_MOST_NS = 100000  /* by which a thread may be late and still catch up */
 };
 
@@ -32,9 +35,20 @@ static void wait_until(int64_t mono_ns)
 	while ((left_ns = mono_ns - kwhy_clock_mono_ns()) > 0) {
 		if (left_ns > NAP_NS)
 			nap(left_ns - NAP_LATE_NS);
+		else if (left_ns > YIELD_NS)
+			sched_yield();
 		else
 			relax();
 	}
+}
+
+/* A turn of waiting for another thread, which may need this processor. */
+static void wait_turn(uint32_t *turns)
+{
+	if (++*turns % SPINS)
+		relax();
+	else
+		sched_yield();
 }
 
 /* What another thread has yet to do; KWHY_E_LOST once that one has failed, whose error is the one to show. */
@@ -45,20 +59,24 @@ static enum kwhy_status check(const struct kwhy_replay_run *run)
 
 static enum kwhy_status wait_for_mark(const struct kwhy_replay_run *run, uint32_t mark)
 {
+	uint32_t turns = 0;
+
 	while (!atomic_load_explicit(&run->mark_is_set[mark], memory_order_acquire)) {
 		if (check(run))
 			return KWHY_E_LOST;
-		relax();
+		wait_turn(&turns);
 	}
 	return KWHY_OK;
 }
 
 static enum kwhy_status wait_for_op(const struct kwhy_replay_run *run, uint32_t op, int64_t *out_ns)
 {
+	uint32_t turns = 0;
+
 	while (!(*out_ns = atomic_load_explicit(&run->done_ns[op], memory_order_acquire))) {
 		if (check(run))
 			return KWHY_E_LOST;
-		relax();
+		wait_turn(&turns);
 	}
 	return KWHY_OK;
 }

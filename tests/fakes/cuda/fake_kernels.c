@@ -13,7 +13,7 @@
 #define LAUNCH_NS 5000
 #define GATE_NS INT64_C(10000000000)
 
-enum { TABLES_MOST = 8, SHARED_UNASKED = 48 << 10, MULTIPROCESSORS = 132 };
+enum { TABLES_MOST = 16, SHARED_UNASKED = 48 << 10, MULTIPROCESSORS = 132 };
 
 struct kwhy_cuda_module_opaque {
 	kwhy_cuda_function functions[64];

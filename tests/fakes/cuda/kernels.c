@@ -5,6 +5,7 @@
 #include "bench/ops_kernels.h"
 #include "bench/pair_place.h"
 #include "bench/transfer_kernels.h"
+#include "replay/standin_kernels.h"
 #include "workload/collectives.h"
 #include "workload/train_device.h"
 #include "workload/twin_device.h"
@@ -19,6 +20,7 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_bench_source.on_host);
 	give(kwhy_ops_source.on_host);
 	give(kwhy_pair_source.on_host);
+	give(kwhy_standin_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_transfer_convert_kernels.on_host);
 	give(kwhy_train_host_kernels);

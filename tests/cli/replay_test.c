@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kwhy replay as a rehearsal on the host, and by the calls of a real driver on a fake one. */
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACE                                                                                             \
+	KWHY_SOURCE_DIR "/examples/h200-decode/trace.json.zst", "--profile",                              \
+		KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "--power",                                  \
+		KWHY_SOURCE_DIR "/examples/h200-decode/power.csv", "-q", "--backend", "host", "--repeat", \
+		"1"
+#define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
+
+static void assert_fails(struct spawned spawned, int exit, const char *says)
+{
+	if (spawned.exit != exit || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stderr '%s' without '%s'", spawned.exit, spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static json_t *load(const struct spawned *spawned)
+{
+	json_t *document = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
+
+	if (!document)
+		fail_msg("%s", spawned->err.data);
+	return document;
+}
+
+static json_int_t count(const json_t *document, const char *part, const char *inner, const char *key)
+{
+	return json_integer_value(
+		json_object_get(json_object_get(json_object_get(document, part), inner), key));
+}
+
+static void an_imported_trace_is_rehearsed_and_says_so(void **state)
+{
+	struct spawned spawned = SPAWN("replay", "--json", TRACE);
+	json_t *replay = load(&spawned);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(json_string_value(json_object_get(replay, "schema")), "kwhy.replay/1");
+	assert_true(json_is_true(json_object_get(replay, "rehearsal")));
+	assert_true(count(replay, "as_recorded", "pattern", "kernels") > 100);
+	assert_true(json_is_null(json_object_get(replay, "changed")));
+	assert_true(json_is_real(json_object_get(
+		json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "energy_j")));
+	json_decref(replay);
+	spawned_done(&spawned);
+}
+
+static void a_changed_replay_stands_beside_its_projection(void **state)
+{
+	struct spawned spawned = SPAWN("replay", "--drop-waits", "--pinned", "-q", "--backend", "host", TINY);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "projected"));
+	assert_non_null(strstr(spawned.out.data, "a rehearsal"));
+	spawned_done(&spawned);
+}
+
+/* A kernel of no length, many copies, waits and threads: all by the driver's own calls. */
+static void a_driver_runs_what_the_host_does(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
+	spawned = SPAWN("replay", "--graph", "--repeat", "2", "--seconds", "0", "-q", TINY);
+	unsetenv("LD_LIBRARY_PATH");
+	if (spawned.exit != 0)
+		fail_msg("%s", spawned.err.data);
+	assert_non_null(strstr(spawned.out.data, "(cuda), 2 times"));
+	assert_null(strstr(spawned.out.data, "rehearsal"));
+	spawned_done(&spawned);
+}
+
+static void wrong_usage_is_told(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("replay"), 2, "needs a recording");
+	assert_fails(SPAWN("replay", "--repeat", "0", TINY), 2, "--repeat takes 1");
+	assert_fails(SPAWN("replay", "--seconds", "601", TINY), 2, "--seconds takes 0");
+	assert_fails(SPAWN("replay", "--backend", "vulkan", TINY), 2, "--backend");
+	assert_fails(SPAWN("replay", "-o", "x.csv", TINY), 2, ".txt and .json");
+	assert_fails(SPAWN("replay", "--batch", "1", TINY), 2, "--batch takes a number from 2 on");
+}
+
+static void a_gpu_that_is_not_there_is_told_with_the_cure(void **state)
+{
+	struct spawned spawned = SPAWN("replay", "--device", "9", "-q", TINY);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 1);
+	assert_int_equal(spawned.out.length, 0);
+	assert_true(spawned.err.length > 0);
+	spawned_done(&spawned);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_imported_trace_is_rehearsed_and_says_so),
+		cmocka_unit_test(a_changed_replay_stands_beside_its_projection),
+		cmocka_unit_test(a_driver_runs_what_the_host_does),
+		cmocka_unit_test(wrong_usage_is_told),
+		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "replay/choices.h"
+
+#include <string.h>
+
+static const struct kwhy_standin_grid grid = {.blocks = 100,
+	.threads_per_block = 256,
+	.power_w = {[KWHY_STANDIN_WAIT] = 150, [KWHY_STANDIN_FMA] = 350, [KWHY_STANDIN_MEMORY] = 550}};
+
+static void assert_choice(double wanted_w, uint32_t class, uint32_t busy, double power_w)
+{
+	struct kwhy_standin_choice choice = kwhy_replay_choose(&grid, wanted_w);
+
+	assert_int_equal(choice.class, class);
+	assert_int_equal(choice.busy, busy);
+	assert_float_equal(choice.power_w, power_w, 1e-9);
+}
+
+static void the_weakest_that_draws_enough_works_for_a_part_of_the_time(void **state)
+{
+	(void)state;
+	assert_choice(250, KWHY_STANDIN_FMA, 512, 250);
+	assert_choice(350, KWHY_STANDIN_FMA, 1024, 350);
+	assert_choice(450, KWHY_STANDIN_MEMORY, 768, 450);
+}
+
+static void what_draws_more_than_any_gets_the_strongest_all_the_time(void **state)
+{
+	(void)state;
+	assert_choice(700, KWHY_STANDIN_MEMORY, 1024, 550);
+}
+
+static void what_draws_no_more_than_waiting_waits(void **state)
+{
+	(void)state;
+	assert_choice(140, KWHY_STANDIN_WAIT, 1024, 150);
+}
+
+static void unknown_powers_wait(void **state)
+{
+	struct kwhy_standin_grid unknown = {.power_w = {NAN, NAN, NAN}};
+	struct kwhy_standin_choice choice = kwhy_replay_choose(&unknown, 300);
+
+	(void)state;
+	assert_int_equal(choice.class, KWHY_STANDIN_WAIT);
+	assert_true(isnan(choice.power_w));
+	assert_choice(NAN, KWHY_STANDIN_WAIT, 1024, 150);
+}
+
+static void a_class_of_unknown_power_is_never_taken(void **state)
+{
+	struct kwhy_standin_grid some = {.power_w = {150, NAN, 550}};
+
+	(void)state;
+	assert_int_equal(kwhy_replay_choose(&some, 200).class, KWHY_STANDIN_MEMORY);
+}
+
+/* 100 W above idle for 10 ms, 300 W for 1 ms on the same grid, 200 W for 1 ms, and 5 W for 1 ms. */
+static void grids_matter_by_the_energy_above_idle(void **state)
+{
+	struct kwhy_replay_account accounts[] = {
+		{.power_w = 200, .time_ns = 10000000, .count = 1, .grid = 3},
+		{.power_w = 400, .time_ns = 1000000, .count = 1, .grid = 3},
+		{.power_w = 300, .time_ns = 1000000, .count = 1, .grid = 5},
+		{.power_w = 105, .time_ns = 1000000, .count = 1, .grid = 7},
+		{.power_w = NAN, .time_ns = 1000000, .count = 1, .grid = 8},
+	};
+	const struct kwhy_replay_pattern pattern = {.accounts = accounts, .account_count = 5};
+	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
+
+	(void)state;
+	assert_int_equal(kwhy_replay_grids_that_matter(&pattern, 100, 10e9, grids), 2);
+	assert_int_equal(grids[0], 3);
+	assert_int_equal(grids[1], 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_weakest_that_draws_enough_works_for_a_part_of_the_time),
+		cmocka_unit_test(what_draws_more_than_any_gets_the_strongest_all_the_time),
+		cmocka_unit_test(what_draws_no_more_than_waiting_waits),
+		cmocka_unit_test(unknown_powers_wait),
+		cmocka_unit_test(a_class_of_unknown_power_is_never_taken),
+		cmocka_unit_test(grids_matter_by_the_energy_above_idle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

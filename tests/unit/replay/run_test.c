@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replays on the host, which needs no GPU and says nothing of times. */
+#include "build.h"
+#include "replay/replay.h"
+
+#include <string.h>
+
+static struct kwhy_error error;
+
+static struct kwhy_replay *replayed(struct build *build, const char *id, uint32_t number)
+{
+	struct kwhy_whatif_ask ask = {id ? kwhy_whatif_change_find(id) : NULL, number};
+	const struct kwhy_replay_request request = {
+		.backend = KWHY_GPU_HOST, .asks = &ask, .ask_count = id ? 1 : 0, .repeat = 6};
+	struct kwhy_replay *replay = NULL;
+	struct kwhy_whatif *whatif;
+
+	build_finish(build, true);
+	assert_int_equal(
+		kwhy_whatif_new(build->recording, build->ledger, build->profile, &whatif, &error), KWHY_OK);
+	if (kwhy_replay(whatif, &request, &replay, &error))
+		fail_msg("%s", error.text);
+	kwhy_whatif_free(whatif);
+	build_free(build);
+	return replay;
+}
+
+static void launch(struct build *build, uint32_t thread, uint32_t stream, int64_t call_us, int64_t start_us)
+{
+	build_issued_kernel(build, (struct build_issue){thread, "cudaLaunchKernel", call_us, call_us + 2},
+		stream, start_us, start_us + 5);
+}
+
+static void copy(struct build *build, enum kwhy_copy_kind kind, enum kwhy_memory_kind memory, uint64_t bytes,
+	int64_t call_us)
+{
+	build_issued_copy(build, (struct build_issue){0, "cudaMemcpyAsync", call_us, call_us + 2}, 0,
+		(struct build_copied){kind, memory, bytes, call_us + 10, call_us + 15});
+}
+
+static void everything_that_a_recording_asked_for_runs(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t second = build_stream(&build, 0);
+	struct kwhy_replay *replay;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		copy(&build, KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 100, 200 * i);
+		copy(&build, KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 3 << 20, 200 * i + 20);
+		launch(&build, 0, 0, 200 * i + 40, 200 * i + 50);
+		launch(&build, 0, second, 200 * i + 43, 200 * i + 56);
+		copy(&build, KWHY_COPY_D2D, KWHY_MEMORY_DEVICE, 5000, 200 * i + 60);
+		copy(&build, KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 700, 200 * i + 80);
+		build_call(&build, 0, "cudaStreamSynchronize", 200 * i + 82, 200 * i + 99);
+	}
+	replay = replayed(&build, NULL, 0);
+	assert_false(replay->has_changed);
+	assert_int_equal(replay->as_recorded.runs, 6);
+	assert_int_equal(replay->as_recorded.kernels, 20);
+	assert_int_equal(replay->as_recorded.copies, 40);
+	assert_int_equal(replay->as_recorded.waits, 10);
+	assert_int_equal(replay->as_recorded.lanes, 2);
+	assert_true(replay->as_recorded.span_s.median > 0);
+	/* the schedule holds the last launch back until its recorded time */
+	assert_true(replay->as_recorded.span_s.least > 1.7e-3);
+	assert_string_equal(replay->energy_missing, "not asked for");
+	assert_true(isnan(replay->as_recorded.gross.value));
+	kwhy_replay_free(replay);
+}
+
+static void threads_that_hand_over_work_and_wait_for_events_come_to_an_end(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t thread = build_thread(&build, 0), stream = build_stream(&build, 0);
+	struct kwhy_replay *replay;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		launch(&build, 0, 0, 200 * i, 200 * i + 10);
+		launch(&build, thread, stream, 200 * i + 100, 200 * i + 110);
+	}
+	replay = replayed(&build, NULL, 0);
+	assert_int_equal(replay->as_recorded.threads, 2);
+	assert_int_equal(replay->as_recorded.kernels, 40);
+	kwhy_replay_free(replay);
+}
+
+static void a_change_is_projected_and_measured(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile;
+	struct kwhy_replay *replay;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.graph_launch_s.value = 4e-6;
+	build.profile = &profile;
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < 6; k++)
+			launch(&build, 0, 0, 150 * i + 20 * k, 150 * i + 20 * k + 10);
+		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 102, 150 * i + 120);
+	}
+	replay = replayed(&build, "graph", 1);
+	assert_true(replay->has_changed);
+	assert_int_equal(replay->plan->change_count, 1);
+	assert_int_equal(replay->changed.graphs, 1);
+	assert_int_equal(replay->changed.kernels, 24);
+	assert_int_equal(replay->changed.loose_graphs, 0);
+	assert_int_equal(replay->changed.runs, 6);
+	assert_int_equal(replay->changed.pattern_span_ns, kwhy_plan_after(replay->plan)->time_ns);
+	kwhy_replay_free(replay);
+}
+
+static void a_refused_change_is_not_run(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_replay *replay;
+
+	(void)state;
+	launch(&build, 0, 0, 0, 10);
+	replay = replayed(&build, "pinned", 1);
+	assert_false(replay->has_changed);
+	assert_int_equal(replay->plan->refused_count, 1);
+	kwhy_replay_free(replay);
+}
+
+static void accounts_of_kernels_are_listed_with_what_stands_for_them(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_replay *replay;
+
+	(void)state;
+	launch(&build, 0, 0, 0, 10);
+	launch(&build, 0, 0, 3, 20);
+	replay = replayed(&build, NULL, 0);
+	assert_true(replay->standin_count <= 1);
+	for (size_t i = 0; i < replay->standin_count; i++) {
+		assert_int_equal(replay->standins[i].count, 2);
+		assert_int_equal(replay->standins[i].choice.class, KWHY_STANDIN_WAIT);
+	}
+	kwhy_replay_free(replay);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_that_a_recording_asked_for_runs),
+		cmocka_unit_test(threads_that_hand_over_work_and_wait_for_events_come_to_an_end),
+		cmocka_unit_test(a_change_is_projected_and_measured),
+		cmocka_unit_test(a_refused_change_is_not_run),
+		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
