@@ -391,6 +391,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l collectives -r -d 'own (default), or nccl where it is installed'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l repeat -r -d 'timed runs of each variant, at least; default 5'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l seconds -r -d 'of repeated runs for a variant\'s energy; default 10 on a GPU, 0: none'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l runs-only -d 'nothing beside the runs: no floor'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l output -s o -r -d 'write there instead of standard output (.txt, .json)'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l json -d 'write JSON'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from twin' -l csv -r -d 'the time of every step of the first 256 runs of each'

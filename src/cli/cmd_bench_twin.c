@@ -18,7 +18,7 @@ struct twin_options {
 	const char *backend, *device, *variants, *loop, *collectives, *output, *csv;
 	uint64_t steps, ranks, repeat;
 	double seconds;
-	bool json, quiet;
+	bool runs_only, json, quiet;
 };
 
 static void set_defaults(void *options)
@@ -82,7 +82,8 @@ static enum kwhy_status make_request(
 		.shape = {(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1},
 		.collectives = (enum kwhy_twin_collectives)group,
 		.repeat = (uint32_t)options->repeat,
-		.energy_s = options->seconds};
+		.energy_s = options->seconds,
+		.runs_only = options->runs_only};
 	if (isnan(out->energy_s))
 		out->energy_s = backend == KWHY_GPU_HOST ? 0 : ENERGY_S;
 	return KWHY_OK;
@@ -151,6 +152,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct twin_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct twin_options, seconds)},
+	{"runs-only", 0, NULL, "nothing beside the runs: no floor", KWHY_OPTION_FLAG,
+		offsetof(struct twin_options, runs_only)},
 	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
 		offsetof(struct twin_options, output)},
 	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct twin_options, json)},

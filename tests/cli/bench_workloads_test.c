@@ -195,9 +195,21 @@ static void wrong_words_of_ops_are_usage_errors(void **state)
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "-o", "x.html"), 2, "--csv FILE");
 }
 
+static void the_floor_is_left_out_where_it_is_not_wanted(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "twin", "--backend", "host", "--steps", "2", "--repeat", "1",
+		"--variant", "v5", "--runs-only", "--json"));
+
+	(void)state;
+	assert_true(number_in(json_object_get(root, "floor_step_s"), NULL, "count") == 0);
+	assert_true(number_in(row_of(json_object_get(root, "variants"), "v5"), "run_s", "median") > 0);
+	json_decref(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_floor_is_left_out_where_it_is_not_wanted),
 		cmocka_unit_test(every_variant_of_twin_is_a_row_with_times_and_counts),
 		cmocka_unit_test(the_text_of_twin_is_no_wider_than_80_columns),
 		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),
