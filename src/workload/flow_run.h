@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WORKLOAD_FLOW_RUN_H
+#define KWHY_WORKLOAD_FLOW_RUN_H
+
+#include "gpu/gpu.h"
+#include "workload/flow.h"
+
+/*
+ * `flow` on a GPU, in every variant (docs/flow.md). A variant is opened once and then runs as often as
+ * wanted; where its flows are is held against the reference in every run. One thread.
+ */
+enum kwhy_flow_way {
+	KWHY_FLOW_EACH,	 /* each flow by itself, ten launches */
+	KWHY_FLOW_DENSE, /* every cell of the lattice */
+	KWHY_FLOW_BATCH, /* all flows at once; the host keeps the books */
+	KWHY_FLOW_FUSED, /* fewer kernels, and the device keeps the books */
+	KWHY_FLOW_WHOLE	 /* the whole run in one kernel */
+};
+
+enum kwhy_flow_workspace { KWHY_FLOW_KEPT, KWHY_FLOW_ALLOCATED, KWHY_FLOW_POOLED };
+
+struct kwhy_flow_variant {
+	const char *id, *title;
+	const char *after;  /* the variant that it changes; NULL: the first */
+	const char *change; /* what it changes */
+	enum kwhy_flow_way way;
+	enum kwhy_flow_workspace workspace; /* in each step */
+	bool graph;			    /* the whole run is one */
+};
+
+extern const struct kwhy_flow_variant kwhy_flow_variants[];
+extern const size_t kwhy_flow_variant_count;
+
+const struct kwhy_flow_variant *kwhy_flow_variant_find(const char *id); /* may be NULL */
+
+enum kwhy_flow_precision { KWHY_FLOW_FP32, KWHY_FLOW_TF32, KWHY_FLOW_BF16, KWHY_FLOW_PRECISION_COUNT };
+
+const char *kwhy_flow_precision_name(enum kwhy_flow_precision precision); /* "fp32", "tf32", "bf16" */
+
+/* How far the state may be from the reference: |h - reference| / |reference|. */
+double kwhy_flow_tolerance(enum kwhy_flow_precision precision);
+
+struct kwhy_flow_request {
+	struct kwhy_gpu *gpu;
+	struct kwhy_flow_shape shape;
+	const struct kwhy_flow_variant *variant;
+	enum kwhy_flow_precision precision; /* of cuBLAS, where it is used and found */
+};
+
+/* What one run asked of the driver. */
+struct kwhy_flow_tally {
+	uint64_t calls; /* of the driver and of cuBLAS */
+	uint64_t launches, products, graphs, waits, allocations;
+	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
+	uint64_t kernels; /* of ours that ran, and products; a graph's included */
+};
+
+struct kwhy_flow_result {
+	double run_s;	/* from the first launch until all is done */
+	double *step_s; /* [shape.steps], the caller's; NULL: not wanted */
+	double busy_s;	/* of the one kernel that it is; NAN: it is many */
+	struct kwhy_flow_tally tally;
+};
+
+/* What flows carry after a run. */
+struct kwhy_flow_numbers {
+	double sum_h, sum_e, sum_out;
+	double error_h, error_e; /* relative to the reference's length; NAN: it has none, or places differ */
+	uint32_t elsewhere;	 /* flows of the reference that are not where it has them */
+};
+
+struct kwhy_flow;
+
+/* KWHY_E_UNSUPPORTED, with the cure, where this GPU or this number of flows cannot be run in that way. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_open(
+	const struct kwhy_flow_request *request, struct kwhy_flow **out, struct kwhy_error *error);
+void kwhy_flow_close(struct kwhy_flow *flow); /* NULL is allowed */
+
+enum kwhy_flow_precision kwhy_flow_precision(const struct kwhy_flow *flow); /* that it really has */
+const char *kwhy_flow_products(const struct kwhy_flow *flow); /* who multiplies matrices; lent */
+bool kwhy_flow_on_device(const struct kwhy_flow *flow);	      /* steps are timed by the device's clock */
+
+/*
+ * One whole run. On the fixed path its places are held against `answer`, of the same shape, in every step:
+ * KWHY_E_INPUT, naming variant and step, where they differ.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
+	struct kwhy_flow_result *out, struct kwhy_error *error);
+
+/* What the last run left. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_read(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
+	struct kwhy_flow_numbers *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,966 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of the workload `flow` (docs/flow.md). Who is where is exact: integers, whose sums have no
+ * order. All kernels take a step, a first row and a count of rows; a block has 256 threads.
+ */
+#ifdef __cplusplus
+#define KERNEL extern "C" __global__
+#define INLINE __forceinline__
+#else
+#define INLINE
+#endif
+
+typedef unsigned long long u64;
+typedef long long i64;
+typedef unsigned int u32;
+typedef unsigned short u16;
+
+enum {
+	THREADS = 256,
+	PLACE = 16,   /* numbers of a cell */
+	E = 32,	      /* energies */
+	IN = 64,      /* inputs, and the width of the first layer */
+	H = 256,      /* state */
+	GATES = 768,
+	OUT = 40,     /* energies, 6 logits, 2 zeros */
+	/* Places in the weights, matrices as [inputs][outputs]. */
+	W1 = 0,
+	B1 = W1 + IN * IN,
+	W2 = B1 + IN,
+	B2 = W2 + IN * E,
+	WI = B2 + E,
+	BI = WI + IN * GATES,
+	WH = BI + GATES,
+	BH = WH + H * GATES,
+	WO = BH + GATES,
+	SINES = WO + H * OUT,
+	COSINES = SINES + 4 * 1024,
+	/* The same of 16 bits, as [outputs][inputs]. */
+	HALF_W1 = 0,
+	HALF_W2 = HALF_W1 + IN * IN,
+	HALF_WI = HALF_W2 + E * IN,
+	HALF_WH = HALF_WI + GATES * IN,
+	HALF_WO = HALF_WH + GATES * H
+};
+
+#define NONE 0xffffffffu
+
+struct record {
+	u64 places;
+	u32 merged, exited;
+};
+
+/* As struct kwhy_flow_args of workload/flow_device.h. */
+struct args {
+	const float *weights;
+	const u16 *halves;
+	float *cells;
+	u64 *at, *moved, *fresh;
+	u32 *next;
+	u64 *heads, *owners;
+	const u32 *map;
+	float *e, *h_rows, *outputs_rows;
+	float *in, *u, *a, *gi, *gh, *h, *outputs;
+	u16 *h_halves;
+	float *parts;
+	u32 *numbers;
+	struct record *records;
+	u64 *out;
+	u64 *times;
+	u32 flows, steps, by_argmax, by_row, width, height, depth;
+};
+
+static __device__ u64 mix(u64 x)
+{
+	x += 0x9E3779B97F4A7C15ull;
+	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+	x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+	return x ^ (x >> 31);
+}
+
+static __device__ float unit(u64 hash)
+{
+	return (float)((int)(hash >> 53) - 1024) * (1.0f / 1024.0f);
+}
+
+/* --- Where a flow is: number << 32 | z << 20 | y << 10 | x --- */
+
+static __device__ u32 x_of(u64 at)
+{
+	return (u32)at & 1023;
+}
+
+static __device__ u32 y_of(u64 at)
+{
+	return (u32)at >> 10 & 1023;
+}
+
+static __device__ u32 z_of(u64 at)
+{
+	return (u32)at >> 20;
+}
+
+static __device__ u64 at_of(u32 number, u32 x, u32 y, u32 z)
+{
+	return (u64)number << 32 | z << 20 | y << 10 | x;
+}
+
+static __device__ u32 cell_of(const struct args *a, u64 at)
+{
+	return (z_of(at) * a->height + y_of(at)) * a->width + x_of(at);
+}
+
+static __device__ u64 start(const struct args *a, u32 number)
+{
+	u64 hash = mix(0xF10Aull ^ (u64)number << 8);
+
+	return at_of(number, (u32)(hash % a->width), (u32)((hash >> 20) % a->height), 0);
+}
+
+static __device__ float start_energy(u32 number, u32 k)
+{
+	return unit(mix(0xE4E2ull ^ (u64)number << 8 ^ k));
+}
+
+static __device__ u64 shift(const struct args *a, u64 at, u32 across, u32 along)
+{
+	return at_of((u32)(at >> 32), (x_of(at) + across + a->width - 1) % a->width,
+		(y_of(at) + along + a->height - 1) % a->height, z_of(at) + 1);
+}
+
+static __device__ u64 move_fixed(const struct args *a, u64 at, u32 step)
+{
+	u64 hash = mix(0xD1Cull ^ at >> 32 << 16 ^ step);
+
+	return shift(a, at, (u32)(hash % 3), (u32)((hash >> 20) % 3));
+}
+
+static __device__ u32 choice(const float *logits)
+{
+	u32 best = logits[1] > logits[0];
+
+	return logits[2] > (best ? logits[1] : logits[0]) ? 2 : best;
+}
+
+static __device__ u64 move_by(const struct args *a, u64 at, const float *logits)
+{
+	return shift(a, at, choice(logits), choice(logits + 3));
+}
+
+/* --- What other blocks may have written since: past the first cache --- */
+
+static __device__ u64 new_word(const u64 *place)
+{
+	return *(const volatile u64 *)place;
+}
+
+static __device__ u32 new_number(const u32 *place)
+{
+	return *(const volatile u32 *)place;
+}
+
+static __device__ float new_float(const float *place)
+{
+	return *(const volatile float *)place;
+}
+
+static __device__ u64 now_ns(void)
+{
+#ifdef __CUDA_ARCH__
+	u64 time;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+	return time;
+#elif defined(__HIP_DEVICE_COMPILE__)
+	return wall_clock64() * 10; /* of 100 MHz */
+#else
+	return 0;
+#endif
+}
+
+static __device__ u32 thread_index(void)
+{
+	return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ u32 thread_count(void)
+{
+	return gridDim.x * blockDim.x;
+}
+
+/* --- Who leaves, merges or stays --- */
+
+/* A row whose flow has gone is another's from the next step on. */
+static __device__ void renew(const struct args *a, u32 step, u32 row)
+{
+	a->fresh[step % 2 * a->flows + row] = (u64)(step + 1) << 32 | atomicAdd(&a->numbers[0], 1);
+}
+
+/* A flow's claim to its cell: asked for first, looked at later. */
+struct claim {
+	u64 key, lowest, head;
+	u32 row; /* NONE: nothing was asked */
+};
+
+#define STEP_OF_KEY(step) (0xffeu - (step)) /* a later step's keys are lower: they need no clearing */
+
+static __device__ struct claim claim_begin(const struct args *a, u32 step, u32 row, u64 moved)
+{
+	struct claim claim = {0, 0, 0, row};
+	u32 cell = cell_of(a, moved);
+
+	a->moved[step % 2 * a->flows + row] = moved;
+	if (z_of(moved) >= a->depth)
+		return claim;
+	claim.key = (u64)STEP_OF_KEY(step) << 52 | moved >> 32 << 20 | row;
+	claim.lowest = atomicMin(&a->owners[cell], claim.key);
+	claim.head = atomicExch(
+		&a->heads[(u64)(step % 2) * a->width * a->height * a->depth + cell], (u64)(step + 1) << 32 | row);
+	return claim;
+}
+
+/* Of two that meet, the higher number goes; each that goes is found once. */
+static __device__ void claim_end(const struct args *a, u32 step, const struct claim *claim)
+{
+	if (claim->row == NONE)
+		return;
+	if (!claim->key) {
+		renew(a, step, claim->row);
+		atomicAdd(&a->records[step].exited, 1);
+		return;
+	}
+	if (claim->lowest >> 52 == STEP_OF_KEY(step)) {
+		u64 goes = claim->lowest > claim->key ? claim->lowest : claim->key;
+
+		renew(a, step, (u32)goes & 0xfffff);
+		atomicAdd(&a->records[step].merged, 1);
+	}
+	a->next[step % 2 * a->flows + claim->row] = claim->head >> 32 == step + 1 ? (u32)claim->head : NONE;
+}
+
+/* Whether a row's flow begins after `step`; NONE: all begin. */
+static __device__ bool begins(const struct args *a, u32 step, u32 row, u32 *number)
+{
+	u64 fresh;
+
+	*number = row;
+	if (step == NONE)
+		return true;
+	fresh = new_word(&a->fresh[step % 2 * a->flows + row]);
+	*number = (u32)fresh;
+	return fresh >> 32 == step + 1;
+}
+
+/* The first of the rows whose flows are now the one of `row`. */
+static __device__ u32 first_of(const struct args *a, u32 step, u32 row, u64 moved)
+{
+	u64 half = (u64)(step % 2) * a->width * a->height * a->depth;
+
+	return a->by_row ? row : (u32)new_word(&a->heads[half + cell_of(a, moved)]);
+}
+
+static __device__ u32 next_of(const struct args *a, u32 step, u32 row)
+{
+	return new_number(&a->next[step % 2 * a->flows + row]);
+}
+
+static __device__ u64 fixed(float value)
+{
+	return (u64)(i64)((double)value * 4294967296.0);
+}
+
+/* --- A step in parts, for rows or for one of them --- */
+
+/* One of the 64 inputs. */
+static __device__ float input_of(const struct args *a, u64 at, float e, u32 k)
+{
+	u32 w = (k - E - PLACE) / 4 * 1024;
+
+	if (k < E)
+		return e;
+	if (k < E + PLACE)
+		return a->cells[(u64)cell_of(a, at) * PLACE + k - E];
+	switch (k % 4) {
+	case 0:
+		return a->weights[SINES + w + x_of(at)];
+	case 1:
+		return a->weights[COSINES + w + x_of(at)];
+	case 2:
+		return a->weights[SINES + w + y_of(at)];
+	default:
+		return a->weights[SINES + w + z_of(at)];
+	}
+}
+
+/* Numbers of all cells, once. */
+KERNEL void kwhy_flows_cells(const struct args a, u32 step, u32 first, u32 count)
+{
+	u64 all = (u64)a.width * a.height * a.depth * PLACE;
+
+	(void)step, (void)first, (void)count;
+	for (u64 i = thread_index(); i < all; i += thread_count())
+		a.cells[i] = unit(mix(0x2E4Bull * 0x9E3779B97F4A7C15ull + i));
+}
+
+/* Inputs, and the second half of what the gates get. */
+KERNEL void kwhy_flows_input(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * IN; i += thread_count()) {
+		u32 row = first + i / IN, k = i % IN;
+		float e = a.e[row * E + k % E];
+
+		a.in[row * IN + k] = input_of(&a, a.at[row], e, k);
+		if (k < E)
+			a.a[row * IN + E + k] = e;
+	}
+}
+
+/* One of the five matrices; without bias. */
+KERNEL void kwhy_flows_product(const struct args a, u32 which, u32 first, u32 count)
+{
+	const float *in = which == 0 ? a.in : which == 1 ? a.u : which == 2 ? a.a : a.h;
+	const float *matrix = a.weights + (which == 0 ? W1 : which == 1 ? W2 : which == 2 ? WI : which == 3 ? WH : WO);
+	float *out = which == 0 ? a.u : which == 1 ? a.a : which == 2 ? a.gi : which == 3 ? a.gh : a.outputs;
+	u32 inputs = which < 3 ? IN : H, outputs = which == 0 ? IN : which == 1 ? E : which == 4 ? OUT : GATES;
+	u32 stride = which == 1 ? IN : outputs;
+
+	for (u32 i = thread_index(); i < count * outputs; i += thread_count()) {
+		u32 row = first + i / outputs, j = i % outputs;
+		float sum = 0;
+
+		for (u32 k = 0; k < inputs; k++)
+			sum += in[row * inputs + k] * matrix[k * outputs + j];
+		out[row * stride + j] = sum;
+	}
+}
+
+KERNEL void kwhy_flows_relu(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * IN; i += thread_count())
+		a.u[first * IN + i] = fmaxf(a.u[first * IN + i] + a.weights[B1 + i % IN], 0.0f);
+}
+
+KERNEL void kwhy_flows_bias(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * E; i += thread_count())
+		a.a[(first + i / E) * IN + i % E] += a.weights[B2 + i % E];
+}
+
+static __device__ float sigmoid(float value)
+{
+	return 1.0f / (1.0f + expf(-value));
+}
+
+KERNEL void kwhy_flows_gates(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
+		u32 row = first + i / H, j = i % H;
+		const float *gi = a.gi + row * GATES, *gh = a.gh + row * GATES, *bi = a.weights + BI, *bh = a.weights + BH;
+		float r = sigmoid(gi[j] + bi[j] + (gh[j] + bh[j]));
+		float z = sigmoid(gi[H + j] + bi[H + j] + (gh[H + j] + bh[H + j]));
+		float n = tanhf(gi[2 * H + j] + bi[2 * H + j] + r * (gh[2 * H + j] + bh[2 * H + j]));
+
+		a.h[row * H + j] = (1.0f - z) * n + z * a.h[row * H + j];
+	}
+}
+
+/* Energies come out of their sums, and each flow moves; where the device keeps the books, it claims its cell. */
+KERNEL void kwhy_flows_move(const struct args a, u32 step, u32 first, u32 count)
+{
+	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
+		u32 row = first + i / E, k = i % E;
+		float *outputs = a.outputs_rows + row * OUT;
+		struct claim claim;
+		u64 moved;
+
+		outputs[k] = tanhf(outputs[k]);
+		if (k)
+			continue;
+		moved = a.by_argmax ? move_by(&a, a.at[row], outputs + E) : move_fixed(&a, a.at[row], step);
+		if (a.by_row) {
+			a.moved[step % 2 * a.flows + row] = moved;
+			continue;
+		}
+		claim = claim_begin(&a, step, row, moved);
+		claim_end(&a, step, &claim);
+	}
+}
+
+/* The mean of those that merged. */
+static __device__ float settled(const struct args *a, u32 step, u32 row, u64 moved, u32 k)
+{
+	float sum = 0;
+	u32 count = 0;
+
+	for (u32 i = first_of(a, step, row, moved); i != NONE; i = next_of(a, step, i), count++)
+		sum += a->outputs_rows[i * OUT + k];
+	return sum / (float)count;
+}
+
+/* The state at the start of the next step; NONE as step: of the first. */
+KERNEL void kwhy_flows_settle(const struct args a, u32 step, u32 first, u32 count)
+{
+	if (thread_index() == 0)
+		a.times[step + 1] = now_ns();
+	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
+		u32 row = first + i / E, k = i % E, number;
+		bool fresh = begins(&a, step, row, &number);
+		u64 moved = step == NONE ? 0 : a.moved[step % 2 * a.flows + row];
+
+		if (fresh) {
+			if (step != NONE && z_of(moved) >= a.depth)
+				atomicAdd(a.out, fixed(a.outputs_rows[row * OUT + k]));
+			for (u32 j = k; j < H; j += E)
+				a.h_rows[row * H + j] = 0;
+			moved = start(&a, number);
+		} else if (k == 0) {
+			atomicAdd(&a.records[step].places, mix(moved) * (2 * (u64)step + 1));
+		}
+		a.e[row * E + k] = fresh ? start_energy(number, k) : settled(&a, step, row, moved, k);
+		if (k == 0)
+			a.at[row] = moved;
+	}
+}
+
+/* --- Input and both first layers in one kernel; a warp has a row --- */
+
+KERNEL void kwhy_flows_front(const struct args a, u32 step, u32 first, u32 count)
+{
+	__shared__ float in[THREADS / 32][IN], u[THREADS / 32][IN];
+	u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, rounds = (count + THREADS / 32 - 1) / (THREADS / 32);
+
+	if (step == 0 && thread_index() == 0)
+		a.times[0] = now_ns();
+	for (u32 i = blockIdx.x; i < rounds; i += gridDim.x) {
+		u32 row = i * (THREADS / 32) + warp;
+		bool valid = row < count;
+
+		row += first;
+		if (valid) {
+			float e = a.e[row * E + lane];
+
+			in[warp][lane] = e;
+			in[warp][E + lane] = input_of(&a, a.at[row], e, E + lane);
+			a.a[row * IN + E + lane] = e;
+		}
+		__syncthreads();
+		for (u32 j = lane; valid && j < IN; j += 32) {
+			float sum = a.weights[B1 + j];
+
+			for (u32 k = 0; k < IN; k++)
+				sum += in[warp][k] * a.weights[W1 + k * IN + j];
+			u[warp][j] = fmaxf(sum, 0.0f);
+		}
+		__syncthreads();
+		if (valid) {
+			float sum = a.weights[B2 + lane];
+
+			for (u32 k = 0; k < IN; k++)
+				sum += u[warp][k] * a.weights[W2 + k * E + lane];
+			a.a[row * IN + lane] = sum;
+		}
+	}
+}
+
+/* --- The dense lattice: every cell is computed, whether somebody is there or not --- */
+
+/* Inputs and state of the slots from `first` on, 0 where nobody is, to the start of the buffers. */
+KERNEL void kwhy_flows_spread(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
+		u32 slot = i / H, k = i % H, row = a.map[first + slot];
+		bool here = row != NONE;
+
+		a.h[slot * H + k] = here ? a.h_rows[row * H + k] : 0.0f;
+		if (k < IN)
+			a.in[slot * IN + k] = here ? input_of(&a, a.at[row], a.e[row * E + k % E], k) : 0.0f;
+		if (k < E)
+			a.a[slot * IN + E + k] = here ? a.e[row * E + k] : 0.0f;
+	}
+}
+
+KERNEL void kwhy_flows_collect(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
+		u32 slot = i / H, k = i % H, row = a.map[first + slot];
+
+		if (row == NONE)
+			continue;
+		a.h_rows[row * H + k] = a.h[slot * H + k];
+		if (k < OUT)
+			a.outputs_rows[row * OUT + k] = a.outputs[slot * OUT + k];
+	}
+}
+
+/* --- A whole run in one launch, on tensor cores --- */
+
+/*
+ * Four blocks are a team and share the weights of the gates: each keeps those of 64 units in its registers, as operands of tensor
+ * instructions, for the whole run. A team has every so manieth tile of 32 rows. In a step, each of the four makes its quarter of the new
+ * state from the whole old one, and its part of the outputs; both lie in the second cache when all blocks meet. The energies of a step come
+ * out of their four parts when the next one begins, where each block also learns who merged: no second meeting is needed.
+ */
+#if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800) || defined(CUDA_TEXT_RUNS)
+
+enum {
+	TEAM = 4,
+	ROWS = 32,	/* of a tile */
+	UNITS = H / TEAM,
+	WARPS = THREADS / 32,
+	DEEP = (IN + H) / 16, /* tensor instructions along the inputs of a gate, */
+	DEEP_IN = IN / 16,    /* the first of them for what comes in */
+	A_STRIDE = IN + H + 8, /* 8 more spread rows over the banks */
+	S_STRIDE = IN + 8
+};
+
+#ifndef WAIT
+#define WAIT
+#endif
+
+struct __attribute__((aligned(16))) tile {
+	u16 a[ROWS * A_STRIDE]; /* what goes into the gates: 64 inputs, 256 of the old state */
+	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE]; /* h: 64 units of the new state */
+	u64 at[ROWS];
+	u32 fresh[ROWS], left[ROWS], first[ROWS];
+	u64 places;
+};
+
+/* A block's weights of the gates, as a thread has them. */
+struct gates {
+	u32 r[DEEP][2], z[DEEP][2], n[DEEP][2];
+	float r_bias[2], z_bias[2], in_bias[2], hidden_bias[2];
+};
+
+static __device__ INLINE u32 pack(float low, float high)
+{
+#ifdef __CUDA_ARCH__
+	u32 both;
+
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+	return both;
+#else
+	u32 a = __float_as_uint(low), b = __float_as_uint(high);
+
+	a = (a + 0x7fff + (a >> 16 & 1)) >> 16;
+	b = (b + 0x7fff + (b >> 16 & 1)) >> 16;
+	return a | b << 16;
+#endif
+}
+
+static __device__ INLINE float unpack(u32 half)
+{
+	return __uint_as_float(half << 16);
+}
+
+static __device__ INLINE float swift_tanh(float value)
+{
+#ifdef __CUDA_ARCH__
+	float result;
+
+	asm("tanh.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
+	return result;
+#else
+	return tanhf(value);
+#endif
+}
+
+static __device__ INLINE float swift_sigmoid(float value)
+{
+	return 0.5f + 0.5f * swift_tanh(0.5f * value);
+}
+
+/* 16 rows of 16 numbers, as a tensor instruction takes them. */
+static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
+{
+	u32 lane = threadIdx.x % 32;
+#ifdef __CUDA_ARCH__
+	u32 place = (u32)__cvta_generic_to_shared(from + lane % 16 * stride + lane / 16 * 8);
+
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+		     : "r"(place)
+		     : "memory");
+#else
+	const u16 *here = from + lane / 4 * stride + lane % 4 * 2;
+
+	to[0] = *(const u32 *)here;
+	to[1] = *(const u32 *)(here + 8 * stride);
+	to[2] = *(const u32 *)(here + 8);
+	to[3] = *(const u32 *)(here + 8 * stride + 8);
+#endif
+}
+
+/* sums[rows 8 apart][columns] += 16 x 16 times 16 x 8. */
+#ifdef __CUDA_ARCH__
+static __device__ INLINE void multiply(float sums[4], const u32 rows[4], u32 low, u32 high)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+		     : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "r"(low), "r"(high));
+}
+#endif
+
+/* The operand of 8 outputs from `matrix` on, whose rows are `stride` apart, and 16 inputs. */
+static __device__ INLINE u32 weight_pair(const u16 *matrix, u32 stride, u32 input)
+{
+	u32 lane = threadIdx.x % 32;
+
+	return *(const u32 *)(matrix + lane / 4 * stride + input + lane % 4 * 2);
+}
+
+static __device__ INLINE void load_gate(const struct args *a, u32 (*to)[2], u32 gate, u32 unit)
+{
+	const u16 *in = a->halves + HALF_WI + (gate * H + unit) * IN, *hidden = a->halves + HALF_WH + (gate * H + unit) * H;
+
+#pragma unroll
+	for (u32 k = 0; k < DEEP; k++)
+#pragma unroll
+		for (u32 i = 0; i < 2; i++)
+			to[k][i] = k < DEEP_IN ? weight_pair(in, IN, 16 * k + 8 * i)
+					       : weight_pair(hidden, H, 16 * (k - DEEP_IN) + 8 * i);
+}
+
+static __device__ INLINE void load_gates(const struct args *a, struct gates *gates, u32 unit)
+{
+	const float *bi = a->weights + BI + unit + threadIdx.x % 4 * 2, *bh = a->weights + BH + unit + threadIdx.x % 4 * 2;
+
+	load_gate(a, gates->r, 0, unit);
+	load_gate(a, gates->z, 1, unit);
+	load_gate(a, gates->n, 2, unit);
+#pragma unroll
+	for (u32 i = 0; i < 2; i++) {
+		gates->r_bias[i] = bi[i] + bh[i];
+		gates->z_bias[i] = bi[H + i] + bh[H + i];
+		gates->in_bias[i] = bi[2 * H + i];
+		gates->hidden_bias[i] = bh[2 * H + i];
+	}
+}
+
+/* Who is in the rows of a tile, by the first warp; the leader of a team asks for their next cells. */
+static __device__ INLINE struct claim look(const struct args *a, struct tile *tile, u32 step, u32 row, bool leads)
+{
+	struct claim claim = {0, 0, 0, NONE};
+	u32 i = threadIdx.x, before = step - 1, number = 0, first = row;
+	bool valid = row < a->flows, fresh = !valid || begins(a, before, row, &number), left = false;
+	u64 at = 0, moved;
+
+	if (valid && step) {
+		at = new_word(&a->moved[before % 2 * a->flows + row]);
+		left = fresh && z_of(at) >= a->depth;
+		if (!fresh)
+			first = first_of(a, before, row, at);
+		if (!fresh && leads)
+			atomicAdd(&tile->places, mix(at) * (2 * (u64)before + 1));
+	}
+	if (fresh)
+		at = valid ? start(a, number) : 0;
+	tile->at[i] = at;
+	tile->fresh[i] = fresh;
+	tile->left[i] = left && leads;
+	tile->first[i] = first;
+	if (!valid || !leads)
+		return claim;
+	a->at[row] = at;
+	if (step == a->steps || a->by_argmax)
+		return claim;
+	moved = move_fixed(a, at, step);
+	return claim_begin(a, step, row, moved);
+}
+
+/* The old state, by all warps but the first. */
+static __device__ INLINE void load_state(const struct args *a, struct tile *tile, u32 step, u32 row)
+{
+	const u16 *from = a->h_halves + (u64)((step - 1) % 2) * a->flows * H;
+
+	for (u32 i = threadIdx.x - 32; i < ROWS * (H / 8); i += THREADS - 32) {
+		u32 r = i / (H / 8), k = i % (H / 8) * 8;
+
+		if (row + r < a->flows)
+			*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
+	}
+}
+
+/* An energy after a step, from its parts. */
+static __device__ INLINE float part_sum(const struct args *a, u32 step, u32 row, u32 k)
+{
+	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
+	u64 apart = (u64)a->flows * OUT;
+
+	return new_float(part) + new_float(part + apart) + (new_float(part + 2 * apart) + new_float(part + 3 * apart));
+}
+
+static __device__ INLINE float merged_energy(const struct args *a, u32 step, u32 first, u32 k)
+{
+	float sum = 0;
+	u32 count = 0;
+
+	for (u32 i = first; i != NONE; i = next_of(a, step, i), count++)
+		sum += swift_tanh(part_sum(a, step, i, k));
+	return count == 1 ? sum : sum / (float)count;
+}
+
+/* Energies and inputs of a tile; a warp has every eighth row. */
+static __device__ INLINE void take_in(const struct args *a, struct tile *tile, u32 step, u32 row)
+{
+	u32 k = threadIdx.x % 32;
+
+#pragma unroll
+	for (u32 i = threadIdx.x / 32; i < ROWS; i += WARPS) {
+		u64 at = tile->at[i];
+		bool fresh = tile->fresh[i];
+		float e = fresh ? start_energy((u32)(at >> 32), k) : merged_energy(a, step - 1, tile->first[i], k);
+
+		tile->a[i * A_STRIDE + E + k] = tile->in[i * S_STRIDE + k] = (u16)pack(e, 0);
+		tile->in[i * S_STRIDE + E + k] = (u16)pack(input_of(a, at, e, E + k), 0);
+		if (fresh)
+			for (u32 j = 0; j < 4; j++)
+				*(u32 *)&tile->a[i * A_STRIDE + IN + k * 8 + j * 2] = 0;
+		if (tile->left[i])
+			atomicAdd(a->out, fixed(swift_tanh(part_sum(a, step - 1, row + i, k))));
+		if (step == a->steps && blockIdx.x % TEAM == 0 && row + i < a->flows)
+			a->e[(row + i) * E + k] = e;
+	}
+}
+
+/* The state after the last step, as floats. */
+static __device__ INLINE void give_state(const struct args *a, const struct tile *tile, u32 row)
+{
+	for (u32 i = threadIdx.x; i < ROWS * H; i += THREADS)
+		if (row + i / H < a->flows)
+			a->h_rows[row * H + i] = unpack(tile->a[i / H * A_STRIDE + IN + i % H]);
+}
+
+/* The first layer: a warp has 8 of its 64 outputs. */
+static __device__ INLINE void first_layer(const struct args *a, struct tile *tile)
+{
+	u32 lane = threadIdx.x % 32, output = threadIdx.x / 32 * 8, column = output + lane % 4 * 2;
+	float low = a->weights[B1 + column], high = a->weights[B1 + column + 1];
+
+#pragma unroll
+	for (u32 m = 0; m < ROWS; m += 16) {
+		float sums[4] = {low, high, low, high};
+
+#pragma unroll
+		for (u32 k = 0; k < IN; k += 16) {
+			const u16 *matrix = a->halves + HALF_W1 + output * IN;
+			u32 rows[4];
+
+			load_rows(rows, tile->in + m * S_STRIDE + k, S_STRIDE);
+			multiply(sums, rows, weight_pair(matrix, IN, k), weight_pair(matrix, IN, k + 8));
+		}
+		*(u32 *)&tile->u[(m + lane / 4) * S_STRIDE + column] = pack(fmaxf(sums[0], 0.0f), fmaxf(sums[1], 0.0f));
+		*(u32 *)&tile->u[(m + lane / 4 + 8) * S_STRIDE + column] = pack(fmaxf(sums[2], 0.0f), fmaxf(sums[3], 0.0f));
+	}
+}
+
+/* The second: a warp has 16 rows of 8 of its 32 outputs. */
+static __device__ INLINE void second_layer(const struct args *a, struct tile *tile)
+{
+	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, m = warp / 4 * 16, output = warp % 4 * 8;
+	u32 column = output + lane % 4 * 2;
+	float low = a->weights[B2 + column], high = a->weights[B2 + column + 1], sums[4] = {low, high, low, high};
+
+#pragma unroll
+	for (u32 k = 0; k < IN; k += 16) {
+		const u16 *matrix = a->halves + HALF_W2 + output * IN;
+		u32 rows[4];
+
+		load_rows(rows, tile->u + m * S_STRIDE + k, S_STRIDE);
+		multiply(sums, rows, weight_pair(matrix, IN, k), weight_pair(matrix, IN, k + 8));
+	}
+	*(u32 *)&tile->a[(m + lane / 4) * A_STRIDE + column] = pack(sums[0], sums[1]);
+	*(u32 *)&tile->a[(m + lane / 4 + 8) * A_STRIDE + column] = pack(sums[2], sums[3]);
+}
+
+struct gate_sums {
+	float r[4], z[4], in[4], hidden[4];
+};
+
+/* Two columns of a row of the new state. */
+static __device__ INLINE u32 gate_pair(const struct gate_sums *s, u32 i, u32 old)
+{
+	float h[2];
+
+#pragma unroll
+	for (u32 j = 0; j < 2; j++) {
+		float r = swift_sigmoid(s->r[i + j]), z = swift_sigmoid(s->z[i + j]);
+		float n = swift_tanh(s->in[i + j] + r * s->hidden[i + j]);
+
+		h[j] = n + z * (unpack(j ? old >> 16 : old & 0xffff) - n);
+	}
+	return pack(h[0], h[1]);
+}
+
+/* The block's quarter of the new state: a warp has 8 units of all rows. */
+static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *gates, u32 quarter)
+{
+	u32 lane = threadIdx.x % 32, column = threadIdx.x / 32 * 8 + lane % 4 * 2;
+	struct gate_sums sums[ROWS / 16];
+
+#pragma unroll
+	for (u32 m = 0; m < ROWS / 16; m++)
+#pragma unroll
+		for (u32 i = 0; i < 4; i++) {
+			sums[m].r[i] = gates->r_bias[i % 2];
+			sums[m].z[i] = gates->z_bias[i % 2];
+			sums[m].in[i] = gates->in_bias[i % 2];
+			sums[m].hidden[i] = gates->hidden_bias[i % 2];
+		}
+#pragma unroll
+	for (u32 k = 0; k < DEEP; k++)
+#pragma unroll
+		for (u32 m = 0; m < ROWS / 16; m++) {
+			u32 rows[4];
+
+			load_rows(rows, tile->a + m * 16 * A_STRIDE + k * 16, A_STRIDE);
+			multiply(sums[m].r, rows, gates->r[k][0], gates->r[k][1]);
+			multiply(sums[m].z, rows, gates->z[k][0], gates->z[k][1]);
+			multiply(k < DEEP_IN ? sums[m].in : sums[m].hidden, rows, gates->n[k][0], gates->n[k][1]);
+		}
+#pragma unroll
+	for (u32 m = 0; m < ROWS / 16; m++)
+#pragma unroll
+		for (u32 i = 0; i < 2; i++) {
+			u32 row = m * 16 + lane / 4 + i * 8;
+			u32 old = *(const u32 *)&tile->a[row * A_STRIDE + IN + quarter * UNITS + column];
+
+			*(u32 *)&tile->h[row * S_STRIDE + column] = gate_pair(&sums[m], i * 2, old);
+		}
+}
+
+/* A row's quarter of the state, for all; a thread has 8 numbers. */
+static __device__ INLINE void store_state(const struct args *a, const struct tile *tile, u32 step, u32 row, u32 quarter)
+{
+	u32 r = threadIdx.x / 8, k = threadIdx.x % 8 * 8;
+
+	if (row + r < a->flows)
+		*(uint4 *)&a->h_halves[((u64)(step % 2) * a->flows + row + r) * H + quarter * UNITS + k] =
+			*(const uint4 *)&tile->h[r * S_STRIDE + k];
+}
+
+/* This block's part of energies and logits: 10 pieces of 16 rows and 8 outputs. */
+static __device__ INLINE void output_layer(const struct args *a, const struct tile *tile, u32 step, u32 row, u32 quarter)
+{
+	u32 lane = threadIdx.x % 32;
+
+	for (u32 piece = threadIdx.x / 32; piece < 10; piece += WARPS) {
+		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4;
+		const u16 *matrix = a->halves + HALF_WO + output * H + quarter * UNITS;
+		float *part = a->parts + ((u64)(step % 2 * TEAM + quarter) * a->flows + to) * OUT + output + lane % 4 * 2;
+		float sums[4] = {0, 0, 0, 0};
+
+#pragma unroll
+		for (u32 k = 0; k < UNITS; k += 16) {
+			u32 rows[4];
+
+			load_rows(rows, tile->h + m * S_STRIDE + k, S_STRIDE);
+			multiply(sums, rows, weight_pair(matrix, H, k), weight_pair(matrix, H, k + 8));
+		}
+		if (to < a->flows) {
+			part[0] = sums[0];
+			part[1] = sums[1];
+		}
+		if (to + 8 < a->flows) {
+			part[8 * OUT] = sums[2];
+			part[8 * OUT + 1] = sums[3];
+		}
+	}
+}
+
+static __device__ INLINE void run_tile(
+	const struct args *a, struct tile *tile, const struct gates *gates, u32 step, u32 row, u32 quarter)
+{
+	struct claim claim = {0, 0, 0, NONE};
+
+	if (threadIdx.x < 32)
+		claim = look(a, tile, step, row + threadIdx.x, quarter == 0);
+	else if (step)
+		load_state(a, tile, step, row);
+	__syncthreads();
+	take_in(a, tile, step, row);
+	__syncthreads();
+	if (step == a->steps) {
+		if (quarter == 0)
+			give_state(a, tile, row);
+		__syncthreads();
+		return;
+	}
+	first_layer(a, tile);
+	__syncthreads();
+	second_layer(a, tile);
+	__syncthreads();
+	gate_layer(tile, gates, quarter);
+	__syncthreads();
+	store_state(a, tile, step, row, quarter);
+	output_layer(a, tile, step, row, quarter);
+	claim_end(a, step, &claim);
+}
+
+/* Where flows choose their way: once the parts of the logits are there. */
+static __device__ INLINE void choose(const struct args *a, u32 step, u32 row)
+{
+	struct claim claim;
+	float logits[6];
+
+	if (row >= a->flows)
+		return;
+	for (u32 k = 0; k < 6; k++)
+		logits[k] = part_sum(a, step, row, E + k);
+	claim = claim_begin(a, step, row, move_by(a, a->at[row], logits));
+	claim_end(a, step, &claim);
+}
+
+/* Everything that was written before, by any block, is seen by all after. */
+static __device__ INLINE void meet(const struct args *a, u32 round)
+{
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		__threadfence();
+		atomicAdd(&a->numbers[1], 1);
+		while (new_number(&a->numbers[1]) < round * gridDim.x)
+			WAIT;
+		__threadfence();
+	}
+	__syncthreads();
+}
+
+KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 unused, u32 first, u32 count)
+{
+	__shared__ struct tile tile;
+	u32 quarter = blockIdx.x % TEAM, apart = gridDim.x / TEAM * ROWS, round = 0;
+	struct gates gates;
+
+	(void)unused, (void)first, (void)count;
+	load_gates(&a, &gates, quarter * UNITS + threadIdx.x / 32 * 8);
+	if (threadIdx.x == 0) {
+		tile.places = 0;
+		if (blockIdx.x == 0)
+			a.times[0] = now_ns();
+	}
+	__syncthreads();
+	for (u32 step = 0; step <= a.steps; step++) {
+		for (u32 row = blockIdx.x / TEAM * ROWS; row < a.flows; row += apart)
+			run_tile(&a, &tile, &gates, step, row, quarter);
+		if (threadIdx.x == 0 && step && quarter == 0) {
+			atomicAdd(&a.records[step - 1].places, tile.places);
+			tile.places = 0;
+		}
+		if (step == a.steps)
+			break;
+		meet(&a, ++round);
+		if (a.by_argmax) {
+			for (u32 row = blockIdx.x / TEAM * ROWS; quarter == 0 && threadIdx.x < 32 && row < a.flows; row += apart)
+				choose(&a, step, row + threadIdx.x);
+			meet(&a, ++round);
+		}
+		if (blockIdx.x == 0 && threadIdx.x == 0)
+			a.times[step + 1] = now_ns();
+	}
+}
+#endif

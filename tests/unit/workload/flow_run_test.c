@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/flow_device.h"
+#include "workload/flow_run.h"
+
+#include "cmocka_all.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As the command line says: "host", or "cuda" with the path of a fake driver. */
+static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
+static struct kwhy_gpu *gpu;
+
+/* Small enough for the dense variant, with merges and exits in every step. */
+static const struct kwhy_flow_shape small = {40, 9, false, 8, 6, 5};
+
+static struct kwhy_flow_answer answer_of(const struct kwhy_flow_shape *shape)
+{
+	struct kwhy_flow_answer answer;
+	struct kwhy_error error;
+
+	if (kwhy_flow_reference(shape, true, &answer, &error))
+		fail_msg("%s", error.text);
+	return answer;
+}
+
+struct outcome {
+	struct kwhy_flow_result result;
+	struct kwhy_flow_numbers numbers;
+	enum kwhy_flow_precision precision;
+	char products[64];
+	double steps[KWHY_FLOW_STEPS];
+};
+
+static void run_variant(const struct kwhy_flow_variant *variant, const struct kwhy_flow_shape *shape,
+	enum kwhy_flow_precision precision, struct outcome *out)
+{
+	const struct kwhy_flow_request request = {gpu, *shape, variant, precision};
+	struct kwhy_flow_answer answer = answer_of(shape);
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	if (kwhy_flow_open(&request, &flow, &error))
+		fail_msg("%s", error.text);
+	out->result.step_s = out->steps;
+	/* The second finds nothing that the first left. */
+	for (int i = 0; i < 2; i++)
+		if (kwhy_flow_run(flow, &answer, &out->result, &error) ||
+			kwhy_flow_read(flow, &answer, &out->numbers, &error))
+			fail_msg("%s", error.text);
+	out->precision = kwhy_flow_precision(flow);
+	snprintf(out->products, sizeof(out->products), "%s", kwhy_flow_products(flow));
+	if (!shape->by_argmax) {
+		assert_int_equal(out->numbers.elsewhere, 0);
+		assert_true(out->numbers.error_h <= kwhy_flow_tolerance(out->precision));
+		assert_true(
+			fabs(out->numbers.sum_out - answer.sum_out) <= 0.01 + 0.02 * fabs(answer.sum_out));
+	}
+	kwhy_flow_close(flow);
+	kwhy_flow_answer_done(&answer);
+}
+
+static void every_variant_has_its_flows_where_the_reference_has_them(void **state)
+{
+	struct outcome out;
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_flow_variant_count; i++) {
+		run_variant(&kwhy_flow_variants[i], &small, KWHY_FLOW_FP32, &out);
+		if (kwhy_flow_variants[i].way != KWHY_FLOW_WHOLE)
+			assert_true(out.numbers.error_h < 1e-6 && out.numbers.error_e < 1e-6);
+		for (uint32_t step = 0; step < small.steps; step++)
+			assert_true(out.steps[step] >= 0);
+	}
+}
+
+static void on_the_whole_lattice_flows_leave_at_its_end(void **state)
+{
+	const struct kwhy_flow_shape shape = kwhy_flow_shape_of(150, 55, false);
+	const char *const ids[] = {"n2", "n4", "n5"};
+	struct outcome out;
+
+	(void)state;
+	if (backend != KWHY_GPU_HOST)
+		skip();
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		run_variant(kwhy_flow_variant_find(ids[i]), &shape, KWHY_FLOW_FP32, &out);
+}
+
+static void on_the_chosen_path_flows_elsewhere_are_counted(void **state)
+{
+	struct kwhy_flow_shape shape = small;
+	struct outcome out;
+
+	(void)state;
+	shape.by_argmax = true;
+	for (size_t i = 0; i < kwhy_flow_variant_count; i++) {
+		run_variant(&kwhy_flow_variants[i], &shape, KWHY_FLOW_FP32, &out);
+		if (kwhy_flow_variants[i].way != KWHY_FLOW_WHOLE)
+			assert_int_equal(out.numbers.elsewhere, 0);
+	}
+}
+
+static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
+{
+	static const struct kwhy_flow_shape shapes[] = {{0, 3, false, 4, 4, 4}, {1, 9, false, 8, 6, 5},
+		{33, 3, false, 1, 1, 4}, {1, 1, false, 1, 1, 1}};
+	struct outcome out;
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_flow_variant_count; i++)
+		for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
+			run_variant(&kwhy_flow_variants[i], &shapes[k], KWHY_FLOW_FP32, &out);
+}
+
+static void what_was_asked_of_the_driver_is_counted(void **state)
+{
+	struct outcome out;
+
+	(void)state;
+	run_variant(kwhy_flow_variant_find("n0c"), &small, KWHY_FLOW_FP32, &out);
+	assert_int_equal(out.result.tally.launches, small.steps * (10 * small.flows + 1));
+	assert_int_equal(out.result.tally.allocations, small.steps);
+	assert_int_equal(out.result.tally.waits, small.steps + 1);
+	run_variant(kwhy_flow_variant_find("n3"), &small, KWHY_FLOW_FP32, &out);
+	assert_int_equal(out.result.tally.launches + out.result.tally.products, small.steps * 7);
+	assert_int_equal(out.result.tally.waits, 1);
+	run_variant(kwhy_flow_variant_find("n5"), &small, KWHY_FLOW_FP32, &out);
+	assert_int_equal(out.result.tally.graphs, 1);
+	assert_int_equal(out.result.tally.kernels, small.steps * 7);
+	run_variant(kwhy_flow_variant_find("n4"), &small, KWHY_FLOW_FP32, &out);
+	assert_int_equal(out.result.tally.launches, 1);
+	assert_true(out.result.busy_s >= 0);
+}
+
+static void on_cuda_matrices_are_multiplied_by_the_library(void **state)
+{
+	struct outcome out;
+
+	(void)state;
+	run_variant(kwhy_flow_variant_find("n2"), &small, KWHY_FLOW_TF32, &out);
+	if (backend == KWHY_GPU_HOST) {
+		assert_string_equal(out.products, "own kernels: cuBLAS works on CUDA alone");
+		assert_int_equal(out.precision, KWHY_FLOW_FP32);
+	} else {
+		assert_string_equal(out.products, "cuBLAS 13.0.2");
+		assert_int_equal(out.precision, KWHY_FLOW_TF32);
+		assert_int_equal(out.result.tally.products, small.steps * 5);
+	}
+}
+
+static void a_wrong_place_names_the_variant_and_the_step(void **state)
+{
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct kwhy_flow_result result = {0};
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+	const char *const ids[] = {"n2", "n4"};
+
+	(void)state;
+	answer.steps[3].places ^= 1;
+	for (size_t i = 0; i < 2; i++) {
+		const struct kwhy_flow_request request = {
+			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32};
+		char words[32];
+
+		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
+		assert_int_equal(kwhy_flow_run(flow, &answer, &result, &error), KWHY_E_INPUT);
+		snprintf(words, sizeof(words), "flow %s: step 3 gives P", ids[i]);
+		assert_non_null(strstr(error.text, words));
+		kwhy_flow_close(flow);
+	}
+	kwhy_flow_answer_done(&answer);
+}
+
+static void what_would_take_too_long_is_refused(void **state)
+{
+	struct kwhy_flow_request request = {
+		gpu, kwhy_flow_shape_of(100000, 60, false), kwhy_flow_variant_find("n0"), KWHY_FLOW_FP32};
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "one by one take too long"));
+	request.variant = kwhy_flow_variant_find("n1");
+	if (backend == KWHY_GPU_HOST)
+		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
+	assert_null(kwhy_flow_variant_find("n9"));
+}
+
+static int open_gpu(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	if (!kwhy_gpu_open(backend, "0", &gpu, &error) && !gpu->ops->enter(gpu, &error))
+		return 0;
+	print_message("%s\n", error.text);
+	return -1;
+}
+
+static int close_gpu(void **state)
+{
+	(void)state;
+	gpu->ops->close(gpu);
+	return 0;
+}
+
+static bool use_driver(const char *path)
+{
+	void *handle = dlopen(path, RTLD_NOW),
+	     *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
+
+	if (!address)
+		return false;
+	memcpy(&give, &address, sizeof(give));
+	give(kwhy_flow_host_kernels);
+	backend = KWHY_GPU_CUDA;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_variant_has_its_flows_where_the_reference_has_them),
+		cmocka_unit_test(on_the_whole_lattice_flows_leave_at_its_end),
+		cmocka_unit_test(on_the_chosen_path_flows_elsewhere_are_counted),
+		cmocka_unit_test(no_flow_one_flow_and_one_cell_are_runs_too),
+		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),
+		cmocka_unit_test(on_cuda_matrices_are_multiplied_by_the_library),
+		cmocka_unit_test(a_wrong_place_names_the_variant_and_the_step),
+		cmocka_unit_test(what_would_take_too_long_is_refused),
+	};
+
+	if (argc > 2 && !use_driver(argv[2])) {
+		print_message("no driver %s\n", argv[2]);
+		return 1;
+	}
+	return cmocka_run_group_tests(tests, open_gpu, close_gpu);
+}
