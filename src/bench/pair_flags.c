@@ -32,7 +32,7 @@ static const char *likely_cause(struct kwhy_pairs *pairs, const struct kwhy_pair
 	const struct kwhy_pair_route *route = &pairs->routes[config->source][config->target];
 	unsigned bits = config->conditions.throttle_bits & ~(unsigned)KWHY_THROTTLE_IDLE;
 
-	if (!pairs->is_direct[config->source][config->target])
+	if (!pairs->is_foreign && !pairs->is_direct[config->source][config->target])
 		return "no peer access: the bytes go through host memory";
 	if (route->lanes < route->lanes_most)
 		return kwhy_arena_printf(&pairs->arena, "a downgraded link: %u of %u %s are up", route->lanes,

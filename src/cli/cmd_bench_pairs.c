@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pair_analysis.h"
-#include "bench/pair_store.h"
 #include "bench/pair_sweep.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
@@ -149,7 +148,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_status status = check(options, error);
 
 	if (!status)
-		status = options->from ? kwhy_pair_store_read(options->from, &pairs, error)
+		status = options->from ? kwhy_pairs_folder_read(options->from, &pairs, error)
 				       : measure(options, &pairs, error);
 	if (status || !pairs)
 		return status;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pair_analysis.h"
-#include "bench/pair_store.h"
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"
@@ -151,7 +150,7 @@ static enum kwhy_status report_pairs(
 		.verbose = options->job.verbose,
 		.no_color = options->no_color};
 	struct kwhy_pairs *pairs = NULL;
-	enum kwhy_status status = kwhy_pair_store_read(folder, &pairs, error);
+	enum kwhy_status status = kwhy_pairs_folder_read(folder, &pairs, error);
 
 	if (!status)
 		status = kwhy_pairs_conclude(pairs, error);
@@ -172,7 +171,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	if (!invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "report needs a trace");
-	if (invocation->operands.count == 1 && kwhy_pair_store_is_one(invocation->operands.items[0]))
+	if (invocation->operands.count == 1 && kwhy_pairs_folder_is_one(invocation->operands.items[0]))
 		return report_pairs(options, invocation->operands.items[0], error);
 	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
 		&options->job.power, error);

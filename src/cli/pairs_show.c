@@ -5,6 +5,7 @@
 #include "bench/pair_store.h"
 #include "cli/output.h"
 #include "cli/pairs_simulators.h"
+#include "import/pair_traces.h"
 #include "report/page/page.h"
 #include "report/pairs.h"
 #include "report/pairs_compat.h"
@@ -13,6 +14,23 @@
 #include <stdlib.h>
 
 enum { PATH_BYTES = 4096 };
+
+bool kwhy_pairs_folder_is_one(const char *folder)
+{
+	return kwhy_pair_store_is_one(folder) || kwhy_pair_traces_is_one(folder);
+}
+
+enum kwhy_status kwhy_pairs_folder_read(const char *folder, struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (kwhy_pair_store_is_one(folder) || !kwhy_pair_traces_is_one(folder))
+		return kwhy_pair_store_read(folder, out, error);
+	status = kwhy_import_pair_traces(folder, out, error);
+	for (size_t i = 0; !status && i < (*out)->config_count; i++)
+		kwhy_pair_sum_up(&(*out)->configs[i]);
+	return status;
+}
 
 static void write_csv(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {

@@ -13,6 +13,12 @@ struct kwhy_pairs_show {
 	bool json, verbose, no_color;
 };
 
+/* Whether a folder holds measured pairs: what kwhy bench pairs keeps, or torch.profiler's traces of ranks. */
+bool kwhy_pairs_folder_is_one(const char *folder);
+/* End with kwhy_pairs_free(). */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_folder_read(
+	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
+
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error);
 

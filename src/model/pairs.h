@@ -211,6 +211,7 @@ struct kwhy_pairs {
 	struct kwhy_arena arena;				      /* of everything below */
 	const char *backend, *driver, *cuda, *measured_on, *settings; /* NULL: unknown */
 	const char *folder;					      /* NULL: nothing is kept */
+	bool is_foreign; /* from another program's traces: what they do not tell is unknown */
 	uint64_t seed;
 	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MOST];
 	uint32_t gpu_count;

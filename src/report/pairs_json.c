@@ -5,6 +5,19 @@
 
 #include <math.h>
 
+static void write_reached_gpus(struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t gpu)
+{
+	if (pairs->is_foreign) {
+		kwhy_json_null(json, "reaches_directly");
+		return;
+	}
+	kwhy_json_list(json, "reaches_directly");
+	for (uint32_t k = 0; k < pairs->gpu_count; k++)
+		if (pairs->is_direct[gpu][k])
+			kwhy_json_count(json, NULL, k);
+	kwhy_json_array_end(json);
+}
+
 static void write_conditions(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
 	kwhy_json_object(json, "conditions");
@@ -24,11 +37,7 @@ static void write_conditions(struct kwhy_json *json, const struct kwhy_pairs *pa
 		kwhy_json_int(json, "numa_node", pairs->gpus[i].numa_node);
 		kwhy_json_real(json, "clock_drift_ppm", pairs->drifts[i].ppm);
 		kwhy_json_real(json, "clock_drift_half_width_ppm", pairs->drifts[i].half_width_ppm);
-		kwhy_json_list(json, "reaches_directly");
-		for (uint32_t k = 0; k < pairs->gpu_count; k++)
-			if (pairs->is_direct[i][k])
-				kwhy_json_count(json, NULL, k);
-		kwhy_json_array_end(json);
+		write_reached_gpus(json, pairs, i);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
@@ -141,7 +150,10 @@ static void write_route(
 	kwhy_json_count(json, "dst", target);
 	kwhy_json_string(json, "way", kwhy_pair_way_name(route->way));
 	kwhy_json_string(json, "text", kwhy_pair_route_text(text, route));
-	kwhy_json_bool(json, "direct", pairs->is_direct[source][target]);
+	if (pairs->is_foreign)
+		kwhy_json_null(json, "direct");
+	else
+		kwhy_json_bool(json, "direct", pairs->is_direct[source][target]);
 	kwhy_json_real(json, "lanes", route->lanes ? route->lanes : NAN);
 	kwhy_json_real(json, "lanes_most", route->lanes_most ? route->lanes_most : NAN);
 	kwhy_json_real(json, "generation", route->generation ? route->generation : NAN);

@@ -57,9 +57,16 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 	return least;
 }
 
-static enum kwhy_pair_clock clock_of(enum kwhy_pair_engine engine)
+/* The first clock that an engine was timed by: all of it is compared by that. */
+static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {
-	return engine == KWHY_PAIR_STAGED ? KWHY_PAIR_BY_HOST : KWHY_PAIR_BACK_TO_BACK;
+	int first = KWHY_PAIR_CLOCK_COUNT - 1;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].engine == engine &&
+			pairs->configs[i].load == KWHY_PAIR_ALONE && (int)pairs->configs[i].clock < first)
+			first = pairs->configs[i].clock;
+	return (enum kwhy_pair_clock)first;
 }
 
 /* Rows are sources, columns targets. */
@@ -68,6 +75,7 @@ static void write_matrix(const struct kwhy_pairs *pairs, enum kwhy_pair_engine e
 {
 	struct kwhy_table_column columns[KWHY_PAIR_GPUS_MOST + 1] = {{"from \\ to", KWHY_COLUMN_LEFT}};
 	char titles[KWHY_PAIR_GPUS_MOST][8], cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	enum kwhy_pair_clock clock = clock_of(pairs, engine);
 	struct kwhy_table table;
 
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
@@ -81,11 +89,8 @@ static void write_matrix(const struct kwhy_pairs *pairs, enum kwhy_pair_engine e
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
 		kwhy_table_cell(&table, titles[i]);
 		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
-			const struct kwhy_pair_config key = {.engine = engine,
-				.clock = clock_of(engine),
-				.source = i,
-				.target = k,
-				.bytes = bytes};
+			const struct kwhy_pair_config key = {
+				.engine = engine, .clock = clock, .source = i, .target = k, .bytes = bytes};
 			const struct kwhy_pair_config *config = kwhy_pairs_find(pairs, &key);
 
 			if (i == k)

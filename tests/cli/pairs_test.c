@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SMALL "bench", "pairs", "--min-size", "4KiB", "--max-size", "64KiB", "--quiet"
@@ -206,6 +207,35 @@ static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 	spawned_done(&spawned);
 }
 
+static void traces_of_another_profiler_are_reported(void **state)
+{
+	char above[400], path[600];
+	struct spawned spawned;
+	FILE *file;
+
+	(void)state;
+	snprintf(above, sizeof(above), "%s/profiled", base);
+	assert_int_equal(mkdir(above, 0777), 0);
+	snprintf(path, sizeof(path), "%s/rank_0.pt.trace.json", above);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("{\"traceEvents\": [", file);
+	for (int i = 0; i < 12; i++)
+		fprintf(file,
+			"%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
+			"\"p2p_cfg%04d_s0d1_sz%d_r%d\", "
+			"\"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": %d}",
+			i ? "," : "", i % 3, 1 << i % 3, i / 3, 1000 * i, 10 + i % 3);
+	fputs("]}", file);
+	fclose(file);
+	spawned = SPAWN("report", above);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "traces of torch.profiler without kernels"));
+	assert_non_null(strstr(spawned.out.data, "nccl (NCCL's send and receive), 1 B, time"));
+	assert_null(strstr(spawned.out.data, "no peer access"));
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +244,7 @@ int main(void)
 		cmocka_unit_test(other_settings_are_not_carried_on_with),
 		cmocka_unit_test(simulators_and_predictions_are_held_against_it),
 		cmocka_unit_test(two_fake_gpus_are_measured_and_verified),
+		cmocka_unit_test(traces_of_another_profiler_are_reported),
 		cmocka_unit_test(joules_at_both_ends_are_those_of_gpus_of_known_power),
 	};
 

@@ -17,7 +17,7 @@ interface Config extends Key {
 interface Segment { from_bytes: number; to_bytes: number; alpha_s: number; beta_s_per_byte: number }
 interface Curve extends Key { segments: Segment[]; held_out_median_ratio: Maybe; held_out_worst_ratio: Maybe }
 interface Reached { engine: string | null; size: Maybe; bytes_per_s: Maybe; of_limit: Maybe }
-interface Route { src: number; dst: number; way: string; text: string; direct: boolean; limit_bytes_per_s: Maybe; limit_source: string | null; one_way: Reached; both_ways: Reached }
+interface Route { src: number; dst: number; way: string; text: string; direct: boolean | null; limit_bytes_per_s: Maybe; limit_source: string | null; one_way: Reached; both_ways: Reached }
 interface Loggp { src: number; dst: number; o_send_s: Figure; g_s: Figure; G_s_per_byte: Figure; L_s: Figure }
 interface Energy {
 	engine: string; src: number; dst: number; size: number; transfers: number; src_net_j: Figure; dst_net_j: Figure; gross_j_per_byte: Figure; net_j_per_byte: Figure;
@@ -39,8 +39,8 @@ const ROUND_TRIPS = ["put", "ping-pong"];
 const pairName = (p: { src: number; dst: number }): string => `${p.src} → ${p.dst}`;
 const unique = <T>(items: T[]): T[] => [...new Set(items)];
 const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "alone" && c.samples > 0);
-/** Of an engine the clock that all of it is compared by. */
-const mainClock = (engine: string): string => (engine === "staged" ? "host" : "back-to-back");
+/** Of an engine the first clock that it was timed by: all of it is compared by that. */
+const mainClock = (all: Pairs, engine: string): string => Object.keys(CLOCKS).find((clock) => alone(all).some((c) => c.engine === engine && c.clock === clock)) ?? "";
 
 /** A figure with half its interval; one whose interval holds 0 is below its upper end. */
 function figure(f: Figure, unit: string): string {
@@ -64,7 +64,7 @@ function tiles(all: Pairs): HTMLElement {
 
 function links(all: Pairs): HTMLElement {
 	const reached = (r: Reached): string[] => [known(r.bytes_per_s) ? `${si(r.bytes_per_s, "B/s")} (${r.engine})` : "n/a", percent(r.of_limit)];
-	const rows = all.routes.map((r) => [pairName(r), visible(r.text) + (r.direct ? "" : ", no peer access"), si(r.limit_bytes_per_s, "B/s"), ...reached(r.one_way), ...reached(r.both_ways)]);
+	const rows = all.routes.map((r) => [pairName(r), visible(r.text) + (r.direct === false ? ", no peer access" : ""), si(r.limit_bytes_per_s, "B/s"), ...reached(r.one_way), ...reached(r.both_ways)]);
 	const sources = unique(all.routes.map((r) => r.limit_source).filter((s): s is string => s !== null));
 	const note = all.route_missing ? `Limits are not available: ${all.route_missing}` : `Limit: ${sources.join("; ")}.`;
 	return section("links", "Links", `The fastest engine of each pair against its link. ${visible(note)}`, tiles(all), table(["pair", "over", "limit one way", "one way", "of it", "both ways", "of it"], rows));
@@ -73,7 +73,7 @@ function links(all: Pairs): HTMLElement {
 /** All pairs by one engine and size: a matrix of colours that are labelled too. */
 function matrix(all: Pairs, engine: string, bytes: number, isRate: boolean): HTMLElement {
 	const count = all.conditions.gpus.length, names = Array.from({ length: count }, (_, i) => `GPU ${i}`);
-	const some = alone(all).filter((c) => c.engine === engine && c.clock === mainClock(engine) && c.size === bytes);
+	const clock = mainClock(all, engine), some = alone(all).filter((c) => c.engine === engine && c.clock === clock && c.size === bytes);
 	const value = (c: Config): Maybe => (isRate ? c.bytes_per_s : c.median_s), unit = isRate ? "B/s" : "s", values = some.map(value).filter(known);
 	const label = `${engine}, ${size(bytes)}: ${isRate ? "rate" : "time"} of every pair`;
 	return el("div", { style: `max-width: ${170 + 150 * count}px` }, el("h3", {}, label), chart({
@@ -98,7 +98,7 @@ function matrix(all: Pairs, engine: string, bytes: number, isRate: boolean): HTM
 function heat(all: Pairs): HTMLElement | null {
 	const make: Record<string, () => Node[]> = {};
 	for (const engine of unique(alone(all).map((c) => c.engine))) {
-		const sizes = alone(all).filter((c) => c.engine === engine && c.clock === mainClock(engine)).map((c) => c.size);
+		const sizes = alone(all).filter((c) => c.engine === engine && c.clock === mainClock(all, engine)).map((c) => c.size);
 		if (!sizes.length) continue;
 		make[engine] = () => [matrix(all, engine, Math.max(...sizes), true), ...(Math.min(...sizes) < Math.max(...sizes) ? [matrix(all, engine, Math.min(...sizes), false)] : [])];
 	}
