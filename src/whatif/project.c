@@ -18,7 +18,10 @@ static bool is_elsewhere(const struct kwhy_account *account)
 		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_UNRECORDED);
 }
 
-/* Mean power of the device while it idled, by the ledger; else its level with a context. */
+/*
+ * Mean power of the device while it idled, by the ledger; else its level with a context. Time outside has been
+ * metered in part alone, so its energy over its time is no power.
+ */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
@@ -27,7 +30,8 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 	for (size_t i = 0; i < ledger->account_count; i++) {
 		const struct kwhy_account *account = &ledger->accounts[i];
 
-		if (!kwhy_category_is_idle(account->category) || account->gross_nj == KWHY_UNKNOWN_NJ)
+		if (!kwhy_category_is_idle(account->category) || is_elsewhere(account) ||
+			account->gross_nj == KWHY_UNKNOWN_NJ)
 			continue;
 		energy_nj += (double)account->gross_nj;
 		spread_nj += (double)(account->high_nj - account->low_nj) / 2;
