@@ -226,6 +226,17 @@ static enum kwhy_status run_cpu(struct work *work, struct kwhy_error *error)
 	return run_series(&series, error);
 }
 
+/* Where the host starts the steps, a run's own events would count the time in which it was late. */
+static enum kwhy_status find_busy(
+	struct series *series, const struct kwhy_twin_request *request, struct kwhy_error *error)
+{
+	double busy_s = NAN;
+	enum kwhy_status status = kwhy_twin_busy(request, series->answer, &busy_s, error);
+
+	series->row->busy_ratio = busy_s / series->row->run_s.median;
+	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
+}
+
 static enum kwhy_status run_variant(
 	struct work *work, const struct kwhy_twin_variant *variant, struct kwhy_error *error)
 {
@@ -245,6 +256,8 @@ static enum kwhy_status run_variant(
 	if (!status)
 		status = run_series(&series, error);
 	kwhy_twin_close(series.twin);
+	if (!status && variant->host != KWHY_TWIN_DEVICE)
+		status = find_busy(&series, &request, error);
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;
 	series.row->missing = kwhy_arena_copy(&work->bench->arena, error->text);

@@ -36,7 +36,7 @@ struct kwhy_bench_twin_row {
 	size_t run_count;  /* timed */
 	double *steps;	   /* [kept_runs][shape.steps], seconds */
 	size_t kept_runs;
-	double busy_ratio;	      /* of a run; NAN: not told */
+	double busy_ratio;	      /* the device at work, of a run (docs/workloads.md); NAN: not told */
 	struct kwhy_twin_tally tally; /* of one run */
 	size_t energy_runs;
 	struct kwhy_window_joules energy; /* of all those runs */

@@ -77,8 +77,21 @@ struct kwhy_twin {
 	uint64_t *checks, *seen, *times; /* of the device, after a run */
 	float *history;
 	struct kwhy_twin_tally tally;
-	uint32_t run_blocks; /* of a whole run in one launch */
+	uint32_t run_blocks;	    /* of a whole run in one launch */
+	struct kwhy_gpu_gate *gate; /* NULL: nothing is held back */
+	uint32_t queued;	    /* behind it */
+	double busy_s;		    /* of what was held back, since the run's start */
 };
+
+/*
+ * With a gate: what is queued from hold to release runs whole and is timed; where the queue would be too
+ * long, in parts, for which whatever queues asks for room. Without one they do nothing. Release takes how the
+ * queueing went, and opens the gate in any case.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_twin_hold(struct kwhy_twin *twin, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_twin_release(
+	struct kwhy_twin *twin, enum kwhy_status queued, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_twin_make_room(struct kwhy_twin *twin, struct kwhy_error *error);
 
 /* Counted calls. Copies are told apart by who has the addresses. */
 KWHY_MUST_USE enum kwhy_status kwhy_twin_launch(struct kwhy_twin *twin, const struct kwhy_twin_field *field,

@@ -144,8 +144,11 @@ static enum kwhy_status run_step(const struct course *course, uint32_t step, str
 	enum kwhy_status status = course->poisoned ? poison(twin, error) : KWHY_OK;
 
 	if (!status)
+		status = kwhy_twin_hold(twin, error);
+	if (!status)
 		status = twin->variant->host == KWHY_TWIN_GRAPHS ? issue_graph(twin, step, error)
 								 : issue_calls(twin, step, error);
+	status = kwhy_twin_release(twin, status, error);
 	if (!status)
 		status = await_step(course, step, error);
 	if (status)
@@ -312,6 +315,17 @@ static enum kwhy_status verify(struct course *course, struct kwhy_error *error)
 	return status ? status : course->twin->fields[0].gpu->ops->enter(course->twin->fields[0].gpu, error);
 }
 
+/* What stands at either end of a run. */
+static enum kwhy_status run_edge(struct kwhy_twin *twin,
+	enum kwhy_status (*queue)(struct kwhy_twin *twin, struct kwhy_error *error), struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_twin_hold(twin, error);
+
+	if (!status)
+		status = queue(twin, error);
+	return kwhy_twin_release(twin, status, error);
+}
+
 /* What counts as the run: everything but the verification. */
 static enum kwhy_status run_whole(struct course *course, struct kwhy_error *error)
 {
@@ -319,12 +333,12 @@ static enum kwhy_status run_whole(struct course *course, struct kwhy_error *erro
 	enum kwhy_status status;
 
 	kwhy_nvtx_push(twin->variant->id);
-	status = kwhy_twin_begin(twin, error);
+	status = run_edge(twin, kwhy_twin_begin, error);
 	if (!status)
 		status = twin->variant->host == KWHY_TWIN_DEVICE ? run_device(course, error)
 								 : run_steps(course, error);
 	if (!status)
-		status = kwhy_twin_end(twin, error);
+		status = run_edge(twin, kwhy_twin_end, error);
 	if (!status)
 		status = await_all(twin, error);
 	kwhy_nvtx_pop();

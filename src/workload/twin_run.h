@@ -58,7 +58,7 @@ struct kwhy_twin_tally {
 struct kwhy_twin_result {
 	double run_s;	/* from the first launch until all is done */
 	double *step_s; /* [shape.steps]; by the host's clock, or the device's where it starts the steps */
-	double busy_s;	/* the device was at it, by its events; NAN: they cannot tell */
+	double busy_s;	/* the device was at it, by its events; NAN: they cannot tell: kwhy_twin_busy() */
 	struct kwhy_twin_tally tally;
 };
 
@@ -73,6 +73,15 @@ void kwhy_twin_close(struct kwhy_twin *twin); /* NULL is allowed */
  */
 KWHY_MUST_USE enum kwhy_status kwhy_twin_run(struct kwhy_twin *twin, const struct kwhy_twin_answer *answer,
 	bool poisoned, struct kwhy_twin_result *out, struct kwhy_error *error);
+
+/*
+ * Seconds that the device works in a run, were it never to wait for the host: each step is queued whole
+ * behind a gate (64 calls at a time where it has more) and then runs by itself between two events, its copies
+ * of page-locked memory and without waits in between; the median of a few runs, each held against `answer`. For variants whose steps the host
+ * starts. KWHY_E_UNSUPPORTED on several GPUs, for others, and where a gate does not hold.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_twin_busy(const struct kwhy_twin_request *request,
+	const struct kwhy_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);
 
 /*
  * What no variant that asks the host in every step can beat: launches of a graph that copies as much as a

@@ -50,12 +50,14 @@ enum kwhy_status kwhy_twin_launch(struct kwhy_twin *twin, const struct kwhy_twin
 	void *arguments[] = {&args, &step};
 	struct kwhy_gpu_launch launch = {
 		.kernel = field->kernels[kernel], .arguments = arguments, .stream = field->stream};
+	enum kwhy_status status;
 
 	set_grid(twin, field, &launch, kernel);
 	twin->tally.calls++;
 	twin->tally.launches++;
 	twin->tally.kernels++;
-	return field->gpu->ops->launch(field->gpu, &launch, error);
+	status = kwhy_twin_make_room(twin, error);
+	return status ? status : field->gpu->ops->launch(field->gpu, &launch, error);
 }
 
 static enum kwhy_status copy(
@@ -63,9 +65,10 @@ static enum kwhy_status copy(
 {
 	const struct kwhy_twin_field *field = &twin->fields[0];
 	const struct kwhy_gpu_copy one = {to, from, bytes};
+	enum kwhy_status status = kwhy_twin_make_room(twin, error);
 
 	twin->tally.calls++;
-	return field->gpu->ops->copy(field->gpu, field->stream, &one, error);
+	return status ? status : field->gpu->ops->copy(field->gpu, field->stream, &one, error);
 }
 
 enum kwhy_status kwhy_twin_copy_in(
