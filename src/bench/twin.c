@@ -256,7 +256,7 @@ static enum kwhy_status run_variant(
 	if (!status)
 		status = run_series(&series, error);
 	kwhy_twin_close(series.twin);
-	if (!status && variant->host != KWHY_TWIN_DEVICE)
+	if (!status && variant->host != KWHY_TWIN_DEVICE && !work->request->runs_only)
 		status = find_busy(&series, &request, error);
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;

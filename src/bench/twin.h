@@ -19,7 +19,7 @@ struct kwhy_bench_twin_request {
 	enum kwhy_twin_collectives collectives;
 	uint32_t repeat; /* timed runs of each, at least */
 	double energy_s; /* each is run again and again for so long; 0: no energy */
-	bool runs_only;	 /* nothing beside runs of variants: no floor */
+	bool runs_only;	 /* nothing beside runs of variants: no floor, no busy shares */
 	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
 	void *context;
 };

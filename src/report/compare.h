@@ -36,6 +36,7 @@ struct kwhy_side {
 	const char *label;	    /* its file */
 	const char *device;	    /* name of the first device; "" unknown */
 	int64_t energy_nj, idle_nj; /* KWHY_UNKNOWN_NJ where unknown */
+	int64_t outside_nj;	    /* of energy_nj: before the first and after the last work, unrecorded */
 	int64_t span_ns;	    /* of the device that took longest */
 	int64_t idle_ns;	    /* sum over devices */
 	double power_w, busy_ratio; /* NAN unknown */

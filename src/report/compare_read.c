@@ -66,6 +66,24 @@ struct device_sums {
 	bool energy_missing;
 };
 
+/* What was metered while no work was known: a run that is played again has none of it. */
+static int64_t outside_of(const json_t *accounts)
+{
+	int64_t outside_nj = 0;
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(accounts, i, item)
+	{
+		const char *category = string_of(item, "category");
+
+		if ((strcmp(category, "outside") == 0 || strcmp(category, "unrecorded") == 0) &&
+			known_of(item, "gross_nj") != KWHY_UNKNOWN_NJ)
+			kwhy_known_add(&outside_nj, known_of(item, "gross_nj"));
+	}
+	return outside_nj;
+}
+
 static void read_energy(struct kwhy_side *side, const json_t *energy, struct device_sums *sums)
 {
 	int64_t attributed_nj = known_of(energy, "attributed_nj");
@@ -92,8 +110,10 @@ static void read_device(struct kwhy_side *side, const json_t *device, struct dev
 	if (!*side->device)
 		side->device = string_of(device, "name");
 	read_accounts(side, json_object_get(device, "accounts"));
-	if (span_ns)
-		read_energy(side, json_object_get(device, "energy"), sums);
+	if (!span_ns)
+		return;
+	read_energy(side, json_object_get(device, "energy"), sums);
+	kwhy_known_add(&side->outside_nj, outside_of(json_object_get(device, "accounts")));
 }
 
 static void read_devices(struct kwhy_side *side, const json_t *devices)
@@ -102,11 +122,11 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 	size_t i;
 	json_t *device;
 
-	side->energy_nj = side->idle_nj = 0;
+	side->energy_nj = side->idle_nj = side->outside_nj = 0;
 	json_array_foreach(devices, i, device) read_device(side, device, &sums);
 	/* Energies of some devices only are no energy of the whole. */
 	if (sums.energy_missing || !json_array_size(devices)) {
-		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
+		side->energy_nj = side->idle_nj = side->outside_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
 	side->busy_ratio = sums.span_ns > 0 ? (double)sums.busy_ns / (double)sums.span_ns : NAN;

@@ -91,11 +91,22 @@ static double error_of(int64_t projected, int64_t measured)
 	return ((double)projected - (double)measured) / (double)measured;
 }
 
+/* Projections are of the time from the first start to the last end of work. */
+static int64_t energy_of_work(const struct kwhy_side *side)
+{
+	int64_t energy_nj;
+
+	if (side->energy_nj == KWHY_UNKNOWN_NJ || side->outside_nj == KWHY_UNKNOWN_NJ ||
+		__builtin_sub_overflow(side->energy_nj, side->outside_nj, &energy_nj))
+		return KWHY_UNKNOWN_NJ;
+	return energy_nj;
+}
+
 struct kwhy_foretold_errors kwhy_foretold_check(
 	const struct kwhy_foretold *foretold, const struct kwhy_side *a, const struct kwhy_side *b)
 {
 	return (struct kwhy_foretold_errors){error_of(foretold->after.time_ns, b->span_ns),
-		error_of(foretold->after.energy_nj, b->energy_nj),
+		error_of(foretold->after.energy_nj, energy_of_work(b)),
 		fabs(error_of(foretold->before.time_ns, a->span_ns)) <= 0.01};
 }
 
@@ -130,7 +141,7 @@ static void add_rows(struct kwhy_table *table, const struct kwhy_comparison *com
 	kwhy_table_energy(table, after->energy_nj);
 	add_rest(table, kwhy_quantity_energy(low, after->energy_low_nj),
 		kwhy_quantity_energy(high, after->energy_high_nj),
-		kwhy_quantity_energy(measured, comparison->b->energy_nj), errors.energy_ratio);
+		kwhy_quantity_energy(measured, energy_of_work(comparison->b)), errors.energy_ratio);
 }
 
 void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)

@@ -138,6 +138,39 @@ static void compare_says_how_far_a_projection_was_off(void **state)
 	spawned_done(&other);
 }
 
+/* What was metered before the first and after the last work is in no projection, nor in what it is held
+ * against.
+ */
+static void energies_are_compared_of_the_work_alone(void **state)
+{
+	static const char profile[] = KWHY_SOURCE_DIR "/profiles/nvidia-h200.json";
+	char path[] = "kwhy-whatif-XXXXXX.json";
+	int file = mkstemps(path, 5);
+	struct spawned made = SPAWN("whatif", "--graph", "-o", path, TRACE);
+	struct spawned compared = SPAWN("compare", "--projected", path, "--json", "-q", "--profile", profile,
+		"--power-a", EXAMPLE "power.csv", "--power-b", EXAMPLE "power.csv", EXAMPLE "trace.json.zst",
+		EXAMPLE "trace.json.zst");
+	json_t *plan = json_load_file(path, 0, NULL);
+	json_t *root = json_loadb(compared.out.data, compared.out.length, 0, NULL);
+	const json_t *projection = json_object_get(root, "projection");
+	double saved_ratio;
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	unlink(path);
+	if (made.exit || compared.exit || !plan || !projection)
+		fail_msg("%s%s", made.err.data, compared.err.data);
+	saved_ratio = (double)number(plan, "after", "energy_nj") /
+		(double)number(plan, "before", "energy_nj");
+	assert_float_equal(
+		json_number_value(json_object_get(projection, "energy_error_ratio")), saved_ratio - 1, 1e-6);
+	json_decref(plan);
+	json_decref(root);
+	spawned_done(&made);
+	spawned_done(&compared);
+}
+
 static void wrong_usage_is_told(void **state)
 {
 	(void)state;
@@ -176,6 +209,7 @@ int main(void)
 		cmocka_unit_test(the_help_lists_every_change_with_its_argument),
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
 		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
+		cmocka_unit_test(energies_are_compared_of_the_work_alone),
 		cmocka_unit_test(wrong_usage_is_told),
 		cmocka_unit_test(what_holds_no_work_of_a_device_cannot_be_changed),
 	};
