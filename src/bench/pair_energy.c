@@ -44,6 +44,7 @@ static bool fills_a_link(enum kwhy_pair_engine engine)
 	case KWHY_PAIR_EXCHANGE:
 	case KWHY_PAIR_NCCL:
 	case KWHY_PAIR_NCCL_EXCHANGE:
+	case KWHY_PAIR_NCCL_FULL:
 		return true;
 	default:
 		return false;

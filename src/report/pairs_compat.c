@@ -282,31 +282,52 @@ static enum kwhy_status write_p2p(
 	return KWHY_OK;
 }
 
-/* A pair both ways at once, which is what its ring is with two GPUs. */
-static size_t write_sendrecv(
-	const struct kwhy_pairs *pairs, uint32_t one, uint32_t other, struct kwhy_text *out, double *worst)
+/* Whose tables nccl-tests prints. */
+static const struct {
+	const char *name;
+	enum kwhy_pair_engine engine;
+} nccl_tests[] = {{"sendrecv_perf", KWHY_PAIR_NCCL_EXCHANGE}, {"all_reduce_perf", KWHY_PAIR_ALL_REDUCE},
+	{"all_gather_perf", KWHY_PAIR_ALL_GATHER}, {"reduce_scatter_perf", KWHY_PAIR_REDUCE_SCATTER},
+	{"broadcast_perf", KWHY_PAIR_BROADCAST}, {"alltoall_perf", KWHY_PAIR_ALL_EXCHANGE}};
+
+static void write_nccl_row(
+	const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config, struct kwhy_text *out)
+{
+	bool sums = config->engine == KWHY_PAIR_ALL_REDUCE || config->engine == KWHY_PAIR_REDUCE_SCATTER;
+	double rate = (double)config->bytes / config->mean_s * 1e-9,
+	       share = kwhy_pair_is_collective(config->engine)
+		? kwhy_pair_bus_share(config->engine, pairs->gpu_count)
+		: 1;
+
+	kwhy_text_addf(out, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  %7.2f  %6.2f  %6.2f  %6s\n",
+		config->bytes, sums ? config->bytes / 4 : config->bytes, sums ? "uint32" : "int8",
+		sums ? "sum" : "none", config->engine == KWHY_PAIR_BROADCAST ? 0 : -1, config->mean_s * 1e6,
+		rate, share * rate, config->verified ? "0" : "N/A");
+}
+
+/* Of one pair or, collectives, of all. Of sends and receives both ways at once, which is what its ring is
+ * with two GPUs, either direction says the same: the first is told. */
+static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
+	struct kwhy_text *out, double *worst)
 {
 	size_t rows = 0;
 
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
-		double rate = (double)config->bytes / config->mean_s * 1e-9;
 
-		if (!is_back_to_back(config, KWHY_PAIR_NCCL_EXCHANGE) || config->source != one ||
+		if (!is_back_to_back(config, nccl_tests[test].engine) || config->source != one ||
 			config->target != other || !isfinite(config->mean_s))
 			continue;
 		if (!rows++)
 			kwhy_text_addf(out,
-				"# GPUs %" PRIu32 " and %" PRIu32 "\n"
+				"# %s, GPUs %" PRIu32 " %s %" PRIu32 "\n"
 				"#       size         count      type   redop    root     time   algbw   "
-				"busbw "
-				" #wrong\n"
+				"busbw  #wrong\n"
 				"#        (B)    (elements)                               (us)  (GB/s)  "
 				"(GB/s)\n",
-				one, other);
-		kwhy_text_addf(out, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  %7.2f  %6.2f  %6.2f  %6s\n",
-			config->bytes, config->bytes, "int8", "none", -1, config->mean_s * 1e6, rate, rate,
-			config->verified ? "0" : "N/A");
+				nccl_tests[test].name, one,
+				kwhy_pair_is_collective(config->engine) ? "to" : "and", other);
+		write_nccl_row(pairs, config, out);
 		*worst = fmax(*worst, fabs(config->mean_s / config->summary.median_s - 1));
 	}
 	if (rows)
@@ -320,25 +341,27 @@ static enum kwhy_status write_nccl_tests(
 	double worst = 0;
 	size_t rows = 0;
 
-	for (uint32_t i = 0; i < pairs->gpu_count; i++)
-		for (uint32_t k = i + 1; k < pairs->gpu_count; k++)
-			rows += write_sendrecv(pairs, i, k, out, &worst);
+	for (size_t test = 0; test < sizeof(nccl_tests) / sizeof(nccl_tests[0]); test++)
+		for (uint32_t i = 0; i < pairs->gpu_count; i++)
+			for (uint32_t k = i + 1; k < pairs->gpu_count; k++)
+				rows += write_nccl_table(pairs, test, i, k, out, &worst);
 	if (!rows)
-		return nothing("nccl-tests", "nccl-exchange", error);
+		return nothing("nccl-tests", "nccl-exchange,all-reduce", error);
 	kwhy_text_addf(out,
-		"By the definition of nccl-tests' sendrecv_perf -g 2 -d int8: one thread sends and receives "
-		"on both GPUs\n"
-		"in one group, so both ways are busy, and the bytes of one of them over the time are told; a "
-		"time is\n"
-		"the mean of 20 groups queued without waiting (here of all samples of 20; the median, which "
-		"is ours, is\n"
-		"at most %.2g %% away). What differs: it moves through its buffers from group to group, so "
-		"small sizes lie at\n"
-		"changing addresses, ours stay; it has ncclMemAlloc's memory and nvlinkCentricSched = 1, "
-		"ours is plain\n"
-		"memory and NCCL's defaults, which applications get; it takes the host's wall clock, ours "
-		"events of the\n"
-		"device that both streams join.\n",
+		"By nccl-tests' definitions, -d int8 (sums: uint32): a time is the mean of 20 groups queued "
+		"without waiting "
+		"(here of all\n"
+		"samples of 20; the median, which is ours, is at most %.2g %% away); bandwidth is bytes over "
+		"it, and of each\n"
+		"link of a ring. sendrecv_perf -g 2: one thread sends and receives on both GPUs in one "
+		"group, so both\n"
+		"ways are busy, and the bytes of one of them are told. What differs: it moves through its "
+		"buffers from\n"
+		"group to group, so small sizes lie at changing addresses, ours stay; it has ncclMemAlloc's "
+		"memory and\n"
+		"nvlinkCentricSched = 1, ours is plain memory and NCCL's defaults, which applications get; "
+		"it takes the\n"
+		"host's wall clock, ours events of the device.\n",
 		100 * worst);
 	return KWHY_OK;
 }

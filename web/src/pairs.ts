@@ -12,7 +12,7 @@ type Figure = [Maybe, Maybe, Maybe];
 
 interface Key { engine: string; load: string; clock: string; src: number; dst: number }
 interface Config extends Key {
-	size: number; samples: number; median_s: Maybe; low_s: Maybe; high_s: Maybe; deviation_s: Maybe; mean_s: Maybe; bytes_per_s: Maybe; verified: boolean; capped: boolean;
+	size: number; samples: number; median_s: Maybe; low_s: Maybe; high_s: Maybe; deviation_s: Maybe; mean_s: Maybe; bytes_per_s: Maybe; bus_bytes_per_s?: Maybe; verified: boolean; capped: boolean;
 }
 interface Segment { from_bytes: number; to_bytes: number; alpha_s: number; beta_s_per_byte: number }
 interface Curve extends Key { segments: Segment[]; held_out_median_ratio: Maybe; held_out_worst_ratio: Maybe }
@@ -38,7 +38,8 @@ const ROUND_TRIPS = ["put", "ping-pong"];
 
 const pairName = (p: { src: number; dst: number }): string => `${p.src} → ${p.dst}`;
 const unique = <T>(items: T[]): T[] => [...new Set(items)];
-const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "alone" && c.samples > 0);
+const isCollective = (c: Config): boolean => c.bus_bytes_per_s !== undefined;
+const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "alone" && c.samples > 0 && !isCollective(c));
 /** Of an engine the first clock that it was timed by: all of it is compared by that. */
 const mainClock = (all: Pairs, engine: string): string => Object.keys(CLOCKS).find((clock) => alone(all).some((c) => c.engine === engine && c.clock === clock)) ?? "";
 
@@ -145,6 +146,16 @@ function curves(all: Pairs): HTMLElement | null {
 		choice("pair", pairs.map(pairName), (i) => curvesOf(all, pairs[i]!))) : null;
 }
 
+function collectives(all: Pairs): HTMLElement | null {
+	const some = all.configs.filter((c) => isCollective(c) && c.load === "alone" && c.samples > 0);
+	const make = (id: string, label: string, unit: string, y: (c: Config) => Maybe) => (): Node[] => [lines(id, label, unit, () => engineLines(some, y))];
+	return some.length ? section("collectives", "Collectives", "Of all GPUs together; sizes as nccl-tests counts them.", tabs("collective-kinds", "what", {
+		bus: make("collective-bus", "what each link of a ring carries, against size", "B/s", (c) => c.bus_bytes_per_s ?? null),
+		rate: make("collective-rate", "bytes over time, against size", "B/s", (c) => c.bytes_per_s),
+		time: make("collective-time", "time against size", "s", (c) => c.median_s),
+	}, { bus: "bus bandwidth", rate: "algorithm bandwidth", time: "time" })) : null;
+}
+
 /** The straight pieces of a curve over what they were fitted to. */
 function fitted(all: Pairs, curve: Curve): Node[] {
 	const measured = all.configs.filter((c) => c.engine === curve.engine && c.load === curve.load && c.clock === curve.clock && c.src === curve.src && c.dst === curve.dst && known(c.median_s));
@@ -223,7 +234,7 @@ function heading(all: Pairs): HTMLElement {
 }
 
 export function openPairs(app: HTMLElement, all: Pairs): void {
-	const sections = [links(all), verdicts(all), heat(all), curves(all), regimes(all), loggp(all), contention(all), joules(all), relations(all), absent(all)].filter((s): s is HTMLElement => s !== null);
+	const sections = [links(all), verdicts(all), heat(all), curves(all), collectives(all), regimes(all), loggp(all), contention(all), joules(all), relations(all), absent(all)].filter((s): s is HTMLElement => s !== null);
 	const nav = el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id)));
 	app.replaceChildren(heading(all), nav, el("main", {}, ...sections));
 }
