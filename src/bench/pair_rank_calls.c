@@ -6,6 +6,8 @@
 
 enum { ANSWER = 0 };
 
+#define SILENCE_NS (KWHY_RANK_SILENCE_S * INT64_C(1000000000))
+
 enum kwhy_status kwhy_pair_calls_init(
 	struct kwhy_pair_calls *calls, const struct kwhy_rank_link *link, struct kwhy_error *error)
 {
@@ -81,12 +83,15 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 }
 
 /* That one of the others ended matters when it is next asked; who asked for this finds it out, too. */
-static enum kwhy_status take_next(struct kwhy_pair_calls *calls, uint32_t awaited, struct kwhy_error *error)
+static enum kwhy_status take_next(
+	struct kwhy_pair_calls *calls, uint32_t awaited, int64_t wait_ns, struct kwhy_error *error)
 {
-	int next = kwhy_rank_link_await(&calls->link, -1);
+	int next = kwhy_rank_link_await(&calls->link, wait_ns);
 	enum kwhy_status status;
 
-	if (next < 0 || calls->link.sockets[awaited] < 0)
+	if (next < 0)
+		return kwhy_rank_link_drop(&calls->link, awaited, true, error);
+	if (calls->link.sockets[awaited] < 0)
 		return kwhy_rank_link_check(&calls->link, error);
 	status = take(calls, (uint32_t)next, error);
 	return status && (uint32_t)next != awaited && next != 0 && calls->link.sockets[next] < 0 ? KWHY_OK
@@ -126,7 +131,7 @@ enum kwhy_status kwhy_pair_await(
 	if (!calls->is_asked[from]) /* that it could not be asked was told */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
-		status = take_next(calls, from, error);
+		status = take_next(calls, from, SILENCE_NS, error);
 	calls->is_asked[from] = calls->has_answered[from] = false;
 	return status ? status : open_answer(&calls->answers[from], from, out, bytes, error);
 }
@@ -163,6 +168,6 @@ enum kwhy_status kwhy_pair_serve_all(
 	enum kwhy_status status = KWHY_OK;
 
 	while (!status && !*done)
-		status = take_next(calls, 0, error);
+		status = take_next(calls, 0, -1, error);
 	return status;
 }

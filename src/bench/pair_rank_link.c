@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VERSION = 1, GREETING_S = 5, SILENCE_S = 120, RETRY_NS = 20000000 };
+enum { VERSION = 1, GREETING_S = 5, RETRY_NS = 20000000 };
+/* A host that is gone is noticed within a minute. */
+enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
 
 static const char mark[8] = "kwhyrank";
 
@@ -52,8 +54,11 @@ static void set_silence(int socket, int seconds)
 
 static void prepare(int socket)
 {
-	const int on = 1;
+	const int on = 1, after = PROBE_AFTER_S, every = PROBE_EVERY_S, probes = PROBES;
 
+	setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &after, sizeof(after));
+	setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof(every));
+	setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	set_silence(socket, GREETING_S);
@@ -223,7 +228,7 @@ static enum kwhy_status keep(struct kwhy_rank_link *link, const struct greeting 
 	link->processes[rank] = greeting->process;
 	memcpy(link->hosts[rank], greeting->host, sizeof(greeting->host));
 	link->hosts[rank][sizeof(link->hosts[rank]) - 1] = '\0';
-	set_silence(socket_number, SILENCE_S);
+	set_silence(socket_number, KWHY_RANK_SILENCE_S);
 	return KWHY_OK;
 }
 
@@ -405,14 +410,18 @@ void kwhy_rank_link_close(struct kwhy_rank_link *link)
 	}
 }
 
-static enum kwhy_status drop(struct kwhy_rank_link *link, uint32_t rank, struct kwhy_error *error)
+enum kwhy_status kwhy_rank_link_drop(
+	struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error)
 {
-	bool silent = errno == EAGAIN || errno == EWOULDBLOCK;
-
 	if (link->sockets[rank] >= 0)
 		close(link->sockets[rank]);
 	link->sockets[rank] = -1;
 	return lost(link, rank, silent, error);
+}
+
+static enum kwhy_status drop(struct kwhy_rank_link *link, uint32_t rank, struct kwhy_error *error)
+{
+	return kwhy_rank_link_drop(link, rank, errno == EAGAIN || errno == EWOULDBLOCK, error);
 }
 
 enum kwhy_status kwhy_rank_link_send(

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { KWHY_RANK_SILENCE_S = 120 }; /* then a rank counts as lost */
+
 /*
  * Processes that measure together, each joined with each by a TCP connection. Rank 0 listens where all know
  * it, the others tell it where they listen, and it tells everybody. Nothing of it is secret or checked
@@ -47,6 +49,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive(
 /* Waits until one of them has sent something or is gone; -1: nobody has within `wait_ns`, negative: forever.
  */
 int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns);
+
+/* That one is given up; KWHY_E_LOST with the words for it. */
+KWHY_MUST_USE enum kwhy_status kwhy_rank_link_drop(
+	struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error);
 
 /* Whether a rank other than this one has ended; looks without waiting. */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_check(struct kwhy_rank_link *link, struct kwhy_error *error);

@@ -19,7 +19,7 @@ enum kwhy_rank_word {
 	KWHY_RANK_SENSE,     /* struct kwhy_rank_sense; answer: its conditions */
 	KWHY_RANK_MARK,	     /* uint32_t: at the end */
 	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
-	KWHY_RANK_PART,	     /* closes the memory of others */
+	KWHY_RANK_PART,	     /* ends what others have a part in */
 	KWHY_RANK_STOP
 };
 
@@ -52,7 +52,7 @@ enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct
 
 /* What the facts of all say: rooms of the others, how far we reach. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
-/* Closes what was opened of others. */
+/* Ends what others have a part in: communicators, memory of theirs. */
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks);
 
 /* The configuration's key without what lies elsewhere in memory. */

@@ -36,10 +36,15 @@ enum kwhy_status kwhy_pair_ranks_open(
 
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 {
-	const struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_pair_place *place = ranks->place;
 	struct kwhy_error why;
 
-	for (uint32_t i = 0; place && i < place->count; i++) {
+	if (!place)
+		return;
+	if (kwhy_rank_link_check(&ranks->calls.link, &why))
+		ranks->is_lost = true;
+	kwhy_pair_nccl_stop(place);
+	for (uint32_t i = 0; i < place->count; i++) {
 		struct kwhy_bench_room *room = &ranks->rooms[i];
 
 		if (!room->gpu || !room->device[KWHY_BENCH_SOURCE] || kwhy_pair_turn(room, &why))
@@ -51,15 +56,20 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 	}
 }
 
+/* NCCL's communicators end together: none may wait for another one before all were asked. */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 {
+	struct kwhy_pair_calls *calls = &ranks->calls;
+	bool asked[KWHY_PAIR_GPUS_MOST] = {false};
 	struct kwhy_error error;
 
-	for (uint32_t i = 1; ranks->calls.link.rank == 0 && i < ranks->calls.link.size; i++)
-		if (ranks->calls.link.sockets[i] >= 0)
-			ranks->is_lost |= kwhy_pair_call(&ranks->calls, i, KWHY_RANK_PART, NULL, 0, NULL, 0,
-						  &error) != KWHY_OK;
+	for (uint32_t i = 1; calls->link.rank == 0 && i < calls->link.size; i++)
+		if (calls->link.sockets[i] >= 0 && !calls->is_asked[i])
+			asked[i] = !kwhy_pair_ask(calls, i, KWHY_RANK_PART, NULL, 0, &error);
 	kwhy_pair_ranks_forget(ranks);
+	for (uint32_t i = 1; i < calls->link.size; i++)
+		if (asked[i])
+			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
 }
 
 /* A rank that still owes an answer is not asked again. */
