@@ -171,6 +171,42 @@ static void a_wrong_bit_names_the_variant_and_the_step(void **state)
 	kwhy_twin_answer_done(&answer);
 }
 
+static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_busy_s)
+{
+	const struct kwhy_twin_request request = {.gpus = gpus,
+		.gpu_count = gpu_count,
+		.shape = {.steps = 3, .ranks = gpu_count, .closed = true, .reduce_every = 1},
+		.variant = kwhy_twin_variant_find(id, strlen(id))};
+	struct kwhy_twin_shape own = request.shape;
+	struct kwhy_twin_answer answer;
+	struct kwhy_error error;
+	enum kwhy_status status;
+
+	own.reduce_every = request.variant->reduce_every;
+	answer = answer_of(&own);
+	status = kwhy_twin_busy(&request, &answer, out_busy_s, &error);
+	if (status && status != KWHY_E_UNSUPPORTED)
+		fail_msg("%s", error.text);
+	kwhy_twin_answer_done(&answer);
+	return status;
+}
+
+/* v0 queues more in a step than a queue takes, and waits for each. */
+static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(void **state)
+{
+	static const char *const ids[] = {"v0", "v1", "v3", "v5", "v6", "v7", "v9b"};
+	double busy_s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		busy_s = 0;
+		assert_int_equal(busy_of(ids[i], 1, &busy_s), KWHY_OK);
+		assert_true(busy_s > 0 && busy_s < 10);
+	}
+	assert_int_equal(busy_of("v8", 1, &busy_s), KWHY_E_UNSUPPORTED);
+	assert_int_equal(busy_of("v9", 2, &busy_s), KWHY_E_UNSUPPORTED);
+}
+
 static void the_floor_is_measured(void **state)
 {
 	double step_s[8] = {0};
@@ -256,6 +292,7 @@ int main(int count, char **words)
 		WITH_GPUS(nccl_is_refused_where_it_cannot_work),
 		WITH_GPUS(in_an_open_loop_what_is_seen_changes_nothing),
 		WITH_GPUS(a_wrong_bit_names_the_variant_and_the_step),
+		WITH_GPUS(variants_whose_steps_the_host_starts_tell_how_long_the_device_works),
 		WITH_GPUS(the_floor_is_measured),
 		cmocka_unit_test(a_lost_device_ends_a_run_and_is_told),
 	};
