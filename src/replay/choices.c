@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/choices.h"
 
-#define LEAST_RATIO 0.01
+#include <string.h>
 
-static bool is_listed(const uint32_t *list, size_t count, uint32_t grid)
+#define LEAST_RATIO 0.01
+#define ALIKE_RATIO 1.25
+
+/* By how many times one has more threads than the other, on a scale where the same distance is the same. */
+static double distance(const struct kwhy_standin_grid *a, const struct kwhy_standin_grid *b)
+{
+	return fabs(
+		log((double)a->blocks * a->threads_per_block / ((double)b->blocks * b->threads_per_block)));
+}
+
+static bool is_like_one(
+	const struct kwhy_standin_grid *grids, const uint32_t *list, size_t count, uint32_t grid)
 {
 	for (size_t i = 0; i < count; i++)
-		if (list[i] == grid)
+		if (distance(&grids[list[i]], &grids[grid]) < log(ALIKE_RATIO))
 			return true;
 	return false;
 }
@@ -16,8 +27,8 @@ static double above_idle_nj(const struct kwhy_replay_account *account, double id
 	return account->count ? (account->power_w - idle_w) * (double)account->time_ns : NAN;
 }
 
-size_t kwhy_replay_grids_that_matter(
-	const struct kwhy_replay_pattern *pattern, double idle_w, double energy_nj, uint32_t *out)
+size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
+	const struct kwhy_standin_grid *grids, double idle_w, double energy_nj, uint32_t *out)
 {
 	size_t count = 0;
 
@@ -29,7 +40,7 @@ size_t kwhy_replay_grids_that_matter(
 			const struct kwhy_replay_account *account = &pattern->accounts[i];
 			double net_nj = above_idle_nj(account, idle_w);
 
-			if (net_nj >= most_nj && !is_listed(out, count, account->grid)) {
+			if (net_nj >= most_nj && !is_like_one(grids, out, count, account->grid)) {
 				most_nj = net_nj;
 				best = account->grid;
 			}
@@ -39,6 +50,20 @@ size_t kwhy_replay_grids_that_matter(
 		out[count++] = best;
 	}
 	return count;
+}
+
+void kwhy_replay_spread_powers(
+	struct kwhy_standin_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count)
+{
+	for (size_t i = 0; measured_count && i < grid_count; i++) {
+		uint32_t best = measured[0];
+
+		for (size_t k = 1; k < measured_count; k++)
+			if (distance(&grids[measured[k]], &grids[i]) < distance(&grids[best], &grids[i]))
+				best = measured[k];
+		if (best != i)
+			memcpy(grids[i].power_w, grids[best].power_w, sizeof(grids[i].power_w));
+	}
 }
 
 struct kwhy_standin_choice kwhy_replay_choose(const struct kwhy_standin_grid *grid, double wanted_w)

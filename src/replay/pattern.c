@@ -114,8 +114,10 @@ static void sum_accounts(struct kwhy_replay_pattern *pattern)
 		if (work->kind != KWHY_REPLAY_KERNEL || work->account == KWHY_NONE)
 			continue;
 		account = &pattern->accounts[work->account];
-		if (!account->count)
+		if (!account->count || work->length_ns > account->longest_ns) {
+			account->longest_ns = work->length_ns;
 			account->grid = work->grid;
+		}
 		account->count++;
 		account->time_ns += work->length_ns;
 	}

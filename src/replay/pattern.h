@@ -69,6 +69,7 @@ struct kwhy_replay_account {
 	double power_w; /* gross, while they ran; NAN: unknown */
 	int64_t time_ns;
 	uint64_t count;
+	int64_t longest_ns;
 	uint32_t grid; /* of the longest of them */
 };
 

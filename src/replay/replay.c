@@ -89,15 +89,28 @@ static enum kwhy_status burn_grid(struct work *work, uint32_t grid, struct kwhy_
 	return status;
 }
 
+static void read_powers(struct work *work, uint32_t grid)
+{
+	for (size_t class = 0; class < KWHY_STANDIN_CLASS_COUNT; class ++) {
+		struct kwhy_window_joules window;
+		char name[32];
+
+		power_name(name, grid, class);
+		kwhy_device_energy_of(work->energy, name, 1, &window);
+		work->standins->grids[grid].power_w[class] = window.mean_w;
+	}
+}
+
 /* Of the grids that matter; without a meter none is known. */
 static enum kwhy_status measure_powers(struct subject *subject, struct kwhy_error *error)
 {
 	struct work *work = subject->work;
 	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
 	double energy_nj = (double)work->replay->plan->before.energy_nj;
-	size_t count = work->whatif->has_energy ? kwhy_replay_grids_that_matter(subject->pattern,
-							  work->replay->recorded_idle_w, energy_nj, grids)
-						: 0;
+	size_t count = work->whatif->has_energy
+		? kwhy_replay_grids_that_matter(subject->pattern, work->standins->grids,
+			  work->replay->recorded_idle_w, energy_nj, grids)
+		: 0;
 	enum kwhy_status status = KWHY_OK;
 
 	if (!work->energy || kwhy_device_energy_missing(work->energy) || !count)
@@ -107,16 +120,12 @@ static enum kwhy_status measure_powers(struct subject *subject, struct kwhy_erro
 		status = burn_grid(work, grids[i], error);
 	if (!status)
 		status = kwhy_device_energy_read(work->energy, error);
-	for (size_t i = 0; !status && i < count; i++)
-		for (size_t class = 0; class < KWHY_STANDIN_CLASS_COUNT; class ++) {
-			struct kwhy_window_joules window;
-			char name[32];
-
-			power_name(name, grids[i], class);
-			kwhy_device_energy_of(work->energy, name, 1, &window);
-			work->standins->grids[grids[i]].power_w[class] = window.mean_w;
-		}
-	return status;
+	if (status)
+		return status;
+	for (size_t i = 0; i < count; i++)
+		read_powers(work, grids[i]);
+	kwhy_replay_spread_powers(work->standins->grids, work->standins->grid_count, grids, count);
+	return KWHY_OK;
 }
 
 static enum kwhy_status choose(struct subject *subject, struct kwhy_error *error)
@@ -215,7 +224,7 @@ static enum kwhy_status list_standins(struct subject *subject, struct kwhy_error
 
 /* --- Runs --- */
 
-static enum kwhy_status run_once(struct subject *subject, struct kwhy_error *error)
+static enum kwhy_status run_once(struct subject *subject, double *out_span_s, struct kwhy_error *error)
 {
 	struct kwhy_replay_outcome *outcome = subject->outcome;
 	double span_s;
@@ -226,42 +235,41 @@ static enum kwhy_status run_once(struct subject *subject, struct kwhy_error *err
 	if (outcome->runs < KWHY_REPLAY_RUNS_KEPT)
 		subject->spans_s[outcome->runs] = span_s;
 	outcome->runs++;
-	subject->energy_span_s += span_s;
+	*out_span_s = span_s;
 	return KWHY_OK;
 }
 
 static enum kwhy_status run_energy(struct subject *subject, struct kwhy_error *error)
 {
 	struct work *work = subject->work;
-	size_t before = subject->outcome->runs;
+	double span_s = 0;
 	int64_t end_ns;
 	enum kwhy_status status;
 
 	if (!work->energy)
 		return KWHY_OK;
-	subject->energy_span_s = 0;
 	status = kwhy_device_energy_begin(work->energy, subject->name, error);
 	end_ns = kwhy_clock_mono_ns() + (int64_t)(work->request->energy_s * 1e9);
-	do {
-		if (!status)
-			status = run_once(subject, error);
-	} while (!status && kwhy_clock_mono_ns() < end_ns);
+	while (!status && (!subject->energy_runs || kwhy_clock_mono_ns() < end_ns)) {
+		status = run_once(subject, &span_s, error);
+		subject->energy_span_s += span_s;
+		subject->energy_runs++;
+	}
 	kwhy_device_energy_end(work->energy);
-	subject->energy_runs = subject->outcome->runs - before;
 	return status;
 }
 
 static enum kwhy_status run_all(struct subject *subject, struct kwhy_error *error)
 {
 	struct kwhy_replay_outcome *outcome = subject->outcome;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
+	double span_s;
 	size_t kept;
 
 	tell(subject->work, subject->name);
-	for (uint32_t i = 0; !status && i < subject->work->request->repeat; i++)
-		status = run_once(subject, error);
-	if (!status)
-		status = run_energy(subject, error);
+	status = run_energy(subject, error);
+	while (!status && outcome->runs < subject->work->request->repeat)
+		status = run_once(subject, &span_s, error);
 	if (status)
 		return status;
 	kept = outcome->runs < KWHY_REPLAY_RUNS_KEPT ? outcome->runs : KWHY_REPLAY_RUNS_KEPT;

@@ -56,23 +56,42 @@ static void a_class_of_unknown_power_is_never_taken(void **state)
 	assert_int_equal(kwhy_replay_choose(&some, 200).class, KWHY_STANDIN_MEMORY);
 }
 
-/* 100 W above idle for 10 ms, 300 W for 1 ms on the same grid, 200 W for 1 ms, and 5 W for 1 ms. */
+/* 100 W above idle for 10 ms, 300 W for 1 ms on a grid like that, 200 W for 1 ms, and 5 W for 1 ms. */
 static void grids_matter_by_the_energy_above_idle(void **state)
 {
 	struct kwhy_replay_account accounts[] = {
-		{.power_w = 200, .time_ns = 10000000, .count = 1, .grid = 3},
-		{.power_w = 400, .time_ns = 1000000, .count = 1, .grid = 3},
-		{.power_w = 300, .time_ns = 1000000, .count = 1, .grid = 5},
-		{.power_w = 105, .time_ns = 1000000, .count = 1, .grid = 7},
-		{.power_w = NAN, .time_ns = 1000000, .count = 1, .grid = 8},
+		{.power_w = 200, .time_ns = 10000000, .count = 1, .grid = 0},
+		{.power_w = 400, .time_ns = 1000000, .count = 1, .grid = 1},
+		{.power_w = 300, .time_ns = 1000000, .count = 1, .grid = 2},
+		{.power_w = 105, .time_ns = 1000000, .count = 1, .grid = 3},
+		{.power_w = NAN, .time_ns = 1000000, .count = 1, .grid = 4},
 	};
+	const struct kwhy_standin_grid grids[] = {{.blocks = 100, .threads_per_block = 256},
+		{.blocks = 55, .threads_per_block = 512}, {.blocks = 8, .threads_per_block = 256},
+		{.blocks = 1, .threads_per_block = 256}, {.blocks = 1, .threads_per_block = 32}};
 	const struct kwhy_replay_pattern pattern = {.accounts = accounts, .account_count = 5};
-	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
+	uint32_t out[KWHY_REPLAY_GRIDS_MEASURED];
 
 	(void)state;
-	assert_int_equal(kwhy_replay_grids_that_matter(&pattern, 100, 10e9, grids), 2);
-	assert_int_equal(grids[0], 3);
-	assert_int_equal(grids[1], 5);
+	assert_int_equal(kwhy_replay_grids_that_matter(&pattern, grids, 100, 10e9, out), 2);
+	assert_int_equal(out[0], 0);
+	assert_int_equal(out[1], 2);
+}
+
+static void other_grids_take_the_powers_of_the_nearest(void **state)
+{
+	struct kwhy_standin_grid grids[] = {{.blocks = 100, .threads_per_block = 256, .power_w = {1, 2, 3}},
+		{.blocks = 60, .threads_per_block = 256, .power_w = {NAN, NAN, NAN}},
+		{.blocks = 1, .threads_per_block = 32, .power_w = {NAN, NAN, NAN}},
+		{.blocks = 8, .threads_per_block = 256, .power_w = {4, 5, 6}}};
+	static const uint32_t measured[] = {0, 3};
+
+	(void)state;
+	kwhy_replay_spread_powers(grids, 4, measured, 2);
+	assert_float_equal(grids[0].power_w[KWHY_STANDIN_FMA], 2, 0);
+	assert_float_equal(grids[1].power_w[KWHY_STANDIN_FMA], 2, 0);
+	assert_float_equal(grids[2].power_w[KWHY_STANDIN_FMA], 5, 0);
+	assert_float_equal(grids[3].power_w[KWHY_STANDIN_FMA], 5, 0);
 }
 
 int main(void)
@@ -84,6 +103,7 @@ int main(void)
 		cmocka_unit_test(unknown_powers_wait),
 		cmocka_unit_test(a_class_of_unknown_power_is_never_taken),
 		cmocka_unit_test(grids_matter_by_the_energy_above_idle),
+		cmocka_unit_test(other_grids_take_the_powers_of_the_nearest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
