@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WORKLOAD_DECODE_DEVICE_H
+#define KWHY_WORKLOAD_DECODE_DEVICE_H
+
+#include "gpu/gpu.h"
+#include "workload/decode_numbers.h"
+#include "workload/decode_rules.h"
+
+/*
+ * What the kernels of `decode` are given, by value, before other numbers; as struct args of
+ * kernels/decode.cu, with addresses of the device. An `act` is an activation, fp32, bf16 or fp16.
+ */
+struct kwhy_decode_args {
+	uint64_t layers;		 /* weights */
+	uint64_t scales, biases;	 /* float [layer_count][rows of a layer] */
+	uint64_t words, word_scales;	 /* weights and float, of the vocabulary, rounded up */
+	uint64_t places;		 /* float [positions][width] */
+	uint64_t keys, values;		 /* act [layer_count][slots][heads][room][HEAD] */
+	uint64_t x;			 /* float [tokens][width] */
+	uint64_t normal, queries, mixed; /* act [tokens][width] */
+	uint64_t inner;			 /* act [tokens][inner] */
+	uint64_t parts;			 /* float [splits][tokens][width] */
+	uint64_t pieces;		 /* float [tokens][heads][shares][HEAD + 2] */
+	uint64_t best;	  /* uint64 [slots]: kwhy_decode_token() of it is the likeliest token */
+	uint64_t at;	  /* uint32 [slots]: the position that a slot is at */
+	uint64_t prompt;  /* uint32 [slots][each] */
+	uint64_t chosen;  /* uint32 [slots][room] */
+	uint64_t logits;  /* float [slots][vocabulary]; 0: nobody asks */
+	uint64_t times;	  /* uint64 [room]: when the first slot came to a position, ns */
+	uint64_t arrived; /* uint32 */
+	uint32_t layer_count, slots, room, vocabulary;
+	uint32_t tokens, each; /* in hand; of a slot: 1, or of its whole prompt */
+	uint32_t shares;
+	uint32_t project_splits, narrow_splits;
+	uint32_t weights, width, inner_width; /* for the host: a GPU's kernels are compiled for them */
+};
+
+/* Which product a wide kernel makes; as the kernels count. */
+enum { KWHY_DECODE_WORDS = KWHY_DECODE_MATRICES };
+
+/* What kwhy_decode_settle has still to add. */
+enum { KWHY_DECODE_SETTLE_NOTHING, KWHY_DECODE_SETTLE_PROJECTION, KWHY_DECODE_SETTLE_NARROWING };
+
+static inline uint32_t kwhy_decode_token(uint64_t best)
+{
+	return ~(uint32_t)best;
+}
+
+/* Bytes of so many weights. */
+static inline uint64_t kwhy_decode_weight_bytes(enum kwhy_decode_weights weights, uint64_t count)
+{
+	return count / kwhy_decode_each(weights) * 16;
+}
+
+static inline uint32_t kwhy_decode_vocabulary_room(const struct kwhy_decode_shape *shape)
+{
+	return (shape->vocabulary + KWHY_DECODE_VOCABULARY_STEP - 1) / KWHY_DECODE_VOCABULARY_STEP *
+		KWHY_DECODE_VOCABULARY_STEP;
+}
+
+extern const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[];
+
+#endif

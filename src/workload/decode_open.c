@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/decode_inside.h"
+#include "workload/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	OPTION_BYTES = 32,
+	MANY = 64,
+	SPLITS_MOST = KWHY_DECODE_SPLITS_MOST,
+	SHARES_MOST = 8,
+	STATIC_SHARED_BYTES = 8192
+};
+
+static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
+	[KWHY_DECODE_FILL] = "kwhy_decode_fill",
+	[KWHY_DECODE_FILL_FLOATS] = "kwhy_decode_fill_floats",
+	[KWHY_DECODE_RESET] = "kwhy_decode_reset",
+	[KWHY_DECODE_BEGIN] = "kwhy_decode_begin",
+	[KWHY_DECODE_ATTEND] = "kwhy_decode_attend",
+	[KWHY_DECODE_THIN + KWHY_DECODE_ATTENTION] = "kwhy_decode_thin_attention",
+	[KWHY_DECODE_THIN + KWHY_DECODE_PROJECTION] = "kwhy_decode_thin_project",
+	[KWHY_DECODE_THIN + KWHY_DECODE_WIDENING] = "kwhy_decode_thin_widen",
+	[KWHY_DECODE_THIN + KWHY_DECODE_NARROWING] = "kwhy_decode_thin_narrow",
+	[KWHY_DECODE_THIN_HEAD] = "kwhy_decode_thin_head",
+	[KWHY_DECODE_WHOLE] = "kwhy_decode_whole",
+	[KWHY_DECODE_SETTLE] = "kwhy_decode_settle",
+	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",
+	[KWHY_DECODE_WIDE64] = "kwhy_decode_wide64",
+};
+
+const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching)
+{
+	static const char *const names[KWHY_DECODE_LAUNCHING_COUNT] = {"calls", "graph", "device"};
+
+	return names[launching];
+}
+
+const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights)
+{
+	static const char *const names[KWHY_DECODE_WEIGHTS_COUNT] = {
+		"fp32", "tf32", "bf16", "fp16", "fp8", "int8", "int4"};
+
+	return names[weights];
+}
+
+/* Tokens that any pass has in hand, with those of a wide block's rest. */
+static uint64_t token_room(const struct kwhy_decode_request *request)
+{
+	uint32_t each = request->prompt > KWHY_DECODE_CHECK_PROMPT ? request->prompt
+								   : KWHY_DECODE_CHECK_PROMPT;
+
+	return ((uint64_t)request->slots * each + MANY - 1) / MANY * MANY;
+}
+
+/* Tokens times splits that wide products leave; prompts are tokens enough not to be split much. */
+static uint64_t part_room(const struct kwhy_decode_request *request)
+{
+	uint64_t steps = ((uint64_t)request->slots + MANY - 1) / MANY * MANY * SPLITS_MOST,
+		 prompts = token_room(request);
+
+	return steps > prompts ? steps : prompts;
+}
+
+static uint64_t layer_weights(const struct kwhy_decode_shape *shape)
+{
+	return (kwhy_decode_weight_count(shape) - (uint64_t)shape->vocabulary * shape->width) / shape->layers;
+}
+
+/* The parts of the memory, each at a multiple of 256 bytes; gives the bytes in all. */
+static uint64_t lay_out(struct kwhy_decode *decode, uint64_t start)
+{
+	const struct kwhy_decode_request *request = &decode->request;
+	const struct kwhy_decode_shape *shape = request->shape;
+	struct kwhy_decode_args *args = &decode->args;
+	uint64_t tokens = token_room(request), slots = request->slots,
+		 act = kwhy_decode_act_bytes(request->weights), width = shape->width,
+		 rows = (uint64_t)kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) * shape->layers,
+		 words = kwhy_decode_vocabulary_room(shape),
+		 cache = shape->layers * slots * width * args->room * act;
+	const struct {
+		uint64_t *place, bytes;
+	} parts[] = {
+		{&args->layers,
+			kwhy_decode_weight_bytes(request->weights, layer_weights(shape) * shape->layers)},
+		{&args->words, kwhy_decode_weight_bytes(request->weights, words * width)},
+		{&args->scales, rows * sizeof(float)},
+		{&args->biases, rows * sizeof(float)},
+		{&args->word_scales, words * sizeof(float)},
+		{&args->places, (uint64_t)args->room * width * sizeof(float)},
+		{&args->keys, cache},
+		{&args->values, cache},
+		{&args->x, tokens * width * sizeof(float)},
+		{&args->normal, tokens * width * act},
+		{&args->queries, tokens * width * act},
+		{&args->mixed, tokens * width * act},
+		{&args->inner, tokens * shape->inner * act},
+		{&args->parts, part_room(request) * width * sizeof(float)},
+		{&args->pieces,
+			(uint64_t)KWHY_DECODE_FEW * shape->heads * SHARES_MOST * (KWHY_DECODE_HEAD + 2) *
+				sizeof(float)},
+		{&args->best, slots * sizeof(uint64_t)},
+		{&args->at, slots * sizeof(uint32_t)},
+		{&args->prompt, tokens * sizeof(uint32_t)},
+		{&args->chosen, slots * args->room * sizeof(uint32_t)},
+		{&args->times, args->room * sizeof(uint64_t)},
+		{&args->arrived, sizeof(uint32_t)},
+		{&decode->first, slots * sizeof(uint64_t)},
+		{&decode->logits, slots * shape->vocabulary * sizeof(float)},
+	};
+	uint64_t next = start;
+
+	decode->weight_bytes = parts[0].bytes + parts[1].bytes;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		*parts[i].place = next;
+		next += (parts[i].bytes + 255) / 256 * 256;
+	}
+	return next - start;
+}
+
+static enum kwhy_status open_kernels(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+	char words[3][OPTION_BYTES];
+	const char *const options[] = {words[0], words[1], words[2], NULL};
+	const struct kwhy_gpu_source source = {.title = "decode.cu",
+		.text = kwhy_kernels_decode,
+		.options = options,
+		.on_host = kwhy_decode_host_kernels};
+	struct kwhy_gpu *gpu = decode->gpu;
+	enum kwhy_status status;
+
+	snprintf(words[0], OPTION_BYTES, "-DWEIGHTS=%d", (int)decode->request.weights);
+	snprintf(words[1], OPTION_BYTES, "-DWIDTH=%u", shape->width);
+	snprintf(words[2], OPTION_BYTES, "-DINNER=%u", shape->inner);
+	status = gpu->ops->module_new(gpu, &source, &decode->module, error);
+	for (size_t k = 0; !status && k < KWHY_DECODE_KERNEL_COUNT; k++)
+		status = gpu->ops->kernel_find(
+			gpu, decode->module, kernel_names[k], &decode->kernels[k], error);
+	return status;
+}
+
+/* Memory is zeros at first: rows behind the last token are multiplied, too. */
+static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	const struct kwhy_decode_request *request = &decode->request;
+	const struct kwhy_decode_shape *shape = request->shape;
+	struct kwhy_gpu *gpu = decode->gpu;
+	uint32_t checked = KWHY_DECODE_CHECK_PROMPT + KWHY_DECODE_CHECK_STEPS;
+	uint64_t bytes;
+	enum kwhy_status status;
+
+	decode->args = (struct kwhy_decode_args){.layer_count = shape->layers,
+		.slots = request->slots,
+		.room = request->prompt + request->tokens,
+		.vocabulary = shape->vocabulary,
+		.weights = (uint32_t)request->weights,
+		.width = shape->width,
+		.inner_width = shape->inner};
+	if (decode->args.room < checked)
+		decode->args.room = checked;
+	decode->part_tokens = part_room(request);
+	bytes = lay_out(decode, 0);
+	status = gpu->ops->memory_new(gpu, bytes, &decode->memory, error);
+	if (status)
+		return status;
+	lay_out(decode, decode->memory);
+	return gpu->ops->fill(gpu, decode->stream, decode->memory, 0, bytes, error);
+}
+
+/* A matrix of weights, whose rows from `known` on are zeros. */
+struct matrix {
+	uint64_t to, scales;
+	uint32_t tensor, rows, known, columns;
+	float bound;
+};
+
+static void fill_matrix(struct kwhy_decode_issue *issue, const struct matrix *matrix)
+{
+	struct kwhy_decode *decode = issue->decode;
+	struct matrix own = *matrix;
+	uint32_t hash = kwhy_decode_mix(matrix->tensor), kind = (uint32_t)decode->request.weights;
+	void *arguments[] = {
+		&own.to, &own.scales, &hash, &own.rows, &own.known, &own.columns, &own.bound, &kind};
+	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[KWHY_DECODE_FILL],
+		.blocks = (own.rows + 7) / 8,
+		.threads_per_block = 256,
+		.arguments = arguments,
+		.stream = decode->stream};
+
+	if (!issue->status)
+		issue->status = decode->gpu->ops->launch(decode->gpu, &call, issue->error);
+}
+
+static void fill_floats(
+	struct kwhy_decode_issue *issue, uint64_t to, uint32_t tensor, uint32_t count, float bound)
+{
+	struct kwhy_decode *decode = issue->decode;
+	uint32_t hash = kwhy_decode_mix(tensor);
+	void *arguments[] = {&to, &hash, &count, &bound};
+	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[KWHY_DECODE_FILL_FLOATS],
+		.blocks = 64,
+		.threads_per_block = 256,
+		.arguments = arguments,
+		.stream = decode->stream};
+
+	if (!issue->status)
+		issue->status = decode->gpu->ops->launch(decode->gpu, &call, issue->error);
+}
+
+static void fill_layer(struct kwhy_decode_issue *issue, uint32_t layer)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+	uint32_t rows = kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES);
+	uint64_t before = layer_weights(shape) * layer;
+
+	for (uint32_t m = 0; m < KWHY_DECODE_MATRICES; m++) {
+		struct matrix matrix = {
+			.to = decode->args.layers + kwhy_decode_weight_bytes(decode->request.weights, before),
+			.scales = decode->args.scales +
+				((uint64_t)layer * rows + kwhy_decode_first_row(shape, m)) * sizeof(float),
+			.tensor = layer * KWHY_DECODE_TENSORS + m,
+			.rows = kwhy_decode_rows(shape, m),
+			.known = kwhy_decode_rows(shape, m),
+			.columns = kwhy_decode_columns(shape, m)};
+
+		matrix.bound = kwhy_decode_bound(matrix.columns);
+		fill_matrix(issue, &matrix);
+		before += (uint64_t)matrix.rows * matrix.columns;
+	}
+	fill_floats(issue, decode->args.biases + (uint64_t)layer * rows * sizeof(float),
+		layer * KWHY_DECODE_TENSORS + KWHY_DECODE_BIASES, rows, KWHY_DECODE_BIAS_BOUND);
+}
+
+static enum kwhy_status fill_all(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+	const struct matrix words = {.to = decode->args.words,
+		.scales = decode->args.word_scales,
+		.tensor = KWHY_DECODE_EMBEDDING,
+		.rows = kwhy_decode_vocabulary_room(shape),
+		.known = shape->vocabulary,
+		.columns = shape->width,
+		.bound = kwhy_decode_embedding_bound(shape)};
+
+	for (uint32_t layer = 0; layer < shape->layers; layer++)
+		fill_layer(&issue, layer);
+	fill_matrix(&issue, &words);
+	fill_floats(&issue, decode->args.places, KWHY_DECODE_POSITIONS, decode->args.room * shape->width,
+		KWHY_DECODE_POSITION_BOUND);
+	return kwhy_decode_await(&issue);
+}
+
+static enum kwhy_status open_host(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	const struct kwhy_decode_request *request = &decode->request;
+	size_t count = (size_t)request->slots * request->prompt;
+
+	decode->prompts = malloc(count * sizeof(*decode->prompts));
+	decode->times = calloc(decode->args.room, sizeof(*decode->times));
+	decode->bests = calloc(request->slots, sizeof(*decode->bests));
+	if (!decode->prompts || !decode->times || !decode->bests)
+		return kwhy_fail_memory(error, "a decoder");
+	for (size_t i = 0; i < count; i++)
+		decode->prompts[i] = kwhy_decode_prompt_token(
+			request->shape, (uint32_t)(i / request->prompt), (uint32_t)(i % request->prompt));
+	return KWHY_OK;
+}
+
+/* As many blocks as run at once, two a multiprocessor at most. */
+static enum kwhy_status find_blocks(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_facts *facts = &decode->gpu->facts;
+	uint32_t resident,
+		row = decode->request.shape->width * kwhy_decode_act_bytes(decode->request.weights),
+		shared = decode->request.slots * (row + 64) + STATIC_SHARED_BYTES;
+	enum kwhy_status status = decode->gpu->ops->resident_blocks(
+		decode->gpu, decode->kernels[KWHY_DECODE_WHOLE], 256, &resident, error);
+
+	if (status)
+		return status;
+	if (facts->shared_bytes_per_sm && resident > facts->shared_bytes_per_sm / shared)
+		resident = facts->shared_bytes_per_sm / shared;
+	if (facts->sm_count && resident < 1)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"a multiprocessor of %s does not hold %u tokens of %s; launch a graph instead",
+			facts->name, decode->request.slots, decode->request.shape->name);
+	decode->whole_blocks = facts->sm_count ? facts->sm_count * (resident > 1 ? 2 : 1) : 1;
+	return KWHY_OK;
+}
+
+static enum kwhy_status prepare(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = decode->gpu;
+	enum kwhy_status status = gpu->ops->enter(gpu, error);
+
+	if (!status)
+		status = open_kernels(decode, error);
+	if (!status)
+		status = gpu->ops->stream_new(gpu, &decode->stream, error);
+	if (!status)
+		status = open_memory(decode, error);
+	if (!status)
+		status = open_host(decode, error);
+	if (!status)
+		status = fill_all(decode, error);
+	if (!status && decode->request.launching == KWHY_DECODE_DEVICE)
+		status = find_blocks(decode, error);
+	return status;
+}
+
+static enum kwhy_status check_request(const struct kwhy_decode_request *request, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_facts *facts = &request->gpu->facts;
+	int least = request->weights == KWHY_DECODE_FP8 ? 89 : 80;
+
+	if (request->slots < 1 || request->slots > KWHY_DECODE_SLOTS_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT, "decode: a batch of %u; there may be 1 to %d sequences",
+			request->slots, KWHY_DECODE_SLOTS_MOST);
+	if (request->prompt < 2 || request->tokens < 2 ||
+		request->prompt + request->tokens > request->shape->positions)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"decode: %u tokens behind a prompt of %u; each is at least 2, and %s knows %u "
+			"positions",
+			request->tokens, request->prompt, request->shape->name, request->shape->positions);
+	if (request->launching == KWHY_DECODE_DEVICE && request->slots > KWHY_DECODE_FEW)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"all tokens in one launch are of %d sequences at most; launch a graph instead",
+			KWHY_DECODE_FEW);
+	if (facts->architecture && (facts->architecture < least || request->gpu->ops->name[0] != 'c'))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s has no tensor instructions for %s; they want NVIDIA's compute capability %d.%d",
+			facts->name, kwhy_decode_weights_name(request->weights), least / 10, least % 10);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_decode_open(
+	const struct kwhy_decode_request *request, struct kwhy_decode **out, struct kwhy_error *error)
+{
+	struct kwhy_decode *decode;
+	enum kwhy_status status = check_request(request, error);
+
+	if (status)
+		return status;
+	decode = calloc(1, sizeof(*decode));
+	if (!decode)
+		return kwhy_fail_memory(error, "a decoder");
+	decode->request = *request;
+	decode->gpu = request->gpu;
+	status = prepare(decode, error);
+	if (status)
+		kwhy_decode_close(decode);
+	else
+		*out = decode;
+	return status;
+}
+
+void kwhy_decode_close(struct kwhy_decode *decode)
+{
+	struct kwhy_error ignored;
+	struct kwhy_gpu *gpu;
+
+	if (!decode)
+		return;
+	gpu = decode->gpu;
+	/* What is still queued, after a failure, must not find its memory gone. */
+	if (decode->stream)
+		(void)gpu->ops->synchronize(gpu, decode->stream, &ignored);
+	if (decode->graph)
+		gpu->ops->graph_free(gpu, decode->graph);
+	gpu->ops->memory_free(gpu, decode->memory);
+	gpu->ops->stream_free(gpu, decode->stream);
+	gpu->ops->module_free(gpu, decode->module);
+	free(decode->prompts);
+	free(decode->times);
+	free(decode->bests);
+	free(decode);
+}

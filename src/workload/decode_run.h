@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_WORKLOAD_DECODE_RUN_H
+#define KWHY_WORKLOAD_DECODE_RUN_H
+
+#include "gpu/gpu.h"
+#include "workload/decode.h"
+#include "workload/decode_numbers.h"
+
+#include <stdbool.h>
+
+/*
+ * `decode` on a GPU: a prompt is read by all slots at once, then each slot writes token after token,
+ * greedily; both phases run apart, as often as wanted. Up to 16 slots blocks share few tokens, above kernels
+ * take 64 of them. One thread.
+ */
+enum kwhy_decode_launching {
+	KWHY_DECODE_CALLS,  /* a call of the driver for each kernel */
+	KWHY_DECODE_GRAPH,  /* one for each token: a graph of its kernels */
+	KWHY_DECODE_DEVICE, /* one for all tokens: a kernel whose blocks wait for each other; up to 16 slots
+			     */
+	KWHY_DECODE_LAUNCHING_COUNT
+};
+
+const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching); /* "calls", "graph", "device" */
+const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights);	      /* "fp32", ..., "int4" */
+
+enum {
+	KWHY_DECODE_FEW = 16,
+	KWHY_DECODE_SLOTS_MOST = 1024,
+	KWHY_DECODE_CHECK_PROMPT = 32, /* tokens that a check reads */
+	KWHY_DECODE_CHECK_STEPS = 7    /* and then is told, one after the other */
+};
+
+struct kwhy_decode;
+
+struct kwhy_decode_request {
+	struct kwhy_gpu *gpu;
+	const struct kwhy_decode_shape *shape;
+	enum kwhy_decode_weights weights;
+	enum kwhy_decode_launching launching;
+	uint32_t slots, prompt, tokens; /* sequences at once; tokens read and written by each */
+};
+
+/*
+ * Makes the weights, too. KWHY_E_UNSUPPORTED where the GPU or the launching cannot do it: tensor instructions
+ * want NVIDIA's compute capability 8.0, fp8 8.9.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_open(
+	const struct kwhy_decode_request *request, struct kwhy_decode **out, struct kwhy_error *error);
+void kwhy_decode_close(struct kwhy_decode *decode); /* NULL is allowed */
+
+uint32_t kwhy_decode_kernel_count(
+	const struct kwhy_decode *decode); /* of a token; of all, launched at once: 1 */
+uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode);
+uint64_t kwhy_decode_token_bytes(const struct kwhy_decode *decode); /* of keys and values of one token */
+
+/* Reads the prompts, and waits. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_prefill(
+	struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
+
+/* From behind the prompts, writes all tokens, and waits; after a prefill, as often as wanted. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_write(
+	struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
+
+/* After it: from each token to the next, by the device's clock. out_s[tokens - 1]. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_steps(
+	struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
+
+/* What two sequences must come to; of a shape, for all decoders of it. */
+struct kwhy_decode_answer {
+	const struct kwhy_decode_shape *shape;
+	uint32_t tokens[2][KWHY_DECODE_CHECK_PROMPT + KWHY_DECODE_CHECK_STEPS];
+	float *logits[2]; /* [1 + CHECK_STEPS][vocabulary] */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_decode_answer_init(
+	const struct kwhy_decode_shape *shape, struct kwhy_decode_answer *out, struct kwhy_error *error);
+void kwhy_decode_answer_done(struct kwhy_decode_answer *answer);
+
+/* How far a decoder's logits are from the reference's, of up to four slots after each token. */
+struct kwhy_decode_error {
+	double relative; /* root of the mean square of differences, over that of the logits */
+	double most;	 /* largest difference; logits have a standard deviation of 2 */
+	double agreed;	 /* of the likeliest tokens, the share that is the reference's */
+};
+
+/* Reads and writes what the answer was made of, launched as the decoder's tokens are; prefill again after it.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_check(struct kwhy_decode *decode,
+	const struct kwhy_decode_answer *answer, struct kwhy_decode_error *out, struct kwhy_error *error);
+
+#endif

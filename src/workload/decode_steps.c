@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which kernels a pass through the layers takes, in which grids. */
+#include "workload/decode_inside.h"
+
+enum { FEW_THREADS = 256, MANY_THREADS = 128, MANY = 64, STAGES = 4, SHARES_MOST = 8, PAD_BYTES = 64 };
+
+void kwhy_decode_issue(struct kwhy_decode_issue *issue, const struct kwhy_decode_launch *launch)
+{
+	struct kwhy_decode *decode = issue->decode;
+	struct kwhy_decode_launch own = *launch;
+	void *arguments[] = {&decode->args, &own.numbers[0], &own.numbers[1], &own.numbers[2]};
+	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[launch->kernel],
+		.blocks = launch->blocks,
+		.threads_per_block = launch->threads,
+		.arguments = arguments,
+		.shared_bytes = launch->shared_bytes,
+		.cooperative = launch->kernel == KWHY_DECODE_WHOLE,
+		.stream = decode->stream};
+
+	if (issue->status)
+		return;
+	if (launch->kernel == KWHY_DECODE_RESET)
+		arguments[2] = &own.address;
+	issue->status = decode->gpu->ops->launch(decode->gpu, &call, issue->error);
+	decode->kernel_count++;
+}
+
+enum kwhy_status kwhy_decode_await(struct kwhy_decode_issue *issue)
+{
+	struct kwhy_decode *decode = issue->decode;
+
+	if (issue->status)
+		return issue->status;
+	return decode->gpu->ops->synchronize(decode->gpu, decode->stream, issue->error);
+}
+
+/* As many blocks as the GPU has multiprocessors; the host has none to count. */
+static uint32_t place_count(const struct kwhy_decode *decode)
+{
+	return decode->gpu->facts.sm_count ? decode->gpu->facts.sm_count : 1;
+}
+
+static uint32_t shared_of_few(const struct kwhy_decode *decode)
+{
+	uint32_t row = decode->args.width * kwhy_decode_act_bytes(decode->request.weights) + PAD_BYTES;
+
+	return decode->args.tokens * row;
+}
+
+void kwhy_decode_issue_reset(struct kwhy_decode_issue *issue, uint32_t at, uint64_t first)
+{
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_RESET,
+			.blocks = (issue->decode->args.slots + 63) / 64,
+			.threads = 64,
+			.numbers = {at},
+			.address = first});
+}
+
+static void issue_begin(struct kwhy_decode_issue *issue)
+{
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_BEGIN,
+			.blocks = issue->decode->args.tokens,
+			.threads = FEW_THREADS});
+}
+
+static void issue_attend(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t threads)
+{
+	const struct kwhy_decode_args *args = &issue->decode->args;
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_ATTEND,
+			.blocks = args->tokens * issue->decode->request.shape->heads * args->shares,
+			.threads = threads,
+			.numbers = {layer}});
+}
+
+/* --- Few tokens --- */
+
+static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t matrix)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	bool is_direct = matrix == KWHY_DECODE_NARROWING ||
+		(matrix == KWHY_DECODE_PROJECTION && decode->args.shares == 1);
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = (enum kwhy_decode_kernel)(KWHY_DECODE_THIN + matrix),
+			.blocks = kwhy_decode_rows(decode->request.shape, matrix) / 8,
+			.threads = FEW_THREADS,
+			.shared_bytes = is_direct ? 0 : shared_of_few(decode),
+			.numbers = {layer}});
+}
+
+static void issue_few(struct kwhy_decode_issue *issue)
+{
+	struct kwhy_decode *decode = issue->decode;
+	uint32_t tiles = kwhy_decode_vocabulary_room(decode->request.shape) / 8,
+		 most = place_count(decode) * 4;
+
+	issue_begin(issue);
+	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++) {
+		issue_thin(issue, layer, KWHY_DECODE_ATTENTION);
+		issue_attend(issue, layer, FEW_THREADS);
+		issue_thin(issue, layer, KWHY_DECODE_PROJECTION);
+		issue_thin(issue, layer, KWHY_DECODE_WIDENING);
+		issue_thin(issue, layer, KWHY_DECODE_NARROWING);
+	}
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_THIN_HEAD,
+			.blocks = tiles < most ? tiles : most,
+			.threads = FEW_THREADS,
+			.shared_bytes = shared_of_few(decode)});
+}
+
+/* --- Many tokens --- */
+
+static uint32_t group_count(uint32_t tokens)
+{
+	return (tokens + MANY - 1) / MANY;
+}
+
+/* A product whose blocks are too few has its columns split. */
+static uint32_t split_count(const struct kwhy_decode *decode, uint32_t matrix)
+{
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+	uint32_t blocks = group_count(decode->args.tokens) * (shape->width / MANY),
+		 wanted = place_count(decode) * 3 / 2 / blocks,
+		 most = kwhy_decode_columns(shape, matrix) / 256;
+
+	if (most > KWHY_DECODE_SPLITS_MOST)
+		most = KWHY_DECODE_SPLITS_MOST;
+	if (most > decode->part_tokens / decode->args.tokens)
+		most = (uint32_t)(decode->part_tokens / decode->args.tokens);
+	wanted = wanted < most ? wanted : most;
+	return wanted < 1 ? 1 : wanted;
+}
+
+static void issue_wide(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t matrix)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	const struct kwhy_decode_args *args = &decode->args;
+	enum kwhy_decode_weights weights = decode->request.weights;
+	bool is_words = matrix == KWHY_DECODE_WORDS;
+	uint32_t units = kwhy_decode_each(weights) * kwhy_decode_act_bytes(weights) / 16,
+		 rows = is_words ? kwhy_decode_vocabulary_room(decode->request.shape)
+				 : kwhy_decode_rows(decode->request.shape, matrix),
+		 splits = matrix == KWHY_DECODE_PROJECTION ? args->project_splits
+		: matrix == KWHY_DECODE_NARROWING	   ? args->narrow_splits
+							   : 1,
+		 groups = group_count(is_words ? args->slots : args->tokens) * splits,
+		 tile = rows / 64 * groups < place_count(decode) ? 32 : 64,
+		 stage = (units == 1 ? 2 : 1) * (MANY * 4 * units + tile * 4) * 16;
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = tile == 32 ? KWHY_DECODE_WIDE32 : KWHY_DECODE_WIDE64,
+			.blocks = rows / tile * groups,
+			.threads = MANY_THREADS,
+			.shared_bytes = STAGES * stage,
+			.numbers = {layer, matrix}});
+}
+
+static void issue_settle(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t what, bool is_last)
+{
+	const struct kwhy_decode_args *args = &issue->decode->args;
+	uint32_t count = is_last ? args->slots : args->tokens, warps = MANY_THREADS / 32;
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_SETTLE,
+			.blocks = (count + warps - 1) / warps,
+			.threads = MANY_THREADS,
+			.numbers = {layer, what, is_last}});
+}
+
+static void issue_many(struct kwhy_decode_issue *issue)
+{
+	uint32_t layers = issue->decode->args.layer_count;
+
+	issue_begin(issue);
+	for (uint32_t layer = 0; layer < layers; layer++) {
+		issue_settle(issue, layer ? layer - 1 : 0,
+			layer ? KWHY_DECODE_SETTLE_NARROWING : KWHY_DECODE_SETTLE_NOTHING, false);
+		issue_wide(issue, layer, KWHY_DECODE_ATTENTION);
+		issue_attend(issue, layer, MANY_THREADS);
+		issue_wide(issue, layer, KWHY_DECODE_PROJECTION);
+		issue_settle(issue, layer, KWHY_DECODE_SETTLE_PROJECTION, false);
+		issue_wide(issue, layer, KWHY_DECODE_WIDENING);
+		issue_wide(issue, layer, KWHY_DECODE_NARROWING);
+	}
+	issue_settle(issue, layers - 1, KWHY_DECODE_SETTLE_NARROWING, true);
+	issue_wide(issue, 0, KWHY_DECODE_WORDS);
+}
+
+/* --- All of them --- */
+
+static bool is_few(const struct kwhy_decode *decode)
+{
+	return decode->args.each == 1 && decode->args.slots <= KWHY_DECODE_FEW;
+}
+
+/* How blocks share what is too little for all of them. */
+static void share_out(struct kwhy_decode *decode)
+{
+	uint32_t heads = decode->args.tokens * decode->request.shape->heads,
+		 shares = place_count(decode) / heads;
+
+	decode->args.shares = !is_few(decode) || shares < 1 ? 1 : shares > SHARES_MOST ? SHARES_MOST : shares;
+	decode->args.project_splits = split_count(decode, KWHY_DECODE_PROJECTION);
+	decode->args.narrow_splits = split_count(decode, KWHY_DECODE_NARROWING);
+}
+
+void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue)
+{
+	share_out(issue->decode);
+	issue->decode->kernel_count = 0;
+	if (is_few(issue->decode))
+		issue_few(issue);
+	else
+		issue_many(issue);
+	if (issue->decode->args.each == 1)
+		issue->decode->step_kernels = issue->decode->kernel_count;
+}
+
+enum kwhy_status kwhy_decode_capture(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
+	struct kwhy_gpu *gpu = decode->gpu;
+	enum kwhy_status status;
+
+	if (decode->request.launching != KWHY_DECODE_GRAPH)
+		return KWHY_OK;
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; launch by calls instead",
+			gpu->facts.name);
+	gpu->ops->graph_free(gpu, decode->graph);
+	decode->graph = NULL;
+	status = gpu->ops->capture_begin(gpu, decode->stream, error);
+	if (status)
+		return status;
+	kwhy_decode_issue_pass(&issue);
+	return issue.status ? issue.status
+			    : gpu->ops->capture_end(gpu, decode->stream, &decode->graph, error);
+}
+
+static void issue_whole(struct kwhy_decode_issue *issue, uint32_t steps)
+{
+	share_out(issue->decode);
+	issue->decode->step_kernels = 1;
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_WHOLE,
+			.blocks = issue->decode->whole_blocks,
+			.threads = FEW_THREADS,
+			.shared_bytes = shared_of_few(issue->decode),
+			.numbers = {steps}});
+}
+
+void kwhy_decode_issue_steps(struct kwhy_decode_issue *issue, uint32_t steps)
+{
+	struct kwhy_decode *decode = issue->decode;
+	struct kwhy_gpu *gpu = decode->gpu;
+
+	if (decode->request.launching == KWHY_DECODE_DEVICE) {
+		issue_whole(issue, steps);
+		return;
+	}
+	for (uint32_t i = 0; i < steps && !issue->status; i++)
+		if (decode->request.launching == KWHY_DECODE_GRAPH)
+			issue->status = gpu->ops->graph_launch(
+				gpu, decode->stream, decode->graph, issue->error);
+		else
+			kwhy_decode_issue_pass(issue);
+}

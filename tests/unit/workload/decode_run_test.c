@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/decode_device.h"
+#include "workload/decode_run.h"
+
+#include "cmocka_all.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROMPT = 4, TOKENS = 5 };
+
+static struct kwhy_gpu *gpu;
+static struct kwhy_decode_answer answer;
+
+static struct kwhy_decode *decoder_of(
+	enum kwhy_decode_weights weights, enum kwhy_decode_launching launching, uint32_t slots)
+{
+	const struct kwhy_decode_request request = {.gpu = gpu,
+		.shape = answer.shape,
+		.weights = weights,
+		.launching = launching,
+		.slots = slots,
+		.prompt = PROMPT,
+		.tokens = TOKENS};
+	struct kwhy_decode *decode;
+	struct kwhy_error error;
+
+	if (kwhy_decode_open(&request, &decode, &error))
+		fail_msg("%s", error.text);
+	return decode;
+}
+
+static struct kwhy_decode_error error_of(
+	enum kwhy_decode_weights weights, enum kwhy_decode_launching launching, uint32_t slots)
+{
+	struct kwhy_decode *decode = decoder_of(weights, launching, slots);
+	struct kwhy_decode_error found;
+	struct kwhy_error error;
+
+	if (kwhy_decode_check(decode, &answer, &found, &error))
+		fail_msg("%s", error.text);
+	kwhy_decode_close(decode);
+	return found;
+}
+
+static void every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allow(void **state)
+{
+	static const double relative[] = {1e-5, 1e-5, 0.02, 0.003, 0.08, 0.03, 0.35};
+
+	(void)state;
+	for (int w = 0; w < KWHY_DECODE_WEIGHTS_COUNT; w++) {
+		struct kwhy_decode_error found = error_of((enum kwhy_decode_weights)w, KWHY_DECODE_CALLS, 2);
+
+		if (!(found.relative <= relative[w]))
+			fail_msg("%s: %g", kwhy_decode_weights_name((enum kwhy_decode_weights)w),
+				found.relative);
+		assert_true(found.most > 0);
+	}
+}
+
+static void few_and_many_slots_pass_the_check_however_they_are_launched(void **state)
+{
+	(void)state;
+	for (int launching = 0; launching < KWHY_DECODE_LAUNCHING_COUNT; launching++) {
+		assert_true(error_of(KWHY_DECODE_FP16, (enum kwhy_decode_launching)launching, 3).relative <
+			0.003);
+		if (launching != KWHY_DECODE_DEVICE)
+			assert_true(error_of(KWHY_DECODE_FP16, (enum kwhy_decode_launching)launching, 17)
+					    .relative < 0.003);
+	}
+}
+
+static void tokens_are_written_behind_a_prompt_and_have_times(void **state)
+{
+	static const uint32_t slots[] = {2, 20};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct kwhy_decode *decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, slots[i]);
+		double prefill_s, write_s, steps[TOKENS - 1];
+		struct kwhy_error error;
+
+		assert_int_equal(kwhy_decode_write(decode, NULL, &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "read one first"));
+		for (int run = 0; run < 2; run++)
+			if (kwhy_decode_prefill(decode, &prefill_s, &error) ||
+				kwhy_decode_write(decode, &write_s, &error) ||
+				kwhy_decode_write(decode, &write_s, &error) ||
+				kwhy_decode_steps(decode, steps, &error))
+				fail_msg("%s", error.text);
+		assert_true(prefill_s > 0 && write_s > 0);
+		for (int s = 0; s < TOKENS - 1; s++)
+			assert_true(steps[s] > 0 && steps[s] < write_s);
+		assert_int_equal(kwhy_decode_kernel_count(decode), i ? 1 + 2 * 7 + 2 : 1 + 2 * 5 + 1);
+		assert_int_equal(kwhy_decode_token_bytes(decode), 2 * 2 * 128 * 2);
+		kwhy_decode_close(decode);
+	}
+}
+
+static void what_cannot_be_run_is_said(void **state)
+{
+	struct kwhy_decode_request request = {.gpu = gpu,
+		.shape = answer.shape,
+		.launching = KWHY_DECODE_DEVICE,
+		.slots = 17,
+		.prompt = PROMPT,
+		.tokens = TOKENS};
+	struct kwhy_decode *decode;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "16 sequences at most; launch a graph instead"));
+	request.slots = 0;
+	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
+	request.slots = 1;
+	request.tokens = 2048;
+	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "small knows 2048 positions"));
+}
+
+static void give_kernels_to_the_fake(const char *driver)
+{
+	void *handle = dlopen(driver, RTLD_NOW);
+	void *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
+
+	if (!address)
+		abort();
+	memcpy(&give, &address, sizeof(give));
+	give(kwhy_decode_host_kernels);
+}
+
+/* Without arguments on the host; with "cuda" and the path of a fake driver on that. */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allow),
+		cmocka_unit_test(few_and_many_slots_pass_the_check_however_they_are_launched),
+		cmocka_unit_test(tokens_are_written_behind_a_prompt_and_have_times),
+		cmocka_unit_test(what_cannot_be_run_is_said),
+	};
+	enum kwhy_gpu_backend backend = argc > 2 ? KWHY_GPU_CUDA : KWHY_GPU_HOST;
+	struct kwhy_error error;
+	int failed;
+
+	if (argc > 2)
+		give_kernels_to_the_fake(argv[2]);
+	if (kwhy_gpu_open(backend, NULL, &gpu, &error) ||
+		kwhy_decode_answer_init(kwhy_decode_shape_find("small"), &answer, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return 1;
+	}
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	kwhy_decode_answer_done(&answer);
+	gpu->ops->close(gpu);
+	return failed;
+}

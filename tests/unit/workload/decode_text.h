@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_UNIT_WORKLOAD_DECODE_TEXT_H
+#define KWHY_TESTS_UNIT_WORKLOAD_DECODE_TEXT_H
+
+/* What decode.cu asks of a GPU beyond C, in C; include it before the text. Copies that run ahead are done at
+ * once, and a tensor instruction gathers what the lanes of its warp hold. */
+#include "fakes/cuda_text.h"
+
+#include "workload/decode_numbers.h"
+
+struct __attribute__((aligned(16))) four;
+
+enum { ROOM_QUADS = 6144 };
+
+#define ROOM(name) static _Thread_local struct four name[ROOM_QUADS]
+
+#define load_weights(from) (*(const struct four *)(const void *)(from))
+#define load_fresh(from) (*(const struct four *)(const void *)(from))
+#define load_shared(from) (*(from))
+#define ask_line(from) ((void)(from))
+#define copy_async(to, from) ((void)memcpy((to), (from), 16))
+#define copy_end_stage() ((void)0)
+#define copy_await() ((void)0)
+#define exp_two(value) exp2f(value)
+#define now_ns() 0
+
+static __attribute__((unused)) float __uint_as_float(unsigned bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static __attribute__((unused)) unsigned shuffle_word(unsigned value, int distance)
+{
+	return cuda_text_exchange(value)[(threadIdx.x % CUDA_TEXT_WARP) ^ (unsigned)distance];
+}
+
+static __attribute__((unused)) float shuffle_float(float value, int distance)
+{
+	return __uint_as_float(shuffle_word(__float_as_uint(value), distance));
+}
+
+#define __shfl_xor_sync(mask, value, distance) \
+	_Generic((value), float : shuffle_float, default : shuffle_word)((value), (distance))
+
+static __attribute__((unused)) unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
+{
+	uint64_t bytes = (uint64_t)b << 32 | a;
+	unsigned result = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		result |= (unsigned)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+	return result;
+}
+
+#if WEIGHTS <= 1
+/* Numbers are cut to 10 digits, as the instruction does. */
+static __attribute__((unused)) float number_of(unsigned bits)
+{
+	return __uint_as_float(bits & 0xffffe000u);
+}
+enum { PAIR = 1 };
+#define NUMBER(bits, i) number_of(bits)
+#define round_tf32(bits) ((bits) + 0x1000u)
+#else
+enum { PAIR = 2 };
+#if WEIGHTS == 2
+#define NUMBER(bits, i) kwhy_decode_from_bf16((uint16_t)((bits) >> 16 * (i)))
+#define pack(low, high) ((unsigned)kwhy_decode_to_bf16(high) << 16 | kwhy_decode_to_bf16(low))
+#else
+#define NUMBER(bits, i) kwhy_decode_from_fp16((uint16_t)((bits) >> 16 * (i)))
+#define pack(low, high) ((unsigned)kwhy_decode_to_fp16(high) << 16 | kwhy_decode_to_fp16(low))
+
+static __attribute__((unused)) void unpack(unsigned pair, float out[2])
+{
+	out[0] = NUMBER(pair, 0);
+	out[1] = NUMBER(pair, 1);
+}
+
+static __attribute__((unused)) unsigned subtract_halves(unsigned a, unsigned b)
+{
+	return pack(NUMBER(a, 0) - NUMBER(b, 0), NUMBER(a, 1) - NUMBER(b, 1));
+}
+
+static __attribute__((unused)) unsigned halves_of_fp8(unsigned pair)
+{
+	return pack(kwhy_decode_from_fp8((uint8_t)pair), kwhy_decode_from_fp8((uint8_t)(pair >> 8)));
+}
+
+static __attribute__((unused)) unsigned fp8_of(float low, float high)
+{
+	return (unsigned)kwhy_decode_to_fp8(high) << 8 | kwhy_decode_to_fp8(low);
+}
+#endif
+#endif
+
+/* mma.m16n8: the rows of a are lane / 4 and 8 more, those of b lane / 4; neighbours of columns lie in lane
+ * % 4. */
+static __attribute__((unused)) void tensor(float c[4], const unsigned a[4], unsigned b0, unsigned b1)
+{
+	static _Thread_local unsigned all[2][8][CUDA_TEXT_WARP][6];
+	static _Thread_local unsigned char turns[8 * CUDA_TEXT_WARP];
+	/* Two by turns: a lane that is ahead overwrites nothing that another still reads. */
+	unsigned(*held)[6] = all[turns[threadIdx.x]++ % 2][threadIdx.x / 32], lane = threadIdx.x % 32;
+	const unsigned mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
+
+	memcpy(held[lane], mine, sizeof(mine));
+	(void)cuda_text_exchange(0);
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 4; k++) {
+			const unsigned *from = held[lane / 4 * 4 + k],
+				       *to = held[(lane % 4 * 2 + i % 2) * 4 + k];
+
+			for (int half = 0; half < PAIR; half++)
+				c[i] += NUMBER(from[i / 2], half) * NUMBER(to[4], half) +
+					NUMBER(from[2 + i / 2], half) * NUMBER(to[5], half);
+		}
+}
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels' own text, run on the host, gives the reference's logits. WEIGHTS says of which kind. */
+#define WIDTH 128
+#define INNER 256
+#include "decode_text.h"
+
+#include "workload/kernels/decode.cu"
+
+#include "workload/decode_rules.h"
+
+#include "cmocka_all.h"
+
+enum {
+	PROMPT = 5,
+	STEPS = 2,
+	SLOTS_MOST = 20,
+	AREA = 32,
+	BLOCKS = 3,
+	PADDED = 128,
+	VOCABULARY = 192,
+	WORDS_KNOWN = 150,
+	SPLITS = 2
+};
+
+static const struct kwhy_decode_shape tiny = {"tiny", 2, WIDTH, HEADS, INNER, WORDS_KNOWN, AREA};
+
+/* Largest difference to logits of a standard deviation of 2; codes of fewer digits err more. */
+static double tolerance(void)
+{
+	static const double all[] = {2e-4, 2e-2, 0.2, 0.03, 0.6, 0.2, 3};
+
+	return all[WEIGHTS];
+}
+
+/* A decoder in the host's memory. */
+struct world {
+	char *memory, *next;
+	struct args a;
+	const struct kwhy_decode_shape *shape;
+	float *expected[2]; /* of two sequences: [1 + STEPS][vocabulary] */
+	u32 tokens[2][PROMPT + STEPS];
+	u64 *first;
+};
+
+static void *part(struct world *world, size_t bytes)
+{
+	void *start = world->next;
+
+	world->next += (bytes + 63) / 64 * 64;
+	assert_true(world->next < world->memory + (48 << 20));
+	return start;
+}
+
+/* A launch of any kernel. */
+struct call {
+	void (*run)(const struct call *call);
+	struct args a;
+	u32 one, two, three;
+	const u64 *first;
+	/* of a fill */
+	void *to;
+	float *scales, bound;
+	u32 tensor, rows, known, columns;
+};
+
+static void run_call(void *context)
+{
+	const struct call *call = context;
+
+	call->run(call);
+}
+
+static void launch(u32 blocks, u32 threads, struct call call)
+{
+	cuda_text_launch(blocks, threads, run_call, &call);
+}
+
+#define CALL(name, ...)                               \
+	static void call_##name(const struct call *c) \
+	{                                             \
+		kwhy_decode_##name(__VA_ARGS__);      \
+	}
+
+CALL(fill, c->to, c->scales, c->tensor, c->rows, c->known, c->columns, c->bound, 0)
+CALL(fill_floats, c->to, c->tensor, c->rows, c->bound)
+CALL(reset, c->a, c->one, c->first)
+CALL(begin, c->a)
+CALL(attend, c->a, c->one)
+CALL(thin_attention, c->a, c->one)
+CALL(thin_project, c->a, c->one)
+CALL(thin_widen, c->a, c->one)
+CALL(thin_narrow, c->a, c->one)
+CALL(thin_head, c->a)
+CALL(whole, c->a, c->one)
+CALL(settle, c->a, c->one, c->two, c->three)
+CALL(wide32, c->a, c->one, c->two)
+CALL(wide64, c->a, c->one, c->two)
+
+static void fill_matrix(
+	void *to, const float *scales, u32 tensor, u32 rows, u32 known, u32 columns, float bound)
+{
+	struct call call = {.run = call_fill,
+		.to = to,
+		.scales = (float *)(uintptr_t)scales,
+		.tensor = kwhy_decode_mix(tensor),
+		.rows = rows,
+		.known = known,
+		.columns = columns,
+		.bound = bound};
+
+	launch((rows + 1) / 2, 64, call);
+}
+
+static void fill_numbers(const float *to, u32 tensor, u32 count, float bound)
+{
+	struct call call = {.run = call_fill_floats,
+		.to = (void *)(uintptr_t)to,
+		.tensor = kwhy_decode_mix(tensor),
+		.rows = count,
+		.bound = bound};
+
+	launch(2, 64, call);
+}
+
+static void fill_world(struct world *world)
+{
+	const struct kwhy_decode_shape *shape = world->shape;
+	struct args *a = &world->a;
+
+	for (u32 layer = 0; layer < shape->layers; layer++) {
+		for (u32 m = 0; m < KWHY_DECODE_MATRICES; m++)
+			fill_matrix((void *)(uintptr_t)weights_of(a, layer, (int)m),
+				a->scales + layer * ROWS + first_row((int)m), layer * KWHY_DECODE_TENSORS + m,
+				kwhy_decode_rows(shape, m), kwhy_decode_rows(shape, m),
+				kwhy_decode_columns(shape, m),
+				kwhy_decode_bound(kwhy_decode_columns(shape, m)));
+		fill_numbers(a->biases + layer * ROWS, layer * KWHY_DECODE_TENSORS + KWHY_DECODE_BIASES, ROWS,
+			KWHY_DECODE_BIAS_BOUND);
+	}
+	fill_matrix((void *)(uintptr_t)a->words, a->word_scales, KWHY_DECODE_EMBEDDING, VOCABULARY,
+		shape->vocabulary, WIDTH, kwhy_decode_embedding_bound(shape));
+	fill_numbers(a->places, KWHY_DECODE_POSITIONS, AREA * WIDTH, KWHY_DECODE_POSITION_BOUND);
+}
+
+static void expect(struct world *world)
+{
+	struct kwhy_error error;
+
+	for (u32 s = 0; s < 2; s++) {
+		for (u32 i = 0; i < PROMPT + STEPS; i++)
+			world->tokens[s][i] = kwhy_decode_prompt_token(world->shape, s, i);
+		world->expected[s] = calloc((size_t)(STEPS + 1) * VOCABULARY, sizeof(float));
+		if (kwhy_decode_reference(world->shape, world->tokens[s], PROMPT + STEPS, PROMPT - 1,
+			    world->expected[s], &error))
+			fail_msg("%s", error.text);
+	}
+}
+
+static void world_init(struct world *world, u32 slots)
+{
+	u64 cache = (u64)2 * slots * HEADS * AREA * HEAD * sizeof(act), tokens = PADDED;
+	u32 *prompt;
+
+	*world = (struct world){.memory = aligned_alloc(64, 48 << 20), .shape = &tiny};
+	world->next = world->memory;
+	memset(world->memory, 0, 48 << 20);
+	prompt = part(world, slots * PROMPT * 4);
+	world->a = (struct args){
+		.layers = part(world, 2 * bytes_of(4ull * WIDTH * WIDTH + 2ull * WIDTH * INNER)),
+		.scales = part(world, 2 * ROWS * 4),
+		.biases = part(world, 2 * ROWS * 4),
+		.words = part(world, bytes_of((u64)VOCABULARY * WIDTH)),
+		.word_scales = part(world, VOCABULARY * 4),
+		.places = part(world, AREA * WIDTH * 4),
+		.keys = part(world, cache),
+		.values = part(world, cache),
+		.x = part(world, tokens * WIDTH * 4),
+		.normal = part(world, tokens * WIDTH * sizeof(act)),
+		.queries = part(world, tokens * WIDTH * sizeof(act)),
+		.mixed = part(world, tokens * WIDTH * sizeof(act)),
+		.inner = part(world, tokens * INNER * sizeof(act)),
+		.parts = part(world, SPLITS * tokens * WIDTH * 4),
+		.pieces = part(world, FEW * HEADS * 4 * PIECE * 4),
+		.best = part(world, slots * 8),
+		.at = part(world, slots * 4),
+		.prompt = prompt,
+		.chosen = part(world, slots * AREA * 4),
+		.logits = part(world, (u64)slots * WORDS_KNOWN * 4),
+		.times = part(world, AREA * 8),
+		.arrived = part(world, 4),
+		.layer_count = 2,
+		.slots = slots,
+		.room = AREA,
+		.vocabulary = WORDS_KNOWN,
+		.shares = 1,
+		.project_splits = 1,
+		.narrow_splits = SPLITS};
+	world->first = part(world, slots * 8);
+	expect(world);
+	fill_world(world);
+	for (u32 i = 0; i < slots * PROMPT; i++)
+		prompt[i] = world->tokens[i / PROMPT % 2][i % PROMPT];
+}
+
+static void world_done(struct world *world)
+{
+	free(world->expected[0]);
+	free(world->expected[1]);
+	free(world->memory);
+}
+
+static void launch_with(const struct world *world, void (*run)(const struct call *), u32 blocks, u32 threads,
+	u32 one, u32 two, u32 three)
+{
+	launch(blocks, threads,
+		(struct call){.run = run, .a = world->a, .one = one, .two = two, .three = three});
+}
+
+static void launch_wide(const struct world *world, u32 tile, u32 layer, int matrix)
+{
+	u32 rows = matrix == WORDS ? VOCABULARY : kwhy_decode_rows(world->shape, (u32)matrix),
+	    tokens = matrix == WORDS ? world->a.slots : world->a.tokens,
+	    splits = matrix == NARROWING ? world->a.narrow_splits : 1;
+
+	launch_with(world, tile == 32 ? call_wide32 : call_wide64,
+		rows / tile * ((tokens + MANY - 1) / MANY) * splits, MANY_THREADS, layer, (u32)matrix, 0);
+}
+
+static void run_wide(struct world *world, u32 tile)
+{
+	u32 tokens = world->a.tokens;
+
+	launch_with(world, call_begin, BLOCKS, 64, 0, 0, 0);
+	for (u32 layer = 0; layer < 2; layer++) {
+		launch_with(world, call_settle, (tokens + 3) / 4, MANY_THREADS, layer ? layer - 1 : 0,
+			layer ? SETTLE_NARROWING : SETTLE_NOTHING, 0);
+		launch_wide(world, tile, layer, ATTENTION);
+		launch_with(world, call_attend, BLOCKS, MANY_THREADS, layer, 0, 0);
+		launch_wide(world, tile, layer, PROJECTION);
+		launch_with(world, call_settle, (tokens + 3) / 4, MANY_THREADS, layer, SETTLE_PROJECTION, 0);
+		launch_wide(world, tile, layer, WIDENING);
+		launch_wide(world, tile, layer, NARROWING);
+	}
+	launch_with(world, call_settle, (world->a.slots + 3) / 4, MANY_THREADS, 1, SETTLE_NARROWING, 1);
+	launch_wide(world, tile, 0, WORDS);
+}
+
+static void run_thin(struct world *world)
+{
+	launch_with(world, call_begin, BLOCKS, 64, 0, 0, 0);
+	for (u32 layer = 0; layer < 2; layer++) {
+		launch_with(world, call_thin_attention, BLOCKS, FEW_THREADS, layer, 0, 0);
+		launch_with(world, call_attend, BLOCKS, MANY_THREADS, layer, 0, 0);
+		launch_with(world, call_thin_project, BLOCKS, FEW_THREADS, layer, 0, 0);
+		launch_with(world, call_thin_widen, BLOCKS, FEW_THREADS, layer, 0, 0);
+		launch_with(world, call_thin_narrow, BLOCKS, FEW_THREADS, layer, 0, 0);
+	}
+	launch_with(world, call_thin_head, BLOCKS, FEW_THREADS, 0, 0, 0);
+}
+
+static void check_logits(const struct world *world, u32 step)
+{
+	for (u32 slot = 0; slot < world->a.slots; slot++) {
+		const float *expected = world->expected[slot % 2] + step * WORDS_KNOWN,
+			    *found = world->a.logits + slot * WORDS_KNOWN;
+		u32 likeliest = 0;
+
+		for (u32 i = 0; i < WORDS_KNOWN; i++) {
+			if (!(fabs((double)found[i] - expected[i]) <= tolerance()))
+				fail_msg("step %u, slot %u, token %u: %g, expected %g", step, slot, i,
+					(double)found[i], (double)expected[i]);
+			likeliest = found[i] > found[likeliest] ? i : likeliest;
+		}
+		assert_int_equal(~(u32)world->a.best[slot], likeliest);
+	}
+}
+
+static void prefill(struct world *world, u32 tile)
+{
+	world->a.each = PROMPT;
+	world->a.tokens = world->a.slots * PROMPT;
+	launch(1, 32, (struct call){.run = call_reset, .a = world->a});
+	run_wide(world, tile);
+	check_logits(world, 0);
+	world->a.each = 1;
+	world->a.tokens = world->a.slots;
+	launch(1, 32, (struct call){.run = call_reset, .a = world->a, .one = PROMPT - 1});
+}
+
+/* What comes next is told, so that both sides read the same. */
+static void tell(struct world *world, u32 step)
+{
+	for (u32 slot = 0; slot < world->a.slots; slot++)
+		world->a.best[slot] = (u32)~world->tokens[slot % 2][PROMPT + step];
+}
+
+static void check_thin(u32 slots, u32 shares)
+{
+	struct world world;
+
+	world_init(&world, slots);
+	prefill(&world, 32);
+	world.a.shares = shares;
+	for (u32 step = 0; step < STEPS; step++) {
+		tell(&world, step);
+		run_thin(&world);
+		check_logits(&world, step + 1);
+		assert_int_equal(world.a.at[0], PROMPT + step);
+		assert_int_equal(world.a.chosen[PROMPT + step], world.tokens[0][PROMPT + step]);
+	}
+	world_done(&world);
+}
+
+static void few_tokens_give_the_logits_of_the_reference(void **state)
+{
+	(void)state;
+	check_thin(10, 1);
+}
+
+static void blocks_that_share_a_head_give_the_logits_of_the_reference(void **state)
+{
+	(void)state;
+	check_thin(2, 3);
+}
+
+static void many_tokens_give_the_logits_of_the_reference(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_init(&world, SLOTS_MOST);
+	prefill(&world, 64);
+	for (u32 step = 0; step < STEPS; step++) {
+		tell(&world, step);
+		run_wide(&world, step % 2 ? 64 : 32);
+		check_logits(&world, step + 1);
+	}
+	world_done(&world);
+}
+
+static void all_steps_in_one_launch_give_the_bits_of_single_launches(void **state)
+{
+	u32 one[AREA], two[AREA];
+	struct world world;
+
+	(void)state;
+	world_init(&world, 2);
+	prefill(&world, 32);
+	world.a.shares = 2;
+	tell(&world, 0);
+	for (u32 step = 0; step < STEPS; step++)
+		run_thin(&world);
+	memcpy(one, world.a.chosen, sizeof(one));
+	launch(1, 32, (struct call){.run = call_reset, .a = world.a, .one = PROMPT - 1});
+	tell(&world, 0);
+	memset(world.a.chosen + PROMPT, 0, STEPS * sizeof(u32));
+	launch_with(&world, call_whole, BLOCKS, FEW_THREADS, STEPS, 0, 0);
+	memcpy(two, world.a.chosen, sizeof(two));
+	assert_memory_equal(one, two, sizeof(one));
+	assert_int_equal(world.a.at[1], PROMPT + STEPS - 1);
+	world_done(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference),
+		cmocka_unit_test(blocks_that_share_a_head_give_the_logits_of_the_reference),
+		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
+		cmocka_unit_test(all_steps_in_one_launch_give_the_bits_of_single_launches),
+	};
+
+	if (!CUDA_TEXT_RUNS)
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
