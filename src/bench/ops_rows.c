@@ -10,7 +10,7 @@ enum {
 	MIXED_BYTES = 64 << 20
 };
 
-#define HALF_PEAK "by mma.sync"
+#define TENSOR "in tensor instructions"
 
 static enum kwhy_status launch(struct kwhy_ops_kit *kit, uint32_t blocks, struct kwhy_gpu_stream *stream,
 	void **arguments, struct kwhy_error *error)
@@ -220,17 +220,12 @@ const struct kwhy_ops_row kwhy_ops_rows[] = {
 	ARITHMETIC("fp16", "fp16 multiply-add, in pairs", "FLOP", "kwhy_ops_fp16", 61, false, 64),
 	ARITHMETIC("int32", "int32 multiply-add", "OP", "kwhy_ops_int32", 0, true, 32),
 	ARITHMETIC("int8", "int8 products of four", "OP", "kwhy_ops_int8", 61, false, 128),
-	ARITHMETIC(
-		"fp64-tensor", "fp64 " HALF_PEAK, "FLOP", "kwhy_ops_fp64_tensor", 80, false, 8 * 512 / 32.0),
-	ARITHMETIC(
-		"tf32-tensor", "tf32 " HALF_PEAK, "FLOP", "kwhy_ops_tf32_tensor", 80, false, 8 * 2048 / 32.0),
-	ARITHMETIC(
-		"bf16-tensor", "bf16 " HALF_PEAK, "FLOP", "kwhy_ops_bf16_tensor", 80, false, 8 * 4096 / 32.0),
-	ARITHMETIC(
-		"fp16-tensor", "fp16 " HALF_PEAK, "FLOP", "kwhy_ops_fp16_tensor", 80, false, 8 * 4096 / 32.0),
-	ARITHMETIC("fp8-tensor", "fp8 " HALF_PEAK, "FLOP", "kwhy_ops_fp8_tensor", 89, false, 8 * 8192 / 32.0),
-	ARITHMETIC(
-		"int8-tensor", "int8 " HALF_PEAK, "OP", "kwhy_ops_int8_tensor", 80, false, 8 * 8192 / 32.0),
+	ARITHMETIC("fp64-tensor", "fp64 " TENSOR, "FLOP", "kwhy_ops_fp64_tensor", 80, false, 8 * 512 / 32.0),
+	ARITHMETIC("tf32-tensor", "tf32 " TENSOR, "FLOP", "kwhy_ops_tf32_tensor", 80, false, 8 * 2048 / 32.0),
+	ARITHMETIC("bf16-tensor", "bf16 " TENSOR, "FLOP", "kwhy_ops_bf16_tensor", 80, false, 8 * 4096 / 32.0),
+	ARITHMETIC("fp16-tensor", "fp16 " TENSOR, "FLOP", "kwhy_ops_fp16_tensor", 80, false, 8 * 4096 / 32.0),
+	ARITHMETIC("fp8-tensor", "fp8 " TENSOR, "FLOP", "kwhy_ops_fp8_tensor", 89, false, 8 * 8192 / 32.0),
+	ARITHMETIC("int8-tensor", "int8 " TENSOR, "OP", "kwhy_ops_int8_tensor", 80, false, 8 * 8192 / 32.0),
 	MEMORY("memory-read", "device memory, read", "kwhy_ops_read", 0, 1, read_memory),
 	MEMORY("memory-write", "device memory, written", "kwhy_ops_write", 0, 1, write_memory),
 	MEMORY("memory-copy", "device memory, read and written", "kwhy_ops_copy", 0, 2, copy_memory),

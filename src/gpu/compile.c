@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 8, CODE_MOST_BYTES = 64 << 20, PATH_BYTES = 4096 };
+enum { HOPPER = 90, OPTIONS_MOST = 8, CODE_MOST_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
 /* The head of a kept file; the key and the code follow. */
 struct kept {
@@ -159,7 +159,8 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 	bool has_place;
 
 	/* hipRTC compiles for the GPU that the thread has entered. */
-	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d", facts->architecture);
+	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d%s", facts->architecture,
+		facts->architecture == HOPPER ? "a" : ""); /* a: with what this one alone has */
 	if (rtc->vendor == KWHY_DRIVER_CUDA)
 		options[count++] = target;
 	for (size_t i = 0; source->options && source->options[i] && i < OPTIONS_MOST; i++)

@@ -119,6 +119,15 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 	return (random_of(seed, place) & keep) | set;
 }
 
+#define BF16_KEEP 0x80ff80ffu
+#define BF16_SET 0x3e003e00u
+#define FP16_KEEP 0x87ff87ffu
+#define FP16_SET 0x30003000u
+#define TF32_KEEP 0x80ffffffu
+#define TF32_SET 0x3e000000u
+#define FP8_KEEP 0x8f8f8f8fu
+#define FP8_SET 0x30303030u
+
 /*
  * 8 tensor instructions of a warp a round, with 8 sums that do not wait for each other. Operands follow in fours, A, B, -A, -B (FLIP are the
  * signs), so that sums neither grow nor settle; `rounds` is a multiple of four.
@@ -158,12 +167,86 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 			*sink = sum;                                                                            \
 	}
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-TENSOR(kwhy_ops_bf16_tensor, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32", 0x80ff80ffu, 0x3e003e00u, 0x80008000u)
-TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32", 0x87ff87ffu, 0x30003000u, 0x80008000u)
-TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32", 0x80ffffffu, 0x3e000000u, 0x80000000u)
-TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* sums wrap */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+/*
+ * Hopper's instructions of four warps, as many products a round as above: 64 x 64 sums in registers, A from registers, B of 64 x 32 bytes from
+ * shared memory. Operands in fours as above (PLUS and MINUS end with the factor of A); `rounds` is a multiple of 16.
+ */
+#define SUMS(c)                                                                                                \
+	"+" c(s[0]), "+" c(s[1]), "+" c(s[2]), "+" c(s[3]), "+" c(s[4]), "+" c(s[5]), "+" c(s[6]),             \
+		"+" c(s[7]), "+" c(s[8]), "+" c(s[9]), "+" c(s[10]), "+" c(s[11]), "+" c(s[12]), "+" c(s[13]), \
+		"+" c(s[14]), "+" c(s[15]), "+" c(s[16]), "+" c(s[17]), "+" c(s[18]), "+" c(s[19]),            \
+		"+" c(s[20]), "+" c(s[21]), "+" c(s[22]), "+" c(s[23]), "+" c(s[24]), "+" c(s[25]),            \
+		"+" c(s[26]), "+" c(s[27]), "+" c(s[28]), "+" c(s[29]), "+" c(s[30]), "+" c(s[31])
+#define WIDE_PRODUCT(letter, shape, factors, from)                                                             \
+	asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned." shape                \
+		     " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
+		     "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "                      \
+		     "{%32, %33, %34, %35}, %36, p" factors "; }"                                              \
+		     : SUMS(letter)                                                                            \
+		     : "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3]), "l"(b_place))
+#define TENSOR_WIDE(name, number, letter, shape, PLUS, MINUS, KEEP, SET)                                       \
+	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                   \
+	{                                                                                                      \
+		__shared__ __align__(128) u32 b[512];                                                          \
+		u32 a[2][4];                                                                                   \
+		number s[32], sum = 0;                                                                         \
+		u64 b_place;                                                                                   \
+                                                                                                               \
+		for (int k = threadIdx.x; k < 512; k += blockDim.x)                                            \
+			b[k] = operand_of(seed, 16 + k / blockDim.x, KEEP, SET);                               \
+		for (int k = 0; k < 4; k++) {                                                                  \
+			a[0][k] = operand_of(seed, k, KEEP, SET);                                              \
+			a[1][k] = operand_of(seed, 8 + k, KEEP, SET);                                          \
+		}                                                                                              \
+		for (int k = 0; k < 32; k++)                                                                   \
+			s[k] = 0;                                                                              \
+		/* Tiles of 8 rows of 16 bytes: the next 16 bytes of a row 128 B on, the next rows 256 B. */   \
+		b_place = (u64)(__cvta_generic_to_shared(b) >> 4) | (u64)(128 >> 4) << 16 |                    \
+			(u64)(256 >> 4) << 32;                                                                 \
+		asm volatile("fence.proxy.async.shared::cta;" ::: "memory");                                   \
+		__syncthreads();                                                                               \
+		for (u32 i = 0; i < rounds; i += 16) {                                                         \
+			asm volatile("wgmma.fence.sync.aligned;" ::: "memory");                                \
+			_Pragma("unroll") for (int q = 0; q < 4; q++)                                          \
+			{                                                                                      \
+				WIDE_PRODUCT(letter, shape, PLUS, a[0]);                                       \
+				WIDE_PRODUCT(letter, shape, PLUS, a[1]);                                       \
+				WIDE_PRODUCT(letter, shape, MINUS, a[0]);                                      \
+				WIDE_PRODUCT(letter, shape, MINUS, a[1]);                                      \
+			}                                                                                      \
+			asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" :::   \
+					     "memory");                                                        \
+		}                                                                                              \
+		for (int k = 0; k < 32; k++)                                                                   \
+			sum += s[k];                                                                           \
+		if (sum == (number)12345678)                                                                   \
+			*sink = sum;                                                                           \
+	}
 
+#define FLOAT_SUM(x) "f"(x)
+#define WHOLE_SUM(x) "r"(x)
+TENSOR_WIDE(kwhy_ops_bf16_tensor, float, FLOAT_SUM, "m64n64k16.f32.bf16.bf16", ", 1, 1, 0", ", -1, 1, 0", BF16_KEEP,
+	BF16_SET)
+TENSOR_WIDE(kwhy_ops_fp16_tensor, float, FLOAT_SUM, "m64n64k16.f32.f16.f16", ", 1, 1, 0", ", -1, 1, 0", FP16_KEEP,
+	FP16_SET)
+TENSOR_WIDE(kwhy_ops_tf32_tensor, float, FLOAT_SUM, "m64n64k8.f32.tf32.tf32", ", 1, 1", ", -1, 1", TF32_KEEP,
+	TF32_SET)
+TENSOR_WIDE(kwhy_ops_fp8_tensor, float, FLOAT_SUM, "m64n64k32.f32.e4m3.e4m3", ", 1, 1", ", -1, 1", FP8_KEEP,
+	FP8_SET)
+TENSOR_WIDE(kwhy_ops_int8_tensor, int, WHOLE_SUM, "m64n64k32.s32.s8.s8", "", "", 0xffffffffu, 0) /* sums wrap */
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+TENSOR(kwhy_ops_bf16_tensor, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32", BF16_KEEP, BF16_SET, 0x80008000u)
+TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32", FP16_KEEP, FP16_SET, 0x80008000u)
+TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32", TF32_KEEP, TF32_SET, 0x80000000u)
+TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* sums wrap */
+/* Elsewhere the compiler makes conversions and fp16 products of it, and leaves out those it has seen before. */
+#if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
+TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", FP8_KEEP, FP8_SET, 0x80808080u)
+#endif
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 /* 8 instructions a round, of 8 x 8 x 4 each. */
 KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
 {
@@ -184,9 +267,6 @@ KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
 }
 #endif
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", 0x8f8f8f8fu, 0x30303030u, 0x80808080u)
-#endif
 
 /* 16 bytes, past the first cache; each time anew. */
 static __device__ u32 load(const uint4 *from)
