@@ -155,6 +155,7 @@ enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port,
 	enum kwhy_status status;
 
 	((struct sockaddr_in *)&address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	set_port(&address, 0);
 	status = listen_on(&address, out_socket, error);
 	*out_port = status ? 0 : port_of(&address);
 	return status;

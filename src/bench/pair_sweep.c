@@ -239,6 +239,8 @@ static enum kwhy_status warm_devices(struct sweep *sweep, struct kwhy_error *err
 	while (!status && kwhy_clock_mono_ns() < end_ns)
 		for (uint32_t i = 0; !status && i < sweep->place.count; i++)
 			status = warm_once(sweep, i, error);
+	if (status == KWHY_E_UNSUPPORTED) /* not between ranks that do not reach each other */
+		return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
 	return status;
 }
 
