@@ -311,8 +311,9 @@ complete -c kwhy -n '__fish_seen_subcommand_from tune; and __fish_seen_subcomman
 complete -c kwhy -f -n __fish_use_subcommand -a bench
 complete -c kwhy -f -n '__fish_seen_subcommand_from bench; and not __fish_seen_subcommand_from train transfer pairs twin ops' -a train -d 'Train a perceptron in every variant; time and energy a step, loss against energy.'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l backend -r -d 'cuda, hip or host; default cuda'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l device -r -d 'by number or PCI address; default 0'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l variant -r -d 'of fp32, bf16, queued, fused, graph, checkpoint and accumulate; default all'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l device -r -d 'GPUs by number or PCI address, with commas between; default 0'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l dp -r -d 'GPUs of \'parallel\', which share the batch; default those of --device'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l variant -r -d 'of fp32, bf16, queued, fused, graph, checkpoint, accumulate and parallel; default all'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l width -r -d 'features of a layer; default 4096, on the host 128'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l layers -r -d 'default 2'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from train' -l batch -r -d 'samples a step; default 64'

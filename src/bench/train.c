@@ -16,7 +16,7 @@ enum { CHECK_BATCH_MOST = 512 };
 struct work {
 	const struct kwhy_bench_train_request *request;
 	struct kwhy_bench_train *bench;
-	struct kwhy_gpu *gpu;
+	struct kwhy_bench_gpus gpus;
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	struct kwhy_train_state expected;  /* of the checked shape */
 };
@@ -42,16 +42,21 @@ static void tell(const struct work *work, const char *what)
 
 /* --- What is asked for --- */
 
-static bool is_asked(const char *list, const char *id)
+static bool is_named(const char *list, const char *id)
 {
 	char word[KWHY_LIST_WORD_BYTES];
 
-	if (!list)
-		return true;
-	while (kwhy_bench_list_next(&list, word))
+	while (list && kwhy_bench_list_next(&list, word))
 		if (strcmp(word, id) == 0)
 			return true;
 	return false;
+}
+
+static bool is_asked(const struct work *work, const struct kwhy_train_variant *variant)
+{
+	if (work->request->variants)
+		return is_named(work->request->variants, variant->id);
+	return !variant->parallel || work->gpus.count > 1;
 }
 
 static enum kwhy_status check_request(
@@ -64,18 +69,19 @@ static enum kwhy_status check_request(
 		if (!kwhy_train_variant_find(word, strlen(word)))
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"train has no variant '%s'; there are fp32, bf16, queued, fused, graph, "
-				"checkpoint and accumulate",
+				"checkpoint, accumulate and parallel",
 				word);
 	return kwhy_train_shape_check(&request->shape, error);
 }
 
-static enum kwhy_status open_gpu(struct work *work, struct kwhy_error *error)
+static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_gpu_open(
-		work->request->backend, work->request->device, &work->gpu, error);
+	enum kwhy_status status = kwhy_bench_gpus_open(
+		work->request->backend, work->request->devices, &work->gpus, error);
 
-	if (!status)
-		work->bench->gpu = work->gpu->facts;
+	work->bench->gpu_count = work->gpus.count;
+	for (uint32_t i = 0; i < work->gpus.count; i++)
+		work->bench->gpus[i] = work->gpus.items[i]->facts;
 	return status;
 }
 
@@ -110,13 +116,24 @@ static enum kwhy_status run_reference(struct work *work, struct kwhy_error *erro
 	return status ? status : kwhy_train_reference(&checked, &work->expected, error);
 }
 
+static struct kwhy_train_request request_of(const struct work *work, const struct kwhy_train_variant *variant)
+{
+	return (struct kwhy_train_request){.gpus = work->gpus.items,
+		.gpu_count = work->gpus.count,
+		.variant = variant,
+		.shape = work->bench->shape};
+}
+
 static enum kwhy_status check_variant(struct work *work, const struct kwhy_train_variant *variant,
 	struct kwhy_bench_train_row *row, struct kwhy_error *error)
 {
+	struct kwhy_train_request request = request_of(work, variant);
+
 	if (!work->bench->checked.steps)
 		return KWHY_OK;
-	return kwhy_train_check(work->gpu, variant, &work->bench->checked, &work->bench->shape,
-		&work->expected, &row->errors, error);
+	request.shape = work->bench->checked;
+	request.like = &work->bench->shape;
+	return kwhy_train_check(&request, &work->expected, &row->errors, error);
 }
 
 /* --- Runs of one row --- */
@@ -214,6 +231,7 @@ static enum kwhy_status run_series(struct series *series, struct kwhy_error *err
 		status = run_energy(series, error);
 	if (status)
 		return status;
+	row->gpus = kwhy_train_ranks(series->train);
 	kept = row->run_count < KWHY_BENCH_TRAIN_RUNS_KEPT ? row->run_count : KWHY_BENCH_TRAIN_RUNS_KEPT;
 	kwhy_median_of(series->run_s, kept, &row->run_s);
 	row->bytes = kwhy_train_bytes(series->train);
@@ -231,6 +249,7 @@ static struct kwhy_bench_train_row *add_row(struct work *work, const struct kwhy
 		.title = variant->title,
 		.change = variant->change,
 		.after = variant->after,
+		.gpus = 1,
 		.errors = {NAN, NAN, NAN, NAN},
 		.run_s = {0, NAN, NAN, NAN, NAN, NAN, NAN},
 		.energy = {NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL}};
@@ -241,11 +260,12 @@ static struct kwhy_bench_train_row *add_row(struct work *work, const struct kwhy
 static enum kwhy_status run_variant(
 	struct work *work, const struct kwhy_train_variant *variant, struct kwhy_error *error)
 {
+	const struct kwhy_train_request request = request_of(work, variant);
 	struct series series = {.work = work, .row = add_row(work, variant)};
 	enum kwhy_status status = check_variant(work, variant, series.row, error);
 
 	if (!status)
-		status = kwhy_train_open(work->gpu, variant, &work->bench->shape, NULL, &series.train, error);
+		status = kwhy_train_open(&request, &series.train, error);
 	if (!status)
 		status = run_series(&series, error);
 	kwhy_train_close(series.train);
@@ -260,7 +280,7 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < kwhy_train_variant_count; i++)
-		if (is_asked(work->request->variants, kwhy_train_variants[i].id))
+		if (is_asked(work, &kwhy_train_variants[i]))
 			status = run_variant(work, &kwhy_train_variants[i], error);
 	return status;
 }
@@ -278,7 +298,7 @@ static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	status = kwhy_device_energy_open(&work->gpu, 1, &work->energy, error);
+	status = kwhy_device_energy_open(work->gpus.items, work->gpus.count, &work->energy, error);
 	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
 }
 
@@ -294,7 +314,7 @@ static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < bench->row_count; i++) {
 		struct kwhy_bench_train_row *row = &bench->rows[i];
 
-		kwhy_device_energy_of(work->energy, row->id, 1, &row->energy);
+		kwhy_device_energy_of(work->energy, row->id, row->gpus, &row->energy);
 		if (row->energy.basis)
 			row->energy.basis = kwhy_arena_copy(&bench->arena, row->energy.basis);
 	}
@@ -320,7 +340,7 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = check_request(work->request, error);
 
 	if (!status)
-		status = open_gpu(work, error);
+		status = open_gpus(work, error);
 	if (!status)
 		status = run_reference(work, error);
 	if (!status)
@@ -345,8 +365,8 @@ enum kwhy_status kwhy_bench_train(const struct kwhy_bench_train_request *request
 	status = run_all(&work, error);
 	kwhy_device_energy_close(work.energy);
 	kwhy_train_state_done(&work.expected);
-	if (work.gpu)
-		work.gpu->ops->close(work.gpu);
+	for (uint32_t i = 0; i < work.gpus.count; i++)
+		work.gpus.items[i]->ops->close(work.gpus.items[i]);
 	if (status)
 		kwhy_bench_train_free(work.bench);
 	else

@@ -8,13 +8,13 @@
 #include "workload/train_run.h"
 
 /*
- * `kwhy bench train`: every variant of the workload `train` on one GPU, held against the reference, with its
+ * `kwhy bench train`: every variant of the workload `train`, held against the reference, with its
  * times and its energy.
  */
 struct kwhy_bench_train_request {
 	enum kwhy_gpu_backend backend;
-	const char *device;   /* number or PCI address; NULL: the first */
-	const char *variants; /* "fp32,graph"; NULL: all */
+	const char *devices;  /* numbers or PCI addresses with commas between; NULL: the first */
+	const char *variants; /* "fp32,graph"; NULL: all that so many GPUs allow */
 	struct kwhy_train_shape shape;
 	uint32_t check_width; /* no wider is what is held against the reference; 0: nothing is */
 	uint32_t repeat;      /* timed runs of each, at least */
@@ -28,24 +28,26 @@ enum { KWHY_BENCH_TRAIN_ROWS_MOST = 16, KWHY_BENCH_TRAIN_RUNS_KEPT = 256, KWHY_B
 struct kwhy_bench_train_row {
 	const char *id, *title, *change, *after; /* as in the table of variants */
 	const char *missing;			 /* why there are no figures; NULL: there are */
+	uint32_t gpus;				 /* that it used */
 	struct kwhy_train_errors errors;	 /* of the checked shape; NAN: it was not */
 	struct kwhy_median run_s;
-	size_t run_count; /* timed */
-	float *losses;	  /* [shape.steps]; all runs gave these */
-	uint64_t bytes, activation_bytes;
-	struct kwhy_train_tally tally; /* of one run */
+	size_t run_count;		  /* timed */
+	float *losses;			  /* [shape.steps]; all runs gave these */
+	uint64_t bytes, activation_bytes; /* of a GPU */
+	struct kwhy_train_tally tally;	  /* of one run */
 	size_t energy_runs;
 	struct kwhy_window_joules energy; /* of all those runs */
 };
 
 struct kwhy_bench_train {
 	struct kwhy_arena arena; /* of everything below */
-	struct kwhy_gpu_facts gpu;
+	struct kwhy_gpu_facts gpus[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	uint32_t gpu_count;
 	enum kwhy_gpu_backend backend;
 	struct kwhy_train_shape shape, checked; /* checked.steps 0: nothing was */
 	struct kwhy_bench_train_row rows[KWHY_BENCH_TRAIN_ROWS_MOST];
 	size_t row_count;
-	const char *energy_missing; /* NULL: the GPU's energy is known */
+	const char *energy_missing; /* NULL: the GPUs' energy is known */
 	const char *ended; /* the device was lost, in words; rows before it are good. NULL: all were run */
 };
 

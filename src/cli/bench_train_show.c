@@ -112,8 +112,8 @@ static void write_makings(
 	const struct kwhy_bench_train *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
-		{"launches", KWHY_COLUMN_RIGHT}, {"waits", KWHY_COLUMN_RIGHT}, {"memory", KWHY_COLUMN_RIGHT},
-		{"activations", KWHY_COLUMN_RIGHT}};
+		{"GPUs", KWHY_COLUMN_RIGHT}, {"launches", KWHY_COLUMN_RIGHT}, {"waits", KWHY_COLUMN_RIGHT},
+		{"memory", KWHY_COLUMN_RIGHT}, {"activations", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -123,6 +123,7 @@ static void write_makings(
 		if (row->missing)
 			continue;
 		kwhy_table_cell(&table, row->id);
+		kwhy_table_count(&table, row->gpus);
 		kwhy_table_count(&table, row->tally.launches + row->tally.graphs);
 		kwhy_table_count(&table, row->tally.waits);
 		kwhy_table_bytes(&table, row->bytes);
@@ -168,7 +169,7 @@ void kwhy_bench_train_text(
 	const struct kwhy_train_shape *shape = &bench->shape;
 
 	kwhy_sheet_linef(&sheet, "", "train on %s (%s): %u layer%s of %u, batches of %u, %u step%s a run",
-		bench->gpu.name, kwhy_gpu_backend_name(bench->backend), shape->layers,
+		bench->gpus[0].name, kwhy_gpu_backend_name(bench->backend), shape->layers,
 		shape->layers == 1 ? "" : "s", shape->width, shape->batch, shape->steps,
 		shape->steps == 1 ? "" : "s");
 	kwhy_text_add(out, "\n");
@@ -263,6 +264,7 @@ static void write_row(
 	kwhy_json_string(json, "after", row->after);
 	kwhy_json_string(json, "change", row->change);
 	kwhy_json_string(json, "missing", row->missing);
+	kwhy_json_count(json, "gpus", row->gpus);
 	write_errors(json, &row->errors);
 	if (!row->missing) {
 		write_median(json, "run_s", &row->run_s);
@@ -290,14 +292,20 @@ static void write_shape(struct kwhy_json *json, const char *key, const struct kw
 	kwhy_json_object_end(json);
 }
 
-static void write_gpu(struct kwhy_json *json, const struct kwhy_gpu_facts *facts)
+static void write_gpus(struct kwhy_json *json, const struct kwhy_bench_train *bench)
 {
-	kwhy_json_row(json, "gpu");
-	kwhy_json_string(json, "name", facts->name);
-	kwhy_json_string(json, "pci_address", *facts->pci_address ? facts->pci_address : NULL);
-	kwhy_json_string(json, "driver_api", *facts->driver_api ? facts->driver_api : NULL);
-	kwhy_json_string(json, "compiler", *facts->compiler ? facts->compiler : NULL);
-	kwhy_json_object_end(json);
+	kwhy_json_array(json, "gpus");
+	for (uint32_t i = 0; i < bench->gpu_count; i++) {
+		const struct kwhy_gpu_facts *facts = &bench->gpus[i];
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "name", facts->name);
+		kwhy_json_string(json, "pci_address", *facts->pci_address ? facts->pci_address : NULL);
+		kwhy_json_string(json, "driver_api", *facts->driver_api ? facts->driver_api : NULL);
+		kwhy_json_string(json, "compiler", *facts->compiler ? facts->compiler : NULL);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
 }
 
 void kwhy_bench_train_json(const struct kwhy_bench_train *bench, struct kwhy_text *out)
@@ -308,7 +316,7 @@ void kwhy_bench_train_json(const struct kwhy_bench_train *bench, struct kwhy_tex
 	kwhy_json_object(&json, NULL);
 	kwhy_json_string(&json, "schema", "kwhy.train/1");
 	kwhy_json_string(&json, "backend", kwhy_gpu_backend_name(bench->backend));
-	write_gpu(&json, &bench->gpu);
+	write_gpus(&json, bench);
 	write_shape(&json, "shape", &bench->shape);
 	if (bench->checked.steps)
 		write_shape(&json, "checked", &bench->checked);

@@ -15,7 +15,7 @@ enum { REPEAT = 5, CHECK_WIDTH = 512, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
 struct train_options {
 	const char *backend, *device, *variants, *output, *csv;
-	uint64_t width, layers, batch, parts, samples, steps, check_width, repeat;
+	uint64_t width, layers, batch, parts, dp, samples, steps, check_width, repeat;
 	double seconds;
 	bool json, quiet;
 };
@@ -79,6 +79,25 @@ static enum kwhy_status check_batch(const struct train_options *options, struct 
 	return KWHY_OK;
 }
 
+/* As many as --dp says: those of --device, or the first. */
+static enum kwhy_status find_devices(
+	const struct train_options *options, const char **out, struct kwhy_error *error)
+{
+	static const char *const firsts[KWHY_TRAIN_RANKS_MOST] = {"0", "0,1", "0,1,2", "0,1,2,3", "0,1,2,3,4",
+		"0,1,2,3,4,5", "0,1,2,3,4,5,6", "0,1,2,3,4,5,6,7"};
+	size_t named = 1;
+
+	if (options->dp > KWHY_TRAIN_RANKS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--dp takes 1 to %d GPUs", KWHY_TRAIN_RANKS_MOST);
+	for (const char *at = options->device; at && *at; at++)
+		named += *at == ',';
+	if (options->device && options->dp && options->dp != named)
+		return kwhy_fail(error, KWHY_E_USAGE, "--dp %u takes as many GPUs; --device names %zu",
+			(unsigned)options->dp, named);
+	*out = options->device || !options->dp ? options->device : firsts[options->dp - 1];
+	return KWHY_OK;
+}
+
 static enum kwhy_status make_request(
 	const struct train_options *given, struct kwhy_bench_train_request *out, struct kwhy_error *error)
 {
@@ -88,7 +107,9 @@ static enum kwhy_status make_request(
 
 	if (status)
 		return status;
-	status = check_batch(&options, error);
+	status = find_devices(given, &options.device, error);
+	if (!status)
+		status = check_batch(&options, error);
 	if (!status)
 		fill_in(&options, backend == KWHY_GPU_HOST);
 	if (!status)
@@ -96,7 +117,7 @@ static enum kwhy_status make_request(
 	if (status)
 		return status;
 	*out = (struct kwhy_bench_train_request){.backend = backend,
-		.device = options.device,
+		.devices = options.device,
 		.variants = options.variants,
 		.shape = {(uint32_t)options.width, (uint32_t)options.layers, (uint32_t)options.batch,
 			(uint32_t)options.parts, (uint32_t)options.samples, (uint32_t)options.steps},
@@ -153,9 +174,12 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,
 		offsetof(struct train_options, backend)},
-	{"device", 0, "GPU", "by number or PCI address; default 0", KWHY_OPTION_TEXT,
-		offsetof(struct train_options, device)},
-	{"variant", 0, "LIST", "of fp32, bf16, queued, fused, graph, checkpoint and accumulate; default all",
+	{"device", 0, "LIST", "GPUs by number or PCI address, with commas between; default 0",
+		KWHY_OPTION_TEXT, offsetof(struct train_options, device)},
+	{"dp", 0, "N", "GPUs of 'parallel', which share the batch; default those of --device",
+		KWHY_OPTION_COUNT, offsetof(struct train_options, dp)},
+	{"variant", 0, "LIST",
+		"of fp32, bf16, queued, fused, graph, checkpoint, accumulate and parallel; default all",
 		KWHY_OPTION_TEXT, offsetof(struct train_options, variants)},
 	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
 		offsetof(struct train_options, width)},

@@ -72,14 +72,13 @@ static enum kwhy_status judge(const struct kwhy_train_variant *variant, uint32_t
 		variant->id, errors->loss, errors->first, errors->second, errors->weights);
 }
 
-static enum kwhy_status run_and_read(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like,
-	struct kwhy_train_state *found, struct kwhy_error *error)
+static enum kwhy_status run_and_read(
+	const struct kwhy_train_request *request, struct kwhy_train_state *found, struct kwhy_error *error)
 {
 	float losses[KWHY_TRAIN_STEPS_MOST];
 	struct kwhy_train_result result = {.losses = losses};
 	struct kwhy_train *train = NULL;
-	enum kwhy_status status = kwhy_train_open(gpu, variant, shape, like, &train, error);
+	enum kwhy_status status = kwhy_train_open(request, &train, error);
 
 	if (!status)
 		status = kwhy_train_run(train, &result, error);
@@ -89,21 +88,20 @@ static enum kwhy_status run_and_read(struct kwhy_gpu *gpu, const struct kwhy_tra
 	return status;
 }
 
-enum kwhy_status kwhy_train_check(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like,
+enum kwhy_status kwhy_train_check(const struct kwhy_train_request *request,
 	const struct kwhy_train_state *expected, struct kwhy_train_errors *out, struct kwhy_error *error)
 {
 	struct kwhy_train_state found;
-	enum kwhy_status status = kwhy_train_shape_check(shape, error);
+	enum kwhy_status status = kwhy_train_shape_check(&request->shape, error);
 
 	if (!status)
-		status = kwhy_train_state_new(shape, &found, error);
+		status = kwhy_train_state_new(&request->shape, &found, error);
 	if (status)
 		return status;
-	status = run_and_read(gpu, variant, shape, like, &found, error);
+	status = run_and_read(request, &found, error);
 	if (!status) {
-		compare(shape, &found, expected, out);
-		status = judge(variant, shape->layers, out, error);
+		compare(&request->shape, &found, expected, out);
+		status = judge(request->variant, request->shape.layers, out, error);
 	}
 	kwhy_train_state_done(&found);
 	return status;

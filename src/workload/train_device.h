@@ -29,6 +29,16 @@ struct kwhy_train_call {
 	uint32_t mode;
 };
 
+enum { KWHY_TRAIN_PEERS_MOST = 8 };
+
+/* What a GPU reaches of all others and itself, as struct peers of kernels/train.cu. */
+struct kwhy_train_peers {
+	uint64_t gradients[KWHY_TRAIN_PEERS_MOST], weights[KWHY_TRAIN_PEERS_MOST],
+		copies[KWHY_TRAIN_PEERS_MOST];
+	uint64_t first, end; /* places of this one's share, both even */
+	uint32_t count, unused;
+};
+
 /* As struct pace of kernels/train.cu. */
 struct kwhy_train_clock {
 	float power1, power2, rate, root;

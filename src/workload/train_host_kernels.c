@@ -248,6 +248,28 @@ static void run_apply(const struct kwhy_gpu_grid *grid, void **arguments)
 		apply(&work, i, gradients[i]);
 }
 
+static void run_share(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	struct work work = work_of(arguments);
+	const struct kwhy_train_peers *peers = arguments[2];
+	size_t matrices = matrix_at(&work, work.a->layers);
+	const float *weights = at(work.a->weights);
+
+	(void)grid;
+	for (size_t i = peers->first; i < peers->end; i++) {
+		float gradient = 0;
+
+		for (uint32_t k = 0; k < peers->count; k++)
+			gradient += get(peers->gradients[k], false, i);
+		apply(&work, i, gradient);
+		for (uint32_t k = 0; k < peers->count; k++)
+			if (i < matrices)
+				put(peers->copies[k], true, i, weights[i]);
+			else
+				put(peers->weights[k], false, i, weights[i]);
+	}
+}
+
 static void run_advance(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct work work = work_of(arguments);
@@ -287,5 +309,8 @@ const struct kwhy_gpu_host_kernel kwhy_train_host_kernels[] = {
 	ROW("kwhy_train_bias", run_bias),
 	ROW("kwhy_train_apply", run_apply),
 	ROW("kwhy_train_advance", run_advance),
+	{"kwhy_train_share", run_share,
+		{sizeof(struct kwhy_train_args), sizeof(struct kwhy_train_call),
+			sizeof(struct kwhy_train_peers)}},
 	{NULL, NULL, {0}},
 };

@@ -21,31 +21,47 @@ enum kwhy_train_kernel {
 	KWHY_TRAIN_SOFTEN,
 	KWHY_TRAIN_BIAS,
 	KWHY_TRAIN_APPLY_ALL,
+	KWHY_TRAIN_SHARE,
 	KWHY_TRAIN_ADVANCE,
 	KWHY_TRAIN_KERNEL_COUNT
 };
 
-struct kwhy_train {
+/* What one GPU has of a training. */
+struct kwhy_train_rank {
+	struct kwhy_train *train;
 	struct kwhy_gpu *gpu;
-	const struct kwhy_train_variant *variant;
-	struct kwhy_train_shape shape; /* parts 1 where the variant has none */
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KWHY_TRAIN_KERNEL_COUNT];
 	struct kwhy_gpu_stream *stream;
 	uint64_t memory; /* all of it */
 	size_t bytes;
 	struct kwhy_train_args args;
+	struct kwhy_gpu_event *ready, *done; /* gradients are made; weights are handed out. NULL: alone */
+};
+
+struct kwhy_train {
+	const struct kwhy_train_variant *variant;
+	struct kwhy_train_shape shape; /* parts 1 where the variant has none */
+	struct kwhy_train_rank ranks[KWHY_TRAIN_RANKS_MOST];
+	uint32_t rank_count, opened;
 	uint32_t segment; /* layers from one whose inputs are kept to the next */
 	uint32_t slots;	  /* of hidden */
 	bool has_large_tiles;
-	struct kwhy_gpu_graph *graph;
-	struct kwhy_train_tally tally, graph_tally; /* of a run; of a launch of the graph */
+	struct kwhy_gpu_graph *graph;  /* of one rank alone */
+	struct kwhy_train_tally tally; /* of a run */
 };
 
 /* Queues them. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_launch(struct kwhy_train *train, enum kwhy_train_kernel kernel,
+KWHY_MUST_USE enum kwhy_status kwhy_train_launch(struct kwhy_train_rank *rank, enum kwhy_train_kernel kernel,
 	const struct kwhy_train_call *call, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_train_queue_step(struct kwhy_train *train, struct kwhy_error *error);
+
+/* Access to each other's memory, and events; then, in a step, AdamW by shares once all gradients are made. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_join(struct kwhy_train *train, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_train_share(struct kwhy_train *train, struct kwhy_error *error);
+
+/* The pairs of weights that a rank has the moments of: from *first up to *end. */
+void kwhy_train_share_of(const struct kwhy_train *train, uint32_t rank, uint64_t *first, uint64_t *end);
 
 /* Which slot of hidden has what goes into a layer; KWHY_TRAIN_INPUTS: the samples. */
 uint32_t kwhy_train_slot(const struct kwhy_train *train, uint32_t layer);

@@ -53,6 +53,13 @@ const struct kwhy_train_variant kwhy_train_variants[] = {
 		.fused = true,
 		.graph = true,
 		.parts = true},
+	{.id = "parallel",
+		.title = "data parallel",
+		.after = "queued",
+		.change = "a share of the batch for each GPU; each adds up all gradients of its share of the "
+			  "weights, applies AdamW and hands them out",
+		.half = true,
+		.parallel = true},
 };
 
 const size_t kwhy_train_variant_count = sizeof(kwhy_train_variants) / sizeof(kwhy_train_variants[0]);
@@ -87,56 +94,57 @@ static const struct kernel_row kernel_rows[KWHY_TRAIN_KERNEL_COUNT] = {
 	[KWHY_TRAIN_SOFTEN] = {"kwhy_train_soften", false},
 	[KWHY_TRAIN_BIAS] = {"kwhy_train_bias", false},
 	[KWHY_TRAIN_APPLY_ALL] = {"kwhy_train_apply", false},
+	[KWHY_TRAIN_SHARE] = {"kwhy_train_share", false},
 	[KWHY_TRAIN_ADVANCE] = {"kwhy_train_advance", false},
 };
 
-static enum kwhy_status check_precision(const struct kwhy_train *train, struct kwhy_error *error)
+static enum kwhy_status check_precision(
+	const struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant, struct kwhy_error *error)
 {
-	const struct kwhy_gpu *gpu = train->gpu;
-
-	if (!train->variant->half || strcmp(gpu->ops->name, "host") == 0)
+	if (!variant->half || strcmp(gpu->ops->name, "host") == 0)
 		return KWHY_OK;
 	if (strcmp(gpu->ops->name, "cuda") != 0)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "bf16 kernels are for CUDA; leave %s out",
-			train->variant->id);
+		return kwhy_fail(
+			error, KWHY_E_UNSUPPORTED, "bf16 kernels are for CUDA; leave %s out", variant->id);
 	if (gpu->facts.architecture < TENSOR_ARCHITECTURE)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"compute capability %d.%d has no bf16; 8.0 has; leave %s out",
-			gpu->facts.architecture / 10, gpu->facts.architecture % 10, train->variant->id);
+			gpu->facts.architecture / 10, gpu->facts.architecture % 10, variant->id);
 	return KWHY_OK;
 }
 
-static enum kwhy_status find_kernels(struct kwhy_train *train, struct kwhy_error *error)
+static enum kwhy_status find_kernels(struct kwhy_train_rank *rank, struct kwhy_error *error)
 {
 	static const struct kwhy_gpu_source source = {
 		.title = "train.cu", .text = kwhy_kernels_train, .on_host = kwhy_train_host_kernels};
-	struct kwhy_gpu *gpu = train->gpu;
-	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &train->module, error);
+	struct kwhy_gpu *gpu = rank->gpu;
+	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &rank->module, error);
 
 	for (size_t k = 0; !status && k < KWHY_TRAIN_KERNEL_COUNT; k++)
-		if (train->variant->half || !kernel_rows[k].tensor)
+		if (rank->train->variant->half || !kernel_rows[k].tensor)
 			status = gpu->ops->kernel_find(
-				gpu, train->module, kernel_rows[k].name, &train->kernels[k], error);
+				gpu, rank->module, kernel_rows[k].name, &rank->kernels[k], error);
 	return status;
 }
 
 /* --- Memory --- */
 
-static uint64_t plane_bytes(const struct kwhy_train *train)
+static uint64_t plane_bytes(const struct kwhy_train_rank *rank)
 {
-	return (uint64_t)train->args.batch / train->args.parts * train->args.width *
-		(train->variant->half ? 2 : 4);
+	const struct kwhy_train_args *a = &rank->args;
+
+	return (uint64_t)a->batch / a->parts * a->width * (a->half ? 2 : 4);
 }
 
 /* The parts of the memory, each at a multiple of 256 bytes; gives the bytes in all. */
-static size_t lay_out(struct kwhy_train *train, uint64_t start)
+static size_t lay_out(struct kwhy_train_rank *rank, uint64_t start)
 {
-	struct kwhy_train_args *a = &train->args;
-	const struct kwhy_train_shape *shape = &train->shape;
+	struct kwhy_train_args *a = &rank->args;
+	const struct kwhy_train_shape *shape = &rank->train->shape;
 	const uint64_t weights = kwhy_train_weight_count(shape) * sizeof(float),
 		       matrices = (uint64_t)shape->layers * shape->width * shape->width,
-		       plane = plane_bytes(train), rows = shape->batch / shape->parts;
-	const bool keeps_gradients = !train->variant->fused || shape->parts > 1;
+		       plane = plane_bytes(rank), rows = a->batch / a->parts;
+	const bool keeps_gradients = !rank->train->variant->fused || shape->parts > 1;
 	const struct {
 		uint64_t *place, bytes;
 	} parts[] = {
@@ -147,7 +155,7 @@ static size_t lay_out(struct kwhy_train *train, uint64_t start)
 		{&a->copies, a->half ? 2 * matrices : 0},
 		{&a->inputs, (uint64_t)shape->samples * shape->width * (a->half ? 2 : 4)},
 		{&a->labels, shape->samples * sizeof(uint32_t)},
-		{&a->hidden, train->slots * plane},
+		{&a->hidden, rank->train->slots * plane},
 		{&a->errors, 2 * plane},
 		{&a->logits, rows * shape->width * sizeof(float)},
 		{&a->row_losses, shape->batch * sizeof(float)},
@@ -165,6 +173,87 @@ static size_t lay_out(struct kwhy_train *train, uint64_t start)
 	return next - start;
 }
 
+static void set_args(struct kwhy_train_rank *rank)
+{
+	const struct kwhy_train *train = rank->train;
+	const struct kwhy_train_shape *shape = &train->shape;
+
+	rank->args.width = shape->width;
+	rank->args.layers = shape->layers;
+	rank->args.batch = shape->batch;
+	rank->args.parts = shape->parts * train->rank_count;
+	rank->args.samples = shape->samples;
+	rank->args.half = train->variant->half;
+}
+
+/*
+ * All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. But the
+ * losses of samples that another GPU has are 0.
+ */
+static enum kwhy_status make_memory(struct kwhy_train_rank *rank, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = rank->gpu;
+	enum kwhy_status status;
+
+	set_args(rank);
+	rank->bytes = lay_out(rank, 0);
+	status = gpu->ops->memory_new(gpu, rank->bytes, &rank->memory, error);
+	if (status)
+		return status;
+	lay_out(rank, rank->memory);
+	status = gpu->ops->fill(gpu, rank->stream, rank->memory, 0xA5, rank->bytes, error);
+	return status ? status
+		      : gpu->ops->fill(gpu, rank->stream, rank->args.row_losses, 0,
+				rank->args.batch * sizeof(float), error);
+}
+
+static enum kwhy_status make_data(struct kwhy_train_rank *rank, struct kwhy_error *error)
+{
+	const struct kwhy_train_call none = {0};
+	enum kwhy_status status = kwhy_train_launch(rank, KWHY_TRAIN_DATA, &none, error);
+
+	return status ? status : rank->gpu->ops->synchronize(rank->gpu, rank->stream, error);
+}
+
+static enum kwhy_status open_rank(struct kwhy_train *train, struct kwhy_gpu *gpu, struct kwhy_error *error)
+{
+	struct kwhy_train_rank *rank = &train->ranks[train->opened++];
+	enum kwhy_status status = check_precision(gpu, train->variant, error);
+
+	rank->train = train;
+	rank->gpu = gpu;
+	if (!status)
+		status = gpu->ops->enter(gpu, error);
+	if (!status)
+		status = gpu->ops->stream_new(gpu, &rank->stream, error);
+	if (!status)
+		status = find_kernels(rank, error);
+	if (!status)
+		status = make_memory(rank, error);
+	return status ? status : make_data(rank, error);
+}
+
+/* --- A step, to be launched again and again --- */
+
+static enum kwhy_status capture(struct kwhy_train *train, struct kwhy_error *error)
+{
+	struct kwhy_train_rank *rank = &train->ranks[0];
+	struct kwhy_gpu *gpu = rank->gpu;
+	enum kwhy_status status;
+
+	if (!train->variant->graph)
+		return KWHY_OK;
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
+			gpu->facts.name, train->variant->id);
+	status = gpu->ops->capture_begin(gpu, rank->stream, error);
+	if (!status)
+		status = kwhy_train_queue_step(train, error);
+	return status ? status : gpu->ops->capture_end(gpu, rank->stream, &train->graph, error);
+}
+
+/* --- Opening --- */
+
 /* The smallest number whose square is enough: then least is kept. */
 static uint32_t root_of(uint32_t count)
 {
@@ -176,107 +265,70 @@ static uint32_t root_of(uint32_t count)
 }
 
 /* Tiles of 128 x 128 where there are enough for all multiprocessors. */
-static bool fills_large_tiles(const struct kwhy_train *train, const struct kwhy_train_shape *shape)
+static bool fills_large_tiles(const struct kwhy_train *train, const struct kwhy_train_request *request)
 {
-	uint32_t rows = shape->batch / (train->variant->parts ? shape->parts : 1),
-		 sms = train->gpu->facts.sm_count, side = KWHY_TRAIN_LARGE;
+	const struct kwhy_train_shape *like = request->like ? request->like : &request->shape;
+	uint32_t parts = (train->variant->parts ? like->parts : 1) * train->rank_count,
+		 sms = request->gpus[0]->facts.sm_count, side = KWHY_TRAIN_LARGE;
 
-	return sms && (rows + side - 1) / side * ((shape->width + side - 1) / side) >= sms;
+	return sms && (like->batch / parts + side - 1) / side * ((like->width + side - 1) / side) >= sms;
 }
 
-static void set_args(struct kwhy_train *train)
+static void plan(struct kwhy_train *train, const struct kwhy_train_request *request)
 {
-	const struct kwhy_train_shape *shape = &train->shape;
-	uint32_t layers = shape->layers;
+	uint32_t layers = request->shape.layers;
 
+	train->variant = request->variant;
+	train->shape = request->shape;
+	train->rank_count = request->variant->parallel ? request->gpu_count : 1;
+	if (!train->variant->parts)
+		train->shape.parts = 1;
+	train->has_large_tiles = fills_large_tiles(train, request);
 	train->segment = train->variant->recompute ? root_of(layers) : layers;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;
-	train->args.width = shape->width;
-	train->args.layers = layers;
-	train->args.batch = shape->batch;
-	train->args.parts = shape->parts;
-	train->args.samples = shape->samples;
-	train->args.half = train->variant->half;
 }
 
-/* All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. */
-static enum kwhy_status make_memory(struct kwhy_train *train, struct kwhy_error *error)
+static enum kwhy_status check_request(const struct kwhy_train_request *request, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = train->gpu;
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_train_shape_check(&request->shape, error);
 
-	set_args(train);
-	train->bytes = lay_out(train, 0);
-	status = gpu->ops->memory_new(gpu, train->bytes, &train->memory, error);
-	if (status)
+	if (status || !request->variant->parallel)
 		return status;
-	lay_out(train, train->memory);
-	return gpu->ops->fill(gpu, train->stream, train->memory, 0xA5, train->bytes, error);
+	if (request->gpu_count < 2 || request->gpu_count > KWHY_TRAIN_RANKS_MOST)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s takes 2 to %d GPUs; --dp says how many",
+			request->variant->id, KWHY_TRAIN_RANKS_MOST);
+	if (request->shape.batch % (8 * request->gpu_count))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s: a batch of %u is no multiple of 8 samples for each of %u GPUs",
+			request->variant->id, request->shape.batch, request->gpu_count);
+	return KWHY_OK;
 }
 
-static enum kwhy_status make_data(struct kwhy_train *train, struct kwhy_error *error)
+static enum kwhy_status prepare(
+	struct kwhy_train *train, const struct kwhy_train_request *request, struct kwhy_error *error)
 {
-	const struct kwhy_train_call none = {0};
-	enum kwhy_status status = kwhy_train_launch(train, KWHY_TRAIN_DATA, &none, error);
+	enum kwhy_status status = KWHY_OK;
 
-	return status ? status : train->gpu->ops->synchronize(train->gpu, train->stream, error);
-}
-
-/* --- A step, to be launched again and again --- */
-
-static enum kwhy_status capture(struct kwhy_train *train, struct kwhy_error *error)
-{
-	struct kwhy_gpu *gpu = train->gpu;
-	enum kwhy_status status;
-
-	if (!train->variant->graph)
-		return KWHY_OK;
-	if (!gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
-			gpu->facts.name, train->variant->id);
-	status = gpu->ops->capture_begin(gpu, train->stream, error);
+	for (uint32_t r = 0; !status && r < train->rank_count; r++)
+		status = open_rank(train, request->gpus[r], error);
 	if (!status)
-		status = kwhy_train_queue_step(train, error);
-	return status ? status : gpu->ops->capture_end(gpu, train->stream, &train->graph, error);
-}
-
-static enum kwhy_status prepare(struct kwhy_train *train, struct kwhy_error *error)
-{
-	struct kwhy_gpu *gpu = train->gpu;
-	enum kwhy_status status = check_precision(train, error);
-
-	if (!status)
-		status = gpu->ops->enter(gpu, error);
-	if (!status)
-		status = gpu->ops->stream_new(gpu, &train->stream, error);
-	if (!status)
-		status = find_kernels(train, error);
-	if (!status)
-		status = make_memory(train, error);
-	if (!status)
-		status = make_data(train, error);
+		status = kwhy_train_join(train, error);
 	return status ? status : capture(train, error);
 }
 
-enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like, struct kwhy_train **out,
-	struct kwhy_error *error)
+enum kwhy_status kwhy_train_open(
+	const struct kwhy_train_request *request, struct kwhy_train **out, struct kwhy_error *error)
 {
 	struct kwhy_train *train;
-	enum kwhy_status status = kwhy_train_shape_check(shape, error);
+	enum kwhy_status status = check_request(request, error);
 
 	if (status)
 		return status;
 	train = calloc(1, sizeof(*train));
 	if (!train)
 		return kwhy_fail_memory(error, "a training");
-	train->gpu = gpu;
-	train->variant = variant;
-	train->shape = *shape;
-	if (!variant->parts)
-		train->shape.parts = 1;
-	train->has_large_tiles = fills_large_tiles(train, like ? like : shape);
-	status = prepare(train, error);
+	plan(train, request);
+	status = prepare(train, request, error);
 	if (status)
 		kwhy_train_close(train);
 	else
@@ -284,32 +336,53 @@ enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_v
 	return status;
 }
 
+/* What is still queued, after a failure, must not find its memory gone. */
+static void await_ranks(const struct kwhy_train *train)
+{
+	struct kwhy_error ignored;
+
+	for (uint32_t r = 0; r < train->opened; r++) {
+		const struct kwhy_train_rank *rank = &train->ranks[r];
+
+		if (rank->stream && !rank->gpu->ops->enter(rank->gpu, &ignored))
+			(void)rank->gpu->ops->synchronize(rank->gpu, rank->stream, &ignored);
+	}
+}
+
 void kwhy_train_close(struct kwhy_train *train)
 {
-	struct kwhy_gpu *gpu;
 	struct kwhy_error ignored;
 
 	if (!train)
 		return;
-	gpu = train->gpu;
-	/* What is still queued, after a failure, must not find its memory gone. */
-	if (train->stream)
-		(void)gpu->ops->synchronize(gpu, train->stream, &ignored);
+	await_ranks(train);
 	if (train->graph)
-		gpu->ops->graph_free(gpu, train->graph);
-	gpu->ops->memory_free(gpu, train->memory);
-	if (train->stream)
-		gpu->ops->stream_free(gpu, train->stream);
-	gpu->ops->module_free(gpu, train->module);
+		train->ranks[0].gpu->ops->graph_free(train->ranks[0].gpu, train->graph);
+	for (uint32_t r = 0; r < train->opened; r++) {
+		struct kwhy_train_rank *rank = &train->ranks[r];
+
+		(void)rank->gpu->ops->enter(rank->gpu, &ignored);
+		rank->gpu->ops->event_free(rank->gpu, rank->ready);
+		rank->gpu->ops->event_free(rank->gpu, rank->done);
+		rank->gpu->ops->memory_free(rank->gpu, rank->memory);
+		if (rank->stream)
+			rank->gpu->ops->stream_free(rank->gpu, rank->stream);
+		rank->gpu->ops->module_free(rank->gpu, rank->module);
+	}
 	free(train);
+}
+
+uint32_t kwhy_train_ranks(const struct kwhy_train *train)
+{
+	return train->rank_count;
 }
 
 uint64_t kwhy_train_bytes(const struct kwhy_train *train)
 {
-	return train->bytes;
+	return train->ranks[0].bytes;
 }
 
 uint64_t kwhy_train_activation_bytes(const struct kwhy_train *train)
 {
-	return train->slots * plane_bytes(train);
+	return train->slots * plane_bytes(&train->ranks[0]);
 }

@@ -6,9 +6,11 @@
 #include "workload/train.h"
 
 /*
- * `train` on a GPU, in every variant: each changes one thing of another (docs/train.md). A variant is opened
+ * `train` on GPUs, in every variant: each changes one thing of another (docs/train.md). A variant is opened
  * once and then runs as often as wanted, always from the same beginning. One thread.
  */
+enum { KWHY_TRAIN_RANKS_MOST = 8 };
+
 struct kwhy_train;
 
 struct kwhy_train_variant {
@@ -21,6 +23,7 @@ struct kwhy_train_variant {
 	bool graph;	    /* one graph a step */
 	bool recompute;	    /* keeps activations at every so manieth layer, makes the others again */
 	bool parts;	    /* takes a batch in parts and accumulates their gradients */
+	bool parallel;	    /* a share of the batch and of AdamW for each GPU */
 };
 
 extern const struct kwhy_train_variant kwhy_train_variants[];
@@ -39,23 +42,29 @@ struct kwhy_train_result {
 	struct kwhy_train_tally tally;
 };
 
-/*
- * shape.parts is of variants with parts; others take a batch at once. `like`: kernels are chosen as for that
- * shape; NULL: its own. KWHY_E_UNSUPPORTED: not on this GPU.
- */
-KWHY_MUST_USE enum kwhy_status kwhy_train_open(struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant,
-	const struct kwhy_train_shape *shape, const struct kwhy_train_shape *like, struct kwhy_train **out,
-	struct kwhy_error *error);
+struct kwhy_train_request {
+	struct kwhy_gpu *const *gpus; /* variants that are not parallel use the first alone */
+	uint32_t gpu_count;
+	const struct kwhy_train_variant *variant;
+	struct kwhy_train_shape shape; /* parts are of variants with parts; others take a batch at once */
+	const struct kwhy_train_shape *like; /* kernels are chosen as for that shape; NULL: its own */
+};
+
+/* KWHY_E_UNSUPPORTED: not on these GPUs. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_open(
+	const struct kwhy_train_request *request, struct kwhy_train **out, struct kwhy_error *error);
 void kwhy_train_close(struct kwhy_train *train); /* NULL is allowed */
 
-/* Memory of the device: in all, and of the activations that a step keeps. */
+uint32_t kwhy_train_ranks(const struct kwhy_train *train); /* GPUs that it uses */
+
+/* Memory of a GPU: in all, and of the activations that a step keeps. */
 uint64_t kwhy_train_bytes(const struct kwhy_train *train);
 uint64_t kwhy_train_activation_bytes(const struct kwhy_train *train);
 
 KWHY_MUST_USE enum kwhy_status kwhy_train_run(
 	struct kwhy_train *train, struct kwhy_train_result *out, struct kwhy_error *error);
 
-/* Where it is after a run; the state is of the caller. */
+/* Where it is after a run; the state is of the caller. KWHY_E_INPUT where GPUs have different weights. */
 KWHY_MUST_USE enum kwhy_status kwhy_train_read(
 	struct kwhy_train *train, struct kwhy_train_state *state, struct kwhy_error *error);
 
@@ -66,13 +75,10 @@ struct kwhy_train_errors {
 };
 
 /*
- * Runs `variant` over `shape`, with the kernels that it has for `like`, and compares it with where the
- * reference is after that. KWHY_E_INPUT, naming the variant, where they are farther apart than rounding
- * explains.
+ * Runs a request and compares it with where the reference is after that. KWHY_E_INPUT, naming the variant,
+ * where they are farther apart than rounding explains.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_train_check(struct kwhy_gpu *gpu,
-	const struct kwhy_train_variant *variant, const struct kwhy_train_shape *shape,
-	const struct kwhy_train_shape *like, const struct kwhy_train_state *expected,
-	struct kwhy_train_errors *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_train_check(const struct kwhy_train_request *request,
+	const struct kwhy_train_state *expected, struct kwhy_train_errors *out, struct kwhy_error *error);
 
 #endif

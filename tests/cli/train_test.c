@@ -61,6 +61,22 @@ static void every_variant_is_a_row_that_was_checked(void **state)
 	json_decref(root);
 }
 
+static void two_gpus_share_a_batch(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "train", "--backend", "host", "--width", "64", "--batch", "32",
+		"--steps", "4", "--samples", "64", "--dp", "2", "--repeat", "1", "--json"));
+	const json_t *rows = json_object_get(root, "variants"), *row = json_array_get(rows, 7);
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 8);
+	assert_int_equal(json_array_size(json_object_get(root, "gpus")), 2);
+	assert_string_equal(json_string_value(json_object_get(row, "id")), "parallel");
+	assert_true(number_in(row, NULL, "gpus") == 2);
+	assert_true(number_in(row, "errors", "first_moment") < 0.1);
+	assert_true(number_in(json_array_get(rows, 4), NULL, "gpus") == 1);
+	json_decref(root);
+}
+
 static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(
@@ -117,6 +133,8 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(HOST, "--samples", "100"), 2, "--samples takes a multiple of --batch");
 	assert_fails(SPAWN(HOST, "--steps", "5000"), 2, "--steps takes 1 to 4096");
 	assert_fails(SPAWN(HOST, "--check-width", "33"), 2, "--check-width takes a multiple of 32");
+	assert_fails(SPAWN(HOST, "--dp", "9"), 2, "--dp takes 1 to 8 GPUs");
+	assert_fails(SPAWN(HOST, "--dp", "3", "--device", "0,1"), 2, "--device names 2");
 	assert_fails(SPAWN(HOST, "-o", "x.csv"), 2, "--csv FILE");
 	assert_fails(SPAWN("bench", "train", "--backend", "tpu"), 2, "backend");
 }
@@ -125,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_variant_is_a_row_that_was_checked),
+		cmocka_unit_test(two_gpus_share_a_batch),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
 		cmocka_unit_test(wrong_words_are_usage_errors),

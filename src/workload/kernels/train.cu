@@ -55,6 +55,14 @@ struct call {
 	u32 mode;
 };
 
+/* As struct kwhy_train_peers of workload/train_device.h. */
+struct peers {
+	float *gradients[8], *weights[8];
+	void *copies[8];
+	u64 first, end; /* places of this GPU's share, both even */
+	u32 count, unused;
+};
+
 #define INPUTS 0xffffffffu
 enum { ADD = 1, APPLY = 2 }; /* modes of gradients: onto those of the parts before; AdamW at once */
 
@@ -697,6 +705,38 @@ KERNEL void kwhy_train_apply(const struct args a, const struct call c)
 		float2 gradient = get_pair(a.gradients, 0, i);
 
 		take_gradients(&a, APPLY, &i, &gradient, 1);
+	}
+}
+
+/*
+ * AdamW of one GPU's share of the weights: it adds up all GPUs' gradients, in their order, and hands out what
+ * products need: matrices as copies, biases as they are.
+ */
+KERNEL void kwhy_train_share(const struct args a, const struct call c, const struct peers p)
+{
+	u64 matrices = matrix_at(&a, a.layers);
+	struct pace pace = *a.pace;
+
+	(void)c;
+	for (u64 i = p.first + 2 * thread_index(); i < p.end; i += 2 * thread_count()) {
+		struct trained pair;
+		float2 gradient = pair_of(0, 0);
+
+		pair.weight = get_pair(a.weights, 0, i);
+		pair.first = get_pair(a.first, 0, i);
+		pair.second = get_pair(a.second, 0, i);
+		for (u32 k = 0; k < p.count; k++) {
+			float2 part = get_pair(p.gradients[k], 0, i);
+
+			gradient.x += part.x;
+			gradient.y += part.y;
+		}
+		apply_pair(&a, &pace, i, gradient, &pair);
+		for (u32 k = 0; k < p.count; k++)
+			if (i < matrices)
+				put_pair(p.copies[k], 1, i, pair.weight.x, pair.weight.y);
+			else
+				put_pair(p.weights[k], 0, i, pair.weight.x, pair.weight.y);
 	}
 }
 

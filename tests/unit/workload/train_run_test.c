@@ -11,7 +11,7 @@
 /* As the command line says: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static const char *driver;
-static struct kwhy_gpu *gpu;
+static struct kwhy_gpu *gpus[2];
 
 static const struct kwhy_train_shape shape = {
 	.width = 96, .layers = 5, .batch = 32, .parts = 2, .samples = 64, .steps = 4};
@@ -26,9 +26,22 @@ static struct kwhy_train_state reference_of(const struct kwhy_train_shape *of)
 	return expected;
 }
 
-static const struct kwhy_train_variant *variant_of(const char *id)
+static struct kwhy_train_request request_of(const char *id, const struct kwhy_train_shape *of)
 {
-	return kwhy_train_variant_find(id, strlen(id));
+	return (struct kwhy_train_request){.gpus = gpus,
+		.gpu_count = 2,
+		.variant = kwhy_train_variant_find(id, strlen(id)),
+		.shape = *of};
+}
+
+static enum kwhy_status check(const char *id, const struct kwhy_train_shape *of,
+	const struct kwhy_train_shape *like, const struct kwhy_train_state *expected,
+	struct kwhy_train_errors *out, struct kwhy_error *error)
+{
+	struct kwhy_train_request request = request_of(id, of);
+
+	request.like = like;
+	return kwhy_train_check(&request, expected, out, error);
 }
 
 static void every_variant_is_the_training_of_the_reference(void **state)
@@ -41,7 +54,7 @@ static void every_variant_is_the_training_of_the_reference(void **state)
 	for (size_t i = 0; i < kwhy_train_variant_count; i++) {
 		const struct kwhy_train_variant *variant = &kwhy_train_variants[i];
 
-		if (kwhy_train_check(gpu, variant, &shape, NULL, &expected, &errors, &error))
+		if (check(variant->id, &shape, NULL, &expected, &errors, &error))
 			fail_msg("%s: %s", variant->id, error.text);
 		if (variant->half)
 			assert_true(errors.first > 1e-4);
@@ -62,7 +75,7 @@ static void kernels_of_a_larger_shape_are_checked_on_a_small_one(void **state)
 	(void)state;
 	large.width = 4096;
 	large.batch = large.samples = 4096;
-	if (kwhy_train_check(gpu, variant_of("graph"), &shape, &large, &expected, &errors, &error))
+	if (check("graph", &shape, &large, &expected, &errors, &error))
 		fail_msg("%s", error.text);
 	kwhy_train_state_done(&expected);
 }
@@ -78,7 +91,7 @@ static void one_layer_alone_is_trained_too(void **state)
 	flat.layers = 1;
 	expected = reference_of(&flat);
 	for (size_t i = 0; i < kwhy_train_variant_count; i++)
-		if (kwhy_train_check(gpu, &kwhy_train_variants[i], &flat, NULL, &expected, &errors, &error))
+		if (check(kwhy_train_variants[i].id, &flat, NULL, &expected, &errors, &error))
 			fail_msg("%s", error.text);
 	kwhy_train_state_done(&expected);
 }
@@ -91,20 +104,19 @@ static void another_training_is_refused_by_name(void **state)
 
 	(void)state;
 	expected.losses[2] *= 1.1;
-	assert_int_equal(kwhy_train_check(gpu, variant_of("graph"), &shape, NULL, &expected, &errors, &error),
-		KWHY_E_INPUT);
+	assert_int_equal(check("graph", &shape, NULL, &expected, &errors, &error), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "graph is not the training of the reference"));
 	kwhy_train_state_done(&expected);
 }
 
 static void run_twice(const char *id, float *losses, struct kwhy_train_result *out)
 {
+	const struct kwhy_train_request request = request_of(id, &shape);
 	struct kwhy_train *train;
 	struct kwhy_error error;
 
 	*out = (struct kwhy_train_result){.losses = losses};
-	if (kwhy_train_open(gpu, variant_of(id), &shape, NULL, &train, &error) ||
-		kwhy_train_run(train, out, &error))
+	if (kwhy_train_open(&request, &train, &error) || kwhy_train_run(train, out, &error))
 		fail_msg("%s", error.text);
 	out->losses = losses + shape.steps;
 	if (kwhy_train_run(train, out, &error))
@@ -143,12 +155,34 @@ static void what_is_asked_of_the_driver_is_counted(void **state)
 
 static struct kwhy_train *opened(const char *id, const struct kwhy_train_shape *of)
 {
+	const struct kwhy_train_request request = request_of(id, of);
 	struct kwhy_train *train;
 	struct kwhy_error error;
 
-	if (kwhy_train_open(gpu, variant_of(id), of, NULL, &train, &error))
+	if (kwhy_train_open(&request, &train, &error))
 		fail_msg("%s", error.text);
 	return train;
+}
+
+static void a_parallel_training_takes_two_gpus_and_whole_shares(void **state)
+{
+	struct kwhy_train_request request = request_of("parallel", &shape);
+	struct kwhy_train_shape uneven = shape;
+	struct kwhy_train *train = opened("parallel", &shape);
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_train_ranks(train), 2);
+	kwhy_train_close(train);
+	request.gpu_count = 1;
+	assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "--dp"));
+	uneven.batch = 24;
+	uneven.parts = 1;
+	uneven.samples = 48;
+	request = request_of("parallel", &uneven);
+	assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "no multiple of 8 samples for each of 2 GPUs"));
 }
 
 /* Sixteen layers keep fifteen planes of 64 x 96 bf16; in segments of four, three and three. */
@@ -171,20 +205,23 @@ static void checkpointing_keeps_fewer_activations(void **state)
 	kwhy_train_close(parts);
 }
 
-static int open_gpu(void **state)
+static int open_gpus(void **state)
 {
+	static const char *const devices[] = {"0", "1"};
 	struct kwhy_error error;
 
 	(void)state;
-	if (kwhy_gpu_open(backend, NULL, &gpu, &error))
-		fail_msg("%s", error.text);
+	for (size_t i = 0; i < 2; i++)
+		if (kwhy_gpu_open(backend, devices[i], &gpus[i], &error))
+			fail_msg("%s", error.text);
 	return 0;
 }
 
-static int close_gpu(void **state)
+static int close_gpus(void **state)
 {
 	(void)state;
-	gpu->ops->close(gpu);
+	for (size_t i = 0; i < 2; i++)
+		gpus[i]->ops->close(gpus[i]);
 	return 0;
 }
 
@@ -203,14 +240,15 @@ static void give_kernels_to_the_fake(void)
 int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
-#define WITH_GPU(test) cmocka_unit_test_setup_teardown(test, open_gpu, close_gpu)
-		WITH_GPU(every_variant_is_the_training_of_the_reference),
-		WITH_GPU(kernels_of_a_larger_shape_are_checked_on_a_small_one),
-		WITH_GPU(one_layer_alone_is_trained_too),
-		WITH_GPU(another_training_is_refused_by_name),
-		WITH_GPU(each_run_begins_anew),
-		WITH_GPU(what_is_asked_of_the_driver_is_counted),
-		WITH_GPU(checkpointing_keeps_fewer_activations),
+#define WITH_GPUS(test) cmocka_unit_test_setup_teardown(test, open_gpus, close_gpus)
+		WITH_GPUS(every_variant_is_the_training_of_the_reference),
+		WITH_GPUS(kernels_of_a_larger_shape_are_checked_on_a_small_one),
+		WITH_GPUS(one_layer_alone_is_trained_too),
+		WITH_GPUS(another_training_is_refused_by_name),
+		WITH_GPUS(each_run_begins_anew),
+		WITH_GPUS(what_is_asked_of_the_driver_is_counted),
+		WITH_GPUS(a_parallel_training_takes_two_gpus_and_whole_shares),
+		WITH_GPUS(checkpointing_keeps_fewer_activations),
 	};
 
 	if (count > 2) {

@@ -327,12 +327,70 @@ static void products_of_large_tiles_are_those_of_the_host(void **state)
 	run_steps(&(struct kwhy_train_shape){224, 2, 136, 1, 136, 1}, true, false, &large_tiles);
 }
 
+struct share {
+	struct args a;
+	struct peers p;
+};
+
+static void run_share(void *context)
+{
+	const struct share *share = context;
+
+	kwhy_train_share(share->a, none, share->p);
+}
+
+/* A world's own gradients twice, as if of two GPUs; the second half of the weights is this one's. */
+static void set_peers(const struct args *a, u32 count, struct peers *p)
+{
+	*p = (struct peers){.first = count / 4 * 2, .end = count, .count = 2};
+	for (u32 k = 0; k < 2; k++) {
+		p->gradients[k] = a->gradients;
+		p->weights[k] = a->weights;
+		p->copies[k] = a->copies;
+	}
+}
+
+static void a_share_of_adamw_is_that_of_the_host(void **state)
+{
+	const struct kwhy_train_shape shape = {64, 2, 16, 1, 16, 1};
+	const struct kwhy_gpu_grid grid = {BLOCKS, 64, 0};
+	const struct kwhy_gpu_host_kernel *row = kwhy_train_host_kernels;
+	u32 count = (u32)kwhy_train_weight_count(&shape);
+	struct call call = none;
+	struct share share;
+	struct peers other;
+	struct world world;
+	void *arguments[] = {&world.a[1], &call, &other};
+
+	(void)state;
+	if (!CUDA_TEXT_RUNS)
+		skip();
+	assert_int_equal(sizeof(struct peers), sizeof(struct kwhy_train_peers));
+	world_init(&world, &shape, true);
+	RUN(&world, kwhy_train_data, none, BLOCKS, 64);
+	RUN(&world, kwhy_train_begin, none, BLOCKS, 64);
+	for (u32 w = 0; w < 2; w++)
+		for (u32 i = 0; i < count; i++)
+			world.a[w].gradients[i] = kwhy_train_input(i);
+	share.a = world.a[0];
+	set_peers(&world.a[0], count, &share.p);
+	set_peers(&world.a[1], count, &other);
+	while (strcmp(row->name, "kwhy_train_share") != 0)
+		row++;
+	cuda_text_launch(BLOCKS, 64, run_share, &share);
+	row->run(&grid, arguments);
+	assert_same(&world, "kwhy_train_share");
+	assert_true(world.a[0].first[count - 1] != 0 && world.a[0].first[0] == 0);
+	world_done(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products_in_fp32_are_those_of_the_host),
 		cmocka_unit_test(products_of_small_tiles_are_those_of_the_host),
 		cmocka_unit_test(products_of_large_tiles_are_those_of_the_host),
+		cmocka_unit_test(a_share_of_adamw_is_that_of_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
