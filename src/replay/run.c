@@ -66,11 +66,11 @@ static enum kwhy_status reserve(struct kwhy_replay_run *run, struct kwhy_error *
 {
 	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
 
-	run->streams = calloc(pattern->lane_count + 1, sizeof(*run->streams));
-	run->ends = calloc(pattern->lane_count + 1, sizeof(*run->ends));
-	run->marks = calloc((size_t)pattern->mark_count + 1, sizeof(*run->marks));
+	run->streams = calloc(pattern->lane_count + 1, sizeof(void *));
+	run->ends = calloc(pattern->lane_count + 1, sizeof(void *));
+	run->marks = calloc((size_t)pattern->mark_count + 1, sizeof(void *));
 	run->mark_is_set = calloc((size_t)pattern->mark_count + 1, sizeof(*run->mark_is_set));
-	run->graphs = calloc(pattern->graph_count + 1, sizeof(*run->graphs));
+	run->graphs = calloc(pattern->graph_count + 1, sizeof(void *));
 	run->done_ns = calloc(pattern->op_count + 1, sizeof(*run->done_ns));
 	run->workers = calloc(pattern->thread_count + 1, sizeof(*run->workers));
 	if (!run->streams || !run->ends || !run->marks || !run->mark_is_set || !run->graphs ||

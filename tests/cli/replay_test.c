@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRACE                                                                                             \
-	KWHY_SOURCE_DIR "/examples/h200-decode/trace.json.zst", "--profile",                              \
-		KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "--power",                                  \
-		KWHY_SOURCE_DIR "/examples/h200-decode/power.csv", "-q", "--backend", "host", "--repeat", \
-		"1"
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
 
 static void assert_fails(struct spawned spawned, int exit, const char *says)
@@ -38,16 +33,19 @@ static json_int_t count(const json_t *document, const char *part, const char *in
 
 static void an_imported_trace_is_rehearsed_and_says_so(void **state)
 {
-	struct spawned spawned = SPAWN("replay", "--json", TRACE);
+	struct spawned spawned = SPAWN(
+		"replay", "--json", "--assume-power", "150", "-q", "--backend", "host", TINY);
 	json_t *replay = load(&spawned);
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	assert_string_equal(json_string_value(json_object_get(replay, "schema")), "kwhy.replay/1");
 	assert_true(json_is_true(json_object_get(replay, "rehearsal")));
-	assert_true(count(replay, "as_recorded", "pattern", "kernels") > 100);
+	assert_true(count(replay, "as_recorded", "pattern", "kernels") > 10);
 	assert_true(json_is_null(json_object_get(replay, "changed")));
-	assert_true(json_is_real(json_object_get(
+	/* two devices worked: what one of them drew is not known apart */
+	assert_true(count(replay, "as_recorded", "otherwise", "other_devices") > 0);
+	assert_true(json_is_null(json_object_get(
 		json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "energy_j")));
 	json_decref(replay);
 	spawned_done(&spawned);
