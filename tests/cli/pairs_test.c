@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../golden/schema_check.h"
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "spawn.h"
@@ -19,6 +20,17 @@ static int begin(void **state)
 {
 	(void)state;
 	return mkdtemp(base) ? 0 : -1;
+}
+
+static void assert_keeps_to_schema(const json_t *document)
+{
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/pairs.schema.json", 0, NULL);
+	char why[400];
+
+	assert_non_null(schema);
+	if (!schema_check(schema, schema, document, why, sizeof(why)))
+		fail_msg("%s", why);
+	json_decref(schema);
 }
 
 static json_t *load(const char *name)
@@ -75,6 +87,7 @@ static void a_run_on_the_host_leaves_all_files(void **state)
 	assert_string_equal(json_string_value(json_object_get(document, "schema")), "kwhy.pairs/1");
 	assert_true(json_array_size(json_object_get(document, "configs")) > 40);
 	assert_int_equal(json_array_size(json_object_get(document, "loggp")), 2);
+	assert_keeps_to_schema(document);
 	json_decref(document);
 	spawned_done(&spawned);
 }
@@ -153,6 +166,7 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
+	assert_keeps_to_schema(document);
 	configs = json_object_get(document, "configs");
 	assert_true(json_array_size(configs) > 40);
 	assert_int_equal(json_array_size(json_object_get(document, "absent")), 0);
@@ -172,7 +186,7 @@ static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 
 	(void)state;
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
-	setenv("KWHY_FAKE_NVML", KWHY_SCENARIOS "/pair_of_fake_cuda.txt", 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt", 1);
 	snprintf(folder, sizeof(folder), "%s/metered", base);
 	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write,exchange", "--clock", "back-to-back",
 		"--no-loads", "--min-size", "512KiB", "--max-size", "1MiB", "--time", "0.5", "--energy",
@@ -180,6 +194,7 @@ static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
+	assert_keeps_to_schema(document);
 	energies = json_object_get(document, "energies");
 	assert_int_equal(json_array_size(energies), 4);
 	assert_true(json_is_null(json_object_get(document, "energy_missing")));

@@ -103,6 +103,13 @@ static bool check_max_length(struct checking *checking, const json_t *rule, cons
 		complain(checking, "is too long", "");
 }
 
+static bool check_min_items(struct checking *checking, const json_t *rule, const json_t *value)
+{
+	if (json_is_array(value) && json_array_size(value) < (size_t)json_integer_value(rule))
+		return complain(checking, "has too few items", "");
+	return true;
+}
+
 static bool check_max_items(struct checking *checking, const json_t *rule, const json_t *value)
 {
 	return !json_is_array(value) || (json_int_t)json_array_size(value) <= json_integer_value(rule) ||
@@ -196,6 +203,7 @@ static const struct {
 	{"const", check_const},
 	{"minLength", check_min_length},
 	{"maxLength", check_max_length},
+	{"minItems", check_min_items},
 	{"maxItems", check_max_items},
 	{"required", check_required},
 	{"properties", check_properties},
