@@ -11,7 +11,7 @@
 /* The changes to a program that commands take as options: one row for each of kwhy_whatif_changes. */
 
 /* As many as whatif has, which a test compares. */
-enum { KWHY_CHANGE_OPTIONS = 15 };
+enum { KWHY_CHANGE_OPTIONS = 16 };
 
 struct kwhy_change_options {
 	bool flags[KWHY_CHANGE_OPTIONS];       /* asked for; of changes without an argument */
@@ -56,14 +56,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
 			type, member, 9, "event-waits", "events where the host reads no result"),            \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
-			type, member, 10, "pinned", "page-locked host memory for copies"),                   \
+			type, member, 10, "join-waits", "one wait for read-backs in a row"),                 \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 11, "pinned", "page-locked host memory for copies"),                   \
 		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
-			type, member, 11, "overlap-copies", "copies beside compute, with N buffers"),        \
+			type, member, 12, "overlap-copies", "copies beside compute, with N buffers"),        \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
-			type, member, 12, "overlap-collectives", "collectives beside compute"),              \
+			type, member, 13, "overlap-collectives", "collectives beside compute"),              \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
-			type, member, 13, "prefetch", "no long pauses of the host between calls"),           \
+			type, member, 14, "prefetch", "no long pauses of the host between calls"),           \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
-			type, member, 14, "graph", "stretches of launches that repeat as graphs")
+			type, member, 15, "graph", "stretches of launches that repeat as graphs")
 
 #endif

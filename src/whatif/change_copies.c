@@ -171,37 +171,63 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 	return rows->src_memory[row] == KWHY_MEMORY_PAGEABLE || rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE;
 }
 
-/* Whether the thread waits before it issues anything else: then a read-back need not block itself. */
-static bool is_waited_for(const struct kwhy_whatif *whatif, uint32_t call)
+/* What comes behind a call of a thread until it waits. */
+enum behind { BEHIND_OTHER_WORK, BEHIND_WAIT };
+
+static enum behind look_back(const struct kwhy_whatif *whatif, uint32_t call, enum behind behind)
+{
+	const struct kwhy_whatif_graph *graph = whatif->graph;
+	bool issues = false;
+
+	if (graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call))
+		return behind;
+	if (whatif->recording->calls.class[call] == KWHY_CALL_SYNC)
+		return graph->nodes[kwhy_whatif_call_node(graph, call)].from[KWHY_LINK_JOIN] == KWHY_NONE
+			? behind
+			: BEHIND_WAIT;
+	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++) {
+		if (!kwhy_whatif_is_copy(whatif, whatif->issued[i], KWHY_COPY_D2H))
+			return BEHIND_OTHER_WORK;
+		issues = true;
+	}
+	return issues || whatif->recording->calls.class[call] == KWHY_CALL_OTHER ? behind : BEHIND_OTHER_WORK;
+}
+
+/*
+ * [calls] whether the thread waits before it issues anything but read-backs: then a read-back need not block
+ * by itself. NULL: no memory.
+ */
+static bool *find_waited_for(struct kwhy_whatif *whatif)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
-	size_t end = calls->first[calls->thread[call] + 1];
+	bool *waited = malloc((calls->count + 1) * sizeof(*waited));
 
-	for (size_t i = call + 1; i < end; i++) {
-		if (whatif->graph->outer[i] != i || kwhy_whatif_call_is_dropped(whatif, (uint32_t)i))
-			continue;
-		if (calls->class[i] != KWHY_CALL_OTHER)
-			return calls->class[i] == KWHY_CALL_SYNC &&
-				whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, (uint32_t)i)]
-					.from[KWHY_LINK_JOIN] != KWHY_NONE;
+	whatif->out_of_memory |= !waited;
+	for (size_t t = 0; waited && t < whatif->recording->thread_count; t++) {
+		enum behind behind = BEHIND_OTHER_WORK;
+
+		for (size_t i = calls->first[t + 1]; i-- > calls->first[t];) {
+			waited[i] = behind == BEHIND_WAIT;
+			behind = look_back(whatif, (uint32_t)i, behind);
+		}
 	}
-	return false;
+	return waited;
 }
 
 /* A call that blocked for its copy returns at once, if it was to the device or is waited for anyway. */
-static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool up)
+static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
 	const struct kwhy_whatif_cost *launch = &whatif->costs.launch;
 
 	if (call == KWHY_NONE || !isfinite(launch->expected_ns) ||
 		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_JOIN] != row)
 		return;
-	if (up || is_waited_for(whatif, call))
+	if (may_return)
 		kwhy_whatif_unblock_call(whatif, call, kwhy_whatif_cost_at(launch, whatif->corner));
 }
 
 /* The copy from page-locked memory. */
-static bool pin(struct kwhy_whatif *whatif, uint32_t row, const char **source)
+static bool pin(struct kwhy_whatif *whatif, uint32_t row, const bool *waited, const char **source)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
 	bool up = rows->copy_kind[row] == KWHY_COPY_H2D;
@@ -209,13 +235,14 @@ static bool pin(struct kwhy_whatif *whatif, uint32_t row, const char **source)
 		up ? KWHY_MEMORY_PINNED : rows->src_memory[row],
 		up ? rows->dst_memory[row] : KWHY_MEMORY_PINNED, (double)rows->bytes[row]);
 	double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
+	uint32_t call = kwhy_whatif_call_of(whatif, row);
 
 	if (!isfinite(own_ns))
 		return false;
 	*source = cost.source;
 	if (own_ns < (double)whatif->graph->nodes[row].own_ns)
 		kwhy_whatif_resize_row(whatif, row, own_ns);
-	unblock(whatif, row, kwhy_whatif_call_of(whatif, row), up);
+	unblock(whatif, row, call, up || (call != KWHY_NONE && waited[call]));
 	return true;
 }
 
@@ -223,19 +250,23 @@ void kwhy_whatif_pin(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_wh
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
 	const char *source = NULL;
+	bool *waited = find_waited_for(whatif);
 	uint64_t unknown = 0;
 
 	(void)number;
+	if (!waited)
+		return;
 	for (uint32_t i = 0; i < rows->count; i++) {
 		if (rows->kind[i] != KWHY_ACTIVITY_COPY || !is_pageable(rows, i) ||
 			kwhy_whatif_row_is_dropped(whatif, i) ||
 			(rows->copy_kind[i] != KWHY_COPY_H2D && rows->copy_kind[i] != KWHY_COPY_D2H))
 			continue;
-		if (rows->bytes[i] != KWHY_UNKNOWN_BYTES && pin(whatif, i, &source))
+		if (rows->bytes[i] != KWHY_UNKNOWN_BYTES && pin(whatif, i, waited, &source))
 			effect->places++;
 		else
 			unknown++;
 	}
+	free(waited);
 	if (effect->places)
 		kwhy_whatif_say(effect,
 			"%llu copies from or to page-locked memory, at the cost of %s; copies to the device "

@@ -72,6 +72,35 @@ static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 	return last;
 }
 
+/* The stream that the thread gives work next; KWHY_NONE: none. */
+static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	size_t end = calls->first[calls->thread[call] + 1];
+
+	for (size_t next = call + 1; next < end; next++)
+		for (size_t i = whatif->first_issued[next]; i < whatif->first_issued[next + 1]; i++)
+			if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+				return whatif->recording->activities.stream[whatif->issued[i]];
+	return KWHY_NONE;
+}
+
+/*
+ * Work of one stream comes in its order anyway: then nothing takes the place of the wait. At the slow end an
+ * event does in any case.
+ */
+static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	bool in_order = target < whatif->graph->activity_count &&
+		next_stream(whatif, call) == rows->stream[target];
+
+	if (in_order && whatif->corner != KWHY_CORNER_SLOW)
+		kwhy_whatif_drop_call(whatif, (uint32_t)call);
+	else
+		kwhy_whatif_unblock_call(whatif, (uint32_t)call, event_ns);
+}
+
 static uint64_t use_events_in_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -88,7 +117,7 @@ static uint64_t use_events_in_thread(struct kwhy_whatif *whatif, size_t thread)
 		if (!is_left(whatif, i) || calls->class[i] != KWHY_CALL_SYNC)
 			continue;
 		if (!reads && node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
-			kwhy_whatif_unblock_call(whatif, (uint32_t)i, event_ns);
+			replace_wait(whatif, i, node->from[KWHY_LINK_JOIN], event_ns);
 			replaced++;
 		}
 		reads = false;
@@ -111,13 +140,66 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 		effect->places += use_events_in_thread(whatif, t);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu waits behind which the host has read nothing become events of %s; it waits "
-			"where it "
-			"reads results, and at its end",
+			"%llu waits behind which the host has read nothing go, or become events of %s where "
+			"work of "
+			"another stream follows; it waits where it reads results, and at its end",
 			(unsigned long long)effect->places,
 			kwhy_whatif_time_words(cost, whatif->costs.event.expected_ns));
 	else
 		kwhy_whatif_refuse(effect, "every wait follows a read-back or is the last of its thread");
+}
+
+/* Of what a call issued and is left: whether there is anything, and nothing but read-backs. */
+static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t call, bool *issues)
+{
+	bool alone = true;
+
+	*issues = false;
+	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++) {
+		if (kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+			continue;
+		*issues = true;
+		alone &= kwhy_whatif_is_copy(whatif, whatif->issued[i], KWHY_COPY_D2H);
+	}
+	return alone;
+}
+
+/* A wait for a read-back, behind which the thread issues a read-back next. */
+static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	bool reads_next = false;
+	uint64_t dropped = 0;
+
+	for (size_t i = calls->first[thread + 1]; i-- > calls->first[thread];) {
+		uint32_t target = whatif->graph->nodes[whatif->graph->activity_count + i]
+					  .from[KWHY_LINK_JOIN];
+		bool issues, alone = issues_read_backs_alone(whatif, i, &issues);
+
+		if (issues)
+			reads_next = alone;
+		else if (reads_next && is_left(whatif, i) && calls->class[i] == KWHY_CALL_SYNC &&
+			target != KWHY_NONE && kwhy_whatif_is_copy(whatif, target, KWHY_COPY_D2H)) {
+			kwhy_whatif_drop_call(whatif, (uint32_t)i);
+			dropped++;
+		}
+	}
+	return dropped;
+}
+
+void kwhy_whatif_join_waits(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	(void)number;
+	for (size_t t = 0; t < whatif->recording->thread_count; t++)
+		effect->places += join_waits_of_thread(whatif, t);
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%llu waits go whose thread issues another read-back next: it looks at what it read "
+			"once "
+			"all of them are there",
+			(unsigned long long)effect->places);
+	else
+		kwhy_whatif_refuse(effect, "no wait for a read-back comes before another read-back");
 }
 
 static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)

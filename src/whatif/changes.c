@@ -27,6 +27,8 @@ const struct kwhy_whatif_change kwhy_whatif_changes[] = {
 		KWHY_RISK_NONE, "redundant-syncs", NULL, kwhy_whatif_drop_waits},
 	{"event-waits", "events instead of waits", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_LINES,
 		KWHY_RISK_ORDER, "sync-after-every-op", NULL, kwhy_whatif_use_events},
+	{"join-waits", "one wait for many read-backs", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_LINES,
+		KWHY_RISK_ORDER, NULL, NULL, kwhy_whatif_join_waits},
 	{"pinned", "page-locked host memory", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_LINES,
 		KWHY_RISK_NONE, "pageable-copies", NULL, kwhy_whatif_pin},
 	{"overlap-copies", "copies beside compute", "N", 2, 2, KWHY_BOUND_UPPER, KWHY_EFFORT_DAYS,

@@ -192,6 +192,16 @@ static void step_pinned(struct machine *machine)
 	}
 }
 
+static void step_waits_for_all(struct machine *machine)
+{
+	for (int i = 0; i < SENDS; i++)
+		copy(machine, KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 40);
+	compute(machine);
+	for (int i = 0; i < READS; i++)
+		copy(machine, KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4);
+	wait(machine);
+}
+
 static void step_read_once(struct machine *machine)
 {
 	for (int i = 0; i < SENDS; i++)
@@ -411,6 +421,25 @@ static void copies_from_page_locked_memory_without_waits(void **state)
 	FORETELLS(step_naive, record(step_pinned), 0.05, {"event-waits", 0}, {"pinned", 0});
 }
 
+static void one_wait_for_many_read_backs(void **state)
+{
+	(void)state;
+	FORETELLS(step_pinned, record(step_waits_for_all), 0.05, {"join-waits", 0});
+}
+
+static void queued_copies_waited_for_once_a_step(void **state)
+{
+	(void)state;
+	FORETELLS(step_naive, record(step_waits_for_all), 0.05, {"event-waits", 0}, {"join-waits", 0},
+		{"pinned", 0});
+}
+
+static void one_read_back_for_many_that_were_queued(void **state)
+{
+	(void)state;
+	FORETELLS(step_waits_for_all, record(step_read_once), 0.05, {"pack-d2h", 0});
+}
+
 static void one_read_back_for_many(void **state)
 {
 	(void)state;
@@ -471,6 +500,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_from_page_locked_memory_without_waits),
+		cmocka_unit_test(one_wait_for_many_read_backs),
+		cmocka_unit_test(queued_copies_waited_for_once_a_step),
+		cmocka_unit_test(one_read_back_for_many_that_were_queued),
 		cmocka_unit_test(one_read_back_for_many),
 		cmocka_unit_test(one_copy_for_many),
 		cmocka_unit_test(one_graph_for_a_step),

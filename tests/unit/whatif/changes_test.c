@@ -206,6 +206,37 @@ static void a_wait_for_a_read_back_stays(void **state)
 	assert_refused(made(&build, "event-waits", 0, NULL), "every wait");
 }
 
+/* Three read-backs with a wait each; the third wait comes before a launch. */
+static void waits_before_another_read_back_go(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	for (int i = 0; i < 3; i++) {
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 30 + 20 * i, 32 + 20 * i), 0,
+			copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, 40 + 20 * i, 42 + 20 * i));
+		build_call(&build, 0, "cudaStreamSynchronize", 33 + 20 * i, 45 + 20 * i);
+	}
+	launch(&build, 90, 100, 110);
+	/* each of the two took 12 us, and the host 1 us before it; the launches follow by so much earlier */
+	assert_made(made(&build, "join-waits", 0, NULL), 2, 100000 - 2 * 13000);
+}
+
+static void waits_before_other_work_stay(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		launch(&build, 40 * i, 40 * i + 10, 40 * i + 12);
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 40 * i + 3, 40 * i + 5), 0,
+			copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, 40 * i + 14, 40 * i + 16));
+		build_call(&build, 0, "cudaStreamSynchronize", 40 * i + 6, 40 * i + 20);
+	}
+	assert_refused(made(&build, "join-waits", 0, NULL), "before another read-back");
+}
+
 static void memory_from_a_pool_does_not_wait(void **state)
 {
 	struct build build = build_new(1);
@@ -441,6 +472,8 @@ int main(void)
 		cmocka_unit_test(a_wait_behind_a_wait_goes),
 		cmocka_unit_test(waits_without_a_read_back_become_events),
 		cmocka_unit_test(a_wait_for_a_read_back_stays),
+		cmocka_unit_test(waits_before_another_read_back_go),
+		cmocka_unit_test(waits_before_other_work_stay),
 		cmocka_unit_test(memory_from_a_pool_does_not_wait),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
