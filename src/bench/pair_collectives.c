@@ -229,14 +229,26 @@ static enum kwhy_status begin_one(
 	return status || !spoils ? status : spoil(work, i, error);
 }
 
+/* Ours reads what lies with the others. */
+static enum kwhy_status check_reach(const struct kwhy_pair_place *place, struct kwhy_error *error)
+{
+	for (uint32_t i = 0; place->ranks && i < place->count; i++)
+		if (i != place->own && !place->is_direct[place->own][i])
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"collectives of the host work on one host, and rank %u does not reach the "
+				"memory of rank %u",
+				place->own, i);
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_pair_collective_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
 	struct kwhy_pair_place *place = work->place;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = is_host(place, kwhy_pair_first_own(place))
+		? check_reach(place, error)
+		: kwhy_pair_nccl_start_all(place, error);
 
-	if (!is_host(place, kwhy_pair_first_own(place)))
-		status = kwhy_pair_nccl_start_all(place, error);
 	for (uint32_t i = 0; !status && i < place->count; i++)
 		if (kwhy_pair_is_own(place, i))
 			status = begin_one(work, i, spoils, error);
