@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kwhy bench flow` as a shell sees it, on the host's back end and on fake libraries of NVIDIA's. */
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static json_t *json_of(struct spawned spawned)
+{
+	json_t *root = json_loads(spawned.out.data, 0, NULL);
+
+	if (spawned.exit || spawned.err.length || !root)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data);
+	spawned_done(&spawned);
+	return root;
+}
+
+static const json_t *row_of(const json_t *root, const char *id, int flows)
+{
+	const json_t *rows = json_object_get(root, "variants");
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row) if (strcmp(json_string_value(json_object_get(row, "id")), id) == 0 &&
+		json_integer_value(json_object_get(row, "flows")) == flows) return row;
+	fail_msg("no row %s of %d flows", id, flows);
+	return NULL;
+}
+
+static double number_in(const json_t *row, const char *part, const char *key)
+{
+	const json_t *object = part ? json_object_get(row, part) : row;
+
+	return json_number_value(json_object_get(object, key));
+}
+
+static void every_variant_and_number_of_flows_is_a_row(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--flows", "3,12", "--steps", "4",
+		"--repeat", "2", "--json"));
+	static const char *const ids[] = {"n0", "n0c", "n0p", "n2", "n3", "n4", "n5"};
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.flow/1");
+	assert_int_equal(json_array_size(json_object_get(root, "variants")), 2 * 9);
+	assert_true(number_in(row_of(root, "cpu", 12), NULL, "flow_steps_per_s") > 0);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const json_t *row = row_of(root, ids[i], 12);
+
+		assert_true(json_is_null(json_object_get(row, "missing")));
+		assert_true(json_is_null(json_object_get(row, "wrong")));
+		assert_true(number_in(row, "step_s", "median") >= 0);
+		assert_true(number_in(row, NULL, "flow_steps_per_s") > 0);
+		assert_true(number_in(row, "a_run", "calls") > 0);
+		assert_true(number_in(row, "proof", "error_h") <= number_in(row, "proof", "tolerance_h"));
+		assert_true(json_is_null(json_object_get(row, "nvml_ratio")));
+	}
+	assert_non_null(strstr(
+		json_string_value(json_object_get(row_of(root, "n1", 3), "missing")), "run n1 on a GPU"));
+	assert_true(number_in(row_of(root, "n0", 12), "a_run", "launches") == 4 * (10 * 12 + 1));
+	json_decref(root);
+}
+
+static void the_text_is_no_wider_than_80_columns(void **state)
+{
+	struct spawned spawned = SPAWN(
+		"bench", "flow", "--backend", "host", "--flows", "9", "--steps", "2", "--repeat", "1");
+	size_t columns = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	for (const char *at = spawned.out.data; *at; at++) {
+		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
+		assert_true(columns <= 80);
+	}
+	assert_non_null(strstr(spawned.out.data, "those of every step of every run were the reference's"));
+	spawned_done(&spawned);
+}
+
+static void on_the_chosen_path_it_is_told_how_many_are_elsewhere(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "flow", "--backend", "host", "--flows", "9", "--steps", "3",
+		"--repeat", "1", "--variant", "n3", "--path", "argmax");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "n3: 0 flows of the reference are elsewhere after 3 steps"));
+	spawned_done(&spawned);
+}
+
+static void the_steps_go_to_a_csv(void **state)
+{
+	static char path[] = "kwhy-flow-XXXXXX";
+	struct spawned spawned;
+	char line[128];
+	size_t lines = 0;
+	FILE *file;
+	int made = mkstemp(path);
+
+	(void)state;
+	assert_true(made >= 0);
+	close(made);
+	spawned = SPAWN("bench", "flow", "--backend", "host", "--flows", "5", "--steps", "3", "--variant",
+		"n2,n4", "--repeat", "2", "--csv", path);
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		lines++;
+	fclose(file);
+	unlink(path);
+	assert_int_equal(lines, 1 + 2 * 2 * 3);
+}
+
+/* The fake's tensor cores have no rate, but its meters say something. */
+static void on_a_gpu_products_are_cublas_s_and_three_utilisations_stand_side_by_side(void **state)
+{
+	json_t *root;
+	const json_t *row;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	root = json_of(SPAWN("bench", "flow", "--flows", "10", "--steps", "3", "--variant", "n3,n4",
+		"--precision", "fp32", "--repeat", "1", "--seconds", "1.5", "--json"));
+	row = row_of(root, "n3", 10);
+	assert_string_equal(json_string_value(json_object_get(row, "products")), "cuBLAS 13.0.2");
+	assert_true(number_in(root, "peak_flop_per_s", "fp32") > 0);
+	assert_true(number_in(row, NULL, "roofline_ratio") > 0);
+	assert_true(json_is_number(json_object_get(row, "nvml_ratio")));
+	assert_true(number_in(row_of(root, "n4", 10), NULL, "busy_ratio") > 0);
+	assert_string_equal(json_string_value(json_object_get(row_of(root, "n4", 10), "precision")), "bf16");
+	assert_true(number_in(row, "energy", "runs") > 0);
+	json_decref(root);
+	unsetenv("LD_LIBRARY_PATH");
+}
+
+static void assert_fails(struct spawned spawned, const char *says)
+{
+	if (spawned.exit != 2 || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
+			spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static void wrong_words_are_usage_errors(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--variant", "n9"), "no variant 'n9'");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "10,x"), "--flows takes numbers");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "0"), "--flows takes numbers");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "1,2,3,4,5,6,7,8,9,10,11"),
+		"--flows takes 1 to 10 numbers, not 11");
+	assert_fails(SPAWN("bench", "flow", "--steps", "4001"), "--steps takes 1 to 4000");
+	assert_fails(SPAWN("bench", "flow", "--path", "x"), "--path takes fixed or argmax");
+	assert_fails(SPAWN("bench", "flow", "--precision", "fp8"), "--precision takes fp32, tf32 or bf16");
+	assert_fails(
+		SPAWN("bench", "flow", "--backend", "host", "--device", "0,1"), "bench flow uses one GPU");
+	assert_fails(SPAWN("bench", "flow", "-o", "x.csv"), "bench flow writes .txt or .json");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_variant_and_number_of_flows_is_a_row),
+		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
+		cmocka_unit_test(on_the_chosen_path_it_is_told_how_many_are_elsewhere),
+		cmocka_unit_test(the_steps_go_to_a_csv),
+		cmocka_unit_test(on_a_gpu_products_are_cublas_s_and_three_utilisations_stand_side_by_side),
+		cmocka_unit_test(wrong_words_are_usage_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
