@@ -54,7 +54,7 @@ for variant in v2 v3 v5 v6; do record "$variant" 288 60; done
 for variant in v9 v9b; do record "$variant" 288 30; done
 say "recorded after $SECONDS s; from here on the GPU idles"
 
-pair v0 v1 96 1 --pinned --event-waits &
+pair v0 v1 96 1 --event-waits --join-waits --pinned &
 pair v1 v2 96 1 --pack-d2h &
 pair v0 v3 96 1 --pack-h2d --pack-d2h --pinned --event-waits &
 pair v0 v6 96 1 --pack-h2d --pack-d2h --fuse --pinned --event-waits --graph &
