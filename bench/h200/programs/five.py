@@ -22,10 +22,11 @@ def accounts_of(path):
             continue
         busy += energy
         data += energy if account["basis"] == "data" else 0
+        watts = 1e-3 * account["mean_power_mw"]  # while metered; energy may lack a tenth of a second at both ends
         out[found.group(0)] = {
-            "watts": energy / time,
-            "low_watts": account["low_nj"] / time if account.get("low_nj") is not None else None,
-            "high_watts": account["high_nj"] / time if account.get("high_nj") is not None else None,
+            "watts": watts,
+            "low_watts": watts * account["low_nj"] / energy if account.get("low_nj") is not None else None,
+            "high_watts": watts * account["high_nj"] / energy if account.get("high_nj") is not None else None,
             "basis": account["basis"],
             "seconds": 1e-9 * time,
         }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slowdown of a launch-bound loop by the meters alone: 20 paired runs, each of four times 0.5 s while `kwhy stat -- sleep` meters and four times 0.5 s
-while it is stopped (SIGSTOP), in random order; the launching thread stays on one core, the meters on the others. Upper 95 % bound by a bootstrap
-over the pairs.
+"""Slowdown of a launch-bound loop by the meters alone: 20 paired runs, each the median of ten times 0.2 s while `kwhy stat -- sleep` meters and that of
+ten times 0.2 s while it is stopped (SIGSTOP), in random order; the launching thread stays on one core, the meters on the others. Upper 95 % bound
+by a bootstrap over the pairs.
 
 usage: sampler.py KWHY OUT.json PAIRS LATEST_SECONDS
 """
@@ -16,9 +16,9 @@ import time
 
 import torch
 
-STRETCH_S = 0.5
-SETTLE_S = 0.15
-TURNS = 4
+STRETCH_S = 0.2
+SETTLE_S = 0.05
+TURNS = 10
 
 
 def main():
@@ -57,10 +57,11 @@ def main():
 
     order, ratios, rows = random.Random(2), [], []
     while len(ratios) < pairs and time.monotonic() + 2.2 * TURNS * (STRETCH_S + SETTLE_S) < latest:
-        seconds = {False: 0.0, True: 0.0}
+        turns = {False: [], True: []}
         for _ in range(TURNS):
             for is_metered in order.sample([False, True], 2):
-                seconds[is_metered] += stretch(is_metered)
+                turns[is_metered].append(stretch(is_metered))
+        seconds = {key: statistics.median(values) for key, values in turns.items()}
         rows.append([seconds[False], seconds[True]])
         ratios.append(seconds[True] / seconds[False])
     os.kill(meters.pid, signal.SIGCONT)
@@ -68,7 +69,7 @@ def main():
     meters.wait()
     draws = random.Random(1)
     means = sorted(statistics.fmean(draws.choices(ratios, k=len(ratios))) for _ in range(20000))
-    result = {"device": torch.cuda.get_device_name(0), "stretch_s": TURNS * STRETCH_S, "launches_per_s": 36 * TURNS * count / statistics.fmean(r[0] for r in rows),
+    result = {"device": torch.cuda.get_device_name(0), "stretch_s": STRETCH_S, "turns": TURNS, "launches_per_s": 36 * count / statistics.fmean(r[0] for r in rows),
               "seconds_without_and_with": rows, "mean_ratio": statistics.fmean(ratios), "median_ratio": statistics.median(ratios), "upper_95": means[19000]}
     with open(out, "w") as file:
         json.dump(result, file, indent=1)
