@@ -15,7 +15,8 @@
  *	...
  *	kwhy_transfer_wait(transfer, ticket);
  *
- * Pieces are packed into slots of a ring of page-locked memory near the device. A flush sends a slot by one
+ * Pieces are packed into slots of page-locked memory, a ring of them on each NUMA node: the slot that a
+ * thread opens lies on its own. A flush sends a slot by one
  * or two calls of the driver: a kernel that reads the slot, one copy and a kernel that scatters it, a batch
  * of copies where pieces are large, or a plain copy where there is but one. docs/transfer.md says when.
  *
@@ -96,12 +97,12 @@ struct kwhy_transfer_options {
 	void *stream;	    /* the caller's own CUstream or hipStream_t of that device; NULL: one is made. The
 			       default streams are CU_STREAM_LEGACY and CU_STREAM_PER_THREAD */
 	uint64_t slot_bytes; /* of pieces in a slot; 0: 256 KiB */
-	uint32_t slots;	     /* a direction; 0: 8 */
+	uint32_t slots;	     /* a direction and node; 0: 8 */
 	uint32_t pieces;     /* at most in a slot; 0: 4096 */
 	int32_t refuse_full; /* 1: KWHY_TRANSFER_FULL instead of waiting for a slot */
 	int32_t disjoint; /* 1: no puts of a flush overlap, by the caller's word; they are then not compared
 			   */
-	int32_t numa;	  /* 1 + the node for the ring; 0: the one nearest to the device */
+	int32_t numa;	  /* 1 + the node for one ring alone; 0: one on each node, of 8 at most */
 	struct kwhy_transfer_limits limits;
 };
 

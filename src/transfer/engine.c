@@ -180,7 +180,9 @@ static enum kwhy_status set_up(struct kwhy_transfer *transfer, struct kwhy_error
 	if (status)
 		return status;
 	transfer->ops = transfer->gpu->ops;
-	transfer->node = options->numa > 0 ? options->numa - 1 : transfer->gpu->facts.numa_node;
+	if (!transfer->nodes.count)
+		kwhy_transfer_nodes_find(
+			&transfer->nodes, "/sys", transfer->gpu->facts.numa_node, options->numa);
 	status = transfer->ops->enter(transfer->gpu, error);
 	if (!status)
 		status = find_kernels(transfer, error);
@@ -209,6 +211,13 @@ static void destroy(struct kwhy_transfer *transfer)
 int kwhy_transfer_open(const struct kwhy_transfer_options *options, struct kwhy_transfer **out, char *message,
 	size_t message_bytes)
 {
+	return kwhy_transfer_open_on(options, NULL, out, message, message_bytes);
+}
+
+int kwhy_transfer_open_on(const struct kwhy_transfer_options *options,
+	const struct kwhy_transfer_nodes *nodes, struct kwhy_transfer **out, char *message,
+	size_t message_bytes)
+{
 	struct kwhy_transfer *transfer = calloc(1, sizeof(*transfer));
 	struct kwhy_error error;
 	enum kwhy_status status;
@@ -219,6 +228,8 @@ int kwhy_transfer_open(const struct kwhy_transfer_options *options, struct kwhy_
 		pthread_mutex_init(&transfer->lock, NULL);
 		pthread_mutex_init(&transfer->loaders_lock, NULL);
 		take_options(&transfer->options, options);
+		if (nodes)
+			transfer->nodes = *nodes;
 		status = check_options(&transfer->options, &error);
 		if (!status)
 			status = set_up(transfer, &error);
@@ -295,8 +306,9 @@ void kwhy_transfer_cancel(struct kwhy_transfer *transfer)
 	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
 		struct kwhy_transfer_ring *ring = &transfer->rings[i];
 
-		if (ring->slots[ring->at].state == KWHY_TRANSFER_OPEN)
-			kwhy_transfer_slot_clear(&ring->slots[ring->at]);
+		if (ring->open)
+			kwhy_transfer_slot_clear(&ring->open->slots[ring->open->at]);
+		ring->open = NULL;
 	}
 	pthread_mutex_unlock(&transfer->lock);
 }

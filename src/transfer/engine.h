@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "gpu/gpu.h"
 #include "kwhy/transfer.h"
+#include "transfer/nodes.h"
 #include "transfer/slot.h"
 
 #include <pthread.h>
@@ -15,12 +16,31 @@
  * the lock held unless they say otherwise.
  */
 
-/* The slots of one direction, used in turn; slots[at] is the open one or the next to open. */
+/* The slots that lie on one node, used in turn; slots[at] is the open one or the next to open. */
+struct kwhy_transfer_turn {
+	struct kwhy_transfer_slot *slots;
+	uint32_t at;
+	uint32_t under_way; /* sent and not yet back: those before `at` */
+};
+
+/*
+ * The slots of one direction: a ring on each NUMA node. One slot is open at a time, which threads of all
+ * nodes fill, so that pieces keep their order; it lies on the node of the thread that opened it.
+ */
 struct kwhy_transfer_ring {
 	enum kwhy_transfer_direction direction;
-	struct kwhy_transfer_slot *slots;
-	uint32_t count, at;
+	struct kwhy_transfer_turn turns[KWHY_TRANSFER_NODES_MOST];
+	uint32_t count;			 /* of slots in each */
+	struct kwhy_transfer_turn *open; /* whose slots[at] is open; NULL: none is */
 };
+
+/* A call that moves pieces. */
+struct kwhy_transfer_call {
+	unsigned cancels; /* what their number was when it began */
+	uint32_t home;	  /* of its thread's node, once that was asked for; KWHY_TRANSFER_NO_HOME */
+};
+
+#define KWHY_TRANSFER_NO_HOME UINT32_MAX
 
 struct kwhy_transfer_memory; /* see memory.c */
 
@@ -33,11 +53,11 @@ struct kwhy_transfer {
 	bool made_stream;		      /* ours to free */
 	bool has_batch;			      /* in that stream */
 	struct kwhy_transfer_options options; /* none is 0 but by its meaning */
-	int node;			      /* of the ring; -1: wherever */
+	struct kwhy_transfer_nodes nodes;     /* of the rings; the first is nearest to the device */
 
-	pthread_mutex_t lock; /* of all below */
-	struct kwhy_gpu_host slab;
-	uint64_t staging;
+	pthread_mutex_t lock;				      /* of all below */
+	struct kwhy_gpu_host slabs[KWHY_TRANSFER_NODES_MOST]; /* of both directions */
+	uint64_t staging[KWHY_TRANSFER_NODES_MOST];
 	struct kwhy_transfer_ring rings[KWHY_TRANSFER_DIRECTION_COUNT];
 	struct kwhy_gpu_copy *copies;	      /* room for a batch of a slot */
 	struct kwhy_transfer_extent *extents; /* and to look for overlaps */
@@ -78,18 +98,23 @@ int kwhy_transfer_enter(struct kwhy_transfer *transfer);
 int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring);
 
 /*
- * The slot to put pieces into. Waits where the ring is full, or yields KWHY_TRANSFER_FULL. `cancels` is what
- * their number was when the call began.
+ * The slot to put pieces into: the open one, else one of the call's home. Waits where the ring there is full,
+ * or yields KWHY_TRANSFER_FULL.
  */
-int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
-	struct kwhy_transfer_slot **out);
+int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, struct kwhy_transfer_slot **out);
 
-/* Whether `bytes` fit without waiting into the open slot and those that can be opened now. */
-int kwhy_transfer_has_room(
-	struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t bytes, bool *out);
+/* Whether `bytes` fit without waiting into the open slot and those that the call can open now. */
+int kwhy_transfer_has_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, uint64_t bytes, bool *out);
 
 /* Until all slots of tickets up to this one have run; what was fetched is put in place. */
 int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket);
+
+/* kwhy_transfer_open() on these nodes; `nodes` NULL: those of this machine. */
+int kwhy_transfer_open_on(const struct kwhy_transfer_options *options,
+	const struct kwhy_transfer_nodes *nodes, struct kwhy_transfer **out, char *message,
+	size_t message_bytes);
 
 /* Makes and frees what the rings are. */
 enum kwhy_status kwhy_transfer_rings_new(struct kwhy_transfer *transfer, struct kwhy_error *error);

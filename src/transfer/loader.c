@@ -66,7 +66,7 @@ static enum kwhy_status make_memory(struct kwhy_transfer_loader *loader, struct 
 		transfer->gpu, loader->slots * loader->stride, &loader->device, error);
 	if (!status && !options->pinned)
 		status = transfer->ops->host_new(transfer->gpu, KWHY_GPU_HOST_PINNED,
-			loader->slots * loader->stride, transfer->node, &loader->slab, error);
+			loader->slots * loader->stride, transfer->nodes.node[0], &loader->slab, error);
 	return status ? status : kwhy_transfer_loader_prepare_converting(loader, error);
 }
 

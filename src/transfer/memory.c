@@ -20,7 +20,7 @@ static enum kwhy_status make(struct kwhy_transfer *transfer, struct kwhy_transfe
 	if (where == KWHY_TRANSFER_ON_DEVICE)
 		return transfer->ops->memory_new(transfer->gpu, bytes, &memory->address, error);
 	status = transfer->ops->host_new(
-		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->node, &memory->host, error);
+		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->nodes.node[0], &memory->host, error);
 	memory->address = kwhy_gpu_address(memory->host.memory);
 	if (!status && memory->host.address != memory->address) {
 		transfer->ops->host_free(transfer->gpu, &memory->host);

@@ -24,6 +24,11 @@ static void fill(const struct source *source, char *to, uint64_t done_bytes, siz
 			source->format, kwhy_transfer_inverse(source->format, source->scale));
 }
 
+static struct kwhy_transfer_call call_of(struct kwhy_transfer *transfer)
+{
+	return (struct kwhy_transfer_call){atomic_load(&transfer->cancels), KWHY_TRANSFER_NO_HOME};
+}
+
 /* Of `bytes`, what goes into the slot now; 0: it must be sent first. */
 static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	uint64_t beside, uint64_t bytes)
@@ -41,10 +46,11 @@ static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_tr
  * The slot that takes the next part of a piece. A full slot of gets lets the open one of puts go first,
  * as a flush does.
  */
-static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
-	uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out, size_t *out_part)
+static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out,
+	size_t *out_part)
 {
-	int code = kwhy_transfer_slot_open(transfer, ring, cancels, out);
+	int code = kwhy_transfer_slot_open(transfer, ring, call, out);
 
 	*out_part = code ? 0 : part_of(transfer, *out, beside, bytes);
 	if (code || *out_part > 0)
@@ -54,14 +60,15 @@ static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *r
 	if (!code)
 		code = kwhy_transfer_send(transfer, ring);
 	if (!code)
-		code = kwhy_transfer_slot_open(transfer, ring, cancels, out);
+		code = kwhy_transfer_slot_open(transfer, ring, call, out);
 	if (!code)
 		*out_part = part_of(transfer, *out, beside, bytes);
 	return code;
 }
 
 /* A piece is taken whole or not at all where the engine does not wait. */
-static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t bytes)
+static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, uint64_t bytes)
 {
 	bool fits = true;
 	int code;
@@ -74,7 +81,7 @@ static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ri
 			"slots, or "
 			"let it wait for room",
 			(unsigned long long)bytes);
-	code = kwhy_transfer_has_room(transfer, ring, bytes, &fits);
+	code = kwhy_transfer_has_room(transfer, ring, call, bytes, &fits);
 	if (code || fits)
 		return code;
 	return kwhy_transfer_fail(transfer, KWHY_TRANSFER_FULL,
@@ -84,16 +91,16 @@ static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ri
 }
 
 static int put(struct kwhy_transfer *transfer, uint64_t to, const struct source *source, uint64_t bytes,
-	unsigned cancels)
+	struct kwhy_transfer_call *call)
 {
 	struct kwhy_transfer_ring *ring = &transfer->rings[KWHY_TRANSFER_PUT];
-	int code = look_for_room(transfer, ring, bytes);
+	int code = look_for_room(transfer, ring, call, bytes);
 
 	for (uint64_t done = 0; done < bytes && !code;) {
 		struct kwhy_transfer_slot *slot;
 		size_t part;
 
-		code = slot_for(transfer, ring, cancels, to + done, bytes - done, &slot, &part);
+		code = slot_for(transfer, ring, call, to + done, bytes - done, &slot, &part);
 		if (!code) {
 			uint64_t place = kwhy_transfer_slot_place(slot, to + done);
 			struct kwhy_transfer_piece piece = {.to = to + done,
@@ -128,10 +135,10 @@ static int finish(struct kwhy_transfer *transfer, int code, uint64_t bytes)
 static int put_source(
 	struct kwhy_transfer *transfer, uint64_t to, const struct source *source, uint64_t bytes)
 {
-	unsigned cancels = atomic_load(&transfer->cancels);
+	struct kwhy_transfer_call call = call_of(transfer);
 	int code = kwhy_transfer_begin(transfer);
 
-	return code ? code : finish(transfer, put(transfer, to, source, bytes, cancels), bytes);
+	return code ? code : finish(transfer, put(transfer, to, source, bytes, &call), bytes);
 }
 
 int kwhy_transfer_put(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes)
@@ -165,15 +172,15 @@ int kwhy_transfer_put_numbers(
 }
 
 /* Pieces that stay where they are take no room but in the list. */
-static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
-	const struct kwhy_transfer_piece *piece)
+static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, const struct kwhy_transfer_piece *piece)
 {
 	struct kwhy_transfer_slot *slot;
 	size_t part;
-	int code = look_for_room(transfer, ring, 1);
+	int code = look_for_room(transfer, ring, call, 1);
 
 	if (!code)
-		code = slot_for(transfer, ring, cancels, 0, 1, &slot, &part);
+		code = slot_for(transfer, ring, call, 0, 1, &slot, &part);
 	if (code)
 		return code;
 	if (slot->deliveries)
@@ -184,7 +191,7 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 }
 
 static int move_pinned(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction, uint64_t to,
-	uint64_t from, uint64_t bytes, unsigned cancels)
+	uint64_t from, uint64_t bytes, struct kwhy_transfer_call *call)
 {
 	struct kwhy_transfer_piece piece = {.to = to, .from = from, .bytes = (uint32_t)bytes};
 
@@ -192,44 +199,44 @@ static int move_pinned(struct kwhy_transfer *transfer, enum kwhy_transfer_direct
 		return kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
 			"a piece of page-locked memory has %llu bytes; give it in pieces below 4 GiB",
 			(unsigned long long)bytes);
-	return bytes > 0 ? add_pinned(transfer, &transfer->rings[direction], cancels, &piece)
-			 : KWHY_TRANSFER_OK;
+	return bytes > 0 ? add_pinned(transfer, &transfer->rings[direction], call, &piece) : KWHY_TRANSFER_OK;
 }
 
 int kwhy_transfer_put_pinned(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes)
 {
-	unsigned cancels = atomic_load(&transfer->cancels);
+	struct kwhy_transfer_call call = call_of(transfer);
 	int code = kwhy_transfer_begin(transfer);
 
-	return code ? code
-		    : finish(transfer,
-			      move_pinned(transfer, KWHY_TRANSFER_PUT, to, kwhy_gpu_address(from), bytes,
-				      cancels),
-			      bytes);
+	return code
+		? code
+		: finish(transfer,
+			  move_pinned(transfer, KWHY_TRANSFER_PUT, to, kwhy_gpu_address(from), bytes, &call),
+			  bytes);
 }
 
 int kwhy_transfer_get_pinned(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes)
 {
-	unsigned cancels = atomic_load(&transfer->cancels);
+	struct kwhy_transfer_call call = call_of(transfer);
 	int code = kwhy_transfer_begin(transfer);
 
-	return code ? code
-		    : finish(transfer,
-			      move_pinned(transfer, KWHY_TRANSFER_GET, kwhy_gpu_address(to), from, bytes,
-				      cancels),
-			      bytes);
+	return code
+		? code
+		: finish(transfer,
+			  move_pinned(transfer, KWHY_TRANSFER_GET, kwhy_gpu_address(to), from, bytes, &call),
+			  bytes);
 }
 
-static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t bytes, unsigned cancels)
+static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t bytes,
+	struct kwhy_transfer_call *call)
 {
 	struct kwhy_transfer_ring *ring = &transfer->rings[KWHY_TRANSFER_GET];
-	int code = look_for_room(transfer, ring, bytes);
+	int code = look_for_room(transfer, ring, call, bytes);
 
 	for (uint64_t done = 0; done < bytes && !code;) {
 		struct kwhy_transfer_slot *slot;
 		size_t part;
 
-		code = slot_for(transfer, ring, cancels, from + done, bytes - done, &slot, &part);
+		code = slot_for(transfer, ring, call, from + done, bytes - done, &slot, &part);
 		if (!code) {
 			uint64_t place = kwhy_transfer_slot_place(slot, from + done);
 			struct kwhy_transfer_piece piece = {.to = slot->mapped + place,
@@ -248,14 +255,14 @@ static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t
 
 int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes)
 {
-	unsigned cancels = atomic_load(&transfer->cancels);
+	struct kwhy_transfer_call call = call_of(transfer);
 	int code = kwhy_transfer_begin(transfer);
 
-	return code ? code : finish(transfer, get(transfer, to, from, bytes, cancels), bytes);
+	return code ? code : finish(transfer, get(transfer, to, from, bytes, &call), bytes);
 }
 
 static int move_part(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction,
-	const struct kwhy_transfer_part *part, bool pinned, unsigned cancels)
+	const struct kwhy_transfer_part *part, bool pinned, struct kwhy_transfer_call *call)
 {
 	struct source source = {.from = part->host, .format = KWHY_TRANSFER_F32};
 	uint64_t host = kwhy_gpu_address(part->host);
@@ -263,15 +270,15 @@ static int move_part(struct kwhy_transfer *transfer, enum kwhy_transfer_directio
 
 	if (pinned)
 		return move_pinned(transfer, direction, put_it ? part->device : host,
-			put_it ? host : part->device, part->bytes, cancels);
-	return put_it ? put(transfer, part->device, &source, part->bytes, cancels)
-		      : get(transfer, part->host, part->device, part->bytes, cancels);
+			put_it ? host : part->device, part->bytes, call);
+	return put_it ? put(transfer, part->device, &source, part->bytes, call)
+		      : get(transfer, part->host, part->device, part->bytes, call);
 }
 
 static int move_many(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction,
 	const struct kwhy_transfer_part *parts, size_t count, bool pinned, size_t *out_taken)
 {
-	unsigned cancels = atomic_load(&transfer->cancels);
+	struct kwhy_transfer_call call = call_of(transfer);
 	int code = kwhy_transfer_begin(transfer);
 	size_t taken = 0;
 
@@ -280,7 +287,7 @@ static int move_many(struct kwhy_transfer *transfer, enum kwhy_transfer_directio
 	if (code)
 		return code;
 	while (!code && taken < count) {
-		code = move_part(transfer, direction, &parts[taken], pinned, cancels);
+		code = move_part(transfer, direction, &parts[taken], pinned, &call);
 		if (!code)
 			count_piece(transfer, parts[taken++].bytes);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page-locked slab, its double on the device, and the slots they are cut into. */
+/* The page-locked slabs, a node each, their doubles on the device, and the slots they are cut into. */
 #include "transfer/engine.h"
 
 #include <stdlib.h>
@@ -23,11 +23,11 @@ static uint64_t stride(const struct kwhy_transfer *transfer)
 }
 
 static enum kwhy_status slot_init(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot,
-	enum kwhy_transfer_direction direction, uint64_t offset, struct kwhy_error *error)
+	enum kwhy_transfer_direction direction, uint32_t node, uint64_t offset, struct kwhy_error *error)
 {
-	slot->host = (char *)transfer->slab.memory + offset;
-	slot->mapped = transfer->slab.address + offset;
-	slot->staging = transfer->staging + offset;
+	slot->host = (char *)transfer->slabs[node].memory + offset;
+	slot->mapped = transfer->slabs[node].address + offset;
+	slot->staging = transfer->staging[node] + offset;
 	if (direction == KWHY_TRANSFER_GET) {
 		slot->deliveries = calloc(transfer->options.pieces, sizeof(*slot->deliveries));
 		if (!slot->deliveries)
@@ -36,47 +36,60 @@ static enum kwhy_status slot_init(struct kwhy_transfer *transfer, struct kwhy_tr
 	return transfer->ops->event_new(transfer->gpu, false, &slot->event, error);
 }
 
-static enum kwhy_status ring_new(
-	struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction, struct kwhy_error *error)
+static enum kwhy_status turn_new(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	uint32_t node, struct kwhy_error *error)
 {
-	struct kwhy_transfer_ring *ring = &transfer->rings[direction];
-	uint32_t count = transfer->options.slots;
+	struct kwhy_transfer_turn *turn = &ring->turns[node];
 	enum kwhy_status status = KWHY_OK;
 
-	ring->direction = direction;
-	ring->slots = calloc(count, sizeof(*ring->slots));
-	if (!ring->slots)
+	turn->slots = calloc(ring->count, sizeof(*turn->slots));
+	if (!turn->slots)
 		return kwhy_fail_memory(error, "the ring of the transfer engine");
-	ring->count = count;
-	for (uint32_t i = 0; i < count && !status; i++)
-		status = slot_init(transfer, &ring->slots[i], direction,
-			((uint64_t)direction * count + i) * stride(transfer) + list_bytes(transfer), error);
+	for (uint32_t i = 0; i < ring->count && !status; i++)
+		status = slot_init(transfer, &turn->slots[i], ring->direction, node,
+			((uint64_t)ring->direction * ring->count + i) * stride(transfer) +
+				list_bytes(transfer),
+			error);
 	return status;
 }
 
-static enum kwhy_status slab_new(struct kwhy_transfer *transfer, struct kwhy_error *error)
+static enum kwhy_status slab_new(struct kwhy_transfer *transfer, uint32_t node, struct kwhy_error *error)
 {
 	uint64_t bytes = (uint64_t)KWHY_TRANSFER_DIRECTION_COUNT * transfer->options.slots * stride(transfer);
+	struct kwhy_gpu_host *slab = &transfer->slabs[node];
 	enum kwhy_status status = transfer->ops->host_new(
-		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->node, &transfer->slab, error);
+		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->nodes.node[node], slab, error);
 
-	if (!status && !transfer->slab.address)
+	if (!status && !slab->address)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s does not reach page-locked host memory, which the transfer engine needs; use "
 			"another GPU",
 			transfer->gpu->facts.name);
 	if (!status)
-		status = transfer->ops->memory_new(transfer->gpu, bytes, &transfer->staging, error);
+		status = transfer->ops->memory_new(transfer->gpu, bytes, &transfer->staging[node], error);
+	return status;
+}
+
+static enum kwhy_status node_new(struct kwhy_transfer *transfer, uint32_t node, struct kwhy_error *error)
+{
+	enum kwhy_status status = slab_new(transfer, node, error);
+
+	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT && !status; i++)
+		status = turn_new(transfer, &transfer->rings[i], node, error);
 	return status;
 }
 
 enum kwhy_status kwhy_transfer_rings_new(struct kwhy_transfer *transfer, struct kwhy_error *error)
 {
 	uint32_t pieces = transfer->options.pieces;
-	enum kwhy_status status = slab_new(transfer, error);
+	enum kwhy_status status = KWHY_OK;
 
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT && !status; i++)
-		status = ring_new(transfer, (enum kwhy_transfer_direction)i, error);
+	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
+		transfer->rings[i].direction = (enum kwhy_transfer_direction)i;
+		transfer->rings[i].count = transfer->options.slots;
+	}
+	for (uint32_t node = 0; node < transfer->nodes.count && !status; node++)
+		status = node_new(transfer, node, error);
 	if (status)
 		return status;
 	transfer->copies = calloc(pieces, sizeof(*transfer->copies));
@@ -86,31 +99,27 @@ enum kwhy_status kwhy_transfer_rings_new(struct kwhy_transfer *transfer, struct 
 	return KWHY_OK;
 }
 
+static void turn_free(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint32_t node)
+{
+	struct kwhy_transfer_slot *slots = ring->turns[node].slots;
+
+	for (uint32_t k = 0; slots && k < ring->count; k++) {
+		transfer->ops->event_free(transfer->gpu, slots[k].event);
+		free(slots[k].deliveries);
+	}
+	free(slots);
+}
+
 void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 {
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
-		struct kwhy_transfer_ring *ring = &transfer->rings[i];
-
-		for (uint32_t k = 0; k < ring->count; k++) {
-			transfer->ops->event_free(transfer->gpu, ring->slots[k].event);
-			free(ring->slots[k].deliveries);
-		}
-		free(ring->slots);
+	for (uint32_t node = 0; node < transfer->nodes.count; node++) {
+		for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
+			turn_free(transfer, &transfer->rings[i], node);
+		transfer->ops->memory_free(transfer->gpu, transfer->staging[node]);
+		transfer->ops->host_free(transfer->gpu, &transfer->slabs[node]);
 	}
 	free(transfer->copies);
 	free(transfer->extents);
-	transfer->ops->memory_free(transfer->gpu, transfer->staging);
-	transfer->ops->host_free(transfer->gpu, &transfer->slab);
-}
-
-/* It has run: what it fetched is put in place, and it is free. */
-static void release(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot)
-{
-	if (transfer->reached < slot->number)
-		transfer->reached = slot->number;
-	if (slot->deliveries)
-		kwhy_transfer_slot_deliver(slot);
-	kwhy_transfer_slot_clear(slot);
 }
 
 /* Whether a sent slot has run, without waiting. */
@@ -143,8 +152,55 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 		transfer, transfer->ops->event_synchronize(transfer->gpu, slot->event, &transfer->error));
 }
 
+/* The next to come back of those that lie on a node; NULL: none is under way. */
+static struct kwhy_transfer_slot *oldest_of(
+	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_turn *turn)
+{
+	return turn->under_way ? &turn->slots[(turn->at + ring->count - turn->under_way) % ring->count]
+			       : NULL;
+}
+
+/* The node whose oldest slot was sent first; NULL: none is under way. */
+static struct kwhy_transfer_turn *first_sent(
+	const struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
+{
+	struct kwhy_transfer_turn *first = NULL;
+
+	for (uint32_t node = 0; node < transfer->nodes.count; node++) {
+		struct kwhy_transfer_turn *turn = &ring->turns[node];
+
+		if (turn->under_way &&
+			(!first || oldest_of(ring, turn)->number < oldest_of(ring, first)->number))
+			first = turn;
+	}
+	return first;
+}
+
+/* What has run is put in place and free, oldest first: of gets to the same place the later one stays. */
+static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
+{
+	struct kwhy_transfer_turn *turn;
+
+	while ((turn = first_sent(transfer, ring)) && oldest_of(ring, turn)->number <= transfer->reached) {
+		struct kwhy_transfer_slot *slot = oldest_of(ring, turn);
+
+		if (slot->deliveries)
+			kwhy_transfer_slot_deliver(slot);
+		kwhy_transfer_slot_clear(slot);
+		turn->under_way--;
+	}
+}
+
+static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_call *call)
+{
+	if (call->home == KWHY_TRANSFER_NO_HOME)
+		call->home = transfer->nodes.of_thread(&transfer->nodes);
+	return call->home;
+}
+
 /* Makes room in the slot whose turn it is. */
-static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot, unsigned cancels)
+static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	const struct kwhy_transfer_slot *slot, const struct kwhy_transfer_call *call)
 {
 	bool reached = true;
 	int code = transfer->options.refuse_full ? has_run(transfer, slot, &reached)
@@ -157,22 +213,26 @@ static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *sl
 			"the ring of %u slots is full; wait for an earlier flush, or open the engine with "
 			"more slots",
 			transfer->options.slots);
-	release(transfer, slot);
-	if (atomic_load(&transfer->cancels) != cancels)
+	if (transfer->reached < slot->number)
+		transfer->reached = slot->number;
+	release_reached(transfer, ring);
+	if (atomic_load(&transfer->cancels) != call->cancels)
 		return kwhy_transfer_fail(
 			transfer, KWHY_TRANSFER_CANCELLED, "cancelled while the ring was full");
 	return KWHY_TRANSFER_OK;
 }
 
-int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, unsigned cancels,
-	struct kwhy_transfer_slot **out)
+int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, struct kwhy_transfer_slot **out)
 {
-	struct kwhy_transfer_slot *slot = &ring->slots[ring->at];
-	int code = slot->state == KWHY_TRANSFER_SENT ? reclaim(transfer, slot, cancels) : KWHY_TRANSFER_OK;
+	struct kwhy_transfer_turn *turn = ring->open ? ring->open : &ring->turns[home_of(transfer, call)];
+	struct kwhy_transfer_slot *slot = &turn->slots[turn->at];
+	int code = slot->state == KWHY_TRANSFER_SENT ? reclaim(transfer, ring, slot, call) : KWHY_TRANSFER_OK;
 
 	if (code)
 		return code;
 	slot->state = KWHY_TRANSFER_OPEN;
+	ring->open = turn;
 	*out = slot;
 	return KWHY_TRANSFER_OK;
 }
@@ -192,11 +252,15 @@ static uint64_t part_in(
 	return kwhy_transfer_part_bytes(transfer->options.slot_bytes - used, bytes);
 }
 
-int kwhy_transfer_has_room(
-	struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t bytes, bool *out)
+int kwhy_transfer_has_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+	struct kwhy_transfer_call *call, uint64_t bytes, bool *out)
 {
-	for (uint32_t i = 0; i < ring->count && bytes > 0; i++) {
-		const struct kwhy_transfer_slot *slot = &ring->slots[(ring->at + i) % ring->count];
+	const struct kwhy_transfer_turn *home = &ring->turns[home_of(transfer, call)], *open = ring->open;
+
+	if (open)
+		bytes -= part_in(transfer, &open->slots[open->at], bytes);
+	for (uint32_t i = open == home; i < ring->count && bytes > 0; i++) {
+		const struct kwhy_transfer_slot *slot = &home->slots[(home->at + i) % ring->count];
 		bool reached = true;
 		int code = slot->state == KWHY_TRANSFER_SENT ? has_run(transfer, slot, &reached)
 							     : KWHY_TRANSFER_OK;
@@ -211,31 +275,36 @@ int kwhy_transfer_has_room(
 	return KWHY_TRANSFER_OK;
 }
 
-/* The last one sent of tickets up to this one; NULL: none is under way. */
+/* The last one sent of tickets up to this one, on a node; NULL: none is under way there. */
+static const struct kwhy_transfer_slot *last_of(
+	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_turn *turn, uint64_t ticket)
+{
+	const struct kwhy_transfer_slot *last = NULL;
+
+	for (uint32_t k = 0; k < ring->count; k++) {
+		const struct kwhy_transfer_slot *slot = &turn->slots[k];
+
+		if (slot->state == KWHY_TRANSFER_SENT && slot->ticket <= ticket &&
+			(!last || slot->number > last->number))
+			last = slot;
+	}
+	return last;
+}
+
+/* The same of all. */
 static const struct kwhy_transfer_slot *last_sent(const struct kwhy_transfer *transfer, uint64_t ticket)
 {
 	const struct kwhy_transfer_slot *last = NULL;
 
 	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
-		for (uint32_t k = 0; k < transfer->rings[i].count; k++) {
-			const struct kwhy_transfer_slot *slot = &transfer->rings[i].slots[k];
+		for (uint32_t node = 0; node < transfer->nodes.count; node++) {
+			const struct kwhy_transfer_slot *slot = last_of(
+				&transfer->rings[i], &transfer->rings[i].turns[node], ticket);
 
-			if (slot->state == KWHY_TRANSFER_SENT && slot->ticket <= ticket &&
-				(!last || slot->number > last->number))
+			if (slot && (!last || slot->number > last->number))
 				last = slot;
 		}
 	return last;
-}
-
-/* What has run, oldest first: of gets to the same place the later one stays. */
-static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
-{
-	for (uint32_t i = 0; i < ring->count; i++) {
-		struct kwhy_transfer_slot *slot = &ring->slots[(ring->at + i) % ring->count];
-
-		if (slot->state == KWHY_TRANSFER_SENT && slot->number <= transfer->reached)
-			release(transfer, slot);
-	}
 }
 
 int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket)

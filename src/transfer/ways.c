@@ -125,7 +125,7 @@ static int (*const ways[KWHY_TRANSFER_WAY_COUNT])(
 static struct kwhy_transfer_case case_of(
 	struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring)
 {
-	const struct kwhy_transfer_slot *slot = &ring->slots[ring->at];
+	const struct kwhy_transfer_slot *slot = &ring->open->slots[ring->open->at];
 	bool overlapping = !transfer->options.disjoint &&
 		kwhy_transfer_slot_overlaps(slot, transfer->extents);
 
@@ -159,11 +159,12 @@ static int issue(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot
 
 int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
-	struct kwhy_transfer_slot *slot = &ring->slots[ring->at];
+	struct kwhy_transfer_turn *turn = ring->open;
+	struct kwhy_transfer_slot *slot = turn ? &turn->slots[turn->at] : NULL;
 	struct kwhy_transfer_case at_hand;
 	int code;
 
-	if (slot->state != KWHY_TRANSFER_OPEN || slot->count == 0)
+	if (!slot || slot->count == 0)
 		return KWHY_TRANSFER_OK;
 	at_hand = case_of(transfer, ring);
 	code = issue(transfer, slot, &at_hand);
@@ -172,6 +173,8 @@ int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring
 	slot->state = KWHY_TRANSFER_SENT;
 	slot->ticket = transfer->flushed + 1;
 	slot->number = ++transfer->sent;
-	ring->at = (ring->at + 1) % ring->count;
+	turn->at = (turn->at + 1) % ring->count;
+	turn->under_way++;
+	ring->open = NULL;
 	return KWHY_TRANSFER_OK;
 }

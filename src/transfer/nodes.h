@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TRANSFER_NODES_H
+#define KWHY_TRANSFER_NODES_H
+
+#include <stdint.h>
+
+/*
+ * The NUMA nodes that rings lie on: the one nearest to the device first, or one alone where the program named
+ * it, the device's is not known, or there is but one.
+ */
+enum { KWHY_TRANSFER_NODES_MOST = 8 }; /* threads on further ones use the first's ring */
+
+struct kwhy_transfer_nodes {
+	uint32_t count;
+	int node[KWHY_TRANSFER_NODES_MOST]; /* as the system numbers them; -1: wherever it puts memory */
+	/* Which of them the calling thread is on now. */
+	uint32_t (*of_thread)(const struct kwhy_transfer_nodes *nodes);
+};
+
+/* `near`: the device's, -1: unknown. `wanted`: as the options' numa, 0: all. `sys`: "/sys", or a made-up
+ * tree. */
+void kwhy_transfer_nodes_find(struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted);
+
+#endif
