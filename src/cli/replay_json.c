@@ -84,7 +84,7 @@ static void write_as_recorded(struct kwhy_json *json, const struct kwhy_replay *
 	kwhy_json_row(json, "off_ratio");
 	kwhy_json_real(json, "span", ratio_less_one(outcome->span_s.median, span_s));
 	kwhy_json_real(json, "energy", ratio_less_one(outcome->gross.value, replay->recorded_j));
-	kwhy_json_real(json, "net", ratio_less_one(outcome->net.value, net_j));
+	kwhy_json_real(json, "net", kwhy_replay_net_off_ratio(replay, outcome->net.value, net_j));
 	kwhy_json_object_end(json);
 	kwhy_json_object_end(json);
 }
@@ -106,6 +106,7 @@ static void write_changed(struct kwhy_json *json, const struct kwhy_replay *repl
 {
 	const struct kwhy_projection *after = kwhy_plan_after(replay->plan);
 	const struct kwhy_replay_outcome *outcome = &replay->changed;
+	double net_j = kwhy_replay_projected_net_j(replay);
 
 	if (!replay->has_changed) {
 		kwhy_json_null(json, "changed");
@@ -124,6 +125,7 @@ static void write_changed(struct kwhy_json *json, const struct kwhy_replay *repl
 	}
 	kwhy_json_array_end(json);
 	write_projection(json, "projected", after);
+	kwhy_json_real(json, "projected_net_j", net_j);
 	write_outcome(json, outcome);
 	kwhy_json_row(json, "off_ratio");
 	kwhy_json_real(json, "span", ratio_less_one(outcome->span_s.median, (double)after->time_ns * 1e-9));
@@ -131,6 +133,7 @@ static void write_changed(struct kwhy_json *json, const struct kwhy_replay *repl
 		after->energy_nj == KWHY_UNKNOWN_NJ
 			? NAN
 			: ratio_less_one(outcome->gross.value, (double)after->energy_nj * 1e-9));
+	kwhy_json_real(json, "net", kwhy_replay_net_off_ratio(replay, outcome->net.value, net_j));
 	kwhy_json_object_end(json);
 	kwhy_json_row(json, "saved_ratio");
 	kwhy_json_real(

@@ -19,12 +19,12 @@ static const char *source_of(const struct kwhy_report *report)
 }
 
 /* "+1.2 %" */
-static void add_error(struct kwhy_table *table, double is, double should)
+static void add_error(struct kwhy_table *table, double off_ratio)
 {
 	char cell[KWHY_QUANTITY_BYTES];
 
-	snprintf(cell, sizeof(cell), "%+.1f %%", 100 * (is / should - 1));
-	kwhy_table_cell(table, isfinite(is / should) && should != 0 ? cell : NULL);
+	snprintf(cell, sizeof(cell), "%+.1f %%", 100 * off_ratio);
+	kwhy_table_cell(table, isfinite(off_ratio) ? cell : NULL);
 }
 
 /* "531 ms to 533 ms" */
@@ -44,7 +44,17 @@ static void add_row(struct kwhy_table *table, const char *name, double should, c
 	kwhy_table_real(table, should, unit);
 	kwhy_table_real(table, is->value, unit);
 	add_interval(table, is->low, is->high, unit);
-	add_error(table, is->value, should);
+	add_error(table, is->value / should - 1);
+}
+
+static void add_net_row(struct kwhy_table *table, const struct kwhy_replay *replay, double should_j,
+	const struct kwhy_joules *is)
+{
+	kwhy_table_cell(table, "above idle");
+	kwhy_table_real(table, should_j, "J");
+	kwhy_table_real(table, is->value, "J");
+	add_interval(table, is->low, is->high, "J");
+	add_error(table, kwhy_replay_net_off_ratio(replay, is->value, should_j));
 }
 
 static struct kwhy_joules seconds_of(const struct kwhy_median *median)
@@ -64,7 +74,7 @@ static void write_as_recorded(const struct page *page)
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	add_row(&table, "time", (double)outcome->pattern_span_ns * 1e-9, &time, "s");
 	add_row(&table, "energy", page->replay->recorded_j, &outcome->gross, "J");
-	add_row(&table, "above idle", kwhy_replay_recorded_net_j(page->replay), &outcome->net, "J");
+	add_net_row(&table, page->replay, kwhy_replay_recorded_net_j(page->replay), &outcome->net);
 	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
 }
 
@@ -90,6 +100,7 @@ static void write_changed(const struct page *page)
 	add_row(&table, "time", (double)after->time_ns * 1e-9, &time, "s");
 	add_row(&table, "energy", isfinite(replay->recorded_j) ? joules_of(after->energy_nj) : NAN,
 		&replay->changed.gross, "J");
+	add_net_row(&table, replay, kwhy_replay_projected_net_j(replay), &replay->changed.net);
 	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
 }
 

@@ -12,6 +12,7 @@
 #define IDLE_S 2.0
 #define POWER_S 0.6
 #define POWER_LENGTH_NS 1e6
+#define LEAST_NET_RATIO 0.05
 
 enum { POWER_AHEAD = 16, STANDINS_SHOWN = 16 };
 
@@ -23,6 +24,7 @@ struct work {
 	struct kwhy_gpu *gpu;
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	struct kwhy_standins *standins;
+	struct kwhy_replay_trips trips;
 	bool has_others; /* other devices worked in the recording, too */
 };
 
@@ -308,7 +310,8 @@ static enum kwhy_status prepare(struct subject *subject, const struct kwhy_whati
 	struct kwhy_error *error)
 {
 	struct work *work = subject->work;
-	struct kwhy_replay_runner runner = {.gpu = work->gpu, .standins = work->standins};
+	struct kwhy_replay_runner runner = {
+		.gpu = work->gpu, .standins = work->standins, .trips = &work->trips};
 	enum kwhy_status status = kwhy_replay_change(work->whatif, asks, ask_count, &subject->changes, error);
 
 	if (!status)
@@ -321,7 +324,6 @@ static enum kwhy_status prepare(struct subject *subject, const struct kwhy_whati
 		status = choose(subject, error);
 	if (status)
 		return status;
-	kwhy_standins_split(work->standins, subject->pattern);
 	runner.pattern = subject->pattern;
 	runner.choices = subject->choices;
 	return kwhy_replay_run_new(&runner, &subject->run, error);
@@ -432,6 +434,8 @@ static enum kwhy_status replay_all(struct work *work, struct kwhy_error *error)
 	tell(work, "stand-ins");
 	status = kwhy_standins_new(work->gpu, &work->standins, error);
 	if (!status)
+		status = kwhy_replay_trips_measure(work->standins, &work->trips, error);
+	if (!status)
 		status = open_meters(work, error);
 	if (!status)
 		status = replay_one(work, "as recorded", 0, &replay->as_recorded, error);
@@ -481,4 +485,19 @@ double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay)
 {
 	return replay->recorded_j -
 		replay->recorded_idle_w * (double)replay->as_recorded.pattern_span_ns * 1e-9;
+}
+
+double kwhy_replay_projected_net_j(const struct kwhy_replay *replay)
+{
+	const struct kwhy_projection *after = kwhy_plan_after(replay->plan);
+
+	/* of several devices the energy of one is not known apart */
+	if (!isfinite(replay->recorded_j) || after->energy_nj == KWHY_UNKNOWN_NJ)
+		return NAN;
+	return ((double)after->energy_nj - replay->recorded_idle_w * (double)after->time_ns) * 1e-9;
+}
+
+double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j)
+{
+	return should_j >= LEAST_NET_RATIO * replay->recorded_j ? is_j / should_j - 1 : NAN;
 }

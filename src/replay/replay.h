@@ -67,7 +67,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,
 	const struct kwhy_replay_request *request, struct kwhy_replay **out, struct kwhy_error *error);
 void kwhy_replay_free(struct kwhy_replay *replay);
 
-/* Energy of the recording above its idle level, in joules; NAN: unknown. */
+/* Energy of the recording, and of what it is projected to become, above its idle level; NAN: unknown. */
 double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay);
+double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
+
+/*
+ * Replayed energy above idle over what it should be, less one; NAN: unknown, or so small a part of the
+ * recorded energy that both are within the errors of idle levels.
+ */
+double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j);
 
 #endif

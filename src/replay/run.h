@@ -3,7 +3,7 @@
 #define KWHY_REPLAY_RUN_H
 
 #include "replay/buffers.h"
-#include "replay/standin.h"
+#include "replay/trips.h"
 
 /*
  * A pattern made ready for one GPU, to be run again and again: streams, events, memory, graphs. Each recorded
@@ -17,6 +17,7 @@ struct kwhy_replay_runner {
 	const struct kwhy_replay_pattern *pattern;
 	const struct kwhy_standins *standins;	   /* with the pattern's grids */
 	const struct kwhy_standin_choice *choices; /* [accounts] */
+	const struct kwhy_replay_trips *trips;
 };
 
 /* All of the runner must outlive the run. */

@@ -198,13 +198,24 @@ static enum kwhy_status issue_graph(
 
 /* --- Calls --- */
 
-/* Where work reaches the device faster than it did, its call begins later. */
-static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
+static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *worker, uint32_t work)
 {
 	const struct kwhy_replay_runner *runner = &worker->run->runner;
-	double later_ns = (double)runner->pattern->works[op->work].issue_ns - runner->standins->issue_ns;
 
-	if (later_ns > (double)op->own_ns)
+	return kwhy_replay_beside_of(
+		runner->trips, runner->standins, runner->pattern, &runner->pattern->works[work]);
+}
+
+/*
+ * Where work reaches the device faster than it did, its call begins later; no later than it returns, unless
+ * it waits for that work.
+ */
+static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
+{
+	double later_ns = (double)worker->run->runner.pattern->works[op->work].issue_ns -
+		beside_of(worker, op->work).issue_ns;
+
+	if (op->wait != op->work && later_ns > (double)op->own_ns)
 		later_ns = (double)op->own_ns;
 	if (later_ns > 0)
 		wait_until(worker->due_ns + (int64_t)later_ns);
@@ -242,7 +253,7 @@ static enum kwhy_status wait_for_device(
 /* A wait returns as long behind the end of the work as it did. */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
-	return kwhy_clock_mono_ns() + op->return_ns - (int64_t)worker->run->runner.standins->return_ns;
+	return kwhy_clock_mono_ns() + op->return_ns - (int64_t)beside_of(worker, op->wait).return_ns;
 }
 
 static enum kwhy_status begin(struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)

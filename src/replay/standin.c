@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/standin.h"
 
-#include "base/clock.h"
-#include "fit/median.h"
 #include "replay/standin_kernels.h"
 
 #include <stdlib.h>
@@ -13,14 +11,12 @@ enum {
 	SMALL_TICKS = 200, /* which a kernel that waits at all can keep to */
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
-	ROUND_TRIPS = 64,
-	ROUND_TRIP_TICKS = 40000,
 	WARM_NS = 30000000,
 	LONG_NS = 100000, /* from here on by the device's clock, whose rate does not change with its load */
 	MEMORY_BYTES = 256 << 20
 };
 
-/* Of the small grid by which clock and round trip are measured. */
+/* The small grid by which the clock and round trips are measured. */
 static const struct kwhy_standin_grid one_block = {1, 32, false, NAN, {NAN, NAN, NAN}};
 
 const char *kwhy_standin_class_name(enum kwhy_standin_class class)
@@ -149,42 +145,12 @@ static enum kwhy_status measure_rate(struct kwhy_standins *standins, struct kwhy
 	return KWHY_OK;
 }
 
-static enum kwhy_status go_round(struct kwhy_standins *standins, double *out_ns, struct kwhy_error *error)
+enum kwhy_status kwhy_standins_wait_once(
+	const struct kwhy_standins *standins, uint64_t ticks, struct kwhy_error *error)
 {
-	const struct shot shot = {.stream = standins->stream, .grid = &one_block, .ticks = ROUND_TRIP_TICKS};
-	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = shoot(standins, &shot, error);
+	const struct shot shot = {.stream = standins->stream, .grid = &one_block, .ticks = ticks};
 
-	if (!status)
-		status = standins->gpu->ops->synchronize(standins->gpu, standins->stream, error);
-	*out_ns = (double)(kwhy_clock_mono_ns() - start_ns);
-	return status;
-}
-
-static enum kwhy_status measure_round_trip(struct kwhy_standins *standins, struct kwhy_error *error)
-{
-	double trips_ns[ROUND_TRIPS];
-	struct kwhy_median median;
-	enum kwhy_status status = KWHY_OK;
-
-	for (size_t i = 0; !status && i < ROUND_TRIPS; i++)
-		status = go_round(standins, &trips_ns[i], error);
-	if (status)
-		return status;
-	kwhy_median_of(trips_ns, ROUND_TRIPS, &median);
-	standins->round_trip_ns = fmax(median.median - ROUND_TRIP_TICKS / standins->ticks_per_ns, 0);
-	return KWHY_OK;
-}
-
-void kwhy_standins_split(struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern)
-{
-	double kernel_ns = fmax(standins->one_period_ns - (double)pattern->queued_ns, 0);
-	double beside_ns = fmax(standins->round_trip_ns - kernel_ns, 0), issue_ratio = 0.5;
-
-	if (pattern->issue_ns > 0 && pattern->return_ns > 0)
-		issue_ratio = (double)pattern->issue_ns / (double)(pattern->issue_ns + pattern->return_ns);
-	standins->issue_ns = beside_ns * issue_ratio;
-	standins->return_ns = beside_ns - standins->issue_ns;
+	return shoot(standins, &shot, error);
 }
 
 static enum kwhy_status measure_grid(struct kwhy_standins *standins, const struct kwhy_replay_grid *wanted,
@@ -284,9 +250,7 @@ static enum kwhy_status make(struct kwhy_standins *standins, struct kwhy_error *
 		status = make_memory(standins, error);
 	if (!status)
 		status = warm_up(standins, error);
-	if (!status)
-		status = measure_rate(standins, error);
-	return status ? status : measure_round_trip(standins, error);
+	return status ? status : measure_rate(standins, error);
 }
 
 enum kwhy_status kwhy_standins_new(struct kwhy_gpu *gpu, struct kwhy_standins **out, struct kwhy_error *error)

@@ -48,12 +48,10 @@ struct kwhy_standins {
 	struct kwhy_standin_grid *grids;
 	size_t grid_count;
 	double ticks_per_ns;
-	double one_period_ns;	    /* of one small block that takes no time */
-	double round_trip_ns;	    /* a launch of one and a wait, less what it waits */
-	double issue_ns, return_ns; /* from a launch to its kernel's start, from its end to the wait's end */
+	double one_period_ns; /* of one small block that takes no time */
 };
 
-/* Kernels compiled, clock and round trip measured; without grids. */
+/* Kernels compiled and clock measured; without grids. */
 KWHY_MUST_USE enum kwhy_status kwhy_standins_new(
 	struct kwhy_gpu *gpu, struct kwhy_standins **out, struct kwhy_error *error);
 void kwhy_standins_free(struct kwhy_standins *standins);
@@ -62,11 +60,9 @@ void kwhy_standins_free(struct kwhy_standins *standins);
 KWHY_MUST_USE enum kwhy_status kwhy_standins_measure_grids(
 	struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
 
-/*
- * The round trip without the kernel itself, between launch and return as the recording has them; one half
- * each where it does not tell.
- */
-void kwhy_standins_split(struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern);
+/* One small block that waits so long, in the stream of the stand-ins. */
+KWHY_MUST_USE enum kwhy_status kwhy_standins_wait_once(
+	const struct kwhy_standins *standins, uint64_t ticks, struct kwhy_error *error);
 
 /*
  * A launch that takes length_ns where kernels follow each other by queued_ns; shorter than the grid's floor:

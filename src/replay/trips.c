@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/trips.h"
+
+#include "base/clock.h"
+#include "fit/median.h"
+
+enum { TRIPS = 64, WAIT_TICKS = 40000, COPY_BYTES = 256, SMALL_BYTES = 65536 };
+
+/* What goes round. */
+struct trip {
+	const struct kwhy_standins *standins;
+	struct kwhy_gpu_copy copy; /* 0 bytes: a kernel */
+};
+
+static enum kwhy_status go_round(const struct trip *trip, double *out_ns, struct kwhy_error *error)
+{
+	const struct kwhy_standins *standins = trip->standins;
+	struct kwhy_gpu *gpu = standins->gpu;
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = trip->copy.bytes ? gpu->ops->copy(gpu, standins->stream, &trip->copy, error)
+						   : kwhy_standins_wait_once(standins, WAIT_TICKS, error);
+
+	if (!status)
+		status = gpu->ops->synchronize(gpu, standins->stream, error);
+	*out_ns = (double)(kwhy_clock_mono_ns() - start_ns);
+	return status;
+}
+
+static enum kwhy_status go_often(const struct trip *trip, double *out_ns, struct kwhy_error *error)
+{
+	double trips_ns[TRIPS];
+	struct kwhy_median median;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < TRIPS; i++)
+		status = go_round(trip, &trips_ns[i], error);
+	if (status)
+		return status;
+	kwhy_median_of(trips_ns, TRIPS, &median);
+	*out_ns = median.median;
+	return KWHY_OK;
+}
+
+static enum kwhy_status measure_copies(const struct kwhy_standins *standins, struct kwhy_replay_trips *out,
+	bool is_pinned, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = standins->gpu;
+	struct kwhy_gpu_host host = {.memory = NULL};
+	enum kwhy_status status = gpu->ops->host_new(
+		gpu, is_pinned ? KWHY_GPU_HOST_PINNED : KWHY_GPU_HOST_PAGEABLE, COPY_BYTES, -1, &host, error);
+	struct trip up = {standins, {standins->to, kwhy_gpu_address(host.memory), COPY_BYTES}};
+	struct trip down = {standins, {kwhy_gpu_address(host.memory), standins->to, COPY_BYTES}};
+
+	if (!status)
+		status = go_often(&up, &out->copy_ns[KWHY_REPLAY_H2D][is_pinned], error);
+	if (!status)
+		status = go_often(&down, &out->copy_ns[KWHY_REPLAY_D2H][is_pinned], error);
+	if (host.memory)
+		gpu->ops->host_free(gpu, &host);
+	return status;
+}
+
+enum kwhy_status kwhy_replay_trips_measure(
+	const struct kwhy_standins *standins, struct kwhy_replay_trips *out, struct kwhy_error *error)
+{
+	const struct trip kernel = {.standins = standins};
+	enum kwhy_status status = go_often(&kernel, &out->kernel_ns, error);
+
+	out->kernel_ns = fmax(out->kernel_ns - WAIT_TICKS / standins->ticks_per_ns, 0);
+	if (!status)
+		status = measure_copies(standins, out, false, error);
+	return status ? status : measure_copies(standins, out, true, error);
+}
+
+/* Both parts together. Of a kernel, its own beginning and end are no part; of a copy, its recorded length. */
+static double both_ns(const struct kwhy_replay_trips *trips, const struct kwhy_standins *standins,
+	const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_work *work)
+{
+	double kernel_ns = fmax(standins->one_period_ns - (double)pattern->queued_ns, 0);
+
+	if (work->kind == KWHY_REPLAY_COPY && work->way != KWHY_REPLAY_D2D && work->bytes <= SMALL_BYTES)
+		return fmax(trips->copy_ns[work->way][work->host == KWHY_GPU_HOST_PINNED] -
+				(double)work->length_ns,
+			0);
+	return fmax(trips->kernel_ns - kernel_ns, 0);
+}
+
+struct kwhy_replay_beside kwhy_replay_beside_of(const struct kwhy_replay_trips *trips,
+	const struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern,
+	const struct kwhy_replay_work *work)
+{
+	double beside_ns = both_ns(trips, standins, pattern, work), issue_ratio = 0.5;
+
+	if (pattern->issue_ns > 0 && pattern->return_ns > 0)
+		issue_ratio = (double)pattern->issue_ns / (double)(pattern->issue_ns + pattern->return_ns);
+	return (struct kwhy_replay_beside){beside_ns * issue_ratio, beside_ns * (1 - issue_ratio)};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPLAY_TRIPS_H
+#define KWHY_REPLAY_TRIPS_H
+
+#include "replay/standin.h"
+
+/*
+ * What a call that issues work and one that waits for it take on this GPU beside the work: medians of round
+ * trips in an idle stream, of a kernel and of small copies by direction and memory.
+ */
+struct kwhy_replay_trips {
+	double kernel_ns;     /* less what the kernel waits */
+	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] with the copy itself */
+};
+
+/* The part before the work begins, and the part behind its end. */
+struct kwhy_replay_beside {
+	double issue_ns, return_ns;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_replay_trips_measure(
+	const struct kwhy_standins *standins, struct kwhy_replay_trips *out, struct kwhy_error *error);
+
+/*
+ * Of one piece of work of a pattern. A round trip shows its two parts together alone: they are divided as in
+ * the recording, evenly where that does not tell. Pure.
+ */
+struct kwhy_replay_beside kwhy_replay_beside_of(const struct kwhy_replay_trips *trips,
+	const struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern,
+	const struct kwhy_replay_work *work);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "replay/trips.h"
+
+static const struct kwhy_replay_trips trips = {
+	.kernel_ns = 9000, .copy_ns = {[KWHY_REPLAY_H2D] = {5000, 8000}, [KWHY_REPLAY_D2H] = {12000, 10000}}};
+/* a kernel that takes no time follows the one before it by 2.2 us, 1.2 us of that between them */
+static const struct kwhy_standins standins = {.one_period_ns = 2200};
+static const struct kwhy_replay_pattern pattern = {.queued_ns = 1200, .issue_ns = 6000, .return_ns = 2000};
+
+static void a_kernels_own_beginning_and_end_are_no_part_of_its_round_trip(void **state)
+{
+	const struct kwhy_replay_work work = {.kind = KWHY_REPLAY_KERNEL, .length_ns = 1000};
+	struct kwhy_replay_beside beside = kwhy_replay_beside_of(&trips, &standins, &pattern, &work);
+
+	(void)state;
+	assert_float_equal(beside.issue_ns, 6000, 1e-6);
+	assert_float_equal(beside.return_ns, 2000, 1e-6);
+}
+
+static void a_small_copy_has_the_round_trip_of_its_way_and_memory(void **state)
+{
+	const struct kwhy_replay_work work = {.kind = KWHY_REPLAY_COPY,
+		.way = KWHY_REPLAY_D2H,
+		.host = KWHY_GPU_HOST_PINNED,
+		.bytes = 1000,
+		.length_ns = 2000};
+	struct kwhy_replay_beside beside = kwhy_replay_beside_of(&trips, &standins, &pattern, &work);
+
+	(void)state;
+	assert_float_equal(beside.issue_ns + beside.return_ns, 8000, 1e-6);
+	assert_float_equal(beside.issue_ns, 6000, 1e-6);
+}
+
+static void a_large_copy_has_that_of_a_kernel(void **state)
+{
+	const struct kwhy_replay_work work = {
+		.kind = KWHY_REPLAY_COPY, .way = KWHY_REPLAY_H2D, .bytes = 1 << 20, .length_ns = 20000};
+	struct kwhy_replay_beside beside = kwhy_replay_beside_of(&trips, &standins, &pattern, &work);
+
+	(void)state;
+	assert_float_equal(beside.issue_ns + beside.return_ns, 8000, 1e-6);
+}
+
+static void a_recording_that_does_not_tell_has_even_parts(void **state)
+{
+	const struct kwhy_replay_pattern silent = {.queued_ns = 1200, .issue_ns = -1, .return_ns = -1};
+	const struct kwhy_replay_work work = {.kind = KWHY_REPLAY_KERNEL};
+	struct kwhy_replay_beside beside = kwhy_replay_beside_of(&trips, &standins, &silent, &work);
+
+	(void)state;
+	assert_float_equal(beside.issue_ns, 4000, 1e-6);
+	assert_float_equal(beside.return_ns, 4000, 1e-6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernels_own_beginning_and_end_are_no_part_of_its_round_trip),
+		cmocka_unit_test(a_small_copy_has_the_round_trip_of_its_way_and_memory),
+		cmocka_unit_test(a_large_copy_has_that_of_a_kernel),
+		cmocka_unit_test(a_recording_that_does_not_tell_has_even_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
