@@ -54,29 +54,49 @@ static int64_t *lengths_of_steps(const struct kwhy_whatif *whatif)
 	return starts;
 }
 
+/* Of those that are known; -1: none is. Sorts `sorted`. */
+static int64_t median_length(const int64_t *lengths, uint32_t count, int64_t *sorted)
+{
+	size_t known = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (lengths[i] >= 0)
+			sorted[known++] = lengths[i];
+	if (!known)
+		return -1;
+	qsort(sorted, known, sizeof(*sorted), by_value);
+	return sorted[known / 2];
+}
+
 /* The step whose length is nearest the median; of equals the one nearest the middle of the run. */
+static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t median_ns)
+{
+	uint32_t best = count / 2;
+	int64_t off_ns = INT64_MAX;
+
+	for (uint32_t i = 0; i <= count; i++) {
+		/* from the middle outwards: the next behind it, the next before it, and so on */
+		uint32_t at = i % 2 ? count / 2 + (i + 1) / 2 : count / 2 - i / 2;
+
+		if (at >= count || lengths[at] < 0 || llabs(lengths[at] - median_ns) >= off_ns)
+			continue;
+		best = at;
+		off_ns = llabs(lengths[at] - median_ns);
+	}
+	return best;
+}
+
 static enum kwhy_status choose_step(struct choice *choice)
 {
-	uint32_t count = choice->whatif->step_count, best = count / 2;
-	int64_t *lengths = lengths_of_steps(choice->whatif), *sorted, median_ns;
+	uint32_t count = choice->whatif->step_count, best;
+	int64_t *lengths = lengths_of_steps(choice->whatif), *sorted = malloc(count * sizeof(*sorted));
 
-	sorted = malloc(count * sizeof(*sorted));
 	if (!lengths || !sorted) {
 		free(lengths);
 		free(sorted);
 		return kwhy_fail_memory(choice->error, "lengths of steps");
 	}
-	for (uint32_t i = 0; i < count; i++)
-		sorted[i] = lengths[i];
-	qsort(sorted, count, sizeof(*sorted), by_value);
-	median_ns = sorted[count / 2];
-	for (uint32_t i = 0; i < count; i++) {
-		/* from the middle outwards: the next behind it, the next before it, and so on */
-		uint32_t at = i % 2 ? count / 2 + (i + 1) / 2 : count / 2 - i / 2;
-
-		if (at < count && llabs(lengths[at] - median_ns) < llabs(lengths[best] - median_ns))
-			best = at;
-	}
+	best = nearest_step(lengths, count, median_length(lengths, count, sorted));
 	free(lengths);
 	free(sorted);
 	choice->first_step = best - best % STEPS_MOST;
@@ -217,7 +237,8 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 
 	if (!stretch || !items)
 		return kwhy_fail_memory(choice->error, "a stretch of the run");
-	qsort(choice->items, choice->count, sizeof(*choice->items), by_start);
+	if (count)
+		qsort(choice->items, choice->count, sizeof(*choice->items), by_start);
 	for (size_t i = 0; i < count; i++)
 		items[i] = choice->items[i];
 	*stretch = (struct kwhy_stretch){
