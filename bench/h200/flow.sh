@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# flow on an H200: all variants with energy, how they grow with the number of flows, PyTorch beside them, and recordings of the naive and
+# the best one.
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER [PART]     (the folder of the portable build; PART: kwhy, about 100 s, or torch, about 90 s; both
+# when not given)
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+kwhy=$(cd "$1" && pwd)
+part=${3:-both}
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+program=$kwhy/bin/kwhy
+nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
+cublas=$(find / -xdev -name 'libcublas.so.1*' 2> /dev/null | head -1)
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}"):$(dirname "${cublas:-/x}")
+export LD_LIBRARY_PATH
+PYTHONPATH=$kwhy/share/kwhy/python
+KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
+export PYTHONPATH KWHY_LIBRARY
+python=python3
+[ -x /opt/torch/.venv/bin/python ] && python=/opt/torch/.venv/bin/python
+
+step() {
+	local name=$1
+	shift
+	local start=$SECONDS
+	timeout 120 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+}
+
+nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
+if [ "$part" != torch ]; then
+	# Places and numbers first, of every variant, in both precisions of cuBLAS and on the path that flows choose.
+	step right "$program" bench flow --repeat 1 --seconds 0 --steps 60 --json
+	step fp32 "$program" bench flow --variant n2,n3,n5 --precision fp32 --repeat 3 --seconds 0 --json
+	step argmax "$program" bench flow --variant n2,n4,n5 --path argmax --repeat 1 --seconds 0 --json
+	step flow "$program" bench flow --variant n0,n1,n2,n3 --repeat 3 --seconds 3 -o "$out/flow.json" --csv "$out/steps.csv"
+	# Longer runs, so that little but steps is in the windows.
+	step long "$program" bench flow --variant n3,n4,n5 --steps 2000 --repeat 3 --seconds 3 -o "$out/long.json"
+	step churn "$program" bench flow --variant n0,n0c,n0p --flows 100 --repeat 5 --seconds 0 -o "$out/churn.json"
+	step sweep "$program" bench flow --variant n2,n3,n4,n5 --flows 1,10,100,1000,10000 --steps 200 --repeat 3 --seconds 0 -o "$out/sweep.json"
+	step many "$program" bench flow --variant n3,n4,n5 --flows 100000 --steps 100 --repeat 3 --seconds 3 -o "$out/many.json"
+	step record_n0 "$program" record -o "$out/n0.kwhy" -- "$program" bench flow --variant n0 --steps 10 --repeat 3 --seconds 0 --json
+	step record_n3 "$program" record -o "$out/n3.kwhy" -- "$program" bench flow --variant n3 --repeat 30 --seconds 0 --json
+	step report_n0 "$program" report "$out/n0.kwhy" --json
+	step report_n3 "$program" report "$out/n3.kwhy" --json
+fi
+if [ "$part" != kwhy ]; then
+	# Side by side in one run: n4 and n5 right before and after the peers.
+	step before "$program" bench flow --variant n4,n5 --steps 200 --repeat 20 --seconds 0 -o "$out/before.json"
+	step torch "$python" "$here/flow_torch.py" --peers naive,graph,compile,bf16 --seconds 3 -o "$out/torch.json"
+	step after "$program" bench flow --variant n4,n5 --steps 200 --repeat 20 --seconds 0 -o "$out/after.json"
+	step torch_many "$python" "$here/flow_torch.py" --peers graph --flows 10000,100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
+fi
+nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
+cat "$out/log.txt"
