@@ -30,6 +30,17 @@ static int by_size(const void *a, const void *b)
 	return (left->x > right->x) - (left->x < right->x);
 }
 
+/* Other programs measure a size under two names: one of them is enough. */
+static void keep_one_a_size(struct points *points)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < points->count; i++)
+		if (!kept || points->items[i].x > points->items[kept - 1].x)
+			points->items[kept++] = points->items[i];
+	points->count = kept;
+}
+
 static void gather(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key, double from_bytes,
 	struct points *out)
 {
@@ -42,6 +53,7 @@ static void gather(const struct kwhy_pairs *pairs, const struct kwhy_pair_config
 				(double)config->bytes, config->summary.median_s};
 	}
 	qsort(out->items, out->count, sizeof(out->items[0]), by_size);
+	keep_one_a_size(out);
 }
 
 static bool is_power_of_two(double bytes)

@@ -111,7 +111,7 @@ static bool parse_key(const struct reader *reader, uint64_t *out_id, struct kwhy
 	out->source = (uint32_t)source;
 	out->target = (uint32_t)target;
 	return source < reader->pairs->gpu_count && target < reader->pairs->gpu_count && source != target &&
-		out->bytes > 0 && *out_id < CONFIGS_MAX;
+		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MOST && *out_id < CONFIGS_MAX;
 }
 
 static bool parse_sample(

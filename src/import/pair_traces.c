@@ -78,7 +78,7 @@ static bool parse_name(const char *name, struct transfer *out)
 	if (!take_number(&name, "p2p_cfg", CONFIGS_MAX - 1, &config) ||
 		!take_number(&name, "_s", KWHY_PAIR_GPUS_MOST - 1, &source) ||
 		!take_number(&name, "d", KWHY_PAIR_GPUS_MOST - 1, &target) ||
-		!take_number(&name, "_sz", INT64_MAX, &bytes) ||
+		!take_number(&name, "_sz", KWHY_PAIR_BYTES_MOST, &bytes) ||
 		!take_number(&name, "_r", UINT32_MAX, &repetition) || *name || source == target || !bytes)
 		return false;
 	*out = (struct transfer){.config = (uint32_t)config,

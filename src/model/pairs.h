@@ -63,6 +63,7 @@ const char *kwhy_pair_load_name(enum kwhy_pair_load load);    /* "alone" */
 const char *kwhy_pair_clock_name(enum kwhy_pair_clock clock); /* "back-to-back" */
 
 enum { KWHY_PAIR_GPUS_MOST = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
+#define KWHY_PAIR_BYTES_MOST (UINT64_C(1) << 53) /* of a transfer: exact as a double */
 
 struct kwhy_pair_sample {
 	int64_t start_unix_ns, end_unix_ns; /* of what was run for it on the host's clock, bursts whole */

@@ -229,13 +229,14 @@ static void write_rule(const struct layout *layout, struct kwhy_text *out)
 	kwhy_text_add(out, "\n");
 }
 
-static void write_title(const struct layout *layout, struct kwhy_text *out)
+static void write_title(struct layout *layout, struct kwhy_text *out)
 {
 	const struct kwhy_table *table = layout->table;
-	const char *titles[16];
+	const char **titles = kwhy_arena_alloc(&layout->arena, table->column_count, sizeof(*titles));
 	bool any = false;
 
-	for (size_t c = 0; c < table->column_count && c < 16; c++) {
+	out->failed |= !titles;
+	for (size_t c = 0; titles && c < table->column_count; c++) {
 		titles[c] = table->columns[c].title;
 		any |= *titles[c] != '\0';
 	}

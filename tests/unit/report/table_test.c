@@ -50,6 +50,25 @@ static void an_empty_table_writes_nothing(void **state)
 	kwhy_text_done(&out);
 }
 
+static void there_may_be_as_many_columns_as_a_matrix_of_sixteen_gpus_has(void **state)
+{
+	struct kwhy_table_column many[20];
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text out = {0};
+	struct kwhy_table table;
+
+	(void)state;
+	for (size_t i = 0; i < 20; i++)
+		many[i] = (struct kwhy_table_column){i == 19 ? "last" : "x", KWHY_COLUMN_RIGHT};
+	kwhy_table_init(&table, many, 20);
+	for (size_t i = 0; i < 20; i++)
+		kwhy_table_count(&table, i);
+	kwhy_table_write(&table, &style, &out);
+	assert_non_null(strstr(out.data, "  last\n"));
+	assert_non_null(strstr(out.data, "    19\n"));
+	kwhy_text_done(&out);
+}
+
 static void what_is_unknown_is_never_a_zero(void **state)
 {
 	static const struct kwhy_table_column unknown[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
@@ -94,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_are_aligned_and_a_sum_stands_below_a_line),
 		cmocka_unit_test(an_empty_table_writes_nothing),
+		cmocka_unit_test(there_may_be_as_many_columns_as_a_matrix_of_sixteen_gpus_has),
 		cmocka_unit_test(what_is_unknown_is_never_a_zero),
 		cmocka_unit_test(the_name_gives_way_so_that_a_row_fits_the_terminal),
 	};
