@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pair_store.h"
 
-#include "base/file.h"
+#include "bench/kept_rows.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-enum { FILE_MOST_BYTES = 512 << 20, PATH_BYTES = 4096 };
 
 enum part { SAMPLES, LOG, TEMPERATURES, ENERGIES, PART_COUNT };
 
@@ -24,59 +20,8 @@ static const char log_names[] = "config_id,src,dst,size,repetition,timestamp_sta
 
 struct kwhy_pair_store {
 	FILE *files[PART_COUNT];
-	char paths[PART_COUNT][PATH_BYTES];
+	char paths[PART_COUNT][KWHY_KEPT_PATH_BYTES];
 };
-
-static enum kwhy_status cannot_write(const char *path, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_IO, "%s cannot be written: %s; free space or name another folder",
-		path, strerror(errno));
-}
-
-static enum kwhy_status make_path(
-	const char *folder, const char *name, char out[PATH_BYTES], struct kwhy_error *error)
-{
-	if (snprintf(out, PATH_BYTES, "%s/%s", folder, name) >= PATH_BYTES)
-		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
-	return KWHY_OK;
-}
-
-/* With those above it. */
-static enum kwhy_status make_folder(const char *folder, struct kwhy_error *error)
-{
-	char path[PATH_BYTES];
-	enum kwhy_status status = make_path(folder, "", path, error);
-
-	for (char *slash = status ? NULL : strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder", path,
-				strerror(errno));
-		*slash = '/';
-	}
-	return status;
-}
-
-static size_t whole_lines(const struct kwhy_text *text)
-{
-	size_t length = text->length;
-
-	while (length > 0 && text->data[length - 1] != '\n')
-		length--;
-	return length;
-}
-
-static enum kwhy_status write_all(
-	FILE *file, const char *path, struct kwhy_text *text, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_text_check(text, error);
-
-	if (!status && text->length &&
-		(fwrite(text->data, 1, text->length, file) != text->length || fflush(file)))
-		status = cannot_write(path, error);
-	kwhy_text_done(text);
-	return status;
-}
 
 static enum kwhy_status check_settings(const char *path, const struct kwhy_text *file,
 	const struct kwhy_pairs *pairs, struct kwhy_error *error)
@@ -111,13 +56,11 @@ static enum kwhy_status read_part(
 
 	if (access(path, F_OK))
 		return KWHY_OK;
-	status = kwhy_file_read(path, FILE_MOST_BYTES, &file, error);
-	if (!status) {
-		file.length = whole_lines(&file);
+	status = kwhy_kept_read(path, &file, error);
+	if (!status)
 		status = read(path, &file, pairs, error);
-	}
-	if (!status && mends && truncate(path, (off_t)file.length))
-		status = cannot_write(path, error);
+	if (!status && mends)
+		status = kwhy_kept_cut(path, &file, error);
 	kwhy_text_done(&file);
 	return status;
 }
@@ -130,11 +73,11 @@ static enum kwhy_status read_parts(
 		enum part part;
 		rows_reader *read;
 	} parts[] = {{TEMPERATURES, kwhy_pair_reading_rows_read}, {ENERGIES, kwhy_pair_energy_rows_read}};
-	char path[PATH_BYTES];
+	char path[KWHY_KEPT_PATH_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		status = make_path(folder, names[parts[i].part], path, error);
+		status = kwhy_kept_path(folder, names[parts[i].part], path, error);
 		if (!status)
 			status = read_part(path, parts[i].read, mends, pairs, error);
 	}
@@ -153,15 +96,13 @@ static enum kwhy_status resume(
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"%s is not there: nothing was begun in this folder; name the one that --save made",
 			path);
-	status = kwhy_file_read(path, FILE_MOST_BYTES, &file, error);
+	status = kwhy_kept_read(path, &file, error);
 	if (!status)
 		status = check_settings(path, &file, pairs, error);
-	if (!status) {
-		file.length = whole_lines(&file);
+	if (!status)
 		status = kwhy_pair_rows_read(path, &file, false, pairs, error);
-	}
-	if (!status && truncate(path, (off_t)file.length))
-		status = cannot_write(path, error);
+	if (!status)
+		status = kwhy_kept_cut(path, &file, error);
 	kwhy_text_done(&file);
 	return status;
 }
@@ -181,15 +122,15 @@ static enum kwhy_status begin_log(
 	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_kept_open(store->paths[LOG], "w", &store->files[LOG], error);
 
-	store->files[LOG] = fopen(store->paths[LOG], "we");
-	if (!store->files[LOG])
-		return cannot_write(store->paths[LOG], error);
+	if (status)
+		return status;
 	kwhy_text_add(&text, log_names);
 	for (size_t i = 0; i < pairs->config_count; i++)
 		for (size_t k = 0; k < pairs->configs[i].sample_count; k++)
 			add_log_row(pairs, i, k, &text);
-	return write_all(store->files[LOG], store->paths[LOG], &text, error);
+	return kwhy_kept_write(store->files[LOG], store->paths[LOG], &text, error);
 }
 
 static enum kwhy_status begin_samples(
@@ -201,13 +142,12 @@ static enum kwhy_status begin_samples(
 	kwhy_text_addf(&text, "# begun: %s\n", pairs->measured_on ? pairs->measured_on : "unknown");
 	kwhy_pair_routes_write(pairs, &text);
 	kwhy_text_addf(&text, "%s\n", kwhy_pair_row_names);
-	return write_all(store->files[SAMPLES], store->paths[SAMPLES], &text, error);
+	return kwhy_kept_write(store->files[SAMPLES], store->paths[SAMPLES], &text, error);
 }
 
 static enum kwhy_status open_part(struct kwhy_pair_store *store, enum part part, struct kwhy_error *error)
 {
-	store->files[part] = fopen(store->paths[part], "ae");
-	return store->files[part] ? KWHY_OK : cannot_write(store->paths[part], error);
+	return kwhy_kept_open(store->paths[part], "a", &store->files[part], error);
 }
 
 static enum kwhy_status open_files(
@@ -225,7 +165,8 @@ static enum kwhy_status open_files(
 		status = open_part(store, TEMPERATURES, error);
 	if (!status && !had_temperatures) {
 		kwhy_text_addf(&text, "%s\n", kwhy_pair_reading_row_names);
-		status = write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
+		status = kwhy_kept_write(
+			store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 	}
 	return status;
 }
@@ -233,10 +174,10 @@ static enum kwhy_status open_files(
 static enum kwhy_status prepare(const char *folder, bool resumes, struct kwhy_pairs *pairs,
 	struct kwhy_pair_store *store, struct kwhy_error *error)
 {
-	enum kwhy_status status = resumes ? KWHY_OK : make_folder(folder, error);
+	enum kwhy_status status = resumes ? KWHY_OK : kwhy_kept_folder_make(folder, error);
 
 	for (int i = 0; !status && i < PART_COUNT; i++)
-		status = make_path(folder, names[i], store->paths[i], error);
+		status = kwhy_kept_path(folder, names[i], store->paths[i], error);
 	if (!status && resumes) {
 		status = resume(pairs, store, error);
 		if (!status)
@@ -274,9 +215,9 @@ enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store, const struct
 		kwhy_pair_row_write(pairs, config, i, &rows);
 		add_log_row(pairs, config, i, &log);
 	}
-	status = write_all(store->files[SAMPLES], store->paths[SAMPLES], &rows, error);
+	status = kwhy_kept_write(store->files[SAMPLES], store->paths[SAMPLES], &rows, error);
 	if (!status)
-		return write_all(store->files[LOG], store->paths[LOG], &log, error);
+		return kwhy_kept_write(store->files[LOG], store->paths[LOG], &log, error);
 	kwhy_text_done(&log);
 	return status;
 }
@@ -287,7 +228,7 @@ enum kwhy_status kwhy_pair_store_add_reading(
 	struct kwhy_text text = {0};
 
 	kwhy_pair_reading_row_write(reading, &text);
-	return write_all(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
+	return kwhy_kept_write(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
 enum kwhy_status kwhy_pair_store_add_energy(
@@ -298,12 +239,10 @@ enum kwhy_status kwhy_pair_store_add_energy(
 
 	if (status)
 		return status;
-	if (fseek(store->files[ENERGIES], 0, SEEK_END))
-		return cannot_write(store->paths[ENERGIES], error);
-	if (ftell(store->files[ENERGIES]) == 0)
+	if (!fseek(store->files[ENERGIES], 0, SEEK_END) && ftell(store->files[ENERGIES]) == 0)
 		kwhy_text_addf(&text, "%s\n", kwhy_pair_energy_row_names);
 	kwhy_pair_energy_row_write(energy, &text);
-	return write_all(store->files[ENERGIES], store->paths[ENERGIES], &text, error);
+	return kwhy_kept_write(store->files[ENERGIES], store->paths[ENERGIES], &text, error);
 }
 
 void kwhy_pair_store_close(struct kwhy_pair_store *store)
@@ -319,15 +258,13 @@ void kwhy_pair_store_close(struct kwhy_pair_store *store)
 static enum kwhy_status read_folder(const char *folder, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	struct kwhy_text samples = {0};
-	char path[PATH_BYTES];
-	enum kwhy_status status = make_path(folder, names[SAMPLES], path, error);
+	char path[KWHY_KEPT_PATH_BYTES];
+	enum kwhy_status status = kwhy_kept_path(folder, names[SAMPLES], path, error);
 
 	if (!status)
-		status = kwhy_file_read(path, FILE_MOST_BYTES, &samples, error);
-	if (!status) {
-		samples.length = whole_lines(&samples);
+		status = kwhy_kept_read(path, &samples, error);
+	if (!status)
 		status = kwhy_pair_rows_read(path, &samples, true, pairs, error);
-	}
 	pairs->folder = kwhy_arena_copy(&pairs->arena, folder);
 	kwhy_text_done(&samples);
 	return status ? status : read_parts(folder, false, pairs, error);
@@ -348,9 +285,9 @@ enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **ou
 
 bool kwhy_pair_store_is_one(const char *folder)
 {
-	char path[PATH_BYTES], line[64] = "";
+	char path[KWHY_KEPT_PATH_BYTES], line[64] = "";
 	struct kwhy_error error;
-	FILE *file = make_path(folder, names[SAMPLES], path, &error) ? NULL : fopen(path, "re");
+	FILE *file = kwhy_kept_path(folder, names[SAMPLES], path, &error) ? NULL : fopen(path, "re");
 
 	if (!file)
 		return false;

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
@@ -299,22 +298,6 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 	return status || !sweep->request->energy ? status : measure_energy(sweep, error);
 }
 
-static const char *known(struct kwhy_arena *arena, const char *text)
-{
-	return text && *text ? kwhy_arena_copy(arena, text) : NULL;
-}
-
-static const char *today(struct kwhy_arena *arena)
-{
-	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
-	char text[32];
-	struct tm parts;
-
-	gmtime_r(&now, &parts);
-	strftime(text, sizeof(text), "%Y-%m-%d", &parts);
-	return kwhy_arena_copy(arena, text);
-}
-
 static void describe(struct sweep *sweep)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
@@ -323,17 +306,17 @@ static void describe(struct sweep *sweep)
 
 	pairs->backend = kwhy_gpu_backend_name(sweep->request->backend);
 	pairs->seed = sweep->request->seed;
-	pairs->settings = known(arena, kwhy_pair_request_text(sweep->request, settings));
-	pairs->driver = known(arena,
+	pairs->settings = kwhy_bench_known(arena, kwhy_pair_request_text(sweep->request, settings));
+	pairs->driver = kwhy_bench_known(arena,
 		sweep->request->ranks ? sweep->request->ranks->sensors.driver : sweep->sensors[0].driver);
-	pairs->cuda = known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
-	pairs->measured_on = today(arena);
+	pairs->cuda = kwhy_bench_known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
+	pairs->measured_on = kwhy_bench_today(arena);
 	pairs->gpu_count = sweep->place.count;
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
 		const struct kwhy_gpu_facts *facts = &sweep->place.rooms[i]->gpu->facts;
 
-		pairs->gpus[i] = (struct kwhy_pair_gpu){.name = known(arena, facts->name),
-			.pci_address = known(arena, facts->pci_address),
+		pairs->gpus[i] = (struct kwhy_pair_gpu){.name = kwhy_bench_known(arena, facts->name),
+			.pci_address = kwhy_bench_known(arena, facts->pci_address),
 			.numa_node = facts->numa_node};
 	}
 	if (sweep->request->ranks)
@@ -464,7 +447,7 @@ static void tear_down(struct sweep *sweep)
 	char nccl[16];
 
 	kwhy_pair_nccl_version(&sweep->place, nccl);
-	sweep->pairs->nccl = known(&sweep->pairs->arena, nccl);
+	sweep->pairs->nccl = kwhy_bench_known(&sweep->pairs->arena, nccl);
 	if (sweep->request->ranks)
 		kwhy_pair_ranks_part(sweep->request->ranks);
 	kwhy_pair_marks_free(&sweep->place, &sweep->begin);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/transfer_plan.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "fit/median.h"
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_BYTES (UINT64_C(1) << 30)
 #define HOST_MOST_BYTES (UINT64_C(1) << 24)
@@ -74,6 +76,22 @@ enum kwhy_status kwhy_bench_request_complete(struct kwhy_bench_request *request,
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"at most %d random sizes are measured; lower --random-sizes", RANDOM_SIZES_MAX);
 	return check_strategies(request, error);
+}
+
+const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text)
+{
+	return text && *text ? kwhy_arena_copy(arena, text) : NULL;
+}
+
+const char *kwhy_bench_today(struct kwhy_arena *arena)
+{
+	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
+	char text[32];
+	struct tm parts;
+
+	gmtime_r(&now, &parts);
+	strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+	return kwhy_arena_copy(arena, text);
 }
 
 uint64_t kwhy_bench_random(uint64_t *state)

@@ -62,6 +62,12 @@ void kwhy_bench_point_sum_up(struct kwhy_transfer_point *point);
 /* Whole width of the interval of the median over it, as kwhy_median_width(). */
 double kwhy_bench_point_width(const struct kwhy_transfer_point *point);
 
+/* A copy; "" is not known, and NULL. */
+const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text);
+
+/* "2026-11-21", in UTC; NULL: no memory. */
+const char *kwhy_bench_today(struct kwhy_arena *arena);
+
 /* The next of a sequence that a seed gives (splitmix64). */
 uint64_t kwhy_bench_random(uint64_t *state);
 

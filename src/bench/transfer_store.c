@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/transfer_store.h"
 
-#include "base/file.h"
+#include "bench/kept_rows.h"
 #include "bench/transfer_rows.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-enum { FILE_MOST_BYTES = 512 << 20, PATH_BYTES = 4096 };
 
 struct kwhy_bench_store {
 	FILE *samples, *energy;
-	char samples_path[PATH_BYTES], energy_path[PATH_BYTES];
+	char samples_path[KWHY_KEPT_PATH_BYTES], energy_path[KWHY_KEPT_PATH_BYTES];
 };
 
 static void add_list(struct kwhy_text *out, const char *key, const char *const *items, size_t count)
@@ -56,28 +52,6 @@ static void write_settings(const struct kwhy_bench_request *request, const struc
 	add_list(out, "strategies", request->strategies, request->strategy_count);
 }
 
-static enum kwhy_status cannot_write(const char *path, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_IO, "%s cannot be written: %s; free space or name another folder",
-		path, strerror(errno));
-}
-
-static enum kwhy_status make_path(
-	const char *folder, const char *name, char out[PATH_BYTES], struct kwhy_error *error)
-{
-	if (snprintf(out, PATH_BYTES, "%s/%s", folder, name) >= PATH_BYTES)
-		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
-	return KWHY_OK;
-}
-
-static enum kwhy_status make_folder(const char *folder, struct kwhy_error *error)
-{
-	if (mkdir(folder, 0777) && errno != EEXIST)
-		return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder", folder,
-			strerror(errno));
-	return KWHY_OK;
-}
-
 /* The line of `text` at *place, which moves on; its length without the end. */
 static size_t next_line(const char **place)
 {
@@ -105,25 +79,6 @@ static enum kwhy_status compare_settings(
 	return KWHY_OK;
 }
 
-/* Opens to append behind the last whole line; what a crash cut short is dropped. */
-static enum kwhy_status open_behind(
-	const char *path, size_t whole_bytes, FILE **out, struct kwhy_error *error)
-{
-	if (truncate(path, (off_t)whole_bytes))
-		return cannot_write(path, error);
-	*out = fopen(path, "ae");
-	return *out ? KWHY_OK : cannot_write(path, error);
-}
-
-static size_t whole_lines(const struct kwhy_text *text)
-{
-	size_t length = text->length;
-
-	while (length > 0 && text->data[length - 1] != '\n')
-		length--;
-	return length;
-}
-
 static enum kwhy_status resume_samples(const struct kwhy_bench_request *request,
 	struct kwhy_transfers *transfers, struct kwhy_bench_store *store, struct kwhy_error *error)
 {
@@ -137,16 +92,16 @@ static enum kwhy_status resume_samples(const struct kwhy_bench_request *request,
 	write_settings(request, transfers, &settings);
 	status = kwhy_text_check(&settings, error);
 	if (!status)
-		status = kwhy_file_read(store->samples_path, FILE_MOST_BYTES, &file, error);
+		status = kwhy_kept_read(store->samples_path, &file, error);
 	if (!status)
 		status = compare_settings(
 			store->samples_path, file.data ? file.data : "", settings.data, error);
-	if (!status) {
-		file.length = whole_lines(&file);
-		status = kwhy_bench_rows_read(store->samples_path, &file, false, transfers, error);
-	}
 	if (!status)
-		status = open_behind(store->samples_path, file.length, &store->samples, error);
+		status = kwhy_bench_rows_read(store->samples_path, &file, false, transfers, error);
+	if (!status)
+		status = kwhy_kept_cut(store->samples_path, &file, error);
+	if (!status)
+		status = kwhy_kept_open(store->samples_path, "a", &store->samples, error);
 	kwhy_text_done(&file);
 	kwhy_text_done(&settings);
 	return status;
@@ -160,25 +115,14 @@ static enum kwhy_status resume_energy(
 
 	if (access(store->energy_path, F_OK))
 		return KWHY_OK;
-	status = kwhy_file_read(store->energy_path, FILE_MOST_BYTES, &file, error);
-	if (!status) {
-		file.length = whole_lines(&file);
-		status = kwhy_bench_energy_rows_read(store->energy_path, &file, transfers, error);
-	}
+	status = kwhy_kept_read(store->energy_path, &file, error);
 	if (!status)
-		status = open_behind(store->energy_path, file.length, &store->energy, error);
+		status = kwhy_bench_energy_rows_read(store->energy_path, &file, transfers, error);
+	if (!status)
+		status = kwhy_kept_cut(store->energy_path, &file, error);
+	if (!status)
+		status = kwhy_kept_open(store->energy_path, "a", &store->energy, error);
 	kwhy_text_done(&file);
-	return status;
-}
-
-static enum kwhy_status write_all(
-	FILE *file, const char *path, struct kwhy_text *text, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_text_check(text, error);
-
-	if (!status && (fwrite(text->data, 1, text->length, file) != text->length || fflush(file)))
-		status = cannot_write(path, error);
-	kwhy_text_done(text);
 	return status;
 }
 
@@ -186,17 +130,18 @@ static enum kwhy_status begin_samples(const struct kwhy_bench_request *request,
 	struct kwhy_transfers *transfers, struct kwhy_bench_store *store, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
+	enum kwhy_status status;
 
 	if (access(store->samples_path, F_OK) == 0)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"%s is there already; carry on with --resume, or name another folder",
 			store->samples_path);
-	store->samples = fopen(store->samples_path, "we");
-	if (!store->samples)
-		return cannot_write(store->samples_path, error);
+	status = kwhy_kept_open(store->samples_path, "w", &store->samples, error);
+	if (status)
+		return status;
 	write_settings(request, transfers, &text);
 	kwhy_text_addf(&text, "# begun: %s\n%s\n", or_unknown(transfers->measured_on), kwhy_bench_row_names);
-	return write_all(store->samples, store->samples_path, &text, error);
+	return kwhy_kept_write(store->samples, store->samples_path, &text, error);
 }
 
 enum kwhy_status kwhy_bench_store_open(const struct kwhy_bench_request *request,
@@ -206,11 +151,11 @@ enum kwhy_status kwhy_bench_store_open(const struct kwhy_bench_request *request,
 	enum kwhy_status status = store ? KWHY_OK : kwhy_fail_memory(error, "the folder of samples");
 
 	if (!status)
-		status = make_path(request->folder, "samples.csv", store->samples_path, error);
+		status = kwhy_kept_path(request->folder, "samples.csv", store->samples_path, error);
 	if (!status)
-		status = make_path(request->folder, "energy.csv", store->energy_path, error);
+		status = kwhy_kept_path(request->folder, "energy.csv", store->energy_path, error);
 	if (!status && !request->resume)
-		status = make_folder(request->folder, error);
+		status = kwhy_kept_folder_make(request->folder, error);
 	if (!status)
 		status = request->resume ? resume_samples(request, transfers, store, error)
 					 : begin_samples(request, transfers, store, error);
@@ -232,7 +177,7 @@ enum kwhy_status kwhy_bench_store_add(struct kwhy_bench_store *store, const stru
 		kwhy_bench_row_write(point, i, &text);
 	if (from == point->sample_count)
 		return KWHY_OK;
-	return write_all(store->samples, store->samples_path, &text, error);
+	return kwhy_kept_write(store->samples, store->samples_path, &text, error);
 }
 
 enum kwhy_status kwhy_bench_store_add_energy(
@@ -241,13 +186,14 @@ enum kwhy_status kwhy_bench_store_add_energy(
 	struct kwhy_text text = {0};
 
 	if (!store->energy) {
-		store->energy = fopen(store->energy_path, "we");
-		if (!store->energy)
-			return cannot_write(store->energy_path, error);
+		enum kwhy_status status = kwhy_kept_open(store->energy_path, "w", &store->energy, error);
+
+		if (status)
+			return status;
 		kwhy_text_addf(&text, "%s\n", kwhy_bench_energy_row_names);
 	}
 	kwhy_bench_energy_row_write(energy, &text);
-	return write_all(store->energy, store->energy_path, &text, error);
+	return kwhy_kept_write(store->energy, store->energy_path, &text, error);
 }
 
 void kwhy_bench_store_close(struct kwhy_bench_store *store)
@@ -265,20 +211,17 @@ static enum kwhy_status read_folder(
 	const char *folder, struct kwhy_transfers *transfers, struct kwhy_error *error)
 {
 	struct kwhy_text samples = {0}, energy = {0};
-	char path[PATH_BYTES];
-	enum kwhy_status status = make_path(folder, "samples.csv", path, error);
+	char path[KWHY_KEPT_PATH_BYTES];
+	enum kwhy_status status = kwhy_kept_path(folder, "samples.csv", path, error);
 
 	if (!status)
-		status = kwhy_file_read(path, FILE_MOST_BYTES, &samples, error);
-	if (!status) {
-		samples.length = whole_lines(&samples);
-		status = kwhy_bench_rows_read(path, &samples, true, transfers, error);
-	}
+		status = kwhy_kept_read(path, &samples, error);
 	if (!status)
-		status = make_path(folder, "energy.csv", path, error);
+		status = kwhy_bench_rows_read(path, &samples, true, transfers, error);
+	if (!status)
+		status = kwhy_kept_path(folder, "energy.csv", path, error);
 	if (!status && access(path, F_OK) == 0) {
-		status = kwhy_file_read(path, FILE_MOST_BYTES, &energy, error);
-		energy.length = whole_lines(&energy);
+		status = kwhy_kept_read(path, &energy, error);
 		if (!status)
 			status = kwhy_bench_energy_rows_read(path, &energy, transfers, error);
 	}

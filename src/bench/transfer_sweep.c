@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { VISIT_SAMPLES = 16, HISTORY_S = 30 };
 
@@ -317,23 +316,6 @@ static enum kwhy_status end_cleanly(
 	return sweep->transfers->ended_early ? KWHY_OK : status;
 }
 
-static char *today(struct kwhy_arena *arena)
-{
-	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
-	char text[32];
-	struct tm parts;
-
-	gmtime_r(&now, &parts);
-	strftime(text, sizeof(text), "%Y-%m-%d", &parts);
-	return kwhy_arena_copy(arena, text);
-}
-
-/* "" is not known. */
-static const char *known(struct kwhy_arena *arena, const char *text)
-{
-	return text && *text ? kwhy_arena_copy(arena, text) : NULL;
-}
-
 static void describe(struct sweep *sweep)
 {
 	struct kwhy_transfers *transfers = sweep->transfers;
@@ -341,12 +323,12 @@ static void describe(struct sweep *sweep)
 	struct kwhy_arena *arena = &transfers->arena;
 
 	transfers->backend = kwhy_gpu_backend_name(request->backend);
-	transfers->device_name = known(arena, sweep->gpu->facts.name);
-	transfers->pci_address = known(arena, sweep->gpu->facts.pci_address);
-	transfers->cuda = known(arena, sweep->gpu->facts.driver_api);
-	transfers->driver = known(arena, sweep->sensors.driver);
-	transfers->data = request->data_path ? known(arena, request->data_path) : "random";
-	transfers->measured_on = today(arena);
+	transfers->device_name = kwhy_bench_known(arena, sweep->gpu->facts.name);
+	transfers->pci_address = kwhy_bench_known(arena, sweep->gpu->facts.pci_address);
+	transfers->cuda = kwhy_bench_known(arena, sweep->gpu->facts.driver_api);
+	transfers->driver = kwhy_bench_known(arena, sweep->sensors.driver);
+	transfers->data = request->data_path ? kwhy_bench_known(arena, request->data_path) : "random";
+	transfers->measured_on = kwhy_bench_today(arena);
 	transfers->seed = request->seed;
 	transfers->time_budget_s = request->time_s;
 }
