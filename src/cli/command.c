@@ -36,6 +36,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_bench_pairs,
 	&kwhy_command_bench_twin,
 	&kwhy_command_bench_flow,
+	&kwhy_command_bench_decode,
 	&kwhy_command_bench_ops,
 	&kwhy_command_llm,
 	&kwhy_command_help,

@@ -60,6 +60,7 @@ extern const struct kwhy_command kwhy_command_bench_transfer;
 extern const struct kwhy_command kwhy_command_bench_pairs;
 extern const struct kwhy_command kwhy_command_bench_twin;
 extern const struct kwhy_command kwhy_command_bench_flow;
+extern const struct kwhy_command kwhy_command_bench_decode;
 extern const struct kwhy_command kwhy_command_bench_ops;
 extern const struct kwhy_command kwhy_command_llm;
 extern const struct kwhy_command kwhy_command_help;

@@ -7,6 +7,7 @@
 #include "bench/transfer_kernels.h"
 #include "replay/standin_kernels.h"
 #include "workload/collectives.h"
+#include "workload/decode_device.h"
 #include "workload/train_device.h"
 #include "workload/flow_device.h"
 #include "workload/twin_device.h"
@@ -24,6 +25,7 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_standin_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_transfer_convert_kernels.on_host);
+	give(kwhy_decode_host_kernels);
 	give(kwhy_train_host_kernels);
 	give(kwhy_flow_host_kernels);
 	give(kwhy_twin_host_kernels);

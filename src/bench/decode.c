@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/decode.h"
+
+#include "base/clock.h"
+#include "bench/gpu_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_S 2.0
+
+enum { RUNS_KEPT = 1024 };
+
+/* A benchmark under way. */
+struct work {
+	const struct kwhy_bench_decode_request *request;
+	struct kwhy_bench_decode *bench;
+	struct kwhy_gpu *gpu;
+	struct kwhy_device_energy *energy; /* NULL: not asked for */
+	struct kwhy_decode_answer answer;
+};
+
+static void tell(const struct work *work, const char *what)
+{
+	if (work->request->progress)
+		work->request->progress(work->request->context, what);
+}
+
+const char *kwhy_decode_phase_name(enum kwhy_decode_phase phase)
+{
+	return phase == KWHY_DECODE_READING ? "reading" : "writing";
+}
+
+struct kwhy_joules kwhy_bench_decode_per_token(
+	const struct kwhy_bench_decode_phase *phase, const struct kwhy_joules *joules)
+{
+	double share = phase->energy_runs ? 1 / ((double)phase->energy_runs * (double)phase->tokens) : NAN;
+
+	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+}
+
+/* --- What is asked for --- */
+
+static enum kwhy_status find_weights(
+	const char *word, enum kwhy_decode_weights *out, struct kwhy_error *error)
+{
+	for (int i = 0; i < KWHY_DECODE_WEIGHTS_COUNT; i++)
+		if (strcmp(word, kwhy_decode_weights_name((enum kwhy_decode_weights)i)) == 0) {
+			*out = (enum kwhy_decode_weights)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--weights takes fp32, tf32, bf16, fp16, fp8, int8 and int4, not '%s'", word);
+}
+
+static enum kwhy_status find_launching(
+	const char *word, enum kwhy_decode_launching *out, struct kwhy_error *error)
+{
+	for (int i = 0; i < KWHY_DECODE_LAUNCHING_COUNT; i++)
+		if (strcmp(word, kwhy_decode_launching_name((enum kwhy_decode_launching)i)) == 0) {
+			*out = (enum kwhy_decode_launching)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE, "--launch takes calls, graph and device, not '%s'", word);
+}
+
+static enum kwhy_status find_batch(const char *word, uint32_t *out, struct kwhy_error *error)
+{
+	char *end;
+	unsigned long batch = strtoul(word, &end, 10);
+
+	if (*word < '0' || *word > '9' || *end || batch < 1 || batch > KWHY_DECODE_SLOTS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--batch takes numbers from 1 to %d, such as 1,8,64; not '%s'",
+			KWHY_DECODE_SLOTS_MOST, word);
+	*out = (uint32_t)batch;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_row(
+	struct kwhy_bench_decode *bench, const struct kwhy_bench_decode_row *like, struct kwhy_error *error)
+{
+	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
+	const struct kwhy_window_joules unknown = {
+		NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL};
+	struct kwhy_bench_decode_row *row = &bench->rows[bench->row_count];
+
+	if (bench->row_count == KWHY_BENCH_DECODE_ROWS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "the lists make more than %d rows; ask for fewer",
+			KWHY_BENCH_DECODE_ROWS_MOST);
+	*row = *like;
+	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s", kwhy_decode_weights_name(row->weights),
+		row->batch, kwhy_decode_launching_name(row->launching));
+	row->error = (struct kwhy_decode_error){NAN, NAN, NAN};
+	row->step_s = none;
+	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
+		const char *name = kwhy_decode_phase_name((enum kwhy_decode_phase)p);
+
+		row->phases[p] = (struct kwhy_bench_decode_phase){.run_s = none, .energy = unknown};
+		row->phases[p].tokens = (uint64_t)row->batch * (p ? bench->tokens : bench->prompt);
+		row->phases[p].window = kwhy_arena_printf(&bench->arena, "%s %s", row->id, name);
+		if (!row->id || !row->phases[p].window)
+			return kwhy_fail_memory(error, "the rows of a benchmark");
+	}
+	bench->row_count++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status plan_batches(
+	struct work *work, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
+{
+	const char *batches = work->request->batches, *launches;
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && kwhy_bench_list_next(&batches, word)) {
+		status = find_batch(word, &row->batch, error);
+		launches = work->request->launches;
+		while (!status && kwhy_bench_list_next(&launches, word)) {
+			status = find_launching(word, &row->launching, error);
+			if (!status)
+				status = add_row(work->bench, row, error);
+		}
+	}
+	return status;
+}
+
+static enum kwhy_status plan(struct work *work, struct kwhy_error *error)
+{
+	const char *weights = work->request->weights;
+	struct kwhy_bench_decode_row row = {0};
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && kwhy_bench_list_next(&weights, word)) {
+		status = find_weights(word, &row.weights, error);
+		if (!status)
+			status = plan_batches(work, &row, error);
+	}
+	if (!status && !work->bench->row_count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"bench decode has nothing to run: --weights, --batch and --launch each name at least "
+			"one");
+	return status;
+}
+
+static enum kwhy_status find_shape(struct work *work, struct kwhy_error *error)
+{
+	const struct kwhy_decode_shape *shape = kwhy_decode_shape_find(work->request->shape);
+
+	if (!shape)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--shape takes opt-125m, opt-1.3b or small, not '%.40s'", work->request->shape);
+	if (work->request->prompt < 2 || work->request->tokens < 2 ||
+		work->request->prompt + work->request->tokens > shape->positions)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--prompt and --tokens take at least 2 each, and together at most the %u positions "
+			"of %s",
+			shape->positions, shape->name);
+	work->bench->shape = shape;
+	return KWHY_OK;
+}
+
+/* --- A row --- */
+
+/* Runs of one phase of a row. */
+struct series {
+	struct work *work;
+	struct kwhy_bench_decode_phase *phase;
+	struct kwhy_decode *decode;
+	enum kwhy_status (*run)(struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
+	double run_s[RUNS_KEPT];
+	size_t count;
+};
+
+static enum kwhy_status run_once(struct series *series, struct kwhy_error *error)
+{
+	double run_s;
+	enum kwhy_status status = series->run(series->decode, &run_s, error);
+
+	if (!status && series->count < RUNS_KEPT)
+		series->run_s[series->count++] = run_s;
+	return status;
+}
+
+/* One window, in which runs follow each other. */
+static enum kwhy_status run_energy(struct series *series, struct kwhy_error *error)
+{
+	struct work *work = series->work;
+	int64_t end_ns;
+	enum kwhy_status status;
+
+	if (!work->energy)
+		return KWHY_OK;
+	status = kwhy_device_energy_begin(work->energy, series->phase->window, error);
+	end_ns = kwhy_clock_mono_ns() + (int64_t)(work->request->energy_s * 1e9);
+	while (!status && kwhy_clock_mono_ns() < end_ns) {
+		status = run_once(series, error);
+		series->phase->energy_runs++;
+	}
+	kwhy_device_energy_end(work->energy);
+	return status;
+}
+
+/* The first run is not timed. */
+static enum kwhy_status run_phase(struct series *series, struct kwhy_error *error)
+{
+	enum kwhy_status status = series->run(series->decode, NULL, error);
+
+	for (uint32_t i = 0; !status && i < series->work->request->repeat; i++)
+		status = run_once(series, error);
+	if (!status)
+		status = run_energy(series, error);
+	if (!status)
+		kwhy_median_of(series->run_s, series->count, &series->phase->run_s);
+	return status;
+}
+
+static enum kwhy_status run_phases(struct work *work, struct kwhy_bench_decode_row *row,
+	struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	struct series *series = calloc(KWHY_DECODE_PHASE_COUNT, sizeof(*series));
+	enum kwhy_status status = KWHY_OK;
+
+	if (!series)
+		return kwhy_fail_memory(error, "the times of runs");
+	for (int p = 0; !status && p < KWHY_DECODE_PHASE_COUNT; p++) {
+		series[p].work = work;
+		series[p].phase = &row->phases[p];
+		series[p].decode = decode;
+		series[p].run = p == KWHY_DECODE_READING ? kwhy_decode_prefill : kwhy_decode_write;
+		status = run_phase(&series[p], error);
+	}
+	free(series);
+	return status;
+}
+
+/* Steps of as many runs as were asked for, apart from those that are timed as a whole. */
+static enum kwhy_status run_steps(struct work *work, struct kwhy_bench_decode_row *row,
+	struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	size_t each = work->request->tokens - 1, count = 0;
+	double *steps = malloc(each * work->request->repeat * sizeof(*steps));
+	enum kwhy_status status = KWHY_OK;
+
+	if (!steps)
+		return kwhy_fail_memory(error, "the times of tokens");
+	for (uint32_t i = 0; !status && i < work->request->repeat; i++) {
+		status = kwhy_decode_write(decode, NULL, error);
+		if (!status)
+			status = kwhy_decode_steps(decode, steps + count, error);
+		count += each;
+	}
+	if (!status)
+		kwhy_median_of(steps, count, &row->step_s);
+	free(steps);
+	return status;
+}
+
+/* Root of the mean square of what logits are off by, of theirs: more than so is no rounding. */
+static double error_most(enum kwhy_decode_weights weights)
+{
+	static const double most[KWHY_DECODE_WEIGHTS_COUNT] = {[KWHY_DECODE_FP32] = 1e-3,
+		[KWHY_DECODE_TF32] = 0.02,
+		[KWHY_DECODE_BF16] = 0.1,
+		[KWHY_DECODE_FP16] = 0.02,
+		[KWHY_DECODE_FP8] = 0.3,
+		[KWHY_DECODE_INT8] = 0.1,
+		[KWHY_DECODE_INT4] = 0.8};
+
+	return most[weights];
+}
+
+static enum kwhy_status check(struct work *work, struct kwhy_bench_decode_row *row,
+	struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	double most = error_most(row->weights);
+	enum kwhy_status status = kwhy_decode_check(decode, &work->answer, &row->error, error);
+
+	if (status || row->error.relative <= most)
+		return status;
+	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+		"its logits are %.3g of their size from the reference, more than the %.3g of %s: its tokens "
+		"are wrong",
+		row->error.relative, most, kwhy_decode_weights_name(row->weights));
+}
+
+static enum kwhy_status run_decoder(
+	struct work *work, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
+{
+	const struct kwhy_decode_request request = {.gpu = work->gpu,
+		.shape = work->bench->shape,
+		.weights = row->weights,
+		.launching = row->launching,
+		.slots = row->batch,
+		.prompt = work->bench->prompt,
+		.tokens = work->bench->tokens};
+	struct kwhy_decode *decode = NULL;
+	enum kwhy_status status = kwhy_decode_open(&request, &decode, error);
+
+	if (!status)
+		status = check(work, row, decode, error);
+	if (!status)
+		status = run_phases(work, row, decode, error);
+	if (!status)
+		status = run_steps(work, row, decode, error);
+	if (!status) {
+		row->kernels = kwhy_decode_kernel_count(decode);
+		row->weight_bytes = kwhy_decode_weights_bytes(decode);
+		row->token_bytes = kwhy_decode_token_bytes(decode);
+	}
+	kwhy_decode_close(decode);
+	return status;
+}
+
+/* What it lacks the memory for is a row without figures, as is what the GPU cannot do. */
+static enum kwhy_status run_row(
+	struct work *work, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	tell(work, row->id);
+	status = run_decoder(work, row, error);
+	if (status != KWHY_E_UNSUPPORTED && status != KWHY_E_MEMORY)
+		return status;
+	row->missing = kwhy_arena_copy(&work->bench->arena, error->text);
+	return row->missing ? KWHY_OK : kwhy_fail_memory(error, "a reason");
+}
+
+/* --- Around it --- */
+
+static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (work->request->energy_s <= 0) {
+		work->bench->energy_missing = "not asked for";
+		return KWHY_OK;
+	}
+	tell(work, "idle");
+	status = kwhy_device_energy_open(&work->gpu, 1, &work->energy, error);
+	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
+}
+
+static void read_phase(struct work *work, struct kwhy_bench_decode_phase *phase)
+{
+	kwhy_device_energy_of(work->energy, phase->window, 1, &phase->energy);
+	if (phase->energy.basis)
+		phase->energy.basis = kwhy_arena_copy(&work->bench->arena, phase->energy.basis);
+}
+
+static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
+{
+	struct kwhy_bench_decode *bench = work->bench;
+	const char *missing;
+	enum kwhy_status status;
+
+	if (!work->energy)
+		return KWHY_OK;
+	status = kwhy_device_energy_read(work->energy, error);
+	for (size_t i = 0; !status && i < bench->row_count; i++)
+		for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
+			read_phase(work, &bench->rows[i].phases[p]);
+	missing = kwhy_device_energy_missing(work->energy);
+	if (!status && missing)
+		bench->energy_missing = kwhy_arena_copy(&bench->arena, missing);
+	return status;
+}
+
+/* A lost device ends it with what was measured before row `lost`. */
+static enum kwhy_status end_early(struct work *work, size_t lost, struct kwhy_error *error)
+{
+	struct kwhy_bench_decode *bench = work->bench;
+
+	bench->row_count = lost;
+	bench->ended = kwhy_arena_copy(&bench->arena, error->text);
+	return lost && bench->ended ? KWHY_OK : KWHY_E_LOST;
+}
+
+static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < work->bench->row_count; i++) {
+		status = run_row(work, &work->bench->rows[i], error);
+		if (status == KWHY_E_LOST)
+			return end_early(work, i, error);
+	}
+	return status;
+}
+
+static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_gpu_open(
+		work->request->backend, work->request->device, &work->gpu, error);
+
+	if (status)
+		return status;
+	work->bench->gpu = work->gpu->facts;
+	tell(work, "reference");
+	status = kwhy_decode_answer_init(work->bench->shape, &work->answer, error);
+	if (!status)
+		status = open_meters(work, error);
+	if (!status)
+		status = run_rows(work, error);
+	return status ? status : read_meters(work, error);
+}
+
+static void close_all(struct work *work)
+{
+	kwhy_device_energy_close(work->energy);
+	if (work->gpu)
+		work->gpu->ops->close(work->gpu);
+	kwhy_decode_answer_done(&work->answer);
+}
+
+enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *request,
+	struct kwhy_bench_decode **out, struct kwhy_error *error)
+{
+	struct work work = {.request = request, .bench = calloc(1, sizeof(*work.bench))};
+	enum kwhy_status status;
+
+	if (!work.bench)
+		return kwhy_fail_memory(error, "a benchmark");
+	work.bench->backend = request->backend;
+	work.bench->prompt = request->prompt;
+	work.bench->tokens = request->tokens;
+	status = find_shape(&work, error);
+	if (!status)
+		status = plan(&work, error);
+	if (!status)
+		status = run_all(&work, error);
+	close_all(&work);
+	if (status)
+		kwhy_bench_decode_free(work.bench);
+	else
+		*out = work.bench;
+	return status;
+}
+
+void kwhy_bench_decode_free(struct kwhy_bench_decode *bench)
+{
+	if (!bench)
+		return;
+	kwhy_arena_done(&bench->arena);
+	free(bench);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_DECODE_H
+#define KWHY_BENCH_DECODE_H
+
+#include "base/arena.h"
+#include "bench/device_energy.h"
+#include "fit/median.h"
+#include "workload/decode_run.h"
+
+/*
+ * `kwhy bench decode`: a decoder of a language model's shape on this machine (docs/decode.md), for every kind
+ * of weights, batch and launching that is asked for: its logits held against the reference, then reading of
+ * prompts and writing of tokens apart, each with times and with the energy of a window of its own.
+ */
+struct kwhy_bench_decode_request {
+	enum kwhy_gpu_backend backend;
+	const char *device;	 /* number or PCI address; NULL: the first */
+	const char *shape;	 /* "opt-125m" */
+	const char *weights;	 /* "bf16,int8" */
+	const char *batches;	 /* "1,8": sequences at once */
+	const char *launches;	 /* "calls,graph" */
+	uint32_t prompt, tokens; /* that each sequence reads and writes */
+	uint32_t repeat;	 /* timed runs of each phase, at least */
+	double energy_s;	 /* each phase is run again and again for so long; 0: no energy */
+	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
+	void *context;
+};
+
+enum { KWHY_BENCH_DECODE_ROWS_MOST = 128 };
+
+enum kwhy_decode_phase { KWHY_DECODE_READING, KWHY_DECODE_WRITING, KWHY_DECODE_PHASE_COUNT };
+
+const char *kwhy_decode_phase_name(enum kwhy_decode_phase phase); /* "reading", "writing" */
+
+struct kwhy_bench_decode_phase {
+	uint64_t tokens; /* of a run, of all sequences */
+	struct kwhy_median run_s;
+	const char *window; /* whose energy it is */
+	size_t energy_runs;
+	struct kwhy_window_joules energy; /* of all those runs */
+};
+
+struct kwhy_bench_decode_row {
+	const char *id; /* "bf16 b8 graph" */
+	enum kwhy_decode_weights weights;
+	enum kwhy_decode_launching launching;
+	uint32_t batch;
+	const char *missing;		    /* why there are no figures; NULL: there are */
+	uint32_t kernels;		    /* of a token; of all, launched at once: 1 */
+	uint64_t weight_bytes, token_bytes; /* of keys and values of a token */
+	struct kwhy_decode_error error;
+	struct kwhy_bench_decode_phase phases[KWHY_DECODE_PHASE_COUNT];
+	struct kwhy_median step_s; /* from a token to the next, by the device's clock */
+};
+
+struct kwhy_bench_decode {
+	struct kwhy_arena arena; /* of everything below */
+	struct kwhy_gpu_facts gpu;
+	enum kwhy_gpu_backend backend;
+	const struct kwhy_decode_shape *shape;
+	uint32_t prompt, tokens;
+	struct kwhy_bench_decode_row rows[KWHY_BENCH_DECODE_ROWS_MOST];
+	size_t row_count;
+	const char *energy_missing; /* NULL: the GPU's energy is known */
+	const char *ended; /* the device was lost, in words; rows before it are good. NULL: all were run */
+};
+
+/*
+ * Runs all. What this machine cannot run, and what is further from the reference than its digits allow, is a
+ * row that says why. KWHY_E_USAGE for lists that name nothing; a lost device ends the rest and is told in
+ * `ended`. End with kwhy_bench_decode_free().
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *request,
+	struct kwhy_bench_decode **out, struct kwhy_error *error);
+void kwhy_bench_decode_free(struct kwhy_bench_decode *bench);
+
+/* Joules of a token, of the counts of the same window; its inverse is tokens a joule. */
+struct kwhy_joules kwhy_bench_decode_per_token(
+	const struct kwhy_bench_decode_phase *phase, const struct kwhy_joules *joules);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_decode_show.h"
+
+#include "base/quantity.h"
+#include "report/json_writer.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static double tokens_per_s(const struct kwhy_bench_decode_phase *phase)
+{
+	return (double)phase->tokens / phase->run_s.median;
+}
+
+/* --- Text --- */
+
+/* "61 ±1.2 %" tokens of a joule. */
+static void tokens_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
+{
+	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+	double half = (joules->high - joules->low) / 2;
+
+	kwhy_quantity_si(value, 1 / joules->value, "", 3);
+	if (!isfinite(joules->value) || joules->value <= 0)
+		snprintf(text, sizeof(text), "n/a");
+	else if (isfinite(half))
+		snprintf(text, sizeof(text), "%s±%.2g %%", value, 100 * half / joules->value);
+	else
+		snprintf(text, sizeof(text), "%s", value);
+	kwhy_table_cell(table, text);
+}
+
+/* "1.2 mJ"; "<0.3 mJ" where the interval reaches down to 0. */
+static void joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
+{
+	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+
+	kwhy_quantity_si(value, joules->value, "J", 3);
+	if (!isfinite(joules->value))
+		snprintf(text, sizeof(text), "n/a");
+	else if (joules->low <= 0)
+		snprintf(text, sizeof(text), "<%s", kwhy_quantity_si(value, fmax(joules->high, 0), "J", 2));
+	else
+		snprintf(text, sizeof(text), "%s", value);
+	kwhy_table_cell(table, text);
+}
+
+static void phase_cells(struct kwhy_table *table, const struct kwhy_bench_decode_phase *phase)
+{
+	struct kwhy_joules gross = kwhy_bench_decode_per_token(phase, &phase->energy.gross),
+			   net = kwhy_bench_decode_per_token(phase, &phase->energy.net);
+
+	tokens_cell(table, &gross);
+	joules_cell(table, &gross);
+	joules_cell(table, &net);
+}
+
+static void write_writing(
+	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
+		{"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT},
+		{"error", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char error[32];
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct kwhy_bench_decode_row *row = &bench->rows[i];
+		const struct kwhy_bench_decode_phase *phase = &row->phases[KWHY_DECODE_WRITING];
+
+		kwhy_table_cell(&table, row->id);
+		kwhy_table_real(&table, tokens_per_s(phase), "");
+		kwhy_table_real(&table, row->step_s.median, "s");
+		kwhy_table_real(&table, row->step_s.p95, "s");
+		phase_cells(&table, phase);
+		snprintf(error, sizeof(error), "%.1e", row->error.relative);
+		kwhy_table_cell(&table, isfinite(row->error.relative) ? error : NULL);
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_reading(
+	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"run", KWHY_COLUMN_RIGHT}, {"tokens/J", KWHY_COLUMN_RIGHT},
+		{"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct kwhy_bench_decode_row *row = &bench->rows[i];
+		const struct kwhy_bench_decode_phase *phase = &row->phases[KWHY_DECODE_READING];
+
+		if (row->missing)
+			continue;
+		kwhy_table_cell(&table, row->id);
+		kwhy_table_real(&table, tokens_per_s(phase), "");
+		kwhy_table_real(&table, phase->run_s.median, "s");
+		phase_cells(&table, phase);
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet)
+{
+	kwhy_sheet_linef(sheet, "error  ",
+		"of logits against fp32 on the host, over their size: root of the mean squares");
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (bench->rows[i].missing)
+			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", bench->rows[i].id,
+				bench->rows[i].missing);
+	if (bench->energy_missing)
+		kwhy_sheet_linef(sheet, "energy ", "not available: %s", bench->energy_missing);
+	if (bench->ended)
+		kwhy_sheet_linef(sheet, "ended  ", "%s", bench->ended);
+}
+
+void kwhy_bench_decode_text(
+	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+
+	kwhy_sheet_linef(&sheet, "", "decode, %s, on %s (%s): prompts of %u tokens, %u written",
+		bench->shape->name, bench->gpu.name, kwhy_gpu_backend_name(bench->backend), bench->prompt,
+		bench->tokens);
+	kwhy_text_add(out, "\nwriting tokens\n");
+	write_writing(bench, style, out);
+	kwhy_text_add(out, "\nreading prompts\n");
+	write_reading(bench, style, out);
+	kwhy_text_add(out, "\n");
+	write_notes(bench, &sheet);
+}
+
+/* --- JSON --- */
+
+static void write_median(struct kwhy_json *json, const char *key, const struct kwhy_median *median)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_count(json, "count", median->count);
+	kwhy_json_real(json, "median", median->median);
+	kwhy_json_real(json, "low", median->low);
+	kwhy_json_real(json, "high", median->high);
+	kwhy_json_real(json, "least", median->least);
+	kwhy_json_real(json, "p5", median->p5);
+	kwhy_json_real(json, "p95", median->p95);
+	kwhy_json_object_end(json);
+}
+
+static void write_joules(struct kwhy_json *json, const char *key, const struct kwhy_joules *joules)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_real(json, "value", joules->value);
+	kwhy_json_real(json, "low", joules->low);
+	kwhy_json_real(json, "high", joules->high);
+	kwhy_json_object_end(json);
+}
+
+static void write_phase(struct kwhy_json *json, const char *key, const struct kwhy_bench_decode_phase *phase)
+{
+	struct kwhy_joules gross = kwhy_bench_decode_per_token(phase, &phase->energy.gross),
+			   net = kwhy_bench_decode_per_token(phase, &phase->energy.net),
+			   host = kwhy_bench_decode_per_token(phase, &phase->energy.host);
+
+	kwhy_json_object(json, key);
+	kwhy_json_count(json, "tokens_a_run", phase->tokens);
+	write_median(json, "run_s", &phase->run_s);
+	kwhy_json_real(json, "tokens_per_s", tokens_per_s(phase));
+	kwhy_json_count(json, "energy_runs", phase->energy_runs);
+	kwhy_json_real(json, "window_s", phase->energy.seconds);
+	kwhy_json_string(json, "basis", phase->energy.basis);
+	kwhy_json_real(json, "mean_w", phase->energy.mean_w);
+	write_joules(json, "gross_j_per_token", &gross);
+	write_joules(json, "net_j_per_token", &net);
+	write_joules(json, "host_j_per_token", &host);
+	kwhy_json_real(json, "tokens_per_j", 1 / gross.value);
+	kwhy_json_real(json, "tokens_per_net_j", net.low > 0 ? 1 / net.value : NAN);
+	kwhy_json_object_end(json);
+}
+
+static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row *row)
+{
+	kwhy_json_object(json, NULL);
+	kwhy_json_string(json, "id", row->id);
+	kwhy_json_string(json, "weights", kwhy_decode_weights_name(row->weights));
+	kwhy_json_count(json, "batch", row->batch);
+	kwhy_json_string(json, "launch", kwhy_decode_launching_name(row->launching));
+	kwhy_json_string(json, "missing", row->missing);
+	if (!row->missing) {
+		kwhy_json_count(json, "kernels_a_token", row->kernels);
+		kwhy_json_count(json, "weight_bytes", row->weight_bytes);
+		kwhy_json_count(json, "cache_bytes_a_token", row->token_bytes);
+	}
+	kwhy_json_row(json, "error");
+	kwhy_json_real(json, "relative", row->error.relative);
+	kwhy_json_real(json, "most", row->error.most);
+	kwhy_json_real(json, "agreed", row->error.agreed);
+	kwhy_json_object_end(json);
+	write_median(json, "token_s", &row->step_s);
+	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
+		write_phase(json, kwhy_decode_phase_name((enum kwhy_decode_phase)p), &row->phases[p]);
+	kwhy_json_object_end(json);
+}
+
+static void write_shape(struct kwhy_json *json, const struct kwhy_decode_shape *shape)
+{
+	kwhy_json_row(json, "shape");
+	kwhy_json_string(json, "name", shape->name);
+	kwhy_json_count(json, "layers", shape->layers);
+	kwhy_json_count(json, "width", shape->width);
+	kwhy_json_count(json, "heads", shape->heads);
+	kwhy_json_count(json, "inner", shape->inner);
+	kwhy_json_count(json, "vocabulary", shape->vocabulary);
+	kwhy_json_count(json, "weights", kwhy_decode_weight_count(shape));
+	kwhy_json_object_end(json);
+}
+
+void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_text *out)
+{
+	struct kwhy_json json;
+
+	kwhy_json_init(&json, out);
+	kwhy_json_object(&json, NULL);
+	kwhy_json_string(&json, "schema", "kwhy.decode/1");
+	kwhy_json_string(&json, "backend", kwhy_gpu_backend_name(bench->backend));
+	kwhy_json_row(&json, "gpu");
+	kwhy_json_string(&json, "name", bench->gpu.name);
+	kwhy_json_string(&json, "pci_address", *bench->gpu.pci_address ? bench->gpu.pci_address : NULL);
+	kwhy_json_string(&json, "driver_api", *bench->gpu.driver_api ? bench->gpu.driver_api : NULL);
+	kwhy_json_string(&json, "compiler", *bench->gpu.compiler ? bench->gpu.compiler : NULL);
+	kwhy_json_object_end(&json);
+	write_shape(&json, bench->shape);
+	kwhy_json_count(&json, "prompt", bench->prompt);
+	kwhy_json_count(&json, "tokens", bench->tokens);
+	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
+	kwhy_json_string(&json, "ended", bench->ended);
+	kwhy_json_array(&json, "rows");
+	for (size_t i = 0; i < bench->row_count; i++)
+		write_row(&json, &bench->rows[i]);
+	kwhy_json_array_end(&json);
+	kwhy_json_object_end(&json);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_BENCH_DECODE_SHOW_H
+#define KWHY_CLI_BENCH_DECODE_SHOW_H
+
+#include "base/text.h"
+#include "bench/decode.h"
+#include "report/report.h"
+
+/* What `kwhy bench decode` found: as text and as JSON (docs/decode.md). */
+void kwhy_bench_decode_text(
+	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out);
+void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_text *out);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/decode.h"
+#include "cli/bench_decode_show.h"
+#include "cli/bench_options.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define ENERGY_S 8.0
+
+enum { REPEAT = 5, PROMPT = 128, TOKENS = 128 };
+
+struct decode_options {
+	const char *backend, *device, *shape, *weights, *batches, *launches, *output;
+	uint64_t prompt, tokens, repeat;
+	double seconds;
+	bool json, quiet;
+};
+
+static void set_defaults(void *options)
+{
+	struct decode_options *decode = options;
+
+	*decode = (struct decode_options){.backend = "cuda",
+		.shape = "opt-125m",
+		.weights = "bf16",
+		.batches = "1,8,64,256",
+		.launches = "graph",
+		.prompt = PROMPT,
+		.tokens = TOKENS,
+		.repeat = REPEAT,
+		.seconds = NAN};
+}
+
+/* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the numbers. */
+static enum kwhy_status make_request(
+	const struct decode_options *options, struct kwhy_bench_decode_request *out, struct kwhy_error *error)
+{
+	*out = (struct kwhy_bench_decode_request){.device = options->device,
+		.shape = options->shape,
+		.weights = options->weights,
+		.batches = options->batches,
+		.launches = options->launches,
+		.prompt = (uint32_t)options->prompt,
+		.tokens = (uint32_t)options->tokens,
+		.repeat = (uint32_t)options->repeat,
+		.energy_s = options->seconds};
+	if (options->prompt > 65536 || options->tokens > 65536)
+		return kwhy_fail(error, KWHY_E_USAGE, "--prompt and --tokens take at most 65536");
+	if (options->repeat < 1 || options->repeat > 1000)
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 1000 runs");
+	if (options->seconds < 0 || options->seconds > 600)
+		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a phase");
+	if (isnan(out->energy_s))
+		out->energy_s = ENERGY_S;
+	return kwhy_backend_read(options->backend, &out->backend, error);
+}
+
+static void tell(void *context, const char *what)
+{
+	kwhy_progress_step(context, what, NULL);
+}
+
+static enum kwhy_status write_result(const struct decode_options *options, enum kwhy_output_form form,
+	const struct kwhy_bench_decode *bench, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	struct kwhy_text text = {0};
+	char *path = NULL;
+	enum kwhy_status status;
+
+	if (form == KWHY_OUTPUT_JSON)
+		kwhy_bench_decode_json(bench, &text);
+	else
+		kwhy_bench_decode_text(bench, &style, &text);
+	status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_output_place(options->output, "decode", form, &path, error);
+	if (!status)
+		status = kwhy_output_write(path, &text, error);
+	free(path);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status find_form(
+	const struct decode_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "bench decode writes .txt or .json, not %s", options->output);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct decode_options *options = invocation->options;
+	struct kwhy_bench_decode_request request;
+	struct kwhy_bench_decode *bench;
+	enum kwhy_output_form form;
+	enum kwhy_status status = find_form(options, &form, error);
+
+	if (!status)
+		status = make_request(options, &request, error);
+	if (status)
+		return status;
+	if (isnan(options->seconds) && request.backend == KWHY_GPU_HOST)
+		request.energy_s = 0;
+	request.context = kwhy_progress_begin(options->quiet);
+	request.progress = tell;
+	status = kwhy_bench_decode(&request, &bench, error);
+	kwhy_progress_end(request.context);
+	if (status)
+		return status;
+	status = write_result(options, form, bench, error);
+	if (!status && bench->ended)
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_bench_decode_free(bench);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"backend", 0, "NAME", "cuda or host; default cuda", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, backend)},
+	{"device", 0, "GPU", "by number or PCI address; default 0", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, device)},
+	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, shape)},
+	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8 and int4; default bf16",
+		KWHY_OPTION_TEXT, offsetof(struct decode_options, weights)},
+	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, batches)},
+	{"launch", 0, "LIST", "of calls, graph (default) and device: all tokens at once", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, launches)},
+	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,
+		offsetof(struct decode_options, prompt)},
+	{"tokens", 0, "N", "tokens that it writes; default 128", KWHY_OPTION_COUNT,
+		offsetof(struct decode_options, tokens)},
+	{"repeat", 0, "N", "timed runs of each phase, at least; default 5", KWHY_OPTION_COUNT,
+		offsetof(struct decode_options, repeat)},
+	{"seconds", 0, "S", "of repeated runs for a phase's energy; default 8 on a GPU, 0: none",
+		KWHY_OPTION_NUMBER, offsetof(struct decode_options, seconds)},
+	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, output)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct decode_options, json)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
+		offsetof(struct decode_options, quiet)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_bench_decode = {
+	.name = "bench decode",
+	.operands = "",
+	.summary = "Run a decoder of a language model's shape; time and energy of a token.",
+	.options = options_table,
+	.options_bytes = sizeof(struct decode_options),
+	.defaults = set_defaults,
+	.run = run,
+};
