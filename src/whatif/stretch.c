@@ -13,6 +13,7 @@ enum { STEPS_MOST = 4, MIDDLE_ROWS = 120 };
 /* What is chosen: rows, and on each thread the calls from the first to the last that issued one of them. */
 struct choice {
 	struct kwhy_whatif *whatif;
+	uint32_t step; /* of median length */
 	uint32_t first_step, end_step;
 	size_t first_row, end_row;  /* where no steps are known */
 	uint32_t *first_call, *end; /* [threads] of calls; KWHY_NONE: none */
@@ -86,9 +87,18 @@ static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t med
 	return best;
 }
 
+/* So many steps, the one of median length among them. */
+static void take_steps(struct choice *choice, uint32_t length)
+{
+	uint32_t count = choice->whatif->step_count;
+
+	choice->first_step = choice->step - choice->step % length;
+	choice->end_step = choice->first_step + length < count ? choice->first_step + length : count;
+}
+
 static enum kwhy_status choose_step(struct choice *choice)
 {
-	uint32_t count = choice->whatif->step_count, best;
+	uint32_t count = choice->whatif->step_count;
 	int64_t *lengths = lengths_of_steps(choice->whatif), *sorted = malloc(count * sizeof(*sorted));
 
 	if (!lengths || !sorted) {
@@ -96,11 +106,10 @@ static enum kwhy_status choose_step(struct choice *choice)
 		free(sorted);
 		return kwhy_fail_memory(choice->error, "lengths of steps");
 	}
-	best = nearest_step(lengths, count, median_length(lengths, count, sorted));
+	choice->step = nearest_step(lengths, count, median_length(lengths, count, sorted));
 	free(lengths);
 	free(sorted);
-	choice->first_step = best - best % STEPS_MOST;
-	choice->end_step = choice->first_step + STEPS_MOST < count ? choice->first_step + STEPS_MOST : count;
+	take_steps(choice, STEPS_MOST);
 	return KWHY_OK;
 }
 
@@ -265,9 +274,10 @@ static enum kwhy_status choose(struct choice *choice)
 		choose_middle(choice);
 	if (!status)
 		status = collect(choice);
-	while (!status && choice->count > KWHY_WHATIF_STRETCH_ITEMS &&
-		choice->end_step > choice->first_step + 1) {
-		choice->end_step = choice->first_step + (choice->end_step - choice->first_step) / 2;
+	for (uint32_t length = STEPS_MOST / 2;
+		!status && choice->whatif->step_count && length && choice->count > KWHY_WHATIF_STRETCH_ITEMS;
+		length /= 2) {
+		take_steps(choice, length);
 		status = collect(choice);
 	}
 	return status;

@@ -121,6 +121,7 @@ static void a_stretch_of_more_than_a_picture_holds_is_cut_and_says_so(void **sta
 	plan = plan_of(&build, "pinned");
 	assert_int_equal(plan->stretch->item_count, KWHY_WHATIF_STRETCH_ITEMS);
 	assert_int_equal(plan->stretch->left_out_count, 5);
+	assert_int_equal(plan->stretch->first_step, 1);
 	assert_int_equal(plan->stretch->end_step, plan->stretch->first_step + 1);
 	kwhy_plan_free(plan);
 	build_free(&build);

@@ -83,17 +83,18 @@ function share(saved: Maybe, all: Maybe, change: Change): string {
 }
 
 function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
-	const cells = [share(change.saved_ns, plan.before.time_ns, change), range(TIME, change.after), share(change.saved_nj, plan.before.energy_nj, change), range(JOULES, change.after)];
+	const cells = [share(change.saved_ns, plan.before.time_ns, change), range(TIME, change.after)];
+	if (known(plan.before.energy_nj)) cells.push(share(change.saved_nj, plan.before.energy_nj, change), range(JOULES, change.after));
 	return [
 		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text) => el("td", {}, text)),
 			el("td", { class: "text" }, EFFORT[change.effort] ?? change.effort), el("td", { class: "text" }, RISK[change.risk] ?? change.risk)),
-		el("tr", { class: "under" }, el("td"), el("td", { class: "text wrap muted", colspan: "7" }, `If ${visible(change.assumption)}.${change.finding ? ` Cures ${change.finding}.` : ""}`)),
+		el("tr", { class: "under" }, el("td"), el("td", { class: "text wrap muted", colspan: String(cells.length + 3) }, `If ${visible(change.assumption)}.${change.finding ? ` Cures ${change.finding}.` : ""}`)),
 	];
 }
 
 function table(plan: Plan): HTMLElement {
-	const head = ["", "change", "time saved", "time then", "energy saved", "energy then", "effort", "risk"];
-	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 || i > 5 ? "text" : "" }, h)))),
+	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), "effort", "risk"];
+	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 || i >= head.length - 2 ? "text" : "" }, h)))),
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 

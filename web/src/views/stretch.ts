@@ -75,7 +75,7 @@ function drawing(part: Panel, lanes: string[], span: number): SVGElement {
 function legend(stretch: Stretch): HTMLElement {
 	const used = [...new Set(stretch.items.map((i) => i.category))].sort((a, b) => a - b);
 	return el("div", { class: "legend" }, ...used.map((c) => el("span", {}, el("span", { class: "swatch", style: `background:var(--${TONES[c] ?? "host"})` }), `${CATEGORY[c] ?? "call"}${c >= 4 && c <= 6 ? " call" : ""}`)),
-		el("span", {}, el("span", { class: "swatch", style: "background:var(--compute);opacity:.35" }), "pale: goes"));
+		stretch.items.some((i) => !i.after_ns) ? el("span", {}, el("span", { class: "swatch", style: "background:var(--compute);opacity:.35" }), "pale: goes") : null);
 }
 
 export function stretchView(stretch: Stretch | null): HTMLElement | null {
