@@ -43,7 +43,7 @@ enum { FAKE_DEVICES_MOST = 4, FAKE_COPY_MOST_BYTES = 64 << 20, FAKE_SHARED_BYTES
 
 #define FAKE_IDLE_MW 121500 /* with a context */
 
-enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_KERNEL, FAKE_RECORD, FAKE_WAIT };
+enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_KERNEL, FAKE_RECORD, FAKE_WAIT, FAKE_CALL };
 
 /* A kernel: one of ours by its name, or a test's. */
 struct kwhy_cuda_function_opaque {
@@ -71,6 +71,8 @@ struct fake_operation {
 	int64_t started_ns; /* of a gate that holds; 0: not yet */
 	kwhy_cuda_event event;
 	uint64_t ticket;
+	bool (*call)(void *context); /* of another fake; false: not yet */
+	void *context;
 	uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
 };
 
@@ -97,6 +99,13 @@ struct kwhy_cuda_context_opaque {
 
 /* Gives the kernels of a test to the driver; `kernels` ends with a NULL name and is kept. */
 __attribute__((visibility("default"))) void kwhy_fake_gpu_kernels(const struct kwhy_gpu_host_kernel *kernels);
+
+/* Runs what can be run, as every call does. */
+__attribute__((visibility("default"))) enum kwhy_cuda_result kwhy_fake_gpu_turn(void);
+
+/* Queues what another fake does in a stream; it is asked again and again until it yields true. */
+__attribute__((visibility("default"))) enum kwhy_cuda_result kwhy_fake_gpu_call(
+	kwhy_cuda_stream stream, bool (*call)(void *context), void *context);
 
 /* Takes the lock; not KWHY_CUDA_SUCCESS: the call fails with that, and the lock is not taken. */
 enum kwhy_cuda_result fake_begin(const char *call);

@@ -4,32 +4,12 @@
  * its end, after everything queued in their streams. What does not match, as a receive without its send, is
  * an error instead of a wait without end.
  */
-#include "vendor/cuda_abi.h"
-#include "vendor/nccl_abi.h"
+#include "fake_nccl.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MEMBERS_MOST = 16, CALLS_MOST = 256 };
-enum kind { REDUCE, SCATTER, BROADCAST, GATHER, SEND, RECEIVE };
-
-struct ncclComm {
-	int rank, count;
-};
-
-struct call {
-	enum kind kind;
-	const void *from;
-	void *to;
-	size_t count;
-	enum kwhy_nccl_type type;
-	int number; /* operation, root or peer */
-	const struct ncclComm *communicator;
-	kwhy_nccl_stream stream;
-	int done;
-};
 
 static struct call calls[CALLS_MOST];
 static size_t call_count;
@@ -54,40 +34,26 @@ enum kwhy_nccl_result ncclCommInitAll(kwhy_nccl_communicator *communicators, int
 				return KWHY_NCCL_INVALID_ARGUMENT;
 	for (int i = 0; i < count; i++) {
 		communicators[i] = malloc(sizeof(**communicators));
-		*communicators[i] = (struct ncclComm){i, count};
+		*communicators[i] = (struct ncclComm){.rank = i, .count = count};
 	}
 	return KWHY_NCCL_SUCCESS;
 }
 
-/* Of one process alone: no fake reaches another's memory. */
-enum kwhy_nccl_result ncclGetUniqueId(struct kwhy_nccl_id *out_id)
-{
-	memset(out_id, 0, sizeof(*out_id));
-	return KWHY_NCCL_SUCCESS;
-}
-
-enum kwhy_nccl_result ncclCommInitRank(
-	kwhy_nccl_communicator *out_communicator, int count, struct kwhy_nccl_id id, int rank)
-{
-	(void)id;
-	(void)rank;
-	*out_communicator = NULL;
-	return count == 1 ? KWHY_NCCL_SUCCESS : KWHY_NCCL_SYSTEM_ERROR;
-}
-
 enum kwhy_nccl_result ncclCommAbort(kwhy_nccl_communicator communicator)
 {
-	free(communicator);
-	return KWHY_NCCL_SUCCESS;
+	return ncclCommDestroy(communicator);
 }
 
 enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator)
 {
-	free(communicator);
+	if (communicator->meeting)
+		fake_nccl_leave(communicator);
+	else
+		free(communicator);
 	return KWHY_NCCL_SUCCESS;
 }
 
-static size_t bytes_of(const struct call *call)
+size_t fake_nccl_bytes(const struct call *call)
 {
 	return call->count * (call->type == KWHY_NCCL_UINT64 ? 8 : call->type == KWHY_NCCL_UINT8 ? 1 : 4);
 }
@@ -121,9 +87,9 @@ static int find_all(size_t first, size_t found[MEMBERS_MOST])
 }
 
 /* Into `result`, which holds what came before; numbers of 4 or 8 bytes. */
-static void combine(const struct call *call, size_t bytes, unsigned char *result)
+void fake_nccl_combine(
+	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result)
 {
-	const unsigned char *from = call->from;
 	size_t width = call->type == KWHY_NCCL_UINT64 ? 8 : 4;
 
 	for (size_t at = 0; at < bytes; at += width) {
@@ -150,7 +116,7 @@ static void hand_out(const struct call *call, const size_t found[MEMBERS_MOST], 
 
 static int run_together(size_t first)
 {
-	size_t found[MEMBERS_MOST], bytes = bytes_of(&calls[first]), all;
+	size_t found[MEMBERS_MOST], bytes = fake_nccl_bytes(&calls[first]), all;
 	enum kind kind = calls[first].kind;
 	int count = find_all(first, found);
 	unsigned char *result;
@@ -160,7 +126,7 @@ static int run_together(size_t first)
 	all = kind == SCATTER ? (size_t)count * bytes : bytes;
 	result = calloc(all ? all : 1, 1);
 	for (int k = 0; (kind == REDUCE || kind == SCATTER) && k < count; k++)
-		combine(&calls[found[k]], all, result);
+		fake_nccl_combine(&calls[found[k]], calls[found[k]].from, all, result);
 	if (kind == BROADCAST)
 		memcpy(result, calls[found[calls[first].number]].from, bytes);
 	for (int i = 0; i < count; i++)
@@ -178,7 +144,7 @@ static int run_receive(struct call *receive)
 		if (send->kind != SEND || send->done || send->communicator->rank != receive->number ||
 			send->number != receive->communicator->rank || send->count != receive->count)
 			continue;
-		memcpy(receive->to, send->from, bytes_of(send));
+		memcpy(receive->to, send->from, fake_nccl_bytes(send));
 		send->done = receive->done = 1;
 		return 0;
 	}
@@ -213,6 +179,8 @@ enum kwhy_nccl_result ncclGroupEnd(void)
 
 static enum kwhy_nccl_result add(struct call call)
 {
+	if (call.communicator->meeting)
+		return fake_nccl_queue(&call) ? KWHY_NCCL_INTERNAL_ERROR : KWHY_NCCL_SUCCESS;
 	if (call_count == CALLS_MOST || depth < 1)
 		return KWHY_NCCL_INVALID_ARGUMENT;
 	calls[call_count++] = call;

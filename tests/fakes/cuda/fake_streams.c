@@ -101,6 +101,8 @@ static bool run(struct fake_operation *operation, kwhy_cuda_stream stream)
 		if (stream->free_at_ns < operation->event->time_ns)
 			stream->free_at_ns = operation->event->time_ns;
 		return true;
+	case FAKE_CALL:
+		return operation->call(operation->context);
 	}
 	return true;
 }
@@ -117,6 +119,20 @@ void fake_run_all(void)
 				again = true;
 			}
 	}
+}
+
+enum kwhy_cuda_result kwhy_fake_gpu_turn(void)
+{
+	BEGIN("kwhy_fake_gpu_turn");
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result kwhy_fake_gpu_call(kwhy_cuda_stream stream, bool (*call)(void *context), void *context)
+{
+	const struct fake_operation operation = {.kind = FAKE_CALL, .call = call, .context = context};
+
+	BEGIN("kwhy_fake_gpu_call");
+	return fake_end(fake_put(stream, &operation));
 }
 
 enum kwhy_cuda_result cuStreamCreate(kwhy_cuda_stream *out_stream, unsigned flags)
