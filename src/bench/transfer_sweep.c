@@ -150,11 +150,12 @@ static enum kwhy_status leave_size_out(
 
 static void add_size(struct kwhy_text *list, const struct kwhy_transfer_point *point)
 {
-	char bytes[KWHY_QUANTITY_BYTES], pieces[KWHY_QUANTITY_BYTES];
+	const uint32_t pieces = point->pieces > 1 ? point->pieces : 1;
+	char bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_addf(list, "%s%s%s%s", list->length ? ", " : "",
-		point->pieces > 1 ? kwhy_quantity_count(pieces, point->pieces) : "",
-		point->pieces > 1 ? " x " : "", kwhy_quantity_count(bytes, point->bytes / point->pieces));
+		pieces > 1 ? kwhy_quantity_count(count, pieces) : "", pieces > 1 ? " x " : "",
+		kwhy_quantity_count(bytes, point->bytes / pieces));
 }
 
 /* "not at 1,048,576, 2,097,152 bytes: ..."; NULL: no memory. */
