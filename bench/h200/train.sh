@@ -11,6 +11,8 @@ out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
 nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
 LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
+cublas=$(find / -xdev -name 'libcublas.so.1*' 2> /dev/null | head -1)
+LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "${cublas:-/x}")
 export LD_LIBRARY_PATH
 PYTHONPATH=$kwhy/share/kwhy/python
 KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
@@ -33,7 +35,7 @@ step wide "$program" bench train --variant fp32,graph --repeat 1 --seconds 0 --s
 step train "$program" bench train --repeat 20 --seconds 4 -o "$out/train.json" --csv "$out/losses.csv"
 step torch "$python" "$here/train_torch.py" --peers guide,fp32,eager,graph --seconds 3 --repeat 10 -o "$out/torch.json"
 # Case D: at 16 layers, checkpointing on a batch of 8,192 beside none on 4,096: large tiles, fewer activations kept.
-step deep_4096 "$program" bench train --variant graph,checkpoint,accumulate --layers 16 --batch 4096 --samples 8192 --steps 8 --repeat 3 --seconds 2.5 -o "$out/deep_4096.json"
+step deep_4096 "$program" bench train --variant queued,cublas,graph,checkpoint,accumulate --layers 16 --batch 4096 --samples 8192 --steps 8 --repeat 3 --seconds 2.5 -o "$out/deep_4096.json"
 step deep_8192 "$program" bench train --variant graph,checkpoint --layers 16 --batch 8192 --samples 8192 --steps 4 --repeat 3 --seconds 2.5 -o "$out/deep_8192.json"
 step torch_deep "$python" "$here/train_torch.py" --peers eager --layers 16 --batch 4096 --steps 8 --seconds 2.5 --repeat 3 -o "$out/torch_deep.json"
 # Two GPUs, where there are: the batch of the guide, where handing weights round takes longest, and one that is worth sharing.

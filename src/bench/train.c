@@ -68,7 +68,8 @@ static enum kwhy_status check_request(
 	while (list && kwhy_bench_list_next(&list, word))
 		if (!kwhy_train_variant_find(word, strlen(word)))
 			return kwhy_fail(error, KWHY_E_USAGE,
-				"train has no variant '%s'; there are fp32, bf16, queued, fused, graph, "
+				"train has no variant '%s'; there are fp32, bf16, queued, cublas, fused, "
+				"graph, "
 				"checkpoint, accumulate and parallel",
 				word);
 	return kwhy_train_shape_check(&request->shape, error);
@@ -146,16 +147,26 @@ struct series {
 	double *run_s; /* [KWHY_BENCH_TRAIN_RUNS_KEPT] */
 };
 
+static uint32_t bits_of(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
 /* Every sum has its order: what is the same training gives the same bits. */
 static enum kwhy_status compare_losses(const struct series *series, struct kwhy_error *error)
 {
+	const struct kwhy_bench_train_row *row = series->row;
+
 	for (uint32_t i = 0; i < series->work->bench->shape.steps; i++)
-		if (memcmp(&series->losses[i], &series->row->losses[i], sizeof(float)) != 0)
+		if (bits_of(series->losses[i]) != bits_of(row->losses[i]))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s: run %zu has a loss of %.9g in step %u where the first had %.9g: the GPU "
 				"miscalculates, or the kernels do",
-				series->row->id, series->row->run_count + 1, (double)series->losses[i], i,
-				(double)series->row->losses[i]);
+				row->id, row->run_count + 1, (double)series->losses[i], i,
+				(double)row->losses[i]);
 	return KWHY_OK;
 }
 
@@ -231,6 +242,7 @@ static enum kwhy_status run_series(struct series *series, struct kwhy_error *err
 		status = run_energy(series, error);
 	if (status)
 		return status;
+	row->products = kwhy_arena_copy(&series->work->bench->arena, kwhy_train_products(series->train));
 	row->gpus = kwhy_train_ranks(series->train);
 	kept = row->run_count < KWHY_BENCH_TRAIN_RUNS_KEPT ? row->run_count : KWHY_BENCH_TRAIN_RUNS_KEPT;
 	kwhy_median_of(series->run_s, kept, &row->run_s);

@@ -28,6 +28,7 @@ enum { KWHY_BENCH_TRAIN_ROWS_MOST = 16, KWHY_BENCH_TRAIN_RUNS_KEPT = 256, KWHY_B
 struct kwhy_bench_train_row {
 	const char *id, *title, *change, *after; /* as in the table of variants */
 	const char *missing;			 /* why there are no figures; NULL: there are */
+	const char *products;			 /* who makes them: "own kernels", "cuBLAS 13.0.2" */
 	uint32_t gpus;				 /* that it used */
 	struct kwhy_train_errors errors;	 /* of the checked shape; NAN: it was not */
 	struct kwhy_median run_s;

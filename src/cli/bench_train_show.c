@@ -265,6 +265,7 @@ static void write_row(
 	kwhy_json_string(json, "change", row->change);
 	kwhy_json_string(json, "missing", row->missing);
 	kwhy_json_count(json, "gpus", row->gpus);
+	kwhy_json_string(json, "products", row->products);
 	write_errors(json, &row->errors);
 	if (!row->missing) {
 		write_median(json, "run_s", &row->run_s);

@@ -179,7 +179,8 @@ static const struct kwhy_option options_table[] = {
 	{"dp", 0, "N", "GPUs of 'parallel', which share the batch; default those of --device",
 		KWHY_OPTION_COUNT, offsetof(struct train_options, dp)},
 	{"variant", 0, "LIST",
-		"of fp32, bf16, queued, fused, graph, checkpoint, accumulate and parallel; default all",
+		"of fp32, bf16, queued, cublas, fused, graph, checkpoint, accumulate and parallel; default "
+		"all",
 		KWHY_OPTION_TEXT, offsetof(struct train_options, variants)},
 	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
 		offsetof(struct train_options, width)},

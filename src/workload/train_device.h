@@ -47,6 +47,9 @@ struct kwhy_train_clock {
 
 #define KWHY_TRAIN_INPUTS UINT32_MAX /* instead of a slot: the samples */
 
+/* A layer's products; the first two are modes of kwhy_train_finish, too. */
+enum kwhy_train_product { KWHY_TRAIN_FORWARD, KWHY_TRAIN_BACKWARD, KWHY_TRAIN_UPDATE };
+
 /* Modes of gradients: onto those of the parts before; AdamW at once. */
 enum { KWHY_TRAIN_ADD = 1, KWHY_TRAIN_APPLY = 2 };
 

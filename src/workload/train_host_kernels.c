@@ -109,27 +109,57 @@ static float input_of(const struct work *work, uint32_t slot, size_t place)
 		: get(work->a->hidden, work->a->half, slot_at(work, slot) + place);
 }
 
-static void run_forward(const struct kwhy_gpu_grid *grid, void **arguments)
+static void finish_forward(const struct work *work, size_t m, size_t n, float sum)
+{
+	const struct kwhy_train_call *c = work->c;
+	size_t place = m * work->width + n;
+
+	sum += get(work->a->weights, false, bias_at(work, c->layer) + n);
+	if (c->layer + 1 == work->a->layers)
+		put(work->a->logits, false, place, sum);
+	else
+		put(work->a->hidden, work->a->half, slot_at(work, c->out) + place, fmaxf(sum, 0));
+}
+
+static void finish_backward(const struct work *work, size_t m, size_t n, float sum)
+{
+	size_t place = m * work->width + n;
+
+	put(work->a->errors, work->a->half, slot_at(work, work->c->out) + place,
+		input_of(work, work->c->kept, place) > 0 ? sum : 0);
+}
+
+static void run_finish(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct work work = work_of(arguments);
-	const struct kwhy_train_call *c = work.c;
-	bool is_last = c->layer + 1 == work.a->layers;
 
 	(void)grid;
 	for (size_t m = 0; m < work.rows; m++)
 		for (size_t n = 0; n < work.width; n++) {
-			size_t row = matrix_at(&work, c->layer) + n * work.width, place = m * work.width + n;
+			float sum = get(work.a->logits, false, m * work.width + n);
+
+			if (work.c->mode == KWHY_TRAIN_FORWARD)
+				finish_forward(&work, m, n, sum);
+			else
+				finish_backward(&work, m, n, sum);
+		}
+}
+
+static void run_forward(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	struct work work = work_of(arguments);
+	const struct kwhy_train_call *c = work.c;
+
+	(void)grid;
+	for (size_t m = 0; m < work.rows; m++)
+		for (size_t n = 0; n < work.width; n++) {
+			size_t row = matrix_at(&work, c->layer) + n * work.width;
 			float sum = 0;
 
 			for (size_t k = 0; k < work.width; k++)
 				sum += input_of(&work, c->in, m * work.width + k) *
 					get(work.a->copies, work.a->half, row + k);
-			sum += get(work.a->weights, false, bias_at(&work, c->layer) + n);
-			if (is_last)
-				put(work.a->logits, false, place, sum);
-			else
-				put(work.a->hidden, work.a->half, slot_at(&work, c->out) + place,
-					fmaxf(sum, 0));
+			finish_forward(&work, m, n, sum);
 		}
 }
 
@@ -142,7 +172,6 @@ static void run_backward(const struct kwhy_gpu_grid *grid, void **arguments)
 	(void)grid;
 	for (size_t m = 0; m < work.rows; m++)
 		for (size_t n = 0; n < work.width; n++) {
-			size_t place = m * work.width + n;
 			float sum = 0;
 
 			for (size_t k = 0; k < work.width; k++)
@@ -150,8 +179,7 @@ static void run_backward(const struct kwhy_gpu_grid *grid, void **arguments)
 					       slot_at(&work, c->in) + m * work.width + k) *
 					get(work.a->copies, is_half,
 						matrix_at(&work, c->layer) + k * work.width + n);
-			put(work.a->errors, is_half, slot_at(&work, c->out) + place,
-				input_of(&work, c->kept, place) > 0 ? sum : 0);
+			finish_backward(&work, m, n, sum);
 		}
 }
 
@@ -305,6 +333,7 @@ const struct kwhy_gpu_host_kernel kwhy_train_host_kernels[] = {
 	ROW("kwhy_train_backward_small", run_backward),
 	ROW("kwhy_train_backward_large", run_backward),
 	ROW("kwhy_train_update_large", run_update),
+	ROW("kwhy_train_finish", run_finish),
 	ROW("kwhy_train_soften", run_soften),
 	ROW("kwhy_train_bias", run_bias),
 	ROW("kwhy_train_apply", run_apply),

@@ -2,6 +2,7 @@
 #ifndef KWHY_WORKLOAD_TRAIN_INSIDE_H
 #define KWHY_WORKLOAD_TRAIN_INSIDE_H
 
+#include "vendor/cublas.h"
 #include "workload/train_device.h"
 #include "workload/train_run.h"
 
@@ -18,6 +19,7 @@ enum kwhy_train_kernel {
 	KWHY_TRAIN_FORWARD_LARGE,
 	KWHY_TRAIN_BACKWARD_LARGE,
 	KWHY_TRAIN_UPDATE_LARGE,
+	KWHY_TRAIN_FINISH,
 	KWHY_TRAIN_SOFTEN,
 	KWHY_TRAIN_BIAS,
 	KWHY_TRAIN_APPLY_ALL,
@@ -47,9 +49,20 @@ struct kwhy_train {
 	uint32_t segment; /* layers from one whose inputs are kept to the next */
 	uint32_t slots;	  /* of hidden */
 	bool has_large_tiles;
+	uint32_t step; /* that is queued, for what is not told by the device's clock */
+	struct kwhy_cublas cublas;
+	kwhy_cublas_handle blas; /* NULL: own kernels */
+	uint64_t blas_memory;
+	char products[32];
 	struct kwhy_gpu_graph *graph;  /* of one rank alone */
 	struct kwhy_train_tally tally; /* of a run */
 };
+
+/* cuBLAS, opened where the variant is the library's; else nothing. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_blas_open(struct kwhy_train *train, struct kwhy_error *error);
+void kwhy_train_blas_close(struct kwhy_train *train);
+KWHY_MUST_USE enum kwhy_status kwhy_train_blas_multiply(struct kwhy_train *train,
+	enum kwhy_train_product what, const struct kwhy_train_call *call, struct kwhy_error *error);
 
 /* Queues them. */
 KWHY_MUST_USE enum kwhy_status kwhy_train_launch(struct kwhy_train_rank *rank, enum kwhy_train_kernel kernel,

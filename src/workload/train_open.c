@@ -24,6 +24,14 @@ const struct kwhy_train_variant kwhy_train_variants[] = {
 		.after = "bf16",
 		.change = "losses stay on the GPU until the run's end",
 		.half = true},
+	{.id = "cublas",
+		.title = "products by cuBLAS",
+		.after = "queued",
+		.change =
+			"products by NVIDIA's library; bias, rectifier and its derivative by a kernel after "
+			"each",
+		.half = true,
+		.library = true},
 	{.id = "fused",
 		.title = "AdamW in the product",
 		.after = "queued",
@@ -91,6 +99,7 @@ static const struct kernel_row kernel_rows[KWHY_TRAIN_KERNEL_COUNT] = {
 	[KWHY_TRAIN_FORWARD_LARGE] = {"kwhy_train_forward_large", true},
 	[KWHY_TRAIN_BACKWARD_LARGE] = {"kwhy_train_backward_large", true},
 	[KWHY_TRAIN_UPDATE_LARGE] = {"kwhy_train_update_large", true},
+	[KWHY_TRAIN_FINISH] = {"kwhy_train_finish", false},
 	[KWHY_TRAIN_SOFTEN] = {"kwhy_train_soften", false},
 	[KWHY_TRAIN_BIAS] = {"kwhy_train_bias", false},
 	[KWHY_TRAIN_APPLY_ALL] = {"kwhy_train_apply", false},
@@ -312,6 +321,8 @@ static enum kwhy_status prepare(
 	for (uint32_t r = 0; !status && r < train->rank_count; r++)
 		status = open_rank(train, request->gpus[r], error);
 	if (!status)
+		status = kwhy_train_blas_open(train, error);
+	if (!status)
 		status = kwhy_train_join(train, error);
 	return status ? status : capture(train, error);
 }
@@ -356,6 +367,8 @@ void kwhy_train_close(struct kwhy_train *train)
 	if (!train)
 		return;
 	await_ranks(train);
+	if (train->opened)
+		kwhy_train_blas_close(train);
 	if (train->graph)
 		train->ranks[0].gpu->ops->graph_free(train->ranks[0].gpu, train->graph);
 	for (uint32_t r = 0; r < train->opened; r++) {
@@ -370,6 +383,11 @@ void kwhy_train_close(struct kwhy_train *train)
 		rank->gpu->ops->module_free(rank->gpu, rank->module);
 	}
 	free(train);
+}
+
+const char *kwhy_train_products(const struct kwhy_train *train)
+{
+	return train->products;
 }
 
 uint32_t kwhy_train_ranks(const struct kwhy_train *train)

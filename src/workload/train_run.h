@@ -23,6 +23,7 @@ struct kwhy_train_variant {
 	bool graph;	    /* one graph a step */
 	bool recompute;	    /* keeps activations at every so manieth layer, makes the others again */
 	bool parts;	    /* takes a batch in parts and accumulates their gradients */
+	bool library;	    /* products by cuBLAS */
 	bool parallel;	    /* a share of the batch and of AdamW for each GPU */
 };
 
@@ -54,6 +55,9 @@ struct kwhy_train_request {
 KWHY_MUST_USE enum kwhy_status kwhy_train_open(
 	const struct kwhy_train_request *request, struct kwhy_train **out, struct kwhy_error *error);
 void kwhy_train_close(struct kwhy_train *train); /* NULL is allowed */
+
+/* Who makes the products: "own kernels", "cuBLAS 13.0.2"; lent. */
+const char *kwhy_train_products(const struct kwhy_train *train);
 
 uint32_t kwhy_train_ranks(const struct kwhy_train *train); /* GPUs that it uses */
 

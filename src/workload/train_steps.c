@@ -63,18 +63,34 @@ enum kwhy_status kwhy_train_launch(struct kwhy_train_rank *rank, enum kwhy_train
 
 /* --- A step --- */
 
-static enum kwhy_train_kernel forward_kernel(const struct kwhy_train *train)
+static enum kwhy_train_kernel kernel_of(const struct kwhy_train *train, enum kwhy_train_product what)
 {
+	static const enum kwhy_train_kernel single[] = {KWHY_TRAIN_FORWARD_SINGLE, KWHY_TRAIN_BACKWARD_SINGLE,
+		KWHY_TRAIN_UPDATE_SINGLE},
+					    small[] = {KWHY_TRAIN_FORWARD_SMALL, KWHY_TRAIN_BACKWARD_SMALL,
+						    KWHY_TRAIN_UPDATE_LARGE},
+					    large[] = {KWHY_TRAIN_FORWARD_LARGE, KWHY_TRAIN_BACKWARD_LARGE,
+						    KWHY_TRAIN_UPDATE_LARGE};
+
 	if (!train->variant->half)
-		return KWHY_TRAIN_FORWARD_SINGLE;
-	return train->has_large_tiles ? KWHY_TRAIN_FORWARD_LARGE : KWHY_TRAIN_FORWARD_SMALL;
+		return single[what];
+	return train->has_large_tiles ? large[what] : small[what];
 }
 
-static enum kwhy_train_kernel backward_kernel(const struct kwhy_train *train)
+/* A product of the library leaves bias, rectifier and its derivative to a kernel of their own. */
+static enum kwhy_status multiply(struct kwhy_train_rank *rank, enum kwhy_train_product what,
+	const struct kwhy_train_call *call, struct kwhy_error *error)
 {
-	if (!train->variant->half)
-		return KWHY_TRAIN_BACKWARD_SINGLE;
-	return train->has_large_tiles ? KWHY_TRAIN_BACKWARD_LARGE : KWHY_TRAIN_BACKWARD_SMALL;
+	struct kwhy_train_call after = *call;
+	enum kwhy_status status;
+
+	if (!rank->train->blas)
+		return kwhy_train_launch(rank, kernel_of(rank->train, what), call, error);
+	status = kwhy_train_blas_multiply(rank->train, what, call, error);
+	after.mode = what;
+	if (status || what == KWHY_TRAIN_UPDATE)
+		return status;
+	return kwhy_train_launch(rank, KWHY_TRAIN_FINISH, &after, error);
 }
 
 static enum kwhy_status forward(
@@ -86,7 +102,7 @@ static enum kwhy_status forward(
 		.in = kwhy_train_slot(train, layer),
 		.out = layer + 1 < train->shape.layers ? kwhy_train_slot(train, layer + 1) : 0};
 
-	return kwhy_train_launch(rank, forward_kernel(train), &call, error);
+	return multiply(rank, KWHY_TRAIN_FORWARD, &call, error);
 }
 
 /* Activations of the layer's segment again, where they were not kept; at the segment's last layer. */
@@ -127,11 +143,9 @@ static enum kwhy_status backward(
 	enum kwhy_status status = recompute(rank, layer, part, error);
 
 	if (!status && layer)
-		status = kwhy_train_launch(rank, backward_kernel(train), &call, error);
+		status = multiply(rank, KWHY_TRAIN_BACKWARD, &call, error);
 	if (!status)
-		status = kwhy_train_launch(rank,
-			train->variant->half ? KWHY_TRAIN_UPDATE_LARGE : KWHY_TRAIN_UPDATE_SINGLE, &call,
-			error);
+		status = multiply(rank, KWHY_TRAIN_UPDATE, &call, error);
 	return status ? status : kwhy_train_launch(rank, KWHY_TRAIN_BIAS, &call, error);
 }
 
@@ -256,6 +270,7 @@ enum kwhy_status kwhy_train_run(
 	train->tally = (struct kwhy_train_tally){0};
 	status = begin(train, error);
 	for (uint32_t step = 0; !status && step < steps; step++) {
+		train->step = step;
 		status = run_step(train, error);
 		if (!status && train->variant->waits)
 			status = read_losses(train, out->losses, step, 1, error);

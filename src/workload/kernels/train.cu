@@ -628,6 +628,15 @@ KERNEL void __launch_bounds__(256, 2) kwhy_train_update_large(const struct args 
 
 enum { ROW_THREADS = 256 };
 
+/* What follows a product of another's making, which lies where the logits do. */
+KERNEL void kwhy_train_finish(const struct args a, const struct call c)
+{
+	u64 count = (u64)rows_of(&a) * a.width;
+
+	for (u64 i = 2 * thread_index(); i < count; i += 2 * thread_count())
+		finish_pair(&a, &c, (enum product)c.mode, a.half, (u32)(i / a.width), (u32)(i % a.width), get_pair(a.logits, 0, i));
+}
+
 /* Of all threads of a block of ROW_THREADS; everybody gets it. */
 INLINE float reduce(float value, u32 is_sum)
 {

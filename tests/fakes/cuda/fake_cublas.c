@@ -8,6 +8,8 @@
 #include "vendor/cuda_abi.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +19,31 @@ struct cublasContext {
 	kwhy_cuda_stream stream;
 };
 
-struct product {
-	const float *left, *right;
-	float *out;
-	size_t rows, columns, inner, left_stride, right_stride, out_stride;
+/* A factor lies along the inner dimension, where the other way of laying it out is across. */
+struct factor {
+	const void *memory;
+	size_t stride;
+	bool along, half;
 };
+
+struct product {
+	struct factor left, right;
+	float *out;
+	size_t rows, columns, inner, out_stride;
+};
+
+static float value_of(const struct factor *factor, size_t outer, size_t k)
+{
+	size_t place = factor->along ? outer * factor->stride + k : k * factor->stride + outer;
+	uint32_t bits;
+	float value;
+
+	if (!factor->half)
+		return ((const float *)factor->memory)[place];
+	bits = (uint32_t)((const uint16_t *)factor->memory)[place] << 16;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
 
 static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 {
@@ -33,7 +55,7 @@ static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 			float sum = 0;
 
 			for (size_t k = 0; k < p->inner; k++)
-				sum += p->left[k * p->left_stride + i] * p->right[j * p->right_stride + k];
+				sum += value_of(&p->left, i, k) * value_of(&p->right, j, k);
 			p->out[j * p->out_stride + i] = sum;
 		}
 }
@@ -110,14 +132,17 @@ enum kwhy_cublas_result cublasGemmEx(kwhy_cublas_handle handle, enum kwhy_cublas
 	enum kwhy_cublas_type b_type, int b_stride, const void *beta, void *c, enum kwhy_cublas_type c_type,
 	int c_stride, enum kwhy_cublas_compute compute, enum kwhy_cublas_algorithm algorithm)
 {
-	struct product product = {a, b, c, (size_t)rows, (size_t)columns, (size_t)inner, (size_t)a_stride,
-		(size_t)b_stride, (size_t)c_stride};
+	struct product product = {
+		{a, (size_t)a_stride, a_operation == KWHY_CUBLAS_TRANSPOSED, a_type == KWHY_CUBLAS_BFLOAT16},
+		{b, (size_t)b_stride, b_operation == KWHY_CUBLAS_AS_IT_IS, b_type == KWHY_CUBLAS_BFLOAT16}, c,
+		(size_t)rows, (size_t)columns, (size_t)inner, (size_t)c_stride};
 	void *arguments[] = {&product};
 	__typeof__(cuLaunchKernel) *launch;
 
-	if (a_operation || b_operation || a_type || b_type || c_type || *(const float *)alpha != 1.0f ||
-		*(const float *)beta != 0.0f || algorithm != KWHY_CUBLAS_DEFAULT || a_stride < rows ||
-		b_stride < inner || c_stride < rows || !handle || compute < KWHY_CUBLAS_COMPUTE_FP32)
+	if (a_type != b_type || c_type || *(const float *)alpha != 1.0f || *(const float *)beta != 0.0f ||
+		algorithm != KWHY_CUBLAS_DEFAULT || a_stride < (a_operation ? inner : rows) ||
+		b_stride < (b_operation ? columns : inner) || c_stride < rows || !handle ||
+		compute < KWHY_CUBLAS_COMPUTE_FP32)
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	find("cuLaunchKernel", &launch);
 	return launch(handle->function, 1, 1, 1, 1, 1, 1, 0, handle->stream, arguments, NULL)

@@ -5,6 +5,7 @@
 #include "cmocka_all.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,12 @@ static struct kwhy_train_request request_of(const char *id, const struct kwhy_tr
 		.shape = *of};
 }
 
+/* The library is of CUDA alone. */
+static bool is_here(const struct kwhy_train_variant *variant)
+{
+	return !variant->library || backend == KWHY_GPU_CUDA;
+}
+
 static enum kwhy_status check(const char *id, const struct kwhy_train_shape *of,
 	const struct kwhy_train_shape *like, const struct kwhy_train_state *expected,
 	struct kwhy_train_errors *out, struct kwhy_error *error)
@@ -54,6 +61,8 @@ static void every_variant_is_the_training_of_the_reference(void **state)
 	for (size_t i = 0; i < kwhy_train_variant_count; i++) {
 		const struct kwhy_train_variant *variant = &kwhy_train_variants[i];
 
+		if (!is_here(variant))
+			continue;
 		if (check(variant->id, &shape, NULL, &expected, &errors, &error))
 			fail_msg("%s: %s", variant->id, error.text);
 		if (variant->half)
@@ -91,7 +100,8 @@ static void one_layer_alone_is_trained_too(void **state)
 	flat.layers = 1;
 	expected = reference_of(&flat);
 	for (size_t i = 0; i < kwhy_train_variant_count; i++)
-		if (check(kwhy_train_variants[i].id, &flat, NULL, &expected, &errors, &error))
+		if (is_here(&kwhy_train_variants[i]) &&
+			check(kwhy_train_variants[i].id, &flat, NULL, &expected, &errors, &error))
 			fail_msg("%s", error.text);
 	kwhy_train_state_done(&expected);
 }
@@ -162,6 +172,26 @@ static struct kwhy_train *opened(const char *id, const struct kwhy_train_shape *
 	if (kwhy_train_open(&request, &train, &error))
 		fail_msg("%s", error.text);
 	return train;
+}
+
+static void the_library_makes_products_where_it_is(void **state)
+{
+	const struct kwhy_train_request request = request_of("cublas", &shape);
+	struct kwhy_train *train;
+	struct kwhy_error error;
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST) {
+		assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
+		assert_non_null(strstr(error.text, "CUDA alone"));
+		return;
+	}
+	train = opened("cublas", &shape);
+	assert_string_equal(kwhy_train_products(train), "cuBLAS 13.0.2");
+	kwhy_train_close(train);
+	train = opened("graph", &shape);
+	assert_string_equal(kwhy_train_products(train), "own kernels");
+	kwhy_train_close(train);
 }
 
 static void a_parallel_training_takes_two_gpus_and_whole_shares(void **state)
@@ -247,6 +277,7 @@ int main(int count, char **words)
 		WITH_GPUS(another_training_is_refused_by_name),
 		WITH_GPUS(each_run_begins_anew),
 		WITH_GPUS(what_is_asked_of_the_driver_is_counted),
+		WITH_GPUS(the_library_makes_products_where_it_is),
 		WITH_GPUS(a_parallel_training_takes_two_gpus_and_whole_shares),
 		WITH_GPUS(checkpointing_keeps_fewer_activations),
 	};
