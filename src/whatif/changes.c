@@ -11,7 +11,7 @@ const struct kwhy_whatif_change kwhy_whatif_changes[] = {
 		KWHY_RISK_ORDER, "round-trips", NULL, kwhy_whatif_keep_on_device},
 	{"pack-h2d", "pack copies to the device", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS,
 		KWHY_RISK_NONE, "small-copies", NULL, kwhy_whatif_pack_h2d},
-	{"pack-d2h", "pack read-backs", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS, KWHY_RISK_NONE,
+	{"pack-d2h", "pack read-backs", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS, KWHY_RISK_ORDER,
 		"scalar-readbacks", NULL, kwhy_whatif_pack_d2h},
 	{"thin-collectives", "fewer collectives", "N", 4, 2, KWHY_BOUND_EXPECTED, KWHY_EFFORT_LINES,
 		KWHY_RISK_NUMERICS, NULL, NULL, kwhy_whatif_thin_collectives},
