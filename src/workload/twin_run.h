@@ -77,8 +77,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_twin_run(struct kwhy_twin *twin, const struc
 /*
  * Seconds that the device works in a run, were it never to wait for the host: each step is queued whole
  * behind a gate (64 calls at a time where it has more) and then runs by itself between two events, its copies
- * of page-locked memory and without waits in between; the median of a few runs, each held against `answer`. For variants whose steps the host
- * starts. KWHY_E_UNSUPPORTED on several GPUs, for others, and where a gate does not hold.
+ * of page-locked memory and without waits in between; the median of a few runs, each held against `answer`.
+ * For variants whose steps the host starts. KWHY_E_UNSUPPORTED on several GPUs, for others, and where a gate
+ * does not hold.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_twin_busy(const struct kwhy_twin_request *request,
 	const struct kwhy_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);
