@@ -104,7 +104,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from whatif' -l help -s h -d 'show t
 complete -c kwhy -f -n __fish_use_subcommand -a replay -d 'Make a recording\'s calls again on this GPU, as they were and changed.'
 complete -c kwhy -n '__fish_seen_subcommand_from replay' -l backend -r -d 'cuda, hip or host; default cuda'
 complete -c kwhy -n '__fish_seen_subcommand_from replay' -l device -r -d 'its number or PCI address; default 0'
-complete -c kwhy -n '__fish_seen_subcommand_from replay' -l repeat -r -d 'timed runs, at least; default 6'
+complete -c kwhy -n '__fish_seen_subcommand_from replay' -l repeat -r -d 'timed runs, at least; default 6, or fewer in a minute'
 complete -c kwhy -n '__fish_seen_subcommand_from replay' -l seconds -r -d 'of repeated runs for the energy; default 10 on a GPU, 0: none'
 complete -c kwhy -n '__fish_seen_subcommand_from replay' -l keep-on-device -r -d 'no copies to the host and back; of the last N (0: all) stay'
 complete -c kwhy -n '__fish_seen_subcommand_from replay' -l pack-h2d -d 'one copy to the device for several in a row'

@@ -13,8 +13,10 @@
 #define POWER_S 0.6
 #define POWER_LENGTH_NS 1e6
 #define LEAST_NET_RATIO 0.05
+#define RUNS_S 60.0 /* what a replay whose runs nobody counted takes, about */
+#define WARM_MOST_S 10.0
 
-enum { POWER_AHEAD = 16, STANDINS_SHOWN = 16 };
+enum { RUNS = 6, POWER_AHEAD = 16, STANDINS_SHOWN = 16 };
 
 /* A replay under way. */
 struct work {
@@ -261,6 +263,18 @@ static enum kwhy_status run_energy(struct subject *subject, struct kwhy_error *e
 	return status;
 }
 
+/* Six make an interval. */
+static size_t runs_wanted(const struct subject *subject)
+{
+	double span_s = (double)subject->pattern->span_ns * 1e-9;
+
+	if (subject->work->request->repeat)
+		return subject->work->request->repeat;
+	if (span_s * RUNS <= RUNS_S)
+		return RUNS;
+	return span_s < RUNS_S ? (size_t)(RUNS_S / span_s) : 1;
+}
+
 static enum kwhy_status run_all(struct subject *subject, struct kwhy_error *error)
 {
 	struct kwhy_replay_outcome *outcome = subject->outcome;
@@ -270,7 +284,7 @@ static enum kwhy_status run_all(struct subject *subject, struct kwhy_error *erro
 
 	tell(subject->work, subject->name);
 	status = run_energy(subject, error);
-	while (!status && outcome->runs < subject->work->request->repeat)
+	while (!status && outcome->runs < runs_wanted(subject))
 		status = run_once(subject, &span_s, error);
 	if (status)
 		return status;
@@ -338,11 +352,20 @@ static void release(struct subject *subject)
 	free(subject);
 }
 
+/* The first run loads code and is not timed, where that could matter. */
+static enum kwhy_status warm_up(struct subject *subject, struct kwhy_error *error)
+{
+	double span_s;
+
+	return (double)subject->pattern->span_ns * 1e-9 > WARM_MOST_S
+		? KWHY_OK
+		: kwhy_replay_run_once(subject->run, &span_s, error);
+}
+
 static enum kwhy_status replay_one(struct work *work, const char *name, size_t ask_count,
 	struct kwhy_replay_outcome *outcome, struct kwhy_error *error)
 {
 	struct subject *subject = calloc(1, sizeof(*subject));
-	double warm_s;
 	enum kwhy_status status;
 
 	if (!subject)
@@ -351,9 +374,8 @@ static enum kwhy_status replay_one(struct work *work, const char *name, size_t a
 	subject->name = name;
 	subject->outcome = outcome;
 	status = prepare(subject, work->request->asks, ask_count, error);
-	/* the first run loads code and is not timed */
 	if (!status)
-		status = kwhy_replay_run_once(subject->run, &warm_s, error);
+		status = warm_up(subject, error);
 	if (!status) {
 		describe(subject);
 		status = run_all(subject, error);

@@ -16,7 +16,7 @@ struct kwhy_replay_request {
 	const char *device; /* number or PCI address; NULL: the first */
 	const struct kwhy_whatif_ask *asks;
 	size_t ask_count; /* 0: only as it was */
-	uint32_t repeat;  /* timed runs of each, at least */
+	uint32_t repeat;  /* timed runs of each, at least; 0: six, or fewer of those that take long */
 	double energy_s;  /* each is run again and again for so long; 0: no energy */
 	void (*progress)(void *context, const char *what); /* as each part begins; NULL: not */
 	void *context;
