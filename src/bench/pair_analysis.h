@@ -10,6 +10,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_conclude(struct kwhy_pairs *pairs, str
 /* Parts of it. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_fit_curves(struct kwhy_pairs *pairs, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_fit_loggp(struct kwhy_pairs *pairs, struct kwhy_error *error);
+/* After curves and LogGP. */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_hold_out(struct kwhy_pairs *pairs, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_relate(struct kwhy_pairs *pairs, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_find_flags(struct kwhy_pairs *pairs, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_judge(struct kwhy_pairs *pairs, struct kwhy_error *error);

@@ -318,6 +318,8 @@ enum kwhy_status kwhy_pairs_conclude(struct kwhy_pairs *pairs, struct kwhy_error
 	if (!status)
 		status = kwhy_pairs_fit_loggp(pairs, error);
 	if (!status)
+		status = kwhy_pairs_hold_out(pairs, error);
+	if (!status)
 		status = kwhy_pairs_relate(pairs, error);
 	if (!status)
 		status = kwhy_pairs_find_flags(pairs, error);

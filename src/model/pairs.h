@@ -194,6 +194,17 @@ struct kwhy_pair_relation {
 	const char *missing;	     /* NULL: it is known */
 };
 
+/*
+ * What took no part in a fit, and how far what the fits foretell of it lies from what was measured: foretold
+ * over measured, less 1. Of other sizes absolute values, the median over the curves.
+ */
+struct kwhy_pair_held_out {
+	const char *what, *model;
+	unsigned flows; /* through the busiest port; 0: no such thing */
+	size_t count;	/* of configurations, or curves */
+	double median_ratio, worst_ratio;
+};
+
 /* Something about a pair that deserves a look. */
 struct kwhy_pair_flag {
 	uint32_t source, target;
@@ -245,6 +256,8 @@ struct kwhy_pairs {
 	size_t reading_count;
 	struct kwhy_pair_relation *relations;
 	size_t relation_count;
+	struct kwhy_pair_held_out *held_outs;
+	size_t held_out_count;
 	struct kwhy_pair_flag *flags;
 	size_t flag_count;
 	struct kwhy_pair_criterion *criteria;

@@ -232,6 +232,24 @@ static void write_energies(struct kwhy_json *json, const struct kwhy_pairs *pair
 	kwhy_json_string(json, "energy_missing", pairs->energy_missing);
 }
 
+static void write_held_outs(struct kwhy_json *json, const struct kwhy_pairs *pairs)
+{
+	kwhy_json_array(json, "held_out");
+	for (size_t i = 0; i < pairs->held_out_count; i++) {
+		const struct kwhy_pair_held_out *row = &pairs->held_outs[i];
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "what", row->what);
+		kwhy_json_string(json, "model", row->model);
+		kwhy_json_count(json, "flows", row->flows);
+		kwhy_json_count(json, "count", row->count);
+		kwhy_json_real(json, "median_ratio", row->median_ratio);
+		kwhy_json_real(json, "worst_ratio", row->worst_ratio);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 static void write_relations(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
 	kwhy_json_array(json, "relations");
@@ -298,6 +316,7 @@ enum kwhy_status kwhy_report_pairs_json(
 	write_curves(&json, pairs);
 	write_loggp(&json, pairs);
 	write_energies(&json, pairs);
+	write_held_outs(&json, pairs);
 	write_relations(&json, pairs);
 	write_findings(&json, pairs);
 	kwhy_json_object_end(&json);

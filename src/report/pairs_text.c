@@ -346,6 +346,35 @@ static void write_energies(
 		kwhy_text_addf(out, "\nThe GPUs' energy is not available: %s\n", pairs->energy_missing);
 }
 
+/* What the fits foretell of what took no part in them. */
+static void write_held_outs(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"held out", KWHY_COLUMN_LEFT},
+		{"foretold by", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_RIGHT}, {"median", KWHY_COLUMN_RIGHT},
+		{"worst", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[KWHY_PAIR_ROUTE_BYTES];
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->held_out_count; i++) {
+		const struct kwhy_pair_held_out *row = &pairs->held_outs[i];
+
+		kwhy_table_cell(&table, row->what);
+		if (row->flows > 1)
+			snprintf(cell, sizeof(cell), "%u %s", row->flows, row->model);
+		else
+			snprintf(cell, sizeof(cell), "%s", row->model);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_count(&table, row->count);
+		kwhy_table_percent(&table, row->median_ratio);
+		kwhy_table_percent(&table, row->worst_ratio);
+	}
+	if (table.cell_count)
+		kwhy_text_add(out, "\nHeld out of the fits: foretold over measured, less 1\n");
+	kwhy_table_write(&table, style, out);
+}
+
 static void write_relation(const struct kwhy_pair_relation *relation, struct kwhy_text *out)
 {
 	bool is_clock = relation->gauge == KWHY_PAIR_CLOCK;
@@ -403,6 +432,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	write_routes(pairs, style, out);
 	write_loggp(pairs, style, out);
 	write_regimes(pairs, style, out);
+	write_held_outs(pairs, style, out);
 	write_energies(pairs, style, out);
 	if (style->verbose)
 		write_loads(pairs, style, out);

@@ -26,6 +26,7 @@ interface Relation { gpu: number; gauge: string; unit: string; readings: number;
 export interface Pairs {
 	conditions: { backend: string | null; driver: string | null; cuda: string | null; measured_on: string | null; time_pass_s: Maybe; ended_early: string | null; gpus: { name: string | null }[]; notes: string[] };
 	configs: Config[]; curves: Curve[]; routes: Route[]; route_missing: string | null; loggp: Loggp[]; energies: Energy[]; energy_missing: string | null; relations: Relation[];
+	held_out: { what: string; model: string; flows: number; count: number; median_ratio: Maybe; worst_ratio: Maybe }[];
 	flags: { src: number; dst: number; what: string; likely_cause: string | null }[];
 	criteria: { name: string; verdict: string; why: string }[]; absent: { engine: string; reason: string }[];
 }
@@ -188,6 +189,11 @@ function contention(all: Pairs): HTMLElement | null {
 	return rows.length ? section("contention", "Contention", "Copies while others go on, against the same alone.", table(["meanwhile", "pair", "size", "rate", "of alone"], rows)) : null;
 }
 
+function heldOut(all: Pairs): HTMLElement | null {
+	const rows = all.held_out.map((h) => [h.what, `${h.flows > 1 ? `${h.flows} ` : ""}${h.model}`, exact(h.count), percent(h.median_ratio), percent(h.worst_ratio)]);
+	return rows.length ? section("held-out", "Held out of the fits", "What is known of each pair alone against what took no part in it: foretold over measured, less 1.", table(["held out", "foretold by", "of", "median", "worst"], rows)) : null;
+}
+
 function joules(all: Pairs): HTMLElement | null {
 	const some = all.energies.filter((e) => known(e.gross_j_per_byte[0]));
 	const names = unique(some.map((e) => `${e.engine}, ${pairName(e)}`));
@@ -234,7 +240,7 @@ function heading(all: Pairs): HTMLElement {
 }
 
 export function openPairs(app: HTMLElement, all: Pairs): void {
-	const sections = [links(all), verdicts(all), heat(all), curves(all), collectives(all), regimes(all), loggp(all), contention(all), joules(all), relations(all), absent(all)].filter((s): s is HTMLElement => s !== null);
+	const sections = [links(all), verdicts(all), heat(all), curves(all), collectives(all), regimes(all), loggp(all), contention(all), heldOut(all), joules(all), relations(all), absent(all)].filter((s): s is HTMLElement => s !== null);
 	const nav = el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id)));
 	app.replaceChildren(heading(all), nav, el("main", {}, ...sections));
 }

@@ -180,6 +180,50 @@ static void rates_are_judged_by_limits_and_topology_by_times(void **state)
 	kwhy_pairs_free(pairs);
 }
 
+/* Two flows from one port take twice the bytes' time: what was made so is foretold, what takes half as long
+ * again is half as wrong. */
+static void contention_is_foretold_by_equal_shares(void **state)
+{
+	const struct kwhy_pair_request request = {.engines = 1u << KWHY_PAIR_WRITE | 1u << KWHY_PAIR_EXCHANGE,
+		.clocks = 1u << KWHY_PAIR_BACK_TO_BACK,
+		.least_bytes = 1 << 16,
+		.most_bytes = 1 << 28};
+	struct kwhy_pairs *pairs = kwhy_pairs_new();
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->gpu_count = 3;
+	assert_int_equal(kwhy_pair_plan_make(&request, pairs, &error), KWHY_OK);
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		struct kwhy_pair_config *config = &pairs->configs[i];
+		double flows = config->load == KWHY_PAIR_SAME_SOURCE ? 2
+			: config->load == KWHY_PAIR_SAME_TARGET	     ? 3
+								     : 1;
+
+		assert_non_null(kwhy_pair_samples(pairs, config));
+		for (config->sample_count = 0; config->sample_count < 12; config->sample_count++)
+			config->samples[config->sample_count].seconds = 2e-6 +
+				flows * (double)config->bytes / 400e9;
+		kwhy_pair_sum_up(config);
+	}
+	assert_int_equal(kwhy_pairs_conclude(pairs, &error), KWHY_OK);
+	for (size_t i = 0; i < pairs->held_out_count; i++) {
+		const struct kwhy_pair_held_out *row = &pairs->held_outs[i];
+
+		if (strcmp(row->what, "same-target") == 0)
+			assert_float_equal(row->worst_ratio, -1.0 / 3, 0.01);
+		else if (strcmp(row->what, "all-to-all") == 0 || strcmp(row->what, "from-host") == 0)
+			assert_float_equal(row->worst_ratio, 1, 0.01);
+		else
+			assert_float_equal(row->worst_ratio, 0, 1e-3);
+	}
+	assert_int_equal(pairs->held_out_count, 6);
+	assert_string_equal(pairs->held_outs[1].what, "both ways at once");
+	assert_int_equal(pairs->held_outs[1].flows, 1);
+	assert_int_equal(pairs->held_outs[2].flows, 2);
+	kwhy_pairs_free(pairs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +233,7 @@ int main(void)
 		cmocka_unit_test(links_that_lead_nobody_knows_where_leave_it_unknown_and_say_so),
 		cmocka_unit_test(rates_of_pcie_are_those_of_its_generations),
 		cmocka_unit_test(routes_are_kept_with_the_samples),
+		cmocka_unit_test(contention_is_foretold_by_equal_shares),
 		cmocka_unit_test(rates_are_judged_by_limits_and_topology_by_times),
 	};
 
