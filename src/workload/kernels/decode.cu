@@ -5,8 +5,10 @@
  * behind the other; which columns an instruction takes as neighbours is free as long as weights and tokens
  * agree, so that every lane loads 16 bytes of either and nothing is moved between lanes.
  *
- * Compiled for one kind of weights and one width. WEIGHTS: as enum kwhy_decode_weights.
+ * Compiled for one kind of weights and one width. WEIGHTS: as enum kwhy_decode_weights. GPUs without such an
+ * instruction get nothing: they are refused before.
  */
+#if !defined(__cplusplus) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
 #define ROOM(name) extern __shared__ struct four name[]
@@ -1340,3 +1342,4 @@ KERNEL void __launch_bounds__(MANY_THREADS) kwhy_decode_wide64(const struct args
 
 	wide(&a, layer, (int)matrix, 64, room);
 }
+#endif

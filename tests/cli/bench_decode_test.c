@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kwhy bench decode` as a shell sees it, on the host's back end. */
+#include "cmocka_all.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL "bench", "decode", "--backend", "host", "--shape", "small", "--prompt", "4", "--tokens", "4"
+
+static void assert_fails(struct spawned spawned, const char *says)
+{
+	if (spawned.exit != 2 || spawned.out.length || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
+			spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static double number_in(const json_t *row, const char *part, const char *key)
+{
+	return json_number_value(json_object_get(json_object_get(row, part), key));
+}
+
+static void every_batch_and_launching_is_a_row_with_its_error_and_rates(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2,17", "--weights", "bf16,int8", "--launch",
+		"graph,device", "--repeat", "2", "--json");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows"), *row;
+	size_t i, missing = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.decode/1");
+	assert_int_equal(json_array_size(rows), 8);
+	json_array_foreach(rows, i, row)
+	{
+		if (!json_is_null(json_object_get(row, "missing"))) {
+			missing++;
+			continue;
+		}
+		assert_true(number_in(row, "error", "relative") > 0);
+		assert_true(number_in(row, "error", "relative") < 0.1);
+		assert_true(number_in(row, "reading", "tokens_per_s") > 0);
+		assert_true(number_in(row, "writing", "tokens_per_s") > 0);
+		assert_true(json_is_null(json_object_get(json_object_get(row, "writing"), "tokens_per_j")));
+		assert_int_equal(number_in(row, "token_s", "count"), 2 * 3);
+	}
+	assert_int_equal(missing, 2); /* 17 sequences in one launch */
+	json_decref(root);
+	spawned_done(&spawned);
+}
+
+static void the_text_is_no_wider_than_80_columns(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16");
+	size_t columns = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	for (const char *at = spawned.out.data; *at; at++) {
+		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
+		assert_true(columns <= 80);
+	}
+	assert_non_null(strstr(spawned.out.data, "fp16 b1 graph"));
+	assert_non_null(strstr(spawned.out.data, "energy not available: not asked for"));
+	spawned_done(&spawned);
+}
+
+static void wrong_words_are_usage_errors(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN(SMALL, "--weights", "fp4"), "--weights takes fp32, tf32");
+	assert_fails(SPAWN(SMALL, "--batch", "0"), "--batch takes numbers from 1 to 1024");
+	assert_fails(SPAWN(SMALL, "--batch", "8x"), "not '8x'");
+	assert_fails(SPAWN(SMALL, "--launch", "stream"), "--launch takes calls, graph and device");
+	assert_fails(SPAWN(SMALL, "--weights", ""), "nothing to run");
+	assert_fails(SPAWN(SMALL, "--repeat", "0"), "--repeat takes 1 to 1000");
+	assert_fails(SPAWN(SMALL, "-o", "x.csv"), "writes .txt or .json");
+	assert_fails(
+		SPAWN("bench", "decode", "--backend", "host", "--shape", "gpt-2"), "--shape takes opt-125m");
+	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--prompt", "2048"),
+		"the 2048 positions of opt-125m");
+	assert_fails(SPAWN("bench", "decode", "--backend", "tpu"), "--backend takes cuda, hip or host");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_batch_and_launching_is_a_row_with_its_error_and_rates),
+		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
+		cmocka_unit_test(wrong_words_are_usage_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
