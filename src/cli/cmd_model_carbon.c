@@ -107,18 +107,18 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 		kwhy_sheet_linef(&page->sheet, "", "of what the meter saw; the building's share needs --pue");
 }
 
-static enum kwhy_status write_answer(const struct kwhy_runs *runs, const struct carbon_options *options,
-	const struct kwhy_carbon_place *place, struct kwhy_error *error)
-{
-	const struct kwhy_model_options *model = &options->running.model;
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "carbon", error);
+struct answer {
+	const struct kwhy_runs *runs;
+	const struct carbon_options *options;
+	const struct kwhy_carbon_place *place; /* NULL: the intensity was given */
+};
 
-	if (status)
-		return status;
-	kwhy_runs_write(runs, NULL, "carbon", &page);
-	write_sources(runs, options, place, &page);
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+static void fill(const void *given, struct kwhy_model_page *page)
+{
+	const struct answer *answer = given;
+
+	kwhy_runs_write(answer->runs, NULL, "carbon", page);
+	write_sources(answer->runs, answer->options, answer->place, page);
 }
 
 static enum kwhy_status choose(const struct carbon_options *options,
@@ -155,7 +155,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = kwhy_runs_answer(&runs, g_per_kwh, NAN, error);
 	if (!status)
-		status = write_answer(&runs, options, place, error);
+		status = kwhy_model_page_write(&options->running.model, "carbon", fill,
+			&(struct answer){&runs, options, place}, error);
 	kwhy_runs_done(&runs);
 	return status;
 }

@@ -15,26 +15,27 @@ static void set_defaults(void *options)
 	kwhy_running_options_init(&((struct cost_options *)options)->running);
 }
 
-static enum kwhy_status write_answer(const struct kwhy_runs *runs, const struct cost_options *options,
-	const char *currency, struct kwhy_error *error)
-{
-	const struct kwhy_model_options *model = &options->running.model;
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "cost", error);
+struct answer {
+	const struct kwhy_runs *runs;
+	const struct cost_options *options;
+	const char *currency; /* "": none was given */
+};
 
-	if (status)
-		return status;
-	if (page.is_json) {
-		kwhy_json_real(&page.json, "price_per_kwh", runs->questions[0].per_kwh);
-		kwhy_json_real(&page.json, "price_per_hour", runs->questions[0].per_hour);
+static void fill(const void *given, struct kwhy_model_page *page)
+{
+	const struct answer *answer = given;
+	const char *currency = *answer->currency ? answer->currency : "(no currency)";
+
+	if (page->is_json) {
+		kwhy_json_real(&page->json, "price_per_kwh", answer->runs->questions[0].per_kwh);
+		kwhy_json_real(&page->json, "price_per_hour", answer->runs->questions[0].per_hour);
 	}
-	kwhy_runs_write(runs, *currency ? currency : "(no currency)", "cost", &page);
-	if (!page.is_json && options->hourly_price)
-		kwhy_sheet_linef(&page.sheet, "",
+	kwhy_runs_write(answer->runs, currency, "cost", page);
+	if (!page->is_json && answer->options->hourly_price)
+		kwhy_sheet_linef(&page->sheet, "",
 			"priced by the hour, which contains the electricity: no joule is paid twice");
-	else if (!page.is_json && options->running.pue == 1)
-		kwhy_sheet_linef(&page.sheet, "", "of what the meter saw; the building's share needs --pue");
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+	else if (!page->is_json && answer->options->running.pue == 1)
+		kwhy_sheet_linef(&page->sheet, "", "of what the meter saw; the building's share needs --pue");
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -58,7 +59,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = kwhy_runs_answer(
 			&runs, options->price ? price : NAN, options->price ? NAN : price, error);
 	if (!status)
-		status = write_answer(&runs, options, currency, error);
+		status = kwhy_model_page_write(&options->running.model, "cost", fill,
+			&(struct answer){&runs, options, currency}, error);
 	kwhy_runs_done(&runs);
 	return status;
 }

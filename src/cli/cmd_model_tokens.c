@@ -171,22 +171,21 @@ static void write_json(const struct kwhy_tokens_phase *phases, size_t count, str
 	kwhy_json_array_end(json);
 }
 
-static enum kwhy_status write_answer(struct asking *asking, struct kwhy_error *error)
+static bool has_sum(const struct asking *asking)
 {
-	bool with_sum = asking->count > 1 && asking->count < PHASES_MOST;
-	const struct kwhy_model_options *model = &asking->options->model;
-	struct kwhy_model_page page;
-	enum kwhy_status status = kwhy_model_page_begin(&page, model, "tokens", error);
+	return asking->count > 1 && asking->count < PHASES_MOST;
+}
 
-	if (status)
-		return status;
-	if (with_sum)
-		asking->phases[asking->count] = kwhy_tokens_sum(asking->phases, asking->count);
-	if (page.is_json)
-		write_json(asking->phases, asking->count + with_sum, &page.json);
+/* The sum stands behind the phases. */
+static void fill(const void *given, struct kwhy_model_page *page)
+{
+	const struct asking *asking = given;
+	bool with_sum = has_sum(asking);
+
+	if (page->is_json)
+		write_json(asking->phases, asking->count + with_sum, &page->json);
 	else
-		write_text(asking->phases, asking->count + with_sum, with_sum, &page);
-	return kwhy_model_page_end(&page, model, KWHY_OK, error);
+		write_text(asking->phases, asking->count + with_sum, with_sum, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -211,8 +210,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = read_json(&asking, operands->items[0], error);
 	else
 		status = read_csv(&asking, operands->items[0], error);
+	if (!status && has_sum(&asking))
+		asking.phases[asking.count] = kwhy_tokens_sum(asking.phases, asking.count);
 	if (!status)
-		status = write_answer(&asking, error);
+		status = kwhy_model_page_write(&options->model, "tokens", fill, &asking, error);
 	kwhy_model_csv_done(&asking.csv);
 	kwhy_read_run_done(&asking.run);
 	return status;
