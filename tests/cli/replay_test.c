@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kwhy replay as a rehearsal on the host, and by the calls of a real driver on a fake one. */
+#include "../golden/schema_check.h"
 #include "cmocka_all.h"
 #include "spawn.h"
 
@@ -18,10 +19,14 @@ static void assert_fails(struct spawned spawned, int exit, const char *says)
 
 static json_t *load(const struct spawned *spawned)
 {
+	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/replay.schema.json", 0, NULL);
 	json_t *document = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
+	char why[600];
 
-	if (!document)
-		fail_msg("%s", spawned->err.data);
+	assert_non_null(schema);
+	if (!document || !schema_check(schema, schema, document, why, sizeof(why)))
+		fail_msg("%s", document ? why : spawned->err.data);
+	json_decref(schema);
 	return document;
 }
 
@@ -80,6 +85,20 @@ static void a_driver_runs_what_the_host_does(void **state)
 	spawned_done(&spawned);
 }
 
+static void what_changed_replays_write_holds_to_the_schema(void **state)
+{
+	struct spawned spawned = SPAWN("replay", "--drop-waits", "--graph", "--json", "-q", "--backend",
+		"host", "--assume-power", "150", TINY);
+	json_t *replay = load(&spawned), *changed = json_object_get(replay, "changed");
+
+	(void)state;
+	assert_true(json_is_object(changed));
+	assert_int_equal(json_array_size(json_object_get(changed, "changes")), 1);
+	assert_int_equal(json_array_size(json_object_get(replay, "refused")), 1);
+	json_decref(replay);
+	spawned_done(&spawned);
+}
+
 static void wrong_usage_is_told(void **state)
 {
 	(void)state;
@@ -108,6 +127,7 @@ int main(void)
 		cmocka_unit_test(an_imported_trace_is_rehearsed_and_says_so),
 		cmocka_unit_test(a_changed_replay_stands_beside_its_projection),
 		cmocka_unit_test(a_driver_runs_what_the_host_does),
+		cmocka_unit_test(what_changed_replays_write_holds_to_the_schema),
 		cmocka_unit_test(wrong_usage_is_told),
 		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),
 	};
