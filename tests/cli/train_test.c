@@ -125,6 +125,74 @@ static void losses_go_to_a_csv_without_joules_that_nobody_measured(void **state)
 	assert_int_equal(lines, 1 + 2 * 3);
 }
 
+/* A fake driver and meters: 300 W and 200 W whatever the GPUs do. */
+static void fake_gpus(void)
+{
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt", 1);
+	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
+	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+}
+
+static double energy_of(const json_t *row, const char *key)
+{
+	return json_number_value(
+		json_object_get(json_object_get(json_object_get(row, "energy"), key), "value"));
+}
+
+static void joules_are_those_of_gpus_of_known_power(void **state)
+{
+	static const struct {
+		const char *id;
+		double watts;
+	} expected[] = {{"queued", 300}, {"cublas", 300}, {"graph", 300}, {"parallel", 500}};
+	const json_t *rows;
+	json_t *root;
+
+	(void)state;
+	fake_gpus();
+	root = json_of(SPAWN("bench", "train", "--width", "64", "--batch", "32", "--samples", "64", "--steps",
+		"8", "--dp", "2", "--variant", "queued,cublas,graph,parallel", "--repeat", "1", "--seconds",
+		"0.6", "--quiet", "--json"));
+	unsetenv("LD_LIBRARY_PATH");
+	rows = json_object_get(root, "variants");
+	assert_true(json_is_null(json_object_get(root, "energy_missing")));
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const json_t *row = json_array_get(rows, i);
+		double steps = 8 * number_in(row, "energy", "runs"),
+		       seconds = number_in(row, "energy", "window_s"),
+		       joules = expected[i].watts * seconds / steps,
+		       flop = number_in(root, NULL, "flop_a_step");
+
+		assert_string_equal(json_string_value(json_object_get(row, "id")), expected[i].id);
+		assert_true(steps >= 8 && seconds > 0.5);
+		assert_float_equal(energy_of(row, "gross_j_a_step"), joules, 0.05 * joules);
+		assert_float_equal(energy_of(row, "samples_per_j"), 32 / joules, 0.06 * 32 / joules);
+		assert_float_equal(energy_of(row, "flop_per_j"), flop / joules, 0.06 * flop / joules);
+	}
+	json_decref(root);
+}
+
+static void the_table_of_energies_fits_80_columns(void **state)
+{
+	struct spawned spawned;
+	size_t columns = 0;
+
+	(void)state;
+	fake_gpus();
+	spawned = SPAWN("bench", "train", "--width", "64", "--batch", "32", "--samples", "64", "--steps", "8",
+		"--variant", "fp32,graph", "--repeat", "1", "--seconds", "0.3", "--quiet");
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "J a step"));
+	for (const char *at = spawned.out.data; *at; at++) {
+		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
+		assert_true(columns <= 80);
+	}
+	spawned_done(&spawned);
+}
+
 static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
@@ -150,6 +218,8 @@ int main(void)
 		cmocka_unit_test(two_gpus_share_a_batch),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
+		cmocka_unit_test(joules_are_those_of_gpus_of_known_power),
+		cmocka_unit_test(the_table_of_energies_fits_80_columns),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
 
