@@ -167,21 +167,23 @@ static int ancestor_of(const struct machine *machine, uint32_t source, uint32_t 
 	return (int)level;
 }
 
-/* NVLinks that are up and lead nobody knows where leave it unknown. */
+/* Without peer access bytes go through the host, whatever NVLinks there are; NVLinks that are up and lead
+ * nobody knows where leave it unknown. */
 static void find_route(const struct machine *machine, uint32_t source, uint32_t target)
 {
 	const struct end *a = &machine->ends[source], *b = &machine->ends[target];
 	struct kwhy_pair_route *route = &machine->pairs->routes[source][target];
 	unsigned direct = a->to_gpus[target], switched = least(a->to_switches, b->to_switches);
+	bool reaches = machine->pairs->is_direct[source][target];
 
 	route->ancestor = ancestor_of(machine, source, target);
-	if (direct || switched) {
+	if (reaches && (direct || switched)) {
 		route->way = direct ? KWHY_PAIR_NVLINK : KWHY_PAIR_NVSWITCH;
 		route->lanes = direct ? direct : switched;
 		route->lanes_most = direct ? 0 : least(a->links_most, b->links_most);
 		route->generation = least(a->nvlink, b->nvlink);
 		route->limit_bytes_per_s = route->lanes * fmin(a->link_bytes_per_s, b->link_bytes_per_s);
-	} else if (a->lanes && b->lanes && a->pcie && b->pcie && !(a->links_up && b->links_up)) {
+	} else if (a->lanes && b->lanes && a->pcie && b->pcie && !(reaches && a->links_up && b->links_up)) {
 		route->way = KWHY_PAIR_PCIE;
 		route->lanes = least(a->lanes, b->lanes);
 		route->lanes_most = least(a->lanes_most, b->lanes_most);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* What NVML tells of two GPUs of this scenario. */
-static struct kwhy_pairs *read_scenario(const char *first, const char *second)
+static struct kwhy_pairs *read_access(const char *first, const char *second, bool reaches)
 {
 	char path[] = "/tmp/kwhy-limits-XXXXXX";
 	int file = mkstemp(path);
@@ -26,11 +26,16 @@ static struct kwhy_pairs *read_scenario(const char *first, const char *second)
 	pairs->gpu_count = 2;
 	pairs->gpus[0].pci_address = "0000:19:00.0";
 	pairs->gpus[1].pci_address = "0000:3B:00.0";
-	pairs->is_direct[0][1] = pairs->is_direct[1][0] = true;
+	pairs->is_direct[0][1] = pairs->is_direct[1][0] = reaches;
 	if (kwhy_pair_limits_read(pairs, &error))
 		fail_msg("%s", error.text);
 	unlink(path);
 	return pairs;
+}
+
+static struct kwhy_pairs *read_scenario(const char *first, const char *second)
+{
+	return read_access(first, second, true);
 }
 
 static void nvlinks_to_switches_limit_a_pair_by_the_gpu_that_has_fewer(void **state)
@@ -73,6 +78,16 @@ static void without_nvlinks_the_narrower_pcie_is_the_limit(void **state)
 	assert_int_equal(route->lanes_most, 16);
 	assert_float_equal(route->limit_bytes_per_s, 31.5e9, 0.02e9);
 	assert_string_equal(kwhy_pair_route_text(text, route), "PCIe 5 x8, host bridge");
+	kwhy_pairs_free(pairs);
+}
+
+static void without_peer_access_nvlinks_are_of_no_use(void **state)
+{
+	struct kwhy_pairs *pairs = read_access("nvlinks 18\n", "nvlinks 18\n", false);
+
+	(void)state;
+	assert_int_equal(pairs->routes[0][1].way, KWHY_PAIR_PCIE);
+	assert_float_equal(pairs->routes[0][1].limit_bytes_per_s, 63.0e9, 0.05e9);
 	kwhy_pairs_free(pairs);
 }
 
@@ -230,6 +245,7 @@ int main(void)
 		cmocka_unit_test(nvlinks_to_switches_limit_a_pair_by_the_gpu_that_has_fewer),
 		cmocka_unit_test(nvlinks_to_each_other_are_counted_by_where_they_lead),
 		cmocka_unit_test(without_nvlinks_the_narrower_pcie_is_the_limit),
+		cmocka_unit_test(without_peer_access_nvlinks_are_of_no_use),
 		cmocka_unit_test(links_that_lead_nobody_knows_where_leave_it_unknown_and_say_so),
 		cmocka_unit_test(rates_of_pcie_are_those_of_its_generations),
 		cmocka_unit_test(routes_are_kept_with_the_samples),
