@@ -303,6 +303,19 @@ static enum kwhy_status prove(struct work *work, const struct kwhy_flow_variant 
 	return status;
 }
 
+/* Of variants that are no single kernel; what cannot be held back has none. */
+static enum kwhy_status measure_busy(
+	struct work *work, struct kwhy_flow *flow, struct kwhy_bench_flow_row *row, struct kwhy_error *error)
+{
+	double busy_s = NAN;
+	enum kwhy_status status = kwhy_flow_busy(flow, &work->places, &busy_s, error);
+
+	if (status == KWHY_E_UNSUPPORTED)
+		return KWHY_OK;
+	row->busy_ratio = busy_s / row->run_s.median;
+	return status;
+}
+
 static enum kwhy_status measure(struct work *work, const struct kwhy_flow_variant *variant,
 	struct kwhy_bench_flow_row *row, struct kwhy_error *error)
 {
@@ -318,6 +331,8 @@ static enum kwhy_status measure(struct work *work, const struct kwhy_flow_varian
 	row->device_clock = kwhy_flow_on_device(series.flow);
 	row->products = kwhy_arena_copy(&work->bench->arena, kwhy_flow_products(series.flow));
 	status = row->products ? run_series(&series, error) : kwhy_fail_memory(error, "a row");
+	if (!status && isnan(row->busy_ratio))
+		status = measure_busy(work, series.flow, row, error);
 	kwhy_flow_close(series.flow);
 	return status;
 }

@@ -50,10 +50,13 @@ static enum kwhy_status multiply(struct kwhy_flow *flow, enum kwhy_flow_matrix m
 		KWHY_CUBLAS_COMPUTE_FP32, KWHY_CUBLAS_COMPUTE_FAST_TF32, KWHY_CUBLAS_COMPUTE_FAST_BF16};
 	const struct product p = product_of(flow, matrix);
 	const float one = 1, zero = 0;
+	enum kwhy_status status = kwhy_flow_make_room(flow, error);
 
 	flow->tally.calls++;
 	flow->tally.products++;
 	flow->tally.kernels++;
+	if (status)
+		return status;
 	return check(flow,
 		flow->cublas.cublasGemmEx(flow->blas, KWHY_CUBLAS_AS_IT_IS, KWHY_CUBLAS_AS_IT_IS,
 			(int)p.outputs, (int)count, (int)p.inputs, &one, at(p.matrix), KWHY_CUBLAS_FLOAT32,

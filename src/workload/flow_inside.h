@@ -60,6 +60,10 @@ struct kwhy_flow {
 	struct kwhy_flow_step *records, *device_records; /* [steps]; the latter as fetched */
 	uint64_t *times;
 	struct kwhy_flow_tally tally;
+	struct kwhy_gpu_gate *gate; /* NULL: nothing is held back */
+	bool held;
+	uint32_t queued; /* behind it */
+	double busy_ns;	 /* of what was held back */
 };
 
 static inline bool kwhy_flow_has_books(const struct kwhy_flow *flow) /* on the host */
@@ -87,6 +91,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_flow_launch(struct kwhy_flow *flow, enum kwh
 KWHY_MUST_USE enum kwhy_status kwhy_flow_multiply(struct kwhy_flow *flow, enum kwhy_flow_matrix matrix,
 	uint32_t first, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_flow_wait(struct kwhy_flow *flow, struct kwhy_error *error);
+
+/*
+ * With a gate: what is queued from hold to release runs whole and is timed; where the queue would be too
+ * long, in parts, for which whatever queues asks for room. Without one they do nothing.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_hold(struct kwhy_flow *flow, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_flow_release(struct kwhy_flow *flow, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_flow_make_room(struct kwhy_flow *flow, struct kwhy_error *error);
 
 /* All flows begin, and nobody has been anywhere. */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_reset(struct kwhy_flow *flow, struct kwhy_error *error);

@@ -157,6 +157,8 @@ enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_an
 
 	kwhy_nvtx_push(flow->variant->id);
 	if (!status)
+		status = kwhy_flow_hold(flow, error);
+	if (!status)
 		status = issue_run(flow, out->step_s, error);
 	if (!status)
 		status = kwhy_flow_wait(flow, error);

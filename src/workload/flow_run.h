@@ -58,7 +58,7 @@ struct kwhy_flow_tally {
 struct kwhy_flow_result {
 	double run_s;	/* from the first launch until all is done */
 	double *step_s; /* [shape.steps], the caller's; NULL: not wanted */
-	double busy_s;	/* of the one kernel that it is; NAN: it is many */
+	double busy_s;	/* of the one kernel that it is; NAN: it is many: kwhy_flow_busy() */
 	struct kwhy_flow_tally tally;
 };
 
@@ -86,6 +86,14 @@ bool kwhy_flow_on_device(const struct kwhy_flow *flow);	      /* steps are timed
  */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
 	struct kwhy_flow_result *out, struct kwhy_error *error);
+
+/*
+ * Seconds that the device works in a run, were it never to wait for the host: what is queued is held behind a
+ * gate and then runs by itself between two events. One more run. KWHY_E_UNSUPPORTED for variants that are one
+ * kernel or allocate, and where a gate does not hold.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_busy(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
+	double *out_busy_s, struct kwhy_error *error);
 
 /* What the last run left. */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_read(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,

@@ -51,20 +51,25 @@ enum kwhy_status kwhy_flow_launch(struct kwhy_flow *flow, enum kwhy_flow_kernel 
 		.arguments = arguments,
 		.cooperative = kernel == KWHY_FLOW_RUN,
 		.stream = flow->stream};
+	enum kwhy_status status;
 
 	if (!count)
 		return KWHY_OK;
 	flow->tally.calls++;
 	flow->tally.launches++;
 	flow->tally.kernels++;
-	return flow->gpu->ops->launch(flow->gpu, &launch, error);
+	status = kwhy_flow_make_room(flow, error);
+	return status ? status : flow->gpu->ops->launch(flow->gpu, &launch, error);
 }
 
 enum kwhy_status kwhy_flow_wait(struct kwhy_flow *flow, struct kwhy_error *error)
 {
+	enum kwhy_status status;
+
 	flow->tally.calls++;
 	flow->tally.waits++;
-	return flow->gpu->ops->synchronize(flow->gpu, flow->stream, error);
+	status = kwhy_flow_release(flow, error);
+	return status ? status : flow->gpu->ops->synchronize(flow->gpu, flow->stream, error);
 }
 
 /* --- Copies, where the host keeps the books --- */
@@ -110,8 +115,10 @@ static enum kwhy_status keep_books(struct kwhy_flow *flow, uint32_t step, struct
 	kwhy_flow_books_step(&flow->books, step, flow->moved, &flow->records[step]);
 	memcpy(flow->fresh, flow->books.fresh, rows * sizeof(*flow->fresh));
 	memcpy(flow->next, flow->books.next, rows * sizeof(*flow->next));
-	status = copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
-		rows * sizeof(*flow->fresh), error);
+	status = kwhy_flow_hold(flow, error);
+	if (!status)
+		status = copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
+			rows * sizeof(*flow->fresh), error);
 	return status ? status
 		      : copy_in(flow, flow->args.next + half * sizeof(*flow->next), flow->next,
 				rows * sizeof(*flow->next), error);

@@ -15,7 +15,7 @@ static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpu;
 
 /* Small enough for the dense variant, with merges and exits in every step. */
-static const struct kwhy_flow_shape small = {40, 9, false, 8, 6, 5};
+static const struct kwhy_flow_shape small = {30, 7, false, 8, 6, 5};
 
 static struct kwhy_flow_answer answer_of(const struct kwhy_flow_shape *shape)
 {
@@ -136,6 +136,31 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 	assert_true(out.result.busy_s >= 0);
 }
 
+/* Whole runs behind gates, and the same places. */
+static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
+{
+	const char *const ids[] = {"n0", "n2", "n3", "n5"};
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+	double busy_s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct kwhy_flow_request request = {
+			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32};
+		struct kwhy_flow_result result = {0};
+
+		if (kwhy_flow_open(&request, &flow, &error) ||
+			kwhy_flow_run(flow, &answer, &result, &error) ||
+			kwhy_flow_busy(flow, &answer, &busy_s, &error))
+			fail_msg("%s", error.text);
+		assert_true(busy_s > 0);
+		kwhy_flow_close(flow);
+	}
+	kwhy_flow_answer_done(&answer);
+}
+
 static void on_cuda_matrices_are_multiplied_by_the_library(void **state)
 {
 	struct outcome out;
@@ -232,6 +257,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(on_the_chosen_path_flows_elsewhere_are_counted),
 		cmocka_unit_test(no_flow_one_flow_and_one_cell_are_runs_too),
 		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),
+		cmocka_unit_test(the_device_s_part_of_a_run_is_timed_behind_a_gate),
 		cmocka_unit_test(on_cuda_matrices_are_multiplied_by_the_library),
 		cmocka_unit_test(a_wrong_place_names_the_variant_and_the_step),
 		cmocka_unit_test(what_would_take_too_long_is_refused),
