@@ -67,15 +67,43 @@ static void a_changed_replay_stands_beside_its_projection(void **state)
 	spawned_done(&spawned);
 }
 
+static const char *on_fakes(void)
+{
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	return KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR;
+}
+
+/* The powers of stand-ins and the energy of the runs, by a meter that shows 124 W. */
+static void a_meter_tells_powers_and_energy(void **state)
+{
+	struct spawned spawned;
+	json_t *replay, *standin, *energy;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", on_fakes(), 1);
+	spawned = SPAWN("replay", "--repeat", "1", "--seconds", "0.5", "--json", "-q", "--assume-power",
+		"compute=300,collective=300,copy=150,memset=150,idle=100", TINY);
+	unsetenv("LD_LIBRARY_PATH");
+	replay = load(&spawned);
+	standin = json_array_get(json_object_get(replay, "standins"), 0);
+	energy = json_object_get(json_object_get(replay, "as_recorded"), "energy_j");
+	assert_true(json_is_null(json_object_get(replay, "energy_missing")));
+	assert_true(json_number_value(json_object_get(energy, "value")) > 0);
+	assert_true(json_number_value(json_object_get(standin, "recorded_w")) > 290);
+	assert_true(json_number_value(json_object_get(standin, "power_w")) > 60);
+	json_decref(replay);
+	spawned_done(&spawned);
+}
+
 /* A kernel of no length, many copies, waits and threads: all by the driver's own calls. */
 static void a_driver_runs_what_the_host_does(void **state)
 {
 	struct spawned spawned;
 
 	(void)state;
-	setenv("XDG_CACHE_HOME", "/dev/null", 1);
-	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
-	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
+	setenv("LD_LIBRARY_PATH", on_fakes(), 1);
 	spawned = SPAWN("replay", "--graph", "--repeat", "2", "--seconds", "0", "-q", TINY);
 	unsetenv("LD_LIBRARY_PATH");
 	if (spawned.exit != 0)
@@ -127,6 +155,7 @@ int main(void)
 		cmocka_unit_test(an_imported_trace_is_rehearsed_and_says_so),
 		cmocka_unit_test(a_changed_replay_stands_beside_its_projection),
 		cmocka_unit_test(a_driver_runs_what_the_host_does),
+		cmocka_unit_test(a_meter_tells_powers_and_energy),
 		cmocka_unit_test(what_changed_replays_write_holds_to_the_schema),
 		cmocka_unit_test(wrong_usage_is_told),
 		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),
