@@ -24,14 +24,14 @@ step() {
 # NAME STEPS RUNS: seconds of work, since the counter ticks every 0.1 s.
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
-		"$program" bench twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --json
+		"$program" bench twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
 }
 
-# NAME SECONDS RECORDING... CHANGES: as recorded, and changed where there are changes.
+# NAME SECONDS RECORDING... OPTIONS: as recorded, and changed where there are changes.
 replay() {
 	local name=$1 seconds=$2
 	shift 2
-	step "replay-$name" "$program" replay -q --seconds "$seconds" --json -o "$out/$name.json" "$@"
+	step "replay-$name" "$program" replay -q --repeat 3 --seconds "$seconds" --json -o "$out/$name.json" "$@"
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
@@ -41,12 +41,13 @@ record v6 288 100
 record v8 288 400
 replay v0 4 "$out/v0.kwhy" --pack-h2d --pack-d2h --pinned --event-waits
 replay v3 4 "$out/v3.kwhy" --fuse --graph
-replay v6 3 "$out/v6.kwhy"
-replay v8 3 "$out/v8.kwhy"
-replay train 6 "$examples/h200-train/trace.json.zst" --power "$examples/h200-train/power.csv"
-replay decode 4 "$examples/h200-decode/trace.json.zst" --power "$examples/h200-decode/power.csv" --graph
+replay v6 2 "$out/v6.kwhy"
+replay v8 2 "$out/v8.kwhy"
+replay train 4 "$examples/h200-train/trace.json.zst" --power "$examples/h200-train/power.csv"
+replay decode 4 "$examples/h200-decode/trace.json.zst" --power "$examples/h200-decode/power.csv"
 # What the changed ones are in truth.
-step truth "$program" bench twin --variant v0,v3,v6,v8 --repeat 20 --seconds 0 --json
+step truth-24 "$program" bench twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
+step truth "$program" bench twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json
 
 python3 - "$out" << 'EOF' | tee -a "$out/log.txt"
 import json, os, sys
