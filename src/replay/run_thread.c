@@ -212,9 +212,12 @@ static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *work
  */
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
-	double later_ns = (double)worker->run->runner.pattern->works[op->work].issue_ns -
+	const struct kwhy_replay_runner *runner = &worker->run->runner;
+	double later_ns = (double)runner->pattern->works[op->work].issue_ns -
 		beside_of(worker, op->work).issue_ns;
 
+	if (op->graph != KWHY_NONE)
+		later_ns -= runner->trips->graph_ns - runner->trips->kernel_ns;
 	if (op->wait != op->work && later_ns > (double)op->own_ns)
 		later_ns = (double)op->own_ns;
 	if (later_ns > 0)

@@ -9,16 +9,27 @@ enum { TRIPS = 64, WAIT_TICKS = 40000, COPY_BYTES = 256, SMALL_BYTES = 65536 };
 /* What goes round. */
 struct trip {
 	const struct kwhy_standins *standins;
-	struct kwhy_gpu_copy copy; /* 0 bytes: a kernel */
+	struct kwhy_gpu_copy copy;    /* 0 bytes: a kernel */
+	struct kwhy_gpu_graph *graph; /* NULL: none */
 };
+
+static enum kwhy_status issue(const struct trip *trip, struct kwhy_error *error)
+{
+	const struct kwhy_standins *standins = trip->standins;
+	struct kwhy_gpu *gpu = standins->gpu;
+
+	if (trip->graph)
+		return gpu->ops->graph_launch(gpu, standins->stream, trip->graph, error);
+	return trip->copy.bytes ? gpu->ops->copy(gpu, standins->stream, &trip->copy, error)
+				: kwhy_standins_wait_once(standins, WAIT_TICKS, error);
+}
 
 static enum kwhy_status go_round(const struct trip *trip, double *out_ns, struct kwhy_error *error)
 {
 	const struct kwhy_standins *standins = trip->standins;
 	struct kwhy_gpu *gpu = standins->gpu;
 	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = trip->copy.bytes ? gpu->ops->copy(gpu, standins->stream, &trip->copy, error)
-						   : kwhy_standins_wait_once(standins, WAIT_TICKS, error);
+	enum kwhy_status status = issue(trip, error);
 
 	if (!status)
 		status = gpu->ops->synchronize(gpu, standins->stream, error);
@@ -60,6 +71,38 @@ static enum kwhy_status measure_copies(const struct kwhy_standins *standins, str
 	return status;
 }
 
+/* Two kernels in a row; NULL where this driver has no graphs. */
+static enum kwhy_status capture(
+	const struct kwhy_standins *standins, struct kwhy_gpu_graph **out, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = standins->gpu;
+	enum kwhy_status status;
+
+	*out = NULL;
+	if (!gpu->ops->capture_begin)
+		return KWHY_OK;
+	status = gpu->ops->capture_begin(gpu, standins->stream, error);
+	for (int i = 0; !status && i < 2; i++)
+		status = kwhy_standins_wait_once(standins, WAIT_TICKS, error);
+	return status ? status : gpu->ops->capture_end(gpu, standins->stream, out, error);
+}
+
+static enum kwhy_status measure_graph(
+	const struct kwhy_standins *standins, struct kwhy_replay_trips *out, struct kwhy_error *error)
+{
+	struct trip trip = {.standins = standins};
+	double wait_ns = WAIT_TICKS / standins->ticks_per_ns;
+	enum kwhy_status status = capture(standins, &trip.graph, error);
+
+	out->graph_ns = out->kernel_ns;
+	if (status || !trip.graph)
+		return status;
+	status = go_often(&trip, &out->graph_ns, error);
+	out->graph_ns = fmax(out->graph_ns - 2 * wait_ns - standins->one_period_ns, 0);
+	standins->gpu->ops->graph_free(standins->gpu, trip.graph);
+	return status;
+}
+
 enum kwhy_status kwhy_replay_trips_measure(
 	const struct kwhy_standins *standins, struct kwhy_replay_trips *out, struct kwhy_error *error)
 {
@@ -67,6 +110,8 @@ enum kwhy_status kwhy_replay_trips_measure(
 	enum kwhy_status status = go_often(&kernel, &out->kernel_ns, error);
 
 	out->kernel_ns = fmax(out->kernel_ns - WAIT_TICKS / standins->ticks_per_ns, 0);
+	if (!status)
+		status = measure_graph(standins, out, error);
 	if (!status)
 		status = measure_copies(standins, out, false, error);
 	return status ? status : measure_copies(standins, out, true, error);

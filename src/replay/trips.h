@@ -6,10 +6,12 @@
 
 /*
  * What a call that issues work and one that waits for it take on this GPU beside the work: medians of round
- * trips in an idle stream, of a kernel and of small copies by direction and memory.
+ * trips in an idle stream, of a kernel, of a graph, and of small copies by direction and memory.
  */
 struct kwhy_replay_trips {
-	double kernel_ns;     /* less what the kernel waits */
+	double kernel_ns; /* less what the kernel waits */
+	double graph_ns;  /* of a graph of two kernels, less what those take beyond one; as kernel_ns without
+			     graphs */
 	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] with the copy itself */
 };
 
