@@ -59,8 +59,8 @@ static enum kwhy_status measure_copies(const struct kwhy_standins *standins, str
 	struct kwhy_gpu_host host = {.memory = NULL};
 	enum kwhy_status status = gpu->ops->host_new(
 		gpu, is_pinned ? KWHY_GPU_HOST_PINNED : KWHY_GPU_HOST_PAGEABLE, COPY_BYTES, -1, &host, error);
-	struct trip up = {standins, {standins->to, kwhy_gpu_address(host.memory), COPY_BYTES}};
-	struct trip down = {standins, {kwhy_gpu_address(host.memory), standins->to, COPY_BYTES}};
+	struct trip up = {standins, {standins->to, kwhy_gpu_address(host.memory), COPY_BYTES}, NULL};
+	struct trip down = {standins, {kwhy_gpu_address(host.memory), standins->to, COPY_BYTES}, NULL};
 
 	if (!status)
 		status = go_often(&up, &out->copy_ns[KWHY_REPLAY_H2D][is_pinned], error);
