@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 4, FLAG_WORD = 16, LATE_WORD = 24, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MOST = 16 };
+enum { WORD = 4, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MOST = 16 };
 
 /* What one GPU of the host's needs of all of them. */
 struct together {
@@ -91,13 +91,16 @@ static uint64_t *flag_at(uint64_t flags, unsigned word)
 	return (uint64_t *)(uintptr_t)flags + word;
 }
 
-/* All are as far as this round. */
-static void meet(const struct together *all, uint64_t round)
+/* All are as far as this round; false: somebody was late. */
+static bool meet(const struct together *all, uint64_t round)
 {
-	__atomic_store_n(flag_at(all->flags[all->own], FLAG_WORD), round, __ATOMIC_RELEASE);
+	uint64_t *late = flag_at(all->flags[all->own], KWHY_PAIR_LATE_WORD);
+
+	__atomic_store_n(flag_at(all->flags[all->own], KWHY_PAIR_ROUND_WORD), round, __ATOMIC_RELEASE);
 	for (uint32_t k = 0; k < all->count; k++)
-		if (!kwhy_pair_flag_wait(flag_at(all->flags[k], FLAG_WORD), round))
-			*flag_at(all->flags[all->own], LATE_WORD) = 1;
+		if (!kwhy_pair_flag_wait(flag_at(all->flags[k], KWHY_PAIR_ROUND_WORD), round, late))
+			return false;
+	return true;
 }
 
 static void *at(uint64_t address, uint64_t offset)
@@ -135,7 +138,8 @@ static void run_all_reduce(const struct together *all, uint64_t sink)
 
 	share_of(all, all->own, &first, &bytes);
 	add_up(all, at(sink, first), first, bytes);
-	meet(all, all->round + PHASES);
+	if (!meet(all, all->round + PHASES))
+		return;
 	for (uint32_t k = 0; k < all->count; k++) {
 		if (k == all->own)
 			continue;
@@ -151,7 +155,8 @@ static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
 	uint64_t sink = all->sinks[all->own], part = all->bytes / all->count;
 
 	(void)grid;
-	meet(all, all->round + 1);
+	if (!meet(all, all->round + 1))
+		return;
 	switch (all->engine) {
 	case KWHY_PAIR_ALL_REDUCE:
 		run_all_reduce(all, sink);
@@ -329,6 +334,20 @@ enum kwhy_status kwhy_pair_collective_issue(
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = issue_once(work, error);
 	return status ? status : fork_all(work, true, error);
+}
+
+enum kwhy_status kwhy_pair_collective_check(const struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_pair_place *place = work->place;
+
+	for (uint32_t i = 0; i < place->count; i++)
+		if (kwhy_pair_is_own(place, i) && is_host(place, i) &&
+			__atomic_load_n(flag_at(place->flags[i], KWHY_PAIR_LATE_WORD), __ATOMIC_RELAXED))
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"GPU %u waited for seconds for the others of a collective; close other "
+				"programs",
+				i);
+	return KWHY_OK;
 }
 
 static enum kwhy_status verify_piece(const struct kwhy_pair_work *work, uint32_t i, uint64_t first,

@@ -24,6 +24,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
+/* On the host, where they wait for each other: whether one was seconds late. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_check(
+	const struct kwhy_pair_work *work, struct kwhy_error *error);
 /* Of the GPUs of this process: whole up to 8 MiB, above that in 16 places. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);

@@ -235,7 +235,7 @@ static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy
 {
 	uint64_t late = 0;
 	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(&late),
-		.from = work->place->flags[work->config->source] + 8 * sizeof(uint64_t),
+		.from = work->place->flags[work->config->source] + KWHY_PAIR_PUT_LATE_WORD * sizeof(uint64_t),
 		.bytes = sizeof(late)};
 	enum kwhy_status status = kwhy_pair_turn(work->source, error);
 
@@ -249,6 +249,13 @@ static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", work->place->no_put);
 	}
 	return status;
+}
+
+static enum kwhy_status check_late(const struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	if (is_collective(work))
+		return kwhy_pair_collective_check(work, error);
+	return work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : KWHY_OK;
 }
 
 /* Of what another process has a part in: looks whether that process lives on while it waits. */
@@ -328,7 +335,7 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 	if (is_socket(work))
 		return kwhy_pair_ranks_stream(work, 1, true, &seconds, error);
 	status = issue_first(work, error);
-	return !status && work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : status;
+	return status ? status : check_late(work, error);
 }
 
 /* The stream that tells our time. */
@@ -493,9 +500,7 @@ enum kwhy_status kwhy_pair_sample(
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
 	if (is_collective(work)) /* is over when the last has its part */
 		out->seconds = fmax(out->seconds, others_s);
-	if (!status && work->config->engine == KWHY_PAIR_PUT)
-		status = check_put(work, error);
-	return status;
+	return status ? status : check_late(work, error);
 }
 
 enum kwhy_status kwhy_pair_part_issue(

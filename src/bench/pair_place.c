@@ -14,12 +14,14 @@ enum { SEED_STEP = 7919, FLAG_BYTES = 256, FLAG_ROOM_BYTES = 2 << 20 };
 
 extern const char kwhy_kernels_pair[];
 
-bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted)
+bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted, uint64_t *late)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + HOST_WAIT_NS;
 
 	while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) < wanted) {
 		if (kwhy_clock_mono_ns() > end_ns)
+			__atomic_store_n(late, 1, __ATOMIC_RELAXED);
+		if (__atomic_load_n(late, __ATOMIC_RELAXED))
 			return false;
 		sched_yield();
 	}
@@ -49,21 +51,19 @@ static void *place_at(void **arguments, size_t place)
 static void run_put(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	uint64_t *theirs = place_at(arguments, 3), *mine = place_at(arguments, 4),
-		 first = long_at(arguments, 5);
+		 *late = place_at(arguments, 8), first = long_at(arguments, 5);
 	uint32_t rounds = *(const uint32_t *)arguments[6], leads = *(const uint32_t *)arguments[7];
-	bool good = true;
 
 	(void)grid;
-	for (uint32_t round = 0; good && round < rounds; round++) {
-		if (!leads || round > 0)
-			good = kwhy_pair_flag_wait(mine, first + round + (leads ? 0 : 1));
+	for (uint32_t round = 0; round < rounds; round++) {
+		if ((!leads || round > 0) &&
+			!kwhy_pair_flag_wait(mine, first + round + (leads ? 0 : 1), late))
+			return;
 		memcpy(place_at(arguments, 0), place_at(arguments, 1), long_at(arguments, 2));
 		__atomic_store_n(theirs, first + round + 1, __ATOMIC_RELEASE);
 	}
 	if (leads)
-		good = good && kwhy_pair_flag_wait(mine, first + rounds);
-	if (!good)
-		*(uint64_t *)place_at(arguments, 8) = 1;
+		kwhy_pair_flag_wait(mine, first + rounds, late);
 }
 
 static const struct kwhy_gpu_host_kernel on_host[] = {

@@ -39,8 +39,11 @@ struct kwhy_pair_place {
 bool kwhy_pair_is_own(const struct kwhy_pair_place *place, uint32_t i);
 uint32_t kwhy_pair_first_own(const struct kwhy_pair_place *place);
 
-/* A flag in host memory; false: it took seconds. */
-bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted);
+/* A flag in host memory; false, and *late is 1: it took seconds, or somebody else says that it is late. */
+bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted, uint64_t *late);
+/* Words of a GPU's flags: of collectives how far it is, and where puts and collectives say that they were
+ * late. */
+enum { KWHY_PAIR_ROUND_WORD = 16, KWHY_PAIR_PUT_LATE_WORD = 8, KWHY_PAIR_LATE_WORD = 24 };
 
 /* NCCL between these two, started when first asked for; KWHY_E_UNSUPPORTED, with the cure, without it. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start(

@@ -34,6 +34,27 @@ enum kwhy_status kwhy_pair_ranks_open(
 	return status;
 }
 
+/* What still runs here may wait for a rank that is gone, and must not meet memory that is gone. */
+static void end_work(const struct kwhy_pair_place *place)
+{
+	const struct kwhy_bench_room *room = place->rooms[place->own];
+	uint64_t *flags = (uint64_t *)(uintptr_t)place->flags[place->own];
+	struct kwhy_error why;
+	enum kwhy_status status;
+
+	if (!room || kwhy_pair_turn(room, &why))
+		return;
+	if (strcmp(room->gpu->ops->name, "host") == 0) {
+		__atomic_store_n(&flags[KWHY_PAIR_LATE_WORD], 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&flags[KWHY_PAIR_PUT_LATE_WORD], 1, __ATOMIC_RELAXED);
+	}
+	for (int i = 0; i < KWHY_BENCH_STREAMS; i++) {
+		status = room->gpu->ops->synchronize(room->gpu, room->streams[i], &why);
+		if (status) /* it is lost, and nothing runs */
+			return;
+	}
+}
+
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_pair_place *place = ranks->place;
@@ -44,6 +65,7 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 	if (kwhy_rank_link_check(&ranks->calls.link, &why))
 		ranks->is_lost = true;
 	kwhy_pair_nccl_stop(place);
+	end_work(place);
 	for (uint32_t i = 0; i < place->count; i++) {
 		struct kwhy_bench_room *room = &ranks->rooms[i];
 
