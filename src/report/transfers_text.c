@@ -412,15 +412,17 @@ static double best_of(const struct kwhy_transfers *transfers, const struct kwhy_
 }
 
 /* With half the interval as a share; NULL: unknown. */
-/* "2.56 nJ +-1.0 %"; "< 200 pJ" where the interval reaches down to 0. */
+/* "2.56 nJ +-1.0 %"; "< 200 pJ" where the interval reaches down to 0; "none seen" where it lies below. */
 static const char *spread_text(char out[CELL_BYTES], double value, double low, double high)
 {
 	char number[KWHY_QUANTITY_BYTES];
 
 	if (!isfinite(value))
 		return NULL;
+	if (high <= 0)
+		return "none seen";
 	if (low <= 0 && isfinite(high)) {
-		snprintf(out, CELL_BYTES, "< %s", kwhy_quantity_si(number, fmax(high, 0), "J", 2));
+		snprintf(out, CELL_BYTES, "< %s", kwhy_quantity_si(number, high, "J", 2));
 		return out;
 	}
 	kwhy_quantity_si(number, value, "J", 3);
