@@ -33,11 +33,15 @@ struct kwhy_flow_args {
 	uint32_t flows, steps, by_argmax;
 	uint32_t by_row; /* the host keeps the books: fresh and next come from there */
 	uint32_t width, height, depth;
+	uint32_t tile_rows; /* of a team at once, in kwhy_flows_run: a multiple of TILE */
 };
 
 enum {
-	KWHY_FLOW_TEAM = 4,	 /* blocks that share the weights in kwhy_flows_run */
-	KWHY_FLOW_TILE = 32,	 /* rows that a team works on at once */
+	KWHY_FLOW_TEAM = 4, /* blocks that share the weights in kwhy_flows_run */
+	KWHY_FLOW_TILE = 32,
+	KWHY_FLOW_TILE_MOST = 128,
+	KWHY_FLOW_ROW_BYTES = 1112, /* of shared memory, of a row of a tile */
+	KWHY_FLOW_MORE_BYTES = 16,
 	KWHY_FLOW_THREADS = 256, /* of a block, everywhere */
 	KWHY_FLOW_PRODUCTS = 5
 };

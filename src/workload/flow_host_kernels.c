@@ -362,7 +362,7 @@ static void run_run(const struct kwhy_gpu_grid *grid, void **arguments)
 
 #define ROW(name)                                              \
 	{                                                      \
-		"kwhy_flows_" #name, run_##name,                \
+		"kwhy_flows_" #name, run_##name,               \
 		{                                              \
 			sizeof(struct kwhy_flow_args), 4, 4, 4 \
 		}                                              \

@@ -8,8 +8,9 @@
 enum {
 	CHUNK = 16384,		  /* slots of the dense lattice at once */
 	EACH_FLOW_STEPS = 200000, /* ten launches each: some seconds */
-	HOST_SLOTS = 20000,	  /* half a million products each */
-	TENSOR_ARCHITECTURE = 80  /* whose tensor cores take bfloat16 */
+	TILE_WAIT_ROWS = 64,
+	HOST_SLOTS = 20000,	 /* half a million products each */
+	TENSOR_ARCHITECTURE = 80 /* whose tensor cores take bfloat16 */
 };
 
 static const char *const kernel_names[KWHY_FLOW_KERNEL_COUNT] = {
@@ -100,6 +101,31 @@ size_t kwhy_flow_place_work(struct kwhy_flow *flow, uint64_t start)
 	return bytes;
 }
 
+/*
+ * Larger tiles wait less often for memory, smaller ones leave no team idle: the fewest rows in turn, each
+ * tile with as many more as its waits take. What that is was not measured: a guess of the right order.
+ */
+static uint32_t find_tile_rows(const struct kwhy_flow *flow)
+{
+	const struct kwhy_gpu_facts *facts = &flow->gpu->facts;
+	uint32_t teams = facts->sm_count / KWHY_FLOW_TEAM, best = KWHY_FLOW_TILE, best_cost = UINT32_MAX;
+
+	for (uint32_t rows = KWHY_FLOW_TILE; rows <= KWHY_FLOW_TILE_MOST; rows += KWHY_FLOW_TILE) {
+		uint32_t tiles = (flow->shape.flows + rows - 1) / rows,
+			 turns = teams ? (tiles + teams - 1) / teams : tiles,
+			 cost = turns * (rows + TILE_WAIT_ROWS);
+
+		/* Some shared memory of each block is the driver's. */
+		if (rows > KWHY_FLOW_TILE && rows * KWHY_FLOW_ROW_BYTES + 2048 > facts->shared_bytes_per_sm)
+			break;
+		if (cost < best_cost) {
+			best = rows;
+			best_cost = cost;
+		}
+	}
+	return best;
+}
+
 static void set_args(struct kwhy_flow *flow)
 {
 	const struct kwhy_flow_shape *shape = &flow->shape;
@@ -112,6 +138,7 @@ static void set_args(struct kwhy_flow *flow)
 	a->width = shape->width;
 	a->height = shape->height;
 	a->depth = shape->depth;
+	a->tile_rows = find_tile_rows(flow);
 }
 
 static enum kwhy_status open_memory(struct kwhy_flow *flow, struct kwhy_error *error)

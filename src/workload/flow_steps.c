@@ -27,10 +27,10 @@ static uint64_t width_of(enum kwhy_flow_kernel kernel, uint32_t step)
 	}
 }
 
-/* All at once, for they wait for each other: as many teams as there are tiles, where the GPU has room. */
+/* All at once, for they wait for each other. */
 static uint32_t blocks_of_run(const struct kwhy_flow *flow)
 {
-	uint32_t tiles = (flow->shape.flows + KWHY_FLOW_TILE - 1) / KWHY_FLOW_TILE,
+	uint32_t rows = flow->args.tile_rows, tiles = (flow->shape.flows + rows - 1) / rows,
 		 teams = flow->gpu->facts.sm_count / KWHY_FLOW_TEAM;
 
 	teams = teams < tiles ? teams : tiles;
@@ -43,13 +43,16 @@ enum kwhy_status kwhy_flow_launch(struct kwhy_flow *flow, enum kwhy_flow_kernel 
 	struct kwhy_flow_args args = flow->args;
 	void *arguments[] = {&args, &step, &first, &count};
 	uint64_t blocks = (count * width_of(kernel, step) + KWHY_FLOW_THREADS - 1) / KWHY_FLOW_THREADS;
+	bool is_run = kernel == KWHY_FLOW_RUN;
 	const struct kwhy_gpu_launch launch = {.kernel = flow->kernels[kernel],
-		.blocks = kernel == KWHY_FLOW_RUN ? blocks_of_run(flow)
-			: blocks < BLOCKS_MOST	  ? (uint32_t)blocks
-						  : BLOCKS_MOST,
+		.blocks = is_run	       ? blocks_of_run(flow)
+			: blocks < BLOCKS_MOST ? (uint32_t)blocks
+					       : BLOCKS_MOST,
 		.threads_per_block = KWHY_FLOW_THREADS,
 		.arguments = arguments,
-		.cooperative = kernel == KWHY_FLOW_RUN,
+		.shared_bytes = is_run ? flow->args.tile_rows * KWHY_FLOW_ROW_BYTES + KWHY_FLOW_MORE_BYTES
+				       : 0,
+		.cooperative = is_run,
 		.stream = flow->stream};
 	enum kwhy_status status;
 

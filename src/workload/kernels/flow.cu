@@ -68,6 +68,7 @@ struct args {
 	u64 *out;
 	u64 *times;
 	u32 flows, steps, by_argmax, by_row, width, height, depth;
+	u32 tile_rows; /* of a team at once */
 };
 
 static __device__ u64 mix(u64 x)
@@ -502,7 +503,7 @@ KERNEL void kwhy_flows_collect(const struct args a, u32 step, u32 first, u32 cou
 
 /*
  * Four blocks are a team and share the weights of the gates: each keeps those of 64 units in its registers, as operands of tensor
- * instructions, for the whole run. A team has every so manieth tile of 32 rows. In a step, each of the four makes its quarter of the new
+ * instructions, for the whole run. A team has every so manieth tile of 32 to 128 rows. In a step, each of the four makes its quarter of the new
  * state from the whole old one, and its part of the outputs; both lie in the second cache when all blocks meet. The energies of a step come
  * out of their four parts when the next one begins, where each block also learns who merged: no second meeting is needed.
  */
@@ -510,7 +511,8 @@ KERNEL void kwhy_flows_collect(const struct args a, u32 step, u32 first, u32 cou
 
 enum {
 	TEAM = 4,
-	ROWS = 32,	/* of a tile */
+	PART = 32,	/* rows that a warp has sums of at once */
+	ROWS_MOST = 128, /* of a tile: few where flows are few, so that all blocks have some */
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
 	DEEP = (IN + H) / 16, /* tensor instructions along the inputs of a gate, */
@@ -523,13 +525,32 @@ enum {
 #define WAIT
 #endif
 
-struct __attribute__((aligned(16))) tile {
-	u16 a[ROWS * A_STRIDE]; /* what goes into the gates: 64 inputs, 256 of the old state */
-	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE]; /* h: 64 units of the new state */
-	u64 at[ROWS];
-	u32 fresh[ROWS], left[ROWS], first[ROWS];
-	u64 places;
+/* In shared memory. */
+struct tile {
+	u16 *a; /* [rows][A_STRIDE]: what goes into the gates, 64 inputs and 256 of the old state */
+	u16 *in, *u, *h; /* [rows][S_STRIDE]; h: 64 units of the new state */
+	u64 *at, *places;
+	u32 *fresh, *left, *first, *second;
 };
+
+enum { ROW_BYTES = 2 * (A_STRIDE + 3 * S_STRIDE) + 8 + 4 * 4 };
+
+static __device__ INLINE struct tile tile_in(char *memory, u32 rows)
+{
+	struct tile tile;
+
+	tile.a = (u16 *)memory;
+	tile.in = tile.a + rows * A_STRIDE;
+	tile.u = tile.in + rows * S_STRIDE;
+	tile.h = tile.u + rows * S_STRIDE;
+	tile.at = (u64 *)(tile.h + rows * S_STRIDE);
+	tile.places = tile.at + rows;
+	tile.fresh = (u32 *)(tile.places + 1);
+	tile.left = tile.fresh + rows;
+	tile.first = tile.left + rows;
+	tile.second = tile.first + rows;
+	return tile;
+}
 
 /* A block's weights of the gates, as a thread has them. */
 struct gates {
@@ -642,21 +663,23 @@ static __device__ INLINE void load_gates(const struct args *a, struct gates *gat
 	}
 }
 
-/* Who is in the rows of a tile, by the first warp; the leader of a team asks for their next cells. */
-static __device__ INLINE struct claim look(const struct args *a, struct tile *tile, u32 step, u32 row, bool leads)
+/* Who is in a row of a tile, a thread each; the leader of a team asks for their next cells. */
+static __device__ INLINE struct claim look(const struct args *a, const struct tile *tile, u32 step, u32 row, bool leads)
 {
 	struct claim claim = {0, 0, 0, NONE};
-	u32 i = threadIdx.x, before = step - 1, number = 0, first = row;
+	u32 i = threadIdx.x, before = step - 1, number = 0, first = row, second = NONE;
 	bool valid = row < a->flows, fresh = !valid || begins(a, before, row, &number), left = false;
 	u64 at = 0, moved;
 
 	if (valid && step) {
 		at = new_word(&a->moved[before % 2 * a->flows + row]);
 		left = fresh && z_of(at) >= a->depth;
-		if (!fresh)
+		if (!fresh) {
 			first = first_of(a, before, row, at);
+			second = next_of(a, before, first);
+		}
 		if (!fresh && leads)
-			atomicAdd(&tile->places, mix(at) * (2 * (u64)before + 1));
+			atomicAdd(tile->places, mix(at) * (2 * (u64)before + 1));
 	}
 	if (fresh)
 		at = valid ? start(a, number) : 0;
@@ -664,6 +687,7 @@ static __device__ INLINE struct claim look(const struct args *a, struct tile *ti
 	tile->fresh[i] = fresh;
 	tile->left[i] = left && leads;
 	tile->first[i] = first;
+	tile->second[i] = second;
 	if (!valid || !leads)
 		return claim;
 	a->at[row] = at;
@@ -673,12 +697,13 @@ static __device__ INLINE struct claim look(const struct args *a, struct tile *ti
 	return claim_begin(a, step, row, moved);
 }
 
-/* The old state, by all warps but the first. */
-static __device__ INLINE void load_state(const struct args *a, struct tile *tile, u32 step, u32 row)
+/* The old state, by the threads that have no row to look at. */
+static __device__ INLINE void load_state(const struct args *a, const struct tile *tile, u32 step, u32 row)
 {
 	const u16 *from = a->h_halves + (u64)((step - 1) % 2) * a->flows * H;
 
-	for (u32 i = threadIdx.x - 32; i < ROWS * (H / 8); i += THREADS - 32) {
+#pragma unroll 4
+	for (u32 i = threadIdx.x - a->tile_rows; i < a->tile_rows * (H / 8); i += THREADS - a->tile_rows) {
 		u32 r = i / (H / 8), k = i % (H / 8) * 8;
 
 		if (row + r < a->flows)
@@ -695,87 +720,122 @@ static __device__ INLINE float part_sum(const struct args *a, u32 step, u32 row,
 	return new_float(part) + new_float(part + apart) + (new_float(part + 2 * apart) + new_float(part + 3 * apart));
 }
 
-static __device__ INLINE float merged_energy(const struct args *a, u32 step, u32 first, u32 k)
+/* The mean of those that merged, from the sum of the first of them. */
+static __device__ INLINE float merged_energy(const struct args *a, u32 step, float sum, u32 second, u32 k)
 {
-	float sum = 0;
-	u32 count = 0;
+	float energy = swift_tanh(sum);
+	u32 count = 1;
 
-	for (u32 i = first; i != NONE; i = next_of(a, step, i), count++)
-		sum += swift_tanh(part_sum(a, step, i, k));
-	return count == 1 ? sum : sum / (float)count;
+	for (u32 i = second; i != NONE; i = next_of(a, step, i), count++)
+		energy += swift_tanh(part_sum(a, step, i, k));
+	return count == 1 ? energy : energy / (float)count;
 }
 
-/* Energies and inputs of a tile; a warp has every eighth row. */
-static __device__ INLINE void take_in(const struct args *a, struct tile *tile, u32 step, u32 row)
+/* Energy and inputs of a row, a lane for each. */
+static __device__ INLINE void take_row(
+	const struct args *a, const struct tile *tile, u32 step, u32 row, u32 i, float sum, float input)
+{
+	u32 k = threadIdx.x % 32;
+	float e = tile->fresh[i] ? start_energy((u32)(tile->at[i] >> 32), k)
+				 : merged_energy(a, step - 1, sum, tile->second[i], k);
+
+	tile->a[i * A_STRIDE + E + k] = tile->in[i * S_STRIDE + k] = (u16)pack(e, 0);
+	tile->in[i * S_STRIDE + E + k] = (u16)pack(input, 0);
+	if (tile->fresh[i])
+		for (u32 j = 0; j < 4; j++)
+			*(u32 *)&tile->a[i * A_STRIDE + IN + k * 8 + j * 2] = 0;
+	if (tile->left[i])
+		atomicAdd(a->out, fixed(swift_tanh(part_sum(a, step - 1, row + i, k))));
+	if (step == a->steps && blockIdx.x % TEAM == 0 && row + i < a->flows)
+		a->e[(row + i) * E + k] = e;
+}
+
+/* Energies and inputs of a tile; a warp has every eighth row, and asks for four at once. */
+static __device__ INLINE void take_in(const struct args *a, const struct tile *tile, u32 step, u32 row)
 {
 	u32 k = threadIdx.x % 32;
 
-#pragma unroll
-	for (u32 i = threadIdx.x / 32; i < ROWS; i += WARPS) {
-		u64 at = tile->at[i];
-		bool fresh = tile->fresh[i];
-		float e = fresh ? start_energy((u32)(at >> 32), k) : merged_energy(a, step - 1, tile->first[i], k);
+	for (u32 i = threadIdx.x / 32; i < a->tile_rows; i += 4 * WARPS) {
+		float sums[4], inputs[4];
 
-		tile->a[i * A_STRIDE + E + k] = tile->in[i * S_STRIDE + k] = (u16)pack(e, 0);
-		tile->in[i * S_STRIDE + E + k] = (u16)pack(input_of(a, at, e, E + k), 0);
-		if (fresh)
-			for (u32 j = 0; j < 4; j++)
-				*(u32 *)&tile->a[i * A_STRIDE + IN + k * 8 + j * 2] = 0;
-		if (tile->left[i])
-			atomicAdd(a->out, fixed(swift_tanh(part_sum(a, step - 1, row + i, k))));
-		if (step == a->steps && blockIdx.x % TEAM == 0 && row + i < a->flows)
-			a->e[(row + i) * E + k] = e;
+#pragma unroll
+		for (u32 j = 0; j < 4; j++) {
+			u32 from = tile->first[i + j * WARPS];
+
+			sums[j] = step && from < a->flows ? part_sum(a, step - 1, from, k) : 0.0f;
+			inputs[j] = input_of(a, tile->at[i + j * WARPS], 0.0f, E + k);
+		}
+#pragma unroll
+		for (u32 j = 0; j < 4; j++)
+			take_row(a, tile, step, row, i + j * WARPS, sums[j], inputs[j]);
 	}
 }
 
 /* The state after the last step, as floats. */
 static __device__ INLINE void give_state(const struct args *a, const struct tile *tile, u32 row)
 {
-	for (u32 i = threadIdx.x; i < ROWS * H; i += THREADS)
+	for (u32 i = threadIdx.x; i < a->tile_rows * H; i += THREADS)
 		if (row + i / H < a->flows)
 			a->h_rows[row * H + i] = unpack(tile->a[i / H * A_STRIDE + IN + i % H]);
 }
 
-/* The first layer: a warp has 8 of its 64 outputs. */
-static __device__ INLINE void first_layer(const struct args *a, struct tile *tile)
+/* Weights of 8 outputs from `matrix` on, of 64 inputs. */
+static __device__ INLINE void load_layer(u32 (*to)[2], const u16 *matrix, u32 stride)
 {
-	u32 lane = threadIdx.x % 32, output = threadIdx.x / 32 * 8, column = output + lane % 4 * 2;
-	float low = a->weights[B1 + column], high = a->weights[B1 + column + 1];
-
 #pragma unroll
-	for (u32 m = 0; m < ROWS; m += 16) {
-		float sums[4] = {low, high, low, high};
-
+	for (u32 k = 0; k < IN / 16; k++)
 #pragma unroll
-		for (u32 k = 0; k < IN; k += 16) {
-			const u16 *matrix = a->halves + HALF_W1 + output * IN;
-			u32 rows[4];
+		for (u32 i = 0; i < 2; i++)
+			to[k][i] = weight_pair(matrix, stride, 16 * k + 8 * i);
+}
 
-			load_rows(rows, tile->in + m * S_STRIDE + k, S_STRIDE);
-			multiply(sums, rows, weight_pair(matrix, IN, k), weight_pair(matrix, IN, k + 8));
-		}
-		*(u32 *)&tile->u[(m + lane / 4) * S_STRIDE + column] = pack(fmaxf(sums[0], 0.0f), fmaxf(sums[1], 0.0f));
-		*(u32 *)&tile->u[(m + lane / 4 + 8) * S_STRIDE + column] = pack(fmaxf(sums[2], 0.0f), fmaxf(sums[3], 0.0f));
+/* 16 rows of 64 inputs times those. */
+static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, const u32 (*weights)[2])
+{
+#pragma unroll
+	for (u32 k = 0; k < IN / 16; k++) {
+		u32 rows[4];
+
+		load_rows(rows, from + 16 * k, S_STRIDE);
+		multiply(sums, rows, weights[k][0], weights[k][1]);
 	}
 }
 
-/* The second: a warp has 16 rows of 8 of its 32 outputs. */
-static __device__ INLINE void second_layer(const struct args *a, struct tile *tile)
+/* The first layer: a warp has 8 of its 64 outputs. */
+static __device__ INLINE void first_layer(const struct args *a, const struct tile *tile)
 {
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, m = warp / 4 * 16, output = warp % 4 * 8;
-	u32 column = output + lane % 4 * 2;
-	float low = a->weights[B2 + column], high = a->weights[B2 + column + 1], sums[4] = {low, high, low, high};
+	u32 lane = threadIdx.x % 32, output = threadIdx.x / 32 * 8, column = output + lane % 4 * 2;
+	float low = a->weights[B1 + column], high = a->weights[B1 + column + 1];
+	u32 weights[IN / 16][2];
 
-#pragma unroll
-	for (u32 k = 0; k < IN; k += 16) {
-		const u16 *matrix = a->halves + HALF_W2 + output * IN;
-		u32 rows[4];
+	load_layer(weights, a->halves + HALF_W1 + output * IN, IN);
+#pragma unroll 2
+	for (u32 m = 0; m < a->tile_rows; m += 16) {
+		float sums[4] = {low, high, low, high};
+		u16 *to = tile->u + (m + lane / 4) * S_STRIDE + column;
 
-		load_rows(rows, tile->u + m * S_STRIDE + k, S_STRIDE);
-		multiply(sums, rows, weight_pair(matrix, IN, k), weight_pair(matrix, IN, k + 8));
+		multiply_layer(sums, tile->in + m * S_STRIDE, weights);
+		*(u32 *)to = pack(fmaxf(sums[0], 0.0f), fmaxf(sums[1], 0.0f));
+		*(u32 *)(to + 8 * S_STRIDE) = pack(fmaxf(sums[2], 0.0f), fmaxf(sums[3], 0.0f));
 	}
-	*(u32 *)&tile->a[(m + lane / 4) * A_STRIDE + column] = pack(sums[0], sums[1]);
-	*(u32 *)&tile->a[(m + lane / 4 + 8) * A_STRIDE + column] = pack(sums[2], sums[3]);
+}
+
+/* The second: a warp has every other 16 rows of 8 of its 32 outputs. */
+static __device__ INLINE void second_layer(const struct args *a, const struct tile *tile)
+{
+	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp % 4 * 8, column = output + lane % 4 * 2;
+	float low = a->weights[B2 + column], high = a->weights[B2 + column + 1];
+	u32 weights[IN / 16][2];
+
+	load_layer(weights, a->halves + HALF_W2 + output * IN, IN);
+	for (u32 m = warp / 4 * 16; m < a->tile_rows; m += 32) {
+		float sums[4] = {low, high, low, high};
+		u16 *to = tile->a + (m + lane / 4) * A_STRIDE + column;
+
+		multiply_layer(sums, tile->u + m * S_STRIDE, weights);
+		*(u32 *)to = pack(sums[0], sums[1]);
+		*(u32 *)(to + 8 * A_STRIDE) = pack(sums[2], sums[3]);
+	}
 }
 
 struct gate_sums {
@@ -797,14 +857,14 @@ static __device__ INLINE u32 gate_pair(const struct gate_sums *s, u32 i, u32 old
 	return pack(h[0], h[1]);
 }
 
-/* The block's quarter of the new state: a warp has 8 units of all rows. */
-static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *gates, u32 quarter)
+/* The block's quarter of the new state of 32 rows: a warp has 8 units. */
+static __device__ INLINE void gate_layer(const struct tile *tile, const struct gates *gates, u32 quarter, u32 first)
 {
 	u32 lane = threadIdx.x % 32, column = threadIdx.x / 32 * 8 + lane % 4 * 2;
-	struct gate_sums sums[ROWS / 16];
+	struct gate_sums sums[PART / 16];
 
 #pragma unroll
-	for (u32 m = 0; m < ROWS / 16; m++)
+	for (u32 m = 0; m < PART / 16; m++)
 #pragma unroll
 		for (u32 i = 0; i < 4; i++) {
 			sums[m].r[i] = gates->r_bias[i % 2];
@@ -815,53 +875,47 @@ static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *
 #pragma unroll
 	for (u32 k = 0; k < DEEP; k++)
 #pragma unroll
-		for (u32 m = 0; m < ROWS / 16; m++) {
+		for (u32 m = 0; m < PART / 16; m++) {
 			u32 rows[4];
 
-			load_rows(rows, tile->a + m * 16 * A_STRIDE + k * 16, A_STRIDE);
+			load_rows(rows, tile->a + (first + m * 16) * A_STRIDE + k * 16, A_STRIDE);
 			multiply(sums[m].r, rows, gates->r[k][0], gates->r[k][1]);
 			multiply(sums[m].z, rows, gates->z[k][0], gates->z[k][1]);
 			multiply(k < DEEP_IN ? sums[m].in : sums[m].hidden, rows, gates->n[k][0], gates->n[k][1]);
 		}
 #pragma unroll
-	for (u32 m = 0; m < ROWS / 16; m++)
+	for (u32 m = 0; m < PART / 16; m++)
 #pragma unroll
 		for (u32 i = 0; i < 2; i++) {
-			u32 row = m * 16 + lane / 4 + i * 8;
+			u32 row = first + m * 16 + lane / 4 + i * 8;
 			u32 old = *(const u32 *)&tile->a[row * A_STRIDE + IN + quarter * UNITS + column];
 
 			*(u32 *)&tile->h[row * S_STRIDE + column] = gate_pair(&sums[m], i * 2, old);
 		}
 }
 
-/* A row's quarter of the state, for all; a thread has 8 numbers. */
+/* The rows' quarter of the state, for all; a thread has 8 numbers of every 32nd. */
 static __device__ INLINE void store_state(const struct args *a, const struct tile *tile, u32 step, u32 row, u32 quarter)
 {
-	u32 r = threadIdx.x / 8, k = threadIdx.x % 8 * 8;
+	u32 k = threadIdx.x % 8 * 8;
 
-	if (row + r < a->flows)
+	for (u32 r = threadIdx.x / 8; r < a->tile_rows && row + r < a->flows; r += THREADS / 8)
 		*(uint4 *)&a->h_halves[((u64)(step % 2) * a->flows + row + r) * H + quarter * UNITS + k] =
 			*(const uint4 *)&tile->h[r * S_STRIDE + k];
 }
 
-/* This block's part of energies and logits: 10 pieces of 16 rows and 8 outputs. */
+/* This block's part of energies and logits: 5 pieces of 8 outputs for each 16 rows. */
 static __device__ INLINE void output_layer(const struct args *a, const struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32;
 
-	for (u32 piece = threadIdx.x / 32; piece < 10; piece += WARPS) {
-		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4;
-		const u16 *matrix = a->halves + HALF_WO + output * H + quarter * UNITS;
+	for (u32 piece = threadIdx.x / 32; piece < a->tile_rows / 16 * 5; piece += WARPS) {
+		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4, weights[UNITS / 16][2];
 		float *part = a->parts + ((u64)(step % 2 * TEAM + quarter) * a->flows + to) * OUT + output + lane % 4 * 2;
 		float sums[4] = {0, 0, 0, 0};
 
-#pragma unroll
-		for (u32 k = 0; k < UNITS; k += 16) {
-			u32 rows[4];
-
-			load_rows(rows, tile->h + m * S_STRIDE + k, S_STRIDE);
-			multiply(sums, rows, weight_pair(matrix, H, k), weight_pair(matrix, H, k + 8));
-		}
+		load_layer(weights, a->halves + HALF_WO + output * H + quarter * UNITS, H);
+		multiply_layer(sums, tile->h + m * S_STRIDE, weights);
 		if (to < a->flows) {
 			part[0] = sums[0];
 			part[1] = sums[1];
@@ -874,11 +928,11 @@ static __device__ INLINE void output_layer(const struct args *a, const struct ti
 }
 
 static __device__ INLINE void run_tile(
-	const struct args *a, struct tile *tile, const struct gates *gates, u32 step, u32 row, u32 quarter)
+	const struct args *a, const struct tile *tile, const struct gates *gates, u32 step, u32 row, u32 quarter)
 {
 	struct claim claim = {0, 0, 0, NONE};
 
-	if (threadIdx.x < 32)
+	if (threadIdx.x < a->tile_rows)
 		claim = look(a, tile, step, row + threadIdx.x, quarter == 0);
 	else if (step)
 		load_state(a, tile, step, row);
@@ -895,7 +949,8 @@ static __device__ INLINE void run_tile(
 	__syncthreads();
 	second_layer(a, tile);
 	__syncthreads();
-	gate_layer(tile, gates, quarter);
+	for (u32 first = 0; first < a->tile_rows && row + first < a->flows; first += PART)
+		gate_layer(tile, gates, quarter, first);
 	__syncthreads();
 	store_state(a, tile, step, row, quarter);
 	output_layer(a, tile, step, row, quarter);
@@ -932,30 +987,36 @@ static __device__ INLINE void meet(const struct args *a, u32 round)
 
 KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 unused, u32 first, u32 count)
 {
-	__shared__ struct tile tile;
-	u32 quarter = blockIdx.x % TEAM, apart = gridDim.x / TEAM * ROWS, round = 0;
+#ifdef __CUDA_ARCH__
+	extern __shared__ uint4 memory[];
+#else
+	__shared__ uint4 memory[(ROWS_MOST * ROW_BYTES + 16) / 16];
+#endif
+	struct tile tile = tile_in((char *)memory, a.tile_rows);
+	u32 quarter = blockIdx.x % TEAM, own = blockIdx.x / TEAM * a.tile_rows, apart = gridDim.x / TEAM * a.tile_rows;
+	u32 round = 0;
 	struct gates gates;
 
 	(void)unused, (void)first, (void)count;
 	load_gates(&a, &gates, quarter * UNITS + threadIdx.x / 32 * 8);
 	if (threadIdx.x == 0) {
-		tile.places = 0;
+		*tile.places = 0;
 		if (blockIdx.x == 0)
 			a.times[0] = now_ns();
 	}
 	__syncthreads();
 	for (u32 step = 0; step <= a.steps; step++) {
-		for (u32 row = blockIdx.x / TEAM * ROWS; row < a.flows; row += apart)
+		for (u32 row = own; row < a.flows; row += apart)
 			run_tile(&a, &tile, &gates, step, row, quarter);
 		if (threadIdx.x == 0 && step && quarter == 0) {
-			atomicAdd(&a.records[step - 1].places, tile.places);
-			tile.places = 0;
+			atomicAdd(&a.records[step - 1].places, *tile.places);
+			*tile.places = 0;
 		}
 		if (step == a.steps)
 			break;
 		meet(&a, ++round);
 		if (a.by_argmax) {
-			for (u32 row = blockIdx.x / TEAM * ROWS; quarter == 0 && threadIdx.x < 32 && row < a.flows; row += apart)
+			for (u32 row = own; quarter == 0 && threadIdx.x < a.tile_rows && row < a.flows; row += apart)
 				choose(&a, step, row + threadIdx.x);
 			meet(&a, ++round);
 		}

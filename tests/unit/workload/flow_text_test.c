@@ -63,6 +63,7 @@ static void multiply(float sums[4], const unsigned rows[4], unsigned low, unsign
 
 #include "workload/kernels/flow.cu"
 
+#include "workload/flow_device.h"
 #include "workload/flow_rules.h"
 
 #include "cmocka_all.h"
@@ -129,7 +130,8 @@ static void world_init(struct world *world, const struct kwhy_flow_shape *shape)
 		.by_argmax = shape->by_argmax,
 		.width = shape->width,
 		.height = shape->height,
-		.depth = shape->depth};
+		.depth = shape->depth,
+		.tile_rows = 32};
 	world->a.h = world->a.h_rows;
 	world->a.outputs = world->a.outputs_rows;
 	memset(world->a.owners, 0xff, cells * sizeof(u64));
@@ -282,12 +284,13 @@ static void the_inputs_of_a_flow_are_the_references(void **state)
 	free(world.memory);
 }
 
-static void run_whole(const struct kwhy_flow_shape *shape, u32 teams)
+static void run_whole(const struct kwhy_flow_shape *shape, u32 teams, u32 rows)
 {
 	struct kwhy_flow_answer answer = answer_of(shape);
 	struct world world;
 
 	world_init(&world, shape);
+	world.a.tile_rows = rows;
 	run_grid(&world, kwhy_flows_cells, 0, 0, 0, BLOCKS);
 	run_grid(&world, kwhy_flows_run, 0, 0, 1, TEAM * teams);
 	assert_is(&world, &answer, 2e-2);
@@ -298,8 +301,10 @@ static void run_whole(const struct kwhy_flow_shape *shape, u32 teams)
 static void one_kernel_gives_the_places_exactly_and_the_numbers_nearly(void **state)
 {
 	(void)state;
-	run_whole(&small, 1);
-	run_whole(&small, 2);
+	assert_int_equal(ROW_BYTES, KWHY_FLOW_ROW_BYTES);
+	run_whole(&small, 1, 32);
+	run_whole(&small, 2, 32);
+	run_whole(&small, 1, 64);
 }
 
 /* The numbers of so few steps leave no choice in doubt. */
@@ -308,7 +313,7 @@ static void one_kernel_lets_flows_choose_their_way(void **state)
 	const struct kwhy_flow_shape shape = {20, 3, true, 8, 6, 2};
 
 	(void)state;
-	run_whole(&shape, 1);
+	run_whole(&shape, 1, 32);
 }
 
 int main(void)
