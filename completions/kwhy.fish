@@ -371,6 +371,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l clock-time -r -d 'compare the ranks\' clocks for so long at both ends'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l energy -d 'a second pass, of joules at both ends: about a minute more'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l burst -r -d 'length of each of its bursts, 0.1 to 60; default 1'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l pinning -d 'another pass: what the NUMA node of the host\'s thread makes'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l seed -r -d 'of data and order; default 42'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l save -r -d 'keep all in a folder there, named by GPU and driver'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l resume -r -d 'carry on with that folder'

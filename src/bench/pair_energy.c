@@ -71,18 +71,6 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 	return false;
 }
 
-/* The first pair of its kind of link stands for all of them, both ways. */
-static bool stands_for_others(const struct kwhy_pairs *pairs, uint32_t source, uint32_t target)
-{
-	uint32_t low = source < target ? source : target, high = source < target ? target : source;
-
-	for (uint32_t i = 0; i < pairs->gpu_count; i++)
-		for (uint32_t k = i + 1; k < pairs->gpu_count; k++)
-			if (kwhy_pairs_are_alike(pairs, i, k, low, high))
-				return i == low && k == high;
-	return true;
-}
-
 /* By the clock that the engine has in any case. */
 static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
@@ -91,7 +79,8 @@ static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_co
 
 	return config->sample_count && config->load == KWHY_PAIR_ALONE && config->clock == clock &&
 		fills_a_link(config->engine) && is_size(config->bytes) &&
-		stands_for_others(pairs, config->source, config->target) && !is_known(pairs, config);
+		kwhy_pairs_stands_for_others(pairs, config->source, config->target) &&
+		!is_known(pairs, config);
 }
 
 static void list_bursts(struct pass *pass)

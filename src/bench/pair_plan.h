@@ -22,6 +22,8 @@ struct kwhy_pair_request {
 	double warm_s;		       /* copy before, until devices are warm; 0: not */
 	bool energy;		       /* a second pass, of joules */
 	double burst_s;		       /* of it; 0: 1 s */
+	bool pinning;		       /* another pass, of NUMA nodes */
+	const char *sys;	       /* NULL: /sys */
 	struct kwhy_pair_ranks *ranks; /* between processes, joined already; NULL: in this one */
 	uint32_t local_rank;	       /* of them, on this host */
 	double clock_s;		       /* of asking ranks for their clocks, at both ends */

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum part { SAMPLES, LOG, TEMPERATURES, ENERGIES, PART_COUNT };
+enum part { SAMPLES, LOG, TEMPERATURES, ENERGIES, PINNING, PART_COUNT };
 
 static const char *const names[PART_COUNT] = {
-	"samples.csv", "execution_log.csv", "temperatures.csv", "energies.csv"};
+	"samples.csv", "execution_log.csv", "temperatures.csv", "energies.csv", "pinning.csv"};
 
 static const char log_names[] = "config_id,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,"
 				"duration_ns\n";
@@ -72,7 +72,8 @@ static enum kwhy_status read_parts(
 	static const struct {
 		enum part part;
 		rows_reader *read;
-	} parts[] = {{TEMPERATURES, kwhy_pair_reading_rows_read}, {ENERGIES, kwhy_pair_energy_rows_read}};
+	} parts[] = {{TEMPERATURES, kwhy_pair_reading_rows_read}, {ENERGIES, kwhy_pair_energy_rows_read},
+		{PINNING, kwhy_pair_pinning_rows_read}};
 	char path[KWHY_KEPT_PATH_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
@@ -231,18 +232,41 @@ enum kwhy_status kwhy_pair_store_add_reading(
 	return kwhy_kept_write(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
+/* Of a file that is there once it has a row: opens it, and gives it its head. */
+static enum kwhy_status begin_row(struct kwhy_pair_store *store, enum part part, const char *row_names,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = store->files[part] ? KWHY_OK : open_part(store, part, error);
+
+	if (status)
+		return status;
+	if (!fseek(store->files[part], 0, SEEK_END) && ftell(store->files[part]) == 0)
+		kwhy_text_addf(out, "%s\n", row_names);
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_pair_store_add_energy(
 	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	enum kwhy_status status = store->files[ENERGIES] ? KWHY_OK : open_part(store, ENERGIES, error);
+	enum kwhy_status status = begin_row(store, ENERGIES, kwhy_pair_energy_row_names, &text, error);
 
 	if (status)
 		return status;
-	if (!fseek(store->files[ENERGIES], 0, SEEK_END) && ftell(store->files[ENERGIES]) == 0)
-		kwhy_text_addf(&text, "%s\n", kwhy_pair_energy_row_names);
 	kwhy_pair_energy_row_write(energy, &text);
 	return kwhy_kept_write(store->files[ENERGIES], store->paths[ENERGIES], &text, error);
+}
+
+enum kwhy_status kwhy_pair_store_add_pinning(
+	struct kwhy_pair_store *store, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = begin_row(store, PINNING, kwhy_pair_pinning_row_names, &text, error);
+
+	if (status)
+		return status;
+	kwhy_pair_pinning_row_write(pinning, &text);
+	return kwhy_kept_write(store->files[PINNING], store->paths[PINNING], &text, error);
 }
 
 void kwhy_pair_store_close(struct kwhy_pair_store *store)

@@ -7,8 +7,8 @@
 
 /*
  * Samples in a folder as they come (docs/formats/pairs.md): samples.csv with everything, execution_log.csv
- * and temperatures.csv as the tools of others name them, energies.csv once there are some. All but the log
- * are read again.
+ * and temperatures.csv as the tools of others name them, energies.csv and pinning.csv once there are some.
+ * All but the log are read again.
  */
 #define KWHY_PAIR_ROWS_MARK "# kwhy.pairs.samples/1"
 
@@ -27,6 +27,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_reading(
 	struct kwhy_pair_store *store, const struct kwhy_pair_reading *reading, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_energy(
 	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_pinning(
+	struct kwhy_pair_store *store, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
 void kwhy_pair_store_close(struct kwhy_pair_store *store);
 
 /* What a folder holds. KWHY_E_INPUT for anything else. End with kwhy_pairs_free(). */
@@ -51,12 +53,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_reading_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_reading_row_write(const struct kwhy_pair_reading *reading, struct kwhy_text *out);
 
+/* Rows of pinning.csv; pure. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_pinning_rows_read(
+	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
+void kwhy_pair_pinning_row_write(const struct kwhy_pair_pinning *row, struct kwhy_text *out);
+
 /* "# key: value" lines that samples must share to belong together. */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
 /* "# route: ..." lines of those that are known, and why the others are not. */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
-extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[], kwhy_pair_reading_row_names[];
+extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[], kwhy_pair_reading_row_names[],
+	kwhy_pair_pinning_row_names[];
 
 #endif

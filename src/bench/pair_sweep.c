@@ -5,6 +5,7 @@
 #include "bench/pair_clocks.h"
 #include "bench/pair_energy.h"
 #include "bench/pair_limits.h"
+#include "bench/pair_pinning.h"
 #include "bench/pair_ranks.h"
 #include "bench/pair_store.h"
 #include "bench/transfer_plan.h"
@@ -268,6 +269,23 @@ static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *e
 	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
 }
 
+static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *error)
+{
+	if (!sweep->request->ranks)
+		return kwhy_pair_pinning_measure(
+			sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
+	sweep->pairs->pinning_missing = "NUMA nodes are compared by one process; give --ranks 1";
+	return KWHY_OK;
+}
+
+/* Passes beside that of the times. */
+static enum kwhy_status run_further(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = sweep->request->pinning ? measure_pinning(sweep, error) : KWHY_OK;
+
+	return status || !sweep->request->energy ? status : measure_energy(sweep, error);
+}
+
 static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 {
 	size_t count = sweep->pairs->config_count, *order = calloc(count, sizeof(*order));
@@ -295,7 +313,7 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 	if (!status)
 		status = find_drifts(sweep, error);
 	free(order);
-	return status || !sweep->request->energy ? status : measure_energy(sweep, error);
+	return status ? status : run_further(sweep, error);
 }
 
 static void describe(struct sweep *sweep)

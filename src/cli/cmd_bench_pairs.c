@@ -16,7 +16,7 @@ struct pairs_options {
 	const char *save, *resume, *from;
 	uint64_t seed, random_sizes, ranks;
 	double time_s, clock_s, warm_s, burst_s;
-	bool no_loads, energy, quiet;
+	bool no_loads, energy, pinning, quiet;
 };
 
 static void set_defaults(void *options)
@@ -105,6 +105,7 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->clock_s = options->clock_s;
 	out->energy = options->energy;
 	out->burst_s = options->burst_s;
+	out->pinning = options->pinning;
 	out->folder = options->resume ? options->resume : options->save;
 	out->resume = options->resume != NULL;
 	out->progress = tell;
@@ -193,6 +194,8 @@ static const struct kwhy_option options_table[] = {
 		PLACE(energy)},
 	{"burst", 0, "S", "length of each of its bursts, 0.1 to 60; default 1", KWHY_OPTION_NUMBER,
 		PLACE(burst_s)},
+	{"pinning", 0, NULL, "another pass: what the NUMA node of the host's thread makes", KWHY_OPTION_FLAG,
+		PLACE(pinning)},
 	{"seed", 0, "N", "of data and order; default 42", KWHY_OPTION_COUNT, PLACE(seed)},
 	{"save", 0, "FOLDER", "keep all in a folder there, named by GPU and driver", KWHY_OPTION_TEXT,
 		PLACE(save)},

@@ -160,6 +160,17 @@ bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uin
 		(is_nvlink || a->ancestor == b->ancestor);
 }
 
+bool kwhy_pairs_stands_for_others(const struct kwhy_pairs *pairs, uint32_t source, uint32_t target)
+{
+	uint32_t low = source < target ? source : target, high = source < target ? target : source;
+
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = i + 1; k < pairs->gpu_count; k++)
+			if (kwhy_pairs_are_alike(pairs, i, k, low, high))
+				return i == low && k == high;
+	return true;
+}
+
 struct kwhy_pairs *kwhy_pairs_new(void)
 {
 	struct kwhy_pairs *pairs = calloc(1, sizeof(*pairs));
@@ -239,6 +250,19 @@ enum kwhy_status kwhy_pairs_add_reading(
 		return kwhy_fail_memory(error, "temperatures of pairs");
 	pairs->readings = items;
 	items[pairs->reading_count++] = *reading;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pairs_add_pinning(
+	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error)
+{
+	struct kwhy_pair_pinning *items = kwhy_pairs_room(
+		pairs, pairs->pinnings, pairs->pinning_count, sizeof(*items));
+
+	if (!items)
+		return kwhy_fail_memory(error, "times of pairs by NUMA node");
+	pairs->pinnings = items;
+	items[pairs->pinning_count++] = *pinning;
 	return KWHY_OK;
 }
 

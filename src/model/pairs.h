@@ -169,6 +169,24 @@ struct kwhy_pair_link {
 	struct kwhy_pair_figure alpha, beta; /* NAN: fewer than three sizes there */
 };
 
+/* Where the thread that queues a transfer and waits for it ran. */
+enum kwhy_pair_pin {
+	KWHY_PAIR_FREE, /* where the system put it */
+	KWHY_PAIR_NEAR, /* on the source's NUMA node */
+	KWHY_PAIR_FAR,	/* on another one */
+	KWHY_PAIR_PIN_COUNT
+};
+
+/* What that makes to the time: medians of one transfer in seconds, with their 95 % intervals. */
+struct kwhy_pair_pinning {
+	enum kwhy_pair_engine engine;
+	enum kwhy_pair_clock clock;
+	uint32_t source, target;
+	uint64_t bytes;
+	int near_node, far_node;
+	struct kwhy_pair_figure times[KWHY_PAIR_PIN_COUNT];
+};
+
 /* What the gauges of a GPU showed at a time; NAN: not known. */
 struct kwhy_pair_reading {
 	int64_t unix_ns;
@@ -252,6 +270,9 @@ struct kwhy_pairs {
 	size_t energy_count;
 	const char *energy_missing; /* why the GPUs' figures are unknown; NULL: they are known or were not
 				       asked */
+	struct kwhy_pair_pinning *pinnings;
+	size_t pinning_count;
+	const char *pinning_missing;	    /* why there are none; NULL: there are, or they were not asked */
 	struct kwhy_pair_reading *readings; /* of each GPU in the order of their time */
 	size_t reading_count;
 	struct kwhy_pair_relation *relations;
@@ -283,6 +304,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_reading(
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_energy(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
 
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
+	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
+
 /* Joules a byte that was moved, both ends together; intervals of two meters add their ends. */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
@@ -309,6 +333,9 @@ bool kwhy_pairs_have_way(const struct kwhy_pairs *pairs, enum kwhy_pair_way way)
 /* Whether two pairs are joined by the same kind of link, so that one stands for the other. */
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
 	uint32_t b_source, uint32_t b_target);
+
+/* Whether it is the first pair of its kind of link, either way: what is measured of it holds for them all. */
+bool kwhy_pairs_stands_for_others(const struct kwhy_pairs *pairs, uint32_t source, uint32_t target);
 
 /* Whether bytes go both ways at once. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);

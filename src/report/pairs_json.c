@@ -232,6 +232,27 @@ static void write_energies(struct kwhy_json *json, const struct kwhy_pairs *pair
 	kwhy_json_string(json, "energy_missing", pairs->energy_missing);
 }
 
+static void write_pinnings(struct kwhy_json *json, const struct kwhy_pairs *pairs)
+{
+	static const char *const keys[KWHY_PAIR_PIN_COUNT] = {"free_s", "near_s", "far_s"};
+
+	kwhy_json_array(json, "pinning");
+	for (size_t i = 0; i < pairs->pinning_count; i++) {
+		const struct kwhy_pair_pinning *row = &pairs->pinnings[i];
+
+		kwhy_json_row(json, NULL);
+		write_key(json, row->engine, KWHY_PAIR_ALONE, row->clock, row->source, row->target);
+		kwhy_json_count(json, "size", row->bytes);
+		kwhy_json_int(json, "near_node", row->near_node);
+		kwhy_json_int(json, "far_node", row->far_node);
+		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
+			write_figure(json, keys[pin], &row->times[pin]);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+	kwhy_json_string(json, "pinning_missing", pairs->pinning_missing);
+}
+
 static void write_held_outs(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
 	kwhy_json_array(json, "held_out");
@@ -316,6 +337,7 @@ enum kwhy_status kwhy_report_pairs_json(
 	write_curves(&json, pairs);
 	write_loggp(&json, pairs);
 	write_energies(&json, pairs);
+	write_pinnings(&json, pairs);
 	write_held_outs(&json, pairs);
 	write_relations(&json, pairs);
 	write_findings(&json, pairs);

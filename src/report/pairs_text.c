@@ -375,6 +375,38 @@ static void write_held_outs(
 	kwhy_table_write(&table, style, out);
 }
 
+/* What the NUMA node of the host's thread makes. */
+static void write_pinnings(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"pair", KWHY_COLUMN_LEFT},
+		{"size", KWHY_COLUMN_RIGHT}, {"free", KWHY_COLUMN_RIGHT}, {"near", KWHY_COLUMN_RIGHT},
+		{"far", KWHY_COLUMN_RIGHT}, {"far over near", KWHY_COLUMN_RIGHT}};
+	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->pinning_count; i++) {
+		const struct kwhy_pair_pinning *row = &pairs->pinnings[i];
+
+		snprintf(cell, sizeof(cell), "%s, %s", kwhy_pair_engine_name(row->engine),
+			kwhy_pair_clock_name(row->clock));
+		kwhy_table_cell(&table, cell);
+		snprintf(cell, sizeof(cell), "%u > %u", row->source, row->target);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, row->bytes));
+		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
+			figure_cell(&table, &row->times[pin], "s");
+		kwhy_table_percent(
+			&table, row->times[KWHY_PAIR_FAR].value / row->times[KWHY_PAIR_NEAR].value - 1);
+	}
+	if (table.cell_count)
+		kwhy_text_add(out, "\nBy the NUMA node of the host's thread, 95 % intervals\n");
+	kwhy_table_write(&table, style, out);
+	if (pairs->pinning_missing)
+		kwhy_text_addf(out, "\nNUMA nodes are not compared: %s\n", pairs->pinning_missing);
+}
+
 static void write_relation(const struct kwhy_pair_relation *relation, struct kwhy_text *out)
 {
 	bool is_clock = relation->gauge == KWHY_PAIR_CLOCK;
@@ -434,6 +466,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	write_regimes(pairs, style, out);
 	write_held_outs(pairs, style, out);
 	write_energies(pairs, style, out);
+	write_pinnings(pairs, style, out);
 	if (style->verbose)
 		write_loads(pairs, style, out);
 	write_relations(pairs, out);

@@ -26,6 +26,7 @@ interface Relation { gpu: number; gauge: string; unit: string; readings: number;
 export interface Pairs {
 	conditions: { backend: string | null; driver: string | null; cuda: string | null; measured_on: string | null; time_pass_s: Maybe; ended_early: string | null; gpus: { name: string | null }[]; notes: string[] };
 	configs: Config[]; curves: Curve[]; routes: Route[]; route_missing: string | null; loggp: Loggp[]; energies: Energy[]; energy_missing: string | null; relations: Relation[];
+	pinning: (Key & { size: number; near_node: number; far_node: number; free_s: Figure; near_s: Figure; far_s: Figure })[]; pinning_missing: string | null;
 	held_out: { what: string; model: string; flows: number; count: number; median_ratio: Maybe; worst_ratio: Maybe }[];
 	flags: { src: number; dst: number; what: string; likely_cause: string | null }[];
 	criteria: { name: string; verdict: string; why: string }[]; absent: { engine: string; reason: string }[];
@@ -210,6 +211,12 @@ function joules(all: Pairs): HTMLElement | null {
 		missing, ...(some.length ? [lines("joules-chart", "joules a byte against size, gross", "J/B", get)] : []), ...(rows.length ? [table(["engine", "pair", "size", "a byte", "above idle", "source", "target"], rows)] : []));
 }
 
+function pinning(all: Pairs): HTMLElement | null {
+	const rows = all.pinning.map((p) => [`${p.engine}, ${p.clock}`, pairName(p), size(p.size), figure(p.free_s, "s"), figure(p.near_s, "s"), figure(p.far_s, "s"),
+		percent(known(p.far_s[0]) && known(p.near_s[0]) ? p.far_s[0] / p.near_s[0] - 1 : null)]);
+	return rows.length ? section("pinning", "By the NUMA node of the host's thread", "Where the system puts it, on the node of the GPU that sends, on another one.", table(["", "pair", "size", "free", "near", "far", "far over near"], rows)) : null;
+}
+
 function relations(all: Pairs): HTMLElement | null {
 	const rows = all.relations.map((r) => {
 		const unit = r.gauge === "clock" ? 100e6 : 1, r2 = r.r.map((v) => (known(v) ? v.toFixed(2) : "n/a"));
@@ -240,7 +247,7 @@ function heading(all: Pairs): HTMLElement {
 }
 
 export function openPairs(app: HTMLElement, all: Pairs): void {
-	const sections = [links(all), verdicts(all), heat(all), curves(all), collectives(all), regimes(all), loggp(all), contention(all), heldOut(all), joules(all), relations(all), absent(all)].filter((s): s is HTMLElement => s !== null);
+	const sections = [links(all), verdicts(all), heat(all), curves(all), collectives(all), regimes(all), loggp(all), contention(all), heldOut(all), joules(all), pinning(all), relations(all), absent(all)].filter((s): s is HTMLElement => s !== null);
 	const nav = el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id)));
 	app.replaceChildren(heading(all), nav, el("main", {}, ...sections));
 }

@@ -7,9 +7,11 @@
 #include "cmocka_all.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct kwhy_pairs *measure(struct kwhy_pair_request request)
@@ -119,11 +121,87 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 	kwhy_pairs_free(again);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A made-up /sys of two nodes, each with one of the first two processors that this process may use. */
+static bool make_nodes(char base[])
+{
+	static const char *const folders[] = {"/devices", "/devices/system", "/devices/system/node",
+		"/devices/system/node/node0", "/devices/system/node/node1"};
+	char path[200], cpu[16];
+	cpu_set_t allowed;
+	int found = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	if (CPU_COUNT(&allowed) < 2)
+		return false;
+	assert_non_null(mkdtemp(base));
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", base, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/devices/system/node/has_memory", base);
+	write_file(path, "0-1\n");
+	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
+		if (CPU_ISSET(i, &allowed)) {
+			snprintf(path, sizeof(path), "%s/devices/system/node/node%d/cpulist", base, found++);
+			snprintf(cpu, sizeof(cpu), "%d\n", i);
+			write_file(path, cpu);
+		}
+	return true;
+}
+
+static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
+{
+	char sys[] = "/tmp/kwhy-pairs-sys-XXXXXX", base[] = "/tmp/kwhy-pairs-XXXXXX";
+	struct kwhy_pair_request request = {.engines = 1u << KWHY_PAIR_WRITE,
+		.least_bytes = 8,
+		.most_bytes = 8,
+		.no_loads = true,
+		.pinning = true,
+		.sys = sys,
+		.time_s = 0.2};
+	struct kwhy_pairs *pairs, *again = NULL;
+	struct kwhy_error error = {0};
+	cpu_set_t before, after;
+
+	(void)state;
+	if (!make_nodes(sys))
+		skip();
+	assert_non_null(mkdtemp(base));
+	request.folder = base;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	pairs = measure(request);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_true(CPU_EQUAL(&before, &after));
+	assert_int_equal(kwhy_pair_store_read(pairs->folder, &again, &error), KWHY_OK);
+	assert_int_equal(again->pinning_count, pairs->pinning_count);
+	if (!pairs->pinning_missing) {
+		assert_int_equal(pairs->pinning_count, 6); /* three clocks, both ways */
+		assert_int_equal(pairs->pinnings[0].far_node, 1 - pairs->pinnings[0].near_node);
+		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++) {
+			assert_true(pairs->pinnings[0].times[pin].value > 0);
+			assert_float_equal(again->pinnings[0].times[pin].high,
+				pairs->pinnings[0].times[pin].high, 1e-12);
+		}
+	}
+	kwhy_pairs_free(pairs);
+	kwhy_pairs_free(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_engine_and_load_moves_its_bytes_both_ways),
 		cmocka_unit_test(one_gpu_is_no_pair),
+		cmocka_unit_test(the_node_of_the_thread_is_compared_and_left_as_it_was),
 		cmocka_unit_test(what_was_interrupted_is_carried_on_with_and_nothing_is_lost),
 	};
 
