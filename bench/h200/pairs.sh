@@ -40,7 +40,7 @@ for run in 1 2; do
 		-o "$out/copies_$run.json" "${limits[@]}"
 done
 # Everything, kept; then worked out again from what was kept, which takes no GPU.
-step all 140 "${pairs[@]}" --random-sizes 8 --time 32 --warm 3 --energy --burst 0.4 --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
+step all 140 "${pairs[@]}" --random-sizes 8 --time 32 --warm 3 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 step again 60 "$kwhy" report "$folder" --verbose -o "$out/all_verbose.txt"
 step page 60 "$kwhy" report "$folder" -o "$out/pairs.html"
