@@ -13,7 +13,7 @@ one() { # one NAME LOOP AMOUNT UNIT
 }
 out=$2
 one decode decode 8 tokens
-one train train 40 steps
+one train train 300 steps
 one transfer transfer 12 pieces
 for file in "$out"/{decode,train,transfer}.kwhy; do
 	[ "$(stat -c %s "$file")" -lt 3000000 ] || { echo "$file is 3 MB or more" >&2; exit 1; }
