@@ -61,12 +61,16 @@ static enum kwhy_status serve_begin(const struct request *request, struct kwhy_e
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
 	struct kwhy_rank_begin begin;
+	struct kwhy_rank_rounds rounds;
 	enum kwhy_status status = kwhy_pair_body(request->asked, &begin, sizeof(begin), error);
 
 	if (status)
 		return status;
 	ranks->asked = begin.config;
-	return kwhy_pair_work_begin(ranks->place, &ranks->asked, begin.spoils, &ranks->part, error);
+	status = kwhy_pair_work_begin(ranks->place, &ranks->asked, begin.spoils, &ranks->part, error);
+	rounds = (struct kwhy_rank_rounds){ranks->place->put_rounds, ranks->place->together_rounds};
+	kwhy_pair_answer(request->answer, &rounds, sizeof(rounds));
+	return status;
 }
 
 static enum kwhy_status serve_issue(const struct request *request, struct kwhy_error *error)

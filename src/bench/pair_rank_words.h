@@ -10,7 +10,7 @@ enum kwhy_rank_word {
 	KWHY_RANK_LEARN,     /* those of all ranks; answer: a row of is_direct */
 	KWHY_RANK_VISIT,     /* struct kwhy_pair_visit, there and back; count > most: it failed then */
 	KWHY_RANK_NCCL,	     /* struct kwhy_rank_nccl */
-	KWHY_RANK_BEGIN,     /* struct kwhy_rank_begin */
+	KWHY_RANK_BEGIN,     /* struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
 	KWHY_RANK_ISSUE,     /* struct kwhy_rank_issue */
 	KWHY_RANK_DRAIN,     /* answer: double, seconds of one */
 	KWHY_RANK_VERIFY,    /* answer: uint32_t, all bytes came */
@@ -34,6 +34,10 @@ struct kwhy_rank_begin {
 struct kwhy_rank_issue {
 	uint32_t warm, count;
 	uint64_t put_rounds, together_rounds;
+};
+/* How far flags count; whoever leads goes on from the farthest of those who take part. */
+struct kwhy_rank_rounds {
+	uint64_t put, together;
 };
 struct kwhy_rank_stream {
 	uint32_t count, returns;

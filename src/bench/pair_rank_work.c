@@ -91,12 +91,27 @@ static enum kwhy_status call_all(struct kwhy_pair_work *work, enum kwhy_rank_wor
 	return status ? status : awaited;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
 	const struct kwhy_rank_begin begin = {kwhy_pair_key(work->config), spoils};
+	struct kwhy_rank_rounds rounds[KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_place *place = work->place;
+	enum kwhy_status status;
 
-	return kwhy_pair_leads(work) ? call_all(work, KWHY_RANK_BEGIN, &begin, sizeof(begin), NULL, 0, error)
-				     : KWHY_OK;
+	if (!kwhy_pair_leads(work))
+		return KWHY_OK;
+	status = call_all(work, KWHY_RANK_BEGIN, &begin, sizeof(begin), rounds, sizeof(rounds[0]), error);
+	for (uint32_t i = 0; !status && i < place->count; i++)
+		if (takes_part(work, i)) {
+			place->put_rounds = larger(place->put_rounds, rounds[i].put);
+			place->together_rounds = larger(place->together_rounds, rounds[i].together);
+		}
+	return status;
 }
 
 enum kwhy_status kwhy_pair_ranks_issue(
