@@ -402,7 +402,7 @@ static enum kwhy_status open_all(struct work *work, struct kwhy_error *error)
 	if (!status && gpus.count > 1)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "bench flow uses one GPU; --device names %u", gpus.count);
-	if (status)
+	if (status || !work->gpu)
 		return status;
 	work->bench->gpu = work->gpu->facts;
 	kwhy_busy_gauge_open(work->gpu, &work->gauge);

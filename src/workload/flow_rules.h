@@ -92,10 +92,11 @@ static inline uint32_t kwhy_flow_choice(const float *logits)
 	return logits[2] > logits[best] ? 2 : best;
 }
 
+/* logits NULL: on the fixed path nobody asks for them. */
 static inline uint64_t kwhy_flow_move(
 	const struct kwhy_flow_shape *shape, uint64_t at, uint32_t step, const float *logits)
 {
-	if (!shape->by_argmax)
+	if (!shape->by_argmax || !logits)
 		return kwhy_flow_move_fixed(shape, at, step);
 	return kwhy_flow_shift(shape, at, kwhy_flow_choice(logits), kwhy_flow_choice(logits + 3));
 }
