@@ -80,13 +80,15 @@ enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struct kwhy_error *
 
 static enum kwhy_status issue_exchange(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
+	bool is_there = kwhy_pair_is_own(work->place, work->config->source),
+	     is_back = kwhy_pair_is_own(work->place, work->config->target);
 	enum kwhy_status status = kwhy_pair_fork(work, error);
 
-	for (uint32_t i = 0; !status && i < count; i++)
+	for (uint32_t i = 0; !status && is_back && i < count; i++)
 		status = copy(work->target, 0, &work->back, error);
 	if (!status)
 		status = kwhy_pair_turn(work->main, error);
-	for (uint32_t i = 0; !status && i < count; i++)
+	for (uint32_t i = 0; !status && is_there && i < count; i++)
 		status = copy(work->main, 0, &work->there, error);
 	return status ? status : kwhy_pair_join(work, error);
 }

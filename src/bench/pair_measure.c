@@ -43,7 +43,6 @@ static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kw
 	switch (config->engine) {
 	case KWHY_PAIR_STAGED:
 	case KWHY_PAIR_PING_PONG:
-	case KWHY_PAIR_EXCHANGE:
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s is queued by one process; give --ranks 1 to measure it",
 			kwhy_pair_engine_name(config->engine));
@@ -51,8 +50,9 @@ static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kw
 	case KWHY_PAIR_READ:
 	case KWHY_PAIR_KERNEL:
 	case KWHY_PAIR_PUT:
+	case KWHY_PAIR_EXCHANGE:
 		if (place->is_direct[place->own][other] ||
-			(config->engine != KWHY_PAIR_PUT && !kwhy_pair_leads(work)))
+			(!kwhy_pair_is_shared(config) && !kwhy_pair_leads(work)))
 			return KWHY_OK;
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"rank %u does not reach the memory of rank %u, which is on another host or shares "
@@ -309,6 +309,23 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 	return status;
 }
 
+/* Opens our gate, NULL: there is none, and those of others, all as close to now as can be. */
+static enum kwhy_status let_go(
+	struct kwhy_pair_work *work, struct kwhy_bench_room *gated, struct kwhy_error *error)
+{
+	struct kwhy_error other;
+	enum kwhy_status status = gated ? kwhy_pair_turn(gated, error) : KWHY_OK,
+			 asked = kwhy_pair_ranks_go(work, status ? &other : error), opened = KWHY_OK;
+
+	if (gated)
+		opened = gated->gpu->ops->gate_open(
+			gated->gpu, gated->gate, status || asked ? &other : error);
+	if (!status)
+		status = asked ? asked : opened;
+	asked = kwhy_pair_ranks_gone(work, status ? &other : error);
+	return status ? status : asked;
+}
+
 /* The others queue while we do: a library may join them first. */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -320,6 +337,9 @@ static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_err
 		return status;
 	status = kwhy_pair_issue(work, 1, error);
 	issued = kwhy_pair_ranks_issued(work, status ? &other : error);
+	if (!status)
+		status = issued;
+	issued = let_go(work, NULL, status ? &other : error);
 	if (!status)
 		status = issued;
 	if (!status)
@@ -427,9 +447,7 @@ static enum kwhy_status sample_row(struct kwhy_pair_work *work, double *out_s, s
 	status = kwhy_pair_load_issue(work, warm + count + LOAD_BEYOND, error);
 	if (!status)
 		status = timed(work, warm, count, error);
-	opened = kwhy_pair_turn(main, status ? &other : error);
-	if (!opened)
-		opened = main->gpu->ops->gate_open(main->gpu, main->gate, status ? &other : error);
+	opened = let_go(work, main, status ? &other : error);
 	if (!status)
 		status = opened;
 	if (!status)
@@ -498,7 +516,7 @@ enum kwhy_status kwhy_pair_sample(
 	out->end_unix_ns = kwhy_clock_unix_ns();
 	if (!status)
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
-	if (is_collective(work)) /* is over when the last has its part */
+	if (is_collective(work) || kwhy_pair_is_exchange(work->config->engine)) /* over with the last part */
 		out->seconds = fmax(out->seconds, others_s);
 	return status ? status : check_late(work, error);
 }

@@ -15,6 +15,7 @@
 #define HOST_MOST_BYTES (UINT64_C(1) << 24)
 #define LIMIT_BYTES (UINT64_C(1) << 32)
 #define REFERENCE_BYTES (UINT64_C(1) << 20)
+#define EXCHANGE_LEAST_BYTES (UINT64_C(4) << 20)
 #define TIME_S 120
 #define BURST_S 1
 
@@ -142,6 +143,8 @@ static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine,
 	uint32_t gpus = maker->pairs->gpu_count;
 	uint64_t bytes = maker->sizes[i];
 
+	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_LEAST_BYTES)
+		return 0; /* both ends begin some microseconds apart */
 	if (!kwhy_pair_is_collective(engine))
 		return bytes;
 	bytes = kwhy_pair_collective_bytes(engine, bytes, gpus);
@@ -188,7 +191,6 @@ static bool is_usual(
 	case KWHY_PAIR_STAGED:
 		return !is_direct && !maker->request->ranks;
 	case KWHY_PAIR_PING_PONG:
-	case KWHY_PAIR_EXCHANGE:
 		return !maker->request->ranks;
 	case KWHY_PAIR_SOCKET:
 		return maker->request->ranks != NULL;

@@ -76,6 +76,7 @@ static enum kwhy_status serve_begin(const struct request *request, struct kwhy_e
 static enum kwhy_status serve_issue(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
+	struct kwhy_bench_room *room = ranks->place->rooms[ranks->place->own];
 	struct kwhy_rank_issue issue;
 	enum kwhy_status status = kwhy_pair_body(request->asked, &issue, sizeof(issue), error);
 
@@ -83,7 +84,17 @@ static enum kwhy_status serve_issue(const struct request *request, struct kwhy_e
 		return status;
 	ranks->place->put_rounds = issue.put_rounds;
 	ranks->place->together_rounds = issue.together_rounds;
-	return kwhy_pair_part_issue(&ranks->part, issue.warm, issue.count, error);
+	if (issue.is_held)
+		status = room->gpu->ops->gate_hold(room->gpu, room->gate, room->streams[0], error);
+	return status ? status : kwhy_pair_part_issue(&ranks->part, issue.warm, issue.count, error);
+}
+
+static enum kwhy_status serve_go(const struct request *request, struct kwhy_error *error)
+{
+	const struct kwhy_pair_place *place = request->ranks->place;
+	struct kwhy_bench_room *room = place->rooms[place->own];
+
+	return room->gpu->ops->gate_open(room->gpu, room->gate, error);
 }
 
 static enum kwhy_status serve_drain(const struct request *request, struct kwhy_error *error)
@@ -196,6 +207,7 @@ enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct
 		[KWHY_RANK_NCCL] = serve_nccl,
 		[KWHY_RANK_BEGIN] = serve_begin,
 		[KWHY_RANK_ISSUE] = serve_issue,
+		[KWHY_RANK_GO] = serve_go,
 		[KWHY_RANK_DRAIN] = serve_drain,
 		[KWHY_RANK_VERIFY] = serve_verify,
 		[KWHY_RANK_STREAM] = serve_stream,

@@ -12,6 +12,7 @@ enum kwhy_rank_word {
 	KWHY_RANK_NCCL,	     /* struct kwhy_rank_nccl */
 	KWHY_RANK_BEGIN,     /* struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
 	KWHY_RANK_ISSUE,     /* struct kwhy_rank_issue */
+	KWHY_RANK_GO,	     /* opens the gate that an exchange waits behind */
 	KWHY_RANK_DRAIN,     /* answer: double, seconds of one */
 	KWHY_RANK_VERIFY,    /* answer: uint32_t, all bytes came */
 	KWHY_RANK_STREAM,    /* struct kwhy_rank_stream, then the bytes */
@@ -32,7 +33,7 @@ struct kwhy_rank_begin {
 	uint32_t spoils;
 };
 struct kwhy_rank_issue {
-	uint32_t warm, count;
+	uint32_t warm, count, is_held;
 	uint64_t put_rounds, together_rounds;
 };
 /* How far flags count; whoever leads goes on from the farthest of those who take part. */

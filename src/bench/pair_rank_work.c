@@ -31,6 +31,7 @@ bool kwhy_pair_is_shared(const struct kwhy_pair_config *config)
 {
 	switch (config->engine) {
 	case KWHY_PAIR_PUT:
+	case KWHY_PAIR_EXCHANGE:
 	case KWHY_PAIR_NCCL:
 	case KWHY_PAIR_NCCL_EXCHANGE:
 	case KWHY_PAIR_NCCL_FULL:
@@ -114,11 +115,27 @@ enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils,
 	return status;
 }
 
+/* Copies of both ends are to begin at once. */
+static bool is_held(const struct kwhy_pair_work *work)
+{
+	return work->config->engine == KWHY_PAIR_EXCHANGE;
+}
+
+enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	return kwhy_pair_leads(work) && is_held(work) ? ask_all(work, KWHY_RANK_GO, NULL, 0, error) : KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	return kwhy_pair_leads(work) && is_held(work) ? await_all(work, NULL, 0, error) : KWHY_OK;
+}
+
 enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error)
 {
 	const struct kwhy_rank_issue issue = {
-		warm, count, work->place->put_rounds, work->place->together_rounds};
+		warm, count, is_held(work), work->place->put_rounds, work->place->together_rounds};
 	enum kwhy_status status;
 
 	if (!kwhy_pair_leads(work) || !kwhy_pair_is_shared(work->config))

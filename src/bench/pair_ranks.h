@@ -91,6 +91,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy_error *error);
+/* Of an exchange: lets what they queued begin, as close to now as a message takes; it has. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error);
 /* Their parts have run; the longest of their times. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drain(
 	struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error);

@@ -228,6 +228,28 @@ static void ranks_that_are_asked_for_different_things_are_refused(void **state)
 		spawned_done(&ranks[i].spawned);
 }
 
+static void both_ends_of_an_exchange_copy_at_once(void **state)
+{
+	struct spawned spawned = SPAWN(PAIRS, "--ranks", "2", "--engine", "write,exchange,ping-pong",
+		"--clock", "back-to-back", "--min-size", "2MiB", "--max-size", "4MiB", "--time", "3",
+		"--json");
+	json_t *document, *config;
+	size_t i, exchanges = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	document = json_loads(spawned.out.data, 0, NULL);
+	json_array_foreach(json_object_get(document, "configs"), i, config)
+	{
+		assert_true(json_is_true(json_object_get(config, "verified")));
+		exchanges += strcmp(json_string_value(json_object_get(config, "engine")), "exchange") == 0;
+	}
+	assert_int_equal(exchanges, 2); /* of 4 MiB, either way */
+	assert_non_null(strstr(spawned.out.data, "ping-pong is queued by one process"));
+	json_decref(document);
+	spawned_done(&spawned);
+}
+
 static void numbers_of_ranks_that_contradict_are_refused(void **state)
 {
 	struct spawned spawned;
@@ -286,6 +308,7 @@ int main(void)
 		cmocka_unit_test(every_rank_has_its_files_and_its_clock),
 		cmocka_unit_test(a_launchers_processes_find_each_other),
 		cmocka_unit_test(ranks_that_are_asked_for_different_things_are_refused),
+		cmocka_unit_test(both_ends_of_an_exchange_copy_at_once),
 		cmocka_unit_test(numbers_of_ranks_that_contradict_are_refused),
 		cmocka_unit_test(fake_gpus_of_three_processes_reach_each_other_and_by_nccl),
 	};
