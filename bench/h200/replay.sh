@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How far replays are off on an H200: variants of twin are recorded and replayed, each unchanged and with the change that
 # leads to the next; so are the recordings of training and decoding that lie with kwhy, which are of an H200, too.
-# Usage: replay.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes)
+# Usage: replay.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 80 seconds, what matters most first)
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -21,7 +21,7 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# NAME STEPS RUNS: seconds of work, since the counter ticks every 0.1 s.
+# NAME STEPS RUNS: half a second of work and more, since the counter ticks every 0.1 s.
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
 		"$program" bench twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
@@ -31,31 +31,18 @@ record() {
 replay() {
 	local name=$1 seconds=$2
 	shift 2
-	step "replay-$name" "$program" replay -q --repeat 3 --seconds "$seconds" --json -o "$out/$name.json" "$@"
+	step "replay-$name" "$program" replay -q --seconds "$seconds" --json -o "$out/$name.json" "$@"
 }
 
-nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
-record v0 24 1
-record v3 288 40
-record v6 288 100
-record v8 288 400
-replay v0 4 "$out/v0.kwhy" --pack-h2d --pack-d2h --pinned --event-waits
-replay v3 4 "$out/v3.kwhy" --fuse --graph
-replay v6 2 "$out/v6.kwhy"
-replay v8 2 "$out/v8.kwhy"
-replay train 4 "$examples/h200-train/trace.json.zst" --power "$examples/h200-train/power.csv"
-replay decode 4 "$examples/h200-decode/trace.json.zst" --power "$examples/h200-decode/power.csv"
-# What the changed ones are in truth.
-step truth-24 "$program" bench twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
-step truth "$program" bench twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json
-
-python3 - "$out" << 'EOF' | tee -a "$out/log.txt"
+# What is there when the script ends, whenever that is.
+summary() {
+	python3 - "$out" << 'EOF' | tee -a "$out/log.txt"
 import json, os, sys
 
 def percent(ratio):
     return "n/a" if ratio is None else f"{100 * ratio:+.1f} %"
 
-for name in "v0 v3 v6 v8 train decode".split():
+for name in "v3 v8 v0 v6 train decode".split():
     path = os.path.join(sys.argv[1], name + ".json")
     if not os.path.exists(path):
         continue
@@ -65,7 +52,24 @@ for name in "v0 v3 v6 v8 train decode".split():
     words = f"{name}: time {percent(off['span'])}, energy {percent(off['energy'])}, above idle {percent(off['net'])}"
     if changed:
         off, saved = changed["off_ratio"], changed["saved_ratio"]
-        words += (f"; changed, against the projection: time {percent(off['span'])}, energy {percent(off['energy'])}, "
+        words += (f"; changed, against the projection: time {percent(off['span'])}, energy {percent(off['energy'])}; "
                   f"saves {percent(saved['span'])} and {percent(saved['energy'])}")
     print(words)
 EOF
+}
+trap summary EXIT
+
+nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
+record v3 288 20
+record v8 288 250
+replay v3 2 "$out/v3.kwhy" --fuse
+replay v8 2 "$out/v8.kwhy"
+record v0 24 1
+replay v0 2 "$out/v0.kwhy" --pack-h2d --pack-d2h --pinned --event-waits
+replay train 2 --repeat 2 "$examples/h200-train/trace.json.zst" --power "$examples/h200-train/power.csv"
+record v6 288 50
+replay v6 2 "$out/v6.kwhy"
+# What the changed ones are in truth.
+step truth-24 "$program" bench twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
+step truth "$program" bench twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json
+replay decode 2 --repeat 2 "$examples/h200-decode/trace.json.zst" --power "$examples/h200-decode/power.csv"
