@@ -33,17 +33,17 @@ nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,
 if wants bits; then
 	# Every kind of weights and way of launching, without energy: a row that is wrong says so.
 	step bits_small "$program" bench decode --shape small --weights fp32,tf32,bf16,fp16,fp8,int8,int4 --batch 1,16,17,65 \
-		--launch calls,graph,device --prompt 8 --tokens 8 --repeat 1 --seconds 0 -o "$out/bits_small.json"
-	step bits "$program" bench decode --weights bf16 --batch 1,8,16,64,256 --launch graph,device --seconds 0
+		--launch calls,graph,early,device --prompt 8 --tokens 8 --repeat 1 --seconds 0 -o "$out/bits_small.json"
+	step bits "$program" bench decode --weights bf16 --batch 1,8,16,64,256 --launch graph,early,device --seconds 0
 fi
 if wants main; then
-	step main "$program" bench decode --batch 1,8,64,256 --launch graph,device --seconds 5 -o "$out/decode.json"
+	step main "$program" bench decode --batch 1,8,64,256 --launch early,device --seconds 5 -o "$out/decode.json"
 fi
 if wants torch; then
 	step torch "$python" "$here/decode_torch.py" --seconds 5 -o "$out/torch.json"
 fi
 if wants more; then
-	step more "$program" bench decode --weights fp32,tf32,fp16,fp8,int8,int4 --batch 1,64 --launch graph --seconds 2 \
+	step more "$program" bench decode --weights fp32,tf32,fp16,fp8,int8,int4 --batch 1,64 --launch early --seconds 2 \
 		-o "$out/weights.json"
 fi
 if wants record; then
@@ -53,7 +53,7 @@ if wants record; then
 	step report "$program" report "$out/decode.kwhy" --json
 fi
 if wants large; then
-	step large "$program" bench decode --shape opt-1.3b --batch 1,8,64 --launch graph,device --seconds 5 -o "$out/large.json"
+	step large "$program" bench decode --shape opt-1.3b --batch 1,8,64 --launch early,device --seconds 5 -o "$out/large.json"
 fi
 if wants autotune; then
 	step autotune "$python" "$here/decode_torch.py" --peers autotune --seconds 5 -o "$out/autotune.json"

@@ -62,7 +62,8 @@ static enum kwhy_status find_launching(
 			*out = (enum kwhy_decode_launching)i;
 			return KWHY_OK;
 		}
-	return kwhy_fail(error, KWHY_E_USAGE, "--launch takes calls, graph and device, not '%s'", word);
+	return kwhy_fail(
+		error, KWHY_E_USAGE, "--launch takes calls, graph, early and device, not '%s'", word);
 }
 
 static enum kwhy_status find_batch(const char *word, uint32_t *out, struct kwhy_error *error)

@@ -94,6 +94,11 @@ static enum kwhy_status launch(
 		return status;
 	if (launch->cooperative)
 		return launch_cooperative(self, launch, stream, error);
+	if (launch->early)
+		return kwhy_gpu_device_check(self,
+			kwhy_driver_launch_early(&self->driver, function, launch->blocks,
+				launch->threads_per_block, launch->shared_bytes, stream, launch->arguments),
+			"launch a kernel early", error);
 	return kwhy_gpu_device_check(self,
 		self->driver.launch(function, launch->blocks, 1, 1, launch->threads_per_block, 1, 1,
 			launch->shared_bytes, stream, launch->arguments, NULL),

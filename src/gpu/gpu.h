@@ -76,6 +76,9 @@ struct kwhy_gpu_launch {
 	void **arguments; /* addresses of the arguments, in their order */
 	uint32_t shared_bytes;
 	bool cooperative; /* all blocks run at once and may wait for each other */
+	/* It may begin before what is queued before it has ended, and waits for that itself: on CUDA by
+	 * griddepcontrol.wait. Elsewhere it begins behind it. Not with `cooperative`. */
+	bool early;
 	struct kwhy_gpu_stream *stream;
 };
 

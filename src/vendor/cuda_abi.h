@@ -100,6 +100,25 @@ struct kwhy_cuda_batch_attributes {
 	unsigned flags;
 };
 
+/* A kernel may begin before what is queued before it has ended. */
+enum { KWHY_CUDA_LAUNCH_EARLY = 6 };
+
+struct kwhy_cuda_launch_attribute {
+	int id;
+	char unused[4];
+	union {
+		char bytes[64];
+		int number;
+	} value;
+};
+
+struct kwhy_cuda_launch_config {
+	unsigned grid[3], block[3], shared_bytes;
+	kwhy_cuda_stream stream;
+	struct kwhy_cuda_launch_attribute *attributes;
+	unsigned attribute_count;
+};
+
 enum kwhy_cuda_result cuInit(unsigned flags);
 enum kwhy_cuda_result cuGetErrorString(enum kwhy_cuda_result result, const char **out_words);
 enum kwhy_cuda_result cuDriverGetVersion(int *out_version);
@@ -168,6 +187,8 @@ enum kwhy_cuda_result cuLaunchKernel(kwhy_cuda_function function, unsigned grid_
 enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, unsigned grid_x, unsigned grid_y,
 	unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
 	kwhy_cuda_stream stream, void **arguments);
+enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *config,
+	kwhy_cuda_function function, void **arguments, void **extra);
 enum kwhy_cuda_result cuStreamBeginCapture_v2(kwhy_cuda_stream stream, int mode);
 enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_graph *out_graph);
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(

@@ -25,6 +25,7 @@ static const struct kwhy_dso_symbol cuda_symbols[] = {
 	ONLY(cuda.batch_13, cuMemcpyBatchAsync_v2, OPTIONAL),
 	ONLY(cuda.pointer_attribute, cuPointerGetAttribute, REQUIRED),
 	ONLY(cuda.function_set, cuFuncSetAttribute, REQUIRED),
+	ONLY(cuda.launch_with, cuLaunchKernelEx, OPTIONAL),
 };
 
 static const struct kwhy_dso_symbol hip_symbols[] = {
@@ -223,4 +224,22 @@ enum kwhy_cuda_result kwhy_driver_allow_shared(
 	if (shared_bytes <= EVERY_KERNEL_BYTES || !driver->cuda.function_set)
 		return KWHY_CUDA_SUCCESS;
 	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST, (int)shared_bytes);
+}
+
+enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,
+	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,
+	void **arguments)
+{
+	struct kwhy_cuda_launch_attribute early = {.id = KWHY_CUDA_LAUNCH_EARLY, .value = {.number = 1}};
+	const struct kwhy_cuda_launch_config config = {.grid = {blocks, 1, 1},
+		.block = {threads_per_block, 1, 1},
+		.shared_bytes = shared_bytes,
+		.stream = stream,
+		.attributes = &early,
+		.attribute_count = 1};
+
+	if (driver->vendor == KWHY_DRIVER_CUDA && driver->cuda.launch_with)
+		return driver->cuda.launch_with(&config, function, arguments, NULL);
+	return driver->launch(
+		function, blocks, 1, 1, threads_per_block, 1, 1, shared_bytes, stream, arguments, NULL);
 }

@@ -50,6 +50,7 @@ struct kwhy_driver {
 		__typeof__(cuMemcpyBatchAsync_v2) *batch_13;
 		__typeof__(cuPointerGetAttribute) *pointer_attribute;
 		__typeof__(cuFuncSetAttribute) *function_set;
+		__typeof__(cuLaunchKernelEx) *launch_with;
 	} cuda;
 	struct {
 		__typeof__(hipGetErrorString) *error_string;
@@ -99,6 +100,14 @@ bool kwhy_driver_has_batch(const struct kwhy_driver *driver);
 /* In the order of the stream as a whole; only where there is one. The arrays are read before it returns. */
 enum kwhy_cuda_result kwhy_driver_copy_batch(const struct kwhy_driver *driver, kwhy_cuda_address *to,
 	kwhy_cuda_address *from, size_t *bytes, size_t count, kwhy_cuda_stream stream);
+
+/*
+ * As slot launch, of one dimension, but the kernel may begin before what is queued before it has ended and
+ * waits for that itself (griddepcontrol.wait). Where the driver knows no such launch, it begins behind it.
+ */
+enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,
+	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,
+	void **arguments);
 
 /* Lets launches of a kernel ask for so much dynamic shared memory; more than 48 KiB is asked for on CUDA. */
 enum kwhy_cuda_result kwhy_driver_allow_shared(

@@ -32,7 +32,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 
 const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching)
 {
-	static const char *const names[KWHY_DECODE_LAUNCHING_COUNT] = {"calls", "graph", "device"};
+	static const char *const names[KWHY_DECODE_LAUNCHING_COUNT] = {"calls", "graph", "early", "device"};
 
 	return names[launching];
 }

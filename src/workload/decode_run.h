@@ -16,12 +16,13 @@
 enum kwhy_decode_launching {
 	KWHY_DECODE_CALLS,  /* a call of the driver for each kernel */
 	KWHY_DECODE_GRAPH,  /* one for each token: a graph of its kernels */
+	KWHY_DECODE_EARLY,  /* a graph whose kernels load weights while the one before still runs */
 	KWHY_DECODE_DEVICE, /* one for all tokens: a kernel whose blocks wait for each other; up to 16 slots
 			     */
 	KWHY_DECODE_LAUNCHING_COUNT
 };
 
-const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching); /* "calls", "graph", "device" */
+const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching); /* "calls", "graph", ... */
 const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights);	      /* "fp32", ..., "int4" */
 
 enum {

@@ -15,6 +15,8 @@ void kwhy_decode_issue(struct kwhy_decode_issue *issue, const struct kwhy_decode
 		.arguments = arguments,
 		.shared_bytes = launch->shared_bytes,
 		.cooperative = launch->kernel == KWHY_DECODE_WHOLE,
+		.early = decode->request.launching == KWHY_DECODE_EARLY &&
+			launch->kernel >= KWHY_DECODE_ATTEND,
 		.stream = decode->stream};
 
 	if (issue->status)
@@ -163,12 +165,11 @@ static void issue_wide(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 static void issue_settle(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t what, bool is_last)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
-	uint32_t count = is_last ? args->slots : args->tokens, warps = MANY_THREADS / 32;
 
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_SETTLE,
-			.blocks = (count + warps - 1) / warps,
-			.threads = MANY_THREADS,
+			.blocks = is_last ? args->slots : args->tokens,
+			.threads = args->width / 4,
 			.numbers = {layer, what, is_last}});
 }
 
@@ -221,13 +222,19 @@ void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue)
 		issue->decode->step_kernels = issue->decode->kernel_count;
 }
 
+static bool has_graph(const struct kwhy_decode *decode)
+{
+	return decode->request.launching == KWHY_DECODE_GRAPH ||
+		decode->request.launching == KWHY_DECODE_EARLY;
+}
+
 enum kwhy_status kwhy_decode_capture(struct kwhy_decode *decode, struct kwhy_error *error)
 {
 	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
 	struct kwhy_gpu *gpu = decode->gpu;
 	enum kwhy_status status;
 
-	if (decode->request.launching != KWHY_DECODE_GRAPH)
+	if (!has_graph(decode))
 		return KWHY_OK;
 	if (!gpu->ops->capture_begin)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; launch by calls instead",
@@ -264,7 +271,7 @@ void kwhy_decode_issue_steps(struct kwhy_decode_issue *issue, uint32_t steps)
 		return;
 	}
 	for (uint32_t i = 0; i < steps && !issue->status; i++)
-		if (decode->request.launching == KWHY_DECODE_GRAPH)
+		if (has_graph(decode))
 			issue->status = gpu->ops->graph_launch(
 				gpu, decode->stream, decode->graph, issue->error);
 		else

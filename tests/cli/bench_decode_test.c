@@ -73,7 +73,7 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(SMALL, "--weights", "fp4"), "--weights takes fp32, tf32");
 	assert_fails(SPAWN(SMALL, "--batch", "0"), "--batch takes numbers from 1 to 1024");
 	assert_fails(SPAWN(SMALL, "--batch", "8x"), "not '8x'");
-	assert_fails(SPAWN(SMALL, "--launch", "stream"), "--launch takes calls, graph and device");
+	assert_fails(SPAWN(SMALL, "--launch", "stream"), "--launch takes calls, graph, early and device");
 	assert_fails(SPAWN(SMALL, "--weights", ""), "nothing to run");
 	assert_fails(SPAWN(SMALL, "--repeat", "0"), "--repeat takes 1 to 1000");
 	assert_fails(SPAWN(SMALL, "-o", "x.csv"), "writes .txt or .json");

@@ -55,6 +55,7 @@ enum {
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
 	WARPS_MOST = 8,
+	SPLITS_MOST = 8,
 	STAGES = 4,
 	STAGE_CHUNKS = UNITS == 1 ? 2 : 1,
 	STEP = STAGE_CHUNKS * CHUNK, /* columns of a stage */
@@ -133,6 +134,21 @@ static __device__ struct four load_shared(const struct four *from)
 static __device__ void ask_line(const u8 *from)
 {
 	asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
+/* The kernel behind this one may begin; what is before this one has ended. */
+static __device__ void let_next_begin(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+static __device__ void await_previous(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 static __device__ void copy_async(struct four *to, const void *from)
@@ -530,6 +546,39 @@ static __device__ float word_of(const struct args *a, u32 token, u32 column)
 #endif
 }
 
+/* --- Waiting --- */
+
+#ifndef WAIT
+#define WAIT
+#endif
+
+/* All blocks run at once. */
+static __device__ void barrier(const struct args *a, u32 *round)
+{
+	__syncthreads();
+	++*round;
+	if (threadIdx.x == 0) {
+		__threadfence();
+		atomicAdd(a->arrived, 1);
+		while (*(volatile u32 *)a->arrived < *round * gridDim.x)
+			WAIT;
+		__threadfence();
+	}
+	__syncthreads();
+}
+
+/*
+ * Kernels begin while the one before them still runs. What they do before this is the same whatever that
+ * does: they load weights. In one launch of all steps (`round` is not 0) blocks meet here instead.
+ */
+static __device__ void await(const struct args *a, u32 *round)
+{
+	if (round)
+		barrier(a, round);
+	else
+		await_previous();
+}
+
 /* --- Where a token is --- */
 
 static __device__ u32 slot_of(const struct args *a, u32 token)
@@ -580,16 +629,18 @@ static __device__ void begin_token(const struct args *a, u32 token)
 	__syncthreads();
 }
 
-static __device__ void begin_all(const struct args *a)
+static __device__ void begin_all(const struct args *a, u32 *round)
 {
 	ask_for(a, 0, ATTENTION);
+	await(a, round);
 	for (u32 token = blockIdx.x; token < a->tokens; token += gridDim.x)
 		begin_token(a, token);
 }
 
 KERNEL void kwhy_decode_begin(const struct args a)
 {
-	begin_all(&a);
+	let_next_begin();
+	begin_all(&a, 0);
 }
 
 /* --- Normalising --- */
@@ -755,18 +806,20 @@ static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 he
 	__syncthreads();
 }
 
-static __device__ void attend_all(const struct args *a, u32 layer)
+static __device__ void attend_all(const struct args *a, u32 layer, u32 *round)
 {
 	u32 units = a->tokens * HEADS * a->shares;
 
 	ask_for(a, layer, WIDENING);
+	await(a, round);
 	for (u32 unit = blockIdx.x; unit < units; unit += gridDim.x)
 		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_attend(const struct args a, u32 layer)
 {
-	attend_all(&a, layer);
+	let_next_begin();
+	attend_all(&a, layer, 0);
 }
 
 /* Where a number of queries, keys and values goes. */
@@ -783,7 +836,7 @@ static __device__ act *state_at(const struct args *a, u32 layer, u32 token, u32 
 
 /* --- Few tokens: blocks take 8 rows, their warps share the columns --- */
 
-#define DEPTH (UNITS == 1 ? 6 : UNITS == 2 ? 3 : 1) /* loads on their way */
+#define DEPTH (UNITS == 1 ? 4 : UNITS == 2 ? 2 : 1) /* loads on their way */
 #define STRIDE (WIDTH + PAD)			    /* of tokens in shared memory */
 
 /* Tokens that a thin product takes. */
@@ -816,15 +869,23 @@ static __device__ void load_tokens(
 	}
 }
 
-static __device__ void thin_chunks(const struct thin *t, const u8 *tile, u32 first, float c[4])
+/* A lane's weights of the chunks from `first` on, every warps-th. */
+static __device__ void thin_load(const u8 *tile, u32 columns, u32 first, struct four weights[DEPTH])
 {
-	u32 lane = threadIdx.x % 32, warps = blockDim.x / 32, count = t->columns / CHUNK;
-	struct four weights[DEPTH], low[DEPTH][UNITS], high[DEPTH][UNITS];
+	u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
 
 #pragma unroll
 	for (u32 i = 0; i < DEPTH; i++)
-		if (first + i * warps < count)
+		if (first + i * warps < columns / CHUNK)
 			weights[i] = load_weights(tile + ((u64)(first + i * warps) * 32 + lane) * 16);
+}
+
+static __device__ void thin_chunks(
+	const struct thin *t, u32 first, const struct four weights[DEPTH], float c[4])
+{
+	u32 warps = blockDim.x / 32, count = t->columns / CHUNK;
+	struct four low[DEPTH][UNITS], high[DEPTH][UNITS];
+
 #pragma unroll
 	for (u32 i = 0; i < DEPTH; i++)
 		if (!t->is_shared && first + i * warps < count)
@@ -844,15 +905,24 @@ static __device__ void thin_chunks(const struct thin *t, const u8 *tile, u32 fir
 		}
 }
 
-/* The sum for this thread's token and row of a tile: token threadIdx.x / 8, row threadIdx.x % 8. */
-static __device__ float thin_tile(const struct thin *t, const u8 *tile)
+/*
+ * The sum for this thread's token and row of a tile: token threadIdx.x / 8, row threadIdx.x % 8. The first
+ * weights of the tile are there, and then those of `next`; 0: there is none.
+ */
+static __device__ float thin_tile(
+	const struct thin *t, const u8 *tile, const u8 *next, struct four weights[DEPTH])
 {
 	__shared__ float parts[WARPS_MOST][FEW * 8];
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, place;
 	float c[4] = {0, 0, 0, 0}, sum = 0;
 
-	for (u32 first = warp; first < t->columns / CHUNK; first += warps * DEPTH)
-		thin_chunks(t, tile, first, c);
+	for (u32 first = warp; first < t->columns / CHUNK; first += warps * DEPTH) {
+		if (first != warp)
+			thin_load(tile, t->columns, first, weights);
+		thin_chunks(t, first, weights, c);
+	}
+	if (next)
+		thin_load(next, t->columns, warp, weights);
 	place = lane / 4 * 8 + lane % 4 * 2;
 	__syncthreads();
 	parts[warp][place] = c[0];
@@ -913,15 +983,42 @@ static __device__ float finished(const struct args *a, u32 layer, int matrix, u3
 	return sum * a->scales[place] + a->biases[place];
 }
 
-static __device__ void thin_attention(const struct args *a, u32 layer, act *room)
+/* A block's tiles of a matrix, one after the other. */
+struct tiles {
+	const u8 *weights;
+	u32 count, columns;
+	struct four first[DEPTH];
+};
+
+/* The first weights of the first tile, before the tokens are there. */
+static __device__ void tiles_begin(struct tiles *tiles, const u8 *weights, u32 rows, u32 columns)
+{
+	tiles->weights = weights;
+	tiles->count = rows / 8;
+	tiles->columns = columns;
+	if (blockIdx.x < tiles->count)
+		thin_load(tile_of(weights, blockIdx.x, columns), columns, threadIdx.x / 32, tiles->first);
+}
+
+static __device__ float tiles_sum(struct tiles *tiles, const struct thin *t, u32 tile)
+{
+	u32 next = tile + gridDim.x;
+
+	return thin_tile(t, tile_of(tiles->weights, tile, tiles->columns),
+		next < tiles->count ? tile_of(tiles->weights, next, tiles->columns) : 0, tiles->first);
+}
+
+static __device__ void thin_attention(const struct args *a, u32 layer, act *room, u32 *round)
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
-	const u8 *weights = weights_of(a, layer, ATTENTION);
+	struct tiles tiles;
 
 	ask_for(a, layer, PROJECTION);
+	tiles_begin(&tiles, weights_of(a, layer, ATTENTION), 3 * WIDTH, WIDTH);
+	await(a, round);
 	stage_normal(a, room);
-	for (u32 tile = blockIdx.x; tile < 3 * WIDTH / 8; tile += gridDim.x) {
-		float sum = thin_tile(&t, tile_of(weights, tile, WIDTH));
+	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+		float sum = tiles_sum(&tiles, &t, tile);
 		u32 row = tile * 8 + threadIdx.x % 8, token = threadIdx.x / 8;
 
 		if (thin_has(a))
@@ -929,12 +1026,11 @@ static __device__ void thin_attention(const struct args *a, u32 layer, act *room
 	}
 }
 
-static __device__ void thin_add(const struct args *a, u32 layer, int matrix, const struct thin *t)
+static __device__ void thin_add(
+	const struct args *a, u32 layer, int matrix, const struct thin *t, struct tiles *tiles)
 {
-	const u8 *weights = weights_of(a, layer, matrix);
-
-	for (u32 tile = blockIdx.x; tile < WIDTH / 8; tile += gridDim.x) {
-		float sum = thin_tile(t, tile_of(weights, tile, t->columns));
+	for (u32 tile = blockIdx.x; tile < tiles->count; tile += gridDim.x) {
+		float sum = tiles_sum(tiles, t, tile);
 		u32 row = tile * 8 + threadIdx.x % 8;
 		volatile float *x = a->x + (u64)(threadIdx.x / 8) * WIDTH + row;
 
@@ -943,29 +1039,34 @@ static __device__ void thin_add(const struct args *a, u32 layer, int matrix, con
 	}
 }
 
-static __device__ void thin_project(const struct args *a, u32 layer, act *room)
+static __device__ void thin_project(const struct args *a, u32 layer, act *room, u32 *round)
 {
 	const struct thin shared = {room, STRIDE, a->tokens, WIDTH, 1},
 			  direct = {a->mixed, WIDTH, a->tokens, WIDTH, 0};
+	struct tiles tiles;
 
 	ask_for(a, layer, NARROWING);
+	tiles_begin(&tiles, weights_of(a, layer, PROJECTION), WIDTH, WIDTH);
+	await(a, round);
 	if (a->shares > 1) {
 		stage_pieces(a, room);
-		thin_add(a, layer, PROJECTION, &shared);
+		thin_add(a, layer, PROJECTION, &shared, &tiles);
 	} else {
-		thin_add(a, layer, PROJECTION, &direct);
+		thin_add(a, layer, PROJECTION, &direct, &tiles);
 	}
 }
 
-static __device__ void thin_widen(const struct args *a, u32 layer, act *room)
+static __device__ void thin_widen(const struct args *a, u32 layer, act *room, u32 *round)
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
-	const u8 *weights = weights_of(a, layer, WIDENING);
+	struct tiles tiles;
 
 	ask_for(a, layer + 1, ATTENTION);
+	tiles_begin(&tiles, weights_of(a, layer, WIDENING), INNER, WIDTH);
+	await(a, round);
 	stage_normal(a, room);
-	for (u32 tile = blockIdx.x; tile < INNER / 8; tile += gridDim.x) {
-		float sum = thin_tile(&t, tile_of(weights, tile, WIDTH));
+	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+		float sum = tiles_sum(&tiles, &t, tile);
 		u32 row = tile * 8 + threadIdx.x % 8;
 
 		if (thin_has(a))
@@ -974,23 +1075,29 @@ static __device__ void thin_widen(const struct args *a, u32 layer, act *room)
 	}
 }
 
-static __device__ void thin_narrow(const struct args *a, u32 layer)
+static __device__ void thin_narrow(const struct args *a, u32 layer, u32 *round)
 {
 	const struct thin t = {a->inner, INNER, a->tokens, INNER, 0};
+	struct tiles tiles;
 
-	thin_add(a, layer, NARROWING, &t);
+	tiles_begin(&tiles, weights_of(a, layer, NARROWING), WIDTH, INNER);
+	await(a, round);
+	thin_add(a, layer, NARROWING, &t, &tiles);
 }
 
-static __device__ void thin_head(const struct args *a, act *room)
+static __device__ void thin_head(const struct args *a, act *room, u32 *round)
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
-	u32 tiles = (a->vocabulary + 7) / 8, token = threadIdx.x / 8;
+	u32 token = threadIdx.x / 8;
+	struct tiles tiles;
 	u64 best = 0;
 
+	tiles_begin(&tiles, a->words, (a->vocabulary + 7) / 8 * 8, WIDTH);
+	await(a, round);
 	stage_normal(a, room);
-	for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		u32 row = tile * 8 + threadIdx.x % 8;
-		float sum = thin_tile(&t, tile_of(a->words, tile, WIDTH));
+		float sum = tiles_sum(&tiles, &t, tile);
 
 		if (!thin_has(a) || row >= a->vocabulary)
 			continue;
@@ -1009,68 +1116,49 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_attention(const stru
 {
 	ROOM(room);
 
-	thin_attention(&a, layer, (act *)(void *)room);
+	let_next_begin();
+	thin_attention(&a, layer, (act *)(void *)room, 0);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_project(const struct args a, u32 layer)
 {
 	ROOM(room);
 
-	thin_project(&a, layer, (act *)(void *)room);
+	let_next_begin();
+	thin_project(&a, layer, (act *)(void *)room, 0);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_widen(const struct args a, u32 layer)
 {
 	ROOM(room);
 
-	thin_widen(&a, layer, (act *)(void *)room);
+	let_next_begin();
+	thin_widen(&a, layer, (act *)(void *)room, 0);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_narrow(const struct args a, u32 layer)
 {
-	thin_narrow(&a, layer);
+	let_next_begin();
+	thin_narrow(&a, layer, 0);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct args a)
 {
 	ROOM(room);
 
-	thin_head(&a, (act *)(void *)room);
+	let_next_begin();
+	thin_head(&a, (act *)(void *)room, 0);
 }
 
 /* --- All steps in one launch, of few tokens --- */
 
-#ifndef WAIT
-#define WAIT
-#endif
-
-/* All blocks run at once. */
-static __device__ void barrier(const struct args *a, u32 *round)
-{
-	__syncthreads();
-	++*round;
-	if (threadIdx.x == 0) {
-		__threadfence();
-		atomicAdd(a->arrived, 1);
-		while (*(volatile u32 *)a->arrived < *round * gridDim.x)
-			WAIT;
-		__threadfence();
-	}
-	__syncthreads();
-}
-
 static __device__ void whole_layer(const struct args *a, u32 layer, act *room, u32 *round)
 {
-	thin_attention(a, layer, room);
-	barrier(a, round);
-	attend_all(a, layer);
-	barrier(a, round);
-	thin_project(a, layer, room);
-	barrier(a, round);
-	thin_widen(a, layer, room);
-	barrier(a, round);
-	thin_narrow(a, layer);
-	barrier(a, round);
+	thin_attention(a, layer, room, round);
+	attend_all(a, layer, round);
+	thin_project(a, layer, room, round);
+	thin_widen(a, layer, room, round);
+	thin_narrow(a, layer, round);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_whole(const struct args a, u32 steps)
@@ -1079,12 +1167,10 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_whole(const struct arg
 	u32 round = 0;
 
 	for (u32 step = 0; step < steps; step++) {
-		begin_all(&a);
-		barrier(&a, &round);
+		begin_all(&a, &round);
 		for (u32 layer = 0; layer < a.layer_count; layer++)
 			whole_layer(&a, layer, (act *)(void *)room, &round);
-		thin_head(&a, (act *)(void *)room);
-		barrier(&a, &round);
+		thin_head(&a, (act *)(void *)room, &round);
 	}
 }
 
@@ -1093,43 +1179,81 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_whole(const struct arg
 /* Of a layer's first half, its second, or of the one before: what is still to be added to x. */
 enum settling { SETTLE_NOTHING, SETTLE_PROJECTION, SETTLE_NARROWING };
 
-/* Adds to x what wide products have left in parts, and normalises. last: of each slot its last token alone.
+/* Both sums of a block's threads. */
+static __device__ void sum_of_block(float *one, float *two)
+{
+	__shared__ float sums[2][32];
+	u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
+
+	*one = sum_of_warp(*one);
+	*two = sum_of_warp(*two);
+	if (lane == 0) {
+		sums[0][threadIdx.x / 32] = *one;
+		sums[1][threadIdx.x / 32] = *two;
+	}
+	__syncthreads();
+	*one = sum_of_warp(lane < warps ? sums[0][lane] : 0);
+	*two = sum_of_warp(lane < warps ? sums[1][lane] : 0);
+}
+
+static __device__ void load_quad(const float *from, float v[4])
+{
+	struct four quad = load_fresh(from);
+
+	for (int j = 0; j < 4; j++)
+		v[j] = __uint_as_float(quad.of[j]);
+}
+
+/* What a thread has of a row of x, with the parts that wide products have left for it. */
+static __device__ void settle_quad(
+	const struct args *a, const float *biases, u32 token, u32 splits, float v[4])
+{
+	float parts[SPLITS_MOST][4];
+	u64 place = (u64)token * WIDTH + threadIdx.x * 4;
+
+	load_quad(a->x + place, v);
+#pragma unroll
+	for (u32 s = 0; s < SPLITS_MOST; s++)
+		if (s < splits)
+			load_quad(a->parts + (u64)s * a->tokens * WIDTH + place, parts[s]);
+#pragma unroll
+	for (u32 s = 0; s < SPLITS_MOST; s++)
+		for (int j = 0; j < 4; j++)
+			v[j] += s < splits ? parts[s][j] : 0;
+	for (int j = 0; splits && j < 4; j++) {
+		v[j] += biases[threadIdx.x * 4 + j];
+		a->x[place + j] = v[j];
+	}
+}
+
+/*
+ * A block of WIDTH / 4 threads adds to a token's x what wide products have left in parts, and normalises it.
+ * last: of each slot its last token alone.
  */
-KERNEL void __launch_bounds__(MANY_THREADS)
+KERNEL void __launch_bounds__(WIDTH / 4)
 	kwhy_decode_settle(const struct args a, u32 layer, u32 what, u32 last)
 {
-	u32 lane = threadIdx.x % 32, place = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,
-	    count = last ? a.slots : a.tokens, token = last ? (place + 1) * a.each - 1 : place,
+	u32 token = last ? (blockIdx.x + 1) * a.each - 1 : blockIdx.x,
 	    splits = what == SETTLE_PROJECTION ? a.project_splits
 		: what == SETTLE_NARROWING     ? a.narrow_splits
 					       : 0;
 	const float *biases = a.biases + (u64)layer * ROWS +
 		first_row(what == SETTLE_PROJECTION ? PROJECTION : NARROWING);
-	float v[QUADS][4];
+	act *to = a.normal + (u64)blockIdx.x * WIDTH + threadIdx.x * 4;
+	float v[4], mean = 0, squares = 0, scale;
 
-	if (place >= count)
-		return;
-	load_row(a.x + (u64)token * WIDTH, v);
-	if (splits)
-#pragma unroll
-		for (int i = 0; i < QUADS; i++)
-			for (int j = 0; j < 4; j++)
-				v[i][j] += biases[i * 128 + lane * 4 + j];
-	for (u32 s = 0; s < splits; s++) {
-		float part[QUADS][4];
-
-		load_row(a.parts + ((u64)s * a.tokens + token) * WIDTH, part);
-#pragma unroll
-		for (int i = 0; i < QUADS; i++)
-			for (int j = 0; j < 4; j++)
-				v[i][j] += part[i][j];
+	let_next_begin();
+	await_previous();
+	settle_quad(&a, biases, token, splits, v);
+	for (int j = 0; j < 4; j++) {
+		mean += v[j];
+		squares += v[j] * v[j];
 	}
-	if (splits)
-#pragma unroll
-		for (int i = 0; i < QUADS; i++)
-			for (int j = 0; j < 4; j++)
-				a.x[(u64)token * WIDTH + i * 128 + lane * 4 + j] = v[i][j];
-	normalise(v, a.normal + (u64)place * WIDTH);
+	sum_of_block(&mean, &squares);
+	mean /= WIDTH;
+	scale = 1 / sqrtf(fmaxf(squares / WIDTH - mean * mean, 0) + 1e-5f);
+	store_two(to, (v[0] - mean) * scale, (v[1] - mean) * scale);
+	store_two(to + 2, (v[2] - mean) * scale, (v[3] - mean) * scale);
 }
 
 /* A block's part of a product. */
@@ -1144,27 +1268,40 @@ struct wide {
 /* Sums of 32 tokens and a quarter or half of the block's rows: of tiles of 16 tokens and 8 rows. */
 #define SUMS(rows) [2][(rows) / 16][4]
 
-static __device__ void wide_copy(const struct wide *w, struct four *stage, u32 step, u32 rows)
-{
-	u32 tokens = MANY * 4 * UNITS, chunks = w->columns / CHUNK;
+#define STAGE_TOKENS (MANY * 4 * UNITS) /* times 16 bytes of a chunk */
 
+static __device__ void wide_copy_weights(const struct wide *w, struct four *stage, u32 step, u32 rows)
+{
+	u32 chunks = w->columns / CHUNK;
+
+#pragma unroll
 	for (u32 c = 0; c < STAGE_CHUNKS; c++) {
-		struct four *to = stage + c * (tokens + rows * 4);
+		struct four *to = stage + c * (STAGE_TOKENS + rows * 4) + STAGE_TOKENS;
 		u32 chunk = step * STAGE_CHUNKS + c;
 
 #pragma unroll
-		for (u32 i = threadIdx.x; i < tokens; i += MANY_THREADS) {
+		for (u32 i = threadIdx.x; i < rows * 4; i += MANY_THREADS)
+			copy_async(to + i,
+				w->weights +
+					(((u64)(w->row / 8 + i / 32) * chunks + chunk) * 32 + i % 32) * 16);
+	}
+}
+
+static __device__ void wide_copy_tokens(const struct wide *w, struct four *stage, u32 step, u32 rows)
+{
+#pragma unroll
+	for (u32 c = 0; c < STAGE_CHUNKS; c++) {
+		struct four *to = stage + c * (STAGE_TOKENS + rows * 4);
+		u32 chunk = step * STAGE_CHUNKS + c;
+
+#pragma unroll
+		for (u32 i = threadIdx.x; i < STAGE_TOKENS; i += MANY_THREADS) {
 			u32 token = i / (4 * UNITS), piece = i % (4 * UNITS);
 
 			copy_async(to + (piece % UNITS * MANY + token) * 4 + piece / UNITS,
 				w->input + (u64)(w->token + token) * w->columns + chunk * CHUNK +
 					piece * UNIT);
 		}
-#pragma unroll
-		for (u32 i = threadIdx.x; i < rows * 4; i += MANY_THREADS)
-			copy_async(to + tokens + i,
-				w->weights +
-					(((u64)(w->row / 8 + i / 32) * chunks + chunk) * 32 + i % 32) * 16);
 	}
 }
 
@@ -1197,28 +1334,40 @@ static __device__ void wide_chunk(
 	}
 }
 
-static __device__ void wide_sum(const struct wide *w, struct four *room, u32 rows, float c SUMS(64))
+/* Weights of the first stages come before the tokens are there. */
+static __device__ void wide_begin(const struct wide *w, struct four *room, u32 rows)
 {
-	u32 tokens = MANY * 4 * UNITS, bytes = STAGE_CHUNKS * (tokens + rows * 4);
+	u32 size = STAGE_CHUNKS * (STAGE_TOKENS + rows * 4);
 
+	for (u32 i = 0; i < STAGES - 1 && w->from + i < w->to; i++)
+		wide_copy_weights(w, room + i * size, w->from + i, rows);
+	await_previous();
 	for (u32 i = 0; i < STAGES - 1; i++) {
 		if (w->from + i < w->to)
-			wide_copy(w, room + i * bytes, w->from + i, rows);
+			wide_copy_tokens(w, room + i * size, w->from + i, rows);
 		copy_end_stage();
 	}
+}
+
+static __device__ void wide_sum(const struct wide *w, struct four *room, u32 rows, float c SUMS(64))
+{
+	u32 chunk = STAGE_TOKENS + rows * 4, size = STAGE_CHUNKS * chunk;
+
+	wide_begin(w, room, rows);
 	for (u32 step = w->from; step < w->to; step++) {
-		const struct four *stage = room + (step - w->from) % STAGES * bytes;
+		const struct four *stage = room + (step - w->from) % STAGES * size;
+		struct four *next = room + (step - w->from + STAGES - 1) % STAGES * size;
 
 		copy_await();
 		__syncthreads();
-		if (step + STAGES - 1 < w->to)
-			wide_copy(w, room + (step - w->from + STAGES - 1) % STAGES * bytes, step + STAGES - 1,
-				rows);
+		if (step + STAGES - 1 < w->to) {
+			wide_copy_weights(w, next, step + STAGES - 1, rows);
+			wide_copy_tokens(w, next, step + STAGES - 1, rows);
+		}
 		copy_end_stage();
 #pragma unroll
 		for (u32 i = 0; i < STAGE_CHUNKS; i++)
-			wide_chunk(stage + i * (tokens + rows * 4), stage + i * (tokens + rows * 4) + tokens,
-				rows, c);
+			wide_chunk(stage + i * chunk, stage + i * chunk + STAGE_TOKENS, rows, c);
 	}
 }
 
@@ -1333,6 +1482,7 @@ KERNEL void __launch_bounds__(MANY_THREADS) kwhy_decode_wide32(const struct args
 {
 	ROOM(room);
 
+	let_next_begin();
 	wide(&a, layer, (int)matrix, 32, room);
 }
 
@@ -1340,6 +1490,7 @@ KERNEL void __launch_bounds__(MANY_THREADS) kwhy_decode_wide64(const struct args
 {
 	ROOM(room);
 
+	let_next_begin();
 	wide(&a, layer, (int)matrix, 64, room);
 }
 #endif

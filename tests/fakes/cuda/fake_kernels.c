@@ -205,6 +205,17 @@ enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, uns
 	return fake_end(launch(function, grid_x, block_x, shared_bytes, stream, arguments));
 }
 
+#ifndef FAKE_HIP
+enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *config,
+	kwhy_cuda_function function, void **arguments, void **extra)
+{
+	(void)extra;
+	BEGIN("cuLaunchKernelEx");
+	return fake_end(launch(function, config->grid[0], config->block[0], config->shared_bytes,
+		config->stream, arguments));
+}
+#endif
+
 static void write_stamps(uint64_t *stamps, int64_t begin_ns, int64_t end_ns)
 {
 	uint64_t begin = (uint64_t)(begin_ns + DEVICE_CLOCK_OFFSET_NS),

@@ -76,8 +76,11 @@ struct cuda_layout_row {
 };
 
 /* Of CUDA 12.8 and later: the toolkit's header may be older. */
-#define CUDA_BATCH_LAYOUT(T, C)                                  \
-	T(struct kwhy_cuda_batch_attributes, CUmemcpyAttributes) \
+#define CUDA_BATCH_LAYOUT(T, C)                                                          \
+	T(struct kwhy_cuda_launch_config, CUlaunchConfig)                                \
+	T(struct kwhy_cuda_launch_attribute, CUlaunchAttribute)                          \
+	C(KWHY_CUDA_LAUNCH_EARLY, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) \
+	T(struct kwhy_cuda_batch_attributes, CUmemcpyAttributes)                         \
 	C(KWHY_CUDA_BATCH_IN_STREAM_ORDER, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM)
 
 extern const struct cuda_layout_row cuda_layout_of_toolkit[], cuda_batch_layout_of_toolkit[];

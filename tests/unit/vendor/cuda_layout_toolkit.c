@@ -47,6 +47,9 @@ TAKES(cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsign
 	CUstream, void **, void **);
 TAKES(cuLaunchCooperativeKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
 	unsigned, CUstream, void **);
+#if CUDA_VERSION >= 12000
+TAKES(cuLaunchKernelEx, const CUlaunchConfig *, CUfunction, void **, void **);
+#endif
 TAKES(cuMemAlloc, CUdeviceptr *, size_t);
 TAKES(cuMemFree, CUdeviceptr);
 TAKES(cuMemAllocAsync, CUdeviceptr *, size_t, CUstream);

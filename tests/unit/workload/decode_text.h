@@ -21,6 +21,8 @@ enum { ROOM_QUADS = 6144 };
 #define copy_async(to, from) ((void)memcpy((to), (from), 16))
 #define copy_end_stage() ((void)0)
 #define copy_await() ((void)0)
+#define let_next_begin() ((void)0)
+#define await_previous() ((void)0)
 #define exp_two(value) exp2f(value)
 #define now_ns() 0
 

@@ -232,16 +232,16 @@ static void run_wide(struct world *world, u32 tile)
 
 	launch_with(world, call_begin, BLOCKS, 64, 0, 0, 0);
 	for (u32 layer = 0; layer < 2; layer++) {
-		launch_with(world, call_settle, (tokens + 3) / 4, MANY_THREADS, layer ? layer - 1 : 0,
+		launch_with(world, call_settle, tokens, WIDTH / 4, layer ? layer - 1 : 0,
 			layer ? SETTLE_NARROWING : SETTLE_NOTHING, 0);
 		launch_wide(world, tile, layer, ATTENTION);
 		launch_with(world, call_attend, BLOCKS, MANY_THREADS, layer, 0, 0);
 		launch_wide(world, tile, layer, PROJECTION);
-		launch_with(world, call_settle, (tokens + 3) / 4, MANY_THREADS, layer, SETTLE_PROJECTION, 0);
+		launch_with(world, call_settle, tokens, WIDTH / 4, layer, SETTLE_PROJECTION, 0);
 		launch_wide(world, tile, layer, WIDENING);
 		launch_wide(world, tile, layer, NARROWING);
 	}
-	launch_with(world, call_settle, (world->a.slots + 3) / 4, MANY_THREADS, 1, SETTLE_NARROWING, 1);
+	launch_with(world, call_settle, world->a.slots, WIDTH / 4, 1, SETTLE_NARROWING, 1);
 	launch_wide(world, tile, 0, WORDS);
 }
 
@@ -294,33 +294,29 @@ static void tell(struct world *world, u32 step)
 		world->a.best[slot] = (u32)~world->tokens[slot % 2][PROMPT + step];
 }
 
-static void check_thin(u32 slots, u32 shares)
+static void check_thin_steps(struct world *world)
+{
+	launch(1, 32, (struct call){.run = call_reset, .a = world->a, .one = PROMPT - 1});
+	for (u32 step = 0; step < STEPS; step++) {
+		tell(world, step);
+		run_thin(world);
+		check_logits(world, step + 1);
+		assert_int_equal(world->a.at[0], PROMPT + step);
+		assert_int_equal(world->a.chosen[PROMPT + step], world->tokens[0][PROMPT + step]);
+	}
+}
+
+static void few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head(void **state)
 {
 	struct world world;
 
-	world_init(&world, slots);
+	(void)state;
+	world_init(&world, 10);
 	prefill(&world, 32);
-	world.a.shares = shares;
-	for (u32 step = 0; step < STEPS; step++) {
-		tell(&world, step);
-		run_thin(&world);
-		check_logits(&world, step + 1);
-		assert_int_equal(world.a.at[0], PROMPT + step);
-		assert_int_equal(world.a.chosen[PROMPT + step], world.tokens[0][PROMPT + step]);
-	}
+	check_thin_steps(&world);
+	world.a.shares = 3;
+	check_thin_steps(&world);
 	world_done(&world);
-}
-
-static void few_tokens_give_the_logits_of_the_reference(void **state)
-{
-	(void)state;
-	check_thin(10, 1);
-}
-
-static void blocks_that_share_a_head_give_the_logits_of_the_reference(void **state)
-{
-	(void)state;
-	check_thin(2, 3);
 }
 
 static void many_tokens_give_the_logits_of_the_reference(void **state)
@@ -364,8 +360,7 @@ static void all_steps_in_one_launch_give_the_bits_of_single_launches(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference),
-		cmocka_unit_test(blocks_that_share_a_head_give_the_logits_of_the_reference),
+		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
 		cmocka_unit_test(all_steps_in_one_launch_give_the_bits_of_single_launches),
 	};
