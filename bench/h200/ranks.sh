@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench pairs between processes on two (or more) H200 of one host, NVLink multicast off: --ranks, torchrun, processes that each see one GPU alone, a rank that is
-# killed, and collectives of one process and of several. Held beside one process, and nccl-tests where it is installed.
-# Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (under 90 s of GPU on two of them)
+# kwhy bench pairs between processes on two (or more) H200 of one host, NVLink multicast off: --ranks, processes that each see one GPU alone, a rank that is killed,
+# torchrun, and collectives of one process and of several. Held beside one process, and nccl-tests where it is installed. What matters most comes first.
+# Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 60 s of GPU on two of them)
 # Asks: are copies between processes as fast as within one (within 2 %)? do NCCL's numbers by one thread differ from those by one process a GPU? does everything verify?
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
@@ -29,20 +29,19 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# Between two processes, everything, with the clocks compared for a second at both ends.
-step ranks 45 "${pairs[@]}" --ranks 2 --time 20 --clock-time 1 --save "$out/traces" -o "$out/ranks.txt" "${limits[@]}"
+# Between two processes, everything but sockets, with the clocks compared for half a second at both ends.
+step ranks 35 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --time 12 --clock-time 0.5 \
+	--save "$out/traces" -o "$out/ranks.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
-step ranks_json 30 "$kwhy" report "$folder" --json
+cp "$folder/pairs.json" "$out/ranks.json"
 # One process, what can be held against it.
-step one 25 "${pairs[@]}" --ranks 1 --engine "write,read,put,nccl,nccl-exchange,$together" --clock back-to-back --no-loads --time 12 -o "$out/one.json" "${limits[@]}"
-# As a launcher starts them, all GPUs visible; and each with its own alone.
-[ -z "$torchrun" ] || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --clock back-to-back \
-	--time 4 -o "$out/torchrun.json" "${limits[@]}"
+step one 25 "${pairs[@]}" --ranks 1 --engine "write,read,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --no-loads --time 9 -o "$out/one.json" "${limits[@]}"
+# As a launcher starts them, each with its own GPU alone.
 visible() {
 	local rank
 	for rank in 1 0; do
 		env RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=29611 CUDA_VISIBLE_DEVICES=$rank \
-			"${pairs[@]}" --engine write,nccl,all-reduce --clock back-to-back --time 4 -o "$out/visible.json" "${limits[@]}" &
+			"${pairs[@]}" --engine write,nccl,all-reduce --clock back-to-back --time 3 -o "$out/visible.json" "${limits[@]}" &
 	done
 	wait $!
 	local code=$?
@@ -56,7 +55,7 @@ echo "visible: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 killed() {
 	"${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 40 --save "$out/killed" "${limits[@]}" &
 	local leader=$! child
-	sleep 6
+	sleep 5
 	child=$(cat "/proc/$leader/task/$leader/children" 2> /dev/null)
 	[ -n "$child" ] || child=$(pgrep -P "$leader")
 	echo "killing $child"
@@ -69,7 +68,10 @@ killed > "$out/killed.out" 2> "$out/killed.err"
 echo "killed: exit $? (1 is right), $((SECONDS - start)) s; $(grep -h 'Ended early' "$out/killed.out")" | tee -a "$out/log.txt"
 folder=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
 echo "lines when killed: $(wc -l < "$folder/samples.csv")" | tee -a "$out/log.txt"
-step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 4 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
+step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 3 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
+# By torchrun, all GPUs visible; importing torch takes some seconds of it.
+[ -z "$torchrun" ] || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --clock back-to-back \
+	--time 3 -o "$out/torchrun.json" "${limits[@]}"
 for peer in all_reduce all_gather reduce_scatter broadcast alltoall; do
 	command -v "${peer}_perf" > /dev/null && step "nccl_tests_$peer" 20 "${peer}_perf" -b 8 -e 1G -f 8 -g 2 -d uint32 -n 20
 done
@@ -84,7 +86,7 @@ def load(name):
     except (OSError, ValueError):
         print(f"{name}: not available")
         return {"configs": [], "conditions": {}, "absent": []}
-runs = {name: load(path) for name, path in (("ranks", "ranks_json.out"), ("one", "one.json"), ("torchrun", "torchrun.json"), ("visible", "visible.json"))}
+runs = {name: load(path) for name, path in (("ranks", "ranks.json"), ("one", "one.json"), ("torchrun", "torchrun.json"), ("visible", "visible.json"))}
 def key(c):
     return c["engine"], c["src"], c["dst"], c["size"]
 medians = {name: {key(c): c for c in run["configs"] if c["clock"] == "back-to-back" and c["load"] == "alone"} for name, run in runs.items()}
