@@ -3,6 +3,7 @@
 
 #include "whatif/project.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 struct candidate {
 	const struct kwhy_whatif_change *change;
-	double gain_ratio; /* when last tried; what is refused gains nothing */
+	double gain_ratio; /* when last tried; -INFINITY: it was refused */
 	size_t tried;	   /* how many changes had been taken by then */
 	bool taken;
 	struct kwhy_whatif_effect effect;
@@ -201,7 +202,7 @@ static enum kwhy_status try_candidate(struct planner *planner, struct candidate 
 	if (status)
 		return status;
 	candidate->tried = planner->plan->change_count;
-	candidate->gain_ratio = 0;
+	candidate->gain_ratio = -INFINITY;
 	if (candidate->effect.places) {
 		candidate->after = kwhy_whatif_as_played(whatif);
 		candidate->gain_ratio = gain_ratio(planner->plan, &candidate->after);
