@@ -101,7 +101,7 @@ KERNEL void kwhy_standin_fma(ARGUMENTS)
 		sink[0] = sum;
 }
 
-/* A thread copies every (threads of the grid)th of the words, again and again. */
+/* A thread copies every (threads of the grid)th of the words, which are more, again and again. */
 KERNEL void kwhy_standin_memory(ARGUMENTS)
 {
 	u64 start = now(by_time), step = (u64)gridDim.x * blockDim.x,
@@ -115,7 +115,9 @@ KERNEL void kwhy_standin_memory(ARGUMENTS)
 #pragma unroll
 		for (int k = 0; k < 4; k++) {
 			to[place] = from[place];
-			place = (place + step) % words;
+			place += step;
+			if (place >= words)
+				place -= words;
 		}
 	}
 }
