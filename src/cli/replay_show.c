@@ -177,7 +177,7 @@ static void note(const struct page *page, uint64_t count, const char *words)
 
 	if (count)
 		kwhy_sheet_linef(
-			&page->sheet, "note    ", "%s %s", kwhy_quantity_count(number, count), words);
+			&page->sheet, "note    ", "%s: %s", words, kwhy_quantity_count(number, count));
 }
 
 static void write_left(const struct page *page, const struct kwhy_replay_outcome *outcome)
@@ -185,22 +185,22 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 	const struct kwhy_replay_left *left = &outcome->left;
 	char longer[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 
-	note(page, left->other_devices, "activities of other devices are left out");
-	note(page, left->collectives, "collectives are kernels of their length");
-	note(page, left->peer_copies, "copies between devices stay on this one");
-	note(page, left->unknown, "copies and fills of unknown size or way are kernels of their length");
-	note(page, left->uncalled, "activities without a call are issued at the time at which they began");
-	note(page, left->allocations, "allocations and frees are time of the host");
+	note(page, left->other_devices, "activities of other devices, left out");
+	note(page, left->collectives, "collectives, as kernels of their length");
+	note(page, left->peer_copies, "copies between devices, kept on this one");
+	note(page, left->unknown, "copies and fills of unknown size or way, as kernels of their length");
+	note(page, left->uncalled, "activities without a call, issued at the time at which they began");
+	note(page, left->allocations, "allocations and frees, as time of the host");
 	note(page, left->guessed_memory,
-		"copies do not say whether their host memory is pageable: taken as so");
+		"copies that do not say whether their host memory is pageable, taken as so");
 	note(page, left->overlaps,
-		"activities ran beside the one before in their stream; here they follow it");
-	note(page, left->orders, "orders between streams or threads could not be kept");
-	note(page, outcome->loose_graphs, "graph launches are launched piece by piece");
-	note(page, outcome->capped_grids, "grids have fewer blocks here: no more than the GPU holds at once");
+		"activities that ran beside the one before in their stream, here behind it");
+	note(page, left->orders, "orders between streams or threads that could not be kept");
+	note(page, outcome->loose_graphs, "graph launches made piece by piece");
+	note(page, outcome->capped_grids, "grids cut to the blocks that the GPU holds at once");
 	if (outcome->short_kernels)
 		kwhy_sheet_linef(&page->sheet, "note    ",
-			"%s kernels were shorter than any of their grid here, together by %s",
+			"kernels shorter than any of their grid here: %s, together by %s",
 			kwhy_quantity_count(count, outcome->short_kernels),
 			kwhy_quantity_time(longer, outcome->short_ns));
 }
