@@ -47,7 +47,7 @@ _kwhy()
 	"model audit") options="--output -o --json --help -h" ;;
 	"tune cap") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
 	"tune clock") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
-	"bench train") options="--backend --device --dp --variant --width --layers --batch --parts --samples --steps --check-width --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
+	"bench train") options="--backend --device --dp --pp --variant --width --layers --batch --parts --samples --steps --check-width --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --energy --burst --compat --save --resume --from --output -o --json --header --profile --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench pairs") options="--backend --devices --ranks --engine --clock --min-size --max-size --random-sizes --no-loads --time --warm --clock-time --energy --burst --pinning --seed --save --resume --from --simulators --against --compat --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --runs-only --output -o --json --csv --quiet -q --help -h" ;;

@@ -40,8 +40,8 @@ step deep_8192 "$program" bench train --variant graph,checkpoint --layers 16 --b
 step torch_deep "$python" "$here/train_torch.py" --peers eager --layers 16 --batch 4096 --steps 8 --seconds 2.5 --repeat 3 -o "$out/torch_deep.json"
 # Two GPUs, where there are: the batch of the guide, where handing weights round takes longest, and one that is worth sharing.
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ] && [[ ${CUDA_VISIBLE_DEVICES:-0,1} == *,* ]]; then
-	step parallel_64 "$program" bench train --dp 2 --variant queued,graph,parallel --repeat 10 --seconds 3 -o "$out/parallel_64.json"
-	step parallel_8192 "$program" bench train --dp 2 --variant queued,graph,parallel --batch 8192 --samples 8192 --steps 8 --repeat 3 --seconds 3 -o "$out/parallel_8192.json"
+	step parallel_64 "$program" bench train --dp 2 --variant queued,graph,pipeline,parallel --repeat 10 --seconds 3 -o "$out/parallel_64.json"
+	step parallel_8192 "$program" bench train --dp 2 --variant queued,accumulate,pipeline,parallel --layers 8 --batch 8192 --samples 8192 --steps 8 --repeat 3 --seconds 3 -o "$out/parallel_8192.json"
 fi
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt"

@@ -56,7 +56,7 @@ static bool is_asked(const struct work *work, const struct kwhy_train_variant *v
 {
 	if (work->request->variants)
 		return is_named(work->request->variants, variant->id);
-	return !variant->parallel || work->gpus.count > 1;
+	return !(variant->parallel || variant->pipeline) || work->gpus.count > 1;
 }
 
 static enum kwhy_status check_request(
@@ -70,7 +70,7 @@ static enum kwhy_status check_request(
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"train has no variant '%s'; there are fp32, bf16, queued, cublas, fused, "
 				"graph, "
-				"checkpoint, accumulate and parallel",
+				"checkpoint, accumulate, pipeline and parallel",
 				word);
 	return kwhy_train_shape_check(&request->shape, error);
 }

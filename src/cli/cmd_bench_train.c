@@ -15,7 +15,7 @@ enum { REPEAT = 5, CHECK_WIDTH = 512, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
 struct train_options {
 	const char *backend, *device, *variants, *output, *csv;
-	uint64_t width, layers, batch, parts, dp, samples, steps, check_width, repeat;
+	uint64_t width, layers, batch, parts, dp, pp, samples, steps, check_width, repeat;
 	double seconds;
 	bool json, quiet;
 };
@@ -79,22 +79,26 @@ static enum kwhy_status check_batch(const struct train_options *options, struct 
 	return KWHY_OK;
 }
 
-/* As many as --dp says: those of --device, or the first. */
+/* As many as --dp or --pp says: those of --device, or the first. */
 static enum kwhy_status find_devices(
 	const struct train_options *options, const char **out, struct kwhy_error *error)
 {
 	static const char *const firsts[KWHY_TRAIN_RANKS_MOST] = {"0", "0,1", "0,1,2", "0,1,2,3", "0,1,2,3,4",
 		"0,1,2,3,4,5", "0,1,2,3,4,5,6", "0,1,2,3,4,5,6,7"};
+	uint64_t count = options->dp ? options->dp : options->pp;
 	size_t named = 1;
 
-	if (options->dp > KWHY_TRAIN_RANKS_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE, "--dp takes 1 to %d GPUs", KWHY_TRAIN_RANKS_MOST);
+	if (options->dp > KWHY_TRAIN_RANKS_MOST || options->pp > KWHY_TRAIN_RANKS_MOST)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--dp and --pp take 1 to %d GPUs", KWHY_TRAIN_RANKS_MOST);
+	if (options->dp && options->pp && options->dp != options->pp)
+		return kwhy_fail(error, KWHY_E_USAGE, "--dp and --pp take the same GPUs; give one number");
 	for (const char *at = options->device; at && *at; at++)
 		named += *at == ',';
-	if (options->device && options->dp && options->dp != named)
-		return kwhy_fail(error, KWHY_E_USAGE, "--dp %u takes as many GPUs; --device names %zu",
-			(unsigned)options->dp, named);
-	*out = options->device || !options->dp ? options->device : firsts[options->dp - 1];
+	if (options->device && count && count != named)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--dp or --pp %u takes as many GPUs; --device names %zu", (unsigned)count, named);
+	*out = options->device || !count ? options->device : firsts[count - 1];
 	return KWHY_OK;
 }
 
@@ -178,16 +182,18 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct train_options, device)},
 	{"dp", 0, "N", "GPUs of 'parallel', which share the batch; default those of --device",
 		KWHY_OPTION_COUNT, offsetof(struct train_options, dp)},
+	{"pp", 0, "N", "GPUs of 'pipeline', which share the layers; default those of --device",
+		KWHY_OPTION_COUNT, offsetof(struct train_options, pp)},
 	{"variant", 0, "LIST",
-		"of fp32, bf16, queued, cublas, fused, graph, checkpoint, accumulate and parallel; default "
-		"all",
+		"of fp32, bf16, queued, cublas, fused, graph, checkpoint, accumulate, pipeline and "
+		"parallel; default all",
 		KWHY_OPTION_TEXT, offsetof(struct train_options, variants)},
 	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
 		offsetof(struct train_options, width)},
 	{"layers", 0, "N", "default 2", KWHY_OPTION_COUNT, offsetof(struct train_options, layers)},
 	{"batch", 0, "N", "samples a step; default 64", KWHY_OPTION_COUNT,
 		offsetof(struct train_options, batch)},
-	{"parts", 0, "N", "that 'accumulate' takes a batch in; default 4", KWHY_OPTION_COUNT,
+	{"parts", 0, "N", "of a batch in 'accumulate' and 'pipeline'; default 4", KWHY_OPTION_COUNT,
 		offsetof(struct train_options, parts)},
 	{"samples", 0, "N", "that are gone over; default 2048", KWHY_OPTION_COUNT,
 		offsetof(struct train_options, samples)},

@@ -38,7 +38,9 @@ struct kwhy_train_rank {
 	uint64_t memory; /* all of it */
 	size_t bytes;
 	struct kwhy_train_args args;
-	struct kwhy_gpu_event *ready, *done; /* gradients are made; weights are handed out. NULL: alone */
+	/* Gradients are made, and weights handed out; or activations sent on, and errors back. NULL: alone.
+	 */
+	struct kwhy_gpu_event *ready, *done;
 };
 
 struct kwhy_train {
@@ -46,8 +48,8 @@ struct kwhy_train {
 	struct kwhy_train_shape shape; /* parts 1 where the variant has none */
 	struct kwhy_train_rank ranks[KWHY_TRAIN_RANKS_MOST];
 	uint32_t rank_count, opened;
-	uint32_t segment; /* layers from one whose inputs are kept to the next */
-	uint32_t slots;	  /* of hidden */
+	uint32_t segment;	     /* layers from one whose inputs are kept to the next */
+	uint32_t slots, error_slots; /* of hidden and of errors */
 	bool has_large_tiles;
 	uint32_t step; /* that is queued, for what is not told by the device's clock */
 	struct kwhy_cublas cublas;
@@ -72,6 +74,19 @@ KWHY_MUST_USE enum kwhy_status kwhy_train_queue_step(struct kwhy_train *train, s
 /* Access to each other's memory, and events; then, in a step, AdamW by shares once all gradients are made. */
 KWHY_MUST_USE enum kwhy_status kwhy_train_join(struct kwhy_train *train, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_train_share(struct kwhy_train *train, struct kwhy_error *error);
+
+/* Behind all ranks' events of one kind, every rank's stream goes on. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_meet(
+	struct kwhy_train *train, bool is_done, struct kwhy_error *error);
+
+/* A step of a pipeline: parts go forward through all ranks, then back. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_queue_pipeline(struct kwhy_train *train, struct kwhy_error *error);
+/* The layers of a rank: from *first up to *end. */
+void kwhy_train_layers_of(const struct kwhy_train *train, uint32_t rank, uint32_t *first, uint32_t *end);
+
+/* A layer's product and what follows it, by the variant's kernels or its library. */
+KWHY_MUST_USE enum kwhy_status kwhy_train_multiply(struct kwhy_train_rank *rank, enum kwhy_train_product what,
+	const struct kwhy_train_call *call, struct kwhy_error *error);
 
 /* The pairs of weights that a rank has the moments of: from *first up to *end. */
 void kwhy_train_share_of(const struct kwhy_train *train, uint32_t rank, uint64_t *first, uint64_t *end);

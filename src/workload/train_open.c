@@ -61,6 +61,15 @@ const struct kwhy_train_variant kwhy_train_variants[] = {
 		.fused = true,
 		.graph = true,
 		.parts = true},
+	{.id = "pipeline",
+		.title = "pipeline",
+		.after = "accumulate",
+		.change = "layers apart on GPUs; the parts of a batch go through them one behind the other, "
+			  "without a graph",
+		.half = true,
+		.fused = true,
+		.parts = true,
+		.pipeline = true},
 	{.id = "parallel",
 		.title = "data parallel",
 		.after = "queued",
@@ -165,7 +174,7 @@ static size_t lay_out(struct kwhy_train_rank *rank, uint64_t start)
 		{&a->inputs, (uint64_t)shape->samples * shape->width * (a->half ? 2 : 4)},
 		{&a->labels, shape->samples * sizeof(uint32_t)},
 		{&a->hidden, rank->train->slots * plane},
-		{&a->errors, 2 * plane},
+		{&a->errors, rank->train->error_slots * plane},
 		{&a->logits, rows * shape->width * sizeof(float)},
 		{&a->row_losses, shape->batch * sizeof(float)},
 		{&a->losses, shape->steps * sizeof(float)},
@@ -190,7 +199,7 @@ static void set_args(struct kwhy_train_rank *rank)
 	rank->args.width = shape->width;
 	rank->args.layers = shape->layers;
 	rank->args.batch = shape->batch;
-	rank->args.parts = shape->parts * train->rank_count;
+	rank->args.parts = shape->parts * (train->variant->parallel ? train->rank_count : 1);
 	rank->args.samples = shape->samples;
 	rank->args.half = train->variant->half;
 }
@@ -277,10 +286,16 @@ static uint32_t root_of(uint32_t count)
 static bool fills_large_tiles(const struct kwhy_train *train, const struct kwhy_train_request *request)
 {
 	const struct kwhy_train_shape *like = request->like ? request->like : &request->shape;
-	uint32_t parts = (train->variant->parts ? like->parts : 1) * train->rank_count,
+	uint32_t parts = (train->variant->parts ? like->parts : 1) *
+		(train->variant->parallel ? train->rank_count : 1),
 		 sms = request->gpus[0]->facts.sm_count, side = KWHY_TRAIN_LARGE;
 
 	return sms && (like->batch / parts + side - 1) / side * ((like->width + side - 1) / side) >= sms;
+}
+
+static bool takes_several(const struct kwhy_train_variant *variant)
+{
+	return variant->parallel || variant->pipeline;
 }
 
 static void plan(struct kwhy_train *train, const struct kwhy_train_request *request)
@@ -289,24 +304,35 @@ static void plan(struct kwhy_train *train, const struct kwhy_train_request *requ
 
 	train->variant = request->variant;
 	train->shape = request->shape;
-	train->rank_count = request->variant->parallel ? request->gpu_count : 1;
+	train->rank_count = takes_several(request->variant) ? request->gpu_count : 1;
 	if (!train->variant->parts)
 		train->shape.parts = 1;
 	train->has_large_tiles = fills_large_tiles(train, request);
 	train->segment = train->variant->recompute ? root_of(layers) : layers;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;
+	train->error_slots = 2;
+	if (train->variant->pipeline) {
+		uint32_t most = (layers + train->rank_count - 1) / train->rank_count;
+
+		train->slots = most * train->shape.parts + 1;
+		train->error_slots = 2 + train->shape.parts;
+	}
 }
 
 static enum kwhy_status check_request(const struct kwhy_train_request *request, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_train_shape_check(&request->shape, error);
 
-	if (status || !request->variant->parallel)
+	if (status || !takes_several(request->variant))
 		return status;
 	if (request->gpu_count < 2 || request->gpu_count > KWHY_TRAIN_RANKS_MOST)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s takes 2 to %d GPUs; --dp says how many",
-			request->variant->id, KWHY_TRAIN_RANKS_MOST);
-	if (request->shape.batch % (8 * request->gpu_count))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s takes 2 to %d GPUs; --dp and --pp say how many", request->variant->id,
+			KWHY_TRAIN_RANKS_MOST);
+	if (request->variant->pipeline && request->shape.layers < request->gpu_count)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s: %u layers are too few for %u GPUs",
+			request->variant->id, request->shape.layers, request->gpu_count);
+	if (request->variant->parallel && request->shape.batch % (8 * request->gpu_count))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s: a batch of %u is no multiple of 8 samples for each of %u GPUs",
 			request->variant->id, request->shape.batch, request->gpu_count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/train_inside.h"
 
-/* What the GPUs of a parallel training do together. */
+/* What the GPUs of a training do together. */
 
 enum { SHARE_BLOCKS = 1024 };
 
@@ -36,15 +36,14 @@ enum kwhy_status kwhy_train_join(struct kwhy_train *train, struct kwhy_error *er
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t r = 0; !status && train->variant->parallel && r < train->rank_count; r++)
+	for (uint32_t r = 0; !status && train->rank_count > 1 && r < train->rank_count; r++)
 		status = join_rank(train, r, error);
 	return status;
 }
 
 /* --- A step --- */
 
-/* All ranks' events of one kind, behind which every rank's stream goes on. */
-static enum kwhy_status meet(struct kwhy_train *train, bool is_done, struct kwhy_error *error)
+enum kwhy_status kwhy_train_meet(struct kwhy_train *train, bool is_done, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -94,12 +93,12 @@ static enum kwhy_status launch_share(struct kwhy_train *train, uint32_t r, struc
 enum kwhy_status kwhy_train_share(struct kwhy_train *train, struct kwhy_error *error)
 {
 	const struct kwhy_train_call none = {0};
-	enum kwhy_status status = meet(train, false, error);
+	enum kwhy_status status = kwhy_train_meet(train, false, error);
 
 	for (uint32_t r = 0; !status && r < train->rank_count; r++)
 		status = launch_share(train, r, error);
 	if (!status)
-		status = meet(train, true, error);
+		status = kwhy_train_meet(train, true, error);
 	for (uint32_t r = 0; !status && r < train->rank_count; r++) {
 		status = train->ranks[r].gpu->ops->enter(train->ranks[r].gpu, error);
 		if (!status)

@@ -24,6 +24,7 @@ struct kwhy_train_variant {
 	bool recompute;	    /* keeps activations at every so manieth layer, makes the others again */
 	bool parts;	    /* takes a batch in parts and accumulates their gradients */
 	bool library;	    /* products by cuBLAS */
+	bool pipeline;	    /* layers apart on GPUs, through which the parts of a batch go */
 	bool parallel;	    /* a share of the batch and of AdamW for each GPU */
 };
 

@@ -78,7 +78,7 @@ static enum kwhy_train_kernel kernel_of(const struct kwhy_train *train, enum kwh
 }
 
 /* A product of the library leaves bias, rectifier and its derivative to a kernel of their own. */
-static enum kwhy_status multiply(struct kwhy_train_rank *rank, enum kwhy_train_product what,
+enum kwhy_status kwhy_train_multiply(struct kwhy_train_rank *rank, enum kwhy_train_product what,
 	const struct kwhy_train_call *call, struct kwhy_error *error)
 {
 	struct kwhy_train_call after = *call;
@@ -102,7 +102,7 @@ static enum kwhy_status forward(
 		.in = kwhy_train_slot(train, layer),
 		.out = layer + 1 < train->shape.layers ? kwhy_train_slot(train, layer + 1) : 0};
 
-	return multiply(rank, KWHY_TRAIN_FORWARD, &call, error);
+	return kwhy_train_multiply(rank, KWHY_TRAIN_FORWARD, &call, error);
 }
 
 /* Activations of the layer's segment again, where they were not kept; at the segment's last layer. */
@@ -143,9 +143,9 @@ static enum kwhy_status backward(
 	enum kwhy_status status = recompute(rank, layer, part, error);
 
 	if (!status && layer)
-		status = multiply(rank, KWHY_TRAIN_BACKWARD, &call, error);
+		status = kwhy_train_multiply(rank, KWHY_TRAIN_BACKWARD, &call, error);
 	if (!status)
-		status = multiply(rank, KWHY_TRAIN_UPDATE, &call, error);
+		status = kwhy_train_multiply(rank, KWHY_TRAIN_UPDATE, &call, error);
 	return status ? status : kwhy_train_launch(rank, KWHY_TRAIN_BIAS, &call, error);
 }
 
@@ -192,6 +192,8 @@ enum kwhy_status kwhy_train_queue_step(struct kwhy_train *train, struct kwhy_err
 {
 	enum kwhy_status status = KWHY_OK;
 
+	if (train->variant->pipeline)
+		return kwhy_train_queue_pipeline(train, error);
 	for (uint32_t r = 0; !status && r < train->rank_count; r++)
 		status = queue_parts(train, r, error);
 	return status ? status : queue_end(train, error);
@@ -293,24 +295,41 @@ static enum kwhy_status read_bytes(
 	return status ? status : rank->gpu->ops->copy_now(rank->gpu, &copy, error);
 }
 
-/* Weights and moments of the rank that has them. */
-static enum kwhy_status read_share(
-	struct kwhy_train *train, uint32_t r, struct kwhy_train_state *state, struct kwhy_error *error)
+/* Weights and moments from place `first` to before place `end`. */
+static enum kwhy_status read_range(struct kwhy_train_rank *rank, uint64_t first, uint64_t end,
+	struct kwhy_train_state *state, struct kwhy_error *error)
 {
-	struct kwhy_train_rank *rank = &train->ranks[r];
 	const struct {
 		float *to;
 		uint64_t from;
 	} parts[] = {{state->weights, rank->args.weights}, {state->first, rank->args.first},
 		{state->second, rank->args.second}};
 	enum kwhy_status status = KWHY_OK;
-	uint64_t first, end;
 
-	kwhy_train_share_of(train, r, &first, &end);
 	for (size_t i = 0; !status && end > first && i < sizeof(parts) / sizeof(parts[0]); i++)
 		status = read_bytes(rank, parts[i].to + first, parts[i].from + first * sizeof(float),
 			(end - first) * sizeof(float), error);
 	return status;
+}
+
+/* From the rank that has them. */
+static enum kwhy_status read_share(
+	struct kwhy_train *train, uint32_t r, struct kwhy_train_state *state, struct kwhy_error *error)
+{
+	uint64_t width = train->shape.width, biases = train->shape.layers * width * width, first, end;
+	uint32_t first_layer, end_layer;
+	enum kwhy_status status;
+
+	if (!train->variant->pipeline) {
+		kwhy_train_share_of(train, r, &first, &end);
+		return read_range(&train->ranks[r], first, end, state, error);
+	}
+	kwhy_train_layers_of(train, r, &first_layer, &end_layer);
+	status = read_range(
+		&train->ranks[r], first_layer * width * width, end_layer * width * width, state, error);
+	return status ? status
+		      : read_range(&train->ranks[r], biases + first_layer * width, biases + end_layer * width,
+				state, error);
 }
 
 /* Of two ranks, what products read. */
@@ -343,7 +362,7 @@ enum kwhy_status kwhy_train_read(
 
 	for (uint32_t r = 0; !status && r < train->rank_count; r++)
 		status = read_share(train, r, state, error);
-	for (uint32_t r = 1; !status && r < train->rank_count; r++)
+	for (uint32_t r = 1; !status && train->variant->parallel && r < train->rank_count; r++)
 		status = compare_copies(train, r, error);
 	for (uint32_t i = 0; !status && i < train->shape.steps; i++)
 		state->losses[i] = (double)losses[i];

@@ -69,15 +69,17 @@ static void two_gpus_share_a_batch(void **state)
 {
 	json_t *root = json_of(SPAWN("bench", "train", "--backend", "host", "--width", "64", "--batch", "32",
 		"--steps", "4", "--samples", "64", "--dp", "2", "--repeat", "1", "--json"));
-	const json_t *rows = json_object_get(root, "variants"), *row = json_array_get(rows, 8);
+	const json_t *rows = json_object_get(root, "variants"), *row = json_array_get(rows, 9);
 
 	(void)state;
-	assert_int_equal(json_array_size(rows), 9);
+	assert_int_equal(json_array_size(rows), 10);
 	assert_int_equal(json_array_size(json_object_get(root, "gpus")), 2);
 	assert_string_equal(json_string_value(json_object_get(row, "id")), "parallel");
 	assert_true(number_in(row, NULL, "gpus") == 2);
 	assert_true(number_in(row, "errors", "first_moment") < 0.1);
 	assert_true(number_in(json_array_get(rows, 5), NULL, "gpus") == 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 8), "id")), "pipeline");
+	assert_true(number_in(json_array_get(rows, 8), NULL, "gpus") == 2);
 	json_decref(root);
 }
 
@@ -186,7 +188,8 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(HOST, "--samples", "100"), 2, "--samples takes a multiple of --batch");
 	assert_fails(SPAWN(HOST, "--steps", "5000"), 2, "--steps takes 1 to 4096");
 	assert_fails(SPAWN(HOST, "--check-width", "33"), 2, "--check-width takes a multiple of 32");
-	assert_fails(SPAWN(HOST, "--dp", "9"), 2, "--dp takes 1 to 8 GPUs");
+	assert_fails(SPAWN(HOST, "--dp", "9"), 2, "--dp and --pp take 1 to 8 GPUs");
+	assert_fails(SPAWN(HOST, "--dp", "2", "--pp", "3"), 2, "give one number");
 	assert_fails(SPAWN(HOST, "--dp", "3", "--device", "0,1"), 2, "--device names 2");
 	assert_fails(SPAWN(HOST, "-o", "x.csv"), 2, "--csv FILE");
 	assert_fails(SPAWN("bench", "train", "--backend", "tpu"), 2, "backend");

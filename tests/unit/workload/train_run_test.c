@@ -100,7 +100,7 @@ static void one_layer_alone_is_trained_too(void **state)
 	flat.layers = 1;
 	expected = reference_of(&flat);
 	for (size_t i = 0; i < kwhy_train_variant_count; i++)
-		if (is_here(&kwhy_train_variants[i]) &&
+		if (is_here(&kwhy_train_variants[i]) && !kwhy_train_variants[i].pipeline &&
 			check(kwhy_train_variants[i].id, &flat, NULL, &expected, &errors, &error))
 			fail_msg("%s", error.text);
 	kwhy_train_state_done(&expected);
@@ -215,6 +215,24 @@ static void a_parallel_training_takes_two_gpus_and_whole_shares(void **state)
 	assert_non_null(strstr(error.text, "no multiple of 8 samples for each of 2 GPUs"));
 }
 
+/* Of five layers the first GPU has two; with one layer there is nothing to share. */
+static void a_pipeline_takes_a_layer_for_each_gpu(void **state)
+{
+	struct kwhy_train_shape flat = shape;
+	struct kwhy_train_request request;
+	struct kwhy_train *train = opened("pipeline", &shape);
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_train_ranks(train), 2);
+	assert_int_equal(kwhy_train_activation_bytes(train), (3 * 2 + 1) * 16 * 96 * 2);
+	kwhy_train_close(train);
+	flat.layers = 1;
+	request = request_of("pipeline", &flat);
+	assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "1 layers are too few for 2 GPUs"));
+}
+
 /* Sixteen layers keep fifteen planes of 64 x 96 bf16; in segments of four, three and three. */
 static void checkpointing_keeps_fewer_activations(void **state)
 {
@@ -279,6 +297,7 @@ int main(int count, char **words)
 		WITH_GPUS(what_is_asked_of_the_driver_is_counted),
 		WITH_GPUS(the_library_makes_products_where_it_is),
 		WITH_GPUS(a_parallel_training_takes_two_gpus_and_whole_shares),
+		WITH_GPUS(a_pipeline_takes_a_layer_for_each_gpu),
 		WITH_GPUS(checkpointing_keeps_fewer_activations),
 	};
 
