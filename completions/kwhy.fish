@@ -423,7 +423,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l shape -r -d 'opt-125m (default), opt-1.3b or small'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l weights -r -d 'of fp32, tf32, bf16, fp16, fp8, int8 and int4; default bf16'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l batch -r -d 'sequences at once, 1 to 1024; default 1,8,64,256'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l launch -r -d 'of calls, graph (default) and device: all tokens at once'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l launch -r -d 'of calls, graph (default), early, and device: all tokens at once'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l prompt -r -d 'tokens that each sequence reads; default 128'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l tokens -r -d 'tokens that it writes; default 128'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l repeat -r -d 'timed runs of each phase, at least; default 5'
