@@ -28,7 +28,7 @@ step() {
 
 # VARIANT STEPS REPEAT: into VARIANT-STEPS-REPEAT.kwhy
 record() {
-	step "$1-$2-$3" "$program" record -q -o "$out/$1-$2-$3.kwhy" -- \
+	step "$1-$2-$3" "$program" record -q --one-file -o "$out/$1-$2-$3.kwhy" -- \
 		"$program" bench twin --runs-only --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --json
 }
 
@@ -50,22 +50,21 @@ step curves "$program" bench transfer -q --quick --strategy pinned,pageable --di
 
 # One run in few steps, where the slow variants take seconds; many runs of the fast ones, for their energy.
 for variant in v0 v1 v2 v3 v6; do record "$variant" 96 1; done
-for variant in v2 v3 v5 v6; do record "$variant" 288 60; done
-for variant in v9 v9b; do record "$variant" 288 30; done
+for variant in v2 v3 v5 v6 v9 v9b; do record "$variant" 288 40; done
 say "recorded after $SECONDS s; from here on the GPU idles"
 
 pair v0 v1 96 1 --event-waits --join-waits --pinned &
 pair v1 v2 96 1 --pack-d2h &
 pair v0 v3 96 1 --pack-h2d --pack-d2h --pinned --event-waits &
 pair v0 v6 96 1 --pack-h2d --pack-d2h --fuse --pinned --event-waits --graph &
-pair v2 v3 288 60 --pack-h2d &
-pair v3 v5 288 60 --fuse &
-pair v5 v6 288 60 --graph &
-pair v9 v9b 288 30 --thin-collectives 4 &
-for recording in v0-96-1 v1-96-1 v3-288-60; do
+pair v2 v3 288 40 --pack-h2d &
+pair v3 v5 288 40 --fuse &
+pair v5 v6 288 40 --graph &
+pair v9 v9b 288 40 --thin-collectives 4 &
+for recording in v0-96-1 v1-96-1 v3-288-40; do
 	timeout 60 "$program" whatif -q --profile "$profile" --plan --numerics "$out/$recording.kwhy" -o "$out/plan-$recording.txt" 2>> "$out/plan.err" &
 done
-timeout 60 "$program" whatif -q --profile "$profile" --plan --numerics "$out/v3-288-60.kwhy" -o "$out/plan.html" 2>> "$out/plan.err" &
+timeout 60 "$program" whatif -q --profile "$profile" --plan --numerics "$out/v3-288-40.kwhy" -o "$out/plan.html" 2>> "$out/plan.err" &
 wait
 
 python3 - "$out" << 'TABLE' | tee -a "$out/log.txt"
