@@ -697,18 +697,31 @@ static __device__ INLINE struct claim look(const struct args *a, const struct ti
 	return claim_begin(a, step, row, moved);
 }
 
-/* The old state, by the threads that have no row to look at. */
-static __device__ INLINE void load_state(const struct args *a, const struct tile *tile, u32 step, u32 row)
+/* 16 bytes from memory that other blocks write to shared memory, some time before await_copies(). */
+static __device__ INLINE void copy_soon(u16 *to, const u16 *from)
+{
+#ifdef __CUDA_ARCH__
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+	*(uint4 *)to = *(const uint4 *)from;
+#endif
+}
+
+static __device__ INLINE void await_copies(void)
+{
+#ifdef __CUDA_ARCH__
+	asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* The old state of a tile that comes next. */
+static __device__ INLINE void ask_state(const struct args *a, const struct tile *tile, u32 step, u32 row)
 {
 	const u16 *from = a->h_halves + (u64)((step - 1) % 2) * a->flows * H;
+	u32 k = threadIdx.x % (H / 8) * 8;
 
-#pragma unroll 4
-	for (u32 i = threadIdx.x - a->tile_rows; i < a->tile_rows * (H / 8); i += THREADS - a->tile_rows) {
-		u32 r = i / (H / 8), k = i % (H / 8) * 8;
-
-		if (row + r < a->flows)
-			*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
-	}
+	for (u32 r = threadIdx.x / (H / 8); step && r < a->tile_rows && row + r < a->flows; r += THREADS / (H / 8))
+		copy_soon(&tile->a[r * A_STRIDE + IN + k], &from[(u64)(row + r) * H + k]);
 }
 
 /* An energy after a step, from its parts. */
@@ -927,15 +940,16 @@ static __device__ INLINE void output_layer(const struct args *a, const struct ti
 	}
 }
 
+/* The state of this tile was asked for; that of the next is, as soon as there is room. */
 static __device__ INLINE void run_tile(
-	const struct args *a, const struct tile *tile, const struct gates *gates, u32 step, u32 row, u32 quarter)
+	const struct args *a, const struct tile *tile, const struct gates *gates, u32 step, u32 row, u32 apart)
 {
 	struct claim claim = {0, 0, 0, NONE};
+	u32 quarter = blockIdx.x % TEAM;
 
 	if (threadIdx.x < a->tile_rows)
 		claim = look(a, tile, step, row + threadIdx.x, quarter == 0);
-	else if (step)
-		load_state(a, tile, step, row);
+	await_copies();
 	__syncthreads();
 	take_in(a, tile, step, row);
 	__syncthreads();
@@ -943,6 +957,7 @@ static __device__ INLINE void run_tile(
 		if (quarter == 0)
 			give_state(a, tile, row);
 		__syncthreads();
+		ask_state(a, tile, step, row + apart);
 		return;
 	}
 	first_layer(a, tile);
@@ -952,6 +967,7 @@ static __device__ INLINE void run_tile(
 	for (u32 first = 0; first < a->tile_rows && row + first < a->flows; first += PART)
 		gate_layer(tile, gates, quarter, first);
 	__syncthreads();
+	ask_state(a, tile, step, row + apart);
 	store_state(a, tile, step, row, quarter);
 	output_layer(a, tile, step, row, quarter);
 	claim_end(a, step, &claim);
@@ -1006,8 +1022,9 @@ KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 un
 	}
 	__syncthreads();
 	for (u32 step = 0; step <= a.steps; step++) {
+		ask_state(&a, &tile, step, own);
 		for (u32 row = own; row < a.flows; row += apart)
-			run_tile(&a, &tile, &gates, step, row, quarter);
+			run_tile(&a, &tile, &gates, step, row, apart);
 		if (threadIdx.x == 0 && step && quarter == 0) {
 			atomicAdd(&a.records[step - 1].places, *tile.places);
 			*tile.places = 0;
