@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # flow on an H200: all variants with energy, how they grow with the number of flows, PyTorch beside them, and recordings of the naive and
 # the best one.
-# Usage: flow.sh KWHY_FOLDER OUT_FOLDER [PART]     (the folder of the portable build; PART: kwhy, about 100 s, or torch, about 90 s; both
-# when not given)
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER [all]     (the folder of the portable build; about 80 s; all: about 3 minutes)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
-part=${3:-both}
+part=${3:-short}
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
@@ -25,33 +24,30 @@ step() {
 	local name=$1
 	shift
 	local start=$SECONDS
-	timeout 120 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	timeout 60 "$@" > "$out/$name.out" 2> "$out/$name.err"
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-if [ "$part" != torch ]; then
-	# Places and numbers first, of every variant, in both precisions of cuBLAS and on the path that flows choose.
-	step right "$program" bench flow --repeat 1 --seconds 0 --steps 60 --json
-	step fp32 "$program" bench flow --variant n2,n3,n5 --precision fp32 --repeat 3 --seconds 0 --json
+# Places and numbers first; then the best and PyTorch right after each other; then the naive ones and how it grows.
+step right "$program" bench flow --variant n2,n3,n4,n5 --repeat 2 --seconds 0 --json
+step long "$program" bench flow --variant n3,n4,n5 --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
+step torch "$python" "$here/flow_torch.py" --peers graph,naive --seconds 0 -o "$out/torch.json"
+step after "$program" bench flow --variant n4,n5 --steps 1000 --repeat 10 --seconds 0 -o "$out/after.json"
+step many "$program" bench flow --variant n4,n5 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/many.json"
+step torch_many "$python" "$here/flow_torch.py" --peers graph --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
+step flow "$program" bench flow --variant n0,n1,n2 --steps 20 --repeat 3 --seconds 2 -o "$out/flow.json" --csv "$out/steps.csv"
+step churn "$program" bench flow --variant n0,n0c,n0p --flows 100 --steps 20 --repeat 5 --seconds 0 -o "$out/churn.json"
+step sweep "$program" bench flow --variant n2,n4,n5 --flows 1,10,100,10000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
+step torch_compile "$python" "$here/flow_torch.py" --peers compile,bf16 --seconds 0 -o "$out/torch_compile.json"
+if [ "$part" = all ]; then
 	step argmax "$program" bench flow --variant n2,n4,n5 --path argmax --repeat 1 --seconds 0 --json
-	step flow "$program" bench flow --variant n0,n1,n2,n3 --repeat 3 --seconds 3 -o "$out/flow.json" --csv "$out/steps.csv"
-	# Longer runs, so that little but steps is in the windows.
-	step long "$program" bench flow --variant n3,n4,n5 --steps 2000 --repeat 3 --seconds 3 -o "$out/long.json"
-	step churn "$program" bench flow --variant n0,n0c,n0p --flows 100 --repeat 5 --seconds 0 -o "$out/churn.json"
-	step sweep "$program" bench flow --variant n2,n3,n4,n5 --flows 1,10,100,1000,10000 --steps 200 --repeat 3 --seconds 0 -o "$out/sweep.json"
-	step many "$program" bench flow --variant n3,n4,n5 --flows 100000 --steps 100 --repeat 3 --seconds 3 -o "$out/many.json"
+	step fp32 "$program" bench flow --variant n2,n3,n5 --precision fp32 --repeat 3 --seconds 0 --json
+	step energy "$program" bench flow --variant n0,n1,n2,n3,n4,n5 --repeat 3 --seconds 10 -o "$out/energy.json"
 	step record_n0 "$program" record -o "$out/n0.kwhy" -- "$program" bench flow --variant n0 --steps 10 --repeat 3 --seconds 0 --json
 	step record_n3 "$program" record -o "$out/n3.kwhy" -- "$program" bench flow --variant n3 --repeat 30 --seconds 0 --json
 	step report_n0 "$program" report "$out/n0.kwhy" --json
 	step report_n3 "$program" report "$out/n3.kwhy" --json
-fi
-if [ "$part" != kwhy ]; then
-	# Side by side in one run: n4 and n5 right before and after the peers.
-	step before "$program" bench flow --variant n4,n5 --steps 200 --repeat 20 --seconds 0 -o "$out/before.json"
-	step torch "$python" "$here/flow_torch.py" --peers naive,graph,compile,bf16 --seconds 3 -o "$out/torch.json"
-	step after "$program" bench flow --variant n4,n5 --steps 200 --repeat 20 --seconds 0 -o "$out/after.json"
-	step torch_many "$python" "$here/flow_torch.py" --peers graph --flows 10000,100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
 fi
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt"
