@@ -2,8 +2,11 @@
 #include "bench/pair_rank_calls.h"
 #include "cmocka_all.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* Ranks are threads of this process, each with a link of its own. */
 enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
@@ -67,13 +70,8 @@ static void *run(void *context)
 }
 
 /* All of them, rank 0 in this thread. */
-static void gather(struct member members[RANKS])
+static void gather_at(struct member members[RANKS], int listener, uint16_t port)
 {
-	uint16_t port;
-	int listener;
-	struct kwhy_error error;
-
-	assert_int_equal(kwhy_rank_link_listen_here(&listener, &port, &error), KWHY_OK);
 	for (uint32_t i = 0; i < RANKS; i++)
 		members[i].request = (struct kwhy_rank_link_request){.rank = i,
 			.size = RANKS,
@@ -85,6 +83,16 @@ static void gather(struct member members[RANKS])
 		assert_int_equal(pthread_create(&members[i].thread, NULL, run, &members[i]), 0);
 	if (come(&members[0]))
 		fail_msg("%s", members[0].error.text);
+}
+
+static void gather(struct member members[RANKS])
+{
+	uint16_t port;
+	int listener;
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_rank_link_listen_here(&listener, &port, &error), KWHY_OK);
+	gather_at(members, listener, port);
 }
 
 static void part(struct member members[RANKS])
@@ -168,6 +176,26 @@ static void a_rank_that_ends_is_named(void **state)
 	part(members);
 }
 
+static void a_stranger_who_connects_is_sent_away(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char words[256];
+	uint16_t port;
+	int listener, stranger = socket(AF_INET, SOCK_STREAM, 0);
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_rank_link_listen_here(&listener, &port, &error), KWHY_OK);
+	address.sin_port = htons(port);
+	assert_int_equal(connect(stranger, (const struct sockaddr *)&address, sizeof(address)), 0);
+	memset(words, 'x', sizeof(words));
+	assert_int_equal(send(stranger, words, sizeof(words), 0), sizeof(words));
+	gather_at(members, listener, port);
+	part(members);
+	close(stranger);
+}
+
 static void who_counts_otherwise_is_refused(void **state)
 {
 	struct kwhy_rank_link_request request = {
@@ -190,6 +218,7 @@ int main(void)
 		cmocka_unit_test(a_rank_that_waits_does_what_it_is_asked),
 		cmocka_unit_test(what_one_rank_cannot_the_other_tells),
 		cmocka_unit_test(a_rank_that_ends_is_named),
+		cmocka_unit_test(a_stranger_who_connects_is_sent_away),
 		cmocka_unit_test(who_counts_otherwise_is_refused),
 	};
 
