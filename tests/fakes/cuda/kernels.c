@@ -8,8 +8,8 @@
 #include "replay/standin_kernels.h"
 #include "workload/collectives.h"
 #include "workload/decode_device.h"
-#include "workload/train_device.h"
 #include "workload/flow_device.h"
+#include "workload/train_device.h"
 #include "workload/twin_device.h"
 
 #include <stddef.h>
