@@ -109,6 +109,8 @@ static void use_own(struct kwhy_flow *flow, const char *why)
 
 enum kwhy_status kwhy_flow_blas_open(struct kwhy_flow *flow, struct kwhy_error *error)
 {
+	enum kwhy_status status;
+
 	if (flow->variant->way == KWHY_FLOW_EACH) {
 		use_own(flow, "a flow alone is no matrix");
 		return KWHY_OK;
@@ -126,7 +128,12 @@ enum kwhy_status kwhy_flow_blas_open(struct kwhy_flow *flow, struct kwhy_error *
 		use_own(flow, error->text);
 		return KWHY_OK;
 	}
-	return prepare(flow, error);
+	status = prepare(flow, error);
+	if (status != KWHY_E_UNSUPPORTED)
+		return status;
+	kwhy_flow_blas_close(flow);
+	use_own(flow, error->text);
+	return KWHY_OK;
 }
 
 void kwhy_flow_blas_close(struct kwhy_flow *flow)
@@ -135,5 +142,6 @@ void kwhy_flow_blas_close(struct kwhy_flow *flow)
 		(void)flow->cublas.cublasDestroy_v2(flow->blas);
 	flow->gpu->ops->memory_free(flow->gpu, flow->blas_memory);
 	kwhy_cublas_close(&flow->cublas);
+	flow->blas_memory = 0;
 	flow->blas = NULL;
 }
