@@ -176,6 +176,25 @@ static void joules_are_those_of_gpus_of_known_power(void **state)
 	json_decref(root);
 }
 
+/* A run of two steps is 21 launches, and the data one more: the second variant does not come to its end. */
+static void a_gpu_that_is_lost_ends_it_with_what_was_measured(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	fake_gpus();
+	setenv("KWHY_FAKE_CUDA", "fail:cuLaunchKernel:60:719", 1);
+	spawned = SPAWN("bench", "train", "--width", "64", "--batch", "32", "--samples", "64", "--steps", "2",
+		"--check-width", "0", "--repeat", "1", "--seconds", "0", "--quiet");
+	unsetenv("KWHY_FAKE_CUDA");
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.out.data, "\n  fp32 "));
+	assert_null(strstr(spawned.out.data, "\n  bf16 "));
+	assert_non_null(strstr(spawned.out.data, "\nended"));
+	spawned_done(&spawned);
+}
+
 static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
@@ -203,6 +222,7 @@ int main(void)
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
 		cmocka_unit_test(joules_are_those_of_gpus_of_known_power),
+		cmocka_unit_test(a_gpu_that_is_lost_ends_it_with_what_was_measured),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
 
