@@ -186,7 +186,7 @@ static uint32_t position_of(const struct kwhy_decode_args *args, uint32_t token)
 {
 	const uint32_t *places = at(args->at);
 
-	return args->each == 1 ? places[token] : token % args->each;
+	return args->each > 1 ? token % args->each : places[token];
 }
 
 static void run_reset(const struct kwhy_gpu_grid *grid, void **arguments)
