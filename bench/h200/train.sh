@@ -24,7 +24,7 @@ step() {
 	local name=$1
 	shift
 	local start=$SECONDS
-	timeout 100 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	timeout "${LIMIT:-60}" "$@" > "$out/$name.out" 2> "$out/$name.err"
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
@@ -32,8 +32,8 @@ nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,
 # The check first, at small width and, of one step each, at the width that is measured (the host takes seconds for that).
 step check "$program" bench train --repeat 1 --seconds 0 --json
 step wide "$program" bench train --variant fp32,graph --repeat 1 --seconds 0 --steps 1 --check-width 4096 --json
-step train "$program" bench train --repeat 20 --seconds 4 -o "$out/train.json" --csv "$out/losses.csv"
-step torch "$python" "$here/train_torch.py" --peers guide,fp32,eager,graph --seconds 3 --repeat 10 -o "$out/torch.json"
+LIMIT=120 step train "$program" bench train --repeat 20 --seconds 4 -o "$out/train.json" --csv "$out/losses.csv"
+LIMIT=150 step torch "$python" "$here/train_torch.py" --peers guide,fp32,eager,graph --seconds 3 --repeat 10 -o "$out/torch.json"
 # Case D: at 16 layers, checkpointing on a batch of 8,192 beside none on 4,096: large tiles, fewer activations kept.
 step deep_4096 "$program" bench train --variant queued,cublas,graph,checkpoint,accumulate --layers 16 --batch 4096 --samples 8192 --steps 8 --repeat 3 --seconds 2.5 -o "$out/deep_4096.json"
 step deep_8192 "$program" bench train --variant graph,checkpoint --layers 16 --batch 8192 --samples 8192 --steps 4 --repeat 3 --seconds 2.5 -o "$out/deep_8192.json"

@@ -167,6 +167,12 @@ def add_energy(rows, meters):
                 row["energy"] = region
 
 
+def write(path, report):
+    if path:
+        with open(path, "w") as file:
+            json.dump(report, file, indent=1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", default="guide,fp32,eager,compile,graph")
@@ -185,22 +191,21 @@ def main():
     meters = session()
     if meters and options.seconds > 0:
         meters.measure_idle(2)
-    rows = []
+    report = {"torch": torch.__version__, "device": torch.cuda.get_device_name(0), "peers": []}
+    report.update((key, getattr(options, key)) for key in ("width", "layers", "batch", "steps"))
     for name in options.peers.split(","):
         try:
             peer = Training(torch, options, **peers(torch)[name])
-            rows.append(measure(name, peer, meters, options))
+            row = measure(name, peer, meters, options)
         except Exception as problem:  # one peer that fails must not take the others with it
-            rows.append({"peer": name, "missing": repr(problem)[:400]})
+            row = {"peer": name, "missing": repr(problem)[:400]}
         peer = None
         torch.cuda.empty_cache()
-        print(json.dumps({key: value for key, value in rows[-1].items() if key != "losses"}), flush=True)
-    add_energy(rows, meters)
-    report = {"torch": torch.__version__, "device": torch.cuda.get_device_name(0), "peers": rows}
-    report.update((key, getattr(options, key)) for key in ("width", "layers", "batch", "steps"))
-    if options.output:
-        with open(options.output, "w") as file:
-            json.dump(report, file, indent=1)
+        report["peers"].append(row)
+        print(json.dumps({key: value for key, value in row.items() if key != "losses"}), flush=True)
+        write(options.output, report)  # what is there so far, should the next take too long
+    add_energy(report["peers"], meters)
+    write(options.output, report)
     return 0
 
 
