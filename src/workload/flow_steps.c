@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "vendor/nvtx.h"
 #include "workload/flow_inside.h"
 #include "workload/flow_rules.h"
 
@@ -104,7 +105,7 @@ static enum kwhy_status copy_out(
 }
 
 /* Moves come back, and what became of each row goes out. */
-static enum kwhy_status keep_books(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status exchange_books(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	size_t rows = flow->shape.flows;
 	uint64_t half = step % 2 * rows;
@@ -127,42 +128,70 @@ static enum kwhy_status keep_books(struct kwhy_flow *flow, uint32_t step, struct
 				rows * sizeof(*flow->next), error);
 }
 
+static enum kwhy_status keep_books(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	kwhy_nvtx_push("memory operations");
+	status = exchange_books(flow, step, error);
+	kwhy_nvtx_pop();
+	return status;
+}
+
 /* --- Variants --- */
 
+/* Components of the source document, as ranges that recordings show: its neuron is the first two layers, its
+ * energy carrier the recurrent unit, its memory operations are everything that moves flows and their state.
+ */
+static const char neuron[] = "neuron", carrier[] = "carrier", memory[] = "memory operations";
+
 struct part {
+	const char *range;
 	bool is_product;
 	uint32_t which; /* kernel or matrix */
 };
+
+static enum kwhy_status issue_part(struct kwhy_flow *flow, const struct part *part, uint32_t step,
+	uint32_t first, uint32_t count, struct kwhy_error *error)
+{
+	return part->is_product
+		? kwhy_flow_multiply(flow, (enum kwhy_flow_matrix)part->which, first, count, error)
+		: kwhy_flow_launch(flow, (enum kwhy_flow_kernel)part->which, step, first, count, error);
+}
 
 static enum kwhy_status issue(struct kwhy_flow *flow, const struct part *parts, size_t part_count,
 	uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < part_count; i++)
-		status = parts[i].is_product
-			? kwhy_flow_multiply(flow, (enum kwhy_flow_matrix)parts[i].which, first, count, error)
-			: kwhy_flow_launch(
-				  flow, (enum kwhy_flow_kernel)parts[i].which, step, first, count, error);
+	for (size_t i = 0; !status && i < part_count; i++) {
+		if (i == 0 || parts[i].range != parts[i - 1].range)
+			kwhy_nvtx_push(parts[i].range);
+		status = issue_part(flow, &parts[i], step, first, count, error);
+		if (status || i + 1 == part_count || parts[i].range != parts[i + 1].range)
+			kwhy_nvtx_pop();
+	}
 	return status;
 }
 
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
 
 /* What makes outputs of inputs, with every part by itself. */
-#define LAYERS                                                                                               \
-	{true, KWHY_FLOW_FIRST}, {false, KWHY_FLOW_RELU}, {true, KWHY_FLOW_SECOND}, {false, KWHY_FLOW_BIAS}, \
-		{true, KWHY_FLOW_GATES_IN}, {true, KWHY_FLOW_GATES_HIDDEN}, {false, KWHY_FLOW_GATES_KERNEL}, \
-	{                                                                                                    \
-		true, KWHY_FLOW_LAST                                                                         \
+#define LAYERS                                                                                              \
+	{neuron, true, KWHY_FLOW_FIRST}, {neuron, false, KWHY_FLOW_RELU}, {neuron, true, KWHY_FLOW_SECOND}, \
+		{neuron, false, KWHY_FLOW_BIAS}, {carrier, true, KWHY_FLOW_GATES_IN},                       \
+		{carrier, true, KWHY_FLOW_GATES_HIDDEN}, {carrier, false, KWHY_FLOW_GATES_KERNEL},          \
+	{                                                                                                   \
+		carrier, true, KWHY_FLOW_LAST                                                               \
 	}
 
-static const struct part plain[] = {{false, KWHY_FLOW_INPUT}, LAYERS, {false, KWHY_FLOW_MOVE}};
-static const struct part dense[] = {{false, KWHY_FLOW_SPREAD}, {false, KWHY_FLOW_COLLECT}};
+static const struct part plain[] = {
+	{neuron, false, KWHY_FLOW_INPUT}, LAYERS, {memory, false, KWHY_FLOW_MOVE}};
+static const struct part dense[] = {{memory, false, KWHY_FLOW_SPREAD}, {memory, false, KWHY_FLOW_COLLECT}};
 static const struct part dense_layers[] = {LAYERS};
-static const struct part fused[] = {{false, KWHY_FLOW_FRONT}, {true, KWHY_FLOW_GATES_IN},
-	{true, KWHY_FLOW_GATES_HIDDEN}, {false, KWHY_FLOW_GATES_KERNEL}, {true, KWHY_FLOW_LAST},
-	{false, KWHY_FLOW_MOVE}, {false, KWHY_FLOW_SETTLE}};
+static const struct part fused[] = {{neuron, false, KWHY_FLOW_FRONT}, {carrier, true, KWHY_FLOW_GATES_IN},
+	{carrier, true, KWHY_FLOW_GATES_HIDDEN}, {carrier, false, KWHY_FLOW_GATES_KERNEL},
+	{carrier, true, KWHY_FLOW_LAST}, {memory, false, KWHY_FLOW_MOVE}, {memory, false, KWHY_FLOW_SETTLE}};
 
 static enum kwhy_status take_work(struct kwhy_flow *flow, struct kwhy_error *error)
 {
