@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # train on an H200: the guide's training in all variants with energy, PyTorch beside it, one check at full width, and
 # checkpointing and micro-batches where activations are large.
-# Usage: train.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2.5 minutes)
+# Usage: train.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -29,13 +29,13 @@ step() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-# The check first, at small width and, of one step each, at the width that is measured (the host takes seconds for that).
-step check "$program" bench train --repeat 1 --seconds 0 --json
-step wide "$program" bench train --variant fp32,graph --repeat 1 --seconds 0 --steps 1 --check-width 4096 --json
-LIMIT=120 step train "$program" bench train --repeat 20 --seconds 4 -o "$out/train.json" --csv "$out/losses.csv"
-LIMIT=150 step torch "$python" "$here/train_torch.py" --peers guide,fp32,eager,graph --seconds 3 --repeat 10 -o "$out/torch.json"
+# What matters most first: all variants (each checked before it is timed), then PyTorch.
+LIMIT=120 step train "$program" bench train --repeat 10 --seconds 2.5 -o "$out/train.json" --csv "$out/losses.csv"
+LIMIT=150 step torch "$python" "$here/train_torch.py" --peers eager,guide,fp32,graph --seconds 2.5 --repeat 5 -o "$out/torch.json"
 # Case D: at 16 layers, checkpointing on a batch of 8,192 beside none on 4,096: large tiles, fewer activations kept.
 step deep_4096 "$program" bench train --variant queued,cublas,graph,checkpoint,accumulate --layers 16 --batch 4096 --samples 8192 --steps 8 --repeat 3 --seconds 2.5 -o "$out/deep_4096.json"
+# One step at the width that is measured: the host takes seconds for that.
+step wide "$program" bench train --variant fp32,graph --repeat 1 --seconds 0 --steps 1 --check-width 4096 --json
 step deep_8192 "$program" bench train --variant graph,checkpoint --layers 16 --batch 8192 --samples 8192 --steps 4 --repeat 3 --seconds 2.5 -o "$out/deep_8192.json"
 step torch_deep "$python" "$here/train_torch.py" --peers eager --layers 16 --batch 4096 --steps 8 --seconds 2.5 --repeat 3 -o "$out/torch_deep.json"
 # Two GPUs, where there are: the batch of the guide, where handing weights round takes longest, and one that is worth sharing.
