@@ -59,9 +59,12 @@ void kwhy_pair_marks_free(struct kwhy_pair_place *place, struct kwhy_pair_marks 
 	struct kwhy_error error;
 
 	for (uint32_t i = 0; i < place->count; i++) {
-		struct kwhy_gpu *gpu = place->rooms[i]->gpu;
+		struct kwhy_gpu *gpu;
 
-		if (marks->marks[i].event && !gpu->ops->enter(gpu, &error))
+		if (!marks->marks[i].event)
+			continue;
+		gpu = place->rooms[i]->gpu;
+		if (!gpu->ops->enter(gpu, &error))
 			gpu->ops->event_free(gpu, marks->marks[i].event);
 		marks->marks[i].event = NULL;
 	}

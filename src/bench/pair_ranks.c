@@ -66,6 +66,8 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 		ranks->is_lost = true;
 	kwhy_pair_nccl_stop(place);
 	end_work(place);
+	kwhy_pair_marks_free(place, &ranks->begin);
+	kwhy_pair_marks_free(place, &ranks->end);
 	for (uint32_t i = 0; i < place->count; i++) {
 		struct kwhy_bench_room *room = &ranks->rooms[i];
 
@@ -259,7 +261,8 @@ enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwh
 		else if (i != place->own)
 			make_room(ranks, i);
 	}
-	place->count = size;
+	if (!status)
+		place->count = size;
 	return status;
 }
 
