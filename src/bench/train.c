@@ -281,8 +281,10 @@ static enum kwhy_status run_variant(
 	if (!status)
 		status = run_series(&series, error);
 	kwhy_train_close(series.train);
-	if (status != KWHY_E_UNSUPPORTED && status != KWHY_E_MEMORY)
+	if (status != KWHY_E_UNSUPPORTED && status != KWHY_E_MEMORY && status != KWHY_E_INPUT)
 		return status;
+	if (status == KWHY_E_INPUT)
+		work->bench->is_wrong = true;
 	series.row->missing = kwhy_arena_copy(&work->bench->arena, error->text);
 	return series.row->missing ? KWHY_OK : kwhy_fail_memory(error, "a reason");
 }

@@ -49,13 +49,14 @@ struct kwhy_bench_train {
 	struct kwhy_bench_train_row rows[KWHY_BENCH_TRAIN_ROWS_MOST];
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPUs' energy is known */
+	bool is_wrong;		    /* a row is not the training of the reference; it says so */
 	const char *ended; /* the device was lost, in words; rows before it are good. NULL: all were run */
 };
 
 /*
- * Runs all. A variant that this machine cannot run is a row that says why. KWHY_E_INPUT: one is not the
- * training of the reference, or a run gave other losses than the run before. A lost device ends the rest and
- * is told in `ended`. End with kwhy_bench_train_free().
+ * Runs all. A variant that this machine cannot run is a row that says why, and so is one that is not the
+ * training of the reference or gave other losses in another run. A lost device ends the rest and is told in
+ * `ended`. End with kwhy_bench_train_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_train(const struct kwhy_bench_train_request *request,
 	struct kwhy_bench_train **out, struct kwhy_error *error);
