@@ -11,6 +11,8 @@
 #define CUDA_LAYOUT(T, C)                                                                               \
 	T(kwhy_cuda_device, CUdevice)                                                                   \
 	T(kwhy_cuda_address, CUdeviceptr)                                                               \
+	T(struct kwhy_cuda_shared, CUipcMemHandle)                                                      \
+	C(KWHY_CUDA_SHARED_ENABLE_PEER, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)                             \
 	T(enum kwhy_cuda_result, CUresult)                                                              \
 	T(enum kwhy_nvrtc_result, nvrtcResult)                                                          \
 	C(KWHY_CUDA_SUCCESS, CUDA_SUCCESS)                                                              \
