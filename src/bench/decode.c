@@ -296,7 +296,8 @@ static enum kwhy_status run_decoder(
 		.launching = row->launching,
 		.slots = row->batch,
 		.prompt = work->bench->prompt,
-		.tokens = work->bench->tokens};
+		.tokens = work->bench->tokens,
+		.choice = work->bench->choice};
 	struct kwhy_decode *decode = NULL;
 	enum kwhy_status status = kwhy_decode_open(&request, &decode, error);
 
@@ -427,6 +428,7 @@ enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *reque
 	work.bench->backend = request->backend;
 	work.bench->prompt = request->prompt;
 	work.bench->tokens = request->tokens;
+	work.bench->choice = request->choice;
 	status = find_shape(&work, error);
 	if (!status)
 		status = plan(&work, error);

@@ -20,8 +20,9 @@ struct kwhy_bench_decode_request {
 	const char *batches;	 /* "1,8": sequences at once */
 	const char *launches;	 /* "calls,graph" */
 	uint32_t prompt, tokens; /* that each sequence reads and writes */
-	uint32_t repeat;	 /* timed runs of each phase, at least */
-	double energy_s;	 /* each phase is run again and again for so long; 0: no energy */
+	struct kwhy_decode_choice choice;
+	uint32_t repeat; /* timed runs of each phase, at least */
+	double energy_s; /* each phase is run again and again for so long; 0: no energy */
 	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
 	void *context;
 };
@@ -59,6 +60,7 @@ struct kwhy_bench_decode {
 	enum kwhy_gpu_backend backend;
 	const struct kwhy_decode_shape *shape;
 	uint32_t prompt, tokens;
+	struct kwhy_decode_choice choice;
 	struct kwhy_bench_decode_row rows[KWHY_BENCH_DECODE_ROWS_MOST];
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPU's energy is known */

@@ -110,6 +110,10 @@ static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy
 {
 	kwhy_sheet_linef(sheet, "error  ",
 		"of logits against fp32 on the host, over their size: root of the mean squares");
+	if (bench->choice.temperature > 0)
+		kwhy_sheet_linef(sheet, "drawn  ",
+			"at temperature %.3g, of the likeliest %u (0: all), share %.3g",
+			(double)bench->choice.temperature, bench->choice.top_k, (double)bench->choice.top_p);
 	for (size_t i = 0; i < bench->row_count; i++)
 		if (bench->rows[i].missing)
 			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", bench->rows[i].id,
@@ -236,6 +240,12 @@ void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_t
 	write_shape(&json, bench->shape);
 	kwhy_json_count(&json, "prompt", bench->prompt);
 	kwhy_json_count(&json, "tokens", bench->tokens);
+	kwhy_json_row(&json, "choice");
+	kwhy_json_real(&json, "temperature", (double)bench->choice.temperature);
+	kwhy_json_count(&json, "top_k", bench->choice.top_k);
+	kwhy_json_real(&json, "top_p", (double)bench->choice.top_p);
+	kwhy_json_count(&json, "seed", bench->choice.seed);
+	kwhy_json_object_end(&json);
 	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
 	kwhy_json_string(&json, "ended", bench->ended);
 	kwhy_json_array(&json, "rows");

@@ -16,8 +16,8 @@ enum { REPEAT = 5, PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
 	const char *backend, *device, *shape, *weights, *batches, *launches, *output;
-	uint64_t prompt, tokens, repeat;
-	double seconds;
+	uint64_t prompt, tokens, repeat, top_k, seed;
+	double seconds, temperature, top_p;
 	bool json, quiet;
 };
 
@@ -33,7 +33,25 @@ static void set_defaults(void *options)
 		.prompt = PROMPT,
 		.tokens = TOKENS,
 		.repeat = REPEAT,
+		.seed = 1,
+		.top_p = 1,
 		.seconds = NAN};
+}
+
+static enum kwhy_status check_choice(const struct decode_options *options, struct kwhy_error *error)
+{
+	if (!(options->temperature >= 0) || options->temperature > 100)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--temperature takes 0 to 100; 0: the likeliest token, always");
+	if (!(options->top_p > 0) || options->top_p > 1)
+		return kwhy_fail(error, KWHY_E_USAGE, "--top-p takes a share above 0, 1 at most");
+	if (options->top_k > UINT32_MAX || options->seed > UINT32_MAX)
+		return kwhy_fail(error, KWHY_E_USAGE, "--top-k and --seed take at most %u", UINT32_MAX);
+	if ((options->top_k || options->top_p < 1) && options->temperature == 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--top-k and --top-p are of tokens that are drawn; give --temperature, such as 1, "
+			"too");
+	return KWHY_OK;
 }
 
 /* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the numbers. */
@@ -48,6 +66,8 @@ static enum kwhy_status make_request(
 		.prompt = (uint32_t)options->prompt,
 		.tokens = (uint32_t)options->tokens,
 		.repeat = (uint32_t)options->repeat,
+		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
+			(uint32_t)options->seed},
 		.energy_s = options->seconds};
 	if (options->prompt > 65536 || options->tokens > 65536)
 		return kwhy_fail(error, KWHY_E_USAGE, "--prompt and --tokens take at most 65536");
@@ -108,6 +128,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_status status = find_form(options, &form, error);
 
 	if (!status)
+		status = check_choice(options, error);
+	if (!status)
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
@@ -143,6 +165,13 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct decode_options, prompt)},
 	{"tokens", 0, "N", "tokens that it writes; default 128", KWHY_OPTION_COUNT,
 		offsetof(struct decode_options, tokens)},
+	{"temperature", 0, "T", "tokens are drawn, logits divided by it; default 0: the likeliest",
+		KWHY_OPTION_NUMBER, offsetof(struct decode_options, temperature)},
+	{"top-k", 0, "N", "of the likeliest N alone; default 0: of all", KWHY_OPTION_COUNT,
+		offsetof(struct decode_options, top_k)},
+	{"top-p", 0, "P", "of as few as have this share of the probability; default 1", KWHY_OPTION_NUMBER,
+		offsetof(struct decode_options, top_p)},
+	{"seed", 0, "N", "of the draws; default 1", KWHY_OPTION_COUNT, offsetof(struct decode_options, seed)},
 	{"repeat", 0, "N", "timed runs of each phase, at least; default 5", KWHY_OPTION_COUNT,
 		offsetof(struct decode_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for a phase's energy; default 8 on a GPU, 0: none",

@@ -32,6 +32,8 @@ struct kwhy_decode_args {
 	uint32_t tokens, each; /* in hand; of a slot: 1, or of its whole prompt */
 	uint32_t shares;
 	uint32_t project_splits, narrow_splits;
+	uint32_t top_k, seed;
+	float top_p, temperature;	      /* 0 degrees: the likeliest */
 	uint32_t weights, width, inner_width; /* for the host: a GPU's kernels are compiled for them */
 };
 

@@ -21,6 +21,7 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_SETTLE,
 	KWHY_DECODE_WIDE32,
 	KWHY_DECODE_WIDE64,
+	KWHY_DECODE_CHOOSE,
 	KWHY_DECODE_KERNEL_COUNT
 };
 
@@ -68,6 +69,9 @@ void kwhy_decode_issue_reset(struct kwhy_decode_issue *issue, uint32_t at, uint6
 
 /* `steps` tokens as the decoder launches them. */
 void kwhy_decode_issue_steps(struct kwhy_decode_issue *issue, uint32_t steps);
+
+/* Whether tokens are drawn, as the request says, or are the likeliest; and whether logits are left. */
+void kwhy_decode_set_choice(struct kwhy_decode *decode, bool is_drawn, bool has_logits);
 
 /* Records the graph of a step anew, where one is used. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_capture(struct kwhy_decode *decode, struct kwhy_error *error);

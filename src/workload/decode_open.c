@@ -28,6 +28,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_SETTLE] = "kwhy_decode_settle",
 	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",
 	[KWHY_DECODE_WIDE64] = "kwhy_decode_wide64",
+	[KWHY_DECODE_CHOOSE] = "kwhy_decode_choose",
 };
 
 const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching)
@@ -166,6 +167,7 @@ static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_erro
 	if (status)
 		return status;
 	lay_out(decode, decode->memory);
+	kwhy_decode_set_choice(decode, true, false);
 	return gpu->ops->fill(gpu, decode->stream, decode->memory, 0, bytes, error);
 }
 
@@ -330,6 +332,9 @@ static enum kwhy_status check_request(const struct kwhy_decode_request *request,
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"all tokens in one launch are of %d sequences at most; launch a graph instead",
 			KWHY_DECODE_FEW);
+	if (request->launching == KWHY_DECODE_DEVICE && request->choice.temperature > 0)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"all tokens in one launch are the likeliest; to draw them launch a graph instead");
 	if (facts->architecture && (facts->architecture < least || request->gpu->ops->name[0] != 'c'))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s has no tensor instructions for %s; they want NVIDIA's compute capability %d.%d",

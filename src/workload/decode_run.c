@@ -243,13 +243,13 @@ enum kwhy_status kwhy_decode_check(struct kwhy_decode *decode, const struct kwhy
 	if (!check.logits)
 		return kwhy_fail_memory(error, "the logits of a check");
 	decode->is_prefilled = false;
-	decode->args.logits = decode->logits;
+	kwhy_decode_set_choice(decode, false, true);
 	status = check_prompt(&check, error);
 	if (!status)
 		status = kwhy_decode_capture(decode, error);
 	if (!status)
 		status = check_steps(&check, error);
-	decode->args.logits = 0;
+	kwhy_decode_set_choice(decode, true, false);
 	/* The graph that was recorded writes logits; the next prefill records one that does not. */
 	if (decode->graph)
 		decode->gpu->ops->graph_free(decode->gpu, decode->graph);

@@ -34,12 +34,21 @@ enum {
 
 struct kwhy_decode;
 
+/* How a token is chosen: among the likeliest top_k (0: all), of which as few as have the share top_p
+ * together. */
+struct kwhy_decode_choice {
+	float temperature; /* logits are divided by it; 0: the likeliest token, always */
+	float top_p;	   /* above 0; 1: all */
+	uint32_t top_k, seed;
+};
+
 struct kwhy_decode_request {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_decode_shape *shape;
 	enum kwhy_decode_weights weights;
 	enum kwhy_decode_launching launching;
 	uint32_t slots, prompt, tokens; /* sequences at once; tokens read and written by each */
+	struct kwhy_decode_choice choice;
 };
 
 /*

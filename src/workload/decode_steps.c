@@ -2,7 +2,15 @@
 /* Which kernels a pass through the layers takes, in which grids. */
 #include "workload/decode_inside.h"
 
-enum { FEW_THREADS = 256, MANY_THREADS = 128, MANY = 64, STAGES = 4, SHARES_MOST = 8, PAD_BYTES = 64 };
+enum {
+	FEW_THREADS = 256,
+	MANY_THREADS = 128,
+	MANY = 64,
+	STAGES = 4,
+	SHARES_MOST = 8,
+	PAD_BYTES = 64,
+	CHOOSING_THREADS = 512
+};
 
 void kwhy_decode_issue(struct kwhy_decode_issue *issue, const struct kwhy_decode_launch *launch)
 {
@@ -194,6 +202,25 @@ static void issue_many(struct kwhy_decode_issue *issue)
 
 /* --- All of them --- */
 
+void kwhy_decode_set_choice(struct kwhy_decode *decode, bool is_drawn, bool has_logits)
+{
+	const struct kwhy_decode_choice *choice = &decode->request.choice;
+
+	decode->args.top_k = choice->top_k;
+	decode->args.top_p = choice->top_p;
+	decode->args.seed = choice->seed;
+	decode->args.temperature = is_drawn ? choice->temperature : 0;
+	decode->args.logits = has_logits || decode->args.temperature > 0 ? decode->logits : 0;
+}
+
+static void issue_choose(struct kwhy_decode_issue *issue)
+{
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CHOOSE,
+			.blocks = issue->decode->args.slots,
+			.threads = CHOOSING_THREADS});
+}
+
 static bool is_few(const struct kwhy_decode *decode)
 {
 	return decode->args.each == 1 && decode->args.slots <= KWHY_DECODE_FEW;
@@ -218,6 +245,8 @@ void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue)
 		issue_few(issue);
 	else
 		issue_many(issue);
+	if (issue->decode->args.temperature > 0)
+		issue_choose(issue);
 	if (issue->decode->args.each == 1)
 		issue->decode->step_kernels = issue->decode->kernel_count;
 }

@@ -53,7 +53,8 @@ static void every_batch_and_launching_is_a_row_with_its_error_and_rates(void **s
 
 static void the_text_is_no_wider_than_80_columns(void **state)
 {
-	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16");
+	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16",
+		"--temperature", "0.8", "--top-k", "40", "--top-p", "0.9");
 	size_t columns = 0;
 
 	(void)state;
@@ -63,6 +64,7 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 		assert_true(columns <= 80);
 	}
 	assert_non_null(strstr(spawned.out.data, "fp16 b1 graph"));
+	assert_non_null(strstr(spawned.out.data, "drawn  at temperature 0.8"));
 	assert_non_null(strstr(spawned.out.data, "energy not available: not asked for"));
 	spawned_done(&spawned);
 }
@@ -76,6 +78,8 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(SMALL, "--launch", "stream"), "--launch takes calls, graph, early and device");
 	assert_fails(SPAWN(SMALL, "--weights", ""), "nothing to run");
 	assert_fails(SPAWN(SMALL, "--repeat", "0"), "--repeat takes 1 to 1000");
+	assert_fails(SPAWN(SMALL, "--top-k", "5"), "give --temperature, such as 1, too");
+	assert_fails(SPAWN(SMALL, "--temperature", "1", "--top-p", "0"), "--top-p takes a share above 0");
 	assert_fails(SPAWN(SMALL, "-o", "x.csv"), "writes .txt or .json");
 	assert_fails(
 		SPAWN("bench", "decode", "--backend", "host", "--shape", "gpt-2"), "--shape takes opt-125m");

@@ -114,6 +114,10 @@ static void what_cannot_be_run_is_said(void **state)
 	(void)state;
 	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
 	assert_non_null(strstr(error.text, "16 sequences at most; launch a graph instead"));
+	request.slots = 1;
+	request.choice.temperature = 1;
+	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "to draw them launch a graph instead"));
 	request.slots = 0;
 	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
 	request.slots = 1;
