@@ -95,6 +95,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_place *plac
 	const struct kwhy_pair_config *config, bool spoils, struct kwhy_pair_work *out,
 	struct kwhy_error *error);
 
+/* Whether bytes come back to the source, one after the other or at once. */
+bool kwhy_pair_goes_back(const struct kwhy_pair_work *work);
+
 /* One transfer that nobody times, done when it returns. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_sample(
