@@ -246,21 +246,37 @@ static void make_room(struct kwhy_pair_ranks *ranks, uint32_t i)
 	place->is_direct[place->own][i] = reaches;
 }
 
+/* Asked for one thing, each with a GPU of its own. */
+static enum kwhy_status check_facts(
+	const struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_error *error)
+{
+	const struct kwhy_pair_rank_facts *facts = &ranks->facts[rank];
+
+	if (strcmp(facts->settings, ranks->facts[0].settings) != 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"rank %u was asked for '%.160s', rank 0 for '%.160s'; give all ranks one command",
+			rank, facts->settings, ranks->facts[0].settings);
+	for (uint32_t i = 0; *facts->pci_address && i < rank; i++)
+		if (strcmp(facts->host, ranks->facts[i].host) == 0 &&
+			strcmp(facts->pci_address, ranks->facts[i].pci_address) == 0)
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"ranks %u and %u both have GPU %s of %s; start no more ranks than there are "
+				"GPUs",
+				i, rank, facts->pci_address, facts->host);
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
 {
 	struct kwhy_pair_place *place = ranks->place;
 	uint32_t size = ranks->calls.link.size;
 	enum kwhy_status status = kwhy_pair_turn(place->rooms[place->own], error);
 
-	for (uint32_t i = 0; !status && i < size; i++) {
-		if (strcmp(ranks->facts[i].settings, ranks->facts[0].settings) != 0)
-			status = kwhy_fail(error, KWHY_E_USAGE,
-				"rank %u was asked for '%.160s', rank 0 for '%.160s'; give all ranks one "
-				"command",
-				i, ranks->facts[i].settings, ranks->facts[0].settings);
-		else if (i != place->own)
+	for (uint32_t i = 0; !status && i < size; i++)
+		status = check_facts(ranks, i, error);
+	for (uint32_t i = 0; !status && i < size; i++)
+		if (i != place->own)
 			make_room(ranks, i);
-	}
 	if (!status)
 		place->count = size;
 	return status;

@@ -301,6 +301,21 @@ static void fake_gpus_of_three_processes_reach_each_other_and_by_nccl(void **sta
 	spawned_done(&spawned);
 }
 
+static void two_ranks_of_one_gpu_are_refused(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
+	setenv("KWHY_FAKE_CUDA_DEVICES", "1", 1);
+	spawned = SPAWN(
+		"bench", "pairs", "--quiet", SMALL, "--ranks", "2", "--engine", "write", "--time", "1");
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "ranks 0 and 1 both have GPU"));
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +326,7 @@ int main(void)
 		cmocka_unit_test(both_ends_of_an_exchange_copy_at_once),
 		cmocka_unit_test(numbers_of_ranks_that_contradict_are_refused),
 		cmocka_unit_test(fake_gpus_of_three_processes_reach_each_other_and_by_nccl),
+		cmocka_unit_test(two_ranks_of_one_gpu_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
