@@ -88,11 +88,43 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN("bench", "decode", "--backend", "tpu"), "--backend takes cuda, hip or host");
 }
 
+/* On fakes of the driver and of the meters of an idle H200. */
+static void on_a_gpu_tokens_have_joules_with_their_interval(void **state)
+{
+	struct spawned spawned;
+	json_t *root, *phase, *joules;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_idle.txt", 1);
+	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	spawned = SPAWN("bench", "decode", "--shape", "small", "--batch", "2", "--launch", "early",
+		"--prompt", "2", "--tokens", "2", "--repeat", "1", "--seconds", "1", "--json", "-q");
+	root = json_loads(spawned.out.data, 0, NULL);
+	if (!root)
+		fail_msg("%s", spawned.err.data);
+	assert_true(json_is_null(json_object_get(root, "energy_missing")));
+	phase = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "writing");
+	joules = json_object_get(phase, "gross_j_per_token");
+	assert_true(json_number_value(json_object_get(phase, "window_s")) >= 1);
+	assert_true(json_number_value(json_object_get(joules, "low")) > 0);
+	assert_true(json_number_value(json_object_get(joules, "low")) <
+		json_number_value(json_object_get(joules, "high")));
+	assert_float_equal(json_number_value(json_object_get(phase, "tokens_per_j")) *
+			json_number_value(json_object_get(joules, "value")),
+		1, 1e-6);
+	json_decref(root);
+	spawned_done(&spawned);
+	unsetenv("LD_LIBRARY_PATH");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_batch_and_launching_is_a_row_with_its_error_and_rates),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
+		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
 
