@@ -189,7 +189,7 @@ static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt", 1);
 	snprintf(folder, sizeof(folder), "%s/metered", base);
 	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write,exchange", "--clock", "back-to-back",
-		"--no-loads", "--min-size", "512KiB", "--max-size", "1MiB", "--time", "0.5", "--energy",
+		"--no-loads", "--min-size", "512KiB", "--max-size", "1MiB", "--time", "3", "--energy",
 		"--burst", "0.4", "--json", "--save", folder);
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 0);

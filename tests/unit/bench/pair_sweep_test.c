@@ -167,7 +167,7 @@ static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
 		.no_loads = true,
 		.pinning = true,
 		.sys = sys,
-		.time_s = 0.2};
+		.time_s = 5};
 	struct kwhy_pairs *pairs, *again = NULL;
 	struct kwhy_error error = {0};
 	cpu_set_t before, after;
