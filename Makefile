@@ -3,8 +3,7 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 BUILD := build/release
-EXAMPLE := examples/h200-decode
-REPORT := $(BUILD)/src/cli/kwhy report $(EXAMPLE)/trace.json.zst --power $(EXAMPLE)/power.csv
+REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
 .PHONY: demo check install clean setup-build setup-check configure
 
