@@ -249,14 +249,19 @@ def main():
                 torch._dynamo.reset()
                 torch.cuda.empty_cache()
                 print(json.dumps(rows[-1]), flush=True)
-    if meters:
+                write_report(torch, options, rows, meters)
+    return 0
+
+
+def write_report(torch, options, rows, meters):
+    """After each row: what was measured stays where a later one is cut off."""
+    if meters and options.seconds > 0:
         add_energy(rows, meters)
     report = {"torch": torch.__version__, "device": torch.cuda.get_device_name(0), "shape": options.shape,
               "prompt": options.prompt, "tokens": options.tokens, "peers": rows}
     if options.output:
         with open(options.output, "w") as file:
             json.dump(report, file, indent=1)
-    return 0
 
 
 if __name__ == "__main__":
