@@ -186,6 +186,8 @@ static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct
 	if (!status)
 		status = cover_run(recorded, error);
 	if (!status)
+		status = kwhy_recorded_ranks_apply(recorded, error);
+	if (!status)
 		status = kwhy_recorded_memory_apply(recorded, error);
 	if (!status)
 		status = kwhy_recorded_costs_apply(recorded, error);

@@ -135,6 +135,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_keep(struct kwhy_recorded *r
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
+/*
+ * After the rows, where processes have different ranks: a device is that rank's which did most on it, and
+ * nobody's where nothing ran; every process describes all devices that it sees.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_ranks_apply(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
+
 /* What the recording took: the last figure of each kind holds; overheads are rows. */
 void kwhy_recorded_cost_keep(
 	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_cost *cost);

@@ -53,7 +53,21 @@ static inline void say_name(struct tape *tape, uint32_t id, const char *text)
 	} while (0)
 
 /* Names of all writers of these tests. */
-enum name { NO_NAME, GEMM, ALL_REDUCE, UUID, H200, HOST, LAUNCH, ENERGY, SAMPLE, CLOCKS, STEP, TOKENS };
+enum name {
+	NO_NAME,
+	GEMM,
+	ALL_REDUCE,
+	UUID,
+	H200,
+	HOST,
+	LAUNCH,
+	ENERGY,
+	SAMPLE,
+	CLOCKS,
+	STEP,
+	SECOND,
+	TOKENS
+};
 
 static inline void say_names(struct tape *tape)
 {
@@ -67,6 +81,7 @@ static inline void say_names(struct tape *tape)
 		[SAMPLE] = "nvml.sample_mw",
 		[CLOCKS] = "sm_clock_hz",
 		[STEP] = "ProfilerStep#1",
+		[SECOND] = "GPU-2",
 		[TOKENS] = "tokens"};
 
 	for (uint32_t name = GEMM; name <= TOKENS; name++)
