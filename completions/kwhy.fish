@@ -430,6 +430,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l top-k -r -d 'of the likeliest N alone; default 0: of all'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l top-p -r -d 'of as few as have this share of the probability; default 1'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l seed -r -d 'of the draws; default 1'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l arrivals -r -d 'serve sequences that arrive at random, so many a second; default 0: none'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l repeat -r -d 'timed runs of each phase, at least; default 5'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l seconds -r -d 'of repeated runs for a phase\'s energy; default 8 on a GPU, 0: none'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l output -s o -r -d 'write there instead of standard output (.txt, .json)'

@@ -10,7 +10,7 @@
 
 #define IDLE_S 2.0
 
-enum { RUNS_KEPT = 1024 };
+enum { RUNS_KEPT = 1024, SEQUENCES_MOST = 100000 };
 
 /* A benchmark under way. */
 struct work {
@@ -30,6 +30,11 @@ static void tell(const struct work *work, const char *what)
 const char *kwhy_decode_phase_name(enum kwhy_decode_phase phase)
 {
 	return phase == KWHY_DECODE_READING ? "reading" : "writing";
+}
+
+const char *kwhy_decode_seating_name(enum kwhy_decode_seating seating)
+{
+	return seating == KWHY_DECODE_TOGETHER ? "together" : "continuous";
 }
 
 struct kwhy_joules kwhy_bench_decode_per_token(
@@ -79,6 +84,24 @@ static enum kwhy_status find_batch(const char *word, uint32_t *out, struct kwhy_
 	return KWHY_OK;
 }
 
+static enum kwhy_status plan_serving(
+	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
+{
+	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
+	const struct kwhy_window_joules unknown = {
+		NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL};
+
+	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
+		row->serving[s] = (struct kwhy_bench_decode_serving){
+			.busy_ratio = NAN, .first_s = none, .whole_s = none, .energy = unknown};
+		row->serving[s].window = kwhy_arena_printf(&bench->arena, "%s %s", row->id,
+			kwhy_decode_seating_name((enum kwhy_decode_seating)s));
+		if (!row->serving[s].window)
+			return kwhy_fail_memory(error, "the rows of a benchmark");
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status add_row(
 	struct kwhy_bench_decode *bench, const struct kwhy_bench_decode_row *like, struct kwhy_error *error)
 {
@@ -105,7 +128,7 @@ static enum kwhy_status add_row(
 			return kwhy_fail_memory(error, "the rows of a benchmark");
 	}
 	bench->row_count++;
-	return KWHY_OK;
+	return plan_serving(bench, row, error);
 }
 
 static enum kwhy_status plan_batches(
@@ -259,6 +282,75 @@ static enum kwhy_status run_steps(struct work *work, struct kwhy_bench_decode_ro
 	return status;
 }
 
+/* Sequences come for as long as a phase's window; each slot is taken twice at least. */
+static uint32_t sequence_count(const struct work *work, uint32_t batch)
+{
+	double count = work->request->arrivals_per_s *
+		(work->request->energy_s > 0 ? work->request->energy_s : 1);
+
+	count = fmin(count, SEQUENCES_MOST);
+	return count < 2.0 * batch ? 2 * batch : (uint32_t)count;
+}
+
+static enum kwhy_status run_window(struct work *work, struct kwhy_decode *decode,
+	const struct kwhy_decode_arrivals *arrivals, const char *window, struct kwhy_decode_served *served,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = work->energy ? kwhy_device_energy_begin(work->energy, window, error)
+					       : KWHY_OK;
+
+	if (status)
+		return status;
+	status = kwhy_decode_serve(decode, arrivals, served, error);
+	if (work->energy)
+		kwhy_device_energy_end(work->energy);
+	return status;
+}
+
+static enum kwhy_status run_serving(struct work *work, const struct kwhy_bench_decode_row *row,
+	struct kwhy_bench_decode_serving *serving, bool continuous, struct kwhy_decode *decode,
+	struct kwhy_error *error)
+{
+	const struct kwhy_decode_arrivals arrivals = {.rate_per_s = work->request->arrivals_per_s,
+		.count = sequence_count(work, row->batch),
+		.seed = 1,
+		.continuous = continuous};
+	double *times = calloc(arrivals.count, 2 * sizeof(*times));
+	struct kwhy_decode_served served = {.first_s = times, .whole_s = times + arrivals.count};
+	enum kwhy_status status;
+
+	if (!times)
+		return kwhy_fail_memory(error, "the times of sequences");
+	status = run_window(work, decode, &arrivals, serving->window, &served, error);
+	if (!status) {
+		serving->sequences = arrivals.count;
+		serving->seconds = served.seconds;
+		serving->tokens = served.tokens;
+		serving->steps = served.steps;
+		serving->busy_ratio = (double)served.seat_steps / ((double)served.steps * row->batch);
+		kwhy_median_of(served.first_s, arrivals.count, &serving->first_s);
+		kwhy_median_of(served.whole_s, arrivals.count, &serving->whole_s);
+	}
+	free(times);
+	return status;
+}
+
+/* What cannot be launched so says why. */
+static enum kwhy_status run_servings(struct work *work, struct kwhy_bench_decode_row *row,
+	struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (int s = 0; !status && work->request->arrivals_per_s > 0 && s < KWHY_DECODE_SEATING_COUNT; s++) {
+		status = run_serving(work, row, &row->serving[s], s == KWHY_DECODE_CONTINUOUS, decode, error);
+		if (status != KWHY_E_UNSUPPORTED)
+			continue;
+		row->serving[s].missing = kwhy_arena_copy(&work->bench->arena, error->text);
+		status = row->serving[s].missing ? KWHY_OK : kwhy_fail_memory(error, "a reason");
+	}
+	return status;
+}
+
 /* Root of the mean square of what logits are off by, of theirs: more than so is no rounding. */
 static double error_most(enum kwhy_decode_weights weights)
 {
@@ -307,6 +399,8 @@ static enum kwhy_status run_decoder(
 		status = run_phases(work, row, decode, error);
 	if (!status)
 		status = run_steps(work, row, decode, error);
+	if (!status)
+		status = run_servings(work, row, decode, error);
 	if (!status) {
 		row->kernels = kwhy_decode_kernel_count(decode);
 		row->weight_bytes = kwhy_decode_weights_bytes(decode);
@@ -345,11 +439,20 @@ static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
 }
 
-static void read_phase(struct work *work, struct kwhy_bench_decode_phase *phase)
+static void read_window(struct work *work, const char *window, struct kwhy_window_joules *out)
 {
-	kwhy_device_energy_of(work->energy, phase->window, 1, &phase->energy);
-	if (phase->energy.basis)
-		phase->energy.basis = kwhy_arena_copy(&work->bench->arena, phase->energy.basis);
+	kwhy_device_energy_of(work->energy, window, 1, out);
+	if (out->basis)
+		out->basis = kwhy_arena_copy(&work->bench->arena, out->basis);
+}
+
+static void read_row(struct work *work, struct kwhy_bench_decode_row *row)
+{
+	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
+		read_window(work, row->phases[p].window, &row->phases[p].energy);
+	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
+		if (row->serving[s].sequences)
+			read_window(work, row->serving[s].window, &row->serving[s].energy);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
@@ -362,8 +465,7 @@ static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	status = kwhy_device_energy_read(work->energy, error);
 	for (size_t i = 0; !status && i < bench->row_count; i++)
-		for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
-			read_phase(work, &bench->rows[i].phases[p]);
+		read_row(work, &bench->rows[i]);
 	missing = kwhy_device_energy_missing(work->energy);
 	if (!status && missing)
 		bench->energy_missing = kwhy_arena_copy(&bench->arena, missing);
@@ -429,6 +531,7 @@ enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *reque
 	work.bench->prompt = request->prompt;
 	work.bench->tokens = request->tokens;
 	work.bench->choice = request->choice;
+	work.bench->arrivals_per_s = request->arrivals_per_s;
 	status = find_shape(&work, error);
 	if (!status)
 		status = plan(&work, error);

@@ -21,8 +21,9 @@ struct kwhy_bench_decode_request {
 	const char *launches;	 /* "calls,graph" */
 	uint32_t prompt, tokens; /* that each sequence reads and writes */
 	struct kwhy_decode_choice choice;
-	uint32_t repeat; /* timed runs of each phase, at least */
-	double energy_s; /* each phase is run again and again for so long; 0: no energy */
+	uint32_t repeat;       /* timed runs of each phase, at least */
+	double energy_s;       /* each phase is run again and again for so long; 0: no energy */
+	double arrivals_per_s; /* sequences that arrive at random are served, too; 0: none */
 	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
 	void *context;
 };
@@ -41,6 +42,22 @@ struct kwhy_bench_decode_phase {
 	struct kwhy_window_joules energy; /* of all those runs */
 };
 
+/* How sequences that arrive are seated: a batch waits for its longest, or a free slot takes the next. */
+enum kwhy_decode_seating { KWHY_DECODE_TOGETHER, KWHY_DECODE_CONTINUOUS, KWHY_DECODE_SEATING_COUNT };
+
+const char *kwhy_decode_seating_name(enum kwhy_decode_seating seating); /* "together", "continuous" */
+
+struct kwhy_bench_decode_serving {
+	const char *missing; /* why there are no figures; NULL: there are, or nobody asked */
+	const char *window;
+	uint32_t sequences;
+	double seconds;
+	uint64_t tokens, steps;
+	double busy_ratio;		     /* slots that wrote for a sequence, of all in all steps */
+	struct kwhy_median first_s, whole_s; /* from arrival to the first token, and to the last */
+	struct kwhy_window_joules energy;
+};
+
 struct kwhy_bench_decode_row {
 	const char *id; /* "bf16 b8 graph" */
 	enum kwhy_decode_weights weights;
@@ -52,6 +69,7 @@ struct kwhy_bench_decode_row {
 	struct kwhy_decode_error error;
 	struct kwhy_bench_decode_phase phases[KWHY_DECODE_PHASE_COUNT];
 	struct kwhy_median step_s; /* from a token to the next, by the device's clock */
+	struct kwhy_bench_decode_serving serving[KWHY_DECODE_SEATING_COUNT]; /* 0 sequences: none */
 };
 
 struct kwhy_bench_decode {
@@ -61,6 +79,7 @@ struct kwhy_bench_decode {
 	const struct kwhy_decode_shape *shape;
 	uint32_t prompt, tokens;
 	struct kwhy_decode_choice choice;
+	double arrivals_per_s;
 	struct kwhy_bench_decode_row rows[KWHY_BENCH_DECODE_ROWS_MOST];
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPU's energy is known */

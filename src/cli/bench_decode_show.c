@@ -14,6 +14,14 @@ static double tokens_per_s(const struct kwhy_bench_decode_phase *phase)
 	return (double)phase->tokens / phase->run_s.median;
 }
 
+static struct kwhy_joules per_served_token(
+	const struct kwhy_bench_decode_serving *serving, const struct kwhy_joules *joules)
+{
+	double share = 1 / (double)serving->tokens;
+
+	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+}
+
 /* --- Text --- */
 
 /* "61 ±1.2 %" tokens of a joule. */
@@ -106,6 +114,33 @@ static void write_reading(
 	kwhy_table_write(&table, style, out);
 }
 
+static void write_served(
+	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"tokens/J", KWHY_COLUMN_RIGHT},
+		{"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}, {"busy", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++)
+		for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
+			const struct kwhy_bench_decode_serving *serving = &bench->rows[i].serving[s];
+			struct kwhy_joules gross = per_served_token(serving, &serving->energy.gross);
+
+			if (!serving->sequences)
+				continue;
+			kwhy_table_cell(&table, bench->rows[i].id);
+			kwhy_table_cell(&table, kwhy_decode_seating_name((enum kwhy_decode_seating)s));
+			kwhy_table_real(&table, (double)serving->tokens / serving->seconds, "");
+			tokens_cell(&table, &gross);
+			kwhy_table_real(&table, serving->first_s.median, "s");
+			kwhy_table_real(&table, serving->first_s.p95, "s");
+			kwhy_table_percent(&table, serving->busy_ratio);
+		}
+	kwhy_table_write(&table, style, out);
+}
+
 static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet)
 {
 	kwhy_sheet_linef(sheet, "error  ",
@@ -114,6 +149,10 @@ static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy
 		kwhy_sheet_linef(sheet, "drawn  ",
 			"at temperature %.3g, of the likeliest %u (0: all), share %.3g",
 			(double)bench->choice.temperature, bench->choice.top_k, (double)bench->choice.top_p);
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (bench->rows[i].serving[0].missing)
+			kwhy_sheet_linef(sheet, "note   ", "%s: %s", bench->rows[i].id,
+				bench->rows[i].serving[0].missing);
 	for (size_t i = 0; i < bench->row_count; i++)
 		if (bench->rows[i].missing)
 			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", bench->rows[i].id,
@@ -136,6 +175,10 @@ void kwhy_bench_decode_text(
 	write_writing(bench, style, out);
 	kwhy_text_add(out, "\nreading prompts\n");
 	write_reading(bench, style, out);
+	if (bench->arrivals_per_s > 0) {
+		kwhy_text_addf(out, "\n%.4g sequences a second arrive\n", bench->arrivals_per_s);
+		write_served(bench, style, out);
+	}
 	kwhy_text_add(out, "\n");
 	write_notes(bench, &sheet);
 }
@@ -186,6 +229,28 @@ static void write_phase(struct kwhy_json *json, const char *key, const struct kw
 	kwhy_json_object_end(json);
 }
 
+static void write_serving(
+	struct kwhy_json *json, const struct kwhy_bench_decode_serving *serving, const char *key)
+{
+	struct kwhy_joules gross = per_served_token(serving, &serving->energy.gross),
+			   net = per_served_token(serving, &serving->energy.net);
+
+	kwhy_json_object(json, key);
+	kwhy_json_string(json, "missing", serving->missing);
+	kwhy_json_count(json, "sequences", serving->sequences);
+	kwhy_json_real(json, "seconds", serving->sequences ? serving->seconds : NAN);
+	kwhy_json_count(json, "tokens", serving->tokens);
+	kwhy_json_count(json, "steps", serving->steps);
+	kwhy_json_real(json, "tokens_per_s", (double)serving->tokens / serving->seconds);
+	kwhy_json_real(json, "busy_ratio", serving->busy_ratio);
+	write_median(json, "first_s", &serving->first_s);
+	write_median(json, "whole_s", &serving->whole_s);
+	write_joules(json, "gross_j_per_token", &gross);
+	write_joules(json, "net_j_per_token", &net);
+	kwhy_json_real(json, "tokens_per_j", 1 / gross.value);
+	kwhy_json_object_end(json);
+}
+
 static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row *row)
 {
 	kwhy_json_object(json, NULL);
@@ -207,6 +272,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	write_median(json, "token_s", &row->step_s);
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
 		write_phase(json, kwhy_decode_phase_name((enum kwhy_decode_phase)p), &row->phases[p]);
+	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
+		write_serving(json, &row->serving[s], kwhy_decode_seating_name((enum kwhy_decode_seating)s));
 	kwhy_json_object_end(json);
 }
 
@@ -240,6 +307,7 @@ void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_t
 	write_shape(&json, bench->shape);
 	kwhy_json_count(&json, "prompt", bench->prompt);
 	kwhy_json_count(&json, "tokens", bench->tokens);
+	kwhy_json_real(&json, "arrivals_per_s", bench->arrivals_per_s);
 	kwhy_json_row(&json, "choice");
 	kwhy_json_real(&json, "temperature", (double)bench->choice.temperature);
 	kwhy_json_count(&json, "top_k", bench->choice.top_k);

@@ -17,7 +17,7 @@ enum { REPEAT = 5, PROMPT = 128, TOKENS = 128 };
 struct decode_options {
 	const char *backend, *device, *shape, *weights, *batches, *launches, *output;
 	uint64_t prompt, tokens, repeat, top_k, seed;
-	double seconds, temperature, top_p;
+	double seconds, temperature, top_p, arrivals;
 	bool json, quiet;
 };
 
@@ -68,11 +68,15 @@ static enum kwhy_status make_request(
 		.repeat = (uint32_t)options->repeat,
 		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
 			(uint32_t)options->seed},
-		.energy_s = options->seconds};
+		.energy_s = options->seconds,
+		.arrivals_per_s = options->arrivals};
 	if (options->prompt > 65536 || options->tokens > 65536)
 		return kwhy_fail(error, KWHY_E_USAGE, "--prompt and --tokens take at most 65536");
 	if (options->repeat < 1 || options->repeat > 1000)
 		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 1000 runs");
+	if (!(options->arrivals >= 0) || options->arrivals > 1e6)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--arrivals takes up to 1e6 sequences a second; 0: none");
 	if (options->seconds < 0 || options->seconds > 600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a phase");
 	if (isnan(out->energy_s))
@@ -172,6 +176,8 @@ static const struct kwhy_option options_table[] = {
 	{"top-p", 0, "P", "of as few as have this share of the probability; default 1", KWHY_OPTION_NUMBER,
 		offsetof(struct decode_options, top_p)},
 	{"seed", 0, "N", "of the draws; default 1", KWHY_OPTION_COUNT, offsetof(struct decode_options, seed)},
+	{"arrivals", 0, "RATE", "serve sequences that arrive at random, so many a second; default 0: none",
+		KWHY_OPTION_NUMBER, offsetof(struct decode_options, arrivals)},
 	{"repeat", 0, "N", "timed runs of each phase, at least; default 5", KWHY_OPTION_COUNT,
 		offsetof(struct decode_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for a phase's energy; default 8 on a GPU, 0: none",

@@ -15,7 +15,7 @@ struct kwhy_decode_args {
 	uint64_t scales, biases;	 /* float [layer_count][rows of a layer] */
 	uint64_t words, word_scales;	 /* weights and float, of the vocabulary, rounded up */
 	uint64_t places;		 /* float [positions][width] */
-	uint64_t keys, values;		 /* act [layer_count][slots][heads][room][HEAD] */
+	uint64_t keys, values;		 /* act [layer_count][cache_slots][heads][room][HEAD] */
 	uint64_t x;			 /* float [tokens][width] */
 	uint64_t normal, queries, mixed; /* act [tokens][width] */
 	uint64_t inner;			 /* act [tokens][inner] */
@@ -29,6 +29,7 @@ struct kwhy_decode_args {
 	uint64_t times;	  /* uint64 [room]: when the first slot came to a position, ns */
 	uint64_t arrived; /* uint32 */
 	uint32_t layer_count, slots, room, vocabulary;
+	uint32_t cache_slots;  /* that keys and values have room for */
 	uint32_t tokens, each; /* in hand; of a slot: 1, or of its whole prompt */
 	uint32_t shares;
 	uint32_t project_splits, narrow_splits;

@@ -251,7 +251,8 @@ static void run_begin(const struct kwhy_gpu_grid *grid, void **arguments)
 static void attend_head(const struct call *call, uint32_t token, uint32_t head)
 {
 	const struct kwhy_decode_args *args = call->args;
-	uint64_t cache = (((uint64_t)call->layer * args->slots + token / args->each) * call->shape.heads +
+	uint64_t cache = (((uint64_t)call->layer * args->cache_slots + token / args->each) *
+					 call->shape.heads +
 				 head) *
 		args->room * HEAD,
 		 place = (uint64_t)token * args->width + (uint64_t)head * HEAD;
@@ -333,7 +334,8 @@ static void store_state(const struct call *call, uint32_t token, uint32_t row, f
 {
 	const struct kwhy_decode_args *args = call->args;
 	uint32_t width = args->width, column = row % width;
-	uint64_t cache = ((uint64_t)call->layer * args->slots + token / args->each) * call->shape.heads +
+	uint64_t cache = ((uint64_t)call->layer * args->cache_slots + token / args->each) *
+			call->shape.heads +
 		column / HEAD;
 
 	if (row < width)

@@ -154,6 +154,7 @@ static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_erro
 
 	decode->args = (struct kwhy_decode_args){.layer_count = shape->layers,
 		.slots = request->slots,
+		.cache_slots = request->slots,
 		.room = request->prompt + request->tokens,
 		.vocabulary = shape->vocabulary,
 		.weights = (uint32_t)request->weights,

@@ -76,6 +76,29 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_write(
 KWHY_MUST_USE enum kwhy_status kwhy_decode_steps(
 	struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
 
+/*
+ * Sequences that arrive at random, each to write from a quarter of the decoder's tokens to all of them behind
+ * a prompt. The host waits for every token of all, as servers do.
+ */
+struct kwhy_decode_arrivals {
+	double rate_per_s; /* sequences, of a Poisson process */
+	uint32_t count, seed;
+	bool continuous; /* a slot takes the next one as soon as it is free; else all wait for the longest */
+};
+
+struct kwhy_decode_served {
+	double seconds;
+	uint64_t tokens, steps;
+	uint64_t seat_steps; /* slots that wrote for a sequence, of all steps */
+	double *first_s,
+		*whole_s; /* [count], the caller's: from its arrival to its first token, and to its last */
+};
+
+/* After a prefill, as often as wanted. KWHY_E_UNSUPPORTED for KWHY_DECODE_DEVICE. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_serve(struct kwhy_decode *decode,
+	const struct kwhy_decode_arrivals *arrivals, struct kwhy_decode_served *out,
+	struct kwhy_error *error);
+
 /* What two sequences must come to; of a shape, for all decoders of it. */
 struct kwhy_decode_answer {
 	const struct kwhy_decode_shape *shape;

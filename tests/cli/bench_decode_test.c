@@ -51,10 +51,33 @@ static void every_batch_and_launching_is_a_row_with_its_error_and_rates(void **s
 	spawned_done(&spawned);
 }
 
+static void sequences_that_arrive_are_served_in_two_ways(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--launch", "graph,device", "--repeat", "1",
+		"--arrivals", "20", "--json");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows");
+	static const char *const ways[] = {"together", "continuous"};
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	for (int i = 0; i < 2; i++) {
+		const json_t *graph = json_array_get(rows, 0);
+
+		assert_true(number_in(graph, ways[i], "sequences") == 20);
+		assert_true(number_in(graph, ways[i], "tokens_per_s") > 0);
+		assert_true(number_in(graph, ways[i], "busy_ratio") > 0 &&
+			number_in(graph, ways[i], "busy_ratio") <= 1);
+		assert_true(json_is_string(
+			json_object_get(json_object_get(json_array_get(rows, 1), ways[i]), "missing")));
+	}
+	json_decref(root);
+	spawned_done(&spawned);
+}
+
 static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16",
-		"--temperature", "0.8", "--top-k", "40", "--top-p", "0.9");
+		"--temperature", "0.8", "--top-k", "40", "--top-p", "0.9", "--arrivals", "10");
 	size_t columns = 0;
 
 	(void)state;
@@ -123,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_batch_and_launching_is_a_row_with_its_error_and_rates),
+		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),

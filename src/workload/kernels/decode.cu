@@ -71,7 +71,7 @@ struct args {
 	const u8 *words;	       /* weights [vocabulary, rounded up][WIDTH] */
 	const float *word_scales;      /* [vocabulary, rounded up] */
 	const float *places;	       /* [positions][WIDTH] */
-	act *keys, *values;	       /* [layer_count][slots][HEADS][room][HEAD] */
+	act *keys, *values;	       /* [layer_count][cache_slots][HEADS][room][HEAD] */
 	float *x;		       /* [tokens][WIDTH] */
 	act *normal, *queries, *mixed; /* [tokens][WIDTH] */
 	act *inner;		       /* [tokens][INNER] */
@@ -85,6 +85,7 @@ struct args {
 	u64 *times;	   /* [room] when the first slot came to a position, ns */
 	u32 *arrived;	   /* blocks at the barrier */
 	u32 layer_count, slots, room, vocabulary;
+	u32 cache_slots;  /* that keys and values have room for */
 	u32 tokens, each; /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
 	u32 shares;	  /* blocks that share a head's attention */
 	u32 project_splits, narrow_splits; /* of a wide product's columns */
@@ -784,7 +785,7 @@ static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 he
 {
 	__shared__ float all[WARPS_MOST][PIECE];
 	u32 warps = blockDim.x / 32, lane = threadIdx.x % 32, count = position_of(a, token) + 1;
-	u64 cache = (((u64)layer * a->slots + slot_of(a, token)) * HEADS + head) * a->room * HEAD;
+	u64 cache = (((u64)layer * a->cache_slots + slot_of(a, token)) * HEADS + head) * a->room * HEAD;
 	struct mixture m = {-1e30f, 0, {0}};
 	float query[8], most;
 
@@ -829,7 +830,7 @@ static __device__ act *state_at(const struct args *a, u32 layer, u32 token, u32 
 {
 	u32 column = row % WIDTH, head = column / HEAD;
 	act *cache = row < 2 * WIDTH ? a->keys : a->values;
-	u64 place = ((u64)layer * a->slots + slot_of(a, token)) * HEADS + head;
+	u64 place = ((u64)layer * a->cache_slots + slot_of(a, token)) * HEADS + head;
 
 	if (row < WIDTH)
 		return a->queries + (u64)token * WIDTH + column;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT = 4, TOKENS = 5 };
+enum { PROMPT = 4, TOKENS = 5, SEQUENCES = 9 };
 
 static struct kwhy_gpu *gpu;
 static struct kwhy_decode_answer answer;
@@ -100,6 +100,40 @@ static void tokens_are_written_behind_a_prompt_and_have_times(void **state)
 	}
 }
 
+static void serve(struct kwhy_decode *decode, bool continuous, struct kwhy_decode_served *out)
+{
+	const struct kwhy_decode_arrivals arrivals = {
+		.rate_per_s = 1e6, .count = SEQUENCES, .seed = 3, .continuous = continuous};
+	struct kwhy_error error;
+
+	for (int i = 0; i < SEQUENCES; i++)
+		out->first_s[i] = out->whole_s[i] = -1;
+	if (kwhy_decode_serve(decode, &arrivals, out, &error))
+		fail_msg("%s", error.text);
+	for (int i = 0; i < SEQUENCES; i++) {
+		assert_true(out->first_s[i] > 0);
+		assert_true(out->whole_s[i] >= out->first_s[i] && out->whole_s[i] <= out->seconds);
+	}
+}
+
+static void sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them(void **state)
+{
+	double first_s[SEQUENCES], whole_s[SEQUENCES];
+	struct kwhy_decode_served together = {.first_s = first_s, .whole_s = whole_s}, apart = together;
+	struct kwhy_decode *decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, 2);
+	struct kwhy_error error;
+
+	(void)state;
+	if (kwhy_decode_prefill(decode, NULL, &error))
+		fail_msg("%s", error.text);
+	serve(decode, false, &together);
+	serve(decode, true, &apart);
+	assert_true(together.tokens == apart.tokens && apart.tokens > SEQUENCES);
+	assert_true(apart.seat_steps == apart.tokens && together.seat_steps == together.tokens);
+	assert_true(apart.steps < together.steps);
+	kwhy_decode_close(decode);
+}
+
 static void what_cannot_be_run_is_said(void **state)
 {
 	struct kwhy_decode_request request = {.gpu = gpu,
@@ -145,6 +179,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allow),
 		cmocka_unit_test(few_and_many_slots_pass_the_check_however_they_are_launched),
 		cmocka_unit_test(tokens_are_written_behind_a_prompt_and_have_times),
+		cmocka_unit_test(sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them),
 		cmocka_unit_test(what_cannot_be_run_is_said),
 	};
 	enum kwhy_gpu_backend backend = argc > 2 ? KWHY_GPU_CUDA : KWHY_GPU_HOST;

@@ -191,6 +191,7 @@ static void world_init(struct world *world, u32 slots)
 		.arrived = part(world, 4),
 		.layer_count = 2,
 		.slots = slots,
+		.cache_slots = slots,
 		.room = AREA,
 		.vocabulary = WORDS_KNOWN,
 		.shares = 1,
