@@ -44,7 +44,9 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		run += pairs->configs[i].sample_count > 0;
 	return add(pairs, "all configurations were run",
 		passes(run == pairs->config_count && !pairs->ended_early),
-		kwhy_arena_printf(&pairs->arena, "%zu of %zu", run, pairs->config_count), error);
+		kwhy_arena_printf(&pairs->arena, "%zu of %zu%s", run, pairs->config_count,
+			pairs->ended_early ? ", some with fewer samples than asked for" : ""),
+		error);
 }
 
 /* Of repetitions, over all configurations: the median of their coefficients of variation. */

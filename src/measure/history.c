@@ -4,6 +4,8 @@
 #include "base/column.h"
 #include "measure/metered.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,13 +155,22 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 	return history->metered;
 }
 
-/* The meter that answers slowest of the two gives the response. */
+/* The meter that answers slowest of the two gives the response, the counter how well its times are known:
+ * evenly within their bounds. */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)
 {
-	size_t source = metered->power != KWHY_HISTORY_NO_SOURCE ? metered->power : metered->counter;
+	const size_t counter = metered->counter;
+	size_t source = metered->power != KWHY_HISTORY_NO_SOURCE ? metered->power : counter;
+	struct kwhy_response response = kwhy_response_of_profile(
+		history->sensors->sources[source].meter, profile);
 
-	return kwhy_response_of_profile(history->sensors->sources[source].meter, profile);
+	if (counter != KWHY_HISTORY_NO_SOURCE)
+		response.stamp_spread_s = fmax(response.stamp_spread_s,
+			1e-9 / sqrt(3) *
+				(double)atomic_load_explicit(
+					&history->sensors->sources[counter].unsure_ns, memory_order_relaxed));
+	return response;
 }
 
 struct pair {

@@ -22,6 +22,16 @@ struct counter {
 	struct kwhy_nvml_tick tick;
 };
 
+/* How far off the times of recent edges may be: of the last some eight. */
+static void note_unsure(const struct counter *counter)
+{
+	_Atomic int64_t *unsure_ns = &counter->unit->sensors->sources[counter->source].unsure_ns;
+	const int64_t before_ns = atomic_load_explicit(unsure_ns, memory_order_relaxed);
+	const int64_t kept_ns = before_ns - before_ns / 8, now_ns = counter->tick.told_unsure_ns;
+
+	atomic_store_explicit(unsure_ns, now_ns > kept_ns ? now_ns : kept_ns, memory_order_relaxed);
+}
+
 static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 {
 	struct counter *counter = state;
@@ -43,11 +53,13 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 	counter->has_moved |= changed && counter->tick.has_value;
 	told = kwhy_nvml_tick_read(&counter->tick, now_ns, kwhy_nvml_unit_now_ns(unit), changed, &edge_ns);
 	counter->value_mj = value_mj;
-	if (told)
+	if (told) {
+		note_unsure(counter);
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
-	else if (!counter->has_moved && counter->tick.phase == KWHY_NVML_TICK_STILL)
+	} else if (!counter->has_moved && counter->tick.phase == KWHY_NVML_TICK_STILL) {
 		/* No tick to tell: the readings say all the same that it stands still. */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
+	}
 	return counter->tick.next_ns;
 }
 

@@ -115,6 +115,7 @@ static bool tell(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns
 	if (!is_new || unsure_ns > TRUST_NS)
 		return false;
 	tick->told_ns = *out_edge_ns = edge_ns;
+	tick->told_unsure_ns = unsure_ns;
 	return true;
 }
 

@@ -35,7 +35,7 @@ struct kwhy_nvml_tick {
 	int64_t period_ns, period_unsure_ns;	  /* 0: unknown */
 	bool is_unusual;			  /* the usual period was tried and did not fit */
 	int64_t stride;				  /* ticks to the next catch */
-	int64_t told_ns;			  /* the last edge told */
+	int64_t told_ns, told_unsure_ns;	  /* the last edge told, known within +- that */
 	int64_t next_ns;			  /* when to read again */
 };
 

@@ -52,6 +52,8 @@ struct kwhy_source_channel {
 	int64_t period_ns; /* between updates, as far as known: 100 ms, 20 ms; 0: unknown */
 	int64_t wrap;	   /* a counter starts again after this value; 0: never */
 	struct kwhy_channel channel;
+	_Atomic int64_t
+		unsure_ns; /* the times of its readings lately are known within +- that; 0: not told */
 	_Atomic uint64_t failures; /* readings that the source refused, counted */
 	_Atomic uint64_t bad_line; /* of a file: the first that was refused, from 1; 0: none */
 };

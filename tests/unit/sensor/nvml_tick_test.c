@@ -59,6 +59,8 @@ static void read_once(struct world *world)
 
 		world->worst_ns = off_ns > world->worst_ns ? off_ns : world->worst_ns;
 		assert_true(told_ns > world->last_edge_ns);
+		assert_true(off_ns <= world->tick.told_unsure_ns + 2 * MS ||
+			world->tick.phase == KWHY_NVML_TICK_FAST);
 		world->last_edge_ns = told_ns;
 		world->told++;
 	}
