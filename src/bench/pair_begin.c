@@ -155,20 +155,15 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /* Host memory at our end; the sink holds the complement of the first byte that will come. */
-static enum kwhy_status begin_socket(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
+static enum kwhy_status begin_socket(const struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->place->rooms[work->place->own];
-	struct kwhy_gpu_host source, sink;
-	enum kwhy_status status = kwhy_pair_turn(room, error);
+	struct kwhy_pair_ranks *ranks = work->place->ranks;
+	enum kwhy_status status = kwhy_pair_ranks_buffers(ranks, work->config->bytes, error);
 	uint8_t byte;
 
-	if (!status)
-		status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &source, error);
-	if (!status)
-		status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
 	kwhy_bench_pattern_write(&byte, 1, work->source->seed, 0);
 	if (!status && spoils)
-		memset(sink.memory, (uint8_t)~byte, work->config->bytes);
+		memset(ranks->socket_sink, (uint8_t)~byte, work->config->bytes);
 	return status;
 }
 

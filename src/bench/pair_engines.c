@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engines: how each queues so many transfers, and what else is queued beside them. */
 #include "bench/pair_collectives.h"
-#include "bench/pair_place.h"
+#include "bench/pair_ranks.h"
 
 enum { PUT_THREADS = 1024, SLOTS = 2 };
 
@@ -9,7 +9,6 @@ enum { PUT_THREADS = 1024, SLOTS = 2 };
 #define PIECE_MOST_BYTES (UINT64_C(4) << 20)
 #define PIECES_WANTED 8
 #define PUT_MOST_BYTES (UINT64_C(256) << 10)
-#define SOCKET_MOST_BYTES (UINT64_C(64) << 20)
 
 struct engine {
 	enum kwhy_status (*issue)(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
@@ -210,7 +209,8 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	/* Sends while it is timed: nothing is queued. */
-	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST), SOCKET_MOST_BYTES},
+	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST),
+		KWHY_PAIR_SOCKET_BYTES_MOST},
 	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_ALL_GATHER] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_REDUCE_SCATTER] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},

@@ -124,20 +124,18 @@ static enum kwhy_status serve_verify(const struct request *request, struct kwhy_
 static enum kwhy_status serve_stream(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
-	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_rank_link *link = &ranks->calls.link;
 	struct kwhy_rank_stream stream;
-	struct kwhy_gpu_host sink;
 	enum kwhy_status status = kwhy_pair_body(request->asked, &stream, sizeof(stream), error);
 
 	if (!status)
-		status = kwhy_bench_host(
-			place->rooms[place->own], KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
+		status = kwhy_pair_ranks_buffers(ranks, ranks->asked.bytes, error);
 	for (uint32_t i = 0; !status && i < stream.count; i++) {
 		status = kwhy_rank_link_receive(
-			&ranks->calls.link, request->from, sink.memory, ranks->asked.bytes, error);
+			link, request->from, ranks->socket_sink, ranks->asked.bytes, error);
 		if (!status && stream.returns)
 			status = kwhy_rank_link_send(
-				&ranks->calls.link, request->from, sink.memory, ranks->asked.bytes, error);
+				link, request->from, ranks->socket_sink, ranks->asked.bytes, error);
 	}
 	return status;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config)
@@ -180,18 +181,42 @@ enum kwhy_status kwhy_pair_ranks_verify(struct kwhy_pair_work *work, bool *out_s
 	return status;
 }
 
-static enum kwhy_status send_rounds(struct kwhy_pair_work *work, uint32_t count, bool returns,
-	const struct kwhy_gpu_host *source, const struct kwhy_gpu_host *sink, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_ranks_buffers(
+	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error)
 {
-	struct kwhy_rank_link *link = &work->place->ranks->calls.link;
+	const struct kwhy_bench_room *room = ranks->place->rooms[ranks->place->own];
+	size_t most = room->capacity < KWHY_PAIR_SOCKET_BYTES_MOST ? room->capacity
+								   : (size_t)KWHY_PAIR_SOCKET_BYTES_MOST;
+
+	if (bytes > most)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"sockets are measured up to %zu bytes; ask for smaller sizes", most);
+	if (ranks->socket_sink)
+		return KWHY_OK;
+	if (!ranks->socket_source)
+		ranks->socket_source = malloc(most);
+	if (ranks->socket_source)
+		ranks->socket_sink = malloc(most);
+	if (!ranks->socket_sink)
+		return kwhy_fail_memory(error, "what is sent by sockets");
+	kwhy_bench_pattern_write(ranks->socket_source, most, room->seed, 0);
+	memset(ranks->socket_sink, 0, most); /* its pages are there before anything is timed */
+	return KWHY_OK;
+}
+
+static enum kwhy_status send_rounds(
+	struct kwhy_pair_work *work, uint32_t count, bool returns, struct kwhy_error *error)
+{
+	struct kwhy_pair_ranks *ranks = work->place->ranks;
+	struct kwhy_rank_link *link = &ranks->calls.link;
 	uint32_t target = work->config->target;
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && i < count; i++) {
-		status = kwhy_rank_link_send(link, target, source->memory, work->config->bytes, error);
+		status = kwhy_rank_link_send(link, target, ranks->socket_source, work->config->bytes, error);
 		if (!status && returns)
 			status = kwhy_rank_link_receive(
-				link, target, sink->memory, work->config->bytes, error);
+				link, target, ranks->socket_sink, work->config->bytes, error);
 	}
 	return status;
 }
@@ -200,18 +225,12 @@ enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error)
 {
 	const struct kwhy_rank_stream stream = {count, returns};
-	struct kwhy_bench_room *room = work->place->rooms[work->place->own];
-	struct kwhy_gpu_host source, sink;
 	int64_t start_ns;
-	enum kwhy_status status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &source, error);
+	enum kwhy_status status = ask_all(work, KWHY_RANK_STREAM, &stream, sizeof(stream), error);
 
-	if (!status)
-		status = kwhy_bench_host(room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
-	if (!status)
-		status = ask_all(work, KWHY_RANK_STREAM, &stream, sizeof(stream), error);
 	start_ns = kwhy_clock_mono_ns();
 	if (!status)
-		status = send_rounds(work, count, returns, &source, &sink, error);
+		status = send_rounds(work, count, returns, error);
 	if (!status && !returns) /* the answer comes when the last byte has */
 		status = await_all(work, NULL, 0, error);
 	*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 / count / (returns ? 2 : 1);

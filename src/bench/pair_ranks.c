@@ -114,6 +114,8 @@ void kwhy_pair_ranks_close(struct kwhy_pair_ranks *ranks)
 	let_go(ranks);
 	kwhy_pair_calls_done(&ranks->calls);
 	kwhy_bench_sensors_close(&ranks->sensors);
+	free(ranks->socket_source);
+	free(ranks->socket_sink);
 	free(ranks);
 }
 

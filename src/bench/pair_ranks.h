@@ -41,10 +41,13 @@ struct kwhy_pair_ranks {
 	struct kwhy_pair_config asked;			   /* what another leads, and our part in it */
 	struct kwhy_pair_work part;
 	struct kwhy_pair_marks begin, end;
+	unsigned char *socket_source, *socket_sink; /* NULL: not made yet */
 	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MOST], last[KWHY_PAIR_GPUS_MOST]; /* of rank 0 */
 	double clock_s;
 	bool done, is_lost;
 };
+
+#define KWHY_PAIR_SOCKET_BYTES_MOST (UINT64_C(64) << 20)
 
 /* Joins the others; `settings` must be the same everywhere. End with kwhy_pair_ranks_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_open(
@@ -99,6 +102,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drain(
 	struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
+/* Memory of our host to send `bytes` from, which holds the pattern, and to receive them into. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
+	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
 /* Sends so often by the socket; `returns`: and gets it back each time. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);
