@@ -4,6 +4,7 @@
 
 enum {
 	FEW_THREADS = 256,
+	NARROW_THREADS = 512,
 	MANY_THREADS = 128,
 	MANY = 64,
 	STAGES = 4,
@@ -97,7 +98,7 @@ static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = (enum kwhy_decode_kernel)(KWHY_DECODE_THIN + matrix),
 			.blocks = kwhy_decode_rows(decode->request.shape, matrix) / 8,
-			.threads = FEW_THREADS,
+			.threads = matrix == KWHY_DECODE_NARROWING ? NARROW_THREADS : FEW_THREADS,
 			.shared_bytes = is_direct ? 0 : shared_of_few(decode),
 			.numbers = {layer}});
 }

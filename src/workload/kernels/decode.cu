@@ -54,7 +54,9 @@ enum {
 	MANY = 64,		       /* tokens of a block of a wide one */
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
-	WARPS_MOST = 8,
+	NARROW_THREADS = 512, /* columns of the inner layer are four times as many */
+	WARPS_MOST = 16,
+	SHARES_MOST = 8,
 	SPLITS_MOST = 8,
 	STAGES = 4,
 	STAGE_CHUNKS = UNITS == 1 ? 2 : 1,
@@ -825,16 +827,46 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_attend(const struct args 
 	attend_all(&a, layer, 0);
 }
 
+/* A token's place among keys and values. */
+struct place {
+	u32 token, slot, position;
+};
+
+static __device__ struct place place_of(const struct args *a, u32 token)
+{
+	struct place place = {token, slot_of(a, token), position_of(a, token)};
+
+	return place;
+}
+
 /* Where a number of queries, keys and values goes. */
-static __device__ act *state_at(const struct args *a, u32 layer, u32 token, u32 row)
+static __device__ act *state_at(const struct args *a, u32 layer, const struct place *place, u32 row)
 {
 	u32 column = row % WIDTH, head = column / HEAD;
 	act *cache = row < 2 * WIDTH ? a->keys : a->values;
-	u64 place = ((u64)layer * a->cache_slots + slot_of(a, token)) * HEADS + head;
+	u64 run = ((u64)layer * a->cache_slots + place->slot) * HEADS + head;
 
 	if (row < WIDTH)
-		return a->queries + (u64)token * WIDTH + column;
-	return cache + (place * a->room + position_of(a, token)) * HEAD + column % HEAD;
+		return a->queries + (u64)place->token * WIDTH + column;
+	return cache + (run * a->room + place->position) * HEAD + column % HEAD;
+}
+
+/* What ends a row's sums. */
+struct ends {
+	float scale, bias;
+};
+
+static __device__ struct ends ends_of(const struct args *a, u32 layer, int matrix, u32 row)
+{
+	u64 place = (u64)layer * ROWS + first_row(matrix) + row;
+	struct ends ends = {CODE_MOST > 0 ? a->scales[place] : 1, a->biases[place]};
+
+	return ends;
+}
+
+static __device__ float word_scale(const struct args *a, u32 word)
+{
+	return CODE_MOST > 0 ? a->word_scales[word] : 1;
 }
 
 /* --- Few tokens: blocks take 8 rows, their warps share the columns --- */
@@ -934,8 +966,9 @@ static __device__ float thin_tile(
 	parts[warp][place + 65] = c[3];
 	__syncthreads();
 	if (threadIdx.x < FEW * 8)
-		for (u32 w = 0; w < warps; w++)
-			sum += parts[w][threadIdx.x];
+#pragma unroll
+		for (u32 w = 0; w < WARPS_MOST; w++)
+			sum += w < warps ? parts[w][threadIdx.x] : 0;
 	return sum;
 }
 
@@ -957,33 +990,42 @@ static __device__ void stage_normal(const struct args *a, act *room)
 	__syncthreads();
 }
 
-/* What shares of attention have found, together. */
+/* A column of what the shares of a head's attention have found, together; all loads are on their way at once.
+ */
+static __device__ float shares_column(const struct args *a, const volatile float *pieces, u32 column)
+{
+	float mosts[SHARES_MOST], weights[SHARES_MOST], sums[SHARES_MOST], most = -1e30f, weight = 0, sum = 0;
+
+#pragma unroll
+	for (u32 s = 0; s < SHARES_MOST; s++) {
+		int is_there = s < a->shares;
+
+		mosts[s] = is_there ? pieces[s * PIECE + HEAD + 1] : -1e30f;
+		weights[s] = is_there ? pieces[s * PIECE + HEAD] : 0;
+		sums[s] = is_there ? pieces[s * PIECE + column] : 0;
+	}
+#pragma unroll
+	for (u32 s = 0; s < SHARES_MOST; s++)
+		most = fmaxf(most, mosts[s]);
+#pragma unroll
+	for (u32 s = 0; s < SHARES_MOST; s++) {
+		float factor = exp_two(mosts[s] - most);
+
+		weight += weights[s] * factor;
+		sum += sums[s] * factor;
+	}
+	return sum / weight;
+}
+
 static __device__ void stage_pieces(const struct args *a, act *room)
 {
 	for (u32 i = threadIdx.x; i < a->tokens * WIDTH; i += blockDim.x) {
 		u32 token = i / WIDTH, column = i % WIDTH;
-		const volatile float *from = a->pieces +
-			((u64)token * HEADS + column / HEAD) * a->shares * PIECE;
-		float most = -1e30f, sum = 0, weight = 0;
+		const float *pieces = a->pieces + ((u64)token * HEADS + column / HEAD) * a->shares * PIECE;
 
-		for (u32 s = 0; s < a->shares; s++)
-			most = fmaxf(most, from[s * PIECE + HEAD + 1]);
-		for (u32 s = 0; s < a->shares; s++) {
-			float factor = exp_two(from[s * PIECE + HEAD + 1] - most);
-
-			sum += from[s * PIECE + column % HEAD] * factor;
-			weight += from[s * PIECE + HEAD] * factor;
-		}
-		room[token * STRIDE + column] = act_of(sum / weight);
+		room[token * STRIDE + column] = act_of(shares_column(a, pieces, column % HEAD));
 	}
 	__syncthreads();
-}
-
-static __device__ float finished(const struct args *a, u32 layer, int matrix, u32 row, float sum)
-{
-	u64 place = (u64)layer * ROWS + first_row(matrix) + row;
-
-	return sum * a->scales[place] + a->biases[place];
 }
 
 /* A block's tiles of a matrix, one after the other. */
@@ -1003,6 +1045,21 @@ static __device__ void tiles_begin(struct tiles *tiles, const u8 *weights, u32 r
 		thin_load(tile_of(weights, blockIdx.x, columns), columns, threadIdx.x / 32, tiles->first);
 }
 
+/* This thread's row of a tile. */
+static __device__ u32 row_of(u32 tile)
+{
+	return tile * 8 + threadIdx.x % 8;
+}
+
+/* Of the first tile, before the tokens are there, and then of the next. */
+static __device__ struct ends tiles_ends(
+	const struct args *a, u32 layer, int matrix, const struct tiles *tiles, u32 tile)
+{
+	const struct ends none = {0, 0};
+
+	return tile < tiles->count ? ends_of(a, layer, matrix, row_of(tile)) : none;
+}
+
 static __device__ float tiles_sum(struct tiles *tiles, const struct thin *t, u32 tile)
 {
 	u32 next = tile + gridDim.x;
@@ -1014,31 +1071,36 @@ static __device__ float tiles_sum(struct tiles *tiles, const struct thin *t, u32
 static __device__ void thin_attention(const struct args *a, u32 layer, act *room, u32 *round)
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
+	struct place place = {0, 0, 0};
 	struct tiles tiles;
+	struct ends ends;
 
 	ask_for(a, layer, PROJECTION);
 	tiles_begin(&tiles, weights_of(a, layer, ATTENTION), 3 * WIDTH, WIDTH);
+	ends = tiles_ends(a, layer, ATTENTION, &tiles, blockIdx.x);
 	await(a, round);
+	if (thin_has(a))
+		place = place_of(a, threadIdx.x / 8);
 	stage_normal(a, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		float sum = tiles_sum(&tiles, &t, tile);
-		u32 row = tile * 8 + threadIdx.x % 8, token = threadIdx.x / 8;
 
 		if (thin_has(a))
-			*state_at(a, layer, token, row) = act_of(finished(a, layer, ATTENTION, row, sum));
+			*state_at(a, layer, &place, row_of(tile)) = act_of(sum * ends.scale + ends.bias);
+		ends = tiles_ends(a, layer, ATTENTION, &tiles, tile + gridDim.x);
 	}
 }
 
-static __device__ void thin_add(
-	const struct args *a, u32 layer, int matrix, const struct thin *t, struct tiles *tiles)
+static __device__ void thin_add(const struct args *a, u32 layer, int matrix, const struct thin *t,
+	struct tiles *tiles, struct ends ends)
 {
 	for (u32 tile = blockIdx.x; tile < tiles->count; tile += gridDim.x) {
-		float sum = tiles_sum(tiles, t, tile);
-		u32 row = tile * 8 + threadIdx.x % 8;
-		volatile float *x = a->x + (u64)(threadIdx.x / 8) * WIDTH + row;
+		volatile float *x = a->x + (u64)(threadIdx.x / 8) * WIDTH + row_of(tile);
+		float before = thin_has(a) ? *x : 0, sum = tiles_sum(tiles, t, tile);
 
 		if (thin_has(a))
-			*x += finished(a, layer, matrix, row, sum);
+			*x = before + (sum * ends.scale + ends.bias);
+		ends = tiles_ends(a, layer, matrix, tiles, tile + gridDim.x);
 	}
 }
 
@@ -1047,15 +1109,17 @@ static __device__ void thin_project(const struct args *a, u32 layer, act *room, 
 	const struct thin shared = {room, STRIDE, a->tokens, WIDTH, 1},
 			  direct = {a->mixed, WIDTH, a->tokens, WIDTH, 0};
 	struct tiles tiles;
+	struct ends ends;
 
 	ask_for(a, layer, NARROWING);
 	tiles_begin(&tiles, weights_of(a, layer, PROJECTION), WIDTH, WIDTH);
+	ends = tiles_ends(a, layer, PROJECTION, &tiles, blockIdx.x);
 	await(a, round);
 	if (a->shares > 1) {
 		stage_pieces(a, room);
-		thin_add(a, layer, PROJECTION, &shared, &tiles);
+		thin_add(a, layer, PROJECTION, &shared, &tiles, ends);
 	} else {
-		thin_add(a, layer, PROJECTION, &direct, &tiles);
+		thin_add(a, layer, PROJECTION, &direct, &tiles, ends);
 	}
 }
 
@@ -1063,18 +1127,20 @@ static __device__ void thin_widen(const struct args *a, u32 layer, act *room, u3
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
 	struct tiles tiles;
+	struct ends ends;
 
 	ask_for(a, layer + 1, ATTENTION);
 	tiles_begin(&tiles, weights_of(a, layer, WIDENING), INNER, WIDTH);
+	ends = tiles_ends(a, layer, WIDENING, &tiles, blockIdx.x);
 	await(a, round);
 	stage_normal(a, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		float sum = tiles_sum(&tiles, &t, tile);
-		u32 row = tile * 8 + threadIdx.x % 8;
 
 		if (thin_has(a))
-			a->inner[(u64)(threadIdx.x / 8) * INNER + row] = act_of(
-				fmaxf(finished(a, layer, WIDENING, row, sum), 0));
+			a->inner[(u64)(threadIdx.x / 8) * INNER + row_of(tile)] = act_of(
+				fmaxf(sum * ends.scale + ends.bias, 0));
+		ends = tiles_ends(a, layer, WIDENING, &tiles, tile + gridDim.x);
 	}
 }
 
@@ -1082,10 +1148,12 @@ static __device__ void thin_narrow(const struct args *a, u32 layer, u32 *round)
 {
 	const struct thin t = {a->inner, INNER, a->tokens, INNER, 0};
 	struct tiles tiles;
+	struct ends ends;
 
 	tiles_begin(&tiles, weights_of(a, layer, NARROWING), WIDTH, INNER);
+	ends = tiles_ends(a, layer, NARROWING, &tiles, blockIdx.x);
 	await(a, round);
-	thin_add(a, layer, NARROWING, &t, &tiles);
+	thin_add(a, layer, NARROWING, &t, &tiles, ends);
 }
 
 static __device__ void thin_head(const struct args *a, act *room, u32 *round)
@@ -1099,12 +1167,12 @@ static __device__ void thin_head(const struct args *a, act *room, u32 *round)
 	await(a, round);
 	stage_normal(a, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-		u32 row = tile * 8 + threadIdx.x % 8;
+		u32 row = row_of(tile);
 		float sum = tiles_sum(&tiles, &t, tile);
 
 		if (!thin_has(a) || row >= a->vocabulary)
 			continue;
-		sum *= a->word_scales[row];
+		sum *= word_scale(a, row);
 		best = key_of(sum, row) > best ? key_of(sum, row) : best;
 		if (a->logits)
 			a->logits[(u64)token * a->vocabulary + row] = sum;
@@ -1139,7 +1207,7 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_widen(const struct a
 	thin_widen(&a, layer, (act *)(void *)room, 0);
 }
 
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_narrow(const struct args a, u32 layer)
+KERNEL void __launch_bounds__(NARROW_THREADS) kwhy_decode_thin_narrow(const struct args a, u32 layer)
 {
 	let_next_begin();
 	thin_narrow(&a, layer, 0);
@@ -1505,25 +1573,16 @@ static __device__ void wide_sum(const struct wide *w, struct four *room, u32 row
 	}
 }
 
-static __device__ float scale_of(const struct args *a, u32 layer, int matrix, u32 row)
-{
-	return matrix == WORDS ? a->word_scales[row] : a->scales[(u64)layer * ROWS + first_row(matrix) + row];
-}
-
 /* Two neighbouring rows of a token, at the end of a product of a layer. */
 static __device__ void wide_store(const struct args *a, u32 layer, int matrix, const struct wide *w,
-	u32 token, u32 row, float one, float two)
+	const struct place *place, u32 row, float one, float two)
 {
-	const float *biases = a->biases + (u64)layer * ROWS + first_row(matrix) + row;
-	float *part = a->parts + ((u64)w->split * a->tokens + token) * WIDTH + row;
+	float *part = a->parts + ((u64)w->split * a->tokens + place->token) * WIDTH + row;
 
-	one *= scale_of(a, layer, matrix, row);
-	two *= scale_of(a, layer, matrix, row + 1);
 	if (matrix == ATTENTION) {
-		store_two(state_at(a, layer, token, row), one + biases[0], two + biases[1]);
+		store_two(state_at(a, layer, place, row), one, two);
 	} else if (matrix == WIDENING) {
-		store_two(a->inner + (u64)token * INNER + row, fmaxf(one + biases[0], 0),
-			fmaxf(two + biases[1], 0));
+		store_two(a->inner + (u64)place->token * INNER + row, fmaxf(one, 0), fmaxf(two, 0));
 	} else {
 		part[0] = one;
 		part[1] = two;
@@ -1545,7 +1604,7 @@ static __device__ void wide_choose(
 
 			if (slot >= a->slots || word >= a->vocabulary)
 				continue;
-			sum *= a->word_scales[word];
+			sum *= word_scale(a, word);
 			best = key_of(sum, word) > best ? key_of(sum, word) : best;
 			if (a->logits)
 				a->logits[(u64)slot * a->vocabulary + word] = sum;
@@ -1567,24 +1626,42 @@ static __device__ void wide_end_words(const struct args *a, const struct wide *w
 	}
 }
 
+/* What is added to parts gets its biases with them. */
+static __device__ struct ends wide_ends(const struct args *a, u32 layer, int matrix, u32 row)
+{
+	struct ends ends = ends_of(a, layer, matrix, row);
+
+	if (matrix == PROJECTION || matrix == NARROWING)
+		ends.bias = 0;
+	return ends;
+}
+
 static __device__ void wide_end(
 	const struct args *a, u32 layer, int matrix, const struct wide *w, u32 rows, float c SUMS(64))
 {
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, token = w->token + warp / 2 * 32 + lane / 4,
 	    row = w->row + warp % 2 * (rows / 2) + lane % 4 * 2;
+	struct ends ends[4][2];
 
 #pragma unroll
-	for (u32 m = 0; m < 2; m++)
+	for (u32 n = 0; n < rows / 16; n++)
 #pragma unroll
-		for (u32 n = 0; n < rows / 16; n++) {
-			u32 here = token + m * 16;
+		for (u32 i = 0; i < 2; i++)
+			ends[n][i] = wide_ends(a, layer, matrix, row + n * 8 + i);
+#pragma unroll
+	for (u32 m = 0; m < 4; m++) {
+		u32 here = token + m * 8;
+		struct place place;
 
-			if (here < a->tokens)
-				wide_store(a, layer, matrix, w, here, row + n * 8, c[m][n][0], c[m][n][1]);
-			if (here + 8 < a->tokens)
-				wide_store(
-					a, layer, matrix, w, here + 8, row + n * 8, c[m][n][2], c[m][n][3]);
-		}
+		if (here >= a->tokens)
+			continue;
+		place = place_of(a, here);
+#pragma unroll
+		for (u32 n = 0; n < rows / 16; n++)
+			wide_store(a, layer, matrix, w, &place, row + n * 8,
+				c[m / 2][n][m % 2 * 2] * ends[n][0].scale + ends[n][0].bias,
+				c[m / 2][n][m % 2 * 2 + 1] * ends[n][1].scale + ends[n][1].bias);
+	}
 }
 
 /* Blocks of the same rows are neighbours: they share the weights. */

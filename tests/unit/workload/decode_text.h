@@ -102,8 +102,8 @@ static __attribute__((unused)) unsigned fp8_of(float low, float high)
  * % 4. */
 static __attribute__((unused)) void tensor(float c[4], const unsigned a[4], unsigned b0, unsigned b1)
 {
-	static _Thread_local unsigned all[2][8][CUDA_TEXT_WARP][6];
-	static _Thread_local unsigned char turns[8 * CUDA_TEXT_WARP];
+	static _Thread_local unsigned all[2][16][CUDA_TEXT_WARP][6];
+	static _Thread_local unsigned char turns[16 * CUDA_TEXT_WARP];
 	/* Two by turns: a lane that is ahead overwrites nothing that another still reads. */
 	unsigned(*held)[6] = all[turns[threadIdx.x]++ % 2][threadIdx.x / 32], lane = threadIdx.x % 32;
 	const unsigned mine[6] = {a[0], a[1], a[2], a[3], b0, b1};

@@ -255,7 +255,7 @@ static void run_thin(struct world *world)
 		launch_with(world, call_attend, BLOCKS, MANY_THREADS, layer, 0, 0);
 		launch_with(world, call_thin_project, BLOCKS, FEW_THREADS, layer, 0, 0);
 		launch_with(world, call_thin_widen, BLOCKS, FEW_THREADS, layer, 0, 0);
-		launch_with(world, call_thin_narrow, BLOCKS, FEW_THREADS, layer, 0, 0);
+		launch_with(world, call_thin_narrow, BLOCKS, NARROW_THREADS, layer, 0, 0);
 	}
 	launch_with(world, call_thin_head, BLOCKS, FEW_THREADS, 0, 0, 0);
 }
@@ -336,7 +336,7 @@ static void many_tokens_give_the_logits_of_the_reference(void **state)
 	world_done(&world);
 }
 
-static void all_steps_in_one_launch_give_the_bits_of_single_launches(void **state)
+static void all_steps_in_one_launch_choose_the_tokens_of_single_launches(void **state)
 {
 	u32 one[AREA], two[AREA];
 	struct world world;
@@ -436,7 +436,7 @@ int main(void)
 		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
 		cmocka_unit_test(tokens_are_drawn_by_their_probabilities_among_those_that_are_kept),
-		cmocka_unit_test(all_steps_in_one_launch_give_the_bits_of_single_launches),
+		cmocka_unit_test(all_steps_in_one_launch_choose_the_tokens_of_single_launches),
 	};
 
 	if (!CUDA_TEXT_RUNS)
