@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slowdown of a launch-bound loop by the meters alone: 20 paired runs, each the median of ten times 0.2 s while `kwhy stat -- sleep` meters and that of
-ten times 0.2 s while it is stopped (SIGSTOP), in random order; the launching thread stays on one core, the meters on the others. Upper 95 % bound
-by a bootstrap over the pairs.
+"""Slowdown of a launch-bound loop by the meters alone: 20 pairs of stretches of 4 s or more, in random order, one with `kwhy stat -- sleep`
+started at least 3 s before, one without; the launching thread stays on one core. Upper 95 % bound by a bootstrap over the pairs.
 
 usage: sampler.py KWHY OUT.json PAIRS LATEST_SECONDS
 """
 import json
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
@@ -16,9 +14,7 @@ import time
 
 import torch
 
-STRETCH_S = 0.2
-SETTLE_S = 0.05
-TURNS = 10
+STRETCH_S = 4.0
 
 
 def main():
@@ -42,34 +38,31 @@ def main():
     loop(4000)
     count = int(STRETCH_S / ((time.perf_counter() - start) / 4000))
 
-    own = min(5, os.cpu_count() - 1)
-    others = set(range(os.cpu_count())) - {own} or {0}
-    meters = subprocess.Popen([kwhy, "stat", "--", "sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              preexec_fn=lambda: os.sched_setaffinity(0, others))
-    time.sleep(3.0)
-
     def stretch(is_metered):
-        os.kill(meters.pid, signal.SIGCONT if is_metered else signal.SIGSTOP)
-        time.sleep(SETTLE_S)
+        child = None
+        others = set(range(os.cpu_count())) - {min(5, os.cpu_count() - 1)} or {0}
+        if is_metered:
+            child = subprocess.Popen([kwhy, "stat", "--", "sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     preexec_fn=lambda: os.sched_setaffinity(0, others))
+        time.sleep(3.2)
         start = time.perf_counter()
         loop(count)
-        return time.perf_counter() - start
+        seconds = time.perf_counter() - start
+        if child:
+            child.terminate()
+            child.wait()
+        return seconds
 
     order, ratios, rows = random.Random(2), [], []
-    while len(ratios) < pairs and time.monotonic() + 2.2 * TURNS * (STRETCH_S + SETTLE_S) < latest:
-        turns = {False: [], True: []}
-        for _ in range(TURNS):
-            for is_metered in order.sample([False, True], 2):
-                turns[is_metered].append(stretch(is_metered))
-        seconds = {key: statistics.median(values) for key, values in turns.items()}
+    while len(ratios) < pairs and time.monotonic() + 2.2 * (STRETCH_S + 3.5) < latest:
+        seconds = {}
+        for is_metered in order.sample([False, True], 2):
+            seconds[is_metered] = stretch(is_metered)
         rows.append([seconds[False], seconds[True]])
         ratios.append(seconds[True] / seconds[False])
-    os.kill(meters.pid, signal.SIGCONT)
-    meters.terminate()
-    meters.wait()
     draws = random.Random(1)
     means = sorted(statistics.fmean(draws.choices(ratios, k=len(ratios))) for _ in range(20000))
-    result = {"device": torch.cuda.get_device_name(0), "stretch_s": STRETCH_S, "turns": TURNS, "launches_per_s": 36 * count / statistics.fmean(r[0] for r in rows),
+    result = {"device": torch.cuda.get_device_name(0), "stretch_s": STRETCH_S, "launches_per_s": 36 * count / statistics.fmean(r[0] for r in rows),
               "seconds_without_and_with": rows, "mean_ratio": statistics.fmean(ratios), "median_ratio": statistics.median(ratios), "upper_95": means[19000]}
     with open(out, "w") as file:
         json.dump(result, file, indent=1)
