@@ -4,6 +4,8 @@
 
 #include "replay/standin.h"
 
+#include <string.h>
+
 /*
  * What a call that issues work and one that waits for it take on this GPU beside the work: medians of round
  * trips in an idle stream, of a kernel, of a graph, and of small copies by direction and memory.
@@ -14,6 +16,17 @@ struct kwhy_replay_trips {
 			     graphs */
 	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] with the copy itself */
 };
+
+/*
+ * Whether a queued copy has ended when its call returns, so that nothing need wait for it: on CUDA read-backs
+ * to pageable memory (CUDA Driver API, API synchronization behavior).
+ */
+static inline bool kwhy_replay_ends_with_call(
+	const struct kwhy_gpu *gpu, enum kwhy_replay_way way, enum kwhy_gpu_host_kind host)
+{
+	return way == KWHY_REPLAY_D2H && host == KWHY_GPU_HOST_PAGEABLE &&
+		strcmp(gpu->ops->name, "cuda") == 0;
+}
 
 /* The part before the work begins, and the part behind its end. */
 struct kwhy_replay_beside {
