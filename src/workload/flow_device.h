@@ -41,8 +41,7 @@ enum {
 	KWHY_FLOW_TILE = 32,
 	KWHY_FLOW_TILE_MOST = 128,
 	KWHY_FLOW_ROW_BYTES = 1112, /* of shared memory, of a row of a tile */
-	KWHY_FLOW_MORE_BYTES = 16,
-	KWHY_FLOW_THREADS = 256, /* of a block, everywhere */
+	KWHY_FLOW_THREADS = 256,    /* of a block, everywhere */
 	KWHY_FLOW_PRODUCTS = 5
 };
 

@@ -51,8 +51,7 @@ enum kwhy_status kwhy_flow_launch(struct kwhy_flow *flow, enum kwhy_flow_kernel 
 					       : BLOCKS_MOST,
 		.threads_per_block = KWHY_FLOW_THREADS,
 		.arguments = arguments,
-		.shared_bytes = is_run ? flow->args.tile_rows * KWHY_FLOW_ROW_BYTES + KWHY_FLOW_MORE_BYTES
-				       : 0,
+		.shared_bytes = is_run ? flow->args.tile_rows * KWHY_FLOW_ROW_BYTES : 0,
 		.cooperative = is_run,
 		.stream = flow->stream};
 	enum kwhy_status status;

@@ -529,7 +529,7 @@ enum {
 struct tile {
 	u16 *a; /* [rows][A_STRIDE]: what goes into the gates, 64 inputs and 256 of the old state */
 	u16 *in, *u, *h; /* [rows][S_STRIDE]; h: 64 units of the new state */
-	u64 *at, *places;
+	u64 *at;
 	u32 *fresh, *left, *first, *second;
 };
 
@@ -544,8 +544,7 @@ static __device__ INLINE struct tile tile_in(char *memory, u32 rows)
 	tile.u = tile.in + rows * S_STRIDE;
 	tile.h = tile.u + rows * S_STRIDE;
 	tile.at = (u64 *)(tile.h + rows * S_STRIDE);
-	tile.places = tile.at + rows;
-	tile.fresh = (u32 *)(tile.places + 1);
+	tile.fresh = (u32 *)(tile.at + rows);
 	tile.left = tile.fresh + rows;
 	tile.first = tile.left + rows;
 	tile.second = tile.first + rows;
@@ -663,13 +662,25 @@ static __device__ INLINE void load_gates(const struct args *a, struct gates *gat
 	}
 }
 
-/* Who is in a row of a tile, a thread each; the leader of a team asks for their next cells. */
+/* A sum over a warp, in its first lane. */
+static __device__ INLINE u64 warp_sum(u64 value)
+{
+#pragma unroll
+	for (u32 apart = 16; apart; apart /= 2) {
+		u32 low = __shfl_xor_sync(~0u, (u32)value, apart), high = __shfl_xor_sync(~0u, (u32)(value >> 32), apart);
+
+		value += (u64)high << 32 | low;
+	}
+	return value;
+}
+
+/* Who is in a row of a tile, a thread each, whole warps; the leader of a team asks for their next cells. */
 static __device__ INLINE struct claim look(const struct args *a, const struct tile *tile, u32 step, u32 row, bool leads)
 {
 	struct claim claim = {0, 0, 0, NONE};
 	u32 i = threadIdx.x, before = step - 1, number = 0, first = row, second = NONE;
 	bool valid = row < a->flows, fresh = !valid || begins(a, before, row, &number), left = false;
-	u64 at = 0, moved;
+	u64 at = 0, places = 0, moved;
 
 	if (valid && step) {
 		at = new_word(&a->moved[before % 2 * a->flows + row]);
@@ -678,8 +689,8 @@ static __device__ INLINE struct claim look(const struct args *a, const struct ti
 			first = first_of(a, before, row, at);
 			second = next_of(a, before, first);
 		}
-		if (!fresh && leads)
-			atomicAdd(tile->places, mix(at) * (2 * (u64)before + 1));
+		if (!fresh)
+			places = mix(at) * (2 * (u64)before + 1);
 	}
 	if (fresh)
 		at = valid ? start(a, number) : 0;
@@ -688,6 +699,11 @@ static __device__ INLINE struct claim look(const struct args *a, const struct ti
 	tile->left[i] = left && leads;
 	tile->first[i] = first;
 	tile->second[i] = second;
+	if (leads && step) {
+		places = warp_sum(places);
+		if (i % 32 == 0)
+			atomicAdd(&a->records[before].places, places);
+	}
 	if (!valid || !leads)
 		return claim;
 	a->at[row] = at;
@@ -1006,7 +1022,7 @@ KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 un
 #ifdef __CUDA_ARCH__
 	extern __shared__ uint4 memory[];
 #else
-	__shared__ uint4 memory[(ROWS_MOST * ROW_BYTES + 16) / 16];
+	__shared__ uint4 memory[ROWS_MOST * ROW_BYTES / 16];
 #endif
 	struct tile tile = tile_in((char *)memory, a.tile_rows);
 	u32 quarter = blockIdx.x % TEAM, own = blockIdx.x / TEAM * a.tile_rows, apart = gridDim.x / TEAM * a.tile_rows;
@@ -1015,20 +1031,12 @@ KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 un
 
 	(void)unused, (void)first, (void)count;
 	load_gates(&a, &gates, quarter * UNITS + threadIdx.x / 32 * 8);
-	if (threadIdx.x == 0) {
-		*tile.places = 0;
-		if (blockIdx.x == 0)
-			a.times[0] = now_ns();
-	}
-	__syncthreads();
+	if (thread_index() == 0)
+		a.times[0] = now_ns();
 	for (u32 step = 0; step <= a.steps; step++) {
 		ask_state(&a, &tile, step, own);
 		for (u32 row = own; row < a.flows; row += apart)
 			run_tile(&a, &tile, &gates, step, row, apart);
-		if (threadIdx.x == 0 && step && quarter == 0) {
-			atomicAdd(&a.records[step - 1].places, *tile.places);
-			*tile.places = 0;
-		}
 		if (step == a.steps)
 			break;
 		meet(&a, ++round);
@@ -1037,7 +1045,7 @@ KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 un
 				choose(&a, step, row + threadIdx.x);
 			meet(&a, ++round);
 		}
-		if (blockIdx.x == 0 && threadIdx.x == 0)
+		if (thread_index() == 0)
 			a.times[step + 1] = now_ns();
 	}
 }

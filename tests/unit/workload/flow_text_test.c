@@ -32,6 +32,14 @@ static float bits_as_float(unsigned bits)
 }
 #define __uint_as_float bits_as_float
 
+static unsigned __shfl_xor_sync(unsigned mask, unsigned value, unsigned lanes)
+{
+	const unsigned *values = cuda_text_exchange(value);
+
+	(void)mask;
+	return values[(threadIdx.x ^ lanes) % CUDA_TEXT_WARP];
+}
+
 /* Operands of the lanes of each warp of a block. */
 static _Thread_local unsigned operands[32][6][CUDA_TEXT_WARP];
 
