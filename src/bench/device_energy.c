@@ -202,6 +202,11 @@ enum kwhy_status kwhy_device_energy_read(struct kwhy_device_energy *energy, stru
 		message, error);
 }
 
+struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor)
+{
+	return (struct kwhy_joules){joules->value * factor, joules->low * factor, joules->high * factor};
+}
+
 struct kwhy_joules kwhy_joules_above(
 	struct kwhy_joules gross, double seconds, const struct kwhy_joules *levels_w, size_t count)
 {

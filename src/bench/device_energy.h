@@ -48,6 +48,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
 struct kwhy_joules kwhy_joules_above(
 	struct kwhy_joules gross, double seconds, const struct kwhy_joules *levels_w, size_t count);
 
+/* Value and interval times a factor above 0; NAN: unknown. */
+struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor);
+
 /* Everything queued before must have run at either end. Looks at the idle level first when the last look is
  * some seconds old. */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(

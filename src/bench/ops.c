@@ -36,7 +36,7 @@ struct kwhy_joules kwhy_bench_ops_per_unit(
 {
 	double share = row->count > 0 ? 1 / row->count : NAN;
 
-	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+	return kwhy_joules_times(joules, share);
 }
 
 static bool names(const char *word, const struct kwhy_ops_row *row)

@@ -31,7 +31,7 @@ struct kwhy_joules kwhy_bench_train_step_joules(const struct kwhy_bench_train *b
 {
 	double share = row->energy_runs ? 1.0 / ((double)row->energy_runs * bench->shape.steps) : NAN;
 
-	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+	return kwhy_joules_times(joules, share);
 }
 
 static void tell(const struct work *work, const char *what)

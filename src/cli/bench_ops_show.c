@@ -2,9 +2,7 @@
 #include "cli/bench_ops_show.h"
 
 #include "base/quantity.h"
-#include "report/json_writer.h"
-#include "report/sheet.h"
-#include "report/table.h"
+#include "cli/workload_show.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -23,19 +21,12 @@ static void rate_cell(struct kwhy_table *table, const struct kwhy_bench_ops_row 
 	kwhy_table_real(table, row->missing ? NAN : row->count / row->seconds, unit);
 }
 
-/* "1.93 pJ"; "<20 pJ" where the interval reaches down to 0. */
 static void joules_cell(
 	struct kwhy_table *table, const struct kwhy_bench_ops_row *row, const struct kwhy_joules *joules)
 {
 	struct kwhy_joules each = kwhy_bench_ops_per_unit(row, joules);
-	char most[KWHY_QUANTITY_BYTES], text[CELL_BYTES];
 
-	if (!(each.low <= 0)) {
-		kwhy_table_real(table, each.value, "J");
-		return;
-	}
-	snprintf(text, sizeof(text), "<%s", kwhy_quantity_si(most, fmax(each.high, 0), "J", 2));
-	kwhy_table_cell(table, text);
+	kwhy_workload_joules_short_cell(table, &each);
 }
 
 /* Half of the interval, of the gross energy. */
@@ -175,13 +166,8 @@ static void write_roofs(
 static void write_notes(const struct kwhy_bench_ops *bench, const struct kwhy_sheet *sheet)
 {
 	for (size_t i = 0; i < bench->row_count; i++)
-		if (bench->rows[i].missing)
-			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", bench->rows[i].id,
-				bench->rows[i].missing);
-	if (bench->energy_missing)
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", bench->energy_missing);
-	if (bench->ended)
-		kwhy_sheet_linef(sheet, "ended  ", "%s", bench->ended);
+		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
+	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_ops_text(
@@ -203,18 +189,6 @@ void kwhy_bench_ops_text(
 
 /* --- JSON --- */
 
-static void write_joules(struct kwhy_json *json, const char *key, const struct kwhy_bench_ops_row *row,
-	const struct kwhy_joules *joules)
-{
-	struct kwhy_joules each = kwhy_bench_ops_per_unit(row, joules);
-
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", each.value);
-	kwhy_json_real(json, "low", each.low);
-	kwhy_json_real(json, "high", each.high);
-	kwhy_json_object_end(json);
-}
-
 static void write_row(struct kwhy_json *json, const struct kwhy_bench_ops_row *row)
 {
 	kwhy_json_object(json, NULL);
@@ -233,8 +207,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_ops_row *r
 	kwhy_json_real(json, "gross_j", row->energy.gross.value);
 	kwhy_json_real(json, "net_j", row->energy.net.value);
 	kwhy_json_real(json, "host_j", row->energy.host.value);
-	write_joules(json, "gross_j_per_unit", row, &row->energy.gross);
-	write_joules(json, "net_j_per_unit", row, &row->energy.net);
+	kwhy_workload_joules_json(json, "gross_j_per_unit", kwhy_bench_ops_per_unit(row, &row->energy.gross));
+	kwhy_workload_joules_json(json, "net_j_per_unit", kwhy_bench_ops_per_unit(row, &row->energy.net));
 	kwhy_json_object_end(json);
 }
 

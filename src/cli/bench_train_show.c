@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_train_show.h"
 
-#include "base/quantity.h"
-#include "report/json_writer.h"
-#include "report/sheet.h"
-#include "report/table.h"
+#include "cli/workload_show.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,24 +32,6 @@ static struct kwhy_joules for_a_joule(double count, const struct kwhy_joules *jo
 }
 
 /* --- Text --- */
-
-/* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0. */
-static void joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
-{
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-	double half = (joules->high - joules->low) / 2;
-
-	kwhy_quantity_si(value, joules->value, "J", 3);
-	if (!isfinite(joules->value))
-		snprintf(text, sizeof(text), "n/a");
-	else if (joules->low <= 0)
-		snprintf(text, sizeof(text), "<%s", kwhy_quantity_si(value, fmax(joules->high, 0), "J", 2));
-	else if (isfinite(half))
-		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / joules->value);
-	else
-		snprintf(text, sizeof(text), "%s", value);
-	kwhy_table_cell(table, text);
-}
 
 static void write_figures(
 	const struct kwhy_bench_train *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
@@ -99,8 +78,8 @@ static void write_energies(
 				   net = kwhy_bench_train_step_joules(bench, row, &row->energy.net);
 
 		kwhy_table_cell(&table, row->id);
-		joules_cell(&table, &gross);
-		joules_cell(&table, &net);
+		kwhy_workload_joules_cell(&table, &gross);
+		kwhy_workload_joules_cell(&table, &net);
 		kwhy_table_real(&table, bench->shape.batch / gross.value, "");
 		kwhy_table_real(&table, flop / gross.value, "");
 		kwhy_table_real(&table, row->energy.mean_w, "W");
@@ -153,13 +132,8 @@ static void write_notes(const struct kwhy_bench_train *bench, const struct kwhy_
 	write_check(bench, sheet);
 	kwhy_sheet_linef(sheet, "losses ", "every run of a variant gave the same bits");
 	for (size_t i = 0; i < bench->row_count; i++)
-		if (bench->rows[i].missing)
-			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", bench->rows[i].id,
-				bench->rows[i].missing);
-	if (bench->energy_missing)
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", bench->energy_missing);
-	if (bench->ended)
-		kwhy_sheet_linef(sheet, "ended  ", "%s", bench->ended);
+		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
+	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_train_text(
@@ -186,28 +160,6 @@ void kwhy_bench_train_text(
 
 /* --- JSON --- */
 
-static void write_median(struct kwhy_json *json, const char *key, const struct kwhy_median *median)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_count(json, "count", median->count);
-	kwhy_json_real(json, "median", median->median);
-	kwhy_json_real(json, "low", median->low);
-	kwhy_json_real(json, "high", median->high);
-	kwhy_json_real(json, "least", median->least);
-	kwhy_json_real(json, "p5", median->p5);
-	kwhy_json_real(json, "p95", median->p95);
-	kwhy_json_object_end(json);
-}
-
-static void write_interval(struct kwhy_json *json, const char *key, struct kwhy_joules value)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", value.value);
-	kwhy_json_real(json, "low", value.low);
-	kwhy_json_real(json, "high", value.high);
-	kwhy_json_object_end(json);
-}
-
 static void write_energy(
 	struct kwhy_json *json, const struct kwhy_bench_train *bench, const struct kwhy_bench_train_row *row)
 {
@@ -215,14 +167,15 @@ static void write_energy(
 
 	kwhy_json_object(json, "energy");
 	kwhy_json_count(json, "runs", row->energy_runs);
-	kwhy_json_real(json, "window_s", row->energy.seconds);
-	kwhy_json_string(json, "basis", row->energy.basis);
-	kwhy_json_real(json, "mean_w", row->energy.mean_w);
-	write_interval(json, "gross_j_a_step", gross);
-	write_interval(json, "net_j_a_step", kwhy_bench_train_step_joules(bench, row, &row->energy.net));
-	write_interval(json, "host_j_a_step", kwhy_bench_train_step_joules(bench, row, &row->energy.host));
-	write_interval(json, "samples_per_j", for_a_joule(bench->shape.batch, &gross));
-	write_interval(json, "flop_per_j", for_a_joule(kwhy_train_step_flop(&bench->shape), &gross));
+	kwhy_workload_window_json(json, &row->energy);
+	kwhy_workload_joules_json(json, "gross_j_a_step", gross);
+	kwhy_workload_joules_json(
+		json, "net_j_a_step", kwhy_bench_train_step_joules(bench, row, &row->energy.net));
+	kwhy_workload_joules_json(
+		json, "host_j_a_step", kwhy_bench_train_step_joules(bench, row, &row->energy.host));
+	kwhy_workload_joules_json(json, "samples_per_j", for_a_joule(bench->shape.batch, &gross));
+	kwhy_workload_joules_json(
+		json, "flop_per_j", for_a_joule(kwhy_train_step_flop(&bench->shape), &gross));
 	kwhy_json_object_end(json);
 }
 
@@ -268,7 +221,7 @@ static void write_row(
 	kwhy_json_string(json, "products", row->products);
 	write_errors(json, &row->errors);
 	if (!row->missing) {
-		write_median(json, "run_s", &row->run_s);
+		kwhy_workload_median_json(json, "run_s", &row->run_s);
 		kwhy_json_real(json, "step_s", kwhy_bench_train_step_s(bench, row));
 		kwhy_json_real(json, "samples_per_s", samples_per_s(bench, row));
 		kwhy_json_real(json, "flop_per_s", flop_per_s(bench, row));
@@ -293,22 +246,6 @@ static void write_shape(struct kwhy_json *json, const char *key, const struct kw
 	kwhy_json_object_end(json);
 }
 
-static void write_gpus(struct kwhy_json *json, const struct kwhy_bench_train *bench)
-{
-	kwhy_json_array(json, "gpus");
-	for (uint32_t i = 0; i < bench->gpu_count; i++) {
-		const struct kwhy_gpu_facts *facts = &bench->gpus[i];
-
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "name", facts->name);
-		kwhy_json_string(json, "pci_address", *facts->pci_address ? facts->pci_address : NULL);
-		kwhy_json_string(json, "driver_api", *facts->driver_api ? facts->driver_api : NULL);
-		kwhy_json_string(json, "compiler", *facts->compiler ? facts->compiler : NULL);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
-
 void kwhy_bench_train_json(const struct kwhy_bench_train *bench, struct kwhy_text *out)
 {
 	struct kwhy_json json;
@@ -317,7 +254,7 @@ void kwhy_bench_train_json(const struct kwhy_bench_train *bench, struct kwhy_tex
 	kwhy_json_object(&json, NULL);
 	kwhy_json_string(&json, "schema", "kwhy.train/1");
 	kwhy_json_string(&json, "backend", kwhy_gpu_backend_name(bench->backend));
-	write_gpus(&json, bench);
+	kwhy_workload_gpus_json(&json, bench->gpus, bench->gpu_count);
 	write_shape(&json, "shape", &bench->shape);
 	if (bench->checked.steps)
 		write_shape(&json, "checked", &bench->checked);

@@ -2,33 +2,17 @@
 #include "cli/bench_twin_show.h"
 
 #include "base/quantity.h"
-#include "report/json_writer.h"
-#include "report/sheet.h"
-#include "report/table.h"
+#include "cli/workload_show.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* --- Text --- */
-
-/* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0. */
-static void energy_cell(struct kwhy_table *table, const struct kwhy_joules *joules, size_t runs)
+static struct kwhy_joules per_run(const struct kwhy_bench_twin_row *row, const struct kwhy_joules *joules)
 {
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-	double half = (joules->high - joules->low) / 2;
-
-	kwhy_quantity_si(value, joules->value / (double)runs, "J", 3);
-	if (!runs || !isfinite(joules->value))
-		snprintf(text, sizeof(text), "n/a");
-	else if (joules->low <= 0)
-		snprintf(text, sizeof(text), "<%s",
-			kwhy_quantity_si(value, fmax(joules->high, 0) / (double)runs, "J", 2));
-	else if (isfinite(half))
-		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / joules->value);
-	else
-		snprintf(text, sizeof(text), "%s", value);
-	kwhy_table_cell(table, text);
+	return kwhy_joules_times(joules, row->energy_runs ? 1 / (double)row->energy_runs : NAN);
 }
+
+/* --- Text --- */
 
 static void write_times(
 	const struct kwhy_bench_twin *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
@@ -41,6 +25,7 @@ static void write_times(
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_twin_row *row = &bench->rows[i];
+		struct kwhy_joules gross = per_run(row, &row->energy.gross);
 		bool is_gpu = row->gpus > 0;
 
 		kwhy_table_cell(&table, row->id);
@@ -55,7 +40,7 @@ static void write_times(
 			kwhy_table_cell(&table, row->missing ? NULL : "-");
 			kwhy_table_cell(&table, row->missing ? NULL : "-");
 		}
-		energy_cell(&table, &row->energy.gross, row->energy_runs);
+		kwhy_workload_joules_cell(&table, &gross);
 	}
 	kwhy_table_write(&table, style, out);
 }
@@ -72,6 +57,7 @@ static void write_moves(
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_twin_row *row = &bench->rows[i];
+		struct kwhy_joules net = per_run(row, &row->energy.net);
 
 		if (!row->gpus || row->missing)
 			continue;
@@ -82,7 +68,7 @@ static void write_moves(
 		kwhy_table_bytes(&table, row->tally.d2h_bytes);
 		kwhy_table_count(&table, row->tally.kernels);
 		kwhy_table_count(&table, row->tally.collectives);
-		energy_cell(&table, &row->energy.net, row->energy_runs);
+		kwhy_workload_joules_cell(&table, &net);
 	}
 	kwhy_table_write(&table, style, out);
 }
@@ -125,16 +111,12 @@ static void write_notes(const struct kwhy_bench_twin *bench, const struct kwhy_s
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_twin_row *row = &bench->rows[i];
 
-		if (row->missing)
-			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", row->id, row->missing);
-		else if (row->device_clock)
+		kwhy_workload_missing_note(sheet, row->id, row->missing);
+		if (row->device_clock && !row->missing)
 			kwhy_sheet_linef(sheet, "note   ",
 				"steps of %s by the device's clock; the host sees one launch", row->id);
 	}
-	if (bench->energy_missing)
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", bench->energy_missing);
-	if (bench->ended)
-		kwhy_sheet_linef(sheet, "ended  ", "%s", bench->ended);
+	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_twin_text(
@@ -156,31 +138,6 @@ void kwhy_bench_twin_text(
 }
 
 /* --- JSON --- */
-
-static void write_median(struct kwhy_json *json, const char *key, const struct kwhy_median *median)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_count(json, "count", median->count);
-	kwhy_json_real(json, "median", median->median);
-	kwhy_json_real(json, "low", median->low);
-	kwhy_json_real(json, "high", median->high);
-	kwhy_json_real(json, "least", median->least);
-	kwhy_json_real(json, "p5", median->p5);
-	kwhy_json_real(json, "p95", median->p95);
-	kwhy_json_object_end(json);
-}
-
-static void write_joules(
-	struct kwhy_json *json, const char *key, const struct kwhy_joules *joules, size_t runs)
-{
-	double share = runs ? 1 / (double)runs : NAN;
-
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", joules->value * share);
-	kwhy_json_real(json, "low", joules->low * share);
-	kwhy_json_real(json, "high", joules->high * share);
-	kwhy_json_object_end(json);
-}
 
 static void write_tally(struct kwhy_json *json, const struct kwhy_twin_tally *tally)
 {
@@ -205,12 +162,10 @@ static void write_energy(struct kwhy_json *json, const struct kwhy_bench_twin_ro
 {
 	kwhy_json_object(json, "energy");
 	kwhy_json_count(json, "runs", row->energy_runs);
-	kwhy_json_real(json, "window_s", row->energy.seconds);
-	kwhy_json_string(json, "basis", row->energy.basis);
-	kwhy_json_real(json, "mean_w", row->energy.mean_w);
-	write_joules(json, "gross_j_a_run", &row->energy.gross, row->energy_runs);
-	write_joules(json, "net_j_a_run", &row->energy.net, row->energy_runs);
-	write_joules(json, "host_j_a_run", &row->energy.host, row->energy_runs);
+	kwhy_workload_window_json(json, &row->energy);
+	kwhy_workload_joules_json(json, "gross_j_a_run", per_run(row, &row->energy.gross));
+	kwhy_workload_joules_json(json, "net_j_a_run", per_run(row, &row->energy.net));
+	kwhy_workload_joules_json(json, "host_j_a_run", per_run(row, &row->energy.host));
 	kwhy_json_object_end(json);
 }
 
@@ -224,8 +179,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_twin_row *
 	kwhy_json_string(json, "missing", row->missing);
 	kwhy_json_count(json, "gpus", row->gpus);
 	kwhy_json_count(json, "runs", row->run_count);
-	write_median(json, "run_s", &row->run_s);
-	write_median(json, "step_s", &row->step_s);
+	kwhy_workload_median_json(json, "run_s", &row->run_s);
+	kwhy_workload_median_json(json, "step_s", &row->step_s);
 	kwhy_json_real(json, "step_p99_s", row->step_p99_s);
 	kwhy_json_string(json, "step_clock", row->device_clock ? "device" : "host");
 	kwhy_json_real(json, "busy_ratio", row->busy_ratio);
@@ -233,22 +188,6 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_twin_row *
 		write_tally(json, &row->tally);
 	write_energy(json, row);
 	kwhy_json_object_end(json);
-}
-
-static void write_gpus(struct kwhy_json *json, const struct kwhy_bench_twin *bench)
-{
-	kwhy_json_array(json, "gpus");
-	for (uint32_t i = 0; i < bench->gpu_count; i++) {
-		const struct kwhy_gpu_facts *facts = &bench->gpus[i];
-
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "name", facts->name);
-		kwhy_json_string(json, "pci_address", *facts->pci_address ? facts->pci_address : NULL);
-		kwhy_json_string(json, "driver_api", *facts->driver_api ? facts->driver_api : NULL);
-		kwhy_json_string(json, "compiler", *facts->compiler ? facts->compiler : NULL);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
 }
 
 void kwhy_bench_twin_json(const struct kwhy_bench_twin *bench, struct kwhy_text *out)
@@ -259,12 +198,12 @@ void kwhy_bench_twin_json(const struct kwhy_bench_twin *bench, struct kwhy_text 
 	kwhy_json_object(&json, NULL);
 	kwhy_json_string(&json, "schema", "kwhy.twin/1");
 	kwhy_json_string(&json, "backend", kwhy_gpu_backend_name(bench->backend));
-	write_gpus(&json, bench);
+	kwhy_workload_gpus_json(&json, bench->gpus, bench->gpu_count);
 	kwhy_json_count(&json, "steps", bench->shape.steps);
 	kwhy_json_count(&json, "ranks", bench->shape.ranks);
 	kwhy_json_string(&json, "loop", bench->shape.closed ? "closed" : "open");
 	kwhy_json_string(&json, "collectives", bench->collectives);
-	write_median(&json, "floor_step_s", &bench->floor_step_s);
+	kwhy_workload_median_json(&json, "floor_step_s", &bench->floor_step_s);
 	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
 	kwhy_json_string(&json, "ended", bench->ended);
 	kwhy_json_array(&json, "variants");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/replay_show.h"
-#include "report/json_writer.h"
+#include "cli/workload_show.h"
 
 static void write_seconds(struct kwhy_json *json, const char *key, const struct kwhy_median *median)
 {
@@ -10,15 +10,6 @@ static void write_seconds(struct kwhy_json *json, const char *key, const struct 
 	kwhy_json_real(json, "low", median->low);
 	kwhy_json_real(json, "high", median->high);
 	kwhy_json_real(json, "least", median->least);
-	kwhy_json_object_end(json);
-}
-
-static void write_joules(struct kwhy_json *json, const char *key, const struct kwhy_joules *joules)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", joules->value);
-	kwhy_json_real(json, "low", joules->low);
-	kwhy_json_real(json, "high", joules->high);
 	kwhy_json_object_end(json);
 }
 
@@ -48,8 +39,8 @@ static void write_outcome(struct kwhy_json *json, const struct kwhy_replay_outco
 {
 	kwhy_json_count(json, "runs", outcome->runs);
 	write_seconds(json, "span_s", &outcome->span_s);
-	write_joules(json, "energy_j", &outcome->gross);
-	write_joules(json, "net_j", &outcome->net);
+	kwhy_workload_joules_json(json, "energy_j", outcome->gross);
+	kwhy_workload_joules_json(json, "net_j", outcome->net);
 	kwhy_json_row(json, "pattern");
 	kwhy_json_count(json, "threads", outcome->threads);
 	kwhy_json_count(json, "calls", outcome->calls);
