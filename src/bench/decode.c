@@ -42,7 +42,7 @@ struct kwhy_joules kwhy_bench_decode_per_token(
 {
 	double share = phase->energy_runs ? 1 / ((double)phase->energy_runs * (double)phase->tokens) : NAN;
 
-	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+	return kwhy_joules_times(joules, share);
 }
 
 /* --- What is asked for --- */

@@ -520,5 +520,5 @@ struct kwhy_joules kwhy_bench_flow_per_million(
 {
 	double share = row->energy_runs ? 1e6 / ((double)row->energy_runs * row->flows * row->steps) : NAN;
 
-	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+	return kwhy_joules_times(joules, share);
 }

@@ -2,9 +2,7 @@
 #include "cli/bench_decode_show.h"
 
 #include "base/quantity.h"
-#include "report/json_writer.h"
-#include "report/sheet.h"
-#include "report/table.h"
+#include "cli/workload_show.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +15,7 @@ static double tokens_per_s(const struct kwhy_bench_decode_phase *phase)
 static struct kwhy_joules per_served_token(
 	const struct kwhy_bench_decode_serving *serving, const struct kwhy_joules *joules)
 {
-	double share = 1 / (double)serving->tokens;
-
-	return (struct kwhy_joules){joules->value * share, joules->low * share, joules->high * share};
+	return kwhy_joules_times(joules, 1 / (double)serving->tokens);
 }
 
 /* --- Text --- */
@@ -40,29 +36,14 @@ static void tokens_cell(struct kwhy_table *table, const struct kwhy_joules *joul
 	kwhy_table_cell(table, text);
 }
 
-/* "1.2 mJ"; "<0.3 mJ" where the interval reaches down to 0. */
-static void joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
-{
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-
-	kwhy_quantity_si(value, joules->value, "J", 3);
-	if (!isfinite(joules->value))
-		snprintf(text, sizeof(text), "n/a");
-	else if (joules->low <= 0)
-		snprintf(text, sizeof(text), "<%s", kwhy_quantity_si(value, fmax(joules->high, 0), "J", 2));
-	else
-		snprintf(text, sizeof(text), "%s", value);
-	kwhy_table_cell(table, text);
-}
-
 static void phase_cells(struct kwhy_table *table, const struct kwhy_bench_decode_phase *phase)
 {
 	struct kwhy_joules gross = kwhy_bench_decode_per_token(phase, &phase->energy.gross),
 			   net = kwhy_bench_decode_per_token(phase, &phase->energy.net);
 
 	tokens_cell(table, &gross);
-	joules_cell(table, &gross);
-	joules_cell(table, &net);
+	kwhy_workload_joules_short_cell(table, &gross);
+	kwhy_workload_joules_short_cell(table, &net);
 }
 
 static void write_writing(
@@ -154,13 +135,8 @@ static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy
 			kwhy_sheet_linef(sheet, "note   ", "%s: %s", bench->rows[i].id,
 				bench->rows[i].serving[0].missing);
 	for (size_t i = 0; i < bench->row_count; i++)
-		if (bench->rows[i].missing)
-			kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", bench->rows[i].id,
-				bench->rows[i].missing);
-	if (bench->energy_missing)
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", bench->energy_missing);
-	if (bench->ended)
-		kwhy_sheet_linef(sheet, "ended  ", "%s", bench->ended);
+		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
+	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_decode_text(
@@ -185,28 +161,6 @@ void kwhy_bench_decode_text(
 
 /* --- JSON --- */
 
-static void write_median(struct kwhy_json *json, const char *key, const struct kwhy_median *median)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_count(json, "count", median->count);
-	kwhy_json_real(json, "median", median->median);
-	kwhy_json_real(json, "low", median->low);
-	kwhy_json_real(json, "high", median->high);
-	kwhy_json_real(json, "least", median->least);
-	kwhy_json_real(json, "p5", median->p5);
-	kwhy_json_real(json, "p95", median->p95);
-	kwhy_json_object_end(json);
-}
-
-static void write_joules(struct kwhy_json *json, const char *key, const struct kwhy_joules *joules)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", joules->value);
-	kwhy_json_real(json, "low", joules->low);
-	kwhy_json_real(json, "high", joules->high);
-	kwhy_json_object_end(json);
-}
-
 static void write_phase(struct kwhy_json *json, const char *key, const struct kwhy_bench_decode_phase *phase)
 {
 	struct kwhy_joules gross = kwhy_bench_decode_per_token(phase, &phase->energy.gross),
@@ -215,15 +169,13 @@ static void write_phase(struct kwhy_json *json, const char *key, const struct kw
 
 	kwhy_json_object(json, key);
 	kwhy_json_count(json, "tokens_a_run", phase->tokens);
-	write_median(json, "run_s", &phase->run_s);
+	kwhy_workload_median_json(json, "run_s", &phase->run_s);
 	kwhy_json_real(json, "tokens_per_s", tokens_per_s(phase));
 	kwhy_json_count(json, "energy_runs", phase->energy_runs);
-	kwhy_json_real(json, "window_s", phase->energy.seconds);
-	kwhy_json_string(json, "basis", phase->energy.basis);
-	kwhy_json_real(json, "mean_w", phase->energy.mean_w);
-	write_joules(json, "gross_j_per_token", &gross);
-	write_joules(json, "net_j_per_token", &net);
-	write_joules(json, "host_j_per_token", &host);
+	kwhy_workload_window_json(json, &phase->energy);
+	kwhy_workload_joules_json(json, "gross_j_per_token", gross);
+	kwhy_workload_joules_json(json, "net_j_per_token", net);
+	kwhy_workload_joules_json(json, "host_j_per_token", host);
 	kwhy_json_real(json, "tokens_per_j", 1 / gross.value);
 	kwhy_json_real(json, "tokens_per_net_j", net.low > 0 ? 1 / net.value : NAN);
 	kwhy_json_object_end(json);
@@ -243,10 +195,10 @@ static void write_serving(
 	kwhy_json_count(json, "steps", serving->steps);
 	kwhy_json_real(json, "tokens_per_s", (double)serving->tokens / serving->seconds);
 	kwhy_json_real(json, "busy_ratio", serving->busy_ratio);
-	write_median(json, "first_s", &serving->first_s);
-	write_median(json, "whole_s", &serving->whole_s);
-	write_joules(json, "gross_j_per_token", &gross);
-	write_joules(json, "net_j_per_token", &net);
+	kwhy_workload_median_json(json, "first_s", &serving->first_s);
+	kwhy_workload_median_json(json, "whole_s", &serving->whole_s);
+	kwhy_workload_joules_json(json, "gross_j_per_token", gross);
+	kwhy_workload_joules_json(json, "net_j_per_token", net);
 	kwhy_json_real(json, "tokens_per_j", 1 / gross.value);
 	kwhy_json_object_end(json);
 }
@@ -269,7 +221,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	kwhy_json_real(json, "most", row->error.most);
 	kwhy_json_real(json, "agreed", row->error.agreed);
 	kwhy_json_object_end(json);
-	write_median(json, "token_s", &row->step_s);
+	kwhy_workload_median_json(json, "token_s", &row->step_s);
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
 		write_phase(json, kwhy_decode_phase_name((enum kwhy_decode_phase)p), &row->phases[p]);
 	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
@@ -298,12 +250,7 @@ void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_t
 	kwhy_json_object(&json, NULL);
 	kwhy_json_string(&json, "schema", "kwhy.decode/1");
 	kwhy_json_string(&json, "backend", kwhy_gpu_backend_name(bench->backend));
-	kwhy_json_row(&json, "gpu");
-	kwhy_json_string(&json, "name", bench->gpu.name);
-	kwhy_json_string(&json, "pci_address", *bench->gpu.pci_address ? bench->gpu.pci_address : NULL);
-	kwhy_json_string(&json, "driver_api", *bench->gpu.driver_api ? bench->gpu.driver_api : NULL);
-	kwhy_json_string(&json, "compiler", *bench->gpu.compiler ? bench->gpu.compiler : NULL);
-	kwhy_json_object_end(&json);
+	kwhy_workload_gpu_json(&json, "gpu", &bench->gpu);
 	write_shape(&json, bench->shape);
 	kwhy_json_count(&json, "prompt", bench->prompt);
 	kwhy_json_count(&json, "tokens", bench->tokens);

@@ -2,9 +2,7 @@
 #include "cli/bench_flow_show.h"
 
 #include "base/quantity.h"
-#include "report/json_writer.h"
-#include "report/sheet.h"
-#include "report/table.h"
+#include "cli/workload_show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,24 +16,6 @@ static void flows_cell(struct kwhy_table *table, uint32_t flows)
 	char text[KWHY_QUANTITY_BYTES];
 
 	snprintf(text, sizeof(text), "%u", flows);
-	kwhy_table_cell(table, text);
-}
-
-/* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0. */
-static void joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
-{
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-	double half = (joules->high - joules->low) / 2;
-
-	kwhy_quantity_si(value, joules->value, "J", 3);
-	if (!isfinite(joules->value))
-		snprintf(text, sizeof(text), "n/a");
-	else if (joules->low <= 0)
-		snprintf(text, sizeof(text), "<%s", kwhy_quantity_si(value, fmax(joules->high, 0), "J", 2));
-	else if (isfinite(half))
-		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / joules->value);
-	else
-		snprintf(text, sizeof(text), "%s", value);
 	kwhy_table_cell(table, text);
 }
 
@@ -97,8 +77,8 @@ static void write_use(
 		kwhy_table_percent(&table, row->busy_ratio);
 		kwhy_table_percent(&table, row->roofline_ratio);
 		kwhy_table_cell(&table, kwhy_flow_precision_name(row->precision));
-		joules_cell(&table, &gross);
-		joules_cell(&table, &net);
+		kwhy_workload_joules_cell(&table, &gross);
+		kwhy_workload_joules_cell(&table, &net);
 		kwhy_table_cell(&table, isfinite(row->proof.numbers.error_h) ? error : NULL);
 	}
 	kwhy_table_write(&table, style, out);
@@ -157,9 +137,7 @@ static void write_notes(const struct kwhy_bench_flow *bench, const struct kwhy_s
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_flow_row *row = &bench->rows[i];
 
-		if (row->missing)
-			kwhy_sheet_linef(
-				sheet, "note   ", "%s is not available: %s", row->name, row->missing);
+		kwhy_workload_missing_note(sheet, row->name, row->missing);
 		if (row->wrong)
 			kwhy_sheet_linef(sheet, "wrong  ", "%s: %s", row->name, row->wrong);
 		is_right = is_right && !row->wrong;
@@ -177,10 +155,7 @@ static void write_notes(const struct kwhy_bench_flow *bench, const struct kwhy_s
 		}
 	if (bench->nvml_missing)
 		kwhy_sheet_linef(sheet, "NVML   ", "utilisation not available: %s", bench->nvml_missing);
-	if (bench->energy_missing)
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", bench->energy_missing);
-	if (bench->ended)
-		kwhy_sheet_linef(sheet, "ended  ", "%s", bench->ended);
+	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_flow_text(
@@ -202,41 +177,17 @@ void kwhy_bench_flow_text(
 
 /* --- JSON --- */
 
-static void write_median(struct kwhy_json *json, const char *key, const struct kwhy_median *median)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_count(json, "count", median->count);
-	kwhy_json_real(json, "median", median->median);
-	kwhy_json_real(json, "low", median->low);
-	kwhy_json_real(json, "high", median->high);
-	kwhy_json_real(json, "least", median->least);
-	kwhy_json_real(json, "p5", median->p5);
-	kwhy_json_real(json, "p95", median->p95);
-	kwhy_json_object_end(json);
-}
-
-static void write_joules(struct kwhy_json *json, const char *key, const struct kwhy_bench_flow_row *row,
-	const struct kwhy_joules *joules)
-{
-	struct kwhy_joules million = kwhy_bench_flow_per_million(row, joules);
-
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", million.value);
-	kwhy_json_real(json, "low", million.low);
-	kwhy_json_real(json, "high", million.high);
-	kwhy_json_object_end(json);
-}
-
 static void write_energy(struct kwhy_json *json, const struct kwhy_bench_flow_row *row)
 {
 	kwhy_json_object(json, "energy");
 	kwhy_json_count(json, "runs", row->energy_runs);
-	kwhy_json_real(json, "window_s", row->energy.seconds);
-	kwhy_json_string(json, "basis", row->energy.basis);
-	kwhy_json_real(json, "mean_w", row->energy.mean_w);
-	write_joules(json, "gross_j_a_million", row, &row->energy.gross);
-	write_joules(json, "net_j_a_million", row, &row->energy.net);
-	write_joules(json, "host_j_a_million", row, &row->energy.host);
+	kwhy_workload_window_json(json, &row->energy);
+	kwhy_workload_joules_json(
+		json, "gross_j_a_million", kwhy_bench_flow_per_million(row, &row->energy.gross));
+	kwhy_workload_joules_json(
+		json, "net_j_a_million", kwhy_bench_flow_per_million(row, &row->energy.net));
+	kwhy_workload_joules_json(
+		json, "host_j_a_million", kwhy_bench_flow_per_million(row, &row->energy.host));
 	kwhy_json_object_end(json);
 }
 
@@ -286,8 +237,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 	kwhy_json_string(json, "products", row->products);
 	kwhy_json_string(json, "precision", kwhy_flow_precision_name(row->precision));
 	kwhy_json_count(json, "runs", row->run_count);
-	write_median(json, "run_s", &row->run_s);
-	write_median(json, "step_s", &row->step_s);
+	kwhy_workload_median_json(json, "run_s", &row->run_s);
+	kwhy_workload_median_json(json, "step_s", &row->step_s);
 	kwhy_json_real(json, "step_p99_s", row->step_p99_s);
 	kwhy_json_string(json, "step_clock", row->device_clock ? "device" : "host");
 	kwhy_json_real(json, "flow_steps_per_s", row->flow_steps_per_s);
@@ -306,12 +257,7 @@ static void write_head(struct kwhy_json *json, const struct kwhy_bench_flow *ben
 {
 	kwhy_json_string(json, "schema", "kwhy.flow/1");
 	kwhy_json_string(json, "backend", kwhy_gpu_backend_name(bench->backend));
-	kwhy_json_row(json, "gpu");
-	kwhy_json_string(json, "name", bench->gpu.name);
-	kwhy_json_string(json, "pci_address", *bench->gpu.pci_address ? bench->gpu.pci_address : NULL);
-	kwhy_json_string(json, "driver_api", *bench->gpu.driver_api ? bench->gpu.driver_api : NULL);
-	kwhy_json_string(json, "compiler", *bench->gpu.compiler ? bench->gpu.compiler : NULL);
-	kwhy_json_object_end(json);
+	kwhy_workload_gpu_json(json, "gpu", &bench->gpu);
 	kwhy_json_count(json, "steps", bench->steps);
 	kwhy_json_string(json, "path", bench->by_argmax ? "argmax" : "fixed");
 	kwhy_json_count(json, "flop_a_flow_step", KWHY_FLOW_FLOP);
