@@ -20,7 +20,8 @@ enum {
 	FIT_COPIES = 4,	     /* fewer fit nothing */
 	FIT_RANGE = 8,	     /* between the smallest and the largest, and beyond that one */
 	SMALL_BYTES = 65536, /* below, a copy is mostly its beginning and its end */
-	FIT_CALLS = 3
+	FIT_CALLS = 3,
+	PAUSE_NS = 20000 /* shorter time of the host between calls is of the calls, as between threads */
 };
 
 static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL};
@@ -180,6 +181,22 @@ static void graph_costs(
 		fmax(profile->queued_kernel_s.value - profile->graph_node_s.value, 0));
 }
 
+static int64_t not_below_0(int64_t value)
+{
+	return value < 0 ? 0 : value;
+}
+
+/* Median, and the fence of what lies far out. */
+static void usual_gaps(struct kwhy_whatif_samples *gaps, int64_t *usual_ns, int64_t *far_ns)
+{
+	int64_t low_ns = not_below_0(kwhy_whatif_quantile(gaps, 0.25));
+	int64_t high_ns = not_below_0(kwhy_whatif_quantile(gaps, 0.75));
+
+	*usual_ns = not_below_0(kwhy_whatif_quantile(gaps, 0.5));
+	*far_ns = high_ns + 3 * (high_ns - low_ns);
+	*far_ns = *far_ns < PAUSE_NS ? PAUSE_NS : *far_ns;
+}
+
 static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *samples)
 {
 	costs->launch = sampled(&samples->sorts[SORT_LAUNCH]);
@@ -187,12 +204,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 	costs->pool = sampled(&samples->sorts[SORT_POOL]);
 	if (costs->profile && !isfinite(costs->launch.expected_ns))
 		costs->launch = measured(costs->profile->launch_s);
-	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++) {
-		int64_t gap_ns = samples->gaps[class].count ? kwhy_whatif_quantile(&samples->gaps[class], 0.5)
-							    : 0;
-
-		costs->usual_gap_ns[class] = gap_ns < 0 ? 0 : gap_ns;
-	}
+	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
+		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
 	/* neither is known to cost more than a launch: both are calls that return at once */
 	if (!isfinite(costs->event.expected_ns))
 		costs->event = costs->launch;

@@ -40,7 +40,9 @@ struct kwhy_whatif_costs {
 	double least_kernel_ns;		      /* the shortest kernel seen; NAN */
 	/* between one call of a class and the call before it: what a loop of such calls takes beside them */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];
-	const struct kwhy_profile *profile; /* NULL: none */
+	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT]; /* longer ones hold other work: 20 us, and three times the
+						      middle half beyond its end */
+	const struct kwhy_profile *profile;	   /* NULL: none */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,

@@ -18,13 +18,14 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
 /* What is left of the host's time before a call that goes. */
 static int64_t pause_left_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {
-	int64_t usual_ns = whatif->costs.usual_gap_ns[whatif->recording->calls.class[call]];
+	enum kwhy_call_class class = whatif->recording->calls.class[call];
 
 	if (whatif->corner == KWHY_CORNER_SLOW || pause_ns <= 0)
 		return pause_ns;
-	if (whatif->corner == KWHY_CORNER_FAST)
+	if (whatif->corner == KWHY_CORNER_FAST || pause_ns <= whatif->costs.far_gap_ns[class])
 		return 0;
-	return pause_ns > usual_ns ? pause_ns - usual_ns : 0;
+	return pause_ns > whatif->costs.usual_gap_ns[class] ? pause_ns - whatif->costs.usual_gap_ns[class]
+							    : 0;
 }
 
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, bool with_pause)

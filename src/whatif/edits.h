@@ -10,8 +10,9 @@
 void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
 
 /*
- * Drops a call. The host's time before it goes too as far as it is usual before calls of its class: the loop
- * that made them; what is longer stays. (All of it stays in the slow corner, none in the fast one.)
+ * Drops a call. The host's time before it goes too, as that of the loop that made them; of what lies far out
+ * of what is usual before calls of its class, the rest stays. (All of it stays in the slow corner, none in
+ * the fast one.)
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
