@@ -53,9 +53,26 @@ static double packed_ns(struct pack *pack)
 	return fmin(kwhy_whatif_cost_at(&cost, whatif->corner) + kernel_ns, now_ns);
 }
 
+/* That kernel has to be launched, too; its call stands in the copy's. */
+static void lengthen_call(struct pack *pack)
+{
+	struct kwhy_whatif *whatif = pack->whatif;
+	double launch_ns = kwhy_whatif_cost_at(&whatif->costs.launch, whatif->corner);
+	uint32_t call = kwhy_whatif_call_of(whatif, pack->first);
+	struct kwhy_whatif_node *node;
+
+	if (call == KWHY_NONE || !isfinite(launch_ns) || whatif->corner == KWHY_CORNER_FAST)
+		return;
+	node = kwhy_whatif_edit(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
+	whatif->out_of_memory |= !node;
+	if (node)
+		node->own_ns += (int64_t)(launch_ns + 0.5);
+}
+
 static void close_pack(struct pack *pack)
 {
 	if (pack->count > 1) {
+		lengthen_call(pack);
 		kwhy_whatif_resize_row(pack->whatif, pack->first, packed_ns(pack));
 		for (size_t i = 1; i < pack->count; i++)
 			kwhy_whatif_drop_row(pack->whatif, pack->rows[i]);
@@ -134,7 +151,8 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 	kwhy_whatif_drop_idle_waits(whatif);
 	effect->places = pack.packed;
 	kwhy_whatif_say(effect,
-		"%llu copies become %llu, %s; a packed copy takes %s and the shortest kernel seen",
+		"%llu copies become %llu, %s; a packed copy takes %s, the shortest kernel seen and its "
+		"launch",
 		(unsigned long long)pack.packed, (unsigned long long)pack.packs, until,
 		pack.source ? pack.source : "the time of all its parts: no cost of sizes is known");
 }

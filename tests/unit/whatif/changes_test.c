@@ -129,6 +129,22 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 	assert_made(made(&build, "pack-h2d", 0, NULL), 5, 42000);
 }
 
+/* Two calls of 2 us, 1 us apart, and 15 us later launches that the device waits for. */
+static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 3 * i, 3 * i + 2), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 40, 10 + 3 * i, 11 + 3 * i));
+	for (int i = 0; i < 3; i++)
+		launch(&build, 20 + 3 * i, 30 + 6 * i, 35 + 6 * i);
+	/* the second call and its pause go, 3 us, and a launch of 2 us comes: 1 us less than from 10 to 47 us
+	 */
+	assert_made(made(&build, "pack-h2d", 0, NULL), 2, 36000);
+}
+
 static void a_read_back_parts_what_is_packed(void **state)
 {
 	struct build build = build_new(1);
@@ -466,6 +482,7 @@ int main(void)
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
+		cmocka_unit_test(the_kernel_that_takes_a_packed_copy_apart_is_launched_too),
 		cmocka_unit_test(a_read_back_parts_what_is_packed),
 		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
 		cmocka_unit_test(pinning_is_refused_where_nobody_knows_its_rate),
