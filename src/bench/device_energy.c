@@ -202,6 +202,11 @@ enum kwhy_status kwhy_device_energy_read(struct kwhy_device_energy *energy, stru
 		message, error);
 }
 
+struct kwhy_window_joules kwhy_window_joules_unknown(void)
+{
+	return (struct kwhy_window_joules){NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL};
+}
+
 struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor)
 {
 	return (struct kwhy_joules){joules->value * factor, joules->low * factor, joules->high * factor};

@@ -26,6 +26,9 @@ struct kwhy_window_joules {
 	const char *basis;	       /* lent; NULL: unknown */
 };
 
+/* Nothing is known. */
+struct kwhy_window_joules kwhy_window_joules_unknown(void);
+
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *gpus, uint32_t gpu_count,
 	struct kwhy_device_energy **out, struct kwhy_error *error);
 void kwhy_device_energy_close(struct kwhy_device_energy *energy);

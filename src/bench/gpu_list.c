@@ -15,6 +15,18 @@ bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES])
 	return true;
 }
 
+bool kwhy_bench_list_has(const char *list, const char *word)
+{
+	char item[KWHY_LIST_WORD_BYTES];
+
+	if (!list)
+		return true;
+	while (kwhy_bench_list_next(&list, item))
+		if (strcmp(item, word) == 0)
+			return true;
+	return false;
+}
+
 static bool is_open(const struct kwhy_bench_gpus *gpus, const struct kwhy_gpu *gpu)
 {
 	for (uint32_t i = 0; i < gpus->count; i++)
@@ -56,4 +68,10 @@ enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char 
 	if (!status && !out->count)
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	return status;
+}
+
+void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus)
+{
+	for (uint32_t i = 0; i < gpus->count; i++)
+		gpus->items[i]->ops->close(gpus->items[i]);
 }

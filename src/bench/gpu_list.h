@@ -13,6 +13,9 @@ enum { KWHY_LIST_WORD_BYTES = 64 };
 /* The next word, cut where it is longer than the room; *list goes on behind it. False: there is none left. */
 bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
 
+/* Whether the list has the word; NULL has all. */
+bool kwhy_bench_list_has(const char *list, const char *word);
+
 /* Opened GPUs: `count` of them are the caller's to close, also after a failure. */
 struct kwhy_bench_gpus {
 	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MOST];
@@ -25,5 +28,6 @@ struct kwhy_bench_gpus {
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char *list,
 	struct kwhy_bench_gpus *out, struct kwhy_error *error);
+void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
 #endif

@@ -5,12 +5,12 @@
 #include "bench/gpu_list.h"
 #include "bench/ops_kernels.h"
 #include "bench/ops_rows.h"
+#include "bench/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_S 2.0
 #define LAUNCH_S 4e-3 /* of one launch of a kernel, about */
 
 enum { FIRST_ROUNDS = 16, ROUNDS_MOST = 1 << 24, AHEAD = 4 };
@@ -46,14 +46,8 @@ static bool names(const char *word, const struct kwhy_ops_row *row)
 
 static bool is_asked(const char *list, const struct kwhy_ops_row *row)
 {
-	char word[KWHY_LIST_WORD_BYTES];
-
-	if (!list)
-		return true;
-	while (kwhy_bench_list_next(&list, word))
-		if (names(word, row))
-			return true;
-	return false;
+	return kwhy_bench_list_has(list, row->id) ||
+		kwhy_bench_list_has(list, kwhy_ops_class_name(row->class));
 }
 
 static enum kwhy_status check_list(const char *list, struct kwhy_error *error)
@@ -311,8 +305,7 @@ static enum kwhy_status run_row(struct work *work, const struct kwhy_ops_row *ro
 		.seconds = NAN,
 		.gpus = row->class == KWHY_OPS_COLLECTIVES && work->kit.group ? work->kit.group->count
 									      : row->gpus};
-	out->energy = (struct kwhy_window_joules){
-		NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL};
+	out->energy = kwhy_window_joules_unknown();
 	if (work->request->progress)
 		work->request->progress(work->request->context, row->id);
 	if (!status)
@@ -338,44 +331,31 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 			status = run_row(work, &kwhy_ops_rows[i], error);
 	if (status != KWHY_E_LOST)
 		return status;
-	work->bench->row_count--;
-	work->bench->ended = kwhy_arena_copy(&work->bench->arena, error->text);
-	return work->bench->row_count && work->bench->ended ? KWHY_OK : status;
+	return kwhy_bench_end_early(&work->bench->arena, &work->bench->row_count, &work->bench->ended, error);
 }
 
 static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status;
-
 	if (!work->request->energy) {
 		work->bench->energy_missing = work->request->backend == KWHY_GPU_HOST
 			? "the host back end has no GPU's meters"
 			: "not asked for";
 		return KWHY_OK;
 	}
-	status = kwhy_device_energy_open(work->kit.gpus, work->kit.gpu_count, &work->energy, error);
-	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
+	return kwhy_bench_meters_open(work->kit.gpus, work->kit.gpu_count, &work->energy, error);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_ops *bench = work->bench;
-	const char *missing;
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_bench_meters_read(
+		work->energy, &bench->arena, &bench->energy_missing, error);
 
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_read(work->energy, error);
 	for (size_t i = 0; !status && i < bench->row_count; i++) {
 		struct kwhy_bench_ops_row *row = &bench->rows[i];
 
-		kwhy_device_energy_of(work->energy, row->id, row->gpus, &row->energy);
-		if (row->energy.basis)
-			row->energy.basis = kwhy_arena_copy(&bench->arena, row->energy.basis);
+		kwhy_bench_meters_of(work->energy, row->id, row->gpus, &bench->arena, &row->energy);
 	}
-	missing = kwhy_device_energy_missing(work->energy);
-	if (missing)
-		bench->energy_missing = kwhy_arena_copy(&bench->arena, missing);
 	return status;
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/train.h"
 
-#include "base/clock.h"
 #include "bench/gpu_list.h"
+#include "bench/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define IDLE_S 2.0
 
 enum { CHECK_BATCH_MOST = 512 };
 
@@ -42,20 +40,10 @@ static void tell(const struct work *work, const char *what)
 
 /* --- What is asked for --- */
 
-static bool is_named(const char *list, const char *id)
-{
-	char word[KWHY_LIST_WORD_BYTES];
-
-	while (list && kwhy_bench_list_next(&list, word))
-		if (strcmp(word, id) == 0)
-			return true;
-	return false;
-}
-
 static bool is_asked(const struct work *work, const struct kwhy_train_variant *variant)
 {
 	if (work->request->variants)
-		return is_named(work->request->variants, variant->id);
+		return kwhy_bench_list_has(work->request->variants, variant->id);
 	return !(variant->parallel || variant->pipeline) || work->gpus.count > 1;
 }
 
@@ -139,12 +127,11 @@ static enum kwhy_status check_variant(struct work *work, const struct kwhy_train
 
 /* --- Runs of one row --- */
 
-struct series {
+struct runs {
 	struct work *work;
 	struct kwhy_bench_train_row *row;
 	struct kwhy_train *train;
 	float *losses; /* of the run at hand */
-	double *run_s; /* [KWHY_BENCH_TRAIN_RUNS_KEPT] */
 };
 
 static uint32_t bits_of(float value)
@@ -156,98 +143,74 @@ static uint32_t bits_of(float value)
 }
 
 /* Every sum has its order: what is the same training gives the same bits. */
-static enum kwhy_status compare_losses(const struct series *series, struct kwhy_error *error)
+static enum kwhy_status compare_losses(const struct runs *runs, size_t number, struct kwhy_error *error)
 {
-	const struct kwhy_bench_train_row *row = series->row;
+	const struct kwhy_bench_train_row *row = runs->row;
 
-	for (uint32_t i = 0; i < series->work->bench->shape.steps; i++)
-		if (bits_of(series->losses[i]) != bits_of(row->losses[i]))
+	for (uint32_t i = 0; i < runs->work->bench->shape.steps; i++)
+		if (bits_of(runs->losses[i]) != bits_of(row->losses[i]))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s: run %zu has a loss of %.9g in step %u where the first had %.9g: the GPU "
 				"miscalculates, or the kernels do",
-				row->id, row->run_count + 1, (double)series->losses[i], i,
-				(double)row->losses[i]);
+				row->id, number + 1, (double)runs->losses[i], i, (double)row->losses[i]);
 	return KWHY_OK;
 }
 
-static enum kwhy_status run_once(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
 {
-	struct kwhy_bench_train_row *row = series->row;
-	struct kwhy_train_result result = {.losses = series->losses};
-	enum kwhy_status status = kwhy_train_run(series->train, &result, error);
+	struct runs *runs = context;
+	struct kwhy_train_result result = {.losses = runs->losses};
+	enum kwhy_status status = kwhy_train_run(runs->train, &result, error);
 
 	if (!status)
-		status = compare_losses(series, error);
+		status = compare_losses(runs, number, error);
 	if (status)
 		return status;
-	if (row->run_count < KWHY_BENCH_TRAIN_RUNS_KEPT)
-		series->run_s[row->run_count] = result.run_s;
-	row->run_count++;
-	row->tally = result.tally;
+	runs->row->tally = result.tally;
+	*out_s = result.run_s;
 	return KWHY_OK;
 }
 
 /* The first run is not timed; what it gives, all must give. */
-static enum kwhy_status run_times(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_timed(struct runs *runs, struct kwhy_error *error)
 {
-	struct kwhy_train_result first = {.losses = series->row->losses};
-	enum kwhy_status status = kwhy_train_run(series->train, &first, error);
+	struct work *work = runs->work;
+	struct kwhy_train_result first = {.losses = runs->row->losses};
+	struct kwhy_bench_series series = {.run = run_once,
+		.context = runs,
+		.repeat = work->request->repeat,
+		.kept_most = KWHY_BENCH_TRAIN_RUNS_KEPT,
+		.energy = work->energy,
+		.window = runs->row->id,
+		.window_s = work->request->energy_s};
+	enum kwhy_status status = kwhy_train_run(runs->train, &first, error);
 
-	for (uint32_t i = 0; !status && i < series->work->request->repeat; i++)
-		status = run_once(series, error);
+	if (!status)
+		status = kwhy_bench_series_run(&series, error);
+	runs->row->run_count = series.run_count;
+	runs->row->energy_runs = series.energy_runs;
+	if (!status)
+		runs->row->run_s = series.run_s;
 	return status;
 }
 
-/* One window, in which runs follow each other. */
-static enum kwhy_status run_energy(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_row(struct runs *runs, struct kwhy_error *error)
 {
-	struct work *work = series->work;
-	size_t before = series->row->run_count;
-	int64_t end_ns;
+	struct kwhy_bench_train *bench = runs->work->bench;
+	struct kwhy_bench_train_row *row = runs->row;
 	enum kwhy_status status;
 
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_begin(work->energy, series->row->id, error);
-	end_ns = kwhy_clock_mono_ns() + (int64_t)(work->request->energy_s * 1e9);
-	while (!status && kwhy_clock_mono_ns() < end_ns)
-		status = run_once(series, error);
-	kwhy_device_energy_end(work->energy);
-	series->row->energy_runs = series->row->run_count - before;
-	return status;
-}
-
-static enum kwhy_status make_room(struct series *series, struct kwhy_error *error)
-{
-	struct kwhy_bench_train *bench = series->work->bench;
-	size_t steps = bench->shape.steps;
-
-	series->row->losses = kwhy_arena_alloc(&bench->arena, steps, sizeof(float));
-	series->losses = kwhy_arena_alloc(&bench->arena, steps, sizeof(float));
-	series->run_s = kwhy_arena_alloc(&bench->arena, KWHY_BENCH_TRAIN_RUNS_KEPT, sizeof(double));
-	if (!series->row->losses || !series->losses || !series->run_s)
-		return kwhy_fail_memory(error, "the times of runs");
-	return KWHY_OK;
-}
-
-static enum kwhy_status run_series(struct series *series, struct kwhy_error *error)
-{
-	struct kwhy_bench_train_row *row = series->row;
-	enum kwhy_status status = make_room(series, error);
-	size_t kept;
-
-	if (!status)
-		status = run_times(series, error);
-	if (!status)
-		status = run_energy(series, error);
+	row->losses = kwhy_arena_alloc(&bench->arena, bench->shape.steps, sizeof(float));
+	runs->losses = kwhy_arena_alloc(&bench->arena, bench->shape.steps, sizeof(float));
+	if (!row->losses || !runs->losses)
+		return kwhy_fail_memory(error, "the losses of runs");
+	status = run_timed(runs, error);
 	if (status)
 		return status;
-	row->products = kwhy_arena_copy(&series->work->bench->arena, kwhy_train_products(series->train));
-	row->gpus = kwhy_train_ranks(series->train);
-	kept = row->run_count < KWHY_BENCH_TRAIN_RUNS_KEPT ? row->run_count : KWHY_BENCH_TRAIN_RUNS_KEPT;
-	kwhy_median_of(series->run_s, kept, &row->run_s);
-	row->bytes = kwhy_train_bytes(series->train);
-	row->activation_bytes = kwhy_train_activation_bytes(series->train);
+	row->products = kwhy_arena_copy(&bench->arena, kwhy_train_products(runs->train));
+	row->gpus = kwhy_train_ranks(runs->train);
+	row->bytes = kwhy_train_bytes(runs->train);
+	row->activation_bytes = kwhy_train_activation_bytes(runs->train);
 	return KWHY_OK;
 }
 
@@ -264,7 +227,7 @@ static struct kwhy_bench_train_row *add_row(struct work *work, const struct kwhy
 		.gpus = 1,
 		.errors = {NAN, NAN, NAN, NAN},
 		.run_s = {0, NAN, NAN, NAN, NAN, NAN, NAN},
-		.energy = {NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL}};
+		.energy = kwhy_window_joules_unknown()};
 	tell(work, row->id);
 	return row;
 }
@@ -273,20 +236,20 @@ static enum kwhy_status run_variant(
 	struct work *work, const struct kwhy_train_variant *variant, struct kwhy_error *error)
 {
 	const struct kwhy_train_request request = request_of(work, variant);
-	struct series series = {.work = work, .row = add_row(work, variant)};
-	enum kwhy_status status = check_variant(work, variant, series.row, error);
+	struct runs runs = {.work = work, .row = add_row(work, variant)};
+	enum kwhy_status status = check_variant(work, variant, runs.row, error);
 
 	if (!status)
-		status = kwhy_train_open(&request, &series.train, error);
+		status = kwhy_train_open(&request, &runs.train, error);
 	if (!status)
-		status = run_series(&series, error);
-	kwhy_train_close(series.train);
+		status = run_row(&runs, error);
+	kwhy_train_close(runs.train);
 	if (status != KWHY_E_UNSUPPORTED && status != KWHY_E_MEMORY && status != KWHY_E_INPUT)
 		return status;
 	if (status == KWHY_E_INPUT)
 		work->bench->is_wrong = true;
-	series.row->missing = kwhy_arena_copy(&work->bench->arena, error->text);
-	return series.row->missing ? KWHY_OK : kwhy_fail_memory(error, "a reason");
+	runs.row->missing = kwhy_arena_copy(&work->bench->arena, error->text);
+	return runs.row->missing ? KWHY_OK : kwhy_fail_memory(error, "a reason");
 }
 
 static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
@@ -303,8 +266,6 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 
 static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status;
-
 	if (work->request->energy_s <= 0) {
 		work->bench->energy_missing = work->request->backend == KWHY_GPU_HOST
 			? "the host back end has no GPU's meters"
@@ -312,41 +273,21 @@ static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	status = kwhy_device_energy_open(work->gpus.items, work->gpus.count, &work->energy, error);
-	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
+	return kwhy_bench_meters_open(work->gpus.items, work->gpus.count, &work->energy, error);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_train *bench = work->bench;
-	const char *missing;
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_bench_meters_read(
+		work->energy, &bench->arena, &bench->energy_missing, error);
 
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_read(work->energy, error);
 	for (size_t i = 0; !status && i < bench->row_count; i++) {
 		struct kwhy_bench_train_row *row = &bench->rows[i];
 
-		kwhy_device_energy_of(work->energy, row->id, row->gpus, &row->energy);
-		if (row->energy.basis)
-			row->energy.basis = kwhy_arena_copy(&bench->arena, row->energy.basis);
+		kwhy_bench_meters_of(work->energy, row->id, row->gpus, &bench->arena, &row->energy);
 	}
-	missing = kwhy_device_energy_missing(work->energy);
-	if (!status && missing)
-		bench->energy_missing = kwhy_arena_copy(&bench->arena, missing);
 	return status;
-}
-
-/* A lost device ends it with what was measured; the row that was at it goes. */
-static enum kwhy_status end_early(struct work *work, struct kwhy_error *error)
-{
-	struct kwhy_bench_train *bench = work->bench;
-
-	if (bench->row_count)
-		bench->row_count--;
-	bench->ended = kwhy_arena_copy(&bench->arena, error->text);
-	return bench->row_count && bench->ended ? KWHY_OK : KWHY_E_LOST;
 }
 
 static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
@@ -362,7 +303,8 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 	if (!status)
 		status = run_rows(work, error);
 	if (status == KWHY_E_LOST)
-		status = end_early(work, error);
+		status = kwhy_bench_end_early(
+			&work->bench->arena, &work->bench->row_count, &work->bench->ended, error);
 	return status ? status : read_meters(work, error);
 }
 
@@ -379,8 +321,7 @@ enum kwhy_status kwhy_bench_train(const struct kwhy_bench_train_request *request
 	status = run_all(&work, error);
 	kwhy_device_energy_close(work.energy);
 	kwhy_train_state_done(&work.expected);
-	for (uint32_t i = 0; i < work.gpus.count; i++)
-		work.gpus.items[i]->ops->close(work.gpus.items[i]);
+	kwhy_bench_gpus_close(&work.gpus);
 	if (status)
 		kwhy_bench_train_free(work.bench);
 	else
