@@ -38,12 +38,6 @@ void kwhy_bench_rows_split(struct kwhy_bench_rows *rows, char *line)
 	}
 }
 
-enum kwhy_status kwhy_bench_rows_wrong(const struct kwhy_bench_rows *rows, const char *words)
-{
-	return kwhy_fail(rows->error, KWHY_E_INPUT, "%s, line %zu: %s; name a folder that --save wrote",
-		rows->path, rows->line, words);
-}
-
 enum kwhy_status kwhy_bench_rows_empty(const struct kwhy_bench_rows *rows)
 {
 	return kwhy_fail(

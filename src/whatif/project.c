@@ -19,8 +19,8 @@ static bool is_elsewhere(const struct kwhy_account *account)
 }
 
 /*
- * Mean power of the device while it idled, by the ledger; else its level with a context. Time outside has been
- * metered in part alone, so its energy over its time is no power.
+ * Mean power of the device while it idled, by the ledger; else its level with a context. Time outside has
+ * been metered in part alone, so its energy over its time is no power.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
