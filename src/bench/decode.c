@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/decode.h"
 
-#include "base/clock.h"
 #include "bench/gpu_list.h"
+#include "bench/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define IDLE_S 2.0
 
 enum { RUNS_KEPT = 1024, SEQUENCES_MOST = 100000 };
 
@@ -88,12 +86,12 @@ static enum kwhy_status plan_serving(
 	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
 {
 	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
-	const struct kwhy_window_joules unknown = {
-		NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL};
 
 	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
-		row->serving[s] = (struct kwhy_bench_decode_serving){
-			.busy_ratio = NAN, .first_s = none, .whole_s = none, .energy = unknown};
+		row->serving[s] = (struct kwhy_bench_decode_serving){.busy_ratio = NAN,
+			.first_s = none,
+			.whole_s = none,
+			.energy = kwhy_window_joules_unknown()};
 		row->serving[s].window = kwhy_arena_printf(&bench->arena, "%s %s", row->id,
 			kwhy_decode_seating_name((enum kwhy_decode_seating)s));
 		if (!row->serving[s].window)
@@ -106,8 +104,6 @@ static enum kwhy_status add_row(
 	struct kwhy_bench_decode *bench, const struct kwhy_bench_decode_row *like, struct kwhy_error *error)
 {
 	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
-	const struct kwhy_window_joules unknown = {
-		NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NULL};
 	struct kwhy_bench_decode_row *row = &bench->rows[bench->row_count];
 
 	if (bench->row_count == KWHY_BENCH_DECODE_ROWS_MOST)
@@ -121,7 +117,8 @@ static enum kwhy_status add_row(
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
 		const char *name = kwhy_decode_phase_name((enum kwhy_decode_phase)p);
 
-		row->phases[p] = (struct kwhy_bench_decode_phase){.run_s = none, .energy = unknown};
+		row->phases[p] = (struct kwhy_bench_decode_phase){
+			.run_s = none, .energy = kwhy_window_joules_unknown()};
 		row->phases[p].tokens = (uint64_t)row->batch * (p ? bench->tokens : bench->prompt);
 		row->phases[p].window = kwhy_arena_printf(&bench->arena, "%s %s", row->id, name);
 		if (!row->id || !row->phases[p].window)
@@ -188,76 +185,48 @@ static enum kwhy_status find_shape(struct work *work, struct kwhy_error *error)
 
 /* --- A row --- */
 
-/* Runs of one phase of a row. */
-struct series {
-	struct work *work;
-	struct kwhy_bench_decode_phase *phase;
+/* A phase of a row, by its reading or its writing of tokens. */
+struct runs {
 	struct kwhy_decode *decode;
 	enum kwhy_status (*run)(struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
-	double run_s[RUNS_KEPT];
-	size_t count;
 };
 
-static enum kwhy_status run_once(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
 {
-	double run_s;
-	enum kwhy_status status = series->run(series->decode, &run_s, error);
+	const struct runs *runs = context;
 
-	if (!status && series->count < RUNS_KEPT)
-		series->run_s[series->count++] = run_s;
-	return status;
-}
-
-/* One window, in which runs follow each other. */
-static enum kwhy_status run_energy(struct series *series, struct kwhy_error *error)
-{
-	struct work *work = series->work;
-	int64_t end_ns;
-	enum kwhy_status status;
-
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_begin(work->energy, series->phase->window, error);
-	end_ns = kwhy_clock_mono_ns() + (int64_t)(work->request->energy_s * 1e9);
-	while (!status && kwhy_clock_mono_ns() < end_ns) {
-		status = run_once(series, error);
-		series->phase->energy_runs++;
-	}
-	kwhy_device_energy_end(work->energy);
-	return status;
+	(void)number;
+	return runs->run(runs->decode, out_s, error);
 }
 
 /* The first run is not timed. */
-static enum kwhy_status run_phase(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_phase(
+	struct work *work, struct runs *runs, struct kwhy_bench_decode_phase *phase, struct kwhy_error *error)
 {
-	enum kwhy_status status = series->run(series->decode, NULL, error);
+	struct kwhy_bench_series series = {.run = run_once,
+		.context = runs,
+		.repeat = work->request->repeat,
+		.kept_most = RUNS_KEPT,
+		.energy = work->energy,
+		.window = phase->window,
+		.window_s = work->request->energy_s};
+	enum kwhy_status status = runs->run(runs->decode, NULL, error);
 
-	for (uint32_t i = 0; !status && i < series->work->request->repeat; i++)
-		status = run_once(series, error);
 	if (!status)
-		status = run_energy(series, error);
+		status = kwhy_bench_series_run(&series, error);
+	phase->energy_runs = series.energy_runs;
 	if (!status)
-		kwhy_median_of(series->run_s, series->count, &series->phase->run_s);
+		phase->run_s = series.run_s;
 	return status;
 }
 
 static enum kwhy_status run_phases(struct work *work, struct kwhy_bench_decode_row *row,
 	struct kwhy_decode *decode, struct kwhy_error *error)
 {
-	struct series *series = calloc(KWHY_DECODE_PHASE_COUNT, sizeof(*series));
-	enum kwhy_status status = KWHY_OK;
+	struct runs reading = {decode, kwhy_decode_prefill}, writing = {decode, kwhy_decode_write};
+	enum kwhy_status status = run_phase(work, &reading, &row->phases[KWHY_DECODE_READING], error);
 
-	if (!series)
-		return kwhy_fail_memory(error, "the times of runs");
-	for (int p = 0; !status && p < KWHY_DECODE_PHASE_COUNT; p++) {
-		series[p].work = work;
-		series[p].phase = &row->phases[p];
-		series[p].decode = decode;
-		series[p].run = p == KWHY_DECODE_READING ? kwhy_decode_prefill : kwhy_decode_write;
-		status = run_phase(&series[p], error);
-	}
-	free(series);
-	return status;
+	return status ? status : run_phase(work, &writing, &row->phases[KWHY_DECODE_WRITING], error);
 }
 
 /* Steps of as many runs as were asked for, apart from those that are timed as a whole. */
@@ -428,68 +397,48 @@ static enum kwhy_status run_row(
 
 static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status;
-
 	if (work->request->energy_s <= 0) {
 		work->bench->energy_missing = "not asked for";
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	status = kwhy_device_energy_open(&work->gpu, 1, &work->energy, error);
-	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
-}
-
-static void read_window(struct work *work, const char *window, struct kwhy_window_joules *out)
-{
-	kwhy_device_energy_of(work->energy, window, 1, out);
-	if (out->basis)
-		out->basis = kwhy_arena_copy(&work->bench->arena, out->basis);
+	return kwhy_bench_meters_open(&work->gpu, 1, &work->energy, error);
 }
 
 static void read_row(struct work *work, struct kwhy_bench_decode_row *row)
 {
+	struct kwhy_arena *arena = &work->bench->arena;
+
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
-		read_window(work, row->phases[p].window, &row->phases[p].energy);
+		kwhy_bench_meters_of(work->energy, row->phases[p].window, 1, arena, &row->phases[p].energy);
 	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
 		if (row->serving[s].sequences)
-			read_window(work, row->serving[s].window, &row->serving[s].energy);
+			kwhy_bench_meters_of(
+				work->energy, row->serving[s].window, 1, arena, &row->serving[s].energy);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_decode *bench = work->bench;
-	const char *missing;
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_bench_meters_read(
+		work->energy, &bench->arena, &bench->energy_missing, error);
 
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_read(work->energy, error);
 	for (size_t i = 0; !status && i < bench->row_count; i++)
 		read_row(work, &bench->rows[i]);
-	missing = kwhy_device_energy_missing(work->energy);
-	if (!status && missing)
-		bench->energy_missing = kwhy_arena_copy(&bench->arena, missing);
 	return status;
-}
-
-/* A lost device ends it with what was measured before row `lost`. */
-static enum kwhy_status end_early(struct work *work, size_t lost, struct kwhy_error *error)
-{
-	struct kwhy_bench_decode *bench = work->bench;
-
-	bench->row_count = lost;
-	bench->ended = kwhy_arena_copy(&bench->arena, error->text);
-	return lost && bench->ended ? KWHY_OK : KWHY_E_LOST;
 }
 
 static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 {
+	struct kwhy_bench_decode *bench = work->bench;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < work->bench->row_count; i++) {
-		status = run_row(work, &work->bench->rows[i], error);
-		if (status == KWHY_E_LOST)
-			return end_early(work, i, error);
+	for (size_t i = 0; !status && i < bench->row_count; i++) {
+		status = run_row(work, &bench->rows[i], error);
+		if (status == KWHY_E_LOST) {
+			bench->row_count = i + 1;
+			return kwhy_bench_end_early(&bench->arena, &bench->row_count, &bench->ended, error);
+		}
 	}
 	return status;
 }

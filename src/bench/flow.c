@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/flow.h"
 
-#include "base/clock.h"
 #include "bench/busy_gauge.h"
 #include "bench/gpu_list.h"
 #include "bench/ops.h"
+#include "bench/series.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_S 2.0
 #define PEAK_S 0.2
 #define CPU_ID "cpu"
 
@@ -28,8 +27,6 @@ struct work {
 	struct kwhy_flow_answer places, numbers;
 };
 
-static const struct kwhy_joules unknown = {NAN, NAN, NAN};
-
 static void tell(const struct work *work, const char *what)
 {
 	if (work->request->progress)
@@ -37,18 +34,6 @@ static void tell(const struct work *work, const char *what)
 }
 
 /* --- What is asked for --- */
-
-static bool is_asked(const char *list, const char *id)
-{
-	char word[KWHY_LIST_WORD_BYTES];
-
-	if (!list)
-		return true;
-	while (kwhy_bench_list_next(&list, word))
-		if (strcmp(word, id) == 0)
-			return true;
-	return false;
-}
 
 static enum kwhy_status check_variants(const char *list, struct kwhy_error *error)
 {
@@ -125,99 +110,83 @@ static enum kwhy_status measure_peaks(struct work *work, struct kwhy_error *erro
 
 /* --- Times --- */
 
-/* Runs of one row: until there are enough and the time is up. */
-struct series {
+/* Runs of one row. */
+struct runs {
 	struct work *work;
 	struct kwhy_bench_flow_row *row;
 	struct kwhy_flow *flow;
-	double *run_s; /* [RUNS_KEPT] */
 	double busy_s, busy_run_s;
 };
 
-static enum kwhy_status run_once(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
 {
-	struct kwhy_bench_flow_row *row = series->row;
-	bool is_kept = row->run_count < KWHY_BENCH_FLOW_RUNS_KEPT;
-	struct kwhy_flow_result result = {
-		.step_s = is_kept ? row->step_times + row->run_count * row->steps : NULL};
-	enum kwhy_status status = kwhy_flow_run(series->flow, &series->work->places, &result, error);
+	struct runs *runs = context;
+	struct kwhy_bench_flow_row *row = runs->row;
+	bool is_kept = number < KWHY_BENCH_FLOW_RUNS_KEPT;
+	struct kwhy_flow_result result = {.step_s = is_kept ? row->step_times + number * row->steps : NULL};
+	enum kwhy_status status = kwhy_flow_run(runs->flow, &runs->work->places, &result, error);
 
 	if (status)
 		return status;
-	if (is_kept) {
-		series->run_s[row->run_count] = result.run_s;
+	if (is_kept)
 		row->kept_runs++;
-	}
-	row->run_count++;
-	series->busy_s += result.busy_s;
-	series->busy_run_s += result.run_s;
+	runs->busy_s += result.busy_s;
+	runs->busy_run_s += result.run_s;
 	row->tally = result.tally;
+	*out_s = result.run_s;
 	return KWHY_OK;
 }
 
-/* One window, in which runs follow each other. */
-static enum kwhy_status run_energy(struct series *series, struct kwhy_error *error)
+static enum kwhy_status sum_up(struct runs *runs, struct kwhy_error *error)
 {
-	struct work *work = series->work;
-	size_t before = series->row->run_count;
-	int64_t end_ns;
-	enum kwhy_status status;
-
-	if (work->request->energy_s <= 0)
-		return KWHY_OK;
-	status = kwhy_device_energy_begin(work->energy, series->row->name, error);
-	kwhy_busy_gauge_begin(&work->gauge);
-	end_ns = kwhy_clock_mono_ns() + (int64_t)(work->request->energy_s * 1e9);
-	while (!status && kwhy_clock_mono_ns() < end_ns) {
-		status = run_once(series, error);
-		kwhy_busy_gauge_poll(&work->gauge);
-	}
-	kwhy_device_energy_end(work->energy);
-	series->row->energy_runs = series->row->run_count - before;
-	series->row->nvml_ratio = kwhy_busy_gauge_mean(&work->gauge);
-	return status;
-}
-
-static enum kwhy_status sum_up(struct series *series, struct kwhy_error *error)
-{
-	struct kwhy_bench_flow_row *row = series->row;
-	size_t count = row->kept_runs * row->steps;
+	struct kwhy_bench_flow_row *row = runs->row;
 	double flow_steps = (double)row->flows * row->steps,
-	       peak = series->work->bench->peak_flop_per_s[row->precision],
-	       *sorted = malloc((count + 1) * sizeof(*sorted));
+	       peak = runs->work->bench->peak_flop_per_s[row->precision];
 
-	if (!sorted)
-		return kwhy_fail_memory(error, "the times of steps");
-	memcpy(sorted, row->step_times, count * sizeof(*sorted));
-	kwhy_median_of(sorted, count, &row->step_s);
-	row->step_p99_s = count ? sorted[(count - 1) * 99 / 100] : NAN;
-	free(sorted);
-	kwhy_median_of(series->run_s, row->kept_runs, &row->run_s);
 	row->flow_steps_per_s = flow_steps / row->run_s.median;
-	row->busy_ratio = series->busy_s / series->busy_run_s;
+	row->busy_ratio = runs->busy_s / runs->busy_run_s;
 	row->roofline_ratio = row->flow_steps_per_s * KWHY_FLOW_FLOP / peak;
-	return KWHY_OK;
+	return kwhy_bench_steps_sum_up(
+		row->step_times, row->kept_runs * row->steps, &row->step_s, &row->step_p99_s, error);
 }
 
-static enum kwhy_status run_series(struct series *series, struct kwhy_error *error)
+static enum kwhy_status run_timed(struct runs *runs, struct kwhy_error *error)
 {
-	struct kwhy_bench_flow_row *row = series->row;
-	struct kwhy_arena *arena = &series->work->bench->arena;
+	struct work *work = runs->work;
+	struct kwhy_bench_flow_row *row = runs->row;
+	struct kwhy_bench_series series = {.run = run_once,
+		.context = runs,
+		.repeat = work->request->repeat,
+		.kept_most = KWHY_BENCH_FLOW_RUNS_KEPT,
+		.energy = work->energy,
+		.window = row->name,
+		.window_s = work->request->energy_s,
+		.gauge = &work->gauge};
+	enum kwhy_status status = kwhy_bench_series_run(&series, error);
+
+	row->run_count = series.run_count;
+	row->energy_runs = series.energy_runs;
+	if (series.energy_runs)
+		row->nvml_ratio = kwhy_busy_gauge_mean(&work->gauge);
+	if (status)
+		return status;
+	row->run_s = series.run_s;
+	return sum_up(runs, error);
+}
+
+/* The first run is not timed. */
+static enum kwhy_status run_row(struct runs *runs, struct kwhy_error *error)
+{
+	struct kwhy_bench_flow_row *row = runs->row;
 	struct kwhy_flow_result warm = {0};
 	enum kwhy_status status;
 
-	row->step_times = kwhy_arena_alloc(
-		arena, (size_t)KWHY_BENCH_FLOW_RUNS_KEPT * row->steps, sizeof(*row->step_times));
-	series->run_s = kwhy_arena_alloc(arena, KWHY_BENCH_FLOW_RUNS_KEPT, sizeof(*series->run_s));
-	if (!row->step_times || !series->run_s)
+	row->step_times = kwhy_arena_alloc(&runs->work->bench->arena,
+		(size_t)KWHY_BENCH_FLOW_RUNS_KEPT * row->steps, sizeof(*row->step_times));
+	if (!row->step_times)
 		return kwhy_fail_memory(error, "the times of runs");
-	/* The first run is not timed. */
-	status = kwhy_flow_run(series->flow, &series->work->places, &warm, error);
-	for (uint32_t i = 0; !status && i < series->work->request->repeat; i++)
-		status = run_once(series, error);
-	if (!status)
-		status = run_energy(series, error);
-	return status ? status : sum_up(series, error);
+	status = kwhy_flow_run(runs->flow, &runs->work->places, &warm, error);
+	return status ? status : run_timed(runs, error);
 }
 
 /* --- Rows --- */
@@ -251,7 +220,7 @@ static enum kwhy_status add_row(struct work *work, const struct kwhy_flow_varian
 		.busy_ratio = NAN,
 		.roofline_ratio = NAN,
 		.proof = {.numbers = {NAN, NAN, NAN, NAN, NAN, 0}, .tolerance = NAN},
-		.energy = {NAN, unknown, unknown, unknown, NAN, NULL}};
+		.energy = kwhy_window_joules_unknown()};
 	*out = row;
 	if (!row->name)
 		return kwhy_fail_memory(error, "a row");
@@ -319,21 +288,21 @@ static enum kwhy_status measure_busy(
 static enum kwhy_status measure(struct work *work, const struct kwhy_flow_variant *variant,
 	struct kwhy_bench_flow_row *row, struct kwhy_error *error)
 {
-	struct series series = {.work = work, .row = row};
+	struct runs runs = {.work = work, .row = row};
 	const struct kwhy_flow_request request = {work->gpu,
 		kwhy_flow_shape_of(row->flows, row->steps, work->bench->by_argmax), variant,
 		work->request->precision};
-	enum kwhy_status status = kwhy_flow_open(&request, &series.flow, error);
+	enum kwhy_status status = kwhy_flow_open(&request, &runs.flow, error);
 
 	if (status)
 		return status;
-	row->precision = kwhy_flow_precision(series.flow);
-	row->device_clock = kwhy_flow_on_device(series.flow);
-	row->products = kwhy_arena_copy(&work->bench->arena, kwhy_flow_products(series.flow));
-	status = row->products ? run_series(&series, error) : kwhy_fail_memory(error, "a row");
+	row->precision = kwhy_flow_precision(runs.flow);
+	row->device_clock = kwhy_flow_on_device(runs.flow);
+	row->products = kwhy_arena_copy(&work->bench->arena, kwhy_flow_products(runs.flow));
+	status = row->products ? run_row(&runs, error) : kwhy_fail_memory(error, "a row");
 	if (!status && isnan(row->busy_ratio))
-		status = measure_busy(work, series.flow, row, error);
-	kwhy_flow_close(series.flow);
+		status = measure_busy(work, runs.flow, row, error);
+	kwhy_flow_close(runs.flow);
 	return status;
 }
 
@@ -380,10 +349,10 @@ static enum kwhy_status run_flows(struct work *work, uint32_t flows, struct kwhy
 	const char *list = work->request->variants;
 	enum kwhy_status status = answer(work, flows, error);
 
-	if (!status && is_asked(list, CPU_ID))
+	if (!status && kwhy_bench_list_has(list, CPU_ID))
 		status = run_cpu(work, flows, error);
 	for (size_t i = 0; !status && i < kwhy_flow_variant_count; i++)
-		if (is_asked(list, kwhy_flow_variants[i].id))
+		if (kwhy_bench_list_has(list, kwhy_flow_variants[i].id))
 			status = run_variant(work, &kwhy_flow_variants[i], flows, error);
 	return status;
 }
@@ -414,43 +383,22 @@ static enum kwhy_status open_all(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	status = kwhy_device_energy_open(&work->gpu, 1, &work->energy, error);
-	return status ? status : kwhy_device_energy_idle(work->energy, IDLE_S, error);
+	return kwhy_bench_meters_open(&work->gpu, 1, &work->energy, error);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_flow *bench = work->bench;
-	const char *missing;
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_bench_meters_read(
+		work->energy, &bench->arena, &bench->energy_missing, error);
 
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_read(work->energy, error);
 	for (size_t i = 0; !status && i < bench->row_count; i++) {
 		struct kwhy_bench_flow_row *row = &bench->rows[i];
 
-		if (!row->energy_runs)
-			continue;
-		kwhy_device_energy_of(work->energy, row->name, 1, &row->energy);
-		if (row->energy.basis)
-			row->energy.basis = kwhy_arena_copy(&bench->arena, row->energy.basis);
+		if (row->energy_runs)
+			kwhy_bench_meters_of(work->energy, row->name, 1, &bench->arena, &row->energy);
 	}
-	missing = kwhy_device_energy_missing(work->energy);
-	if (!status && missing)
-		bench->energy_missing = kwhy_arena_copy(&bench->arena, missing);
 	return status;
-}
-
-/* A lost device ends it with what was measured; the row that was at it goes. */
-static enum kwhy_status end_early(struct work *work, struct kwhy_error *error)
-{
-	struct kwhy_bench_flow *bench = work->bench;
-
-	if (bench->row_count)
-		bench->row_count--;
-	bench->ended = kwhy_arena_copy(&bench->arena, error->text);
-	return bench->row_count && bench->ended ? KWHY_OK : KWHY_E_LOST;
 }
 
 static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
@@ -469,7 +417,8 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 			status = next_flows(&list, &flows, error);
 	}
 	if (status == KWHY_E_LOST)
-		status = end_early(work, error);
+		status = kwhy_bench_end_early(
+			&work->bench->arena, &work->bench->row_count, &work->bench->ended, error);
 	return status ? status : read_meters(work, error);
 }
 
