@@ -63,16 +63,41 @@ enum kwhy_status kwhy_size_read(const char *option, const char *text, uint64_t *
 		text);
 }
 
-enum kwhy_status kwhy_bench_form_find(const char *command, const char *output, bool json, const char *table,
-	enum kwhy_output_form *out, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_form_find(const char *command, const struct kwhy_bench_output *output,
+	const char *table, enum kwhy_output_form *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_output_form_of(
-		output, json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+		output->file, output->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
 
 	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
-		return kwhy_fail(error, KWHY_E_USAGE, "%s writes .txt or .json, not %s; --csv FILE writes %s",
-			command, output, table);
+		return kwhy_fail(error, KWHY_E_USAGE, "%s writes .txt or .json, not %s%s%s", command,
+			output->file, table ? "; --csv FILE writes " : "", table ? table : "");
 	return status;
+}
+
+size_t kwhy_bench_columns(const struct kwhy_bench_output *output)
+{
+	return output->file ? 80 : kwhy_output_columns();
+}
+
+enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *output, const char *stem,
+	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_text *table, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_result(output->file, stem, form, text, error);
+
+	if (!status && output->csv)
+		status = kwhy_output_result(output->csv, stem, KWHY_OUTPUT_CSV, table, error);
+	kwhy_text_done(table);
+	return status;
+}
+
+enum kwhy_status kwhy_bench_runs_check(uint64_t repeat, double seconds, struct kwhy_error *error)
+{
+	if (repeat < 1 || repeat > 100000)
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
+	if (seconds < 0 || seconds > 600)
+		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
+	return KWHY_OK;
 }
 
 void kwhy_bench_tell(void *context, const char *what)

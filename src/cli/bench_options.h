@@ -27,9 +27,40 @@ KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 
-/* Of a benchmark that writes text and JSON with -o: `table` is what --csv FILE writes. */
-KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command, const char *output, bool json,
-	const char *table, enum kwhy_output_form *out, struct kwhy_error *error);
+/* What a benchmark of a workload does with its result: text or JSON, and a table beside it. */
+struct kwhy_bench_output {
+	const char *file; /* NULL: standard output */
+	const char *csv;  /* of the table; NULL: none */
+	bool json, quiet;
+};
+
+/* `table` is what --csv FILE writes; NULL: there is no such option. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
+	const struct kwhy_bench_output *output, const char *table, enum kwhy_output_form *out,
+	struct kwhy_error *error);
+
+/* Columns of the text. */
+size_t kwhy_bench_columns(const struct kwhy_bench_output *output);
+
+/* Writes and frees both; the table only where `csv` asks for it. `stem`: of the names in a folder. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *output, const char *stem,
+	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_text *table,
+	struct kwhy_error *error);
+
+/* Rows of an option table for the members of a struct kwhy_bench_output `member` of `type`. */
+#define KWHY_OPTION_ROWS_BENCH_OUTPUT(type, member, csv_help)                                             \
+	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT, \
+		offsetof(type, member.file)},                                                             \
+		{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(type, member.json)},           \
+		{"csv", 0, "FILE", csv_help, KWHY_OPTION_TEXT, offsetof(type, member.csv)},               \
+	{                                                                                                 \
+		"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,                    \
+			offsetof(type, member.quiet)                                                      \
+	}
+
+/* --repeat and --seconds of variants that are run again and again. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
+	uint64_t repeat, double seconds, struct kwhy_error *error);
 
 /* A progress line that is told what is measured now; `context` of kwhy_progress_begin(). */
 void kwhy_bench_tell(void *context, const char *what);

@@ -8,17 +8,16 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #define ENERGY_S 8.0
 
 enum { REPEAT = 5, PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
-	const char *backend, *device, *shape, *weights, *batches, *launches, *output;
+	const char *backend, *device, *shape, *weights, *batches, *launches;
 	uint64_t prompt, tokens, repeat, top_k, seed;
 	double seconds, temperature, top_p, arrivals;
-	bool json, quiet;
+	struct kwhy_bench_output output;
 };
 
 static void set_defaults(void *options)
@@ -84,43 +83,17 @@ static enum kwhy_status make_request(
 	return kwhy_backend_read(options->backend, &out->backend, error);
 }
 
-static void tell(void *context, const char *what)
-{
-	kwhy_progress_step(context, what, NULL);
-}
-
 static enum kwhy_status write_result(const struct decode_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_decode *bench, struct kwhy_error *error)
 {
-	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(&options->output)};
 	struct kwhy_text text = {0};
-	char *path = NULL;
-	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_decode_json(bench, &text);
 	else
 		kwhy_bench_decode_text(bench, &style, &text);
-	status = kwhy_text_check(&text, error);
-	if (!status)
-		status = kwhy_output_place(options->output, "decode", form, &path, error);
-	if (!status)
-		status = kwhy_output_write(path, &text, error);
-	free(path);
-	kwhy_text_done(&text);
-	return status;
-}
-
-static enum kwhy_status find_form(
-	const struct decode_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_output_form_of(
-		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
-
-	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "bench decode writes .txt or .json, not %s", options->output);
-	return status;
+	return kwhy_output_result(options->output.file, "decode", form, &text, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -129,7 +102,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_decode_request request;
 	struct kwhy_bench_decode *bench;
 	enum kwhy_output_form form;
-	enum kwhy_status status = find_form(options, &form, error);
+	enum kwhy_status status = kwhy_bench_form_find("bench decode", &options->output, NULL, &form, error);
 
 	if (!status)
 		status = check_choice(options, error);
@@ -139,8 +112,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	if (isnan(options->seconds) && request.backend == KWHY_GPU_HOST)
 		request.energy_s = 0;
-	request.context = kwhy_progress_begin(options->quiet);
-	request.progress = tell;
+	request.context = kwhy_progress_begin(options->output.quiet);
+	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_decode(&request, &bench, error);
 	kwhy_progress_end(request.context);
 	if (status)
@@ -183,10 +156,10 @@ static const struct kwhy_option options_table[] = {
 	{"seconds", 0, "S", "of repeated runs for a phase's energy; default 8 on a GPU, 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct decode_options, seconds)},
 	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
-		offsetof(struct decode_options, output)},
-	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct decode_options, json)},
+		offsetof(struct decode_options, output.file)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct decode_options, output.json)},
 	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
-		offsetof(struct decode_options, quiet)},
+		offsetof(struct decode_options, output.quiet)},
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

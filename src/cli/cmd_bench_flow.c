@@ -15,10 +15,10 @@
 enum { REPEAT = 5 };
 
 struct flow_options {
-	const char *backend, *device, *variants, *flows, *path, *precision, *output, *csv;
+	const char *backend, *device, *variants, *flows, *path, *precision;
 	uint64_t steps, repeat;
 	double seconds;
-	bool json, quiet;
+	struct kwhy_bench_output output;
 };
 
 static void set_defaults(void *options)
@@ -38,14 +38,10 @@ static enum kwhy_status check_counts(const struct flow_options *options, struct 
 {
 	if (options->steps < 1 || options->steps > KWHY_FLOW_STEPS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--steps takes 1 to %d", KWHY_FLOW_STEPS_MOST);
-	if (options->repeat < 1 || options->repeat > 100000)
-		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
-	if (options->seconds < 0 || options->seconds > 600)
-		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
 	if (strcmp(options->path, "fixed") != 0 && strcmp(options->path, "argmax") != 0)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--path takes fixed or argmax, not '%.40s'", options->path);
-	return KWHY_OK;
+	return kwhy_bench_runs_check(options->repeat, options->seconds, error);
 }
 
 static enum kwhy_status find_precision(
@@ -91,19 +87,16 @@ static enum kwhy_status make_request(
 static enum kwhy_status write_result(const struct flow_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_flow *bench, struct kwhy_error *error)
 {
-	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(&options->output)};
 	struct kwhy_text text = {0}, table = {0};
-	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_flow_json(bench, &text);
 	else
 		kwhy_bench_flow_text(bench, &style, &text);
-	status = kwhy_output_result(options->output, "flow", form, &text, error);
-	if (status || !options->csv)
-		return status;
-	kwhy_bench_flow_csv(bench, &table);
-	return kwhy_output_result(options->csv, "flow", KWHY_OUTPUT_CSV, &table, error);
+	if (options->output.csv)
+		kwhy_bench_flow_csv(bench, &table);
+	return kwhy_bench_write(&options->output, "flow", form, &text, &table, error);
 }
 
 static bool is_wrong(const struct kwhy_bench_flow *bench)
@@ -121,13 +114,13 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_flow *bench;
 	enum kwhy_output_form form;
 	enum kwhy_status status = kwhy_bench_form_find(
-		"bench flow", options->output, options->json, "the steps", &form, error);
+		"bench flow", &options->output, "the steps", &form, error);
 
 	if (!status)
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
-	request.context = kwhy_progress_begin(options->quiet);
+	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_flow(&request, &bench, error);
 	kwhy_progress_end(request.context);
@@ -159,13 +152,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct flow_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct flow_options, seconds)},
-	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
-		offsetof(struct flow_options, output)},
-	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct flow_options, json)},
-	{"csv", 0, "FILE", "the time of every step of the first 64 runs of each", KWHY_OPTION_TEXT,
-		offsetof(struct flow_options, csv)},
-	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
-		offsetof(struct flow_options, quiet)},
+	KWHY_OPTION_ROWS_BENCH_OUTPUT(
+		struct flow_options, output, "the time of every step of the first 64 runs of each"),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

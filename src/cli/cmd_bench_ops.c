@@ -16,10 +16,11 @@
 enum { MEMORY_MIB = 1024, HOST_MEMORY_MIB = 16 };
 
 struct ops_options {
-	const char *backend, *device, *only, *output, *csv, *profile;
+	const char *backend, *device, *only, *profile;
 	uint64_t memory_mib, seed;
 	double seconds;
-	bool json, quiet, no_energy;
+	bool no_energy;
+	struct kwhy_bench_output output;
 };
 
 static void set_defaults(void *options)
@@ -59,19 +60,16 @@ static enum kwhy_status make_request(
 static enum kwhy_status write_result(const struct ops_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_ops *bench, struct kwhy_error *error)
 {
-	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(&options->output)};
 	struct kwhy_text text = {0}, table = {0};
-	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_ops_json(bench, &text);
 	else
 		kwhy_bench_ops_text(bench, &style, &text);
-	status = kwhy_output_result(options->output, "ops", form, &text, error);
-	if (status || !options->csv)
-		return status;
-	kwhy_bench_ops_csv(bench, &table);
-	return kwhy_output_result(options->csv, "ops", KWHY_OUTPUT_CSV, &table, error);
+	if (options->output.csv)
+		kwhy_bench_ops_csv(bench, &table);
+	return kwhy_bench_write(&options->output, "ops", form, &text, &table, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -81,7 +79,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_ops *bench;
 	enum kwhy_output_form form;
 	enum kwhy_status status = kwhy_bench_form_find(
-		"bench ops", options->output, options->json, "a table", &form, error);
+		"bench ops", &options->output, "a table", &form, error);
 
 	if (!status)
 		status = make_request(options, &request, error);
@@ -89,7 +87,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = kwhy_bench_profile_check(options->profile, error);
 	if (status)
 		return status;
-	request.context = kwhy_progress_begin(options->quiet);
+	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_ops(&request, &bench, error);
 	kwhy_progress_end(request.context);
@@ -119,13 +117,13 @@ static const struct kwhy_option options_table[] = {
 	{"seed", 0, "N", "of the random data; default 1", KWHY_OPTION_COUNT,
 		offsetof(struct ops_options, seed)},
 	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
-		offsetof(struct ops_options, output)},
-	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct ops_options, json)},
-	{"csv", 0, "FILE", "a line an operation", KWHY_OPTION_TEXT, offsetof(struct ops_options, csv)},
+		offsetof(struct ops_options, output.file)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct ops_options, output.json)},
+	{"csv", 0, "FILE", "a line an operation", KWHY_OPTION_TEXT, offsetof(struct ops_options, output.csv)},
 	{"profile", 0, "FILE", "put the figures into that machine profile, too", KWHY_OPTION_TEXT,
 		offsetof(struct ops_options, profile)},
 	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
-		offsetof(struct ops_options, quiet)},
+		offsetof(struct ops_options, output.quiet)},
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

@@ -14,10 +14,10 @@
 enum { REPEAT = 5, CHECK_WIDTH = 512, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
 struct train_options {
-	const char *backend, *device, *variants, *output, *csv;
+	const char *backend, *device, *variants;
 	uint64_t width, layers, batch, parts, dp, pp, samples, steps, check_width, repeat;
 	double seconds;
-	bool json, quiet;
+	struct kwhy_bench_output output;
 };
 
 static void set_defaults(void *options)
@@ -60,11 +60,7 @@ static enum kwhy_status check_counts(const struct train_options *options, struct
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--check-width takes a multiple of 32, up to %d, or 0 for no check",
 			KWHY_TRAIN_WIDTH_MOST);
-	if (options->repeat < 1 || options->repeat > 100000)
-		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
-	if (options->seconds < 0 || options->seconds > 600)
-		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
-	return KWHY_OK;
+	return kwhy_bench_runs_check(options->repeat, options->seconds, error);
 }
 
 static enum kwhy_status check_batch(const struct train_options *options, struct kwhy_error *error)
@@ -134,19 +130,16 @@ static enum kwhy_status make_request(
 static enum kwhy_status write_result(const struct train_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_train *bench, struct kwhy_error *error)
 {
-	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(&options->output)};
 	struct kwhy_text text = {0}, table = {0};
-	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_train_json(bench, &text);
 	else
 		kwhy_bench_train_text(bench, &style, &text);
-	status = kwhy_output_result(options->output, "train", form, &text, error);
-	if (status || !options->csv)
-		return status;
-	kwhy_bench_train_csv(bench, &table);
-	return kwhy_output_result(options->csv, "train", KWHY_OUTPUT_CSV, &table, error);
+	if (options->output.csv)
+		kwhy_bench_train_csv(bench, &table);
+	return kwhy_bench_write(&options->output, "train", form, &text, &table, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -156,13 +149,13 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_train *bench;
 	enum kwhy_output_form form;
 	enum kwhy_status status = kwhy_bench_form_find(
-		"bench train", options->output, options->json, "the losses", &form, error);
+		"bench train", &options->output, "the losses", &form, error);
 
 	if (!status)
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
-	request.context = kwhy_progress_begin(options->quiet);
+	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_train(&request, &bench, error);
 	kwhy_progress_end(request.context);
@@ -205,13 +198,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct train_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct train_options, seconds)},
-	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
-		offsetof(struct train_options, output)},
-	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct train_options, json)},
-	{"csv", 0, "FILE", "loss against time and energy, of every step and variant", KWHY_OPTION_TEXT,
-		offsetof(struct train_options, csv)},
-	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
-		offsetof(struct train_options, quiet)},
+	KWHY_OPTION_ROWS_BENCH_OUTPUT(
+		struct train_options, output, "loss against time and energy, of every step and variant"),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

@@ -15,10 +15,11 @@
 enum { REPEAT = 5 };
 
 struct twin_options {
-	const char *backend, *device, *variants, *loop, *collectives, *output, *csv;
+	const char *backend, *device, *variants, *loop, *collectives;
 	uint64_t steps, ranks, repeat;
 	double seconds;
-	bool runs_only, json, quiet;
+	bool runs_only;
+	struct kwhy_bench_output output;
 };
 
 static void set_defaults(void *options)
@@ -49,11 +50,7 @@ static enum kwhy_status check_counts(const struct twin_options *options, struct 
 		return kwhy_fail(error, KWHY_E_USAGE, "--steps takes 1 to %d", KWHY_TWIN_STEPS);
 	if (options->ranks < 1 || options->ranks > KWHY_TWIN_RANKS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--ranks takes 1 to %d", KWHY_TWIN_RANKS_MOST);
-	if (options->repeat < 1 || options->repeat > 100000)
-		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
-	if (options->seconds < 0 || options->seconds > 600)
-		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
-	return KWHY_OK;
+	return kwhy_bench_runs_check(options->repeat, options->seconds, error);
 }
 
 /* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the bits. */
@@ -92,19 +89,16 @@ static enum kwhy_status make_request(
 static enum kwhy_status write_result(const struct twin_options *options, enum kwhy_output_form form,
 	const struct kwhy_bench_twin *bench, struct kwhy_error *error)
 {
-	const struct kwhy_text_style style = {.columns = options->output ? 80 : kwhy_output_columns()};
+	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(&options->output)};
 	struct kwhy_text text = {0}, table = {0};
-	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_twin_json(bench, &text);
 	else
 		kwhy_bench_twin_text(bench, &style, &text);
-	status = kwhy_output_result(options->output, "twin", form, &text, error);
-	if (status || !options->csv)
-		return status;
-	kwhy_bench_twin_csv(bench, &table);
-	return kwhy_output_result(options->csv, "twin", KWHY_OUTPUT_CSV, &table, error);
+	if (options->output.csv)
+		kwhy_bench_twin_csv(bench, &table);
+	return kwhy_bench_write(&options->output, "twin", form, &text, &table, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -114,13 +108,13 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_twin *bench;
 	enum kwhy_output_form form;
 	enum kwhy_status status = kwhy_bench_form_find(
-		"bench twin", options->output, options->json, "the steps", &form, error);
+		"bench twin", &options->output, "the steps", &form, error);
 
 	if (!status)
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
-	request.context = kwhy_progress_begin(options->quiet);
+	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_twin(&request, &bench, error);
 	kwhy_progress_end(request.context);
@@ -154,13 +148,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_NUMBER, offsetof(struct twin_options, seconds)},
 	{"runs-only", 0, NULL, "nothing beside the runs: no floor", KWHY_OPTION_FLAG,
 		offsetof(struct twin_options, runs_only)},
-	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
-		offsetof(struct twin_options, output)},
-	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct twin_options, json)},
-	{"csv", 0, "FILE", "the time of every step of the first 256 runs of each", KWHY_OPTION_TEXT,
-		offsetof(struct twin_options, csv)},
-	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
-		offsetof(struct twin_options, quiet)},
+	KWHY_OPTION_ROWS_BENCH_OUTPUT(
+		struct twin_options, output, "the time of every step of the first 256 runs of each"),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };
