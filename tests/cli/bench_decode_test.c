@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kwhy bench decode` as a shell sees it, on the host's back end. */
-#include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SMALL "bench", "decode", "--backend", "host", "--shape", "small", "--prompt", "4", "--tokens", "4"
-
-static void assert_fails(struct spawned spawned, const char *says)
-{
-	if (spawned.exit != 2 || spawned.out.length || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
-			spawned.err.data, says);
-	spawned_done(&spawned);
-}
 
 static double number_in(const json_t *row, const char *part, const char *key)
 {
@@ -95,20 +85,20 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
-	assert_fails(SPAWN(SMALL, "--weights", "fp4"), "--weights takes fp32, tf32");
-	assert_fails(SPAWN(SMALL, "--batch", "0"), "--batch takes numbers from 1 to 1024");
-	assert_fails(SPAWN(SMALL, "--batch", "8x"), "not '8x'");
-	assert_fails(SPAWN(SMALL, "--launch", "stream"), "--launch takes calls, graph, early and device");
-	assert_fails(SPAWN(SMALL, "--weights", ""), "nothing to run");
-	assert_fails(SPAWN(SMALL, "--repeat", "0"), "--repeat takes 1 to 1000");
-	assert_fails(SPAWN(SMALL, "--top-k", "5"), "give --temperature, such as 1, too");
-	assert_fails(SPAWN(SMALL, "--temperature", "1", "--top-p", "0"), "--top-p takes a share above 0");
-	assert_fails(SPAWN(SMALL, "-o", "x.csv"), "writes .txt or .json");
-	assert_fails(
-		SPAWN("bench", "decode", "--backend", "host", "--shape", "gpt-2"), "--shape takes opt-125m");
-	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--prompt", "2048"),
+	assert_fails(SPAWN(SMALL, "--weights", "fp4"), 2, "--weights takes fp32, tf32");
+	assert_fails(SPAWN(SMALL, "--batch", "0"), 2, "--batch takes numbers from 1 to 1024");
+	assert_fails(SPAWN(SMALL, "--batch", "8x"), 2, "not '8x'");
+	assert_fails(SPAWN(SMALL, "--launch", "stream"), 2, "--launch takes calls, graph, early and device");
+	assert_fails(SPAWN(SMALL, "--weights", ""), 2, "nothing to run");
+	assert_fails(SPAWN(SMALL, "--repeat", "0"), 2, "--repeat takes 1 to 1000");
+	assert_fails(SPAWN(SMALL, "--top-k", "5"), 2, "give --temperature, such as 1, too");
+	assert_fails(SPAWN(SMALL, "--temperature", "1", "--top-p", "0"), 2, "--top-p takes a share above 0");
+	assert_fails(SPAWN(SMALL, "-o", "x.csv"), 2, "writes .txt or .json");
+	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--shape", "gpt-2"), 2,
+		"--shape takes opt-125m");
+	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--prompt", "2048"), 2,
 		"the 2048 positions of opt-125m");
-	assert_fails(SPAWN("bench", "decode", "--backend", "tpu"), "--backend takes cuda, hip or host");
+	assert_fails(SPAWN("bench", "decode", "--backend", "tpu"), 2, "--backend takes cuda, hip or host");
 }
 
 /* On fakes of the driver and of the meters of an idle H200. */

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kwhy bench flow` as a shell sees it, on the host's back end and on fake libraries of NVIDIA's. */
-#include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static json_t *json_of(struct spawned spawned)
-{
-	json_t *root = json_loads(spawned.out.data, 0, NULL);
-
-	if (spawned.exit || spawned.err.length || !root)
-		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
-			spawned.out.data);
-	spawned_done(&spawned);
-	return root;
-}
 
 static const json_t *row_of(const json_t *root, const char *id, int flows)
 {
@@ -143,28 +130,21 @@ static void on_a_gpu_products_are_cublas_s_and_three_utilisations_stand_side_by_
 	unsetenv("LD_LIBRARY_PATH");
 }
 
-static void assert_fails(struct spawned spawned, const char *says)
-{
-	if (spawned.exit != 2 || spawned.out.length || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
-			spawned.err.data, says);
-	spawned_done(&spawned);
-}
-
 static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
-	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--variant", "n9"), "no variant 'n9'");
-	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "10,x"), "--flows takes numbers");
-	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "0"), "--flows takes numbers");
-	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "1,2,3,4,5,6,7,8,9,10,11"),
-		"--flows takes 1 to 10 numbers, not 11");
-	assert_fails(SPAWN("bench", "flow", "--steps", "4001"), "--steps takes 1 to 4000");
-	assert_fails(SPAWN("bench", "flow", "--path", "x"), "--path takes fixed or argmax");
-	assert_fails(SPAWN("bench", "flow", "--precision", "fp8"), "--precision takes fp32, tf32 or bf16");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--variant", "n9"), 2, "no variant 'n9'");
 	assert_fails(
-		SPAWN("bench", "flow", "--backend", "host", "--device", "0,1"), "bench flow uses one GPU");
-	assert_fails(SPAWN("bench", "flow", "-o", "x.csv"), "bench flow writes .txt or .json");
+		SPAWN("bench", "flow", "--backend", "host", "--flows", "10,x"), 2, "--flows takes numbers");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "0"), 2, "--flows takes numbers");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "1,2,3,4,5,6,7,8,9,10,11"), 2,
+		"--flows takes 1 to 10 numbers, not 11");
+	assert_fails(SPAWN("bench", "flow", "--steps", "4001"), 2, "--steps takes 1 to 4000");
+	assert_fails(SPAWN("bench", "flow", "--path", "x"), 2, "--path takes fixed or argmax");
+	assert_fails(SPAWN("bench", "flow", "--precision", "fp8"), 2, "--precision takes fp32, tf32 or bf16");
+	assert_fails(
+		SPAWN("bench", "flow", "--backend", "host", "--device", "0,1"), 2, "bench flow uses one GPU");
+	assert_fails(SPAWN("bench", "flow", "-o", "x.csv"), 2, "bench flow writes .txt or .json");
 }
 
 int main(void)

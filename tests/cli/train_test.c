@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kwhy bench train` as a shell sees it, on the host's back end. */
-#include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void assert_fails(struct spawned spawned, int status, const char *says)
-{
-	if (spawned.exit != status || spawned.out.length || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
-			spawned.err.data, says);
-	spawned_done(&spawned);
-}
-
-static json_t *json_of(struct spawned spawned)
-{
-	json_t *root = json_loads(spawned.out.data, 0, NULL);
-
-	if (spawned.exit || spawned.err.length || !root)
-		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
-			spawned.out.data);
-	spawned_done(&spawned);
-	return root;
-}
 
 static double number_in(const json_t *row, const char *part, const char *key)
 {
