@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "llm/client.h"
+#include "report/page/page.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -12,10 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOADS_MOST = 64, AT_ONCE_MOST = 1024, RATE_MOST = 100000, PROMPT_BYTES_MOST = 64 << 20 };
+enum {
+	LOADS_MOST = 64,
+	AT_ONCE_MOST = 1024,
+	RATE_MOST = 100000,
+	PROMPT_BYTES_MOST = 64 << 20,
+	TOKEN_BYTES_MOST = 4096
+};
 
 struct llm_options {
 	const char *url, *model, *concurrency, *rate, *prompts, *endpoint, *device, *replay, *output;
+	const char *meters, *meters_token, *meters_ca;
 	double seconds, ramp, stall, idle;
 	uint64_t words, max_tokens, seed;
 	bool ignore_eos, no_energy, json, quiet;
@@ -30,8 +38,9 @@ struct job {
 	struct kwhy_llm_row rows[LOADS_MOST];
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	char *model;	       /* found */
-	struct kwhy_text text; /* the file of prompts */
+	char *model;		/* found */
+	struct kwhy_text text;	/* the file of prompts */
+	struct kwhy_text token; /* of --meters */
 	const char **prompts;
 	uint64_t sent;
 	struct kwhy_progress *progress;
@@ -152,6 +161,16 @@ static enum kwhy_status set_question(struct job *job, struct kwhy_error *error)
 	return options->prompts ? read_prompts(job, error) : KWHY_OK;
 }
 
+/* Energy comes from one place, or from none. */
+static enum kwhy_status check_meters(const struct llm_options *options, struct kwhy_error *error)
+{
+	if (!options->meters && (options->meters_token || options->meters_ca))
+		return kwhy_fail(error, KWHY_E_USAGE, "--meters-token and --meters-ca go with --meters");
+	if (options->meters && (options->replay || options->no_energy))
+		return kwhy_fail(error, KWHY_E_USAGE, "--meters does not go with --replay or --no-energy");
+	return KWHY_OK;
+}
+
 static enum kwhy_status plan(struct job *job, struct kwhy_error *error)
 {
 	const struct llm_options *options = job->options;
@@ -161,6 +180,8 @@ static enum kwhy_status plan(struct job *job, struct kwhy_error *error)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"which server? name it with --url, like http://localhost:8000/v1");
 	status = check_times(options, error);
+	if (!status)
+		status = check_meters(options, error);
 	if (!status && options->concurrency)
 		status = add_loads(job, options->concurrency, false, error);
 	if (!status && options->rate)
@@ -184,12 +205,45 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
+/* Of the file, or of the environment; NULL where neither is given. */
+static enum kwhy_status find_token(struct job *job, const char **out, struct kwhy_error *error)
+{
+	const char *path = job->options->meters_token;
+	enum kwhy_status status = KWHY_OK;
+
+	*out = getenv("KWHY_METERS_TOKEN");
+	if (path)
+		status = kwhy_file_read(path, TOKEN_BYTES_MOST, &job->token, error);
+	if (!status && path) {
+		while (job->token.length && strchr(" \t\r\n", job->token.data[job->token.length - 1]))
+			job->token.data[--job->token.length] = '\0';
+		*out = job->token.data;
+	}
+	if (!status && *out && !**out)
+		status = kwhy_fail(error, KWHY_E_INPUT, "the token for --meters is empty");
+	if (!status && *out && strpbrk(*out, " \r\n"))
+		status = kwhy_fail(error, KWHY_E_INPUT, "the token for --meters is one line without blanks");
+	return status;
+}
+
+static enum kwhy_status start_remote(struct job *job, struct kwhy_error *error)
+{
+	struct kwhy_llm_meters meters = {.url = job->options->meters,
+		.ca_path = job->options->meters_ca,
+		.devices = job->options->device};
+	enum kwhy_status status = find_token(job, &meters.token, error);
+
+	return status ? status : kwhy_llm_meter_open_remote(&job->meter, &meters, error);
+}
+
 static enum kwhy_status start_meters(struct job *job, struct kwhy_error *error)
 {
 	if (job->options->no_energy) {
 		job->meter.missing = "--no-energy";
 		return KWHY_OK;
 	}
+	if (job->options->meters)
+		return start_remote(job, error);
 	return kwhy_llm_meter_open(&job->meter, job->options->device, job->options->replay, error);
 }
 
@@ -228,22 +282,38 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
+static enum kwhy_status render(const struct kwhy_llm_result *result, enum kwhy_output_form form,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status;
+
+	if (form == KWHY_OUTPUT_TEXT) {
+		kwhy_llm_text(result, style, out);
+		return kwhy_text_check(out, error);
+	}
+	kwhy_llm_json(result, &json);
+	status = kwhy_text_check(&json, error);
+	if (!status && form == KWHY_OUTPUT_HTML)
+		status = kwhy_report_llm_page(json.data, out, error);
+	else if (!status)
+		kwhy_text_add_bytes(out, json.data, json.length);
+	kwhy_text_done(&json);
+	return status ? status : kwhy_text_check(out, error);
+}
+
 static enum kwhy_status write_result(
 	const struct job *job, enum kwhy_output_form form, struct kwhy_error *error)
 {
 	const struct llm_options *options = job->options;
 	const struct kwhy_text_style style = {.columns = options->output ? 100 : kwhy_output_columns()};
 	const struct kwhy_llm_result result = {
-		options->url, &job->question, job->rows, job->row_count, job->idle};
+		options->url, options->meters, &job->question, job->rows, job->row_count, job->idle};
 	struct kwhy_text text = {0};
 	char *path = NULL;
 	enum kwhy_status status;
 
-	if (form == KWHY_OUTPUT_JSON)
-		kwhy_llm_json(&result, &text);
-	else
-		kwhy_llm_text(&result, &style, &text);
-	status = kwhy_text_check(&text, error);
+	status = render(&result, form, &style, &text, error);
 	if (!status)
 		status = kwhy_output_place(options->output, "llm", form, &path, error);
 	if (!status)
@@ -268,6 +338,7 @@ static void end(struct job *job)
 	free(job->model);
 	free(job->prompts);
 	kwhy_text_done(&job->text);
+	kwhy_text_done(&job->token);
 }
 
 static enum kwhy_status find_form(
@@ -276,8 +347,9 @@ static enum kwhy_status find_form(
 	enum kwhy_status status = kwhy_output_form_of(
 		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
 
-	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
-		return kwhy_fail(error, KWHY_E_USAGE, "llm writes .txt or .json, not %s", options->output);
+	if (!status && *out == KWHY_OUTPUT_CSV)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "llm writes .txt, .json or .html, not %s", options->output);
 	return status;
 }
 
@@ -331,13 +403,18 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct llm_options, ignore_eos)},
 	{"seed", 0, "N", "of prompts and arrivals; default 1", KWHY_OPTION_COUNT,
 		offsetof(struct llm_options, seed)},
-	{"device", 0, "LIST", "the server's GPUs; default all of this host", KWHY_OPTION_TEXT,
+	{"meters", 0, "URL", "a kwhy serve beside the server's GPUs, where those are elsewhere",
+		KWHY_OPTION_TEXT, offsetof(struct llm_options, meters)},
+	{"meters-token", 0, "FILE", "its token; else KWHY_METERS_TOKEN", KWHY_OPTION_TEXT,
+		offsetof(struct llm_options, meters_token)},
+	{"meters-ca", 0, "FILE", "who signed its certificate (PEM)", KWHY_OPTION_TEXT,
+		offsetof(struct llm_options, meters_ca)},
+	{"device", 0, "LIST", "the server's GPUs by number; default all", KWHY_OPTION_TEXT,
 		offsetof(struct llm_options, device)},
 	{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
 		offsetof(struct llm_options, replay)},
-	{"no-energy", 0, NULL, "times alone: the server's GPUs are elsewhere", KWHY_OPTION_FLAG,
-		offsetof(struct llm_options, no_energy)},
-	{"output", 'o', "FILE", "write there; .txt or .json says the form", KWHY_OPTION_TEXT,
+	{"no-energy", 0, NULL, "times alone", KWHY_OPTION_FLAG, offsetof(struct llm_options, no_energy)},
+	{"output", 'o', "FILE", "write there; .txt, .json or .html says the form", KWHY_OPTION_TEXT,
 		offsetof(struct llm_options, output)},
 	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct llm_options, json)},
 	{"quiet", 'q', NULL, "no progress on stderr", KWHY_OPTION_FLAG, offsetof(struct llm_options, quiet)},
@@ -349,7 +426,8 @@ const struct kwhy_command kwhy_command_llm = {
 	.name = "llm",
 	.operands = "",
 	.summary = "Put load on a server of language models; time and energy of its tokens.",
-	.details = "A key for the server is read from the environment variable KWHY_LLM_KEY.",
+	.details = "Keys come from the environment: KWHY_LLM_KEY for the server, KWHY_METERS_TOKEN for "
+		   "--meters.",
 	.options = options_table,
 	.options_bytes = sizeof(struct llm_options),
 	.defaults = set_defaults,

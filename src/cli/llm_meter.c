@@ -29,10 +29,19 @@ enum kwhy_status kwhy_llm_meter_open(
 	for (size_t i = 0; !status && i < meter->meter.metered_count; i++)
 		gpus += meter->meter.metered[i].kind == KWHY_METERED_DEVICE;
 	if (!status && !gpus)
-		meter->missing = "no GPU of this host has a meter";
+		meter->missing =
+			"no GPU of this host has a meter; where the server's GPUs are elsewhere, run "
+			"kwhy serve there and name it with --meters";
 	if (!status && gpus)
 		status = kwhy_stat_meter_await_first(&meter->meter, error);
 	return status;
+}
+
+enum kwhy_status kwhy_llm_meter_open_remote(
+	struct kwhy_llm_meter *meter, const struct kwhy_llm_meters *meters, struct kwhy_error *error)
+{
+	*meter = (struct kwhy_llm_meter){0};
+	return kwhy_llm_scraper_open(meters, &meter->remote, error);
 }
 
 void kwhy_llm_meter_close(struct kwhy_llm_meter *meter)
@@ -42,6 +51,8 @@ void kwhy_llm_meter_close(struct kwhy_llm_meter *meter)
 
 	if (meter->open && kwhy_stat_meter_close(&meter->meter, &cost, &ignored))
 		meter->missing = "the meters did not close";
+	kwhy_llm_scraper_close(meter->remote);
+	kwhy_arena_done(&meter->arena);
 	free(meter->domains);
 	*meter = (struct kwhy_llm_meter){0};
 }
@@ -63,6 +74,24 @@ static void add_device(struct kwhy_llm_energy *sum, const struct kwhy_stat_energ
 		sum->missing = energy->missing;
 }
 
+/* Meters that answer no more leave the load's other figures as they are. */
+static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
+	struct kwhy_llm_energy *out, struct kwhy_error *error)
+{
+	struct kwhy_llm_track_energy energy;
+	struct kwhy_error failure;
+
+	if (!kwhy_llm_scraper_window(meter->remote, start_ns, end_ns, &energy, &failure)) {
+		out->joules = energy.joules;
+		out->low_j = energy.low_j;
+		out->high_j = energy.high_j;
+		out->basis = "remote";
+		return KWHY_OK;
+	}
+	out->missing = kwhy_arena_copy(&meter->arena, failure.text);
+	return out->missing ? KWHY_OK : kwhy_fail_memory(error, "the meters");
+}
+
 enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_energy *out, struct kwhy_error *error)
 {
@@ -70,6 +99,8 @@ enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t sta
 
 	*out = (struct kwhy_llm_energy){
 		(double)(end_ns - start_ns) * 1e-9, NAN, NAN, NAN, NULL, meter->missing};
+	if (meter->remote)
+		return window_of_remote(meter, start_ns, end_ns, out, error);
 	if (!meter->open || meter->missing)
 		return KWHY_OK;
 	kwhy_stat_meter_begin(&meter->meter, start_ns);
@@ -106,7 +137,7 @@ enum kwhy_status kwhy_llm_meter_rest(
 		now_ns = start_ns;
 	enum kwhy_status status = KWHY_OK;
 
-	while (!status && now_ns < end_ns && meter->open && !meter->missing) {
+	while (!status && now_ns < end_ns && (meter->open || meter->remote) && !meter->missing) {
 		sleep_until(now_ns + TICK_NS < end_ns ? now_ns + TICK_NS : end_ns);
 		status = kwhy_llm_meter_tick(meter, error);
 		now_ns = kwhy_clock_mono_ns();
@@ -123,7 +154,7 @@ struct kwhy_llm_energy kwhy_llm_energy_net(
 	net.joules -= share * idle->joules;
 	net.low_j -= share * idle->high_j;
 	net.high_j -= share * idle->low_j;
-	if (idle->missing)
+	if (!net.missing)
 		net.missing = idle->missing;
 	return net;
 }

@@ -2,9 +2,11 @@
 #ifndef KWHY_CLI_LLM_METER_H
 #define KWHY_CLI_LLM_METER_H
 
+#include "base/arena.h"
 #include "cli/stat_meter.h"
+#include "llm/scraper.h"
 
-/* What all GPUs used together in one window. NAN where not known. */
+/* What all GPUs used together in one window. NAN where not known. Words last until the meter is closed. */
 struct kwhy_llm_energy {
 	double seconds;
 	double joules, low_j, high_j;
@@ -12,8 +14,10 @@ struct kwhy_llm_energy {
 	const char *missing; /* why joules are unknown; NULL: they are known */
 };
 
-/* The meters of this host's GPUs while a server is under load. */
+/* The meters of the server's GPUs while it is under load: this host's, or those that a kwhy serve reads. */
 struct kwhy_llm_meter {
+	struct kwhy_llm_scraper *remote; /* NULL: this host's */
+	struct kwhy_arena arena;	 /* words of what is missing */
 	bool open;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_domain *domains;
@@ -23,6 +27,9 @@ struct kwhy_llm_meter {
 /* No GPU with a meter is KWHY_OK: `missing` says so. Close also after a failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_open(
 	struct kwhy_llm_meter *meter, const char *devices, const char *replay_path, struct kwhy_error *error);
+/* Meters of another host. Fails where they do not answer; what is missing later is of its window alone. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_open_remote(
+	struct kwhy_llm_meter *meter, const struct kwhy_llm_meters *meters, struct kwhy_error *error);
 void kwhy_llm_meter_close(struct kwhy_llm_meter *meter);
 
 /* A kwhy_llm_tick: takes what the meters have shown. */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- Text --- */
 
@@ -173,21 +174,47 @@ static void write_late(const struct kwhy_sheet *sheet, const struct kwhy_llm_res
 			kwhy_quantity_si(text, late_s, "s", 3));
 }
 
+static bool has_energy(const struct kwhy_llm_result *result)
+{
+	for (size_t i = 0; i < result->row_count; i++)
+		if (!result->rows[i].gross.missing)
+			return true;
+	return false;
+}
+
+/* Why a load has no energy, each reason once. */
+static void write_missing(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+{
+	for (size_t i = 0; i < result->row_count; i++) {
+		const char *missing = result->rows[i].gross.missing;
+		bool told = false;
+
+		for (size_t k = 0; missing && k < i && !told; k++)
+			told = result->rows[k].gross.missing &&
+				strcmp(result->rows[k].gross.missing, missing) == 0;
+		if (missing && !told)
+			kwhy_sheet_linef(sheet, "energy   ", "not available%s: %s",
+				has_energy(result) ? " of all loads" : "", missing);
+	}
+}
+
 static void write_energy_words(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
 {
 	const struct kwhy_llm_energy *idle = &result->idle;
 	char text[KWHY_QUANTITY_BYTES];
 
-	if (result->rows[0].gross.missing) {
-		kwhy_sheet_linef(sheet, "energy   ", "not available: %s", result->rows[0].gross.missing);
+	write_missing(sheet, result);
+	if (!has_energy(result))
 		return;
-	}
 	kwhy_sheet_linef(sheet, "energy   ",
-		"all GPUs of this host in the steady window, prompts included; intervals are the meters' "
-		"alone");
+		"the GPUs %s in the steady window, prompts included; intervals are %s alone",
+		result->meters ? "whose kwhy serve was asked" : "of this host",
+		result->meters ? "of the times at which it was" : "the meters'");
 	if (!idle->missing)
 		kwhy_sheet_linef(sheet, "idle     ", "%s with the server up and no request",
 			kwhy_quantity_si(text, idle->joules / idle->seconds, "W", 4));
+	else
+		kwhy_sheet_linef(sheet, "idle     ", "not available: %s", idle->missing);
 }
 
 void kwhy_llm_text(
@@ -206,7 +233,7 @@ void kwhy_llm_text(
 	kwhy_text_add(out, "\n");
 	write_times(result, style, out);
 	kwhy_text_add(out, "\n");
-	if (!result->rows[0].gross.missing) {
+	if (has_energy(result)) {
 		write_energies(result, style, out);
 		kwhy_text_add(out, "\n");
 	}
@@ -322,6 +349,7 @@ void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
 		kwhy_json_count(&json, "prompt_words", question->words);
 	kwhy_json_count(&json, "max_tokens", question->max_tokens);
 	kwhy_json_count(&json, "seed", question->seed);
+	kwhy_json_string(&json, "meters", result->meters);
 	kwhy_json_real(&json, "idle_w", result->idle.joules / result->idle.seconds);
 	kwhy_json_array(&json, "loads");
 	for (size_t i = 0; i < result->row_count; i++)

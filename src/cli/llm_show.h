@@ -16,6 +16,7 @@ struct kwhy_llm_row {
 
 struct kwhy_llm_result {
 	const char *url;
+	const char *meters; /* where the GPUs' energy was read; NULL: on this host */
 	const struct kwhy_llm_question *question;
 	const struct kwhy_llm_row *rows;
 	size_t row_count;

@@ -129,6 +129,11 @@ enum kwhy_status kwhy_report_pairs_page(
 	return page_of("kwhy-pairs", pairs_json, out, error);
 }
 
+enum kwhy_status kwhy_report_llm_page(const char *llm_json, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return page_of("kwhy-llm", llm_json, out, error);
+}
+
 enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -26,6 +26,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_page(
 	const char *pairs_json, struct kwhy_text *out, struct kwhy_error *error);
 
+/* The page of loads on a server of language models, from the JSON of `kwhy llm`. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_llm_page(
+	const char *llm_json, struct kwhy_text *out, struct kwhy_error *error);
+
 /* The page of what changes would bring. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan,
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
