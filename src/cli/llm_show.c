@@ -207,9 +207,10 @@ static void write_energy_words(const struct kwhy_sheet *sheet, const struct kwhy
 	if (!has_energy(result))
 		return;
 	kwhy_sheet_linef(sheet, "energy   ",
-		"the GPUs %s in the steady window, prompts included; intervals are %s alone",
+		"the GPUs %s in the steady window, prompts included; intervals %s",
 		result->meters ? "whose kwhy serve was asked" : "of this host",
-		result->meters ? "of the times at which it was" : "the meters'");
+		result->meters ? "hold when it was asked, not what its meters are off by"
+			       : "are the meters' alone");
 	if (!idle->missing)
 		kwhy_sheet_linef(sheet, "idle     ", "%s with the server up and no request",
 			kwhy_quantity_si(text, idle->joules / idle->seconds, "W", 4));

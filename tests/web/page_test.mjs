@@ -2,11 +2,12 @@
 // The report page in a real browser: node page_test.mjs KWHY TRACE POWER FOLDER
 // Exit 0 passed, 1 failed, 77 skipped (no browser here).
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 
 const [kwhy, trace, power, folder] = process.argv.slice(2);
 const CHROMIUM = process.env.KWHY_CHROMIUM ?? "/usr/bin/chromium";
@@ -45,6 +46,17 @@ function report(args, name) {
 	const html = join(folder, `${name}.html`);
 	execFileSync(kwhy, ["report", ...args, "-o", html], { stdio: "pipe" });
 	return html;
+}
+
+const spawnText = promisify(execFile);
+
+/** A server of made-up answers (tests/fakes/llm), well or badly behaved. */
+async function llmServer(behaviour) {
+	const port = join(folder, "llm.port");
+	rmSync(port, { force: true });
+	const child = spawn("python3", [fileURLToPath(new URL("../fakes/llm/server.py", import.meta.url)), behaviour, port], { stdio: "inherit" });
+	while (!existsSync(port) && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 20));
+	return { url: `http://127.0.0.1:${readFileSync(port, "utf8").trim()}/v1`, stop: () => child.kill("SIGKILL") };
 }
 
 const tests = {
@@ -159,6 +171,29 @@ const tests = {
 		assert.ok((await page.locator("#criteria").innerText()).includes("the topology shows"));
 		assert.ok((await page.locator("#links").innerText()).includes("Limits are not available"));
 		await page.screenshot({ path: join(folder, "pairs.png"), fullPage: true });
+		await page.close();
+	},
+	"loads on a server show tokens, times, joules and failures": async () => {
+		const html = join(folder, "llm.html"), json = join(folder, "llm.json");
+		const server = await llmServer("half_bad");
+		try {
+			const run = (place, ...more) => spawnText(kwhy, ["llm", "--url", server.url, "-c", "1,8", "--rate", "40", "--seconds", "1", "--ramp", "0.1", "-q", "-o", place, ...more]);
+			await run(html, "--no-energy");
+			await run(json, "--no-energy");
+		} finally {
+			server.stop();
+		}
+		const page = await open(html);
+		for (const id of ["throughput", "times", "energy", "failures"]) assert.equal(await page.locator(`section#${id}`).count(), 1, `view ${id}`);
+		for (const id of ["tokens-closed", "tokens-open", "first-closed", "token-closed", "answer-open", "failures-closed"]) {
+			await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+			await page.waitForSelector(`#${id} svg`);
+		}
+		assert.equal(await page.locator("#joules-closed").count(), 0);
+		assert.ok((await page.locator("#energy").innerText()).includes("Not available: --no-energy"));
+		assert.equal(await page.locator("#failures tbody tr").count(), JSON.parse(readFileSync(json, "utf8")).loads.length);
+		assert.ok((await page.locator("#failures").innerText()).includes("HTTP 500"));
+		await page.screenshot({ path: join(folder, "llm.png"), fullPage: true });
 		await page.close();
 	},
 	"a plan shows what each change brings, and a stretch before and after": async () => {

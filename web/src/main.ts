@@ -9,6 +9,7 @@ import { initTheme, isDark, setTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { TimelineData } from "./timeline_data";
 import { openTransfers, type Transfers } from "./transfers";
+import { openLlm, type Llm } from "./llm";
 import { openPairs, type Pairs } from "./pairs";
 import { openPlan } from "./whatif";
 import type { Plan } from "./whatif_types";
@@ -88,6 +89,8 @@ async function main(): Promise<void> {
 		if (transfers) return openTransfers(app, transfers);
 		const pairs = await jsonBlock<Pairs>("kwhy-pairs");
 		if (pairs) return openPairs(app, pairs);
+		const llm = await jsonBlock<Llm>("kwhy-llm");
+		if (llm) return openLlm(app, llm);
 		const plan = await jsonBlock<Plan>("kwhy-plan");
 		const report = await jsonBlock<Report>("kwhy-report");
 		if (plan && !report) return openPlan(app, plan);
