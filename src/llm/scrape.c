@@ -115,20 +115,24 @@ static bool is_energy_source(const char *source)
 static bool take(struct kwhy_llm_scrape *scrape, const struct sample *sample)
 {
 	bool is_energy = strcmp(sample->name, "kwhy_device_energy_joules_total") == 0;
-	bool is_age = strcmp(sample->name, "kwhy_source_age_seconds") == 0;
+	bool is_lost = strcmp(sample->name, "kwhy_device_lost") == 0;
+	bool is_age = strcmp(sample->name, "kwhy_source_age_seconds") == 0 &&
+		is_energy_source(sample->source);
 	struct kwhy_llm_scrape_device *device;
 
 	if (strcmp(sample->name, "kwhy_build_info") == 0)
 		scrape->is_kwhy = true;
 	if (strcmp(sample->name, "process_start_time_seconds") == 0)
 		scrape->started_unix_s = sample->value;
-	if (!sample->device[0] || (!is_energy && !(is_age && is_energy_source(sample->source))))
+	if (!sample->device[0] || (!is_energy && !is_lost && !is_age))
 		return true;
 	device = device_of(scrape, sample->device);
 	if (!device)
 		return false;
 	if (is_energy)
 		device->joules = sample->value;
+	else if (is_lost)
+		device->lost = sample->value != 0;
 	else
 		device->behind_s = fmin(device->behind_s, sample->value);
 	return true;

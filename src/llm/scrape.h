@@ -15,6 +15,7 @@ struct kwhy_llm_scrape_device {
 	char name[KWHY_LLM_SCRAPE_NAME_BYTES]; /* as the label `device` has it: "0", "0:1" an instance of it
 						*/
 	double joules;			       /* NAN: not told yet */
+	bool lost;			       /* it answers no more */
 	double behind_s;		       /* age of the newest reading that they hold; NAN: not told */
 };
 

@@ -322,6 +322,18 @@ void kwhy_llm_scraper_close(struct kwhy_llm_scraper *scraper)
 
 /* --- Windows --- */
 
+static enum kwhy_status tell_missing(const struct kwhy_llm_scraper *scraper, struct kwhy_error *error)
+{
+	if (scraper->failure.status) {
+		*error = scraper->failure;
+		return error->status;
+	}
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s tells nothing new of the GPUs' energy; see kwhy_source_age_seconds and "
+		"kwhy_source_failures_total there",
+		scraper->url);
+}
+
 enum kwhy_status kwhy_llm_scraper_window(struct kwhy_llm_scraper *scraper, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_track_energy *out, struct kwhy_error *error)
 {
@@ -332,15 +344,8 @@ enum kwhy_status kwhy_llm_scraper_window(struct kwhy_llm_scraper *scraper, int64
 	while (!kwhy_llm_track_reaches(&scraper->track, end_ns) &&
 		kwhy_clock_mono_ns() < end_ns + PATIENCE_NS)
 		pthread_cond_timedwait(&scraper->changed, &scraper->lock, &until);
-	if (!kwhy_llm_track_window(&scraper->track, start_ns, end_ns, out)) {
-		if (scraper->failure.status)
-			*error = scraper->failure;
-		status = scraper->failure.status ? scraper->failure.status
-						 : kwhy_fail(error, KWHY_E_INPUT,
-							   "%s was not read before and after the load; make "
-							   "--idle or --ramp longer",
-							   scraper->url);
-	}
+	if (!kwhy_llm_track_window(&scraper->track, start_ns, end_ns, out))
+		status = tell_missing(scraper, error);
 	scraper->failure.status = KWHY_OK;
 	kwhy_llm_track_forget(&scraper->track, start_ns);
 	pthread_mutex_unlock(&scraper->lock);

@@ -53,7 +53,8 @@ enum kwhy_status kwhy_llm_track_begin(struct kwhy_llm_track *track, const struct
 	if (devices)
 		return add_list(track, scrape, devices, error);
 	for (size_t i = 0; i < scrape->device_count; i++)
-		if (isfinite(scrape->devices[i].joules) && !strchr(scrape->devices[i].name, ':'))
+		if (isfinite(scrape->devices[i].joules) && !scrape->devices[i].lost &&
+			!strchr(scrape->devices[i].name, ':'))
 			track->devices[track->device_count++] = scrape->devices[i];
 	return track->device_count ? KWHY_OK
 				   : kwhy_fail(error, KWHY_E_INPUT, "the metrics tell no energy of a GPU");
@@ -92,10 +93,11 @@ static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const st
 			scrape, track->devices[i].name);
 		int64_t behind_most_ns = KWHY_LLM_TRACK_BEHIND_NS, behind_least_ns = 0, early_ns, late_ns;
 
-		if (!device)
-			return kwhy_fail(error, KWHY_E_INPUT,
-				"GPU %s is gone from the server's metrics; see kwhy_device_lost there",
-				track->devices[i].name);
+		if (!device || device->lost)
+			return kwhy_fail(error, KWHY_E_INPUT, "GPU %s %s; see dmesg of that host",
+				track->devices[i].name,
+				device ? "answers no more, by kwhy_device_lost of the server's metrics"
+				       : "is gone from the server's metrics");
 		if (device->behind_s >= 0)
 			behind_most_ns = behind_least_ns = (int64_t)(fmin(device->behind_s, 3600) * 1e9);
 		early_ns = sent_ns - KWHY_LLM_TRACK_FRESH_NS - behind_most_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kwhy llm` as a shell sees it, against a server that answers well or badly (tests/fakes/llm). */
 #include "cmocka_all.h"
+#include "llm_server.h"
 #include "spawn.h"
 
 #include <jansson.h>
@@ -11,47 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-struct server {
-	pid_t pid;
-	char url[64];
-};
-
-static struct server start_server(const char *behaviour, const char *key)
-{
-	char folder[] = "/tmp/kwhy-llm-XXXXXX", path[64];
-	struct server server;
-	FILE *file = NULL;
-	char port[16];
-
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/port", folder);
-	server.pid = fork();
-	if (server.pid == 0) {
-		if (key)
-			setenv("FAKE_LLM_KEY", key, 1);
-		execlp("python3", "python3", KWHY_SOURCE_DIR "/tests/fakes/llm/server.py", behaviour, path,
-			(char *)NULL);
-		_exit(127);
-	}
-	while (!file && waitpid(server.pid, NULL, WNOHANG) == 0) {
-		nanosleep(&(struct timespec){0, 10000000}, NULL);
-		file = fopen(path, "r");
-	}
-	assert_non_null(file);
-	assert_non_null(fgets(port, sizeof(port), file));
-	fclose(file);
-	unlink(path);
-	rmdir(folder);
-	snprintf(server.url, sizeof(server.url), "http://127.0.0.1:%s/v1/", port);
-	return server;
-}
-
-static void stop_server(const struct server *server)
-{
-	kill(server->pid, SIGKILL);
-	waitpid(server->pid, NULL, 0);
-}
 
 static json_t *json_of(struct spawned spawned, int status)
 {
@@ -67,12 +27,12 @@ static json_t *json_of(struct spawned spawned, int status)
 /* Two at once for a second, all of it the steady window. */
 static json_t *load_with(const char *behaviour, int status)
 {
-	struct server server = start_server(behaviour, NULL);
+	struct llm_server server = llm_server_start(behaviour, NULL);
 	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "1", "--ramp", "0",
 				       "--stall", "0.5", "--no-energy", "--json"),
 		status);
 
-	stop_server(&server);
+	llm_server_stop(&server);
 	return root;
 }
 
@@ -180,14 +140,14 @@ static void failures_beside_answers_leave_their_times_alone(void **state)
 
 static void a_rate_makes_requests_at_random_times(void **state)
 {
-	struct server server = start_server("well", NULL);
+	struct llm_server server = llm_server_start("well", NULL);
 	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--rate", "40", "--seconds", "1", "--ramp",
 				       "0", "--no-energy", "--json"),
 		0);
 	const json_t *load = load_of(root);
 
 	(void)state;
-	stop_server(&server);
+	llm_server_stop(&server);
 	assert_string_equal(json_string_value(json_object_get(load, "loop")), "open");
 	assert_in_range((long)number(load, "requests"), 20, 60);
 	assert_true(number(load, "rate_per_s") == 40);
@@ -196,7 +156,7 @@ static void a_rate_makes_requests_at_random_times(void **state)
 
 static void the_key_goes_from_the_environment_to_the_server(void **state)
 {
-	struct server server = start_server("well", "secret");
+	struct llm_server server = llm_server_start("well", "secret");
 	const char *const words[] = {"llm", "--url", server.url, "-c", "1", "--seconds", "0.5", "--ramp", "0",
 		"--no-energy", "--json", NULL};
 	json_t *root = json_of(
@@ -208,7 +168,7 @@ static void the_key_goes_from_the_environment_to_the_server(void **state)
 	root = json_of(spawn_run(&(struct spawn){.words = words}), 1);
 	assert_true(number(load_of(root), "first_failed_status") == 401);
 	json_decref(root);
-	stop_server(&server);
+	llm_server_stop(&server);
 }
 
 static void a_server_that_is_not_there_is_told(void **state)
@@ -229,12 +189,12 @@ static void a_server_that_is_not_there_is_told(void **state)
 
 static void the_table_says_what_failed_and_what_is_not_known(void **state)
 {
-	struct server server = start_server("half_bad", NULL);
+	struct llm_server server = llm_server_start("half_bad", NULL);
 	struct spawned spawned = SPAWN(
 		"llm", "--url", server.url, "-c", "1,2", "--seconds", "0.5", "--ramp", "0", "--no-energy");
 
 	(void)state;
-	stop_server(&server);
+	llm_server_stop(&server);
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "2 at once"));
 	assert_non_null(strstr(spawned.out.data, "status: HTTP status 500 first"));
@@ -252,7 +212,7 @@ static void assert_inside(const json_t *part, double truth)
 static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 {
 	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";
-	struct server server = start_server("well", NULL);
+	struct llm_server server = llm_server_start("well", NULL);
 	FILE *file = fdopen(mkstemp(scenario), "w");
 	json_t *root;
 	const json_t *load, *energy;
@@ -268,7 +228,7 @@ static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 		0);
 	unsetenv("KWHY_FAKE_NVML");
 	unsetenv("LD_LIBRARY_PATH");
-	stop_server(&server);
+	llm_server_stop(&server);
 	unlink(scenario);
 	load = load_of(root);
 	energy = json_object_get(load, "energy");

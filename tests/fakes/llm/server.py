@@ -5,6 +5,7 @@ Usage: server.py BEHAVIOUR PORT_FILE; writes the port it listens on. Behaviours 
 """
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -115,6 +116,13 @@ def no_json(handler):
 
 def half_bad(handler):
     (refuses if handler.number() % 2 else well)(handler)
+
+
+def ends_another(handler):
+    """The process FAKE_LLM_ENDS is ended at the first question."""
+    if handler.number() == 1:
+        os.kill(int(os.environ["FAKE_LLM_ENDS"]), signal.SIGKILL)
+    well(handler)
 
 
 class Handler(BaseHTTPRequestHandler):

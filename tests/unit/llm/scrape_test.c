@@ -24,6 +24,8 @@ static void energies_and_the_age_of_their_readings_are_found_by_device(void **st
 		"kwhy_device_energy_joules_total{device=\"0\",uuid=\"GPU-1\",name=\"a } b\"} 894.5\n"
 		"kwhy_device_energy_joules_total{uuid=\"GPU-2\",name=\"b\",device=\"1\"} 1e3 1795292136.5\n"
 		"kwhy_device_idle_energy_joules_total{device=\"2\"} 5\n"
+		"kwhy_device_lost{device=\"0\"} 0\n"
+		"kwhy_device_lost{device=\"1\"} 1\n"
 		"kwhy_source_age_seconds{source=\"nvml.energy_mj\",device=\"0\"} 2.07\n"
 		"kwhy_source_age_seconds{source=\"nvml.sample_mw\",device=\"0\"} 0.021\n"
 		"kwhy_source_age_seconds{source=\"nvml.memory_average_mw\",device=\"0\"} 0.004\n"
@@ -39,6 +41,8 @@ static void energies_and_the_age_of_their_readings_are_found_by_device(void **st
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->behind_s == 0.021);
 	assert_true(kwhy_llm_scrape_find(&scrape, "1")->joules == 1000);
 	assert_true(isnan(kwhy_llm_scrape_find(&scrape, "1")->behind_s));
+	assert_false(kwhy_llm_scrape_find(&scrape, "0")->lost);
+	assert_true(kwhy_llm_scrape_find(&scrape, "1")->lost);
 	assert_null(kwhy_llm_scrape_find(&scrape, "2"));
 }
 

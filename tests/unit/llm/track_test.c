@@ -15,7 +15,8 @@ static struct kwhy_llm_scrape scrape_of(double first_j, double second_j, double 
 {
 	return (struct kwhy_llm_scrape){.is_kwhy = true,
 		.started_unix_s = 1000,
-		.devices = {{"0", first_j, behind_s}, {"1", second_j, behind_s}, {"0:1", 7, behind_s}},
+		.devices = {{"0", first_j, false, behind_s}, {"1", second_j, false, behind_s},
+			{"0:1", 7, false, behind_s}},
 		.device_count = 3};
 }
 
@@ -192,6 +193,10 @@ static void a_device_that_is_gone_is_a_gap_until_it_is_back(void **state)
 		assert_int_equal(add(&track, scrape_of(i, i, 0), i * SECOND_NS, &error), KWHY_OK);
 	assert_int_equal(add(&track, without, 4 * SECOND_NS, &error), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "GPU 1 is gone"));
+	without = scrape_of(5, 5, 0);
+	without.devices[0].lost = true;
+	assert_int_equal(add(&track, without, 5 * SECOND_NS, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "GPU 0 answers no more"));
 	assert_int_equal(add(&track, scrape_of(6, 6, 0), 6 * SECOND_NS, &error), KWHY_OK);
 	assert_true(kwhy_llm_track_window(&track, 3 * SECOND_NS, 4 * SECOND_NS, &energy));
 	assert_true(energy.low_j == 0 && energy.high_j == 8);

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kwhy llm --meters`: the energy of a server's GPUs by a real `kwhy serve` on made-up GPUs of known power.
+ */
+#include "cmocka_all.h"
+#include "llm_server.h"
+#include "spawn.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOAD "-c", "2", "--seconds", "3", "--ramp", "0.5", "--idle", "2", "-q"
+
+static const char token[] = "0123456789abcdef0123456789abcdef";
+
+/* Files of all tests, and two GPUs that draw 300 W and 200 W whatever they do. */
+static char folder[] = "/tmp/kwhy-llm-meters-XXXXXX";
+static char scenario[64], token_path[64], cert_path[64], key_path[64];
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(scenario, sizeof(scenario), "%s/gpus", folder);
+	snprintf(token_path, sizeof(token_path), "%s/token", folder);
+	snprintf(cert_path, sizeof(cert_path), "%s/cert.pem", folder);
+	snprintf(key_path, sizeof(key_path), "%s/key.pem", folder);
+	write_file(scenario,
+		"gpu \"NVIDIA H200\"\npower constant 300\ngpu \"NVIDIA H200\"\npower constant 200\n");
+	write_file(token_path, token);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	unlink(scenario);
+	unlink(token_path);
+	unlink(cert_path);
+	unlink(key_path);
+	return rmdir(folder);
+}
+
+struct meters {
+	pid_t pid;
+	char url[128];
+};
+
+/* `more`: options of kwhy serve; NULL ends them. */
+static struct meters start_meters(const char *gpus, const char *const *more)
+{
+	const char *words[16] = {"kwhy", "serve", "--listen", "127.0.0.1:0"};
+	struct meters meters = {0};
+	char line[256] = "";
+	FILE *said;
+	int err[2];
+
+	for (size_t i = 0; more && more[i]; i++)
+		words[4 + i] = more[i];
+	assert_int_equal(pipe(err), 0);
+	meters.pid = fork();
+	if (meters.pid == 0) {
+		setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+		setenv("KWHY_FAKE_NVML", gpus, 1);
+		dup2(err[1], STDERR_FILENO);
+		close(err[0]);
+		close(err[1]);
+		execv(KWHY_PROGRAM, (char *const *)words);
+		_exit(127);
+	}
+	close(err[1]);
+	said = fdopen(err[0], "r");
+	while (fgets(line, sizeof(line), said) && sscanf(line, "kwhy: metrics at %127s", meters.url) != 1)
+		;
+	fclose(said);
+	if (!*meters.url)
+		fail_msg("kwhy serve says '%s'", line);
+	return meters;
+}
+
+static void stop_meters(const struct meters *meters)
+{
+	kill(meters->pid, SIGKILL);
+	waitpid(meters->pid, NULL, 0);
+}
+
+static json_t *json_of(struct spawned spawned)
+{
+	json_t *root = json_loads(spawned.out.data, 0, NULL);
+
+	if (spawned.exit || spawned.err.length || !root)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data);
+	spawned_done(&spawned);
+	return root;
+}
+
+static const json_t *energy_of(const json_t *root)
+{
+	return json_object_get(json_array_get(json_object_get(root, "loads"), 0), "energy");
+}
+
+static void assert_inside(const json_t *root, const char *key, double truth)
+{
+	const json_t *part = json_object_get(energy_of(root), key);
+	double low = json_number_value(json_object_get(part, "low")),
+	       high = json_number_value(json_object_get(part, "high")),
+	       value = json_number_value(json_object_get(part, "value"));
+
+	if (!(low <= truth && truth <= high && low < high && low <= value && value <= high))
+		fail_msg("%s: %g is not in %g (%g to %g)", key, truth, value, low, high);
+}
+
+static void joules_of_another_host_lie_in_their_intervals(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	struct meters meters = start_meters(scenario, NULL);
+	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--meters", meters.url, LOAD, "--json"));
+	double idle_w = json_number_value(json_object_get(root, "idle_w"));
+
+	(void)state;
+	assert_true(json_is_null(json_object_get(energy_of(root), "missing")));
+	assert_string_equal(json_string_value(json_object_get(energy_of(root), "basis")), "remote");
+	assert_string_equal(json_string_value(json_object_get(root, "meters")), meters.url);
+	assert_true(idle_w > 250 && idle_w < 750);
+	assert_inside(root, "gross_j", 1000);
+	assert_inside(root, "above_idle_j", 0);
+	json_decref(root);
+	root = json_of(
+		SPAWN("llm", "--url", server.url, "--meters", meters.url, "--device", "1", LOAD, "--json"));
+	assert_inside(root, "gross_j", 400);
+	json_decref(root);
+	stop_meters(&meters);
+	llm_server_stop(&server);
+}
+
+static bool made_certificate(void)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		"openssl req -x509 -newkey rsa:2048 -nodes -keyout %s -out %s -days 2 -subj /CN=localhost "
+		"-addext subjectAltName=IP:127.0.0.1 >/dev/null 2>&1",
+		key_path, cert_path);
+	return system(line) == 0;
+}
+
+static void a_token_and_a_certificate_of_ones_own_are_taken(void **state)
+{
+	const char *const options[] = {
+		"--token", token_path, "--tls-cert", cert_path, "--tls-key", key_path, NULL};
+	struct llm_server server;
+	struct meters meters;
+	struct spawned spawned;
+
+	(void)state;
+	if (!made_certificate())
+		skip();
+	server = llm_server_start("well", NULL);
+	meters = start_meters(scenario, options);
+	assert_int_equal(strncmp(meters.url, "https://", 8), 0);
+	json_decref(json_of(SPAWN("llm", "--url", server.url, "--meters", meters.url, "--meters-ca",
+		cert_path, "--meters-token", token_path, LOAD, "--json")));
+	spawned = SPAWN(
+		"llm", "--url", server.url, "--meters", meters.url, "--meters-token", token_path, LOAD);
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "does not answer"));
+	spawned_done(&spawned);
+	stop_meters(&meters);
+	llm_server_stop(&server);
+}
+
+static void a_token_that_is_wanted_comes_from_the_environment_or_is_asked_for(void **state)
+{
+	const char *const options[] = {"--token", token_path, NULL};
+	struct llm_server server = llm_server_start("well", NULL);
+	struct meters meters = start_meters(scenario, options);
+	const char *const words[] = {
+		"llm", "--url", server.url, "--meters", meters.url, LOAD, "--json", NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
+	char right[64];
+	json_t *root;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "wants a token (HTTP status 401)"));
+	assert_non_null(strstr(spawned.err.data, "--meters-token"));
+	spawned_done(&spawned);
+	snprintf(right, sizeof(right), "KWHY_METERS_TOKEN=%s", token);
+	root = json_of(spawn_run(&(struct spawn){.words = words, .environment = right}));
+	assert_inside(root, "gross_j", 1000);
+	json_decref(root);
+	stop_meters(&meters);
+	llm_server_stop(&server);
+}
+
+static void assert_refused(const char *url, const char *meters, const char *device, const char *says)
+{
+	struct spawned spawned = device
+		? SPAWN("llm", "--url", url, "--meters", meters, LOAD, "--device", device)
+		: SPAWN("llm", "--url", url, "--meters", meters, LOAD);
+
+	if ((spawned.exit != 1 && spawned.exit != 2) || !strstr(spawned.err.data, says))
+		fail_msg("exit %d, '%s' instead of '%s'", spawned.exit, spawned.err.data, says);
+	spawned_done(&spawned);
+}
+
+static void meters_that_are_none_are_refused_before_any_load(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	struct meters meters = start_meters(scenario, NULL);
+
+	(void)state;
+	assert_refused(server.url, "http://127.0.0.1:1", NULL, "does not answer");
+	assert_refused(server.url, server.url, NULL, "no metrics of kwhy");
+	assert_refused(server.url, "gpu-host", NULL, "no address of a kwhy serve");
+	assert_refused(server.url, meters.url, "0,7", "--device 7");
+	stop_meters(&meters);
+	write_file(scenario, "gpu \"NVIDIA H200\"\nfail * not_supported\n");
+	meters = start_meters(scenario, NULL);
+	assert_refused(server.url, meters.url, NULL, "no energy of a GPU");
+	stop_meters(&meters);
+	write_file(scenario,
+		"gpu \"NVIDIA H200\"\npower constant 300\ngpu \"NVIDIA H200\"\npower constant 200\n");
+	llm_server_stop(&server);
+}
+
+static void meters_that_end_under_way_leave_the_other_figures_alone(void **state)
+{
+	struct meters meters = start_meters(scenario, NULL);
+	struct llm_server server;
+	char pid[24];
+	json_t *root;
+
+	(void)state;
+	snprintf(pid, sizeof(pid), "%d", (int)meters.pid);
+	setenv("FAKE_LLM_ENDS", pid, 1);
+	server = llm_server_start("ends_another", NULL);
+	unsetenv("FAKE_LLM_ENDS");
+	root = json_of(SPAWN("llm", "--url", server.url, "--meters", meters.url, LOAD, "--json"));
+	assert_non_null(
+		strstr(json_string_value(json_object_get(energy_of(root), "missing")), "does not answer"));
+	assert_true(json_is_null(json_object_get(json_object_get(energy_of(root), "gross_j"), "value")));
+	assert_true(json_number_value(json_object_get(root, "idle_w")) > 0);
+	assert_true(json_number_value(json_object_get(
+			    json_array_get(json_object_get(root, "loads"), 0), "tokens")) > 0);
+	json_decref(root);
+	stop_meters(&meters);
+	llm_server_stop(&server);
+}
+
+static void options_that_do_not_go_together_are_refused_by_name(void **state)
+{
+	static const struct {
+		const char *words[8], *says;
+	} cases[] = {
+		{{"llm", "--url", "http://x", "--meters-token", "x"}, "go with --meters"},
+		{{"llm", "--url", "http://x", "--meters-ca", "x"}, "go with --meters"},
+		{{"llm", "--url", "http://x", "--meters", "http://x", "--no-energy"}, "--no-energy"},
+		{{"llm", "--url", "http://x", "--meters", "http://x", "--replay", "x"}, "--replay"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct spawned spawned = spawn_run(&(struct spawn){.words = cases[i].words});
+
+		if (spawned.exit != 2 || !strstr(spawned.err.data, cases[i].says))
+			fail_msg("case %zu: exit %d, '%s'", i, spawned.exit, spawned.err.data);
+		spawned_done(&spawned);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(joules_of_another_host_lie_in_their_intervals),
+		cmocka_unit_test(a_token_and_a_certificate_of_ones_own_are_taken),
+		cmocka_unit_test(a_token_that_is_wanted_comes_from_the_environment_or_is_asked_for),
+		cmocka_unit_test(meters_that_are_none_are_refused_before_any_load),
+		cmocka_unit_test(meters_that_end_under_way_leave_the_other_figures_alone),
+		cmocka_unit_test(options_that_do_not_go_together_are_refused_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
