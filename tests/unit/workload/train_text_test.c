@@ -23,7 +23,7 @@ static float __uint_as_float(unsigned bits)
 enum { WARP = 32, PENDING_MOST = 64, THREADS_MOST = 256 };
 
 #define BY_TENSOR 1
-static _Thread_local uint4 room[110592 / sizeof(uint4)];
+static _Thread_local _Alignas(16) uint4 room[110592 / sizeof(uint4)];
 
 /* Copies come as late as they may: when they are awaited. */
 struct pending {
