@@ -75,9 +75,9 @@ static enum kwhy_status look_at_asymmetry(
 		return KWHY_OK;
 	return add(pairs, config,
 		kwhy_arena_printf(&pairs->arena,
-			"%s of %llu bytes takes %.0f %% longer than the other way round",
+			"%s of %llu byte%s takes %.0f %% longer than the other way round",
 			kwhy_pair_engine_name(config->engine), (unsigned long long)config->bytes,
-			100 * ratio),
+			config->bytes == 1 ? "" : "s", 100 * ratio),
 		error);
 }
 
@@ -106,9 +106,10 @@ static enum kwhy_status look_at_outlier(
 	if (!(ratio > APART_RATIO) || !(config->summary.low_s > median))
 		return KWHY_OK;
 	return add(pairs, config,
-		kwhy_arena_printf(&pairs->arena, "%s of %llu bytes takes %.0f %% longer than the median pair",
+		kwhy_arena_printf(&pairs->arena,
+			"%s of %llu byte%s takes %.0f %% longer than the median pair",
 			kwhy_pair_engine_name(config->engine), (unsigned long long)config->bytes,
-			100 * ratio),
+			config->bytes == 1 ? "" : "s", 100 * ratio),
 		error);
 }
 

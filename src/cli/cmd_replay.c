@@ -170,10 +170,9 @@ const struct kwhy_command kwhy_command_replay = {
 	.name = "replay",
 	.operands = "REC|TRACE...",
 	.summary = "Make a recording's calls again on this GPU, as they were and changed.",
-	.details =
-		"Copies, waits, streams, threads and pauses are the recorded ones; kernels stand for the\n"
-		"recorded ones, of their length, grid and power. Run unchanged it says how far it is off;\n"
-		"then, with changes, it measures what they would bring.",
+	.details = "Copies, waits, streams, threads and pauses are the recorded ones; kernels stand for the "
+		   "recorded ones, of their length, grid and power. Run unchanged it says how far it is off; "
+		   "then, with changes, it measures what they would bring.",
 	.options = options_table,
 	.options_bytes = sizeof(struct replay_options),
 	.defaults = set_defaults,

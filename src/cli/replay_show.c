@@ -242,9 +242,10 @@ void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report
 {
 	const struct page page = {replay, {.report = report, .style = style, .out = out}};
 
-	kwhy_sheet_linef(&page.sheet, "", "%s, recorded on %s, replayed on %s (%s), %zu times",
+	kwhy_sheet_linef(&page.sheet, "", "%s, recorded on %s, replayed on %s (%s), %zu %s",
 		source_of(report), replay->recorded_on ? replay->recorded_on : "a GPU that it does not name",
-		replay->gpu.name, kwhy_gpu_backend_name(replay->backend), replay->as_recorded.runs);
+		replay->gpu.name, kwhy_gpu_backend_name(replay->backend), replay->as_recorded.runs,
+		replay->as_recorded.runs == 1 ? "time" : "times");
 	kwhy_text_add(out, "\n");
 	write_as_recorded(&page);
 	write_changed(&page);
