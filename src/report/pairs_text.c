@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "report/pairs_ranks.h"
+#include "report/sheet.h"
 #include "report/table.h"
 #include "report/transfers.h"
 
@@ -11,8 +12,10 @@
 
 enum { HEADING_BYTES = 120, CELL_BYTES = 48 };
 
-static void write_head(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_head(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	size_t samples = 0, measured = 0;
 
 	for (size_t i = 0; i < pairs->config_count; i++) {
@@ -28,11 +31,11 @@ static void write_head(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 		kwhy_text_addf(out, ", %.1f s", pairs->time_pass_s);
 	kwhy_text_add(out, "\n");
 	if (pairs->ended_early)
-		kwhy_text_addf(out, "Ended early: %s\n", pairs->ended_early);
+		kwhy_sheet_linef(&sheet, "", "Ended early: %s", pairs->ended_early);
 	if (pairs->folder)
 		kwhy_text_addf(out, "Kept in %s\n", pairs->folder);
 	for (size_t i = 0; i < pairs->note_count; i++)
-		kwhy_text_addf(out, "Note: %s\n", pairs->notes[i]);
+		kwhy_sheet_linef(&sheet, "", "Note: %s", pairs->notes[i]);
 }
 
 static uint64_t most_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
@@ -431,33 +434,38 @@ static void write_relations(const struct kwhy_pairs *pairs, struct kwhy_text *ou
 		write_relation(&pairs->relations[i], out);
 }
 
-static void write_verdicts(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_verdicts(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+
 	if (pairs->flag_count)
 		kwhy_text_add(out, "\nWorth a look\n");
 	for (size_t i = 0; i < pairs->flag_count; i++) {
 		const struct kwhy_pair_flag *flag = &pairs->flags[i];
 
-		kwhy_text_addf(out, "  %u > %u: %s%s%s\n", flag->source, flag->target, flag->what,
+		kwhy_sheet_linef(&sheet, "  ", "%u > %u: %s%s%s", flag->source, flag->target, flag->what,
 			flag->likely_cause ? "; likely: " : "", flag->likely_cause ? flag->likely_cause : "");
 	}
 	kwhy_text_add(out, "\nCriteria\n");
 	for (size_t i = 0; i < pairs->criterion_count; i++) {
 		const struct kwhy_pair_criterion *row = &pairs->criteria[i];
+		char lead[CELL_BYTES];
 
-		kwhy_text_addf(
-			out, "  %-7s  %s: %s\n", kwhy_pair_verdict_name(row->verdict), row->name, row->why);
+		snprintf(lead, sizeof(lead), "  %-7s  ", kwhy_pair_verdict_name(row->verdict));
+		kwhy_sheet_linef(&sheet, lead, "%s: %s", row->name, row->why);
 	}
 	if (pairs->absence_count)
 		kwhy_text_add(out, "\nNot measured\n");
 	for (size_t i = 0; i < pairs->absence_count; i++)
-		kwhy_text_addf(out, "  %s: %s\n", pairs->absences[i].strategy, pairs->absences[i].reason);
+		kwhy_sheet_linef(
+			&sheet, "  ", "%s: %s", pairs->absences[i].strategy, pairs->absences[i].reason);
 }
 
 enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const struct kwhy_text_style *style,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
-	write_head(pairs, out);
+	write_head(pairs, style, out);
 	write_matrices(pairs, style, out);
 	kwhy_pairs_write_collectives(pairs, style, out);
 	kwhy_pairs_write_ranks(pairs, style, out);
@@ -470,6 +478,6 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	if (style->verbose)
 		write_loads(pairs, style, out);
 	write_relations(pairs, out);
-	write_verdicts(pairs, out);
+	write_verdicts(pairs, style, out);
 	return kwhy_text_check(out, error);
 }
