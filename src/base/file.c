@@ -12,8 +12,8 @@
 
 static enum kwhy_status fail_write(const char *path, struct kwhy_error *error)
 {
-	return kwhy_fail(error, KWHY_E_IO, "cannot write '%.300s': %s; name another file or folder with -o",
-		path, strerror(errno));
+	return kwhy_fail(error, KWHY_E_IO, "cannot write '%.300s': %s; name another file or folder", path,
+		strerror(errno));
 }
 
 /* The umask can only be read by setting it; nobody else creates files in between that would matter. */

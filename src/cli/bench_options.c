@@ -72,7 +72,7 @@ enum kwhy_status kwhy_bench_form_find(const char *command, const struct kwhy_ben
 	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
 		return kwhy_fail(error, KWHY_E_USAGE, "%s writes .txt or .json, not %s%s%s", command,
 			output->file, table ? "; --csv FILE writes " : "", table ? table : "");
-	return status;
+	return status ? status : kwhy_output_check("--csv", output->csv, error);
 }
 
 size_t kwhy_bench_columns(const struct kwhy_bench_output *output)

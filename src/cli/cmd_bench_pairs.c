@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/launcher.h"
 #include "bench/pair_analysis.h"
 #include "bench/pair_sweep.h"
 #include "cli/bench_options.h"
@@ -7,7 +8,9 @@
 #include "cli/pairs_ranks.h"
 #include "cli/pairs_show.h"
 #include "cli/progress.h"
+#include "report/pairs_compat.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct pairs_options {
@@ -69,6 +72,17 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 	if (options->burst_s != 0 && !(options->burst_s >= 0.1 && options->burst_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
 	return KWHY_OK;
+}
+
+/* Of what is only needed after minutes of measuring, and by the rank that shows it. */
+static enum kwhy_status check_show(const struct kwhy_pairs_show *show, struct kwhy_error *error)
+{
+	enum kwhy_output_form form;
+	enum kwhy_status status = kwhy_output_form_of(show->output, KWHY_OUTPUT_TEXT, &form, error);
+
+	if (!status && show->compat)
+		status = kwhy_report_pairs_compat_check(show->compat, error);
+	return status ? status : kwhy_bench_file_check("against", show->against, error);
 }
 
 static void tell(void *context, const char *what, double share)
@@ -148,6 +162,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_pairs *pairs = NULL;
 	enum kwhy_status status = check(options, error);
 
+	if (!status && kwhy_launcher_ranks(getenv).rank <= 0)
+		status = check_show(&options->show, error);
 	if (!status)
 		status = options->from ? kwhy_pairs_folder_read(options->from, &pairs, error)
 				       : measure(options, &pairs, error);

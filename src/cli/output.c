@@ -34,6 +34,25 @@ static const char *extension_of(const char *path)
 	return dot && dot != (slash ? slash + 1 : path) ? dot : NULL;
 }
 
+enum kwhy_status kwhy_output_check(const char *option, const char *path, struct kwhy_error *error)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *folder;
+	bool is_there;
+
+	if (!slash || slash == path)
+		return KWHY_OK;
+	folder = strndup(path, (size_t)(slash - path));
+	if (!folder)
+		return kwhy_fail_memory(error, "a folder's name");
+	is_there = is_folder(folder);
+	free(folder);
+	if (is_there)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_IO,
+		"%s: cannot write '%.300s', whose folder is not there; make it first", option, path);
+}
+
 enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
 	enum kwhy_output_form *out, struct kwhy_error *error)
 {
@@ -42,15 +61,15 @@ enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form oth
 
 	if (!extension) {
 		*out = otherwise;
-		return KWHY_OK;
+		return kwhy_output_check("-o", path, error);
 	}
 	for (size_t i = 0; i < KWHY_OUTPUT_FORM_COUNT; i++)
 		if (strcmp(extension, extensions[i]) == 0) {
 			*out = (enum kwhy_output_form)i;
-			return KWHY_OK;
+			return kwhy_output_check("-o", path, error);
 		}
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"-o '%.200s': no form is known for '%.20s'; use .txt, .json or .csv", path, extension);
+		"-o '%.200s': no form is known for '%.20s'; use .txt, .json, .csv or .html", path, extension);
 }
 
 enum kwhy_status kwhy_output_place(

@@ -16,10 +16,15 @@ enum kwhy_output_form {
 
 /*
  * The form that -o PATH asks for by its extension; `otherwise` where there is no path, no extension, or PATH
- * is a folder. KWHY_E_USAGE for an extension that is none of .txt, .json, .csv, .html.
+ * is a folder. KWHY_E_USAGE for an extension that is none of .txt, .json, .csv, .html; KWHY_E_IO where the
+ * folder that it is to lie in is not there.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
 	enum kwhy_output_form *out, struct kwhy_error *error);
+
+/* Before minutes of measuring: KWHY_E_IO where the folder of what `option` names is not there. */
+KWHY_MUST_USE enum kwhy_status kwhy_output_check(
+	const char *option, const char *path, struct kwhy_error *error);
 
 /* PATH itself, or PATH/STEM.EXTENSION where PATH is a folder; the caller frees it. NULL path: NULL. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_place(

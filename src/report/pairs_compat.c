@@ -366,22 +366,37 @@ static enum kwhy_status write_nccl_tests(
 	return KWHY_OK;
 }
 
+static const struct peer {
+	const char *name;
+	enum kwhy_status (*write)(
+		const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error);
+} peers[] = {{"nccl-tests", write_nccl_tests}, {"nvbandwidth", write_nvbandwidth}, {"p2p", write_p2p}};
+
+static enum kwhy_status find_peer(const char *name, const struct peer **out, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
+		if (strcmp(peers[i].name, name) == 0) {
+			*out = &peers[i];
+			return KWHY_OK;
+		}
+	return kwhy_fail(
+		error, KWHY_E_USAGE, "--compat takes nccl-tests, nvbandwidth or p2p, not '%.40s'", name);
+}
+
+enum kwhy_status kwhy_report_pairs_compat_check(const char *peer, struct kwhy_error *error)
+{
+	const struct peer *found;
+
+	return find_peer(peer, &found, error);
+}
+
 enum kwhy_status kwhy_report_pairs_compat(
 	const struct kwhy_pairs *pairs, const char *peer, struct kwhy_text *out, struct kwhy_error *error)
 {
-	static const struct {
-		const char *name;
-		enum kwhy_status (*write)(
-			const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error);
-	} peers[] = {
-		{"nccl-tests", write_nccl_tests}, {"nvbandwidth", write_nvbandwidth}, {"p2p", write_p2p}};
+	const struct peer *found;
+	enum kwhy_status status = find_peer(peer, &found, error);
 
-	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
-		if (strcmp(peers[i].name, peer) == 0) {
-			enum kwhy_status status = peers[i].write(pairs, out, error);
-
-			return status ? status : kwhy_text_check(out, error);
-		}
-	return kwhy_fail(
-		error, KWHY_E_USAGE, "--compat takes nccl-tests, nvbandwidth or p2p, not '%.40s'", peer);
+	if (!status)
+		status = found->write(pairs, out, error);
+	return status ? status : kwhy_text_check(out, error);
 }

@@ -13,4 +13,7 @@
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat(
 	const struct kwhy_pairs *pairs, const char *peer, struct kwhy_text *out, struct kwhy_error *error);
 
+/* KWHY_E_USAGE where `peer` is none of its names; to be asked before minutes of measuring. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat_check(const char *peer, struct kwhy_error *error);
+
 #endif

@@ -251,6 +251,26 @@ static void traces_of_another_profiler_are_reported(void **state)
 	spawned_done(&spawned);
 }
 
+static void what_cannot_be_shown_is_said_before_anything_is_measured(void **state)
+{
+	static const struct {
+		const char *option, *value, *says;
+		int exit;
+	} rows[] = {{"-o", "x.pdf", "no form is known", 2},
+		{"-o", "/nowhere/x.json", "whose folder is not there", 1},
+		{"--compat", "perftest", "nccl-tests, nvbandwidth or p2p", 2},
+		{"--against", "/nowhere/x.csv", "is no file that can be read", 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct spawned spawned = SPAWN(SMALL, "--devices", "none", rows[i].option, rows[i].value);
+
+		assert_int_equal(spawned.exit, rows[i].exit);
+		assert_non_null(strstr(spawned.err.data, rows[i].says));
+		spawned_done(&spawned);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +281,7 @@ int main(void)
 		cmocka_unit_test(two_fake_gpus_are_measured_and_verified),
 		cmocka_unit_test(traces_of_another_profiler_are_reported),
 		cmocka_unit_test(joules_at_both_ends_are_those_of_gpus_of_known_power),
+		cmocka_unit_test(what_cannot_be_shown_is_said_before_anything_is_measured),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
