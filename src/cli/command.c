@@ -146,6 +146,24 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	return status;
 }
 
+/* Where a GPU's back end is not there, the one that needs none is a part of the cure. */
+static void name_host_backend(
+	const struct kwhy_command *command, const void *options, struct kwhy_error *error)
+{
+	const size_t length = strlen(error->text);
+
+	for (const struct kwhy_option *option = command->options; option && option->name; option++) {
+		const char *backend;
+
+		if (strcmp(option->name, "backend") != 0)
+			continue;
+		memcpy(&backend, (const char *)options + option->offset, sizeof(backend));
+		if (strcmp(backend, "host") != 0)
+			snprintf(error->text + length, sizeof(error->text) - length,
+				"; --backend host needs no GPU");
+	}
+}
+
 /* argv[0] is the program, then come the command's words. */
 static enum kwhy_status run(const struct kwhy_command *command, int argc, char **argv,
 	enum kwhy_exit *out_exit, struct kwhy_error *error)
@@ -167,6 +185,8 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 			arguments + words, options, &invocation.operands, error);
 		if (!status)
 			status = run_parsed(command, &invocation, argc, argv, error);
+		if (status == KWHY_E_UNSUPPORTED)
+			name_host_backend(command, options, error);
 		kwhy_options_done(command->options, options);
 	}
 	free(arguments);

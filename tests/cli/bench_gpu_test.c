@@ -96,6 +96,19 @@ static void a_gpu_that_is_lost_ends_transfers_with_what_was_measured(void **stat
 	spawned_done(&spawned);
 }
 
+static void where_no_gpu_is_found_the_host_is_named(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("KWHY_FAKE_CUDA_DEVICES", "0", 1);
+	spawned = SPAWN("bench", "flow", "-q");
+	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "; --backend host needs no GPU\n"));
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +116,7 @@ int main(void)
 		cmocka_unit_test_setup(two_gpus_in_a_ring_give_them_too, on_cuda),
 		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_twin_with_what_was_measured, on_cuda),
 		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_transfers_with_what_was_measured, on_cuda),
+		cmocka_unit_test_setup(where_no_gpu_is_found_the_host_is_named, on_cuda),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
