@@ -172,6 +172,31 @@ static void the_check_itself_finds_what_breaks_the_schema(void **state)
 	json_decref(schema);
 }
 
+/* Also where no report of the tests has such an object: nobody else would see it. */
+static void assert_required_are_names(const json_t *part)
+{
+	const char *key;
+	size_t i;
+	json_t *below, *name;
+
+	json_array_foreach(part, i, below) assert_required_are_names(below);
+	json_object_foreach((json_t *)part, key, below)
+	{
+		if (!strcmp(key, "required") && json_is_array(below))
+			json_array_foreach(below, i, name) assert_true(json_is_string(name));
+		assert_required_are_names(below);
+	}
+}
+
+static void what_objects_must_have_is_told_by_names(void **state)
+{
+	json_t *schema = load_schema();
+
+	(void)state;
+	assert_required_are_names(schema);
+	json_decref(schema);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +204,7 @@ int main(void)
 		cmocka_unit_test(measured_runs_give_what_the_schema_says_and_balance),
 		cmocka_unit_test(real_traces_give_what_the_schema_says),
 		cmocka_unit_test(the_check_itself_finds_what_breaks_the_schema),
+		cmocka_unit_test(what_objects_must_have_is_told_by_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
