@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { HEADING_BYTES = 120, CELL_BYTES = 48 };
 
@@ -24,6 +25,8 @@ static void write_head(
 	}
 	kwhy_text_addf(out, "%u GPUs, %s", pairs->gpu_count,
 		pairs->gpus[0].name ? pairs->gpus[0].name : "of unknown name");
+	if (pairs->backend && strcmp(pairs->backend, "host") == 0)
+		kwhy_text_add(out, " (host: its threads stand for GPUs)");
 	if (pairs->driver)
 		kwhy_text_addf(out, ", driver %s", pairs->driver);
 	kwhy_text_addf(out, "\n%zu configurations, %zu samples", measured, samples);
