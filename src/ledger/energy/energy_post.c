@@ -172,7 +172,7 @@ enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 	struct kwhy_error *error)
 {
 	struct kwhy_metered_view view;
-	double *modelled_nj, squares = 0, delay_s;
+	double *modelled_nj, squares = 0, length_ns = 0, delay_s;
 	size_t count = 0;
 	enum kwhy_status status = kwhy_energy_lag_find(total, question, powers, &delay_s, error);
 
@@ -182,17 +182,22 @@ enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 		return status;
 	modelled_nj = calloc(view.class_count + 1, sizeof(*modelled_nj));
 	for (size_t i = 0; modelled_nj && i < total->count; i++) {
+		const struct kwhy_metered_interval *interval = &total->intervals[i];
+		const double each_ns = (double)(interval->end_ns - interval->start_ns);
 		double sum_nj = kwhy_metered_view_energy_nj(&view, i, powers, modelled_nj);
 
-		if (total->intervals[i].energy_nj <= 0 || !is_seen(&view, &total->intervals[i], i))
+		/* Before the first use there may be no context yet, which the one idle level is of. */
+		if (interval->energy_nj <= 0 || interval->start_ns < question->recording->start_ns ||
+			!is_seen(&view, interval, i))
 			continue;
-		squares += pow(sum_nj / (double)total->intervals[i].energy_nj - 1, 2);
+		squares += each_ns * pow(sum_nj / (double)interval->energy_nj - 1, 2);
+		length_ns += each_ns;
 		count++;
 	}
 	kwhy_metered_view_done(&view);
 	if (!modelled_nj)
 		return kwhy_fail_memory(error, "metered intervals");
 	free(modelled_nj);
-	*out_ratio = count >= CHECKED_LEAST ? sqrt(squares / (double)count) : NAN;
+	*out_ratio = count >= CHECKED_LEAST ? sqrt(squares / length_ns) : NAN;
 	return KWHY_OK;
 }

@@ -24,8 +24,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting,
 void kwhy_posting_done(struct kwhy_posting *posting);
 
 /*
- * Root mean square of modelled over metered energy less 1, over intervals of another meter that the
- * powers were not fitted to; NAN when fewer than 3 tell.
+ * Root mean square of modelled over metered energy less 1, each for as much as its interval is long, over
+ * intervals of another meter that the powers were not fitted to, from the first activity or call on; NAN when
+ * fewer than 3 tell.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,

@@ -222,6 +222,36 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 	assert_non_null(strstr(build_error.text, "another clock or other units"));
 }
 
+/* 80 W without a context up to 1.5 s, then 120 W, and 300 W while kernels run; ticks of half a second. */
+static void ticks_before_the_first_use_tell_nothing_of_the_powers(void **state)
+{
+	const int64_t ms_ns = 1000000;
+	struct kwhy_coverage coverage = {.device = 0, .start_ns = 0, .end_ns = 6000 * ms_ns};
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+	int64_t energy_mj = 0;
+
+	(void)state;
+	OK(kwhy_recording_add_coverage(recording, &coverage, &build_error));
+	for (int64_t i = 0; i < 8; i++)
+		build_kernel(recording, 0, (2000 + 500 * i) * ms_ns, (2250 + 500 * i) * ms_ns, "kernel");
+	for (int64_t t_ms = 0; t_ms <= 6000; t_ms += 10) {
+		const bool is_busy = t_ms >= 2000 && t_ms % 500 < 250;
+		const int64_t power_w = t_ms < 1500 ? 80 : is_busy ? 300 : 120;
+
+		if (t_ms % 20 == 0)
+			OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, t_ms * ms_ns,
+				1000 * power_w, &build_error));
+		if (t_ms % 500 == 0)
+			OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, t_ms * ms_ns,
+				energy_mj, &build_error));
+		energy_mj += 10 * power_w;
+	}
+	ledger = build_ledger(recording);
+	assert_true(ledger->devices[0].energy.counter_check_ratio < 0.1);
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +263,7 @@ int main(void)
 		cmocka_unit_test(what_all_powers_have_in_common_widens_no_interval),
 		cmocka_unit_test(classes_whose_sum_alone_is_known_are_one_group),
 		cmocka_unit_test(a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not),
+		cmocka_unit_test(ticks_before_the_first_use_tell_nothing_of_the_powers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
