@@ -38,14 +38,37 @@ function(kwhy_module name)
 	target_link_libraries(kwhy_${name} PUBLIC kwhy_flags ${ARG_USES})
 endfunction()
 
-# The text of kernels/<name>.cu goes into the module as `extern const char kwhy_kernels_<name>[]`; it is compiled on the
-# machine where it runs: kwhy_kernels(gpu burn gate)
+# The text of a file goes into the module as `extern const char kwhy_kernels_<name>[]`.
+function(kwhy_kernel_text module name file)
+	set(made ${CMAKE_CURRENT_BINARY_DIR}/kernels_${name}.c)
+	configure_file(${PROJECT_SOURCE_DIR}/cmake/kernels.c.in ${made} @ONLY)
+	set_source_files_properties(${made} PROPERTIES OBJECT_DEPENDS ${file})
+	target_sources(kwhy_${module} PRIVATE ${made})
+endfunction()
+
+# Kernels of kernels/<name>.cu, compiled on the machine where they run: kwhy_kernels(gpu burn gate)
 function(kwhy_kernels module)
 	foreach(name ${ARGN})
-		set(file ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name}.cu)
-		set(made ${CMAKE_CURRENT_BINARY_DIR}/kernels_${name}.c)
-		configure_file(${PROJECT_SOURCE_DIR}/cmake/kernels.c.in ${made} @ONLY)
-		set_source_files_properties(${made} PROPERTIES OBJECT_DEPENDS ${file})
-		target_sources(kwhy_${module} PRIVATE ${made})
+		kwhy_kernel_text(${module} ${name} ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name}.cu)
 	endforeach()
+endfunction()
+
+# Kernels of kernels/<name>/<part>.cu, one text in the order of the parts: kwhy_joined_kernels(workload twin args steps fused).
+# Of the parts' licence lines the first stays, an empty line takes the others' place; an #if may end in another part. The text
+# lies in the build folder as kernels/<name>.cu, which is what a compiler's line numbers mean and what tests include; a change
+# of a part configures again.
+function(kwhy_joined_kernels module name)
+	set(joined ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.cu)
+	set(text "")
+	foreach(part ${ARGN})
+		set(file ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name}/${part}.cu)
+		file(READ ${file} more)
+		if(NOT text STREQUAL "")
+			string(REPLACE "/* SPDX-License-Identifier: Apache-2.0 */\n" "\n" more "${more}")
+		endif()
+		string(APPEND text "${more}")
+		set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+	endforeach()
+	file(CONFIGURE OUTPUT ${joined} CONTENT "${text}" @ONLY)
+	kwhy_kernel_text(${module} ${name} ${joined})
 endfunction()

@@ -8,7 +8,7 @@
 
 /*
  * What the kernels of `decode` are given, by value, before other numbers; as struct args of
- * kernels/decode.cu, with addresses of the device. An `act` is an activation, fp32, bf16 or fp16.
+ * kernels/decode/args.cu, with addresses of the device. An `act` is an activation, fp32, bf16 or fp16.
  */
 struct kwhy_decode_args {
 	uint64_t layers;		 /* weights */

@@ -12,7 +12,7 @@
  */
 
 /* What weights are stored as; with one scale a row from FP8 on. Activations are fp32 for the first two, bf16
- * for BF16, else fp16. The numbers are kernels/decode.cu's. */
+ * for BF16, else fp16. The numbers are kernels/decode/'s. */
 enum kwhy_decode_weights {
 	KWHY_DECODE_FP32, /* multiplied as three products of tf32, which keep 21 digits */
 	KWHY_DECODE_TF32,

@@ -7,7 +7,7 @@
 
 /*
  * What the kernels of `flow` are given, by value, before a step, a first row and a count of rows; as struct
- * args of kernels/flow.cu, with addresses of the device. What has two halves is written by turns: in the
+ * args of kernels/flow/args.cu, with addresses of the device. What has two halves is written by turns: in the
  * half of the step's parity.
  */
 struct kwhy_flow_args {

@@ -3,7 +3,7 @@
 #include "workload/flow_device.h"
 #include "workload/flow_rules.h"
 
-/* The host forms of kernels/flow.cu: each runs its whole grid. */
+/* The host forms of kernels/flow/: each runs its whole grid. */
 
 enum { E = KWHY_FLOW_ENERGIES, H = KWHY_FLOW_STATE, IN = KWHY_FLOW_INPUTS, OUT = KWHY_FLOW_OUTPUTS };
 

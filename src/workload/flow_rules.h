@@ -10,7 +10,7 @@
 
 /*
  * The rules of `flow` for the reference and the host forms of kernels; the kernels have their own copy in
- * CUDA C (kernels/flow.cu). Pure.
+ * CUDA C (kernels/flow/). Pure.
  *
  * A flow's number and place are one word: number << 32 | z << 20 | y << 10 | x.
  */

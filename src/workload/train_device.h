@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 #include "workload/train.h"
 
-/* What all kernels of `train` are given, by value; as struct args of kernels/train.cu. */
+/* What all kernels of `train` are given, by value; as struct args of kernels/train/args.cu. */
 struct kwhy_train_args {
 	uint64_t weights, first, second, gradients; /* float, as kwhy_train_weight_count() */
 	uint64_t copies;     /* of the matrices in bf16; in fp32 the weights themselves */
@@ -21,7 +21,7 @@ struct kwhy_train_args {
 	uint32_t half; /* inputs, copies, hidden and errors are bf16; else float */
 };
 
-/* What a launch does, as struct call of kernels/train.cu. */
+/* What a launch does, as struct call of kernels/train/args.cu. */
 struct kwhy_train_call {
 	uint32_t layer, part;
 	uint32_t in, out; /* slots of hidden or errors */
@@ -31,7 +31,7 @@ struct kwhy_train_call {
 
 enum { KWHY_TRAIN_PEERS_MOST = 8 };
 
-/* What a GPU reaches of all others and itself, as struct peers of kernels/train.cu. */
+/* What a GPU reaches of all others and itself, as struct peers of kernels/train/args.cu. */
 struct kwhy_train_peers {
 	uint64_t gradients[KWHY_TRAIN_PEERS_MOST], weights[KWHY_TRAIN_PEERS_MOST],
 		copies[KWHY_TRAIN_PEERS_MOST];
@@ -39,7 +39,7 @@ struct kwhy_train_peers {
 	uint32_t count, unused;
 };
 
-/* As struct pace of kernels/train.cu. */
+/* As struct pace of kernels/train/args.cu. */
 struct kwhy_train_clock {
 	float power1, power2, rate, root;
 	uint32_t step, unused;

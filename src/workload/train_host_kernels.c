@@ -2,7 +2,7 @@
 #include "workload/train_device.h"
 #include "workload/train_rules.h"
 
-/* The host forms of kernels/train.cu: each runs its whole grid. */
+/* The host forms of kernels/train/: each runs its whole grid. */
 
 /* One launch. */
 struct work {

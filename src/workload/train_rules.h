@@ -9,7 +9,7 @@
 
 /*
  * The rules of `train` that the reference and the host forms of kernels share: what everything begins with,
- * and how a float is rounded to 16 bits. The kernels have their own copy in CUDA C (kernels/train.cu). Pure.
+ * and how a float is rounded to 16 bits. The kernels have their own copy in CUDA C (kernels/train/). Pure.
  */
 enum { KWHY_TRAIN_WEIGHTS_FIELD = 1, KWHY_TRAIN_INPUTS_FIELD, KWHY_TRAIN_LABELS_FIELD };
 

@@ -7,8 +7,8 @@
 
 /*
  * What the kernels of `twin` are given, by value, before the number of the step; as struct args of
- * kernels/twin.cu, with addresses of the device. `cells` from `first_cell` on are one field: of one rank or
- * of several.
+ * kernels/twin/args.cu, with addresses of the device. `cells` from `first_cell` on are one field: of one rank
+ * or of several.
  */
 struct kwhy_twin_args {
 	uint64_t t, u, f, l, v, w; /* float [cells]; t has a second half where it is doubled */

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-/* The host forms of kernels/twin.cu: each runs its whole grid. */
+/* The host forms of kernels/twin/: each runs its whole grid. */
 
 enum { AGENTS = KWHY_TWIN_AGENTS, CELLS = KWHY_TWIN_CELLS, WIDTH = KWHY_TWIN_WIDTH, KEPT = KWHY_TWIN_KEPT };
 

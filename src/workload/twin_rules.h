@@ -10,7 +10,7 @@
 
 /*
  * The rules of `twin` that agents follow on the host, and that the host forms of kernels share. The kernels
- * have their own copy of them in CUDA C (kernels/twin.cu). Pure.
+ * have their own copy of them in CUDA C (kernels/twin/). Pure.
  */
 
 static inline uint64_t kwhy_twin_mix(uint64_t x)

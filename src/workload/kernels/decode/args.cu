@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of the workload `decode` (docs/decode.md). A warp multiplies 8 rows of weights with 16 tokens
+ * by its tensor instruction. Weights lie as the warp takes them: of 8 rows, 16 bytes for each lane, one
+ * behind the other; which columns an instruction takes as neighbours is free as long as weights and tokens
+ * agree, so that every lane loads 16 bytes of either and nothing is moved between lanes.
+ *
+ * Compiled for one kind of weights and one width. WEIGHTS: as enum kwhy_decode_weights. GPUs without such an
+ * instruction get nothing: they are refused before.
+ */
+#if !defined(__cplusplus) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+#ifdef __cplusplus
+#define KERNEL extern "C" __global__
+#define ROOM(name) extern __shared__ struct four name[]
+#endif
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned char u8;
+
+#define FP32 0
+#define TF32 1
+#define BF16 2
+#define FP16 3
+#define FP8 4
+#define INT8 5
+#define INT4 6
+
+#ifndef WEIGHTS
+#define WEIGHTS BF16
+#define WIDTH 768
+#define INNER 3072
+#endif
+
+#if WEIGHTS == FP32 || WEIGHTS == TF32
+typedef float act; /* an activation */
+#define ACT_BYTES 4
+#define EACH 4 /* weights in 16 bytes */
+#else
+typedef u16 act;
+#define ACT_BYTES 2
+#define EACH (WEIGHTS == INT4 ? 32 : WEIGHTS == INT8 || WEIGHTS == FP8 ? 16 : 8)
+#endif
+
+enum {
+	HEAD = 64,
+	HEADS = WIDTH / HEAD,
+	CHUNK = 4 * EACH,	       /* columns that a warp takes at once */
+	UNITS = EACH * ACT_BYTES / 16, /* times 16 bytes of activations to 16 bytes of weights */
+	UNIT = 16 / ACT_BYTES,	       /* activations in 16 bytes */
+	ROWS = 5 * WIDTH + INNER,      /* of a layer's matrices */
+	FEW = 16,		       /* tokens that thin kernels take */
+	MANY = 64,		       /* tokens of a block of a wide one */
+	FEW_THREADS = 256,
+	MANY_THREADS = 128,
+	NARROW_THREADS = 512, /* columns of the inner layer are four times as many */
+	WARPS_MOST = 16,
+	SHARES_MOST = 8,
+	SPLITS_MOST = 8,
+	STAGES = 4,
+	STAGE_CHUNKS = UNITS == 1 ? 2 : 1,
+	STEP = STAGE_CHUNKS * CHUNK, /* columns of a stage */
+	PAD = 64 / ACT_BYTES,	     /* behind a token in shared memory, for its banks */
+	PIECE = HEAD + 2 /* of attention to some of the tokens: its sums, their weight, the most */
+};
+
+/* As struct kwhy_decode_args of workload/decode_device.h. */
+struct args {
+	const u8 *layers;	       /* weights, a layer behind the other */
+	const float *scales;	       /* [layer_count][ROWS] */
+	const float *biases;	       /* [layer_count][ROWS] */
+	const u8 *words;	       /* weights [vocabulary, rounded up][WIDTH] */
+	const float *word_scales;      /* [vocabulary, rounded up] */
+	const float *places;	       /* [positions][WIDTH] */
+	act *keys, *values;	       /* [layer_count][cache_slots][HEADS][room][HEAD] */
+	float *x;		       /* [tokens][WIDTH] */
+	act *normal, *queries, *mixed; /* [tokens][WIDTH] */
+	act *inner;		       /* [tokens][INNER] */
+	float *parts;		       /* [splits][tokens][WIDTH] */
+	float *pieces;		       /* [tokens][HEADS][shares][PIECE] */
+	u64 *best;	   /* [slots] the likeliest token: its logit's bits in order, then ~token */
+	u32 *at;	   /* [slots] the position that a slot is at */
+	const u32 *prompt; /* [slots][each] */
+	u32 *chosen;	   /* [slots][room] the token of every position */
+	float *logits;	   /* [slots][vocabulary]; 0: nobody asks */
+	u64 *times;	   /* [room] when the first slot came to a position, ns */
+	u32 *arrived;	   /* blocks at the barrier */
+	u32 layer_count, slots, room, vocabulary;
+	u32 cache_slots;  /* that keys and values have room for */
+	u32 tokens, each; /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
+	u32 shares;	  /* blocks that share a head's attention */
+	u32 project_splits, narrow_splits; /* of a wide product's columns */
+	u32 top_k, seed;		   /* of choosing: the likeliest k, 0: all */
+	float top_p, temperature;     /* and as few as have this share together; 0 degrees: the likeliest */
+	u32 kind, width, inner_width; /* of the host's kernels; here they are WEIGHTS, WIDTH and INNER */
+};
+
+struct __attribute__((aligned(16))) four {
+	u32 of[4];
+};
+
+enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --- What C has no words for --- */
+
+#ifdef __cplusplus
+/* Weights: nobody writes them, nobody reads them twice. */
+static __device__ struct four load_weights(const void *from)
+{
+	struct four v;
+
+	asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+		: "=r"(v.of[0]), "=r"(v.of[1]), "=r"(v.of[2]), "=r"(v.of[3])
+		: "l"(from));
+	return v;
+}
+
+/* What other blocks may have written since: past the first cache. */
+static __device__ struct four load_fresh(const void *from)
+{
+	struct four v;
+
+	asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(v.of[0]), "=r"(v.of[1]), "=r"(v.of[2]), "=r"(v.of[3])
+		     : "l"(from)
+		     : "memory");
+	return v;
+}
+
+static __device__ struct four load_shared(const struct four *from)
+{
+	uint4 v = *(const uint4 *)from;
+	struct four result = {{v.x, v.y, v.z, v.w}};
+
+	return result;
+}
+
+static __device__ void ask_line(const u8 *from)
+{
+	asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
+/* The kernel behind this one may begin; what is before this one has ended. */
+static __device__ void let_next_begin(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+static __device__ void await_previous(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ void copy_async(struct four *to, const void *from)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)),
+		     "l"(from)
+		     : "memory");
+}
+
+static __device__ void copy_end_stage(void)
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* All stages but the last STAGES - 2 are there. */
+static __device__ void copy_await(void)
+{
+	asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+}
+
+#if WEIGHTS == FP32 || WEIGHTS == TF32
+static __device__ void tensor(float c[4], const u32 a[4], u32 b0, u32 b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+		     "{%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+static __device__ u32 round_tf32(u32 bits)
+{
+	u32 result;
+
+	asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(__uint_as_float(bits)));
+	return result;
+}
+#else
+#if WEIGHTS == BF16
+#define HALF "bf16"
+#else
+#define HALF "f16"
+#endif
+static __device__ void tensor(float c[4], const u32 a[4], u32 b0, u32 b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." HALF "." HALF ".f32 {%0, %1, %2, %3}, "
+		     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+static __device__ u32 pack(float low, float high)
+{
+	u32 result;
+
+	asm("cvt.rn." HALF "x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+	return result;
+}
+#if WEIGHTS != BF16
+static __device__ void unpack(u32 pair, float out[2])
+{
+	asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
+		: "=f"(out[0]), "=f"(out[1])
+		: "r"(pair));
+}
+
+static __device__ u32 subtract_halves(u32 a, u32 b)
+{
+	u32 result;
+
+	asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+	return result;
+}
+#endif
+#if WEIGHTS == FP8
+static __device__ u32 halves_of_fp8(u32 pair)
+{
+	u32 result;
+
+	asm("{.reg .b16 p; cvt.u16.u32 p, %1; cvt.rn.f16x2.e4m3x2 %0, p;}" : "=r"(result) : "r"(pair));
+	return result;
+}
+
+static __device__ u32 fp8_of(float low, float high)
+{
+	u32 result;
+
+	asm("{.reg .b16 p; cvt.rn.satfinite.e4m3x2.f32 p, %1, %2; cvt.u32.u16 %0, p;}"
+		: "=r"(result)
+		: "f"(high), "f"(low));
+	return result;
+}
+#endif
+#endif
+
+static __device__ float exp_two(float value)
+{
+	return exp2f(value);
+}
+
+static __device__ u64 now_ns(void)
+{
+	u64 ns;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+	return ns;
+}
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --- A step in parts, for rows or for one of them --- */
+
+/* One of the 64 inputs. */
+static __device__ float input_of(const struct args *a, u64 at, float e, u32 k)
+{
+	u32 w = (k - E - PLACE) / 4 * 1024;
+
+	if (k < E)
+		return e;
+	if (k < E + PLACE)
+		return a->cells[(u64)cell_of(a, at) * PLACE + k - E];
+	switch (k % 4) {
+	case 0:
+		return a->weights[SINES + w + x_of(at)];
+	case 1:
+		return a->weights[COSINES + w + x_of(at)];
+	case 2:
+		return a->weights[SINES + w + y_of(at)];
+	default:
+		return a->weights[SINES + w + z_of(at)];
+	}
+}
+
+/* Numbers of all cells, once. */
+KERNEL void kwhy_flows_cells(const struct args a, u32 step, u32 first, u32 count)
+{
+	u64 all = (u64)a.width * a.height * a.depth * PLACE;
+
+	(void)step, (void)first, (void)count;
+	for (u64 i = thread_index(); i < all; i += thread_count())
+		a.cells[i] = unit(mix(0x2E4Bull * 0x9E3779B97F4A7C15ull + i));
+}
+
+/* Inputs, and the second half of what the gates get. */
+KERNEL void kwhy_flows_input(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * IN; i += thread_count()) {
+		u32 row = first + i / IN, k = i % IN;
+		float e = a.e[row * E + k % E];
+
+		a.in[row * IN + k] = input_of(&a, a.at[row], e, k);
+		if (k < E)
+			a.a[row * IN + E + k] = e;
+	}
+}
+
+/* One of the five matrices; without bias. */
+KERNEL void kwhy_flows_product(const struct args a, u32 which, u32 first, u32 count)
+{
+	const float *in = which == 0 ? a.in : which == 1 ? a.u : which == 2 ? a.a : a.h;
+	const float *matrix = a.weights + (which == 0 ? W1 : which == 1 ? W2 : which == 2 ? WI : which == 3 ? WH : WO);
+	float *out = which == 0 ? a.u : which == 1 ? a.a : which == 2 ? a.gi : which == 3 ? a.gh : a.outputs;
+	u32 inputs = which < 3 ? IN : H, outputs = which == 0 ? IN : which == 1 ? E : which == 4 ? OUT : GATES;
+	u32 stride = which == 1 ? IN : outputs;
+
+	for (u32 i = thread_index(); i < count * outputs; i += thread_count()) {
+		u32 row = first + i / outputs, j = i % outputs;
+		float sum = 0;
+
+		for (u32 k = 0; k < inputs; k++)
+			sum += in[row * inputs + k] * matrix[k * outputs + j];
+		out[row * stride + j] = sum;
+	}
+}
+
+KERNEL void kwhy_flows_relu(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * IN; i += thread_count())
+		a.u[first * IN + i] = fmaxf(a.u[first * IN + i] + a.weights[B1 + i % IN], 0.0f);
+}
+
+KERNEL void kwhy_flows_bias(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * E; i += thread_count())
+		a.a[(first + i / E) * IN + i % E] += a.weights[B2 + i % E];
+}
+
+static __device__ float sigmoid(float value)
+{
+	return 1.0f / (1.0f + expf(-value));
+}
+
+KERNEL void kwhy_flows_gates(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
+		u32 row = first + i / H, j = i % H;
+		const float *gi = a.gi + row * GATES, *gh = a.gh + row * GATES, *bi = a.weights + BI, *bh = a.weights + BH;
+		float r = sigmoid(gi[j] + bi[j] + (gh[j] + bh[j]));
+		float z = sigmoid(gi[H + j] + bi[H + j] + (gh[H + j] + bh[H + j]));
+		float n = tanhf(gi[2 * H + j] + bi[2 * H + j] + r * (gh[2 * H + j] + bh[2 * H + j]));
+
+		a.h[row * H + j] = (1.0f - z) * n + z * a.h[row * H + j];
+	}
+}
+
+/* Energies come out of their sums, and each flow moves; where the device keeps the books, it claims its cell. */
+KERNEL void kwhy_flows_move(const struct args a, u32 step, u32 first, u32 count)
+{
+	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
+		u32 row = first + i / E, k = i % E;
+		float *outputs = a.outputs_rows + row * OUT;
+		struct claim claim;
+		u64 moved;
+
+		outputs[k] = tanhf(outputs[k]);
+		if (k)
+			continue;
+		moved = a.by_argmax ? move_by(&a, a.at[row], outputs + E) : move_fixed(&a, a.at[row], step);
+		if (a.by_row) {
+			a.moved[step % 2 * a.flows + row] = moved;
+			continue;
+		}
+		claim = claim_begin(&a, step, row, moved);
+		claim_end(&a, step, &claim);
+	}
+}
+
+/* The mean of those that merged. */
+static __device__ float settled(const struct args *a, u32 step, u32 row, u64 moved, u32 k)
+{
+	float sum = 0;
+	u32 count = 0;
+
+	for (u32 i = first_of(a, step, row, moved); i != NONE; i = next_of(a, step, i), count++)
+		sum += a->outputs_rows[i * OUT + k];
+	return sum / (float)count;
+}
+
+/* The state at the start of the next step; NONE as step: of the first. */
+KERNEL void kwhy_flows_settle(const struct args a, u32 step, u32 first, u32 count)
+{
+	if (thread_index() == 0)
+		a.times[step + 1] = now_ns();
+	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
+		u32 row = first + i / E, k = i % E, number;
+		bool fresh = begins(&a, step, row, &number);
+		u64 moved = step == NONE ? 0 : a.moved[step % 2 * a.flows + row];
+
+		if (fresh) {
+			if (step != NONE && z_of(moved) >= a.depth)
+				atomicAdd(a.out, fixed(a.outputs_rows[row * OUT + k]));
+			for (u32 j = k; j < H; j += E)
+				a.h_rows[row * H + j] = 0;
+			moved = start(&a, number);
+		} else if (k == 0) {
+			atomicAdd(&a.records[step].places, mix(moved) * (2 * (u64)step + 1));
+		}
+		a.e[row * E + k] = fresh ? start_energy(number, k) : settled(&a, step, row, moved, k);
+		if (k == 0)
+			a.at[row] = moved;
+	}
+}
+
+/* --- Input and both first layers in one kernel; a warp has a row --- */
+
+KERNEL void kwhy_flows_front(const struct args a, u32 step, u32 first, u32 count)
+{
+	__shared__ float in[THREADS / 32][IN], u[THREADS / 32][IN];
+	u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, rounds = (count + THREADS / 32 - 1) / (THREADS / 32);
+
+	if (step == 0 && thread_index() == 0)
+		a.times[0] = now_ns();
+	for (u32 i = blockIdx.x; i < rounds; i += gridDim.x) {
+		u32 row = i * (THREADS / 32) + warp;
+		bool valid = row < count;
+
+		row += first;
+		if (valid) {
+			float e = a.e[row * E + lane];
+
+			in[warp][lane] = e;
+			in[warp][E + lane] = input_of(&a, a.at[row], e, E + lane);
+			a.a[row * IN + E + lane] = e;
+		}
+		__syncthreads();
+		for (u32 j = lane; valid && j < IN; j += 32) {
+			float sum = a.weights[B1 + j];
+
+			for (u32 k = 0; k < IN; k++)
+				sum += in[warp][k] * a.weights[W1 + k * IN + j];
+			u[warp][j] = fmaxf(sum, 0.0f);
+		}
+		__syncthreads();
+		if (valid) {
+			float sum = a.weights[B2 + lane];
+
+			for (u32 k = 0; k < IN; k++)
+				sum += u[warp][k] * a.weights[W2 + k * E + lane];
+			a.a[row * IN + lane] = sum;
+		}
+	}
+}
+
+/* --- The dense lattice: every cell is computed, whether somebody is there or not --- */
+
+/* Inputs and state of the slots from `first` on, 0 where nobody is, to the start of the buffers. */
+KERNEL void kwhy_flows_spread(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
+		u32 slot = i / H, k = i % H, row = a.map[first + slot];
+		bool here = row != NONE;
+
+		a.h[slot * H + k] = here ? a.h_rows[row * H + k] : 0.0f;
+		if (k < IN)
+			a.in[slot * IN + k] = here ? input_of(&a, a.at[row], a.e[row * E + k % E], k) : 0.0f;
+		if (k < E)
+			a.a[slot * IN + E + k] = here ? a.e[row * E + k] : 0.0f;
+	}
+}
+
+KERNEL void kwhy_flows_collect(const struct args a, u32 step, u32 first, u32 count)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
+		u32 slot = i / H, k = i % H, row = a.map[first + slot];
+
+		if (row == NONE)
+			continue;
+		a.h_rows[row * H + k] = a.h[slot * H + k];
+		if (k < OUT)
+			a.outputs_rows[row * OUT + k] = a.outputs[slot * OUT + k];
+	}
+}

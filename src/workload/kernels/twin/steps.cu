@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --- Sums of a block, in shared memory --- */
+
+struct tally {
+	int low[AGENTS], high[AGENTS]; /* sums: high * 2^16 + low, of up to 2^20 cells */
+	u32 peak, limbs[3];	       /* of the check, 22 bits each */
+};
+
+static __device__ void tally_clear(struct tally *tally)
+{
+	if (threadIdx.x < AGENTS)
+		tally->low[threadIdx.x] = tally->high[threadIdx.x] = 0;
+	if (threadIdx.x < 3)
+		tally->limbs[threadIdx.x] = 0;
+	if (threadIdx.x == 3)
+		tally->peak = 0;
+	__syncthreads();
+}
+
+#ifndef BY_WARPS
+#define BY_WARPS (__CUDA_ARCH__ >= 800)
+#endif
+
+/* A warp adds up by itself where all its lanes are here and go to one place. False: a lane has nothing left. */
+static __device__ bool add_by_warp(int *value, bool together)
+{
+#if BY_WARPS
+	if (together) {
+		*value = __reduce_add_sync(~0u, *value);
+		return threadIdx.x % 32 == 0;
+	}
+#endif
+	return true;
+}
+
+static __device__ void raise(u32 *place, u32 value, bool together)
+{
+#if BY_WARPS
+	if (together) {
+		value = __reduce_max_sync(~0u, value);
+		if (threadIdx.x % 32)
+			return;
+	}
+#endif
+	atomicMax(place, value);
+}
+
+/* Whether the 32 cells around `i` are all there and of one district. */
+static __device__ bool is_together(const struct args *a, u32 i)
+{
+	u32 first = i - i % 32;
+
+	return first + 31 < a->cells && district(first) == district(first + 31);
+}
+
+static __device__ void tally_cell(const struct args *a, struct tally *tally, u32 i, float value)
+{
+	bool together = is_together(a, i);
+	int sum = fixed(value);
+
+	if (add_by_warp(&sum, together)) {
+		atomicAdd(&tally->low[district(i)], sum & 0xffff);
+		atomicAdd(&tally->high[district(i)], sum >> 16);
+	}
+	raise(&tally->peak, __float_as_uint(fabsf(value)), together);
+}
+
+static __device__ u64 check_of(const struct args *a, u32 i, float t, float u)
+{
+	u64 j = a->first_cell + i;
+
+	return (u64)__float_as_uint(t) * (2 * j + 1) + (u64)__float_as_uint(u) * (2 * j + 0x10001);
+}
+
+/* All threads of the block come here. */
+static __device__ void tally_check(struct tally *tally, u64 check)
+{
+	for (u32 k = 0; k < 3; k++) {
+		int limb = (int)(check >> 22 * k & 0x3fffff);
+
+		if (add_by_warp(&limb, true))
+			atomicAdd(&tally->limbs[k], (u32)limb);
+	}
+}
+
+/* Sums and peak to `sums` where that is not 0, the check to `check`. */
+static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
+{
+	__syncthreads();
+	if (sums && threadIdx.x < AGENTS && (tally->low[threadIdx.x] || tally->high[threadIdx.x]))
+		atomicAdd((u64 *)&sums[threadIdx.x],
+			(u64)((i64)tally->high[threadIdx.x] * 65536 + tally->low[threadIdx.x]));
+	if (sums && threadIdx.x == AGENTS)
+		atomicMax((u64 *)&sums[AGENTS], (u64)tally->peak);
+	if (check && threadIdx.x == 0)
+		atomicAdd(check, tally->limbs[0] + ((u64)tally->limbs[1] << 22) + ((u64)tally->limbs[2] << 44));
+}
+
+/* --- What agents see --- */
+
+static __device__ void look_at(const struct args *a, u32 step, const float *t, const i64 *sums, u32 first, u32 count)
+{
+	for (u32 q = first; q < observed(step); q += count) {
+		char *place = a->outbox + (a->scattered ? a->scattered * q : packed_at(q));
+
+		if (q % 8 == 0)
+			*(i64 *)place = *(const volatile i64 *)&sums[q / 8 % AGENTS] + q;
+		else
+			*(float *)place = fresh(t + looks_at(step, q));
+	}
+}
+
+/* --- To begin with --- */
+
+KERNEL void kwhy_twin_begin_field(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count()) {
+		u32 j = a.first_cell + i;
+
+		a.t[i] = unit(mix(42ull ^ (u64)(j / CELLS) << 40 ^ (j % CELLS))) * 16.0f;
+	}
+}
+
+KERNEL void kwhy_twin_begin_rest(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.u[i] = 0;
+	for (u32 i = thread_index(); i < STEPS * (AGENTS + 1); i += thread_count())
+		a.run_sums[i] = 0;
+	for (u32 i = thread_index(); i <= STEPS; i += thread_count())
+		a.checks[i] = 0;
+	for (u32 i = thread_index(); i < AGENTS * CONTROLS; i += thread_count())
+		a.controls[i] = 0;
+	for (u32 i = thread_index(); i <= AGENTS; i += thread_count())
+		a.sums[i] = 0;
+	if (thread_index() < 2)
+		a.clock[thread_index()] = 0;
+	if (thread_index() == 2)
+		a.arrived[0] = 0;
+}
+
+/* --- The ten of the specification --- */
+
+static __device__ void clear_sums(const struct args *a, u32 step)
+{
+	if (reduces(a, step) && threadIdx.x <= AGENTS)
+		a->sums[threadIdx.x] = 0;
+}
+
+KERNEL void kwhy_twin_gain(const struct args a, u32 step)
+{
+	u32 i = threadIdx.x;
+
+	clear_sums(&a, step_of(&a, step));
+	if (i < AGENTS * GAINS)
+		a.gains[i] = gain(a.controls + i / GAINS * CONTROLS, i % GAINS);
+}
+
+KERNEL void kwhy_twin_force(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
+}
+
+KERNEL void kwhy_twin_spread(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
+}
+
+KERNEL void kwhy_twin_diffuse(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
+}
+
+KERNEL void kwhy_twin_push(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
+}
+
+KERNEL void kwhy_twin_store(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
+}
+
+KERNEL void kwhy_twin_limit(const struct args a, u32 step)
+{
+	(void)step;
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		a.t[i] = limit(a.w[i]);
+}
+
+KERNEL void kwhy_twin_sum(const struct args a, u32 step)
+{
+	__shared__ struct tally tally;
+
+	tally_clear(&tally);
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		tally_cell(&a, &tally, i, new_t(&a, step)[i]);
+	tally_give(&tally, a.sums, 0);
+}
+
+KERNEL void kwhy_twin_look(const struct args a, u32 step)
+{
+	look_at(&a, step, new_t(&a, step), a.sums, thread_index(), thread_count());
+}
+
+KERNEL void kwhy_twin_check(const struct args a, u32 step)
+{
+	__shared__ struct tally tally;
+	u64 check = 0;
+
+	tally_clear(&tally);
+	for (u32 i = thread_index(); i < a.cells; i += thread_count())
+		check += check_of(&a, i, new_t(&a, step)[i], a.u[i]);
+	tally_check(&tally, check);
+	tally_give(&tally, 0, &a.checks[step]);
+}

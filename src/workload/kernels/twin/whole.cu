@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --- A whole run in one launch --- */
+
+#ifndef WAIT
+#define WAIT
+#endif
+
+/* Everything that was written before, by any block, is seen by all after. */
+static __device__ void barrier(const struct args *a, u32 round)
+{
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		__threadfence();
+		atomicAdd(a->arrived, 1);
+		while (*(volatile u32 *)a->arrived < (round + 1) * gridDim.x)
+			WAIT;
+		__threadfence();
+	}
+	__syncthreads();
+}
+
+struct agents {
+	float controls[AGENTS * CONTROLS], gains[AGENTS * GAINS];
+	int low[AGENTS], high[AGENTS]; /* what they saw: high * 2^24 + low */
+};
+
+static __device__ i64 seen_by(const struct agents *agents, u32 agent)
+{
+	return (i64)agents->high[agent] * (1 << 24) + agents->low[agent];
+}
+
+/* What agents see of a step that has ended. */
+static __device__ void watch(const struct args *a, struct agents *agents, u32 step)
+{
+	const float *t = new_t(a, step);
+	const volatile i64 *sums = a->run_sums + (step - step % a->reduce_every) * (AGENTS + 1);
+
+	if (threadIdx.x < AGENTS)
+		agents->low[threadIdx.x] = agents->high[threadIdx.x] = 0;
+	__syncthreads();
+	for (u32 q = threadIdx.x; q < observed(step); q += blockDim.x) {
+		i64 value = q % 8 == 0 ? sums[q / 8 % AGENTS] + q : (i64)fixed(fresh(t + looks_at(step, q)));
+
+		if (q % 8 == 0)
+			atomicAdd(&agents->high[q % AGENTS], (int)(value >> 24));
+		atomicAdd(&agents->low[q % AGENTS], q % 8 == 0 ? (int)(value & 0xffffff) : (int)value);
+	}
+	__syncthreads();
+}
+
+/* What agents do about it. */
+static __device__ void decide(const struct args *a, struct agents *agents, u32 step)
+{
+	u32 i = threadIdx.x, agent = i / CONTROLS;
+
+	if (i < AGENTS * CONTROLS && i % CONTROLS < sends(step, agent))
+		agents->controls[i] = payload(step, agent, i % CONTROLS, step && a->closed ? seen_by(agents, agent) : 0);
+	__syncthreads();
+	if (i < AGENTS * GAINS)
+		agents->gains[i] = gain(agents->controls + i / GAINS * CONTROLS, i % GAINS);
+	__syncthreads();
+}
+
+static __device__ u64 now_ns(void)
+{
+#ifdef __CUDA_ARCH__
+	u64 time;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+	return time;
+#elif defined(__HIP_DEVICE_COMPILE__)
+	return wall_clock64() * 10; /* of 100 MHz */
+#else
+	return 0;
+#endif
+}
+
+/* The last block keeps the books, of the step before the one that the others are at. */
+static __device__ void keep_books(const struct args *a, const struct agents *agents, u32 step, u64 *books)
+{
+	if (threadIdx.x)
+		return;
+	for (u32 agent = 0; agent < AGENTS; agent++)
+		*books = mix(*books ^ (u64)seen_by(agents, agent));
+	a->seen[step] = *books;
+	a->times[step + 1] = now_ns();
+}
+
+static __device__ void work(const struct args *a, const struct agents *agents, struct tally *tally, u32 step)
+{
+	u32 workers = gridDim.x - 1;
+	u64 check = 0;
+
+	tally_clear(tally);
+	for (u32 i = thread_index(); i < a->cells; i += workers * blockDim.x) {
+		struct cell cell = advance(a, agents->gains, step, i);
+
+		if (reduces(a, step))
+			tally_cell(a, tally, i, cell.t);
+		check += check_of(a, i, cell.t, cell.u);
+	}
+	tally_check(tally, check);
+	tally_give(tally, reduces(a, step) ? a->run_sums + step * (AGENTS + 1) : 0, &a->checks[step]);
+}
+
+/* All blocks at once; all but the last have the cells, each always the same ones. */
+KERNEL void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 step)
+{
+	__shared__ struct agents agents;
+	__shared__ struct tally tally;
+	u64 books = 0;
+	bool clerk = blockIdx.x == gridDim.x - 1;
+
+	(void)step;
+	if (clerk && threadIdx.x == 0)
+		a.times[0] = now_ns();
+	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x)
+		agents.controls[i] = 0;
+	__syncthreads();
+	for (u32 t = 0; t <= a.steps; t++) {
+		if (t)
+			watch(&a, &agents, t - 1);
+		if (clerk && t)
+			keep_books(&a, &agents, t - 1, &books);
+		if (t == a.steps)
+			break;
+		decide(&a, &agents, t);
+		if (!clerk)
+			work(&a, &agents, &tally, t);
+		barrier(&a, t);
+	}
+}
