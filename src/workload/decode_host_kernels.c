@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of `decode` for the host: the same numbers in memory, sums in the order of columns. */
 #include "base/clock.h"
-#include "workload/decode_device.h"
+#include "workload/decode_host_weights.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -54,133 +54,6 @@ static void act_store(const struct call *call, uint64_t base, uint64_t i, float 
 									      : kwhy_decode_to_fp16(value);
 }
 
-/* 4 bits of 16 bytes: neighbours lie 16 bits apart. */
-static unsigned nibble_shift(uint32_t i)
-{
-	return i % 8 / 2 * 4 + i % 2 * 16;
-}
-
-/* Weight i of 16 bytes, before its row's scale. */
-static float weight_load(enum kwhy_decode_weights weights, const char *bytes, uint32_t i)
-{
-	uint32_t word;
-	uint16_t half;
-
-	memcpy(&word, bytes + (weights == KWHY_DECODE_INT4 ? i / 8 : i % 4) * sizeof(word), sizeof(word));
-	memcpy(&half, bytes + 2 * (i % 8), sizeof(half));
-	switch (weights) {
-	case KWHY_DECODE_BF16:
-		return kwhy_decode_from_bf16(half);
-	case KWHY_DECODE_FP16:
-		return kwhy_decode_from_fp16(half);
-	case KWHY_DECODE_FP8:
-		return kwhy_decode_from_fp8((uint8_t)bytes[i]);
-	case KWHY_DECODE_INT8:
-		return (float)(int8_t)bytes[i];
-	case KWHY_DECODE_INT4:
-		return (float)(word >> nibble_shift(i) & 15) - 8;
-	default:
-		return kwhy_decode_float(word);
-	}
-}
-
-static void weight_store(enum kwhy_decode_weights weights, char *bytes, uint32_t i, float value)
-{
-	uint32_t word = kwhy_decode_bits(value);
-	uint16_t half = weights == KWHY_DECODE_BF16 ? kwhy_decode_to_bf16(value) : kwhy_decode_to_fp16(value);
-
-	switch (weights) {
-	case KWHY_DECODE_BF16:
-	case KWHY_DECODE_FP16:
-		memcpy(bytes + (size_t)2 * i, &half, sizeof(half));
-		break;
-	case KWHY_DECODE_FP8:
-		bytes[i] = (char)kwhy_decode_to_fp8(value);
-		break;
-	case KWHY_DECODE_INT8:
-		bytes[i] = (char)lrintf(value);
-		break;
-	case KWHY_DECODE_INT4:
-		memcpy(&word, bytes + i / 8 * sizeof(word), sizeof(word));
-		word &= ~(UINT32_C(15) << nibble_shift(i));
-		word |= (uint32_t)(lrintf(value) + 8) << nibble_shift(i);
-		memcpy(bytes + i / 8 * sizeof(word), &word, sizeof(word));
-		break;
-	default:
-		memcpy(bytes + i * sizeof(word), &word, sizeof(word));
-	}
-}
-
-static void row_load(const struct call *call, uint64_t weights, uint32_t row, uint32_t columns, float *out)
-{
-	uint32_t each = kwhy_decode_each(call->weights);
-
-	for (uint32_t k = 0; k < columns; k++)
-		out[k] = weight_load(call->weights,
-			(const char *)at(weights) + 16 * kwhy_decode_place(call->weights, row, k, columns),
-			k % each);
-}
-
-/* --- Making weights --- */
-
-struct fill {
-	enum kwhy_decode_weights weights;
-	char *to;
-	uint32_t hash, columns;
-	float bound;
-};
-
-static float most_of_row(const struct fill *fill, uint32_t row)
-{
-	float most = 0;
-
-	for (uint32_t k = 0; k < fill->columns; k++)
-		most = fmaxf(
-			most, fabsf(fill->bound * kwhy_decode_unit(fill->hash, row * fill->columns + k)));
-	return most;
-}
-
-static float fill_row(const struct fill *fill, uint32_t row, bool is_known)
-{
-	float most = kwhy_decode_code_most(fill->weights),
-	      scale = most > 0 ? most_of_row(fill, row) / most : 1;
-	uint32_t each = kwhy_decode_each(fill->weights);
-
-	for (uint32_t k = 0; k < fill->columns; k++) {
-		float value = fill->bound * kwhy_decode_unit(fill->hash, row * fill->columns + k) / scale;
-
-		weight_store(fill->weights,
-			fill->to + 16 * kwhy_decode_place(fill->weights, row, k, fill->columns), k % each,
-			is_known ? value : 0);
-	}
-	return scale;
-}
-
-static void run_fill(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	const struct fill fill = {.to = at(*(const uint64_t *)arguments[0]),
-		.hash = *(const uint32_t *)arguments[2],
-		.columns = *(const uint32_t *)arguments[5],
-		.bound = *(const float *)arguments[6],
-		.weights = *(const enum kwhy_decode_weights *)arguments[7]};
-	float *scales = at(*(const uint64_t *)arguments[1]);
-	uint32_t rows = *(const uint32_t *)arguments[3], known = *(const uint32_t *)arguments[4];
-
-	(void)grid;
-	for (uint32_t row = 0; row < rows; row++)
-		scales[row] = fill_row(&fill, row, row < known);
-}
-
-static void run_fill_floats(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	float *to = at(*(const uint64_t *)arguments[0]), bound = *(const float *)arguments[3];
-	uint32_t hash = *(const uint32_t *)arguments[1], count = *(const uint32_t *)arguments[2];
-
-	(void)grid;
-	for (uint32_t i = 0; i < count; i++)
-		to[i] = bound * kwhy_decode_unit(hash, i);
-}
-
 /* --- Where a token is --- */
 
 static uint32_t position_of(const struct kwhy_decode_args *args, uint32_t token)
@@ -231,7 +104,7 @@ static void begin(const struct call *call)
 		uint32_t word = next_word(args, token), position = position_of(args, token);
 
 		chosen[(size_t)(token / args->each) * args->room + position] = word;
-		row_load(call, args->words, word, width, row);
+		kwhy_decode_host_row_load(call->weights, at(args->words), word, width, row);
 		for (uint32_t k = 0; k < width; k++)
 			x[(size_t)token * width + k] = row[k] * scales[word] +
 				places[(size_t)position * width + k];
@@ -403,7 +276,7 @@ static void multiply(const struct call *call, const struct product *product)
 	float row[COLUMNS_MOST];
 
 	for (uint32_t r = 0; r < product->rows; r++) {
-		row_load(call, product->weights, r, product->columns, row);
+		kwhy_decode_host_row_load(call->weights, at(product->weights), r, product->columns, row);
 		for (uint32_t token = 0; token < product->tokens; token++) {
 			float sum = 0;
 
@@ -646,8 +519,8 @@ static void run_wide(const struct kwhy_gpu_grid *grid, void **arguments)
 enum { ARGS = sizeof(struct kwhy_decode_args) };
 
 const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
-	{"kwhy_decode_fill", run_fill, {8, 8, 4, 4, 4, 4, 4, 4}},
-	{"kwhy_decode_fill_floats", run_fill_floats, {8, 4, 4, 4}},
+	{"kwhy_decode_fill", kwhy_decode_host_fill, {8, 8, 4, 4, 4, 4, 4, 4}},
+	{"kwhy_decode_fill_floats", kwhy_decode_host_fill_floats, {8, 4, 4, 4}},
 	{"kwhy_decode_reset", run_reset, {ARGS, 4, 8}},
 	{"kwhy_decode_begin", run_begin, {ARGS}},
 	{"kwhy_decode_attend", run_attend, {ARGS, 4}},

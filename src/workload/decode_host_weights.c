@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/decode_host_weights.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* 4 bits of 16 bytes: neighbours lie 16 bits apart. */
+static unsigned nibble_shift(uint32_t i)
+{
+	return i % 8 / 2 * 4 + i % 2 * 16;
+}
+
+/* Weight i of 16 bytes, before its row's scale. */
+static float weight_load(enum kwhy_decode_weights weights, const char *bytes, uint32_t i)
+{
+	uint32_t word;
+	uint16_t half;
+
+	memcpy(&word, bytes + (weights == KWHY_DECODE_INT4 ? i / 8 : i % 4) * sizeof(word), sizeof(word));
+	memcpy(&half, bytes + 2 * (i % 8), sizeof(half));
+	switch (weights) {
+	case KWHY_DECODE_BF16:
+		return kwhy_decode_from_bf16(half);
+	case KWHY_DECODE_FP16:
+		return kwhy_decode_from_fp16(half);
+	case KWHY_DECODE_FP8:
+		return kwhy_decode_from_fp8((uint8_t)bytes[i]);
+	case KWHY_DECODE_INT8:
+		return (float)(int8_t)bytes[i];
+	case KWHY_DECODE_INT4:
+		return (float)(word >> nibble_shift(i) & 15) - 8;
+	default:
+		return kwhy_decode_float(word);
+	}
+}
+
+static void weight_store(enum kwhy_decode_weights weights, char *bytes, uint32_t i, float value)
+{
+	uint32_t word = kwhy_decode_bits(value);
+	uint16_t half = weights == KWHY_DECODE_BF16 ? kwhy_decode_to_bf16(value) : kwhy_decode_to_fp16(value);
+
+	switch (weights) {
+	case KWHY_DECODE_BF16:
+	case KWHY_DECODE_FP16:
+		memcpy(bytes + (size_t)2 * i, &half, sizeof(half));
+		break;
+	case KWHY_DECODE_FP8:
+		bytes[i] = (char)kwhy_decode_to_fp8(value);
+		break;
+	case KWHY_DECODE_INT8:
+		bytes[i] = (char)lrintf(value);
+		break;
+	case KWHY_DECODE_INT4:
+		memcpy(&word, bytes + i / 8 * sizeof(word), sizeof(word));
+		word &= ~(UINT32_C(15) << nibble_shift(i));
+		word |= (uint32_t)(lrintf(value) + 8) << nibble_shift(i);
+		memcpy(bytes + i / 8 * sizeof(word), &word, sizeof(word));
+		break;
+	default:
+		memcpy(bytes + i * sizeof(word), &word, sizeof(word));
+	}
+}
+
+void kwhy_decode_host_row_load(
+	enum kwhy_decode_weights weights, const char *bytes, uint32_t row, uint32_t columns, float *out)
+{
+	uint32_t each = kwhy_decode_each(weights);
+
+	for (uint32_t k = 0; k < columns; k++)
+		out[k] = weight_load(
+			weights, bytes + 16 * kwhy_decode_place(weights, row, k, columns), k % each);
+}
+
+/* --- Making them --- */
+
+static void *at(uint64_t address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+struct fill {
+	enum kwhy_decode_weights weights;
+	char *to;
+	uint32_t hash, columns;
+	float bound;
+};
+
+static float most_of_row(const struct fill *fill, uint32_t row)
+{
+	float most = 0;
+
+	for (uint32_t k = 0; k < fill->columns; k++)
+		most = fmaxf(
+			most, fabsf(fill->bound * kwhy_decode_unit(fill->hash, row * fill->columns + k)));
+	return most;
+}
+
+static float fill_row(const struct fill *fill, uint32_t row, bool is_known)
+{
+	float most = kwhy_decode_code_most(fill->weights),
+	      scale = most > 0 ? most_of_row(fill, row) / most : 1;
+	uint32_t each = kwhy_decode_each(fill->weights);
+
+	for (uint32_t k = 0; k < fill->columns; k++) {
+		float value = fill->bound * kwhy_decode_unit(fill->hash, row * fill->columns + k) / scale;
+
+		weight_store(fill->weights,
+			fill->to + 16 * kwhy_decode_place(fill->weights, row, k, fill->columns), k % each,
+			is_known ? value : 0);
+	}
+	return scale;
+}
+
+void kwhy_decode_host_fill(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct fill fill = {.to = at(*(const uint64_t *)arguments[0]),
+		.hash = *(const uint32_t *)arguments[2],
+		.columns = *(const uint32_t *)arguments[5],
+		.bound = *(const float *)arguments[6],
+		.weights = *(const enum kwhy_decode_weights *)arguments[7]};
+	float *scales = at(*(const uint64_t *)arguments[1]);
+	uint32_t rows = *(const uint32_t *)arguments[3], known = *(const uint32_t *)arguments[4];
+
+	(void)grid;
+	for (uint32_t row = 0; row < rows; row++)
+		scales[row] = fill_row(&fill, row, row < known);
+}
+
+void kwhy_decode_host_fill_floats(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	float *to = at(*(const uint64_t *)arguments[0]), bound = *(const float *)arguments[3];
+	uint32_t hash = *(const uint32_t *)arguments[1], count = *(const uint32_t *)arguments[2];
+
+	(void)grid;
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = bound * kwhy_decode_unit(hash, i);
+}
