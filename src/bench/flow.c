@@ -35,14 +35,18 @@ static void tell(const struct work *work, const char *what)
 
 /* --- What is asked for --- */
 
+static bool is_variant(const char *word)
+{
+	return strcmp(word, CPU_ID) == 0 || kwhy_flow_variant_find(word);
+}
+
 static enum kwhy_status check_variants(const char *list, struct kwhy_error *error)
 {
 	char word[KWHY_LIST_WORD_BYTES];
 
-	while (list && kwhy_bench_list_next(&list, word))
-		if (strcmp(word, CPU_ID) != 0 && !kwhy_flow_variant_find(word))
-			return kwhy_fail(error, KWHY_E_USAGE,
-				"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5 and cpu", word);
+	if (kwhy_bench_list_unknown(list, is_variant, word))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5 and cpu", word);
 	return KWHY_OK;
 }
 

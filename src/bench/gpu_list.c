@@ -27,6 +27,18 @@ bool kwhy_bench_list_has(const char *list, const char *word)
 	return false;
 }
 
+bool kwhy_bench_list_unknown(
+	const char *list, bool (*is_known)(const char *word), char word[KWHY_LIST_WORD_BYTES])
+{
+	word[0] = '\0';
+	if (!list || !*list)
+		return list != NULL;
+	while (kwhy_bench_list_next(&list, word))
+		if (!is_known(word))
+			return true;
+	return false;
+}
+
 static bool is_open(const struct kwhy_bench_gpus *gpus, const struct kwhy_gpu *gpu)
 {
 	for (uint32_t i = 0; i < gpus->count; i++)

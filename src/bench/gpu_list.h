@@ -16,6 +16,11 @@ bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
 /* Whether the list has the word; NULL has all. */
 bool kwhy_bench_list_has(const char *list, const char *word);
 
+/* Whether a word of the list is not known; the first such. A list without a word has the empty one; NULL has
+ * none. */
+bool kwhy_bench_list_unknown(
+	const char *list, bool (*is_known)(const char *word), char word[KWHY_LIST_WORD_BYTES]);
+
 /* Opened GPUs: `count` of them are the caller's to close, also after a failure. */
 struct kwhy_bench_gpus {
 	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MOST];

@@ -50,21 +50,23 @@ static bool is_asked(const char *list, const struct kwhy_ops_row *row)
 		kwhy_bench_list_has(list, kwhy_ops_class_name(row->class));
 }
 
+static bool is_operation(const char *word)
+{
+	for (size_t i = 0; i < kwhy_ops_row_count; i++)
+		if (names(word, &kwhy_ops_rows[i]))
+			return true;
+	return false;
+}
+
 static enum kwhy_status check_list(const char *list, struct kwhy_error *error)
 {
 	char word[KWHY_LIST_WORD_BYTES];
 
-	while (list && kwhy_bench_list_next(&list, word)) {
-		size_t i = 0;
-
-		while (i < kwhy_ops_row_count && !names(word, &kwhy_ops_rows[i]))
-			i++;
-		if (i == kwhy_ops_row_count)
-			return kwhy_fail(error, KWHY_E_USAGE,
-				"there is no operation '%s'; there are compute, memory, small, large, mixed, "
-				"collectives and what 'kwhy help bench ops' lists",
-				word);
-	}
+	if (kwhy_bench_list_unknown(list, is_operation, word))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"there is no operation '%s'; there are compute, memory, small, large, mixed, "
+			"collectives and what 'kwhy help bench ops' lists",
+			word);
 	return KWHY_OK;
 }
 

@@ -47,19 +47,21 @@ static bool is_asked(const struct work *work, const struct kwhy_train_variant *v
 	return !(variant->parallel || variant->pipeline) || work->gpus.count > 1;
 }
 
+static bool is_variant(const char *word)
+{
+	return kwhy_train_variant_find(word, strlen(word));
+}
+
 static enum kwhy_status check_request(
 	const struct kwhy_bench_train_request *request, struct kwhy_error *error)
 {
-	const char *list = request->variants;
 	char word[KWHY_LIST_WORD_BYTES];
 
-	while (list && kwhy_bench_list_next(&list, word))
-		if (!kwhy_train_variant_find(word, strlen(word)))
-			return kwhy_fail(error, KWHY_E_USAGE,
-				"train has no variant '%s'; there are fp32, bf16, queued, cublas, fused, "
-				"graph, "
-				"checkpoint, accumulate, pipeline and parallel",
-				word);
+	if (kwhy_bench_list_unknown(request->variants, is_variant, word))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"train has no variant '%s'; there are fp32, bf16, queued, cublas, fused, graph, "
+			"checkpoint, accumulate, pipeline and parallel",
+			word);
 	return kwhy_train_shape_check(&request->shape, error);
 }
 

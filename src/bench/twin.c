@@ -30,14 +30,18 @@ static void tell(const struct work *work, const char *what)
 
 /* --- What is asked for --- */
 
+static bool is_variant(const char *word)
+{
+	return strcmp(word, CPU_ID) == 0 || kwhy_twin_variant_find(word, strlen(word));
+}
+
 static enum kwhy_status check_variants(const char *list, struct kwhy_error *error)
 {
 	char word[KWHY_LIST_WORD_BYTES];
 
-	while (list && kwhy_bench_list_next(&list, word))
-		if (strcmp(word, CPU_ID) != 0 && !kwhy_twin_variant_find(word, strlen(word)))
-			return kwhy_fail(error, KWHY_E_USAGE,
-				"twin has no variant '%s'; there are v0 to v8, v9, v9b and cpu", word);
+	if (kwhy_bench_list_unknown(list, is_variant, word))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"twin has no variant '%s'; there are v0 to v8, v9, v9b and cpu", word);
 	return KWHY_OK;
 }
 

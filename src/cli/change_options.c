@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/change_options.h"
 
-/* An option with an argument that was not given. */
-#define NOT_GIVEN UINT64_MAX
-
 void kwhy_change_options_init(struct kwhy_change_options *options)
 {
 	*options = (struct kwhy_change_options){0};
 	for (size_t i = 0; i < KWHY_CHANGE_OPTIONS; i++)
-		options->numbers[i] = NOT_GIVEN;
+		options->numbers[i] = KWHY_COUNT_NOT_GIVEN;
 }
 
 enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *options,
@@ -19,13 +16,13 @@ enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *opti
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
 		uint64_t number = options->numbers[i];
 
-		if (!options->flags[i] && number == NOT_GIVEN)
+		if (!options->flags[i] && number == KWHY_COUNT_NOT_GIVEN)
 			continue;
-		if (number != NOT_GIVEN && (number < change->least || number > UINT32_MAX))
+		if (number != KWHY_COUNT_NOT_GIVEN && (number < change->least || number > UINT32_MAX))
 			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a number from %u on", change->id,
 				change->least);
 		asks[(*out_count)++] = (struct kwhy_whatif_ask){
-			change, number == NOT_GIVEN ? change->number : (uint32_t)number};
+			change, number == KWHY_COUNT_NOT_GIVEN ? change->number : (uint32_t)number};
 	}
 	return KWHY_OK;
 }

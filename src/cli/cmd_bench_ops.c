@@ -30,6 +30,7 @@ static void set_defaults(void *options)
 	ops->backend = "cuda";
 	ops->seconds = NAN;
 	ops->seed = 1;
+	ops->memory_mib = KWHY_COUNT_NOT_GIVEN;
 }
 
 static enum kwhy_status make_request(
@@ -38,15 +39,17 @@ static enum kwhy_status make_request(
 	enum kwhy_gpu_backend backend = KWHY_GPU_CUDA;
 	enum kwhy_status status = kwhy_backend_read(options->backend, &backend, error);
 	bool is_host = backend == KWHY_GPU_HOST;
-	uint64_t mib = options->memory_mib ? options->memory_mib : is_host ? HOST_MEMORY_MIB : MEMORY_MIB;
+	uint64_t mib = options->memory_mib;
 	double seconds = isnan(options->seconds) ? is_host ? HOST_SECONDS : SECONDS : options->seconds;
 
 	if (status)
 		return status;
 	if (!(seconds > 0 && seconds <= 600))
 		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes more than 0 and at most 600 seconds");
-	if (mib > 1 << 16)
-		return kwhy_fail(error, KWHY_E_USAGE, "--memory takes at most 65536 MiB");
+	if (mib == KWHY_COUNT_NOT_GIVEN)
+		mib = is_host ? HOST_MEMORY_MIB : MEMORY_MIB;
+	if (mib < 1 || mib > 1 << 16)
+		return kwhy_fail(error, KWHY_E_USAGE, "--memory takes 1 to 65536 MiB");
 	*out = (struct kwhy_bench_ops_request){.backend = backend,
 		.devices = options->device,
 		.rows = options->only,

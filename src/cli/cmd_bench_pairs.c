@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "report/pairs_compat.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static void set_defaults(void *options)
 
 	pairs->backend = "cuda";
 	pairs->seed = 42;
+	pairs->ranks = KWHY_COUNT_NOT_GIVEN;
+	pairs->time_s = pairs->burst_s = NAN;
 }
 
 static const char *engine_name(unsigned i)
@@ -61,17 +64,29 @@ static enum kwhy_status read_bits(const char *option, const char *list, const ch
 	return status;
 }
 
+static enum kwhy_status check_seconds(const struct pairs_options *options, struct kwhy_error *error)
+{
+	if (!isnan(options->time_s) && !(options->time_s > 0 && options->time_s <= 86400))
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--time takes more than 0 seconds, at most a day of them");
+	if (options->warm_s < 0 || options->warm_s > 3600)
+		return kwhy_fail(error, KWHY_E_USAGE, "--warm takes 0 to 3600 seconds");
+	if (options->clock_s < 0 || options->clock_s > 3600)
+		return kwhy_fail(error, KWHY_E_USAGE, "--clock-time takes 0 to 3600 seconds");
+	if (!isnan(options->burst_s) && !(options->burst_s >= 0.1 && options->burst_s <= 60))
+		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
+	return KWHY_OK;
+}
+
 static enum kwhy_status check(const struct pairs_options *options, struct kwhy_error *error)
 {
 	if ((options->save != NULL) + (options->resume != NULL) + (options->from != NULL) > 1)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--save, --resume and --from name a folder for different ends; give one of them");
-	if (options->time_s < 0 || options->time_s > 86400 || options->warm_s < 0 || options->warm_s > 3600)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--time takes seconds, at most a day of them, --warm at most an hour");
-	if (options->burst_s != 0 && !(options->burst_s >= 0.1 && options->burst_s <= 60))
-		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
-	return KWHY_OK;
+	if (options->ranks < 1)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--ranks takes 1 to %d processes", (int)KWHY_PAIR_GPUS_MOST);
+	return check_seconds(options, error);
 }
 
 /* Of what is only needed after minutes of measuring, and by the rank that shows it. */
@@ -114,11 +129,11 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes);
 	out->no_loads = options->no_loads;
 	out->seed = options->seed;
-	out->time_s = options->time_s;
+	out->time_s = isnan(options->time_s) ? 0 : options->time_s; /* 0: the usual */
 	out->warm_s = options->warm_s;
 	out->clock_s = options->clock_s;
 	out->energy = options->energy;
-	out->burst_s = options->burst_s;
+	out->burst_s = isnan(options->burst_s) ? 0 : options->burst_s;
 	out->pinning = options->pinning;
 	out->folder = options->resume ? options->resume : options->save;
 	out->resume = options->resume != NULL;
@@ -131,7 +146,8 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 	struct kwhy_pairs **out, struct kwhy_error *error)
 {
 	struct kwhy_pairs_ranks ranks;
-	enum kwhy_status status = kwhy_pairs_ranks_init(options->ranks, &ranks, error);
+	enum kwhy_status status = kwhy_pairs_ranks_init(
+		options->ranks == KWHY_COUNT_NOT_GIVEN ? 0 : options->ranks, &ranks, error);
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;

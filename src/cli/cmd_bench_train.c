@@ -25,6 +25,11 @@ static void set_defaults(void *options)
 	struct train_options *train = options;
 
 	*train = (struct train_options){.backend = "cuda",
+		.width = KWHY_COUNT_NOT_GIVEN,
+		.dp = KWHY_COUNT_NOT_GIVEN,
+		.pp = KWHY_COUNT_NOT_GIVEN,
+		.samples = KWHY_COUNT_NOT_GIVEN,
+		.steps = KWHY_COUNT_NOT_GIVEN,
 		.layers = KWHY_TRAIN_LAYERS,
 		.batch = KWHY_TRAIN_BATCH,
 		.parts = KWHY_TRAIN_PARTS,
@@ -36,11 +41,11 @@ static void set_defaults(void *options)
 /* What is left open is as the guide has it; on the host, which is there to try it out, small. */
 static void fill_in(struct train_options *options, bool on_host)
 {
-	if (!options->width)
+	if (options->width == KWHY_COUNT_NOT_GIVEN)
 		options->width = on_host ? HOST_WIDTH : KWHY_TRAIN_WIDTH;
-	if (!options->steps)
+	if (options->steps == KWHY_COUNT_NOT_GIVEN)
 		options->steps = on_host ? HOST_STEPS : KWHY_TRAIN_STEPS;
-	if (!options->samples)
+	if (options->samples == KWHY_COUNT_NOT_GIVEN)
 		options->samples = (KWHY_TRAIN_SAMPLES + options->batch - 1) / options->batch *
 			options->batch;
 	if (isnan(options->seconds))
@@ -54,8 +59,10 @@ static enum kwhy_status check_counts(const struct train_options *options, struct
 			KWHY_TRAIN_WIDTH_MOST);
 	if (options->layers < 1 || options->layers > KWHY_TRAIN_LAYERS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--layers takes 1 to %d", KWHY_TRAIN_LAYERS_MOST);
-	if (options->steps > KWHY_TRAIN_STEPS_MOST)
+	if (options->steps < 1 || options->steps > KWHY_TRAIN_STEPS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--steps takes 1 to %d", KWHY_TRAIN_STEPS_MOST);
+	if (options->samples < 1 || options->samples > UINT32_MAX || options->samples % options->batch)
+		return kwhy_fail(error, KWHY_E_USAGE, "--samples takes a multiple of --batch");
 	if (options->check_width % 32 || options->check_width > KWHY_TRAIN_WIDTH_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--check-width takes a multiple of 32, up to %d, or 0 for no check",
@@ -70,9 +77,12 @@ static enum kwhy_status check_batch(const struct train_options *options, struct 
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--batch takes up to %d samples, a multiple of 8 times --parts",
 			KWHY_TRAIN_BATCH_MOST);
-	if (options->samples > UINT32_MAX || options->samples % options->batch)
-		return kwhy_fail(error, KWHY_E_USAGE, "--samples takes a multiple of --batch");
 	return KWHY_OK;
+}
+
+static bool is_too_few_or_many(uint64_t gpus)
+{
+	return gpus != KWHY_COUNT_NOT_GIVEN && (gpus < 1 || gpus > KWHY_TRAIN_RANKS_MOST);
 }
 
 /* As many as --dp or --pp says: those of --device, or the first. */
@@ -81,20 +91,23 @@ static enum kwhy_status find_devices(
 {
 	static const char *const firsts[KWHY_TRAIN_RANKS_MOST] = {"0", "0,1", "0,1,2", "0,1,2,3", "0,1,2,3,4",
 		"0,1,2,3,4,5", "0,1,2,3,4,5,6", "0,1,2,3,4,5,6,7"};
-	uint64_t count = options->dp ? options->dp : options->pp;
-	size_t named = 1;
+	uint64_t count = options->dp == KWHY_COUNT_NOT_GIVEN ? options->pp : options->dp, named = 1;
 
-	if (options->dp > KWHY_TRAIN_RANKS_MOST || options->pp > KWHY_TRAIN_RANKS_MOST)
+	*out = options->device;
+	if (is_too_few_or_many(options->dp) || is_too_few_or_many(options->pp))
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--dp and --pp take 1 to %d GPUs", KWHY_TRAIN_RANKS_MOST);
-	if (options->dp && options->pp && options->dp != options->pp)
+	if (count == KWHY_COUNT_NOT_GIVEN)
+		return KWHY_OK;
+	if (options->pp != KWHY_COUNT_NOT_GIVEN && options->pp != count)
 		return kwhy_fail(error, KWHY_E_USAGE, "--dp and --pp take the same GPUs; give one number");
 	for (const char *at = options->device; at && *at; at++)
 		named += *at == ',';
-	if (options->device && count && count != named)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--dp or --pp %u takes as many GPUs; --device names %zu", (unsigned)count, named);
-	*out = options->device || !count ? options->device : firsts[count - 1];
+	if (options->device && count != named)
+		return kwhy_fail(error, KWHY_E_USAGE, "--dp or --pp %u takes as many GPUs; --device names %u",
+			(unsigned)count, (unsigned)named);
+	if (!options->device)
+		*out = firsts[count - 1];
 	return KWHY_OK;
 }
 

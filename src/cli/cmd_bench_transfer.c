@@ -38,7 +38,7 @@ static void set_defaults(void *options)
 
 	transfer->backend = "cuda";
 	transfer->seed = 1;
-	transfer->time_s = NAN;
+	transfer->time_s = transfer->burst_s = NAN;
 }
 
 static enum kwhy_status read_directions(const char *list, unsigned *out, struct kwhy_error *error)
@@ -75,7 +75,7 @@ static enum kwhy_status check(
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--save, --resume and --from name the same folder for different ends; give one of "
 			"them");
-	if (options->burst_s != 0 && !(options->burst_s >= 0.1 && options->burst_s <= 60))
+	if (!isnan(options->burst_s) && !(options->burst_s >= 0.1 && options->burst_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--burst takes 0.1 to 60 seconds");
 	if (!isnan(options->time_s) && !(options->time_s > 0 && options->time_s <= 86400))
 		return kwhy_fail(
@@ -100,7 +100,7 @@ static enum kwhy_status measure(
 		.data_path = options->data,
 		.random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes),
 		.energy = options->energy,
-		.burst_s = options->burst_s,
+		.burst_s = isnan(options->burst_s) ? 0 : options->burst_s,
 		.folder = options->resume ? options->resume : options->save,
 		.resume = options->resume != NULL,
 		.progress = tell};

@@ -104,7 +104,7 @@ static enum kwhy_status add_loads(struct job *job, const char *list, bool is_rat
 	enum kwhy_status status = KWHY_OK;
 	const char *at = list;
 
-	while (!status && *at) {
+	do {
 		char *end;
 		double value = strtod(at, &end);
 
@@ -117,7 +117,7 @@ static enum kwhy_status add_loads(struct job *job, const char *list, bool is_rat
 		status = is_rate ? add_load(job, value, AT_ONCE_MOST, error)
 				 : add_load(job, NAN, value, error);
 		at = *end ? end + 1 : end;
-	}
+	} while (!status && *at);
 	return status;
 }
 

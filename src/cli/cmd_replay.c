@@ -30,6 +30,7 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&replay->job);
 	kwhy_change_options_init(&replay->changes);
 	replay->backend = "cuda";
+	replay->repeat = KWHY_COUNT_NOT_GIVEN;
 	replay->seconds = NAN;
 }
 
@@ -43,13 +44,13 @@ static enum kwhy_status make_request(const struct replay_options *options, struc
 		status = kwhy_change_options_list(&options->changes, asks, &out->ask_count, error);
 	if (status)
 		return status;
-	if (options->repeat > REPEAT_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes up to %d runs", REPEAT_MOST);
+	if (options->repeat < 1 || (options->repeat > REPEAT_MOST && options->repeat != KWHY_COUNT_NOT_GIVEN))
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to %d runs", REPEAT_MOST);
 	if (options->seconds < 0 || options->seconds > 600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds");
 	out->asks = asks;
 	out->device = options->device;
-	out->repeat = (uint32_t)options->repeat;
+	out->repeat = options->repeat == KWHY_COUNT_NOT_GIVEN ? 0 : (uint32_t)options->repeat;
 	out->energy_s = options->seconds;
 	if (isnan(out->energy_s))
 		out->energy_s = out->backend == KWHY_GPU_HOST ? 0 : ENERGY_S;

@@ -82,7 +82,7 @@ static enum kwhy_status set_count(
 
 	errno = 0;
 	number = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno)
+	if (*value < '0' || *value > '9' || *end || errno || number == KWHY_COUNT_NOT_GIVEN)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--%s takes a whole number, not '%.100s'", option->name, value);
 	*out = number;

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a command's defaults may put into a count to see that none was given; no count that is given is so. */
+#define KWHY_COUNT_NOT_GIVEN UINT64_MAX
+
 /* What an option sets in the options struct of its command, at `offset`. */
 enum kwhy_option_kind {
 	KWHY_OPTION_HELP,   /* nothing: asks for the command's help */

@@ -134,6 +134,7 @@ static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--variant", "n9"), 2, "no variant 'n9'");
+	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--variant", ""), 2, "no variant ''");
 	assert_fails(
 		SPAWN("bench", "flow", "--backend", "host", "--flows", "10,x"), 2, "--flows takes numbers");
 	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--flows", "0"), 2, "--flows takes numbers");

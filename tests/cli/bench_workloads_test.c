@@ -96,6 +96,7 @@ static void wrong_words_of_twin_are_usage_errors(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--variant", "v10"), 2, "no variant 'v10'");
+	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--variant", ""), 2, "no variant ''");
 	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--device", ""), 2, "names no GPU");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--device", ""), 2, "names no GPU");
 	assert_fails(SPAWN("bench", "twin", "--backend", "host", "--device", "0,0"), 2, "GPU '0' twice");
@@ -170,6 +171,8 @@ static void wrong_words_of_ops_are_usage_errors(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--only", "fp12"), 2, "no operation 'fp12'");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--only", ""), 2, "no operation ''");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--memory", "0"), 2, "--memory takes 1 to");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--seconds", "0"), 2, "--seconds takes");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "-o", "x.html"), 2, "--csv FILE");
 }

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kwhy replay as a rehearsal on the host, and by the calls of a real driver on a fake one. */
 #include "../golden/schema_check.h"
-#include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
-#include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
-
-static void assert_fails(struct spawned spawned, int exit, const char *says)
-{
-	if (spawned.exit != exit || spawned.out.length || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, stderr '%s' without '%s'", spawned.exit, spawned.err.data, says);
-	spawned_done(&spawned);
-}
 
 static json_t *load(const struct spawned *spawned)
 {
@@ -131,7 +121,8 @@ static void wrong_usage_is_told(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("replay"), 2, "needs a recording");
-	assert_fails(SPAWN("replay", "--repeat", "100001", TINY), 2, "--repeat takes up to");
+	assert_fails(SPAWN("replay", "--repeat", "100001", TINY), 2, "--repeat takes 1 to");
+	assert_fails(SPAWN("replay", "--repeat", "0", TINY), 2, "--repeat takes 1 to");
 	assert_fails(SPAWN("replay", "--seconds", "601", TINY), 2, "--seconds takes 0");
 	assert_fails(SPAWN("replay", "--backend", "vulkan", TINY), 2, "--backend");
 	assert_fails(SPAWN("replay", "-o", "x.csv", TINY), 2, ".txt and .json");

@@ -179,14 +179,20 @@ static void wrong_words_are_usage_errors(void **state)
 	(void)state;
 #define HOST "bench", "train", "--backend", "host"
 	assert_fails(SPAWN(HOST, "--variant", "fp64"), 2, "no variant 'fp64'");
+	assert_fails(SPAWN(HOST, "--variant", ""), 2, "no variant ''");
 	assert_fails(SPAWN(HOST, "--width", "100"), 2, "--width takes a multiple of 32");
+	assert_fails(SPAWN(HOST, "--width", "0"), 2, "--width takes a multiple of 32");
 	assert_fails(SPAWN(HOST, "--layers", "0"), 2, "--layers takes 1 to 64");
 	assert_fails(SPAWN(HOST, "--batch", "24"), 2, "--batch takes up to 65536 samples");
 	assert_fails(SPAWN(HOST, "--batch", "0"), 2, "--batch takes up to 65536 samples");
 	assert_fails(SPAWN(HOST, "--samples", "100"), 2, "--samples takes a multiple of --batch");
+	assert_fails(SPAWN(HOST, "--samples", "0"), 2, "--samples takes a multiple of --batch");
+	assert_fails(SPAWN(HOST, "--steps", "0"), 2, "--steps takes 1 to 4096");
 	assert_fails(SPAWN(HOST, "--steps", "5000"), 2, "--steps takes 1 to 4096");
 	assert_fails(SPAWN(HOST, "--check-width", "33"), 2, "--check-width takes a multiple of 32");
 	assert_fails(SPAWN(HOST, "--dp", "9"), 2, "--dp and --pp take 1 to 8 GPUs");
+	assert_fails(SPAWN(HOST, "--dp", "0"), 2, "--dp and --pp take 1 to 8 GPUs");
+	assert_fails(SPAWN(HOST, "--pp", "0"), 2, "--dp and --pp take 1 to 8 GPUs");
 	assert_fails(SPAWN(HOST, "--dp", "2", "--pp", "3"), 2, "give one number");
 	assert_fails(SPAWN(HOST, "--dp", "3", "--device", "0,1"), 2, "--device names 2");
 	assert_fails(SPAWN(HOST, "-o", "x.csv"), 2, "--csv FILE");

@@ -232,6 +232,7 @@ static void values_that_cannot_be_are_refused(void **state)
 		{{"--time", "0"}, "--time takes"},
 		{{"--max-size", "64", "extra"}, "bench transfer takes options alone, not 'extra'"},
 		{{"--burst", "0.01"}, "--burst takes"},
+		{{"--burst", "0"}, "--burst takes"},
 		{{"--compat", "bandwidthTest"}, "takes nvbandwidth"},
 		{{"-o", "a.pdf"}, ".pdf"},
 	};
