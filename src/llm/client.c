@@ -357,13 +357,14 @@ static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct k
 	return status;
 }
 
-/* Rounded down: the last millisecond before an arrival is spent awake. */
+/* Rounded down: the last millisecond before an arrival is spent awake. What was just queued wakes by itself.
+ */
 static int patience_ms(const struct sender *sender, int64_t now_ns)
 {
 	int64_t due_ms = (sender->arrivals.next_ns - now_ns) / 1000000;
 
-	if (!isfinite(sender->load->rate_per_s) || due_ms > POLL_MS ||
-		sender->busy == sender->load->concurrency)
+	if (!isfinite(sender->load->rate_per_s) || sender->arrivals.next_ns >= sender->stop_ns ||
+		due_ms > POLL_MS || sender->busy == sender->load->concurrency)
 		return POLL_MS;
 	return due_ms > 0 ? (int)due_ms : 0;
 }
@@ -376,19 +377,20 @@ static bool is_over(const struct sender *sender, int64_t now_ns)
 	return !sender->busy && (all_sent || now_ns - sender->stop_ns > sender->load->stall_ns);
 }
 
-static enum kwhy_status step(struct sender *sender, int64_t now_ns, struct kwhy_error *error)
+/* Sending comes last, so that what an answer makes room for does not wait for the next byte of another. */
+static enum kwhy_status step(struct sender *sender, struct kwhy_error *error)
 {
 	struct kwhy_curl *curl = &sender->client->curl;
-	enum kwhy_status status = send_due(sender, now_ns, error);
+	enum kwhy_status status = KWHY_OK;
 	int running;
 
-	if (!status && curl->multi_perform(sender->multi, &running) != CURLM_OK)
+	if (curl->multi_perform(sender->multi, &running) != CURLM_OK)
 		status = kwhy_fail(error, KWHY_E_IO, "libcurl cannot go on with the requests");
 	if (!status)
 		status = take_finished(sender, error);
 	if (!status)
 		status = give_up_on_some(sender, kwhy_clock_mono_ns(), error);
-	return status;
+	return status ? status : send_due(sender, kwhy_clock_mono_ns(), error);
 }
 
 /* Arrivals for which there was no room until the end. */
@@ -415,7 +417,7 @@ static enum kwhy_status send_all(
 	enum kwhy_status status = KWHY_OK;
 
 	while (!status && !is_over(sender, now_ns)) {
-		status = step(sender, now_ns, error);
+		status = step(sender, error);
 		if (!status)
 			sender->client->curl.multi_poll(
 				sender->multi, NULL, 0, patience_ms(sender, kwhy_clock_mono_ns()), NULL);

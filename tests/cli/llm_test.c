@@ -86,6 +86,23 @@ static void answers_have_times_and_tokens(void **state)
 	json_decref(root);
 }
 
+/* Times and joules of a token would else be those of a server that waits for us. */
+static void one_request_at_once_follows_the_other_without_a_pause(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "1", "--seconds", "1", "--ramp", "0",
+				       "--no-energy", "--json"),
+		0);
+	const json_t *load = load_of(root);
+	double answering_s = spread(load, "answer_s", "count") * spread(load, "answer_s", "mean");
+
+	(void)state;
+	llm_server_stop(&server);
+	if (answering_s < 0.7 * number(load, "steady_s"))
+		fail_msg("answers take %g s of %g s", answering_s, number(load, "steady_s"));
+	json_decref(root);
+}
+
 static void events_split_at_every_byte_are_the_same(void **state)
 {
 	json_t *root = load_with("bytewise", 0);
@@ -250,6 +267,8 @@ static void wrong_usage_is_refused_by_name(void **state)
 		{{"llm"}, "--url"},
 		{{"llm", "--url", "ftp://x"}, "no address of a server"},
 		{{"llm", "--url", "http://x", "-c", "1,,2"}, "--concurrency"},
+		{{"llm", "--url", "http://x", "-c", ""}, "--concurrency"},
+		{{"llm", "--url", "http://x", "--rate", ""}, "--rate"},
 		{{"llm", "--url", "http://x", "-c", "1.5"}, "--concurrency"},
 		{{"llm", "--url", "http://x", "-r", "0"}, "--rate"},
 		{{"llm", "--url", "http://x", "--ramp", "15"}, "--ramp"},
@@ -271,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_have_times_and_tokens),
+		cmocka_unit_test(one_request_at_once_follows_the_other_without_a_pause),
 		cmocka_unit_test(events_split_at_every_byte_are_the_same),
 		cmocka_unit_test(counts_that_lie_or_lack_are_told),
 		cmocka_unit_test(each_failure_is_counted_by_its_kind),
