@@ -262,6 +262,19 @@ static double seconds_of(const struct reader *reader, const struct transfer *tra
 				  : (double)(transfer->end_unix_ns - transfer->start_unix_ns) * 1e-9;
 }
 
+static enum kwhy_status check_sides(const struct reader *reader, const struct kwhy_pair_config *config,
+	const struct transfer *sides, size_t count, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < count; i++)
+		if (config->source != sides[i].source || config->target != sides[i].target ||
+			config->bytes != sides[i].bytes)
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s: two different transfers are both called p2p_cfg%04u; name a folder of "
+				"one run",
+				reader->folder, sides->config);
+	return KWHY_OK;
+}
+
 /* One transfer from its sides: the kernels' shorter time, or the sender's range. */
 static enum kwhy_status add_sample(
 	struct reader *reader, const struct transfer *sides, size_t count, struct kwhy_error *error)
@@ -286,11 +299,8 @@ static enum kwhy_status add_sample(
 		if (!config->samples)
 			return kwhy_fail_memory(error, "samples of traces");
 	}
-	if (config->source != sides->source || config->target != sides->target ||
-		config->bytes != sides->bytes)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: two different transfers are both called p2p_cfg%04u; name a folder of one run",
-			reader->folder, sides->config);
+	if (check_sides(reader, config, sides, count, error))
+		return error->status;
 	if (config->sample_count == KWHY_PAIR_SAMPLES_MAX)
 		reader->left_out++;
 	else
@@ -311,17 +321,14 @@ static enum kwhy_status make_configs(struct reader *reader, struct kwhy_error *e
 		return kwhy_fail_memory(error, "configurations of traces");
 	for (size_t i = 0, end; !status && i < reader->count; i = end) {
 		const struct transfer *sides = &reader->transfers[i];
+		uint32_t highest = sides->source > sides->target ? sides->source : sides->target;
 
 		for (end = i + 1; end < reader->count && reader->transfers[end].config == sides->config &&
 			reader->transfers[end].repetition == sides->repetition;)
 			end++;
 		status = add_sample(reader, sides, end - i, error);
-		for (size_t k = i; k < end; k++) {
-			uint32_t highest = sides->source > sides->target ? sides->source : sides->target;
-
-			if (highest >= pairs->gpu_count)
-				pairs->gpu_count = highest + 1;
-		}
+		if (highest >= pairs->gpu_count)
+			pairs->gpu_count = highest + 1;
 	}
 	return status;
 }

@@ -166,6 +166,21 @@ static void other_traces_and_two_runs_in_one_folder_are_refused(void **state)
 	assert_false(kwhy_pair_traces_is_one("/nowhere"));
 }
 
+static void sides_of_two_transfers_of_one_number_are_no_transfer(void **state)
+{
+	FILE *one = open_rank(0), *other = open_rank(2);
+	struct kwhy_pairs *pairs;
+	struct kwhy_error error;
+
+	(void)state;
+	write_transfer(one, 0, "p2p_cfg0000_s0d1_sz8_r0", 1000, 30);
+	write_transfer(other, 2, "p2p_cfg0000_s2d3_sz8_r0", 1000, 3);
+	close_rank(one);
+	close_rank(other);
+	assert_int_equal(kwhy_import_pair_traces(folder, &pairs, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "both called p2p_cfg0000"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +190,8 @@ int main(void)
 			without_kernels_it_is_the_host_s_time_and_says_so, begin, end),
 		cmocka_unit_test_setup_teardown(
 			other_traces_and_two_runs_in_one_folder_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(
+			sides_of_two_transfers_of_one_number_are_no_transfer, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
