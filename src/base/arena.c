@@ -62,6 +62,16 @@ void *kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes
 	return head->bytes + head->used - bytes;
 }
 
+void *kwhy_arena_grow(struct kwhy_arena *arena, void *items, size_t count, size_t item_bytes)
+{
+	void *more;
+
+	if (count & (count - 1))
+		return items;
+	more = kwhy_arena_alloc(arena, count ? 2 * count : 1, item_bytes);
+	return more && count ? memcpy(more, items, count * item_bytes) : more;
+}
+
 char *kwhy_arena_copy(struct kwhy_arena *arena, const char *string)
 {
 	size_t size = strlen(string) + 1;

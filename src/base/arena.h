@@ -13,6 +13,12 @@ struct kwhy_arena {
 
 /* Zeroed memory, aligned for any type, valid until kwhy_arena_done(); NULL when there is none left. */
 void *kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
+
+/*
+ * A list of `count` items with room for one more: `items` itself, or a copy of twice as many. Only for lists
+ * that grow by this alone, from NULL. NULL: there is no memory left.
+ */
+void *kwhy_arena_grow(struct kwhy_arena *arena, void *items, size_t count, size_t item_bytes);
 char *kwhy_arena_copy(struct kwhy_arena *arena, const char *string);
 char *kwhy_arena_printf(struct kwhy_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

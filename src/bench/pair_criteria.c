@@ -21,8 +21,8 @@
 static enum kwhy_status add(struct kwhy_pairs *pairs, const char *name, enum kwhy_pair_verdict verdict,
 	const char *why, struct kwhy_error *error)
 {
-	struct kwhy_pair_criterion *items = kwhy_pairs_room(
-		pairs, pairs->criteria, pairs->criterion_count, sizeof(*items));
+	struct kwhy_pair_criterion *items = kwhy_arena_grow(
+		&pairs->arena, pairs->criteria, pairs->criterion_count, sizeof(*items));
 
 	if (!items || !why)
 		return kwhy_fail_memory(error, "criteria of pairs");

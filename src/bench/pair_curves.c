@@ -153,7 +153,7 @@ static enum kwhy_status add_curve(
 	status = fit_curve(&points, &curve, error);
 	if (status)
 		return status;
-	curves = kwhy_pairs_room(pairs, pairs->curves, pairs->curve_count, sizeof(*curves));
+	curves = kwhy_arena_grow(&pairs->arena, pairs->curves, pairs->curve_count, sizeof(*curves));
 	if (!curves)
 		return kwhy_fail_memory(error, "curves of pairs");
 	pairs->curves = curves;

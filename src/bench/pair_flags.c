@@ -47,8 +47,8 @@ static const char *likely_cause(struct kwhy_pairs *pairs, const struct kwhy_pair
 static enum kwhy_status add(struct kwhy_pairs *pairs, const struct kwhy_pair_config *config, const char *what,
 	struct kwhy_error *error)
 {
-	struct kwhy_pair_flag *items = kwhy_pairs_room(
-		pairs, pairs->flags, pairs->flag_count, sizeof(*items));
+	struct kwhy_pair_flag *items = kwhy_arena_grow(
+		&pairs->arena, pairs->flags, pairs->flag_count, sizeof(*items));
 
 	if (!items || !what)
 		return kwhy_fail_memory(error, "flags of pairs");

@@ -56,7 +56,7 @@ static enum kwhy_status add(struct kwhy_pairs *pairs, const char *what, const ch
 
 	if (!count)
 		return KWHY_OK;
-	items = kwhy_pairs_room(pairs, pairs->held_outs, pairs->held_out_count, sizeof(*items));
+	items = kwhy_arena_grow(&pairs->arena, pairs->held_outs, pairs->held_out_count, sizeof(*items));
 	if (!items)
 		return kwhy_fail_memory(error, "held-out rows of pairs");
 	for (size_t i = 0; i < count; i++)

@@ -28,10 +28,10 @@ static enum kwhy_status add(
 	struct kwhy_pairs *pairs, uint32_t source, uint32_t target, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config key = {.engine = KWHY_PAIR_WRITE, .source = source, .target = target};
-	struct kwhy_pair_loggp *items = kwhy_pairs_room(
-		pairs, pairs->loggps, pairs->loggp_count, sizeof(*items));
-	struct kwhy_pair_link *links = kwhy_pairs_room(
-		pairs, pairs->links, pairs->loggp_count, sizeof(*links));
+	struct kwhy_pair_loggp *items = kwhy_arena_grow(
+		&pairs->arena, pairs->loggps, pairs->loggp_count, sizeof(*items));
+	struct kwhy_pair_link *links = kwhy_arena_grow(
+		&pairs->arena, pairs->links, pairs->loggp_count, sizeof(*links));
 	struct kwhy_pair_line line;
 
 	if (!items || !links)

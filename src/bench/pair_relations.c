@@ -158,8 +158,8 @@ static void relate(const struct points *points, struct kwhy_pair_relation *out)
 static enum kwhy_status add(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_relation *relation, struct kwhy_error *error)
 {
-	struct kwhy_pair_relation *items = kwhy_pairs_room(
-		pairs, pairs->relations, pairs->relation_count, sizeof(*items));
+	struct kwhy_pair_relation *items = kwhy_arena_grow(
+		&pairs->arena, pairs->relations, pairs->relation_count, sizeof(*items));
 
 	if (!items)
 		return kwhy_fail_memory(error, "correlations of pairs");

@@ -68,7 +68,7 @@ static enum kwhy_status add_curve(struct study *study, const struct kwhy_piecewi
 
 	if (status)
 		return status;
-	items = kwhy_transfers_room(transfers, transfers->curves, transfers->curve_count, sizeof(*items));
+	items = kwhy_arena_grow(&transfers->arena, transfers->curves, transfers->curve_count, sizeof(*items));
 	if (!items)
 		return kwhy_fail_memory(study->error, "curves of transfers");
 	curve->segment_count = fit.segment_count;
@@ -237,8 +237,8 @@ static enum kwhy_status choose(struct study *study)
 			continue;
 		choice = find_choice(transfers, point);
 		if (!choice) {
-			items = kwhy_transfers_room(
-				transfers, transfers->choices, transfers->choice_count, sizeof(*items));
+			items = kwhy_arena_grow(&transfers->arena, transfers->choices,
+				transfers->choice_count, sizeof(*items));
 			if (!items)
 				return kwhy_fail_memory(study->error, "the fastest transfers");
 			transfers->choices = items;
@@ -313,8 +313,8 @@ static enum kwhy_status compare(struct study *study, const struct kwhy_bench_riv
 	}
 	if (rivalry.sizes_compared == 0)
 		return KWHY_OK;
-	items = kwhy_transfers_room(
-		transfers, transfers->rivalries, transfers->rivalry_count, sizeof(*items));
+	items = kwhy_arena_grow(
+		&transfers->arena, transfers->rivalries, transfers->rivalry_count, sizeof(*items));
 	if (!items)
 		return kwhy_fail_memory(study->error, "comparisons of transfers");
 	transfers->rivalries = items;
@@ -381,8 +381,8 @@ static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_di
 		pinning.pinned_s = pinned->summary.median_s;
 		if (pinning.pageable_s > pinning.pinned_s)
 			pinning.transfers = pinning.cost_s / (pinning.pageable_s - pinning.pinned_s);
-		items = kwhy_transfers_room(
-			transfers, transfers->pinnings, transfers->pinning_count, sizeof(*items));
+		items = kwhy_arena_grow(
+			&transfers->arena, transfers->pinnings, transfers->pinning_count, sizeof(*items));
 		if (!items)
 			return kwhy_fail_memory(study->error, "the price of page-locking");
 		transfers->pinnings = items;

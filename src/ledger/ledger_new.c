@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct kwhy_ledger_options kwhy_ledger_options_default(void)
 {
@@ -22,40 +21,23 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void)
 	return options;
 }
 
-/* Notes are few: their array doubles inside the arena. */
-static enum kwhy_status reserve_note(struct kwhy_ledger *ledger, struct kwhy_error *error)
-{
-	size_t count = ledger->note_count;
-	struct kwhy_note *notes;
-
-	if (count & (count - 1) || count == 1)
-		return KWHY_OK;
-	notes = kwhy_arena_alloc(&ledger->arena, count ? count * 2 : 2, sizeof(*notes));
-	if (!notes)
-		return kwhy_fail_memory(error, "notes");
-	if (count)
-		memcpy(notes, ledger->notes, count * sizeof(*notes));
-	ledger->notes = notes;
-	return KWHY_OK;
-}
-
 enum kwhy_status kwhy_ledger_note(struct kwhy_ledger *ledger, enum kwhy_note_kind kind, const char *id,
 	struct kwhy_error *error, const char *format, ...)
 {
 	struct kwhy_note note = {.kind = kind, .id = kwhy_arena_copy(&ledger->arena, id)};
-	enum kwhy_status status = reserve_note(ledger, error);
+	struct kwhy_note *notes = kwhy_arena_grow(
+		&ledger->arena, ledger->notes, ledger->note_count, sizeof(*notes));
 	char text[1024];
 	va_list args;
 
-	if (status)
-		return status;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	note.text = kwhy_arena_copy(&ledger->arena, text);
-	if (!note.id || !note.text)
+	if (!notes || !note.id || !note.text)
 		return kwhy_fail_memory(error, "notes");
-	ledger->notes[ledger->note_count++] = note;
+	ledger->notes = notes;
+	notes[ledger->note_count++] = note;
 	return KWHY_OK;
 }
 

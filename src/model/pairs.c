@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct {
 	const char *name, *title;
@@ -194,23 +193,11 @@ void kwhy_pairs_free(struct kwhy_pairs *pairs)
 	free(pairs);
 }
 
-void *kwhy_pairs_room(struct kwhy_pairs *pairs, void *items, size_t count, size_t item_bytes)
-{
-	void *more;
-
-	if (count & (count - 1))
-		return items;
-	more = kwhy_arena_alloc(&pairs->arena, count ? 2 * count : 1, item_bytes);
-	if (more && count)
-		memcpy(more, items, count * item_bytes);
-	return more;
-}
-
 enum kwhy_status kwhy_pairs_add_absence(
 	struct kwhy_pairs *pairs, const char *engine, const char *reason, struct kwhy_error *error)
 {
-	struct kwhy_transfer_absence *items = kwhy_pairs_room(
-		pairs, pairs->absences, pairs->absence_count, sizeof(*items));
+	struct kwhy_transfer_absence *items = kwhy_arena_grow(
+		&pairs->arena, pairs->absences, pairs->absence_count, sizeof(*items));
 	struct kwhy_transfer_absence absence = {
 		kwhy_arena_copy(&pairs->arena, engine), kwhy_arena_copy(&pairs->arena, reason)};
 
@@ -223,7 +210,8 @@ enum kwhy_status kwhy_pairs_add_absence(
 
 enum kwhy_status kwhy_pairs_add_note(struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error)
 {
-	const char **items = kwhy_pairs_room(pairs, (void *)pairs->notes, pairs->note_count, sizeof(*items));
+	const char **items = kwhy_arena_grow(
+		&pairs->arena, (void *)pairs->notes, pairs->note_count, sizeof(*items));
 	const char *copy = kwhy_arena_copy(&pairs->arena, note);
 
 	if (!items || !copy)
@@ -243,8 +231,8 @@ const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge)
 enum kwhy_status kwhy_pairs_add_reading(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_reading *reading, struct kwhy_error *error)
 {
-	struct kwhy_pair_reading *items = kwhy_pairs_room(
-		pairs, pairs->readings, pairs->reading_count, sizeof(*items));
+	struct kwhy_pair_reading *items = kwhy_arena_grow(
+		&pairs->arena, pairs->readings, pairs->reading_count, sizeof(*items));
 
 	if (!items)
 		return kwhy_fail_memory(error, "temperatures of pairs");
@@ -256,8 +244,8 @@ enum kwhy_status kwhy_pairs_add_reading(
 enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error)
 {
-	struct kwhy_pair_pinning *items = kwhy_pairs_room(
-		pairs, pairs->pinnings, pairs->pinning_count, sizeof(*items));
+	struct kwhy_pair_pinning *items = kwhy_arena_grow(
+		&pairs->arena, pairs->pinnings, pairs->pinning_count, sizeof(*items));
 
 	if (!items)
 		return kwhy_fail_memory(error, "times of pairs by NUMA node");
@@ -269,8 +257,8 @@ enum kwhy_status kwhy_pairs_add_pinning(
 enum kwhy_status kwhy_pairs_add_energy(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_energy *energy, struct kwhy_error *error)
 {
-	struct kwhy_pair_energy *items = kwhy_pairs_room(
-		pairs, pairs->energies, pairs->energy_count, sizeof(*items));
+	struct kwhy_pair_energy *items = kwhy_arena_grow(
+		&pairs->arena, pairs->energies, pairs->energy_count, sizeof(*items));
 
 	if (!items)
 		return kwhy_fail_memory(error, "energies of pairs");

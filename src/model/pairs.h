@@ -290,9 +290,6 @@ struct kwhy_pairs {
 struct kwhy_pairs *kwhy_pairs_new(void); /* NULL: no memory */
 void kwhy_pairs_free(struct kwhy_pairs *pairs);
 
-/* As kwhy_transfers_room(). */
-void *kwhy_pairs_room(struct kwhy_pairs *pairs, void *items, size_t count, size_t item_bytes);
-
 /* Copy their strings. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_absence(
 	struct kwhy_pairs *pairs, const char *engine, const char *reason, struct kwhy_error *error);

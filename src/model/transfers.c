@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *kwhy_transfer_direction_name(enum kwhy_transfer_direction direction)
 {
@@ -35,23 +34,11 @@ struct kwhy_transfers *kwhy_transfers_new(void)
 	return transfers;
 }
 
-void *kwhy_transfers_room(struct kwhy_transfers *transfers, void *items, size_t count, size_t item_bytes)
-{
-	void *more;
-
-	if (count & (count - 1))
-		return items;
-	more = kwhy_arena_alloc(&transfers->arena, count ? 2 * count : 1, item_bytes);
-	if (more && count)
-		memcpy(more, items, count * item_bytes);
-	return more;
-}
-
 enum kwhy_status kwhy_transfers_add_energy(
 	struct kwhy_transfers *transfers, const struct kwhy_transfer_energy *energy, struct kwhy_error *error)
 {
-	struct kwhy_transfer_energy *items = kwhy_transfers_room(
-		transfers, transfers->energies, transfers->energy_count, sizeof(*items));
+	struct kwhy_transfer_energy *items = kwhy_arena_grow(
+		&transfers->arena, transfers->energies, transfers->energy_count, sizeof(*items));
 
 	if (!items)
 		return kwhy_fail_memory(error, "energies of transfers");
@@ -63,8 +50,8 @@ enum kwhy_status kwhy_transfers_add_energy(
 enum kwhy_status kwhy_transfers_add_absence(
 	struct kwhy_transfers *transfers, const char *strategy, const char *reason, struct kwhy_error *error)
 {
-	struct kwhy_transfer_absence *items = kwhy_transfers_room(
-		transfers, transfers->absences, transfers->absence_count, sizeof(*items));
+	struct kwhy_transfer_absence *items = kwhy_arena_grow(
+		&transfers->arena, transfers->absences, transfers->absence_count, sizeof(*items));
 	struct kwhy_transfer_absence absence = {
 		kwhy_arena_copy(&transfers->arena, strategy), kwhy_arena_copy(&transfers->arena, reason)};
 

@@ -205,12 +205,6 @@ double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 /* Without anything in it; NULL: no memory. */
 struct kwhy_transfers *kwhy_transfers_new(void);
 
-/*
- * A list of the arena with room for one more: itself or, at each power of two, a larger copy. NULL: no
- * memory.
- */
-void *kwhy_transfers_room(struct kwhy_transfers *transfers, void *items, size_t count, size_t item_bytes);
-
 /* Appends a copy. */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_add_energy(struct kwhy_transfers *transfers,
 	const struct kwhy_transfer_energy *energy, struct kwhy_error *error);
