@@ -15,7 +15,6 @@
 #define REST_NS 100000000 /* after a failure, before a closed loop tries again */
 #define LIST_S 20L	  /* patience for the list of models */
 #define URL_BYTES 2048
-#define LIST_BYTES_MOST (16 << 20)
 
 struct kwhy_llm_client {
 	struct kwhy_curl curl;
@@ -24,31 +23,6 @@ struct kwhy_llm_client {
 };
 
 /* --- Open --- */
-
-static enum kwhy_status add_header(struct kwhy_llm_client *client, const char *line, struct kwhy_error *error)
-{
-	struct curl_slist *longer = client->curl.slist_append(client->headers, line);
-
-	if (!longer)
-		return kwhy_fail_memory(error, "the request's headers");
-	client->headers = longer;
-	return KWHY_OK;
-}
-
-static enum kwhy_status add_key(struct kwhy_llm_client *client, const char *key, struct kwhy_error *error)
-{
-	struct kwhy_text line = {0};
-	enum kwhy_status status;
-
-	kwhy_text_addf(&line, "Authorization: Bearer %s", key);
-	status = kwhy_text_check(&line, error);
-	if (!status && strpbrk(key, "\r\n"))
-		status = kwhy_fail(error, KWHY_E_USAGE, "the key has a line break in it");
-	if (!status)
-		status = add_header(client, line.data, error);
-	kwhy_text_done(&line);
-	return status;
-}
 
 static enum kwhy_status set_up(
 	struct kwhy_llm_client *client, const struct kwhy_llm_server *server, struct kwhy_error *error)
@@ -59,9 +33,10 @@ static enum kwhy_status set_up(
 	while (length && server->url[length - 1] == '/')
 		length--;
 	snprintf(client->base, sizeof(client->base), "%.*s", (int)length, server->url);
-	status = add_header(client, "Content-Type: application/json", error);
+	status = kwhy_curl_add_header(
+		&client->curl, &client->headers, "Content-Type: application/json", error);
 	if (!status && server->key)
-		status = add_key(client, server->key, error);
+		status = kwhy_curl_add_token(&client->curl, &client->headers, server->key, error);
 	return status;
 }
 
@@ -71,8 +46,7 @@ enum kwhy_status kwhy_llm_client_open(
 	struct kwhy_llm_client *client;
 	enum kwhy_status status;
 
-	if ((strncmp(server->url, "http://", 7) != 0 && strncmp(server->url, "https://", 8) != 0) ||
-		strlen(server->url) >= sizeof(client->base))
+	if (!kwhy_curl_is_url(server->url) || strlen(server->url) >= sizeof(client->base))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.80s' is no address of a server; give one like http://localhost:8000/v1",
 			server->url);
@@ -103,35 +77,13 @@ void kwhy_llm_client_close(struct kwhy_llm_client *client)
 
 static CURL *new_handle(struct kwhy_llm_client *client, const char *path)
 {
-	struct kwhy_curl *curl = &client->curl;
-	CURL *easy = curl->easy_init();
 	char url[URL_BYTES];
 
-	if (!easy)
-		return NULL;
 	snprintf(url, sizeof(url), "%s%s", client->base, path);
-	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl->easy_setopt(easy, CURLOPT_PROXY, "");
-	curl->easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers);
-	curl->easy_setopt(easy, CURLOPT_USERAGENT, "kwhy/" KWHY_VERSION);
-	if (curl->easy_setopt(easy, CURLOPT_URL, url) != CURLE_OK) {
-		curl->easy_cleanup(easy);
-		return NULL;
-	}
-	return easy;
+	return kwhy_curl_new_request(&client->curl, url, client->headers);
 }
 
 /* --- The list of models --- */
-
-static size_t keep_bytes(char *bytes, size_t size, size_t count, void *context)
-{
-	struct kwhy_text *text = context;
-
-	if (text->length + size * count > LIST_BYTES_MOST)
-		return 0;
-	kwhy_text_add_bytes(text, bytes, size * count);
-	return text->failed ? 0 : size * count;
-}
 
 static enum kwhy_status fetch_list(
 	struct kwhy_llm_client *client, struct kwhy_text *out, struct kwhy_error *error)
@@ -144,8 +96,7 @@ static enum kwhy_status fetch_list(
 	if (!easy)
 		return kwhy_fail_memory(error, "a request");
 	curl->easy_setopt(easy, CURLOPT_TIMEOUT, LIST_S);
-	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_bytes);
-	curl->easy_setopt(easy, CURLOPT_WRITEDATA, out);
+	kwhy_curl_keep_body(curl, easy, out);
 	code = curl->easy_perform(easy);
 	curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http);
 	curl->easy_cleanup(easy);

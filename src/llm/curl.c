@@ -3,6 +3,10 @@
 
 #include "base/dso.h"
 
+#include <string.h>
+
+#define BODY_BYTES_MOST (16 << 20)
+
 #define ROW(slot)                                                                  \
 	{                                                                          \
 		"curl_" #slot, offsetof(struct kwhy_curl, slot), KWHY_DSO_REQUIRED \
@@ -56,4 +60,68 @@ void kwhy_curl_close(struct kwhy_curl *curl)
 {
 	curl->global_cleanup();
 	kwhy_dso_close(curl->library);
+}
+
+bool kwhy_curl_is_url(const char *url)
+{
+	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+}
+
+enum kwhy_status kwhy_curl_add_header(
+	struct kwhy_curl *curl, struct curl_slist **headers, const char *line, struct kwhy_error *error)
+{
+	struct curl_slist *longer = curl->slist_append(*headers, line);
+
+	if (!longer)
+		return kwhy_fail_memory(error, "the request's headers");
+	*headers = longer;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_curl_add_token(
+	struct kwhy_curl *curl, struct curl_slist **headers, const char *token, struct kwhy_error *error)
+{
+	struct kwhy_text line = {0};
+	enum kwhy_status status;
+
+	if (strpbrk(token, "\r\n"))
+		return kwhy_fail(error, KWHY_E_USAGE, "the key has a line break in it");
+	kwhy_text_addf(&line, "Authorization: Bearer %s", token);
+	status = kwhy_text_check(&line, error);
+	if (!status)
+		status = kwhy_curl_add_header(curl, headers, line.data, error);
+	kwhy_text_done(&line);
+	return status;
+}
+
+CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers)
+{
+	CURL *easy = curl->easy_init();
+
+	if (!easy)
+		return NULL;
+	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl->easy_setopt(easy, CURLOPT_PROXY, "");
+	curl->easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+	curl->easy_setopt(easy, CURLOPT_USERAGENT, "kwhy/" KWHY_VERSION);
+	if (curl->easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK)
+		return easy;
+	curl->easy_cleanup(easy);
+	return NULL;
+}
+
+static size_t keep_bytes(char *bytes, size_t size, size_t count, void *context)
+{
+	struct kwhy_text *text = context;
+
+	if (text->length + size * count > BODY_BYTES_MOST)
+		return 0;
+	kwhy_text_add_bytes(text, bytes, size * count);
+	return text->failed ? 0 : size * count;
+}
+
+void kwhy_curl_keep_body(struct kwhy_curl *curl, CURL *easy, struct kwhy_text *out)
+{
+	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_bytes);
+	curl->easy_setopt(easy, CURLOPT_WRITEDATA, out);
 }

@@ -3,6 +3,7 @@
 #define KWHY_LLM_CURL_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <curl/curl.h>
 
@@ -32,5 +33,22 @@ struct kwhy_curl {
 /* KWHY_E_UNSUPPORTED: no libcurl on this machine. */
 KWHY_MUST_USE enum kwhy_status kwhy_curl_open(struct kwhy_curl *out, struct kwhy_error *error);
 void kwhy_curl_close(struct kwhy_curl *curl);
+
+/* Whether it begins as an address of http or https does. */
+bool kwhy_curl_is_url(const char *url);
+
+/* Adds a line to a list of headers, which the caller frees; and the one of a bearer token, KWHY_E_USAGE where
+ * that has a line break. */
+KWHY_MUST_USE enum kwhy_status kwhy_curl_add_header(
+	struct kwhy_curl *curl, struct curl_slist **headers, const char *line, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_curl_add_token(
+	struct kwhy_curl *curl, struct curl_slist **headers, const char *token, struct kwhy_error *error);
+
+/* A request without a proxy, from which redirections are not followed. NULL: no memory. The headers are lent.
+ */
+CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers);
+
+/* Lets a request put the body of its answer behind what `out` holds, 16 MiB at most. */
+void kwhy_curl_keep_body(struct kwhy_curl *curl, CURL *easy, struct kwhy_text *out);
 
 #endif

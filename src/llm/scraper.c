@@ -17,7 +17,6 @@
 #define FIRST_NS (5 * SECOND_NS)     /* a kwhy serve that has just begun tells no energy yet */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
-#define BODY_BYTES_MOST (16 << 20)
 
 struct kwhy_llm_scraper {
 	struct kwhy_curl curl;
@@ -35,16 +34,6 @@ struct kwhy_llm_scraper {
 };
 
 /* --- One answer --- */
-
-static size_t keep_bytes(char *bytes, size_t size, size_t count, void *context)
-{
-	struct kwhy_text *text = context;
-
-	if (text->length + size * count > BODY_BYTES_MOST)
-		return 0;
-	kwhy_text_add_bytes(text, bytes, size * count);
-	return text->failed ? 0 : size * count;
-}
 
 static enum kwhy_status check_answer(
 	const struct kwhy_llm_scraper *scraper, CURLcode code, long http, struct kwhy_error *error)
@@ -145,31 +134,15 @@ static void *run(void *context)
 
 /* --- Open, close --- */
 
-static enum kwhy_status add_header(
-	struct kwhy_llm_scraper *scraper, const char *line, struct kwhy_error *error)
-{
-	struct curl_slist *longer = scraper->curl.slist_append(scraper->headers, line);
-
-	if (!longer)
-		return kwhy_fail_memory(error, "the request for metrics");
-	scraper->headers = longer;
-	return KWHY_OK;
-}
-
 static enum kwhy_status add_headers(
 	struct kwhy_llm_scraper *scraper, const char *token, struct kwhy_error *error)
 {
-	enum kwhy_status status = add_header(scraper, "Accept: application/openmetrics-text", error);
-	struct kwhy_text line = {0};
+	enum kwhy_status status = kwhy_curl_add_header(
+		&scraper->curl, &scraper->headers, "Accept: application/openmetrics-text", error);
 
 	if (status || !token)
 		return status;
-	kwhy_text_addf(&line, "Authorization: Bearer %s", token);
-	status = kwhy_text_check(&line, error);
-	if (!status)
-		status = add_header(scraper, line.data, error);
-	kwhy_text_done(&line);
-	return status;
+	return kwhy_curl_add_token(&scraper->curl, &scraper->headers, token, error);
 }
 
 static enum kwhy_status set_url(struct kwhy_llm_scraper *scraper, const char *url, struct kwhy_error *error)
@@ -177,8 +150,7 @@ static enum kwhy_status set_url(struct kwhy_llm_scraper *scraper, const char *ur
 	static const char path[] = "/metrics";
 	size_t length = strlen(url);
 
-	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) ||
-		length + sizeof(path) > sizeof(scraper->url))
+	if (!kwhy_curl_is_url(url) || length + sizeof(path) > sizeof(scraper->url))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.80s' is no address of a kwhy serve; give --meters one like http://HOST:9835",
 			url);
@@ -195,23 +167,16 @@ static enum kwhy_status set_request(
 	struct kwhy_llm_scraper *scraper, const struct kwhy_llm_meters *meters, struct kwhy_error *error)
 {
 	struct kwhy_curl *curl = &scraper->curl;
-	CURL *easy = curl->easy_init();
+	CURL *easy = kwhy_curl_new_request(curl, scraper->url, scraper->headers);
 
 	if (!easy)
 		return kwhy_fail_memory(error, "the request for metrics");
 	scraper->easy = easy;
-	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl->easy_setopt(easy, CURLOPT_PROXY, "");
-	curl->easy_setopt(easy, CURLOPT_USERAGENT, "kwhy/" KWHY_VERSION);
-	curl->easy_setopt(easy, CURLOPT_HTTPHEADER, scraper->headers);
 	curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, ANSWER_MS);
-	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_bytes);
-	curl->easy_setopt(easy, CURLOPT_WRITEDATA, &scraper->body);
+	kwhy_curl_keep_body(curl, easy, &scraper->body);
 	if (meters->ca_path && curl->easy_setopt(easy, CURLOPT_CAINFO, meters->ca_path) != CURLE_OK)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "this libcurl takes no certificates from %s",
 			meters->ca_path);
-	if (curl->easy_setopt(easy, CURLOPT_URL, scraper->url) != CURLE_OK)
-		return kwhy_fail_memory(error, "the request for metrics");
 	return KWHY_OK;
 }
 
