@@ -101,7 +101,7 @@ static void add_work(const struct kwhy_llm_run *run, struct kwhy_llm_summary *su
 	if (record->chunk_count)
 		share = (double)inside / (double)record->chunk_count;
 	summary->tokens += share * tokens_of(record);
-	if (record->outcome != KWHY_LLM_DONE)
+	if (record->outcome != KWHY_LLM_DONE || !(share > 0))
 		return;
 	summary->answers += share;
 	summary->prompt_tokens += share * (record->prompt_tokens >= 0 ? (double)record->prompt_tokens : NAN);

@@ -118,6 +118,25 @@ static void usage_that_lies_or_lacks_is_counted(void **state)
 	assert_true(isnan(summary.prompt_tokens));
 }
 
+static void what_an_answer_outside_the_window_does_not_say_is_not_missed(void **state)
+{
+	int64_t inside[] = {12 * SECOND_NS}, outside[] = {3 * SECOND_NS};
+	struct kwhy_llm_record records[] = {{.due_ns = 11 * SECOND_NS,
+						    .end_ns = 14 * SECOND_NS,
+						    .prompt_tokens = 5,
+						    .chunk_ns = inside,
+						    .chunk_count = 1},
+		{.due_ns = 2 * SECOND_NS,
+			.end_ns = 4 * SECOND_NS,
+			.prompt_tokens = -1,
+			.completion_tokens = -1,
+			.chunk_ns = outside,
+			.chunk_count = 1}};
+
+	(void)state;
+	assert_near(summary_of(records, 2).prompt_tokens, 5);
+}
+
 static void a_percentile_needs_a_value_beyond_it(void **state)
 {
 	struct kwhy_llm_record records[100];
@@ -147,6 +166,7 @@ int main(void)
 		cmocka_unit_test(a_request_over_the_edge_counts_in_parts),
 		cmocka_unit_test(failures_are_counted_by_kind_and_have_no_times),
 		cmocka_unit_test(usage_that_lies_or_lacks_is_counted),
+		cmocka_unit_test(what_an_answer_outside_the_window_does_not_say_is_not_missed),
 		cmocka_unit_test(a_percentile_needs_a_value_beyond_it),
 	};
 
