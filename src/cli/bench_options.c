@@ -91,13 +91,20 @@ enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *output, const 
 	return status;
 }
 
-enum kwhy_status kwhy_bench_runs_check(uint64_t repeat, double seconds, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_runs_check(const struct kwhy_bench_runs *runs, struct kwhy_error *error)
 {
-	if (repeat < 1 || repeat > 100000)
+	if (runs->repeat < 1 || runs->repeat > 100000)
 		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to 100000 runs");
-	if (seconds < 0 || seconds > 600)
+	if (runs->seconds < 0 || runs->seconds > 600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a variant");
 	return KWHY_OK;
+}
+
+double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s)
+{
+	if (!isnan(given_s))
+		return given_s;
+	return backend == KWHY_GPU_HOST ? 0 : otherwise_s;
 }
 
 void kwhy_bench_tell(void *context, const char *what)

@@ -5,6 +5,8 @@
 #include "bench/transfer_plan.h"
 #include "cli/output.h"
 
+#include <math.h>
+
 /* What several benchmarks take on the command line; all fail with KWHY_E_USAGE unless they say otherwise. */
 
 enum { KWHY_WORDS_MAX = 64, KWHY_WORDS_BYTES = 1024 };
@@ -59,8 +61,32 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *
 	}
 
 /* --repeat and --seconds of variants that are run again and again. */
+struct kwhy_bench_runs {
+	uint64_t repeat;
+	double seconds; /* NAN: not given */
+};
+
+enum { KWHY_BENCH_REPEAT = 5 };
+
+/* Where nothing is given, as the rows below say. */
+#define KWHY_BENCH_RUNS_DEFAULT ((struct kwhy_bench_runs){KWHY_BENCH_REPEAT, NAN})
+#define KWHY_BENCH_ENERGY_S 10.0
+
+/* Rows of an option table for the members of a struct kwhy_bench_runs `member` of `type`. */
+#define KWHY_OPTION_ROWS_BENCH_RUNS(type, member)                                                           \
+	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,            \
+		offsetof(type, member.repeat)},                                                             \
+	{                                                                                                   \
+		"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none", \
+			KWHY_OPTION_NUMBER, offsetof(type, member.seconds)                                  \
+	}
+
 KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
-	uint64_t repeat, double seconds, struct kwhy_error *error);
+	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
+
+/* Seconds of each window of energy. Where they were not given, a GPU's energy is measured, for `otherwise_s`,
+ * and the host's is not: its runs are for the results. */
+double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 
 /* A progress line that is told what is measured now; `context` of kwhy_progress_begin(). */
 void kwhy_bench_tell(void *context, const char *what);

@@ -6,12 +6,11 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #define ENERGY_S 8.0
 
-enum { REPEAT = 5, PROMPT = 128, TOKENS = 128 };
+enum { PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
 	const char *backend, *device, *shape, *weights, *batches, *launches;
@@ -31,7 +30,7 @@ static void set_defaults(void *options)
 		.launches = "graph",
 		.prompt = PROMPT,
 		.tokens = TOKENS,
-		.repeat = REPEAT,
+		.repeat = KWHY_BENCH_REPEAT,
 		.seed = 1,
 		.top_p = 1,
 		.seconds = NAN};
@@ -53,11 +52,16 @@ static enum kwhy_status check_choice(const struct decode_options *options, struc
 	return KWHY_OK;
 }
 
-/* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the numbers. */
 static enum kwhy_status make_request(
 	const struct decode_options *options, struct kwhy_bench_decode_request *out, struct kwhy_error *error)
 {
-	*out = (struct kwhy_bench_decode_request){.device = options->device,
+	enum kwhy_gpu_backend backend = KWHY_GPU_CUDA;
+	enum kwhy_status status = kwhy_backend_read(options->backend, &backend, error);
+
+	if (status)
+		return status;
+	*out = (struct kwhy_bench_decode_request){.backend = backend,
+		.device = options->device,
 		.shape = options->shape,
 		.weights = options->weights,
 		.batches = options->batches,
@@ -67,7 +71,7 @@ static enum kwhy_status make_request(
 		.repeat = (uint32_t)options->repeat,
 		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
 			(uint32_t)options->seed},
-		.energy_s = options->seconds,
+		.energy_s = kwhy_bench_energy_s(options->seconds, backend, ENERGY_S),
 		.arrivals_per_s = options->arrivals};
 	if (options->prompt > 65536 || options->tokens > 65536)
 		return kwhy_fail(error, KWHY_E_USAGE, "--prompt and --tokens take at most 65536");
@@ -78,9 +82,7 @@ static enum kwhy_status make_request(
 			error, KWHY_E_USAGE, "--arrivals takes up to 1e6 sequences a second; 0: none");
 	if (options->seconds < 0 || options->seconds > 600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds a phase");
-	if (isnan(out->energy_s))
-		out->energy_s = ENERGY_S;
-	return kwhy_backend_read(options->backend, &out->backend, error);
+	return KWHY_OK;
 }
 
 static enum kwhy_status write_result(const struct decode_options *options, enum kwhy_output_form form,
@@ -110,8 +112,6 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
-	if (isnan(options->seconds) && request.backend == KWHY_GPU_HOST)
-		request.energy_s = 0;
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_decode(&request, &bench, error);

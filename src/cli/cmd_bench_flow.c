@@ -6,18 +6,13 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define ENERGY_S 10.0
-
-enum { REPEAT = 5 };
-
 struct flow_options {
 	const char *backend, *device, *variants, *flows, *path, *precision;
-	uint64_t steps, repeat;
-	double seconds;
+	uint64_t steps;
+	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
 
@@ -30,8 +25,7 @@ static void set_defaults(void *options)
 		.path = "fixed",
 		.precision = "tf32",
 		.steps = KWHY_FLOW_STEPS,
-		.repeat = REPEAT,
-		.seconds = NAN};
+		.runs = KWHY_BENCH_RUNS_DEFAULT};
 }
 
 static enum kwhy_status check_counts(const struct flow_options *options, struct kwhy_error *error)
@@ -41,7 +35,7 @@ static enum kwhy_status check_counts(const struct flow_options *options, struct 
 	if (strcmp(options->path, "fixed") != 0 && strcmp(options->path, "argmax") != 0)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--path takes fixed or argmax, not '%.40s'", options->path);
-	return kwhy_bench_runs_check(options->repeat, options->seconds, error);
+	return kwhy_bench_runs_check(&options->runs, error);
 }
 
 static enum kwhy_status find_precision(
@@ -55,7 +49,6 @@ static enum kwhy_status find_precision(
 	return kwhy_fail(error, KWHY_E_USAGE, "--precision takes fp32, tf32 or bf16, not '%.40s'", word);
 }
 
-/* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the places. */
 static enum kwhy_status make_request(
 	const struct flow_options *options, struct kwhy_bench_flow_request *out, struct kwhy_error *error)
 {
@@ -76,11 +69,9 @@ static enum kwhy_status make_request(
 		.steps = (uint32_t)options->steps,
 		.by_argmax = strcmp(options->path, "argmax") == 0,
 		.precision = precision,
-		.repeat = (uint32_t)options->repeat,
-		.energy_s = options->seconds,
+		.repeat = (uint32_t)options->runs.repeat,
+		.energy_s = kwhy_bench_energy_s(options->runs.seconds, backend, KWHY_BENCH_ENERGY_S),
 		.peaks = backend != KWHY_GPU_HOST};
-	if (isnan(out->energy_s))
-		out->energy_s = backend == KWHY_GPU_HOST ? 0 : ENERGY_S;
 	return KWHY_OK;
 }
 
@@ -148,10 +139,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct flow_options, path)},
 	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, precision)},
-	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,
-		offsetof(struct flow_options, repeat)},
-	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
-		KWHY_OPTION_NUMBER, offsetof(struct flow_options, seconds)},
+	KWHY_OPTION_ROWS_BENCH_RUNS(struct flow_options, runs),
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(
 		struct flow_options, output, "the time of every step of the first 64 runs of each"),
 	KWHY_OPTION_ROW_HELP,

@@ -6,17 +6,14 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-#include <math.h>
 #include <stddef.h>
 
-#define ENERGY_S 10.0
-
-enum { REPEAT = 5, CHECK_WIDTH = 512, HOST_WIDTH = 128, HOST_STEPS = 8 };
+enum { CHECK_WIDTH = 512, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
 struct train_options {
 	const char *backend, *device, *variants;
-	uint64_t width, layers, batch, parts, dp, pp, samples, steps, check_width, repeat;
-	double seconds;
+	uint64_t width, layers, batch, parts, dp, pp, samples, steps, check_width;
+	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
 
@@ -34,8 +31,7 @@ static void set_defaults(void *options)
 		.batch = KWHY_TRAIN_BATCH,
 		.parts = KWHY_TRAIN_PARTS,
 		.check_width = CHECK_WIDTH,
-		.repeat = REPEAT,
-		.seconds = NAN};
+		.runs = KWHY_BENCH_RUNS_DEFAULT};
 }
 
 /* What is left open is as the guide has it; on the host, which is there to try it out, small. */
@@ -48,8 +44,6 @@ static void fill_in(struct train_options *options, bool on_host)
 	if (options->samples == KWHY_COUNT_NOT_GIVEN)
 		options->samples = (KWHY_TRAIN_SAMPLES + options->batch - 1) / options->batch *
 			options->batch;
-	if (isnan(options->seconds))
-		options->seconds = on_host ? 0 : ENERGY_S;
 }
 
 static enum kwhy_status check_counts(const struct train_options *options, struct kwhy_error *error)
@@ -67,7 +61,7 @@ static enum kwhy_status check_counts(const struct train_options *options, struct
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--check-width takes a multiple of 32, up to %d, or 0 for no check",
 			KWHY_TRAIN_WIDTH_MOST);
-	return kwhy_bench_runs_check(options->repeat, options->seconds, error);
+	return kwhy_bench_runs_check(&options->runs, error);
 }
 
 static enum kwhy_status check_batch(const struct train_options *options, struct kwhy_error *error)
@@ -135,8 +129,8 @@ static enum kwhy_status make_request(
 		.shape = {(uint32_t)options.width, (uint32_t)options.layers, (uint32_t)options.batch,
 			(uint32_t)options.parts, (uint32_t)options.samples, (uint32_t)options.steps},
 		.check_width = (uint32_t)options.check_width,
-		.repeat = (uint32_t)options.repeat,
-		.energy_s = options.seconds};
+		.repeat = (uint32_t)options.runs.repeat,
+		.energy_s = kwhy_bench_energy_s(options.runs.seconds, backend, KWHY_BENCH_ENERGY_S)};
 	return KWHY_OK;
 }
 
@@ -207,10 +201,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct train_options, steps)},
 	{"check-width", 0, "N", "of what is held against the reference; default 512, 0: nothing is",
 		KWHY_OPTION_COUNT, offsetof(struct train_options, check_width)},
-	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,
-		offsetof(struct train_options, repeat)},
-	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
-		KWHY_OPTION_NUMBER, offsetof(struct train_options, seconds)},
+	KWHY_OPTION_ROWS_BENCH_RUNS(struct train_options, runs),
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(
 		struct train_options, output, "loss against time and energy, of every step and variant"),
 	KWHY_OPTION_ROW_HELP,

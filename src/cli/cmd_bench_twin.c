@@ -6,19 +6,14 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define ENERGY_S 10.0
-
-enum { REPEAT = 5 };
-
 struct twin_options {
 	const char *backend, *device, *variants, *loop, *collectives;
-	uint64_t steps, ranks, repeat;
-	double seconds;
+	uint64_t steps, ranks;
 	bool runs_only;
+	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
 
@@ -31,8 +26,7 @@ static void set_defaults(void *options)
 		.collectives = "own",
 		.steps = KWHY_TWIN_STEPS,
 		.ranks = 1,
-		.repeat = REPEAT,
-		.seconds = NAN};
+		.runs = KWHY_BENCH_RUNS_DEFAULT};
 }
 
 /* Which of `count` names it is; -1: none. */
@@ -50,10 +44,9 @@ static enum kwhy_status check_counts(const struct twin_options *options, struct 
 		return kwhy_fail(error, KWHY_E_USAGE, "--steps takes 1 to %d", KWHY_TWIN_STEPS);
 	if (options->ranks < 1 || options->ranks > KWHY_TWIN_RANKS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--ranks takes 1 to %d", KWHY_TWIN_RANKS_MOST);
-	return kwhy_bench_runs_check(options->repeat, options->seconds, error);
+	return kwhy_bench_runs_check(&options->runs, error);
 }
 
-/* Without a word on it a GPU's energy is measured, and the host's is not: its runs are for the bits. */
 static enum kwhy_status make_request(
 	const struct twin_options *options, struct kwhy_bench_twin_request *out, struct kwhy_error *error)
 {
@@ -78,11 +71,9 @@ static enum kwhy_status make_request(
 		.variants = options->variants,
 		.shape = {(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1},
 		.collectives = (enum kwhy_twin_collectives)group,
-		.repeat = (uint32_t)options->repeat,
-		.energy_s = options->seconds,
+		.repeat = (uint32_t)options->runs.repeat,
+		.energy_s = kwhy_bench_energy_s(options->runs.seconds, backend, KWHY_BENCH_ENERGY_S),
 		.runs_only = options->runs_only};
-	if (isnan(out->energy_s))
-		out->energy_s = backend == KWHY_GPU_HOST ? 0 : ENERGY_S;
 	return KWHY_OK;
 }
 
@@ -142,10 +133,7 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct twin_options, loop)},
 	{"collectives", 0, "NAME", "own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
 		offsetof(struct twin_options, collectives)},
-	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,
-		offsetof(struct twin_options, repeat)},
-	{"seconds", 0, "S", "of repeated runs for a variant's energy; default 10 on a GPU, 0: none",
-		KWHY_OPTION_NUMBER, offsetof(struct twin_options, seconds)},
+	KWHY_OPTION_ROWS_BENCH_RUNS(struct twin_options, runs),
 	{"runs-only", 0, NULL, "nothing beside the runs: no floor", KWHY_OPTION_FLAG,
 		offsetof(struct twin_options, runs_only)},
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(

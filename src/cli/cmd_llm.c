@@ -310,15 +310,10 @@ static enum kwhy_status write_result(
 	const struct kwhy_llm_result result = {
 		options->url, options->meters, &job->question, job->rows, job->row_count, job->idle};
 	struct kwhy_text text = {0};
-	char *path = NULL;
-	enum kwhy_status status;
+	enum kwhy_status status = render(&result, form, &style, &text, error);
 
-	status = render(&result, form, &style, &text, error);
 	if (!status)
-		status = kwhy_output_place(options->output, "llm", form, &path, error);
-	if (!status)
-		status = kwhy_output_write(path, &text, error);
-	free(path);
+		return kwhy_output_result(options->output, "llm", form, &text, error);
 	kwhy_text_done(&text);
 	return status;
 }

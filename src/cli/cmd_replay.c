@@ -7,10 +7,7 @@
 #include "cli/progress.h"
 #include "cli/replay_show.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#define ENERGY_S 10.0
 
 enum { REPEAT_MOST = 100000 };
 
@@ -34,7 +31,6 @@ static void set_defaults(void *options)
 	replay->seconds = NAN;
 }
 
-/* Without a word on it a GPU's energy is measured, and the host's is not. */
 static enum kwhy_status make_request(const struct replay_options *options, struct kwhy_replay_request *out,
 	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], struct kwhy_error *error)
 {
@@ -51,9 +47,7 @@ static enum kwhy_status make_request(const struct replay_options *options, struc
 	out->asks = asks;
 	out->device = options->device;
 	out->repeat = options->repeat == KWHY_COUNT_NOT_GIVEN ? 0 : (uint32_t)options->repeat;
-	out->energy_s = options->seconds;
-	if (isnan(out->energy_s))
-		out->energy_s = out->backend == KWHY_GPU_HOST ? 0 : ENERGY_S;
+	out->energy_s = kwhy_bench_energy_s(options->seconds, out->backend, KWHY_BENCH_ENERGY_S);
 	return KWHY_OK;
 }
 
@@ -77,26 +71,12 @@ static enum kwhy_status write_result(const struct replay_options *options, enum 
 	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
 		.color = terminal && kwhy_output_color(options->no_color)};
 	struct kwhy_text text = {0};
-	char *place = NULL;
-	enum kwhy_status status;
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_replay_json(replay, report, &text);
 	else
 		kwhy_replay_text(replay, report, &style, &text);
-	status = kwhy_text_check(&text, error);
-	if (!status)
-		status = kwhy_output_place(options->output, "replay", form, &place, error);
-	if (!status)
-		status = kwhy_output_write(place, &text, error);
-	free(place);
-	kwhy_text_done(&text);
-	return status;
-}
-
-static void tell(void *context, const char *what)
-{
-	kwhy_progress_step(context, what, NULL);
+	return kwhy_output_result(options->output, "replay", form, &text, error);
 }
 
 static enum kwhy_status replay_job(struct kwhy_replay_request *request, const struct kwhy_job *job,
@@ -108,7 +88,7 @@ static enum kwhy_status replay_job(struct kwhy_replay_request *request, const st
 	if (status)
 		return status;
 	request->context = kwhy_progress_begin(is_quiet);
-	request->progress = tell;
+	request->progress = kwhy_bench_tell;
 	status = kwhy_replay(whatif, request, out, error);
 	kwhy_progress_end(request->context);
 	kwhy_whatif_free(whatif);

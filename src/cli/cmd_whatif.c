@@ -7,7 +7,6 @@
 #include "whatif/stretch.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct whatif_options {
@@ -100,14 +99,10 @@ static enum kwhy_status write_plan(const struct whatif_options *options, enum kw
 	const struct kwhy_plan *plan, const struct kwhy_report *report, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	char *place = NULL;
 	enum kwhy_status status = render(options, form, plan, report, &text, error);
 
 	if (!status)
-		status = kwhy_output_place(options->output, "whatif", form, &place, error);
-	if (!status)
-		status = kwhy_output_write(place, &text, error);
-	free(place);
+		return kwhy_output_result(options->output, "whatif", form, &text, error);
 	kwhy_text_done(&text);
 	return status;
 }
