@@ -127,10 +127,21 @@ static void write_check(const struct kwhy_bench_train *bench, const struct kwhy_
 		checked->layers == 1 ? "" : "s", checked->width, checked->batch);
 }
 
+/* Of all that ran; nothing where a variant was wrong, which its row says, or none ran. */
+static bool gave_the_same_bits(const struct kwhy_bench_train *bench)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		any |= !bench->rows[i].missing;
+	return any && !bench->is_wrong;
+}
+
 static void write_notes(const struct kwhy_bench_train *bench, const struct kwhy_sheet *sheet)
 {
 	write_check(bench, sheet);
-	kwhy_sheet_linef(sheet, "losses ", "every run of a variant gave the same bits");
+	if (gave_the_same_bits(bench))
+		kwhy_sheet_linef(sheet, "losses ", "every run of a variant gave the same bits");
 	for (size_t i = 0; i < bench->row_count; i++)
 		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
 	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);

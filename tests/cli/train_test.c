@@ -174,6 +174,18 @@ static void a_gpu_that_is_lost_ends_it_with_what_was_measured(void **state)
 	spawned_done(&spawned);
 }
 
+static void nothing_is_said_of_runs_that_were_not_made(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "train", "--backend", "host", "--device", "0", "--variant",
+		"parallel", "--check-width", "0", "--quiet");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "parallel takes 2 to 8 GPUs"));
+	assert_null(strstr(spawned.out.data, "the same bits"));
+	spawned_done(&spawned);
+}
+
 static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
@@ -208,6 +220,7 @@ int main(void)
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
 		cmocka_unit_test(joules_are_those_of_gpus_of_known_power),
 		cmocka_unit_test(a_gpu_that_is_lost_ends_it_with_what_was_measured),
+		cmocka_unit_test(nothing_is_said_of_runs_that_were_not_made),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
 
