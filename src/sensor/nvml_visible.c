@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-	UNITS_PER_GPU = 9,
+	UNITS_PER_GPU = 9, /* itself and 7 instances at most, as of Blackwell; one to spare */
 	LIST_BYTES = 120
-}; /* itself and 7 instances at most, as of Blackwell; one to spare */
+};
 
 unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu)
 {
@@ -54,10 +54,8 @@ static enum kwhy_status tell_unknown(
 {
 	enum kwhy_status status = kwhy_sensors_add_absence(sensors, "nvml", error,
 		"all GPUs are metered, for which of them CUDA_VISIBLE_DEVICES='%.100s' shows is not known: "
-		"they are "
-		"not alike, and CUDA numbers the fastest first; set CUDA_DEVICE_ORDER=PCI_BUS_ID, write "
-		"UUIDs, or "
-		"list the devices (--device)",
+		"they are not alike, and CUDA numbers the fastest first; set CUDA_DEVICE_ORDER=PCI_BUS_ID, "
+		"write UUIDs, or list the devices (--device)",
 		visible);
 
 	if (!status)
@@ -79,8 +77,7 @@ static enum kwhy_status tell_left_out(struct kwhy_sensors *sensors, const char *
 		return KWHY_OK;
 	status = kwhy_sensors_add_absence(sensors, "nvml", error,
 		"GPU %s left out, which a program cannot see where CUDA_VISIBLE_DEVICES is '%.100s'; a list "
-		"of "
-		"devices (--device) meters what it names",
+		"of devices (--device) meters what it names",
 		list, visible);
 	if (!status)
 		kwhy_sensors_absence_is_choice(sensors);
