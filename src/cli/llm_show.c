@@ -2,9 +2,7 @@
 #include "cli/llm_show.h"
 
 #include "base/quantity.h"
-#include "report/json_writer.h"
-#include "report/sheet.h"
-#include "report/table.h"
+#include "cli/workload_show.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,21 +66,19 @@ static void write_times(
 	kwhy_table_write(&table, style, out);
 }
 
-/* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0. */
+/* Joules by a count; none of nothing. */
+static struct kwhy_joules joules_by(const struct kwhy_llm_energy *energy, double count)
+{
+	const struct kwhy_joules joules = {energy->joules, energy->low_j, energy->high_j};
+
+	return kwhy_joules_times(&joules, count > 0 ? 1 / count : NAN);
+}
+
 static void joules_cell(struct kwhy_table *table, const struct kwhy_llm_energy *energy, double count)
 {
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-	double half = (energy->high_j - energy->low_j) / 2;
+	const struct kwhy_joules joules = joules_by(energy, count);
 
-	kwhy_quantity_si(value, energy->joules / count, "J", 3);
-	if (!(count > 0) || !isfinite(energy->joules))
-		snprintf(text, sizeof(text), "n/a");
-	else if (energy->low_j <= 0)
-		snprintf(text, sizeof(text), "<%s",
-			kwhy_quantity_si(value, fmax(energy->high_j, 0) / count, "J", 2));
-	else
-		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / energy->joules);
-	kwhy_table_cell(table, text);
+	kwhy_workload_joules_cell(table, &joules);
 }
 
 static void write_energies(
@@ -257,19 +253,6 @@ static void write_spread(struct kwhy_json *json, const char *key, const struct k
 	kwhy_json_object_end(json);
 }
 
-/* Joules by a count; none of nothing. */
-static void write_joules(
-	struct kwhy_json *json, const char *key, const struct kwhy_llm_energy *energy, double count)
-{
-	double by = count > 0 ? count : NAN;
-
-	kwhy_json_row(json, key);
-	kwhy_json_real(json, "value", energy->joules / by);
-	kwhy_json_real(json, "low", energy->low_j / by);
-	kwhy_json_real(json, "high", energy->high_j / by);
-	kwhy_json_object_end(json);
-}
-
 static void write_energy(struct kwhy_json *json, const struct kwhy_llm_row *row)
 {
 	const struct kwhy_llm_energy *gross = &row->gross;
@@ -278,12 +261,12 @@ static void write_energy(struct kwhy_json *json, const struct kwhy_llm_row *row)
 	kwhy_json_object(json, "energy");
 	kwhy_json_string(json, "missing", gross->missing);
 	kwhy_json_string(json, "basis", gross->basis);
-	write_joules(json, "gross_j", gross, 1);
-	write_joules(json, "above_idle_j", &row->net, 1);
-	write_joules(json, "j_a_token", gross, tokens);
-	write_joules(json, "above_idle_j_a_token", &row->net, tokens);
-	write_joules(json, "j_a_request", gross, row->summary.answers);
-	write_joules(json, "above_idle_j_a_request", &row->net, row->summary.answers);
+	kwhy_workload_joules_json(json, "gross_j", joules_by(gross, 1));
+	kwhy_workload_joules_json(json, "above_idle_j", joules_by(&row->net, 1));
+	kwhy_workload_joules_json(json, "j_a_token", joules_by(gross, tokens));
+	kwhy_workload_joules_json(json, "above_idle_j_a_token", joules_by(&row->net, tokens));
+	kwhy_workload_joules_json(json, "j_a_request", joules_by(gross, row->summary.answers));
+	kwhy_workload_joules_json(json, "above_idle_j_a_request", joules_by(&row->net, row->summary.answers));
 	kwhy_json_row(json, "tokens_a_j");
 	kwhy_json_real(json, "value", tokens / gross->joules);
 	kwhy_json_real(json, "low", tokens / gross->high_j);

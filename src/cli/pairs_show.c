@@ -11,7 +11,6 @@
 #include "report/pairs_compat.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { PATH_BYTES = 4096 };
 
@@ -97,7 +96,6 @@ enum kwhy_status kwhy_pairs_show(
 {
 	enum kwhy_output_form form;
 	struct kwhy_text text = {0};
-	char *path = NULL;
 	enum kwhy_status status = kwhy_output_form_of(show->output, KWHY_OUTPUT_TEXT, &form, error);
 
 	if (show->json)
@@ -107,10 +105,7 @@ enum kwhy_status kwhy_pairs_show(
 	if (!status)
 		status = add_simulators(pairs, show, form, &text, error);
 	if (!status)
-		status = kwhy_output_place(show->output, "pairs", form, &path, error);
-	if (!status)
-		status = kwhy_output_write(path, &text, error);
-	free(path);
+		return kwhy_output_result(show->output, "pairs", form, &text, error);
 	kwhy_text_done(&text);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include "report/sheet.h"
 #include "report/table.h"
 
-/* What the pages and the JSON of all benchmarks of workloads have in common. */
+/* What the pages and the JSON of all benchmarks of workloads, and of kwhy llm, have in common. */
 
 /* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0; "n/a". */
 void kwhy_workload_joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules);
