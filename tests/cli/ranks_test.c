@@ -5,11 +5,13 @@
 
 #include <dirent.h>
 #include <jansson.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -183,9 +185,35 @@ static void *run_rank(void *context)
 	return NULL;
 }
 
-/* As a launcher does, each told by the environment of its own; `port` is free as far as anybody knows. */
-static void run_ranks(struct rank ranks[2], const char *port)
+static bool is_free(int port)
 {
+	const struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int number = socket(AF_INET, SOCK_STREAM, 0);
+	bool is_bound = bind(number, (const struct sockaddr *)&address, sizeof(address)) == 0;
+
+	close(number);
+	return is_bound;
+}
+
+/* Below those that the system gives to connections: one that is free stays so. Ranks listen on the next one.
+ */
+static int find_port(void)
+{
+	int port = 20000 + getpid() % 10000;
+
+	while (!is_free(port + 1))
+		port++;
+	return port;
+}
+
+/* As a launcher does, each told by the environment of its own. */
+static void run_ranks(struct rank ranks[2])
+{
+	char port[16];
+
+	snprintf(port, sizeof(port), "%d", find_port());
 	setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
 	setenv("MASTER_PORT", port, 1);
 	ranks[0].environment = "OMPI_COMM_WORLD_RANK=0";
@@ -201,11 +229,9 @@ static void run_ranks(struct rank ranks[2], const char *port)
 static void a_launchers_processes_find_each_other(void **state)
 {
 	struct rank ranks[2] = {{.most = "64KiB"}, {.most = "64KiB"}};
-	char port[16];
 
 	(void)state;
-	snprintf(port, sizeof(port), "%d", 30000 + getpid() % 20000);
-	run_ranks(ranks, port);
+	run_ranks(ranks);
 	assert_int_equal(ranks[0].spawned.exit, 0);
 	assert_non_null(strstr(ranks[0].spawned.out.data, "Ranks, one process a GPU"));
 	assert_int_equal(ranks[1].spawned.exit, 0);
@@ -217,13 +243,11 @@ static void a_launchers_processes_find_each_other(void **state)
 static void ranks_that_are_asked_for_different_things_are_refused(void **state)
 {
 	struct rank ranks[2] = {{.most = "64KiB"}, {.most = "32KiB"}};
-	char port[16];
 
 	(void)state;
-	snprintf(port, sizeof(port), "%d", 30000 + (getpid() + 7) % 20000);
-	run_ranks(ranks, port);
-	assert_int_equal(ranks[0].spawned.exit, 2);
+	run_ranks(ranks);
 	assert_non_null(strstr(ranks[0].spawned.err.data, "give all ranks one command"));
+	assert_int_equal(ranks[0].spawned.exit, 2);
 	for (int i = 0; i < 2; i++)
 		spawned_done(&ranks[i].spawned);
 }
