@@ -24,13 +24,6 @@ static struct kwhy_joules gross_a_step(
 	return kwhy_bench_train_step_joules(bench, row, &row->energy.gross);
 }
 
-/* So many of something for a joule; the interval's ends change places. */
-static struct kwhy_joules for_a_joule(double count, const struct kwhy_joules *joules)
-{
-	return (struct kwhy_joules){
-		count / joules->value, count / joules->high, joules->low > 0 ? count / joules->low : NAN};
-}
-
 /* --- Text --- */
 
 static void write_figures(
@@ -184,9 +177,10 @@ static void write_energy(
 		json, "net_j_a_step", kwhy_bench_train_step_joules(bench, row, &row->energy.net));
 	kwhy_workload_joules_json(
 		json, "host_j_a_step", kwhy_bench_train_step_joules(bench, row, &row->energy.host));
-	kwhy_workload_joules_json(json, "samples_per_j", for_a_joule(bench->shape.batch, &gross));
 	kwhy_workload_joules_json(
-		json, "flop_per_j", for_a_joule(kwhy_train_step_flop(&bench->shape), &gross));
+		json, "samples_per_j", kwhy_workload_for_a_joule(bench->shape.batch, &gross));
+	kwhy_workload_joules_json(
+		json, "flop_per_j", kwhy_workload_for_a_joule(kwhy_train_step_flop(&bench->shape), &gross));
 	kwhy_json_object_end(json);
 }
 

@@ -256,22 +256,19 @@ static void write_spread(struct kwhy_json *json, const char *key, const struct k
 static void write_energy(struct kwhy_json *json, const struct kwhy_llm_row *row)
 {
 	const struct kwhy_llm_energy *gross = &row->gross;
+	const struct kwhy_joules whole = joules_by(gross, 1);
 	double tokens = row->summary.tokens;
 
 	kwhy_json_object(json, "energy");
 	kwhy_json_string(json, "missing", gross->missing);
 	kwhy_json_string(json, "basis", gross->basis);
-	kwhy_workload_joules_json(json, "gross_j", joules_by(gross, 1));
+	kwhy_workload_joules_json(json, "gross_j", whole);
 	kwhy_workload_joules_json(json, "above_idle_j", joules_by(&row->net, 1));
 	kwhy_workload_joules_json(json, "j_a_token", joules_by(gross, tokens));
 	kwhy_workload_joules_json(json, "above_idle_j_a_token", joules_by(&row->net, tokens));
 	kwhy_workload_joules_json(json, "j_a_request", joules_by(gross, row->summary.answers));
 	kwhy_workload_joules_json(json, "above_idle_j_a_request", joules_by(&row->net, row->summary.answers));
-	kwhy_json_row(json, "tokens_a_j");
-	kwhy_json_real(json, "value", tokens / gross->joules);
-	kwhy_json_real(json, "low", tokens / gross->high_j);
-	kwhy_json_real(json, "high", gross->low_j > 0 ? tokens / gross->low_j : NAN);
-	kwhy_json_object_end(json);
+	kwhy_workload_joules_json(json, "tokens_a_j", kwhy_workload_for_a_joule(tokens, &whole));
 	kwhy_json_object_end(json);
 }
 

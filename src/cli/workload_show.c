@@ -6,6 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 
+struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_joules *joules)
+{
+	return (struct kwhy_joules){
+		count / joules->value, count / joules->high, joules->low > 0 ? count / joules->low : NAN};
+}
+
 /* --- Text --- */
 
 void kwhy_workload_joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules)

@@ -10,6 +10,9 @@
 
 /* What the pages and the JSON of all benchmarks of workloads, and of kwhy llm, have in common. */
 
+/* So many of something for a joule; the interval's ends change places. */
+struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_joules *joules);
+
 /* "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0; "n/a". */
 void kwhy_workload_joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kwhy llm --meters`: the energy of a server's GPUs by a real `kwhy serve` on made-up GPUs of known power.
  */
-#include "cmocka_all.h"
 #include "llm_server.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,17 +95,6 @@ static void stop_meters(const struct meters *meters)
 	waitpid(meters->pid, NULL, 0);
 }
 
-static json_t *json_of(struct spawned spawned)
-{
-	json_t *root = json_loads(spawned.out.data, 0, NULL);
-
-	if (spawned.exit || spawned.err.length || !root)
-		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
-			spawned.out.data);
-	spawned_done(&spawned);
-	return root;
-}
-
 static const json_t *energy_of(const json_t *root)
 {
 	return json_object_get(json_array_get(json_object_get(root, "loads"), 0), "energy");
@@ -164,7 +151,6 @@ static void a_token_and_a_certificate_of_ones_own_are_taken(void **state)
 		"--token", token_path, "--tls-cert", cert_path, "--tls-key", key_path, NULL};
 	struct llm_server server;
 	struct meters meters;
-	struct spawned spawned;
 
 	(void)state;
 	if (!made_certificate())
@@ -174,11 +160,9 @@ static void a_token_and_a_certificate_of_ones_own_are_taken(void **state)
 	assert_int_equal(strncmp(meters.url, "https://", 8), 0);
 	json_decref(json_of(SPAWN("llm", "--url", server.url, "--meters", meters.url, "--meters-ca",
 		cert_path, "--meters-token", token_path, LOAD, "--json")));
-	spawned = SPAWN(
-		"llm", "--url", server.url, "--meters", meters.url, "--meters-token", token_path, LOAD);
-	assert_int_equal(spawned.exit, 1);
-	assert_non_null(strstr(spawned.err.data, "does not answer"));
-	spawned_done(&spawned);
+	assert_fails(
+		SPAWN("llm", "--url", server.url, "--meters", meters.url, "--meters-token", token_path, LOAD),
+		1, "does not answer");
 	stop_meters(&meters);
 	llm_server_stop(&server);
 }
@@ -274,13 +258,8 @@ static void options_that_do_not_go_together_are_refused_by_name(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct spawned spawned = spawn_run(&(struct spawn){.words = cases[i].words});
-
-		if (spawned.exit != 2 || !strstr(spawned.err.data, cases[i].says))
-			fail_msg("case %zu: exit %d, '%s'", i, spawned.exit, spawned.err.data);
-		spawned_done(&spawned);
-	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_fails(spawn_run(&(struct spawn){.words = cases[i].words}), 2, cases[i].says);
 }
 
 int main(void)

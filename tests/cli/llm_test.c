@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kwhy llm` as a shell sees it, against a server that answers well or badly (tests/fakes/llm). */
-#include "cmocka_all.h"
 #include "llm_server.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,23 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static json_t *json_of(struct spawned spawned, int status)
-{
-	json_t *root = json_loads(spawned.out.data, 0, NULL);
-
-	if (spawned.exit != status || spawned.err.length || !root)
-		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
-			spawned.out.data);
-	spawned_done(&spawned);
-	return root;
-}
-
 /* Two at once for a second, all of it the steady window. */
 static json_t *load_with(const char *behaviour, int status)
 {
 	struct llm_server server = llm_server_start(behaviour, NULL);
-	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "1", "--ramp", "0",
-				       "--stall", "0.5", "--no-energy", "--json"),
+	json_t *root = json_with(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "1", "--ramp", "0",
+					 "--stall", "0.5", "--no-energy", "--json"),
 		status);
 
 	llm_server_stop(&server);
@@ -91,8 +78,7 @@ static void one_request_at_once_follows_the_other_without_a_pause(void **state)
 {
 	struct llm_server server = llm_server_start("well", NULL);
 	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "1", "--seconds", "1", "--ramp", "0",
-				       "--no-energy", "--json"),
-		0);
+		"--no-energy", "--json"));
 	const json_t *load = load_of(root);
 	double answering_s = spread(load, "answer_s", "count") * spread(load, "answer_s", "mean");
 
@@ -159,8 +145,7 @@ static void a_rate_makes_requests_at_random_times(void **state)
 {
 	struct llm_server server = llm_server_start("well", NULL);
 	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--rate", "40", "--seconds", "1", "--ramp",
-				       "0", "--no-energy", "--json"),
-		0);
+		"0", "--no-energy", "--json"));
 	const json_t *load = load_of(root);
 
 	(void)state;
@@ -177,12 +162,12 @@ static void the_key_goes_from_the_environment_to_the_server(void **state)
 	const char *const words[] = {"llm", "--url", server.url, "-c", "1", "--seconds", "0.5", "--ramp", "0",
 		"--no-energy", "--json", NULL};
 	json_t *root = json_of(
-		spawn_run(&(struct spawn){.words = words, .environment = "KWHY_LLM_KEY=secret"}), 0);
+		spawn_run(&(struct spawn){.words = words, .environment = "KWHY_LLM_KEY=secret"}));
 
 	(void)state;
 	assert_true(spread(load_of(root), "outcomes", "done") > 0);
 	json_decref(root);
-	root = json_of(spawn_run(&(struct spawn){.words = words}), 1);
+	root = json_with(spawn_run(&(struct spawn){.words = words}), 1);
 	assert_true(number(load_of(root), "first_failed_status") == 401);
 	json_decref(root);
 	llm_server_stop(&server);
@@ -197,8 +182,8 @@ static void a_server_that_is_not_there_is_told(void **state)
 	assert_int_equal(spawned.exit, 1);
 	assert_non_null(strstr(spawned.err.data, "does not answer"));
 	spawned_done(&spawned);
-	root = json_of(SPAWN("llm", "--url", "http://127.0.0.1:1/v1", "--model", "m", "-c", "1", "--seconds",
-			       "0.3", "--ramp", "0", "--no-energy", "--json"),
+	root = json_with(SPAWN("llm", "--url", "http://127.0.0.1:1/v1", "--model", "m", "-c", "1",
+				 "--seconds", "0.3", "--ramp", "0", "--no-energy", "--json"),
 		1);
 	assert_true(spread(load_of(root), "outcomes", "refused") > 0);
 	json_decref(root);
@@ -241,8 +226,7 @@ static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
 	setenv("KWHY_FAKE_NVML", scenario, 1);
 	root = json_of(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "3", "--ramp", "0.5",
-			       "--idle", "2", "--json"),
-		0);
+		"--idle", "2", "--json"));
 	unsetenv("KWHY_FAKE_NVML");
 	unsetenv("LD_LIBRARY_PATH");
 	llm_server_stop(&server);
@@ -277,13 +261,8 @@ static void wrong_usage_is_refused_by_name(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct spawned spawned = spawn_run(&(struct spawn){.words = cases[i].words});
-
-		if (spawned.exit != 2 || !strstr(spawned.err.data, cases[i].says))
-			fail_msg("case %zu: exit %d, '%s'", i, spawned.exit, spawned.err.data);
-		spawned_done(&spawned);
-	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_fails(spawn_run(&(struct spawn){.words = cases[i].words}), 2, cases[i].says);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* What tests of benchmarks of workloads hold against a run; both end it. */
+/* What tests hold against a run of a command; all end it. */
 
 /* It failed with that status, wrote no result and said so. */
 static inline void assert_fails(struct spawned spawned, int status, const char *says)
@@ -19,16 +19,22 @@ static inline void assert_fails(struct spawned spawned, int status, const char *
 	spawned_done(&spawned);
 }
 
-/* Its result, of a run that did well and was quiet; end it with json_decref(). */
-static inline json_t *json_of(struct spawned spawned)
+/* Its result, of a run that ended with that status and was quiet; end it with json_decref(). */
+static inline json_t *json_with(struct spawned spawned, int status)
 {
 	json_t *root = json_loads(spawned.out.data, 0, NULL);
 
-	if (spawned.exit || spawned.err.length || !root)
+	if (spawned.exit != status || spawned.err.length || !root)
 		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
 			spawned.out.data);
 	spawned_done(&spawned);
 	return root;
+}
+
+/* Its result, of a run that did well. */
+static inline json_t *json_of(struct spawned spawned)
+{
+	return json_with(spawned, 0);
 }
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kwhy whatif on a real recording: a training loop on an H200. */
 #include "../golden/schema_check.h"
-#include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 #include "whatif/whatif.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +32,6 @@ static json_t *load(const struct spawned *spawned)
 static json_int_t number(const json_t *plan, const char *part, const char *key)
 {
 	return json_integer_value(json_object_get(json_object_get(plan, part), key));
-}
-
-static void assert_fails(struct spawned spawned, const char *says)
-{
-	if (spawned.exit != 2 || spawned.out.length || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, stderr '%s' without '%s'", spawned.exit, spawned.err.data, says);
-	spawned_done(&spawned);
 }
 
 static void a_plan_saves_time_and_energy_within_its_bounds(void **state)
@@ -174,11 +165,11 @@ static void energies_are_compared_of_the_work_alone(void **state)
 static void wrong_usage_is_told(void **state)
 {
 	(void)state;
-	assert_fails(SPAWN("whatif", TRACE), "needs --plan or changes");
-	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), "name none beside it");
-	assert_fails(SPAWN("whatif", "--batch", "1", TRACE), "--batch takes a number from 2 on");
-	assert_fails(SPAWN("whatif", "--plan"), "needs a recording");
-	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), ".txt, .json and .html");
+	assert_fails(SPAWN("whatif", TRACE), 2, "needs --plan or changes");
+	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), 2, "name none beside it");
+	assert_fails(SPAWN("whatif", "--batch", "1", TRACE), 2, "--batch takes a number from 2 on");
+	assert_fails(SPAWN("whatif", "--plan"), 2, "needs a recording");
+	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), 2, ".txt, .json and .html");
 }
 
 static void what_holds_no_work_of_a_device_cannot_be_changed(void **state)

@@ -4,8 +4,8 @@
 #include "workload/train_device.h"
 
 #include "cmocka_all.h"
+#include "fakes/cuda/give_kernels.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,14 +111,8 @@ int main(void)
 		cmocka_unit_test(a_run_that_gives_another_bit_is_told),
 		cmocka_unit_test(nothing_is_wrong_where_nothing_is_broken),
 	};
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	void *address = driver ? dlsym(driver, "kwhy_fake_gpu_kernels") : NULL;
-	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
 
-	if (!address)
-		return 1;
-	memcpy(&give, &address, sizeof(give));
-	give(replaced);
-	give(kwhy_train_host_kernels);
+	give_kernels_to_the_fake("libcuda.so.1", replaced);
+	give_kernels_to_the_fake("libcuda.so.1", kwhy_train_host_kernels);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 #include "bench/transfer_sweep.h"
 
 #include "cmocka_all.h"
+#include "fakes/cuda/give_kernels.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,21 +100,6 @@ static void a_driver_without_a_gpu_is_an_error_with_its_words(void **state)
 	unsetenv("KWHY_FAKE_CUDA");
 }
 
-/* A fake driver runs kernels that it was given. */
-static int give_kernels(void **state)
-{
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	void (*give)(const struct kwhy_gpu_host_kernel *kernels) = NULL;
-
-	(void)state;
-	if (driver)
-		*(void **)&give = dlsym(driver, "kwhy_fake_gpu_kernels");
-	if (!give)
-		return -1;
-	give(kwhy_bench_source.on_host);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,5 +109,6 @@ int main(void)
 		cmocka_unit_test(a_device_that_is_lost_ends_the_run_with_what_was_measured),
 	};
 
-	return cmocka_run_group_tests(tests, give_kernels, NULL);
+	give_kernels_to_the_fake("libcuda.so.1", kwhy_bench_source.on_host);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "contract.h"
+#include "fakes/cuda/give_kernels.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -463,18 +463,6 @@ static void threads_use_one_gpu_each_with_streams_of_its_own(void **state)
 	}
 }
 
-static void give_kernels_to_the_fake(void)
-{
-	void *handle = library ? dlopen(library, RTLD_NOW) : NULL;
-	void *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
-	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
-
-	if (!address)
-		return;
-	memcpy(&give, &address, sizeof(give));
-	give(kernels);
-}
-
 int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,7 +488,8 @@ int main(int count, char **words)
 		strcmp(kwhy_gpu_backend_name(backend), count > 1 ? words[1] : "host") != 0)
 		backend++;
 	library = count > 2 && *words[2] ? words[2] : NULL;
-	give_kernels_to_the_fake();
+	if (library)
+		give_kernels_to_the_fake(library, kernels);
 	if (count > 3)
 		return reach_from_outside(words[3]);
 	if (!library && begin(NULL))

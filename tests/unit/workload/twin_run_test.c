@@ -4,14 +4,13 @@
 #include "workload/twin_run.h"
 
 #include "cmocka_all.h"
+#include "fakes/cuda/give_kernels.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* As the command line says: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
-static const char *driver;
 static struct kwhy_gpu *gpus[2];
 static enum kwhy_twin_collectives collectives;
 
@@ -268,19 +267,6 @@ static int close_gpus(void **state)
 	return 0;
 }
 
-static void give_kernels_to_the_fake(void)
-{
-	void *handle = dlopen(driver, RTLD_NOW);
-	void *address = handle ? dlsym(handle, "kwhy_fake_gpu_kernels") : NULL;
-	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
-
-	if (!address)
-		return;
-	memcpy(&give, &address, sizeof(give));
-	give(kwhy_twin_host_kernels);
-	give(kwhy_collectives_host_kernels);
-}
-
 int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,8 +285,8 @@ int main(int count, char **words)
 
 	if (count > 2) {
 		backend = KWHY_GPU_CUDA;
-		driver = words[2];
-		give_kernels_to_the_fake();
+		give_kernels_to_the_fake(words[2], kwhy_twin_host_kernels);
+		give_kernels_to_the_fake(words[2], kwhy_collectives_host_kernels);
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
