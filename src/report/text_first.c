@@ -38,9 +38,10 @@ static void write_subject(const struct kwhy_sheet *sheet)
 	kwhy_text_addf(&line, "%s", base ? base + 1 : path);
 	if (recording->source_count > 1)
 		kwhy_text_addf(&line, " and %zu more", recording->source_count - 1);
-	kwhy_text_addf(&line, " on %s%s",
-		sheet->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
-		device ? device : "an unnamed device");
+	if (recording->device_count)
+		kwhy_text_addf(&line, " on %s%s",
+			sheet->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
+			device ? device : "an unnamed device");
 	if (recording->device_count > 1)
 		kwhy_text_addf(&line, " and %zu more", recording->device_count - 1);
 	clean = line.failed ? NULL : kwhy_shown_clean(&arena, line.data);

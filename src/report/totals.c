@@ -218,6 +218,15 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 	qsort(totals->whole_rows, totals->whole_count, sizeof(*totals->whole_rows), compare_sizes);
 }
 
+/* Where nothing is known to have run, the run is what the meters saw. */
+static void take_whole_window(struct kwhy_totals *totals)
+{
+	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ ? (double)totals->energy_nj : NAN;
+	totals->run_half_nj = NAN;
+	if (totals->window_ns > 0)
+		totals->run_s = (double)totals->window_ns * 1e-9;
+}
+
 enum kwhy_status kwhy_totals_init(
 	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error)
 {
@@ -241,6 +250,8 @@ enum kwhy_status kwhy_totals_init(
 		for (size_t i = 0; i < ledger->devices[d].account_count; i++)
 			totals->rows[totals->row_count++] = total_of(&ledger->devices[d].accounts[i]);
 	}
+	if (!totals->active_count)
+		take_whole_window(totals);
 	totals->row_count = merge_equal(totals->rows, totals->row_count, ledger->device_count > 1);
 	add_wholes(totals, ledger);
 	return KWHY_OK;

@@ -29,11 +29,12 @@ struct kwhy_totals {
 	int64_t idle_nj;     /* of that, while the device idled */
 	int64_t window_ns;   /* the longest metered window */
 	/* From each device's first start to its last end: metered, at its mean power where the meter's window
-	   is shorter. NAN unless known on all devices. */
+	   is shorter; of all that was metered where no activity is known. NAN unless known on all devices. */
 	double run_nj;
 	double run_half_nj; /* half of its 90 % interval: what is before and behind, and what no meter saw;
 			       the meter's own gain is not in it */
-	double run_s;	    /* first start to last end of the device that runs longest; NAN: none does */
+	double run_s;	    /* first start to last end of the device that runs longest, or the longest metered
+			       window where none is known to; NAN: neither */
 	double power_w;	    /* sum of the devices' mean powers; NAN unknown */
 	int64_t span_ns, busy_ns; /* sums over devices; the span where it is known what ran */
 	int64_t unrecorded_nj;	  /* of the energy, where it is not; KWHY_UNKNOWN_NJ */

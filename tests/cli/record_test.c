@@ -105,6 +105,25 @@ static void what_is_not_recorded_is_said(void **state)
 	spawned_done(&spawned);
 }
 
+static void without_a_gpu_the_command_runs_and_the_report_says_why_nothing_is_known(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/no_gpu.txt", 1);
+	spawned = SPAWN("record", "--device", "0", "-o", place("a"), "--", "true");
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "there is no device 0 with a meter here"));
+	spawned_done(&spawned);
+	assert_done(SPAWN("record", "--power-only", "-o", place("a"), "--", "true"), 0,
+		"time only: no power readings");
+	spawned = SPAWN("report", place("a"));
+	assert_memory_equal(spawned.out.data, "a\n", 2); /* on no device, named or unnamed */
+	assert_non_null(strstr(spawned.out.data, "the NVIDIA driver runs but shows no GPU"));
+	spawned_done(&spawned);
+	use_steady_load();
+}
+
 static void the_command_keeps_its_output_and_its_status(void **state)
 {
 	struct spawned spawned;
@@ -302,6 +321,7 @@ int main(void)
 		CASE(gpus_that_the_command_cannot_see_are_left_out_with_a_note),
 		CASE(gauges_are_summed_up),
 		CASE(what_is_not_recorded_is_said),
+		CASE(without_a_gpu_the_command_runs_and_the_report_says_why_nothing_is_known),
 		CASE(the_command_keeps_its_output_and_its_status),
 		CASE(a_command_that_is_not_there_leaves_no_recording),
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),

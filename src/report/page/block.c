@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-enum { GZIP_WINDOW = 15 + 16, CHUNK = 1 << 20 };
+enum { GZIP_WINDOW = 15 + 16, CHUNK = 64 << 10 };
 
 static void add_base64(struct kwhy_text *out, const unsigned char *bytes, size_t length)
 {
@@ -24,7 +24,7 @@ static void add_base64(struct kwhy_text *out, const unsigned char *bytes, size_t
 /* Feeds all input; deflate's own input count is 32 bits wide. */
 static int deflate_all(z_stream *stream, const unsigned char *bytes, size_t length, struct kwhy_text *out)
 {
-	static _Thread_local unsigned char chunk[CHUNK];
+	unsigned char chunk[CHUNK];
 	int result = Z_OK;
 
 	do {

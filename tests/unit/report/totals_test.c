@@ -83,12 +83,46 @@ static void of_assumed_powers_no_interval_is_known(void **state)
 	kwhy_totals_done(&totals);
 }
 
+static void without_activities_the_run_is_all_that_was_metered(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.device.time = (struct kwhy_device_time){0};
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(fabs(totals.run_nj - 4200e9) < 1);
+	assert_true(isnan(totals.run_half_nj));
+	assert_true(fabs(totals.run_s - 22) < 1e-9);
+	kwhy_totals_done(&totals);
+}
+
+static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.device.time = (struct kwhy_device_time){0};
+	plan.device.energy = (struct kwhy_device_energy){0};
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(isnan(totals.run_nj));
+	assert_true(isnan(totals.run_s));
+	kwhy_totals_done(&totals);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it),
 		cmocka_unit_test(time_of_a_run_that_no_meter_saw_widens_its_interval),
 		cmocka_unit_test(of_assumed_powers_no_interval_is_known),
+		cmocka_unit_test(without_activities_the_run_is_all_that_was_metered),
+		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
