@@ -10,6 +10,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from record' -l duty -r -d 'what run
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l window -r -d 'mean length of these windows; default 0.3'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l graphs -r -d 'CUDA graphs by node, as one row (graph), or auto, the default'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l memory -d 'memory taken and given back, too'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l no-calls -d 'leave calls of CUDA out: costs less, and does not tell what the host did'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l power-only -d 'meters alone: load nothing into the command'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l max-size -r -d 'no process writes more than that, like 500M'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l work -r -d 'work: a number, REGEX in its output, or what it reports; repeatable'

@@ -23,7 +23,7 @@ struct record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s;
 	struct kwhy_strings work, counts, meters;
-	bool power_only, memory, one_file, progress, quiet;
+	bool power_only, memory, no_calls, one_file, progress, quiet;
 };
 
 static void set_defaults(void *options)
@@ -220,6 +220,7 @@ static enum kwhy_status prepare_library(
 		.limit_bytes = job->limit_bytes,
 		.graphs = options->graphs,
 		.memory = options->memory,
+		.without_calls = options->no_calls,
 		.range = options->range,
 		.share_ratio = options->duty_percent / 100,
 		.window_ns = isnan(options->window_s) ? 0 : (int64_t)(options->window_s * 1e9)};
@@ -248,6 +249,11 @@ static enum kwhy_status prepare_activity(struct job *job, struct kwhy_error *err
 		go_without_activity(job, inject.absence);
 		return KWHY_OK;
 	}
+	if (job->options->no_calls)
+		kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "calls-not-recorded",
+			"Calls of CUDA were left out (--no-calls): what the host did while a device was idle "
+			"is not "
+			"known.");
 	return prepare_library(job, &inject, error);
 }
 
@@ -420,6 +426,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct record_options, graphs)},
 	{"memory", 0, NULL, "memory taken and given back, too", KWHY_OPTION_FLAG,
 		offsetof(struct record_options, memory)},
+	{"no-calls", 0, NULL, "leave calls of CUDA out: costs less, and does not tell what the host did",
+		KWHY_OPTION_FLAG, offsetof(struct record_options, no_calls)},
 	{"power-only", 0, NULL, "meters alone: load nothing into the command", KWHY_OPTION_FLAG,
 		offsetof(struct record_options, power_only)},
 	{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,

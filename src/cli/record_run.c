@@ -17,7 +17,9 @@
 #define SECOND_NS 1000000000
 #define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
 #define RETRY_NS (SECOND_NS / 20)
-#define SETTLE_NS INT64_C(150000000) /* NVML shows a sample of its ring up to 0.1 s after it was taken */
+#define LAST_NS \
+	(3 * (int64_t)SECOND_NS / 10) /* and one that is near when the command ends, within two ticks */
+#define SETTLE_NS INT64_C(150000000)  /* NVML shows a sample of its ring up to 0.1 s after it was taken */
 /* Kept beyond a window that is asked for: counters are read every 2 s. */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
@@ -303,6 +305,32 @@ static void write_run(const struct kwhy_record_runner *runner, const struct kwhy
 	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
 }
 
+/* Has each counter that told its ticks so far told one from after that time? */
+static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_ns)
+{
+	struct kwhy_reading reading;
+
+	for (size_t i = 0; i < sensors->source_count; i++) {
+		const struct kwhy_source_channel *source = &sensors->sources[i];
+
+		if (source->kind == KWHY_SOURCE_METER && kwhy_meter_is_counter(source->meter) &&
+			kwhy_channel_last(&source->channel, &reading) && reading.time_mono_ns < since_mono_ns)
+			return false;
+	}
+	return true;
+}
+
+/* A read close to a tick cannot tell it: the next tick is caught, and the books are metered to the end. */
+static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
+{
+	const int64_t latest_ns = kwhy_clock_mono_ns() + LAST_NS;
+
+	while (!runner->replayed && !have_ticked(runner->sensors, end_mono_ns) &&
+		kwhy_clock_mono_ns() < latest_ns)
+		if (kwhy_signals_wait(runner->signals, kwhy_clock_mono_ns() + RETRY_NS))
+			return;
+}
+
 static enum kwhy_status finish(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -311,8 +339,10 @@ static enum kwhy_status finish(struct recording *recording, const struct kwhy_ch
 	kwhy_lines_finish(&recording->lines[0]);
 	kwhy_lines_finish(&recording->lines[1]);
 	kwhy_signals_wait(runner->signals, how->end_mono_ns + SETTLE_NS);
-	if (runner->sampler)
+	if (runner->sampler) {
 		kwhy_sampler_flush(runner->sampler);
+		await_last(runner, how->end_mono_ns);
+	}
 	write_costs(recording);
 	status = write_work(recording, how);
 	if (!status && runner->count_count)

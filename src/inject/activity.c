@@ -2,10 +2,9 @@
 #include "inject/activity.h"
 
 #include "base/clock.h"
-#include "inject/calls.h"
 
 /* CUPTI of CUDA 12.0: older ones write shorter records. */
-enum { CUPTI_OLDEST = 19, CALLS_BEYOND = 4096 };
+enum { CUPTI_OLDEST = 19 };
 
 static const struct {
 	unsigned kind; /* enum kwhy_inject_kind */
@@ -72,59 +71,15 @@ static void choose_clock(struct kwhy_inject_activity *activity)
 		activity->clock_tells = shows_own_clock(cupti) == 1;
 }
 
-/* The calls of a domain that matter, which CUPTI numbers without gaps up to the first it does not know. */
-static void choose_calls_of(struct kwhy_inject_activity *activity, int domain)
-{
-	const struct kwhy_cupti *cupti = &activity->cupti;
-	char name[KWHY_INJECT_CALL_NAME_BYTES];
-	const char *long_name;
-
-	for (uint32_t id = 1; id < CALLS_BEYOND && activity->call_count < KWHY_INJECT_ACTIVITY_CALLS; id++) {
-		long_name = NULL;
-		if (cupti->cuptiGetCallbackName(domain, id, &long_name))
-			return;
-		if (!long_name)
-			continue;
-		kwhy_inject_call_name(long_name, name);
-		if (!kwhy_inject_call_matters(name))
-			continue;
-		activity->calls[activity->call_count].domain = domain;
-		activity->calls[activity->call_count++].id = id;
-	}
-}
-
-static void choose_calls(struct kwhy_inject_activity *activity)
-{
-	const struct kwhy_cupti *cupti = &activity->cupti;
-
-	if (!(activity->kinds & KWHY_INJECT_CALL))
-		return;
-	activity->all_calls = !cupti->cuptiActivityEnableRuntimeApi || !cupti->cuptiActivityEnableDriverApi;
-	if (activity->all_calls)
-		return;
-	choose_calls_of(activity, KWHY_CUPTI_DOMAIN_RUNTIME);
-	choose_calls_of(activity, KWHY_CUPTI_DOMAIN_DRIVER);
-}
-
 static enum kwhy_cupti_result switch_kind(const struct kwhy_cupti *cupti, int kind, bool is_on)
 {
 	return is_on ? cupti->cuptiActivityEnable(kind) : cupti->cuptiActivityDisable(kind);
 }
 
-static void switch_calls(const struct kwhy_inject_activity *activity, bool is_on)
+static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 {
-	const struct kwhy_cupti *cupti = &activity->cupti;
-
-	for (size_t i = 0; i < activity->call_count; i++) {
-		if (activity->calls[i].domain == KWHY_CUPTI_DOMAIN_RUNTIME)
-			cupti->cuptiActivityEnableRuntimeApi(activity->calls[i].id, is_on);
-		else
-			cupti->cuptiActivityEnableDriverApi(activity->calls[i].id, is_on);
-	}
-	if (activity->all_calls || (!is_on && activity->kinds & KWHY_INJECT_CALL)) {
-		switch_kind(cupti, KWHY_CUPTI_KIND_RUNTIME, is_on);
-		switch_kind(cupti, KWHY_CUPTI_KIND_DRIVER, is_on);
-	}
+	if (activity->kinds & KWHY_INJECT_CALL)
+		kwhy_inject_call_switch_turn(&activity->calls, is_on);
 }
 
 /* The first refusal, or success. Kernels come first: without them the rest is of no use. */
@@ -157,13 +112,16 @@ static enum kwhy_cupti_result begin(
 		cupti->cuptiSetThreadIdType(KWHY_CUPTI_THREADS_OF_SYSTEM);
 	choose_clock(activity);
 	result = cupti->cuptiActivityRegisterCallbacks(wanted, done);
-	if (!result)
-		result = switch_kinds(activity, true);
-	if (!result) {
-		choose_calls(activity);
-		switch_calls(activity, true);
-	}
-	return result;
+	return result ? result : switch_kinds(activity, true);
+}
+
+/* While the driver initialises: there is no context yet. */
+static void begin_calls(struct kwhy_inject_activity *activity)
+{
+	if (!(activity->kinds & KWHY_INJECT_CALL))
+		return;
+	kwhy_inject_call_switch_init(&activity->calls, &activity->cupti);
+	kwhy_inject_call_switch_begin(&activity->calls);
 }
 
 static enum kwhy_status open_cupti(struct kwhy_inject_activity *activity, struct kwhy_error *error)
@@ -193,7 +151,6 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 
 	activity->options = options;
 	activity->kinds = options->kinds;
-	activity->call_count = 0;
 	status = open_cupti(activity, error);
 	if (status)
 		return status;
@@ -203,18 +160,24 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 	}
 	result = begin(activity, wanted, done);
 	activity->runs = !result;
+	if (!result)
+		begin_calls(activity);
 	if (result)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "CUPTI refuses to record activity: %s",
 			kwhy_cupti_words(&activity->cupti, result));
 	return KWHY_OK;
 }
 
+/* Calls are asked for while kernels are: each call that launches is followed by its kernel. */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on)
 {
 	if (!activity->runs)
 		return;
+	if (!is_on)
+		switch_calls(activity, false);
 	switch_kinds(activity, is_on);
-	switch_calls(activity, is_on);
+	if (is_on)
+		switch_calls(activity, true);
 }
 
 void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on)

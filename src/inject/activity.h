@@ -2,12 +2,10 @@
 #ifndef KWHY_INJECT_ACTIVITY_H
 #define KWHY_INJECT_ACTIVITY_H
 
+#include "inject/call_switch.h"
 #include "inject/options.h"
 #include "inject/pool.h"
 #include "vendor/cupti.h"
-
-/* Calls of both domains that are chosen by name; a CUDA of today has 90 of these. */
-enum { KWHY_INJECT_ACTIVITY_CALLS = 512 };
 
 /*
  * CUPTI's activity records of this process: what is asked for, and the buffers they come in. One thread at a
@@ -18,15 +16,10 @@ struct kwhy_inject_activity {
 	struct kwhy_inject_pool pool;
 	const struct kwhy_inject_options *options;
 	int64_t offset_ns; /* from CUPTI's clock to CLOCK_MONOTONIC; 0: CUPTI uses ours */
-	bool all_calls;	   /* this CUPTI cannot choose among calls */
 	bool clock_tells;  /* CUPTI shows the clock it uses: ours, unless another client has put in its own */
 	bool runs;
 	unsigned kinds; /* of the options, and what has been added since */
-	struct {
-		int domain;
-		uint32_t id;
-	} calls[KWHY_INJECT_ACTIVITY_CALLS];
-	size_t call_count;
+	struct kwhy_inject_call_switch calls;
 };
 
 /*

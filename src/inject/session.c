@@ -231,7 +231,6 @@ static void start_activity(void)
 		note_refusal(&error);
 	} else {
 		session->memory->translate.offset_ns = session->activity.offset_ns;
-		session->memory->translate.all_calls = session->activity.all_calls;
 		session->activity_start_mono_ns = now_mono_ns;
 		session->start_cost_ns = kwhy_clock_mono_ns() - now_mono_ns;
 		kwhy_inject_fact_selection(

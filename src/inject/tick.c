@@ -7,7 +7,8 @@
 
 #include <signal.h>
 
-enum { STACK_BYTES = 256 << 10 };
+#define STACK_BYTES ((size_t)256 << 10)
+#define STACK_MOST_BYTES ((size_t)1 << 30)
 #define SECOND_NS INT64_C(1000000000)
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
@@ -142,6 +143,26 @@ static void *run(void *unused)
 	return NULL;
 }
 
+/*
+ * A stack holds what the program keeps for each of its threads, which may be more than is enough for us: then
+ * it has the size that other threads have, and more until there is room.
+ */
+static bool start_thread(pthread_t *thread, pthread_attr_t *attributes)
+{
+	size_t usual_bytes = STACK_BYTES;
+
+	pthread_attr_getstacksize(attributes, &usual_bytes);
+	pthread_attr_setstacksize(attributes, STACK_BYTES);
+	if (pthread_create(thread, attributes, run, NULL) == 0)
+		return true;
+	for (size_t bytes = usual_bytes; bytes <= STACK_MOST_BYTES; bytes *= 2) {
+		pthread_attr_setstacksize(attributes, bytes);
+		if (pthread_create(thread, attributes, run, NULL) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The thread takes no signal: those are the program's. Without a thread what is lost is more, not the whole.
  */
 void kwhy_inject_tick_start_thread(void)
@@ -153,10 +174,9 @@ void kwhy_inject_tick_start_thread(void)
 	sigfillset(&all);
 	if (pthread_attr_init(&attributes))
 		return;
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, &attributes, run, NULL) == 0)
+	if (start_thread(&thread, &attributes))
 		pthread_setname_np(thread, "kwhy");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);

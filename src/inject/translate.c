@@ -196,7 +196,7 @@ static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kw
 	if (translate->cupti->cuptiGetCallbackName(domain, call->id, &long_name) || !long_name)
 		return 0;
 	kwhy_inject_call_name(long_name, name);
-	if (translate->all_calls && !kwhy_inject_call_matters(name))
+	if (!kwhy_inject_call_matters(name)) /* of an old CUPTI, or of the moment in which calls are chosen */
 		return 0;
 	known->state = 1;
 	known->number = kwhy_inject_label(translate->labels, name);

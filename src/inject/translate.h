@@ -15,7 +15,6 @@ struct kwhy_inject_translate {
 	struct kwhy_inject_labels *labels;
 	const struct kwhy_cupti *cupti;
 	int64_t offset_ns;	  /* from CUPTI's clock to CLOCK_MONOTONIC: 0 where it uses ours */
-	bool all_calls;		  /* this CUPTI gives all calls or none: leave out what does not matter */
 	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
 	uint64_t records;	  /* translated */
 	uint64_t graph_nodes;	  /* kernels among them that a graph launched */

@@ -102,6 +102,9 @@ static const char *number(char room[32], uint64_t value)
 enum kwhy_status kwhy_inject_prepare(
 	const struct kwhy_inject *inject, const struct kwhy_inject_request *request, struct kwhy_error *error)
 {
+	static const char *const kinds[2][2] = {{NULL, "usual,memory"},
+		{"kernel,copy,memset,overhead,range", "kernel,copy,memset,overhead,range,memory"}};
+	const char *asked_for = kinds[request->without_calls][request->memory];
 	const bool has_share = !isnan(request->share_ratio);
 	char limit[32], share[32], window[32], seed[32];
 	const struct variable variables[] = {
@@ -122,8 +125,8 @@ enum kwhy_status kwhy_inject_prepare(
 	};
 	enum kwhy_status status = set(variables, sizeof(variables) / sizeof(*variables), error);
 
-	if (!status && request->memory)
-		status = set(&(struct variable){"KWHY_RECORD_KINDS", "usual,memory"}, 1, error);
+	if (!status && asked_for)
+		status = set(&(struct variable){"KWHY_RECORD_KINDS", asked_for}, 1, error);
 	return status;
 }
 

@@ -79,6 +79,21 @@ static void only_calls_that_matter_are_recorded(void **state)
 	assert_int_equal(count_calls(run, "cudaDeviceSynchronize"), 1);
 }
 
+static void calls_are_recorded_in_every_window(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_RANGE=step",
+		"cuda launch:5 open:step launch:50 close off open:step launch:60 call:2:cudaGetDevice_v3020 "
+		"close");
+	assert_exit(run, 0);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 110);
+	assert_int_equal(count_calls(run, "cudaLaunchKernel"), 110);
+	assert_int_equal(run->recording->calls.count, 110);
+	assert_int_equal(run->recording->lost.unlinked_activities, 0);
+}
+
 static void graphs_come_by_node_or_whole_as_asked_for(void **state)
 {
 	struct run *run = *state;
@@ -206,6 +221,7 @@ int main(void)
 		CASE(a_kernel_keeps_its_shape_its_call_and_its_device),
 		CASE(copies_keep_direction_memory_and_peer),
 		CASE(only_calls_that_matter_are_recorded),
+		CASE(calls_are_recorded_in_every_window),
 		CASE(graphs_come_by_node_or_whole_as_asked_for),
 		CASE(a_graph_node_is_known),
 		CASE(graphs_with_more_kernels_than_can_be_afforded_become_one_row_each),

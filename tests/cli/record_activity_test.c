@@ -172,6 +172,22 @@ static void memory_is_recorded_where_that_was_asked_for(void **state)
 	assert_done(SPAWN("report", place("a")), 0, "");
 }
 
+static void calls_are_left_out_where_that_was_asked_for(void **state)
+{
+	const char *const words[] = {"record", "-q", "--no-calls", "-o", place("a"), "--", "sh", "-c",
+		FAKE_CUDA KWHY_FAKE_PROGRAM " cuda launch:3", NULL};
+	struct spawned spawned = record_loop(words);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	assert_int_equal(count_records(place("a"), "kernel"), 3);
+	assert_int_equal(count_records(place("a"), "call"), 0);
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "--no-calls"));
+	spawned_done(&spawned);
+}
+
 static void ranges_of_a_name_are_units_of_work(void **state)
 {
 	const char *const words[] = {"record", "-q", "--count", "steps=step*", "--count", "none=nothing",
@@ -222,6 +238,7 @@ int main(void)
 		CASE(random_windows_see_their_share_of_two_processes),
 		CASE(activity_keeps_to_delay_and_duration),
 		CASE(memory_is_recorded_where_that_was_asked_for),
+		CASE(calls_are_left_out_where_that_was_asked_for),
 		CASE(ranges_of_a_name_are_units_of_work),
 		CASE(activity_keeps_to_ranges_of_the_name),
 	};

@@ -36,7 +36,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kwhy_cupti_buffer_wanted *wanted;
 static kwhy_cupti_buffer_done *done;
 static kwhy_cupti_clock *_Atomic own_clock;
-static atomic_bool kinds[KINDS], chosen[2][CALLS], taken_over;
+static atomic_bool kinds[KINDS], chosen[2][CALLS], alive[2], has_context, taken_over;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
 static unsigned flushes;
@@ -123,6 +123,22 @@ static void put(const void *record, size_t record_bytes, uint32_t kind)
 	pthread_mutex_unlock(&lock);
 }
 
+static void make_context(void)
+{
+	bool any;
+
+	if (has_context)
+		return;
+	has_context = true;
+	for (int domain = 0; domain < 2; domain++) {
+		any = false;
+		for (int i = 0; i < CALLS; i++)
+			any |= chosen[domain][i];
+		if (!any)
+			alive[domain] = false;
+	}
+}
+
 void fake_cupti_call(int domain, const char *name, uint32_t correlation)
 {
 	struct kwhy_cupti_call call = {
@@ -132,7 +148,8 @@ void fake_cupti_call(int domain, const char *name, uint32_t correlation)
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.correlation = correlation};
 
-	for (uint32_t i = 1; i < CALLS; i++)
+	make_context();
+	for (uint32_t i = 1; i < CALLS && alive[domain - 1]; i++)
 		if (calls[domain - 1][i] && !strcmp(calls[domain - 1][i], name) && chosen[domain - 1][i])
 			call.id = i;
 	call.end_ns = now_ns();
@@ -335,28 +352,50 @@ enum kwhy_cupti_result cuptiActivityRegisterCallbacks(
 	return KWHY_CUPTI_SUCCESS;
 }
 
+static int domain_of_kind(int kind)
+{
+	return kind == KWHY_CUPTI_KIND_RUNTIME	 ? KWHY_CUPTI_DOMAIN_RUNTIME
+		: kind == KWHY_CUPTI_KIND_DRIVER ? KWHY_CUPTI_DOMAIN_DRIVER
+						 : 0;
+}
+
+static void turn(int kind, bool is_on)
+{
+	const int domain = domain_of_kind(kind);
+
+	kinds[kind] = is_on;
+	if (domain)
+		alive[domain - 1] = is_on;
+	for (int i = 0; i < CALLS && domain && is_on; i++)
+		chosen[domain - 1][i] = true;
+	switches += kind == KWHY_CUPTI_KIND_CONCURRENT_KERNEL;
+}
+
 enum kwhy_cupti_result cuptiActivityEnable(int kind)
 {
-	kinds[kind] = true;
-	for (int i = 0; i < CALLS; i++) {
-		if (kind == KWHY_CUPTI_KIND_DRIVER)
-			chosen[0][i] = true;
-		if (kind == KWHY_CUPTI_KIND_RUNTIME)
-			chosen[1][i] = true;
-	}
-	switches += kind == KWHY_CUPTI_KIND_CONCURRENT_KERNEL;
+	turn(kind, true);
 	return KWHY_CUPTI_SUCCESS;
 }
 
 enum kwhy_cupti_result cuptiActivityDisable(int kind)
 {
-	kinds[kind] = false;
-	switches += kind == KWHY_CUPTI_KIND_CONCURRENT_KERNEL;
+	turn(kind, false);
 	return KWHY_CUPTI_SUCCESS;
 }
 
 /* A CUPTI of CUDA 12.0 knows neither of these. */
 #ifndef FAKE_CUPTI_WITHOUT_CHOICE
+/*
+ * As that of CUDA 13.0: single calls can be switched on before there is a context, and switched on and off as
+ * long as their kind is on or one of them was on when the context was made.
+ */
+static void choose(int domain, uint32_t id, bool is_on)
+{
+	chosen[domain - 1][id] = is_on;
+	if (!has_context && is_on)
+		alive[domain - 1] = true;
+}
+
 enum kwhy_cupti_result cuptiActivityRegisterTimestampCallback(kwhy_cupti_clock *clock)
 {
 	own_clock = clock;
@@ -366,14 +405,14 @@ enum kwhy_cupti_result cuptiActivityRegisterTimestampCallback(kwhy_cupti_clock *
 enum kwhy_cupti_result cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable)
 {
 	kinds[KWHY_CUPTI_KIND_RUNTIME] = true;
-	chosen[1][id] = enable;
+	choose(KWHY_CUPTI_DOMAIN_RUNTIME, id, enable);
 	return KWHY_CUPTI_SUCCESS;
 }
 
 enum kwhy_cupti_result cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
 {
 	kinds[KWHY_CUPTI_KIND_DRIVER] = true;
-	chosen[0][id] = enable;
+	choose(KWHY_CUPTI_DOMAIN_DRIVER, id, enable);
 	return KWHY_CUPTI_SUCCESS;
 }
 #endif

@@ -23,6 +23,9 @@
 
 static uint32_t correlation = 100;
 
+/* As some programs have for their threads: every thread's stack holds one. */
+static _Thread_local volatile char of_each_thread[1 << 20];
+
 /* Calls of the fake, where it is loaded. */
 static struct {
 	__typeof__(fake_cupti_call) *call;
@@ -423,6 +426,7 @@ int main(int count, char **words)
 {
 	const bool has_cuda = count > 1 && !strcmp(words[1], "cuda");
 
+	of_each_thread[0] = 1;
 	initialise_nvtx();
 	if (has_cuda)
 		initialise_cuda();

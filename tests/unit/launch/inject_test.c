@@ -65,6 +65,19 @@ static void windows_and_kinds_are_said_as_the_library_reads_them(void **state)
 	assert_variable("KWHY_RECORD_SEED", "18446744073709551615");
 }
 
+static void calls_may_be_left_out(void **state)
+{
+	struct kwhy_inject_request request = {
+		.folder = "/a", .without_calls = true, .share_ratio = (double)NAN};
+
+	(void)state;
+	prepare(&request);
+	assert_variable("KWHY_RECORD_KINDS", "kernel,copy,memset,overhead,range");
+	request.memory = true;
+	prepare(&request);
+	assert_variable("KWHY_RECORD_KINDS", "kernel,copy,memset,overhead,range,memory");
+}
+
 static void times_are_unix_times_and_an_open_end_is_none(void **state)
 {
 	struct kwhy_error error;
@@ -83,6 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_not_asked_for_is_not_in_the_environment),
 		cmocka_unit_test(windows_and_kinds_are_said_as_the_library_reads_them),
+		cmocka_unit_test(calls_may_be_left_out),
 		cmocka_unit_test(times_are_unix_times_and_an_open_end_is_none),
 	};
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/call_switch.h"
+
+#include "inject/calls.h"
+
+static const struct {
+	int domain, kind;
+} domains[] = {
+	{KWHY_CUPTI_DOMAIN_RUNTIME, KWHY_CUPTI_KIND_RUNTIME},
+	{KWHY_CUPTI_DOMAIN_DRIVER, KWHY_CUPTI_KIND_DRIVER},
+};
+
+enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
+
+/* CUPTI numbers calls without gaps up to the first it does not know. */
+static void read_names(struct kwhy_inject_call_switch *calls, int domain)
+{
+	char name[KWHY_INJECT_CALL_NAME_BYTES];
+	const char *long_name = NULL;
+	uint32_t id = 1;
+
+	for (; id < KWHY_INJECT_CALL_NUMBERS && !calls->cupti->cuptiGetCallbackName(domain, id, &long_name);
+		id++) {
+		if (long_name)
+			kwhy_inject_call_name(long_name, name);
+		calls->domains[domain - 1].matters[id] = long_name && kwhy_inject_call_matters(name);
+		long_name = NULL;
+	}
+	calls->domains[domain - 1].count = id;
+}
+
+void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const struct kwhy_cupti *cupti)
+{
+	calls->cupti = cupti;
+	calls->is_alone = false;
+	calls->can_choose = cupti->cuptiActivityEnableRuntimeApi && cupti->cuptiActivityEnableDriverApi;
+	for (int i = 0; i < DOMAINS && calls->can_choose; i++)
+		read_names(calls, domains[i].domain);
+}
+
+/* Those of a domain that matter, or all that do not. */
+static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
+{
+	__typeof__(cuptiActivityEnableRuntimeApi) *turn = domain == KWHY_CUPTI_DOMAIN_RUNTIME
+		? calls->cupti->cuptiActivityEnableRuntimeApi
+		: calls->cupti->cuptiActivityEnableDriverApi;
+
+	for (uint32_t id = 1; id < calls->domains[domain - 1].count; id++)
+		if (calls->domains[domain - 1].matters[id] == matter)
+			turn(id, is_on);
+}
+
+void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls)
+{
+	calls->is_alone = calls->can_choose;
+	if (!calls->can_choose)
+		kwhy_inject_call_switch_turn(calls, true);
+	for (int i = 0; i < DOMAINS && calls->can_choose; i++)
+		switch_each(calls, domains[i].domain, true, true);
+}
+
+void kwhy_inject_call_switch_turn(struct kwhy_inject_call_switch *calls, bool is_on)
+{
+	for (int i = 0; i < DOMAINS; i++) {
+		if (calls->is_alone)
+			switch_each(calls, domains[i].domain, true, false);
+		if (!is_on)
+			calls->cupti->cuptiActivityDisable(domains[i].kind);
+		else
+			calls->cupti->cuptiActivityEnable(domains[i].kind);
+		if (is_on && calls->can_choose)
+			switch_each(calls, domains[i].domain, false, false);
+	}
+	calls->is_alone = false;
+}
