@@ -13,6 +13,7 @@
  * copy and compute a stream overlaps, (3) against a plain loop of copies and against one batch of them.
  *
  * Usage: bench_transfer_engine [--backend cuda|hip|host] [--device N] [--quick] [--seconds S] [--csv FOLDER]
+ *                              [--part steps|overlap|pieces]
  */
 
 void bench_must(enum kwhy_status status, const struct kwhy_error *error)
@@ -105,7 +106,8 @@ static struct bench parse(int argc, char **argv)
 {
 	static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
 		{"device", required_argument, NULL, 'd'}, {"quick", no_argument, NULL, 'q'},
-		{"seconds", required_argument, NULL, 's'}, {"csv", required_argument, NULL, 'c'}, {0}};
+		{"seconds", required_argument, NULL, 's'}, {"csv", required_argument, NULL, 'c'},
+		{"part", required_argument, NULL, 'p'}, {0}};
 	struct bench bench = {.backend = KWHY_TRANSFER_HOST, .seconds = 120};
 	int option;
 
@@ -126,11 +128,19 @@ static struct bench parse(int argc, char **argv)
 		case 'c':
 			bench.folder = optarg;
 			break;
+		case 'p':
+			bench.part = optarg;
+			break;
 		default:
 			exit(2);
 		}
 	}
 	return bench;
+}
+
+static bool has_part(const struct bench *bench, const char *name)
+{
+	return !bench->part || strcmp(bench->part, name) == 0;
 }
 
 int main(int argc, char **argv)
@@ -143,9 +153,12 @@ int main(int argc, char **argv)
 	bench_must(bench.gpu->ops->enter(bench.gpu, &error), &error);
 	bench_must(bench.gpu->ops->stream_new(bench.gpu, &bench.stream, &error), &error);
 	printf("%s, back end %s\n", bench.gpu->facts.name, bench.gpu->ops->name);
-	bench_steps(&bench);
-	bench_overlap(&bench);
-	bench_pieces(&bench);
+	if (has_part(&bench, "steps"))
+		bench_steps(&bench);
+	if (has_part(&bench, "overlap"))
+		bench_overlap(&bench);
+	if (has_part(&bench, "pieces"))
+		bench_pieces(&bench);
 	bench.gpu->ops->stream_free(bench.gpu, bench.stream);
 	bench.gpu->ops->close(bench.gpu);
 	return 0;

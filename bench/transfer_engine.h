@@ -13,6 +13,7 @@
 struct bench {
 	int backend;
 	const char *device, *folder; /* folder NULL: no CSV */
+	const char *part;	     /* NULL: all */
 	bool quick;
 	double seconds; /* for the comparison with loops */
 	struct kwhy_gpu *gpu;

@@ -5,49 +5,56 @@
 #include <string.h>
 
 /*
- * 16 to 4096 pieces of 16 B to 64 KiB, either direction, from call to completion: a copy a piece, one batch,
- * the engine with page-locked memory that stays where it is, and the engine with memory that may be changed
- * at once. All four in one run, in an order drawn anew for each repetition; each ratio is of one repetition.
- * What arrived is compared after the timing.
+ * 16 to 4096 pieces of 16 B to 64 KiB, either direction, from call to completion. Of page-locked memory: a
+ * copy a piece, one batch, and the engine with memory that stays where it is. Of memory as programs get it,
+ * which may be changed as soon as the call returns: a copy a piece, and the engine. All five in one run, in
+ * an order drawn anew for each repetition; each ratio is of one repetition. What arrived is compared after
+ * the timing.
  */
 
 enum { REPEATS_MOST = 60, REPEATS_LEAST = 6, GAP = 256 };
-enum { LOOP, BATCH, PINNED, STAGED, METHODS };
+enum { LOOP, BATCH, PINNED, PAGEABLE, STAGED, METHODS };
 
-static const char *const names[METHODS] = {"loop", "batch", "engine pinned", "engine staged"};
+static const char *const names[METHODS] = {
+	"loop", "batch", "engine pinned", "loop pageable", "engine staged"};
 
 struct pieces {
 	struct bench *bench;
 	struct kwhy_transfer *transfer;
-	char *host; /* page-locked */
+	char *pinned, *pageable;
 	uint64_t device;
 	bool get;
 	size_t count, bytes, stride;
-	struct kwhy_gpu_copy *copies;
-	struct kwhy_transfer_part *parts; /* the same */
+	struct kwhy_gpu_copy *copies[2];     /* of page-locked memory, of pageable memory */
+	struct kwhy_transfer_part *parts[2]; /* the same */
 };
+
+static bool is_pageable(int method)
+{
+	return method == PAGEABLE || method == STAGED;
+}
 
 /* Of the whole cell. */
 static void move(struct pieces *pieces, int method)
 {
 	const struct bench *bench = pieces->bench;
 	const struct kwhy_gpu_ops *ops = bench->gpu->ops;
+	const struct kwhy_gpu_copy *copies = pieces->copies[is_pageable(method)];
 	struct kwhy_error error;
 	uint64_t ticket;
 
 	if (method == PINNED || method == STAGED) {
 		bench_must_transfer(pieces->transfer,
-			(pieces->get ? kwhy_transfer_get_many : kwhy_transfer_put_many)(
-				pieces->transfer, pieces->parts, pieces->count, method == PINNED, NULL));
+			(pieces->get ? kwhy_transfer_get_many : kwhy_transfer_put_many)(pieces->transfer,
+				pieces->parts[is_pageable(method)], pieces->count, method == PINNED, NULL));
 		bench_must_transfer(pieces->transfer, kwhy_transfer_flush(pieces->transfer, &ticket));
 		bench_must_transfer(pieces->transfer, kwhy_transfer_wait(pieces->transfer, ticket));
 		return;
 	}
-	for (size_t i = 0; i < pieces->count && method == LOOP; i++)
-		bench_must(ops->copy(bench->gpu, bench->stream, &pieces->copies[i], &error), &error);
+	for (size_t i = 0; i < pieces->count && method != BATCH; i++)
+		bench_must(ops->copy(bench->gpu, bench->stream, &copies[i], &error), &error);
 	if (method == BATCH)
-		bench_must(ops->copy_batch(bench->gpu, bench->stream, pieces->copies, pieces->count, &error),
-			&error);
+		bench_must(ops->copy_batch(bench->gpu, bench->stream, copies, pieces->count, &error), &error);
 	bench_must(ops->synchronize(bench->gpu, bench->stream, &error), &error);
 }
 
@@ -72,39 +79,40 @@ static bool has_method(const struct pieces *pieces, int method)
 static void verify(struct pieces *pieces, int method)
 {
 	const struct kwhy_gpu_ops *ops = pieces->bench->gpu->ops;
+	char *host = is_pageable(method) ? pieces->pageable : pieces->pinned;
 	size_t whole = pieces->count * pieces->stride;
-	struct kwhy_gpu_copy to_device = {pieces->device, kwhy_gpu_address(pieces->host), whole},
-			     back = {kwhy_gpu_address(pieces->host), pieces->device, whole};
+	struct kwhy_gpu_copy to_device = {pieces->device, kwhy_gpu_address(host), whole},
+			     back = {kwhy_gpu_address(host), pieces->device, whole};
 	struct kwhy_error error;
 
 	for (size_t i = 0; i < whole; i++)
-		pieces->host[i] = (char)(i * 31 + i / 4096 + (size_t)method);
+		host[i] = (char)(i * 31 + i / 4096 + (size_t)method);
 	if (pieces->get) {
 		bench_must(ops->copy_now(pieces->bench->gpu, &to_device, &error), &error);
-		memset(pieces->host, 0, whole);
+		memset(host, 0, whole);
 	}
 	move(pieces, method);
 	if (!pieces->get) {
-		memset(pieces->host, 0, whole);
+		memset(host, 0, whole);
 		bench_must(ops->copy_now(pieces->bench->gpu, &back, &error), &error);
 	}
 	for (size_t k = 0; k < pieces->count; k++)
 		for (size_t i = k * pieces->stride; i < k * pieces->stride + pieces->bytes; i++)
-			if (pieces->host[i] != (char)(i * 31 + i / 4096 + (size_t)method)) {
+			if (host[i] != (char)(i * 31 + i / 4096 + (size_t)method)) {
 				fprintf(stderr, "%s: byte %zu of piece %zu did not arrive\n", names[method],
 					i - k * pieces->stride, k);
 				exit(1);
 			}
 }
 
-/* Paired ratios of an engine's times and those of the better of the two others. */
+/* Paired ratios of an engine's times and those of another. */
 static void compare(
-	double times[METHODS][REPEATS_MOST], size_t count, int engine, int better, double *out_ratio)
+	double times[METHODS][REPEATS_MOST], size_t count, int engine, int other, double *out_ratio)
 {
 	double ratios[REPEATS_MOST];
 
 	for (size_t i = 0; i < count; i++)
-		ratios[i] = times[engine][i] / times[better][i];
+		ratios[i] = times[engine][i] / times[other][i];
 	out_ratio[0] = bench_quantile(ratios, count, 0.5);
 	bench_median_bounds(ratios, count, &out_ratio[1], &out_ratio[2]);
 }
@@ -120,11 +128,12 @@ static void report(struct pieces *pieces, double times[METHODS][REPEATS_MOST], s
 	}
 	better = has_method(pieces, BATCH) && medians[BATCH] < medians[LOOP] ? BATCH : LOOP;
 	compare(times, count, PINNED, better, pinned);
-	compare(times, count, STAGED, better, staged);
-	printf("%-3s %6zu %5zu %9.1f %9.1f %9.1f %9.1f  %.3f %.3f-%.3f  %.3f %.3f-%.3f%s\n",
+	compare(times, count, STAGED, PAGEABLE, staged);
+	printf("%-3s %6zu %5zu %9.1f %9.1f %9.1f  %.3f %.3f-%.3f%-8s %9.1f %9.1f  %.3f %.3f-%.3f%s\n",
 		pieces->get ? "d2h" : "h2d", pieces->bytes, pieces->count, medians[LOOP], medians[BATCH],
-		medians[PINNED], medians[STAGED], pinned[0], pinned[1], pinned[2], staged[0], staged[1],
-		staged[2], pinned[1] > 1.03 ? "  slower" : "");
+		medians[PINNED], pinned[0], pinned[1], pinned[2], pinned[1] > 1.03 ? "  slower" : "",
+		medians[PAGEABLE], medians[STAGED], staged[0], staged[1], staged[2],
+		staged[1] > 1.03 ? "  slower" : "");
 }
 
 static void measure(struct pieces *pieces, double budget_us, unsigned *state, FILE *csv)
@@ -166,13 +175,16 @@ static void set_cell(struct pieces *pieces, size_t bytes, size_t count, bool get
 	pieces->get = get;
 	pieces->stride = (bytes + GAP - 1) / GAP * GAP + GAP;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t host = kwhy_gpu_address(pieces->host + i * pieces->stride),
-			 device = pieces->device + i * pieces->stride;
+		uint64_t device = pieces->device + i * pieces->stride;
 
-		pieces->parts[i] = (struct kwhy_transfer_part){
-			device, pieces->host + i * pieces->stride, bytes};
-		pieces->copies[i] = get ? (struct kwhy_gpu_copy){host, device, bytes}
-					: (struct kwhy_gpu_copy){device, host, bytes};
+		for (int pageable = 0; pageable < 2; pageable++) {
+			char *memory = (pageable ? pieces->pageable : pieces->pinned) + i * pieces->stride;
+			uint64_t host = kwhy_gpu_address(memory);
+
+			pieces->parts[pageable][i] = (struct kwhy_transfer_part){device, memory, bytes};
+			pieces->copies[pageable][i] = get ? (struct kwhy_gpu_copy){host, device, bytes}
+							  : (struct kwhy_gpu_copy){device, host, bytes};
+		}
 	}
 }
 
@@ -183,8 +195,7 @@ void bench_pieces(struct bench *bench)
 	const struct kwhy_gpu_ops *ops = bench->gpu->ops;
 	struct pieces pieces = {.bench = bench,
 		.transfer = bench_open(bench, (struct kwhy_transfer_options){0}),
-		.copies = calloc(count_most, sizeof(*pieces.copies)),
-		.parts = calloc(count_most, sizeof(*pieces.parts))};
+		.pageable = malloc(whole)};
 	FILE *csv = bench_csv(bench, "pieces.csv", "direction,method,bytes,count,repeat,us");
 	struct kwhy_gpu_host host;
 	struct kwhy_error error;
@@ -194,11 +205,17 @@ void bench_pieces(struct bench *bench)
 			   &error),
 		&error);
 	bench_must(ops->memory_new(bench->gpu, whole, &pieces.device, &error), &error);
-	pieces.host = host.memory;
-	printf("\nfrom call to completion, us; engine against the better of loop and batch, with 95 %% "
-	       "bounds\n");
-	printf("%-3s %6s %5s %9s %9s %9s %9s  %-17s  %s\n", "", "bytes", "count", "loop", "batch", "pinned",
-		"staged", "pinned/better", "staged/better");
+	pieces.pinned = host.memory;
+	memset(pieces.pageable, 1, whole); /* pages of its own, not the one of zeros */
+	for (int i = 0; i < 2; i++) {
+		pieces.copies[i] = calloc(count_most, sizeof(*pieces.copies[i]));
+		pieces.parts[i] = calloc(count_most, sizeof(*pieces.parts[i]));
+	}
+	printf("\nfrom call to completion, us; of page-locked memory the engine against the better of loop "
+	       "and "
+	       "batch, of pageable memory against a loop, with 95 %% bounds\n");
+	printf("%-3s %6s %5s %9s %9s %9s  %-25s %9s %9s  %s\n", "", "bytes", "count", "loop", "batch",
+		"engine", "engine/better", "pageable", "engine", "engine/pageable");
 	for (int get = 0; get < 2; get++)
 		for (size_t bytes = 16; bytes <= bytes_most; bytes *= 4)
 			for (size_t count = 16; count <= count_most; count *= 4) {
@@ -206,8 +223,11 @@ void bench_pieces(struct bench *bench)
 				measure(&pieces, bench->quick ? 1e4 : bench->seconds * 1e6 / 70, &state, csv);
 			}
 	fclose(csv);
-	free(pieces.copies);
-	free(pieces.parts);
+	for (int i = 0; i < 2; i++) {
+		free(pieces.copies[i]);
+		free(pieces.parts[i]);
+	}
+	free(pieces.pageable);
 	ops->memory_free(bench->gpu, pieces.device);
 	ops->host_free(bench->gpu, &host);
 	kwhy_transfer_close(pieces.transfer);

@@ -43,6 +43,22 @@ static void step_by_engine(struct steps *steps, int pieces)
 		bench_must_transfer(steps->transfer, kwhy_transfer_wait(steps->transfer, ticket));
 }
 
+/* The same as a list, by one call. */
+static void step_by_list(struct steps *steps, int pieces)
+{
+	struct kwhy_transfer_part parts[A_STEP_MOST];
+	uint64_t ticket;
+
+	for (int i = 0; i < pieces; i++)
+		parts[i] = (struct kwhy_transfer_part){
+			steps->device + (uint64_t)i * STRIDE, steps->source + i * STRIDE, bytes_of(i)};
+	bench_must_transfer(
+		steps->transfer, kwhy_transfer_put_many(steps->transfer, parts, (size_t)pieces, 0, NULL));
+	bench_must_transfer(steps->transfer, kwhy_transfer_flush(steps->transfer, &ticket));
+	if (steps->wait_each)
+		bench_must_transfer(steps->transfer, kwhy_transfer_wait(steps->transfer, ticket));
+}
+
 static struct kwhy_gpu_copy copy_of(const struct steps *steps, int i)
 {
 	return (struct kwhy_gpu_copy){steps->device + (uint64_t)i * STRIDE,
@@ -127,12 +143,13 @@ static void measure(
 	free(host_us);
 }
 
-static void measure_engine(struct steps *steps, const char *name, int way, FILE *csv)
+static void measure_engine(struct steps *steps, const char *name, int way,
+	void (*step)(struct steps *steps, int pieces), FILE *csv)
 {
 	steps->transfer = bench_open(steps->bench, (struct kwhy_transfer_options){.way = way, .slots = 64});
 	for (int wait = 0; wait < 2; wait++) {
 		steps->wait_each = wait;
-		measure(steps, name, step_by_engine, csv);
+		measure(steps, name, step, csv);
 	}
 	kwhy_transfer_close(steps->transfer);
 	steps->transfer = NULL;
@@ -154,9 +171,10 @@ void bench_steps(struct bench *bench)
 	printf("\n%d pieces of 37.5 B in %d steps: time of the host in a step, us\n", (int)PIECES,
 		(int)STEPS);
 	printf("%-16s %-11s %10s %10s %12s\n", "way", "waits", "median", "99 %", "whole run");
-	measure_engine(&steps, "engine", KWHY_TRANSFER_CHOOSE, csv);
-	measure_engine(&steps, "engine mapped", KWHY_TRANSFER_MAPPED, csv);
-	measure_engine(&steps, "engine packed", KWHY_TRANSFER_PACKED, csv);
+	measure_engine(&steps, "engine", KWHY_TRANSFER_CHOOSE, step_by_engine, csv);
+	measure_engine(&steps, "engine, a list", KWHY_TRANSFER_CHOOSE, step_by_list, csv);
+	measure_engine(&steps, "engine mapped", KWHY_TRANSFER_MAPPED, step_by_engine, csv);
+	measure_engine(&steps, "engine packed", KWHY_TRANSFER_PACKED, step_by_engine, csv);
 	for (int wait = 0; wait < 2; wait++) {
 		steps.wait_each = wait;
 		measure(&steps, "copy a piece", step_by_loop, csv);

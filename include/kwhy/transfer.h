@@ -17,8 +17,9 @@
  *
  * Pieces are packed into slots of page-locked memory, a ring of them on each NUMA node: the slot that a
  * thread opens lies on its own. A flush sends a slot by one
- * or two calls of the driver: a kernel that reads the slot, one copy and a kernel that scatters it, a batch
- * of copies where pieces are large, or a plain copy where there is but one. docs/transfer.md says when.
+ * or two calls of the driver: a kernel that has it as its argument, or reads it, one copy and a kernel that
+ * scatters it, a batch of copies where pieces are large, or a plain copy where there is but one.
+ * docs/transfer.md says when.
  *
  * Device addresses are uint64_t as the device has them (CUdeviceptr, hipDeviceptr_t; on the host back end a
  * pointer's value); sizes are bytes.
@@ -77,15 +78,18 @@ struct kwhy_transfer;
 #define KWHY_TRANSFER_PACKED 1 /* one copy of the slot, and a kernel at the device's end of it */
 #define KWHY_TRANSFER_MAPPED 2 /* a kernel that reaches host memory itself */
 #define KWHY_TRANSFER_BATCH 3  /* a copy a piece by one call; where the driver has none: as CHOOSE */
+#define KWHY_TRANSFER_INLINE 4 /* a kernel whose argument the slot is, of 4 KiB; if larger: as CHOOSE */
 
 /*
  * Where one way overtakes another on this machine; `kwhy bench transfer --header` measures and writes them.
- * 0: the default beside it, which is a guess from other machines.
+ * 0: the default beside it, of an H200 with PCIe 5. A batch leaves the multiprocessors to other work, a
+ * kernel takes some for as long as the link needs.
  */
 struct kwhy_transfer_limits {
 	uint64_t put_packed_bytes; /* a flush of so many takes the copy instead of mapped reads: 64 KiB */
 	uint64_t get_packed_bytes; /* the same for gets: 64 KiB */
-	uint64_t batch_bytes;	   /* pieces of so many on the mean go by the batch: 28 KiB */
+	uint64_t batch_bytes;	   /* pieces of so many on the mean go by the batch: 128 KiB */
+	uint64_t inline_bytes;	   /* list and data up to so many are a kernel's argument: 4 KiB */
 };
 
 /* Set `size` to sizeof(struct kwhy_transfer_options) and all else that is not wanted to 0. */
@@ -211,6 +215,7 @@ struct kwhy_transfer_counts {
 	uint64_t waits;				 /* for a slot, by a ticket or a full ring, run or not */
 	uint64_t packed, mapped, batched, plain; /* slots sent, by way */
 	uint64_t overlapping;			 /* slots whose puts had to go one after another */
+	uint64_t inlined;			 /* slots sent, as those above */
 };
 
 KWHY_API int kwhy_transfer_counts(struct kwhy_transfer *transfer, struct kwhy_transfer_counts *out);

@@ -14,6 +14,15 @@ static enum kwhy_status copy_now(
 		self, kwhy_driver_copy_now(&self->driver, copy->to, copy->from, copy->bytes), "copy", error);
 }
 
+static enum kwhy_status copy_host_now(
+	struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error)
+{
+	struct kwhy_gpu_device *self = kwhy_gpu_device(gpu);
+
+	return kwhy_gpu_device_check(self,
+		kwhy_driver_copy_host_now(&self->driver, copy->to, copy->from, copy->bytes), "copy", error);
+}
+
 static enum kwhy_status copy(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 	const struct kwhy_gpu_copy *copy, struct kwhy_error *error)
 {
@@ -95,6 +104,7 @@ static enum kwhy_status peer_enable(struct kwhy_gpu *gpu, struct kwhy_gpu *other
 void kwhy_gpu_device_add_copies(struct kwhy_gpu_device *device)
 {
 	device->ops.copy_now = copy_now;
+	device->ops.copy_host_now = copy_host_now;
 	device->ops.copy = copy;
 	device->ops.copy_batch = kwhy_driver_has_batch(&device->driver) ? copy_batch : NULL;
 	device->ops.fill = fill;

@@ -50,7 +50,7 @@ struct kwhy_gpu_grid {
 	uint32_t shared_bytes; /* dynamic, a block */
 };
 
-enum { KWHY_GPU_HOST_ARGUMENTS_MOST = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MOST = 512 };
+enum { KWHY_GPU_HOST_ARGUMENTS_MOST = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MOST = 4096 };
 
 /* What the host back end runs for a kernel: the whole grid, with the addresses of the arguments. */
 struct kwhy_gpu_host_kernel {
@@ -152,6 +152,10 @@ struct kwhy_gpu_ops {
 
 	/* Returns when the bytes are there (pageable to device: when they may be overwritten). */
 	enum kwhy_status (*copy_now)(
+		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
+	/* The same where one end is the host's, by the caller's word: the driver is not asked, which takes as
+	 * long as a tenth of a small copy. */
+	enum kwhy_status (*copy_host_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
 	/* Queued. The device at either end may be another GPU of the same back end. */
 	enum kwhy_status (*copy)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,

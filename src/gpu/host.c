@@ -176,6 +176,7 @@ static const struct kwhy_gpu_ops ops = {
 	.host_new = kwhy_gpu_host_host_new,
 	.host_free = kwhy_gpu_host_host_free,
 	.copy_now = kwhy_gpu_host_copy_now,
+	.copy_host_now = kwhy_gpu_host_copy_now,
 	.copy = kwhy_gpu_host_copy,
 	.copy_batch = kwhy_gpu_host_copy_batch,
 	.fill = kwhy_gpu_host_fill,

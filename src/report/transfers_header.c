@@ -32,7 +32,7 @@ static void add_limits(const struct kwhy_transfer_overtaking *overtaking, struct
 	kwhy_text_addf(out,
 		"\n/* For struct kwhy_transfer_options of kwhy/transfer.h: .limits = "
 		"KWHY_TRANSFER_MEASURED_LIMITS */\n"
-		"#define KWHY_TRANSFER_MEASURED_LIMITS {%" PRIu64 ", %" PRIu64 ", %" PRIu64 "}\n",
+		"#define KWHY_TRANSFER_MEASURED_LIMITS {%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", 0}\n",
 		overtaking->put_packed_bytes, overtaking->get_packed_bytes, overtaking->batch_bytes);
 }
 

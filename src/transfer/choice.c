@@ -7,6 +7,12 @@ static bool can_batch(const struct kwhy_transfer_case *at_hand)
 	return at_hand->has_batch && !at_hand->overlapping;
 }
 
+static bool fits_inline(const struct kwhy_transfer_case *at_hand, uint64_t most)
+{
+	return at_hand->inlined_most > 0 && at_hand->inlined <= at_hand->inlined_most &&
+		at_hand->inlined <= most;
+}
+
 static enum kwhy_transfer_way choose_freely(
 	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand)
 {
@@ -17,6 +23,8 @@ static enum kwhy_transfer_way choose_freely(
 		return KWHY_TRANSFER_WAY_PLAIN;
 	if (can_batch(at_hand) && at_hand->bytes / at_hand->count >= limits->batch_bytes)
 		return KWHY_TRANSFER_WAY_BATCH;
+	if (fits_inline(at_hand, limits->inline_bytes))
+		return KWHY_TRANSFER_WAY_INLINE;
 	return at_hand->staged >= packed_bytes ? KWHY_TRANSFER_WAY_PACKED : KWHY_TRANSFER_WAY_MAPPED;
 }
 
@@ -31,6 +39,10 @@ enum kwhy_transfer_way kwhy_transfer_choose(
 	case KWHY_TRANSFER_BATCH:
 		if (can_batch(at_hand))
 			return KWHY_TRANSFER_WAY_BATCH;
+		break;
+	case KWHY_TRANSFER_INLINE:
+		if (fits_inline(at_hand, UINT64_MAX))
+			return KWHY_TRANSFER_WAY_INLINE;
 		break;
 	default:
 		break;

@@ -12,6 +12,7 @@ enum kwhy_transfer_way {
 	KWHY_TRANSFER_WAY_PACKED,
 	KWHY_TRANSFER_WAY_MAPPED,
 	KWHY_TRANSFER_WAY_BATCH,
+	KWHY_TRANSFER_WAY_INLINE, /* list and data, or the list, are the kernel's argument */
 	KWHY_TRANSFER_WAY_COUNT
 };
 
@@ -21,6 +22,8 @@ struct kwhy_transfer_case {
 	bool has_batch, overlapping;
 	uint32_t count;
 	uint64_t bytes, staged;
+	uint64_t inlined,
+		inlined_most; /* bytes of such an argument, and of the largest; 0: none can be given */
 };
 
 enum kwhy_transfer_way kwhy_transfer_choose(

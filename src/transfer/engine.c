@@ -16,8 +16,11 @@ static const struct kwhy_transfer_options defaults = {
 	.slot_bytes = 256 << 10,
 	.slots = 8,
 	.pieces = 4096,
-	/* Guesses: see docs/transfer.md. */
-	.limits = {.put_packed_bytes = 64 << 10, .get_packed_bytes = 64 << 10, .batch_bytes = 28 << 10},
+	/* Of an H200: see docs/transfer.md. */
+	.limits = {.put_packed_bytes = 64 << 10,
+		.get_packed_bytes = 64 << 10,
+		.batch_bytes = 128 << 10,
+		.inline_bytes = 4 << 10},
 };
 
 _Static_assert(KWHY_TRANSFER_E_INPUT == (int)KWHY_E_INPUT && KWHY_TRANSFER_E_IO == (int)KWHY_E_IO &&
@@ -110,12 +113,14 @@ static void take_options(struct kwhy_transfer_options *out, const struct kwhy_tr
 		out->limits.get_packed_bytes = defaults.limits.get_packed_bytes;
 	if (!out->limits.batch_bytes)
 		out->limits.batch_bytes = defaults.limits.batch_bytes;
+	if (!out->limits.inline_bytes)
+		out->limits.inline_bytes = defaults.limits.inline_bytes;
 }
 
 static enum kwhy_status check_options(const struct kwhy_transfer_options *options, struct kwhy_error *error)
 {
 	if (options->backend < 0 || options->backend >= KWHY_GPU_BACKEND_COUNT ||
-		options->way < KWHY_TRANSFER_CHOOSE || options->way > KWHY_TRANSFER_BATCH ||
+		options->way < KWHY_TRANSFER_CHOOSE || options->way > KWHY_TRANSFER_INLINE ||
 		options->numa < 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a transfer engine cannot have back end %d, way %d and numa %d; give constants of "
@@ -132,6 +137,16 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 	return KWHY_OK;
 }
 
+/* Where a kernel reads its argument by address; AMD's GPUs are not known to take one of 4 KiB. */
+static bool takes_packets(const struct kwhy_transfer *transfer)
+{
+	enum { VOLTA = 70 };
+
+	return transfer->options.backend == KWHY_TRANSFER_HOST ||
+		(transfer->options.backend == KWHY_TRANSFER_CUDA &&
+			transfer->gpu->facts.architecture >= VOLTA);
+}
+
 static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = transfer->ops;
@@ -144,6 +159,12 @@ static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy
 	if (!status)
 		status = ops->kernel_find(transfer->gpu, transfer->module, "kwhy_transfer_move_in_order",
 			&transfer->move_in_order, error);
+	if (!status && takes_packets(transfer))
+		status = ops->kernel_find(transfer->gpu, transfer->module, "kwhy_transfer_move_packet",
+			&transfer->move_packet, error);
+	if (!status && takes_packets(transfer))
+		status = ops->kernel_find(transfer->gpu, transfer->module, "kwhy_transfer_move_packet_2k",
+			&transfer->move_short_packet, error);
 	if (!status && transfer->options.backend == KWHY_TRANSFER_HOST)
 		status = ops->kernel_find(
 			transfer->gpu, transfer->module, "kwhy_transfer_call", &transfer->call, error);
@@ -189,6 +210,8 @@ static enum kwhy_status set_up(struct kwhy_transfer *transfer, struct kwhy_error
 	if (!status)
 		status = take_stream(transfer, error);
 	if (!status)
+		status = kwhy_transfer_mark_new(transfer, error);
+	if (!status)
 		status = kwhy_transfer_rings_new(transfer, error);
 	return status;
 }
@@ -197,6 +220,7 @@ static void destroy(struct kwhy_transfer *transfer)
 {
 	if (transfer->gpu) {
 		kwhy_transfer_rings_free(transfer);
+		kwhy_transfer_mark_free(transfer);
 		kwhy_transfer_memory_free_all(transfer);
 		if (transfer->made_stream)
 			transfer->ops->stream_free(transfer->gpu, transfer->stream);
@@ -270,6 +294,7 @@ int kwhy_transfer_flush(struct kwhy_transfer *transfer, uint64_t *out_ticket)
 	if (!code) {
 		transfer->flushed++;
 		transfer->counts.flushes++;
+		transfer->sent_by[transfer->flushed % KWHY_TRANSFER_TICKETS_KEPT] = transfer->sent;
 		if (out_ticket)
 			*out_ticket = transfer->flushed;
 	}

@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "gpu/gpu.h"
 #include "kwhy/transfer.h"
+#include "transfer/kernels.h"
+#include "transfer/mark.h"
 #include "transfer/nodes.h"
 #include "transfer/slot.h"
 
@@ -42,13 +44,18 @@ struct kwhy_transfer_call {
 
 #define KWHY_TRANSFER_NO_HOME UINT32_MAX
 
+/* Who waits for an older ticket than so many waits for the oldest of these. */
+enum { KWHY_TRANSFER_TICKETS_KEPT = 256 };
+
 struct kwhy_transfer_memory; /* see memory.c */
 
 struct kwhy_transfer {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_gpu_ops *ops;
 	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *move, *move_in_order, *call; /* call: on the host back end alone */
+	const struct kwhy_gpu_kernel *move, *move_in_order;
+	const struct kwhy_gpu_kernel *move_packet, *move_short_packet; /* NULL: not on this device */
+	const struct kwhy_gpu_kernel *call;			       /* on the host back end alone */
 	struct kwhy_gpu_stream *stream;
 	bool made_stream;		      /* ours to free */
 	bool has_batch;			      /* in that stream */
@@ -63,9 +70,13 @@ struct kwhy_transfer {
 	struct kwhy_transfer_extent *extents; /* and to look for overlaps */
 	struct kwhy_transfer_memory *memory;
 	struct kwhy_transfer_counts counts;
-	uint64_t flushed;	/* tickets given so far */
-	uint64_t sent, reached; /* slots sent so far, and of those known to have run */
-	int failed;		/* KWHY_TRANSFER_E_DEVICE once the device has failed, for good */
+	struct kwhy_gpu_host mark;		      /* see mark.h */
+	uint64_t arrived;			      /* of a kernel's blocks, on the device */
+	struct kwhy_transfer_packet packet;	      /* to be launched with */
+	uint64_t flushed;			      /* tickets given so far */
+	uint64_t sent, reached;			      /* slots sent so far, and of those waited for */
+	uint64_t sent_by[KWHY_TRANSFER_TICKETS_KEPT]; /* by the last tickets and before; ticket % so many */
+	int failed; /* KWHY_TRANSFER_E_DEVICE once the device has failed, for good */
 	struct kwhy_error error;
 
 	atomic_uint cancels;

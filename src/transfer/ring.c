@@ -122,14 +122,22 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 	free(transfer->extents);
 }
 
+/* Whether the slot of this number has run, as far as is known without the driver. */
+static bool is_known_to_have_run(const struct kwhy_transfer *transfer, uint64_t number)
+{
+	return number <= transfer->reached || number <= kwhy_transfer_mark_read(transfer);
+}
+
 /* Whether a sent slot has run, without waiting. */
 static int has_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool *out)
 {
 	int code;
 
-	*out = slot->number <= transfer->reached;
+	*out = is_known_to_have_run(transfer, slot->number);
 	if (*out)
 		return KWHY_TRANSFER_OK;
+	if (slot->marked)
+		return kwhy_transfer_mark_check(transfer);
 	code = kwhy_transfer_enter(transfer);
 	if (code)
 		return code;
@@ -142,12 +150,14 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 {
 	int code;
 
-	if (slot->number <= transfer->reached)
+	if (is_known_to_have_run(transfer, slot->number))
 		return KWHY_TRANSFER_OK;
+	transfer->counts.waits++;
+	if (slot->marked)
+		return kwhy_transfer_mark_wait(transfer, slot->number);
 	code = kwhy_transfer_enter(transfer);
 	if (code)
 		return code;
-	transfer->counts.waits++;
 	return kwhy_transfer_check(
 		transfer, transfer->ops->event_synchronize(transfer->gpu, slot->event, &transfer->error));
 }
@@ -198,13 +208,33 @@ static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_cal
 	return call->home;
 }
 
+/*
+ * Of a full ring, a slot that has run: the one half a ring ahead, so that one question to the driver frees
+ * half of it, else the one whose turn it is, waited for.
+ */
+static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring,
+	const struct kwhy_transfer_turn *turn, const struct kwhy_transfer_slot **out, bool *out_reached)
+{
+	int code;
+
+	*out = &turn->slots[(turn->at + ring->count / 2) % ring->count];
+	code = has_run(transfer, *out, out_reached);
+	if (code || *out_reached)
+		return code;
+	*out = &turn->slots[turn->at];
+	if (transfer->options.refuse_full)
+		return has_run(transfer, *out, out_reached);
+	*out_reached = true;
+	return wait_for(transfer, *out);
+}
+
 /* Makes room in the slot whose turn it is. */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
-	const struct kwhy_transfer_slot *slot, const struct kwhy_transfer_call *call)
+	const struct kwhy_transfer_turn *turn, const struct kwhy_transfer_call *call)
 {
-	bool reached = true;
-	int code = transfer->options.refuse_full ? has_run(transfer, slot, &reached)
-						 : wait_for(transfer, slot);
+	const struct kwhy_transfer_slot *slot;
+	bool reached;
+	int code = find_run(transfer, ring, turn, &slot, &reached);
 
 	if (code)
 		return code;
@@ -227,7 +257,7 @@ int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer
 {
 	struct kwhy_transfer_turn *turn = ring->open ? ring->open : &ring->turns[home_of(transfer, call)];
 	struct kwhy_transfer_slot *slot = &turn->slots[turn->at];
-	int code = slot->state == KWHY_TRANSFER_SENT ? reclaim(transfer, ring, slot, call) : KWHY_TRANSFER_OK;
+	int code = slot->state == KWHY_TRANSFER_SENT ? reclaim(transfer, ring, turn, call) : KWHY_TRANSFER_OK;
 
 	if (code)
 		return code;
@@ -275,47 +305,55 @@ int kwhy_transfer_has_room(struct kwhy_transfer *transfer, struct kwhy_transfer_
 	return KWHY_TRANSFER_OK;
 }
 
-/* The last one sent of tickets up to this one, on a node; NULL: none is under way there. */
-static const struct kwhy_transfer_slot *last_of(
-	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_turn *turn, uint64_t ticket)
+/* How many slots were sent with a ticket and before. */
+static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 {
-	const struct kwhy_transfer_slot *last = NULL;
+	uint64_t oldest = transfer->flushed < KWHY_TRANSFER_TICKETS_KEPT
+		? 1
+		: transfer->flushed - KWHY_TRANSFER_TICKETS_KEPT + 1;
 
-	for (uint32_t k = 0; k < ring->count; k++) {
-		const struct kwhy_transfer_slot *slot = &turn->slots[k];
-
-		if (slot->state == KWHY_TRANSFER_SENT && slot->ticket <= ticket &&
-			(!last || slot->number > last->number))
-			last = slot;
-	}
-	return last;
+	if (ticket > transfer->flushed)
+		return transfer->sent;
+	return transfer->sent_by[(ticket < oldest ? oldest : ticket) % KWHY_TRANSFER_TICKETS_KEPT];
 }
 
-/* The same of all. */
-static const struct kwhy_transfer_slot *last_sent(const struct kwhy_transfer *transfer, uint64_t ticket)
+/* NULL: there is none of that number in the ring any more. */
+static const struct kwhy_transfer_slot *slot_of(
+	const struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint64_t number)
 {
-	const struct kwhy_transfer_slot *last = NULL;
+	for (uint32_t node = 0; node < transfer->nodes.count; node++)
+		for (uint32_t k = 0; k < ring->count; k++) {
+			const struct kwhy_transfer_slot *slot = &ring->turns[node].slots[k];
 
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
-		for (uint32_t node = 0; node < transfer->nodes.count; node++) {
-			const struct kwhy_transfer_slot *slot = last_of(
-				&transfer->rings[i], &transfer->rings[i].turns[node], ticket);
-
-			if (slot && (!last || slot->number > last->number))
-				last = slot;
+			if (slot->state == KWHY_TRANSFER_SENT && slot->number == number)
+				return slot;
 		}
-	return last;
+	return NULL;
+}
+
+/* One that is in no ring went as a kernel's argument. */
+static int wait_for_number(struct kwhy_transfer *transfer, uint64_t number)
+{
+	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
+		const struct kwhy_transfer_slot *slot = slot_of(transfer, &transfer->rings[i], number);
+
+		if (slot)
+			return wait_for(transfer, slot);
+	}
+	transfer->counts.waits++;
+	return kwhy_transfer_mark_wait(transfer, number);
 }
 
 int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket)
 {
-	const struct kwhy_transfer_slot *last = last_sent(transfer, ticket);
-	int code = last ? wait_for(transfer, last) : KWHY_TRANSFER_OK;
+	uint64_t number = sent_by(transfer, ticket);
+	int code = is_known_to_have_run(transfer, number) ? KWHY_TRANSFER_OK
+							  : wait_for_number(transfer, number);
 
-	if (code || !last)
+	if (code)
 		return code;
-	if (transfer->reached < last->number)
-		transfer->reached = last->number;
+	if (transfer->reached < number)
+		transfer->reached = number;
 	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
 		release_reached(transfer, &transfer->rings[i]);
 	return KWHY_TRANSFER_OK;

@@ -45,9 +45,10 @@ struct kwhy_transfer_slot {
 	char *host;		  /* the data, page-locked */
 	uint64_t mapped, staging; /* the same as kernels reach it, and its double on the device */
 	struct kwhy_gpu_event *event;
+	bool marked;				   /* a kernel's mark tells that it has run, not the event */
 	struct kwhy_transfer_delivery *deliveries; /* of gets, one a piece */
 	enum kwhy_transfer_slot_state state;
-	uint64_t ticket, number;	     /* of its flush, and of its sending */
+	uint64_t number;		     /* of its sending */
 	uint32_t count;			     /* pieces */
 	uint64_t staged;		     /* bytes of data, with what alignment needs */
 	uint64_t bytes;			     /* of all pieces, also of those that lie elsewhere */

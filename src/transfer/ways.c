@@ -3,12 +3,16 @@
 #include "transfer/choice.h"
 #include "transfer/engine.h"
 
+#include <string.h>
+
 enum {
 	BLOCK_THREADS = 256,
+	BLOCK_THREADS_MOST = 1024,
 	WARP_THREADS = 32,
+	PIECE_THREADS_MOST = 4096, /* a power of two, as are the others */
 	BLOCKS_MOST = 1024,
-	WIDE_BYTES =
-		2048, /* from here on the mean piece has work for a whole block: 16 B a thread and more */
+	VECTOR_BYTES = 16,
+	WIDE_BYTES = 2048, /* from here on the mean piece has work for a whole block: 8 B a thread and more */
 };
 
 static const struct kwhy_transfer_piece *piece_at(const struct kwhy_transfer_slot *slot, uint32_t i)
@@ -57,20 +61,31 @@ static int send_batch(struct kwhy_transfer *transfer, const struct kwhy_transfer
 			transfer->gpu, transfer->stream, transfer->copies, slot->count, &transfer->error));
 }
 
-/* `end`: where the list is read; `delta`: how far the data's double lies from the slot. */
-static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
-	uint64_t delta, bool in_order)
+/* Of one piece: a vector each, so that few large pieces keep the link as busy as many small ones. */
+static uint32_t threads_for(uint64_t mean_bytes)
 {
-	uint32_t count = slot->count,
-		 threads = slot->bytes / count >= WIDE_BYTES ? BLOCK_THREADS : WARP_THREADS,
-		 a_block = BLOCK_THREADS / threads, blocks = (count + a_block - 1) / a_block;
-	void *arguments[] = {&end, &count, &delta, &threads};
+	uint32_t threads = mean_bytes >= WIDE_BYTES ? BLOCK_THREADS : WARP_THREADS;
+
+	while (threads >= BLOCK_THREADS && threads < PIECE_THREADS_MOST &&
+		2 * (uint64_t)threads * VECTOR_BYTES <= mean_bytes)
+		threads *= 2;
+	return threads;
+}
+
+/* `wide`: of a list in no order, which any grid moves; one block where that is enough, which has none to wait
+ * for. */
+static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
+	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
+{
+	uint64_t threads = (uint64_t)slot->count * threads_for(slot->bytes / slot->count),
+		 blocks = (threads + BLOCK_THREADS - 1) / BLOCK_THREADS;
+	bool alone = !wide || threads <= BLOCK_THREADS_MOST;
 	struct kwhy_gpu_launch launch = {
-		.kernel = in_order ? transfer->move_in_order : transfer->move,
-		.blocks = in_order	       ? 1
-			: blocks < BLOCKS_MOST ? blocks
+		.kernel = kernel,
+		.blocks = alone		       ? 1
+			: blocks < BLOCKS_MOST ? (uint32_t)blocks
 					       : BLOCKS_MOST,
-		.threads_per_block = BLOCK_THREADS,
+		.threads_per_block = wide && alone ? (uint32_t)threads : BLOCK_THREADS,
 		.arguments = arguments,
 		.stream = transfer->stream,
 	};
@@ -79,10 +94,61 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 	return kwhy_transfer_check(transfer, transfer->ops->launch(transfer->gpu, &launch, &transfer->error));
 }
 
+/*
+ * `end`: where the list is read; `delta`: how far the data's double lies from the slot; `ends`: nothing
+ * follows for this slot.
+ */
+static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
+	uint64_t delta, bool in_order, bool ends)
+{
+	uint32_t count = slot->count, threads = threads_for(slot->bytes / count);
+	struct kwhy_transfer_mark mark = kwhy_transfer_mark_at(transfer, transfer->sent + ends);
+	void *arguments[] = {&end, &count, &delta, &threads, &mark};
+
+	return launch(
+		transfer, slot, in_order ? transfer->move_in_order : transfer->move, !in_order, arguments);
+}
+
+/* Where in a packet the list of so many pieces ends and the data begin. */
+static uint32_t packet_end(uint32_t count)
+{
+	return (uint32_t)((count * sizeof(struct kwhy_transfer_piece) + VECTOR_BYTES - 1) / VECTOR_BYTES *
+		VECTOR_BYTES);
+}
+
+/* What gets fetch comes to the slot itself. */
+static uint64_t packed_along(const struct kwhy_transfer_slot *slot)
+{
+	return slot->deliveries ? 0 : slot->staged;
+}
+
+static int send_inline(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order)
+{
+	uint64_t list_bytes = slot->count * sizeof(struct kwhy_transfer_piece);
+	struct kwhy_transfer_packet *packet = &transfer->packet;
+	uint64_t bytes = offsetof(struct kwhy_transfer_packet, bytes) + packet_end(slot->count) +
+		packed_along(slot);
+	void *arguments[] = {packet};
+
+	packet->mark = kwhy_transfer_mark_at(transfer, transfer->sent + 1);
+	packet->base = slot->deliveries ? 0 : slot->mapped;
+	packet->count = slot->count;
+	packet->threads = threads_for(slot->bytes / slot->count);
+	packet->in_order = in_order;
+	packet->end = packet_end(slot->count);
+	memcpy((char *)packet->bytes + packet->end - list_bytes, slot->host - list_bytes,
+		list_bytes + packed_along(slot));
+	transfer->counts.inlined++;
+	return launch(transfer, slot,
+		bytes <= KWHY_TRANSFER_PACKET_SHORT_BYTES ? transfer->move_short_packet
+							  : transfer->move_packet,
+		!in_order, arguments);
+}
+
 static int send_mapped(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order)
 {
 	transfer->counts.mapped++;
-	return launch(transfer, slot, slot->mapped, 0, in_order);
+	return launch_move(transfer, slot, slot->mapped, 0, in_order, true);
 }
 
 /* List and data in one copy; the kernel finds both on the device. */
@@ -96,14 +162,16 @@ static int put_packed(struct kwhy_transfer *transfer, const struct kwhy_transfer
 	};
 	int code = copy(transfer, &whole);
 
-	return code ? code : launch(transfer, slot, slot->staging, slot->staging - slot->mapped, in_order);
+	return code
+		? code
+		: launch_move(transfer, slot, slot->staging, slot->staging - slot->mapped, in_order, true);
 }
 
 static int get_packed(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order)
 {
 	struct kwhy_gpu_copy whole = {
 		.to = kwhy_gpu_address(slot->host), .from = slot->staging, .bytes = slot->staged};
-	int code = launch(transfer, slot, slot->mapped, slot->staging - slot->mapped, in_order);
+	int code = launch_move(transfer, slot, slot->mapped, slot->staging - slot->mapped, in_order, false);
 
 	return code ? code : copy(transfer, &whole);
 }
@@ -120,6 +188,7 @@ static int (*const ways[KWHY_TRANSFER_WAY_COUNT])(
 	[KWHY_TRANSFER_WAY_PACKED] = send_packed,
 	[KWHY_TRANSFER_WAY_MAPPED] = send_mapped,
 	[KWHY_TRANSFER_WAY_BATCH] = send_batch,
+	[KWHY_TRANSFER_WAY_INLINE] = send_inline,
 };
 
 static struct kwhy_transfer_case case_of(
@@ -138,19 +207,27 @@ static struct kwhy_transfer_case case_of(
 		.count = slot->count,
 		.bytes = slot->bytes,
 		.staged = slot->staged,
+		.inlined = packet_end(slot->count) + packed_along(slot),
+		.inlined_most = transfer->move_packet ? sizeof(transfer->packet.bytes) : 0,
 	};
 }
 
-/* And has it tell when it has run. */
-static int issue(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
-	const struct kwhy_transfer_case *at_hand)
+/* Whether a kernel is the last that a slot needs, which then tells that it has run. */
+static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_way way)
 {
-	enum kwhy_transfer_way way = kwhy_transfer_choose(&transfer->options.limits, at_hand);
+	return way == KWHY_TRANSFER_WAY_MAPPED || way == KWHY_TRANSFER_WAY_INLINE ||
+		(way == KWHY_TRANSFER_WAY_PACKED && !slot->deliveries);
+}
+
+static int issue(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot,
+	const struct kwhy_transfer_case *at_hand, enum kwhy_transfer_way way)
+{
 	int code = kwhy_transfer_enter(transfer);
 
+	slot->marked = ends_by_kernel(slot, way);
 	if (!code)
 		code = ways[way](transfer, slot, at_hand->overlapping);
-	if (code)
+	if (code || slot->marked)
 		return code;
 	transfer->counts.driver_calls++;
 	return kwhy_transfer_check(transfer,
@@ -162,19 +239,24 @@ int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring
 	struct kwhy_transfer_turn *turn = ring->open;
 	struct kwhy_transfer_slot *slot = turn ? &turn->slots[turn->at] : NULL;
 	struct kwhy_transfer_case at_hand;
+	enum kwhy_transfer_way way;
 	int code;
 
 	if (!slot || slot->count == 0)
 		return KWHY_TRANSFER_OK;
 	at_hand = case_of(transfer, ring);
-	code = issue(transfer, slot, &at_hand);
+	way = kwhy_transfer_choose(&transfer->options.limits, &at_hand);
+	code = issue(transfer, slot, &at_hand, way);
 	if (code)
 		return code;
-	slot->state = KWHY_TRANSFER_SENT;
-	slot->ticket = transfer->flushed + 1;
 	slot->number = ++transfer->sent;
+	ring->open = NULL;
+	if (way == KWHY_TRANSFER_WAY_INLINE && !slot->deliveries) {
+		kwhy_transfer_slot_clear(slot); /* the driver has taken all of it */
+		return KWHY_TRANSFER_OK;
+	}
+	slot->state = KWHY_TRANSFER_SENT;
 	turn->at = (turn->at + 1) % ring->count;
 	turn->under_way++;
-	ring->open = NULL;
 	return KWHY_TRANSFER_OK;
 }

@@ -176,18 +176,25 @@ static bool is_on_device(const struct kwhy_driver *driver, kwhy_cuda_address add
 		type == KWHY_CUDA_MEMORY_DEVICE;
 }
 
-enum kwhy_cuda_result kwhy_driver_copy_now(
+enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
 {
 	enum kwhy_cuda_result result;
 
-	if (driver->vendor == KWHY_DRIVER_HIP) {
-		result = driver->hip.copy_now(to, from, bytes, KWHY_HIP_COPY_DEFAULT);
-		return result == KWHY_CUDA_SUCCESS ? driver->stream_synchronize(NULL) : result;
-	}
-	result = driver->cuda.copy_now(to, from, bytes);
+	if (driver->vendor == KWHY_DRIVER_CUDA)
+		return driver->cuda.copy_now(to, from, bytes);
+	result = driver->hip.copy_now(to, from, bytes, KWHY_HIP_COPY_DEFAULT);
+	return result == KWHY_CUDA_SUCCESS ? driver->stream_synchronize(NULL) : result;
+}
+
+enum kwhy_cuda_result kwhy_driver_copy_now(
+	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
+{
+	enum kwhy_cuda_result result = kwhy_driver_copy_host_now(driver, to, from, bytes);
+
 	/* Between two places of devices CUDA does not wait; such copies run in the stream NULL. */
-	if (result == KWHY_CUDA_SUCCESS && is_on_device(driver, from) && is_on_device(driver, to))
+	if (result == KWHY_CUDA_SUCCESS && driver->vendor == KWHY_DRIVER_CUDA && is_on_device(driver, from) &&
+		is_on_device(driver, to))
 		result = driver->stream_synchronize(NULL);
 	return result;
 }

@@ -94,6 +94,10 @@ enum kwhy_cuda_result kwhy_driver_peer_enable(
 /* Returns when the bytes are there; pageable to device: when they may be overwritten. */
 enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
+/* The same where one end is the host's. */
+enum kwhy_cuda_result kwhy_driver_copy_host_now(
+	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
+
 enum kwhy_cuda_result kwhy_driver_copy(const struct kwhy_driver *driver, kwhy_cuda_address to,
 	kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
 bool kwhy_driver_has_batch(const struct kwhy_driver *driver);

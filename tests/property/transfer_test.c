@@ -170,7 +170,7 @@ static void open_world(struct world *world, uint64_t seed)
 	uint64_t pinned;
 
 	random->state = seed * 77 + 5;
-	options.way = (int32_t)(seed % 4);
+	options.way = (int32_t)(seed % 5);
 	options.slot_bytes = slot_bytes[below(random, 4)];
 	options.pieces = pieces[below(random, 3)];
 	options.slots = (uint32_t)below(random, 4) + 2;

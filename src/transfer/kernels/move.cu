@@ -13,9 +13,39 @@ typedef unsigned char u8;
 #define KERNEL extern "C" __global__
 #endif
 
+/* Where a kernel's argument may be read by its address: else each thread would copy it. */
+#if !defined(__CUDACC__) || __CUDA_ARCH__ < 700
+#define __grid_constant__
+#endif
+
 struct piece {
 	u64 to, from;
 	u32 bytes, moves;
+};
+
+/* Numbers what runs in a stream: the host reads at `done` how far it has come. */
+struct mark {
+	u64 done, number, arrived; /* arrived: of blocks, on the device, 0 between kernels */
+};
+
+/*
+ * List and data as the kernel's argument, struct kwhy_transfer_packet, which is as long as the kernel takes: a
+ * launch copies all of it.
+ */
+struct packet_head {
+	struct mark mark;
+	u64 base; /* what pieces that move take for the place of `end`; 0: none moves */
+	u32 count, threads, in_order, end;
+};
+
+struct packet {
+	struct packet_head head;
+	u64 bytes[506];
+};
+
+struct packet_2k {
+	struct packet_head head;
+	u64 bytes[250];
 };
 
 /*
@@ -61,20 +91,73 @@ __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank
 		move_1(to, from, piece->bytes, rank, threads);
 }
 
-/* A piece by `threads` threads of a block, which is a multiple of them; in no order. */
-KERNEL void kwhy_transfer_move(const struct piece *pieces_end, u32 count, u64 delta, u32 threads)
+/* By the block that ends last, once all that the grid wrote is to be seen by host and device. */
+__device__ static void tell(const struct mark *mark)
 {
-	u32 groups = blockDim.x / threads, group = threadIdx.x / threads, rank = threadIdx.x % threads;
+	__syncthreads();
+	if (threadIdx.x != 0)
+		return;
+	__threadfence_system();
+	if (gridDim.x > 1) {
+		if (atomicAdd((u32 *)mark->arrived, 1u) != gridDim.x - 1)
+			return;
+		*(volatile u32 *)mark->arrived = 0;
+		__threadfence_system();
+	}
+	*(volatile u64 *)mark->done = mark->number;
+}
 
-	for (u32 i = blockIdx.x * groups + group; i < count; i += gridDim.x * groups)
-		move_piece(pieces_end - 1 - i, delta, rank, threads);
+/* A piece by `threads` threads, of a block or of several; the grid has a multiple of them. In no order. */
+__device__ static void move_all(const struct piece *pieces_end, u32 count, u64 delta, u32 threads)
+{
+	u32 at = blockIdx.x * blockDim.x + threadIdx.x, groups = gridDim.x * blockDim.x / threads;
+
+	for (u32 i = at / threads; i < count; i += groups)
+		move_piece(pieces_end - 1 - i, delta, at % threads, threads);
 }
 
 /* By one block, one after another: where they overlap, the later one wins. */
-KERNEL void kwhy_transfer_move_in_order(const struct piece *pieces_end, u32 count, u64 delta)
+__device__ static void move_in_order(const struct piece *pieces_end, u32 count, u64 delta)
 {
 	for (u32 i = 0; i < count; i++) {
 		move_piece(pieces_end - 1 - i, delta, threadIdx.x, blockDim.x);
 		__syncthreads();
 	}
+}
+
+KERNEL void kwhy_transfer_move(
+	const struct piece *pieces_end, u32 count, u64 delta, u32 threads, struct mark mark)
+{
+	move_all(pieces_end, count, delta, threads);
+	tell(&mark);
+}
+
+KERNEL void kwhy_transfer_move_in_order(
+	const struct piece *pieces_end, u32 count, u64 delta, u32 threads, struct mark mark)
+{
+	(void)threads;
+	move_in_order(pieces_end, count, delta);
+	tell(&mark);
+}
+
+__device__ static void move_packet(const struct packet_head *head)
+{
+	const struct piece *pieces_end = (const struct piece *)((const u8 *)(head + 1) + head->end);
+	u64 delta = head->base ? (u64)pieces_end - head->base : 0;
+
+	if (head->in_order)
+		move_in_order(pieces_end, head->count, delta);
+	else
+		move_all(pieces_end, head->count, delta, head->threads);
+	tell(&head->mark);
+}
+
+KERNEL void kwhy_transfer_move_packet(const __grid_constant__ struct packet packet)
+{
+	move_packet(&packet.head);
+}
+
+KERNEL void kwhy_transfer_move_packet_2k(const __grid_constant__ struct packet_2k packet)
+{
+	move_packet(&packet.head);
 }

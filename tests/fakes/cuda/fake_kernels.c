@@ -205,7 +205,8 @@ enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, uns
 	return fake_end(launch(function, grid_x, block_x, shared_bytes, stream, arguments));
 }
 
-#ifndef FAKE_HIP
+/* Since 11.8. */
+#if !defined(FAKE_HIP) && FAKE_VERSION >= 11080
 enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *config,
 	kwhy_cuda_function function, void **arguments, void **extra)
 {

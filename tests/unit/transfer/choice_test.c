@@ -32,6 +32,27 @@ static void few_bytes_are_read_by_the_kernel_many_are_copied_first(void **state)
 	assert_int_equal(kwhy_transfer_choose(&limits, &get), KWHY_TRANSFER_WAY_PACKED);
 }
 
+static void what_fits_a_kernels_argument_goes_as_one(void **state)
+{
+	struct kwhy_transfer_limits large = {.put_packed_bytes = 1, .batch_bytes = 500, .inline_bytes = 300};
+	struct kwhy_transfer_case at_hand = {
+		.count = 2, .bytes = 100, .staged = 100, .inlined = 148, .inlined_most = 200};
+
+	(void)state;
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_INLINE);
+	at_hand.overlapping = true;
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_INLINE);
+	at_hand.inlined = 201;
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	at_hand.inlined = 148;
+	large.inline_bytes = 147;
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	at_hand.wanted = KWHY_TRANSFER_INLINE;
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_INLINE);
+	at_hand.inlined_most = 0;
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+}
+
 static void large_pieces_go_by_the_batch_where_there_is_one_and_nothing_overlaps(void **state)
 {
 	struct kwhy_transfer_case at_hand = {.has_batch = true, .count = 2, .bytes = 1000, .staged = 1000};
@@ -137,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_bytes_are_read_by_the_kernel_many_are_copied_first),
+		cmocka_unit_test(what_fits_a_kernels_argument_goes_as_one),
 		cmocka_unit_test(large_pieces_go_by_the_batch_where_there_is_one_and_nothing_overlaps),
 		cmocka_unit_test(one_piece_is_one_copy_and_a_wanted_way_is_taken_where_it_can_be),
 		cmocka_unit_test(puts_overlap_where_two_write_the_same_byte),

@@ -28,9 +28,9 @@ static int begin(void **state)
 	return 0;
 }
 
-static struct kwhy_transfer *open_engine(void *stream)
+static struct kwhy_transfer *open_engine(void *stream, int way)
 {
-	struct kwhy_transfer_options options = {.size = sizeof(options), .stream = stream};
+	struct kwhy_transfer_options options = {.size = sizeof(options), .stream = stream, .way = way};
 	struct kwhy_transfer *transfer;
 
 	if (kwhy_transfer_open(&options, &transfer, message, sizeof(message)))
@@ -84,7 +84,7 @@ static void a_programs_own_stream_is_used_and_left_to_it(void **state)
 	assert_int_equal(retain(&context, 0), 0);
 	assert_int_equal(set(context), 0);
 	assert_int_equal(make(&stream, 1), 0);
-	transfer = open_engine(stream);
+	transfer = open_engine(stream, KWHY_TRANSFER_CHOOSE);
 	assert_ptr_equal(kwhy_transfer_stream(transfer), stream);
 	assert_int_equal(
 		kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 200, &device), KWHY_TRANSFER_OK);
@@ -93,6 +93,29 @@ static void a_programs_own_stream_is_used_and_left_to_it(void **state)
 	assert_int_equal(synchronize(stream), 0);
 	assert_int_equal(destroy(stream), 0);
 	assert_int_equal(release(0), 0);
+}
+
+/* The fake has run what it was given when the call returns. */
+static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
+{
+	struct kwhy_transfer *transfer = open_engine(NULL, KWHY_TRANSFER_MAPPED);
+	struct kwhy_transfer_counts counts = {.size = sizeof(counts)};
+	uint64_t device, ticket;
+
+	(void)state;
+	assert_int_equal(
+		kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 200, &device), KWHY_TRANSFER_OK);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(kwhy_transfer_put(transfer, device, "first", 6), KWHY_TRANSFER_OK);
+		assert_int_equal(kwhy_transfer_put(transfer, device + 100, "other", 6), KWHY_TRANSFER_OK);
+		assert_int_equal(kwhy_transfer_flush(transfer, &ticket), KWHY_TRANSFER_OK);
+	}
+	assert_int_equal(kwhy_transfer_counts(transfer, &counts), KWHY_TRANSFER_OK);
+	assert_int_equal(counts.waits, 0);
+	assert_int_equal(counts.mapped, 100);
+	assert_int_equal(counts.driver_calls, 100);
+	assert_int_equal(round_trip(transfer, device), KWHY_TRANSFER_OK);
+	kwhy_transfer_close(transfer);
 }
 
 static void a_context_that_dies_is_told_in_the_drivers_words_from_then_on(void **state)
@@ -109,7 +132,8 @@ static void a_context_that_dies_is_told_in_the_drivers_words_from_then_on(void *
 
 		snprintf(scenario, sizeof(scenario), "fail:%s:3:719", calls[i]);
 		setenv("KWHY_FAKE_CUDA", scenario, 1);
-		transfer = open_engine(NULL);
+		/* Batches end by events, kernels by themselves. */
+		transfer = open_engine(NULL, i == 0 ? KWHY_TRANSFER_CHOOSE : KWHY_TRANSFER_BATCH);
 		assert_int_equal(kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 200, &device),
 			KWHY_TRANSFER_OK);
 		for (int round = 0; round < 10 && !code; round++)
@@ -144,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_programs_own_stream_is_used_and_left_to_it),
+		cmocka_unit_test(a_ring_whose_slots_have_run_goes_round_without_waiting),
 		cmocka_unit_test(a_context_that_dies_is_told_in_the_drivers_words_from_then_on),
 		cmocka_unit_test(no_gpu_is_told_with_a_cure),
 	};

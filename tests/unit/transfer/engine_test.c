@@ -68,7 +68,7 @@ static struct kwhy_transfer_counts counts_of(struct kwhy_transfer *transfer)
 	return counts;
 }
 
-static void many_small_pieces_arrive_by_two_calls_of_the_driver(void **state)
+static void many_small_pieces_arrive_by_one_call_of_the_driver(void **state)
 {
 	struct kwhy_transfer *transfer = open_default();
 	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 4096), piece[38];
@@ -87,8 +87,8 @@ static void many_small_pieces_arrive_by_two_calls_of_the_driver(void **state)
 		assert_int_equal(device[i * 100 + 37 + i % 2], 0);
 	}
 	assert_int_equal(counts_of(transfer).pieces, 22);
-	assert_int_equal(counts_of(transfer).mapped, 1);
-	assert_int_equal(counts_of(transfer).driver_calls, 2);
+	assert_int_equal(counts_of(transfer).inlined, 1);
+	assert_int_equal(counts_of(transfer).driver_calls, 1);
 	kwhy_transfer_close(transfer);
 }
 
@@ -149,7 +149,7 @@ static void a_piece_beyond_the_ring_goes_through_it(void **state)
 static void every_way_moves_the_same_and_says_so(void **state)
 {
 	(void)state;
-	for (int way = KWHY_TRANSFER_PACKED; way <= KWHY_TRANSFER_BATCH; way++) {
+	for (int way = KWHY_TRANSFER_PACKED; way <= KWHY_TRANSFER_INLINE; way++) {
 		struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){.way = way});
 		char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 4096), here[2][50] = {{0}};
 		struct kwhy_transfer_counts counts;
@@ -167,6 +167,7 @@ static void every_way_moves_the_same_and_says_so(void **state)
 		assert_int_equal(counts.packed, way == KWHY_TRANSFER_PACKED ? 2 : 0);
 		assert_int_equal(counts.mapped, way == KWHY_TRANSFER_MAPPED ? 2 : 0);
 		assert_int_equal(counts.batched, way == KWHY_TRANSFER_BATCH ? 2 : 0);
+		assert_int_equal(counts.inlined, way == KWHY_TRANSFER_INLINE ? 2 : 0);
 		kwhy_transfer_close(transfer);
 	}
 }
@@ -174,7 +175,7 @@ static void every_way_moves_the_same_and_says_so(void **state)
 static void of_puts_that_overlap_the_later_wins_by_every_way(void **state)
 {
 	(void)state;
-	for (int way = KWHY_TRANSFER_CHOOSE; way <= KWHY_TRANSFER_BATCH; way++) {
+	for (int way = KWHY_TRANSFER_CHOOSE; way <= KWHY_TRANSFER_INLINE; way++) {
 		struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){.way = way});
 		char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100);
 
@@ -235,6 +236,38 @@ static void let_go(struct kwhy_transfer *transfer, struct kwhy_gpu_gate *gate)
 	assert_int_equal(transfer->ops->gate_open(transfer->gpu, gate, &error), KWHY_OK);
 }
 
+/* Nothing is waited for but the flush itself, however many went by and whichever way. */
+static void any_flush_can_be_waited_for_in_any_order(void **state)
+{
+	enum { FLUSHES = 700 };
+	struct kwhy_transfer *transfer = open_default();
+	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 20000), data[10000],
+	     here[FLUSHES][2] = {{0}};
+	uint64_t tickets[FLUSHES];
+
+	(void)state;
+	for (int i = 0; i < FLUSHES; i++) {
+		memset(data, i % 251 + 1, sizeof(data));
+		succeeds(transfer, kwhy_transfer_put(transfer, address(device), data, i % 3 ? 1 : 9000));
+		succeeds(transfer, kwhy_transfer_put(transfer, address(device + 10000), data, 2));
+		if (i % 2) {
+			succeeds(transfer, kwhy_transfer_get(transfer, &here[i][0], address(device), 1));
+			succeeds(transfer,
+				kwhy_transfer_get(transfer, &here[i][1], address(device + 10001), 1));
+		}
+		succeeds(transfer, kwhy_transfer_flush(transfer, &tickets[i]));
+	}
+	for (int i = 0; i < FLUSHES; i++) {
+		int k = i * 431 % FLUSHES;
+
+		succeeds(transfer, kwhy_transfer_wait(transfer, tickets[k]));
+		assert_int_equal((unsigned char)here[k][0], k % 2 ? k % 251 + 1 : 0);
+		assert_int_equal((unsigned char)here[k][1], k % 2 ? k % 251 + 1 : 0);
+	}
+	assert_true(counts_of(transfer).inlined > 0 && counts_of(transfer).mapped > 0);
+	kwhy_transfer_close(transfer);
+}
+
 static void a_full_ring_refuses_whole_pieces_where_it_may_not_wait(void **state)
 {
 	struct kwhy_transfer *transfer = open_with(
@@ -281,7 +314,7 @@ static void the_list_of_a_slot_is_bounded_too(void **state)
 	flush_and_wait(transfer);
 	for (int i = 0; i < 20; i++)
 		assert_memory_equal(device + 10 * i, i % 2 ? "pp\0" : "q\0\0", 3);
-	assert_int_equal(counts_of(transfer).mapped, 7);
+	assert_int_equal(counts_of(transfer).inlined, 7);
 	kwhy_transfer_close(transfer);
 }
 
@@ -418,7 +451,7 @@ static void threads_share_an_engine(void **state)
 static void wrong_options_are_refused_with_the_cure(void **state)
 {
 	static const struct kwhy_transfer_options wrong[] = {{.backend = 3}, {.backend = -1},
-		{.backend = KWHY_TRANSFER_HOST, .way = 4}, {.backend = KWHY_TRANSFER_HOST, .slots = 1},
+		{.backend = KWHY_TRANSFER_HOST, .way = 5}, {.backend = KWHY_TRANSFER_HOST, .slots = 1},
 		{.backend = KWHY_TRANSFER_HOST, .slot_bytes = 100},
 		{.backend = KWHY_TRANSFER_HOST, .pieces = 1U << 30},
 		{.backend = KWHY_TRANSFER_HOST, .numa = -1}};
@@ -464,8 +497,8 @@ static void memory_and_counts_refuse_what_is_not(void **state)
 
 static void many_parts_are_taken_at_once_or_as_far_as_there_is_room(void **state)
 {
-	struct kwhy_transfer *transfer = open_with(
-		(struct kwhy_transfer_options){.pieces = 10, .slots = 2, .refuse_full = 1});
+	struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){
+		.way = KWHY_TRANSFER_MAPPED, .pieces = 10, .slots = 2, .refuse_full = 1});
 	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 3000),
 	     *pinned = memory_new(transfer, KWHY_TRANSFER_PINNED, 3000), here[30];
 	struct kwhy_transfer_part parts[30];
@@ -504,12 +537,13 @@ static void many_parts_are_taken_at_once_or_as_far_as_there_is_room(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_small_pieces_arrive_by_two_calls_of_the_driver),
+		cmocka_unit_test(many_small_pieces_arrive_by_one_call_of_the_driver),
 		cmocka_unit_test(gets_are_in_place_once_waited_for_and_not_before),
 		cmocka_unit_test(a_piece_beyond_the_ring_goes_through_it),
 		cmocka_unit_test(every_way_moves_the_same_and_says_so),
 		cmocka_unit_test(of_puts_that_overlap_the_later_wins_by_every_way),
 		cmocka_unit_test(numbers_are_converted_on_their_way),
+		cmocka_unit_test(any_flush_can_be_waited_for_in_any_order),
 		cmocka_unit_test(a_full_ring_refuses_whole_pieces_where_it_may_not_wait),
 		cmocka_unit_test(the_list_of_a_slot_is_bounded_too),
 		cmocka_unit_test(what_was_not_flushed_is_dropped_by_cancelling_and_the_engine_goes_on),

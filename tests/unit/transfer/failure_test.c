@@ -165,7 +165,7 @@ static void a_device_that_fails_at_any_call_poisons_the_engine_by_every_way(void
 
 	(void)state;
 	assert_non_null(device);
-	for (int way = KWHY_TRANSFER_CHOOSE; way <= KWHY_TRANSFER_BATCH; way++)
+	for (int way = KWHY_TRANSFER_CHOOSE; way <= KWHY_TRANSFER_INLINE; way++)
 		for (long calls = 0;; calls++) {
 			struct kwhy_transfer *transfer = open_failing(way, calls);
 			int code = work(transfer, device, device + 10000, device + 20000);
@@ -177,10 +177,35 @@ static void a_device_that_fails_at_any_call_poisons_the_engine_by_every_way(void
 			left = -1;
 			kwhy_transfer_close(transfer);
 			if (!code) {
-				assert_true(calls > 60);
+				assert_true(calls > 30);
 				break;
 			}
 		}
+	free(device);
+}
+
+static void a_device_that_fails_while_a_kernel_is_waited_for_ends_the_wait(void **state)
+{
+	char *device = calloc(1, 100);
+	struct kwhy_transfer *transfer = open_failing(KWHY_TRANSFER_INLINE, -1);
+	struct kwhy_gpu_gate *gate;
+	struct kwhy_error error;
+	uint64_t ticket;
+
+	(void)state;
+	assert_non_null(device);
+	assert_int_equal(real->gate_new(transfer->gpu, &gate, &error), KWHY_OK);
+	assert_int_equal(real->gate_hold(transfer->gpu, gate, transfer->stream, &error), KWHY_OK);
+	assert_int_equal(kwhy_transfer_put(transfer, kwhy_gpu_address(device), "first", 5), KWHY_TRANSFER_OK);
+	assert_int_equal(
+		kwhy_transfer_put(transfer, kwhy_gpu_address(device + 50), "other", 5), KWHY_TRANSFER_OK);
+	assert_int_equal(kwhy_transfer_flush(transfer, &ticket), KWHY_TRANSFER_OK);
+	left = 3;
+	assert_int_equal(kwhy_transfer_wait(transfer, ticket), KWHY_TRANSFER_E_DEVICE);
+	says_that_it_is_gone(transfer);
+	left = -1;
+	assert_int_equal(real->gate_open(transfer->gpu, gate, &error), KWHY_OK);
+	kwhy_transfer_close(transfer);
 	free(device);
 }
 
@@ -221,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_fails_at_any_call_poisons_the_engine_by_every_way),
+		cmocka_unit_test(a_device_that_fails_while_a_kernel_is_waited_for_ends_the_wait),
 		cmocka_unit_test(a_device_that_fails_under_a_loader_ends_it),
 	};
 

@@ -12,29 +12,59 @@ typedef struct {
 
 enum { PIECES = 300, PLACE = 128, THREADS = 64 };
 
+static u64 address(const void *memory)
+{
+	return (u64)(uintptr_t)memory;
+}
+
 struct job {
 	struct piece *end;
 	u32 count, threads;
-	u64 delta;
+	u64 delta, done;
+	u32 arrived;
+	struct packet *packet;
+	bool is_short;
 };
+
+static struct mark mark_of(struct job *job)
+{
+	return (struct mark){address(&job->done), 7, address(&job->arrived)};
+}
+
+/* Every block has ended, and the next kernel finds what this one found. */
+static void is_told(struct job *job)
+{
+	assert_int_equal(job->done, 7);
+	assert_int_equal(job->arrived, 0);
+	job->done = 0;
+}
 
 static void run_move(void *context)
 {
-	const struct job *job = context;
+	struct job *job = context;
 
-	kwhy_transfer_move(job->end, job->count, job->delta, job->threads);
+	kwhy_transfer_move(job->end, job->count, job->delta, job->threads, mark_of(job));
 }
 
 static void run_in_order(void *context)
 {
-	const struct job *job = context;
+	struct job *job = context;
 
-	kwhy_transfer_move_in_order(job->end, job->count, job->delta);
+	kwhy_transfer_move_in_order(job->end, job->count, job->delta, job->threads, mark_of(job));
 }
 
-static u64 address(const void *memory)
+static void run_packet(void *context)
 {
-	return (u64)(uintptr_t)memory;
+	struct job *job = context;
+
+	if (job->is_short) {
+		struct packet_2k packet;
+
+		memcpy(&packet, job->packet, sizeof(packet));
+		kwhy_transfer_move_packet_2k(packet);
+	} else {
+		kwhy_transfer_move_packet(*job->packet);
+	}
 }
 
 /* Of every length and alignment at both ends, each with a place of its own and a margin around it. */
@@ -58,11 +88,13 @@ static void pieces_of_every_length_and_alignment_are_moved_and_nothing_beside_th
 		memcpy(expected + i * PLACE + a, from + i * PLACE + b, bytes);
 	}
 	job.delta = 4096;
-	for (job.threads = 32; job.threads <= THREADS; job.threads *= 2)
-		for (unsigned blocks = 1; blocks < 5; blocks += 3) {
+	for (job.threads = 32; job.threads <= 4 * THREADS; job.threads *= 2)
+		for (unsigned blocks = job.threads < THREADS ? 1 : job.threads / THREADS; blocks < 9;
+			blocks *= 4) {
 			memset(to, 0, PIECES * PLACE);
 			cuda_text_launch(blocks, THREADS, run_move, &job);
 			assert_memory_equal(to, expected, PIECES * PLACE);
+			is_told(&job);
 		}
 	free(from);
 	free(to);
@@ -87,6 +119,38 @@ static void in_order_the_later_of_two_wins(void **state)
 	}
 	cuda_text_launch(1, THREADS, run_in_order, &job);
 	assert_memory_equal(to, expected, sizeof(to));
+	is_told(&job);
+}
+
+/* Each thread has its own copy of the argument here, on a GPU they share one. */
+static void a_packet_brings_its_list_and_its_data(void **state)
+{
+	static struct packet packet;
+	char to[2000] = {0}, expected[2000] = {0};
+	struct job job = {.packet = &packet};
+	struct piece *end = (struct piece *)((u8 *)packet.bytes + 480);
+
+	(void)state;
+	packet.head = (struct packet_head){
+		.mark = mark_of(&job), .base = 1 << 20, .count = 20, .threads = 32, .end = 480};
+	for (u32 i = 0; i < 1000; i++)
+		((u8 *)end)[i] = (u8)(i * 7 + 1);
+	for (u32 i = 0; i < 20; i++) {
+		u32 bytes = i * 2, place = i * 50;
+
+		end[-1 - (int)i] = (struct piece){
+			.to = address(to + i * 90), .from = (1 << 20) + place, .bytes = bytes, .moves = 1};
+		memcpy(expected + i * 90, (u8 *)end + place, bytes);
+	}
+	for (unsigned blocks = 1; blocks < 8; blocks += 3)
+		for (u32 i = 0; i < (blocks == 1 ? 4 : 2); i++) {
+			job.is_short = i % 2;
+			packet.head.in_order = i / 2;
+			memset(to, 0, sizeof(to));
+			cuda_text_launch(blocks, THREADS, run_packet, &job);
+			assert_memory_equal(to, expected, sizeof(to));
+			is_told(&job);
+		}
 }
 
 int main(void)
@@ -94,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_of_every_length_and_alignment_are_moved_and_nothing_beside_them),
 		cmocka_unit_test(in_order_the_later_of_two_wins),
+		cmocka_unit_test(a_packet_brings_its_list_and_its_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
