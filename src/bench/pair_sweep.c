@@ -328,7 +328,7 @@ static void describe(struct sweep *sweep)
 	pairs->driver = kwhy_bench_known(arena,
 		sweep->request->ranks ? sweep->request->ranks->sensors.driver : sweep->sensors[0].driver);
 	pairs->cuda = kwhy_bench_known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
-	pairs->measured_on = kwhy_bench_today(arena);
+	pairs->measured_on = kwhy_bench_now_text(arena);
 	pairs->gpu_count = sweep->place.count;
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
 		const struct kwhy_gpu_facts *facts = &sweep->place.rooms[i]->gpu->facts;

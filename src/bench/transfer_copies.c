@@ -70,7 +70,7 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 /* The call that returns when the bytes are there: what programs without streams use. */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	return work->room->gpu->ops->copy_now(work->room->gpu, only_copy(work), error);
+	return work->room->gpu->ops->copy_host_now(work->room->gpu, only_copy(work), error);
 }
 
 /* The ends of both odd, and differently so: no vector access fits both. */
@@ -200,6 +200,7 @@ const struct kwhy_bench_strategy kwhy_bench_copies[] = {
 		.memory = "pageable",
 		.directions = H2D | D2H,
 		.clocks = HOST,
+		.returns_done = true,
 		.prepare = prepare,
 		.issue = issue_now,
 		.verify = kwhy_bench_verify_sinks,

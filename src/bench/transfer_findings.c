@@ -405,23 +405,39 @@ static double time_at(
 	return point ? point->summary.median_s : NAN;
 }
 
-/* Of pieces: packed-mapped below, packed above, by all bytes; or the better of the two, and batch, by one. */
-static size_t list_contests(const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction,
-	bool of_batch, struct contest *out)
+/* Of pieces, by all bytes: packed-mapped below, packed above. */
+static size_t list_packed(
+	const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction, struct contest *out)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < transfers->choice_count; i++) {
 		const struct kwhy_transfer_choice *at = &transfers->choices[i];
-		double packed_s, mapped_s, batch_s;
 
 		if (at->pieces == 1 || at->direction != direction)
 			continue;
-		packed_s = time_at(transfers, at, "packed");
-		mapped_s = time_at(transfers, at, "packed-mapped");
-		batch_s = time_at(transfers, at, "batch");
-		out[count] = of_batch ? (struct contest){at->piece_bytes, fmin(packed_s, mapped_s), batch_s}
-				      : (struct contest){at->piece_bytes * at->pieces, mapped_s, packed_s};
+		out[count] = (struct contest){at->piece_bytes * at->pieces,
+			time_at(transfers, at, "packed-mapped"), time_at(transfers, at, "packed")};
+		count += isfinite(out[count].below_s) && isfinite(out[count].above_s);
+	}
+	return count;
+}
+
+/*
+ * By the bytes of one, in both directions: a kernel that reaches each piece where it lies, and a batch.
+ * Packing is in neither, for what the engine chooses between lies in page-locked memory already.
+ */
+static size_t list_batch(const struct kwhy_transfers *transfers, struct contest *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < transfers->choice_count; i++) {
+		const struct kwhy_transfer_choice *at = &transfers->choices[i];
+
+		if (at->pieces == 1)
+			continue;
+		out[count] = (struct contest){at->piece_bytes, time_at(transfers, at, "piece-kernel"),
+			time_at(transfers, at, "batch")};
 		count += isfinite(out[count].below_s) && isfinite(out[count].above_s);
 	}
 	return count;
@@ -468,11 +484,9 @@ static enum kwhy_status find_overtaking(struct study *study)
 
 	if (!contests)
 		return kwhy_fail_memory(study->error, "the study of transfers");
-	out->put_packed_bytes = best_limit(
-		contests, list_contests(transfers, KWHY_TRANSFER_H2D, false, contests));
-	out->get_packed_bytes = best_limit(
-		contests, list_contests(transfers, KWHY_TRANSFER_D2H, false, contests));
-	out->batch_bytes = best_limit(contests, list_contests(transfers, KWHY_TRANSFER_H2D, true, contests));
+	out->put_packed_bytes = best_limit(contests, list_packed(transfers, KWHY_TRANSFER_H2D, contests));
+	out->get_packed_bytes = best_limit(contests, list_packed(transfers, KWHY_TRANSFER_D2H, contests));
+	out->batch_bytes = best_limit(contests, list_batch(transfers, contests));
 	free(contests);
 	return KWHY_OK;
 }

@@ -38,7 +38,7 @@ static enum kwhy_status complete(struct kwhy_bench_work *work, struct kwhy_error
 {
 	enum kwhy_status status = kwhy_bench_issue(work, error);
 
-	if (!status)
+	if (!status && !work->strategy->returns_done)
 		status = work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
 	if (!status && work->strategy->finish)
 		status = work->strategy->finish(work, error);

@@ -83,14 +83,14 @@ const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text)
 	return text && *text ? kwhy_arena_copy(arena, text) : NULL;
 }
 
-const char *kwhy_bench_today(struct kwhy_arena *arena)
+const char *kwhy_bench_now_text(struct kwhy_arena *arena)
 {
 	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
 	char text[32];
 	struct tm parts;
 
 	gmtime_r(&now, &parts);
-	strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	return kwhy_arena_copy(arena, text);
 }
 

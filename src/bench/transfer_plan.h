@@ -34,6 +34,8 @@ struct kwhy_bench_task {
 	const struct kwhy_bench_strategy *strategy;
 	struct kwhy_transfer_point *point;
 	double spent_s; /* on it, warming up and all */
+	uint32_t visits;
+	uint32_t rests; /* rounds that leave it out */
 	bool closed;
 	const char *shortage; /* of memory, in words; NULL: none met it */
 };
@@ -65,8 +67,8 @@ double kwhy_bench_point_width(const struct kwhy_transfer_point *point);
 /* A copy; "" is not known, and NULL. */
 const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text);
 
-/* "2026-11-21", in UTC; NULL: no memory. */
-const char *kwhy_bench_today(struct kwhy_arena *arena);
+/* "2026-11-21T20:15:00Z": which of the runs of a day it was; NULL: no memory. */
+const char *kwhy_bench_now_text(struct kwhy_arena *arena);
 
 /* The next of a sequence that a seed gives (splitmix64). */
 uint64_t kwhy_bench_random(uint64_t *state);

@@ -27,6 +27,8 @@ struct kwhy_bench_strategy {
 	bool is_not_a_transfer; /* a cost or a use that others are compared with */
 	bool is_plain;		/* brings the bytes as they are and does nothing else: such ones compete */
 	bool only_if_asked;
+	bool returns_done; /* timed until issue() returns: of a pageable copy to the device, when
+			    * the host may overwrite the bytes */
 	uint64_t least_bytes, most_bytes; /* of what it makes sense for; 0: any */
 	uint64_t step_bytes;		  /* sizes are multiples of it; 0: any */
 	uint32_t most_pieces;		  /* 0: any */

@@ -4,18 +4,28 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "bench/transfer_cpus.h"
 #include "bench/transfer_energy.h"
 #include "bench/transfer_measure.h"
 #include "bench/transfer_sensors.h"
 #include "bench/transfer_store.h"
+#include "gpu/numa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VISIT_SAMPLES = 16, HISTORY_S = 30 };
+enum {
+	VISIT_SAMPLES = 8,
+	VISITS_LEAST = 16, /* of cheap points: what one visit took is alike, and drift shows between them */
+	RESTS_MOST = 15,
+	WARM_UPS = 8,
+	HISTORY_S = 30
+};
 
 #define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
+#define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
+#define DEAR_S 0.005		  /* of a visit */
 #define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
 
 struct sweep {
@@ -25,10 +35,17 @@ struct sweep {
 	struct kwhy_gpu *gpu;
 	struct kwhy_bench_room *room;
 	struct kwhy_bench_sensors sensors;
+	struct kwhy_bench_cpus cpus;
 	struct kwhy_bench_store *store; /* NULL: none */
 	int64_t end_ns;			/* of the time budget */
 	size_t closed;
 };
+
+static bool is_narrow(const struct kwhy_transfer_point *point)
+{
+	return point->sample_count >= KWHY_BENCH_SAMPLES_LEAST &&
+		kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO;
+}
 
 /* Whether a point needs no further visit. Says so if it ends without the interval that was wanted. */
 static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
@@ -38,8 +55,8 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 	point->capped = false;
 	if (point->sample_count < KWHY_BENCH_SAMPLES_LEAST)
 		return false;
-	if (kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO)
-		return true;
+	if (is_narrow(point))
+		return task->visits >= VISITS_LEAST || task->spent_s > VISITS_LEAST * DEAR_S;
 	point->capped = true;
 	return point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
@@ -57,6 +74,17 @@ static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_p
 			return true;
 	}
 	return false;
+}
+
+/* The processor may be another one, which knows none of it yet. */
+static enum kwhy_status warm_up(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	int64_t end_ns = kwhy_clock_mono_ns() + WARM_NS;
+	enum kwhy_status status = kwhy_bench_warm_up(work, error);
+
+	for (int i = 1; !status && i < WARM_UPS && kwhy_clock_mono_ns() < end_ns; i++)
+		status = kwhy_bench_warm_up(work, error);
+	return status;
 }
 
 static enum kwhy_status take_samples(
@@ -112,7 +140,7 @@ static enum kwhy_status measure_point(
 	verifies = !point->verified;
 	status = verifies ? kwhy_bench_spoil_sinks(&work, error) : KWHY_OK;
 	if (!status)
-		status = kwhy_bench_warm_up(&work, error);
+		status = warm_up(&work, error);
 	if (!status)
 		status = take_samples(&work, point, error);
 	if (!status && verifies)
@@ -212,14 +240,30 @@ static enum kwhy_status leave_out(
 	return kwhy_transfers_add_absence(sweep->transfers, strategy->id, error->text, error);
 }
 
+/*
+ * A dear point leaves out as many rounds as its visit took times DEAR_S, so that a round takes no longer than
+ * that for each point and cheap ones are visited often; the first time fewer, not all until the same round.
+ */
+static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
+{
+	double rounds = took_s / DEAR_S;
+
+	task->rests = rounds < RESTS_MOST ? (uint32_t)rounds : RESTS_MOST;
+	if (task->visits == 0)
+		task->rests = number % (task->rests + 1);
+}
+
 static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
 {
 	struct kwhy_transfer_point *point = task->point;
 	size_t before = point->sample_count, taken;
 	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = measure_point(sweep, task, error), kept;
+	double took_s;
+	enum kwhy_status status, kept;
 	struct kwhy_error other;
 
+	kwhy_bench_cpus_next(&sweep->cpus);
+	status = measure_point(sweep, task, error);
 	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
@@ -232,7 +276,10 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 	/* By the samples that each visit took. */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
-	task->spent_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	took_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	task->spent_s += took_s;
+	rest(task, took_s, (uint32_t)(task - sweep->plan.tasks));
+	task->visits++;
 	kept = sweep->store ? kwhy_bench_store_add(sweep->store, point, before, status ? &other : error)
 			    : KWHY_OK;
 	task->closed = is_done(sweep, task);
@@ -257,11 +304,25 @@ static enum kwhy_status run_round(
 
 		if (task->closed)
 			continue;
+		if (task->rests > 0) {
+			task->rests--;
+			continue;
+		}
 		tell(sweep, task->strategy->id);
 		status = visit(sweep, task, error);
 		*out_late = kwhy_clock_mono_ns() > sweep->end_ns;
 	}
 	return status;
+}
+
+/* Of what was not left out or given up. */
+static size_t count_wide(const struct sweep *sweep)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sweep->plan.count; i++)
+		count += !sweep->plan.tasks[i].closed && !is_narrow(sweep->plan.tasks[i].point);
+	return count;
 }
 
 static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error)
@@ -270,10 +331,14 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 	uint64_t random = sweep->request->seed;
 	enum kwhy_status status = order ? KWHY_OK : kwhy_fail_memory(error, "the order of a benchmark");
 	bool late = false;
+	size_t wide;
 
 	for (size_t i = 0; i < sweep->plan.count; i++) {
-		sweep->plan.tasks[i].closed = is_done(sweep, &sweep->plan.tasks[i]);
-		sweep->closed += sweep->plan.tasks[i].closed;
+		struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+
+		task->visits = (uint32_t)(task->point->sample_count + VISIT_SAMPLES - 1) / VISIT_SAMPLES;
+		task->closed = is_done(sweep, task);
+		sweep->closed += task->closed;
 	}
 	for (uint32_t round = 0; !status && !late && sweep->closed < sweep->plan.count; round++) {
 		if (round == sweep->request->most_rounds && round > 0)
@@ -282,12 +347,13 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 		status = run_round(sweep, order, &late, error);
 	}
 	free(order);
-	if (late && sweep->closed < sweep->plan.count)
+	wide = count_wide(sweep);
+	if (late && wide > 0)
 		sweep->transfers->ended_early = kwhy_arena_printf(&sweep->transfers->arena,
 			"the time was over (%.0f s): %zu of %zu transfers have wider intervals than 2 %%; "
 			"give "
 			"more with --time",
-			sweep->request->time_s, sweep->plan.count - sweep->closed, sweep->plan.count);
+			sweep->request->time_s, wide, sweep->plan.count);
 	return status;
 }
 
@@ -329,9 +395,21 @@ static void describe(struct sweep *sweep)
 	transfers->cuda = kwhy_bench_known(arena, sweep->gpu->facts.driver_api);
 	transfers->driver = kwhy_bench_known(arena, sweep->sensors.driver);
 	transfers->data = request->data_path ? kwhy_bench_known(arena, request->data_path) : "random";
-	transfers->measured_on = kwhy_bench_today(arena);
+	transfers->measured_on = kwhy_bench_now_text(arena);
 	transfers->seed = request->seed;
 	transfers->time_budget_s = request->time_s;
+}
+
+static void find_cpus(struct sweep *sweep)
+{
+	const cpu_set_t *near = NULL;
+	struct kwhy_numa numa;
+
+	kwhy_numa_read("/sys", &numa);
+	for (uint32_t i = 0; i < numa.count; i++)
+		if (numa.nodes[i].node == sweep->gpu->facts.numa_node)
+			near = &numa.nodes[i].cpus;
+	kwhy_bench_cpus_find(&sweep->cpus, near, sweep->request->seed);
 }
 
 static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
@@ -346,6 +424,7 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 	if (status)
 		return status;
 	describe(sweep);
+	find_cpus(sweep);
 	status = kwhy_bench_plan_make(request, sweep->transfers, &sweep->plan, error);
 	if (!status && request->folder)
 		status = kwhy_bench_store_open(request, sweep->transfers, &sweep->store, error);

@@ -160,7 +160,7 @@ struct kwhy_transfer_overtaking {
 	uint64_t put_packed_bytes; /* all pieces: from here on a copy beats reads over the link, to the device
 				    */
 	uint64_t get_packed_bytes; /* the same to the host */
-	uint64_t batch_bytes;	   /* one piece: from here on a batch of copies beats both, to the device */
+	uint64_t batch_bytes; /* one piece: from here on a batch of copies beats a kernel that reaches each */
 };
 
 /* A strategy that could not be measured here, or did not finish. */

@@ -63,7 +63,7 @@ static void add_conditions(const struct page *page)
 		slowest = fmin(slowest, point->conditions.clock_hz);
 		bits |= point->conditions.throttle_bits;
 	}
-	kwhy_text_addf(page->out, "%s (%s), driver %s, CUDA %s, %s\n",
+	kwhy_text_addf(page->out, "%s (%s), driver %s, CUDA %s, %.10s\n",
 		transfers->device_name ? transfers->device_name : "a device of unknown name",
 		transfers->backend, transfers->driver ? transfers->driver : "unknown",
 		transfers->cuda ? transfers->cuda : "unknown",
