@@ -284,13 +284,13 @@ static enum kwhy_status launch_host(struct kwhy_pair_work *work, uint32_t i, str
 	return room->gpu->ops->launch(room->gpu, &launch, error);
 }
 
-static enum kwhy_status issue_once(struct kwhy_pair_work *work, struct kwhy_error *error)
+static enum kwhy_status issue_once(struct kwhy_pair_work *work, uint32_t number, struct kwhy_error *error)
 {
 	struct kwhy_pair_place *place = work->place;
 	enum kwhy_status status = KWHY_OK;
 
 	if (!is_host(place, kwhy_pair_first_own(place)))
-		return kwhy_pair_nccl_together(work, error);
+		return kwhy_pair_nccl_together(work, number, error);
 	for (uint32_t i = 0; !status && i < place->count; i++)
 		if (kwhy_pair_is_own(place, i))
 			status = launch_host(work, i, error);
@@ -298,13 +298,12 @@ static enum kwhy_status issue_once(struct kwhy_pair_work *work, struct kwhy_erro
 	return status;
 }
 
-/* The others begin when the main one is as far as now, and it goes on when all of them are. */
-static enum kwhy_status fork_all(struct kwhy_pair_work *work, bool joins, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_room *main = work->main;
 	enum kwhy_status status = kwhy_pair_turn(main, error);
 
-	if (!status && !joins)
+	if (!status)
 		status = main->gpu->ops->event_record(main->gpu, main->fork, main->streams[0], error);
 	for (uint32_t i = 0; !status && i < work->place->count; i++) {
 		struct kwhy_bench_room *room = work->place->rooms[i];
@@ -312,14 +311,30 @@ static enum kwhy_status fork_all(struct kwhy_pair_work *work, bool joins, struct
 		if (room == main || work->place->ranks)
 			continue;
 		status = kwhy_pair_turn(room, error);
-		if (!status && !joins)
+		if (!status)
 			status = room->gpu->ops->stream_wait(room->gpu, room->streams[0], main->fork, error);
-		else if (!status)
+	}
+	return status;
+}
+
+/* The main one goes on when all of them are as far as now. */
+static enum kwhy_status join_all(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *main = work->main;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < work->place->count; i++) {
+		struct kwhy_bench_room *room = work->place->rooms[i];
+
+		if (room == main || work->place->ranks)
+			continue;
+		status = kwhy_pair_turn(room, error);
+		if (!status)
 			status = room->gpu->ops->event_record(
 				room->gpu, room->joins[0], room->streams[0], error);
 		if (!status)
 			status = kwhy_pair_turn(main, error);
-		if (!status && joins)
+		if (!status)
 			status = main->gpu->ops->stream_wait(
 				main->gpu, main->streams[0], room->joins[0], error);
 	}
@@ -329,11 +344,11 @@ static enum kwhy_status fork_all(struct kwhy_pair_work *work, bool joins, struct
 enum kwhy_status kwhy_pair_collective_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
-	enum kwhy_status status = fork_all(work, false, error);
+	enum kwhy_status status = work->is_forked ? KWHY_OK : kwhy_pair_fork_all(work, error);
 
 	for (uint32_t i = 0; !status && i < count; i++)
-		status = issue_once(work, error);
-	return status ? status : fork_all(work, true, error);
+		status = issue_once(work, i, error);
+	return status || work->is_forked ? status : join_all(work, error);
 }
 
 enum kwhy_status kwhy_pair_collective_check(const struct kwhy_pair_work *work, struct kwhy_error *error)

@@ -54,7 +54,7 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 {
 	double *values = calloc(pairs->config_count + 1, sizeof(*values));
 	struct kwhy_median median;
-	size_t count = 0, wide = 0;
+	size_t count = 0, wide = 0, rows = 0, wide_rows = 0;
 	const char *why;
 
 	if (!values)
@@ -66,14 +66,19 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 			continue;
 		wide += ratio > VARIATION_MOST;
 		values[count++] = ratio;
+		if (pairs->configs[i].clock == KWHY_PAIR_BACK_TO_BACK) {
+			rows++;
+			wide_rows += ratio > VARIATION_MOST;
+		}
 	}
 	kwhy_median_of(values, count, &median);
 	free(values);
 	if (!count)
 		return add(pairs, "repetitions vary by less than 5 %", KWHY_PAIR_UNKNOWN, "no repetitions",
 			error);
-	why = kwhy_arena_printf(&pairs->arena, "median %.2g %%, %zu of %zu configurations above 5 %%",
-		100 * median.median, wide, count);
+	why = kwhy_arena_printf(&pairs->arena,
+		"median %.2g %%, %zu of %zu configurations above 5 %%, back to back %zu of %zu",
+		100 * median.median, wide, count, wide_rows, rows);
 	return add(pairs, "repetitions vary by less than 5 %", passes(wide == 0), why, error);
 }
 

@@ -57,8 +57,11 @@ static enum kwhy_status issue_kernels(struct kwhy_pair_work *work, uint32_t coun
 
 enum kwhy_status kwhy_pair_fork(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(work->main, error);
+	enum kwhy_status status;
 
+	if (work->is_forked)
+		return KWHY_OK;
+	status = kwhy_pair_turn(work->main, error);
 	if (!status)
 		status = record(work->main, 0, work->main->fork, error);
 	if (!status)
@@ -68,8 +71,11 @@ enum kwhy_status kwhy_pair_fork(struct kwhy_pair_work *work, struct kwhy_error *
 
 enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(work->target, error);
+	enum kwhy_status status;
 
+	if (work->is_forked)
+		return KWHY_OK;
+	status = kwhy_pair_turn(work->target, error);
 	if (!status)
 		status = record(work->target, 0, work->target->joins[0], error);
 	if (!status)
@@ -193,6 +199,7 @@ static enum kwhy_status issue_staged(struct kwhy_pair_work *work, uint32_t count
 }
 
 #define BIT(clock) (1u << (clock))
+#define ROWS (BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_QUEUED))
 
 static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_WRITE] = {issue_copies,
@@ -205,17 +212,17 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_PUT] = {issue_puts, BIT(KWHY_PAIR_BACK_TO_BACK), PUT_MOST_BYTES},
 	[KWHY_PAIR_PING_PONG] = {issue_ping_pong, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_EXCHANGE] = {issue_exchange, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
-	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_ISOLATED), 0},
-	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
-	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
+	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, ROWS | BIT(KWHY_PAIR_ISOLATED), 0},
+	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, ROWS, 0},
+	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, ROWS, 0},
 	/* Sends while it is timed: nothing is queued. */
 	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST),
 		KWHY_PAIR_SOCKET_BYTES_MOST},
-	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
-	[KWHY_PAIR_ALL_GATHER] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
-	[KWHY_PAIR_REDUCE_SCATTER] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
-	[KWHY_PAIR_BROADCAST] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
-	[KWHY_PAIR_ALL_EXCHANGE] = {kwhy_pair_collective_issue, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
+	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, ROWS, 0},
+	[KWHY_PAIR_ALL_GATHER] = {kwhy_pair_collective_issue, ROWS, 0},
+	[KWHY_PAIR_REDUCE_SCATTER] = {kwhy_pair_collective_issue, ROWS, 0},
+	[KWHY_PAIR_BROADCAST] = {kwhy_pair_collective_issue, ROWS, 0},
+	[KWHY_PAIR_ALL_EXCHANGE] = {kwhy_pair_collective_issue, ROWS, 0},
 };
 
 unsigned kwhy_pair_clocks(enum kwhy_pair_engine engine)

@@ -12,6 +12,9 @@
 #include <time.h>
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
+/* Above that a start and an end are nothing beside a row of few; nvbandwidth's own size is not. */
+#define FEW_BYTES (UINT64_C(512) << 20)
+
 enum { PAUSE_NS = 20000, PATIENCE_NS = 200000, CHECK_BYTES = 4096 };
 
 static bool is_collective(const struct kwhy_pair_work *work)
@@ -22,15 +25,6 @@ static bool is_collective(const struct kwhy_pair_work *work)
 static bool is_socket(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_SOCKET;
-}
-
-/* Of libraries that may wait for the device while they queue, and of kernels that wait for each other. */
-static bool is_ungated(const struct kwhy_pair_work *work)
-{
-	enum kwhy_pair_engine engine = work->config->engine;
-
-	return engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE ||
-		engine == KWHY_PAIR_NCCL_FULL || is_collective(work);
 }
 
 /* Of a put that was late for the other one: the flags are of no use any more. */
@@ -161,49 +155,99 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 	return status ? status : check_late(work, error);
 }
 
-/* The stream that tells our time. */
-static struct kwhy_bench_room *our_main(const struct kwhy_pair_work *work)
+/* Of what all ends take part in: a row of it is queued at all of them and timed at each. One end's time would
+ * hold how long events take to it from the others, which on an H200 is now 5 us and now 10. Of a put between
+ * ranks only one end has the clock: the other's part is one kernel, warm rounds and all. */
+static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
-	return work->place->ranks ? work->place->rooms[work->place->own] : work->main;
+	return is_collective(work) ||
+		(kwhy_pair_is_shared(work->config) &&
+			!(work->place->ranks && work->config->engine == KWHY_PAIR_PUT));
 }
 
-static enum kwhy_status record(
-	const struct kwhy_pair_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
+/* Whether the first stream of that GPU tells a time of ours. */
+static bool tells_time(const struct kwhy_pair_work *work, uint32_t i)
 {
-	struct kwhy_bench_room *main = our_main(work);
-	enum kwhy_status status = kwhy_pair_turn(main, error);
+	const struct kwhy_pair_place *place = work->place;
 
-	return status ? status : main->gpu->ops->event_record(main->gpu, event, main->streams[0], error);
+	if (place->ranks)
+		return i == place->own;
+	if (!is_of_all_ends(work))
+		return place->rooms[i] == work->main;
+	return is_collective(work) || i == work->config->source || i == work->config->target;
 }
 
-static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+static enum kwhy_status record(const struct kwhy_pair_work *work, bool is_end, struct kwhy_error *error)
 {
-	const struct kwhy_bench_room *main = our_main(work);
-	struct kwhy_gpu *gpu = main->gpu;
-	double time_ns = 0;
-	enum kwhy_status status = kwhy_pair_turn(main, error);
+	enum kwhy_status status = KWHY_OK;
 
-	/* Another process may be gone that it waits for. */
-	if (!status && work->place->ranks && kwhy_pair_is_shared(work->config))
-		status = kwhy_pair_drain(work, error);
-	if (!status)
-		status = gpu->ops->event_synchronize(gpu, main->end, error);
-	if (!status)
-		status = gpu->ops->event_elapsed_ns(gpu, main->begin, main->end, &time_ns, error);
-	*out_s = time_ns * 1e-9;
+	for (uint32_t i = 0; !status && i < work->place->count; i++) {
+		struct kwhy_bench_room *room = work->place->rooms[i];
+
+		if (!tells_time(work, i))
+			continue;
+		status = kwhy_pair_turn(room, error);
+		if (!status)
+			status = room->gpu->ops->event_record(
+				room->gpu, is_end ? room->end : room->begin, room->streams[0], error);
+	}
 	return status;
 }
 
-static enum kwhy_status timed(
+static enum kwhy_status room_elapsed(
+	const struct kwhy_bench_room *room, double *out_ns, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = room->gpu;
+	enum kwhy_status status = kwhy_pair_turn(room, error);
+
+	if (!status)
+		status = gpu->ops->event_synchronize(gpu, room->end, error);
+	return status ? status : gpu->ops->event_elapsed_ns(gpu, room->begin, room->end, out_ns, error);
+}
+
+/* Of the slowest end of ours. */
+static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	double time_ns = 0, most_ns = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	/* Another process may be gone that it waits for. */
+	if (work->place->ranks && kwhy_pair_is_shared(work->config))
+		status = kwhy_pair_drain(work, error);
+	for (uint32_t i = 0; !status && i < work->place->count; i++)
+		if (tells_time(work, i)) {
+			status = room_elapsed(work->place->rooms[i], &time_ns, error);
+			most_ns = fmax(most_ns, time_ns);
+		}
+	*out_s = most_ns * 1e-9;
+	return status;
+}
+
+static enum kwhy_status timed_row(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
 {
 	enum kwhy_status status = warm ? kwhy_pair_issue(work, warm, error) : KWHY_OK;
 
 	if (!status)
-		status = record(work, our_main(work)->begin, error);
+		status = record(work, false, error);
 	if (!status)
 		status = kwhy_pair_issue(work, count, error);
-	return status ? status : record(work, our_main(work)->end, error);
+	return status ? status : record(work, true, error);
+}
+
+static enum kwhy_status timed(
+	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (!is_of_all_ends(work) || work->place->ranks)
+		return timed_row(work, warm, count, error);
+	status = is_collective(work) ? kwhy_pair_fork_all(work, error) : kwhy_pair_fork(work, error);
+	work->is_forked = true;
+	if (!status)
+		status = timed_row(work, warm, count, error);
+	work->is_forked = false;
+	return status;
 }
 
 /* One way of what goes to and fro is half of it. */
@@ -212,12 +256,11 @@ static double ways(const struct kwhy_pair_work *work)
 	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;
 }
 
-/* As nccl-tests does it: queued one by one while the first ones run. A library that may wait for the device
- * or make memory while it queues must not stand behind a gate. */
-static enum kwhy_status sample_without_gate(
-	struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+/* As nccl-tests does it: queued one by one while the first ones run, each at the next place of its buffers.
+ */
+static enum kwhy_status sample_queued(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
-	uint32_t count = work->config->bytes > KWHY_BENCH_FEW_BYTES ? TIMED_FEW : NCCL_TIMED;
+	uint32_t count = work->config->bytes > FEW_BYTES ? TIMED_FEW : NCCL_TIMED;
 	enum kwhy_status status = kwhy_pair_ranks_issue(work, 1, count, true, error);
 
 	if (!status)
@@ -230,7 +273,7 @@ static enum kwhy_status sample_without_gate(
 
 static enum kwhy_status sample_row(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
-	bool few = work->config->bytes > KWHY_BENCH_FEW_BYTES, put = work->config->engine == KWHY_PAIR_PUT;
+	bool few = work->config->bytes > FEW_BYTES, put = work->config->engine == KWHY_PAIR_PUT;
 	uint32_t warm = few ? WARM_FEW
 		: put	    ? PUT_WARM
 			    : KWHY_BENCH_WARM_COPIES,
@@ -284,7 +327,7 @@ static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, 
 /* In a row, or half of a way there and back. */
 static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
-	bool few = work->config->bytes > KWHY_BENCH_FEW_BYTES;
+	bool few = work->config->bytes > FEW_BYTES;
 
 	return work->config->clock == KWHY_PAIR_BACK_TO_BACK
 		? kwhy_pair_ranks_stream(work, few ? TIMED_FEW : NCCL_TIMED, false, out_s, error)
@@ -297,8 +340,9 @@ static enum kwhy_status sample_clock(struct kwhy_pair_work *work, double *out_s,
 		return sample_socket(work, out_s, error);
 	switch (work->config->clock) {
 	case KWHY_PAIR_BACK_TO_BACK:
-		return is_ungated(work) ? sample_without_gate(work, out_s, error)
-					: sample_row(work, out_s, error);
+		return sample_row(work, out_s, error);
+	case KWHY_PAIR_QUEUED:
+		return sample_queued(work, out_s, error);
 	case KWHY_PAIR_ISOLATED:
 		return sample_isolated(work, out_s, error);
 	default:
@@ -319,7 +363,8 @@ enum kwhy_status kwhy_pair_sample(
 	out->end_unix_ns = kwhy_clock_unix_ns();
 	if (!status)
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
-	if (is_collective(work) || kwhy_pair_is_exchange(work->config->engine)) /* over with the last part */
+	/* Over with the last part; alone, without a row, another rank's began before ours. */
+	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
 		out->seconds = fmax(out->seconds, others_s);
 	return status ? status : check_late(work, error);
 }

@@ -106,13 +106,18 @@ static void stop(struct kwhy_pair_place *place, kwhy_nccl_communicator *communic
 	*communicator = NULL;
 }
 
-void kwhy_pair_nccl_stop(struct kwhy_pair_place *place)
+void kwhy_pair_nccl_drop(struct kwhy_pair_place *place)
 {
 	for (uint32_t i = 0; i < place->count; i++) {
 		for (uint32_t k = 0; k < place->count; k++)
 			stop(place, &place->communicators[i][k]);
 		stop(place, &place->all[i]);
 	}
+}
+
+void kwhy_pair_nccl_stop(struct kwhy_pair_place *place)
+{
+	kwhy_pair_nccl_drop(place);
 	if (place->nccl.library)
 		kwhy_nccl_close(&place->nccl);
 	place->nccl.library = NULL;
@@ -137,37 +142,48 @@ static kwhy_nccl_stream stream_of(const struct kwhy_pair_place *place, uint32_t 
 	return (kwhy_nccl_stream)(void *)place->rooms[i]->streams[0];
 }
 
+/* How far into its buffers number `i` of a row lies: of those that are timed as nccl-tests does it moves on.
+ */
+static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
+{
+	uint64_t bytes = work->config->bytes;
+
+	if (work->config->clock != KWHY_PAIR_QUEUED || !bytes)
+		return 0;
+	return i % (work->main->capacity / bytes) * bytes;
+}
+
 /* In a communicator of two the one of the lower number is rank 0. */
-static enum kwhy_nccl_result one_way(
-	struct kwhy_pair_work *work, uint32_t source, uint32_t target, const struct kwhy_gpu_copy *bytes)
+static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
+	const struct kwhy_gpu_copy *bytes, uint64_t shift)
 {
 	const struct kwhy_pair_place *place = work->place;
 	bool full = work->config->engine == KWHY_PAIR_NCCL_FULL;
 	enum kwhy_nccl_result result = KWHY_NCCL_SUCCESS;
 
 	if (kwhy_pair_is_own(place, source))
-		result = place->nccl.ncclSend((const void *)(uintptr_t)bytes->from, bytes->bytes,
+		result = place->nccl.ncclSend((const void *)(uintptr_t)(bytes->from + shift), bytes->bytes,
 			KWHY_NCCL_UINT8, full ? (int)target : target > source,
 			full ? place->all[source] : place->communicators[source][target],
 			stream_of(place, source));
 	if (result || !kwhy_pair_is_own(place, target))
 		return result;
-	return place->nccl.ncclRecv((void *)(uintptr_t)bytes->to, bytes->bytes, KWHY_NCCL_UINT8,
+	return place->nccl.ncclRecv((void *)(uintptr_t)(bytes->to + shift), bytes->bytes, KWHY_NCCL_UINT8,
 		full ? (int)source : source > target,
 		full ? place->all[target] : place->communicators[target][source], stream_of(place, target));
 }
 
 /* Ends the group whatever came of its calls, so that the library is left as it was found. */
-static enum kwhy_status send_once(struct kwhy_pair_work *work, struct kwhy_error *error)
+static enum kwhy_status send_once(struct kwhy_pair_work *work, uint64_t shift, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
 	const struct kwhy_nccl *nccl = &work->place->nccl;
 	enum kwhy_nccl_result result = nccl->ncclGroupStart(), ended;
 
 	if (!result)
-		result = one_way(work, config->source, config->target, &work->there);
+		result = one_way(work, config->source, config->target, &work->there, shift);
 	if (!result && kwhy_pair_is_exchange(config->engine))
-		result = one_way(work, config->target, config->source, &work->back);
+		result = one_way(work, config->target, config->source, &work->back, shift);
 	ended = nccl->ncclGroupEnd();
 	return check(work->place, result ? result : ended, "send", error);
 }
@@ -177,7 +193,7 @@ enum kwhy_status kwhy_pair_issue_nccl(struct kwhy_pair_work *work, uint32_t coun
 	enum kwhy_status status = kwhy_pair_fork(work, error);
 
 	for (uint32_t i = 0; !status && i < count; i++)
-		status = send_once(work, error);
+		status = send_once(work, shift_of(work, i), error);
 	return status ? status : kwhy_pair_join(work, error);
 }
 
@@ -197,12 +213,12 @@ static enum kwhy_nccl_result exchange_all(
 	return result;
 }
 
-static enum kwhy_nccl_result one_of_all(const struct kwhy_pair_work *work, uint32_t i)
+static enum kwhy_nccl_result one_of_all(const struct kwhy_pair_work *work, uint32_t i, uint64_t shift)
 {
 	const struct kwhy_pair_place *place = work->place;
 	const struct kwhy_nccl *nccl = &place->nccl;
-	const void *from = (const void *)(uintptr_t)place->rooms[i]->device[KWHY_BENCH_SOURCE];
-	void *to = (void *)(uintptr_t)place->rooms[i]->device[KWHY_BENCH_SINK];
+	const void *from = (const void *)(uintptr_t)(place->rooms[i]->device[KWHY_BENCH_SOURCE] + shift);
+	void *to = (void *)(uintptr_t)(place->rooms[i]->device[KWHY_BENCH_SINK] + shift);
 	size_t words = work->config->bytes / WORD, part = words / place->count;
 
 	switch (work->config->engine) {
@@ -223,14 +239,15 @@ static enum kwhy_nccl_result one_of_all(const struct kwhy_pair_work *work, uint3
 	}
 }
 
-enum kwhy_status kwhy_pair_nccl_together(struct kwhy_pair_work *work, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_nccl_together(
+	struct kwhy_pair_work *work, uint32_t number, struct kwhy_error *error)
 {
 	const struct kwhy_nccl *nccl = &work->place->nccl;
 	enum kwhy_nccl_result result = nccl->ncclGroupStart(), ended;
 
 	for (uint32_t i = 0; !result && i < work->place->count; i++)
 		if (kwhy_pair_is_own(work->place, i))
-			result = one_of_all(work, i);
+			result = one_of_all(work, i, shift_of(work, number));
 	ended = nccl->ncclGroupEnd();
 	return check(
 		work->place, result ? result : ended, kwhy_pair_engine_name(work->config->engine), error);

@@ -58,6 +58,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_name(
 	struct kwhy_pair_place *place, struct kwhy_nccl_id *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_place *place,
 	const struct kwhy_nccl_id *id, uint32_t other, struct kwhy_error *error);
+/* Ends all communicators; what asks for one again starts it anew. */
+void kwhy_pair_nccl_drop(struct kwhy_pair_place *place);
 void kwhy_pair_nccl_stop(struct kwhy_pair_place *place);
 /* "2.28.3"; "": not open. */
 void kwhy_pair_nccl_version(const struct kwhy_pair_place *place, char out[16]);
@@ -85,6 +87,7 @@ struct kwhy_pair_work {
 	struct kwhy_gpu_copy there, back; /* back: of those that go to and fro */
 	struct kwhy_gpu_host staging;	  /* of KWHY_PAIR_STAGED */
 	uint32_t part_count;		  /* of a part in what another process leads: transfers timed */
+	bool is_forked; /* all ends have begun: nothing that is queued waits for another end's stream */
 };
 
 /*
@@ -106,8 +109,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
 /* Queues `count` transfers; the parts of `work` that it needs are there. */
-/* One collective, by the communicator of all. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_together(struct kwhy_pair_work *work, struct kwhy_error *error);
+/* One collective, number `number` of a row, by the communicator of all. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_together(
+	struct kwhy_pair_work *work, uint32_t number, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_issue_nccl(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_issue(
@@ -119,9 +123,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_load_issue(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error *error);
 
 /* The target's first stream begins when the main one is as far as now; the main one goes on when the target's
- * is as far as now. */
+ * is as far as now. Neither where `is_forked`. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_fork(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struct kwhy_error *error);
+/* The first streams of all others begin when the main one is as far as now. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_error *error);
 
 /* Clocks that an engine has, as bits; the largest size that it makes sense for, 0: any. */
 unsigned kwhy_pair_clocks(enum kwhy_pair_engine engine);

@@ -18,8 +18,10 @@ struct kwhy_pair_request {
 	uint32_t random_sizes;		  /* beside powers of two, between them */
 	bool no_loads;			  /* one pair at a time alone */
 	uint64_t seed;
+	uint32_t communicators;	       /* of NCCL, one after the other, of one process alone; 0: one */
 	double time_s;		       /* 0: 120 s */
 	double warm_s;		       /* copy before, until devices are warm; 0: not */
+	double keep_warm_c;	       /* copy in between while a device is colder; 0: not */
 	bool energy;		       /* a second pass, of joules */
 	double burst_s;		       /* of it; 0: 1 s */
 	bool pinning;		       /* another pass, of NUMA nodes */

@@ -86,13 +86,14 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 static enum kwhy_status take_next(
 	struct kwhy_pair_calls *calls, uint32_t awaited, int64_t wait_ns, struct kwhy_error *error)
 {
-	int next = kwhy_rank_link_await(&calls->link, wait_ns);
 	enum kwhy_status status;
+	int next;
 
+	if (calls->link.sockets[awaited] < 0) /* found out while another one was awaited */
+		return kwhy_rank_link_check(&calls->link, error);
+	next = kwhy_rank_link_await(&calls->link, wait_ns);
 	if (next < 0)
 		return kwhy_rank_link_drop(&calls->link, awaited, true, error);
-	if (calls->link.sockets[awaited] < 0)
-		return kwhy_rank_link_check(&calls->link, error);
 	status = take(calls, (uint32_t)next, error);
 	return status && (uint32_t)next != awaited && next != 0 && calls->link.sockets[next] < 0 ? KWHY_OK
 												 : status;

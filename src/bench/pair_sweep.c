@@ -8,6 +8,7 @@
 #include "bench/pair_pinning.h"
 #include "bench/pair_ranks.h"
 #include "bench/pair_store.h"
+#include "bench/pair_warm.h"
 #include "bench/transfer_plan.h"
 #include "bench/transfer_sensors.h"
 
@@ -16,12 +17,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+enum { GAUGE_PAUSES = 25, GAUGE_PAUSE_NS = 40000000 };
 enum { HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
 #define CONFIG_SHARE (1.0 / 400) /* of the time that one may take once it has its samples */
 #define TEMPERATURE_NS INT64_C(1000000000)
+/* Warming again goes that far above what was asked for, a piece at a time, or takes as long as that. */
+#define REWARM_C 3
+#define REWARM_STEP_S 0.5
+#define REWARM_MOST_NS INT64_C(10000000000)
 
 struct sweep {
 	const struct kwhy_pair_request *request;
@@ -34,22 +41,32 @@ struct sweep {
 	double *spent_s;
 	size_t closed_count, visits;
 	int64_t end_ns, temperature_ns;
+	bool keeps_warm;
 	char folder[FOLDER_BYTES];
 };
+
+/* How many communicators of NCCL it is measured with, one a round. */
+static uint32_t communicators_of(const struct sweep *sweep, const struct kwhy_pair_config *config)
+{
+	uint32_t count = sweep->request->communicators;
+
+	return count > 1 && kwhy_pair_is_by_nccl(config->engine) ? count : 1;
+}
 
 static bool is_done(struct sweep *sweep, size_t id)
 {
 	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	uint32_t communicators = communicators_of(sweep, config);
 
 	config->capped = false;
 	if (config->load == KWHY_PAIR_REFERENCE)
 		return true; /* measured in between, whatever there is */
-	if (config->sample_count < KWHY_PAIR_SAMPLES_LEAST)
+	if (config->sample_count < KWHY_PAIR_SAMPLES_LEAST || config->sample_count < communicators)
 		return false;
 	if (kwhy_pair_width(config) <= WIDTH_RATIO)
 		return true;
 	config->capped = true;
-	return config->sample_count == KWHY_PAIR_SAMPLES_MAX ||
+	return communicators > 1 || config->sample_count == KWHY_PAIR_SAMPLES_MAX ||
 		sweep->spent_s[id] > sweep->request->time_s * CONFIG_SHARE;
 }
 
@@ -82,9 +99,12 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 {
 	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
 	size_t room = KWHY_PAIR_SAMPLES_MAX - config->sample_count;
+	uint32_t communicators = communicators_of(sweep, config),
+		 share = (KWHY_PAIR_SAMPLES_LEAST + communicators - 1) / communicators,
+		 most = share < KWHY_PAIR_VISIT_SAMPLES ? share : KWHY_PAIR_VISIT_SAMPLES;
 	struct kwhy_pair_visit visit = {.config = *config,
 		.verifies = !config->verified,
-		.most = room < KWHY_PAIR_VISIT_SAMPLES ? (uint32_t)room : KWHY_PAIR_VISIT_SAMPLES};
+		.most = room < most ? (uint32_t)room : most};
 	enum kwhy_status status;
 
 	if (!kwhy_pair_samples(sweep->pairs, config))
@@ -178,6 +198,75 @@ static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error 
 	return status ? status : kept;
 }
 
+/* What is measured afterwards is warm. */
+static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns(), taken_ns;
+	enum kwhy_status status = kwhy_pair_warm(sweep->request, &sweep->place, seconds, error);
+
+	taken_ns = kwhy_clock_mono_ns() - start_ns;
+	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
+	sweep->end_ns += taken_ns; /* where the time runs already */
+	if (status != KWHY_E_UNSUPPORTED)
+		return status;
+	sweep->keeps_warm = false;
+	return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
+}
+
+/* Of all GPUs; NAN: none tells it. */
+static enum kwhy_status read_coldest(struct sweep *sweep, double *out_c, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out_c = NAN;
+	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
+
+		status = fold(sweep, i, 0, &now, error);
+		*out_c = fmin(*out_c, now.temperature_c);
+	}
+	return status;
+}
+
+/* The same, with patience: gauges are first read some time after they were opened. */
+static enum kwhy_status await_coldest(struct sweep *sweep, double *out_c, struct kwhy_error *error)
+{
+	const struct timespec pause = {.tv_nsec = GAUGE_PAUSE_NS};
+	enum kwhy_status status = read_coldest(sweep, out_c, error);
+
+	for (int i = 0; !status && isnan(*out_c) && i < GAUGE_PAUSES; i++) {
+		nanosleep(&pause, NULL);
+		status = read_coldest(sweep, out_c, error);
+	}
+	return status;
+}
+
+/* Warms all where one became colder than was asked for. */
+static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
+{
+	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MOST_NS;
+	double least_c = sweep->request->keep_warm_c, wanted_c = least_c, first_c, coldest_c;
+	enum kwhy_status status = await_coldest(sweep, &first_c, error);
+
+	coldest_c = first_c;
+	if (!status && isnan(coldest_c)) {
+		sweep->keeps_warm = false;
+		return kwhy_pairs_add_absence(
+			sweep->pairs, "keep-warm", "no GPU tells its temperature", error);
+	}
+	while (!status && sweep->keeps_warm && coldest_c < wanted_c && kwhy_clock_mono_ns() < end_ns) {
+		wanted_c = least_c + REWARM_C;
+		status = warm_devices(sweep, REWARM_STEP_S, error);
+		if (!status)
+			status = read_coldest(sweep, &coldest_c, error);
+	}
+	if (status || !sweep->keeps_warm || coldest_c >= least_c || coldest_c > first_c)
+		return status;
+	sweep->keeps_warm = false;
+	return kwhy_pairs_add_absence(sweep->pairs, "keep-warm",
+		"10 s of copies leave a GPU as cold as it was; ask for fewer degrees", error);
+}
+
 static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = &sweep->pairs->configs[id];
@@ -186,8 +275,11 @@ static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *
 	if (sweep->request->progress)
 		sweep->request->progress(sweep->request->context, kwhy_pair_engine_name(config->engine),
 			(double)sweep->closed_count / (double)sweep->pairs->config_count);
-	if (sweep->visits++ % REFERENCE_EVERY == 0)
-		status = visit(sweep, 0, error);
+	if (sweep->visits++ % REFERENCE_EVERY == 0) {
+		status = sweep->keeps_warm ? keep_warm(sweep, error) : KWHY_OK;
+		if (!status)
+			status = visit(sweep, 0, error);
+	}
 	if (!status)
 		status = visit(sweep, id, error);
 	return status ? status : keep_temperatures(sweep, error);
@@ -202,6 +294,8 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 
 	while (!status && !late && sweep->closed_count < count) {
 		kwhy_bench_shuffle(order, count, &random);
+		if (sweep->request->communicators > 1) /* the next ones lie elsewhere */
+			kwhy_pair_nccl_drop(&sweep->place);
 		for (size_t i = 0; !status && !late && i < count; i++) {
 			if (sweep->closed[order[i]])
 				continue;
@@ -218,38 +312,16 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	return status;
 }
 
-static enum kwhy_status warm_once(struct sweep *sweep, uint32_t i, struct kwhy_error *error)
-{
-	struct kwhy_pair_visit visit = {
-		.config = {.engine = sweep->request->ranks ? KWHY_PAIR_WRITE : KWHY_PAIR_EXCHANGE,
-			.source = i,
-			.target = (i + 1) % sweep->place.count,
-			.bytes = sweep->request->most_bytes}};
-
-	return sweep->request->ranks ? kwhy_pair_ranks_visit(sweep->request->ranks, &visit, error)
-				     : kwhy_pair_visit(&sweep->place, &visit, error);
-}
-
-/* Copies between all until the time is over: what is measured afterwards is warm. */
-static enum kwhy_status warm_devices(struct sweep *sweep, struct kwhy_error *error)
-{
-	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(sweep->request->warm_s * 1e9);
-	enum kwhy_status status = KWHY_OK;
-
-	while (!status && kwhy_clock_mono_ns() < end_ns)
-		for (uint32_t i = 0; !status && i < sweep->place.count; i++)
-			status = warm_once(sweep, i, error);
-	if (status == KWHY_E_UNSUPPORTED) /* not between ranks that do not reach each other */
-		return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
-	return status;
-}
-
 /* How clocks lie to each other, at both ends of the run. */
 static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error *error)
 {
-	if (sweep->request->ranks)
-		return kwhy_pair_ranks_mark(sweep->request->ranks, at_end, error);
-	return kwhy_pair_marks_take(&sweep->place, at_end ? &sweep->end : &sweep->begin, error);
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = sweep->request->ranks
+		? kwhy_pair_ranks_mark(sweep->request->ranks, at_end, error)
+		: kwhy_pair_marks_take(&sweep->place, at_end ? &sweep->end : &sweep->begin, error);
+
+	sweep->pairs->clocks_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	return status;
 }
 
 static enum kwhy_status find_drifts(struct sweep *sweep, struct kwhy_error *error)
@@ -290,16 +362,20 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 {
 	size_t count = sweep->pairs->config_count, *order = calloc(count, sizeof(*order));
 	enum kwhy_status status = KWHY_OK;
+	double warm_s;
 	int64_t start_ns;
 
+	sweep->keeps_warm = sweep->request->keep_warm_c > 0;
+	sweep->pairs->warm_s = sweep->pairs->clocks_s = 0;
 	sweep->closed = calloc(count, sizeof(*sweep->closed));
 	sweep->spent_s = calloc(count, sizeof(*sweep->spent_s));
 	if (!order || !sweep->closed || !sweep->spent_s)
 		status = kwhy_fail_memory(error, "the order of a benchmark");
 	if (!status && sweep->request->warm_s > 0)
-		status = warm_devices(sweep, error);
+		status = warm_devices(sweep, sweep->request->warm_s, error);
 	if (!status)
 		status = mark(sweep, false, error);
+	warm_s = sweep->pairs->warm_s;
 	start_ns = kwhy_clock_mono_ns();
 	sweep->end_ns = start_ns + (int64_t)(sweep->request->time_s * 1e9);
 	for (size_t i = 0; !status && i < count; i++)
@@ -307,7 +383,8 @@ static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
 			close_config(sweep, i);
 	if (!status)
 		status = run_rounds(sweep, order, error);
-	sweep->pairs->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	sweep->pairs->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 -
+		(sweep->pairs->warm_s - warm_s);
 	if (!status)
 		status = mark(sweep, true, error);
 	if (!status)

@@ -5,12 +5,15 @@
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/pairs_lock.h"
 #include "cli/pairs_ranks.h"
 #include "cli/pairs_show.h"
 #include "cli/progress.h"
 #include "report/pairs_compat.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +21,9 @@ struct pairs_options {
 	struct kwhy_pairs_show show;
 	const char *backend, *devices, *engines, *clocks, *least, *most;
 	const char *save, *resume, *from;
-	uint64_t seed, random_sizes, ranks;
-	double time_s, clock_s, warm_s, burst_s;
-	bool no_loads, energy, pinning, quiet;
+	uint64_t seed, random_sizes, ranks, communicators, lock_mhz;
+	double time_s, clock_s, warm_s, keep_warm_c, burst_s;
+	bool no_loads, energy, pinning, allow_set, quiet;
 };
 
 static void set_defaults(void *options)
@@ -29,7 +32,8 @@ static void set_defaults(void *options)
 
 	pairs->backend = "cuda";
 	pairs->seed = 42;
-	pairs->ranks = KWHY_COUNT_NOT_GIVEN;
+	pairs->communicators = 1;
+	pairs->ranks = pairs->lock_mhz = KWHY_COUNT_NOT_GIVEN;
 	pairs->time_s = pairs->burst_s = NAN;
 }
 
@@ -71,6 +75,8 @@ static enum kwhy_status check_seconds(const struct pairs_options *options, struc
 			error, KWHY_E_USAGE, "--time takes more than 0 seconds, at most a day of them");
 	if (options->warm_s < 0 || options->warm_s > 3600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--warm takes 0 to 3600 seconds");
+	if (options->keep_warm_c < 0 || options->keep_warm_c > 100)
+		return kwhy_fail(error, KWHY_E_USAGE, "--keep-warm takes 0 to 100 degrees Celsius");
 	if (options->clock_s < 0 || options->clock_s > 3600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--clock-time takes 0 to 3600 seconds");
 	if (!isnan(options->burst_s) && !(options->burst_s >= 0.1 && options->burst_s <= 60))
@@ -78,15 +84,57 @@ static enum kwhy_status check_seconds(const struct pairs_options *options, struc
 	return KWHY_OK;
 }
 
+static bool are_several(const struct pairs_options *options)
+{
+	return options->ranks == KWHY_COUNT_NOT_GIVEN ? kwhy_launcher_ranks(getenv).world_size > 1
+						      : options->ranks > 1;
+}
+
+/* What several processes do not do. */
+static enum kwhy_status check_alone(const struct pairs_options *options, struct kwhy_error *error)
+{
+	bool locks = options->lock_mhz != KWHY_COUNT_NOT_GIVEN;
+
+	if (!locks && options->communicators == 1)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE, "--%s is of one process; give --ranks 1",
+		locks ? "lock-clocks" : "communicators");
+}
+
+static enum kwhy_status check_lock(const struct pairs_options *options, struct kwhy_error *error)
+{
+	if (options->lock_mhz == KWHY_COUNT_NOT_GIVEN)
+		return KWHY_OK;
+	if (!options->allow_set)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--lock-clocks changes a setting of the GPUs while this runs, and puts it back: "
+			"allow that with --allow-set");
+	if (strcmp(options->backend, "cuda") != 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--lock-clocks is of NVIDIA's GPUs, which --backend %s does not measure; leave it "
+			"out",
+			options->backend);
+	return KWHY_OK;
+}
+
 static enum kwhy_status check(const struct pairs_options *options, struct kwhy_error *error)
 {
+	enum kwhy_status status = check_lock(options, error);
+
+	if (status)
+		return status;
 	if ((options->save != NULL) + (options->resume != NULL) + (options->from != NULL) > 1)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--save, --resume and --from name a folder for different ends; give one of them");
+	if (options->communicators < 1 || options->communicators > KWHY_PAIR_SAMPLES_MAX)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--communicators takes 1 to %d", (int)KWHY_PAIR_SAMPLES_MAX);
 	if (options->ranks < 1)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--ranks takes 1 to %d processes", (int)KWHY_PAIR_GPUS_MOST);
-	return check_seconds(options, error);
+	if (are_several(options))
+		status = check_alone(options, error);
+	return status ? status : check_seconds(options, error);
 }
 
 /* Of what is only needed after minutes of measuring, and by the rank that shows it. */
@@ -129,8 +177,10 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes);
 	out->no_loads = options->no_loads;
 	out->seed = options->seed;
+	out->communicators = (uint32_t)options->communicators;
 	out->time_s = isnan(options->time_s) ? 0 : options->time_s; /* 0: the usual */
 	out->warm_s = options->warm_s;
+	out->keep_warm_c = options->keep_warm_c;
 	out->clock_s = options->clock_s;
 	out->energy = options->energy;
 	out->burst_s = isnan(options->burst_s) ? 0 : options->burst_s;
@@ -160,6 +210,22 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 	return status;
 }
 
+static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
+	struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	struct kwhy_pairs_lock lock;
+	char note[80];
+	unsigned mhz = options->lock_mhz > UINT_MAX ? UINT_MAX : (unsigned)options->lock_mhz; /* refused */
+	enum kwhy_status status = kwhy_pairs_lock_begin(&lock, mhz, error);
+
+	snprintf(note, sizeof(note), "clocks were locked to %u MHz", mhz);
+	if (!status)
+		status = measure_ranks(options, request, out, error);
+	if (!status && *out)
+		status = kwhy_pairs_add_note(*out, note, error);
+	return kwhy_pairs_lock_end(&lock, status, error);
+}
+
 static enum kwhy_status measure(
 	const struct pairs_options *options, struct kwhy_pairs **out, struct kwhy_error *error)
 {
@@ -169,7 +235,10 @@ static enum kwhy_status measure(
 
 	if (!status)
 		status = fill_request(options, &devices, &request, error);
-	return status ? status : measure_ranks(options, &request, out, error);
+	if (status)
+		return status;
+	return options->lock_mhz == KWHY_COUNT_NOT_GIVEN ? measure_ranks(options, &request, out, error)
+							 : measure_locked(options, &request, out, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -183,8 +252,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = options->from ? kwhy_pairs_folder_read(options->from, &pairs, error)
 				       : measure(options, &pairs, error);
-	if (status || !pairs)
+	if (status || !pairs) {
+		kwhy_pairs_free(pairs);
 		return status;
+	}
 	status = kwhy_pairs_conclude(pairs, error);
 	if (!status && pairs->folder && !options->from)
 		status = kwhy_pairs_keep(pairs, error);
@@ -209,7 +280,7 @@ static const struct kwhy_option options_table[] = {
 		"write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange, nccl-full, "
 		"socket, all-reduce, all-gather, reduce-scatter, broadcast, all-to-all",
 		KWHY_OPTION_TEXT, PLACE(engines)},
-	{"clock", 0, "LIST", "back-to-back, isolated, host, call; default all", KWHY_OPTION_TEXT,
+	{"clock", 0, "LIST", "back-to-back, isolated, host, call, queued; default all", KWHY_OPTION_TEXT,
 		PLACE(clocks)},
 	{"min-size", 0, "SIZE", "smallest transfer; default 1 byte", KWHY_OPTION_TEXT, PLACE(least)},
 	{"max-size", 0, "SIZE", "largest transfer; default 1GiB, on the host 16MiB", KWHY_OPTION_TEXT,
@@ -217,9 +288,17 @@ static const struct kwhy_option options_table[] = {
 	{"random-sizes", 0, "N", "so many sizes beside the powers of two, at most 64", KWHY_OPTION_COUNT,
 		PLACE(random_sizes)},
 	{"no-loads", 0, NULL, "each pair alone: no contention", KWHY_OPTION_FLAG, PLACE(no_loads)},
+	{"communicators", 0, "N", "measure NCCL with so many, one after the other; default 1",
+		KWHY_OPTION_COUNT, PLACE(communicators)},
 	{"time", 0, "S", "stop after so many seconds; default 120", KWHY_OPTION_NUMBER, PLACE(time_s)},
 	{"warm", 0, "S", "copy for so long before, until devices are warm", KWHY_OPTION_NUMBER,
 		PLACE(warm_s)},
+	{"keep-warm", 0, "C", "copy in between while a device is below so many degrees", KWHY_OPTION_NUMBER,
+		PLACE(keep_warm_c)},
+	{"lock-clocks", 0, "MHZ", "keep the GPUs' graphics clocks there meanwhile; needs --allow-set",
+		KWHY_OPTION_COUNT, PLACE(lock_mhz)},
+	{"allow-set", 0, NULL, "allow that a setting is changed while this runs", KWHY_OPTION_FLAG,
+		PLACE(allow_set)},
 	{"clock-time", 0, "S", "compare the ranks' clocks for so long at both ends", KWHY_OPTION_NUMBER,
 		PLACE(clock_s)},
 	{"energy", 0, NULL, "a second pass, of joules at both ends: about a minute more", KWHY_OPTION_FLAG,

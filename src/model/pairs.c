@@ -47,7 +47,8 @@ const char *kwhy_pair_load_name(enum kwhy_pair_load load)
 
 const char *kwhy_pair_clock_name(enum kwhy_pair_clock clock)
 {
-	static const char *const names[KWHY_PAIR_CLOCK_COUNT] = {"back-to-back", "isolated", "host", "call"};
+	static const char *const names[KWHY_PAIR_CLOCK_COUNT] = {
+		"back-to-back", "isolated", "host", "call", "queued"};
 
 	return names[clock];
 }
@@ -176,7 +177,7 @@ struct kwhy_pairs *kwhy_pairs_new(void)
 
 	if (!pairs)
 		return NULL;
-	pairs->time_pass_s = NAN;
+	pairs->time_pass_s = pairs->warm_s = pairs->clocks_s = NAN;
 	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++)
 		pairs->drifts[i] = (struct kwhy_pair_drift){NAN, NAN};
 	for (int i = 0; i < KWHY_PAIR_GPUS_MOST * KWHY_PAIR_GPUS_MOST; i++)
@@ -307,6 +308,12 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine)
 {
 	return engine == KWHY_PAIR_EXCHANGE || engine == KWHY_PAIR_NCCL_EXCHANGE;
+}
+
+bool kwhy_pair_is_by_nccl(enum kwhy_pair_engine engine)
+{
+	return engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE ||
+		engine == KWHY_PAIR_NCCL_FULL || kwhy_pair_is_collective(engine);
 }
 
 bool kwhy_pair_is_collective(enum kwhy_pair_engine engine)

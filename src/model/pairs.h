@@ -53,7 +53,8 @@ enum kwhy_pair_clock {
 	KWHY_PAIR_BACK_TO_BACK, /* as enum kwhy_transfer_clock */
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
-	KWHY_PAIR_CALL, /* the host's time in the calls that queue it */
+	KWHY_PAIR_CALL,	  /* the host's time in the calls that queue it */
+	KWHY_PAIR_QUEUED, /* as nccl-tests: a row without a gate, through all of the buffers */
 	KWHY_PAIR_CLOCK_COUNT
 };
 
@@ -250,9 +251,10 @@ struct kwhy_pairs {
 	const char *route_missing; /* why they are not known; NULL: they are, or were not asked */
 	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
 	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MOST];
-	uint32_t rank_count; /* 0: one process drove all */
-	const char *nccl;    /* its version; NULL: not used or unknown */
-	double time_pass_s;  /* NAN: not known */
+	uint32_t rank_count;	 /* 0: one process drove all */
+	const char *nccl;	 /* its version; NULL: not used or unknown */
+	double time_pass_s;	 /* without what follows; NAN: not known, as those */
+	double warm_s, clocks_s; /* that warming devices and comparing clocks took */
 	const char *ended_early;
 	bool is_lost; /* because a device was lost */
 	struct kwhy_pair_config *configs;
@@ -336,6 +338,9 @@ bool kwhy_pairs_stands_for_others(const struct kwhy_pairs *pairs, uint32_t sourc
 
 /* Whether bytes go both ways at once. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
+
+/* Whether NCCL does it; collectives on the host are our own. */
+bool kwhy_pair_is_by_nccl(enum kwhy_pair_engine engine);
 
 /* Whether all GPUs take part. */
 bool kwhy_pair_is_collective(enum kwhy_pair_engine engine);

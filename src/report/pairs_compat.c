@@ -21,10 +21,16 @@ static const struct kwhy_pair_config *find(const struct kwhy_pairs *pairs, enum 
 	return kwhy_pairs_find(pairs, &key);
 }
 
-static bool is_back_to_back(const struct kwhy_pair_config *config, enum kwhy_pair_engine engine)
+static bool is_timed(
+	const struct kwhy_pair_config *config, enum kwhy_pair_engine engine, enum kwhy_pair_clock clock)
 {
 	return config->sample_count && config->engine == engine && config->load == KWHY_PAIR_ALONE &&
-		config->clock == KWHY_PAIR_BACK_TO_BACK;
+		config->clock == clock;
+}
+
+static bool is_back_to_back(const struct kwhy_pair_config *config, enum kwhy_pair_engine engine)
+{
+	return is_timed(config, engine, KWHY_PAIR_BACK_TO_BACK);
 }
 
 /* The largest size up to `most` of an engine back to back; 0: none. */
@@ -149,11 +155,12 @@ static void write_matrix(const struct kwhy_pairs *pairs, const char *corner, cel
 	kwhy_text_add(out, "\n");
 }
 
-static enum kwhy_status nothing(const char *peer, const char *engines, struct kwhy_error *error)
+static enum kwhy_status nothing(
+	const char *peer, const char *engines, enum kwhy_pair_clock clock, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"nothing was measured here that %s would measure; measure --engine %s, back to back, alone",
-		peer, engines);
+		"nothing was measured here that %s would measure; measure --engine %s --clock %s", peer,
+		engines, kwhy_pair_clock_name(clock));
 }
 
 /* How far the peer's number lies from ours on average over the pairs. */
@@ -215,7 +222,7 @@ static enum kwhy_status write_nvbandwidth(
 		shown++;
 	}
 	if (!shown)
-		return nothing("nvbandwidth", "write,read,exchange,kernel", error);
+		return nothing("nvbandwidth", "write,read,exchange,kernel", KWHY_PAIR_BACK_TO_BACK, error);
 	kwhy_text_add(out,
 		"By nvbandwidth's definition: 10^9 bytes; 16 copies of the same buffers, all queued behind a "
 		"gate; the\n"
@@ -223,7 +230,7 @@ static enum kwhy_status write_nvbandwidth(
 		"MiB over\n"
 		"NVLink and nothing at 512 MiB. Bytes go from row to column where it writes, from column to "
 		"row where\n"
-		"it reads, whatever the arrows of its titles say. What differs: above 128 MiB our samples "
+		"it reads, whatever the arrows of its titles say. What differs: above 512 MiB our samples "
 		"are of 4\n"
 		"copies, scaled to 16; the way back of its bidirectional test copies for as long, ours as "
 		"much, and\n"
@@ -267,7 +274,7 @@ static enum kwhy_status write_p2p(
 		shown++;
 	}
 	if (!shown)
-		return nothing("p2pBandwidthLatencyTest", "write,exchange", error);
+		return nothing("p2pBandwidthLatencyTest", "write,exchange", KWHY_PAIR_BACK_TO_BACK, error);
 	kwhy_text_add(out,
 		"By the definition of p2pBandwidthLatencyTest: copies of 160,000,000 bytes (ours: on the "
 		"line between the\n"
@@ -315,7 +322,7 @@ static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 
-		if (!is_back_to_back(config, nccl_tests[test].engine) || config->source != one ||
+		if (!is_timed(config, nccl_tests[test].engine, KWHY_PAIR_QUEUED) || config->source != one ||
 			config->target != other || !isfinite(config->mean_s))
 			continue;
 		if (!rows++)
@@ -346,7 +353,7 @@ static enum kwhy_status write_nccl_tests(
 			for (uint32_t k = i + 1; k < pairs->gpu_count; k++)
 				rows += write_nccl_table(pairs, test, i, k, out, &worst);
 	if (!rows)
-		return nothing("nccl-tests", "nccl-exchange,all-reduce", error);
+		return nothing("nccl-tests", "nccl-exchange,all-reduce", KWHY_PAIR_QUEUED, error);
 	kwhy_text_addf(out,
 		"By nccl-tests' definitions, -d int8 (sums: uint32): a time is the mean of 20 groups queued "
 		"without waiting "
@@ -355,13 +362,15 @@ static enum kwhy_status write_nccl_tests(
 		"it, and of each\n"
 		"link of a ring. sendrecv_perf -g 2: one thread sends and receives on both GPUs in one "
 		"group, so both\n"
-		"ways are busy, and the bytes of one of them are told. What differs: it moves through its "
-		"buffers from\n"
-		"group to group, so small sizes lie at changing addresses, ours stay; it has ncclMemAlloc's "
-		"memory and\n"
-		"nvlinkCentricSched = 1, ours is plain memory and NCCL's defaults, which applications get; "
-		"it takes the\n"
-		"host's wall clock, ours events of the device.\n",
+		"ways are busy, and the bytes of one of them are told. Both move through their buffers "
+		"(ours: the "
+		"largest size)\n"
+		"from group to group. What differs: it has ncclMemAlloc's memory and nvlinkCentricSched = 1, "
+		"ours is "
+		"plain memory\n"
+		"and NCCL's defaults, which applications get; it takes the host's wall clock, ours events of "
+		"the "
+		"device.\n",
 		100 * worst);
 	return KWHY_OK;
 }

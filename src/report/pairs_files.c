@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/pairs.h"
 
+#include "model/meter.h"
+#include "report/pairs_gauges.h"
 #include "report/pairs_ranks.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 enum { TID_SEND = 1, TID_RECEIVE = 2 };
 
@@ -72,23 +75,36 @@ enum kwhy_status kwhy_report_pairs_trace(const struct kwhy_pairs *pairs, uint32_
 	return kwhy_text_check(out, error);
 }
 
-static void write_range(
-	struct kwhy_json *json, const char *key, const struct kwhy_pairs *pairs, uint32_t rank, size_t offset)
+static void write_reached_gpus(struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t rank)
 {
-	double low = NAN, high = NAN;
+	char key[8], text[KWHY_PAIR_ROUTE_BYTES];
 
-	for (size_t i = 0; i < pairs->config_count; i++) {
-		const struct kwhy_pair_config *config = &pairs->configs[i];
-		double value = *(const double *)(const void *)((const char *)&config->conditions + offset);
-
-		if (!config->sample_count || config->source != rank)
+	kwhy_json_object(json, "gpus");
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		if (i == rank)
 			continue;
-		low = fmin(low, value);
-		high = fmax(high, value);
+		snprintf(key, sizeof(key), "%u", i % 1000);
+		kwhy_json_object(json, key);
+		kwhy_json_bool(json, "reaches_directly", pairs->is_direct[rank][i]);
+		kwhy_json_string(json, "over", kwhy_pair_route_text(text, &pairs->routes[rank][i]));
+		kwhy_json_real(json, "limit_bytes_per_s", pairs->routes[rank][i].limit_bytes_per_s);
+		kwhy_json_object_end(json);
 	}
-	kwhy_json_list(json, key);
-	kwhy_json_real(json, NULL, low);
-	kwhy_json_real(json, NULL, high);
+	kwhy_json_object_end(json);
+}
+
+/* The reasons to hold clocks back that were seen at any time while it sent. */
+static void write_throttling(struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t rank)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].source == rank)
+			bits |= pairs->configs[i].conditions.throttle_bits;
+	kwhy_json_list(json, "throttled_by");
+	for (unsigned bit = 0; bit < KWHY_THROTTLE_COUNT; bit++)
+		if (bits >> bit & 1)
+			kwhy_json_string(json, NULL, kwhy_throttle_name(bit));
 	kwhy_json_array_end(json);
 }
 
@@ -117,18 +133,9 @@ enum kwhy_status kwhy_report_pairs_metadata(
 		kwhy_pairs_rank_json(pairs, rank, &json);
 	kwhy_json_real(&json, "clock_drift_ppm", pairs->drifts[rank].ppm);
 	kwhy_json_real(&json, "clock_drift_half_width_ppm", pairs->drifts[rank].half_width_ppm);
-	write_range(&json, "temperature_c", pairs, rank,
-		offsetof(struct kwhy_transfer_conditions, temperature_c));
-	write_range(&json, "power_w", pairs, rank, offsetof(struct kwhy_transfer_conditions, power_w));
-	write_range(&json, "clock_hz", pairs, rank, offsetof(struct kwhy_transfer_conditions, clock_hz));
-	kwhy_json_object(&json, "reaches_directly");
-	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
-		char key[16] = {(char)('0' + i / 10 % 10), (char)('0' + i % 10)};
-
-		if (i != rank)
-			kwhy_json_bool(&json, i < 10 ? key + 1 : key, pairs->is_direct[rank][i]);
-	}
-	kwhy_json_object_end(&json);
+	kwhy_pairs_gauges_json(pairs, rank, &json);
+	write_throttling(&json, pairs, rank);
+	write_reached_gpus(&json, pairs, rank);
 	kwhy_json_object_end(&json);
 	kwhy_text_add(out, "\n");
 	return kwhy_text_check(out, error);

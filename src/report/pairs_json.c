@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/pairs.h"
 
+#include "report/pairs_gauges.h"
 #include "report/pairs_ranks.h"
 
 #include <math.h>
@@ -28,6 +29,8 @@ static void write_conditions(struct kwhy_json *json, const struct kwhy_pairs *pa
 	kwhy_json_count(json, "seed", pairs->seed);
 	kwhy_json_string(json, "settings", pairs->settings);
 	kwhy_json_real(json, "time_pass_s", pairs->time_pass_s);
+	kwhy_json_real(json, "warm_s", pairs->warm_s);
+	kwhy_json_real(json, "clocks_s", pairs->clocks_s);
 	kwhy_json_string(json, "ended_early", pairs->ended_early);
 	kwhy_json_array(json, "gpus");
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
@@ -37,6 +40,7 @@ static void write_conditions(struct kwhy_json *json, const struct kwhy_pairs *pa
 		kwhy_json_int(json, "numa_node", pairs->gpus[i].numa_node);
 		kwhy_json_real(json, "clock_drift_ppm", pairs->drifts[i].ppm);
 		kwhy_json_real(json, "clock_drift_half_width_ppm", pairs->drifts[i].half_width_ppm);
+		kwhy_pairs_gauges_json(pairs, i, json);
 		write_reached_gpus(json, pairs, i);
 		kwhy_json_object_end(json);
 	}

@@ -33,8 +33,8 @@ void kwhy_pairs_write_collectives(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"collective", KWHY_COLUMN_LEFT},
-		{"size", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT}, {"of each", KWHY_COLUMN_RIGHT},
-		{"of each link", KWHY_COLUMN_RIGHT}};
+		{"clock", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT},
+		{"of each", KWHY_COLUMN_RIGHT}, {"of each link", KWHY_COLUMN_RIGHT}};
 	char size[KWHY_TRANSFER_SIZE_BYTES];
 	struct kwhy_table table;
 	size_t rows = 0;
@@ -48,6 +48,7 @@ void kwhy_pairs_write_collectives(
 			!is_shown(pairs, config, style->verbose))
 			continue;
 		kwhy_table_cell(&table, kwhy_pair_engine_name(config->engine));
+		kwhy_table_cell(&table, kwhy_pair_clock_name(config->clock));
 		kwhy_table_cell(&table, kwhy_transfer_size_text(size, config->bytes));
 		kwhy_table_real(&table, config->summary.median_s, "s");
 		kwhy_table_real(&table, rate, "B/s");

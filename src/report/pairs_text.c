@@ -2,6 +2,7 @@
 #include "report/pairs.h"
 
 #include "base/quantity.h"
+#include "report/pairs_gauges.h"
 #include "report/pairs_ranks.h"
 #include "report/sheet.h"
 #include "report/table.h"
@@ -31,7 +32,8 @@ static void write_head(
 		kwhy_text_addf(out, ", driver %s", pairs->driver);
 	kwhy_text_addf(out, "\n%zu configurations, %zu samples", measured, samples);
 	if (isfinite(pairs->time_pass_s))
-		kwhy_text_addf(out, ", %.1f s", pairs->time_pass_s);
+		kwhy_text_addf(out, ", %.1f s; beside that %.1f s to warm up, %.1f s to compare clocks",
+			pairs->time_pass_s, pairs->warm_s, pairs->clocks_s);
 	kwhy_text_add(out, "\n");
 	if (pairs->ended_early)
 		kwhy_sheet_linef(&sheet, "", "Ended early: %s", pairs->ended_early);
@@ -480,6 +482,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	write_pinnings(pairs, style, out);
 	if (style->verbose)
 		write_loads(pairs, style, out);
+	kwhy_pairs_write_gauges(pairs, style, out);
 	write_relations(pairs, out);
 	write_verdicts(pairs, style, out);
 	return kwhy_text_check(out, error);

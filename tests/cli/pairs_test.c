@@ -6,10 +6,13 @@
 
 #include <dirent.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SMALL "bench", "pairs", "--min-size", "4KiB", "--max-size", "64KiB", "--quiet"
@@ -109,6 +112,71 @@ static void report_works_it_out_again(void **state)
 	spawned_done(&spawned);
 }
 
+/* Whole lines of what is kept so far; none where nothing is. */
+static size_t read_samples(const char *in, struct kwhy_text *out)
+{
+	char path[700];
+	struct kwhy_error error;
+	size_t lines = 0;
+
+	kwhy_text_clear(out);
+	if (access(in, R_OK))
+		return 0;
+	find_folder_in(in);
+	snprintf(path, sizeof(path), "%s/samples.csv", folder);
+	if (kwhy_file_read(path, 1 << 26, out, &error))
+		return 0;
+	for (size_t i = 0; i < out->length; i++)
+		lines += out->data[i] == '\n';
+	while (out->length && out->data[out->length - 1] != '\n')
+		out->data[--out->length] = '\0';
+	return lines;
+}
+
+static void a_run_that_is_killed_is_carried_on_with_and_nothing_is_lost(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	struct kwhy_text before = {0}, after = {0};
+	char in[400];
+	struct spawned spawned;
+	size_t lines;
+	pid_t child;
+
+	(void)state;
+	snprintf(in, sizeof(in), "%s/killed", base);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		execl(KWHY_PROGRAM, "kwhy", SMALL, "--backend", "host", "--time", "60", "--save", in, NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 3000 && read_samples(in, &before) < 200; i++)
+		nanosleep(&pause, NULL);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	lines = read_samples(in, &before);
+	assert_true(lines >= 200);
+	spawned = SPAWN(SMALL, "--backend", "host", "--time", "0.1", "--resume", folder);
+	assert_int_equal(spawned.exit, 0);
+	assert_true(read_samples(in, &after) > lines);
+	assert_memory_equal(before.data, after.data, before.length);
+	kwhy_text_done(&before);
+	kwhy_text_done(&after);
+	spawned_done(&spawned);
+}
+
+static void a_run_without_temperatures_says_that_it_cannot_keep_warm(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "pairs", "--quiet", "--backend", "host", "--engine", "write",
+		"--clock", "back-to-back", "--no-loads", "--max-size", "64", "--time", "1", "--keep-warm",
+		"45");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "keep-warm: no GPU tells its temperature"));
+	spawned_done(&spawned);
+}
+
 static void other_settings_are_not_carried_on_with(void **state)
 {
 	struct spawned spawned = SPAWN(
@@ -180,7 +248,7 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 {
 	struct spawned spawned;
-	json_t *document, *energies, *energy;
+	json_t *document, *conditions, *gauge, *energies, *energy;
 	char energies_path[700];
 	size_t i;
 
@@ -190,11 +258,17 @@ static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 	snprintf(folder, sizeof(folder), "%s/metered", base);
 	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write,exchange", "--clock", "back-to-back",
 		"--no-loads", "--min-size", "512KiB", "--max-size", "1MiB", "--time", "3", "--energy",
-		"--burst", "0.4", "--json", "--save", folder);
+		"--burst", "0.4", "--json", "--save", folder, "--keep-warm", "38");
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	assert_keeps_to_schema(document);
+	conditions = json_object_get(document, "conditions");
+	assert_float_equal(json_real_value(json_object_get(conditions, "warm_s")), 0, 0);
+	gauge = json_object_get(json_array_get(json_object_get(conditions, "gpus"), 1), "temperature_c");
+	assert_float_equal(json_number_value(json_object_get(gauge, "mean")), 41, 1e-9);
+	gauge = json_object_get(json_array_get(json_object_get(conditions, "gpus"), 0), "clock_hz");
+	assert_float_equal(json_number_value(json_object_get(gauge, "most")), 1.98e9, 1);
 	energies = json_object_get(document, "energies");
 	assert_int_equal(json_array_size(energies), 4);
 	assert_true(json_is_null(json_object_get(document, "energy_missing")));
@@ -251,6 +325,83 @@ static void traces_of_another_profiler_are_reported(void **state)
 	spawned_done(&spawned);
 }
 
+static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
+{
+	struct spawned spawned;
+	json_t *document, *configs, *config;
+	size_t i;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
+	spawned = SPAWN(SMALL, "--engine", "nccl,all-reduce", "--clock", "back-to-back", "--no-loads",
+		"--communicators", "12", "--time", "3", "--json");
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(spawned.exit, 0);
+	document = json_loads(spawned.out.data, 0, NULL);
+	configs = json_object_get(document, "configs");
+	assert_int_equal(json_array_size(configs), 16); /* five sizes of three, and the reference */
+	json_array_foreach(configs, i, config)
+	{
+		if (i > 0)
+			assert_int_equal(json_integer_value(json_object_get(config, "samples")), 12);
+		assert_true(json_is_true(json_object_get(config, "verified")));
+	}
+	json_decref(document);
+	spawned_done(&spawned);
+	spawned = SPAWN("bench", "pairs", "--communicators", "2", "--ranks", "2");
+	assert_int_equal(spawned.exit, 2);
+	assert_non_null(strstr(spawned.err.data, "one process"));
+	spawned_done(&spawned);
+}
+
+/* On a fake driver alone: nothing here may ever set anything on hardware. */
+static void clocks_are_locked_with_leave_alone_and_unlocked_in_the_end(void **state)
+{
+	char settings[400];
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	struct spawned spawned;
+
+	(void)state;
+	snprintf(settings, sizeof(settings), "%s/settings", base);
+	assert_int_equal(kwhy_file_write(settings, "700 0\n", 6, &error), KWHY_OK);
+	spawned = SPAWN("bench", "pairs", "--lock-clocks", "1500");
+	assert_int_equal(spawned.exit, 2);
+	assert_non_null(strstr(spawned.err.data, "--allow-set"));
+	spawned_done(&spawned);
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt", 1);
+	setenv("KWHY_FAKE_NVML_SETTINGS", settings, 1);
+	spawned = SPAWN("bench", "pairs", "--backend", "host", "--lock-clocks", "1500", "--allow-set");
+	assert_int_equal(spawned.exit, 2);
+	assert_non_null(strstr(spawned.err.data, "--backend host does not measure"));
+	spawned_done(&spawned);
+	spawned = SPAWN("bench", "pairs", "--engine", "write", "--lock-clocks", "4294968796", "--allow-set");
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "MHz, not 4294967295"));
+	spawned_done(&spawned);
+	setenv("RANK", "0", 1);
+	setenv("WORLD_SIZE", "2", 1);
+	spawned = SPAWN("bench", "pairs", "--lock-clocks", "1500", "--allow-set");
+	unsetenv("RANK");
+	unsetenv("WORLD_SIZE");
+	assert_int_equal(spawned.exit, 2);
+	assert_non_null(strstr(spawned.err.data, "one process"));
+	spawned_done(&spawned);
+	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--clock", "back-to-back",
+		"--no-loads", "--max-size", "64", "--time", "1", "--json", "--lock-clocks", "1500",
+		"--allow-set", "--keep-warm", "30");
+	unsetenv("LD_LIBRARY_PATH");
+	unsetenv("KWHY_FAKE_NVML_SETTINGS");
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "clocks were locked to 1500 MHz"));
+	assert_non_null(strstr(spawned.out.data, "\"most\": 1.5e+09"));
+	spawned_done(&spawned);
+	assert_int_equal(kwhy_file_read(settings, 100, &text, &error), KWHY_OK);
+	assert_string_equal(text.data, "700 0\n");
+	kwhy_text_done(&text);
+}
+
 static void what_cannot_be_shown_is_said_before_anything_is_measured(void **state)
 {
 	static const struct {
@@ -285,6 +436,10 @@ int main(void)
 		cmocka_unit_test(two_fake_gpus_are_measured_and_verified),
 		cmocka_unit_test(traces_of_another_profiler_are_reported),
 		cmocka_unit_test(joules_at_both_ends_are_those_of_gpus_of_known_power),
+		cmocka_unit_test(a_run_that_is_killed_is_carried_on_with_and_nothing_is_lost),
+		cmocka_unit_test(a_run_without_temperatures_says_that_it_cannot_keep_warm),
+		cmocka_unit_test(each_communicator_of_many_has_a_sample_of_its_own),
+		cmocka_unit_test(clocks_are_locked_with_leave_alone_and_unlocked_in_the_end),
 		cmocka_unit_test(what_cannot_be_shown_is_said_before_anything_is_measured),
 	};
 

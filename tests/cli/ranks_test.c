@@ -17,6 +17,7 @@
 
 #define PAIRS "bench", "pairs", "--backend", "host", "--quiet"
 #define SMALL "--min-size", "4KiB", "--max-size", "64KiB"
+#define FEW_CLOCKS "--clock", "back-to-back,host" /* so that each configuration has its turn in seconds */
 
 static char base[] = "/tmp/kwhy-ranks-XXXXXX", folder[600];
 
@@ -113,7 +114,7 @@ static void a_rank_that_is_killed_ends_the_run_with_what_was_measured(void **sta
 
 	(void)state;
 	assert_int_equal(pthread_create(&killer, NULL, kill_one, NULL), 0);
-	spawned = SPAWN(PAIRS, SMALL, "--ranks", "3", "--time", "60", "--save", base);
+	spawned = SPAWN(PAIRS, SMALL, FEW_CLOCKS, "--ranks", "3", "--time", "60", "--save", base);
 	pthread_join(killer, NULL);
 	assert_int_equal(spawned.exit, 1);
 	assert_non_null(strstr(spawned.out.data, "Ended early: rank 2 (process "));
@@ -121,7 +122,7 @@ static void a_rank_that_is_killed_ends_the_run_with_what_was_measured(void **sta
 	spawned_done(&spawned);
 	lines = count_lines();
 	assert_true(lines >= 60);
-	spawned = SPAWN(PAIRS, SMALL, "--ranks", "3", "--time", "2", "--resume", folder);
+	spawned = SPAWN(PAIRS, SMALL, FEW_CLOCKS, "--ranks", "3", "--time", "4", "--resume", folder);
 	assert_int_equal(spawned.exit, 0);
 	assert_true(count_lines() > lines);
 	spawned_done(&spawned);

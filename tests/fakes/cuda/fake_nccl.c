@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL on the fake CUDA driver, whose device memory is host memory: calls of a group are collected and run at
- * its end, after everything queued in their streams. What does not match, as a receive without its send, is
- * an error instead of a wait without end.
+ * NCCL on the fake CUDA driver, whose device memory is host memory: calls of a group are collected, stand in
+ * their streams from its end on and run when all of these are as far. What does not match, as a receive
+ * without its send, is an error instead of a wait without end.
  */
 #include "fake_nccl.h"
 
-#include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct call calls[CALLS_MOST];
-static size_t call_count;
+/* Calls that run together once all of their streams are as far. */
+struct group {
+	struct call calls[CALLS_MOST];
+	size_t call_count, stream_count, arrived, left;
+	bool only_checks, has_run;
+};
+
+/* A stream of a group. */
+struct part {
+	struct group *group;
+	bool is_there;
+};
+
+static struct group collected;
 static int depth;
 
 const char *ncclGetErrorString(enum kwhy_nccl_result result)
@@ -58,26 +70,13 @@ size_t fake_nccl_bytes(const struct call *call)
 	return call->count * (call->type == KWHY_NCCL_UINT64 ? 8 : call->type == KWHY_NCCL_UINT8 ? 1 : 4);
 }
 
-static int await_streams(void)
-{
-	void *address = dlsym(RTLD_DEFAULT, "cuStreamSynchronize");
-	void *driver = address ? NULL : dlopen("libcuda.so.1", RTLD_NOW);
-	__typeof__(cuStreamSynchronize) *synchronize;
-
-	address = address ? address : dlsym(driver, "cuStreamSynchronize");
-	memcpy(&synchronize, &address, sizeof(synchronize));
-	for (size_t i = 0; i < call_count; i++)
-		if (synchronize((kwhy_cuda_stream)(void *)calls[i].stream))
-			return -1;
-	return 0;
-}
-
 /* The calls of all members that belong together; -1: some are missing. */
-static int find_all(size_t first, size_t found[MEMBERS_MOST])
+static int find_all(struct group *group, size_t first, size_t found[MEMBERS_MOST])
 {
+	struct call *calls = group->calls;
 	int count = calls[first].communicator->count, have = 0;
 
-	for (size_t i = first; i < call_count; i++)
+	for (size_t i = first; i < group->call_count; i++)
 		if (!calls[i].done && calls[i].kind == calls[first].kind) {
 			found[calls[i].communicator->rank] = i;
 			calls[i].done = 1;
@@ -103,10 +102,11 @@ void fake_nccl_combine(
 }
 
 /* What each member gets: the sum or a part of it, the root's, or everybody's. */
-static void hand_out(const struct call *call, const size_t found[MEMBERS_MOST], int count, size_t bytes,
-	const unsigned char *result)
+static void hand_out(const struct call *calls, const struct call *call, const size_t found[MEMBERS_MOST],
+	int count, const unsigned char *result)
 {
-	size_t part = call->kind == SCATTER ? (size_t)call->communicator->rank * bytes : 0;
+	size_t bytes = fake_nccl_bytes(call),
+	       part = call->kind == SCATTER ? (size_t)call->communicator->rank * bytes : 0;
 
 	if (call->kind != GATHER)
 		memcpy(call->to, result + part, bytes);
@@ -114,15 +114,16 @@ static void hand_out(const struct call *call, const size_t found[MEMBERS_MOST], 
 		memcpy((char *)call->to + (size_t)k * bytes, calls[found[k]].from, bytes);
 }
 
-static int run_together(size_t first)
+static int run_together(struct group *group, size_t first)
 {
+	const struct call *calls = group->calls;
 	size_t found[MEMBERS_MOST], bytes = fake_nccl_bytes(&calls[first]), all;
 	enum kind kind = calls[first].kind;
-	int count = find_all(first, found);
+	int count = find_all(group, first, found);
 	unsigned char *result;
 
-	if (count < 0)
-		return -1;
+	if (count < 0 || group->only_checks)
+		return count < 0 ? -1 : 0;
 	all = kind == SCATTER ? (size_t)count * bytes : bytes;
 	result = calloc(all ? all : 1, 1);
 	for (int k = 0; (kind == REDUCE || kind == SCATTER) && k < count; k++)
@@ -130,39 +131,112 @@ static int run_together(size_t first)
 	if (kind == BROADCAST)
 		memcpy(result, calls[found[calls[first].number]].from, bytes);
 	for (int i = 0; i < count; i++)
-		hand_out(&calls[found[i]], found, count, bytes, result);
+		hand_out(calls, &calls[found[i]], found, count, result);
 	free(result);
 	return 0;
 }
 
 /* The first send of the peer to this member that nobody has received yet. */
-static int run_receive(struct call *receive)
+static int run_receive(struct group *group, struct call *receive)
 {
-	for (size_t i = 0; i < call_count; i++) {
-		struct call *send = &calls[i];
+	for (size_t i = 0; i < group->call_count; i++) {
+		struct call *send = &group->calls[i];
 
 		if (send->kind != SEND || send->done || send->communicator->rank != receive->number ||
 			send->number != receive->communicator->rank || send->count != receive->count)
 			continue;
-		memcpy(receive->to, send->from, fake_nccl_bytes(send));
+		if (!group->only_checks)
+			memcpy(receive->to, send->from, fake_nccl_bytes(send));
 		send->done = receive->done = 1;
 		return 0;
 	}
 	return -1;
 }
 
-static int run_all(void)
+static int run_all(struct group *group)
 {
-	int failed = await_streams();
+	int failed = 0;
 
-	for (size_t i = 0; !failed && i < call_count; i++)
-		if (!calls[i].done && calls[i].kind == RECEIVE)
-			failed = run_receive(&calls[i]);
-		else if (!calls[i].done && calls[i].kind != SEND)
-			failed = run_together(i);
-	for (size_t i = 0; !failed && i < call_count; i++)
-		failed = calls[i].done ? 0 : -1;
-	call_count = 0;
+	for (size_t i = 0; i < group->call_count; i++)
+		group->calls[i].done = 0;
+	for (size_t i = 0; !failed && i < group->call_count; i++)
+		if (!group->calls[i].done && group->calls[i].kind == RECEIVE)
+			failed = run_receive(group, &group->calls[i]);
+		else if (!group->calls[i].done && group->calls[i].kind != SEND)
+			failed = run_together(group, i);
+	for (size_t i = 0; !failed && i < group->call_count; i++)
+		failed = group->calls[i].done ? 0 : -1;
+	return failed;
+}
+
+static void let_go(struct group *group)
+{
+	if (--group->left == 0)
+		free(group);
+}
+
+/* False: other streams are not as far yet. */
+static bool go_on(void *context)
+{
+	struct part *part = context;
+	struct group *group = part->group;
+
+	if (!part->is_there)
+		group->arrived++;
+	part->is_there = true;
+	if (group->arrived < group->stream_count)
+		return false;
+	if (!group->has_run && run_all(group))
+		abort(); /* it was tried when it was queued */
+	group->has_run = true;
+	free(part);
+	let_go(group);
+	return true;
+}
+
+static bool is_first_of_stream(const struct group *group, size_t call)
+{
+	for (size_t i = 0; i < call; i++)
+		if (group->calls[i].stream == group->calls[call].stream)
+			return false;
+	return true;
+}
+
+/* The last part that is queued may run them all at once: this holds the group as well. */
+static int queue(struct group *group)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < group->call_count; i++)
+		group->stream_count += is_first_of_stream(group, i);
+	group->left = group->stream_count + 1;
+	for (size_t i = 0; !failed && i < group->call_count; i++) {
+		struct part *part;
+
+		if (!is_first_of_stream(group, i))
+			continue;
+		part = malloc(sizeof(*part));
+		*part = (struct part){.group = group};
+		failed = fake_nccl_put(group->calls[i].stream, go_on, part);
+	}
+	let_go(group);
+	return failed;
+}
+
+static int end_group(void)
+{
+	struct group *group;
+	int failed;
+
+	collected.only_checks = true;
+	failed = run_all(&collected);
+	if (!failed && collected.call_count) {
+		group = malloc(sizeof(*group));
+		*group = collected;
+		group->only_checks = false;
+		failed = queue(group);
+	}
+	collected.call_count = 0;
 	return failed;
 }
 
@@ -174,16 +248,16 @@ enum kwhy_nccl_result ncclGroupStart(void)
 
 enum kwhy_nccl_result ncclGroupEnd(void)
 {
-	return --depth == 0 && run_all() ? KWHY_NCCL_INTERNAL_ERROR : KWHY_NCCL_SUCCESS;
+	return --depth == 0 && end_group() ? KWHY_NCCL_INTERNAL_ERROR : KWHY_NCCL_SUCCESS;
 }
 
 static enum kwhy_nccl_result add(struct call call)
 {
 	if (call.communicator->meeting)
 		return fake_nccl_queue(&call) ? KWHY_NCCL_INTERNAL_ERROR : KWHY_NCCL_SUCCESS;
-	if (call_count == CALLS_MOST || depth < 1)
+	if (collected.call_count == CALLS_MOST || depth < 1)
 		return KWHY_NCCL_INVALID_ARGUMENT;
-	calls[call_count++] = call;
+	collected.calls[collected.call_count++] = call;
 	return KWHY_NCCL_SUCCESS;
 }
 

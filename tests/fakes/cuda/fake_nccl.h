@@ -5,6 +5,7 @@
 #include "vendor/cuda_abi.h"
 #include "vendor/nccl_abi.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { MEMBERS_MOST = 16, CALLS_MOST = 256 };
@@ -35,6 +36,9 @@ struct call {
 size_t fake_nccl_bytes(const struct call *call);
 void fake_nccl_combine(
 	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result);
+
+/* Queues a call in a stream, which stands still until it is true; -1: it cannot. */
+int fake_nccl_put(kwhy_nccl_stream stream, bool (*call)(void *context), void *context);
 
 /* Between processes (fake_nccl_ranks.c): queues a call in its stream; -1: it cannot. */
 int fake_nccl_queue(const struct call *call);

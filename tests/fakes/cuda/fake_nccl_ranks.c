@@ -49,10 +49,10 @@ struct waiting {
 };
 
 static struct {
-	pthread_once_t once;
+	pthread_once_t found, turned;
 	enum kwhy_cuda_result (*queue)(kwhy_cuda_stream stream, bool (*call)(void *context), void *context);
 	enum kwhy_cuda_result (*turn)(void);
-} driver = {.once = PTHREAD_ONCE_INIT};
+} driver = {.found = PTHREAD_ONCE_INIT, .turned = PTHREAD_ONCE_INIT};
 
 static void *turn(void *context)
 {
@@ -65,16 +65,30 @@ static void *turn(void *context)
 	return context;
 }
 
-static void start(void)
+static void find_driver(void)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW), *address = dlsym(library, "kwhy_fake_gpu_call"),
-	     *self = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NODELETE); /* the thread runs on in it */
-	pthread_t thread;
+	void *library = dlopen("libcuda.so.1", RTLD_NOW), *address = dlsym(library, "kwhy_fake_gpu_call");
 
 	memcpy(&driver.queue, &address, sizeof(driver.queue));
 	address = dlsym(library, "kwhy_fake_gpu_turn");
 	memcpy(&driver.turn, &address, sizeof(driver.turn));
-	if (!self || !driver.queue || !driver.turn || pthread_create(&thread, NULL, turn, NULL))
+	if (!driver.queue || !driver.turn)
+		abort();
+}
+
+int fake_nccl_put(kwhy_nccl_stream stream, bool (*call)(void *context), void *context)
+{
+	pthread_once(&driver.found, find_driver);
+	return driver.queue((kwhy_cuda_stream)(void *)stream, call, context) ? -1 : 0;
+}
+
+static void start(void)
+{
+	void *self = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NODELETE); /* the thread runs on in it */
+	pthread_t thread;
+
+	pthread_once(&driver.found, find_driver);
+	if (!self || pthread_create(&thread, NULL, turn, NULL))
 		abort();
 	pthread_detach(thread);
 }
@@ -119,7 +133,7 @@ enum kwhy_nccl_result ncclCommInitRank(
 		free(communicator);
 		return KWHY_NCCL_INVALID_ARGUMENT;
 	}
-	pthread_once(&driver.once, start);
+	pthread_once(&driver.turned, start);
 	atomic_fetch_add(&meeting->arrived, 1);
 	while (atomic_load(&meeting->arrived) < count && tries++ < ARRIVAL_TRIES)
 		nanosleep(&pause, NULL);
@@ -235,5 +249,5 @@ int fake_nccl_queue(const struct call *call)
 	atomic_fetch_add(&call->communicator->waiting, 1);
 	if (call->kind != SEND && call->kind != RECEIVE)
 		waiting->number = ++call->communicator->collectives;
-	return driver.queue((kwhy_cuda_stream)(void *)call->stream, go_on, waiting) ? -1 : 0;
+	return fake_nccl_put(call->stream, go_on, waiting);
 }

@@ -324,8 +324,10 @@ enum kwhy_nvml_result nvmlDeviceGetFieldValues(
 enum kwhy_nvml_result nvmlDeviceGetClockInfo(kwhy_nvml_handle device, unsigned clock, unsigned *out_mhz)
 {
 	BEGIN(device, out_mhz);
-	return fake_offer(
-		clock == KWHY_NVML_CLOCK_MEMORY ? gpu->numbers.memory_clock_mhz : gpu->numbers.sm_clock_mhz,
+	if (clock == KWHY_NVML_CLOCK_MEMORY)
+		return fake_offer(gpu->numbers.memory_clock_mhz, out_mhz);
+	return fake_offer(isnan(gpu->numbers.locked_clock_mhz) ? gpu->numbers.sm_clock_mhz
+							       : gpu->numbers.locked_clock_mhz,
 		out_mhz);
 }
 

@@ -19,7 +19,7 @@ struct member {
 	struct kwhy_pair_calls calls;
 	struct kwhy_error error;
 	enum kwhy_status status;
-	bool done, leaves;
+	bool done, leaves, is_left; /* is_left: by rank 0 */
 };
 
 /* DOUBLE: twice the number; RELAY: what rank 0, which waits for us, makes of it. */
@@ -105,7 +105,7 @@ static void part(struct member members[RANKS])
 				KWHY_OK);
 	for (uint32_t i = 1; i < RANKS; i++) {
 		pthread_join(members[i].thread, NULL);
-		assert_int_equal(members[i].status, KWHY_OK);
+		assert_int_equal(members[i].status, members[i].is_left ? KWHY_E_LOST : KWHY_OK);
 	}
 	kwhy_pair_calls_done(&members[0].calls);
 }
@@ -176,6 +176,23 @@ static void a_rank_that_ends_is_named(void **state)
 	part(members);
 }
 
+/* Its end was found out while another one was awaited: nothing more comes of it. */
+static void a_rank_that_ended_before_it_is_awaited_is_not_waited_for(void **state)
+{
+	struct member members[RANKS] = {{.done = false}, {.done = false}, {.is_left = true}};
+	struct kwhy_error error;
+	uint64_t number = 1;
+
+	(void)state;
+	gather(members);
+	assert_int_equal(
+		kwhy_pair_ask(&members[0].calls, 2, DOUBLE, &number, sizeof(number), &error), KWHY_OK);
+	assert_int_equal(kwhy_rank_link_drop(&members[0].calls.link, 2, false, &error), KWHY_E_LOST);
+	assert_int_equal(kwhy_pair_await(&members[0].calls, 2, &number, sizeof(number), &error), KWHY_E_LOST);
+	assert_non_null(strstr(error.text, "ended in the middle"));
+	part(members);
+}
+
 static void a_stranger_who_connects_is_sent_away(void **state)
 {
 	struct member members[RANKS] = {{.done = false}};
@@ -218,6 +235,7 @@ int main(void)
 		cmocka_unit_test(a_rank_that_waits_does_what_it_is_asked),
 		cmocka_unit_test(what_one_rank_cannot_the_other_tells),
 		cmocka_unit_test(a_rank_that_ends_is_named),
+		cmocka_unit_test(a_rank_that_ended_before_it_is_awaited_is_not_waited_for),
 		cmocka_unit_test(a_stranger_who_connects_is_sent_away),
 		cmocka_unit_test(who_counts_otherwise_is_refused),
 	};
