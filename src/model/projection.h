@@ -33,11 +33,13 @@ const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "nume
 /*
  * Time from the first start to the last end of device work, and energy of the devices. Low and high: all
  * costs and powers at one end of their spreads at once, and what differs from run to run as far as the
- * recording shows it; so bounds and no quantile. Energies are KWHY_UNKNOWN_NJ where they are not known.
+ * recording shows it; so bounds and no quantile. Energies are KWHY_UNKNOWN_NJ where they are not known; net
+ * is what lies above the power that the devices drew while they idled, and may be below 0.
  */
 struct kwhy_projection {
 	int64_t time_ns, time_low_ns, time_high_ns;
 	int64_t energy_nj, energy_low_nj, energy_high_nj;
+	int64_t net_nj, net_low_nj, net_high_nj;
 };
 
 /* A change that was made, behind those before it. Strings live as long as the plan. */

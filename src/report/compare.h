@@ -36,10 +36,15 @@ struct kwhy_side {
 	const char *label;	    /* its file */
 	const char *device;	    /* name of the first device; "" unknown */
 	int64_t energy_nj, idle_nj; /* KWHY_UNKNOWN_NJ where unknown */
-	int64_t outside_nj;	    /* of energy_nj: before the first and after the last work, unrecorded */
+	int64_t work_nj; /* from the first to the last work, at the mean power of what was metered */
+	/* Of that: above what the devices drew on average while they idled, else with a context alone.
+	 */
+	int64_t net_nj, net_low_nj, net_high_nj;
 	int64_t span_ns;	    /* of the device that took longest */
+	int64_t first_ns, last_ns;  /* of the work of all devices; both 0: there is none */
 	int64_t idle_ns;	    /* sum over devices */
 	double power_w, busy_ratio; /* NAN unknown */
+	double launch_ns;	    /* mean of a call that launches a kernel; NAN: fewer than 1000 */
 	bool modelled;
 	struct kwhy_side_account *accounts; /* by category, then name */
 	struct kwhy_side_finding *findings; /* by id, then title */

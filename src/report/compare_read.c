@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LAUNCHES_LEAST = 1000 };
+#define IDLE_LEAST_RATIO 0.1
+
 /* Reads what a comparison needs from report.json; what is missing or of another type is unknown. */
 
 static int64_t known_of(const json_t *object, const char *key)
@@ -63,8 +66,72 @@ static void read_accounts(struct kwhy_side *side, const json_t *accounts)
 /* Sums of all devices while they are read. */
 struct device_sums {
 	int64_t span_ns, busy_ns;
+	double work_nj, net_nj, net_spread_nj; /* NAN: not known of one of them */
 	bool energy_missing;
 };
+
+/* What a device drew while it idled between its first and last work. */
+struct idle_level {
+	double power_w, spread_w; /* NAN: not known */
+};
+
+static bool is_outside(const char *category)
+{
+	return strcmp(category, "outside") == 0 || strcmp(category, "unrecorded") == 0;
+}
+
+/* Time from first to last work over what the meter saw of it; NAN where that is less than half or not known.
+ */
+static double unseen_factor(const json_t *device)
+{
+	const json_t *time = json_object_get(device, "time"), *energy = json_object_get(device, "energy");
+	double first_ns = (double)known_of(time, "first_ns"), last_ns = (double)known_of(time, "last_ns");
+	double seen_ns = fmin(last_ns, (double)known_of(energy, "end_ns")) -
+		fmax(first_ns, (double)known_of(energy, "start_ns"));
+
+	if (json_is_true(json_object_get(energy, "modelled")))
+		return 1;
+	return 2 * seen_ns >= last_ns - first_ns ? (last_ns - first_ns) / seen_ns : NAN;
+}
+
+static struct idle_level idle_level_of(const json_t *device, double factor)
+{
+	double energy_nj = 0, spread_nj = 0, time_ns = 0;
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(json_object_get(device, "accounts"), i, item)
+	{
+		const char *category = string_of(item, "category");
+
+		if (!is_idle(category) || is_outside(category) ||
+			known_of(item, "gross_nj") == KWHY_UNKNOWN_NJ)
+			continue;
+		energy_nj += (double)known_of(item, "gross_nj");
+		spread_nj += ((double)known_of(item, "high_nj") - (double)known_of(item, "low_nj")) / 2;
+		time_ns += (double)positive_of(item, "time_ns");
+	}
+	/* of little idling the meter cannot tell what it drew */
+	if (energy_nj > 0 && time_ns > 0 &&
+		time_ns >= IDLE_LEAST_RATIO * (double)positive_of(json_object_get(device, "time"), "span_ns"))
+		return (struct idle_level){energy_nj * factor / time_ns, spread_nj * factor / time_ns};
+	item = json_object_get(json_object_get(device, "energy"), "context_idle_w");
+	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, 0};
+}
+
+/* From its first to its last work. */
+static void add_work(
+	struct device_sums *sums, const json_t *device, int64_t attributed_nj, int64_t outside_nj)
+{
+	double factor = unseen_factor(device);
+	struct idle_level idle = idle_level_of(device, factor);
+	double work_nj = ((double)attributed_nj - (double)outside_nj) * factor;
+	double span_ns = (double)positive_of(json_object_get(device, "time"), "span_ns");
+
+	sums->work_nj += work_nj;
+	sums->net_nj += work_nj - idle.power_w * span_ns;
+	sums->net_spread_nj += idle.spread_w * span_ns;
+}
 
 /* What was metered while no work was known: a run that is played again has none of it. */
 static int64_t outside_of(const json_t *accounts)
@@ -77,8 +144,7 @@ static int64_t outside_of(const json_t *accounts)
 	{
 		const char *category = string_of(item, "category");
 
-		if ((strcmp(category, "outside") == 0 || strcmp(category, "unrecorded") == 0) &&
-			known_of(item, "gross_nj") != KWHY_UNKNOWN_NJ)
+		if (is_outside(category) && known_of(item, "gross_nj") != KWHY_UNKNOWN_NJ)
 			kwhy_known_add(&outside_nj, known_of(item, "gross_nj"));
 	}
 	return outside_nj;
@@ -98,6 +164,17 @@ static void read_energy(struct kwhy_side *side, const json_t *energy, struct dev
 	side->modelled |= json_is_true(json_object_get(energy, "modelled"));
 }
 
+static void widen_run(struct kwhy_side *side, const json_t *time)
+{
+	int64_t first_ns = known_of(time, "first_ns"), last_ns = known_of(time, "last_ns");
+	bool is_first = side->first_ns == side->last_ns;
+
+	if (first_ns == KWHY_UNKNOWN_NJ || last_ns == KWHY_UNKNOWN_NJ)
+		return;
+	side->first_ns = is_first || first_ns < side->first_ns ? first_ns : side->first_ns;
+	side->last_ns = is_first || last_ns > side->last_ns ? last_ns : side->last_ns;
+}
+
 static void read_device(struct kwhy_side *side, const json_t *device, struct device_sums *sums)
 {
 	const json_t *time = json_object_get(device, "time");
@@ -112,8 +189,11 @@ static void read_device(struct kwhy_side *side, const json_t *device, struct dev
 	read_accounts(side, json_object_get(device, "accounts"));
 	if (!span_ns)
 		return;
+	widen_run(side, time);
 	read_energy(side, json_object_get(device, "energy"), sums);
-	kwhy_known_add(&side->outside_nj, outside_of(json_object_get(device, "accounts")));
+	if (!sums->energy_missing)
+		add_work(sums, device, known_of(json_object_get(device, "energy"), "attributed_nj"),
+			outside_of(json_object_get(device, "accounts")));
 }
 
 static void read_devices(struct kwhy_side *side, const json_t *devices)
@@ -122,14 +202,41 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 	size_t i;
 	json_t *device;
 
-	side->energy_nj = side->idle_nj = side->outside_nj = 0;
+	side->energy_nj = side->idle_nj = 0;
 	json_array_foreach(devices, i, device) read_device(side, device, &sums);
+	side->work_nj = side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
 	/* Energies of some devices only are no energy of the whole. */
 	if (sums.energy_missing || !json_array_size(devices)) {
-		side->energy_nj = side->idle_nj = side->outside_nj = KWHY_UNKNOWN_NJ;
+		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
+		sums.work_nj = sums.net_nj = NAN;
+	}
+	if (isfinite(sums.work_nj))
+		side->work_nj = llround(sums.work_nj);
+	if (isfinite(sums.net_nj)) {
+		side->net_nj = llround(sums.net_nj);
+		side->net_low_nj = llround(sums.net_nj - sums.net_spread_nj);
+		side->net_high_nj = llround(sums.net_nj + sums.net_spread_nj);
 	}
 	side->busy_ratio = sums.span_ns > 0 ? (double)sums.busy_ns / (double)sums.span_ns : NAN;
+}
+
+/* Of all that are named so, where they are so many that the first of them, which loads code, does not matter.
+ */
+static void read_launches(struct kwhy_side *side, const json_t *calls)
+{
+	double sum_ns = 0, count = 0;
+	size_t i;
+	json_t *call;
+
+	json_array_foreach(calls, i, call)
+	{
+		if (!strstr(string_of(call, "name"), "LaunchKernel"))
+			continue;
+		sum_ns += (double)positive_of(call, "total_ns");
+		count += (double)positive_of(call, "count");
+	}
+	side->launch_ns = count >= LAUNCHES_LEAST ? sum_ns / count : NAN;
 }
 
 static void read_findings(struct kwhy_side *side, const json_t *findings)
@@ -261,6 +368,7 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 	if (!side->accounts || !side->findings || !side->work)
 		return kwhy_fail_memory(error, "a report to compare");
 	read_devices(side, devices);
+	read_launches(side, json_object_get(root, "api"));
 	read_findings(side, findings);
 	read_work(side, work);
 	sort_and_merge(side);

@@ -9,6 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* An interval of what lies above idle that is wider, half of it, is told. */
+#define NET_UNSURE_RATIO 0.1
+
+/* A launch that takes so much longer or shorter is told. */
+#define HOST_OTHER_RATIO 0.1
+
 static int64_t known_of(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -18,9 +24,15 @@ static int64_t known_of(const json_t *object, const char *key)
 
 static struct kwhy_projection projection_of(const json_t *object)
 {
-	return (struct kwhy_projection){known_of(object, "time_ns"), known_of(object, "time_low_ns"),
-		known_of(object, "time_high_ns"), known_of(object, "energy_nj"), known_of(object, "low_nj"),
-		known_of(object, "high_nj")};
+	return (struct kwhy_projection){.time_ns = known_of(object, "time_ns"),
+		.time_low_ns = known_of(object, "time_low_ns"),
+		.time_high_ns = known_of(object, "time_high_ns"),
+		.energy_nj = known_of(object, "energy_nj"),
+		.energy_low_nj = known_of(object, "low_nj"),
+		.energy_high_nj = known_of(object, "high_nj"),
+		.net_nj = known_of(object, "net_nj"),
+		.net_low_nj = known_of(object, "net_low_nj"),
+		.net_high_nj = known_of(object, "net_high_nj")};
 }
 
 static char *list_changes(struct kwhy_foretold *foretold, const json_t *changes)
@@ -91,23 +103,18 @@ static double error_of(int64_t projected, int64_t measured)
 	return ((double)projected - (double)measured) / (double)measured;
 }
 
-/* Projections are of the time from the first start to the last end of work. */
-static int64_t energy_of_work(const struct kwhy_side *side)
+/* Projections are of the time from the first work of any device to the last. */
+static int64_t run_ns(const struct kwhy_side *side)
 {
-	int64_t energy_nj;
-
-	if (side->energy_nj == KWHY_UNKNOWN_NJ || side->outside_nj == KWHY_UNKNOWN_NJ ||
-		__builtin_sub_overflow(side->energy_nj, side->outside_nj, &energy_nj))
-		return KWHY_UNKNOWN_NJ;
-	return energy_nj;
+	return side->last_ns > side->first_ns ? side->last_ns - side->first_ns : side->span_ns;
 }
 
 struct kwhy_foretold_errors kwhy_foretold_check(
 	const struct kwhy_foretold *foretold, const struct kwhy_side *a, const struct kwhy_side *b)
 {
-	return (struct kwhy_foretold_errors){error_of(foretold->after.time_ns, b->span_ns),
-		error_of(foretold->after.energy_nj, energy_of_work(b)),
-		fabs(error_of(foretold->before.time_ns, a->span_ns)) <= 0.01};
+	return (struct kwhy_foretold_errors){error_of(foretold->after.time_ns, run_ns(b)),
+		error_of(foretold->after.energy_nj, b->work_nj), error_of(foretold->after.net_nj, b->net_nj),
+		b->launch_ns / a->launch_ns, fabs(error_of(foretold->before.time_ns, run_ns(a))) <= 0.01};
 }
 
 /* Cells of low to high, measured, error. */
@@ -134,14 +141,45 @@ static void add_rows(struct kwhy_table *table, const struct kwhy_comparison *com
 	kwhy_table_time(table, after->time_ns);
 	add_rest(table, kwhy_quantity_time(low, after->time_low_ns),
 		kwhy_quantity_time(high, after->time_high_ns),
-		kwhy_quantity_time(measured, comparison->b->span_ns), errors.time_ratio);
+		kwhy_quantity_time(measured, run_ns(comparison->b)), errors.time_ratio);
 	if (!isfinite(errors.energy_ratio))
 		return;
 	kwhy_table_cell(table, "energy");
 	kwhy_table_energy(table, after->energy_nj);
 	add_rest(table, kwhy_quantity_energy(low, after->energy_low_nj),
 		kwhy_quantity_energy(high, after->energy_high_nj),
-		kwhy_quantity_energy(measured, energy_of_work(comparison->b)), errors.energy_ratio);
+		kwhy_quantity_energy(measured, comparison->b->work_nj), errors.energy_ratio);
+	if (after->net_nj == KWHY_UNKNOWN_NJ || comparison->b->net_nj == KWHY_UNKNOWN_NJ)
+		return;
+	kwhy_table_cell(table, "above idle");
+	kwhy_table_energy(table, after->net_nj);
+	add_rest(table, kwhy_quantity_energy(low, after->net_low_nj),
+		kwhy_quantity_energy(high, after->net_high_nj),
+		kwhy_quantity_energy(measured, comparison->b->net_nj), errors.net_ratio);
+}
+
+/* Where B idled at a level that is not known well enough, its energy above that is not, either. */
+static void add_net_words(const struct kwhy_side *b, const struct kwhy_sheet *sheet)
+{
+	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
+
+	if (b->net_nj == KWHY_UNKNOWN_NJ ||
+		(double)(b->net_high_nj - b->net_nj) <= NET_UNSURE_RATIO * fabs((double)b->net_nj))
+		return;
+	kwhy_sheet_linef(sheet, "  ", "What B measured above idle is %s to %s, as its idle level is known.",
+		kwhy_quantity_energy(low, b->net_low_nj), kwhy_quantity_energy(high, b->net_high_nj));
+}
+
+/* A projection is of the host as it was: how much of an error another one is. */
+static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
+{
+	double ratio = kwhy_foretold_check(comparison->foretold, comparison->a, comparison->b).launch_ratio;
+
+	if (fabs(ratio - 1) >= HOST_OTHER_RATIO)
+		kwhy_sheet_linef(sheet, "  ",
+			"A launch took %.2f times as long in B as in A: a host of another speed is in these "
+			"errors.",
+			ratio);
 }
 
 void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
@@ -163,6 +201,8 @@ void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct k
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	add_rows(&table, comparison);
 	kwhy_table_write(&table, sheet->style, sheet->out);
+	add_net_words(comparison->b, sheet);
+	add_host_words(comparison, sheet);
 	if (!kwhy_foretold_check(foretold, comparison->a, comparison->b).is_of_a)
 		kwhy_sheet_paragraph(sheet, "  ",
 			"It was made from another run than A: its time before the changes is not A's.");
@@ -189,6 +229,14 @@ void kwhy_foretold_json(const struct kwhy_comparison *comparison, struct kwhy_js
 	kwhy_json_known(json, "high_nj", foretold->after.energy_high_nj);
 	kwhy_json_real(json, "time_error_ratio", errors.time_ratio);
 	kwhy_json_real(json, "energy_error_ratio", errors.energy_ratio);
+	kwhy_json_known(json, "net_nj", foretold->after.net_nj);
+	kwhy_json_known(json, "net_low_nj", foretold->after.net_low_nj);
+	kwhy_json_known(json, "net_high_nj", foretold->after.net_high_nj);
+	kwhy_json_known(json, "measured_net_nj", comparison->b->net_nj);
+	kwhy_json_known(json, "measured_net_low_nj", comparison->b->net_low_nj);
+	kwhy_json_known(json, "measured_net_high_nj", comparison->b->net_high_nj);
+	kwhy_json_real(json, "net_error_ratio", errors.net_ratio);
+	kwhy_json_real(json, "launch_ratio", errors.launch_ratio);
 	kwhy_json_bool(json, "is_of_a", errors.is_of_a);
 	kwhy_json_object_end(json);
 }

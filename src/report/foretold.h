@@ -23,7 +23,9 @@ void kwhy_foretold_done(struct kwhy_foretold *foretold);
 /* (projected - measured) / measured; NAN where either is unknown. */
 struct kwhy_foretold_errors {
 	double time_ratio, energy_ratio;
-	bool is_of_a; /* what was projected from is run A, within a hundredth of its time */
+	double net_ratio;    /* of what lies above the idle level of each run */
+	double launch_ratio; /* mean launch call of B over that of A, a host's speed; NAN unknown */
+	bool is_of_a;	     /* what was projected from is run A, within a hundredth of its time */
 };
 struct kwhy_foretold_errors kwhy_foretold_check(
 	const struct kwhy_foretold *foretold, const struct kwhy_side *a, const struct kwhy_side *b);

@@ -20,6 +20,9 @@ static void add_projection(struct kwhy_json *json, const char *key, const struct
 	kwhy_json_known(json, "energy_nj", projection->energy_nj);
 	kwhy_json_known(json, "low_nj", projection->energy_low_nj);
 	kwhy_json_known(json, "high_nj", projection->energy_high_nj);
+	kwhy_json_known(json, "net_nj", projection->net_nj);
+	kwhy_json_known(json, "net_low_nj", projection->net_low_nj);
+	kwhy_json_known(json, "net_high_nj", projection->net_high_nj);
 	kwhy_json_real(json, "cost", kwh * report->price_per_kwh);
 	kwhy_json_real(json, "g_co2e", kwh * report->intensity_g_per_kwh);
 	kwhy_json_object_end(json);

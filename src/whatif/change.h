@@ -67,6 +67,8 @@ struct kwhy_whatif {
 	double *idle_spread_w; /* [devices] half of its 90 % interval */
 	double scatter_ratio;  /* by which a run of the same program would take longer or shorter, 90 % */
 	bool has_energy;       /* known for every device that worked */
+	bool unknown_is_free;  /* what a change would cost and nobody knows is taken as nothing: its saving is
+				  a bound */
 	bool out_of_memory;
 };
 

@@ -2,6 +2,7 @@
 #include "whatif/changes.h"
 
 #include "base/quantity.h"
+#include "whatif/curves.h"
 #include "whatif/edits.h"
 
 #include <math.h>
@@ -232,16 +233,29 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 	return waited;
 }
 
+/*
+ * What a call takes that queues a copy: no longer than such copies follow each other when they are queued,
+ * where the machine profile says so, and no longer than a launch.
+ */
+static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind kind)
+{
+	const struct kwhy_transfer_curve *curve = kwhy_whatif_queued_copy_curve(whatif->profile, kind);
+	double launch_ns = kwhy_whatif_cost_at(&whatif->costs.launch, whatif->corner);
+
+	if (!curve || whatif->corner == KWHY_CORNER_SLOW)
+		return launch_ns;
+	return fmin(launch_ns, kwhy_whatif_curve_ns(curve, 1));
+}
+
 /* A call that blocked for its copy returns at once, if it was to the device or is waited for anyway. */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
-	const struct kwhy_whatif_cost *launch = &whatif->costs.launch;
-
-	if (call == KWHY_NONE || !isfinite(launch->expected_ns) ||
+	if (call == KWHY_NONE || !isfinite(whatif->costs.launch.expected_ns) ||
 		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_JOIN] != row)
 		return;
 	if (may_return)
-		kwhy_whatif_unblock_call(whatif, call, kwhy_whatif_cost_at(launch, whatif->corner));
+		kwhy_whatif_unblock_call(
+			whatif, call, queueing_ns(whatif, whatif->recording->activities.copy_kind[row]));
 }
 
 /* The copy from page-locked memory. */

@@ -61,7 +61,7 @@ static uint32_t first_issuing_call(
 
 /*
  * Between two activities of a graph: as recorded of graphs, else as queued, less what the machine profile
- * says that a graph saves there (at the slow end: nothing).
+ * says that a graph saves there (at the slow end: nothing). Nothing where nobody knows what graphs cost.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -71,6 +71,8 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 	int64_t seen_ns = whatif->graph->delays.graph_queued_ns,
 		saves_ns = (int64_t)whatif->costs.graph_saves_ns;
 
+	if (!isfinite(whatif->costs.graph_launch.expected_ns))
+		return 0;
 	if (!kernels || whatif->corner == KWHY_CORNER_SLOW)
 		return queued_ns;
 	if (seen_ns >= 0)
@@ -155,15 +157,35 @@ static size_t slots_for(size_t segments)
 	return slots;
 }
 
+static void say(const struct capture *capture, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_whatif_cost *launch = &capture->whatif->costs.graph_launch;
+	unsigned long long launches = capture->launches, graphs = capture->graphs;
+	char cost[KWHY_QUANTITY_BYTES];
+
+	if (isfinite(launch->expected_ns))
+		kwhy_whatif_say(effect,
+			"%llu launches of stretches that repeat become %llu graph launches of %s (%s); the "
+			"first of each kind stays, capturing is not counted",
+			launches, graphs, kwhy_whatif_time_words(cost, capture->call_ns), launch->source);
+	else
+		kwhy_whatif_say(effect,
+			"%llu launches of stretches that repeat become %llu graph launches that take no "
+			"time, and their work follows at once: what graphs cost is not known here (a machine "
+			"profile would tell)",
+			launches, graphs);
+}
+
 void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	struct capture capture = {.whatif = whatif,
 		.slots = slots_for(whatif->recording->activities.count / GRAPH_LEAST),
 		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner)};
-	char cost[KWHY_QUANTITY_BYTES];
 
 	(void)number;
-	if (!isfinite(capture.call_ns)) {
+	if (!isfinite(capture.call_ns) && whatif->unknown_is_free) {
+		capture.call_ns = 0;
+	} else if (!isfinite(capture.call_ns)) {
 		kwhy_whatif_refuse(effect,
 			"what launching a graph costs here is not known; give the profile of "
 			"this machine (kwhy calibrate, --profile)");
@@ -178,12 +200,7 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 	free(capture.seen);
 	effect->places = capture.launches;
 	if (capture.graphs)
-		kwhy_whatif_say(effect,
-			"%llu launches of stretches that repeat become %llu graph launches of %s (%s); the "
-			"first "
-			"of each kind stays, capturing is not counted",
-			(unsigned long long)capture.launches, (unsigned long long)capture.graphs,
-			kwhy_whatif_time_words(cost, capture.call_ns), whatif->costs.graph_launch.source);
+		say(&capture, effect);
 	else
 		kwhy_whatif_refuse(
 			effect, "no stretch of %d launches without a wait comes twice", GRAPH_LEAST);

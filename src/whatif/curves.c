@@ -32,6 +32,15 @@ const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
 	return curve ? curve : find(profile->transfers, "pinned", direction, KWHY_TRANSFER_ISOLATED);
 }
 
+const struct kwhy_transfer_curve *kwhy_whatif_queued_copy_curve(
+	const struct kwhy_profile *profile, enum kwhy_copy_kind kind)
+{
+	if (!profile || !profile->transfers || (kind != KWHY_COPY_H2D && kind != KWHY_COPY_D2H))
+		return NULL;
+	return find(profile->transfers, "pinned",
+		kind == KWHY_COPY_H2D ? KWHY_TRANSFER_H2D : KWHY_TRANSFER_D2H, KWHY_TRANSFER_BACK_TO_BACK);
+}
+
 double kwhy_whatif_curve_ns(const struct kwhy_transfer_curve *curve, double bytes)
 {
 	const struct kwhy_transfer_segment *segment = &curve->segments[0];

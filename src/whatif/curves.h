@@ -12,6 +12,10 @@
 const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind, bool pageable);
 
+/* Of page-locked memory in a full queue alone; NULL: it was not measured. */
+const struct kwhy_transfer_curve *kwhy_whatif_queued_copy_curve(
+	const struct kwhy_profile *profile, enum kwhy_copy_kind kind);
+
 /* Nanoseconds of so many bytes; beyond the sizes that were measured the nearest piece goes on. */
 double kwhy_whatif_curve_ns(const struct kwhy_transfer_curve *curve, double bytes);
 

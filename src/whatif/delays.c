@@ -159,7 +159,9 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 	any_ns = median(&sampled->issue[KWHY_ACTIVITY_KERNEL]);
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = median(&sampled->issue[kind]);
-		if (delays->issue_ns[kind] < 0)
+		/* a stall is not the kind's own */
+		if (delays->issue_ns[kind] < 0 ||
+			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
 			delays->issue_ns[kind] = any_ns;
 	}
 	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_LEAST

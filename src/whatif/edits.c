@@ -62,6 +62,25 @@ static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)
 	return true;
 }
 
+/*
+ * Work that began long after its call, behind work that goes: the recording does not say what held the device
+ * up (a profiler that puts records away, for one), and there is less to put away. It begins as a kernel does.
+ */
+static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
+{
+	int64_t usual_ns = whatif->graph->delays.issue_ns[KWHY_ACTIVITY_KERNEL];
+	const struct kwhy_whatif_node *node = row == KWHY_NONE ? NULL : &whatif->graph->nodes[row];
+	struct kwhy_whatif_node *changed;
+
+	if (!node || usual_ns < 0 || whatif->corner == KWHY_CORNER_SLOW ||
+		kwhy_whatif_row_is_dropped(whatif, row) || node->from[KWHY_LINK_ISSUE] == KWHY_NONE ||
+		node->lag_ns[KWHY_LINK_ISSUE] < KWHY_WHATIF_STALL_NS)
+		return;
+	changed = edit(whatif, row);
+	if (changed)
+		changed->lag_ns[KWHY_LINK_ISSUE] = usual_ns;
+}
+
 void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
 {
 	uint32_t call = kwhy_whatif_call_of(whatif, row);
@@ -76,6 +95,7 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE && !kwhy_whatif_follows_start(node, link))
 			node->lag_ns[link] = 0;
+	drop_stall(whatif, whatif->next[row]);
 	if (call != KWHY_NONE && issues_nothing(whatif, call))
 		kwhy_whatif_drop_call(whatif, call);
 }

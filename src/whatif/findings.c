@@ -3,14 +3,12 @@
 
 #include <string.h>
 
-/* A change that leaves results as they are; others reach further than the finding. */
 static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
 {
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
 
-		if (change->finding && change->risk != KWHY_RISK_NUMERICS &&
-			strcmp(change->finding, finding->id) == 0)
+		if (change->finding && strcmp(change->finding, finding->id) == 0)
 			return change;
 	}
 	return NULL;
@@ -38,8 +36,17 @@ static int64_t not_below_0(int64_t value)
 	return value > 0 ? value : 0;
 }
 
+/* Runs differ from run to run by more than a cure may save: what it saves of this one is at most what the
+ * finding costs. */
+static int64_t saved_at_most_nj(const struct kwhy_finding *finding, int64_t saved_nj, int64_t high_nj)
+{
+	int64_t most_nj = finding->high_nj > saved_nj ? finding->high_nj : saved_nj;
+
+	return finding->high_nj != KWHY_UNKNOWN_NJ && high_nj > most_nj ? most_nj : not_below_0(high_nj);
+}
+
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
-	const struct kwhy_plan *plan, struct kwhy_error *error)
+	const struct kwhy_plan *plan, bool is_bound, struct kwhy_error *error)
 {
 	const struct kwhy_projected_change *change = &plan->changes[0];
 	int64_t before_nj = plan->before.energy_nj;
@@ -48,19 +55,23 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 		.low_nj = KWHY_UNKNOWN_NJ,
 		.high_nj = KWHY_UNKNOWN_NJ,
 		.assumption = kwhy_arena_copy(&findings->arena, change->assumption),
-		.is_projected = change->bound == KWHY_BOUND_EXPECTED};
+		.is_projected = change->bound == KWHY_BOUND_EXPECTED && !is_bound};
 
 	if (!saving.assumption)
 		return kwhy_fail_memory(error, "projections");
 	if (before_nj != KWHY_UNKNOWN_NJ) {
 		saving.energy_nj = not_below_0(change->saved_nj);
 		saving.low_nj = not_below_0(before_nj - change->after.energy_high_nj);
-		saving.high_nj = not_below_0(before_nj - change->after.energy_low_nj);
+		saving.high_nj = saved_at_most_nj(
+			finding, saving.energy_nj, before_nj - change->after.energy_low_nj);
 	}
-	finding->saving = saving;
+	/* a bound stays where this one is below it */
+	if (!is_bound || saving.time_ns > finding->saving.time_ns)
+		finding->saving = saving;
 	return KWHY_OK;
 }
 
+/* What the cure is projected to save; where nobody knows its costs, what it would if it had none: a bound. */
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
 	struct kwhy_finding *finding, struct kwhy_error *error)
 {
@@ -71,11 +82,17 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 
 	if (!change)
 		return KWHY_OK;
+	whatif->unknown_is_free = false;
 	status = kwhy_whatif_project(whatif, &ask, 1, &plan, error);
+	if (!status && !plan->change_count) {
+		kwhy_plan_free(plan);
+		whatif->unknown_is_free = true;
+		status = kwhy_whatif_project(whatif, &ask, 1, &plan, error);
+	}
 	if (status)
 		return status;
 	if (plan->change_count)
-		status = set_saving(findings, finding, plan, error);
+		status = set_saving(findings, finding, plan, whatif->unknown_is_free, error);
 	kwhy_plan_free(plan);
 	return status;
 }

@@ -58,6 +58,10 @@ struct kwhy_whatif_before {
 	struct kwhy_whatif_node was;
 };
 
+/* From the call to the start of what waits for nothing: longer than that, something held up the device. Ours:
+ * twenty times a launch. */
+enum { KWHY_WHATIF_STALL_NS = 100000 };
+
 /*
  * What the recording shows of delays that are nobody's choice: medians, in nanoseconds; -1: it shows none.
  */

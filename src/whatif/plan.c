@@ -113,6 +113,10 @@ static void widen(struct kwhy_projection *projection, const struct kwhy_projecti
 		projection->energy_low_nj = corner->energy_low_nj;
 	if (corner->energy_high_nj > projection->energy_high_nj)
 		projection->energy_high_nj = corner->energy_high_nj;
+	if (corner->net_low_nj < projection->net_low_nj)
+		projection->net_low_nj = corner->net_low_nj;
+	if (corner->net_high_nj > projection->net_high_nj)
+		projection->net_high_nj = corner->net_high_nj;
 }
 
 /* The changes of the plan again, with all costs at one end of their spreads. */

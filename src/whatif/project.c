@@ -11,11 +11,31 @@
  * goes. Work that takes shorter draws its power for shorter.
  */
 
+#define IDLE_LEAST_RATIO 0.1
+
 /* Energy of time that no graph holds. */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
 	return account->gross_nj != KWHY_UNKNOWN_NJ &&
 		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_UNRECORDED);
+}
+
+/*
+ * Time of the device's work, from first to last, over what the meter saw of it: energies of the books are of
+ * what was seen, times of all. NAN where it saw less than half.
+ */
+static double unseen_factor(const struct kwhy_device_ledger *ledger)
+{
+	const struct kwhy_device_energy *energy = &ledger->energy;
+	const struct kwhy_device_time *time = &ledger->time;
+	int64_t from_ns = energy->start_ns > time->first_ns ? energy->start_ns : time->first_ns;
+	int64_t to_ns = energy->end_ns < time->last_ns ? energy->end_ns : time->last_ns;
+
+	if (energy->modelled)
+		return 1;
+	if (2 * (to_ns - from_ns) < time->last_ns - time->first_ns)
+		return NAN;
+	return (double)(time->last_ns - time->first_ns) / (double)(to_ns - from_ns);
 }
 
 /*
@@ -25,7 +45,8 @@ static bool is_elsewhere(const struct kwhy_account *account)
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
-	double energy_nj = 0, spread_nj = 0, time_ns = 0;
+	double energy_nj = 0, spread_nj = 0, time_ns = 0, factor = unseen_factor(ledger);
+	bool is_told;
 
 	for (size_t i = 0; i < ledger->account_count; i++) {
 		const struct kwhy_account *account = &ledger->accounts[i];
@@ -33,13 +54,17 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 		if (!kwhy_category_is_idle(account->category) || is_elsewhere(account) ||
 			account->gross_nj == KWHY_UNKNOWN_NJ)
 			continue;
-		energy_nj += (double)account->gross_nj;
-		spread_nj += (double)(account->high_nj - account->low_nj) / 2;
+		energy_nj += (double)account->gross_nj * factor;
+		spread_nj += (double)(account->high_nj - account->low_nj) / 2 * factor;
 		time_ns += (double)account->time_ns;
 	}
-	whatif->idle_w[device] = time_ns > 0 && energy_nj > 0 ? energy_nj / time_ns
-							      : ledger->energy.context_idle_w;
-	whatif->idle_spread_w[device] = time_ns > 0 && energy_nj > 0 ? spread_nj / time_ns : 0;
+	/* no power, and so no energy: the meter saw too little of the work */
+	if (!isfinite(factor))
+		return;
+	/* of little idling the meter cannot tell what it drew */
+	is_told = energy_nj > 0 && time_ns > 0 && time_ns >= IDLE_LEAST_RATIO * (double)ledger->time.span_ns;
+	whatif->idle_w[device] = is_told ? energy_nj / time_ns : ledger->energy.context_idle_w;
+	whatif->idle_spread_w[device] = is_told ? spread_nj / time_ns : 0;
 }
 
 static double spread_of(const struct kwhy_account *account)
@@ -114,7 +139,7 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	for (size_t i = 0; i < ledger->account_count; i++)
 		if (is_elsewhere(&ledger->accounts[i]))
 			energy_nj -= (double)ledger->accounts[i].gross_nj;
-	return energy_nj;
+	return energy_nj * unseen_factor(ledger);
 }
 
 /* The energy as played, and how much of it is uncertain. */
@@ -169,16 +194,48 @@ static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
 	return whatif->has_energy ? (int64_t)(fmax(energy_nj, 0) + 0.5) : KWHY_UNKNOWN_NJ;
 }
 
+/* What the devices would have drawn in that time, had they idled; the level is as unsure as in the recording.
+ */
+static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
+{
+	const size_t *first = whatif->recording->activities.first;
+	struct played_energy idle = {0};
+
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
+		if (first[d] == first[d + 1])
+			continue;
+		idle.energy_nj += whatif->idle_w[d] * (double)time_ns;
+		idle.spread_nj += whatif->idle_spread_w[d] * (double)(whatif->last_ns - whatif->first_ns);
+	}
+	return idle;
+}
+
+static void set_net(const struct kwhy_whatif *whatif, const struct played_energy *gross, double spread_nj,
+	struct kwhy_projection *out)
+{
+	struct played_energy idle = idle_energy(whatif, out->time_ns);
+	double net_nj = gross->energy_nj - idle.energy_nj;
+
+	out->net_nj = out->net_low_nj = out->net_high_nj = KWHY_UNKNOWN_NJ;
+	if (!whatif->has_energy)
+		return;
+	spread_nj += idle.spread_nj + fabs(net_nj) * whatif->scatter_ratio;
+	out->net_nj = llround(net_nj);
+	out->net_low_nj = llround(net_nj - spread_nj);
+	out->net_high_nj = llround(net_nj + spread_nj);
+}
+
 struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 {
 	struct kwhy_projection baseline = {.time_ns = whatif->last_ns - whatif->first_ns};
-	double energy_nj = 0;
+	struct played_energy energy = {0};
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++)
-		energy_nj += recorded_nj(whatif, d);
+		energy.energy_nj += recorded_nj(whatif, d);
 	baseline.time_low_ns = baseline.time_high_ns = baseline.time_ns;
-	baseline.energy_nj = rounded(whatif, energy_nj);
+	baseline.energy_nj = rounded(whatif, energy.energy_nj);
 	baseline.energy_low_nj = baseline.energy_high_nj = baseline.energy_nj;
+	set_net(whatif, &energy, 0, &baseline);
 	return baseline;
 }
 
@@ -186,10 +243,12 @@ struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
 {
 	struct kwhy_projection projection = {.time_ns = played_ns(whatif)};
 	double scatter_ns = (double)projection.time_ns * whatif->scatter_ratio;
-	struct played_energy energy = {0};
+	struct played_energy energy = {0}, work = {0};
 
+	add_changed_work(whatif, &work);
 	if (whatif->has_energy)
 		energy = played_energy(whatif, projection.time_ns);
+	set_net(whatif, &energy, work.spread_nj, &projection);
 	energy.spread_nj += fabs(energy.energy_nj) * whatif->scatter_ratio;
 	projection.time_low_ns = projection.time_ns - (int64_t)scatter_ns;
 	projection.time_high_ns = projection.time_ns + (int64_t)scatter_ns;

@@ -67,9 +67,11 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 }
 
 /* Steps with a name part segments; a mere rhythm may be that of a loop inside a step. */
-static bool parts_segment(const struct kwhy_whatif *whatif, uint32_t before, uint32_t step, size_t row_count)
+static bool parts_segment(
+	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)
 {
-	return step != KWHY_NONE && step != before && (whatif->steps_named || row_count >= LONG_ROWS);
+	return step != KWHY_NONE && step != before &&
+		(segments->whatif->steps_named || (row_count >= LONG_ROWS && !segments->rhythm_is_whole));
 }
 
 /* From a call on to the end of its segment; the next call to look at. */
@@ -90,7 +92,7 @@ static size_t read_segment(
 		step_here = step_of(whatif, at);
 		if (out->row_count &&
 			(begins_segment(whatif, at) ||
-				parts_segment(whatif, step, step_here, out->row_count)))
+				parts_segment(segments, step, step_here, out->row_count)))
 			return call;
 		if (!out->row_count)
 			out->first_call = at;

@@ -18,6 +18,7 @@ struct kwhy_whatif_segments {
 	struct kwhy_whatif *whatif;
 	uint32_t *rows; /* room */
 	size_t thread, next;
+	bool rhythm_is_whole; /* steps without a name part nothing, however long; false unless set */
 };
 
 /* False: no memory. End with kwhy_whatif_segments_done(). */

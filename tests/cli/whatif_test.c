@@ -156,6 +156,11 @@ static void energies_are_compared_of_the_work_alone(void **state)
 		(double)number(plan, "before", "energy_nj");
 	assert_float_equal(
 		json_number_value(json_object_get(projection, "energy_error_ratio")), saved_ratio - 1, 1e-6);
+	/* the same run stands for B: what it drew above idle is what the projection began from */
+	assert_float_equal((double)json_integer_value(json_object_get(projection, "measured_net_nj")),
+		(double)number(plan, "before", "net_nj"), 1e3);
+	assert_float_equal(json_number_value(json_object_get(projection, "launch_ratio")), 1, 1e-9);
+	assert_true(number(plan, "before", "net_low_nj") < number(plan, "before", "net_nj"));
 	json_decref(plan);
 	json_decref(root);
 	spawned_done(&made);

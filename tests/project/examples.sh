@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The bundled recordings are whole, small, and reported with balanced books. Usage: examples.sh SOURCE_DIR BUILD_DIR
+# The bundled recordings are whole, small, and reported with balanced books; nothing saves more than it costs. Usage: examples.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
 for file in "$1"/examples/recordings/*.kwhy; do
@@ -8,7 +8,14 @@ for file in "$1"/examples/recordings/*.kwhy; do
 	[ "$(stat -c %s "$file")" -lt 3000000 ]
 	"$kwhy" report --json "$file" | python3 -c '
 import json, sys
-for device in json.load(sys.stdin)["devices"]:
+report = json.load(sys.stdin)
+for finding in report["findings"]:
+    saving = finding["projection"]
+    if saving is None or None in (saving["high_nj"], finding["high_nj"]):
+        continue
+    assert saving["low_nj"] <= saving["energy_nj"] <= saving["high_nj"], finding
+    assert saving["high_nj"] <= max(finding["high_nj"], saving["energy_nj"]), finding
+for device in report["devices"]:
     energy = device["energy"]
     assert energy["measured_nj"] == energy["attributed_nj"] == sum(a["gross_nj"] for a in device["accounts"]) > 10**11, energy
     assert device["kernels"]["count"] > 90'

@@ -252,7 +252,7 @@ static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *d
 	device->energy.known = true;
 	device->energy.context_idle_w = IDLE_W;
 	device->energy.clean_idle_w = NAN;
-	device->energy.end_ns = device->curve.edge_ns[1];
+	device->energy.end_ns = device->time.last_ns = device->curve.edge_ns[1];
 	device->energy.measured_nj = device->energy.attributed_nj = BUSY_W * device->curve.edge_ns[1];
 }
 

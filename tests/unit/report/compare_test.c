@@ -51,6 +51,27 @@ static void a_change_is_significant_beyond_both_intervals(void **state)
 	kwhy_side_done(&b);
 }
 
+#define METERED(end)                                                                   \
+	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000}," \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":" #end                                  \
+	",\"attributed_nj\":300},\"accounts\":[" ACCOUNT("compute", "k", 1000, 300, 290, 310) "]}"
+
+/* A device that never idled and whose idle level nobody knows has an energy, though none above idle; one
+ * whose meter saw less than half of its work has neither. */
+static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void **state)
+{
+	struct kwhy_side busy = read_side(REPORT(METERED(1000), ""));
+	struct kwhy_side unseen = read_side(REPORT(METERED(400), ""));
+
+	(void)state;
+	assert_int_equal(busy.work_nj, 300);
+	assert_int_equal(busy.net_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(unseen.work_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(unseen.net_nj, KWHY_UNKNOWN_NJ);
+	kwhy_side_done(&busy);
+	kwhy_side_done(&unseen);
+}
+
 static void an_account_that_one_side_lacks_drew_nothing_there(void **state)
 {
 	struct kwhy_side a = read_side(REPORT(DEVICE(200, ACCOUNT("copy", "c", 5, 200, 190, 210)), ""));
@@ -165,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_significant_beyond_both_intervals),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
+		cmocka_unit_test(energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it),
 		cmocka_unit_test(without_energy_on_one_side_no_change_is_claimed),
 		cmocka_unit_test(accounts_of_several_devices_are_one_with_widths_in_squares),
 		cmocka_unit_test(what_is_no_report_is_refused_with_its_name),

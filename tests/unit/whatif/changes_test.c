@@ -88,6 +88,32 @@ static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 	assert_made(plan, 1, 201000);
 }
 
+/* What it metered is not the energy of the work, and no energy is not none. */
+static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(void **state)
+{
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("keep-on-device"), 0};
+	struct build build = build_new(1);
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	(void)state;
+	launch(&build, 0, 10, 110);
+	read_back(&build, 3, 111, 161);
+	send(&build, 6, 162, 212);
+	launch(&build, 9, 213, 313);
+	build_finish(&build, true);
+	build.ledger->devices[0].energy.end_ns = 100 * US;
+	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(plan->change_count, 1);
+	assert_int_equal(plan->before.energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(plan->before.net_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(plan->changes[0].after.energy_nj, KWHY_UNKNOWN_NJ);
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+}
+
 static void last_read_backs_beyond_those_that_are_needed_go(void **state)
 {
 	struct build build = build_new(1);
@@ -143,6 +169,27 @@ static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **sta
 	/* the second call and its pause go, 3 us, and a launch of 2 us comes: 1 us less than from 10 to 47 us
 	 */
 	assert_made(made(&build, "pack-h2d", 0, NULL), 2, 36000);
+}
+
+/* Ten sends of a kB, and a memset that begins 500 us behind its call: nothing says why, and what came before
+ * it goes. */
+static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		launch(&build, 10 * i, 10 * i + 4, 10 * i + 6);
+	for (int i = 0; i < 10; i++)
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 100 + 10 * i, 102 + 10 * i), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 1000, 105 + 10 * i, 106 + 10 * i));
+	build_issued_memset(&build, issue("cudaMemsetAsync", 200, 202), 0, 700, 702);
+	plan = made(&build, "pack-h2d", 0, NULL);
+	assert_int_equal(plan->before.time_ns, 698 * US);
+	assert_true(plan->changes[0].after.time_ns < 220 * US);
+	assert_true(plan->changes[0].after.time_high_ns > 500 * US);
+	kwhy_plan_free(plan);
 }
 
 static void a_read_back_parts_what_is_packed(void **state)
@@ -445,6 +492,33 @@ static void equal_launches_in_a_row_share_the_device(void **state)
 	assert_refused(made(&build, "batch", 4, NULL), "launched twice");
 }
 
+/* Grids of 1 and 40 blocks in turns, of 2 us with 1 us between: three turns are 3 blocks, and 120 blocks on
+ * 100 multiprocessors. */
+static void a_sequence_that_follows_itself_is_launched_once(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		launch_blocks(&build, i, i % 2 ? 40 : 1);
+	plan = made(&build, "batch", 1000, NULL);
+	assert_int_equal(plan->changes[0].after.time_low_ns, 5000);
+	assert_int_equal(plan->changes[0].after.time_high_ns, 7000);
+	assert_made(plan, 6, 7000);
+}
+
+/* Of four turns two at a time. */
+static void no_more_turns_are_one_than_asked_for(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		launch_blocks(&build, i, i % 2 ? 4 : 1);
+	assert_made(made(&build, "batch", 2, NULL), 8, 11000);
+}
+
 static void collectives_are_left_out_but_every_second(void **state)
 {
 	struct build build = build_new(1);
@@ -479,10 +553,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_round_trip_goes_and_the_kernels_follow_each_other),
+		cmocka_unit_test(where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known),
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
 		cmocka_unit_test(the_kernel_that_takes_a_packed_copy_apart_is_launched_too),
+		cmocka_unit_test(work_that_stalled_behind_work_that_goes_begins_as_kernels_do),
 		cmocka_unit_test(a_read_back_parts_what_is_packed),
 		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
 		cmocka_unit_test(pinning_is_refused_where_nobody_knows_its_rate),
@@ -503,6 +579,8 @@ int main(void)
 		cmocka_unit_test(how_many_launches_a_chain_needs_is_in_its_interval),
 		cmocka_unit_test(what_the_device_does_alone_is_part_of_a_chain),
 		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
+		cmocka_unit_test(a_sequence_that_follows_itself_is_launched_once),
+		cmocka_unit_test(no_more_turns_are_one_than_asked_for),
 		cmocka_unit_test(collectives_are_left_out_but_every_second),
 		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),

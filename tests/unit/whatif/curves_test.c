@@ -126,6 +126,39 @@ static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
 	assert_int_equal(packed_ns(&build, &profile, "curve"), 1000 + 6640 - 2800);
 }
 
+/*
+ * Ten blocking sends of a byte, a call of 12 us each, and three launches of 5 us: page-locked ones are queued
+ * every 2 us, as such copies follow each other in a queue, and would be every 5 us as launches.
+ */
+static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other(void **state)
+{
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("pinned"), 0};
+	struct kwhy_profile profile = with_curves();
+	struct build build = build_new(1);
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		build_issued_copy(&build, (struct build_issue){0, "cudaMemcpyAsync", 12 * i, 12 * i + 12}, 0,
+			(struct build_copied){
+				KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1, 12 * i + 10, 12 * i + 11});
+	for (int i = 0; i < 3; i++)
+		build_issued_kernel(&build,
+			(struct build_issue){0, "cudaLaunchKernel", 120 + 5 * i, 125 + 5 * i}, 0, 130 + 5 * i,
+			132 + 5 * i);
+	build_finish(&build, false);
+	assert_int_equal(kwhy_whatif_new(build.recording, NULL, &profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(plan->changes[0].places, 10);
+	/* the first copy comes 10 us behind its call, the last kernel 10 us behind its own */
+	assert_in_range(plan->changes[0].after.time_ns, 10 * 2000 + 12 * US, 10 * 2000 + 13 * US);
+	assert_true(plan->changes[0].after.time_high_ns >= 10 * 5000 + 12 * US);
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +166,7 @@ int main(void)
 		cmocka_unit_test(the_piece_that_holds_the_size_is_taken_and_the_nearest_beyond),
 		cmocka_unit_test(a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds),
 		cmocka_unit_test(a_fit_of_the_recording_goes_on_with_the_curve),
+		cmocka_unit_test(a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

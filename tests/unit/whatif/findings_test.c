@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
 #include "whatif/findings.h"
+#include "whatif/whatif.h"
 
 #include <string.h>
 
@@ -20,16 +21,33 @@ static void add_waits(struct build *build, uint32_t device)
 	}
 }
 
-static const struct kwhy_finding *find(struct build *build)
+/* Loops of kernels of 5 us, launched every 20 us; each loop is waited for. Two queued kernels are 2 us apart.
+ */
+static void add_loops(struct build *build)
+{
+	build_issued_kernel(build, (struct build_issue){0, "cudaLaunchKernel", 0, 2}, 0, 10, 40);
+	build_issued_kernel(build, (struct build_issue){0, "cudaLaunchKernel", 3, 5}, 0, 42, 72);
+	build_call(build, 0, "cudaStreamSynchronize", 6, 80);
+	for (int i = 0; i < TIMES; i++) {
+		int64_t at = 200 * i + 100;
+
+		for (int k = 0; k < 8; k++, at += 20)
+			build_issued_kernel(build, (struct build_issue){0, "cudaLaunchKernel", at, at + 2}, 0,
+				at + 10, at + 15);
+		build_call(build, 0, "cudaStreamSynchronize", at, at + 3);
+	}
+}
+
+static const struct kwhy_finding *find(struct build *build, const char *id)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 
-	assert_non_null(build_detect(build, "sync-after-every-op", &options));
+	assert_non_null(build_detect(build, id, &options));
 	assert_int_equal(
 		kwhy_whatif_project_findings(build->recording, build->ledger, NULL, build->findings, &error),
 		KWHY_OK);
 	for (size_t i = 0; i < build->findings->count; i++)
-		if (strcmp(build->findings->items[i].id, "sync-after-every-op") == 0)
+		if (strcmp(build->findings->items[i].id, id) == 0)
 			return &build->findings->items[i];
 	return NULL;
 }
@@ -42,7 +60,7 @@ static void a_finding_saves_what_its_cure_is_projected_to(void **state)
 	(void)state;
 	add_waits(&build, 0);
 	build_finish(&build, true);
-	finding = find(&build);
+	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
 	assert_true(finding->saving.is_projected);
 	/* queued, kernels follow each other by 1.2 us in place of 20 */
@@ -61,9 +79,53 @@ static void findings_of_several_devices_keep_their_bounds(void **state)
 	add_waits(&build, 0);
 	add_waits(&build, 1);
 	build_finish(&build, false);
-	finding = find(&build);
+	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
 	assert_false(finding->saving.is_projected);
+	build_free(&build);
+}
+
+/* Eight kernels a loop with nothing between them; the finding itself says that gaps of 15 us close to 2 us.
+ */
+static void a_cure_of_unknown_cost_gives_a_bound_that_no_cost_can_pass(void **state)
+{
+	struct kwhy_profile profile;
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("graph"), 0};
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.graph_launch_s.value = 1e-6;
+	add_loops(&build);
+	build_finish(&build, true);
+	finding = find(&build, "launch-bound");
+	assert_non_null(finding);
+	assert_false(finding->saving.is_projected);
+	assert_non_null(strstr(finding->saving.assumption, "not known"));
+	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, &profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(plan->change_count, 1);
+	assert_true(finding->saving.time_ns >= plan->changes[0].saved_ns);
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+}
+
+static void chains_save_what_fusing_them_is_projected_to(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	add_loops(&build);
+	build_finish(&build, true);
+	finding = find(&build, "tiny-kernel-chains");
+	assert_non_null(finding);
+	assert_true(finding->saving.is_projected);
+	assert_non_null(strstr(finding->saving.assumption, "become 20 kernels"));
 	build_free(&build);
 }
 
@@ -71,6 +133,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_finding_saves_what_its_cure_is_projected_to),
+		cmocka_unit_test(a_cure_of_unknown_cost_gives_a_bound_that_no_cost_can_pass),
+		cmocka_unit_test(chains_save_what_fusing_them_is_projected_to),
 		cmocka_unit_test(findings_of_several_devices_keep_their_bounds),
 	};
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "whatif/edits.h"
+#include "whatif/parts.h"
+#include "whatif/segments.h"
+
+#include <math.h>
+
+/* Changes to how much work a launch does: equal launches as one, and steps that do the work of several. */
+
+enum { PERIOD_ROWS = 64 }; /* the longest sequence of launches that is looked for again behind itself */
+
+static bool is_kernel(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return whatif->recording->activities.kind[row] == KWHY_ACTIVITY_KERNEL;
+}
+
+static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return whatif->graph->nodes[row].own_ns;
+}
+
+/* How often the device must be filled to run so many blocks, so many at once; 0: not known. */
+static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+	const struct kwhy_device *device = &recording->devices[kwhy_recording_device_of(recording, row)];
+	uint32_t threads = recording->activities.threads_per_block[row];
+	double resident = 1;
+
+	if (!device->sm_count)
+		return 0;
+	if (whatif->corner != KWHY_CORNER_SLOW && device->threads_per_sm && threads &&
+		threads != KWHY_UNKNOWN_U16)
+		resident = fmax(floor((double)device->threads_per_sm / threads), 1);
+	return ceil(blocks / (resident * device->sm_count));
+}
+
+/*
+ * A kernel with `times` its blocks; as much longer where blocks or device are not known. At best no longer:
+ * what one waits for, all wait for at once. At worst a multiprocessor holds one block at a time.
+ */
+static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
+{
+	uint32_t blocks = whatif->recording->activities.blocks[row];
+	double now = 0, then = 0;
+
+	if (whatif->corner == KWHY_CORNER_FAST)
+		return (double)length_ns(whatif, row);
+	if (blocks != KWHY_UNKNOWN_BLOCKS && blocks) {
+		now = waves(whatif, row, blocks);
+		then = waves(whatif, row, blocks * times);
+	}
+	return (double)length_ns(whatif, row) * (now > 0 ? then / now : times);
+}
+
+static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_t b)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return rows->name[a] == rows->name[b] && is_kernel(whatif, a) && is_kernel(whatif, b) &&
+		rows->blocks[a] == rows->blocks[b] && rows->stream[a] == rows->stream[b] &&
+		rows->threads_per_block[a] == rows->threads_per_block[b];
+}
+
+/* A sequence of `period` launches that follows itself, `times` times in all. */
+struct loop {
+	size_t period, times;
+};
+
+static struct loop loop_of(
+	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t period)
+{
+	size_t end = period;
+
+	while (end < count && is_same_launch(whatif, rows[end - period], rows[end]))
+		end++;
+	return (struct loop){period, end / period};
+}
+
+/* The one that leaves the fewest launches, of up to `most` turns. */
+static struct loop find_loop(
+	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t most)
+{
+	struct loop best = {1, 1};
+
+	for (size_t period = 1; period <= PERIOD_ROWS && 2 * period <= count; period++) {
+		size_t room = period * most < count ? period * most : count;
+		struct loop loop;
+
+		if (!is_same_launch(whatif, rows[0], rows[period]))
+			continue;
+		loop = loop_of(whatif, rows, room, period);
+		if ((loop.times - 1) * period > (best.times - 1) * best.period)
+			best = loop;
+	}
+	return best;
+}
+
+struct batched {
+	uint64_t from, to;
+};
+
+static void batch_loop(struct kwhy_whatif *whatif, const uint32_t *rows, const struct loop *loop)
+{
+	for (size_t i = 0; i < loop->period; i++) {
+		kwhy_whatif_resize_row(whatif, rows[i], grown_ns(whatif, rows[i], (double)loop->times));
+		for (size_t turn = 1; turn < loop->times; turn++)
+			kwhy_whatif_drop_row(whatif, rows[turn * loop->period + i]);
+	}
+}
+
+static void batch_segment(struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment, size_t most,
+	struct batched *batched)
+{
+	for (size_t begin = 0; begin < segment->row_count;) {
+		const uint32_t *rows = &segment->rows[begin];
+		struct loop loop = find_loop(whatif, rows, segment->row_count - begin, most);
+
+		if (loop.times > 1) {
+			batch_loop(whatif, rows, &loop);
+			batched->from += loop.times * loop.period;
+			batched->to += loop.period;
+		}
+		begin += loop.times * loop.period;
+	}
+}
+
+void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	struct kwhy_whatif_segments segments;
+	struct kwhy_whatif_segment segment;
+	struct batched batched = {0};
+
+	if (!kwhy_whatif_segments_init(&segments, whatif))
+		return;
+	segments.rhythm_is_whole = true;
+	while (kwhy_whatif_segments_next(&segments, &segment))
+		batch_segment(whatif, &segment, number, &batched);
+	kwhy_whatif_segments_done(&segments);
+	effect->places = batched.from;
+	if (batched.from)
+		kwhy_whatif_say(effect,
+			"%llu launches, of one kernel and grid in a row or of a sequence that follows "
+			"itself, "
+			"become %llu of up to %u times the blocks, longer by how often those fill the "
+			"device; "
+			"they depend on nothing of each other",
+			(unsigned long long)batched.from, (unsigned long long)batched.to, number);
+	else
+		kwhy_whatif_refuse(effect,
+			"no kernel, and no sequence of kernels, is launched twice in a row with one grid");
+}
+
+/* A row of the first step of a batch, which does the work of all. */
+static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	if (rows->kind[row] == KWHY_ACTIVITY_KERNEL) {
+		kwhy_whatif_resize_row(whatif, row, grown_ns(whatif, row, times));
+	} else if (rows->kind[row] == KWHY_ACTIVITY_COPY && rows->bytes[row] != KWHY_UNKNOWN_BYTES) {
+		struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
+			rows->src_memory[row], rows->dst_memory[row], (double)rows->bytes[row] * times);
+		double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
+		double most_ns = (double)length_ns(whatif, row) * times;
+
+		kwhy_whatif_resize_row(whatif, row, isfinite(own_ns) ? fmin(own_ns, most_ns) : most_ns);
+	}
+}
+
+/* All calls and rows of the steps that are no longer made. */
+static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	uint32_t step = KWHY_NONE;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		if (whatif->graph->outer[i] != i)
+			continue;
+		if (whatif->first_issued[i] < whatif->first_issued[i + 1])
+			step = whatif->step[whatif->issued[whatif->first_issued[i]]];
+		if (step != KWHY_NONE && step % times)
+			kwhy_whatif_drop_call_and_pause(whatif, (uint32_t)i);
+	}
+}
+
+void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+
+	if (whatif->step_count < 2 * number) {
+		kwhy_whatif_refuse(effect,
+			"fewer than %u steps are known; name the ranges that are steps "
+			"(--steps)",
+			2 * number);
+		return;
+	}
+	for (size_t t = 0; t < recording->thread_count; t++)
+		drop_steps(whatif, t, number);
+	for (uint32_t i = 0; i < recording->activities.count; i++) {
+		uint32_t step = whatif->step[i];
+
+		if (step == KWHY_NONE || kwhy_whatif_row_is_dropped(whatif, i))
+			continue;
+		if (step % number)
+			kwhy_whatif_drop_row(whatif, i);
+		else
+			grow_row(whatif, i, number);
+	}
+	effect->places = whatif->step_count;
+	kwhy_whatif_say(effect,
+		"%u steps (%s) do the work of %u each; kernels grow by how often their blocks fill the "
+		"device, "
+		"copies by their bytes, the host's time and collectives not at all",
+		(whatif->step_count + number - 1) / number, whatif->step_words, number);
+}
