@@ -189,6 +189,8 @@ void kwhy_replay_json(
 	kwhy_json_string(&json, "recorded_on", replay->recorded_on);
 	kwhy_json_real(&json, "idle_w", replay->replayed_idle_w);
 	kwhy_json_string(&json, "energy_missing", replay->energy_missing);
+	kwhy_json_real(&json, "first_off_ratio", replay->first_off_ratio);
+	kwhy_json_real(&json, "wait_late_s", replay->wait_late_ns * 1e-9);
 	write_as_recorded(&json, replay);
 	write_changed(&json, replay);
 	write_standins(&json, replay);

@@ -5,6 +5,7 @@
 #include "report/sheet.h"
 #include "report/table.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* What the parts write from and to. */
@@ -222,6 +223,19 @@ static void write_pattern(const struct page *page)
 	write_left(page, outcome);
 }
 
+static void write_settled(const struct page *page)
+{
+	const struct kwhy_replay *replay = page->replay;
+	char wait[KWHY_QUANTITY_BYTES];
+
+	if (!isfinite(replay->first_off_ratio))
+		return;
+	kwhy_sheet_linef(&page->sheet, "settled ",
+		"a first run was %+.1f %% off the recorded time; since then each wait returns %s %s",
+		replay->first_off_ratio * 100, kwhy_quantity_time(wait, llround(fabs(replay->wait_late_ns))),
+		replay->wait_late_ns < 0 ? "later" : "sooner");
+}
+
 static void write_notes(const struct page *page)
 {
 	const struct kwhy_replay *replay = page->replay;
@@ -252,5 +266,6 @@ void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report
 	write_savings(&page);
 	write_standins(&page);
 	write_pattern(&page);
+	write_settled(&page);
 	write_notes(&page);
 }

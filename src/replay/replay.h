@@ -54,6 +54,9 @@ struct kwhy_replay {
 	const char *recorded_on;		 /* NULL: the recording does not say */
 	double recorded_j;			 /* of the device that is replayed; NAN: unknown */
 	double recorded_idle_w, replayed_idle_w; /* levels above which net energies are; NAN: unknown */
+	/* The first run as recorded over its recording, less one; NAN: waits were not settled by it. */
+	double first_off_ratio;
+	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs */
 	struct kwhy_replay_outcome as_recorded, changed;
 	bool has_changed;
 	struct kwhy_plan *plan;		      /* what the changes should bring; NULL: none was asked for */

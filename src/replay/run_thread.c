@@ -265,10 +265,13 @@ static enum kwhy_status wait_for_device(
 	return status ? status : gpu->ops->event_synchronize(gpu, run->marks[work->mark], error);
 }
 
-/* A wait returns as long behind the end of the work as it did. */
+/* A wait returns as long behind the end of the work as it did; where it cannot, the pauses behind it shrink.
+ */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
-	return kwhy_clock_mono_ns() + op->return_ns - (int64_t)beside_of(worker, op->wait).return_ns;
+	double sooner_ns = beside_of(worker, op->wait).return_ns + worker->run->runner.trips->late_ns;
+
+	return kwhy_clock_mono_ns() + op->return_ns - (int64_t)sooner_ns;
 }
 
 static enum kwhy_status begin(struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)

@@ -11,13 +11,15 @@ enum {
 	SMALL_TICKS = 200, /* which a kernel that waits at all can keep to */
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
+	WORK_NS = 10000, /* of kernels whose lateness is measured */
+	WORK_SERIES = 16,
 	WARM_NS = 30000000,
 	LONG_NS = 100000, /* from here on by the device's clock, whose rate does not change with its load */
 	MEMORY_BYTES = 256 << 20
 };
 
 /* The small grid by which the clock and round trips are measured. */
-static const struct kwhy_standin_grid one_block = {1, 32, false, NAN, {NAN, NAN, NAN}};
+static const struct kwhy_standin_grid one_block = {1, 32, false, NAN, {0, 0, 0}, {NAN, NAN, NAN}};
 
 const char *kwhy_standin_class_name(enum kwhy_standin_class class)
 {
@@ -54,7 +56,8 @@ enum kwhy_status kwhy_standins_launch(const struct kwhy_standins *standins,
 	const struct kwhy_standin_launch *launch, struct kwhy_error *error)
 {
 	const struct kwhy_standin_grid *grid = &standins->grids[launch->grid];
-	double wait_ns = launch->length_ns + launch->queued_ns - grid->period_ns;
+	double late_ns = grid->over_ns[launch->choice.class] * launch->choice.busy / KWHY_STANDIN_BUSY;
+	double wait_ns = launch->length_ns + launch->queued_ns - grid->period_ns - late_ns;
 	bool by_time = wait_ns >= LONG_NS;
 	const struct shot shot = {.stream = launch->stream,
 		.grid = grid,
@@ -153,6 +156,24 @@ enum kwhy_status kwhy_standins_wait_once(
 	return shoot(standins, &shot, error);
 }
 
+/* Of kernels that work all the time. */
+static enum kwhy_status measure_lateness(
+	struct kwhy_standins *standins, struct kwhy_standin_grid *grid, struct kwhy_error *error)
+{
+	struct shot shot = {.stream = standins->stream,
+		.grid = grid,
+		.busy = KWHY_STANDIN_BUSY,
+		.ticks = (uint64_t)(WORK_NS * standins->ticks_per_ns)};
+	double period_ns = NAN;
+	enum kwhy_status status = KWHY_OK;
+
+	for (shot.class = KWHY_STANDIN_FMA; !status && shot.class < KWHY_STANDIN_CLASS_COUNT; shot.class ++) {
+		status = time_least(standins, &shot, WORK_SERIES, &period_ns, error);
+		grid->over_ns[shot.class] = fmax(period_ns - WORK_NS - grid->period_ns, 0);
+	}
+	return status;
+}
+
 static enum kwhy_status measure_grid(struct kwhy_standins *standins, const struct kwhy_replay_grid *wanted,
 	struct kwhy_standin_grid *out, struct kwhy_error *error)
 {
@@ -171,12 +192,13 @@ static enum kwhy_status measure_grid(struct kwhy_standins *standins, const struc
 	if (status)
 		return status;
 	*out = (struct kwhy_standin_grid){wanted->blocks, wanted->threads_per_block,
-		gpu->facts.architecture && wanted->blocks > (uint64_t)least * sms, NAN, {NAN, NAN, NAN}};
+		gpu->facts.architecture && wanted->blocks > (uint64_t)least * sms, NAN, {0, 0, 0},
+		{NAN, NAN, NAN}};
 	if (out->is_capped)
 		out->blocks = least * sms;
 	status = time_least(standins, &shot, SERIES, &out->period_ns, error);
 	out->period_ns = fmax(out->period_ns - SMALL_TICKS / standins->ticks_per_ns, 0);
-	return status;
+	return status ? status : measure_lateness(standins, out, error);
 }
 
 enum kwhy_status kwhy_standins_measure_grids(

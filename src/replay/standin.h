@@ -34,6 +34,8 @@ struct kwhy_standin_grid {
 	uint32_t blocks, threads_per_block; /* blocks: no more than it holds at once */
 	bool is_capped;
 	double period_ns;			  /* from one to the next of queued ones that take no time */
+	double over_ns[KWHY_STANDIN_CLASS_COUNT]; /* by which they end late: they look at the clock between
+						     turns */
 	double power_w[KWHY_STANDIN_CLASS_COUNT]; /* gross, while they run; NAN: not measured */
 };
 

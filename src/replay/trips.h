@@ -15,6 +15,7 @@ struct kwhy_replay_trips {
 	double graph_ns;  /* of a graph of two kernels, less what those take beyond one; as kernel_ns without
 			     graphs */
 	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] with the copy itself */
+	double late_ns; /* by which a wait of a replay returned later than it did: taken off the others */
 };
 
 /*

@@ -67,10 +67,14 @@ KERNEL void kwhy_standin_wait(ARGUMENTS)
 
 	if (!ticks)
 		return;
-	start = now(by_time);
-	while ((elapsed = now(by_time) - start) < ticks)
-		if (ticks - elapsed > NAP)
-			nap();
+	/* one thread looks at the clock, the others are parked: all of them would draw what a busy kernel does */
+	if (threadIdx.x == 0) {
+		start = now(by_time);
+		while ((elapsed = now(by_time) - start) < ticks)
+			if (ticks - elapsed > NAP)
+				nap();
+	}
+	__syncthreads();
 }
 
 /* Points that turn on circles, so that values neither grow nor settle. */
@@ -113,7 +117,7 @@ KERNEL void kwhy_standin_memory(ARGUMENTS)
 			continue;
 		}
 #pragma unroll
-		for (int k = 0; k < 4; k++) {
+		for (int k = 0; k < 2; k++) {
 			to[place] = from[place];
 			place += step;
 			if (place >= words)
