@@ -20,7 +20,8 @@ enum { PEAK_BYTES = 16 << 20, PEAK_SEED = 1 };
 struct work {
 	const struct kwhy_bench_flow_request *request;
 	struct kwhy_bench_flow *bench;
-	struct kwhy_gpu *gpu;
+	struct kwhy_bench_gpus gpus;
+	struct kwhy_gpu *gpu;		   /* the first of them; NULL: there is none */
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	struct kwhy_busy_gauge gauge;
 	/* Of the number of flows at hand: places over all steps, and a shorter run with its numbers. */
@@ -46,7 +47,7 @@ static enum kwhy_status check_variants(const char *list, struct kwhy_error *erro
 
 	if (kwhy_bench_list_unknown(list, is_variant, word))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5 and cpu", word);
+			"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5, n5w, n6 and cpu", word);
 	return KWHY_OK;
 }
 
@@ -149,7 +150,7 @@ static enum kwhy_status sum_up(struct runs *runs, struct kwhy_error *error)
 
 	row->flow_steps_per_s = flow_steps / row->run_s.median;
 	row->busy_ratio = runs->busy_s / runs->busy_run_s;
-	row->roofline_ratio = row->flow_steps_per_s * KWHY_FLOW_FLOP / peak;
+	row->roofline_ratio = row->flow_steps_per_s * KWHY_FLOW_FLOP / (peak * row->gpu_count);
 	return kwhy_bench_steps_sum_up(
 		row->step_times, row->kept_runs * row->steps, &row->step_s, &row->step_p99_s, error);
 }
@@ -251,12 +252,18 @@ static enum kwhy_status run_cpu(struct work *work, uint32_t flows, struct kwhy_e
 	return KWHY_OK;
 }
 
+/* For the variant that takes several. */
+static struct kwhy_gpu *const *others_of(const struct work *work)
+{
+	return work->gpus.items + 1;
+}
+
 /* What it carries, after a run of the shape that the reference has numbers of. */
 static enum kwhy_status prove(struct work *work, const struct kwhy_flow_variant *variant,
 	struct kwhy_bench_flow_row *row, struct kwhy_error *error)
 {
-	const struct kwhy_flow_request request = {
-		work->gpu, work->numbers.shape, variant, work->request->precision};
+	const struct kwhy_flow_request request = {work->gpu, work->numbers.shape, variant,
+		work->request->precision, others_of(work), work->gpus.count - 1};
 	struct kwhy_flow_result result = {0};
 	struct kwhy_flow *flow = NULL;
 	enum kwhy_status status = kwhy_flow_open(&request, &flow, error);
@@ -295,16 +302,17 @@ static enum kwhy_status measure(struct work *work, const struct kwhy_flow_varian
 	struct runs runs = {.work = work, .row = row};
 	const struct kwhy_flow_request request = {work->gpu,
 		kwhy_flow_shape_of(row->flows, row->steps, work->bench->by_argmax), variant,
-		work->request->precision};
+		work->request->precision, others_of(work), work->gpus.count - 1};
 	enum kwhy_status status = kwhy_flow_open(&request, &runs.flow, error);
 
 	if (status)
 		return status;
 	row->precision = kwhy_flow_precision(runs.flow);
 	row->device_clock = kwhy_flow_on_device(runs.flow);
+	row->gpu_count = kwhy_flow_gpu_count(runs.flow);
 	row->products = kwhy_arena_copy(&work->bench->arena, kwhy_flow_products(runs.flow));
 	status = row->products ? run_row(&runs, error) : kwhy_fail_memory(error, "a row");
-	if (!status && isnan(row->busy_ratio))
+	if (!status && isnan(row->busy_ratio) && !work->request->runs_only)
 		status = measure_busy(work, runs.flow, row, error);
 	kwhy_flow_close(runs.flow);
 	return status;
@@ -317,7 +325,11 @@ static enum kwhy_status run_variant(
 	const char **reason;
 	enum kwhy_status status = add_row(work, variant, flows, &row, error);
 
-	if (!status)
+	if (!status && variant->way == KWHY_FLOW_SPLIT && work->gpus.count < 2) {
+		row->missing = "it is for several GPUs; name them, as --device 0,1";
+		return KWHY_OK;
+	}
+	if (!status && !work->request->runs_only)
 		status = prove(work, variant, row, error);
 	if (!status)
 		status = measure(work, variant, row, error);
@@ -365,16 +377,10 @@ static enum kwhy_status run_flows(struct work *work, uint32_t flows, struct kwhy
 
 static enum kwhy_status open_all(struct work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_gpus gpus = {0};
 	enum kwhy_status status = kwhy_bench_gpus_open(
-		work->request->backend, work->request->device, &gpus, error);
+		work->request->backend, work->request->device, &work->gpus, error);
 
-	for (uint32_t i = 1; i < gpus.count; i++)
-		gpus.items[i]->ops->close(gpus.items[i]);
-	work->gpu = gpus.count ? gpus.items[0] : NULL;
-	if (!status && gpus.count > 1)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "bench flow uses one GPU; --device names %u", gpus.count);
+	work->gpu = work->gpus.count ? work->gpus.items[0] : NULL;
 	if (status || !work->gpu)
 		return status;
 	work->bench->gpu = work->gpu->facts;
@@ -387,7 +393,7 @@ static enum kwhy_status open_all(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	return kwhy_bench_meters_open(&work->gpu, 1, &work->energy, error);
+	return kwhy_bench_meters_open(work->gpus.items, work->gpus.count, &work->energy, error);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
@@ -400,7 +406,8 @@ static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
 		struct kwhy_bench_flow_row *row = &bench->rows[i];
 
 		if (row->energy_runs)
-			kwhy_bench_meters_of(work->energy, row->name, 1, &bench->arena, &row->energy);
+			kwhy_bench_meters_of(
+				work->energy, row->name, row->gpu_count, &bench->arena, &row->energy);
 	}
 	return status;
 }
@@ -430,8 +437,7 @@ static void close_all(struct work *work)
 {
 	kwhy_device_energy_close(work->energy);
 	kwhy_busy_gauge_close(&work->gauge);
-	if (work->gpu)
-		work->gpu->ops->close(work->gpu);
+	kwhy_bench_gpus_close(&work->gpus);
 	kwhy_flow_answer_done(&work->places);
 	kwhy_flow_answer_done(&work->numbers);
 }

@@ -14,7 +14,7 @@
  */
 struct kwhy_bench_flow_request {
 	enum kwhy_gpu_backend backend;
-	const char *device;   /* number or PCI address; NULL: the first */
+	const char *device; /* numbers or PCI addresses; NULL: the first. n6 uses all, the others the first */
 	const char *variants; /* "n0,n4"; NULL: all; "cpu" is the reference */
 	const char *flows;    /* "1,1000": numbers of flows */
 	uint32_t steps;
@@ -23,11 +23,12 @@ struct kwhy_bench_flow_request {
 	uint32_t repeat; /* timed runs of each, at least */
 	double energy_s; /* each is run again and again for so long; 0: no energy */
 	bool peaks;	 /* rates of arithmetic are measured first, for the roofline */
+	bool runs_only;	 /* nothing beside runs of variants: numbers are not proved, no busy shares */
 	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
 	void *context;
 };
 
-enum { KWHY_BENCH_FLOW_ROWS_MOST = 96, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
+enum { KWHY_BENCH_FLOW_ROWS_MOST = 110, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
 
 /* A short run whose numbers are held against the reference. */
 struct kwhy_bench_flow_proof {
@@ -48,6 +49,7 @@ struct kwhy_bench_flow_row {
 	struct kwhy_median run_s, step_s;
 	double step_p99_s;
 	bool device_clock;  /* the steps' times are the device's */
+	uint32_t gpu_count; /* that it used; 0: it was not run */
 	size_t run_count;   /* timed */
 	double *step_times; /* [kept_runs][steps], seconds */
 	size_t kept_runs;

@@ -205,6 +205,8 @@ static void write_tally(struct kwhy_json *json, const struct kwhy_flow_tally *ta
 	kwhy_json_count(json, "h2d_bytes", tally->h2d_bytes);
 	kwhy_json_count(json, "d2h_copies", tally->d2h_copies);
 	kwhy_json_count(json, "d2h_bytes", tally->d2h_bytes);
+	kwhy_json_count(json, "peer_copies", tally->peer_copies);
+	kwhy_json_count(json, "peer_bytes", tally->peer_bytes);
 	kwhy_json_object_end(json);
 }
 
@@ -235,6 +237,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 	kwhy_json_count(json, "flows", row->flows);
 	kwhy_json_count(json, "steps", row->steps);
 	kwhy_json_string(json, "products", row->products);
+	kwhy_json_count(json, "gpus", row->gpu_count);
 	kwhy_json_string(json, "precision", kwhy_flow_precision_name(row->precision));
 	kwhy_json_count(json, "runs", row->run_count);
 	kwhy_workload_median_json(json, "run_s", &row->run_s);

@@ -12,6 +12,7 @@
 struct flow_options {
 	const char *backend, *device, *variants, *flows, *path, *precision;
 	uint64_t steps;
+	bool runs_only;
 	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
@@ -71,7 +72,8 @@ static enum kwhy_status make_request(
 		.precision = precision,
 		.repeat = (uint32_t)options->runs.repeat,
 		.energy_s = kwhy_bench_energy_s(options->runs.seconds, backend, KWHY_BENCH_ENERGY_S),
-		.peaks = backend != KWHY_GPU_HOST};
+		.peaks = backend != KWHY_GPU_HOST && !options->runs_only,
+		.runs_only = options->runs_only};
 	return KWHY_OK;
 }
 
@@ -127,9 +129,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, backend)},
-	{"device", 0, "GPU", "by number or PCI address; default 0", KWHY_OPTION_TEXT,
+	{"device", 0, "GPU", "by number or PCI address; default 0; n6 takes several", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, device)},
-	{"variant", 0, "LIST", "of n0, n0c, n0p, n1 to n5 and cpu; default all", KWHY_OPTION_TEXT,
+	{"variant", 0, "LIST", "of n0, n0c, n0p, n1 to n5, n5w, n6 and cpu; default all", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, variants)},
 	{"flows", 0, "LIST", "numbers of flows, 1 to 100000; default 1000", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, flows)},
@@ -137,9 +139,11 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct flow_options, steps)},
 	{"path", 0, "KIND", "fixed (default), or argmax: flows choose by what they carry", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, path)},
-	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16", KWHY_OPTION_TEXT,
-		offsetof(struct flow_options, precision)},
+	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 and n5w have bf16",
+		KWHY_OPTION_TEXT, offsetof(struct flow_options, precision)},
 	KWHY_OPTION_ROWS_BENCH_RUNS(struct flow_options, runs),
+	{"runs-only", 0, NULL, "nothing beside the runs: no peaks, numbers or busy share", KWHY_OPTION_FLAG,
+		offsetof(struct flow_options, runs_only)},
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(
 		struct flow_options, output, "the time of every step of the first 64 runs of each"),
 	KWHY_OPTION_ROW_HELP,

@@ -55,7 +55,8 @@ enum kwhy_status kwhy_flow_busy(struct kwhy_flow *flow, const struct kwhy_flow_a
 	struct kwhy_flow_result result = {0};
 	enum kwhy_status status;
 
-	if (flow->variant->way == KWHY_FLOW_WHOLE || flow->variant->workspace != KWHY_FLOW_KEPT)
+	if (flow->variant->way == KWHY_FLOW_WHOLE || flow->variant->way == KWHY_FLOW_SPLIT ||
+		flow->variant->workspace != KWHY_FLOW_KEPT)
 		return kwhy_fail(
 			error, KWHY_E_UNSUPPORTED, "%s cannot be held behind a gate", flow->variant->id);
 	status = ops->gate_new(flow->gpu, &flow->gate, error);

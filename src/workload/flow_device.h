@@ -23,13 +23,18 @@ struct kwhy_flow_args {
 	uint64_t map;	 /* uint32 [slots]: the row in a slot of the dense lattice; NONE: it is empty */
 	uint64_t e, h_rows, outputs_rows; /* float [flows][ENERGIES], [STATE], [OUTPUTS] */
 	uint64_t in, u, a, gi, gh, h,
-		outputs;   /* float, of the rows at hand; the last two may be those above */
-	uint64_t h_halves; /* bfloat16 [2][flows][STATE] */
-	uint64_t parts;	   /* float [2][TEAM][flows][OUTPUTS] */
-	uint64_t numbers;  /* uint32: the next number; blocks at the barrier */
-	uint64_t records;  /* struct kwhy_flow_step [steps] */
-	uint64_t out;	   /* int64: sum of e of who left, in units of 2^-32 */
-	uint64_t times;	   /* uint64 [steps + 1], ns */
+		outputs;	  /* float, of the rows at hand; the last two may be those above */
+	uint64_t h_halves;	  /* bfloat16 [2][flows][STATE] */
+	uint64_t parts;		  /* float [2][TEAM][flows][OUTPUTS] */
+	uint64_t shares;	  /* bfloat16 [TEAM][SHARE]: weights as kernels/flow/wide.cu takes them */
+	uint64_t in_images;	  /* bfloat16 [tiles of 64 flows][64][64], as it takes them */
+	uint64_t places, facts;	  /* bfloat16 [rows of tiles][INPUTS - ENERGIES]; [2][rows of tiles] of 16
+				     bytes: who is there */
+	uint64_t members, counts; /* uint32 [2][cells][MEMBERS], uint64 [2][cells]: rows of those in a cell */
+	uint64_t numbers;	  /* uint32: the next number; blocks at the barrier */
+	uint64_t records;	  /* struct kwhy_flow_step [steps] */
+	uint64_t out;		  /* int64: sum of e of who left, in units of 2^-32 */
+	uint64_t times;		  /* uint64 [steps + 1], ns */
 	uint32_t flows, steps, by_argmax;
 	uint32_t by_row; /* the host keeps the books: fresh and next come from there */
 	uint32_t width, height, depth;
@@ -42,7 +47,13 @@ enum {
 	KWHY_FLOW_TILE_MOST = 128,
 	KWHY_FLOW_ROW_BYTES = 1112, /* of shared memory, of a row of a tile */
 	KWHY_FLOW_THREADS = 256,    /* of a block, everywhere */
-	KWHY_FLOW_PRODUCTS = 5
+	KWHY_FLOW_PRODUCTS = 5,
+	/* Of kernels/flow/wide.cu. */
+	KWHY_FLOW_WIDE_ROWS = 64, /* of a tile */
+	KWHY_FLOW_WIDE_MEMBERS = 16,
+	KWHY_FLOW_WIDE_THREADS = 384,
+	KWHY_FLOW_WIDE_SHARE = 64512, /* a block's weights, in 16 bits */
+	KWHY_FLOW_WIDE_BYTES = 228608 /* its shared memory */
 };
 
 /* The kernels, in CUDA C and for the host. */

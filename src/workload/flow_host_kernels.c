@@ -360,6 +360,58 @@ static void run_run(const struct kwhy_gpu_grid *grid, void **arguments)
 	}
 }
 
+/* --- Two kernels a step: rounded as above; weights need no packing, and the books are kept as a step begins
+ * --- */
+
+static void run_pack(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	(void)grid;
+	(void)arguments;
+}
+
+static void run_books(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	(void)grid;
+	(void)arguments;
+}
+
+static void run_begin(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	struct call call = call_of(arguments);
+	uint64_t *times = at(call.args->times);
+	uint32_t step = call.step;
+
+	(void)grid;
+	find_halves(&call, step - 1); /* of the first step: KWHY_FLOW_NONE */
+	settle(&call);
+	times[step] = (uint64_t)kwhy_clock_mono_ns();
+	find_halves(&call, step);
+	if (step < call.args->steps)
+		front(&call);
+}
+
+static void run_wide(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct call call = call_of(arguments);
+
+	(void)grid;
+	product(&call, 2);
+	product(&call, 3);
+	gates(&call);
+	round_state(&call);
+	product(&call, 4);
+	if (!call.args->by_argmax)
+		move(&call);
+}
+
+static void run_choose(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct call call = call_of(arguments);
+
+	(void)grid;
+	move(&call);
+}
+
 #define ROW(name)                                              \
 	{                                                      \
 		"kwhy_flows_" #name, run_##name,               \
@@ -381,5 +433,10 @@ const struct kwhy_gpu_host_kernel kwhy_flow_host_kernels[] = {
 	ROW(spread),
 	ROW(collect),
 	ROW(run),
+	ROW(pack),
+	ROW(books),
+	ROW(begin),
+	ROW(wide),
+	ROW(choose),
 	{NULL, NULL, {0}},
 };

@@ -22,6 +22,11 @@ enum kwhy_flow_kernel {
 	KWHY_FLOW_SPREAD,
 	KWHY_FLOW_COLLECT,
 	KWHY_FLOW_RUN,
+	KWHY_FLOW_PACK,
+	KWHY_FLOW_BOOKS,
+	KWHY_FLOW_BEGIN,
+	KWHY_FLOW_WIDE_GATES,
+	KWHY_FLOW_CHOOSE,
 	KWHY_FLOW_KERNEL_COUNT
 };
 
@@ -64,6 +69,11 @@ struct kwhy_flow {
 	bool held;
 	uint32_t queued; /* behind it */
 	double busy_ns;	 /* of what was held back */
+	/* On several GPUs: who has which flows; the first of them is this one. Else it is alone and has all.
+	 */
+	struct kwhy_flow *ranks[KWHY_FLOW_GPUS_MOST];
+	uint32_t rank_count, first, count;
+	struct kwhy_gpu_event *settled; /* of a step: what others read may be written again */
 };
 
 static inline bool kwhy_flow_has_books(const struct kwhy_flow *flow) /* on the host */
@@ -99,6 +109,26 @@ KWHY_MUST_USE enum kwhy_status kwhy_flow_wait(struct kwhy_flow *flow, struct kwh
 KWHY_MUST_USE enum kwhy_status kwhy_flow_hold(struct kwhy_flow *flow, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_flow_release(struct kwhy_flow *flow, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_flow_make_room(struct kwhy_flow *flow, struct kwhy_error *error);
+
+/* The plain kernels and products of some rows, up to their moves. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_issue_plain(
+	struct kwhy_flow *flow, uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error);
+
+/* Counted copies to and from the device, queued. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_copy_in(
+	struct kwhy_flow *flow, uint64_t to, const void *from, size_t bytes, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_flow_copy_out(
+	struct kwhy_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error);
+
+/* Of several GPUs; each of these leaves the thread at the first. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_ranks_open(
+	struct kwhy_flow *flow, const struct kwhy_flow_request *request, struct kwhy_error *error);
+void kwhy_flow_ranks_close(struct kwhy_flow *flow);
+KWHY_MUST_USE enum kwhy_status kwhy_flow_ranks_step(
+	struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error);
+
+/* All that the ranks have queued has run. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_ranks_wait(struct kwhy_flow *flow, struct kwhy_error *error);
 
 /* All flows begin, and nobody has been anywhere. */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_reset(struct kwhy_flow *flow, struct kwhy_error *error);

@@ -9,8 +9,9 @@ enum {
 	CHUNK = 16384,		  /* slots of the dense lattice at once */
 	EACH_FLOW_STEPS = 200000, /* ten launches each: some seconds */
 	TILE_WAIT_ROWS = 64,
-	HOST_SLOTS = 20000,	 /* half a million products each */
-	TENSOR_ARCHITECTURE = 80 /* whose tensor cores take bfloat16 */
+	HOST_SLOTS = 20000,	  /* half a million products each */
+	TENSOR_ARCHITECTURE = 80, /* whose tensor cores take bfloat16 */
+	WIDE_ARCHITECTURE = 90	  /* whose tensor instructions are of four warps, and of no other */
 };
 
 static const char *const kernel_names[KWHY_FLOW_KERNEL_COUNT] = {
@@ -26,6 +27,11 @@ static const char *const kernel_names[KWHY_FLOW_KERNEL_COUNT] = {
 	[KWHY_FLOW_SPREAD] = "kwhy_flows_spread",
 	[KWHY_FLOW_COLLECT] = "kwhy_flows_collect",
 	[KWHY_FLOW_RUN] = "kwhy_flows_run",
+	[KWHY_FLOW_PACK] = "kwhy_flows_pack",
+	[KWHY_FLOW_BOOKS] = "kwhy_flows_books",
+	[KWHY_FLOW_BEGIN] = "kwhy_flows_begin",
+	[KWHY_FLOW_WIDE_GATES] = "kwhy_flows_wide",
+	[KWHY_FLOW_CHOOSE] = "kwhy_flows_choose",
 };
 
 struct part {
@@ -51,7 +57,9 @@ static size_t place_memory(struct kwhy_flow *flow, uint64_t start)
 	struct kwhy_flow_args *a = &flow->args;
 	const size_t rows = flow->shape.flows + 1, cells = kwhy_flow_cells(&flow->shape),
 		     steps = flow->shape.steps, whole = flow->variant->way == KWHY_FLOW_WHOLE,
-		     dense = flow->variant->way == KWHY_FLOW_DENSE;
+		     dense = flow->variant->way == KWHY_FLOW_DENSE,
+		     wide = flow->variant->way == KWHY_FLOW_WIDE, own = whole || wide,
+		     tile_rows = (rows + KWHY_FLOW_WIDE_ROWS - 1) / KWHY_FLOW_WIDE_ROWS * KWHY_FLOW_WIDE_ROWS;
 	const struct part parts[] = {
 		{&a->weights, KWHY_FLOW_WEIGHTS * sizeof(float)},
 		{&a->halves, KWHY_FLOW_HALVES * sizeof(uint16_t)},
@@ -64,12 +72,18 @@ static size_t place_memory(struct kwhy_flow *flow, uint64_t start)
 		{&a->e, rows * KWHY_FLOW_ENERGIES * sizeof(float)},
 		{&a->h_rows, rows * KWHY_FLOW_STATE * sizeof(float)},
 		{&a->outputs_rows, rows * KWHY_FLOW_OUTPUTS * sizeof(float)},
-		{&a->h_halves, whole * 2 * rows * KWHY_FLOW_STATE * sizeof(uint16_t)},
-		{&a->parts, whole * 2 * KWHY_FLOW_TEAM * rows * KWHY_FLOW_OUTPUTS * sizeof(float)},
+		{&a->h_halves, own * 2 * tile_rows * KWHY_FLOW_STATE * sizeof(uint16_t)},
+		{&a->parts, own * 2 * KWHY_FLOW_TEAM * tile_rows * KWHY_FLOW_OUTPUTS * sizeof(float)},
+		{&a->shares, wide * KWHY_FLOW_TEAM * KWHY_FLOW_WIDE_SHARE * sizeof(uint16_t)},
+		{&a->in_images, wide * tile_rows * KWHY_FLOW_INPUTS * sizeof(uint16_t)},
+		{&a->places, wide * tile_rows * (KWHY_FLOW_INPUTS - KWHY_FLOW_ENERGIES) * sizeof(uint16_t)},
+		{&a->facts, wide * 2 * tile_rows * 16},
+		{&a->members, wide * 2 * cells * KWHY_FLOW_WIDE_MEMBERS * sizeof(uint32_t)},
 		{&a->times, (steps + 1) * sizeof(uint64_t)},
 		{&a->numbers, 2 * sizeof(uint32_t)},
 		{&a->fresh, 2 * rows * sizeof(uint64_t)},
 		{&a->heads, 2 * cells * sizeof(uint64_t)},
+		{&a->counts, wide * 2 * cells * sizeof(uint64_t)},
 		{&a->records, steps * sizeof(struct kwhy_flow_step)},
 		{&a->out, sizeof(int64_t)},
 	};
@@ -180,8 +194,11 @@ static enum kwhy_status send_weights(struct kwhy_flow *flow, struct kwhy_error *
 	}
 	free(weights);
 	free(halves);
-	return status ? status
-		      : kwhy_flow_launch(flow, KWHY_FLOW_CELLS, 0, 0, kwhy_flow_cells(&flow->shape), error);
+	if (!status)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_CELLS, 0, 0, kwhy_flow_cells(&flow->shape), error);
+	if (!status && flow->variant->way == KWHY_FLOW_WIDE)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_PACK, 0, 0, KWHY_FLOW_GATES, error);
+	return status;
 }
 
 static enum kwhy_status open_kernels(struct kwhy_flow *flow, struct kwhy_error *error)
@@ -189,8 +206,10 @@ static enum kwhy_status open_kernels(struct kwhy_flow *flow, struct kwhy_error *
 	static const struct kwhy_gpu_source source = {
 		.title = "flow.cu", .text = kwhy_kernels_flow, .on_host = kwhy_flow_host_kernels};
 	struct kwhy_gpu *gpu = flow->gpu;
-	/* The last is for tensor cores alone. */
-	size_t count = flow->variant->way == KWHY_FLOW_WHOLE ? KWHY_FLOW_KERNEL_COUNT : KWHY_FLOW_RUN;
+	/* The last are for tensor cores alone, and the very last for Hopper's. */
+	size_t count = flow->variant->way == KWHY_FLOW_WIDE ? KWHY_FLOW_KERNEL_COUNT
+		: flow->variant->way == KWHY_FLOW_WHOLE	    ? KWHY_FLOW_PACK
+							    : KWHY_FLOW_RUN;
 	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &flow->module, error);
 
 	for (size_t k = 0; !status && k < count; k++)
@@ -252,6 +271,27 @@ static enum kwhy_status capture(struct kwhy_flow *flow, struct kwhy_error *error
 	return status ? status : gpu->ops->capture_end(gpu, flow->stream, &flow->graph, error);
 }
 
+/* Tensor cores of the kind that it was written for; on the host all run. */
+static enum kwhy_status check_cores(
+	const struct kwhy_flow_variant *variant, const struct kwhy_gpu *gpu, struct kwhy_error *error)
+{
+	int architecture = gpu->facts.architecture;
+	bool is_cuda = strcmp(gpu->ops->name, "cuda") == 0;
+
+	if (variant->way == KWHY_FLOW_WHOLE && architecture &&
+		(architecture < TENSOR_ARCHITECTURE || !is_cuda))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s has no tensor cores that %s is written for: NVIDIA's of compute capability 8.0 "
+			"or newer; leave it out",
+			gpu->facts.name, variant->id);
+	if (variant->way == KWHY_FLOW_WIDE && architecture && (architecture != WIDE_ARCHITECTURE || !is_cuda))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s has no tensor cores that %s is written for: NVIDIA's of compute capability 9.0; "
+			"leave it out",
+			gpu->facts.name, variant->id);
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_request(const struct kwhy_flow_request *request, struct kwhy_error *error)
 {
 	const struct kwhy_flow_variant *variant = request->variant;
@@ -270,17 +310,10 @@ static enum kwhy_status check_request(const struct kwhy_flow_request *request, s
 		request->shape.width * request->shape.height * request->shape.depth > HOST_SLOTS)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the whole lattice takes the host minutes a step; run %s on a GPU", variant->id);
-	if (variant->way == KWHY_FLOW_WHOLE && gpu->facts.architecture &&
-		(gpu->facts.architecture < TENSOR_ARCHITECTURE || strcmp(gpu->ops->name, "cuda") != 0))
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s has no tensor cores that %s is written for: NVIDIA's of compute capability 8.0 "
-			"or newer; "
-			"leave it out",
-			gpu->facts.name, variant->id);
 	if (variant->workspace == KWHY_FLOW_POOLED && !gpu->ops->pool_new)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver of %s has no pool of memory; leave %s out", gpu->facts.name, variant->id);
-	return KWHY_OK;
+	return check_cores(variant, gpu, error);
 }
 
 static enum kwhy_status prepare(struct kwhy_flow *flow, struct kwhy_error *error)
@@ -318,7 +351,12 @@ enum kwhy_status kwhy_flow_open(
 	flow->shape = request->shape;
 	flow->precision = request->precision;
 	flow->gpu = request->gpu;
+	flow->ranks[0] = flow;
+	flow->rank_count = 1;
+	flow->count = request->shape.flows;
 	status = prepare(flow, error);
+	if (!status && flow->variant->way == KWHY_FLOW_SPLIT)
+		status = kwhy_flow_ranks_open(flow, request, error);
 	if (status)
 		kwhy_flow_close(flow);
 	else
@@ -334,6 +372,7 @@ void kwhy_flow_close(struct kwhy_flow *flow)
 	if (!flow)
 		return;
 	gpu = flow->gpu;
+	kwhy_flow_ranks_close(flow);
 	/* What is still queued, after a failure, must not find its memory gone. */
 	if (flow->stream && !gpu->ops->enter(gpu, &ignored))
 		(void)gpu->ops->synchronize(gpu, flow->stream, &ignored);
@@ -342,6 +381,7 @@ void kwhy_flow_close(struct kwhy_flow *flow)
 	kwhy_flow_blas_close(flow);
 	gpu->ops->event_free(gpu, flow->start);
 	gpu->ops->event_free(gpu, flow->end);
+	gpu->ops->event_free(gpu, flow->settled);
 	if (flow->moved)
 		gpu->ops->host_free(gpu, &flow->mail_memory);
 	gpu->ops->memory_free(gpu, flow->work);
@@ -363,6 +403,11 @@ enum kwhy_flow_precision kwhy_flow_precision(const struct kwhy_flow *flow)
 const char *kwhy_flow_products(const struct kwhy_flow *flow)
 {
 	return flow->products;
+}
+
+uint32_t kwhy_flow_gpu_count(const struct kwhy_flow *flow)
+{
+	return flow->rank_count;
 }
 
 bool kwhy_flow_on_device(const struct kwhy_flow *flow)

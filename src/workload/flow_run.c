@@ -13,7 +13,7 @@ static double seconds_since(int64_t start_ns)
 	return (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 }
 
-enum kwhy_status kwhy_flow_reset(struct kwhy_flow *flow, struct kwhy_error *error)
+static enum kwhy_status reset_rank(struct kwhy_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
 	const struct kwhy_flow_args *args = &flow->args;
@@ -29,7 +29,7 @@ enum kwhy_status kwhy_flow_reset(struct kwhy_flow *flow, struct kwhy_error *erro
 	if (!status)
 		status = gpu->ops->fill(
 			gpu, flow->stream, args->fresh, 0, args->out + sizeof(int64_t) - args->fresh, error);
-	if (!status && flow->variant->way != KWHY_FLOW_WHOLE)
+	if (!status && flow->variant->way < KWHY_FLOW_WHOLE)
 		status = kwhy_flow_launch(
 			flow, KWHY_FLOW_SETTLE, KWHY_FLOW_NONE, 0, flow->shape.flows, error);
 	if (!status)
@@ -37,6 +37,16 @@ enum kwhy_status kwhy_flow_reset(struct kwhy_flow *flow, struct kwhy_error *erro
 	if (!status)
 		status = gpu->ops->copy_now(gpu, &copy, error);
 	flow->tally = (struct kwhy_flow_tally){0};
+	return status;
+}
+
+enum kwhy_status kwhy_flow_reset(struct kwhy_flow *flow, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = flow->rank_count; !status && i > 0;
+		i--) /* the first last: the thread stays there */
+		status = reset_rank(flow->ranks[i - 1], error);
 	return status;
 }
 
@@ -82,19 +92,40 @@ static enum kwhy_status fetch(
 	return flow->gpu->ops->copy_now(flow->gpu, &copy, error);
 }
 
-/* Places by the device; who went by it too, or by the books of the host. */
+/* Places by the devices; who went by it too, or by the books of the host. */
 static enum kwhy_status fetch_records(struct kwhy_flow *flow, struct kwhy_error *error)
 {
 	size_t steps = flow->shape.steps;
-	enum kwhy_status status = fetch(
-		flow, flow->device_records, flow->args.records, steps * sizeof(*flow->device_records), error);
+	enum kwhy_status status = KWHY_OK;
 
-	for (size_t step = 0; !status && step < steps; step++)
-		if (kwhy_flow_has_books(flow))
-			flow->records[step].places = flow->device_records[step].places;
-		else
-			flow->records[step] = flow->device_records[step];
+	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
+		status = fetch(flow, flow->device_records, flow->ranks[i]->args.records,
+			steps * sizeof(*flow->device_records), error);
+		for (size_t step = 0; !status && step < steps; step++)
+			if (kwhy_flow_has_books(flow))
+				flow->records[step].places = flow->device_records[step].places +
+					(i ? flow->records[step].places : 0);
+			else
+				flow->records[step] = flow->device_records[step];
+	}
 	return status;
+}
+
+static void add_tally(struct kwhy_flow_tally *sum, const struct kwhy_flow_tally *tally)
+{
+	sum->calls += tally->calls;
+	sum->launches += tally->launches;
+	sum->products += tally->products;
+	sum->graphs += tally->graphs;
+	sum->waits += tally->waits;
+	sum->allocations += tally->allocations;
+	sum->h2d_copies += tally->h2d_copies;
+	sum->h2d_bytes += tally->h2d_bytes;
+	sum->d2h_copies += tally->d2h_copies;
+	sum->d2h_bytes += tally->d2h_bytes;
+	sum->peer_copies += tally->peer_copies;
+	sum->peer_bytes += tally->peer_bytes;
+	sum->kernels += tally->kernels;
 }
 
 static enum kwhy_status verify(
@@ -161,10 +192,12 @@ enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_an
 	if (!status)
 		status = issue_run(flow, out->step_s, error);
 	if (!status)
-		status = kwhy_flow_wait(flow, error);
+		status = kwhy_flow_ranks_wait(flow, error);
 	kwhy_nvtx_pop();
 	out->run_s = seconds_since(start_ns);
-	out->tally = flow->tally;
+	out->tally = (struct kwhy_flow_tally){0};
+	for (uint32_t i = 0; i < flow->rank_count; i++)
+		add_tally(&out->tally, &flow->ranks[i]->tally);
 	if (!status)
 		status = verify(flow, answer, error);
 	if (!status && out->step_s && kwhy_flow_on_device(flow) && flow->shape.flows)

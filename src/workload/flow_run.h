@@ -13,8 +13,10 @@ enum kwhy_flow_way {
 	KWHY_FLOW_EACH,	 /* each flow by itself, ten launches */
 	KWHY_FLOW_DENSE, /* every cell of the lattice */
 	KWHY_FLOW_BATCH, /* all flows at once; the host keeps the books */
+	KWHY_FLOW_SPLIT, /* the same on several GPUs, each with a part of the flows */
 	KWHY_FLOW_FUSED, /* fewer kernels, and the device keeps the books */
-	KWHY_FLOW_WHOLE	 /* the whole run in one kernel */
+	KWHY_FLOW_WHOLE, /* the whole run in one kernel */
+	KWHY_FLOW_WIDE	 /* two kernels a step, for Hopper */
 };
 
 enum kwhy_flow_workspace { KWHY_FLOW_KEPT, KWHY_FLOW_ALLOCATED, KWHY_FLOW_POOLED };
@@ -27,6 +29,8 @@ struct kwhy_flow_variant {
 	enum kwhy_flow_workspace workspace; /* in each step */
 	bool graph;			    /* the whole run is one */
 };
+
+enum { KWHY_FLOW_GPUS_MOST = 16 };
 
 extern const struct kwhy_flow_variant kwhy_flow_variants[];
 extern const size_t kwhy_flow_variant_count;
@@ -45,6 +49,9 @@ struct kwhy_flow_request {
 	struct kwhy_flow_shape shape;
 	const struct kwhy_flow_variant *variant;
 	enum kwhy_flow_precision precision; /* of cuBLAS, where it is used and found */
+	/* Further ones, where the variant takes several; up to GPUS_MOST - 1. */
+	struct kwhy_gpu *const *others;
+	uint32_t other_count;
 };
 
 /* What one run asked of the driver. */
@@ -52,7 +59,8 @@ struct kwhy_flow_tally {
 	uint64_t calls; /* of the driver and of cuBLAS */
 	uint64_t launches, products, graphs, waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
-	uint64_t kernels; /* of ours that ran, and products; a graph's included */
+	uint64_t peer_copies, peer_bytes; /* from GPU to GPU */
+	uint64_t kernels;		  /* of ours that ran, and products; a graph's included */
 };
 
 struct kwhy_flow_result {
@@ -78,7 +86,8 @@ void kwhy_flow_close(struct kwhy_flow *flow); /* NULL is allowed */
 
 enum kwhy_flow_precision kwhy_flow_precision(const struct kwhy_flow *flow); /* that it really has */
 const char *kwhy_flow_products(const struct kwhy_flow *flow); /* who multiplies matrices; lent */
-bool kwhy_flow_on_device(const struct kwhy_flow *flow);	      /* steps are timed by the device's clock */
+uint32_t kwhy_flow_gpu_count(const struct kwhy_flow *flow);
+bool kwhy_flow_on_device(const struct kwhy_flow *flow); /* steps are timed by the device's clock */
 
 /*
  * One whole run. On the fixed path its places are held against `answer`, of the same shape, in every step:

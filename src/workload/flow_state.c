@@ -30,20 +30,39 @@ static enum kwhy_status fetch(
 	return bytes ? flow->gpu->ops->copy_now(flow->gpu, &copy, error) : KWHY_OK;
 }
 
-static enum kwhy_status fetch_state(struct kwhy_flow *flow, struct state *state, struct kwhy_error *error)
+/* Its rows, and what left from them. */
+static enum kwhy_status fetch_rows(
+	struct kwhy_flow *rank, struct state *state, int64_t *out, struct kwhy_error *error)
 {
-	const struct kwhy_flow_args *args = &flow->args;
-	size_t rows = flow->shape.flows;
-	uint64_t half = (flow->shape.steps - 1) % 2 * rows * sizeof(*state->fresh);
-	enum kwhy_status status = fetch(flow, state->at, args->at, rows * sizeof(*state->at), error);
+	const struct kwhy_flow_args *args = &rank->args;
+	size_t first = rank->first, rows = rank->count;
+	uint64_t half = (rank->shape.steps - 1) % 2 * (uint64_t)rank->shape.flows + first;
+	enum kwhy_status status = fetch(rank, state->at + first, args->at + first * sizeof(*state->at),
+		rows * sizeof(*state->at), error);
 
 	if (!status)
-		status = fetch(flow, state->fresh, args->fresh + half, rows * sizeof(*state->fresh), error);
+		status = fetch(rank, state->fresh + first, args->fresh + half * sizeof(*state->fresh),
+			rows * sizeof(*state->fresh), error);
 	if (!status)
-		status = fetch(flow, state->e, args->e, rows * E * sizeof(*state->e), error);
+		status = fetch(rank, state->e + first * E, args->e + first * E * sizeof(*state->e),
+			rows * E * sizeof(*state->e), error);
 	if (!status)
-		status = fetch(flow, state->h, args->h_rows, rows * H * sizeof(*state->h), error);
-	return status ? status : fetch(flow, &state->out, args->out, sizeof(state->out), error);
+		status = fetch(rank, state->h + first * H, args->h_rows + first * H * sizeof(*state->h),
+			rows * H * sizeof(*state->h), error);
+	return status ? status : fetch(rank, out, args->out, sizeof(*out), error);
+}
+
+static enum kwhy_status fetch_state(struct kwhy_flow *flow, struct state *state, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
+		int64_t out = 0;
+
+		status = fetch_rows(flow->ranks[i], state, &out, error);
+		state->out += out;
+	}
+	return status;
 }
 
 static int by_number(const void *left, const void *right)

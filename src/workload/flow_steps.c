@@ -38,26 +38,50 @@ static uint32_t blocks_of_run(const struct kwhy_flow *flow)
 	return KWHY_FLOW_TEAM * (teams ? teams : 1);
 }
 
+/* A block a tile, four blocks for several of them, or a thread a row. */
+static uint32_t blocks_of_wide(const struct kwhy_flow *flow, enum kwhy_flow_kernel kernel)
+{
+	bool has_rows = kernel == KWHY_FLOW_CHOOSE || kernel == KWHY_FLOW_BOOKS;
+	uint32_t rows = has_rows ? KWHY_FLOW_THREADS : KWHY_FLOW_WIDE_ROWS,
+		 tiles = (flow->shape.flows + rows - 1) / rows,
+		 teams = flow->gpu->facts.sm_count / KWHY_FLOW_TEAM;
+
+	if (kernel != KWHY_FLOW_WIDE_GATES)
+		return tiles;
+	teams = teams < tiles ? teams : tiles;
+	return KWHY_FLOW_TEAM * (teams ? teams : 1);
+}
+
+static struct kwhy_gpu_launch launch_of(
+	const struct kwhy_flow *flow, enum kwhy_flow_kernel kernel, uint32_t step, uint32_t count)
+{
+	uint64_t blocks = (count * width_of(kernel, step) + KWHY_FLOW_THREADS - 1) / KWHY_FLOW_THREADS;
+	bool is_run = kernel == KWHY_FLOW_RUN, is_wide = kernel == KWHY_FLOW_WIDE_GATES;
+
+	return (struct kwhy_gpu_launch){.kernel = flow->kernels[kernel],
+		.blocks = is_run		  ? blocks_of_run(flow)
+			: kernel > KWHY_FLOW_PACK ? blocks_of_wide(flow, kernel)
+			: blocks < BLOCKS_MOST	  ? (uint32_t)blocks
+						  : BLOCKS_MOST,
+		.threads_per_block = is_wide ? KWHY_FLOW_WIDE_THREADS : KWHY_FLOW_THREADS,
+		.shared_bytes = is_run ? flow->args.tile_rows * KWHY_FLOW_ROW_BYTES
+			: is_wide      ? KWHY_FLOW_WIDE_BYTES
+				       : 0,
+		.cooperative = is_run,
+		.stream = flow->stream};
+}
+
 enum kwhy_status kwhy_flow_launch(struct kwhy_flow *flow, enum kwhy_flow_kernel kernel, uint32_t step,
 	uint32_t first, uint32_t count, struct kwhy_error *error)
 {
 	struct kwhy_flow_args args = flow->args;
 	void *arguments[] = {&args, &step, &first, &count};
-	uint64_t blocks = (count * width_of(kernel, step) + KWHY_FLOW_THREADS - 1) / KWHY_FLOW_THREADS;
-	bool is_run = kernel == KWHY_FLOW_RUN;
-	const struct kwhy_gpu_launch launch = {.kernel = flow->kernels[kernel],
-		.blocks = is_run	       ? blocks_of_run(flow)
-			: blocks < BLOCKS_MOST ? (uint32_t)blocks
-					       : BLOCKS_MOST,
-		.threads_per_block = KWHY_FLOW_THREADS,
-		.arguments = arguments,
-		.shared_bytes = is_run ? flow->args.tile_rows * KWHY_FLOW_ROW_BYTES : 0,
-		.cooperative = is_run,
-		.stream = flow->stream};
+	struct kwhy_gpu_launch launch = launch_of(flow, kernel, step, count);
 	enum kwhy_status status;
 
 	if (!count)
 		return KWHY_OK;
+	launch.arguments = arguments;
 	flow->tally.calls++;
 	flow->tally.launches++;
 	flow->tally.kernels++;
@@ -77,7 +101,7 @@ enum kwhy_status kwhy_flow_wait(struct kwhy_flow *flow, struct kwhy_error *error
 
 /* --- Copies, where the host keeps the books --- */
 
-static enum kwhy_status copy_in(
+enum kwhy_status kwhy_flow_copy_in(
 	struct kwhy_flow *flow, uint64_t to, const void *from, size_t bytes, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy one = {to, kwhy_gpu_address(from), bytes};
@@ -90,7 +114,7 @@ static enum kwhy_status copy_in(
 	return flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
 }
 
-static enum kwhy_status copy_out(
+enum kwhy_status kwhy_flow_copy_out(
 	struct kwhy_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy one = {kwhy_gpu_address(to), from, bytes};
@@ -108,8 +132,8 @@ static enum kwhy_status exchange_books(struct kwhy_flow *flow, uint32_t step, st
 {
 	size_t rows = flow->shape.flows;
 	uint64_t half = step % 2 * rows;
-	enum kwhy_status status = copy_out(flow, flow->moved, flow->args.moved + half * sizeof(*flow->moved),
-		rows * sizeof(*flow->moved), error);
+	enum kwhy_status status = kwhy_flow_copy_out(flow, flow->moved,
+		flow->args.moved + half * sizeof(*flow->moved), rows * sizeof(*flow->moved), error);
 
 	if (!status)
 		status = kwhy_flow_wait(flow, error);
@@ -120,10 +144,10 @@ static enum kwhy_status exchange_books(struct kwhy_flow *flow, uint32_t step, st
 	memcpy(flow->next, flow->books.next, rows * sizeof(*flow->next));
 	status = kwhy_flow_hold(flow, error);
 	if (!status)
-		status = copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
+		status = kwhy_flow_copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
 			rows * sizeof(*flow->fresh), error);
 	return status ? status
-		      : copy_in(flow, flow->args.next + half * sizeof(*flow->next), flow->next,
+		      : kwhy_flow_copy_in(flow, flow->args.next + half * sizeof(*flow->next), flow->next,
 				rows * sizeof(*flow->next), error);
 }
 
@@ -240,6 +264,12 @@ static enum kwhy_status step_each(struct kwhy_flow *flow, uint32_t step, struct 
 	return status ? status : kwhy_flow_launch(flow, KWHY_FLOW_SETTLE, step, 0, flow->shape.flows, error);
 }
 
+enum kwhy_status kwhy_flow_issue_plain(
+	struct kwhy_flow *flow, uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error)
+{
+	return issue(flow, plain, COUNT(plain), step, first, count, error);
+}
+
 static enum kwhy_status step_batch(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	enum kwhy_status status = issue(flow, plain, COUNT(plain), step, 0, flow->shape.flows, error);
@@ -268,7 +298,8 @@ static enum kwhy_status step_dense(struct kwhy_flow *flow, uint32_t step, struct
 	enum kwhy_status status;
 
 	fill_map(flow);
-	status = copy_in(flow, flow->args.map, flow->map, (size_t)slots * sizeof(*flow->map), error);
+	status = kwhy_flow_copy_in(
+		flow, flow->args.map, flow->map, (size_t)slots * sizeof(*flow->map), error);
 	for (uint32_t first = 0; !status && first < slots; first += flow->chunk) {
 		uint32_t count = slots - first < flow->chunk ? slots - first : flow->chunk;
 
@@ -285,6 +316,28 @@ static enum kwhy_status step_dense(struct kwhy_flow *flow, uint32_t step, struct
 	return status ? status : kwhy_flow_launch(flow, KWHY_FLOW_SETTLE, step, 0, flow->shape.flows, error);
 }
 
+/* The books of the next step are kept meanwhile, but where flows choose their way. What the last step came to
+ * is worked out as if another began. */
+static enum kwhy_status step_wide(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
+{
+	uint32_t flows = flow->shape.flows;
+	bool by_argmax = flow->shape.by_argmax;
+	enum kwhy_status status = step ? KWHY_OK
+				       : kwhy_flow_launch(flow, KWHY_FLOW_BOOKS, step, 0, flows, error);
+
+	if (!status)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_BEGIN, step, 0, flows, error);
+	if (!status)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_WIDE_GATES, step, 0, flows, error);
+	if (!status && by_argmax)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_CHOOSE, step, 0, flows, error);
+	if (!status && by_argmax)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_BOOKS, step + 1, 0, flows, error);
+	if (!status && step + 1 == flow->shape.steps)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_BEGIN, step + 1, 0, flows, error);
+	return status;
+}
+
 enum kwhy_status kwhy_flow_step_issue(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	switch (flow->variant->way) {
@@ -294,6 +347,10 @@ enum kwhy_status kwhy_flow_step_issue(struct kwhy_flow *flow, uint32_t step, str
 		return step_dense(flow, step, error);
 	case KWHY_FLOW_BATCH:
 		return step_batch(flow, step, error);
+	case KWHY_FLOW_SPLIT:
+		return kwhy_flow_ranks_step(flow, step, error);
+	case KWHY_FLOW_WIDE:
+		return step_wide(flow, step, error);
 	default:
 		return issue(flow, fused, COUNT(fused), step, 0, flow->shape.flows, error);
 	}

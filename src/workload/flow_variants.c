@@ -19,6 +19,10 @@ const struct kwhy_flow_variant kwhy_flow_variants[] = {
 	{"n4", "one kernel", "n3", "the whole run on tensor cores, weights in registers", KWHY_FLOW_WHOLE,
 		KWHY_FLOW_KEPT, false},
 	{"n5", "one graph", "n3", "all steps in one graph", KWHY_FLOW_FUSED, KWHY_FLOW_KEPT, true},
+	{"n5w", "wide products", "n5", "two kernels a step, on Hopper's own tensor instructions",
+		KWHY_FLOW_WIDE, KWHY_FLOW_KEPT, true},
+	{"n6", "several GPUs", "n2", "each GPU has a part of the flows; the host merges", KWHY_FLOW_SPLIT,
+		KWHY_FLOW_KEPT, false},
 };
 
 const size_t kwhy_flow_variant_count = sizeof(kwhy_flow_variants) / sizeof(kwhy_flow_variants[0]);

@@ -31,11 +31,11 @@ static void every_variant_and_number_of_flows_is_a_row(void **state)
 {
 	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--flows", "3,12", "--steps", "4",
 		"--repeat", "2", "--json"));
-	static const char *const ids[] = {"n0", "n0c", "n0p", "n2", "n3", "n4", "n5"};
+	static const char *const ids[] = {"n0", "n0c", "n0p", "n2", "n3", "n4", "n5", "n5w"};
 
 	(void)state;
 	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.flow/1");
-	assert_int_equal(json_array_size(json_object_get(root, "variants")), 2 * 9);
+	assert_int_equal(json_array_size(json_object_get(root, "variants")), 2 * 11);
 	assert_true(number_in(row_of(root, "cpu", 12), NULL, "flow_steps_per_s") > 0);
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const json_t *row = row_of(root, ids[i], 12);
@@ -50,7 +50,25 @@ static void every_variant_and_number_of_flows_is_a_row(void **state)
 	}
 	assert_non_null(strstr(
 		json_string_value(json_object_get(row_of(root, "n1", 3), "missing")), "run n1 on a GPU"));
+	assert_non_null(
+		strstr(json_string_value(json_object_get(row_of(root, "n6", 3), "missing")), "--device 0,1"));
 	assert_true(number_in(row_of(root, "n0", 12), "a_run", "launches") == 4 * (10 * 12 + 1));
+	json_decref(root);
+}
+
+static void several_gpus_have_their_flows_where_one_has_them(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--device", "0,1", "--flows", "12",
+		"--steps", "4", "--variant", "n2,n6", "--repeat", "2", "--json"));
+	const json_t *row = row_of(root, "n6", 12);
+
+	(void)state;
+	assert_true(json_is_null(json_object_get(row, "missing")));
+	assert_true(json_is_null(json_object_get(row, "wrong")));
+	assert_true(number_in(row, NULL, "gpus") == 2);
+	assert_true(number_in(row_of(root, "n2", 12), NULL, "gpus") == 1);
+	assert_true(number_in(row, "a_run", "peer_copies") == 2 * 4);
+	assert_true(number_in(row, "a_run", "peer_bytes") == 12 * 40 * 4 * 4);
 	json_decref(root);
 }
 
@@ -143,8 +161,6 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN("bench", "flow", "--steps", "4001"), 2, "--steps takes 1 to 4000");
 	assert_fails(SPAWN("bench", "flow", "--path", "x"), 2, "--path takes fixed or argmax");
 	assert_fails(SPAWN("bench", "flow", "--precision", "fp8"), 2, "--precision takes fp32, tf32 or bf16");
-	assert_fails(
-		SPAWN("bench", "flow", "--backend", "host", "--device", "0,1"), 2, "bench flow uses one GPU");
 	assert_fails(SPAWN("bench", "flow", "-o", "x.csv"), 2, "bench flow writes .txt or .json");
 }
 
@@ -152,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_variant_and_number_of_flows_is_a_row),
+		cmocka_unit_test(several_gpus_have_their_flows_where_one_has_them),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_the_chosen_path_it_is_told_how_many_are_elsewhere),
 		cmocka_unit_test(the_steps_go_to_a_csv),

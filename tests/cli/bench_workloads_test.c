@@ -188,9 +188,23 @@ static void the_floor_is_left_out_where_it_is_not_wanted(void **state)
 	json_decref(root);
 }
 
+static void numbers_and_busy_shares_of_flow_are_left_out_where_they_are_not_wanted(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--flows", "10", "--steps", "2",
+		"--repeat", "1", "--variant", "n3", "--runs-only", "--json"));
+	const json_t *row = row_of(json_object_get(root, "variants"), "n3");
+
+	(void)state;
+	assert_true(json_is_null(json_object_get(row, "busy_ratio")));
+	assert_null(json_object_get(row, "proof"));
+	assert_true(number_in(row, "run_s", "median") > 0);
+	json_decref(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_and_busy_shares_of_flow_are_left_out_where_they_are_not_wanted),
 		cmocka_unit_test(the_floor_is_left_out_where_it_is_not_wanted),
 		cmocka_unit_test(every_variant_of_twin_is_a_row_with_times_and_counts),
 		cmocka_unit_test(the_text_of_twin_is_no_wider_than_80_columns),

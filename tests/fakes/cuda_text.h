@@ -13,6 +13,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,12 +48,16 @@ struct cuda_text_meeting {
 
 struct cuda_text_warp {
 	struct cuda_text_meeting meeting;
-	unsigned values[CUDA_TEXT_WARP];
+	unsigned values[2]
+		       [CUDA_TEXT_WARP]; /* by turns: a lane that is ahead overwrites nothing that is read */
+	unsigned char turns[CUDA_TEXT_WARP];
 };
 
+/* A thread takes its first turn by a context; after it jumps are enough, which ask nothing of the system. */
 struct cuda_text_fiber {
 	ucontext_t context;
-	bool ended;
+	jmp_buf place;
+	bool began, ended;
 };
 
 /* A block that runs. */
@@ -65,7 +70,8 @@ struct cuda_text_block {
 	struct cuda_text_fiber *fibers;
 	struct cuda_text_warp *warps;
 	struct cuda_text_meeting everyone;
-	ucontext_t turn;
+	ucontext_t begin;
+	jmp_buf turn;
 };
 
 static _Thread_local struct cuda_text_block *cuda_text_here;
@@ -76,7 +82,24 @@ static void cuda_text_enter(void)
 
 	block->body(block->context);
 	block->fibers[threadIdx.x].ended = true;
-	swapcontext(&block->fibers[threadIdx.x].context, &block->turn);
+	_longjmp(block->turn, 1);
+}
+
+/* Returns when it is this block's turn to choose again. */
+static void cuda_text_turn_to(struct cuda_text_block *block, struct cuda_text_fiber *fiber)
+{
+	if (_setjmp(block->turn))
+		return;
+	if (fiber->began)
+		_longjmp(fiber->place, 1);
+	fiber->began = true;
+	swapcontext(&block->begin, &fiber->context);
+}
+
+static void cuda_text_let_others(struct cuda_text_block *block)
+{
+	if (!_setjmp(block->fibers[threadIdx.x].place))
+		_longjmp(block->turn, 1);
 }
 
 static void cuda_text_take_turns(struct cuda_text_block *block)
@@ -87,7 +110,7 @@ static void cuda_text_take_turns(struct cuda_text_block *block)
 		if (block->fibers[i].ended)
 			continue;
 		threadIdx.x = i;
-		swapcontext(&block->turn, &block->fibers[i].context);
+		cuda_text_turn_to(block, &block->fibers[i]);
 		left -= block->fibers[i].ended;
 	}
 }
@@ -149,18 +172,18 @@ static void cuda_text_meet(struct cuda_text_meeting *meeting, unsigned count)
 		return;
 	}
 	while (meeting->round == round)
-		swapcontext(&cuda_text_here->fibers[threadIdx.x].context, &cuda_text_here->turn);
+		cuda_text_let_others(cuda_text_here);
 }
 
-/* The values of all lanes of this thread's warp, until they meet again. */
+/* The values of all lanes of this thread's warp, until they have met twice again. */
 static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value)
 {
 	struct cuda_text_warp *warp = &cuda_text_here->warps[threadIdx.x / CUDA_TEXT_WARP];
+	unsigned lane = threadIdx.x % CUDA_TEXT_WARP, *values = warp->values[warp->turns[lane]++ % 2];
 
+	values[lane] = value;
 	cuda_text_meet(&warp->meeting, CUDA_TEXT_WARP);
-	warp->values[threadIdx.x % CUDA_TEXT_WARP] = value;
-	cuda_text_meet(&warp->meeting, CUDA_TEXT_WARP);
-	return warp->values;
+	return values;
 }
 
 #define __syncthreads() cuda_text_meet(&cuda_text_here->everyone, blockDim.x)

@@ -8,7 +8,18 @@ typedef struct {
 	unsigned x, y, z, w;
 } uint4;
 
+typedef struct {
+	float x, y, z, w;
+} float4;
+
+typedef struct {
+	unsigned x, y;
+} uint2;
+
 #define __ldcg(place) (*(place))
+#define __popc(mask) __builtin_popcount(mask)
+#define __syncwarp() \
+	cuda_text_meet(&cuda_text_here->warps[threadIdx.x / CUDA_TEXT_WARP].meeting, CUDA_TEXT_WARP)
 #define atomicExch(place, value) __atomic_exchange_n((place), (__typeof__(*(place)))(value), __ATOMIC_SEQ_CST)
 
 static unsigned long long atomic_min(unsigned long long *place, unsigned long long value)
@@ -40,6 +51,25 @@ static unsigned __shfl_xor_sync(unsigned mask, unsigned value, unsigned lanes)
 	return values[(threadIdx.x ^ lanes) % CUDA_TEXT_WARP];
 }
 
+static unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane)
+{
+	const unsigned *values = cuda_text_exchange(value);
+
+	(void)mask;
+	return values[lane];
+}
+
+static unsigned __ballot_sync(unsigned mask, bool value)
+{
+	const unsigned *values = cuda_text_exchange(value);
+	unsigned ballot = 0;
+
+	(void)mask;
+	for (unsigned i = 0; i < CUDA_TEXT_WARP; i++)
+		ballot |= values[i] << i;
+	return ballot;
+}
+
 /* Operands of the lanes of each warp of a block. */
 static _Thread_local unsigned operands[32][6][CUDA_TEXT_WARP];
 
@@ -68,6 +98,154 @@ static void multiply(float sums[4], const unsigned rows[4], unsigned low, unsign
 		}
 	cuda_text_meet(meeting, CUDA_TEXT_WARP);
 }
+
+/* --- What Hopper has: a block gets its images at once, and a product is there when it is asked for --- */
+
+static void take_turn(void)
+{
+	cuda_text_let_others(cuda_text_here);
+}
+
+/* In the memory of a barrier: who has yet to come in this round, of how many, and the round. */
+struct text_barrier {
+	unsigned short left, count;
+	unsigned round;
+};
+
+static void barrier_init(unsigned long long *barrier, unsigned count)
+{
+	*(struct text_barrier *)barrier = (struct text_barrier){
+		(unsigned short)count, (unsigned short)count, 0};
+}
+
+static void barrier_arrive(unsigned long long *barrier)
+{
+	struct text_barrier *of = (struct text_barrier *)barrier;
+
+	if (--of->left)
+		return;
+	of->left = of->count;
+	of->round++;
+}
+
+static void barrier_wait(unsigned long long *barrier, unsigned parity)
+{
+	while ((((struct text_barrier *)barrier)->round & 1) == parity)
+		take_turn();
+}
+
+/* Whoever expects bytes copies them next: that is when it arrives. */
+static void barrier_expect(unsigned long long *barrier, unsigned bytes)
+{
+	(void)barrier;
+	(void)bytes;
+}
+
+static void barrier_leave(unsigned long long *barrier)
+{
+	__syncwarp();
+	if (threadIdx.x % CUDA_TEXT_WARP == 0)
+		barrier_arrive(barrier);
+}
+
+static void copy_in(void *to, const void *from, unsigned bytes, unsigned long long *barrier)
+{
+	memcpy(to, from, bytes);
+	barrier_arrive(barrier);
+}
+
+enum { TEXT_IMAGE_BYTES = 64 * 64 * 2 };
+
+static void image_out(unsigned short *to, const unsigned short *from)
+{
+	memcpy(to, from, TEXT_IMAGE_BYTES);
+}
+
+static _Thread_local struct cuda_text_meeting meetings[8];
+
+static void meet_some(unsigned which, unsigned threads)
+{
+	cuda_text_meet(&meetings[which], threads);
+}
+
+static void let_go(unsigned which, unsigned threads)
+{
+	struct cuda_text_meeting *meeting = &meetings[which];
+
+	if (++meeting->arrived < threads)
+		return;
+	meeting->arrived = 0;
+	meeting->round++;
+}
+
+/* The place of a number whose 8 rows of 128 bytes have their 16 bytes spread: as the hardware does by
+ * addresses. */
+static float spread_number(unsigned long long place, unsigned row, unsigned k)
+{
+	uintptr_t address = (uintptr_t)(place << 4) + row * 128 + k * 2;
+
+	address ^= (address >> 7 & 7) << 4;
+	return bits_as_float((unsigned)*(const unsigned short *)address << 16);
+}
+
+static unsigned long long place_of(const unsigned short *image)
+{
+	return (uintptr_t)image >> 4;
+}
+
+static void load_image_rows(unsigned to[4], const unsigned short *image, unsigned row, unsigned k)
+{
+	unsigned lane = threadIdx.x % CUDA_TEXT_WARP;
+
+	for (unsigned i = 0; i < 4; i++) {
+		uintptr_t address = (uintptr_t)image + (row + lane / 4 + i % 2 * 8) * 128 +
+			(k * 16 + i / 2 * 8 + lane % 4 * 2) * 2;
+
+		to[i] = *(const unsigned *)(address ^ (address >> 7 & 7) << 4);
+	}
+}
+
+/* wgmma.m64nNk16 as its documentation lays out operands and sums of four warps: of each, mma's. */
+static void multiply_some(float *sums, unsigned count, const unsigned rows[4], unsigned long long weights)
+{
+	unsigned warp = threadIdx.x / CUDA_TEXT_WARP, lane = threadIdx.x % CUDA_TEXT_WARP;
+
+	for (unsigned i = 0; i < 4; i++)
+		operands[warp][i][lane] = rows[i];
+	__syncwarp();
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < 16; k++)
+			sums[i] += operand(operands[warp][i % 4 / 2 + k / 8 * 2], lane / 4 * 4 + k % 8 / 2,
+					   k % 2) *
+				spread_number(weights, i / 4 * 8 + lane % 4 * 2 + i % 2, k);
+	__syncwarp();
+}
+
+static void multiply_wide(float *sums, const unsigned rows[4], unsigned long long weights)
+{
+	multiply_some(sums, 32, rows, weights);
+}
+
+static void multiply_twice(float *low, float *high, const unsigned rows[4], unsigned long long weights)
+{
+	multiply_some(low, 32, rows, weights);
+	multiply_some(high, 32, rows, weights + 64 * 128 / 16);
+}
+
+static void multiply_out(float *sums, const unsigned rows[4], unsigned long long weights)
+{
+	multiply_some(sums, 20, rows, weights);
+}
+
+#define await_out() ((void)0)
+#define await_written() ((void)0)
+#define show_engine() ((void)0)
+#define begin_products() ((void)0)
+#define end_products() ((void)0)
+#define await_but(count) ((void)0)
+#define await_products() ((void)0)
+#define take_registers() ((void)0)
+#define leave_registers() ((void)0)
 
 #include "workload/kernels/flow.cu"
 
@@ -98,7 +276,8 @@ static void *part(struct world *world, size_t bytes)
 
 static void world_init(struct world *world, const struct kwhy_flow_shape *shape)
 {
-	size_t rows = shape->flows, cells = kwhy_flow_cells(shape);
+	size_t rows = shape->flows, tile_rows = (rows + ROWS - 1) / ROWS * ROWS,
+	       cells = kwhy_flow_cells(shape);
 	float *weights;
 	u16 *halves;
 
@@ -127,8 +306,14 @@ static void world_init(struct world *world, const struct kwhy_flow_shape *shape)
 		.a = part(world, SLOTS * IN * sizeof(float)),
 		.gi = part(world, SLOTS * GATES * sizeof(float)),
 		.gh = part(world, SLOTS * GATES * sizeof(float)),
-		.h_halves = part(world, 2 * rows * H * sizeof(u16)),
-		.parts = part(world, 2 * TEAM * rows * OUT * sizeof(float)),
+		.h_halves = part(world, 2 * tile_rows * H * sizeof(u16)),
+		.parts = part(world, 2 * TEAM * tile_rows * OUT * sizeof(float)),
+		.shares = part(world, TEAM * SHARE_ALL * sizeof(u16)),
+		.in_images = part(world, tile_rows * IN * sizeof(u16)),
+		.places = part(world, tile_rows * (IN - E) * sizeof(u16)),
+		.members = part(world, 2 * cells * MEMBERS * sizeof(u32)),
+		.counts = part(world, 2 * cells * sizeof(u64)),
+		.facts = part(world, 2 * tile_rows * sizeof(struct facts)),
 		.numbers = world->numbers,
 		.records = part(world, shape->steps * sizeof(struct record)),
 		.out = &world->out,
@@ -324,6 +509,53 @@ static void one_kernel_lets_flows_choose_their_way(void **state)
 	run_whole(&shape, 1, 32);
 }
 
+static void run_wide(const struct kwhy_flow_shape *shape, u32 teams)
+{
+	struct kwhy_flow_answer answer = answer_of(shape);
+	u32 tiles = (shape->flows + ROWS - 1) / ROWS, count = shape->flows;
+	struct world world;
+	struct call call = {kwhy_flows_wide, &world.a, 0, 0, count};
+
+	world_init(&world, shape);
+	assert_true(!shape->by_argmax || count <= THREADS);
+	/* What no kernel writes is found. */
+	memset(world.a.h_halves, 0xff, (size_t)2 * tiles * ROWS * H * sizeof(u16));
+	memset(world.a.in_images, 0xff, (size_t)tiles * ROWS * IN * sizeof(u16));
+	run_grid(&world, kwhy_flows_cells, 0, 0, 0, BLOCKS);
+	run_grid(&world, kwhy_flows_pack, 0, 0, 0, BLOCKS);
+	run_grid(&world, kwhy_flows_books, 0, 0, count, BLOCKS);
+	for (call.step = 0; call.step < shape->steps; call.step++) {
+		run_grid(&world, kwhy_flows_begin, call.step, 0, count, tiles);
+		cuda_text_launch(TEAM * teams, WIDE_THREADS, run_call, &call);
+		if (!shape->by_argmax)
+			continue;
+		run_grid(&world, kwhy_flows_choose, call.step, 0, count, 1);
+		run_grid(&world, kwhy_flows_books, call.step + 1, 0, count, BLOCKS);
+	}
+	run_grid(&world, kwhy_flows_begin, shape->steps, 0, count, tiles);
+	assert_is(&world, &answer, 2e-2);
+	kwhy_flow_answer_done(&answer);
+	free(world.memory);
+}
+
+/* Of four tiles a group has two, so that images come round again. */
+static void two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly(void **state)
+{
+	const struct kwhy_flow_shape few = {40, 2, false, 8, 6, 2}, many = {250, 1, false, 16, 12, 2},
+				     chosen = {20, 3, true, 8, 6, 2}, dense = {60, 2, false, 3, 1, 2};
+
+	(void)state;
+	assert_int_equal(SHARE_ALL, KWHY_FLOW_WIDE_SHARE);
+	assert_int_equal(WIDE_BYTES, KWHY_FLOW_WIDE_BYTES);
+	assert_int_equal(WIDE_THREADS, KWHY_FLOW_WIDE_THREADS);
+	assert_int_equal(ROWS, KWHY_FLOW_WIDE_ROWS);
+	assert_int_equal(MEMBERS, KWHY_FLOW_WIDE_MEMBERS);
+	run_wide(&many, 1);
+	run_wide(&dense, 1);
+	run_wide(&few, 2);
+	run_wide(&chosen, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +564,7 @@ int main(void)
 		cmocka_unit_test(the_inputs_of_a_flow_are_the_references),
 		cmocka_unit_test(one_kernel_gives_the_places_exactly_and_the_numbers_nearly),
 		cmocka_unit_test(one_kernel_lets_flows_choose_their_way),
+		cmocka_unit_test(two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly),
 	};
 
 	return CUDA_TEXT_RUNS ? cmocka_run_group_tests(tests, NULL, NULL) : 77;

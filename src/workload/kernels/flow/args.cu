@@ -63,6 +63,10 @@ struct args {
 	float *in, *u, *a, *gi, *gh, *h, *outputs;
 	u16 *h_halves;
 	float *parts;
+	u16 *shares, *in_images, *places;
+	void *facts;
+	u32 *members;
+	u64 *counts;
 	u32 *numbers;
 	struct record *records;
 	u64 *out;

@@ -174,37 +174,55 @@ static __device__ INLINE u64 warp_sum(u64 value)
 	return value;
 }
 
+/* Who is in a row at the start of a step. */
+struct tenant {
+	u64 at, places;   /* the latter: what it adds to the check of the step before */
+	bool fresh, left; /* it begins; whoever was there has left the lattice */
+};
+
+static __device__ INLINE struct tenant find_tenant(const struct args *a, u32 step, u32 row)
+{
+	struct tenant who = {0, 0, true, false};
+	u32 before = step - 1, number = 0;
+
+	if (row >= a->flows)
+		return who;
+	who.fresh = begins(a, before, row, &number);
+	if (step) {
+		who.at = new_word(&a->moved[before % 2 * a->flows + row]);
+		who.left = who.fresh && z_of(who.at) >= a->depth;
+		if (!who.fresh)
+			who.places = mix(who.at) * (2 * (u64)before + 1);
+	}
+	if (who.fresh)
+		who.at = start(a, number);
+	return who;
+}
+
 /* Who is in a row of a tile, a thread each, whole warps; the leader of a team asks for their next cells. */
 static __device__ INLINE struct claim look(const struct args *a, const struct tile *tile, u32 step, u32 row, bool leads)
 {
+	const struct tenant who = find_tenant(a, step, row);
 	struct claim claim = {0, 0, 0, NONE};
-	u32 i = threadIdx.x, before = step - 1, number = 0, first = row, second = NONE;
-	bool valid = row < a->flows, fresh = !valid || begins(a, before, row, &number), left = false;
-	u64 at = 0, places = 0, moved;
+	u32 i = threadIdx.x, first = row, second = NONE;
+	u64 at = who.at, moved;
 
-	if (valid && step) {
-		at = new_word(&a->moved[before % 2 * a->flows + row]);
-		left = fresh && z_of(at) >= a->depth;
-		if (!fresh) {
-			first = first_of(a, before, row, at);
-			second = next_of(a, before, first);
-		}
-		if (!fresh)
-			places = mix(at) * (2 * (u64)before + 1);
+	if (step && !who.fresh) {
+		first = first_of(a, step - 1, row, at);
+		second = next_of(a, step - 1, first);
 	}
-	if (fresh)
-		at = valid ? start(a, number) : 0;
 	tile->at[i] = at;
-	tile->fresh[i] = fresh;
-	tile->left[i] = left && leads;
+	tile->fresh[i] = who.fresh;
+	tile->left[i] = who.left && leads;
 	tile->first[i] = first;
 	tile->second[i] = second;
 	if (leads && step) {
-		places = warp_sum(places);
+		u64 places = warp_sum(who.places);
+
 		if (i % 32 == 0)
-			atomicAdd(&a->records[before].places, places);
+			atomicAdd(&a->records[step - 1].places, places);
 	}
-	if (!valid || !leads)
+	if (row >= a->flows || !leads)
 		return claim;
 	a->at[row] = at;
 	if (step == a->steps || a->by_argmax)
