@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/decode.h"
 
+#include "bench/decode_plan.h"
 #include "bench/gpu_list.h"
 #include "bench/series.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { RUNS_KEPT = 1024, SEQUENCES_MOST = 100000 };
 
@@ -14,7 +15,7 @@ enum { RUNS_KEPT = 1024, SEQUENCES_MOST = 100000 };
 struct work {
 	const struct kwhy_bench_decode_request *request;
 	struct kwhy_bench_decode *bench;
-	struct kwhy_gpu *gpu;
+	struct kwhy_bench_gpus gpus;
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	struct kwhy_decode_answer answer;
 };
@@ -43,144 +44,22 @@ struct kwhy_joules kwhy_bench_decode_per_token(
 	return kwhy_joules_times(joules, share);
 }
 
-/* --- What is asked for --- */
-
-static enum kwhy_status find_weights(
-	const char *word, enum kwhy_decode_weights *out, struct kwhy_error *error)
+double kwhy_bench_decode_exposed_s(const struct kwhy_bench_decode_row *row, enum kwhy_decode_phase phase)
 {
-	for (int i = 0; i < KWHY_DECODE_WEIGHTS_COUNT; i++)
-		if (strcmp(word, kwhy_decode_weights_name((enum kwhy_decode_weights)i)) == 0) {
-			*out = (enum kwhy_decode_weights)i;
-			return KWHY_OK;
-		}
-	return kwhy_fail(error, KWHY_E_USAGE,
-		"--weights takes fp32, tf32, bf16, fp16, fp8, int8 and int4, not '%s'", word);
+	return (row->phases[phase].run_s.median - row->alone[phase].run_s.median) /
+		(double)row->phases[phase].tokens;
 }
 
-static enum kwhy_status find_launching(
-	const char *word, enum kwhy_decode_launching *out, struct kwhy_error *error)
+struct kwhy_joules kwhy_bench_decode_exposed_joules(
+	const struct kwhy_bench_decode_row *row, enum kwhy_decode_phase phase)
 {
-	for (int i = 0; i < KWHY_DECODE_LAUNCHING_COUNT; i++)
-		if (strcmp(word, kwhy_decode_launching_name((enum kwhy_decode_launching)i)) == 0) {
-			*out = (enum kwhy_decode_launching)i;
-			return KWHY_OK;
-		}
-	return kwhy_fail(
-		error, KWHY_E_USAGE, "--launch takes calls, graph, early and device, not '%s'", word);
-}
+	struct kwhy_joules with = kwhy_bench_decode_per_token(
+				   &row->phases[phase], &row->phases[phase].energy.gross),
+			   without = kwhy_bench_decode_per_token(
+				   &row->alone[phase], &row->alone[phase].energy.gross);
 
-static enum kwhy_status find_batch(const char *word, uint32_t *out, struct kwhy_error *error)
-{
-	char *end;
-	unsigned long batch = strtoul(word, &end, 10);
-
-	if (*word < '0' || *word > '9' || *end || batch < 1 || batch > KWHY_DECODE_SLOTS_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--batch takes numbers from 1 to %d, such as 1,8,64; not '%s'",
-			KWHY_DECODE_SLOTS_MOST, word);
-	*out = (uint32_t)batch;
-	return KWHY_OK;
-}
-
-static enum kwhy_status plan_serving(
-	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
-{
-	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
-
-	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
-		row->serving[s] = (struct kwhy_bench_decode_serving){.busy_ratio = NAN,
-			.first_s = none,
-			.whole_s = none,
-			.energy = kwhy_window_joules_unknown()};
-		row->serving[s].window = kwhy_arena_printf(&bench->arena, "%s %s", row->id,
-			kwhy_decode_seating_name((enum kwhy_decode_seating)s));
-		if (!row->serving[s].window)
-			return kwhy_fail_memory(error, "the rows of a benchmark");
-	}
-	return KWHY_OK;
-}
-
-static enum kwhy_status add_row(
-	struct kwhy_bench_decode *bench, const struct kwhy_bench_decode_row *like, struct kwhy_error *error)
-{
-	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
-	struct kwhy_bench_decode_row *row = &bench->rows[bench->row_count];
-
-	if (bench->row_count == KWHY_BENCH_DECODE_ROWS_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE, "the lists make more than %d rows; ask for fewer",
-			KWHY_BENCH_DECODE_ROWS_MOST);
-	*row = *like;
-	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s", kwhy_decode_weights_name(row->weights),
-		row->batch, kwhy_decode_launching_name(row->launching));
-	row->error = (struct kwhy_decode_error){NAN, NAN, NAN};
-	row->step_s = none;
-	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
-		const char *name = kwhy_decode_phase_name((enum kwhy_decode_phase)p);
-
-		row->phases[p] = (struct kwhy_bench_decode_phase){
-			.run_s = none, .energy = kwhy_window_joules_unknown()};
-		row->phases[p].tokens = (uint64_t)row->batch * (p ? bench->tokens : bench->prompt);
-		row->phases[p].window = kwhy_arena_printf(&bench->arena, "%s %s", row->id, name);
-		if (!row->id || !row->phases[p].window)
-			return kwhy_fail_memory(error, "the rows of a benchmark");
-	}
-	bench->row_count++;
-	return plan_serving(bench, row, error);
-}
-
-static enum kwhy_status plan_batches(
-	struct work *work, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
-{
-	const char *batches = work->request->batches, *launches;
-	char word[KWHY_LIST_WORD_BYTES];
-	enum kwhy_status status = KWHY_OK;
-
-	while (!status && kwhy_bench_list_next(&batches, word)) {
-		status = find_batch(word, &row->batch, error);
-		launches = work->request->launches;
-		while (!status && kwhy_bench_list_next(&launches, word)) {
-			status = find_launching(word, &row->launching, error);
-			if (!status)
-				status = add_row(work->bench, row, error);
-		}
-	}
-	return status;
-}
-
-static enum kwhy_status plan(struct work *work, struct kwhy_error *error)
-{
-	const char *weights = work->request->weights;
-	struct kwhy_bench_decode_row row = {0};
-	char word[KWHY_LIST_WORD_BYTES];
-	enum kwhy_status status = KWHY_OK;
-
-	while (!status && kwhy_bench_list_next(&weights, word)) {
-		status = find_weights(word, &row.weights, error);
-		if (!status)
-			status = plan_batches(work, &row, error);
-	}
-	if (!status && !work->bench->row_count)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"bench decode has nothing to run: --weights, --batch and --launch each name at least "
-			"one");
-	return status;
-}
-
-static enum kwhy_status find_shape(struct work *work, struct kwhy_error *error)
-{
-	const struct kwhy_decode_shape *shape = kwhy_decode_shape_find(work->request->shape);
-
-	if (!shape)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--shape takes opt-125m, opt-1.3b or small, not '%.40s'", work->request->shape);
-	if (work->request->prompt < 2 || work->request->tokens < 2 ||
-		work->request->prompt + work->request->tokens > shape->positions)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--prompt and --tokens take at least 2 each, and together at most the %u positions "
-			"of %s",
-			shape->positions, shape->name);
-	work->bench->shape = shape;
-	return KWHY_OK;
+	return (struct kwhy_joules){
+		with.value - without.value, with.low - without.high, with.high - without.low};
 }
 
 /* --- A row --- */
@@ -227,6 +106,21 @@ static enum kwhy_status run_phases(struct work *work, struct kwhy_bench_decode_r
 	enum kwhy_status status = run_phase(work, &reading, &row->phases[KWHY_DECODE_READING], error);
 
 	return status ? status : run_phase(work, &writing, &row->phases[KWHY_DECODE_WRITING], error);
+}
+
+/* The same without communication, at last: what is written then is wrong. */
+static enum kwhy_status run_alone(struct work *work, struct kwhy_bench_decode_row *row,
+	struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	struct runs reading = {decode, kwhy_decode_prefill}, writing = {decode, kwhy_decode_write};
+	enum kwhy_status status = kwhy_decode_met(decode, error);
+
+	if (status || row->ranks < 2)
+		return status;
+	status = kwhy_decode_leave_alone(decode, true, error);
+	if (!status)
+		status = run_phase(work, &reading, &row->alone[KWHY_DECODE_READING], error);
+	return status ? status : run_phase(work, &writing, &row->alone[KWHY_DECODE_WRITING], error);
 }
 
 /* Steps of as many runs as were asked for, apart from those that are timed as a whole. */
@@ -351,7 +245,9 @@ static enum kwhy_status check(struct work *work, struct kwhy_bench_decode_row *r
 static enum kwhy_status run_decoder(
 	struct work *work, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
 {
-	const struct kwhy_decode_request request = {.gpu = work->gpu,
+	const struct kwhy_decode_request request = {.gpu = work->gpus.items[0],
+		.peers = work->gpus.items + 1,
+		.peer_count = row->ranks - 1,
 		.shape = work->bench->shape,
 		.weights = row->weights,
 		.launching = row->launching,
@@ -360,8 +256,13 @@ static enum kwhy_status run_decoder(
 		.tokens = work->bench->tokens,
 		.choice = work->bench->choice};
 	struct kwhy_decode *decode = NULL;
-	enum kwhy_status status = kwhy_decode_open(&request, &decode, error);
+	enum kwhy_status status;
 
+	if (row->ranks > work->gpus.count)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"--device names %u of the %u GPUs that it is to run on", work->gpus.count,
+			row->ranks);
+	status = kwhy_decode_open(&request, &decode, error);
 	if (!status)
 		status = check(work, row, decode, error);
 	if (!status)
@@ -370,10 +271,13 @@ static enum kwhy_status run_decoder(
 		status = run_steps(work, row, decode, error);
 	if (!status)
 		status = run_servings(work, row, decode, error);
+	if (!status)
+		status = run_alone(work, row, decode, error);
 	if (!status) {
 		row->kernels = kwhy_decode_kernel_count(decode);
 		row->weight_bytes = kwhy_decode_weights_bytes(decode);
 		row->token_bytes = kwhy_decode_token_bytes(decode);
+		row->cache_bytes = kwhy_decode_cache_bytes(decode);
 	}
 	kwhy_decode_close(decode);
 	return status;
@@ -402,19 +306,24 @@ static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 		return KWHY_OK;
 	}
 	tell(work, "idle");
-	return kwhy_bench_meters_open(&work->gpu, 1, &work->energy, error);
+	return kwhy_bench_meters_open(work->gpus.items, work->gpus.count, &work->energy, error);
 }
 
 static void read_row(struct work *work, struct kwhy_bench_decode_row *row)
 {
 	struct kwhy_arena *arena = &work->bench->arena;
 
-	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
-		kwhy_bench_meters_of(work->energy, row->phases[p].window, 1, arena, &row->phases[p].energy);
+	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
+		kwhy_bench_meters_of(
+			work->energy, row->phases[p].window, row->ranks, arena, &row->phases[p].energy);
+		if (row->ranks > 1)
+			kwhy_bench_meters_of(
+				work->energy, row->alone[p].window, row->ranks, arena, &row->alone[p].energy);
+	}
 	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
 		if (row->serving[s].sequences)
-			kwhy_bench_meters_of(
-				work->energy, row->serving[s].window, 1, arena, &row->serving[s].energy);
+			kwhy_bench_meters_of(work->energy, row->serving[s].window, row->ranks, arena,
+				&row->serving[s].energy);
 }
 
 static enum kwhy_status read_meters(struct work *work, struct kwhy_error *error)
@@ -443,14 +352,33 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 	return status;
 }
 
+/* As many as any row wants, the first ones where none are named. */
+static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
+{
+	static const char first[] = "0,1,2,3,4,5,6,7";
+	struct kwhy_bench_decode *bench = work->bench;
+	char list[sizeof(first)];
+	uint32_t most = 1;
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		most = bench->rows[i].ranks > most ? bench->rows[i].ranks : most;
+	snprintf(list, (size_t)2 * most, "%s", first);
+	status = kwhy_bench_gpus_open(work->request->backend,
+		work->request->devices ? work->request->devices : list, &work->gpus, error);
+	if (status)
+		return status;
+	bench->gpu = work->gpus.items[0]->facts;
+	bench->gpu_count = work->gpus.count;
+	return KWHY_OK;
+}
+
 static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_gpu_open(
-		work->request->backend, work->request->device, &work->gpu, error);
+	enum kwhy_status status = open_gpus(work, error);
 
 	if (status)
 		return status;
-	work->bench->gpu = work->gpu->facts;
 	tell(work, "reference");
 	status = kwhy_decode_answer_init(work->bench->shape, &work->answer, error);
 	if (!status)
@@ -463,8 +391,7 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 static void close_all(struct work *work)
 {
 	kwhy_device_energy_close(work->energy);
-	if (work->gpu)
-		work->gpu->ops->close(work->gpu);
+	kwhy_bench_gpus_close(&work->gpus);
 	kwhy_decode_answer_done(&work->answer);
 }
 
@@ -481,9 +408,7 @@ enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *reque
 	work.bench->tokens = request->tokens;
 	work.bench->choice = request->choice;
 	work.bench->arrivals_per_s = request->arrivals_per_s;
-	status = find_shape(&work, error);
-	if (!status)
-		status = plan(&work, error);
+	status = kwhy_bench_decode_plan(request, work.bench, error);
 	if (!status)
 		status = run_all(&work, error);
 	close_all(&work);

@@ -14,11 +14,12 @@
  */
 struct kwhy_bench_decode_request {
 	enum kwhy_gpu_backend backend;
-	const char *device;	 /* number or PCI address; NULL: the first */
+	const char *devices;	 /* numbers or PCI addresses with commas between; NULL: the first ones */
 	const char *shape;	 /* "opt-125m" */
 	const char *weights;	 /* "bf16,int8" */
 	const char *batches;	 /* "1,8": sequences at once */
 	const char *launches;	 /* "calls,graph" */
+	const char *ranks;	 /* "1,2": GPUs that share a decoder */
 	uint32_t prompt, tokens; /* that each sequence reads and writes */
 	struct kwhy_decode_choice choice;
 	uint32_t repeat;       /* timed runs of each phase, at least */
@@ -62,19 +63,23 @@ struct kwhy_bench_decode_row {
 	const char *id; /* "bf16 b8 graph" */
 	enum kwhy_decode_weights weights;
 	enum kwhy_decode_launching launching;
-	uint32_t batch;
-	const char *missing;		    /* why there are no figures; NULL: there are */
-	uint32_t kernels;		    /* of a token; of all, launched at once: 1 */
-	uint64_t weight_bytes, token_bytes; /* of keys and values of a token */
+	uint32_t batch, ranks;				 /* sequences at once; GPUs */
+	const char *missing;				 /* why there are no figures; NULL: there are */
+	uint32_t kernels;				 /* of a token; of all, launched at once: 1 */
+	uint64_t weight_bytes, token_bytes, cache_bytes; /* of keys and values of a token; of all slots */
 	struct kwhy_decode_error error;
 	struct kwhy_bench_decode_phase phases[KWHY_DECODE_PHASE_COUNT];
+	/* Of several GPUs: the same work, but what goes to others stays and nobody waits. What phases take
+	 * above it is exposed communication. */
+	struct kwhy_bench_decode_phase alone[KWHY_DECODE_PHASE_COUNT];
 	struct kwhy_median step_s; /* from a token to the next, by the device's clock */
 	struct kwhy_bench_decode_serving serving[KWHY_DECODE_SEATING_COUNT]; /* 0 sequences: none */
 };
 
 struct kwhy_bench_decode {
-	struct kwhy_arena arena; /* of everything below */
-	struct kwhy_gpu_facts gpu;
+	struct kwhy_arena arena;   /* of everything below */
+	struct kwhy_gpu_facts gpu; /* the first */
+	uint32_t gpu_count;
 	enum kwhy_gpu_backend backend;
 	const struct kwhy_decode_shape *shape;
 	uint32_t prompt, tokens;
@@ -94,6 +99,11 @@ struct kwhy_bench_decode {
 KWHY_MUST_USE enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *request,
 	struct kwhy_bench_decode **out, struct kwhy_error *error);
 void kwhy_bench_decode_free(struct kwhy_bench_decode *bench);
+
+/* What a token takes longer, and more gross joules, where GPUs wait for each other; NAN: unknown. */
+double kwhy_bench_decode_exposed_s(const struct kwhy_bench_decode_row *row, enum kwhy_decode_phase phase);
+struct kwhy_joules kwhy_bench_decode_exposed_joules(
+	const struct kwhy_bench_decode_row *row, enum kwhy_decode_phase phase);
 
 /* Joules of a token, of the counts of the same window; its inverse is tokens a joule. */
 struct kwhy_joules kwhy_bench_decode_per_token(

@@ -122,10 +122,49 @@ static void write_served(
 	kwhy_table_write(&table, style, out);
 }
 
+static bool has_several(const struct kwhy_bench_decode *bench)
+{
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (bench->rows[i].ranks > 1 && !bench->rows[i].missing)
+			return true;
+	return false;
+}
+
+static void write_exposed(
+	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
+		{"run", KWHY_COLUMN_RIGHT}, {"alone", KWHY_COLUMN_RIGHT}, {"exposed", KWHY_COLUMN_RIGHT},
+		{"a token", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++)
+		for (enum kwhy_decode_phase p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
+			const struct kwhy_bench_decode_row *row = &bench->rows[i];
+			double run_s = row->phases[p].run_s.median, alone_s = row->alone[p].run_s.median;
+			struct kwhy_joules joules = kwhy_bench_decode_exposed_joules(row, p);
+
+			if (row->ranks < 2 || row->missing)
+				continue;
+			kwhy_table_cell(&table, row->id);
+			kwhy_table_cell(&table, kwhy_decode_phase_name(p));
+			kwhy_table_real(&table, run_s, "s");
+			kwhy_table_real(&table, alone_s, "s");
+			kwhy_table_percent(&table, (run_s - alone_s) / run_s);
+			kwhy_table_real(&table, kwhy_bench_decode_exposed_s(row, p), "s");
+			kwhy_workload_joules_short_cell(&table, &joules);
+		}
+	kwhy_table_write(&table, style, out);
+}
+
 static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet)
 {
 	kwhy_sheet_linef(sheet, "error  ",
 		"of logits against fp32 on the host, over their size: root of the mean squares");
+	if (has_several(bench))
+		kwhy_sheet_linef(sheet, "alone  ",
+			"the same work where nothing is sent and nobody waits; its tokens are wrong");
 	if (bench->choice.temperature > 0)
 		kwhy_sheet_linef(sheet, "drawn  ",
 			"at temperature %.3g, of the likeliest %u (0: all), share %.3g",
@@ -154,6 +193,10 @@ void kwhy_bench_decode_text(
 	if (bench->arrivals_per_s > 0) {
 		kwhy_text_addf(out, "\n%.4g sequences a second arrive\n", bench->arrivals_per_s);
 		write_served(bench, style, out);
+	}
+	if (has_several(bench)) {
+		kwhy_text_add(out, "\nexposed communication\n");
+		write_exposed(bench, style, out);
 	}
 	kwhy_text_add(out, "\n");
 	write_notes(bench, &sheet);
@@ -203,18 +246,48 @@ static void write_serving(
 	kwhy_json_object_end(json);
 }
 
+/* null where one GPU has nobody to wait for. */
+static void write_communication(struct kwhy_json *json, const struct kwhy_bench_decode_row *row)
+{
+	bool is_known = row->ranks > 1 && !row->missing;
+
+	if (!is_known) {
+		kwhy_json_null(json, "alone");
+		kwhy_json_null(json, "exposed");
+		return;
+	}
+	kwhy_json_object(json, "alone");
+	for (enum kwhy_decode_phase p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
+		write_phase(json, kwhy_decode_phase_name(p), &row->alone[p]);
+	kwhy_json_object_end(json);
+	kwhy_json_object(json, "exposed");
+	for (enum kwhy_decode_phase p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
+		double seconds = kwhy_bench_decode_exposed_s(row, p);
+
+		kwhy_json_object(json, kwhy_decode_phase_name(p));
+		kwhy_json_real(json, "s_per_token", seconds);
+		kwhy_json_real(
+			json, "ratio", seconds * (double)row->phases[p].tokens / row->phases[p].run_s.median);
+		kwhy_workload_joules_json(json, "j_per_token", kwhy_bench_decode_exposed_joules(row, p));
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_object_end(json);
+}
+
 static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row *row)
 {
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "id", row->id);
 	kwhy_json_string(json, "weights", kwhy_decode_weights_name(row->weights));
 	kwhy_json_count(json, "batch", row->batch);
+	kwhy_json_count(json, "gpus", row->ranks);
 	kwhy_json_string(json, "launch", kwhy_decode_launching_name(row->launching));
 	kwhy_json_string(json, "missing", row->missing);
 	if (!row->missing) {
 		kwhy_json_count(json, "kernels_a_token", row->kernels);
 		kwhy_json_count(json, "weight_bytes", row->weight_bytes);
 		kwhy_json_count(json, "cache_bytes_a_token", row->token_bytes);
+		kwhy_json_count(json, "cache_bytes", row->cache_bytes);
 	}
 	kwhy_json_row(json, "error");
 	kwhy_json_real(json, "relative", row->error.relative);
@@ -224,6 +297,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	kwhy_workload_median_json(json, "token_s", &row->step_s);
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
 		write_phase(json, kwhy_decode_phase_name((enum kwhy_decode_phase)p), &row->phases[p]);
+	write_communication(json, row);
 	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
 		write_serving(json, &row->serving[s], kwhy_decode_seating_name((enum kwhy_decode_seating)s));
 	kwhy_json_object_end(json);
@@ -268,4 +342,22 @@ void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_t
 		write_row(&json, &bench->rows[i]);
 	kwhy_json_array_end(&json);
 	kwhy_json_object_end(&json);
+}
+
+/* --- CSV --- */
+
+void kwhy_bench_decode_csv(const struct kwhy_bench_decode *bench, struct kwhy_text *out)
+{
+	kwhy_text_add(out, "workers,throughput,power_w\n");
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct kwhy_bench_decode_row *row = &bench->rows[i];
+		const struct kwhy_bench_decode_phase *phase = &row->phases[KWHY_DECODE_WRITING];
+
+		if (row->missing)
+			continue;
+		kwhy_text_addf(out, "%u,%.9g,", row->ranks, tokens_per_s(phase));
+		if (isfinite(phase->energy.mean_w))
+			kwhy_text_addf(out, "%.9g", phase->energy.mean_w);
+		kwhy_text_add(out, "\n");
+	}
 }

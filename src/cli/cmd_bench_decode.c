@@ -7,13 +7,14 @@
 #include "cli/progress.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define ENERGY_S 8.0
 
 enum { PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
-	const char *backend, *device, *shape, *weights, *batches, *launches;
+	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks;
 	uint64_t prompt, tokens, repeat, top_k, seed;
 	double seconds, temperature, top_p, arrivals;
 	struct kwhy_bench_output output;
@@ -28,6 +29,7 @@ static void set_defaults(void *options)
 		.weights = "bf16",
 		.batches = "1,8,64,256",
 		.launches = "graph",
+		.ranks = "1",
 		.prompt = PROMPT,
 		.tokens = TOKENS,
 		.repeat = KWHY_BENCH_REPEAT,
@@ -52,6 +54,19 @@ static enum kwhy_status check_choice(const struct decode_options *options, struc
 	return KWHY_OK;
 }
 
+/* What `kwhy model scale` takes is of one thing on more and more GPUs. */
+static enum kwhy_status check_table(const struct decode_options *options, struct kwhy_error *error)
+{
+	if (options->output.csv &&
+		(strchr(options->weights, ',') || strchr(options->batches, ',') ||
+			strchr(options->launches, ',')))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--csv is of one kind of weights, one batch and one launch, by numbers of GPUs; name "
+			"one "
+			"each and --tp 1,2");
+	return KWHY_OK;
+}
+
 static enum kwhy_status make_request(
 	const struct decode_options *options, struct kwhy_bench_decode_request *out, struct kwhy_error *error)
 {
@@ -61,11 +76,12 @@ static enum kwhy_status make_request(
 	if (status)
 		return status;
 	*out = (struct kwhy_bench_decode_request){.backend = backend,
-		.device = options->device,
+		.devices = options->device,
 		.shape = options->shape,
 		.weights = options->weights,
 		.batches = options->batches,
 		.launches = options->launches,
+		.ranks = options->ranks,
 		.prompt = (uint32_t)options->prompt,
 		.tokens = (uint32_t)options->tokens,
 		.repeat = (uint32_t)options->repeat,
@@ -89,13 +105,15 @@ static enum kwhy_status write_result(const struct decode_options *options, enum 
 	const struct kwhy_bench_decode *bench, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(&options->output)};
-	struct kwhy_text text = {0};
+	struct kwhy_text text = {0}, table = {0};
 
 	if (form == KWHY_OUTPUT_JSON)
 		kwhy_bench_decode_json(bench, &text);
 	else
 		kwhy_bench_decode_text(bench, &style, &text);
-	return kwhy_output_result(options->output.file, "decode", form, &text, error);
+	if (options->output.csv)
+		kwhy_bench_decode_csv(bench, &table);
+	return kwhy_bench_write(&options->output, "decode", form, &text, &table, error);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -104,8 +122,11 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_bench_decode_request request;
 	struct kwhy_bench_decode *bench;
 	enum kwhy_output_form form;
-	enum kwhy_status status = kwhy_bench_form_find("bench decode", &options->output, NULL, &form, error);
+	enum kwhy_status status = kwhy_bench_form_find(
+		"bench decode", &options->output, "tokens/s by number of GPUs", &form, error);
 
+	if (!status)
+		status = check_table(options, error);
 	if (!status)
 		status = check_choice(options, error);
 	if (!status)
@@ -128,7 +149,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"backend", 0, "NAME", "cuda or host; default cuda", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, backend)},
-	{"device", 0, "GPU", "by number or PCI address; default 0", KWHY_OPTION_TEXT,
+	{"device", 0, "LIST", "GPUs by number or PCI address; default the first ones", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, device)},
 	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, shape)},
@@ -138,6 +159,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct decode_options, batches)},
 	{"launch", 0, "LIST", "of calls, graph (default), early, and device: all tokens at once",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, launches)},
+	{"tp", 0, "LIST", "GPUs that share the decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
+		offsetof(struct decode_options, ranks)},
 	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,
 		offsetof(struct decode_options, prompt)},
 	{"tokens", 0, "N", "tokens that it writes; default 128", KWHY_OPTION_COUNT,
@@ -155,11 +178,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct decode_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for a phase's energy; default 8 on a GPU, 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct decode_options, seconds)},
-	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT,
-		offsetof(struct decode_options, output.file)},
-	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct decode_options, output.json)},
-	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
-		offsetof(struct decode_options, output.quiet)},
+	KWHY_OPTION_ROWS_BENCH_OUTPUT(struct decode_options, output,
+		"write tokens/s and watts by number of GPUs there, for model scale"),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

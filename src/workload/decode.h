@@ -17,6 +17,7 @@
 enum {
 	KWHY_DECODE_HEAD = 64, /* width of a head */
 	KWHY_DECODE_VOCABULARY_STEP = 64,
+	KWHY_DECODE_RANKS_MOST = 8,	/* GPUs that share a decoder */
 	KWHY_DECODE_REFERENCE_MOST = 64 /* tokens of a sequence that the reference takes */
 };
 

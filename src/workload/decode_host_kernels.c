@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of `decode` for the host: the same numbers in memory, sums in the order of columns. */
 #include "base/clock.h"
+#include "workload/decode_host_choosing.h"
+#include "workload/decode_host_meet.h"
 #include "workload/decode_host_weights.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { HEAD = KWHY_DECODE_HEAD, COLUMNS_MOST = 8192, PIECE = HEAD + 2 };
 
@@ -27,7 +27,7 @@ static struct call call_of(void **arguments, bool has_layer)
 	const struct kwhy_decode_args *args = arguments[0];
 
 	return (struct call){.args = args,
-		.shape = {"", args->layer_count, args->width, args->width / HEAD, args->inner_width,
+		.shape = {"", args->layer_count, args->width, args->heads, args->inner_width,
 			args->vocabulary, 0},
 		.weights = (enum kwhy_decode_weights)args->weights,
 		.layer = has_layer ? *(const uint32_t *)arguments[1] : 0};
@@ -80,13 +80,13 @@ static void run_reset(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static uint32_t next_word(const struct kwhy_decode_args *args, uint32_t token)
 {
-	uint64_t *best = at(args->best), *times = at(args->times);
+	uint64_t *times = at(args->times);
 	uint32_t *places = at(args->at), word;
 
 	if (args->each > 1)
 		return ((const uint32_t *)at(args->prompt))[token];
-	word = kwhy_decode_token(best[token]);
-	best[token] = 0;
+	word = kwhy_decode_token(kwhy_decode_host_best(args, token));
+	((uint64_t *)at(args->best))[token] = 0;
 	places[token]++;
 	if (token == 0)
 		times[places[0]] = (uint64_t)kwhy_clock_mono_ns();
@@ -121,23 +121,48 @@ static void run_begin(const struct kwhy_gpu_grid *grid, void **arguments)
 
 /* --- Attention --- */
 
+/* Where a head's keys and values of a position lie. */
+static uint64_t cache_at(const struct call *call, uint32_t slot, uint32_t head, uint32_t position)
+{
+	const struct kwhy_decode_args *args = call->args;
+
+	return ((((uint64_t)call->layer * args->cache_slots + slot) * args->heads + head) * args->room +
+		       position) *
+		HEAD;
+}
+
+static void store_state(const struct call *call, uint32_t token, uint32_t row, float sum)
+{
+	const struct kwhy_decode_args *args = call->args;
+	uint32_t width = args->heads * HEAD,
+		 part = row < width ? 0
+		: row < 2 * width   ? 1
+				    : 2,
+		 column = row - part * width;
+
+	if (part == 0)
+		act_store(call, args->queries, (uint64_t)token * width + column, sum);
+	else
+		act_store(call, part == 1 ? args->keys : args->values,
+			cache_at(call, token / args->each, column / HEAD, position_of(args, token)) +
+				column % HEAD,
+			sum);
+}
+
 static void attend_head(const struct call *call, uint32_t token, uint32_t head)
 {
 	const struct kwhy_decode_args *args = call->args;
-	uint64_t cache = (((uint64_t)call->layer * args->cache_slots + token / args->each) *
-					 call->shape.heads +
-				 head) *
-		args->room * HEAD,
-		 place = (uint64_t)token * args->width + (uint64_t)head * HEAD;
+	uint64_t place = (uint64_t)token * args->heads * HEAD + (uint64_t)head * HEAD;
 	float *pieces = at(args->pieces), sums[HEAD] = {0}, weight = 0, most = -1e30F;
 	uint32_t count = position_of(args, token) + 1;
 
 	for (uint32_t j = 0; j < count; j++) {
+		uint64_t cache = cache_at(call, token / args->each, head, j);
 		float score = 0, next, factor, share;
 
 		for (uint32_t k = 0; k < HEAD; k++)
 			score += act_load(call, args->queries, place + k) *
-				act_load(call, args->keys, cache + (uint64_t)j * HEAD + k);
+				act_load(call, args->keys, cache + k);
 		score *= 0.125F * 1.44269504F;
 		next = fmaxf(most, score);
 		factor = exp2f(most - next);
@@ -145,8 +170,7 @@ static void attend_head(const struct call *call, uint32_t token, uint32_t head)
 		most = next;
 		weight = weight * factor + share;
 		for (uint32_t k = 0; k < HEAD; k++)
-			sums[k] = sums[k] * factor +
-				share * act_load(call, args->values, cache + (uint64_t)j * HEAD + k);
+			sums[k] = sums[k] * factor + share * act_load(call, args->values, cache + k);
 	}
 	for (uint32_t k = 0; k < HEAD; k++)
 		act_store(call, args->mixed, place + k, sums[k] / weight);
@@ -164,6 +188,7 @@ static void attend_head(const struct call *call, uint32_t token, uint32_t head)
 
 static void attend(const struct call *call)
 {
+	kwhy_decode_host_begin_pass(call->args, call->layer);
 	for (uint32_t token = 0; token < call->args->tokens; token++)
 		for (uint32_t head = 0; head < call->shape.heads; head++)
 			attend_head(call, token, head);
@@ -194,28 +219,11 @@ static void normalise(const struct call *call, const float *x, uint64_t to, uint
 		act_store(call, to, place + k, (x[k] - mean) * scale);
 }
 
-static void normalise_all(const struct call *call)
+static void normalise_all(const struct call *call, uint32_t matrix)
 {
-	const float *x = at(call->args->x);
-	uint32_t width = call->args->width;
-
 	for (uint32_t token = 0; token < call->args->tokens; token++)
-		normalise(call, x + (size_t)token * width, call->args->normal, (uint64_t)token * width);
-}
-
-static void store_state(const struct call *call, uint32_t token, uint32_t row, float sum)
-{
-	const struct kwhy_decode_args *args = call->args;
-	uint32_t width = args->width, column = row % width;
-	uint64_t cache = ((uint64_t)call->layer * args->cache_slots + token / args->each) *
-			call->shape.heads +
-		column / HEAD;
-
-	if (row < width)
-		act_store(call, args->queries, (uint64_t)token * width + column, sum);
-	else
-		act_store(call, row < 2 * width ? args->keys : args->values,
-			(cache * args->room + position_of(args, token)) * HEAD + column % HEAD, sum);
+		normalise(call, kwhy_decode_host_row(call->args, call->layer, matrix, token),
+			call->args->normal, (uint64_t)token * call->args->width);
 }
 
 static void store_inner(const struct call *call, uint32_t token, uint32_t row, float sum)
@@ -225,9 +233,12 @@ static void store_inner(const struct call *call, uint32_t token, uint32_t row, f
 
 static void store_sum(const struct call *call, uint32_t token, uint32_t row, float sum)
 {
-	float *x = at(call->args->x);
+	uint64_t place = (uint64_t)token * call->args->width + row;
 
-	x[(size_t)token * call->args->width + row] += sum;
+	if (call->args->ranks > 1)
+		kwhy_decode_host_send(call->args, call->layer, call->matrix, place, sum);
+	else
+		((float *)at(call->args->x))[place] += sum;
 }
 
 /* All of a product is its first part. */
@@ -235,32 +246,25 @@ static void store_part(const struct call *call, uint32_t token, uint32_t row, fl
 {
 	const struct kwhy_decode_args *args = call->args;
 	uint32_t splits = call->matrix == KWHY_DECODE_PROJECTION ? args->project_splits : args->narrow_splits;
-	float *parts = at(args->parts);
+	float *parts = at(call->matrix == KWHY_DECODE_PROJECTION ? args->parts : args->narrow_parts);
 
 	for (uint32_t s = 0; s < splits; s++)
 		parts[((size_t)s * args->tokens + token) * args->width + row] = s ? 0 : sum;
 }
 
-/* Bits that are in order as the floats are. */
-static uint32_t order_of(float logit)
-{
-	uint32_t bits = kwhy_decode_bits(logit);
-
-	return bits & 0x80000000U ? ~bits : bits | 0x80000000U;
-}
-
 static void store_word(const struct call *call, uint32_t slot, uint32_t row, float sum)
 {
 	const struct kwhy_decode_args *args = call->args;
-	uint64_t key = (uint64_t)order_of(sum) << 32 | (uint32_t)~row, *best = at(args->best);
-	float *logits = at(args->logits);
+	uint32_t word = args->first_word + row;
+	uint64_t key = kwhy_decode_key(sum, word), *best = at(args->best);
+	float *logits = args->logits ? kwhy_decode_host_at_peer(args, args->logits, 0) : NULL;
 
-	if (row >= args->vocabulary)
+	if (word >= args->vocabulary)
 		return;
 	if (key > best[slot])
 		best[slot] = key;
 	if (logits)
-		logits[(size_t)slot * args->vocabulary + row] = sum;
+		logits[(size_t)slot * args->vocabulary + word] = sum;
 }
 
 /* A product as a kernel makes it. */
@@ -319,7 +323,9 @@ static void multiply_layer(struct call *call, uint32_t matrix,
 
 	call->matrix = matrix;
 	product.store = store;
-	if (!has_biases)
+	/* One GPU adds the biases to what all add up. */
+	if (!has_biases ||
+		(call->args->rank && (matrix == KWHY_DECODE_PROJECTION || matrix == KWHY_DECODE_NARROWING)))
 		product.biases = NULL;
 	multiply(call, &product);
 }
@@ -327,12 +333,14 @@ static void multiply_layer(struct call *call, uint32_t matrix,
 static void multiply_words(const struct call *call)
 {
 	const struct kwhy_decode_args *args = call->args;
-	const struct product product = {.weights = args->words,
+	uint64_t before = (uint64_t)args->first_word * args->width;
+	const struct product product = {
+		.weights = args->words + kwhy_decode_weight_bytes(call->weights, before),
 		.input = args->normal,
-		.rows = args->vocabulary,
+		.rows = args->word_count,
 		.columns = args->width,
 		.tokens = args->slots,
-		.scales = at(args->word_scales),
+		.scales = (const float *)at(args->word_scales) + args->first_word,
 		.store = store_word};
 
 	multiply(call, &product);
@@ -344,13 +352,14 @@ static void thin(struct call *call, uint32_t matrix)
 		store_state, store_sum, store_inner, store_sum};
 
 	if (matrix == KWHY_DECODE_ATTENTION || matrix == KWHY_DECODE_WIDENING)
-		normalise_all(call);
+		normalise_all(call, matrix);
 	multiply_layer(call, matrix, stores[matrix], true);
 }
 
-static void thin_head(const struct call *call)
+static void thin_head(struct call *call)
 {
-	normalise_all(call);
+	call->layer = call->args->layer_count;
+	normalise_all(call, KWHY_DECODE_WORDS);
 	multiply_words(call);
 }
 
@@ -370,7 +379,7 @@ THIN(run_thin_narrow, KWHY_DECODE_NARROWING)
 
 static void run_thin_head(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	const struct call call = call_of(arguments, false);
+	struct call call = call_of(arguments, false);
 
 	(void)grid;
 	thin_head(&call);
@@ -395,76 +404,6 @@ static void run_whole(const struct kwhy_gpu_grid *grid, void **arguments)
 	}
 }
 
-/* --- Choosing --- */
-
-static int compare_down(const void *a, const void *b)
-{
-	float one = *(const float *)a, other = *(const float *)b;
-
-	return one < other ? 1 : one > other ? -1 : 0;
-}
-
-static uint64_t part_of(const struct kwhy_decode_args *args, float logit, float most)
-{
-	return (uint64_t)(exp2f((logit - most) * (1.44269504F / args->temperature)) * 16777216.0F);
-}
-
-/* How many of the logits, the largest first, are kept. */
-static uint32_t kept_count(const struct kwhy_decode_args *args, const float *sorted)
-{
-	uint32_t count = args->top_k && args->top_k < args->vocabulary ? args->top_k : args->vocabulary,
-		 kept = 0;
-	uint64_t sum = 0, wanted;
-
-	for (uint32_t i = 0; i < count; i++)
-		sum += part_of(args, sorted[i], sorted[0]);
-	if (args->top_p >= 1)
-		return count;
-	wanted = 1 + (uint64_t)(args->top_p * (float)sum);
-	for (sum = 0; kept < count && sum < wanted; kept++)
-		sum += part_of(args, sorted[kept], sorted[0]);
-	return kept;
-}
-
-static float luck_of(const struct kwhy_decode_args *args, uint32_t slot, uint32_t token)
-{
-	const uint32_t *places = at(args->at);
-	uint32_t hash = kwhy_decode_mix(args->seed ^ kwhy_decode_mix(slot ^ kwhy_decode_mix(places[slot])));
-	float even = ((float)(kwhy_decode_mix(token ^ hash) >> 8) + 0.5F) * (1.0F / 16777216.0F);
-
-	return -logf(-logf(even));
-}
-
-static void choose(const struct kwhy_decode_args *args, uint32_t slot, float *sorted)
-{
-	const float *logits = (const float *)at(args->logits) + (size_t)slot * args->vocabulary;
-	uint64_t *best = at(args->best);
-	float least;
-
-	memcpy(sorted, logits, args->vocabulary * sizeof(*sorted));
-	qsort(sorted, args->vocabulary, sizeof(*sorted), compare_down);
-	least = sorted[kept_count(args, sorted) - 1];
-	best[slot] = 0;
-	for (uint32_t i = 0; i < args->vocabulary; i++) {
-		float score = logits[i] / args->temperature + luck_of(args, slot, i);
-		uint64_t key = (uint64_t)order_of(score) << 32 | (uint32_t)~i;
-
-		if (logits[i] >= least && key > best[slot])
-			best[slot] = key;
-	}
-}
-
-static void run_choose(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	const struct kwhy_decode_args *args = arguments[0];
-	float *sorted = malloc(args->vocabulary * sizeof(*sorted));
-
-	(void)grid;
-	for (uint32_t slot = 0; sorted && slot < args->slots; slot++)
-		choose(args, slot, sorted);
-	free(sorted);
-}
-
 /* --- Many tokens --- */
 
 static void settle_token(const struct call *call, uint32_t what, uint32_t token, float *row)
@@ -473,13 +412,17 @@ static void settle_token(const struct call *call, uint32_t what, uint32_t token,
 	const struct product product = product_of(
 		call, what == KWHY_DECODE_SETTLE_PROJECTION ? KWHY_DECODE_PROJECTION : KWHY_DECODE_NARROWING);
 	uint32_t splits = what == KWHY_DECODE_SETTLE_PROJECTION ? args->project_splits : args->narrow_splits;
-	const float *parts = at(args->parts);
+	uint64_t left = what == KWHY_DECODE_SETTLE_PROJECTION ? args->parts : args->narrow_parts;
 
-	for (uint32_t k = 0; what != KWHY_DECODE_SETTLE_NOTHING && k < args->width; k++) {
-		row[k] += product.biases[k];
+	for (uint32_t rank = 0; what != KWHY_DECODE_SETTLE_NOTHING && rank < args->ranks; rank++) {
+		const float *parts = kwhy_decode_host_at_peer(args, left, rank);
+
 		for (uint32_t s = 0; s < splits; s++)
-			row[k] += parts[((size_t)s * args->tokens + token) * args->width + k];
+			for (uint32_t k = 0; k < args->width; k++)
+				row[k] += parts[((size_t)s * args->tokens + token) * args->width + k];
 	}
+	for (uint32_t k = 0; what != KWHY_DECODE_SETTLE_NOTHING && k < args->width; k++)
+		row[k] += product.biases[k];
 }
 
 static void run_settle(const struct kwhy_gpu_grid *grid, void **arguments)
@@ -491,6 +434,7 @@ static void run_settle(const struct kwhy_gpu_grid *grid, void **arguments)
 	float *x = at(args->x);
 
 	(void)grid;
+	kwhy_decode_host_await_parts(args, call.layer, what);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t token = last ? (i + 1) * args->each - 1 : i;
 		float *row = x + (size_t)token * args->width;
@@ -519,11 +463,12 @@ static void run_wide(const struct kwhy_gpu_grid *grid, void **arguments)
 enum { ARGS = sizeof(struct kwhy_decode_args) };
 
 const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
-	{"kwhy_decode_fill", kwhy_decode_host_fill, {8, 8, 4, 4, 4, 4, 4, 4}},
-	{"kwhy_decode_fill_floats", kwhy_decode_host_fill_floats, {8, 4, 4, 4}},
+	{"kwhy_decode_fill", kwhy_decode_host_fill, {8, 8, 4, 4, 4, 4, 4, 4, 4, 4}},
+	{"kwhy_decode_fill_floats", kwhy_decode_host_fill_floats, {8, 4, 4, 4, 4}},
 	{"kwhy_decode_reset", run_reset, {ARGS, 4, 8}},
 	{"kwhy_decode_begin", run_begin, {ARGS}},
 	{"kwhy_decode_attend", run_attend, {ARGS, 4}},
+	{"kwhy_decode_read", run_attend, {ARGS, 4}},
 	{"kwhy_decode_thin_attention", run_thin_attention, {ARGS, 4}},
 	{"kwhy_decode_thin_project", run_thin_project, {ARGS, 4}},
 	{"kwhy_decode_thin_widen", run_thin_widen, {ARGS, 4}},
@@ -533,6 +478,7 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_settle", run_settle, {ARGS, 4, 4, 4}},
 	{"kwhy_decode_wide32", run_wide, {ARGS, 4, 4}},
 	{"kwhy_decode_wide64", run_wide, {ARGS, 4, 4}},
-	{"kwhy_decode_choose", run_choose, {ARGS}},
+	{"kwhy_decode_some", run_wide, {ARGS, 4, 4}},
+	{"kwhy_decode_choose", kwhy_decode_host_choose, {ARGS}},
 	{NULL, NULL, {0}},
 };

@@ -81,7 +81,7 @@ static void *at(uint64_t address)
 struct fill {
 	enum kwhy_decode_weights weights;
 	char *to;
-	uint32_t hash, columns;
+	uint32_t hash, columns, first, stride; /* in the whole matrix */
 	float bound;
 };
 
@@ -90,8 +90,9 @@ static float most_of_row(const struct fill *fill, uint32_t row)
 	float most = 0;
 
 	for (uint32_t k = 0; k < fill->columns; k++)
-		most = fmaxf(
-			most, fabsf(fill->bound * kwhy_decode_unit(fill->hash, row * fill->columns + k)));
+		most = fmaxf(most,
+			fabsf(fill->bound *
+				kwhy_decode_unit(fill->hash, fill->first + row * fill->stride + k)));
 	return most;
 }
 
@@ -102,7 +103,8 @@ static float fill_row(const struct fill *fill, uint32_t row, bool is_known)
 	uint32_t each = kwhy_decode_each(fill->weights);
 
 	for (uint32_t k = 0; k < fill->columns; k++) {
-		float value = fill->bound * kwhy_decode_unit(fill->hash, row * fill->columns + k) / scale;
+		float value = fill->bound *
+			kwhy_decode_unit(fill->hash, fill->first + row * fill->stride + k) / scale;
 
 		weight_store(fill->weights,
 			fill->to + 16 * kwhy_decode_place(fill->weights, row, k, fill->columns), k % each,
@@ -116,8 +118,10 @@ void kwhy_decode_host_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 	const struct fill fill = {.to = at(*(const uint64_t *)arguments[0]),
 		.hash = *(const uint32_t *)arguments[2],
 		.columns = *(const uint32_t *)arguments[5],
-		.bound = *(const float *)arguments[6],
-		.weights = *(const enum kwhy_decode_weights *)arguments[7]};
+		.first = *(const uint32_t *)arguments[6],
+		.stride = *(const uint32_t *)arguments[7],
+		.bound = *(const float *)arguments[8],
+		.weights = *(const enum kwhy_decode_weights *)arguments[9]};
 	float *scales = at(*(const uint64_t *)arguments[1]);
 	uint32_t rows = *(const uint32_t *)arguments[3], known = *(const uint32_t *)arguments[4];
 
@@ -128,10 +132,11 @@ void kwhy_decode_host_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 
 void kwhy_decode_host_fill_floats(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	float *to = at(*(const uint64_t *)arguments[0]), bound = *(const float *)arguments[3];
-	uint32_t hash = *(const uint32_t *)arguments[1], count = *(const uint32_t *)arguments[2];
+	float *to = at(*(const uint64_t *)arguments[0]), bound = *(const float *)arguments[4];
+	uint32_t hash = *(const uint32_t *)arguments[1], count = *(const uint32_t *)arguments[2],
+		 first = *(const uint32_t *)arguments[3];
 
 	(void)grid;
 	for (uint32_t i = 0; i < count; i++)
-		to[i] = bound * kwhy_decode_unit(hash, i);
+		to[i] = bound * kwhy_decode_unit(hash, first + i);
 }

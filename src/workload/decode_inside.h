@@ -7,7 +7,10 @@
 
 /* The inside of a decoder that is open, for decode_*.c. */
 
-enum { KWHY_DECODE_SPLITS_MOST = 8 }; /* of a wide product's columns */
+enum {
+	KWHY_DECODE_SOME_MOST = 128, /* tokens that are some, and not yet many */
+	KWHY_DECODE_SPLITS_MOST = 8  /* of a wide product's columns */
+};
 
 enum kwhy_decode_kernel {
 	KWHY_DECODE_FILL,
@@ -15,34 +18,52 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_RESET,
 	KWHY_DECODE_BEGIN,
 	KWHY_DECODE_ATTEND,
+	KWHY_DECODE_READ,
 	KWHY_DECODE_THIN, /* and the three behind it, in the order of matrices */
 	KWHY_DECODE_THIN_HEAD = KWHY_DECODE_THIN + KWHY_DECODE_MATRICES,
 	KWHY_DECODE_WHOLE,
 	KWHY_DECODE_SETTLE,
 	KWHY_DECODE_WIDE32,
 	KWHY_DECODE_WIDE64,
+	KWHY_DECODE_SOME,
 	KWHY_DECODE_CHOOSE,
 	KWHY_DECODE_KERNEL_COUNT
 };
 
-struct kwhy_decode {
-	struct kwhy_decode_request request;
+/* A further GPU that has a part of each layer. */
+struct kwhy_decode_peer {
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KWHY_DECODE_KERNEL_COUNT];
 	struct kwhy_gpu_stream *stream;
-	struct kwhy_gpu_graph *graph; /* of a step */
-	uint64_t memory, weight_bytes;
+	struct kwhy_gpu_graph *graph, *reading;
+	uint64_t memory; /* laid out as the first one's */
+};
+
+struct kwhy_decode {
+	struct kwhy_decode_request request;    /* its shape is `part` */
+	const struct kwhy_decode_shape *whole; /* the model */
+	struct kwhy_decode_shape part;	       /* what each GPU has of it; of one GPU the same */
+	struct kwhy_decode_peer peers[KWHY_DECODE_RANKS_MOST - 1];
+	struct kwhy_gpu *gpu;
+	struct kwhy_gpu_module *module;
+	const struct kwhy_gpu_kernel *kernels[KWHY_DECODE_KERNEL_COUNT];
+	struct kwhy_gpu_stream *stream;
+	struct kwhy_gpu_graph *graph;	      /* of a step */
+	struct kwhy_gpu_graph *reading;	      /* of the prompts */
+	uint64_t memory, bytes, weight_bytes; /* of one GPU */
 	uint64_t first;	 /* uint64 [slots] on the device: what was likeliest behind the prompts */
 	uint64_t logits; /* float [slots][vocabulary] on the device */
 	struct kwhy_decode_args args;
 	uint32_t whole_blocks;
 	uint32_t kernel_count;	 /* launched since it was set to 0 */
+	uint32_t recorded;	 /* the GPU that alone is launched on, and 1; 0: all are */
 	uint32_t step_kernels;	 /* of one token's launches */
 	uint64_t part_tokens;	 /* tokens times splits that parts have room for */
 	uint32_t *prompts;	 /* [slots][prompt] */
 	uint64_t *times, *bests; /* [room]; [slots] */
 	bool is_prefilled;
+	bool is_recorded; /* graphs are those of tokens that are written, where graphs are used */
 };
 
 /* Launches that follow each other; the first failure stays. */
@@ -61,6 +82,51 @@ struct kwhy_decode_launch {
 
 void kwhy_decode_issue(struct kwhy_decode_issue *issue, const struct kwhy_decode_launch *launch);
 
+/* Kernels for the decoder's part of the model. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode,
+	struct kwhy_gpu *gpu, struct kwhy_gpu_module **out,
+	const struct kwhy_gpu_kernel *out_kernels[KWHY_DECODE_KERNEL_COUNT], struct kwhy_error *error);
+
+/* --- On several GPUs, decode_tp.c; of one they do nothing more --- */
+
+void kwhy_decode_part_of(
+	const struct kwhy_decode_shape *whole, uint32_t ranks, struct kwhy_decode_shape *out);
+KWHY_MUST_USE enum kwhy_status kwhy_decode_part_check(
+	const struct kwhy_decode_request *request, struct kwhy_error *error);
+
+/* After the first GPU's memory is there. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_peers_open(struct kwhy_decode *decode, struct kwhy_error *error);
+/* After all weights are there: what is launched for the first time is launched while nobody waits. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_peers_begin(struct kwhy_decode *decode, struct kwhy_error *error);
+void kwhy_decode_peers_close(struct kwhy_decode *decode);
+
+/* The args and addresses of a GPU. */
+struct kwhy_decode_args kwhy_decode_args_of(const struct kwhy_decode *decode, uint32_t rank);
+uint32_t kwhy_decode_words_most(const struct kwhy_decode *decode); /* words of a GPU */
+uint64_t kwhy_decode_address_on(const struct kwhy_decode *decode, uint32_t rank, uint64_t address);
+
+/* In that GPU's stream; its kernel and stream are set. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_on(const struct kwhy_decode *decode, uint32_t rank,
+	enum kwhy_decode_kernel kernel, const struct kwhy_gpu_launch *launch, struct kwhy_error *error);
+
+KWHY_MUST_USE enum kwhy_status kwhy_decode_enter(
+	const struct kwhy_decode *decode, uint32_t rank, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_decode_synchronize(
+	const struct kwhy_decode *decode, struct kwhy_error *error);
+
+/* What the first GPU does, on all others: a copy to its memory. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_peers_copy(
+	const struct kwhy_decode *decode, uint64_t to, uint64_t from, size_t bytes, struct kwhy_error *error);
+
+/* Records what `work` launches as the graph of a step or of reading the prompts, on all GPUs. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_record(struct kwhy_decode *decode, bool is_reading,
+	void (*work)(struct kwhy_decode_issue *issue), struct kwhy_error *error);
+void kwhy_decode_peers_forget_graphs(struct kwhy_decode *decode);
+
+/* On all GPUs. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_graphs(
+	struct kwhy_decode *decode, bool is_reading, struct kwhy_error *error);
+
 /* All kernels of a pass through the layers, of args.tokens tokens. */
 void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue);
 
@@ -73,8 +139,14 @@ void kwhy_decode_issue_steps(struct kwhy_decode_issue *issue, uint32_t steps);
 /* Whether tokens are drawn, as the request says, or are the likeliest; and whether logits are left. */
 void kwhy_decode_set_choice(struct kwhy_decode *decode, bool is_drawn, bool has_logits);
 
-/* Records the graph of a step anew, where one is used. */
+/* Prompts of `each` tokens, of all slots, from their beginning. */
+void kwhy_decode_issue_prompts(struct kwhy_decode_issue *issue, uint32_t each);
+
+/* Record the graphs of a step and of reading the prompts anew, where graphs are used. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_capture(struct kwhy_decode *decode, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_decode_capture_reading(
+	struct kwhy_decode *decode, struct kwhy_error *error);
+void kwhy_decode_forget_graphs(struct kwhy_decode *decode);
 
 /* Copies between host and device, and waits. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_copy(

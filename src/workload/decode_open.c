@@ -19,6 +19,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_RESET] = "kwhy_decode_reset",
 	[KWHY_DECODE_BEGIN] = "kwhy_decode_begin",
 	[KWHY_DECODE_ATTEND] = "kwhy_decode_attend",
+	[KWHY_DECODE_READ] = "kwhy_decode_read",
 	[KWHY_DECODE_THIN + KWHY_DECODE_ATTENTION] = "kwhy_decode_thin_attention",
 	[KWHY_DECODE_THIN + KWHY_DECODE_PROJECTION] = "kwhy_decode_thin_project",
 	[KWHY_DECODE_THIN + KWHY_DECODE_WIDENING] = "kwhy_decode_thin_widen",
@@ -28,6 +29,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_SETTLE] = "kwhy_decode_settle",
 	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",
 	[KWHY_DECODE_WIDE64] = "kwhy_decode_wide64",
+	[KWHY_DECODE_SOME] = "kwhy_decode_some",
 	[KWHY_DECODE_CHOOSE] = "kwhy_decode_choose",
 };
 
@@ -69,33 +71,57 @@ static uint64_t layer_weights(const struct kwhy_decode_shape *shape)
 	return (kwhy_decode_weight_count(shape) - (uint64_t)shape->vocabulary * shape->width) / shape->layers;
 }
 
-/* The parts of the memory, each at a multiple of 256 bytes; gives the bytes in all. */
-static uint64_t lay_out(struct kwhy_decode *decode, uint64_t start)
+/* A part of the memory. */
+struct part {
+	uint64_t *place, bytes;
+};
+
+/* Each begins at a multiple of 256 bytes; gives where the next one does. */
+static uint64_t place_parts(const struct part *parts, size_t count, uint64_t next)
 {
-	const struct kwhy_decode_request *request = &decode->request;
-	const struct kwhy_decode_shape *shape = request->shape;
+	for (size_t i = 0; i < count; i++) {
+		*parts[i].place = next;
+		next += (parts[i].bytes + 255) / 256 * 256;
+	}
+	return next;
+}
+
+static uint64_t lay_out_model(struct kwhy_decode *decode, uint64_t next)
+{
+	const struct kwhy_decode_shape *shape = decode->request.shape;
 	struct kwhy_decode_args *args = &decode->args;
-	uint64_t tokens = token_room(request), slots = request->slots,
-		 act = kwhy_decode_act_bytes(request->weights), width = shape->width,
-		 rows = (uint64_t)kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) * shape->layers,
-		 words = kwhy_decode_vocabulary_room(shape),
-		 cache = shape->layers * slots * width * args->room * act;
-	const struct {
-		uint64_t *place, bytes;
-	} parts[] = {
-		{&args->layers,
-			kwhy_decode_weight_bytes(request->weights, layer_weights(shape) * shape->layers)},
-		{&args->words, kwhy_decode_weight_bytes(request->weights, words * width)},
+	enum kwhy_decode_weights weights = decode->request.weights;
+	uint64_t rows = (uint64_t)kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) * shape->layers,
+		 words = kwhy_decode_vocabulary_room(shape), width = shape->width;
+	const struct part parts[] = {
+		{&args->layers, kwhy_decode_weight_bytes(weights, layer_weights(shape) * shape->layers)},
+		{&args->words, kwhy_decode_weight_bytes(weights, words * width)},
 		{&args->scales, rows * sizeof(float)},
 		{&args->biases, rows * sizeof(float)},
 		{&args->word_scales, words * sizeof(float)},
 		{&args->places, (uint64_t)args->room * width * sizeof(float)},
+	};
+
+	decode->weight_bytes = parts[0].bytes + parts[1].bytes;
+	return place_parts(parts, sizeof(parts) / sizeof(parts[0]), next);
+}
+
+static uint64_t lay_out_tokens(struct kwhy_decode *decode, uint64_t next)
+{
+	const struct kwhy_decode_request *request = &decode->request;
+	const struct kwhy_decode_shape *shape = request->shape;
+	struct kwhy_decode_args *args = &decode->args;
+	uint64_t tokens = token_room(request), slots = request->slots, width = shape->width,
+		 mixed = (uint64_t)shape->heads * KWHY_DECODE_HEAD,
+		 act = kwhy_decode_act_bytes(request->weights),
+		 cache = shape->layers * slots * args->room * mixed * act;
+	const struct part parts[] = {
 		{&args->keys, cache},
 		{&args->values, cache},
 		{&args->x, tokens * width * sizeof(float)},
 		{&args->normal, tokens * width * act},
-		{&args->queries, tokens * width * act},
-		{&args->mixed, tokens * width * act},
+		{&args->queries, tokens * mixed * act},
+		{&args->mixed, tokens * mixed * act},
 		{&args->inner, tokens * shape->inner * act},
 		{&args->parts, part_room(request) * width * sizeof(float)},
 		{&args->pieces,
@@ -110,35 +136,60 @@ static uint64_t lay_out(struct kwhy_decode *decode, uint64_t start)
 		{&decode->first, slots * sizeof(uint64_t)},
 		{&decode->logits, slots * shape->vocabulary * sizeof(float)},
 	};
-	uint64_t next = start;
 
-	decode->weight_bytes = parts[0].bytes + parts[1].bytes;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 255) / 256 * 256;
-	}
-	return next - start;
+	return place_parts(parts, sizeof(parts) / sizeof(parts[0]), next);
 }
 
-static enum kwhy_status open_kernels(struct kwhy_decode *decode, struct kwhy_error *error)
+/* What GPUs send each other. */
+static uint64_t lay_out_shared(struct kwhy_decode *decode, uint64_t next)
+{
+	const struct kwhy_decode_request *request = &decode->request;
+	struct kwhy_decode_args *args = &decode->args;
+	uint64_t slots = request->slots, width = request->shape->width, ranks = kwhy_decode_ranks(decode);
+	const struct part shared[] = {
+		{&args->narrow_parts, part_room(request) * width * sizeof(float)},
+		{&args->x_between, KWHY_DECODE_FEW * width * sizeof(float)},
+		{&args->inbox, 2 * ranks * KWHY_DECODE_FEW * width * sizeof(uint64_t)},
+		{&args->bests, ranks * slots * 2 * sizeof(uint64_t)},
+		{&args->meet, KWHY_DECODE_MEET_COUNT * sizeof(uint32_t)},
+	};
+
+	args->narrow_parts = args->parts;
+	if (ranks > 1)
+		next = place_parts(shared, sizeof(shared) / sizeof(shared[0]), next);
+	return next;
+}
+
+/* The parts of the memory; gives the bytes in all. */
+static uint64_t lay_out(struct kwhy_decode *decode, uint64_t start)
+{
+	uint64_t next = lay_out_model(decode, start);
+
+	next = lay_out_tokens(decode, next);
+	return lay_out_shared(decode, next) - start;
+}
+
+enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, struct kwhy_gpu *gpu,
+	struct kwhy_gpu_module **out, const struct kwhy_gpu_kernel *out_kernels[KWHY_DECODE_KERNEL_COUNT],
+	struct kwhy_error *error)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	char words[3][OPTION_BYTES];
-	const char *const options[] = {words[0], words[1], words[2], NULL};
+	char words[5][OPTION_BYTES];
+	const char *const options[] = {words[0], words[1], words[2], words[3], words[4], NULL};
 	const struct kwhy_gpu_source source = {.title = "decode.cu",
 		.text = kwhy_kernels_decode,
 		.options = options,
 		.on_host = kwhy_decode_host_kernels};
-	struct kwhy_gpu *gpu = decode->gpu;
 	enum kwhy_status status;
 
 	snprintf(words[0], OPTION_BYTES, "-DWEIGHTS=%d", (int)decode->request.weights);
 	snprintf(words[1], OPTION_BYTES, "-DWIDTH=%u", shape->width);
 	snprintf(words[2], OPTION_BYTES, "-DINNER=%u", shape->inner);
-	status = gpu->ops->module_new(gpu, &source, &decode->module, error);
+	snprintf(words[3], OPTION_BYTES, "-DRANKS=%u", kwhy_decode_ranks(decode));
+	snprintf(words[4], OPTION_BYTES, "-DHEADS_HERE=%u", shape->heads);
+	status = gpu->ops->module_new(gpu, &source, out, error);
 	for (size_t k = 0; !status && k < KWHY_DECODE_KERNEL_COUNT; k++)
-		status = gpu->ops->kernel_find(
-			gpu, decode->module, kernel_names[k], &decode->kernels[k], error);
+		status = gpu->ops->kernel_find(gpu, *out, kernel_names[k], &out_kernels[k], error);
 	return status;
 }
 
@@ -159,11 +210,13 @@ static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_erro
 		.vocabulary = shape->vocabulary,
 		.weights = (uint32_t)request->weights,
 		.width = shape->width,
-		.inner_width = shape->inner};
+		.inner_width = shape->inner,
+		.heads = shape->heads,
+		.ranks = kwhy_decode_ranks(decode)};
 	if (decode->args.room < checked)
 		decode->args.room = checked;
 	decode->part_tokens = part_room(request);
-	bytes = lay_out(decode, 0);
+	bytes = decode->bytes = lay_out(decode, 0);
 	status = gpu->ops->memory_new(gpu, bytes, &decode->memory, error);
 	if (status)
 		return status;
@@ -175,71 +228,88 @@ static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_erro
 /* A matrix of weights, whose rows from `known` on are zeros. */
 struct matrix {
 	uint64_t to, scales;
-	uint32_t tensor, rows, known, columns;
+	uint32_t tensor, rows, known, columns, first, stride; /* of the whole matrix */
 	float bound;
 };
 
-static void fill_matrix(struct kwhy_decode_issue *issue, const struct matrix *matrix)
+static void fill_matrix(struct kwhy_decode_issue *issue, uint32_t rank, const struct matrix *matrix)
 {
 	struct kwhy_decode *decode = issue->decode;
 	struct matrix own = *matrix;
 	uint32_t hash = kwhy_decode_mix(matrix->tensor), kind = (uint32_t)decode->request.weights;
-	void *arguments[] = {
-		&own.to, &own.scales, &hash, &own.rows, &own.known, &own.columns, &own.bound, &kind};
-	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[KWHY_DECODE_FILL],
-		.blocks = (own.rows + 7) / 8,
-		.threads_per_block = 256,
-		.arguments = arguments,
-		.stream = decode->stream};
+	void *arguments[] = {&own.to, &own.scales, &hash, &own.rows, &own.known, &own.columns, &own.first,
+		&own.stride, &own.bound, &kind};
+	const struct kwhy_gpu_launch call = {
+		.blocks = (own.rows + 7) / 8, .threads_per_block = 256, .arguments = arguments};
 
+	own.to = kwhy_decode_address_on(decode, rank, own.to);
+	own.scales = kwhy_decode_address_on(decode, rank, own.scales);
 	if (!issue->status)
-		issue->status = decode->gpu->ops->launch(decode->gpu, &call, issue->error);
+		issue->status = kwhy_decode_launch_on(decode, rank, KWHY_DECODE_FILL, &call, issue->error);
 }
 
-static void fill_floats(
-	struct kwhy_decode_issue *issue, uint64_t to, uint32_t tensor, uint32_t count, float bound)
+/* So many numbers of a tensor, from its number `first` on. */
+struct floats {
+	uint64_t to;
+	uint32_t tensor, count, first;
+	float bound;
+};
+
+static void fill_floats(struct kwhy_decode_issue *issue, uint32_t rank, const struct floats *floats)
 {
-	struct kwhy_decode *decode = issue->decode;
-	uint32_t hash = kwhy_decode_mix(tensor);
-	void *arguments[] = {&to, &hash, &count, &bound};
-	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[KWHY_DECODE_FILL_FLOATS],
-		.blocks = 64,
-		.threads_per_block = 256,
-		.arguments = arguments,
-		.stream = decode->stream};
+	struct floats own = *floats;
+	uint32_t hash = kwhy_decode_mix(floats->tensor);
+	void *arguments[] = {&own.to, &hash, &own.count, &own.first, &own.bound};
+	const struct kwhy_gpu_launch call = {.blocks = 64, .threads_per_block = 256, .arguments = arguments};
 
+	own.to = kwhy_decode_address_on(issue->decode, rank, own.to);
 	if (!issue->status)
-		issue->status = decode->gpu->ops->launch(decode->gpu, &call, issue->error);
+		issue->status = kwhy_decode_launch_on(
+			issue->decode, rank, KWHY_DECODE_FILL_FLOATS, &call, issue->error);
 }
 
-static void fill_layer(struct kwhy_decode_issue *issue, uint32_t layer)
+/* Where something is in a layer: of a GPU, or of the model. */
+struct piece {
+	uint32_t layer, matrix, turn; /* queries, keys or values of the first matrix */
+};
+
+/* A GPU's rows or columns of a matrix, with their biases. */
+static void fill_piece(struct kwhy_decode_issue *issue, uint32_t rank, const struct piece *piece)
 {
 	const struct kwhy_decode *decode = issue->decode;
-	const struct kwhy_decode_shape *shape = decode->request.shape;
-	uint32_t rows = kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES);
-	uint64_t before = layer_weights(shape) * layer;
+	const struct kwhy_decode_shape *part = decode->request.shape, *whole = decode->whole;
+	uint32_t m = piece->matrix, turns = m == KWHY_DECODE_ATTENTION ? 3 : 1,
+		 rows = kwhy_decode_rows(part, m) / turns, columns = kwhy_decode_columns(part, m),
+		 whole_rows = kwhy_decode_rows(whole, m) / turns, stride = kwhy_decode_columns(whole, m),
+		 row = piece->turn * whole_rows + (rows < whole_rows ? rank * rows : 0);
+	uint64_t before = layer_weights(part) * piece->layer + (uint64_t)piece->turn * rows * columns,
+		 place = ((uint64_t)piece->layer * kwhy_decode_first_row(part, KWHY_DECODE_MATRICES) +
+				 kwhy_decode_first_row(part, m) + (uint64_t)piece->turn * rows) *
+		sizeof(float);
+	struct matrix matrix = {.scales = decode->args.scales + place,
+		.tensor = piece->layer * KWHY_DECODE_TENSORS + m,
+		.rows = rows,
+		.known = rows,
+		.columns = columns,
+		.first = row * stride + (columns < stride ? rank * columns : 0),
+		.stride = stride,
+		.bound = kwhy_decode_bound(stride)};
+	const struct floats biases = {.to = decode->args.biases + place,
+		.tensor = piece->layer * KWHY_DECODE_TENSORS + KWHY_DECODE_BIASES,
+		.count = rows,
+		.first = kwhy_decode_first_row(whole, m) + row,
+		.bound = KWHY_DECODE_BIAS_BOUND};
 
-	for (uint32_t m = 0; m < KWHY_DECODE_MATRICES; m++) {
-		struct matrix matrix = {
-			.to = decode->args.layers + kwhy_decode_weight_bytes(decode->request.weights, before),
-			.scales = decode->args.scales +
-				((uint64_t)layer * rows + kwhy_decode_first_row(shape, m)) * sizeof(float),
-			.tensor = layer * KWHY_DECODE_TENSORS + m,
-			.rows = kwhy_decode_rows(shape, m),
-			.known = kwhy_decode_rows(shape, m),
-			.columns = kwhy_decode_columns(shape, m)};
-
-		matrix.bound = kwhy_decode_bound(matrix.columns);
-		fill_matrix(issue, &matrix);
-		before += (uint64_t)matrix.rows * matrix.columns;
-	}
-	fill_floats(issue, decode->args.biases + (uint64_t)layer * rows * sizeof(float),
-		layer * KWHY_DECODE_TENSORS + KWHY_DECODE_BIASES, rows, KWHY_DECODE_BIAS_BOUND);
+	for (uint32_t k = 0; k < m; k++)
+		before += (uint64_t)kwhy_decode_rows(part, k) * kwhy_decode_columns(part, k);
+	matrix.to = decode->args.layers + kwhy_decode_weight_bytes(decode->request.weights, before);
+	fill_matrix(issue, rank, &matrix);
+	fill_floats(issue, rank, &biases);
 }
 
-static enum kwhy_status fill_all(struct kwhy_decode *decode, struct kwhy_error *error)
+static void fill_rank(struct kwhy_decode_issue *issue, uint32_t rank)
 {
-	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
+	const struct kwhy_decode *decode = issue->decode;
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 	const struct matrix words = {.to = decode->args.words,
 		.scales = decode->args.word_scales,
@@ -247,13 +317,27 @@ static enum kwhy_status fill_all(struct kwhy_decode *decode, struct kwhy_error *
 		.rows = kwhy_decode_vocabulary_room(shape),
 		.known = shape->vocabulary,
 		.columns = shape->width,
+		.stride = shape->width,
 		.bound = kwhy_decode_embedding_bound(shape)};
+	const struct floats places = {.to = decode->args.places,
+		.tensor = KWHY_DECODE_POSITIONS,
+		.count = decode->args.room * shape->width,
+		.bound = KWHY_DECODE_POSITION_BOUND};
 
 	for (uint32_t layer = 0; layer < shape->layers; layer++)
-		fill_layer(&issue, layer);
-	fill_matrix(&issue, &words);
-	fill_floats(&issue, decode->args.places, KWHY_DECODE_POSITIONS, decode->args.room * shape->width,
-		KWHY_DECODE_POSITION_BOUND);
+		for (uint32_t m = 0; m < KWHY_DECODE_MATRICES; m++)
+			for (uint32_t turn = 0; turn < (m == KWHY_DECODE_ATTENTION ? 3 : 1); turn++)
+				fill_piece(issue, rank, &(struct piece){layer, m, turn});
+	fill_matrix(issue, rank, &words);
+	fill_floats(issue, rank, &places);
+}
+
+static enum kwhy_status fill_all(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
+
+	for (uint32_t rank = 0; rank < kwhy_decode_ranks(decode); rank++)
+		fill_rank(&issue, rank);
 	return kwhy_decode_await(&issue);
 }
 
@@ -301,15 +385,19 @@ static enum kwhy_status prepare(struct kwhy_decode *decode, struct kwhy_error *e
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
 	if (!status)
-		status = open_kernels(decode, error);
+		status = kwhy_decode_open_kernels(decode, gpu, &decode->module, decode->kernels, error);
 	if (!status)
 		status = gpu->ops->stream_new(gpu, &decode->stream, error);
 	if (!status)
 		status = open_memory(decode, error);
 	if (!status)
+		status = kwhy_decode_peers_open(decode, error);
+	if (!status)
 		status = open_host(decode, error);
 	if (!status)
 		status = fill_all(decode, error);
+	if (!status)
+		status = kwhy_decode_peers_begin(decode, error);
 	if (!status && decode->request.launching == KWHY_DECODE_DEVICE)
 		status = find_blocks(decode, error);
 	return status;
@@ -340,7 +428,7 @@ static enum kwhy_status check_request(const struct kwhy_decode_request *request,
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s has no tensor instructions for %s; they want NVIDIA's compute capability %d.%d",
 			facts->name, kwhy_decode_weights_name(request->weights), least / 10, least % 10);
-	return KWHY_OK;
+	return kwhy_decode_part_check(request, error);
 }
 
 enum kwhy_status kwhy_decode_open(
@@ -355,6 +443,9 @@ enum kwhy_status kwhy_decode_open(
 	if (!decode)
 		return kwhy_fail_memory(error, "a decoder");
 	decode->request = *request;
+	decode->whole = request->shape;
+	kwhy_decode_part_of(request->shape, request->peer_count + 1, &decode->part);
+	decode->request.shape = &decode->part;
 	decode->gpu = request->gpu;
 	status = prepare(decode, error);
 	if (status)
@@ -372,11 +463,11 @@ void kwhy_decode_close(struct kwhy_decode *decode)
 	if (!decode)
 		return;
 	gpu = decode->gpu;
+	kwhy_decode_peers_close(decode);
 	/* What is still queued, after a failure, must not find its memory gone. */
 	if (decode->stream)
 		(void)gpu->ops->synchronize(gpu, decode->stream, &ignored);
-	if (decode->graph)
-		gpu->ops->graph_free(gpu, decode->graph);
+	kwhy_decode_forget_graphs(decode);
 	gpu->ops->memory_free(gpu, decode->memory);
 	gpu->ops->stream_free(gpu, decode->stream);
 	gpu->ops->module_free(gpu, decode->module);

@@ -62,17 +62,20 @@ static inline uint32_t kwhy_decode_prompt_token(
 	return kwhy_decode_mix(position ^ hash) % shape->vocabulary;
 }
 
-/* Rows and columns of a layer's matrix. */
+/* Rows and columns of a layer's matrix; of a part of a model, its heads and its columns of the inner layer.
+ */
 static inline uint32_t kwhy_decode_rows(const struct kwhy_decode_shape *shape, uint32_t matrix)
 {
-	return matrix == KWHY_DECODE_ATTENTION	 ? 3 * shape->width
+	return matrix == KWHY_DECODE_ATTENTION	 ? 3 * shape->heads * KWHY_DECODE_HEAD
 		: matrix == KWHY_DECODE_WIDENING ? shape->inner
 						 : shape->width;
 }
 
 static inline uint32_t kwhy_decode_columns(const struct kwhy_decode_shape *shape, uint32_t matrix)
 {
-	return matrix == KWHY_DECODE_NARROWING ? shape->inner : shape->width;
+	return matrix == KWHY_DECODE_NARROWING	   ? shape->inner
+		: matrix == KWHY_DECODE_PROJECTION ? shape->heads * KWHY_DECODE_HEAD
+						   : shape->width;
 }
 
 /* Where a matrix's rows begin among those of its layer; for KWHY_DECODE_MATRICES: how many there are. */

@@ -19,11 +19,17 @@ uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode)
 	return decode->weight_bytes;
 }
 
+uint64_t kwhy_decode_cache_bytes(const struct kwhy_decode *decode)
+{
+	return (uint64_t)decode->args.cache_slots * decode->args.room * kwhy_decode_token_bytes(decode);
+}
+
 uint64_t kwhy_decode_token_bytes(const struct kwhy_decode *decode)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 
-	return (uint64_t)2 * shape->layers * shape->width * kwhy_decode_act_bytes(decode->request.weights);
+	return (uint64_t)2 * shape->layers * shape->heads * KWHY_DECODE_HEAD *
+		kwhy_decode_act_bytes(decode->request.weights);
 }
 
 enum kwhy_status kwhy_decode_copy(
@@ -31,9 +37,11 @@ enum kwhy_status kwhy_decode_copy(
 {
 	const struct kwhy_gpu_copy copy = {to, from, bytes};
 	struct kwhy_gpu *gpu = decode->gpu;
-	enum kwhy_status status = gpu->ops->synchronize(gpu, decode->stream, error);
+	enum kwhy_status status = kwhy_decode_synchronize(decode, error);
 
-	return status ? status : gpu->ops->copy_now(gpu, &copy, error);
+	if (!status)
+		status = gpu->ops->copy_now(gpu, &copy, error);
+	return status ? status : kwhy_decode_peers_copy(decode, to, from, bytes, error);
 }
 
 static double seconds_since(int64_t start_ns)
@@ -41,39 +49,44 @@ static double seconds_since(int64_t start_ns)
 	return (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 }
 
-/* Prompts of `each` tokens a slot, lent, read by all slots. */
-static enum kwhy_status read_prompts(struct kwhy_decode *decode, const uint32_t *prompts, uint32_t each,
-	double *out_s, struct kwhy_error *error)
+static enum kwhy_status send_prompts(
+	struct kwhy_decode *decode, const uint32_t *prompts, uint32_t each, struct kwhy_error *error)
 {
-	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
 	size_t bytes = (size_t)decode->args.slots * each * sizeof(*prompts);
-	int64_t start_ns;
 
-	issue.status = kwhy_decode_copy(decode, decode->args.prompt, kwhy_gpu_address(prompts), bytes, error);
-	start_ns = kwhy_clock_mono_ns();
-	decode->args.each = each;
-	decode->args.tokens = decode->args.slots * each;
-	kwhy_decode_issue_reset(&issue, 0, 0);
-	kwhy_decode_issue_pass(&issue);
-	decode->args.each = 1;
-	decode->args.tokens = decode->args.slots;
-	issue.status = kwhy_decode_await(&issue);
-	if (out_s)
-		*out_s = seconds_since(start_ns);
-	return issue.status;
+	return kwhy_decode_copy(decode, decode->args.prompt, kwhy_gpu_address(prompts), bytes, error);
+}
+
+static void issue_reading(struct kwhy_decode_issue *issue)
+{
+	struct kwhy_decode *decode = issue->decode;
+
+	if (!decode->reading)
+		kwhy_decode_issue_prompts(issue, decode->request.prompt);
+	else if (!issue->status)
+		issue->status = kwhy_decode_launch_graphs(decode, true, issue->error);
 }
 
 enum kwhy_status kwhy_decode_prefill(struct kwhy_decode *decode, double *out_s, struct kwhy_error *error)
 {
-	enum kwhy_status status = read_prompts(decode, decode->prompts, decode->request.prompt, out_s, error);
+	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
+	int64_t start_ns;
 
-	if (!status)
-		status = kwhy_decode_copy(decode, decode->first, decode->args.best,
+	issue.status = send_prompts(decode, decode->prompts, decode->request.prompt, error);
+	if (!issue.status && !decode->reading)
+		issue.status = kwhy_decode_capture_reading(decode, error);
+	start_ns = kwhy_clock_mono_ns();
+	issue_reading(&issue);
+	issue.status = kwhy_decode_await(&issue);
+	if (out_s)
+		*out_s = seconds_since(start_ns);
+	if (!issue.status)
+		issue.status = kwhy_decode_copy(decode, decode->first, decode->args.best,
 			decode->args.slots * sizeof(*decode->bests), error);
-	if (!status && !decode->graph)
-		status = kwhy_decode_capture(decode, error);
-	decode->is_prefilled = !status;
-	return status;
+	if (!issue.status && !decode->graph)
+		issue.status = kwhy_decode_capture(decode, error);
+	decode->is_prefilled = decode->is_recorded = !issue.status;
+	return issue.status;
 }
 
 enum kwhy_status kwhy_decode_write(struct kwhy_decode *decode, double *out_s, struct kwhy_error *error)
@@ -90,6 +103,16 @@ enum kwhy_status kwhy_decode_write(struct kwhy_decode *decode, double *out_s, st
 	if (out_s)
 		*out_s = seconds_since(start_ns);
 	return issue.status;
+}
+
+enum kwhy_status kwhy_decode_tokens(
+	struct kwhy_decode *decode, uint32_t slot, uint32_t *out_tokens, struct kwhy_error *error)
+{
+	uint64_t place = (uint64_t)slot * decode->args.room + decode->request.prompt;
+
+	return kwhy_decode_copy(decode, kwhy_gpu_address(out_tokens),
+		decode->args.chosen + place * sizeof(*out_tokens),
+		decode->request.tokens * sizeof(*out_tokens), error);
 }
 
 enum kwhy_status kwhy_decode_steps(struct kwhy_decode *decode, double *out_s, struct kwhy_error *error)
@@ -206,15 +229,17 @@ static enum kwhy_status check_prompt(struct check *check, struct kwhy_error *err
 	const uint32_t each = KWHY_DECODE_CHECK_PROMPT;
 	uint32_t slots = check->decode->args.slots,
 		 *prompts = malloc((size_t)slots * each * sizeof(*prompts));
-	enum kwhy_status status;
+	struct kwhy_decode_issue issue = {check->decode, error, KWHY_OK};
 
 	if (!prompts)
 		return kwhy_fail_memory(error, "the prompts of a check");
 	for (uint32_t i = 0; i < slots * each; i++)
 		prompts[i] = check->answer->tokens[i / each % 2][i % each];
-	status = read_prompts(check->decode, prompts, each, NULL, error);
+	issue.status = send_prompts(check->decode, prompts, each, error);
+	kwhy_decode_issue_prompts(&issue, each);
+	issue.status = kwhy_decode_await(&issue);
 	free(prompts);
-	return status ? status : compare_slots(check, 0, error);
+	return issue.status ? issue.status : compare_slots(check, 0, error);
 }
 
 static enum kwhy_status check_steps(struct check *check, struct kwhy_error *error)
@@ -242,7 +267,7 @@ enum kwhy_status kwhy_decode_check(struct kwhy_decode *decode, const struct kwhy
 	check.logits = malloc(answer->shape->vocabulary * sizeof(float));
 	if (!check.logits)
 		return kwhy_fail_memory(error, "the logits of a check");
-	decode->is_prefilled = false;
+	decode->is_prefilled = decode->is_recorded = false;
 	kwhy_decode_set_choice(decode, false, true);
 	status = check_prompt(&check, error);
 	if (!status)
@@ -250,10 +275,8 @@ enum kwhy_status kwhy_decode_check(struct kwhy_decode *decode, const struct kwhy
 	if (!status)
 		status = check_steps(&check, error);
 	kwhy_decode_set_choice(decode, true, false);
-	/* The graph that was recorded writes logits; the next prefill records one that does not. */
-	if (decode->graph)
-		decode->gpu->ops->graph_free(decode->gpu, decode->graph);
-	decode->graph = NULL;
+	/* What was recorded writes logits; the next prefill records what does not. */
+	kwhy_decode_forget_graphs(decode);
 	free(check.logits);
 	if (status)
 		return status;

@@ -44,6 +44,8 @@ struct kwhy_decode_choice {
 
 struct kwhy_decode_request {
 	struct kwhy_gpu *gpu;
+	struct kwhy_gpu *const *peers; /* [peer_count] other GPUs, which have a part of each layer */
+	uint32_t peer_count;
 	const struct kwhy_decode_shape *shape;
 	enum kwhy_decode_weights weights;
 	enum kwhy_decode_launching launching;
@@ -59,10 +61,22 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_open(
 	const struct kwhy_decode_request *request, struct kwhy_decode **out, struct kwhy_error *error);
 void kwhy_decode_close(struct kwhy_decode *decode); /* NULL is allowed */
 
+uint32_t kwhy_decode_ranks(const struct kwhy_decode *decode); /* GPUs */
+
+/* From now on every GPU works as if what others send had come from itself, and nobody waits: tokens are
+ * wrong, work is the same. Of one GPU nothing changes. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_leave_alone(
+	struct kwhy_decode *decode, bool is_alone, struct kwhy_error *error);
+
+/* KWHY_E_UNSUPPORTED when one has waited for another in vain since the decoder was opened. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_met(struct kwhy_decode *decode, struct kwhy_error *error);
+
 uint32_t kwhy_decode_kernel_count(
 	const struct kwhy_decode *decode); /* of a token; of all, launched at once: 1 */
-uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode);
-uint64_t kwhy_decode_token_bytes(const struct kwhy_decode *decode); /* of keys and values of one token */
+uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode); /* that each GPU has */
+uint64_t kwhy_decode_cache_bytes(const struct kwhy_decode *decode);   /* of all slots, on each */
+uint64_t kwhy_decode_token_bytes(
+	const struct kwhy_decode *decode); /* of keys and values of one token, on each */
 
 /* Reads the prompts, and waits. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_prefill(
@@ -71,6 +85,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_prefill(
 /* From behind the prompts, writes all tokens, and waits; after a prefill, as often as wanted. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_write(
 	struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
+
+/* After it: what a slot wrote. out_tokens[tokens]. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_tokens(
+	struct kwhy_decode *decode, uint32_t slot, uint32_t *out_tokens, struct kwhy_error *error);
 
 /* After it: from each token to the next, by the device's clock. out_s[tokens - 1]. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_steps(

@@ -54,7 +54,7 @@ static struct kwhy_decode_args args_of_slot(const struct kwhy_decode *decode, ui
 {
 	struct kwhy_decode_args args = decode->args;
 	uint64_t act = kwhy_decode_act_bytes(decode->request.weights),
-		 cache = (uint64_t)slot * args.room * args.width * act;
+		 cache = (uint64_t)slot * args.room * args.heads * KWHY_DECODE_HEAD * act;
 
 	args.slots = 1;
 	args.each = args.tokens = decode->request.prompt;
@@ -171,7 +171,7 @@ static enum kwhy_status check_arrivals(const struct kwhy_decode *decode,
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"sequences that arrive need the host between tokens; launch calls or a graph "
 			"instead");
-	if (!decode->is_prefilled)
+	if (!decode->is_recorded)
 		return kwhy_fail(
 			error, KWHY_E_INPUT, "decode: sequences are served after a prompt; read one first");
 	if (!(arrivals->rate_per_s > 0) || arrivals->count < 1)

@@ -7,6 +7,8 @@ enum {
 	NARROW_THREADS = 512,
 	MANY_THREADS = 128,
 	MANY = 64,
+	SOME_ROWS = 16,
+	READ_QUERIES = 128,
 	STAGES = 4,
 	SHARES_MOST = 8,
 	PAD_BYTES = 64,
@@ -17,32 +19,33 @@ void kwhy_decode_issue(struct kwhy_decode_issue *issue, const struct kwhy_decode
 {
 	struct kwhy_decode *decode = issue->decode;
 	struct kwhy_decode_launch own = *launch;
-	void *arguments[] = {&decode->args, &own.numbers[0], &own.numbers[1], &own.numbers[2]};
-	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[launch->kernel],
-		.blocks = launch->blocks,
+	struct kwhy_decode_args args;
+	void *arguments[] = {&args, &own.numbers[0], &own.numbers[1], &own.numbers[2]};
+	const struct kwhy_gpu_launch call = {.blocks = launch->blocks,
 		.threads_per_block = launch->threads,
 		.arguments = arguments,
 		.shared_bytes = launch->shared_bytes,
 		.cooperative = launch->kernel == KWHY_DECODE_WHOLE,
 		.early = decode->request.launching == KWHY_DECODE_EARLY &&
-			launch->kernel >= KWHY_DECODE_ATTEND,
-		.stream = decode->stream};
+			launch->kernel >= KWHY_DECODE_ATTEND};
 
 	if (issue->status)
 		return;
 	if (launch->kernel == KWHY_DECODE_RESET)
 		arguments[2] = &own.address;
-	issue->status = decode->gpu->ops->launch(decode->gpu, &call, issue->error);
+	for (uint32_t rank = 0; !issue->status && rank < kwhy_decode_ranks(decode); rank++) {
+		if (decode->recorded && rank != decode->recorded - 1)
+			continue;
+		args = kwhy_decode_args_of(decode, rank);
+		own.address = kwhy_decode_address_on(decode, rank, launch->address);
+		issue->status = kwhy_decode_launch_on(decode, rank, launch->kernel, &call, issue->error);
+	}
 	decode->kernel_count++;
 }
 
 enum kwhy_status kwhy_decode_await(struct kwhy_decode_issue *issue)
 {
-	struct kwhy_decode *decode = issue->decode;
-
-	if (issue->status)
-		return issue->status;
-	return decode->gpu->ops->synchronize(decode->gpu, decode->stream, issue->error);
+	return issue->status ? issue->status : kwhy_decode_synchronize(issue->decode, issue->error);
 }
 
 /* As many blocks as the GPU has multiprocessors; the host has none to count. */
@@ -106,8 +109,7 @@ static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 static void issue_few(struct kwhy_decode_issue *issue)
 {
 	struct kwhy_decode *decode = issue->decode;
-	uint32_t tiles = kwhy_decode_vocabulary_room(decode->request.shape) / 8,
-		 most = place_count(decode) * 4;
+	uint32_t tiles = kwhy_decode_words_most(decode) / 8, most = place_count(decode) * 4;
 
 	issue_begin(issue);
 	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++) {
@@ -131,11 +133,29 @@ static uint32_t group_count(uint32_t tokens)
 	return (tokens + MANY - 1) / MANY;
 }
 
+/* Prompts are attended to by blocks of 128 queries. */
+static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer)
+{
+	const struct kwhy_decode_args *args = &issue->decode->args;
+
+	if (args->each == 1) {
+		issue_attend(issue, layer, MANY_THREADS);
+		return;
+	}
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_READ,
+			.blocks = args->slots * issue->decode->request.shape->heads *
+				((args->each + READ_QUERIES - 1) / READ_QUERIES),
+			.threads = FEW_THREADS,
+			.numbers = {layer}});
+}
+
 /* A product whose blocks are too few has its columns split. */
 static uint32_t split_count(const struct kwhy_decode *decode, uint32_t matrix)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	uint32_t blocks = group_count(decode->args.tokens) * (shape->width / MANY),
+	uint32_t rows = decode->args.tokens <= KWHY_DECODE_SOME_MOST ? SOME_ROWS : MANY,
+		 blocks = group_count(decode->args.tokens) * (shape->width / rows),
 		 wanted = place_count(decode) * 3 / 2 / blocks,
 		 most = kwhy_decode_columns(shape, matrix) / 256;
 
@@ -154,7 +174,7 @@ static void issue_wide(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 	enum kwhy_decode_weights weights = decode->request.weights;
 	bool is_words = matrix == KWHY_DECODE_WORDS;
 	uint32_t units = kwhy_decode_each(weights) * kwhy_decode_act_bytes(weights) / 16,
-		 rows = is_words ? kwhy_decode_vocabulary_room(decode->request.shape)
+		 rows = is_words ? kwhy_decode_words_most(decode)
 				 : kwhy_decode_rows(decode->request.shape, matrix),
 		 splits = matrix == KWHY_DECODE_PROJECTION ? args->project_splits
 		: matrix == KWHY_DECODE_NARROWING	   ? args->narrow_splits
@@ -168,6 +188,25 @@ static void issue_wide(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 			.blocks = rows / tile * groups,
 			.threads = MANY_THREADS,
 			.shared_bytes = STAGES * stage,
+			.numbers = {layer, matrix}});
+}
+
+static void issue_some(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t matrix)
+{
+	const struct kwhy_decode_args *args = &issue->decode->args;
+	uint32_t splits = matrix == KWHY_DECODE_PROJECTION ? args->project_splits
+		: matrix == KWHY_DECODE_NARROWING	   ? args->narrow_splits
+							   : 1;
+
+	if (args->tokens > KWHY_DECODE_SOME_MOST) {
+		issue_wide(issue, layer, matrix);
+		return;
+	}
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_SOME,
+			.blocks = kwhy_decode_rows(issue->decode->request.shape, matrix) / SOME_ROWS *
+				group_count(args->tokens) * splits,
+			.threads = FEW_THREADS,
 			.numbers = {layer, matrix}});
 }
 
@@ -190,12 +229,12 @@ static void issue_many(struct kwhy_decode_issue *issue)
 	for (uint32_t layer = 0; layer < layers; layer++) {
 		issue_settle(issue, layer ? layer - 1 : 0,
 			layer ? KWHY_DECODE_SETTLE_NARROWING : KWHY_DECODE_SETTLE_NOTHING, false);
-		issue_wide(issue, layer, KWHY_DECODE_ATTENTION);
-		issue_attend(issue, layer, MANY_THREADS);
-		issue_wide(issue, layer, KWHY_DECODE_PROJECTION);
+		issue_some(issue, layer, KWHY_DECODE_ATTENTION);
+		issue_read(issue, layer);
+		issue_some(issue, layer, KWHY_DECODE_PROJECTION);
 		issue_settle(issue, layer, KWHY_DECODE_SETTLE_PROJECTION, false);
-		issue_wide(issue, layer, KWHY_DECODE_WIDENING);
-		issue_wide(issue, layer, KWHY_DECODE_NARROWING);
+		issue_some(issue, layer, KWHY_DECODE_WIDENING);
+		issue_some(issue, layer, KWHY_DECODE_NARROWING);
 	}
 	issue_settle(issue, layers - 1, KWHY_DECODE_SETTLE_NARROWING, true);
 	issue_wide(issue, 0, KWHY_DECODE_WORDS);
@@ -258,25 +297,52 @@ static bool has_graph(const struct kwhy_decode *decode)
 		decode->request.launching == KWHY_DECODE_EARLY;
 }
 
-enum kwhy_status kwhy_decode_capture(struct kwhy_decode *decode, struct kwhy_error *error)
+void kwhy_decode_issue_prompts(struct kwhy_decode_issue *issue, uint32_t each)
 {
-	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
-	struct kwhy_gpu *gpu = decode->gpu;
-	enum kwhy_status status;
+	struct kwhy_decode_args *args = &issue->decode->args;
 
+	args->each = each;
+	args->tokens = args->slots * each;
+	kwhy_decode_issue_reset(issue, 0, 0);
+	kwhy_decode_issue_pass(issue);
+	args->each = 1;
+	args->tokens = args->slots;
+}
+
+static void issue_own_prompts(struct kwhy_decode_issue *issue)
+{
+	kwhy_decode_issue_prompts(issue, issue->decode->request.prompt);
+}
+
+static enum kwhy_status capture(struct kwhy_decode *decode, void (*work)(struct kwhy_decode_issue *issue),
+	bool is_reading, struct kwhy_error *error)
+{
 	if (!has_graph(decode))
 		return KWHY_OK;
-	if (!gpu->ops->capture_begin)
+	if (!decode->gpu->ops->capture_begin)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; launch by calls instead",
-			gpu->facts.name);
-	gpu->ops->graph_free(gpu, decode->graph);
-	decode->graph = NULL;
-	status = gpu->ops->capture_begin(gpu, decode->stream, error);
-	if (status)
-		return status;
-	kwhy_decode_issue_pass(&issue);
-	return issue.status ? issue.status
-			    : gpu->ops->capture_end(gpu, decode->stream, &decode->graph, error);
+			decode->gpu->facts.name);
+	return kwhy_decode_record(decode, is_reading, work, error);
+}
+
+enum kwhy_status kwhy_decode_capture(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	return capture(decode, kwhy_decode_issue_pass, false, error);
+}
+
+enum kwhy_status kwhy_decode_capture_reading(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	return capture(decode, issue_own_prompts, true, error);
+}
+
+void kwhy_decode_forget_graphs(struct kwhy_decode *decode)
+{
+	if (decode->graph)
+		decode->gpu->ops->graph_free(decode->gpu, decode->graph);
+	if (decode->reading)
+		decode->gpu->ops->graph_free(decode->gpu, decode->reading);
+	decode->graph = decode->reading = NULL;
+	kwhy_decode_peers_forget_graphs(decode);
 }
 
 static void issue_whole(struct kwhy_decode_issue *issue, uint32_t steps)
@@ -294,7 +360,6 @@ static void issue_whole(struct kwhy_decode_issue *issue, uint32_t steps)
 void kwhy_decode_issue_steps(struct kwhy_decode_issue *issue, uint32_t steps)
 {
 	struct kwhy_decode *decode = issue->decode;
-	struct kwhy_gpu *gpu = decode->gpu;
 
 	if (decode->request.launching == KWHY_DECODE_DEVICE) {
 		issue_whole(issue, steps);
@@ -302,8 +367,7 @@ void kwhy_decode_issue_steps(struct kwhy_decode_issue *issue, uint32_t steps)
 	}
 	for (uint32_t i = 0; i < steps && !issue->status; i++)
 		if (has_graph(decode))
-			issue->status = gpu->ops->graph_launch(
-				gpu, decode->stream, decode->graph, issue->error);
+			issue->status = kwhy_decode_launch_graphs(decode, false, issue->error);
 		else
 			kwhy_decode_issue_pass(issue);
 }

@@ -64,6 +64,28 @@ static void sequences_that_arrive_are_served_in_two_ways(void **state)
 	spawned_done(&spawned);
 }
 
+static void on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--tp", "1,2", "--json",
+		"--csv", "/dev/stderr", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows"),
+	       *one = json_array_get(rows, 0), *two = json_array_get(rows, 1);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(json_string_value(json_object_get(two, "id")), "bf16 b2 graph tp2");
+	assert_int_equal(json_integer_value(json_object_get(two, "gpus")), 2);
+	assert_true(json_is_null(json_object_get(two, "missing")));
+	assert_true(json_is_null(json_object_get(one, "exposed")));
+	assert_true(number_in(json_object_get(two, "alone"), "writing", "tokens_per_s") > 0);
+	assert_true(number_in(json_object_get(two, "exposed"), "writing", "ratio") < 1);
+	assert_memory_equal(spawned.err.data, "workers,throughput,power_w\n1,", 29);
+	json_decref(root);
+	spawned_done(&spawned);
+	assert_fails(SPAWN(SMALL, "--tp", "0"), 2, "--tp takes numbers of GPUs from 1 to 8");
+	assert_fails(SPAWN(SMALL, "--batch", "1,2", "--csv", "x.csv"), 2, "--csv is of one kind of weights");
+}
+
 static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16",
@@ -137,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_batch_and_launching_is_a_row_with_its_error_and_rates),
 		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
+		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),

@@ -33,6 +33,12 @@ typedef unsigned char u8;
 #define INNER 3072
 #endif
 
+/* Of several GPUs each has some heads, as many columns of the inner layer, and some words. */
+#ifndef RANKS
+#define RANKS 1
+#define HEADS_HERE (WIDTH / 64)
+#endif
+
 #if WEIGHTS == FP32 || WEIGHTS == TF32
 typedef float act; /* an activation */
 #define ACT_BYTES 4
@@ -45,19 +51,21 @@ typedef u16 act;
 
 enum {
 	HEAD = 64,
-	HEADS = WIDTH / HEAD,
-	CHUNK = 4 * EACH,	       /* columns that a warp takes at once */
-	UNITS = EACH * ACT_BYTES / 16, /* times 16 bytes of activations to 16 bytes of weights */
-	UNIT = 16 / ACT_BYTES,	       /* activations in 16 bytes */
-	ROWS = 5 * WIDTH + INNER,      /* of a layer's matrices */
-	FEW = 16,		       /* tokens that thin kernels take */
-	MANY = 64,		       /* tokens of a block of a wide one */
+	HEADS = HEADS_HERE,
+	MIXED = HEADS * HEAD,		      /* columns of them */
+	CHUNK = 4 * EACH,		      /* columns that a warp takes at once */
+	UNITS = EACH * ACT_BYTES / 16,	      /* times 16 bytes of activations to 16 bytes of weights */
+	UNIT = 16 / ACT_BYTES,		      /* activations in 16 bytes */
+	ROWS = 3 * MIXED + 2 * WIDTH + INNER, /* of a layer's matrices */
+	FEW = 16,			      /* tokens that thin kernels take */
+	MANY = 64,			      /* tokens of a block of a wide one */
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
 	NARROW_THREADS = 512, /* columns of the inner layer are four times as many */
 	WARPS_MOST = 16,
 	SHARES_MOST = 8,
 	SPLITS_MOST = 8,
+	RANKS_MOST = 8,
 	STAGES = 4,
 	STAGE_CHUNKS = UNITS == 1 ? 2 : 1,
 	STEP = STAGE_CHUNKS * CHUNK, /* columns of a stage */
@@ -67,33 +75,41 @@ enum {
 
 /* As struct kwhy_decode_args of workload/decode_device.h. */
 struct args {
-	const u8 *layers;	       /* weights, a layer behind the other */
-	const float *scales;	       /* [layer_count][ROWS] */
-	const float *biases;	       /* [layer_count][ROWS] */
-	const u8 *words;	       /* weights [vocabulary, rounded up][WIDTH] */
-	const float *word_scales;      /* [vocabulary, rounded up] */
-	const float *places;	       /* [positions][WIDTH] */
-	act *keys, *values;	       /* [layer_count][cache_slots][HEADS][room][HEAD] */
-	float *x;		       /* [tokens][WIDTH] */
-	act *normal, *queries, *mixed; /* [tokens][WIDTH] */
-	act *inner;		       /* [tokens][INNER] */
-	float *parts;		       /* [splits][tokens][WIDTH] */
-	float *pieces;		       /* [tokens][HEADS][shares][PIECE] */
-	u64 *best;	   /* [slots] the likeliest token: its logit's bits in order, then ~token */
-	u32 *at;	   /* [slots] the position that a slot is at */
-	const u32 *prompt; /* [slots][each] */
-	u32 *chosen;	   /* [slots][room] the token of every position */
-	float *logits;	   /* [slots][vocabulary]; 0: nobody asks */
-	u64 *times;	   /* [room] when the first slot came to a position, ns */
-	u32 *arrived;	   /* blocks at the barrier */
+	const u8 *layers;	     /* weights, a layer behind the other */
+	const float *scales;	     /* [layer_count][ROWS] */
+	const float *biases;	     /* [layer_count][ROWS] */
+	const u8 *words;	     /* weights [vocabulary, rounded up][WIDTH] */
+	const float *word_scales;    /* [vocabulary, rounded up] */
+	const float *places;	     /* [positions][WIDTH] */
+	act *keys, *values;	     /* [layer_count][cache_slots][HEADS][room][HEAD] */
+	float *x;		     /* [tokens][WIDTH] */
+	act *normal;		     /* [tokens][WIDTH] */
+	act *queries, *mixed;	     /* [tokens][MIXED] */
+	act *inner;		     /* [tokens][INNER] */
+	float *parts, *narrow_parts; /* [splits][tokens][WIDTH] */
+	float *pieces;		     /* [tokens][HEADS][shares][PIECE] */
+	u64 *best;		     /* [slots] the likeliest token: its logit's bits in order, then ~token */
+	u32 *at;		     /* [slots] the position that a slot is at */
+	const u32 *prompt;	     /* [slots][each] */
+	u32 *chosen;		     /* [slots][room] the token of every position */
+	float *logits;		     /* [slots][vocabulary]; 0: nobody asks */
+	u64 *times;		     /* [room] when the first slot came to a position, ns */
+	u32 *arrived;		     /* blocks at the barrier */
+	float *x_between;	     /* [FEW][WIDTH] x in the middle of a layer, of several GPUs */
+	u64 *inbox;   /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
+	u64 *bests;   /* [RANKS][slots][2] as well */
+	u32 *meet;    /* enum meet */
+	u64 apart[RANKS_MOST];	      /* to the same place in the memory of each GPU */
 	u32 layer_count, slots, room, vocabulary;
-	u32 cache_slots;  /* that keys and values have room for */
-	u32 tokens, each; /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
-	u32 shares;	  /* blocks that share a head's attention */
+	u32 cache_slots;      /* that keys and values have room for */
+	u32 tokens, each;		  /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
+	u32 shares;			  /* blocks that share a head's attention */
 	u32 project_splits, narrow_splits; /* of a wide product's columns */
+	u32 rank, first_word, word_count;  /* of the vocabulary, which this GPU multiplies with */
 	u32 top_k, seed;		   /* of choosing: the likeliest k, 0: all */
 	float top_p, temperature;     /* and as few as have this share together; 0 degrees: the likeliest */
 	u32 kind, width, inner_width; /* of the host's kernels; here they are WEIGHTS, WIDTH and INNER */
+	u32 heads, ranks;	      /* as well */
 };
 
 struct __attribute__((aligned(16))) four {

@@ -26,37 +26,95 @@ static __device__ void mixture_join(struct mixture *m, int distance)
 		m->sums[i] += __shfl_xor_sync(0xffffffffu, m->sums[i], distance);
 }
 
-/* 16 positions from `first` on, 4 for each quarter of a warp; those from `count` on are none. */
-static __device__ void mix_some(
-	struct mixture *m, const float query[8], const act *keys, const act *values, u32 first, u32 count)
+/* Where a head's keys and values of a position lie. */
+static __device__ u64 cache_at(const struct args *a, u32 layer, u32 slot, u32 head, u32 position)
 {
-	u32 lane = threadIdx.x % 32, column = lane % 8 * 8;
-	float key[4][8], value[4][8], scores[4], most = m->most;
+	return ((((u64)layer * a->cache_slots + slot) * HEADS + head) * a->room + position) * HEAD;
+}
+
+/* A head of a slot that is at position count - 1. */
+struct history {
+	u32 layer, slot, head, count;
+};
+
+/* Keys and values of SPAN * 4 positions, SPAN for each quarter of a warp: of a lane 8 columns. */
+enum { SPAN = 2, EIGHT = 8 / UNIT };
+
+struct span {
+	struct four keys[SPAN][EIGHT], values[SPAN][EIGHT];
+};
+
+static __device__ void floats_of(const struct four eight[EIGHT], float out[8])
+{
+#if ACT_BYTES == 4
+	for (int i = 0; i < 8; i++)
+		out[i] = __uint_as_float(eight[i / 4].of[i % 4]);
+#else
+	for (int i = 0; i < 4; i++)
+		unpack(eight[0].of[i], out + 2 * i);
+#endif
+}
+
+/* From `first` on; what would be behind the last is the last. */
+static __device__ void span_load(struct span *s, const struct args *a, const struct history *h, u32 first)
+{
+	u64 cache = cache_at(a, h->layer, h->slot, h->head, first);
+	u32 lane = threadIdx.x % 32;
 
 #pragma unroll
-	for (u32 i = 0; i < 4; i++) {
-		u32 place = first + i * 4 + lane / 8, known = place < count ? place : count - 1;
+	for (u32 i = 0; i < SPAN; i++) {
+		u32 place = first + i * 4 + lane / 8, known = place < h->count ? place : h->count - 1;
+		u64 from = cache + (u64)(known - first) * HEAD + lane % 8 * 8;
 
-		load_eight(keys + (u64)known * HEAD + column, key[i]);
-		load_eight(values + (u64)known * HEAD + column, value[i]);
+#pragma unroll
+		for (u32 j = 0; j < EIGHT; j++) {
+			s->keys[i][j] = load_fresh(a->keys + from + j * UNIT);
+			s->values[i][j] = load_fresh(a->values + from + j * UNIT);
+		}
 	}
+}
+
+/* `count`: how many of the span's positions there are. */
+static __device__ void mix_span(struct mixture *m, const float query[8], const struct span *s, u32 count)
+{
+	u32 quarter = threadIdx.x % 32 / 8;
+	float scores[SPAN], eight[8], most = m->most;
+
 #pragma unroll
-	for (u32 i = 0; i < 4; i++) {
+	for (u32 i = 0; i < SPAN; i++) {
+		floats_of(s->keys[i], eight);
 		scores[i] = 0;
 		for (int j = 0; j < 8; j++)
-			scores[i] += query[j] * key[i][j];
+			scores[i] += query[j] * eight[j];
 		for (int distance = 1; distance < 8; distance *= 2)
 			scores[i] += __shfl_xor_sync(0xffffffffu, scores[i], distance);
-		most = first + i * 4 + lane / 8 < count ? fmaxf(most, scores[i]) : most;
+		most = i * 4 + quarter < count ? fmaxf(most, scores[i]) : most;
 	}
 	mixture_scale(m, most);
 #pragma unroll
-	for (u32 i = 0; i < 4; i++) {
-		float share = first + i * 4 + lane / 8 < count ? exp_two(scores[i] - most) : 0;
+	for (u32 i = 0; i < SPAN; i++) {
+		float share = i * 4 + quarter < count ? exp_two(scores[i] - most) : 0;
 
+		floats_of(s->values[i], eight);
 		m->weight += share;
 		for (int j = 0; j < 8; j++)
-			m->sums[j] += share * value[i][j];
+			m->sums[j] += share * eight[j];
+	}
+}
+
+/* A warp takes every step-th span, and loads the next while it mixes one. */
+static __device__ void mix_spans(struct mixture *m, const float query[8], const struct args *a,
+	const struct history *h, u32 first, u32 step)
+{
+	struct span span, next;
+
+	if (first < h->count)
+		span_load(&span, a, h, first);
+	for (; first < h->count; first += step) {
+		if (first + step < h->count)
+			span_load(&next, a, h, first + step);
+		mix_span(m, query, &span, h->count - first);
+		span = next;
 	}
 }
 
@@ -98,23 +156,22 @@ static __device__ float most_of_pieces(const float *pieces, u32 count)
 static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 head, u32 share)
 {
 	__shared__ float all[WARPS_MOST][PIECE];
-	u32 warps = blockDim.x / 32, lane = threadIdx.x % 32, count = position_of(a, token) + 1;
-	u64 cache = (((u64)layer * a->cache_slots + slot_of(a, token)) * HEADS + head) * a->room * HEAD;
+	u32 warps = blockDim.x / 32, lane = threadIdx.x % 32, count = position_of(a, token) + 1,
+	    slot = slot_of(a, token);
+	const struct history h = {layer, slot, head, count};
 	struct mixture m = {-1e30f, 0, {0}};
 	float query[8], most;
 
-	load_eight(a->queries + (u64)token * WIDTH + head * HEAD + lane % 8 * 8, query);
+	load_eight(a->queries + (u64)token * MIXED + head * HEAD + lane % 8 * 8, query);
 	for (int i = 0; i < 8; i++)
 		query[i] *= 0.125f * 1.44269504f; /* of the head's width; to powers of 2 */
-	for (u32 first = (share * warps + threadIdx.x / 32) * 16; first < count;
-		first += a->shares * warps * 16)
-		mix_some(&m, query, a->keys + cache, a->values + cache, first, count);
+	mix_spans(&m, query, a, &h, (share * warps + threadIdx.x / 32) * SPAN * 4, a->shares * warps * SPAN * 4);
 	mixture_join(&m, 8);
 	mixture_join(&m, 16);
 	join_warps(&m, all);
 	most = most_of_pieces(all[0], warps);
 	if (a->shares == 1 && threadIdx.x < HEAD)
-		a->mixed[(u64)token * WIDTH + head * HEAD + threadIdx.x] = act_of(
+		a->mixed[(u64)token * MIXED + head * HEAD + threadIdx.x] = act_of(
 			join_pieces(all[0], warps, threadIdx.x, most) /
 			join_pieces(all[0], warps, HEAD, most));
 	else if (a->shares > 1 && threadIdx.x < PIECE)
@@ -129,6 +186,7 @@ static __device__ void attend_all(const struct args *a, u32 layer, u32 *round)
 
 	ask_for(a, layer, WIDENING);
 	await(a, round);
+	meet_begin(a, layer);
 	for (u32 unit = blockIdx.x; unit < units; unit += gridDim.x)
 		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares);
 }
@@ -154,13 +212,12 @@ static __device__ struct place place_of(const struct args *a, u32 token)
 /* Where a number of queries, keys and values goes. */
 static __device__ act *state_at(const struct args *a, u32 layer, const struct place *place, u32 row)
 {
-	u32 column = row % WIDTH, head = column / HEAD;
-	act *cache = row < 2 * WIDTH ? a->keys : a->values;
-	u64 run = ((u64)layer * a->cache_slots + place->slot) * HEADS + head;
+	u32 column = row % MIXED, head = column / HEAD;
+	act *cache = row < 2 * MIXED ? a->keys : a->values;
 
-	if (row < WIDTH)
-		return a->queries + (u64)place->token * WIDTH + column;
-	return cache + (run * a->room + place->position) * HEAD + column % HEAD;
+	if (row < MIXED)
+		return a->queries + (u64)place->token * MIXED + column;
+	return cache + cache_at(a, layer, place->slot, head, place->position) + column % HEAD;
 }
 
 /* What ends a row's sums. */

@@ -108,13 +108,13 @@ static __device__ int thin_has(const struct args *a)
 	return threadIdx.x < a->tokens * 8;
 }
 
-/* All tokens, normalised, into shared memory; of a whole prompt the last ones of each slot. */
-static __device__ void stage_normal(const struct args *a, act *room)
+/* All tokens, normalised, into shared memory, as they come to a matrix of a layer. */
+static __device__ void stage_normal(const struct args *a, u32 layer, int matrix, act *room)
 {
 	for (u32 token = threadIdx.x / 32; token < a->tokens; token += blockDim.x / 32) {
 		float v[QUADS][4];
 
-		load_row(a->x + (u64)token * WIDTH, v);
+		meet_row(a, layer, matrix, token, v);
 		normalise(v, room + token * STRIDE);
 	}
 	__syncthreads();
@@ -149,8 +149,8 @@ static __device__ float shares_column(const struct args *a, const volatile float
 
 static __device__ void stage_pieces(const struct args *a, act *room)
 {
-	for (u32 i = threadIdx.x; i < a->tokens * WIDTH; i += blockDim.x) {
-		u32 token = i / WIDTH, column = i % WIDTH;
+	for (u32 i = threadIdx.x; i < a->tokens * MIXED; i += blockDim.x) {
+		u32 token = i / MIXED, column = i % MIXED;
 		const float *pieces = a->pieces + ((u64)token * HEADS + column / HEAD) * a->shares * PIECE;
 
 		room[token * STRIDE + column] = act_of(shares_column(a, pieces, column % HEAD));
@@ -206,12 +206,12 @@ static __device__ void thin_attention(const struct args *a, u32 layer, act *room
 	struct ends ends;
 
 	ask_for(a, layer, PROJECTION);
-	tiles_begin(&tiles, weights_of(a, layer, ATTENTION), 3 * WIDTH, WIDTH);
+	tiles_begin(&tiles, weights_of(a, layer, ATTENTION), 3 * MIXED, WIDTH);
 	ends = tiles_ends(a, layer, ATTENTION, &tiles, blockIdx.x);
 	await(a, round);
 	if (thin_has(a))
 		place = place_of(a, threadIdx.x / 8);
-	stage_normal(a, room);
+	stage_normal(a, layer, ATTENTION, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		float sum = tiles_sum(&tiles, &t, tile);
 
@@ -225,10 +225,13 @@ static __device__ void thin_add(const struct args *a, u32 layer, int matrix, con
 	struct tiles *tiles, struct ends ends)
 {
 	for (u32 tile = blockIdx.x; tile < tiles->count; tile += gridDim.x) {
-		volatile float *x = a->x + (u64)(threadIdx.x / 8) * WIDTH + row_of(tile);
-		float before = thin_has(a) ? *x : 0, sum = tiles_sum(tiles, t, tile);
+		u64 here = (u64)(threadIdx.x / 8) * WIDTH + row_of(tile);
+		volatile float *x = a->x + here;
+		float before = RANKS == 1 && thin_has(a) ? *x : 0, sum = tiles_sum(tiles, t, tile);
 
-		if (thin_has(a))
+		if (RANKS > 1 && thin_has(a))
+			meet_send(a, layer, matrix, here, sum * ends.scale + (a->rank ? 0 : ends.bias));
+		else if (thin_has(a))
 			*x = before + (sum * ends.scale + ends.bias);
 		ends = tiles_ends(a, layer, matrix, tiles, tile + gridDim.x);
 	}
@@ -236,13 +239,13 @@ static __device__ void thin_add(const struct args *a, u32 layer, int matrix, con
 
 static __device__ void thin_project(const struct args *a, u32 layer, act *room, u32 *round)
 {
-	const struct thin shared = {room, STRIDE, a->tokens, WIDTH, 1},
-			  direct = {a->mixed, WIDTH, a->tokens, WIDTH, 0};
+	const struct thin shared = {room, STRIDE, a->tokens, MIXED, 1},
+			  direct = {a->mixed, MIXED, a->tokens, MIXED, 0};
 	struct tiles tiles;
 	struct ends ends;
 
 	ask_for(a, layer, NARROWING);
-	tiles_begin(&tiles, weights_of(a, layer, PROJECTION), WIDTH, WIDTH);
+	tiles_begin(&tiles, weights_of(a, layer, PROJECTION), WIDTH, MIXED);
 	ends = tiles_ends(a, layer, PROJECTION, &tiles, blockIdx.x);
 	await(a, round);
 	if (a->shares > 1) {
@@ -263,7 +266,7 @@ static __device__ void thin_widen(const struct args *a, u32 layer, act *room, u3
 	tiles_begin(&tiles, weights_of(a, layer, WIDENING), INNER, WIDTH);
 	ends = tiles_ends(a, layer, WIDENING, &tiles, blockIdx.x);
 	await(a, round);
-	stage_normal(a, room);
+	stage_normal(a, layer, WIDENING, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		float sum = tiles_sum(&tiles, &t, tile);
 
@@ -293,19 +296,21 @@ static __device__ void thin_head(const struct args *a, act *room, u32 *round)
 	struct tiles tiles;
 	u64 best = 0;
 
-	tiles_begin(&tiles, a->words, (a->vocabulary + 7) / 8 * 8, WIDTH);
+	float *logits = meet_logits(a);
+
+	tiles_begin(&tiles, weights_of(a, 0, WORDS), (a->word_count + 7) / 8 * 8, WIDTH);
 	await(a, round);
-	stage_normal(a, room);
+	stage_normal(a, a->layer_count, WORDS, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-		u32 row = row_of(tile);
+		u32 row = a->first_word + row_of(tile);
 		float sum = tiles_sum(&tiles, &t, tile);
 
 		if (!thin_has(a) || row >= a->vocabulary)
 			continue;
 		sum *= word_scale(a, row);
 		best = key_of(sum, row) > best ? key_of(sum, row) : best;
-		if (a->logits)
-			a->logits[(u64)token * a->vocabulary + row] = sum;
+		if (logits)
+			logits[(u64)token * a->vocabulary + row] = sum;
 	}
 	for (int distance = 1; distance < 8; distance *= 2)
 		best = key_of_lane(best, distance);

@@ -25,6 +25,58 @@ static __device__ struct four load_fresh(const void *from)
 	return v;
 }
 
+#if RANKS == 1
+#define load_far_four(from) load_fresh(from)
+#else
+/* What another GPU writes or holds. A number and its flag come and go together. */
+static __device__ struct four load_far_four(const void *from)
+{
+	struct four v;
+
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(v.of[0]), "=r"(v.of[1]), "=r"(v.of[2]), "=r"(v.of[3])
+		     : "l"(from)
+		     : "memory");
+	return v;
+}
+
+static __device__ void load_far_two(const u64 *from, u64 out[2])
+{
+	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+		     : "=l"(out[0]), "=l"(out[1])
+		     : "l"(from)
+		     : "memory");
+}
+
+static __device__ u64 load_far(const u64 *from)
+{
+	u64 word;
+
+	asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+	return word;
+}
+
+static __device__ void store_far(u64 *to, u64 word)
+{
+	asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+}
+
+/* What this GPU wrote before is there for who finds the flag. */
+static __device__ void store_flag(u32 *to, u32 flag)
+{
+	asm volatile("fence.acq_rel.sys; st.release.sys.global.u32 [%0], %1;" ::"l"(to), "r"(flag)
+		     : "memory");
+}
+
+static __device__ u32 load_flag(const u32 *from)
+{
+	u32 flag;
+
+	asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(flag) : "l"(from) : "memory");
+	return flag;
+}
+#endif
+
 static __device__ struct four load_shared(const struct four *from)
 {
 	uint4 v = *(const uint4 *)from;
@@ -69,6 +121,11 @@ static __device__ void copy_end_stage(void)
 static __device__ void copy_await(void)
 {
 	asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+}
+
+static __device__ void copy_await_but_one(void)
+{
+	asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
 #if WEIGHTS == FP32 || WEIGHTS == TF32

@@ -4,23 +4,6 @@
 /* Of a layer's first half, its second, or of the one before: what is still to be added to x. */
 enum settling { SETTLE_NOTHING, SETTLE_PROJECTION, SETTLE_NARROWING };
 
-/* Both sums of a block's threads. */
-static __device__ void sum_of_block(float *one, float *two)
-{
-	__shared__ float sums[2][32];
-	u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
-
-	*one = sum_of_warp(*one);
-	*two = sum_of_warp(*two);
-	if (lane == 0) {
-		sums[0][threadIdx.x / 32] = *one;
-		sums[1][threadIdx.x / 32] = *two;
-	}
-	__syncthreads();
-	*one = sum_of_warp(lane < warps ? sums[0][lane] : 0);
-	*two = sum_of_warp(lane < warps ? sums[1][lane] : 0);
-}
-
 static __device__ void load_quad(const float *from, float v[4])
 {
 	struct four quad = load_fresh(from);
@@ -29,22 +12,38 @@ static __device__ void load_quad(const float *from, float v[4])
 		v[j] = __uint_as_float(quad.of[j]);
 }
 
+/* Of this GPU or another one. */
+static __device__ void load_part(const float *from, float v[4])
+{
+	struct four quad = load_far_four(from);
+
+	for (int j = 0; j < 4; j++)
+		v[j] = __uint_as_float(quad.of[j]);
+}
+
 /* What a thread has of a row of x, with the parts that wide products have left for it. */
 static __device__ void settle_quad(
-	const struct args *a, const float *biases, u32 token, u32 splits, float v[4])
+	const struct args *a, const float *left, const float *biases, u32 token, u32 splits, float v[4])
 {
-	float parts[SPLITS_MOST][4];
 	u64 place = (u64)token * WIDTH + threadIdx.x * 4;
 
 	load_quad(a->x + place, v);
+	for (u32 rank = 0; rank < RANKS; rank++) {
+		const float *from = (const float *)meet_at(a, left, rank) + place;
+		float parts[SPLITS_MOST][4];
+
 #pragma unroll
-	for (u32 s = 0; s < SPLITS_MOST; s++)
-		if (s < splits)
-			load_quad(a->parts + (u64)s * a->tokens * WIDTH + place, parts[s]);
+		for (u32 s = 0; s < SPLITS_MOST; s++)
+			if (s < splits)
+				load_part(from + (u64)s * a->tokens * WIDTH, parts[s]);
+			else
+				for (int j = 0; j < 4; j++)
+					parts[s][j] = 0;
 #pragma unroll
-	for (u32 s = 0; s < SPLITS_MOST; s++)
-		for (int j = 0; j < 4; j++)
-			v[j] += s < splits ? parts[s][j] : 0;
+		for (u32 s = 0; s < SPLITS_MOST; s++)
+			for (int j = 0; j < 4; j++)
+				v[j] += parts[s][j];
+	}
 	for (int j = 0; splits && j < 4; j++) {
 		v[j] += biases[threadIdx.x * 4 + j];
 		a->x[place + j] = v[j];
@@ -69,7 +68,9 @@ KERNEL void __launch_bounds__(WIDTH / 4)
 
 	let_next_begin();
 	await_previous();
-	settle_quad(&a, biases, token, splits, v);
+	if (splits)
+		meet_settle(&a, layer, what);
+	settle_quad(&a, what == SETTLE_PROJECTION ? a.parts : a.narrow_parts, biases, token, splits, v);
 	for (int j = 0; j < 4; j++) {
 		mean += v[j];
 		squares += v[j] * v[j];
@@ -200,7 +201,8 @@ static __device__ void wide_sum(const struct wide *w, struct four *room, u32 row
 static __device__ void wide_store(const struct args *a, u32 layer, int matrix, const struct wide *w,
 	const struct place *place, u32 row, float one, float two)
 {
-	float *part = a->parts + ((u64)w->split * a->tokens + place->token) * WIDTH + row;
+	float *part = (matrix == PROJECTION ? a->parts : a->narrow_parts) +
+		((u64)w->split * a->tokens + place->token) * WIDTH + row;
 
 	if (matrix == ATTENTION) {
 		store_two(state_at(a, layer, place, row), one, two);
@@ -212,28 +214,30 @@ static __device__ void wide_store(const struct args *a, u32 layer, int matrix, c
 	}
 }
 
-/* The likeliest of a warp's rows for one of its tokens. */
+/* The likeliest of a warp's rows for one of its tokens. Nearly all blocks are below what is known: they need
+ * not wait for their turn. */
 static __device__ void wide_choose(
-	const struct args *a, u32 slot, u32 row, u32 tiles, float c[4][4], int half)
+	const struct args *a, u32 slot, u32 row, u32 tiles, float c[4][4], int half, u64 known)
 {
+	float *logits = meet_logits(a);
 	u64 best = 0;
 
 #pragma unroll
 	for (u32 n = 0; n < tiles; n++)
 #pragma unroll
 		for (u32 i = 0; i < 2; i++) {
-			u32 word = row + n * 8 + i;
+			u32 word = a->first_word + row + n * 8 + i;
 			float sum = c[n][half * 2 + i];
 
 			if (slot >= a->slots || word >= a->vocabulary)
 				continue;
 			sum *= word_scale(a, word);
 			best = key_of(sum, word) > best ? key_of(sum, word) : best;
-			if (a->logits)
-				a->logits[(u64)slot * a->vocabulary + word] = sum;
+			if (logits)
+				logits[(u64)slot * a->vocabulary + word] = sum;
 		}
 	best = key_of_lane(key_of_lane(best, 1), 2);
-	if (slot < a->slots && threadIdx.x % 4 == 0)
+	if (slot < a->slots && threadIdx.x % 4 == 0 && best > known)
 		atomicMax(a->best + slot, best);
 }
 
@@ -241,12 +245,14 @@ static __device__ void wide_end_words(const struct args *a, const struct wide *w
 {
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, slot = w->token + warp / 2 * 32 + lane / 4,
 	    row = w->row + warp % 2 * (rows / 2) + lane % 4 * 2;
+	u64 known[4];
 
 #pragma unroll
-	for (u32 m = 0; m < 2; m++) {
-		wide_choose(a, slot + m * 16, row, rows / 16, c[m], 0);
-		wide_choose(a, slot + m * 16 + 8, row, rows / 16, c[m], 1);
-	}
+	for (u32 i = 0; i < 4; i++)
+		known[i] = slot + i * 8 < a->slots ? *(volatile u64 *)(a->best + slot + i * 8) : 0;
+#pragma unroll
+	for (u32 i = 0; i < 4; i++)
+		wide_choose(a, slot + i * 8, row, rows / 16, c[i / 2], (int)i % 2, known[i]);
 }
 
 /* What is added to parts gets its biases with them. */
@@ -287,24 +293,34 @@ static __device__ void wide_end(
 	}
 }
 
-/* Blocks of the same rows are neighbours: they share the weights. */
-static __device__ void wide(const struct args *a, u32 layer, int matrix, u32 rows, struct four *room)
+/* What a block makes, of `rows` rows and columns in steps. Blocks of the same rows are neighbours: they share
+ * the weights. */
+static __device__ struct wide wide_of(const struct args *a, u32 layer, int matrix, u32 rows, u32 step)
 {
 	u32 tokens = matrix == WORDS ? a->slots : a->tokens, groups = (tokens + MANY - 1) / MANY,
 	    splits = matrix == PROJECTION ? a->project_splits
 		: matrix == NARROWING	  ? a->narrow_splits
 					  : 1,
-	    columns = matrix == NARROWING ? INNER : WIDTH;
+	    columns = matrix == NARROWING ? INNER
+		: matrix == PROJECTION	  ? MIXED
+					  : WIDTH;
 	struct wide w = {weights_of(a, layer, matrix),
 		matrix == PROJECTION	      ? a->mixed
 			: matrix == NARROWING ? a->inner
 					      : a->normal,
 		columns, blockIdx.x % groups * MANY, blockIdx.x / groups / splits * rows, 0, 0,
 		blockIdx.x / groups % splits};
+
+	w.from = columns / step * w.split / splits;
+	w.to = columns / step * (w.split + 1) / splits;
+	return w;
+}
+
+static __device__ void wide(const struct args *a, u32 layer, int matrix, u32 rows, struct four *room)
+{
+	struct wide w = wide_of(a, layer, matrix, rows, STEP);
 	float c SUMS(64) = {{{0}}};
 
-	w.from = columns / STEP * w.split / splits;
-	w.to = columns / STEP * (w.split + 1) / splits;
 	wide_sum(&w, room, rows, c);
 	if (matrix == WORDS)
 		wide_end_words(a, &w, rows, c);
@@ -327,4 +343,3 @@ KERNEL void __launch_bounds__(MANY_THREADS) kwhy_decode_wide64(const struct args
 	let_next_begin();
 	wide(&a, layer, (int)matrix, 64, room);
 }
-#endif

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Waiting --- */
 
-#ifndef WAIT
-#define WAIT
-#endif
-
 /* All blocks run at once. */
 static __device__ void barrier(const struct args *a, u32 *round)
 {
@@ -57,12 +53,32 @@ KERNEL void kwhy_decode_reset(const struct args a, u32 at, const u64 *first)
 	a.best[slot] = first ? first[slot] : 0;
 }
 
+/* From `column` on, as many as activations are in 16 bytes. */
+static __device__ void begin_columns(const struct args *a, u32 token, u32 word, u32 position, u32 column)
+{
+	u64 here = (u64)token * WIDTH + column;
+	const struct four *places = (const struct four *)(const void *)(a->places + (u64)position * WIDTH +
+		column);
+	float v[UNIT];
+
+	load_word(a, word, column, v);
+	for (int i = 0; i < UNIT / 4; i++) {
+		struct four place = load_weights(places + i), x;
+
+		for (int j = 0; j < 4; j++) {
+			v[4 * i + j] += __uint_as_float(place.of[j]);
+			x.of[j] = __float_as_uint(v[4 * i + j]);
+		}
+		*(struct four *)(void *)(a->x + here + 4 * i) = x;
+	}
+}
+
 static __device__ void begin_token(const struct args *a, u32 token)
 {
 	u32 slot = slot_of(a, token), word, position;
 
 	if (a->each == 1) {
-		word = ~(u32) * (volatile u64 *)(a->best + slot);
+		word = ~(u32)meet_best(a, slot);
 		position = *(volatile u32 *)(a->at + slot) + 1;
 		__syncthreads();
 		if (threadIdx.x == 0) {
@@ -77,8 +93,8 @@ static __device__ void begin_token(const struct args *a, u32 token)
 	}
 	if (threadIdx.x == 0)
 		a->chosen[(u64)slot * a->room + position] = word;
-	for (u32 k = threadIdx.x; k < WIDTH; k += blockDim.x)
-		a->x[(u64)token * WIDTH + k] = word_of(a, word, k) + a->places[(u64)position * WIDTH + k];
+	for (u32 k = threadIdx.x * UNIT; k < WIDTH; k += blockDim.x * UNIT)
+		begin_columns(a, token, word, position, k);
 	__syncthreads();
 }
 
@@ -94,43 +110,4 @@ KERNEL void kwhy_decode_begin(const struct args a)
 {
 	let_next_begin();
 	begin_all(&a, 0);
-}
-
-/* --- Normalising --- */
-
-#define QUADS (WIDTH / 128) /* times 4 numbers that a lane has of a row */
-
-static __device__ void load_row(const float *from, float v[QUADS][4])
-{
-	u32 lane = threadIdx.x % 32;
-
-#pragma unroll
-	for (int i = 0; i < QUADS; i++) {
-		struct four quad = load_fresh(from + i * 128 + lane * 4);
-
-		for (int j = 0; j < 4; j++)
-			v[i][j] = __uint_as_float(quad.of[j]);
-	}
-}
-
-static __device__ void normalise(float v[QUADS][4], act *to)
-{
-	u32 lane = threadIdx.x % 32;
-	float sum = 0, squares = 0, scale;
-
-#pragma unroll
-	for (int i = 0; i < QUADS; i++)
-		for (int j = 0; j < 4; j++)
-			sum += v[i][j];
-	sum = sum_of_warp(sum) / WIDTH;
-#pragma unroll
-	for (int i = 0; i < QUADS; i++)
-		for (int j = 0; j < 4; j++)
-			squares += (v[i][j] - sum) * (v[i][j] - sum);
-	scale = 1 / sqrtf(sum_of_warp(squares) / WIDTH + 1e-5f);
-#pragma unroll
-	for (int i = 0; i < QUADS; i++)
-		for (int j = 0; j < 4; j += 2)
-			store_two(to + i * 128 + lane * 4 + j, (v[i][j] - sum) * scale,
-				(v[i][j + 1] - sum) * scale);
 }

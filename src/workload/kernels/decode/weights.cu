@@ -153,9 +153,9 @@ static __device__ void multiply(float c[4], const struct four *low, const struct
 static __device__ u32 first_row(int matrix)
 {
 	return matrix == ATTENTION     ? 0
-		: matrix == PROJECTION ? 3 * WIDTH
-		: matrix == WIDENING   ? 4 * WIDTH
-				       : 4 * WIDTH + INNER;
+		: matrix == PROJECTION ? 3 * MIXED
+		: matrix == WIDENING   ? 3 * MIXED + WIDTH
+				       : 3 * MIXED + WIDTH + INNER;
 }
 
 static __device__ u64 bytes_of(u64 weights)
@@ -165,10 +165,10 @@ static __device__ u64 bytes_of(u64 weights)
 
 static __device__ const u8 *weights_of(const struct args *a, u32 layer, int matrix)
 {
-	u64 square = (u64)WIDTH * WIDTH, wide = (u64)WIDTH * INNER, before;
+	u64 square = (u64)WIDTH * MIXED, wide = (u64)WIDTH * INNER, before;
 
 	if (matrix == WORDS)
-		return a->words;
+		return a->words + bytes_of((u64)a->first_word * WIDTH);
 	before = matrix == ATTENTION ? 0 : matrix == PROJECTION ? 3 * square : 4 * square;
 	if (matrix == NARROWING)
 		before += wide;
@@ -183,8 +183,8 @@ static __device__ const u8 *tile_of(const u8 *weights, u32 tile, u32 columns)
 /* The columns of a matrix are asked for into the second cache, before anybody needs them. */
 static __device__ void ask_for(const struct args *a, u32 layer, int matrix)
 {
-	u64 weights = matrix == ATTENTION ? 3ull * WIDTH * WIDTH
-		: matrix == PROJECTION	  ? (u64)WIDTH * WIDTH
+	u64 weights = matrix == ATTENTION ? 3ull * WIDTH * MIXED
+		: matrix == PROJECTION	  ? (u64)WIDTH * MIXED
 					  : (u64)WIDTH * INNER;
 	u64 step = (u64)gridDim.x * blockDim.x * 128, bytes = bytes_of(weights);
 	const u8 *from;
@@ -192,7 +192,7 @@ static __device__ void ask_for(const struct args *a, u32 layer, int matrix)
 	if (layer == a->layer_count) {
 		matrix = WORDS; /* the first of them */
 		bytes = bytes_of((u64)WIDTH * 5120);
-		bytes = a->vocabulary < 5120 ? bytes_of((u64)WIDTH * a->vocabulary) : bytes;
+		bytes = a->word_count < 5120 ? bytes_of((u64)WIDTH * a->word_count) : bytes;
 	}
 	from = weights_of(a, layer, matrix);
 	for (u64 i = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * 128; i < bytes; i += step)
@@ -201,13 +201,13 @@ static __device__ void ask_for(const struct args *a, u32 layer, int matrix)
 
 /* --- Making weights --- */
 
-static __device__ float most_of_row(u32 hash, u32 row, u32 columns, float bound)
+static __device__ float most_of_row(u32 hash, u32 place, u32 columns, float bound)
 {
 	u32 lane = threadIdx.x % 32;
 	float most = 0;
 
 	for (u32 k = lane; k < columns; k += 32)
-		most = fmaxf(most, fabsf(bound * unit_of(hash, row * columns + k)));
+		most = fmaxf(most, fabsf(bound * unit_of(hash, place + k)));
 	for (int distance = 16; distance; distance /= 2)
 		most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
 	return most;
@@ -238,18 +238,20 @@ static __device__ void encode(const float *v, u32 out[4])
 
 #define CODE_MOST (WEIGHTS == INT8 ? 127.0f : WEIGHTS == INT4 ? 7.0f : WEIGHTS == FP8 ? 448.0f : 0.0f)
 
-/* A warp makes a row. Rows from `known` on are zeros. */
-KERNEL void kwhy_decode_fill(
-	u8 *to, float *scales, u32 tensor_hash, u32 rows, u32 known, u32 columns, float bound, u32 kind)
+/* A warp makes a row of a piece of a matrix: its first number is at `first` of the whole, whose rows are
+ * `stride` long. Rows from `known` on are zeros. */
+KERNEL void kwhy_decode_fill(u8 *to, float *scales, u32 tensor_hash, u32 rows, u32 known, u32 columns,
+	u32 first, u32 stride, float bound, u32 kind)
 {
-	u32 lane = threadIdx.x % 32, row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+	u32 lane = threadIdx.x % 32, row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,
+	    from = first + row * stride;
 	float scale = 1;
 
 	(void)kind; /* for the host */
 	if (row >= rows)
 		return;
 	if (CODE_MOST > 0)
-		scale = most_of_row(tensor_hash, row, columns, bound) / CODE_MOST;
+		scale = most_of_row(tensor_hash, from, columns, bound) / CODE_MOST;
 	if (lane == 0)
 		scales[row] = scale;
 	for (u32 k = lane * EACH; k < columns; k += 32 * EACH) {
@@ -258,32 +260,33 @@ KERNEL void kwhy_decode_fill(
 		float v[EACH];
 
 		for (u32 i = 0; i < EACH; i++)
-			v[i] = row < known ? bound * unit_of(tensor_hash, row * columns + k + i) / scale : 0;
+			v[i] = row < known ? bound * unit_of(tensor_hash, from + k + i) / scale : 0;
 		encode(v, ((struct four *)(void *)to)[place].of);
 	}
 }
 
-KERNEL void kwhy_decode_fill_floats(float *to, u32 tensor_hash, u32 count, float bound)
+KERNEL void kwhy_decode_fill_floats(float *to, u32 tensor_hash, u32 count, u32 first, float bound)
 {
 	for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-		to[i] = bound * unit_of(tensor_hash, i);
+		to[i] = bound * unit_of(tensor_hash, first + i);
 }
 
-/* One weight, for the table of tokens. */
-static __device__ float word_of(const struct args *a, u32 token, u32 column)
+/* As many neighbours as activations are in 16 bytes, of the table of tokens. */
+static __device__ void load_word(const struct args *a, u32 token, u32 column, float out[UNIT])
 {
 	u64 place = ((u64)(token / 8) * (WIDTH / CHUNK) + column / CHUNK) * 32 + token % 8 * 4 +
 		column % CHUNK / EACH;
-	const struct four *words = (const struct four *)(const void *)a->words + place;
-	u32 i = column % EACH;
+	struct four codes = load_weights((const struct four *)(const void *)a->words + place);
 #if ACT_BYTES == 4
-	return __uint_as_float(words->of[i]);
+	for (int i = 0; i < 4; i++)
+		out[i] = __uint_as_float(codes.of[i]);
 #else
-	float pair[2];
-	u32 codes[4];
+	u32 pairs[4];
 
-	spread(load_weights(words), (int)(i / 8), codes);
-	unpack(codes[i % 8 / 2], pair);
-	return pair[i % 2] * a->word_scales[token];
+	spread(codes, (int)(column % EACH / UNIT), pairs);
+	for (int i = 0; i < 4; i++)
+		unpack(pairs[i], out + 2 * i);
+	for (int i = 0; i < UNIT; i++)
+		out[i] *= a->word_scales[token];
 #endif
 }

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# decode on two H200s that share a decoder: every kind of weights held against the reference first, then both shapes on one and
+# two GPUs with energy and with what waiting for each other costs.
+# Usage: decode_tp.sh KWHY_FOLDER OUT_FOLDER [STEPS]    (the folder of the portable build; STEPS of "bits small large graph";
+# the first three when not given: about 100 s)
+set -u
+kwhy=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+steps=${3:-bits small large}
+program=$kwhy/bin/kwhy
+nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
+export LD_LIBRARY_PATH
+
+step() {
+	local name=$1
+	shift
+	local start=$SECONDS
+	timeout "$limit" "$@" > "$out/$name.out" 2> "$out/$name.err"
+	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+}
+
+wants() { [[ " $steps " == *" $1 "* ]]; }
+
+nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
+nvidia-smi topo -m > "$out/topo.txt" 2>&1
+limit=60
+wants small && step small "$program" bench decode --batch 1,8,64 --launch early --tp 1,2 --repeat 3 --seconds 0.8 -o "$out/small.json"
+limit=30
+wants bits && step bits "$program" bench decode --shape small --weights bf16,fp32,int8 --batch 1,16,17,65 \
+	--launch calls,graph,early --tp 2 --prompt 8 --tokens 8 --repeat 1 --seconds 0 -o "$out/bits.json"
+limit=75
+wants large && step large "$program" bench decode --shape opt-1.3b --batch 1,8,64 --launch early --tp 1,2 --repeat 3 --seconds 0.8 \
+	-o "$out/large.json"
+wants graph && step graph "$program" bench decode --batch 1,8 --launch graph --tp 1,2 --seconds 1.5 -o "$out/graph.json"
+nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
+cat "$out/log.txt"

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels' own text, run on the host, draws tokens by probability. */
+#define WEIGHTS 3
+#define WIDTH 128
+#define INNER 256
+#include "decode_text.h"
+
+#include "workload/kernels/decode.cu"
+
+#include "cmocka_all.h"
+
+enum { WORDS_ALL = 150 };
+
+static void run_choose(void *args)
+{
+	kwhy_decode_choose(*(const struct args *)args);
+}
+
+/* The logits of a slot that are kept, by sorting. */
+static u32 kept_of(const float *logits, u32 top_k, float top_p, float temperature, float *out_least)
+{
+	double sum = 0, reached = 0;
+	float sorted[WORDS_ALL];
+	u32 count = top_k ? top_k : WORDS_ALL, kept = 0;
+
+	memcpy(sorted, logits, sizeof(sorted));
+	for (u32 i = 0; i < WORDS_ALL; i++)
+		for (u32 j = i + 1; j < WORDS_ALL; j++)
+			if (sorted[j] > sorted[i]) {
+				float other = sorted[i];
+
+				sorted[i] = sorted[j];
+				sorted[j] = other;
+			}
+	for (u32 i = 0; i < count; i++)
+		sum += exp((double)(sorted[i] - sorted[0]) / temperature);
+	while (kept < count && reached < top_p * sum * (1 - 1e-6))
+		reached += exp((double)(sorted[kept++] - sorted[0]) / temperature);
+	*out_least = sorted[kept - 1];
+	return kept;
+}
+
+/* Of many draws, all are among those that are kept, and the likeliest has its share. */
+static void check_draws(u32 top_k, float top_p)
+{
+	enum { SLOTS = 32, ROUNDS = 8 };
+	float logits[SLOTS][WORDS_ALL], least, sum = 0;
+	u32 at[SLOTS] = {0}, drawn = 0;
+	u64 best[SLOTS];
+	struct args a = {.logits = logits[0],
+		.best = best,
+		.at = at,
+		.slots = SLOTS,
+		.vocabulary = WORDS_ALL,
+		.top_k = top_k,
+		.top_p = top_p,
+		.temperature = 0.7f,
+		.seed = 5};
+
+	for (u32 i = 0; i < SLOTS * WORDS_ALL; i++)
+		logits[i / WORDS_ALL][i % WORDS_ALL] = 2 * unit_of(3, i % WORDS_ALL) + (i % WORDS_ALL == 17);
+	(void)kept_of(logits[0], top_k, top_p, 0.7f, &least);
+	for (u32 i = 0; i < WORDS_ALL; i++)
+		sum += logits[0][i] >= least ? expf((logits[0][i] - logits[0][17]) / 0.7f) : 0;
+	for (u32 round = 0; round < ROUNDS; round++) {
+		for (u32 slot = 0; slot < SLOTS; slot++) {
+			best[slot] = (u32)~17;
+			at[slot] = round;
+		}
+		cuda_text_launch(SLOTS, 64, run_choose, &a);
+		for (u32 slot = 0; slot < SLOTS; slot++) {
+			assert_true(logits[slot][~(u32)best[slot]] >= least);
+			drawn += ~(u32)best[slot] == 17;
+		}
+	}
+	assert_float_equal((float)drawn / (SLOTS * ROUNDS), 1 / sum, 0.08);
+}
+
+static void tokens_are_drawn_by_their_probabilities_among_those_that_are_kept(void **state)
+{
+	(void)state;
+	check_draws(0, 1);
+	check_draws(10, 1);
+	check_draws(0, 0.5f);
+	check_draws(40, 0.3f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tokens_are_drawn_by_their_probabilities_among_those_that_are_kept),
+	};
+
+	if (!CUDA_TEXT_RUNS)
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
