@@ -431,6 +431,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l batch -r -d 'sequences at once, 1 to 1024; default 1,8,64,256'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l launch -r -d 'of calls, graph (default), early, and device: all tokens at once'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l tp -r -d 'GPUs that share the decoder, such as 1,2; default 1'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l products -r -d 'who multiplies many tokens: best (default), own kernels, or cublaslt'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l prompt -r -d 'tokens that each sequence reads; default 128'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l tokens -r -d 'tokens that it writes; default 128'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l temperature -r -d 'tokens are drawn, logits divided by it; default 0: the likeliest'

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The workload decode (docs/decode.md) as PyTorch programs, to hold kwhy's decoder against.
 
-graph     a static cache, a token's step in one CUDA graph, operations as PyTorch has them
-compile   the same step through torch.compile, then in one CUDA graph
+graph     a static cache, a token's step in one CUDA graph, the prompts in another, operations as PyTorch has them
+compile   the same through torch.compile, then in CUDA graphs
 autotune  the same with mode="max-autotune-no-cudagraphs"; minutes to compile
+
+What is compiled is compiled first, by a process a batch, all at once: the measured process then finds it in the cache of torch.
 
 Same shape, weights random of the same spread, bf16; all read a prompt and write greedily, and no token goes to the host.
 Logits of the first step are compared with the same model in fp32.
 
-    decode_torch.py [--peers graph,compile] [--batches 1,8,64,256] [--shape opt-125m] [--seconds 5] [-o FILE]
+    decode_torch.py [--peers graph,compile] [--batches 1,8,64,256] [--shape opt-125m] [--seconds 2] [-o FILE]
 
 Energy comes from the Python package of kwhy where it is found (PYTHONPATH, KWHY_LIBRARY).
 """
@@ -17,6 +19,7 @@ Energy comes from the Python package of kwhy where it is found (PYTHONPATH, KWHY
 import argparse
 import json
 import statistics
+import subprocess
 import sys
 import time
 
@@ -44,9 +47,10 @@ class Model:
             matrix(3 * width, width) + matrix(width, width) + matrix(inner, width) + matrix(width, inner)
             for _ in range(layers)
         ]
-        cache = (layers, batch, heads, room, 64)
-        self.keys = torch.zeros(cache, dtype=dtype, device="cuda")
-        self.values = torch.zeros(cache, dtype=dtype, device="cuda")
+        # A tensor a layer: compiled code would copy all layers' for a change of one.
+        cache = (batch, heads, room, 64)
+        self.keys = [torch.zeros(cache, dtype=dtype, device="cuda") for _ in range(layers)]
+        self.values = [torch.zeros(cache, dtype=dtype, device="cuda") for _ in range(layers)]
         self.at = torch.zeros(1, dtype=torch.int64, device="cuda")
         self.token = torch.zeros(batch, dtype=torch.int64, device="cuda")
         self.every = torch.arange(room, device="cuda")
@@ -80,7 +84,7 @@ class Model:
             x = self.layer(x, weights, attend)
         return self.last(x)
 
-    def read(self, prompt):
+    def read(self, prompt, keys, values):
         """The prompts of all sequences at once; gives the logits behind them."""
         count = prompt.shape[1]
         x = self.words[prompt] + self.places[:count]
@@ -89,8 +93,8 @@ class Model:
             def attend(query, key, value, i=i):
                 shape = (self.batch, count, self.heads, 64)
                 query, key, value = (part.reshape(shape).transpose(1, 2) for part in (query, key, value))
-                self.keys[i][:, :, :count] = key
-                self.values[i][:, :, :count] = value
+                keys[i][:, :, :count] = key
+                values[i][:, :, :count] = value
                 attention = self.torch.nn.functional.scaled_dot_product_attention
                 mixed = attention(query, key, value, is_causal=True)
                 return mixed.transpose(1, 2).reshape(self.batch, count, self.width)
@@ -100,24 +104,37 @@ class Model:
 
 
 class Peer:
-    """A model whose step is one CUDA graph."""
+    """A model whose step is one CUDA graph, and whose reading of the prompts is another."""
 
-    def __init__(self, torch, model, mode):
-        self.torch, self.model = torch, model
-        math = model.formulas
+    def __init__(self, torch, model, mode, prompt):
+        self.torch, self.model, self.prompt = torch, model, prompt
+        self.math, self.reading = model.formulas, model.read
         if mode:
-            math = torch.compile(math, mode=None if mode == "default" else mode, dynamic=False)
-        self.math = math
+            options = {"mode": None if mode == "default" else mode, "dynamic": False}
+            self.math, self.reading = (torch.compile(f, **options) for f in (self.math, self.reading))
+        self.prompt_graph = self.record(self.read_all)
+        self.graph = self.record(self.step)
+
+    def record(self, work):
+        torch = self.torch
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(3):
-                self.step()
+                work()
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.synchronize()
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.step()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            work()
+        return graph
+
+    def read_all(self):
+        self.first = self.reading(self.prompt, self.model.keys, self.model.values).argmax(-1)
+
+    def read(self):
+        self.prompt_graph.replay()
+        self.torch.cuda.synchronize()
 
     def step(self):
         model = self.model
@@ -157,7 +174,7 @@ def session():
 def error_of(torch, shape, batch, prompt, room, peer, first):
     """Root of the mean square of what the first step's logits are off by, over that of the logits, against fp32."""
     exact = Model(torch, shape, batch, room, torch.float32)
-    exact.read(prompt)
+    exact.read(prompt, exact.keys, exact.values)
     start = prompt.shape[1]
     exact.at.fill_(start)
     expected = exact.formulas(first, exact.at, exact.keys, exact.values)
@@ -174,23 +191,39 @@ def repeat_for(seconds, run):
     return count
 
 
-def measure(torch, name, shape, batch, options, meters):
+def make_peer(torch, name, batch, options):
     modes = {"graph": None, "compile": "default", "autotune": "max-autotune-no-cudagraphs"}
-    room = options.prompt + options.tokens
-    model = Model(torch, shape, batch, room, torch.bfloat16)
+    shape = SHAPES[options.shape]
+    model = Model(torch, shape, batch, options.prompt + options.tokens, torch.bfloat16)
     prompt = torch.randint(0, shape[4], (batch, options.prompt), device="cuda")
+    return Peer(torch, model, modes[name], prompt)
+
+
+def compile_all(options):
+    """Kernels of all batches come into torch's cache, by a process a batch."""
+    peers = ",".join(name for name in options.peers.split(",") if name != "graph")
+    if not peers or options.compile_only:
+        return
+    command = [sys.executable, __file__, "--peers", peers, "--shape", options.shape, "--prompt", str(options.prompt)]
+    command += ["--tokens", str(options.tokens), "--compile-only"]
+    all_ = [subprocess.Popen(command + ["--batches", batch]) for batch in options.batches.split(",")]
+    for one in all_:
+        one.wait()
+
+
+def measure(torch, name, shape, batch, options, meters):
+    room = options.prompt + options.tokens
     started = time.monotonic()
-    peer = Peer(torch, model, modes[name])
+    peer = make_peer(torch, name, batch, options)
     row = {"peer": name, "batch": batch, "prepare_s": time.monotonic() - started}
-
-    def read():
-        model.read(prompt)
-        torch.cuda.synchronize()
-
-    first = model.read(prompt).argmax(-1)
+    read, prompt = peer.read, peer.prompt
+    if options.compile_only:
+        return row
+    read()
+    first = peer.first.clone()
     if batch <= 64:
         row["error"] = error_of(torch, shape, batch, prompt, room, peer, first)
-    model.read(prompt)
+    read()
 
     def write():
         peer.write(first, options.prompt, options.tokens)
@@ -228,14 +261,18 @@ def main():
     parser.add_argument("--prompt", type=int, default=128)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--compile-only", action="store_true")
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
+    started = time.monotonic()
+    compile_all(options)
+    compiled_s = time.monotonic() - started
     import torch
 
     torch.zeros(1, device="cuda")
     torch.backends.cuda.matmul.allow_tf32 = False
-    meters = session()
+    meters = None if options.compile_only else session()
     if meters and options.seconds > 0:
         meters.measure_idle(2)
     rows = []
@@ -249,16 +286,16 @@ def main():
                 torch._dynamo.reset()
                 torch.cuda.empty_cache()
                 print(json.dumps(rows[-1]), flush=True)
-                write_report(torch, options, rows, meters)
+                write_report(torch, options, rows, meters, compiled_s)
     return 0
 
 
-def write_report(torch, options, rows, meters):
+def write_report(torch, options, rows, meters, compiled_s):
     """After each row: what was measured stays where a later one is cut off."""
     if meters and options.seconds > 0:
         add_energy(rows, meters)
     report = {"torch": torch.__version__, "device": torch.cuda.get_device_name(0), "shape": options.shape,
-              "prompt": options.prompt, "tokens": options.tokens, "peers": rows}
+              "prompt": options.prompt, "tokens": options.tokens, "compile_s": compiled_s, "peers": rows}
     if options.output:
         with open(options.output, "w") as file:
             json.dump(report, file, indent=1)

@@ -18,6 +18,7 @@ struct work {
 	struct kwhy_bench_gpus gpus;
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	struct kwhy_decode_answer answer;
+	enum kwhy_decode_products products;
 };
 
 static void tell(const struct work *work, const char *what)
@@ -242,6 +243,18 @@ static enum kwhy_status check(struct work *work, struct kwhy_bench_decode_row *r
 		row->error.relative, most, kwhy_decode_weights_name(row->weights));
 }
 
+static enum kwhy_status name_products(struct work *work, struct kwhy_bench_decode_row *row,
+	const struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++) {
+		row->phases[p].products = kwhy_arena_copy(
+			&work->bench->arena, kwhy_decode_products(decode, p == KWHY_DECODE_READING));
+		if (!row->phases[p].products)
+			return kwhy_fail_memory(error, "who made the products");
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status run_decoder(
 	struct work *work, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
 {
@@ -251,6 +264,7 @@ static enum kwhy_status run_decoder(
 		.shape = work->bench->shape,
 		.weights = row->weights,
 		.launching = row->launching,
+		.products = work->products,
 		.slots = row->batch,
 		.prompt = work->bench->prompt,
 		.tokens = work->bench->tokens,
@@ -273,6 +287,8 @@ static enum kwhy_status run_decoder(
 		status = run_servings(work, row, decode, error);
 	if (!status)
 		status = run_alone(work, row, decode, error);
+	if (!status)
+		status = name_products(work, row, decode, error);
 	if (!status) {
 		row->kernels = kwhy_decode_kernel_count(decode);
 		row->weight_bytes = kwhy_decode_weights_bytes(decode);
@@ -408,7 +424,7 @@ enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *reque
 	work.bench->tokens = request->tokens;
 	work.bench->choice = request->choice;
 	work.bench->arrivals_per_s = request->arrivals_per_s;
-	status = kwhy_bench_decode_plan(request, work.bench, error);
+	status = kwhy_bench_decode_plan(request, work.bench, &work.products, error);
 	if (!status)
 		status = run_all(&work, error);
 	close_all(&work);

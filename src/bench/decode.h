@@ -20,6 +20,7 @@ struct kwhy_bench_decode_request {
 	const char *batches;	 /* "1,8": sequences at once */
 	const char *launches;	 /* "calls,graph" */
 	const char *ranks;	 /* "1,2": GPUs that share a decoder */
+	const char *products;	 /* "best", "own" or "cublaslt": who multiplies where tokens are many */
 	uint32_t prompt, tokens; /* that each sequence reads and writes */
 	struct kwhy_decode_choice choice;
 	uint32_t repeat;       /* timed runs of each phase, at least */
@@ -38,7 +39,8 @@ const char *kwhy_decode_phase_name(enum kwhy_decode_phase phase); /* "reading", 
 struct kwhy_bench_decode_phase {
 	uint64_t tokens; /* of a run, of all sequences */
 	struct kwhy_median run_s;
-	const char *window; /* whose energy it is */
+	const char *products; /* who made a layer's products; NULL: there are no figures */
+	const char *window;   /* whose energy it is */
 	size_t energy_runs;
 	struct kwhy_window_joules energy; /* of all those runs */
 };

@@ -34,6 +34,17 @@ static enum kwhy_status find_launching(
 		error, KWHY_E_USAGE, "--launch takes calls, graph, early and device, not '%s'", word);
 }
 
+static enum kwhy_status find_products(
+	const char *word, enum kwhy_decode_products *out, struct kwhy_error *error)
+{
+	for (int i = 0; i < KWHY_DECODE_PRODUCTS_COUNT; i++)
+		if (strcmp(word, kwhy_decode_products_name((enum kwhy_decode_products)i)) == 0) {
+			*out = (enum kwhy_decode_products)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE, "--products takes best, own or cublaslt, not '%.40s'", word);
+}
+
 static enum kwhy_status find_ranks(const char *word, uint32_t *out, struct kwhy_error *error)
 {
 	char *end;
@@ -199,9 +210,11 @@ static enum kwhy_status find_shape(const struct kwhy_bench_decode_request *reque
 }
 
 enum kwhy_status kwhy_bench_decode_plan(const struct kwhy_bench_decode_request *request,
-	struct kwhy_bench_decode *bench, struct kwhy_error *error)
+	struct kwhy_bench_decode *bench, enum kwhy_decode_products *out_products, struct kwhy_error *error)
 {
 	enum kwhy_status status = find_shape(request, &bench->shape, error);
 
+	if (!status)
+		status = find_products(request->products, out_products, error);
 	return status ? status : plan_rows(request, bench, error);
 }

@@ -11,6 +11,6 @@
  * there may be; `bench` may then have some of the rows, and is to be freed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_decode_plan(const struct kwhy_bench_decode_request *request,
-	struct kwhy_bench_decode *bench, struct kwhy_error *error);
+	struct kwhy_bench_decode *bench, enum kwhy_decode_products *out_products, struct kwhy_error *error);
 
 #endif

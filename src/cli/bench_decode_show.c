@@ -214,6 +214,7 @@ static void write_phase(struct kwhy_json *json, const char *key, const struct kw
 	kwhy_json_count(json, "tokens_a_run", phase->tokens);
 	kwhy_workload_median_json(json, "run_s", &phase->run_s);
 	kwhy_json_real(json, "tokens_per_s", tokens_per_s(phase));
+	kwhy_json_string(json, "products", phase->products);
 	kwhy_json_count(json, "energy_runs", phase->energy_runs);
 	kwhy_workload_window_json(json, &phase->energy);
 	kwhy_workload_joules_json(json, "gross_j_per_token", gross);

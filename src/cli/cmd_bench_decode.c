@@ -14,7 +14,7 @@
 enum { PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
-	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks;
+	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks, *products;
 	uint64_t prompt, tokens, repeat, top_k, seed;
 	double seconds, temperature, top_p, arrivals;
 	struct kwhy_bench_output output;
@@ -30,6 +30,7 @@ static void set_defaults(void *options)
 		.batches = "1,8,64,256",
 		.launches = "graph",
 		.ranks = "1",
+		.products = "best",
 		.prompt = PROMPT,
 		.tokens = TOKENS,
 		.repeat = KWHY_BENCH_REPEAT,
@@ -82,6 +83,7 @@ static enum kwhy_status make_request(
 		.batches = options->batches,
 		.launches = options->launches,
 		.ranks = options->ranks,
+		.products = options->products,
 		.prompt = (uint32_t)options->prompt,
 		.tokens = (uint32_t)options->tokens,
 		.repeat = (uint32_t)options->repeat,
@@ -161,6 +163,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, launches)},
 	{"tp", 0, "LIST", "GPUs that share the decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, ranks)},
+	{"products", 0, "WHO", "who multiplies many tokens: best (default), own kernels, or cublaslt",
+		KWHY_OPTION_TEXT, offsetof(struct decode_options, products)},
 	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,
 		offsetof(struct decode_options, prompt)},
 	{"tokens", 0, "N", "tokens that it writes; default 128", KWHY_OPTION_COUNT,

@@ -105,9 +105,14 @@ static void begin(const struct call *call)
 
 		chosen[(size_t)(token / args->each) * args->room + position] = word;
 		kwhy_decode_host_row_load(call->weights, at(args->words), word, width, row);
-		for (uint32_t k = 0; k < width; k++)
-			x[(size_t)token * width + k] = row[k] * scales[word] +
-				places[(size_t)position * width + k];
+		for (uint32_t k = 0; k < width; k++) {
+			float value = row[k] * scales[word] + places[(size_t)position * width + k];
+
+			if (args->has_short_x)
+				act_store(call, args->x, (uint64_t)token * width + k, value);
+			else
+				x[(size_t)token * width + k] = value;
+		}
 	}
 }
 
@@ -199,6 +204,28 @@ static void run_attend(const struct kwhy_gpu_grid *grid, void **arguments)
 	const struct call call = call_of(arguments, true);
 
 	(void)grid;
+	attend(&call);
+}
+
+/* What a product of queries, keys and values together left, token by token, comes to their places. */
+static void part_state(const struct call *call)
+{
+	const struct kwhy_decode_args *args = call->args;
+	uint32_t width = args->heads * HEAD;
+
+	for (uint32_t token = 0; token < args->tokens; token++)
+		for (uint32_t row = 0; row < 3 * width; row++)
+			store_state(call, token, row,
+				act_load(call, args->inner, (uint64_t)token * 3 * width + row));
+}
+
+static void run_read(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct call call = call_of(arguments, true);
+
+	(void)grid;
+	if (*(const uint32_t *)arguments[2])
+		part_state(&call);
 	attend(&call);
 }
 
@@ -460,6 +487,57 @@ static void run_wide(const struct kwhy_gpu_grid *grid, void **arguments)
 		multiply_layer(&call, matrix, store_part, false);
 }
 
+/* A token's x, which may be of acts. */
+static void load_x(const struct call *call, uint32_t token, float *row)
+{
+	const struct kwhy_decode_args *args = call->args;
+	const float *x = at(args->x);
+
+	for (uint32_t k = 0; k < args->width; k++)
+		row[k] = args->has_short_x ? act_load(call, args->x, (uint64_t)token * args->width + k)
+					   : x[(size_t)token * args->width + k];
+}
+
+static void run_normalise(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct call call = call_of(arguments, false);
+	const struct kwhy_decode_args *args = call.args;
+	uint32_t last = *(const uint32_t *)arguments[1], count = last ? args->slots : args->tokens;
+	float row[COLUMNS_MOST];
+
+	(void)grid;
+	for (uint32_t i = 0; i < count; i++) {
+		load_x(&call, last ? (i + 1) * args->each - 1 : i, row);
+		normalise(&call, row, args->normal, (uint64_t)i * args->width);
+	}
+}
+
+static void run_plain(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct call call = {.weights = *(const enum kwhy_decode_weights *)arguments[5]};
+	const float *scales = at(*(const uint64_t *)arguments[1]);
+	uint64_t to = *(const uint64_t *)arguments[2];
+	uint32_t rows = *(const uint32_t *)arguments[3], columns = *(const uint32_t *)arguments[4];
+	float row[COLUMNS_MOST];
+
+	(void)grid;
+	for (uint32_t r = 0; r < rows; r++) {
+		kwhy_decode_host_row_load(call.weights, at(*(const uint64_t *)arguments[0]), r, columns, row);
+		for (uint32_t k = 0; k < columns; k++)
+			act_store(&call, to, (uint64_t)r * columns + k, row[k] * scales[r]);
+	}
+}
+
+static void run_plain_floats(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct call call = {.weights = *(const enum kwhy_decode_weights *)arguments[3]};
+	const float *from = at(*(const uint64_t *)arguments[0]);
+
+	(void)grid;
+	for (uint32_t i = 0; i < *(const uint32_t *)arguments[2]; i++)
+		act_store(&call, *(const uint64_t *)arguments[1], i, from[i]);
+}
+
 enum { ARGS = sizeof(struct kwhy_decode_args) };
 
 const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
@@ -468,7 +546,10 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_reset", run_reset, {ARGS, 4, 8}},
 	{"kwhy_decode_begin", run_begin, {ARGS}},
 	{"kwhy_decode_attend", run_attend, {ARGS, 4}},
-	{"kwhy_decode_read", run_attend, {ARGS, 4}},
+	{"kwhy_decode_read", run_read, {ARGS, 4, 4}},
+	{"kwhy_decode_normalise", run_normalise, {ARGS, 4}},
+	{"kwhy_decode_plain", run_plain, {8, 8, 8, 4, 4, 4}},
+	{"kwhy_decode_plain_floats", run_plain_floats, {8, 8, 4, 4}},
 	{"kwhy_decode_thin_attention", run_thin_attention, {ARGS, 4}},
 	{"kwhy_decode_thin_project", run_thin_project, {ARGS, 4}},
 	{"kwhy_decode_thin_widen", run_thin_widen, {ARGS, 4}},

@@ -5,20 +5,26 @@
 #include "workload/decode_device.h"
 #include "workload/decode_run.h"
 
+struct kwhy_decode_library; /* decode_library.h */
+
 /* The inside of a decoder that is open, for decode_*.c. */
 
 enum {
 	KWHY_DECODE_SOME_MOST = 128, /* tokens that are some, and not yet many */
-	KWHY_DECODE_SPLITS_MOST = 8  /* of a wide product's columns */
+	KWHY_DECODE_SPLITS_MOST = 8, /* of a wide product's columns */
+	KWHY_DECODE_PRODUCTS_BYTES = 256
 };
 
 enum kwhy_decode_kernel {
 	KWHY_DECODE_FILL,
 	KWHY_DECODE_FILL_FLOATS,
+	KWHY_DECODE_PLAIN,
+	KWHY_DECODE_PLAIN_FLOATS,
 	KWHY_DECODE_RESET,
 	KWHY_DECODE_BEGIN,
 	KWHY_DECODE_ATTEND,
 	KWHY_DECODE_READ,
+	KWHY_DECODE_NORMALISE,
 	KWHY_DECODE_THIN, /* and the three behind it, in the order of matrices */
 	KWHY_DECODE_THIN_HEAD = KWHY_DECODE_THIN + KWHY_DECODE_MATRICES,
 	KWHY_DECODE_WHOLE,
@@ -49,9 +55,11 @@ struct kwhy_decode {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KWHY_DECODE_KERNEL_COUNT];
 	struct kwhy_gpu_stream *stream;
-	struct kwhy_gpu_graph *graph;	      /* of a step */
-	struct kwhy_gpu_graph *reading;	      /* of the prompts */
-	uint64_t memory, bytes, weight_bytes; /* of one GPU */
+	struct kwhy_gpu_graph *graph;		   /* of a step */
+	struct kwhy_gpu_graph *reading;		   /* of the prompts */
+	struct kwhy_decode_library *library;	   /* NULL: own kernels make all products */
+	char products[KWHY_DECODE_PRODUCTS_BYTES]; /* the library, or why there is none */
+	uint64_t memory, bytes, weight_bytes;	   /* of one GPU */
 	uint64_t first;	 /* uint64 [slots] on the device: what was likeliest behind the prompts */
 	uint64_t logits; /* float [slots][vocabulary] on the device */
 	struct kwhy_decode_args args;

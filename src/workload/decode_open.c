@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workload/decode_inside.h"
+#include "workload/decode_library.h"
 #include "workload/kernels.h"
 
 #include <stdio.h>
@@ -16,10 +16,13 @@ enum {
 static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_FILL] = "kwhy_decode_fill",
 	[KWHY_DECODE_FILL_FLOATS] = "kwhy_decode_fill_floats",
+	[KWHY_DECODE_PLAIN] = "kwhy_decode_plain",
+	[KWHY_DECODE_PLAIN_FLOATS] = "kwhy_decode_plain_floats",
 	[KWHY_DECODE_RESET] = "kwhy_decode_reset",
 	[KWHY_DECODE_BEGIN] = "kwhy_decode_begin",
 	[KWHY_DECODE_ATTEND] = "kwhy_decode_attend",
 	[KWHY_DECODE_READ] = "kwhy_decode_read",
+	[KWHY_DECODE_NORMALISE] = "kwhy_decode_normalise",
 	[KWHY_DECODE_THIN + KWHY_DECODE_ATTENTION] = "kwhy_decode_thin_attention",
 	[KWHY_DECODE_THIN + KWHY_DECODE_PROJECTION] = "kwhy_decode_thin_project",
 	[KWHY_DECODE_THIN + KWHY_DECODE_WIDENING] = "kwhy_decode_thin_widen",
@@ -38,6 +41,13 @@ const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching)
 	static const char *const names[KWHY_DECODE_LAUNCHING_COUNT] = {"calls", "graph", "early", "device"};
 
 	return names[launching];
+}
+
+const char *kwhy_decode_products_name(enum kwhy_decode_products products)
+{
+	static const char *const names[KWHY_DECODE_PRODUCTS_COUNT] = {"best", "own", "cublaslt"};
+
+	return names[products];
 }
 
 const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights)
@@ -398,6 +408,8 @@ static enum kwhy_status prepare(struct kwhy_decode *decode, struct kwhy_error *e
 		status = fill_all(decode, error);
 	if (!status)
 		status = kwhy_decode_peers_begin(decode, error);
+	if (!status)
+		status = kwhy_decode_library_open(decode, error);
 	if (!status && decode->request.launching == KWHY_DECODE_DEVICE)
 		status = find_blocks(decode, error);
 	return status;
@@ -446,7 +458,10 @@ enum kwhy_status kwhy_decode_open(
 	decode->whole = request->shape;
 	kwhy_decode_part_of(request->shape, request->peer_count + 1, &decode->part);
 	decode->request.shape = &decode->part;
+	if (request->peer_count)
+		decode->request.products = KWHY_DECODE_PRODUCTS_OWN;
 	decode->gpu = request->gpu;
+	snprintf(decode->products, sizeof(decode->products), "own kernels");
 	status = prepare(decode, error);
 	if (status)
 		kwhy_decode_close(decode);
@@ -468,6 +483,7 @@ void kwhy_decode_close(struct kwhy_decode *decode)
 	if (decode->stream)
 		(void)gpu->ops->synchronize(gpu, decode->stream, &ignored);
 	kwhy_decode_forget_graphs(decode);
+	kwhy_decode_library_close(decode);
 	gpu->ops->memory_free(gpu, decode->memory);
 	gpu->ops->stream_free(gpu, decode->stream);
 	gpu->ops->module_free(gpu, decode->module);

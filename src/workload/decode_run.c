@@ -2,7 +2,7 @@
 #include "workload/decode_run.h"
 
 #include "base/clock.h"
-#include "workload/decode_inside.h"
+#include "workload/decode_library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,14 @@ enum { CHECKED_MOST = 4, OUTPUTS = 1 + KWHY_DECODE_CHECK_STEPS };
 uint32_t kwhy_decode_kernel_count(const struct kwhy_decode *decode)
 {
 	return decode->step_kernels;
+}
+
+const char *kwhy_decode_products(const struct kwhy_decode *decode, bool is_reading)
+{
+	uint32_t tokens = is_reading ? decode->args.slots * decode->request.prompt : decode->request.slots;
+
+	return !decode->library || kwhy_decode_library_takes(decode, tokens, is_reading) ? decode->products
+											 : "own kernels";
 }
 
 uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode)

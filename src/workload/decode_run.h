@@ -22,6 +22,15 @@ enum kwhy_decode_launching {
 	KWHY_DECODE_LAUNCHING_COUNT
 };
 
+/* Who multiplies where tokens are many. */
+enum kwhy_decode_products {
+	KWHY_DECODE_PRODUCTS_BEST, /* the faster one; own kernels where there is no library */
+	KWHY_DECODE_PRODUCTS_OWN,
+	KWHY_DECODE_PRODUCTS_LIBRARY, /* cuBLASLt, of prompts and of tokens of more than 16 sequences */
+	KWHY_DECODE_PRODUCTS_COUNT
+};
+
+const char *kwhy_decode_products_name(enum kwhy_decode_products products);    /* "best", "own", "cublaslt" */
 const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching); /* "calls", "graph", ... */
 const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights);	      /* "fp32", ..., "int4" */
 
@@ -49,13 +58,14 @@ struct kwhy_decode_request {
 	const struct kwhy_decode_shape *shape;
 	enum kwhy_decode_weights weights;
 	enum kwhy_decode_launching launching;
+	enum kwhy_decode_products products;
 	uint32_t slots, prompt, tokens; /* sequences at once; tokens read and written by each */
 	struct kwhy_decode_choice choice;
 };
 
 /*
  * Makes the weights, too. KWHY_E_UNSUPPORTED where the GPU or the launching cannot do it: tensor instructions
- * want NVIDIA's compute capability 8.0, fp8 8.9.
+ * want NVIDIA's compute capability 8.0, fp8 8.9; and where a library was asked for that is missing.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_open(
 	const struct kwhy_decode_request *request, struct kwhy_decode **out, struct kwhy_error *error);
@@ -77,6 +87,10 @@ uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode); /* that ea
 uint64_t kwhy_decode_cache_bytes(const struct kwhy_decode *decode);   /* of all slots, on each */
 uint64_t kwhy_decode_token_bytes(
 	const struct kwhy_decode *decode); /* of keys and values of one token, on each */
+
+/* Who makes a layer's products: "cuBLASLt 13.0.2", "own kernels", with a reason where a library was looked
+ * for. */
+const char *kwhy_decode_products(const struct kwhy_decode *decode, bool is_reading);
 
 /* Reads the prompts, and waits. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_prefill(

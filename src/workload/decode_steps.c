@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which kernels a pass through the layers takes, in which grids. */
-#include "workload/decode_inside.h"
+#include "workload/decode_library.h"
 
 enum {
 	FEW_THREADS = 256,
@@ -134,7 +134,7 @@ static uint32_t group_count(uint32_t tokens)
 }
 
 /* Prompts are attended to by blocks of 128 queries. */
-static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer)
+static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
 
@@ -147,7 +147,7 @@ static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer)
 			.blocks = args->slots * issue->decode->request.shape->heads *
 				((args->each + READ_QUERIES - 1) / READ_QUERIES),
 			.threads = FEW_THREADS,
-			.numbers = {layer}});
+			.numbers = {layer, is_joined}});
 }
 
 /* A product whose blocks are too few has its columns split. */
@@ -221,23 +221,73 @@ static void issue_settle(struct kwhy_decode_issue *issue, uint32_t layer, uint32
 			.numbers = {layer, what, is_last}});
 }
 
-static void issue_many(struct kwhy_decode_issue *issue)
+static void issue_own(struct kwhy_decode_issue *issue)
 {
 	uint32_t layers = issue->decode->args.layer_count;
 
-	issue_begin(issue);
 	for (uint32_t layer = 0; layer < layers; layer++) {
 		issue_settle(issue, layer ? layer - 1 : 0,
 			layer ? KWHY_DECODE_SETTLE_NARROWING : KWHY_DECODE_SETTLE_NOTHING, false);
 		issue_some(issue, layer, KWHY_DECODE_ATTENTION);
-		issue_read(issue, layer);
+		issue_read(issue, layer, false);
 		issue_some(issue, layer, KWHY_DECODE_PROJECTION);
 		issue_settle(issue, layer, KWHY_DECODE_SETTLE_PROJECTION, false);
 		issue_some(issue, layer, KWHY_DECODE_WIDENING);
 		issue_some(issue, layer, KWHY_DECODE_NARROWING);
 	}
 	issue_settle(issue, layers - 1, KWHY_DECODE_SETTLE_NARROWING, true);
+}
+
+/* Of many tokens a warp takes one, of fewer a block. */
+static void issue_normalise(struct kwhy_decode_issue *issue, bool is_last)
+{
+	const struct kwhy_decode_args *args = &issue->decode->args;
+	uint32_t warps = FEW_THREADS / 32;
+
+	if (!args->has_short_x) {
+		issue_settle(issue, 0, KWHY_DECODE_SETTLE_NOTHING, is_last);
+		return;
+	}
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_NORMALISE,
+			.blocks = ((is_last ? args->slots : args->tokens) + warps - 1) / warps,
+			.threads = FEW_THREADS,
+			.numbers = {is_last}});
+}
+
+/* What the library adds to x is whole: there is nothing to settle. */
+static void issue_by_library(struct kwhy_decode_issue *issue, bool is_joined)
+{
+	for (uint32_t layer = 0; layer < issue->decode->args.layer_count; layer++) {
+		issue_normalise(issue, false);
+		if (is_joined)
+			kwhy_decode_issue_library(issue, layer, KWHY_DECODE_ATTENTION);
+		else
+			issue_wide(issue, layer, KWHY_DECODE_ATTENTION);
+		issue_read(issue, layer, is_joined);
+		kwhy_decode_issue_library(issue, layer, KWHY_DECODE_PROJECTION);
+		issue_normalise(issue, false);
+		kwhy_decode_issue_library(issue, layer, KWHY_DECODE_WIDENING);
+		kwhy_decode_issue_library(issue, layer, KWHY_DECODE_NARROWING);
+	}
+	issue_normalise(issue, true);
+}
+
+static void issue_many(struct kwhy_decode_issue *issue)
+{
+	struct kwhy_decode *decode = issue->decode;
+	bool is_reading = decode->args.each > 1,
+	     is_library = kwhy_decode_library_takes(decode, decode->args.tokens, is_reading),
+	     is_joined = is_library && is_reading && kwhy_decode_library_joins(decode);
+
+	decode->args.has_short_x = is_joined;
+	issue_begin(issue);
+	if (is_library)
+		issue_by_library(issue, is_joined);
+	else
+		issue_own(issue);
 	issue_wide(issue, 0, KWHY_DECODE_WORDS);
+	decode->args.has_short_x = false;
 }
 
 /* --- All of them --- */

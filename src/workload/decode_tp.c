@@ -41,6 +41,9 @@ enum kwhy_status kwhy_decode_part_check(const struct kwhy_decode_request *reques
 	if (request->launching == KWHY_DECODE_DEVICE)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"all tokens in one launch are of one GPU; launch a graph instead");
+	if (request->products == KWHY_DECODE_PRODUCTS_LIBRARY)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"on %u GPUs own kernels make all products; leave --products out", ranks);
 	if (request->choice.temperature > 0)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"to draw a token takes all logits on one GPU; on %u it is the likeliest", ranks);

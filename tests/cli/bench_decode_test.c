@@ -32,6 +32,9 @@ static void every_batch_and_launching_is_a_row_with_its_error_and_rates(void **s
 		assert_true(number_in(row, "error", "relative") > 0);
 		assert_true(number_in(row, "error", "relative") < 0.1);
 		assert_true(number_in(row, "reading", "tokens_per_s") > 0);
+		assert_memory_equal(
+			json_string_value(json_object_get(json_object_get(row, "reading"), "products")),
+			"own kernels", 11);
 		assert_true(number_in(row, "writing", "tokens_per_s") > 0);
 		assert_true(json_is_null(json_object_get(json_object_get(row, "writing"), "tokens_per_j")));
 		assert_int_equal(number_in(row, "token_s", "count"), 2 * 3);
@@ -111,6 +114,7 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(SMALL, "--batch", "0"), 2, "--batch takes numbers from 1 to 1024");
 	assert_fails(SPAWN(SMALL, "--batch", "8x"), 2, "not '8x'");
 	assert_fails(SPAWN(SMALL, "--launch", "stream"), 2, "--launch takes calls, graph, early and device");
+	assert_fails(SPAWN(SMALL, "--products", "mkl"), 2, "--products takes best, own or cublaslt");
 	assert_fails(SPAWN(SMALL, "--weights", ""), 2, "nothing to run");
 	assert_fails(SPAWN(SMALL, "--repeat", "0"), 2, "--repeat takes 1 to 1000");
 	assert_fails(SPAWN(SMALL, "--top-k", "5"), 2, "give --temperature, such as 1, too");

@@ -15,10 +15,13 @@ enum { PROMPT = 4, TOKENS = 5, SEQUENCES = 9 };
 static struct kwhy_gpu *gpu;
 static struct kwhy_decode_answer answer;
 
+static enum kwhy_decode_products products;
+
 static struct kwhy_decode *decoder_of(
 	enum kwhy_decode_weights weights, enum kwhy_decode_launching launching, uint32_t slots)
 {
 	const struct kwhy_decode_request request = {.gpu = gpu,
+		.products = products,
 		.shape = answer.shape,
 		.weights = weights,
 		.launching = launching,
@@ -134,6 +137,54 @@ static void sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_ta
 	kwhy_decode_close(decode);
 }
 
+static void a_library_makes_the_products_of_prompts_and_of_many_slots(void **state)
+{
+	static const double relative[] = {1e-5, 1e-5, 0.02, 0.003, 0.08, 0.03, 0.35};
+	struct kwhy_decode *decode;
+
+	(void)state;
+	if (strcmp(gpu->ops->name, "cuda") != 0)
+		skip();
+	products = KWHY_DECODE_PRODUCTS_LIBRARY;
+	for (int w = 0; w <= KWHY_DECODE_INT4; w++)
+		assert_true(
+			error_of((enum kwhy_decode_weights)w, KWHY_DECODE_GRAPH, 2).relative < relative[w]);
+	assert_true(error_of(KWHY_DECODE_BF16, KWHY_DECODE_EARLY, 17).relative < 0.02);
+	assert_true(error_of(KWHY_DECODE_TF32, KWHY_DECODE_CALLS, 17).relative < 1e-5);
+	decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, 2);
+	assert_string_equal(kwhy_decode_products(decode, true), "cuBLASLt 13.0.2");
+	assert_string_equal(kwhy_decode_products(decode, false), "own kernels");
+	kwhy_decode_close(decode);
+	products = KWHY_DECODE_PRODUCTS_BEST;
+}
+
+static void without_a_library_own_kernels_say_why_they_multiply_long_prompts(void **state)
+{
+	struct kwhy_decode_request request = {.gpu = gpu,
+		.shape = answer.shape,
+		.weights = KWHY_DECODE_BF16,
+		.slots = 2,
+		.prompt = 256,
+		.tokens = TOKENS};
+	struct kwhy_decode *decode;
+	struct kwhy_error error;
+
+	(void)state;
+	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
+	if (kwhy_decode_open(&request, &decode, &error))
+		fail_msg("%s", error.text);
+	assert_memory_equal(kwhy_decode_products(decode, true), "own kernels: cuBLASLt ", 22);
+	kwhy_decode_close(decode);
+	request.products = KWHY_DECODE_PRODUCTS_LIBRARY;
+	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
+	unsetenv("KWHY_FAKE_CUBLASLT");
+	request.products = KWHY_DECODE_PRODUCTS_OWN;
+	if (kwhy_decode_open(&request, &decode, &error))
+		fail_msg("%s", error.text);
+	assert_string_equal(kwhy_decode_products(decode, true), "own kernels");
+	kwhy_decode_close(decode);
+}
+
 static void what_cannot_be_run_is_said(void **state)
 {
 	struct kwhy_decode_request request = {.gpu = gpu,
@@ -168,6 +219,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(few_and_many_slots_pass_the_check_however_they_are_launched),
 		cmocka_unit_test(tokens_are_written_behind_a_prompt_and_have_times),
 		cmocka_unit_test(sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them),
+		cmocka_unit_test(a_library_makes_the_products_of_prompts_and_of_many_slots),
+		cmocka_unit_test(without_a_library_own_kernels_say_why_they_multiply_long_prompts),
 		cmocka_unit_test(what_cannot_be_run_is_said),
 	};
 	enum kwhy_gpu_backend backend = argc > 2 ? KWHY_GPU_CUDA : KWHY_GPU_HOST;

@@ -17,6 +17,7 @@ enum { ROOM_QUADS = 6144 };
 #define load_weights(from) (*(const struct four *)(const void *)(from))
 #define load_fresh(from) (*(const struct four *)(const void *)(from))
 #define load_shared(from) (*(from))
+#define load_fresh_two(from) (*(const uint64_t *)(const void *)(from))
 #define load_far_four(from) load_fresh(from)
 #define load_far(from) __atomic_load_n((from), __ATOMIC_RELAXED)
 #define load_far_two(from, out) ((out)[0] = load_far(from), (out)[1] = load_far((from) + 1))

@@ -86,7 +86,9 @@ CALL(fill_floats, c->to, c->tensor, c->rows, 0, c->bound)
 CALL(reset, c->a, c->one, c->first)
 CALL(begin, c->a)
 CALL(attend, c->a, c->one)
-CALL(read, c->a, c->one)
+CALL(read, c->a, c->one, c->two)
+CALL(normalise, c->a, c->one)
+CALL(plain, c->to, c->scales, (act *)(uintptr_t)c->first, c->rows, c->columns, 0)
 CALL(thin_attention, c->a, c->one)
 CALL(thin_project, c->a, c->one)
 CALL(thin_widen, c->a, c->one)
@@ -429,7 +431,7 @@ static void prompts_are_attended_to_by_tiles_as_by_single_tokens(void **state)
 {
 	const u64 cache = 2ull * LONG_ROOM * HEADS * HEAD, tokens = 2 * LONG;
 	struct world world = {.memory = aligned_alloc(64, 48 << 20)};
-	act *expected;
+	act *expected, *keys, *values;
 
 	(void)state;
 	world.next = world.memory;
@@ -453,7 +455,70 @@ static void prompts_are_attended_to_by_tiles_as_by_single_tokens(void **state)
 	memset(world.a.mixed, 0, tokens * WIDTH * sizeof(act));
 	launch_with(&world, call_read, BLOCKS, FEW_THREADS, 0, 0, 0);
 	assert_acts_near(world.a.mixed, expected, tokens * WIDTH, 0.02f);
+	if (WEIGHTS >= BF16) {
+		keys = part(&world, cache * sizeof(act));
+		values = part(&world, cache * sizeof(act));
+		memcpy(keys, world.a.keys, cache * sizeof(act));
+		memcpy(values, world.a.values, cache * sizeof(act));
+		memset(world.a.keys, 0, cache * sizeof(act));
+		memset(world.a.values, 0, cache * sizeof(act));
+		memset(world.a.mixed, 0, tokens * WIDTH * sizeof(act));
+		launch_with(&world, call_read, BLOCKS, FEW_THREADS, 0, 1, 0);
+		assert_acts_near(world.a.mixed, expected, tokens * WIDTH, 0.02f);
+		assert_memory_equal(keys, world.a.keys, cache * sizeof(act));
+		assert_memory_equal(values, world.a.values, cache * sizeof(act));
+	}
 	free(world.memory);
+}
+
+static void tokens_of_short_numbers_are_normalised_as_those_of_long_ones(void **state)
+{
+	struct world world;
+	act *expected;
+
+	(void)state;
+	world_init(&world, 10);
+	world.a.each = PROMPT;
+	world.a.tokens = 10 * PROMPT;
+	expected = part(&world, world.a.tokens * WIDTH * sizeof(act));
+	for (u32 last = 0; last < 2; last++) {
+		u32 count = last ? 10 : world.a.tokens;
+
+		world.a.has_short_x = 0;
+		launch_with(&world, call_begin, BLOCKS, 64, 0, 0, 0);
+		launch_with(&world, call_settle, count, WIDTH / 4, 0, SETTLE_NOTHING, last);
+		memcpy(expected, world.a.normal, count * WIDTH * sizeof(act));
+		memset(world.a.normal, 0, count * WIDTH * sizeof(act));
+		world.a.has_short_x = 1;
+		launch_with(&world, call_begin, BLOCKS, 64, 0, 0, 0);
+		launch_with(&world, call_normalise, (count + 1) / 2, 64, last, 0, 0);
+		assert_acts_near(world.a.normal, expected, count * WIDTH, 0.05f);
+	}
+	world_done(&world);
+}
+
+static void plain_weights_are_in_order_with_their_scales_in_them(void **state)
+{
+	const float most[] = {0, 0, 2e-4f, 3e-5f, 8e-3f, 5e-4f, 9e-3f};
+	struct world world;
+	act *plain, *expected;
+
+	(void)state;
+	world_init(&world, 2);
+	plain = part(&world, (u64)WIDTH * INNER * sizeof(act));
+	expected = part(&world, (u64)WIDTH * INNER * sizeof(act));
+	launch(WIDTH / 2, 64,
+		(struct call){.run = call_plain,
+			.to = (void *)(uintptr_t)weights_of(&world.a, 1, NARROWING),
+			.scales = (float *)(uintptr_t)world.a.scales + ROWS + first_row(NARROWING),
+			.first = (const u64 *)(const void *)plain,
+			.rows = WIDTH,
+			.columns = INNER});
+	for (u32 i = 0; i < WIDTH * INNER; i++)
+		expected[i] = act_of(kwhy_decode_bound(INNER) *
+			unit_of(kwhy_decode_mix(KWHY_DECODE_TENSORS + NARROWING), i));
+	assert_acts_near(plain, expected, (u64)WIDTH * INNER, most[WEIGHTS]);
+	world_done(&world);
 }
 
 int main(void)
@@ -462,6 +527,8 @@ int main(void)
 		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
 		cmocka_unit_test(prompts_are_attended_to_by_tiles_as_by_single_tokens),
+		cmocka_unit_test(tokens_of_short_numbers_are_normalised_as_those_of_long_ones),
+		cmocka_unit_test(plain_weights_are_in_order_with_their_scales_in_them),
 		cmocka_unit_test(all_steps_in_one_launch_choose_the_tokens_of_single_launches),
 	};
 

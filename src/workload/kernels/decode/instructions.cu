@@ -77,6 +77,14 @@ static __device__ u32 load_flag(const u32 *from)
 }
 #endif
 
+static __device__ u64 load_fresh_two(const void *from)
+{
+	u64 v;
+
+	asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
+	return v;
+}
+
 static __device__ struct four load_shared(const struct four *from)
 {
 	uint4 v = *(const uint4 *)from;

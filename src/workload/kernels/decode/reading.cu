@@ -1,10 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Prompts --- */
+/* --- Prompts, and what products of a library want --- */
+
+#if ACT_BYTES == 2
+static __device__ void load_short_row(const act *from, float v[QUADS][4])
+{
+#pragma unroll
+	for (int i = 0; i < QUADS; i++) {
+		u64 both = load_fresh_two(from + i * 128 + threadIdx.x % 32 * 4);
+
+		unpack((u32)both, v[i]);
+		unpack((u32)(both >> 32), v[i] + 2);
+	}
+}
+#else
+#define load_short_row(from, v) load_row(from, v)
+#endif
+
+/* A warp normalises a token, whose x is of acts. last: of each slot its last token alone. */
+KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_normalise(const struct args a, u32 last)
+{
+	u32 i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, count = last ? a.slots : a.tokens,
+	    token = last ? (i + 1) * a.each - 1 : i;
+	float v[QUADS][4];
+
+	let_next_begin();
+	await_previous();
+	if (i >= count)
+		return;
+	load_short_row((const act *)(const void *)a.x + (u64)token * WIDTH, v);
+	normalise(v, a.normal + (u64)i * WIDTH);
+}
+
+#if ACT_BYTES == 2
+static __device__ void scale_pairs(u32 pairs[4], float scale)
+{
+	for (int i = 0; CODE_MOST > 0 && i < 4; i++) {
+		float two[2];
+
+		unpack(pairs[i], two);
+		pairs[i] = pack(two[0] * scale, two[1] * scale);
+	}
+}
+#else
+#define scale_pairs(pairs, scale) ((void)(scale))
+#endif
+
+/* Weights row by row, as activations, with their scales in them; a warp makes a row. */
+KERNEL void kwhy_decode_plain(const u8 *from, const float *scales, act *to, u32 rows, u32 columns, u32 kind)
+{
+	u32 lane = threadIdx.x % 32, row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+
+	(void)kind; /* for the host */
+	if (row >= rows)
+		return;
+	for (u32 k = lane * EACH; k < columns; k += 32 * EACH) {
+		u64 place = ((u64)(row / 8) * (columns / CHUNK) + k / CHUNK) * 32 + row % 8 * 4 +
+			k % CHUNK / EACH;
+		struct four *out = (struct four *)(void *)(to + (u64)row * columns + k);
+
+		for (int unit = 0; unit < UNITS; unit++) {
+			spread(load_weights((const struct four *)(const void *)from + place), unit,
+				out[unit].of);
+			scale_pairs(out[unit].of, scales[row]);
+		}
+	}
+}
+
+KERNEL void kwhy_decode_plain_floats(const float *from, act *to, u32 count, u32 kind)
+{
+	(void)kind;
+	for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+		to[i] = act_of(from[i]);
+}
 
 #if ACT_BYTES == 4
 /* Of fp32 activations prompts are attended to as single tokens are. */
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_read(const struct args a, u32 layer)
+KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_read(const struct args a, u32 layer, u32 joined)
 {
+	(void)joined;
 	let_next_begin();
 	attend_all(&a, layer, 0);
 }
@@ -16,9 +89,11 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_read(const struct args a,
  */
 enum { TILE = 64, PIECES = HEAD / UNIT, QUERIES = FEW_THREADS / 32 * 16 };
 
-/* One head of one slot. */
+/* One head of one slot. joined: queries, keys and values of a token lie together. */
 struct passage {
 	const act *queries, *keys, *values;
+	u64 query_step, step; /* from a position to the next */
+	act *kept_keys, *kept_values;
 };
 
 /* 16 queries of a warp: rows lane / 4 and 8 more. */
@@ -27,12 +102,19 @@ struct reading {
 	float most[2], weight[2], sums[8][4];
 };
 
-static __device__ struct passage passage_of(const struct args *a, u32 layer, u32 slot, u32 head)
+static __device__ struct passage passage_of(const struct args *a, u32 layer, u32 slot, u32 head, u32 joined)
 {
 	u64 cache = cache_at(a, layer, slot, head, 0);
-	struct passage p = {
-		a->queries + (u64)slot * a->each * MIXED + head * HEAD, a->keys + cache, a->values + cache};
+	const act *state = a->inner + (u64)slot * a->each * 3 * MIXED + head * HEAD;
+	struct passage p = {a->queries + (u64)slot * a->each * MIXED + head * HEAD, a->keys + cache,
+		a->values + cache, MIXED, HEAD, 0, 0};
 
+	if (joined) {
+		struct passage own = {state, state + MIXED, state + 2 * MIXED, 3 * MIXED, 3 * MIXED,
+			a->keys + cache, a->values + cache};
+
+		p = own;
+	}
 	return p;
 }
 
@@ -56,10 +138,27 @@ static __device__ void read_copy(const struct passage *p, u32 first, u32 count, 
 #pragma unroll
 	for (u32 i = threadIdx.x; i < TILE * PIECES; i += FEW_THREADS) {
 		u32 row = i / PIECES, piece = i % PIECES, place = first + row < count ? first + row : count - 1;
-		u64 at = place * HEAD + piece * UNIT;
+		u64 at = place * p->step + piece * UNIT;
 
 		copy_async(&state->keys[key_place(row, piece)], p->keys + at);
 		copy_async(&state->values[value_place(row, piece)], p->values + at);
+	}
+}
+
+/* What this thread has copied comes to where later tokens find it. */
+static __device__ void read_keep(const struct passage *p, u32 first, u32 count, const struct state *state)
+{
+#pragma unroll
+	for (u32 i = threadIdx.x; i < TILE * PIECES; i += FEW_THREADS) {
+		u32 row = i / PIECES, piece = i % PIECES;
+		u64 kept = (u64)(first + row) * HEAD + piece * UNIT;
+
+		if (first + row >= count)
+			continue;
+		*(struct four *)(void *)(p->kept_keys + kept) = load_shared(
+			&state->keys[key_place(row, piece)]);
+		*(struct four *)(void *)(p->kept_values + kept) = load_shared(
+			&state->values[value_place(row, piece)]);
 	}
 }
 
@@ -156,8 +255,8 @@ static __device__ void read_begin(struct reading *r, const struct passage *p, u3
 	for (u32 c = 0; c < 2; c++) {
 		u32 column = (c * 4 + threadIdx.x % 4) * UNIT;
 
-		r->low[c] = load_fresh(p->queries + low * MIXED + column);
-		r->high[c] = load_fresh(p->queries + high * MIXED + column);
+		r->low[c] = load_fresh(p->queries + low * p->query_step + column);
+		r->high[c] = load_fresh(p->queries + high * p->query_step + column);
 	}
 #pragma unroll
 	for (u32 n = 0; n < 8; n++)
@@ -219,6 +318,8 @@ static __device__ void read_tile(
 			read_copy(p, (i + 1) * TILE, a->each, &state[(i + 1) % 2]);
 		copy_end_stage();
 		copy_await_but_one();
+		if (p->kept_keys && i * TILE >= begin)
+			read_keep(p, i * TILE, a->each, &state[i % 2]);
 		__syncthreads();
 		if (i * TILE < first + 16)
 			read_step(&r, &state[i % 2], (int)(query - i * TILE));
@@ -229,7 +330,7 @@ static __device__ void read_tile(
 }
 
 /* The longest first. */
-KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_read(const struct args a, u32 layer)
+KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_read(const struct args a, u32 layer, u32 joined)
 {
 	u32 tiles = (a.each + QUERIES - 1) / QUERIES, heads = a.slots * HEADS;
 
@@ -238,7 +339,7 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_read(const struct args
 	meet_begin(&a, layer);
 	for (u32 unit = blockIdx.x; unit < heads * tiles; unit += gridDim.x) {
 		u32 slot = unit % heads / HEADS, head = unit % HEADS;
-		struct passage p = passage_of(&a, layer, slot, head);
+		struct passage p = passage_of(&a, layer, slot, head, joined);
 
 		read_tile(&a, slot, head, tiles - 1 - unit / heads, &p);
 	}

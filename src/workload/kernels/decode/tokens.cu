@@ -69,8 +69,11 @@ static __device__ void begin_columns(const struct args *a, u32 token, u32 word, 
 			v[4 * i + j] += __uint_as_float(place.of[j]);
 			x.of[j] = __float_as_uint(v[4 * i + j]);
 		}
-		*(struct four *)(void *)(a->x + here + 4 * i) = x;
+		if (!a->has_short_x)
+			*(struct four *)(void *)(a->x + here + 4 * i) = x;
 	}
+	for (int i = 0; a->has_short_x && i < UNIT; i += 2)
+		store_two((act *)(void *)a->x + here + i, v[i], v[i + 1]);
 }
 
 static __device__ void begin_token(const struct args *a, u32 token)
