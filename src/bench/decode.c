@@ -189,6 +189,9 @@ static enum kwhy_status run_serving(struct work *work, const struct kwhy_bench_d
 	if (!status) {
 		serving->sequences = arrivals.count;
 		serving->seconds = served.seconds;
+		serving->pages_most = served.pages_most;
+		if (row->page)
+			serving->pages_mean = (double)served.page_steps / (double)served.steps;
 		serving->tokens = served.tokens;
 		serving->steps = served.steps;
 		serving->busy_ratio = (double)served.seat_steps / ((double)served.steps * row->batch);
@@ -243,6 +246,25 @@ static enum kwhy_status check(struct work *work, struct kwhy_bench_decode_row *r
 		row->error.relative, most, kwhy_decode_weights_name(row->weights));
 }
 
+static enum kwhy_status check_beams(struct work *work, struct kwhy_bench_decode_row *row,
+	struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	double most = 2 * error_most(row->weights);
+	enum kwhy_status status;
+
+	if (work->bench->beams < 2)
+		return KWHY_OK;
+	/* Logits have a standard deviation of 2, so that their errors are twice as large as relative ones. */
+	status = kwhy_decode_beam_check(decode, &row->beam_error, error);
+	if (status || row->beam_error <= most)
+		return status;
+	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+		"the likeliest way of its beams is %.3g a token from the reference, more than the %.3g of "
+		"%s: its "
+		"tokens are wrong",
+		row->beam_error, most, kwhy_decode_weights_name(row->weights));
+}
+
 static enum kwhy_status name_products(struct work *work, struct kwhy_bench_decode_row *row,
 	const struct kwhy_decode *decode, struct kwhy_error *error)
 {
@@ -265,9 +287,11 @@ static enum kwhy_status run_decoder(
 		.weights = row->weights,
 		.launching = row->launching,
 		.products = work->products,
-		.slots = row->batch,
+		.slots = row->batch * work->bench->beams,
+		.beams = work->bench->beams,
 		.prompt = work->bench->prompt,
 		.tokens = work->bench->tokens,
+		.page = row->page,
 		.choice = work->bench->choice};
 	struct kwhy_decode *decode = NULL;
 	enum kwhy_status status;
@@ -279,6 +303,8 @@ static enum kwhy_status run_decoder(
 	status = kwhy_decode_open(&request, &decode, error);
 	if (!status)
 		status = check(work, row, decode, error);
+	if (!status)
+		status = check_beams(work, row, decode, error);
 	if (!status)
 		status = run_phases(work, row, decode, error);
 	if (!status)
@@ -423,6 +449,7 @@ enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *reque
 	work.bench->prompt = request->prompt;
 	work.bench->tokens = request->tokens;
 	work.bench->choice = request->choice;
+	work.bench->beams = request->beams;
 	work.bench->arrivals_per_s = request->arrivals_per_s;
 	status = kwhy_bench_decode_plan(request, work.bench, &work.products, error);
 	if (!status)

@@ -20,9 +20,11 @@ struct kwhy_bench_decode_request {
 	const char *batches;	 /* "1,8": sequences at once */
 	const char *launches;	 /* "calls,graph" */
 	const char *ranks;	 /* "1,2": GPUs that share a decoder */
+	const char *pages;	 /* "0,64": tokens of a page of keys and values; 0: no pages */
 	const char *products;	 /* "best", "own" or "cublaslt": who multiplies where tokens are many */
 	uint32_t prompt, tokens; /* that each sequence reads and writes */
 	struct kwhy_decode_choice choice;
+	uint32_t beams;	       /* ways on that each sequence keeps; 1: none */
 	uint32_t repeat;       /* timed runs of each phase, at least */
 	double energy_s;       /* each phase is run again and again for so long; 0: no energy */
 	double arrivals_per_s; /* sequences that arrive at random are served, too; 0: none */
@@ -56,6 +58,8 @@ struct kwhy_bench_decode_serving {
 	uint32_t sequences;
 	double seconds;
 	uint64_t tokens, steps;
+	double pages_mean; /* somebody's, of all steps; NAN: there are none */
+	uint32_t pages_most;
 	double busy_ratio;		     /* slots that wrote for a sequence, of all in all steps */
 	struct kwhy_median first_s, whole_s; /* from arrival to the first token, and to the last */
 	struct kwhy_window_joules energy;
@@ -65,11 +69,12 @@ struct kwhy_bench_decode_row {
 	const char *id; /* "bf16 b8 graph" */
 	enum kwhy_decode_weights weights;
 	enum kwhy_decode_launching launching;
-	uint32_t batch, ranks;				 /* sequences at once; GPUs */
-	const char *missing;				 /* why there are no figures; NULL: there are */
-	uint32_t kernels;				 /* of a token; of all, launched at once: 1 */
+	uint32_t batch, ranks, page; /* sequences at once; GPUs; tokens of a page, 0: none */
+	const char *missing;	     /* why there are no figures; NULL: there are */
+	uint32_t kernels;	     /* of a token; of all, launched at once: 1 */
 	uint64_t weight_bytes, token_bytes, cache_bytes; /* of keys and values of a token; of all slots */
 	struct kwhy_decode_error error;
+	double beam_error; /* of the logarithm of a likeliest way's probability, a token; NAN: no beams */
 	struct kwhy_bench_decode_phase phases[KWHY_DECODE_PHASE_COUNT];
 	/* Of several GPUs: the same work, but what goes to others stays and nobody waits. What phases take
 	 * above it is exposed communication. */
@@ -86,6 +91,7 @@ struct kwhy_bench_decode {
 	const struct kwhy_decode_shape *shape;
 	uint32_t prompt, tokens;
 	struct kwhy_decode_choice choice;
+	uint32_t beams;
 	double arrivals_per_s;
 	struct kwhy_bench_decode_row rows[KWHY_BENCH_DECODE_ROWS_MOST];
 	size_t row_count;

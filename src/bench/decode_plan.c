@@ -58,6 +58,20 @@ static enum kwhy_status find_ranks(const char *word, uint32_t *out, struct kwhy_
 	return KWHY_OK;
 }
 
+static enum kwhy_status find_page(const char *word, uint32_t *out, struct kwhy_error *error)
+{
+	char *end;
+	unsigned long page = strtoul(word, &end, 10);
+
+	if (*word < '0' || *word > '9' || *end || page % KWHY_DECODE_PAGE_STEP ||
+		page > KWHY_DECODE_PAGE_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--page takes multiples of %d tokens, %d at most, and 0 for none; not '%s'",
+			KWHY_DECODE_PAGE_STEP, KWHY_DECODE_PAGE_MOST, word);
+	*out = (uint32_t)page;
+	return KWHY_OK;
+}
+
 static enum kwhy_status find_batch(const char *word, uint32_t *out, struct kwhy_error *error)
 {
 	char *end;
@@ -80,6 +94,7 @@ static enum kwhy_status plan_serving(
 
 	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
 		row->serving[s] = (struct kwhy_bench_decode_serving){.busy_ratio = NAN,
+			.pages_mean = NAN,
 			.first_s = none,
 			.whole_s = none,
 			.energy = kwhy_window_joules_unknown()};
@@ -112,18 +127,24 @@ static enum kwhy_status add_row(
 {
 	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
 	struct kwhy_bench_decode_row *row = &bench->rows[bench->row_count];
-	char ranks[16];
+	char ranks[16], page[16];
 	enum kwhy_status status = KWHY_OK;
 
 	if (bench->row_count == KWHY_BENCH_DECODE_ROWS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "the lists make more than %d rows; ask for fewer",
 			KWHY_BENCH_DECODE_ROWS_MOST);
+	if (like->batch * bench->beams > KWHY_DECODE_SLOTS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%u sequences of %u beams are more than %d slots; ask for fewer", like->batch,
+			bench->beams, KWHY_DECODE_SLOTS_MOST);
 	*row = *like;
 	snprintf(ranks, sizeof(ranks), row->ranks > 1 ? " tp%u" : "", row->ranks);
-	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s", kwhy_decode_weights_name(row->weights),
-		row->batch, kwhy_decode_launching_name(row->launching), ranks);
+	snprintf(page, sizeof(page), row->page ? " page%u" : "", row->page);
+	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s", kwhy_decode_weights_name(row->weights),
+		row->batch, kwhy_decode_launching_name(row->launching), ranks, page);
 	row->error = (struct kwhy_decode_error){NAN, NAN, NAN};
 	row->step_s = none;
+	row->beam_error = NAN;
 	if (!row->id)
 		return kwhy_fail_memory(error, "the rows of a benchmark");
 	for (enum kwhy_decode_phase p = 0; !status && p < KWHY_DECODE_PHASE_COUNT; p++) {
@@ -137,6 +158,21 @@ static enum kwhy_status add_row(
 	return plan_serving(bench, row, error);
 }
 
+static enum kwhy_status plan_pages(const struct kwhy_bench_decode_request *request,
+	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
+{
+	const char *pages = request->pages;
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && kwhy_bench_list_next(&pages, word)) {
+		status = find_page(word, &row->page, error);
+		if (!status)
+			status = add_row(bench, row, error);
+	}
+	return status;
+}
+
 static enum kwhy_status plan_ranks(const struct kwhy_bench_decode_request *request,
 	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
 {
@@ -147,7 +183,7 @@ static enum kwhy_status plan_ranks(const struct kwhy_bench_decode_request *reque
 	while (!status && kwhy_bench_list_next(&ranks, word)) {
 		status = find_ranks(word, &row->ranks, error);
 		if (!status)
-			status = add_row(bench, row, error);
+			status = plan_pages(request, bench, row, error);
 	}
 	return status;
 }
@@ -186,8 +222,8 @@ static enum kwhy_status plan_rows(const struct kwhy_bench_decode_request *reques
 	}
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"bench decode has nothing to run: --weights, --batch, --launch and --tp each name at "
-			"least one");
+			"bench decode has nothing to run: --weights, --batch, --launch, --tp and --page each "
+			"name at least one");
 	return status;
 }
 

@@ -6,7 +6,7 @@
 
 /*
  * The inside of bench decode: what is asked for in words becomes the shape of `bench` and its rows, none of
- * which has been run: what they are to tell is unknown. `bench` has its prompt and tokens already.
+ * which has been run: what they are to tell is unknown. `bench` has its prompt, tokens and beams already.
  * KWHY_E_USAGE for words that nobody knows, for lists that name nothing, and for more rows or slots than
  * there may be; `bench` may then have some of the rows, and is to be freed.
  */

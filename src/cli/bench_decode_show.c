@@ -158,6 +158,39 @@ static void write_exposed(
 	kwhy_table_write(&table, style, out);
 }
 
+/* What sequences that come and go had of the memory, beside what slots that keep theirs have. */
+static void write_pages(const struct kwhy_bench_decode_row *row, const struct kwhy_sheet *sheet)
+{
+	char most[KWHY_QUANTITY_BYTES], mean[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
+	double page = (double)row->page * (double)row->token_bytes;
+
+	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
+		const struct kwhy_bench_decode_serving *serving = &row->serving[s];
+
+		if (!isfinite(serving->pages_mean))
+			continue;
+		kwhy_quantity_si(most, serving->pages_most * page, "B", 3);
+		kwhy_quantity_si(mean, serving->pages_mean * page, "B", 3);
+		kwhy_quantity_si(all, (double)row->cache_bytes, "B", 3);
+		kwhy_sheet_linef(sheet, "pages  ", "%s, %s: %s of %s at most, %s on average", row->id,
+			kwhy_decode_seating_name((enum kwhy_decode_seating)s), most, all, mean);
+	}
+}
+
+static void write_beams(const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		most = fmax(most, bench->rows[i].beam_error);
+	if (!isfinite(most)) /* no row has any */
+		return;
+	kwhy_sheet_linef(sheet, "beams  ",
+		"%u ways on of each sequence, whose tokens count once; the likeliest's logarithm of a "
+		"probability is off by %.2g a token at most",
+		bench->beams, most);
+}
+
 static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet)
 {
 	kwhy_sheet_linef(sheet, "error  ",
@@ -165,10 +198,14 @@ static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy
 	if (has_several(bench))
 		kwhy_sheet_linef(sheet, "alone  ",
 			"the same work where nothing is sent and nobody waits; its tokens are wrong");
+	if (bench->beams > 1)
+		write_beams(bench, sheet);
 	if (bench->choice.temperature > 0)
 		kwhy_sheet_linef(sheet, "drawn  ",
 			"at temperature %.3g, of the likeliest %u (0: all), share %.3g",
 			(double)bench->choice.temperature, bench->choice.top_k, (double)bench->choice.top_p);
+	for (size_t i = 0; i < bench->row_count; i++)
+		write_pages(&bench->rows[i], sheet);
 	for (size_t i = 0; i < bench->row_count; i++)
 		if (bench->rows[i].serving[0].missing)
 			kwhy_sheet_linef(sheet, "note   ", "%s: %s", bench->rows[i].id,
@@ -239,6 +276,10 @@ static void write_serving(
 	kwhy_json_count(json, "steps", serving->steps);
 	kwhy_json_real(json, "tokens_per_s", (double)serving->tokens / serving->seconds);
 	kwhy_json_real(json, "busy_ratio", serving->busy_ratio);
+	if (isfinite(serving->pages_mean)) {
+		kwhy_json_count(json, "pages_most", serving->pages_most);
+		kwhy_json_real(json, "pages_mean", serving->pages_mean);
+	}
 	kwhy_workload_median_json(json, "first_s", &serving->first_s);
 	kwhy_workload_median_json(json, "whole_s", &serving->whole_s);
 	kwhy_workload_joules_json(json, "gross_j_per_token", gross);
@@ -282,6 +323,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	kwhy_json_string(json, "weights", kwhy_decode_weights_name(row->weights));
 	kwhy_json_count(json, "batch", row->batch);
 	kwhy_json_count(json, "gpus", row->ranks);
+	kwhy_json_count(json, "page_tokens", row->page);
 	kwhy_json_string(json, "launch", kwhy_decode_launching_name(row->launching));
 	kwhy_json_string(json, "missing", row->missing);
 	if (!row->missing) {
@@ -295,6 +337,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	kwhy_json_real(json, "most", row->error.most);
 	kwhy_json_real(json, "agreed", row->error.agreed);
 	kwhy_json_object_end(json);
+	kwhy_json_real(json, "beam_error", row->beam_error);
 	kwhy_workload_median_json(json, "token_s", &row->step_s);
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
 		write_phase(json, kwhy_decode_phase_name((enum kwhy_decode_phase)p), &row->phases[p]);
@@ -329,6 +372,7 @@ void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_t
 	write_shape(&json, bench->shape);
 	kwhy_json_count(&json, "prompt", bench->prompt);
 	kwhy_json_count(&json, "tokens", bench->tokens);
+	kwhy_json_count(&json, "beams", bench->beams);
 	kwhy_json_real(&json, "arrivals_per_s", bench->arrivals_per_s);
 	kwhy_json_row(&json, "choice");
 	kwhy_json_real(&json, "temperature", (double)bench->choice.temperature);

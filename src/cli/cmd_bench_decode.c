@@ -14,8 +14,8 @@
 enum { PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
-	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks, *products;
-	uint64_t prompt, tokens, repeat, top_k, seed;
+	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks, *pages, *products;
+	uint64_t prompt, tokens, repeat, top_k, seed, beams;
 	double seconds, temperature, top_p, arrivals;
 	struct kwhy_bench_output output;
 };
@@ -30,11 +30,13 @@ static void set_defaults(void *options)
 		.batches = "1,8,64,256",
 		.launches = "graph",
 		.ranks = "1",
+		.pages = "0",
 		.products = "best",
 		.prompt = PROMPT,
 		.tokens = TOKENS,
 		.repeat = KWHY_BENCH_REPEAT,
 		.seed = 1,
+		.beams = 1,
 		.top_p = 1,
 		.seconds = NAN};
 }
@@ -60,11 +62,10 @@ static enum kwhy_status check_table(const struct decode_options *options, struct
 {
 	if (options->output.csv &&
 		(strchr(options->weights, ',') || strchr(options->batches, ',') ||
-			strchr(options->launches, ',')))
+			strchr(options->launches, ',') || strchr(options->pages, ',')))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--csv is of one kind of weights, one batch and one launch, by numbers of GPUs; name "
-			"one "
-			"each and --tp 1,2");
+			"--csv is of one kind of weights, one batch, one launch and one page, by numbers of "
+			"GPUs; name one each and --tp 1,2");
 	return KWHY_OK;
 }
 
@@ -83,14 +84,19 @@ static enum kwhy_status make_request(
 		.batches = options->batches,
 		.launches = options->launches,
 		.ranks = options->ranks,
+		.pages = options->pages,
 		.products = options->products,
 		.prompt = (uint32_t)options->prompt,
 		.tokens = (uint32_t)options->tokens,
 		.repeat = (uint32_t)options->repeat,
 		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
 			(uint32_t)options->seed},
+		.beams = (uint32_t)options->beams,
 		.energy_s = kwhy_bench_energy_s(options->seconds, backend, ENERGY_S),
 		.arrivals_per_s = options->arrivals};
+	if (options->beams < 1 || options->beams > KWHY_DECODE_BEAMS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--beam takes 1 to %d ways on of a sequence",
+			KWHY_DECODE_BEAMS_MOST);
 	if (options->prompt > 65536 || options->tokens > 65536)
 		return kwhy_fail(error, KWHY_E_USAGE, "--prompt and --tokens take at most 65536");
 	if (options->repeat < 1 || options->repeat > 1000)
@@ -163,6 +169,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, launches)},
 	{"tp", 0, "LIST", "GPUs that share the decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, ranks)},
+	{"page", 0, "LIST", "keys and values in pages of so many tokens, 64 or more; default 0: none",
+		KWHY_OPTION_TEXT, offsetof(struct decode_options, pages)},
 	{"products", 0, "WHO", "who multiplies many tokens: best (default), own kernels, or cublaslt",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, products)},
 	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,
@@ -176,6 +184,8 @@ static const struct kwhy_option options_table[] = {
 	{"top-p", 0, "P", "of as few as have this share of the probability; default 1", KWHY_OPTION_NUMBER,
 		offsetof(struct decode_options, top_p)},
 	{"seed", 0, "N", "of the draws; default 1", KWHY_OPTION_COUNT, offsetof(struct decode_options, seed)},
+	{"beam", 0, "N", "keep the likeliest N ways on of each sequence, 8 at most; default 1: one",
+		KWHY_OPTION_COUNT, offsetof(struct decode_options, beams)},
 	{"arrivals", 0, "RATE", "serve sequences that arrive at random, so many a second; default 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct decode_options, arrivals)},
 	{"repeat", 0, "N", "timed runs of each phase, at least; default 5", KWHY_OPTION_COUNT,

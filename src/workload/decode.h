@@ -17,7 +17,10 @@
 enum {
 	KWHY_DECODE_HEAD = 64, /* width of a head */
 	KWHY_DECODE_VOCABULARY_STEP = 64,
-	KWHY_DECODE_RANKS_MOST = 8,	/* GPUs that share a decoder */
+	KWHY_DECODE_RANKS_MOST = 8, /* GPUs that share a decoder */
+	KWHY_DECODE_PAGE_STEP = 64, /* tokens of a page of keys and values, or a multiple */
+	KWHY_DECODE_PAGE_MOST = 1024,
+	KWHY_DECODE_BEAMS_MOST = 8,	/* ways on of a sequence that are kept */
 	KWHY_DECODE_REFERENCE_MOST = 64 /* tokens of a sequence that the reference takes */
 };
 

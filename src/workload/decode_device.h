@@ -15,7 +15,8 @@ struct kwhy_decode_args {
 	uint64_t scales, biases;      /* float [layer_count][rows of a layer] */
 	uint64_t words, word_scales;  /* weights and float, of the vocabulary, rounded up */
 	uint64_t places;	      /* float [positions][width] */
-	uint64_t keys, values;	      /* act [layer_count][cache_slots][heads][room][HEAD] */
+	uint64_t keys, values;	      /* act [layer_count][cache_slots][heads][room][HEAD]; in pages
+					 [layer_count][page_count][heads][page][HEAD] */
 	uint64_t x;		      /* float [tokens][width] */
 	uint64_t normal;	      /* act [tokens][width] */
 	uint64_t queries, mixed;      /* act [tokens][heads * HEAD] */
@@ -33,10 +34,18 @@ struct kwhy_decode_args {
 	uint64_t inbox;		      /* uint64 [2][ranks][FEW][width]: a number, and its flag above it */
 	uint64_t bests;		      /* uint64 [ranks][slots][2] as well */
 	uint64_t meet;		      /* uint32, enum kwhy_decode_meet */
+	uint64_t pages; /* uint32 [slots][pages_each]: which page of the pool has the positions of each */
+	uint64_t
+		sources; /* uint32 [2][cache_slots][room]: the slot that has a place of a beam; 0: no beams */
+	uint64_t scores, first_scores; /* float [slots], as far as they are; behind the prompts */
+	uint64_t candidates;	       /* uint64 [slots][BEAMS_MOST]: a score in order, then ~token */
 	uint64_t apart[KWHY_DECODE_RANKS_MOST]; /* to the same place in the memory of each GPU */
 	uint32_t layer_count, slots, room, vocabulary;
-	uint32_t cache_slots;  /* that keys and values have room for */
-	uint32_t tokens, each; /* in hand; of a slot: 1, or of its whole prompt */
+	uint32_t cache_slots; /* that keys and values have room for */
+	uint32_t beams,
+		sequences; /* slots a sequence, 1: none are beams; slot = beam * sequences + sequence */
+	uint32_t page, page_count, pages_each; /* tokens of a page, 0: keys and values have no pages */
+	uint32_t tokens, each;		       /* in hand; of a slot: 1, or of its whole prompt */
 	uint32_t shares;
 	uint32_t project_splits, narrow_splits;
 	uint32_t rank, first_word, word_count; /* of the vocabulary, which this GPU multiplies with */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of `decode` for the host: the same numbers in memory, sums in the order of columns. */
 #include "base/clock.h"
+#include "workload/decode_host_beam.h"
 #include "workload/decode_host_choosing.h"
 #include "workload/decode_host_meet.h"
 #include "workload/decode_host_weights.h"
@@ -72,6 +73,7 @@ static void run_reset(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	*(uint32_t *)at(args->arrived) = 0;
+	kwhy_decode_host_beam_reset(args, *(const uint32_t *)arguments[1], !first);
 	for (uint32_t slot = 0; slot < args->slots; slot++) {
 		places[slot] = *(const uint32_t *)arguments[1];
 		best[slot] = first ? first[slot] : 0;
@@ -130,10 +132,12 @@ static void run_begin(const struct kwhy_gpu_grid *grid, void **arguments)
 static uint64_t cache_at(const struct call *call, uint32_t slot, uint32_t head, uint32_t position)
 {
 	const struct kwhy_decode_args *args = call->args;
+	const uint32_t *pages = at(args->pages);
+	uint32_t lot = args->page ? pages[slot * args->pages_each + position / args->page] : slot,
+		 lots = args->page ? args->page_count : args->cache_slots,
+		 room = args->page ? args->page : args->room;
 
-	return ((((uint64_t)call->layer * args->cache_slots + slot) * args->heads + head) * args->room +
-		       position) *
-		HEAD;
+	return ((((uint64_t)call->layer * lots + lot) * args->heads + head) * room + position % room) * HEAD;
 }
 
 static void store_state(const struct call *call, uint32_t token, uint32_t row, float sum)
@@ -162,7 +166,8 @@ static void attend_head(const struct call *call, uint32_t token, uint32_t head)
 	uint32_t count = position_of(args, token) + 1;
 
 	for (uint32_t j = 0; j < count; j++) {
-		uint64_t cache = cache_at(call, token / args->each, head, j);
+		uint64_t cache = cache_at(
+			call, kwhy_decode_host_source(args, token / args->each, count - 1, j), head, j);
 		float score = 0, next, factor, share;
 
 		for (uint32_t k = 0; k < HEAD; k++)
@@ -561,5 +566,7 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_wide64", run_wide, {ARGS, 4, 4}},
 	{"kwhy_decode_some", run_wide, {ARGS, 4, 4}},
 	{"kwhy_decode_choose", kwhy_decode_host_choose, {ARGS}},
+	{"kwhy_decode_beam_rank", kwhy_decode_host_beam_rank, {ARGS}},
+	{"kwhy_decode_beam_choose", kwhy_decode_host_beam_choose, {ARGS, 4}},
 	{NULL, NULL, {0}},
 };

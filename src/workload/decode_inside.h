@@ -33,6 +33,8 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_WIDE64,
 	KWHY_DECODE_SOME,
 	KWHY_DECODE_CHOOSE,
+	KWHY_DECODE_BEAM_RANK,
+	KWHY_DECODE_BEAM_CHOOSE,
 	KWHY_DECODE_KERNEL_COUNT
 };
 
@@ -71,7 +73,10 @@ struct kwhy_decode {
 	uint32_t *prompts;	 /* [slots][prompt] */
 	uint64_t *times, *bests; /* [room]; [slots] */
 	bool is_prefilled;
-	bool is_recorded; /* graphs are those of tokens that are written, where graphs are used */
+	bool is_recorded;	      /* graphs are those of tokens that are written, where graphs are used */
+	uint32_t *pages, *free_pages; /* [slots][pages_each]; NULL: keys and values have no pages */
+	uint32_t free_count, pages_used, pages_most;
+	bool is_table_new; /* the device has an older one */
 };
 
 /* Launches that follow each other; the first failure stays. */
@@ -94,6 +99,37 @@ void kwhy_decode_issue(struct kwhy_decode_issue *issue, const struct kwhy_decode
 KWHY_MUST_USE enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode,
 	struct kwhy_gpu *gpu, struct kwhy_gpu_module **out,
 	const struct kwhy_gpu_kernel *out_kernels[KWHY_DECODE_KERNEL_COUNT], struct kwhy_error *error);
+
+/* --- Pages of keys and values, decode_paged.c; without them nothing happens --- */
+
+uint32_t kwhy_decode_pages_each(const struct kwhy_decode_request *request, uint32_t room);
+KWHY_MUST_USE enum kwhy_status kwhy_decode_page_check(
+	const struct kwhy_decode_request *request, struct kwhy_error *error);
+
+/* All slots have all their pages at first. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_pages_open(struct kwhy_decode *decode, struct kwhy_error *error);
+void kwhy_decode_pages_close(struct kwhy_decode *decode);
+KWHY_MUST_USE enum kwhy_status kwhy_decode_pages_give_all(
+	struct kwhy_decode *decode, struct kwhy_error *error);
+
+/* Until they are sent the device knows nothing of it: all slots have none; one gets those up to a position;
+ * one gives its back. */
+void kwhy_decode_pages_take_all(struct kwhy_decode *decode);
+void kwhy_decode_pages_give(struct kwhy_decode *decode, uint32_t slot, uint32_t position);
+void kwhy_decode_pages_take(struct kwhy_decode *decode, uint32_t slot);
+KWHY_MUST_USE enum kwhy_status kwhy_decode_pages_send(struct kwhy_decode *decode, struct kwhy_error *error);
+
+/* --- Beams, decode_beam.c; without them nothing happens --- */
+
+KWHY_MUST_USE enum kwhy_status kwhy_decode_beam_check_request(
+	const struct kwhy_decode_request *request, struct kwhy_error *error);
+bool kwhy_decode_has_beams(const struct kwhy_decode *decode); /* it was asked for them */
+
+/* Slots that read a prompt: of a sequence one alone. */
+uint32_t kwhy_decode_readers(const struct kwhy_decode *decode);
+
+/* Behind a pass, where beams go on. */
+void kwhy_decode_issue_beams(struct kwhy_decode_issue *issue);
 
 /* --- On several GPUs, decode_tp.c; of one they do nothing more --- */
 

@@ -274,12 +274,12 @@ static enum kwhy_status plan_tokens(
 static enum kwhy_status plan_all(struct kwhy_decode *decode, struct kwhy_error *error)
 {
 	const struct kwhy_decode_request *request = &decode->request;
-	enum kwhy_status status = plan_tokens(decode, decode->args.slots * request->prompt, true, error);
+	enum kwhy_status status = plan_tokens(decode, decode->args.sequences * request->prompt, true, error);
 
 	if (!status)
 		status = plan_tokens(decode, request->slots * KWHY_DECODE_CHECK_PROMPT, true, error);
 	if (!status)
-		status = plan_tokens(decode, decode->args.slots * KWHY_DECODE_CHECK_PROMPT, true, error);
+		status = plan_tokens(decode, decode->args.sequences * KWHY_DECODE_CHECK_PROMPT, true, error);
 	if (!status)
 		status = plan_tokens(decode, request->prompt, true, error);
 	if (!status)

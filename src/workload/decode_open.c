@@ -34,6 +34,8 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_WIDE64] = "kwhy_decode_wide64",
 	[KWHY_DECODE_SOME] = "kwhy_decode_some",
 	[KWHY_DECODE_CHOOSE] = "kwhy_decode_choose",
+	[KWHY_DECODE_BEAM_RANK] = "kwhy_decode_beam_rank",
+	[KWHY_DECODE_BEAM_CHOOSE] = "kwhy_decode_beam_choose",
 };
 
 const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching)
@@ -124,7 +126,8 @@ static uint64_t lay_out_tokens(struct kwhy_decode *decode, uint64_t next)
 	uint64_t tokens = token_room(request), slots = request->slots, width = shape->width,
 		 mixed = (uint64_t)shape->heads * KWHY_DECODE_HEAD,
 		 act = kwhy_decode_act_bytes(request->weights),
-		 cache = shape->layers * slots * args->room * mixed * act;
+		 places = request->page ? (uint64_t)args->page_count * request->page : slots * args->room,
+		 cache = shape->layers * places * mixed * act;
 	const struct part parts[] = {
 		{&args->keys, cache},
 		{&args->values, cache},
@@ -143,6 +146,7 @@ static uint64_t lay_out_tokens(struct kwhy_decode *decode, uint64_t next)
 		{&args->chosen, slots * args->room * sizeof(uint32_t)},
 		{&args->times, args->room * sizeof(uint64_t)},
 		{&args->arrived, sizeof(uint32_t)},
+		{&args->pages, slots * args->pages_each * sizeof(uint32_t)},
 		{&decode->first, slots * sizeof(uint64_t)},
 		{&decode->logits, slots * shape->vocabulary * sizeof(float)},
 	};
@@ -150,23 +154,32 @@ static uint64_t lay_out_tokens(struct kwhy_decode *decode, uint64_t next)
 	return place_parts(parts, sizeof(parts) / sizeof(parts[0]), next);
 }
 
-/* What GPUs send each other. */
-static uint64_t lay_out_shared(struct kwhy_decode *decode, uint64_t next)
+/* What GPUs send each other, and what beams keep. */
+static uint64_t lay_out_further(struct kwhy_decode *decode, uint64_t next)
 {
 	const struct kwhy_decode_request *request = &decode->request;
 	struct kwhy_decode_args *args = &decode->args;
 	uint64_t slots = request->slots, width = request->shape->width, ranks = kwhy_decode_ranks(decode);
-	const struct part shared[] = {
-		{&args->narrow_parts, part_room(request) * width * sizeof(float)},
-		{&args->x_between, KWHY_DECODE_FEW * width * sizeof(float)},
-		{&args->inbox, 2 * ranks * KWHY_DECODE_FEW * width * sizeof(uint64_t)},
-		{&args->bests, ranks * slots * 2 * sizeof(uint64_t)},
-		{&args->meet, KWHY_DECODE_MEET_COUNT * sizeof(uint32_t)},
-	};
+	const struct part shared[] =
+		{
+			{&args->narrow_parts, part_room(request) * width * sizeof(float)},
+			{&args->x_between, KWHY_DECODE_FEW * width * sizeof(float)},
+			{&args->inbox, 2 * ranks * KWHY_DECODE_FEW * width * sizeof(uint64_t)},
+			{&args->bests, ranks * slots * 2 * sizeof(uint64_t)},
+			{&args->meet, KWHY_DECODE_MEET_COUNT * sizeof(uint32_t)},
+		},
+			  beams[] = {
+				  {&args->sources, 2 * slots * args->room * sizeof(uint32_t)},
+				  {&args->scores, slots * sizeof(float)},
+				  {&args->first_scores, slots * sizeof(float)},
+				  {&args->candidates, slots * KWHY_DECODE_BEAMS_MOST * sizeof(uint64_t)},
+			  };
 
 	args->narrow_parts = args->parts;
 	if (ranks > 1)
 		next = place_parts(shared, sizeof(shared) / sizeof(shared[0]), next);
+	if (kwhy_decode_has_beams(decode))
+		next = place_parts(beams, sizeof(beams) / sizeof(beams[0]), next);
 	return next;
 }
 
@@ -176,7 +189,7 @@ static uint64_t lay_out(struct kwhy_decode *decode, uint64_t start)
 	uint64_t next = lay_out_model(decode, start);
 
 	next = lay_out_tokens(decode, next);
-	return lay_out_shared(decode, next) - start;
+	return lay_out_further(decode, next) - start;
 }
 
 enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, struct kwhy_gpu *gpu,
@@ -184,8 +197,9 @@ enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, stru
 	struct kwhy_error *error)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	char words[5][OPTION_BYTES];
-	const char *const options[] = {words[0], words[1], words[2], words[3], words[4], NULL};
+	char words[7][OPTION_BYTES];
+	const char *const options[] = {
+		words[0], words[1], words[2], words[3], words[4], words[5], words[6], NULL};
 	const struct kwhy_gpu_source source = {.title = "decode.cu",
 		.text = kwhy_kernels_decode,
 		.options = options,
@@ -196,6 +210,8 @@ enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, stru
 	snprintf(words[1], OPTION_BYTES, "-DWIDTH=%u", shape->width);
 	snprintf(words[2], OPTION_BYTES, "-DINNER=%u", shape->inner);
 	snprintf(words[3], OPTION_BYTES, "-DRANKS=%u", kwhy_decode_ranks(decode));
+	snprintf(words[6], OPTION_BYTES, "-DBEAM=%d", decode->request.beams > 1);
+	snprintf(words[5], OPTION_BYTES, "-DPAGE=%u", decode->request.page);
 	snprintf(words[4], OPTION_BYTES, "-DHEADS_HERE=%u", shape->heads);
 	status = gpu->ops->module_new(gpu, &source, out, error);
 	for (size_t k = 0; !status && k < KWHY_DECODE_KERNEL_COUNT; k++)
@@ -225,6 +241,10 @@ static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_erro
 		.ranks = kwhy_decode_ranks(decode)};
 	if (decode->args.room < checked)
 		decode->args.room = checked;
+	decode->args.sequences = request->slots / (request->beams ? request->beams : 1);
+	decode->args.page = request->page;
+	decode->args.pages_each = kwhy_decode_pages_each(request, decode->args.room);
+	decode->args.page_count = request->slots * decode->args.pages_each + 1;
 	decode->part_tokens = part_room(request);
 	bytes = decode->bytes = lay_out(decode, 0);
 	status = gpu->ops->memory_new(gpu, bytes, &decode->memory, error);
@@ -405,6 +425,8 @@ static enum kwhy_status prepare(struct kwhy_decode *decode, struct kwhy_error *e
 	if (!status)
 		status = open_host(decode, error);
 	if (!status)
+		status = kwhy_decode_pages_open(decode, error);
+	if (!status)
 		status = fill_all(decode, error);
 	if (!status)
 		status = kwhy_decode_peers_begin(decode, error);
@@ -413,6 +435,15 @@ static enum kwhy_status prepare(struct kwhy_decode *decode, struct kwhy_error *e
 	if (!status && decode->request.launching == KWHY_DECODE_DEVICE)
 		status = find_blocks(decode, error);
 	return status;
+}
+
+static enum kwhy_status check_further(const struct kwhy_decode_request *request, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_decode_page_check(request, error);
+
+	if (!status)
+		status = kwhy_decode_beam_check_request(request, error);
+	return status ? status : kwhy_decode_part_check(request, error);
 }
 
 static enum kwhy_status check_request(const struct kwhy_decode_request *request, struct kwhy_error *error)
@@ -440,7 +471,7 @@ static enum kwhy_status check_request(const struct kwhy_decode_request *request,
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s has no tensor instructions for %s; they want NVIDIA's compute capability %d.%d",
 			facts->name, kwhy_decode_weights_name(request->weights), least / 10, least % 10);
-	return kwhy_decode_part_check(request, error);
+	return check_further(request, error);
 }
 
 enum kwhy_status kwhy_decode_open(
@@ -487,6 +518,7 @@ void kwhy_decode_close(struct kwhy_decode *decode)
 	gpu->ops->memory_free(gpu, decode->memory);
 	gpu->ops->stream_free(gpu, decode->stream);
 	gpu->ops->module_free(gpu, decode->module);
+	kwhy_decode_pages_close(decode);
 	free(decode->prompts);
 	free(decode->times);
 	free(decode->bests);

@@ -16,7 +16,8 @@ uint32_t kwhy_decode_kernel_count(const struct kwhy_decode *decode)
 
 const char *kwhy_decode_products(const struct kwhy_decode *decode, bool is_reading)
 {
-	uint32_t tokens = is_reading ? decode->args.slots * decode->request.prompt : decode->request.slots;
+	uint32_t tokens = is_reading ? decode->args.sequences * decode->request.prompt
+				     : decode->request.slots;
 
 	return !decode->library || kwhy_decode_library_takes(decode, tokens, is_reading) ? decode->products
 											 : "own kernels";
@@ -29,7 +30,11 @@ uint64_t kwhy_decode_weights_bytes(const struct kwhy_decode *decode)
 
 uint64_t kwhy_decode_cache_bytes(const struct kwhy_decode *decode)
 {
-	return (uint64_t)decode->args.cache_slots * decode->args.room * kwhy_decode_token_bytes(decode);
+	const struct kwhy_decode_args *args = &decode->args;
+	uint64_t positions = args->page ? (uint64_t)args->page_count * args->page
+					: (uint64_t)args->cache_slots * args->room;
+
+	return positions * kwhy_decode_token_bytes(decode);
 }
 
 uint64_t kwhy_decode_token_bytes(const struct kwhy_decode *decode)
@@ -91,6 +96,9 @@ enum kwhy_status kwhy_decode_prefill(struct kwhy_decode *decode, double *out_s, 
 	if (!issue.status)
 		issue.status = kwhy_decode_copy(decode, decode->first, decode->args.best,
 			decode->args.slots * sizeof(*decode->bests), error);
+	if (!issue.status && kwhy_decode_has_beams(decode))
+		issue.status = kwhy_decode_copy(decode, decode->args.first_scores, decode->args.scores,
+			decode->args.slots * sizeof(float), error);
 	if (!issue.status && !decode->graph)
 		issue.status = kwhy_decode_capture(decode, error);
 	decode->is_prefilled = decode->is_recorded = !issue.status;

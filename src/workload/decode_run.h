@@ -60,6 +60,8 @@ struct kwhy_decode_request {
 	enum kwhy_decode_launching launching;
 	enum kwhy_decode_products products;
 	uint32_t slots, prompt, tokens; /* sequences at once; tokens read and written by each */
+	uint32_t beams; /* slots that each sequence has, to go on in the likeliest ways; 0 and 1: one */
+	uint32_t page;	/* keys and values lie in pages of so many tokens; 0: those of a slot in one piece */
 	struct kwhy_decode_choice choice;
 };
 
@@ -104,6 +106,19 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_write(
 KWHY_MUST_USE enum kwhy_status kwhy_decode_tokens(
 	struct kwhy_decode *decode, uint32_t slot, uint32_t *out_tokens, struct kwhy_error *error);
 
+/* After it, of beams: the likeliest way of a sequence, out_tokens[tokens + 1], with the one that would come
+ * next, and the logarithm of its probability behind the prompt. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_beam(struct kwhy_decode *decode, uint32_t sequence,
+	uint32_t *out_tokens, double *out_score, struct kwhy_error *error);
+
+/*
+ * Goes on from two prompts that a reference takes, as the decoder's tokens are launched, and holds the
+ * likeliest way of the first against the reference: *out_off is by how much the logarithm of its probability
+ * is off, a token. Prefill again after it.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_beam_check(
+	struct kwhy_decode *decode, double *out_off, struct kwhy_error *error);
+
 /* After it: from each token to the next, by the device's clock. out_s[tokens - 1]. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_steps(
 	struct kwhy_decode *decode, double *out_s, struct kwhy_error *error);
@@ -122,6 +137,8 @@ struct kwhy_decode_served {
 	double seconds;
 	uint64_t tokens, steps;
 	uint64_t seat_steps; /* slots that wrote for a sequence, of all steps */
+	uint64_t page_steps; /* pages that were somebody's, of all steps; 0: there are none */
+	uint32_t pages_most; /* at once */
 	double *first_s,
 		*whole_s; /* [count], the caller's: from its arrival to its first token, and to its last */
 };

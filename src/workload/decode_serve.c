@@ -58,8 +58,12 @@ static struct kwhy_decode_args args_of_slot(const struct kwhy_decode *decode, ui
 
 	args.slots = 1;
 	args.each = args.tokens = decode->request.prompt;
-	args.keys += cache;
-	args.values += cache;
+	if (args.page) {
+		args.pages += (uint64_t)slot * args.pages_each * sizeof(uint32_t);
+	} else {
+		args.keys += cache;
+		args.values += cache;
+	}
 	args.at += slot * sizeof(uint32_t);
 	args.best += slot * sizeof(uint64_t);
 	args.chosen += (uint64_t)slot * args.room * sizeof(uint32_t);
@@ -107,6 +111,9 @@ static void admit(struct service *service, struct kwhy_decode_issue *issue)
 		service->busy++;
 		service->next++;
 		expect_next(service);
+		kwhy_decode_pages_give(service->decode, slot, service->decode->request.prompt - 1);
+		if (!issue->status)
+			issue->status = kwhy_decode_pages_send(service->decode, issue->error);
 		issue_prompt(issue, slot);
 	}
 }
@@ -126,6 +133,7 @@ static void count_step(struct service *service)
 
 	service->out->steps++;
 	service->out->seat_steps += service->busy;
+	service->out->page_steps += service->decode->pages_used;
 	for (uint32_t slot = 0; slot < service->decode->args.slots; slot++) {
 		struct seat *seat = &service->seats[slot];
 
@@ -140,6 +148,8 @@ static void count_step(struct service *service)
 		service->out->whole_s[seat->sequence] = now - service->came_s[slot];
 		seat->idle_steps = 0;
 		service->busy--;
+		if (service->decode->request.page)
+			kwhy_decode_pages_take(service->decode, slot);
 	}
 }
 
@@ -154,11 +164,23 @@ static void await_arrival(const struct service *service)
 	(void)nanosleep(&pause, NULL);
 }
 
+/* That a seat's sequence writes next. */
+static uint32_t next_position(const struct service *service, uint32_t slot)
+{
+	const struct seat *seat = &service->seats[slot];
+
+	return service->decode->request.prompt + length_of(service, seat->sequence) - seat->left;
+}
+
 static void run_step(struct service *service, struct kwhy_decode_issue *issue)
 {
 	for (uint32_t slot = 0; slot < service->decode->args.slots; slot++)
 		if (!service->seats[slot].left)
 			rest(service, issue, slot);
+		else
+			kwhy_decode_pages_give(service->decode, slot, next_position(service, slot));
+	if (!issue->status)
+		issue->status = kwhy_decode_pages_send(service->decode, issue->error);
 	kwhy_decode_issue_steps(issue, 1);
 	issue->status = kwhy_decode_await(issue);
 	count_step(service);
@@ -171,6 +193,9 @@ static enum kwhy_status check_arrivals(const struct kwhy_decode *decode,
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"sequences that arrive need the host between tokens; launch calls or a graph "
 			"instead");
+	if (kwhy_decode_has_beams(decode))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"sequences that arrive go on in one way each; serve them without beams");
 	if (!decode->is_recorded)
 		return kwhy_fail(
 			error, KWHY_E_INPUT, "decode: sequences are served after a prompt; read one first");
@@ -193,7 +218,8 @@ enum kwhy_status kwhy_decode_serve(struct kwhy_decode *decode, const struct kwhy
 	service->decode = decode;
 	service->arrivals = arrivals;
 	service->out = out;
-	out->tokens = out->steps = out->seat_steps = 0;
+	out->tokens = out->steps = out->seat_steps = out->page_steps = 0;
+	kwhy_decode_pages_take_all(decode);
 	service->start_ns = kwhy_clock_mono_ns();
 	expect_next(service);
 	while (!issue.status && (service->busy || service->next < arrivals->count)) {
@@ -204,6 +230,9 @@ enum kwhy_status kwhy_decode_serve(struct kwhy_decode *decode, const struct kwhy
 			run_step(service, &issue);
 	}
 	out->seconds = now_s(service);
+	out->pages_most = decode->pages_most;
 	free(service);
-	return issue.status;
+	if (decode->request.page)
+		decode->is_prefilled = false; /* prompts lay in pages that have gone to others */
+	return issue.status ? issue.status : kwhy_decode_pages_give_all(decode, error);
 }

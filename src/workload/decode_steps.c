@@ -300,7 +300,10 @@ void kwhy_decode_set_choice(struct kwhy_decode *decode, bool is_drawn, bool has_
 	decode->args.top_p = choice->top_p;
 	decode->args.seed = choice->seed;
 	decode->args.temperature = is_drawn ? choice->temperature : 0;
-	decode->args.logits = has_logits || decode->args.temperature > 0 ? decode->logits : 0;
+	decode->args.beams = is_drawn && kwhy_decode_has_beams(decode) ? decode->request.beams : 1;
+	decode->args.logits = has_logits || decode->args.temperature > 0 || decode->args.beams > 1
+		? decode->logits
+		: 0;
 }
 
 static void issue_choose(struct kwhy_decode_issue *issue)
@@ -337,6 +340,7 @@ void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue)
 		issue_many(issue);
 	if (issue->decode->args.temperature > 0)
 		issue_choose(issue);
+	kwhy_decode_issue_beams(issue);
 	if (issue->decode->args.each == 1)
 		issue->decode->step_kernels = issue->decode->kernel_count;
 }
@@ -350,12 +354,15 @@ static bool has_graph(const struct kwhy_decode *decode)
 void kwhy_decode_issue_prompts(struct kwhy_decode_issue *issue, uint32_t each)
 {
 	struct kwhy_decode_args *args = &issue->decode->args;
+	uint32_t slots = args->slots;
 
 	args->each = each;
+	args->slots = kwhy_decode_readers(issue->decode);
 	args->tokens = args->slots * each;
 	kwhy_decode_issue_reset(issue, 0, 0);
 	kwhy_decode_issue_pass(issue);
 	args->each = 1;
+	args->slots = slots;
 	args->tokens = args->slots;
 }
 

@@ -87,6 +87,43 @@ static void on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model
 	spawned_done(&spawned);
 	assert_fails(SPAWN(SMALL, "--tp", "0"), 2, "--tp takes numbers of GPUs from 1 to 8");
 	assert_fails(SPAWN(SMALL, "--batch", "1,2", "--csv", "x.csv"), 2, "--csv is of one kind of weights");
+	assert_fails(SPAWN(SMALL, "--batch", "1", "--page", "0,64", "--csv", "x.csv"), 2, "and one page");
+}
+
+static void sequences_that_come_and_go_leave_their_pages_to_others(void **state)
+{
+	struct spawned spawned = SPAWN(
+		SMALL, "--batch", "2", "--repeat", "1", "--page", "0,64", "--arrivals", "10", "--json", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows"),
+	       *row = json_array_get(rows, 1);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(json_string_value(json_object_get(row, "id")), "bf16 b2 graph page64");
+	assert_int_equal(json_integer_value(json_object_get(row, "page_tokens")), 64);
+	assert_true(number_in(row, "continuous", "pages_most") >= 1 &&
+		number_in(row, "continuous", "pages_most") <= 2);
+	assert_true(number_in(row, "continuous", "pages_mean") <= number_in(row, "continuous", "pages_most"));
+	assert_null(json_object_get(json_object_get(json_array_get(rows, 0), "continuous"), "pages_most"));
+	json_decref(root);
+	spawned_done(&spawned);
+	assert_fails(SPAWN(SMALL, "--page", "16"), 2, "--page takes multiples of 64 tokens");
+}
+
+static void beams_are_held_against_the_reference_and_their_tokens_count_once(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--beam", "3", "--json", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL),
+	       *row = json_array_get(json_object_get(root, "rows"), 0);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_int_equal(json_integer_value(json_object_get(root, "beams")), 3);
+	assert_true(json_number_value(json_object_get(row, "beam_error")) < 0.1);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(row, "writing"), "tokens_a_run")), 8);
+	json_decref(root);
+	spawned_done(&spawned);
 }
 
 static void the_text_is_no_wider_than_80_columns(void **state)
@@ -117,6 +154,7 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(SMALL, "--products", "mkl"), 2, "--products takes best, own or cublaslt");
 	assert_fails(SPAWN(SMALL, "--weights", ""), 2, "nothing to run");
 	assert_fails(SPAWN(SMALL, "--repeat", "0"), 2, "--repeat takes 1 to 1000");
+	assert_fails(SPAWN(SMALL, "--beam", "9"), 2, "--beam takes 1 to 8");
 	assert_fails(SPAWN(SMALL, "--top-k", "5"), 2, "give --temperature, such as 1, too");
 	assert_fails(SPAWN(SMALL, "--temperature", "1", "--top-p", "0"), 2, "--top-p takes a share above 0");
 	assert_fails(SPAWN(SMALL, "-o", "x.csv"), 2, "writes .txt or .json");
@@ -164,6 +202,8 @@ int main(void)
 		cmocka_unit_test(every_batch_and_launching_is_a_row_with_its_error_and_rates),
 		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
 		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
+		cmocka_unit_test(sequences_that_come_and_go_leave_their_pages_to_others),
+		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),

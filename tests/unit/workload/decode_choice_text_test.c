@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' own text, run on the host, draws tokens by probability. */
+/* The kernels' own text, run on the host, draws tokens by probability and ranks beams as the host does. */
 #define WEIGHTS 3
+#define BEAM 1
 #define WIDTH 128
 #define INNER 256
 #include "decode_text.h"
 
 #include "workload/kernels/decode.cu"
 
+#include "workload/decode_host_beam.h"
+
 #include "cmocka_all.h"
 
-enum { WORDS_ALL = 150 };
+enum { WORDS_ALL = 150, BEAMS = 3 };
 
 static void run_choose(void *args)
 {
 	kwhy_decode_choose(*(const struct args *)args);
+}
+
+static void run_beam_rank(void *args)
+{
+	kwhy_decode_beam_rank(*(const struct args *)args);
+}
+
+static void run_beam_choose(void *args)
+{
+	kwhy_decode_beam_choose(*(const struct args *)args, BEAMS);
 }
 
 /* The logits of a slot that are kept, by sorting. */
@@ -85,10 +98,69 @@ static void tokens_are_drawn_by_their_probabilities_among_those_that_are_kept(vo
 	check_draws(40, 0.3f);
 }
 
+/* Of two sequences of three beams, at position 5. */
+static void beams_are_ranked_and_chosen_as_on_the_host(void **state)
+{
+	enum { SLOTS = 6, ROOM_HERE = 8 };
+	static float logits[SLOTS * WORDS_ALL], scores[3][SLOTS];
+	static u64 candidates[2][SLOTS * BEAMS_MOST], best[3][SLOTS];
+	static u32 sources[2][2 * SLOTS * ROOM_HERE], at[SLOTS] = {5, 5, 5, 5, 5, 5};
+	u32 live = BEAMS;
+	struct args a = {.logits = logits,
+		.vocabulary = WORDS_ALL,
+		.slots = SLOTS,
+		.cache_slots = SLOTS,
+		.room = ROOM_HERE,
+		.each = 1,
+		.beams = BEAMS,
+		.sequences = 2,
+		.at = at};
+	void *arguments[] = {&a, &live};
+
+	(void)state;
+	for (u32 i = 0; i < SLOTS * WORDS_ALL; i++)
+		logits[i] = 2 * unit_of(11, i);
+	for (u32 slot = 0; slot < SLOTS; slot++) {
+		scores[0][slot] = scores[1][slot] = -0.1f * (float)slot;
+		for (u32 i = 0; i < WORDS_ALL; i++) {
+			u64 key = key_of(logits[slot * WORDS_ALL + i], i);
+
+			best[0][slot] = best[1][slot] = key > best[0][slot] ? key : best[0][slot];
+		}
+		for (u32 i = 0; i < ROOM_HERE; i++)
+			sources[0][(SLOTS + slot) * ROOM_HERE + i] =
+				sources[1][(SLOTS + slot) * ROOM_HERE + i] = slot * 10 + i;
+	}
+	for (int on_host = 0; on_host < 2; on_host++) {
+		a.scores = scores[on_host];
+		a.candidates = candidates[on_host];
+		a.best = best[on_host];
+		a.sources = sources[on_host];
+		if (on_host) {
+			kwhy_decode_host_beam_rank(NULL, arguments);
+			for (u32 i = 0; i < SLOTS * BEAMS_MOST; i++)
+				assert_int_equal((u32)candidates[0][i], (u32)candidates[1][i]);
+			memcpy(candidates[1], candidates[0], sizeof(candidates[0]));
+			kwhy_decode_host_beam_choose(NULL, arguments);
+		} else {
+			cuda_text_launch(SLOTS, 64, run_beam_rank, &a);
+			cuda_text_launch(2, 64, run_beam_choose, &a);
+		}
+	}
+	assert_memory_equal(best[0], best[1], sizeof(best[0]));
+	assert_memory_equal(scores[0], scores[1], sizeof(scores[0]));
+	assert_memory_equal(sources[0], sources[1], sizeof(sources[0]));
+	for (u32 slot = 0; slot < SLOTS; slot++) {
+		assert_int_equal(sources[0][slot * ROOM_HERE + 6], slot);
+		assert_int_equal(sources[0][slot * ROOM_HERE] / 10 % 2, slot % 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tokens_are_drawn_by_their_probabilities_among_those_that_are_kept),
+		cmocka_unit_test(beams_are_ranked_and_chosen_as_on_the_host),
 	};
 
 	if (!CUDA_TEXT_RUNS)

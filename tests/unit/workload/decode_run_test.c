@@ -185,6 +185,68 @@ static void without_a_library_own_kernels_say_why_they_multiply_long_prompts(voi
 	kwhy_decode_close(decode);
 }
 
+/* Pages that a slot's sequence leaves are the next one's. */
+static void pages_that_lie_anywhere_pass_the_check_and_go_from_sequence_to_sequence(void **state)
+{
+	struct kwhy_decode_request request = {.gpu = gpu,
+		.shape = answer.shape,
+		.weights = KWHY_DECODE_FP16,
+		.launching = KWHY_DECODE_GRAPH,
+		.slots = 3,
+		.prompt = 62,
+		.tokens = 8,
+		.page = 64};
+	double first_s[SEQUENCES], whole_s[SEQUENCES];
+	struct kwhy_decode_served served = {.first_s = first_s, .whole_s = whole_s};
+	struct kwhy_decode_error found;
+	struct kwhy_decode *decode;
+	struct kwhy_error error;
+
+	(void)state;
+	if (kwhy_decode_open(&request, &decode, &error) ||
+		kwhy_decode_check(decode, &answer, &found, &error) ||
+		kwhy_decode_prefill(decode, NULL, &error) || kwhy_decode_write(decode, NULL, &error))
+		fail_msg("%s", error.text);
+	assert_true(found.relative < 0.003);
+	assert_int_equal(kwhy_decode_cache_bytes(decode), 7 * 64 * kwhy_decode_token_bytes(decode));
+	serve(decode, true, &served);
+	assert_true(served.pages_most > 3 && served.pages_most <= 6);
+	assert_true(served.page_steps >= served.seat_steps && served.page_steps <= 2 * served.seat_steps);
+	assert_int_equal(kwhy_decode_write(decode, NULL, &error), KWHY_E_INPUT);
+	serve(decode, false, &served);
+	kwhy_decode_close(decode);
+	request.page = 48;
+	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "pages of 48 tokens; they have 64 of them or a multiple"));
+}
+
+/* Tokens do not depend on where keys and values lie. */
+static void pages_change_no_token(void **state)
+{
+	uint32_t tokens[2][70];
+
+	(void)state;
+	for (uint32_t paged = 0; paged < 2; paged++) {
+		const struct kwhy_decode_request request = {.gpu = gpu,
+			.shape = answer.shape,
+			.weights = KWHY_DECODE_FP32,
+			.slots = 2,
+			.prompt = 60,
+			.tokens = 70,
+			.page = paged * 64};
+		struct kwhy_decode *decode;
+		struct kwhy_error error;
+
+		if (kwhy_decode_open(&request, &decode, &error) ||
+			kwhy_decode_prefill(decode, NULL, &error) ||
+			kwhy_decode_write(decode, NULL, &error) ||
+			kwhy_decode_tokens(decode, 1, tokens[paged], &error))
+			fail_msg("%s", error.text);
+		kwhy_decode_close(decode);
+	}
+	assert_memory_equal(tokens[0], tokens[1], sizeof(tokens[0]));
+}
+
 static void what_cannot_be_run_is_said(void **state)
 {
 	struct kwhy_decode_request request = {.gpu = gpu,
@@ -221,6 +283,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them),
 		cmocka_unit_test(a_library_makes_the_products_of_prompts_and_of_many_slots),
 		cmocka_unit_test(without_a_library_own_kernels_say_why_they_multiply_long_prompts),
+		cmocka_unit_test(pages_that_lie_anywhere_pass_the_check_and_go_from_sequence_to_sequence),
+		cmocka_unit_test(pages_change_no_token),
 		cmocka_unit_test(what_cannot_be_run_is_said),
 	};
 	enum kwhy_gpu_backend backend = argc > 2 ? KWHY_GPU_CUDA : KWHY_GPU_HOST;

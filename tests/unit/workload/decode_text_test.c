@@ -182,7 +182,7 @@ static void expect(struct world *world)
 
 static void world_init(struct world *world, u32 slots)
 {
-	u64 cache = (u64)2 * slots * HEADS * AREA * HEAD * sizeof(act), tokens = PADDED;
+	u64 cache = (u64)2 * (slots + 1) * HEADS * (PAGE ? PAGE : AREA) * HEAD * sizeof(act), tokens = PADDED;
 	u32 *prompt;
 
 	*world = (struct world){.memory = aligned_alloc(64, 48 << 20), .shape = &tiny};
@@ -213,6 +213,12 @@ static void world_init(struct world *world, u32 slots)
 		.logits = part(world, (u64)slots * WORDS_KNOWN * 4),
 		.times = part(world, AREA * 8),
 		.arrived = part(world, 4),
+		.sources = part(world, (u64)2 * slots * AREA * 4),
+		.scores = part(world, slots * 4),
+		.first_scores = part(world, slots * 4),
+		.pages = part(world, slots * 4),
+		.page_count = slots + 1,
+		.pages_each = 1,
 		.layer_count = 2,
 		.slots = slots,
 		.cache_slots = slots,
@@ -223,6 +229,10 @@ static void world_init(struct world *world, u32 slots)
 		.project_splits = 1,
 		.narrow_splits = SPLITS};
 	world->first = part(world, slots * 8);
+	for (u32 slot = 0; slot < slots; slot++)
+		world->a.pages[slot] = slots - slot;
+	for (u32 i = 0; i < 2 * slots * AREA; i++)
+		world->a.sources[i] = i / AREA % slots;
 	expect(world);
 	fill_world(world);
 	for (u32 i = 0; i < slots * PROMPT; i++)
@@ -429,7 +439,8 @@ static void fill_state(struct world *world)
 
 static void prompts_are_attended_to_by_tiles_as_by_single_tokens(void **state)
 {
-	const u64 cache = 2ull * LONG_ROOM * HEADS * HEAD, tokens = 2 * LONG;
+	const u64 cache = (PAGE ? 7ull * PAGE : 2ull * LONG_ROOM) * HEADS * HEAD, tokens = 2 * LONG;
+	u32 pages[] = {3, 1, 4, 2, 6, 5};
 	struct world world = {.memory = aligned_alloc(64, 48 << 20)};
 	act *expected, *keys, *values;
 
@@ -444,6 +455,9 @@ static void prompts_are_attended_to_by_tiles_as_by_single_tokens(void **state)
 		.slots = 2,
 		.cache_slots = 2,
 		.room = LONG_ROOM,
+		.pages = pages,
+		.page_count = 7,
+		.pages_each = 3,
 		.each = LONG,
 		.tokens = 2 * LONG,
 		.shares = 1};
@@ -523,6 +537,10 @@ static void plain_weights_are_in_order_with_their_scales_in_them(void **state)
 
 int main(void)
 {
+	const struct CMUnitTest further[] = {
+		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
+		cmocka_unit_test(prompts_are_attended_to_by_tiles_as_by_single_tokens),
+	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
@@ -534,5 +552,7 @@ int main(void)
 
 	if (!CUDA_TEXT_RUNS)
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	/* What beams and pages change. */
+	return PAGE || BEAM ? cmocka_run_group_tests(further, NULL, NULL)
+			    : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,16 @@ typedef u16 act;
 #define EACH (WEIGHTS == INT4 ? 32 : WEIGHTS == INT8 || WEIGHTS == FP8 ? 16 : 8)
 #endif
 
+/* Positions of a page of keys and values; 0: those of a slot lie in one piece. */
+#ifndef PAGE
+#define PAGE 0
+#endif
+
+/* Whether slots may be beams, whose places are of other slots. */
+#ifndef BEAM
+#define BEAM 0
+#endif
+
 enum {
 	HEAD = 64,
 	HEADS = HEADS_HERE,
@@ -66,6 +76,7 @@ enum {
 	SHARES_MOST = 8,
 	SPLITS_MOST = 8,
 	RANKS_MOST = 8,
+	BEAMS_MOST = 8,
 	STAGES = 4,
 	STAGE_CHUNKS = UNITS == 1 ? 2 : 1,
 	STEP = STAGE_CHUNKS * CHUNK, /* columns of a stage */
@@ -81,7 +92,8 @@ struct args {
 	const u8 *words;	     /* weights [vocabulary, rounded up][WIDTH] */
 	const float *word_scales;    /* [vocabulary, rounded up] */
 	const float *places;	     /* [positions][WIDTH] */
-	act *keys, *values;	     /* [layer_count][cache_slots][HEADS][room][HEAD] */
+	act *keys, *values;	     /* [layer_count][cache_slots][HEADS][room][HEAD]; with PAGE
+					[layer_count][page_count][HEADS][PAGE][HEAD] */
 	float *x;		     /* [tokens][WIDTH] */
 	act *normal;		     /* [tokens][WIDTH] */
 	act *queries, *mixed;	     /* [tokens][MIXED] */
@@ -99,9 +111,15 @@ struct args {
 	u64 *inbox;   /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
 	u64 *bests;   /* [RANKS][slots][2] as well */
 	u32 *meet;    /* enum meet */
+	u32 *pages;   /* [slots][pages_each] which page of the pool has the positions of each */
+	u32 *sources; /* [2][cache_slots][room] the slot that has a place of a beam */
+	float *scores, *first_scores; /* [slots] of beams as far as they are; behind the prompts */
+	u64 *candidates;	      /* [slots][BEAMS_MOST] a score in order, then ~token */
 	u64 apart[RANKS_MOST];	      /* to the same place in the memory of each GPU */
 	u32 layer_count, slots, room, vocabulary;
 	u32 cache_slots;      /* that keys and values have room for */
+	u32 beams, sequences; /* slots a sequence, 1: none are beams; slot = beam * sequences + sequence */
+	u32 page, page_count, pages_each; /* page: of the host's kernels; here it is PAGE */
 	u32 tokens, each;		  /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
 	u32 shares;			  /* blocks that share a head's attention */
 	u32 project_splits, narrow_splits; /* of a wide product's columns */

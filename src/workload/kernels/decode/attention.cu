@@ -29,13 +29,34 @@ static __device__ void mixture_join(struct mixture *m, int distance)
 /* Where a head's keys and values of a position lie. */
 static __device__ u64 cache_at(const struct args *a, u32 layer, u32 slot, u32 head, u32 position)
 {
+#if PAGE
+	u32 page = a->pages[slot * a->pages_each + position / PAGE];
+
+	return ((((u64)layer * a->page_count + page) * HEADS + head) * PAGE + position % PAGE) * HEAD;
+#else
 	return ((((u64)layer * a->cache_slots + slot) * HEADS + head) * a->room + position) * HEAD;
+#endif
 }
 
 /* A head of a slot that is at position count - 1. */
 struct history {
 	u32 layer, slot, head, count;
 };
+
+/* Where its keys and values of a place are, if those of `first` are at `cache`. */
+static __device__ u64 past_at(const struct args *a, const struct history *h, u64 cache, u32 first, u32 place)
+{
+#if BEAM
+	if (a->each == 1)
+		return cache_at(a, h->layer,
+			a->sources[((u64)(h->count - 1) % 2 * a->cache_slots + h->slot) * a->room + place],
+			h->head, place);
+#else
+	(void)a;
+	(void)h;
+#endif
+	return cache + (u64)(place - first) * HEAD;
+}
 
 /* Keys and values of SPAN * 4 positions, SPAN for each quarter of a warp: of a lane 8 columns. */
 enum { SPAN = 2, EIGHT = 8 / UNIT };
@@ -64,7 +85,7 @@ static __device__ void span_load(struct span *s, const struct args *a, const str
 #pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
 		u32 place = first + i * 4 + lane / 8, known = place < h->count ? place : h->count - 1;
-		u64 from = cache + (u64)(known - first) * HEAD + lane % 8 * 8;
+		u64 from = past_at(a, h, cache, first, known) + lane % 8 * 8;
 
 #pragma unroll
 		for (u32 j = 0; j < EIGHT; j++) {

@@ -118,6 +118,26 @@ static __device__ struct passage passage_of(const struct args *a, u32 layer, u32
 	return p;
 }
 
+/* Where a tile's page has them: as if all positions lay before and behind it. */
+static __device__ void passage_turn(
+	struct passage *p, const struct args *a, u32 layer, u32 slot, u32 head, u32 first)
+{
+#if PAGE
+	u64 cache = (cache_at(a, layer, slot, head, first) - (u64)first * HEAD) * sizeof(act);
+	act *keys = (act *)((u64)a->keys + cache), *values = (act *)((u64)a->values + cache);
+
+	if (p->kept_keys) {
+		p->kept_keys = keys;
+		p->kept_values = values;
+	} else {
+		p->keys = keys;
+		p->values = values;
+	}
+#else
+	(void)p, (void)a, (void)layer, (void)slot, (void)head, (void)first;
+#endif
+}
+
 /* Keys and values of a tile, in such places that no two lanes that read at once want the same bank. */
 struct state {
 	struct four keys[TILE * PIECES], values[TILE * PIECES];
@@ -301,7 +321,7 @@ static __device__ void read_step(struct reading *r, const struct state *state, i
 }
 
 static __device__ void read_tile(
-	const struct args *a, u32 slot, u32 head, u32 tile, const struct passage *p)
+	const struct args *a, u32 layer, u32 slot, u32 head, u32 tile, struct passage *p)
 {
 	__shared__ struct state state[2];
 	u32 begin = tile * QUERIES, end = begin + QUERIES < a->each ? begin + QUERIES : a->each,
@@ -310,16 +330,21 @@ static __device__ void read_tile(
 	struct reading r;
 
 	__syncthreads();
+	passage_turn(p, a, layer, slot, head, 0);
 	read_copy(p, 0, a->each, &state[0]);
 	copy_end_stage();
 	read_begin(&r, p, query, a->each);
 	for (u32 i = 0; i * TILE < end; i++) {
-		if ((i + 1) * TILE < end)
+		if ((i + 1) * TILE < end) {
+			passage_turn(p, a, layer, slot, head, (i + 1) * TILE);
 			read_copy(p, (i + 1) * TILE, a->each, &state[(i + 1) % 2]);
+		}
 		copy_end_stage();
 		copy_await_but_one();
-		if (p->kept_keys && i * TILE >= begin)
+		if (p->kept_keys && i * TILE >= begin) {
+			passage_turn(p, a, layer, slot, head, i * TILE);
 			read_keep(p, i * TILE, a->each, &state[i % 2]);
+		}
 		__syncthreads();
 		if (i * TILE < first + 16)
 			read_step(&r, &state[i % 2], (int)(query - i * TILE));
@@ -341,7 +366,7 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_read(const struct args
 		u32 slot = unit % heads / HEADS, head = unit % HEADS;
 		struct passage p = passage_of(&a, layer, slot, head, joined);
 
-		read_tile(&a, slot, head, tiles - 1 - unit / heads, &p);
+		read_tile(&a, layer, slot, head, tiles - 1 - unit / heads, &p);
 	}
 }
 #endif

@@ -51,6 +51,13 @@ KERNEL void kwhy_decode_reset(const struct args a, u32 at, const u64 *first)
 		return;
 	a.at[slot] = at;
 	a.best[slot] = first ? first[slot] : 0;
+#if BEAM
+	a.scores[slot] = first ? a.first_scores[slot] : 0;
+	for (u32 i = 0; i < a.room; i++)
+		a.sources[((u64)(at + 1) % 2 * a.cache_slots + slot) * a.room + i] = i <= at && a.beams > 1
+			? slot % a.sequences
+			: slot;
+#endif
 }
 
 /* From `column` on, as many as activations are in 16 bytes. */
