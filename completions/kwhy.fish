@@ -427,7 +427,7 @@ complete -c kwhy -f -n '__fish_seen_subcommand_from bench; and not __fish_seen_s
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l backend -r -d 'cuda or host; default cuda'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l device -r -d 'GPUs by number or PCI address; default the first ones'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l shape -r -d 'opt-125m (default), opt-1.3b or small'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l weights -r -d 'of fp32, tf32, bf16, fp16, fp8, int8 and int4; default bf16'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l weights -r -d 'of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l batch -r -d 'sequences at once, 1 to 1024; default 1,8,64,256'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l launch -r -d 'of calls, graph (default), early, and device: all tokens at once'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l tp -r -d 'GPUs that share the decoder, such as 1,2; default 1'

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # decode on two H200s that share a decoder: every kind of weights held against the reference first, then both shapes on one and
 # two GPUs with energy and with what waiting for each other costs; then, on one, what pages of keys
-# and values cost and save, and beams.
+# and values cost and save, beams, and sparse weights.
 # Usage: decode_tp.sh KWHY_FOLDER OUT_FOLDER [STEPS]    (the folder of the portable build; STEPS of "bits small large graph
-# pages beams"; the first three when not given: about 100 s)
+# pages beams sparse"; the first three when not given: about 100 s)
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -40,6 +40,8 @@ wants large && step large "$program" bench decode --shape opt-1.3b --batch 1,8,6
 wants graph && step graph "$program" bench decode --batch 1,8 --launch graph --tp 1,2 --seconds 1.5 -o "$out/graph.json"
 wants pages && step pages "$program" bench decode --batch 8,64 --page 0,64 --launch graph --arrivals 300 --repeat 3 \
 	--seconds 0.8 -o "$out/pages.json"
+wants sparse && step sparse "$program" bench decode --weights fp16,fp16-2:4 --batch 1,16,64 --launch early --repeat 3 --seconds 0.8 \
+	-o "$out/sparse.json"
 for beams in 1 4; do
 	wants beams && step beams_$beams "$program" bench decode --batch 1,16 --beam $beams --launch early --repeat 3 --seconds 0.8 \
 		-o "$out/beams_$beams.json"

@@ -16,8 +16,8 @@ struct work {
 	const struct kwhy_bench_decode_request *request;
 	struct kwhy_bench_decode *bench;
 	struct kwhy_bench_gpus gpus;
-	struct kwhy_device_energy *energy; /* NULL: not asked for */
-	struct kwhy_decode_answer answer;
+	struct kwhy_device_energy *energy;	  /* NULL: not asked for */
+	struct kwhy_decode_answer answer, pruned; /* pruned.shape NULL: no row wants it */
 	enum kwhy_decode_products products;
 };
 
@@ -227,7 +227,8 @@ static double error_most(enum kwhy_decode_weights weights)
 		[KWHY_DECODE_FP16] = 0.02,
 		[KWHY_DECODE_FP8] = 0.3,
 		[KWHY_DECODE_INT8] = 0.1,
-		[KWHY_DECODE_INT4] = 0.8};
+		[KWHY_DECODE_INT4] = 0.8,
+		[KWHY_DECODE_SPARSE] = 0.1};
 
 	return most[weights];
 }
@@ -236,14 +237,21 @@ static enum kwhy_status check(struct work *work, struct kwhy_bench_decode_row *r
 	struct kwhy_decode *decode, struct kwhy_error *error)
 {
 	double most = error_most(row->weights);
+	struct kwhy_decode_error found;
 	enum kwhy_status status = kwhy_decode_check(decode, &work->answer, &row->error, error);
 
-	if (status || row->error.relative <= most)
+	found = row->error;
+	/* What is dropped is no mistake: what is kept is held against a reference that lacks it, too. */
+	if (!status && row->weights == KWHY_DECODE_SPARSE) {
+		status = kwhy_decode_check(decode, &work->pruned, &found, error);
+		row->pruned_error = found.relative;
+	}
+	if (status || found.relative <= most)
 		return status;
 	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 		"its logits are %.3g of their size from the reference, more than the %.3g of %s: its tokens "
 		"are wrong",
-		row->error.relative, most, kwhy_decode_weights_name(row->weights));
+		found.relative, most, kwhy_decode_weights_name(row->weights));
 }
 
 static enum kwhy_status check_beams(struct work *work, struct kwhy_bench_decode_row *row,
@@ -415,6 +423,18 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
+static enum kwhy_status run_references(struct work *work, struct kwhy_error *error)
+{
+	const struct kwhy_bench_decode *bench = work->bench;
+	bool is_pruned = false;
+	enum kwhy_status status = kwhy_decode_answer_init(bench->shape, &work->answer, error);
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		is_pruned = is_pruned || bench->rows[i].weights == KWHY_DECODE_SPARSE;
+	return status || !is_pruned ? status
+				    : kwhy_decode_answer_init_pruned(bench->shape, &work->pruned, error);
+}
+
 static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = open_gpus(work, error);
@@ -422,7 +442,7 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 	if (status)
 		return status;
 	tell(work, "reference");
-	status = kwhy_decode_answer_init(work->bench->shape, &work->answer, error);
+	status = run_references(work, error);
 	if (!status)
 		status = open_meters(work, error);
 	if (!status)
@@ -435,6 +455,7 @@ static void close_all(struct work *work)
 	kwhy_device_energy_close(work->energy);
 	kwhy_bench_gpus_close(&work->gpus);
 	kwhy_decode_answer_done(&work->answer);
+	kwhy_decode_answer_done(&work->pruned);
 }
 
 enum kwhy_status kwhy_bench_decode(const struct kwhy_bench_decode_request *request,

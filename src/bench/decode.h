@@ -74,7 +74,8 @@ struct kwhy_bench_decode_row {
 	uint32_t kernels;	     /* of a token; of all, launched at once: 1 */
 	uint64_t weight_bytes, token_bytes, cache_bytes; /* of keys and values of a token; of all slots */
 	struct kwhy_decode_error error;
-	double beam_error; /* of the logarithm of a likeliest way's probability, a token; NAN: no beams */
+	double pruned_error; /* against the reference with the same weights dropped; NAN: none are */
+	double beam_error;   /* of the logarithm of a likeliest way's probability, a token; NAN: no beams */
 	struct kwhy_bench_decode_phase phases[KWHY_DECODE_PHASE_COUNT];
 	/* Of several GPUs: the same work, but what goes to others stays and nobody waits. What phases take
 	 * above it is exposed communication. */

@@ -19,7 +19,7 @@ static enum kwhy_status find_weights(
 			return KWHY_OK;
 		}
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"--weights takes fp32, tf32, bf16, fp16, fp8, int8 and int4, not '%s'", word);
+		"--weights takes fp32, tf32, bf16, fp16, fp8, int8, int4 and fp16-2:4, not '%s'", word);
 }
 
 static enum kwhy_status find_launching(
@@ -144,7 +144,7 @@ static enum kwhy_status add_row(
 		row->batch, kwhy_decode_launching_name(row->launching), ranks, page);
 	row->error = (struct kwhy_decode_error){NAN, NAN, NAN};
 	row->step_s = none;
-	row->beam_error = NAN;
+	row->beam_error = row->pruned_error = NAN;
 	if (!row->id)
 		return kwhy_fail_memory(error, "the rows of a benchmark");
 	for (enum kwhy_decode_phase p = 0; !status && p < KWHY_DECODE_PHASE_COUNT; p++) {

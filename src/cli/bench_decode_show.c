@@ -337,6 +337,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	kwhy_json_real(json, "most", row->error.most);
 	kwhy_json_real(json, "agreed", row->error.agreed);
 	kwhy_json_object_end(json);
+	kwhy_json_real(json, "pruned_error", row->pruned_error);
 	kwhy_json_real(json, "beam_error", row->beam_error);
 	kwhy_workload_median_json(json, "token_s", &row->step_s);
 	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)

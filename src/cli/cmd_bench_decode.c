@@ -161,7 +161,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct decode_options, device)},
 	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, shape)},
-	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8 and int4; default bf16",
+	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, weights)},
 	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, batches)},

@@ -47,4 +47,8 @@ uint64_t kwhy_decode_weight_count(const struct kwhy_decode_shape *shape);
 KWHY_MUST_USE enum kwhy_status kwhy_decode_reference(const struct kwhy_decode_shape *shape,
 	const uint32_t *tokens, uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error);
 
+/* The same of weights of which each four neighbours of a row lack the two smallest. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_reference_pruned(const struct kwhy_decode_shape *shape,
+	const uint32_t *tokens, uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error);
+
 #endif

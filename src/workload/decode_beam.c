@@ -121,7 +121,9 @@ static enum kwhy_status expect(const struct kwhy_decode *decode, const uint32_t 
 	if (!logits)
 		return kwhy_fail_memory(error, "the reference's logits");
 	/* The last token is only chosen. */
-	status = kwhy_decode_reference(shape, tokens, count - 1, prompt - 1, logits, error);
+	status = (decode->request.weights == KWHY_DECODE_SPARSE
+			? kwhy_decode_reference_pruned
+			: kwhy_decode_reference)(shape, tokens, count - 1, prompt - 1, logits, error);
 	*out = 0;
 	for (uint32_t i = prompt; !status && i < count; i++) {
 		const float *row = logits + (size_t)(i - prompt) * shape->vocabulary;

@@ -10,13 +10,39 @@ static unsigned nibble_shift(uint32_t i)
 	return i % 8 / 2 * 4 + i % 2 * 16;
 }
 
+/* Of a pair that is kept of four neighbours; the last two digits say which column. */
+static float sparse_load(uint32_t pair, uint32_t column)
+{
+	for (int i = 0; i < 2; i++, pair >>= 16)
+		if ((pair & 3) == column)
+			return kwhy_decode_from_fp16((uint16_t)(pair & 0xfffc));
+	return 0;
+}
+
+static uint32_t sparse_pair(const float four[4])
+{
+	uint32_t pair = 0;
+	int count = 0;
+
+	for (uint32_t i = 0; i < 4; i++)
+		if (kwhy_decode_is_kept(four, i))
+			pair |= ((((uint32_t)kwhy_decode_to_fp16(four[i]) + 2) & 0xfffc) | i) << 16 * count++;
+	return pair;
+}
+
 /* Weight i of 16 bytes, before its row's scale. */
 static float weight_load(enum kwhy_decode_weights weights, const char *bytes, uint32_t i)
 {
 	uint32_t word;
 	uint16_t half;
 
-	memcpy(&word, bytes + (weights == KWHY_DECODE_INT4 ? i / 8 : i % 4) * sizeof(word), sizeof(word));
+	memcpy(&word,
+		bytes +
+			(weights == KWHY_DECODE_INT4			? i / 8
+					: weights == KWHY_DECODE_SPARSE ? i / 4
+									: i % 4) *
+				sizeof(word),
+		sizeof(word));
 	memcpy(&half, bytes + 2 * (i % 8), sizeof(half));
 	switch (weights) {
 	case KWHY_DECODE_BF16:
@@ -27,6 +53,8 @@ static float weight_load(enum kwhy_decode_weights weights, const char *bytes, ui
 		return kwhy_decode_from_fp8((uint8_t)bytes[i]);
 	case KWHY_DECODE_INT8:
 		return (float)(int8_t)bytes[i];
+	case KWHY_DECODE_SPARSE:
+		return sparse_load(word, i % 4);
 	case KWHY_DECODE_INT4:
 		return (float)(word >> nibble_shift(i) & 15) - 8;
 	default:
@@ -96,12 +124,34 @@ static float most_of_row(const struct fill *fill, uint32_t row)
 	return most;
 }
 
+/* Of a row of which two of four are kept. */
+static void fill_sparse(const struct fill *fill, uint32_t row, bool is_known)
+{
+	uint32_t each = kwhy_decode_each(fill->weights);
+
+	for (uint32_t k = 0; k < fill->columns; k += 4) {
+		float four[4] = {0};
+		uint32_t pair;
+
+		for (uint32_t i = 0; is_known && i < 4; i++)
+			four[i] = fill->bound *
+				kwhy_decode_unit(fill->hash, fill->first + row * fill->stride + k + i);
+		pair = sparse_pair(four);
+		memcpy(fill->to + 16 * kwhy_decode_place(fill->weights, row, k, fill->columns) + k % each,
+			&pair, sizeof(pair));
+	}
+}
+
 static float fill_row(const struct fill *fill, uint32_t row, bool is_known)
 {
 	float most = kwhy_decode_code_most(fill->weights),
 	      scale = most > 0 ? most_of_row(fill, row) / most : 1;
 	uint32_t each = kwhy_decode_each(fill->weights);
 
+	if (fill->weights == KWHY_DECODE_SPARSE) {
+		fill_sparse(fill, row, is_known);
+		return scale;
+	}
 	for (uint32_t k = 0; k < fill->columns; k++) {
 		float value = fill->bound *
 			kwhy_decode_unit(fill->hash, fill->first + row * fill->stride + k) / scale;

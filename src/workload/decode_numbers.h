@@ -21,6 +21,7 @@ enum kwhy_decode_weights {
 	KWHY_DECODE_FP8,
 	KWHY_DECODE_INT8,
 	KWHY_DECODE_INT4,
+	KWHY_DECODE_SPARSE, /* two of four, in fp16, whose last two digits say which column */
 	KWHY_DECODE_WEIGHTS_COUNT
 };
 
@@ -96,6 +97,16 @@ static inline uint8_t kwhy_decode_to_fp8(float value)
 	}
 	return (uint8_t)((signbit(value) ? 0x80 : 0) |
 		(digits < 8 ? digits : (exponent + 7) << 3 | (digits - 8)));
+}
+
+/* Whether of four neighbours this is one of the two that are kept: the largest. */
+static inline int kwhy_decode_is_kept(const float four[4], uint32_t i)
+{
+	uint32_t larger = 0;
+
+	for (uint32_t j = 0; j < 4; j++)
+		larger += fabsf(four[j]) > fabsf(four[i]) || (fabsf(four[j]) == fabsf(four[i]) && j < i);
+	return larger < 2;
 }
 
 /* Weights in 16 bytes. */

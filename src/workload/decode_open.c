@@ -55,7 +55,7 @@ const char *kwhy_decode_products_name(enum kwhy_decode_products products)
 const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights)
 {
 	static const char *const names[KWHY_DECODE_WEIGHTS_COUNT] = {
-		"fp32", "tf32", "bf16", "fp16", "fp8", "int8", "int4"};
+		"fp32", "tf32", "bf16", "fp16", "fp8", "int8", "int4", "fp16-2:4"};
 
 	return names[weights];
 }

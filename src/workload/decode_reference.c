@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/decode_numbers.h"
 #include "workload/decode_rules.h"
 
 #include <pthread.h>
@@ -41,6 +42,7 @@ uint64_t kwhy_decode_weight_count(const struct kwhy_decode_shape *shape)
 struct passage {
 	const struct kwhy_decode_shape *shape;
 	uint32_t count, threads;
+	bool is_pruned;
 	float *x, *normal, *states, *mixed, *inner; /* states: queries, keys, values */
 };
 
@@ -54,18 +56,34 @@ struct product {
 	uint32_t from, to;
 };
 
+/* Four neighbours of a row, as far as they are kept. */
+static void load_four(const struct product *product, uint32_t hash, uint32_t place, float four[4])
+{
+	bool kept[4];
+
+	for (uint32_t i = 0; i < 4; i++)
+		four[i] = product->bound * kwhy_decode_unit(hash, place + i);
+	for (uint32_t i = 0; product->passage->is_pruned && i < 4; i++)
+		kept[i] = kwhy_decode_is_kept(four, i);
+	for (uint32_t i = 0; product->passage->is_pruned && i < 4; i++)
+		four[i] = kept[i] ? four[i] : 0;
+}
+
 static void *multiply(void *argument)
 {
 	const struct product *product = argument;
 	uint32_t hash = kwhy_decode_mix(product->tensor);
 
 	for (uint32_t row = product->from; row < product->to; row++) {
-		float sums[MOST] = {0};
+		float sums[MOST] = {0}, four[4];
 
 		for (uint32_t k = 0; k < product->columns; k++) {
-			float weight = product->bound * kwhy_decode_unit(hash, row * product->columns + k);
 			const float *input = product->input + (size_t)k * MOST;
+			float weight;
 
+			if (k % 4 == 0)
+				load_four(product, hash, row * product->columns + k, four);
+			weight = four[k % 4];
 			for (uint32_t i = 0; i < MOST; i++)
 				sums[i] += weight * input[i];
 		}
@@ -122,13 +140,17 @@ static void begin(const struct passage *passage, const uint32_t *tokens)
 {
 	uint32_t width = passage->shape->width, words = kwhy_decode_mix(KWHY_DECODE_EMBEDDING),
 		 places = kwhy_decode_mix(KWHY_DECODE_POSITIONS);
-	float bound = kwhy_decode_embedding_bound(passage->shape);
+	const struct product table = {
+		.passage = passage, .bound = kwhy_decode_embedding_bound(passage->shape)};
+	float four[4];
 
 	for (uint32_t i = 0; i < passage->count; i++)
-		for (uint32_t k = 0; k < width; k++)
-			passage->x[(size_t)k * MOST + i] = bound *
-					kwhy_decode_unit(words, tokens[i] * width + k) +
+		for (uint32_t k = 0; k < width; k++) {
+			if (k % 4 == 0)
+				load_four(&table, words, tokens[i] * width + k, four);
+			passage->x[(size_t)k * MOST + i] = four[k % 4] +
 				KWHY_DECODE_POSITION_BOUND * kwhy_decode_unit(places, i * width + k);
+		}
 }
 
 static void normalise(const struct passage *passage)
@@ -257,11 +279,12 @@ static uint32_t thread_count(void)
 	return cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (uint32_t)cores;
 }
 
-enum kwhy_status kwhy_decode_reference(const struct kwhy_decode_shape *shape, const uint32_t *tokens,
+static enum kwhy_status run(bool is_pruned, const struct kwhy_decode_shape *shape, const uint32_t *tokens,
 	uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error)
 {
 	size_t width = (size_t)shape->width * MOST;
-	struct passage passage = {.shape = shape, .count = count, .threads = thread_count()};
+	struct passage passage = {
+		.shape = shape, .count = count, .threads = thread_count(), .is_pruned = is_pruned};
 	enum kwhy_status status = check_tokens(shape, tokens, count, first, error);
 	float *memory;
 
@@ -281,4 +304,16 @@ enum kwhy_status kwhy_decode_reference(const struct kwhy_decode_shape *shape, co
 	status = conclude(&passage, first, out_logits, error);
 	free(memory);
 	return status;
+}
+
+enum kwhy_status kwhy_decode_reference(const struct kwhy_decode_shape *shape, const uint32_t *tokens,
+	uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error)
+{
+	return run(false, shape, tokens, count, first, out_logits, error);
+}
+
+enum kwhy_status kwhy_decode_reference_pruned(const struct kwhy_decode_shape *shape, const uint32_t *tokens,
+	uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error)
+{
+	return run(true, shape, tokens, count, first, out_logits, error);
 }

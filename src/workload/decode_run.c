@@ -144,8 +144,8 @@ enum kwhy_status kwhy_decode_steps(struct kwhy_decode *decode, double *out_s, st
 
 /* --- Against the reference --- */
 
-enum kwhy_status kwhy_decode_answer_init(
-	const struct kwhy_decode_shape *shape, struct kwhy_decode_answer *out, struct kwhy_error *error)
+static enum kwhy_status answer_of(const struct kwhy_decode_shape *shape, bool is_pruned,
+	struct kwhy_decode_answer *out, struct kwhy_error *error)
 {
 	uint32_t count = KWHY_DECODE_CHECK_PROMPT + KWHY_DECODE_CHECK_STEPS;
 	struct kwhy_decode_answer answer = {.shape = shape};
@@ -158,14 +158,27 @@ enum kwhy_status kwhy_decode_answer_init(
 		for (uint32_t i = 0; i < count; i++)
 			answer.tokens[s][i] = kwhy_decode_prompt_token(shape, s, i);
 		if (!status)
-			status = kwhy_decode_reference(shape, answer.tokens[s], count,
-				KWHY_DECODE_CHECK_PROMPT - 1, answer.logits[s], error);
+			status = (is_pruned ? kwhy_decode_reference_pruned : kwhy_decode_reference)(shape,
+				answer.tokens[s], count, KWHY_DECODE_CHECK_PROMPT - 1, answer.logits[s],
+				error);
 	}
 	if (status)
 		kwhy_decode_answer_done(&answer);
 	else
 		*out = answer;
 	return status;
+}
+
+enum kwhy_status kwhy_decode_answer_init(
+	const struct kwhy_decode_shape *shape, struct kwhy_decode_answer *out, struct kwhy_error *error)
+{
+	return answer_of(shape, false, out, error);
+}
+
+enum kwhy_status kwhy_decode_answer_init_pruned(
+	const struct kwhy_decode_shape *shape, struct kwhy_decode_answer *out, struct kwhy_error *error)
+{
+	return answer_of(shape, true, out, error);
 }
 
 void kwhy_decode_answer_done(struct kwhy_decode_answer *answer)

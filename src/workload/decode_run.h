@@ -32,7 +32,7 @@ enum kwhy_decode_products {
 
 const char *kwhy_decode_products_name(enum kwhy_decode_products products);    /* "best", "own", "cublaslt" */
 const char *kwhy_decode_launching_name(enum kwhy_decode_launching launching); /* "calls", "graph", ... */
-const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights);	      /* "fp32", ..., "int4" */
+const char *kwhy_decode_weights_name(enum kwhy_decode_weights weights);	      /* "fp32", ..., "fp16-2:4" */
 
 enum {
 	KWHY_DECODE_FEW = 16,
@@ -156,6 +156,9 @@ struct kwhy_decode_answer {
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_decode_answer_init(
+	const struct kwhy_decode_shape *shape, struct kwhy_decode_answer *out, struct kwhy_error *error);
+/* Of weights of which each four lack the two smallest, as those of KWHY_DECODE_SPARSE do. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_answer_init_pruned(
 	const struct kwhy_decode_shape *shape, struct kwhy_decode_answer *out, struct kwhy_error *error);
 void kwhy_decode_answer_done(struct kwhy_decode_answer *answer);
 

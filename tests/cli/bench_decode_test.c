@@ -126,6 +126,22 @@ static void beams_are_held_against_the_reference_and_their_tokens_count_once(voi
 	spawned_done(&spawned);
 }
 
+static void sparse_weights_stand_beside_what_dropping_the_others_costs(void **state)
+{
+	struct spawned spawned = SPAWN(
+		SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16-2:4", "--json", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL),
+	       *row = json_array_get(json_object_get(root, "rows"), 0);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_true(json_is_null(json_object_get(row, "missing")));
+	assert_true(number_in(row, "error", "relative") > 0.3);
+	assert_true(json_number_value(json_object_get(row, "pruned_error")) < 0.01);
+	json_decref(root);
+	spawned_done(&spawned);
+}
+
 static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16",
@@ -204,6 +220,7 @@ int main(void)
 		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
 		cmocka_unit_test(sequences_that_come_and_go_leave_their_pages_to_others),
 		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
+		cmocka_unit_test(sparse_weights_stand_beside_what_dropping_the_others_costs),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),

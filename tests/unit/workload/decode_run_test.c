@@ -64,6 +64,30 @@ static void every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allo
 	}
 }
 
+/* What is dropped shows against all weights; what is kept is right. */
+static void weights_that_keep_two_of_four_are_those_of_a_reference_that_does(void **state)
+{
+	struct kwhy_decode_error all, kept;
+	struct kwhy_decode_answer pruned;
+	struct kwhy_error error;
+
+	(void)state;
+	if (kwhy_decode_answer_init_pruned(answer.shape, &pruned, &error))
+		fail_msg("%s", error.text);
+	for (uint32_t slots = 2; slots <= 17; slots += 15) {
+		struct kwhy_decode *decode = decoder_of(KWHY_DECODE_SPARSE, KWHY_DECODE_GRAPH, slots);
+
+		if (kwhy_decode_check(decode, &answer, &all, &error) ||
+			kwhy_decode_check(decode, &pruned, &kept, &error))
+			fail_msg("%s", error.text);
+		assert_true(all.relative > 0.3 && all.relative < 1.2);
+		assert_true(kept.relative < 0.005);
+		assert_int_equal(kwhy_decode_weights_bytes(decode), 2 * (2 * 196608 + 1024 * 128) / 2);
+		kwhy_decode_close(decode);
+	}
+	kwhy_decode_answer_done(&pruned);
+}
+
 static void few_and_many_slots_pass_the_check_however_they_are_launched(void **state)
 {
 	(void)state;
@@ -278,6 +302,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allow),
+		cmocka_unit_test(weights_that_keep_two_of_four_are_those_of_a_reference_that_does),
 		cmocka_unit_test(few_and_many_slots_pass_the_check_however_they_are_launched),
 		cmocka_unit_test(tokens_are_written_behind_a_prompt_and_have_times),
 		cmocka_unit_test(sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them),

@@ -26,6 +26,7 @@ typedef unsigned char u8;
 #define FP8 4
 #define INT8 5
 #define INT4 6
+#define SPARSE 7 /* two of four, in fp16, whose last two digits say which column */
 
 #ifndef WEIGHTS
 #define WEIGHTS BF16
@@ -46,7 +47,7 @@ typedef float act; /* an activation */
 #else
 typedef u16 act;
 #define ACT_BYTES 2
-#define EACH (WEIGHTS == INT4 ? 32 : WEIGHTS == INT8 || WEIGHTS == FP8 ? 16 : 8)
+#define EACH (WEIGHTS == INT4 ? 32 : WEIGHTS == INT8 || WEIGHTS == FP8 || WEIGHTS == SPARSE ? 16 : 8)
 #endif
 
 /* Positions of a page of keys and values; 0: those of a slot lie in one piece. */

@@ -107,6 +107,15 @@ static __device__ void spread(const struct four w, int unit, u32 out[4])
 #elif WEIGHTS == INT4
 	for (int i = 0; i < 4; i++)
 		out[i] = subtract_halves((w.of[unit] >> 4 * i & 0x000f000fu) | 0x64006400u, 0x64086408u);
+#elif WEIGHTS == SPARSE
+	for (int i = 0; i < 2; i++) {
+		u32 pair = w.of[2 * unit + i];
+		u64 four = (u64)(pair & 0xfffc) << 16 * (pair & 3) |
+			(u64)(pair >> 16 & 0xfffc) << 16 * (pair >> 16 & 3);
+
+		out[2 * i] = (u32)four;
+		out[2 * i + 1] = (u32)(four >> 32);
+	}
 #else
 	(void)unit;
 	for (int i = 0; i < 4; i++)
@@ -213,6 +222,24 @@ static __device__ float most_of_row(u32 hash, u32 place, u32 columns, float boun
 	return most;
 }
 
+#if WEIGHTS == SPARSE
+/* The two largest of four neighbours. */
+static __device__ u32 largest_two(const float v[4])
+{
+	u32 out = 0, count = 0;
+
+	for (u32 i = 0; i < 4; i++) {
+		u32 larger = 0;
+
+		for (u32 j = 0; j < 4; j++)
+			larger += fabsf(v[j]) > fabsf(v[i]) || (fabsf(v[j]) == fabsf(v[i]) && j < i);
+		if (larger < 2)
+			out |= ((((pack(v[i], 0) & 0xffff) + 2) & 0xfffc) | i) << 16 * count++;
+	}
+	return out;
+}
+#endif
+
 /* 16 bytes of neighbours. */
 static __device__ void encode(const float *v, u32 out[4])
 {
@@ -228,6 +255,9 @@ static __device__ void encode(const float *v, u32 out[4])
 #elif WEIGHTS == INT8
 	for (int i = 0; i < 16; i++)
 		out[i / 4] = (i % 4 ? out[i / 4] : 0) | ((u32)__float2int_rn(v[i]) & 0xff) << 8 * (i % 4);
+#elif WEIGHTS == SPARSE
+	for (int i = 0; i < 4; i++)
+		out[i] = largest_two(v + 4 * i);
 #else
 	/* Neighbours lie 16 bits apart. */
 	for (int i = 0; i < 32; i++)
