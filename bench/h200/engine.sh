@@ -3,7 +3,8 @@
 # The transfer engine on an H200: its property test on the real driver, host time of a step, overlap of copy and compute on 1 GiB,
 # and the engine against a loop of copies and one batch of them, paired in one run. Compiles this tree's bench/transfer_engine*.c and
 # tests/property/transfer_test.c with the C compiler at hand; neither CUDA's headers nor cmocka are needed.
-# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes on an H200)
+# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes on an H200; PARTS="steps pieces": without the others;
+#        ENGINE_SECONDS: of the comparison with loops, 60)
 # Targets (issue 6): at most 5 us of the host a step; overlap efficiency of 0.95 or better; "pinned/better" at most 1.03 everywhere.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,7 +20,7 @@ step() {
 	local name=$1
 	shift
 	local start=$SECONDS
-	timeout 300 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	timeout "${STEP_LIMIT:-300}" "$@" > "$out/$name.out" 2> "$out/$name.err"
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
@@ -31,7 +32,7 @@ done
 flags=(-std=gnu17 -D_GNU_SOURCE -DKWHY_VERSION='"bench"' -O3 -fno-trapping-math -DNDEBUG -fPIC -ffunction-sections -Wl,--gc-sections
 	-I"$root/src" -I"$root/include" -I"$root/bench" -I"$made" -I"$root/tests")
 engine=("$made"/*.c "$root"/src/transfer/*.c "$root"/src/gpu/*.c "$root"/src/vendor/*.c "$root"/src/base/*.c -ldl -lpthread -lm)
-step compile_bench "${CC:-cc}" "${flags[@]}" -o "$made/bench" "$root"/bench/transfer_engine*.c "${engine[@]}"
+step compile_bench "${CC:-cc}" "${flags[@]}" -o "$made/bench" "$root"/bench/transfer_engine*.c "${engine[@]}" &
 # What the test needs of cmocka.
 cat > "$made/cmocka.h" <<'C'
 #pragma once
@@ -48,12 +49,15 @@ struct CMUnitTest { const char *name; void (*run)(void **state); };
 	(set_up(NULL) ? 1 : ((tests)[0].run(NULL), printf("passed: %s\n", (tests)[0].name), 0))
 C
 step compile_test "${CC:-cc}" "${flags[@]}" -o "$made/transfer_test" "$root/tests/property/transfer_test.c" "${engine[@]}"
+wait
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
 case $backend in cuda) number=0 ;; hip) number=1 ;; *) number=2 ;; esac
 step property env KWHY_TEST_BACKEND=$number "$made/transfer_test"
-step bench "$made/bench" --backend "$backend" --seconds 60 --csv "$out"
+for part in ${PARTS:-steps overlap pieces}; do
+	step "$part" "$made/bench" --backend "$backend" --part "$part" --seconds "${ENGINE_SECONDS:-60}" --csv "$out"
+done
 # What this machine's cross-overs are by the sweep, to be held against the engine's defaults.
-step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
+[ -n "${PARTS:-}" ] || step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
-cat "$out/log.txt" "$out/property.out" "$out/bench.out"
+cat "$out/log.txt" "$out/property.out" "$out"/{steps,overlap,pieces}.out 2> /dev/null || true

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# flow on an H200: all variants with energy, how they grow with the number of flows, PyTorch beside them, and recordings of the naive and
-# the best one.
-# Usage: flow.sh KWHY_FOLDER OUT_FOLDER [all]     (the folder of the portable build; about 80 s; all: about 3 minutes)
+# flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `naive` the slow ones, as `rest` what allocates,
+# flows that choose their way, cuBLAS in other precisions and PyTorch's other programs; as `several` two GPUs; as `energy` long windows,
+# and recordings.
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER [short|naive|rest|several|energy|all]     (the folder of the portable build; about a minute each)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -29,23 +30,33 @@ step() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-# Places and numbers first; then the best and PyTorch right after each other; then the naive ones and how it grows.
-step right "$program" bench flow --variant n2,n3,n4,n5 --repeat 2 --seconds 0 --json
-step long "$program" bench flow --variant n3,n4,n5 --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
-step torch "$python" "$here/flow_torch.py" --peers graph,naive --seconds 0 -o "$out/torch.json"
-step after "$program" bench flow --variant n4,n5 --steps 1000 --repeat 10 --seconds 0 -o "$out/after.json"
-step many "$program" bench flow --variant n4,n5 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/many.json"
-step torch_many "$python" "$here/flow_torch.py" --peers graph --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
-step flow "$program" bench flow --variant n0,n1,n2 --steps 20 --repeat 3 --seconds 2 -o "$out/flow.json" --csv "$out/steps.csv"
-step churn "$program" bench flow --variant n0,n0c,n0p --flows 100 --steps 20 --repeat 5 --seconds 0 -o "$out/churn.json"
-step sweep "$program" bench flow --variant n2,n4,n5 --flows 1,10,100,10000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
-step torch_compile "$python" "$here/flow_torch.py" --peers compile,bf16 --seconds 0 -o "$out/torch_compile.json"
-if [ "$part" = all ]; then
-	step argmax "$program" bench flow --variant n2,n4,n5 --path argmax --repeat 1 --seconds 0 --json
-	step fp32 "$program" bench flow --variant n2,n3,n5 --precision fp32 --repeat 3 --seconds 0 --json
-	step energy "$program" bench flow --variant n0,n1,n2,n3,n4,n5 --repeat 3 --seconds 10 -o "$out/energy.json"
-	step record_n0 "$program" record -o "$out/n0.kwhy" -- "$program" bench flow --variant n0 --steps 10 --repeat 3 --seconds 0 --json
-	step record_n3 "$program" record -o "$out/n3.kwhy" -- "$program" bench flow --variant n3 --repeat 30 --seconds 0 --json
+if [ "$part" = short ] || [ "$part" = all ]; then
+	# Few and many flows, kwhy's best and PyTorch right after each other; then the naive ones and how it grows.
+	step long "$program" bench flow --variant n3,n4,n5,n5w --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
+	step torch "$python" "$here/flow_torch.py" --peers graph,bf16 --seconds 0 -o "$out/torch.json"
+	step many "$program" bench flow --variant n4,n5,n5w --flows 100000 --steps 100 --repeat 5 --seconds 1 -o "$out/many.json"
+	step torch_many "$python" "$here/flow_torch.py" --peers graph,bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
+	step sweep "$program" bench flow --variant n4,n5,n5w --flows 1,10,100,10000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
+fi
+if [ "$part" = naive ] || [ "$part" = all ]; then
+	step flow "$program" bench flow --variant n0,n1,n2 --steps 20 --repeat 3 --seconds 2 -o "$out/flow.json" --csv "$out/steps.csv"
+fi
+if [ "$part" = rest ] || [ "$part" = all ]; then
+	step churn "$program" bench flow --variant n0,n0c,n0p --flows 100 --steps 20 --repeat 5 --seconds 0 -o "$out/churn.json"
+	step argmax "$program" bench flow --variant n2,n3,n4,n5,n5w --path argmax --repeat 2 --seconds 0 -o "$out/argmax.json"
+	step fp32 "$program" bench flow --variant n2,n3,n5 --precision fp32 --steps 200 --repeat 5 --seconds 0 -o "$out/fp32.json"
+	step bf16 "$program" bench flow --variant n2,n3,n5 --precision bf16 --steps 200 --repeat 5 --seconds 0 -o "$out/bf16.json"
+	step fp32_many "$program" bench flow --variant n5 --precision fp32 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/fp32_many.json"
+	step bf16_many "$program" bench flow --variant n5 --precision bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/bf16_many.json"
+	step torch_rest "$python" "$here/flow_torch.py" --peers naive,compile --seconds 0 -o "$out/torch_rest.json"
+fi
+if [ "$part" = several ]; then
+	step several "$program" bench flow --device 0,1 --variant n2,n6 --flows 1000,10000,100000 --steps 60 --repeat 3 --seconds 0 -o "$out/several.json"
+fi
+if [ "$part" = energy ] || [ "$part" = all ]; then
+	step energy "$program" bench flow --variant n0,n1,n2,n3,n4,n5,n5w --repeat 3 --seconds 10 -o "$out/energy.json"
+	step record_n0 "$program" record -o "$out/n0.kwhy" -- "$program" bench flow --variant n0 --steps 10 --repeat 3 --seconds 0 --runs-only --json
+	step record_n3 "$program" record -o "$out/n3.kwhy" -- "$program" bench flow --variant n3 --repeat 30 --seconds 0 --runs-only --json
 	step report_n0 "$program" report "$out/n0.kwhy" --json
 	step report_n3 "$program" report "$out/n3.kwhy" --json
 fi

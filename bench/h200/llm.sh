@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # kwhy llm against a real server process on this GPU (llm_server.py over transformers): closed loops, rates,
-# and one load twice, to see what repeats. Five minutes. Needs torch, transformers and libcurl.so.4.
-# Usage: llm.sh KWHY_FOLDER OUT_FOLDER
+# and one load twice, to see what repeats. Five minutes, or LOAD_S seconds a load instead of 20. Needs torch, transformers and libcurl.so.4.
+# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one]     (one: a single load of four at once)
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")
+python=python3
+[ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
 mkdir -p "$2"
 out=$(realpath "$2")
 
 rm -f "$out/port"
-python3 "$here/llm_server.py" "$out/port" >"$out/server.log" 2>&1 &
+"$python" "$here/llm_server.py" "$out/port" >"$out/server.log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
 for _ in $(seq 120); do
@@ -25,10 +27,15 @@ load() {
 	local name=$1
 	shift
 	echo "== $name: kwhy llm $*"
-	"$kwhy" llm --url "$url" --seconds 20 --ramp 3 --quiet -o "$out/$name.json" "$@" ||
+	"$kwhy" llm --url "$url" --seconds "${LOAD_S:-20}" --ramp "${RAMP_S:-3}" --quiet -o "$out/$name.json" "$@" ||
 		echo "$name: exit $?"
 }
 nvidia-smi --query-gpu=name,driver_version --format=csv >"$out/gpu.csv" || true
+if [ "${3:-}" = one ]; then
+	load closed -c 4 --max-tokens 64 --idle 2
+	cat "$out/closed.json"
+	exit
+fi
 load closed -c 1,2,4,8 --max-tokens 64
 load closed-again -c 4 --max-tokens 64
 load open --rate 1,4 --max-tokens 32

@@ -5,6 +5,8 @@
 # Usage: llm_meters.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes; DEVICE=N: that GPU)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+python=python3
+[ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
@@ -29,7 +31,7 @@ wait_for() {
 
 nvidia-smi --query-gpu=name,driver_version,power.draw --format=csv > "$out/gpu.csv" 2>&1
 rm -f "$out/port"
-CUDA_VISIBLE_DEVICES=$device python3 "$here/llm_server.py" "$out/port" > "$out/server.log" 2>&1 &
+CUDA_VISIBLE_DEVICES=$device "$python" "$here/llm_server.py" "$out/port" > "$out/server.log" 2>&1 &
 server=$!
 "$program" serve --listen 127.0.0.1:0 2> "$out/serve.log" &
 meters=$!

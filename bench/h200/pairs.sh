@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench pairs on two (or four) H200 of one host, NVLink multicast off: copies twice against each other, everything with random sizes and joules, its
-# page, other tools' numbers by their definitions (and the tools themselves where they are installed), a kill in the middle, a folder of torch.profiler.
-# Usage: pairs.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes of GPU on two of them)
-# Targets (issue 7): copies between all pairs at all sizes under 60 s for four GPUs; variation of repetitions under 5 %, median under 1 %;
-# 95 % of the points within 2 % when repeated; about 396 GB/s one way and 784 both; held-out error under 3 % (median) and 10 % (worst).
+# kwhy bench pairs on two (or four) H200 of one host, NVLink multicast off: copies and NCCL twice against each other; nccl-tests and nvbandwidth (where they are on
+# PATH) in turns with what kwhy says by their definitions; everything with random sizes, contention and joules, its page and simulators' inputs; a kill in the middle;
+# a folder of torch.profiler. What matters most comes first; SKIP=ways,peers,together,all,killed,profiled leaves parts out;
+# COMMUNICATORS=12: the time pass with so many of NCCL.
+# Usage: pairs.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 2.5 minutes on two of them)
+# Targets (issue 7): copies and NCCL between all pairs at all sizes under 60 s for four GPUs; variation of repetitions under 5 %, median under 1 %;
+# 95 % of the points within 2 % when repeated; about 396 GB/s one way and 784 both; NCCL within 2 % of nccl-tests, small messages at or below it;
+# held-out error under 3 % (median) and 10 % (worst); ASTRA-sim's input within 5 % from 64 KiB up.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
+here=$(cd "$(dirname "$0")" && pwd)
 [ -x "$kwhy" ] || { echo "pairs.sh: no bin/kwhy in $1" >&2; exit 2; }
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
@@ -19,72 +22,91 @@ export LD_LIBRARY_PATH NCCL_NVLS_ENABLE=0
 python=/opt/torch/.venv/bin/python3
 [ -x "$python" ] || python=python3
 pairs=("$kwhy" bench pairs --backend "$backend" --quiet)
+sent=nccl
+both="nccl-exchange"
 limits=()
-[ "$backend" != host ] || limits=(--max-size 1MiB)
+[ "$backend" != host ] || { limits=(--max-size 1MiB); sent="read"; both="exchange"; }
+together=all-reduce,all-gather,reduce-scatter,broadcast,all-to-all
 
 step() {
 	local name=$1 limit=$2
 	shift 2
-	local start=$SECONDS
+	local start
+	start=$(date +%s.%N)
 	timeout "$limit" "$@" > "$out/$name.out" 2> "$out/$name.err"
-	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+	echo "$name: exit $?, $(date +%s.%N | awk -v start="$start" '{ printf "%.1f", $1 - start }') s" | tee -a "$out/log.txt"
+}
+
+peer() { # name, step, options: one of nccl-tests, all sizes up to 1 GiB
+	command -v "$1_perf" > /dev/null && step "$2" 40 "$1_perf" -b 8 -e 1G -g 2 "${@:3}"
+}
+
+wants() {
+	case ",${SKIP:-}," in *",$1,"*) return 1 ;; esac
 }
 
 if command -v nvidia-smi > /dev/null; then
 	nvidia-smi topo -m > "$out/topology.txt" 2>&1
 	nvidia-smi nvlink -s > "$out/nvlink.txt" 2>&1
 fi
-# Copies alone, twice.
+echo "NCCL of ${nccl:-nowhere}" | tee -a "$out/log.txt"
+# The time pass, twice: copies and NCCL, nothing else.
 for run in 1 2; do
-	step "copies_$run" 40 "${pairs[@]}" --engine write --clock back-to-back --no-loads --time 10 --seed "$run" \
-		-o "$out/copies_$run.json" "${limits[@]}"
+	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --clock back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \
+		-o "$out/times_$run.json" "${limits[@]}"
 done
+# All ways of moving bytes, beside each other; both ways at once against each alone.
+wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --clock back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
+# Peers and their numbers from ours, in turns.
+if wants peers; then
+	for turn in 1 2; do
+		peer sendrecv "peer_sendrecv_$turn" -f 2
+		step "queued_$turn" 40 "${pairs[@]}" --engine "$both,$together" --clock queued --no-loads --time 12 --seed "$turn" -o "$out/queued_$turn.json" "${limits[@]}"
+	done
+	peer sendrecv peer_sendrecv_3 -f 2
+	peer all_reduce peer_all_reduce_1 -f 2 -d uint32
+	for name in all_gather reduce_scatter broadcast alltoall; do
+		wants together && peer "$name" "peer_${name}_1" -f 4 -d uint32
+	done
+	[ "$backend" = host ] || step copies 30 "${pairs[@]}" --engine write,read,kernel,exchange --clock back-to-back --no-loads --min-size 256MiB --time 10 -o "$out/copies.json"
+	command -v nvbandwidth > /dev/null && step nvbandwidth 30 nvbandwidth -b 512 -t device_to_device_memcpy_read_ce \
+		device_to_device_memcpy_write_ce device_to_device_bidirectional_memcpy_write_ce
+fi
 # Everything, kept; then worked out again from what was kept, which takes no GPU.
-step all 140 "${pairs[@]}" --random-sizes 8 --time 32 --warm 3 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
-folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
-step again 60 "$kwhy" report "$folder" --verbose -o "$out/all_verbose.txt"
-step page 60 "$kwhy" report "$folder" -o "$out/pairs.html"
-for peer in nvbandwidth nccl-tests p2p; do
-	step "compat_$peer" 60 "$kwhy" bench pairs --from "$folder" --compat "$peer"
-done
-step simulators 60 "$kwhy" bench pairs --from "$folder" --simulators "$out/simulators" -o "$out/simulators.txt"
+if wants all; then
+	step all 170 "${pairs[@]}" --random-sizes 8 --time 45 --warm 2 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
+	folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
+	step again 60 "$kwhy" report "$folder" --verbose -o "$out/all_verbose.txt"
+	step page 60 "$kwhy" report "$folder" -o "$out/pairs.html"
+	for name in nvbandwidth nccl-tests p2p; do
+		step "compat_$name" 60 "$kwhy" bench pairs --from "$folder" --compat "$name"
+	done
+	step simulators 60 "$kwhy" bench pairs --from "$folder" --simulators "$out/simulators" -o "$out/simulators.txt"
+fi
 # Killed in the middle, then carried on with.
-"${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 30 --save "$out/killed" "${limits[@]}" > /dev/null 2>&1 &
-sleep 5
-kill -9 $! 2> /dev/null
-wait $! 2> /dev/null
-killed=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
-echo "lines when killed: $(wc -l < "$killed/samples.csv")" | tee -a "$out/log.txt"
-step carried_on 40 "${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 8 --resume "$killed" -o "$out/killed.json" "${limits[@]}"
+if wants killed; then
+	"${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 30 --seed 3 --save "$out/killed" "${limits[@]}" > /dev/null 2>&1 &
+	for _ in $(seq 100); do
+		sleep 0.1
+		[ "$(cat "$out"/killed/*/samples.csv 2> /dev/null | wc -l)" -lt 300 ] || break
+	done
+	kill -9 $! 2> /dev/null
+	wait $! 2> /dev/null
+	killed=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
+	cp "$killed/samples.csv" "$out/killed_samples.csv"
+	echo "lines when killed: $(wc -l < "$killed/samples.csv")" | tee -a "$out/log.txt"
+	step carried_on 40 "${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 15 --seed 3 --resume "$killed" -o "$out/killed.json" "${limits[@]}"
+	# Whole lines of before that are not there any more: none.
+	echo "lines lost: $(head -n -1 "$out/killed_samples.csv" | grep -cvxFf "$killed/samples.csv")" | tee -a "$out/log.txt"
+	rm "$out/killed_samples.csv"
+fi
 # What another program's profiler keeps of sends between two processes, read by the same report.
-if [ "$backend" = cuda ]; then
-	step profiled 40 "$python" "$here/programs/profiled_pairs.py" "$out/profiled"
+if wants profiled && [ "$backend" = cuda ]; then
+	step profiled 60 "$python" "$here/programs/profiled_pairs.py" "$out/profiled"
 	step profiled_report 30 "$kwhy" report "$out/profiled"
 fi
-# The peers themselves, last: they may not be there.
-command -v nvbandwidth > /dev/null && step nvbandwidth 30 nvbandwidth -b 512 -t device_to_device_memcpy_read_ce \
-	device_to_device_memcpy_write_ce device_to_device_bidirectional_memcpy_write_ce
-command -v sendrecv_perf > /dev/null && step nccl_tests 30 sendrecv_perf -b 8 -e 1G -f 2 -g 2
 
-python3 - "$out" <<'P' | tee -a "$out/log.txt"
-import json, statistics, sys
-out = sys.argv[1]
-runs = [json.load(open(f"{out}/copies_{i}.json")) for i in (1, 2)]
-medians = [{(c["src"], c["dst"], c["size"]): c["median_s"] for c in r["configs"] if c["load"] == "alone"} for r in runs]
-apart = sorted(abs(medians[1][k] / medians[0][k] - 1) for k in medians[0] if k in medians[1])
-print("copies: %.1f s, %d configurations" % (runs[0]["conditions"]["time_pass_s"], len(medians[0])))
-if apart:
-    print("repeated: %.1f %% within 2 %%, median %.2f %%, worst %.1f %%" % (
-        100 * sum(a <= 0.02 for a in apart) / len(apart), 100 * apart[len(apart) // 2], 100 * apart[-1]))
-varies = [c["deviation_s"] / c["mean_s"] for c in runs[0]["configs"] if c["deviation_s"] is not None]
-print("variation: median %.2f %%, worst %.1f %%" % (100 * statistics.median(varies), 100 * max(varies)))
-held = [(c["held_out_median_ratio"], c["held_out_worst_ratio"]) for c in runs[0]["curves"] if c["held_out_median_ratio"] is not None]
-for median, worst in held:
-    print("held out: median %.2f %%, worst %.1f %%" % (100 * median, 100 * worst))
-for route in runs[0]["routes"]:
-    reached = route["one_way"]["of_limit"]
-    print("%d > %d: %s, limit %s, reached %s" % (route["src"], route["dst"], route["text"], route["limit_bytes_per_s"], reached))
-P
+python3 "$here/programs/pairs_summary.py" "$out" | tee -a "$out/log.txt"
 rm -f "$out"/*/*/rank_*_trace.json "$out"/*/*/rank_*.pt.trace.json # large; samples.csv holds all that is in them
-gzip -f "$out"/traces/*/samples.csv "$out"/traces/*/execution_log.csv "$out"/profiled/*.json 2> /dev/null
-cat "$out/all.txt" "$out/log.txt"
+gzip -f "$out"/*/*/samples.csv "$out"/*/*/execution_log.csv "$out"/profiled/*.json 2> /dev/null
+cat "$out/all.txt" "$out/log.txt" 2> /dev/null || true # without all.txt where it was left out

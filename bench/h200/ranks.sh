@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # kwhy bench pairs between processes on two (or more) H200 of one host, NVLink multicast off: --ranks, processes that each see one GPU alone, a rank that is killed,
 # torchrun, and collectives of one process and of several. Held beside one process, and nccl-tests where it is installed. What matters most comes first.
-# Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 60 s of GPU on two of them)
+# Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 100 s of GPU on two of them)
+# SKIP=one,queued,visible,killed,torchrun leaves parts out.
 # Asks: are copies between processes as fast as within one (within 2 %)? do NCCL's numbers by one thread differ from those by one process a GPU? does everything verify?
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
@@ -29,13 +30,22 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
+wants() {
+	case ",${SKIP:-}," in *",$1,"*) return 1 ;; esac
+}
+
 # Between two processes, everything but sockets, with the clocks compared for half a second at both ends.
-step ranks 35 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --time 12 --clock-time 0.5 \
+step ranks 60 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --time 30 --clock-time 0.5 \
 	--save "$out/traces" -o "$out/ranks.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 cp "$folder/pairs.json" "$out/ranks.json"
 # One process, what can be held against it.
-step one 25 "${pairs[@]}" --ranks 1 --engine "write,read,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --no-loads --time 9 -o "$out/one.json" "${limits[@]}"
+wants one && step one 45 "${pairs[@]}" --ranks 1 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --no-loads --time 25 -o "$out/one.json" "${limits[@]}"
+# NCCL as nccl-tests times it, which has two threads in place of two processes.
+wants queued && step queued 30 "${pairs[@]}" --ranks 2 --engine nccl-exchange,all-reduce --clock queued --time 10 -o "$out/queued.json" "${limits[@]}"
+for peer in sendrecv all_reduce; do
+	wants queued && command -v "${peer}_perf" > /dev/null && step "peer_$peer" 30 "${peer}_perf" -b 8 -e 1G -f 2 -t 2 -g 1 -d uint32
+done
 # As a launcher starts them, each with its own GPU alone.
 visible() {
 	local rank
@@ -49,13 +59,18 @@ visible() {
 	return $code
 }
 start=$SECONDS
-visible > "$out/visible.out" 2> "$out/visible.err"
-echo "visible: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+if wants visible; then
+	visible > "$out/visible.out" 2> "$out/visible.err"
+	echo "visible: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+fi
 # Rank 1 is killed in the middle: one sentence, exit 1, and it can be carried on with.
 killed() {
 	"${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 40 --save "$out/killed" "${limits[@]}" &
 	local leader=$! child
-	sleep 5
+	for _ in $(seq 100); do
+		sleep 0.1
+		[ "$(cat "$out"/killed/*/samples.csv 2> /dev/null | wc -l)" -lt 300 ] || break
+	done
 	child=$(cat "/proc/$leader/task/$leader/children" 2> /dev/null)
 	[ -n "$child" ] || child=$(pgrep -P "$leader")
 	echo "killing $child"
@@ -63,18 +78,17 @@ killed() {
 	kill -9 $child
 	wait "$leader"
 }
-start=$SECONDS
-killed > "$out/killed.out" 2> "$out/killed.err"
-echo "killed: exit $? (1 is right), $((SECONDS - start)) s; $(grep -h 'Ended early' "$out/killed.out")" | tee -a "$out/log.txt"
-folder=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
-echo "lines when killed: $(wc -l < "$folder/samples.csv")" | tee -a "$out/log.txt"
-step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 3 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
+if wants killed; then
+	start=$SECONDS
+	killed > "$out/killed.out" 2> "$out/killed.err"
+	echo "killed: exit $? (1 is right), $((SECONDS - start)) s; $(grep -h 'Ended early' "$out/killed.out")" | tee -a "$out/log.txt"
+	folder=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
+	echo "lines when killed: $(wc -l < "$folder/samples.csv")" | tee -a "$out/log.txt"
+	step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 3 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
+fi
 # By torchrun, all GPUs visible; importing torch takes some seconds of it.
-[ -z "$torchrun" ] || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --clock back-to-back \
+[ -z "$torchrun" ] || ! wants torchrun || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --clock back-to-back \
 	--time 3 -o "$out/torchrun.json" "${limits[@]}"
-for peer in all_reduce all_gather reduce_scatter broadcast alltoall; do
-	command -v "${peer}_perf" > /dev/null && step "nccl_tests_$peer" 20 "${peer}_perf" -b 8 -e 1G -f 8 -g 2 -d uint32 -n 20
-done
 
 python3 - "$out" <<'P' | tee -a "$out/log.txt"
 import json, os, sys
@@ -103,6 +117,13 @@ for name in ("torchrun", "visible"):
     apart = sorted(abs(c["median_s"] / medians["ranks"][k]["median_s"] - 1) for k, c in medians[name].items() if k in medians["ranks"])
     if apart:
         print("%s against --ranks: median %.2f %% apart, worst %.1f %%" % (name, 100 * apart[len(apart) // 2], 100 * apart[-1]))
+for peer, engine in (("sendrecv", "nccl-exchange"), ("all_reduce", "all-reduce")):
+    own = {c["size"]: c for c in load("queued.json")["configs"] if c["engine"] == engine and c["src"] == 0}
+    if os.path.exists(f"{out}/peer_{peer}.out"):
+        rows = [line.split() for line in open(f"{out}/peer_{peer}.out")]
+        for cells in (r for r in rows if len(r) >= 9 and r[0].isdigit() and r[1].isdigit() and int(r[0]) in own):
+            mean_s = own[int(cells[0])]["mean_s"]
+            print("%s_perf -t 2, %10s B: %8s us, two processes %9.2f us, ratio %.3f" % (peer, cells[0], cells[5], mean_s * 1e6, mean_s * 1e6 / float(cells[5])))
 for i, rank in enumerate(runs["ranks"]["conditions"].get("ranks", [])):
     print("rank %d: clock %s +- %s ns, drift %s +- %s ppm" % (i, rank["clock_offset_ns"], rank["clock_offset_half_width_ns"],
           rank["host_clock_drift_ppm"], rank["host_clock_drift_half_width_ppm"]))

@@ -1,8 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the meters alone cost a launch-bound loop: at most 0.5 % (upper 95 % bound of 20 pairs, issue 4). Needs PyTorch and one GPU; 7 minutes.
-# usage: sampler.sh KWHY_FOLDER OUT_FOLDER
+# What the meters alone cost a launch-bound loop: at most 0.5 % (upper 95 % bound of 20 runs, issue 4). Iterations during the reader's calls against
+# those between them (80 seconds); with a third argument also whole stretches with and without a reader, in pairs (7 minutes), which shows
+# what lasts longer than a call, as far as the processor keeps still. Needs PyTorch, a C compiler and one GPU.
+# usage: sampler.sh KWHY_FOLDER OUT_FOLDER [pairs]
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
+kwhy=$(realpath "$1")/bin/kwhy
 mkdir -p "$2"
-python3 "$here/programs/sampler.py" "$(realpath "$1")/bin/kwhy" "$2/sampler.json" 20 440 | tee "$2/sampler.txt"
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+real=$(ldconfig -p | sed -n 's,.*libnvidia-ml\.so\.1 .*x86-64.* => ,,p' | head -1)
+[ -n "$real" ] || real=$(find / -xdev -name 'libnvidia-ml.so.1' 2> /dev/null | head -1)
+"${CC:-cc}" -shared -fPIC -O2 -I "$here/../../src" -o "$made/nvml_times.so" "$here/programs/nvml_times.c" -ldl
+python3 "$here/programs/sampler_calls.py" "$kwhy" "$made/nvml_times.so" "$real" "$2/sampler_calls.json" 20 | tee "$2/sampler.txt"
+[ -z "${3:-}" ] || python3 "$here/programs/sampler.py" "$kwhy" "$2/sampler.json" 20 440 | tee -a "$2/sampler.txt"

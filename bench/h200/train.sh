@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # train on an H200: the guide's training in all variants with energy, PyTorch beside it, one check at full width, and
 # checkpointing and micro-batches where activations are large.
-# Usage: train.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes)
+# Usage: train.sh KWHY_FOLDER OUT_FOLDER [short]     (the folder of the portable build; about 4 minutes; short: 80 s, fewer runs and less
+# PyTorch)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
+part=${3:-all}
 out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
 nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
@@ -29,6 +31,16 @@ step() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
+if [ "$part" = short ]; then
+	step train "$program" bench train --repeat 3 --seconds 1 -o "$out/train.json" --csv "$out/losses.csv"
+	step torch "$python" "$here/train_torch.py" --peers eager,graph --seconds 1 --repeat 3 -o "$out/torch.json"
+	for batch in 4096 8192; do
+		step "deep_$batch" "$program" bench train --variant graph,checkpoint,accumulate --layers 16 --batch $batch --samples 8192 --steps $((32768 / batch)) \
+			--check-width 128 --repeat 3 --seconds 1 -o "$out/deep_$batch.json"
+	done
+	cat "$out/log.txt"
+	exit
+fi
 # What matters most first: all variants (each checked before it is timed), then PyTorch.
 LIMIT=120 step train "$program" bench train --repeat 10 --seconds 2.5 -o "$out/train.json" --csv "$out/losses.csv"
 LIMIT=150 step torch "$python" "$here/train_torch.py" --peers eager,guide,fp32,graph --seconds 2.5 --repeat 5 -o "$out/torch.json"

@@ -53,8 +53,8 @@ with open(sys.argv[1], "wb") as file:
         file.write(b"".join(struct.pack("<f", random.gauss(0, 0.02))[2:] for _ in range(65536)))
 P
 for data in text weights; do
-	step "compress_$data" 40 "${transfer[@]}" --strategy pinned,compressed,expand,compress --direction h2d --min-size 64KiB \
-		--quick --time 6 --data "$made/$data" -o "$out/compress_$data.json" "${limits[@]}"
+	step "compress_$data" 40 "${transfer[@]}" --strategy pinned,compressed,compressed-overlap,expand,compress --direction h2d --min-size 64KiB \
+		--quick --time 8 --data "$made/$data" -o "$out/compress_$data.json" "${limits[@]}"
 done
 # Killed in the middle, then carried on with.
 "${transfer[@]}" --strategy pinned,pageable --quick --save "$out/killed" > /dev/null 2>&1 &

@@ -3,11 +3,11 @@
 
 Host against device: no kernel starts before the call that launched it began, and none ends after the wait behind it did; the margins bound the
 error. Device against the power ring: the time from a burst's first kernel to the rise of the power, and from its last to the fall, each as the
-delay of a first-order low-pass of 14.5 ms (SENSORS: 3.5 +- 1 ms on this card) that fits the samples within 0.1 s best. If the clocks are related
-rightly the delay is that of the meter alone, for rises and falls, at the beginning and the end of the run. The median tells: every fifth stamp
-of the ring is 6 to 10 ms late, which the mean feels.
+delay of a first-order low-pass that fits the samples within 0.1 s best, with the time constant of the machine profile and with the one that fits all
+steps best. If the clocks are related rightly the delay is that of the meter alone, as the profile has it, for rises and falls, at the beginning and
+the end of the run. The median tells: every fifth stamp of the ring is 6 to 10 ms late, which the mean feels.
 
-usage: clock.py RECORDING OUT.json
+usage: clock.py RECORDING PROFILE.json OUT.json
 """
 import bisect
 import json
@@ -16,9 +16,6 @@ import statistics
 import sys
 
 import blocks
-
-TAU = 14.5e-3
-
 
 def bursts_of(kernels):
     edges = []
@@ -30,15 +27,15 @@ def bursts_of(kernels):
     return [(start, end) for start, end in edges if end - start > 100e6]
 
 
-def fitted_delay(times, powers, edge):
-    """Delay in seconds of the step at `edge` (ns); the levels on both sides are free."""
+def fitted_delay(times, powers, edge, tau):
+    """Delay in seconds of the step at `edge` (ns), and what is left over in W^2; the levels on both sides are free."""
     first, last = bisect.bisect(times, edge - 100e6), bisect.bisect(times, edge + 100e6)
     x, y = [1e-9 * (t - edge) for t in times[first:last]], powers[first:last]
     if len(x) < 6:
         return None
 
     def error(delay):
-        shape = [0.0 if t < delay else 1 - math.exp(-(t - delay) / TAU) for t in x]
+        shape = [0.0 if t < delay else 1 - math.exp(-(t - delay) / tau) for t in x]
         n, s, ss = len(x), sum(shape), sum(v * v for v in shape)
         sy, sxy = sum(y), sum(v * w for v, w in zip(shape, y))
         determinant = n * ss - s * s
@@ -48,7 +45,15 @@ def fitted_delay(times, powers, edge):
         level = (sy - gain * s) / n
         return sum((level + gain * v - w) ** 2 for v, w in zip(shape, y))
 
-    return min((d * 1e-4 for d in range(-200, 300)), key=error)
+    delay = min((d * 1e-4 for d in range(-100, 200)), key=error)
+    return delay, error(delay)
+
+
+def fitted(times, powers, bursts, tau):
+    """Delays of rises and falls, and the sum of what is left over."""
+    edges = [(fitted_delay(times, powers, start, tau), fitted_delay(times, powers, end, tau)) for start, end in bursts]
+    edges = [(rise, fall) for rise, fall in edges if rise and fall]
+    return [r[0] for r, _ in edges], [f[0] for _, f in edges], sum(r[1] + f[1] for r, f in edges)
 
 
 def summary(values):
@@ -90,19 +95,26 @@ def main():
         if rows["kernel"]:
             result["host"] = host_margins(rows, names)
             bursts += bursts_of(rows["kernel"])
-    rises = [fitted_delay(times, powers, start) for start, _ in bursts]
-    falls = [fitted_delay(times, powers, end) for _, end in bursts]
-    pairs = [(r, f) for r, f in zip(rises, falls) if r is not None and f is not None]
-    half = len(pairs) // 2
-    both = [(r + f) / 2 for r, f in pairs]
-    result["ring"] = {
-        "samples": len(times),
-        "rises": summary([r for r, _ in pairs]),
-        "falls": summary([f for _, f in pairs]),
-        "first_half": summary(both[:half]),
-        "second_half": summary(both[half:]),
-    }
-    with open(sys.argv[2], "w") as file:
+    with open(sys.argv[2]) as file:
+        sensor = json.load(file)["sensor"]
+    known = {name: 1e3 * sensor[name]["value"] for name in ("time_constant_s", "delay_s")}
+    best = min((t * 5e-4 for t in range(20, 37)), key=lambda tau: fitted(times, powers, bursts, tau)[2])
+    result["profile"] = {"time_constant_ms": known["time_constant_s"], "delay_ms": known["delay_s"]}
+    result["ring"] = {"samples": len(times)}
+    for name, tau in (("at_the_profiles_time_constant", 1e-3 * known["time_constant_s"]), ("at_the_best_time_constant", best)):
+        rises, falls, _ = fitted(times, powers, bursts, tau)
+        both = [(r + f) / 2 for r, f in zip(rises, falls)]
+        half = len(both) // 2
+        result["ring"][name] = {
+            "time_constant_ms": 1e3 * tau,
+            "rises": summary(rises),
+            "falls": summary(falls),
+            "both": summary(both),
+            "first_half": summary(both[:half]),
+            "second_half": summary(both[half:]),
+            "median_off_the_profiles_delay_ms": 1e3 * statistics.median(both) - known["delay_s"] if both else None,
+        }
+    with open(sys.argv[3], "w") as file:
         json.dump(result, file, indent=1)
     print(json.dumps(result, indent=1))
 

@@ -2,6 +2,7 @@
 """Loops to measure, each one call of a fixed amount of work that ends with a synchronisation.
 
 decode    a decoder of OPT-125m's shape, random weights, batch 32, 64 tokens, one at a time: launch-bound
+generate  the same shape as PyTorch's modules with biases and scaled_dot_product_attention: fewer kernels, more of the host for each
 graph     one token of the same as a CUDA graph, 256 times
 products  100 products of 8192^3 in bf16: compute-bound
 train     five steps of an MLP 4096 with AdamW in mixed precision
@@ -53,6 +54,54 @@ def decoder():
 
 def decode():
     return decoder()[0]
+
+
+def generate():
+    torch.manual_seed(1)
+    nn = torch.nn
+    width, heads, layers, batch, tokens, words = 768, 12, 12, 32, 64, 50272
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def forward(self, x, past):
+            y = self.before(x)
+            q, k, v = (part(y).view(batch, 1, heads, -1).transpose(1, 2) for part in (self.query, self.key, self.value))
+            if past is not None:
+                k, v = torch.cat((past[0], k), 2), torch.cat((past[1], v), 2)
+            a = nn.functional.scaled_dot_product_attention(q, k, v)
+            x = x + self.out(a.transpose(1, 2).reshape(batch, 1, width))
+            return x + self.down(torch.relu(self.up(self.between(x)))), (k, v)
+
+    class Decoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.word, self.place = nn.Embedding(words, width), nn.Embedding(2048, width)
+            self.blocks = nn.ModuleList(Block() for _ in range(layers))
+            self.norm = nn.LayerNorm(width)
+
+        def forward(self, token, place, cache):
+            x = self.word(token) + self.place(place)
+            for i, block in enumerate(self.blocks):
+                x, cache[i] = block(x, cache[i])
+            return (self.norm(x) @ self.word.weight.t()).argmax(-1)
+
+    model = Decoder().cuda().half().eval()
+    places = torch.arange(tokens, device="cuda").view(tokens, 1)
+
+    @torch.no_grad()
+    def run():
+        cache, token = [None] * layers, torch.zeros(batch, 1, dtype=torch.long, device="cuda")
+        for i in range(tokens):
+            token = model(token, places[i], cache)
+            (token == 2).all().item()
+        torch.cuda.synchronize()
+
+    return run
 
 
 def graph():
@@ -129,4 +178,4 @@ def transfer():
     return run
 
 
-LOOPS = {"decode": decode, "graph": graph, "products": products, "train": train, "transfer": transfer}
+LOOPS = {"decode": decode, "generate": generate, "graph": graph, "products": products, "train": train, "transfer": transfer}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work of many kinds in random order, 2 to 4 s each: products in bf16, fp32 and both sparse in time, copies on the device and
-from the host, elementwise passes, and pauses. usage: mixed.py SECONDS SEED"""
+"""Work of many kinds in random order, 2 to 4 s each or about PIECE: products in bf16, fp32 and both sparse in time, copies on the device and
+from the host, elementwise passes, and pauses. usage: mixed.py SECONDS SEED [PIECE]"""
 import random
 import sys
 import time
@@ -8,6 +8,7 @@ import time
 import torch
 
 seconds, seed = float(sys.argv[1]), int(sys.argv[2])
+piece = float(sys.argv[3]) if len(sys.argv) > 3 else 3
 random.seed(seed)
 torch.manual_seed(seed)
 a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
@@ -19,7 +20,7 @@ host = torch.randn(1 << 26, pin_memory=True)
 
 def spin(work, share):
     """That share of the time at work, in pieces of about 10 ms."""
-    until = time.perf_counter() + random.uniform(2, 4)
+    until = time.perf_counter() + piece * random.uniform(2 / 3, 4 / 3)
     while time.perf_counter() < until:
         start = time.perf_counter()
         while time.perf_counter() - start < 0.01:

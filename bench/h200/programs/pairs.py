@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs a loop, against the same loop plain, paired.
 
-A set is one fresh process a variant, all alive side by side; they take turns of one run of the loop each (a fraction of a second) in an order
+A set is one fresh process a variant, all alive side by side; they take turns of one run of the loop each (a fraction of a second), or of RUNS, in an order
 that is shuffled anew each round, on one core, so that what the machine does meanwhile meets all alike. The launchers of the variants whose
 turn it is not are stopped (SIGSTOP): their meters cost nobody else. A set gives one ratio a variant: the sum of its seconds over that of
 plain. Results: the median of the sets, their mean, and the upper 95 % bound of the mean by a bootstrap over the sets (20,000 draws, seeded).
 
-usage: pairs.py KWHY OUT.json LOOP VARIANT,... SETS ROUNDS LATEST_SECONDS
-variants: plain record duty10 graphs-node graphs-graph inject nsys profiler
+usage: pairs.py KWHY OUT.json LOOP VARIANT,... SETS ROUNDS LATEST_SECONDS [RUNS]
+variants: plain record no-calls duty10 duty10-no-calls graphs-node graphs-graph inject nsys profiler
 """
 import json
 import os
@@ -30,6 +30,8 @@ def command_of(variant, kwhy, loop, folder):
         "plain": child,
         "record": [*record, "--", *child],
         "duty10": [*record, "--duty", "10%", "--", *child],
+        "no-calls": [*record, "--no-calls", "--", *child],
+        "duty10-no-calls": [*record, "--no-calls", "--duty", "10%", "--", *child],
         "graphs-node": [*record, "--graphs", "node", "--", *child],
         "graphs-graph": [*record, "--graphs", "graph", "--", *child],
         "inject": child,
@@ -46,7 +48,7 @@ class Child:
             os.makedirs(os.path.join(folder, "inject"))
             environment.update(CUDA_INJECTION64_PATH=os.path.realpath(library), KWHY_RECORD_DIR=os.path.join(folder, "inject"))
         self.variant = variant
-        self.has_launcher = variant in ("record", "duty10", "graphs-node", "graphs-graph")
+        self.has_launcher = variant.startswith(("record", "no-calls", "duty10", "graphs-"))
         self.process = subprocess.Popen(
             command_of(variant, kwhy, loop, folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
@@ -62,11 +64,11 @@ class Child:
         if self.has_launcher:
             os.kill(self.process.pid, signal.SIGSTOP)
 
-    def turn(self):
+    def turn(self, runs):
         if self.has_launcher:
             os.kill(self.process.pid, signal.SIGCONT)
         time.sleep(0.05)  # for all alike: a device that rested runs faster
-        self.process.stdin.write("go\n")
+        self.process.stdin.write(f"{runs}\n")
         self.process.stdin.flush()
         answer = self.answer()
         if answer is None:
@@ -81,7 +83,7 @@ class Child:
         self.process.wait()
 
 
-def measure_set(kwhy, loop, variants, rounds, seed):
+def measure_set(kwhy, loop, variants, rounds, runs, seed):
     folder = tempfile.mkdtemp()
     order = random.Random(seed)
     children = [Child(variant, kwhy, loop, folder) for variant in variants]
@@ -99,7 +101,7 @@ def measure_set(kwhy, loop, variants, rounds, seed):
     for _ in range(rounds):
         order.shuffle(children)
         for child in children:
-            child.turn()
+            child.turn(runs)
     for child in children:
         child.end()
     shutil.rmtree(folder, ignore_errors=True)
@@ -127,15 +129,16 @@ def summary_of(sets, variants):
 
 def main():
     kwhy, out, loop, variants, wanted, rounds, latest = sys.argv[1:8]
+    runs = int(sys.argv[8]) if len(sys.argv) > 8 else 1
     variants = [v for v in variants.split(",") if v != "nsys" or shutil.which("nsys")]
     latest = time.monotonic() + float(latest)
     sets, device, longest = [], None, 0.0
     while len(sets) < int(wanted) and time.monotonic() + longest < latest:
         start = time.monotonic()
-        device, seconds = measure_set(kwhy, loop, variants, int(rounds), len(sets))
+        device, seconds = measure_set(kwhy, loop, variants, int(rounds), runs, len(sets))
         longest = max(longest, time.monotonic() - start)
         sets.append(seconds)
-        result = {"device": device, "loop": loop, "sets": sets, "against_plain": summary_of(sets, variants)}
+        result = {"device": device, "loop": loop, "runs_a_turn": runs, "sets": sets, "against_plain": summary_of(sets, variants)}
         with open(out, "w") as file:
             json.dump(result, file, indent=1)
     for variant, row in result["against_plain"].items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A child of pairs.py: for each line on standard input one run of the loop, timed inside the program, as a line of JSON.
+"""A child of pairs.py: for each line on standard input as many runs of the loop as it says, timed inside the program, as a line of JSON.
 
 usage: segment.py LOOP [profiler]
 """
@@ -20,16 +20,19 @@ def main():
     loop()
     loop()
     print(json.dumps({"ready": torch.cuda.get_device_name(0)}), flush=True)
-    for _ in sys.stdin:
+
+    def seconds_of(runs):
+        start = time.perf_counter()
+        for _ in range(runs):
+            loop()
+        return time.perf_counter() - start
+
+    for line in sys.stdin:
         if profiled:
             with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]):
-                start = time.perf_counter()
-                loop()
-                seconds = time.perf_counter() - start
+                seconds = seconds_of(int(line))
         else:
-            start = time.perf_counter()
-            loop()
-            seconds = time.perf_counter() - start
+            seconds = seconds_of(int(line))
         print(json.dumps({"seconds": seconds}), flush=True)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of load for the clock relation: idle and products of about 0.2 s in turn, at lengths that beat with no meter.
+"""Steps of load for the clock relation: idle and small products of about 0.2 s in turn, at lengths that beat with no meter. The products are in fp32
+and fill about half of the device: well below its power limit, so that each step is as high at its beginning as later.
 
 usage: steps.py COUNT
 """
@@ -9,14 +10,22 @@ import time
 
 import torch
 
-a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+a = torch.randn(1024, 1024, device="cuda")
 b = torch.randn_like(a)
 c = torch.empty_like(a)
 lengths = random.Random(5)
-torch.mm(a, b, out=c)
-torch.cuda.synchronize()
-for _ in range(int(sys.argv[1])):
-    time.sleep(0.15 + 0.1 * lengths.random())
-    for _ in range(int(100 + 50 * lengths.random())):
+
+
+def run(seconds_each, seconds):
+    for _ in range(max(1, int(seconds / seconds_each))):
         torch.mm(a, b, out=c)
     torch.cuda.synchronize()
+
+
+run(1, 1)
+start = time.perf_counter()
+run(1, 1000)
+each = (time.perf_counter() - start) / 1000
+for _ in range(int(sys.argv[1])):
+    time.sleep(0.15 + 0.1 * lengths.random())
+    run(each, 0.17 + 0.08 * lengths.random())

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Is the ring of power samples read without a loss, and what does reading take? kwhy stat beside whatever else the machine does. Needs one GPU; 10.5
+# minutes, so start it in the background of other scripts.
+# usage: ring.sh KWHY_FOLDER OUT_FOLDER [SECONDS]
+set -euo pipefail
+kwhy=$(realpath "$1")/bin/kwhy
+here=$(dirname "$(realpath "$0")")
+mkdir -p "$2"
+"$kwhy" stat --device "${DEVICE:-0}" --json -o "$2/ring.json" --save-power "$2/ring.csv" -- sleep "${3:-630}"
+python3 "$here/programs/ring.py" "$2/ring.csv" "$2/ring.json" | tee "$2/ring.txt"
+gzip -f "$2/ring.csv"
