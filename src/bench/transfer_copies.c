@@ -18,26 +18,6 @@
 
 enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_LEAST_BYTES = 1024, PAGE_BYTES = 4096 };
 
-static enum kwhy_status prepare_way(
-	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, bool to_host, struct kwhy_error *error)
-{
-	struct kwhy_gpu_copy *copy = to_host ? &work->to_host : &work->to_device;
-	struct kwhy_gpu_host host;
-	uint64_t device;
-	enum kwhy_status status = kwhy_bench_host(
-		work->room, memory, to_host ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
-
-	if (!status)
-		status = kwhy_bench_device(
-			work->room, to_host ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
-	if (status)
-		return status;
-	copy->from = to_host ? device : kwhy_gpu_address(host.memory);
-	copy->to = to_host ? kwhy_gpu_address(host.memory) : device;
-	copy->bytes = work->bytes;
-	return KWHY_OK;
-}
-
 /* The variant is the memory. */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -45,9 +25,9 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 	enum kwhy_status status = KWHY_OK;
 
 	if (work->direction != KWHY_TRANSFER_D2H)
-		status = prepare_way(work, memory, false, error);
+		status = kwhy_bench_copy_prepare(work, memory, false, work->bytes, error);
 	if (!status && work->direction != KWHY_TRANSFER_H2D)
-		status = prepare_way(work, memory, true, error);
+		status = kwhy_bench_copy_prepare(work, memory, true, work->bytes, error);
 	work->stream_count = work->direction == KWHY_TRANSFER_BOTH ? 2 : 1;
 	return status;
 }
@@ -88,7 +68,8 @@ static enum kwhy_status prepare_unaligned(struct kwhy_bench_work *work, struct k
 static enum kwhy_status prepare_streams(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	work->stream_count = KWHY_BENCH_STREAMS;
-	return prepare_way(work, KWHY_BENCH_PINNED, work->direction == KWHY_TRANSFER_D2H, error);
+	return kwhy_bench_copy_prepare(
+		work, KWHY_BENCH_PINNED, work->direction == KWHY_TRANSFER_D2H, work->bytes, error);
 }
 
 static enum kwhy_status issue_streams(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -110,25 +91,9 @@ static enum kwhy_status issue_streams(struct kwhy_bench_work *work, struct kwhy_
 
 static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status;
+	enum kwhy_status status = prepare(work, error);
 
-	if (!work->room->gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "the driver records no graphs");
-	status = prepare(work, error);
 	return status ? status : kwhy_bench_capture(work, issue, error);
-}
-
-static enum kwhy_status issue_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
-{
-	return work->room->gpu->ops->graph_launch(
-		work->room->gpu, work->room->streams[0], work->graph, error);
-}
-
-static void release_graph(struct kwhy_bench_work *work)
-{
-	if (work->graph)
-		work->room->gpu->ops->graph_free(work->room->gpu, work->graph);
-	work->graph = NULL;
 }
 
 /*
@@ -261,9 +226,9 @@ const struct kwhy_bench_strategy kwhy_bench_copies[] = {
 		.directions = H2D | D2H,
 		.clocks = BACK_TO_BACK | HOST,
 		.prepare = prepare_graph,
-		.issue = issue_graph,
+		.issue = kwhy_bench_graph_issue,
 		.verify = kwhy_bench_verify_sinks,
-		.release = release_graph,
+		.release = kwhy_bench_graph_release,
 		.variant = KWHY_BENCH_PINNED},
 	{.id = "numa-near",
 		.title = "a queued copy, memory on the NUMA node of the GPU",

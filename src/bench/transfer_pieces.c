@@ -32,25 +32,11 @@ static bool to_host(const struct kwhy_bench_work *work)
 	return work->direction == KWHY_TRANSFER_D2H;
 }
 
-/* The host's end and the device's, and the copy that would move the first piece. */
+/* The copy that would move the first piece. */
 static enum kwhy_status prepare_ends(
 	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {
-	struct kwhy_gpu_copy *copy = to_host(work) ? &work->to_host : &work->to_device;
-	struct kwhy_gpu_host host;
-	uint64_t device;
-	enum kwhy_status status = kwhy_bench_host(
-		work->room, memory, to_host(work) ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
-
-	if (!status)
-		status = kwhy_bench_device(
-			work->room, to_host(work) ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
-	if (status)
-		return status;
-	copy->from = to_host(work) ? device : kwhy_gpu_address(host.memory);
-	copy->to = to_host(work) ? kwhy_gpu_address(host.memory) : device;
-	copy->bytes = work->piece_bytes;
-	return KWHY_OK;
+	return kwhy_bench_copy_prepare(work, memory, to_host(work), work->piece_bytes, error);
 }
 
 static struct kwhy_gpu_copy piece_copy(const struct kwhy_bench_work *work, uint32_t which)
@@ -106,25 +92,9 @@ static enum kwhy_status issue_batch(struct kwhy_bench_work *work, struct kwhy_er
 
 static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	enum kwhy_status status;
+	enum kwhy_status status = prepare_copies(work, error);
 
-	if (!work->room->gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "the driver records no graphs");
-	status = prepare_copies(work, error);
 	return status ? status : kwhy_bench_capture(work, issue_copies, error);
-}
-
-static enum kwhy_status issue_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
-{
-	return work->room->gpu->ops->graph_launch(
-		work->room->gpu, work->room->streams[0], work->graph, error);
-}
-
-static void release_graph(struct kwhy_bench_work *work)
-{
-	if (work->graph)
-		work->room->gpu->ops->graph_free(work->room->gpu, work->graph);
-	work->graph = NULL;
 }
 
 /* Descriptors at the head of the packet, then the pieces, each at a multiple of 16 bytes. */
@@ -308,9 +278,9 @@ const struct kwhy_bench_strategy kwhy_bench_piecewise[] = {
 		.is_plain = true,
 		.most_pieces = GRAPH_PIECES_MAX,
 		.prepare = prepare_graph,
-		.issue = issue_graph,
+		.issue = kwhy_bench_graph_issue,
 		.verify = kwhy_bench_verify_sinks,
-		.release = release_graph},
+		.release = kwhy_bench_graph_release},
 	PACKED_ROW("packed", "packed, one copy, and a kernel that spreads or gathers",
 		"pageable, packed in pinned", PACK_AND_COPY),
 	PACKED_ROW("packed-mapped", "packed, and a kernel that reaches the packet over the link",

@@ -148,6 +148,26 @@ enum kwhy_status kwhy_bench_verify_sum(struct kwhy_bench_work *work, bool *out_s
 	return status;
 }
 
+enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work, enum kwhy_bench_memory memory,
+	bool to_host, uint64_t bytes, struct kwhy_error *error)
+{
+	struct kwhy_gpu_copy *copy = to_host ? &work->to_host : &work->to_device;
+	struct kwhy_gpu_host host;
+	uint64_t device;
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, memory, to_host ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
+
+	if (!status)
+		status = kwhy_bench_device(
+			work->room, to_host ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
+	if (status)
+		return status;
+	copy->from = to_host ? device : kwhy_gpu_address(host.memory);
+	copy->to = to_host ? kwhy_gpu_address(host.memory) : device;
+	copy->bytes = bytes;
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
 	struct kwhy_error *error)
@@ -155,13 +175,29 @@ enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	struct kwhy_gpu *gpu = work->room->gpu;
 	struct kwhy_gpu_stream *stream = work->room->streams[0];
 	struct kwhy_error other;
-	enum kwhy_status status = gpu->ops->capture_begin(gpu, stream, error), ended;
+	enum kwhy_status status, ended;
 
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "the driver records no graphs");
+	status = gpu->ops->capture_begin(gpu, stream, error);
 	if (status)
 		return status;
 	status = issue(work, error);
 	ended = gpu->ops->capture_end(gpu, stream, &work->graph, status ? &other : error);
 	return status ? status : ended;
+}
+
+enum kwhy_status kwhy_bench_graph_issue(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	return work->room->gpu->ops->graph_launch(
+		work->room->gpu, work->room->streams[0], work->graph, error);
+}
+
+void kwhy_bench_graph_release(struct kwhy_bench_work *work)
+{
+	if (work->graph)
+		work->room->gpu->ops->graph_free(work->room->gpu, work->graph);
+	work->graph = NULL;
 }
 
 enum kwhy_status kwhy_bench_issue(struct kwhy_bench_work *work, struct kwhy_error *error)

@@ -90,11 +90,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sum(
 /* Makes the sinks differ from the pattern. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error);
 
+/* The copy of `bytes` that way, between memory of that kind on the host and the device's own. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work,
+	enum kwhy_bench_memory memory, bool to_host, uint64_t bytes, struct kwhy_error *error);
+
 /* Records what `issue` queues on the first stream as the work's graph; whatever fails, the stream runs again.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
 	struct kwhy_error *error);
+/* To be issued and released: that graph. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_graph_issue(struct kwhy_bench_work *work, struct kwhy_error *error);
+void kwhy_bench_graph_release(struct kwhy_bench_work *work);
 
 /* How far apart pieces begin: at multiples of 16 bytes, with a gap; one piece alone: its size. */
 uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces);
