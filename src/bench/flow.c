@@ -388,7 +388,7 @@ static enum kwhy_status open_all(struct work *work, struct kwhy_error *error)
 	if (*work->gauge.missing)
 		work->bench->nvml_missing = kwhy_arena_copy(&work->bench->arena, work->gauge.missing);
 	if (work->request->energy_s <= 0) {
-		work->bench->energy_missing = "not asked for";
+		work->bench->energy_missing = kwhy_bench_energy_unasked(work->request->backend);
 		work->bench->nvml_missing = "it is of the runs for energy, which were not asked for";
 		return KWHY_OK;
 	}

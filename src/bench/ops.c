@@ -339,9 +339,7 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 {
 	if (!work->request->energy) {
-		work->bench->energy_missing = work->request->backend == KWHY_GPU_HOST
-			? "the host back end has no GPU's meters"
-			: "not asked for";
+		work->bench->energy_missing = kwhy_bench_energy_unasked(work->request->backend);
 		return KWHY_OK;
 	}
 	return kwhy_bench_meters_open(work->kit.gpus, work->kit.gpu_count, &work->energy, error);

@@ -75,6 +75,11 @@ enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, size_t count, st
 	return KWHY_OK;
 }
 
+const char *kwhy_bench_energy_unasked(enum kwhy_gpu_backend backend)
+{
+	return backend == KWHY_GPU_HOST ? "the host back end has no GPU's meters" : "not asked for";
+}
+
 enum kwhy_status kwhy_bench_meters_open(struct kwhy_gpu *const *gpus, uint32_t gpu_count,
 	struct kwhy_device_energy **out, struct kwhy_error *error)
 {

@@ -32,6 +32,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_series_run(
 KWHY_MUST_USE enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, size_t count,
 	struct kwhy_median *out, double *out_p99_s, struct kwhy_error *error);
 
+/* Why the energy is unknown where nobody asked for it. */
+const char *kwhy_bench_energy_unasked(enum kwhy_gpu_backend backend);
+
 /* With a look at the idle level. End with kwhy_device_energy_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_meters_open(struct kwhy_gpu *const *gpus, uint32_t gpu_count,
 	struct kwhy_device_energy **out, struct kwhy_error *error);

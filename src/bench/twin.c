@@ -258,7 +258,7 @@ static enum kwhy_status answer(struct work *work, struct kwhy_error *error)
 static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 {
 	if (work->request->energy_s <= 0) {
-		work->bench->energy_missing = "not asked for";
+		work->bench->energy_missing = kwhy_bench_energy_unasked(work->request->backend);
 		return KWHY_OK;
 	}
 	tell(work, "idle");
