@@ -43,73 +43,32 @@ static int write_all(int fd, const char *bytes, size_t length)
 	return 0;
 }
 
-static int write_open(int fd, const void *bytes, size_t length, const mode_t *mode)
-{
-	int failed = write_all(fd, bytes, length);
+/* What kwhy_file_write() was given; `path`: as the user named it. */
+struct whole {
+	const char *path;
+	const void *bytes;
+	size_t length;
+};
 
-	if (!failed && mode)
-		failed = fchmod(fd, *mode);
+static enum kwhy_status write_whole(void *context, const char *to, struct kwhy_error *error)
+{
+	const struct whole *whole = context;
+	int fd = open(to, O_WRONLY | O_CLOEXEC), failed;
+
+	if (fd < 0)
+		return fail_write(whole->path, error);
+	failed = write_all(fd, whole->bytes, whole->length);
 	if (close(fd))
 		failed = -1;
-	return failed;
+	return failed ? fail_write(whole->path, error) : KWHY_OK;
 }
 
-static enum kwhy_status write_directly(
-	const char *path, const void *bytes, size_t length, struct kwhy_error *error)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write_open(fd, bytes, length, NULL))
-		return fail_write(path, error);
-	return KWHY_OK;
-}
-
-/* `target`: where links lead; `path`: as the user named it. */
-static enum kwhy_status write_beside(const char *path, const char *target, mode_t mode, const void *bytes,
-	size_t length, struct kwhy_error *error)
-{
-	char *beside;
-	enum kwhy_status status = KWHY_OK;
-	int fd;
-
-	if (asprintf(&beside, "%s.XXXXXX", target) < 0)
-		return kwhy_fail_memory(error, "a file name");
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0) {
-		status = fail_write(path, error);
-	} else if (write_open(fd, bytes, length, &mode) || rename(beside, target)) {
-		status = fail_write(path, error);
-		unlink(beside);
-	}
-	free(beside);
-	return status;
-}
-
-enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t length, struct kwhy_error *error)
-{
-	struct stat old;
-	bool exists = stat(path, &old) == 0;
-	char *target = exists ? realpath(path, NULL) : NULL;
-	enum kwhy_status status;
-
-	if (exists && S_ISDIR(old.st_mode)) {
-		errno = EISDIR;
-		status = fail_write(path, error);
-	} else if (exists && !S_ISREG(old.st_mode)) {
-		status = write_directly(path, bytes, length, error);
-	} else {
-		status = write_beside(
-			path, target ? target : path, mode_for(exists ? &old : NULL), bytes, length, error);
-	}
-	free(target);
-	return status;
-}
-
+/* `target`: where links lead. The mode comes last: it may be one that nobody can write to. */
 static enum kwhy_status make_beside(const char *path, const char *target, mode_t mode,
 	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
 {
 	char *beside;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 	int fd;
 
 	if (asprintf(&beside, "%s.XXXXXX", target) < 0)
@@ -118,11 +77,9 @@ static enum kwhy_status make_beside(const char *path, const char *target, mode_t
 	if (fd < 0) {
 		status = fail_write(path, error);
 	} else {
-		if (write_open(fd, NULL, 0, &mode))
-			status = fail_write(path, error);
-		if (!status)
-			status = write_it(context, beside, error);
-		if (!status && rename(beside, target))
+		close(fd);
+		status = write_it(context, beside, error);
+		if (!status && (chmod(beside, mode) || rename(beside, target)))
 			status = fail_write(path, error);
 		if (status)
 			unlink(beside);
@@ -148,6 +105,16 @@ enum kwhy_status kwhy_file_make(
 	}
 	free(target);
 	return status;
+}
+
+enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t length, struct kwhy_error *error)
+{
+	struct whole whole = {path, bytes, length};
+	struct stat old;
+
+	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
+		return write_whole(&whole, path, error);
+	return kwhy_file_make(path, write_whole, &whole, error);
 }
 
 /* 0: all read, 1: more than the limit, -1: errno says why. */

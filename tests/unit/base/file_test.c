@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include "cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/kwhy-file-XXXXXX", path[64];
+static struct kwhy_error error;
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	snprintf(path, sizeof(path), "%s/result", mkdtemp(folder));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder);
+}
+
+static void assert_holds(const char *words)
+{
+	struct kwhy_text text = {0};
+
+	assert_int_equal(kwhy_file_read(path, 100, &text, &error), KWHY_OK);
+	assert_string_equal(text.data, words);
+	kwhy_text_done(&text);
+}
+
+static enum kwhy_status write_words(const char *words)
+{
+	return kwhy_file_write(path, words, strlen(words), &error);
+}
+
+static void a_file_that_nobody_may_write_to_is_replaced_and_stays_so(void **state)
+{
+	struct stat now;
+
+	(void)state;
+	assert_int_equal(write_words("before"), KWHY_OK);
+	assert_int_equal(chmod(path, 0444), 0);
+	assert_int_equal(write_words("after"), KWHY_OK);
+	assert_holds("after");
+	assert_int_equal(stat(path, &now), 0);
+	assert_int_equal(now.st_mode & 07777, 0444);
+}
+
+static void a_link_keeps_pointing_where_it_did(void **state)
+{
+	char link_path[80];
+	struct stat now;
+
+	(void)state;
+	snprintf(link_path, sizeof(link_path), "%s/link", folder);
+	assert_int_equal(write_words("before"), KWHY_OK);
+	assert_int_equal(symlink(path, link_path), 0);
+	assert_int_equal(kwhy_file_write(link_path, "after", 5, &error), KWHY_OK);
+	assert_int_equal(lstat(link_path, &now), 0);
+	assert_true(S_ISLNK(now.st_mode));
+	assert_holds("after");
+	unlink(link_path);
+}
+
+static void a_folder_is_refused_by_name_and_a_device_is_written_to(void **state)
+{
+	(void)state;
+	assert_int_equal(kwhy_file_write(folder, "x", 1, &error), KWHY_E_IO);
+	assert_non_null(strstr(error.text, folder));
+	assert_int_equal(kwhy_file_write("/dev/null", "x", 1, &error), KWHY_OK);
+}
+
+static enum kwhy_status fail_half_way(void *context, const char *beside, struct kwhy_error *out)
+{
+	(void)context;
+	assert_int_equal(access(beside, W_OK), 0);
+	return kwhy_fail(out, KWHY_E_IO, "half of it");
+}
+
+/* The folder is empty at the end of each test. */
+static void a_writer_that_fails_leaves_the_old_file_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(write_words("before"), KWHY_OK);
+	assert_int_equal(kwhy_file_make(path, fail_half_way, NULL, &error), KWHY_E_IO);
+	assert_string_equal(error.text, "half of it");
+	assert_holds("before");
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		IN_A_FOLDER(a_file_that_nobody_may_write_to_is_replaced_and_stays_so),
+		IN_A_FOLDER(a_link_keeps_pointing_where_it_did),
+		IN_A_FOLDER(a_folder_is_refused_by_name_and_a_device_is_written_to),
+		IN_A_FOLDER(a_writer_that_fails_leaves_the_old_file_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
