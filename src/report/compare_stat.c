@@ -2,25 +2,10 @@
 #include "report/compare_stat.h"
 
 #include "model/ledger.h"
+#include "report/json_values.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
-
-/* What is missing or of another type is unknown. */
-static double real_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
 
 /* While comparing: both documents, and the room for what comes of them. */
 struct pairing {
@@ -32,16 +17,16 @@ struct pairing {
 
 static struct kwhy_estimate estimate_of(const json_t *figure)
 {
-	double count = real_of(figure, "count");
+	double count = kwhy_json_real_of(figure, "count");
 
 	return (struct kwhy_estimate){
 		.count = count > 0 ? (size_t)count : 0,
-		.mean = real_of(figure, "mean"),
-		.low = real_of(figure, "low"),
-		.high = real_of(figure, "high"),
-		.deviation = real_of(figure, "deviation"),
-		.least = real_of(figure, "least"),
-		.most = real_of(figure, "most"),
+		.mean = kwhy_json_real_of(figure, "mean"),
+		.low = kwhy_json_real_of(figure, "low"),
+		.high = kwhy_json_real_of(figure, "high"),
+		.deviation = kwhy_json_real_of(figure, "deviation"),
+		.least = kwhy_json_real_of(figure, "least"),
+		.most = kwhy_json_real_of(figure, "most"),
 	};
 }
 
@@ -89,7 +74,7 @@ static const json_t *find(const json_t *array, const char *key, const char *name
 
 	json_array_foreach((json_t *)array, i, item)
 	{
-		if (strcmp(text_of(item, key), name) == 0)
+		if (strcmp(kwhy_json_text_of(item, key), name) == 0)
 			return item;
 	}
 	return NULL;
@@ -111,7 +96,7 @@ static void add_domains(struct pairing *pairing)
 
 	json_array_foreach(json_object_get(pairing->roots[0], "domains"), i, domain)
 	{
-		const char *name = text_of(domain, "name");
+		const char *name = kwhy_json_text_of(domain, "name");
 		const json_t *const both[2] = {domain, find(others, "name", name)};
 
 		add_pair(pairing, "energy", name, "J", both, "energy_j");
@@ -128,7 +113,7 @@ static void add_work(struct pairing *pairing)
 
 	json_array_foreach(json_object_get(pairing->roots[0], "work"), i, work)
 	{
-		const char *unit = text_of(work, "unit");
+		const char *unit = kwhy_json_text_of(work, "unit");
 		const json_t *const both[2] = {work, find(others, "unit", unit)};
 		const json_t *domains = json_object_get(both[1], "domains");
 		char title[96], rate[96];
@@ -139,7 +124,7 @@ static void add_work(struct pairing *pairing)
 		add_pair(pairing, rate, "", "", both, "per_s");
 		json_array_foreach(json_object_get(work, "domains"), d, domain)
 		{
-			const char *name = text_of(domain, "name");
+			const char *name = kwhy_json_text_of(domain, "name");
 			const json_t *const of[2] = {domain, find(domains, "name", name)};
 
 			add_pair(pairing, title, name, "", of, "units_per_joule");
@@ -156,12 +141,12 @@ static void reach(const json_t *points, double run, double value, bool rises, do
 	out[0] = out[1] = NAN;
 	json_array_foreach((json_t *)points, i, point)
 	{
-		double seen = real_of(point, "value");
+		double seen = kwhy_json_real_of(point, "value");
 
-		if (real_of(point, "run") != run || !(rises ? seen >= value : seen <= value))
+		if (kwhy_json_real_of(point, "run") != run || !(rises ? seen >= value : seen <= value))
 			continue;
-		out[0] = real_of(point, "joules");
-		out[1] = real_of(point, "time_s");
+		out[0] = kwhy_json_real_of(point, "joules");
+		out[1] = kwhy_json_real_of(point, "time_s");
 		return;
 	}
 }
@@ -199,7 +184,7 @@ static struct range range_of(const json_t *points)
 
 	json_array_foreach((json_t *)points, i, point)
 	{
-		double value = real_of(point, "value");
+		double value = kwhy_json_real_of(point, "value");
 
 		if (i == 0)
 			range.first = value;
@@ -241,7 +226,7 @@ static void add_curves(struct pairing *pairing)
 
 	json_array_foreach(json_object_get(pairing->roots[0], "metrics"), i, metric)
 	{
-		const char *name = text_of(metric, "name");
+		const char *name = kwhy_json_text_of(metric, "name");
 		const json_t *other = find(others, "name", name);
 		const json_t *const points[2] = {
 			json_object_get(metric, "points"), json_object_get(other, "points")};
@@ -270,15 +255,16 @@ static void fill_side(struct pairing *pairing, int index)
 {
 	struct kwhy_side *side = &pairing->out->sides[index];
 	const json_t *root = pairing->roots[index], *domain = main_domain(root);
-	double joules = real_of(json_object_get(domain, "energy_j"), "mean");
-	double seconds = real_of(json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
+	double joules = kwhy_json_real_of(json_object_get(domain, "energy_j"), "mean");
+	double seconds = kwhy_json_real_of(
+		json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
 
 	side->label = pairing->out->labels[index];
 	side->device = "";
 	side->energy_nj = isfinite(joules) && fabs(joules) < 9e9 ? (int64_t)(joules * 1e9) : KWHY_UNKNOWN_NJ;
 	side->span_ns = isfinite(seconds) && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
 	side->idle_nj = KWHY_UNKNOWN_NJ;
-	side->power_w = real_of(json_object_get(domain, "mean_w"), "mean");
+	side->power_w = kwhy_json_real_of(json_object_get(domain, "mean_w"), "mean");
 	side->busy_ratio = NAN;
 }
 
@@ -293,12 +279,12 @@ static enum kwhy_status parse(struct pairing *pairing, int side, const char *lab
 			"%.300s line %d: %s; write it again with kwhy stat --json", label, where.line,
 			where.text);
 	pairing->roots[side] = root;
-	if (strcmp(text_of(root, "schema"), "kwhy.stat/1") != 0)
+	if (strcmp(kwhy_json_text_of(root, "schema"), "kwhy.stat/1") != 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
-			label, text_of(root, "schema"));
+			label, kwhy_json_text_of(root, "schema"));
 	pairing->out->labels[side] = keep(pairing, label);
-	pairing->out->commands[side] = keep(pairing, text_of(root, "command"));
+	pairing->out->commands[side] = keep(pairing, kwhy_json_text_of(root, "command"));
 	fill_side(pairing, side);
 	return KWHY_OK;
 }

@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ops_read.h"
 
-#include <jansson.h>
+#include "report/json_values.h"
+
 #include <math.h>
 #include <string.h>
-
-/* What is missing or of another type is unknown. */
-static double real_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
 
 static const json_t *find_row(const json_t *rows, const char *id)
 {
 	size_t i;
 	json_t *row;
 
-	json_array_foreach(rows, i, row) if (strcmp(text_of(row, "id"), id) == 0) return row;
+	json_array_foreach(rows, i, row) if (strcmp(kwhy_json_text_of(row, "id"), id) == 0) return row;
 	return NULL;
 }
 
@@ -35,18 +21,19 @@ static enum kwhy_status check_row(
 {
 	if (!row)
 		return kwhy_fail(error, KWHY_E_INPUT, "%.300s has no operation '%.60s'", label, id);
-	if (!(real_of(row, "rate_per_s") > 0))
+	if (!(kwhy_json_real_of(row, "rate_per_s") > 0))
 		return kwhy_fail(error, KWHY_E_INPUT, "%.300s: '%.60s' was not measured: %.200s", label, id,
-			text_of(row, "missing"));
-	if (strcmp(text_of(row, "unit"), unit) != 0)
+			kwhy_json_text_of(row, "missing"));
+	if (strcmp(kwhy_json_text_of(row, "unit"), unit) != 0)
 		return kwhy_fail(error, KWHY_E_INPUT, "%.300s: '%.60s' counts %.40s, not %s", label, id,
-			text_of(row, "unit"), unit);
+			kwhy_json_text_of(row, "unit"), unit);
 	return KWHY_OK;
 }
 
 static double constant_of(const json_t *row)
 {
-	return (real_of(row, "gross_j") - real_of(row, "net_j")) / real_of(row, "seconds");
+	return (kwhy_json_real_of(row, "gross_j") - kwhy_json_real_of(row, "net_j")) /
+		kwhy_json_real_of(row, "seconds");
 }
 
 static enum kwhy_status read_rows(struct kwhy_read_ops *out, const char *label, const json_t *rows,
@@ -60,10 +47,10 @@ static enum kwhy_status read_rows(struct kwhy_read_ops *out, const char *label, 
 	if (status)
 		return status;
 	*out = (struct kwhy_read_ops){
-		.flop_per_s = real_of(flops, "rate_per_s"),
-		.byte_per_s = real_of(bytes, "rate_per_s"),
-		.joules_per_flop = real_of(json_object_get(flops, "net_j_per_unit"), "value"),
-		.joules_per_byte = real_of(json_object_get(bytes, "net_j_per_unit"), "value"),
+		.flop_per_s = kwhy_json_real_of(flops, "rate_per_s"),
+		.byte_per_s = kwhy_json_real_of(bytes, "rate_per_s"),
+		.joules_per_flop = kwhy_json_real_of(json_object_get(flops, "net_j_per_unit"), "value"),
+		.joules_per_byte = kwhy_json_real_of(json_object_get(bytes, "net_j_per_unit"), "value"),
 		.constant_w = (constant_of(flops) + constant_of(bytes)) / 2,
 	};
 	return KWHY_OK;
@@ -77,7 +64,7 @@ enum kwhy_status kwhy_read_ops_of(struct kwhy_read_ops *out, const char *label, 
 	const json_t *ops = json_is_object(nested) ? nested : root;
 	enum kwhy_status status;
 
-	if (strcmp(text_of(ops, "schema"), "kwhy.ops/1") == 0)
+	if (strcmp(kwhy_json_text_of(ops, "schema"), "kwhy.ops/1") == 0)
 		status = read_rows(out, label, json_object_get(ops, "operations"), arithmetic, memory, error);
 	else
 		status = kwhy_fail(error, KWHY_E_INPUT,

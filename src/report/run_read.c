@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/run_read.h"
 
-#include <jansson.h>
+#include "report/json_values.h"
+
 #include <math.h>
 #include <string.h>
-
-/* What is missing or of another type is unknown. */
-static double real_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
 
 /* Sums over devices; energy of some devices only is no energy of the whole. */
 static void read_devices(struct kwhy_read_run *run, const json_t *devices)
@@ -31,12 +17,13 @@ static void read_devices(struct kwhy_read_run *run, const json_t *devices)
 	json_array_foreach(devices, i, device)
 	{
 		const json_t *energy = json_object_get(device, "energy");
-		double span_ns = real_of(json_object_get(device, "time"), "span_ns");
-		double window_ns = real_of(energy, "end_ns") - real_of(energy, "start_ns");
+		double span_ns = kwhy_json_real_of(json_object_get(device, "time"), "span_ns");
+		double window_ns = kwhy_json_real_of(energy, "end_ns") -
+			kwhy_json_real_of(energy, "start_ns");
 
 		if (span_ns == 0)
 			continue;
-		run->joules += real_of(energy, "attributed_nj") * 1e-9;
+		run->joules += kwhy_json_real_of(energy, "attributed_nj") * 1e-9;
 		run->is_modelled |= json_is_true(json_object_get(energy, "modelled"));
 		run->seconds = fmax(run->seconds, (isnan(window_ns) ? span_ns : window_ns) * 1e-9);
 	}
@@ -59,11 +46,12 @@ static bool add_phase(struct kwhy_read_run *run, const json_t *range)
 {
 	struct kwhy_read_phase *phase = &run->phases[run->phase_count++];
 
-	*phase = (struct kwhy_read_phase){.name = kwhy_arena_copy(&run->arena, text_of(range, "name")),
-		.joules = real_of(range, "window_energy_nj") * 1e-9,
+	*phase = (struct kwhy_read_phase){
+		.name = kwhy_arena_copy(&run->arena, kwhy_json_text_of(range, "name")),
+		.joules = kwhy_json_real_of(range, "window_energy_nj") * 1e-9,
 		.low_j = NAN,
 		.high_j = NAN,
-		.seconds = real_of(range, "host_ns") * 1e-9};
+		.seconds = kwhy_json_real_of(range, "host_ns") * 1e-9};
 	return phase->name != NULL;
 }
 
@@ -80,7 +68,7 @@ static bool read_report(struct kwhy_read_run *run, const json_t *root)
 	if (!run->phases)
 		return false;
 	json_array_foreach(work, i, item)
-		kept &= add_work(run, text_of(item, "unit"), real_of(item, "count"));
+		kept &= add_work(run, kwhy_json_text_of(item, "unit"), kwhy_json_real_of(item, "count"));
 	json_array_foreach(ranges, i, item) kept &= add_phase(run, item);
 	return kept;
 }
@@ -91,8 +79,8 @@ static const json_t *main_domain(const json_t *domains)
 	size_t i;
 	json_t *domain;
 
-	json_array_foreach(
-		domains, i, domain) if (strcmp(text_of(domain, "kind"), "total") == 0) return domain;
+	json_array_foreach(domains, i,
+		domain) if (strcmp(kwhy_json_text_of(domain, "kind"), "total") == 0) return domain;
 	return json_array_get(domains, 0);
 }
 
@@ -104,12 +92,12 @@ static bool read_stat(struct kwhy_read_run *run, const json_t *root)
 	json_t *item;
 	bool kept = true;
 
-	run->joules = real_of(energy, "mean");
-	run->low_j = real_of(energy, "low");
-	run->high_j = real_of(energy, "high");
-	run->seconds = real_of(json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
-	json_array_foreach(work, i, item)
-		kept &= add_work(run, text_of(item, "unit"), real_of(json_object_get(item, "count"), "mean"));
+	run->joules = kwhy_json_real_of(energy, "mean");
+	run->low_j = kwhy_json_real_of(energy, "low");
+	run->high_j = kwhy_json_real_of(energy, "high");
+	run->seconds = kwhy_json_real_of(json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
+	json_array_foreach(work, i, item) kept &= add_work(run, kwhy_json_text_of(item, "unit"),
+		kwhy_json_real_of(json_object_get(item, "count"), "mean"));
 	return kept;
 }
 
@@ -117,7 +105,7 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 	size_t length, struct kwhy_error *error)
 {
 	json_t *root = json_loadb(json, length, 0, NULL);
-	const char *schema = text_of(root, "schema");
+	const char *schema = kwhy_json_text_of(root, "schema");
 	size_t work_room = json_array_size(json_object_get(root, "work"));
 	bool is_report = strcmp(schema, "kwhy.report/1") == 0, kept = false;
 

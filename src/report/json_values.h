@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_JSON_VALUES_H
+#define KWHY_REPORT_JSON_VALUES_H
+
+#include <jansson.h>
+
+/* What a member of a document says; what is missing or of another type is unknown: NAN, "". */
+double kwhy_json_real_of(const json_t *object, const char *key);
+const char *kwhy_json_text_of(const json_t *object, const char *key); /* lent */
+
+#endif
