@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/ops.h"
-#include "cli/bench_ops_profile.h"
 #include "cli/bench_ops_show.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/profile_part.h"
 #include "cli/progress.h"
 
 #include <math.h>
@@ -75,6 +75,18 @@ static enum kwhy_status write_result(const struct ops_options *options, enum kwh
 	return kwhy_bench_write(&options->output, "ops", form, &text, &table, error);
 }
 
+static enum kwhy_status update_profile(
+	const char *path, const struct kwhy_bench_ops *bench, struct kwhy_error *error)
+{
+	struct kwhy_text part = {0};
+	enum kwhy_status status;
+
+	kwhy_bench_ops_json(bench, &part);
+	status = kwhy_profile_part_put(path, bench->gpus[0].name, "operations", &part, error);
+	kwhy_text_done(&part);
+	return status;
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct ops_options *options = invocation->options;
@@ -98,7 +110,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	status = write_result(options, form, bench, error);
 	if (!status && options->profile)
-		status = kwhy_bench_ops_profile(bench, options->profile, error);
+		status = update_profile(options->profile, bench, error);
 	if (!status && bench->ended)
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_bench_ops_free(bench);

@@ -7,11 +7,10 @@
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/profile_part.h"
 #include "cli/progress.h"
 #include "report/page/page.h"
 #include "report/transfers.h"
-
-#include "base/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,8 +20,6 @@
 
 #define COMPAT_BYTES (UINT64_C(512) << 20) /* what nvbandwidth copies unless told */
 #define COMPAT_HOST_BYTES (UINT64_C(8) << 20)
-
-enum { PROFILE_MAX_BYTES = 4 << 20 };
 
 struct transfer_options {
 	const char *backend, *device, *strategy, *direction, *least, *most, *data;
@@ -188,16 +185,12 @@ static enum kwhy_status write_header(
 static enum kwhy_status update_profile(
 	const char *path, const struct kwhy_transfers *transfers, struct kwhy_error *error)
 {
-	struct kwhy_text before = {0}, after = {0};
-	enum kwhy_status status = kwhy_file_read(path, PROFILE_MAX_BYTES, &before, error);
+	struct kwhy_text part = {0};
+	enum kwhy_status status = kwhy_report_transfers_part(transfers, &part, error);
 
 	if (!status)
-		status = kwhy_report_transfers_profile(
-			transfers, before.data ? before.data : "", &after, error);
-	if (!status)
-		status = kwhy_file_write(path, after.data, after.length, error);
-	kwhy_text_done(&before);
-	kwhy_text_done(&after);
+		status = kwhy_profile_part_put(path, transfers->device_name, "transfers", &part, error);
+	kwhy_text_done(&part);
 	return status;
 }
 

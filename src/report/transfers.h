@@ -14,12 +14,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_json(
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_header(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
 
-/*
- * The part "transfers" of a machine profile put into the JSON of one, whose other members stay as they are.
- * KWHY_E_INPUT: `profile` is no machine profile; KWHY_E_USAGE: it is of another device.
- */
-KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_profile(const struct kwhy_transfers *transfers,
-	const char *profile, struct kwhy_text *out, struct kwhy_error *error);
+/* The part "transfers" of a machine profile. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_part(
+	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
 
 /* Curves and choices as members of the object that is open. */
 void kwhy_transfers_json_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers);

@@ -3,10 +3,7 @@
 
 #include "model/meter.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void add_device(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
@@ -256,61 +253,17 @@ enum kwhy_status kwhy_report_transfers_json(
 	return kwhy_text_check(out, error);
 }
 
-/* The part as JSON of its own, for jansson to take in. */
-static json_t *make_part(const struct kwhy_transfers *transfers)
+enum kwhy_status kwhy_report_transfers_part(
+	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error)
 {
-	struct kwhy_text text = {0};
 	struct kwhy_json json;
-	json_t *part;
 
-	kwhy_json_init(&json, &text);
+	kwhy_json_init(&json, out);
 	kwhy_json_object(&json, NULL);
 	add_device(&json, transfers);
 	kwhy_transfers_json_curves(&json, transfers);
 	kwhy_transfers_json_choices(&json, transfers);
 	add_overtaking(&json, transfers);
 	kwhy_json_object_end(&json);
-	part = text.failed ? NULL : json_loadb(text.data, text.length, 0, NULL);
-	kwhy_text_done(&text);
-	return part;
-}
-
-static enum kwhy_status check_profile(
-	const json_t *root, const struct kwhy_transfers *transfers, struct kwhy_error *error)
-{
-	const char *schema = json_string_value(json_object_get(root, "schema")),
-		   *device = json_string_value(json_object_get(json_object_get(root, "device"), "name"));
-
-	if (!schema || strcmp(schema, KWHY_PROFILE_SCHEMA) != 0 || !device)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"that is no machine profile; name one that kwhy calibrate wrote");
-	if (!transfers->device_name || strcmp(device, transfers->device_name) != 0)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"that machine profile is of %.80s, and these transfers of %.80s; name one of the "
-			"same device",
-			device, transfers->device_name ? transfers->device_name : "an unknown device");
-	return KWHY_OK;
-}
-
-enum kwhy_status kwhy_report_transfers_profile(const struct kwhy_transfers *transfers, const char *profile,
-	struct kwhy_text *out, struct kwhy_error *error)
-{
-	json_t *root = json_loads(profile, JSON_REJECT_DUPLICATES, NULL), *part;
-	char *dumped = NULL;
-	enum kwhy_status status = check_profile(root, transfers, error);
-
-	if (status) {
-		json_decref(root);
-		return status;
-	}
-	part = make_part(transfers);
-	if (part && json_object_set_new(root, "transfers", part) == 0)
-		dumped = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-	if (dumped)
-		kwhy_text_addf(out, "%s\n", dumped);
-	json_decref(root);
-	if (!dumped)
-		return kwhy_fail_memory(error, "a machine profile");
-	free(dumped);
 	return kwhy_text_check(out, error);
 }

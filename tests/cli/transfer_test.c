@@ -208,7 +208,7 @@ static void a_profile_of_another_device_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(spawned.exit, 2);
-	assert_non_null(strstr(spawned.err.data, "is of NVIDIA H200"));
+	assert_non_null(strstr(spawned.err.data, "is the profile of NVIDIA H200"));
 	spawned_done(&spawned);
 }
 
