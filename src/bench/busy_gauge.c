@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define EVERY_NS INT64_C(100000000)
 #define SETTLE_NS INT64_C(1000000000)
@@ -15,32 +14,6 @@
 static void tell_missing(struct kwhy_busy_gauge *gauge, const char *why)
 {
 	snprintf(gauge->missing, sizeof(gauge->missing), "%s", why);
-}
-
-/* Our addresses have a domain of four digits, NVML's of eight. */
-static bool is_at(const struct kwhy_nvml_pci *pci, const char *address)
-{
-	char other[32];
-
-	snprintf(other, sizeof(other), "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
-	return strcasecmp(other, address) == 0;
-}
-
-static kwhy_nvml_handle find_handle(const struct kwhy_nvml *nvml, const char *address)
-{
-	unsigned count = 0;
-
-	if (nvml->nvmlDeviceGetCount_v2(&count))
-		count = 0;
-	for (unsigned i = 0; i < count; i++) {
-		kwhy_nvml_handle handle;
-		struct kwhy_nvml_pci pci;
-
-		if (!nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle) &&
-			!kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci) && is_at(&pci, address))
-			return handle;
-	}
-	return NULL;
 }
 
 void kwhy_busy_gauge_open(const struct kwhy_gpu *gpu, struct kwhy_busy_gauge *out)
@@ -56,7 +29,7 @@ void kwhy_busy_gauge_open(const struct kwhy_gpu *gpu, struct kwhy_busy_gauge *ou
 		tell_missing(out, error.text);
 		return;
 	}
-	out->handle = find_handle(&out->nvml, gpu->facts.pci_address);
+	out->handle = kwhy_nvml_find(&out->nvml, gpu->facts.pci_address);
 	if (!out->handle)
 		tell_missing(out, "NVML knows no GPU at its PCI address");
 }

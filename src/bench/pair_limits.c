@@ -4,10 +4,9 @@
 #include "vendor/nvml.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <strings.h>
 
-enum { GPUS = KWHY_PAIR_GPUS_MOST, ADDRESS_BYTES = 32 };
+enum { GPUS = KWHY_PAIR_GPUS_MOST };
 
 /* One GPU as NVML knows it. */
 struct end {
@@ -52,34 +51,13 @@ static unsigned nvlink_generation(unsigned version)
 /* The row of the GPU at this address; the count of GPUs: none. */
 static uint32_t row_of(const struct kwhy_pairs *pairs, const struct kwhy_nvml_pci *pci)
 {
-	char address[ADDRESS_BYTES];
+	char address[KWHY_NVML_ADDRESS_BYTES];
 
-	snprintf(address, sizeof(address), "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
+	kwhy_nvml_address(pci, address);
 	for (uint32_t i = 0; i < pairs->gpu_count; i++)
 		if (pairs->gpus[i].pci_address && strcasecmp(pairs->gpus[i].pci_address, address) == 0)
 			return i;
 	return pairs->gpu_count;
-}
-
-static void find_handles(struct machine *machine)
-{
-	const struct kwhy_nvml *nvml = machine->nvml;
-	unsigned count = 0;
-
-	if (nvml->nvmlDeviceGetCount_v2(&count))
-		count = 0;
-	for (unsigned i = 0; i < count; i++) {
-		kwhy_nvml_handle handle;
-		struct kwhy_nvml_pci pci;
-		uint32_t row;
-
-		if (nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle) ||
-			kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci))
-			continue;
-		row = row_of(machine->pairs, &pci);
-		if (row < machine->pairs->gpu_count)
-			machine->ends[row].handle = handle;
-	}
 }
 
 static bool read_field(
@@ -217,8 +195,10 @@ static enum kwhy_status read_machine(struct machine *machine, struct kwhy_error 
 {
 	struct kwhy_pairs *pairs = machine->pairs;
 
-	find_handles(machine);
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		const char *address = pairs->gpus[i].pci_address;
+
+		machine->ends[i].handle = address ? kwhy_nvml_find(machine->nvml, address) : NULL;
 		if (!machine->ends[i].handle)
 			return tell_missing(
 				pairs, "NVML knows no GPU at the PCI address of one of these", error);

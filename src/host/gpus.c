@@ -38,8 +38,7 @@ static void read_names(const struct kwhy_host_facts *facts, const struct kwhy_nv
 		gpu->pci_domain = pci.domain;
 		gpu->pci_bus = pci.bus;
 		gpu->pci_device = pci.device;
-		gpu->pci_address = kwhy_arena_printf(
-			facts->arena, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+		gpu->pci_address = kwhy_host_keep(facts, kwhy_nvml_address(&pci, text));
 	}
 }
 

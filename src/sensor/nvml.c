@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PCI_BYTES = 32, PROCESSES_ASKED = 256 };
+enum { PROCESSES_ASKED = 256 };
 
 struct state {
 	struct kwhy_nvml nvml;
@@ -13,7 +13,7 @@ struct state {
 
 /* What a device says of itself, as long as it takes to add it. */
 struct facts {
-	char name[KWHY_NVML_TEXT_BYTES], uuid[KWHY_NVML_TEXT_BYTES], pci[PCI_BYTES],
+	char name[KWHY_NVML_TEXT_BYTES], uuid[KWHY_NVML_TEXT_BYTES], pci[KWHY_NVML_ADDRESS_BYTES],
 		driver[KWHY_NVML_TEXT_BYTES];
 	struct kwhy_sensor_device device;
 };
@@ -43,8 +43,7 @@ static void read_names(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, st
 		kwhy_nvml_call(nvml, nvmlSystemGetDriverVersion, facts->driver, sizeof(facts->driver)),
 		facts->driver);
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci) == KWHY_NVML_SUCCESS) {
-		snprintf(facts->pci, sizeof(facts->pci), "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-		device->pci_address = facts->pci;
+		device->pci_address = kwhy_nvml_address(&pci, facts->pci);
 	}
 	/* The counter of a Grace Hopper module holds its CPU and memory too. */
 	device->energy_is_module = device->name && strstr(device->name, "GH200");

@@ -4,6 +4,8 @@
 #include "base/dso.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <strings.h>
 
 static const struct kwhy_dso_symbol symbols[] = {
 #define X(name, need) {#name, offsetof(struct kwhy_nvml, name), KWHY_DSO_##need},
@@ -70,6 +72,31 @@ const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result 
 		if (rows[i].result == result)
 			return rows[i].words;
 	return nvml->nvmlErrorString(result);
+}
+
+const char *kwhy_nvml_address(const struct kwhy_nvml_pci *pci, char out[KWHY_NVML_ADDRESS_BYTES])
+{
+	snprintf(out, KWHY_NVML_ADDRESS_BYTES, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
+	return out;
+}
+
+kwhy_nvml_handle kwhy_nvml_find(const struct kwhy_nvml *nvml, const char *address)
+{
+	unsigned count = 0;
+
+	if (nvml->nvmlDeviceGetCount_v2(&count))
+		count = 0;
+	for (unsigned i = 0; i < count; i++) {
+		char its[KWHY_NVML_ADDRESS_BYTES];
+		kwhy_nvml_handle handle;
+		struct kwhy_nvml_pci pci;
+
+		if (!nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle) &&
+			!kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci) &&
+			strcasecmp(kwhy_nvml_address(&pci, its), address) == 0)
+			return handle;
+	}
+	return NULL;
 }
 
 static bool round_double(double value, int64_t *out)

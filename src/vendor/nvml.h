@@ -30,6 +30,13 @@ const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result 
 #define kwhy_nvml_call(nvml, name, ...) \
 	((nvml)->name ? (nvml)->name(__VA_ARGS__) : KWHY_NVML_FUNCTION_NOT_FOUND)
 
+/* "0000:18:00.0", with a domain of four digits as drivers write it; NVML's own has eight. */
+enum { KWHY_NVML_ADDRESS_BYTES = 32 };
+const char *kwhy_nvml_address(const struct kwhy_nvml_pci *pci, char out[KWHY_NVML_ADDRESS_BYTES]);
+
+/* The GPU there; NULL: NVML knows none. */
+kwhy_nvml_handle kwhy_nvml_find(const struct kwhy_nvml *nvml, const char *address);
+
 /* A value of that type as an integer, rounded; false: no such type, or no number. */
 bool kwhy_nvml_value_int(unsigned type, union kwhy_nvml_value value, int64_t *out);
 
