@@ -57,6 +57,18 @@ void kwhy_text_add(struct kwhy_text *text, const char *string)
 	kwhy_text_add_bytes(text, string, strlen(string));
 }
 
+void kwhy_text_add_varint(struct kwhy_text *text, uint64_t value)
+{
+	unsigned char bytes[10];
+	size_t length = 0;
+
+	do {
+		bytes[length++] = (unsigned char)((value & 0x7F) | (value > 0x7F ? 0x80 : 0));
+		value >>= 7;
+	} while (value);
+	kwhy_text_add_bytes(text, bytes, length);
+}
+
 void kwhy_text_addf(struct kwhy_text *text, const char *format, ...)
 {
 	va_list args;

@@ -24,6 +24,8 @@ void kwhy_text_done(struct kwhy_text *text);
 void kwhy_text_clear(struct kwhy_text *text);
 void kwhy_text_add(struct kwhy_text *text, const char *string);
 void kwhy_text_add_bytes(struct kwhy_text *text, const void *bytes, size_t length);
+/* Seven bits a byte, the lowest first; the top bit says that more follow. */
+void kwhy_text_add_varint(struct kwhy_text *text, uint64_t value);
 void kwhy_text_addf(struct kwhy_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kwhy_text_repeat(struct kwhy_text *text, char character, size_t count);
 KWHY_MUST_USE enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error *error);

@@ -7,27 +7,15 @@ enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 enum { LENGTH_BYTES = 4 };
 
-static void add_varint(struct kwhy_text *out, uint64_t value)
-{
-	unsigned char bytes[10];
-	size_t length = 0;
-
-	do {
-		bytes[length++] = (unsigned char)((value & 0x7F) | (value > 0x7F ? 0x80 : 0));
-		value >>= 7;
-	} while (value);
-	kwhy_text_add_bytes(out, bytes, length);
-}
-
 void kwhy_proto_varint(struct kwhy_text *out, unsigned field, uint64_t value)
 {
-	add_varint(out, field << 3 | WIRE_VARINT);
-	add_varint(out, value);
+	kwhy_text_add_varint(out, field << 3 | WIRE_VARINT);
+	kwhy_text_add_varint(out, value);
 }
 
 void kwhy_proto_double(struct kwhy_text *out, unsigned field, double value)
 {
-	add_varint(out, field << 3 | WIRE_FIXED64);
+	kwhy_text_add_varint(out, field << 3 | WIRE_FIXED64);
 	kwhy_text_add_bytes(out, &value, sizeof(value)); /* little-endian, as all machines we run on */
 }
 
@@ -35,14 +23,14 @@ void kwhy_proto_string(struct kwhy_text *out, unsigned field, const char *value)
 {
 	size_t length = strlen(value);
 
-	add_varint(out, field << 3 | WIRE_BYTES);
-	add_varint(out, length);
+	kwhy_text_add_varint(out, field << 3 | WIRE_BYTES);
+	kwhy_text_add_varint(out, length);
 	kwhy_text_add_bytes(out, value, length);
 }
 
 size_t kwhy_proto_begin(struct kwhy_text *out, unsigned field)
 {
-	add_varint(out, field << 3 | WIRE_BYTES);
+	kwhy_text_add_varint(out, field << 3 | WIRE_BYTES);
 	kwhy_text_add_bytes(out, "\x80\x80\x80", LENGTH_BYTES - 1);
 	kwhy_text_add_bytes(out, "", 1);
 	return out->length;

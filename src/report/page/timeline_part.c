@@ -3,27 +3,15 @@
 
 #include <stdlib.h>
 
-static void add_varint(struct kwhy_text *text, uint64_t value)
-{
-	unsigned char bytes[10];
-	size_t length = 0;
-
-	do {
-		bytes[length++] = (unsigned char)((value & 0x7F) | (value > 0x7F ? 0x80 : 0));
-		value >>= 7;
-	} while (value);
-	kwhy_text_add_bytes(text, bytes, length);
-}
-
 void kwhy_timeline_column_add(struct kwhy_timeline_column *column, int64_t value)
 {
 	int64_t difference = value - column->previous;
 
 	if (!column->delta) {
-		add_varint(&column->bytes, (uint64_t)value);
+		kwhy_text_add_varint(&column->bytes, (uint64_t)value);
 		return;
 	}
-	add_varint(&column->bytes, ((uint64_t)difference << 1) ^ (uint64_t)(difference >> 63));
+	kwhy_text_add_varint(&column->bytes, ((uint64_t)difference << 1) ^ (uint64_t)(difference >> 63));
 	column->previous = value;
 }
 
