@@ -2,14 +2,18 @@
 #ifndef TESTS_UNIT_FAILING_MEMORY_H
 #define TESTS_UNIT_FAILING_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For one test a program: it defines the wrapped allocators. */
+/* For one test a program, linked with --wrap: it defines the allocators, for whatever thread. */
 
-/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
-static long left_until_failure = -1;
-static bool failed;
+/* So far, by whomever. */
+static _Atomic unsigned allocations;
+/* The allocation of that number fails, once; below 0: none does. */
+static _Atomic long left_until_failure = -1;
+/* It has come to that; the test sets it back. */
+static _Atomic bool failed;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -20,7 +24,8 @@ void *__wrap_realloc(void *old, size_t size);
 
 static bool fails_now(void)
 {
-	if (left_until_failure < 0 || left_until_failure-- > 0)
+	allocations++;
+	if (left_until_failure < 0 || left_until_failure-- != 0)
 		return false;
 	failed = true;
 	return true;

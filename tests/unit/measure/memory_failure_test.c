@@ -2,40 +2,7 @@
 #include "cmocka_all.h"
 #include "kwhy/measure.h"
 #include "measure/regions.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
-/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
-static _Atomic long left_until_failure = -1;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails_now(void)
-{
-	return left_until_failure >= 0 && left_until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails_now() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails_now() ? NULL : __real_realloc(old, size);
-}
+#include "unit/failing_memory.h"
 
 enum { READINGS = 40 };
 

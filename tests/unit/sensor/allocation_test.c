@@ -1,44 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake_clock.h"
 #include "host_meters.h"
+#include "unit/failing_memory.h"
 
 #include "sensor/sampler.h"
 #include "sensor/sensor_csv.h"
-
-#include <limits.h>
-
-/* Linked with --wrap: counts what is allocated, by whomever. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static _Atomic unsigned allocations;
-static _Atomic unsigned left_until_failure = UINT_MAX; /* the allocation that fails, once */
-
-/* Whether this one is to fail. */
-static bool fails(void)
-{
-	allocations++;
-	return left_until_failure != UINT_MAX && left_until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 #define SECOND INT64_C(1000000000)
 
@@ -118,16 +84,15 @@ static void want_of_memory_at_any_place_is_an_error_with_words(void **state)
 
 	for (int replay = 0; replay < 2; replay++) {
 		make_machine(host, replay);
-		for (unsigned number = 0;; number++) {
+		for (long number = 0;; number++) {
 			enum kwhy_status status;
-			bool reached;
 
 			host->error.text[0] = '\0';
+			failed = false;
 			left_until_failure = number;
 			status = use_all(host);
-			reached = left_until_failure == UINT_MAX;
-			left_until_failure = UINT_MAX;
-			if (!reached) {
+			left_until_failure = -1;
+			if (!failed) {
 				assert_int_equal(status, KWHY_OK);
 				break;
 			}

@@ -1,43 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
+#include "unit/failing_memory.h"
 #include "whatif/stretch.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-
-/* Linked with --wrap: the allocation number `left_until_failure` fails, once; below 0: none does. */
-static long left_until_failure = -1;
-static bool failed;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails_now(void)
-{
-	if (left_until_failure < 0 || left_until_failure-- > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails_now() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails_now() ? NULL : __real_realloc(old, size);
-}
 
 /* Something for most changes, on two devices. */
 static struct build much_waste(void)
