@@ -7,11 +7,6 @@
 
 #define SMALL "bench", "decode", "--backend", "host", "--shape", "small", "--prompt", "4", "--tokens", "4"
 
-static double number_in(const json_t *row, const char *part, const char *key)
-{
-	return json_number_value(json_object_get(json_object_get(row, part), key));
-}
-
 static void every_batch_and_launching_is_a_row_with_its_error_and_rates(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "2,17", "--weights", "bf16,int8", "--launch",
@@ -146,17 +141,14 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "fp16",
 		"--temperature", "0.8", "--top-k", "40", "--top-p", "0.9", "--arrivals", "10");
-	size_t columns = 0;
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	for (const char *at = spawned.out.data; *at; at++) {
-		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
-		assert_true(columns <= 80);
-	}
+	assert_fits_80_columns(spawned.out.data);
 	assert_non_null(strstr(spawned.out.data, "fp16 b1 graph"));
 	assert_non_null(strstr(spawned.out.data, "drawn  at temperature 0.8"));
-	assert_non_null(strstr(spawned.out.data, "energy not available: the host back end has no GPU's meters"));
+	assert_non_null(
+		strstr(spawned.out.data, "energy not available: the host back end has no GPU's meters"));
 	spawned_done(&spawned);
 }
 

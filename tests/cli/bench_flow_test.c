@@ -3,7 +3,6 @@
 #include "spawned_checks.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,13 +17,6 @@ static const json_t *row_of(const json_t *root, const char *id, int flows)
 		json_integer_value(json_object_get(row, "flows")) == flows) return row;
 	fail_msg("no row %s of %d flows", id, flows);
 	return NULL;
-}
-
-static double number_in(const json_t *row, const char *part, const char *key)
-{
-	const json_t *object = part ? json_object_get(row, part) : row;
-
-	return json_number_value(json_object_get(object, key));
 }
 
 static void every_variant_and_number_of_flows_is_a_row(void **state)
@@ -76,14 +68,10 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(
 		"bench", "flow", "--backend", "host", "--flows", "9", "--steps", "2", "--repeat", "1");
-	size_t columns = 0;
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	for (const char *at = spawned.out.data; *at; at++) {
-		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
-		assert_true(columns <= 80);
-	}
+	assert_fits_80_columns(spawned.out.data);
 	assert_non_null(strstr(spawned.out.data, "those of every step of every run were the reference's"));
 	spawned_done(&spawned);
 }
@@ -103,9 +91,6 @@ static void the_steps_go_to_a_csv(void **state)
 {
 	static char path[] = "kwhy-flow-XXXXXX";
 	struct spawned spawned;
-	char line[128];
-	size_t lines = 0;
-	FILE *file;
 	int made = mkstemp(path);
 
 	(void)state;
@@ -115,13 +100,8 @@ static void the_steps_go_to_a_csv(void **state)
 		"n2,n4", "--repeat", "2", "--csv", path);
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file))
-		lines++;
-	fclose(file);
+	assert_int_equal(lines_of(path), 1 + 2 * 2 * 3);
 	unlink(path);
-	assert_int_equal(lines, 1 + 2 * 2 * 3);
 }
 
 /* The fake's tensor cores have no rate, but its meters say something. */

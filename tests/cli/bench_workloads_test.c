@@ -18,13 +18,6 @@ static const json_t *row_of(const json_t *rows, const char *id)
 	return NULL;
 }
 
-static double number_in(const json_t *row, const char *part, const char *key)
-{
-	const json_t *object = part ? json_object_get(row, part) : row;
-
-	return json_number_value(json_object_get(object, key));
-}
-
 static void every_variant_of_twin_is_a_row_with_times_and_counts(void **state)
 {
 	json_t *root = json_of(SPAWN("bench", "twin", "--backend", "host", "--steps", "4", "--ranks", "2",
@@ -55,14 +48,10 @@ static void every_variant_of_twin_is_a_row_with_times_and_counts(void **state)
 static void the_text_of_twin_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN("bench", "twin", "--backend", "host", "--steps", "2", "--repeat", "1");
-	size_t columns = 0;
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	for (const char *at = spawned.out.data; *at; at++) {
-		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
-		assert_true(columns <= 80);
-	}
+	assert_fits_80_columns(spawned.out.data);
 	assert_non_null(strstr(spawned.out.data, "every step of every run gave those of the reference"));
 	spawned_done(&spawned);
 }
@@ -71,9 +60,6 @@ static void the_steps_of_twin_go_to_a_csv(void **state)
 {
 	static char path[] = "kwhy-twin-XXXXXX";
 	struct spawned spawned;
-	char line[128];
-	size_t lines = 0;
-	FILE *file;
 	int made = mkstemp(path);
 
 	(void)state;
@@ -83,13 +69,8 @@ static void the_steps_of_twin_go_to_a_csv(void **state)
 		"--repeat", "2", "--csv", path);
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file))
-		lines++;
-	fclose(file);
+	assert_int_equal(lines_of(path), 1 + 2 * 2 * 3);
 	unlink(path);
-	assert_int_equal(lines, 1 + 2 * 2 * 3);
 }
 
 static void wrong_words_of_twin_are_usage_errors(void **state)

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "report/shown_name.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
 #include <dirent.h>
 #include <jansson.h>
@@ -55,35 +55,6 @@ static size_t count_files(void)
 		count += entry->d_name[0] != '.';
 	closedir(list);
 	return count;
-}
-
-/* Fails with `exit`: nothing on stdout, and what `says` in at most three lines on stderr. */
-static void assert_fails(struct spawned spawned, int exit, const char *says)
-{
-	size_t lines = 0;
-
-	for (const char *c = spawned.err.data; *c; c++)
-		lines += *c == '\n';
-	if (spawned.exit != exit || spawned.out.length || !strstr(spawned.err.data, says) || lines > 3)
-		fail_msg("exit %d, stdout '%.80s', stderr '%s' (no '%s')", spawned.exit, spawned.out.data,
-			spawned.err.data, says);
-	spawned_done(&spawned);
-}
-
-static void assert_says(struct spawned spawned, const char *says)
-{
-	if (spawned.exit || spawned.err.length || !strstr(spawned.out.data, says))
-		fail_msg("exit %d, stderr '%s', stdout without '%s'", spawned.exit, spawned.err.data, says);
-	spawned_done(&spawned);
-}
-
-static void assert_fits_80_columns(const char *text)
-{
-	for (size_t length; *text; text += length + (text[length] == '\n')) {
-		length = strcspn(text, "\n");
-		if (length > 80)
-			fail_msg("%zu columns: %.*s", length, (int)length, text);
-	}
 }
 
 /* By "kwhy help", or a name of two words by the help of the first. */

@@ -2,7 +2,7 @@
 /* kwhy doctor on the machine that runs the tests, with the fake NVML for GPUs. */
 #include "../golden/schema_check.h"
 #include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -20,15 +20,10 @@ static struct spawned run(const char *scenario, const char *const *words)
 
 static json_t *load(const struct spawned *spawned)
 {
-	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/doctor.schema.json", 0, NULL);
-	json_t *report = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
-	char why[600];
+	json_t *document = json_in(spawned);
 
-	assert_non_null(schema);
-	if (!report || !schema_check(schema, schema, report, why, sizeof(why)))
-		fail_msg("%s", report ? why : spawned->err.data);
-	json_decref(schema);
-	return report;
+	assert_keeps_to_schema("doctor", document);
+	return document;
 }
 
 static json_int_t number(const json_t *object, const char *key)

@@ -9,14 +9,9 @@
 
 static json_t *load(const struct spawned *spawned)
 {
-	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/replay.schema.json", 0, NULL);
-	json_t *document = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
-	char why[600];
+	json_t *document = json_in(spawned);
 
-	assert_non_null(schema);
-	if (!document || !schema_check(schema, schema, document, why, sizeof(why)))
-		fail_msg("%s", document ? why : spawned->err.data);
-	json_decref(schema);
+	assert_keeps_to_schema("replay", document);
 	return document;
 }
 

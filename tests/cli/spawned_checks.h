@@ -2,39 +2,99 @@
 #ifndef KWHY_TESTS_CLI_SPAWNED_CHECKS_H
 #define KWHY_TESTS_CLI_SPAWNED_CHECKS_H
 
+#include "base/file.h"
 #include "cmocka_all.h"
 #include "spawn.h"
 
 #include <jansson.h>
 #include <string.h>
 
-/* What tests hold against a run of a command; all end it. */
+/* What tests hold against a run of a command and what it wrote. */
 
-/* It failed with that status, wrote no result and said so. */
+/* It failed with that status, wrote no result and said so in three lines at most. Ends it. */
 static inline void assert_fails(struct spawned spawned, int status, const char *says)
 {
-	if (spawned.exit != status || spawned.out.length || !strstr(spawned.err.data, says))
+	size_t lines = 0;
+
+	for (const char *c = spawned.err.data; *c; c++)
+		lines += *c == '\n';
+	if (spawned.exit != status || spawned.out.length || !strstr(spawned.err.data, says) || lines > 3)
 		fail_msg("exit %d, stdout '%s', stderr '%s' without '%s'", spawned.exit, spawned.out.data,
 			spawned.err.data, says);
 	spawned_done(&spawned);
 }
 
+/* Its result, however it ended. */
+static inline json_t *json_in(const struct spawned *spawned)
+{
+	json_t *root = json_loads(spawned->out.data, 0, NULL);
+
+	if (!root)
+		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned->exit, spawned->err.data,
+			spawned->out.data);
+	return root;
+}
+
 /* Its result, of a run that ended with that status and was quiet; end it with json_decref(). */
 static inline json_t *json_with(struct spawned spawned, int status)
 {
-	json_t *root = json_loads(spawned.out.data, 0, NULL);
+	json_t *root = json_in(&spawned);
 
-	if (spawned.exit != status || spawned.err.length || !root)
+	if (spawned.exit != status || spawned.err.length)
 		fail_msg("exit %d, stderr '%s', stdout '%s'", spawned.exit, spawned.err.data,
 			spawned.out.data);
 	spawned_done(&spawned);
 	return root;
 }
 
+/* It did well and said so in its result. */
+static inline void assert_says(struct spawned spawned, const char *says)
+{
+	if (spawned.exit || spawned.err.length || !strstr(spawned.out.data, says))
+		fail_msg("exit %d, stderr '%s', stdout '%s' without '%s'", spawned.exit, spawned.err.data,
+			spawned.out.data, says);
+	spawned_done(&spawned);
+}
+
 /* Its result, of a run that did well. */
 static inline json_t *json_of(struct spawned spawned)
 {
 	return json_with(spawned, 0);
+}
+
+/* A number of a result, or of an object in it; 0: there is none. `part` NULL: of the row itself. */
+static inline double number_in(const json_t *row, const char *part, const char *key)
+{
+	return json_number_value(json_object_get(part ? json_object_get(row, part) : row, key));
+}
+
+static inline void assert_fits_80_columns(const char *text)
+{
+	char line[1024];
+
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		assert_true(length < sizeof(line));
+		memcpy(line, text, length);
+		line[length] = '\0';
+		if (kwhy_text_columns(line) > 80)
+			fail_msg("%zu columns: %s", kwhy_text_columns(line), line);
+	}
+}
+
+/* How many a file has. */
+static inline size_t lines_of(const char *file)
+{
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	size_t lines = 0;
+
+	if (kwhy_file_read(file, 64 << 20, &text, &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < text.length; i++)
+		lines += text.data[i] == '\n';
+	kwhy_text_done(&text);
+	return lines;
 }
 
 #endif

@@ -7,11 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static double number_in(const json_t *row, const char *part, const char *key)
-{
-	return json_number_value(json_object_get(part ? json_object_get(row, part) : row, key));
-}
-
 static void every_variant_is_a_row_that_was_checked(void **state)
 {
 	json_t *root = json_of(SPAWN("bench", "train", "--backend", "host", "--width", "64", "--layers", "4",
@@ -66,14 +61,10 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(
 		"bench", "train", "--backend", "host", "--steps", "2", "--repeat", "1");
-	size_t columns = 0;
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	for (const char *at = spawned.out.data; *at; at++) {
-		columns = *at == '\n' ? 0 : columns + ((*at & 0xc0) != 0x80);
-		assert_true(columns <= 80);
-	}
+	assert_fits_80_columns(spawned.out.data);
 	assert_non_null(strstr(spawned.out.data, "every run of a variant gave the same bits"));
 	assert_non_null(strstr(spawned.out.data, "energy not available: the host back end"));
 	spawned_done(&spawned);

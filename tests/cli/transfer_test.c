@@ -2,7 +2,7 @@
 #include "../golden/schema_check.h"
 #include "base/file.h"
 #include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,31 +34,6 @@ static json_t *load(const char *text)
 	return document;
 }
 
-static void assert_keeps_to_schema(const char *schema_path, const json_t *document)
-{
-	json_t *schema = json_load_file(schema_path, 0, NULL);
-	char why[600];
-
-	assert_non_null(schema);
-	if (!schema_check(schema, schema, document, why, sizeof(why)))
-		fail_msg("%s", why);
-	json_decref(schema);
-}
-
-static size_t lines_of(const char *file)
-{
-	struct kwhy_text text = {0};
-	struct kwhy_error error;
-	size_t lines = 0;
-
-	if (kwhy_file_read(file, 64 << 20, &text, &error))
-		fail_msg("%s", error.text);
-	for (size_t i = 0; i < text.length; i++)
-		lines += text.data[i] == '\n';
-	kwhy_text_done(&text);
-	return lines;
-}
-
 static void all_that_is_measured_keeps_to_its_schema(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--time", "8", "--save", in_folder(path, "all"), "--json",
@@ -68,7 +43,7 @@ static void all_that_is_measured_keeps_to_its_schema(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	document = load(spawned.out.data);
-	assert_keeps_to_schema(KWHY_SOURCE_DIR "/docs/formats/transfers.schema.json", document);
+	assert_keeps_to_schema("transfers", document);
 	assert_true(json_array_size(json_object_get(document, "points")) > 100);
 	assert_true(json_array_size(json_object_get(document, "energies")) > 3);
 	assert_true(json_is_null(
@@ -77,20 +52,6 @@ static void all_that_is_measured_keeps_to_its_schema(void **state)
 	assert_int_equal(access(other, R_OK), 0);
 	json_decref(document);
 	spawned_done(&spawned);
-}
-
-static void lines_of_a_text_have_eighty_columns(const char *text)
-{
-	while (*text) {
-		const char *end = strchr(text, '\n');
-		char line[1024];
-
-		assert_non_null(end);
-		snprintf(line, sizeof(line), "%.*s", (int)(end - text), text);
-		if (kwhy_text_columns(line) > 80)
-			fail_msg("more than 80 columns: %s", line);
-		text = end + 1;
-	}
 }
 
 static void a_folder_is_worked_out_again(void **state)
@@ -104,8 +65,8 @@ static void a_folder_is_worked_out_again(void **state)
 	assert_int_equal(text.exit, 0);
 	assert_non_null(strstr(text.out.data, "THE FASTEST WAY FOR MANY PIECES"));
 	assert_non_null(strstr(text.out.data, "n/a"));
-	lines_of_a_text_have_eighty_columns(text.out.data);
-	assert_keeps_to_schema(KWHY_SOURCE_DIR "/docs/formats/transfers.schema.json", document);
+	assert_fits_80_columns(text.out.data);
+	assert_keeps_to_schema("transfers", document);
 	assert_int_equal(csv.exit, 0);
 	/* The file begins with a mark, ten settings and a date beside the names of the columns. */
 	assert_int_equal(
@@ -194,7 +155,7 @@ static void a_machine_profile_takes_the_curves_in(void **state)
 	json_decref(document);
 	json_decref(measured);
 	document = json_load_file(other, JSON_REJECT_DUPLICATES, NULL);
-	assert_keeps_to_schema(KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", document);
+	assert_keeps_to_schema("profile", document);
 	assert_true(json_array_size(json_object_get(json_object_get(document, "transfers"), "curves")) > 10);
 	assert_non_null(json_object_get(document, "self_test"));
 	json_decref(document);

@@ -18,15 +18,10 @@
 
 static json_t *load(const struct spawned *spawned)
 {
-	json_t *schema = json_load_file(KWHY_SOURCE_DIR "/docs/formats/whatif.schema.json", 0, NULL);
-	json_t *plan = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
-	char why[600];
+	json_t *document = json_in(spawned);
 
-	assert_non_null(schema);
-	if (!plan || !schema_check(schema, schema, plan, why, sizeof(why)))
-		fail_msg("%s", plan ? why : spawned->err.data);
-	json_decref(schema);
-	return plan;
+	assert_keeps_to_schema("whatif", document);
+	return document;
 }
 
 static json_int_t number(const json_t *plan, const char *part, const char *key)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema_check.h"
 
+#include "cmocka_all.h"
+
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
@@ -270,4 +272,20 @@ bool schema_check(const json_t *root, const json_t *schema, const json_t *value,
 	struct checking checking = {.root = root, .why = why, .why_bytes = why_bytes};
 
 	return check(&checking, schema, value);
+}
+
+void assert_keeps_to_schema(const char *name, const json_t *document)
+{
+	char path[512], why[600];
+	json_error_t where;
+	json_t *schema;
+
+	snprintf(path, sizeof(path), KWHY_SOURCE_DIR "/docs/formats/%s.schema.json", name);
+	schema = json_load_file(path, 0, &where);
+	if (!schema)
+		fail_msg("%s line %d: %s", path, where.line, where.text);
+	assert_non_null(document);
+	if (!schema_check(schema, schema, document, why, sizeof(why)))
+		fail_msg("%s", why);
+	json_decref(schema);
 }

@@ -14,4 +14,7 @@
  */
 bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t why_bytes);
 
+/* Fails the test where the document breaks docs/formats/<name>.schema.json. */
+void assert_keeps_to_schema(const char *name, const json_t *document);
+
 #endif
