@@ -11,6 +11,8 @@
 
 enum { RUNS_KEPT = 1024, SEQUENCES_MOST = 100000 };
 
+static const char first_gpus[] = "0,1,2,3,4,5,6,7"; /* where none are named */
+
 /* A benchmark under way. */
 struct work {
 	const struct kwhy_bench_decode_request *request;
@@ -305,8 +307,8 @@ static enum kwhy_status run_decoder(
 	enum kwhy_status status;
 
 	if (row->ranks > work->gpus.count)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"--device names %u of the %u GPUs that it is to run on", work->gpus.count,
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s %u of the %u GPUs that it is to run on",
+			work->request->devices ? "--device names" : "this machine has", work->gpus.count,
 			row->ranks);
 	status = kwhy_decode_open(&request, &decode, error);
 	if (!status)
@@ -402,20 +404,31 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 	return status;
 }
 
-/* As many as any row wants, the first ones where none are named. */
-static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
+/* As many of the first ones as any row wants and there are; none is left to the opening, which says so. */
+static enum kwhy_status list_first(
+	const struct work *work, char out[sizeof(first_gpus)], struct kwhy_error *error)
 {
-	static const char first[] = "0,1,2,3,4,5,6,7";
-	struct kwhy_bench_decode *bench = work->bench;
-	char list[sizeof(first)];
-	uint32_t most = 1;
-	enum kwhy_status status;
+	const struct kwhy_bench_decode *bench = work->bench;
+	uint32_t wanted = 1, count = 0;
+	enum kwhy_status status = kwhy_gpu_count(work->request->backend, &count, error);
 
 	for (size_t i = 0; i < bench->row_count; i++)
-		most = bench->rows[i].ranks > most ? bench->rows[i].ranks : most;
-	snprintf(list, (size_t)2 * most, "%s", first);
-	status = kwhy_bench_gpus_open(work->request->backend,
-		work->request->devices ? work->request->devices : list, &work->gpus, error);
+		wanted = bench->rows[i].ranks > wanted ? bench->rows[i].ranks : wanted;
+	if (count > 0 && wanted > count)
+		wanted = count;
+	snprintf(out, (size_t)2 * wanted, "%s", first_gpus);
+	return status;
+}
+
+static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
+{
+	struct kwhy_bench_decode *bench = work->bench;
+	char first[sizeof(first_gpus)];
+	enum kwhy_status status = work->request->devices ? KWHY_OK : list_first(work, first, error);
+
+	if (!status)
+		status = kwhy_bench_gpus_open(work->request->backend,
+			work->request->devices ? work->request->devices : first, &work->gpus, error);
 	if (status)
 		return status;
 	bench->gpu = work->gpus.items[0]->facts;

@@ -109,6 +109,22 @@ static void where_no_gpu_is_found_the_host_is_named(void **state)
 	spawned_done(&spawned);
 }
 
+static void a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("KWHY_FAKE_CUDA_DEVICES", "1", 1);
+	spawned = SPAWN("bench", "decode", "--shape", "small", "--prompt", "4", "--tokens", "4", "--batch",
+		"2", "--tp", "1,2", "--repeat", "1", "--seconds", "0", "-q");
+	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
+	if (spawned.exit != 0)
+		fail_msg("%s", spawned.err.data);
+	assert_said(&spawned, "\n  bf16 b2 graph ");
+	assert_said(&spawned, "bf16 b2 graph tp2 is not available: this machine has 1 of the 2 GPUs");
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +133,8 @@ int main(void)
 		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_twin_with_what_was_measured, on_cuda),
 		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_transfers_with_what_was_measured, on_cuda),
 		cmocka_unit_test_setup(where_no_gpu_is_found_the_host_is_named, on_cuda),
+		cmocka_unit_test_setup(
+			a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run, on_cuda),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
