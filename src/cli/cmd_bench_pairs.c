@@ -210,6 +210,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 	return status;
 }
 
+/* Pairs with an error: they are measured, but the clocks could not be put back. */
 static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
 {
@@ -241,9 +242,20 @@ static enum kwhy_status measure(
 							 : measure_locked(options, &request, out, error);
 }
 
+static enum kwhy_status show(
+	const struct pairs_options *options, struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_pairs_conclude(pairs, error);
+
+	if (!status && pairs->folder && !options->from)
+		status = kwhy_pairs_keep(pairs, error);
+	return status ? status : kwhy_pairs_show(pairs, &options->show, error);
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct pairs_options *options = invocation->options;
+	struct kwhy_error later = {0};
 	struct kwhy_pairs *pairs = NULL;
 	enum kwhy_status status = check(options, error);
 
@@ -252,15 +264,11 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = options->from ? kwhy_pairs_folder_read(options->from, &pairs, error)
 				       : measure(options, &pairs, error);
-	if (status || !pairs) {
-		kwhy_pairs_free(pairs);
+	if (!pairs)
 		return status;
-	}
-	status = kwhy_pairs_conclude(pairs, error);
-	if (!status && pairs->folder && !options->from)
-		status = kwhy_pairs_keep(pairs, error);
-	if (!status)
-		status = kwhy_pairs_show(pairs, &options->show, error);
+	/* with an error, too: only the clocks are not put back */
+	if (show(options, pairs, &later))
+		status = kwhy_output_later(status, &later, error);
 	if (!status && pairs->is_lost)
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_pairs_free(pairs);

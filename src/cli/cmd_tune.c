@@ -182,18 +182,20 @@ static enum kwhy_status tune(struct tuning *tuning, enum kwhy_tune_kind kind,
 		.work = &options->work,
 		.argv = invocation->operands.items,
 		.argc = invocation->operands.count};
+	const struct kwhy_error *left = &tuning->sweep.left;
 	enum kwhy_status status = kwhy_tune_sweep_run(&tuning->sweep, &request, error);
 
 	tuning->answer.slower_percent = options->slower_percent;
-	if (status)
-		return status;
-	if (tuning->sweep.exit) {
-		kwhy_output_message("the sweep was ended; the setting is put back");
+	if (!status && tuning->sweep.exit) {
+		kwhy_output_message(left->status ? "the sweep was ended"
+						 : "the sweep was ended; the setting is put back");
 		*invocation->exit = (enum kwhy_exit)tuning->sweep.exit;
-		return KWHY_OK;
+	} else if (!status) {
+		status = fit(&tuning->sweep, kind, &tuning->answer, error);
+		if (!status)
+			status = write_answer(&tuning->sweep, &tuning->answer, kind, &options->model, error);
 	}
-	status = fit(&tuning->sweep, kind, &tuning->answer, error);
-	return status ? status : write_answer(&tuning->sweep, &tuning->answer, kind, &options->model, error);
+	return kwhy_output_later(status, left, error);
 }
 
 static enum kwhy_status run_kind(

@@ -122,6 +122,17 @@ void kwhy_output_message(const char *message)
 	free(clean);
 }
 
+enum kwhy_status kwhy_output_later(
+	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error)
+{
+	if (!later->status)
+		return status;
+	if (status)
+		kwhy_output_message(error->text);
+	*error = *later;
+	return later->status;
+}
+
 bool kwhy_output_color(bool refused)
 {
 	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");

@@ -44,6 +44,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *
 /* "kwhy: MESSAGE" on stderr, harmless to a terminal whatever names it quotes. */
 void kwhy_output_message(const char *message);
 
+/* What went wrong later becomes the error; what had gone wrong before, `status`, is said here. KWHY_OK in
+ * either: it did not. */
+enum kwhy_status kwhy_output_later(
+	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error);
+
 /* Is stdout a terminal that wants colour? `refused`: --no-color. */
 bool kwhy_output_color(bool refused);
 

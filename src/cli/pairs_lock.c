@@ -62,16 +62,12 @@ enum kwhy_status kwhy_pairs_lock_end(
 {
 	for (size_t i = 0; i < lock->count; i++) {
 		struct lock *one = &lock->locks[i];
-		struct kwhy_error second;
+		struct kwhy_error later = {0};
 
 		if (one->is_open &&
-			(kwhy_tune_setting_restore(&one->setting, &second) ||
-				kwhy_tune_guard_disarm(&one->guard, &second))) {
-			if (status)
-				kwhy_output_message(error->text);
-			*error = second;
-			status = second.status;
-		}
+			(kwhy_tune_setting_restore(&one->setting, &later) ||
+				kwhy_tune_guard_disarm(&one->guard, &later)))
+			status = kwhy_output_later(status, &later, error);
 		if (one->is_open)
 			kwhy_tune_setting_close(&one->setting);
 		kwhy_tune_guard_close(&one->guard);

@@ -146,19 +146,13 @@ static enum kwhy_status measure(
 }
 
 /* The setting is put back first, then the guard is told. */
-static enum kwhy_status put_back(
-	struct kwhy_tune_sweep *sweep, enum kwhy_status status, struct kwhy_error *error)
+static void put_back(struct kwhy_tune_sweep *sweep)
 {
-	struct kwhy_error second = {0};
+	enum kwhy_status status = kwhy_tune_setting_restore(&sweep->setting, &sweep->left);
 
-	if (kwhy_tune_setting_restore(&sweep->setting, &second) ||
-		kwhy_tune_guard_disarm(&sweep->guard, &second)) {
-		if (status)
-			kwhy_output_message(error->text);
-		*error = second;
-		return second.status;
-	}
-	return status;
+	if (!status)
+		status = kwhy_tune_guard_disarm(&sweep->guard, &sweep->left);
+	sweep->left.status = status;
 }
 
 enum kwhy_status kwhy_tune_sweep_run(
@@ -180,8 +174,10 @@ enum kwhy_status kwhy_tune_sweep_run(
 		status = plan(sweep, request, error);
 	if (!status)
 		status = prepare(sweep, request, error);
-	if (!status)
-		status = put_back(sweep, measure(sweep, request, error), error);
+	if (!status) {
+		status = measure(sweep, request, error);
+		put_back(sweep);
+	}
 	if (sweep->meter.sensors && kwhy_stat_meter_close(&sweep->meter, &sweep->stat.cost, &ignored) &&
 		!status)
 		*error = ignored;

@@ -25,7 +25,8 @@ struct kwhy_tune_sweep {
 	struct kwhy_stat_runner runner;
 	struct kwhy_tune_point points[KWHY_CAP_POINTS_MOST]; /* in the order of the runs */
 	size_t count;
-	int exit; /* of the command where that ended the sweep, or 128 + signal */
+	int exit;		/* of the command where that ended the sweep, or 128 + signal */
+	struct kwhy_error left; /* why the setting is not put back; KWHY_OK: it is */
 };
 
 /* What is asked for. */
@@ -39,8 +40,9 @@ struct kwhy_tune_request {
 };
 
 /*
- * Runs the command under each value, in random order, and puts the setting back, whatever happens; what went
- * wrong with that is an error even where all else went well. kwhy_tune_sweep_done() also after a failure.
+ * Runs the command under each value, in random order, and puts the setting back, whatever happens; what goes
+ * wrong with that is in sweep->left and leaves what was measured. kwhy_tune_sweep_done() also after a
+ * failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_sweep_run(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error);

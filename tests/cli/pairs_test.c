@@ -391,6 +391,40 @@ static void clocks_are_locked_with_leave_alone_and_unlocked_in_the_end(void **st
 	kwhy_text_done(&text);
 }
 
+static void clocks_that_are_not_put_back_leave_what_was_measured(void **state)
+{
+	static const char pair[] = KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt";
+	char settings[400], scenario[400];
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	struct spawned spawned;
+	json_t *document;
+
+	(void)state;
+	snprintf(settings, sizeof(settings), "%s/settings", base);
+	snprintf(scenario, sizeof(scenario), "%s/scenario", base);
+	assert_int_equal(kwhy_file_read(pair, 10000, &text, &error), KWHY_OK);
+	kwhy_text_add(&text, "fail nvmlDeviceResetGpuLockedClocks no_permission\n");
+	assert_int_equal(kwhy_file_write(scenario, text.data, text.length, &error), KWHY_OK);
+	kwhy_text_done(&text);
+	assert_int_equal(kwhy_file_write(settings, "700 0\n", 6, &error), KWHY_OK);
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", scenario, 1);
+	setenv("KWHY_FAKE_NVML_SETTINGS", settings, 1);
+	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--clock", "back-to-back",
+		"--no-loads", "--max-size", "64", "--time", "1", "--json", "--lock-clocks", "1500",
+		"--allow-set");
+	unsetenv("LD_LIBRARY_PATH");
+	unsetenv("KWHY_FAKE_NVML_SETTINGS");
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.err.data, "the driver does not put its setting back"));
+	document = json_loads(spawned.out.data, 0, NULL);
+	assert_non_null(document);
+	assert_keeps_to_schema("pairs", document);
+	json_decref(document);
+	spawned_done(&spawned);
+}
+
 static void what_cannot_be_shown_is_said_before_anything_is_measured(void **state)
 {
 	static const struct {
@@ -429,6 +463,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_temperatures_says_that_it_cannot_keep_warm),
 		cmocka_unit_test(each_communicator_of_many_has_a_sample_of_its_own),
 		cmocka_unit_test(clocks_are_locked_with_leave_alone_and_unlocked_in_the_end),
+		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_was_measured),
 		cmocka_unit_test(what_cannot_be_shown_is_said_before_anything_is_measured),
 	};
 

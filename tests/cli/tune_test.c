@@ -126,6 +126,26 @@ static void clocks_are_unlocked_in_the_end(void **state)
 	assert_settings("700 0\n");
 }
 
+static void clocks_that_are_not_put_back_leave_what_the_sweep_found(void **state)
+{
+	struct spawned spawned;
+	json_t *answer;
+
+	(void)state;
+	unlink(result);
+	write_file(settings, "700 0\n");
+	write_file(scenario,
+		"gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\n"
+		"fail nvmlDeviceResetGpuLockedClocks no_permission\n");
+	spawned = SPAWN("tune", "clock", "--allow-set", "-o", result, "--values", "5", "--warmup", "0", "--",
+		"sleep", "0.3");
+	assert_fails(spawned, 1, "the driver does not put its setting back");
+	answer = json_load_file(result, 0, NULL);
+	assert_non_null(answer);
+	assert_int_equal(json_array_size(json_object_get(answer, "runs")), 5);
+	json_decref(answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +153,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_set_without_leave_or_where_others_are),
 		cmocka_unit_test(a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back),
 		cmocka_unit_test(clocks_are_unlocked_in_the_end),
+		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_the_sweep_found),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
