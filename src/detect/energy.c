@@ -87,7 +87,23 @@ void kwhy_energy_add_idle(struct kwhy_energy *energy, struct kwhy_energy_source 
 
 static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 {
-	return bound_nj == KWHY_UNKNOWN_NJ || gross_nj <= 0 ? NAN : (double)bound_nj / (double)gross_nj;
+	return bound_nj == KWHY_UNKNOWN_NJ ? NAN : (double)bound_nj / (double)gross_nj;
+}
+
+/* How far the true energy of an account's work may lie from the ledger's. Where none of it was metered, the
+ * ledger's is by the power of its class. */
+static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
+	double *out_low_ratio, double *out_high_ratio)
+{
+	if (account->gross_nj > 0) {
+		*out_low_ratio = bound_ratio(account->low_nj, account->gross_nj);
+		*out_high_ratio = bound_ratio(account->high_nj, account->gross_nj);
+	} else if (account->power_class != KWHY_NONE) {
+		const struct kwhy_power_class *class = &ledger->classes[account->power_class];
+
+		*out_low_ratio = class->low_w / class->power_w;
+		*out_high_ratio = class->high_w / class->power_w;
+	}
 }
 
 void kwhy_energy_add_activity(
@@ -95,19 +111,18 @@ void kwhy_energy_add_activity(
 {
 	const struct kwhy_view *view = source->view;
 	double nj = source->known ? kwhy_ledger_activity_nj(view->ledger, view->recording, row) * share : NAN;
-	double low = NAN, high = NAN;
+	double low_ratio = NAN, high_ratio = NAN;
 
 	if (source->known) {
 		const struct kwhy_device_ledger *ledger = &view->ledger->devices[source->device];
 		const struct kwhy_account *account =
 			&ledger->accounts[ledger->account_of[row - view->devices[source->device].begin]];
 
-		low = nj * bound_ratio(account->low_nj, account->gross_nj);
-		high = nj * bound_ratio(account->high_nj, account->gross_nj);
+		work_interval(ledger, account, &low_ratio, &high_ratio);
 	}
 	energy->nj += nj;
-	energy->low_nj += low;
-	energy->high_nj += high;
+	energy->low_nj += nj * low_ratio;
+	energy->high_nj += nj * high_ratio;
 }
 
 int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source)

@@ -37,12 +37,13 @@ static int64_t not_below_0(int64_t value)
 }
 
 /* Runs differ from run to run by more than a cure may save: what it saves of this one is at most what the
- * finding costs. */
+ * finding costs; where nobody knows how far that may be off, what it is taken to cost. */
 static int64_t saved_at_most_nj(const struct kwhy_finding *finding, int64_t saved_nj, int64_t high_nj)
 {
-	int64_t most_nj = finding->high_nj > saved_nj ? finding->high_nj : saved_nj;
+	int64_t cost_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : finding->energy_nj;
+	int64_t most_nj = cost_nj > saved_nj ? cost_nj : saved_nj;
 
-	return finding->high_nj != KWHY_UNKNOWN_NJ && high_nj > most_nj ? most_nj : not_below_0(high_nj);
+	return cost_nj != KWHY_UNKNOWN_NJ && high_nj > most_nj ? most_nj : not_below_0(high_nj);
 }
 
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,

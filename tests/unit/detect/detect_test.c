@@ -176,6 +176,27 @@ static void intervals_that_the_ledger_does_not_know_stay_unknown(void **state)
 	build_free(&build);
 }
 
+/* The first account's work was never metered: 300 W of its class, 240 to 330 W. */
+static void work_before_the_meters_has_the_interval_of_its_power(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = one_copy();
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_finish(&build, true);
+	build.ledger->devices[0].accounts[0].gross_nj = 0;
+	build.ledger->devices[0].accounts[0].low_nj = build.ledger->devices[0].accounts[0].high_nj = 0;
+	build.ledger->devices[0].classes[0].low_w = 240;
+	build.ledger->devices[0].classes[0].high_w = 330;
+	finding = build_detect(&build, "pageable-copies", &options);
+	assert_non_null(finding);
+	assert_int_equal(finding->energy_nj, 40000 * 300 + 10000 * 100);
+	assert_in_range(finding->low_nj, 40000 * 240 + 10000 * 90 - 1, 40000 * 240 + 10000 * 90);
+	assert_in_range(finding->high_nj, 40000 * 330 + 10000 * 110 - 1, 40000 * 330 + 10000 * 110);
+	build_free(&build);
+}
+
 static void a_gain_below_the_least_share_is_kept_silent(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
@@ -367,6 +388,7 @@ int main(void)
 		cmocka_unit_test(copies_and_idle_time_are_priced_by_the_ledger_with_its_intervals),
 		cmocka_unit_test(without_a_ledger_energies_are_unknown),
 		cmocka_unit_test(intervals_that_the_ledger_does_not_know_stay_unknown),
+		cmocka_unit_test(work_before_the_meters_has_the_interval_of_its_power),
 		cmocka_unit_test(a_gain_below_the_least_share_is_kept_silent),
 		cmocka_unit_test(a_gain_in_energy_alone_counts),
 		cmocka_unit_test(evidence_is_the_longest_places_first),

@@ -70,6 +70,33 @@ static void a_finding_saves_what_its_cure_is_projected_to(void **state)
 	build_free(&build);
 }
 
+/* Kernels of 20 and of 100 us in turn, each waited for: another run may differ by more than the waits cost.
+ */
+static void a_saving_ends_where_the_cost_does_even_of_unknown_interval(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	for (int i = 0; i < TIMES; i++) {
+		int64_t at = 130 * i, length = i % 2 ? 100 : 20;
+
+		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at, at + 2}, 0,
+			at + 10, at + 10 + length);
+		build_call(&build, 0, "cudaDeviceSynchronize", at + 3, at + 13 + length);
+	}
+	build_finish(&build, true);
+	build.ledger->devices[0].accounts[1].low_nj = KWHY_UNKNOWN_NJ; /* of idle time */
+	build.ledger->devices[0].accounts[1].high_nj = KWHY_UNKNOWN_NJ;
+	finding = find(&build, "sync-after-every-op");
+	assert_non_null(finding);
+	assert_true(finding->high_nj == KWHY_UNKNOWN_NJ);
+	assert_true(finding->saving.energy_nj > 0);
+	assert_true(finding->saving.energy_nj <= finding->energy_nj);
+	assert_int_equal(finding->saving.high_nj, finding->energy_nj);
+	build_free(&build);
+}
+
 static void findings_of_several_devices_keep_their_bounds(void **state)
 {
 	struct build build = build_new(2);
@@ -135,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_finding_saves_what_its_cure_is_projected_to),
 		cmocka_unit_test(a_cure_of_unknown_cost_gives_a_bound_that_no_cost_can_pass),
 		cmocka_unit_test(chains_save_what_fusing_them_is_projected_to),
+		cmocka_unit_test(a_saving_ends_where_the_cost_does_even_of_unknown_interval),
 		cmocka_unit_test(findings_of_several_devices_keep_their_bounds),
 	};
 
