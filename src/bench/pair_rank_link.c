@@ -120,13 +120,25 @@ static bool is_loopback(const struct sockaddr_storage *address)
 	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
 }
 
+static struct sockaddr_storage loopback_of(sa_family_t family, uint16_t port)
+{
+	struct sockaddr_storage address = {.ss_family = family};
+
+	if (family == AF_INET6)
+		((struct sockaddr_in6 *)&address)->sin6_addr = in6addr_loopback;
+	else
+		((struct sockaddr_in *)&address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	set_port(&address, port);
+	return address;
+}
+
 static socklen_t length_of(const struct sockaddr_storage *address)
 {
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* On that address and port; the port that it got is written back. */
-static enum kwhy_status listen_on(struct sockaddr_storage *address, int *out_socket, struct kwhy_error *error)
+/* On that address and port; the port that it got is written back. The system's reason where it cannot, 0. */
+static int listen_on(struct sockaddr_storage *address, int *out_socket)
 {
 	const int on = 1;
 	socklen_t length = sizeof(*address);
@@ -141,24 +153,26 @@ static enum kwhy_status listen_on(struct sockaddr_storage *address, int *out_soc
 
 		if (socket_number >= 0)
 			close(socket_number);
-		return kwhy_fail(error, KWHY_E_IO,
-			"nothing can listen on port %u: %s; set MASTER_PORT to one whose next is free",
-			port_of(address), strerror(reason));
+		return reason;
 	}
 	*out_socket = socket_number;
-	return KWHY_OK;
+	return 0;
+}
+
+static enum kwhy_status refuse(const struct sockaddr_storage *address, int reason, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_IO,
+		"nothing can listen on port %u: %s; set MASTER_PORT to one whose next is free",
+		port_of(address), strerror(reason));
 }
 
 enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port, struct kwhy_error *error)
 {
-	struct sockaddr_storage address = {.ss_family = AF_INET};
-	enum kwhy_status status;
+	struct sockaddr_storage address = loopback_of(AF_INET, 0);
+	int reason = listen_on(&address, out_socket);
 
-	((struct sockaddr_in *)&address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	set_port(&address, 0);
-	status = listen_on(&address, out_socket, error);
-	*out_port = status ? 0 : port_of(&address);
-	return status;
+	*out_port = reason ? 0 : port_of(&address);
+	return reason ? refuse(&address, reason, error) : KWHY_OK;
 }
 
 static enum kwhy_status find_first(
@@ -178,21 +192,44 @@ static enum kwhy_status find_first(
 	return KWHY_OK;
 }
 
-/* On every address of the family, so that an address of rank 0 behind a name of its own does. */
-static enum kwhy_status listen_everywhere(const struct sockaddr_storage *like, uint16_t port, int *out,
-	uint32_t *out_port, struct kwhy_error *error)
+/* Whether some program takes connections to that port. Nobody waits long for one that drops them. */
+static bool is_served(const struct sockaddr_storage *address)
 {
+	const struct sockaddr_storage here = loopback_of(address->ss_family, port_of(address));
+	int socket_number = socket(here.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_taken;
+
+	if (socket_number < 0)
+		return false;
+	set_silence(socket_number, GREETING_S);
+	is_taken = connect(socket_number, (const struct sockaddr *)&here, length_of(&here)) == 0 ||
+		errno != ECONNREFUSED;
+	close(socket_number);
+	return is_taken;
+}
+
+/*
+ * On every address of the family, so that an address of rank 0 behind a name of its own does. A port that a
+ * program listens on stays taken, and is refused at once, as PyTorch's store does; one that a mere connection
+ * was given, or left behind, becomes free while the others wait for us.
+ */
+static enum kwhy_status listen_everywhere(const struct sockaddr_storage *like, uint16_t port, int64_t end_ns,
+	int *out, uint32_t *out_port, struct kwhy_error *error)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
 	struct sockaddr_storage address = {.ss_family = like->ss_family};
-	enum kwhy_status status;
+	int reason;
 
 	if (is_loopback(like))
 		address = *like;
 	else if (like->ss_family == AF_INET6)
 		((struct sockaddr_in6 *)&address)->sin6_addr = in6addr_any;
 	set_port(&address, port);
-	status = listen_on(&address, out, error);
-	*out_port = status ? 0 : port_of(&address);
-	return status;
+	while ((reason = listen_on(&address, out)) == EADDRINUSE && !is_served(&address) &&
+		kwhy_clock_mono_ns() < end_ns)
+		nanosleep(&pause, NULL);
+	*out_port = reason ? 0 : port_of(&address);
+	return reason ? refuse(&address, reason, error) : KWHY_OK;
 }
 
 static void greet(const struct kwhy_rank_link *link, uint32_t port, struct greeting *out)
@@ -285,6 +322,25 @@ static enum kwhy_status take_others(struct kwhy_rank_link *link, int listener, u
 	return status;
 }
 
+/*
+ * Where nobody listens yet on a port that the system gives to connections, a connection to it may be given
+ * that port as its own and so reach itself. It ends without a trace, so that rank 0 can have the port.
+ */
+static bool is_to_itself(int socket_number)
+{
+	const struct linger none = {.l_onoff = 1};
+	struct sockaddr_storage ours = {.ss_family = AF_UNSPEC}, theirs = ours;
+	socklen_t length = sizeof(ours), same = sizeof(theirs);
+
+	if (getsockname(socket_number, (struct sockaddr *)&ours, &length) ||
+		getpeername(socket_number, (struct sockaddr *)&theirs, &same) ||
+		memcmp(&ours, &theirs, length_of(&ours)) != 0)
+		return false;
+	setsockopt(socket_number, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	errno = ECONNREFUSED;
+	return true;
+}
+
 /* Tries until it listens there. */
 static enum kwhy_status reach(
 	const struct sockaddr_storage *address, int64_t end_ns, int *out_socket, struct kwhy_error *error)
@@ -296,7 +352,8 @@ static enum kwhy_status reach(
 		int socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 		if (socket_number >= 0 &&
-			!connect(socket_number, (const struct sockaddr *)address, length_of(address))) {
+			!connect(socket_number, (const struct sockaddr *)address, length_of(address)) &&
+			!is_to_itself(socket_number)) {
 			prepare(socket_number);
 			*out_socket = socket_number;
 			return KWHY_OK;
@@ -335,7 +392,7 @@ static enum kwhy_status join(struct kwhy_rank_link *link, const struct kwhy_rank
 	enum kwhy_status status = find_first(request, &first, error);
 
 	if (!status)
-		status = listen_everywhere(&first, 0, &listener, &port, error);
+		status = listen_everywhere(&first, 0, end_ns, &listener, &port, error);
 	if (!status)
 		status = join_one(link, &first, port,
 			(struct greeting){.rank = 0, .size = link->size, .host = "its host"}, end_ns, error);
@@ -368,7 +425,7 @@ static enum kwhy_status lead(struct kwhy_rank_link *link, const struct kwhy_rank
 	enum kwhy_status status = listener < 0 ? find_first(request, &address, error) : KWHY_OK;
 
 	if (!status && listener < 0)
-		status = listen_everywhere(&address, request->port, &listener, &port, error);
+		status = listen_everywhere(&address, request->port, end_ns, &listener, &port, error);
 	if (status)
 		return status;
 	greet(link, 0, &places[0].greeting);

@@ -3,7 +3,10 @@
 #include "cmocka_all.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +15,65 @@
 enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
 
 #define WAIT_NS INT64_C(10000000000)
+
+/* Of one test each; 0 and -1: of none. */
+static atomic_int first_port, refused,
+	to_itself;	       /* rank 0 listens there; times it could not; next connection */
+static atomic_int holder = -1; /* of that port, until rank 0 was refused once */
+
+int __real_bind(int socket, const struct sockaddr *address, socklen_t length);
+int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length);
+int __real_connect(int socket, const struct sockaddr *address, socklen_t length);
+int __wrap_connect(int socket, const struct sockaddr *address, socklen_t length);
+
+int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length)
+{
+	bool is_first = atomic_load(&first_port) &&
+		ntohs(((const struct sockaddr_in *)address)->sin_port) == atomic_load(&first_port);
+	int result, reason;
+
+	while (is_first && atomic_load(&to_itself))
+		sched_yield();
+	result = __real_bind(socket, address, length);
+	reason = errno;
+	if (is_first && result) {
+		int held = atomic_exchange(&holder, -1);
+
+		atomic_fetch_add(&refused, 1);
+		if (held >= 0)
+			close(held);
+	}
+	errno = reason;
+	return result;
+}
+
+/* Where the system gives it the port that it wants to reach, a connection reaches itself. */
+int __wrap_connect(int socket, const struct sockaddr *address, socklen_t length)
+{
+	int result, armed = 1;
+
+	if (!atomic_compare_exchange_strong(&to_itself, &armed, 2))
+		return __real_connect(socket, address, length);
+	result = __real_bind(socket, address, length);
+	if (!result)
+		result = __real_connect(socket, address, length);
+	atomic_store(&to_itself, 0);
+	return result;
+}
+
+/* Below those that the system gives to connections: one that is free stays so. */
+static int bind_free_port(uint16_t *out)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	uint16_t port = (uint16_t)(20000 + getpid() % 10000);
+	int number = socket(AF_INET, SOCK_STREAM, 0);
+
+	do
+		address.sin_port = htons(++port);
+	while (__real_bind(number, (const struct sockaddr *)&address, sizeof(address)));
+	*out = port;
+	return number;
+}
 
 struct member {
 	pthread_t thread;
@@ -213,6 +275,55 @@ static void a_stranger_who_connects_is_sent_away(void **state)
 	close(stranger);
 }
 
+static void a_rank_that_reaches_itself_tries_again(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	uint16_t port;
+
+	(void)state;
+	close(bind_free_port(&port));
+	atomic_store(&first_port, port);
+	atomic_store(&to_itself, 1);
+	gather_at(members, -1, port);
+	assert_int_equal(atomic_load(&to_itself), 0);
+	part(members);
+	atomic_store(&first_port, 0);
+}
+
+static void a_port_that_a_connection_holds_is_waited_for(void **state)
+{
+	struct member members[RANKS] = {{.done = false}};
+	uint16_t port;
+
+	(void)state;
+	atomic_store(&holder, bind_free_port(&port));
+	atomic_store(&first_port, port);
+	atomic_store(&refused, 0);
+	gather_at(members, -1, port);
+	assert_true(atomic_load(&refused) > 0);
+	part(members);
+	atomic_store(&first_port, 0);
+}
+
+static void a_port_that_another_program_listens_on_is_said_at_once(void **state)
+{
+	struct kwhy_rank_link_request request = {
+		.size = 2, .address = "127.0.0.1", .listener = -1, .wait_ns = WAIT_NS};
+	struct kwhy_rank_link link;
+	struct kwhy_error error;
+	int listener;
+
+	(void)state;
+	assert_int_equal(kwhy_rank_link_listen_here(&listener, &request.port, &error), KWHY_OK);
+	atomic_store(&first_port, request.port);
+	atomic_store(&refused, 0);
+	assert_int_equal(kwhy_rank_link_open(&request, &link, &error), KWHY_E_IO);
+	assert_non_null(strstr(error.text, "nothing can listen on port"));
+	assert_int_equal(atomic_load(&refused), 1);
+	atomic_store(&first_port, 0);
+	close(listener);
+}
+
 static void who_counts_otherwise_is_refused(void **state)
 {
 	struct kwhy_rank_link_request request = {
@@ -237,6 +348,9 @@ int main(void)
 		cmocka_unit_test(a_rank_that_ends_is_named),
 		cmocka_unit_test(a_rank_that_ended_before_it_is_awaited_is_not_waited_for),
 		cmocka_unit_test(a_stranger_who_connects_is_sent_away),
+		cmocka_unit_test(a_rank_that_reaches_itself_tries_again),
+		cmocka_unit_test(a_port_that_a_connection_holds_is_waited_for),
+		cmocka_unit_test(a_port_that_another_program_listens_on_is_said_at_once),
 		cmocka_unit_test(who_counts_otherwise_is_refused),
 	};
 
