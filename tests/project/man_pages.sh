@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every command has a page that shows each of its options and no other; every page can be made.
+# Every command has a page that shows each of its options, with a value where it takes one, and no other; every page
+# can be made; --help shows each option, too.
 # Usage: man_pages.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 pages=$1/docs/man
@@ -10,9 +11,29 @@ complain() {
 	bad=1
 }
 
-# Options shown by a page: the bold words "--name" and "-x" that start a line of its OPTIONS section.
+# Options shown by a page: the bold words "--name" and "-x" of the lines of its OPTIONS section that start with one.
+# What else is on the line is their value: "--name =".
 shown_options() {
-	awk '/^# / { inside = ($2 == "OPTIONS") } inside && /^\*-/' "$1" | grep -oE '\*--?[a-zA-Z][a-z0-9-]*\*' | tr -d '*' | sort -u
+	awk '
+		/^# / { inside = ($2 == "OPTIONS") }
+		inside && /^\*-/ {
+			count = 0
+			while (match($0, /\*--?[a-zA-Z][a-z0-9-]*\*/)) {
+				names[++count] = substr($0, RSTART + 1, RLENGTH - 2)
+				$0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+			}
+			for (i = 1; i <= count; i++) print names[i] (/[A-Za-z]/ ? " =" : "")
+		}' "$1" | sort -u
+}
+
+# The same of the option table.
+table_options() {
+	awk -F'\t' -v command="$1" '
+		$1 == command && $2 != "-" {
+			value = $4 == "-" ? "" : " ="
+			print $2 value
+			if ($3 != "-") print $3 value
+		}' <<<"$listing" | sort -u
 }
 
 listing=$("$2/src/cli/kwhy" help --all)
@@ -25,8 +46,13 @@ while read -r command; do
 		complain "no man page: docs/man/$name.1.scd"
 		continue
 	fi
-	diff <(awk -F'\t' -v command="$command" '$1 == command && $2 != "-" {print $2; if ($3 != "-") print $3}' <<<"$listing" | sort -u) \
-		<(shown_options "$page") || complain "$name(1) and the option table differ (< table, > page)"
+	diff <(table_options "$command") <(shown_options "$page") ||
+		complain "$name(1) and the option table differ (< table, > page)"
+	# shellcheck disable=SC2086 # a command of two words
+	help=$("$2/src/cli/kwhy" $command --help)
+	while read -r option _; do
+		grep -qE -e "(^|[ ,])$option([ ,]|\$)" <<<"$help" || complain "kwhy $command --help does not show $option"
+	done < <(table_options "$command")
 done < <(awk -F'\t' '$2 == "-" {print $1}' <<<"$listing")
 for page in "$pages"/*.scd; do
 	command=$(basename "$page" .1.scd)
