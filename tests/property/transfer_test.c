@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_all.h"
-#include "kwhy/transfer.h"
-
 #include "transfer/kernels.h"
+#include "unit/transfer/host_engine.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -49,16 +47,6 @@ struct world {
 	} gets[GETS_MOST];
 	int get_count;
 };
-
-static void succeeds(struct kwhy_transfer *transfer, int code)
-{
-	char message[KWHY_TRANSFER_MESSAGE_BYTES];
-
-	if (!code)
-		return;
-	kwhy_transfer_message(transfer, message, sizeof(message));
-	fail_msg("%d: %s", code, message);
-}
 
 /* Mostly short ones. */
 static size_t random_bytes(struct random *random)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_all.h"
-#include "kwhy/transfer.h"
+#include "host_engine.h"
 #include "transfer/engine.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine on the host back end, where a device address is a pointer. Streams are threads. */
+/* Streams are threads. */
 
 static char message[KWHY_TRANSFER_MESSAGE_BYTES];
 
@@ -33,33 +32,6 @@ static char *words_of(struct kwhy_transfer *transfer)
 	return message;
 }
 
-static void succeeds(struct kwhy_transfer *transfer, int code)
-{
-	if (code)
-		fail_msg("%d: %s", code, words_of(transfer));
-}
-
-static char *memory_new(struct kwhy_transfer *transfer, int where, size_t bytes)
-{
-	uint64_t address;
-
-	succeeds(transfer, kwhy_transfer_memory_new(transfer, where, bytes, &address));
-	return (char *)(uintptr_t)address;
-}
-
-static uint64_t address(const void *memory)
-{
-	return (uint64_t)(uintptr_t)memory;
-}
-
-static void flush_and_wait(struct kwhy_transfer *transfer)
-{
-	uint64_t ticket;
-
-	succeeds(transfer, kwhy_transfer_flush(transfer, &ticket));
-	succeeds(transfer, kwhy_transfer_wait(transfer, ticket));
-}
-
 static struct kwhy_transfer_counts counts_of(struct kwhy_transfer *transfer)
 {
 	struct kwhy_transfer_counts counts = {.size = sizeof(counts)};
@@ -71,7 +43,7 @@ static struct kwhy_transfer_counts counts_of(struct kwhy_transfer *transfer)
 static void many_small_pieces_arrive_by_one_call_of_the_driver(void **state)
 {
 	struct kwhy_transfer *transfer = open_default();
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 4096), piece[38];
+	char *device = device_memory(transfer, 4096), piece[38];
 
 	(void)state;
 	for (int i = 0; i < 22; i++) {
@@ -95,7 +67,7 @@ static void many_small_pieces_arrive_by_one_call_of_the_driver(void **state)
 static void gets_are_in_place_once_waited_for_and_not_before(void **state)
 {
 	struct kwhy_transfer *transfer = open_default();
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 4096),
+	char *device = device_memory(transfer, 4096),
 	     *pinned = memory_new(transfer, KWHY_TRANSFER_PINNED, 100), here[100] = {0};
 	uint64_t first, second;
 
@@ -127,8 +99,7 @@ static void a_piece_beyond_the_ring_goes_through_it(void **state)
 	struct kwhy_transfer *transfer = open_with(
 		(struct kwhy_transfer_options){.slot_bytes = 8192, .slots = 2});
 	size_t bytes = 100001;
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, bytes), *from = malloc(bytes),
-	     *back = malloc(bytes);
+	char *device = device_memory(transfer, bytes), *from = malloc(bytes), *back = malloc(bytes);
 
 	(void)state;
 	assert_true(from && back);
@@ -151,7 +122,7 @@ static void every_way_moves_the_same_and_says_so(void **state)
 	(void)state;
 	for (int way = KWHY_TRANSFER_PACKED; way <= KWHY_TRANSFER_INLINE; way++) {
 		struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){.way = way});
-		char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 4096), here[2][50] = {{0}};
+		char *device = device_memory(transfer, 4096), here[2][50] = {{0}};
 		struct kwhy_transfer_counts counts;
 
 		succeeds(transfer, kwhy_transfer_put(transfer, address(device + 3), "one", 3));
@@ -177,7 +148,7 @@ static void of_puts_that_overlap_the_later_wins_by_every_way(void **state)
 	(void)state;
 	for (int way = KWHY_TRANSFER_CHOOSE; way <= KWHY_TRANSFER_INLINE; way++) {
 		struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){.way = way});
-		char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100);
+		char *device = device_memory(transfer, 100);
 
 		succeeds(transfer, kwhy_transfer_put(transfer, address(device), "aaaaaa", 6));
 		succeeds(transfer, kwhy_transfer_put(transfer, address(device + 2), "bb", 2));
@@ -195,7 +166,7 @@ static void numbers_are_converted_on_their_way(void **state)
 	enum { COUNT = 10000 };
 	float *numbers = malloc(COUNT * sizeof(*numbers));
 	uint16_t *halves = malloc(COUNT * sizeof(*halves));
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 2 * COUNT);
+	char *device = device_memory(transfer, 2 * COUNT);
 
 	(void)state;
 	assert_true(numbers && halves);
@@ -241,8 +212,7 @@ static void any_flush_can_be_waited_for_in_any_order(void **state)
 {
 	enum { FLUSHES = 700 };
 	struct kwhy_transfer *transfer = open_default();
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 20000), data[10000],
-	     here[FLUSHES][2] = {{0}};
+	char *device = device_memory(transfer, 20000), data[10000], here[FLUSHES][2] = {{0}};
 	uint64_t tickets[FLUSHES];
 
 	(void)state;
@@ -272,7 +242,7 @@ static void a_full_ring_refuses_whole_pieces_where_it_may_not_wait(void **state)
 {
 	struct kwhy_transfer *transfer = open_with(
 		(struct kwhy_transfer_options){.slot_bytes = 8192, .slots = 2, .refuse_full = 1});
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100000), *from = calloc(1, 100000);
+	char *device = device_memory(transfer, 100000), *from = calloc(1, 100000);
 	struct kwhy_gpu_gate *gate;
 	uint64_t ticket;
 
@@ -302,7 +272,7 @@ static void a_full_ring_refuses_whole_pieces_where_it_may_not_wait(void **state)
 static void the_list_of_a_slot_is_bounded_too(void **state)
 {
 	struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){.pieces = 3, .slots = 2});
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 1000),
+	char *device = device_memory(transfer, 1000),
 	     *pinned = memory_new(transfer, KWHY_TRANSFER_PINNED, 100);
 
 	(void)state;
@@ -321,7 +291,7 @@ static void the_list_of_a_slot_is_bounded_too(void **state)
 static void what_was_not_flushed_is_dropped_by_cancelling_and_the_engine_goes_on(void **state)
 {
 	struct kwhy_transfer *transfer = open_default();
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100), here[4] = "no";
+	char *device = device_memory(transfer, 100), here[4] = "no";
 	uint64_t ticket;
 
 	(void)state;
@@ -359,7 +329,7 @@ static void *cancel_in_thread(void *context)
 static void a_wait_ends_by_cancelling_as_soon_as_the_device_lets_it(void **state)
 {
 	struct kwhy_transfer *transfer = open_default();
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100);
+	char *device = device_memory(transfer, 100);
 	struct waiter waiter = {.transfer = transfer};
 	struct kwhy_gpu_gate *gate;
 	pthread_t threads[2];
@@ -383,7 +353,7 @@ static void a_wait_ends_by_cancelling_as_soon_as_the_device_lets_it(void **state
 static void closing_delivers_what_was_flushed_and_drops_the_rest(void **state)
 {
 	struct kwhy_transfer *transfer = open_default();
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100), here[2] = {0, 0};
+	char *device = device_memory(transfer, 100), here[2] = {0, 0};
 
 	(void)state;
 	succeeds(transfer, kwhy_transfer_put(transfer, address(device), "x", 1));
@@ -435,8 +405,7 @@ static void threads_share_an_engine(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		putters[i] = (struct putter){
-			transfer, memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 100), (char)('a' + i)};
+		putters[i] = (struct putter){transfer, device_memory(transfer, 100), (char)('a' + i)};
 		assert_int_equal(pthread_create(&threads[i], NULL, put_in_thread, &putters[i]), 0);
 	}
 	for (int i = 0; i < 3; i++) {
@@ -499,7 +468,7 @@ static void many_parts_are_taken_at_once_or_as_far_as_there_is_room(void **state
 {
 	struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){
 		.way = KWHY_TRANSFER_MAPPED, .pieces = 10, .slots = 2, .refuse_full = 1});
-	char *device = memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 3000),
+	char *device = device_memory(transfer, 3000),
 	     *pinned = memory_new(transfer, KWHY_TRANSFER_PINNED, 3000), here[30];
 	struct kwhy_transfer_part parts[30];
 	struct kwhy_gpu_gate *gate;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_all.h"
-#include "kwhy/transfer.h"
+#include "host_engine.h"
 #include "transfer/engine.h"
 
 #include <pthread.h>
@@ -32,34 +31,6 @@ static struct kwhy_transfer *open_with(struct kwhy_transfer_options options)
 	if (kwhy_transfer_open_on(&options, &nodes, &transfer, message, sizeof(message)))
 		fail_msg("%s", message);
 	return transfer;
-}
-
-static void succeeds(struct kwhy_transfer *transfer, int code)
-{
-	kwhy_transfer_message(transfer, message, sizeof(message));
-	if (code)
-		fail_msg("%d: %s", code, message);
-}
-
-static char *device_memory(struct kwhy_transfer *transfer, size_t bytes)
-{
-	uint64_t address;
-
-	succeeds(transfer, kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, bytes, &address));
-	return (char *)(uintptr_t)address;
-}
-
-static uint64_t address(const void *memory)
-{
-	return (uint64_t)(uintptr_t)memory;
-}
-
-static void flush_and_wait(struct kwhy_transfer *transfer)
-{
-	uint64_t ticket;
-
-	succeeds(transfer, kwhy_transfer_flush(transfer, &ticket));
-	succeeds(transfer, kwhy_transfer_wait(transfer, ticket));
 }
 
 static void put(struct kwhy_transfer *transfer, char *to, char sign)

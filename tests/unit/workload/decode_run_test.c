@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "decoders.h"
 #include "workload/decode_device.h"
-#include "workload/decode_run.h"
 
-#include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
 
 #include <math.h>
@@ -28,12 +27,8 @@ static struct kwhy_decode *decoder_of(
 		.slots = slots,
 		.prompt = PROMPT,
 		.tokens = TOKENS};
-	struct kwhy_decode *decode;
-	struct kwhy_error error;
 
-	if (kwhy_decode_open(&request, &decode, &error))
-		fail_msg("%s", error.text);
-	return decode;
+	return opened(&request);
 }
 
 static struct kwhy_decode_error error_of(
@@ -191,20 +186,17 @@ static void without_a_library_own_kernels_say_why_they_multiply_long_prompts(voi
 		.prompt = 256,
 		.tokens = TOKENS};
 	struct kwhy_decode *decode;
-	struct kwhy_error error;
 
 	(void)state;
 	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
-	if (kwhy_decode_open(&request, &decode, &error))
-		fail_msg("%s", error.text);
+	decode = opened(&request);
 	assert_memory_equal(kwhy_decode_products(decode, true), "own kernels: cuBLASLt ", 22);
 	kwhy_decode_close(decode);
 	request.products = KWHY_DECODE_PRODUCTS_LIBRARY;
-	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "");
 	unsetenv("KWHY_FAKE_CUBLASLT");
 	request.products = KWHY_DECODE_PRODUCTS_OWN;
-	if (kwhy_decode_open(&request, &decode, &error))
-		fail_msg("%s", error.text);
+	decode = opened(&request);
 	assert_string_equal(kwhy_decode_products(decode, true), "own kernels");
 	kwhy_decode_close(decode);
 }
@@ -240,8 +232,7 @@ static void pages_that_lie_anywhere_pass_the_check_and_go_from_sequence_to_seque
 	serve(decode, false, &served);
 	kwhy_decode_close(decode);
 	request.page = 48;
-	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
-	assert_non_null(strstr(error.text, "pages of 48 tokens; they have 64 of them or a multiple"));
+	expect_refusal(&request, KWHY_E_INPUT, "pages of 48 tokens; they have 64 of them or a multiple");
 }
 
 /* Tokens do not depend on where keys and values lie. */
@@ -279,22 +270,17 @@ static void what_cannot_be_run_is_said(void **state)
 		.slots = 17,
 		.prompt = PROMPT,
 		.tokens = TOKENS};
-	struct kwhy_decode *decode;
-	struct kwhy_error error;
 
 	(void)state;
-	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "16 sequences at most; launch a graph instead"));
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "16 sequences at most; launch a graph instead");
 	request.slots = 1;
 	request.choice.temperature = 1;
-	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "to draw them launch a graph instead"));
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "to draw them launch a graph instead");
 	request.slots = 0;
-	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
+	expect_refusal(&request, KWHY_E_INPUT, "");
 	request.slots = 1;
 	request.tokens = 2048;
-	assert_int_equal(kwhy_decode_open(&request, &decode, &error), KWHY_E_INPUT);
-	assert_non_null(strstr(error.text, "small knows 2048 positions"));
+	expect_refusal(&request, KWHY_E_INPUT, "small knows 2048 positions");
 }
 
 /* Without arguments on the host; with "cuda" and the path of a fake driver on that. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A decoder on two GPUs, of the host. */
+#include "decoders.h"
 #include "workload/decode_device.h"
-#include "workload/decode_run.h"
 
-#include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
 
 #include <stdio.h>
@@ -33,12 +32,8 @@ static struct kwhy_decode *decoder_of(
 	enum kwhy_decode_weights weights, enum kwhy_decode_launching launching, uint32_t slots)
 {
 	const struct kwhy_decode_request request = request_of(weights, launching, slots);
-	struct kwhy_decode *decode;
-	struct kwhy_error error;
 
-	if (kwhy_decode_open(&request, &decode, &error))
-		fail_msg("%s", error.text);
-	return decode;
+	return opened(&request);
 }
 
 static void two_gpus_are_as_near_to_the_reference_as_one_however_they_are_launched(void **state)
@@ -143,27 +138,18 @@ static void each_gpu_has_its_part_of_the_weights_and_of_the_cache(void **state)
 	kwhy_decode_close(decode);
 }
 
-static void expect_refusal(const struct kwhy_decode_request *request, const char *words)
-{
-	struct kwhy_decode *decode;
-	struct kwhy_error error;
-
-	assert_int_equal(kwhy_decode_open(request, &decode, &error), KWHY_E_UNSUPPORTED);
-	if (!strstr(error.text, words))
-		fail_msg("%s", error.text);
-}
-
 static void what_does_not_divide_and_what_needs_one_gpu_is_said(void **state)
 {
 	struct kwhy_decode_request request = request_of(KWHY_DECODE_INT4, KWHY_DECODE_GRAPH, 1);
 
 	(void)state;
-	expect_refusal(&request, "do not divide among 2 GPUs by whole heads and by 128 columns");
+	expect_refusal(
+		&request, KWHY_E_UNSUPPORTED, "do not divide among 2 GPUs by whole heads and by 128 columns");
 	request = request_of(KWHY_DECODE_BF16, KWHY_DECODE_DEVICE, 1);
-	expect_refusal(&request, "all tokens in one launch are of one GPU");
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "all tokens in one launch are of one GPU");
 	request = request_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, 1);
 	request.choice.temperature = 1;
-	expect_refusal(&request, "takes all logits on one GPU");
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "takes all logits on one GPU");
 }
 
 /* Without arguments on the host; with "cuda" and the path of a fake driver on that. */
