@@ -45,7 +45,7 @@ static bool skip_decimals(struct kwhy_span text, size_t *at)
 	return zeros;
 }
 
-enum kwhy_decimal kwhy_decimal_parse(struct kwhy_span text, int64_t *out)
+static enum kwhy_decimal parse(struct kwhy_span text, int64_t *out)
 {
 	bool negative = text.length > 0 && text.bytes[0] == '-';
 	size_t at = negative || (text.length > 0 && text.bytes[0] == '+');
@@ -68,7 +68,7 @@ bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64
 {
 	int64_t value;
 
-	if (kwhy_decimal_parse(text, &value) != KWHY_DECIMAL_GOOD || value < low || value > high)
+	if (parse(text, &value) != KWHY_DECIMAL_GOOD || value < low || value > high)
 		return false;
 	*out = value;
 	return true;
@@ -77,7 +77,7 @@ bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64
 void kwhy_decimal_wrong(char out[KWHY_DECIMAL_WORDS], struct kwhy_span text, int64_t low, int64_t high)
 {
 	int64_t value = 0;
-	enum kwhy_decimal wrong = kwhy_decimal_parse(text, &value);
+	enum kwhy_decimal wrong = parse(text, &value);
 	const char *unit = wrong == KWHY_DECIMAL_FRACTION ? kwhy_decimal_unix_unit(value) : NULL;
 
 	if (unit)

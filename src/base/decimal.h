@@ -15,8 +15,6 @@ enum kwhy_decimal {
 	KWHY_DECIMAL_LARGE     /* beyond 64 bits */
 };
 
-enum kwhy_decimal kwhy_decimal_parse(struct kwhy_span text, int64_t *out);
-
 /* False, and *out untouched: it is none, or not from `low` to `high`. */
 bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64_t *out);
 

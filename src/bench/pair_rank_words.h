@@ -60,7 +60,4 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ran
 /* Ends what others have a part in: communicators, memory of theirs. */
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks);
 
-/* The configuration's key without what lies elsewhere in memory. */
-struct kwhy_pair_config kwhy_pair_key(const struct kwhy_pair_config *config);
-
 #endif

@@ -13,7 +13,8 @@ uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config)
 	return config->engine == KWHY_PAIR_READ ? config->target : config->source;
 }
 
-struct kwhy_pair_config kwhy_pair_key(const struct kwhy_pair_config *config)
+/* The configuration's key without what lies elsewhere in memory. */
+static struct kwhy_pair_config key_of(const struct kwhy_pair_config *config)
 {
 	return (struct kwhy_pair_config){.engine = config->engine,
 		.load = config->load,
@@ -100,7 +101,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
-	const struct kwhy_rank_begin begin = {kwhy_pair_key(work->config), spoils};
+	const struct kwhy_rank_begin begin = {key_of(work->config), spoils};
 	struct kwhy_rank_rounds rounds[KWHY_PAIR_GPUS_MOST];
 	struct kwhy_pair_place *place = work->place;
 	enum kwhy_status status;
@@ -271,7 +272,7 @@ enum kwhy_status kwhy_pair_ranks_visit(
 {
 	uint32_t leader = kwhy_pair_ranks_leader(&visit->config);
 
-	visit->config = kwhy_pair_key(&visit->config);
+	visit->config = key_of(&visit->config);
 	if (leader == ranks->place->own)
 		return kwhy_pair_visit(ranks->place, visit, error);
 	visit->count = 0;

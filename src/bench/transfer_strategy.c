@@ -51,7 +51,8 @@ uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces)
 	return pieces > 1 ? (piece_bytes + 15) / 16 * 16 + GAP_BYTES : piece_bytes;
 }
 
-uint64_t kwhy_bench_extent(const struct kwhy_bench_work *work)
+/* Bytes from the first of the first piece to the last of the last. */
+static uint64_t extent_of(const struct kwhy_bench_work *work)
 {
 	return (work->pieces - 1) * work->stride + work->piece_bytes;
 }
@@ -78,19 +79,19 @@ enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwh
 
 	if (has_way(work, KWHY_TRANSFER_H2D) && work->to_device.to) {
 		status = gpu->ops->fill(gpu, work->room->streams[0], work->to_device.to, spoiling(work),
-			kwhy_bench_extent(work), error);
+			extent_of(work), error);
 		if (!status)
 			status = gpu->ops->synchronize(gpu, work->room->streams[0], error);
 	}
 	if (!status && has_way(work, KWHY_TRANSFER_D2H) && work->to_host.to)
-		memset((void *)(uintptr_t)work->to_host.to, spoiling(work), kwhy_bench_extent(work));
+		memset((void *)(uintptr_t)work->to_host.to, spoiling(work), extent_of(work));
 	return status;
 }
 
 static enum kwhy_status verify_device(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	struct kwhy_bench_room *room = work->room;
-	uint64_t extent = kwhy_bench_extent(work), wrong;
+	uint64_t extent = extent_of(work), wrong;
 	void *arguments[] = {&work->to_device.to, &extent, &room->seed, &work->first, &work->stride,
 		&work->piece_bytes, &room->counter};
 	enum kwhy_status status = kwhy_bench_counter_clear(room, error);

@@ -106,9 +106,6 @@ void kwhy_bench_graph_release(struct kwhy_bench_work *work);
 /* How far apart pieces begin: at multiples of 16 bytes, with a gap; one piece alone: its size. */
 uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces);
 
-/* Bytes from the first of the first piece to the last of the last. */
-uint64_t kwhy_bench_extent(const struct kwhy_bench_work *work);
-
 /* The streams beside the first begin when it is as far as now; it goes on when they are as far as now. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_fork(struct kwhy_bench_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_join(struct kwhy_bench_work *work, struct kwhy_error *error);

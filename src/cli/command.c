@@ -44,7 +44,8 @@ const struct kwhy_command *const kwhy_commands[] = {
 	NULL,
 };
 
-void kwhy_command_help_text(const struct kwhy_command *command, struct kwhy_text *out)
+/* Usage, options and details of one command. */
+static void write_help(const struct kwhy_command *command, struct kwhy_text *out)
 {
 	kwhy_text_addf(out, "usage: kwhy %s%s%s%s\n\n", command->name,
 		command->options[0].name ? " [OPTIONS]" : "", *command->operands ? " " : "",
@@ -105,7 +106,7 @@ static enum kwhy_status print_help(
 	enum kwhy_status status;
 
 	if (command)
-		kwhy_command_help_text(command, &text);
+		write_help(command, &text);
 	else
 		kwhy_command_group_text(group, &text);
 	status = kwhy_text_check(&text, error);

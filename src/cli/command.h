@@ -79,9 +79,6 @@ bool kwhy_command_group_find(const char *word);
 KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(
 	char *const *words, size_t count, struct kwhy_error *error);
 
-/* Usage, options and details of one command. */
-void kwhy_command_help_text(const struct kwhy_command *command, struct kwhy_text *out);
-
 /* A line for each command of a group; a line for each command of one word and each group. */
 void kwhy_command_group_text(const char *group, struct kwhy_text *out);
 void kwhy_command_overview_text(struct kwhy_text *out);

@@ -58,24 +58,15 @@ enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 	return kwhy_model_page_end(&page, options, KWHY_OK, error);
 }
 
-const char *kwhy_interval_text(char out[KWHY_INTERVAL_BYTES], struct kwhy_interval interval, const char *unit)
+void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit)
 {
-	char number[KWHY_QUANTITY_BYTES];
+	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 20];
 	double percent = 100 * (interval.high - interval.low) / 2 / fabs(interval.value);
 
 	kwhy_quantity_si(number, interval.value, unit, DIGITS);
 	if (isfinite(interval.value) && isfinite(percent))
-		snprintf(out, KWHY_INTERVAL_BYTES, "%s \xc2\xb1%.2g %%", number, percent);
-	else
-		snprintf(out, KWHY_INTERVAL_BYTES, "%s", number);
-	return out;
-}
-
-void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit)
-{
-	char text[KWHY_INTERVAL_BYTES];
-
-	kwhy_table_cell(table, kwhy_interval_text(text, interval, unit));
+		snprintf(text, sizeof(text), "%s \xc2\xb1%.2g %%", number, percent);
+	kwhy_table_cell(table, isfinite(interval.value) && isfinite(percent) ? text : number);
 }
 
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MOST_BYTES = 1 << 30 };
+enum { FILE_MOST_BYTES = 1 << 30, AMOUNT_BYTES = 80 };
 
 void kwhy_running_options_init(struct kwhy_running_options *options)
 {
@@ -114,7 +114,7 @@ enum kwhy_status kwhy_runs_answer(
 
 static void amount_cell(struct kwhy_table *table, struct kwhy_interval amount, const char *currency)
 {
-	char text[KWHY_INTERVAL_BYTES];
+	char text[AMOUNT_BYTES];
 	double percent = 100 * (amount.high - amount.low) / 2 / fabs(amount.value);
 
 	if (!currency) {

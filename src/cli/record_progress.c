@@ -11,6 +11,8 @@
 #define LINE_EVERY_NS INT64_C(10000000000)
 #define SECOND_NS INT64_C(1000000000)
 
+enum { LINE_BYTES = 120 };
+
 static uint64_t size_of(const char *folder)
 {
 	struct kwhy_bundle bundle;
@@ -55,30 +57,29 @@ static int64_t total_mw(const struct kwhy_sensors *sensors)
 	return total;
 }
 
-const char *kwhy_record_progress_line(const struct kwhy_record_progress *progress, int64_t now_mono_ns,
-	char out[KWHY_RECORD_PROGRESS_BYTES])
+/* "recording 12 s, 1.93 MB, 135 W"; unknown power is left out. */
+static void write_line(const struct kwhy_record_progress *progress, int64_t now_mono_ns, char out[LINE_BYTES])
 {
 	const int64_t power_mw = total_mw(progress->sensors);
 	char size[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES + 2] = "";
 
 	if (power_mw >= 0)
 		snprintf(power, sizeof(power), ", %.0f W", 1e-3 * (double)power_mw);
-	snprintf(out, KWHY_RECORD_PROGRESS_BYTES, "recording %lld s, %s%s",
+	snprintf(out, LINE_BYTES, "recording %lld s, %s%s",
 		(long long)((now_mono_ns - progress->start_mono_ns) / SECOND_NS),
 		kwhy_quantity_bytes(size, size_of(progress->folder)), power);
-	return out;
 }
 
 void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t now_mono_ns)
 {
 	const bool is_terminal = isatty(STDERR_FILENO);
-	char line[KWHY_RECORD_PROGRESS_BYTES];
+	char line[LINE_BYTES];
 
 	if (!is_terminal && now_mono_ns - progress->last_mono_ns < LINE_EVERY_NS)
 		return;
 	progress->last_mono_ns = now_mono_ns;
 	progress->is_drawn = is_terminal;
-	kwhy_record_progress_line(progress, now_mono_ns, line);
+	write_line(progress, now_mono_ns, line);
 	fprintf(stderr, is_terminal ? "\r\033[Kkwhy: %s" : "kwhy: %s\n", line);
 	fflush(stderr);
 }

@@ -20,9 +20,4 @@ void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t no
 /* Wipes a line that is drawn. */
 void kwhy_record_progress_end(struct kwhy_record_progress *progress);
 
-/* The line itself: "recording 12 s, 1.93 MB, 135 W"; unknown power is left out. */
-enum { KWHY_RECORD_PROGRESS_BYTES = 120 };
-const char *kwhy_record_progress_line(const struct kwhy_record_progress *progress, int64_t now_mono_ns,
-	char out[KWHY_RECORD_PROGRESS_BYTES]);
-
 #endif

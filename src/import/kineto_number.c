@@ -98,8 +98,8 @@ static bool strip_quotes(const char **text, size_t *length)
 	return *length > 0;
 }
 
-enum kwhy_kineto_number kwhy_kineto_number_scaled(
-	const char *text, size_t length, unsigned power, int64_t *out)
+/* Value times 10^power, 0 <= power <= 9. `out` is set only with KWHY_KINETO_NUMBER_OK. */
+static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned power, int64_t *out)
 {
 	struct decimal decimal = {0};
 
@@ -138,7 +138,7 @@ enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length,
 	if (plain_time(text, length, &plain_ns)) {
 		time_ns = plain_ns > INT64_MAX ? INT64_MAX : (int64_t)plain_ns;
 	} else {
-		result = kwhy_kineto_number_scaled(text, length, 3, &time_ns);
+		result = scaled(text, length, 3, &time_ns);
 		if (result)
 			return result;
 	}
@@ -157,7 +157,7 @@ bool kwhy_kineto_number_integer(const char *text, size_t length, int64_t *out)
 		for (; at < length && is_digit(text[at]); at++)
 			value = value * 10 + (text[at] - '0');
 	if (at == 0 || at != length)
-		return !kwhy_kineto_number_scaled(text, length, 0, out);
+		return !scaled(text, length, 0, out);
 	*out = value;
 	return true;
 }

@@ -21,10 +21,6 @@ enum kwhy_kineto_number {
 /* The largest time taken, in ns either way: what kwhy_recording_finish() accepts. About 73 years. */
 #define KWHY_KINETO_TIME_MAX_NS (INT64_MAX / 4)
 
-/* Value times 10^power, 0 <= power <= 9. `out` is set only with KWHY_KINETO_NUMBER_OK. */
-enum kwhy_kineto_number kwhy_kineto_number_scaled(
-	const char *text, size_t length, unsigned power, int64_t *out);
-
 /* Microseconds to nanoseconds. */
 enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length, int64_t *out_ns);
 

@@ -21,7 +21,8 @@ static const struct {
 	{"usual", KWHY_INJECT_USUAL},
 };
 
-unsigned kwhy_inject_kind_of(const char *word, size_t length)
+/* The word of KWHY_RECORD_KINDS of that length as enum kwhy_inject_kind, "usual" among them; 0: unknown. */
+static unsigned kind_of(const char *word, size_t length)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i].word) == length && !memcmp(words[i].word, word, length))
@@ -36,7 +37,7 @@ static unsigned read_kinds(const char *text)
 	while (text && *text) {
 		const size_t length = strcspn(text, ",");
 
-		kinds |= kwhy_inject_kind_of(text, length);
+		kinds |= kind_of(text, length);
 		text += length + (text[length] == ',');
 	}
 	return kinds ? kinds : KWHY_INJECT_USUAL;

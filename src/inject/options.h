@@ -52,7 +52,4 @@ struct kwhy_inject_options {
  */
 bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(const char *name));
 
-/* The word of KWHY_RECORD_KINDS of that length as enum kwhy_inject_kind, "usual" among them; 0: unknown. */
-unsigned kwhy_inject_kind_of(const char *word, size_t length);
-
 #endif

@@ -67,7 +67,8 @@ static void close_file(int64_t started_mono_ns)
 	pthread_mutex_unlock(&session->lock);
 }
 
-void kwhy_inject_session_finish(void)
+/* Takes what CUPTI still has, says what was covered, and ends the file in order. */
+static void finish(void)
 {
 	int64_t now_mono_ns;
 	uint64_t dropped;
@@ -175,7 +176,7 @@ static void register_handlers(void)
 		return;
 	session->has_handlers = true;
 	session->clock = kwhy_clock_system_init(&session->sleeper);
-	atexit(kwhy_inject_session_finish);
+	atexit(finish);
 	pthread_atfork(NULL, NULL, on_fork_child);
 }
 

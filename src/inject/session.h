@@ -34,7 +34,4 @@ void kwhy_inject_session_take_range(const char *name, int64_t start_mono_ns, int
  */
 void kwhy_inject_session_tick(int64_t now_mono_ns);
 
-/* Takes what CUPTI still has, says what was covered, and ends the file in order. */
-void kwhy_inject_session_finish(void);
-
 #endif

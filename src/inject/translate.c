@@ -287,8 +287,8 @@ static const struct {
 	{KWHY_CUPTI_KIND_KERNEL, take_kernel},
 };
 
-void kwhy_inject_translate_record(
-	struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record)
+/* Writes what a record says; kinds that are not ours are passed over. */
+static void translate_record(struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record)
 {
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
 		if (takers[i].kind == record->kind) {
@@ -306,5 +306,5 @@ void kwhy_inject_translate_buffer(
 	kwhy_inject_labels_begin(translate->labels);
 	while (translate->cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
 		KWHY_CUPTI_SUCCESS)
-		kwhy_inject_translate_record(translate, record);
+		translate_record(translate, record);
 }

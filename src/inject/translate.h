@@ -25,10 +25,6 @@ struct kwhy_inject_translate {
 	} calls[2][KWHY_INJECT_CALLS_MOST]; /* by domain and CUPTI's number of this version */
 };
 
-/* Writes what a record says; kinds that are not ours are passed over. */
-void kwhy_inject_translate_record(
-	struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record);
-
 /* All records of a buffer. */
 void kwhy_inject_translate_buffer(
 	struct kwhy_inject_translate *translate, uint8_t *buffer, size_t valid_bytes);

@@ -30,8 +30,6 @@ enum kwhy_replay_group { KWHY_REPLAY_MAIN, KWHY_REPLAY_SENDS, KWHY_REPLAY_COLLEC
 bool kwhy_replay_is_played(const struct kwhy_replay_builder *builder, uint32_t row);
 /* The row itself, or what it stood behind in its stream where it was dropped; KWHY_NONE: nothing. */
 uint32_t kwhy_replay_left_of(const struct kwhy_replay_builder *builder, uint32_t row);
-/* Where a row belongs, apart or not. */
-enum kwhy_replay_group kwhy_replay_group_of(const struct kwhy_replay_builder *builder, uint32_t row);
 
 /* The steps, in order. */
 

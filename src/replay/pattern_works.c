@@ -21,7 +21,8 @@ static enum kwhy_replay_group natural_group(const struct kwhy_replay_builder *bu
 	return KWHY_REPLAY_MAIN;
 }
 
-enum kwhy_replay_group kwhy_replay_group_of(const struct kwhy_replay_builder *builder, uint32_t row)
+/* Where a row belongs, apart or not. */
+static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	enum kwhy_replay_group group = natural_group(builder, row);
 
@@ -67,7 +68,7 @@ static enum kwhy_status find_lane(
 {
 	struct kwhy_replay_pattern *pattern = builder->pattern;
 	uint32_t *lane = &builder->lane_of[KWHY_REPLAY_GROUPS * rows_of(builder)->stream[row] +
-		kwhy_replay_group_of(builder, row)];
+		group_of(builder, row)];
 	enum kwhy_status status = KWHY_OK;
 
 	if (*lane == KWHY_NONE) {

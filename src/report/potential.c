@@ -29,7 +29,8 @@ static const struct {
 	{"dense-on-sparse", KWHY_CATEGORY_COMPUTE},
 };
 
-enum kwhy_category kwhy_potential_category(const char *finding_id)
+/* What a finding's cure acts on: the category whose time or energy it would take away. */
+static enum kwhy_category category_of(const char *finding_id)
 {
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(targets[i].id, finding_id) == 0)
@@ -53,7 +54,7 @@ enum kwhy_potential kwhy_potential_of(
 	for (size_t i = 0; findings && i < findings->count; i++) {
 		double share = share_of(&findings->items[i], whole_nj, whole_ns);
 
-		if (kwhy_potential_category(findings->items[i].id) != category)
+		if (category_of(findings->items[i].id) != category)
 			continue;
 		found = true;
 		best = share > best ? share : best;

@@ -5,9 +5,6 @@
 #include "model/finding.h"
 #include "model/ledger.h"
 
-/* What a finding's cure acts on: the category whose time or energy it would take away. */
-enum kwhy_category kwhy_potential_category(const char *finding_id);
-
 enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_MEDIUM, KWHY_POTENTIAL_HIGH };
 
 /*

@@ -18,10 +18,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_header(
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_part(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Curves and choices as members of the object that is open. */
-void kwhy_transfers_json_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers);
-void kwhy_transfers_json_choices(struct kwhy_json *json, const struct kwhy_transfers *transfers);
-
 /* "64 KiB" where it is a whole number of them, else "100 B". */
 enum { KWHY_TRANSFER_SIZE_BYTES = 32 };
 const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t bytes);

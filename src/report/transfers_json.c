@@ -110,7 +110,8 @@ static void add_curve(struct kwhy_json *json, const struct kwhy_transfer_curve *
 	kwhy_json_object_end(json);
 }
 
-void kwhy_transfers_json_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers)
+/* Curves and choices as members of the object that is open. */
+static void add_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
 	kwhy_json_array(json, "curves");
 	for (size_t i = 0; i < transfers->curve_count; i++)
@@ -118,7 +119,7 @@ void kwhy_transfers_json_curves(struct kwhy_json *json, const struct kwhy_transf
 	kwhy_json_array_end(json);
 }
 
-void kwhy_transfers_json_choices(struct kwhy_json *json, const struct kwhy_transfers *transfers)
+static void add_choices(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
 	kwhy_json_array(json, "choices");
 	for (size_t i = 0; i < transfers->choice_count; i++) {
@@ -242,8 +243,8 @@ enum kwhy_status kwhy_report_transfers_json(
 	add_device(&json, transfers);
 	ADD_LIST(&json, "points", add_point, transfers->points, transfers->point_count);
 	ADD_LIST(&json, "energies", add_energy, transfers->energies, transfers->energy_count);
-	kwhy_transfers_json_curves(&json, transfers);
-	kwhy_transfers_json_choices(&json, transfers);
+	add_curves(&json, transfers);
+	add_choices(&json, transfers);
 	add_overtaking(&json, transfers);
 	add_compression(&json, transfers);
 	ADD_LIST(&json, "comparisons", add_rivalry, transfers->rivalries, transfers->rivalry_count);
@@ -261,8 +262,8 @@ enum kwhy_status kwhy_report_transfers_part(
 	kwhy_json_init(&json, out);
 	kwhy_json_object(&json, NULL);
 	add_device(&json, transfers);
-	kwhy_transfers_json_curves(&json, transfers);
-	kwhy_transfers_json_choices(&json, transfers);
+	add_curves(&json, transfers);
+	add_choices(&json, transfers);
 	add_overtaking(&json, transfers);
 	kwhy_json_object_end(&json);
 	return kwhy_text_check(out, error);

@@ -19,6 +19,18 @@ static const struct kwhy_dso_library library = {
 	.table_bytes = sizeof(struct kwhy_cuda),
 };
 
+/* Why a call failed, to follow "...: ". Lent by the library. */
+static const char *words_of(const struct kwhy_cuda *cuda, enum kwhy_cuda_result result)
+{
+	const char *words = NULL;
+
+	if (result == KWHY_CUDA_NO_DEVICE)
+		return "no GPU; start the container with its GPUs, or unset CUDA_VISIBLE_DEVICES";
+	if (cuda->cuGetErrorString(result, &words) != KWHY_CUDA_SUCCESS || !words)
+		return "an error it has no words for";
+	return words;
+}
+
 enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error)
 {
 	struct kwhy_cuda cuda;
@@ -31,21 +43,10 @@ enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error)
 	result = cuda.cuInit(0);
 	if (result != KWHY_CUDA_SUCCESS) {
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "the CUDA driver does not start: %s",
-			kwhy_cuda_words(&cuda, result));
+			words_of(&cuda, result));
 		kwhy_dso_close(handle);
 		return status;
 	}
 	*out = cuda;
 	return KWHY_OK;
-}
-
-const char *kwhy_cuda_words(const struct kwhy_cuda *cuda, enum kwhy_cuda_result result)
-{
-	const char *words = NULL;
-
-	if (result == KWHY_CUDA_NO_DEVICE)
-		return "no GPU; start the container with its GPUs, or unset CUDA_VISIBLE_DEVICES";
-	if (cuda->cuGetErrorString(result, &words) != KWHY_CUDA_SUCCESS || !words)
-		return "an error it has no words for";
-	return words;
 }

@@ -22,7 +22,4 @@ struct kwhy_cuda {
  */
 KWHY_MUST_USE enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error);
 
-/* Why a call failed, to follow "...: ". Lent by the library. */
-const char *kwhy_cuda_words(const struct kwhy_cuda *cuda, enum kwhy_cuda_result result);
-
 #endif

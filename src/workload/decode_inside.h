@@ -153,8 +153,6 @@ uint64_t kwhy_decode_address_on(const struct kwhy_decode *decode, uint32_t rank,
 KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_on(const struct kwhy_decode *decode, uint32_t rank,
 	enum kwhy_decode_kernel kernel, const struct kwhy_gpu_launch *launch, struct kwhy_error *error);
 
-KWHY_MUST_USE enum kwhy_status kwhy_decode_enter(
-	const struct kwhy_decode *decode, uint32_t rank, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_decode_synchronize(
 	const struct kwhy_decode *decode, struct kwhy_error *error);
 

@@ -50,7 +50,7 @@ enum kwhy_status kwhy_decode_part_check(const struct kwhy_decode_request *reques
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_decode_enter(const struct kwhy_decode *decode, uint32_t rank, struct kwhy_error *error)
+static enum kwhy_status enter_rank(const struct kwhy_decode *decode, uint32_t rank, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = rank ? decode->peers[rank - 1].gpu : decode->gpu;
 
@@ -96,7 +96,7 @@ enum kwhy_status kwhy_decode_launch_on(const struct kwhy_decode *decode, uint32_
 {
 	const struct kwhy_decode_peer *peer = rank ? &decode->peers[rank - 1] : NULL;
 	struct kwhy_gpu_launch call = *launch;
-	enum kwhy_status status = kwhy_decode_enter(decode, rank, error);
+	enum kwhy_status status = enter_rank(decode, rank, error);
 
 	call.kernel = peer ? peer->kernels[kernel] : decode->kernels[kernel];
 	call.stream = peer ? peer->stream : decode->stream;
@@ -116,7 +116,7 @@ enum kwhy_status kwhy_decode_synchronize(const struct kwhy_decode *decode, struc
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t r = kwhy_decode_ranks(decode); !status && r-- > 0;) {
-		status = kwhy_decode_enter(decode, r, error);
+		status = enter_rank(decode, r, error);
 		if (!status)
 			status = r ? ops->synchronize(
 					     decode->peers[r - 1].gpu, decode->peers[r - 1].stream, error)
@@ -135,11 +135,11 @@ enum kwhy_status kwhy_decode_peers_copy(
 	for (uint32_t r = 1; !status && r < kwhy_decode_ranks(decode); r++) {
 		const struct kwhy_gpu_copy copy = {shift(decode, r, to), shift(decode, r, from), bytes};
 
-		status = kwhy_decode_enter(decode, r, error);
+		status = enter_rank(decode, r, error);
 		if (!status)
 			status = decode->gpu->ops->copy_now(decode->peers[r - 1].gpu, &copy, error);
 	}
-	return status ? status : kwhy_decode_enter(decode, 0, error);
+	return status ? status : enter_rank(decode, 0, error);
 }
 
 /* --- Who waits for whom --- */
@@ -166,7 +166,7 @@ enum kwhy_status kwhy_decode_met(struct kwhy_decode *decode, struct kwhy_error *
 			shift(decode, r, decode->args.meet) + KWHY_DECODE_MEET_LOST * sizeof(lost),
 			sizeof(lost)};
 
-		status = kwhy_decode_enter(decode, r, error);
+		status = enter_rank(decode, r, error);
 		if (!status)
 			status = ops->copy_now(gpu, &copy, error);
 		if (!status && lost)
@@ -175,7 +175,7 @@ enum kwhy_status kwhy_decode_met(struct kwhy_decode *decode, struct kwhy_error *
 				"while kernels run, or one of them stalls",
 				gpu->facts.index);
 	}
-	return status ? status : kwhy_decode_enter(decode, 0, error);
+	return status ? status : enter_rank(decode, 0, error);
 }
 
 /*
@@ -244,7 +244,7 @@ enum kwhy_status kwhy_decode_launch_graphs(
 		struct kwhy_gpu *gpu = r ? decode->peers[r - 1].gpu : decode->gpu;
 		struct kwhy_gpu_stream *stream = r ? decode->peers[r - 1].stream : decode->stream;
 
-		status = kwhy_decode_enter(decode, r, error);
+		status = enter_rank(decode, r, error);
 		if (!status)
 			status = ops->graph_launch(gpu, stream, *graph_of(decode, r, is_reading), error);
 	}
@@ -281,7 +281,7 @@ static enum kwhy_status record_one(struct kwhy_decode *decode, uint32_t rank, bo
 	struct kwhy_gpu *gpu = rank ? decode->peers[rank - 1].gpu : decode->gpu;
 	struct kwhy_gpu_stream *stream = rank ? decode->peers[rank - 1].stream : decode->stream;
 	struct kwhy_gpu_graph **graph = graph_of(decode, rank, is_reading);
-	struct kwhy_decode_issue issue = {decode, error, kwhy_decode_enter(decode, rank, error)};
+	struct kwhy_decode_issue issue = {decode, error, enter_rank(decode, rank, error)};
 
 	if (issue.status)
 		return issue.status;
@@ -305,7 +305,7 @@ enum kwhy_status kwhy_decode_record(struct kwhy_decode *decode, bool is_reading,
 	for (uint32_t r = 0; !status && r < kwhy_decode_ranks(decode); r++)
 		status = record_one(decode, r, is_reading, work, error);
 	if (!status)
-		status = kwhy_decode_enter(decode, 0, error);
+		status = enter_rank(decode, 0, error);
 	return status || !decode->request.peer_count ? status : begin_graphs(decode, is_reading, error);
 }
 
@@ -360,7 +360,7 @@ enum kwhy_status kwhy_decode_peers_open(struct kwhy_decode *decode, struct kwhy_
 
 	for (uint32_t r = 1; !status && r < kwhy_decode_ranks(decode); r++)
 		status = open_peer(decode, r, error);
-	return status ? status : kwhy_decode_enter(decode, 0, error);
+	return status ? status : enter_rank(decode, 0, error);
 }
 
 void kwhy_decode_peers_close(struct kwhy_decode *decode)

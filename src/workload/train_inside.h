@@ -91,7 +91,4 @@ KWHY_MUST_USE enum kwhy_status kwhy_train_multiply(struct kwhy_train_rank *rank,
 /* The pairs of weights that a rank has the moments of: from *first up to *end. */
 void kwhy_train_share_of(const struct kwhy_train *train, uint32_t rank, uint64_t *first, uint64_t *end);
 
-/* Which slot of hidden has what goes into a layer; KWHY_TRAIN_INPUTS: the samples. */
-uint32_t kwhy_train_slot(const struct kwhy_train *train, uint32_t layer);
-
 #endif

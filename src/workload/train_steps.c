@@ -7,7 +7,8 @@
 
 enum { SPREAD_BLOCKS = 1024 }; /* of kernels that go over memory */
 
-uint32_t kwhy_train_slot(const struct kwhy_train *train, uint32_t layer)
+/* Which slot of hidden has what goes into a layer; KWHY_TRAIN_INPUTS: the samples. */
+static uint32_t slot_of(const struct kwhy_train *train, uint32_t layer)
 {
 	uint32_t kept = (train->shape.layers - 1) / train->segment, inner = layer % train->segment;
 
@@ -99,8 +100,8 @@ static enum kwhy_status forward(
 	const struct kwhy_train *train = rank->train;
 	const struct kwhy_train_call call = {.layer = layer,
 		.part = part,
-		.in = kwhy_train_slot(train, layer),
-		.out = layer + 1 < train->shape.layers ? kwhy_train_slot(train, layer + 1) : 0};
+		.in = slot_of(train, layer),
+		.out = layer + 1 < train->shape.layers ? slot_of(train, layer + 1) : 0};
 
 	return kwhy_train_multiply(rank, KWHY_TRAIN_FORWARD, &call, error);
 }
@@ -138,7 +139,7 @@ static enum kwhy_status backward(
 		.part = part,
 		.in = errors,
 		.out = 1 - errors,
-		.kept = kwhy_train_slot(train, layer),
+		.kept = slot_of(train, layer),
 		.mode = mode_of(train, part)};
 	enum kwhy_status status = recompute(rank, layer, part, error);
 

@@ -96,12 +96,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_twin_make_room(struct kwhy_twin *twin, struc
 /* Counted calls. Copies are told apart by who has the addresses. */
 KWHY_MUST_USE enum kwhy_status kwhy_twin_launch(struct kwhy_twin *twin, const struct kwhy_twin_field *field,
 	enum kwhy_twin_kernel kernel, uint32_t step, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_twin_copy_in(
-	struct kwhy_twin *twin, uint64_t to, const void *from, size_t bytes, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_twin_copy_out(
-	struct kwhy_twin *twin, void *to, uint64_t from, size_t bytes, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_twin_copy_over(
-	struct kwhy_twin *twin, uint64_t to, uint64_t from, size_t bytes, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_twin_wait(struct kwhy_twin *twin, struct kwhy_error *error);
 
 /* The parts of a step that the table of variants names. */

@@ -71,7 +71,7 @@ static enum kwhy_status copy(
 	return status ? status : field->gpu->ops->copy(field->gpu, field->stream, &one, error);
 }
 
-enum kwhy_status kwhy_twin_copy_in(
+static enum kwhy_status copy_in(
 	struct kwhy_twin *twin, uint64_t to, const void *from, size_t bytes, struct kwhy_error *error)
 {
 	twin->tally.h2d_copies++;
@@ -79,7 +79,7 @@ enum kwhy_status kwhy_twin_copy_in(
 	return copy(twin, to, kwhy_gpu_address(from), bytes, error);
 }
 
-enum kwhy_status kwhy_twin_copy_out(
+static enum kwhy_status copy_out(
 	struct kwhy_twin *twin, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
 	twin->tally.d2h_copies++;
@@ -87,7 +87,7 @@ enum kwhy_status kwhy_twin_copy_out(
 	return copy(twin, kwhy_gpu_address(to), from, bytes, error);
 }
 
-enum kwhy_status kwhy_twin_copy_over(
+static enum kwhy_status copy_over(
 	struct kwhy_twin *twin, uint64_t to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
 	twin->tally.d2d_copies++;
@@ -114,8 +114,7 @@ enum kwhy_status kwhy_twin_send_pieces(struct kwhy_twin *twin, uint32_t step, st
 
 		if (!count)
 			continue;
-		status = kwhy_twin_copy_in(twin,
-			twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
+		status = copy_in(twin, twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
 			twin->mail->controls[a], count * sizeof(float), error);
 		if (!status && twin->variant->waits_each)
 			status = kwhy_twin_wait(twin, error);
@@ -154,7 +153,7 @@ enum kwhy_status kwhy_twin_send_batch(struct kwhy_twin *twin, uint32_t step, str
 enum kwhy_status kwhy_twin_send_packed(struct kwhy_twin *twin, uint32_t step, struct kwhy_error *error)
 {
 	uint32_t count = kwhy_twin_agents_pack(&twin->agents, step, twin->mail->packed);
-	enum kwhy_status status = kwhy_twin_copy_in(
+	enum kwhy_status status = copy_in(
 		twin, twin->fields[0].args.inbox, twin->mail->packed, count * sizeof(float), error);
 
 	return status ? status : kwhy_twin_launch(twin, &twin->fields[0], KWHY_TWIN_SCATTER, step, error);
@@ -165,7 +164,7 @@ enum kwhy_status kwhy_twin_send_table(struct kwhy_twin *twin, uint32_t step, str
 {
 	if (twin->variant->host == KWHY_TWIN_CALLS)
 		kwhy_twin_agents_send(&twin->agents, step, twin->mail->controls);
-	return kwhy_twin_copy_in(
+	return copy_in(
 		twin, twin->fields[0].args.inbox, twin->mail->controls, sizeof(twin->mail->controls), error);
 }
 
@@ -226,7 +225,7 @@ static enum kwhy_status keep(struct kwhy_twin *twin, uint32_t step, struct kwhy_
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t k = 0; !status && k < 4u + kwhy_twin_keeps_v(step); k++)
-		status = kwhy_twin_copy_over(twin,
+		status = copy_over(twin,
 			args->history + (step * KWHY_TWIN_SLOT_FLOATS * sizeof(float)) + k * bytes, from[k],
 			bytes, error);
 	return status;
@@ -322,7 +321,7 @@ enum kwhy_status kwhy_twin_fetch_pieces(struct kwhy_twin *twin, uint32_t step, s
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t q = 0; !status && q < count; q++) {
-		status = kwhy_twin_copy_out(twin, twin->mail->outbox + apart * q,
+		status = copy_out(twin, twin->mail->outbox + apart * q,
 			twin->fields[0].args.outbox + (uint64_t)apart * q, kwhy_twin_is_wide(q) ? 8 : 4,
 			error);
 		if (!status && twin->variant->waits_each)
@@ -351,7 +350,7 @@ enum kwhy_status kwhy_twin_fetch_packed(struct kwhy_twin *twin, uint32_t step, s
 {
 	uint32_t last = kwhy_twin_observed(twin->variant->host == KWHY_TWIN_GRAPHS ? 0 : step) - 1;
 
-	return kwhy_twin_copy_out(twin, twin->mail->outbox, twin->fields[0].args.outbox,
+	return copy_out(twin, twin->mail->outbox, twin->fields[0].args.outbox,
 		kwhy_twin_packed_at(last) + sizeof(float), error);
 }
 

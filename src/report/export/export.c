@@ -10,17 +10,10 @@ static const struct kwhy_exporter *const exporters[] = {
 	&kwhy_export_csv,
 };
 
-const struct kwhy_exporter *kwhy_exporter_at(size_t index)
-{
-	return index < sizeof(exporters) / sizeof(exporters[0]) ? exporters[index] : NULL;
-}
-
 const struct kwhy_exporter *kwhy_exporter_find(const char *name)
 {
-	const struct kwhy_exporter *exporter;
-
-	for (size_t i = 0; (exporter = kwhy_exporter_at(i)); i++)
-		if (!strcmp(exporter->name, name))
-			return exporter;
+	for (size_t i = 0; i < sizeof(exporters) / sizeof(exporters[0]); i++)
+		if (!strcmp(exporters[i]->name, name))
+			return exporters[i];
 	return NULL;
 }

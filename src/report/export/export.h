@@ -17,7 +17,6 @@ struct kwhy_exporter {
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };
 
-const struct kwhy_exporter *kwhy_exporter_at(size_t index);	  /* NULL: past the last */
 const struct kwhy_exporter *kwhy_exporter_find(const char *name); /* NULL: none of that name */
 
 extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,

@@ -12,7 +12,8 @@ extern const char kwhy_page_template_end[];
 
 static const char data_mark[] = "<!--KWHY-DATA-->";
 
-bool kwhy_report_page_available(void)
+/* False when this build has no page (it was configured without Node.js). */
+static bool is_available(void)
 {
 	return &kwhy_page_template_end[0] > &kwhy_page_template[0];
 }
@@ -25,7 +26,7 @@ static const char *find_mark(void)
 
 static enum kwhy_status begin(struct kwhy_text *out, const char **mark, struct kwhy_error *error)
 {
-	*mark = kwhy_report_page_available() ? find_mark() : NULL;
+	*mark = is_available() ? find_mark() : NULL;
 	if (!*mark)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"this build of kwhy has no report page (it was configured without Node.js); "

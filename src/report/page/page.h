@@ -4,9 +4,6 @@
 
 #include "report/plan.h"
 
-/* False when this build has no page (it was configured without Node.js). */
-bool kwhy_report_page_available(void);
-
 /*
  * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build has
  * none. plan: what changes would bring; NULL: not worked out. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
