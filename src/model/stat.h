@@ -136,7 +136,7 @@ struct kwhy_stat {
 	double *interval_joules;	      /* grown: [domain_count] an interval, one after the other */
 	struct kwhy_stat_absence *absences;
 	size_t domain_count, run_count, work_count, metric_count, interval_count, interval_capacity,
-		interval_joules_count, interval_joules_capacity, absence_count;
+		interval_joules_capacity, absence_count;
 	uint64_t intervals_dropped;
 	struct kwhy_stat_cost cost;
 };
