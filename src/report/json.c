@@ -16,6 +16,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_utilisation,
 	kwhy_json_ranges,
 	kwhy_json_ranks,
+	kwhy_json_processes,
 	kwhy_json_streams,
 	kwhy_json_memory,
 	kwhy_json_hosts,

@@ -26,6 +26,7 @@ void kwhy_json_work(struct kwhy_json_report *parts);
 void kwhy_json_utilisation(struct kwhy_json_report *parts);
 void kwhy_json_ranges(struct kwhy_json_report *parts); /* and steps */
 void kwhy_json_ranks(struct kwhy_json_report *parts);
+void kwhy_json_processes(struct kwhy_json_report *parts);
 void kwhy_json_streams(struct kwhy_json_report *parts);
 void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);

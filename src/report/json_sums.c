@@ -140,6 +140,25 @@ void kwhy_json_ranks(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
+void kwhy_json_processes(struct kwhy_json_report *parts)
+{
+	const struct kwhy_recording *recording = parts->report->recording;
+	struct kwhy_json *json = &parts->json;
+
+	kwhy_json_array(json, "processes");
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct kwhy_process *process = &recording->processes[i];
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_known(json, "pid", process->pid < 0 ? KWHY_UNKNOWN_NS : process->pid);
+		kwhy_json_index(json, "rank", process->rank);
+		kwhy_json_index(json, "world_size", process->world_size ? process->world_size : KWHY_NONE);
+		kwhy_json_string(json, "host", process->host);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 void kwhy_json_streams(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;

@@ -59,6 +59,7 @@ void kwhy_section_api(const struct kwhy_sheet *sheet);
 void kwhy_section_steps(const struct kwhy_sheet *sheet);
 void kwhy_section_ranges(const struct kwhy_sheet *sheet);
 void kwhy_section_ranks(const struct kwhy_sheet *sheet);
+void kwhy_section_processes(const struct kwhy_sheet *sheet);
 void kwhy_section_streams(const struct kwhy_sheet *sheet);
 void kwhy_section_memory(const struct kwhy_sheet *sheet);
 void kwhy_section_gauges(const struct kwhy_sheet *sheet);

@@ -25,6 +25,7 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_steps,
 	kwhy_section_ranges,
 	kwhy_section_ranks,
+	kwhy_section_processes,
 	kwhy_section_streams,
 	kwhy_section_memory,
 	kwhy_section_gauges,

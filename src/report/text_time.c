@@ -5,8 +5,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-/* Sections on time: categories, utilisation, ranks, streams. */
+/* Sections on time: categories, utilisation, ranks, processes, streams. */
 
 enum { DEVICE_ROWS = 8, STREAM_ROWS = 8, BAR = 16 };
 
@@ -186,6 +187,89 @@ void kwhy_section_ranks(const struct kwhy_sheet *sheet)
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_more(sheet, ledger->rank_count, shown);
 	write_imbalance(sheet);
+}
+
+static const struct kwhy_table_column process_columns[] = {
+	{"rank", KWHY_COLUMN_RIGHT},
+	{"process", KWHY_COLUMN_RIGHT},
+	{"host", KWHY_COLUMN_NAME},
+	{"device", KWHY_COLUMN_LEFT},
+	{"activities", KWHY_COLUMN_RIGHT},
+	{"busy", KWHY_COLUMN_RIGHT},
+};
+
+/* What a process put on devices, of all its streams. */
+struct process_sum {
+	uint64_t count;
+	int64_t busy_ns;
+	uint32_t device;
+	bool has_several;
+};
+
+/* How many processes put anything there. */
+static size_t sum_processes(const struct kwhy_report *report, struct process_sum *sums)
+{
+	const struct kwhy_recording *recording = report->recording;
+	size_t active = 0;
+
+	for (size_t i = 0; i < report->ledger->stream_count; i++) {
+		const struct kwhy_stream_sum *of_stream = &report->ledger->streams[i];
+		const struct kwhy_stream *stream = &recording->streams[of_stream->stream];
+		struct process_sum *sum;
+
+		if (stream->process >= recording->process_count || !of_stream->count)
+			continue;
+		sum = &sums[stream->process];
+		active += !sum->count;
+		sum->has_several |= sum->count && sum->device != stream->device;
+		sum->device = stream->device;
+		sum->count += of_stream->count;
+		sum->busy_ns += of_stream->busy_ns;
+	}
+	return active;
+}
+
+static void add_process(const struct kwhy_sheet *sheet, struct kwhy_table *table,
+	const struct kwhy_process *process, const struct process_sum *sum)
+{
+	char pid[32], device[32];
+
+	snprintf(pid, sizeof(pid), "%lld", (long long)process->pid);
+	snprintf(device, sizeof(device), "GPU %d", sheet->report->recording->devices[sum->device].index);
+	if (process->rank == KWHY_NONE)
+		kwhy_table_cell(table, "-");
+	else
+		kwhy_table_count(table, process->rank);
+	kwhy_table_cell(table, process->pid < 0 ? NULL : pid);
+	kwhy_table_cell(table, process->host);
+	kwhy_table_cell(table, sum->has_several ? "several" : device);
+	kwhy_table_count(table, sum->count);
+	kwhy_table_time(table, sum->busy_ns);
+}
+
+void kwhy_section_processes(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	struct process_sum *sums = calloc(recording->process_count + 1, sizeof(*sums));
+	size_t active = 0, shown, written = 0;
+	struct kwhy_table table;
+
+	sheet->out->failed |= !sums;
+	if (sums)
+		active = sum_processes(sheet->report, sums);
+	if (active > 1) {
+		shown = kwhy_sheet_shown(sheet, active, DEVICE_ROWS);
+		kwhy_sheet_heading(sheet, "Processes", "busy: summed over their streams");
+		kwhy_table_init(&table, process_columns, 6);
+		for (size_t i = 0; i < recording->process_count && written < shown; i++)
+			if (sums[i].count) {
+				add_process(sheet, &table, &recording->processes[i], &sums[i]);
+				written++;
+			}
+		kwhy_table_write(&table, sheet->style, sheet->out);
+		kwhy_sheet_more(sheet, active, shown);
+	}
+	free(sums);
 }
 
 static const struct kwhy_table_column stream_columns[] = {

@@ -67,6 +67,47 @@ static void what_two_processes_ran_and_their_power_is_one_recording(void **state
 	json_decref(report);
 }
 
+/* Two ranks on one device, one after the other, as the report tells them apart. */
+static void ranks_are_told_apart_by_their_process_and_host(void **state)
+{
+	static const char command[] = FAKE_CUDA "RANK=0 WORLD_SIZE=2 " KWHY_FAKE_PROGRAM
+						" cuda launch:50 && RANK=1 WORLD_SIZE=2 " KWHY_FAKE_PROGRAM
+						" cuda launch:7";
+	const char *const words[] = {"record", "-q", "-o", place("a"), "--", "sh", "-c", command, NULL};
+	struct spawned spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	char host[64] = "", row[200];
+	json_t *report, *streams, *stream;
+	size_t i, of_rank[2] = {0, 0};
+
+	(void)state;
+	gethostname(host, sizeof(host) - 1);
+	assert_done(spawned, 0, "");
+	report = report_of(place("a"));
+	streams = json_object_get(report, "streams");
+	assert_int_equal(json_array_size(streams), 2);
+	json_array_foreach(streams, i, stream)
+	{
+		const json_t *process = json_array_get(json_object_get(report, "processes"),
+			(size_t)json_integer_value(json_object_get(stream, "process")));
+		json_int_t rank = json_integer_value(json_object_get(process, "rank"));
+
+		assert_true(json_integer_value(json_object_get(process, "pid")) > 0);
+		assert_string_equal(json_string_value(json_object_get(process, "host")), host);
+		assert_int_equal(json_integer_value(json_object_get(process, "world_size")), 2);
+		assert_in_range(rank, 0, 1);
+		of_rank[rank] = (size_t)json_integer_value(json_object_get(stream, "count"));
+	}
+	assert_int_equal(of_rank[0], 50);
+	assert_int_equal(of_rank[1], 7);
+	json_decref(report);
+	spawned = assert_ends(SPAWN("report", place("a")), 0, "");
+	snprintf(row, sizeof(row), "  %s", host);
+	assert_non_null(strstr(spawned.out.data, "\nProcesses"));
+	assert_non_null(strstr(strstr(spawned.out.data, "\nProcesses"), row));
+	spawned_done(&spawned);
+}
+
 static void a_library_of_somebody_else_stays(void **state)
 {
 	const char *const words[] = {
@@ -233,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(the_library_is_named_to_the_command),
 		CASE(what_two_processes_ran_and_their_power_is_one_recording),
+		CASE(ranks_are_told_apart_by_their_process_and_host),
 		CASE(a_library_of_somebody_else_stays),
 		CASE(regions_and_work_of_libkwhy_reach_the_recording),
 		CASE(random_windows_see_their_share_of_two_processes),
