@@ -360,7 +360,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l help -s h -d 'show this help'
 complete -c kwhy -f -n '__fish_seen_subcommand_from bench; and not __fish_seen_subcommand_from train transfer pairs twin flow decode ops' -a pairs -d 'Measure every way to move bytes between GPUs, for every pair.'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l backend -r -d 'cuda, hip or host, which needs no GPU; default cuda'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l devices -r -d 'these GPUs by number or PCI address; default all'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l device -r -d 'these GPUs by number or PCI address; default all'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l ranks -r -d 'so many processes, one a GPU; default: as a launcher says'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l engine -r -d 'write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange, nccl-full, socket, all-reduce, all-gather, reduce-scatter, broadcast, all-to-all'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from pairs' -l clock -r -d 'back-to-back, isolated, host, call, queued; default all'

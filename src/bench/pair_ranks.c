@@ -171,7 +171,7 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 	facts->seed = room->seed;
 }
 
-/* The one that --devices names for this rank, or the one of its number on this host. */
+/* The one that --device names for this rank, or the one of its number on this host. */
 static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
 	char out[CHOICE_BYTES], struct kwhy_error *error)
 {
@@ -183,7 +183,7 @@ static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct
 		return status;
 	if (request->devices && request->device_count != size)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--devices names %u GPUs and there are %u ranks; name one for each",
+			"--device names %u GPUs and there are %u ranks; name one for each",
 			request->device_count, size);
 	if (request->devices)
 		snprintf(out, CHOICE_BYTES, "%s", request->devices[rank]);

@@ -171,7 +171,7 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 		status = kwhy_size_read("max-size", options->most, &out->most_bytes, error);
 	if (!status && devices->count > KWHY_PAIR_GPUS_MOST)
 		status = kwhy_fail(
-			error, KWHY_E_USAGE, "--devices takes at most %d", (int)KWHY_PAIR_GPUS_MOST);
+			error, KWHY_E_USAGE, "--device takes at most %d", (int)KWHY_PAIR_GPUS_MOST);
 	out->devices = devices->count ? devices->items : NULL;
 	out->device_count = (uint32_t)devices->count;
 	out->random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes);
@@ -232,7 +232,7 @@ static enum kwhy_status measure(
 {
 	struct kwhy_pair_request request = {.seed = 0};
 	struct kwhy_word_list devices;
-	enum kwhy_status status = kwhy_words_cut("devices", options->devices, &devices, error);
+	enum kwhy_status status = kwhy_words_cut("device", options->devices, &devices, error);
 
 	if (!status)
 		status = fill_request(options, &devices, &request, error);
@@ -280,7 +280,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"backend", 0, "NAME", "cuda, hip or host, which needs no GPU; default cuda", KWHY_OPTION_TEXT,
 		PLACE(backend)},
-	{"devices", 0, "LIST", "these GPUs by number or PCI address; default all", KWHY_OPTION_TEXT,
+	{"device", 0, "LIST", "these GPUs by number or PCI address; default all", KWHY_OPTION_TEXT,
 		PLACE(devices)},
 	{"ranks", 0, "N", "so many processes, one a GPU; default: as a launcher says", KWHY_OPTION_COUNT,
 		PLACE(ranks)},

@@ -441,7 +441,7 @@ static void what_cannot_be_shown_is_said_before_anything_is_measured(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct spawned spawned = SPAWN(SMALL, "--devices", "none", rows[i].option, rows[i].value);
+		struct spawned spawned = SPAWN(SMALL, "--device", "none", rows[i].option, rows[i].value);
 
 		assert_int_equal(spawned.exit, rows[i].exit);
 		assert_non_null(strstr(spawned.err.data, rows[i].says));
