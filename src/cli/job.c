@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/values.h"
 #include "detect/detect.h"
+#include "fit/carbon.h"
 #include "import/import.h"
 #include "ledger/ledger_new.h"
 #include "whatif/findings.h"
@@ -28,23 +29,44 @@ struct work {
 	struct kwhy_error *error;
 };
 
+static enum kwhy_status choose_intensity(struct work *work)
+{
+	const struct kwhy_job_options *options = work->options;
+	struct kwhy_report *report = &work->job->report;
+	const struct kwhy_carbon_place *place;
+	enum kwhy_status status;
+
+	report->intensity_g_per_kwh = options->intensity_g_per_kwh;
+	if (options->intensity_g_per_kwh < 0)
+		return kwhy_fail(work->error, KWHY_E_USAGE, "--intensity cannot be negative");
+	if (!options->place)
+		return KWHY_OK;
+	if (isfinite(options->intensity_g_per_kwh))
+		return kwhy_fail(work->error, KWHY_E_USAGE,
+			"--place and --intensity both say what a kWh emits; give one of them");
+	status = kwhy_carbon_find(options->place, &place, work->error);
+	if (!status) {
+		report->intensity_g_per_kwh = place->g_per_kwh;
+		report->place = place->name;
+		report->place_year = place->year;
+	}
+	return status;
+}
+
 /* Everything that may be wrong with the options, before any file is read. */
 static enum kwhy_status check_options(struct work *work)
 {
 	const struct kwhy_job_options *options = work->options;
 	struct kwhy_report *report = &work->job->report;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = choose_intensity(work);
 
 	work->ledger_options = kwhy_ledger_options_default();
 	work->ledger_options.seed = options->seed;
 	work->ledger_options.step_name = options->steps;
 	report->price_per_kwh = NAN;
-	report->intensity_g_per_kwh = options->intensity_g_per_kwh;
-	if (options->intensity_g_per_kwh < 0)
-		return kwhy_fail(work->error, KWHY_E_USAGE, "--intensity cannot be negative");
-	if (options->min_gain_percent < 0)
+	if (!status && options->min_gain_percent < 0)
 		return kwhy_fail(work->error, KWHY_E_USAGE, "--min-gain cannot be negative");
-	if (options->assume_power)
+	if (!status && options->assume_power)
 		status = kwhy_value_powers(options->assume_power, &work->ledger_options.assumed, work->error);
 	if (!status && options->price)
 		status = kwhy_value_price(

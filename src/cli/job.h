@@ -17,6 +17,7 @@ struct kwhy_job_options {
 	const char *collectives, *steps; /* NULL: not given */
 	const char *assume_power;	 /* NULL: not given */
 	const char *price;		 /* "0.30EUR"; NULL: not given */
+	const char *place;		 /* as of `kwhy model carbon --list`; NULL: not given */
 	double intensity_g_per_kwh;	 /* NAN: not given */
 	struct kwhy_strings thresholds;
 	struct kwhy_strings work; /* "tokens=4096" */
@@ -54,6 +55,8 @@ void kwhy_job_done(struct kwhy_job *job);
 			offsetof(type, member.price)},                                                     \
 		{"intensity", 0, "G", "grams of CO2e a kWh", KWHY_OPTION_NUMBER,                           \
 			offsetof(type, member.intensity_g_per_kwh)},                                       \
+		{"place", 0, "PLACE", "the same by country or cloud region (model carbon --list)",         \
+			KWHY_OPTION_TEXT, offsetof(type, member.place)},                                   \
 		{"collectives", 0, "FILE", "further names of collective kernels", KWHY_OPTION_TEXT,        \
 			offsetof(type, member.collectives)},                                               \
 		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,  \

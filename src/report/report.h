@@ -21,7 +21,9 @@ struct kwhy_report {
 	double price_per_kwh;			    /* NAN: not given */
 	const char *currency;			    /* "EUR"; NULL: none named */
 	double intensity_g_per_kwh;		    /* NAN: not given */
-	double own_seconds;			    /* time kwhy itself took; NAN unknown */
+	const char *place; /* whose mean of a year that is; NULL: given as a number */
+	int place_year;
+	double own_seconds; /* time kwhy itself took; NAN unknown */
 };
 
 struct kwhy_text_style {

@@ -74,6 +74,9 @@ static void write_price(const struct kwhy_sheet *sheet)
 			report->intensity_g_per_kwh);
 	else if (kwh >= 0.01)
 		kwhy_sheet_linef(sheet, "  ", "%s", energy);
+	if (report->place)
+		kwhy_sheet_linef(
+			sheet, "  ", "grams a kWh: %s, mean of %d", report->place, report->place_year);
 }
 
 static void write_work(const struct kwhy_sheet *sheet)

@@ -118,6 +118,8 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--seed", "-1"), 2, "--seed takes a whole number");
 	assert_fails(SPAWN("report", TINY, "--intensity", "much"), 2, "--intensity takes a number");
 	assert_fails(SPAWN("report", TINY, "--intensity", "-3"), 2, "cannot be negative");
+	assert_fails(SPAWN("report", TINY, "--intensity", "3", "--place", "THA"), 2, "give one of them");
+	assert_fails(SPAWN("report", TINY, "--place", "Atlantis"), 1, "Atlantis");
 	assert_fails(SPAWN("report", TINY, "--price", "EUR"), 2, "0.30EUR");
 	assert_fails(SPAWN("report", TINY, "--assume-power", "compute=hot"), 2, "states no power in watts");
 	assert_fails(SPAWN("report", TINY, "--assume-power", "warp=3"), 2, "names are compute");
@@ -262,7 +264,7 @@ static void no_line_is_wider_than_80_columns_and_none_is_coloured(void **state)
 static void the_first_screen_has_24_lines_at_most(void **state)
 {
 	struct spawned spawned = SPAWN(
-		"report", TINY, "--assume-power", "150", "--price", "0.3EUR", "--intensity", "400");
+		"report", TINY, "--assume-power", "150", "--price", "0.3EUR", "--place", "THA");
 	const char *end = strstr(spawned.out.data, "\nTime, ");
 	size_t lines = 0;
 
@@ -271,6 +273,23 @@ static void the_first_screen_has_24_lines_at_most(void **state)
 	for (const char *c = spawned.out.data; c < end; c++)
 		lines += *c == '\n';
 	assert_in_range(lines, 10, 24);
+	spawned_done(&spawned);
+}
+
+static void grams_a_kwh_may_be_those_of_a_place(void **state)
+{
+	struct spawned spawned = SPAWN("report", TINY, "--assume-power", "150", "--place", "tha", "--json");
+	json_t *report = json_loadb(spawned.out.data, spawned.out.length, 0, NULL),
+	       *carbon = json_object_get(report, "carbon");
+
+	(void)state;
+	assert_true(json_number_value(json_object_get(carbon, "intensity_g_per_kwh")) > 100);
+	assert_string_equal(json_string_value(json_object_get(carbon, "place")), "Thailand");
+	assert_true(json_integer_value(json_object_get(carbon, "year")) > 2000);
+	json_decref(report);
+	spawned_done(&spawned);
+	spawned = SPAWN("report", TINY, "--assume-power", "150", "--place", "THA");
+	assert_non_null(strstr(spawned.out.data, "grams a kWh: Thailand, mean of "));
 	spawned_done(&spawned);
 }
 
@@ -316,6 +335,7 @@ int main(void)
 		cmocka_unit_test(json_on_stdout_parses_and_is_the_same_twice),
 		cmocka_unit_test(no_line_is_wider_than_80_columns_and_none_is_coloured),
 		cmocka_unit_test(the_first_screen_has_24_lines_at_most),
+		cmocka_unit_test(grams_a_kwh_may_be_those_of_a_place),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
 	};
 
