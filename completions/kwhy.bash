@@ -34,7 +34,7 @@ _kwhy()
 	"export") options="--to --output -o --power --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"stat") options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --json --csv --output -o --verbose -v --help -h" ;;
 	"calibrate") options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
-	"verify") options="--help -h" ;;
+	"verify") options="--json --help -h" ;;
 	"watch") options="--once --device --meter --replay --interval --ascii --no-color --help -h" ;;
 	"serve") options="--listen --token --tls-cert --tls-key --allow-open --device --meter --replay --interval --help -h" ;;
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;

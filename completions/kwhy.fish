@@ -199,6 +199,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l seed -r -d 'of th
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l quiet -s q -d 'no progress on standard error'
 complete -c kwhy -n '__fish_seen_subcommand_from calibrate' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a verify -d 'Check a recording: what is whole, what is damaged and where.'
+complete -c kwhy -n '__fish_seen_subcommand_from verify' -l json -d 'write JSON'
 complete -c kwhy -n '__fish_seen_subcommand_from verify' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a watch -d 'Show power, energy and use of this machine\'s GPUs as they change.'
 complete -c kwhy -n '__fish_seen_subcommand_from watch' -l once -d 'print what there is after a second, and end'

@@ -4,16 +4,24 @@
 #include "cli/output.h"
 #include "recording/block_reader.h"
 #include "recording/bundle.h"
+#include "report/json_writer.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Places of damage that are shown; all are counted. */
 enum { PLACES_SHOWN = 20 };
 
+struct verify_options {
+	bool json;
+};
+
 /* What the blocks of a recording hold. */
 struct verifying {
 	struct kwhy_text text;
+	struct kwhy_json json; /* on the text; damaged places first, as they come */
+	bool is_json;
 	uint64_t records[KWHY_WIRE_KIND_COUNT];
 	uint64_t blocks, bytes, newer_blocks, damaged_bytes, damages, cuts, ended;
 };
@@ -22,7 +30,16 @@ static void add_damage(struct verifying *all, const char *path, const struct kwh
 {
 	all->damaged_bytes += block->bytes;
 	all->cuts += block->is_cut;
-	if (all->damages++ < PLACES_SHOWN)
+	if (all->damages++ >= PLACES_SHOWN)
+		return;
+	if (all->is_json) {
+		kwhy_json_row(&all->json, NULL);
+		kwhy_json_string(&all->json, "path", path);
+		kwhy_json_count(&all->json, "byte", block->offset);
+		kwhy_json_count(&all->json, "bytes", block->bytes);
+		kwhy_json_string(&all->json, "why", block->damage);
+		kwhy_json_object_end(&all->json);
+	} else
 		kwhy_text_addf(&all->text, "%s: byte %" PRIu64 ": %s (%" PRIu64 " bytes)\n", path,
 			block->offset, block->damage, block->bytes);
 }
@@ -58,6 +75,36 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 	return item < 0 ? error->status : KWHY_OK;
 }
 
+static void begin_json(struct verifying *all, const char *path)
+{
+	kwhy_json_init(&all->json, &all->text);
+	kwhy_json_object(&all->json, NULL);
+	kwhy_json_string(&all->json, "schema", "kwhy.verify/1");
+	kwhy_json_string(&all->json, "path", path);
+	kwhy_json_array(&all->json, "places");
+}
+
+static void end_json(struct verifying *all, size_t file_count)
+{
+	struct kwhy_json *json = &all->json;
+
+	kwhy_json_array_end(json);
+	kwhy_json_bool(json, "is_whole", !all->damages);
+	kwhy_json_bool(json, "is_cut_short", all->damages && all->damages == all->cuts);
+	kwhy_json_count(json, "damaged_places", all->damages);
+	kwhy_json_count(json, "damaged_bytes", all->damaged_bytes);
+	kwhy_json_count(json, "newer_blocks", all->newer_blocks);
+	kwhy_json_count(json, "files", file_count);
+	kwhy_json_count(json, "blocks", all->blocks);
+	kwhy_json_count(json, "bytes", all->bytes);
+	kwhy_json_object(json, "records");
+	for (unsigned kind = 0; kind < KWHY_WIRE_KIND_COUNT; kind++)
+		if (all->records[kind])
+			kwhy_json_count(json, kwhy_wire_kind_name(kind), all->records[kind]);
+	kwhy_json_object_end(json);
+	kwhy_json_object_end(json);
+}
+
 static void summarize(struct verifying *all, const char *path, size_t file_count)
 {
 	char number[KWHY_QUANTITY_BYTES];
@@ -88,12 +135,16 @@ static enum kwhy_status verify(struct verifying *all, const char *path, struct k
 
 	if (status)
 		return status;
+	if (all->is_json)
+		begin_json(all, path);
 	for (size_t i = 0; !status && i < bundle.count; i++)
 		status = verify_file(all, bundle.paths[i], error);
 	if (!status && !all->blocks)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"'%.300s' holds no block of a recording; name what kwhy record wrote", path);
-	if (!status)
+	if (!status && all->is_json)
+		end_json(all, bundle.count);
+	else if (!status)
 		summarize(all, path, bundle.count);
 	kwhy_bundle_done(&bundle);
 	return status;
@@ -101,7 +152,8 @@ static enum kwhy_status verify(struct verifying *all, const char *path, struct k
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
-	struct verifying all = {0};
+	const struct verify_options *given = invocation->options;
+	struct verifying all = {.is_json = given->json};
 	enum kwhy_status status;
 
 	if (invocation->operands.count != 1)
@@ -118,6 +170,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options[] = {
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct verify_options, json)},
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };
@@ -128,5 +181,6 @@ const struct kwhy_command kwhy_command_verify = {
 	.summary = "Check a recording: what is whole, what is damaged and where.",
 	.details = "Exit status 0: whole; 1: cut short or damaged (kwhy report reads what is whole).",
 	.options = options,
+	.options_bytes = sizeof(struct verify_options),
 	.run = run,
 };

@@ -155,6 +155,37 @@ static void a_recording_that_is_there_is_kept_as_the_old_one(void **state)
 	assert_done(SPAWN("verify", place("a.old")), 0, "");
 }
 
+/* The bundled one, with a byte in its middle turned over and its end cut off. */
+static void what_is_damaged_is_counted_as_json_too(void **state)
+{
+	struct kwhy_text bytes = {0};
+	struct kwhy_error error;
+	struct spawned spawned;
+	json_t *answer, *place_of;
+
+	(void)state;
+	assert_int_equal(
+		kwhy_file_read(KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy", 1 << 26, &bytes, &error),
+		KWHY_OK);
+	bytes.data[bytes.length / 2] ^= 1;
+	assert_int_equal(kwhy_file_write(place("half"), bytes.data, bytes.length - 3, &error), KWHY_OK);
+	kwhy_text_done(&bytes);
+	spawned = assert_ends(SPAWN("verify", place("half"), "--json"), 1, "");
+	answer = json_loadb(spawned.out.data, spawned.out.length, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(answer, "schema")), "kwhy.verify/1");
+	assert_true(json_is_false(json_object_get(answer, "is_whole")));
+	assert_true(json_is_false(json_object_get(answer, "is_cut_short")));
+	assert_int_equal(json_integer_value(json_object_get(answer, "damaged_places")), 2);
+	assert_int_equal(json_array_size(json_object_get(answer, "places")), 2);
+	place_of = json_array_get(json_object_get(answer, "places"), 0);
+	assert_true(json_integer_value(json_object_get(place_of, "byte")) > 0);
+	assert_true(json_is_string(json_object_get(place_of, "why")));
+	assert_true(json_integer_value(json_object_get(json_object_get(answer, "records"), "kernel")) > 0);
+	json_decref(answer);
+	spawned_done(&spawned);
+	unlink(place("half"));
+}
+
 static void what_is_no_recording_is_left_alone(void **state)
 {
 	struct kwhy_error error;
@@ -325,6 +356,7 @@ int main(void)
 		CASE(the_command_keeps_its_output_and_its_status),
 		CASE(a_command_that_is_not_there_leaves_no_recording),
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
+		CASE(what_is_damaged_is_counted_as_json_too),
 		CASE(what_is_no_recording_is_left_alone),
 		CASE(work_is_recorded_with_the_run),
 		CASE(progress_is_drawn_on_a_terminal),
