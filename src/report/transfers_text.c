@@ -219,7 +219,7 @@ static void add_choices(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"pieces", KWHY_COLUMN_RIGHT}, {"of", KWHY_COLUMN_RIGHT}, {"fastest", KWHY_COLUMN_LEFT},
-		{"time", KWHY_COLUMN_RIGHT}, {"next", KWHY_COLUMN_LEFT},
+		{"time", KWHY_COLUMN_RIGHT}, {"next", KWHY_COLUMN_NAME},
 		{"times as long", KWHY_COLUMN_RIGHT}};
 	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
 	struct kwhy_table table;
