@@ -29,9 +29,9 @@ scrape_configs:
 END
 promtool check config "$place/prometheus.yml" >/dev/null
 
-# Prometheus takes no port of the system's choice: try some.
+# Prometheus takes no port of the system's choice: try some that neither the system nor another test gives to anybody.
 for _ in 1 2 3 4 5; do
-	port=$((20000 + RANDOM % 30000))
+	port=$((10000 + RANDOM % 10000))
 	prometheus --config.file="$place/prometheus.yml" --storage.tsdb.path="$place/data" --log.level=warn \
 		--web.listen-address="127.0.0.1:$port" >"$place/prometheus.log" 2>&1 &
 	prometheus=$!
