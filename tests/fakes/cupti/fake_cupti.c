@@ -289,6 +289,11 @@ int fake_cupti_is_on(void)
 	return kinds[KWHY_CUPTI_KIND_CONCURRENT_KERNEL];
 }
 
+int fake_cupti_graphs_are_whole(void)
+{
+	return kinds[KWHY_CUPTI_KIND_GRAPH_TRACE];
+}
+
 unsigned fake_cupti_switches(void)
 {
 	return switches;

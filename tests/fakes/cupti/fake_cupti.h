@@ -28,9 +28,10 @@ void fake_cupti_take_over(void);
 /* Kernels run on this one from now on; else on device 0. */
 void fake_cupti_use_device(unsigned number);
 
-/* Are kernels asked for now? How often has that been switched? */
+/* Are kernels asked for now? How often has that been switched? Are graphs to be one row each? */
 int fake_cupti_is_on(void);
 unsigned fake_cupti_switches(void);
+int fake_cupti_graphs_are_whole(void);
 
 /* How often somebody asked for what there is. */
 unsigned fake_cupti_flushes(void);
