@@ -20,6 +20,7 @@ struct kwhy_pair_request {
 	uint64_t seed;
 	uint32_t communicators;	       /* of NCCL, one after the other, of one process alone; 0: one */
 	double time_s;		       /* 0: 120 s */
+	uint32_t most_rounds;	       /* within it; 0: as many as it takes */
 	double warm_s;		       /* copy before, until devices are warm; 0: not */
 	double keep_warm_c;	       /* copy in between while a device is colder; 0: not */
 	bool energy;		       /* a second pass, of joules */

@@ -292,7 +292,9 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	enum kwhy_status status = KWHY_OK;
 	bool late = false;
 
-	while (!status && !late && sweep->closed_count < count) {
+	for (uint32_t round = 0; !status && !late && sweep->closed_count < count; round++) {
+		if (round == sweep->request->most_rounds && round > 0)
+			break;
 		kwhy_bench_shuffle(order, count, &random);
 		if (sweep->request->communicators > 1) /* the next ones lie elsewhere */
 			kwhy_pair_nccl_drop(&sweep->place);

@@ -28,8 +28,11 @@ static struct kwhy_pairs *measure(struct kwhy_pair_request request)
 
 static void every_engine_and_load_moves_its_bytes_both_ways(void **state)
 {
-	struct kwhy_pairs *pairs = measure((struct kwhy_pair_request){
-		.engines = ~0u, .least_bytes = 1 << 12, .most_bytes = 1 << 16, .time_s = 6});
+	struct kwhy_pairs *pairs = measure((struct kwhy_pair_request){.engines = ~0u,
+		.least_bytes = 1 << 12,
+		.most_bytes = 1 << 16,
+		.time_s = 3600,
+		.most_rounds = 1});
 	size_t seen[KWHY_PAIR_ENGINE_COUNT] = {0}, loads[KWHY_PAIR_LOAD_COUNT] = {0};
 
 	(void)state;
@@ -167,7 +170,7 @@ static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
 		.no_loads = true,
 		.pinning = true,
 		.sys = sys,
-		.time_s = 5};
+		.time_s = 60};
 	struct kwhy_pairs *pairs, *again = NULL;
 	struct kwhy_error error = {0};
 	cpu_set_t before, after;
