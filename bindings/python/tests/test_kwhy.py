@@ -35,7 +35,7 @@ class Replayed(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = os.path.join(cls.folder.name, "power.csv")
-        write_power(cls.path, 250, 60)
+        write_power(cls.path, 250, 600)
         cls.session = kwhy.Session(replay_path=cls.path)
 
     @classmethod
@@ -86,9 +86,13 @@ class Replayed(unittest.TestCase):
         self.assertEqual(self.session.results()["failing"].open, 0)
 
     def test_threads_in_one_region_share_its_energy(self):
+        inside = threading.Barrier(4)  # all of them at once, however late a thread begins
+
         def run():
             with self.session.measure("shared"):
+                inside.wait()
                 time.sleep(0.3)
+                inside.wait()
 
         threads = [threading.Thread(target=run) for _ in range(4)]
         for thread in threads:
@@ -97,7 +101,8 @@ class Replayed(unittest.TestCase):
             thread.join()
         result = self.session.results()["shared"]
         self.assertEqual(result.count, 4)
-        self.assertGreater(result.total_s, 3 * result.wall_s)
+        self.assertGreater(result.total_s, 4 * 0.3)
+        self.assertLessEqual(result.wall_s, result.total_s - 3 * 0.3)
         self.assertAlmostEqual(result.energy.joules, 250 * result.wall_s, delta=0.1)
 
     def test_what_is_too_short_says_how_often_to_repeat_it(self):
@@ -129,30 +134,30 @@ class Replayed(unittest.TestCase):
         names = [region["name"] for region in json.loads(self.session.results().json_text)["regions"]]
         self.assertIn('a "b" \\ c ', names)
 
-    def test_the_power_sampler_drops_in(self):
-        sampler = kwhy.PowerSampler(device_index=0, interval=0.1, replay_path=self.path)
+    def sample(self, sampler, seconds):
+        """Begins, waits and ends; its joules are those of a time between the wait and all of it."""
+        before = time.monotonic()
         sampler.start()
         started = time.monotonic()
-        time.sleep(0.3)
+        time.sleep(seconds)
+        stopping = time.monotonic()
         sampler.stop()
-        stopped = time.monotonic()
+        after = time.monotonic()
         joules = sampler.energy_joules()
-        self.assertAlmostEqual(joules, 250 * (stopped - started), delta=2)
+        self.assertGreater(joules, 250 * (stopping - started) - 0.5)
+        self.assertLess(joules, 250 * (after - before) + 0.5)
+        return joules
+
+    def test_the_power_sampler_drops_in(self):
+        sampler = kwhy.PowerSampler(device_index=0, interval=0.1, replay_path=self.path)
+        joules = self.sample(sampler, 0.3)
         self.assertEqual(sampler.energy_joules(), joules)
         sampler.close()
 
     def test_the_power_sampler_begins_anew_at_each_start(self):
         sampler = kwhy.PowerSampler(replay_path=self.path)
-        sampler.start()
-        time.sleep(0.6)
-        sampler.stop()
-        self.assertGreater(sampler.energy_joules(), 140)
-        sampler.start()
-        started = time.monotonic()
-        time.sleep(0.2)
-        sampler.stop()
-        stopped = time.monotonic()
-        self.assertAlmostEqual(sampler.energy_joules(), 250 * (stopped - started), delta=2)
+        self.sample(sampler, 0.6)
+        self.sample(sampler, 0.2)
         sampler.close()
 
     def test_a_region_ends_when_the_gpu_cannot_be_waited_for(self):
