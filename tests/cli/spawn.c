@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ static void become(const struct spawn *spawn, int out, int err)
 
 	for (size_t i = 0; i < WORD_LIMIT && spawn->words[i]; i++)
 		arguments[i + 1] = spawn->words[i];
+	signal(SIGINT, SIG_DFL); /* ignored where the tests run in the background */
 	unsetenv("NO_COLOR");
 	setenv("KWHY_PROFILES", KWHY_SOURCE_DIR "/profiles", 1);
 	if (spawn->environment)

@@ -53,13 +53,14 @@ fail() {
 	cat "$place/prometheus.log" "$place/serve.log"
 	exit 1
 }
-# until_true QUERY: the query has a result, within the time that a slow machine takes.
+# until_true QUERY: waits until the query has a result, as long as both servers run.
 until_true() {
-	for _ in $(seq 150); do
-		[ -z "$(query "$1")" ] || return 0
+	echo "waiting for: $1"
+	until [ -n "$(query "$1")" ]; do
+		kill -0 "$prometheus" || fail "Prometheus has ended"
+		[ -z "$server" ] || kill -0 "$server" || fail "kwhy serve has ended"
 		sleep 0.2
 	done
-	fail "never true: $1"
 }
 until_true 'up{job="kwhy"} == 1'
 until_true 'count_over_time(kwhy_device_energy_joules_total[1m]) > 8'

@@ -41,21 +41,25 @@ fi
 
 command -v tmux >/dev/null || { echo "tmux is not installed"; [ "$bad" -ne 0 ] || exit 77; exit 1; }
 
-# until_shown PATTERN: the screen has such a line, within the time that a slow machine takes.
+# until_shown PATTERN: waits for a screen with such a line, until kwhy watch has ended.
 until_shown() {
-	for _ in $(seq 150); do
-		! screen capture-pane -p | grep -qE -- "$1" || return 0
+	local ended=no shown
+	echo "waiting for: $1"
+	until shown=$(screen capture-pane -p) && grep -qE -- "$1" <<<"$shown"; do
+		if [ "$ended" = yes ]; then
+			complain "never shown: $1"
+			echo "$shown"
+			return
+		fi
+		! grep -qE '^ended [0-9]+$' <<<"$shown" || ended=yes
 		sleep 0.1
 	done
-	complain "never shown: $1"
-	screen capture-pane -p
 }
 until_gone() {
-	for _ in $(seq 150); do
-		screen capture-pane -p | grep -qE -- "$1" || return 0
+	echo "waiting for the end of: $1"
+	while screen capture-pane -p | grep -qE -- "$1"; do
 		sleep 0.1
 	done
-	complain "always shown: $1"
 }
 # start COLUMNS LINES ENVIRONMENT...: a shell in a terminal of that size runs kwhy watch.
 start() {
