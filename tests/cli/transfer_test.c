@@ -36,15 +36,17 @@ static json_t *load(const char *text)
 
 static void all_that_is_measured_keeps_to_its_schema(void **state)
 {
-	struct spawned spawned = SPAWN(SMALL, "--time", "8", "--save", in_folder(path, "all"), "--json",
-		"--energy", "--burst", "0.1", "--header", in_folder(other, "choices.h"));
+	/* So few that a round of them is a small part of the time also on a busy machine. */
+	struct spawned spawned = SPAWN(SMALL, "--strategy", "pinned,pageable,packed,batch,piece-kernel",
+		"--time", "40", "--save", in_folder(path, "all"), "--json", "--energy", "--burst", "0.1",
+		"--header", in_folder(other, "choices.h"));
 	json_t *document;
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	document = load(spawned.out.data);
 	assert_keeps_to_schema("transfers", document);
-	assert_true(json_array_size(json_object_get(document, "points")) > 100);
+	assert_true(json_array_size(json_object_get(document, "points")) > 60);
 	assert_true(json_array_size(json_object_get(document, "energies")) > 3);
 	assert_true(json_is_null(
 		json_object_get(json_array_get(json_object_get(document, "energies"), 0), "gross_j")));
