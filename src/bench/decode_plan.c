@@ -127,7 +127,7 @@ static enum kwhy_status add_row(
 {
 	const struct kwhy_median none = {0, NAN, NAN, NAN, NAN, NAN, NAN};
 	struct kwhy_bench_decode_row *row = &bench->rows[bench->row_count];
-	char ranks[16], page[16];
+	char ranks[16] = "", page[16] = "";
 	enum kwhy_status status = KWHY_OK;
 
 	if (bench->row_count == KWHY_BENCH_DECODE_ROWS_MOST)
@@ -138,8 +138,10 @@ static enum kwhy_status add_row(
 			"%u sequences of %u beams are more than %d slots; ask for fewer", like->batch,
 			bench->beams, KWHY_DECODE_SLOTS_MOST);
 	*row = *like;
-	snprintf(ranks, sizeof(ranks), row->ranks > 1 ? " tp%u" : "", row->ranks);
-	snprintf(page, sizeof(page), row->page ? " page%u" : "", row->page);
+	if (row->ranks > 1)
+		snprintf(ranks, sizeof(ranks), " tp%u", row->ranks);
+	if (row->page)
+		snprintf(page, sizeof(page), " page%u", row->page);
 	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s", kwhy_decode_weights_name(row->weights),
 		row->batch, kwhy_decode_launching_name(row->launching), ranks, page);
 	row->error = (struct kwhy_decode_error){NAN, NAN, NAN};
