@@ -4,7 +4,10 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -68,11 +71,31 @@ static int start(struct child *child)
 	return failed;
 }
 
+/* By the folders of PATH that we may look into. */
+static bool is_in_path(const char *name)
+{
+	const char *folder = getenv("PATH");
+	char file[PATH_MAX];
+
+	while (folder) {
+		size_t length = strcspn(folder, ":");
+
+		snprintf(
+			file, sizeof(file), "%.*s/%s", length ? (int)length : 1, length ? folder : ".", name);
+		if (access(file, F_OK) == 0)
+			return true;
+		folder = folder[length] ? folder + length + 1 : NULL;
+	}
+	return false;
+}
+
 static enum kwhy_status fail_start(
 	const struct child *child, int failed, struct kwhy_child_end *out, struct kwhy_error *error)
 {
 	const char *name = child->request->argv[0];
 
+	if (failed == EACCES && !strchr(name, '/') && !is_in_path(name))
+		failed = ENOENT; /* a folder on the way is somebody else's */
 	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
 	if (failed == ENOENT && !strchr(name, '/'))
 		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);

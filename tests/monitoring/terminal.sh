@@ -13,7 +13,7 @@ complain() {
 	bad=1
 }
 screen() {
-	env -u TMUX tmux -u -S "$place/socket$terminals" -f /dev/null "$@"
+	env -u TMUX SHELL=/bin/sh tmux -u -S "$place/socket$terminals" -f /dev/null "$@"
 }
 finish() {
 	screen kill-server 2>/dev/null || true
@@ -45,7 +45,7 @@ command -v tmux >/dev/null || { echo "tmux is not installed"; [ "$bad" -ne 0 ] |
 until_shown() {
 	local ended=no shown
 	echo "waiting for: $1"
-	until shown=$(screen capture-pane -p) && grep -qE -- "$1" <<<"$shown"; do
+	until shown=$(screen capture-pane -p) || exit 1 && grep -qE -- "$1" <<<"$shown"; do
 		if [ "$ended" = yes ]; then
 			complain "never shown: $1"
 			echo "$shown"
@@ -56,8 +56,9 @@ until_shown() {
 	done
 }
 until_gone() {
+	local shown
 	echo "waiting for the end of: $1"
-	while screen capture-pane -p | grep -qE -- "$1"; do
+	while shown=$(screen capture-pane -p) || exit 1 && grep -qE -- "$1" <<<"$shown"; do
 		sleep 0.1
 	done
 }
@@ -65,7 +66,7 @@ until_gone() {
 start() {
 	screen kill-server 2>/dev/null || true
 	terminals=$((terminals + 1))
-	screen new-session -d -x "$1" -y "$2" "env ${*:3} LSAN_OPTIONS=$LSAN_OPTIONS LD_LIBRARY_PATH=$LD_LIBRARY_PATH '$kwhy' watch; echo ended \$?; exec cat"
+	screen new-session -d -x "$1" -y "$2" "trap : INT; env ${*:3} LSAN_OPTIONS=$LSAN_OPTIONS LD_LIBRARY_PATH=$LD_LIBRARY_PATH '$kwhy' watch; echo ended \$?; exec cat"
 }
 utf8=$(locale -a 2>/dev/null | grep -iE '^C\.utf-?8$' | head -n 1 || true)
 

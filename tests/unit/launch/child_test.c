@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct kwhy_error error;
@@ -80,6 +81,30 @@ static void commands_that_cannot_start_are_127_or_126(void **state)
 	assert_int_equal(kwhy_child_run(&(struct kwhy_child_request){.argv = folder}, &signals, &end, &error),
 		KWHY_E_INPUT);
 	assert_int_equal(end.exit, KWHY_EXIT_NOT_EXECUTABLE);
+}
+
+/* As shells do: what is not to be seen there is not there. */
+static void a_command_is_not_found_also_where_a_folder_of_path_is_somebody_elses(void **state)
+{
+	char *nothing[] = {(char *)"kwhy-no-such-command", NULL};
+	char folder[] = "kwhy-path-XXXXXX", path[4096];
+	const char *before = getenv("PATH");
+	struct kwhy_child_end end;
+
+	(void)state;
+	if (geteuid() == 0)
+		skip(); /* root looks anywhere */
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0), 0);
+	snprintf(path, sizeof(path), "%s:%s", folder, before);
+	setenv("PATH", path, 1);
+	assert_int_equal(
+		kwhy_child_run(&(struct kwhy_child_request){.argv = nothing}, &signals, &end, &error),
+		KWHY_E_INPUT);
+	setenv("PATH", strchr(path, ':') + 1, 1);
+	rmdir(folder);
+	assert_int_equal(end.exit, KWHY_EXIT_NOT_FOUND);
+	assert_non_null(strstr(error.text, "is in the folders of PATH"));
 }
 
 static void watched_output_is_told_stream_by_stream(void **state)
@@ -183,6 +208,9 @@ int main(void)
 			a_killed_command_is_128_and_its_signal, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			commands_that_cannot_start_are_127_or_126, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			a_command_is_not_found_also_where_a_folder_of_path_is_somebody_elses, open_signals,
+			close_signals),
 		cmocka_unit_test_setup_teardown(
 			watched_output_is_told_stream_by_stream, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
