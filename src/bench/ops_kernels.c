@@ -33,7 +33,7 @@ static uint32_t word(void **arguments, int place)
 
 static void *address(void **arguments, int place)
 {
-	return (void *)(uintptr_t) * (const uint64_t *)arguments[place];
+	return kwhy_gpu_at(*(const uint64_t *)arguments[place]);
 }
 
 #define TURN(type, name)                                                                                     \

@@ -103,19 +103,14 @@ static bool meet(const struct together *all, uint64_t round)
 	return true;
 }
 
-static void *at(uint64_t address, uint64_t offset)
-{
-	return (void *)(uintptr_t)(address + offset);
-}
-
 /* Its part of the sum, words from `from` on. */
 static void add_up(const struct together *all, void *to, uint64_t from, uint64_t bytes)
 {
 	uint32_t *sum = to;
 
-	memcpy(to, at(all->sources[0], from), bytes);
+	memcpy(to, kwhy_gpu_at(all->sources[0] + from), bytes);
 	for (uint32_t k = 1; k < all->count; k++) {
-		const uint32_t *words = at(all->sources[k], from);
+		const uint32_t *words = kwhy_gpu_at(all->sources[k] + from);
 
 		for (uint64_t i = 0; i < bytes / WORD; i++)
 			sum[i] += words[i];
@@ -137,14 +132,14 @@ static void run_all_reduce(const struct together *all, uint64_t sink)
 	uint64_t first, bytes;
 
 	share_of(all, all->own, &first, &bytes);
-	add_up(all, at(sink, first), first, bytes);
+	add_up(all, kwhy_gpu_at(sink + first), first, bytes);
 	if (!meet(all, all->round + PHASES))
 		return;
 	for (uint32_t k = 0; k < all->count; k++) {
 		if (k == all->own)
 			continue;
 		share_of(all, k, &first, &bytes);
-		memcpy(at(sink, first), at(all->sinks[k], first), bytes);
+		memcpy(kwhy_gpu_at(sink + first), kwhy_gpu_at(all->sinks[k] + first), bytes);
 	}
 }
 
@@ -162,16 +157,16 @@ static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
 		run_all_reduce(all, sink);
 		break;
 	case KWHY_PAIR_REDUCE_SCATTER:
-		add_up(all, at(sink, 0), all->own * part, part);
+		add_up(all, kwhy_gpu_at(sink), all->own * part, part);
 		break;
 	case KWHY_PAIR_BROADCAST:
-		memcpy(at(sink, 0), at(all->sources[0], 0), all->bytes);
+		memcpy(kwhy_gpu_at(sink), kwhy_gpu_at(all->sources[0]), all->bytes);
 		break;
 	default:
 		for (uint32_t k = 0; k < all->count; k++)
-			memcpy(at(sink, k * part),
-				at(all->sources[k],
-					all->engine == KWHY_PAIR_ALL_EXCHANGE ? all->own * part : 0),
+			memcpy(kwhy_gpu_at(sink + k * part),
+				kwhy_gpu_at(all->sources[k] +
+					(all->engine == KWHY_PAIR_ALL_EXCHANGE ? all->own * part : 0)),
 				part);
 	}
 }

@@ -162,13 +162,13 @@ static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t sourc
 	enum kwhy_nccl_result result = KWHY_NCCL_SUCCESS;
 
 	if (kwhy_pair_is_own(place, source))
-		result = place->nccl.ncclSend((const void *)(uintptr_t)(bytes->from + shift), bytes->bytes,
-			KWHY_NCCL_UINT8, full ? (int)target : target > source,
+		result = place->nccl.ncclSend(kwhy_gpu_at(bytes->from + shift), bytes->bytes, KWHY_NCCL_UINT8,
+			full ? (int)target : target > source,
 			full ? place->all[source] : place->communicators[source][target],
 			stream_of(place, source));
 	if (result || !kwhy_pair_is_own(place, target))
 		return result;
-	return place->nccl.ncclRecv((void *)(uintptr_t)(bytes->to + shift), bytes->bytes, KWHY_NCCL_UINT8,
+	return place->nccl.ncclRecv(kwhy_gpu_at(bytes->to + shift), bytes->bytes, KWHY_NCCL_UINT8,
 		full ? (int)source : source > target,
 		full ? place->all[target] : place->communicators[target][source], stream_of(place, target));
 }
@@ -217,8 +217,8 @@ static enum kwhy_nccl_result one_of_all(const struct kwhy_pair_work *work, uint3
 {
 	const struct kwhy_pair_place *place = work->place;
 	const struct kwhy_nccl *nccl = &place->nccl;
-	const void *from = (const void *)(uintptr_t)(place->rooms[i]->device[KWHY_BENCH_SOURCE] + shift);
-	void *to = (void *)(uintptr_t)(place->rooms[i]->device[KWHY_BENCH_SINK] + shift);
+	const void *from = kwhy_gpu_at(place->rooms[i]->device[KWHY_BENCH_SOURCE] + shift);
+	void *to = kwhy_gpu_at(place->rooms[i]->device[KWHY_BENCH_SINK] + shift);
 	size_t words = work->config->bytes / WORD, part = words / place->count;
 
 	switch (work->config->engine) {

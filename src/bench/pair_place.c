@@ -45,7 +45,7 @@ static uint64_t long_at(void **arguments, size_t place)
 
 static void *place_at(void **arguments, size_t place)
 {
-	return (void *)(uintptr_t)long_at(arguments, place);
+	return kwhy_gpu_at(long_at(arguments, place));
 }
 
 static void run_put(const struct kwhy_gpu_grid *grid, void **arguments)

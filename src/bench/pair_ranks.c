@@ -38,7 +38,7 @@ enum kwhy_status kwhy_pair_ranks_open(
 static void end_work(const struct kwhy_pair_place *place)
 {
 	const struct kwhy_bench_room *room = place->rooms[place->own];
-	uint64_t *flags = (uint64_t *)(uintptr_t)place->flags[place->own];
+	uint64_t *flags = kwhy_gpu_at(place->flags[place->own]);
 	struct kwhy_error why;
 	enum kwhy_status status;
 

@@ -113,7 +113,7 @@ static enum kwhy_status prepare_managed(struct kwhy_bench_work *work, struct kwh
 
 static void touch(struct kwhy_bench_work *work)
 {
-	volatile uint32_t *words = (volatile uint32_t *)(uintptr_t)work->to_device.from;
+	volatile uint32_t *words = kwhy_gpu_at(work->to_device.from);
 
 	for (uint64_t i = 0; i < (work->bytes + 3) / 4; i += PAGE_BYTES / 4)
 		words[i] = words[i];

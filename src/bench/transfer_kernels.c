@@ -48,7 +48,7 @@ static uint32_t word_at(void **arguments, size_t place)
 
 static void *place_at(void **arguments, size_t place)
 {
-	return (void *)(uintptr_t)long_at(arguments, place);
+	return kwhy_gpu_at(long_at(arguments, place));
 }
 
 static void add_to(void *counter, uint64_t amount)

@@ -161,7 +161,7 @@ static void describe(const struct kwhy_bench_work *work, const struct packet *pa
 
 static void pack(const struct kwhy_bench_work *work, const struct packet *packet)
 {
-	const uint8_t *source = (const uint8_t *)(uintptr_t)work->to_device.from;
+	const uint8_t *source = kwhy_gpu_at(work->to_device.from);
 
 	for (uint32_t i = 0; i < work->pieces; i++)
 		memcpy(packet->data + i * rounded(work->piece_bytes), source + i * work->stride,
@@ -230,7 +230,7 @@ static enum kwhy_status issue_packed(struct kwhy_bench_work *work, struct kwhy_e
 static enum kwhy_status finish_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct packet packet = packet_of(work);
-	uint8_t *sink = (uint8_t *)(uintptr_t)work->to_host.to;
+	uint8_t *sink = kwhy_gpu_at(work->to_host.to);
 
 	(void)error;
 	if (!to_host(work) || work->strategy->variant == REACH_EACH_PIECE)

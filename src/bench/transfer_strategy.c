@@ -84,7 +84,7 @@ enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwh
 			status = gpu->ops->synchronize(gpu, work->room->streams[0], error);
 	}
 	if (!status && has_way(work, KWHY_TRANSFER_D2H) && work->to_host.to)
-		memset((void *)(uintptr_t)work->to_host.to, spoiling(work), extent_of(work));
+		memset(kwhy_gpu_at(work->to_host.to), spoiling(work), extent_of(work));
 	return status;
 }
 
@@ -108,7 +108,7 @@ static enum kwhy_status verify_device(struct kwhy_bench_work *work, bool *out_sa
 
 static enum kwhy_status verify_host(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	const uint8_t *sink = (const uint8_t *)(uintptr_t)work->to_host.to, *pattern;
+	const uint8_t *sink = kwhy_gpu_at(work->to_host.to), *pattern;
 	struct kwhy_gpu_host host;
 	enum kwhy_status status = kwhy_bench_host(
 		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &host, error);

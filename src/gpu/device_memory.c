@@ -170,7 +170,7 @@ static enum kwhy_status new_managed(
 		"allocate managed memory", error);
 	if (status)
 		return status;
-	out->memory = (void *)(uintptr_t)address;
+	out->memory = kwhy_gpu_at(address);
 	out->address = address;
 	return KWHY_OK;
 }

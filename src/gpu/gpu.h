@@ -245,9 +245,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_gpu_count(
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_open(
 	enum kwhy_gpu_backend backend, const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
 
+/* The host's memory as an address, and back; on the host back end a device's memory is the host's. */
 static inline uint64_t kwhy_gpu_address(const void *host)
 {
 	return (uint64_t)(uintptr_t)host;
+}
+
+static inline void *kwhy_gpu_at(uint64_t address)
+{
+	return (void *)(uintptr_t)address;
 }
 
 #endif

@@ -86,7 +86,7 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 {
 	(void)gpu;
 	if (address)
-		block_release(&block_of((void *)(uintptr_t)address)->owned);
+		block_release(&block_of(kwhy_gpu_at(address))->owned);
 }
 
 /* What a handle says: the file of which process, and how much of it is memory. */
@@ -115,7 +115,7 @@ static bool back_with_file(struct block *block)
 enum kwhy_status kwhy_gpu_host_memory_share(
 	struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out, struct kwhy_error *error)
 {
-	struct block *block = block_of((void *)(uintptr_t)address);
+	struct block *block = block_of(kwhy_gpu_at(address));
 	struct handle handle;
 
 	(void)gpu;

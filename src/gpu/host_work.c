@@ -5,15 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *memory_at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static void copy_one(const struct kwhy_gpu_copy *copy)
 {
 	if (copy->bytes > 0)
-		memmove(memory_at(copy->to), memory_at(copy->from), copy->bytes);
+		memmove(kwhy_gpu_at(copy->to), kwhy_gpu_at(copy->from), copy->bytes);
 }
 
 enum kwhy_status kwhy_gpu_host_copy_now(
@@ -69,7 +64,7 @@ enum kwhy_status kwhy_gpu_host_copy_batch(struct kwhy_gpu *gpu, struct kwhy_gpu_
 static void run_fill(const struct kwhy_gpu_host_operation *operation)
 {
 	if (operation->fill.bytes > 0)
-		memset(memory_at(operation->fill.address), operation->fill.value, operation->fill.bytes);
+		memset(kwhy_gpu_at(operation->fill.address), operation->fill.value, operation->fill.bytes);
 }
 
 enum kwhy_status kwhy_gpu_host_fill(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, uint64_t address,

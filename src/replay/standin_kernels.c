@@ -29,7 +29,7 @@ static void run_wait(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static void run_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	void *out = (void *)(uintptr_t) * (const uint64_t *)arguments[1];
+	void *out = kwhy_gpu_at(*(const uint64_t *)arguments[1]);
 
 	(void)grid;
 	memset(out, 0x5a, *(const uint64_t *)arguments[2] * sizeof(uint32_t));

@@ -19,7 +19,7 @@ static void move_piece(const struct kwhy_transfer_piece *piece, uint64_t delta)
 	uint64_t to = piece->to + (piece->moves & KWHY_TRANSFER_TO_MOVES ? delta : 0),
 		 from = piece->from + (piece->moves & KWHY_TRANSFER_FROM_MOVES ? delta : 0);
 
-	memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, piece->bytes);
+	memmove(kwhy_gpu_at(to), kwhy_gpu_at(from), piece->bytes);
 }
 
 /* No order is promised, so that the last one goes first here: who needs another shows in tests. */

@@ -20,11 +20,6 @@ static enum kwhy_status check(
 		"NCCL cannot %s: %s; NCCL_DEBUG=WARN says more", what, by->nccl.ncclGetErrorString(result));
 }
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static kwhy_nccl_stream stream_of(const struct by_nccl *by, uint32_t member)
 {
 	return (kwhy_nccl_stream)(void *)by->group.members[member].stream;
@@ -46,8 +41,8 @@ static enum kwhy_status reduce(struct kwhy_collectives *group, enum kwhy_nccl_op
 	enum kwhy_nccl_result result = by->nccl.ncclGroupStart();
 
 	for (uint32_t i = 0; !result && i < group->count; i++)
-		result = by->nccl.ncclAllReduce(at(places[i]), at(places[i]), count, KWHY_NCCL_UINT64,
-			operation, by->communicators[i], stream_of(by, i));
+		result = by->nccl.ncclAllReduce(kwhy_gpu_at(places[i]), kwhy_gpu_at(places[i]), count,
+			KWHY_NCCL_UINT64, operation, by->communicators[i], stream_of(by, i));
 	return end_group(by, result, "reduce", error);
 }
 
@@ -70,8 +65,8 @@ static enum kwhy_status nccl_broadcast(
 	enum kwhy_nccl_result result = by->nccl.ncclGroupStart();
 
 	for (uint32_t i = 0; !result && i < group->count; i++)
-		result = by->nccl.ncclBroadcast(at(places[i]), at(places[i]), count, KWHY_NCCL_FLOAT32, 0,
-			by->communicators[i], stream_of(by, i));
+		result = by->nccl.ncclBroadcast(kwhy_gpu_at(places[i]), kwhy_gpu_at(places[i]), count,
+			KWHY_NCCL_FLOAT32, 0, by->communicators[i], stream_of(by, i));
 	return end_group(by, result, "broadcast", error);
 }
 
@@ -87,16 +82,17 @@ static enum kwhy_nccl_result exchange_member(
 	kwhy_nccl_communicator own = by->communicators[i];
 	kwhy_nccl_stream stream = stream_of(by, i);
 	enum kwhy_nccl_result result = by->nccl.ncclSend(
-		at(edges->from_last), count, KWHY_NCCL_FLOAT32, next, own, stream);
+		kwhy_gpu_at(edges->from_last), count, KWHY_NCCL_FLOAT32, next, own, stream);
 
 	if (!result)
 		result = by->nccl.ncclSend(
-			at(edges->from_first), count, KWHY_NCCL_FLOAT32, before, own, stream);
+			kwhy_gpu_at(edges->from_first), count, KWHY_NCCL_FLOAT32, before, own, stream);
 	if (!result)
 		result = by->nccl.ncclRecv(
-			at(edges->to_above), count, KWHY_NCCL_FLOAT32, before, own, stream);
+			kwhy_gpu_at(edges->to_above), count, KWHY_NCCL_FLOAT32, before, own, stream);
 	if (!result)
-		result = by->nccl.ncclRecv(at(edges->to_below), count, KWHY_NCCL_FLOAT32, next, own, stream);
+		result = by->nccl.ncclRecv(
+			kwhy_gpu_at(edges->to_below), count, KWHY_NCCL_FLOAT32, next, own, stream);
 	return result;
 }
 
@@ -118,8 +114,8 @@ static enum kwhy_status nccl_gather(struct kwhy_collectives *group, const uint64
 	enum kwhy_nccl_result result = by->nccl.ncclGroupStart();
 
 	for (uint32_t i = 0; !result && i < group->count; i++)
-		result = by->nccl.ncclAllGather(at(from[i]), at(to[i]), count, KWHY_NCCL_UINT64,
-			by->communicators[i], stream_of(by, i));
+		result = by->nccl.ncclAllGather(kwhy_gpu_at(from[i]), kwhy_gpu_at(to[i]), count,
+			KWHY_NCCL_UINT64, by->communicators[i], stream_of(by, i));
 	return end_group(by, result, "gather", error);
 }
 

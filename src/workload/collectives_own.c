@@ -60,7 +60,7 @@ static void on_host_copy(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	for (uint32_t k = 0; k < places->count; k++)
-		memmove((void *)(uintptr_t)places->to[k], host_words(places->from[k]),
+		memmove(kwhy_gpu_at(places->to[k]), host_words(places->from[k]),
 			places->length * sizeof(float));
 }
 

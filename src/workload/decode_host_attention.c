@@ -13,7 +13,7 @@ static uint64_t cache_at(
 	const struct kwhy_decode_host_call *call, uint32_t slot, uint32_t head, uint32_t position)
 {
 	const struct kwhy_decode_args *args = call->args;
-	const uint32_t *pages = kwhy_decode_host_at(args->pages);
+	const uint32_t *pages = kwhy_gpu_at(args->pages);
 	uint32_t lot = args->page ? pages[slot * args->pages_each + position / args->page] : slot,
 		 lots = args->page ? args->page_count : args->cache_slots,
 		 room = args->page ? args->page : args->room;
@@ -45,7 +45,7 @@ static void attend_head(const struct kwhy_decode_host_call *call, uint32_t token
 {
 	const struct kwhy_decode_args *args = call->args;
 	uint64_t place = (uint64_t)token * args->heads * HEAD + (uint64_t)head * HEAD;
-	float *pieces = kwhy_decode_host_at(args->pieces), sums[HEAD] = {0}, weight = 0, most = -1e30F;
+	float *pieces = kwhy_gpu_at(args->pieces), sums[HEAD] = {0}, weight = 0, most = -1e30F;
 	uint32_t count = kwhy_decode_host_position(args, token) + 1;
 
 	for (uint32_t j = 0; j < count; j++) {

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static float score_of(uint64_t key)
 {
 	uint32_t order = (uint32_t)(key >> 32);
@@ -19,10 +14,11 @@ static float score_of(uint64_t key)
 
 static void rank_slot(const struct kwhy_decode_args *args, uint32_t slot)
 {
-	const float *logits = (const float *)at(args->logits) + (size_t)slot * args->vocabulary;
-	float most = logits[kwhy_decode_token(((const uint64_t *)at(args->best))[slot])],
-	      before = ((const float *)at(args->scores))[slot];
-	uint64_t *candidates = (uint64_t *)at(args->candidates) + (size_t)slot * KWHY_DECODE_BEAMS_MOST,
+	const float *logits = (const float *)kwhy_gpu_at(args->logits) + (size_t)slot * args->vocabulary;
+	float most = logits[kwhy_decode_token(((const uint64_t *)kwhy_gpu_at(args->best))[slot])],
+	      before = ((const float *)kwhy_gpu_at(args->scores))[slot];
+	uint64_t *candidates = (uint64_t *)kwhy_gpu_at(args->candidates) +
+		(size_t)slot * KWHY_DECODE_BEAMS_MOST,
 		 last = UINT64_MAX;
 	double sum = 0;
 
@@ -61,7 +57,7 @@ struct choice {
 
 static void find_winners(const struct kwhy_decode_args *args, struct choice *choice)
 {
-	const uint64_t *candidates = at(args->candidates);
+	const uint64_t *candidates = kwhy_gpu_at(args->candidates);
 
 	for (uint32_t c = 0; c < choice->count; c++)
 		choice->keys[c] = candidates[(size_t)(c / args->beams * args->sequences + choice->sequence) *
@@ -81,8 +77,8 @@ static void find_winners(const struct kwhy_decode_args *args, struct choice *cho
 static void take_over(const struct kwhy_decode_args *args, const struct choice *choice, uint32_t position)
 {
 	size_t half = (size_t)args->cache_slots * args->room;
-	const uint32_t *from = (const uint32_t *)at(args->sources) + position % 2 * half;
-	uint32_t *to = (uint32_t *)at(args->sources) + (position + 1) % 2 * half;
+	const uint32_t *from = (const uint32_t *)kwhy_gpu_at(args->sources) + position % 2 * half;
+	uint32_t *to = (uint32_t *)kwhy_gpu_at(args->sources) + (position + 1) % 2 * half;
 
 	for (uint32_t k = 0; k < args->beams; k++) {
 		uint32_t slot = k * args->sequences + choice->sequence,
@@ -99,8 +95,8 @@ void kwhy_decode_host_beam_choose(const struct kwhy_gpu_grid *grid, void **argum
 {
 	const struct kwhy_decode_args *args = arguments[0];
 	struct choice choice = {.count = *(const uint32_t *)arguments[1] * args->beams};
-	uint64_t *best = at(args->best);
-	float *scores = at(args->scores);
+	uint64_t *best = kwhy_gpu_at(args->best);
+	float *scores = kwhy_gpu_at(args->scores);
 
 	(void)grid;
 	for (choice.sequence = 0; choice.sequence < args->sequences; choice.sequence++) {
@@ -112,16 +108,16 @@ void kwhy_decode_host_beam_choose(const struct kwhy_gpu_grid *grid, void **argum
 			scores[slot] = score_of(best[slot]);
 		}
 		if (args->each == 1)
-			take_over(args, &choice, ((const uint32_t *)at(args->at))[choice.sequence]);
+			take_over(args, &choice, ((const uint32_t *)kwhy_gpu_at(args->at))[choice.sequence]);
 	}
 }
 
 void kwhy_decode_host_beam_reset(const struct kwhy_decode_args *args, uint32_t position, bool is_prompt)
 {
 	size_t half = (size_t)args->cache_slots * args->room;
-	uint32_t *sources = (uint32_t *)at(args->sources) + (position + 1) % 2 * half;
-	float *scores = at(args->scores);
-	const float *first = at(args->first_scores);
+	uint32_t *sources = (uint32_t *)kwhy_gpu_at(args->sources) + (position + 1) % 2 * half;
+	float *scores = kwhy_gpu_at(args->scores);
+	const float *first = kwhy_gpu_at(args->first_scores);
 
 	for (uint32_t slot = 0; args->sources && slot < args->slots; slot++) {
 		scores[slot] = is_prompt ? 0 : first[slot];
@@ -135,7 +131,7 @@ void kwhy_decode_host_beam_reset(const struct kwhy_decode_args *args, uint32_t p
 uint32_t kwhy_decode_host_source(
 	const struct kwhy_decode_args *args, uint32_t slot, uint32_t position, uint32_t place)
 {
-	const uint32_t *sources = at(args->sources);
+	const uint32_t *sources = kwhy_gpu_at(args->sources);
 	size_t half = (size_t)args->cache_slots * args->room;
 
 	return sources && args->each == 1 ? sources[position % 2 * half + (size_t)slot * args->room + place]

@@ -16,11 +16,6 @@ struct kwhy_decode_host_call {
 	uint32_t layer, matrix;
 };
 
-static inline void *kwhy_decode_host_at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 /* Of the arguments of a kernel; the second is the layer of those that have one. */
 static inline struct kwhy_decode_host_call kwhy_decode_host_call_of(void **arguments, bool has_layer)
 {
@@ -36,10 +31,10 @@ static inline struct kwhy_decode_host_call kwhy_decode_host_call_of(void **argum
 /* Numbers of the kind that products take. */
 static inline float kwhy_decode_host_load(const struct kwhy_decode_host_call *call, uint64_t base, uint64_t i)
 {
-	const uint16_t *halves = kwhy_decode_host_at(base);
+	const uint16_t *halves = kwhy_gpu_at(base);
 
 	if (call->weights <= KWHY_DECODE_TF32)
-		return ((const float *)kwhy_decode_host_at(base))[i];
+		return ((const float *)kwhy_gpu_at(base))[i];
 	return call->weights == KWHY_DECODE_BF16 ? kwhy_decode_from_bf16(halves[i])
 						 : kwhy_decode_from_fp16(halves[i]);
 }
@@ -48,9 +43,9 @@ static inline void kwhy_decode_host_store(
 	const struct kwhy_decode_host_call *call, uint64_t base, uint64_t i, float value)
 {
 	if (call->weights <= KWHY_DECODE_TF32)
-		((float *)kwhy_decode_host_at(base))[i] = value;
+		((float *)kwhy_gpu_at(base))[i] = value;
 	else
-		((uint16_t *)kwhy_decode_host_at(base))[i] = call->weights == KWHY_DECODE_BF16
+		((uint16_t *)kwhy_gpu_at(base))[i] = call->weights == KWHY_DECODE_BF16
 			? kwhy_decode_to_bf16(value)
 			: kwhy_decode_to_fp16(value);
 }
@@ -58,7 +53,7 @@ static inline void kwhy_decode_host_store(
 /* Where a token is in its sequence. */
 static inline uint32_t kwhy_decode_host_position(const struct kwhy_decode_args *args, uint32_t token)
 {
-	const uint32_t *places = kwhy_decode_host_at(args->at);
+	const uint32_t *places = kwhy_gpu_at(args->at);
 
 	return args->each > 1 ? token % args->each : places[token];
 }

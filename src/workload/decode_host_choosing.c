@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static int compare_down(const void *a, const void *b)
 {
 	float one = *(const float *)a, other = *(const float *)b;
@@ -42,7 +37,7 @@ static uint32_t kept_count(const struct kwhy_decode_args *args, const float *sor
 
 static float luck_of(const struct kwhy_decode_args *args, uint32_t slot, uint32_t token)
 {
-	const uint32_t *places = at(args->at);
+	const uint32_t *places = kwhy_gpu_at(args->at);
 	uint32_t hash = kwhy_decode_mix(args->seed ^ kwhy_decode_mix(slot ^ kwhy_decode_mix(places[slot])));
 	float even = ((float)(kwhy_decode_mix(token ^ hash) >> 8) + 0.5F) * (1.0F / 16777216.0F);
 
@@ -51,8 +46,8 @@ static float luck_of(const struct kwhy_decode_args *args, uint32_t slot, uint32_
 
 static void choose(const struct kwhy_decode_args *args, uint32_t slot, float *sorted)
 {
-	const float *logits = (const float *)at(args->logits) + (size_t)slot * args->vocabulary;
-	uint64_t *best = at(args->best);
+	const float *logits = (const float *)kwhy_gpu_at(args->logits) + (size_t)slot * args->vocabulary;
+	uint64_t *best = kwhy_gpu_at(args->best);
 	float least;
 
 	memcpy(sorted, logits, args->vocabulary * sizeof(*sorted));

@@ -14,12 +14,12 @@ enum { COLUMNS_MOST = 8192 };
 static void run_reset(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct kwhy_decode_args *args = arguments[0];
-	const uint64_t *first = kwhy_decode_host_at(*(const uint64_t *)arguments[2]);
-	uint64_t *best = kwhy_decode_host_at(args->best);
-	uint32_t *places = kwhy_decode_host_at(args->at);
+	const uint64_t *first = kwhy_gpu_at(*(const uint64_t *)arguments[2]);
+	uint64_t *best = kwhy_gpu_at(args->best);
+	uint32_t *places = kwhy_gpu_at(args->at);
 
 	(void)grid;
-	*(uint32_t *)kwhy_decode_host_at(args->arrived) = 0;
+	*(uint32_t *)kwhy_gpu_at(args->arrived) = 0;
 	kwhy_decode_host_beam_reset(args, *(const uint32_t *)arguments[1], !first);
 	for (uint32_t slot = 0; slot < args->slots; slot++) {
 		places[slot] = *(const uint32_t *)arguments[1];
@@ -29,13 +29,13 @@ static void run_reset(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static uint32_t next_word(const struct kwhy_decode_args *args, uint32_t token)
 {
-	uint64_t *times = kwhy_decode_host_at(args->times);
-	uint32_t *places = kwhy_decode_host_at(args->at), word;
+	uint64_t *times = kwhy_gpu_at(args->times);
+	uint32_t *places = kwhy_gpu_at(args->at), word;
 
 	if (args->each > 1)
-		return ((const uint32_t *)kwhy_decode_host_at(args->prompt))[token];
+		return ((const uint32_t *)kwhy_gpu_at(args->prompt))[token];
 	word = kwhy_decode_token(kwhy_decode_host_best(args, token));
-	((uint64_t *)kwhy_decode_host_at(args->best))[token] = 0;
+	((uint64_t *)kwhy_gpu_at(args->best))[token] = 0;
 	places[token]++;
 	if (token == 0)
 		times[places[0]] = (uint64_t)kwhy_clock_mono_ns();
@@ -45,16 +45,15 @@ static uint32_t next_word(const struct kwhy_decode_args *args, uint32_t token)
 static void begin(const struct kwhy_decode_host_call *call)
 {
 	const struct kwhy_decode_args *args = call->args;
-	const float *places = kwhy_decode_host_at(args->places),
-		    *scales = kwhy_decode_host_at(args->word_scales);
-	float row[COLUMNS_MOST], *x = kwhy_decode_host_at(args->x);
-	uint32_t *chosen = kwhy_decode_host_at(args->chosen), width = args->width;
+	const float *places = kwhy_gpu_at(args->places), *scales = kwhy_gpu_at(args->word_scales);
+	float row[COLUMNS_MOST], *x = kwhy_gpu_at(args->x);
+	uint32_t *chosen = kwhy_gpu_at(args->chosen), width = args->width;
 
 	for (uint32_t token = 0; token < args->tokens; token++) {
 		uint32_t word = next_word(args, token), position = kwhy_decode_host_position(args, token);
 
 		chosen[(size_t)(token / args->each) * args->room + position] = word;
-		kwhy_decode_host_row_load(call->weights, kwhy_decode_host_at(args->words), word, width, row);
+		kwhy_decode_host_row_load(call->weights, kwhy_gpu_at(args->words), word, width, row);
 		for (uint32_t k = 0; k < width; k++) {
 			float value = row[k] * scales[word] + places[(size_t)position * width + k];
 
@@ -111,7 +110,7 @@ static void store_sum(const struct kwhy_decode_host_call *call, uint32_t token, 
 	if (call->args->ranks > 1)
 		kwhy_decode_host_send(call->args, call->layer, call->matrix, place, sum);
 	else
-		((float *)kwhy_decode_host_at(call->args->x))[place] += sum;
+		((float *)kwhy_gpu_at(call->args->x))[place] += sum;
 }
 
 /* All of a product is its first part. */
@@ -119,8 +118,7 @@ static void store_part(const struct kwhy_decode_host_call *call, uint32_t token,
 {
 	const struct kwhy_decode_args *args = call->args;
 	uint32_t splits = call->matrix == KWHY_DECODE_PROJECTION ? args->project_splits : args->narrow_splits;
-	float *parts = kwhy_decode_host_at(
-		call->matrix == KWHY_DECODE_PROJECTION ? args->parts : args->narrow_parts);
+	float *parts = kwhy_gpu_at(call->matrix == KWHY_DECODE_PROJECTION ? args->parts : args->narrow_parts);
 
 	for (uint32_t s = 0; s < splits; s++)
 		parts[((size_t)s * args->tokens + token) * args->width + row] = s ? 0 : sum;
@@ -130,7 +128,7 @@ static void store_word(const struct kwhy_decode_host_call *call, uint32_t slot, 
 {
 	const struct kwhy_decode_args *args = call->args;
 	uint32_t word = args->first_word + row;
-	uint64_t key = kwhy_decode_key(sum, word), *best = kwhy_decode_host_at(args->best);
+	uint64_t key = kwhy_decode_key(sum, word), *best = kwhy_gpu_at(args->best);
 	float *logits = args->logits ? kwhy_decode_host_at_peer(args, args->logits, 0) : NULL;
 
 	if (word >= args->vocabulary)
@@ -155,7 +153,7 @@ static void multiply(const struct kwhy_decode_host_call *call, const struct prod
 
 	for (uint32_t r = 0; r < product->rows; r++) {
 		kwhy_decode_host_row_load(
-			call->weights, kwhy_decode_host_at(product->weights), r, product->columns, row);
+			call->weights, kwhy_gpu_at(product->weights), r, product->columns, row);
 		for (uint32_t token = 0; token < product->tokens; token++) {
 			float sum = 0;
 
@@ -187,8 +185,8 @@ static struct product product_of(const struct kwhy_decode_host_call *call, uint3
 		.rows = kwhy_decode_rows(shape, matrix),
 		.columns = kwhy_decode_columns(shape, matrix),
 		.tokens = args->tokens,
-		.scales = (const float *)kwhy_decode_host_at(args->scales) + place,
-		.biases = (const float *)kwhy_decode_host_at(args->biases) + place};
+		.scales = (const float *)kwhy_gpu_at(args->scales) + place,
+		.biases = (const float *)kwhy_gpu_at(args->biases) + place};
 }
 
 static void multiply_layer(struct kwhy_decode_host_call *call, uint32_t matrix,
@@ -216,7 +214,7 @@ static void multiply_words(const struct kwhy_decode_host_call *call)
 		.rows = args->word_count,
 		.columns = args->width,
 		.tokens = args->slots,
-		.scales = (const float *)kwhy_decode_host_at(args->word_scales) + args->first_word,
+		.scales = (const float *)kwhy_gpu_at(args->word_scales) + args->first_word,
 		.store = store_word};
 
 	multiply(call, &product);
@@ -307,7 +305,7 @@ static void run_settle(const struct kwhy_gpu_grid *grid, void **arguments)
 	const struct kwhy_decode_args *args = call.args;
 	uint32_t what = *(const uint32_t *)arguments[2], last = *(const uint32_t *)arguments[3],
 		 count = last ? args->slots : args->tokens;
-	float *x = kwhy_decode_host_at(args->x);
+	float *x = kwhy_gpu_at(args->x);
 
 	(void)grid;
 	kwhy_decode_host_await_parts(args, call.layer, what);
@@ -340,7 +338,7 @@ static void run_wide(const struct kwhy_gpu_grid *grid, void **arguments)
 static void load_x(const struct kwhy_decode_host_call *call, uint32_t token, float *row)
 {
 	const struct kwhy_decode_args *args = call->args;
-	const float *x = kwhy_decode_host_at(args->x);
+	const float *x = kwhy_gpu_at(args->x);
 
 	for (uint32_t k = 0; k < args->width; k++)
 		row[k] = args->has_short_x
@@ -366,7 +364,7 @@ static void run_plain(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct kwhy_decode_host_call call = {
 		.weights = *(const enum kwhy_decode_weights *)arguments[5]};
-	const float *scales = kwhy_decode_host_at(*(const uint64_t *)arguments[1]);
+	const float *scales = kwhy_gpu_at(*(const uint64_t *)arguments[1]);
 	uint64_t to = *(const uint64_t *)arguments[2];
 	uint32_t rows = *(const uint32_t *)arguments[3], columns = *(const uint32_t *)arguments[4];
 	float row[COLUMNS_MOST];
@@ -374,7 +372,7 @@ static void run_plain(const struct kwhy_gpu_grid *grid, void **arguments)
 	(void)grid;
 	for (uint32_t r = 0; r < rows; r++) {
 		kwhy_decode_host_row_load(
-			call.weights, kwhy_decode_host_at(*(const uint64_t *)arguments[0]), r, columns, row);
+			call.weights, kwhy_gpu_at(*(const uint64_t *)arguments[0]), r, columns, row);
 		for (uint32_t k = 0; k < columns; k++)
 			kwhy_decode_host_store(&call, to, (uint64_t)r * columns + k, row[k] * scales[r]);
 	}
@@ -384,7 +382,7 @@ static void run_plain_floats(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct kwhy_decode_host_call call = {
 		.weights = *(const enum kwhy_decode_weights *)arguments[3]};
-	const float *from = kwhy_decode_host_at(*(const uint64_t *)arguments[0]);
+	const float *from = kwhy_gpu_at(*(const uint64_t *)arguments[0]);
 
 	(void)grid;
 	for (uint32_t i = 0; i < *(const uint32_t *)arguments[2]; i++)

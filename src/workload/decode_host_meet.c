@@ -11,19 +11,14 @@
 
 enum { FLAGS_A_PASS = 128, CHOICE = 126 };
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static bool is_alone(const struct kwhy_decode_args *args)
 {
-	return ((const uint32_t *)at(args->meet))[KWHY_DECODE_MEET_ALONE] != 0;
+	return ((const uint32_t *)kwhy_gpu_at(args->meet))[KWHY_DECODE_MEET_ALONE] != 0;
 }
 
 void *kwhy_decode_host_at_peer(const struct kwhy_decode_args *args, uint64_t here, uint32_t peer)
 {
-	return at(here + (args->ranks < 2 || is_alone(args) ? 0 : args->apart[peer]));
+	return kwhy_gpu_at(here + (args->ranks < 2 || is_alone(args) ? 0 : args->apart[peer]));
 }
 
 /* Under which number a peer finds what comes from here. */
@@ -34,13 +29,14 @@ static uint32_t number_of(const struct kwhy_decode_args *args, uint32_t peer)
 
 static uint32_t flag_of(const struct kwhy_decode_args *args, uint32_t layer)
 {
-	return ((const uint32_t *)at(args->meet))[KWHY_DECODE_MEET_PASSES] * FLAGS_A_PASS + layer + 1;
+	return ((const uint32_t *)kwhy_gpu_at(args->meet))[KWHY_DECODE_MEET_PASSES] * FLAGS_A_PASS + layer +
+		1;
 }
 
 /* Whether a peer is still worth waiting for. */
 static bool waits(const struct kwhy_decode_args *args, int64_t *start_ns)
 {
-	uint32_t *meet = at(args->meet);
+	uint32_t *meet = kwhy_gpu_at(args->meet);
 
 	(void)sched_yield();
 	if (*start_ns == 0)
@@ -68,12 +64,12 @@ static void put(uint64_t *to, uint32_t flag, uint32_t number)
 void kwhy_decode_host_begin_pass(const struct kwhy_decode_args *args, uint32_t layer)
 {
 	if (args->ranks > 1 && layer == 0)
-		((uint32_t *)at(args->meet))[KWHY_DECODE_MEET_PASSES]++;
+		((uint32_t *)kwhy_gpu_at(args->meet))[KWHY_DECODE_MEET_PASSES]++;
 }
 
 uint64_t kwhy_decode_host_best(const struct kwhy_decode_args *args, uint32_t slot)
 {
-	uint64_t best = ((const uint64_t *)at(args->best))[slot];
+	uint64_t best = ((const uint64_t *)kwhy_gpu_at(args->best))[slot];
 
 	if (args->ranks < 2)
 		return best;
@@ -85,7 +81,7 @@ uint64_t kwhy_decode_host_best(const struct kwhy_decode_args *args, uint32_t slo
 		put(to + 1, flag_of(args, CHOICE), (uint32_t)best);
 	}
 	for (uint32_t rank = 0; rank < args->ranks; rank++) {
-		const uint64_t *from = (const uint64_t *)at(args->bests) +
+		const uint64_t *from = (const uint64_t *)kwhy_gpu_at(args->bests) +
 			((uint64_t)rank * args->slots + slot) * 2;
 		uint64_t other = (uint64_t)take(args, from, flag_of(args, CHOICE)) << 32;
 
@@ -116,18 +112,18 @@ const float *kwhy_decode_host_row(
 {
 	bool is_between = matrix == KWHY_DECODE_WIDENING;
 	uint64_t row = (uint64_t)token * args->width;
-	float *x = (float *)at(args->x) + row, *between, *after;
+	float *x = (float *)kwhy_gpu_at(args->x) + row, *between, *after;
 	const float *before;
 
 	if (args->ranks < 2 || (matrix == KWHY_DECODE_ATTENTION && layer == 0))
 		return x;
-	between = (float *)at(args->x_between) + row;
+	between = (float *)kwhy_gpu_at(args->x_between) + row;
 	before = is_between ? x : between;
 	after = is_between ? between : x;
 	for (uint32_t k = 0; k < args->width; k++)
 		after[k] = before[k];
 	for (uint32_t rank = 0; rank < args->ranks; rank++) {
-		const uint64_t *from = (const uint64_t *)at(args->inbox) + row +
+		const uint64_t *from = (const uint64_t *)kwhy_gpu_at(args->inbox) + row +
 			inbox_place(args, is_between ? KWHY_DECODE_PROJECTION : KWHY_DECODE_NARROWING, rank);
 
 		for (uint32_t k = 0; k < args->width; k++)
@@ -152,7 +148,7 @@ void kwhy_decode_host_await_parts(const struct kwhy_decode_args *args, uint32_t 
 			(uint32_t *)kwhy_decode_host_at_peer(args, flags, peer) + number_of(args, peer),
 			flag_of(args, layer), __ATOMIC_RELEASE);
 	for (uint32_t rank = 0; rank < args->ranks; rank++)
-		while (__atomic_load_n((const uint32_t *)at(flags) + rank, __ATOMIC_ACQUIRE) !=
+		while (__atomic_load_n((const uint32_t *)kwhy_gpu_at(flags) + rank, __ATOMIC_ACQUIRE) !=
 				flag_of(args, layer) &&
 			waits(args, &start_ns))
 			;

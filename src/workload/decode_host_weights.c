@@ -101,11 +101,6 @@ void kwhy_decode_host_row_load(
 
 /* --- Making them --- */
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 struct fill {
 	enum kwhy_decode_weights weights;
 	char *to;
@@ -165,14 +160,14 @@ static float fill_row(const struct fill *fill, uint32_t row, bool is_known)
 
 void kwhy_decode_host_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	const struct fill fill = {.to = at(*(const uint64_t *)arguments[0]),
+	const struct fill fill = {.to = kwhy_gpu_at(*(const uint64_t *)arguments[0]),
 		.hash = *(const uint32_t *)arguments[2],
 		.columns = *(const uint32_t *)arguments[5],
 		.first = *(const uint32_t *)arguments[6],
 		.stride = *(const uint32_t *)arguments[7],
 		.bound = *(const float *)arguments[8],
 		.weights = *(const enum kwhy_decode_weights *)arguments[9]};
-	float *scales = at(*(const uint64_t *)arguments[1]);
+	float *scales = kwhy_gpu_at(*(const uint64_t *)arguments[1]);
 	uint32_t rows = *(const uint32_t *)arguments[3], known = *(const uint32_t *)arguments[4];
 
 	(void)grid;
@@ -182,7 +177,7 @@ void kwhy_decode_host_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 
 void kwhy_decode_host_fill_floats(const struct kwhy_gpu_grid *grid, void **arguments)
 {
-	float *to = at(*(const uint64_t *)arguments[0]), bound = *(const float *)arguments[4];
+	float *to = kwhy_gpu_at(*(const uint64_t *)arguments[0]), bound = *(const float *)arguments[4];
 	uint32_t hash = *(const uint32_t *)arguments[1], count = *(const uint32_t *)arguments[2],
 		 first = *(const uint32_t *)arguments[3];
 

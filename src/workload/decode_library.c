@@ -37,11 +37,6 @@ struct kwhy_decode_library {
 	uint32_t plan_count;
 };
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static enum kwhy_status check(const struct kwhy_decode_library *library, enum kwhy_cublas_result result,
 	const char *what, struct kwhy_error *error)
 {
@@ -117,7 +112,7 @@ static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct 
 		 weights = library->weights +
 		weights_before(decode->request.shape, layer, plan->matrix) *
 			kwhy_decode_act_bytes(decode->request.weights);
-	void *output = at(outputs[plan->matrix]);
+	void *output = kwhy_gpu_at(outputs[plan->matrix]);
 	const float one = 1, old = is_sum(plan->matrix) ? 1 : 0;
 	enum kwhy_status status = check(library,
 		library->lt.cublasLtMatmulDescSetAttribute(
@@ -127,9 +122,10 @@ static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct 
 	if (status)
 		return status;
 	return check(library,
-		library->lt.cublasLtMatmul(library->handle, plan->product, &one, at(weights), plan->weights,
-			at(inputs[plan->matrix]), plan->input, &old, output, plan->output, output,
-			plan->output, &choice->algorithm, at(library->workspace), WORKSPACE_BYTES,
+		library->lt.cublasLtMatmul(library->handle, plan->product, &one, kwhy_gpu_at(weights),
+			plan->weights, kwhy_gpu_at(inputs[plan->matrix]), plan->input, &old, output,
+			plan->output, output, plan->output, &choice->algorithm,
+			kwhy_gpu_at(library->workspace), WORKSPACE_BYTES,
 			(kwhy_cublas_stream)(void *)decode->stream),
 		"multiply", error);
 }

@@ -16,11 +16,6 @@ static enum kwhy_status check(const struct kwhy_train *train, enum kwhy_cublas_r
 		train->cublas.cublasGetStatusString(result));
 }
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static enum kwhy_status prepare(struct kwhy_train *train, struct kwhy_error *error)
 {
 	struct kwhy_train_rank *rank = &train->ranks[0];
@@ -37,7 +32,8 @@ static enum kwhy_status prepare(struct kwhy_train *train, struct kwhy_error *err
 			"take a stream", error);
 	if (!status)
 		status = check(train,
-			train->cublas.cublasSetWorkspace_v2(train->blas, at(train->blas_memory), BLAS_BYTES),
+			train->cublas.cublasSetWorkspace_v2(
+				train->blas, kwhy_gpu_at(train->blas_memory), BLAS_BYTES),
 			"take a workspace", error);
 	if (!status)
 		status = check(train, train->cublas.cublasGetVersion_v2(train->blas, &version),
@@ -118,9 +114,9 @@ enum kwhy_status kwhy_train_blas_multiply(struct kwhy_train *train, enum kwhy_tr
 	train->tally.launches++;
 	return check(train,
 		train->cublas.cublasGemmEx(train->blas, left.operation, right.operation, width,
-			is_update ? width : batch, is_update ? batch : width, &one, at(left.address),
-			KWHY_CUBLAS_BFLOAT16, width, at(right.address), KWHY_CUBLAS_BFLOAT16, width, &zero,
-			at(is_update ? a->gradients + matrix * sizeof(float) : a->logits),
+			is_update ? width : batch, is_update ? batch : width, &one, kwhy_gpu_at(left.address),
+			KWHY_CUBLAS_BFLOAT16, width, kwhy_gpu_at(right.address), KWHY_CUBLAS_BFLOAT16, width,
+			&zero, kwhy_gpu_at(is_update ? a->gradients + matrix * sizeof(float) : a->logits),
 			KWHY_CUBLAS_FLOAT32, width, KWHY_CUBLAS_COMPUTE_FP32, KWHY_CUBLAS_DEFAULT),
 		"multiply", error);
 }

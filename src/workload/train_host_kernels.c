@@ -12,30 +12,25 @@ struct work {
 	size_t width, rows;
 };
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static struct work work_of(void **arguments)
 {
 	const struct kwhy_train_args *a = arguments[0];
 
-	return (struct work){a, arguments[1], at(a->pace), a->width, a->batch / a->parts};
+	return (struct work){a, arguments[1], kwhy_gpu_at(a->pace), a->width, a->batch / a->parts};
 }
 
 static float get(uint64_t memory, bool is_half, size_t place)
 {
-	return is_half ? kwhy_train_of_half(((const uint16_t *)at(memory))[place])
-		       : ((const float *)at(memory))[place];
+	return is_half ? kwhy_train_of_half(((const uint16_t *)kwhy_gpu_at(memory))[place])
+		       : ((const float *)kwhy_gpu_at(memory))[place];
 }
 
 static void put(uint64_t memory, bool is_half, size_t place, float value)
 {
 	if (is_half)
-		((uint16_t *)at(memory))[place] = kwhy_train_to_half(value);
+		((uint16_t *)kwhy_gpu_at(memory))[place] = kwhy_train_to_half(value);
 	else
-		((float *)at(memory))[place] = value;
+		((float *)kwhy_gpu_at(memory))[place] = value;
 }
 
 static size_t matrix_at(const struct work *work, uint32_t layer)
@@ -91,7 +86,7 @@ static void run_begin(const struct kwhy_gpu_grid *grid, void **arguments)
 static void run_data(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct work work = work_of(arguments);
-	uint32_t *labels = at(work.a->labels);
+	uint32_t *labels = kwhy_gpu_at(work.a->labels);
 
 	(void)grid;
 	for (size_t i = 0; i < work.a->samples * work.width; i++)
@@ -187,7 +182,8 @@ static void apply(const struct work *work, size_t place, float gradient)
 {
 	const struct kwhy_train_pace pace = {
 		work->clock->power1, work->clock->power2, work->clock->rate, work->clock->root};
-	float *weights = at(work->a->weights), *first = at(work->a->first), *second = at(work->a->second);
+	float *weights = kwhy_gpu_at(work->a->weights), *first = kwhy_gpu_at(work->a->first),
+	      *second = kwhy_gpu_at(work->a->second);
 
 	kwhy_train_adamw(&pace, gradient, &weights[place], &first[place], &second[place]);
 	if (work->a->half && place < matrix_at(work, work->a->layers))
@@ -196,7 +192,7 @@ static void apply(const struct work *work, size_t place, float gradient)
 
 static void take_gradient(const struct work *work, size_t place, float gradient)
 {
-	float *gradients = at(work->a->gradients);
+	float *gradients = kwhy_gpu_at(work->a->gradients);
 
 	if (work->c->mode & KWHY_TRAIN_ADD)
 		gradient += gradients[place];
@@ -229,12 +225,12 @@ static void run_update(const struct kwhy_gpu_grid *grid, void **arguments)
 static void run_soften(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct work work = work_of(arguments);
-	const uint32_t *labels = at(work.a->labels);
-	float *row_losses = at(work.a->row_losses), share = 1.0f / (float)work.a->batch;
+	const uint32_t *labels = kwhy_gpu_at(work.a->labels);
+	float *row_losses = kwhy_gpu_at(work.a->row_losses), share = 1.0f / (float)work.a->batch;
 
 	(void)grid;
 	for (size_t m = 0; m < work.rows; m++) {
-		const float *logits = (const float *)at(work.a->logits) + m * work.width;
+		const float *logits = (const float *)kwhy_gpu_at(work.a->logits) + m * work.width;
 		uint32_t label = labels[first_sample(&work) + m];
 		size_t place = slot_at(&work, work.c->out) + m * work.width;
 		float most = logits[0], sum = 0;
@@ -268,7 +264,7 @@ static void run_bias(const struct kwhy_gpu_grid *grid, void **arguments)
 static void run_apply(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct work work = work_of(arguments);
-	const float *gradients = at(work.a->gradients);
+	const float *gradients = kwhy_gpu_at(work.a->gradients);
 	size_t count = bias_at(&work, work.a->layers);
 
 	(void)grid;
@@ -281,7 +277,7 @@ static void run_share(const struct kwhy_gpu_grid *grid, void **arguments)
 	struct work work = work_of(arguments);
 	const struct kwhy_train_peers *peers = arguments[2];
 	size_t matrices = matrix_at(&work, work.a->layers);
-	const float *weights = at(work.a->weights);
+	const float *weights = kwhy_gpu_at(work.a->weights);
 
 	(void)grid;
 	for (size_t i = peers->first; i < peers->end; i++) {
@@ -301,8 +297,8 @@ static void run_share(const struct kwhy_gpu_grid *grid, void **arguments)
 static void run_advance(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct work work = work_of(arguments);
-	const float *row_losses = at(work.a->row_losses);
-	float *losses = at(work.a->losses), sum = 0;
+	const float *row_losses = kwhy_gpu_at(work.a->row_losses);
+	float *losses = kwhy_gpu_at(work.a->losses), sum = 0;
 	struct kwhy_train_pace pace = {.power1 = work.clock->power1, .power2 = work.clock->power2};
 
 	(void)grid;

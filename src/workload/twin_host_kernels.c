@@ -18,11 +18,6 @@ struct call {
 	uint64_t *checks;
 };
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 static void find_t(struct call *call)
 {
 	size_t half = call->args->cells;
@@ -36,17 +31,17 @@ static struct call call_of(void **arguments)
 	const struct kwhy_twin_args *args = arguments[0];
 	uint32_t step = *(const uint32_t *)arguments[1];
 	struct call call = {.args = args,
-		.step = step == KWHY_TWIN_BY_CLOCK ? *(const uint32_t *)at(args->clock) : step,
-		.t = at(args->t),
-		.u = at(args->u),
-		.f = at(args->f),
-		.l = at(args->l),
-		.v = at(args->v),
-		.w = at(args->w),
-		.controls = at(args->controls),
-		.gains = at(args->gains),
-		.sums = at(args->sums),
-		.checks = at(args->checks)};
+		.step = step == KWHY_TWIN_BY_CLOCK ? *(const uint32_t *)kwhy_gpu_at(args->clock) : step,
+		.t = kwhy_gpu_at(args->t),
+		.u = kwhy_gpu_at(args->u),
+		.f = kwhy_gpu_at(args->f),
+		.l = kwhy_gpu_at(args->l),
+		.v = kwhy_gpu_at(args->v),
+		.w = kwhy_gpu_at(args->w),
+		.controls = kwhy_gpu_at(args->controls),
+		.gains = kwhy_gpu_at(args->gains),
+		.sums = kwhy_gpu_at(args->sums),
+		.checks = kwhy_gpu_at(args->checks)};
 
 	find_t(&call);
 	return call;
@@ -82,8 +77,8 @@ static float neighbours(const struct call *call, const float *t, uint32_t i)
 {
 	const struct kwhy_twin_args *args = call->args;
 	uint32_t x = i % WIDTH, row = i - x;
-	const float *above = args->above ? at(args->above) : t + args->cells - WIDTH,
-		    *below = args->below ? at(args->below) : t;
+	const float *above = args->above ? kwhy_gpu_at(args->above) : t + args->cells - WIDTH,
+		    *below = args->below ? kwhy_gpu_at(args->below) : t;
 	float north = row ? t[i - WIDTH] : above[x],
 	      south = row + WIDTH < args->cells ? t[i + WIDTH] : below[x];
 
@@ -108,12 +103,12 @@ static void begin_rest(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	memset(call.u, 0, call.args->cells * sizeof(*call.u));
-	memset(at(call.args->run_sums), 0, KWHY_TWIN_STEPS * (AGENTS + 1) * sizeof(*call.sums));
+	memset(kwhy_gpu_at(call.args->run_sums), 0, KWHY_TWIN_STEPS * (AGENTS + 1) * sizeof(*call.sums));
 	memset(call.checks, 0, (KWHY_TWIN_STEPS + 1) * sizeof(*call.checks));
 	memset(call.controls, 0, AGENTS * KWHY_TWIN_CONTROLS * sizeof(*call.controls));
 	memset(call.sums, 0, (AGENTS + 1) * sizeof(*call.sums));
-	memset(at(call.args->clock), 0, 2 * sizeof(uint32_t));
-	memset(at(call.args->arrived), 0, sizeof(uint32_t));
+	memset(kwhy_gpu_at(call.args->clock), 0, 2 * sizeof(uint32_t));
+	memset(kwhy_gpu_at(call.args->arrived), 0, sizeof(uint32_t));
 }
 
 static void clear_sums(const struct call *call)
@@ -210,7 +205,7 @@ static uint64_t check_of(const struct call *call)
 
 static void look(const struct call *call)
 {
-	char *outbox = at(call->args->outbox);
+	char *outbox = kwhy_gpu_at(call->args->outbox);
 
 	for (uint32_t q = 0; q < kwhy_twin_observed(call->step); q++) {
 		char *place = outbox +
@@ -251,7 +246,7 @@ static void run_check(const struct kwhy_gpu_grid *grid, void **arguments)
 static void run_scatter(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct call call = call_of(arguments);
-	const float *inbox = at(call.args->inbox);
+	const float *inbox = kwhy_gpu_at(call.args->inbox);
 
 	(void)grid;
 	for (uint32_t a = 0; a < AGENTS; a++)
@@ -265,13 +260,14 @@ static void run_receive(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	clear_sums(&call);
-	memcpy(call.controls, at(call.args->inbox), AGENTS * KWHY_TWIN_CONTROLS * sizeof(*call.controls));
+	memcpy(call.controls, kwhy_gpu_at(call.args->inbox),
+		AGENTS * KWHY_TWIN_CONTROLS * sizeof(*call.controls));
 	find_gains(call.controls, call.gains);
 }
 
 static void keep(const struct call *call, uint32_t i, const float values[KWHY_TWIN_KEPT_FIELDS])
 {
-	float *slot = (float *)at(call->args->history) + (size_t)call->step * KWHY_TWIN_SLOT_FLOATS;
+	float *slot = (float *)kwhy_gpu_at(call->args->history) + (size_t)call->step * KWHY_TWIN_SLOT_FLOATS;
 	uint32_t count = 4 + kwhy_twin_keeps_v(call->step);
 
 	for (uint32_t k = 0; call->args->first_cell + i < KEPT && k < count; k++)
@@ -314,10 +310,10 @@ static void run_conclude(const struct kwhy_gpu_grid *grid, void **arguments)
 	(void)grid;
 	tally(&call);
 	look(&call);
-	*(uint32_t *)at(call.args->clock) = call.step + 1;
+	*(uint32_t *)kwhy_gpu_at(call.args->clock) = call.step + 1;
 	if (call.args->flag)
-		atomic_store_explicit(
-			(_Atomic uint32_t *)at(call.args->flag), call.step + 1, memory_order_release);
+		atomic_store_explicit((_Atomic uint32_t *)kwhy_gpu_at(call.args->flag), call.step + 1,
+			memory_order_release);
 }
 
 static void run_tally(const struct kwhy_gpu_grid *grid, void **arguments)
@@ -330,7 +326,7 @@ static void run_tally(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static void combine(const struct call *call, uint32_t place)
 {
-	const int64_t *gathered = at(call->args->gathered);
+	const int64_t *gathered = kwhy_gpu_at(call->args->gathered);
 	int64_t total = 0;
 
 	for (uint32_t part = 0; part < call->args->parts; part++) {
@@ -374,8 +370,8 @@ static void decide(const struct call *call, const int64_t seen[AGENTS])
 static void run_run(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct call call = call_of(arguments);
-	uint64_t *observed = at(call.args->seen), *times = at(call.args->times), books = 0;
-	int64_t seen[AGENTS] = {0}, *run_sums = at(call.args->run_sums);
+	uint64_t *observed = kwhy_gpu_at(call.args->seen), *times = kwhy_gpu_at(call.args->times), books = 0;
+	int64_t seen[AGENTS] = {0}, *run_sums = kwhy_gpu_at(call.args->run_sums);
 
 	(void)grid;
 	times[0] = (uint64_t)kwhy_clock_mono_ns();
