@@ -38,6 +38,9 @@ const struct kwhy_decode_shape *kwhy_decode_shape_find(const char *name); /* may
 /* Weights of all matrices, the table of tokens counted once. */
 uint64_t kwhy_decode_weight_count(const struct kwhy_decode_shape *shape);
 
+/* Weights before a layer's matrix, which lie layer by layer; those of all layers: before one more. */
+uint64_t kwhy_decode_weights_before(const struct kwhy_decode_shape *shape, uint32_t layer, uint32_t matrix);
+
 /*
  * What the model makes of one sequence, in fp32 on the host's cores: out_logits[count - first][vocabulary],
  * of the positions from `first` on. Weights are computed as they are needed; OPT-125m takes about a second of

@@ -175,11 +175,8 @@ static struct product product_of(const struct kwhy_decode_host_call *call, uint3
 	uint32_t first = kwhy_decode_first_row(shape, matrix),
 		 rows = kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES);
 	size_t place = (size_t)call->layer * rows + first;
-	uint64_t before = kwhy_decode_weight_count(shape) - (uint64_t)shape->vocabulary * shape->width;
+	uint64_t before = kwhy_decode_weights_before(shape, call->layer, matrix);
 
-	before = before / shape->layers * call->layer;
-	for (uint32_t m = 0; m < matrix; m++)
-		before += (uint64_t)kwhy_decode_rows(shape, m) * kwhy_decode_columns(shape, m);
 	return (struct product){.weights = args->layers + kwhy_decode_weight_bytes(call->weights, before),
 		.input = inputs[matrix],
 		.rows = kwhy_decode_rows(shape, matrix),

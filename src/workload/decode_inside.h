@@ -119,6 +119,11 @@ void kwhy_decode_pages_give(struct kwhy_decode *decode, uint32_t slot, uint32_t 
 void kwhy_decode_pages_take(struct kwhy_decode *decode, uint32_t slot);
 KWHY_MUST_USE enum kwhy_status kwhy_decode_pages_send(struct kwhy_decode *decode, struct kwhy_error *error);
 
+/* --- Weights, decode_fill.c --- */
+
+/* On all GPUs, where their memory is. */
+KWHY_MUST_USE enum kwhy_status kwhy_decode_weights_fill(struct kwhy_decode *decode, struct kwhy_error *error);
+
 /* --- Beams, decode_beam.c; without them nothing happens --- */
 
 KWHY_MUST_USE enum kwhy_status kwhy_decode_beam_check_request(

@@ -89,17 +89,6 @@ static uint64_t biases_of(const struct kwhy_decode *decode, uint32_t layer, uint
 		: decode->library->biases + place * kwhy_decode_act_bytes(decode->request.weights);
 }
 
-/* Weights before a layer's matrix. */
-static uint64_t weights_before(const struct kwhy_decode_shape *shape, uint32_t layer, uint32_t matrix)
-{
-	uint64_t all = kwhy_decode_weight_count(shape) - (uint64_t)shape->vocabulary * shape->width,
-		 before = all / shape->layers * layer;
-
-	for (uint32_t m = 0; m < matrix; m++)
-		before += (uint64_t)kwhy_decode_rows(shape, m) * kwhy_decode_columns(shape, m);
-	return before;
-}
-
 /* To the library our matrices, which lie row by row, are transposed, and so is their product. */
 static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct plan *plan,
 	const struct kwhy_cublaslt_choice *choice, uint32_t layer, struct kwhy_error *error)
@@ -110,7 +99,7 @@ static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct 
 		       outputs[] = {args->inner, args->x, args->inner, args->x};
 	uint64_t biases = biases_of(decode, layer, plan->matrix),
 		 weights = library->weights +
-		weights_before(decode->request.shape, layer, plan->matrix) *
+		kwhy_decode_weights_before(decode->request.shape, layer, plan->matrix) *
 			kwhy_decode_act_bytes(decode->request.weights);
 	void *output = kwhy_gpu_at(outputs[plan->matrix]);
 	const float one = 1, old = is_sum(plan->matrix) ? 1 : 0;
@@ -290,7 +279,7 @@ static enum kwhy_status copy_matrix(
 	struct kwhy_decode *decode, uint32_t layer, uint32_t matrix, struct kwhy_error *error)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	uint64_t before = weights_before(shape, layer, matrix),
+	uint64_t before = kwhy_decode_weights_before(shape, layer, matrix),
 		 from = decode->args.layers + kwhy_decode_weight_bytes(decode->request.weights, before),
 		 place = (uint64_t)layer * kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) +
 		kwhy_decode_first_row(shape, matrix),
@@ -328,7 +317,7 @@ static enum kwhy_status copy_weights(struct kwhy_decode *decode, struct kwhy_err
 	struct kwhy_decode_library *library = decode->library;
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 	uint64_t act = kwhy_decode_act_bytes(decode->request.weights),
-		 weights = weights_before(shape, shape->layers, 0) * act,
+		 weights = kwhy_decode_weights_before(shape, shape->layers, 0) * act,
 		 biases = (uint64_t)kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) * shape->layers * act;
 	enum kwhy_status status;
 

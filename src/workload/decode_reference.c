@@ -26,13 +26,23 @@ const struct kwhy_decode_shape *kwhy_decode_shape_find(const char *name)
 	return NULL;
 }
 
+uint64_t kwhy_decode_weights_before(const struct kwhy_decode_shape *shape, uint32_t layer, uint32_t matrix)
+{
+	uint64_t of_a_layer = 0, before = 0;
+
+	for (uint32_t m = 0; m < KWHY_DECODE_MATRICES; m++) {
+		uint64_t count = (uint64_t)kwhy_decode_rows(shape, m) * kwhy_decode_columns(shape, m);
+
+		of_a_layer += count;
+		before += m < matrix ? count : 0;
+	}
+	return of_a_layer * layer + before;
+}
+
 uint64_t kwhy_decode_weight_count(const struct kwhy_decode_shape *shape)
 {
-	uint64_t count = (uint64_t)shape->vocabulary * shape->width;
-
-	for (uint32_t m = 0; m < KWHY_DECODE_MATRICES; m++)
-		count += (uint64_t)shape->layers * kwhy_decode_rows(shape, m) * kwhy_decode_columns(shape, m);
-	return count;
+	return kwhy_decode_weights_before(shape, shape->layers, 0) +
+		(uint64_t)shape->vocabulary * shape->width;
 }
 
 /*
