@@ -90,9 +90,8 @@ const struct kwhy_command kwhy_command_export = {
 	.name = "export",
 	.operands = "REC|TRACE...",
 	.summary = "Write a run, with the energy of each activity, for other tools.",
-	.details =
-		"perfetto: track events with power counters; chrome: trace events as PyTorch writes them;\n"
-		"sqlite: tables and views for SQL; csv: kwhy's own form.",
+	.details = "perfetto: track events with power counters; chrome: trace events as PyTorch writes them; "
+		   "sqlite: tables and views for SQL; csv: kwhy's own form.",
 	.options = options_table,
 	.options_bytes = sizeof(struct export_options),
 	.defaults = set_defaults,

@@ -412,7 +412,8 @@ static const struct kwhy_option options_table[] = {
 	{"output", 'o', "FILE", "write there; .txt, .json or .html says the form", KWHY_OPTION_TEXT,
 		offsetof(struct llm_options, output)},
 	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct llm_options, json)},
-	{"quiet", 'q', NULL, "no progress on stderr", KWHY_OPTION_FLAG, offsetof(struct llm_options, quiet)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,
+		offsetof(struct llm_options, quiet)},
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

@@ -234,7 +234,7 @@ const struct kwhy_command kwhy_command_model_audit = {
 	.name = "model audit",
 	.operands = "CLAIMS.csv",
 	.summary = "Look for unit slips and impossible sums in somebody's figures.",
-	.details = "CLAIMS.csv: columns claim, value, unit and what, source, window, from, same, role\n"
+	.details = "CLAIMS.csv: columns claim, value, unit and what, source, window, from, same, role "
 		   "(docs/formats/claims.md).",
 	.options = options_table,
 	.options_bytes = sizeof(struct audit_options),

@@ -269,8 +269,8 @@ const struct kwhy_command kwhy_command_model_power = {
 	.operands = "RECORDING|WINDOWS.csv",
 	.summary = "Where each watt goes: base, compute, memory, I/O, by the device's counters.",
 	.details = "WINDOWS.csv: columns power_w, seconds (1 where there are none) and gauges: compute, "
-		   "memory, io,\n"
-		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille,\n"
+		   "memory, io, "
+		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille, "
 		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s.",
 	.options = options_table,
 	.options_bytes = sizeof(struct power_options),

@@ -237,7 +237,7 @@ const struct kwhy_command kwhy_command_model_tokens = {
 	.name = "model tokens",
 	.operands = "[RUN.json|PHASES.csv]",
 	.summary = "Joules a token and tokens a joule, by phase, with intervals.",
-	.details = "RUN.json: of kwhy stat --json or kwhy report --json. PHASES.csv: columns phase, tokens,\n"
+	.details = "RUN.json: of kwhy stat --json or kwhy report --json. PHASES.csv: columns phase, tokens, "
 		   "joules and, where known, joules_low, joules_high, seconds.",
 	.options = options_table,
 	.options_bytes = sizeof(struct tokens_options),

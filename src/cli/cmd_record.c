@@ -432,9 +432,10 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct record_options, power_only)},
 	{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,
 		offsetof(struct record_options, limit)},
-	{"work", 0, "UNIT[=WHAT]", "work: a number, REGEX in its output, or what it reports; repeatable",
+	{"work", 0, "UNIT[=WHAT]",
+		"work: a number, REGEX in its output, or what it reports; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct record_options, work)},
-	{"count", 0, "UNIT=NAME", "work: as many units as NVTX ranges of that name ended; repeatable",
+	{"count", 0, "UNIT=NAME", "work: as many units as NVTX ranges of that name ended; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct record_options, counts)},
 	{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default those CUDA shows",
 		KWHY_OPTION_TEXT, offsetof(struct record_options, devices)},
@@ -454,7 +455,7 @@ const struct kwhy_command kwhy_command_record = {
 	.name = "record",
 	.operands = "[--] CMD [ARGS]",
 	.summary = "Record what a command runs on its GPUs and what the meters see.",
-	.details = "The command's input and output are its own; the first screen of the report goes to\n"
+	.details = "The command's input and output are its own; the first screen of the report goes to "
 		   "standard error, and the exit status is the command's (127: not found, 126: cannot run).",
 	.options = options_table,
 	.options_bytes = sizeof(struct record_options),

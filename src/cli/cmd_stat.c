@@ -273,9 +273,10 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, runs)},
 	{"warmup", 0, "N", "run it N times before, unmeasured", KWHY_OPTION_COUNT,
 		offsetof(struct stat_options, warmup)},
-	{"work", 0, "UNIT[=WHAT]", "work: a number, REGEX in its output, or what it reports; repeatable",
+	{"work", 0, "UNIT[=WHAT]",
+		"work: a number, REGEX in its output, or what it reports; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct stat_options, work)},
-	{"metric", 0, "NAME=REGEX", "a value in its output, over time and joules; repeatable",
+	{"metric", 0, "NAME=REGEX", "a value in its output, over time and joules; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct stat_options, metrics)},
 	{"interval", 'I', "MS", "energy every MS milliseconds too", KWHY_OPTION_NUMBER,
 		offsetof(struct stat_options, interval_ms)},
@@ -305,7 +306,7 @@ const struct kwhy_command kwhy_command_stat = {
 	.name = "stat",
 	.operands = "[--] CMD [ARGS]",
 	.summary = "Energy, time and work of a command, over runs of it.",
-	.details = "The command's input and output are its own; kwhy's result goes to standard error, and\n"
+	.details = "The command's input and output are its own; kwhy's result goes to standard error, and "
 		   "its exit status is the command's (127: not found, 126: cannot run).",
 	.options = options_table,
 	.options_bytes = sizeof(struct stat_options),

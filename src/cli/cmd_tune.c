@@ -253,8 +253,7 @@ static const struct kwhy_option options_table[] = {
 
 #define DETAILS                                                                                         \
 	"The setting is put back at the end, on a signal, and by a guard process when kwhy is killed. " \
-	"Refused\n"                                                                                     \
-	"where others use the device. Results go to standard error or -o FILE."
+	"Refused where others use the device. Results go to standard error or -o FILE."
 
 const struct kwhy_command kwhy_command_tune_cap = {
 	.name = "tune cap",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/spelling.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_LIMIT = 32, NAME_BYTES = 2 * WORD_LIMIT + 2 };
+enum { NAME_BYTES = 2 * KWHY_SPELLING_LETTERS + 2 };
 
 /* Letters of the first word of a command's name. */
 static size_t first_letters(const struct kwhy_command *command)
@@ -52,49 +53,21 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
 	return found || !count ? found : find_name(words[0]);
 }
 
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-/* Letters to change, add or drop between two words of fewer than WORD_LIMIT letters. */
-static size_t distance(const char *a, const char *b, size_t b_letters)
-{
-	size_t row[WORD_LIMIT + 1];
-
-	for (size_t j = 0; j <= b_letters; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < b_letters; j++) {
-			size_t above = row[j + 1];
-
-			row[j + 1] = smallest(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
-			diagonal = above;
-		}
-	}
-	return row[b_letters];
-}
-
 /* The command whose first word is like `word`, or the one of the group whose second is; NULL: none is. */
 static const struct kwhy_command *nearest_of(const char *word, const char *group)
 {
 	const struct kwhy_command *nearest = NULL;
-	size_t best = 3;
+	size_t best = KWHY_SPELLING_FAR;
 
-	for (size_t i = 0; strlen(word) < WORD_LIMIT && kwhy_commands[i]; i++) {
+	for (size_t i = 0; kwhy_commands[i]; i++) {
 		const struct kwhy_command *command = kwhy_commands[i];
 		size_t letters = first_letters(command), away;
 
 		if (group && !is_of_group(command, group))
 			continue;
-		away = group
-			? distance(word, command->name + letters + 1, strlen(command->name) - letters - 1)
-			: distance(word, command->name, letters);
+		away = group ? kwhy_spelling_distance(
+				       word, command->name + letters + 1, strlen(command->name) - letters - 1)
+			     : kwhy_spelling_distance(word, command->name, letters);
 		if (away < best) {
 			best = away;
 			nearest = command;
@@ -137,7 +110,7 @@ void kwhy_command_group_text(const char *group, struct kwhy_text *out)
 /* Is this the first row of its group? */
 static bool opens_group(size_t at)
 {
-	char group[WORD_LIMIT];
+	char group[KWHY_SPELLING_LETTERS];
 
 	snprintf(
 		group, sizeof(group), "%.*s", (int)first_letters(kwhy_commands[at]), kwhy_commands[at]->name);
@@ -150,7 +123,7 @@ static bool opens_group(size_t at)
 static void add_group(size_t at, struct kwhy_text *out)
 {
 	size_t letters = first_letters(kwhy_commands[at]);
-	char group[WORD_LIMIT];
+	char group[KWHY_SPELLING_LETTERS];
 
 	snprintf(group, sizeof(group), "%.*s", (int)letters, kwhy_commands[at]->name);
 	kwhy_text_addf(out, "  %-10s", group);

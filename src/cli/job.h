@@ -61,11 +61,11 @@ void kwhy_job_done(struct kwhy_job *job);
 			offsetof(type, member.collectives)},                                               \
 		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,  \
 			offsetof(type, member.steps)},                                                     \
-		{"work", 0, "UNIT=N", "work that was done, as tokens=4096 or flop=2e13; again",            \
+		{"work", 0, "UNIT=N", "work done, like tokens=4096 or flop=2e13; may be given again",      \
 			KWHY_OPTION_LIST, offsetof(type, member.work)},                                    \
 		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                \
 			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                              \
-		{"min-gain", 0, "%", "leave out findings that save less (1)", KWHY_OPTION_NUMBER,          \
+		{"min-gain", 0, "%", "leave out findings that save less; default 1", KWHY_OPTION_NUMBER,   \
 			offsetof(type, member.min_gain_percent)},                                          \
 		{"seed", 0, "N", "seed of the random draws (same seed, same report)", KWHY_OPTION_COUNT,   \
 			offsetof(type, member.seed)},                                                      \

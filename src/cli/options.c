@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
+#include "cli/spelling.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +115,30 @@ static enum kwhy_status set_option(
 	}
 }
 
+/* A name that is not in the table, of "--name" or "--name=value"; the option that is spelt like it is named.
+ */
+static enum kwhy_status fail_unknown(
+	const struct kwhy_option *options, const char *given, struct kwhy_error *error)
+{
+	const char *nearest = NULL;
+	size_t best = KWHY_SPELLING_FAR;
+	char name[KWHY_SPELLING_LETTERS + 2];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="), given + 2);
+	for (; options->name; options++) {
+		size_t away = kwhy_spelling_distance(name, options->name, strlen(options->name));
+
+		if (away >= best)
+			continue;
+		best = away;
+		nearest = options->name;
+	}
+	if (nearest)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "unknown option '%.100s'; did you mean --%s?", given, nearest);
+	return kwhy_fail(error, KWHY_E_USAGE, "unknown option '%.100s'", given);
+}
+
 static enum kwhy_status fail_option(
 	int found, const struct kwhy_option *options, char *const *argv, int at, struct kwhy_error *error)
 {
@@ -124,7 +151,7 @@ static enum kwhy_status fail_option(
 		return kwhy_fail(error, KWHY_E_USAGE, "option --%s takes no argument", option->name);
 	if (optopt)
 		return kwhy_fail(error, KWHY_E_USAGE, "unknown option -%c", optopt);
-	return kwhy_fail(error, KWHY_E_USAGE, "unknown option '%.100s'", argv[at]);
+	return fail_unknown(options, argv[at], error);
 }
 
 enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool first_operand_ends, int argc,

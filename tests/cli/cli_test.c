@@ -57,6 +57,21 @@ static size_t count_files(void)
 	return count;
 }
 
+/* The paragraph behind the options breaks where a line is full, or before a label of a list. */
+static void assert_last_paragraph_is_filled(const char *help)
+{
+	const char *line = strstr(help, "show this help\n");
+
+	if (!line || !(line = strstr(line, "\n\n")))
+		return;
+	for (line += 2; strchr(line, '\n') && strchr(line, '\n')[1]; line = strchr(line, '\n') + 1) {
+		size_t length = strcspn(line, "\n"), word = strcspn(line + length + 1, " \n");
+
+		if (length + 1 + word <= 80 && line[length + word] != ':' && line[length + word] != ',')
+			fail_msg("broken too early: %.*s", (int)(length + 1 + word), line);
+	}
+}
+
 /* By "kwhy help", or a name of two words by the help of the first. */
 static void assert_listed(const char *name)
 {
@@ -88,6 +103,7 @@ static void help_lists_every_command_and_each_has_its_own(void **state)
 		help = SPAWN("help", line);
 		assert_int_equal(help.exit, 0);
 		assert_fits_80_columns(help.out.data);
+		assert_last_paragraph_is_filled(help.out.data);
 		assert_non_null(strstr(help.out.data, *option == '-' && option[1] ? option : line));
 		spawned_done(&help);
 		assert_listed(line);
@@ -112,6 +128,7 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("--bogus"), 2, "unknown option '--bogus'");
 	assert_fails(SPAWN("report"), 2, "report needs a trace");
 	assert_fails(SPAWN("report", "--bogus", TINY), 2, "unknown option '--bogus'");
+	assert_fails(SPAWN("report", "--outptu=x", TINY), 2, "'--outptu=x'; did you mean --output?");
 	assert_fails(SPAWN("report", TINY, "-Z"), 2, "unknown option -Z");
 	assert_fails(SPAWN("report", TINY, "--power"), 2, "--power needs its FILE");
 	assert_fails(SPAWN("report", TINY, "--json=3"), 2, "--json takes no argument");
