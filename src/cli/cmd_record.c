@@ -38,6 +38,7 @@ struct job {
 	const struct record_options *options;
 	struct kwhy_arena arena;
 	const char *folder, *command;
+	bool put_aside; /* a recording that had that name */
 	uint64_t limit_bytes;
 	struct kwhy_signals signals;
 	struct kwhy_stat stat; /* the units of work */
@@ -271,7 +272,7 @@ static enum kwhy_status prepare(
 	if (!status)
 		status = open_sensors(job, error);
 	if (!status)
-		status = kwhy_record_folder_make(job->folder, error);
+		status = kwhy_record_folder_make(job->folder, &job->put_aside, error);
 	if (!status)
 		status = open_meters(job, error);
 	if (!status)
@@ -342,7 +343,7 @@ static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status
 	if (status != KWHY_E_INPUT || job->end.exit < KWHY_EXIT_NOT_EXECUTABLE)
 		return status;
 	kwhy_output_message(error->text);
-	return kwhy_record_folder_delete(job->folder, error);
+	return kwhy_record_folder_unmake(job->folder, job->put_aside, error);
 }
 
 static void tell_exit(const struct job *job)

@@ -87,20 +87,36 @@ static enum kwhy_status put_aside(const char *path, struct kwhy_error *error)
 	return status;
 }
 
-enum kwhy_status kwhy_record_folder_make(const char *path, struct kwhy_error *error)
+enum kwhy_status kwhy_record_folder_make(const char *path, bool *out_put_aside, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	struct stat facts;
 
+	*out_put_aside = false;
 	if (is_empty_folder(path))
 		return KWHY_OK;
-	if (is_recording(path))
+	if (is_recording(path)) {
 		status = put_aside(path, error);
-	else if (!lstat(path, &facts))
+		*out_put_aside = !status;
+	} else if (!lstat(path, &facts)) {
 		status = kwhy_fail(error, KWHY_E_USAGE,
 			"'%.300s' is there already and is no recording; name another folder with -o", path);
+	}
 	if (!status && mkdir(path, MODE))
 		status = fail("make the folder", path, "name another with -o", error);
+	return status;
+}
+
+enum kwhy_status kwhy_record_folder_unmake(const char *path, bool was_put_aside, struct kwhy_error *error)
+{
+	struct kwhy_arena arena = {0};
+	const char *old = kwhy_arena_printf(&arena, "%s" KWHY_RECORD_OLD_SUFFIX, path);
+	enum kwhy_status status = old ? kwhy_record_folder_delete(path, error)
+				      : kwhy_fail_memory(error, "the name of a recording");
+
+	if (!status && was_put_aside && rename(old, path))
+		status = fail("rename", old, "rename it yourself", error);
+	kwhy_arena_done(&arena);
 	return status;
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 /* What a recording that stood in the way is called then. */
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
@@ -11,7 +13,12 @@
  * Makes an empty folder for a recording. A recording that is there already, a folder or a file, is renamed to
  * PATH.old, and one that had that name is deleted. KWHY_E_USAGE: something else is there; it is left alone.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(const char *path, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
+	const char *path, bool *out_put_aside, struct kwhy_error *error);
+
+/* Undoes that, when there is nothing to record: what was put aside has its name again. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
+	const char *path, bool was_put_aside, struct kwhy_error *error);
 
 /* Makes one packed file of a folder, which then has its name: docs/formats/recording.md. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error);

@@ -186,6 +186,16 @@ static void what_is_damaged_is_counted_as_json_too(void **state)
 	unlink(place("half"));
 }
 
+static void a_command_that_is_not_there_puts_the_recording_back_that_was(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "kwhy-nothing-of-that-name"), 127,
+		"is in the folders of PATH");
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_false(is_there(place("a.old")));
+}
+
 static void what_is_no_recording_is_left_alone(void **state)
 {
 	struct kwhy_error error;
@@ -358,6 +368,7 @@ int main(void)
 		CASE(a_command_that_is_not_there_leaves_no_recording),
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
 		CASE(what_is_damaged_is_counted_as_json_too),
+		CASE(a_command_that_is_not_there_puts_the_recording_back_that_was),
 		CASE(what_is_no_recording_is_left_alone),
 		CASE(work_is_recorded_with_the_run),
 		CASE(progress_is_drawn_on_a_terminal),
