@@ -101,6 +101,16 @@ const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 	return out;
 }
 
+const char *kwhy_quantity_amount(char out[KWHY_QUANTITY_BYTES], double amount)
+{
+	if (amount >= 0 && amount < 1e9 && amount == floor(amount))
+		return kwhy_quantity_count(out, (uint64_t)amount);
+	kwhy_quantity_si(out, amount, "", 3);
+	if (out[strlen(out) - 1] == ' ')
+		out[strlen(out) - 1] = '\0';
+	return out;
+}
+
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 {
 	if (!isfinite(ratio))

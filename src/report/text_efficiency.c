@@ -22,11 +22,15 @@ static const struct kwhy_table_column rung_columns[] = {
 	{"a joule", KWHY_COLUMN_RIGHT},
 };
 
+/* Without a unit "451 m" reads as metres: three digits behind the point, down to a thousandth. */
 static void add_ratio(struct kwhy_table *table, double ratio)
 {
 	char text[KWHY_QUANTITY_BYTES];
 
-	kwhy_quantity_si(text, ratio, "", 3);
+	if (ratio >= 0.001 && ratio < 0.9995)
+		snprintf(text, sizeof(text), "%.*f", ratio < 0.00995 ? 5 : ratio < 0.0995 ? 4 : 3, ratio);
+	else
+		kwhy_quantity_si(text, ratio, "", 3);
 	if (*text && text[strlen(text) - 1] == ' ')
 		text[strlen(text) - 1] = '\0';
 	kwhy_table_cell(table, text);
@@ -114,6 +118,7 @@ void kwhy_section_work(const struct kwhy_sheet *sheet)
 	const struct kwhy_recording *recording = sheet->report->recording;
 	double seconds = sheet->totals->run_s, energy_j = sheet->totals->run_nj * 1e-9;
 	double j_per_flop = kwhy_joules_per_flop(sheet->report);
+	char amount[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
 
 	if (!recording->work_count)
@@ -124,7 +129,7 @@ void kwhy_section_work(const struct kwhy_sheet *sheet)
 		double count = recording->work[i].count > 0 ? recording->work[i].count : NAN;
 
 		kwhy_table_cell(&table, recording->work[i].unit);
-		add_ratio(&table, recording->work[i].count);
+		kwhy_table_cell(&table, kwhy_quantity_amount(amount, recording->work[i].count));
 		add_ratio(&table, count / seconds);
 		kwhy_table_real(&table, energy_j / count, "J");
 		add_ratio(&table, energy_j > 0 ? count / energy_j : NAN);

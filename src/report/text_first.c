@@ -91,7 +91,7 @@ static void write_work(const struct kwhy_sheet *sheet)
 		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
 		char half[KWHY_QUANTITY_BYTES];
 
-		plain_number(count, work->count);
+		kwhy_quantity_amount(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
@@ -142,11 +142,35 @@ static void write_missing(const struct kwhy_sheet *sheet)
 			missing, sheet->totals->row_count);
 }
 
+/* Energy of the time before the first and after the last activity, which the busy share does not count. */
+static int64_t outside_nj(const struct kwhy_totals *totals)
+{
+	int64_t sum_nj = 0;
+
+	for (size_t i = 0; i < totals->row_count; i++)
+		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
+			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
+	return sum_nj;
+}
+
+static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, const char *span)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	const int64_t beyond_nj = outside_nj(totals);
+	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], beyond[KWHY_QUANTITY_BYTES];
+
+	kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s; %s (%s) went while it idled%s%s%s", busy, span,
+		totals->active_count > 1 ? " (sum over devices)" : "",
+		kwhy_quantity_energy(idle, totals->idle_nj),
+		kwhy_quantity_percent(share, (double)totals->idle_nj / (double)totals->energy_nj),
+		beyond_nj > 0 ? ", " : "", beyond_nj > 0 ? kwhy_quantity_energy(beyond, beyond_nj) : "",
+		beyond_nj > 0 ? " of that before the first or after the last activity" : "");
+}
+
 static void write_busy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	char span[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], idle[KWHY_QUANTITY_BYTES],
-		share[KWHY_QUANTITY_BYTES];
+	char span[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
 	double ratio = totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN;
 
 	kwhy_quantity_percent(busy, ratio);
@@ -168,9 +192,7 @@ static void write_busy(const struct kwhy_sheet *sheet)
 				(double)totals->idle_nj /
 					(double)(totals->energy_nj - totals->unrecorded_nj)));
 	else
-		kwhy_sheet_linef(sheet, "  ", "device busy %s of the time; %s (%s) went while it idled", busy,
-			kwhy_quantity_energy(idle, totals->idle_nj),
-			kwhy_quantity_percent(share, (double)totals->idle_nj / (double)totals->energy_nj));
+		write_busy_energy(sheet, busy, span);
 }
 
 /* How well random windows stand for the whole run; nothing of windows that were chosen. */
@@ -379,20 +401,32 @@ static void write_saving(
 	kwhy_text_add(out, kwhy_quantity_time(time, saving->time_ns));
 }
 
+/* The first findings, which are the best; none whose cure is projected to save nothing. */
+static size_t advice_count(const struct kwhy_findings *findings)
+{
+	size_t count = 0;
+
+	while (count < findings->count && count < ADVICE_ROWS &&
+		(findings->items[count].saving.time_ns > 0 || findings->items[count].saving.energy_nj > 0))
+		count++;
+	return count;
+}
+
 void kwhy_section_advice(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_findings *findings = sheet->report->findings;
+	const size_t count = findings ? advice_count(findings) : 0;
 	struct kwhy_text line = {0};
 	char more[64];
 
 	if (!findings)
 		return;
-	snprintf(more, sizeof(more), "the best %d of %zu findings; all of them below", ADVICE_ROWS,
+	snprintf(more, sizeof(more), "the best %zu of %zu findings; all of them below", count,
 		findings->count);
-	kwhy_sheet_heading(sheet, "What to do", findings->count > ADVICE_ROWS ? more : NULL);
-	if (!findings->count)
+	kwhy_sheet_heading(sheet, "What to do", count && findings->count > count ? more : NULL);
+	if (!count)
 		kwhy_text_add(sheet->out, "  nothing found that would save enough to be worth it\n");
-	for (size_t i = 0; i < findings->count && i < ADVICE_ROWS; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_finding *finding = &findings->items[i];
 		char lead[24 + KWHY_DEVICE_LABEL_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
 		bool named = finding->device != KWHY_NONE && sheet->totals->active_count > 1;

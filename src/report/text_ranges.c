@@ -51,11 +51,30 @@ static const struct kwhy_table_column range_columns[] = {
 	{"window", KWHY_COLUMN_RIGHT},
 };
 
+/* A step is one stretch: where it lies says more than that there is one of it. */
+static const struct kwhy_table_column step_columns[] = {
+	{"step", KWHY_COLUMN_NAME},
+	{"at", KWHY_COLUMN_RIGHT},
+	{"host", KWHY_COLUMN_RIGHT},
+	{"device", KWHY_COLUMN_RIGHT},
+	{"busy", KWHY_COLUMN_RIGHT},
+	{"SM-w.", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"window", KWHY_COLUMN_RIGHT},
+};
+
 static void add_range(
 	struct kwhy_table *table, const struct kwhy_sheet *sheet, const struct kwhy_range_sum *range)
 {
+	int64_t origin_ns = sheet->report->recording->start_ns;
+	char at[KWHY_QUANTITY_BYTES];
+
 	kwhy_table_cell(table, kwhy_names_get(&sheet->report->recording->names, range->name));
-	kwhy_table_count(table, range->count);
+	if (table->columns == step_columns)
+		kwhy_table_cell(table,
+			kwhy_quantity_si(at, ((double)range->start_ns - (double)origin_ns) * 1e-9, "s", 6));
+	else
+		kwhy_table_count(table, range->count);
 	kwhy_table_time(table, range->host_ns);
 	kwhy_table_time(table, range->linked ? range->device_ns : KWHY_UNKNOWN_NS);
 	kwhy_table_percent(table, range->busy_ratio);
@@ -66,11 +85,12 @@ static void add_range(
 	kwhy_table_energy(table, range->window_energy_nj);
 }
 
-static void write_ranges(const struct kwhy_sheet *sheet, const struct kwhy_range_sum *ranges, size_t count)
+static void write_ranges(const struct kwhy_sheet *sheet, const struct kwhy_table_column *columns,
+	const struct kwhy_range_sum *ranges, size_t count)
 {
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, range_columns, sheet->totals->energy_nj == KWHY_UNKNOWN_NJ ? 6 : 8);
+	kwhy_table_init(&table, columns, sheet->totals->energy_nj == KWHY_UNKNOWN_NJ ? 6 : 8);
 	for (size_t i = 0; i < count; i++)
 		add_range(&table, sheet, &ranges[i]);
 	kwhy_table_write(&table, sheet->style, sheet->out);
@@ -83,8 +103,9 @@ void kwhy_section_ranges(const struct kwhy_sheet *sheet)
 
 	if (!ledger->range_count)
 		return;
-	kwhy_sheet_heading(sheet, "Ranges", "may nest; device, energy: of what was launched inside");
-	write_ranges(sheet, ledger->ranges, shown);
+	kwhy_sheet_heading(
+		sheet, "Ranges", "may nest; energy: of what was launched inside; window: all meanwhile");
+	write_ranges(sheet, range_columns, ledger->ranges, shown);
 	kwhy_sheet_more(sheet, ledger->range_count, shown);
 }
 
@@ -94,7 +115,7 @@ void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 	int64_t least_ns = INT64_MAX, most_ns = 0;
 	double sum_ns = 0, sum_nj = 0, count = (double)ledger->step_count;
 	char mean[KWHY_QUANTITY_BYTES], least[KWHY_QUANTITY_BYTES], most[KWHY_QUANTITY_BYTES],
-		energy[KWHY_QUANTITY_BYTES];
+		energy[KWHY_QUANTITY_BYTES], steps[KWHY_QUANTITY_BYTES];
 
 	for (size_t i = 0; i < ledger->step_count; i++) {
 		const struct kwhy_range_sum *step = &ledger->steps[i];
@@ -104,7 +125,8 @@ void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 		sum_ns += (double)step->host_ns;
 		sum_nj += step->window_energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)step->window_energy_nj;
 	}
-	kwhy_sheet_linef(sheet, "  ", "%zu steps of %s on average (%s to %s)%s%s%s", ledger->step_count,
+	kwhy_sheet_linef(sheet, "  ", "%s steps of %s on average (%s to %s)%s%s%s",
+		kwhy_quantity_count(steps, ledger->step_count),
 		kwhy_quantity_si(mean, sum_ns * 1e-9 / count, "s", 3), kwhy_quantity_time(least, least_ns),
 		kwhy_quantity_time(most, most_ns), isfinite(sum_nj) ? ", " : "",
 		isfinite(sum_nj) ? kwhy_quantity_si(energy, sum_nj * 1e-9 / count, "J", 3) : "",
@@ -118,9 +140,9 @@ void kwhy_section_steps(const struct kwhy_sheet *sheet)
 
 	if (!ledger->step_count)
 		return;
-	kwhy_sheet_heading(sheet, "Steps", NULL);
+	kwhy_sheet_heading(sheet, "Steps", "energy: of what was launched inside; window: all meanwhile");
 	kwhy_sheet_step_mean(sheet);
-	write_ranges(sheet, ledger->steps, shown);
+	write_ranges(sheet, step_columns, ledger->steps, shown);
 	kwhy_sheet_more(sheet, ledger->step_count, shown);
 }
 

@@ -41,12 +41,25 @@ static void counts_are_grouped_by_thousands(void **state)
 	assert_string_equal(kwhy_quantity_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+static void whole_amounts_are_counts_and_others_have_three_digits(void **state)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_amount(text, 96), "96");
+	assert_string_equal(kwhy_quantity_amount(text, 1500), "1,500");
+	assert_string_equal(kwhy_quantity_amount(text, 1.25), "1.25");
+	assert_string_equal(kwhy_quantity_amount(text, 2e13), "20.0 T");
+	assert_string_equal(kwhy_quantity_amount(text, NAN), "n/a");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_get_the_prefix_that_fits),
 		cmocka_unit_test(what_is_not_a_number_is_not_available),
 		cmocka_unit_test(counts_are_grouped_by_thousands),
+		cmocka_unit_test(whole_amounts_are_counts_and_others_have_three_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
