@@ -77,7 +77,7 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 		return add(pairs, "repetitions vary by less than 5 %", KWHY_PAIR_UNKNOWN, "no repetitions",
 			error);
 	why = kwhy_arena_printf(&pairs->arena,
-		"median %.2g %%, %zu of %zu configurations above 5 %%, back to back %zu of %zu",
+		"median %.3g %%, %zu of %zu configurations above 5 %%, back to back %zu of %zu",
 		100 * median.median, wide, count, wide_rows, rows);
 	return add(pairs, "repetitions vary by less than 5 %", passes(wide == 0), why, error);
 }

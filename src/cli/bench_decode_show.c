@@ -223,16 +223,16 @@ void kwhy_bench_decode_text(
 	kwhy_sheet_linef(&sheet, "", "decode, %s, on %s (%s): prompts of %u tokens, %u written",
 		bench->shape->name, bench->gpu.name, kwhy_gpu_backend_name(bench->backend), bench->prompt,
 		bench->tokens);
-	kwhy_text_add(out, "\nwriting tokens\n");
+	kwhy_sheet_heading(&sheet, "Writing tokens", NULL);
 	write_writing(bench, style, out);
-	kwhy_text_add(out, "\nreading prompts\n");
+	kwhy_sheet_heading(&sheet, "Reading prompts", NULL);
 	write_reading(bench, style, out);
 	if (bench->arrivals_per_s > 0) {
 		kwhy_text_addf(out, "\n%.4g sequences a second arrive\n", bench->arrivals_per_s);
 		write_served(bench, style, out);
 	}
 	if (has_several(bench)) {
-		kwhy_text_add(out, "\nexposed communication\n");
+		kwhy_sheet_heading(&sheet, "Exposed communication", NULL);
 		write_exposed(bench, style, out);
 	}
 	kwhy_text_add(out, "\n");

@@ -168,7 +168,7 @@ void kwhy_bench_flow_text(
 		bench->by_argmax ? "flows choose their way" : "fixed path");
 	kwhy_text_add(out, "\n");
 	write_times(bench, style, out);
-	kwhy_text_add(out, "\nuse of the GPU, and energy of a million flow-steps\n");
+	kwhy_sheet_heading(&sheet, "Use of the GPU, and energy of a million flow-steps", NULL);
 	write_use(bench, style, out);
 	kwhy_text_add(out, "\n");
 	write_best(bench, &sheet);

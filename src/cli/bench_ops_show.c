@@ -4,6 +4,7 @@
 #include "base/quantity.h"
 #include "cli/workload_show.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,11 +14,23 @@ enum { CELL_BYTES = 64 };
 
 /* --- Text --- */
 
+/* The units that multiples are told of. */
+static const char *const units[] = {"FLOP", "OP", "B"};
+
+static bool is_multiplied(const char *unit)
+{
+	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++)
+		if (strcmp(units[u], unit) == 0)
+			return true;
+	return false;
+}
+
+/* Transfers and launches have no unit that takes a prefix: "56.9 k/s". */
 static void rate_cell(struct kwhy_table *table, const struct kwhy_bench_ops_row *row)
 {
 	char unit[CELL_BYTES];
 
-	snprintf(unit, sizeof(unit), "%s/s", row->unit);
+	snprintf(unit, sizeof(unit), "%s/s", is_multiplied(row->unit) ? row->unit : "");
 	kwhy_table_real(table, row->missing ? NAN : row->count / row->seconds, unit);
 }
 
@@ -56,11 +69,15 @@ static void write_class(const struct kwhy_bench_ops *bench, enum kwhy_ops_class 
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"rate", KWHY_COLUMN_RIGHT}, {"power", KWHY_COLUMN_RIGHT}, {"gross each", KWHY_COLUMN_RIGHT},
 		{"above idle", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}};
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	char title[CELL_BYTES];
 	struct kwhy_table table;
 
 	if (!has_class(bench, class))
 		return;
-	kwhy_text_addf(out, "\n%s\n", kwhy_ops_class_name(class));
+	snprintf(title, sizeof(title), "%s", kwhy_ops_class_name(class));
+	*title = (char)toupper((unsigned char)*title);
+	kwhy_sheet_heading(&sheet, title, NULL);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_ops_row *row = &bench->rows[i];
@@ -98,14 +115,14 @@ static const struct kwhy_bench_ops_row *best_of(const struct kwhy_bench_ops *ben
 static void write_ladder(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const char *const units[] = {"FLOP", "OP", "B"};
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"a", KWHY_COLUMN_LEFT},
 		{"gross", KWHY_COLUMN_RIGHT}, {"of the least", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	struct kwhy_table table;
 
 	if (bench->energy_missing)
 		return;
-	kwhy_text_add(out, "\nefficiency, each unit by itself\n");
+	kwhy_sheet_heading(&sheet, "Efficiency", "each unit by itself");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
 		const struct kwhy_bench_ops_row *best = best_of(bench, units[u]);
@@ -145,6 +162,7 @@ static void write_roofs(
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"equal time", KWHY_COLUMN_RIGHT}, {"equal energy", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	struct kwhy_table table;
 	char unit[CELL_BYTES];
 
@@ -159,7 +177,7 @@ static void write_roofs(
 		write_balance(&table, roof->time_balance, unit);
 		write_balance(&table, roof->energy_balance, unit);
 	}
-	kwhy_text_add(out, "\nwhere arithmetic and device memory balance\n");
+	kwhy_sheet_heading(&sheet, "Where arithmetic and device memory balance", NULL);
 	kwhy_table_write(&table, style, out);
 }
 

@@ -156,7 +156,7 @@ void kwhy_bench_train_text(
 		kwhy_text_add(out, "\n");
 		write_energies(bench, style, out);
 	}
-	kwhy_text_add(out, "\na run asks for\n");
+	kwhy_sheet_heading(&sheet, "What a run asks for", NULL);
 	write_makings(bench, style, out);
 	kwhy_text_add(out, "\n");
 	write_notes(bench, &sheet);

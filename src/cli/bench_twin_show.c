@@ -130,7 +130,7 @@ void kwhy_bench_twin_text(
 		bench->shape.closed ? "closed" : "open", bench->gpu_count, bench->gpu_count == 1 ? "" : "s");
 	kwhy_text_add(out, "\n");
 	write_times(bench, style, out);
-	kwhy_text_add(out, "\nwhat a run moves\n");
+	kwhy_sheet_heading(&sheet, "What a run moves", NULL);
 	write_moves(bench, style, out);
 	kwhy_text_add(out, "\n");
 	write_floor(bench, &sheet);

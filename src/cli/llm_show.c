@@ -43,9 +43,7 @@ static void write_times(
 {
 	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
 		{"requests", KWHY_COLUMN_RIGHT}, {"failed", KWHY_COLUMN_RIGHT},
-		{"tokens/s", KWHY_COLUMN_RIGHT}, {"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
-		{"a token", KWHY_COLUMN_RIGHT}, {"answer", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
-		{"p99", KWHY_COLUMN_RIGHT}};
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"a token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -56,9 +54,28 @@ static void write_times(
 		kwhy_table_count(&table, summary->requests);
 		kwhy_table_count(&table, failures_of(summary));
 		number_cell(&table, summary->tokens / summary->seconds);
+		kwhy_table_real(&table, summary->token_s.p50, "s");
+		kwhy_table_real(&table, summary->token_s.p95, "s");
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_latencies(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
+		{"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}, {"p99", KWHY_COLUMN_RIGHT},
+		{"answer", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}, {"p99", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_summary *summary = &result->rows[i].summary;
+
+		load_cell(&table, &result->rows[i]);
 		kwhy_table_real(&table, summary->first_s.p50, "s");
 		kwhy_table_real(&table, summary->first_s.p95, "s");
-		kwhy_table_real(&table, summary->token_s.p50, "s");
+		kwhy_table_real(&table, summary->first_s.p99, "s");
 		kwhy_table_real(&table, summary->answer_s.p50, "s");
 		kwhy_table_real(&table, summary->answer_s.p95, "s");
 		kwhy_table_real(&table, summary->answer_s.p99, "s");
@@ -86,7 +103,6 @@ static void write_energies(
 {
 	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
 		{"power", KWHY_COLUMN_RIGHT}, {"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT},
-		{"above idle", KWHY_COLUMN_RIGHT}, {"J/request", KWHY_COLUMN_RIGHT},
 		{"above idle", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
@@ -99,6 +115,22 @@ static void write_energies(
 		number_cell(&table, row->summary.tokens / row->gross.joules);
 		joules_cell(&table, &row->gross, row->summary.tokens);
 		joules_cell(&table, &row->net, row->summary.tokens);
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_request_energies(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
+		{"J/request", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_row *row = &result->rows[i];
+
+		load_cell(&table, row);
 		joules_cell(&table, &row->gross, row->summary.answers);
 		joules_cell(&table, &row->net, row->summary.answers);
 	}
@@ -227,13 +259,17 @@ void kwhy_llm_text(
 	else
 		kwhy_sheet_linef(&sheet, "prompts  ", "made up, of %llu words",
 			(unsigned long long)result->question->words);
-	kwhy_text_add(out, "\n");
+	kwhy_sheet_heading(&sheet, "Tokens", "a token: time of each after the first; median and 95 %");
 	write_times(result, style, out);
-	kwhy_text_add(out, "\n");
+	kwhy_sheet_heading(&sheet, "Latency", "to the first token, and to the end of the answer; medians");
+	write_latencies(result, style, out);
 	if (has_energy(result)) {
+		kwhy_sheet_heading(&sheet, "Energy", "above idle: above the server with no request");
 		write_energies(result, style, out);
 		kwhy_text_add(out, "\n");
+		write_request_energies(result, style, out);
 	}
+	kwhy_text_add(out, "\n");
 	write_counts(&sheet, result);
 	write_failures(&sheet, result);
 	write_late(&sheet, result);

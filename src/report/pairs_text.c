@@ -19,6 +19,7 @@ static void write_head(
 {
 	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	size_t samples = 0, measured = 0;
+	char seconds[HEADING_BYTES] = "";
 
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		samples += pairs->configs[i].sample_count;
@@ -30,11 +31,12 @@ static void write_head(
 		kwhy_text_add(out, " (host: its threads stand for GPUs)");
 	if (pairs->driver)
 		kwhy_text_addf(out, ", driver %s", pairs->driver);
-	kwhy_text_addf(out, "\n%zu configurations, %zu samples", measured, samples);
-	if (isfinite(pairs->time_pass_s))
-		kwhy_text_addf(out, ", %.1f s; beside that %.1f s to warm up, %.1f s to compare clocks",
-			pairs->time_pass_s, pairs->warm_s, pairs->clocks_s);
 	kwhy_text_add(out, "\n");
+	if (isfinite(pairs->time_pass_s))
+		snprintf(seconds, sizeof(seconds),
+			", %.1f s; beside that %.1f s to warm up, %.1f s to compare clocks",
+			pairs->time_pass_s, pairs->warm_s, pairs->clocks_s);
+	kwhy_sheet_linef(&sheet, "", "%zu configurations, %zu samples%s", measured, samples, seconds);
 	if (pairs->ended_early)
 		kwhy_sheet_linef(&sheet, "", "Ended early: %s", pairs->ended_early);
 	if (pairs->folder)
@@ -191,7 +193,8 @@ static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure 
 	}
 	kwhy_quantity_si(value, figure->value, unit, 3);
 	if (isfinite(half) && figure->value > 0)
-		snprintf(text, sizeof(text), "%s ±%.2g %%", value, 100 * half / figure->value);
+		snprintf(text, sizeof(text), half < figure->value ? "%s ±%.2g %%" : "%s ±%.0f %%", value,
+			100 * half / figure->value);
 	else
 		snprintf(text, sizeof(text), "%s", value);
 	kwhy_table_cell(table, text);

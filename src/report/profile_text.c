@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "report/profile.h"
+#include "report/sheet.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -33,7 +34,9 @@ static const char *figure_text(char out[CELL_BYTES], struct kwhy_measured measur
 
 static void heading(const struct page *page, const char *title)
 {
-	kwhy_text_addf(page->out, "\n%s\n", title);
+	const struct kwhy_sheet sheet = {.style = page->style, .out = page->out};
+
+	kwhy_sheet_heading(&sheet, title, NULL);
 }
 
 static const char *title_of(const struct kwhy_profile_figure *figure)
@@ -72,7 +75,7 @@ static void add_figures(const struct page *page)
 	struct kwhy_table table;
 	char text[CELL_BYTES];
 
-	heading(page, "LEVELS, CALLS AND COPIES");
+	heading(page, "Levels, calls and copies");
 	kwhy_table_init(&table, columns, 2);
 	for (size_t i = 0; i < kwhy_profile_figure_count; i++) {
 		const struct kwhy_profile_figure *figure = &kwhy_profile_figures[i];
@@ -94,7 +97,7 @@ static void add_sources(const struct page *page, const struct kwhy_self_test *te
 	char name[KWHY_METER_NAME_BYTES], text[CELL_BYTES], shown[CELL_BYTES + 16];
 	struct kwhy_table table;
 
-	heading(page, "METERS");
+	heading(page, "Meters");
 	kwhy_table_init(&table, columns, 4);
 	for (size_t i = 0; i < test->source_count; i++) {
 		const struct kwhy_self_test_source *source = &test->sources[i];
@@ -119,7 +122,7 @@ static void add_loads(const struct page *page, const struct kwhy_self_test *test
 		{"ring", KWHY_COLUMN_RIGHT}, {"average", KWHY_COLUMN_RIGHT}, {"instant", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	heading(page, "ENERGY OF KNOWN LOADS, AND HOW FAR EACH WAY OF READING IS OFF");
+	heading(page, "Energy of known loads, and how far each way of reading is off");
 	kwhy_table_init(&table, columns, 7);
 	for (size_t i = 0; i < test->load_count; i++) {
 		const struct kwhy_self_test_load *load = &test->loads[i];
@@ -151,7 +154,7 @@ static void add_powers(const struct page *page, const struct kwhy_self_test *tes
 	struct kwhy_table table;
 	char text[CELL_BYTES];
 
-	heading(page, "POWER OF KERNELS");
+	heading(page, "Power of kernels");
 	kwhy_table_init(&table, columns, 2);
 	for (size_t i = 0; i < test->load_count; i++) {
 		if (!isfinite(test->loads[i].power_w.value))
@@ -171,9 +174,8 @@ static void add_conditions(const struct page *page, const struct kwhy_self_test 
 		profile->driver ? profile->driver : "unknown", profile->cuda ? profile->cuda : "unknown",
 		profile->measured_on ? profile->measured_on : "no date");
 	if (test && isfinite(test->temperature_low_c))
-		kwhy_text_addf(page->out, "\n%.0f to %.0f degrees C, %.0f to %.0f MHz",
-			test->temperature_low_c, test->temperature_high_c, test->clock_low_hz * 1e-6,
-			test->clock_high_hz * 1e-6);
+		kwhy_text_addf(page->out, "\n%.0f to %.0f °C, %.0f to %.0f MHz", test->temperature_low_c,
+			test->temperature_high_c, test->clock_low_hz * 1e-6, test->clock_high_hz * 1e-6);
 	kwhy_text_add(page->out, "\n");
 	if (test && test->processes_before)
 		kwhy_text_addf(page->out,

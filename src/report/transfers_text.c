@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "model/meter.h"
+#include "report/sheet.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536 };
+enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536, STRETCH_COLUMNS = 22 };
 
 #define WIDTH_RATIO 0.02
 
@@ -36,9 +37,16 @@ const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t
 	return out;
 }
 
-static void heading(const struct page *page, const char *title)
+static struct kwhy_sheet sheet_of(const struct page *page)
 {
-	kwhy_text_addf(page->out, "\n%s\n", title);
+	return (struct kwhy_sheet){.style = page->style, .out = page->out};
+}
+
+static void heading(const struct page *page, const char *title, const char *remark)
+{
+	const struct kwhy_sheet sheet = sheet_of(page);
+
+	kwhy_sheet_heading(&sheet, title, remark);
 }
 
 static double width(const struct kwhy_transfer_point *point)
@@ -50,7 +58,9 @@ static void add_conditions(const struct page *page)
 {
 	const struct kwhy_transfers *transfers = page->transfers;
 	size_t measured = 0, narrow = 0, verified = 0;
+	const struct kwhy_sheet sheet = sheet_of(page);
 	double hottest = NAN, slowest = NAN;
+	char seconds[32] = "";
 	unsigned bits = 0;
 
 	for (size_t i = 0; i < transfers->point_count; i++) {
@@ -68,21 +78,21 @@ static void add_conditions(const struct page *page)
 		transfers->backend, transfers->driver ? transfers->driver : "unknown",
 		transfers->cuda ? transfers->cuda : "unknown",
 		transfers->measured_on ? transfers->measured_on : "no date");
-	kwhy_text_addf(page->out,
-		"%zu transfers measured, %zu of them to 2 %% or better (95 %% interval of the\n"
-		"median, whole width); %zu verified byte for byte\n",
-		measured, narrow, verified);
 	if (isfinite(transfers->time_pass_s))
-		kwhy_text_addf(page->out, "in %.1f s\n", transfers->time_pass_s);
+		snprintf(seconds, sizeof(seconds), " in %.1f s", transfers->time_pass_s);
+	kwhy_sheet_linef(&sheet, "",
+		"%zu transfers measured%s, %zu of them to 2 %% or better (95 %% interval of the median, "
+		"whole "
+		"width); %zu verified byte for byte",
+		measured, seconds, narrow, verified);
 	if (isfinite(hottest))
-		kwhy_text_addf(
-			page->out, "at most %.0f degrees C, at least %.0f MHz\n", hottest, slowest * 1e-6);
+		kwhy_text_addf(page->out, "at most %.0f °C, at least %.0f MHz\n", hottest, slowest * 1e-6);
 	for (unsigned bit = 0; bit < KWHY_THROTTLE_COUNT; bit++)
 		if ((bits & ~(unsigned)KWHY_THROTTLE_IDLE) & 1u << bit)
 			kwhy_text_addf(page->out, "The GPU held back (%s) for a part of the time.\n",
 				kwhy_throttle_name(bit));
 	if (transfers->ended_early)
-		kwhy_text_addf(page->out, "Ended early: %s\n", transfers->ended_early);
+		kwhy_sheet_linef(&sheet, "", "Ended early: %s", transfers->ended_early);
 }
 
 /* Sizes that columns are of: those of a few that were measured, and the largest. */
@@ -129,7 +139,7 @@ static void add_cell(struct kwhy_table *table, const struct kwhy_transfer_point 
 	if (point && point->bytes < TIME_BELOW_BYTES)
 		kwhy_quantity_si(text, point->summary.median_s, "s", 3);
 	else if (point)
-		snprintf(text, sizeof(text), "%.3g GB/s", kwhy_transfer_rate(point) * 1e-9);
+		kwhy_quantity_si(text, kwhy_transfer_rate(point), "B/s", 3);
 	kwhy_table_cell(table, text);
 }
 
@@ -177,7 +187,8 @@ static void add_rows(const struct page *page, enum kwhy_transfer_direction direc
 	}
 }
 
-static void add_direction(const struct page *page, enum kwhy_transfer_direction direction, const char *title)
+static void add_direction(const struct page *page, enum kwhy_transfer_direction direction, const char *title,
+	const char *remark)
 {
 	struct kwhy_table_column columns[SHOWN_SIZES + 1] = {{"", KWHY_COLUMN_LEFT}};
 	char titles[SHOWN_SIZES][KWHY_TRANSFER_SIZE_BYTES];
@@ -191,18 +202,20 @@ static void add_direction(const struct page *page, enum kwhy_transfer_direction 
 	kwhy_table_init(&table, columns, count + 1);
 	add_rows(page, direction, sizes, count, &table);
 	if (table.cell_count)
-		heading(page, title);
+		heading(page, title, remark);
 	kwhy_table_write(&table, page->style, page->out);
 }
 
 static void add_directions(const struct page *page)
 {
-	add_direction(page, KWHY_TRANSFER_H2D, "FROM HOST TO DEVICE");
-	add_direction(page, KWHY_TRANSFER_D2H, "FROM DEVICE TO HOST");
-	add_direction(page, KWHY_TRANSFER_BOTH, "BOTH WAYS AT ONCE (the rates of both together)");
-	kwhy_text_add(page->out,
-		"row: one of a row of them, all queued before the first begins. alone: between\n"
-		"two events of the device. host: from the call until the host knows it is done.\n");
+	const struct kwhy_sheet sheet = sheet_of(page);
+
+	add_direction(page, KWHY_TRANSFER_H2D, "From host to device", NULL);
+	add_direction(page, KWHY_TRANSFER_D2H, "From device to host", NULL);
+	add_direction(page, KWHY_TRANSFER_BOTH, "Both ways at once", "rates of both together");
+	kwhy_sheet_linef(&sheet, "  ",
+		"row: one of a row of them, all queued before the first begins. alone: between two events of "
+		"the device. host: from the call until the host knows it is done.");
 }
 
 static bool is_shown(const struct page *page, const struct kwhy_transfer_choice *choice)
@@ -241,15 +254,15 @@ static void add_choices(const struct page *page)
 		kwhy_table_cell(&table, choice->second ? text : "");
 	}
 	if (table.cell_count)
-		heading(page, "THE FASTEST WAY FOR MANY PIECES, by the host's clock");
+		heading(page, "The fastest way for many pieces", "by the host's clock");
 	kwhy_table_write(&table, page->style, page->out);
 }
 
-/* "from 64 KiB to 1 GiB" for each stretch, or "nowhere". */
-static void stretch_words(const struct kwhy_transfer_rivalry *rivalry, char out[CELL_BYTES])
+/* "64 KiB-1 GiB" for each of the first stretches, or "nowhere". */
+static void write_stretches(const struct kwhy_transfer_rivalry *rivalry, size_t shown, char out[CELL_BYTES])
 {
 	char from[KWHY_TRANSFER_SIZE_BYTES], to[KWHY_TRANSFER_SIZE_BYTES];
-	size_t length = 0, shown = rivalry->stretch_count < 2 ? rivalry->stretch_count : 2;
+	size_t length = 0;
 
 	snprintf(out, CELL_BYTES, "nowhere");
 	for (size_t i = 0; i < shown; i++) {
@@ -267,6 +280,16 @@ static void stretch_words(const struct kwhy_transfer_rivalry *rivalry, char out[
 		snprintf(out + length, CELL_BYTES - length, ", more");
 }
 
+/* Two stretches where there is room for them. */
+static void stretch_words(const struct kwhy_transfer_rivalry *rivalry, char out[CELL_BYTES])
+{
+	for (size_t shown = rivalry->stretch_count < 2 ? rivalry->stretch_count : 2;; shown--) {
+		write_stretches(rivalry, shown, out);
+		if (shown < 2 || strlen(out) <= STRETCH_COLUMNS)
+			return;
+	}
+}
+
 /* Of pieces the two ends: the fewest and the most of them. */
 static bool is_shown_rivalry(const struct page *page, const struct kwhy_transfer_rivalry *rivalry)
 {
@@ -276,22 +299,20 @@ static bool is_shown_rivalry(const struct page *page, const struct kwhy_transfer
 
 static void add_rivalries(const struct page *page)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
-		{"surely faster", KWHY_COLUMN_LEFT}, {"at best", KWHY_COLUMN_RIGHT}};
-	char name[CELL_BYTES], text[CELL_BYTES];
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME},
+		{"pieces", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}, {"surely faster", KWHY_COLUMN_LEFT},
+		{"at best", KWHY_COLUMN_RIGHT}};
+	char text[CELL_BYTES];
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, columns, 4);
+	kwhy_table_init(&table, columns, 5);
 	for (size_t i = 0; i < page->transfers->rivalry_count; i++) {
 		const struct kwhy_transfer_rivalry *rivalry = &page->transfers->rivalries[i];
 
 		if (!is_shown_rivalry(page, rivalry))
 			continue;
-		snprintf(name, sizeof(name), "%s", rivalry->question);
-		if (rivalry->pieces > 1)
-			snprintf(name, sizeof(name), "%s, %" PRIu32 " pieces", rivalry->question,
-				rivalry->pieces);
-		kwhy_table_cell(&table, name);
+		kwhy_table_cell(&table, rivalry->question);
+		kwhy_table_count(&table, rivalry->pieces);
 		kwhy_table_cell(&table, kwhy_transfer_direction_name(rivalry->direction));
 		stretch_words(rivalry, text);
 		kwhy_table_cell(&table, text);
@@ -299,7 +320,7 @@ static void add_rivalries(const struct page *page)
 		kwhy_table_cell(&table, text);
 	}
 	if (table.cell_count)
-		heading(page, "WHAT PAYS, AND FROM WHERE ON (intervals do not meet)");
+		heading(page, "What pays, and from where on", "intervals do not meet");
 	kwhy_table_write(&table, page->style, page->out);
 }
 
@@ -328,28 +349,30 @@ static void add_pinnings(const struct page *page)
 		kwhy_table_cell(&table, isfinite(pinning->transfers) ? text : "never");
 	}
 	if (table.cell_count)
-		heading(page, "WHEN PAGE-LOCKING PAYS");
+		heading(page, "When page-locking pays", NULL);
 	kwhy_table_write(&table, page->style, page->out);
 }
 
 static void add_compression(const struct page *page)
 {
 	const struct kwhy_transfer_compression *compression = &page->transfers->compression;
+	const struct kwhy_sheet sheet = sheet_of(page);
 	char size[KWHY_TRANSFER_SIZE_BYTES], link[KWHY_QUANTITY_BYTES], expand[KWHY_QUANTITY_BYTES],
 		compress[KWHY_QUANTITY_BYTES], overlapped[64] = "";
 
 	if (!compression->bytes)
 		return;
 	if (isfinite(compression->overlapped_ratio))
-		snprintf(overlapped, sizeof(overlapped), ",\nexpanded while it is copied %.2f times",
+		snprintf(overlapped, sizeof(overlapped), ", expanded while it is copied %.2f times",
 			1 / compression->overlapped_ratio);
-	heading(page, "WHAT COMPRESSING IS WORTH");
-	kwhy_text_addf(page->out,
-		"%s (%.40s): %.2f to 1. The link\n"
-		"%s, expanding %s, compressing by one thread %s.\n"
-		"Copied and then expanded it takes %.2f times as long as a pinned copy%s.\n"
-		"With both at once it pays where the data shrinks and expanding beats the\n"
-		"link: %s; on the fly compressing must beat it, too: %s.\n",
+	heading(page, "What compressing is worth", NULL);
+	kwhy_sheet_linef(&sheet, "  ",
+		"%s of %.40s data shrink %.2f to 1. The link makes %s, expanding %s, compressing by one "
+		"thread "
+		"%s. Copied and then expanded it takes %.2f times as long as a pinned copy%s. With both at "
+		"once it pays where the data shrinks and expanding beats the link: %s; on the fly "
+		"compressing "
+		"must beat it, too: %s.",
 		kwhy_transfer_size_text(size, compression->bytes),
 		page->transfers->data ? page->transfers->data : "data", compression->ratio,
 		kwhy_quantity_si(link, compression->link_bytes_per_s, "B/s", 3),
@@ -394,7 +417,7 @@ static void add_curves(const struct page *page)
 		kwhy_table_percent(&table, curve->held_out_ratio);
 	}
 	if (table.cell_count)
-		heading(page, "CURVES: seconds or joules = alpha + beta x bytes, in straight pieces");
+		heading(page, "Curves", "seconds or joules = alpha + beta x bytes, in straight pieces");
 	kwhy_table_write(&table, page->style, page->out);
 }
 
@@ -435,6 +458,7 @@ static const char *spread_text(char out[CELL_BYTES], double value, double low, d
 
 static void add_energies(const struct page *page)
 {
+	const struct kwhy_sheet sheet = sheet_of(page);
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT},
 		{"host", KWHY_COLUMN_RIGHT}, {"of best", KWHY_COLUMN_RIGHT}};
@@ -461,19 +485,21 @@ static void add_energies(const struct page *page)
 		kwhy_table_cell(&table, isfinite(energy->gross_j) ? text : "");
 	}
 	if (table.cell_count)
-		heading(page, "ENERGY OF A BYTE: the GPU's, gross and above an idle context; the CPU's");
+		heading(page, "Energy of a byte", "the GPU's, gross and above an idle context; the CPU's");
 	kwhy_table_write(&table, page->style, page->out);
 	if (page->transfers->energy_missing)
-		kwhy_text_addf(page->out, "The GPU's energy is not available: %s\n",
-			page->transfers->energy_missing);
+		kwhy_sheet_linef(
+			&sheet, "", "The GPU's energy is not available: %s", page->transfers->energy_missing);
 }
 
 static void add_absences(const struct page *page)
 {
+	const struct kwhy_sheet sheet = sheet_of(page);
+
 	if (page->transfers->absence_count)
-		heading(page, "NOT MEASURED HERE");
+		heading(page, "Not measured here", NULL);
 	for (size_t i = 0; i < page->transfers->absence_count; i++)
-		kwhy_text_addf(page->out, "%s: %s\n", page->transfers->absences[i].strategy,
+		kwhy_sheet_linef(&sheet, "  - ", "%s: %s", page->transfers->absences[i].strategy,
 			page->transfers->absences[i].reason);
 }
 

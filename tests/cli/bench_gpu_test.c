@@ -91,7 +91,7 @@ static void a_gpu_that_is_lost_ends_transfers_with_what_was_measured(void **stat
 	setenv("KWHY_FAKE_CUDA", "fail:cuMemcpyAsync:2000:700", 1);
 	spawned = SPAWN("bench", "transfer", "--quick", "--max-size", "64KiB", "--time", "3600", "-q");
 	assert_int_equal(spawned.exit, 1);
-	assert_said(&spawned, "FROM DEVICE TO HOST");
+	assert_said(&spawned, "From device to host");
 	assert_said(&spawned, "lost");
 	spawned_done(&spawned);
 }
