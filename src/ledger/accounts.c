@@ -188,18 +188,37 @@ static enum kwhy_status post_gaps(struct opening *opening, struct kwhy_error *er
 	return status;
 }
 
+static enum kwhy_status post_clean(
+	struct opening *opening, int64_t time_ns, size_t count, struct kwhy_error *error)
+{
+	struct kwhy_account *account;
+	enum kwhy_status status = open_account(
+		opening, KWHY_CATEGORY_OUTSIDE, "outside: no context on the device", &account, error);
+
+	if (status)
+		return status;
+	account->time_ns = time_ns;
+	account->count = count;
+	account->is_clean = true;
+	return KWHY_OK;
+}
+
 /* Open even when empty: whoever posts the energy may find metered time there. */
 static enum kwhy_status post_outside(struct opening *opening, struct kwhy_error *error)
 {
-	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;
+	const struct kwhy_device_ledger *books = &opening->ledger->devices[opening->device];
 	struct kwhy_metered_outside outside;
 	enum kwhy_status status;
 
-	status = kwhy_metered_outside(opening->recording, opening->device, time, &outside, error);
+	status = kwhy_metered_outside(opening->recording, opening->device, books, &outside, error);
 	if (status || !outside.metered)
 		return status;
-	status = post_idle(opening, KWHY_CATEGORY_OUTSIDE, outside.before_ns + outside.after_ns,
-		(uint64_t)(outside.before_ns > 0) + (outside.after_ns > 0), error);
+	if (outside.clean_ns > 0)
+		status = post_clean(opening, outside.clean_ns, books->clean_count, error);
+	if (!status)
+		status = post_idle(opening, KWHY_CATEGORY_OUTSIDE,
+			outside.before_ns + outside.after_ns - outside.clean_ns,
+			(uint64_t)(outside.before_ns > 0) + (outside.after_ns > 0), error);
 	if (!status && opening->count == 1)
 		opening->accounts[0].name = "outside: no activity was recorded";
 	return status;

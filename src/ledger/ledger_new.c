@@ -51,6 +51,8 @@ static enum kwhy_status keep_device(struct kwhy_ledger *ledger, const struct kwh
 		status = kwhy_ledger_coverage(ledger, recording, device, &covered, error);
 	if (!status)
 		status = kwhy_ledger_time(ledger, recording, device, &covered, error);
+	if (!status)
+		status = kwhy_ledger_clean(ledger, recording, device, &covered, options, error);
 	kwhy_covered_done(&covered);
 	if (!status)
 		status = kwhy_ledger_accounts(ledger, recording, device, error);

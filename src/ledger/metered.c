@@ -37,9 +37,20 @@ static bool metered_window(const struct kwhy_recording *recording, uint32_t devi
 	return false;
 }
 
-enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_time *time, struct kwhy_metered_outside *out, struct kwhy_error *error)
+static int64_t later(int64_t a_ns, int64_t b_ns)
 {
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_device_ledger *books, struct kwhy_metered_outside *out, struct kwhy_error *error)
+{
+	const struct kwhy_device_time *time = &books->time;
 	struct kwhy_window metered, before, after;
 	struct kwhy_covered covered;
 	bool any = recording->activities.first[device] < recording->activities.first[device + 1];
@@ -59,6 +70,9 @@ enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, ui
 	out->metered = true;
 	out->before_ns = kwhy_covered_ns(&covered, before.start_ns, before.end_ns);
 	out->after_ns = any ? kwhy_covered_ns(&covered, after.start_ns, after.end_ns) : 0;
+	for (size_t i = 0; i < books->clean_count; i++)
+		out->clean_ns += kwhy_covered_ns(&covered, later(books->clean[i].start_ns, metered.start_ns),
+			earlier(books->clean[i].end_ns, metered.end_ns));
 	kwhy_covered_done(&covered);
 	return KWHY_OK;
 }

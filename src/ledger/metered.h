@@ -14,9 +14,10 @@
 struct kwhy_metered_outside {
 	bool metered; /* the device has a meter with two readings or more */
 	int64_t before_ns, after_ns;
+	int64_t clean_ns; /* of both: without a context */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_time *time, struct kwhy_metered_outside *out, struct kwhy_error *error);
+	const struct kwhy_device_ledger *books, struct kwhy_metered_outside *out, struct kwhy_error *error);
 
 #endif

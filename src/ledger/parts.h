@@ -17,6 +17,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
 	struct kwhy_error *error);
 
+/* When the device had no context, as its samples show. */
+KWHY_MUST_USE enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error);
+
 /* Opens the accounts of one device: account_of for every activity, counts, times, idle accounts. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);

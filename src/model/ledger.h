@@ -108,7 +108,8 @@ const char *kwhy_basis_name(enum kwhy_basis basis);
 
 /*
  * One row of the books. Energies are KWHY_UNKNOWN_NJ without power data. gross = idle + net;
- * idle: what the device would have drawn with its context alone over the account's share of time.
+ * idle: what the device would have drawn with its context alone over the account's share of time, or without
+ * one where it had none.
  */
 struct kwhy_account {
 	uint32_t category; /* enum kwhy_category */
@@ -122,6 +123,7 @@ struct kwhy_account {
 	uint32_t basis;		 /* enum kwhy_basis */
 	uint32_t group;		 /* index into groups; KWHY_NONE: in none */
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
+	bool is_clean;		 /* outside, at the idle level without a context (clean stretches) */
 	bool above_samples;	 /* mean power above the highest sample: averaged away by the meter */
 	bool above_limit;	 /* mean power above the enforced limit (short turns may) */
 	/* Where random windows stand for the whole run: estimates of it. Else nothing. */
@@ -142,6 +144,16 @@ struct kwhy_known_window {
 struct kwhy_hidden_stretch {
 	int64_t start_ns, end_ns;
 };
+
+/*
+ * Time before the first or after the last activity in which a device had no context, as its power samples
+ * show: they lie at another, lower level than next to the activities (ledger/energy/clean_idle.h).
+ */
+struct kwhy_clean_stretch {
+	int64_t start_ns, end_ns;
+};
+
+enum { KWHY_CLEAN_STRETCHES_MOST = 2 }; /* one before, one after */
 
 /* What is known of a device's run, and how well known windows stand for it. */
 struct kwhy_coverage_sum {
@@ -174,7 +186,7 @@ struct kwhy_power_class {
 /*
  * Energy of one device. measured = attributed, exactly = sum of accounts' gross.
  * clean_idle + context_idle + net = measured: layers over the whole metered window (clean idle level,
- * what a live context draws above it, what the work drew above that).
+ * what a live context draws above it while there is one, what the work drew above that).
  */
 struct kwhy_device_energy {
 	bool known;	    /* a meter's or modelled energy is there */
@@ -187,7 +199,8 @@ struct kwhy_device_energy {
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
 	int64_t edge_nj; /* modelled energy of activities outside the metered window, not in measured */
 	double clean_idle_w, context_idle_w; /* levels used; NAN unknown */
-	bool context_idle_measured;	     /* from quiet stretches of this recording, not from a profile */
+	bool clean_idle_measured,	     /* from clean stretches of this recording */
+		context_idle_measured;	     /* from quiet ones, not from a profile */
 	double expected_wrong_ratio;	     /* expected share of energy on the wrong account; NAN unknown */
 	double counter_check_ratio; /* rms of (model from samples / counter tick) - 1; NAN: cannot tell */
 	double highest_sample_w;    /* NAN: none */
@@ -222,6 +235,8 @@ static inline bool kwhy_window_is_drawn(
 struct kwhy_device_ledger {
 	struct kwhy_coverage_sum coverage;
 	struct kwhy_device_time time;
+	struct kwhy_clean_stretch clean[KWHY_CLEAN_STRETCHES_MOST];
+	size_t clean_count;
 	struct kwhy_device_energy energy;
 	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
 	size_t account_count;

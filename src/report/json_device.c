@@ -160,6 +160,7 @@ static void write_energy(struct kwhy_json *json, const struct kwhy_device_energy
 	kwhy_json_real(json, "counter_check_ratio", energy->counter_check_ratio);
 	kwhy_json_real(json, "clean_idle_w", energy->clean_idle_w);
 	kwhy_json_real(json, "context_idle_w", energy->context_idle_w);
+	kwhy_json_bool(json, "clean_idle_measured", energy->clean_idle_measured);
 	kwhy_json_bool(json, "context_idle_measured", energy->context_idle_measured);
 	kwhy_json_real(json, "highest_sample_w", energy->highest_sample_w);
 	kwhy_json_real(json, "time_constant_s", energy->time_constant_s);

@@ -210,7 +210,8 @@ static void add_fit(struct kwhy_text *out, const struct kwhy_device_energy *ener
 			kwhy_quantity_si(text, energy->context_idle_w, "W", 3),
 			energy->context_idle_measured ? " (measured here)" : "");
 	if (isfinite(energy->clean_idle_w))
-		kwhy_text_addf(out, "; clean idle %s", kwhy_quantity_si(text, energy->clean_idle_w, "W", 3));
+		kwhy_text_addf(out, "; clean idle %s%s", kwhy_quantity_si(text, energy->clean_idle_w, "W", 3),
+			energy->clean_idle_measured ? " (measured here)" : "");
 }
 
 static void add_layer(struct kwhy_text *out, const char *what, int64_t energy_nj)

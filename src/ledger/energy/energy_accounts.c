@@ -15,6 +15,7 @@ struct writing {
 	const struct kwhy_account_times *times;
 	struct kwhy_post post;
 	int64_t *idle_nj;  /* [class_count + 2] idle layer of each class */
+	double *layers_s;  /* [class_count + 2] seconds of the idle level that the layer is */
 	uint32_t *members; /* accounts of the class being divided */
 	double *shares;	   /* their times */
 	int64_t *gross, *idle;
@@ -26,11 +27,13 @@ static enum kwhy_status writing_init(struct writing *writing, struct kwhy_error 
 	size_t classes = writing->findings->posting->class_count + 2;
 
 	writing->idle_nj = calloc(classes, sizeof(*writing->idle_nj));
+	writing->layers_s = calloc(classes, sizeof(*writing->layers_s));
 	writing->members = calloc(accounts, sizeof(*writing->members));
 	writing->shares = calloc(accounts, sizeof(*writing->shares));
 	writing->gross = calloc(accounts, sizeof(*writing->gross));
 	writing->idle = calloc(accounts, sizeof(*writing->idle));
-	if (!writing->idle_nj || !writing->members || !writing->shares || !writing->gross || !writing->idle)
+	if (!writing->idle_nj || !writing->layers_s || !writing->members || !writing->shares ||
+		!writing->gross || !writing->idle)
 		return kwhy_fail_memory(error, "the books");
 	return kwhy_post_init(&writing->post, accounts > classes ? accounts : classes, error);
 }
@@ -39,19 +42,26 @@ static void writing_done(struct writing *writing)
 {
 	kwhy_post_done(&writing->post);
 	free(writing->idle_nj);
+	free(writing->layers_s);
 	free(writing->members);
 	free(writing->shares);
 	free(writing->gross);
 	free(writing->idle);
 }
 
-/* The clean level, as stated beside the data or in the profile; never above the level with a context. */
+/*
+ * The clean level, as the readings tell it or as stated beside the data or in the profile; never above the
+ * level with a context.
+ */
 static double clean_level(const struct kwhy_energy_findings *findings)
 {
 	int64_t stated_mw = findings->recording->devices[findings->device].clean_idle_mw;
+	uint32_t clean = findings->classes->clean;
 	double clean_w = NAN;
 
-	if (stated_mw >= 0)
+	if (clean != KWHY_NONE)
+		clean_w = fmax(0, findings->powers->idle_w + findings->powers->net_w[clean]);
+	else if (stated_mw >= 0)
 		clean_w = (double)stated_mw * 1e-3;
 	else if (findings->profile)
 		clean_w = findings->profile->clean_idle_w.value;
@@ -63,14 +73,22 @@ static void write_layers(struct writing *writing)
 {
 	const struct kwhy_posting *posting = writing->findings->posting;
 	struct kwhy_device_energy *energy = &writing->books->energy;
-	double seen_s = 0, clean_w = clean_level(writing->findings);
+	double idle_w = writing->findings->powers->idle_w, clean_w = clean_level(writing->findings);
+	uint32_t clean = writing->findings->classes->clean;
+	double seen_s = 0, layer_s = 0;
 	int64_t idle_nj;
 
-	for (size_t c = 0; c <= posting->class_count + 1; c++)
+	for (size_t c = 0; c <= posting->class_count + 1; c++) {
 		seen_s += posting->base_unscaled_s[c];
-	idle_nj = llround(writing->findings->powers->idle_w * seen_s * 1e9);
-	kwhy_post_divide(&writing->post, idle_nj, posting->base_unscaled_s, posting->class_count + 2,
+		writing->layers_s[c] = posting->base_unscaled_s[c];
+		if (c == clean && idle_w > 0)
+			writing->layers_s[c] *= clean_w / idle_w;
+		layer_s += writing->layers_s[c];
+	}
+	idle_nj = llround(idle_w * layer_s * 1e9);
+	kwhy_post_divide(&writing->post, idle_nj, writing->layers_s, posting->class_count + 2,
 		posting->class_count, writing->idle_nj);
+	energy->clean_idle_measured = clean != KWHY_NONE;
 	energy->clean_idle_w = clean_w;
 	energy->context_idle_w = writing->findings->powers->idle_w;
 	energy->clean_idle_nj = isnan(clean_w) ? KWHY_UNKNOWN_NJ : llround(clean_w * seen_s * 1e9);
@@ -88,7 +106,8 @@ static size_t list_members(struct writing *writing, size_t class)
 	for (size_t i = 0; i < books->account_count; i++) {
 		const struct kwhy_account *account = &books->accounts[i];
 
-		if (idle ? !kwhy_category_is_idle(account->category) : account->power_class != class)
+		if (idle ? !kwhy_category_is_idle(account->category) || account->is_clean
+			 : account->power_class != class)
 			continue;
 		writing->members[count] = (uint32_t)i;
 		writing->shares[count] = writing->times->inside_ns[i];

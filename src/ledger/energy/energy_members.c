@@ -81,7 +81,8 @@ static void write_basis(struct grouping *grouping)
 		if (account->group != KWHY_NONE)
 			account->basis = KWHY_BASIS_JOINT;
 		else
-			account->basis = narrowing > PRIOR_NARROWING && class < powers->class_count
+			account->basis = narrowing > PRIOR_NARROWING && class < powers->class_count &&
+					!account->is_clean
 				? KWHY_BASIS_PRIOR
 				: KWHY_BASIS_DATA;
 	}

@@ -186,8 +186,10 @@ enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 		const double each_ns = (double)(interval->end_ns - interval->start_ns);
 		double sum_nj = kwhy_metered_view_energy_nj(&view, i, powers, modelled_nj);
 
-		/* Before the first use there may be no context yet, which the one idle level is of. */
-		if (interval->energy_nj <= 0 || interval->start_ns < question->recording->start_ns ||
+		/* Before the first use there may be no context yet, and the idle level is that with one. */
+		if (interval->energy_nj <= 0 ||
+			(!question->books->clean_count &&
+				interval->start_ns < question->recording->start_ns) ||
 			!is_seen(&view, interval, i))
 			continue;
 		squares += each_ns * pow(sum_nj / (double)interval->energy_nj - 1, 2);

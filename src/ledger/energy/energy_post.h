@@ -25,7 +25,8 @@ void kwhy_posting_done(struct kwhy_posting *posting);
 
 /*
  * Root mean square of modelled over metered energy less 1, each for as much as its interval is long, over
- * intervals of another meter that the powers were not fitted to, from the first activity or call on; NAN when
+ * intervals of another meter that the powers were not fitted to, from the first activity or call on, or from
+ * the start where time without a context is told apart; NAN when
  * fewer than 3 tell.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_powers.h"
 
+#include "ledger/energy/clean_idle.h"
 #include "ledger/energy/energy_priors.h"
 #include "ledger/energy/posterior_matrix.h"
 
@@ -58,6 +59,7 @@ static enum kwhy_status take_readings(struct inference *inference, struct kwhy_e
 	const struct kwhy_powers_question *question = inference->question;
 	const struct kwhy_profile *profile = question->options->profile;
 	size_t most = CELLS_MOST / (question->classes->count + 1);
+	struct kwhy_window unsettled[KWHY_UNSETTLED_MOST];
 	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
 									  : AVERAGE_WINDOW_S;
 	struct kwhy_reading_limits limits = {
@@ -65,6 +67,8 @@ static enum kwhy_status take_readings(struct inference *inference, struct kwhy_e
 		.memory_ns = llround(1e9 * (inference->delay_s.mean + MEMORY_TAUS * inference->tau_s.mean)),
 		.average_ns = llround(1e9 * window_s),
 		.ignore_counter = question->options->ignore_counter,
+		.unsettled = unsettled,
+		.unsettled_count = kwhy_clean_unsettled(question->books, unsettled),
 	};
 
 	return kwhy_power_readings_init(
@@ -347,12 +351,13 @@ static void keep_classes(struct inference *inference)
 	for (size_t c = 0; c < classes; c++) {
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
 		double loose = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].spread : 0;
+		double sign = c == inference->question->classes->clean ? -1 : 1;
 
-		powers->prior_net_w[c] = exp(prior->class_log[c].mean + unit);
+		powers->prior_net_w[c] = sign * exp(prior->class_log[c].mean + unit);
 		powers->narrowing[c] = moments_of(inference, c).spread /
 			hypot(prior->class_log[c].spread, loose);
 		for (size_t i = 0; i < powers->draw_count; i++) {
-			double net_w = exp(inference->draws[i * inference->fit.size + c]);
+			double net_w = sign * exp(inference->draws[i * inference->fit.size + c]);
 
 			powers->draws_net_w[i * classes + c] = net_w;
 			powers->net_w[c] += net_w / (double)powers->draw_count;

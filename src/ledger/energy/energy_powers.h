@@ -20,7 +20,7 @@ struct kwhy_powers_question {
 /* Powers of the classes: what was assumed, the best figures, and draws from the posterior. */
 struct kwhy_powers {
 	size_t class_count, draw_count;
-	double *net_w;	     /* [class_count] above idle, posterior means */
+	double *net_w;	     /* [class_count] above idle, posterior means; negative without a context */
 	double *prior_net_w; /* [class_count] medians of the priors */
 	double *narrowing;   /* [class_count] spread of the log power after over before the readings */
 	double idle_w, idle_narrowing;

@@ -21,6 +21,10 @@
 #define IDLE_OF_LIMIT 0.17
 #define IDLE_OF_LIMIT_SPREAD 0.06
 
+/* Without one over that: 0.64 on the H200. */
+#define CLEAN_OF_IDLE 0.6
+#define CLEAN_OF_IDLE_SPREAD 0.2
+
 /* A reading is quiet when classes fill less of its window than this. */
 #define QUIET_SHARE 1e-3
 #define QUIET_LEAST 5
@@ -61,8 +65,18 @@ static bool is_quiet(const struct kwhy_response_features *features, size_t readi
 	double filled = 0;
 
 	for (size_t column = 0; column < KWHY_GRID_POINTS * features->class_count; column++)
-		filled += (double)features->net[column * features->reading_count + reading];
+		filled += fabs((double)features->net[column * features->reading_count + reading]);
 	return filled < QUIET_SHARE;
+}
+
+/* How much of what a reading sees is time without a context. */
+static double clean_share(const struct kwhy_powers_question *question,
+	const struct kwhy_response_features *features, size_t reading)
+{
+	uint32_t clean = question->classes->clean;
+	size_t column = KWHY_GRID_MIDDLE * features->class_count + clean;
+
+	return clean == KWHY_NONE ? 0 : -(double)features->net[column * features->reading_count + reading];
 }
 
 enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features,
@@ -84,13 +98,15 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 	return KWHY_OK;
 }
 
-static double least_power(
-	const struct kwhy_powers_question *question, const struct kwhy_power_readings *readings)
+/* With a context. */
+static double least_power(const struct kwhy_powers_question *question,
+	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
 	double least_w = INFINITY;
 
 	for (size_t i = 0; i < readings->count; i++)
-		least_w = fmin(least_w, readings->items[i].power_w);
+		if (!(clean_share(question, features, i) > 0))
+			least_w = fmin(least_w, readings->items[i].power_w);
 	if (isinf(least_w) && question->total->sum_ns > 0)
 		least_w = (double)question->total->sum_nj / (double)question->total->sum_ns;
 	return isinf(least_w) ? 0 : least_w;
@@ -98,11 +114,11 @@ static double least_power(
 
 /* Stated beside the data, else measured by the profile, else guessed: the readings decide then. */
 static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question, double quiet_w,
-	const struct kwhy_power_readings *readings)
+	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
 	const struct kwhy_device *device = &question->recording->devices[question->device];
 	const struct kwhy_profile *profile = question->options->profile;
-	double least_w = least_power(question, readings), limit_w = (double)device->limit_mw * 1e-3;
+	double least_w = least_power(question, features, readings), limit_w = (double)device->limit_mw * 1e-3;
 
 	if (device->context_idle_mw > 0)
 		return (struct kwhy_normal){(double)device->context_idle_mw * 1e-3, IDLE_SPREAD_W};
@@ -113,6 +129,51 @@ static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question
 	if (device->limit_mw > 0 && IDLE_OF_LIMIT * limit_w < least_w)
 		return (struct kwhy_normal){IDLE_OF_LIMIT * limit_w, IDLE_OF_LIMIT_SPREAD * limit_w};
 	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SPREAD_W)};
+}
+
+/* Of readings that see nothing else; NAN: there are none. */
+static double mean_clean_power(const struct kwhy_powers_question *question,
+	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
+{
+	double sum_w = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < readings->count; i++) {
+		if (clean_share(question, features, i) < 1 - QUIET_SHARE)
+			continue;
+		sum_w += readings->items[i].power_w;
+		count++;
+	}
+	return count ? sum_w / (double)count : NAN;
+}
+
+/* The idle level without a context, from where the one with it comes. */
+static struct kwhy_normal clean_level(const struct kwhy_powers_question *question,
+	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
+	struct kwhy_normal idle)
+{
+	const struct kwhy_device *device = &question->recording->devices[question->device];
+	const struct kwhy_profile *profile = question->options->profile;
+	double mean_w = mean_clean_power(question, features, readings);
+
+	if (device->clean_idle_mw > 0)
+		return (struct kwhy_normal){(double)device->clean_idle_mw * 1e-3, IDLE_SPREAD_W};
+	if (profile && is_known(profile->clean_idle_w))
+		return normal_of(profile->clean_idle_w, IDLE_SPREAD_W);
+	if (!isnan(mean_w))
+		return (struct kwhy_normal){mean_w, fmax(IDLE_SPREAD_W, mean_w / 10)};
+	return (struct kwhy_normal){CLEAN_OF_IDLE * idle.mean, CLEAN_OF_IDLE_SPREAD * idle.mean};
+}
+
+/* How far below the idle level a device without a context is, in its logarithm. */
+static struct kwhy_normal clean_prior(const struct kwhy_powers_question *question,
+	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
+	struct kwhy_normal idle)
+{
+	struct kwhy_normal clean = clean_level(question, features, readings, idle);
+	double below_w = fmax(idle.mean - clean.mean, UNIT_LEAST_W);
+
+	return (struct kwhy_normal){log(below_w), fmin(hypot(idle.spread, clean.spread) / below_w, 1)};
 }
 
 /* Mean over the readings of fill times what they see of each class. */
@@ -134,12 +195,13 @@ static double mean_fill(
 /* What a full grid must draw above idle for the readings to come out right on average. */
 static double unit_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
-	double idle_w)
+	double idle_w, double clean_below_w)
 {
 	double fill = mean_fill(question, features), mean_w = 0;
 
 	for (size_t i = 0; i < readings->count; i++)
-		mean_w += readings->items[i].power_w / (double)readings->count;
+		mean_w += (readings->items[i].power_w + clean_share(question, features, i) * clean_below_w) /
+			(double)readings->count;
 	if (!(fill > 0) || readings->count == 0) {
 		double filled_ns = 0;
 
@@ -175,6 +237,7 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	const struct kwhy_power_readings *readings, struct kwhy_error *error)
 {
 	size_t count = question->classes->count, quiet_count;
+	struct kwhy_normal below;
 	double quiet_w;
 	enum kwhy_status status = kwhy_priors_quiet(features, readings, &quiet_w, &quiet_count, error);
 
@@ -189,9 +252,10 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 		kwhy_priors_done(prior);
 		return kwhy_fail_memory(error, "the fit of powers");
 	}
-	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, readings);
-	prior->other[KWHY_PARAMETER_UNIT].mean = log(
-		unit_power(question, features, readings, prior->other[KWHY_PARAMETER_IDLE].mean));
+	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
+	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
+	prior->other[KWHY_PARAMETER_UNIT].mean = log(unit_power(
+		question, features, readings, prior->other[KWHY_PARAMETER_IDLE].mean, exp(below.mean)));
 	prior->other[KWHY_PARAMETER_UNIT].spread = UNIT_SPREAD;
 	prior->limit_w = fmax(0, (double)question->recording->devices[question->device].limit_mw * 1e-3);
 	prior->other[KWHY_PARAMETER_NOISE] = NOISE_PRIOR;
@@ -200,6 +264,10 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_VARY] = VARY_PRIOR;
 	for (size_t c = 0; c < count; c++)
 		class_prior(prior, question->classes, c, prior->other[KWHY_PARAMETER_IDLE].mean);
+	if (question->classes->clean != KWHY_NONE) {
+		prior->tied[question->classes->clean] = false;
+		prior->class_log[question->classes->clean] = below;
+	}
 	return KWHY_OK;
 }
 

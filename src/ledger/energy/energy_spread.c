@@ -55,7 +55,7 @@ static void draw_energies(const struct kwhy_posting *posting, const struct kwhy_
 
 		out_nj[c] = posting->base_s[c] * idle_w * 1e9;
 		if (c < powers->class_count)
-			out_nj[c] += posting->net_s[c] * net_w[c] * 1e9;
+			out_nj[c] = fmax(0, out_nj[c] + posting->net_s[c] * net_w[c] * 1e9);
 		out_nj[c] *= drift;
 		sum_nj += out_nj[c];
 		total_nj += (double)posting->gross_nj[c];

@@ -84,11 +84,15 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 {
 	const struct kwhy_posting *posting = findings->posting;
 	double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9, known_ns = 0, gaps_ns = 0;
-	double outside_ns;
+	double outside_ns, clean_ns = 0;
 
 	for (size_t i = 0; i < runs->count; i++)
 		known_ns += (double)(runs->windows[i].end_ns - runs->windows[i].start_ns);
-	outside_ns = known_ns - inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
+	/* As the meter saw it, later than it was: what it adds at one end it takes from the other. */
+	if (findings->classes->clean != KWHY_NONE)
+		clean_ns = posting->base_unscaled_s[findings->classes->clean] * 1e9;
+	outside_ns = known_ns - clean_ns -
+		inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
 	for (size_t i = 0; i < books->account_count; i++)
 		if (kwhy_category_is_idle(books->accounts[i].category) &&
 			books->accounts[i].category != KWHY_CATEGORY_OUTSIDE)
@@ -97,7 +101,7 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 		const struct kwhy_account *account = &books->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE)
-			out_inside_ns[i] = outside_ns;
+			out_inside_ns[i] = account->is_clean ? clean_ns : outside_ns;
 		else if (account->category == KWHY_CATEGORY_UNRECORDED)
 			out_inside_ns[i] = runs->metered_ns - known_ns;
 		else if (kwhy_category_is_idle(account->category) && gaps_ns > 0)

@@ -162,7 +162,8 @@ double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t 
 
 	out_nj[classes] = sum_nj = seen_s[2 * classes] * powers->idle_w * 1e9;
 	for (size_t c = 0; c < classes; c++) {
-		out_nj[c] = (seen_s[c] * powers->net_w[c] + seen_s[classes + c] * powers->idle_w) * 1e9;
+		out_nj[c] = fmax(
+			0, (seen_s[c] * powers->net_w[c] + seen_s[classes + c] * powers->idle_w) * 1e9);
 		sum_nj += out_nj[c];
 	}
 	return sum_nj;

@@ -57,7 +57,7 @@ enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_model *model, 
 	if (!powers_w)
 		return kwhy_fail_memory(error, "power readings");
 	for (size_t i = 0; i < count; i++)
-		mean_w += sum_of(powers_w + i * classes, classes) / (double)count;
+		mean_w += fabs(sum_of(powers_w + i * classes, classes)) / (double)count;
 	alike_w2 = pow(ALIKE_RATIO * mean_w, 2);
 	for (size_t i = 0; i < count && alike_w2 > 0; i++) {
 		double net_w = sum_of(powers_w + i * classes, classes), alike = 0;

@@ -196,6 +196,17 @@ static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_
 	}
 }
 
+static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books)
+{
+	for (size_t i = 0; i < books->account_count; i++) {
+		if (!books->accounts[i].is_clean)
+			continue;
+		classes->clean = books->accounts[i].power_class = (uint32_t)classes->count;
+		classes->priors[classes->count++] = (struct kwhy_power_prior){
+			.known_w = NAN, .known_sd_w = NAN, .account_count = 1};
+	}
+}
+
 /* Keeps the accounts of activities; idle accounts have no power of their own. */
 static size_t drop_idle(struct account_sum *sums, const struct kwhy_device_ledger *books)
 {
@@ -221,7 +232,8 @@ enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, str
 	size_t first = rows->first[device], count;
 
 	*classes = (struct kwhy_power_classes){
-		.priors = calloc(KWHY_POWER_CLASS_OWN_MOST + POOL_COUNT, sizeof(*classes->priors))};
+		.priors = calloc(KWHY_POWER_CLASS_OWN_MOST + POOL_COUNT + 1, sizeof(*classes->priors)),
+		.clean = KWHY_NONE};
 	if (!sums || !classes->priors) {
 		free(sums);
 		kwhy_power_classes_done(classes);
@@ -232,6 +244,7 @@ enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, str
 	count = drop_idle(sums, books);
 	qsort(sums, count, sizeof(*sums), compare_sums);
 	form_classes(classes, books, sums, count, profile);
+	form_clean_class(classes, books);
 	free(sums);
 	return KWHY_OK;
 }

@@ -18,7 +18,7 @@
  * `fill` times the unit power of the device (what a full grid draws above idle), or around known_w.
  */
 struct kwhy_power_prior {
-	double fill;	   /* 0 < fill <= 1 */
+	double fill;	   /* 0 < fill <= 1; 0: time without a context */
 	double spread;	   /* standard deviation of the logarithm */
 	double known_w;	   /* above idle plus idle (gross), from the machine profile; NAN: not known */
 	double known_sd_w; /* its standard uncertainty */
@@ -27,10 +27,14 @@ struct kwhy_power_prior {
 	double time_ns; /* of its accounts */
 };
 
-/* The classes of one device. Accounts of idle time are in none (power_class KWHY_NONE). */
+/*
+ * The classes of one device. Accounts of idle time are in none (power_class KWHY_NONE), but for time without
+ * a context: it is a class that draws less than the idle level, alone, with nothing running beside.
+ */
 struct kwhy_power_classes {
 	struct kwhy_power_prior *priors;
 	size_t count;
+	uint32_t clean; /* the class of time without a context, the last one; KWHY_NONE: there is none */
 };
 
 /* Sets power_class of every account. Grid fill needs the number of multiprocessors: 0 = unknown. */

@@ -87,7 +87,7 @@ void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwh
 		change(levels, stretch->started[i], 1);
 }
 
-void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered)
+void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered, bool clean)
 {
 	double crowd = fmax(1, (double)levels->fill_sum / FILL_UNIT), sum = 0;
 
@@ -102,6 +102,7 @@ void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered)
 	}
 	for (size_t i = 0; i < levels->active_count; i++)
 		levels->base[levels->active[i]] = sum > 0 ? levels->net[levels->active[i]] / sum : 0;
-	levels->idle = covered && sum <= 0 ? 1 : 0;
+	levels->idle = covered && !clean && sum <= 0 ? 1 : 0;
+	levels->clean = covered && clean && sum <= 0 ? 1 : 0;
 	levels->hidden = covered ? 0 : 1;
 }

@@ -9,7 +9,7 @@
  * How much of each class runs, as one sweep over a device goes on. `net` is what multiplies the power
  * above idle of a class: concurrent kernels that fill the device more than once share it by occupancy,
  * copies run beside them. `base` divides the idle level, which is drawn once, among what runs: all
- * `base`, `idle` and `hidden` add up to 1.
+ * `base`, `idle`, `clean` and `hidden` add up to 1.
  */
 struct kwhy_power_levels {
 	const struct kwhy_recording *recording;
@@ -23,8 +23,8 @@ struct kwhy_power_levels {
 	size_t active_count;
 	bool *is_active;    /* [classes] */
 	double *net, *base; /* [classes] */
-	double idle,
-		hidden; /* hidden: 1 where the recording does not cover the time; all others are 0 then */
+	double idle, clean, /* clean: idle without a context */
+		hidden;	    /* hidden: 1 where the recording does not cover the time; all others are 0 then */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *levels,
@@ -38,7 +38,10 @@ void kwhy_power_levels_done(struct kwhy_power_levels *levels);
  */
 void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_stretch *stretch);
 
-/* Levels of the listed classes from what runs. `covered`: the recording knows what ran. */
-void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered);
+/*
+ * Levels of the listed classes from what runs. `covered`: the recording knows what ran. `clean`: the device
+ * has no context, and so runs nothing.
+ */
+void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered, bool clean);
 
 #endif

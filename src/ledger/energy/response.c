@@ -74,14 +74,26 @@ static bool is_covered(struct walker *walker, int64_t start_ns)
 	return walker->window < covered->count && covered->windows[walker->window].start_ns <= start_ns;
 }
 
+static bool is_clean(const struct kwhy_response_walk *walk, int64_t start_ns)
+{
+	bool clean = false;
+
+	for (size_t i = 0; walk->classes->clean != KWHY_NONE && i < walk->books->clean_count; i++)
+		clean |= start_ns >= walk->books->clean[i].start_ns &&
+			start_ns < walk->books->clean[i].end_ns;
+	return clean;
+}
+
 static void follow(struct walker *walker, const struct kwhy_stretch *stretch)
 {
 	struct kwhy_response *response = &walker->response;
 	struct kwhy_power_levels *levels = &walker->levels;
+	const uint32_t clean = walker->walk->classes->clean;
 	struct moment moment;
 
 	kwhy_power_levels_follow(levels, stretch);
-	kwhy_power_levels_weigh(levels, is_covered(walker, stretch->start_ns));
+	kwhy_power_levels_weigh(
+		levels, is_covered(walker, stretch->start_ns), is_clean(walker->walk, stretch->start_ns));
 	if (since_base_s(response, stretch->start_ns) > walker->rebase_s)
 		rebase(response, stretch->start_ns);
 	moment = moment_at(response, stretch->start_ns);
@@ -92,6 +104,10 @@ static void follow(struct walker *walker, const struct kwhy_stretch *stretch)
 		if (response->with_base)
 			set_level(response, &moment, response->class_count + class, levels->base[class]);
 	}
+	if (clean != KWHY_NONE)
+		set_level(response, &moment, clean, levels->clean);
+	if (clean != KWHY_NONE && response->with_base)
+		set_level(response, &moment, response->class_count + clean, levels->clean);
 	set_level(response, &moment, response->channel_count - 2, levels->idle);
 	set_level(response, &moment, response->channel_count - 1, levels->hidden);
 }
@@ -113,7 +129,7 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
-	size_t edge_count = 2 * walk->covered->count + 2;
+	size_t edge_count = 2 * walk->covered->count + 2 + 2 * walk->books->clean_count;
 	struct kwhy_stretch stretch;
 	struct kwhy_sweep sweep;
 	int ended;
@@ -156,10 +172,38 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 		walk->device, walk->sm_count, error);
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Where what is known changes, and whether there is a context; the hull's first and last. NULL: no memory. */
+static int64_t *edges_of(const struct kwhy_response_walk *walk)
+{
+	size_t count = 2 * walk->covered->count + 2, more = 2 * walk->books->clean_count;
+	int64_t *edges = kwhy_covered_edges(walk->covered), *all;
+
+	if (!edges || !more)
+		return edges;
+	all = realloc(edges, (count + more) * sizeof(*edges));
+	if (!all) {
+		free(edges);
+		return NULL;
+	}
+	for (size_t i = 0; i < walk->books->clean_count; i++) {
+		all[count++] = walk->books->clean[i].start_ns;
+		all[count++] = walk->books->clean[i].end_ns;
+	}
+	qsort(all, count, sizeof(*all), compare_times);
+	return all;
+}
+
 enum kwhy_status kwhy_response_walk(const struct kwhy_response_walk *walk, struct kwhy_error *error)
 {
 	struct walker walker = {.walk = walk};
-	int64_t *edges = kwhy_covered_edges(walk->covered);
+	int64_t *edges = edges_of(walk);
 	enum kwhy_status status = edges ? KWHY_OK : kwhy_fail_memory(error, "coverage");
 
 	if (!status)

@@ -17,6 +17,7 @@ struct building {
 	const struct kwhy_power_readings *readings;
 	struct look *looks;
 	size_t look_count;
+	uint32_t clean; /* class; KWHY_NONE */
 	double *from_s; /* integrals at the start of windows, laid out like net; NULL: moments only */
 };
 
@@ -70,6 +71,12 @@ static enum kwhy_status list_looks(struct building *building, struct kwhy_error 
 	return windows && !building->from_s ? kwhy_fail_memory(error, "power readings") : KWHY_OK;
 }
 
+/* A device without a context draws less than the idle level, by a power that is positive. */
+static float sign_of(const struct building *building, size_t class)
+{
+	return class == building->clean ? -1 : 1;
+}
+
 static double filtered(const struct kwhy_response *response, size_t tau, size_t class)
 {
 	return response->level[class] - response->lag[tau * response->channel_count + class];
@@ -99,11 +106,11 @@ static void visit(void *context, const struct kwhy_response *response, size_t re
 			if (look->is_from)
 				building->from_s[at] = integral_s(response, tau, c);
 			else if (length_s > 0)
-				features->net[at] = (float)((integral_s(response, tau, c) -
-								    building->from_s[at]) /
-					length_s);
+				features->net[at] = sign_of(building, c) *
+					(float)((integral_s(response, tau, c) - building->from_s[at]) /
+						length_s);
 			else
-				features->net[at] = (float)filtered(response, tau, c);
+				features->net[at] = sign_of(building, c) * (float)filtered(response, tau, c);
 		}
 	}
 }
@@ -136,7 +143,8 @@ enum kwhy_status kwhy_response_features_init(struct kwhy_response_features *feat
 	const struct kwhy_response_grid *grid, const struct kwhy_power_readings *readings,
 	const struct kwhy_response_walk *walk, struct kwhy_error *error)
 {
-	struct building building = {.features = features, .readings = readings};
+	struct building building = {
+		.features = features, .readings = readings, .clean = walk->classes->clean};
 	enum kwhy_status status;
 
 	*features = (struct kwhy_response_features){

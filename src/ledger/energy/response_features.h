@@ -22,7 +22,7 @@ struct kwhy_response_grid {
 /*
  * What each reading sees of each class, for each point of the grid: the filtered level of the class, or
  * its mean over the reading's window. net[(point * class_count + class) * reading_count + reading],
- * point = time constant * KWHY_GRID_DELAYS + delay.
+ * point = time constant * KWHY_GRID_DELAYS + delay. Of time without a context it is negative.
  */
 struct kwhy_response_features {
 	struct kwhy_response_grid grid;

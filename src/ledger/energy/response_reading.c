@@ -25,6 +25,9 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 
 	if (__builtin_sub_overflow(reading->from_ns, limits->memory_ns, &from_ns))
 		return false;
+	for (size_t i = 0; i < limits->unsettled_count; i++)
+		if (from_ns < limits->unsettled[i].end_ns && reading->to_ns > limits->unsettled[i].start_ns)
+			return false;
 	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
 }
 

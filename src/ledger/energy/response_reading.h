@@ -23,6 +23,8 @@ struct kwhy_reading_limits {
 	int64_t memory_ns;  /* delay + 6 time constants: must be covered before each reading */
 	int64_t average_ns; /* window of nvml.average_mw */
 	bool ignore_counter;
+	const struct kwhy_window *unsettled; /* readings that remember some of these are left out */
+	size_t unsettled_count;
 };
 
 /*

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/clean_idle.h"
+
+#include "ledger/energy/energy_meter.h"
+#include "ledger/energy/energy_priors.h"
+#include "ledger/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Samples that must lie at the level without a context, and next to them at that with one. */
+#define CLEAN_LEAST 5
+#define CONTEXT_LEAST 3
+/* A context adds this share of the level with it at least: 0.35 on the H200. Else levels drift. */
+#define STEP_LEAST 0.15
+/* Spread of the samples of a level over the step, at most. */
+#define SCATTER_MOST 0.2
+/* From the meter's median deviation to a standard deviation of normal noise. */
+#define DEVIATIONS 1.4826
+/* What the meter remembers of activities, in time constants. */
+#define MEMORY_TAUS 6
+/* How well the moment of a step is known, and how long making a context draws other power. */
+#define STEP_UNSURE_NS 20000000
+#define MAKING_NS 300000000
+
+/* Samples of a stretch in which nothing ran, and the runs of them that are looked at. */
+struct quiet {
+	const struct kwhy_power_series *series;
+	size_t first, end;		 /* of the series, inside the stretch */
+	size_t clean, clean_end;	 /* of these, at the lower level */
+	size_t before, after;		 /* samples at the higher level next to them, and up to there */
+	double known_divide_w, divide_w; /* between the levels; known: before any sample; NAN */
+	double clean_w, context_w;	 /* medians */
+	double delay_s, tau_s;
+	double *scratch;
+};
+
+static double power_w(const struct quiet *quiet, size_t i)
+{
+	return (double)quiet->series->value[i] * 1e-3;
+}
+
+static size_t first_from(const struct kwhy_power_series *series, int64_t time_ns)
+{
+	size_t low = 0, high = series->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (series->time_ns[middle] < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int compare_powers(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Copies the samples of [from, to) in order of their power; gives how many. */
+static size_t sorted(const struct quiet *quiet, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		quiet->scratch[i - from] = power_w(quiet, i);
+	qsort(quiet->scratch, to - from, sizeof(*quiet->scratch), compare_powers);
+	return to - from;
+}
+
+/* Halfway between two groups that leave the least scatter within them. */
+static double divide_by_scatter(const struct quiet *quiet)
+{
+	size_t count = sorted(quiet, quiet->first, quiet->end), best = 0;
+	double all = 0, low = 0, most = -1;
+
+	for (size_t i = 0; i < count; i++)
+		all += quiet->scratch[i];
+	for (size_t i = 1; i < count; i++) {
+		double gap, between;
+
+		low += quiet->scratch[i - 1];
+		gap = (all - low) / (double)(count - i) - low / (double)i;
+		between = gap * gap * (double)i * (double)(count - i);
+		if (between > most) {
+			most = between;
+			best = i;
+		}
+	}
+	return best ? (quiet->scratch[best - 1] + quiet->scratch[best]) / 2 : NAN;
+}
+
+/* Halfway between levels that are stated or measured; NAN where one is not known. */
+static double known_divide(const struct kwhy_device *device, const struct kwhy_profile *profile)
+{
+	double clean_w = profile ? profile->clean_idle_w.value : NAN;
+	double context_w = profile ? profile->context_idle_w.value : NAN;
+
+	if (device->clean_idle_mw > 0)
+		clean_w = (double)device->clean_idle_mw * 1e-3;
+	if (device->context_idle_mw > 0)
+		context_w = (double)device->context_idle_mw * 1e-3;
+	return clean_w < context_w ? (clean_w + context_w) / 2 : NAN;
+}
+
+/* The longest run below the divide, and the runs above it on both sides. */
+static void find_runs(struct quiet *quiet)
+{
+	size_t start = quiet->first;
+
+	quiet->clean = quiet->clean_end = quiet->first;
+	for (size_t i = quiet->first; i <= quiet->end; i++) {
+		if (i < quiet->end && power_w(quiet, i) < quiet->divide_w)
+			continue;
+		if (i - start > quiet->clean_end - quiet->clean) {
+			quiet->clean = start;
+			quiet->clean_end = i;
+		}
+		start = i + 1;
+	}
+	quiet->before = quiet->clean;
+	while (quiet->before > quiet->first && power_w(quiet, quiet->before - 1) >= quiet->divide_w)
+		quiet->before--;
+	quiet->after = quiet->clean_end;
+	while (quiet->after < quiet->end && power_w(quiet, quiet->after) >= quiet->divide_w)
+		quiet->after++;
+}
+
+static double median_of(const struct quiet *quiet, size_t from, size_t to)
+{
+	size_t count = sorted(quiet, from, to);
+
+	return quiet->scratch[count / 2];
+}
+
+static double scatter_of(const struct quiet *quiet, size_t from, size_t to, double median_w)
+{
+	for (size_t i = from; i < to; i++)
+		quiet->scratch[i - from] = fabs(power_w(quiet, i) - median_w);
+	qsort(quiet->scratch, to - from, sizeof(*quiet->scratch), compare_powers);
+	return DEVIATIONS * quiet->scratch[(to - from) / 2];
+}
+
+/* Two quiet levels beside each other, the upper one on the side of the activities. */
+static bool is_step(struct quiet *quiet, bool context_comes)
+{
+	size_t from = context_comes ? quiet->clean_end : quiet->before;
+	size_t to = context_comes ? quiet->after : quiet->clean;
+	double step_w;
+
+	if (quiet->clean_end - quiet->clean < CLEAN_LEAST || to - from < CONTEXT_LEAST)
+		return false;
+	quiet->clean_w = median_of(quiet, quiet->clean, quiet->clean_end);
+	quiet->context_w = median_of(quiet, from, to);
+	step_w = quiet->context_w - quiet->clean_w;
+	return quiet->clean_w > 0 && step_w >= STEP_LEAST * quiet->context_w &&
+		scatter_of(quiet, quiet->clean, quiet->clean_end, quiet->clean_w) < SCATTER_MOST * step_w &&
+		scatter_of(quiet, from, to, quiet->context_w) < SCATTER_MOST * step_w;
+}
+
+/* When the device changed its level between samples i - 1 and i: a low-pass is half way there then. */
+static int64_t step_ns(const struct quiet *quiet, size_t i)
+{
+	double middle_w = (quiet->clean_w + quiet->context_w) / 2, from_w = power_w(quiet, i - 1);
+	double share = (middle_w - from_w) / (power_w(quiet, i) - from_w);
+	int64_t from_ns = quiet->series->time_ns[i - 1], length_ns = quiet->series->time_ns[i] - from_ns;
+
+	share = fmin(fmax(share, 0), 1);
+	return from_ns + llround(share * (double)length_ns) -
+		llround((quiet->delay_s + quiet->tau_s * log(2)) * 1e9);
+}
+
+static void keep(
+	struct kwhy_device_ledger *books, const struct quiet *quiet, const struct kwhy_window *stretch)
+{
+	struct kwhy_clean_stretch clean = {stretch->start_ns, stretch->end_ns};
+
+	if (quiet->clean > quiet->first)
+		clean.start_ns = step_ns(quiet, quiet->clean);
+	if (quiet->clean_end < quiet->end)
+		clean.end_ns = step_ns(quiet, quiet->clean_end);
+	if (clean.start_ns < stretch->start_ns)
+		clean.start_ns = stretch->start_ns;
+	if (clean.end_ns > stretch->end_ns)
+		clean.end_ns = stretch->end_ns;
+	if (clean.start_ns < clean.end_ns)
+		books->clean[books->clean_count++] = clean;
+}
+
+/* Looks at a stretch in which nothing ran; `context_comes`: before the activities, else after them. */
+static void look(struct quiet *quiet, struct kwhy_device_ledger *books, const struct kwhy_window *stretch,
+	bool context_comes)
+{
+	const int64_t memory_ns = llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9);
+
+	if (stretch->start_ns >= stretch->end_ns)
+		return;
+	quiet->first = first_from(quiet->series, stretch->start_ns + (context_comes ? 0 : memory_ns));
+	quiet->end = first_from(quiet->series, stretch->end_ns);
+	if (quiet->first + CLEAN_LEAST + CONTEXT_LEAST > quiet->end)
+		return;
+	quiet->divide_w = quiet->known_divide_w;
+	if (isnan(quiet->divide_w))
+		quiet->divide_w = divide_by_scatter(quiet);
+	find_runs(quiet);
+	if (is_step(quiet, context_comes))
+		keep(books, quiet, stretch);
+}
+
+static void look_around(
+	struct quiet *quiet, struct kwhy_device_ledger *books, const struct kwhy_covered *covered)
+{
+	const struct kwhy_window *hull = &covered->hull;
+	int64_t first_ns = books->time.first_ns, last_ns = books->time.last_ns;
+	struct kwhy_window before = {hull->start_ns, first_ns < hull->end_ns ? first_ns : hull->end_ns};
+	struct kwhy_window after = {last_ns > hull->start_ns ? last_ns : hull->start_ns, hull->end_ns};
+
+	look(quiet, books, &before, true);
+	look(quiet, books, &after, false);
+}
+
+enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_covered *covered, const struct kwhy_ledger_options *options,
+	struct kwhy_error *error)
+{
+	const size_t *first = recording->activities.first + device;
+	struct kwhy_device_meters meters;
+	struct kwhy_normal tau_s, delay_s;
+	struct quiet quiet = {0};
+	enum kwhy_status status = kwhy_device_meters_find(&meters, recording, device, error);
+
+	quiet.series = status ? NULL : meters.series[KWHY_METER_NVML_SAMPLE];
+	if (status || !quiet.series || covered->hidden_count || first[0] == first[1])
+		return status;
+	quiet.scratch = calloc(quiet.series->count, sizeof(*quiet.scratch));
+	if (!quiet.scratch)
+		return kwhy_fail_memory(error, "power samples");
+	kwhy_priors_response(options->profile, &tau_s, &delay_s);
+	quiet.tau_s = tau_s.mean;
+	quiet.delay_s = delay_s.mean;
+	quiet.known_divide_w = known_divide(&recording->devices[device], options->profile);
+	look_around(&quiet, &ledger->devices[device], covered);
+	free(quiet.scratch);
+	return KWHY_OK;
+}
+
+size_t kwhy_clean_unsettled(
+	const struct kwhy_device_ledger *books, struct kwhy_window out[KWHY_UNSETTLED_MOST])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < books->clean_count; i++) {
+		const struct kwhy_clean_stretch *stretch = &books->clean[i];
+		int64_t made_ns = stretch->end_ns + MAKING_NS;
+
+		/* What runs has its context already. */
+		if (made_ns > books->time.first_ns && stretch->end_ns <= books->time.first_ns)
+			made_ns = books->time.first_ns;
+		out[count++] = (struct kwhy_window){
+			stretch->start_ns - STEP_UNSURE_NS, stretch->start_ns + STEP_UNSURE_NS};
+		out[count++] = (struct kwhy_window){stretch->end_ns - STEP_UNSURE_NS, made_ns};
+	}
+	return count;
+}

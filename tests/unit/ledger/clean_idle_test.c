@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/ledger/metered.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A device that idles at 80 W without a context and at 123 with one, and works for part of a second. */
+
+#define CLEAN "outside: no context on the device"
+#define OUTSIDE "outside: before the first and after the last activity"
+
+enum { RUNS = 120, KINDS = 3 };
+
+static const struct {
+	const char *name;
+	double length_s, power_w;
+} work[KINDS] = {{"products", 5e-3, 600}, {"update", 4e-3, 420}, {"reduce", 4e-3, 250}};
+
+/* Work of each kind in turn from a time on, with rests of 20 to 80 ms and one of rest_s in the middle. */
+static double make_runs(struct metered_run runs[RUNS], double from_s, double rest_s)
+{
+	double at_s = from_s;
+
+	for (int i = 0; i < RUNS; i++) {
+		const double end_s = at_s + work[i % KINDS].length_s;
+
+		runs[i] = (struct metered_run){at_s, end_s, work[i % KINDS].power_w, work[i % KINDS].name};
+		at_s = end_s + 1e-3 * (20 + 37 * i % 60) + (i == RUNS / 2 ? rest_s : 0);
+	}
+	return runs[RUNS - 1].to_s;
+}
+
+static double true_nj(int kind)
+{
+	return (double)RUNS / KINDS * work[kind].length_s * work[kind].power_w * 1e9;
+}
+
+static struct kwhy_ledger *books_of(const struct metered_plan *plan, struct kwhy_recording **out)
+{
+	*out = metered_build(plan);
+	return build_ledger(*out);
+}
+
+static void the_books_balance(const struct kwhy_ledger *ledger)
+{
+	const struct kwhy_device_ledger *books = &ledger->devices[0];
+	const struct kwhy_device_energy *energy = &books->energy;
+	int64_t gross_nj = 0, idle_nj = 0, net_nj = 0, outside_ns = 0;
+
+	for (size_t i = 0; i < books->account_count; i++) {
+		const struct kwhy_account *account = &books->accounts[i];
+
+		gross_nj += account->gross_nj;
+		idle_nj += account->idle_nj;
+		net_nj += account->net_nj;
+		outside_ns += account->category == KWHY_CATEGORY_OUTSIDE ? account->time_ns : 0;
+		assert_true(account->low_nj <= account->gross_nj && account->gross_nj <= account->high_nj);
+	}
+	assert_int_equal(gross_nj, energy->measured_nj);
+	assert_int_equal(net_nj, energy->net_nj);
+	assert_int_equal(idle_nj,
+		energy->context_idle_nj +
+			(energy->clean_idle_nj == KWHY_UNKNOWN_NJ ? 0 : energy->clean_idle_nj));
+	assert_true(
+		llabs(outside_ns + books->time.span_ns - (energy->end_ns - energy->start_ns)) < 200000000);
+}
+
+static void has_power(const struct kwhy_ledger *ledger, const char *name, double power_w, double within_ratio)
+{
+	const struct kwhy_account *account = build_account(ledger, 0, name);
+
+	assert_non_null(account);
+	assert_true(fabs((double)account->mean_power_mw * 1e-3 / power_w - 1) < within_ratio);
+}
+
+static void works_as_it_did(const struct kwhy_ledger *ledger)
+{
+	for (int i = 0; i < KINDS; i++) {
+		const struct kwhy_account *account = build_account(ledger, 0, work[i].name);
+
+		assert_true((double)account->low_nj < true_nj(i) && true_nj(i) < (double)account->high_nj);
+		has_power(ledger, work[i].name, work[i].power_w, 0.05);
+	}
+	assert_true(ledger->devices[0].energy.expected_wrong_ratio < 0.02);
+}
+
+/* As a recording of torchrun: seconds before there is a context, which draws other power while it is made. */
+static void time_before_the_context_has_its_own_account_and_level(void **state)
+{
+	const struct metered_level levels[] = {{0, 80}, {5.2, 131}, {5.35, 123}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1};
+	const struct kwhy_device_ledger *books;
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	plan.end_s = make_runs(runs, 7.3, 0) + 1;
+	ledger = books_of(&plan, &recording);
+	books = &ledger->devices[0];
+	the_books_balance(ledger);
+	assert_int_equal(books->clean_count, 1);
+	assert_int_equal(books->clean[0].start_ns, 0);
+	assert_true(llabs(books->clean[0].end_ns - 5200000000) < 10000000);
+	has_power(ledger, CLEAN, 80, 0.01);
+	has_power(ledger, OUTSIDE, 123, 0.01);
+	assert_true(fabs(books->energy.clean_idle_w - 80) < 1 && books->energy.clean_idle_measured);
+	assert_true(fabs(books->energy.context_idle_w - 123) < 1);
+	works_as_it_did(ledger);
+	build_free(recording, ledger);
+}
+
+/* Its layer is its own level: nothing is drawn above idle, and it is no idling of the program. */
+static void time_without_a_context_is_all_idle_layer(void **state)
+{
+	const struct metered_level levels[] = {{0, 80}, {2, 123}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1};
+	const struct kwhy_account *clean;
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	plan.end_s = make_runs(runs, 2.5, 0);
+	ledger = books_of(&plan, &recording);
+	clean = build_account(ledger, 0, CLEAN);
+	assert_non_null(clean);
+	assert_int_equal(clean->category, KWHY_CATEGORY_OUTSIDE);
+	assert_int_equal(clean->basis, KWHY_BASIS_DATA);
+	assert_true(fabs((double)clean->net_nj) < 0.02 * (double)clean->gross_nj);
+	assert_int_equal(
+		ledger->devices[0].energy.execution_idle_nj, build_account(ledger, 0, "idle")->gross_nj);
+	build_free(recording, ledger);
+}
+
+/* The device stays at its level for more than a second after the context has gone. */
+static void time_after_the_context_is_found_behind_the_step(void **state)
+{
+	struct metered_level levels[] = {{0, 123}, {0, 80}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1};
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+	double last_s;
+
+	(void)state;
+	last_s = make_runs(runs, 0.5, 0);
+	levels[1].from_s = last_s + 1.4;
+	plan.end_s = last_s + 6;
+	ledger = books_of(&plan, &recording);
+	the_books_balance(ledger);
+	assert_int_equal(ledger->devices[0].clean_count, 1);
+	assert_true(llabs(ledger->devices[0].clean[0].start_ns - llround(levels[1].from_s * 1e9)) < 10000000);
+	has_power(ledger, CLEAN, 80, 0.01);
+	has_power(ledger, OUTSIDE, 123, 0.01);
+	works_as_it_did(ledger);
+	build_free(recording, ledger);
+}
+
+static void expect_one_level(const struct metered_plan *plan)
+{
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger = books_of(plan, &recording);
+
+	the_books_balance(ledger);
+	assert_int_equal(ledger->devices[0].clean_count, 0);
+	assert_null(build_account(ledger, 0, CLEAN));
+	assert_false(ledger->devices[0].energy.clean_idle_measured);
+	build_free(recording, ledger);
+}
+
+static void a_level_that_drifts_is_one_level(void **state)
+{
+	const struct metered_level levels[] = {{0, 131}, {1.5, 127}, {3, 120}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1};
+
+	(void)state;
+	plan.end_s = make_runs(runs, 4, 0) + 1;
+	expect_one_level(&plan);
+}
+
+/* What changes while work runs is no idle level: nobody saw the device rest with a context. */
+static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
+{
+	const struct metered_level levels[] = {{0, 80}, {4, 123}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1};
+
+	(void)state;
+	plan.end_s = make_runs(runs, 4, 0) + 1;
+	expect_one_level(&plan);
+}
+
+/* Work that was not recorded, of another program, wanders: that is no level. */
+static void foreign_work_before_the_first_activity_is_no_context(void **state)
+{
+	struct metered_level levels[40] = {{0, 123}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 40, runs, RUNS, 0, 0.5, 1};
+
+	(void)state;
+	for (int i = 1; i < 39; i++)
+		levels[i] = (struct metered_level){2 + 0.05 * i, 150 + 97 * i % 350};
+	levels[39] = (struct metered_level){3.95, 123};
+	plan.end_s = make_runs(runs, 4, 0) + 1;
+	expect_one_level(&plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_before_the_context_has_its_own_account_and_level),
+		cmocka_unit_test(time_without_a_context_is_all_idle_layer),
+		cmocka_unit_test(time_after_the_context_is_found_behind_the_step),
+		cmocka_unit_test(a_level_that_drifts_is_one_level),
+		cmocka_unit_test(a_low_level_up_to_the_first_activity_is_one_level),
+		cmocka_unit_test(foreign_work_before_the_first_activity_is_no_context),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/ledger/metered.h"
+
+#include <math.h>
+
+#define STEP_S 0.5e-3
+#define TAU_S 14.5e-3
+#define DELAY_STEPS 7
+#define SAMPLE_STEPS 40
+#define COUNTER_STEPS 200
+#define AFTER_STEPS 400 /* the meters go on behind the end */
+
+struct metering {
+	const struct metered_plan *plan;
+	struct kwhy_recording *recording;
+	size_t level, run;
+	double filtered_w, energy_j;
+	uint64_t state;
+};
+
+static int64_t ns_of(double seconds)
+{
+	return llround(seconds / STEP_S) * 500000;
+}
+
+static double power_at(struct metering *metering, double time_s)
+{
+	const struct metered_plan *plan = metering->plan;
+	const double middle_s = time_s + STEP_S / 2;
+
+	while (metering->level + 1 < plan->level_count && plan->levels[metering->level + 1].from_s < middle_s)
+		metering->level++;
+	while (metering->run < plan->run_count && plan->runs[metering->run].to_s < middle_s)
+		metering->run++;
+	if (metering->run < plan->run_count && plan->runs[metering->run].from_s < middle_s)
+		return plan->runs[metering->run].power_w;
+	return plan->levels[metering->level].power_w;
+}
+
+static double noise(struct metering *metering)
+{
+	metering->state = metering->state * 6364136223846793005u + 1442695040888963407u;
+	return metering->plan->noise_w * ((double)(metering->state >> 40) * 0x1p-23 - 1);
+}
+
+static void read_meters(struct metering *metering, int64_t step)
+{
+	const int64_t shown_ns = (step + 1 + DELAY_STEPS) * 500000;
+
+	if (step % SAMPLE_STEPS == 0)
+		OK(kwhy_recording_add_reading(metering->recording, KWHY_METER_NVML_SAMPLE, 0, 0, shown_ns,
+			llround(1e3 * (metering->filtered_w + noise(metering))), &build_error));
+	if (step % COUNTER_STEPS == 0)
+		OK(kwhy_recording_add_reading(metering->recording, KWHY_METER_NVML_ENERGY, 0, 0, shown_ns,
+			llround(1e3 * metering->energy_j), &build_error));
+}
+
+static void add_runs(struct kwhy_recording *recording, const struct metered_plan *plan)
+{
+	for (size_t i = 0; i < plan->run_count; i++) {
+		const struct metered_run *run = &plan->runs[i];
+		struct kwhy_activity row = build_activity(
+			recording, 0, ns_of(run->from_s), ns_of(run->to_s), run->name);
+
+		row.blocks = 1056;
+		build_add(recording, row);
+	}
+}
+
+struct kwhy_recording *metered_build(const struct metered_plan *plan)
+{
+	const int64_t steps = llround(plan->end_s / STEP_S) + AFTER_STEPS;
+	const struct kwhy_coverage coverage = {KWHY_NONE, 0, ns_of(plan->end_s)};
+	struct metering metering = {.plan = plan, .recording = build_one(), .state = plan->seed};
+
+	metering.recording->devices[0].sm_count = 132;
+	metering.recording->devices[0].limit_mw = 700000;
+	OK(kwhy_recording_add_coverage(metering.recording, &coverage, &build_error));
+	add_runs(metering.recording, plan);
+	metering.filtered_w = plan->levels[0].power_w;
+	for (int64_t step = 0; step < steps; step++) {
+		double power_w = power_at(&metering, (double)step * STEP_S);
+
+		metering.filtered_w += (power_w - metering.filtered_w) * (1 - exp(-STEP_S / TAU_S));
+		metering.energy_j += metering.filtered_w * STEP_S;
+		read_meters(&metering, step);
+	}
+	return metering.recording;
+}
