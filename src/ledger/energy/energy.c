@@ -2,10 +2,14 @@
 #include "ledger/energy/energy_assumed.h"
 #include "ledger/energy/energy_books.h"
 #include "ledger/energy/energy_lag.h"
+#include "ledger/energy/energy_misfit.h"
 #include "ledger/energy/energy_total.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* Energy on wrong accounts that the meter shows, from which on it is said. */
+#define MISFIT_SAID 0.01
 
 /* The attribution of one device in the making; docs/attribution.md describes it. */
 struct attribution {
@@ -24,6 +28,7 @@ struct attribution {
 	struct kwhy_metered_view view;
 	struct kwhy_posting posting;
 	struct kwhy_spread spread;
+	double misfit_ratio; /* NAN: not known */
 	struct kwhy_account_times times;
 };
 
@@ -116,6 +121,9 @@ static enum kwhy_status divide(struct attribution *attribution, struct kwhy_erro
 	if (!status)
 		status = kwhy_spread_init(&attribution->spread, &attribution->posting, &attribution->powers,
 			attribution->options->seed, error);
+	if (!status)
+		status = kwhy_energy_misfit(&attribution->total, &attribution->view, &attribution->powers,
+			&attribution->misfit_ratio, error);
 	return status;
 }
 
@@ -130,7 +138,7 @@ static void write_energy(struct attribution *attribution)
 	energy->end_ns = total->intervals[total->count - 1].end_ns;
 	energy->measured_nj = energy->attributed_nj = total->sum_nj;
 	energy->context_idle_measured = attribution->powers.idle_measured;
-	energy->expected_wrong_ratio = attribution->spread.wrong_ratio;
+	energy->expected_wrong_ratio = fmax(attribution->spread.wrong_ratio, attribution->misfit_ratio);
 	energy->time_constant_s = attribution->powers.tau_s;
 	energy->delay_s = attribution->powers.delay_s;
 	energy->reading_count = attribution->powers.reading_count;
@@ -163,6 +171,19 @@ static enum kwhy_status write_books(struct attribution *attribution, struct kwhy
 	return status ? status : kwhy_energy_write_curve(attribution->ledger, &findings, error);
 }
 
+static enum kwhy_status note_misfit(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	double own_ratio = attribution->spread.wrong_ratio;
+
+	if (!(attribution->misfit_ratio > MISFIT_SAID && attribution->misfit_ratio > own_ratio))
+		return KWHY_OK;
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-contradicted", error,
+		"the counter of device %d contradicts the powers of its accounts: about %.1f %% of the "
+		"energy is on the wrong one, where their own errors allow for %.1f %%; an idle level that "
+		"changes does this, as when a context comes or goes between two activities",
+		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
+}
+
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -184,7 +205,7 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 			"no power reading of device %d lies inside the recorded time: powers are assumed "
 			"ones",
 			index);
-	return status;
+	return status ? status : note_misfit(attribution, index, error);
 }
 
 static void attribution_done(struct attribution *attribution)

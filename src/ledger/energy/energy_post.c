@@ -154,8 +154,7 @@ enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting, const struct kw
 	return status;
 }
 
-/* False where the meter still remembers time that the recording does not cover. */
-static bool is_seen(
+bool kwhy_posting_sees(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at)
 {
 	size_t classes = view->class_count;
@@ -190,7 +189,7 @@ enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 		if (interval->energy_nj <= 0 ||
 			(!question->books->clean_count &&
 				interval->start_ns < question->recording->start_ns) ||
-			!is_seen(&view, interval, i))
+			!kwhy_posting_sees(&view, interval, i))
 			continue;
 		squares += each_ns * pow(sum_nj / (double)interval->energy_nj - 1, 2);
 		length_ns += each_ns;

@@ -23,6 +23,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting,
 	const struct kwhy_powers *powers, struct kwhy_error *error);
 void kwhy_posting_done(struct kwhy_posting *posting);
 
+/* False where the meter still remembers time that the recording does not cover, in interval `at` of the view.
+ */
+bool kwhy_posting_sees(
+	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at);
+
 /*
  * Root mean square of modelled over metered energy less 1, each for as much as its interval is long, over
  * intervals of another meter that the powers were not fitted to, from the first activity or call on, or from

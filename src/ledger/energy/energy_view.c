@@ -153,6 +153,16 @@ void kwhy_metered_view_done(struct kwhy_metered_view *view)
 	*view = (struct kwhy_metered_view){0};
 }
 
+double kwhy_metered_view_class_nj(
+	const struct kwhy_metered_view *view, size_t interval, const struct kwhy_powers *powers, size_t class)
+{
+	const double *seen_s = view->seen_s + interval * KWHY_METERED_CHANNELS(view->class_count);
+	double energy_j = seen_s[class] * powers->net_w[class] +
+		seen_s[view->class_count + class] * powers->idle_w;
+
+	return fmax(0, energy_j * 1e9);
+}
+
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj)
 {
@@ -162,8 +172,7 @@ double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t 
 
 	out_nj[classes] = sum_nj = seen_s[2 * classes] * powers->idle_w * 1e9;
 	for (size_t c = 0; c < classes; c++) {
-		out_nj[c] = fmax(
-			0, (seen_s[c] * powers->net_w[c] + seen_s[classes + c] * powers->idle_w) * 1e9);
+		out_nj[c] = kwhy_metered_view_class_nj(view, interval, powers, c);
 		sum_nj += out_nj[c];
 	}
 	return sum_nj;

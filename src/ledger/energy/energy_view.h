@@ -20,6 +20,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *
 	double delay_s, struct kwhy_error *error);
 void kwhy_metered_view_done(struct kwhy_metered_view *view);
 
+/* Energy that the powers give a class in an interval. */
+double kwhy_metered_view_class_nj(const struct kwhy_metered_view *view, size_t interval,
+	const struct kwhy_powers *powers, size_t class);
+
 /*
  * Energy that the powers give each class in an interval, idle last: [class_count + 1]. Returns the sum, which
  * knows nothing of hidden time.

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A device that idles at 80 W without a context and at 123 with one, and works for part of a second. */
 
@@ -207,6 +208,33 @@ static void foreign_work_before_the_first_activity_is_no_context(void **state)
 	expect_one_level(&plan);
 }
 
+/* Between two programs the level is not looked for; the counter tells that the powers are wrong. */
+static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
+{
+	struct metered_level levels[] = {{0, 123}, {0, 80}, {0, 123}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1};
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+	double wrong_nj = 0;
+	bool said = false;
+
+	(void)state;
+	plan.end_s = make_runs(runs, 1, 5) + 5;
+	levels[1].from_s = runs[RUNS / 2].to_s + 0.5;
+	levels[2].from_s = levels[1].from_s + 4;
+	ledger = books_of(&plan, &recording);
+	the_books_balance(ledger);
+	for (int i = 0; i < KINDS; i++)
+		wrong_nj += fabs((double)build_account(ledger, 0, work[i].name)->gross_nj - true_nj(i));
+	for (size_t i = 0; i < ledger->note_count; i++)
+		said |= strcmp(ledger->notes[i].id, "powers-contradicted") == 0;
+	assert_true(said);
+	assert_true(ledger->devices[0].energy.expected_wrong_ratio >
+		0.5 * wrong_nj / (double)ledger->devices[0].energy.measured_nj);
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +244,7 @@ int main(void)
 		cmocka_unit_test(a_level_that_drifts_is_one_level),
 		cmocka_unit_test(a_low_level_up_to_the_first_activity_is_one_level),
 		cmocka_unit_test(foreign_work_before_the_first_activity_is_no_context),
+		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
