@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "replay/choices.h"
+#include "replay/powers.h"
 #include "replay/run.h"
 
 #include <stdio.h>
@@ -10,13 +11,11 @@
 #include <string.h>
 
 #define IDLE_S 2.0
-#define POWER_S 0.6
-#define POWER_LENGTH_NS 1e6
 #define LEAST_NET_RATIO 0.05
 #define RUNS_S 60.0 /* what a replay whose runs nobody counted takes, about */
 #define WARM_MOST_S 10.0
 
-enum { RUNS = 6, POWER_AHEAD = 16, STANDINS_SHOWN = 16, SETTLING_RUNS = 4 };
+enum { RUNS = 6, STANDINS_SHOWN = 16, SETTLING_RUNS = 4 };
 
 /* A replay under way. */
 struct work {
@@ -52,59 +51,6 @@ static void tell(const struct work *work, const char *what)
 
 /* --- Powers of the stand-ins --- */
 
-static void power_name(char out[32], uint32_t grid, size_t class)
-{
-	snprintf(out, 32, "%s %u", kwhy_standin_class_name((enum kwhy_standin_class) class), grid);
-}
-
-static enum kwhy_status burn(struct work *work, uint32_t grid, uint32_t class, struct kwhy_error *error)
-{
-	struct kwhy_gpu *gpu = work->gpu;
-	const struct kwhy_standin_launch launch = {.stream = work->standins->stream,
-		.grid = grid,
-		.choice = {class, KWHY_STANDIN_BUSY, NAN},
-		.length_ns = POWER_LENGTH_NS};
-	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(POWER_S * 1e9);
-	enum kwhy_status status = KWHY_OK;
-
-	while (!status && kwhy_clock_mono_ns() < end_ns) {
-		for (int i = 0; !status && i < POWER_AHEAD; i++)
-			status = kwhy_standins_launch(work->standins, &launch, error);
-		if (!status)
-			status = gpu->ops->synchronize(gpu, work->standins->stream, error);
-	}
-	return status;
-}
-
-static enum kwhy_status burn_grid(struct work *work, uint32_t grid, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t class = 0; !status && class < KWHY_STANDIN_CLASS_COUNT; class ++) {
-		char name[32];
-
-		power_name(name, grid, class);
-		status = kwhy_device_energy_begin(work->energy, name, error);
-		if (status)
-			return status;
-		status = burn(work, grid, class, error);
-		kwhy_device_energy_end(work->energy);
-	}
-	return status;
-}
-
-static void read_powers(struct work *work, uint32_t grid)
-{
-	for (size_t class = 0; class < KWHY_STANDIN_CLASS_COUNT; class ++) {
-		struct kwhy_window_joules window;
-		char name[32];
-
-		power_name(name, grid, class);
-		kwhy_device_energy_of(work->energy, name, 1, &window);
-		work->standins->grids[grid].power_w[class] = window.mean_w;
-	}
-}
-
 /* Of the grids that matter; without a meter none is known. */
 static enum kwhy_status measure_powers(struct subject *subject, struct kwhy_error *error)
 {
@@ -115,21 +61,11 @@ static enum kwhy_status measure_powers(struct subject *subject, struct kwhy_erro
 		? kwhy_replay_grids_that_matter(subject->pattern, work->standins->grids,
 			  work->replay->recorded_idle_w, energy_nj, grids)
 		: 0;
-	enum kwhy_status status = KWHY_OK;
 
 	if (!work->energy || kwhy_device_energy_missing(work->energy) || !count)
 		return KWHY_OK;
 	tell(work, "powers");
-	for (size_t i = 0; !status && i < count; i++)
-		status = burn_grid(work, grids[i], error);
-	if (!status)
-		status = kwhy_device_energy_read(work->energy, error);
-	if (status)
-		return status;
-	for (size_t i = 0; i < count; i++)
-		read_powers(work, grids[i]);
-	kwhy_replay_spread_powers(work->standins->grids, work->standins->grid_count, grids, count);
-	return KWHY_OK;
+	return kwhy_standins_measure_powers(work->standins, work->energy, grids, count, error);
 }
 
 static enum kwhy_status choose(struct subject *subject, struct kwhy_error *error)
