@@ -3,7 +3,7 @@
 #define KWHY_CLI_BENCH_DECODE_SHOW_H
 
 #include "base/text.h"
-#include "bench/decode.h"
+#include "bench/workloads/decode.h"
 #include "report/report.h"
 
 /* What `kwhy bench decode` found: as text and as JSON (docs/decode.md). */

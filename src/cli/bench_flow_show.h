@@ -2,7 +2,7 @@
 #ifndef KWHY_CLI_BENCH_FLOW_SHOW_H
 #define KWHY_CLI_BENCH_FLOW_SHOW_H
 
-#include "bench/flow.h"
+#include "bench/workloads/flow.h"
 #include "report/report.h"
 
 /* What bench flow measured, as text, as JSON (schema kwhy.flow/1), and each step's time as CSV. */

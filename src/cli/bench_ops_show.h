@@ -3,7 +3,7 @@
 #define KWHY_CLI_BENCH_OPS_SHOW_H
 
 #include "base/text.h"
-#include "bench/ops.h"
+#include "bench/ops/ops.h"
 #include "report/report.h"
 
 /* What `kwhy bench ops` found: as text, as JSON (docs/operations.md), and as CSV, a line an operation. */

@@ -2,7 +2,7 @@
 #ifndef KWHY_CLI_BENCH_OPTIONS_H
 #define KWHY_CLI_BENCH_OPTIONS_H
 
-#include "bench/transfer_plan.h"
+#include "bench/transfers/plan.h"
 #include "cli/output.h"
 
 #include <math.h>

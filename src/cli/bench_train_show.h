@@ -3,7 +3,7 @@
 #define KWHY_CLI_BENCH_TRAIN_SHOW_H
 
 #include "base/text.h"
-#include "bench/train.h"
+#include "bench/workloads/train.h"
 #include "report/report.h"
 
 /* What `kwhy bench train` found: as text, as JSON (docs/train.md), and loss against time and energy as CSV.

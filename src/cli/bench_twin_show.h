@@ -3,7 +3,7 @@
 #define KWHY_CLI_BENCH_TWIN_SHOW_H
 
 #include "base/text.h"
-#include "bench/twin.h"
+#include "bench/workloads/twin.h"
 #include "report/report.h"
 
 /* What `kwhy bench twin` found: as text, as JSON (docs/workloads.md), and every kept step as CSV. */

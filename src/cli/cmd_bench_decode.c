@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/decode.h"
+#include "bench/workloads/decode.h"
 #include "cli/bench_decode_show.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/flow.h"
+#include "bench/workloads/flow.h"
 #include "cli/bench_flow_show.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"

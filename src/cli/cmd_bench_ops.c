@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/ops.h"
+#include "bench/ops/ops.h"
 #include "cli/bench_ops_show.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/launcher.h"
-#include "bench/pair_analysis.h"
-#include "bench/pair_sweep.h"
+#include "bench/pairs/analysis.h"
+#include "bench/pairs/sweep.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/train.h"
+#include "bench/workloads/train.h"
 #include "cli/bench_options.h"
 #include "cli/bench_train_show.h"
 #include "cli/command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/twin.h"
+#include "bench/workloads/twin.h"
 #include "cli/bench_options.h"
 #include "cli/bench_twin_show.h"
 #include "cli/command.h"

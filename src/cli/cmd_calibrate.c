@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
-#include "bench/calibration_csv.h"
-#include "bench/self_test.h"
+#include "bench/calibration/csv.h"
+#include "bench/calibration/self_test.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pair_analysis.h"
+#include "bench/pairs/analysis.h"
 #include "cli/command.h"
 #include "cli/job.h"
 #include "cli/output.h"

@@ -2,7 +2,7 @@
 #ifndef KWHY_CLI_PAIRS_RANKS_H
 #define KWHY_CLI_PAIRS_RANKS_H
 
-#include "bench/pair_ranks.h"
+#include "bench/pairs/ranks.h"
 #include "launch/ranks.h"
 
 /* Whether this process is one of several that measure pairs together, and those that it started for that. */

@@ -2,7 +2,7 @@
 #include "cli/pairs_show.h"
 
 #include "base/file.h"
-#include "bench/pair_store.h"
+#include "bench/pairs/store.h"
 #include "cli/output.h"
 #include "cli/pairs_simulators.h"
 #include "import/pair_traces.h"

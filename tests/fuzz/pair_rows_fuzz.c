@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pair_analysis.h"
-#include "bench/pair_store.h"
+#include "bench/pairs/analysis.h"
+#include "bench/pairs/store.h"
 #include "report/pairs.h"
 
 #include <math.h>

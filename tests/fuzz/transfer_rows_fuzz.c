@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/transfer_findings.h"
-#include "bench/transfer_rows.h"
+#include "bench/transfers/findings.h"
+#include "bench/transfers/rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
 /*
  * A driver without a GPU. Device memory is host memory. A stream is a queue; any call runs what can be run
  * of all of them, in order, on its own thread; events and kwhy's gate hold a stream back. Kernels of
- * bench/load.c "run" for the time they are asked to, write the stamps a device would, and tell the fake
- * NVML through KWHY_FAKE_GPU_LOAD what power they draw (tests/fakes/gpu_load.h). Other kernels are C
+ * bench/calibration/load.c "run" for the time they are asked to, write the stamps a device would, and tell
+ * the fake NVML through KWHY_FAKE_GPU_LOAD what power they draw (tests/fakes/gpu_load.h). Other kernels are C
  * functions that a test gives to kwhy_fake_gpu_kernels(). Copies above FAKE_COPY_MOST_BYTES move nothing.
  *
  * KWHY_FAKE_CUDA=no-device: no GPU; =no-memory: device memory cannot be had; =launch-fails: every launch

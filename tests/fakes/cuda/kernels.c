@@ -2,9 +2,9 @@
 /* All kernels of kwhy in their forms for the host, for a fake driver to run: KWHY_FAKE_GPU_KERNELS names this
  * library. */
 #include "transfer/kernels.h"
-#include "bench/ops_kernels.h"
-#include "bench/pair_place.h"
-#include "bench/transfer_kernels.h"
+#include "bench/ops/kernels.h"
+#include "bench/pairs/place.h"
+#include "bench/transfers/kernels.h"
 #include "replay/standin_kernels.h"
 #include "workload/collectives.h"
 #include "workload/decode_device.h"

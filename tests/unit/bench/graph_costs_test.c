@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/graph_costs.h"
+#include "bench/calibration/graph_costs.h"
 
 #include "cmocka_all.h"
 

@@ -2,7 +2,7 @@
 #ifndef KWHY_TESTS_UNIT_BENCH_MADE_CALIBRATION_H
 #define KWHY_TESTS_UNIT_BENCH_MADE_CALIBRATION_H
 
-#include "bench/calibration.h"
+#include "bench/calibration/calibration.h"
 
 /*
  * A self-test of a GPU whose truth is known: 78.5 W clean idle, 121.5 W with a context, 358 W under load; a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pair_analysis.h"
-#include "bench/pair_plan.h"
-#include "bench/pair_store.h"
+#include "bench/pairs/analysis.h"
+#include "bench/pairs/plan.h"
+#include "bench/pairs/store.h"
 
 #include "cmocka_all.h"
 #include "report/pairs_compat.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pair_analysis.h"
-#include "bench/pair_limits.h"
-#include "bench/pair_store.h"
+#include "bench/pairs/analysis.h"
+#include "bench/pairs/limits.h"
+#include "bench/pairs/store.h"
 
 #include "cmocka_all.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pair_rank_calls.h"
+#include "bench/pairs/rank_calls.h"
 #include "cmocka_all.h"
 
 #include <arpa/inet.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
-#include "bench/pair_analysis.h"
-#include "bench/pair_store.h"
-#include "bench/pair_sweep.h"
+#include "bench/pairs/analysis.h"
+#include "bench/pairs/store.h"
+#include "bench/pairs/sweep.h"
 
 #include "cmocka_all.h"
 

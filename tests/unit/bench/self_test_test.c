@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/self_test.h"
+#include "bench/calibration/self_test.h"
 
 #include "../../golden/schema_check.h"
 #include "base/file.h"
-#include "bench/calibration_csv.h"
+#include "bench/calibration/csv.h"
 #include "cmocka_all.h"
 #include "import/import.h"
 #include "made_calibration.h"

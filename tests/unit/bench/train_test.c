@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bench train` on a fake driver, one kernel of which can be told to do something else. */
-#include "bench/train.h"
+#include "bench/workloads/train.h"
 #include "workload/train_device.h"
 
 #include "cmocka_all.h"

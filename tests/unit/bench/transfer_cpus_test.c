@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/transfer_cpus.h"
+#include "bench/transfers/cpus.h"
 #include "cmocka_all.h"
 
 static cpu_set_t allowed(void)

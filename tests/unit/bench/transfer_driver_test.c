@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole sweep by CUDA's back end on a fake driver, which runs the kernels' forms in C. */
-#include "bench/transfer_kernels.h"
-#include "bench/transfer_sweep.h"
+#include "bench/transfers/kernels.h"
+#include "bench/transfers/sweep.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

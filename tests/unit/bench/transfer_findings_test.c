@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/transfer_findings.h"
+#include "bench/transfers/findings.h"
 
-#include "bench/transfer_plan.h"
-#include "bench/transfer_rows.h"
+#include "bench/transfers/plan.h"
+#include "bench/transfers/rows.h"
 #include "cmocka_all.h"
 
 #include <math.h>

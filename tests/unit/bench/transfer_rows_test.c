@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/transfer_rows.h"
+#include "bench/transfers/rows.h"
 
-#include "bench/transfer_plan.h"
+#include "bench/transfers/plan.h"
 #include "cmocka_all.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/transfer_sweep.h"
+#include "bench/transfers/sweep.h"
 
 #include "cmocka_all.h"
 

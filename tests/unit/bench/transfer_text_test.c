@@ -13,7 +13,7 @@ static uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 
 #include "bench/kernels/transfer.cu"
 
-#include "bench/transfer_kernels.h"
+#include "bench/transfers/kernels.h"
 #include "cmocka_all.h"
 
 #include <lz4.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/updates.h"
+#include "bench/calibration/updates.h"
 
-#include "bench/energies.h"
+#include "bench/calibration/energies.h"
 #include "cmocka_all.h"
 
 #include <math.h>

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_CALIBRATION_CALIBRATION_H
+#define KWHY_BENCH_CALIBRATION_CALIBRATION_H
+
+#include "base/arena.h"
+#include "bench/calibration/costs.h"
+#include "bench/calibration/load.h"
+#include "model/meter.h"
+#include "sensor/channel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The self-test of a GPU's meters: known loads are run while every source is read. This is what was seen,
+ * raw; bench/findings.h makes a machine profile of it. Times are of CLOCK_MONOTONIC.
+ */
+enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHASE_LOAD };
+
+const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind); /* "clean-idle", "context-idle", "load" */
+
+/* A stretch of the session. Of a load: from its first kernel until the rest after it ended. */
+struct kwhy_phase {
+	enum kwhy_phase_kind kind;
+	struct kwhy_load load; /* KWHY_PHASE_LOAD */
+	int64_t start_ns, end_ns;
+	size_t first_pulse, pulse_count; /* in the record's pulses */
+};
+
+struct kwhy_meter_series {
+	const struct kwhy_reading *items;
+	size_t count;
+};
+
+enum { KWHY_PHASES_MAX = 16 };
+
+struct kwhy_calibration {
+	struct kwhy_arena arena; /* of everything below */
+	struct kwhy_gpu_facts gpu;
+	const char *driver; /* version; NULL: unknown */
+	int64_t limit_mw;   /* -1: unknown */
+	int64_t started_unix_ns, started_mono_ns;
+	uint32_t seed;
+	size_t processes_before; /* on the device before this program used it */
+	struct kwhy_meter_series meters[KWHY_METER_COUNT];
+	struct kwhy_meter_series gauges[KWHY_GAUGE_COUNT];
+	struct kwhy_phase phases[KWHY_PHASES_MAX];
+	size_t phase_count;
+	struct kwhy_pulse *pulses;
+	size_t pulse_count;
+	struct kwhy_call_costs costs;
+};
+
+struct kwhy_calibration_request {
+	const char *device; /* number, as the vendor's tools count; NULL: 0 */
+	double load_s;	    /* length of each load */
+	bool quick;	    /* three loads alone */
+	uint32_t seed;
+	/* Called as each part begins; NULL: not. */
+	void (*progress)(void *context, const char *what);
+	void *context;
+};
+
+/* How long it will take, in all. */
+double kwhy_calibration_seconds(const struct kwhy_calibration_request *request);
+
+/*
+ * Runs it. Uses the device alone for its time; changes no clock, limit or mode. KWHY_E_UNSUPPORTED where
+ * there is no such GPU, driver, compiler or no meter. End with kwhy_calibration_free().
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_calibrate(const struct kwhy_calibration_request *request,
+	struct kwhy_calibration **out, struct kwhy_error *error);
+void kwhy_calibration_free(struct kwhy_calibration *calibration);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/calibration/graph_costs.h"
+
+#include "base/clock.h"
+#include "bench/calibration/costs.h"
+
+#include <math.h>
+
+/* All that waits behind a gate must fit into the queue: no more than about a hundred operations do. */
+enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
+
+enum { SHORT, LONG, CHAINS };
+
+static const int kernels_of[CHAINS] = {[SHORT] = FEW, [LONG] = MANY};
+
+struct chains {
+	struct kwhy_gpu *gpu;
+	const struct kwhy_gpu_launch *launch;
+	struct kwhy_gpu_gate *gate;
+	struct kwhy_gpu_event *start, *end;
+	struct kwhy_gpu_graph *graphs[CHAINS];
+};
+
+typedef enum kwhy_status issue_chain(const struct chains *chains, size_t which, struct kwhy_error *error);
+
+static enum kwhy_status issue_kernels(const struct chains *chains, size_t which, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < kernels_of[which]; i++)
+		status = chains->gpu->ops->launch(chains->gpu, chains->launch, error);
+	return status;
+}
+
+static enum kwhy_status issue_graph(const struct chains *chains, size_t which, struct kwhy_error *error)
+{
+	return chains->gpu->ops->graph_launch(chains->gpu, NULL, chains->graphs[which], error);
+}
+
+static enum kwhy_status issue_between_events(
+	const struct chains *chains, issue_chain *issue, size_t which, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = chains->gpu->ops;
+	enum kwhy_status status = ops->event_record(chains->gpu, chains->start, NULL, error);
+
+	if (!status)
+		status = issue(chains, which, error);
+	return status ? status : ops->event_record(chains->gpu, chains->end, NULL, error);
+}
+
+/* Nanoseconds by the device's clock, all queued before any of it runs. */
+static enum kwhy_status time_on_device(const struct chains *chains, issue_chain *issue, size_t which,
+	double *out_ns, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = chains->gpu->ops;
+	struct kwhy_error unused;
+	enum kwhy_status status = ops->gate_hold(chains->gpu, chains->gate, NULL, error), opened;
+
+	if (status)
+		return status;
+	status = issue_between_events(chains, issue, which, error);
+	opened = ops->gate_open(chains->gpu, chains->gate, status ? &unused : error);
+	if (!status)
+		status = opened;
+	if (!status)
+		status = ops->synchronize(chains->gpu, NULL, error);
+	return status ? status
+		      : ops->event_elapsed_ns(chains->gpu, chains->start, chains->end, out_ns, error);
+}
+
+/* Nanoseconds of the launch on the host, with nothing queued. */
+static enum kwhy_status time_on_host(const struct chains *chains, issue_chain *issue, size_t which,
+	double *out_ns, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = chains->gpu->ops;
+	enum kwhy_status status = ops->synchronize(chains->gpu, NULL, error);
+	int64_t start_ns = kwhy_clock_mono_ns();
+
+	if (!status)
+		status = issue(chains, which, error);
+	*out_ns = (double)(kwhy_clock_mono_ns() - start_ns);
+	return status;
+}
+
+typedef enum kwhy_status time_chain(const struct chains *chains, issue_chain *issue, size_t which,
+	double *out_ns, struct kwhy_error *error);
+
+/* Seconds that each kernel more takes. */
+static enum kwhy_status measure(const struct chains *chains, time_chain *time, issue_chain *issue,
+	struct kwhy_measured *out, struct kwhy_error *error)
+{
+	double each_s[TRIES], times_ns[CHAINS] = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = -WARM; !status && i < TRIES; i++) {
+		for (size_t which = 0; !status && which < CHAINS; which++)
+			status = time(chains, issue, which, &times_ns[which], error);
+		if (i >= 0)
+			each_s[i] = (times_ns[LONG] - times_ns[SHORT]) * 1e-9 / (MANY - FEW);
+	}
+	if (!status)
+		status = chains->gpu->ops->synchronize(chains->gpu, NULL, error);
+	if (!status)
+		*out = kwhy_cost_summary(each_s, TRIES);
+	return status;
+}
+
+static enum kwhy_status capture(struct chains *chains, size_t which, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = chains->gpu->ops;
+	enum kwhy_status status = ops->capture_begin(chains->gpu, NULL, error), ended;
+	struct kwhy_error unused;
+
+	if (status)
+		return status;
+	status = issue_kernels(chains, which, error);
+	ended = ops->capture_end(chains->gpu, NULL, &chains->graphs[which], status ? &unused : error);
+	return status ? status : ended;
+}
+
+static enum kwhy_status measure_graphs(
+	struct chains *chains, struct kwhy_graph_costs *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (!chains->gpu->ops->capture_begin)
+		return KWHY_OK;
+	for (size_t which = 0; !status && which < CHAINS; which++)
+		status = capture(chains, which, error);
+	/* on the host first: what waits behind a gate must have run before */
+	if (!status)
+		status = measure(chains, time_on_host, issue_graph, &out->launch_node_s, error);
+	if (!status)
+		status = measure(chains, time_on_device, issue_graph, &out->node_s, error);
+	for (size_t which = 0; which < CHAINS; which++)
+		chains->gpu->ops->graph_free(chains->gpu, chains->graphs[which]);
+	return status;
+}
+
+struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
+{
+	const struct kwhy_measured unknown = {.value = NAN, .spread = NAN};
+
+	return (struct kwhy_graph_costs){unknown, unknown, unknown};
+}
+
+/* A launch may take the same whatever it holds; a kernel takes some time. */
+static void judge(struct kwhy_graph_costs *costs)
+{
+	costs->launch_node_s.value = costs->launch_node_s.value < 0 ? 0 : costs->launch_node_s.value;
+	if (!(costs->node_s.value > 0))
+		costs->node_s = kwhy_graph_costs_unknown().node_s;
+	if (!(costs->queued_kernel_s.value > 0))
+		costs->queued_kernel_s = kwhy_graph_costs_unknown().queued_kernel_s;
+}
+
+enum kwhy_status kwhy_graph_costs_measure(struct kwhy_gpu *gpu, const struct kwhy_gpu_launch *launch,
+	struct kwhy_graph_costs *out, struct kwhy_error *error)
+{
+	struct chains chains = {.gpu = gpu, .launch = launch};
+	enum kwhy_status status = gpu->ops->gate_new(gpu, &chains.gate, error);
+
+	*out = kwhy_graph_costs_unknown();
+	if (!status)
+		status = gpu->ops->event_new(gpu, true, &chains.start, error);
+	if (!status)
+		status = gpu->ops->event_new(gpu, true, &chains.end, error);
+	if (!status)
+		status = gpu->ops->launch(gpu, launch, error);
+	if (!status)
+		status = gpu->ops->synchronize(gpu, NULL, error);
+	if (!status)
+		status = measure(&chains, time_on_device, issue_kernels, &out->queued_kernel_s, error);
+	if (!status)
+		status = measure_graphs(&chains, out, error);
+	if (!status)
+		judge(out);
+	gpu->ops->event_free(gpu, chains.start);
+	gpu->ops->event_free(gpu, chains.end);
+	gpu->ops->gate_free(gpu, chains.gate);
+	return status;
+}

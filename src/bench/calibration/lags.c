@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/calibration/lags.h"
+
+#include "bench/calibration/updates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { READINGS_LEAST = 15 };
+
+#define WORTH_RATIO 0.1 /* a load alone says something of a lag if its spread is below that share */
+
+/* Where to look: from a tenth of a millisecond to three seconds, as every known meter is. */
+static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
+	.width_low_s = 1e-4,
+	.width_high_s = 0.4,
+	.delay_low_s = 0,
+	.delay_high_s = 0.2};
+static const struct kwhy_lag_data as_mean = {
+	.kind = KWHY_LAG_MEAN, .width_low_s = 1e-3, .width_high_s = 3, .delay_low_s = 0, .delay_high_s = 0.2};
+
+/* The readings of one meter, by phase. */
+struct gathering {
+	const struct kwhy_calibration *calibration;
+	const struct kwhy_meter_series *series;
+	bool stamped;
+	double period_s;
+	struct kwhy_lag_reading *readings; /* [series->count] */
+	size_t used;
+	struct kwhy_lag_stretch stretches[KWHY_LAG_STRETCHES_MAX];
+};
+
+/* Of a polled meter the first reading of each value, and where the value stays one reading a period. */
+static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
+{
+	const struct kwhy_meter_series *series = gathering->series;
+
+	if (gathering->stamped)
+		return !kwhy_update_is_late(series->items, series->count, i, gathering->period_s);
+	return i > 0 &&
+		(series->items[i].value != series->items[i - 1].value ||
+			(double)(series->items[i].time_mono_ns - last_ns) * 1e-9 > gathering->period_s);
+}
+
+/* Those of a stretch of time, into `out`; gives how many. */
+static size_t gather_readings(
+	const struct gathering *gathering, const struct kwhy_phase *phase, struct kwhy_lag_reading *out)
+{
+	int64_t last_ns = phase->start_ns;
+	size_t count = 0;
+
+	for (size_t i = 0; i < gathering->series->count; i++) {
+		const struct kwhy_reading *reading = &gathering->series->items[i];
+
+		if (reading->time_mono_ns < phase->start_ns || reading->time_mono_ns > phase->end_ns ||
+			!counts(gathering, i, last_ns))
+			continue;
+		last_ns = reading->time_mono_ns;
+		out[count++] = (struct kwhy_lag_reading){
+			reading->time_mono_ns, (double)reading->value * 1e-3};
+	}
+	return count;
+}
+
+static void gather(struct gathering *gathering, size_t which, struct kwhy_meter_lag *out)
+{
+	const struct kwhy_phase *phase = &gathering->calibration->phases[which];
+	struct kwhy_lag_reading *readings = gathering->readings + gathering->used;
+	size_t count = gather_readings(gathering, phase, readings);
+
+	if (count < READINGS_LEAST)
+		return;
+	gathering->stretches[out->phase_count] = (struct kwhy_lag_stretch){
+		gathering->calibration->pulses + phase->first_pulse, phase->pulse_count, readings, count};
+	gathering->used += count;
+	out->phases[out->phase_count++] = which;
+}
+
+static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
+{
+	for (size_t i = 0; i < gathering->calibration->phase_count; i++) {
+		const struct kwhy_phase *phase = &gathering->calibration->phases[i];
+
+		if (phase->kind == KWHY_PHASE_LOAD && phase->load.burn == KWHY_BURN_FMA)
+			gather(gathering, i, out);
+	}
+}
+
+/* Sum and squares of one figure over several fits. */
+struct scatter {
+	double count, sum, squares;
+};
+
+static void add_to(struct scatter *scatter, double value)
+{
+	scatter->count++;
+	scatter->sum += value;
+	scatter->squares += value * value;
+}
+
+/* How a mean over the loads is uncertain because they differ. */
+static double spread_of(const struct scatter *scatter)
+{
+	double mean = scatter->sum / scatter->count;
+
+	return sqrt(fmax(scatter->squares / scatter->count - mean * mean, 0) / (scatter->count - 1));
+}
+
+/*
+ * Each load alone gives a lag too. They differ by more than noise: power creeps as silicon warms, and time
+ * stamps are off by more in one load than in the other. That goes into the spreads.
+ */
+static void add_scatter(
+	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
+{
+	struct scatter width = {0}, delay = {0};
+
+	for (size_t i = 0; i < both->stretch_count; i++) {
+		struct kwhy_lag_data data = *both;
+		struct kwhy_error ignored;
+		struct kwhy_lag alone;
+
+		data.stretches = &gathering->stretches[i];
+		data.stretch_count = 1;
+		/* Round what all say together: a square wave alone is met again a period later. */
+		data.width_low_s = lag->width_s / 3;
+		data.width_high_s = lag->width_s * 3;
+		data.delay_high_s = lag->delay_s + lag->width_s;
+		if (kwhy_lag_fit(&data, &alone, &ignored) != KWHY_OK ||
+			alone.width_spread_s > WORTH_RATIO * lag->width_s)
+			continue;
+		add_to(&width, alone.width_s);
+		add_to(&delay, alone.delay_s);
+	}
+	if (width.count < 2)
+		return;
+	lag->width_spread_s = hypot(lag->width_spread_s, spread_of(&width));
+	lag->delay_spread_s = hypot(lag->delay_spread_s, spread_of(&delay));
+}
+
+/* Keeps the kind of the higher likelihood; a kind that shows nothing is no error. */
+static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *out)
+{
+	const struct kwhy_lag_data *kinds[] = {&as_low_pass, &as_mean};
+	struct kwhy_lag_data best;
+
+	for (size_t i = 0; i < 2 && out->phase_count; i++) {
+		struct kwhy_lag_data data = *kinds[i];
+		struct kwhy_error ignored;
+		struct kwhy_lag lag;
+
+		data.stretches = gathering->stretches;
+		data.stretch_count = out->phase_count;
+		if (kwhy_lag_fit(&data, &lag, &ignored) != KWHY_OK)
+			continue;
+		if (!out->found || lag.log_likelihood > out->lag.log_likelihood) {
+			out->lag = lag;
+			out->kind = data.kind;
+		}
+		out->found = true;
+	}
+	if (!out->found)
+		return;
+	best = *kinds[out->kind == KWHY_LAG_MEAN];
+	best.stretches = gathering->stretches;
+	best.stretch_count = out->phase_count;
+	add_scatter(gathering, &best, &out->lag);
+}
+
+enum kwhy_status kwhy_meter_lag_find(const struct kwhy_calibration *calibration, enum kwhy_meter meter,
+	bool stamped, double period_s, struct kwhy_meter_lag *out, struct kwhy_error *error)
+{
+	struct gathering gathering = {.calibration = calibration,
+		.series = &calibration->meters[meter],
+		.stamped = stamped,
+		.period_s = period_s};
+
+	*out = (struct kwhy_meter_lag){0};
+	gathering.readings = calloc(gathering.series->count + 1, sizeof(*gathering.readings));
+	if (!gathering.readings)
+		return kwhy_fail_memory(error, "the fit of a meter's lag");
+	gather_all(&gathering, out);
+	fit_both(&gathering, out);
+	free(gathering.readings);
+	return KWHY_OK;
+}

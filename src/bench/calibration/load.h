@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_CALIBRATION_LOAD_H
+#define KWHY_BENCH_CALIBRATION_LOAD_H
+
+#include "fit/pulse.h"
+#include "gpu/gpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Loads of known power and length for one GPU: kernels that run for a given time by the device's clock and
+ * say when they really did. Their data is pseudo-random from a seed.
+ */
+enum kwhy_burn { KWHY_BURN_FMA, KWHY_BURN_COPY, KWHY_BURN_INTEGER, KWHY_BURN_ONE_BLOCK, KWHY_BURN_COUNT };
+
+const char *kwhy_burn_name(enum kwhy_burn burn); /* "fma", "copy", "integer", "one-block" */
+
+/*
+ * `pulses` kernels of on_ns each, begun every on_ns + off_ns; off_ns 0: one right after another. With
+ * shift_ns the beginning moves, in eight equal groups of pulses, by eighths of it: meters sample, and a wave
+ * that keeps its phase to the samples is not seen as it is.
+ */
+struct kwhy_load {
+	const char *name;
+	enum kwhy_burn burn;
+	int64_t on_ns, off_ns, shift_ns;
+	uint32_t pulses;
+};
+
+enum { KWHY_LOAD_PULSES_MAX = 4096 };
+
+struct kwhy_loads;
+
+KWHY_MUST_USE enum kwhy_status kwhy_loads_new(
+	struct kwhy_gpu *gpu, uint32_t seed, struct kwhy_loads **out, struct kwhy_error *error);
+void kwhy_loads_free(struct kwhy_loads *loads);
+
+/*
+ * Runs a load and returns when it has ended. out_pulses[load->pulses]: when each kernel ran, on
+ * CLOCK_MONOTONIC, known to about 10 us: the device's clock is related to the host's before and after.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_load_run(struct kwhy_loads *loads, const struct kwhy_load *load,
+	struct kwhy_pulse *out_pulses, struct kwhy_error *error);
+
+/* Kernels and memory, for measurements of calls beside the loads. */
+const struct kwhy_gpu_kernel *kwhy_loads_nothing(const struct kwhy_loads *loads);
+uint64_t kwhy_loads_memory(const struct kwhy_loads *loads, size_t *out_bytes);
+
+#endif

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/calibration/self_test.h"
+
+#include "bench/calibration/energies.h"
+#include "bench/calibration/lags.h"
+#include "bench/calibration/updates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MS INT64_C(1000000)
+#define SETTLE_NS (300 * MS)  /* after a step until the ring has settled, many times over */
+#define LONG_ON_NS (400 * MS) /* a load whose power settles while it runs */
+/*
+ * An H200 draws 2.5 % more from about a quarter of a second into a kernel on: the power of its first part is
+ * what short pulses draw.
+ */
+#define EARLY_FROM_NS (100 * MS) /* the ring has settled */
+#define EARLY_TO_NS (200 * MS)
+#define EARLY_END_NS (250 * MS)
+#define JOIN_NS (2 * MS) /* kernels that close to each other are one pulse */
+
+/* What is known so far. */
+struct findings {
+	const struct kwhy_calibration *calibration;
+	struct kwhy_profile *profile;
+	struct kwhy_self_test *test;
+	struct kwhy_updates updates[KWHY_METER_COUNT];
+	struct kwhy_meter_lag lags[KWHY_METER_COUNT];
+	/* Of the FMA kernel in the first part of a pulse and later, and between pulses; NAN: unknown. */
+	struct kwhy_measured early_w, late_w, off_w;
+};
+
+static const enum kwhy_meter tested[] = {
+	KWHY_METER_NVML_ENERGY, KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_AVERAGE, KWHY_METER_NVML_INSTANT};
+
+enum { TESTED_COUNT = sizeof(tested) / sizeof(tested[0]) };
+
+static const struct kwhy_measured unknown = {NAN, NAN};
+
+static bool is_stamped(enum kwhy_meter meter)
+{
+	return meter == KWHY_METER_NVML_ENERGY || meter == KWHY_METER_NVML_SAMPLE;
+}
+
+/* The best meter of power there is. */
+static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *calibration)
+{
+	static const enum kwhy_meter order[] = {
+		KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_NVML_AVERAGE};
+
+	for (size_t i = 0; i < 3; i++)
+		if (calibration->meters[order[i]].count)
+			return &calibration->meters[order[i]];
+	return &calibration->meters[KWHY_METER_NVML_SAMPLE];
+}
+
+/* Notes are for readers: one that does not fit into memory has no text. */
+static void add_note(struct findings *findings, const char *part, const char *key, const char *conditions,
+	const char *source)
+{
+	struct kwhy_profile *profile = findings->profile;
+
+	profile->notes[profile->note_count++] = (struct kwhy_profile_note){part, key, source, conditions};
+}
+
+#define note(findings, part, key, conditions, ...) \
+	add_note(findings, part, key, conditions, kwhy_arena_printf(&(findings)->profile->arena, __VA_ARGS__))
+
+static enum kwhy_status find_meters(struct findings *findings, struct kwhy_error *error)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < TESTED_COUNT; i++) {
+		enum kwhy_meter meter = tested[i];
+		struct kwhy_updates *updates = &findings->updates[meter];
+
+		status = kwhy_updates_find(calibration->meters[meter].items, calibration->meters[meter].count,
+			is_stamped(meter), updates, error);
+		if (!status && !kwhy_meter_is_counter(meter))
+			status = kwhy_meter_lag_find(calibration, meter, is_stamped(meter),
+				updates->period_s.value, &findings->lags[meter], error);
+	}
+	return status;
+}
+
+static bool is_long(const struct kwhy_phase *phase)
+{
+	return phase->kind == KWHY_PHASE_LOAD && phase->load.on_ns >= LONG_ON_NS;
+}
+
+/* Mean and how single figures differ. */
+struct tally {
+	double count, sum, squares;
+};
+
+static void add_to(struct tally *tally, double value)
+{
+	if (!isfinite(value))
+		return;
+	tally->count++;
+	tally->sum += value;
+	tally->squares += value * value;
+}
+
+static struct kwhy_measured mean_of(const struct tally *tally)
+{
+	double mean = tally->sum / tally->count;
+
+	if (tally->count == 0)
+		return unknown;
+	return (struct kwhy_measured){mean, sqrt(fmax(tally->squares / tally->count - mean * mean, 0))};
+}
+
+/* Idle after work: of the rests after all loads, weighted alike. */
+static struct kwhy_measured execution_idle(const struct findings *findings)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	struct tally idle = {0};
+
+	for (size_t i = 0; i < calibration->phase_count; i++) {
+		const struct kwhy_phase *phase = &calibration->phases[i];
+
+		if (phase->kind == KWHY_PHASE_LOAD)
+			add_to(&idle,
+				kwhy_series_watts(power_of(calibration),
+					calibration->pulses[phase->first_pulse + phase->pulse_count - 1]
+							.end_ns +
+						SETTLE_NS,
+					phase->end_ns)
+					.value);
+	}
+	return mean_of(&idle);
+}
+
+/* The end of the pulse that begins with pulses[i]: kernels right after each other are one. */
+static size_t joined(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase, size_t i)
+{
+	size_t end = phase->first_pulse + phase->pulse_count;
+
+	while (i + 1 < end && calibration->pulses[i + 1].start_ns - calibration->pulses[i].end_ns < JOIN_NS)
+		i++;
+	return i;
+}
+
+/* Powers of the FMA kernel, from its long pulses, and of the idle after the loads. */
+static void find_levels(struct findings *findings)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	const struct kwhy_meter_series *power = power_of(calibration);
+	struct tally early = {0}, late = {0};
+
+	for (size_t p = 0; p < calibration->phase_count; p++) {
+		const struct kwhy_phase *phase = &calibration->phases[p];
+
+		if (!is_long(phase) || phase->load.burn != KWHY_BURN_FMA)
+			continue;
+		for (size_t i = phase->first_pulse; i < phase->first_pulse + phase->pulse_count;) {
+			int64_t start_ns = calibration->pulses[i].start_ns,
+				end_ns = calibration->pulses[i = joined(calibration, phase, i)].end_ns;
+
+			i++;
+			add_to(&early,
+				kwhy_series_watts(power, start_ns + EARLY_FROM_NS, start_ns + EARLY_TO_NS)
+					.value);
+			add_to(&late, kwhy_series_watts(power, start_ns + SETTLE_NS, end_ns).value);
+		}
+	}
+	findings->early_w = mean_of(&early);
+	findings->late_w = mean_of(&late);
+	findings->off_w = execution_idle(findings);
+}
+
+/* The ring's figures; the ledger models it as a low-pass, so nothing else goes there. */
+static void tell_ring(struct findings *findings)
+{
+	struct kwhy_profile *profile = findings->profile;
+	const struct kwhy_updates *ring = &findings->updates[KWHY_METER_NVML_SAMPLE];
+	const struct kwhy_meter_lag *lag = &findings->lags[KWHY_METER_NVML_SAMPLE];
+
+	if (isfinite(ring->period_s.value)) {
+		profile->sensor.sample_period_s = ring->period_s;
+		profile->sensor.late_share = ring->late_share;
+		profile->sensor.late_s = ring->late_s;
+		note(findings, "sensor", "sample_period_s", "median of the driver's own time stamps",
+			"%zu updates of the ring; 98 %% of the gaps are %.1f to %.1f ms", ring->count,
+			1e3 * ring->shortest_s, 1e3 * ring->longest_s);
+		note(findings, "sensor", "late_ratio", NULL,
+			"stamps of the ring after too long a gap and before too short a one");
+		note(findings, "sensor", "late_s", "the spread is that of single stamps", "the same stamps");
+	}
+	if (!lag->found || lag->kind != KWHY_LAG_LOW_PASS)
+		return;
+	profile->sensor.time_constant_s = (struct kwhy_measured){lag->lag.width_s, lag->lag.width_spread_s};
+	profile->sensor.delay_s = (struct kwhy_measured){lag->lag.delay_s, lag->lag.delay_spread_s};
+	note(findings, "sensor", "time_constant_s", "the energy counter integrates the same signal",
+		"low-pass fitted to the ring over %zu loads of known times, late stamps left out",
+		lag->phase_count);
+	note(findings, "sensor", "delay_s", NULL, "the same fit");
+}
+
+static void tell_sensors(struct findings *findings)
+{
+	struct kwhy_profile *profile = findings->profile;
+	const struct kwhy_updates *counter = &findings->updates[KWHY_METER_NVML_ENERGY];
+	const struct kwhy_meter_lag *average = &findings->lags[KWHY_METER_NVML_AVERAGE];
+
+	tell_ring(findings);
+	if (isfinite(counter->period_s.value)) {
+		profile->sensor.counter_period_s = counter->period_s;
+		note(findings, "sensor", "counter_period_s", NULL,
+			"%zu ticks of the energy counter, each found by polling round it", counter->count);
+	}
+	if (average->found && average->kind == KWHY_LAG_MEAN) {
+		profile->sensor.average_window_s = average->lag.width_s;
+		note(findings, "sensor", "average_window_s", "of this driver; others differ",
+			"trailing mean fitted to the averaged power over %zu loads", average->phase_count);
+	}
+}
+
+static struct kwhy_measured idle_of(const struct findings *findings, enum kwhy_phase_kind kind)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+
+	for (size_t i = 0; i < calibration->phase_count; i++)
+		if (calibration->phases[i].kind == kind)
+			return kwhy_series_watts(power_of(calibration),
+				calibration->phases[i].start_ns + SETTLE_NS, calibration->phases[i].end_ns);
+	return unknown;
+}
+
+static void tell_powers(struct findings *findings)
+{
+	struct kwhy_profile *profile = findings->profile;
+
+	profile->clean_idle_w = idle_of(findings, KWHY_PHASE_CLEAN_IDLE);
+	profile->context_idle_w = idle_of(findings, KWHY_PHASE_CONTEXT_IDLE);
+	profile->execution_idle_w = execution_idle(findings);
+	if (isfinite(profile->clean_idle_w.value))
+		note(findings, "power", "clean_idle_w", "the spread is that of single samples",
+			"mean before any context, no process on the device");
+	if (isfinite(profile->context_idle_w.value))
+		note(findings, "power", "context_idle_w", "the spread is that of single samples",
+			"mean with a live context that has run nothing yet");
+	if (isfinite(profile->execution_idle_w.value))
+		note(findings, "power", "execution_idle_w", "the spread is that between the loads",
+			"mean of the rests after each load, from 0.3 s after it");
+	if (findings->calibration->limit_mw > 0) {
+		profile->limit_w = (double)findings->calibration->limit_mw * 1e-3;
+		note(findings, "power", "limit_w", NULL, "enforced limit, as the driver tells it");
+	}
+}
+
+static void tell_costs(struct findings *findings)
+{
+	static const char *const spread = "median; the spread is half the distance of the quartiles";
+	const struct kwhy_call_costs *costs = &findings->calibration->costs;
+	struct kwhy_profile *profile = findings->profile;
+	const struct {
+		const char *part, *key, *source;
+		const struct kwhy_measured *from;
+		struct kwhy_measured *to;
+	} rows[] = {
+		{"cost", "launch_s", "cuLaunchKernel of an empty kernel, call to return, queue not full",
+			&costs->launch_s, &profile->launch_s},
+		{"cost", "synchronize_s", "cuStreamSynchronize with nothing left to wait for",
+			&costs->synchronize_s, &profile->synchronize_s},
+		{"cost", "copy_latency_s", "cuMemcpyHtoD of 38 B from pageable memory, call to return",
+			&costs->copy_latency_s, &profile->copy_latency_s},
+		{"cost", "graph_launch_s", "cuGraphLaunch of one empty kernel, call to return",
+			&costs->graph_launch_s, &profile->graph_launch_s},
+		{"cost", "graph_launch_node_s",
+			"cuGraphLaunch of 16 and of 80 empty kernels in a row, call to return: for each more",
+			&costs->graph.launch_node_s, &profile->graph_launch_node_s},
+		{"cost", "graph_node_s",
+			"graphs of 16 and of 80 empty kernels in a row, by the device's clock: for each more",
+			&costs->graph.node_s, &profile->graph_node_s},
+		{"cost", "queued_kernel_s",
+			"16 and 80 empty kernels queued before the first runs, by the device's clock: for "
+			"each more",
+			&costs->graph.queued_kernel_s, &profile->queued_kernel_s},
+		{"copy", "h2d_pinned_bytes_per_s", "cuMemcpyHtoD of 256 MiB, random data", &costs->h2d_pinned,
+			&profile->h2d_pinned_rate_bytes_per_s},
+		{"copy", "h2d_pageable_bytes_per_s", "cuMemcpyHtoD of 256 MiB, random data",
+			&costs->h2d_pageable, &profile->h2d_pageable_rate_bytes_per_s},
+		{"copy", "d2h_pinned_bytes_per_s", "cuMemcpyDtoH of 256 MiB, random data", &costs->d2h_pinned,
+			&profile->d2h_pinned_rate_bytes_per_s},
+		{"copy", "d2h_pageable_bytes_per_s", "cuMemcpyDtoH of 256 MiB, random data",
+			&costs->d2h_pageable, &profile->d2h_pageable_rate_bytes_per_s},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!isfinite(rows[i].from->value))
+			continue;
+		*rows[i].to = *rows[i].from;
+		note(findings, rows[i].part, rows[i].key, spread, "%s", rows[i].source);
+	}
+}
+
+static void tell_sources(struct findings *findings)
+{
+	struct kwhy_self_test *test = findings->test;
+
+	for (size_t i = 0; i < TESTED_COUNT; i++) {
+		enum kwhy_meter meter = tested[i];
+		const struct kwhy_updates *updates = &findings->updates[meter];
+		const struct kwhy_meter_lag *lag = &findings->lags[meter];
+		struct kwhy_measured width = {lag->lag.width_s, lag->lag.width_spread_s};
+
+		if (!findings->calibration->meters[meter].count)
+			continue;
+		test->sources[test->source_count++] = (struct kwhy_self_test_source){
+			.meter = meter,
+			.readings = findings->calibration->meters[meter].count,
+			.update_s = updates->period_s,
+			.update_low_s = updates->shortest_s,
+			.update_high_s = updates->longest_s,
+			.time_constant_s = lag->found && lag->kind == KWHY_LAG_LOW_PASS ? width : unknown,
+			.window_s = lag->found && lag->kind == KWHY_LAG_MEAN ? width : unknown,
+			.delay_s = lag->found
+				? (struct kwhy_measured){lag->lag.delay_s, lag->lag.delay_spread_s}
+				: unknown,
+		};
+	}
+}
+
+/* Seconds of pulses within their first part, and later. */
+static void on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase,
+	double *out_early_s, double *out_late_s)
+{
+	*out_early_s = *out_late_s = 0;
+	for (size_t i = phase->first_pulse; i < phase->first_pulse + phase->pulse_count;) {
+		size_t last = joined(calibration, phase, i);
+		int64_t length_ns = calibration->pulses[last].end_ns - calibration->pulses[i].start_ns,
+			early_ns = length_ns < EARLY_END_NS ? length_ns : EARLY_END_NS;
+
+		*out_early_s += (double)early_ns * 1e-9;
+		*out_late_s += (double)(length_ns - early_ns) * 1e-9;
+		i = last + 1;
+	}
+}
+
+/* From the powers of the long loads: on while the kernels ran, off between them. */
+static struct kwhy_measured expected_joules(
+	const struct findings *findings, const struct kwhy_phase *phase, double window_s)
+{
+	double early_s, late_s, off_s;
+
+	if (phase->load.burn != KWHY_BURN_FMA)
+		return unknown;
+	on_seconds(findings->calibration, phase, &early_s, &late_s);
+	off_s = window_s - early_s - late_s;
+	return (struct kwhy_measured){findings->early_w.value * early_s + findings->late_w.value * late_s +
+			findings->off_w.value * off_s,
+		hypot(hypot(findings->early_w.spread * early_s, findings->late_w.spread * late_s),
+			findings->off_w.spread * off_s)};
+}
+
+static enum kwhy_status tell_load(
+	struct findings *findings, const struct kwhy_phase *phase, struct kwhy_error *error)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	struct kwhy_self_test_load *load = &findings->test->loads[findings->test->load_count++];
+	int64_t start_ns = calibration->pulses[phase->first_pulse].start_ns,
+		end_ns = calibration->pulses[phase->first_pulse + phase->pulse_count - 1].end_ns +
+		phase->load.off_ns;
+	struct kwhy_energies energies;
+	enum kwhy_status status = kwhy_energies_of(
+		calibration, findings->profile, start_ns, end_ns, &energies, error);
+
+	if (status)
+		return status;
+	*load = (struct kwhy_self_test_load){
+		.name = kwhy_arena_copy(&findings->profile->arena, phase->load.name),
+		.kernel = kwhy_burn_name(phase->load.burn),
+		.on_s = (double)phase->load.on_ns * 1e-9,
+		.off_s = (double)phase->load.off_ns * 1e-9,
+		.pulses = (uint32_t)phase->pulse_count,
+		.window_s = (double)(end_ns - start_ns) * 1e-9,
+		.power_w = unknown,
+		.expected_j = expected_joules(findings, phase, (double)(end_ns - start_ns) * 1e-9),
+	};
+	if (phase->load.off_ns == 0)
+		load->power_w = kwhy_series_watts(power_of(calibration), start_ns + SETTLE_NS, end_ns);
+	memcpy(load->energy_j, energies.joules, sizeof(load->energy_j));
+	return load->name ? KWHY_OK : kwhy_fail_memory(error, "a machine profile");
+}
+
+static enum kwhy_status tell_loads(struct findings *findings, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < findings->calibration->phase_count; i++)
+		if (findings->calibration->phases[i].kind == KWHY_PHASE_LOAD)
+			status = tell_load(findings, &findings->calibration->phases[i], error);
+	return status;
+}
+
+static void range_of(const struct kwhy_meter_series *series, double scale, double *out_low, double *out_high)
+{
+	*out_low = *out_high = NAN;
+	for (size_t i = 0; i < series->count; i++) {
+		double value = scale * (double)series->items[i].value;
+
+		*out_low = i == 0 ? value : fmin(*out_low, value);
+		*out_high = i == 0 ? value : fmax(*out_high, value);
+	}
+}
+
+static unsigned throttled(const struct kwhy_meter_series *series)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < series->count; i++)
+		bits |= (unsigned)series->items[i].value;
+	return bits & ~(unsigned)KWHY_THROTTLE_IDLE;
+}
+
+static double ring_to_counter(const struct kwhy_calibration *calibration)
+{
+	const struct kwhy_meter_series *counter = &calibration->meters[KWHY_METER_NVML_ENERGY];
+	double joules;
+
+	if (counter->count < 3)
+		return NAN;
+	/* The last tick may lie behind the ring's last sample. */
+	joules = (double)(counter->items[counter->count - 3].value - counter->items[0].value) * 1e-9 *
+		(double)kwhy_meter_unit_nj(KWHY_METER_NVML_ENERGY);
+	return kwhy_series_joules(&calibration->meters[KWHY_METER_NVML_SAMPLE],
+		       counter->items[0].time_mono_ns, counter->items[counter->count - 3].time_mono_ns) /
+		joules;
+}
+
+static void tell_conditions(struct findings *findings)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	struct kwhy_self_test *test = findings->test;
+
+	range_of(&calibration->gauges[KWHY_GAUGE_TEMPERATURE], 1e-3, &test->temperature_low_c,
+		&test->temperature_high_c);
+	range_of(&calibration->gauges[KWHY_GAUGE_SM_CLOCK], 1, &test->clock_low_hz, &test->clock_high_hz);
+	test->throttle_bits = throttled(&calibration->gauges[KWHY_GAUGE_THROTTLE_REASONS]);
+	test->seed = calibration->seed;
+	test->processes_before = calibration->processes_before;
+	test->ring_to_counter_ratio = ring_to_counter(calibration);
+}
+
+static enum kwhy_status tell_machine(struct findings *findings, struct kwhy_error *error)
+{
+	const struct kwhy_calibration *calibration = findings->calibration;
+	struct kwhy_profile *profile = findings->profile;
+	time_t started = (time_t)(calibration->started_unix_ns / 1000000000);
+	struct tm day;
+	char date[16];
+
+	gmtime_r(&started, &day);
+	strftime(date, sizeof(date), "%Y-%m-%d", &day);
+	profile->device_name = kwhy_arena_copy(&profile->arena, calibration->gpu.name);
+	profile->driver = calibration->driver ? kwhy_arena_copy(&profile->arena, calibration->driver) : NULL;
+	profile->cuda = calibration->gpu.driver_api[0]
+		? kwhy_arena_copy(&profile->arena, calibration->gpu.driver_api)
+		: NULL;
+	profile->measured_on = kwhy_arena_copy(&profile->arena, date);
+	profile->sm_count = calibration->gpu.sm_count;
+	profile->threads_per_sm = calibration->gpu.threads_per_sm;
+	profile->registers_per_sm = calibration->gpu.registers_per_sm;
+	profile->shared_bytes_per_sm = calibration->gpu.shared_bytes_per_sm;
+	return profile->device_name && profile->measured_on ? KWHY_OK
+							    : kwhy_fail_memory(error, "a machine profile");
+}
+
+static enum kwhy_status find_all(struct findings *findings, struct kwhy_error *error)
+{
+	enum kwhy_status status = tell_machine(findings, error);
+
+	if (!status)
+		status = find_meters(findings, error);
+	if (status)
+		return status;
+	find_levels(findings);
+	tell_sensors(findings);
+	tell_powers(findings);
+	tell_costs(findings);
+	tell_sources(findings);
+	tell_conditions(findings);
+	return tell_loads(findings, error);
+}
+
+/* Room for everything that may be found. */
+static enum kwhy_status make_room(struct findings *findings, struct kwhy_error *error)
+{
+	struct kwhy_arena *arena = &findings->profile->arena;
+
+	findings->test = kwhy_arena_alloc(arena, 1, sizeof(*findings->test));
+	findings->profile->notes = kwhy_arena_alloc(
+		arena, kwhy_profile_figure_count, sizeof(*findings->profile->notes));
+	if (findings->test) {
+		findings->test->sources = kwhy_arena_alloc(
+			arena, TESTED_COUNT, sizeof(*findings->test->sources));
+		findings->test->loads = kwhy_arena_alloc(
+			arena, KWHY_PHASES_MAX, sizeof(*findings->test->loads));
+	}
+	if (!findings->test || !findings->profile->notes || !findings->test->sources ||
+		!findings->test->loads)
+		return kwhy_fail_memory(error, "a machine profile");
+	findings->profile->self_test = findings->test;
+	return KWHY_OK;
+}
+
+void kwhy_self_test_profile_free(struct kwhy_profile *profile)
+{
+	if (!profile)
+		return;
+	kwhy_arena_done(&profile->arena);
+	free(profile);
+}
+
+enum kwhy_status kwhy_self_test_profile(
+	const struct kwhy_calibration *calibration, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	struct findings *findings = calloc(1, sizeof(*findings));
+	struct kwhy_profile *profile = malloc(sizeof(*profile));
+	enum kwhy_status status = findings && profile ? KWHY_OK
+						      : kwhy_fail_memory(error, "a machine profile");
+
+	if (!status) {
+		kwhy_profile_init(profile);
+		findings->calibration = calibration;
+		findings->profile = profile;
+		status = make_room(findings, error);
+	}
+	if (!status)
+		status = find_all(findings, error);
+	if (status && findings && profile)
+		kwhy_self_test_profile_free(profile);
+	else if (status)
+		free(profile);
+	else
+		*out = profile;
+	free(findings);
+	return status;
+}

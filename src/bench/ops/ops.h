@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_OPS_OPS_H
+#define KWHY_BENCH_OPS_OPS_H
+
+#include "base/arena.h"
+#include "bench/device_energy.h"
+
+#include <stdbool.h>
+
+/*
+ * `kwhy bench ops`: single kinds of operation, each again and again for a fixed time, with the energy of the
+ * very window that they are counted in: rates and joules a FLOP, a byte, a transfer, a collective.
+ */
+enum kwhy_ops_class {
+	KWHY_OPS_COMPUTE,
+	KWHY_OPS_MEMORY,
+	KWHY_OPS_SMALL_TRANSFERS,
+	KWHY_OPS_LARGE_BANDWIDTH,
+	KWHY_OPS_MIXED,
+	KWHY_OPS_COLLECTIVES,
+	KWHY_OPS_CLASS_COUNT
+};
+
+const char *kwhy_ops_class_name(enum kwhy_ops_class class); /* "compute", "small transfers", ... */
+
+struct kwhy_bench_ops_request {
+	enum kwhy_gpu_backend backend;
+	const char *devices;   /* as for bench twin; peers are of the first two */
+	const char *rows;      /* ids or names of classes with commas between; NULL: all */
+	double seconds;	       /* of each */
+	uint64_t memory_bytes; /* of each large buffer */
+	bool energy;
+	uint32_t seed;
+	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
+	void *context;
+};
+
+struct kwhy_bench_ops_row {
+	const char *id, *title;
+	enum kwhy_ops_class class;
+	const char *unit;    /* "FLOP", "OP", "B", "transfer", "launch", "step", "collective" */
+	const char *missing; /* why there are no figures; NULL: there are */
+	double count;	     /* units done in the window */
+	double bytes;	     /* moved meanwhile, where that is another unit; NAN: none */
+	double seconds;
+	uint32_t gpus;
+	struct kwhy_window_joules energy;
+};
+
+/* What arithmetic of a precision needs beside the memory; NAN where a net energy cannot be told from none. */
+struct kwhy_bench_ops_roof {
+	const struct kwhy_bench_ops_row *compute, *memory;
+	double time_balance;   /* FLOP a byte at which both take equal time */
+	double energy_balance; /* ... equal net energy */
+};
+
+enum { KWHY_BENCH_OPS_ROWS_MOST = 32 };
+
+struct kwhy_bench_ops {
+	struct kwhy_arena arena;
+	struct kwhy_gpu_facts gpus[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	uint32_t gpu_count;
+	enum kwhy_gpu_backend backend;
+	uint64_t memory_bytes;
+	uint32_t seed;
+	struct kwhy_bench_ops_row rows[KWHY_BENCH_OPS_ROWS_MOST];
+	size_t row_count;
+	struct kwhy_bench_ops_roof roofs[KWHY_BENCH_OPS_ROWS_MOST];
+	size_t roof_count;
+	const char *energy_missing; /* NULL: the GPUs' energy is known */
+	const char *ended;	    /* the device was lost, in words; NULL: all were run */
+};
+
+/* A row that this machine cannot run says why. End with kwhy_bench_ops_free(). */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_ops(
+	const struct kwhy_bench_ops_request *request, struct kwhy_bench_ops **out, struct kwhy_error *error);
+void kwhy_bench_ops_free(struct kwhy_bench_ops *bench);
+
+/* Joules a unit, of the counts of the same window. */
+struct kwhy_joules kwhy_bench_ops_per_unit(
+	const struct kwhy_bench_ops_row *row, const struct kwhy_joules *joules);
+
+#endif

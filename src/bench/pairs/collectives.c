@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 4, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MOST = 16 };
+
+/* What one GPU of the host's needs of all of them. */
+struct together {
+	uint64_t sources[KWHY_PAIR_GPUS_MOST], sinks[KWHY_PAIR_GPUS_MOST], flags[KWHY_PAIR_GPUS_MOST];
+	uint64_t bytes, round;
+	uint32_t count, own;
+	enum kwhy_pair_engine engine;
+};
+
+static bool is_sliced(enum kwhy_pair_engine engine)
+{
+	return engine == KWHY_PAIR_ALL_GATHER || engine == KWHY_PAIR_REDUCE_SCATTER ||
+		engine == KWHY_PAIR_ALL_EXCHANGE;
+}
+
+static bool is_sum(enum kwhy_pair_engine engine)
+{
+	return engine == KWHY_PAIR_ALL_REDUCE || engine == KWHY_PAIR_REDUCE_SCATTER;
+}
+
+uint64_t kwhy_pair_collective_bytes(enum kwhy_pair_engine engine, uint64_t bytes, uint32_t gpu_count)
+{
+	uint64_t unit = is_sliced(engine) ? (uint64_t)WORD * gpu_count : WORD;
+
+	return bytes / unit * unit;
+}
+
+uint64_t kwhy_pair_collective_result_bytes(enum kwhy_pair_engine engine, uint64_t bytes, uint32_t gpu_count)
+{
+	return engine == KWHY_PAIR_REDUCE_SCATTER ? bytes / gpu_count : bytes;
+}
+
+/* How far the pattern of one GPU is read from the same place of what another one gets. */
+static uint64_t offset_of(enum kwhy_pair_engine engine, uint64_t part_bytes, uint32_t own, uint64_t at)
+{
+	switch (engine) {
+	case KWHY_PAIR_ALL_GATHER:
+		return at % part_bytes;
+	case KWHY_PAIR_ALL_EXCHANGE:
+		return own * part_bytes + at % part_bytes;
+	case KWHY_PAIR_REDUCE_SCATTER:
+		return own * part_bytes + at;
+	default:
+		return at;
+	}
+}
+
+static void expect_sum(
+	const uint32_t *seeds, uint32_t gpu_count, uint64_t first, size_t count, unsigned char *out)
+{
+	uint32_t sum, word;
+
+	for (size_t at = 0; at < count; at += WORD) {
+		sum = 0;
+		for (uint32_t k = 0; k < gpu_count; k++) {
+			kwhy_bench_pattern_write(&word, WORD, seeds[k], first + at);
+			sum += word;
+		}
+		memcpy(out + at, &sum, WORD);
+	}
+}
+
+void kwhy_pair_collective_expect(const struct kwhy_pair_config *config, const uint32_t *seeds,
+	uint32_t gpu_count, uint32_t own, uint64_t first, size_t count, unsigned char *out)
+{
+	bool parted = config->engine == KWHY_PAIR_ALL_GATHER || config->engine == KWHY_PAIR_ALL_EXCHANGE;
+	uint64_t part_bytes = config->bytes / gpu_count;
+
+	if (is_sum(config->engine)) {
+		expect_sum(seeds, gpu_count, offset_of(config->engine, part_bytes, own, first), count, out);
+		return;
+	}
+	for (size_t done = 0, length; done < count; done += length) {
+		uint64_t at = first + done, left = parted ? part_bytes - at % part_bytes : count - done;
+
+		length = left < count - done ? (size_t)left : count - done;
+		kwhy_bench_pattern_write(out + done, length, seeds[parted ? at / part_bytes : 0],
+			offset_of(config->engine, part_bytes, own, at));
+	}
+}
+
+static uint64_t *flag_at(uint64_t flags, unsigned word)
+{
+	return (uint64_t *)(uintptr_t)flags + word;
+}
+
+/* All are as far as this round; false: somebody was late. */
+static bool meet(const struct together *all, uint64_t round)
+{
+	uint64_t *late = flag_at(all->flags[all->own], KWHY_PAIR_LATE_WORD);
+
+	__atomic_store_n(flag_at(all->flags[all->own], KWHY_PAIR_ROUND_WORD), round, __ATOMIC_RELEASE);
+	for (uint32_t k = 0; k < all->count; k++)
+		if (!kwhy_pair_flag_wait(flag_at(all->flags[k], KWHY_PAIR_ROUND_WORD), round, late))
+			return false;
+	return true;
+}
+
+/* Its part of the sum, words from `from` on. */
+static void add_up(const struct together *all, void *to, uint64_t from, uint64_t bytes)
+{
+	uint32_t *sum = to;
+
+	memcpy(to, kwhy_gpu_at(all->sources[0] + from), bytes);
+	for (uint32_t k = 1; k < all->count; k++) {
+		const uint32_t *words = kwhy_gpu_at(all->sources[k] + from);
+
+		for (uint64_t i = 0; i < bytes / WORD; i++)
+			sum[i] += words[i];
+	}
+}
+
+/* Words [first, last) of a sum of which each makes its share. */
+static void share_of(const struct together *all, uint32_t k, uint64_t *out_first, uint64_t *out_bytes)
+{
+	uint64_t words = all->bytes / WORD, first = words * k / all->count,
+		 last = words * (k + 1) / all->count;
+
+	*out_first = first * WORD;
+	*out_bytes = (last - first) * WORD;
+}
+
+static void run_all_reduce(const struct together *all, uint64_t sink)
+{
+	uint64_t first, bytes;
+
+	share_of(all, all->own, &first, &bytes);
+	add_up(all, kwhy_gpu_at(sink + first), first, bytes);
+	if (!meet(all, all->round + PHASES))
+		return;
+	for (uint32_t k = 0; k < all->count; k++) {
+		if (k == all->own)
+			continue;
+		share_of(all, k, &first, &bytes);
+		memcpy(kwhy_gpu_at(sink + first), kwhy_gpu_at(all->sinks[k] + first), bytes);
+	}
+}
+
+/* Everybody takes what it is to get from where it lies. */
+static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct together *all = arguments[0];
+	uint64_t sink = all->sinks[all->own], part = all->bytes / all->count;
+
+	(void)grid;
+	if (!meet(all, all->round + 1))
+		return;
+	switch (all->engine) {
+	case KWHY_PAIR_ALL_REDUCE:
+		run_all_reduce(all, sink);
+		break;
+	case KWHY_PAIR_REDUCE_SCATTER:
+		add_up(all, kwhy_gpu_at(sink), all->own * part, part);
+		break;
+	case KWHY_PAIR_BROADCAST:
+		memcpy(kwhy_gpu_at(sink), kwhy_gpu_at(all->sources[0]), all->bytes);
+		break;
+	default:
+		for (uint32_t k = 0; k < all->count; k++)
+			memcpy(kwhy_gpu_at(sink + k * part),
+				kwhy_gpu_at(all->sources[k] +
+					(all->engine == KWHY_PAIR_ALL_EXCHANGE ? all->own * part : 0)),
+				part);
+	}
+}
+
+static const struct kwhy_gpu_host_kernel on_host[] = {
+	{"kwhy_pair_together", run_together, {sizeof(struct together)}}, {.name = NULL}};
+
+static const struct kwhy_gpu_source host_source = {
+	.title = "collectives of the host", .text = "", .on_host = on_host};
+
+static bool is_host(const struct kwhy_pair_place *place, uint32_t i)
+{
+	return strcmp(place->rooms[i]->gpu->ops->name, "host") == 0;
+}
+
+static enum kwhy_status find_kernel(struct kwhy_pair_place *place, uint32_t i, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = place->rooms[i]->gpu;
+	enum kwhy_status status = KWHY_OK;
+
+	if (!place->together_modules[i])
+		status = gpu->ops->module_new(gpu, &host_source, &place->together_modules[i], error);
+	return status ? status
+		      : gpu->ops->kernel_find(gpu, place->together_modules[i], "kwhy_pair_together",
+				&place->together[i], error);
+}
+
+/* Its sink holds the complement of the first byte that will come. */
+static enum kwhy_status spoil(const struct kwhy_pair_work *work, uint32_t i, struct kwhy_error *error)
+{
+	const struct kwhy_pair_place *place = work->place;
+	struct kwhy_bench_room *room = place->rooms[i];
+	uint64_t bytes = kwhy_pair_collective_result_bytes(
+		work->config->engine, work->config->bytes, place->count);
+	unsigned char first[WORD];
+	uint32_t seeds[KWHY_PAIR_GPUS_MOST];
+	enum kwhy_status status;
+
+	for (uint32_t k = 0; k < place->count; k++)
+		seeds[k] = place->rooms[k]->seed;
+	kwhy_pair_collective_expect(work->config, seeds, place->count, i, 0, WORD, first);
+	status = room->gpu->ops->fill(
+		room->gpu, room->streams[0], room->device[KWHY_BENCH_SINK], (uint8_t)~first[0], bytes, error);
+	return status ? status : room->gpu->ops->synchronize(room->gpu, room->streams[0], error);
+}
+
+static enum kwhy_status begin_one(
+	struct kwhy_pair_work *work, uint32_t i, bool spoils, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *room = work->place->rooms[i];
+	uint64_t address;
+	enum kwhy_status status = kwhy_pair_turn(room, error);
+
+	if (!status)
+		status = kwhy_bench_device(room, KWHY_BENCH_SOURCE, &address, error);
+	if (!status)
+		status = kwhy_bench_device(room, KWHY_BENCH_SINK, &address, error);
+	if (!status && is_host(work->place, i))
+		status = find_kernel(work->place, i, error);
+	return status || !spoils ? status : spoil(work, i, error);
+}
+
+/* Ours reads what lies with the others. */
+static enum kwhy_status check_reach(const struct kwhy_pair_place *place, struct kwhy_error *error)
+{
+	for (uint32_t i = 0; place->ranks && i < place->count; i++)
+		if (i != place->own && !place->is_direct[place->own][i])
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"collectives of the host work on one host, and rank %u does not reach the "
+				"memory of rank %u",
+				place->own, i);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_collective_begin(
+	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = work->place;
+	enum kwhy_status status = is_host(place, kwhy_pair_first_own(place))
+		? check_reach(place, error)
+		: kwhy_pair_nccl_start_all(place, error);
+
+	for (uint32_t i = 0; !status && i < place->count; i++)
+		if (kwhy_pair_is_own(place, i))
+			status = begin_one(work, i, spoils, error);
+	return status;
+}
+
+static enum kwhy_status launch_host(struct kwhy_pair_work *work, uint32_t i, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = work->place;
+	struct kwhy_bench_room *room = place->rooms[i];
+	struct together all = {.bytes = work->config->bytes,
+		.round = place->together_rounds,
+		.count = place->count,
+		.own = i,
+		.engine = work->config->engine};
+	void *arguments[] = {&all};
+	struct kwhy_gpu_launch launch = {.kernel = place->together[i],
+		.blocks = 1,
+		.threads_per_block = 1,
+		.arguments = arguments,
+		.stream = room->streams[0]};
+
+	for (uint32_t k = 0; k < place->count; k++) {
+		all.sources[k] = place->rooms[k]->device[KWHY_BENCH_SOURCE];
+		all.sinks[k] = place->rooms[k]->device[KWHY_BENCH_SINK];
+		all.flags[k] = place->flags[k];
+	}
+	return room->gpu->ops->launch(room->gpu, &launch, error);
+}
+
+static enum kwhy_status issue_once(struct kwhy_pair_work *work, uint32_t number, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = work->place;
+	enum kwhy_status status = KWHY_OK;
+
+	if (!is_host(place, kwhy_pair_first_own(place)))
+		return kwhy_pair_nccl_together(work, number, error);
+	for (uint32_t i = 0; !status && i < place->count; i++)
+		if (kwhy_pair_is_own(place, i))
+			status = launch_host(work, i, error);
+	place->together_rounds += PHASES;
+	return status;
+}
+
+enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *main = work->main;
+	enum kwhy_status status = kwhy_pair_turn(main, error);
+
+	if (!status)
+		status = main->gpu->ops->event_record(main->gpu, main->fork, main->streams[0], error);
+	for (uint32_t i = 0; !status && i < work->place->count; i++) {
+		struct kwhy_bench_room *room = work->place->rooms[i];
+
+		if (room == main || work->place->ranks)
+			continue;
+		status = kwhy_pair_turn(room, error);
+		if (!status)
+			status = room->gpu->ops->stream_wait(room->gpu, room->streams[0], main->fork, error);
+	}
+	return status;
+}
+
+/* The main one goes on when all of them are as far as now. */
+static enum kwhy_status join_all(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_bench_room *main = work->main;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < work->place->count; i++) {
+		struct kwhy_bench_room *room = work->place->rooms[i];
+
+		if (room == main || work->place->ranks)
+			continue;
+		status = kwhy_pair_turn(room, error);
+		if (!status)
+			status = room->gpu->ops->event_record(
+				room->gpu, room->joins[0], room->streams[0], error);
+		if (!status)
+			status = kwhy_pair_turn(main, error);
+		if (!status)
+			status = main->gpu->ops->stream_wait(
+				main->gpu, main->streams[0], room->joins[0], error);
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_pair_collective_issue(
+	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
+{
+	enum kwhy_status status = work->is_forked ? KWHY_OK : kwhy_pair_fork_all(work, error);
+
+	for (uint32_t i = 0; !status && i < count; i++)
+		status = issue_once(work, i, error);
+	return status || work->is_forked ? status : join_all(work, error);
+}
+
+enum kwhy_status kwhy_pair_collective_check(const struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_pair_place *place = work->place;
+
+	for (uint32_t i = 0; i < place->count; i++)
+		if (kwhy_pair_is_own(place, i) && is_host(place, i) &&
+			__atomic_load_n(flag_at(place->flags[i], KWHY_PAIR_LATE_WORD), __ATOMIC_RELAXED))
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"GPU %u waited for seconds for the others of a collective; close other "
+				"programs",
+				i);
+	return KWHY_OK;
+}
+
+static enum kwhy_status verify_piece(const struct kwhy_pair_work *work, uint32_t i, uint64_t first,
+	size_t count, unsigned char *buffers, bool *out_same, struct kwhy_error *error)
+{
+	const struct kwhy_pair_place *place = work->place;
+	struct kwhy_bench_room *room = place->rooms[i];
+	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(buffers),
+		.from = room->device[KWHY_BENCH_SINK] + first,
+		.bytes = count};
+	uint32_t seeds[KWHY_PAIR_GPUS_MOST];
+	enum kwhy_status status = room->gpu->ops->copy_now(room->gpu, &copy, error);
+
+	for (uint32_t k = 0; k < place->count; k++)
+		seeds[k] = place->rooms[k]->seed;
+	kwhy_pair_collective_expect(work->config, seeds, place->count, i, first, count, buffers + count);
+	if (!status)
+		*out_same = memcmp(buffers, buffers + count, count) == 0;
+	return status;
+}
+
+static enum kwhy_status verify_one(
+	const struct kwhy_pair_work *work, uint32_t i, bool *out_same, struct kwhy_error *error)
+{
+	uint64_t bytes = kwhy_pair_collective_result_bytes(
+			 work->config->engine, work->config->bytes, work->place->count),
+		 pieces = (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+	size_t length = bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
+	unsigned char *buffers = malloc(2 * length);
+	enum kwhy_status status = buffers ? kwhy_pair_turn(work->place->rooms[i], error)
+					  : kwhy_fail_memory(error, "what a collective is checked by");
+
+	if (pieces > PIECES_MOST)
+		pieces = PIECES_MOST;
+	*out_same = true;
+	for (uint64_t k = 0; !status && *out_same && k < pieces; k++) {
+		uint64_t first = pieces > 1 ? (bytes - length) / WORD * k / (pieces - 1) * WORD : 0;
+
+		status = verify_piece(work, i, first, length, buffers, out_same, error);
+	}
+	free(buffers);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_collective_verify(
+	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out_same = true;
+	for (uint32_t i = 0; !status && *out_same && i < work->place->count; i++)
+		if (kwhy_pair_is_own(work->place, i))
+			status = verify_one(work, i, out_same, error);
+	return status;
+}

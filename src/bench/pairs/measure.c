@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/place.h"
+
+#include "base/clock.h"
+#include "bench/pairs/collectives.h"
+#include "bench/pairs/ranks.h"
+#include "bench/transfers/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
+/* Above that a start and an end are nothing beside a row of few; nvbandwidth's own size is not. */
+#define FEW_BYTES (UINT64_C(512) << 20)
+
+enum { PAUSE_NS = 20000, PATIENCE_NS = 200000, CHECK_BYTES = 4096 };
+
+static bool is_collective(const struct kwhy_pair_work *work)
+{
+	return kwhy_pair_is_collective(work->config->engine);
+}
+
+static bool is_socket(const struct kwhy_pair_work *work)
+{
+	return work->config->engine == KWHY_PAIR_SOCKET;
+}
+
+/* Of a put that was late for the other one: the flags are of no use any more. */
+static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	uint64_t late = 0;
+	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(&late),
+		.from = work->place->flags[work->config->source] + KWHY_PAIR_PUT_LATE_WORD * sizeof(uint64_t),
+		.bytes = sizeof(late)};
+	enum kwhy_status status = kwhy_pair_turn(work->source, error);
+
+	if (!status)
+		status = work->source->gpu->ops->copy_now(work->source->gpu, &copy, error);
+	if (!status && late) {
+		snprintf(work->place->no_put, sizeof(work->place->no_put),
+			"GPU %u waited for seconds for a flag of GPU %u: kernels of both do not run at once "
+			"here",
+			work->config->source, work->config->target);
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", work->place->no_put);
+	}
+	return status;
+}
+
+static enum kwhy_status check_late(const struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	if (is_collective(work))
+		return kwhy_pair_collective_check(work, error);
+	return work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : KWHY_OK;
+}
+
+/* Of what another process has a part in: looks whether that process lives on while it waits. */
+static enum kwhy_status await_stream(
+	const struct kwhy_pair_place *place, const struct kwhy_bench_room *room, struct kwhy_error *error)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	struct kwhy_gpu_event *event = room->joins[KWHY_BENCH_STREAMS - 1];
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = room->gpu->ops->event_record(room->gpu, event, room->streams[0], error);
+	bool done = false;
+
+	while (!status && !done) {
+		status = room->gpu->ops->event_reached(room->gpu, event, &done, error);
+		if (status || done || kwhy_clock_mono_ns() - start_ns < PATIENCE_NS)
+			continue;
+		status = kwhy_rank_link_check(&place->ranks->calls.link, error);
+		nanosleep(&pause, NULL);
+	}
+	return status;
+}
+
+static enum kwhy_status drain_room(
+	const struct kwhy_pair_work *work, uint32_t i, uint32_t streams, struct kwhy_error *error)
+{
+	const struct kwhy_bench_room *room = work->place->rooms[i];
+	enum kwhy_status status;
+
+	if (!kwhy_pair_is_own(work->place, i))
+		return KWHY_OK;
+	status = kwhy_pair_turn(room, error);
+	if (!status && work->place->ranks && kwhy_pair_is_shared(work->config))
+		status = await_stream(work->place, room, error);
+	for (uint32_t k = 0; !status && k < streams; k++)
+		status = room->gpu->ops->synchronize(room->gpu, room->streams[k], error);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = work->config;
+	bool is_alone = config->load == KWHY_PAIR_ALONE || config->load == KWHY_PAIR_REFERENCE;
+	enum kwhy_status status = KWHY_OK;
+
+	if (is_alone && !is_collective(work)) {
+		status = drain_room(work, config->source, 1, error);
+		return status ? status : drain_room(work, config->target, 1, error);
+	}
+	for (uint32_t i = 0; !status && i < work->place->count; i++)
+		status = drain_room(work, i, KWHY_BENCH_STREAMS, error);
+	return status;
+}
+
+/* Opens our gate, NULL: there is none, and those of others, all as close to now as can be. */
+static enum kwhy_status let_go(
+	struct kwhy_pair_work *work, struct kwhy_bench_room *gated, struct kwhy_error *error)
+{
+	struct kwhy_error other;
+	enum kwhy_status status = gated ? kwhy_pair_turn(gated, error) : KWHY_OK,
+			 asked = kwhy_pair_ranks_go(work, status ? &other : error), opened = KWHY_OK;
+
+	if (gated)
+		opened = gated->gpu->ops->gate_open(
+			gated->gpu, gated->gate, status || asked ? &other : error);
+	if (!status)
+		status = asked ? asked : opened;
+	asked = kwhy_pair_ranks_gone(work, status ? &other : error);
+	return status ? status : asked;
+}
+
+/* The others queue while we do: a library may join them first. */
+static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_error other;
+	double seconds;
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, 0, 1, false, error), issued;
+
+	if (status)
+		return status;
+	status = kwhy_pair_issue(work, 1, error);
+	issued = kwhy_pair_ranks_issued(work, status ? &other : error);
+	if (!status)
+		status = issued;
+	issued = let_go(work, NULL, status ? &other : error);
+	if (!status)
+		status = issued;
+	if (!status)
+		status = kwhy_pair_drain(work, error);
+	return status ? status : kwhy_pair_ranks_drain(work, &seconds, error);
+}
+
+enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	double seconds;
+
+	if (is_socket(work))
+		return kwhy_pair_ranks_stream(work, 1, true, &seconds, error);
+	status = issue_first(work, error);
+	return status ? status : check_late(work, error);
+}
+
+/* Of what all ends take part in: a row of it is queued at all of them and timed at each. One end's time would
+ * hold how long events take to it from the others, which on an H200 is now 5 us and now 10. Of a put between
+ * ranks only one end has the clock: the other's part is one kernel, warm rounds and all. */
+static bool is_of_all_ends(const struct kwhy_pair_work *work)
+{
+	return is_collective(work) ||
+		(kwhy_pair_is_shared(work->config) &&
+			!(work->place->ranks && work->config->engine == KWHY_PAIR_PUT));
+}
+
+/* Whether the first stream of that GPU tells a time of ours. */
+static bool tells_time(const struct kwhy_pair_work *work, uint32_t i)
+{
+	const struct kwhy_pair_place *place = work->place;
+
+	if (place->ranks)
+		return i == place->own;
+	if (!is_of_all_ends(work))
+		return place->rooms[i] == work->main;
+	return is_collective(work) || i == work->config->source || i == work->config->target;
+}
+
+static enum kwhy_status record(const struct kwhy_pair_work *work, bool is_end, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < work->place->count; i++) {
+		struct kwhy_bench_room *room = work->place->rooms[i];
+
+		if (!tells_time(work, i))
+			continue;
+		status = kwhy_pair_turn(room, error);
+		if (!status)
+			status = room->gpu->ops->event_record(
+				room->gpu, is_end ? room->end : room->begin, room->streams[0], error);
+	}
+	return status;
+}
+
+static enum kwhy_status room_elapsed(
+	const struct kwhy_bench_room *room, double *out_ns, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = room->gpu;
+	enum kwhy_status status = kwhy_pair_turn(room, error);
+
+	if (!status)
+		status = gpu->ops->event_synchronize(gpu, room->end, error);
+	return status ? status : gpu->ops->event_elapsed_ns(gpu, room->begin, room->end, out_ns, error);
+}
+
+/* Of the slowest end of ours. */
+static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	double time_ns = 0, most_ns = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	/* Another process may be gone that it waits for. */
+	if (work->place->ranks && kwhy_pair_is_shared(work->config))
+		status = kwhy_pair_drain(work, error);
+	for (uint32_t i = 0; !status && i < work->place->count; i++)
+		if (tells_time(work, i)) {
+			status = room_elapsed(work->place->rooms[i], &time_ns, error);
+			most_ns = fmax(most_ns, time_ns);
+		}
+	*out_s = most_ns * 1e-9;
+	return status;
+}
+
+static enum kwhy_status timed_row(
+	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
+{
+	enum kwhy_status status = warm ? kwhy_pair_issue(work, warm, error) : KWHY_OK;
+
+	if (!status)
+		status = record(work, false, error);
+	if (!status)
+		status = kwhy_pair_issue(work, count, error);
+	return status ? status : record(work, true, error);
+}
+
+static enum kwhy_status timed(
+	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (!is_of_all_ends(work) || work->place->ranks)
+		return timed_row(work, warm, count, error);
+	status = is_collective(work) ? kwhy_pair_fork_all(work, error) : kwhy_pair_fork(work, error);
+	work->is_forked = true;
+	if (!status)
+		status = timed_row(work, warm, count, error);
+	work->is_forked = false;
+	return status;
+}
+
+/* One way of what goes to and fro is half of it. */
+static double ways(const struct kwhy_pair_work *work)
+{
+	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;
+}
+
+/* As nccl-tests does it: queued one by one while the first ones run, each at the next place of its buffers.
+ */
+static enum kwhy_status sample_queued(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	uint32_t count = work->config->bytes > FEW_BYTES ? TIMED_FEW : NCCL_TIMED;
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, 1, count, true, error);
+
+	if (!status)
+		status = timed(work, 1, count, error);
+	if (!status)
+		status = elapsed(work, out_s, error);
+	*out_s /= count;
+	return status;
+}
+
+static enum kwhy_status sample_row(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	bool few = work->config->bytes > FEW_BYTES, put = work->config->engine == KWHY_PAIR_PUT;
+	uint32_t warm = few ? WARM_FEW
+		: put	    ? PUT_WARM
+			    : KWHY_BENCH_WARM_COPIES,
+		 count = few ? TIMED_FEW
+		: put	     ? PUT_TIMED
+			     : KWHY_BENCH_TIMED_COPIES;
+	struct kwhy_bench_room *main = work->main;
+	struct kwhy_error other;
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, warm, count, true, error), opened;
+
+	if (!status)
+		status = kwhy_pair_turn(main, error);
+	if (!status)
+		status = main->gpu->ops->gate_hold(main->gpu, main->gate, main->streams[0], error);
+	if (status)
+		return status;
+	status = kwhy_pair_load_issue(work, warm + count + LOAD_BEYOND, error);
+	if (!status)
+		status = timed(work, warm, count, error);
+	opened = let_go(work, main, status ? &other : error);
+	if (!status)
+		status = opened;
+	if (!status)
+		status = elapsed(work, out_s, error);
+	*out_s /= count * ways(work);
+	return status;
+}
+
+static enum kwhy_status sample_isolated(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_pair_ranks_issue(work, 0, 1, true, error);
+
+	if (!status)
+		status = timed(work, 0, 1, error);
+	return status ? status : elapsed(work, out_s, error);
+}
+
+static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns(), issued_ns, end_ns;
+	enum kwhy_status status = kwhy_pair_issue(work, 1, error);
+
+	issued_ns = kwhy_clock_mono_ns();
+	if (!status)
+		status = kwhy_pair_drain(work, error);
+	end_ns = work->config->clock == KWHY_PAIR_CALL ? issued_ns : kwhy_clock_mono_ns();
+	*out_s = (double)(end_ns - start_ns) * 1e-9;
+	return status;
+}
+
+/* In a row, or half of a way there and back. */
+static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	bool few = work->config->bytes > FEW_BYTES;
+
+	return work->config->clock == KWHY_PAIR_BACK_TO_BACK
+		? kwhy_pair_ranks_stream(work, few ? TIMED_FEW : NCCL_TIMED, false, out_s, error)
+		: kwhy_pair_ranks_stream(work, few ? 1 : TIMED_FEW, true, out_s, error);
+}
+
+static enum kwhy_status sample_clock(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	if (is_socket(work))
+		return sample_socket(work, out_s, error);
+	switch (work->config->clock) {
+	case KWHY_PAIR_BACK_TO_BACK:
+		return sample_row(work, out_s, error);
+	case KWHY_PAIR_QUEUED:
+		return sample_queued(work, out_s, error);
+	case KWHY_PAIR_ISOLATED:
+		return sample_isolated(work, out_s, error);
+	default:
+		return sample_host(work, out_s, error);
+	}
+}
+
+enum kwhy_status kwhy_pair_sample(
+	struct kwhy_pair_work *work, struct kwhy_pair_sample *out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	double others_s = NAN;
+
+	out->start_unix_ns = kwhy_clock_unix_ns();
+	status = sample_clock(work, &out->seconds, error);
+	if (!status)
+		status = kwhy_pair_drain(work, error);
+	out->end_unix_ns = kwhy_clock_unix_ns();
+	if (!status)
+		status = kwhy_pair_ranks_drain(work, &others_s, error);
+	/* Over with the last part; alone, without a row, another rank's began before ours. */
+	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
+		out->seconds = fmax(out->seconds, others_s);
+	return status ? status : check_late(work, error);
+}
+
+enum kwhy_status kwhy_pair_part_issue(
+	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
+{
+	work->part_count = count;
+	if (work->config->engine == KWHY_PAIR_PUT) /* one kernel for both */
+		return timed(work, 0, warm + count, error);
+	return timed(work, warm, count, error);
+}
+
+enum kwhy_status kwhy_pair_part_elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	enum kwhy_status status = elapsed(work, out_s, error);
+
+	*out_s /= work->part_count ? work->part_count : 1;
+	return status;
+}
+
+static enum kwhy_status verify_way(const struct kwhy_bench_room *source, struct kwhy_bench_room *target,
+	uint64_t sink, uint64_t bytes, bool *out_same, struct kwhy_error *error)
+{
+	uint32_t seed = source->seed;
+	uint64_t first = 0, wrong = 1;
+	void *arguments[] = {&sink, &bytes, &seed, &first, &bytes, &bytes, &target->counter};
+	enum kwhy_status status = kwhy_pair_turn(target, error);
+
+	if (!status)
+		status = kwhy_bench_counter_clear(target, error);
+	if (!status)
+		status = kwhy_bench_launch(
+			target, KWHY_BENCH_KERNEL_CHECK, bytes, arguments, target->streams[0], error);
+	if (!status)
+		status = kwhy_bench_counter_read(target, &wrong, error);
+	*out_same = wrong == 0;
+	return status;
+}
+
+static bool is_socket_same(const struct kwhy_pair_work *work)
+{
+	unsigned char expected[CHECK_BYTES];
+
+	for (uint64_t at = 0; at < work->config->bytes; at += CHECK_BYTES) {
+		uint64_t left = work->config->bytes - at;
+		size_t length = left < CHECK_BYTES ? (size_t)left : CHECK_BYTES;
+
+		kwhy_bench_pattern_write(expected, length, work->source->seed, at);
+		if (memcmp(work->place->ranks->socket_sink + at, expected, length) != 0)
+			return false;
+	}
+	return true;
+}
+
+enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = work->config;
+	enum kwhy_status status = KWHY_OK;
+
+	*out_same = true;
+	if (is_collective(work))
+		return kwhy_pair_collective_verify(work, out_same, error);
+	if (is_socket(work)) {
+		*out_same = is_socket_same(work);
+		return KWHY_OK;
+	}
+	if (kwhy_pair_is_own(work->place, config->target))
+		status = verify_way(
+			work->source, work->target, work->there.to, config->bytes, out_same, error);
+	if (!status && *out_same && kwhy_pair_goes_back(work) &&
+		kwhy_pair_is_own(work->place, config->source))
+		status = verify_way(
+			work->target, work->source, work->back.to, config->bytes, out_same, error);
+	return status;
+}
+
+/* A socket's bytes went there and back: both ends hold them. */
+enum kwhy_status kwhy_pair_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
+{
+	bool same = true;
+	enum kwhy_status status = kwhy_pair_part_verify(work, out_same, error);
+
+	if (!status)
+		status = kwhy_pair_ranks_verify(work, &same, error);
+	*out_same = *out_same && same;
+	return status;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What who leads a configuration asks of the others, and rank 0 of everybody. */
+#include "bench/pairs/rank_words.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config)
+{
+	return config->engine == KWHY_PAIR_READ ? config->target : config->source;
+}
+
+/* The configuration's key without what lies elsewhere in memory. */
+static struct kwhy_pair_config key_of(const struct kwhy_pair_config *config)
+{
+	return (struct kwhy_pair_config){.engine = config->engine,
+		.load = config->load,
+		.clock = config->clock,
+		.source = config->source,
+		.target = config->target,
+		.bytes = config->bytes};
+}
+
+bool kwhy_pair_leads(const struct kwhy_pair_work *work)
+{
+	return work->place->ranks && work->place->own == kwhy_pair_ranks_leader(work->config);
+}
+
+bool kwhy_pair_is_shared(const struct kwhy_pair_config *config)
+{
+	switch (config->engine) {
+	case KWHY_PAIR_PUT:
+	case KWHY_PAIR_EXCHANGE:
+	case KWHY_PAIR_NCCL:
+	case KWHY_PAIR_NCCL_EXCHANGE:
+	case KWHY_PAIR_NCCL_FULL:
+		return true;
+	default:
+		return kwhy_pair_is_collective(config->engine);
+	}
+}
+
+static bool takes_part(const struct kwhy_pair_work *work, uint32_t rank)
+{
+	const struct kwhy_pair_config *config = work->config;
+
+	return rank != work->place->own &&
+		(rank == config->source || rank == config->target || kwhy_pair_is_collective(config->engine));
+}
+
+/* The same of all who take part; each is asked before the first is awaited. */
+static enum kwhy_status ask_all(struct kwhy_pair_work *work, enum kwhy_rank_word word, const void *body,
+	size_t bytes, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = work->place;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < place->count; i++)
+		if (takes_part(work, i))
+			status = kwhy_pair_ask(&place->ranks->calls, i, word, body, bytes, error);
+	return status;
+}
+
+/* Answers of those who were asked are taken whatever the first of them says. */
+static enum kwhy_status await_all(
+	struct kwhy_pair_work *work, void *out, size_t bytes, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = work->place;
+	struct kwhy_pair_calls *calls = &place->ranks->calls;
+	enum kwhy_status status = KWHY_OK, one;
+	struct kwhy_error other;
+
+	for (uint32_t i = 0; i < place->count; i++) {
+		if (!takes_part(work, i) || !calls->is_asked[i])
+			continue;
+		one = kwhy_pair_await(
+			calls, i, out ? (char *)out + i * bytes : NULL, bytes, status ? &other : error);
+		if (!status)
+			status = one;
+	}
+	return status;
+}
+
+static enum kwhy_status call_all(struct kwhy_pair_work *work, enum kwhy_rank_word word, const void *body,
+	size_t bytes, void *out, size_t out_bytes, struct kwhy_error *error)
+{
+	struct kwhy_error other;
+	enum kwhy_status status = ask_all(work, word, body, bytes, error),
+			 awaited = await_all(work, out, out_bytes, status ? &other : error);
+
+	return status ? status : awaited;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
+{
+	const struct kwhy_rank_begin begin = {key_of(work->config), spoils};
+	struct kwhy_rank_rounds rounds[KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_place *place = work->place;
+	enum kwhy_status status;
+
+	if (!kwhy_pair_leads(work))
+		return KWHY_OK;
+	status = call_all(work, KWHY_RANK_BEGIN, &begin, sizeof(begin), rounds, sizeof(rounds[0]), error);
+	for (uint32_t i = 0; !status && i < place->count; i++)
+		if (takes_part(work, i)) {
+			place->put_rounds = larger(place->put_rounds, rounds[i].put);
+			place->together_rounds = larger(place->together_rounds, rounds[i].together);
+		}
+	return status;
+}
+
+/* Copies of both ends are to begin at once. */
+static bool is_held(const struct kwhy_pair_work *work)
+{
+	return work->config->engine == KWHY_PAIR_EXCHANGE;
+}
+
+enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	return kwhy_pair_leads(work) && is_held(work) ? ask_all(work, KWHY_RANK_GO, NULL, 0, error) : KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	return kwhy_pair_leads(work) && is_held(work) ? await_all(work, NULL, 0, error) : KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_ranks_issue(
+	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error)
+{
+	const struct kwhy_rank_issue issue = {
+		warm, count, is_held(work), work->place->put_rounds, work->place->together_rounds};
+	enum kwhy_status status;
+
+	if (!kwhy_pair_leads(work) || !kwhy_pair_is_shared(work->config))
+		return KWHY_OK;
+	status = ask_all(work, KWHY_RANK_ISSUE, &issue, sizeof(issue), error);
+	return status || !waits ? status : kwhy_pair_ranks_issued(work, error);
+}
+
+enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	return kwhy_pair_leads(work) && kwhy_pair_is_shared(work->config) ? await_all(work, NULL, 0, error)
+									  : KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_ranks_drain(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
+{
+	double seconds[KWHY_PAIR_GPUS_MOST];
+	enum kwhy_status status;
+
+	*out_s = NAN;
+	if (!kwhy_pair_leads(work) || !kwhy_pair_is_shared(work->config))
+		return KWHY_OK;
+	status = call_all(work, KWHY_RANK_DRAIN, NULL, 0, seconds, sizeof(seconds[0]), error);
+	for (uint32_t i = 0; !status && i < work->place->count; i++)
+		if (takes_part(work, i))
+			*out_s = fmax(*out_s, seconds[i]);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_ranks_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
+{
+	uint32_t same[KWHY_PAIR_GPUS_MOST];
+	enum kwhy_status status;
+
+	*out_same = true;
+	if (!kwhy_pair_leads(work))
+		return KWHY_OK;
+	status = call_all(work, KWHY_RANK_VERIFY, NULL, 0, same, sizeof(same[0]), error);
+	for (uint32_t i = 0; !status && i < work->place->count; i++)
+		if (takes_part(work, i) && !same[i])
+			*out_same = false;
+	return status;
+}
+
+enum kwhy_status kwhy_pair_ranks_buffers(
+	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error)
+{
+	const struct kwhy_bench_room *room = ranks->place->rooms[ranks->place->own];
+	size_t most = room->capacity < KWHY_PAIR_SOCKET_BYTES_MOST ? room->capacity
+								   : (size_t)KWHY_PAIR_SOCKET_BYTES_MOST;
+
+	if (bytes > most)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"sockets are measured up to %zu bytes; ask for smaller sizes", most);
+	if (ranks->socket_sink)
+		return KWHY_OK;
+	if (!ranks->socket_source)
+		ranks->socket_source = malloc(most);
+	if (ranks->socket_source)
+		ranks->socket_sink = malloc(most);
+	if (!ranks->socket_sink)
+		return kwhy_fail_memory(error, "what is sent by sockets");
+	kwhy_bench_pattern_write(ranks->socket_source, most, room->seed, 0);
+	memset(ranks->socket_sink, 0, most); /* its pages are there before anything is timed */
+	return KWHY_OK;
+}
+
+static enum kwhy_status send_rounds(
+	struct kwhy_pair_work *work, uint32_t count, bool returns, struct kwhy_error *error)
+{
+	struct kwhy_pair_ranks *ranks = work->place->ranks;
+	struct kwhy_rank_link *link = &ranks->calls.link;
+	uint32_t target = work->config->target;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < count; i++) {
+		status = kwhy_rank_link_send(link, target, ranks->socket_source, work->config->bytes, error);
+		if (!status && returns)
+			status = kwhy_rank_link_receive(
+				link, target, ranks->socket_sink, work->config->bytes, error);
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_pair_ranks_stream(
+	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error)
+{
+	const struct kwhy_rank_stream stream = {count, returns};
+	int64_t start_ns;
+	enum kwhy_status status = ask_all(work, KWHY_RANK_STREAM, &stream, sizeof(stream), error);
+
+	start_ns = kwhy_clock_mono_ns();
+	if (!status)
+		status = send_rounds(work, count, returns, error);
+	if (!status && !returns) /* the answer comes when the last byte has */
+		status = await_all(work, NULL, 0, error);
+	*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 / count / (returns ? 2 : 1);
+	return status || !returns ? status : await_all(work, NULL, 0, error);
+}
+
+enum kwhy_status kwhy_pair_ranks_nccl(
+	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error)
+{
+	struct kwhy_pair_ranks *ranks = place->ranks;
+	bool all = one == other;
+	struct kwhy_pair_config config = {
+		.engine = all ? KWHY_PAIR_ALL_REDUCE : KWHY_PAIR_NCCL, .source = one, .target = other};
+	struct kwhy_pair_work work = {.place = place, .config = &config};
+	struct kwhy_rank_nccl nccl = {.all = all};
+	struct kwhy_error why;
+	enum kwhy_status status, awaited;
+
+	for (uint32_t i = 0; i < place->count; i++)
+		if ((takes_part(&work, i) || i == place->own) && *ranks->facts[i].no_nccl)
+			return kwhy_fail(
+				error, KWHY_E_UNSUPPORTED, "rank %u: %s", i, ranks->facts[i].no_nccl);
+	status = kwhy_pair_nccl_name(place, &nccl.id, error);
+	if (!status)
+		status = ask_all(&work, KWHY_RANK_NCCL, &nccl, sizeof(nccl), error);
+	if (!status)
+		status = kwhy_pair_nccl_join(place, &nccl.id,
+			all			    ? place->own
+				: place->own == one ? other
+						    : one,
+			error);
+	awaited = await_all(&work, NULL, 0, status ? &why : error);
+	return status ? status : awaited;
+}
+
+enum kwhy_status kwhy_pair_ranks_visit(
+	struct kwhy_pair_ranks *ranks, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+{
+	uint32_t leader = kwhy_pair_ranks_leader(&visit->config);
+
+	visit->config = key_of(&visit->config);
+	if (leader == ranks->place->own)
+		return kwhy_pair_visit(ranks->place, visit, error);
+	visit->count = 0;
+	return kwhy_pair_call(
+		&ranks->calls, leader, KWHY_RANK_VISIT, visit, sizeof(*visit), visit, sizeof(*visit), error);
+}
+
+enum kwhy_status kwhy_pair_ranks_sense(struct kwhy_pair_ranks *ranks, uint32_t rank, size_t readings,
+	struct kwhy_transfer_conditions *conditions, struct kwhy_error *error)
+{
+	const struct kwhy_rank_sense sense = {*conditions, readings};
+
+	if (rank != ranks->place->own)
+		return kwhy_pair_call(&ranks->calls, rank, KWHY_RANK_SENSE, &sense, sizeof(sense), conditions,
+			sizeof(*conditions), error);
+	kwhy_bench_conditions_fold(&ranks->sensors, readings, conditions);
+	return KWHY_OK;
+}

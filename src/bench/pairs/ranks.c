@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranks: how they come together, learn of each other and reach each other's memory. */
+#include "bench/pairs/ranks.h"
+
+#include "bench/pairs/rank_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HISTORY_S = 30, CHOICE_BYTES = 64 };
+
+_Static_assert(sizeof(((struct kwhy_pair_ranks *)0)->facts) <= KWHY_PAIR_CALL_BYTES_MOST, "facts of all fit");
+
+enum kwhy_status kwhy_pair_ranks_open(
+	const struct kwhy_rank_link_request *request, struct kwhy_pair_ranks **out, struct kwhy_error *error)
+{
+	struct kwhy_pair_ranks *ranks = calloc(1, sizeof(*ranks));
+	struct kwhy_rank_link link;
+	enum kwhy_status status;
+
+	if (!ranks)
+		return kwhy_fail_memory(error, "what ranks know of each other");
+	status = kwhy_rank_link_open(request, &link, error);
+	if (!status)
+		status = kwhy_pair_calls_init(&ranks->calls, &link, error);
+	ranks->calls.serve = kwhy_pair_rank_serve;
+	ranks->calls.context = ranks;
+	if (status)
+		free(ranks);
+	else
+		*out = ranks;
+	return status;
+}
+
+/* What still runs here may wait for a rank that is gone, and must not meet memory that is gone. */
+static void end_work(const struct kwhy_pair_place *place)
+{
+	const struct kwhy_bench_room *room = place->rooms[place->own];
+	uint64_t *flags = kwhy_gpu_at(place->flags[place->own]);
+	struct kwhy_error why;
+	enum kwhy_status status;
+
+	if (!room || kwhy_pair_turn(room, &why))
+		return;
+	if (strcmp(room->gpu->ops->name, "host") == 0) {
+		__atomic_store_n(&flags[KWHY_PAIR_LATE_WORD], 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&flags[KWHY_PAIR_PUT_LATE_WORD], 1, __ATOMIC_RELAXED);
+	}
+	for (int i = 0; i < KWHY_BENCH_STREAMS; i++) {
+		status = room->gpu->ops->synchronize(room->gpu, room->streams[i], &why);
+		if (status) /* it is lost, and nothing runs */
+			return;
+	}
+}
+
+void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
+{
+	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_error why;
+
+	if (!place)
+		return;
+	if (kwhy_rank_link_check(&ranks->calls.link, &why))
+		ranks->is_lost = true;
+	kwhy_pair_nccl_stop(place);
+	end_work(place);
+	kwhy_pair_marks_free(place, &ranks->begin);
+	kwhy_pair_marks_free(place, &ranks->end);
+	for (uint32_t i = 0; i < place->count; i++) {
+		struct kwhy_bench_room *room = &ranks->rooms[i];
+
+		if (!room->gpu || !room->device[KWHY_BENCH_SOURCE] || kwhy_pair_turn(room, &why))
+			continue;
+		room->gpu->ops->memory_close(room->gpu, room->device[KWHY_BENCH_SOURCE]);
+		room->gpu->ops->memory_close(room->gpu, room->device[KWHY_BENCH_SINK]);
+		room->gpu->ops->memory_close(room->gpu, place->flags[i]);
+		room->device[KWHY_BENCH_SOURCE] = room->device[KWHY_BENCH_SINK] = 0;
+	}
+}
+
+/* NCCL's communicators end together: none may wait for another one before all were asked. */
+void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
+{
+	struct kwhy_pair_calls *calls = &ranks->calls;
+	bool asked[KWHY_PAIR_GPUS_MOST] = {false};
+	struct kwhy_error error;
+
+	for (uint32_t i = 1; calls->link.rank == 0 && i < calls->link.size; i++)
+		if (calls->link.sockets[i] >= 0 && !calls->is_asked[i])
+			asked[i] = !kwhy_pair_ask(calls, i, KWHY_RANK_PART, NULL, 0, &error);
+	kwhy_pair_ranks_forget(ranks);
+	for (uint32_t i = 1; i < calls->link.size; i++)
+		if (asked[i])
+			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
+}
+
+/* A rank that still owes an answer is not asked again. */
+static void let_go(struct kwhy_pair_ranks *ranks)
+{
+	struct kwhy_error error;
+
+	for (uint32_t i = 1; ranks->calls.link.rank == 0 && i < ranks->calls.link.size; i++)
+		if (ranks->calls.link.sockets[i] >= 0 && !ranks->calls.is_asked[i])
+			ranks->is_lost |= kwhy_pair_call(&ranks->calls, i, KWHY_RANK_STOP, NULL, 0, NULL, 0,
+						  &error) != KWHY_OK;
+}
+
+void kwhy_pair_ranks_close(struct kwhy_pair_ranks *ranks)
+{
+	if (!ranks)
+		return;
+	let_go(ranks);
+	kwhy_pair_calls_done(&ranks->calls);
+	kwhy_bench_sensors_close(&ranks->sensors);
+	free(ranks->socket_source);
+	free(ranks->socket_sink);
+	free(ranks);
+}
+
+bool kwhy_pair_ranks_is_lost(const struct kwhy_pair_ranks *ranks)
+{
+	for (uint32_t i = 0; i < ranks->calls.link.size; i++)
+		if (i != ranks->calls.link.rank && ranks->calls.link.sockets[i] < 0)
+			return true;
+	return ranks->is_lost;
+}
+
+static enum kwhy_status share_memory(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_bench_room *room = place->rooms[place->own];
+	struct kwhy_pair_rank_facts *facts = &ranks->facts[place->own];
+	const struct kwhy_gpu_ops *ops = room->gpu->ops;
+	uint64_t source = 0, sink = 0;
+	struct kwhy_error why;
+	enum kwhy_status status = kwhy_bench_device(room, KWHY_BENCH_SOURCE, &source, error);
+
+	if (!status)
+		status = kwhy_bench_device(room, KWHY_BENCH_SINK, &sink, error);
+	if (status)
+		return status;
+	/* A device that shares nothing is reached by NCCL and by sockets alone. */
+	facts->shares = ops->memory_share && !ops->memory_share(room->gpu, source, &facts->source, &why) &&
+		!ops->memory_share(room->gpu, sink, &facts->sink, &why) &&
+		!ops->memory_share(room->gpu, place->flags[place->own], &facts->flags, &why);
+	return KWHY_OK;
+}
+
+static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
+{
+	struct kwhy_pair_place *place = ranks->place;
+	const struct kwhy_bench_room *room = place->rooms[place->own];
+	const struct kwhy_gpu_facts *gpu = &room->gpu->facts;
+	struct kwhy_pair_rank_facts *facts = &ranks->facts[place->own];
+	struct kwhy_error why;
+
+	snprintf(facts->name, sizeof(facts->name), "%s", gpu->name);
+	snprintf(facts->pci_address, sizeof(facts->pci_address), "%s", gpu->pci_address);
+	snprintf(facts->driver_api, sizeof(facts->driver_api), "%s", gpu->driver_api);
+	snprintf(facts->driver, sizeof(facts->driver), "%s",
+		ranks->sensors.driver ? ranks->sensors.driver : "");
+	memcpy(facts->host, ranks->calls.link.hosts[place->own], sizeof(facts->host));
+	snprintf(facts->settings, sizeof(facts->settings), "%s", settings);
+	if (kwhy_pair_nccl_load(place, &why))
+		snprintf(facts->no_nccl, sizeof(facts->no_nccl), "%.199s", why.text);
+	kwhy_pair_nccl_version(place, facts->nccl);
+	facts->process = ranks->calls.link.processes[place->own];
+	facts->numa_node = gpu->numa_node;
+	facts->seed = room->seed;
+}
+
+/* The one that --device names for this rank, or the one of its number on this host. */
+static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
+	char out[CHOICE_BYTES], struct kwhy_error *error)
+{
+	uint32_t count = 0, rank = ranks->calls.link.rank, size = ranks->calls.link.size,
+		 local = request->local_rank;
+	enum kwhy_status status = kwhy_gpu_count(request->backend, &count, error);
+
+	if (status)
+		return status;
+	if (request->devices && request->device_count != size)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--device names %u GPUs and there are %u ranks; name one for each",
+			request->device_count, size);
+	if (request->devices)
+		snprintf(out, CHOICE_BYTES, "%s", request->devices[rank]);
+	else if (request->backend == KWHY_GPU_HOST || count == 1) /* a launcher may show each its own alone */
+		snprintf(out, CHOICE_BYTES, "%u", count ? local % count : 0);
+	else if (local >= count)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"rank %u is number %u on its host, which has %u GPUs; start one rank a GPU", rank,
+			local, count);
+	else
+		snprintf(out, CHOICE_BYTES, "%u", local);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_ranks_place(struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
+	struct kwhy_pair_place *out, struct kwhy_error *error)
+{
+	char device[CHOICE_BYTES], settings[KWHY_PAIR_REQUEST_BYTES];
+	enum kwhy_status status = choose(ranks, request, device, error);
+
+	*out = (struct kwhy_pair_place){.ranks = ranks, .own = ranks->calls.link.rank};
+	ranks->place = out;
+	ranks->clock_s = request->clock_s;
+	if (!status)
+		status = kwhy_pair_place_open(out, out->own, request->backend, device,
+			(size_t)request->most_bytes, request->seed, error);
+	if (!status)
+		status = kwhy_bench_sensors_open(
+			out->rooms[out->own]->gpu, HISTORY_S, &ranks->sensors, error);
+	if (!status)
+		status = share_memory(ranks, error);
+	if (!status)
+		tell(ranks, kwhy_pair_request_text(request, settings));
+	return status;
+}
+
+/* Another's room: our GPU, its buffers as far as we reach them. */
+static void make_room(struct kwhy_pair_ranks *ranks, uint32_t i)
+{
+	struct kwhy_pair_place *place = ranks->place;
+	const struct kwhy_pair_rank_facts *facts = &ranks->facts[i];
+	struct kwhy_bench_room *own = place->rooms[place->own], *room = &ranks->rooms[i];
+	struct kwhy_gpu *gpu = own->gpu;
+	uint64_t addresses[3] = {0, 0, 0};
+	const struct kwhy_gpu_shared *shared[] = {&facts->source, &facts->sink, &facts->flags};
+	struct kwhy_error why;
+	bool reaches = facts->shares && gpu->ops->memory_open &&
+		strcmp(facts->host, ranks->facts[place->own].host) == 0;
+
+	for (int k = 0; reaches && k < 3; k++)
+		reaches = !gpu->ops->memory_open(gpu, shared[k], &addresses[k], &why);
+	*room = *own;
+	room->seed = facts->seed;
+	memset(room->host, 0, sizeof(room->host));
+	memset(room->device, 0, sizeof(room->device));
+	if (reaches) {
+		room->device[KWHY_BENCH_SOURCE] = addresses[0];
+		room->device[KWHY_BENCH_SINK] = addresses[1];
+		place->flags[i] = addresses[2];
+	}
+	place->rooms[i] = room;
+	place->is_direct[place->own][i] = reaches;
+}
+
+/* Asked for one thing, each with a GPU of its own. */
+static enum kwhy_status check_facts(
+	const struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_error *error)
+{
+	const struct kwhy_pair_rank_facts *facts = &ranks->facts[rank];
+
+	if (strcmp(facts->settings, ranks->facts[0].settings) != 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"rank %u was asked for '%.160s', rank 0 for '%.160s'; give all ranks one command",
+			rank, facts->settings, ranks->facts[0].settings);
+	for (uint32_t i = 0; *facts->pci_address && i < rank; i++)
+		if (strcmp(facts->host, ranks->facts[i].host) == 0 &&
+			strcmp(facts->pci_address, ranks->facts[i].pci_address) == 0)
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"ranks %u and %u both have GPU %s of %s; start no more ranks than there are "
+				"GPUs",
+				i, rank, facts->pci_address, facts->host);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = ranks->place;
+	uint32_t size = ranks->calls.link.size;
+	enum kwhy_status status = kwhy_pair_turn(place->rooms[place->own], error);
+
+	for (uint32_t i = 0; !status && i < size; i++)
+		status = check_facts(ranks, i, error);
+	for (uint32_t i = 0; !status && i < size; i++)
+		if (i != place->own)
+			make_room(ranks, i);
+	if (!status)
+		place->count = size;
+	return status;
+}
+
+enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
+{
+	struct kwhy_pair_place *place = ranks->place;
+	uint32_t size = ranks->calls.link.size;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 1; !status && i < size; i++)
+		status = kwhy_pair_call(&ranks->calls, i, KWHY_RANK_FACTS, NULL, 0, &ranks->facts[i],
+			sizeof(ranks->facts[i]), error);
+	if (!status)
+		status = kwhy_pair_ranks_learn(ranks, error);
+	for (uint32_t i = 1; !status && i < size; i++)
+		status = kwhy_pair_call(&ranks->calls, i, KWHY_RANK_LEARN, ranks->facts,
+			size * sizeof(ranks->facts[0]), place->is_direct[i], sizeof(place->is_direct[i]),
+			error);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_ranks_serve(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
+{
+	return kwhy_pair_serve_all(&ranks->calls, &ranks->done, error);
+}
+
+static const char *known(struct kwhy_arena *arena, const char *text)
+{
+	return *text ? kwhy_arena_copy(arena, text) : NULL;
+}
+
+void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_pairs *out)
+{
+	struct kwhy_arena *arena = &out->arena;
+
+	out->rank_count = ranks->calls.link.size;
+	for (uint32_t i = 0; i < out->rank_count; i++) {
+		const struct kwhy_pair_rank_facts *facts = &ranks->facts[i];
+
+		out->gpus[i] = (struct kwhy_pair_gpu){.name = known(arena, facts->name),
+			.pci_address = known(arena, facts->pci_address),
+			.numa_node = facts->numa_node};
+		out->ranks[i] = (struct kwhy_pair_rank){
+			known(arena, facts->host), facts->process, NAN, NAN, NAN, NAN};
+	}
+}

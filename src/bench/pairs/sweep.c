@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/sweep.h"
+
+#include "base/clock.h"
+#include "bench/pairs/clocks.h"
+#include "bench/pairs/energy.h"
+#include "bench/pairs/limits.h"
+#include "bench/pairs/pinning.h"
+#include "bench/pairs/ranks.h"
+#include "bench/pairs/store.h"
+#include "bench/pairs/warm.h"
+#include "bench/transfers/plan.h"
+#include "bench/transfers/sensors.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GAUGE_PAUSES = 25, GAUGE_PAUSE_NS = 40000000 };
+enum { HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
+
+#define WIDTH_RATIO 0.02
+#define CONFIG_SHARE (1.0 / 400) /* of the time that one may take once it has its samples */
+#define TEMPERATURE_NS INT64_C(1000000000)
+/* Warming again goes that far above what was asked for, a piece at a time, or takes as long as that. */
+#define REWARM_C 3
+#define REWARM_STEP_S 0.5
+#define REWARM_MOST_NS INT64_C(10000000000)
+
+struct sweep {
+	const struct kwhy_pair_request *request;
+	struct kwhy_pairs *pairs;
+	struct kwhy_pair_place place;
+	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MOST]; /* the first owns them */
+	struct kwhy_pair_store *store;				/* NULL: none */
+	struct kwhy_pair_marks begin, end;
+	bool *closed;
+	double *spent_s;
+	size_t closed_count, visits;
+	int64_t end_ns, temperature_ns;
+	bool keeps_warm;
+	char folder[FOLDER_BYTES];
+};
+
+/* How many communicators of NCCL it is measured with, one a round. */
+static uint32_t communicators_of(const struct sweep *sweep, const struct kwhy_pair_config *config)
+{
+	uint32_t count = sweep->request->communicators;
+
+	return count > 1 && kwhy_pair_is_by_nccl(config->engine) ? count : 1;
+}
+
+static bool is_done(struct sweep *sweep, size_t id)
+{
+	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	uint32_t communicators = communicators_of(sweep, config);
+
+	config->capped = false;
+	if (config->load == KWHY_PAIR_REFERENCE)
+		return true; /* measured in between, whatever there is */
+	if (config->sample_count < KWHY_PAIR_SAMPLES_LEAST || config->sample_count < communicators)
+		return false;
+	if (kwhy_pair_width(config) <= WIDTH_RATIO)
+		return true;
+	config->capped = true;
+	return communicators > 1 || config->sample_count == KWHY_PAIR_SAMPLES_MAX ||
+		sweep->spent_s[id] > sweep->request->time_s * CONFIG_SHARE;
+}
+
+static void close_config(struct sweep *sweep, size_t id)
+{
+	if (!sweep->closed[id])
+		sweep->closed_count++;
+	sweep->closed[id] = true;
+}
+
+/* Samples of a rank are on the clock of its host. */
+static void keep_samples(
+	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_visit *visit)
+{
+	int64_t offset_ns = sweep->request->ranks
+		? kwhy_pair_ranks_unix_offset(sweep->request->ranks, kwhy_pair_ranks_leader(config))
+		: 0;
+
+	for (uint32_t i = 0; i < visit->count; i++) {
+		struct kwhy_pair_sample *sample = &config->samples[config->sample_count++];
+
+		*sample = visit->samples[i];
+		sample->start_unix_ns -= offset_ns;
+		sample->end_unix_ns -= offset_ns;
+	}
+	config->verified |= visit->verified;
+}
+
+static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	size_t room = KWHY_PAIR_SAMPLES_MAX - config->sample_count;
+	uint32_t communicators = communicators_of(sweep, config),
+		 share = (KWHY_PAIR_SAMPLES_LEAST + communicators - 1) / communicators,
+		 most = share < KWHY_PAIR_VISIT_SAMPLES ? share : KWHY_PAIR_VISIT_SAMPLES;
+	struct kwhy_pair_visit visit = {.config = *config,
+		.verifies = !config->verified,
+		.most = room < most ? (uint32_t)room : most};
+	enum kwhy_status status;
+
+	if (!kwhy_pair_samples(sweep->pairs, config))
+		return kwhy_fail_memory(error, "samples");
+	status = sweep->request->ranks ? kwhy_pair_ranks_visit(sweep->request->ranks, &visit, error)
+				       : kwhy_pair_visit(&sweep->place, &visit, error);
+	keep_samples(sweep, config, &visit);
+	return status;
+}
+
+/* What the gauges of that GPU show now. */
+static enum kwhy_status fold(struct sweep *sweep, uint32_t gpu, size_t readings,
+	struct kwhy_transfer_conditions *conditions, struct kwhy_error *error)
+{
+	if (sweep->request->ranks)
+		return kwhy_pair_ranks_sense(sweep->request->ranks, gpu, readings, conditions, error);
+	kwhy_bench_conditions_fold(&sweep->sensors[gpu], readings, conditions);
+	return KWHY_OK;
+}
+
+/* An engine that cannot work between two is left out there, with its reason told once. */
+static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	struct kwhy_pairs *pairs = sweep->pairs;
+	const struct kwhy_pair_config *config = &pairs->configs[id];
+	const char *name = kwhy_pair_engine_name(config->engine);
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].engine == config->engine &&
+			pairs->configs[i].source == config->source &&
+			pairs->configs[i].target == config->target)
+			close_config(sweep, i);
+	for (size_t i = 0; i < pairs->absence_count; i++)
+		if (strcmp(pairs->absences[i].reason, error->text) == 0)
+			return KWHY_OK;
+	return kwhy_pairs_add_absence(pairs, name, error->text, error);
+}
+
+static enum kwhy_status keep_reading(struct sweep *sweep, uint32_t gpu,
+	const struct kwhy_transfer_conditions *now, struct kwhy_error *error)
+{
+	const struct kwhy_pair_reading reading = {
+		kwhy_clock_unix_ns(), gpu, now->temperature_c, now->power_w, now->clock_hz};
+	enum kwhy_status status = kwhy_pairs_add_reading(sweep->pairs, &reading, error);
+
+	return !status && sweep->store ? kwhy_pair_store_add_reading(sweep->store, &reading, error) : status;
+}
+
+static enum kwhy_status keep_temperatures(struct sweep *sweep, struct kwhy_error *error)
+{
+	int64_t now_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = KWHY_OK;
+
+	if (now_ns < sweep->temperature_ns)
+		return KWHY_OK;
+	sweep->temperature_ns = now_ns + TEMPERATURE_NS;
+	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
+
+		status = fold(sweep, i, 0, &now, error);
+		if (!status && (isfinite(now.temperature_c) || isfinite(now.power_w)))
+			status = keep_reading(sweep, i, &now, error);
+	}
+	return status;
+}
+
+static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	size_t before = config->sample_count;
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = measure(sweep, id, error), kept = KWHY_OK;
+	struct kwhy_error other;
+	size_t taken;
+
+	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY) {
+		config->sample_count = before;
+		return leave_out(sweep, id, error);
+	}
+	taken = config->sample_count - before;
+	/* By the samples that each visit took. */
+	if (!status)
+		status = fold(
+			sweep, config->source, taken ? before / taken : before, &config->conditions, error);
+	kwhy_pair_sum_up(config);
+	sweep->spent_s[id] += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	if (sweep->store)
+		kept = kwhy_pair_store_add(sweep->store, sweep->pairs, id, before, status ? &other : error);
+	if (is_done(sweep, id))
+		close_config(sweep, id);
+	return status ? status : kept;
+}
+
+/* What is measured afterwards is warm. */
+static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns(), taken_ns;
+	enum kwhy_status status = kwhy_pair_warm(sweep->request, &sweep->place, seconds, error);
+
+	taken_ns = kwhy_clock_mono_ns() - start_ns;
+	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
+	sweep->end_ns += taken_ns; /* where the time runs already */
+	if (status != KWHY_E_UNSUPPORTED)
+		return status;
+	sweep->keeps_warm = false;
+	return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
+}
+
+/* Of all GPUs; NAN: none tells it. */
+static enum kwhy_status read_coldest(struct sweep *sweep, double *out_c, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out_c = NAN;
+	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
+		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
+
+		status = fold(sweep, i, 0, &now, error);
+		*out_c = fmin(*out_c, now.temperature_c);
+	}
+	return status;
+}
+
+/* The same, with patience: gauges are first read some time after they were opened. */
+static enum kwhy_status await_coldest(struct sweep *sweep, double *out_c, struct kwhy_error *error)
+{
+	const struct timespec pause = {.tv_nsec = GAUGE_PAUSE_NS};
+	enum kwhy_status status = read_coldest(sweep, out_c, error);
+
+	for (int i = 0; !status && isnan(*out_c) && i < GAUGE_PAUSES; i++) {
+		nanosleep(&pause, NULL);
+		status = read_coldest(sweep, out_c, error);
+	}
+	return status;
+}
+
+/* Warms all where one became colder than was asked for. */
+static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
+{
+	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MOST_NS;
+	double least_c = sweep->request->keep_warm_c, wanted_c = least_c, first_c, coldest_c;
+	enum kwhy_status status = await_coldest(sweep, &first_c, error);
+
+	coldest_c = first_c;
+	if (!status && isnan(coldest_c)) {
+		sweep->keeps_warm = false;
+		return kwhy_pairs_add_absence(
+			sweep->pairs, "keep-warm", "no GPU tells its temperature", error);
+	}
+	while (!status && sweep->keeps_warm && coldest_c < wanted_c && kwhy_clock_mono_ns() < end_ns) {
+		wanted_c = least_c + REWARM_C;
+		status = warm_devices(sweep, REWARM_STEP_S, error);
+		if (!status)
+			status = read_coldest(sweep, &coldest_c, error);
+	}
+	if (status || !sweep->keeps_warm || coldest_c >= least_c || coldest_c > first_c)
+		return status;
+	sweep->keeps_warm = false;
+	return kwhy_pairs_add_absence(sweep->pairs, "keep-warm",
+		"10 s of copies leave a GPU as cold as it was; ask for fewer degrees", error);
+}
+
+static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = &sweep->pairs->configs[id];
+	enum kwhy_status status = KWHY_OK;
+
+	if (sweep->request->progress)
+		sweep->request->progress(sweep->request->context, kwhy_pair_engine_name(config->engine),
+			(double)sweep->closed_count / (double)sweep->pairs->config_count);
+	if (sweep->visits++ % REFERENCE_EVERY == 0) {
+		status = sweep->keeps_warm ? keep_warm(sweep, error) : KWHY_OK;
+		if (!status)
+			status = visit(sweep, 0, error);
+	}
+	if (!status)
+		status = visit(sweep, id, error);
+	return status ? status : keep_temperatures(sweep, error);
+}
+
+static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kwhy_error *error)
+{
+	size_t count = sweep->pairs->config_count;
+	uint64_t random = sweep->request->seed;
+	enum kwhy_status status = KWHY_OK;
+	bool late = false;
+
+	for (uint32_t round = 0; !status && !late && sweep->closed_count < count; round++) {
+		if (round == sweep->request->most_rounds && round > 0)
+			break;
+		kwhy_bench_shuffle(order, count, &random);
+		if (sweep->request->communicators > 1) /* the next ones lie elsewhere */
+			kwhy_pair_nccl_drop(&sweep->place);
+		for (size_t i = 0; !status && !late && i < count; i++) {
+			if (sweep->closed[order[i]])
+				continue;
+			status = step(sweep, order[i], error);
+			late = kwhy_clock_mono_ns() > sweep->end_ns;
+		}
+	}
+	if (!status && late && sweep->closed_count < count)
+		sweep->pairs->ended_early = kwhy_arena_printf(&sweep->pairs->arena,
+			"the time was over (%.0f s): %zu of %zu configurations have fewer than %d samples or "
+			"wider "
+			"intervals than 2 %%; give more with --time",
+			sweep->request->time_s, count - sweep->closed_count, count, KWHY_PAIR_SAMPLES_LEAST);
+	return status;
+}
+
+/* How clocks lie to each other, at both ends of the run. */
+static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = sweep->request->ranks
+		? kwhy_pair_ranks_mark(sweep->request->ranks, at_end, error)
+		: kwhy_pair_marks_take(&sweep->place, at_end ? &sweep->end : &sweep->begin, error);
+
+	sweep->pairs->clocks_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	return status;
+}
+
+static enum kwhy_status find_drifts(struct sweep *sweep, struct kwhy_error *error)
+{
+	if (sweep->request->ranks)
+		return kwhy_pair_ranks_drifts(sweep->request->ranks, sweep->pairs, error);
+	return kwhy_pair_drifts(&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+}
+
+static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *error)
+{
+	if (sweep->request->ranks) {
+		sweep->pairs->energy_missing = "energy is measured by one process; give --ranks 1";
+		return KWHY_OK;
+	}
+	kwhy_bench_sensors_close(&sweep->sensors[0]); /* one reader of the meters is enough */
+	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
+}
+
+static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *error)
+{
+	if (!sweep->request->ranks)
+		return kwhy_pair_pinning_measure(
+			sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
+	sweep->pairs->pinning_missing = "NUMA nodes are compared by one process; give --ranks 1";
+	return KWHY_OK;
+}
+
+/* Passes beside that of the times. */
+static enum kwhy_status run_further(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = sweep->request->pinning ? measure_pinning(sweep, error) : KWHY_OK;
+
+	return status || !sweep->request->energy ? status : measure_energy(sweep, error);
+}
+
+static enum kwhy_status run(struct sweep *sweep, struct kwhy_error *error)
+{
+	size_t count = sweep->pairs->config_count, *order = calloc(count, sizeof(*order));
+	enum kwhy_status status = KWHY_OK;
+	double warm_s;
+	int64_t start_ns;
+
+	sweep->keeps_warm = sweep->request->keep_warm_c > 0;
+	sweep->pairs->warm_s = sweep->pairs->clocks_s = 0;
+	sweep->closed = calloc(count, sizeof(*sweep->closed));
+	sweep->spent_s = calloc(count, sizeof(*sweep->spent_s));
+	if (!order || !sweep->closed || !sweep->spent_s)
+		status = kwhy_fail_memory(error, "the order of a benchmark");
+	if (!status && sweep->request->warm_s > 0)
+		status = warm_devices(sweep, sweep->request->warm_s, error);
+	if (!status)
+		status = mark(sweep, false, error);
+	warm_s = sweep->pairs->warm_s;
+	start_ns = kwhy_clock_mono_ns();
+	sweep->end_ns = start_ns + (int64_t)(sweep->request->time_s * 1e9);
+	for (size_t i = 0; !status && i < count; i++)
+		if (is_done(sweep, i))
+			close_config(sweep, i);
+	if (!status)
+		status = run_rounds(sweep, order, error);
+	sweep->pairs->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 -
+		(sweep->pairs->warm_s - warm_s);
+	if (!status)
+		status = mark(sweep, true, error);
+	if (!status)
+		status = find_drifts(sweep, error);
+	free(order);
+	return status ? status : run_further(sweep, error);
+}
+
+static void describe(struct sweep *sweep)
+{
+	struct kwhy_pairs *pairs = sweep->pairs;
+	struct kwhy_arena *arena = &pairs->arena;
+	char settings[KWHY_PAIR_REQUEST_BYTES];
+
+	pairs->backend = kwhy_gpu_backend_name(sweep->request->backend);
+	pairs->seed = sweep->request->seed;
+	pairs->settings = kwhy_bench_known(arena, kwhy_pair_request_text(sweep->request, settings));
+	pairs->driver = kwhy_bench_known(arena,
+		sweep->request->ranks ? sweep->request->ranks->sensors.driver : sweep->sensors[0].driver);
+	pairs->cuda = kwhy_bench_known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
+	pairs->measured_on = kwhy_bench_now_text(arena);
+	pairs->gpu_count = sweep->place.count;
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		const struct kwhy_gpu_facts *facts = &sweep->place.rooms[i]->gpu->facts;
+
+		pairs->gpus[i] = (struct kwhy_pair_gpu){.name = kwhy_bench_known(arena, facts->name),
+			.pci_address = kwhy_bench_known(arena, facts->pci_address),
+			.numa_node = facts->numa_node};
+	}
+	if (sweep->request->ranks)
+		kwhy_pair_ranks_describe(sweep->request->ranks, pairs);
+	memcpy(pairs->is_direct, sweep->place.is_direct, sizeof(pairs->is_direct));
+}
+
+/* Letters, digits, - and . of a name; anything else is _. */
+static void add_plain(char *out, size_t room, const char *text)
+{
+	size_t length = strlen(out);
+
+	for (; *text && length + 1 < room; text++)
+		out[length++] = (char)(isalnum((unsigned char)*text) || strchr("-.", *text) ? *text : '_');
+	out[length] = '\0';
+}
+
+/* FOLDER/<gpu>-<driver>-<cuda>, unless it is carried on with. */
+static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_pairs *pairs = sweep->pairs;
+	int length = snprintf(sweep->folder, sizeof(sweep->folder), "%s", sweep->request->folder);
+	char name[160] = "";
+
+	if (length < 0 || (size_t)length + sizeof(name) >= sizeof(sweep->folder))
+		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
+	if (!sweep->request->resume) {
+		add_plain(name, sizeof(name), pairs->gpus[0].name ? pairs->gpus[0].name : "unknown");
+		add_plain(name, sizeof(name), "-");
+		add_plain(name, sizeof(name), pairs->driver ? pairs->driver : pairs->backend);
+		add_plain(name, sizeof(name), "-");
+		add_plain(name, sizeof(name), pairs->cuda ? pairs->cuda : "none");
+		snprintf(sweep->folder + length, sizeof(sweep->folder) - (size_t)length, "/%s", name);
+	}
+	sweep->pairs->folder = kwhy_arena_copy(&sweep->pairs->arena, sweep->folder);
+	return kwhy_pair_store_open(
+		sweep->folder, sweep->request->resume, sweep->pairs, &sweep->store, error);
+}
+
+static enum kwhy_status open_sensors(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_bench_sensors_open(
+		sweep->place.rooms[0]->gpu, HISTORY_S, &sweep->sensors[0], error);
+
+	for (uint32_t i = 1; !status && i < sweep->place.count; i++) {
+		sweep->sensors[i] = sweep->sensors[0];
+		kwhy_bench_sensors_find(sweep->place.rooms[i]->gpu, &sweep->sensors[i]);
+	}
+	return status;
+}
+
+/* What others do on these GPUs shows in what is measured. */
+static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < sweep->place.count && !sweep->request->ranks; i++) {
+		struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
+		size_t count = sweep->sensors[i].device == KWHY_SENSOR_NO_DEVICE
+			? 0
+			: kwhy_sensors_processes(
+				  sweep->sensors[i].sensors, sweep->sensors[i].device, processes);
+		char note[160];
+
+		if (count < 2)
+			continue;
+		snprintf(note, sizeof(note),
+			"GPU %u is shared: %zu processes have memory on it, this one among them", i, count);
+		status = kwhy_pairs_add_note(sweep->pairs, note, error);
+	}
+	return status;
+}
+
+static enum kwhy_status count_gpus(
+	const struct kwhy_pair_request *request, uint32_t *out, struct kwhy_error *error)
+{
+	uint32_t count = request->device_count;
+	enum kwhy_status status = count ? KWHY_OK : kwhy_gpu_count(request->backend, &count, error);
+
+	if (!status && count < 2)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"a pair needs two GPUs, and there is %s; run it where there are more, or with "
+			"--backend host",
+			count ? "one" : "none");
+	*out = count < KWHY_PAIR_GPUS_MOST ? count : KWHY_PAIR_GPUS_MOST;
+	return status;
+}
+
+static enum kwhy_status open_place(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_pair_request *request = sweep->request;
+	uint32_t count;
+	enum kwhy_status status;
+
+	if (request->ranks) {
+		status = kwhy_pair_ranks_place(request->ranks, request, &sweep->place, error);
+		return status ? status : kwhy_pair_ranks_meet(request->ranks, error);
+	}
+	status = count_gpus(request, &count, error);
+	if (!status)
+		status = kwhy_pair_place_init(request->backend, request->devices, count,
+			(size_t)request->most_bytes, request->seed, &sweep->place, error);
+	return status ? status : open_sensors(sweep, error);
+}
+
+static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_pair_request *request = sweep->request;
+	enum kwhy_status status = open_place(sweep, error);
+
+	if (status)
+		return status;
+	describe(sweep);
+	if (request->backend == KWHY_GPU_CUDA)
+		status = kwhy_pair_limits_read(sweep->pairs, error);
+	else
+		sweep->pairs->route_missing = "links are read of CUDA's devices alone";
+	if (status)
+		return status;
+	status = kwhy_pair_plan_make(request, sweep->pairs, error);
+	if (!status && request->folder)
+		status = name_folder(sweep, error);
+	return status ? status : note_others(sweep, error);
+}
+
+static void tear_down(struct sweep *sweep)
+{
+	char nccl[16];
+
+	kwhy_pair_nccl_version(&sweep->place, nccl);
+	sweep->pairs->nccl = kwhy_bench_known(&sweep->pairs->arena, nccl);
+	if (sweep->request->ranks)
+		kwhy_pair_ranks_part(sweep->request->ranks);
+	kwhy_pair_marks_free(&sweep->place, &sweep->begin);
+	kwhy_pair_marks_free(&sweep->place, &sweep->end);
+	kwhy_pair_place_done(&sweep->place);
+	kwhy_pair_store_close(sweep->store);
+	kwhy_bench_sensors_close(&sweep->sensors[0]);
+	free(sweep->closed);
+	free(sweep->spent_s);
+}
+
+enum kwhy_status kwhy_pairs_follow(const struct kwhy_pair_request *given, struct kwhy_error *error)
+{
+	struct kwhy_pair_request request = *given;
+	struct kwhy_pair_place place = {.count = 0};
+	enum kwhy_status status = kwhy_pair_request_complete(&request, error);
+
+	if (!status)
+		status = kwhy_pair_ranks_place(request.ranks, &request, &place, error);
+	if (!status)
+		status = kwhy_pair_ranks_serve(request.ranks, error);
+	kwhy_pair_ranks_part(request.ranks);
+	kwhy_pair_place_done(&place);
+	return status;
+}
+
+enum kwhy_status kwhy_pairs_measure(
+	const struct kwhy_pair_request *given, struct kwhy_pairs **out, struct kwhy_error *error)
+{
+	struct kwhy_pair_request request = *given;
+	struct sweep sweep = {.request = &request};
+	enum kwhy_status status = kwhy_pair_request_complete(&request, error);
+
+	if (status)
+		return status;
+	sweep.pairs = kwhy_pairs_new();
+	status = sweep.pairs ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured pairs");
+	if (!status) {
+		status = run(&sweep, error);
+		if (status == KWHY_E_LOST) { /* ends the sweep, not what was measured before */
+			sweep.pairs->ended_early = kwhy_arena_copy(&sweep.pairs->arena, error->text);
+			sweep.pairs->is_lost = true;
+			status = KWHY_OK;
+		}
+	}
+	if (sweep.pairs)
+		tear_down(&sweep);
+	if (status)
+		kwhy_pairs_free(sweep.pairs);
+	else
+		*out = sweep.pairs;
+	return status;
+}

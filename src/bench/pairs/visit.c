@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/visit.h"
+
+#include "base/clock.h"
+
+#define VISIT_NS INT64_C(4000000)
+#define WARM_SAMPLE_MOST_BYTES (UINT64_C(16) << 20)
+
+static enum kwhy_status take_samples(
+	struct kwhy_pair_work *work, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && visit->count < visit->most) {
+		if (visit->count > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS)
+			break;
+		status = kwhy_pair_sample(work, &visit->samples[visit->count], error);
+		if (!status)
+			visit->count++;
+	}
+	return status;
+}
+
+static enum kwhy_status verify(
+	struct kwhy_pair_work *work, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+{
+	const struct kwhy_pair_config *config = &visit->config;
+	enum kwhy_status status = kwhy_pair_verify(work, &visit->verified, error);
+
+	if (!status && !visit->verified)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%s from GPU %u to GPU %u, %llu bytes: what came is not what went; the link or the "
+			"driver of this machine is not to be trusted",
+			kwhy_pair_engine_name(config->engine), config->source, config->target,
+			(unsigned long long)config->bytes);
+	return status;
+}
+
+/* What nobody keeps: the first of a visit meets sleeping threads and cold caches. */
+static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
+{
+	struct kwhy_pair_sample sample;
+	enum kwhy_status status = kwhy_pair_warm_up(work, error);
+
+	if (!status && work->config->bytes <= WARM_SAMPLE_MOST_BYTES)
+		status = kwhy_pair_sample(work, &sample, error);
+	return status;
+}
+
+enum kwhy_status kwhy_pair_visit(
+	struct kwhy_pair_place *place, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+{
+	struct kwhy_pair_work work;
+	enum kwhy_status status = kwhy_pair_work_begin(place, &visit->config, visit->verifies, &work, error);
+
+	visit->count = 0;
+	if (!status)
+		status = warm_up(&work, error);
+	if (!status)
+		status = take_samples(&work, visit, error);
+	return !status && visit->verifies ? verify(&work, visit, error) : status;
+}

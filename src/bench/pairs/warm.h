@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_PAIRS_WARM_H
+#define KWHY_BENCH_PAIRS_WARM_H
+
+#include "bench/pairs/place.h"
+#include "bench/pairs/plan.h"
+
+/*
+ * Copies the largest size between all GPUs for so many seconds, so that they are warm. KWHY_E_UNSUPPORTED:
+ * ranks that do not reach each other.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_warm(const struct kwhy_pair_request *request,
+	struct kwhy_pair_place *place, double seconds, struct kwhy_error *error);
+
+#endif

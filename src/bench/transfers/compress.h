@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_TRANSFERS_COMPRESS_H
+#define KWHY_BENCH_TRANSFERS_COMPRESS_H
+
+/* Data compressed once, in pinned memory, that several measurements send. */
+struct kwhy_bench_packet;
+
+void kwhy_bench_packet_free(struct kwhy_bench_packet *packet);
+
+#endif

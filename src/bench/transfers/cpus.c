@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfers/cpus.h"
+
+void kwhy_bench_cpus_find(struct kwhy_bench_cpus *cpus, const cpu_set_t *near, uint64_t seed)
+{
+	cpu_set_t usable;
+
+	cpus->count = cpus->at = 0;
+	if (sched_getaffinity(0, sizeof(cpus->all), &cpus->all))
+		return;
+	usable = cpus->all;
+	if (near) {
+		CPU_AND(&usable, &cpus->all, near);
+		if (CPU_COUNT(&usable) == 0)
+			usable = cpus->all;
+	}
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &usable))
+			cpus->cpus[cpus->count++] = cpu;
+	if (cpus->count < 2) /* there is nothing to go round */
+		cpus->count = 0;
+	else
+		cpus->at = (uint32_t)(seed % cpus->count);
+}
+
+void kwhy_bench_cpus_next(struct kwhy_bench_cpus *cpus)
+{
+	cpu_set_t one;
+
+	if (cpus->count == 0)
+		return;
+	cpus->at = (cpus->at + 1) % cpus->count;
+	CPU_ZERO(&one);
+	CPU_SET(cpus->cpus[cpus->at], &one);
+	(void)sched_setaffinity(0, sizeof(one), &one); /* one that went away is left out */
+	(void)sched_setaffinity(0, sizeof(cpus->all), &cpus->all);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_TRANSFERS_CURVES_H
+#define KWHY_BENCH_TRANSFERS_CURVES_H
+
+#include "model/transfers.h"
+
+/* Curves of times and of energies against bytes, of each way that was measured at sizes enough. Pure. */
+KWHY_MUST_USE enum kwhy_status kwhy_transfers_fit_curves(
+	struct kwhy_transfers *transfers, struct kwhy_error *error);
+
+#endif

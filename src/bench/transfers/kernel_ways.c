@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfers/strategy.h"
+
+/*
+ * Ways in which a kernel moves the bytes, or uses them where they are: the copy kernel; the kernel that reads
+ * or writes host memory itself ("mapped"); and what those are compared with, a copy that is then read, and
+ * data that is on the device already.
+ */
+
+#define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
+#define D2H KWHY_BENCH_BIT(KWHY_TRANSFER_D2H)
+#define BOTH KWHY_BENCH_BIT(KWHY_TRANSFER_BOTH)
+#define BACK_TO_BACK KWHY_BENCH_BIT(KWHY_TRANSFER_BACK_TO_BACK)
+#define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
+
+enum use { USE_MAPPED, USE_COPIED, USE_KEPT };
+
+static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_bench_mapped(
+		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &work->to_device.from, error);
+
+	if (!status)
+		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
+	work->to_device.bytes = work->bytes;
+	return status;
+}
+
+/* `to` stays the host's own address, by which it is verified; kernels reach it as mapped_sink. */
+static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu_host sink;
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
+
+	if (!status && !sink.address)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "kernels do not reach host memory here");
+	if (!status)
+		status = kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &work->to_host.from, error);
+	if (status)
+		return status;
+	work->to_host.to = kwhy_gpu_address(sink.memory);
+	work->to_host.bytes = work->bytes;
+	work->mapped_sink = sink.address;
+	return KWHY_OK;
+}
+
+static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (work->direction != KWHY_TRANSFER_D2H)
+		status = prepare_to_device(work, error);
+	if (!status && work->direction != KWHY_TRANSFER_H2D)
+		status = prepare_to_host(work, error);
+	work->stream_count = work->direction == KWHY_TRANSFER_BOTH ? 2 : 1;
+	return status;
+}
+
+static enum kwhy_status launch_copy(struct kwhy_bench_work *work, uint64_t to, uint64_t from,
+	struct kwhy_gpu_stream *stream, struct kwhy_error *error)
+{
+	void *arguments[] = {&to, &from, &work->bytes};
+
+	return kwhy_bench_launch(
+		work->room, KWHY_BENCH_KERNEL_COPY, work->bytes / 16, arguments, stream, error);
+}
+
+static enum kwhy_status issue_copy(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu_stream **streams = work->room->streams;
+	enum kwhy_status status = KWHY_OK;
+
+	if (work->direction != KWHY_TRANSFER_D2H)
+		status = launch_copy(work, work->to_device.to, work->to_device.from, streams[0], error);
+	if (!status && work->direction != KWHY_TRANSFER_H2D)
+		status = launch_copy(
+			work, work->mapped_sink, work->to_host.from, streams[work->stream_count - 1], error);
+	return status;
+}
+
+static enum kwhy_status launch_read(struct kwhy_bench_work *work, uint64_t from, struct kwhy_error *error)
+{
+	void *arguments[] = {&from, &work->bytes, &work->room->counter};
+
+	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
+		work->room->streams[0], error);
+}
+
+/* Reads each byte once: over the link, or from the device after a copy or without one. */
+static enum kwhy_status issue_use(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = work->room->gpu;
+	enum kwhy_status status;
+
+	if (work->strategy->variant != USE_COPIED)
+		return launch_read(work, work->to_device.from, error);
+	status = gpu->ops->copy(gpu, work->room->streams[0], &work->to_device, error);
+	return status ? status : launch_read(work, work->to_device.to, error);
+}
+
+static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
+
+	if (!status)
+		status = issue_use(work, error);
+	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
+}
+
+/* To the host a kernel writes what it makes straight there. */
+static enum kwhy_status issue_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->room->seed};
+
+	if (work->direction == KWHY_TRANSFER_H2D)
+		return issue_use(work, error);
+	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_PATTERN, work->bytes / 16, arguments,
+		work->room->streams[0], error);
+}
+
+static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
+{
+	if (work->direction == KWHY_TRANSFER_H2D)
+		return verify_use(work, out_same, error);
+	return kwhy_bench_verify_sinks(work, out_same, error);
+}
+
+/* The data is there: in the device's own source. */
+static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	work->link_bytes = 0;
+	return kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &work->to_device.from, error);
+}
+
+/* On the device nothing is written. */
+static enum kwhy_status prepare_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	enum kwhy_status status = prepare(work, error);
+
+	work->to_device.to = 0;
+	return status;
+}
+
+const struct kwhy_bench_strategy kwhy_bench_kernels[] = {
+	{.id = "copy-kernel",
+		.is_plain = true,
+		.title = "a kernel copies between pinned and device memory",
+		.memory = "pinned",
+		.directions = H2D | D2H | BOTH,
+		.clocks = BACK_TO_BACK | HOST,
+		.prepare = prepare,
+		.issue = issue_copy,
+		.verify = kwhy_bench_verify_sinks},
+	{.id = "mapped",
+		.title = "the kernel that uses the data reads or writes host memory",
+		.memory = "pinned",
+		.directions = H2D | D2H,
+		.clocks = BACK_TO_BACK | HOST,
+		.prepare = prepare_mapped,
+		.issue = issue_mapped,
+		.verify = verify_mapped,
+		.variant = USE_MAPPED},
+	{.id = "copied-and-read",
+		.title = "a pinned copy, then the kernel that reads it",
+		.memory = "pinned",
+		.directions = H2D,
+		.clocks = BACK_TO_BACK | HOST,
+		.prepare = prepare,
+		.issue = issue_use,
+		.verify = verify_use,
+		.variant = USE_COPIED},
+	{.id = "kept",
+		.title = "the kernel alone, the data being there from before",
+		.memory = "none",
+		.directions = H2D,
+		.clocks = BACK_TO_BACK | HOST,
+		.is_not_a_transfer = true,
+		.prepare = prepare_kept,
+		.issue = issue_use,
+		.verify = verify_use,
+		.variant = USE_KEPT},
+	{.id = NULL},
+};

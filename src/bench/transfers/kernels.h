@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_TRANSFERS_KERNELS_H
+#define KWHY_BENCH_TRANSFERS_KERNELS_H
+
+#include "gpu/gpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kernels of the transfer benchmark (kernels/transfer.cu), and the same in C for the host back end. */
+extern const struct kwhy_gpu_source kwhy_bench_source;
+
+enum kwhy_bench_kernel {
+	KWHY_BENCH_KERNEL_PATTERN,
+	KWHY_BENCH_KERNEL_CHECK,
+	KWHY_BENCH_KERNEL_COPY,
+	KWHY_BENCH_KERNEL_READ,
+	KWHY_BENCH_KERNEL_WORK,
+	KWHY_BENCH_KERNEL_PIECES,
+	KWHY_BENCH_KERNEL_EXPAND,
+	KWHY_BENCH_KERNEL_COUNT
+};
+
+const char *kwhy_bench_kernel_name(enum kwhy_bench_kernel kernel);
+
+/* What the kernels read of pieces and of compressed chunks. */
+struct kwhy_bench_piece {
+	uint32_t from, to, bytes;
+};
+struct kwhy_bench_chunk {
+	uint32_t from, compressed_bytes, to, bytes;
+};
+
+/* Bytes [first, first + bytes) of the pattern. */
+void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first);
+/* What the reading kernel finds: the sum of all words, and of the bytes left over. */
+uint64_t kwhy_bench_sum(const void *from, uint64_t bytes);
+
+#endif

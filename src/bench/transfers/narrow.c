@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfers/strategy.h"
+#include "kwhy/transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Numbers of 32 bits that one thread of the CPU makes smaller before they go over the link. Sizes are of what
+ * they were before.
+ */
+
+#define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
+#define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
+#define MOST_BYTES (UINT64_C(256) << 20)
+#define INT8_SCALE (1 / 127.0f) /* a value is divided by it */
+
+enum { LEAST_BYTES = 64, STEP_BYTES = 4 };
+
+static float scale_of(const struct kwhy_bench_work *work)
+{
+	return work->strategy->variant == KWHY_TRANSFER_I8 ? INT8_SCALE : 1;
+}
+
+static size_t narrow_bytes(const struct kwhy_bench_work *work)
+{
+	return work->bytes / sizeof(float) * kwhy_transfer_format_bytes((int)work->strategy->variant);
+}
+
+/* From -1 to below 1, as weights are. */
+static enum kwhy_status make_numbers(struct kwhy_bench_room *room, struct kwhy_error *error)
+{
+	size_t bytes = room->capacity < MOST_BYTES ? room->capacity : MOST_BYTES,
+	       count = bytes / sizeof(float);
+
+	room->numbers = malloc(bytes);
+	if (!room->numbers)
+		return kwhy_fail_memory(error, "numbers to convert");
+	kwhy_bench_pattern_write(room->numbers, bytes, room->seed, 0);
+	for (size_t i = 0; i < count; i++) {
+		int32_t word;
+
+		memcpy(&word, &room->numbers[i], sizeof(word));
+		room->numbers[i] = (float)word * 0x1p-31f;
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu_host staging;
+	enum kwhy_status status = work->room->numbers ? KWHY_OK : make_numbers(work->room, error);
+
+	if (!status)
+		status = kwhy_bench_host(work->room, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &staging, error);
+	if (!status)
+		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
+	if (status)
+		return status;
+	work->own = staging.memory;
+	work->to_device.from = kwhy_gpu_address(staging.memory);
+	work->to_device.bytes = narrow_bytes(work);
+	work->link_bytes = (double)work->to_device.bytes;
+	return KWHY_OK;
+}
+
+static enum kwhy_status convert(const struct kwhy_bench_work *work, void *to, struct kwhy_error *error)
+{
+	if (kwhy_transfer_convert(to, work->room->numbers, work->bytes / sizeof(float),
+		    (int)work->strategy->variant, scale_of(work)) != KWHY_TRANSFER_OK)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "numbers are not converted to this format");
+	return KWHY_OK;
+}
+
+static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = work->room->gpu;
+	enum kwhy_status status = convert(work, work->own, error);
+
+	return status ? status : gpu->ops->copy(gpu, work->room->streams[0], &work->to_device, error);
+}
+
+/* What is on the device, against the same numbers converted again. */
+static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
+{
+	struct kwhy_gpu_copy back = {.from = work->to_device.to, .bytes = work->to_device.bytes};
+	struct kwhy_gpu_host sink;
+	enum kwhy_status status = kwhy_bench_host(
+		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SINK, &sink, error);
+
+	if (status)
+		return status;
+	back.to = kwhy_gpu_address(sink.memory);
+	status = work->room->gpu->ops->copy_now(work->room->gpu, &back, error);
+	if (!status)
+		status = convert(work, work->own, error);
+	*out_same = !status && memcmp(sink.memory, work->own, back.bytes) == 0;
+	return status;
+}
+
+#define NARROW_ROW(name, words, format)                                                                   \
+	{                                                                                                 \
+		.id = name, .title = words, .memory = "pageable, converted to pinned", .directions = H2D, \
+		.clocks = HOST, .least_bytes = LEAST_BYTES, .most_bytes = MOST_BYTES,                     \
+		.step_bytes = STEP_BYTES, .prepare = prepare, .issue = issue, .verify = verify,           \
+		.variant = format                                                                         \
+	}
+
+const struct kwhy_bench_strategy kwhy_bench_narrowings[] = {
+	NARROW_ROW("as-fp16", "converted to 16-bit floats first", KWHY_TRANSFER_F16),
+	NARROW_ROW("as-bf16", "converted to bfloat16 first", KWHY_TRANSFER_BF16),
+	NARROW_ROW("as-int8", "converted to scaled 8-bit integers first", KWHY_TRANSFER_I8),
+	{.id = NULL},
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfers/findings.h"
+
+const struct kwhy_bench_rivals kwhy_bench_rivals[] = {
+	{"page-locked memory", "pinned", "pageable", KWHY_TRANSFER_BY_HOST},
+	{"write-combined memory", "write-combined", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
+	{"page-locking it later", "registered", "pageable", KWHY_TRANSFER_BY_HOST},
+	{"aligned addresses", "pinned", "unaligned", KWHY_TRANSFER_BACK_TO_BACK},
+	{"four streams", "streams", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"a graph", "graph", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"a copy kernel", "copy-kernel", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"a copy kernel, in a full queue", "copy-kernel", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
+	{"using host memory in place", "mapped", "copied-and-read", KWHY_TRANSFER_BY_HOST},
+	{"keeping data on the device", "kept", "copied-and-read", KWHY_TRANSFER_BY_HOST},
+	{"memory on the GPU's NUMA node", "numa-near", "numa-far", KWHY_TRANSFER_BACK_TO_BACK},
+	{"compressing beforehand", "compressed-overlap", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"expanding while copying", "compressed-overlap", "compressed", KWHY_TRANSFER_BY_HOST},
+	{"converting to fp16 first", "as-fp16", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"converting to bf16 first", "as-bf16", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"converting to int8 first", "as-int8", "pinned", KWHY_TRANSFER_BY_HOST},
+	{"copying while computing", "overlap-2", "serial", KWHY_TRANSFER_BY_HOST},
+	{"a third buffer", "overlap-3", "overlap-2", KWHY_TRANSFER_BY_HOST},
+	{"a loader that reads ahead", "loader-ahead", "loader", KWHY_TRANSFER_BY_HOST},
+	{"one call for many copies", "batch", "copies", KWHY_TRANSFER_BY_HOST},
+	{"a graph of copies", "graph-of-copies", "copies", KWHY_TRANSFER_BY_HOST},
+	{"packing", "packed", "copies", KWHY_TRANSFER_BY_HOST},
+	{"packing, against a batch", "packed", "batch", KWHY_TRANSFER_BY_HOST},
+	{"reaching the packet in place", "packed-mapped", "packed", KWHY_TRANSFER_BY_HOST},
+	{"reaching each piece in place", "piece-kernel", "batch", KWHY_TRANSFER_BY_HOST},
+	{.question = NULL},
+};

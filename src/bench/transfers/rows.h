@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_TRANSFERS_ROWS_H
+#define KWHY_BENCH_TRANSFERS_ROWS_H
+
+#include "base/text.h"
+#include "model/transfers.h"
+
+/*
+ * Samples and energies as rows of CSV (docs/formats/transfers.md); an empty cell is unknown. Before the
+ * samples, lines that begin with # hold the settings. Pure.
+ */
+#define KWHY_BENCH_ROWS_MARK "# kwhy.transfers.samples/1"
+
+extern const char kwhy_bench_row_names[], kwhy_bench_energy_row_names[];
+
+void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample, struct kwhy_text *out);
+void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out);
+
+/*
+ * Reads whole lines into the points. `add`: points that are not there are made, and settings are taken over;
+ * else rows of other points are KWHY_E_INPUT, as everything is that is no such row; `path` names it.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_read(const char *path, const struct kwhy_text *file, bool add,
+	struct kwhy_transfers *transfers, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_energy_rows_read(const char *path, const struct kwhy_text *file,
+	struct kwhy_transfers *transfers, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/transfers/sweep.h"
+
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "base/text.h"
+#include "bench/transfers/cpus.h"
+#include "bench/transfers/energy.h"
+#include "bench/transfers/measure.h"
+#include "bench/transfers/sensors.h"
+#include "bench/transfers/store.h"
+#include "gpu/numa.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	VISIT_SAMPLES = 8,
+	VISITS_LEAST = 16, /* of cheap points: what one visit took is alike, and drift shows between them */
+	RESTS_MOST = 15,
+	WARM_UPS = 8,
+	HISTORY_S = 30
+};
+
+#define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
+#define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
+#define DEAR_S 0.005		  /* of a visit */
+#define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
+
+struct sweep {
+	const struct kwhy_bench_request *request;
+	struct kwhy_transfers *transfers;
+	struct kwhy_bench_plan plan;
+	struct kwhy_gpu *gpu;
+	struct kwhy_bench_room *room;
+	struct kwhy_bench_sensors sensors;
+	struct kwhy_bench_cpus cpus;
+	struct kwhy_bench_store *store; /* NULL: none */
+	int64_t end_ns;			/* of the time budget */
+	size_t closed;
+};
+
+static bool is_narrow(const struct kwhy_transfer_point *point)
+{
+	return point->sample_count >= KWHY_BENCH_SAMPLES_LEAST &&
+		kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO;
+}
+
+/* Whether a point needs no further visit. Says so if it ends without the interval that was wanted. */
+static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
+{
+	struct kwhy_transfer_point *point = task->point;
+
+	point->capped = false;
+	if (point->sample_count < KWHY_BENCH_SAMPLES_LEAST)
+		return false;
+	if (is_narrow(point))
+		return task->visits >= VISITS_LEAST || task->spent_s > VISITS_LEAST * DEAR_S;
+	point->capped = true;
+	return point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
+		task->spent_s > sweep->request->time_s * POINT_SHARE;
+}
+
+/* The same bytes by the same way were seen to arrive, by another clock. */
+static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_point *point)
+{
+	for (size_t i = 0; i < sweep->transfers->point_count; i++) {
+		const struct kwhy_transfer_point *other = &sweep->transfers->points[i];
+
+		if (other->verified && other->strategy == point->strategy &&
+			other->direction == point->direction && other->bytes == point->bytes &&
+			other->pieces == point->pieces)
+			return true;
+	}
+	return false;
+}
+
+/* The processor may be another one, which knows none of it yet. */
+static enum kwhy_status warm_up(struct kwhy_bench_work *work, struct kwhy_error *error)
+{
+	int64_t end_ns = kwhy_clock_mono_ns() + WARM_NS;
+	enum kwhy_status status = kwhy_bench_warm_up(work, error);
+
+	for (int i = 1; !status && i < WARM_UPS && kwhy_clock_mono_ns() < end_ns; i++)
+		status = kwhy_bench_warm_up(work, error);
+	return status;
+}
+
+static enum kwhy_status take_samples(
+	struct kwhy_bench_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < VISIT_SAMPLES; i++) {
+		if (point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
+			(i > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS))
+			break;
+		status = kwhy_bench_sample(work, point->clock, &point->samples_s[point->sample_count], error);
+		if (!status)
+			point->sample_count++;
+	}
+	return status;
+}
+
+static enum kwhy_status verify(
+	struct kwhy_bench_work *work, struct kwhy_transfer_point *point, struct kwhy_error *error)
+{
+	bool same = true;
+	enum kwhy_status status = work->strategy->verify ? work->strategy->verify(work, &same, error)
+							 : KWHY_OK;
+
+	if (status)
+		return status;
+	if (!same)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s, %s, %llu bytes: what came is not what went; the link or the driver of this "
+			"machine is "
+			"not to be trusted",
+			point->strategy, kwhy_transfer_direction_name(point->direction),
+			(unsigned long long)point->bytes);
+	point->verified = true;
+	return KWHY_OK;
+}
+
+/* Sinks are spoilt before and compared after what is timed. */
+static enum kwhy_status measure_point(
+	struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
+{
+	struct kwhy_transfer_point *point = task->point;
+	struct kwhy_bench_work work;
+	enum kwhy_status status = kwhy_bench_work_begin(sweep->room, task->strategy, point, &work, error);
+	bool verifies;
+
+	if (status)
+		return status;
+	if (!point->verified)
+		point->verified = was_verified(sweep, point);
+	verifies = !point->verified;
+	status = verifies ? kwhy_bench_spoil_sinks(&work, error) : KWHY_OK;
+	if (!status)
+		status = warm_up(&work, error);
+	if (!status)
+		status = take_samples(&work, point, error);
+	if (!status && verifies)
+		status = verify(&work, point, error);
+	point->link_bytes = work.link_bytes;
+	kwhy_bench_work_end(&work);
+	return status;
+}
+
+static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
+{
+	sweep->closed += !task->closed;
+	task->closed = true;
+}
+
+/* A size for which memory is short is left out, whatever its clock; what it lacks is told at the end. */
+static enum kwhy_status leave_size_out(
+	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
+{
+	const char *shortage = kwhy_arena_copy(&sweep->transfers->arena, error->text);
+
+	if (!shortage)
+		return kwhy_fail_memory(error, "what a benchmark lacks");
+	for (size_t i = 0; i < sweep->plan.count; i++) {
+		struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+
+		if (task->strategy != without->strategy || task->point->bytes != without->point->bytes ||
+			task->point->pieces != without->point->pieces || task->point->sample_count)
+			continue;
+		task->shortage = shortage;
+		close_task(sweep, task);
+	}
+	return KWHY_OK;
+}
+
+static void add_size(struct kwhy_text *list, const struct kwhy_transfer_point *point)
+{
+	const uint32_t pieces = point->pieces > 1 ? point->pieces : 1;
+	char bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_addf(list, "%s%s%s%s", list->length ? ", " : "",
+		pieces > 1 ? kwhy_quantity_count(count, pieces) : "", pieces > 1 ? " x " : "",
+		kwhy_quantity_count(bytes, point->bytes / pieces));
+}
+
+/* "not at 1,048,576, 2,097,152 bytes: ..."; NULL: no memory. */
+static const char *list_shortages(struct sweep *sweep, size_t first)
+{
+	const struct kwhy_bench_task *tasks = sweep->plan.tasks;
+	const struct kwhy_transfer_point *last = NULL;
+	struct kwhy_text list = {0};
+	const char *kept;
+
+	for (size_t i = first; i < sweep->plan.count; i++) {
+		const struct kwhy_transfer_point *point = tasks[i].point;
+
+		if (tasks[i].strategy != tasks[first].strategy || !tasks[i].shortage ||
+			(last && last->bytes == point->bytes && last->pieces == point->pieces))
+			continue;
+		add_size(&list, point);
+		last = point;
+	}
+	kept = list.failed ? NULL
+			   : kwhy_arena_printf(&sweep->transfers->arena, "not at %s bytes: %s", list.data,
+				     tasks[first].shortage);
+	kwhy_text_done(&list);
+	return kept;
+}
+
+/* Tasks of a strategy stand together, its sizes rising. */
+static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_bench_strategy *told = NULL;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sweep->plan.count; i++) {
+		const struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+		const char *words;
+
+		if (!task->shortage || task->strategy == told)
+			continue;
+		told = task->strategy;
+		words = list_shortages(sweep, i);
+		status = words ? kwhy_transfers_add_absence(sweep->transfers, told->id, words, error)
+			       : kwhy_fail_memory(error, "what a benchmark lacks");
+	}
+	return status;
+}
+
+/* A strategy that this machine cannot do is left out, with its reason. */
+static enum kwhy_status leave_out(
+	struct sweep *sweep, const struct kwhy_bench_strategy *strategy, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < sweep->plan.count; i++)
+		if (sweep->plan.tasks[i].strategy == strategy)
+			close_task(sweep, &sweep->plan.tasks[i]);
+	return kwhy_transfers_add_absence(sweep->transfers, strategy->id, error->text, error);
+}
+
+/*
+ * A dear point leaves out as many rounds as its visit took times DEAR_S, so that a round takes no longer than
+ * that for each point and cheap ones are visited often; the first time fewer, not all until the same round.
+ */
+static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
+{
+	double rounds = took_s / DEAR_S;
+
+	task->rests = rounds < RESTS_MOST ? (uint32_t)rounds : RESTS_MOST;
+	if (task->visits == 0)
+		task->rests = number % (task->rests + 1);
+}
+
+static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
+{
+	struct kwhy_transfer_point *point = task->point;
+	size_t before = point->sample_count, taken;
+	int64_t start_ns = kwhy_clock_mono_ns();
+	double took_s;
+	enum kwhy_status status, kept;
+	struct kwhy_error other;
+
+	kwhy_bench_cpus_next(&sweep->cpus);
+	status = measure_point(sweep, task, error);
+	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)
+		return leave_out(sweep, task->strategy, error);
+	if (status == KWHY_E_MEMORY && point->sample_count == 0)
+		return leave_size_out(sweep, task, error);
+	if (status == KWHY_E_MEMORY) { /* what was measured while there was enough stays */
+		close_task(sweep, task);
+		return KWHY_OK;
+	}
+	taken = point->sample_count - before;
+	/* By the samples that each visit took. */
+	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
+	kwhy_bench_point_sum_up(point);
+	took_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	task->spent_s += took_s;
+	rest(task, took_s, (uint32_t)(task - sweep->plan.tasks));
+	task->visits++;
+	kept = sweep->store ? kwhy_bench_store_add(sweep->store, point, before, status ? &other : error)
+			    : KWHY_OK;
+	task->closed = is_done(sweep, task);
+	sweep->closed += task->closed;
+	return status ? status : kept;
+}
+
+static void tell(const struct sweep *sweep, const char *what)
+{
+	if (sweep->request->progress)
+		sweep->request->progress(sweep->request->context, what,
+			(double)sweep->closed / (double)(sweep->plan.count ? sweep->plan.count : 1));
+}
+
+static enum kwhy_status run_round(
+	struct sweep *sweep, const size_t *order, bool *out_late, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && !*out_late && i < sweep->plan.count; i++) {
+		struct kwhy_bench_task *task = &sweep->plan.tasks[order[i]];
+
+		if (task->closed)
+			continue;
+		if (task->rests > 0) {
+			task->rests--;
+			continue;
+		}
+		tell(sweep, task->strategy->id);
+		status = visit(sweep, task, error);
+		*out_late = kwhy_clock_mono_ns() > sweep->end_ns;
+	}
+	return status;
+}
+
+/* Of what was not left out or given up. */
+static size_t count_wide(const struct sweep *sweep)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sweep->plan.count; i++)
+		count += !sweep->plan.tasks[i].closed && !is_narrow(sweep->plan.tasks[i].point);
+	return count;
+}
+
+static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error)
+{
+	size_t *order = calloc(sweep->plan.count, sizeof(*order));
+	uint64_t random = sweep->request->seed;
+	enum kwhy_status status = order ? KWHY_OK : kwhy_fail_memory(error, "the order of a benchmark");
+	bool late = false;
+	size_t wide;
+
+	for (size_t i = 0; i < sweep->plan.count; i++) {
+		struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+
+		task->visits = (uint32_t)(task->point->sample_count + VISIT_SAMPLES - 1) / VISIT_SAMPLES;
+		task->closed = is_done(sweep, task);
+		sweep->closed += task->closed;
+	}
+	for (uint32_t round = 0; !status && !late && sweep->closed < sweep->plan.count; round++) {
+		if (round == sweep->request->most_rounds && round > 0)
+			break;
+		kwhy_bench_shuffle(order, sweep->plan.count, &random);
+		status = run_round(sweep, order, &late, error);
+	}
+	free(order);
+	wide = count_wide(sweep);
+	if (late && wide > 0)
+		sweep->transfers->ended_early = kwhy_arena_printf(&sweep->transfers->arena,
+			"the time was over (%.0f s): %zu of %zu transfers have wider intervals than 2 %%; "
+			"give "
+			"more with --time",
+			sweep->request->time_s, wide, sweep->plan.count);
+	return status;
+}
+
+static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = run_rounds(sweep, error);
+
+	sweep->transfers->time_pass_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	if (!status)
+		status = tell_shortages(sweep, error);
+	if (status || !sweep->request->energy)
+		return status;
+	kwhy_bench_sensors_close(&sweep->sensors); /* one reader of the meters is enough */
+	return kwhy_bench_energies_measure(
+		sweep->request, sweep->room, sweep->store, sweep->transfers, error);
+}
+
+/* A device that is gone ends the sweep, not what was measured before. */
+static enum kwhy_status end_cleanly(
+	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
+{
+	if (status != KWHY_E_LOST)
+		return status;
+	sweep->transfers->ended_early = kwhy_arena_copy(&sweep->transfers->arena, error->text);
+	sweep->transfers->is_lost = true;
+	return sweep->transfers->ended_early ? KWHY_OK : status;
+}
+
+static void describe(struct sweep *sweep)
+{
+	struct kwhy_transfers *transfers = sweep->transfers;
+	const struct kwhy_bench_request *request = sweep->request;
+	struct kwhy_arena *arena = &transfers->arena;
+
+	transfers->backend = kwhy_gpu_backend_name(request->backend);
+	transfers->device_name = kwhy_bench_known(arena, sweep->gpu->facts.name);
+	transfers->pci_address = kwhy_bench_known(arena, sweep->gpu->facts.pci_address);
+	transfers->cuda = kwhy_bench_known(arena, sweep->gpu->facts.driver_api);
+	transfers->driver = kwhy_bench_known(arena, sweep->sensors.driver);
+	transfers->data = request->data_path ? kwhy_bench_known(arena, request->data_path) : "random";
+	transfers->measured_on = kwhy_bench_now_text(arena);
+	transfers->seed = request->seed;
+	transfers->time_budget_s = request->time_s;
+}
+
+static void find_cpus(struct sweep *sweep)
+{
+	const cpu_set_t *near = NULL;
+	struct kwhy_numa numa;
+
+	kwhy_numa_read("/sys", &numa);
+	for (uint32_t i = 0; i < numa.count; i++)
+		if (numa.nodes[i].node == sweep->gpu->facts.numa_node)
+			near = &numa.nodes[i].cpus;
+	kwhy_bench_cpus_find(&sweep->cpus, near, sweep->request->seed);
+}
+
+static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
+{
+	const struct kwhy_bench_request *request = sweep->request;
+	enum kwhy_status status = kwhy_gpu_open(request->backend, request->device, &sweep->gpu, error);
+
+	if (!status)
+		status = sweep->gpu->ops->enter(sweep->gpu, error);
+	if (!status)
+		status = kwhy_bench_sensors_open(sweep->gpu, HISTORY_S, &sweep->sensors, error);
+	if (status)
+		return status;
+	describe(sweep);
+	find_cpus(sweep);
+	status = kwhy_bench_plan_make(request, sweep->transfers, &sweep->plan, error);
+	if (!status && request->folder)
+		status = kwhy_bench_store_open(request, sweep->transfers, &sweep->store, error);
+	if (!status)
+		status = kwhy_bench_room_new(sweep->gpu, (size_t)sweep->plan.capacity,
+			(uint32_t)request->seed, &sweep->room, error);
+	if (!status)
+		sweep->room->data_path = request->data_path;
+	return status;
+}
+
+static void tear_down(struct sweep *sweep)
+{
+	kwhy_bench_room_free(sweep->room);
+	kwhy_bench_store_close(sweep->store);
+	kwhy_bench_sensors_close(&sweep->sensors);
+	if (sweep->gpu)
+		sweep->gpu->ops->close(sweep->gpu);
+}
+
+enum kwhy_status kwhy_transfers_measure(
+	const struct kwhy_bench_request *given, struct kwhy_transfers **out, struct kwhy_error *error)
+{
+	struct kwhy_bench_request request = *given;
+	struct sweep sweep = {.request = &request};
+	enum kwhy_status status = kwhy_bench_request_complete(&request, error);
+
+	if (status)
+		return status;
+	sweep.transfers = kwhy_transfers_new();
+	status = sweep.transfers ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured transfers");
+	if (!status) {
+		sweep.end_ns = kwhy_clock_mono_ns() + (int64_t)(request.time_s * 1e9);
+		status = end_cleanly(&sweep, run_passes(&sweep, error), error);
+	}
+	tear_down(&sweep);
+	if (status)
+		kwhy_transfers_free(sweep.transfers);
+	else
+		*out = sweep.transfers;
+	return status;
+}
