@@ -4,6 +4,7 @@
 #include "cli/live_job.h"
 #include "cli/output.h"
 #include "serve/metrics.h"
+#include "serve/page.h"
 #include "serve/server.h"
 
 #include <poll.h>
@@ -98,17 +99,32 @@ static enum kwhy_status check_openness(
 	return KWHY_OK;
 }
 
-static void write_metrics(void *context, enum kwhy_exposition_form form, struct kwhy_text *out)
+/* NULL: none could be made. */
+static const struct kwhy_live_snapshot *fresh_snapshot(struct kwhy_live_job *job)
 {
-	struct kwhy_live_job *job = context;
 	struct kwhy_error error;
 	int wait_ms;
 
-	if (kwhy_live_job_tick_when_due(job, FRESH_MS, &wait_ms, &error)) {
-		out->failed = true;
-		return;
-	}
-	kwhy_metrics_write(kwhy_live_snapshot(job->live), form, KWHY_VERSION, out);
+	return kwhy_live_job_tick_when_due(job, FRESH_MS, &wait_ms, &error) ? NULL
+									    : kwhy_live_snapshot(job->live);
+}
+
+static void write_metrics(void *context, enum kwhy_exposition_form form, struct kwhy_text *out)
+{
+	const struct kwhy_live_snapshot *snapshot = fresh_snapshot(context);
+
+	out->failed |= !snapshot;
+	if (snapshot)
+		kwhy_metrics_write(snapshot, form, KWHY_VERSION, out);
+}
+
+static void write_page(void *context, struct kwhy_text *out)
+{
+	const struct kwhy_live_snapshot *snapshot = fresh_snapshot(context);
+
+	out->failed |= !snapshot;
+	if (snapshot)
+		kwhy_page_write(snapshot, KWHY_VERSION, out);
 }
 
 static enum kwhy_status serve(struct kwhy_live_job *job, struct kwhy_server *server, struct kwhy_error *error)
@@ -146,10 +162,10 @@ static enum kwhy_status open_and_serve(const struct serve_options *options,
 	struct kwhy_server *server;
 	enum kwhy_status status;
 
-	request->version = KWHY_VERSION;
 	request->listen = options->listen;
 	request->any_host = options->allow_open;
 	request->write_metrics = write_metrics;
+	request->write_page = write_page;
 	request->context = job;
 	status = kwhy_server_open(request, &server, error);
 	if (status)

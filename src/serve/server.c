@@ -29,17 +29,6 @@ struct answer {
 	const char *header, *value; /* one more; NULL: none */
 };
 
-static void add_page(struct kwhy_text *out, const char *version)
-{
-	kwhy_text_addf(out,
-		"<!doctype html>\n<html lang=\"en\"><head><meta "
-		"charset=\"utf-8\"><title>kwhy</title></head>\n"
-		"<body><h1>kwhy %s</h1>\n<p>What the meters of this machine say: "
-		"<a href=\"/metrics\">metrics</a> for Prometheus, as text or OpenMetrics.</p>\n"
-		"</body></html>\n",
-		version);
-}
-
 static void answer_shortly(struct answer *answer, unsigned status, const char *words)
 {
 	answer->status = status;
@@ -95,7 +84,7 @@ static void decide(const struct kwhy_server *server, struct MHD_Connection *conn
 	} else if (strcmp(url, "/") == 0) {
 		answer->status = MHD_HTTP_OK;
 		answer->content_type = "text/html; charset=utf-8";
-		add_page(&answer->body, server->request.version);
+		server->request.write_page(server->request.context, &answer->body);
 	} else {
 		answer_shortly(answer, MHD_HTTP_NOT_FOUND, "only / and /metrics are here\n");
 	}
@@ -110,8 +99,8 @@ static void add_headers(struct MHD_Response *response, const struct answer *answ
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	(void)MHD_add_response_header(
-		response, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+	(void)MHD_add_response_header(response, "Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
 	if (answer->header)
 		(void)MHD_add_response_header(response, answer->header, answer->value);
 }

@@ -20,9 +20,9 @@ struct kwhy_server_request {
 	const char *listen;		/* `address` as it was asked for: a Host that names this machine */
 	bool any_host;			/* take any Host header; with a token that is so anyway */
 	const char *cert_pem, *key_pem; /* both or neither */
-	const char *version;
-	/* Writes the metrics of now. Called by kwhy_server_run(). */
+	/* Write the metrics of now, and the page of HTML. Called by kwhy_server_run(). */
 	void (*write_metrics)(void *context, enum kwhy_exposition_form form, struct kwhy_text *out);
+	void (*write_page)(void *context, struct kwhy_text *out);
 	void *context;
 };
 
