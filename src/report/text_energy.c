@@ -43,24 +43,35 @@ static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
 	kwhy_table_cell(table, text);
 }
 
-static void add_account(struct kwhy_table *table, const struct kwhy_total *row)
+/* Work before the first or after the last reading: no joule of it is in the books, which is not that it drew
+ * none. */
+static bool is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *row)
 {
+	return !totals->modelled && row->gross_nj == 0 && row->time_ns > 0;
+}
+
+static void add_account(
+	struct kwhy_table *table, const struct kwhy_totals *totals, const struct kwhy_total *row)
+{
+	const bool unseen = is_unseen(totals, row);
+
 	add_name(table, row->category, row->name);
-	kwhy_table_energy(table, row->gross_nj);
-	kwhy_table_spread(table, row->low_nj, row->high_nj);
-	kwhy_table_energy(table, row->idle_nj);
-	kwhy_table_energy(table, row->net_nj);
+	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->gross_nj);
+	kwhy_table_spread(table, unseen ? KWHY_UNKNOWN_NJ : row->low_nj, row->high_nj);
+	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->idle_nj);
+	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->net_nj);
 	add_power(table, row);
 	kwhy_table_cell(table, kwhy_basis_name((enum kwhy_basis)row->basis));
 }
 
 static void explain_marks(const struct kwhy_sheet *sheet, size_t shown)
 {
-	bool samples = false, limit = false;
+	bool samples = false, limit = false, unseen = false;
 
 	for (size_t i = 0; i < shown; i++) {
 		samples |= sheet->totals->rows[i].above_samples && !sheet->totals->rows[i].above_limit;
 		limit |= sheet->totals->rows[i].above_limit;
+		unseen |= is_unseen(sheet->totals, &sheet->totals->rows[i]);
 	}
 	if (samples)
 		kwhy_sheet_paragraph(sheet, "  ",
@@ -68,6 +79,9 @@ static void explain_marks(const struct kwhy_sheet *sheet, size_t shown)
 	if (limit)
 		kwhy_sheet_paragraph(sheet, "  ",
 			"! mean power above the enforced power limit, which short turns may pass.");
+	if (unseen)
+		kwhy_sheet_paragraph(
+			sheet, "  ", "n/a: ran before the first or after the last reading of the meter.");
 }
 
 void kwhy_section_accounts(const struct kwhy_sheet *sheet)
@@ -81,7 +95,7 @@ void kwhy_section_accounts(const struct kwhy_sheet *sheet)
 	kwhy_sheet_heading(sheet, "Accounts", "gross = idle + net; 90 %: interval of gross");
 	kwhy_table_init(&table, account_columns, 7);
 	for (size_t i = 0; i < shown; i++)
-		add_account(&table, &totals->rows[i]);
+		add_account(&table, totals, &totals->rows[i]);
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_more(sheet, totals->row_count, shown);
 	explain_marks(sheet, shown);

@@ -3,6 +3,8 @@
 # The bundled recordings are whole, small, and reported with balanced books; nothing saves more than it costs. Usage: examples.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
+page=$(mktemp)
+trap 'rm -f "$page"' EXIT
 for file in "$1"/examples/recordings/*.kwhy; do
 	"$kwhy" verify "$file" | tail -1 | grep -qx whole
 	[ "$(stat -c %s "$file")" -lt 3000000 ]
@@ -21,3 +23,6 @@ for device in report["devices"]:
     assert device["kernels"]["count"] > 90'
 	echo "$(basename "$file") is whole"
 done
+# Copies before the meter's first reading have no joules, which is not 0 J.
+"$kwhy" report -v "$1/examples/recordings/train.kwhy" >"$page"
+grep -qE '^  h2d pageable.* n/a +n/a +n/a +n/a +n/a ' "$page"

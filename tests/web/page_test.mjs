@@ -88,7 +88,8 @@ const tests = {
 	},
 	"the ledger sorts by any column and filters": async () => {
 		const page = await open(join(folder, "decode.html"));
-		const counts = async () => (await page.locator("#ledger tbody tr td:nth-child(4)").allInnerTexts()).map((t) => Number(t.replaceAll(",", "")));
+		const column = (await page.locator("#ledger th").allInnerTexts()).indexOf("count") + 1;
+		const counts = async () => (await page.locator(`#ledger tbody tr td:nth-child(${column})`).allInnerTexts()).map((t) => Number(t.replaceAll(",", "")));
 		await page.locator("#ledger th button", { hasText: "count" }).click();
 		const down = await counts();
 		assert.deepEqual(down, [...down].sort((a, b) => b - a));
@@ -99,6 +100,17 @@ const tests = {
 		const rows = await page.locator("#ledger tbody tr").evaluateAll((list) => list.map((r) => `${r.innerText} ${r.querySelector("bdi").title}`));
 		assert.ok(rows.length > 0);
 		for (const row of rows) assert.match(row.toLowerCase(), /copy/);
+		await page.close();
+	},
+	"all columns of the ledger are in sight, and energy that no meter saw is not 0": async () => {
+		const page = await open(report([join(trace, "..", "..", "recordings", "train.kwhy")], "train"));
+		const sight = await page.locator("#ledger .scroll").evaluate((e) => [e.scrollWidth, e.clientWidth]);
+		assert.ok(sight[0] <= sight[1], `the ledger needs ${sight[0]} of ${sight[1]} pixels`);
+		await page.locator("#ledger input").fill("pageable->device 64-128 MiB");
+		const row = await page.locator("#ledger tbody tr").innerText();
+		assert.match(row, /21\.8 ms/);
+		assert.match(row, /n\/a/);
+		assert.doesNotMatch(row, /\b0 J/);
 		await page.close();
 	},
 	"the timeline zooms from the whole run to a microsecond, and evidence jumps there": async () => {

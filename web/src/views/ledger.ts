@@ -23,9 +23,9 @@ const COLUMNS: Column[] = [
 	{ key: "idle", energy: true, title: "idle", value: (r) => r.account.idle_nj, cell: (r) => energy(r.account.idle_nj), hint: "what the device would have drawn in that time with only its context alive" },
 	{ key: "net", energy: true, title: "net", value: (r) => r.account.net_nj, cell: (r) => energy(r.account.net_nj), hint: "gross less idle: what the work itself added" },
 	{ key: "each", energy: true, title: "each", value: (r) => (known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null), cell: (r) => energy(known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null) },
-	{ key: "power", energy: true, title: "mean power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw) },
+	{ key: "power", energy: true, title: "power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw), hint: "gross over time" },
 	{ key: "bytes", title: "bytes", value: (r) => r.account.bytes ?? null, cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") },
-	{ key: "basis", energy: true, title: "known from", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers" },
+	{ key: "basis", energy: true, title: "basis", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers" },
 ];
 
 function interval(row: Row): Node | string {
@@ -37,11 +37,16 @@ function interval(row: Row): Node | string {
 		el("s", { style: `left:${x(a.low_nj)};width:max(2px,calc(${x(a.high_nj)} - ${x(a.low_nj)}))` }));
 }
 
+/* Work before the first or after the last reading: no joule of it is in the books, which is not that it drew none. */
+function isUnseen(device: Device, account: Account): boolean {
+	return device.energy?.source !== "modelled" && account.gross_nj === 0 && account.time_ns > 0;
+}
+
 function rowsOf(report: Report): Row[] {
 	const reach = Math.max(...report.devices.flatMap((d) => d.accounts.map((a) => a.high_nj ?? a.gross_nj ?? 0)), 0);
 	return report.devices.flatMap((device) => {
 		const total = deviceEnergy(device);
-		return device.accounts.map((account) => ({ device, account, reach, share: known(total) && total > 0 && known(account.gross_nj) ? account.gross_nj / total : null }));
+		return device.accounts.map((a) => (isUnseen(device, a) ? { ...a, gross_nj: null, idle_nj: null, net_nj: null, low_nj: null, high_nj: null } : a)).map((account) => ({ device, account, reach, share: known(total) && total > 0 && known(account.gross_nj) ? account.gross_nj / total : null }));
 	});
 }
 
@@ -57,7 +62,8 @@ function order(column: Column, down: boolean): (a: Row, b: Row) => number {
 export function ledger(report: Report): HTMLElement {
 	const all = rowsOf(report);
 	const priced = all.some((r) => r.account.gross_nj !== null);
-	const columns = COLUMNS.filter((c) => priced || !c.energy);
+	const named = { device: report.devices.length > 1, bytes: all.some((r) => r.account.bytes) } as Record<string, boolean>;
+	const columns = COLUMNS.filter((c) => (priced || !c.energy) && (named[c.key] ?? true));
 	const state = { key: priced ? "gross" : "time", down: true, filter: "", limit: PAGE };
 	const body = el("tbody");
 	const count = el("span", { class: "muted small", "aria-live": "polite" });
