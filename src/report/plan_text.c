@@ -80,12 +80,36 @@ static void write_table(const struct page *page)
 		kwhy_table_time(&table, change->after.time_ns);
 		add_share(&table, change->bound, share(change->saved_ns, plan->before.time_ns));
 		kwhy_table_energy(&table, change->after.energy_nj);
-		kwhy_table_percent(
-			&table, has_energy(page) ? share(change->saved_nj, plan->before.energy_nj) : NAN);
+		add_share(&table, change->bound,
+			has_energy(page) ? share(change->saved_nj, plan->before.energy_nj) : NAN);
 		kwhy_table_cell(&table, kwhy_effort_name(change->effort));
 		kwhy_table_cell(&table, kwhy_risk_name(change->risk));
 	}
 	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+}
+
+/* What the table's short words mean, of those that stand in it. */
+static void explain_words(const struct page *page)
+{
+	static const char *const risks[KWHY_RISK_COUNT] = {
+		[KWHY_RISK_ORDER] = "right only if nothing relies on the order, or on the wait, that goes",
+		[KWHY_RISK_NUMERICS] = "results are other numbers",
+	};
+	bool told[KWHY_RISK_COUNT] = {false};
+	struct kwhy_text text = {0};
+
+	for (size_t i = 0; i < page->plan->change_count; i++) {
+		const enum kwhy_risk risk = page->plan->changes[i].risk;
+
+		if (risks[risk] && !told[risk])
+			kwhy_text_addf(&text, "%s%s: %s", text.length ? "; " : "", kwhy_risk_name(risk),
+				risks[risk]);
+		told[risk] = true;
+	}
+	if (text.length)
+		kwhy_sheet_linef(&page->sheet, "  ", "risk: %s.", text.failed ? "" : text.data);
+	page->sheet.out->failed |= text.failed;
+	kwhy_text_done(&text);
 }
 
 /* "1.43 s (1.40 s to 1.52 s)" */
@@ -228,6 +252,7 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 			&page.sheet, "Changes", "each beside those above it; shares are of the run");
 		write_table(&page);
 		write_total(&page);
+		explain_words(&page);
 		write_details(&page);
 	}
 	write_refused(&page);

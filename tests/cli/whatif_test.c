@@ -64,6 +64,17 @@ static void changes_are_made_in_the_order_of_the_table(void **state)
 	spawned_done(&spawned);
 }
 
+static void the_words_of_a_plan_are_explained_below_it(void **state)
+{
+	struct spawned spawned = SPAWN("whatif", "--prefetch", "--graph", "-q", TRACE);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "risk: order: right only if nothing relies on the order"));
+	assert_null(strstr(spawned.out.data, "numerics"));
+	spawned_done(&spawned);
+}
+
 static void the_help_lists_every_change_with_its_argument(void **state)
 {
 	struct spawned spawned = SPAWN("whatif", "--help");
@@ -196,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_saves_time_and_energy_within_its_bounds),
+		cmocka_unit_test(the_words_of_a_plan_are_explained_below_it),
 		cmocka_unit_test(changes_are_made_in_the_order_of_the_table),
 		cmocka_unit_test(the_help_lists_every_change_with_its_argument),
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
