@@ -5,6 +5,7 @@
 #include "whatif/parts.h"
 #include "whatif/samples.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Changes to where data stays and when it moves. */
@@ -98,6 +99,7 @@ void kwhy_whatif_keep_on_device(
 	uint32_t rows[HELD_MAX];
 	struct held held = {.whatif = whatif, .rows = rows};
 	uint64_t unneeded = 0;
+	char last[64] = "";
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
 		keep_device(&held, d);
@@ -116,10 +118,13 @@ void kwhy_whatif_keep_on_device(
 		spread_kept(whatif, KWHY_COPY_D2H, held.bytes);
 	}
 	effect->places = held.pairs;
+	if (unneeded)
+		snprintf(last, sizeof(last), "; %llu last read-backs go as not needed",
+			(unsigned long long)unneeded);
 	kwhy_whatif_say(effect,
 		"%llu read-backs that are copied to the device again go with that copy, if the host only "
-		"passes them on; %llu last read-backs go as not needed",
-		(unsigned long long)held.pairs, (unsigned long long)unneeded);
+		"passes them on%s",
+		(unsigned long long)held.pairs, last);
 }
 
 /* Copies to the device between two pieces of work of a stream. */
