@@ -32,25 +32,6 @@ void kwhy_energy_source_init(struct kwhy_energy_source *source, const struct kwh
 		idle_interval(source, &view->ledger->devices[device]);
 }
 
-/* The piece of the curve that holds time_ns; false outside of it. */
-static bool find_piece(const struct kwhy_energy_curve *curve, int64_t time_ns, size_t *out_piece)
-{
-	size_t low = 0, high = curve->count;
-
-	if (curve->count == 0 || time_ns < curve->edge_ns[0] || time_ns >= curve->edge_ns[curve->count])
-		return false;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (curve->edge_ns[middle] <= time_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	*out_piece = low;
-	return true;
-}
-
 static bool rate_holds(const struct kwhy_energy_source *source, int64_t start_ns, int64_t end_ns)
 {
 	return start_ns >= source->rate_start_ns && end_ns <= source->rate_end_ns &&
@@ -61,9 +42,10 @@ static double idle_nj(struct kwhy_energy_source *source, int64_t start_ns, int64
 {
 	const struct kwhy_ledger *ledger = source->view->ledger;
 	const struct kwhy_energy_curve *curve = &ledger->devices[source->device].curve;
-	size_t piece;
+	size_t piece = rate_holds(source, start_ns, end_ns) ? curve->count
+							    : kwhy_energy_curve_piece(curve, start_ns);
 
-	if (!rate_holds(source, start_ns, end_ns) && find_piece(curve, start_ns, &piece)) {
+	if (piece < curve->count) {
 		source->rate_start_ns = curve->edge_ns[piece];
 		source->rate_end_ns = curve->edge_ns[piece + 1];
 		source->idle_nj_per_ns = kwhy_ledger_idle_nj(ledger, source->device, source->rate_start_ns,

@@ -357,6 +357,24 @@ struct kwhy_ledger {
 double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
 
+/* The piece of the curve that holds time_ns; its count where none does. */
+static inline size_t kwhy_energy_curve_piece(const struct kwhy_energy_curve *curve, int64_t time_ns)
+{
+	size_t low = 0, high = curve->count;
+
+	if (curve->count == 0 || time_ns < curve->edge_ns[0] || time_ns >= curve->edge_ns[curve->count])
+		return curve->count;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (curve->edge_ns[middle] <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* True when some of [start_ns, end_ns) is hidden: between the windows in which it is known what ran. */
 static inline bool kwhy_ledger_is_hidden(
 	const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns)

@@ -3,29 +3,11 @@
 
 #include <math.h>
 
-/* The piece of the curve that holds time_ns; the count where none does. */
-static size_t piece_at(const struct kwhy_energy_curve *curve, int64_t time_ns)
-{
-	size_t low = 0, high = curve->count;
-
-	if (curve->count == 0 || time_ns < curve->edge_ns[0] || time_ns >= curve->edge_ns[curve->count])
-		return curve->count;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (curve->edge_ns[middle] <= time_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Nanoseconds of a stretch, each times metered over modelled; where nothing was metered, the model's. */
 static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
 {
 	double sum_ns = (double)end_ns - (double)start_ns;
-	size_t piece = piece_at(curve, start_ns);
+	size_t piece = kwhy_energy_curve_piece(curve, start_ns);
 
 	if (piece == curve->count && curve->count > 0 && start_ns < curve->edge_ns[0])
 		piece = 0;
