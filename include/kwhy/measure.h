@@ -24,10 +24,10 @@
  * Work of a GPU is asynchronous: a region holds the energy of its time, whoever used it. Synchronise before
  * the end of a region that is to hold the work launched in it.
  *
- * Threads: kwhy_region_begin(), kwhy_region_end(), kwhy_region_work() and kwhy_session_name() may be called
- *by any thread at any time; results too, but not twice at once. No thread may use a session while it is
- *closed. A child after fork() records nothing in its parent's session; what it may still do with it is close
- *it. Not for signal handlers.
+ * Threads: any thread may call kwhy_region_begin(), kwhy_region_end(), kwhy_region_work() and
+ * kwhy_session_name() at any time; kwhy_session_results() too, but not twice at once. No thread may use a
+ * session while it is closed. A child after fork() records nothing in its parent's session; all that it may
+ * still do with it is close it. Not for signal handlers.
  *
  * Nothing here prints, exits or changes a setting of a device.
  */
@@ -165,7 +165,7 @@ struct kwhy_region_info {
 
 #define KWHY_ENERGY_STATE_MEASURED 0
 #define KWHY_ENERGY_STATE_NOT_METERED 1
-#define KWHY_ENERGY_STATE_NOT_YET 2   /* the meter has stopped to tell */
+#define KWHY_ENERGY_STATE_NOT_YET 2   /* the meter gives no readings any more */
 #define KWHY_ENERGY_STATE_FORGOTTEN 3 /* began before the meter's first reading */
 
 /* Of a region on one meter, or on all GPUs together. */
