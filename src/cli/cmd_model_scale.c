@@ -43,6 +43,7 @@ static void write_points(const struct answer *answer, struct kwhy_model_page *pa
 		{"J a unit", KWHY_COLUMN_RIGHT}};
 	double rate = answer->scale.fits[answer->scale.chosen].rate.value;
 	struct kwhy_error ignored;
+	char amount[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -52,7 +53,7 @@ static void write_points(const struct answer *answer, struct kwhy_model_page *pa
 
 		if (kwhy_scale_at(&answer->scale, point->workers, &fitted, &ignored))
 			fitted = NAN;
-		kwhy_table_real(&table, point->workers, "");
+		kwhy_table_cell(&table, kwhy_quantity_amount(amount, point->workers));
 		kwhy_table_real(&table, point->throughput, "/s");
 		kwhy_table_real(&table, fitted, "/s");
 		kwhy_table_real(&table, point->throughput / rate, "");

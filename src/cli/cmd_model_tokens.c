@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/model_csv.h"
 #include "cli/model_page.h"
@@ -131,6 +132,7 @@ static void write_text(
 		{"tokens/J", KWHY_COLUMN_RIGHT}, {"tokens/s", KWHY_COLUMN_RIGHT},
 		{"mean", KWHY_COLUMN_RIGHT}};
 	struct kwhy_tokens answer;
+	char amount[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -139,7 +141,7 @@ static void write_text(
 		if (with_sum && i + 1 == count)
 			kwhy_table_rule(&table);
 		kwhy_table_cell(&table, phases[i].name);
-		kwhy_table_real(&table, phases[i].tokens, "");
+		kwhy_table_cell(&table, kwhy_quantity_amount(amount, phases[i].tokens));
 		kwhy_table_real(&table, phases[i].joules.value, "J");
 		kwhy_interval_cell(&table, answer.joules_per_token, "J");
 		kwhy_table_real(&table, answer.tokens_per_joule.value, "");

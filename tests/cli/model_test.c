@@ -149,6 +149,7 @@ static void tokens_of_phases_and_of_a_run(void **state)
 	json_decref(answer);
 	assert_fails(
 		SPAWN("model", "tokens", "--phase", "decode=5", place("a.json")), 1, "no range 'decode'");
+	assert_says(SPAWN("model", "tokens", csv), "16,384");
 	assert_fails(SPAWN("model", "tokens"), 2, "--tokens and --joules");
 	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 1, "no tokens");
 	assert_fails(SPAWN("model", "tokens", given("in.csv", "phase,tokens,joules\na,x,1\n")), 1, "line 2");
