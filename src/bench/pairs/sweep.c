@@ -4,27 +4,24 @@
 #include "base/clock.h"
 #include "bench/pairs/clocks.h"
 #include "bench/pairs/energy.h"
+#include "bench/pairs/gauges.h"
 #include "bench/pairs/limits.h"
 #include "bench/pairs/pinning.h"
 #include "bench/pairs/ranks.h"
 #include "bench/pairs/store.h"
 #include "bench/pairs/warm.h"
 #include "bench/transfers/plan.h"
-#include "bench/transfers/sensors.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { GAUGE_PAUSES = 25, GAUGE_PAUSE_NS = 40000000 };
-enum { HISTORY_S = 30, REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
+enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
 #define CONFIG_SHARE (1.0 / 400) /* of the time that one may take once it has its samples */
-#define TEMPERATURE_NS INT64_C(1000000000)
 /* Warming again goes that far above what was asked for, a piece at a time, or takes as long as that. */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5
@@ -34,13 +31,13 @@ struct sweep {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pairs *pairs;
 	struct kwhy_pair_place place;
-	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MOST]; /* the first owns them */
-	struct kwhy_pair_store *store;				/* NULL: none */
+	struct kwhy_pair_gauges gauges;
+	struct kwhy_pair_store *store; /* NULL: none */
 	struct kwhy_pair_marks begin, end;
 	bool *closed;
 	double *spent_s;
 	size_t closed_count, visits;
-	int64_t end_ns, temperature_ns;
+	int64_t end_ns;
 	bool keeps_warm;
 	char folder[FOLDER_BYTES];
 };
@@ -115,16 +112,6 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 	return status;
 }
 
-/* What the gauges of that GPU show now. */
-static enum kwhy_status fold(struct sweep *sweep, uint32_t gpu, size_t readings,
-	struct kwhy_transfer_conditions *conditions, struct kwhy_error *error)
-{
-	if (sweep->request->ranks)
-		return kwhy_pair_ranks_sense(sweep->request->ranks, gpu, readings, conditions, error);
-	kwhy_bench_conditions_fold(&sweep->sensors[gpu], readings, conditions);
-	return KWHY_OK;
-}
-
 /* An engine that cannot work between two is left out there, with its reason told once. */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
@@ -143,34 +130,6 @@ static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_er
 	return kwhy_pairs_add_absence(pairs, name, error->text, error);
 }
 
-static enum kwhy_status keep_reading(struct sweep *sweep, uint32_t gpu,
-	const struct kwhy_transfer_conditions *now, struct kwhy_error *error)
-{
-	const struct kwhy_pair_reading reading = {
-		kwhy_clock_unix_ns(), gpu, now->temperature_c, now->power_w, now->clock_hz};
-	enum kwhy_status status = kwhy_pairs_add_reading(sweep->pairs, &reading, error);
-
-	return !status && sweep->store ? kwhy_pair_store_add_reading(sweep->store, &reading, error) : status;
-}
-
-static enum kwhy_status keep_temperatures(struct sweep *sweep, struct kwhy_error *error)
-{
-	int64_t now_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = KWHY_OK;
-
-	if (now_ns < sweep->temperature_ns)
-		return KWHY_OK;
-	sweep->temperature_ns = now_ns + TEMPERATURE_NS;
-	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
-		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
-
-		status = fold(sweep, i, 0, &now, error);
-		if (!status && (isfinite(now.temperature_c) || isfinite(now.power_w)))
-			status = keep_reading(sweep, i, &now, error);
-	}
-	return status;
-}
-
 static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
@@ -187,8 +146,8 @@ static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error 
 	taken = config->sample_count - before;
 	/* By the samples that each visit took. */
 	if (!status)
-		status = fold(
-			sweep, config->source, taken ? before / taken : before, &config->conditions, error);
+		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,
+			taken ? before / taken : before, &config->conditions, error);
 	kwhy_pair_sum_up(config);
 	sweep->spent_s[id] += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	if (sweep->store)
@@ -213,40 +172,12 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 	return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
 }
 
-/* Of all GPUs; NAN: none tells it. */
-static enum kwhy_status read_coldest(struct sweep *sweep, double *out_c, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	*out_c = NAN;
-	for (uint32_t i = 0; !status && i < sweep->place.count; i++) {
-		struct kwhy_transfer_conditions now = {NAN, NAN, NAN, NAN, 0};
-
-		status = fold(sweep, i, 0, &now, error);
-		*out_c = fmin(*out_c, now.temperature_c);
-	}
-	return status;
-}
-
-/* The same, with patience: gauges are first read some time after they were opened. */
-static enum kwhy_status await_coldest(struct sweep *sweep, double *out_c, struct kwhy_error *error)
-{
-	const struct timespec pause = {.tv_nsec = GAUGE_PAUSE_NS};
-	enum kwhy_status status = read_coldest(sweep, out_c, error);
-
-	for (int i = 0; !status && isnan(*out_c) && i < GAUGE_PAUSES; i++) {
-		nanosleep(&pause, NULL);
-		status = read_coldest(sweep, out_c, error);
-	}
-	return status;
-}
-
 /* Warms all where one became colder than was asked for. */
 static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MOST_NS;
 	double least_c = sweep->request->keep_warm_c, wanted_c = least_c, first_c, coldest_c;
-	enum kwhy_status status = await_coldest(sweep, &first_c, error);
+	enum kwhy_status status = kwhy_pair_gauges_await_coldest(&sweep->gauges, &first_c, error);
 
 	coldest_c = first_c;
 	if (!status && isnan(coldest_c)) {
@@ -258,7 +189,7 @@ static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 		wanted_c = least_c + REWARM_C;
 		status = warm_devices(sweep, REWARM_STEP_S, error);
 		if (!status)
-			status = read_coldest(sweep, &coldest_c, error);
+			status = kwhy_pair_gauges_coldest(&sweep->gauges, &coldest_c, error);
 	}
 	if (status || !sweep->keeps_warm || coldest_c >= least_c || coldest_c > first_c)
 		return status;
@@ -282,7 +213,7 @@ static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *
 	}
 	if (!status)
 		status = visit(sweep, id, error);
-	return status ? status : keep_temperatures(sweep, error);
+	return status ? status : kwhy_pair_gauges_keep(&sweep->gauges, sweep->pairs, sweep->store, error);
 }
 
 static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kwhy_error *error)
@@ -339,7 +270,7 @@ static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *e
 		sweep->pairs->energy_missing = "energy is measured by one process; give --ranks 1";
 		return KWHY_OK;
 	}
-	kwhy_bench_sensors_close(&sweep->sensors[0]); /* one reader of the meters is enough */
+	kwhy_pair_gauges_close(&sweep->gauges); /* one reader of the meters is enough */
 	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
 }
 
@@ -405,7 +336,8 @@ static void describe(struct sweep *sweep)
 	pairs->seed = sweep->request->seed;
 	pairs->settings = kwhy_bench_known(arena, kwhy_pair_request_text(sweep->request, settings));
 	pairs->driver = kwhy_bench_known(arena,
-		sweep->request->ranks ? sweep->request->ranks->sensors.driver : sweep->sensors[0].driver);
+		sweep->request->ranks ? sweep->request->ranks->sensors.driver
+				      : sweep->gauges.sensors[0].driver);
 	pairs->cuda = kwhy_bench_known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
 	pairs->measured_on = kwhy_bench_now_text(arena);
 	pairs->gpu_count = sweep->place.count;
@@ -453,18 +385,6 @@ static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *erro
 		sweep->folder, sweep->request->resume, sweep->pairs, &sweep->store, error);
 }
 
-static enum kwhy_status open_sensors(struct sweep *sweep, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_bench_sensors_open(
-		sweep->place.rooms[0]->gpu, HISTORY_S, &sweep->sensors[0], error);
-
-	for (uint32_t i = 1; !status && i < sweep->place.count; i++) {
-		sweep->sensors[i] = sweep->sensors[0];
-		kwhy_bench_sensors_find(sweep->place.rooms[i]->gpu, &sweep->sensors[i]);
-	}
-	return status;
-}
-
 /* What others do on these GPUs shows in what is measured. */
 static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *error)
 {
@@ -472,10 +392,10 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 
 	for (uint32_t i = 0; !status && i < sweep->place.count && !sweep->request->ranks; i++) {
 		struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
-		size_t count = sweep->sensors[i].device == KWHY_SENSOR_NO_DEVICE
+		size_t count = sweep->gauges.sensors[i].device == KWHY_SENSOR_NO_DEVICE
 			? 0
-			: kwhy_sensors_processes(
-				  sweep->sensors[i].sensors, sweep->sensors[i].device, processes);
+			: kwhy_sensors_processes(sweep->gauges.sensors[i].sensors,
+				  sweep->gauges.sensors[i].device, processes);
 		char note[160];
 
 		if (count < 2)
@@ -516,7 +436,7 @@ static enum kwhy_status open_place(struct sweep *sweep, struct kwhy_error *error
 	if (!status)
 		status = kwhy_pair_place_init(request->backend, request->devices, count,
 			(size_t)request->most_bytes, request->seed, &sweep->place, error);
-	return status ? status : open_sensors(sweep, error);
+	return status ? status : kwhy_pair_gauges_open(&sweep->place, &sweep->gauges, error);
 }
 
 static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
@@ -526,6 +446,8 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 
 	if (status)
 		return status;
+	sweep->gauges.ranks = request->ranks;
+	sweep->gauges.count = sweep->place.count;
 	describe(sweep);
 	if (request->backend == KWHY_GPU_CUDA)
 		status = kwhy_pair_limits_read(sweep->pairs, error);
@@ -551,7 +473,7 @@ static void tear_down(struct sweep *sweep)
 	kwhy_pair_marks_free(&sweep->place, &sweep->end);
 	kwhy_pair_place_done(&sweep->place);
 	kwhy_pair_store_close(sweep->store);
-	kwhy_bench_sensors_close(&sweep->sensors[0]);
+	kwhy_pair_gauges_close(&sweep->gauges);
 	free(sweep->closed);
 	free(sweep->spent_s);
 }
