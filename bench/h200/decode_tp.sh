@@ -11,9 +11,9 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd)
 steps=${3:-bits small large}
 program=$kwhy/bin/kwhy
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
-export LD_LIBRARY_PATH
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*'
 
 step() {
 	local name=$1

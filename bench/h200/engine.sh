@@ -29,7 +29,7 @@ for kernel in "$root"/src/gpu/kernels/*.cu "$root"/src/transfer/kernels/*.cu; do
 	name=$(basename "$kernel" .cu)
 	sed -e "s/@name@/$name/g" -e "s,@file@,$kernel,g" "$root/cmake/kernels.c.in" > "$made/$name.c"
 done
-flags=(-std=gnu17 -D_GNU_SOURCE -DKWHY_VERSION='"bench"' -O3 -fno-trapping-math -DNDEBUG -fPIC -ffunction-sections -Wl,--gc-sections
+flags=(-std=gnu17 -D_GNU_SOURCE -DKWHY_VERSION='"bench"' -O3 -fno-trapping-math -DNDEBUG -fPIC -ffunction-sections "-Wl,--gc-sections"
 	-I"$root/src" -I"$root/include" -I"$root/bench" -I"$made" -I"$root/tests")
 engine=("$made"/*.c "$root"/src/transfer/*.c "$root"/src/gpu/*.c "$root"/src/vendor/*.c "$root"/src/base/*.c -ldl -lpthread -lm)
 step compile_bench "${CC:-cc}" "${flags[@]}" -o "$made/bench" "$root"/bench/transfer_engine*.c "${engine[@]}" &

@@ -12,8 +12,9 @@ out=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2>/dev/null | head -1)
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*'
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,pcie.link.gen.current,pcie.link.width.current --format=csv > "$out/gpu.csv"
 
 if [ -x "$folder/tests/gpu_contract" ]; then

@@ -15,10 +15,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 backend=${3:-cuda}
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
-nccl=$(find / -xdev -name 'libnccl.so.2' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}"):$(dirname "${nccl:-/x}")
-export LD_LIBRARY_PATH NCCL_NVLS_ENABLE=0
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*' 'libnccl.so.2'
+export NCCL_NVLS_ENABLE=0
 python=/opt/torch/.venv/bin/python3
 [ -x "$python" ] || python=python3
 pairs=("$kwhy" bench pairs --backend "$backend" --quiet)
@@ -49,7 +49,7 @@ if command -v nvidia-smi > /dev/null; then
 	nvidia-smi topo -m > "$out/topology.txt" 2>&1
 	nvidia-smi nvlink -s > "$out/nvlink.txt" 2>&1
 fi
-echo "NCCL of ${nccl:-nowhere}" | tee -a "$out/log.txt"
+echo "NCCL of $(library 'libnccl.so.2')" | tee -a "$out/log.txt"
 # The time pass, twice: copies and NCCL, nothing else.
 for run in 1 2; do
 	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --clock back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \

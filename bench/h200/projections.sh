@@ -14,6 +14,8 @@ program=$kwhy/bin/kwhy
 bundled=$(find "$kwhy" -name 'nvidia-h200.json' | head -1)
 profile=$out/profile.json
 rounds=${ROUNDS:-3}
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
 
 say() {
 	echo "$*" | tee -a "$out/log.txt"
@@ -24,10 +26,6 @@ step() {
 	shift
 	timeout 60 "$@" > "$out/$name.out" 2> "$out/$name.err"
 	say "$name: exit $?, $((SECONDS - start)) s"
-}
-
-library() {
-	dirname "$(find / -xdev -name "$1" 2> /dev/null | head -1)"
 }
 
 # WORKLOAD VARIANT STEPS REPEAT [OPTIONS]: into VARIANT-STEPS-REPEAT.ROUND.kwhy
@@ -42,7 +40,7 @@ record() {
 record_all() {
 	local round variant
 	# Costs of this card. Where one cannot be measured, the bundled profile stands in.
-	step calibrate "$program" calibrate -q --quick --json -o "$profile"
+	step calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
 	[ -s "$profile" ] || cp "$bundled" "$profile"
 	step curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --profile "$profile"
 	for ((round = 1; round <= rounds; round++)); do
@@ -186,8 +184,7 @@ TABLE
 
 case $part in
 all | record | collectives)
-	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(library 'libnvrtc.so.1*'):$(library 'libcublas.so.1*'):$(library 'libnccl.so.2')
-	export LD_LIBRARY_PATH
+	use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*' 'libnccl.so.2'
 	nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
 	;;
 esac

@@ -11,10 +11,10 @@ kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 backend=${3:-cuda}
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
-nccl=$(find / -xdev -name 'libnccl.so.2' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}"):$(dirname "${nccl:-/x}")
-export LD_LIBRARY_PATH NCCL_NVLS_ENABLE=0
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*' 'libnccl.so.2'
+export NCCL_NVLS_ENABLE=0
 torchrun=/opt/torch/.venv/bin/torchrun
 [ -x "$torchrun" ] || torchrun=$(command -v torchrun)
 pairs=("$kwhy" bench pairs --backend "$backend" --quiet)

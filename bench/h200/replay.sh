@@ -10,9 +10,9 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
 examples=$kwhy/share/kwhy/examples
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
-export LD_LIBRARY_PATH
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*'
 
 step() {
 	local name=$1

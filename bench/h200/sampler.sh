@@ -6,12 +6,14 @@
 # usage: sampler.sh KWHY_FOLDER OUT_FOLDER [pairs]
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
+# shellcheck source=programs/libraries.sh
+. "$here/programs/libraries.sh"
 kwhy=$(realpath "$1")/bin/kwhy
 mkdir -p "$2"
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 real=$(ldconfig -p | sed -n 's,.*libnvidia-ml\.so\.1 .*x86-64.* => ,,p' | head -1)
-[ -n "$real" ] || real=$(find / -xdev -name 'libnvidia-ml.so.1' 2> /dev/null | head -1)
+[ -n "$real" ] || real=$(library libnvidia-ml.so.1)
 "${CC:-cc}" -shared -fPIC -O2 -I "$here/../../src" -o "$made/nvml_times.so" "$here/programs/nvml_times.c" -ldl
 python3 "$here/programs/sampler_calls.py" "$kwhy" "$made/nvml_times.so" "$real" "$2/sampler_calls.json" 20 | tee "$2/sampler.txt"
 [ -z "${3:-}" ] || python3 "$here/programs/sampler.py" "$kwhy" "$2/sampler.json" 20 440 | tee -a "$2/sampler.txt"

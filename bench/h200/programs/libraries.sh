@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# For the scripts above, which source it: libraries that lie in folders of a toolkit or of PyTorch, where the loader does not look.
+
+# library PATTERN: the first of these files, or nothing. Looking through a whole machine takes seconds: what is found is kept for the scripts that follow.
+library() {
+	local list=${TMPDIR:-/tmp}/kwhy-libraries.$UID fresh path
+	if [ ! -s "$list" ]; then
+		fresh=$list.$BASHPID
+		find / -xdev \( -name 'libnvrtc.so.1*' -o -name 'libcublas.so.1*' -o -name 'libcublasLt.so.1*' -o -name 'libnccl.so.2' -o -name 'libnvidia-ml.so.1' \) \
+			> "$fresh" 2> /dev/null || true # folders that may not be read
+		mv "$fresh" "$list"
+	fi
+	while read -r path; do
+		# shellcheck disable=SC2053 # a pattern
+		if [[ ${path##*/} == $1 ]] && [ -e "$path" ]; then
+			echo "$path"
+			return
+		fi
+	done < "$list"
+}
+
+# use_libraries PATTERN...: their folders, and the toolkit's, behind LD_LIBRARY_PATH.
+use_libraries() {
+	local pattern path
+	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
+	for pattern in "$@"; do
+		path=$(library "$pattern")
+		[ -z "$path" ] || LD_LIBRARY_PATH+=:$(dirname "$path")
+	done
+	export LD_LIBRARY_PATH
+}
