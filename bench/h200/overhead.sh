@@ -15,8 +15,7 @@ case $3 in
 launch) python3 "$here/programs/pairs.py" "$kwhy" "$out" decode plain,record,no-calls,profiler 20 5 "${4:-190}" ;;
 generate)
 	python3 "$here/programs/pairs.py" "$kwhy" "$out" generate plain,record 20 5 "${4:-100}"
-	cd "$here/programs"
-	python3 -c 'import count, sys; print(sum(count.recorded(*sys.argv[1:])["kernel"].values()), "kernels a run")' "$kwhy" generate "$(mktemp -d)"
+	python3 "$here/programs/count.py" kernels "$kwhy" generate
 	;;
 rivals) python3 "$here/programs/pairs.py" "$kwhy" "$out" decode plain,record,profiler,nsys 10 6 "${4:-200}" ;;
 duty) python3 "$here/programs/pairs.py" "$kwhy" "$out" decode plain,duty10,duty10-no-calls 10 2 "${4:-200}" 18 ;;

@@ -3,6 +3,7 @@
 
 usage: count.py child LOOP [TRACE.json]   runs the loop twice, the second time inside the NVTX range "counted" or the profiler
        count.py compare KWHY_FOLDER OUT.json LOOP...
+       count.py kernels KWHY LOOP             how many kernels kwhy record sees of a run
 """
 import collections
 import json
@@ -93,5 +94,8 @@ def compare(folder, out, loops):
 
 if sys.argv[1] == "child":
     child(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)
+elif sys.argv[1] == "kernels":
+    with tempfile.TemporaryDirectory() as place:
+        print(sum(recorded(sys.argv[2], sys.argv[3], place)["kernel"].values()), "kernels a run")
 else:
     compare(sys.argv[2], sys.argv[3], sys.argv[4:])
