@@ -27,7 +27,7 @@ load() {
 	local name=$1
 	shift
 	echo "== $name: kwhy llm $*"
-	"$kwhy" llm --url "$url" --seconds "${LOAD_S:-20}" --ramp "${RAMP_S:-3}" --quiet -o "$out/$name.json" "$@" ||
+	"$kwhy" llm --url "$url" --device "${CUDA_VISIBLE_DEVICES:-0}" --seconds "${LOAD_S:-20}" --ramp "${RAMP_S:-3}" --quiet -o "$out/$name.json" "$@" ||
 		echo "$name: exit $?"
 }
 nvidia-smi --query-gpu=name,driver_version --format=csv >"$out/gpu.csv" || true

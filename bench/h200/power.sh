@@ -15,10 +15,10 @@ trap 'rm -rf "$work"' EXIT
 for seed in 1 2; do
 	"$kwhy" record -q --power-only -o "$work/mixed-$seed.kwhy" -- "$python" "$here/programs/mixed.py" "${MIXED_S:-100}" "$seed" "${PIECE_S:-3}"
 done
+(cd "$work" && tar -czf - -- *.kwhy) > "$out/power-recordings.tar.gz"
 "$kwhy" model power --json -o "$out/power.json" "$work/mixed-1.kwhy"
 "$kwhy" model power --json -o "$out/power-held-out.json" --fit "$work/mixed-1.kwhy" "$work/mixed-2.kwhy"
 "$kwhy" model power --fit "$work/mixed-1.kwhy" "$work/mixed-2.kwhy" | tee "$out/power.txt"
-(cd "$work" && tar -czf - -- *.kwhy) > "$out/power-recordings.tar.gz"
 if [ -e "$out/allow-set" ]; then
 	"$kwhy" tune cap --allow-set --values 8 --json -o "$out/cap.json" -- "$python" "$here/programs/product.py" 10
 	nvidia-smi -q -d POWER > "$out/limit-after.txt"

@@ -7,6 +7,6 @@ set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")
 mkdir -p "$2"
-"$kwhy" stat --device "${DEVICE:-0}" --json -o "$2/ring.json" --save-power "$2/ring.csv" -- sleep "${3:-630}"
+"$kwhy" stat --device "${DEVICE:-${CUDA_VISIBLE_DEVICES:-0}}" --json -o "$2/ring.json" --save-power "$2/ring.csv" -- sleep "${3:-630}"
 python3 "$here/programs/ring.py" "$2/ring.csv" "$2/ring.json" | tee "$2/ring.txt"
 gzip -f "$2/ring.csv"
