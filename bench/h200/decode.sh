@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # decode on an H200: the decoder by batch and launching with energy, PyTorch's beside it, other weights last.
 # Usage: decode.sh KWHY_FOLDER OUT_FOLDER [STEPS]    (the folder of the portable build; STEPS of "graph early device torch
-# weights products bits record large torch_all torch_compiled autotune"; the first five when not given: about 2 minutes)
+# weights drawn products bits record profile large torch_all torch_compiled autotune"; the first five when not given: about 2 minutes;
+# profile, kernel by kernel, wants torch_compiled before it and takes 100 s)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -10,10 +11,9 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd)
 steps=${3:-graph early device torch weights}
 program=$kwhy/bin/kwhy
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
-cublaslt=$(find / -xdev -name 'libcublasLt.so.1*' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}"):$(dirname "${cublaslt:-/x}")
-export LD_LIBRARY_PATH
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*'
 PYTHONPATH=$kwhy/share/kwhy/python
 KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
 export PYTHONPATH KWHY_LIBRARY
@@ -44,6 +44,10 @@ wants torch_compiled && step torch_compiled "$python" "$here/decode_torch.py" --
 wants torch && step torch "$python" "$here/decode_torch.py" --batches 1,64 --seconds 2 --repeat 3 -o "$out/torch.json"
 wants weights && step weights "$program" bench decode --weights fp16,fp8,int8,int4,tf32,fp32 --batch 1,64 --launch graph \
 	--seconds 1 --repeat 3 -o "$out/weights.json"
+# Tokens that are drawn instead of chosen, and sequences that arrive at random.
+wants drawn && step drawn "$program" bench decode --batch 1,64,256 --launch early --temperature 0.8 --top-k 40 --top-p 0.95 --seconds 1 --repeat 3 \
+	-o "$out/drawn.json"
+wants drawn && step arrivals "$program" bench decode --batch 8,64 --launch graph --arrivals 300 --seconds 1 --repeat 3 -o "$out/arrivals.json"
 # Who multiplies prompts and many sequences faster?
 for who in own cublaslt; do
 	wants products && step products_$who "$program" bench decode --products $who --batch 1,8,32,64,128,256 --launch early \
@@ -59,6 +63,22 @@ if wants record; then
 	step record "$program" record -o "$out/decode.kwhy" -- "$program" bench decode --batch 64 --launch graph --seconds 0 \
 		--repeat 20
 	step report "$program" report "$out/decode.kwhy" --json
+fi
+# Kernel by kernel, a second and more of tokens by one graph each, ours and PyTorch's: accounts.csv has time, joules and counts.
+profile() {
+	local name=$1
+	shift
+	step "$name" "$program" record -q --one-file --graphs node -o "$out/$name.kwhy" -- "$@"
+	step "$name.accounts" "$program" report -q "$out/$name.kwhy" --csv accounts -o "$out/$name.accounts.csv"
+	step "$name.report" "$program" report -q "$out/$name.kwhy" --json -o "$out/$name.report.json"
+}
+if wants profile; then
+	for batch in 1 64 256; do
+		repeat=$((batch == 1 ? 40 : batch == 64 ? 20 : 10))
+		profile "profile_$batch" "$program" bench decode --batch $batch --launch graph --seconds 0 --repeat $repeat -o "$out/profile_$batch.json"
+		profile "profile_torch_$batch" "$python" "$here/decode_torch.py" --peers compile --compiled --batches $batch --seconds 0 --repeat $repeat \
+			-o "$out/profile_torch_$batch.json"
+	done
 fi
 limit=400
 wants large && step large "$program" bench decode --shape opt-1.3b --batch 1,8,64 --launch graph,early,device --seconds 5 \

@@ -11,7 +11,7 @@ What is compiled is compiled first, by a process a batch, all at once: the measu
 Same shape, weights random of the same spread, bf16; all read a prompt and write greedily, and no token goes to the host.
 Logits of the first step are compared with the same model in fp32.
 
-    decode_torch.py [--peers graph,compile] [--batches 1,8,64,256] [--shape opt-125m] [--seconds 2] [-o FILE]
+    decode_torch.py [--peers graph,compile] [--batches 1,8,64,256] [--shape opt-125m] [--seconds 2] [--compiled] [-o FILE]
 
 Energy comes from the Python package of kwhy where it is found (PYTHONPATH, KWHY_LIBRARY).
 """
@@ -202,7 +202,7 @@ def make_peer(torch, name, batch, options):
 def compile_all(options):
     """Kernels of all batches come into torch's cache, by a process a batch."""
     peers = ",".join(name for name in options.peers.split(",") if name != "graph")
-    if not peers or options.compile_only:
+    if not peers or options.compile_only or options.compiled:
         return
     command = [sys.executable, __file__, "--peers", peers, "--shape", options.shape, "--prompt", str(options.prompt)]
     command += ["--tokens", str(options.tokens), "--compile-only"]
@@ -263,6 +263,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--compile-only", action="store_true")
+    parser.add_argument("--compiled", action="store_true", help="they are in torch's cache: no processes that compile")
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
     started = time.monotonic()

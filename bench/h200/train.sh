@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # train on an H200: the guide's training in all variants with energy, PyTorch beside it, one check at full width, and
 # checkpointing and micro-batches where activations are large.
-# Usage: train.sh KWHY_FOLDER OUT_FOLDER [short]     (the folder of the portable build; about 4 minutes; short: 80 s, fewer runs and less
-# PyTorch)
+# Usage: train.sh KWHY_FOLDER OUT_FOLDER [short|several]     (the folder of the portable build; about 4 minutes; short: 80 s, fewer runs and less
+# PyTorch; several: two GPUs alone, a minute)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -11,11 +11,9 @@ mkdir -p "$2"
 part=${3:-all}
 out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
-nvrtc=$(find / -xdev -name 'libnvrtc.so.1*' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64:$(dirname "${nvrtc:-/x}")
-cublas=$(find / -xdev -name 'libcublas.so.1*' 2> /dev/null | head -1)
-LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "${cublas:-/x}")
-export LD_LIBRARY_PATH
+# shellcheck source=programs/libraries.sh
+. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*'
 PYTHONPATH=$kwhy/share/kwhy/python
 KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
 export PYTHONPATH KWHY_LIBRARY
@@ -31,6 +29,18 @@ step() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
+# Two GPUs, where there are: the batch of the guide, where handing weights round takes longest, and one that is worth sharing.
+several() {
+	step parallel_64 "$program" bench train --dp 2 --variant queued,graph,pipeline,parallel --repeat 5 --seconds 2 -o "$out/parallel_64.json"
+	step parallel_8192 "$program" bench train --dp 2 --variant queued,accumulate,pipeline,parallel --layers 8 --batch 8192 --samples 8192 --steps 8 --repeat 3 --seconds 2 \
+		-o "$out/parallel_8192.json"
+}
+
+if [ "$part" = several ]; then
+	several
+	cat "$out/log.txt"
+	exit
+fi
 if [ "$part" = short ]; then
 	step train "$program" bench train --repeat 3 --seconds 1 -o "$out/train.json" --csv "$out/losses.csv"
 	step torch "$python" "$here/train_torch.py" --peers eager,graph --seconds 1 --repeat 3 -o "$out/torch.json"
@@ -50,10 +60,8 @@ step deep_4096 "$program" bench train --variant queued,cublas,graph,checkpoint,a
 step wide "$program" bench train --variant fp32,graph --repeat 1 --seconds 0 --steps 1 --check-width 4096 --json
 step deep_8192 "$program" bench train --variant graph,checkpoint --layers 16 --batch 8192 --samples 8192 --steps 4 --repeat 3 --seconds 2.5 -o "$out/deep_8192.json"
 step torch_deep "$python" "$here/train_torch.py" --peers eager --layers 16 --batch 4096 --steps 8 --seconds 2.5 --repeat 3 -o "$out/torch_deep.json"
-# Two GPUs, where there are: the batch of the guide, where handing weights round takes longest, and one that is worth sharing.
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ] && [[ ${CUDA_VISIBLE_DEVICES:-0,1} == *,* ]]; then
-	step parallel_64 "$program" bench train --dp 2 --variant queued,graph,pipeline,parallel --repeat 10 --seconds 3 -o "$out/parallel_64.json"
-	step parallel_8192 "$program" bench train --dp 2 --variant queued,accumulate,pipeline,parallel --layers 8 --batch 8192 --samples 8192 --steps 8 --repeat 3 --seconds 3 -o "$out/parallel_8192.json"
+	several
 fi
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt"
