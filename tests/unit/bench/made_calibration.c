@@ -39,8 +39,11 @@ static int64_t plan_loads(struct kwhy_calibration *made)
 		struct kwhy_phase *phase = &made->phases[made->phase_count++];
 
 		*phase = (struct kwhy_phase){.kind = KWHY_PHASE_LOAD,
-			.load = {plan[i].name, KWHY_BURN_FMA, plan[i].on_ms * MS, plan[i].off_ms * MS,
-				plan[i].pulses},
+			.load = {.name = plan[i].name,
+				.burn = KWHY_BURN_FMA,
+				.on_ns = plan[i].on_ms * MS,
+				.off_ns = plan[i].off_ms * MS,
+				.pulses = plan[i].pulses},
 			.start_ns = now_ns,
 			.first_pulse = made->pulse_count,
 			.pulse_count = plan[i].pulses};

@@ -147,7 +147,11 @@ void nouns_init(struct nouns *nouns, const char *name)
 		.evidence = &nouns->evidence,
 		.evidence_count = 1,
 		.cure = name,
-		.saving = {100, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ, name}};
+		.saving = {.time_ns = 100,
+			.energy_nj = KWHY_UNKNOWN_NJ,
+			.low_nj = KWHY_UNKNOWN_NJ,
+			.high_nj = KWHY_UNKNOWN_NJ,
+			.assumption = name}};
 	nouns->findings = (struct kwhy_findings){.items = &nouns->finding, .count = 1};
 	nouns->report = (struct kwhy_report){.recording = nouns->recording,
 		.ledger = &nouns->ledger,

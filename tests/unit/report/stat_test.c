@@ -252,8 +252,8 @@ static void damaged_results_are_refused_or_unknown_and_never_read_wrongly(void *
 	static const char *const odd[] = {"{\"schema\":\"kwhy.stat/1\"}",
 		"{\"schema\":\"kwhy.stat/1\",\"domains\":[{\"name\":\"gpu 0\",\"energy_j\":7},5,null]}",
 		"{\"schema\":\"kwhy.stat/1\",\"domains\":5,\"time\":[],\"work\":{},\"runs\":\"x\"}",
-		"{\"schema\":\"kwhy.stat/1\",\"metrics\":[{\"name\":\"l\",\"points\":[{},{\"value\":1}]}],"
-		"\"time\":{\"elapsed_s\":{\"count\":-3,\"mean\":1e300}}}"};
+		("{\"schema\":\"kwhy.stat/1\",\"metrics\":[{\"name\":\"l\",\"points\":[{},{\"value\":1}]}],"
+		 "\"time\":{\"elapsed_s\":{\"count\":-3,\"mean\":1e300}}}")};
 	struct kwhy_stat_comparison comparison;
 	const char *const labels[2] = {"a", "b"};
 

@@ -126,7 +126,7 @@ static void their_likeliest_way_is_held_against_the_reference(void **state)
 	struct kwhy_decode_error found;
 	struct kwhy_decode *decode;
 	struct kwhy_error error;
-	double off;
+	double off = 1;
 
 	(void)state;
 	if (kwhy_decode_open(&request, &decode, &error) ||
