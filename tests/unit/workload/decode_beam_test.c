@@ -146,7 +146,7 @@ static void the_last_token_of_many_slots_leaves_scores_alone(void **state)
 	struct kwhy_decode_request request = request_of(KWHY_DECODE_GRAPH, 0);
 	struct kwhy_decode *decode;
 	struct kwhy_error error;
-	double off;
+	double off = 1;
 
 	(void)state;
 	request.beams = 8;
