@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `naive` the slow ones, as `rest` what allocates,
-# flows that choose their way, cuBLAS in other precisions and PyTorch's other programs; as `sweep` how they grow; as `profile` the kernels of
-# n5w one by one; as `several` two GPUs; as `energy` long windows, and recordings.
+# flows that choose their way, steps begun behind their products, cuBLAS in other precisions and PyTorch's other programs; as `sweep` how they
+# grow; as `profile` the kernels of n5w one by one; as `several` two GPUs; as `energy` long windows, and recordings.
 # Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|energy|all ..."]     (the folder of the portable build; about a
 # minute each, sweep and profile less, energy two and a half)
 set -u
@@ -42,13 +42,13 @@ wants() {
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
 if wants short all; then
 	# Few and many flows, kwhy's best and PyTorch right after each other; then the naive ones and how it grows.
-	step long "$program" bench flow --variant n3,n4,n5,n5w --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
+	step long "$program" bench flow --variant n3,n4,n5,n5w,n5x --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
 	step torch "$python" "$here/flow_torch.py" --peers graph,bf16 --seconds 0 -o "$out/torch.json"
-	step many "$program" bench flow --variant n4,n5,n5w --flows 100000 --steps 100 --repeat 5 --seconds 1 -o "$out/many.json"
+	step many "$program" bench flow --variant n4,n5,n5w,n5x --flows 100000 --steps 100 --repeat 5 --seconds 1 -o "$out/many.json"
 	step torch_many "$python" "$here/flow_torch.py" --peers graph,bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
 fi
 if wants sweep short all; then
-	step sweep "$program" bench flow --variant n4,n5,n5w --flows 1,10,100,1000,10000,100000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
+	step sweep "$program" bench flow --variant n4,n5,n5w,n5x --flows 1,10,100,1000,10000,100000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
 fi
 if wants profile all; then
 	step profile "$program" record -q --one-file --graphs node -o "$out/profile.kwhy" -- \
@@ -66,6 +66,7 @@ if wants rest all; then
 	step bf16 "$program" bench flow --variant n2,n3,n5 --precision bf16 --steps 200 --repeat 5 --seconds 0 -o "$out/bf16.json"
 	step fp32_many "$program" bench flow --variant n5 --precision fp32 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/fp32_many.json"
 	step bf16_many "$program" bench flow --variant n5 --precision bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/bf16_many.json"
+	step begun "$program" bench flow --variant n5w,n5x --flows 20000,50000,100000 --steps 100 --repeat 10 --seconds 0 -o "$out/begun.json"
 	step torch_rest "$python" "$here/flow_torch.py" --peers naive,compile --seconds 0 -o "$out/torch_rest.json"
 fi
 if wants several; then

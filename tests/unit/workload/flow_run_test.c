@@ -80,7 +80,7 @@ static void every_variant_has_its_flows_where_the_reference_has_them(void **stat
 static void on_the_whole_lattice_flows_leave_at_its_end(void **state)
 {
 	const struct kwhy_flow_shape shape = kwhy_flow_shape_of(150, 55, false);
-	const char *const ids[] = {"n2", "n4", "n5", "n5w"};
+	const char *const ids[] = {"n2", "n4", "n5", "n5w", "n5x"};
 	struct outcome out;
 
 	(void)state;
@@ -98,10 +98,25 @@ static void on_the_chosen_path_flows_elsewhere_are_counted(void **state)
 	(void)state;
 	shape.by_argmax = true;
 	for (size_t i = 0; i < kwhy_flow_variant_count; i++) {
+		if (kwhy_flow_variants[i].way == KWHY_FLOW_BESIDE)
+			continue; /* it says that it has no such path: below */
 		run_variant(&kwhy_flow_variants[i], &shape, KWHY_FLOW_FP32, &out);
 		if (kwhy_flow_variants[i].way < KWHY_FLOW_WHOLE)
 			assert_int_equal(out.numbers.elsewhere, 0);
 	}
+}
+
+static void a_step_begun_beside_its_products_has_no_chosen_path(void **state)
+{
+	struct kwhy_flow_request request = {
+		gpu, small, kwhy_flow_variant_find("n5x"), KWHY_FLOW_FP32, NULL, 0};
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	(void)state;
+	request.shape.by_argmax = true;
+	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "--path fixed"));
 }
 
 static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
@@ -174,6 +189,9 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 	run_variant(kwhy_flow_variant_find("n5w"), &small, KWHY_FLOW_FP32, &out);
 	assert_int_equal(out.result.tally.graphs, 1);
 	assert_int_equal(out.result.tally.kernels, small.steps * 2 + 2);
+	run_variant(kwhy_flow_variant_find("n5x"), &small, KWHY_FLOW_FP32, &out);
+	assert_int_equal(out.result.tally.graphs, 1);
+	assert_int_equal(out.result.tally.kernels, small.steps + 2);
 	run_variant(kwhy_flow_variant_find("n4"), &small, KWHY_FLOW_FP32, &out);
 	assert_int_equal(out.result.tally.launches, 1);
 	assert_true(out.result.busy_s >= 0);
@@ -182,7 +200,7 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 /* Whole runs behind gates, and the same places. */
 static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 {
-	const char *const ids[] = {"n0", "n2", "n3", "n5", "n5w"};
+	const char *const ids[] = {"n0", "n2", "n3", "n5", "n5w", "n5x"};
 	struct kwhy_flow_answer answer = answer_of(&small);
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
@@ -226,11 +244,11 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 	struct kwhy_flow_result result = {0};
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
-	const char *const ids[] = {"n2", "n4", "n5w"};
+	const char *const ids[] = {"n2", "n4", "n5w", "n5x"};
 
 	(void)state;
 	answer.steps[3].places ^= 1;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct kwhy_flow_request request = {
 			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0};
 		char words[32];
@@ -284,6 +302,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_variant_has_its_flows_where_the_reference_has_them),
 		cmocka_unit_test(on_the_whole_lattice_flows_leave_at_its_end),
 		cmocka_unit_test(on_the_chosen_path_flows_elsewhere_are_counted),
+		cmocka_unit_test(a_step_begun_beside_its_products_has_no_chosen_path),
 		cmocka_unit_test(no_flow_one_flow_and_one_cell_are_runs_too),
 		cmocka_unit_test(on_several_gpus_flows_meet_as_on_one),
 		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),

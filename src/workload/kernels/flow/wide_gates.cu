@@ -25,8 +25,15 @@ static __device__ INLINE struct wide wide_in(char *memory)
 	return wide;
 }
 
-/* Asks for weights once, and for the images of all tiles of the team, one after the other. */
-static __device__ INLINE void feed(const struct args *a, const struct wide *wide, u32 step)
+/* What comes into a tile has been made, where that is made beside: by warps that have 8 rows each. */
+static __device__ INLINE void await_begun(const struct args *a, u32 step, u32 number)
+{
+	await_told(a->begun + number, ROWS / 8 * (step + 1));
+}
+
+/* Asks for weights once, and for the images of all tiles of the team, one after the other, from the `first` of each on. Where that is one of
+ * the state, what comes in is being made meanwhile: it is waited for. */
+static __device__ INLINE void feed(const struct args *a, const struct wide *wide, u32 step, const u32 first)
 {
 	u32 team = blockIdx.x / TEAM, teams = gridDim.x / TEAM, count = tile_count(a), turn = 0;
 
@@ -36,9 +43,11 @@ static __device__ INLINE void feed(const struct args *a, const struct wide *wide
 	for (u32 number = team; number < count; number += teams, turn++) {
 		const u16 *state = state_images(a, (step + 1) % 2, number), *in = a->in_images + (u64)number * IMAGE;
 
-		for (u32 i = 0; i < IMAGES; i++) {
-			u32 slot = turn % GROUPS * IMAGES + i;
+		for (u32 j = 0; j < IMAGES; j++) {
+			u32 i = (first + j) % IMAGES, slot = turn % GROUPS * IMAGES + i;
 
+			if (first && !i)
+				await_begun(a, step, number);
 			if (turn >= GROUPS)
 				barrier_wait(&wide->empty[slot], turn / GROUPS % 2 ^ 1);
 			barrier_expect(&wide->full[slot], IMAGE_BYTES);
@@ -139,29 +148,34 @@ static __device__ INLINE void multiply_image(const struct wide *wide, u32 i, u32
 	end_products();
 }
 
-/* All products of a tile, when it is this group's turn; the last are still on their way. All images but one are taken before, so that others
- * are on their way in their places. */
-static __device__ INLINE void multiply_tile(
-	const struct wide *wide, u32 group, u32 round, u32 own, const struct old *old, struct wide_sums *sums, u32 state[16])
+/* All products of a tile, when it is this group's turn, from the `first` image on; the last are still on their way. Some images are taken
+ * before, so that others are on their way in their places. */
+static __device__ INLINE void multiply_tile(const struct wide *wide, u32 group, u32 round, const u32 first, const u32 ahead, u32 own,
+	const struct old *old, struct wide_sums *sums, u32 state[16])
 {
 	u32 rows[AHEAD][4][4];
 
 #pragma unroll
-	for (u32 i = 0; i < AHEAD; i++)
-		take_image(wide, group, i, round, own == i, old, rows[i], state);
+	for (u32 i = 0; i < ahead; i++)
+		take_image(wide, group, first + i, round, own == first + i, old, rows[i], state);
 #pragma unroll
 	for (u32 i = 0; i < 32; i++)
 		sums->r[i] = sums->z[i] = sums->in[i] = sums->hidden[i] = 0;
 	hold_sums(sums);
 	meet_some(1 + group, GROUPS * GROUP);
 #pragma unroll
-	for (u32 i = 0; i < AHEAD; i++)
-		multiply_image(wide, i, rows[i], sums);
+	for (u32 i = 0; i < ahead; i++)
+		multiply_image(wide, first + i, rows[i], sums);
 #pragma unroll
-	for (u32 i = AHEAD; i < IMAGES; i++) {
-		await_but(AHEAD - 1);
-		take_image(wide, group, i, round, own == i, old, rows[i % AHEAD], state);
-		multiply_image(wide, i, rows[i % AHEAD], sums);
+	for (u32 i = ahead; i < IMAGES; i++) {
+		u32 image = (first + i) % IMAGES;
+
+		if (ahead == AHEAD)
+			await_but(AHEAD - 1);
+		else
+			await_but(AHEAD - 2);
+		take_image(wide, group, image, round, own == image, old, rows[i % ahead], state);
+		multiply_image(wide, image, rows[i % ahead], sums);
 	}
 	let_go(2 - group, GROUPS * GROUP);
 }
@@ -250,9 +264,9 @@ static __device__ INLINE void put_out(const struct args *a, const struct wide *w
 }
 
 /* The warps that neither multiply nor ask for images, meanwhile: the books of the next step, which need no number that a flow carries. */
-static __device__ INLINE void keep_next_books(const struct args *a, u32 step)
+static __device__ INLINE void keep_next_books(const struct args *a, u32 step, const u32 warps)
 {
-	u32 warp = threadIdx.x / 32 - GROUPS * GROUP / 32 - 1, warps = GROUP / 32 - 1;
+	u32 warp = threadIdx.x / 32 - GROUPS * GROUP / 32 - 1;
 
 	await_before();
 	for (u32 row = (blockIdx.x * warps + warp) * 32 + threadIdx.x % 32; row < tile_count(a) * ROWS; row += gridDim.x * warps * 32)
@@ -260,7 +274,7 @@ static __device__ INLINE void keep_next_books(const struct args *a, u32 step)
 }
 
 /* A group of warps: every other tile of the team's. */
-static __device__ INLINE void work(const struct args *a, const struct wide *wide, u32 step, u32 group)
+static __device__ INLINE void work(const struct args *a, const struct wide *wide, u32 step, u32 group, const u32 first, const u32 ahead)
 {
 	u32 quarter = blockIdx.x % TEAM, teams = gridDim.x / TEAM, count = tile_count(a), round = 0, state[16];
 	u32 number = blockIdx.x / TEAM + group * teams;
@@ -280,7 +294,7 @@ static __device__ INLINE void work(const struct args *a, const struct wide *wide
 
 		if (number + GROUPS * teams < count)
 			next = find_old(a, step, number + GROUPS * teams);
-		multiply_tile(wide, group, round, 1 + quarter, &old, &sums, state);
+		multiply_tile(wide, group, round, first, ahead, 1 + quarter, &old, &sums, state);
 		if (leads)
 			await_out();
 		meet_some(3 + group, GROUP);
@@ -320,14 +334,14 @@ KERNEL void __launch_bounds__(384, 1) kwhy_flows_wide(const struct args a, u32 s
 	}
 	__syncthreads();
 	if (group < GROUPS) {
-		take_registers();
-		work(&a, &wide, step, group);
+		take_registers(232);
+		work(&a, &wide, step, group, 0, AHEAD);
 	} else {
-		leave_registers();
+		leave_registers(40);
 		if (threadIdx.x == GROUPS * GROUP)
-			feed(&a, &wide, step);
+			feed(&a, &wide, step, 0);
 		if (threadIdx.x >= GROUPS * GROUP + 32 && !a.by_argmax)
-			keep_next_books(&a, step);
+			keep_next_books(&a, step, GROUP / 32 - 1);
 	}
 }
 

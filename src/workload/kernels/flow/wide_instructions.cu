@@ -150,14 +150,42 @@ static __device__ INLINE void load_image_rows(u32 to[4], const u16 *image, u32 r
 }
 
 /* Registers of those that multiply and of those that do not. */
-static __device__ INLINE void take_registers(void)
+#define take_registers(count) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
+#define leave_registers(count) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
+
+static __device__ INLINE void bring_near(const void *place)
 {
-	asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+	asm volatile("prefetch.global.L2 [%0];" ::"l"(place));
 }
 
-static __device__ INLINE void leave_registers(void)
+/* A warp has written rows of an image to memory, for copy engines of other blocks. */
+static __device__ INLINE void tell_begun(u32 *begun)
 {
-	asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+	asm volatile("fence.proxy.async;" ::: "memory");
+	__threadfence();
+	__syncwarp();
+	if (threadIdx.x % 32 == 0) {
+		__threadfence();
+		atomicAdd(begun, 1);
+	}
+}
+
+static __device__ INLINE void await_told(const u32 *begun, u32 count)
+{
+	u32 told = 0;
+
+	while (told < count)
+		asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(told) : "l"(begun) : "memory");
+	asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+/* 8 rows of 8 numbers, two beside each other in a lane, with rows for columns. */
+static __device__ INLINE u32 turn_over(u32 pair)
+{
+	u32 turned;
+
+	asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(pair));
+	return turned;
 }
 
 #endif
