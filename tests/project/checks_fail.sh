@@ -22,13 +22,22 @@ bad=0
 # expect pass|fail CHECK WHAT
 expect() {
 	local status=pass
-	bash "$checks/$2.sh" "$tree" >"$tree/log" 2>&1 || status=fail
+	bash "$checks/$2.sh" "$tree" "$tree/build" >"$tree/log" 2>&1 || status=fail
 	if [ "$status" != "$1" ]; then
 		echo "$2: expected $1 with $3, got $status:"
 		cat "$tree/log"
 		bad=1
 	fi
 	clean_tree
+}
+
+# What the libraries of a build of the tree call, which headers do not tell.
+build_tree() {
+	mkdir -p "$tree"/build/src/{low,high}
+	echo "int kwhy_high(void) { return 1; }" | cc -x c -c -o "$tree/high.o" -
+	echo "int kwhy_high(void); int kwhy_low(void) { return kwhy_high(); }" | cc -x c -c -o "$tree/low.o" -
+	ar rc "$tree/build/src/high/libkwhy_high.a" "$tree/high.o"
+	ar rc "$tree/build/src/low/libkwhy_low.a" "$tree/low.o"
 }
 
 long_function() {
@@ -45,6 +54,8 @@ echo '#include "high/high.h"' >>"$tree/src/low/low.h"
 expect fail layers "an include of the layer above"
 echo '#include "low.h"' >>"$tree/src/high/high.c"
 expect fail layers "an include without a folder"
+build_tree
+expect fail layers "a call of the layer above"
 mkdir "$tree/src/stray"
 expect fail layers "a folder outside the table"
 long_function >"$tree/src/low/long.c"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every folder of src/ includes only what the layer table of ARCHITECTURE.md allows it.
-# Usage: layers.sh SOURCE_DIR
+# Every folder of src/ includes only what the layer table of ARCHITECTURE.md allows it, and once built calls nothing else.
+# Usage: layers.sh SOURCE_DIR [BUILD_DIR]
 set -euo pipefail
+build=${2:+$(realpath -m "$2")}
 cd "$1"
 
 # "folder|may use" lines of the table that starts with "| folder | holds | may use |".
@@ -19,6 +20,29 @@ layer_table() {
 includes() {
 	grep -rnoE --include='*.[ch]' --include='*.cc' --include='*.def' '^[ \t]*#[ \t]*include[ \t]*"[^"]+"' src |
 		sed -E 's/^(src\/([^/]+)\/[^:]*:[0-9]+):.*"([^"]+)"/\1 \2 \3/'
+}
+
+# "folder letter symbol" of kwhy's own names in the library of each folder; the letter is U where it is only used.
+symbols() {
+	for library in "$build"/src/*/libkwhy_*.a; do
+		[ -e "$library" ] || continue
+		nm "$library" 2>/dev/null | awk -v folder="$(basename "$(dirname "$library")")" \
+			'NF >= 2 && $NF ~ /^_?kwhy_/ && $(NF - 1) ~ /^[A-Z]$/ { print folder, $(NF - 1), $NF }'
+	done
+}
+
+# "user symbol owner" where a library uses what another one defines.
+uses() {
+	symbols | awk '
+		$2 == "U" { used[$1 " " $3] = 1; next }
+		{ owner[$3] = $1 }
+		END {
+			for (use in used) {
+				split(use, part, " ")
+				if (part[2] in owner && owner[part[2]] != part[1])
+					print part[1], part[2], owner[part[2]]
+			}
+		}' | sort
 }
 
 declare -A allowed
@@ -52,4 +76,7 @@ while read -r place folder included; do
 	fi
 done < <(includes)
 [ "$count" -gt 0 ] || complain "no includes found below src/"
+while read -r folder symbol owner; do
+	[[ "${allowed[$folder]:-}" == *" $owner "* ]] || complain "src/$folder calls $symbol of src/$owner, which it may not use"
+done < <([ -z "$build" ] || uses)
 exit "$bad"
