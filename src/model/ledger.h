@@ -197,7 +197,8 @@ struct kwhy_device_energy {
 	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ where the clean level is unknown; then context_idle holds
 				  both */
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
-	int64_t edge_nj; /* modelled energy of activities outside the metered window, not in measured */
+	int64_t edge_nj; /* of the run, what no reading saw: its accounts' time there times their mean power,
+			    work and idling; not in measured */
 	double clean_idle_w, context_idle_w; /* levels used; NAN unknown */
 	bool clean_idle_measured,	     /* from clean stretches of this recording */
 		context_idle_measured;	     /* from quiet ones, not from a profile */

@@ -80,52 +80,52 @@ static bool is_outside(const char *category)
 	return strcmp(category, "outside") == 0 || strcmp(category, "unrecorded") == 0;
 }
 
-/* Time from first to last work over what the meter saw of it; NAN where that is less than half or not known.
- */
-static double unseen_factor(const json_t *device)
+/* Whether the meter saw half of the time from first to last work or more; what is modelled needs none. */
+static bool is_seen(const json_t *device)
 {
 	const json_t *time = json_object_get(device, "time"), *energy = json_object_get(device, "energy");
 	double first_ns = (double)known_of(time, "first_ns"), last_ns = (double)known_of(time, "last_ns");
 	double seen_ns = fmin(last_ns, (double)known_of(energy, "end_ns")) -
 		fmax(first_ns, (double)known_of(energy, "start_ns"));
 
-	if (json_is_true(json_object_get(energy, "modelled")))
-		return 1;
-	return 2 * seen_ns >= last_ns - first_ns ? (last_ns - first_ns) / seen_ns : NAN;
+	return json_is_true(json_object_get(energy, "modelled")) || 2 * seen_ns >= last_ns - first_ns;
 }
 
-static struct idle_level idle_level_of(const json_t *device, double factor)
+static struct idle_level idle_level_of(const json_t *device)
 {
-	double energy_nj = 0, spread_nj = 0, time_ns = 0;
+	double sum_nj = 0, spread_nj = 0, time_ns = 0;
 	size_t i;
 	json_t *item;
 
 	json_array_foreach(json_object_get(device, "accounts"), i, item)
 	{
 		const char *category = string_of(item, "category");
+		double gross_nj = (double)positive_of(item, "gross_nj"), energy_nj;
 
-		if (!is_idle(category) || is_outside(category) ||
-			known_of(item, "gross_nj") == KWHY_UNKNOWN_NJ)
+		if (!is_idle(category) || is_outside(category) || !(gross_nj > 0))
 			continue;
-		energy_nj += (double)known_of(item, "gross_nj");
-		spread_nj += ((double)known_of(item, "high_nj") - (double)known_of(item, "low_nj")) / 2;
+		energy_nj = (double)positive_of(item, "mean_power_mw") * 1e-3 *
+			(double)positive_of(item, "time_ns");
+		sum_nj += energy_nj;
+		spread_nj += ((double)known_of(item, "high_nj") - (double)known_of(item, "low_nj")) / 2 *
+			energy_nj / gross_nj;
 		time_ns += (double)positive_of(item, "time_ns");
 	}
 	/* of little idling the meter cannot tell what it drew */
-	if (energy_nj > 0 && time_ns > 0 &&
+	if (sum_nj > 0 && time_ns > 0 &&
 		time_ns >= IDLE_LEAST_RATIO * (double)positive_of(json_object_get(device, "time"), "span_ns"))
-		return (struct idle_level){energy_nj * factor / time_ns, spread_nj * factor / time_ns};
+		return (struct idle_level){sum_nj / time_ns, spread_nj / time_ns};
 	item = json_object_get(json_object_get(device, "energy"), "context_idle_w");
 	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, 0};
 }
 
-/* From its first to its last work. */
+/* From its first to its last work: what was metered of it, and what is worked out of the rest. */
 static void add_work(
 	struct device_sums *sums, const json_t *device, int64_t attributed_nj, int64_t outside_nj)
 {
-	double factor = unseen_factor(device);
-	struct idle_level idle = idle_level_of(device, factor);
-	double work_nj = ((double)attributed_nj - (double)outside_nj) * factor;
+	int64_t rest_nj = positive_of(json_object_get(device, "energy"), "edge_nj");
+	struct idle_level idle = idle_level_of(device);
+	double work_nj = is_seen(device) ? (double)attributed_nj - (double)outside_nj + (double)rest_nj : NAN;
 	double span_ns = (double)positive_of(json_object_get(device, "time"), "span_ns");
 
 	sums->work_nj += work_nj;

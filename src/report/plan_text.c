@@ -22,17 +22,33 @@ static bool has_energy(const struct page *page)
 	return page->plan->before.energy_nj != KWHY_UNKNOWN_NJ;
 }
 
+/* How much of the energy no reading saw; empty where the meters saw all. */
+static const char *worked_out(const struct kwhy_report *report, char *text, size_t size)
+{
+	char energy[KWHY_QUANTITY_BYTES];
+	double sum_nj = 0;
+
+	for (size_t d = 0; d < report->ledger->device_count; d++)
+		sum_nj += kwhy_unmetered_nj(&report->ledger->devices[d]);
+	*text = 0;
+	if (sum_nj > 0)
+		snprintf(text, size, ", %s of it worked out where no reading was",
+			kwhy_quantity_si(energy, sum_nj * 1e-9, "J", 3));
+	return text;
+}
+
 static void write_before(const struct page *page)
 {
 	const struct kwhy_projection *before = &page->plan->before;
 	const struct kwhy_recording *recording = page->report->recording;
-	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
+	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], rest[96];
 	const char *path = recording->source_count ? recording->sources[0].path : "the recording";
 
 	kwhy_quantity_time(time, before->time_ns);
 	if (has_energy(page))
-		kwhy_sheet_linef(&page->sheet, "", "%s: %s and %s as recorded", path, time,
-			kwhy_quantity_energy(energy, before->energy_nj));
+		kwhy_sheet_linef(&page->sheet, "", "%s: %s and %s as recorded%s", path, time,
+			kwhy_quantity_energy(energy, before->energy_nj),
+			worked_out(page->report, rest, sizeof(rest)));
 	else
 		kwhy_sheet_linef(&page->sheet, "",
 			"%s: %s as recorded; no energy is known (--power, --assume-power)", path, time);

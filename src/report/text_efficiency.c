@@ -119,6 +119,7 @@ void kwhy_section_work(const struct kwhy_sheet *sheet)
 	double seconds = sheet->totals->run_s, energy_j = sheet->totals->run_nj * 1e-9;
 	double j_per_flop = kwhy_joules_per_flop(sheet->report);
 	char amount[KWHY_QUANTITY_BYTES];
+	char unmetered[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
 
 	if (!recording->work_count)
@@ -135,6 +136,9 @@ void kwhy_section_work(const struct kwhy_sheet *sheet)
 		add_ratio(&table, energy_j > 0 ? count / energy_j : NAN);
 	}
 	kwhy_table_write(&table, sheet->style, sheet->out);
+	if (sheet->totals->unmetered_nj > 0 && isfinite(energy_j))
+		kwhy_sheet_linef(sheet, "  ", "%s of the energy are worked out where no reading was.",
+			kwhy_quantity_si(unmetered, sheet->totals->unmetered_nj * 1e-9, "J", 3));
 	if (isfinite(j_per_flop))
 		write_equivalents(sheet, j_per_flop);
 }

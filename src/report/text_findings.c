@@ -246,7 +246,8 @@ static void write_books(const struct kwhy_sheet *sheet, size_t device)
 	add_layer(&text, energy->clean_idle_nj == KWHY_UNKNOWN_NJ ? "idle with context" : "context idle",
 		energy->context_idle_nj);
 	add_layer(&text, "work above idle", energy->net_nj);
-	add_layer(&text, "modelled outside the window", energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
+	add_layer(&text, "beside it, worked out where no reading was",
+		energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
 	kwhy_sheet_paragraph(sheet, "  books    ", text.failed ? "" : text.data);
 	kwhy_text_clear(&text);
 	if (!energy->modelled) {

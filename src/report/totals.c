@@ -18,21 +18,32 @@ void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
 		*sum_ns = INT64_MAX;
 }
 
-/* Energy between first start and last end, from the mean power of what the meter saw of that time. */
+double kwhy_unmetered_nj(const struct kwhy_device_ledger *books)
+{
+	int64_t edge_nj = books->energy.edge_nj;
+
+	return !books->energy.known || edge_nj == KWHY_UNKNOWN_NJ ? 0 : (double)edge_nj;
+}
+
+/* Energy between first start and last end; time that was not recorded goes on at its mean power. */
 static double run_nj(const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
 	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
 	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
-	int64_t outside_nj = 0;
+	double sum_nj = (double)energy->attributed_nj + kwhy_unmetered_nj(books);
 
-	for (size_t i = 0; i < books->account_count; i++)
-		if (books->accounts[i].category == KWHY_CATEGORY_OUTSIDE)
-			kwhy_known_add(&outside_nj, books->accounts[i].gross_nj);
-	if (!energy->known || outside_nj == KWHY_UNKNOWN_NJ || to_ns <= from_ns)
-		return NAN;
-	return ((double)energy->attributed_nj - (double)outside_nj) *
-		((double)books->time.span_ns / ((double)to_ns - (double)from_ns));
+	for (size_t i = 0; i < books->account_count; i++) {
+		const struct kwhy_account *account = &books->accounts[i];
+		double gross_nj = account->gross_nj == KWHY_UNKNOWN_NJ ? NAN : (double)account->gross_nj;
+
+		if (account->category == KWHY_CATEGORY_OUTSIDE)
+			sum_nj -= gross_nj;
+		if (account->category == KWHY_CATEGORY_UNRECORDED && account->mean_power_mw >= 0)
+			sum_nj += fmax(0,
+				(double)account->mean_power_mw * 1e-3 * (double)account->time_ns - gross_nj);
+	}
+	return energy->known && to_ns > from_ns ? sum_nj : NAN;
 }
 
 /*
@@ -73,6 +84,7 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	totals->active_count += is_active(books);
 	if (is_active(books)) {
 		totals->run_nj += run_nj(books);
+		totals->unmetered_nj += kwhy_unmetered_nj(books);
 		totals->run_half_nj = hypot(totals->run_half_nj, run_half_nj(books));
 	}
 	if (books->time.span_ns > 0)

@@ -28,14 +28,16 @@ struct kwhy_totals {
 	int64_t energy_nj;   /* attributed, of the known devices; KWHY_UNKNOWN_NJ without any */
 	int64_t idle_nj;     /* of that, while the device idled */
 	int64_t window_ns;   /* the longest metered window */
-	/* From each device's first start to its last end: metered, at its mean power where the meter's window
-	   is shorter; of all that was metered where no activity is known. NAN unless known on all devices. */
+	/* From each device's first start to its last end: metered, and worked out from the powers of its
+	   accounts where no reading was; of all that was metered where no activity is known. NAN unless known
+	   on all devices. */
 	double run_nj;
-	double run_half_nj; /* half of its 90 % interval: what is before and behind, and what no meter saw;
-			       the meter's own gain is not in it */
-	double run_s;	    /* first start to last end of the device that runs longest, or the longest metered
-			       window where none is known to; NAN: neither */
-	double power_w;	    /* sum of the devices' mean powers; NAN unknown */
+	double unmetered_nj; /* of that, worked out */
+	double run_half_nj;  /* half of its 90 % interval: what is before and behind, and what no meter saw;
+				the meter's own gain is not in it */
+	double run_s;	/* first start to last end of the device that runs longest, or the longest metered
+			   window where none is known to; NAN: neither */
+	double power_w; /* sum of the devices' mean powers; NAN unknown */
 	int64_t span_ns, busy_ns; /* sums over devices; the span where it is known what ran */
 	int64_t unrecorded_nj;	  /* of the energy, where it is not; KWHY_UNKNOWN_NJ */
 	struct kwhy_total *rows;  /* by energy, else by time, descending */
@@ -61,6 +63,9 @@ void kwhy_totals_done(struct kwhy_totals *totals);
  */
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
+
+/* Of the device's run, what no reading saw and its books work out; 0: nothing, or no energy is known. */
+double kwhy_unmetered_nj(const struct kwhy_device_ledger *books);
 
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);

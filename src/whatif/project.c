@@ -20,51 +20,15 @@ static bool is_elsewhere(const struct kwhy_account *account)
 		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_UNRECORDED);
 }
 
-/*
- * Time of the device's work, from first to last, over what the meter saw of it: energies of the books are of
- * what was seen, times of all. NAN where it saw less than half.
- */
-static double unseen_factor(const struct kwhy_device_ledger *ledger)
+/* Whether the meter saw half of the time of the device's work, from first to last, or more. */
+static bool is_seen(const struct kwhy_device_ledger *ledger)
 {
 	const struct kwhy_device_energy *energy = &ledger->energy;
 	const struct kwhy_device_time *time = &ledger->time;
 	int64_t from_ns = energy->start_ns > time->first_ns ? energy->start_ns : time->first_ns;
 	int64_t to_ns = energy->end_ns < time->last_ns ? energy->end_ns : time->last_ns;
 
-	if (energy->modelled)
-		return 1;
-	if (2 * (to_ns - from_ns) < time->last_ns - time->first_ns)
-		return NAN;
-	return (double)(time->last_ns - time->first_ns) / (double)(to_ns - from_ns);
-}
-
-/*
- * Mean power of the device while it idled, by the ledger; else its level with a context. Time outside has
- * been metered in part alone, so its energy over its time is no power.
- */
-static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
-{
-	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
-	double energy_nj = 0, spread_nj = 0, time_ns = 0, factor = unseen_factor(ledger);
-	bool is_told;
-
-	for (size_t i = 0; i < ledger->account_count; i++) {
-		const struct kwhy_account *account = &ledger->accounts[i];
-
-		if (!kwhy_category_is_idle(account->category) || is_elsewhere(account) ||
-			account->gross_nj == KWHY_UNKNOWN_NJ)
-			continue;
-		energy_nj += (double)account->gross_nj * factor;
-		spread_nj += (double)(account->high_nj - account->low_nj) / 2 * factor;
-		time_ns += (double)account->time_ns;
-	}
-	/* no power, and so no energy: the meter saw too little of the work */
-	if (!isfinite(factor))
-		return;
-	/* of little idling the meter cannot tell what it drew */
-	is_told = energy_nj > 0 && time_ns > 0 && time_ns >= IDLE_LEAST_RATIO * (double)ledger->time.span_ns;
-	whatif->idle_w[device] = is_told ? energy_nj / time_ns : ledger->energy.context_idle_w;
-	whatif->idle_spread_w[device] = is_told ? spread_nj / time_ns : 0;
+	return energy->modelled || 2 * (to_ns - from_ns) >= time->last_ns - time->first_ns;
 }
 
 static double spread_of(const struct kwhy_account *account)
@@ -73,6 +37,35 @@ static double spread_of(const struct kwhy_account *account)
 		account->low_nj == KWHY_UNKNOWN_NJ)
 		return 0;
 	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
+}
+
+/*
+ * Mean power of the device while it idled, by the ledger; else its level with a context. No power, and so no
+ * energy, where the meter saw too little of the work.
+ */
+static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
+{
+	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
+	double energy_nj = 0, spread_nj = 0, time_ns = 0;
+	bool is_told;
+
+	if (!is_seen(ledger))
+		return;
+	for (size_t i = 0; i < ledger->account_count; i++) {
+		const struct kwhy_account *account = &ledger->accounts[i];
+		double own_nj = (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
+
+		if (!kwhy_category_is_idle(account->category) || is_elsewhere(account) ||
+			account->gross_nj == KWHY_UNKNOWN_NJ || account->mean_power_mw < 0)
+			continue;
+		energy_nj += own_nj;
+		spread_nj += spread_of(account) * own_nj;
+		time_ns += (double)account->time_ns;
+	}
+	/* of little idling the meter cannot tell what it drew */
+	is_told = energy_nj > 0 && time_ns > 0 && time_ns >= IDLE_LEAST_RATIO * (double)ledger->time.span_ns;
+	whatif->idle_w[device] = is_told ? energy_nj / time_ns : ledger->energy.context_idle_w;
+	whatif->idle_spread_w[device] = is_told ? spread_nj / time_ns : 0;
 }
 
 static void read_device_powers(struct kwhy_whatif *whatif, uint32_t device)
@@ -125,7 +118,10 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
 	}
 }
 
-/* Metered, else modelled, from the first start to the last end; 0 of a device that did no work. */
+/*
+ * Metered, else modelled, from the first start to the last end, with what the books work out where no reading
+ * was; 0 of a device that did no work.
+ */
 static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const size_t *first = whatif->recording->activities.first;
@@ -139,7 +135,9 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	for (size_t i = 0; i < ledger->account_count; i++)
 		if (is_elsewhere(&ledger->accounts[i]))
 			energy_nj -= (double)ledger->accounts[i].gross_nj;
-	return energy_nj * unseen_factor(ledger);
+	if (ledger->energy.edge_nj != KWHY_UNKNOWN_NJ)
+		energy_nj += (double)ledger->energy.edge_nj;
+	return energy_nj;
 }
 
 /* The energy as played, and how much of it is uncertain. */

@@ -193,30 +193,59 @@ static void write_hidden(struct writing *writing)
 	}
 }
 
+/* Time of the run, from its first start to its last end, that lies in no metered interval. */
+static double unmetered_ns(const struct writing *writing)
+{
+	const struct kwhy_metered_total *total = writing->findings->total;
+	const struct kwhy_device_time *time = &writing->books->time;
+	double rest_ns = (double)time->last_ns - (double)time->first_ns;
+
+	for (size_t i = 0; i < total->count; i++) {
+		double from_ns = fmax((double)total->intervals[i].start_ns, (double)time->first_ns);
+		double to_ns = fmin((double)total->intervals[i].end_ns, (double)time->last_ns);
+
+		rest_ns -= fmax(0, to_ns - from_ns);
+	}
+	return fmax(0, rest_ns);
+}
+
+/* Mean power of a class as metered, of idling in its last entry; as fitted where no reading saw any of it. */
+static double mean_power_w(const struct writing *writing, size_t class, double inside_ns)
+{
+	const struct kwhy_powers *powers = writing->findings->powers;
+	bool idle = class == writing->findings->posting->class_count;
+
+	if (inside_ns > 0)
+		return (double)writing->findings->posting->gross_nj[class] / inside_ns;
+	return powers->idle_w + (idle ? 0 : powers->net_w[class]);
+}
+
 /*
- * Energy of what ran in covered time before the first and after the last interval: time outside times
- * the power of the class, less what it shared with work that ran at once.
+ * Energy of the run's covered time that no reading saw: time of its accounts outside times their mean power,
+ * work as well as idling. Before and behind the run there is nothing to add.
  */
 static void write_edges(struct writing *writing)
 {
-	const struct kwhy_posting *posting = writing->findings->posting;
-	const struct kwhy_powers *powers = writing->findings->powers;
-	double edge_nj = 0;
+	const struct kwhy_account_times *times = writing->times;
+	double rest_ns = unmetered_ns(writing), edge_nj = 0;
 
-	for (size_t c = 0; c < posting->class_count; c++) {
+	for (size_t c = 0; c <= writing->findings->posting->class_count; c++) {
 		size_t count = list_members(writing, c);
-		double inside_ns = 0, outside_ns = 0, share;
+		double inside_ns = 0, outside_ns = 0;
 
 		for (size_t i = 0; i < count; i++) {
 			const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 
 			inside_ns += writing->shares[i];
-			outside_ns += fmax(0,
-				(double)account->time_ns - writing->shares[i] -
-					writing->times->hidden_ns[writing->members[i]]);
+			if (account->category != KWHY_CATEGORY_OUTSIDE)
+				outside_ns += fmax(0,
+					(double)account->time_ns - writing->shares[i] -
+						times->hidden_ns[writing->members[i]]);
 		}
-		share = inside_ns > 0 ? fmin(1, posting->base_unscaled_s[c] * 1e9 / inside_ns) : 1;
-		edge_nj += outside_ns * share * (powers->idle_w + powers->net_w[c]);
+		/* idling is seen as the meter shows it, a little off in time */
+		if (c == writing->findings->posting->class_count)
+			outside_ns = fmin(outside_ns, rest_ns);
+		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
 	}
 	writing->books->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
 }

@@ -235,9 +235,31 @@ static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **
 	build_free(recording, ledger);
 }
 
+/* Idling before the first activity is no part of a run, with a context or without. */
+static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state)
+{
+	const struct metered_level levels[] = {{0, 75}, {2, 115}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {.levels = levels,
+		.level_count = 2,
+		.runs = runs,
+		.run_count = RUNS,
+		.noise_w = 0.5,
+		.seed = 5};
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	plan.end_s = make_runs(runs, 2.4, 0) + 0.5;
+	ledger = books_of(&plan, &recording);
+	assert_int_equal(ledger->devices[0].energy.edge_nj, 0);
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_run_that_the_meter_saw_whole_nothing_is_worked_out),
 		cmocka_unit_test(time_before_the_context_has_its_own_account_and_level),
 		cmocka_unit_test(time_without_a_context_is_all_idle_layer),
 		cmocka_unit_test(time_after_the_context_is_found_behind_the_step),

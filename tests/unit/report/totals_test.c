@@ -69,6 +69,23 @@ static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 	kwhy_totals_done(&totals);
 }
 
+/* The meter ends 2 s early; the device idled then. */
+static void what_no_meter_saw_of_a_run_is_what_its_accounts_would_have_drawn(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.device.energy.end_ns = 18 * S;
+	plan.device.energy.edge_nj = 200 * S;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(fabs(totals.run_nj - 3200e9) < 1);
+	assert_true(fabs(totals.unmetered_nj - 200e9) < 1);
+	kwhy_totals_done(&totals);
+}
+
 static void of_assumed_powers_no_interval_is_known(void **state)
 {
 	struct kwhy_totals totals;
@@ -120,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it),
 		cmocka_unit_test(time_of_a_run_that_no_meter_saw_widens_its_interval),
+		cmocka_unit_test(what_no_meter_saw_of_a_run_is_what_its_accounts_would_have_drawn),
 		cmocka_unit_test(of_assumed_powers_no_interval_is_known),
 		cmocka_unit_test(without_activities_the_run_is_all_that_was_metered),
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),

@@ -114,6 +114,32 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 	build_free(&build);
 }
 
+/* Beside it is what the books work out, and idling stays at its own power. */
+static void what_the_meter_did_not_see_is_what_the_books_work_out(void **state)
+{
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("keep-on-device"), 0};
+	struct build build = build_new(1);
+	struct kwhy_device_energy *energy;
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	(void)state;
+	launch(&build, 0, 10, 110);
+	read_back(&build, 3, 111, 161);
+	send(&build, 6, 162, 212);
+	launch(&build, 9, 213, 313);
+	build_finish(&build, true);
+	energy = &build.ledger->devices[0].energy;
+	energy->end_ns = 300 * US;
+	energy->edge_nj = 13 * US * 100;
+	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(plan->before.energy_nj, energy->attributed_nj + 13 * US * 100);
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+}
+
 static void last_read_backs_beyond_those_that_are_needed_go(void **state)
 {
 	struct build build = build_new(1);
@@ -554,6 +580,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_round_trip_goes_and_the_kernels_follow_each_other),
 		cmocka_unit_test(where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known),
+		cmocka_unit_test(what_the_meter_did_not_see_is_what_the_books_work_out),
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
