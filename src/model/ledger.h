@@ -233,6 +233,20 @@ static inline bool kwhy_window_is_drawn(
 	return window->start_ns >= coverage->select_start_ns && window->end_ns <= coverage->select_end_ns;
 }
 
+/*
+ * The account as it is told: where no reading saw any of it no energy of it is known, though the books, which
+ * add up to what was metered, have 0.
+ */
+static inline struct kwhy_account kwhy_account_told(
+	const struct kwhy_device_energy *energy, const struct kwhy_account *account)
+{
+	struct kwhy_account told = *account;
+
+	if (!energy->modelled && account->gross_nj == 0 && account->time_ns > 0)
+		told.gross_nj = told.idle_nj = told.net_nj = told.low_nj = told.high_nj = KWHY_UNKNOWN_NJ;
+	return told;
+}
+
 struct kwhy_device_ledger {
 	struct kwhy_coverage_sum coverage;
 	struct kwhy_device_time time;

@@ -63,10 +63,15 @@ enum kwhy_status kwhy_report_accounts_csv(
 	kwhy_text_add(out,
 		"device,rank,category,name,count,bytes,time_ns,gross_nj,idle_nj,net_nj,low_nj,high_nj,"
 		"mean_power_mw,basis,group,whole_ns,whole_nj,whole_low_nj,whole_high_nj\n");
-	for (size_t d = 0; d < report->ledger->device_count; d++)
-		for (size_t i = 0; i < report->ledger->devices[d].account_count; i++)
-			add_account(
-				out, &report->recording->devices[d], &report->ledger->devices[d].accounts[i]);
+	for (size_t d = 0; d < report->ledger->device_count; d++) {
+		const struct kwhy_device_ledger *books = &report->ledger->devices[d];
+
+		for (size_t i = 0; i < books->account_count; i++) {
+			struct kwhy_account told = kwhy_account_told(&books->energy, &books->accounts[i]);
+
+			add_account(out, &report->recording->devices[d], &told);
+		}
+	}
 	return kwhy_text_check(out, error);
 }
 

@@ -229,8 +229,11 @@ static void write_account(struct kwhy_json *json, const struct kwhy_account *acc
 static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledger *books)
 {
 	kwhy_json_array(json, "accounts");
-	for (size_t i = 0; i < books->account_count; i++)
-		write_account(json, &books->accounts[i]);
+	for (size_t i = 0; i < books->account_count; i++) {
+		struct kwhy_account told = kwhy_account_told(&books->energy, &books->accounts[i]);
+
+		write_account(json, &told);
+	}
 	kwhy_json_array_end(json);
 	kwhy_json_array(json, "power_classes");
 	for (size_t i = 0; i < books->class_count; i++) {

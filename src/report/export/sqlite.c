@@ -272,8 +272,11 @@ static void write_accounts(struct writer *writer)
 	for (uint32_t d = 0; d < writer->report->ledger->device_count; d++) {
 		const struct kwhy_device_ledger *ledger = &writer->report->ledger->devices[d];
 
-		for (size_t i = 0; !writer->failed && i < ledger->account_count; i++)
-			put_account(writer, first_account(writer, d) + (int64_t)i, d, &ledger->accounts[i]);
+		for (size_t i = 0; !writer->failed && i < ledger->account_count; i++) {
+			struct kwhy_account told = kwhy_account_told(&ledger->energy, &ledger->accounts[i]);
+
+			put_account(writer, first_account(writer, d) + (int64_t)i, d, &told);
+		}
 	}
 	end_table(writer);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "nouns.h"
+#include "report/compare.h"
 #include "report/shown_name.h"
 
 #include <jansson.h>
@@ -164,6 +165,34 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 	nouns_done(&nouns);
 }
 
+/* It ran before the first or after the last reading. */
+static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **state)
+{
+	struct kwhy_text json = {0}, csv = {0};
+	struct nouns nouns;
+	struct kwhy_side side;
+
+	(void)state;
+	nouns_init(&nouns, "gemm");
+	nouns_energy(&nouns);
+	nouns.accounts[0].gross_nj += nouns.accounts[2].gross_nj;
+	nouns.accounts[2].gross_nj = nouns.accounts[2].idle_nj = nouns.accounts[2].net_nj = 0;
+	nouns.accounts[2].low_nj = nouns.accounts[2].high_nj = 0;
+	nouns.accounts[2].mean_power_mw = -1;
+	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
+	assert_int_equal(kwhy_report_accounts_csv(&nouns.report, &csv, &error), KWHY_OK);
+	assert_non_null(strstr(csv.data, "d2h,1,0,100,,,,,,,"));
+	assert_int_equal(kwhy_side_read(&side, "a.json", json.data, json.length, &error), KWHY_OK);
+	assert_int_equal(side.energy_nj, 220000);
+	for (size_t i = 0; i < side.account_count; i++)
+		if (strcmp(side.accounts[i].name, "d2h") == 0)
+			assert_true(side.accounts[i].gross_nj == KWHY_UNKNOWN_NJ);
+	kwhy_side_done(&side);
+	kwhy_text_done(&json);
+	kwhy_text_done(&csv);
+	nouns_done(&nouns);
+}
+
 static void cost_and_carbon_are_the_energy_times_their_price(void **state)
 {
 	struct nouns nouns;
@@ -241,6 +270,7 @@ int main(void)
 		cmocka_unit_test(any_name_gives_json_that_parses),
 		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
 		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
+		cmocka_unit_test(an_account_that_no_reading_saw_has_no_energy_in_any_form),
 		cmocka_unit_test(cost_and_carbon_are_the_energy_times_their_price),
 		cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),

@@ -37,16 +37,11 @@ function interval(row: Row): Node | string {
 		el("s", { style: `left:${x(a.low_nj)};width:max(2px,calc(${x(a.high_nj)} - ${x(a.low_nj)}))` }));
 }
 
-/* Work before the first or after the last reading: no joule of it is in the books, which is not that it drew none. */
-function isUnseen(device: Device, account: Account): boolean {
-	return device.energy?.source !== "modelled" && account.gross_nj === 0 && account.time_ns > 0;
-}
-
 function rowsOf(report: Report): Row[] {
 	const reach = Math.max(...report.devices.flatMap((d) => d.accounts.map((a) => a.high_nj ?? a.gross_nj ?? 0)), 0);
 	return report.devices.flatMap((device) => {
 		const total = deviceEnergy(device);
-		return device.accounts.map((a) => (isUnseen(device, a) ? { ...a, gross_nj: null, idle_nj: null, net_nj: null, low_nj: null, high_nj: null } : a)).map((account) => ({ device, account, reach, share: known(total) && total > 0 && known(account.gross_nj) ? account.gross_nj / total : null }));
+		return device.accounts.map((account) => ({ device, account, reach, share: known(total) && total > 0 && known(account.gross_nj) ? account.gross_nj / total : null }));
 	});
 }
 
