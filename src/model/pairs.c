@@ -178,8 +178,11 @@ struct kwhy_pairs *kwhy_pairs_new(void)
 	if (!pairs)
 		return NULL;
 	pairs->time_pass_s = pairs->warm_s = pairs->clocks_s = NAN;
-	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++)
+	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++) {
 		pairs->drifts[i] = (struct kwhy_pair_drift){NAN, NAN};
+		pairs->ranks[i] = (struct kwhy_pair_rank){
+			.offset_ns = NAN, .offset_half_width_ns = NAN, .drift = {NAN, NAN}};
+	}
 	for (int i = 0; i < KWHY_PAIR_GPUS_MOST * KWHY_PAIR_GPUS_MOST; i++)
 		pairs->routes[i / KWHY_PAIR_GPUS_MOST][i % KWHY_PAIR_GPUS_MOST] = (struct kwhy_pair_route){
 			.limit_bytes_per_s = NAN, .ancestor = -1};

@@ -116,13 +116,29 @@ struct kwhy_pair_drift {
 	double ppm, half_width_ppm; /* from how sharply both ends are known */
 };
 
+/* How much that is, whichever way: below 1 ppm, 1 to 10, above. Unknown where the interval spans two. */
+enum kwhy_pair_clock_grade {
+	KWHY_PAIR_CLOCK_UNKNOWN,
+	KWHY_PAIR_CLOCK_EXCELLENT,
+	KWHY_PAIR_CLOCK_GOOD,
+	KWHY_PAIR_CLOCK_INVESTIGATE,
+	KWHY_PAIR_CLOCK_GRADE_COUNT
+};
+#define KWHY_PAIR_DRIFT_WARN_PPM 1
+#define KWHY_PAIR_DRIFT_MOST_PPM 10
+const char *kwhy_pair_clock_grade_name(enum kwhy_pair_clock_grade grade); /* "excellent" */
+enum kwhy_pair_clock_grade kwhy_pair_drift_grade(const struct kwhy_pair_drift *drift);
+/* The ends of the interval of one that was measured, whichever way; 0 at least. */
+double kwhy_pair_drift_least(const struct kwhy_pair_drift *drift);
+double kwhy_pair_drift_most(const struct kwhy_pair_drift *drift);
+
 /* A process of several, with one GPU: how the clock of its host lay to that of the first one's. NAN: unknown.
  */
 struct kwhy_pair_rank {
 	const char *host;
 	int64_t process;
 	double offset_ns, offset_half_width_ns; /* of its time of day, at the start */
-	double drift_ppm, drift_half_width_ppm; /* of its monotonic clock, over the run */
+	struct kwhy_pair_drift drift;		/* of its monotonic clock against rank 0's */
 };
 
 /* A curve: engine, load and clock of one pair over sizes. */
@@ -286,6 +302,18 @@ struct kwhy_pairs {
 	struct kwhy_pair_criterion *criteria;
 	size_t criterion_count;
 };
+
+/* A clock that was held against another one, "GPU" 0 against its host's, "host of rank" 1 against rank 0's.
+ */
+struct kwhy_pair_compared_clock {
+	const char *what;
+	uint32_t number;
+	bool is_host;
+	const struct kwhy_pair_drift *drift;
+};
+enum { KWHY_PAIR_CLOCKS_MOST = 2 * KWHY_PAIR_GPUS_MOST };
+/* All whose drift was measured, into room for KWHY_PAIR_CLOCKS_MOST; how many. */
+size_t kwhy_pairs_list_clocks(const struct kwhy_pairs *pairs, struct kwhy_pair_compared_clock *out);
 
 #define KWHY_PAIRS_SCHEMA "kwhy.pairs/1"
 

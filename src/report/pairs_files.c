@@ -133,6 +133,8 @@ enum kwhy_status kwhy_report_pairs_metadata(
 		kwhy_pairs_rank_json(pairs, rank, &json);
 	kwhy_json_real(&json, "clock_drift_ppm", pairs->drifts[rank].ppm);
 	kwhy_json_real(&json, "clock_drift_half_width_ppm", pairs->drifts[rank].half_width_ppm);
+	kwhy_json_string(&json, "clock_drift_grade",
+		kwhy_pair_clock_grade_name(kwhy_pair_drift_grade(&pairs->drifts[rank])));
 	kwhy_pairs_gauges_json(pairs, rank, &json);
 	write_throttling(&json, pairs, rank);
 	write_reached_gpus(&json, pairs, rank);

@@ -40,6 +40,8 @@ static void write_conditions(struct kwhy_json *json, const struct kwhy_pairs *pa
 		kwhy_json_int(json, "numa_node", pairs->gpus[i].numa_node);
 		kwhy_json_real(json, "clock_drift_ppm", pairs->drifts[i].ppm);
 		kwhy_json_real(json, "clock_drift_half_width_ppm", pairs->drifts[i].half_width_ppm);
+		kwhy_json_string(json, "clock_drift_grade",
+			kwhy_pair_clock_grade_name(kwhy_pair_drift_grade(&pairs->drifts[i])));
 		kwhy_pairs_gauges_json(pairs, i, json);
 		write_reached_gpus(json, pairs, i);
 		kwhy_json_object_end(json);

@@ -62,21 +62,12 @@ void kwhy_pairs_write_collectives(
 	kwhy_table_write(&table, style, out);
 }
 
-static void range_cell(struct kwhy_table *table, double value, double half, double scale, const char *unit)
-{
-	char text[CELL_BYTES];
-
-	if (isfinite(value))
-		snprintf(text, sizeof(text), "%.3g ± %.2g %s", value * scale, half * scale, unit);
-	kwhy_table_cell(table, isfinite(value) ? text : NULL);
-}
-
 void kwhy_pairs_write_ranks(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"rank", KWHY_COLUMN_RIGHT},
 		{"host", KWHY_COLUMN_LEFT}, {"process", KWHY_COLUMN_RIGHT},
-		{"clock against rank 0", KWHY_COLUMN_RIGHT}, {"drift", KWHY_COLUMN_RIGHT}};
+		{"clock against rank 0", KWHY_COLUMN_RIGHT}};
 	char cell[CELL_BYTES];
 	struct kwhy_table table;
 
@@ -92,8 +83,9 @@ void kwhy_pairs_write_ranks(
 		kwhy_table_cell(&table, rank->host);
 		snprintf(cell, sizeof(cell), "%lld", (long long)rank->process);
 		kwhy_table_cell(&table, cell);
-		range_cell(&table, i ? rank->offset_ns : NAN, rank->offset_half_width_ns, 1e-3, "µs");
-		range_cell(&table, rank->drift_ppm, rank->drift_half_width_ppm, 1, "ppm");
+		snprintf(cell, sizeof(cell), "%.3g ± %.2g µs", rank->offset_ns * 1e-3,
+			rank->offset_half_width_ns * 1e-3);
+		kwhy_table_cell(&table, i && isfinite(rank->offset_ns) ? cell : NULL);
 	}
 	kwhy_table_write(&table, style, out);
 }
@@ -106,6 +98,8 @@ void kwhy_pairs_rank_json(const struct kwhy_pairs *pairs, uint32_t rank, struct 
 	kwhy_json_int(json, "process", row->process);
 	kwhy_json_real(json, "clock_offset_ns", row->offset_ns);
 	kwhy_json_real(json, "clock_offset_half_width_ns", row->offset_half_width_ns);
-	kwhy_json_real(json, "host_clock_drift_ppm", row->drift_ppm);
-	kwhy_json_real(json, "host_clock_drift_half_width_ppm", row->drift_half_width_ppm);
+	kwhy_json_real(json, "host_clock_drift_ppm", row->drift.ppm);
+	kwhy_json_real(json, "host_clock_drift_half_width_ppm", row->drift.half_width_ppm);
+	kwhy_json_string(json, "host_clock_drift_grade",
+		kwhy_pair_clock_grade_name(kwhy_pair_drift_grade(&row->drift)));
 }

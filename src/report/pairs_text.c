@@ -2,6 +2,7 @@
 #include "report/pairs.h"
 
 #include "base/quantity.h"
+#include "report/pairs_clocks.h"
 #include "report/pairs_gauges.h"
 #include "report/pairs_ranks.h"
 #include "report/sheet.h"
@@ -477,6 +478,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	write_matrices(pairs, style, out);
 	kwhy_pairs_write_collectives(pairs, style, out);
 	kwhy_pairs_write_ranks(pairs, style, out);
+	kwhy_pairs_write_clocks(pairs, style, out);
 	write_routes(pairs, style, out);
 	write_loggp(pairs, style, out);
 	write_regimes(pairs, style, out);

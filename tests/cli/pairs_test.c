@@ -88,6 +88,13 @@ static void a_run_on_the_host_leaves_all_files(void **state)
 	spawned_done(&spawned);
 }
 
+static const json_t *of_gpu_1(const json_t *document, const char *key)
+{
+	const json_t *gpus = json_object_get(json_object_get(document, "conditions"), "gpus");
+
+	return json_object_get(json_array_get(gpus, 1), key);
+}
+
 static void report_works_it_out_again(void **state)
 {
 	struct spawned spawned = SPAWN("report", folder, "--json");
@@ -100,6 +107,10 @@ static void report_works_it_out_again(void **state)
 	assert_true(json_equal(json_object_get(document, "loggp"), json_object_get(kept, "loggp")));
 	assert_int_equal(json_array_size(json_object_get(document, "configs")),
 		json_array_size(json_object_get(kept, "configs")));
+	assert_true(json_equal(of_gpu_1(document, "clock_drift_grade"), of_gpu_1(kept, "clock_drift_grade")));
+	assert_true(json_is_string(of_gpu_1(document, "clock_drift_grade")));
+	assert_true(json_equal(of_gpu_1(document, "clock_drift_ppm"), of_gpu_1(kept, "clock_drift_ppm")));
+	assert_true(json_is_number(of_gpu_1(document, "clock_drift_ppm")));
 	json_decref(document);
 	json_decref(kept);
 	spawned_done(&spawned);

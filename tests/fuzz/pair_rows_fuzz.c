@@ -77,6 +77,13 @@ static enum kwhy_status read_pinnings(
 	return kwhy_pair_pinning_rows_read("fuzz.csv", text, pairs, error);
 }
 
+static enum kwhy_status read_clocks(
+	const struct kwhy_text *text, struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	pairs->gpu_count = 2;
+	return kwhy_pair_clock_rows_read("fuzz.csv", text, pairs, error);
+}
+
 static void read_as(const struct kwhy_text *text,
 	enum kwhy_status (*read)(
 		const struct kwhy_text *text, struct kwhy_pairs *pairs, struct kwhy_error *error))
@@ -104,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	read_as(&text, read_energies);
 	read_as(&text, read_readings);
 	read_as(&text, read_pinnings);
+	read_as(&text, read_clocks);
 	kwhy_text_done(&text);
 	return 0;
 }

@@ -6,11 +6,11 @@
 #include "model/meter.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define VARIATION_MOST 0.05
 #define DRIFT_MOST 0.001
-#define DRIFT_MOST_PPM 10
 #define REPEAT_RATIO 0.02
 #define REPEAT_SHARE 0.95
 #define SMALL_BYTES (UINT64_C(4) << 10)
@@ -140,22 +140,55 @@ static enum kwhy_status judge_drift(struct kwhy_pairs *pairs, struct kwhy_error 
 
 static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
-	double worst = NAN, half = NAN;
+	static const char name[] = "clocks drift by less than 10 ppm";
+	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MOST], *worst = clocks;
+	size_t count = kwhy_pairs_list_clocks(pairs, clocks), grades[KWHY_PAIR_CLOCK_GRADE_COUNT] = {0};
+	double least = 0, most = 0;
 
-	for (uint32_t i = 0; i < pairs->gpu_count; i++)
-		if (isfinite(pairs->drifts[i].ppm) && !(fabs(pairs->drifts[i].ppm) <= fabs(worst))) {
-			worst = pairs->drifts[i].ppm;
-			half = pairs->drifts[i].half_width_ppm;
-		}
-	if (!isfinite(worst))
-		return add(pairs, "clocks drift by less than 10 ppm", KWHY_PAIR_UNKNOWN,
-			"not kept with the samples", error);
-	return add(pairs, "clocks drift by less than 10 ppm",
-		fabs(worst) + half < DRIFT_MOST_PPM	      ? KWHY_PAIR_PASS
-			: fabs(worst) - half > DRIFT_MOST_PPM ? KWHY_PAIR_FAIL
-							      : KWHY_PAIR_UNKNOWN,
-		kwhy_arena_printf(&pairs->arena, "at most %.3g ± %.2g ppm against the host's", worst, half),
+	if (!count)
+		return add(pairs, name, KWHY_PAIR_UNKNOWN,
+			"not kept: the run did not reach its end, or an older kwhy kept it", error);
+	for (size_t i = 0; i < count; i++) {
+		grades[kwhy_pair_drift_grade(clocks[i].drift)]++;
+		least = fmax(least, kwhy_pair_drift_least(clocks[i].drift));
+		most = fmax(most, kwhy_pair_drift_most(clocks[i].drift));
+		if (fabs(clocks[i].drift->ppm) > fabs(worst->drift->ppm))
+			worst = &clocks[i];
+	}
+	return add(pairs, name,
+		least >= KWHY_PAIR_DRIFT_MOST_PPM	  ? KWHY_PAIR_FAIL
+			: most < KWHY_PAIR_DRIFT_MOST_PPM ? KWHY_PAIR_PASS
+							  : KWHY_PAIR_UNKNOWN,
+		kwhy_arena_printf(&pairs->arena,
+			"%zu excellent, %zu good, %zu to investigate, %zu unknown; most %.3g ± %.2g ppm, %s "
+			"%u",
+			grades[KWHY_PAIR_CLOCK_EXCELLENT], grades[KWHY_PAIR_CLOCK_GOOD],
+			grades[KWHY_PAIR_CLOCK_INVESTIGATE], grades[KWHY_PAIR_CLOCK_UNKNOWN],
+			worst->drift->ppm, worst->drift->half_width_ppm, worst->what, worst->number),
 		error);
+}
+
+/* Those that surely drift by more than is usual. */
+static enum kwhy_status warn_of_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MOST];
+	size_t count = kwhy_pairs_list_clocks(pairs, clocks);
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < count; i++) {
+		const struct kwhy_pair_drift *drift = clocks[i].drift;
+		char note[160];
+
+		if (!(kwhy_pair_drift_least(drift) > KWHY_PAIR_DRIFT_WARN_PPM))
+			continue;
+		snprintf(note, sizeof(note),
+			"warning: the clock of %s %u drifts by %.3g ± %.2g ppm, more than %d, against that "
+			"of %s",
+			clocks[i].what, clocks[i].number, drift->ppm, drift->half_width_ppm,
+			KWHY_PAIR_DRIFT_WARN_PPM, clocks[i].is_host ? "rank 0" : "its host");
+		status = kwhy_pairs_add_note(pairs, note, error);
+	}
+	return status;
 }
 
 static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_error *error)
@@ -315,7 +348,7 @@ enum kwhy_status kwhy_pairs_judge(struct kwhy_pairs *pairs, struct kwhy_error *e
 
 	for (size_t i = 0; !status && i < sizeof(judges) / sizeof(judges[0]); i++)
 		status = judges[i](pairs, error);
-	return status;
+	return status ? status : warn_of_clocks(pairs, error);
 }
 
 enum kwhy_status kwhy_pairs_conclude(struct kwhy_pairs *pairs, struct kwhy_error *error)

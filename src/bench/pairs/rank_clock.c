@@ -76,8 +76,8 @@ enum kwhy_status kwhy_pair_ranks_drifts(
 		rank->offset_half_width_ns = first->half_width_ns;
 		if (i == 0)
 			continue;
-		rank->drift_ppm = (last->mono_ns - first->mono_ns) / between_ns * 1e6;
-		rank->drift_half_width_ppm = (first->half_width_ns + last->half_width_ns) / between_ns * 1e6;
+		rank->drift.ppm = (last->mono_ns - first->mono_ns) / between_ns * 1e6;
+		rank->drift.half_width_ppm = (first->half_width_ns + last->half_width_ns) / between_ns * 1e6;
 		status = kwhy_pair_call(&ranks->calls, i, KWHY_RANK_DRIFT, NULL, 0, &out->drifts[i],
 			sizeof(out->drifts[i]), error);
 	}

@@ -324,6 +324,6 @@ void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_p
 			.pci_address = known(arena, facts->pci_address),
 			.numa_node = facts->numa_node};
 		out->ranks[i] = (struct kwhy_pair_rank){
-			known(arena, facts->host), facts->process, NAN, NAN, NAN, NAN};
+			known(arena, facts->host), facts->process, NAN, NAN, {NAN, NAN}};
 	}
 }

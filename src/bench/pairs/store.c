@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum part { SAMPLES, LOG, TEMPERATURES, ENERGIES, PINNING, PART_COUNT };
+enum part { SAMPLES, LOG, TEMPERATURES, ENERGIES, PINNING, CLOCKS, PART_COUNT };
 
 static const char *const names[PART_COUNT] = {
-	"samples.csv", "execution_log.csv", "temperatures.csv", "energies.csv", "pinning.csv"};
+	"samples.csv", "execution_log.csv", "temperatures.csv", "energies.csv", "pinning.csv", "clocks.csv"};
 
 static const char log_names[] = "config_id,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,"
 				"duration_ns\n";
@@ -269,6 +269,20 @@ enum kwhy_status kwhy_pair_store_add_pinning(
 	return kwhy_kept_write(store->files[PINNING], store->paths[PINNING], &text, error);
 }
 
+enum kwhy_status kwhy_pair_store_clocks(
+	struct kwhy_pair_store *store, const struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_kept_open(store->paths[CLOCKS], "w", &store->files[CLOCKS], error);
+
+	if (status)
+		return status;
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_clock_row_names);
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		kwhy_pair_clock_row_write(pairs, i, &text);
+	return kwhy_kept_write(store->files[CLOCKS], store->paths[CLOCKS], &text, error);
+}
+
 void kwhy_pair_store_close(struct kwhy_pair_store *store)
 {
 	if (!store)
@@ -291,7 +305,11 @@ static enum kwhy_status read_folder(const char *folder, struct kwhy_pairs *pairs
 		status = kwhy_pair_rows_read(path, &samples, true, pairs, error);
 	pairs->folder = kwhy_arena_copy(&pairs->arena, folder);
 	kwhy_text_done(&samples);
-	return status ? status : read_parts(folder, false, pairs, error);
+	if (!status)
+		status = read_parts(folder, false, pairs, error);
+	if (!status)
+		status = kwhy_kept_path(folder, names[CLOCKS], path, error);
+	return status ? status : read_part(path, kwhy_pair_clock_rows_read, false, pairs, error);
 }
 
 enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **out, struct kwhy_error *error)

@@ -7,8 +7,8 @@
 
 /*
  * Samples in a folder as they come (docs/formats/pairs.md): samples.csv with everything, execution_log.csv
- * and temperatures.csv as the tools of others name them, energies.csv and pinning.csv once there are some.
- * All but the log are read again.
+ * and temperatures.csv as the tools of others name them, energies.csv and pinning.csv once there are some,
+ * clocks.csv at the end. All but the log are read again.
  */
 #define KWHY_PAIR_ROWS_MARK "# kwhy.pairs.samples/1"
 
@@ -29,6 +29,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_energy(
 	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_pinning(
 	struct kwhy_pair_store *store, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
+/* How clocks ran over the run; again in place of what was there. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_store_clocks(
+	struct kwhy_pair_store *store, const struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_store_close(struct kwhy_pair_store *store);
 
 /* What a folder holds. KWHY_E_INPUT for anything else. End with kwhy_pairs_free(). */
@@ -58,6 +61,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_pinning_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_pinning_row_write(const struct kwhy_pair_pinning *row, struct kwhy_text *out);
 
+/* Rows of clocks.csv; pure. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_clock_rows_read(
+	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
+void kwhy_pair_clock_row_write(const struct kwhy_pairs *pairs, uint32_t gpu, struct kwhy_text *out);
+
 /* "# key: value" lines that samples must share to belong together. */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
@@ -65,6 +73,6 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
 extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[], kwhy_pair_reading_row_names[],
-	kwhy_pair_pinning_row_names[];
+	kwhy_pair_pinning_row_names[], kwhy_pair_clock_row_names[];
 
 #endif

@@ -259,9 +259,11 @@ static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error
 
 static enum kwhy_status find_drifts(struct sweep *sweep, struct kwhy_error *error)
 {
-	if (sweep->request->ranks)
-		return kwhy_pair_ranks_drifts(sweep->request->ranks, sweep->pairs, error);
-	return kwhy_pair_drifts(&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+	enum kwhy_status status = sweep->request->ranks
+		? kwhy_pair_ranks_drifts(sweep->request->ranks, sweep->pairs, error)
+		: kwhy_pair_drifts(&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+
+	return status || !sweep->store ? status : kwhy_pair_store_clocks(sweep->store, sweep->pairs, error);
 }
 
 static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *error)

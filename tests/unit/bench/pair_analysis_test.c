@@ -148,6 +148,103 @@ static void criteria_pass_fail_or_are_unknown(void **state)
 	kwhy_pairs_free(pairs);
 }
 
+static const char *why_of(const struct kwhy_pairs *pairs, const char *part)
+{
+	for (size_t i = 0; i < pairs->criterion_count; i++)
+		if (strstr(pairs->criteria[i].name, part))
+			return pairs->criteria[i].why;
+	fail_msg("no criterion about %s", part);
+	return NULL;
+}
+
+static void a_drift_has_a_grade_unless_its_interval_spans_two(void **state)
+{
+	static const struct {
+		struct kwhy_pair_drift drift;
+		const char *grade;
+	} cases[] = {{{0.2, 0.5}, "excellent"}, {{-0.4, 0.5}, "excellent"}, {{0.8, 0.5}, "unknown"},
+		{{-2.6, 0.7}, "good"}, {{9, 2}, "unknown"}, {{-12, 1.5}, "investigate"}, {{5, 40}, "unknown"},
+		{{NAN, NAN}, "unknown"}, {{3, NAN}, "unknown"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(
+			kwhy_pair_clock_grade_name(kwhy_pair_drift_grade(&cases[i].drift)), cases[i].grade);
+}
+
+static void clocks_of_gpus_and_hosts_are_judged_and_warned_of(void **state)
+{
+	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->rank_count = 2;
+	pairs->drifts[0] = (struct kwhy_pair_drift){0.3, 0.2};
+	pairs->drifts[1] = (struct kwhy_pair_drift){-2.6, 0.7};
+	pairs->ranks[1].drift = (struct kwhy_pair_drift){8, 3};
+	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
+	assert_int_equal(verdict_of(pairs, "clocks drift"), KWHY_PAIR_UNKNOWN);
+	assert_string_equal(why_of(pairs, "clocks drift"),
+		"1 excellent, 1 good, 0 to investigate, 1 unknown; most 8 ± 3 ppm, host of rank 1");
+	assert_int_equal(pairs->note_count, 2);
+	assert_string_equal(pairs->notes[0],
+		"warning: the clock of GPU 1 drifts by -2.6 ± 0.7 ppm, more than 1, against that of its "
+		"host");
+	assert_non_null(strstr(
+		pairs->notes[1], "host of rank 1 drifts by 8 ± 3 ppm, more than 1, against that of rank 0"));
+	pairs->criterion_count = 0;
+	pairs->ranks[1].drift.ppm = -14;
+	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
+	assert_int_equal(verdict_of(pairs, "clocks drift"), KWHY_PAIR_FAIL);
+	pairs->criterion_count = 0;
+	pairs->ranks[1].drift.ppm = -6;
+	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
+	assert_int_equal(verdict_of(pairs, "clocks drift"), KWHY_PAIR_PASS);
+	kwhy_pairs_free(pairs);
+}
+
+static void clocks_come_back_as_they_were_written_and_others_are_refused(void **state)
+{
+	static const char *const wrong[] = {"something\n", "0,1\n", "7,1,1,,,,,,\n", "0,1,-1,,,,,,\n",
+		"0,x,1,,,,,,\n", "0,1,1,x,1,1,1,1,a\n", "0,1,1,5,1,-1,1,1,a\n"};
+	struct kwhy_pairs *pairs = make(false), *again = kwhy_pairs_new();
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	again->gpu_count = 2;
+	pairs->rank_count = 2;
+	pairs->drifts[0] = (struct kwhy_pair_drift){0.25, 0.125};
+	pairs->ranks[0] = (struct kwhy_pair_rank){"a,b", 17, 0, 0, {NAN, NAN}};
+	pairs->ranks[1] = (struct kwhy_pair_rank){"c", 18, -376.5, 11000, {-2.5, 0.5}};
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_clock_row_names);
+	kwhy_pair_clock_row_write(pairs, 0, &text);
+	kwhy_pair_clock_row_write(pairs, 1, &text);
+	if (kwhy_pair_clock_rows_read("clocks.csv", &text, again, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(again->rank_count, 2);
+	assert_string_equal(again->ranks[0].host, "a_b");
+	assert_int_equal(again->ranks[1].process, 18);
+	assert_float_equal(again->ranks[1].offset_ns, -376.5, 1e-9);
+	assert_float_equal(again->ranks[1].drift.half_width_ppm, 0.5, 1e-12);
+	assert_float_equal(again->drifts[0].ppm, 0.25, 1e-12);
+	assert_true(isnan(again->drifts[1].ppm) && isnan(again->ranks[0].drift.ppm));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		kwhy_text_clear(&text);
+		kwhy_text_addf(&text, "%s\n%s", i ? kwhy_pair_clock_row_names : "", wrong[i]);
+		assert_int_equal(kwhy_pair_clock_rows_read("clocks.csv", &text, again, &error), KWHY_E_INPUT);
+	}
+	kwhy_text_clear(&text);
+	pairs->rank_count = again->rank_count = 0;
+	kwhy_text_addf(&text, "%s\n", kwhy_pair_clock_row_names);
+	kwhy_pair_clock_row_write(pairs, 0, &text);
+	assert_int_equal(kwhy_pair_clock_rows_read("clocks.csv", &text, again, &error), KWHY_OK);
+	assert_int_equal(again->rank_count, 0);
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+	kwhy_pairs_free(again);
+}
+
 static void rows_come_back_as_they_were_written(void **state)
 {
 	struct kwhy_pairs *pairs = make(false), *again = kwhy_pairs_new();
@@ -414,6 +511,9 @@ int main(void)
 		cmocka_unit_test(the_slower_way_back_is_flagged_with_its_likely_cause),
 		cmocka_unit_test(a_link_of_which_a_part_is_down_is_the_likelier_cause),
 		cmocka_unit_test(criteria_pass_fail_or_are_unknown),
+		cmocka_unit_test(a_drift_has_a_grade_unless_its_interval_spans_two),
+		cmocka_unit_test(clocks_of_gpus_and_hosts_are_judged_and_warned_of),
+		cmocka_unit_test(clocks_come_back_as_they_were_written_and_others_are_refused),
 		cmocka_unit_test(rows_come_back_as_they_were_written),
 		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
 		cmocka_unit_test(energies_come_back_as_they_were_written_and_others_are_refused),
