@@ -245,6 +245,14 @@ enum kwhy_status kwhy_pairs_add_reading(
 	return KWHY_OK;
 }
 
+struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin)
+{
+	const struct kwhy_pair_figure *there = &row->times[pin], *near = &row->times[KWHY_PAIR_NEAR];
+
+	return (struct kwhy_pair_figure){
+		there->value / near->value, there->low / near->high, there->high / near->low};
+}
+
 enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error)
 {

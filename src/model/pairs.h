@@ -275,6 +275,7 @@ struct kwhy_pairs {
 	bool is_lost; /* because a device was lost */
 	struct kwhy_pair_config *configs;
 	size_t config_count;
+	size_t planned_count;			/* of them, where not all may have been reached; 0: unknown */
 	struct kwhy_transfer_absence *absences; /* engines that were not measured */
 	size_t absence_count;
 	const char **notes; /* what was seen of the machine before */
@@ -333,6 +334,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_energy(
 
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
+
+/* What it takes there over what it takes on the source's node; the interval is what both leave open. */
+struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
 /* Joules a byte that was moved, both ends together; intervals of two meters add their ends. */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);

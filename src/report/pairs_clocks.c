@@ -20,8 +20,7 @@ void kwhy_pairs_write_clocks(
 	if (!count)
 		return;
 	kwhy_text_addf(out,
-		"\nClocks over the run: excellent below %d ppm, good to %d; unknown: the interval spans "
-		"two\n",
+		"\nClocks: excellent below %d ppm, good below %d; unknown: the interval spans two\n",
 		KWHY_PAIR_DRIFT_WARN_PPM, KWHY_PAIR_DRIFT_MOST_PPM);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < count; i++) {

@@ -245,6 +245,8 @@ static void write_pinnings(struct kwhy_json *json, const struct kwhy_pairs *pair
 	kwhy_json_array(json, "pinning");
 	for (size_t i = 0; i < pairs->pinning_count; i++) {
 		const struct kwhy_pair_pinning *row = &pairs->pinnings[i];
+		const struct kwhy_pair_figure unpinned = kwhy_pair_pinning_ratio(row, KWHY_PAIR_FREE),
+					      far = kwhy_pair_pinning_ratio(row, KWHY_PAIR_FAR);
 
 		kwhy_json_row(json, NULL);
 		write_key(json, row->engine, KWHY_PAIR_ALONE, row->clock, row->source, row->target);
@@ -253,6 +255,8 @@ static void write_pinnings(struct kwhy_json *json, const struct kwhy_pairs *pair
 		kwhy_json_int(json, "far_node", row->far_node);
 		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
 			write_figure(json, keys[pin], &row->times[pin]);
+		write_figure(json, "free_over_near", &unpinned);
+		write_figure(json, "far_over_near", &far);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

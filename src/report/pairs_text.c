@@ -387,13 +387,26 @@ static void write_held_outs(
 	kwhy_table_write(&table, style, out);
 }
 
+/* "+3.1 % (+1.2 to +5)" */
+static void change_cell(struct kwhy_table *table, const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin)
+{
+	struct kwhy_pair_figure ratio = kwhy_pair_pinning_ratio(row, pin);
+	char text[CELL_BYTES];
+
+	snprintf(text, sizeof(text), "%+.2g %% (%+.2g to %+.2g)", 100 * (ratio.value - 1),
+		100 * (ratio.low - 1), 100 * (ratio.high - 1));
+	kwhy_table_cell(
+		table, isfinite(ratio.value) && isfinite(ratio.low) && isfinite(ratio.high) ? text : NULL);
+}
+
 /* What the NUMA node of the host's thread makes. */
 static void write_pinnings(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"pair", KWHY_COLUMN_LEFT},
 		{"size", KWHY_COLUMN_RIGHT}, {"free", KWHY_COLUMN_RIGHT}, {"near", KWHY_COLUMN_RIGHT},
-		{"far", KWHY_COLUMN_RIGHT}, {"far over near", KWHY_COLUMN_RIGHT}};
+		{"far", KWHY_COLUMN_RIGHT}, {"free over near", KWHY_COLUMN_RIGHT},
+		{"far over near", KWHY_COLUMN_RIGHT}};
 	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
 	struct kwhy_table table;
 
@@ -408,12 +421,14 @@ static void write_pinnings(
 		kwhy_table_cell(&table, cell);
 		kwhy_table_cell(&table, kwhy_transfer_size_text(size, row->bytes));
 		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
-			figure_cell(&table, &row->times[pin], "s");
-		kwhy_table_percent(
-			&table, row->times[KWHY_PAIR_FAR].value / row->times[KWHY_PAIR_NEAR].value - 1);
+			kwhy_table_real(&table, row->times[pin].value, "s");
+		change_cell(&table, row, KWHY_PAIR_FREE);
+		change_cell(&table, row, KWHY_PAIR_FAR);
 	}
 	if (table.cell_count)
-		kwhy_text_add(out, "\nBy the NUMA node of the host's thread, 95 % intervals\n");
+		kwhy_text_add(out,
+			"\nBy the NUMA node of the host's thread; what the medians' 95 % intervals leave "
+			"open\n");
 	kwhy_table_write(&table, style, out);
 	if (pairs->pinning_missing)
 		kwhy_text_addf(out, "\nNUMA nodes are not compared: %s\n", pairs->pinning_missing);

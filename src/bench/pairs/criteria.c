@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The criteria by which a run is a success, each with the figures that it rests on. */
 #include "bench/pairs/analysis.h"
+#include "bench/pairs/plan.h"
 
 #include "fit/median.h"
 #include "model/meter.h"
@@ -38,14 +39,23 @@ static enum kwhy_pair_verdict passes(bool is_good)
 
 static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
-	size_t run = 0;
+	size_t count = pairs->planned_count > pairs->config_count ? pairs->planned_count
+								  : pairs->config_count;
+	size_t run = 0, thin = 0;
 
-	for (size_t i = 0; i < pairs->config_count; i++)
-		run += pairs->configs[i].sample_count > 0;
-	return add(pairs, "all configurations were run",
-		passes(run == pairs->config_count && !pairs->ended_early),
-		kwhy_arena_printf(&pairs->arena, "%zu of %zu%s", run, pairs->config_count,
-			pairs->ended_early ? ", some with fewer samples than asked for" : ""),
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i];
+
+		run += config->sample_count > 0;
+		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_LEAST &&
+			config->load != KWHY_PAIR_REFERENCE;
+	}
+	if (pairs->is_foreign) /* how many samples were asked for is not told */
+		thin = 0;
+	return add(pairs, "all configurations were run", passes(run == count && !thin),
+		thin ? kwhy_arena_printf(&pairs->arena, "%zu of %zu, %zu of them with fewer than %d samples",
+			       run, count, thin, KWHY_PAIR_SAMPLES_LEAST)
+		     : kwhy_arena_printf(&pairs->arena, "%zu of %zu", run, count),
 		error);
 }
 
@@ -230,6 +240,14 @@ static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
+/* Whose curves are: copies that the source queues; of another program's traces what its kernels took. */
+static bool is_judged(
+	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock clock)
+{
+	return pairs->is_foreign ? engine == KWHY_PAIR_NCCL && clock == KWHY_PAIR_ISOLATED
+				 : engine == KWHY_PAIR_WRITE && clock == KWHY_PAIR_BACK_TO_BACK;
+}
+
 static enum kwhy_status judge_regimes(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, distinct = 0;
@@ -237,8 +255,7 @@ static enum kwhy_status judge_regimes(struct kwhy_pairs *pairs, struct kwhy_erro
 	for (size_t i = 0; i < pairs->curve_count; i++) {
 		const struct kwhy_pair_curve *curve = &pairs->curves[i];
 
-		if (curve->engine != KWHY_PAIR_WRITE || curve->load != KWHY_PAIR_ALONE ||
-			curve->clock != KWHY_PAIR_BACK_TO_BACK)
+		if (!is_judged(pairs, curve->engine, curve->clock) || curve->load != KWHY_PAIR_ALONE)
 			continue;
 		count++;
 		distinct += curve->segment_count > 1;
@@ -257,9 +274,8 @@ static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_e
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 		struct kwhy_pair_line line;
 
-		if (!config->sample_count || config->engine != KWHY_PAIR_WRITE ||
-			config->load != KWHY_PAIR_ALONE || config->clock != KWHY_PAIR_BACK_TO_BACK ||
-			config->bytes < KWHY_PAIR_LINE_FROM_BYTES)
+		if (!config->sample_count || !is_judged(pairs, config->engine, config->clock) ||
+			config->load != KWHY_PAIR_ALONE || config->bytes < KWHY_PAIR_LINE_FROM_BYTES)
 			continue;
 		kwhy_pair_line_fit(pairs, config, KWHY_PAIR_LINE_FROM_BYTES, &line);
 		worst = fmax(worst,
@@ -338,12 +354,48 @@ static enum kwhy_status judge_topology(struct kwhy_pairs *pairs, struct kwhy_err
 		error);
 }
 
+/* Of a thread that the system puts anywhere over one that is pinned to the source's node. */
+static enum kwhy_status judge_pinning(struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	static const char name[] = "pinning the host's thread to a NUMA node makes less than 2 %";
+	double least = NAN, most = NAN, far = NAN;
+	size_t beyond = 0, within = 0;
+
+	for (size_t i = 0; i < pairs->pinning_count; i++) {
+		struct kwhy_pair_figure free_ratio = kwhy_pair_pinning_ratio(
+						&pairs->pinnings[i], KWHY_PAIR_FREE),
+					far_ratio = kwhy_pair_pinning_ratio(
+						&pairs->pinnings[i], KWHY_PAIR_FAR);
+
+		least = fmin(least, free_ratio.value);
+		most = fmax(most, free_ratio.value);
+		far = fmax(far, far_ratio.value);
+		beyond += free_ratio.low > 1 + REPEAT_RATIO || free_ratio.high < 1 - REPEAT_RATIO;
+		within += free_ratio.low >= 1 - REPEAT_RATIO && free_ratio.high <= 1 + REPEAT_RATIO;
+	}
+	if (!pairs->pinning_count)
+		return add(pairs, name, KWHY_PAIR_UNKNOWN,
+			pairs->pinning_missing ? pairs->pinning_missing : "not measured; --pinning does it",
+			error);
+	return add(pairs, name,
+		beyond					 ? KWHY_PAIR_FAIL
+			: within == pairs->pinning_count ? KWHY_PAIR_PASS
+							 : KWHY_PAIR_UNKNOWN,
+		kwhy_arena_printf(&pairs->arena,
+			"without it %+.2g to %+.2g %%, surely beyond 2 %% at %zu of %zu points, within at "
+			"%zu; "
+			"on another node at most %+.2g %%",
+			100 * (least - 1), 100 * (most - 1), beyond, pairs->pinning_count, within,
+			100 * (far - 1)),
+		error);
+}
+
 enum kwhy_status kwhy_pairs_judge(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static enum kwhy_status (*const judges[])(struct kwhy_pairs * pairs, struct kwhy_error * error) = {
 		judge_completeness, judge_variation, judge_latency, judge_drift, judge_clocks,
 		judge_throttling, judge_repetition, judge_regimes, judge_simulators, judge_limits,
-		judge_topology};
+		judge_topology, judge_pinning};
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < sizeof(judges) / sizeof(judges[0]); i++)

@@ -270,7 +270,8 @@ static enum kwhy_status take_route(struct reader *reader, char *text)
 
 static enum kwhy_status take_setting(struct reader *reader, char *line)
 {
-	static const char seed[] = "# seed: ", gpu[] = "# gpu: ", route[] = "# route: ";
+	static const char seed[] = "# seed: ", planned[] = "# configurations: ", gpu[] = "# gpu: ",
+			  route[] = "# route: ";
 	struct kwhy_pairs *pairs = reader->pairs;
 	const struct kwhy_bench_setting texts[] = {{"# backend: ", &pairs->backend},
 		{"# driver: ", &pairs->driver}, {"# cuda: ", &pairs->cuda},
@@ -279,6 +280,8 @@ static enum kwhy_status take_setting(struct reader *reader, char *line)
 
 	if (strncmp(line, seed, sizeof(seed) - 1) == 0)
 		pairs->seed = strtoull(line + sizeof(seed) - 1, NULL, 10);
+	if (strncmp(line, planned, sizeof(planned) - 1) == 0)
+		pairs->planned_count = strtoull(line + sizeof(planned) - 1, NULL, 10);
 	if (strncmp(line, gpu, sizeof(gpu) - 1) == 0)
 		return take_gpu(reader, line + sizeof(gpu) - 1);
 	if (strncmp(line, route, sizeof(route) - 1) == 0)

@@ -141,6 +141,7 @@ static enum kwhy_status begin_samples(
 
 	kwhy_pair_settings_write(pairs, &text);
 	kwhy_text_addf(&text, "# begun: %s\n", pairs->measured_on ? pairs->measured_on : "unknown");
+	kwhy_text_addf(&text, "# configurations: %zu\n", pairs->config_count);
 	kwhy_pair_routes_write(pairs, &text);
 	kwhy_text_addf(&text, "%s\n", kwhy_pair_row_names);
 	return kwhy_kept_write(store->files[SAMPLES], store->paths[SAMPLES], &text, error);

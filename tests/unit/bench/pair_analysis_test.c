@@ -245,6 +245,88 @@ static void clocks_come_back_as_they_were_written_and_others_are_refused(void **
 	kwhy_pairs_free(again);
 }
 
+/* What is read of a folder knows no reason why a run ended, only what is there. */
+static void a_run_that_ended_early_is_not_complete_whoever_judges_it(void **state)
+{
+	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_error error;
+	size_t count = pairs->config_count;
+	char why[96];
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		if (pairs->configs[i].load == KWHY_PAIR_REFERENCE)
+			pairs->configs[i].sample_count = 3;
+		else if (i > count - 4)
+			pairs->configs[i].sample_count = 9;
+	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
+	assert_int_equal(verdict_of(pairs, "all configurations"), KWHY_PAIR_FAIL);
+	snprintf(why, sizeof(why), "%zu of %zu, 3 of them with fewer than 10 samples", count, count);
+	assert_string_equal(why_of(pairs, "all configurations"), why);
+	pairs->criterion_count = 0;
+	for (size_t i = 0; i < count; i++)
+		pairs->configs[i].sample_count = SAMPLES;
+	pairs->planned_count = count + 7;
+	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
+	assert_int_equal(verdict_of(pairs, "all configurations"), KWHY_PAIR_FAIL);
+	snprintf(why, sizeof(why), "%zu of %zu", count, count + 7);
+	assert_string_equal(why_of(pairs, "all configurations"), why);
+	kwhy_pairs_free(pairs);
+}
+
+static void judge_pinned(struct kwhy_pairs *pairs, struct kwhy_pair_figure free_s)
+{
+	const struct kwhy_pair_pinning row = {.target = 1,
+		.bytes = 8,
+		.times = {free_s, {10e-6, 9.95e-6, 10.05e-6}, {13e-6, 12.9e-6, 13.1e-6}}};
+	struct kwhy_error error;
+
+	pairs->pinning_count = pairs->criterion_count = 0;
+	assert_int_equal(kwhy_pairs_add_pinning(pairs, &row, &error), KWHY_OK);
+	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
+}
+
+static void pinning_is_judged_by_what_its_intervals_leave_open(void **state)
+{
+	struct kwhy_pairs *pairs = concluded(false);
+
+	(void)state;
+	assert_int_equal(verdict_of(pairs, "pinning"), KWHY_PAIR_UNKNOWN);
+	assert_non_null(strstr(why_of(pairs, "pinning"), "--pinning"));
+	judge_pinned(pairs, (struct kwhy_pair_figure){10.05e-6, 10e-6, 10.1e-6});
+	assert_int_equal(verdict_of(pairs, "pinning"), KWHY_PAIR_PASS);
+	judge_pinned(pairs, (struct kwhy_pair_figure){10.3e-6, 10e-6, 10.6e-6});
+	assert_int_equal(verdict_of(pairs, "pinning"), KWHY_PAIR_UNKNOWN);
+	judge_pinned(pairs, (struct kwhy_pair_figure){11e-6, 10.9e-6, 11.1e-6});
+	assert_int_equal(verdict_of(pairs, "pinning"), KWHY_PAIR_FAIL);
+	assert_string_equal(why_of(pairs, "pinning"),
+		"without it +10 to +10 %, surely beyond 2 % at 1 of 1 points, within at 0; on another node "
+		"at most +30 %");
+	judge_pinned(pairs, (struct kwhy_pair_figure){NAN, NAN, NAN});
+	assert_int_equal(verdict_of(pairs, "pinning"), KWHY_PAIR_UNKNOWN);
+	kwhy_pairs_free(pairs);
+}
+
+/* Kernels of NCCL are what they have; ranges of the host say nothing of the time. */
+static void traces_of_another_program_are_judged_by_their_kernels(void **state)
+{
+	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_error error;
+
+	(void)state;
+	pairs->is_foreign = true;
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].engine == KWHY_PAIR_WRITE &&
+			pairs->configs[i].clock == KWHY_PAIR_BACK_TO_BACK) {
+			pairs->configs[i].engine = KWHY_PAIR_NCCL;
+			pairs->configs[i].clock = KWHY_PAIR_ISOLATED;
+		}
+	assert_int_equal(kwhy_pairs_conclude(pairs, &error), KWHY_OK);
+	assert_int_equal(verdict_of(pairs, "regimes"), KWHY_PAIR_FAIL);
+	assert_int_equal(verdict_of(pairs, "64 KiB"), KWHY_PAIR_PASS);
+	kwhy_pairs_free(pairs);
+}
+
 static void rows_come_back_as_they_were_written(void **state)
 {
 	struct kwhy_pairs *pairs = make(false), *again = kwhy_pairs_new();
@@ -514,6 +596,9 @@ int main(void)
 		cmocka_unit_test(a_drift_has_a_grade_unless_its_interval_spans_two),
 		cmocka_unit_test(clocks_of_gpus_and_hosts_are_judged_and_warned_of),
 		cmocka_unit_test(clocks_come_back_as_they_were_written_and_others_are_refused),
+		cmocka_unit_test(a_run_that_ended_early_is_not_complete_whoever_judges_it),
+		cmocka_unit_test(pinning_is_judged_by_what_its_intervals_leave_open),
+		cmocka_unit_test(traces_of_another_program_are_judged_by_their_kernels),
 		cmocka_unit_test(rows_come_back_as_they_were_written),
 		cmocka_unit_test(rows_of_anything_else_are_refused_with_their_line),
 		cmocka_unit_test(energies_come_back_as_they_were_written_and_others_are_refused),

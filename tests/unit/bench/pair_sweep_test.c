@@ -113,6 +113,7 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 	assert_true(after >= before - 1);
 	assert_int_equal(kwhy_pair_store_read(folder, &again, &error), KWHY_OK);
 	assert_int_equal(again->config_count, pairs->config_count);
+	assert_int_equal(again->planned_count, pairs->config_count);
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		assert_int_equal(again->configs[i].sample_count, pairs->configs[i].sample_count);
 		assert_float_equal(again->configs[i].summary.median_s, pairs->configs[i].summary.median_s,
