@@ -212,17 +212,28 @@ enum kwhy_status kwhy_pairs_add_absence(
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_pairs_add_note(struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error)
+static enum kwhy_status add_text(struct kwhy_pairs *pairs, const char ***texts, size_t *count,
+	const char *text, struct kwhy_error *error)
 {
-	const char **items = kwhy_arena_grow(
-		&pairs->arena, (void *)pairs->notes, pairs->note_count, sizeof(*items));
-	const char *copy = kwhy_arena_copy(&pairs->arena, note);
+	const char **items = kwhy_arena_grow(&pairs->arena, (void *)*texts, *count, sizeof(*items));
+	const char *copy = kwhy_arena_copy(&pairs->arena, text);
 
 	if (!items || !copy)
-		return kwhy_fail_memory(error, "a note");
-	pairs->notes = items;
-	items[pairs->note_count++] = copy;
+		return kwhy_fail_memory(error, "what is known of a run");
+	*texts = items;
+	items[(*count)++] = copy;
 	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_pairs_add_note(struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error)
+{
+	return add_text(pairs, &pairs->notes, &pairs->note_count, note, error);
+}
+
+enum kwhy_status kwhy_pairs_add_nccl_setting(
+	struct kwhy_pairs *pairs, const char *setting, struct kwhy_error *error)
+{
+	return add_text(pairs, &pairs->nccl_settings, &pairs->nccl_setting_count, setting, error);
 }
 
 const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge)

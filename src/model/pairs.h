@@ -90,6 +90,9 @@ struct kwhy_pair_config {
 struct kwhy_pair_gpu {
 	const char *name, *pci_address; /* NULL: unknown */
 	int numa_node;			/* -1: unknown */
+	int architecture;		/* 90 for compute capability 9.0; 0, as those below: unknown */
+	uint32_t sm_count;
+	uint64_t memory_bytes;
 };
 
 /* What the bytes of a pair go over, as the driver tells. */
@@ -267,8 +270,10 @@ struct kwhy_pairs {
 	const char *route_missing; /* why they are not known; NULL: they are, or were not asked */
 	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
 	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MOST];
-	uint32_t rank_count;	 /* 0: one process drove all */
-	const char *nccl;	 /* its version; NULL: not used or unknown */
+	uint32_t rank_count;	    /* 0: one process drove all */
+	const char *nccl;	    /* its version; NULL: not used or unknown */
+	const char **nccl_settings; /* "NCCL_DEBUG=WARN", as this process was given them */
+	size_t nccl_setting_count;
 	double time_pass_s;	 /* without what follows; NAN: not known, as those */
 	double warm_s, clocks_s; /* that warming devices and comparing clocks took */
 	const char *ended_early;
@@ -326,6 +331,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_absence(
 	struct kwhy_pairs *pairs, const char *engine, const char *reason, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_note(
 	struct kwhy_pairs *pairs, const char *note, struct kwhy_error *error);
+
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_nccl_setting(
+	struct kwhy_pairs *pairs, const char *setting, struct kwhy_error *error);
 
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_reading(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_reading *reading, struct kwhy_error *error);

@@ -108,6 +108,24 @@ static void write_throttling(struct kwhy_json *json, const struct kwhy_pairs *pa
 	kwhy_json_array_end(json);
 }
 
+static void write_known(struct kwhy_json *json, const char *key, uint64_t count)
+{
+	if (count)
+		kwhy_json_count(json, key, count);
+	else
+		kwhy_json_null(json, key);
+}
+
+static void write_properties(struct kwhy_json *json, const struct kwhy_pair_gpu *gpu)
+{
+	char capability[24];
+
+	snprintf(capability, sizeof(capability), "%d.%d", gpu->architecture / 10, gpu->architecture % 10);
+	kwhy_json_string(json, "compute_capability", gpu->architecture > 0 ? capability : NULL);
+	write_known(json, "sm_count", gpu->sm_count);
+	write_known(json, "memory_bytes", gpu->memory_bytes);
+}
+
 /* YAML 1.2 takes JSON as it is (yaml.org/spec/1.2.2, chapter 1.3): nothing is left to quote. */
 enum kwhy_status kwhy_report_pairs_metadata(
 	const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_text *out, struct kwhy_error *error)
@@ -123,12 +141,17 @@ enum kwhy_status kwhy_report_pairs_metadata(
 	kwhy_json_string(&json, "gpu_name", gpu->name);
 	kwhy_json_string(&json, "pci_address", gpu->pci_address);
 	kwhy_json_int(&json, "numa_node", gpu->numa_node);
+	write_properties(&json, gpu);
 	kwhy_json_string(&json, "driver_version", pairs->driver);
 	kwhy_json_string(&json, "cuda_version", pairs->cuda);
 	kwhy_json_string(&json, "backend", pairs->backend);
 	kwhy_json_string(&json, "measured_on", pairs->measured_on);
 	kwhy_json_count(&json, "seed", pairs->seed);
 	kwhy_json_string(&json, "nccl_version", pairs->nccl);
+	kwhy_json_list(&json, "nccl_environment");
+	for (size_t i = 0; i < pairs->nccl_setting_count; i++)
+		kwhy_json_string(&json, NULL, pairs->nccl_settings[i]);
+	kwhy_json_array_end(&json);
 	if (pairs->rank_count)
 		kwhy_pairs_rank_json(pairs, rank, &json);
 	kwhy_json_real(&json, "clock_drift_ppm", pairs->drifts[rank].ppm);

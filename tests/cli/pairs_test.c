@@ -55,15 +55,58 @@ static void find_folder_in(const char *above)
 	snprintf(folder, sizeof(folder), "%s", path);
 }
 
+static void read_kept(const char *name, struct kwhy_text *out)
+{
+	char path[700];
+	struct kwhy_error error;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (kwhy_file_read(path, 1 << 26, out, &error))
+		fail_msg("%s", error.text);
+}
+
+/* Eight columns of whole numbers. */
+static void assert_log_is_as_others_read_it(void)
+{
+	struct kwhy_text log = {0};
+	const char *rest;
+	size_t commas = 0;
+
+	read_kept("execution_log.csv", &log);
+	rest = strchr(log.data, '\n') + 1;
+	assert_memory_equal(log.data,
+		"config_id,src,dst,size,repetition,timestamp_start_ns,timestamp_end_ns,duration_ns\n",
+		(size_t)(rest - log.data));
+	assert_int_equal(strspn(rest, "0123456789,\n"), strlen(rest));
+	for (; *rest != '\n'; rest++)
+		commas += *rest == ',';
+	assert_int_equal(commas, 7);
+	kwhy_text_done(&log);
+}
+
+static void assert_metadata_tells_of_the_gpu_and_of_nccl(void)
+{
+	static const char *const parts[] = {"\"memory_bytes\": ", "\"sm_count\": ",
+		"\"compute_capability\": null", "\"NCCL_DEBUG=WARN\"", "\"clock_drift_grade\": \""};
+	struct kwhy_text metadata = {0};
+
+	read_kept("metadata_rank_1.yml", &metadata);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		assert_non_null(strstr(metadata.data, parts[i]));
+	kwhy_text_done(&metadata);
+}
+
 static void a_run_on_the_host_leaves_all_files(void **state)
 {
 	static const char *const files[] = {"samples.csv", "execution_log.csv", "temperatures.csv",
 		"metadata_rank_0.yml", "metadata_rank_1.yml"};
-	struct spawned spawned = SPAWN(
-		SMALL, "--backend", "host", "--engine", "write,read,kernel", LONG, "--save", base);
+	struct spawned spawned;
 	json_t *document, *event;
 
 	(void)state;
+	setenv("NCCL_DEBUG", "WARN", 1);
+	spawned = SPAWN(SMALL, "--backend", "host", "--engine", "write,read,kernel", LONG, "--save", base);
+	unsetenv("NCCL_DEBUG");
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "LogGP"));
 	find_folder_in(base);
@@ -73,6 +116,8 @@ static void a_run_on_the_host_leaves_all_files(void **state)
 		snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
 		assert_int_equal(access(path, R_OK), 0);
 	}
+	assert_log_is_as_others_read_it();
+	assert_metadata_tells_of_the_gpu_and_of_nccl();
 	document = load("rank_1.pt.trace.json");
 	event = json_array_get(json_object_get(document, "traceEvents"), 0);
 	assert_memory_equal(json_string_value(json_object_get(event, "name")), "p2p_cfg", 7);

@@ -168,6 +168,9 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 	kwhy_pair_nccl_version(place, facts->nccl);
 	facts->process = ranks->calls.link.processes[place->own];
 	facts->numa_node = gpu->numa_node;
+	facts->architecture = gpu->architecture;
+	facts->sm_count = gpu->sm_count;
+	facts->memory_bytes = gpu->memory_bytes;
 	facts->seed = room->seed;
 }
 
@@ -322,7 +325,10 @@ void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_p
 
 		out->gpus[i] = (struct kwhy_pair_gpu){.name = known(arena, facts->name),
 			.pci_address = known(arena, facts->pci_address),
-			.numa_node = facts->numa_node};
+			.numa_node = facts->numa_node,
+			.architecture = facts->architecture,
+			.sm_count = facts->sm_count,
+			.memory_bytes = facts->memory_bytes};
 		out->ranks[i] = (struct kwhy_pair_rank){
 			known(arena, facts->host), facts->process, NAN, NAN, {NAN, NAN}};
 	}

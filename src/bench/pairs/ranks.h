@@ -20,8 +20,9 @@ struct kwhy_pair_rank_facts {
 	char name[96], pci_address[16], driver_api[16], driver[32], nccl[16];
 	char host[64], settings[200], no_nccl[200];
 	int64_t process;
-	int32_t numa_node;
-	uint32_t seed;
+	uint64_t memory_bytes;
+	int32_t numa_node, architecture;
+	uint32_t sm_count, seed;
 	uint32_t shares; /* the handles below are some */
 	struct kwhy_gpu_shared source, sink, flags;
 };

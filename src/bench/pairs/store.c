@@ -113,7 +113,7 @@ static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample
 	const struct kwhy_pair_config *config = &pairs->configs[id];
 	const struct kwhy_pair_sample *row = &config->samples[sample];
 
-	kwhy_text_addf(out, "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%zu,%" PRId64 ",%" PRId64 ",%.1f\n", id,
+	kwhy_text_addf(out, "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%zu,%" PRId64 ",%" PRId64 ",%.0f\n", id,
 		config->source, config->target, config->bytes, sample, row->start_unix_ns, row->end_unix_ns,
 		row->seconds * 1e9);
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
@@ -348,7 +349,10 @@ static void describe(struct sweep *sweep)
 
 		pairs->gpus[i] = (struct kwhy_pair_gpu){.name = kwhy_bench_known(arena, facts->name),
 			.pci_address = kwhy_bench_known(arena, facts->pci_address),
-			.numa_node = facts->numa_node};
+			.numa_node = facts->numa_node,
+			.architecture = facts->architecture,
+			.sm_count = facts->sm_count,
+			.memory_bytes = facts->memory_bytes};
 	}
 	if (sweep->request->ranks)
 		kwhy_pair_ranks_describe(sweep->request->ranks, pairs);
@@ -409,6 +413,17 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 	return status;
 }
 
+/* What NCCL was told by its variables; of ranks those of rank 0. */
+static enum kwhy_status note_nccl_settings(struct kwhy_pairs *pairs, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (char **setting = environ; !status && *setting; setting++)
+		if (strncmp(*setting, "NCCL_", sizeof("NCCL_") - 1) == 0)
+			status = kwhy_pairs_add_nccl_setting(pairs, *setting, error);
+	return status;
+}
+
 static enum kwhy_status count_gpus(
 	const struct kwhy_pair_request *request, uint32_t *out, struct kwhy_error *error)
 {
@@ -460,6 +475,8 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 	status = kwhy_pair_plan_make(request, sweep->pairs, error);
 	if (!status && request->folder)
 		status = name_folder(sweep, error);
+	if (!status)
+		status = note_nccl_settings(sweep->pairs, error);
 	return status ? status : note_others(sweep, error);
 }
 
