@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/findings.h"
 
+#include "base/quantity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
@@ -36,14 +40,42 @@ static int64_t not_below_0(int64_t value)
 	return value > 0 ? value : 0;
 }
 
-/* Runs differ from run to run by more than a cure may save: what it saves of this one is at most what the
- * finding costs; where nobody knows how far that may be off, what it is taken to cost. */
-static int64_t saved_at_most_nj(const struct kwhy_finding *finding, int64_t saved_nj, int64_t high_nj)
+/*
+ * A cure may reach places that the finding does not count, and runs differ from run to run by more than it
+ * may save: a finding saves at most what it costs, and what the cure saves beyond is told in words. Where
+ * nobody knows how far the cost may be off, it is what it is taken to be.
+ */
+static void end_at_cost(const struct kwhy_finding *finding, struct kwhy_saving *saving)
 {
-	int64_t cost_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : finding->energy_nj;
-	int64_t most_nj = cost_nj > saved_nj ? cost_nj : saved_nj;
+	int64_t cost_nj = finding->energy_nj;
+	int64_t most_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : cost_nj;
 
-	return cost_nj != KWHY_UNKNOWN_NJ && high_nj > most_nj ? most_nj : not_below_0(high_nj);
+	if (saving->time_ns > finding->time_ns)
+		saving->time_ns = finding->time_ns;
+	if (saving->energy_nj == KWHY_UNKNOWN_NJ || cost_nj == KWHY_UNKNOWN_NJ)
+		return;
+	if (saving->energy_nj > cost_nj)
+		saving->energy_nj = cost_nj;
+	if (saving->low_nj > saving->energy_nj)
+		saving->low_nj = saving->energy_nj;
+	if (saving->high_nj > most_nj)
+		saving->high_nj = most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
+}
+
+static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
+	const struct kwhy_projected_change *change)
+{
+	char whole[KWHY_QUANTITY_BYTES], *words;
+	const char *kept;
+
+	if (change->saved_ns <= finding->time_ns)
+		return kwhy_arena_copy(&findings->arena, change->assumption);
+	if (asprintf(&words, "%s; the whole change takes %s off the run, more than is counted here",
+		    change->assumption, kwhy_quantity_time(whole, change->saved_ns)) < 0)
+		return NULL;
+	kept = kwhy_arena_copy(&findings->arena, words);
+	free(words);
+	return kept;
 }
 
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
@@ -55,7 +87,7 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 		.energy_nj = KWHY_UNKNOWN_NJ,
 		.low_nj = KWHY_UNKNOWN_NJ,
 		.high_nj = KWHY_UNKNOWN_NJ,
-		.assumption = kwhy_arena_copy(&findings->arena, change->assumption),
+		.assumption = assumption_of(findings, finding, change),
 		.is_projected = change->bound == KWHY_BOUND_EXPECTED && !is_bound};
 
 	if (!saving.assumption)
@@ -63,9 +95,9 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 	if (before_nj != KWHY_UNKNOWN_NJ) {
 		saving.energy_nj = not_below_0(change->saved_nj);
 		saving.low_nj = not_below_0(before_nj - change->after.energy_high_nj);
-		saving.high_nj = saved_at_most_nj(
-			finding, saving.energy_nj, before_nj - change->after.energy_low_nj);
+		saving.high_nj = not_below_0(before_nj - change->after.energy_low_nj);
 	}
+	end_at_cost(finding, &saving);
 	/* a bound stays where this one is below it */
 	if (!is_bound || saving.time_ns > finding->saving.time_ns)
 		finding->saving = saving;
