@@ -63,6 +63,22 @@ static enum kwhy_status write_whole(void *context, const char *to, struct kwhy_e
 	return failed ? fail_write(whole->path, error) : KWHY_OK;
 }
 
+/* Writers know only the file beside; who reads the sentence knows the other. */
+static enum kwhy_status name_as_given(
+	enum kwhy_status status, const char *beside, const char *path, struct kwhy_error *error)
+{
+	const char *at = error ? strstr(error->text, beside) : NULL;
+	char *words;
+
+	if (!at ||
+		asprintf(&words, "%.*s%s%s", (int)(at - error->text), error->text, path,
+			at + strlen(beside)) < 0)
+		return status;
+	status = kwhy_fail(error, status, "%s", words);
+	free(words);
+	return status;
+}
+
 /* `target`: where links lead. The mode comes last: it may be one that nobody can write to. */
 static enum kwhy_status make_beside(const char *path, const char *target, mode_t mode,
 	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
@@ -79,7 +95,9 @@ static enum kwhy_status make_beside(const char *path, const char *target, mode_t
 	} else {
 		close(fd);
 		status = write_it(context, beside, error);
-		if (!status && (chmod(beside, mode) || rename(beside, target)))
+		if (status)
+			status = name_as_given(status, beside, path, error);
+		else if (chmod(beside, mode) || rename(beside, target))
 			status = fail_write(path, error);
 		if (status)
 			unlink(beside);

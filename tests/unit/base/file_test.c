@@ -95,6 +95,22 @@ static void a_writer_that_fails_leaves_the_old_file_alone(void **state)
 	assert_holds("before");
 }
 
+static enum kwhy_status find_the_disk_full(void *context, const char *beside, struct kwhy_error *out)
+{
+	(void)context;
+	return kwhy_fail(out, KWHY_E_IO, "cannot write %s: the disk is full", beside);
+}
+
+static void a_writer_s_failure_names_the_file_that_was_asked_for(void **state)
+{
+	char words[300];
+
+	(void)state;
+	snprintf(words, sizeof(words), "cannot write %s: the disk is full", path);
+	assert_int_equal(kwhy_file_make(path, find_the_disk_full, NULL, &error), KWHY_E_IO);
+	assert_string_equal(error.text, words);
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -102,6 +118,7 @@ int main(void)
 		IN_A_FOLDER(a_file_that_nobody_may_write_to_is_replaced_and_stays_so),
 		IN_A_FOLDER(a_link_keeps_pointing_where_it_did),
 		IN_A_FOLDER(a_folder_is_refused_by_name_and_a_device_is_written_to),
+		IN_A_FOLDER(a_writer_s_failure_names_the_file_that_was_asked_for),
 		IN_A_FOLDER(a_writer_that_fails_leaves_the_old_file_alone),
 	};
 
