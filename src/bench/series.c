@@ -61,6 +61,13 @@ enum kwhy_status kwhy_bench_series_run(struct kwhy_bench_series *series, struct 
 	return status;
 }
 
+double kwhy_bench_busy_ratio(double busy_s, double usual_run_s)
+{
+	double ratio = busy_s / usual_run_s;
+
+	return ratio > 1 ? 1 : ratio;
+}
+
 enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, size_t count, struct kwhy_median *out,
 	double *out_p99_s, struct kwhy_error *error)
 {

@@ -32,6 +32,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_series_run(
 KWHY_MUST_USE enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, size_t count,
 	struct kwhy_median *out, double *out_p99_s, struct kwhy_error *error);
 
+/*
+ * Share of a run that the device is at work: its work, timed behind a gate in a run of its own, over the
+ * usual run. All of it where that work took longer than a usual run: runs differ. NAN: a time is not known.
+ */
+double kwhy_bench_busy_ratio(double busy_s, double usual_run_s);
+
 /* Why the energy is unknown where nobody asked for it. */
 const char *kwhy_bench_energy_unasked(enum kwhy_gpu_backend backend);
 

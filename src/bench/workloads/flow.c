@@ -293,7 +293,7 @@ static enum kwhy_status measure_busy(
 
 	if (status == KWHY_E_UNSUPPORTED)
 		return KWHY_OK;
-	row->busy_ratio = busy_s / row->run_s.median;
+	row->busy_ratio = kwhy_bench_busy_ratio(busy_s, row->run_s.median);
 	return status;
 }
 

@@ -181,7 +181,7 @@ static enum kwhy_status find_busy(
 	double busy_s = NAN;
 	enum kwhy_status status = kwhy_twin_busy(request, runs->answer, &busy_s, error);
 
-	runs->row->busy_ratio = busy_s / runs->row->run_s.median;
+	runs->row->busy_ratio = kwhy_bench_busy_ratio(busy_s, runs->row->run_s.median);
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 

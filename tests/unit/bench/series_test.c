@@ -109,6 +109,16 @@ static void a_list_has_its_words_and_no_list_has_all(void **state)
 	assert_true(kwhy_bench_list_has(NULL, "v5"));
 }
 
+/* The run behind a gate is another one than those of the median, and may be slower. */
+static void a_device_is_busy_for_no_more_than_a_run(void **state)
+{
+	(void)state;
+	assert_true(kwhy_bench_busy_ratio(0.5, 2) == 0.25);
+	assert_true(kwhy_bench_busy_ratio(1.29, 1) == 1);
+	assert_true(isnan(kwhy_bench_busy_ratio(NAN, 1)));
+	assert_true(isnan(kwhy_bench_busy_ratio(1, NAN)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +127,7 @@ int main(void)
 		cmocka_unit_test(steps_are_summed_up_in_the_order_they_had),
 		cmocka_unit_test(without_meters_no_energy_becomes_known),
 		cmocka_unit_test(a_lost_device_takes_the_row_that_was_at_it),
+		cmocka_unit_test(a_device_is_busy_for_no_more_than_a_run),
 		cmocka_unit_test(a_list_has_its_words_and_no_list_has_all),
 	};
 
