@@ -101,14 +101,25 @@ const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 	return out;
 }
 
+const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value)
+{
+	const int digits = value < 0.009995 ? 5 : value < 0.09995 ? 4 : 3;
+
+	if (value >= 0.001 && value < 0.9995) {
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.*f", digits, value);
+		return out;
+	}
+	kwhy_quantity_si(out, value, "", 3);
+	if (out[strlen(out) - 1] == ' ')
+		out[strlen(out) - 1] = '\0';
+	return out;
+}
+
 const char *kwhy_quantity_amount(char out[KWHY_QUANTITY_BYTES], double amount)
 {
 	if (amount >= 0 && amount < 1e9 && amount == floor(amount))
 		return kwhy_quantity_count(out, (uint64_t)amount);
-	kwhy_quantity_si(out, amount, "", 3);
-	if (out[strlen(out) - 1] == ' ')
-		out[strlen(out) - 1] = '\0';
-	return out;
+	return kwhy_quantity_number(out, amount);
 }
 
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)

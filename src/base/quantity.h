@@ -17,8 +17,10 @@ const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	
 const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj); /* 3 digits */
 const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);	    /* 3 digits, decimal */
 const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1,234,567 */
+/* Without a unit, 3 digits: "0.451" down to a thousandth, for "451 m" reads as metres; "2.50 k". */
+const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
 const char *kwhy_quantity_amount(
-	char out[KWHY_QUANTITY_BYTES], double amount); /* 1,500, else 2.50 k, of work */
+	char out[KWHY_QUANTITY_BYTES], double amount); /* of work: 1,500 where it is whole, else as above */
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */
 
 #endif

@@ -22,18 +22,11 @@ static const struct kwhy_table_column rung_columns[] = {
 	{"a joule", KWHY_COLUMN_RIGHT},
 };
 
-/* Without a unit "451 m" reads as metres: three digits behind the point, down to a thousandth. */
 static void add_ratio(struct kwhy_table *table, double ratio)
 {
 	char text[KWHY_QUANTITY_BYTES];
 
-	if (ratio >= 0.001 && ratio < 0.9995)
-		snprintf(text, sizeof(text), "%.*f", ratio < 0.00995 ? 5 : ratio < 0.0995 ? 4 : 3, ratio);
-	else
-		kwhy_quantity_si(text, ratio, "", 3);
-	if (*text && text[strlen(text) - 1] == ' ')
-		text[strlen(text) - 1] = '\0';
-	kwhy_table_cell(table, text);
+	kwhy_table_cell(table, kwhy_quantity_number(text, ratio));
 }
 
 /* Small copies reach so little that a tenth of a percent is too coarse. */

@@ -50,7 +50,26 @@ static void whole_amounts_are_counts_and_others_have_three_digits(void **state)
 	assert_string_equal(kwhy_quantity_amount(text, 1500), "1,500");
 	assert_string_equal(kwhy_quantity_amount(text, 1.25), "1.25");
 	assert_string_equal(kwhy_quantity_amount(text, 2e13), "20.0 T");
+	assert_string_equal(kwhy_quantity_amount(text, 0), "0");
 	assert_string_equal(kwhy_quantity_amount(text, NAN), "n/a");
+}
+
+/* "500 m" of something reads as metres. */
+static void numbers_below_1_without_a_unit_have_no_prefix(void **state)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_amount(text, 0.5), "0.500");
+	assert_string_equal(kwhy_quantity_number(text, 0.451), "0.451");
+	assert_string_equal(kwhy_quantity_number(text, 0.9996), "1.00");
+	assert_string_equal(kwhy_quantity_number(text, 0.0994), "0.0994");
+	assert_string_equal(kwhy_quantity_number(text, 0.09996), "0.100");
+	assert_string_equal(kwhy_quantity_number(text, 0.009996), "0.0100");
+	assert_string_equal(kwhy_quantity_number(text, 0.001), "0.00100");
+	assert_string_equal(kwhy_quantity_number(text, 0.00045), "450 \xc2\xb5");
+	assert_string_equal(kwhy_quantity_number(text, 96), "96.0");
+	assert_string_equal(kwhy_quantity_number(text, NAN), "n/a");
 }
 
 int main(void)
@@ -60,6 +79,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_a_number_is_not_available),
 		cmocka_unit_test(counts_are_grouped_by_thousands),
 		cmocka_unit_test(whole_amounts_are_counts_and_others_have_three_digits),
+		cmocka_unit_test(numbers_below_1_without_a_unit_have_no_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
