@@ -1,52 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What docs/advice.md and docs/cases.md name is there: commands with their options, findings, checks of the doctor, files.
-# Usage: advice.sh SOURCE_DIR BUILD_DIR
+# What docs/advice.md and docs/cases.md name is there: findings, checks of the doctor, files; of commands see invocations.sh.
+# Usage: advice.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
 pages=(docs/advice.md docs/cases.md)
-listing=$("$2/src/cli/kwhy" help --all)
 bad=0
 complain() {
 	echo "$*"
 	bad=1
 }
-
-# Lines "`kwhy ...`" and those of code blocks, from kwhy on; what a command runs itself ends its words.
-commands() {
-	{
-		grep -ohE '`kwhy [^`]+`' "${pages[@]}" | tr -d '`'
-		grep -ohE '^    .*\bkwhy [a-z].*' "${pages[@]}" | grep -oE 'kwhy [a-z].*'
-	} | sed 's/ -- .*//; s/ | .*//; s/ && .*//' | sort -u
-}
-
-# The one or two words of a command line that name a command; fails where there is none such.
-command_of() {
-	local second=${3:-}
-	for name in "$2 $second" "$2"; do
-		if awk -F'\t' -v name="$name" '$1 == name && $2 == "-" {found = 1} END {exit !found}' <<<"$listing"; then
-			echo "$name"
-			return
-		fi
-	done
-	return 1
-}
-
-count=0
-while read -r line; do
-	read -ra words <<<"$line"
-	count=$((count + 1))
-	command=$(command_of "${words[@]}") || {
-		complain "no such command: $line"
-		continue
-	}
-	for word in "${words[@]}"; do
-		[[ $word == --[a-z]* ]] || continue
-		awk -F'\t' -v command="$command" -v option="${word%%=*}" '$1 == command && $2 == option {found = 1} END {exit !found}' \
-			<<<"$listing" || complain "kwhy $command has no ${word%%=*}: $line"
-	done
-done < <(commands)
-[ "$count" -ge 20 ] || complain "only $count commands were found in ${pages[*]}"
 
 # named KIND: the words in backquotes behind "KIND", several with commas or "and" between.
 named() {
