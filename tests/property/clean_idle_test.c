@@ -9,7 +9,7 @@
  * a step it is found and the joules come out right; where there is none, nothing is made of it.
  */
 
-enum { CASES = 40, RUNS = 150, KINDS = 4, LEVELS_MOST = 6 };
+enum { CASES = 40, RUNS = 150, KINDS = 4, DRIFTS = 6, LEVELS_MOST = 40 };
 
 static const char *const names[KINDS] = {"a", "b", "c", "d"};
 
@@ -67,15 +67,27 @@ static void make_drift(struct made *made, struct random *random)
 {
 	const double from_s = 0.5e-3 * floor(between(random, 600, 12000));
 
-	for (int i = 0; i < LEVELS_MOST; i++)
-		made->levels[i] = (struct metered_level){from_s * i / LEVELS_MOST,
-			i + 1 < LEVELS_MOST ? made->context_w * between(random, 0.97, 1.03)
-					    : made->context_w};
-	made->plan.level_count = LEVELS_MOST;
+	for (int i = 0; i < DRIFTS; i++)
+		made->levels[i] = (struct metered_level){from_s * i / DRIFTS,
+			i + 1 < DRIFTS ? made->context_w * between(random, 0.97, 1.03) : made->context_w};
+	made->plan.level_count = DRIFTS;
 	make_work(made, random, from_s);
 }
 
-static struct made *make(uint64_t seed, bool steps)
+/* Pulses between two levels, as of a display or of somebody who looks at the device now and then. */
+static void make_pulses(struct made *made, struct random *random)
+{
+	double at_s = 0;
+
+	for (int i = 0; i < LEVELS_MOST; i++) {
+		made->levels[i] = (struct metered_level){at_s, i % 2 ? made->context_w : made->clean_w};
+		at_s += i % 2 ? between(random, 0.08, 0.3) : between(random, 0.1, 0.6);
+	}
+	made->plan.level_count = LEVELS_MOST;
+	make_work(made, random, at_s);
+}
+
+static struct made *make(uint64_t seed, void (*make_kind)(struct made *, struct random *))
 {
 	struct made *made = calloc(1, sizeof(*made));
 	struct random random = {seed * 7919 + 13};
@@ -88,7 +100,7 @@ static struct made *make(uint64_t seed, bool steps)
 		.run_count = RUNS,
 		.noise_w = between(&random, 0.1, 0.02 * made->context_w),
 		.seed = seed};
-	(steps ? make_steps : make_drift)(made, &random);
+	make_kind(made, &random);
 	return made;
 }
 
@@ -126,7 +138,7 @@ static void a_step_is_found_and_work_has_its_energy(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < CASES; seed++) {
-		struct made *made = make(seed, true);
+		struct made *made = make(seed, make_steps);
 		struct kwhy_recording *recording = metered_build(&made->plan);
 		struct kwhy_ledger *ledger = build_ledger(recording);
 		const struct kwhy_device_ledger *books = &ledger->devices[0];
@@ -149,7 +161,7 @@ static void where_there_is_no_step_there_is_one_level(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < CASES; seed++) {
-		struct made *made = make(seed, false);
+		struct made *made = make(seed, make_drift);
 		struct kwhy_recording *recording = metered_build(&made->plan);
 		struct kwhy_ledger *ledger = build_ledger(recording);
 
@@ -162,11 +174,27 @@ static void where_there_is_no_step_there_is_one_level(void **state)
 	assert_true(held > rows * 85 / 100);
 }
 
+static void pulses_are_no_context(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct made *made = make(seed, make_pulses);
+		struct kwhy_recording *recording = metered_build(&made->plan);
+		struct kwhy_ledger *ledger = build_ledger(recording);
+
+		balances(&ledger->devices[0]);
+		assert_int_equal(ledger->devices[0].clean_count, 0);
+		build_free(recording, ledger);
+		free(made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_is_found_and_work_has_its_energy),
 		cmocka_unit_test(where_there_is_no_step_there_is_one_level),
+		cmocka_unit_test(pulses_are_no_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

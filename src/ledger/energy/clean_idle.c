@@ -15,6 +15,8 @@
 #define STEP_LEAST 0.15
 /* Spread of the samples of a level over the step, at most. */
 #define SCATTER_MOST 0.2
+/* Samples at the lower level elsewhere, over those of its longest run, at most: else it idles in pulses. */
+#define ELSEWHERE_MOST 0.1
 /* From the meter's median deviation to a standard deviation of normal noise. */
 #define DEVIATIONS 1.4826
 /* What the meter remembers of activities, in time constants. */
@@ -29,6 +31,7 @@ struct quiet {
 	size_t first, end;		 /* of the series, inside the stretch */
 	size_t clean, clean_end;	 /* of these, at the lower level */
 	size_t before, after;		 /* samples at the higher level next to them, and up to there */
+	size_t below_count;		 /* at the lower level, these and others */
 	double known_divide_w, divide_w; /* between the levels; known: before any sample; NAN */
 	double clean_w, context_w;	 /* medians */
 	double delay_s, tau_s;
@@ -106,15 +109,30 @@ static double known_divide(const struct kwhy_device *device, const struct kwhy_p
 	return clean_w < context_w ? (clean_w + context_w) / 2 : NAN;
 }
 
+/* At the lower level, by most of a sample and its neighbours: one alone may stray. */
+static bool is_below(const struct quiet *quiet, size_t i)
+{
+	int votes = power_w(quiet, i) < quiet->divide_w ? 1 : -1;
+
+	if (i == quiet->first || i + 1 == quiet->end)
+		return votes > 0;
+	votes += power_w(quiet, i - 1) < quiet->divide_w ? 1 : -1;
+	votes += power_w(quiet, i + 1) < quiet->divide_w ? 1 : -1;
+	return votes > 0;
+}
+
 /* The longest run below the divide, and the runs above it on both sides. */
 static void find_runs(struct quiet *quiet)
 {
 	size_t start = quiet->first;
 
+	quiet->below_count = 0;
 	quiet->clean = quiet->clean_end = quiet->first;
 	for (size_t i = quiet->first; i <= quiet->end; i++) {
-		if (i < quiet->end && power_w(quiet, i) < quiet->divide_w)
+		if (i < quiet->end && is_below(quiet, i)) {
+			quiet->below_count++;
 			continue;
+		}
 		if (i - start > quiet->clean_end - quiet->clean) {
 			quiet->clean = start;
 			quiet->clean_end = i;
@@ -122,10 +140,10 @@ static void find_runs(struct quiet *quiet)
 		start = i + 1;
 	}
 	quiet->before = quiet->clean;
-	while (quiet->before > quiet->first && power_w(quiet, quiet->before - 1) >= quiet->divide_w)
+	while (quiet->before > quiet->first && !is_below(quiet, quiet->before - 1))
 		quiet->before--;
 	quiet->after = quiet->clean_end;
-	while (quiet->after < quiet->end && power_w(quiet, quiet->after) >= quiet->divide_w)
+	while (quiet->after < quiet->end && !is_below(quiet, quiet->after))
 		quiet->after++;
 }
 
@@ -149,9 +167,11 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 {
 	size_t from = context_comes ? quiet->clean_end : quiet->before;
 	size_t to = context_comes ? quiet->after : quiet->clean;
+	size_t count = quiet->clean_end - quiet->clean;
 	double step_w;
 
-	if (quiet->clean_end - quiet->clean < CLEAN_LEAST || to - from < CONTEXT_LEAST)
+	if (count < CLEAN_LEAST || to - from < CONTEXT_LEAST ||
+		(double)(quiet->below_count - count) > ELSEWHERE_MOST * (double)count)
 		return false;
 	quiet->clean_w = median_of(quiet, quiet->clean, quiet->clean_end);
 	quiet->context_w = median_of(quiet, from, to);
