@@ -90,7 +90,7 @@ static void time_before_the_context_has_its_own_account_and_level(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {5.2, 131}, {5.35, 123}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1, 0};
 	const struct kwhy_device_ledger *books;
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
@@ -116,7 +116,7 @@ static void time_without_a_context_is_all_idle_layer(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {2, 123}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1, 0};
 	const struct kwhy_account *clean;
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
@@ -134,12 +134,29 @@ static void time_without_a_context_is_all_idle_layer(void **state)
 	build_free(recording, ledger);
 }
 
+/* Samples tell of time that the counter did not see yet: it is no work outside the metered window. */
+static void time_without_a_context_before_the_counter_is_no_activity(void **state)
+{
+	const struct metered_level levels[] = {{0, 80}, {3, 123}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1, 3.2};
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	plan.end_s = make_runs(runs, 3.5, 0) + 0.5;
+	ledger = books_of(&plan, &recording);
+	assert_int_equal(ledger->devices[0].clean_count, 1);
+	assert_int_equal(ledger->devices[0].energy.edge_nj, 0);
+	build_free(recording, ledger);
+}
+
 /* The device stays at its level for more than a second after the context has gone. */
 static void time_after_the_context_is_found_behind_the_step(void **state)
 {
 	struct metered_level levels[] = {{0, 123}, {0, 80}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1, 0};
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
 	double last_s;
@@ -174,7 +191,7 @@ static void a_level_that_drifts_is_one_level(void **state)
 {
 	const struct metered_level levels[] = {{0, 131}, {1.5, 127}, {3, 120}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1, 0};
 
 	(void)state;
 	plan.end_s = make_runs(runs, 4, 0) + 1;
@@ -186,7 +203,7 @@ static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {4, 123}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1, 0};
 
 	(void)state;
 	plan.end_s = make_runs(runs, 4, 0) + 1;
@@ -198,7 +215,7 @@ static void foreign_work_before_the_first_activity_is_no_context(void **state)
 {
 	struct metered_level levels[40] = {{0, 123}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 40, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 40, runs, RUNS, 0, 0.5, 1, 0};
 
 	(void)state;
 	for (int i = 1; i < 39; i++)
@@ -213,7 +230,7 @@ static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **
 {
 	struct metered_level levels[] = {{0, 123}, {0, 80}, {0, 123}};
 	struct metered_run runs[RUNS];
-	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1};
+	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1, 0};
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
 	double wrong_nj = 0;
@@ -262,6 +279,7 @@ int main(void)
 		cmocka_unit_test(of_a_run_that_the_meter_saw_whole_nothing_is_worked_out),
 		cmocka_unit_test(time_before_the_context_has_its_own_account_and_level),
 		cmocka_unit_test(time_without_a_context_is_all_idle_layer),
+		cmocka_unit_test(time_without_a_context_before_the_counter_is_no_activity),
 		cmocka_unit_test(time_after_the_context_is_found_behind_the_step),
 		cmocka_unit_test(a_level_that_drifts_is_one_level),
 		cmocka_unit_test(a_low_level_up_to_the_first_activity_is_one_level),

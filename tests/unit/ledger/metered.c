@@ -50,7 +50,10 @@ static void read_meters(struct metering *metering, int64_t step)
 	if (step % SAMPLE_STEPS == 0)
 		OK(kwhy_recording_add_reading(metering->recording, KWHY_METER_NVML_SAMPLE, 0, 0, shown_ns,
 			llround(1e3 * (metering->filtered_w + noise(metering))), &build_error));
-	if (step % COUNTER_STEPS == 0)
+	if (step == 0 && metering->plan->counter_from_s > 0)
+		OK(kwhy_recording_add_reading(
+			metering->recording, KWHY_METER_NVML_ENERGY, 0, 0, -1000000000, 0, &build_error));
+	if (step % COUNTER_STEPS == 0 && (double)step * STEP_S >= metering->plan->counter_from_s)
 		OK(kwhy_recording_add_reading(metering->recording, KWHY_METER_NVML_ENERGY, 0, 0, shown_ns,
 			llround(1e3 * metering->energy_j), &build_error));
 }

@@ -26,6 +26,7 @@ struct metered_plan {
 	size_t run_count;
 	double end_s, noise_w; /* noise: of the samples, even, this far to each side */
 	uint64_t seed;
+	double counter_from_s; /* its first reading but for one before the start; 0: all are there */
 };
 
 /* Device 0 of a new recording, covered from 0 to the end, not finished. */
