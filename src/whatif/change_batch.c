@@ -142,12 +142,12 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 	effect->places = batched.from;
 	if (batched.from)
 		kwhy_whatif_say(effect,
-			"%llu launches, of one kernel and grid in a row or of a sequence that follows "
+			"%s launches, of one kernel and grid in a row or of a sequence that follows "
 			"itself, "
-			"become %llu of up to %u times the blocks, longer by how often those fill the "
+			"become %s of up to %u times the blocks, longer by how often those fill the "
 			"device; "
 			"they depend on nothing of each other",
-			(unsigned long long)batched.from, (unsigned long long)batched.to, number);
+			KWHY_WHATIF_COUNT(batched.from), KWHY_WHATIF_COUNT(batched.to), number);
 	else
 		kwhy_whatif_refuse(effect,
 			"no kernel, and no sequence of kernels, is launched twice in a row with one grid");

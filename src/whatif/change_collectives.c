@@ -66,10 +66,10 @@ void kwhy_whatif_overlap_collectives(
 			pass(whatif, i, effect);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu pieces of work no longer wait for a collective%s; both go on beside each other "
+			"%s pieces of work no longer wait for a collective%s; both go on beside each other "
 			"at "
 			"full speed",
-			(unsigned long long)effect->places,
+			KWHY_WHATIF_COUNT(effect->places),
 			whatif->step_count ? " of their own step" : " at all: no steps are known");
 	else
 		kwhy_whatif_refuse(effect, "no work waits for a collective");
@@ -97,8 +97,8 @@ void kwhy_whatif_thin_collectives(
 	}
 	free(counts);
 	if (effect->places)
-		kwhy_whatif_say(effect, "of every %u collectives of a name one stays, %llu go", number,
-			(unsigned long long)effect->places);
+		kwhy_whatif_say(effect, "of every %u collectives of a name one stays, %s go", number,
+			KWHY_WHATIF_COUNT(effect->places));
 	else
 		kwhy_whatif_refuse(effect, "the recording has no collectives that could be left out");
 }

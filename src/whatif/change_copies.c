@@ -152,9 +152,9 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 	kwhy_whatif_drop_idle_waits(whatif);
 	effect->places = pack.packed;
 	kwhy_whatif_say(effect,
-		"%llu copies become %llu, %s; a packed copy takes %s, the shortest kernel seen and its "
+		"%s copies become %s, %s; a packed copy takes %s, the shortest kernel seen and its "
 		"launch",
-		(unsigned long long)pack.packed, (unsigned long long)pack.packs, until,
+		KWHY_WHATIF_COUNT(pack.packed), KWHY_WHATIF_COUNT(pack.packs), until,
 		pack.source ? pack.source : "the time of all its parts: no cost of sizes is known");
 }
 
@@ -301,10 +301,10 @@ void kwhy_whatif_pin(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_wh
 	free(waited);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu copies from or to page-locked memory, at the cost of %s; copies to the device "
+			"%s copies from or to page-locked memory, at the cost of %s; copies to the device "
 			"no "
 			"longer block; time to fill the new buffers is not counted",
-			(unsigned long long)effect->places, source);
+			KWHY_WHATIF_COUNT(effect->places), source);
 	else if (unknown)
 		kwhy_whatif_refuse(effect,
 			"what page-locked copies cost here is not known; give the profile of this machine "

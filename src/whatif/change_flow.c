@@ -99,7 +99,7 @@ void kwhy_whatif_keep_on_device(
 	uint32_t rows[HELD_MAX];
 	struct held held = {.whatif = whatif, .rows = rows};
 	uint64_t unneeded = 0;
-	char last[64] = "";
+	char last[96] = "";
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
 		keep_device(&held, d);
@@ -119,12 +119,12 @@ void kwhy_whatif_keep_on_device(
 	}
 	effect->places = held.pairs;
 	if (unneeded)
-		snprintf(last, sizeof(last), "; %llu last read-backs go as not needed",
-			(unsigned long long)unneeded);
+		snprintf(last, sizeof(last), "; %s last read-backs go as not needed",
+			KWHY_WHATIF_COUNT(unneeded));
 	kwhy_whatif_say(effect,
-		"%llu read-backs that are copied to the device again go with that copy, if the host only "
+		"%s read-backs that are copied to the device again go with that copy, if the host only "
 		"passes them on%s",
-		(unsigned long long)held.pairs, last);
+		KWHY_WHATIF_COUNT(held.pairs), last);
 }
 
 /* Copies to the device between two pieces of work of a stream. */
@@ -259,10 +259,10 @@ void kwhy_whatif_overlap_copies(
 	effect->places = overlap.moved;
 	if (overlap.moved)
 		kwhy_whatif_say(effect,
-			"%llu copies to the device in a stream of their own, into %u buffers in turn, each "
+			"%s copies to the device in a stream of their own, into %u buffers in turn, each "
 			"issued "
 			"%u batch%s ahead: the host has the data by then",
-			(unsigned long long)overlap.moved, number, number - 1, number == 2 ? "" : "es");
+			KWHY_WHATIF_COUNT(overlap.moved), number, number - 1, number == 2 ? "" : "es");
 	else if (overlap.blocked)
 		kwhy_whatif_refuse(effect,
 			"the copies to the device block their thread: pin them first "

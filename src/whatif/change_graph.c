@@ -160,17 +160,18 @@ static size_t slots_for(size_t segments)
 static void say(const struct capture *capture, struct kwhy_whatif_effect *effect)
 {
 	const struct kwhy_whatif_cost *launch = &capture->whatif->costs.graph_launch;
-	unsigned long long launches = capture->launches, graphs = capture->graphs;
+	const char *launches = KWHY_WHATIF_COUNT(capture->launches);
+	const char *graphs = KWHY_WHATIF_COUNT(capture->graphs);
 	char cost[KWHY_QUANTITY_BYTES];
 
 	if (isfinite(launch->expected_ns))
 		kwhy_whatif_say(effect,
-			"%llu launches of stretches that repeat become %llu graph launches of %s (%s); the "
+			"%s launches of stretches that repeat become %s graph launches of %s (%s); the "
 			"first of each kind stays, capturing is not counted",
 			launches, graphs, kwhy_whatif_time_words(cost, capture->call_ns), launch->source);
 	else
 		kwhy_whatif_say(effect,
-			"%llu launches of stretches that repeat become %llu graph launches that take no "
+			"%s launches of stretches that repeat become %s graph launches that take no "
 			"time, and their work follows at once: what graphs cost is not known here (a machine "
 			"profile would tell)",
 			launches, graphs);

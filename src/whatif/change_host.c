@@ -54,8 +54,8 @@ void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 	for (size_t t = 0; t < whatif->recording->thread_count; t++)
 		effect->places += drop_waits_of_thread(whatif, t);
 	if (effect->places)
-		kwhy_whatif_say(effect, "%llu waits go: their thread had issued nothing since it waited last",
-			(unsigned long long)effect->places);
+		kwhy_whatif_say(effect, "%s waits go: their thread had issued nothing since it waited last",
+			KWHY_WHATIF_COUNT(effect->places));
 	else
 		kwhy_whatif_refuse(effect, "every wait follows work of its thread");
 }
@@ -140,10 +140,10 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 		effect->places += use_events_in_thread(whatif, t);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu waits behind which the host has read nothing go, or become events of %s where "
+			"%s waits behind which the host has read nothing go, or become events of %s where "
 			"work of "
 			"another stream follows; it waits where it reads results, and at its end",
-			(unsigned long long)effect->places,
+			KWHY_WHATIF_COUNT(effect->places),
 			kwhy_whatif_time_words(cost, whatif->costs.event.expected_ns));
 	else
 		kwhy_whatif_refuse(effect, "every wait follows a read-back or is the last of its thread");
@@ -194,10 +194,10 @@ void kwhy_whatif_join_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 		effect->places += join_waits_of_thread(whatif, t);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu waits go whose thread issues another read-back next: it looks at what it read "
+			"%s waits go whose thread issues another read-back next: it looks at what it read "
 			"once "
 			"all of them are there",
-			(unsigned long long)effect->places);
+			KWHY_WHATIF_COUNT(effect->places));
 	else
 		kwhy_whatif_refuse(effect, "no wait for a read-back comes before another read-back");
 }
@@ -245,10 +245,10 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		effect->places += use_pool_in_thread(whatif, t);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu allocations and frees take %s in a pool and wait for nothing; the first "
+			"%s allocations and frees take %s in a pool and wait for nothing; the first "
 			"allocations, "
 			"before anything was freed, stay as they are",
-			(unsigned long long)effect->places,
+			KWHY_WHATIF_COUNT(effect->places),
 			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
 	else
 		kwhy_whatif_refuse(effect, "no memory of a device is freed");
@@ -282,10 +282,10 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 	}
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%llu pauses of the host of 0.1 ms to 1 s, %s in all, become as short as is usual "
+			"%s pauses of the host of 0.1 ms to 1 s, %s in all, become as short as is usual "
 			"between "
 			"its calls: other threads do that work ahead of time",
-			(unsigned long long)effect->places, kwhy_whatif_time_words(words, removed_ns));
+			KWHY_WHATIF_COUNT(effect->places), kwhy_whatif_time_words(words, removed_ns));
 	else
 		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls");
 }

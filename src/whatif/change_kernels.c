@@ -133,13 +133,13 @@ void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_w
 	effect->places = merged.from;
 	if (merged.from)
 		kwhy_whatif_say(effect,
-			"%llu kernels, copies within the device and memsets under 10 us become %llu kernels, "
+			"%s kernels, copies within the device and memsets under 10 µs become %s kernels, "
 			"which "
 			"end "
 			"where the next grid is larger; each part but the first loses the time of the "
 			"shortest "
 			"kernel seen",
-			(unsigned long long)merged.from, (unsigned long long)merged.to);
+			KWHY_WHATIF_COUNT(merged.from), KWHY_WHATIF_COUNT(merged.to));
 	else
-		kwhy_whatif_refuse(effect, "no two kernels under 10 us follow each other without a wait");
+		kwhy_whatif_refuse(effect, "no two kernels under 10 µs follow each other without a wait");
 }

@@ -2,6 +2,7 @@
 #ifndef KWHY_WHATIF_EDITS_H
 #define KWHY_WHATIF_EDITS_H
 
+#include "base/quantity.h"
 #include "whatif/change.h"
 
 /* What changes are made of. Lack of memory is remembered in the whatif and told by its caller. */
@@ -54,6 +55,9 @@ bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kw
 
 /* "12.3 us", for words about costs. */
 const char *kwhy_whatif_time_words(char out[32], double time_ns);
+
+/* "1,234": a count in a sentence; lives as long as the block that it is in. */
+#define KWHY_WHATIF_COUNT(count) kwhy_quantity_count((char[KWHY_QUANTITY_BYTES]){0}, count)
 
 void kwhy_whatif_say(struct kwhy_whatif_effect *effect, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -10,15 +10,20 @@ static struct kwhy_error error;
 enum { US = 1000, TIMES = 20 };
 
 /* Kernels of 50 us, each waited for. */
-static void add_waits(struct build *build, uint32_t device)
+static void add_waits_at(struct build *build, uint32_t device, int64_t from_us)
 {
 	for (int i = 0; i < TIMES; i++) {
-		int64_t at = 70 * i;
+		int64_t at = from_us + 70 * i;
 
 		build_issued_kernel(build, (struct build_issue){device, "cudaLaunchKernel", at, at + 2},
 			device, at + 10, at + 60);
 		build_call(build, device, "cudaDeviceSynchronize", at + 3, at + 63);
 	}
+}
+
+static void add_waits(struct build *build, uint32_t device)
+{
+	add_waits_at(build, device, 0);
 }
 
 /* Loops of kernels of 5 us, launched every 20 us; each loop is waited for. Two queued kernels are 2 us apart.
@@ -182,6 +187,21 @@ static void a_finding_saves_no_more_than_it_costs(void **state)
 	build_free(&build);
 }
 
+static void counts_in_words_are_grouped_as_in_the_report(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		add_waits_at(&build, 0, 70 * TIMES * i);
+	build_finish(&build, true);
+	finding = find(&build, "sync-after-every-op");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->saving.assumption, "1,199 waits"));
+	build_free(&build);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +209,7 @@ int main(void)
 		cmocka_unit_test(a_cure_of_unknown_cost_gives_a_bound_that_no_cost_can_pass),
 		cmocka_unit_test(chains_save_what_fusing_them_is_projected_to),
 		cmocka_unit_test(a_saving_ends_where_the_cost_does_even_of_unknown_interval),
+		cmocka_unit_test(counts_in_words_are_grouped_as_in_the_report),
 		cmocka_unit_test(a_finding_saves_no_more_than_it_costs),
 		cmocka_unit_test(findings_of_several_devices_keep_their_bounds),
 	};
