@@ -29,14 +29,18 @@ static void cell(struct kwhy_table *table, double value, const char *unit)
 static const char *amount_of(char out[96], double value, const char *unit)
 {
 	char text[KWHY_QUANTITY_BYTES];
+	const char *space = *unit && *unit != '/' ? " " : "";
 	double size = fabs(value);
 
 	if (!isfinite(value))
 		return NULL;
 	if (size >= 1e6 || strncmp(unit, "flop", 4) == 0)
 		snprintf(out, 96, "%s%s", kwhy_quantity_si(text, value, "", DIGITS), unit);
+	else if (size >= 1000)
+		snprintf(out, 96, "%s%s%s%s", value < 0 ? "-" : "",
+			kwhy_quantity_count(text, (uint64_t)(size + 0.5)), space, unit);
 	else
-		snprintf(out, 96, size >= 1000 ? "%.0f %s" : "%.4g %s", value, unit);
+		snprintf(out, 96, "%.4g%s%s", value, space, unit);
 	return out;
 }
 

@@ -274,6 +274,20 @@ static void damaged_results_are_refused_or_unknown_and_never_read_wrongly(void *
 	}
 }
 
+static void amounts_of_work_are_grouped(void **state)
+{
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text text = {0};
+	struct example e;
+
+	(void)state;
+	make(&e);
+	e.counts[0] = e.counts[1] = 8311;
+	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
+	assert_non_null(strstr(text.data, " 8,311/s"));
+	kwhy_text_done(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +295,7 @@ int main(void)
 		cmocka_unit_test(a_single_run_has_its_meters_interval),
 		cmocka_unit_test(what_is_unknown_stays_unknown_and_says_why),
 		cmocka_unit_test(a_refused_cpu_counter_is_told_beside_another_host_meter),
+		cmocka_unit_test(amounts_of_work_are_grouped),
 		cmocka_unit_test(doubtful_runs_are_noted),
 		cmocka_unit_test(a_result_is_compared_with_another),
 		cmocka_unit_test(damaged_results_are_refused_or_unknown_and_never_read_wrongly),
