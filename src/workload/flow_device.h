@@ -33,7 +33,8 @@ struct kwhy_flow_args {
 				     bytes: who is there */
 	uint64_t members, counts; /* uint32 [2][cells][MEMBERS], uint64 [2][cells]: rows of those in a cell */
 	uint64_t begun;		  /* uint32 [tiles of 64 flows]: warps that have made rows of in_images */
-	uint64_t numbers;	  /* uint32: the next number; blocks at the barrier */
+	uint64_t numbers;	  /* uint32: the next number; blocks at the barrier, or which wait was given
+				     up: 1 + what << 24 | block << 12 | step; 0: none */
 	uint64_t records;	  /* struct kwhy_flow_step [steps] */
 	uint64_t out;		  /* int64: sum of e of who left, in units of 2^-32 */
 	uint64_t times;		  /* uint64 [steps + 1], ns */
@@ -51,13 +52,17 @@ enum {
 	KWHY_FLOW_THREADS = 256,    /* of a block, everywhere */
 	KWHY_FLOW_PRODUCTS = 5,
 	/* Of kernels/flow/wide.cu. */
-	KWHY_FLOW_WIDE_ROWS = 64, /* of a tile */
+	KWHY_FLOW_WIDE_ROWS = 64,  /* of a tile */
+	KWHY_FLOW_WIDE_IMAGES = 5, /* of a tile, in each of two groups of warps */
 	KWHY_FLOW_WIDE_MEMBERS = 16,
 	KWHY_FLOW_WIDE_THREADS = 384,
 	KWHY_FLOW_BESIDE_THREADS = 512,
-	KWHY_FLOW_WIDE_SHARE = 64512, /* a block's weights, in 16 bits */
-	KWHY_FLOW_WIDE_LAYERS = 6144, /* behind those of all blocks: the small layers */
-	KWHY_FLOW_WIDE_BYTES = 228608 /* its shared memory */
+	KWHY_FLOW_WIDE_SHARE = 64512,  /* a block's weights, in 16 bits */
+	KWHY_FLOW_WIDE_LAYERS = 6144,  /* behind those of all blocks: the small layers */
+	KWHY_FLOW_WIDE_BYTES = 228608, /* its shared memory */
+	/* What was waited for, where a wait was given up: room for an image, by group and image, or this. */
+	KWHY_FLOW_WAIT_ROOM = 2 * KWHY_FLOW_WIDE_IMAGES,
+	KWHY_FLOW_WAIT_BEGUN = 4 * KWHY_FLOW_WIDE_IMAGES + 1
 };
 
 /* The kernels, in CUDA C and for the host. */

@@ -262,6 +262,64 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 	kwhy_flow_answer_done(&answer);
 }
 
+/* What the fake driver runs: as on the host, but that a step may have been given up. */
+static struct kwhy_gpu_host_kernel kernels[32];
+static const struct kwhy_gpu_host_kernel *host_step;
+static uint32_t given_up;
+
+static void run_or_give_up(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct kwhy_flow_args *args = arguments[0];
+
+	host_step->run(grid, arguments);
+	if (given_up)
+		((uint32_t *)(uintptr_t)args->numbers)[1] = given_up;
+}
+
+static void give_kernels(const char *driver)
+{
+	for (size_t i = 0; kwhy_flow_host_kernels[i].name; i++) {
+		kernels[i] = kwhy_flow_host_kernels[i];
+		if (strcmp(kernels[i].name, "kwhy_flows_step") != 0)
+			continue;
+		host_step = &kwhy_flow_host_kernels[i];
+		kernels[i].run = run_or_give_up;
+	}
+	give_kernels_to_the_fake(driver, kernels);
+}
+
+/* Rather than that its places are wrong. */
+static void a_wait_that_was_given_up_is_told(void **state)
+{
+	static const struct {
+		uint32_t given_up;
+		const char *words;
+	} cases[] = {
+		{22u << 24 | 17 << 12 | 3, "block 17 gave up waiting in step 3 for what its team begins"},
+		{18u << 24 | 131 << 12 | 99,
+			"block 131 gave up waiting in step 99 until image 2 of group 1"}};
+	const struct kwhy_flow_request request = {
+		gpu, small, kwhy_flow_variant_find("n5x"), KWHY_FLOW_FP32, NULL, 0};
+	struct kwhy_flow_answer answer;
+	struct kwhy_flow_result result = {0};
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		skip();
+	answer = answer_of(&small);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		given_up = cases[i].given_up;
+		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
+		assert_int_equal(kwhy_flow_run(flow, &answer, &result, &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, cases[i].words));
+		kwhy_flow_close(flow);
+	}
+	given_up = 0;
+	kwhy_flow_answer_done(&answer);
+}
+
 static void what_would_take_too_long_is_refused(void **state)
 {
 	struct kwhy_flow_request request = {gpu, kwhy_flow_shape_of(100000, 60, false),
@@ -309,12 +367,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_device_s_part_of_a_run_is_timed_behind_a_gate),
 		cmocka_unit_test(on_cuda_matrices_are_multiplied_by_the_library),
 		cmocka_unit_test(a_wrong_place_names_the_variant_and_the_step),
+		cmocka_unit_test(a_wait_that_was_given_up_is_told),
 		cmocka_unit_test(what_would_take_too_long_is_refused),
 	};
 
 	if (argc > 2) {
 		backend = KWHY_GPU_CUDA;
-		give_kernels_to_the_fake(argv[2], kwhy_flow_host_kernels);
+		give_kernels(argv[2]);
 	}
 	return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 }

@@ -34,6 +34,13 @@ static unsigned long long atomic_min(unsigned long long *place, unsigned long lo
 #undef atomicMin
 #define atomicMin atomic_min
 
+static unsigned atomic_swap(unsigned *place, unsigned old, unsigned value)
+{
+	__atomic_compare_exchange_n(place, &old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return old;
+}
+#define atomicCAS atomic_swap
+
 static float bits_as_float(unsigned bits)
 {
 	float value;
@@ -128,10 +135,13 @@ static void barrier_arrive(unsigned long long *barrier)
 	of->round++;
 }
 
-static void barrier_wait(unsigned long long *barrier, unsigned parity)
+static bool barrier_passed(unsigned long long *barrier, unsigned parity)
 {
-	while ((((struct text_barrier *)barrier)->round & 1) == parity)
+	bool passed = (((struct text_barrier *)barrier)->round & 1) != parity;
+
+	if (!passed)
 		take_turn();
+	return passed;
 }
 
 /* Whoever expects bytes copies them next: that is when it arrives. */
@@ -248,21 +258,28 @@ static void multiply_out(float *sums, const unsigned rows[4], unsigned long long
 #define leave_registers(count) ((void)0)
 #define bring_near(place) ((void)(place))
 
+/* A block that tells nobody what it has begun. */
+static unsigned silent_block = ~0u;
+
 static void tell_begun(unsigned *begun)
 {
 	__syncwarp();
-	if (threadIdx.x % CUDA_TEXT_WARP == 0)
+	if (threadIdx.x % CUDA_TEXT_WARP == 0 && blockIdx.x != silent_block)
 		atomicAdd(begun, 1);
 }
 
 /* Other blocks are other threads of the system. */
-static void await_told(const unsigned *begun, unsigned count)
+static bool is_told(const unsigned *begun, unsigned count)
 {
-	while (__atomic_load_n(begun, __ATOMIC_SEQ_CST) < count) {
+	bool told = __atomic_load_n(begun, __ATOMIC_SEQ_CST) >= count;
+
+	if (!told) {
 		sched_yield();
 		take_turn();
 	}
+	return told;
 }
+#define show_engine_told() ((void)0)
 
 /* movmatrix as its documentation lays out a lane's two numbers of 8 times 8. */
 static unsigned turn_over(unsigned pair)
@@ -590,41 +607,62 @@ static void two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly(vo
 	run_wide(&chosen, 1);
 }
 
-/* Other teams may be done with all that they do in a step, next books included, before one begins it. */
-static u32 late_team, left_of_others;
+/* Some blocks begin a step when others have done in it all that they can: another team everything, next books
+ * included, another block of the team its part of what begins and the next books. */
+static u32 late, late_blocks, left_of_others;
+
+static bool is_counted(void)
+{
+	return blockIdx.x / late_blocks != late &&
+		(late_blocks == TEAM || threadIdx.x / 32 > GROUPS * GROUP / 32);
+}
 
 static void run_one_late(void *context)
 {
-	bool is_late = blockIdx.x / TEAM == late_team;
+	bool is_late = blockIdx.x / late_blocks == late;
 
 	while (is_late && __atomic_load_n(&left_of_others, __ATOMIC_SEQ_CST)) {
 		sched_yield();
 		take_turn();
 	}
 	run_call(context);
-	if (!is_late)
+	if (is_counted())
 		__atomic_fetch_sub(&left_of_others, 1, __ATOMIC_SEQ_CST);
+}
+
+static u32 count_others(u32 teams)
+{
+	return late_blocks == TEAM ? (teams - 1) * TEAM * STEP_THREADS : (teams * TEAM - 1) * BEGINNERS * 32;
+}
+
+/* All steps; whoever begins with a world ends it. */
+static void step_beside(
+	struct world *world, const struct kwhy_flow_shape *shape, u32 teams, void (*body)(void *context))
+{
+	u32 tiles = (shape->flows + ROWS - 1) / ROWS, count = shape->flows;
+	struct call call = {kwhy_flows_step, &world->a, 0, 0, count};
+
+	world_init(world, shape);
+	/* What no kernel writes is found. */
+	memset(world->a.h_halves, 0xff, (size_t)2 * tiles * ROWS * H * sizeof(u16));
+	memset(world->a.in_images, 0xff, (size_t)tiles * ROWS * IN * sizeof(u16));
+	run_grid(world, kwhy_flows_cells, 0, 0, 0, BLOCKS);
+	run_grid(world, kwhy_flows_pack, 0, 0, 0, BLOCKS);
+	run_grid(world, kwhy_flows_books, 0, 0, count, BLOCKS);
+	for (call.step = 0; call.step < shape->steps; call.step++) {
+		left_of_others = count_others(teams);
+		cuda_text_launch(TEAM * teams, STEP_THREADS, body, &call);
+	}
+	run_grid(world, kwhy_flows_end, shape->steps, 0, count, tiles);
 }
 
 static void run_beside(const struct kwhy_flow_shape *shape, u32 teams, void (*body)(void *context))
 {
 	struct kwhy_flow_answer answer = answer_of(shape);
-	u32 tiles = (shape->flows + ROWS - 1) / ROWS, count = shape->flows;
 	struct world world;
-	struct call call = {kwhy_flows_step, &world.a, 0, 0, count};
 
-	world_init(&world, shape);
-	/* What no kernel writes is found. */
-	memset(world.a.h_halves, 0xff, (size_t)2 * tiles * ROWS * H * sizeof(u16));
-	memset(world.a.in_images, 0xff, (size_t)tiles * ROWS * IN * sizeof(u16));
-	run_grid(&world, kwhy_flows_cells, 0, 0, 0, BLOCKS);
-	run_grid(&world, kwhy_flows_pack, 0, 0, 0, BLOCKS);
-	run_grid(&world, kwhy_flows_books, 0, 0, count, BLOCKS);
-	for (call.step = 0; call.step < shape->steps; call.step++) {
-		left_of_others = (teams - 1) * TEAM * STEP_THREADS;
-		cuda_text_launch(TEAM * teams, STEP_THREADS, body, &call);
-	}
-	run_grid(&world, kwhy_flows_end, shape->steps, 0, count, tiles);
+	step_beside(&world, shape, teams, body);
+	assert_int_equal(world.numbers[1], 0);
 	assert_is(&world, &answer, 4.5e-3);
 	kwhy_flow_answer_done(&answer);
 	free(world.memory);
@@ -639,6 +677,9 @@ static void a_step_begun_beside_its_products_gives_the_same(void **state)
 	(void)state;
 	assert_int_equal(LAYERS, KWHY_FLOW_WIDE_LAYERS);
 	assert_int_equal(STEP_THREADS, KWHY_FLOW_BESIDE_THREADS);
+	assert_int_equal(GROUPS * IMAGES, KWHY_FLOW_WAIT_ROOM);
+	assert_int_equal(BEGUN, KWHY_FLOW_WAIT_BEGUN);
+	late_blocks = TEAM;
 	run_beside(&few, 1, run_call);
 	run_beside(&many, 1, run_call);
 	run_beside(&one, 1, run_call);
@@ -651,8 +692,39 @@ static void what_a_step_begins_with_stays_while_others_make_the_next(void **stat
 	const struct kwhy_flow_shape many = {140, 7, false, 6, 4, 9};
 
 	(void)state;
-	for (late_team = 0; late_team < 2; late_team++)
+	late_blocks = TEAM;
+	for (late = 0; late < 2; late++)
 		run_beside(&many, 2, run_one_late);
+}
+
+/* More meet in a cell than are kept together, and two blocks keep the next books. */
+static void the_order_of_those_in_a_cell_stays_while_others_make_the_next(void **state)
+{
+	const struct kwhy_flow_shape crowd = {250, 5, false, 4, 2, 9};
+
+	(void)state;
+	late_blocks = 1;
+	for (late = 0; late < TEAM; late++)
+		run_beside(&crowd, 1, run_one_late);
+}
+
+/* The run ends, and says what was waited for in vain, and in which step. */
+static void a_wait_for_a_block_that_never_tells_is_given_up(void **state)
+{
+	const struct kwhy_flow_shape few = {140, 2, false, 8, 6, 3};
+	struct world world;
+
+	(void)state;
+	late_blocks = TEAM;
+	cuda_text_tick_ns = LONGEST_WAIT_NS / 5;
+	silent_block = 2;
+	step_beside(&world, &few, 1, run_call);
+	silent_block = ~0u;
+	cuda_text_tick_ns = 0;
+	assert_int_equal(world.numbers[1] >> 24, 1 + BEGUN);
+	assert_true((world.numbers[1] >> 12 & 0xfff) < TEAM);
+	assert_int_equal(world.numbers[1] & 0xfff, 0);
+	free(world.memory);
 }
 
 int main(void)
@@ -666,6 +738,8 @@ int main(void)
 		cmocka_unit_test(two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly),
 		cmocka_unit_test(a_step_begun_beside_its_products_gives_the_same),
 		cmocka_unit_test(what_a_step_begins_with_stays_while_others_make_the_next),
+		cmocka_unit_test(the_order_of_those_in_a_cell_stays_while_others_make_the_next),
+		cmocka_unit_test(a_wait_for_a_block_that_never_tells_is_given_up),
 	};
 
 	return CUDA_TEXT_RUNS ? cmocka_run_group_tests(tests, NULL, NULL) : 77;

@@ -8,9 +8,16 @@ struct wide {
 	u16 *ring, *state;   /* [GROUPS][IMAGES] images; [GROUPS] */
 	u64 *full, *empty;   /* [GROUPS][IMAGES] */
 	u64 *weights;
+	u32 *over;	     /* not 0: no wait of this block has sense any more */
+	/* Where all blocks say that they gave up waiting; 0: none does. And the step. */
+	u32 *gave_up, step;
 };
 
-static __device__ INLINE struct wide wide_in(char *memory)
+enum { BEGUN = 2 * GROUPS * IMAGES + 1, TRIES = 8 };
+
+#define LONGEST_WAIT_NS 2000000000ull
+
+static __device__ INLINE struct wide wide_in(char *memory, u32 *gave_up, u32 step)
 {
 	struct wide wide;
 
@@ -22,18 +29,68 @@ static __device__ INLINE struct wide wide_in(char *memory)
 	wide.full = (u64 *)(memory + WIDE_BARRIERS);
 	wide.empty = wide.full + GROUPS * IMAGES;
 	wide.weights = wide.empty + GROUPS * IMAGES;
+	wide.over = (u32 *)(wide.weights + 1);
+	wide.gave_up = gave_up;
+	wide.step = step;
 	return wide;
 }
 
-/* What comes into a tile has been made, where that is made beside: by warps that have 8 rows each. */
-static __device__ INLINE void await_begun(const struct args *a, u32 step, u32 number)
+/* A wait by tries. */
+struct wait {
+	u64 since;
+	u32 tries;
+};
+
+/*
+ * Another try was in vain. A wait that takes too long is given up, and all others with it: whatever is waited for is taken as there, so that the
+ * run ends. Its numbers are wrong, which the host is told, with the first wait that was given up: 1 + what << 24 | block << 12 | step. `what` is a
+ * barrier, from the first of `full` on, or BEGUN: what other blocks begin.
+ */
+static __device__ INLINE bool gives_up(const struct wide *wide, struct wait *wait, u32 what)
 {
-	await_told(a->begun + number, ROWS / 8 * (step + 1));
+	u64 now;
+
+	if (!wide->gave_up || ++wait->tries % TRIES)
+		return false;
+	now = now_ns();
+	if (!wait->since)
+		wait->since = now;
+	if (now - wait->since > LONGEST_WAIT_NS)
+		atomicCAS(wide->gave_up, 0, (1 + what) << 24 | blockIdx.x << 12 | wide->step);
+	if (!new_number(wide->gave_up))
+		return false;
+	*(volatile u32 *)wide->over = 1;
+	return true;
+}
+
+/* Of those that multiply: how long they wait is for the thread that asks for images to see, which waits until they are taken. */
+static __device__ INLINE void await_image(const struct wide *wide, u64 *barrier, u32 parity)
+{
+	while (!barrier_passed(barrier, parity) && !(wide->gave_up && new_number(wide->over)))
+		;
+}
+
+static __device__ INLINE void await_room(const struct wide *wide, u32 slot, u32 parity)
+{
+	struct wait wait = {0, 0};
+
+	while (!barrier_passed(&wide->empty[slot], parity) && !gives_up(wide, &wait, GROUPS * IMAGES + slot))
+		;
+}
+
+/* What comes into a tile has been made, where that is made beside: by warps that have 8 rows each. */
+static __device__ INLINE void await_begun(const struct args *a, const struct wide *wide, u32 number)
+{
+	struct wait wait = {0, 0};
+
+	while (!is_told(a->begun + number, ROWS / 8 * (wide->step + 1)) && !gives_up(wide, &wait, BEGUN))
+		;
+	show_engine_told();
 }
 
 /* Asks for weights once, and for the images of all tiles of the team, one after the other, from the `first` of each on. Where that is one of
- * the state, what comes in is being made meanwhile: it is waited for. */
-static __device__ INLINE void feed(const struct args *a, const struct wide *wide, u32 step, const u32 first)
+ * the state, what comes in is being made meanwhile: it is waited for. Gives the number of tiles. */
+static __device__ INLINE u32 feed(const struct args *a, const struct wide *wide, u32 step, const u32 first)
 {
 	u32 team = blockIdx.x / TEAM, teams = gridDim.x / TEAM, count = tile_count(a), turn = 0;
 
@@ -47,13 +104,22 @@ static __device__ INLINE void feed(const struct args *a, const struct wide *wide
 			u32 i = (first + j) % IMAGES, slot = turn % GROUPS * IMAGES + i;
 
 			if (first && !i)
-				await_begun(a, step, number);
+				await_begun(a, wide, number);
 			if (turn >= GROUPS)
-				barrier_wait(&wide->empty[slot], turn / GROUPS % 2 ^ 1);
+				await_room(wide, slot, turn / GROUPS % 2 ^ 1);
 			barrier_expect(&wide->full[slot], IMAGE_BYTES);
 			copy_in(wide->ring + slot * IMAGE, i ? state + (i - 1) * IMAGE : in, IMAGE_BYTES, &wide->full[slot]);
 		}
 	}
+	return turn;
+}
+
+/* The last images of each group have been taken. */
+static __device__ INLINE void await_taken(const struct wide *wide, u32 tiles)
+{
+	for (u32 slot = 0; slot < GROUPS * IMAGES; slot++)
+		if (tiles > slot / IMAGES)
+			await_room(wide, slot, (tiles - 1 - slot / IMAGES) / GROUPS % 2);
 }
 
 /* Sums of a thread: of each 8 units two beside each other, in a row and in the eighth after it. */
@@ -115,7 +181,7 @@ static __device__ INLINE void take_image(
 	u32 slot = group * IMAGES + i, lane = threadIdx.x % 32, row = threadIdx.x % GROUP / 32 * 16;
 	const u16 *image = wide->ring + slot * IMAGE;
 
-	barrier_wait(&wide->full[slot], round % 2);
+	await_image(wide, &wide->full[slot], round % 2);
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
 		load_image_rows(rows[k], image, row, k);
@@ -284,7 +350,7 @@ static __device__ INLINE void work(const struct args *a, const struct wide *wide
 
 	await_before();
 	next = find_old(a, step, number < count ? number : 0);
-	barrier_wait(wide->weights, 0);
+	await_image(wide, wide->weights, 0);
 	if (group)
 		let_go(1, GROUPS * GROUP);
 	for (; number < count; number += GROUPS * teams, round++) {
@@ -320,7 +386,7 @@ KERNEL void __launch_bounds__(384, 1) kwhy_flows_wide(const struct args a, u32 s
 	__shared__ uint4 memory[WIDE_BYTES / 16];
 #endif
 	char *start = (char *)(((u64)memory + 1023) / 1024 * 1024);
-	struct wide wide = wide_in(start);
+	struct wide wide = wide_in(start, 0, step);
 	u32 group = threadIdx.x / GROUP;
 
 	(void)first, (void)count;

@@ -19,16 +19,16 @@ static __device__ INLINE void barrier_expect(u64 *barrier, u32 bytes)
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_place(barrier)), "r"(bytes) : "memory");
 }
 
-/* Until the round of that parity is over. */
-static __device__ INLINE void barrier_wait(u64 *barrier, u32 parity)
+/* Whether the round of that parity is over; if not, some time has passed. */
+static __device__ INLINE bool barrier_passed(u64 *barrier, u32 parity)
 {
-	u32 done = 0;
+	u32 done;
 
-	while (!done)
-		asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-			     : "=r"(done)
-			     : "r"(shared_place(barrier)), "r"(parity)
-			     : "memory");
+	asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+		     : "=r"(done)
+		     : "r"(shared_place(barrier)), "r"(parity)
+		     : "memory");
+	return done;
 }
 
 /* A warp has done with an image. */
@@ -170,12 +170,17 @@ static __device__ INLINE void tell_begun(u32 *begun)
 	}
 }
 
-static __device__ INLINE void await_told(const u32 *begun, u32 count)
+static __device__ INLINE bool is_told(const u32 *begun, u32 count)
 {
-	u32 told = 0;
+	u32 told;
 
-	while (told < count)
-		asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(told) : "l"(begun) : "memory");
+	asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(told) : "l"(begun) : "memory");
+	return told >= count;
+}
+
+/* What other blocks' threads wrote to memory, and told of, is seen by the copy engine, too. */
+static __device__ INLINE void show_engine_told(void)
+{
 	asm volatile("fence.proxy.async;" ::: "memory");
 }
 

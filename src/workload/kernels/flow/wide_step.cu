@@ -5,7 +5,8 @@
  * As the two kernels above, but that a step is begun beside its own products. Of a block's 16 warps eight multiply, one asks for images, and seven
  * make what comes in: of each tile of the team a quarter, eight rows at a time, in registers alone. The four blocks' copies of a tile's first image
  * wait until eight warps have said that its rows are there; what those have as state is multiplied before. Then the seven keep the books of the next
- * step. Blocks of a team wait for each other, and no others: a GPU gives them multiprocessors in their order, so that the first teams are whole.
+ * step. Blocks of a team wait for each other, and no others: a GPU gives them multiprocessors in their order, so that the first teams are whole. Where
+ * another kernel keeps a multiprocessor from the last, they wait for its end, or give up.
  */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(CUDA_TEXT_RUNS)
 
@@ -127,6 +128,7 @@ static __device__ INLINE void begin_rows(const struct args *a, u32 step, u32 num
 	for (u32 k = 0; k < 4; k++)
 		in[4 + k] = *(const u32 *)(a->places + at * (IN - E) + k * 8 + lane * 2);
 	settle_merged(a, &facts, step, (u32)at, lane, energies);
+	__syncwarp(); /* rows had others to wait for: the products below want all lanes */
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
 		in[k] = pack(energies[2 * k], energies[2 * k + 1]);
@@ -177,8 +179,10 @@ static __device__ INLINE void begin_barriers(const struct wide *wide)
 		barrier_init(&wide->full[threadIdx.x], 1);
 		barrier_init(&wide->empty[threadIdx.x], GROUP / 32);
 	}
-	if (threadIdx.x == 0)
+	if (threadIdx.x == 0) {
 		barrier_init(wide->weights, 1);
+		*wide->over = 0;
+	}
 	show_engine();
 	__syncthreads();
 }
@@ -190,7 +194,7 @@ KERNEL void __launch_bounds__(512, 1) kwhy_flows_step(const struct args a, u32 s
 #else
 	__shared__ uint4 memory[WIDE_BYTES / 16];
 #endif
-	struct wide wide = wide_in((char *)(((u64)memory + 1023) / 1024 * 1024));
+	struct wide wide = wide_in((char *)(((u64)memory + 1023) / 1024 * 1024), a.numbers + 1, step);
 	u32 group = threadIdx.x / GROUP;
 
 	(void)first, (void)count;
@@ -210,7 +214,7 @@ KERNEL void __launch_bounds__(512, 1) kwhy_flows_step(const struct args a, u32 s
 			begin_tiles(&a, step);
 			keep_next_books(&next, step, BEGINNERS);
 		} else if (threadIdx.x % 32 == 0) {
-			feed(&a, &wide, step, 1);
+			await_taken(&wide, feed(&a, &wide, step, 1));
 		}
 	}
 }
