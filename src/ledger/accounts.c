@@ -150,7 +150,7 @@ static enum kwhy_status post_idle(struct opening *opening, enum kwhy_category ca
 		[KWHY_CATEGORY_ALLOC] = "idle: host allocating",
 		[KWHY_CATEGORY_HOST] = "idle: host elsewhere",
 		[KWHY_CATEGORY_IDLE] = "idle",
-		[KWHY_CATEGORY_OUTSIDE] = "outside: before the first and after the last activity",
+		[KWHY_CATEGORY_OUTSIDE] = "outside: before and after",
 		[KWHY_CATEGORY_UNRECORDED] = "not recorded: outside the windows",
 	};
 	struct kwhy_account *account;
@@ -193,7 +193,7 @@ static enum kwhy_status post_clean(
 {
 	struct kwhy_account *account;
 	enum kwhy_status status = open_account(
-		opening, KWHY_CATEGORY_OUTSIDE, "outside: no context on the device", &account, error);
+		opening, KWHY_CATEGORY_OUTSIDE, "outside: without a context", &account, error);
 
 	if (status)
 		return status;

@@ -187,7 +187,7 @@ static void add_samples(struct kwhy_recording *recording, int64_t first_ns, int6
 
 static const struct kwhy_account *outside_account(const struct kwhy_ledger *ledger)
 {
-	return build_account(ledger, 0, "outside: before the first and after the last activity");
+	return build_account(ledger, 0, "outside: before and after");
 }
 
 static void metered_time_around_the_activities_is_outside_as_far_as_it_is_covered(void **state)

@@ -7,8 +7,8 @@
 
 /* A device that idles at 80 W without a context and at 123 with one, and works for part of a second. */
 
-#define CLEAN "outside: no context on the device"
-#define OUTSIDE "outside: before the first and after the last activity"
+#define CLEAN "outside: without a context"
+#define OUTSIDE "outside: before and after"
 
 enum { RUNS = 120, KINDS = 3 };
 

@@ -159,7 +159,7 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	meter(recording, 0, 44000, 300);
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
-	outside = build_account(ledger, 0, "outside: before the first and after the last activity");
+	outside = build_account(ledger, 0, "outside: before and after");
 	/* 200 ms behind the last kernel stand for 1 s, and the 4 s for themselves */
 	assert_int_equal(outside->whole_ns, 5000 * MS);
 	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);
