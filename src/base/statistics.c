@@ -142,3 +142,17 @@ void kwhy_difference_of(
 	out->low = out->change - half;
 	out->high = out->change + half;
 }
+
+void kwhy_moments_add(struct kwhy_moments *moments, double value)
+{
+	double distance = value - moments->mean;
+
+	moments->count++;
+	moments->mean += distance / moments->count;
+	moments->squares += distance * (value - moments->mean);
+}
+
+double kwhy_moments_variance(const struct kwhy_moments *moments)
+{
+	return moments->count < 2 ? 0 : moments->squares / (moments->count - 1);
+}

@@ -25,6 +25,15 @@ struct kwhy_estimate {
 /* NAN: mean, least and most of no values; deviation, low and high of fewer than two. */
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
+/* Of values that come one by one and are not kept. Zero-initialise. */
+struct kwhy_moments {
+	double count, mean, squares; /* squares: of the distances from the mean */
+};
+void kwhy_moments_add(struct kwhy_moments *moments, double value);
+
+/* Of a single value: 0 of fewer than two. */
+double kwhy_moments_variance(const struct kwhy_moments *moments);
+
 /*
  * How much mean `b` lies above mean `a`, without assuming that both scatter alike (Welch). Low and high are
  * NAN when either has fewer than two values.

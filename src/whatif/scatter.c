@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/statistics.h"
 #include "whatif/steps.h"
 
 #include <math.h>
@@ -14,32 +15,17 @@
 
 enum { STEPS_LEAST = 4 };
 
-struct moments {
-	double count, sum, squares;
-};
-
-static void add(struct moments *moments, double value)
-{
-	moments->count++;
-	moments->sum += value;
-	moments->squares += value * value;
-}
-
 /* Variance of the sum of as many such values. */
-static double variance_of_sum(const struct moments *moments)
+static double variance_of_sum(const struct kwhy_moments *moments)
 {
-	double mean = moments->sum / moments->count;
-
-	return moments->count < 2 ? 0
-				  : fmax(moments->squares - moments->count * mean * mean, 0) *
-			moments->count / (moments->count - 1);
+	return moments->count * kwhy_moments_variance(moments);
 }
 
 /* From the start of a step to that of the next, on the device that has most. */
-static struct moments steps_of(const struct kwhy_whatif *whatif, uint32_t device)
+static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
-	struct moments moments = {0};
+	struct kwhy_moments moments = {0};
 	int64_t start_ns = KWHY_UNKNOWN_TIME;
 	uint32_t step = KWHY_NONE;
 
@@ -49,7 +35,7 @@ static struct moments steps_of(const struct kwhy_whatif *whatif, uint32_t device
 		if (step != KWHY_NONE && whatif->step[i] < step)
 			continue; /* of a step that another stream is still busy with */
 		if (start_ns != KWHY_UNKNOWN_TIME)
-			add(&moments, (double)(rows->start_ns[i] - start_ns));
+			kwhy_moments_add(&moments, (double)(rows->start_ns[i] - start_ns));
 		start_ns = rows->start_ns[i];
 		step = whatif->step[i];
 	}
@@ -58,23 +44,25 @@ static struct moments steps_of(const struct kwhy_whatif *whatif, uint32_t device
 
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {
-	struct moments best = {0};
+	struct kwhy_moments best = {0};
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
-		struct moments moments = steps_of(whatif, d);
+		struct kwhy_moments moments = steps_of(whatif, d);
 
 		best = moments.count > best.count ? moments : best;
 	}
-	return best.count >= STEPS_LEAST && best.sum > 0 ? sqrt(variance_of_sum(&best)) / best.sum : NAN;
+	return best.count >= STEPS_LEAST && best.mean > 0
+		? sqrt(variance_of_sum(&best)) / (best.count * best.mean)
+		: NAN;
 }
 
-static double ratio_of_names(const struct kwhy_whatif *whatif, struct moments *names)
+static double ratio_of_names(const struct kwhy_whatif *whatif, struct kwhy_moments *names)
 {
 	const struct kwhy_recording *recording = whatif->recording;
 	double variance = 0;
 
 	for (size_t i = 0; i < recording->activities.count; i++)
-		add(&names[recording->activities.name[i]],
+		kwhy_moments_add(&names[recording->activities.name[i]],
 			(double)(recording->activities.end_ns[i] - recording->activities.start_ns[i]));
 	for (size_t i = 0; i < recording->names.count; i++)
 		if (names[i].count > 0)
@@ -87,7 +75,7 @@ static double ratio_of_names(const struct kwhy_whatif *whatif, struct moments *n
 enum kwhy_status kwhy_whatif_find_scatter(struct kwhy_whatif *whatif, struct kwhy_error *error)
 {
 	double ratio = ratio_of_steps(whatif);
-	struct moments *names;
+	struct kwhy_moments *names;
 
 	if (!isfinite(ratio)) {
 		names = calloc(whatif->recording->names.count + 1, sizeof(*names));

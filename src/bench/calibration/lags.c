@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/calibration/lags.h"
 
+#include "base/statistics.h"
 #include "bench/calibration/updates.h"
 
 #include <math.h>
@@ -86,24 +87,10 @@ static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
 	}
 }
 
-/* Sum and squares of one figure over several fits. */
-struct scatter {
-	double count, sum, squares;
-};
-
-static void add_to(struct scatter *scatter, double value)
-{
-	scatter->count++;
-	scatter->sum += value;
-	scatter->squares += value * value;
-}
-
 /* How a mean over the loads is uncertain because they differ. */
-static double spread_of(const struct scatter *scatter)
+static double spread_of(const struct kwhy_moments *fits)
 {
-	double mean = scatter->sum / scatter->count;
-
-	return sqrt(fmax(scatter->squares / scatter->count - mean * mean, 0) / (scatter->count - 1));
+	return sqrt(kwhy_moments_variance(fits) / fits->count);
 }
 
 /*
@@ -113,7 +100,7 @@ static double spread_of(const struct scatter *scatter)
 static void add_scatter(
 	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
 {
-	struct scatter width = {0}, delay = {0};
+	struct kwhy_moments width = {0}, delay = {0};
 
 	for (size_t i = 0; i < both->stretch_count; i++) {
 		struct kwhy_lag_data data = *both;
@@ -129,8 +116,8 @@ static void add_scatter(
 		if (kwhy_lag_fit(&data, &alone, &ignored) != KWHY_OK ||
 			alone.width_spread_s > WORTH_RATIO * lag->width_s)
 			continue;
-		add_to(&width, alone.width_s);
-		add_to(&delay, alone.delay_s);
+		kwhy_moments_add(&width, alone.width_s);
+		kwhy_moments_add(&delay, alone.delay_s);
 	}
 	if (width.count < 2)
 		return;

@@ -96,6 +96,19 @@ static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **st
 	assert_close(difference.high, 0, 0);
 }
 
+static void moments_far_from_0_keep_their_scatter(void **state)
+{
+	struct kwhy_moments moments = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_true(i > 1 || kwhy_moments_variance(&moments) == 0);
+		kwhy_moments_add(&moments, 1e15 + i); /* squares of such have no digits for it */
+	}
+	assert_close(moments.mean, 1e15 + 1, 0);
+	assert_close(kwhy_moments_variance(&moments), 1, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +117,7 @@ int main(void)
 		cmocka_unit_test(quantiles_of_what_is_no_distribution_are_unknown),
 		cmocka_unit_test(a_mean_has_the_interval_of_its_scatter),
 		cmocka_unit_test(one_value_has_a_mean_and_no_interval_and_none_has_nothing),
+		cmocka_unit_test(moments_far_from_0_keep_their_scatter),
 		cmocka_unit_test(a_difference_does_not_assume_that_both_sides_scatter_alike),
 	};
 
