@@ -116,7 +116,7 @@ static struct idle_level idle_level_of(const json_t *device)
 		time_ns >= IDLE_LEAST_RATIO * (double)positive_of(json_object_get(device, "time"), "span_ns"))
 		return (struct idle_level){sum_nj / time_ns, spread_nj / time_ns};
 	item = json_object_get(json_object_get(device, "energy"), "context_idle_w");
-	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, 0};
+	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, NAN};
 }
 
 /* From its first to its last work: what was metered of it, and what is worked out of the rest. */
@@ -213,8 +213,9 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 	}
 	if (isfinite(sums.work_nj))
 		side->work_nj = llround(sums.work_nj);
-	if (isfinite(sums.net_nj)) {
+	if (isfinite(sums.net_nj))
 		side->net_nj = llround(sums.net_nj);
+	if (isfinite(sums.net_nj) && isfinite(sums.net_spread_nj)) {
 		side->net_low_nj = llround(sums.net_nj - sums.net_spread_nj);
 		side->net_high_nj = llround(sums.net_nj + sums.net_spread_nj);
 	}

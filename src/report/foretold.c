@@ -163,8 +163,15 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_sheet *sh
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
 
-	if (b->net_nj == KWHY_UNKNOWN_NJ ||
-		(double)(b->net_high_nj - b->net_nj) <= NET_UNSURE_RATIO * fabs((double)b->net_nj))
+	if (b->net_nj == KWHY_UNKNOWN_NJ)
+		return;
+	if (b->net_low_nj == KWHY_UNKNOWN_NJ) {
+		kwhy_sheet_linef(sheet, "  ",
+			"B idled too little to tell its idle level: how sure what it measured above idle is, "
+			"is not known.");
+		return;
+	}
+	if ((double)(b->net_high_nj - b->net_nj) <= NET_UNSURE_RATIO * fabs((double)b->net_nj))
 		return;
 	kwhy_sheet_linef(sheet, "  ", "What B measured above idle is %s to %s, as its idle level is known.",
 		kwhy_quantity_energy(low, b->net_low_nj), kwhy_quantity_energy(high, b->net_high_nj));

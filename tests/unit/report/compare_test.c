@@ -51,11 +51,12 @@ static void a_change_is_significant_beyond_both_intervals(void **state)
 	kwhy_side_done(&b);
 }
 
-#define METERED(end)                                                                   \
+#define METERED_BESIDE(end, more)                                                      \
 	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000}," \
-	"\"energy\":{\"start_ns\":0,\"end_ns\":" #end                                  \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":" #end more                             \
 	",\"edge_nj\":5,\"attributed_nj\":300},\"accounts\":[" ACCOUNT(                \
 		"compute", "k", 1000, 300, 290, 310) "]}"
+#define METERED(end) METERED_BESIDE(end, "")
 
 /* A device that never idled and whose idle level nobody knows has an energy, though none above idle; one
  * whose meter saw less than half of its work has neither. */
@@ -71,6 +72,18 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	assert_int_equal(unseen.net_nj, KWHY_UNKNOWN_NJ);
 	kwhy_side_done(&busy);
 	kwhy_side_done(&unseen);
+}
+
+/* Its idle level is one that somebody said: how well that is known, nobody did. */
+static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
+{
+	struct kwhy_side busy = read_side(REPORT(METERED_BESIDE(900, ",\"context_idle_w\":0.1"), ""));
+
+	(void)state;
+	assert_int_equal(busy.net_nj, 205);
+	assert_int_equal(busy.net_low_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(busy.net_high_nj, KWHY_UNKNOWN_NJ);
+	kwhy_side_done(&busy);
 }
 
 static void an_account_that_one_side_lacks_drew_nothing_there(void **state)
@@ -186,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_significant_beyond_both_intervals),
+		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
 		cmocka_unit_test(energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it),
 		cmocka_unit_test(without_energy_on_one_side_no_change_is_claimed),
