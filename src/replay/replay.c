@@ -443,7 +443,7 @@ enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif, const struct kwhy_repla
 	if (!work.replay)
 		return kwhy_fail_memory(error, "a replay");
 	work.replay->backend = request->backend;
-	work.replay->replayed_idle_w = work.replay->first_off_ratio = NAN;
+	work.replay->replayed_idle_w = work.replay->first_off_ratio = work.replay->wait_late_ns = NAN;
 	read_recording(&work);
 	status = project(&work, error);
 	if (!status)

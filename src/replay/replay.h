@@ -56,7 +56,8 @@ struct kwhy_replay {
 	double recorded_idle_w, replayed_idle_w; /* levels above which net energies are; NAN: unknown */
 	/* The first run as recorded over its recording, less one; NAN: waits were not settled by it. */
 	double first_off_ratio;
-	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs */
+	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs; NAN:
+				not found */
 	struct kwhy_replay_outcome as_recorded, changed;
 	bool has_changed;
 	struct kwhy_plan *plan;		      /* what the changes should bring; NULL: none was asked for */
