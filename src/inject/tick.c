@@ -5,6 +5,7 @@
 #include "inject/session.h"
 #include "inject/state.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #define STACK_BYTES ((size_t)256 << 10)
@@ -149,18 +150,18 @@ static void *run(void *unused)
  */
 static bool start_thread(pthread_t *thread, pthread_attr_t *attributes)
 {
-	size_t usual_bytes = STACK_BYTES;
+	size_t bytes = STACK_BYTES;
+	int result;
 
-	pthread_attr_getstacksize(attributes, &usual_bytes);
+	pthread_attr_getstacksize(attributes, &bytes);
 	pthread_attr_setstacksize(attributes, STACK_BYTES);
-	if (pthread_create(thread, attributes, run, NULL) == 0)
-		return true;
-	for (size_t bytes = usual_bytes; bytes <= STACK_MOST_BYTES; bytes *= 2) {
+	result = pthread_create(thread, attributes, run, NULL);
+	for (; result == EINVAL && bytes <= STACK_MOST_BYTES;
+		bytes *= 2) { /* no other failure is the stack's */
 		pthread_attr_setstacksize(attributes, bytes);
-		if (pthread_create(thread, attributes, run, NULL) == 0)
-			return true;
+		result = pthread_create(thread, attributes, run, NULL);
 	}
-	return false;
+	return result == 0;
 }
 
 /* The thread takes no signal: those are the program's. Without a thread what is lost is more, not the whole.
