@@ -65,13 +65,15 @@ static void end_at_cost(const struct kwhy_finding *finding, struct kwhy_saving *
 static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
 	const struct kwhy_projected_change *change)
 {
-	char whole[KWHY_QUANTITY_BYTES], *words;
+	char whole[KWHY_QUANTITY_BYTES], counted[KWHY_QUANTITY_BYTES], *words;
 	const char *kept;
 
-	if (change->saved_ns <= finding->time_ns)
+	kwhy_quantity_time(whole, change->saved_ns);
+	kwhy_quantity_time(counted, finding->time_ns);
+	if (change->saved_ns <= finding->time_ns || strcmp(whole, counted) == 0)
 		return kwhy_arena_copy(&findings->arena, change->assumption);
 	if (asprintf(&words, "%s; the whole change takes %s off the run, more than is counted here",
-		    change->assumption, kwhy_quantity_time(whole, change->saved_ns)) < 0)
+		    change->assumption, whole) < 0)
 		return NULL;
 	kept = kwhy_arena_copy(&findings->arena, words);
 	free(words);

@@ -10,8 +10,9 @@
 
 /*
  * Puts the projection of a finding's cure in the place of its first bound, where there is a change that is
- * that cure and it can be made. Recordings of one device that worked, known as a whole; others keep their
- * bounds. Savings do not add up: each is that of its change alone.
+ * that cure and it can be made; one whose costs nobody knows is a bound, and takes the place of a larger one
+ * only. No saving exceeds what its finding costs. Recordings of one device that worked, known as a whole;
+ * others keep their bounds. Savings do not add up: each is that of its change alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_findings *findings,
