@@ -9,8 +9,7 @@ static const struct kwhy_dso_symbol symbols[] = {
 #undef X
 };
 
-static const char *const sonames[] = {
-	"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11", "libcublasLt.so", NULL};
+static const char *const sonames[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL};
 
 static const struct kwhy_dso_library library = {
 	.title = "cuBLASLt",
