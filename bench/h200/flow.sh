@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `first` n5x alone, from one tile of flows to many; as
-# `naive` the slow ones, as `rest` what allocates, flows that choose their way, steps begun behind their products, cuBLAS in other precisions and
-# PyTorch's other programs; as `sweep` how they grow; as `profile` the kernels of n5w one by one; as `several` two GPUs; as `energy` long windows,
-# and recordings.
-# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["first|short|naive|rest|sweep|profile|several|energy|all ..."]     (the folder of the portable build;
-# about a minute each, first, sweep and profile less, energy two and a half)
+# flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `naive` the slow ones, as `rest` what allocates,
+# flows that choose their way, cuBLAS in other precisions and PyTorch's other programs; as `sweep` how they grow; as `profile` the kernels of
+# n5w one by one; as `several` two GPUs; as `energy` long windows, and recordings.
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|energy|all ..."]     (the folder of the portable build; about a
+# minute each, sweep and profile less, energy two and a half)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -27,10 +26,8 @@ step() {
 	local name=$1
 	shift
 	local start=$SECONDS
-	timeout -k 5 "$limit" "$@" > "$out/$name.out" 2> "$out/$name.err"
-	local status=$?
-	echo "$name: exit $status, $((SECONDS - start)) s" | tee -a "$out/log.txt"
-	return "$status"
+	timeout "$limit" "$@" > "$out/$name.out" 2> "$out/$name.err"
+	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
 # wants PART...
@@ -42,30 +39,16 @@ wants() {
 	false
 }
 
-# n5x has not run on a GPU yet: a tile or two, then its numbers with few flows, then more tiles of a team than it has room for, then many. Each only
-# if the one before was right, and the parts below take n5x only if all were.
-try_n5x() {
-	local limit=30
-	step first_tiles "$program" bench flow --variant n5x --flows 1,64,65 --steps 3 --repeat 2 --seconds 0 --runs-only -o "$out/first_tiles.json" &&
-		step first "$program" bench flow --variant n5x --flows 1000 --steps 20 --repeat 2 --seconds 0 -o "$out/first.json" &&
-		step first_rounds "$program" bench flow --variant n5x --flows 10000 --steps 20 --repeat 5 --seconds 0 --runs-only -o "$out/first_rounds.json" &&
-		step first_many "$program" bench flow --variant n5x --flows 100000 --steps 20 --repeat 5 --seconds 0 --runs-only -o "$out/first_many.json"
-}
-
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-wide=n5w
-if wants first short sweep rest all && try_n5x; then
-	wide=n5w,n5x
-fi
 if wants short all; then
 	# Few and many flows, kwhy's best and PyTorch right after each other; then the naive ones and how it grows.
-	step long "$program" bench flow --variant "n3,n4,n5,$wide" --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
+	step long "$program" bench flow --variant n3,n4,n5,n5w --steps 1000 --repeat 10 --seconds 2 -o "$out/long.json"
 	step torch "$python" "$here/flow_torch.py" --peers graph,bf16 --seconds 0 -o "$out/torch.json"
-	step many "$program" bench flow --variant "n4,n5,$wide" --flows 100000 --steps 100 --repeat 5 --seconds 1 -o "$out/many.json"
+	step many "$program" bench flow --variant n4,n5,n5w --flows 100000 --steps 100 --repeat 5 --seconds 1 -o "$out/many.json"
 	step torch_many "$python" "$here/flow_torch.py" --peers graph,bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/torch_many.json"
 fi
 if wants sweep short all; then
-	step sweep "$program" bench flow --variant "n4,n5,$wide" --flows 1,10,100,1000,10000,100000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
+	step sweep "$program" bench flow --variant n4,n5,n5w --flows 1,10,100,1000,10000,100000 --steps 100 --repeat 3 --seconds 0 -o "$out/sweep.json"
 fi
 if wants profile all; then
 	step profile "$program" record -q --one-file --graphs node -o "$out/profile.kwhy" -- \
@@ -83,7 +66,6 @@ if wants rest all; then
 	step bf16 "$program" bench flow --variant n2,n3,n5 --precision bf16 --steps 200 --repeat 5 --seconds 0 -o "$out/bf16.json"
 	step fp32_many "$program" bench flow --variant n5 --precision fp32 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/fp32_many.json"
 	step bf16_many "$program" bench flow --variant n5 --precision bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/bf16_many.json"
-	step begun "$program" bench flow --variant "$wide" --flows 20000,50000,100000 --steps 100 --repeat 10 --seconds 0 -o "$out/begun.json"
 	step torch_rest "$python" "$here/flow_torch.py" --peers naive,compile --seconds 0 -o "$out/torch_rest.json"
 fi
 if wants several; then

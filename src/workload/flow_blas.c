@@ -115,9 +115,9 @@ enum kwhy_status kwhy_flow_blas_open(struct kwhy_flow *flow, struct kwhy_error *
 		use_own(flow, "a flow alone is no matrix");
 		return KWHY_OK;
 	}
-	if (flow->variant->way >= KWHY_FLOW_WHOLE) {
+	if (flow->variant->way == KWHY_FLOW_WHOLE || flow->variant->way == KWHY_FLOW_WIDE) {
 		snprintf(flow->products, sizeof(flow->products), "tensor instructions of the kernel%s",
-			kwhy_flow_is_wide(flow) ? "s" : "");
+			flow->variant->way == KWHY_FLOW_WIDE ? "s" : "");
 		flow->precision = KWHY_FLOW_BF16;
 		return KWHY_OK;
 	}

@@ -8,8 +8,7 @@
 /*
  * What the kernels of `flow` are given, by value, before a step, a first row and a count of rows; as struct
  * args of kernels/flow/args.cu, with addresses of the device. What has two halves is written by turns: in the
- * half of the step's parity. Where a step is begun beside its products, next, heads and members have two such
- * pairs, by turns of two steps, and parts and places have halves.
+ * half of the step's parity.
  */
 struct kwhy_flow_args {
 	uint64_t weights; /* float [WEIGHTS] of flow_rules.h */
@@ -24,17 +23,15 @@ struct kwhy_flow_args {
 	uint64_t map;	 /* uint32 [slots]: the row in a slot of the dense lattice; NONE: it is empty */
 	uint64_t e, h_rows, outputs_rows; /* float [flows][ENERGIES], [STATE], [OUTPUTS] */
 	uint64_t in, u, a, gi, gh, h,
-		outputs;    /* float, of the rows at hand; the last two may be those above */
-	uint64_t h_halves;  /* bfloat16 [2][flows][STATE] */
-	uint64_t parts;	    /* float [2][TEAM][flows][OUTPUTS] */
-	uint64_t shares;    /* bfloat16 [TEAM][SHARE], [LAYERS]: weights as kernels/flow/wide.cu takes them */
-	uint64_t in_images; /* bfloat16 [tiles of 64 flows][64][64], as it takes them */
+		outputs;	  /* float, of the rows at hand; the last two may be those above */
+	uint64_t h_halves;	  /* bfloat16 [2][flows][STATE] */
+	uint64_t parts;		  /* float [2][TEAM][flows][OUTPUTS] */
+	uint64_t shares;	  /* bfloat16 [TEAM][SHARE]: weights as kernels/flow/wide.cu takes them */
+	uint64_t in_images;	  /* bfloat16 [tiles of 64 flows][64][64], as it takes them */
 	uint64_t places, facts;	  /* bfloat16 [rows of tiles][INPUTS - ENERGIES]; [2][rows of tiles] of 16
 				     bytes: who is there */
 	uint64_t members, counts; /* uint32 [2][cells][MEMBERS], uint64 [2][cells]: rows of those in a cell */
-	uint64_t begun;		  /* uint32 [tiles of 64 flows]: warps that have made rows of in_images */
-	uint64_t numbers;	  /* uint32: the next number; blocks at the barrier, or which wait was given
-				     up: 1 + what << 24 | block << 12 | step; 0: none */
+	uint64_t numbers;	  /* uint32: the next number; blocks at the barrier */
 	uint64_t records;	  /* struct kwhy_flow_step [steps] */
 	uint64_t out;		  /* int64: sum of e of who left, in units of 2^-32 */
 	uint64_t times;		  /* uint64 [steps + 1], ns */
@@ -52,17 +49,11 @@ enum {
 	KWHY_FLOW_THREADS = 256,    /* of a block, everywhere */
 	KWHY_FLOW_PRODUCTS = 5,
 	/* Of kernels/flow/wide.cu. */
-	KWHY_FLOW_WIDE_ROWS = 64,  /* of a tile */
-	KWHY_FLOW_WIDE_IMAGES = 5, /* of a tile, in each of two groups of warps */
+	KWHY_FLOW_WIDE_ROWS = 64, /* of a tile */
 	KWHY_FLOW_WIDE_MEMBERS = 16,
 	KWHY_FLOW_WIDE_THREADS = 384,
-	KWHY_FLOW_BESIDE_THREADS = 512,
-	KWHY_FLOW_WIDE_SHARE = 64512,  /* a block's weights, in 16 bits */
-	KWHY_FLOW_WIDE_LAYERS = 6144,  /* behind those of all blocks: the small layers */
-	KWHY_FLOW_WIDE_BYTES = 228608, /* its shared memory */
-	/* What was waited for, where a wait was given up: room for an image, by group and image, or this. */
-	KWHY_FLOW_WAIT_ROOM = 2 * KWHY_FLOW_WIDE_IMAGES,
-	KWHY_FLOW_WAIT_BEGUN = 4 * KWHY_FLOW_WIDE_IMAGES + 1
+	KWHY_FLOW_WIDE_SHARE = 64512, /* a block's weights, in 16 bits */
+	KWHY_FLOW_WIDE_BYTES = 228608 /* its shared memory */
 };
 
 /* The kernels, in CUDA C and for the host. */

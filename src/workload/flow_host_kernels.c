@@ -412,19 +412,6 @@ static void run_choose(const struct kwhy_gpu_grid *grid, void **arguments)
 	move(&call);
 }
 
-/* --- One kernel a step --- */
-
-static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	run_begin(grid, arguments);
-	run_wide(grid, arguments);
-}
-
-static void run_end(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	run_begin(grid, arguments);
-}
-
 #define ROW(name)                                              \
 	{                                                      \
 		"kwhy_flows_" #name, run_##name,               \
@@ -451,7 +438,5 @@ const struct kwhy_gpu_host_kernel kwhy_flow_host_kernels[] = {
 	ROW(begin),
 	ROW(wide),
 	ROW(choose),
-	ROW(step),
-	ROW(end),
 	{NULL, NULL, {0}},
 };

@@ -27,8 +27,6 @@ enum kwhy_flow_kernel {
 	KWHY_FLOW_BEGIN,
 	KWHY_FLOW_WIDE_GATES,
 	KWHY_FLOW_CHOOSE,
-	KWHY_FLOW_STEP_KERNEL,
-	KWHY_FLOW_END,
 	KWHY_FLOW_KERNEL_COUNT
 };
 
@@ -81,11 +79,6 @@ struct kwhy_flow {
 static inline bool kwhy_flow_has_books(const struct kwhy_flow *flow) /* on the host */
 {
 	return flow->variant->way < KWHY_FLOW_FUSED;
-}
-
-static inline bool kwhy_flow_is_wide(const struct kwhy_flow *flow) /* on Hopper's tensor instructions */
-{
-	return flow->variant->way >= KWHY_FLOW_WIDE;
 }
 
 static inline uint32_t kwhy_flow_slots(const struct kwhy_flow *flow)

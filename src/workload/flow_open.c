@@ -32,8 +32,6 @@ static const char *const kernel_names[KWHY_FLOW_KERNEL_COUNT] = {
 	[KWHY_FLOW_BEGIN] = "kwhy_flows_begin",
 	[KWHY_FLOW_WIDE_GATES] = "kwhy_flows_wide",
 	[KWHY_FLOW_CHOOSE] = "kwhy_flows_choose",
-	[KWHY_FLOW_STEP_KERNEL] = "kwhy_flows_step",
-	[KWHY_FLOW_END] = "kwhy_flows_end",
 };
 
 struct part {
@@ -59,8 +57,8 @@ static size_t place_memory(struct kwhy_flow *flow, uint64_t start)
 	struct kwhy_flow_args *a = &flow->args;
 	const size_t rows = flow->shape.flows + 1, cells = kwhy_flow_cells(&flow->shape),
 		     steps = flow->shape.steps, whole = flow->variant->way == KWHY_FLOW_WHOLE,
-		     dense = flow->variant->way == KWHY_FLOW_DENSE, wide = kwhy_flow_is_wide(flow),
-		     own = whole || wide, halves = flow->variant->way == KWHY_FLOW_BESIDE ? 4 : 2,
+		     dense = flow->variant->way == KWHY_FLOW_DENSE,
+		     wide = flow->variant->way == KWHY_FLOW_WIDE, own = whole || wide,
 		     tile_rows = (rows + KWHY_FLOW_WIDE_ROWS - 1) / KWHY_FLOW_WIDE_ROWS * KWHY_FLOW_WIDE_ROWS;
 	const struct part parts[] = {
 		{&a->weights, KWHY_FLOW_WEIGHTS * sizeof(float)},
@@ -68,7 +66,7 @@ static size_t place_memory(struct kwhy_flow *flow, uint64_t start)
 		{&a->cells, cells * KWHY_FLOW_PLACE * sizeof(float)},
 		{&a->at, rows * sizeof(uint64_t)},
 		{&a->moved, 2 * rows * sizeof(uint64_t)},
-		{&a->next, halves * rows * sizeof(uint32_t)},
+		{&a->next, 2 * rows * sizeof(uint32_t)},
 		{&a->owners, cells * sizeof(uint64_t)},
 		{&a->map, dense * kwhy_flow_slots(flow) * sizeof(uint32_t)},
 		{&a->e, rows * KWHY_FLOW_ENERGIES * sizeof(float)},
@@ -76,21 +74,16 @@ static size_t place_memory(struct kwhy_flow *flow, uint64_t start)
 		{&a->outputs_rows, rows * KWHY_FLOW_OUTPUTS * sizeof(float)},
 		{&a->h_halves, own * 2 * tile_rows * KWHY_FLOW_STATE * sizeof(uint16_t)},
 		{&a->parts, own * 2 * KWHY_FLOW_TEAM * tile_rows * KWHY_FLOW_OUTPUTS * sizeof(float)},
-		{&a->shares,
-			wide * (KWHY_FLOW_TEAM * KWHY_FLOW_WIDE_SHARE + KWHY_FLOW_WIDE_LAYERS) *
-				sizeof(uint16_t)},
+		{&a->shares, wide * KWHY_FLOW_TEAM * KWHY_FLOW_WIDE_SHARE * sizeof(uint16_t)},
 		{&a->in_images, wide * tile_rows * KWHY_FLOW_INPUTS * sizeof(uint16_t)},
-		{&a->places,
-			wide * halves / 2 * tile_rows * (KWHY_FLOW_INPUTS - KWHY_FLOW_ENERGIES) *
-				sizeof(uint16_t)},
+		{&a->places, wide * tile_rows * (KWHY_FLOW_INPUTS - KWHY_FLOW_ENERGIES) * sizeof(uint16_t)},
 		{&a->facts, wide * 2 * tile_rows * 16},
-		{&a->members, wide * halves * cells * KWHY_FLOW_WIDE_MEMBERS * sizeof(uint32_t)},
+		{&a->members, wide * 2 * cells * KWHY_FLOW_WIDE_MEMBERS * sizeof(uint32_t)},
 		{&a->times, (steps + 1) * sizeof(uint64_t)},
 		{&a->numbers, 2 * sizeof(uint32_t)},
 		{&a->fresh, 2 * rows * sizeof(uint64_t)},
-		{&a->heads, halves * cells * sizeof(uint64_t)},
+		{&a->heads, 2 * cells * sizeof(uint64_t)},
 		{&a->counts, wide * 2 * cells * sizeof(uint64_t)},
-		{&a->begun, wide * tile_rows / KWHY_FLOW_WIDE_ROWS * sizeof(uint32_t)},
 		{&a->records, steps * sizeof(struct kwhy_flow_step)},
 		{&a->out, sizeof(int64_t)},
 	};
@@ -203,7 +196,7 @@ static enum kwhy_status send_weights(struct kwhy_flow *flow, struct kwhy_error *
 	free(halves);
 	if (!status)
 		status = kwhy_flow_launch(flow, KWHY_FLOW_CELLS, 0, 0, kwhy_flow_cells(&flow->shape), error);
-	if (!status && kwhy_flow_is_wide(flow))
+	if (!status && flow->variant->way == KWHY_FLOW_WIDE)
 		status = kwhy_flow_launch(flow, KWHY_FLOW_PACK, 0, 0, KWHY_FLOW_GATES, error);
 	return status;
 }
@@ -214,9 +207,9 @@ static enum kwhy_status open_kernels(struct kwhy_flow *flow, struct kwhy_error *
 		.title = "flow.cu", .text = kwhy_kernels_flow, .on_host = kwhy_flow_host_kernels};
 	struct kwhy_gpu *gpu = flow->gpu;
 	/* The last are for tensor cores alone, and the very last for Hopper's. */
-	size_t count = kwhy_flow_is_wide(flow)		? KWHY_FLOW_KERNEL_COUNT
-		: flow->variant->way == KWHY_FLOW_WHOLE ? KWHY_FLOW_PACK
-							: KWHY_FLOW_RUN;
+	size_t count = flow->variant->way == KWHY_FLOW_WIDE ? KWHY_FLOW_KERNEL_COUNT
+		: flow->variant->way == KWHY_FLOW_WHOLE	    ? KWHY_FLOW_PACK
+							    : KWHY_FLOW_RUN;
 	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &flow->module, error);
 
 	for (size_t k = 0; !status && k < count; k++)
@@ -291,7 +284,7 @@ static enum kwhy_status check_cores(
 			"%s has no tensor cores that %s is written for: NVIDIA's of compute capability 8.0 "
 			"or newer; leave it out",
 			gpu->facts.name, variant->id);
-	if (variant->way >= KWHY_FLOW_WIDE && architecture && (architecture != WIDE_ARCHITECTURE || !is_cuda))
+	if (variant->way == KWHY_FLOW_WIDE && architecture && (architecture != WIDE_ARCHITECTURE || !is_cuda))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s has no tensor cores that %s is written for: NVIDIA's of compute capability 9.0; "
 			"leave it out",
@@ -320,12 +313,6 @@ static enum kwhy_status check_request(const struct kwhy_flow_request *request, s
 	if (variant->workspace == KWHY_FLOW_POOLED && !gpu->ops->pool_new)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver of %s has no pool of memory; leave %s out", gpu->facts.name, variant->id);
-	if (variant->way == KWHY_FLOW_BESIDE && request->shape.by_argmax)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s finds who merges before there are logits to choose a way by; leave it out, or "
-			"take "
-			"--path fixed",
-			variant->id);
 	return check_cores(variant, gpu, error);
 }
 

@@ -147,29 +147,6 @@ static enum kwhy_status verify(
 	return status;
 }
 
-/* Where blocks wait for each other, they do so for 2 s at most. */
-static enum kwhy_status check_waits(struct kwhy_flow *flow, struct kwhy_error *error)
-{
-	uint32_t numbers[2] = {0, 0}, what, room;
-	enum kwhy_status status = KWHY_OK;
-
-	if (flow->variant->way == KWHY_FLOW_BESIDE)
-		status = fetch(flow, numbers, flow->args.numbers, sizeof(numbers), error);
-	if (status || !numbers[1])
-		return status;
-	what = (numbers[1] >> 24) - 1;
-	room = what - KWHY_FLOW_WAIT_ROOM;
-	if (what == KWHY_FLOW_WAIT_BEGUN)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"flow %s: block %u gave up waiting in step %u for what its team begins: all blocks "
-			"must run at once; keep other work off the GPU",
-			flow->variant->id, numbers[1] >> 12 & 0xfff, numbers[1] & 0xfff);
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"flow %s: block %u gave up waiting in step %u until image %u of group %u is taken",
-		flow->variant->id, numbers[1] >> 12 & 0xfff, numbers[1] & 0xfff, room % KWHY_FLOW_WIDE_IMAGES,
-		room / KWHY_FLOW_WIDE_IMAGES);
-}
-
 static enum kwhy_status take_times(struct kwhy_flow *flow, double *step_s, struct kwhy_error *error)
 {
 	uint32_t steps = flow->shape.steps;
@@ -221,8 +198,6 @@ enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_an
 	out->tally = (struct kwhy_flow_tally){0};
 	for (uint32_t i = 0; i < flow->rank_count; i++)
 		add_tally(&out->tally, &flow->ranks[i]->tally);
-	if (!status)
-		status = check_waits(flow, error);
 	if (!status)
 		status = verify(flow, answer, error);
 	if (!status && out->step_s && kwhy_flow_on_device(flow) && flow->shape.flows)

@@ -16,8 +16,7 @@ enum kwhy_flow_way {
 	KWHY_FLOW_SPLIT, /* the same on several GPUs, each with a part of the flows */
 	KWHY_FLOW_FUSED, /* fewer kernels, and the device keeps the books */
 	KWHY_FLOW_WHOLE, /* the whole run in one kernel */
-	KWHY_FLOW_WIDE,	 /* two kernels a step, for Hopper */
-	KWHY_FLOW_BESIDE /* one, in which the step is begun beside its products */
+	KWHY_FLOW_WIDE	 /* two kernels a step, for Hopper */
 };
 
 enum kwhy_flow_workspace { KWHY_FLOW_KEPT, KWHY_FLOW_ALLOCATED, KWHY_FLOW_POOLED };

@@ -46,7 +46,7 @@ static uint32_t blocks_of_wide(const struct kwhy_flow *flow, enum kwhy_flow_kern
 		 tiles = (flow->shape.flows + rows - 1) / rows,
 		 teams = flow->gpu->facts.sm_count / KWHY_FLOW_TEAM;
 
-	if (kernel != KWHY_FLOW_WIDE_GATES && kernel != KWHY_FLOW_STEP_KERNEL)
+	if (kernel != KWHY_FLOW_WIDE_GATES)
 		return tiles;
 	teams = teams < tiles ? teams : tiles;
 	return KWHY_FLOW_TEAM * (teams ? teams : 1);
@@ -56,17 +56,14 @@ static struct kwhy_gpu_launch launch_of(
 	const struct kwhy_flow *flow, enum kwhy_flow_kernel kernel, uint32_t step, uint32_t count)
 {
 	uint64_t blocks = (count * width_of(kernel, step) + KWHY_FLOW_THREADS - 1) / KWHY_FLOW_THREADS;
-	bool is_run = kernel == KWHY_FLOW_RUN, is_step = kernel == KWHY_FLOW_STEP_KERNEL,
-	     is_wide = is_step || kernel == KWHY_FLOW_WIDE_GATES;
+	bool is_run = kernel == KWHY_FLOW_RUN, is_wide = kernel == KWHY_FLOW_WIDE_GATES;
 
 	return (struct kwhy_gpu_launch){.kernel = flow->kernels[kernel],
 		.blocks = is_run		  ? blocks_of_run(flow)
 			: kernel > KWHY_FLOW_PACK ? blocks_of_wide(flow, kernel)
 			: blocks < BLOCKS_MOST	  ? (uint32_t)blocks
 						  : BLOCKS_MOST,
-		.threads_per_block = is_step ? KWHY_FLOW_BESIDE_THREADS
-			: is_wide	     ? KWHY_FLOW_WIDE_THREADS
-					     : KWHY_FLOW_THREADS,
+		.threads_per_block = is_wide ? KWHY_FLOW_WIDE_THREADS : KWHY_FLOW_THREADS,
 		.shared_bytes = is_run ? flow->args.tile_rows * KWHY_FLOW_ROW_BYTES
 			: is_wide      ? KWHY_FLOW_WIDE_BYTES
 				       : 0,
@@ -341,20 +338,6 @@ static enum kwhy_status step_wide(struct kwhy_flow *flow, uint32_t step, struct 
 	return status;
 }
 
-/* The same where a step is begun beside its products. */
-static enum kwhy_status step_beside(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
-{
-	uint32_t flows = flow->shape.flows;
-	enum kwhy_status status = step ? KWHY_OK
-				       : kwhy_flow_launch(flow, KWHY_FLOW_BOOKS, step, 0, flows, error);
-
-	if (!status)
-		status = kwhy_flow_launch(flow, KWHY_FLOW_STEP_KERNEL, step, 0, flows, error);
-	if (!status && step + 1 == flow->shape.steps)
-		status = kwhy_flow_launch(flow, KWHY_FLOW_END, step + 1, 0, flows, error);
-	return status;
-}
-
 enum kwhy_status kwhy_flow_step_issue(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	switch (flow->variant->way) {
@@ -368,8 +351,6 @@ enum kwhy_status kwhy_flow_step_issue(struct kwhy_flow *flow, uint32_t step, str
 		return kwhy_flow_ranks_step(flow, step, error);
 	case KWHY_FLOW_WIDE:
 		return step_wide(flow, step, error);
-	case KWHY_FLOW_BESIDE:
-		return step_beside(flow, step, error);
 	default:
 		return issue(flow, fused, COUNT(fused), step, 0, flow->shape.flows, error);
 	}

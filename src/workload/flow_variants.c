@@ -21,8 +21,6 @@ const struct kwhy_flow_variant kwhy_flow_variants[] = {
 	{"n5", "one graph", "n3", "all steps in one graph", KWHY_FLOW_FUSED, KWHY_FLOW_KEPT, true},
 	{"n5w", "wide products", "n5", "two kernels a step, on Hopper's own tensor instructions",
 		KWHY_FLOW_WIDE, KWHY_FLOW_KEPT, true},
-	{"n5x", "begun beside the products", "n5w", "a step is one kernel, which begins it meanwhile",
-		KWHY_FLOW_BESIDE, KWHY_FLOW_KEPT, true},
 	{"n6", "several GPUs", "n2", "each GPU has a part of the flows; the host merges", KWHY_FLOW_SPLIT,
 		KWHY_FLOW_KEPT, false},
 };

@@ -175,16 +175,6 @@ static void cuda_text_meet(struct cuda_text_meeting *meeting, unsigned count)
 		cuda_text_let_others(cuda_text_here);
 }
 
-/* The device's clock goes on by so much when it is looked at. */
-static unsigned long long cuda_text_tick_ns __attribute__((unused));
-
-static __attribute__((unused)) unsigned long long cuda_text_now(void)
-{
-	static unsigned long long now;
-
-	return __atomic_add_fetch(&now, cuda_text_tick_ns, __ATOMIC_SEQ_CST);
-}
-
 /* The values of all lanes of this thread's warp, until they have met twice again. */
 static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value)
 {

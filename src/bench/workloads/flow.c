@@ -47,8 +47,7 @@ static enum kwhy_status check_variants(const char *list, struct kwhy_error *erro
 
 	if (kwhy_bench_list_unknown(list, is_variant, word))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5, n5w, n5x, n6 and cpu",
-			word);
+			"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5, n5w, n6 and cpu", word);
 	return KWHY_OK;
 }
 

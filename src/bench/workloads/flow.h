@@ -28,7 +28,7 @@ struct kwhy_bench_flow_request {
 	void *context;
 };
 
-enum { KWHY_BENCH_FLOW_ROWS_MOST = 120, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
+enum { KWHY_BENCH_FLOW_ROWS_MOST = 110, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
 
 /* A short run whose numbers are held against the reference. */
 struct kwhy_bench_flow_proof {

@@ -80,7 +80,7 @@ static void every_variant_has_its_flows_where_the_reference_has_them(void **stat
 static void on_the_whole_lattice_flows_leave_at_its_end(void **state)
 {
 	const struct kwhy_flow_shape shape = kwhy_flow_shape_of(150, 55, false);
-	const char *const ids[] = {"n2", "n4", "n5", "n5w", "n5x"};
+	const char *const ids[] = {"n2", "n4", "n5", "n5w"};
 	struct outcome out;
 
 	(void)state;
@@ -98,25 +98,10 @@ static void on_the_chosen_path_flows_elsewhere_are_counted(void **state)
 	(void)state;
 	shape.by_argmax = true;
 	for (size_t i = 0; i < kwhy_flow_variant_count; i++) {
-		if (kwhy_flow_variants[i].way == KWHY_FLOW_BESIDE)
-			continue; /* it says that it has no such path: below */
 		run_variant(&kwhy_flow_variants[i], &shape, KWHY_FLOW_FP32, &out);
 		if (kwhy_flow_variants[i].way < KWHY_FLOW_WHOLE)
 			assert_int_equal(out.numbers.elsewhere, 0);
 	}
-}
-
-static void a_step_begun_beside_its_products_has_no_chosen_path(void **state)
-{
-	struct kwhy_flow_request request = {
-		gpu, small, kwhy_flow_variant_find("n5x"), KWHY_FLOW_FP32, NULL, 0};
-	struct kwhy_flow *flow;
-	struct kwhy_error error;
-
-	(void)state;
-	request.shape.by_argmax = true;
-	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "--path fixed"));
 }
 
 static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
@@ -189,9 +174,6 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 	run_variant(kwhy_flow_variant_find("n5w"), &small, KWHY_FLOW_FP32, &out);
 	assert_int_equal(out.result.tally.graphs, 1);
 	assert_int_equal(out.result.tally.kernels, small.steps * 2 + 2);
-	run_variant(kwhy_flow_variant_find("n5x"), &small, KWHY_FLOW_FP32, &out);
-	assert_int_equal(out.result.tally.graphs, 1);
-	assert_int_equal(out.result.tally.kernels, small.steps + 2);
 	run_variant(kwhy_flow_variant_find("n4"), &small, KWHY_FLOW_FP32, &out);
 	assert_int_equal(out.result.tally.launches, 1);
 	assert_true(out.result.busy_s >= 0);
@@ -200,7 +182,7 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 /* Whole runs behind gates, and the same places. */
 static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 {
-	const char *const ids[] = {"n0", "n2", "n3", "n5", "n5w", "n5x"};
+	const char *const ids[] = {"n0", "n2", "n3", "n5", "n5w"};
 	struct kwhy_flow_answer answer = answer_of(&small);
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
@@ -244,11 +226,11 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 	struct kwhy_flow_result result = {0};
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
-	const char *const ids[] = {"n2", "n4", "n5w", "n5x"};
+	const char *const ids[] = {"n2", "n4", "n5w"};
 
 	(void)state;
 	answer.steps[3].places ^= 1;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+	for (size_t i = 0; i < 3; i++) {
 		const struct kwhy_flow_request request = {
 			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0};
 		char words[32];
@@ -259,64 +241,6 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 		assert_non_null(strstr(error.text, words));
 		kwhy_flow_close(flow);
 	}
-	kwhy_flow_answer_done(&answer);
-}
-
-/* What the fake driver runs: as on the host, but that a step may have been given up. */
-static struct kwhy_gpu_host_kernel kernels[32];
-static const struct kwhy_gpu_host_kernel *host_step;
-static uint32_t given_up;
-
-static void run_or_give_up(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	const struct kwhy_flow_args *args = arguments[0];
-
-	host_step->run(grid, arguments);
-	if (given_up)
-		((uint32_t *)(uintptr_t)args->numbers)[1] = given_up;
-}
-
-static void give_kernels(const char *driver)
-{
-	for (size_t i = 0; kwhy_flow_host_kernels[i].name; i++) {
-		kernels[i] = kwhy_flow_host_kernels[i];
-		if (strcmp(kernels[i].name, "kwhy_flows_step") != 0)
-			continue;
-		host_step = &kwhy_flow_host_kernels[i];
-		kernels[i].run = run_or_give_up;
-	}
-	give_kernels_to_the_fake(driver, kernels);
-}
-
-/* Rather than that its places are wrong. */
-static void a_wait_that_was_given_up_is_told(void **state)
-{
-	static const struct {
-		uint32_t given_up;
-		const char *words;
-	} cases[] = {
-		{22u << 24 | 17 << 12 | 3, "block 17 gave up waiting in step 3 for what its team begins"},
-		{18u << 24 | 131 << 12 | 99,
-			"block 131 gave up waiting in step 99 until image 2 of group 1"}};
-	const struct kwhy_flow_request request = {
-		gpu, small, kwhy_flow_variant_find("n5x"), KWHY_FLOW_FP32, NULL, 0};
-	struct kwhy_flow_answer answer;
-	struct kwhy_flow_result result = {0};
-	struct kwhy_flow *flow;
-	struct kwhy_error error;
-
-	(void)state;
-	if (backend == KWHY_GPU_HOST)
-		skip();
-	answer = answer_of(&small);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		given_up = cases[i].given_up;
-		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
-		assert_int_equal(kwhy_flow_run(flow, &answer, &result, &error), KWHY_E_INPUT);
-		assert_non_null(strstr(error.text, cases[i].words));
-		kwhy_flow_close(flow);
-	}
-	given_up = 0;
 	kwhy_flow_answer_done(&answer);
 }
 
@@ -360,20 +284,18 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_variant_has_its_flows_where_the_reference_has_them),
 		cmocka_unit_test(on_the_whole_lattice_flows_leave_at_its_end),
 		cmocka_unit_test(on_the_chosen_path_flows_elsewhere_are_counted),
-		cmocka_unit_test(a_step_begun_beside_its_products_has_no_chosen_path),
 		cmocka_unit_test(no_flow_one_flow_and_one_cell_are_runs_too),
 		cmocka_unit_test(on_several_gpus_flows_meet_as_on_one),
 		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),
 		cmocka_unit_test(the_device_s_part_of_a_run_is_timed_behind_a_gate),
 		cmocka_unit_test(on_cuda_matrices_are_multiplied_by_the_library),
 		cmocka_unit_test(a_wrong_place_names_the_variant_and_the_step),
-		cmocka_unit_test(a_wait_that_was_given_up_is_told),
 		cmocka_unit_test(what_would_take_too_long_is_refused),
 	};
 
 	if (argc > 2) {
 		backend = KWHY_GPU_CUDA;
-		give_kernels(argv[2]);
+		give_kernels_to_the_fake(argv[2], kwhy_flow_host_kernels);
 	}
 	return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 }

@@ -38,13 +38,6 @@ static unsigned long long atomic_min(unsigned long long *place, unsigned long lo
 #undef atomicMin
 #define atomicMin atomic_min
 
-static unsigned atomic_swap(unsigned *place, unsigned old, unsigned value)
-{
-	__atomic_compare_exchange_n(place, &old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	return old;
-}
-#define atomicCAS atomic_swap
-
 static float bits_as_float(unsigned bits)
 {
 	float value;
@@ -139,13 +132,10 @@ static void barrier_arrive(unsigned long long *barrier)
 	of->round++;
 }
 
-static bool barrier_passed(unsigned long long *barrier, unsigned parity)
+static void barrier_wait(unsigned long long *barrier, unsigned parity)
 {
-	bool passed = (((struct text_barrier *)barrier)->round & 1) != parity;
-
-	if (!passed)
+	while ((((struct text_barrier *)barrier)->round & 1) == parity)
 		take_turn();
-	return passed;
 }
 
 /* Whoever expects bytes copies them next: that is when it arrives. */
@@ -258,41 +248,7 @@ static void multiply_out(float *sums, const unsigned rows[4], unsigned long long
 #define end_products() ((void)0)
 #define await_but(count) ((void)0)
 #define await_products() ((void)0)
-#define take_registers(count) ((void)0)
-#define leave_registers(count) ((void)0)
-#define bring_near(place) ((void)(place))
-
-/* A block that tells nobody what it has begun. */
-static unsigned silent_block = ~0u;
-
-static void tell_begun(unsigned *begun)
-{
-	__syncwarp();
-	if (threadIdx.x % CUDA_TEXT_WARP == 0 && blockIdx.x != silent_block)
-		atomicAdd(begun, 1);
-}
-
-/* Other blocks are other threads of the system. */
-static bool is_told(const unsigned *begun, unsigned count)
-{
-	bool told = __atomic_load_n(begun, __ATOMIC_SEQ_CST) >= count;
-
-	if (!told) {
-		sched_yield();
-		take_turn();
-	}
-	return told;
-}
-#define show_engine_told() ((void)0)
-
-/* movmatrix as its documentation lays out a lane's two numbers of 8 times 8. */
-static unsigned turn_over(unsigned pair)
-{
-	const unsigned *pairs = cuda_text_exchange(pair);
-	unsigned lane = threadIdx.x % CUDA_TEXT_WARP, column = lane / 4,
-		 low = pairs[lane % 4 * 8 + column / 2], high = pairs[lane % 4 * 8 + 4 + column / 2];
-
-	return (low >> column % 2 * 16 & 0xffff) | (high >> column % 2 * 16) << 16;
-}
+#define take_registers() ((void)0)
+#define leave_registers() ((void)0)
 
 #endif

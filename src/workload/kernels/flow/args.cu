@@ -67,7 +67,6 @@ struct args {
 	void *facts;
 	u32 *members;
 	u64 *counts;
-	u32 *begun;
 	u32 *numbers;
 	struct record *records;
 	u64 *out;

@@ -89,8 +89,6 @@ static __device__ u64 now_ns(void)
 	return time;
 #elif defined(__HIP_DEVICE_COMPILE__)
 	return wall_clock64() * 10; /* of 100 MHz */
-#elif defined(CUDA_TEXT_RUNS)
-	return cuda_text_now();
 #else
 	return 0;
 #endif

@@ -27,7 +27,6 @@ enum {
 	SHARE_OUT = OUT * UNITS,
 	SHARE_BIASES = 4 * UNITS * 2,
 	SHARE_ALL = SHARE_GATES + SHARE_OUT + SHARE_BIASES,
-	LAYERS = IN * IN + E * IN, /* of both small layers, behind all shares */
 	/* Shared memory, in bytes; what tensor instructions read begins at multiples of 1024. */
 	WIDE_RING = (SHARE_ALL * 2 + 1023) / 1024 * 1024,
 	WIDE_STATE = WIDE_RING + GROUPS * IMAGES * IMAGE_BYTES,
@@ -108,25 +107,14 @@ static __device__ float share_bias(const struct args *a, u32 quarter, u32 i)
 	return gate < 2 ? 0.5f * (in[gate * H] + hidden[gate * H]) : gate == 2 ? in[2 * H] : hidden[2 * H];
 }
 
-/* Of both small layers, where a step is begun beside its products: operands of 16 outputs and 16 inputs, as lanes have them. */
-static __device__ u16 share_layer(const struct args *a, u32 i)
-{
-	u32 tile = i / 256, lane = i / 8 % 32, part = i / 2 % 4, output = tile / 4 * 16 + lane / 4 + part % 2 * 8;
-	u32 input = tile % 4 * 16 + lane % 4 * 2 + part / 2 * 8 + i % 2;
-
-	return output < IN ? a->halves[HALF_W1 + output * IN + input] : a->halves[HALF_W2 + (output - IN) * IN + input];
-}
-
 KERNEL void kwhy_flows_pack(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step, (void)first, (void)count;
-	for (u32 i = thread_index(); i < TEAM * SHARE_ALL + LAYERS; i += thread_count()) {
+	for (u32 i = thread_index(); i < TEAM * SHARE_ALL; i += thread_count()) {
 		u32 quarter = i / SHARE_ALL, j = i % SHARE_ALL;
 		u16 *to = a.shares + i;
 
-		if (quarter == TEAM)
-			*to = share_layer(&a, j);
-		else if (j < SHARE_GATES)
+		if (j < SHARE_GATES)
 			*to = share_gate(&a, quarter, j);
 		else if (j < SHARE_GATES + SHARE_OUT)
 			*to = share_output(&a, quarter, j - SHARE_GATES);

@@ -8,16 +8,9 @@ struct wide {
 	u16 *ring, *state;   /* [GROUPS][IMAGES] images; [GROUPS] */
 	u64 *full, *empty;   /* [GROUPS][IMAGES] */
 	u64 *weights;
-	u32 *over;	     /* not 0: no wait of this block has sense any more */
-	/* Where all blocks say that they gave up waiting; 0: none does. And the step. */
-	u32 *gave_up, step;
 };
 
-enum { BEGUN = 2 * GROUPS * IMAGES + 1, TRIES = 8 };
-
-#define LONGEST_WAIT_NS 2000000000ull
-
-static __device__ INLINE struct wide wide_in(char *memory, u32 *gave_up, u32 step)
+static __device__ INLINE struct wide wide_in(char *memory)
 {
 	struct wide wide;
 
@@ -29,68 +22,11 @@ static __device__ INLINE struct wide wide_in(char *memory, u32 *gave_up, u32 ste
 	wide.full = (u64 *)(memory + WIDE_BARRIERS);
 	wide.empty = wide.full + GROUPS * IMAGES;
 	wide.weights = wide.empty + GROUPS * IMAGES;
-	wide.over = (u32 *)(wide.weights + 1);
-	wide.gave_up = gave_up;
-	wide.step = step;
 	return wide;
 }
 
-/* A wait by tries. */
-struct wait {
-	u64 since;
-	u32 tries;
-};
-
-/*
- * Another try was in vain. A wait that takes too long is given up, and all others with it: whatever is waited for is taken as there, so that the
- * run ends. Its numbers are wrong, which the host is told, with the first wait that was given up: 1 + what << 24 | block << 12 | step. `what` is a
- * barrier, from the first of `full` on, or BEGUN: what other blocks begin.
- */
-static __device__ INLINE bool gives_up(const struct wide *wide, struct wait *wait, u32 what)
-{
-	u64 now;
-
-	if (!wide->gave_up || ++wait->tries % TRIES)
-		return false;
-	now = now_ns();
-	if (!wait->since)
-		wait->since = now;
-	if (now - wait->since > LONGEST_WAIT_NS)
-		atomicCAS(wide->gave_up, 0, (1 + what) << 24 | blockIdx.x << 12 | wide->step);
-	if (!new_number(wide->gave_up))
-		return false;
-	*(volatile u32 *)wide->over = 1;
-	return true;
-}
-
-/* Of those that multiply: how long they wait is for the thread that asks for images to see, which waits until they are taken. */
-static __device__ INLINE void await_image(const struct wide *wide, u64 *barrier, u32 parity)
-{
-	while (!barrier_passed(barrier, parity) && !(wide->gave_up && new_number(wide->over)))
-		;
-}
-
-static __device__ INLINE void await_room(const struct wide *wide, u32 slot, u32 parity)
-{
-	struct wait wait = {0, 0};
-
-	while (!barrier_passed(&wide->empty[slot], parity) && !gives_up(wide, &wait, GROUPS * IMAGES + slot))
-		;
-}
-
-/* What comes into a tile has been made, where that is made beside: by warps that have 8 rows each. */
-static __device__ INLINE void await_begun(const struct args *a, const struct wide *wide, u32 number)
-{
-	struct wait wait = {0, 0};
-
-	while (!is_told(a->begun + number, ROWS / 8 * (wide->step + 1)) && !gives_up(wide, &wait, BEGUN))
-		;
-	show_engine_told();
-}
-
-/* Asks for weights once, and for the images of all tiles of the team, one after the other, from the `first` of each on. Where that is one of
- * the state, what comes in is being made meanwhile: it is waited for. Gives the number of tiles. */
-static __device__ INLINE u32 feed(const struct args *a, const struct wide *wide, u32 step, const u32 first)
+/* Asks for weights once, and for the images of all tiles of the team, one after the other. */
+static __device__ INLINE void feed(const struct args *a, const struct wide *wide, u32 step)
 {
 	u32 team = blockIdx.x / TEAM, teams = gridDim.x / TEAM, count = tile_count(a), turn = 0;
 
@@ -100,26 +36,15 @@ static __device__ INLINE u32 feed(const struct args *a, const struct wide *wide,
 	for (u32 number = team; number < count; number += teams, turn++) {
 		const u16 *state = state_images(a, (step + 1) % 2, number), *in = a->in_images + (u64)number * IMAGE;
 
-		for (u32 j = 0; j < IMAGES; j++) {
-			u32 i = (first + j) % IMAGES, slot = turn % GROUPS * IMAGES + i;
+		for (u32 i = 0; i < IMAGES; i++) {
+			u32 slot = turn % GROUPS * IMAGES + i;
 
-			if (first && !i)
-				await_begun(a, wide, number);
 			if (turn >= GROUPS)
-				await_room(wide, slot, turn / GROUPS % 2 ^ 1);
+				barrier_wait(&wide->empty[slot], turn / GROUPS % 2 ^ 1);
 			barrier_expect(&wide->full[slot], IMAGE_BYTES);
 			copy_in(wide->ring + slot * IMAGE, i ? state + (i - 1) * IMAGE : in, IMAGE_BYTES, &wide->full[slot]);
 		}
 	}
-	return turn;
-}
-
-/* The last images of each group have been taken. */
-static __device__ INLINE void await_taken(const struct wide *wide, u32 tiles)
-{
-	for (u32 slot = 0; slot < GROUPS * IMAGES; slot++)
-		if (tiles > slot / IMAGES)
-			await_room(wide, slot, (tiles - 1 - slot / IMAGES) / GROUPS % 2);
 }
 
 /* Sums of a thread: of each 8 units two beside each other, in a row and in the eighth after it. */
@@ -181,7 +106,7 @@ static __device__ INLINE void take_image(
 	u32 slot = group * IMAGES + i, lane = threadIdx.x % 32, row = threadIdx.x % GROUP / 32 * 16;
 	const u16 *image = wide->ring + slot * IMAGE;
 
-	await_image(wide, &wide->full[slot], round % 2);
+	barrier_wait(&wide->full[slot], round % 2);
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
 		load_image_rows(rows[k], image, row, k);
@@ -214,34 +139,29 @@ static __device__ INLINE void multiply_image(const struct wide *wide, u32 i, u32
 	end_products();
 }
 
-/* All products of a tile, when it is this group's turn, from the `first` image on; the last are still on their way. Some images are taken
- * before, so that others are on their way in their places. */
-static __device__ INLINE void multiply_tile(const struct wide *wide, u32 group, u32 round, const u32 first, const u32 ahead, u32 own,
-	const struct old *old, struct wide_sums *sums, u32 state[16])
+/* All products of a tile, when it is this group's turn; the last are still on their way. All images but one are taken before, so that others
+ * are on their way in their places. */
+static __device__ INLINE void multiply_tile(
+	const struct wide *wide, u32 group, u32 round, u32 own, const struct old *old, struct wide_sums *sums, u32 state[16])
 {
 	u32 rows[AHEAD][4][4];
 
 #pragma unroll
-	for (u32 i = 0; i < ahead; i++)
-		take_image(wide, group, first + i, round, own == first + i, old, rows[i], state);
+	for (u32 i = 0; i < AHEAD; i++)
+		take_image(wide, group, i, round, own == i, old, rows[i], state);
 #pragma unroll
 	for (u32 i = 0; i < 32; i++)
 		sums->r[i] = sums->z[i] = sums->in[i] = sums->hidden[i] = 0;
 	hold_sums(sums);
 	meet_some(1 + group, GROUPS * GROUP);
 #pragma unroll
-	for (u32 i = 0; i < ahead; i++)
-		multiply_image(wide, first + i, rows[i], sums);
+	for (u32 i = 0; i < AHEAD; i++)
+		multiply_image(wide, i, rows[i], sums);
 #pragma unroll
-	for (u32 i = ahead; i < IMAGES; i++) {
-		u32 image = (first + i) % IMAGES;
-
-		if (ahead == AHEAD)
-			await_but(AHEAD - 1);
-		else
-			await_but(AHEAD - 2);
-		take_image(wide, group, image, round, own == image, old, rows[i % ahead], state);
-		multiply_image(wide, image, rows[i % ahead], sums);
+	for (u32 i = AHEAD; i < IMAGES; i++) {
+		await_but(AHEAD - 1);
+		take_image(wide, group, i, round, own == i, old, rows[i % AHEAD], state);
+		multiply_image(wide, i, rows[i % AHEAD], sums);
 	}
 	let_go(2 - group, GROUPS * GROUP);
 }
@@ -330,9 +250,9 @@ static __device__ INLINE void put_out(const struct args *a, const struct wide *w
 }
 
 /* The warps that neither multiply nor ask for images, meanwhile: the books of the next step, which need no number that a flow carries. */
-static __device__ INLINE void keep_next_books(const struct args *a, u32 step, const u32 warps)
+static __device__ INLINE void keep_next_books(const struct args *a, u32 step)
 {
-	u32 warp = threadIdx.x / 32 - GROUPS * GROUP / 32 - 1;
+	u32 warp = threadIdx.x / 32 - GROUPS * GROUP / 32 - 1, warps = GROUP / 32 - 1;
 
 	await_before();
 	for (u32 row = (blockIdx.x * warps + warp) * 32 + threadIdx.x % 32; row < tile_count(a) * ROWS; row += gridDim.x * warps * 32)
@@ -340,7 +260,7 @@ static __device__ INLINE void keep_next_books(const struct args *a, u32 step, co
 }
 
 /* A group of warps: every other tile of the team's. */
-static __device__ INLINE void work(const struct args *a, const struct wide *wide, u32 step, u32 group, const u32 first, const u32 ahead)
+static __device__ INLINE void work(const struct args *a, const struct wide *wide, u32 step, u32 group)
 {
 	u32 quarter = blockIdx.x % TEAM, teams = gridDim.x / TEAM, count = tile_count(a), round = 0, state[16];
 	u32 number = blockIdx.x / TEAM + group * teams;
@@ -350,7 +270,7 @@ static __device__ INLINE void work(const struct args *a, const struct wide *wide
 
 	await_before();
 	next = find_old(a, step, number < count ? number : 0);
-	await_image(wide, wide->weights, 0);
+	barrier_wait(wide->weights, 0);
 	if (group)
 		let_go(1, GROUPS * GROUP);
 	for (; number < count; number += GROUPS * teams, round++) {
@@ -360,7 +280,7 @@ static __device__ INLINE void work(const struct args *a, const struct wide *wide
 
 		if (number + GROUPS * teams < count)
 			next = find_old(a, step, number + GROUPS * teams);
-		multiply_tile(wide, group, round, first, ahead, 1 + quarter, &old, &sums, state);
+		multiply_tile(wide, group, round, 1 + quarter, &old, &sums, state);
 		if (leads)
 			await_out();
 		meet_some(3 + group, GROUP);
@@ -386,7 +306,7 @@ KERNEL void __launch_bounds__(384, 1) kwhy_flows_wide(const struct args a, u32 s
 	__shared__ uint4 memory[WIDE_BYTES / 16];
 #endif
 	char *start = (char *)(((u64)memory + 1023) / 1024 * 1024);
-	struct wide wide = wide_in(start, 0, step);
+	struct wide wide = wide_in(start);
 	u32 group = threadIdx.x / GROUP;
 
 	(void)first, (void)count;
@@ -400,14 +320,14 @@ KERNEL void __launch_bounds__(384, 1) kwhy_flows_wide(const struct args a, u32 s
 	}
 	__syncthreads();
 	if (group < GROUPS) {
-		take_registers(232);
-		work(&a, &wide, step, group, 0, AHEAD);
+		take_registers();
+		work(&a, &wide, step, group);
 	} else {
-		leave_registers(40);
+		leave_registers();
 		if (threadIdx.x == GROUPS * GROUP)
-			feed(&a, &wide, step, 0);
+			feed(&a, &wide, step);
 		if (threadIdx.x >= GROUPS * GROUP + 32 && !a.by_argmax)
-			keep_next_books(&a, step, GROUP / 32 - 1);
+			keep_next_books(&a, step);
 	}
 }
 

@@ -19,16 +19,16 @@ static __device__ INLINE void barrier_expect(u64 *barrier, u32 bytes)
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_place(barrier)), "r"(bytes) : "memory");
 }
 
-/* Whether the round of that parity is over; if not, some time has passed. */
-static __device__ INLINE bool barrier_passed(u64 *barrier, u32 parity)
+/* Until the round of that parity is over. */
+static __device__ INLINE void barrier_wait(u64 *barrier, u32 parity)
 {
-	u32 done;
+	u32 done = 0;
 
-	asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-		     : "=r"(done)
-		     : "r"(shared_place(barrier)), "r"(parity)
-		     : "memory");
-	return done;
+	while (!done)
+		asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+			     : "=r"(done)
+			     : "r"(shared_place(barrier)), "r"(parity)
+			     : "memory");
 }
 
 /* A warp has done with an image. */
@@ -150,47 +150,14 @@ static __device__ INLINE void load_image_rows(u32 to[4], const u16 *image, u32 r
 }
 
 /* Registers of those that multiply and of those that do not. */
-#define take_registers(count) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
-#define leave_registers(count) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
-
-static __device__ INLINE void bring_near(const void *place)
+static __device__ INLINE void take_registers(void)
 {
-	asm volatile("prefetch.global.L2 [%0];" ::"l"(place));
+	asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
 }
 
-/* A warp has written rows of an image to memory, for copy engines of other blocks. */
-static __device__ INLINE void tell_begun(u32 *begun)
+static __device__ INLINE void leave_registers(void)
 {
-	asm volatile("fence.proxy.async;" ::: "memory");
-	__threadfence();
-	__syncwarp();
-	if (threadIdx.x % 32 == 0) {
-		__threadfence();
-		atomicAdd(begun, 1);
-	}
-}
-
-static __device__ INLINE bool is_told(const u32 *begun, u32 count)
-{
-	u32 told;
-
-	asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(told) : "l"(begun) : "memory");
-	return told >= count;
-}
-
-/* What other blocks' threads wrote to memory, and told of, is seen by the copy engine, too. */
-static __device__ INLINE void show_engine_told(void)
-{
-	asm volatile("fence.proxy.async;" ::: "memory");
-}
-
-/* 8 rows of 8 numbers, two beside each other in a lane, with rows for columns. */
-static __device__ INLINE u32 turn_over(u32 pair)
-{
-	u32 turned;
-
-	asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(pair));
-	return turned;
+	asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 }
 
 #endif
