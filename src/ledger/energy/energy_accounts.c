@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row above this many times the enforced limit is no row but a wrong clock or wrong units. */
+/* A row that is surely above this many times the enforced limit is no row but a wrong clock or wrong units. */
 #define LIMIT_MOST 1.5
 
 struct writing {
@@ -274,13 +274,14 @@ static enum kwhy_status check_power(
 {
 	const struct kwhy_device *device = &writing->findings->recording->devices[writing->findings->device];
 	double highest_w = writing->books->energy.highest_sample_w;
-	double power_w = (double)account->mean_power_mw * 1e-3, limit_w = (double)device->limit_mw * 1e-3;
+	double power_w = (double)account->mean_power_mw * 1e-3, limit_w = (double)device->limit_mw * 1e-3,
+	       least_w = (double)account->low_nj / (double)account->time_ns;
 
 	if (account->mean_power_mw < 0)
 		return KWHY_OK;
 	account->above_samples = power_w > highest_w;
 	account->above_limit = device->limit_mw > 0 && power_w > limit_w;
-	if (!account->above_limit || power_w <= LIMIT_MOST * limit_w)
+	if (!account->above_limit || !(least_w > LIMIT_MOST * limit_w))
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%.60s would have drawn %.0f W on device %" PRId32

@@ -222,6 +222,37 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 	assert_non_null(strstr(build_error.text, "another clock or other units"));
 }
 
+/* A long kernel whose power changes from tick to tick, and once a short one, in a tick that takes more than
+ * the others. */
+static void a_row_that_may_be_below_the_limit_is_shown(void **state)
+{
+	static const int64_t joules[] = {14, 17, 13, 18, 12, 16, 14, 18, 13, 45};
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger = NULL;
+	const struct kwhy_account *account;
+	int64_t sum_mj = 0;
+
+	(void)state;
+	recording->devices[0].limit_mw = 200000;
+	for (int64_t i = 0; i <= 10; i++) {
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000, sum_mj, &build_error));
+		if (i < 10) {
+			sum_mj += joules[i] * 1000;
+			build_kernel(recording, 0, i * 100000000,
+				i * 100000000 + (i == 9 ? 50000000 : 100000000), "long");
+		}
+	}
+	build_kernel(recording, 0, 950000000, 1000000000, "short");
+	OK(kwhy_recording_finish(recording, &build_error));
+	OK(kwhy_ledger_new(recording, &options, &ledger, &build_error));
+	account = build_account(ledger, 0, "short");
+	assert_true(account->mean_power_mw > 300000 && account->above_limit);
+	assert_true(account->low_nj < 10000000000);
+	build_free(recording, ledger);
+}
+
 /* 80 W without a context up to 1.5 s, then 120 W, and 300 W while kernels run; ticks of half a second. */
 static void ticks_before_the_first_use_tell_nothing_of_the_powers(void **state)
 {
@@ -262,6 +293,7 @@ int main(void)
 		cmocka_unit_test(hidden_time_has_what_the_powers_leave_of_an_interval),
 		cmocka_unit_test(what_all_powers_have_in_common_widens_no_interval),
 		cmocka_unit_test(classes_whose_sum_alone_is_known_are_one_group),
+		cmocka_unit_test(a_row_that_may_be_below_the_limit_is_shown),
 		cmocka_unit_test(a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not),
 		cmocka_unit_test(ticks_before_the_first_use_tell_nothing_of_the_powers),
 	};
