@@ -88,14 +88,6 @@ void kwhy_decode_host_attend_all(const struct kwhy_decode_host_call *call)
 			attend_head(call, token, head);
 }
 
-void kwhy_decode_host_attend(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	const struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, true);
-
-	(void)grid;
-	kwhy_decode_host_attend_all(&call);
-}
-
 /* What a product of queries, keys and values together left, token by token, comes to their places. */
 static void part_state(const struct kwhy_decode_host_call *call)
 {
@@ -108,7 +100,7 @@ static void part_state(const struct kwhy_decode_host_call *call)
 				kwhy_decode_host_load(call, args->inner, (uint64_t)token * 3 * width + row));
 }
 
-void kwhy_decode_host_read(const struct kwhy_gpu_grid *grid, void **arguments)
+void kwhy_decode_host_attend(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, true);
 

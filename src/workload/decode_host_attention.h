@@ -14,7 +14,7 @@ void kwhy_decode_host_store_state(
 /* Of all tokens, in the call's layer. */
 void kwhy_decode_host_attend_all(const struct kwhy_decode_host_call *call);
 
+/* Of single tokens and of prompts. */
 void kwhy_decode_host_attend(const struct kwhy_gpu_grid *grid, void **arguments);
-void kwhy_decode_host_read(const struct kwhy_gpu_grid *grid, void **arguments);
 
 #endif

@@ -63,6 +63,21 @@ static void choose(const struct kwhy_decode_args *args, uint32_t slot, float *so
 	}
 }
 
+void kwhy_decode_host_pick(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct kwhy_decode_args *args = arguments[0];
+	const float *logits = kwhy_gpu_at(args->logits);
+	uint64_t *best = kwhy_gpu_at(args->best);
+
+	(void)grid;
+	for (uint32_t slot = 0; slot < args->slots; slot++)
+		for (uint32_t i = 0; i < args->vocabulary; i++) {
+			uint64_t key = kwhy_decode_key(logits[(size_t)slot * args->vocabulary + i], i);
+
+			best[slot] = key > best[slot] ? key : best[slot];
+		}
+}
+
 void kwhy_decode_host_choose(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct kwhy_decode_args *args = arguments[0];

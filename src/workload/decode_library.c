@@ -13,10 +13,11 @@ enum {
 	TRIALS = 4,		    /* of each, timed */
 	OWN_MOST = 64,		    /* tokens up to which own kernels are faster, on an H200 */
 	COUNTS = 5,		    /* of tokens that passes have in hand */
+	WORD_COUNTS = 2,	    /* of slots */
 	ROW_THREADS = 256
 };
 
-/* A product of so many tokens. */
+/* A product of so many tokens; of the vocabulary: of so many slots. */
 struct plan {
 	uint32_t matrix, tokens;
 	bool has_short_x;
@@ -32,8 +33,9 @@ struct kwhy_decode_library {
 	struct kwhy_gpu_event *start, *end;
 	uint64_t memory;
 	uint64_t weights, biases; /* act [layer_count][rows of a layer], its columns behind each other */
+	uint64_t words;		  /* act [vocabulary][width] */
 	uint64_t workspace;
-	struct plan plans[COUNTS * KWHY_DECODE_MATRICES];
+	struct plan plans[COUNTS * KWHY_DECODE_MATRICES + WORD_COUNTS];
 	uint32_t plan_count;
 };
 
@@ -77,6 +79,22 @@ static enum kwhy_cublaslt_type act_type(const struct kwhy_decode *decode)
 					      : KWHY_CUBLASLT_FLOAT16;
 }
 
+static uint32_t rows_of(const struct kwhy_decode *decode, uint32_t matrix)
+{
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+
+	return matrix == KWHY_DECODE_WORDS ? shape->vocabulary : kwhy_decode_rows(shape, matrix);
+}
+
+static uint64_t weights_of(const struct kwhy_decode *decode, uint32_t layer, uint32_t matrix)
+{
+	if (matrix == KWHY_DECODE_WORDS)
+		return decode->library->words;
+	return decode->library->weights +
+		kwhy_decode_weights_before(decode->request.shape, layer, matrix) *
+		kwhy_decode_act_bytes(decode->request.weights);
+}
+
 /* Biases are of the type of what comes out. */
 static uint64_t biases_of(const struct kwhy_decode *decode, uint32_t layer, uint32_t matrix)
 {
@@ -89,50 +107,57 @@ static uint64_t biases_of(const struct kwhy_decode *decode, uint32_t layer, uint
 		: decode->library->biases + place * kwhy_decode_act_bytes(decode->request.weights);
 }
 
+static enum kwhy_status take_biases(
+	const struct kwhy_decode *decode, const struct plan *plan, uint32_t layer, struct kwhy_error *error)
+{
+	uint64_t biases = biases_of(decode, layer, plan->matrix);
+
+	return check(decode->library,
+		decode->library->lt.cublasLtMatmulDescSetAttribute(
+			plan->product, KWHY_CUBLASLT_BIAS_POINTER, &biases, sizeof(biases)),
+		"take biases", error);
+}
+
 /* To the library our matrices, which lie row by row, are transposed, and so is their product. */
 static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct plan *plan,
 	const struct kwhy_cublaslt_choice *choice, uint32_t layer, struct kwhy_error *error)
 {
 	const struct kwhy_decode_library *library = decode->library;
 	const struct kwhy_decode_args *args = &decode->args;
-	const uint64_t inputs[] = {args->normal, args->mixed, args->normal, args->inner},
-		       outputs[] = {args->inner, args->x, args->inner, args->x};
-	uint64_t biases = biases_of(decode, layer, plan->matrix),
-		 weights = library->weights +
-		kwhy_decode_weights_before(decode->request.shape, layer, plan->matrix) *
-			kwhy_decode_act_bytes(decode->request.weights);
-	void *output = kwhy_gpu_at(outputs[plan->matrix]);
+	const uint64_t inputs[] = {args->normal, args->mixed, args->normal, args->inner, args->normal},
+		       outputs[] = {args->inner, args->x, args->inner, args->x, decode->logits};
+	void *output = kwhy_gpu_at(outputs[plan->matrix]),
+	     *weights = kwhy_gpu_at(weights_of(decode, layer, plan->matrix));
 	const float one = 1, old = is_sum(plan->matrix) ? 1 : 0;
-	enum kwhy_status status = check(library,
-		library->lt.cublasLtMatmulDescSetAttribute(
-			plan->product, KWHY_CUBLASLT_BIAS_POINTER, &biases, sizeof(biases)),
-		"take biases", error);
+	enum kwhy_status status = plan->matrix == KWHY_DECODE_WORDS ? KWHY_OK
+								    : take_biases(decode, plan, layer, error);
 
 	if (status)
 		return status;
 	return check(library,
-		library->lt.cublasLtMatmul(library->handle, plan->product, &one, kwhy_gpu_at(weights),
-			plan->weights, kwhy_gpu_at(inputs[plan->matrix]), plan->input, &old, output,
-			plan->output, output, plan->output, &choice->algorithm,
-			kwhy_gpu_at(library->workspace), WORKSPACE_BYTES,
+		library->lt.cublasLtMatmul(library->handle, plan->product, &one, weights, plan->weights,
+			kwhy_gpu_at(inputs[plan->matrix]), plan->input, &old, output, plan->output, output,
+			plan->output, &choice->algorithm, kwhy_gpu_at(library->workspace), WORKSPACE_BYTES,
 			(kwhy_cublas_stream)(void *)decode->stream),
 		"multiply", error);
 }
 
-static bool fits(const struct plan *plan, const struct kwhy_decode *decode, uint32_t tokens)
+static bool fits(const struct plan *plan, const struct kwhy_decode *decode, uint32_t matrix, uint32_t tokens)
 {
-	return plan->tokens == tokens && plan->has_short_x == decode->args.has_short_x;
+	return plan->matrix == matrix && plan->tokens == tokens &&
+		plan->has_short_x == decode->args.has_short_x;
 }
 
 void kwhy_decode_issue_library(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t matrix)
 {
 	const struct kwhy_decode *decode = issue->decode;
 	const struct kwhy_decode_library *library = decode->library;
+	uint32_t tokens = matrix == KWHY_DECODE_WORDS ? decode->args.slots : decode->args.tokens;
 
 	for (uint32_t i = 0; !issue->status && i < library->plan_count; i++) {
 		const struct plan *plan = &library->plans[i];
 
-		if (plan->matrix != matrix || !fits(plan, decode, decode->args.tokens))
+		if (!fits(plan, decode, matrix, tokens))
 			continue;
 		issue->status = multiply(decode, plan, &plan->choice, layer, issue->error);
 		issue->decode->kernel_count++;
@@ -140,8 +165,7 @@ void kwhy_decode_issue_library(struct kwhy_decode_issue *issue, uint32_t layer, 
 	}
 	if (!issue->status)
 		issue->status = kwhy_fail(issue->error, KWHY_E_UNSUPPORTED,
-			"decode has no plan for products of %u tokens; let own kernels make them",
-			decode->args.tokens);
+			"decode has no plan for products of %u tokens; let own kernels make them", tokens);
 }
 
 /* --- Plans --- */
@@ -150,9 +174,9 @@ static enum kwhy_status describe(struct kwhy_decode *decode, struct plan *plan, 
 {
 	const struct kwhy_cublaslt *lt = &decode->library->lt;
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	uint64_t rows = kwhy_decode_rows(shape, plan->matrix),
-		 columns = kwhy_decode_columns(shape, plan->matrix),
+	uint64_t rows = rows_of(decode, plan->matrix), columns = kwhy_decode_columns(shape, plan->matrix),
 		 biases = biases_of(decode, 0, plan->matrix);
+	bool is_words = plan->matrix == KWHY_DECODE_WORDS;
 	int32_t transposed = KWHY_CUBLAS_TRANSPOSED,
 		epilogue = plan->matrix == KWHY_DECODE_WIDENING ? KWHY_CUBLASLT_RELU_BIAS
 								: KWHY_CUBLASLT_BIAS;
@@ -166,10 +190,10 @@ static enum kwhy_status describe(struct kwhy_decode *decode, struct plan *plan, 
 	if (!result)
 		result = lt->cublasLtMatmulDescSetAttribute(
 			plan->product, KWHY_CUBLASLT_TRANSPOSE_A, &transposed, sizeof(transposed));
-	if (!result)
+	if (!result && !is_words)
 		result = lt->cublasLtMatmulDescSetAttribute(
 			plan->product, KWHY_CUBLASLT_EPILOGUE, &epilogue, sizeof(epilogue));
-	if (!result)
+	if (!result && !is_words)
 		result = lt->cublasLtMatmulDescSetAttribute(
 			plan->product, KWHY_CUBLASLT_BIAS_POINTER, &biases, sizeof(biases));
 	if (!result)
@@ -180,7 +204,9 @@ static enum kwhy_status describe(struct kwhy_decode *decode, struct plan *plan, 
 			&plan->input, type, columns, plan->tokens, (int64_t)columns);
 	if (!result)
 		result = lt->cublasLtMatrixLayoutCreate(&plan->output,
-			is_sum(plan->matrix) && !decode->args.has_short_x ? KWHY_CUBLASLT_FLOAT32 : type,
+			is_words || (is_sum(plan->matrix) && !decode->args.has_short_x)
+				? KWHY_CUBLASLT_FLOAT32
+				: type,
 			rows, plan->tokens, (int64_t)rows);
 	return check(decode->library, result, "describe a product", error);
 }
@@ -230,6 +256,19 @@ static enum kwhy_status choose(struct kwhy_decode *decode, struct plan *plan, st
 	return status;
 }
 
+static enum kwhy_status add_plan(
+	struct kwhy_decode *decode, uint32_t matrix, uint32_t tokens, struct kwhy_error *error)
+{
+	struct plan *plan = &decode->library->plans[decode->library->plan_count++];
+	enum kwhy_status status;
+
+	plan->matrix = matrix;
+	plan->has_short_x = decode->args.has_short_x;
+	plan->tokens = tokens;
+	status = describe(decode, plan, error);
+	return status ? status : choose(decode, plan, error);
+}
+
 static enum kwhy_status plan_tokens(
 	struct kwhy_decode *decode, uint32_t tokens, bool is_reading, struct kwhy_error *error)
 {
@@ -240,19 +279,24 @@ static enum kwhy_status plan_tokens(
 		return KWHY_OK;
 	decode->args.has_short_x = is_reading && kwhy_decode_library_joins(decode);
 	for (uint32_t i = 0; i < library->plan_count; i++)
-		if (fits(&library->plans[i], decode, tokens))
+		if (fits(&library->plans[i], decode, 0, tokens))
 			return KWHY_OK;
-	for (uint32_t m = 0; !status && m < KWHY_DECODE_MATRICES; m++) {
-		struct plan *plan = &library->plans[library->plan_count++];
-
-		plan->matrix = m;
-		plan->has_short_x = decode->args.has_short_x;
-		plan->tokens = tokens;
-		status = describe(decode, plan, error);
-		if (!status)
-			status = choose(decode, plan, error);
-	}
+	for (uint32_t m = 0; !status && m < KWHY_DECODE_MATRICES; m++)
+		status = add_plan(decode, m, tokens, error);
 	return status;
+}
+
+static enum kwhy_status plan_words(struct kwhy_decode *decode, uint32_t slots, struct kwhy_error *error)
+{
+	const struct kwhy_decode_library *library = decode->library;
+
+	decode->args.has_short_x = false;
+	for (uint32_t i = 0; i < library->plan_count; i++)
+		if (fits(&library->plans[i], decode, KWHY_DECODE_WORDS, slots))
+			return KWHY_OK;
+	return kwhy_decode_library_takes(decode, slots, false)
+		? add_plan(decode, KWHY_DECODE_WORDS, slots, error)
+		: KWHY_OK;
 }
 
 /* For all passes that there will be. */
@@ -269,6 +313,10 @@ static enum kwhy_status plan_all(struct kwhy_decode *decode, struct kwhy_error *
 		status = plan_tokens(decode, request->prompt, true, error);
 	if (!status)
 		status = plan_tokens(decode, request->slots, false, error);
+	if (!status)
+		status = plan_words(decode, request->slots, error);
+	if (!status)
+		status = plan_words(decode, decode->args.sequences, error);
 	decode->args.has_short_x = false;
 	return status;
 }
@@ -288,6 +336,21 @@ static enum kwhy_status copy_matrix(
 	uint32_t rows = kwhy_decode_rows(shape, matrix), columns = kwhy_decode_columns(shape, matrix),
 		 kind = (uint32_t)decode->request.weights;
 	void *arguments[] = {&from, &scales, &to, &rows, &columns, &kind};
+	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[KWHY_DECODE_PLAIN],
+		.blocks = (rows + 7) / 8,
+		.threads_per_block = ROW_THREADS,
+		.arguments = arguments,
+		.stream = decode->stream};
+
+	return decode->gpu->ops->launch(decode->gpu, &call, error);
+}
+
+static enum kwhy_status copy_words(struct kwhy_decode *decode, struct kwhy_error *error)
+{
+	uint32_t rows = decode->request.shape->vocabulary, columns = decode->request.shape->width,
+		 kind = (uint32_t)decode->request.weights;
+	void *arguments[] = {&decode->args.words, &decode->args.word_scales, &decode->library->words, &rows,
+		&columns, &kind};
 	const struct kwhy_gpu_launch call = {.kernel = decode->kernels[KWHY_DECODE_PLAIN],
 		.blocks = (rows + 7) / 8,
 		.threads_per_block = ROW_THREADS,
@@ -318,18 +381,23 @@ static enum kwhy_status copy_weights(struct kwhy_decode *decode, struct kwhy_err
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 	uint64_t act = kwhy_decode_act_bytes(decode->request.weights),
 		 weights = kwhy_decode_weights_before(shape, shape->layers, 0) * act,
-		 biases = (uint64_t)kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) * shape->layers * act;
+		 biases = (uint64_t)kwhy_decode_first_row(shape, KWHY_DECODE_MATRICES) * shape->layers * act,
+		 words = (uint64_t)shape->vocabulary * shape->width * act;
 	enum kwhy_status status;
 
 	biases = (biases + 255) / 256 * 256;
+	words = (words + 255) / 256 * 256;
 	status = decode->gpu->ops->memory_new(
-		decode->gpu, weights + biases + WORKSPACE_BYTES, &library->memory, error);
+		decode->gpu, weights + biases + words + WORKSPACE_BYTES, &library->memory, error);
 	library->weights = library->memory;
 	library->biases = library->weights + weights;
-	library->workspace = library->biases + biases;
+	library->words = library->biases + biases;
+	library->workspace = library->words + words;
 	for (uint32_t layer = 0; !status && layer < shape->layers; layer++)
 		for (uint32_t m = 0; !status && m < KWHY_DECODE_MATRICES; m++)
 			status = copy_matrix(decode, layer, m, error);
+	if (!status)
+		status = copy_words(decode, error);
 	return status ? status : copy_biases(decode, error);
 }
 

@@ -33,6 +33,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",
 	[KWHY_DECODE_WIDE64] = "kwhy_decode_wide64",
 	[KWHY_DECODE_SOME] = "kwhy_decode_some",
+	[KWHY_DECODE_PICK] = "kwhy_decode_pick",
 	[KWHY_DECODE_CHOOSE] = "kwhy_decode_choose",
 	[KWHY_DECODE_BEAM_RANK] = "kwhy_decode_beam_rank",
 	[KWHY_DECODE_BEAM_CHOOSE] = "kwhy_decode_beam_choose",

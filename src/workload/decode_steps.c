@@ -12,6 +12,8 @@ enum {
 	STAGES = 4,
 	SHARES_MOST = 8,
 	PAD_BYTES = 64,
+	PICKING_THREADS = 256,
+	PICKING_BLOCKS = 4, /* of a slot */
 	CHOOSING_THREADS = 512
 };
 
@@ -79,7 +81,7 @@ static void issue_begin(struct kwhy_decode_issue *issue)
 			.threads = FEW_THREADS});
 }
 
-static void issue_attend(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t threads)
+static void issue_attend(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined, uint32_t threads)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
 
@@ -87,7 +89,7 @@ static void issue_attend(struct kwhy_decode_issue *issue, uint32_t layer, uint32
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_ATTEND,
 			.blocks = args->tokens * issue->decode->request.shape->heads * args->shares,
 			.threads = threads,
-			.numbers = {layer}});
+			.numbers = {layer, is_joined}});
 }
 
 /* --- Few tokens --- */
@@ -114,7 +116,7 @@ static void issue_few(struct kwhy_decode_issue *issue)
 	issue_begin(issue);
 	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++) {
 		issue_thin(issue, layer, KWHY_DECODE_ATTENTION);
-		issue_attend(issue, layer, FEW_THREADS);
+		issue_attend(issue, layer, false, FEW_THREADS);
 		issue_thin(issue, layer, KWHY_DECODE_PROJECTION);
 		issue_thin(issue, layer, KWHY_DECODE_WIDENING);
 		issue_thin(issue, layer, KWHY_DECODE_NARROWING);
@@ -139,7 +141,7 @@ static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer, bool is_
 	const struct kwhy_decode_args *args = &issue->decode->args;
 
 	if (args->each == 1) {
-		issue_attend(issue, layer, MANY_THREADS);
+		issue_attend(issue, layer, is_joined, MANY_THREADS);
 		return;
 	}
 	kwhy_decode_issue(issue,
@@ -273,21 +275,41 @@ static void issue_by_library(struct kwhy_decode_issue *issue, bool is_joined)
 	issue_normalise(issue, true);
 }
 
+/* The library leaves logits, of which a kernel picks the likeliest tokens. */
+static void issue_words(struct kwhy_decode_issue *issue)
+{
+	struct kwhy_decode *decode = issue->decode;
+	uint64_t asked = decode->args.logits;
+
+	if (!kwhy_decode_library_takes(decode, decode->args.slots, false)) {
+		issue_wide(issue, 0, KWHY_DECODE_WORDS);
+		return;
+	}
+	decode->args.logits = decode->logits;
+	kwhy_decode_issue_library(issue, 0, KWHY_DECODE_WORDS);
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_PICK,
+			.blocks = decode->args.slots * PICKING_BLOCKS,
+			.threads = PICKING_THREADS,
+			.numbers = {PICKING_BLOCKS}});
+	decode->args.logits = asked;
+}
+
 static void issue_many(struct kwhy_decode_issue *issue)
 {
 	struct kwhy_decode *decode = issue->decode;
 	bool is_reading = decode->args.each > 1,
 	     is_library = kwhy_decode_library_takes(decode, decode->args.tokens, is_reading),
-	     is_joined = is_library && is_reading && kwhy_decode_library_joins(decode);
+	     is_joined = is_library && kwhy_decode_library_joins(decode);
 
-	decode->args.has_short_x = is_joined;
+	decode->args.has_short_x = is_joined && is_reading;
 	issue_begin(issue);
 	if (is_library)
 		issue_by_library(issue, is_joined);
 	else
 		issue_own(issue);
-	issue_wide(issue, 0, KWHY_DECODE_WORDS);
 	decode->args.has_short_x = false;
+	issue_words(issue);
 }
 
 /* --- All of them --- */

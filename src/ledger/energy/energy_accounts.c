@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row that is surely above this many times the enforced limit is no row but a wrong clock or wrong units. */
+/* A row that is surely above this many times the enforced limit is no row but a wrong clock or wrong units.
+ */
 #define LIMIT_MOST 1.5
 
 struct writing {

@@ -81,7 +81,8 @@ static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 			for (uint64_t k = 0; k < c->inner; k++)
 				sum += load(&c->left, i * c->left.stride + k) *
 					load(&c->right, j * c->right.stride + k);
-			sum += load(&biases, i);
+			if (c->epilogue)
+				sum += load(&biases, i);
 			if (c->old != 0)
 				sum += c->old * load(&c->out, place);
 			store(&c->out, place, c->epilogue == KWHY_CUBLASLT_RELU_BIAS && !(sum > 0) ? 0 : sum);
@@ -216,7 +217,7 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	if (getenv("KWHY_FAKE_CUBLASLT"))
 		return KWHY_CUBLAS_SUCCESS;
 	if (a->type != b->type || c->type != d->type || product->transposed != KWHY_CUBLAS_TRANSPOSED ||
-		!product->biases || most < 2)
+		!product->biases != !product->epilogue || most < 2)
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	choices[0] = (struct kwhy_cublaslt_choice){.algorithm = {{1}}};
 	choices[1] = (struct kwhy_cublaslt_choice){

@@ -19,6 +19,11 @@ static void run_choose(void *args)
 	kwhy_decode_choose(*(const struct args *)args);
 }
 
+static void run_pick(void *args)
+{
+	kwhy_decode_pick(*(const struct args *)args, 3);
+}
+
 static void run_beam_rank(void *args)
 {
 	kwhy_decode_beam_rank(*(const struct args *)args);
@@ -87,6 +92,28 @@ static void check_draws(u32 top_k, float top_p)
 		}
 	}
 	assert_float_equal((float)drawn / (SLOTS * ROUNDS), 1 / sum, 0.08);
+}
+
+/* Of equal ones the first is. */
+static void the_likeliest_token_is_picked_from_logits(void **state)
+{
+	enum { SLOTS = 5 };
+	static float logits[SLOTS * WORDS_ALL];
+	const u32 likeliest[SLOTS] = {0, 149, 70, 33, 96};
+	u64 best[SLOTS] = {0};
+	struct args a = {.logits = logits, .best = best, .slots = SLOTS, .vocabulary = WORDS_ALL};
+
+	(void)state;
+	for (u32 i = 0; i < SLOTS * WORDS_ALL; i++)
+		logits[i] = -2 + unit_of(4, i);
+	for (u32 slot = 0; slot < SLOTS; slot++)
+		logits[slot * WORDS_ALL + likeliest[slot]] = -0.5f;
+	logits[2 * WORDS_ALL + 71] = logits[2 * WORDS_ALL + 148] = -0.5f;
+	cuda_text_launch(3 * SLOTS, 32, run_pick, &a);
+	for (u32 slot = 0; slot < SLOTS; slot++) {
+		assert_int_equal(~(u32)best[slot], likeliest[slot]);
+		assert_true(best[slot] == key_of(-0.5f, likeliest[slot]));
+	}
 }
 
 static void tokens_are_drawn_by_their_probabilities_among_those_that_are_kept(void **state)
@@ -159,6 +186,7 @@ static void beams_are_ranked_and_chosen_as_on_the_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_likeliest_token_is_picked_from_logits),
 		cmocka_unit_test(tokens_are_drawn_by_their_probabilities_among_those_that_are_kept),
 		cmocka_unit_test(beams_are_ranked_and_chosen_as_on_the_host),
 	};

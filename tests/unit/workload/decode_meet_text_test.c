@@ -38,7 +38,7 @@ static void run_call(void *context)
 	}
 
 CALL(begin, c->a)
-CALL(attend, c->a, c->one)
+CALL(attend, c->a, c->one, 0)
 CALL(thin_attention, c->a, c->one)
 CALL(thin_project, c->a, c->one)
 CALL(thin_widen, c->a, c->one)

@@ -38,9 +38,13 @@ static __device__ u64 cache_at(const struct args *a, u32 layer, u32 slot, u32 he
 #endif
 }
 
-/* A head of a slot that is at position count - 1. */
+/*
+ * A head of a slot that is at position count - 1. state: what a product of queries, keys and values together has left
+ * of that position, the head's queries first; 0: all of it is where it belongs.
+ */
 struct history {
 	u32 layer, slot, head, count;
+	const act *state;
 };
 
 /* Where its keys and values of a place are, if those of `first` are at `cache`. */
@@ -85,12 +89,15 @@ static __device__ void span_load(struct span *s, const struct args *a, const str
 #pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
 		u32 place = first + i * 4 + lane / 8, known = place < h->count ? place : h->count - 1;
-		u64 from = past_at(a, h, cache, first, known) + lane % 8 * 8;
+		u64 from = past_at(a, h, cache, first, known);
+		bool is_new = h->state && known == h->count - 1;
+		const act *keys = (is_new ? h->state + MIXED : a->keys + from) + lane % 8 * 8,
+			  *values = (is_new ? h->state + 2 * MIXED : a->values + from) + lane % 8 * 8;
 
 #pragma unroll
 		for (u32 j = 0; j < EIGHT; j++) {
-			s->keys[i][j] = load_fresh(a->keys + from + j * UNIT);
-			s->values[i][j] = load_fresh(a->values + from + j * UNIT);
+			s->keys[i][j] = load_fresh(keys + j * UNIT);
+			s->values[i][j] = load_fresh(values + j * UNIT);
 		}
 	}
 }
@@ -173,17 +180,31 @@ static __device__ float most_of_pieces(const float *pieces, u32 count)
 	return most;
 }
 
-/* A share of one head of one token. */
-static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 head, u32 share)
+/* The key and the value of the position that a history ends at come to where later tokens find them. */
+static __device__ void keep_state(const struct args *a, const struct history *h)
+{
+	u32 part = threadIdx.x / (HEAD / UNIT), column = threadIdx.x % (HEAD / UNIT) * UNIT;
+
+	if (part < 2)
+		*(struct four *)(void *)((part ? a->values : a->keys) +
+			cache_at(a, h->layer, h->slot, h->head, h->count - 1) + column) =
+			load_fresh(h->state + (1 + part) * MIXED + column);
+}
+
+/* A share of one head of one token. joined: its queries, keys and values lie together. */
+static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 head, u32 share, u32 joined)
 {
 	__shared__ float all[WARPS_MOST][PIECE];
 	u32 warps = blockDim.x / 32, lane = threadIdx.x % 32, count = position_of(a, token) + 1,
 	    slot = slot_of(a, token);
-	const struct history h = {layer, slot, head, count};
+	const act *state = joined ? a->inner + (u64)token * 3 * MIXED + head * HEAD : 0;
+	const struct history h = {layer, slot, head, count, state};
 	struct mixture m = {-1e30f, 0, {0}};
 	float query[8], most;
 
-	load_eight(a->queries + (u64)token * MIXED + head * HEAD + lane % 8 * 8, query);
+	load_eight((state ? state : a->queries + (u64)token * MIXED + head * HEAD) + lane % 8 * 8, query);
+	if (state)
+		keep_state(a, &h);
 	for (int i = 0; i < 8; i++)
 		query[i] *= 0.125f * 1.44269504f; /* of the head's width; to powers of 2 */
 	mix_spans(&m, query, a, &h, (share * warps + threadIdx.x / 32) * SPAN * 4, a->shares * warps * SPAN * 4);
@@ -201,7 +222,7 @@ static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 he
 	__syncthreads();
 }
 
-static __device__ void attend_all(const struct args *a, u32 layer, u32 *round)
+static __device__ void attend_all(const struct args *a, u32 layer, u32 joined, u32 *round)
 {
 	u32 units = a->tokens * HEADS * a->shares;
 
@@ -209,13 +230,13 @@ static __device__ void attend_all(const struct args *a, u32 layer, u32 *round)
 	await(a, round);
 	meet_begin(a, layer);
 	for (u32 unit = blockIdx.x; unit < units; unit += gridDim.x)
-		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares);
+		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares, joined);
 }
 
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_attend(const struct args a, u32 layer)
+KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_attend(const struct args a, u32 layer, u32 joined)
 {
 	let_next_begin();
-	attend_all(&a, layer, 0);
+	attend_all(&a, layer, joined, 0);
 }
 
 /* A token's place among keys and values. */

@@ -2,10 +2,45 @@
 /* --- Choosing: a block a slot, of logits that the last product has left --- */
 
 #define CHOOSING_THREADS 512
+#define PICKING_THREADS 256
 
 static __device__ u32 order_of(float logit)
 {
 	return (u32)(key_of(logit, 0) >> 32);
+}
+
+/* What a thread reads at once of logits, to wait for memory once. */
+enum { PICKED = 8 };
+
+/* The likeliest token, where a library has made the last product. Several blocks share a slot. */
+KERNEL void __launch_bounds__(PICKING_THREADS) kwhy_decode_pick(const struct args a, u32 blocks)
+{
+	u32 slot = blockIdx.x / blocks, step = blocks * blockDim.x, first = blockIdx.x % blocks * blockDim.x + threadIdx.x,
+	    last = a.vocabulary - 1, most = 0, likeliest = last;
+	const float *logits = a.logits + (u64)slot * a.vocabulary;
+	u64 best;
+
+	let_next_begin();
+	await_previous();
+	for (; first <= last; first += PICKED * step) {
+		float some[PICKED];
+
+#pragma unroll
+		for (u32 i = 0; i < PICKED; i++)
+			some[i] = logits[first + i * step < last ? first + i * step : last];
+#pragma unroll
+		for (u32 i = 0; i < PICKED; i++) {
+			u32 order = order_of(some[i]);
+
+			likeliest = order > most ? first + i * step : likeliest;
+			most = order > most ? order : most;
+		}
+	}
+	best = (u64)most << 32 | ~(likeliest < last ? likeliest : last);
+	for (int distance = 1; distance < 32; distance *= 2)
+		best = key_of_lane(best, distance);
+	if (threadIdx.x % 32 == 0)
+		atomicMax(a.best + slot, best);
 }
 
 /* A token's part of all: of their number or of their probability, in 2^24ths of the likeliest's. */

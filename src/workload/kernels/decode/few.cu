@@ -361,7 +361,7 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct ar
 static __device__ void whole_layer(const struct args *a, u32 layer, act *room, u32 *round)
 {
 	thin_attention(a, layer, room, round);
-	attend_all(a, layer, round);
+	attend_all(a, layer, 0, round);
 	thin_project(a, layer, room, round);
 	thin_widen(a, layer, room, round);
 	thin_narrow(a, layer, round);

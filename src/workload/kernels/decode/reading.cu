@@ -79,7 +79,7 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_read(const struct args a,
 {
 	(void)joined;
 	let_next_begin();
-	attend_all(&a, layer, 0);
+	attend_all(&a, layer, 0, 0);
 }
 #else
 /*
