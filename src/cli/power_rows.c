@@ -190,16 +190,40 @@ static void add_window(struct kwhy_power_rows *rows, const struct joining *joini
 	rows->data.row_count += known && isfinite(rows->power_w[row]);
 }
 
-static enum kwhy_status join(
-	struct kwhy_power_rows *rows, const struct joining *joining, struct kwhy_error *error)
+static void join(struct kwhy_power_rows *rows, const struct joining *joining, double lag_s)
 {
 	const struct kwhy_gauge_series *clock = joining->series[SM][0];
-	enum kwhy_status status = make_room(rows, clock->count, error);
 	size_t at = 0;
 
-	for (size_t i = 1; !status && i < clock->count; i++)
+	rows->lag_s = lag_s;
+	rows->data.row_count = 0;
+	for (size_t i = 1; i < clock->count; i++)
 		add_window(rows, joining, clock->time_ns[i - 1], clock->time_ns[i], &at);
-	return status;
+}
+
+enum { SHIFTS = 10 };
+#define SHIFT_S 0.02 /* from a sample to the next */
+
+/*
+ * What the driver gives of the counters when it is asked may be older than the samples are: of an H200 by 50
+ * to 100 ms, which no profile knows. So windows lie where a fit leaves the least; where there are too few for
+ * one, as the samples lag.
+ */
+static void align(struct kwhy_power_rows *rows, const struct joining *joining)
+{
+	double lag_s = rows->lag_s, best_s = lag_s, least = INFINITY;
+
+	for (int shift = -SHIFTS; shift <= SHIFTS; shift++) {
+		struct kwhy_power_model model;
+		struct kwhy_error ignored;
+
+		join(rows, joining, lag_s + shift * SHIFT_S);
+		if (kwhy_power_fit(&rows->data, &model, &ignored) || !(model.rms_ratio < least))
+			continue;
+		least = model.rms_ratio;
+		best_s = rows->lag_s;
+	}
+	join(rows, joining, best_s);
 }
 
 enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
@@ -224,7 +248,10 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 			"device %u has no %s in the recording; a Hopper or later records them with kwhy "
 			"record",
 			device, joining.samples ? "GPM gauges" : "20 ms power samples");
-	return join(rows, &joining, error);
+	status = make_room(rows, joining.series[SM][0]->count, error);
+	if (!status)
+		align(rows, &joining);
+	return status;
 }
 
 void kwhy_power_rows_done(struct kwhy_power_rows *rows)

@@ -21,7 +21,8 @@ struct kwhy_power_rows {
 	struct kwhy_power_data data;
 	double *power_w, *seconds, *gauges;
 	size_t kinds[KWHY_POWER_GAUGES_MAX]; /* of each gauge: its place in kwhy_power_gauges */
-	double lag_s; /* that was taken back from the power readings; NAN: none had to be */
+	double lag_s; /* that was taken back from the power readings, below 0: they came first; NAN: none had
+			 to be */
 };
 
 /* Columns power_w, seconds (default 1) and any of the gauges; an empty field is an error. */
@@ -30,7 +31,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_rows_read(
 
 /*
  * Of a recording: windows between readings of the device's own counters (GPM), with the mean of the 20 ms
- * samples in each; the samples lag by what the profile says. KWHY_E_INPUT where a device has not both.
+ * samples in each. These lag by what the profile says, give or take 0.2 s, where a fit leaves the least.
+ * KWHY_E_INPUT where a device has not both.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_profile *profile, uint32_t device,

@@ -254,6 +254,22 @@ static void watts_of_base_compute_and_memory(void **state)
 	kwhy_text_done(&csv);
 }
 
+#define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
+
+/* Where the profile's lag lays the windows the error is 7.3 %. */
+static void the_power_of_a_second_recording_is_foretold_within_five_percent(void **state)
+{
+	json_t *answer = json_of(
+		SPAWN("model", "power", "--json", "--fit", COUNTERS "mixed-1.kwhy", COUNTERS "mixed-2.kwhy"));
+
+	(void)state;
+	assert_int_equal(number_at(answer, "fitted_windows"), 106);
+	assert_int_equal(number_at(answer, "split_windows"), 105);
+	assert_true(number_at(answer, "lag_s") < -0.05 && number_at(answer, "lag_s") > -0.15);
+	assert_true(number_at(answer, "split_error_ratio") < 0.05);
+	json_decref(answer);
+}
+
 static bool is_found(const json_t *answer, const char *claim)
 {
 	size_t i;
@@ -320,6 +336,7 @@ int main(void)
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 		cmocka_unit_test(watts_of_base_compute_and_memory),
+		cmocka_unit_test(the_power_of_a_second_recording_is_foretold_within_five_percent),
 		cmocka_unit_test(
 			every_error_of_the_five_documents_that_figures_show_is_found_and_nothing_right),
 	};
