@@ -205,8 +205,8 @@ enum { SHIFTS = 10 };
 #define SHIFT_S 0.02 /* from a sample to the next */
 
 /*
- * What the driver gives of the counters when it is asked may be older than the samples are: of an H200 by 50
- * to 100 ms, which no profile knows. So windows lie where a fit leaves the least; where there are too few for
+ * What the driver gives of the counters when it is asked may be older than the samples are: of an H200 by 60
+ * to 120 ms, which no profile knows. So windows lie where a fit leaves the least; where there are too few for
  * one, as the samples lag.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
