@@ -47,6 +47,14 @@ struct kwhy_transfer_conditions {
 
 enum { KWHY_TRANSFER_SAMPLES_MAX = 256 };
 
+/* When and where a sample was taken, and what 16 B by `pinned` to the device took just before, by each clock.
+ */
+struct kwhy_transfer_moment {
+	double at_s; /* since the run was begun or carried on; NAN: not known, as below */
+	double cpu;
+	double reference_s[KWHY_TRANSFER_CLOCK_COUNT];
+};
+
 /* One way of moving one amount, measured by one clock. */
 struct kwhy_transfer_point {
 	const char *strategy; /* its id: "pinned" */
@@ -55,6 +63,7 @@ struct kwhy_transfer_point {
 	uint64_t bytes;	 /* of all pieces */
 	uint32_t pieces; /* 1: a single transfer */
 	double *samples_s;
+	struct kwhy_transfer_moment *moments; /* of each; NULL: none is known */
 	size_t sample_count;
 	struct kwhy_transfer_summary summary;
 	struct kwhy_transfer_conditions conditions;

@@ -151,10 +151,11 @@ static void list_sizes(const struct kwhy_bench_request *request, struct sizes *o
 struct kwhy_transfer_point *kwhy_bench_point_init(struct kwhy_arena *arena, struct kwhy_transfer_point *point)
 {
 	point->samples_s = kwhy_arena_alloc(arena, KWHY_TRANSFER_SAMPLES_MAX, sizeof(*point->samples_s));
+	point->moments = kwhy_arena_alloc(arena, KWHY_TRANSFER_SAMPLES_MAX, sizeof(*point->moments));
 	point->conditions = (struct kwhy_transfer_conditions){NAN, NAN, NAN, NAN, 0};
 	point->link_bytes = NAN;
 	kwhy_bench_point_sum_up(point);
-	return point->samples_s ? point : NULL;
+	return point->samples_s && point->moments ? point : NULL;
 }
 
 static void add_point(struct maker *maker, const struct kwhy_bench_strategy *strategy,

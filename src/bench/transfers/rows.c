@@ -5,14 +5,16 @@
 #include "bench/transfers/plan.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE_CELLS = 13, ENERGY_CELLS = 15, POINTS_MAX = 65536 };
+enum { SAMPLE_CELLS = 13, MOMENT_CELLS = 5, ENERGY_CELLS = 15, POINTS_MAX = 65536 };
 
 const char kwhy_bench_row_names[] =
 	"strategy,direction,clock,bytes,pieces,seconds,link_bytes,verified,temperature_c,sm_clock_hz,"
-	"memory_clock_hz,power_w,throttle_bits";
+	"memory_clock_hz,power_w,throttle_bits,at_s,cpu,reference_row_s,reference_isolated_s,reference_host_"
+	"s";
 const char kwhy_bench_energy_row_names[] =
 	"strategy,direction,bytes,pieces,transfers,seconds,gross_j,gross_low_j,gross_high_j,net_j,net_low_j,"
 	"net_high_j,host_j,host_low_j,host_high_j";
@@ -25,6 +27,16 @@ struct reader {
 	size_t room; /* of points */
 	struct kwhy_transfer_point *last;
 };
+
+static const struct kwhy_transfer_moment nowhere = {NAN, NAN, {NAN, NAN, NAN}};
+
+static void write_moment(const struct kwhy_transfer_moment *moment, struct kwhy_text *out)
+{
+	kwhy_bench_cell_add(out, moment->at_s);
+	kwhy_bench_cell_add(out, moment->cpu);
+	for (size_t i = 0; i < KWHY_TRANSFER_CLOCK_COUNT; i++)
+		kwhy_bench_cell_add(out, moment->reference_s[i]);
+}
 
 void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample, struct kwhy_text *out)
 {
@@ -40,7 +52,9 @@ void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample
 	kwhy_bench_cell_add(out, conditions->clock_hz);
 	kwhy_bench_cell_add(out, conditions->memory_clock_hz);
 	kwhy_bench_cell_add(out, conditions->power_w);
-	kwhy_text_addf(out, ",%u\n", conditions->throttle_bits);
+	kwhy_text_addf(out, ",%u", conditions->throttle_bits);
+	write_moment(point->moments ? &point->moments[sample] : &nowhere, out);
+	kwhy_text_add(out, "\n");
 }
 
 void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out)
@@ -161,9 +175,10 @@ static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point
 	char *const *cells = reader->rows.cells;
 	uint64_t verified, bits;
 
-	if (reader->rows.cell_count != SAMPLE_CELLS || !parse_key(cells, out) ||
-		!kwhy_bench_cell_whole(cells[7], &verified) || !kwhy_bench_cell_whole(cells[12], &bits) ||
-		bits > UINT32_MAX)
+	if ((reader->rows.cell_count != SAMPLE_CELLS &&
+		    reader->rows.cell_count != SAMPLE_CELLS + MOMENT_CELLS) ||
+		!parse_key(cells, out) || !kwhy_bench_cell_whole(cells[7], &verified) ||
+		!kwhy_bench_cell_whole(cells[12], &bits) || bits > UINT32_MAX)
 		return false;
 	for (size_t i = 0; i < 2; i++)
 		if (!kwhy_bench_cell_real(cells[5 + i], figures[i]))
@@ -176,14 +191,30 @@ static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point
 	return *out_s > 0;
 }
 
+/* Of a row; those of earlier versions have none. */
+static bool parse_moment(const struct reader *reader, struct kwhy_transfer_moment *out)
+{
+	double *const figures[MOMENT_CELLS] = {
+		&out->at_s, &out->cpu, &out->reference_s[0], &out->reference_s[1], &out->reference_s[2]};
+	bool good = true;
+
+	*out = nowhere;
+	if (reader->rows.cell_count == SAMPLE_CELLS)
+		return true;
+	for (size_t i = 0; good && i < MOMENT_CELLS; i++)
+		good = kwhy_bench_cell_real(reader->rows.cells[SAMPLE_CELLS + i], figures[i]);
+	return good;
+}
+
 /* The conditions of a point's last row are of all its samples. */
 static enum kwhy_status take_sample(struct reader *reader)
 {
 	struct kwhy_transfer_point row = {0}, *point = NULL;
+	struct kwhy_transfer_moment moment;
 	double seconds;
 	enum kwhy_status status;
 
-	if (!parse_sample(reader, &row, &seconds))
+	if (!parse_sample(reader, &row, &seconds) || !parse_moment(reader, &moment))
 		return kwhy_bench_rows_wrong(&reader->rows, "no sample of a transfer");
 	status = find_point(reader, &row, &point);
 	if (status)
@@ -192,6 +223,7 @@ static enum kwhy_status take_sample(struct reader *reader)
 	if (point->sample_count == KWHY_TRANSFER_SAMPLES_MAX)
 		return kwhy_bench_rows_wrong(
 			&reader->rows, "more samples of one transfer than are ever taken");
+	point->moments[point->sample_count] = moment;
 	point->samples_s[point->sample_count++] = seconds;
 	point->conditions = row.conditions;
 	point->link_bytes = row.link_bytes;
@@ -225,7 +257,7 @@ static enum kwhy_status take_sample_line(void *context, char *line)
 			: kwhy_bench_rows_wrong(&reader->rows, "these are no samples of kwhy bench transfer");
 	if (*line == '#')
 		return reader->add ? take_setting(reader, line) : KWHY_OK;
-	if (strcmp(line, kwhy_bench_row_names) == 0)
+	if (strncmp(line, "strategy,direction,clock,", 25) == 0)
 		return KWHY_OK;
 	kwhy_bench_rows_split(&reader->rows, line);
 	return take_sample(reader);

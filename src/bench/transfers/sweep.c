@@ -7,6 +7,7 @@
 #include "bench/transfers/cpus.h"
 #include "bench/transfers/energy.h"
 #include "bench/transfers/measure.h"
+#include "bench/transfers/reference.h"
 #include "bench/transfers/sensors.h"
 #include "bench/transfers/store.h"
 #include "gpu/numa.h"
@@ -37,7 +38,7 @@ struct sweep {
 	struct kwhy_bench_sensors sensors;
 	struct kwhy_bench_cpus cpus;
 	struct kwhy_bench_store *store; /* NULL: none */
-	int64_t end_ns;			/* of the time budget */
+	int64_t start_ns, end_ns;	/* of the time budget */
 	size_t closed;
 };
 
@@ -261,9 +262,12 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 	double took_s;
 	enum kwhy_status status, kept;
 	struct kwhy_error other;
+	struct kwhy_transfer_moment moment = {.at_s = (double)(start_ns - sweep->start_ns) * 1e-9};
 
 	kwhy_bench_cpus_next(&sweep->cpus);
-	status = measure_point(sweep, task, error);
+	status = kwhy_bench_reference_measure(sweep->room, &moment, error);
+	if (!status)
+		status = measure_point(sweep, task, error);
 	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
@@ -273,6 +277,8 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 		return KWHY_OK;
 	}
 	taken = point->sample_count - before;
+	for (size_t i = before; i < point->sample_count; i++)
+		point->moments[i] = moment;
 	/* By the samples that each visit took. */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
@@ -457,7 +463,8 @@ enum kwhy_status kwhy_transfers_measure(
 	sweep.transfers = kwhy_transfers_new();
 	status = sweep.transfers ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured transfers");
 	if (!status) {
-		sweep.end_ns = kwhy_clock_mono_ns() + (int64_t)(request.time_s * 1e9);
+		sweep.start_ns = kwhy_clock_mono_ns();
+		sweep.end_ns = sweep.start_ns + (int64_t)(request.time_s * 1e9);
 		status = end_cleanly(&sweep, run_passes(&sweep, error), error);
 	}
 	tear_down(&sweep);

@@ -28,12 +28,14 @@ static enum kwhy_status read_text(const char *rows, bool add, struct kwhy_transf
 static void samples_come_back_as_they_were_written(void **state)
 {
 	double samples[] = {1.25e-6, 3.5e-6};
+	struct kwhy_transfer_moment moments[] = {{0.5, 3, {2e-6, 9e-6, 6e-6}}, {0.75, 4, {NAN, 8e-6, 5e-6}}};
 	struct kwhy_transfer_point point = {.strategy = "packed",
 		.direction = KWHY_TRANSFER_D2H,
 		.clock = KWHY_TRANSFER_BY_HOST,
 		.bytes = 4096,
 		.pieces = 16,
 		.samples_s = samples,
+		.moments = moments,
 		.sample_count = 2,
 		.conditions = {41.5, 1.98e9, NAN, 120.25, 5},
 		.link_bytes = 4288,
@@ -50,12 +52,27 @@ static void samples_come_back_as_they_were_written(void **state)
 	assert_int_equal(transfers->points[0].direction, KWHY_TRANSFER_D2H);
 	assert_int_equal(transfers->points[0].sample_count, 2);
 	assert_true(transfers->points[0].samples_s[1] == 3.5e-6);
+	assert_true(transfers->points[0].moments[0].at_s == 0.5);
+	assert_true(transfers->points[0].moments[1].cpu == 4);
+	assert_true(isnan(transfers->points[0].moments[1].reference_s[KWHY_TRANSFER_BACK_TO_BACK]));
+	assert_true(transfers->points[0].moments[1].reference_s[KWHY_TRANSFER_BY_HOST] == 5e-6);
 	assert_true(transfers->points[0].conditions.power_w == 120.25);
 	assert_true(isnan(transfers->points[0].conditions.memory_clock_hz));
 	assert_int_equal(transfers->points[0].conditions.throttle_bits, 5);
 	assert_true(transfers->points[0].verified);
 	assert_true(transfers->points[0].summary.median_s == (1.25e-6 + 3.5e-6) / 2);
 	kwhy_text_done(&rows);
+	kwhy_transfers_free(transfers);
+}
+
+static void rows_of_earlier_versions_have_no_moments(void **state)
+{
+	struct kwhy_transfers *transfers = kwhy_transfers_new();
+
+	(void)state;
+	assert_int_equal(read_text("pinned,h2d,host,1,1,1e-6,1,1,,,,,0\n", true, transfers), KWHY_OK);
+	assert_true(isnan(transfers->points[0].moments[0].at_s));
+	assert_true(isnan(transfers->points[0].moments[0].reference_s[KWHY_TRANSFER_BY_HOST]));
 	kwhy_transfers_free(transfers);
 }
 
@@ -187,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_come_back_as_they_were_written),
+		cmocka_unit_test(rows_of_earlier_versions_have_no_moments),
 		cmocka_unit_test(settings_are_taken_over_and_unknown_ones_stay_unknown),
 		cmocka_unit_test(wrong_rows_are_named_by_their_line),
 		cmocka_unit_test(a_point_that_was_not_planned_is_refused_when_carrying_on),

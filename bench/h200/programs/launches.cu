@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launching a kernel takes the host by the size of its argument: one block of 704 threads that does nothing, by cuLaunchKernel, with
+// the argument as a pointer or as a buffer. Sizes take turns of 48 launches, then the stream is waited for, untimed.
+// Prints bytes,how,launches,median_us,p5_us,p95_us. usage: launches
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <vector>
+
+#define MUST(call) \
+	do { \
+		int status_ = (int)(call); \
+		if (status_ != 0) { \
+			fprintf(stderr, "%s: %d\n", #call, status_); \
+			exit(1); \
+		} \
+	} while (0)
+
+template <int N> struct argument {
+	unsigned long long words[N / 8];
+};
+
+template <int N> static __global__ void nothing(const __grid_constant__ argument<N> given)
+{
+	if (given.words[0] == 12345)
+		*(volatile unsigned long long *)given.words[1] = given.words[N / 8 - 1];
+}
+
+struct kind {
+	size_t bytes;
+	cudaFunction_t function;
+	std::vector<double> us[2];
+};
+
+static std::vector<kind> kinds;
+static unsigned long long words[512];
+
+template <int N> static void add()
+{
+	void (*kernel)(const argument<N>) = nothing<N>;
+	cudaFunction_t function;
+
+	MUST(cudaGetFuncBySymbol(&function, (const void *)kernel));
+	kinds.push_back({N, function, {}});
+}
+
+static double microseconds()
+{
+	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static double launch(const kind &k, bool as_buffer, CUstream stream)
+{
+	void *pointers[] = {words};
+	size_t bytes = k.bytes;
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+	double start = microseconds();
+
+	MUST(cuLaunchKernel((CUfunction)k.function, 1, 1, 1, 704, 1, 1, 0, stream, as_buffer ? NULL : pointers, as_buffer ? extra : NULL));
+	return microseconds() - start;
+}
+
+int main(void)
+{
+	cudaStream_t stream;
+
+	MUST(cudaFree(0));
+	MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	add<16>();
+	add<128>();
+	add<512>();
+	add<768>();
+	add<1024>();
+	add<1280>();
+	add<1536>();
+	add<1792>();
+	add<2048>();
+	add<3072>();
+	add<4096>();
+	for (int round = -5; round < 60; round++)
+		for (kind &k : kinds)
+			for (int how = 0; how < 2; how++) {
+				for (int i = 0; i < 48; i++) {
+					double us = launch(k, how, stream);
+
+					if (round >= 0)
+						k.us[how].push_back(us);
+				}
+				MUST(cudaStreamSynchronize(stream));
+			}
+	for (kind &k : kinds)
+		for (int how = 0; how < 2; how++) {
+			std::vector<double> &us = k.us[how];
+
+			std::sort(us.begin(), us.end());
+			printf("%zu,%s,%zu,%.3f,%.3f,%.3f\n", k.bytes, how ? "buffer" : "pointer", us.size(), us[us.size() / 2], us[us.size() / 20],
+				us[us.size() * 19 / 20]);
+		}
+	return 0;
+}
