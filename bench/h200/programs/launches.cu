@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launching a kernel takes the host by the size of its argument: one block of 704 threads that does nothing, by cuLaunchKernel, with
-// the argument as a pointer or as a buffer. Sizes take turns of 48 launches, then the stream is waited for, untimed.
+// the argument as a pointer or as a buffer, and as a graph of that launch alone, whose argument stays as it is. Sizes take turns of 48 launches, then the stream is waited for, untimed.
+// Beside it what else a step of the transfer engine asks the driver and the system for: making a context current, a lock.
 // Prints bytes,how,launches,median_us,p5_us,p95_us. usage: launches
 #include <algorithm>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <vector>
 
 #define MUST(call) \
@@ -32,7 +34,8 @@ template <int N> static __global__ void nothing(const __grid_constant__ argument
 struct kind {
 	size_t bytes;
 	cudaFunction_t function;
-	std::vector<double> us[2];
+	std::vector<double> us[3];
+	cudaGraphExec_t graph;
 };
 
 static std::vector<kind> kinds;
@@ -44,7 +47,7 @@ template <int N> static void add()
 	cudaFunction_t function;
 
 	MUST(cudaGetFuncBySymbol(&function, (const void *)kernel));
-	kinds.push_back({N, function, {}});
+	kinds.push_back({N, function, {}, NULL});
 }
 
 static double microseconds()
@@ -52,15 +55,65 @@ static double microseconds()
 	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-static double launch(const kind &k, bool as_buffer, CUstream stream)
+static double launch(const kind &k, int how, CUstream stream)
 {
+	bool as_buffer = how == 1;
 	void *pointers[] = {words};
 	size_t bytes = k.bytes;
 	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
 	double start = microseconds();
 
-	MUST(cuLaunchKernel((CUfunction)k.function, 1, 1, 1, 704, 1, 1, 0, stream, as_buffer ? NULL : pointers, as_buffer ? extra : NULL));
+	if (how == 2)
+		MUST(cudaGraphLaunch(k.graph, stream));
+	else
+		MUST(cuLaunchKernel((CUfunction)k.function, 1, 1, 1, 704, 1, 1, 0, stream, as_buffer ? NULL : pointers, as_buffer ? extra : NULL));
 	return microseconds() - start;
+}
+
+static CUcontext context;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_current()
+{
+	MUST(cuCtxSetCurrent(context));
+}
+
+static void get_current()
+{
+	CUcontext now;
+
+	MUST(cuCtxGetCurrent(&now));
+}
+
+static void lock_and_unlock()
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void show_call(const char *name, void (*call)())
+{
+	std::vector<double> us;
+
+	for (int i = 0; i < 500; i++) {
+		double start = microseconds();
+
+		for (int k = 0; k < 100; k++)
+			call();
+		us.push_back((microseconds() - start) / 100);
+	}
+	std::sort(us.begin(), us.end());
+	printf("0,%s,%zu,%.4f,%.4f,%.4f\n", name, us.size(), us[us.size() / 2], us[us.size() / 20], us[us.size() * 19 / 20]);
+}
+
+static void capture(kind &k, cudaStream_t stream)
+{
+	cudaGraph_t graph;
+
+	MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+	launch(k, 0, stream);
+	MUST(cudaStreamEndCapture(stream, &graph));
+	MUST(cudaGraphInstantiate(&k.graph, graph, 0));
 }
 
 int main(void)
@@ -80,9 +133,11 @@ int main(void)
 	add<2048>();
 	add<3072>();
 	add<4096>();
+	for (kind &k : kinds)
+		capture(k, stream);
 	for (int round = -5; round < 60; round++)
 		for (kind &k : kinds)
-			for (int how = 0; how < 2; how++) {
+			for (int how = 0; how < 3; how++) {
 				for (int i = 0; i < 48; i++) {
 					double us = launch(k, how, stream);
 
@@ -92,12 +147,17 @@ int main(void)
 				MUST(cudaStreamSynchronize(stream));
 			}
 	for (kind &k : kinds)
-		for (int how = 0; how < 2; how++) {
+		for (int how = 0; how < 3; how++) {
 			std::vector<double> &us = k.us[how];
 
 			std::sort(us.begin(), us.end());
-			printf("%zu,%s,%zu,%.3f,%.3f,%.3f\n", k.bytes, how ? "buffer" : "pointer", us.size(), us[us.size() / 2], us[us.size() / 20],
+			printf("%zu,%s,%zu,%.3f,%.3f,%.3f\n", k.bytes, how == 2 ? "graph" : how ? "buffer" : "pointer", us.size(), us[us.size() / 2], us[us.size() / 20],
 				us[us.size() * 19 / 20]);
 		}
+	MUST(cuCtxGetCurrent(&context));
+	show_call("set-current", set_current);
+	show_call("get-current", get_current);
+	show_call("lock", lock_and_unlock);
+	show_call("clock", [] { microseconds(); });
 	return 0;
 }
