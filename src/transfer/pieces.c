@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { SMALL_BYTES = 4096 };
+
 /* What is put: bytes, or numbers to be converted. */
 struct source {
 	const char *from;
@@ -14,14 +16,16 @@ struct source {
 
 static void fill(const struct source *source, char *to, uint64_t done_bytes, size_t bytes)
 {
-	size_t number_bytes = kwhy_transfer_format_bytes(source->format);
 	const float *numbers = (const float *)(const void *)source->from;
+	size_t number_bytes;
 
-	if (source->format == KWHY_TRANSFER_F32)
+	if (source->format == KWHY_TRANSFER_F32) {
 		memcpy(to, source->from + done_bytes, bytes);
-	else
-		kwhy_transfer_convert_numbers(to, numbers + done_bytes / number_bytes, bytes / number_bytes,
-			source->format, kwhy_transfer_inverse(source->format, source->scale));
+		return;
+	}
+	number_bytes = kwhy_transfer_format_bytes(source->format);
+	kwhy_transfer_convert_numbers(to, numbers + done_bytes / number_bytes, bytes / number_bytes,
+		source->format, kwhy_transfer_inverse(source->format, source->scale));
 }
 
 static struct kwhy_transfer_call call_of(struct kwhy_transfer *transfer)
@@ -90,29 +94,55 @@ static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ri
 		(unsigned long long)bytes);
 }
 
+/* Of a put: its part goes to `place` of the slot. */
+static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t to,
+	const struct source *source, uint64_t done, size_t part)
+{
+	struct kwhy_transfer_piece piece = {.to = to,
+		.from = slot->mapped + place,
+		.bytes = (uint32_t)part,
+		.moves = KWHY_TRANSFER_FROM_MOVES};
+
+	fill(source, slot->host + place, done, part);
+	kwhy_transfer_slot_add(slot, &piece, place + part);
+	kwhy_transfer_slot_write(slot, to, part);
+}
+
+/* What most puts are: a small piece, and the open slot has room for it. false: it may have none. */
+static bool put_small(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t to,
+	const struct source *source, uint64_t bytes)
+{
+	struct kwhy_transfer_slot *slot = ring->open ? &ring->open->slots[ring->open->at] : NULL;
+	uint64_t place;
+
+	if (!slot || bytes - 1 >= SMALL_BYTES || slot->count == transfer->options.pieces ||
+		slot->bytes >= KWHY_TRANSFER_SLOT_ENOUGH_BYTES)
+		return false;
+	place = kwhy_transfer_slot_place(slot, to);
+	if (place + bytes > transfer->options.slot_bytes)
+		return false;
+	place_put(slot, place, to, source, 0, bytes);
+	return true;
+}
+
 static int put(struct kwhy_transfer *transfer, uint64_t to, const struct source *source, uint64_t bytes,
 	struct kwhy_transfer_call *call)
 {
 	struct kwhy_transfer_ring *ring = &transfer->rings[KWHY_TRANSFER_PUT];
-	int code = look_for_room(transfer, ring, call, bytes);
+	int code;
 
+	if (put_small(transfer, ring, to, source, bytes))
+		return KWHY_TRANSFER_OK;
+	code = look_for_room(transfer, ring, call, bytes);
 	for (uint64_t done = 0; done < bytes && !code;) {
 		struct kwhy_transfer_slot *slot;
 		size_t part;
 
 		code = slot_for(transfer, ring, call, to + done, bytes - done, &slot, &part);
-		if (!code) {
-			uint64_t place = kwhy_transfer_slot_place(slot, to + done);
-			struct kwhy_transfer_piece piece = {.to = to + done,
-				.from = slot->mapped + place,
-				.bytes = (uint32_t)part,
-				.moves = KWHY_TRANSFER_FROM_MOVES};
-
-			fill(source, slot->host + place, done, part);
-			kwhy_transfer_slot_add(slot, &piece, place + part);
-			kwhy_transfer_slot_write(slot, piece.to, part);
-			done += part;
-		}
+		if (code)
+			return code;
+		place_put(slot, kwhy_transfer_slot_place(slot, to + done), to + done, source, done, part);
+		done += part;
 	}
 	return code;
 }

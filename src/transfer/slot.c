@@ -20,30 +20,6 @@ static struct kwhy_transfer_piece *pieces_end(const struct kwhy_transfer_slot *s
 	return (struct kwhy_transfer_piece *)(void *)slot->host;
 }
 
-void kwhy_transfer_slot_add(
-	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end)
-{
-	slot->count++;
-	pieces_end(slot)[-(ptrdiff_t)slot->count] = *piece;
-	slot->bytes += piece->bytes;
-	if (data_end > 0)
-		slot->staged = data_end;
-}
-
-void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes)
-{
-	struct kwhy_transfer_extent *written = &slot->written;
-
-	if (written->end == 0)
-		*written = (struct kwhy_transfer_extent){to, to};
-	if (to < written->end && to + bytes > written->start)
-		slot->unordered = true;
-	if (to < written->start)
-		written->start = to;
-	if (to + bytes > written->end)
-		written->end = to + bytes;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct kwhy_transfer_extent *x = a, *y = b;

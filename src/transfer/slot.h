@@ -83,12 +83,34 @@ static inline uint64_t kwhy_transfer_part_bytes(uint64_t room, uint64_t bytes)
 
 void kwhy_transfer_slot_clear(struct kwhy_transfer_slot *slot);
 
-/* There is room. `data_end`: where the slot's data ends with this piece; 0: it lies elsewhere. */
-void kwhy_transfer_slot_add(
-	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end);
+/* There is room. `data_end`: where the slot's data ends with this piece; 0: it lies elsewhere. Inline, as the
+ * next: a put of a small piece takes no longer than a few calls. */
+static inline void kwhy_transfer_slot_add(
+	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end)
+{
+	struct kwhy_transfer_piece *pieces_end = (struct kwhy_transfer_piece *)(void *)slot->host;
+
+	slot->count++;
+	pieces_end[-(ptrdiff_t)slot->count] = *piece;
+	slot->bytes += piece->bytes;
+	if (data_end > 0)
+		slot->staged = data_end;
+}
 
 /* Notes where a put writes; beside kwhy_transfer_slot_add(). */
-void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes);
+static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes)
+{
+	struct kwhy_transfer_extent *written = &slot->written;
+
+	if (written->end == 0)
+		*written = (struct kwhy_transfer_extent){to, to};
+	if (to < written->end && to + bytes > written->start)
+		slot->unordered = true;
+	if (to < written->start)
+		written->start = to;
+	if (to + bytes > written->end)
+		written->end = to + bytes;
+}
 
 /* Whether two of its puts write to the same byte. `extents` is room for as many as there are pieces. */
 bool kwhy_transfer_slot_overlaps(const struct kwhy_transfer_slot *slot, struct kwhy_transfer_extent *extents);
