@@ -17,8 +17,8 @@
 #include <string.h>
 
 enum {
-	VISIT_SAMPLES = 8,
-	VISITS_LEAST = 16, /* of cheap points: what one visit took is alike, and drift shows between them */
+	VISIT_SAMPLES = 4,
+	VISITS_LEAST = 60, /* of cheap points: what one visit took is alike, and drift shows between them */
 	RESTS_MOST = 15,
 	WARM_UPS = 8,
 	HISTORY_S = 30
@@ -27,6 +27,7 @@ enum {
 #define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
 #define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
 #define DEAR_S 0.005		  /* of a visit */
+#define ENOUGH_S 0.08		  /* of a point with its interval, however few its visits */
 #define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
 
 struct sweep {
@@ -57,7 +58,7 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 	if (point->sample_count < KWHY_BENCH_SAMPLES_LEAST)
 		return false;
 	if (is_narrow(point))
-		return task->visits >= VISITS_LEAST || task->spent_s > VISITS_LEAST * DEAR_S;
+		return task->visits >= VISITS_LEAST || task->spent_s > ENOUGH_S;
 	point->capped = true;
 	return point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
