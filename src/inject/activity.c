@@ -180,6 +180,12 @@ void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_
 		switch_calls(activity, true);
 }
 
+void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity)
+{
+	if (activity->runs && activity->kinds & KWHY_INJECT_CALL)
+		kwhy_inject_call_switch_give_up_alone(&activity->calls);
+}
+
 void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on)
 {
 	activity->kinds |= KWHY_INJECT_GRAPH;

@@ -36,6 +36,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_act
  */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
 
+/* While collection is off, of a CUPTI that has recorded no calls: it is asked for them in another way from
+ * now on. */
+void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
+
 /* From now on graph launches are one row each, while collection is on and whenever it is again. */
 void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on);
 

@@ -3,17 +3,20 @@
 
 #include "inject/calls.h"
 
+#include <string.h>
+
 static const struct {
 	int domain, kind;
+	const char *stays;
 } domains[] = {
-	{KWHY_CUPTI_DOMAIN_RUNTIME, KWHY_CUPTI_KIND_RUNTIME},
-	{KWHY_CUPTI_DOMAIN_DRIVER, KWHY_CUPTI_KIND_DRIVER},
+	{KWHY_CUPTI_DOMAIN_RUNTIME, KWHY_CUPTI_KIND_RUNTIME, "cudaProfilerStop"},
+	{KWHY_CUPTI_DOMAIN_DRIVER, KWHY_CUPTI_KIND_DRIVER, "cuProfilerStop"},
 };
 
 enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
 
 /* CUPTI numbers calls without gaps up to the first it does not know. */
-static void read_names(struct kwhy_inject_call_switch *calls, int domain)
+static void read_names(struct kwhy_inject_call_switch *calls, int domain, const char *stays)
 {
 	char name[KWHY_INJECT_CALL_NAME_BYTES];
 	const char *long_name = NULL;
@@ -24,6 +27,8 @@ static void read_names(struct kwhy_inject_call_switch *calls, int domain)
 		if (long_name)
 			kwhy_inject_call_name(long_name, name);
 		calls->domains[domain - 1].matters[id] = long_name && kwhy_inject_call_matters(name);
+		if (long_name && !strcmp(name, stays))
+			calls->domains[domain - 1].stays = id;
 		long_name = NULL;
 	}
 	calls->domains[domain - 1].count = id;
@@ -35,15 +40,20 @@ void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const s
 	calls->is_alone = false;
 	calls->can_choose = cupti->cuptiActivityEnableRuntimeApi && cupti->cuptiActivityEnableDriverApi;
 	for (int i = 0; i < DOMAINS && calls->can_choose; i++)
-		read_names(calls, domains[i].domain);
+		read_names(calls, domains[i].domain, domains[i].stays);
+}
+
+static __typeof__(cuptiActivityEnableRuntimeApi) *turn_of(
+	const struct kwhy_inject_call_switch *calls, int domain)
+{
+	return domain == KWHY_CUPTI_DOMAIN_RUNTIME ? calls->cupti->cuptiActivityEnableRuntimeApi
+						   : calls->cupti->cuptiActivityEnableDriverApi;
 }
 
 /* Those of a domain that matter, or all that do not. */
 static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
 {
-	__typeof__(cuptiActivityEnableRuntimeApi) *turn = domain == KWHY_CUPTI_DOMAIN_RUNTIME
-		? calls->cupti->cuptiActivityEnableRuntimeApi
-		: calls->cupti->cuptiActivityEnableDriverApi;
+	__typeof__(cuptiActivityEnableRuntimeApi) *turn = turn_of(calls, domain);
 
 	for (uint32_t id = 1; id < calls->domains[domain - 1].count; id++)
 		if (calls->domains[domain - 1].matters[id] == matter)
@@ -53,23 +63,32 @@ static void switch_each(const struct kwhy_inject_call_switch *calls, int domain,
 void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls)
 {
 	calls->is_alone = calls->can_choose;
-	if (!calls->can_choose)
-		kwhy_inject_call_switch_turn(calls, true);
-	for (int i = 0; i < DOMAINS && calls->can_choose; i++)
-		switch_each(calls, domains[i].domain, true, true);
+	for (int i = 0; i < DOMAINS && calls->is_alone; i++)
+		if (calls->domains[domains[i].domain - 1].stays)
+			turn_of(calls, domains[i].domain)(calls->domains[domains[i].domain - 1].stays, true);
+	kwhy_inject_call_switch_turn(calls, true);
+}
+
+static void turn_whole(const struct kwhy_inject_call_switch *calls, int domain, int kind, bool is_on)
+{
+	if (!is_on)
+		calls->cupti->cuptiActivityDisable(kind);
+	else
+		calls->cupti->cuptiActivityEnable(kind);
+	if (is_on && calls->can_choose)
+		switch_each(calls, domain, false, false);
 }
 
 void kwhy_inject_call_switch_turn(struct kwhy_inject_call_switch *calls, bool is_on)
 {
-	for (int i = 0; i < DOMAINS; i++) {
+	for (int i = 0; i < DOMAINS; i++)
 		if (calls->is_alone)
-			switch_each(calls, domains[i].domain, true, false);
-		if (!is_on)
-			calls->cupti->cuptiActivityDisable(domains[i].kind);
+			switch_each(calls, domains[i].domain, true, is_on);
 		else
-			calls->cupti->cuptiActivityEnable(domains[i].kind);
-		if (is_on && calls->can_choose)
-			switch_each(calls, domains[i].domain, false, false);
-	}
+			turn_whole(calls, domains[i].domain, domains[i].kind, is_on);
+}
+
+void kwhy_inject_call_switch_give_up_alone(struct kwhy_inject_call_switch *calls)
+{
 	calls->is_alone = false;
 }

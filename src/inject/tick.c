@@ -11,6 +11,8 @@
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MOST_BYTES ((size_t)1 << 30)
 #define SECOND_NS INT64_C(1000000000)
+/* A moment's launches may miss their calls: kernels are switched on first, and off last. */
+enum { LAUNCHES_WITHOUT_CALL = 16 };
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
@@ -29,12 +31,34 @@ static bool see_whether_ours(void)
 	return true;
 }
 
+/*
+ * Kernels without any call since collection was last switched on? Not asked while buffers are read: a program
+ * that opens a range waits for the answer.
+ */
+static bool are_calls_missing(void)
+{
+	const struct kwhy_inject_translate *translate = &session->memory->translate;
+	bool are_missing;
+
+	if (pthread_mutex_trylock(&session->lock))
+		return false;
+	are_missing = translate->called == session->called_before &&
+		translate->launched - session->launched_before >= LAUNCHES_WITHOUT_CALL;
+	session->launched_before = translate->launched;
+	session->called_before = translate->called;
+	pthread_mutex_unlock(&session->lock);
+	return are_missing;
+}
+
 /* What another client has switched is left alone. */
 int64_t kwhy_inject_tick_switch(void *context, bool is_on)
 {
 	(void)context;
-	if (see_whether_ours())
+	if (see_whether_ours()) {
+		if (is_on && are_calls_missing())
+			kwhy_inject_activity_give_up_single_calls(&session->activity);
 		kwhy_inject_activity_switch(&session->activity, is_on);
+	}
 	return kwhy_clock_mono_ns();
 }
 

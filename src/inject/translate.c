@@ -79,6 +79,7 @@ static void take_kernel(struct kwhy_inject_translate *translate, const void *rec
 	struct kwhy_wire_kernel *out;
 
 	translate->graph_nodes += kernel->graph_node != 0;
+	translate->launched += kernel->graph_node == 0;
 	if (!place(translate, kernel->start_ns, kernel->end_ns, &row.start_mono_ns, &row.end_mono_ns))
 		return;
 	out = kwhy_block_writer_add(translate->writer, KWHY_WIRE_KERNEL);
@@ -215,6 +216,7 @@ static void take_call(struct kwhy_inject_translate *translate, const void *recor
 	if (!row.name ||
 		!place(translate, call->start_ns, call->end_ns, &row.start_mono_ns, &row.end_mono_ns))
 		return;
+	translate->called++;
 	out = kwhy_block_writer_add(translate->writer, KWHY_WIRE_CALL);
 	if (out)
 		*out = row;

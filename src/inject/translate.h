@@ -18,6 +18,8 @@ struct kwhy_inject_translate {
 	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
 	uint64_t records;	  /* translated */
 	uint64_t graph_nodes;	  /* kernels among them that a graph launched */
+	uint64_t launched;	  /* the other kernels */
+	uint64_t called;	  /* calls that were written */
 	uint64_t incomplete;	  /* without an end, as when the program ends under a kernel */
 	struct {
 		uint32_t number;

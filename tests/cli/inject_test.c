@@ -94,6 +94,34 @@ static void calls_are_recorded_in_every_window(void **state)
 	assert_int_equal(run->recording->lost.unlinked_activities, 0);
 }
 
+static void calls_are_recorded_where_no_window_is_open_when_the_context_is_made(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_RANGE=step",
+		"cuda off launch:5 open:step launch:50 call:2:cudaProfilerStop_v4000 close off open:step "
+		"launch:60 "
+		"close");
+	assert_exit(run, 0);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 110);
+	assert_int_equal(count_calls(run, "cudaLaunchKernel"), 110);
+	assert_int_equal(run->recording->calls.count, 110);
+}
+
+static void a_cupti_that_forgets_single_calls_is_asked_for_all_less_others(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_RANGE=step KWHY_FAKE_CUPTI=forgets",
+		"cuda off launch:5 open:step launch:50 close off settle open:step launch:60 close");
+	assert_exit(run, 0);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 110);
+	assert_int_equal(count_calls(run, "cudaLaunchKernel"), 60);
+	assert_int_equal(run->recording->calls.count, 60);
+}
+
 static void graphs_come_by_node_or_whole_as_asked_for(void **state)
 {
 	struct run *run = *state;
@@ -222,6 +250,8 @@ int main(void)
 		CASE(copies_keep_direction_memory_and_peer),
 		CASE(only_calls_that_matter_are_recorded),
 		CASE(calls_are_recorded_in_every_window),
+		CASE(calls_are_recorded_where_no_window_is_open_when_the_context_is_made),
+		CASE(a_cupti_that_forgets_single_calls_is_asked_for_all_less_others),
 		CASE(graphs_come_by_node_or_whole_as_asked_for),
 		CASE(a_graph_node_is_known),
 		CASE(graphs_with_more_kernels_than_can_be_afforded_become_one_row_each),

@@ -27,9 +27,11 @@ enum {
 
 /* Numbered as no version of CUPTI does. */
 static const char *const calls[2][CALLS] = {
-	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz"},
+	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
+		"cuProfilerStop"},
 	{NULL, "cudaGetDevice_v3020", "cudaMalloc_v3020", "cudaLaunchKernel_v7000",
-		"cudaMemcpyAsync_ptsz_v7000", "cudaDeviceSynchronize_v3020", "cudaGraphLaunch_v10000"},
+		"cudaMemcpyAsync_ptsz_v7000", "cudaDeviceSynchronize_v3020", "cudaGraphLaunch_v10000",
+		"cudaProfilerStop_v4000"},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -396,6 +398,8 @@ enum kwhy_cupti_result cuptiActivityDisable(int kind)
  */
 static void choose(int domain, uint32_t id, bool is_on)
 {
+	if (has_context && is_on && asked_for("forgets"))
+		return;
 	chosen[domain - 1][id] = is_on;
 	if (!has_context && is_on)
 		alive[domain - 1] = true;

@@ -8,9 +8,10 @@
 /* What was done to CUPTI, in order: "+R" a kind on, "-D" one off, "r3" a call on, "!d1" one off. */
 static char done[200];
 
-static const char *const names[2][4] = {
-	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2"},
-	{NULL, "cudaGetDevice_v3020", "cudaLaunchKernel_v7000", "cudaDeviceSynchronize_v3020"},
+static const char *const names[2][5] = {
+	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuProfilerStop"},
+	{NULL, "cudaGetDevice_v3020", "cudaLaunchKernel_v7000", "cudaDeviceSynchronize_v3020",
+		"cudaProfilerStop_v4000"},
 };
 
 static void note(const char *what, int number)
@@ -25,7 +26,7 @@ static void note(const char *what, int number)
 
 static enum kwhy_cupti_result name_of(int domain, uint32_t id, const char **out_name)
 {
-	if (id >= 4)
+	if (id >= 5)
 		return KWHY_CUPTI_UNKNOWN;
 	*out_name = names[domain - 1][id];
 	return KWHY_CUPTI_SUCCESS;
@@ -71,7 +72,7 @@ static void assert_done(const char *what)
 	done[0] = '\0';
 }
 
-static void calls_are_chosen_alone_first_and_then_as_all_less_others(void **state)
+static void calls_are_switched_alone_while_one_of_each_domain_stays_on(void **state)
 {
 	const struct kwhy_cupti cupti = cupti_of(true);
 	static struct kwhy_inject_call_switch calls;
@@ -79,11 +80,26 @@ static void calls_are_chosen_alone_first_and_then_as_all_less_others(void **stat
 	(void)state;
 	kwhy_inject_call_switch_init(&calls, &cupti);
 	kwhy_inject_call_switch_begin(&calls);
-	assert_done("r2 r3 d2 d3 ");
+	assert_done("r4 d4 r2 r3 d2 d3 ");
 	kwhy_inject_call_switch_turn(&calls, false);
-	assert_done("!r2 !r3 -R !d2 !d3 -D ");
+	assert_done("!r2 !r3 !d2 !d3 ");
 	kwhy_inject_call_switch_turn(&calls, true);
-	assert_done("+R !r1 +D !d1 ");
+	assert_done("r2 r3 d2 d3 ");
+}
+
+static void where_single_calls_are_not_recorded_it_is_all_less_others(void **state)
+{
+	const struct kwhy_cupti cupti = cupti_of(true);
+	static struct kwhy_inject_call_switch calls;
+
+	(void)state;
+	kwhy_inject_call_switch_init(&calls, &cupti);
+	kwhy_inject_call_switch_begin(&calls);
+	kwhy_inject_call_switch_turn(&calls, false);
+	done[0] = '\0';
+	kwhy_inject_call_switch_give_up_alone(&calls);
+	kwhy_inject_call_switch_turn(&calls, true);
+	assert_done("+R !r1 !r4 +D !d1 !d4 ");
 	kwhy_inject_call_switch_turn(&calls, false);
 	assert_done("-R -D ");
 }
@@ -104,7 +120,8 @@ static void where_there_is_no_choice_all_calls_are_switched(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_chosen_alone_first_and_then_as_all_less_others),
+		cmocka_unit_test(calls_are_switched_alone_while_one_of_each_domain_stays_on),
+		cmocka_unit_test(where_single_calls_are_not_recorded_it_is_all_less_others),
 		cmocka_unit_test(where_there_is_no_choice_all_calls_are_switched),
 	};
 
