@@ -33,7 +33,7 @@ struct kwhy_bench_request {
 struct kwhy_bench_task {
 	const struct kwhy_bench_strategy *strategy;
 	struct kwhy_transfer_point *point;
-	double spent_s; /* on it, warming up and all */
+	double spent_s; /* on it, warming up as well */
 	uint32_t visits;
 	uint32_t rests; /* rounds that leave it out */
 	bool closed;

@@ -41,6 +41,8 @@ struct kwhy_bench_room {
 	size_t need;	 /* of the work in hand; 0: all of it */
 	uint32_t turn;	 /* of the work in hand */
 	uint32_t seed;
+	uint64_t places; /* says where in buffers that have room the work in hand lies; 0: at their beginning
+			  */
 	const char *data_path;			/* of compressed transfers; NULL: the pattern */
 	uint64_t device[KWHY_BENCH_ROLE_COUNT]; /* 0: not made yet */
 	struct kwhy_gpu_host host[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];

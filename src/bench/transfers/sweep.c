@@ -12,6 +12,7 @@
 #include "bench/transfers/store.h"
 #include "gpu/numa.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +20,13 @@
 enum {
 	VISIT_SAMPLES = 4,
 	VISITS_LEAST = 60, /* of cheap points: what one visit took is alike, and drift shows between them */
-	RESTS_MOST = 15,
 	WARM_UPS = 8,
 	HISTORY_S = 30
 };
 
 #define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
 #define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
-#define DEAR_S 0.005		  /* of a visit */
+#define DEAR_S 0.0005		  /* of a visit */
 #define ENOUGH_S 0.08		  /* of a point with its interval, however few its visits */
 #define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
 
@@ -41,6 +41,7 @@ struct sweep {
 	struct kwhy_bench_store *store; /* NULL: none */
 	int64_t start_ns, end_ns;	/* of the time budget */
 	size_t closed;
+	uint64_t random; /* of places in buffers */
 };
 
 static bool is_narrow(const struct kwhy_transfer_point *point)
@@ -126,13 +127,17 @@ static enum kwhy_status verify(
 	return KWHY_OK;
 }
 
-/* Sinks are spoilt before and compared after what is timed. */
+/*
+ * Sinks are spoilt before and compared after what is timed. `out_s`: what a visit takes without that and
+ * without making buffers, which is done once.
+ */
 static enum kwhy_status measure_point(
-	struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
+	struct sweep *sweep, struct kwhy_bench_task *task, double *out_s, struct kwhy_error *error)
 {
 	struct kwhy_transfer_point *point = task->point;
 	struct kwhy_bench_work work;
 	enum kwhy_status status = kwhy_bench_work_begin(sweep->room, task->strategy, point, &work, error);
+	int64_t start_ns;
 	bool verifies;
 
 	if (status)
@@ -141,10 +146,12 @@ static enum kwhy_status measure_point(
 		point->verified = was_verified(sweep, point);
 	verifies = !point->verified;
 	status = verifies ? kwhy_bench_spoil_sinks(&work, error) : KWHY_OK;
+	start_ns = kwhy_clock_mono_ns();
 	if (!status)
 		status = warm_up(&work, error);
 	if (!status)
 		status = take_samples(&work, point, error);
+	*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	if (!status && verifies)
 		status = verify(&work, point, error);
 	point->link_bytes = work.link_bytes;
@@ -248,9 +255,7 @@ static enum kwhy_status leave_out(
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {
-	double rounds = took_s / DEAR_S;
-
-	task->rests = rounds < RESTS_MOST ? (uint32_t)rounds : RESTS_MOST;
+	task->rests = (uint32_t)fmin(took_s / DEAR_S, UINT32_MAX);
 	if (task->visits == 0)
 		task->rests = number % (task->rests + 1);
 }
@@ -260,15 +265,17 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 	struct kwhy_transfer_point *point = task->point;
 	size_t before = point->sample_count, taken;
 	int64_t start_ns = kwhy_clock_mono_ns();
-	double took_s;
+	double took_s = 0;
 	enum kwhy_status status, kept;
 	struct kwhy_error other;
 	struct kwhy_transfer_moment moment = {.at_s = (double)(start_ns - sweep->start_ns) * 1e-9};
 
 	kwhy_bench_cpus_next(&sweep->cpus);
 	status = kwhy_bench_reference_measure(sweep->room, &moment, error);
+	sweep->room->places = point->verified ? kwhy_bench_random(&sweep->random) : 0;
 	if (!status)
-		status = measure_point(sweep, task, error);
+		status = measure_point(sweep, task, &took_s, error);
+	sweep->room->places = 0;
 	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
@@ -283,7 +290,6 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 	/* By the samples that each visit took. */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
-	took_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	task->spent_s += took_s;
 	rest(task, took_s, (uint32_t)(task - sweep->plan.tasks));
 	task->visits++;
@@ -461,6 +467,7 @@ enum kwhy_status kwhy_transfers_measure(
 
 	if (status)
 		return status;
+	sweep.random = ~request.seed;
 	sweep.transfers = kwhy_transfers_new();
 	status = sweep.transfers ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured transfers");
 	if (!status) {
