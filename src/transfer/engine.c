@@ -61,11 +61,11 @@ int kwhy_transfer_check_unlocked(
 {
 	if (!status)
 		return KWHY_TRANSFER_OK;
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	if (!transfer->failed)
 		transfer->error = *error;
 	transfer->failed = KWHY_TRANSFER_E_DEVICE;
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 	return KWHY_TRANSFER_E_DEVICE;
 }
 
@@ -73,16 +73,16 @@ int kwhy_transfer_begin(struct kwhy_transfer *transfer)
 {
 	int code;
 
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	code = transfer->failed;
 	if (code)
-		pthread_mutex_unlock(&transfer->lock);
+		kwhy_transfer_lock_give(&transfer->lock);
 	return code;
 }
 
 void kwhy_transfer_end(struct kwhy_transfer *transfer)
 {
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 }
 
 int kwhy_transfer_enter(struct kwhy_transfer *transfer)
@@ -92,10 +92,10 @@ int kwhy_transfer_enter(struct kwhy_transfer *transfer)
 
 void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t message_bytes)
 {
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	if (message_bytes > 0)
 		snprintf(message, message_bytes, "%s", transfer->error.text);
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 }
 
 /* What a caller's older or newer structure says of ours. */
@@ -228,7 +228,6 @@ static void destroy(struct kwhy_transfer *transfer)
 		transfer->ops->close(transfer->gpu);
 	}
 	pthread_mutex_destroy(&transfer->loaders_lock);
-	pthread_mutex_destroy(&transfer->lock);
 	free(transfer);
 }
 
@@ -249,7 +248,7 @@ int kwhy_transfer_open_on(const struct kwhy_transfer_options *options,
 	if (!transfer) {
 		status = kwhy_fail_memory(&error, "a transfer engine");
 	} else {
-		pthread_mutex_init(&transfer->lock, NULL);
+		transfer->lock = (struct kwhy_transfer_lock){0};
 		pthread_mutex_init(&transfer->loaders_lock, NULL);
 		take_options(&transfer->options, options);
 		if (nodes)
@@ -327,7 +326,7 @@ void kwhy_transfer_cancel(struct kwhy_transfer *transfer)
 {
 	atomic_fetch_add(&transfer->cancels, 1);
 	kwhy_transfer_loaders_wake(transfer);
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
 		struct kwhy_transfer_ring *ring = &transfer->rings[i];
 
@@ -335,7 +334,7 @@ void kwhy_transfer_cancel(struct kwhy_transfer *transfer)
 			kwhy_transfer_slot_clear(&ring->open->slots[ring->open->at]);
 		ring->open = NULL;
 	}
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 }
 
 void *kwhy_transfer_stream(struct kwhy_transfer *transfer)
@@ -349,9 +348,9 @@ int kwhy_transfer_counts(struct kwhy_transfer *transfer, struct kwhy_transfer_co
 
 	if (out->size < sizeof(out->size))
 		return KWHY_TRANSFER_E_INPUT;
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	counts = transfer->counts;
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 	counts.size = out->size < sizeof(counts) ? out->size : sizeof(counts);
 	memcpy(out, &counts, counts.size);
 	return KWHY_TRANSFER_OK;

@@ -6,6 +6,7 @@
 #include "gpu/gpu.h"
 #include "kwhy/transfer.h"
 #include "transfer/kernels.h"
+#include "transfer/lock.h"
 #include "transfer/mark.h"
 #include "transfer/nodes.h"
 #include "transfer/slot.h"
@@ -62,7 +63,7 @@ struct kwhy_transfer {
 	struct kwhy_transfer_options options; /* none is 0 but by its meaning */
 	struct kwhy_transfer_nodes nodes;     /* of the rings; the first is nearest to the device */
 
-	pthread_mutex_t lock;				      /* of all below */
+	struct kwhy_transfer_lock lock;			      /* of all below */
 	struct kwhy_gpu_host slabs[KWHY_TRANSFER_NODES_MOST]; /* of both directions */
 	uint64_t staging[KWHY_TRANSFER_NODES_MOST];
 	struct kwhy_transfer_ring rings[KWHY_TRANSFER_DIRECTION_COUNT];

@@ -149,9 +149,9 @@ static int explain(struct kwhy_transfer *transfer, enum kwhy_status status, cons
 {
 	if (status == KWHY_E_LOST)
 		return kwhy_transfer_check_unlocked(transfer, status, error);
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	transfer->error = *error;
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 	return kwhy_transfer_code_of(status);
 }
 
@@ -262,12 +262,12 @@ static int issue_all(struct kwhy_transfer_loader *loader)
 
 static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
 {
-	pthread_mutex_lock(&loader->transfer->lock);
+	kwhy_transfer_lock_take(&loader->transfer->lock);
 	if (!loader->transfer->failed)
 		code = kwhy_transfer_fail(loader->transfer, code, "%s", words);
 	else
 		code = loader->transfer->failed;
-	pthread_mutex_unlock(&loader->transfer->lock);
+	kwhy_transfer_lock_give(&loader->transfer->lock);
 	return code;
 }
 

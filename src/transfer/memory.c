@@ -84,7 +84,7 @@ void kwhy_transfer_memory_free(struct kwhy_transfer *transfer, uint64_t address)
 {
 	struct kwhy_transfer_memory **place = &transfer->memory, *memory;
 
-	pthread_mutex_lock(&transfer->lock);
+	kwhy_transfer_lock_take(&transfer->lock);
 	while (*place && (*place)->address != address)
 		place = &(*place)->next;
 	memory = *place;
@@ -93,7 +93,7 @@ void kwhy_transfer_memory_free(struct kwhy_transfer *transfer, uint64_t address)
 		(void)transfer->ops->enter(transfer->gpu, &transfer->error);
 		unmake(transfer, memory);
 	}
-	pthread_mutex_unlock(&transfer->lock);
+	kwhy_transfer_lock_give(&transfer->lock);
 }
 
 void kwhy_transfer_memory_free_all(struct kwhy_transfer *transfer)
