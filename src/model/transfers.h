@@ -47,12 +47,10 @@ struct kwhy_transfer_conditions {
 
 enum { KWHY_TRANSFER_SAMPLES_MAX = 256 };
 
-/* When and where a sample was taken, and what 16 B by `pinned` to the device took just before, by each clock.
- */
+/* When and where a sample was taken; NAN: not known. */
 struct kwhy_transfer_moment {
-	double at_s; /* since the run was begun or carried on; NAN: not known, as below */
+	double at_s; /* when its visit began, since the run was begun or carried on */
 	double cpu;
-	double reference_s[KWHY_TRANSFER_CLOCK_COUNT];
 };
 
 /* One way of moving one amount, measured by one clock. */

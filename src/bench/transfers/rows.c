@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE_CELLS = 13, MOMENT_CELLS = 5, ENERGY_CELLS = 15, POINTS_MAX = 65536 };
+enum { SAMPLE_CELLS = 13, MOMENT_CELLS = 2, ENERGY_CELLS = 15, POINTS_MAX = 65536 };
 
 const char kwhy_bench_row_names[] =
 	"strategy,direction,clock,bytes,pieces,seconds,link_bytes,verified,temperature_c,sm_clock_hz,"
-	"memory_clock_hz,power_w,throttle_bits,at_s,cpu,reference_row_s,reference_isolated_s,reference_host_"
-	"s";
+	"memory_clock_hz,power_w,throttle_bits,at_s,cpu";
 const char kwhy_bench_energy_row_names[] =
 	"strategy,direction,bytes,pieces,transfers,seconds,gross_j,gross_low_j,gross_high_j,net_j,net_low_j,"
 	"net_high_j,host_j,host_low_j,host_high_j";
@@ -28,14 +27,12 @@ struct reader {
 	struct kwhy_transfer_point *last;
 };
 
-static const struct kwhy_transfer_moment nowhere = {NAN, NAN, {NAN, NAN, NAN}};
+static const struct kwhy_transfer_moment nowhere = {NAN, NAN};
 
 static void write_moment(const struct kwhy_transfer_moment *moment, struct kwhy_text *out)
 {
 	kwhy_bench_cell_add(out, moment->at_s);
 	kwhy_bench_cell_add(out, moment->cpu);
-	for (size_t i = 0; i < KWHY_TRANSFER_CLOCK_COUNT; i++)
-		kwhy_bench_cell_add(out, moment->reference_s[i]);
 }
 
 void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample, struct kwhy_text *out)
@@ -194,8 +191,7 @@ static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point
 /* Of a row; those of earlier versions have none. */
 static bool parse_moment(const struct reader *reader, struct kwhy_transfer_moment *out)
 {
-	double *const figures[MOMENT_CELLS] = {
-		&out->at_s, &out->cpu, &out->reference_s[0], &out->reference_s[1], &out->reference_s[2]};
+	double *const figures[MOMENT_CELLS] = {&out->at_s, &out->cpu};
 	bool good = true;
 
 	*out = nowhere;
