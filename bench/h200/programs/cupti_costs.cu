@@ -3,10 +3,13 @@
  * What CUPTI costs a program that launches small kernels, by what is switched on: nanoseconds a launch over those of a plain process, which takes its turns
  * on the same core in the same shuffled order. One process a variant (what can be chosen but once), in it what can be switched at any time.
  *
- * usage: cupti_costs VARIANT ROUNDS TURN_MS
- * variants: subscribed clock counted unsubscribed today today-default today-pthread today-alone after-calls threads buffers, and presence-HOW, where HOW is loaded,
- * registered, late, or early, early-calls, early-alone, early-copies, early-unsubscribed, keep-one keep-none flushes flushes-clock rests. OTHER_CALLS: that many a launch besides (5)
- * build: nvcc -O2 -o cupti_costs cupti_costs.cu -ldl; CUPTI names the library, else libcupti.so.13 of the loader's path
+ * usage: cupti_costs VARIANT ROUNDS TURN_MS, with OTHER_CALLS in the environment: so many a launch besides (5)
+ *   today, today-default (CUPTI's clock), today-pthread (its numbers of threads), today-alone    kernels and calls from before the context on, each call alone
+ *   subscribed, clock, counted (and asked how often), threads (one set of buffers), buffers (larger), unsubscribed, after-calls    and calls by a handler of our own
+ *   keep-one, keep-none    are single calls recorded that were off when the context was made, with one a domain on then, or without
+ *   presence-loaded, -registered, -late, -kept, -early, -early-calls, -early-alone, -early-copies, -early-unsubscribed    what stays, by what was on before the context
+ *   flushes, flushes-clock    with a thread that has CUPTI hand its buffers over        rests    with one rare kind left on
+ * build: nvcc -O2 -arch=sm_90 -o cupti_costs cupti_costs.cu -ldl; CUPTI names the library, else libcupti.so.13 of the loader's path
  */
 #include <algorithm>
 #include <atomic>
@@ -452,6 +455,7 @@ static int measure_presence(const char *variant, int rounds, int64_t length)
 	if (strcmp(how, "loaded")) cupti.buffers(wanted, done);
 	if (!strncmp(how, "early", 5)) set(kinds, true);
 	if (strstr(how, "calls")) api_alone(true);
+	if (!strcmp(how, "kept")) keep_one(true);
 	if (cudaFree(0)) return 2;
 	turn(1000000), plain_turn(1000000), pin(), turn(100000000), plain_turn(100000000);
 	if (!strncmp(how, "early", 5)) set(kinds, false);
@@ -464,7 +468,11 @@ static int measure_presence(const char *variant, int rounds, int64_t length)
 	cudaDeviceSynchronize(), cupti.flush(1);
 	if (strstr(how, "loaded") || strstr(how, "registered")) measure(variant, "", {PLAIN, 0}, rounds, length);
 	else if (!strcmp(how, "late")) measure(variant, "never on", {PLAIN, 0}, rounds, length), measure(variant, "", {PLAIN, 0, kinds}, rounds, length);
-	else if (strstr(how, "calls")) measure(variant, "", {PLAIN, 0, kinds, kinds | API_ALONE}, rounds, length);
+	else if (!strcmp(how, "kept")) {
+		measure(variant, "never on", {PLAIN, 0}, rounds, length);
+		try_alone(variant);
+		measure(variant, "", {PLAIN, 0, kinds, kinds | API_ALONE}, rounds, length);
+	} else if (strstr(how, "calls")) measure(variant, "", {PLAIN, 0, kinds, kinds | API_ALONE}, rounds, length);
 	else measure(variant, "", {PLAIN, 0, kinds}, rounds, length);
 	return 0;
 }
