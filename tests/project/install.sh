@@ -8,7 +8,7 @@ trap 'rm -rf "$stage"' EXIT
 cmake --install "$2" --prefix "$stage/usr" >/dev/null
 cd "$stage/usr"
 bad=0
-for file in bin/kwhy share/man/man1/kwhy.1 share/kwhy/profiles/nvidia-h200.json \
+for file in bin/kwhy share/man/man1/kwhy.1 share/kwhy/profiles/nvidia-h200.json share/kwhy/profiles/nvidia-h100.json \
 	share/kwhy/examples/h200-decode/trace.json.zst share/bash-completion/completions/kwhy \
 	share/zsh/site-functions/_kwhy share/fish/vendor_completions.d/kwhy.fish share/doc/kwhy/README.md; do
 	[ -s "$file" ] || { echo "not installed: $file"; bad=1; }

@@ -18,18 +18,17 @@ static enum kwhy_status import_text(const char *text, struct kwhy_profile **out)
 
 #define assert_within(value, low, high) assert_true((value) >= (low) && (value) <= (high))
 
-static void the_bundled_profile_holds_what_was_measured_and_nothing_else(void **state)
+static void check_bundled(const char *path, const char *device_name)
 {
 	struct kwhy_profile *profile;
 
-	(void)state;
-	OK(kwhy_import_profile(KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", &profile, &error));
-	assert_string_equal(profile->device_name, "NVIDIA H200");
+	OK(kwhy_import_profile(path, &profile, &error));
+	assert_string_equal(profile->device_name, device_name);
 	assert_string_equal(profile->driver, "580.159.04");
-	assert_non_null(strstr(profile->path, "nvidia-h200.json"));
+	assert_string_equal(profile->path, path);
 	assert_int_equal(profile->sm_count, 132);
 	assert_int_equal(profile->threads_per_sm, 2048);
-	/* Measured again now and then: between what any H200 has shown. */
+	/* Measured again now and then: between what any H100 or H200 has shown. */
 	assert_within(profile->sensor.time_constant_s.value, 0.012, 0.016);
 	assert_within(profile->sensor.time_constant_s.spread, 1e-4, 2e-3);
 	assert_within(profile->sensor.delay_s.value, 0.0025, 0.0045);
@@ -44,6 +43,13 @@ static void the_bundled_profile_holds_what_was_measured_and_nothing_else(void **
 	assert_non_null(profile->measured_on);
 	assert_int_equal(profile->known_power_count, 0);
 	kwhy_profile_free(profile);
+}
+
+static void the_bundled_profiles_hold_what_was_measured_and_nothing_else(void **state)
+{
+	(void)state;
+	check_bundled(KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "NVIDIA H200");
+	check_bundled(KWHY_SOURCE_DIR "/profiles/nvidia-h100.json", "NVIDIA H100 80GB HBM3");
 }
 
 static void a_profile_of_a_name_alone_knows_nothing(void **state)
@@ -207,7 +213,7 @@ static void transfers_that_cannot_be_are_refused_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_bundled_profile_holds_what_was_measured_and_nothing_else),
+		cmocka_unit_test(the_bundled_profiles_hold_what_was_measured_and_nothing_else),
 		cmocka_unit_test(a_profile_of_a_name_alone_knows_nothing),
 		cmocka_unit_test(known_powers_keep_their_order),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_name),
