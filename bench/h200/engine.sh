@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The transfer engine on an H200: its property test on the real driver, host time of a step, overlap of copy and compute on 1 GiB,
 # and the engine against a loop of copies and one batch of them, paired in one run. Compiles this tree's bench/transfer_engine*.c and
-# tests/property/transfer_test.c with the C compiler at hand; neither CUDA's headers nor cmocka are needed.
+# tests/property/transfer_test.c with the C compiler at hand; neither CUDA's headers nor cmocka are needed. With nvcc also what a launch takes
+# by the size of its argument.
 # Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes on an H200; PARTS="steps pieces": without the others;
 #        ENGINE_SECONDS: of the comparison with loops, 60)
 # Targets (issue 6): at most 5 us of the host a step; overlap efficiency of 0.95 or better; "pinned/better" at most 1.03 everywhere.
@@ -57,6 +58,12 @@ step property env KWHY_TEST_BACKEND=$number "$made/transfer_test"
 for part in ${PARTS:-steps overlap pieces}; do
 	step "$part" "$made/bench" --backend "$backend" --part "$part" --seconds "${ENGINE_SECONDS:-60}" --csv "$out"
 done
+# What a launch takes by the size of its argument.
+if command -v nvcc > /dev/null; then
+	step compile_launches nvcc -O3 -std=c++17 -arch=native -o "$made/launches" "$root/bench/h200/programs/launches.cu" \
+		-L"$(dirname "$(command -v nvcc)")/../lib64/stubs" -lcuda
+	step launches "$made/launches"
+fi
 # What this machine's cross-overs are by the sweep, to be held against the engine's defaults.
 [ -n "${PARTS:-}" ] || step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1

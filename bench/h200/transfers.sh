@@ -64,13 +64,20 @@ wait $! 2> /dev/null
 echo "lines when killed: $(wc -l < "$out/killed/samples.csv")" | tee -a "$out/log.txt"
 step carried_on 60 "${transfer[@]}" --strategy pinned,pageable --quick --time 6 --resume "$out/killed" -o "$out/killed.json"
 
-# Two runs of the same: how far the medians of the second lie from those of the first.
+# Two runs of the same: how far the medians of the second lie from those of the first; and those of a CUDA program beside them.
+control() {
+	if [ "$backend" = cuda ] && command -v nvcc > /dev/null; then
+		[ -x "$made/copies" ] || step compile_copies 60 nvcc -O3 -arch=native -o "$made/copies" "$(dirname "$(realpath "$0")")/programs/repeat_copies.cu"
+		step "control_$1" 30 env ${DEVICE:+CUDA_VISIBLE_DEVICES="$DEVICE"} "$made/copies"
+	fi
+}
 for run in 1 2; do
-	step "repeat_$run" 40 "${transfer[@]}" --strategy pinned,pageable,copy-kernel,mapped,packed,batch --quick --time 15 \
+	control "$run"
+	step "repeat_$run" 60 "${transfer[@]}" --strategy pinned,pageable,copy-kernel,mapped,packed,batch --quick --time 30 \
 		--seed "$run" -o "$out/repeat_$run.json" "${limits[@]}"
 done
 python3 - "$out" <<'P' | tee -a "$out/log.txt"
-import json, sys
+import csv, json, sys
 out = sys.argv[1]
 key = lambda p: (p["strategy"], p["direction"], p["clock"], p["bytes"], p["pieces"])
 runs = [{key(p): p["median_s"] for p in json.load(open(f"{out}/repeat_{i}.json"))["points"] if p["median_s"]} for i in (1, 2)]
@@ -78,6 +85,12 @@ apart = sorted(abs(runs[1][k] / runs[0][k] - 1) for k in runs[0] if k in runs[1]
 if apart:
     print("repeated: %d points, %.1f %% within 2 %%, median %.2f %%, worst %.1f %%" % (
         len(apart), 100 * sum(a <= 0.02 for a in apart) / len(apart), 100 * apart[len(apart) // 2], 100 * apart[-1]))
+try:
+    rows = [{tuple(r[:5]): float(r[6]) for r in csv.reader(open(f"{out}/control_{i}.out")) if r[0] == "whole"} for i in (1, 2)]
+    apart = [abs(rows[1][k] / rows[0][k] - 1) for k in rows[0]]
+    print("a CUDA program: %d points, %.1f %% within 2 %%" % (len(apart), 100 * sum(a <= 0.02 for a in apart) / len(apart)))
+except OSError:
+    pass
 points = [p for p in json.load(open(f"{out}/sweep.json"))["points"] if p["samples"]]
 narrow = sum(p["high_s"] is not None and p["high_s"] - p["low_s"] <= 0.02 * p["median_s"] for p in points)
 print("sweep: %d points, %d verified, %d with an interval of 2 %% or less" % (len(points), sum(p["verified"] for p in points), narrow))

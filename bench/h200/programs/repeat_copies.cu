@@ -2,7 +2,7 @@
 // How well a plain CUDA program's own medians of copies repeat, from process to process and within one.
 // Prints part,clock,way,direction,bytes,samples,median_us,p5_us. Parts:
 //   whole      sizes 1 B to 16 MiB, one after another, up to 200 samples or 40 ms each
-//   first ...  small copies in a row, again after one thing was made anew: nothing (again), the stream, the page-locked memory,
+//   first ...  small copies, and a kernel that moves as much, in a row, again after one thing was made anew: nothing (again), the stream, the page-locked memory,
 //              the device's memory, the context
 // usage: repeat_copies
 #include <algorithm>
@@ -29,6 +29,12 @@ static __global__ void spin(volatile int *latch)
 		;
 }
 
+static __global__ void move(char *to, const char *from, size_t bytes)
+{
+	for (size_t i = threadIdx.x; i < bytes; i += blockDim.x)
+		to[i] = from[i];
+}
+
 static cudaStream_t stream;
 static cudaEvent_t first, last;
 static int *latch;
@@ -39,6 +45,8 @@ static double microseconds()
 	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+static bool by_kernel;
+
 static double back_to_back(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
 	float ms;
@@ -48,7 +56,10 @@ static double back_to_back(void *to, const void *from, size_t bytes, cudaMemcpyK
 	for (int i = 0; i < 20; i++) {
 		if (i == 4)
 			MUST(cudaEventRecord(first, stream));
-		MUST(cudaMemcpyAsync(to, from, bytes, kind, stream));
+		if (by_kernel)
+			move<<<1, 256, 0, stream>>>((char *)to, (const char *)from, bytes);
+		else
+			MUST(cudaMemcpyAsync(to, from, bytes, kind, stream));
 	}
 	MUST(cudaEventRecord(last, stream));
 	*(volatile int *)latch = 1;
@@ -95,7 +106,7 @@ static void show(const char *part, const char *clock, sampler *sample, bool lock
 			us.push_back(value);
 	}
 	std::sort(us.begin(), us.end());
-	printf("%s,%s,%s,%s,%zu,%zu,%.4f,%.4f\n", part, clock, locked ? "pinned" : "pageable", back ? "d2h" : "h2d", bytes, us.size(),
+	printf("%s,%s,%s,%s,%zu,%zu,%.4f,%.4f\n", part, clock, by_kernel ? "kernel" : locked ? "pinned" : "pageable", back ? "d2h" : "h2d", bytes, us.size(),
 		us[us.size() / 2], us[us.size() / 20]);
 }
 
@@ -121,6 +132,9 @@ static void show_small(const char *part)
 		for (int back = 0; back < 2; back++) {
 			show(part, "back-to-back", back_to_back, true, back, bytes);
 			show(part, "isolated", isolated, true, back, bytes);
+			by_kernel = true;
+			show(part, "back-to-back", back_to_back, true, back, bytes);
+			by_kernel = false;
 		}
 }
 
