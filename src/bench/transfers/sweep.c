@@ -18,7 +18,8 @@
 
 enum {
 	VISIT_SAMPLES = 2,
-	VISITS_LEAST = 100, /* of cheap points: what one visit took is alike, and drift shows between them */
+	VISITS_LEAST = 80, /* of cheap points: what one visit took is alike, and drift shows between them */
+	RESTS_MOST = 40,
 	WARM_UPS = 8,
 	HISTORY_S = 30
 };
@@ -26,7 +27,7 @@ enum {
 #define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
 #define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
 #define DEAR_S 0.0005		  /* of a visit */
-#define ENOUGH_S 0.08		  /* of a point with its interval, however few its visits */
+#define ENOUGH_S 0.03		  /* of a point with its interval, however few its visits */
 #define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
 
 struct sweep {
@@ -254,7 +255,7 @@ static enum kwhy_status leave_out(
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {
-	task->rests = (uint32_t)fmin(took_s / DEAR_S, UINT32_MAX);
+	task->rests = (uint32_t)fmin(took_s / DEAR_S, RESTS_MOST);
 	if (task->visits == 0)
 		task->rests = number % (task->rests + 1);
 }
