@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "kwhy/measure.h"
-#include "vendor/nvtx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -179,17 +178,14 @@ enum kwhy_status kwhy_device_energy_begin(
 	if (energy->window == KWHY_NO_NAME)
 		return kwhy_fail_memory(error, "the names of windows");
 	status = note_window(energy, error);
-	if (status)
-		return status;
-	kwhy_nvtx_push(name);
-	kwhy_region_begin(energy->session, energy->window);
-	return KWHY_OK;
+	if (!status)
+		kwhy_region_begin(energy->session, energy->window);
+	return status;
 }
 
 void kwhy_device_energy_end(struct kwhy_device_energy *energy)
 {
 	kwhy_region_end(energy->session, energy->window);
-	kwhy_nvtx_pop();
 }
 
 enum kwhy_status kwhy_device_energy_read(struct kwhy_device_energy *energy, struct kwhy_error *error)

@@ -55,8 +55,7 @@ struct kwhy_joules kwhy_joules_above(
 struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor);
 
 /* Everything queued before must have run at either end. Looks at the idle level first when the last look is
- * some seconds old. The window is a range of NVTX, too, so that a recording of the benchmark has its joules.
- */
+ * some seconds old. */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(
 	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error);
 void kwhy_device_energy_end(struct kwhy_device_energy *energy);
