@@ -59,10 +59,23 @@ wants bits && step bits "$program" bench decode --shape small --weights fp32,tf3
 wants bits && step bits_long "$program" bench decode --shape small --weights fp32,tf32,bf16,fp16,fp8,int8,int4 --batch 1,5,65 \
 	--launch graph,early --products cublaslt --prompt 200 --tokens 8 --repeat 1 --seconds 0 -o "$out/bits_long.json"
 if wants record; then
-	# One ledger from outside: its energy and times beside those of graph.json.
-	step record "$program" record -o "$out/decode.kwhy" -- "$program" bench decode --batch 64 --launch graph --seconds 0 \
-		--repeat 20
-	step report "$program" report "$out/decode.kwhy" --json
+	# One ledger from outside: is the energy of the benchmark's own windows, by the ledger of that same process, what the benchmark says?
+	IFS=, read -ra visible <<< "${CUDA_VISIBLE_DEVICES:-0}"
+	step record "$program" record -q --one-file --device "${visible[0]}" -o "$out/decode.kwhy" -- "$program" bench decode --batch 8,64 --launch graph \
+		--seconds 6 --repeat 3 -o "$out/recorded.json"
+	step report "$program" report "$out/decode.kwhy" --json -o "$out/decode.report.json"
+	python3 - "$out" << 'P' | tee -a "$out/log.txt"
+import json, sys
+ranges = {r["name"]: r["window_energy_nj"] for r in json.load(open(f"{sys.argv[1]}/decode.report.json"))["ranges"]}
+for row in json.load(open(f"{sys.argv[1]}/recorded.json"))["rows"]:
+    for name in "reading", "writing":
+        phase, ledger_nj = row[name], ranges.get(f"{row['id']} {name}")
+        if phase["gross_j_per_token"]["value"] is None or ledger_nj is None:
+            print(f"{row['id']} {name}: the benchmark or the ledger has no energy")
+            continue
+        said_j = phase["gross_j_per_token"]["value"] * phase["tokens_a_run"] * phase["energy_runs"]
+        print(f"{row['id']} {name}: {said_j:.5g} J in {phase['window_s']:.2f} s by the benchmark, {1e-9 * ledger_nj:.5g} by the ledger, {100 * (1e-9 * ledger_nj / said_j - 1):+.2f} %")
+P
 fi
 # Kernel by kernel, a second and more of tokens by one graph each, ours and PyTorch's: accounts.csv has time, joules and counts.
 profile() {
