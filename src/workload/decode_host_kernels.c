@@ -248,6 +248,21 @@ THIN(run_thin_project, KWHY_DECODE_PROJECTION)
 THIN(run_thin_widen, KWHY_DECODE_WIDENING)
 THIN(run_thin_narrow, KWHY_DECODE_NARROWING)
 
+static void run_joint_attend(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, true);
+
+	run_thin_attention(grid, arguments);
+	kwhy_decode_host_attend_all(&call);
+	run_thin_project(grid, arguments);
+}
+
+static void run_joint_inner(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	run_thin_widen(grid, arguments);
+	run_thin_narrow(grid, arguments);
+}
+
 static void run_thin_head(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, false);
@@ -392,8 +407,8 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_fill", kwhy_decode_host_fill, {8, 8, 4, 4, 4, 4, 4, 4, 4, 4}},
 	{"kwhy_decode_fill_floats", kwhy_decode_host_fill_floats, {8, 4, 4, 4, 4}},
 	{"kwhy_decode_reset", run_reset, {ARGS, 4, 8}},
-	{"kwhy_decode_begin", run_begin, {ARGS}},
-	{"kwhy_decode_attend", kwhy_decode_host_attend, {ARGS, 4, 4}},
+	{"kwhy_decode_begin", run_begin, {ARGS, 4}},
+	{"kwhy_decode_attend", kwhy_decode_host_attend, {ARGS, 4, 4, 4}},
 	{"kwhy_decode_read", kwhy_decode_host_attend, {ARGS, 4, 4}},
 	{"kwhy_decode_normalise", run_normalise, {ARGS, 4}},
 	{"kwhy_decode_plain", run_plain, {8, 8, 8, 4, 4, 4}},
@@ -402,7 +417,9 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_thin_project", run_thin_project, {ARGS, 4}},
 	{"kwhy_decode_thin_widen", run_thin_widen, {ARGS, 4}},
 	{"kwhy_decode_thin_narrow", run_thin_narrow, {ARGS, 4}},
-	{"kwhy_decode_thin_head", run_thin_head, {ARGS}},
+	{"kwhy_decode_thin_head", run_thin_head, {ARGS, 4}},
+	{"kwhy_decode_joint_attend", run_joint_attend, {ARGS, 4}},
+	{"kwhy_decode_joint_inner", run_joint_inner, {ARGS, 4}},
 	{"kwhy_decode_whole", run_whole, {ARGS, 4}},
 	{"kwhy_decode_settle", run_settle, {ARGS, 4, 4, 4}},
 	{"kwhy_decode_wide32", run_wide, {ARGS, 4, 4}},

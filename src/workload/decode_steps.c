@@ -7,10 +7,11 @@ enum {
 	NARROW_THREADS = 512,
 	MANY_THREADS = 128,
 	MANY = 64,
-	SOME_ROWS = 16,
+	SOME_ROWS = 32,
 	READ_QUERIES = 128,
 	STAGES = 4,
 	SHARES_MOST = 8,
+	CLUSTER = 8, /* blocks */
 	PAD_BYTES = 64,
 	PICKING_THREADS = 256,
 	PICKING_BLOCKS = 4, /* of a slot */
@@ -73,23 +74,32 @@ void kwhy_decode_issue_reset(struct kwhy_decode_issue *issue, uint32_t at, uint6
 			.address = first});
 }
 
-static void issue_begin(struct kwhy_decode_issue *issue)
+static void issue_begin(struct kwhy_decode_issue *issue, bool is_joint)
 {
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_BEGIN,
 			.blocks = issue->decode->args.tokens,
-			.threads = FEW_THREADS});
+			.threads = FEW_THREADS,
+			.numbers = {is_joint}});
+}
+
+/* Warps of a block that take a head of a token: one where all heads are on the GPU at once all the same. */
+static uint32_t attending_warps(const struct kwhy_decode *decode, uint32_t units, uint32_t most)
+{
+	return units >= place_count(decode) * 16 && decode->gpu->facts.sm_count ? 1 : most;
 }
 
 static void issue_attend(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined, uint32_t threads)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
+	uint32_t units = args->tokens * issue->decode->request.shape->heads * args->shares,
+		 warps = attending_warps(issue->decode, units, threads / 32), each = threads / 32 / warps;
 
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_ATTEND,
-			.blocks = args->tokens * issue->decode->request.shape->heads * args->shares,
+			.blocks = (units + each - 1) / each,
 			.threads = threads,
-			.numbers = {layer, is_joined}});
+			.numbers = {layer, is_joined, warps}});
 }
 
 /* --- Few tokens --- */
@@ -108,13 +118,47 @@ static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 			.numbers = {layer}});
 }
 
+/* Two kernels a layer, of clusters; as clusters.cu has them. */
+static bool is_joint(const struct kwhy_decode *decode)
+{
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+
+	return kwhy_decode_ranks(decode) == 1 && decode->gpu->facts.architecture >= 90 &&
+		kwhy_decode_each(decode->request.weights) <= 16 && shape->width <= 1024 &&
+		(shape->inner < 1024 || shape->inner % 1024 == 0);
+}
+
+static void issue_joint(struct kwhy_decode_issue *issue, uint32_t layer)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	const struct kwhy_decode_shape *shape = decode->request.shape;
+	uint32_t clusters = shape->inner / 64 < 16 ? shape->inner / 64 : 16;
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_JOINT_ATTEND,
+			.blocks = shape->heads * CLUSTER,
+			.threads = FEW_THREADS,
+			.shared_bytes = shared_of_few(decode),
+			.numbers = {layer}});
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_JOINT_INNER,
+			.blocks = clusters * CLUSTER,
+			.threads = FEW_THREADS,
+			.shared_bytes = shared_of_few(decode),
+			.numbers = {layer}});
+}
+
 static void issue_few(struct kwhy_decode_issue *issue)
 {
 	struct kwhy_decode *decode = issue->decode;
 	uint32_t tiles = kwhy_decode_words_most(decode) / 8, most = place_count(decode) * 4;
 
-	issue_begin(issue);
+	issue_begin(issue, is_joint(decode));
 	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++) {
+		if (is_joint(decode)) {
+			issue_joint(issue, layer);
+			continue;
+		}
 		issue_thin(issue, layer, KWHY_DECODE_ATTENTION);
 		issue_attend(issue, layer, false, FEW_THREADS);
 		issue_thin(issue, layer, KWHY_DECODE_PROJECTION);
@@ -125,7 +169,8 @@ static void issue_few(struct kwhy_decode_issue *issue)
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_THIN_HEAD,
 			.blocks = tiles < most ? tiles : most,
 			.threads = FEW_THREADS,
-			.shared_bytes = shared_of_few(decode)});
+			.shared_bytes = shared_of_few(decode),
+			.numbers = {is_joint(decode)}});
 }
 
 /* --- Many tokens --- */
@@ -303,7 +348,7 @@ static void issue_many(struct kwhy_decode_issue *issue)
 	     is_joined = is_library && kwhy_decode_library_joins(decode);
 
 	decode->args.has_short_x = is_joined && is_reading;
-	issue_begin(issue);
+	issue_begin(issue, false);
 	if (is_library)
 		issue_by_library(issue, is_joined);
 	else
@@ -348,6 +393,8 @@ static void share_out(struct kwhy_decode *decode)
 		 shares = place_count(decode) / heads;
 
 	decode->args.shares = !is_few(decode) || shares < 1 ? 1 : shares > SHARES_MOST ? SHARES_MOST : shares;
+	if (is_few(decode) && decode->request.launching != KWHY_DECODE_DEVICE && is_joint(decode))
+		decode->args.shares = decode->args.tokens < CLUSTER ? CLUSTER / decode->args.tokens : 1;
 	decode->args.project_splits = split_count(decode, KWHY_DECODE_PROJECTION);
 	decode->args.narrow_splits = split_count(decode, KWHY_DECODE_NARROWING);
 }

@@ -37,13 +37,13 @@ static void run_call(void *context)
 		kwhy_decode_##name(__VA_ARGS__);      \
 	}
 
-CALL(begin, c->a)
-CALL(attend, c->a, c->one, 0)
+CALL(begin, c->a, 0)
+CALL(attend, c->a, c->one, 0, blockDim.x / 32)
 CALL(thin_attention, c->a, c->one)
 CALL(thin_project, c->a, c->one)
 CALL(thin_widen, c->a, c->one)
 CALL(thin_narrow, c->a, c->one)
-CALL(thin_head, c->a)
+CALL(thin_head, c->a, 0)
 CALL(settle, c->a, c->one, c->two, c->three)
 CALL(wide32, c->a, c->one, c->two)
 

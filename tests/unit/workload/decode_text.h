@@ -25,14 +25,42 @@ enum { ROOM_QUADS = 6144 };
 #define store_flag(to, flag) __atomic_store_n((to), (flag), __ATOMIC_RELEASE)
 #define load_flag(from) __atomic_load_n((from), __ATOMIC_ACQUIRE)
 #define ask_line(from) ((void)(from))
+#define ask_piece(from, bytes) ((void)(from), (void)(bytes))
 #define copy_async(to, from) ((void)memcpy((to), (from), 16))
 #define copy_end_stage() ((void)0)
 #define copy_await() ((void)0)
 #define copy_await_but_one() ((void)0)
-#define let_next_begin() ((void)0)
 #define await_previous() ((void)0)
 #define exp_two(value) exp2f(value)
 #define now_ns() 0
+
+/* Eight blocks, which all run. */
+static __attribute__((unused)) void cluster_meet(void)
+{
+	static _Atomic unsigned arrived[256];
+	_Atomic unsigned *here = &arrived[blockIdx.x / 8];
+
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		unsigned all = atomic_fetch_add(here, 1) / 8 * 8 + 8;
+
+		while (atomic_load(here) < all)
+			WAIT;
+	}
+	__syncthreads();
+}
+
+static __attribute__((unused)) void add_float(float *to, float value)
+{
+	float old, sum;
+
+	__atomic_load(to, &old, __ATOMIC_RELAXED);
+	do
+		sum = old + value;
+	while (!__atomic_compare_exchange(to, &old, &sum, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+#define add_two(to, one, two) (add_float((to), (one)), add_float((to) + 1, (two)))
 
 static __attribute__((unused)) float __uint_as_float(unsigned bits)
 {

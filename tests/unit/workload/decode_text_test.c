@@ -16,6 +16,7 @@ enum {
 	SLOTS_MOST = 20,
 	AREA = 32,
 	BLOCKS = 3,
+	SOME = 16, /* instead of a wide product's rows: by kernels for some tokens */
 	PADDED = 128,
 	VOCABULARY = 192,
 	WORDS_KNOWN = 150,
@@ -84,8 +85,8 @@ static void launch(u32 blocks, u32 threads, struct call call)
 CALL(fill, c->to, c->scales, c->tensor, c->rows, c->known, c->columns, 0, c->columns, c->bound, 0)
 CALL(fill_floats, c->to, c->tensor, c->rows, 0, c->bound)
 CALL(reset, c->a, c->one, c->first)
-CALL(begin, c->a)
-CALL(attend, c->a, c->one, c->two)
+CALL(begin, c->a, c->one)
+CALL(attend, c->a, c->one, c->two, blockDim.x / 32 >> c->three)
 CALL(read, c->a, c->one, c->two)
 CALL(normalise, c->a, c->one)
 CALL(plain, c->to, c->scales, (act *)(uintptr_t)c->first, c->rows, c->columns, 0)
@@ -93,7 +94,11 @@ CALL(thin_attention, c->a, c->one)
 CALL(thin_project, c->a, c->one)
 CALL(thin_widen, c->a, c->one)
 CALL(thin_narrow, c->a, c->one)
-CALL(thin_head, c->a)
+CALL(thin_head, c->a, c->one)
+#if HAS_JOINT
+CALL(joint_attend, c->a, c->one)
+CALL(joint_inner, c->a, c->one)
+#endif
 CALL(whole, c->a, c->one)
 CALL(settle, c->a, c->one, c->two, c->three)
 CALL(wide32, c->a, c->one, c->two)
@@ -213,6 +218,7 @@ static void world_init(struct world *world, u32 slots)
 		.logits = part(world, (u64)slots * WORDS_KNOWN * 4),
 		.times = part(world, AREA * 8),
 		.arrived = part(world, 4),
+		.x_between = part(world, 4 * FEW * WIDTH * 4),
 		.sources = part(world, (u64)2 * slots * AREA * 4),
 		.scores = part(world, slots * 4),
 		.first_scores = part(world, slots * 4),
@@ -257,8 +263,8 @@ static void launch_wide(const struct world *world, u32 tile, u32 layer, int matr
 	    tokens = matrix == WORDS ? world->a.slots : world->a.tokens,
 	    splits = matrix == NARROWING ? world->a.narrow_splits : 1;
 
-	if (tile == SOME_ROWS && matrix != WORDS)
-		launch_with(world, call_some, rows / tile * ((tokens + MANY - 1) / MANY) * splits,
+	if (tile == SOME && matrix != WORDS)
+		launch_with(world, call_some, rows / SOME_ROWS * ((tokens + MANY - 1) / MANY) * splits,
 			FEW_THREADS, layer, (u32)matrix, 0);
 	else
 		launch_with(world, tile == 64 ? call_wide64 : call_wide32,
@@ -291,7 +297,7 @@ static void run_thin(struct world *world)
 	launch_with(world, call_begin, BLOCKS, 64, 0, 0, 0);
 	for (u32 layer = 0; layer < 2; layer++) {
 		launch_with(world, call_thin_attention, BLOCKS, FEW_THREADS, layer, 0, 0);
-		launch_with(world, call_attend, BLOCKS, MANY_THREADS, layer, 0, 0);
+		launch_with(world, call_attend, BLOCKS, MANY_THREADS, layer, 0, 1);
 		launch_with(world, call_thin_project, BLOCKS, FEW_THREADS, layer, 0, 0);
 		launch_with(world, call_thin_widen, BLOCKS, FEW_THREADS, layer, 0, 0);
 		launch_with(world, call_thin_narrow, BLOCKS, NARROW_THREADS, layer, 0, 0);
@@ -353,12 +359,46 @@ static void few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_
 
 	(void)state;
 	world_init(&world, 10);
-	prefill(&world, SOME_ROWS);
+	prefill(&world, SOME);
 	check_thin_steps(&world);
 	world.a.shares = 3;
 	check_thin_steps(&world);
 	world_done(&world);
 }
+
+#if HAS_JOINT
+static void check_joint_steps(struct world *world)
+{
+	launch(1, 32, (struct call){.run = call_reset, .a = world->a, .one = PROMPT - 1});
+	for (u32 step = 0; step < STEPS; step++) {
+		tell(world, step);
+		launch_with(world, call_begin, BLOCKS, 64, 1, 0, 0);
+		for (u32 layer = 0; layer < 2; layer++) {
+			launch_with(world, call_joint_attend, HEADS * CLUSTER, FEW_THREADS, layer, 0, 0);
+			launch_with(
+				world, call_joint_inner, INNER_CLUSTERS * CLUSTER, FEW_THREADS, layer, 0, 0);
+		}
+		launch_with(world, call_thin_head, BLOCKS, FEW_THREADS, 1, 0, 0);
+		check_logits(world, step + 1);
+	}
+}
+
+static void two_kernels_a_layer_give_the_logits_of_the_reference(void **state)
+{
+	const u32 slots[] = {1, 3, 10};
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		struct world world;
+
+		world_init(&world, slots[i]);
+		prefill(&world, SOME);
+		world.a.shares = slots[i] < CLUSTER ? CLUSTER / slots[i] : 1;
+		check_joint_steps(&world);
+		world_done(&world);
+	}
+}
+#endif
 
 static void many_tokens_give_the_logits_of_the_reference(void **state)
 {
@@ -369,7 +409,7 @@ static void many_tokens_give_the_logits_of_the_reference(void **state)
 	prefill(&world, 64);
 	for (u32 step = 0; step < STEPS; step++) {
 		tell(&world, step);
-		run_wide(&world, step % 2 ? SOME_ROWS : 32);
+		run_wide(&world, step % 2 ? SOME : 32);
 		check_logits(&world, step + 1);
 	}
 	world_done(&world);
@@ -460,7 +500,7 @@ static void check_last_tokens(
 	a->sources = sources;
 	a->each = 1;
 	a->tokens = 2;
-	launch_with(world, call_attend, BLOCKS, MANY_THREADS, 0, 1, 0);
+	launch_with(world, call_attend, BLOCKS, MANY_THREADS, 0, 1, 2);
 	for (u32 slot = 0; slot < 2; slot++)
 		assert_acts_near(
 			a->mixed + slot * WIDTH, mixed + ((u64)slot * LONG + LONG - 1) * WIDTH, WIDTH, 0);
@@ -580,6 +620,9 @@ int main(void)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
+#if HAS_JOINT
+		cmocka_unit_test(two_kernels_a_layer_give_the_logits_of_the_reference),
+#endif
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
 		cmocka_unit_test(prompts_are_attended_to_by_tiles_as_by_single_tokens),
 		cmocka_unit_test(tokens_of_short_numbers_are_normalised_as_those_of_long_ones),

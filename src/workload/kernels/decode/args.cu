@@ -108,12 +108,13 @@ struct args {
 	float *logits;		     /* [slots][vocabulary]; 0: nobody asks */
 	u64 *times;		     /* [room] when the first slot came to a position, ns */
 	u32 *arrived;		     /* blocks at the barrier */
-	float *x_between;	     /* [FEW][WIDTH] x in the middle of a layer, of several GPUs */
-	u64 *inbox;   /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
-	u64 *bests;   /* [RANKS][slots][2] as well */
-	u32 *meet;    /* enum meet */
-	u32 *pages;   /* [slots][pages_each] which page of the pool has the positions of each */
-	u32 *sources; /* [2][cache_slots][room] the slot that has a place of a beam */
+	float *x_between; /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one [4][FEW][WIDTH],
+			     x by turns and three sums */
+	u64 *inbox;	  /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
+	u64 *bests;	  /* [RANKS][slots][2] as well */
+	u32 *meet;	  /* enum meet */
+	u32 *pages;	  /* [slots][pages_each] which page of the pool has the positions of each */
+	u32 *sources;	  /* [2][cache_slots][room] the slot that has a place of a beam */
 	float *scores, *first_scores; /* [slots] of beams as far as they are; behind the prompts */
 	u64 *candidates;	      /* [slots][BEAMS_MOST] a score in order, then ~token */
 	u64 apart[RANKS_MOST];	      /* to the same place in the memory of each GPU */
@@ -135,5 +136,14 @@ struct args {
 struct __attribute__((aligned(16))) four {
 	u32 of[4];
 };
+
+/* Two kernels a layer: of GPUs whose blocks form clusters, and where a lane holds what it takes of a matrix.
+ */
+#if (!defined(__cplusplus) || __CUDA_ARCH__ >= 900) && RANKS == 1 && 64 % (4 * (EACH)) == 0 && \
+	WIDTH <= 1024 && (INNER < 1024 || INNER % 1024 == 0)
+#define HAS_JOINT 1
+#else
+#define HAS_JOINT 0
+#endif
 
 enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };

@@ -39,8 +39,8 @@ static __device__ u64 cache_at(const struct args *a, u32 layer, u32 slot, u32 he
 }
 
 /*
- * A head of a slot that is at position count - 1. state: what a product of queries, keys and values together has left
- * of that position, the head's queries first; 0: all of it is where it belongs.
+ * A head of a slot that is at position count - 1. state: what a product of queries, keys and values together
+ * has left of that position, the head's queries first; 0: all of it is where it belongs.
  */
 struct history {
 	u32 layer, slot, head, count;
@@ -146,11 +146,30 @@ static __device__ void mix_spans(struct mixture *m, const float query[8], const 
 	}
 }
 
+/*
+ * Keys and values of a token's first `most` positions are asked for into the second cache, while the kernels
+ * before the attention to them leave memory idle. By a thread for each head's keys and each head's values.
+ */
+static __device__ void ask_past(const struct args *a, u32 layer, u32 token, u32 most, u32 thread)
+{
+	u32 count, head = thread / 2;
+
+	if (thread >= 2 * HEADS || BEAM || a->each > 1)
+		return;
+	count = position_of(a, token);
+	count = count < most ? count : most;
+	count = PAGE && count > PAGE ? PAGE : count;
+	if (count)
+		ask_piece((thread % 2 ? a->values : a->keys) + cache_at(a, layer, slot_of(a, token), head, 0),
+			count * HEAD * ACT_BYTES);
+}
+
 /* The mixtures of a block's warps become one: out[HEAD] sums, then their weight and the most. */
 static __device__ void join_warps(const struct mixture *m, float (*all)[PIECE])
 {
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
+	__syncthreads();
 	if (lane < 8)
 		for (int i = 0; i < 8; i++)
 			all[warp][lane * 8 + i] = m->sums[i];
@@ -181,22 +200,27 @@ static __device__ float most_of_pieces(const float *pieces, u32 count)
 }
 
 /* The key and the value of the position that a history ends at come to where later tokens find them. */
-static __device__ void keep_state(const struct args *a, const struct history *h)
+static __device__ void keep_state(const struct args *a, const struct history *h, u32 thread)
 {
-	u32 part = threadIdx.x / (HEAD / UNIT), column = threadIdx.x % (HEAD / UNIT) * UNIT;
+	u32 part = thread / (HEAD / UNIT), column = thread % (HEAD / UNIT) * UNIT;
 
 	if (part < 2)
 		*(struct four *)(void *)((part ? a->values : a->keys) +
-			cache_at(a, h->layer, h->slot, h->head, h->count - 1) + column) =
-			load_fresh(h->state + (1 + part) * MIXED + column);
+			cache_at(a, h->layer, h->slot, h->head, h->count - 1) +
+			column) = load_fresh(h->state + (1 + part) * MIXED + column);
 }
 
-/* A share of one head of one token. joined: its queries, keys and values lie together. */
-static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 head, u32 share, u32 joined)
+/*
+ * A share of one head of one token at position count - 1, by `warps` of a block; its others take others.
+ * joined: its queries, keys and values lie together.
+ */
+static __device__ void attend(
+	const struct args *a, u32 layer, u32 token, u32 head, u32 share, u32 joined, u32 warps, u32 count)
 {
-	__shared__ float all[WARPS_MOST][PIECE];
-	u32 warps = blockDim.x / 32, lane = threadIdx.x % 32, count = position_of(a, token) + 1,
+	__shared__ float every[WARPS_MOST][PIECE];
+	u32 warp = threadIdx.x / 32 % warps, thread = warp * 32 + threadIdx.x % 32, lane = threadIdx.x % 32,
 	    slot = slot_of(a, token);
+	float(*all)[PIECE] = every + threadIdx.x / 32 / warps * warps;
 	const act *state = joined ? a->inner + (u64)token * 3 * MIXED + head * HEAD : 0;
 	const struct history h = {layer, slot, head, count, state};
 	struct mixture m = {-1e30f, 0, {0}};
@@ -204,39 +228,46 @@ static __device__ void attend(const struct args *a, u32 layer, u32 token, u32 he
 
 	load_eight((state ? state : a->queries + (u64)token * MIXED + head * HEAD) + lane % 8 * 8, query);
 	if (state)
-		keep_state(a, &h);
+		keep_state(a, &h, thread);
 	for (int i = 0; i < 8; i++)
 		query[i] *= 0.125f * 1.44269504f; /* of the head's width; to powers of 2 */
-	mix_spans(&m, query, a, &h, (share * warps + threadIdx.x / 32) * SPAN * 4, a->shares * warps * SPAN * 4);
+	mix_spans(&m, query, a, &h, (share * warps + warp) * SPAN * 4, a->shares * warps * SPAN * 4);
 	mixture_join(&m, 8);
 	mixture_join(&m, 16);
-	join_warps(&m, all);
+	join_warps(&m, every);
 	most = most_of_pieces(all[0], warps);
-	if (a->shares == 1 && threadIdx.x < HEAD)
-		a->mixed[(u64)token * MIXED + head * HEAD + threadIdx.x] = act_of(
-			join_pieces(all[0], warps, threadIdx.x, most) /
-			join_pieces(all[0], warps, HEAD, most));
-	else if (a->shares > 1 && threadIdx.x < PIECE)
-		a->pieces[(((u64)token * HEADS + head) * a->shares + share) * PIECE + threadIdx.x] =
-			threadIdx.x <= HEAD ? join_pieces(all[0], warps, threadIdx.x, most) : most;
-	__syncthreads();
+	if (a->shares == 1)
+		for (u32 i = thread; i < HEAD; i += warps * 32)
+			a->mixed[(u64)token * MIXED + head * HEAD + i] = act_of(
+				join_pieces(all[0], warps, i, most) / join_pieces(all[0], warps, HEAD, most));
+	else
+		for (u32 i = thread; i < PIECE; i += warps * 32)
+			a->pieces[(((u64)token * HEADS + head) * a->shares + share) * PIECE + i] = i <= HEAD
+				? join_pieces(all[0], warps, i, most)
+				: most;
 }
 
-static __device__ void attend_all(const struct args *a, u32 layer, u32 joined, u32 *round)
+static __device__ void attend_all(const struct args *a, u32 layer, u32 joined, u32 warps, u32 *round)
 {
-	u32 units = a->tokens * HEADS * a->shares;
+	u32 units = a->tokens * HEADS * a->shares, each = blockDim.x / 32 / warps;
 
 	ask_for(a, layer, WIDENING);
 	await(a, round);
 	meet_begin(a, layer);
-	for (u32 unit = blockIdx.x; unit < units; unit += gridDim.x)
-		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares, joined);
+	for (u32 first = blockIdx.x * each; first < units; first += gridDim.x * each) {
+		u32 unit = first + threadIdx.x / 32 / warps;
+
+		unit = unit < units ? unit : units - 1;
+		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares, joined,
+			warps, position_of(a, unit / a->shares / HEADS) + 1);
+	}
 }
 
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_attend(const struct args a, u32 layer, u32 joined)
+/* warps: of a block that take a head of a token, or a share of it. */
+KERNEL void __launch_bounds__(FEW_THREADS)
+	kwhy_decode_attend(const struct args a, u32 layer, u32 joined, u32 warps)
 {
-	let_next_begin();
-	attend_all(&a, layer, joined, 0);
+	attend_all(&a, layer, joined, warps, 0);
 }
 
 /* A token's place among keys and values. */

@@ -23,7 +23,6 @@ KERNEL void __launch_bounds__(CHOOSING_THREADS) kwhy_decode_beam_rank(const stru
 	float most, sum = 0, none = 0;
 	u64 mine = 0, best;
 
-	let_next_begin();
 	await_previous();
 	most = logits[~(u32) * (volatile u64 *)(a.best + slot)];
 	for (u32 i = threadIdx.x; i < a.vocabulary; i += blockDim.x) {
@@ -75,7 +74,6 @@ KERNEL void kwhy_decode_beam_choose(const struct args a, u32 live)
 	__shared__ u32 winners[BEAMS_MOST];
 	u32 sequence = blockIdx.x, count = live * a.beams, c = threadIdx.x, rank = 0;
 
-	let_next_begin();
 	await_previous();
 	if (c < count)
 		keys[c] = a.candidates[(c / a.beams * a.sequences + sequence) * BEAMS_MOST + c % a.beams];

@@ -9,34 +9,55 @@ static __device__ u32 order_of(float logit)
 	return (u32)(key_of(logit, 0) >> 32);
 }
 
-/* What a thread reads at once of logits, to wait for memory once. */
-enum { PICKED = 8 };
+/* What a thread reads at once of logits, to wait for memory once: so often 16 bytes. */
+enum { PICKED = 4 };
+
+/* The likeliest so far, by its logit's order. */
+struct pick {
+	u32 most, likeliest;
+};
+
+static __device__ void pick_one(struct pick *p, float logit, u32 token)
+{
+	u32 order = order_of(logit);
+
+	p->likeliest = order > p->most ? token : p->likeliest;
+	p->most = order > p->most ? order : p->most;
+}
+
+/* A thread's share of a row of logits; rows are whole 16 bytes. */
+static __device__ void pick_fours(struct pick *p, const float *logits, u32 first, u32 step, u32 count)
+{
+	for (; first < count; first += PICKED * step) {
+		struct four some[PICKED];
+
+#pragma unroll
+		for (u32 i = 0; i < PICKED; i++)
+			if (first + i * step < count)
+				some[i] = load_fresh(logits + (u64)(first + i * step) * 4);
+#pragma unroll
+		for (u32 i = 0; i < PICKED; i++)
+			for (u32 j = 0; first + i * step < count && j < 4; j++)
+				pick_one(p, __uint_as_float(some[i].of[j]), (first + i * step) * 4 + j);
+	}
+}
 
 /* The likeliest token, where a library has made the last product. Several blocks share a slot. */
 KERNEL void __launch_bounds__(PICKING_THREADS) kwhy_decode_pick(const struct args a, u32 blocks)
 {
-	u32 slot = blockIdx.x / blocks, step = blocks * blockDim.x, first = blockIdx.x % blocks * blockDim.x + threadIdx.x,
-	    last = a.vocabulary - 1, most = 0, likeliest = last;
+	u32 slot = blockIdx.x / blocks, step = blocks * blockDim.x,
+	    first = blockIdx.x % blocks * blockDim.x + threadIdx.x;
 	const float *logits = a.logits + (u64)slot * a.vocabulary;
+	struct pick p = {0, ~0u};
 	u64 best;
 
-	let_next_begin();
 	await_previous();
-	for (; first <= last; first += PICKED * step) {
-		float some[PICKED];
-
-#pragma unroll
-		for (u32 i = 0; i < PICKED; i++)
-			some[i] = logits[first + i * step < last ? first + i * step : last];
-#pragma unroll
-		for (u32 i = 0; i < PICKED; i++) {
-			u32 order = order_of(some[i]);
-
-			likeliest = order > most ? first + i * step : likeliest;
-			most = order > most ? order : most;
-		}
-	}
-	best = (u64)most << 32 | ~(likeliest < last ? likeliest : last);
+	if (a.vocabulary % 4 == 0)
+		pick_fours(&p, logits, first, step, a.vocabulary / 4);
+	else
+		for (; first < a.vocabulary; first += step)
+			pick_one(&p, logits[first], first);
+	best = (u64)p.most << 32 | (u32)~p.likeliest;
 	for (int distance = 1; distance < 32; distance *= 2)
 		best = key_of_lane(best, distance);
 	if (threadIdx.x % 32 == 0)
@@ -144,7 +165,6 @@ KERNEL void __launch_bounds__(CHOOSING_THREADS) kwhy_decode_choose(const struct 
 	float most;
 	u64 best = 0;
 
-	let_next_begin();
 	await_previous();
 	likeliest = ~(u32) * (volatile u64 *)(a.best + slot);
 	most = logits[likeliest];

@@ -289,7 +289,43 @@ static __device__ void thin_narrow(const struct args *a, u32 layer, u32 *round)
 	thin_add(a, layer, NARROWING, &t, &tiles, ends);
 }
 
-static __device__ void thin_head(const struct args *a, act *room, u32 *round)
+/* x as a kernel of clusters finds it; a block a token leaves it for the next. */
+static __device__ void joint_row(const struct args *a, u32 kernel, u32 token, float v[QUADS][4])
+{
+	u64 here = (u64)token * WIDTH;
+	u32 lane = threadIdx.x % 32;
+	float more[QUADS][4];
+
+	load_row(joint_x(a, kernel) + here, v);
+	load_row(joint_sum(a, kernel) + here, more);
+#pragma unroll
+	for (u32 i = 0; i < QUADS; i++) {
+		struct four sum, none = {{0, 0, 0, 0}};
+
+		for (int j = 0; j < 4; j++) {
+			v[i][j] += more[i][j];
+			sum.of[j] = __float_as_uint(v[i][j]);
+		}
+		if (blockIdx.x != token)
+			continue;
+		*(struct four *)(void *)(joint_x(a, kernel + 1) + here + i * 128 + lane * 4) = sum;
+		*(struct four *)(void *)(joint_sum(a, kernel + 2) + here + i * 128 + lane * 4) = none;
+	}
+}
+
+static __device__ void joint_stage(const struct args *a, u32 kernel, act *room)
+{
+	for (u32 token = threadIdx.x / 32; token < a->tokens; token += blockDim.x / 32) {
+		float v[QUADS][4];
+
+		joint_row(a, kernel, token, v);
+		normalise(v, room + token * STRIDE);
+	}
+	__syncthreads();
+}
+
+/* joint: kernels of clusters come before it. */
+static __device__ void thin_head(const struct args *a, u32 joint, act *room, u32 *round)
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
 	u32 token = threadIdx.x / 8;
@@ -300,7 +336,10 @@ static __device__ void thin_head(const struct args *a, act *room, u32 *round)
 
 	tiles_begin(&tiles, weights_of(a, 0, WORDS), (a->word_count + 7) / 8 * 8, WIDTH);
 	await(a, round);
-	stage_normal(a, a->layer_count, WORDS, room);
+	if (joint)
+		joint_stage(a, 2 * a->layer_count, room);
+	else
+		stage_normal(a, a->layer_count, WORDS, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		u32 row = a->first_word + row_of(tile);
 		float sum = tiles_sum(&tiles, &t, tile);
@@ -322,7 +361,6 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_attention(const stru
 {
 	ROOM(room);
 
-	let_next_begin();
 	thin_attention(&a, layer, (act *)(void *)room, 0);
 }
 
@@ -330,7 +368,6 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_project(const struct
 {
 	ROOM(room);
 
-	let_next_begin();
 	thin_project(&a, layer, (act *)(void *)room, 0);
 }
 
@@ -338,22 +375,19 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_widen(const struct a
 {
 	ROOM(room);
 
-	let_next_begin();
 	thin_widen(&a, layer, (act *)(void *)room, 0);
 }
 
 KERNEL void __launch_bounds__(NARROW_THREADS) kwhy_decode_thin_narrow(const struct args a, u32 layer)
 {
-	let_next_begin();
 	thin_narrow(&a, layer, 0);
 }
 
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct args a)
+KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct args a, u32 joint)
 {
 	ROOM(room);
 
-	let_next_begin();
-	thin_head(&a, (act *)(void *)room, 0);
+	thin_head(&a, joint, (act *)(void *)room, 0);
 }
 
 /* --- All steps in one launch, of few tokens --- */
@@ -361,7 +395,7 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct ar
 static __device__ void whole_layer(const struct args *a, u32 layer, act *room, u32 *round)
 {
 	thin_attention(a, layer, room, round);
-	attend_all(a, layer, 0, round);
+	attend_all(a, layer, 0, blockDim.x / 32, round);
 	thin_project(a, layer, room, round);
 	thin_widen(a, layer, room, round);
 	thin_narrow(a, layer, round);
@@ -373,9 +407,9 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_whole(const struct arg
 	u32 round = 0;
 
 	for (u32 step = 0; step < steps; step++) {
-		begin_all(&a, &round);
+		begin_all(&a, 0, &round);
 		for (u32 layer = 0; layer < a.layer_count; layer++)
 			whole_layer(&a, layer, (act *)(void *)room, &round);
-		thin_head(&a, (act *)(void *)room, &round);
+		thin_head(&a, 0, (act *)(void *)room, &round);
 	}
 }

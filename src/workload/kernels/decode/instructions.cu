@@ -98,20 +98,41 @@ static __device__ void ask_line(const u8 *from)
 	asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 }
 
-/* The kernel behind this one may begin; what is before this one has ended. */
-static __device__ void let_next_begin(void)
+/* Bytes, a multiple of 16, into the second cache. */
+static __device__ void ask_piece(const void *from, u32 bytes)
 {
 #if __CUDA_ARCH__ >= 900
-	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+	asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+#else
+	(void)from;
+	(void)bytes;
 #endif
 }
 
+/*
+ * What is before this kernel has ended, and the one behind it may begin. No sooner: kernels that wait for one
+ * that waits itself took 3 % longer.
+ */
 static __device__ void await_previous(void)
 {
 #if __CUDA_ARCH__ >= 900
-	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
+
+#if __CUDA_ARCH__ >= 900
+/* All blocks of a cluster come here, and find what the others have written before. */
+static __device__ void cluster_meet(void)
+{
+	asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+static __device__ void add_two(float *to, float one, float two)
+{
+	asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(one), "f"(two)
+		     : "memory");
+}
+#endif
 
 static __device__ void copy_async(struct four *to, const void *from)
 {

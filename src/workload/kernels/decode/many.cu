@@ -66,7 +66,6 @@ KERNEL void __launch_bounds__(WIDTH / 4)
 	act *to = a.normal + (u64)blockIdx.x * WIDTH + threadIdx.x * 4;
 	float v[4], mean = 0, squares = 0, scale;
 
-	let_next_begin();
 	await_previous();
 	if (splits)
 		meet_settle(&a, layer, what);
@@ -332,7 +331,6 @@ KERNEL void __launch_bounds__(MANY_THREADS) kwhy_decode_wide32(const struct args
 {
 	ROOM(room);
 
-	let_next_begin();
 	wide(&a, layer, (int)matrix, 32, room);
 }
 
@@ -340,6 +338,5 @@ KERNEL void __launch_bounds__(MANY_THREADS) kwhy_decode_wide64(const struct args
 {
 	ROOM(room);
 
-	let_next_begin();
 	wide(&a, layer, (int)matrix, 64, room);
 }

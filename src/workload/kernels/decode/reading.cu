@@ -23,7 +23,6 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_normalise(const struct ar
 	    token = last ? (i + 1) * a.each - 1 : i;
 	float v[QUADS][4];
 
-	let_next_begin();
 	await_previous();
 	if (i >= count)
 		return;
@@ -78,14 +77,14 @@ KERNEL void kwhy_decode_plain_floats(const float *from, act *to, u32 count, u32 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_read(const struct args a, u32 layer, u32 joined)
 {
 	(void)joined;
-	let_next_begin();
-	attend_all(&a, layer, 0, 0);
+	attend_all(&a, layer, 0, blockDim.x / 32, 0);
 }
 #else
 /*
  * A block attends for 128 neighbouring queries of a head, 16 a warp, to 64 keys at a time, while the next
- * ones are copied. Which columns of queries and keys a tensor instruction takes as neighbours is free, as it is for weights; so is which
- * columns of the values it gives, so that a lane has 16 neighbours of them in the end.
+ * ones are copied. Which columns of queries and keys a tensor instruction takes as neighbours is free, as it
+ * is for weights; so is which columns of the values it gives, so that a lane has 16 neighbours of them in the
+ * end.
  */
 enum { TILE = 64, PIECES = HEAD / UNIT, QUERIES = FEW_THREADS / 32 * 16 };
 
@@ -157,7 +156,8 @@ static __device__ void read_copy(const struct passage *p, u32 first, u32 count, 
 {
 #pragma unroll
 	for (u32 i = threadIdx.x; i < TILE * PIECES; i += FEW_THREADS) {
-		u32 row = i / PIECES, piece = i % PIECES, place = first + row < count ? first + row : count - 1;
+		u32 row = i / PIECES, piece = i % PIECES,
+		    place = first + row < count ? first + row : count - 1;
 		u64 at = place * p->step + piece * UNIT;
 
 		copy_async(&state->keys[key_place(row, piece)], p->keys + at);
@@ -359,7 +359,6 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_read(const struct args
 {
 	u32 tiles = (a.each + QUERIES - 1) / QUERIES, heads = a.slots * HEADS;
 
-	let_next_begin();
 	await_previous();
 	meet_begin(&a, layer);
 	for (u32 unit = blockIdx.x; unit < heads * tiles; unit += gridDim.x) {

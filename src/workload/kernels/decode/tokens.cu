@@ -83,7 +83,18 @@ static __device__ void begin_columns(const struct args *a, u32 token, u32 word, 
 		store_two((act *)(void *)a->x + here + i, v[i], v[i + 1]);
 }
 
-static __device__ void begin_token(const struct args *a, u32 token)
+/* Where kernel k of a token finds x: the sum of both (clusters.cu). */
+static __device__ float *joint_x(const struct args *a, u32 kernel)
+{
+	return kernel % 2 ? a->x_between : a->x;
+}
+
+static __device__ float *joint_sum(const struct args *a, u32 kernel)
+{
+	return a->x_between + (u64)(1 + kernel % 3) * FEW * WIDTH;
+}
+
+static __device__ void begin_token(const struct args *a, u32 token, u32 joint)
 {
 	u32 slot = slot_of(a, token), word, position;
 
@@ -105,19 +116,21 @@ static __device__ void begin_token(const struct args *a, u32 token)
 		a->chosen[(u64)slot * a->room + position] = word;
 	for (u32 k = threadIdx.x * UNIT; k < WIDTH; k += blockDim.x * UNIT)
 		begin_columns(a, token, word, position, k);
+	for (u32 k = threadIdx.x; joint && k < WIDTH; k += blockDim.x)
+		joint_sum(a, 0)[(u64)token * WIDTH + k] = joint_sum(a, 1)[(u64)token * WIDTH + k] = 0;
 	__syncthreads();
 }
 
-static __device__ void begin_all(const struct args *a, u32 *round)
+static __device__ void begin_all(const struct args *a, u32 joint, u32 *round)
 {
 	ask_for(a, 0, ATTENTION);
 	await(a, round);
 	for (u32 token = blockIdx.x; token < a->tokens; token += gridDim.x)
-		begin_token(a, token);
+		begin_token(a, token, joint);
 }
 
-KERNEL void kwhy_decode_begin(const struct args a)
+/* joint: kernels of clusters follow. */
+KERNEL void kwhy_decode_begin(const struct args a, u32 joint)
 {
-	let_next_begin();
-	begin_all(&a, 0);
+	begin_all(&a, joint, 0);
 }
