@@ -118,14 +118,15 @@ static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 			.numbers = {layer}});
 }
 
-/* Two kernels a layer, of clusters; as clusters.cu has them. */
+/* Two kernels a layer, of clusters; as clusters.cu has them. Pages and beams have not been tried with them.
+ */
 static bool is_joint(const struct kwhy_decode *decode)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 
-	return kwhy_decode_ranks(decode) == 1 && decode->gpu->facts.architecture >= 90 &&
-		kwhy_decode_each(decode->request.weights) <= 16 && shape->width <= 1024 &&
-		(shape->inner < 1024 || shape->inner % 1024 == 0);
+	return kwhy_decode_ranks(decode) == 1 && !decode->request.page && !kwhy_decode_has_beams(decode) &&
+		decode->gpu->facts.architecture >= 90 && kwhy_decode_each(decode->request.weights) <= 16 &&
+		shape->width <= 1024 && (shape->inner < 1024 || shape->inner % 1024 == 0);
 }
 
 static void issue_joint(struct kwhy_decode_issue *issue, uint32_t layer)
