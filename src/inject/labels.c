@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/labels.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 4096, PIECES = KWHY_INJECT_LABEL_BYTES / PIECE_BYTES };
 
 void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_block_writer *writer)
 {
@@ -53,6 +58,27 @@ uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text)
 	return labels->last;
 }
 
+/* By the kernel, which says where memory is gone; in pieces that lie on a page each, since the last may be.
+ */
+static const char *read_text(struct kwhy_inject_labels *labels, const char *text)
+{
+	const struct iovec room = {labels->text, KWHY_INJECT_LABEL_BYTES};
+	const int errno_before = errno;
+	struct iovec pieces[PIECES];
+	size_t bytes = PIECE_BYTES - (uintptr_t)text % PIECE_BYTES;
+	const char *at = text;
+	ssize_t got;
+
+	for (int i = 0; i < PIECES; i++, at += bytes, bytes = PIECE_BYTES)
+		pieces[i] = (struct iovec){(void *)(uintptr_t)at, bytes};
+	got = process_vm_readv(getpid(), &room, 1, pieces, PIECES, 0);
+	if (got < 0 && errno != EFAULT)
+		got = -2; /* not allowed here: as it is, then */
+	errno = errno_before;
+	labels->text[got > 0 ? got : 0] = '\0';
+	return got == -2 ? text : labels->text;
+}
+
 uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text)
 {
 	const size_t at = ((uintptr_t)text >> 3 ^ (uintptr_t)text >> 15) % KWHY_INJECT_LABEL_POINTERS;
@@ -60,7 +86,7 @@ uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *tex
 
 	if (labels->by_pointer[at].pointer == text && labels->by_pointer[at].round == labels->round)
 		return labels->by_pointer[at].number;
-	number = kwhy_inject_label(labels, text);
+	number = text ? kwhy_inject_label(labels, read_text(labels, text)) : 0;
 	labels->by_pointer[at].pointer = text;
 	labels->by_pointer[at].number = number;
 	labels->by_pointer[at].round = labels->round;

@@ -11,7 +11,11 @@
  * known by 64 bits of its hash. When the table is full it is emptied and names are said again under new
  * numbers, which a reader takes for what they are. One thread at a time.
  */
-enum { KWHY_INJECT_LABELS = 1 << 15, KWHY_INJECT_LABEL_POINTERS = 1 << 12 };
+enum {
+	KWHY_INJECT_LABELS = 1 << 15,
+	KWHY_INJECT_LABEL_POINTERS = 1 << 12,
+	KWHY_INJECT_LABEL_BYTES = 1 << 14
+};
 
 struct kwhy_inject_labels {
 	struct kwhy_block_writer *writer;
@@ -24,6 +28,7 @@ struct kwhy_inject_labels {
 		const char *pointer;
 		uint32_t number, round;
 	} by_pointer[KWHY_INJECT_LABEL_POINTERS];
+	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* of the name at an address */
 };
 
 /* `labels` is zeroed memory. */
@@ -34,7 +39,8 @@ uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text);
 
 /*
  * The same for names that stay where they are until the next call of kwhy_inject_labels_begin(): read once,
- * then known by their address.
+ * then known by their address. CUPTI before 13.4 Update 1 has names of modules that were unloaded: one that
+ * is no longer there is 0, one of more than KWHY_INJECT_LABEL_BYTES is cut.
  */
 uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text);
 void kwhy_inject_labels_begin(struct kwhy_inject_labels *labels);

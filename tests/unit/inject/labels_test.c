@@ -2,10 +2,12 @@
 #include "cmocka_all.h"
 #include "inject/labels.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { SHARE_BYTES = 1 << 20 };
@@ -52,6 +54,34 @@ static void a_name_has_one_number_and_is_said_once(void **state)
 	assert_int_equal(kwhy_inject_label_at(desk->labels, copy), number);
 	assert_int_not_equal(kwhy_inject_label(desk->labels, "other"), number);
 	assert_int_equal(desk->writer.counts[KWHY_WIRE_NAME], 2);
+}
+
+static void a_name_whose_memory_is_gone_is_none(void **state)
+{
+	struct desk *desk = *state;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *last = pages + page - sizeof("kernel");
+
+	assert_true(pages != MAP_FAILED);
+	munmap(pages + page, page);
+	strcpy(last, "kernel"); /* the last bytes that there are */
+	errno = 7;
+	assert_int_equal(kwhy_inject_label_at(desk->labels, last), kwhy_inject_label(desk->labels, "kernel"));
+	kwhy_inject_labels_begin(desk->labels);
+	munmap(pages, page);
+	assert_int_equal(kwhy_inject_label_at(desk->labels, last), 0);
+	assert_int_equal(errno, 7);
+}
+
+static void a_name_longer_than_a_page_is_whole(void **state)
+{
+	struct desk *desk = *state;
+	char name[9000];
+
+	memset(name, 'k', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(kwhy_inject_label_at(desk->labels, name), kwhy_inject_label(desk->labels, name));
 }
 
 static void no_name_is_number_0(void **state)
@@ -101,6 +131,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(a_name_has_one_number_and_is_said_once),
+		CASE(a_name_whose_memory_is_gone_is_none),
+		CASE(a_name_longer_than_a_page_is_whole),
 		CASE(no_name_is_number_0),
 		CASE(an_address_with_a_new_name_is_noticed_in_the_next_buffer),
 		CASE(more_names_than_fit_are_said_again_under_new_numbers),
