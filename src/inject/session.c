@@ -14,8 +14,9 @@
 
 enum { FILES_OF_ONE_PID = 100 };
 
-struct kwhy_inject_state kwhy_inject_state = {
-	.begins = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZER,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.flushes = PTHREAD_MUTEX_INITIALIZER};
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
@@ -96,6 +97,7 @@ static void on_fork_child(void)
 	atomic_store(&session->activity_state, KWHY_INJECT_OFF);
 	pthread_mutex_init(&session->begins, NULL);
 	pthread_mutex_init(&session->lock, NULL);
+	pthread_mutex_init(&session->flushes, NULL);
 	session->clock = kwhy_clock_system_init(&session->sleeper);
 	session->activity.runs = false;
 	session->activity.pool = (struct kwhy_inject_pool){0};

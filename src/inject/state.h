@@ -25,8 +25,9 @@ struct kwhy_inject_memory {
 
 /* The one recording of this process; for the files of its session alone. */
 struct kwhy_inject_state {
-	pthread_mutex_t begins; /* one thread begins; may be held while CUPTI is called */
-	pthread_mutex_t lock;	/* of the writer and all that writes; never held while a library is called */
+	pthread_mutex_t begins;	 /* one thread begins; may be held while CUPTI is called */
+	pthread_mutex_t lock;	 /* of the writer and all that writes; never held while a library is called */
+	pthread_mutex_t flushes; /* while CUPTI hands over what it has: the end waits for it, for a while */
 	atomic_int state, activity_state; /* KWHY_INJECT_OFF, ... */
 	struct kwhy_inject_options options;
 	struct kwhy_inject_activity activity; /* switched under the gate's lock */

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MOST_BYTES ((size_t)1 << 30)
 #define SECOND_NS INT64_C(1000000000)
 /* A moment's launches may miss their calls: kernels are switched on first, and off last. */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
+enum { PATIENCE_S = 2 };
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
@@ -62,13 +64,31 @@ int64_t kwhy_inject_tick_switch(void *context, bool is_on)
 	return kwhy_clock_mono_ns();
 }
 
-/* Lets CUPTI hand over what it has; gives how many records it dropped. */
+/* Not for ever: the program is to end. */
+static bool lock_flushes(void)
+{
+	struct timespec latest;
+
+	clock_gettime(CLOCK_REALTIME, &latest);
+	latest.tv_sec += PATIENCE_S;
+	return pthread_mutex_timedlock(&session->flushes, &latest) == 0;
+}
+
+/*
+ * Lets CUPTI hand over what it has; gives how many records it dropped. One thread at a time: at the end, what
+ * another still takes over would be lost.
+ */
 uint64_t kwhy_inject_tick_flush(bool forced)
 {
+	bool is_locked;
+
 	if (atomic_load(&session->activity_state) != KWHY_INJECT_ON)
 		return 0;
+	is_locked = lock_flushes();
 	see_whether_ours();
 	kwhy_inject_activity_flush(&session->activity, forced);
+	if (is_locked)
+		pthread_mutex_unlock(&session->flushes);
 	return kwhy_inject_activity_dropped(&session->activity);
 }
 
