@@ -8,7 +8,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from record' -l duration -r -d 'reco
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l range -r -d 'what runs on the GPUs only inside NVTX ranges of that name, like \'step*\''
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l duty -r -d 'what runs on the GPUs only in random windows of P % of the time'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l window -r -d 'mean length of these windows; default 0.3'
-complete -c kwhy -n '__fish_seen_subcommand_from record' -l graphs -r -d 'CUDA graphs by node, as one row (graph), or auto, the default'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l graphs -r -d 'CUDA graphs kernel by kernel (node, the default) or a row a launch (graph)'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l memory -d 'memory taken and given back, too'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l no-calls -d 'leave calls of CUDA out: costs less, and does not tell what the host did'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l power-only -d 'meters alone: load nothing into the command'

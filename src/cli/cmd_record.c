@@ -83,7 +83,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static enum kwhy_status check_windows(const struct record_options *options, struct kwhy_error *error)
 {
-	static const char *const graphs[] = {"auto", "node", "graph", NULL};
+	static const char *const graphs[] = {"node", "graph", NULL};
 
 	if (options->duty_percent < 0.1 || options->duty_percent > 99)
 		return kwhy_fail(error, KWHY_E_USAGE, "--duty takes 0.1 to 99 per cent of the time");
@@ -97,8 +97,8 @@ static enum kwhy_status check_windows(const struct record_options *options, stru
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--range and --duty exclude each other: a range is recorded whole");
 	if (options->graphs && !is_one_of(options->graphs, graphs))
-		return kwhy_fail(error, KWHY_E_USAGE, "--graphs takes auto, node or graph; not '%.60s'",
-			options->graphs);
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--graphs takes node or graph; not '%.60s'", options->graphs);
 	return KWHY_OK;
 }
 
@@ -423,7 +423,7 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_NUMBER, offsetof(struct record_options, duty_percent)},
 	{"window", 0, "S", "mean length of these windows; default 0.3", KWHY_OPTION_NUMBER,
 		offsetof(struct record_options, window_s)},
-	{"graphs", 0, "HOW", "CUDA graphs by node, as one row (graph), or auto, the default",
+	{"graphs", 0, "HOW", "CUDA graphs kernel by kernel (node, the default) or a row a launch (graph)",
 		KWHY_OPTION_TEXT, offsetof(struct record_options, graphs)},
 	{"memory", 0, NULL, "memory taken and given back, too", KWHY_OPTION_FLAG,
 		offsetof(struct record_options, memory)},

@@ -82,13 +82,20 @@ static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 		kwhy_inject_call_switch_turn(&activity->calls, is_on);
 }
 
-/* The first refusal, or success. Kernels come first: without them the rest is of no use. */
+/*
+ * The first refusal, or success. Kernels come first: without them the rest is of no use. Whole graphs stay
+ * on: CUPTI 13.0 ends the program at the launch of a graph that was instantiated while they were off, if they
+ * are on by then (bench/h200/programs/graph_switch.cu).
+ */
 static enum kwhy_cupti_result switch_kinds(const struct kwhy_inject_activity *activity, bool is_on)
 {
 	const struct kwhy_cupti *cupti = &activity->cupti;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		for (int j = 0; j < 2 && (activity->kinds & kinds[i].kind); j++) {
+			if (kinds[i].kind == KWHY_INJECT_GRAPH && !is_on)
+				continue;
+
 			const enum kwhy_cupti_result result = kinds[i].cupti[j]
 				? switch_kind(cupti, kinds[i].cupti[j], is_on)
 				: KWHY_CUPTI_SUCCESS;
@@ -184,13 +191,6 @@ void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *acti
 {
 	if (activity->runs && activity->kinds & KWHY_INJECT_CALL)
 		kwhy_inject_call_switch_give_up_alone(&activity->calls);
-}
-
-void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on)
-{
-	activity->kinds |= KWHY_INJECT_GRAPH;
-	if (activity->runs && is_on)
-		activity->cupti.cuptiActivityEnable(KWHY_CUPTI_KIND_GRAPH_TRACE);
 }
 
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced)

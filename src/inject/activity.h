@@ -40,9 +40,6 @@ void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_
  * now on. */
 void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
 
-/* From now on graph launches are one row each, while collection is on and whenever it is again. */
-void kwhy_inject_activity_graphs_whole(struct kwhy_inject_activity *activity, bool is_on);
-
 /* Lets CUPTI hand over its buffers; all of them, complete or not, when `forced`. Holds no lock. */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
 

@@ -214,13 +214,6 @@ bool kwhy_inject_gate_rests(struct kwhy_inject_gate *gate, int64_t now_mono_ns)
 	return rests;
 }
 
-void kwhy_inject_gate_change(struct kwhy_inject_gate *gate, void (*change)(void *context, bool is_on))
-{
-	pthread_mutex_lock(&gate->lock);
-	change(gate->context, gate->is_on);
-	pthread_mutex_unlock(&gate->lock);
-}
-
 int64_t kwhy_inject_gate_cost_ns(struct kwhy_inject_gate *gate, uint64_t *out_switches)
 {
 	int64_t spent_ns;

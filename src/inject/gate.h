@@ -66,9 +66,6 @@ bool kwhy_inject_gate_take(
 /* Has nothing been collected for so long that nothing more is to come? */
 bool kwhy_inject_gate_rests(struct kwhy_inject_gate *gate, int64_t now_mono_ns);
 
-/* Changes what is collected, while nobody switches; `change` is told whether collection is on. */
-void kwhy_inject_gate_change(struct kwhy_inject_gate *gate, void (*change)(void *context, bool is_on));
-
 /* Time spent in switching, and how often. */
 int64_t kwhy_inject_gate_cost_ns(struct kwhy_inject_gate *gate, uint64_t *out_switches);
 

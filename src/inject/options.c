@@ -62,11 +62,9 @@ static bool read_text(char *out, size_t room, const char *text)
 	return length > 0 && (size_t)length < room;
 }
 
-static enum kwhy_inject_graphs read_graphs(const char *text)
+static unsigned read_graphs(const char *text)
 {
-	if (text && !strcmp(text, "node"))
-		return KWHY_INJECT_GRAPHS_NODE;
-	return text && !strcmp(text, "graph") ? KWHY_INJECT_GRAPHS_WHOLE : KWHY_INJECT_GRAPHS_AUTO;
+	return text && !strcmp(text, "graph") ? KWHY_INJECT_GRAPH : 0;
 }
 
 static void read_windows(struct kwhy_inject_options *options, char *(*get)(const char *name))
@@ -86,20 +84,16 @@ bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(cons
 {
 	struct kwhy_inject_options options = {
 		.limit_bytes = read_number(get("KWHY_RECORD_MAX_BYTES"), 0, INT64_MAX, 0),
-		.kinds = read_kinds(get("KWHY_RECORD_KINDS")),
+		.kinds = read_kinds(get("KWHY_RECORD_KINDS")) | read_graphs(get("KWHY_RECORD_GRAPHS")),
 		.period_ms = (unsigned)read_number(get("KWHY_RECORD_PERIOD_MS"), 1, 10000, 100),
 		.buffer_bytes = read_number(get("KWHY_RECORD_BUFFER_KIB"), 64, 65536, 1024) << 10,
 		.buffer_count = read_number(get("KWHY_RECORD_BUFFERS"), 2, 256, 32),
-		.graphs = read_graphs(get("KWHY_RECORD_GRAPHS")),
-		.nodes_most_per_s = read_number(get("KWHY_RECORD_NODES"), 0, INT64_MAX, 100000),
 	};
 
 	if (!read_text(options.folder, sizeof(options.folder), get("KWHY_RECORD_DIR")))
 		return false;
 	if (!read_text(options.cupti, sizeof(options.cupti), get("KWHY_CUPTI")))
 		options.cupti[0] = '\0';
-	if (options.graphs == KWHY_INJECT_GRAPHS_WHOLE)
-		options.kinds |= KWHY_INJECT_GRAPH;
 	read_windows(&options, get);
 	if (options.range[0])
 		options.kinds |= KWHY_INJECT_RANGE;

@@ -15,29 +15,21 @@ enum kwhy_inject_kind {
 	KWHY_INJECT_OVERHEAD = 16,
 	KWHY_INJECT_RANGE = 32,
 	KWHY_INJECT_MEMORY = 64, /* device memory taken and given back: not unless asked for */
-	KWHY_INJECT_GRAPH = 128, /* whole graph launches instead of their kernels */
+	KWHY_INJECT_GRAPH =
+		128, /* whole graph launches instead of their kernels; also KWHY_RECORD_GRAPHS=graph */
 	KWHY_INJECT_USUAL = KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL |
 		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE
 };
 
-/* Graph launches: kernel by kernel, as one row each, or the first as long as it is affordable. */
-enum kwhy_inject_graphs { KWHY_INJECT_GRAPHS_AUTO, KWHY_INJECT_GRAPHS_NODE, KWHY_INJECT_GRAPHS_WHOLE };
-
 /* What the launcher says through the environment; a value that is no number counts as not given. */
 struct kwhy_inject_options {
-	char folder[3072];		/* KWHY_RECORD_DIR: where the blocks go, which exists */
-	char cupti[1024];		/* KWHY_CUPTI: path of the library; "": find one */
-	uint64_t limit_bytes;		/* KWHY_RECORD_MAX_BYTES: of this process; 0: none */
-	unsigned kinds;			/* KWHY_RECORD_KINDS: words of enum kwhy_inject_kind with commas */
-	unsigned period_ms;		/* KWHY_RECORD_PERIOD_MS: how much a killed program may lose; 100 */
-	size_t buffer_bytes;		/* KWHY_RECORD_BUFFER_KIB: of one of CUPTI's buffers; 1 MiB */
-	size_t buffer_count;		/* KWHY_RECORD_BUFFERS: 32 */
-	enum kwhy_inject_graphs graphs; /* KWHY_RECORD_GRAPHS: auto, node or graph */
-	/*
-	 * KWHY_RECORD_NODES: kernels of graphs a second up to which "auto" records each. 100,000 unless said:
-	 * at what a kernel launched alone costs 15 % of the time; a graph's kernel was not measured yet.
-	 */
-	uint64_t nodes_most_per_s;
+	char folder[3072];    /* KWHY_RECORD_DIR: where the blocks go, which exists */
+	char cupti[1024];     /* KWHY_CUPTI: path of the library; "": find one */
+	uint64_t limit_bytes; /* KWHY_RECORD_MAX_BYTES: of this process; 0: none */
+	unsigned kinds;	      /* KWHY_RECORD_KINDS: words of enum kwhy_inject_kind with commas */
+	unsigned period_ms;   /* KWHY_RECORD_PERIOD_MS: how much a killed program may lose; 100 */
+	size_t buffer_bytes;  /* KWHY_RECORD_BUFFER_KIB: of one of CUPTI's buffers; 1 MiB */
+	size_t buffer_count;  /* KWHY_RECORD_BUFFERS: 32 */
 	/* Windows, with times as Unix time, which all machines of a run share; 0: not bounded, no origin. */
 	int64_t from_unix_ns, until_unix_ns, origin_unix_ns; /* KWHY_RECORD_FROM, _UNTIL, _ORIGIN */
 	uint32_t share_ppm; /* KWHY_RECORD_SHARE_PPM: of the time that windows cover; 0: all */

@@ -136,8 +136,7 @@ static void reset(struct kwhy_inject_memory *memory)
 	kwhy_inject_gate_init(&memory->gate, &plan, session->options.range, kwhy_inject_tick_switch, NULL);
 	session->coverage_end_mono_ns = memory->translate.earliest_mono_ns = INT64_MAX;
 	session->activity_start_mono_ns = session->last_buffer_mono_ns = session->last_clock_mono_ns = 0;
-	session->nodes_since_mono_ns = relation.mono_ns;
-	session->dropped = session->nodes_before = session->ticks = session->buffers = 0;
+	session->dropped = session->ticks = session->buffers = 0;
 	session->launched_before = session->called_before = 0;
 	session->start_cost_ns = session->thread_cost_ns = session->buffers_cost_ns = 0;
 	session->has_devices = session->is_stopped = false;

@@ -37,8 +37,7 @@ struct kwhy_inject_state {
 	struct kwhy_clock_sleeper sleeper;
 	enum kwhy_wire_choice choice;
 	int64_t activity_start_mono_ns, coverage_end_mono_ns, last_buffer_mono_ns, last_clock_mono_ns;
-	int64_t nodes_since_mono_ns;
-	uint64_t dropped, nodes_before;		 /* not yet said; of graphs, up to then */
+	uint64_t dropped;			 /* not yet said */
 	uint64_t launched_before, called_before; /* when collection was last switched on */
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;

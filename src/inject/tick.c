@@ -11,7 +11,6 @@
 
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MOST_BYTES ((size_t)1 << 30)
-#define SECOND_NS INT64_C(1000000000)
 /* A moment's launches may miss their calls: kernels are switched on first, and off last. */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
 enum { PATIENCE_S = 2 };
@@ -92,40 +91,12 @@ uint64_t kwhy_inject_tick_flush(bool forced)
 	return kwhy_inject_activity_dropped(&session->activity);
 }
 
-/* More kernels of graphs than can be afforded, over a second or more? Asked once. */
-static bool are_nodes_too_many(int64_t now_mono_ns)
-{
-	const uint64_t nodes = session->memory->translate.graph_nodes;
-	const int64_t since_ns = now_mono_ns - session->nodes_since_mono_ns;
-	bool are_too_many;
-
-	if (session->options.graphs != KWHY_INJECT_GRAPHS_AUTO || since_ns < SECOND_NS)
-		return false;
-	are_too_many = 1e-9 * (double)since_ns * (double)session->options.nodes_most_per_s <
-		(double)(nodes - session->nodes_before);
-	session->nodes_since_mono_ns = now_mono_ns;
-	session->nodes_before = nodes;
-	if (are_too_many)
-		session->options.graphs = KWHY_INJECT_GRAPHS_WHOLE;
-	return are_too_many;
-}
-
-static void record_graphs_whole(void *context, bool is_on)
-{
-	(void)context;
-	if (!atomic_load(&session->is_taken_over))
-		kwhy_inject_activity_graphs_whole(&session->activity, is_on);
-}
-
-/* What a tick finds out under the lock and does without it. */
-struct to_do {
-	bool stop, graphs_whole;
-};
-
-static void write_tick(int64_t now_mono_ns, uint64_t dropped, struct to_do *to_do)
+/* Is the recording to end? */
+static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 {
 	uint64_t switches;
 	const int64_t switch_ns = kwhy_inject_gate_cost_ns(&session->memory->gate, &switches);
+	bool is_full = false;
 
 	pthread_mutex_lock(&session->lock);
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
@@ -137,21 +108,15 @@ static void write_tick(int64_t now_mono_ns, uint64_t dropped, struct to_do *to_d
 		kwhy_inject_write_lost();
 		kwhy_inject_write_clock(now_mono_ns, switch_ns, switches);
 		kwhy_inject_write_gathered();
-		to_do->stop = kwhy_inject_is_full_now(now_mono_ns);
-		to_do->graphs_whole = are_nodes_too_many(now_mono_ns);
-		if (to_do->graphs_whole)
-			kwhy_inject_fact_note(&session->memory->labels, "graphs-whole",
-				"CUDA graphs ran more kernels a second than can be recorded one by one: from "
-				"then on each graph launch is one row; --graphs node records its kernels "
-				"anyway.");
+		is_full = kwhy_inject_is_full_now(now_mono_ns);
 	}
 	pthread_mutex_unlock(&session->lock);
+	return is_full;
 }
 
 void kwhy_inject_session_tick(int64_t now_mono_ns)
 {
 	const int64_t settled_mono_ns = now_mono_ns - 2 * session->options.period_ms * INT64_C(1000000);
-	struct to_do to_do = {0};
 	uint64_t dropped = 0;
 
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
@@ -160,11 +125,8 @@ void kwhy_inject_session_tick(int64_t now_mono_ns)
 	if (!kwhy_inject_gate_rests(&session->memory->gate, now_mono_ns))
 		dropped = kwhy_inject_tick_flush(false);
 	kwhy_inject_write_windows(settled_mono_ns);
-	write_tick(now_mono_ns, dropped, &to_do);
-	if (to_do.stop)
+	if (write_tick(now_mono_ns, dropped))
 		kwhy_inject_gate_end(&session->memory->gate, now_mono_ns);
-	if (to_do.graphs_whole)
-		kwhy_inject_gate_change(&session->memory->gate, record_graphs_whole);
 }
 
 static void *run(void *unused)

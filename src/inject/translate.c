@@ -78,7 +78,6 @@ static void take_kernel(struct kwhy_inject_translate *translate, const void *rec
 		.registers = kernel->registers};
 	struct kwhy_wire_kernel *out;
 
-	translate->graph_nodes += kernel->graph_node != 0;
 	translate->launched += kernel->graph_node == 0;
 	if (!place(translate, kernel->start_ns, kernel->end_ns, &row.start_mono_ns, &row.end_mono_ns))
 		return;

@@ -17,7 +17,6 @@ struct kwhy_inject_translate {
 	int64_t offset_ns;	  /* from CUPTI's clock to CLOCK_MONOTONIC: 0 where it uses ours */
 	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
 	uint64_t records;	  /* translated */
-	uint64_t graph_nodes;	  /* kernels among them that a graph launched */
 	uint64_t launched;	  /* the other kernels */
 	uint64_t called;	  /* calls that were written */
 	uint64_t incomplete;	  /* without an end, as when the program ends under a kernel */

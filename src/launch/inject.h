@@ -28,7 +28,7 @@ void kwhy_inject_find(struct kwhy_inject *inject);
 struct kwhy_inject_request {
 	const char *folder;   /* of the recording, absolute */
 	uint64_t limit_bytes; /* of each process's file; 0: any */
-	const char *graphs;   /* "auto", "node", "graph"; NULL: as the library likes it */
+	const char *graphs;   /* "node", "graph"; NULL: as the library likes it */
 	bool memory;	      /* memory taken and given back, too */
 	bool without_calls;   /* of CUDA on the host */
 	const char *range;    /* pattern of the ranges inside which activity is recorded; NULL: everywhere */

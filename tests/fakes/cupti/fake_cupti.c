@@ -4,6 +4,7 @@
 #include "vendor/cupti_abi.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kwhy_cupti_buffer_wanted *wanted;
 static kwhy_cupti_buffer_done *done;
 static kwhy_cupti_clock *_Atomic own_clock;
-static atomic_bool kinds[KINDS], chosen[2][CALLS], alive[2], has_context, taken_over;
+static atomic_bool kinds[KINDS], chosen[2][CALLS], alive[2], has_context, taken_over, may_be_whole = true;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
 static unsigned flushes;
@@ -237,6 +238,10 @@ void fake_cupti_memset(uint64_t bytes, uint32_t correlation)
 void fake_cupti_graph(uint32_t graph, uint32_t correlation)
 {
 	const uint64_t start_ns = now_ns();
+
+	if (kinds[KWHY_CUPTI_KIND_GRAPH_TRACE] && !may_be_whole)
+		raise(SIGSEGV); /* as CUPTI 13.0 does */
+
 	const struct kwhy_cupti_graph row = {.kind = KWHY_CUPTI_KIND_GRAPH_TRACE,
 		.correlation = correlation,
 		.start_ns = start_ns,
@@ -291,9 +296,9 @@ int fake_cupti_is_on(void)
 	return kinds[KWHY_CUPTI_KIND_CONCURRENT_KERNEL];
 }
 
-int fake_cupti_graphs_are_whole(void)
+void fake_cupti_instantiate(void)
 {
-	return kinds[KWHY_CUPTI_KIND_GRAPH_TRACE];
+	may_be_whole = kinds[KWHY_CUPTI_KIND_GRAPH_TRACE];
 }
 
 unsigned fake_cupti_switches(void)

@@ -21,6 +21,8 @@ void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns
 void fake_cupti_copy(uint8_t kind, uint8_t from, uint8_t to, uint64_t bytes, uint32_t correlation);
 void fake_cupti_peer_copy(uint32_t from_device, uint32_t to_device, uint64_t bytes, uint32_t correlation);
 void fake_cupti_memset(uint64_t bytes, uint32_t correlation);
+/* The graphs that are launched from now on are made; without, as if each had been made just before. */
+void fake_cupti_instantiate(void);
 void fake_cupti_graph(uint32_t graph, uint32_t correlation);
 void fake_cupti_overhead(uint32_t kind, int64_t length_ns);
 void fake_cupti_memory(int is_free, uint64_t bytes, uint64_t address);
@@ -29,10 +31,9 @@ void fake_cupti_take_over(void);
 /* Kernels run on this one from now on; else on device 0. */
 void fake_cupti_use_device(unsigned number);
 
-/* Are kernels asked for now? How often has that been switched? Are graphs to be one row each? */
+/* Are kernels asked for now? How often has that been switched? */
 int fake_cupti_is_on(void);
 unsigned fake_cupti_switches(void);
-int fake_cupti_graphs_are_whole(void);
 
 /* How often somebody asked for what there is. */
 unsigned fake_cupti_flushes(void);

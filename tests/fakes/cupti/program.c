@@ -2,7 +2,7 @@
 /*
  * A CUDA program without CUDA: loads the library that CUDA_INJECTION64_PATH names and calls it, as the driver
  * does, has a copy of NVTX of its own, and does the work that its arguments say:
- * launch:N, device:N, running, copy, peer, memset, graph, graph-loop:MS, until-whole:N, overhead, memory,
+ * launch:N, device:N, running, copy, peer, memset, instantiate, graph, overhead, memory,
  * call:DOMAIN:NAME, range:NAME, span:NAME, domain:NAME, open:NAME, close, settle (until what was done is in
  * the file), on, off (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each
  * 0.2 ms), takeover, fork (a child that works, too), forked-cuda (a child that initialises CUDA itself),
@@ -34,6 +34,7 @@ static struct {
 	__typeof__(fake_cupti_copy) *copy;
 	__typeof__(fake_cupti_peer_copy) *peer_copy;
 	__typeof__(fake_cupti_memset) *set;
+	__typeof__(fake_cupti_instantiate) *instantiate;
 	__typeof__(fake_cupti_graph) *graph;
 	__typeof__(fake_cupti_overhead) *overhead;
 	__typeof__(fake_cupti_memory) *memory;
@@ -41,7 +42,6 @@ static struct {
 	__typeof__(fake_cupti_flushes) *flushes;
 	__typeof__(fake_cupti_use_device) *use_device;
 	__typeof__(fake_cupti_is_on) *is_on;
-	__typeof__(fake_cupti_graphs_are_whole) *graphs_are_whole;
 	__typeof__(fake_cupti_switches) *switches;
 } cupti;
 
@@ -80,7 +80,7 @@ static void initialise_cuda(void)
 	cupti.flushes = find(library, "fake_cupti_flushes");
 	cupti.use_device = find(library, "fake_cupti_use_device");
 	cupti.is_on = find(library, "fake_cupti_is_on");
-	cupti.graphs_are_whole = find(library, "fake_cupti_graphs_are_whole");
+	cupti.instantiate = find(library, "fake_cupti_instantiate");
 	cupti.switches = find(library, "fake_cupti_switches");
 	if (initialise && initialise() != 1)
 		exit(98);
@@ -284,33 +284,10 @@ static void graph(const char *text)
 	cupti.kernel("_Z4nodePf", correlation, 700, 77);
 }
 
-static void launch_graph_of_ten(void)
+static void instantiate(const char *text)
 {
-	const struct timespec moment = {.tv_nsec = 1000000};
-
-	cupti.call(2, "cudaGraphLaunch_v10000", ++correlation);
-	cupti.graph(5, correlation);
-	for (int node = 1; node <= 10; node++)
-		cupti.kernel("_Z4nodePf", correlation, 700, (uint64_t)node);
-	nanosleep(&moment, NULL);
-}
-
-/* Graphs of ten kernels for so long. */
-static void graph_loop(const char *text)
-{
-	const int64_t until_ns = now_ns() + atoi(text) * INT64_C(1000000);
-
-	while (now_ns() < until_ns)
-		launch_graph_of_ten();
-}
-
-/* The same until they are recorded whole, and so many more. */
-static void graphs_until_whole(const char *text)
-{
-	while (!cupti.graphs_are_whole())
-		launch_graph_of_ten();
-	for (int i = atoi(text); i > 0; i--)
-		launch_graph_of_ten();
+	(void)text;
+	cupti.instantiate();
 }
 
 static void overhead(const char *text)
@@ -401,8 +378,7 @@ static const struct {
 	{"peer", peer},
 	{"memset", set},
 	{"graph", graph},
-	{"graph-loop", graph_loop},
-	{"until-whole", graphs_until_whole},
+	{"instantiate", instantiate},
 	{"overhead", overhead},
 	{"memory", memory},
 	{"call", call},
