@@ -1,73 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pairs/analysis.h"
-#include "bench/pairs/plan.h"
 #include "bench/pairs/store.h"
 
-#include "cmocka_all.h"
-#include "report/pairs_compat.h"
-#include "report/simulators/simulators.h"
+#include "made_pairs.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { SAMPLES = 12 };
-
-/* 2 us + bytes / 400 GB/s to GPU 1, 20 % more back. */
-static double made_s(const struct kwhy_pair_config *config)
-{
-	double time_s = config->engine == KWHY_PAIR_PUT ? 1.5e-6
-		: config->clock == KWHY_PAIR_CALL	? 1e-6
-							: 2e-6 + (double)config->bytes / 400e9;
-
-	return config->source == 1 ? 1.2 * time_s : time_s;
-}
-
-static struct kwhy_pairs *make(bool with_random)
-{
-	const struct kwhy_pair_request request = {.least_bytes = 1,
-		.most_bytes = 1 << 30,
-		.engines = 1u << KWHY_PAIR_WRITE | 1u << KWHY_PAIR_PUT,
-		.random_sizes = with_random ? 8 : 0,
-		.no_loads = true,
-		.seed = 3};
-	struct kwhy_pairs *pairs = kwhy_pairs_new();
-	struct kwhy_error error;
-
-	assert_non_null(pairs);
-	pairs->gpu_count = 2;
-	pairs->is_direct[0][1] = pairs->is_direct[1][0] = true;
-	pairs->gpus[0].numa_node = 0;
-	pairs->gpus[1].numa_node = 1;
-	assert_int_equal(kwhy_pair_plan_make(&request, pairs, &error), KWHY_OK);
-	for (size_t i = 0; i < pairs->config_count; i++) {
-		struct kwhy_pair_config *config = &pairs->configs[i];
-
-		assert_non_null(kwhy_pair_samples(pairs, config));
-		for (size_t k = 0; k < SAMPLES; k++)
-			config->samples[k] = (struct kwhy_pair_sample){(int64_t)(1000 * i),
-				(int64_t)(1000 * i + 10), made_s(config) * (1 + 1e-4 * (double)(k % 3))};
-		config->sample_count = SAMPLES;
-		config->verified = true;
-		kwhy_pair_sum_up(config);
-	}
-	return pairs;
-}
-
-static struct kwhy_pairs *concluded(bool with_random)
-{
-	struct kwhy_pairs *pairs = make(with_random);
-	struct kwhy_error error;
-
-	if (kwhy_pairs_conclude(pairs, &error))
-		fail_msg("%s", error.text);
-	return pairs;
-}
 
 static void a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitted(void **state)
 {
-	struct kwhy_pairs *pairs = concluded(true);
+	struct kwhy_pairs *pairs = concluded_pairs(true);
 	const struct kwhy_pair_curve *curve = kwhy_pairs_curve(
 		pairs, KWHY_PAIR_WRITE, KWHY_PAIR_BACK_TO_BACK, 0, 1);
 
@@ -85,7 +28,7 @@ static void a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitte
 
 static void loggp_holds_what_the_times_were_made_of(void **state)
 {
-	struct kwhy_pairs *pairs = concluded(false);
+	struct kwhy_pairs *pairs = concluded_pairs(false);
 	const struct kwhy_pair_loggp *loggp = &pairs->loggps[0];
 
 	(void)state;
@@ -101,7 +44,7 @@ static void loggp_holds_what_the_times_were_made_of(void **state)
 
 static void the_slower_way_back_is_flagged_with_its_likely_cause(void **state)
 {
-	struct kwhy_pairs *pairs = concluded(false);
+	struct kwhy_pairs *pairs = concluded_pairs(false);
 
 	(void)state;
 	assert_true(pairs->flag_count >= 2);
@@ -113,7 +56,7 @@ static void the_slower_way_back_is_flagged_with_its_likely_cause(void **state)
 
 static void a_link_of_which_a_part_is_down_is_the_likelier_cause(void **state)
 {
-	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_pairs *pairs = made_pairs(false);
 	struct kwhy_error error;
 
 	(void)state;
@@ -135,7 +78,7 @@ static enum kwhy_pair_verdict verdict_of(const struct kwhy_pairs *pairs, const c
 
 static void criteria_pass_fail_or_are_unknown(void **state)
 {
-	struct kwhy_pairs *pairs = concluded(false);
+	struct kwhy_pairs *pairs = concluded_pairs(false);
 
 	(void)state;
 	assert_int_equal(verdict_of(pairs, "all configurations"), KWHY_PAIR_PASS);
@@ -174,7 +117,7 @@ static void a_drift_has_a_grade_unless_its_interval_spans_two(void **state)
 
 static void clocks_of_gpus_and_hosts_are_judged_and_warned_of(void **state)
 {
-	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_pairs *pairs = made_pairs(false);
 	struct kwhy_error error;
 
 	(void)state;
@@ -207,7 +150,7 @@ static void clocks_come_back_as_they_were_written_and_others_are_refused(void **
 {
 	static const char *const wrong[] = {"something\n", "0,1\n", "7,1,1,,,,,,\n", "0,1,-1,,,,,,\n",
 		"0,x,1,,,,,,\n", "0,1,1,x,1,1,1,1,a\n", "0,1,1,5,1,-1,1,1,a\n"};
-	struct kwhy_pairs *pairs = make(false), *again = kwhy_pairs_new();
+	struct kwhy_pairs *pairs = made_pairs(false), *again = kwhy_pairs_new();
 	struct kwhy_text text = {0};
 	struct kwhy_error error;
 
@@ -248,7 +191,7 @@ static void clocks_come_back_as_they_were_written_and_others_are_refused(void **
 /* What is read of a folder knows no reason why a run ended, only what is there. */
 static void a_run_that_ended_early_is_not_complete_whoever_judges_it(void **state)
 {
-	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_pairs *pairs = made_pairs(false);
 	struct kwhy_error error;
 	size_t count = pairs->config_count;
 	char why[96];
@@ -265,7 +208,7 @@ static void a_run_that_ended_early_is_not_complete_whoever_judges_it(void **stat
 	assert_string_equal(why_of(pairs, "all configurations"), why);
 	pairs->criterion_count = 0;
 	for (size_t i = 0; i < count; i++)
-		pairs->configs[i].sample_count = SAMPLES;
+		pairs->configs[i].sample_count = MADE_SAMPLES;
 	pairs->planned_count = count + 7;
 	assert_int_equal(kwhy_pairs_judge(pairs, &error), KWHY_OK);
 	assert_int_equal(verdict_of(pairs, "all configurations"), KWHY_PAIR_FAIL);
@@ -288,7 +231,7 @@ static void judge_pinned(struct kwhy_pairs *pairs, struct kwhy_pair_figure free_
 
 static void pinning_is_judged_by_what_its_intervals_leave_open(void **state)
 {
-	struct kwhy_pairs *pairs = concluded(false);
+	struct kwhy_pairs *pairs = concluded_pairs(false);
 
 	(void)state;
 	assert_int_equal(verdict_of(pairs, "pinning"), KWHY_PAIR_UNKNOWN);
@@ -310,7 +253,7 @@ static void pinning_is_judged_by_what_its_intervals_leave_open(void **state)
 /* Kernels of NCCL are what they have; ranges of the host say nothing of the time. */
 static void traces_of_another_program_are_judged_by_their_kernels(void **state)
 {
-	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_pairs *pairs = made_pairs(false);
 	struct kwhy_error error;
 
 	(void)state;
@@ -329,7 +272,7 @@ static void traces_of_another_program_are_judged_by_their_kernels(void **state)
 
 static void rows_come_back_as_they_were_written(void **state)
 {
-	struct kwhy_pairs *pairs = make(false), *again = kwhy_pairs_new();
+	struct kwhy_pairs *pairs = made_pairs(false), *again = kwhy_pairs_new();
 	struct kwhy_text text = {0};
 	struct kwhy_error error;
 
@@ -338,7 +281,7 @@ static void rows_come_back_as_they_were_written(void **state)
 	kwhy_pair_settings_write(pairs, &text);
 	kwhy_text_addf(&text, "%s\n", kwhy_pair_row_names);
 	for (size_t i = 0; i < pairs->config_count; i++)
-		for (size_t k = 0; k < SAMPLES; k++)
+		for (size_t k = 0; k < MADE_SAMPLES; k++)
 			kwhy_pair_row_write(pairs, i, k, &text);
 	if (kwhy_pair_rows_read("samples.csv", &text, true, again, &error))
 		fail_msg("%s", error.text);
@@ -423,7 +366,7 @@ enum { MADE_S = 60 };
  * proportion to the clock, or not. */
 static struct kwhy_pairs *with_readings(bool follows)
 {
-	struct kwhy_pairs *pairs = make(false);
+	struct kwhy_pairs *pairs = made_pairs(false);
 	struct kwhy_error error;
 
 	for (int64_t i = 0; i < MADE_S; i++) {
@@ -438,7 +381,7 @@ static struct kwhy_pairs *with_readings(bool follows)
 			size_t second = (i + 5 * k) % MADE_S;
 
 			sample->start_unix_ns = (int64_t)second * 1000000000 + 500000000;
-			sample->seconds = made_s(&pairs->configs[i]) *
+			sample->seconds = made_pair_s(&pairs->configs[i]) *
 				(follows ? 1.5e9 / pairs->readings[second].clock_hz
 					 : 1 + 1e-4 * (double)(i * 31 % 17));
 		}
@@ -494,97 +437,6 @@ static void readings_come_back_as_they_were_written(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* 2 us and 400 GB/s: 16 copies of 512 MiB take 21,506.9 us, which the other tool cuts to whole ones. */
-static void what_other_tools_would_print_follows_their_definitions(void **state)
-{
-	struct kwhy_pairs *pairs = concluded(false);
-	struct kwhy_text text = {0};
-	struct kwhy_error error;
-	char expected[32];
-
-	(void)state;
-	assert_int_equal(kwhy_report_pairs_compat(pairs, "nvbandwidth", &text, &error), KWHY_OK);
-	snprintf(expected, sizeof(expected), "%10.2f",
-		536870912.0 * 16 / floor(16 * (2e-6 + 536870912.0 / 400e9) * (1 + 1e-4) * 1e6) * 1e-3);
-	assert_non_null(strstr(text.data, "Running device_to_device_memcpy_write_ce, 512 MiB.\n"));
-	assert_non_null(strstr(text.data, expected));
-	assert_null(strstr(text.data, "memcpy_read_ce"));
-	kwhy_text_clear(&text);
-	assert_int_equal(kwhy_report_pairs_compat(pairs, "p2p", &text, &error), KWHY_OK);
-	snprintf(expected, sizeof(expected), "%10.2f", 0.16 / (2e-6 + 160e6 / 400e9) / (1 + 1e-4));
-	assert_non_null(strstr(text.data, expected));
-	assert_non_null(strstr(text.data, "   CPU         0         1\n     0       N/A      1.00\n"));
-	assert_int_equal(kwhy_report_pairs_compat(pairs, "nccl-tests", &text, &error), KWHY_E_USAGE);
-	assert_non_null(strstr(error.text, "--engine nccl-exchange,all-reduce --clock queued"));
-	assert_int_equal(kwhy_report_pairs_compat(pairs, "perftest", &text, &error), KWHY_E_USAGE);
-	for (size_t i = 0; i < pairs->config_count; i++)
-		if (pairs->configs[i].engine == KWHY_PAIR_WRITE &&
-			pairs->configs[i].clock == KWHY_PAIR_BACK_TO_BACK) {
-			pairs->configs[i].engine = KWHY_PAIR_NCCL_EXCHANGE;
-			pairs->configs[i].clock = KWHY_PAIR_QUEUED;
-		}
-	kwhy_text_clear(&text);
-	assert_int_equal(kwhy_report_pairs_compat(pairs, "nccl-tests", &text, &error), KWHY_OK);
-	assert_non_null(
-		strstr(text.data, "     1048576       1048576      int8    none      -1     4.62  226.87"));
-	kwhy_text_done(&text);
-	kwhy_pairs_free(pairs);
-}
-
-/* A link that is a line is foretold by all of them; the way back is 20 % slower, which one link cannot say.
- */
-static void what_simulators_read_foretells_what_was_measured(void **state)
-{
-	struct kwhy_pairs *pairs = concluded(false);
-	const struct kwhy_simulator *simulator;
-
-	(void)state;
-	assert_true(kwhy_simulators_can_write(pairs));
-	pairs->links[1] = pairs->links[0];
-	for (size_t i = 0; i < pairs->config_count; i++)
-		if (pairs->configs[i].source == 1)
-			pairs->configs[i].sample_count = 0;
-	for (size_t i = 0; (simulator = kwhy_simulator_at(i)); i++) {
-		struct kwhy_text text = {0};
-		struct kwhy_simulator_error far;
-
-		simulator->write(pairs, &text);
-		kwhy_simulator_compare(simulator, text.data, pairs, &far);
-		assert_int_equal(far.count, 31);
-		if (!(far.worst_ratio < 1e-3))
-			fail_msg("%s is %g off at %llu bytes", simulator->name, far.worst_ratio,
-				(unsigned long long)far.worst_bytes);
-		kwhy_text_done(&text);
-	}
-	kwhy_pairs_free(pairs);
-}
-
-static void units_are_those_of_the_simulators(void **state)
-{
-	struct kwhy_pairs *pairs = concluded(false);
-	struct kwhy_text text = {0};
-
-	(void)state;
-	pairs->links[1] = pairs->links[0];
-	kwhy_simulator_astra_sim.write(pairs, &text);
-	assert_float_equal(kwhy_simulator_number(text.data, "\nbandwidth: ["), 400e9 / 1073741824.0, 0.1);
-	assert_float_equal(kwhy_simulator_number(text.data, "\nlatency: ["), 1000, 1);
-	kwhy_text_clear(&text);
-	kwhy_simulator_simai.write(pairs, &text);
-	assert_non_null(strstr(text.data, "3 2 1 0 2 H200\n2\n0 2 3199."));
-	kwhy_text_done(&text);
-	kwhy_pairs_free(pairs);
-}
-
-static void names_are_those_of_the_traces(void **state)
-{
-	const struct kwhy_pair_config config = {.source = 2, .target = 0, .bytes = 4096};
-	char name[KWHY_PAIR_NAME_BYTES];
-
-	(void)state;
-	assert_string_equal(kwhy_pair_name(name, 17, &config, 3), "p2p_cfg0017_s2d0_sz4096_r3");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -604,10 +456,6 @@ int main(void)
 		cmocka_unit_test(energies_come_back_as_they_were_written_and_others_are_refused),
 		cmocka_unit_test(times_that_follow_the_clock_are_seen_to),
 		cmocka_unit_test(readings_come_back_as_they_were_written),
-		cmocka_unit_test(what_other_tools_would_print_follows_their_definitions),
-		cmocka_unit_test(what_simulators_read_foretells_what_was_measured),
-		cmocka_unit_test(units_are_those_of_the_simulators),
-		cmocka_unit_test(names_are_those_of_the_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
