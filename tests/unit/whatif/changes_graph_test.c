@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches that become graphs, fused kernels and batches. */
+#include "planned.h"
+
+/* Six launches a loop, 20 us apart, each loop waited for. */
+static struct build two_loops(void)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 6; k++)
+			launch(&build, 150 * i + 20 * k, 150 * i + 20 * k + 10, 150 * i + 20 * k + 15);
+		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 102, 150 * i + 120);
+	}
+	return build;
+}
+
+static struct kwhy_profile with_graphs(void)
+{
+	struct kwhy_profile profile;
+
+	kwhy_profile_init(&profile);
+	profile.graph_launch_s.value = 4e-6;
+	return profile;
+}
+
+static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	/* the second loop: launched 10 us before its first kernel, then 6 of 5 us with gaps of 1.2 us */
+	assert_made(made(&build, "graph", 0, &profile), 6, 186000);
+}
+
+static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	profile.queued_kernel_s.value = 1.9e-6;
+	profile.graph_node_s.value = 1.5e-6;
+	/* gaps of 0.8 us instead of 1.2 us */
+	assert_made(made(&build, "graph", 0, &profile), 6, 184000);
+}
+
+/* The second graph is launched from 150 us on for 4 us and 10 us for each node after the first. */
+static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	launch(&build, 300, 310, 315);
+	profile.graph_launch_node_s.value = 10e-6;
+	/* its wait takes 5 us by itself, up to 209 us; 30 us later a kernel of 5 us is launched, which begins
+	   10 us behind that */
+	assert_made(made(&build, "graph", 0, &profile), 6, 244000);
+}
+
+/* Nine kernels of one recorded graph, 0.5 us apart, before two loops of six launches. */
+static void kernels_of_recorded_graphs_show_their_gaps(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_activities *rows = &build.recording->activities;
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	for (int k = 0; k < 9; k++) {
+		build_issued_kernel(&build, issue("cudaGraphLaunch", 0, 2), 0, 10, 12);
+		rows->start_ns[k] = 10 * US + 2500 * k;
+		rows->end_ns[k] = 12 * US + 2500 * k;
+		rows->call[k] = rows->call[0];
+		rows->graph_node[k] = (uint32_t)k;
+	}
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 6; k++)
+			launch(&build, 150 * i + 20 * k + 200, 150 * i + 20 * k + 210,
+				150 * i + 20 * k + 215);
+		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 302, 150 * i + 320);
+	}
+	/* the second loop, launched at 350 us: six of 5 us with gaps of 0.5 us */
+	assert_made(made(&build, "graph", 0, &profile), 6, 382500);
+}
+
+static void a_graph_is_refused_where_its_cost_is_not_known(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	assert_refused(made(&build, "graph", 0, NULL), "--profile");
+}
+
+/* Queued kernels of 4, 3 and 2 us with gaps of 1 us; the shortest is 2 us. */
+static void tiny_kernels_in_a_row_become_one(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 14);
+	launch(&build, 3, 15, 18);
+	launch(&build, 6, 19, 21);
+	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
+}
+
+/* A queued kernel of 2 us with that grid, 1 us behind the last. */
+static void launch_blocks(struct build *build, int place, uint32_t blocks)
+{
+	struct kwhy_activities *rows = &build->recording->activities;
+
+	launch(build, 2 * place, 20 + 3 * place, 22 + 3 * place);
+	rows->blocks[rows->count - 1] = blocks;
+}
+
+/* 1, 64, 64 and 8 blocks: the second grid is larger than the first, so two launches stay, 1 us apart. */
+static void a_fused_kernel_ends_where_the_next_grid_is_larger(void **state)
+{
+	static const uint32_t blocks[] = {2, 1, 64, 64, 8};
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		launch_blocks(&build, i, blocks[i]);
+	assert_made(made(&build, "fuse", 0, NULL), 5, 5000);
+}
+
+/* At best one launch, of the longest alone; at worst one for each grid, and only the gaps inside them go. */
+static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
+{
+	static const uint32_t blocks[] = {64, 64, 8};
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch_blocks(&build, i, blocks[i]);
+	plan = made(&build, "fuse", 0, NULL);
+	assert_int_equal(plan->changes[0].after.time_ns, 2000);
+	assert_int_equal(plan->changes[0].after.time_low_ns, 2000);
+	assert_int_equal(plan->changes[0].after.time_high_ns, 7000);
+	kwhy_plan_free(plan);
+}
+
+/* Kernel, memset and kernel of 2 us; a copy from the host behind them stays. */
+static void what_the_device_does_alone_is_part_of_a_chain(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 20, 22);
+	build_issued_memset(&build, issue("cudaMemsetAsync", 3, 5), 0, 23, 25);
+	launch(&build, 6, 26, 28);
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 9, 11), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 64, 29, 31));
+	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
+}
+
+static void equal_launches_in_a_row_share_the_device(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		build_blocks(&build, 0, 40, 11 * i, 11 * i + 10);
+	assert_refused(made(&build, "batch", 4, NULL), "launched twice");
+}
+
+/* Grids of 1 and 40 blocks in turns, of 2 us with 1 us between: three turns are 3 blocks, and 120 blocks on
+ * 100 multiprocessors. */
+static void a_sequence_that_follows_itself_is_launched_once(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		launch_blocks(&build, i, i % 2 ? 40 : 1);
+	plan = made(&build, "batch", 1000, NULL);
+	assert_int_equal(plan->changes[0].after.time_low_ns, 5000);
+	assert_int_equal(plan->changes[0].after.time_high_ns, 7000);
+	assert_made(plan, 6, 7000);
+}
+
+/* Of four turns two at a time. */
+static void no_more_turns_are_one_than_asked_for(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		launch_blocks(&build, i, i % 2 ? 4 : 1);
+	assert_made(made(&build, "batch", 2, NULL), 8, 11000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
+		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
+		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
+		cmocka_unit_test(kernels_of_recorded_graphs_show_their_gaps),
+		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
+		cmocka_unit_test(tiny_kernels_in_a_row_become_one),
+		cmocka_unit_test(a_fused_kernel_ends_where_the_next_grid_is_larger),
+		cmocka_unit_test(how_many_launches_a_chain_needs_is_in_its_interval),
+		cmocka_unit_test(what_the_device_does_alone_is_part_of_a_chain),
+		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
+		cmocka_unit_test(a_sequence_that_follows_itself_is_launched_once),
+		cmocka_unit_test(no_more_turns_are_one_than_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
