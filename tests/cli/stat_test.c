@@ -1,115 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../golden/schema_check.h"
-#include "base/file.h"
-#include "cmocka_all.h"
-#include "spawn.h"
+#include "stat_run.h"
 
-#include <jansson.h>
+#include "base/file.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static struct kwhy_error error;
-static char folder[] = "kwhy-stat-XXXXXX";
-
-static const char *place(const char *name)
-{
-	static char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	static const char *const names[] = {
-		"a.json", "b.json", "stat.json", "power.csv", "bytes", "out.csv", "scenario", "pid"};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		unlink(place(names[i]));
-	return rmdir(folder);
-}
-
-static void use_scenario(const char *name)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/%s.txt", name);
-	setenv("KWHY_FAKE_NVML", path, 1);
-}
-
-static json_t *parse(const struct kwhy_text *text)
-{
-	json_error_t where;
-	json_t *document = json_loadb(text->data, text->length, 0, &where);
-
-	if (!document)
-		fail_msg("line %d: %s in '%.300s'", where.line, where.text, text->data);
-	return document;
-}
-
-/* Runs the words and reads the result, which they write to stat.json. */
-static json_t *stat_of(const char *const *words)
-{
-	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
-	struct kwhy_text text = {0};
-	json_t *document;
-
-	if (spawned.exit)
-		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
-	assert_int_equal(kwhy_file_read(place("stat.json"), 1000000, &text, &error), KWHY_OK);
-	document = parse(&text);
-	assert_keeps_to_schema("stat", document);
-	kwhy_text_done(&text);
-	spawned_done(&spawned);
-	return document;
-}
-
-#define STAT(...) stat_of((const char *const[]){"stat", "-o", place("stat.json"), __VA_ARGS__, NULL})
-
-/* The domain of that name, or what stands in the same place beside it. */
-static json_t *named(json_t *array, const char *key, const char *name)
-{
-	size_t i;
-	json_t *item;
-
-	json_array_foreach(array, i, item)
-	{
-		if (strcmp(json_string_value(json_object_get(item, key)), name) == 0)
-			return item;
-	}
-	fail_msg("there is no %s '%s'", key, name);
-	return NULL;
-}
-
-static double real_at(const json_t *object, const char *outer, const char *inner)
-{
-	return json_number_value(json_object_get(json_object_get(object, outer), inner));
-}
-
-static json_t *domain_of(const json_t *document, const char *name)
-{
-	return named(json_object_get(document, "domains"), "name", name);
-}
-
-static void assert_ends(struct spawned spawned, int exit, const char *says)
-{
-	if (spawned.exit != exit || !strstr(spawned.err.data, says))
-		fail_msg("exit %d, no '%s' in '%s'", spawned.exit, says, spawned.err.data);
-	spawned_done(&spawned);
-}
 
 static void a_steady_load_uses_its_power_times_the_time(void **state)
 {
@@ -381,87 +281,6 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 	}
 }
 
-static void a_better_meter_that_only_lacks_permission_is_told(void **state)
-{
-	FILE *file = fopen(place("scenario"), "w");
-
-	(void)state;
-	fputs("gpu \"NVIDIA H200\"\npower constant 300\n"
-	      "fail nvmlDeviceGetTotalEnergyConsumption no_permission\n"
-	      "fail nvmlDeviceGetSamples no_permission\n",
-		file);
-	fclose(file);
-	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
-	assert_ends(SPAWN("stat", "--", "sleep", "0.5"), 0, "permission denied");
-}
-
-static void a_split_gpu_and_a_counter_that_never_moves_are_noted(void **state)
-{
-	FILE *file = fopen(place("scenario"), "w");
-	struct spawned spawned;
-
-	(void)state;
-	fputs("gpu \"NVIDIA H200\"\npower constant 300\nenergy_stuck_at_s 0\n"
-	      "mig \"NVIDIA H200 MIG 1g.18gb\" MIG-1 16 16384\n",
-		file);
-	fclose(file);
-	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
-	spawned = SPAWN("stat", "--", "sleep", "4"); /* a second at rest is enough */
-	assert_non_null(strstr(spawned.err.data, "its energy is of the whole GPU"));
-	assert_ends(spawned, 0, "its counter stood still");
-}
-
-static void a_device_that_is_not_there_is_told_with_those_that_are(void **state)
-{
-	(void)state;
-	use_scenario("h200_idle");
-	assert_ends(SPAWN("stat", "--device", "3", "--", "true"), 1,
-		"there is no device 3 with a meter here; there is device 0\n");
-	use_scenario("two_gpus");
-	assert_ends(SPAWN("stat", "--device", "0,3", "--", "true"), 1,
-		"there is no device 3 with a meter here; there are devices 0 to 1\n");
-	use_scenario("no_gpu");
-	assert_ends(SPAWN("stat", "--device", "0", "--", "true"), 1,
-		"there is no device 0 with a meter here: the NVIDIA driver runs but shows no GPU");
-}
-
-static void without_a_meter_time_and_status_are_told_all_the_same(void **state)
-{
-	struct spawned spawned;
-	json_t *document, *domain;
-	size_t i;
-
-	(void)state;
-	use_scenario("no_gpu");
-	spawned = SPAWN("stat", "--json", "--idle-baseline", "0.5", "--work", "n=n", "--", "sh", "-c",
-		"echo n; exit 5");
-	assert_int_equal(spawned.exit, 5);
-	*strstr(spawned.err.data, "\nkwhy: ") = '\0';
-	document = json_loads(spawned.err.data, 0, NULL);
-	assert_non_null(document);
-	assert_keeps_to_schema("stat", document);
-	assert_true(real_at(json_object_get(document, "time"), "elapsed_s", "mean") > 0);
-	assert_true(json_array_size(json_object_get(document, "not_available")) > 0);
-	json_array_foreach(json_object_get(document, "domains"), i, domain)
-		assert_string_not_equal(json_string_value(json_object_get(domain, "kind")), "device");
-	json_decref(document);
-	spawned_done(&spawned);
-}
-
-static void a_device_that_vanishes_has_no_energy_and_says_why(void **state)
-{
-	json_t *document;
-
-	(void)state;
-	use_scenario("lost");
-	document = STAT("--", "sleep", "2");
-	assert_string_equal(json_string_value(json_object_get(domain_of(document, "gpu 0"), "not_available")),
-		"the device fell off the bus");
-	assert_true(json_is_null(
-		json_object_get(json_object_get(domain_of(document, "gpu 0"), "energy_j"), "mean")));
-	json_decref(document);
-}
-
 /* The one left behind lives for longer than any test runs. */
 static void processes_left_behind_are_noted(void **state)
 {
@@ -477,56 +296,6 @@ static void processes_left_behind_are_noted(void **state)
 	assert_int_equal(kill(atoi(pid.data), SIGKILL), 0);
 	kwhy_text_done(&pid);
 	assert_ends(spawned, 0, "lived on after its end");
-}
-
-/* A counter that moves once a second, so that a busy machine's shortest run is short, too. */
-static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
-{
-	FILE *file = fopen(place("power.csv"), "w");
-
-	(void)state;
-	use_scenario("h200_idle");
-	fputs("time_ns,device,source,value\n", file);
-	for (int second = 0; second < 60; second++)
-		fprintf(file, "%d000000000,0,nvml.energy_mj,%d\n", 1795245124 + second, 300000 * second);
-	fclose(file);
-	assert_ends(
-		SPAWN("stat", "--replay", place("power.csv"), "--", "true"), 0, "too short for its meter");
-}
-
-/* The first lines of a file alone. */
-static void keep_lines(const char *path, size_t lines)
-{
-	struct kwhy_text text = {0};
-	size_t length = 0;
-
-	assert_int_equal(kwhy_file_read(path, 1000000, &text, &error), KWHY_OK);
-	while (length < text.length && lines > 0)
-		lines -= text.data[length++] == '\n';
-	assert_int_equal(kwhy_file_write(path, text.data, length, &error), KWHY_OK);
-	kwhy_text_done(&text);
-}
-
-static void readings_are_kept_and_can_be_played_back(void **state)
-{
-	json_t *document;
-	char power[256];
-
-	(void)state;
-	snprintf(power, sizeof(power), "%s", place("power.csv"));
-	use_scenario("h200_constant_300w");
-	document = STAT("--save-power", power, "--", "sleep", "2");
-	json_decref(document);
-	document = STAT("--replay", power, "--", "sleep", "0.5");
-	assert_true(fabs(real_at(domain_of(document, "gpu 0"), "mean_w", "mean") - 300) < 6);
-	json_decref(document);
-	keep_lines(power, 10);
-	document = STAT("--replay", power, "--", "sleep", "1");
-	assert_true(json_is_null(
-		json_object_get(json_object_get(domain_of(document, "gpu 0"), "energy_j"), "mean")));
-	assert_string_equal(json_string_value(json_object_get(domain_of(document, "gpu 0"), "not_available")),
-		"the meter's readings ended before the window did");
-	json_decref(document);
 }
 
 static void the_text_fits_80_columns_and_csv_has_its_columns(void **state)
@@ -603,17 +372,10 @@ int main(void)
 		cmocka_unit_test(the_commands_output_passes_untouched),
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
-		cmocka_unit_test(a_better_meter_that_only_lacks_permission_is_told),
-		cmocka_unit_test(a_split_gpu_and_a_counter_that_never_moves_are_noted),
-		cmocka_unit_test(a_device_that_is_not_there_is_told_with_those_that_are),
-		cmocka_unit_test(without_a_meter_time_and_status_are_told_all_the_same),
-		cmocka_unit_test(a_device_that_vanishes_has_no_energy_and_says_why),
 		cmocka_unit_test(processes_left_behind_are_noted),
-		cmocka_unit_test(a_run_too_short_for_its_meter_is_told_with_a_cure),
-		cmocka_unit_test(readings_are_kept_and_can_be_played_back),
 		cmocka_unit_test(the_text_fits_80_columns_and_csv_has_its_columns),
 		cmocka_unit_test(two_results_are_compared),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, stat_begin, stat_end);
 }
