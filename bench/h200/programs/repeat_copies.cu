@@ -5,29 +5,13 @@
 //   first ...  small copies, and a kernel that moves as much, in a row, again after one thing was made anew: nothing (again), the stream, the page-locked memory,
 //              the device's memory, the context
 // usage: repeat_copies
+#include "copies.cuh"
+
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#define MUST(call) \
-	do { \
-		cudaError_t status_ = (call); \
-		if (status_ != cudaSuccess) { \
-			fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_)); \
-			exit(1); \
-		} \
-	} while (0)
-
 enum { BYTES = 16 << 20 };
-
-static __global__ void spin(volatile int *latch)
-{
-	while (!*latch)
-		;
-}
 
 static __global__ void move(char *to, const char *from, size_t bytes)
 {
@@ -35,15 +19,7 @@ static __global__ void move(char *to, const char *from, size_t bytes)
 		to[i] = from[i];
 }
 
-static cudaStream_t stream;
-static cudaEvent_t first, last;
-static int *latch;
 static void *device, *pinned, *pageable;
-
-static double microseconds()
-{
-	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 static bool by_kernel;
 

@@ -4,35 +4,10 @@
 //   isolated      one copy between two events, the queue empty before (comm_scope)
 //   host          cudaMemcpyAsync and cudaStreamSynchronize of page-locked memory; cudaMemcpy of it, and of pageable memory
 // Prints clock,way,direction,bytes,median_us of COUNT samples. usage: small_copies COUNT
+#include "copies.cuh"
+
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
-
-#define MUST(call) \
-	do { \
-		cudaError_t status_ = (call); \
-		if (status_ != cudaSuccess) { \
-			fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_)); \
-			exit(1); \
-		} \
-	} while (0)
-
-static __global__ void spin(volatile int *latch)
-{
-	while (!*latch)
-		;
-}
-
-static cudaStream_t stream;
-static cudaEvent_t first, last;
-static int *latch;
-
-static double microseconds()
-{
-	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct copy {
 	void *target;
