@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What docs/advice.md says of PyTorch programs: attention, fused perceptrons, layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, in turns and with joules
+# (programs/advice.py), and loaders that read ahead; as `nccl`, on two GPUs, NCCL's variables.
+# Usage: advice.sh KWHY_FOLDER OUT_FOLDER ["one nccl"]     (one: about a minute; nccl: 40 s)
+set -u
+here=$(cd "$(dirname "$(realpath "$0")")" && pwd)
+kwhy=$(cd "$1" && pwd)
+parts=${3:-one}
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+# shellcheck source=programs/libraries.sh
+. "$here/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*' 'libnccl.so.2*'
+PYTHONPATH=$kwhy/share/kwhy/python
+KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
+export PYTHONPATH KWHY_LIBRARY
+python=python3
+[ -x /opt/torch/.venv/bin/python ] && python=/opt/torch/.venv/bin/python
+
+step() {
+	local name=$1 start=$SECONDS
+	shift
+	timeout 90 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
+}
+
+if [[ " $parts " == *" one "* ]]; then
+	step advice "$python" "$here/programs/advice.py" "$out/advice.json"
+	step loaders "$kwhy/bin/kwhy" bench transfer -q --strategy loader,loader-ahead,pinned --direction h2d --min-size 64KiB --quick --time 10 -o "$out/loaders.json"
+fi
+if [[ " $parts " == *" nccl "* ]]; then
+	for algorithm in default Ring Tree; do
+		for protocol in default LL LL128 Simple; do
+			[ $algorithm = default ] && [ $protocol != default ] && continue
+			variables=()
+			[ $algorithm = default ] || variables+=("NCCL_ALGO=$algorithm")
+			[ $protocol = default ] || variables+=("NCCL_PROTO=$protocol")
+			step "nccl-$algorithm-$protocol" env "${variables[@]}" "$kwhy/bin/kwhy" bench pairs -q --engine all-reduce --clock isolated --no-loads --time 6 -o "$out/nccl-$algorithm-$protocol.json"
+		done
+	done
+fi
+cat "$out/log.txt"
