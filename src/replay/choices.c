@@ -88,3 +88,27 @@ struct kwhy_standin_choice kwhy_replay_choose(const struct kwhy_standin_grid *gr
 	choice.power_w = wanted_w;
 	return choice;
 }
+
+static double strongest_w(const struct kwhy_standin_grid *grid)
+{
+	double most_w = NAN;
+
+	for (uint32_t class = 0; class < KWHY_STANDIN_CLASS_COUNT; class ++)
+		most_w = fmax(most_w, grid->power_w[class]);
+	return most_w;
+}
+
+bool kwhy_replay_is_at(enum kwhy_replay_bound bound, const struct kwhy_replay_pattern *pattern,
+	const struct kwhy_standin_grid *grids, const struct kwhy_standin_choice *choices)
+{
+	for (size_t i = 0; i < pattern->account_count; i++) {
+		const struct kwhy_replay_account *account = &pattern->accounts[i];
+
+		if (!account->count || !isfinite(account->power_w))
+			continue;
+		if (bound == KWHY_REPLAY_ALL_WAIT ? choices[i].class != KWHY_STANDIN_WAIT
+						  : choices[i].power_w < strongest_w(&grids[account->grid]))
+			return false;
+	}
+	return true;
+}

@@ -27,4 +27,11 @@ void kwhy_replay_spread_powers(
  */
 struct kwhy_standin_choice kwhy_replay_choose(const struct kwhy_standin_grid *grid, double wanted_w);
 
+/* An end of what stand-ins can draw. */
+enum kwhy_replay_bound { KWHY_REPLAY_NO_BOUND, KWHY_REPLAY_ALL_WAIT, KWHY_REPLAY_ALL_WORK };
+
+/* Whether the choices are at that end: nothing draws less, or more, whatever is asked of it. Pure. */
+bool kwhy_replay_is_at(enum kwhy_replay_bound bound, const struct kwhy_replay_pattern *pattern,
+	const struct kwhy_standin_grid *grids, const struct kwhy_standin_choice *choices);
+
 #endif

@@ -14,16 +14,18 @@ enum {
 	WORK_NS = 10000, /* of kernels whose lateness is measured */
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
-	LONG_NS = 100000, /* from here on by the device's clock, whose rate does not change with its load */
+	LONG_NS = 100000, /* from here on by the device's clock, also where it has coarse steps */
+	FINE_NS = 1000,	  /* which a fine clock tells from half as much again, to a fifth of the difference */
 	MEMORY_BYTES = 256 << 20
 };
 
 /* The small grid by which the clock and round trips are measured. */
-static const struct kwhy_standin_grid one_block = {1, 32, false, NAN, {0, 0, 0}, {NAN, NAN, NAN}};
+static const struct kwhy_standin_grid one_block = {
+	.blocks = 1, .threads_per_block = 32, .period_ns = NAN, .power_w = {NAN, NAN, NAN, NAN}};
 
 const char *kwhy_standin_class_name(enum kwhy_standin_class class)
 {
-	static const char *const names[KWHY_STANDIN_CLASS_COUNT] = {"wait", "fma", "memory"};
+	static const char *const names[KWHY_STANDIN_CLASS_COUNT] = {"wait", "fma", "memory", "matrix"};
 
 	return names[class];
 }
@@ -52,19 +54,27 @@ static enum kwhy_status shoot(
 	return standins->gpu->ops->launch(standins->gpu, &launch, error);
 }
 
+/* One whose work is longer than its time does a turn of it, where that is nearer than none. */
+static uint64_t ticks_of(const struct kwhy_standins *standins, double wait_ns, double late_ns, bool by_time)
+{
+	if (wait_ns <= 0)
+		return wait_ns > -late_ns / 2;
+	return (uint64_t)(by_time ? wait_ns : wait_ns * standins->ticks_per_ns);
+}
+
 enum kwhy_status kwhy_standins_launch(const struct kwhy_standins *standins,
 	const struct kwhy_standin_launch *launch, struct kwhy_error *error)
 {
 	const struct kwhy_standin_grid *grid = &standins->grids[launch->grid];
-	double late_ns = grid->over_ns[launch->choice.class] * launch->choice.busy / KWHY_STANDIN_BUSY;
+	double late_ns = launch->choice.busy ? grid->over_ns[launch->choice.class] : 0;
 	double wait_ns = launch->length_ns + launch->queued_ns - grid->period_ns - late_ns;
-	bool by_time = wait_ns >= LONG_NS;
+	bool by_time = wait_ns >= (standins->has_fine_clock ? 0 : LONG_NS);
 	const struct shot shot = {.stream = launch->stream,
 		.grid = grid,
 		.class = launch->choice.class,
 		.busy = launch->choice.busy,
 		.by_time = by_time,
-		.ticks = wait_ns > 0 ? (uint64_t)(by_time ? wait_ns : wait_ns * standins->ticks_per_ns) : 0};
+		.ticks = ticks_of(standins, wait_ns, late_ns, by_time)};
 
 	return shoot(standins, &shot, error);
 }
@@ -148,6 +158,21 @@ static enum kwhy_status measure_rate(struct kwhy_standins *standins, struct kwhy
 	return KWHY_OK;
 }
 
+/* Steps of the device's clock are 32 ns on some GPUs, a microsecond on others. */
+static enum kwhy_status look_at_clock(struct kwhy_standins *standins, struct kwhy_error *error)
+{
+	struct shot shot = {
+		.stream = standins->stream, .grid = &one_block, .ticks = FINE_NS, .by_time = true};
+	double short_ns = NAN, long_ns = NAN;
+	enum kwhy_status status = time_least(standins, &shot, SERIES, &short_ns, error);
+
+	shot.ticks += FINE_NS / 2;
+	if (!status)
+		status = time_least(standins, &shot, SERIES, &long_ns, error);
+	standins->has_fine_clock = fabs(long_ns - short_ns - FINE_NS / 2.0) < FINE_NS / 10.0;
+	return status;
+}
+
 enum kwhy_status kwhy_standins_wait_once(
 	const struct kwhy_standins *standins, uint64_t ticks, struct kwhy_error *error)
 {
@@ -191,9 +216,11 @@ static enum kwhy_status measure_grid(struct kwhy_standins *standins, const struc
 	}
 	if (status)
 		return status;
-	*out = (struct kwhy_standin_grid){wanted->blocks, wanted->threads_per_block,
-		gpu->facts.architecture && wanted->blocks > (uint64_t)least * sms, NAN, {0, 0, 0},
-		{NAN, NAN, NAN}};
+	*out = (struct kwhy_standin_grid){.blocks = wanted->blocks,
+		.threads_per_block = wanted->threads_per_block,
+		.is_capped = gpu->facts.architecture && wanted->blocks > (uint64_t)least * sms,
+		.period_ns = NAN,
+		.power_w = {NAN, NAN, NAN, NAN}};
 	if (out->is_capped)
 		out->blocks = least * sms;
 	status = time_least(standins, &shot, SERIES, &out->period_ns, error);
@@ -223,7 +250,7 @@ enum kwhy_status kwhy_standins_measure_grids(
 static enum kwhy_status find_kernels(struct kwhy_standins *standins, struct kwhy_error *error)
 {
 	static const char *const names[KWHY_STANDIN_CLASS_COUNT] = {
-		"kwhy_standin_wait", "kwhy_standin_fma", "kwhy_standin_memory"};
+		"kwhy_standin_wait", "kwhy_standin_fma", "kwhy_standin_memory", "kwhy_standin_matrix"};
 	struct kwhy_gpu *gpu = standins->gpu;
 	enum kwhy_status status = gpu->ops->module_new(gpu, &kwhy_standin_source, &standins->module, error);
 
@@ -272,7 +299,9 @@ static enum kwhy_status make(struct kwhy_standins *standins, struct kwhy_error *
 		status = make_memory(standins, error);
 	if (!status)
 		status = warm_up(standins, error);
-	return status ? status : measure_rate(standins, error);
+	if (!status)
+		status = measure_rate(standins, error);
+	return status ? status : look_at_clock(standins, error);
 }
 
 enum kwhy_status kwhy_standins_new(struct kwhy_gpu *gpu, struct kwhy_standins **out, struct kwhy_error *error)
@@ -283,6 +312,7 @@ enum kwhy_status kwhy_standins_new(struct kwhy_gpu *gpu, struct kwhy_standins **
 	if (!standins)
 		return kwhy_fail_memory(error, "kernels that stand for others");
 	standins->gpu = gpu;
+	standins->idle_w = NAN;
 	status = make(standins, error);
 	if (status)
 		kwhy_standins_free(standins);

@@ -15,17 +15,18 @@ enum kwhy_standin_class {
 	KWHY_STANDIN_WAIT,
 	KWHY_STANDIN_FMA,
 	KWHY_STANDIN_MEMORY,
+	KWHY_STANDIN_MATRIX,
 	KWHY_STANDIN_CLASS_COUNT
 };
 
-const char *kwhy_standin_class_name(enum kwhy_standin_class class); /* "wait", "fma", "memory" */
+const char *kwhy_standin_class_name(enum kwhy_standin_class class); /* "wait", "fma", "memory", "matrix" */
 
-enum { KWHY_STANDIN_BUSY = 1024 }; /* works all the time */
+enum { KWHY_STANDIN_BUSY = 1024 }; /* works on all multiprocessors */
 
 /* How kernels of an account are stood for. */
 struct kwhy_standin_choice {
 	uint32_t class; /* enum kwhy_standin_class */
-	uint32_t busy;	/* of KWHY_STANDIN_BUSY */
+	uint32_t busy;	/* part of KWHY_STANDIN_BUSY of the multiprocessors, on which it works */
 	double power_w; /* to be expected of it; NAN: unknown */
 };
 
@@ -50,7 +51,9 @@ struct kwhy_standins {
 	struct kwhy_standin_grid *grids;
 	size_t grid_count;
 	double ticks_per_ns;
+	bool has_fine_clock;  /* of the device, whose rate does not change with load: kernels wait by it */
 	double one_period_ns; /* of one small block that takes no time */
+	double idle_w;	      /* of this GPU, when powers were measured; NAN: not measured */
 };
 
 /* Kernels compiled and clock measured; without grids. */

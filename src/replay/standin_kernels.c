@@ -47,6 +47,7 @@ static const struct kwhy_gpu_host_kernel host_kernels[] = {
 	STANDIN("kwhy_standin_wait"),
 	STANDIN("kwhy_standin_fma"),
 	STANDIN("kwhy_standin_memory"),
+	STANDIN("kwhy_standin_matrix"),
 	{"kwhy_standin_fill", run_fill, {4, 8, 8}},
 	{NULL, NULL, {0}},
 };

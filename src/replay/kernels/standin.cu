@@ -2,17 +2,17 @@
 /*
  * Kernels that stand for others: they take a given time, and draw more or less power meanwhile. `ticks` are
  * those of the clock that every multiprocessor has, or nanoseconds of the device's own clock where `by_time`:
- * the first has a fine grain, the second one rate. Of its time a kernel works `busy` parts of 1024; blocks do so in turn.
- * `sink` is never written; it keeps the compiler from leaving work out.
+ * the first has a fine grain, the second one rate. Of the multiprocessors `busy` parts of 1024 work; blocks
+ * on the others wait. `sink` is never written; it keeps the compiler from leaving work out.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-#define KERNEL extern "C" __global__ __launch_bounds__(1024)
+#define KERNEL extern "C" __global__ __launch_bounds__(1024, 2)
 #define ARGUMENTS u64 ticks, u32 by_time, u32 busy, float *sink, const uint4 *from, uint4 *to, u64 words
 
-/* Turns of work and rest, in ticks. */
-#define TURN 8192
+/* Loads of a thread that are under way together. */
+#define COPIES 4
 /* A block naps where it has more than that left. */
 #define NAP 4096
 
@@ -55,19 +55,29 @@ __device__ static u32 mix(u32 x)
 	return x ^ (x >> 16);
 }
 
-/* Whether a block works at that moment of its time. */
-__device__ static bool works(u64 elapsed, u32 busy)
+/*
+ * Whether the blocks of this multiprocessor work: all of a kernel's time, since one of microseconds has none
+ * for turns of work and rest. In any row of multiprocessors about the same part works (the golden ratio).
+ */
+__device__ static bool works(u32 busy)
 {
-	return (u32)((elapsed + blockIdx.x * 1613ull) & (TURN - 1)) < busy * (TURN / 1024);
+#ifdef __AMDGCN__
+	u32 place = blockIdx.x;
+#else
+	u32 place;
+
+	asm("mov.u32 %0, %%smid;" : "=r"(place));
+#endif
+	return (place * 633u & 1023) < busy;
 }
 
-KERNEL void kwhy_standin_wait(ARGUMENTS)
+/* One thread looks at the clock, the others are parked: all of them would draw what a busy kernel does. */
+__device__ static void wait(u64 ticks, u32 by_time)
 {
 	u64 start, elapsed;
 
 	if (!ticks)
 		return;
-	/* one thread looks at the clock, the others are parked: all of them would draw what a busy kernel does */
 	if (threadIdx.x == 0) {
 		start = now(by_time);
 		while ((elapsed = now(by_time) - start) < ticks)
@@ -77,10 +87,15 @@ KERNEL void kwhy_standin_wait(ARGUMENTS)
 	__syncthreads();
 }
 
-/* Points that turn on circles, so that values neither grow nor settle. */
-KERNEL void kwhy_standin_fma(ARGUMENTS)
+KERNEL void kwhy_standin_wait(ARGUMENTS)
 {
-	u64 start = now(by_time), elapsed;
+	wait(ticks, by_time);
+}
+
+/* Points that turn on circles, so that values neither grow nor settle. */
+__device__ static void turn(u64 ticks, u32 by_time, float *sink)
+{
+	u64 start = now(by_time);
 	u32 bits = mix(blockIdx.x * blockDim.x + threadIdx.x);
 	float x[4], y[4], step = 0.5f + 1e-6f * (bits & 0xffff), sum = 0;
 
@@ -88,11 +103,7 @@ KERNEL void kwhy_standin_fma(ARGUMENTS)
 		x[i] = 1e-9f * mix(bits + i);
 		y[i] = 1e-9f * mix(bits - i);
 	}
-	while ((elapsed = now(by_time) - start) < ticks) {
-		if (!works(elapsed, busy)) {
-			nap();
-			continue;
-		}
+	while (now(by_time) - start < ticks) {
 #pragma unroll
 		for (int k = 0; k < 16; k++) {
 			x[k % 4] = x[k % 4] - step * y[k % 4];
@@ -105,25 +116,90 @@ KERNEL void kwhy_standin_fma(ARGUMENTS)
 		sink[0] = sum;
 }
 
+KERNEL void kwhy_standin_fma(ARGUMENTS)
+{
+	if (works(busy))
+		turn(ticks, by_time, sink);
+	else
+		wait(ticks, by_time);
+}
+
 /* A thread copies every (threads of the grid)th of the words, which are more, again and again. */
-KERNEL void kwhy_standin_memory(ARGUMENTS)
+__device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
 	u64 start = now(by_time), step = (u64)gridDim.x * blockDim.x,
-	    place = ((u64)blockIdx.x * blockDim.x + threadIdx.x) % words, elapsed;
+	    place = ((u64)blockIdx.x * blockDim.x + threadIdx.x) % words;
 
-	while ((elapsed = now(by_time) - start) < ticks) {
-		if (!works(elapsed, busy)) {
-			nap();
-			continue;
-		}
+	while (now(by_time) - start < ticks) {
+		uint4 held[COPIES];
+		u64 at = place;
+
 #pragma unroll
-		for (int k = 0; k < 2; k++) {
-			to[place] = from[place];
+		for (int k = 0; k < COPIES; k++) {
+			held[k] = from[place];
 			place += step;
 			if (place >= words)
 				place -= words;
 		}
+#pragma unroll
+		for (int k = 0; k < COPIES; k++) {
+			to[at] = held[k];
+			at += step;
+			if (at >= words)
+				at -= words;
+		}
 	}
+}
+
+KERNEL void kwhy_standin_memory(ARGUMENTS)
+{
+	if (works(busy))
+		copy(ticks, by_time, from, to, words);
+	else
+		wait(ticks, by_time);
+}
+
+#if __CUDA_ARCH__ >= 800
+/* Sums of products of 16 x 16 and 16 x 8 numbers of random bits of sign and fraction, between 0.5 and 2. */
+__device__ static void multiply(u64 ticks, u32 by_time, float *sink)
+{
+	u64 start = now(by_time);
+	u32 bits = mix(blockIdx.x * blockDim.x + threadIdx.x), a[4];
+	float c[4][4] = {}, sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		a[i] = (mix(bits + i) & 0x80ff80ffu) | 0x3f003f00u;
+	while (now(by_time) - start < ticks) {
+#pragma unroll
+		for (int k = 0; k < 8; k++) {
+			float *d = c[k % 4];
+
+			asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+				     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+				     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+				     : "r"(a[k % 4]), "r"(a[(k + 1) % 4]), "r"(a[(k + 2) % 4]),
+				     "r"(a[(k + 3) % 4]), "r"(a[(k / 4) % 4]), "r"(a[(k / 4 + 2) % 4]));
+		}
+	}
+	for (int i = 0; i < 16; i++)
+		sum += c[i / 4][i % 4];
+	if (sum == 123.456f)
+		sink[0] = sum;
+}
+#else
+#define multiply turn
+#endif
+
+/* Products of small matrices, where threads of a warp that share one are all there; else as kwhy_standin_fma.
+ */
+KERNEL void kwhy_standin_matrix(ARGUMENTS)
+{
+	if (!works(busy))
+		wait(ticks, by_time);
+	else if (blockDim.x % 32 == 0)
+		multiply(ticks, by_time, sink);
+	else
+		turn(ticks, by_time, sink);
 }
 
 /* Random bits. */

@@ -6,7 +6,10 @@
 
 static const struct kwhy_standin_grid grid = {.blocks = 100,
 	.threads_per_block = 256,
-	.power_w = {[KWHY_STANDIN_WAIT] = 150, [KWHY_STANDIN_FMA] = 350, [KWHY_STANDIN_MEMORY] = 550}};
+	.power_w = {[KWHY_STANDIN_WAIT] = 150,
+		[KWHY_STANDIN_FMA] = 350,
+		[KWHY_STANDIN_MEMORY] = 550,
+		[KWHY_STANDIN_MATRIX] = 650}};
 
 static void assert_choice(double wanted_w, uint32_t class, uint32_t busy, double power_w)
 {
@@ -17,7 +20,7 @@ static void assert_choice(double wanted_w, uint32_t class, uint32_t busy, double
 	assert_float_equal(choice.power_w, power_w, 1e-9);
 }
 
-static void the_weakest_that_draws_enough_works_for_a_part_of_the_time(void **state)
+static void the_weakest_that_draws_enough_works_on_a_part_of_the_device(void **state)
 {
 	(void)state;
 	assert_choice(250, KWHY_STANDIN_FMA, 512, 250);
@@ -25,10 +28,10 @@ static void the_weakest_that_draws_enough_works_for_a_part_of_the_time(void **st
 	assert_choice(450, KWHY_STANDIN_MEMORY, 768, 450);
 }
 
-static void what_draws_more_than_any_gets_the_strongest_all_the_time(void **state)
+static void what_draws_more_than_any_gets_the_strongest_on_all_of_it(void **state)
 {
 	(void)state;
-	assert_choice(700, KWHY_STANDIN_MEMORY, 1024, 550);
+	assert_choice(700, KWHY_STANDIN_MATRIX, 1024, 650);
 }
 
 static void what_draws_no_more_than_waiting_waits(void **state)
@@ -39,7 +42,7 @@ static void what_draws_no_more_than_waiting_waits(void **state)
 
 static void unknown_powers_wait(void **state)
 {
-	struct kwhy_standin_grid unknown = {.power_w = {NAN, NAN, NAN}};
+	struct kwhy_standin_grid unknown = {.power_w = {NAN, NAN, NAN, NAN}};
 	struct kwhy_standin_choice choice = kwhy_replay_choose(&unknown, 300);
 
 	(void)state;
@@ -50,7 +53,7 @@ static void unknown_powers_wait(void **state)
 
 static void a_class_of_unknown_power_is_never_taken(void **state)
 {
-	struct kwhy_standin_grid some = {.power_w = {150, NAN, 550}};
+	struct kwhy_standin_grid some = {.power_w = {150, NAN, 550, NAN}};
 
 	(void)state;
 	assert_int_equal(kwhy_replay_choose(&some, 200).class, KWHY_STANDIN_MEMORY);
@@ -81,8 +84,8 @@ static void grids_matter_by_the_energy_above_idle(void **state)
 static void other_grids_take_the_powers_of_the_nearest(void **state)
 {
 	struct kwhy_standin_grid grids[] = {{.blocks = 100, .threads_per_block = 256, .power_w = {1, 2, 3}},
-		{.blocks = 60, .threads_per_block = 256, .power_w = {NAN, NAN, NAN}},
-		{.blocks = 1, .threads_per_block = 32, .power_w = {NAN, NAN, NAN}},
+		{.blocks = 60, .threads_per_block = 256, .power_w = {NAN, NAN, NAN, NAN}},
+		{.blocks = 1, .threads_per_block = 32, .power_w = {NAN, NAN, NAN, NAN}},
 		{.blocks = 8, .threads_per_block = 256, .power_w = {4, 5, 6}}};
 	static const uint32_t measured[] = {0, 3};
 
@@ -94,15 +97,36 @@ static void other_grids_take_the_powers_of_the_nearest(void **state)
 	assert_float_equal(grids[3].power_w[KWHY_STANDIN_FMA], 5, 0);
 }
 
+static bool is_at(enum kwhy_replay_bound bound, double wanted_w)
+{
+	struct kwhy_replay_account accounts[] = {
+		{.power_w = 200, .count = 1}, {.power_w = NAN, .count = 1}, {.power_w = 300}};
+	const struct kwhy_replay_pattern pattern = {.accounts = accounts, .account_count = 3};
+	const struct kwhy_standin_choice choices[3] = {kwhy_replay_choose(&grid, wanted_w)};
+
+	return kwhy_replay_is_at(bound, &pattern, &grid, choices);
+}
+
+static void stand_ins_that_can_work_no_less_or_no_more_are_told(void **state)
+{
+	(void)state;
+	assert_true(is_at(KWHY_REPLAY_ALL_WAIT, 140));
+	assert_false(is_at(KWHY_REPLAY_ALL_WAIT, 160));
+	assert_false(is_at(KWHY_REPLAY_ALL_WORK, 649));
+	assert_true(is_at(KWHY_REPLAY_ALL_WORK, 650));
+	assert_true(is_at(KWHY_REPLAY_ALL_WORK, 900));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_weakest_that_draws_enough_works_for_a_part_of_the_time),
-		cmocka_unit_test(what_draws_more_than_any_gets_the_strongest_all_the_time),
+		cmocka_unit_test(the_weakest_that_draws_enough_works_on_a_part_of_the_device),
+		cmocka_unit_test(what_draws_more_than_any_gets_the_strongest_on_all_of_it),
 		cmocka_unit_test(what_draws_no_more_than_waiting_waits),
 		cmocka_unit_test(unknown_powers_wait),
 		cmocka_unit_test(a_class_of_unknown_power_is_never_taken),
 		cmocka_unit_test(grids_matter_by_the_energy_above_idle),
+		cmocka_unit_test(stand_ins_that_can_work_no_less_or_no_more_are_told),
 		cmocka_unit_test(other_grids_take_the_powers_of_the_nearest),
 	};
 
