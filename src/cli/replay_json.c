@@ -34,11 +34,29 @@ static void write_left(struct kwhy_json *json, const struct kwhy_replay_outcome 
 	kwhy_json_object_end(json);
 }
 
+static void write_span(struct kwhy_json *json, const struct kwhy_replay_span *span)
+{
+	kwhy_json_real(json, "span_s", span->span_s);
+	kwhy_json_real(json, "late_s", span->late_s);
+}
+
+static void write_runs(struct kwhy_json *json, const struct kwhy_replay_outcome *outcome)
+{
+	kwhy_json_array(json, "first_runs");
+	for (size_t i = 0; i < outcome->runs && i < KWHY_REPLAY_RUNS_SHOWN; i++) {
+		kwhy_json_row(json, NULL);
+		write_span(json, &outcome->spans[i]);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 /* Members of the object that is open. */
 static void write_outcome(struct kwhy_json *json, const struct kwhy_replay_outcome *outcome)
 {
 	kwhy_json_count(json, "runs", outcome->runs);
 	write_seconds(json, "span_s", &outcome->span_s);
+	write_runs(json, outcome);
 	kwhy_workload_joules_json(json, "energy_j", outcome->gross);
 	kwhy_workload_joules_json(json, "net_j", outcome->net);
 	kwhy_json_row(json, "pattern");
@@ -52,6 +70,31 @@ static void write_outcome(struct kwhy_json *json, const struct kwhy_replay_outco
 	kwhy_json_count(json, "streams", outcome->lanes);
 	kwhy_json_object_end(json);
 	write_left(json, outcome);
+}
+
+static void write_settling(struct kwhy_json *json, const struct kwhy_replay *replay)
+{
+	static const char *const bounds[] = {[KWHY_REPLAY_NO_BOUND] = NULL,
+		[KWHY_REPLAY_ALL_WAIT] = "all wait",
+		[KWHY_REPLAY_ALL_WORK] = "all work"};
+
+	kwhy_json_real(json, "first_off_ratio", replay->first_off_ratio);
+	kwhy_json_real(json, "wait_late_s", replay->wait_late_ns * 1e-9);
+	kwhy_json_real(json, "first_net_off_ratio", replay->first_net_off_ratio);
+	kwhy_json_real(json, "work_factor", replay->work_factor);
+	kwhy_json_string(json, "work_bound", bounds[replay->bound]);
+	kwhy_json_array(json, "settling");
+	for (size_t i = 0; i < replay->step_count; i++) {
+		const struct kwhy_replay_step *step = &replay->steps[i];
+
+		kwhy_json_row(json, NULL);
+		write_span(json, &step->span);
+		kwhy_json_real(json, "wait_late_s", step->wait_late_ns * 1e-9);
+		kwhy_json_real(json, "work_factor", step->work_factor);
+		kwhy_json_real(json, "net_j", step->net_j);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
 }
 
 static double ratio_less_one(double is, double should)
@@ -189,8 +232,7 @@ void kwhy_replay_json(
 	kwhy_json_string(&json, "recorded_on", replay->recorded_on);
 	kwhy_json_real(&json, "idle_w", replay->replayed_idle_w);
 	kwhy_json_string(&json, "energy_missing", replay->energy_missing);
-	kwhy_json_real(&json, "first_off_ratio", replay->first_off_ratio);
-	kwhy_json_real(&json, "wait_late_s", replay->wait_late_ns * 1e-9);
+	write_settling(&json, replay);
 	write_as_recorded(&json, replay);
 	write_changed(&json, replay);
 	write_standins(&json, replay);

@@ -223,17 +223,31 @@ static void write_pattern(const struct page *page)
 	write_left(page, outcome);
 }
 
+static void write_settled_work(const struct page *page)
+{
+	static const char *const bounds[] = {[KWHY_REPLAY_NO_BOUND] = "",
+		[KWHY_REPLAY_ALL_WAIT] = "; they all wait now, which is the least they can draw",
+		[KWHY_REPLAY_ALL_WORK] = "; they all work now, which is the most they can draw"};
+	const struct kwhy_replay *replay = page->replay;
+
+	if (isfinite(replay->first_net_off_ratio))
+		kwhy_sheet_linef(&page->sheet, "settled ",
+			"first runs drew %+.1f %% of the recorded energy above idle more; since then %.2f "
+			"times as much is asked of stand-ins%s",
+			replay->first_net_off_ratio * 100, replay->work_factor, bounds[replay->bound]);
+}
+
 static void write_settled(const struct page *page)
 {
 	const struct kwhy_replay *replay = page->replay;
 	char wait[KWHY_QUANTITY_BYTES];
 
-	if (!isfinite(replay->first_off_ratio))
-		return;
-	kwhy_sheet_linef(&page->sheet, "settled ",
-		"a first run was %+.1f %% off the recorded time; since then each wait returns %s %s",
-		replay->first_off_ratio * 100, kwhy_quantity_time(wait, llround(fabs(replay->wait_late_ns))),
-		replay->wait_late_ns < 0 ? "later" : "sooner");
+	if (isfinite(replay->first_off_ratio))
+		kwhy_sheet_linef(&page->sheet, "settled ",
+			"a first run was %+.1f %% off the recorded time; since then each wait returns %s %s",
+			replay->first_off_ratio * 100,
+			kwhy_quantity_time(wait, llround(fabs(replay->wait_late_ns))),
+			replay->wait_late_ns < 0 ? "later" : "sooner");
 }
 
 static void write_notes(const struct page *page)
@@ -267,5 +281,6 @@ void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report
 	write_standins(&page);
 	write_pattern(&page);
 	write_settled(&page);
+	write_settled_work(&page);
 	write_notes(&page);
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define POWER_S 0.6
+#define POWER_S 0.4
 #define POWER_LENGTH_NS 1e6
 
 enum { POWER_AHEAD = 16 };
@@ -64,6 +64,7 @@ static void read_powers(
 		power_name(name, grid, class);
 		kwhy_device_energy_of(energy, name, 1, &window);
 		standins->grids[grid].power_w[class] = window.mean_w;
+		standins->idle_w = (window.gross.value - window.net.value) / window.seconds;
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "replay/standin.h"
 
 /* Measures what the stand-ins of each class draw in `count` of the grids; the others take the power of the
- * nearest. 0.6 s a class and grid. */
+ * nearest. 0.4 s a class and grid. */
 KWHY_MUST_USE enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
 	struct kwhy_device_energy *energy, const uint32_t *grids, size_t count, struct kwhy_error *error);
 

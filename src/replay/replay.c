@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/replay.h"
+#include "replay/subject.h"
 
 #include "base/clock.h"
-#include "replay/choices.h"
 #include "replay/powers.h"
-#include "replay/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,80 +13,60 @@
 #define RUNS_S 60.0 /* what a replay whose runs nobody counted takes, about */
 #define WARM_MOST_S 10.0
 
-enum { RUNS = 6, STANDINS_SHOWN = 16, SETTLING_RUNS = 4 };
-
-/* A replay under way. */
-struct work {
-	struct kwhy_whatif *whatif;
-	const struct kwhy_replay_request *request;
-	struct kwhy_replay *replay;
-	struct kwhy_gpu *gpu;
-	struct kwhy_device_energy *energy; /* NULL: not asked for */
-	struct kwhy_standins *standins;
-	struct kwhy_replay_trips trips;
-	bool has_others; /* other devices worked in the recording, too */
-};
-
-/* A pattern with all that it needs to run. */
-struct subject {
-	struct work *work;
-	const char *name; /* "as recorded", "changed" */
-	struct kwhy_replay_changes changes;
-	struct kwhy_replay_pattern *pattern;
-	struct kwhy_standin_choice *choices; /* [accounts] */
-	struct kwhy_replay_run *run;
-	struct kwhy_replay_outcome *outcome;
-	double spans_s[KWHY_REPLAY_RUNS_KEPT];
-	double energy_span_s; /* of the runs in the window of energy, together */
-	size_t energy_runs;
-};
-
-static void tell(const struct work *work, const char *what)
-{
-	if (work->request->progress)
-		work->request->progress(work->request->context, what);
-}
+enum { RUNS = 6, STANDINS_SHOWN = 16 };
 
 /* --- Powers of the stand-ins --- */
 
 /* Of the grids that matter; without a meter none is known. */
-static enum kwhy_status measure_powers(struct subject *subject, struct kwhy_error *error)
+static enum kwhy_status measure_powers(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
-	struct work *work = subject->work;
+	struct kwhy_replay_job *job = subject->job;
 	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
-	double energy_nj = (double)work->replay->plan->before.energy_nj;
-	size_t count = work->whatif->has_energy
-		? kwhy_replay_grids_that_matter(subject->pattern, work->standins->grids,
-			  work->replay->recorded_idle_w, energy_nj, grids)
+	double energy_nj = (double)job->replay->plan->before.energy_nj;
+	size_t count = job->whatif->has_energy
+		? kwhy_replay_grids_that_matter(subject->pattern, job->standins->grids,
+			  job->replay->recorded_idle_w, energy_nj, grids)
 		: 0;
 
-	if (!work->energy || kwhy_device_energy_missing(work->energy) || !count)
+	if (!job->energy || kwhy_device_energy_missing(job->energy) || !count)
 		return KWHY_OK;
-	tell(work, "powers");
-	return kwhy_standins_measure_powers(work->standins, work->energy, grids, count, error);
+	kwhy_replay_tell(job, "powers");
+	return kwhy_standins_measure_powers(job->standins, job->energy, grids, count, error);
 }
 
-static enum kwhy_status choose(struct subject *subject, struct kwhy_error *error)
+static enum kwhy_status choose(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
 	const struct kwhy_replay_pattern *pattern = subject->pattern;
 
 	subject->choices = calloc(pattern->account_count + 1, sizeof(*subject->choices));
 	if (!subject->choices)
 		return kwhy_fail_memory(error, "the accounts of kernels");
-	for (size_t i = 0; i < pattern->account_count; i++)
-		if (pattern->accounts[i].count)
-			subject->choices[i] = kwhy_replay_choose(
-				&subject->work->standins->grids[pattern->accounts[i].grid],
-				pattern->accounts[i].power_w);
+	kwhy_replay_choose_all(subject);
 	return KWHY_OK;
+}
+
+/* As much above this GPU's idle level as it was above that of the recording, times the factor. */
+void kwhy_replay_choose_all(struct kwhy_replay_subject *subject)
+{
+	const struct kwhy_replay_pattern *pattern = subject->pattern;
+	const struct kwhy_replay_job *job = subject->job;
+
+	for (size_t i = 0; i < pattern->account_count; i++) {
+		const struct kwhy_replay_account *account = &pattern->accounts[i];
+
+		if (account->count)
+			subject->choices[i] = kwhy_replay_choose(&job->standins->grids[account->grid],
+				job->standins->idle_w +
+					job->work_factor * (account->power_w - job->replay->recorded_idle_w));
+	}
 }
 
 /* --- What is shown --- */
 
-static void count_short(struct subject *subject)
+static void count_short(struct kwhy_replay_subject *subject)
 {
 	const struct kwhy_replay_pattern *pattern = subject->pattern;
-	const struct kwhy_standins *standins = subject->work->standins;
+	const struct kwhy_standins *standins = subject->job->standins;
 	struct kwhy_replay_outcome *outcome = subject->outcome;
 
 	for (size_t i = 0; i < pattern->work_count; i++) {
@@ -108,7 +86,7 @@ static void count_short(struct subject *subject)
 		outcome->capped_grids += standins->grids[i].is_capped;
 }
 
-static void describe(struct subject *subject)
+static void describe(struct kwhy_replay_subject *subject)
 {
 	const struct kwhy_replay_pattern *pattern = subject->pattern;
 
@@ -135,10 +113,10 @@ static int by_time(const void *a, const void *b)
 	return (left->time_ns < right->time_ns) - (left->time_ns > right->time_ns);
 }
 
-static enum kwhy_status list_standins(struct subject *subject, struct kwhy_error *error)
+static enum kwhy_status list_standins(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
 	const struct kwhy_replay_pattern *pattern = subject->pattern;
-	struct kwhy_replay *replay = subject->work->replay;
+	struct kwhy_replay *replay = subject->job->replay;
 
 	replay->standins = kwhy_arena_alloc(
 		&replay->arena, pattern->account_count + 1, sizeof(*replay->standins));
@@ -164,110 +142,78 @@ static enum kwhy_status list_standins(struct subject *subject, struct kwhy_error
 
 /* --- Runs --- */
 
-static enum kwhy_status run_once(struct subject *subject, double *out_span_s, struct kwhy_error *error)
-{
-	struct kwhy_replay_outcome *outcome = subject->outcome;
-	double span_s;
-	enum kwhy_status status = kwhy_replay_run_once(subject->run, &span_s, error);
-
-	if (status)
-		return status;
-	if (outcome->runs < KWHY_REPLAY_RUNS_KEPT)
-		subject->spans_s[outcome->runs] = span_s;
-	outcome->runs++;
-	*out_span_s = span_s;
-	return KWHY_OK;
-}
-
-static enum kwhy_status run_energy(struct subject *subject, struct kwhy_error *error)
-{
-	struct work *work = subject->work;
-	double span_s = 0;
-	int64_t end_ns;
-	enum kwhy_status status;
-
-	if (!work->energy)
-		return KWHY_OK;
-	status = kwhy_device_energy_begin(work->energy, subject->name, error);
-	end_ns = kwhy_clock_mono_ns() + (int64_t)(work->request->energy_s * 1e9);
-	while (!status && (!subject->energy_runs || kwhy_clock_mono_ns() < end_ns)) {
-		status = run_once(subject, &span_s, error);
-		subject->energy_span_s += span_s;
-		subject->energy_runs++;
-	}
-	kwhy_device_energy_end(work->energy);
-	return status;
-}
-
 /* Six make an interval. */
-static size_t runs_wanted(const struct subject *subject)
+static size_t runs_wanted(const struct kwhy_replay_subject *subject)
 {
 	double span_s = (double)subject->pattern->span_ns * 1e-9;
 
-	if (subject->work->request->repeat)
-		return subject->work->request->repeat;
+	if (subject->job->request->repeat)
+		return subject->job->request->repeat;
 	if (span_s * RUNS <= RUNS_S)
 		return RUNS;
 	return span_s < RUNS_S ? (size_t)(RUNS_S / span_s) : 1;
 }
 
-static enum kwhy_status run_all(struct subject *subject, struct kwhy_error *error)
+static void note_runs(struct kwhy_replay_subject *subject)
 {
 	struct kwhy_replay_outcome *outcome = subject->outcome;
-	enum kwhy_status status;
-	double span_s;
-	size_t kept;
+	double spans_s[KWHY_REPLAY_RUNS_KEPT];
+	size_t kept = outcome->runs < KWHY_REPLAY_RUNS_KEPT ? outcome->runs : KWHY_REPLAY_RUNS_KEPT;
 
-	tell(subject->work, subject->name);
-	status = run_energy(subject, error);
-	while (!status && outcome->runs < runs_wanted(subject))
-		status = run_once(subject, &span_s, error);
-	if (status)
-		return status;
-	kept = outcome->runs < KWHY_REPLAY_RUNS_KEPT ? outcome->runs : KWHY_REPLAY_RUNS_KEPT;
-	kwhy_median_of(subject->spans_s, kept, &outcome->span_s);
-	return KWHY_OK;
+	for (size_t i = 0; i < kept; i++)
+		spans_s[i] = subject->window.spans[i].span_s;
+	kwhy_median_of(spans_s, kept, &outcome->span_s);
+	memcpy(outcome->spans, subject->window.spans, sizeof(outcome->spans));
 }
 
-static struct kwhy_joules share_of(const struct kwhy_joules *joules, double less_j, size_t runs)
+static enum kwhy_status run_all(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
-	double one = 1 / (double)runs;
+	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_window *window = &subject->window;
+	enum kwhy_status status = KWHY_OK;
 
-	return (struct kwhy_joules){
-		(joules->value - less_j) * one, (joules->low - less_j) * one, (joules->high - less_j) * one};
+	kwhy_replay_tell(job, subject->name);
+	snprintf(window->name, sizeof(window->name), "%s", subject->name);
+	window->seconds = job->request->energy_s;
+	if (job->energy)
+		status = kwhy_replay_window_run(job->energy, subject->run, window, error);
+	for (subject->outcome->runs = window->runs; !status && subject->outcome->runs < runs_wanted(subject);
+		subject->outcome->runs++) {
+		struct kwhy_replay_span span = {0};
+
+		status = kwhy_replay_run_once(subject->run, &span, error);
+		if (subject->outcome->runs < KWHY_REPLAY_RUNS_KEPT)
+			window->spans[subject->outcome->runs] = span;
+	}
+	if (!status)
+		note_runs(subject);
+	return status;
 }
 
-/* Of one run: what the window drew less its idle level between the runs. */
-static void read_energy(struct subject *subject)
+static void read_energy(struct kwhy_replay_subject *subject)
 {
-	struct work *work = subject->work;
-	struct kwhy_window_joules window;
-	double idle_w;
+	struct kwhy_replay_joules joules = kwhy_replay_window_joules(subject->job->energy, &subject->window);
 
-	kwhy_device_energy_of(work->energy, subject->name, 1, &window);
-	if (!isfinite(window.gross.value) || !subject->energy_runs)
+	if (!isfinite(joules.gross.value))
 		return;
-	idle_w = (window.gross.value - window.net.value) / window.seconds;
-	work->replay->replayed_idle_w = idle_w;
-	subject->outcome->gross = share_of(
-		&window.gross, idle_w * (window.seconds - subject->energy_span_s), subject->energy_runs);
-	subject->outcome->net = share_of(&window.net, 0, subject->energy_runs);
+	subject->job->replay->replayed_idle_w = joules.idle_w;
+	subject->outcome->gross = joules.gross;
+	subject->outcome->net = joules.net;
 }
 
 /* --- A pattern, as recorded or changed --- */
 
-static enum kwhy_status prepare(struct subject *subject, const struct kwhy_whatif_ask *asks, size_t ask_count,
-	struct kwhy_error *error)
+static enum kwhy_status prepare(struct kwhy_replay_subject *subject, const struct kwhy_whatif_ask *asks,
+	size_t ask_count, struct kwhy_error *error)
 {
-	struct work *work = subject->work;
-	struct kwhy_replay_runner runner = {
-		.gpu = work->gpu, .standins = work->standins, .trips = &work->trips};
-	enum kwhy_status status = kwhy_replay_change(work->whatif, asks, ask_count, &subject->changes, error);
+	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_runner runner = {.gpu = job->gpu, .standins = job->standins, .trips = &job->trips};
+	enum kwhy_status status = kwhy_replay_change(job->whatif, asks, ask_count, &subject->changes, error);
 
 	if (!status)
-		status = kwhy_replay_pattern_new(work->whatif, &subject->changes, &subject->pattern, error);
+		status = kwhy_replay_pattern_new(job->whatif, &subject->changes, &subject->pattern, error);
 	if (!status)
-		status = kwhy_standins_measure_grids(work->standins, subject->pattern, error);
+		status = kwhy_standins_measure_grids(job->standins, subject->pattern, error);
 	if (!status)
 		status = measure_powers(subject, error);
 	if (!status)
@@ -279,7 +225,7 @@ static enum kwhy_status prepare(struct subject *subject, const struct kwhy_whati
 	return kwhy_replay_run_new(&runner, &subject->run, error);
 }
 
-static void release(struct subject *subject)
+static void release(struct kwhy_replay_subject *subject)
 {
 	kwhy_replay_run_free(subject->run);
 	kwhy_replay_pattern_free(subject->pattern);
@@ -289,68 +235,40 @@ static void release(struct subject *subject)
 }
 
 /* The first run loads code and is not timed, where that could matter. */
-static enum kwhy_status warm_up(struct subject *subject, struct kwhy_error *error)
+static enum kwhy_status warm_up(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
-	double span_s;
+	struct kwhy_replay_span ignored;
 
 	return (double)subject->pattern->span_ns * 1e-9 > WARM_MOST_S
 		? KWHY_OK
-		: kwhy_replay_run_once(subject->run, &span_s, error);
+		: kwhy_replay_run_once(subject->run, &ignored, error);
 }
 
-/*
- * What a call and its work take here beside what was recorded is measured piece by piece, and adds up to
- * something else in a run. So the pattern as it was recorded is run first: what it takes longer, for each of
- * its waits, is taken off the waits of all later runs, changed or not. How far off the first one was is kept.
- */
-static enum kwhy_status settle(struct subject *subject, struct kwhy_error *error)
-{
-	const struct kwhy_replay_pattern *pattern = subject->pattern;
-	struct work *work = subject->work;
-	double span_s = 0, recorded_s = (double)pattern->span_ns * 1e-9;
-	enum kwhy_status status = KWHY_OK;
-
-	if (subject->outcome != &work->replay->as_recorded || !pattern->waits || recorded_s > WARM_MOST_S)
-		return KWHY_OK;
-	tell(work, "settling");
-	for (int i = 0; !status && i < SETTLING_RUNS; i++) {
-		status = kwhy_replay_run_once(subject->run, &span_s, error);
-		if (status)
-			break;
-		if (i == 0)
-			work->replay->first_off_ratio = span_s / recorded_s - 1;
-		/* less of each further run, as of a mean */
-		work->trips.late_ns += (span_s - recorded_s) * 1e9 / (double)pattern->waits / (i + 1);
-	}
-	work->replay->wait_late_ns = work->trips.late_ns;
-	return status;
-}
-
-static enum kwhy_status replay_one(struct work *work, const char *name, size_t ask_count,
+static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name, size_t ask_count,
 	struct kwhy_replay_outcome *outcome, struct kwhy_error *error)
 {
-	struct subject *subject = calloc(1, sizeof(*subject));
+	struct kwhy_replay_subject *subject = calloc(1, sizeof(*subject));
 	enum kwhy_status status;
 
 	if (!subject)
 		return kwhy_fail_memory(error, "a replay");
-	subject->work = work;
+	subject->job = job;
 	subject->name = name;
 	subject->outcome = outcome;
-	status = prepare(subject, work->request->asks, ask_count, error);
+	status = prepare(subject, job->request->asks, ask_count, error);
 	if (!status)
 		status = warm_up(subject, error);
-	if (!status)
-		status = settle(subject, error);
 	if (!status) {
 		describe(subject);
-		status = run_all(subject, error);
+		status = outcome == &job->replay->as_recorded ? kwhy_replay_settle(subject, error) : KWHY_OK;
 	}
-	if (!status && work->energy)
-		status = kwhy_device_energy_read(work->energy, error);
-	if (!status && work->energy)
+	if (!status)
+		status = run_all(subject, error);
+	if (!status && job->energy)
+		status = kwhy_device_energy_read(job->energy, error);
+	if (!status && job->energy)
 		read_energy(subject);
-	if (!status && outcome == &work->replay->as_recorded)
+	if (!status && outcome == &job->replay->as_recorded)
 		status = list_standins(subject, error);
 	release(subject);
 	return status;
@@ -359,104 +277,107 @@ static enum kwhy_status replay_one(struct work *work, const char *name, size_t a
 /* --- Around it --- */
 
 /* The idle level is that of a GPU whose clocks have been up. */
-static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
+static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	const char *missing;
 	enum kwhy_status status;
 
-	if (work->request->energy_s <= 0) {
-		work->replay->energy_missing = "not asked for";
+	if (job->request->energy_s <= 0) {
+		job->replay->energy_missing = "not asked for";
 		return KWHY_OK;
 	}
-	tell(work, "idle");
-	status = kwhy_device_energy_open(&work->gpu, 1, &work->energy, error);
+	kwhy_replay_tell(job, "idle");
+	status = kwhy_device_energy_open(&job->gpu, 1, &job->energy, error);
 	if (!status)
-		status = kwhy_device_energy_idle(work->energy, IDLE_S, error);
+		status = kwhy_device_energy_idle(job->energy, IDLE_S, error);
 	if (status)
 		return status;
-	missing = kwhy_device_energy_missing(work->energy);
+	missing = kwhy_device_energy_missing(job->energy);
 	if (missing)
-		work->replay->energy_missing = kwhy_arena_copy(&work->replay->arena, missing);
+		job->replay->energy_missing = kwhy_arena_copy(&job->replay->arena, missing);
 	return KWHY_OK;
 }
 
 /* Of the device that is replayed; its energy is not known apart from that of others. */
-static void read_recording(struct work *work)
+static void read_recording(struct kwhy_replay_job *job)
 {
-	struct kwhy_replay *replay = work->replay;
-	const struct kwhy_recording *recording = work->whatif->recording;
+	struct kwhy_replay *replay = job->replay;
+	const struct kwhy_recording *recording = job->whatif->recording;
 	uint32_t device = kwhy_replay_device(recording);
 
-	replay->recorded_idle_w = device == KWHY_NONE ? NAN : work->whatif->idle_w[device];
+	replay->recorded_idle_w = device == KWHY_NONE ? NAN : job->whatif->idle_w[device];
 	if (device != KWHY_NONE && recording->devices[device].name)
 		replay->recorded_on = kwhy_arena_copy(&replay->arena, recording->devices[device].name);
 	for (uint32_t d = 0; d < recording->device_count; d++)
 		if (d != device && recording->activities.first[d + 1] > recording->activities.first[d])
-			work->has_others = true;
+			job->has_others = true;
 }
 
-static enum kwhy_status project(struct work *work, struct kwhy_error *error)
+static enum kwhy_status project(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_whatif_project(
-		work->whatif, work->request->asks, work->request->ask_count, &work->replay->plan, error);
+		job->whatif, job->request->asks, job->request->ask_count, &job->replay->plan, error);
 
 	if (status)
 		return status;
-	work->replay->recorded_j = work->has_others || work->replay->plan->before.energy_nj == KWHY_UNKNOWN_NJ
+	job->replay->recorded_j = job->has_others || job->replay->plan->before.energy_nj == KWHY_UNKNOWN_NJ
 		? NAN
-		: (double)work->replay->plan->before.energy_nj * 1e-9;
+		: (double)job->replay->plan->before.energy_nj * 1e-9;
 	return KWHY_OK;
 }
 
-static enum kwhy_status replay_all(struct work *work, struct kwhy_error *error)
+static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
-	struct kwhy_replay *replay = work->replay;
+	struct kwhy_replay *replay = job->replay;
 	enum kwhy_status status = kwhy_gpu_open(
-		work->request->backend, work->request->device, &work->gpu, error);
+		job->request->backend, job->request->device, &job->gpu, error);
 
 	if (!status)
-		status = work->gpu->ops->enter(work->gpu, error);
+		status = job->gpu->ops->enter(job->gpu, error);
 	if (status)
 		return status;
-	replay->gpu = work->gpu->facts;
-	tell(work, "stand-ins");
-	status = kwhy_standins_new(work->gpu, &work->standins, error);
+	replay->gpu = job->gpu->facts;
+	kwhy_replay_tell(job, "stand-ins");
+	status = kwhy_standins_new(job->gpu, &job->standins, error);
 	if (!status)
-		status = kwhy_replay_trips_measure(work->standins, &work->trips, error);
+		status = kwhy_replay_trips_measure(job->standins, &job->trips, error);
 	if (!status)
-		status = open_meters(work, error);
+		status = open_meters(job, error);
 	if (!status)
-		status = replay_one(work, "as recorded", 0, &replay->as_recorded, error);
+		status = replay_one(job, "as recorded", 0, &replay->as_recorded, error);
 	/* where every change was refused there is nothing else to run */
 	replay->has_changed = replay->plan->change_count > 0;
 	if (!status && replay->has_changed)
-		status = replay_one(work, "changed", work->request->ask_count, &replay->changed, error);
+		status = replay_one(job, "changed", job->request->ask_count, &replay->changed, error);
 	return status;
 }
 
 enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif, const struct kwhy_replay_request *request,
 	struct kwhy_replay **out, struct kwhy_error *error)
 {
-	struct work work = {.whatif = whatif, .request = request, .replay = calloc(1, sizeof(*work.replay))};
+	struct kwhy_replay_job job = {
+		.whatif = whatif, .request = request, .replay = calloc(1, sizeof(*job.replay))};
 	enum kwhy_status status;
 
-	if (!work.replay)
+	if (!job.replay)
 		return kwhy_fail_memory(error, "a replay");
-	work.replay->backend = request->backend;
-	work.replay->replayed_idle_w = work.replay->first_off_ratio = work.replay->wait_late_ns = NAN;
-	read_recording(&work);
-	status = project(&work, error);
+	job.replay->backend = request->backend;
+	job.work_factor = 1;
+	job.replay->replayed_idle_w = job.replay->first_off_ratio = job.replay->wait_late_ns = NAN;
+	job.replay->first_net_off_ratio = job.replay->work_factor = NAN;
+	read_recording(&job);
+	status = project(&job, error);
 	if (!status)
-		status = replay_all(&work, error);
+		status = replay_all(&job, error);
 	kwhy_whatif_undo(whatif->graph, 0);
-	kwhy_standins_free(work.standins);
-	kwhy_device_energy_close(work.energy);
-	if (work.gpu)
-		work.gpu->ops->close(work.gpu);
+	kwhy_standins_free(job.standins);
+	kwhy_device_energy_close(job.energy);
+	if (job.gpu)
+		job.gpu->ops->close(job.gpu);
 	if (status)
-		kwhy_replay_free(work.replay);
+		kwhy_replay_free(job.replay);
 	else
-		*out = work.replay;
+		*out = job.replay;
 	return status;
 }
 

@@ -4,7 +4,8 @@
 
 #include "bench/device_energy.h"
 #include "fit/median.h"
-#include "replay/standin.h"
+#include "replay/choices.h"
+#include "replay/run.h"
 
 /*
  * `kwhy replay`: the calls of a recording made again on this GPU, with kernels that stand for the recorded
@@ -22,13 +23,14 @@ struct kwhy_replay_request {
 	void *context;
 };
 
-enum { KWHY_REPLAY_RUNS_KEPT = 1024 };
+enum { KWHY_REPLAY_RUNS_KEPT = 1024, KWHY_REPLAY_RUNS_SHOWN = 16, KWHY_REPLAY_STEPS_MOST = 16 };
 
 /* A pattern and what came of its runs. Energies are of one run's span. */
 struct kwhy_replay_outcome {
 	int64_t pattern_span_ns; /* as recorded, or as projected */
 	struct kwhy_median span_s;
 	size_t runs;
+	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_SHOWN]; /* of the first runs */
 	struct kwhy_joules gross, net; /* net: above the GPU's idle level; NAN: unknown */
 	uint64_t threads, calls, kernels, copies, fills, waits, graphs, lanes;
 	uint64_t short_kernels;	      /* shorter than any kernel of their grid here */
@@ -47,6 +49,13 @@ struct kwhy_replay_standin {
 	struct kwhy_standin_choice choice;
 };
 
+/* A step of settling, with the numbers that it was run with. */
+struct kwhy_replay_step {
+	struct kwhy_replay_span span; /* of one run, or the mean of a window's */
+	double wait_late_ns, work_factor;
+	double net_j; /* of one run, above idle; NAN: of a step for time alone */
+};
+
 struct kwhy_replay {
 	struct kwhy_arena arena; /* of the words below */
 	enum kwhy_gpu_backend backend;
@@ -58,6 +67,14 @@ struct kwhy_replay {
 	double first_off_ratio;
 	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs; NAN:
 				not found */
+	/* The same of the energy above idle, of the first window; NAN: the stand-ins' work was not settled by
+	 * it. */
+	double first_net_off_ratio;
+	double work_factor; /* times what kernels drew above idle is asked of their stand-ins; NAN: as above
+			     */
+	enum kwhy_replay_bound bound; /* that settling came up against */
+	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MOST];
+	size_t step_count;
 	struct kwhy_replay_outcome as_recorded, changed;
 	bool has_changed;
 	struct kwhy_plan *plan;		      /* what the changes should bring; NULL: none was asked for */

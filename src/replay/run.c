@@ -104,6 +104,22 @@ enum kwhy_status kwhy_replay_run_new(
 	return status;
 }
 
+static void free_graphs(struct kwhy_replay_run *run)
+{
+	for (size_t i = 0; run->graphs && i < run->runner.pattern->graph_count; i++) {
+		if (run->graphs[i])
+			run->runner.gpu->ops->graph_free(run->runner.gpu, run->graphs[i]);
+		run->graphs[i] = NULL;
+	}
+}
+
+enum kwhy_status kwhy_replay_run_renew(struct kwhy_replay_run *run, struct kwhy_error *error)
+{
+	free_graphs(run);
+	run->loose_graphs = 0;
+	return make_graphs(run, error);
+}
+
 static void free_work(struct kwhy_replay_run *run)
 {
 	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
@@ -114,9 +130,7 @@ static void free_work(struct kwhy_replay_run *run)
 	for (size_t i = 0; run->streams && i < pattern->lane_count; i++)
 		if (run->streams[i])
 			(void)gpu->ops->synchronize(gpu, run->streams[i], &ignored);
-	for (size_t i = 0; run->graphs && i < pattern->graph_count; i++)
-		if (run->graphs[i])
-			gpu->ops->graph_free(gpu, run->graphs[i]);
+	free_graphs(run);
 	for (size_t i = 0; run->marks && i < pattern->mark_count; i++)
 		gpu->ops->event_free(gpu, run->marks[i]);
 	for (size_t i = 0; run->ends && i < pattern->lane_count; i++)
@@ -206,12 +220,22 @@ static enum kwhy_status read_span(struct kwhy_replay_run *run, double *out_s, st
 	return status;
 }
 
+static double late_s(const struct kwhy_replay_run *run)
+{
+	int64_t most_ns = 0;
+
+	for (size_t i = 0; i < run->runner.pattern->thread_count; i++)
+		most_ns = run->workers[i].late_ns > most_ns ? run->workers[i].late_ns : most_ns;
+	return (double)most_ns * 1e-9;
+}
+
 enum kwhy_status kwhy_replay_run_once(
-	struct kwhy_replay_run *run, double *out_span_s, struct kwhy_error *error)
+	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
 	forget(run);
 	status = run_threads(run, error);
-	return status ? status : read_span(run, out_span_s, error);
+	out->late_s = late_s(run);
+	return status ? status : read_span(run, &out->span_s, error);
 }

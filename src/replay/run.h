@@ -25,9 +25,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_run_new(
 	const struct kwhy_replay_runner *runner, struct kwhy_replay_run **out, struct kwhy_error *error);
 void kwhy_replay_run_free(struct kwhy_replay_run *run);
 
-/* From the first start to the last end of its work, by the device's clock. */
+/* After other choices were made: graphs hold the kernels that they were made of. */
+KWHY_MUST_USE enum kwhy_status kwhy_replay_run_renew(struct kwhy_replay_run *run, struct kwhy_error *error);
+
+struct kwhy_replay_span {
+	double span_s; /* from the first start to the last end of its work, by the device's clock */
+	double late_s; /* by which the schedule of a thread was put off, since its calls took longer than they
+			  and the pauses behind them did; of the thread with most */
+};
+
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(
-	struct kwhy_replay_run *run, double *out_span_s, struct kwhy_error *error);
+	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error);
 
 /* Graphs that this GPU's driver did not take, whose work is launched piece by piece. */
 uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run);

@@ -29,7 +29,8 @@ struct kwhy_replay_worker {
 	struct kwhy_replay_run *run;
 	const struct kwhy_replay_thread *thread;
 	pthread_t id;
-	int64_t due_ns; /* of the schedule: when the last call should have ended */
+	int64_t due_ns;	 /* of the schedule: when the last call should have ended */
+	int64_t late_ns; /* by which the schedule of this run was put off, waits for the device apart */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };

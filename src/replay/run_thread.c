@@ -295,8 +295,10 @@ static void end(struct kwhy_replay_worker *worker, uint32_t at)
 
 	wait_until(worker->due_ns);
 	now_ns = kwhy_clock_mono_ns();
-	if (worker->due_ns < now_ns - DEBT_MOST_NS)
+	if (worker->due_ns < now_ns - DEBT_MOST_NS) {
+		worker->late_ns += now_ns - DEBT_MOST_NS - worker->due_ns;
 		worker->due_ns = now_ns - DEBT_MOST_NS;
+	}
 	atomic_store_explicit(&worker->run->done_ns[at], worker->due_ns, memory_order_release);
 }
 
@@ -327,6 +329,7 @@ void *kwhy_replay_work_off(void *context)
 	const struct kwhy_replay_thread *thread = worker->thread;
 
 	worker->due_ns = run->start_mono_ns;
+	worker->late_ns = 0;
 	worker->status = gpu->ops->enter(gpu, &worker->error);
 	for (uint32_t i = 0; !worker->status && i < thread->op_count; i++)
 		worker->status = call(worker, thread->op + i, &worker->error);

@@ -3,7 +3,10 @@
 #include "../golden/schema_check.h"
 #include "spawned_checks.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
 
@@ -82,6 +85,91 @@ static void a_meter_tells_powers_and_energy(void **state)
 	spawned_done(&spawned);
 }
 
+/* Ten kernels of 2 ms on one device, each waited for. */
+static void write_recording(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs("# device 0 name=\"Example GPU\" sms=132\nkind,name,device,stream,start_ns,end_ns,bytes,blocks,"
+	      "threads_per_block\n",
+		file);
+	for (int i = 0; i < 10; i++) {
+		int start_ns = 3000000 * i;
+
+		fprintf(file, "kernel,burn,0,7,%d,%d,,132,256\n", start_ns, start_ns + 2000000);
+		fprintf(file, "sync,cudaStreamSynchronize,,,%d,%d,,,\n", start_ns + 10000,
+			start_ns + 2005000);
+	}
+	fclose(file);
+}
+
+/* A replay on fakes that draw by what runs, of a recording whose kernel drew that much. */
+static json_t *replayed_at(const char *powers)
+{
+	static const char path[] = "/tmp/kwhy-replay-recording.csv";
+	char drawn[] = "/tmp/kwhy-fake-load-XXXXXX";
+	struct spawned spawned;
+	json_t *replay;
+
+	close(mkstemp(drawn));
+	write_recording(path);
+	setenv("LD_LIBRARY_PATH", on_fakes(), 1);
+	setenv("KWHY_FAKE_GPU_LOAD", drawn, 1);
+	spawned = SPAWN("replay", "--repeat", "1", "--seconds", "0.5", "--json", "-q", "--assume-power",
+		powers, path);
+	unsetenv("KWHY_FAKE_GPU_LOAD");
+	unsetenv("LD_LIBRARY_PATH");
+	unlink(drawn);
+	unlink(path);
+	replay = load(&spawned);
+	spawned_done(&spawned);
+	return replay;
+}
+
+static double number(const json_t *replay, const char *key)
+{
+	return json_number_value(json_object_get(replay, key));
+}
+
+static double recorded_net(const json_t *replay)
+{
+	return number(json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "net_j");
+}
+
+/* The factor of the window that came nearest is kept, whatever a busy host makes of the windows. */
+static void stand_ins_work_more_or_less_to_draw_what_was_recorded(void **state)
+{
+	json_t *replay = replayed_at("compute=220,idle=100"), *step;
+	double wanted_j = recorded_net(replay), first_off = NAN, least_off = INFINITY, factor = NAN;
+	size_t i;
+
+	(void)state;
+	json_array_foreach(json_object_get(replay, "settling"), i, step)
+	{
+		double off = number(step, "net_j") / wanted_j - 1;
+
+		if (json_is_null(json_object_get(step, "net_j")))
+			continue;
+		first_off = isfinite(first_off) ? first_off : off;
+		factor = fabs(off) < least_off ? number(step, "work_factor") : factor;
+		least_off = fmin(least_off, fabs(off));
+	}
+	assert_float_equal(number(replay, "first_net_off_ratio"), first_off, 1e-6);
+	assert_float_equal(number(replay, "work_factor"), factor, 1e-9);
+	json_decref(replay);
+}
+
+static void a_power_that_no_stand_in_reaches_is_told(void **state)
+{
+	json_t *replay = replayed_at("compute=9000,idle=100");
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(replay, "work_bound")), "all work");
+	assert_true(number(replay, "first_net_off_ratio") < -0.3);
+	json_decref(replay);
+}
+
 /* A kernel of no length, many copies, waits and threads: all by the driver's own calls. */
 static void a_driver_runs_what_the_host_does(void **state)
 {
@@ -142,6 +230,8 @@ int main(void)
 		cmocka_unit_test(a_changed_replay_stands_beside_its_projection),
 		cmocka_unit_test(a_driver_runs_what_the_host_does),
 		cmocka_unit_test(a_meter_tells_powers_and_energy),
+		cmocka_unit_test(stand_ins_work_more_or_less_to_draw_what_was_recorded),
+		cmocka_unit_test(a_power_that_no_stand_in_reaches_is_told),
 		cmocka_unit_test(what_changed_replays_write_holds_to_the_schema),
 		cmocka_unit_test(wrong_usage_is_told),
 		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),

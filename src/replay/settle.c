@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/choices.h"
+#include "replay/factor.h"
+#include "replay/subject.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RUN_MOST_S 10.0
+#define WINDOW_S 2.0
+#define NEAR_RATIO 0.02
+
+enum { RUNS = 4, WINDOWS = 6, RUNS_MEANT = 3 };
+
+/* What settling goes by. */
+struct settling {
+	struct kwhy_replay_subject *subject;
+	double needed_ns[RUNS_MEANT]; /* of the last runs: what each wait should have returned sooner */
+	size_t runs;
+};
+
+static void note_step(struct settling *settling, const struct kwhy_replay_step *step)
+{
+	struct kwhy_replay *replay = settling->subject->job->replay;
+
+	if (replay->step_count < KWHY_REPLAY_STEPS_MOST)
+		replay->steps[replay->step_count++] = *step;
+}
+
+/* --- Time --- */
+
+/*
+ * What a call and its work take here beside what was recorded is measured piece by piece, and adds up to
+ * something else in a run. What a run takes longer is taken off the waits of the later ones: the median of
+ * the last three, since one that something else held up says nothing of waits.
+ */
+static void learn_wait(struct settling *settling, double span_s)
+{
+	const struct kwhy_replay_pattern *pattern = settling->subject->pattern;
+	struct kwhy_replay_job *job = settling->subject->job;
+	double longer_ns = span_s * 1e9 - (double)pattern->span_ns, sorted[RUNS_MEANT];
+	size_t count;
+	struct kwhy_median median;
+
+	if (!pattern->waits)
+		return;
+	settling->needed_ns[settling->runs++ % RUNS_MEANT] = job->trips.late_ns +
+		longer_ns / (double)pattern->waits;
+	count = settling->runs < RUNS_MEANT ? settling->runs : RUNS_MEANT;
+	memcpy(sorted, settling->needed_ns, sizeof(sorted));
+	kwhy_median_of(sorted, count, &median);
+	job->trips.late_ns = job->replay->wait_late_ns = median.median;
+}
+
+static enum kwhy_status settle_time(struct settling *settling, struct kwhy_error *error)
+{
+	struct kwhy_replay_subject *subject = settling->subject;
+	struct kwhy_replay_job *job = subject->job;
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < RUNS; i++) {
+		struct kwhy_replay_step step = {
+			.wait_late_ns = job->trips.late_ns, .work_factor = job->work_factor, .net_j = NAN};
+
+		status = kwhy_replay_run_once(subject->run, &step.span, error);
+		if (status)
+			break;
+		note_step(settling, &step);
+		learn_wait(settling, step.span.span_s);
+	}
+	return status;
+}
+
+/* --- Energy above idle --- */
+
+/* Of one run, in a window of runs with the numbers as they are. */
+static enum kwhy_status measure_net(struct settling *settling, double *out_j, struct kwhy_error *error)
+{
+	struct kwhy_replay_subject *subject = settling->subject;
+	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_window window = {.seconds = fmin(WINDOW_S, job->request->energy_s)};
+	struct kwhy_replay_step step = {.wait_late_ns = job->trips.late_ns, .work_factor = job->work_factor};
+	enum kwhy_status status;
+
+	snprintf(window.name, sizeof(window.name), "settling %zu", job->replay->step_count);
+	status = kwhy_replay_window_run(job->energy, subject->run, &window, error);
+	if (!status)
+		status = kwhy_device_energy_read(job->energy, error);
+	if (status)
+		return status;
+	step.span.span_s = window.sum.span_s / (double)window.runs;
+	step.span.late_s = window.sum.late_s / (double)window.runs;
+	step.net_j = *out_j = kwhy_replay_window_joules(job->energy, &window).net.value;
+	note_step(settling, &step);
+	learn_wait(settling, step.span.span_s);
+	return KWHY_OK;
+}
+
+static enum kwhy_status use_factor(
+	struct kwhy_replay_subject *subject, double factor, struct kwhy_error *error)
+{
+	subject->job->work_factor = factor;
+	kwhy_replay_choose_all(subject);
+	return kwhy_replay_run_renew(subject->run, error);
+}
+
+/* Whether no other factor would bring it nearer. */
+static bool is_at_end(
+	struct kwhy_replay_subject *subject, const struct kwhy_replay_try *last, double wanted_j)
+{
+	enum kwhy_replay_bound bound = last->net_j < wanted_j ? KWHY_REPLAY_ALL_WORK : KWHY_REPLAY_ALL_WAIT;
+
+	if (!kwhy_replay_is_at(bound, subject->pattern, subject->job->standins->grids, subject->choices))
+		return false;
+	subject->job->replay->bound = bound;
+	return true;
+}
+
+/* Then the factor that came nearest. */
+static enum kwhy_status settle_work(struct settling *settling, double wanted_j, struct kwhy_error *error)
+{
+	struct kwhy_replay_subject *subject = settling->subject;
+	struct kwhy_replay_try tries[WINDOWS];
+	size_t count = 0, best = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	while (count < WINDOWS) {
+		struct kwhy_replay_try *last = &tries[count];
+
+		last->factor = subject->job->work_factor;
+		status = measure_net(settling, &last->net_j, error);
+		if (status || !isfinite(last->net_j))
+			return status;
+		if (fabs(last->net_j - wanted_j) < fabs(tries[best].net_j - wanted_j))
+			best = count;
+		count++;
+		if (fabs(last->net_j / wanted_j - 1) <= NEAR_RATIO || is_at_end(subject, last, wanted_j))
+			break;
+		status = use_factor(subject, kwhy_replay_next_factor(tries, count, wanted_j), error);
+		if (status)
+			return status;
+	}
+	subject->job->replay->first_net_off_ratio = tries[0].net_j / wanted_j - 1;
+	subject->job->replay->work_factor = tries[best].factor;
+	return use_factor(subject, tries[best].factor, error);
+}
+
+enum kwhy_status kwhy_replay_settle(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+{
+	struct settling settling = {.subject = subject};
+	struct kwhy_replay *replay = subject->job->replay;
+	double recorded_s = (double)subject->pattern->span_ns * 1e-9,
+	       wanted_j = kwhy_replay_recorded_net_j(replay);
+	enum kwhy_status status = KWHY_OK;
+
+	if (recorded_s > RUN_MOST_S)
+		return KWHY_OK;
+	if (subject->pattern->waits) {
+		kwhy_replay_tell(subject->job, "settling");
+		status = settle_time(&settling, error);
+		if (!status)
+			replay->first_off_ratio = replay->steps[0].span.span_s / recorded_s - 1;
+	}
+	if (status || !subject->job->energy || !isfinite(kwhy_replay_net_off_ratio(replay, 0, wanted_j)) ||
+		!isfinite(subject->job->standins->idle_w))
+		return status;
+	kwhy_replay_tell(subject->job, "power");
+	return settle_work(&settling, wanted_j, error);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "replay/factor.h"
+
+#include <math.h>
+
+/* What a replay draws: something without work, then more with it, up to a most. */
+static double drawn_j(double factor)
+{
+	return fmin(10 + 60 * pow(factor, 0.7), 150);
+}
+
+static double reached(double wanted_j, size_t most)
+{
+	struct kwhy_replay_try tries[8] = {{.factor = 1}};
+
+	for (size_t i = 0; i < most; i++) {
+		tries[i].net_j = drawn_j(tries[i].factor);
+		tries[i + 1].factor = kwhy_replay_next_factor(tries, i + 1, wanted_j);
+	}
+	return drawn_j(tries[most].factor);
+}
+
+static void what_is_wanted_is_found_in_few_tries(void **state)
+{
+	(void)state;
+	for (double wanted_j = 15; wanted_j <= 140; wanted_j += 12.5)
+		assert_true(fabs(reached(wanted_j, 5) / wanted_j - 1) < 0.02);
+}
+
+static void between_one_below_and_one_above_it_is_on_the_line_through_them(void **state)
+{
+	const struct kwhy_replay_try tries[] = {{1, 20}, {4, 60}, {2, 30}};
+
+	(void)state;
+	assert_float_equal(kwhy_replay_next_factor(tries, 3, 45), 3, 1e-9);
+}
+
+static void a_first_try_is_scaled_and_no_step_is_more_than_fourfold(void **state)
+{
+	const struct kwhy_replay_try first[] = {{1, 20}}, none[] = {{1, 0}}, below[] = {{1, -3}},
+				     much[] = {{1, 900}};
+
+	(void)state;
+	assert_float_equal(kwhy_replay_next_factor(first, 1, 30), 1.5, 1e-9);
+	assert_float_equal(kwhy_replay_next_factor(none, 1, 30), 4, 1e-9);
+	assert_float_equal(kwhy_replay_next_factor(below, 1, 30), 4, 1e-9);
+	assert_float_equal(kwhy_replay_next_factor(much, 1, 30), 0.25, 1e-9);
+}
+
+/* More asked, less drawn: noise, of which nothing is learnt. */
+static void tries_that_contradict_each_other_still_give_a_factor(void **state)
+{
+	const struct kwhy_replay_try tries[] = {{1, 20}, {2, 19}};
+
+	(void)state;
+	assert_float_equal(kwhy_replay_next_factor(tries, 2, 38), 4, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_wanted_is_found_in_few_tries),
+		cmocka_unit_test(between_one_below_and_one_above_it_is_on_the_line_through_them),
+		cmocka_unit_test(a_first_try_is_scaled_and_no_step_is_more_than_fourfold),
+		cmocka_unit_test(tries_that_contradict_each_other_still_give_a_factor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
