@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What docs/advice.md says of PyTorch programs: attention, fused perceptrons, layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, in turns and with joules
-# (programs/advice.py), and loaders that read ahead; as `nccl`, on two GPUs, NCCL's variables.
+# (programs/advice.py), and loaders that read ahead; as `nccl`, on two GPUs, NCCL's variables (WARN: all as it is).
 # Usage: advice.sh KWHY_FOLDER OUT_FOLDER ["one nccl"]     (one: about a minute; nccl: 40 s)
 set -u
 here=$(cd "$(dirname "$(realpath "$0")")" && pwd)
@@ -30,14 +30,8 @@ if [[ " $parts " == *" one "* ]]; then
 	step loaders "$kwhy/bin/kwhy" bench transfer -q --strategy loader,loader-ahead,pinned --direction h2d --min-size 64KiB --quick --time 10 -o "$out/loaders.json"
 fi
 if [[ " $parts " == *" nccl "* ]]; then
-	for algorithm in default Ring Tree; do
-		for protocol in default LL LL128 Simple; do
-			[ $algorithm = default ] && [ $protocol != default ] && continue
-			variables=()
-			[ $algorithm = default ] || variables+=("NCCL_ALGO=$algorithm")
-			[ $protocol = default ] || variables+=("NCCL_PROTO=$protocol")
-			step "nccl-$algorithm-$protocol" env "${variables[@]}" "$kwhy/bin/kwhy" bench pairs -q --engine all-reduce --clock isolated --no-loads --time 6 -o "$out/nccl-$algorithm-$protocol.json"
-		done
+	for variable in NCCL_DEBUG=WARN NCCL_PROTO=LL NCCL_PROTO=LL128 NCCL_PROTO=Simple NCCL_ALGO=Ring NCCL_ALGO=Tree; do
+		step "nccl-${variable#*=}" env "$variable" "$kwhy/bin/kwhy" bench pairs -q --engine all-reduce --no-loads --time 5 -o "$out/nccl-${variable#*=}.json"
 	done
 fi
 cat "$out/log.txt"
