@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # kwhy llm against a real server process on this GPU (llm_server.py over transformers): closed loops, rates,
 # and one load twice, to see what repeats. Five minutes, or LOAD_S seconds a load instead of 20. Needs torch, transformers and libcurl.so.4.
-# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one]     (one: a single load of four at once)
+# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one|batches]     (one: a single load of four at once; batches, two minutes: a server of 32 slots that
+# takes requests together or as slots come free, by calls and by a graph a step)
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")
@@ -11,17 +12,21 @@ python=python3
 mkdir -p "$2"
 out=$(realpath "$2")
 
-rm -f "$out/port"
-"$python" "$here/llm_server.py" "$out/port" >"$out/server.log" 2>&1 &
-server=$!
+server=
 trap 'kill "$server" 2>/dev/null || true' EXIT
-for _ in $(seq 120); do
-	[ ! -e "$out/port" ] || break
-	kill -0 "$server" 2>/dev/null || { tail -n 5 "$out/server.log"; exit 1; }
-	sleep 1
-done
-[ -e "$out/port" ] || { echo "the server did not start in two minutes"; exit 1; }
-url=http://127.0.0.1:$(cat "$out/port")/v1
+start() { # start OPTIONS...
+	[ -z "$server" ] || kill "$server"
+	rm -f "$out/port"
+	"$python" "$here/llm_server.py" "$out/port" "$@" >"$out/server.log" 2>&1 &
+	server=$!
+	for _ in $(seq 600); do
+		[ ! -e "$out/port" ] || break
+		kill -0 "$server" 2>/dev/null || { tail -n 5 "$out/server.log"; exit 1; }
+		sleep 0.2
+	done
+	[ -e "$out/port" ] || { echo "the server did not start in two minutes"; exit 1; }
+	url=http://127.0.0.1:$(cat "$out/port")/v1
+}
 
 load() {
 	local name=$1
@@ -30,7 +35,30 @@ load() {
 	"$kwhy" llm --url "$url" --device "${CUDA_VISIBLE_DEVICES:-0}" --seconds "${LOAD_S:-20}" --ramp "${RAMP_S:-3}" --quiet -o "$out/$name.json" "$@" ||
 		echo "$name: exit $?"
 }
+summary() { # summary NAME...
+	python3 - "$out" "$@" <<'EOF'
+import json, sys
+for name in sys.argv[2:]:
+    try:
+        loads = json.load(open(f"{sys.argv[1]}/{name}.json"))["loads"]
+    except OSError:
+        continue
+    for load in loads:
+        joules = load["energy"]["j_a_token"]
+        print(name, load["concurrency"], load["rate_per_s"], load["outcomes"], "tokens/s", load["tokens_per_s"], "first p50, p95", load["first_s"]["p50"],
+              load["first_s"]["p95"], "answer p50, p95", load["answer_s"]["p50"], load["answer_s"]["p95"], "J/token", joules["value"], joules["low"], joules["high"])
+EOF
+}
 nvidia-smi --query-gpu=name,driver_version --format=csv >"$out/gpu.csv" || true
+if [ "${3:-}" = batches ]; then
+	for way in together-calls free-calls together-graph free-graph; do
+		start --slots 32 --take "${way%-*}" --launch "${way#*-}"
+		load "$way" --rate "${RATES:-10,40}" --max-tokens 64 --idle 2
+	done
+	summary together-calls free-calls together-graph free-graph
+	exit
+fi
+start
 if [ "${3:-}" = one ]; then
 	load closed -c 4 --max-tokens 64 --idle 2
 	cat "$out/closed.json"
@@ -39,15 +67,4 @@ fi
 load closed -c 1,2,4,8 --max-tokens 64
 load closed-again -c 4 --max-tokens 64
 load open --rate 1,4 --max-tokens 32
-python3 - "$out" <<'EOF'
-import json, sys
-for name in ("closed", "closed-again", "open"):
-    try:
-        loads = json.load(open(f"{sys.argv[1]}/{name}.json"))["loads"]
-    except OSError:
-        continue
-    for load in loads:
-        joules = load["energy"]["j_a_token"]
-        print(name, load["concurrency"], load["rate_per_s"], load["outcomes"], "tokens/s", load["tokens_per_s"],
-              "first p50", load["first_s"]["p50"], "J/token", joules["value"], joules["low"], joules["high"])
-EOF
+summary closed closed-again open

@@ -1,26 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A small server of the OpenAI API over transformers: random weights of OPT-125m's shape, greedy, no batching
-between requests: one thread has the GPU and gives each request a token in turn. What it says of usage is counted.
+"""A small server of the OpenAI API with random weights of OPT-125m's shape, greedy; one thread has the GPU. What it says of usage is counted.
 
-Usage: llm_server.py PORT_FILE; writes the port once the model is on the GPU.
+Over transformers, without batches: each request gets a token in turn. With --slots over plain PyTorch: a step gives all slots that are taken a token;
+free slots take requests as they come free, or together, once all are (--take), and a step is launched by calls or as one CUDA graph (--launch).
+There an answer is as long as its prompt says: from a quarter of what is asked for to all of it.
+
+Usage: llm_server.py PORT_FILE [--slots N [--take free|together] [--launch calls|graph]]; writes the port once the model is on the GPU.
 """
+import argparse
 import collections
 import json
 import os
 import queue
 import sys
 import threading
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import torch
-from transformers import OPTConfig, OPTForCausalLM
+import torch.nn.functional as F
 
 NAME = "opt-125m-shape-random"
 
 
 class Model:
     def __init__(self):
+        from transformers import OPTConfig, OPTForCausalLM
+
         torch.manual_seed(1)
         self.net = OPTForCausalLM(OPTConfig()).to("cuda", torch.float16).eval()
         self.asked = queue.SimpleQueue()
@@ -48,6 +55,109 @@ class Model:
             answer.put(token)
             if token is not None:
                 running.append((tokens, answer))
+
+    def answer(self, prompt, count):
+        answer = queue.SimpleQueue()
+        self.asked.put((prompt, count, answer))
+        return iter(answer.get, None)
+
+
+class Batched:
+    """Keys and values of so many slots lie where they are for good, so that a graph of a step can be launched again and again."""
+
+    LAYERS, WIDTH, HEADS, INNER, WORDS, ROOM = 12, 768, 12, 3072, 50272, 512
+
+    def __init__(self, slots, take, launch):
+        torch.manual_seed(1)
+        width, inner = self.WIDTH, self.INNER
+
+        def made(*sizes):
+            return torch.randn(*sizes, device="cuda", dtype=torch.float16) * 0.02
+
+        self.words, self.places = made(self.WORDS, width), made(self.ROOM, width)
+        self.layers = [(made(width, 3 * width), made(width, width), made(width, inner), made(inner, width)) for _ in range(self.LAYERS)]
+        self.keys, self.values = (made(self.LAYERS, slots, self.HEADS, self.ROOM, width // self.HEADS) for _ in range(2))
+        self.given, self.at = (torch.zeros(slots, device="cuda", dtype=torch.long) for _ in range(2))
+        self.rows, self.room = torch.arange(slots, device="cuda"), torch.arange(self.ROOM, device="cuda")
+        self.slots, self.take, self.run = [None] * slots, take, self.step
+        if launch == "graph":
+            self.run = self.captured()
+        self.asked = queue.SimpleQueue()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    @torch.inference_mode()
+    def captured(self):
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.step()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.step()
+        self.at.zero_()
+        return graph.replay
+
+    def norm(self, x):
+        return F.layer_norm(x, (self.WIDTH,))
+
+    def heads(self, rows):
+        return rows.view(rows.shape[0], 3, self.HEADS, -1).unbind(1)
+
+    def step(self):
+        """A token for every slot, also for those that are free: nobody gets those."""
+        x = self.words[self.given] + self.places[self.at]
+        seen = (self.room[None, :] <= self.at[:, None])[:, None, None, :]
+        for (qkv, project, up, down), keys, values in zip(self.layers, self.keys, self.values):
+            q, k, v = self.heads(self.norm(x) @ qkv)
+            keys[self.rows, :, self.at], values[self.rows, :, self.at] = k, v
+            seen_values = F.scaled_dot_product_attention(q[:, :, None], keys, values, attn_mask=seen)
+            x = x + seen_values.reshape(x.shape) @ project
+            x = x + F.relu(self.norm(x) @ up) @ down
+        self.given.copy_((self.norm(x) @ self.words.T).argmax(-1))
+        self.at.copy_((self.at + 1).clamp(max=self.ROOM - 1))
+
+    def read(self, slot, ids):
+        """The prompt, and the first token behind it."""
+        count = len(ids)
+        x = self.words[torch.tensor(ids, device="cuda")] + self.places[:count]
+        for (qkv, project, up, down), keys, values in zip(self.layers, self.keys, self.values):
+            q, k, v = (part.transpose(0, 1) for part in self.heads(self.norm(x) @ qkv))
+            keys[slot, :, :count], values[slot, :, :count] = k, v
+            seen_values = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+            x = x + seen_values.transpose(0, 1).reshape(x.shape) @ project
+            x = x + F.relu(self.norm(x) @ up) @ down
+        self.given[slot], self.at[slot] = (self.norm(x[-1:]) @ self.words.T).argmax(), count
+        return int(self.given[slot])
+
+    def begin(self, slot):
+        prompt, count, answer = self.asked.get()
+        ids = [4 + zlib.crc32(word.encode()) % 50000 for word in prompt.split()][-256:]
+        most = min(count, self.ROOM - len(ids) - 1)
+        length = most // 4 + zlib.crc32(prompt.encode()) % (most - most // 4 + 1)
+        answer.put(self.read(slot, ids))
+        self.slots[slot] = [answer, max(length, 1) - 1]
+
+    @torch.inference_mode()
+    def serve(self):
+        while True:
+            free = [i for i, taken in enumerate(self.slots) if taken is None]
+            if len(free) == len(self.slots):
+                self.begin(free.pop(0))  # waits for one
+            elif self.take == "together":
+                free = []
+            while free and not self.asked.empty():
+                self.begin(free.pop(0))
+            for i, taken in enumerate(self.slots):
+                if taken and taken[1] == 0:
+                    taken[0].put(None)
+                    self.slots[i] = None
+            if any(self.slots):
+                self.run()
+                for taken, token in zip(self.slots, self.given.tolist()):
+                    if taken:
+                        taken[0].put(token)
+                        taken[1] -= 1
 
     def answer(self, prompt, count):
         answer = queue.SimpleQueue()
@@ -96,14 +206,20 @@ class Server(ThreadingHTTPServer):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port_file")
+    parser.add_argument("--slots", type=int)
+    parser.add_argument("--take", choices=("free", "together"), default="free")
+    parser.add_argument("--launch", choices=("calls", "graph"), default="graph")
+    options = parser.parse_args()
     sys.setswitchinterval(0.0005)  # a thread that has a token to send gets Python's lock after that
     server = Server(("127.0.0.1", 0), Handler)
-    server.model = Model()
+    server.model = Batched(options.slots, options.take, options.launch) if options.slots else Model()
     for _ in server.model.answer("warm up " * 8, 16):
         pass
-    with open(sys.argv[1] + ".new", "w") as file:
+    with open(options.port_file + ".new", "w") as file:
         file.write(str(server.server_address[1]))
-    os.rename(sys.argv[1] + ".new", sys.argv[1])
+    os.rename(options.port_file + ".new", options.port_file)
     server.serve_forever()
 
 
