@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How far replays are off on an H200: variants of twin are recorded and replayed, each unchanged and with the change that
-# leads to the next; so are the recordings of training and decoding that lie with kwhy, which are of an H200, too.
-# Usage: replay.sh KWHY_FOLDER OUT_FOLDER [NAME...]     (the folder of the portable build; what matters most first; all of it: 140 seconds,
-# v3 v0 v6 v8: 70 seconds)
+# How far replays are off: variants of twin are recorded and replayed, each unchanged and with the change that leads to the
+# next; so are two loops of PyTorch (mlp, decode) and the recordings of an H200 that lie with kwhy (h200-train, h200-decode).
+# Usage: replay.sh KWHY_FOLDER OUT_FOLDER [NAME...]     (the folder of the portable build; what matters most first; all of it: 6 minutes;
+# v8: half a minute, mlp or decode: one)
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
 examples=$kwhy/share/kwhy/examples
+programs=$(dirname "$(realpath "$0")")/programs
+python=python3
+[ -x /opt/torch/.venv/bin/python ] && python=/opt/torch/.venv/bin/python
 # shellcheck source=programs/libraries.sh
-. "$(dirname "$(realpath "$0")")/programs/libraries.sh"
+. "$programs/libraries.sh"
 use_libraries 'libnvrtc.so.1*'
 
 step() {
 	local name=$1
 	shift
 	local start=$SECONDS
-	timeout 60 "$@" > "$out/$name.out" 2> "$out/$name.err"
+	timeout 90 "$@" > "$out/$name.out" 2> "$out/$name.err"
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
@@ -26,6 +29,11 @@ step() {
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
 		"$program" bench twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
+}
+
+# NAME COUNT: warm, from ten seconds after the start on.
+record_loop() {
+	step "record-$1" "$program" record -q --delay 10 -o "$out/$1.kwhy" -- "$python" "$programs/steady.py" "$1" "$2" 10.8
 }
 
 # NAME SECONDS RECORDING... OPTIONS: as recorded, and changed where there are changes.
@@ -43,14 +51,14 @@ import json, os, sys
 def percent(ratio):
     return "n/a" if ratio is None else f"{100 * ratio:+.1f} %"
 
-for name in "v3 v8 v0 v6 train decode".split():
+for name in "v8 mlp decode v3 v6 v0 h200-train h200-decode".split():
     path = os.path.join(sys.argv[1], name + ".json")
     if not os.path.exists(path):
         continue
     replay = json.load(open(path))
     as_recorded, changed = replay["as_recorded"], replay["changed"]
     off = as_recorded["off_ratio"]
-    words = f"{name}: first run {percent(replay['first_off_ratio'])}, settled: time {percent(off['span'])}, energy {percent(off['energy'])}, above idle {percent(off['net'])}"
+    words = f"{name}: first run {percent(replay['first_off_ratio'])}, above idle {percent(replay['first_net_off_ratio'])}, settled: time {percent(off['span'])}, energy {percent(off['energy'])}, above idle {percent(off['net'])}"
     if changed:
         off, saved = changed["off_ratio"], changed["saved_ratio"]
         words += (f"; changed, against the projection: time {percent(off['span'])}, energy {percent(off['energy'])}; "
@@ -62,7 +70,7 @@ trap summary EXIT
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
 names=("${@:3}")
-[ ${#names[@]} -gt 0 ] || names=(v3 v0 v6 v8 train decode)
+[ ${#names[@]} -gt 0 ] || names=(v8 mlp decode v3 v0 v6 h200-train h200-decode)
 for name in "${names[@]}"; do
 	case $name in
 	v3)
@@ -81,7 +89,11 @@ for name in "${names[@]}"; do
 		record v8 288 250
 		replay v8 2 "$out/v8.kwhy"
 		;;
-	train | decode) replay "$name" 2 --repeat 2 "$examples/h200-$name/trace.json.zst" --power "$examples/h200-$name/power.csv" ;;
+	mlp | decode)
+		record_loop "$name" "$([ "$name" = mlp ] && echo 20 || echo 4)"
+		replay "$name" 2 "$out/$name.kwhy"
+		;;
+	h200-*) replay "$name" 2 --repeat 2 "$examples/$name/trace.json.zst" --power "$examples/$name/power.csv" ;;
 	esac
 done
 # What the changed ones are in truth.

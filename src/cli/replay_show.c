@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define LATE_RATIO 0.01
+
 /* What the parts write from and to. */
 struct page {
 	const struct kwhy_replay *replay;
@@ -206,6 +208,22 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 			kwhy_quantity_time(longer, outcome->short_ns));
 }
 
+/* Where that is much of a run, another program may have had the processors. */
+static void write_late(const struct page *page, const struct kwhy_replay_outcome *outcome)
+{
+	char from[KWHY_QUANTITY_BYTES], to[KWHY_QUANTITY_BYTES];
+	double least_s = INFINITY, most_s = 0;
+
+	for (size_t i = 0; i < outcome->runs && i < KWHY_REPLAY_RUNS_SHOWN; i++) {
+		least_s = fmin(least_s, outcome->spans[i].late_s);
+		most_s = fmax(most_s, outcome->spans[i].late_s);
+	}
+	if (most_s > LATE_RATIO * outcome->span_s.median)
+		kwhy_sheet_linef(&page->sheet, "note    ",
+			"calls took longer than recorded, which put runs off by %s to %s",
+			kwhy_quantity_si(from, least_s, "s", 3), kwhy_quantity_si(to, most_s, "s", 3));
+}
+
 static void write_pattern(const struct page *page)
 {
 	const struct kwhy_replay_outcome *outcome = &page->replay->as_recorded;
@@ -221,6 +239,7 @@ static void write_pattern(const struct page *page)
 		kwhy_quantity_count(waits, outcome->waits), (unsigned long long)outcome->lanes,
 		outcome->lanes == 1 ? "" : "s");
 	write_left(page, outcome);
+	write_late(page, outcome);
 }
 
 static void write_settled_work(const struct page *page)
@@ -232,7 +251,7 @@ static void write_settled_work(const struct page *page)
 
 	if (isfinite(replay->first_net_off_ratio))
 		kwhy_sheet_linef(&page->sheet, "settled ",
-			"first runs drew %+.1f %% of the recorded energy above idle more; since then %.2f "
+			"a first window was %+.1f %% off the recorded energy above idle; since then %.2f "
 			"times as much is asked of stand-ins%s",
 			replay->first_net_off_ratio * 100, replay->work_factor, bounds[replay->bound]);
 }

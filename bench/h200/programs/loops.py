@@ -6,6 +6,7 @@ generate  the same shape as PyTorch's modules with biases and scaled_dot_product
 graph     one token of the same as a CUDA graph, 256 times
 products  100 products of 8192^3 in bf16: compute-bound
 train     five steps of an MLP 4096 with AdamW in mixed precision
+mlp       20 steps like those of examples/h200-train: batches of 64 from pageable memory, the loss read back, two waits a step
 transfer  a pinned batch of 256 MiB to the device, one kernel, and the result back, eight times: bound by copies
 """
 import torch
@@ -160,6 +161,29 @@ def train():
     return run
 
 
+def mlp():
+    torch.manual_seed(3)
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 1000)).cuda()
+    optimiser = torch.optim.AdamW(model.parameters(), 1e-3)
+    scaler = torch.amp.GradScaler()
+    batches = [(torch.randn(64, 4096), torch.randint(0, 1000, (64,))) for _ in range(8)]
+
+    def run():
+        for i in range(20):
+            x, y = (part.cuda() for part in batches[i % 8])
+            optimiser.zero_grad(set_to_none=True)
+            with torch.autocast("cuda", dtype=torch.float16):
+                loss = nn.functional.cross_entropy(model(x), y)
+            scaler.scale(loss).backward()
+            scaler.step(optimiser)
+            scaler.update()
+            loss.item()
+        torch.cuda.synchronize()
+
+    return run
+
+
 def transfer():
     torch.manual_seed(4)
     host = torch.randn(64 << 20).pin_memory()
@@ -178,4 +202,4 @@ def transfer():
     return run
 
 
-LOOPS = {"decode": decode, "generate": generate, "graph": graph, "products": products, "train": train, "transfer": transfer}
+LOOPS = {"decode": decode, "generate": generate, "graph": graph, "products": products, "train": train, "mlp": mlp, "transfer": transfer}

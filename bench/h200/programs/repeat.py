@@ -12,5 +12,5 @@ done = 0
 while time.perf_counter() < until if until else done < int(amount):
     run()
     done += 1
-    unit = {"decode": 32 * 64, "generate": 32 * 64, "graph": 32 * 256, "products": 100, "train": 5, "transfer": 8}[sys.argv[1]]
+    unit = {"decode": 32 * 64, "generate": 32 * 64, "graph": 32 * 256, "products": 100, "train": 5, "mlp": 20, "transfer": 8}[sys.argv[1]]
     print(f"made {unit} pieces", flush=True)
