@@ -2,6 +2,7 @@
 #include "bench/series.h"
 
 #include "base/clock.h"
+#include "bench/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +13,10 @@
 static enum kwhy_status run_once(struct kwhy_bench_series *series, double *run_s, struct kwhy_error *error)
 {
 	double length_s;
-	enum kwhy_status status = series->run(series->context, series->run_count, &length_s, error);
+	enum kwhy_status status = kwhy_bench_stop_check(error);
 
+	if (!status)
+		status = series->run(series->context, series->run_count, &length_s, error);
 	if (status)
 		return status;
 	if (series->run_count < series->kept_most)

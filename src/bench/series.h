@@ -55,8 +55,8 @@ void kwhy_bench_meters_of(const struct kwhy_device_energy *energy, const char *w
 	struct kwhy_arena *arena, struct kwhy_window_joules *out);
 
 /*
- * A lost device ends a benchmark with what was measured: the last row, which was at it, goes, and *ended says
- * in the arena what `error` does. KWHY_E_LOST where no row is left.
+ * A lost device, or an interrupt (stop.h), ends a benchmark with what was measured: the last row, which was
+ * at it, goes, and *ended says in the arena what `error` does. KWHY_E_LOST where no row is left.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_end_early(
 	struct kwhy_arena *arena, size_t *row_count, const char **ended, const struct kwhy_error *error);

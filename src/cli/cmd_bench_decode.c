@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/stop.h"
 #include "bench/workloads/decode.h"
 #include "cli/bench_decode_show.h"
 #include "cli/bench_options.h"
@@ -141,6 +142,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
+	kwhy_bench_stop_watch(options->output.quiet);
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_decode(&request, &bench, error);

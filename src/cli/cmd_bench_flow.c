@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/stop.h"
 #include "bench/workloads/flow.h"
 #include "cli/bench_flow_show.h"
 #include "cli/bench_options.h"
@@ -113,6 +114,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
+	kwhy_bench_stop_watch(options->output.quiet);
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_flow(&request, &bench, error);

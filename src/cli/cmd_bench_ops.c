@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/ops/ops.h"
+#include "bench/stop.h"
 #include "cli/bench_ops_show.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
@@ -102,6 +103,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = kwhy_bench_profile_check(options->profile, error);
 	if (status)
 		return status;
+	kwhy_bench_stop_watch(options->output.quiet);
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_ops(&request, &bench, error);

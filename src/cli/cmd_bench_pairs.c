@@ -2,6 +2,7 @@
 #include "base/launcher.h"
 #include "bench/pairs/analysis.h"
 #include "bench/pairs/sweep.h"
+#include "bench/stop.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -201,6 +202,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
+	kwhy_bench_stop_watch(options->quiet || ranks.rank > 0); /* the first tells the others to part */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)

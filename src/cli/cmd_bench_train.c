@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/stop.h"
 #include "bench/workloads/train.h"
 #include "cli/bench_options.h"
 #include "cli/bench_train_show.h"
@@ -162,6 +163,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = make_request(options, &request, error);
 	if (status)
 		return status;
+	kwhy_bench_stop_watch(options->output.quiet);
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_train(&request, &bench, error);

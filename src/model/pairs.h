@@ -277,7 +277,7 @@ struct kwhy_pairs {
 	double time_pass_s;	 /* without what follows; NAN: not known, as those */
 	double warm_s, clocks_s; /* that warming devices and comparing clocks took */
 	const char *ended_early;
-	bool is_lost; /* because a device was lost */
+	bool is_lost; /* because a device was lost, or it was interrupted */
 	struct kwhy_pair_config *configs;
 	size_t config_count;
 	size_t planned_count;			/* of them, where not all may have been reached; 0: unknown */

@@ -185,7 +185,7 @@ struct kwhy_transfers {
 	const char *
 		energy_missing; /* why the GPU's energy is unknown; NULL: it is known, or was not asked for */
 	const char *ended_early; /* why, in words; NULL: it did not */
-	bool is_lost;		 /* because the device was lost */
+	bool is_lost;		 /* because the device was lost, or it was interrupted */
 	struct kwhy_transfer_point *points;
 	size_t point_count;
 	struct kwhy_transfer_energy *energies;

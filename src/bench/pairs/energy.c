@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "bench/device_energy.h"
+#include "bench/stop.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -207,7 +208,9 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_error *error)
 		if (pass->request->progress)
 			pass->request->progress(
 				pass->request->context, "joules", (double)i / (double)pass->count);
-		status = run_burst(pass, &pass->bursts[i], error);
+		status = kwhy_bench_stop_check(error);
+		if (!status)
+			status = run_burst(pass, &pass->bursts[i], error);
 	}
 	taken = status && status != KWHY_E_LOST ? status : kwhy_device_energy_read(pass->energy, error);
 	for (size_t i = 0; !taken && i < pass->count; i++)

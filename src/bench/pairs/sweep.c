@@ -10,6 +10,7 @@
 #include "bench/pairs/ranks.h"
 #include "bench/pairs/store.h"
 #include "bench/pairs/warm.h"
+#include "bench/stop.h"
 #include "bench/transfers/plan.h"
 
 #include <ctype.h>
@@ -202,12 +203,12 @@ static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = &sweep->pairs->configs[id];
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_bench_stop_check(error);
 
 	if (sweep->request->progress)
 		sweep->request->progress(sweep->request->context, kwhy_pair_engine_name(config->engine),
 			(double)sweep->closed_count / (double)sweep->pairs->config_count);
-	if (sweep->visits++ % REFERENCE_EVERY == 0) {
+	if (!status && sweep->visits++ % REFERENCE_EVERY == 0) {
 		status = sweep->keeps_warm ? keep_warm(sweep, error) : KWHY_OK;
 		if (!status)
 			status = visit(sweep, 0, error);

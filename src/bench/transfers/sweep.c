@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "bench/stop.h"
 #include "bench/transfers/cpus.h"
 #include "bench/transfers/energy.h"
 #include "bench/transfers/measure.h"
@@ -328,7 +329,9 @@ static enum kwhy_status run_round(
 			continue;
 		}
 		tell(sweep, task->strategy->id);
-		status = visit(sweep, task, error);
+		status = kwhy_bench_stop_check(error);
+		if (!status)
+			status = visit(sweep, task, error);
 		*out_late = kwhy_clock_mono_ns() > sweep->end_ns;
 	}
 	return status;
@@ -391,7 +394,7 @@ static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error
 		sweep->request, sweep->room, sweep->store, sweep->transfers, error);
 }
 
-/* A device that is gone ends the sweep, not what was measured before. */
+/* A device that is gone, or an interrupt, ends the sweep, not what was measured before. */
 static enum kwhy_status end_cleanly(
 	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
 {

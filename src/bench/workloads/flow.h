@@ -74,7 +74,8 @@ struct kwhy_bench_flow {
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPU's energy is known */
 	const char *nvml_missing;   /* NULL: NVML's utilisation is */
-	const char *ended; /* the device was lost, in words; rows before it are good. NULL: all were run */
+	const char *
+		ended; /* device lost or interrupted, in words; rows before it are good. NULL: all were run */
 };
 
 /*

@@ -53,7 +53,8 @@ struct kwhy_bench_twin {
 	size_t row_count;
 	struct kwhy_median floor_step_s; /* count 0: not measured */
 	const char *energy_missing;	 /* NULL: the GPUs' energy is known */
-	const char *ended; /* the device was lost, in words; rows before it are good. NULL: all were run */
+	const char *
+		ended; /* device lost or interrupted, in words; rows before it are good. NULL: all were run */
 };
 
 /*

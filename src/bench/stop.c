@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/stop.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t is_asked, is_quiet;
+
+static void ask(int number)
+{
+	static const char words[] = "\nending with what was measured; another interrupt ends at once\n";
+
+	(void)number;
+	is_asked = 1;
+	if (!is_quiet && write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+		return;
+}
+
+void kwhy_bench_stop_watch(bool quiet)
+{
+	const struct sigaction action = {.sa_handler = ask, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+
+	is_asked = 0;
+	is_quiet = quiet;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool kwhy_bench_stop_asked(void)
+{
+	return is_asked != 0;
+}
+
+enum kwhy_status kwhy_bench_stop_check(struct kwhy_error *error)
+{
+	return is_asked ? kwhy_fail(error, KWHY_E_LOST, "it was interrupted") : KWHY_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BENCH_STOP_H
+#define KWHY_BENCH_STOP_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/*
+ * An interrupt (SIGINT, SIGTERM) ends a benchmark with what was measured; the next one ends the program.
+ * State of the process, since signals are. Any thread may ask.
+ */
+
+/* From now on; says on standard error that it was heard, where `quiet` does not forbid that. */
+void kwhy_bench_stop_watch(bool quiet);
+
+bool kwhy_bench_stop_asked(void);
+
+/* KWHY_E_LOST, as where the device is gone, once it was asked for. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_stop_check(struct kwhy_error *error);
+
+#endif
