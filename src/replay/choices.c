@@ -6,11 +6,16 @@
 #define LEAST_RATIO 0.01
 #define ALIKE_RATIO 1.25
 
-/* By how many times one has more threads than the other, on a scale where the same distance is the same. */
+/*
+ * By how many times one has more threads than the other, and longer kernels as far as that matters, on a
+ * scale where the same distance is the same.
+ */
 static double distance(const struct kwhy_standin_grid *a, const struct kwhy_standin_grid *b)
 {
-	return fabs(
-		log((double)a->blocks * a->threads_per_block / ((double)b->blocks * b->threads_per_block)));
+	return fabs(log((double)a->blocks * a->threads_per_block /
+		       ((double)b->blocks * b->threads_per_block))) +
+		fabs(log(
+			fmin(a->length_ns, KWHY_STANDIN_LONG_NS) / fmin(b->length_ns, KWHY_STANDIN_LONG_NS)));
 }
 
 static bool is_like_one(

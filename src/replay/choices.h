@@ -11,13 +11,13 @@ enum { KWHY_REPLAY_GRIDS_MEASURED = 4 };
 
 /*
  * Grids whose stand-ins' power matters: of the accounts that drew most above the idle level, each at least
- * 1 % of `energy_nj`; of grids with about as many threads one alone. Gives how many of
+ * 1 % of `energy_nj`; of grids with about as many threads and as long kernels one alone. Gives how many of
  * out[KWHY_REPLAY_GRIDS_MEASURED] it filled. `grids`: those of the pattern on this GPU.
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_standin_grid *grids, double idle_w, double energy_nj, uint32_t *out);
 
-/* Grids that were not measured take the powers of the measured one that has most nearly as many threads. */
+/* Grids that were not measured take the powers of the measured one that is nearest by threads and length. */
 void kwhy_replay_spread_powers(
 	struct kwhy_standin_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);
 

@@ -7,80 +7,89 @@
 #include <stdio.h>
 
 #define POWER_S 0.4
-#define POWER_LENGTH_NS 1e6
+#define AHEAD_NS 10e6
+#define LENGTH_MOST_NS 1e6
 
-enum { POWER_AHEAD = 16 };
+enum { AHEAD_MOST = 512 };
 
-static void power_name(char out[32], uint32_t grid, size_t class)
+/* What runs in a window of a class and grid. */
+struct burn {
+	char name[32];
+	struct kwhy_standin_launch launch;
+	uint64_t launches;
+};
+
+static struct burn burn_of(
+	const struct kwhy_standins *standins, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
 {
-	snprintf(out, 32, "%s %u", kwhy_standin_class_name((enum kwhy_standin_class) class), grid);
+	uint32_t grid = burns->grids[i];
+	struct burn burn = {.launch = {.stream = standins->stream,
+				    .grid = grid,
+				    .choice = {class, KWHY_STANDIN_BUSY, NAN},
+				    .length_ns = fmin(standins->grids[grid].length_ns, LENGTH_MOST_NS),
+				    .queued_ns = burns->queued_ns}};
+
+	snprintf(burn.name, sizeof(burn.name), "%s %u",
+		kwhy_standin_class_name((enum kwhy_standin_class) class), grid);
+	return burn;
 }
 
-static enum kwhy_status burn(
-	struct kwhy_standins *standins, uint32_t grid, uint32_t class, struct kwhy_error *error)
+static enum kwhy_status run_burn(
+	const struct kwhy_standins *standins, struct burn *burn, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = standins->gpu;
-	const struct kwhy_standin_launch launch = {.stream = standins->stream,
-		.grid = grid,
-		.choice = {class, KWHY_STANDIN_BUSY, NAN},
-		.length_ns = POWER_LENGTH_NS};
+	const int ahead = (int)fmin(ceil(AHEAD_NS / fmax(burn->launch.length_ns, 1)), AHEAD_MOST);
 	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(POWER_S * 1e9);
 	enum kwhy_status status = KWHY_OK;
 
 	while (!status && kwhy_clock_mono_ns() < end_ns) {
-		for (int i = 0; !status && i < POWER_AHEAD; i++)
-			status = kwhy_standins_launch(standins, &launch, error);
+		for (int i = 0; !status && i < ahead; i++)
+			status = kwhy_standins_launch(standins, &burn->launch, error);
 		if (!status)
 			status = gpu->ops->synchronize(gpu, standins->stream, error);
+		burn->launches += (uint64_t)ahead;
 	}
 	return status;
 }
 
-static enum kwhy_status burn_grid(struct kwhy_standins *standins, struct kwhy_device_energy *energy,
-	uint32_t grid, struct kwhy_error *error)
+/*
+ * As much above idle as it takes for each launch, over the length that the recording has of it: what a launch
+ * draws before and behind its kernel is part of that, and the time between kernels is not.
+ */
+static void read_power(
+	struct kwhy_standins *standins, const struct kwhy_device_energy *energy, const struct burn *burn)
 {
-	enum kwhy_status status = KWHY_OK;
+	struct kwhy_standin_grid *grid = &standins->grids[burn->launch.grid];
+	struct kwhy_window_joules window;
 
-	for (uint32_t class = 0; !status && class < KWHY_STANDIN_CLASS_COUNT; class ++) {
-		char name[32];
-
-		power_name(name, grid, class);
-		status = kwhy_device_energy_begin(energy, name, error);
-		if (status)
-			return status;
-		status = burn(standins, grid, class, error);
-		kwhy_device_energy_end(energy);
-	}
-	return status;
-}
-
-static void read_powers(
-	struct kwhy_standins *standins, const struct kwhy_device_energy *energy, uint32_t grid)
-{
-	for (size_t class = 0; class < KWHY_STANDIN_CLASS_COUNT; class ++) {
-		struct kwhy_window_joules window;
-		char name[32];
-
-		power_name(name, grid, class);
-		kwhy_device_energy_of(energy, name, 1, &window);
-		standins->grids[grid].power_w[class] = window.mean_w;
-		standins->idle_w = (window.gross.value - window.net.value) / window.seconds;
-	}
+	kwhy_device_energy_of(energy, burn->name, 1, &window);
+	standins->idle_w = (window.gross.value - window.net.value) / window.seconds;
+	grid->power_w[burn->launch.choice.class] = standins->idle_w +
+		window.net.value / ((double)burn->launches * burn->launch.length_ns * 1e-9);
 }
 
 enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
-	struct kwhy_device_energy *energy, const uint32_t *grids, size_t count, struct kwhy_error *error)
+	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error)
 {
+	struct burn all[KWHY_REPLAY_GRIDS_MEASURED * KWHY_STANDIN_CLASS_COUNT];
+	const size_t count = burns->count * KWHY_STANDIN_CLASS_COUNT;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < count; i++)
-		status = burn_grid(standins, energy, grids[i], error);
+	for (size_t i = 0; !status && i < count; i++) {
+		all[i] = burn_of(standins, burns, i / KWHY_STANDIN_CLASS_COUNT,
+			(uint32_t)(i % KWHY_STANDIN_CLASS_COUNT));
+		status = kwhy_device_energy_begin(energy, all[i].name, error);
+		if (status)
+			return status;
+		status = run_burn(standins, &all[i], error);
+		kwhy_device_energy_end(energy);
+	}
 	if (!status)
 		status = kwhy_device_energy_read(energy, error);
 	if (status)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		read_powers(standins, energy, grids[i]);
-	kwhy_replay_spread_powers(standins->grids, standins->grid_count, grids, count);
+		read_power(standins, energy, &all[i]);
+	kwhy_replay_spread_powers(standins->grids, standins->grid_count, burns->grids, burns->count);
 	return KWHY_OK;
 }

@@ -5,9 +5,18 @@
 #include "bench/device_energy.h"
 #include "replay/standin.h"
 
-/* Measures what the stand-ins of each class draw in `count` of the grids; the others take the power of the
- * nearest. 0.4 s a class and grid. */
+/* Grids of a pattern, whose kernels follow each other by queued_ns when they are queued in time. */
+struct kwhy_replay_burns {
+	const uint32_t *grids;
+	size_t count;
+	double queued_ns;
+};
+
+/*
+ * Measures what the stand-ins of each class draw in those grids, of the grids' lengths; the others take the
+ * powers of the nearest. 0.4 s a class and grid.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
-	struct kwhy_device_energy *energy, const uint32_t *grids, size_t count, struct kwhy_error *error);
+	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error);
 
 #endif

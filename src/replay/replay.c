@@ -22,6 +22,7 @@ static enum kwhy_status measure_powers(struct kwhy_replay_subject *subject, stru
 {
 	struct kwhy_replay_job *job = subject->job;
 	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
+	struct kwhy_replay_burns burns;
 	double energy_nj = (double)job->replay->plan->before.energy_nj;
 	size_t count = job->whatif->has_energy
 		? kwhy_replay_grids_that_matter(subject->pattern, job->standins->grids,
@@ -31,7 +32,8 @@ static enum kwhy_status measure_powers(struct kwhy_replay_subject *subject, stru
 	if (!job->energy || kwhy_device_energy_missing(job->energy) || !count)
 		return KWHY_OK;
 	kwhy_replay_tell(job, "powers");
-	return kwhy_standins_measure_powers(job->standins, job->energy, grids, count, error);
+	burns = (struct kwhy_replay_burns){grids, count, (double)subject->pattern->queued_ns};
+	return kwhy_standins_measure_powers(job->standins, job->energy, &burns, error);
 }
 
 static enum kwhy_status choose(struct kwhy_replay_subject *subject, struct kwhy_error *error)

@@ -14,8 +14,7 @@ enum {
 	WORK_NS = 10000, /* of kernels whose lateness is measured */
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
-	LONG_NS = 100000, /* from here on by the device's clock, also where it has coarse steps */
-	FINE_NS = 1000,	  /* which a fine clock tells from half as much again, to a fifth of the difference */
+	FINE_NS = 1000, /* which a fine clock tells from half as much again, to a fifth of the difference */
 	MEMORY_BYTES = 256 << 20
 };
 
@@ -68,7 +67,7 @@ enum kwhy_status kwhy_standins_launch(const struct kwhy_standins *standins,
 	const struct kwhy_standin_grid *grid = &standins->grids[launch->grid];
 	double late_ns = launch->choice.busy ? grid->over_ns[launch->choice.class] : 0;
 	double wait_ns = launch->length_ns + launch->queued_ns - grid->period_ns - late_ns;
-	bool by_time = wait_ns >= (standins->has_fine_clock ? 0 : LONG_NS);
+	bool by_time = wait_ns >= (standins->has_fine_clock ? 0 : KWHY_STANDIN_LONG_NS);
 	const struct shot shot = {.stream = launch->stream,
 		.grid = grid,
 		.class = launch->choice.class,
@@ -228,6 +227,21 @@ static enum kwhy_status measure_grid(struct kwhy_standins *standins, const struc
 	return status ? status : measure_lateness(standins, out, error);
 }
 
+static void read_lengths(struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern)
+{
+	for (size_t i = 0; i < standins->grid_count; i++) {
+		int64_t time_ns = 0;
+		uint64_t count = 0;
+
+		for (size_t k = 0; k < pattern->account_count; k++)
+			if (pattern->accounts[k].count && pattern->accounts[k].grid == i) {
+				time_ns += pattern->accounts[k].time_ns;
+				count += pattern->accounts[k].count;
+			}
+		standins->grids[i].length_ns = count ? (double)time_ns / (double)count : KWHY_STANDIN_LONG_NS;
+	}
+}
+
 enum kwhy_status kwhy_standins_measure_grids(
 	struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error)
 {
@@ -242,6 +256,7 @@ enum kwhy_status kwhy_standins_measure_grids(
 		status = measure_grid(standins, &pattern->grids[i], &standins->grids[i], error);
 		standins->grid_count += !status;
 	}
+	read_lengths(standins, pattern);
 	return status;
 }
 

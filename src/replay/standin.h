@@ -21,7 +21,8 @@ enum kwhy_standin_class {
 
 const char *kwhy_standin_class_name(enum kwhy_standin_class class); /* "wait", "fma", "memory", "matrix" */
 
-enum { KWHY_STANDIN_BUSY = 1024 }; /* works on all multiprocessors */
+enum { KWHY_STANDIN_LONG_NS = 100000 }; /* what longer ones draw depends on their length no more */
+enum { KWHY_STANDIN_BUSY = 1024 };	/* works on all multiprocessors */
 
 /* How kernels of an account are stood for. */
 struct kwhy_standin_choice {
@@ -34,10 +35,13 @@ struct kwhy_standin_choice {
 struct kwhy_standin_grid {
 	uint32_t blocks, threads_per_block; /* blocks: no more than it holds at once */
 	bool is_capped;
-	double period_ns;			  /* from one to the next of queued ones that take no time */
+	double length_ns; /* mean of the recorded kernels whose account has the longest of them on this grid;
+			     of none: KWHY_STANDIN_LONG_NS */
+	double period_ns; /* from one to the next of queued ones that take no time */
 	double over_ns[KWHY_STANDIN_CLASS_COUNT]; /* by which they end late: they look at the clock between
 						     turns */
-	double power_w[KWHY_STANDIN_CLASS_COUNT]; /* gross, while they run; NAN: not measured */
+	double power_w[KWHY_STANDIN_CLASS_COUNT]; /* gross, of such a length, while they run; NAN: not
+						     measured */
 };
 
 struct kwhy_standins {

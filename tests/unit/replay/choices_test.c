@@ -69,9 +69,12 @@ static void grids_matter_by_the_energy_above_idle(void **state)
 		{.power_w = 105, .time_ns = 1000000, .count = 1, .grid = 3},
 		{.power_w = NAN, .time_ns = 1000000, .count = 1, .grid = 4},
 	};
-	const struct kwhy_standin_grid grids[] = {{.blocks = 100, .threads_per_block = 256},
-		{.blocks = 55, .threads_per_block = 512}, {.blocks = 8, .threads_per_block = 256},
-		{.blocks = 1, .threads_per_block = 256}, {.blocks = 1, .threads_per_block = 32}};
+	const struct kwhy_standin_grid grids[] = {
+		{.blocks = 100, .threads_per_block = 256, .length_ns = 5000},
+		{.blocks = 55, .threads_per_block = 512, .length_ns = 5000},
+		{.blocks = 8, .threads_per_block = 256, .length_ns = 5000},
+		{.blocks = 1, .threads_per_block = 256, .length_ns = 5000},
+		{.blocks = 1, .threads_per_block = 32, .length_ns = 5000}};
 	const struct kwhy_replay_pattern pattern = {.accounts = accounts, .account_count = 5};
 	uint32_t out[KWHY_REPLAY_GRIDS_MEASURED];
 
@@ -83,10 +86,11 @@ static void grids_matter_by_the_energy_above_idle(void **state)
 
 static void other_grids_take_the_powers_of_the_nearest(void **state)
 {
-	struct kwhy_standin_grid grids[] = {{.blocks = 100, .threads_per_block = 256, .power_w = {1, 2, 3}},
-		{.blocks = 60, .threads_per_block = 256, .power_w = {NAN, NAN, NAN, NAN}},
-		{.blocks = 1, .threads_per_block = 32, .power_w = {NAN, NAN, NAN, NAN}},
-		{.blocks = 8, .threads_per_block = 256, .power_w = {4, 5, 6}}};
+	struct kwhy_standin_grid grids[] = {
+		{.blocks = 100, .threads_per_block = 256, .length_ns = 5000, .power_w = {1, 2, 3}},
+		{.blocks = 60, .threads_per_block = 256, .length_ns = 5000, .power_w = {NAN, NAN, NAN, NAN}},
+		{.blocks = 1, .threads_per_block = 32, .length_ns = 5000, .power_w = {NAN, NAN, NAN, NAN}},
+		{.blocks = 8, .threads_per_block = 256, .length_ns = 5000, .power_w = {4, 5, 6}}};
 	static const uint32_t measured[] = {0, 3};
 
 	(void)state;
@@ -117,6 +121,21 @@ static void stand_ins_that_can_work_no_less_or_no_more_are_told(void **state)
 	assert_true(is_at(KWHY_REPLAY_ALL_WORK, 900));
 }
 
+static void of_grids_alike_the_one_with_kernels_as_long_is_nearest(void **state)
+{
+	struct kwhy_standin_grid grids[] = {
+		{.blocks = 100, .threads_per_block = 256, .length_ns = 3000, .power_w = {1, 2, 3, 4}},
+		{.blocks = 100, .threads_per_block = 256, .length_ns = 2e5, .power_w = {5, 6, 7, 8}},
+		{.blocks = 90, .threads_per_block = 256, .length_ns = 4000},
+		{.blocks = 90, .threads_per_block = 256, .length_ns = 9e6}};
+	static const uint32_t measured[] = {0, 1};
+
+	(void)state;
+	kwhy_replay_spread_powers(grids, 4, measured, 2);
+	assert_float_equal(grids[2].power_w[KWHY_STANDIN_FMA], 2, 0);
+	assert_float_equal(grids[3].power_w[KWHY_STANDIN_FMA], 6, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +147,7 @@ int main(void)
 		cmocka_unit_test(grids_matter_by_the_energy_above_idle),
 		cmocka_unit_test(stand_ins_that_can_work_no_less_or_no_more_are_told),
 		cmocka_unit_test(other_grids_take_the_powers_of_the_nearest),
+		cmocka_unit_test(of_grids_alike_the_one_with_kernels_as_long_is_nearest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
