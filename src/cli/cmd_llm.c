@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "bench/stop.h"
 #include "cli/command.h"
 #include "cli/llm_show.h"
 #include "cli/output.h"
@@ -44,6 +45,7 @@ struct job {
 	const char **prompts;
 	uint64_t sent;
 	struct kwhy_progress *progress;
+	bool is_stopped;
 };
 
 static void set_defaults(void *options)
@@ -247,11 +249,19 @@ static enum kwhy_status start_meters(struct job *job, struct kwhy_error *error)
 	return kwhy_llm_meter_open(&job->meter, job->options->device, job->options->replay, error);
 }
 
+static enum kwhy_status tick(void *context, struct kwhy_error *error)
+{
+	struct job *job = context;
+	enum kwhy_status status = kwhy_bench_stop_check(error);
+
+	return status ? status : kwhy_llm_meter_tick(&job->meter, error);
+}
+
 static enum kwhy_status run_load(struct job *job, struct kwhy_llm_row *row, struct kwhy_error *error)
 {
 	struct kwhy_llm_run run;
-	enum kwhy_status status = kwhy_llm_client_run(job->client, &job->question, job->sent, &row->load,
-		kwhy_llm_meter_tick, &job->meter, &run, error);
+	enum kwhy_status status = kwhy_llm_client_run(
+		job->client, &job->question, job->sent, &row->load, tick, job, &run, error);
 
 	if (!status)
 		status = kwhy_llm_summarise(&run, &row->summary, error);
@@ -278,6 +288,11 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->rows[i], error);
+		if (i > 0 && kwhy_bench_stop_asked()) { /* the loads before are good */
+			job->row_count = i;
+			job->is_stopped = true;
+			return KWHY_OK;
+		}
 	}
 	return status;
 }
@@ -307,8 +322,8 @@ static enum kwhy_status write_result(
 {
 	const struct llm_options *options = job->options;
 	const struct kwhy_text_style style = {.columns = options->output ? 100 : kwhy_output_columns()};
-	const struct kwhy_llm_result result = {
-		options->url, options->meters, &job->question, job->rows, job->row_count, job->idle};
+	const struct kwhy_llm_result result = {options->url, options->meters, &job->question, job->rows,
+		job->row_count, job->idle, job->is_stopped ? "it was interrupted" : NULL};
 	struct kwhy_text text = {0};
 	enum kwhy_status status = render(&result, form, &style, &text, error);
 
@@ -357,13 +372,14 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = plan(&job, error);
 	if (!status) {
+		kwhy_bench_stop_watch(job.options->quiet);
 		job.progress = kwhy_progress_begin(job.options->quiet);
 		status = measure(&job, error);
 		kwhy_progress_end(job.progress);
 	}
 	if (!status)
 		status = write_result(&job, form, error);
-	if (!status && !has_answers(&job))
+	if (!status && (job.is_stopped || !has_answers(&job)))
 		*invocation->exit = KWHY_EXIT_FAILED;
 	end(&job);
 	return status;

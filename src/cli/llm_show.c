@@ -274,6 +274,8 @@ void kwhy_llm_text(
 	write_failures(&sheet, result);
 	write_late(&sheet, result);
 	write_energy_words(&sheet, result);
+	if (result->ended)
+		kwhy_sheet_linef(&sheet, "ended    ", "%s", result->ended);
 }
 
 /* --- JSON --- */
@@ -368,6 +370,7 @@ void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
 	kwhy_json_count(&json, "seed", question->seed);
 	kwhy_json_string(&json, "meters", result->meters);
 	kwhy_json_real(&json, "idle_w", result->idle.joules / result->idle.seconds);
+	kwhy_json_string(&json, "ended", result->ended);
 	kwhy_json_array(&json, "loads");
 	for (size_t i = 0; i < result->row_count; i++)
 		write_row(&json, &result->rows[i]);

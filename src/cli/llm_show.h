@@ -21,6 +21,7 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
+	const char *ended; /* why the last of these was the last, in words; NULL: all were run */
 };
 
 void kwhy_llm_text(

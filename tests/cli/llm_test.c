@@ -51,6 +51,35 @@ static void assert_all_failed(const char *behaviour, const char *outcome)
 	json_decref(root);
 }
 
+/* In the middle of the second of two loads. */
+static void an_interrupt_leaves_the_loads_before(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	char command[1024];
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	json_t *root;
+	int status;
+
+	(void)state;
+	snprintf(command, sizeof(command),
+		"exec 2>&1; '%s' llm --url '%s' -c 1,2 --seconds 3 --ramp 0 --no-energy -q -o "
+		"llm-stopped.json & "
+		"child=$!; sleep 4.5; kill -INT $child; wait $child",
+		KWHY_PROGRAM, server.url);
+	status = system(command); // NOLINT(cert-env33-c): a shell is what interrupts
+	llm_server_stop(&server);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(kwhy_file_read("llm-stopped.json", 1 << 20, &text, &error), KWHY_OK);
+	root = json_loads(text.data, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(root, "loads")), 1);
+	assert_string_equal(json_string_value(json_object_get(root, "ended")), "it was interrupted");
+	json_decref(root);
+	kwhy_text_done(&text);
+	unlink("llm-stopped.json");
+}
+
 static void answers_have_times_and_tokens(void **state)
 {
 	json_t *root = load_with("well", 0);
@@ -282,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_have_times_and_tokens),
+		cmocka_unit_test(an_interrupt_leaves_the_loads_before),
 		cmocka_unit_test(one_request_at_once_follows_the_other_without_a_pause),
 		cmocka_unit_test(events_split_at_every_byte_are_the_same),
 		cmocka_unit_test(counts_that_lie_or_lack_are_told),
