@@ -409,6 +409,8 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_reset", run_reset, {ARGS, 4, 8}},
 	{"kwhy_decode_begin", run_begin, {ARGS, 4}},
 	{"kwhy_decode_attend", kwhy_decode_host_attend, {ARGS, 4, 4, 4}},
+	{"kwhy_decode_recall", kwhy_decode_host_attend, {ARGS, 4, 4}},
+	{"kwhy_decode_recall_many", kwhy_decode_host_attend, {ARGS, 4, 4}},
 	{"kwhy_decode_read", kwhy_decode_host_attend, {ARGS, 4, 4}},
 	{"kwhy_decode_normalise", run_normalise, {ARGS, 4}},
 	{"kwhy_decode_plain", run_plain, {8, 8, 8, 4, 4, 4}},

@@ -23,6 +23,8 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_RESET,
 	KWHY_DECODE_BEGIN,
 	KWHY_DECODE_ATTEND,
+	KWHY_DECODE_RECALL,
+	KWHY_DECODE_RECALL_MANY,
 	KWHY_DECODE_READ,
 	KWHY_DECODE_NORMALISE,
 	KWHY_DECODE_THIN, /* and the three behind it, in the order of matrices */

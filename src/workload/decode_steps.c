@@ -4,6 +4,10 @@
 
 enum {
 	FEW_THREADS = 256,
+	RECALL_THREADS = 64,
+	RECALL_STAGE_BYTES = 4096, /* of a warp */
+	RECALL_DEPTH = 8,
+	RECALL_DEPTH_MANY = 3,
 	NARROW_THREADS = 512,
 	MANY_THREADS = 128,
 	MANY = 64,
@@ -181,13 +185,40 @@ static uint32_t group_count(uint32_t tokens)
 	return (tokens + MANY - 1) / MANY;
 }
 
+/* A warp takes a head of a token. Pages, beams and parts of a model have not been tried with it. */
+static bool is_recalled(const struct kwhy_decode *decode)
+{
+	return kwhy_decode_ranks(decode) == 1 && !decode->request.page && !kwhy_decode_has_beams(decode) &&
+		kwhy_decode_act_bytes(decode->request.weights) == 2;
+}
+
+/* Where all blocks are on the GPU at once, their copies run further ahead. */
+static void issue_recall(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	uint32_t warps = RECALL_THREADS / 32, units = decode->args.tokens * decode->request.shape->heads,
+		 blocks = (units + warps - 1) / warps;
+	bool is_deep = blocks <= 3 * place_count(decode);
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = is_deep ? KWHY_DECODE_RECALL : KWHY_DECODE_RECALL_MANY,
+			.blocks = blocks,
+			.threads = RECALL_THREADS,
+			.shared_bytes = warps * RECALL_STAGE_BYTES *
+				(is_deep ? RECALL_DEPTH : RECALL_DEPTH_MANY),
+			.numbers = {layer, is_joined}});
+}
+
 /* Prompts are attended to by blocks of 128 queries. */
 static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
 
 	if (args->each == 1) {
-		issue_attend(issue, layer, is_joined, MANY_THREADS);
+		if (is_recalled(issue->decode))
+			issue_recall(issue, layer, is_joined);
+		else
+			issue_attend(issue, layer, is_joined, MANY_THREADS);
 		return;
 	}
 	kwhy_decode_issue(issue,

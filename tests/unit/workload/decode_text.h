@@ -30,6 +30,8 @@ enum { ROOM_QUADS = 6144 };
 #define copy_end_stage() ((void)0)
 #define copy_await() ((void)0)
 #define copy_await_but_one() ((void)0)
+#define copy_await_but(count) ((void)0)
+#define __syncwarp() ((void)cuda_text_exchange(0))
 #define await_previous() ((void)0)
 #define exp_two(value) exp2f(value)
 #define now_ns() 0
@@ -79,6 +81,8 @@ static __attribute__((unused)) float shuffle_float(float value, int distance)
 {
 	return __uint_as_float(shuffle_word(__float_as_uint(value), distance));
 }
+
+#define __shfl_sync(mask, value, lane) (cuda_text_exchange(value)[lane])
 
 #define __shfl_xor_sync(mask, value, distance) \
 	_Generic((value), float : shuffle_float, default : shuffle_word)((value), (distance))

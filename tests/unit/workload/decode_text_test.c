@@ -87,6 +87,8 @@ CALL(fill_floats, c->to, c->tensor, c->rows, 0, c->bound)
 CALL(reset, c->a, c->one, c->first)
 CALL(begin, c->a, c->one)
 CALL(attend, c->a, c->one, c->two, blockDim.x / 32 >> c->three)
+CALL(recall, c->a, c->one, c->two)
+CALL(recall_many, c->a, c->one, c->two)
 CALL(read, c->a, c->one, c->two)
 CALL(normalise, c->a, c->one)
 CALL(plain, c->to, c->scales, (act *)(uintptr_t)c->first, c->rows, c->columns, 0)
@@ -272,6 +274,19 @@ static void launch_wide(const struct world *world, u32 tile, u32 layer, int matr
 			layer, (u32)matrix, 0);
 }
 
+/* To prompts, and of single tokens as it is done of a few, or of more. */
+static void launch_attention(const struct world *world, u32 tile, u32 layer)
+{
+	u32 warps = RECALL_THREADS / 32, blocks = (world->a.tokens * HEADS + warps - 1) / warps;
+
+	if (ACT_BYTES == 2 && tile != SOME && world->a.each == 1)
+		launch_with(world, tile == 64 ? call_recall : call_recall_many, blocks, RECALL_THREADS, layer,
+			0, 0);
+	else
+		launch_with(
+			world, world->a.each > 1 ? call_read : call_attend, BLOCKS, FEW_THREADS, layer, 0, 0);
+}
+
 static void run_wide(struct world *world, u32 tile)
 {
 	u32 tokens = world->a.tokens;
@@ -281,8 +296,7 @@ static void run_wide(struct world *world, u32 tile)
 		launch_with(world, call_settle, tokens, WIDTH / 4, layer ? layer - 1 : 0,
 			layer ? SETTLE_NARROWING : SETTLE_NOTHING, 0);
 		launch_wide(world, tile, layer, ATTENTION);
-		launch_with(
-			world, world->a.each > 1 ? call_read : call_attend, BLOCKS, FEW_THREADS, layer, 0, 0);
+		launch_attention(world, tile, layer);
 		launch_wide(world, tile, layer, PROJECTION);
 		launch_with(world, call_settle, tokens, WIDTH / 4, layer, SETTLE_PROJECTION, 0);
 		launch_wide(world, tile, layer, WIDENING);
@@ -500,10 +514,16 @@ static void check_last_tokens(
 	a->sources = sources;
 	a->each = 1;
 	a->tokens = 2;
-	launch_with(world, call_attend, BLOCKS, MANY_THREADS, 0, 1, 2);
-	for (u32 slot = 0; slot < 2; slot++)
-		assert_acts_near(
-			a->mixed + slot * WIDTH, mixed + ((u64)slot * LONG + LONG - 1) * WIDTH, WIDTH, 0);
+	for (u32 form = 0; form < (PAGE || BEAM ? 1 : 3); form++) {
+		void (*const forms[])(const struct call *) = {call_attend, call_recall, call_recall_many};
+
+		memset(a->mixed, 0, 2 * WIDTH * sizeof(act));
+		launch_with(world, forms[form], form ? 2 * HEADS / (RECALL_THREADS / 32) : BLOCKS,
+			form ? RECALL_THREADS : MANY_THREADS, 0, 1, 2);
+		for (u32 slot = 0; slot < 2; slot++)
+			assert_acts_near(a->mixed + slot * WIDTH,
+				mixed + ((u64)slot * LONG + LONG - 1) * WIDTH, WIDTH, form ? 0.02f : 0);
+	}
 	assert_memory_equal(keys, a->keys, cache * sizeof(act));
 	assert_memory_equal(values, a->values, cache * sizeof(act));
 }

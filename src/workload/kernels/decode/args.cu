@@ -73,6 +73,7 @@ enum {
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
 	NARROW_THREADS = 512, /* columns of the inner layer are four times as many */
+	RECALL_THREADS = 64,  /* a head of a token a warp */
 	WARPS_MOST = 16,
 	SHARES_MOST = 8,
 	SPLITS_MOST = 8,

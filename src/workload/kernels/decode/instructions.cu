@@ -152,6 +152,9 @@ static __device__ void copy_await(void)
 	asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
 }
 
+/* All stages but so many are there, a number that the compiler knows. */
+#define copy_await_but(count) asm volatile("cp.async.wait_group %0;" ::"n"(count) : "memory")
+
 static __device__ void copy_await_but_one(void)
 {
 	asm volatile("cp.async.wait_group 1;" ::: "memory");
