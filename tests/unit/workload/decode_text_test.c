@@ -101,11 +101,6 @@ CALL(thin_head, c->a, c->one)
 CALL(joint_attend, c->a, c->one)
 CALL(joint_inner, c->a, c->one)
 #endif
-#if HAS_CROWDS
-CALL(crowd_attend, c->a, c->one)
-CALL(crowd_inner, c->a, c->one)
-CALL(crowd_end, c->a)
-#endif
 CALL(whole, c->a, c->one)
 CALL(settle, c->a, c->one, c->two, c->three)
 CALL(wide32, c->a, c->one, c->two)
@@ -225,7 +220,7 @@ static void world_init(struct world *world, u32 slots)
 		.logits = part(world, (u64)slots * WORDS_KNOWN * 4),
 		.times = part(world, AREA * 8),
 		.arrived = part(world, 4),
-		.x_between = part(world, 4 * CROWD * WIDTH * 4),
+		.x_between = part(world, 4 * FEW * WIDTH * 4),
 		.sources = part(world, (u64)2 * slots * AREA * 4),
 		.scores = part(world, slots * 4),
 		.first_scores = part(world, slots * 4),
@@ -416,30 +411,6 @@ static void two_kernels_a_layer_give_the_logits_of_the_reference(void **state)
 		check_joint_steps(&world);
 		world_done(&world);
 	}
-}
-#endif
-
-#if HAS_CROWDS
-static void two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference(void **state)
-{
-	struct world world;
-
-	(void)state;
-	world_init(&world, SLOTS_MOST);
-	prefill(&world, SOME);
-	for (u32 step = 0; step < STEPS; step++) {
-		tell(&world, step);
-		launch_with(&world, call_begin, BLOCKS, 64, 1, 0, 0);
-		for (u32 layer = 0; layer < 2; layer++) {
-			launch_with(&world, call_crowd_attend, HEADS * CLUSTER, FEW_THREADS, layer, 0, 0);
-			launch_with(
-				&world, call_crowd_inner, INNER_CLUSTERS * CLUSTER, FEW_THREADS, layer, 0, 0);
-		}
-		launch_with(&world, call_crowd_end, (SLOTS_MOST + 7) / 8, FEW_THREADS, 0, 0, 0);
-		launch_wide(&world, 64, 0, WORDS);
-		check_logits(&world, step + 1);
-	}
-	world_done(&world);
 }
 #endif
 
@@ -671,9 +642,6 @@ int main(void)
 		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
 #if HAS_JOINT
 		cmocka_unit_test(two_kernels_a_layer_give_the_logits_of_the_reference),
-#endif
-#if HAS_CROWDS
-		cmocka_unit_test(two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference),
 #endif
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
 		cmocka_unit_test(prompts_are_attended_to_by_tiles_as_by_single_tokens),

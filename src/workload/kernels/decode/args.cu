@@ -69,7 +69,6 @@ enum {
 	UNIT = 16 / ACT_BYTES,		      /* activations in 16 bytes */
 	ROWS = 3 * MIXED + 2 * WIDTH + INNER, /* of a layer's matrices */
 	FEW = 16,			      /* tokens that thin kernels take */
-	CROWD = 32,			      /* tokens that clusters of blocks take */
 	MANY = 64,			      /* tokens of a block of a wide one */
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
@@ -110,13 +109,13 @@ struct args {
 	float *logits;		     /* [slots][vocabulary]; 0: nobody asks */
 	u64 *times;		     /* [room] when the first slot came to a position, ns */
 	u32 *arrived;		     /* blocks at the barrier */
-	float *x_between;	     /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one
-					[4][CROWD][WIDTH],	    x by turns and three sums */
-	u64 *inbox;   /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
-	u64 *bests;   /* [RANKS][slots][2] as well */
-	u32 *meet;    /* enum meet */
-	u32 *pages;   /* [slots][pages_each] which page of the pool has the positions of each */
-	u32 *sources; /* [2][cache_slots][room] the slot that has a place of a beam */
+	float *x_between; /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one [4][FEW][WIDTH],
+			     x by turns and three sums */
+	u64 *inbox;	  /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
+	u64 *bests;	  /* [RANKS][slots][2] as well */
+	u32 *meet;	  /* enum meet */
+	u32 *pages;	  /* [slots][pages_each] which page of the pool has the positions of each */
+	u32 *sources;	  /* [2][cache_slots][room] the slot that has a place of a beam */
 	float *scores, *first_scores; /* [slots] of beams as far as they are; behind the prompts */
 	u64 *candidates;	      /* [slots][BEAMS_MOST] a score in order, then ~token */
 	u64 apart[RANKS_MOST];	      /* to the same place in the memory of each GPU */
@@ -147,8 +146,5 @@ struct __attribute__((aligned(16))) four {
 #else
 #define HAS_JOINT 0
 #endif
-
-/* The same of more tokens than few: of weights as the activations are. */
-#define HAS_CROWDS (HAS_JOINT && ACT_BYTES == 2 && (EACH) == 8)
 
 enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };
