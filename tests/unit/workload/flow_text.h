@@ -158,13 +158,6 @@ static void copy_in(void *to, const void *from, unsigned bytes, unsigned long lo
 	barrier_arrive(barrier);
 }
 
-enum { TEXT_IMAGE_BYTES = 64 * 64 * 2 };
-
-static void image_out(unsigned short *to, const unsigned short *from)
-{
-	memcpy(to, from, TEXT_IMAGE_BYTES);
-}
-
 static _Thread_local struct cuda_text_meeting meetings[8];
 
 static void meet_some(unsigned which, unsigned threads)
@@ -225,24 +218,55 @@ static void multiply_some(float *sums, unsigned count, const unsigned rows[4], u
 	__syncwarp();
 }
 
-static void multiply_wide(float *sums, const unsigned rows[4], unsigned long long weights)
-{
-	multiply_some(sums, 32, rows, weights);
-}
-
-static void multiply_twice(float *low, float *high, const unsigned rows[4], unsigned long long weights)
-{
-	multiply_some(low, 32, rows, weights);
-	multiply_some(high, 32, rows, weights + 64 * 128 / 16);
-}
-
 static void multiply_out(float *sums, const unsigned rows[4], unsigned long long weights)
 {
 	multiply_some(sums, 20, rows, weights);
 }
 
-#define await_out() ((void)0)
-#define await_written() ((void)0)
+/* Rows of an image: those of a warp as operands first. */
+static void multiply_rows(
+	float *sums, unsigned count, unsigned long long rows, unsigned long long weights, unsigned more)
+{
+	uintptr_t first = (uintptr_t)(rows << 4);
+	unsigned of[4], row = threadIdx.x % 128 / CUDA_TEXT_WARP * 16;
+
+	load_image_rows(of, (const unsigned short *)(first / 128 * 128), row, (unsigned)(first % 128 / 32));
+	for (unsigned i = 0; i < count && !more; i++)
+		sums[i] = 0;
+	multiply_some(sums, count, of, weights);
+}
+
+static void multiply_once(float *sums, unsigned long long rows, unsigned long long weights, unsigned more)
+{
+	multiply_rows(sums, 32, rows, weights, more);
+}
+
+static void multiply_twice(
+	float *low, float *high, unsigned long long rows, unsigned long long weights, unsigned more)
+{
+	multiply_rows(low, 32, rows, weights, more);
+	multiply_rows(high, 32, rows, weights + 64 * 128 / 16, more);
+}
+
+static void multiply_thrice(float *low, float *high, float *last, unsigned long long rows,
+	unsigned long long weights, unsigned more)
+{
+	multiply_twice(low, high, rows, weights, more);
+	multiply_rows(last, 32, rows, weights + 2 * 64 * 128 / 16, more);
+}
+
+static void take_four(float to[4], const float *from)
+{
+	memcpy(to, from, 4 * sizeof(*to));
+}
+
+static void put_four(void *to, unsigned x, unsigned y, unsigned z, unsigned w)
+{
+	const unsigned four[] = {x, y, z, w};
+
+	memcpy(to, four, sizeof(four));
+}
+
 #define show_engine() ((void)0)
 #define begin_products() ((void)0)
 #define end_products() ((void)0)

@@ -293,13 +293,14 @@ static void run_wide(const struct kwhy_flow_shape *shape, u32 teams)
 	free(world.memory);
 }
 
-/* Of four tiles a group has two, so that images come round again; of the crowded ones more merge into flows
- * of one tile than it takes at once. */
+/* Of four tiles a group has two, so that images come round again, and of ten five, in which flows merge,
+ * leave and begin in each step; of the crowded ones more merge into flows of one tile than it takes at once.
+ */
 static void two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly(void **state)
 {
 	const struct kwhy_flow_shape few = {40, 2, false, 8, 6, 2}, many = {250, 1, false, 16, 12, 2},
 				     chosen = {20, 3, true, 8, 6, 2}, dense = {60, 2, false, 3, 1, 2},
-				     crowded = {200, 2, false, 5, 4, 2};
+				     crowded = {200, 2, false, 5, 4, 2}, several = {600, 4, false, 8, 6, 2};
 
 	(void)state;
 	assert_int_equal(SHARE_ALL, KWHY_FLOW_WIDE_SHARE);
@@ -310,6 +311,7 @@ static void two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly(vo
 	run_wide(&many, 1);
 	run_wide(&dense, 1);
 	run_wide(&crowded, 1);
+	run_wide(&several, 1);
 	run_wide(&few, 2);
 	run_wide(&chosen, 1);
 }

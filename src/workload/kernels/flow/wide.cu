@@ -18,7 +18,7 @@ enum {
 	IMAGE_BYTES = IMAGE * 2,
 	IMAGES = 5, /* that go into the gates */
 	GROUPS = 2,
-	AHEAD = 3, /* images that a group has in registers when its turn comes */
+	RING = 12, /* images that there is room for: two tiles', and what the next begins with */
 	GROUP = 128, /* threads */
 	WIDE_THREADS = (GROUPS + 1) * GROUP,
 	SHARE = 3 * UNITS, /* rows of weights that a block has */
@@ -29,8 +29,7 @@ enum {
 	SHARE_ALL = SHARE_GATES + SHARE_OUT + SHARE_BIASES,
 	/* Shared memory, in bytes; what tensor instructions read begins at multiples of 1024. */
 	WIDE_RING = (SHARE_ALL * 2 + 1023) / 1024 * 1024,
-	WIDE_STATE = WIDE_RING + GROUPS * IMAGES * IMAGE_BYTES,
-	WIDE_BARRIERS = WIDE_STATE + GROUPS * IMAGE_BYTES,
+	WIDE_BARRIERS = WIDE_RING + RING * IMAGE_BYTES,
 	WIDE_BYTES = WIDE_BARRIERS + 256 + 1024
 };
 
@@ -99,9 +98,10 @@ static __device__ u16 share_output(const struct args *a, u32 quarter, u32 i)
 	return a->halves[HALF_WO + row * H + quarter * UNITS + column];
 }
 
+/* Of each 8 units, for each of four lanes that have two of them: those of r, of z, of what comes in and of what r weighs. */
 static __device__ float share_bias(const struct args *a, u32 quarter, u32 i)
 {
-	u32 unit = quarter * UNITS + i % UNITS, gate = i / UNITS;
+	u32 unit = quarter * UNITS + i / 32 * 8 + i / 8 % 4 * 2 + i % 2, gate = i / 2 % 4;
 	const float *in = a->weights + BI + unit, *hidden = a->weights + BH + unit;
 
 	return gate < 2 ? 0.5f * (in[gate * H] + hidden[gate * H]) : gate == 2 ? in[2 * H] : hidden[2 * H];

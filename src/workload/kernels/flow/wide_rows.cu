@@ -12,18 +12,24 @@ static __device__ INLINE u64 *count_of(const struct args *a, u32 step, u64 at)
 	return a->counts + (u64)(step % 2) * a->width * a->height * a->depth + cell_of(a, at);
 }
 
+/* Of those in a cell, the how manieth comes in. */
+static __device__ INLINE u32 count_in(const struct args *a, u32 step, u64 moved)
+{
+	u64 *count = count_of(a, step, moved);
+
+	atomicMax(count, (u64)(step + 1) << 32);
+	return (u32)atomicAdd(count, 1);
+}
+
 /* A flow that claims its cell is one of its members. */
 static __device__ INLINE struct claim join_cell(const struct args *a, u32 step, u32 row, u64 moved)
 {
 	struct claim claim = claim_begin(a, step, row, moved);
-	u64 *count;
 	u32 place;
 
 	if (!claim.key)
 		return claim;
-	count = count_of(a, step, moved);
-	atomicMax(count, (u64)(step + 1) << 32);
-	place = (u32)atomicAdd(count, 1);
+	place = count_in(a, step, moved);
 	if (place < MEMBERS)
 		members_of(a, step, moved)[place] = row;
 	return claim;
@@ -63,15 +69,28 @@ static __device__ INLINE struct facts *facts_of(const struct args *a, u32 step, 
 	return (struct facts *)a->facts + (u64)(step % 2) * tile_count(a) * ROWS + row;
 }
 
-/* The inputs that a place has: 16 numbers of the cell and 16 sines. */
-static __device__ INLINE void keep_place(const struct args *a, u32 row, u64 at)
+/* The numbers of a cell, on their way. */
+struct numbers {
+	float4 of[PLACE / 4];
+};
+
+static __device__ INLINE void take_numbers(const struct args *a, u64 at, struct numbers *numbers)
 {
-	const float *cell = &a->cells[(u64)cell_of(a, at) * PLACE];
+	const float4 *cell = (const float4 *)&a->cells[(u64)cell_of(a, at) * PLACE];
+
+#pragma unroll
+	for (u32 k = 0; k < PLACE / 4; k++)
+		numbers->of[k] = cell[k];
+}
+
+/* The inputs that a place has: those and 16 sines. */
+static __device__ INLINE void keep_place(const struct args *a, u32 row, u64 at, const struct numbers *numbers)
+{
 	uint4 *to = (uint4 *)(a->places + (u64)row * (IN - E));
 
+#pragma unroll
 	for (u32 k = 0; k < 2; k++) {
-		const float4 low = *(const float4 *)(cell + 8 * k), high = *(const float4 *)(cell + 8 * k + 4);
-
+		const float4 low = numbers->of[2 * k], high = numbers->of[2 * k + 1];
 		const uint4 four = {pack(low.x, low.y), pack(low.z, low.w), pack(high.x, high.y), pack(high.z, high.w)};
 
 		to[k] = four;
@@ -79,7 +98,6 @@ static __device__ INLINE void keep_place(const struct args *a, u32 row, u64 at)
 	for (u32 k = 0; k < 2; k++) {
 		const float *sines = a->weights + SINES + 2 * k * 1024, *cosines = a->weights + COSINES + 2 * k * 1024;
 		u32 x = x_of(at), y = y_of(at), z = z_of(at);
-
 		const uint4 four = {pack(sines[x], cosines[x]), pack(sines[y], sines[z]), pack(sines[1024 + x], cosines[1024 + x]),
 			pack(sines[1024 + y], sines[1024 + z])};
 
@@ -87,30 +105,41 @@ static __device__ INLINE void keep_place(const struct args *a, u32 row, u64 at)
 	}
 }
 
-/* Who is where at the start of a step, and on the fixed path where they go; a thread has a row, rows that are not there included. */
+/* Who is where at the start of a step, and on the fixed path where they go; a thread has a row, rows that are not there included. All that
+ * depends on the place alone is asked for at once. */
 static __device__ INLINE void keep_books(const struct args *a, u32 step, u32 row)
 {
 	const struct tenant who = find_tenant(a, step, row);
 	struct facts facts = {who.at, !who.fresh, who.left};
+	bool goes_on = step < a->steps, moves = goes_on && row < a->flows && !a->by_argmax;
 	struct claim claim = {0, 0, 0, NONE};
-	u64 places;
+	struct numbers numbers;
+	u64 moved = moves ? move_fixed(a, who.at, step) : 0;
+	u32 place = NONE;
 
+	if (goes_on)
+		take_numbers(a, who.at, &numbers);
 	if (!who.fresh)
 		facts.count = (u32)new_word(count_of(a, step - 1, who.at));
-	*facts_of(a, step, row) = facts;
-	if (row < a->flows) {
-		a->at[row] = who.at;
-		if (step < a->steps && !a->by_argmax)
-			claim = join_cell(a, step, row, move_fixed(a, who.at, step));
+	if (moves) {
+		claim = claim_begin(a, step, row, moved);
+		if (claim.key)
+			place = count_in(a, step, moved);
 	}
-	if (step < a->steps)
-		keep_place(a, row, who.at);
+	if (row < a->flows)
+		a->at[row] = who.at;
+	if (goes_on)
+		keep_place(a, row, who.at, &numbers);
+	*facts_of(a, step, row) = facts;
+	if (place < MEMBERS)
+		members_of(a, step, moved)[place] = row;
 	if (step) {
-		places = warp_sum(who.places);
+		u64 places = warp_sum(who.places);
+
 		if (threadIdx.x % 32 == 0)
 			atomicAdd(&a->records[step - 1].places, places);
 	}
-	if (step < a->steps && !a->by_argmax)
+	if (goes_on && !a->by_argmax)
 		claims_end(a, step, &claim);
 }
 
@@ -253,6 +282,18 @@ static __device__ INLINE void give_row(const struct args *a, u32 step, u32 tile,
 		a->h_rows[row * H + lane * 64 + k] = fresh ? 0.0f : unpack(image[image_place(i, k)]);
 }
 
+/* The state of a flow that begins is zeros: a lane has a quarter. The gates leave them for who comes after the first step, unless flows choose
+ * their way. */
+static __device__ INLINE void clear_state(const struct args *a, u32 step, u32 number, u32 i, u32 lane)
+{
+	uint4 *to = (uint4 *)(state_images(a, (step + 1) % 2, number) + lane * IMAGE + i * 64);
+	const uint4 zeros = {0, 0, 0, 0};
+
+#pragma unroll
+	for (u32 k = 0; k < 8; k++)
+		to[k] = zeros;
+}
+
 /* Energies and inputs of a tile; four lanes have a row. */
 static __device__ INLINE void take_tile(const struct args *a, const struct tile *tile, u32 step, u32 number, u16 *image)
 {
@@ -263,6 +304,8 @@ static __device__ INLINE void take_tile(const struct args *a, const struct tile 
 
 	*(uint4 *)&tile->in[i * S_STRIDE + E + lane * 8] = ((const uint4 *)(a->places + (u64)row * (IN - E)))[lane];
 	settle_row(a, &facts, step, row, lane, energies);
+	if (fresh && (!step || a->by_argmax))
+		clear_state(a, step, number, i, lane);
 	if (step == a->steps) {
 		if (row < a->flows)
 			give_row(a, step, number, i, lane, energies, fresh);
