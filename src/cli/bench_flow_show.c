@@ -210,13 +210,14 @@ static void write_tally(struct kwhy_json *json, const struct kwhy_flow_tally *ta
 	kwhy_json_object_end(json);
 }
 
-static void write_proof(struct kwhy_json *json, const struct kwhy_bench_flow_proof *proof)
+static void write_proof(struct kwhy_json *json, const char *key, const struct kwhy_bench_flow_proof *proof)
 {
-	kwhy_json_object(json, "proof");
+	kwhy_json_object(json, key);
 	kwhy_json_count(json, "flows", proof->flows);
 	kwhy_json_count(json, "steps", proof->steps);
 	kwhy_json_real(json, "error_h", proof->numbers.error_h);
 	kwhy_json_real(json, "error_e", proof->numbers.error_e);
+	kwhy_json_real(json, "worst_h", proof->numbers.worst_h);
 	kwhy_json_real(json, "tolerance_h", proof->tolerance);
 	kwhy_json_count(json, "elsewhere", proof->numbers.elsewhere);
 	kwhy_json_real(json, "sum_h", proof->numbers.sum_h);
@@ -251,7 +252,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 	if (row->on_gpu && row->run_count)
 		write_tally(json, &row->tally);
 	if (row->proof.flows)
-		write_proof(json, &row->proof);
+		write_proof(json, "proof", &row->proof);
+	write_proof(json, "crowd", &row->crowd);
 	write_energy(json, row);
 	kwhy_json_object_end(json);
 }

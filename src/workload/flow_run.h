@@ -74,6 +74,7 @@ struct kwhy_flow_result {
 struct kwhy_flow_numbers {
 	double sum_h, sum_e, sum_out;
 	double error_h, error_e; /* relative to the reference's length; NAN: it has none, or places differ */
+	double worst_h;		 /* the largest distance of one number of a state; NAN likewise */
 	uint32_t elsewhere;	 /* flows of the reference that are not where it has them */
 };
 

@@ -19,7 +19,8 @@ struct state {
 
 /* Squares of differences and of the reference. */
 struct distance {
-	double apart, length;
+	double apart, length; /* squares, added up */
+	double worst;
 };
 
 static enum kwhy_status fetch(
@@ -88,6 +89,7 @@ static void add_up(
 
 		*sum += value;
 		distance->apart += (value - wanted) * (value - wanted);
+		distance->worst = fmax(distance->worst, fabs(value - wanted));
 		distance->length += wanted * wanted;
 	}
 }
@@ -103,7 +105,7 @@ static double ratio_of(const struct distance *distance)
 static void compare(
 	const struct state *state, const struct kwhy_flow_answer *answer, struct kwhy_flow_numbers *out)
 {
-	struct distance e = {0, 0}, h = {0, 0};
+	struct distance e = {0}, h = {0};
 	bool has_numbers = answer->h != NULL;
 	uint32_t j = 0, found = 0;
 
@@ -123,6 +125,7 @@ static void compare(
 	out->elsewhere = answer->active - found;
 	out->error_e = has_numbers && !out->elsewhere ? ratio_of(&e) : NAN;
 	out->error_h = has_numbers && !out->elsewhere ? ratio_of(&h) : NAN;
+	out->worst_h = has_numbers && !out->elsewhere ? h.worst : NAN;
 }
 
 enum kwhy_status kwhy_flow_read(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,

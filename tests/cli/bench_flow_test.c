@@ -48,6 +48,22 @@ static void every_variant_and_number_of_flows_is_a_row(void **state)
 	json_decref(root);
 }
 
+static void more_flows_than_the_proof_has_are_proved_by_more(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--flows", "9,1001", "--steps",
+		"2", "--variant", "n3", "--repeat", "1", "--json"));
+	const json_t *few = json_object_get(row_of(root, "n3", 9), "crowd"),
+		     *many = json_object_get(row_of(root, "n3", 1001), "crowd");
+
+	(void)state;
+	assert_int_equal(json_integer_value(json_object_get(few, "flows")), 0);
+	assert_true(json_is_null(json_object_get(few, "worst_h")));
+	assert_int_equal(json_integer_value(json_object_get(many, "flows")), 1001);
+	assert_int_equal(json_integer_value(json_object_get(many, "steps")), 3);
+	assert_true(json_real_value(json_object_get(many, "worst_h")) < 1e-5);
+	json_decref(root);
+}
+
 static void several_gpus_have_their_flows_where_one_has_them(void **state)
 {
 	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--device", "0,1", "--flows", "12",
@@ -148,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_variant_and_number_of_flows_is_a_row),
+		cmocka_unit_test(more_flows_than_the_proof_has_are_proved_by_more),
 		cmocka_unit_test(several_gpus_have_their_flows_where_one_has_them),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_the_chosen_path_it_is_told_how_many_are_elsewhere),

@@ -16,6 +16,10 @@
 
 enum { PEAK_BYTES = 16 << 20, PEAK_SEED = 1 };
 
+/* Of the proof with many flows: enough for each block of a large GPU to take several parts of them in turn.
+ */
+enum { CROWD_FLOWS = 20000, CROWD_STEPS = 3 };
+
 /* A benchmark under way. */
 struct work {
 	const struct kwhy_bench_flow_request *request;
@@ -26,6 +30,7 @@ struct work {
 	struct kwhy_busy_gauge gauge;
 	/* Of the number of flows at hand: places over all steps, and a shorter run with its numbers. */
 	struct kwhy_flow_answer places, numbers;
+	struct kwhy_flow_answer crowd; /* numbers of more flows and fewer steps; flows 0: there are none */
 };
 
 static void tell(const struct work *work, const char *what)
@@ -196,6 +201,9 @@ static enum kwhy_status run_row(struct runs *runs, struct kwhy_error *error)
 
 /* --- Rows --- */
 
+static const struct kwhy_bench_flow_proof no_proof = {
+	.numbers = {NAN, NAN, NAN, NAN, NAN, NAN, 0}, .tolerance = NAN};
+
 static enum kwhy_status add_row(struct work *work, const struct kwhy_flow_variant *variant, uint32_t flows,
 	struct kwhy_bench_flow_row **out, struct kwhy_error *error)
 {
@@ -224,7 +232,8 @@ static enum kwhy_status add_row(struct work *work, const struct kwhy_flow_varian
 		.nvml_ratio = NAN,
 		.busy_ratio = NAN,
 		.roofline_ratio = NAN,
-		.proof = {.numbers = {NAN, NAN, NAN, NAN, NAN, 0}, .tolerance = NAN},
+		.proof = no_proof,
+		.crowd = no_proof,
 		.energy = kwhy_window_joules_unknown()};
 	*out = row;
 	if (!row->name)
@@ -258,28 +267,45 @@ static struct kwhy_gpu *const *others_of(const struct work *work)
 	return work->gpus.items + 1;
 }
 
-/* What it carries, after a run of the shape that the reference has numbers of. */
+/* What it carries, after a run of a shape that the reference has numbers of. */
 static enum kwhy_status prove(struct work *work, const struct kwhy_flow_variant *variant,
-	struct kwhy_bench_flow_row *row, struct kwhy_error *error)
+	const struct kwhy_flow_answer *answer, struct kwhy_bench_flow_proof *out, struct kwhy_error *error)
 {
-	const struct kwhy_flow_request request = {work->gpu, work->numbers.shape, variant,
-		work->request->precision, others_of(work), work->gpus.count - 1};
+	const struct kwhy_flow_request request = {work->gpu, answer->shape, variant, work->request->precision,
+		others_of(work), work->gpus.count - 1};
 	struct kwhy_flow_result result = {0};
 	struct kwhy_flow *flow = NULL;
 	enum kwhy_status status = kwhy_flow_open(&request, &flow, error);
 
 	if (!status)
-		status = kwhy_flow_run(flow, &work->numbers, &result, error);
+		status = kwhy_flow_run(flow, answer, &result, error);
 	if (!status)
-		status = kwhy_flow_read(flow, &work->numbers, &row->proof.numbers, error);
+		status = kwhy_flow_read(flow, answer, &out->numbers, error);
 	if (!status) {
-		row->proof.flows = request.shape.flows;
-		row->proof.steps = request.shape.steps;
-		row->proof.tolerance = kwhy_flow_tolerance(kwhy_flow_precision(flow));
-		if (row->proof.numbers.error_h > row->proof.tolerance)
-			row->wrong = "the state is further from the reference than its precision allows";
+		out->flows = request.shape.flows;
+		out->steps = request.shape.steps;
+		out->tolerance = kwhy_flow_tolerance(kwhy_flow_precision(flow));
 	}
 	kwhy_flow_close(flow);
+	return status;
+}
+
+/*
+ * A few flows that got wrong numbers hardly move the distance of all, so of many flows it is the worst number
+ * that counts. In bf16 on an H100 it was within the tolerance in all runs of kernels that are right, and
+ * beyond it in each of 16 runs of one whose blocks overwrote what they read.
+ */
+static enum kwhy_status prove_both(struct work *work, const struct kwhy_flow_variant *variant,
+	struct kwhy_bench_flow_row *row, struct kwhy_error *error)
+{
+	enum kwhy_status status = prove(work, variant, &work->numbers, &row->proof, error);
+
+	if (!status && work->crowd.shape.flows && variant->way != KWHY_FLOW_EACH)
+		status = prove(work, variant, &work->crowd, &row->crowd, error);
+	if (!status &&
+		(row->proof.numbers.error_h > row->proof.tolerance ||
+			row->crowd.numbers.worst_h > 2 * row->crowd.tolerance))
+		row->wrong = "the state is further from the reference than its precision allows";
 	return status;
 }
 
@@ -330,7 +356,7 @@ static enum kwhy_status run_variant(
 		return KWHY_OK;
 	}
 	if (!status && !work->request->runs_only)
-		status = prove(work, variant, row, error);
+		status = prove_both(work, variant, row, error);
 	if (!status)
 		status = measure(work, variant, row, error);
 	if (status != KWHY_E_UNSUPPORTED && status != KWHY_E_INPUT)
@@ -347,13 +373,18 @@ static enum kwhy_status answer(struct work *work, uint32_t flows, struct kwhy_er
 				     part = kwhy_flow_shape_of(
 					     flows < KWHY_FLOW_FLOWS ? flows : KWHY_FLOW_FLOWS,
 					     bench->steps < KWHY_FLOW_STEPS ? bench->steps : KWHY_FLOW_STEPS,
-					     bench->by_argmax);
+					     bench->by_argmax),
+				     crowd = kwhy_flow_shape_of(
+					     flows < CROWD_FLOWS ? flows : CROWD_FLOWS, CROWD_STEPS, false);
 	enum kwhy_status status;
 
 	kwhy_flow_answer_done(&work->places);
 	kwhy_flow_answer_done(&work->numbers);
+	kwhy_flow_answer_done(&work->crowd);
 	tell(work, "reference");
 	status = kwhy_flow_reference(&part, true, &work->numbers, error);
+	if (!status && flows > KWHY_FLOW_FLOWS && !bench->by_argmax && !work->request->runs_only)
+		status = kwhy_flow_reference(&crowd, true, &work->crowd, error);
 	/* Where flows choose their way, places would need all the numbers: only the short run has them. */
 	if (!status && !bench->by_argmax)
 		status = kwhy_flow_reference(&whole, false, &work->places, error);
@@ -440,6 +471,7 @@ static void close_all(struct work *work)
 	kwhy_bench_gpus_close(&work->gpus);
 	kwhy_flow_answer_done(&work->places);
 	kwhy_flow_answer_done(&work->numbers);
+	kwhy_flow_answer_done(&work->crowd);
 }
 
 enum kwhy_status kwhy_bench_flow(

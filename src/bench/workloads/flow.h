@@ -30,7 +30,7 @@ struct kwhy_bench_flow_request {
 
 enum { KWHY_BENCH_FLOW_ROWS_MOST = 110, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
 
-/* A short run whose numbers are held against the reference. */
+/* A short run whose numbers are held against the reference; flows 0: there was none. */
 struct kwhy_bench_flow_proof {
 	uint32_t flows, steps;
 	struct kwhy_flow_numbers numbers;
@@ -59,6 +59,8 @@ struct kwhy_bench_flow_row {
 	double roofline_ratio;	      /* of the arithmetic's measured rate; NAN: that is not known */
 	struct kwhy_flow_tally tally; /* of one run */
 	struct kwhy_bench_flow_proof proof;
+	struct kwhy_bench_flow_proof
+		crowd; /* of so many flows that blocks take one part of them after another */
 	size_t energy_runs;
 	struct kwhy_window_joules energy; /* of all those runs */
 };
