@@ -65,7 +65,8 @@ enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1 };
 enum { KWHY_CUDA_HOST_PORTABLE = 1, KWHY_CUDA_HOST_MAPPED = 2, KWHY_CUDA_HOST_WRITE_COMBINED = 4 };
 enum { KWHY_CUDA_REGISTER_PORTABLE = 1, KWHY_CUDA_REGISTER_MAPPED = 2 };
 enum { KWHY_CUDA_MANAGED_GLOBAL = 1 };
-enum { KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST = 8 };
+/* Shared memory of a block: what the kernel has by itself, and what launches may ask for besides. */
+enum { KWHY_CUDA_FUNCTION_SHARED_BYTES = 1, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST = 8 };
 enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2 };
 enum { KWHY_CUDA_MEMORY_DEVICE = 2 };
 enum { KWHY_CUDA_BATCH_IN_STREAM_ORDER = 1 };
@@ -180,6 +181,7 @@ enum kwhy_cuda_result cuEventRecord(kwhy_cuda_event event, kwhy_cuda_stream stre
 enum kwhy_cuda_result cuEventSynchronize(kwhy_cuda_event event);
 enum kwhy_cuda_result cuEventQuery(kwhy_cuda_event event);
 enum kwhy_cuda_result cuEventElapsedTime(float *out_ms, kwhy_cuda_event start, kwhy_cuda_event end);
+enum kwhy_cuda_result cuFuncGetAttribute(int *out, int attribute, kwhy_cuda_function function);
 enum kwhy_cuda_result cuFuncSetAttribute(kwhy_cuda_function function, int attribute, int value);
 enum kwhy_cuda_result cuLaunchKernel(kwhy_cuda_function function, unsigned grid_x, unsigned grid_y,
 	unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,

@@ -24,6 +24,7 @@ static const struct kwhy_dso_symbol cuda_symbols[] = {
 	ONLY(cuda.batch_12, cuMemcpyBatchAsync, OPTIONAL),
 	ONLY(cuda.batch_13, cuMemcpyBatchAsync_v2, OPTIONAL),
 	ONLY(cuda.pointer_attribute, cuPointerGetAttribute, REQUIRED),
+	ONLY(cuda.function_get, cuFuncGetAttribute, REQUIRED),
 	ONLY(cuda.function_set, cuFuncSetAttribute, REQUIRED),
 	ONLY(cuda.launch_with, cuLaunchKernelEx, OPTIONAL),
 };
@@ -227,8 +228,13 @@ enum kwhy_cuda_result kwhy_driver_allow_shared(
 	const struct kwhy_driver *driver, kwhy_cuda_function function, unsigned shared_bytes)
 {
 	enum { EVERY_KERNEL_BYTES = 48 << 10 };
+	int own_bytes = 0;
 
-	if (shared_bytes <= EVERY_KERNEL_BYTES || !driver->cuda.function_set)
+	if (!shared_bytes || !driver->cuda.function_set)
+		return KWHY_CUDA_SUCCESS;
+	if (driver->cuda.function_get(&own_bytes, KWHY_CUDA_FUNCTION_SHARED_BYTES, function))
+		own_bytes = 0; /* a launch says what is wrong */
+	if ((unsigned)own_bytes + shared_bytes <= EVERY_KERNEL_BYTES)
 		return KWHY_CUDA_SUCCESS;
 	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST, (int)shared_bytes);
 }

@@ -49,6 +49,7 @@ struct kwhy_driver {
 		__typeof__(cuMemcpyBatchAsync) *batch_12;
 		__typeof__(cuMemcpyBatchAsync_v2) *batch_13;
 		__typeof__(cuPointerGetAttribute) *pointer_attribute;
+		__typeof__(cuFuncGetAttribute) *function_get;
 		__typeof__(cuFuncSetAttribute) *function_set;
 		__typeof__(cuLaunchKernelEx) *launch_with;
 	} cuda;
@@ -113,7 +114,10 @@ enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver,
 	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,
 	void **arguments);
 
-/* Lets launches of a kernel ask for so much dynamic shared memory; more than 48 KiB is asked for on CUDA. */
+/*
+ * Lets launches of a kernel ask for so much dynamic shared memory. On CUDA that has to be said before where
+ * it is more than 48 KiB together with what the kernel has by itself.
+ */
 enum kwhy_cuda_result kwhy_driver_allow_shared(
 	const struct kwhy_driver *driver, kwhy_cuda_function function, unsigned shared_bytes);
 

@@ -13,7 +13,8 @@
 #define LAUNCH_NS 5000
 #define GATE_NS INT64_C(10000000000)
 
-enum { TABLES_MOST = 16, SHARED_UNASKED = 48 << 10, MULTIPROCESSORS = 132 };
+/* A kernel has OWN_SHARED bytes of shared memory by itself: those of a launch are besides. */
+enum { TABLES_MOST = 16, OWN_SHARED = 16, SHARED_UNASKED = (48 << 10) - OWN_SHARED, MULTIPROCESSORS = 132 };
 
 struct kwhy_cuda_module_opaque {
 	kwhy_cuda_function functions[64];
@@ -160,6 +161,16 @@ enum kwhy_cuda_result cuOccupancyMaxActiveBlocksPerMultiprocessor(
 }
 
 #ifndef FAKE_HIP
+enum kwhy_cuda_result cuFuncGetAttribute(int *out, int attribute, kwhy_cuda_function function)
+{
+	BEGIN("cuFuncGetAttribute");
+	(void)function;
+	if (attribute != KWHY_CUDA_FUNCTION_SHARED_BYTES)
+		return fake_end(KWHY_CUDA_INVALID_VALUE);
+	*out = OWN_SHARED;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
 enum kwhy_cuda_result cuFuncSetAttribute(kwhy_cuda_function function, int attribute, int value)
 {
 	BEGIN("cuFuncSetAttribute");

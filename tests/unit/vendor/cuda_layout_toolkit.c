@@ -45,6 +45,7 @@ TAKES(cuModuleLoadData, CUmodule *, const void *);
 TAKES(cuModuleUnload, CUmodule);
 TAKES(cuModuleGetFunction, CUfunction *, CUmodule, const char *);
 TAKES(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *, CUfunction, int, size_t);
+TAKES(cuFuncGetAttribute, int *, CUfunction_attribute, CUfunction);
 TAKES(cuFuncSetAttribute, CUfunction, CUfunction_attribute, int);
 TAKES(cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
 	CUstream, void **, void **);
