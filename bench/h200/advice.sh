@@ -12,11 +12,7 @@ out=$(cd "$2" && pwd)
 # shellcheck source=programs/libraries.sh
 . "$here/programs/libraries.sh"
 use_libraries 'libnvrtc.so.1*' 'libnccl.so.2*'
-PYTHONPATH=$kwhy/share/kwhy/python
-KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
-export PYTHONPATH KWHY_LIBRARY
-python=python3
-[ -x /opt/torch/.venv/bin/python ] && python=/opt/torch/.venv/bin/python
+use_package "$kwhy"
 
 step() {
 	local name=$1 start=$SECONDS

@@ -14,12 +14,8 @@ program=$kwhy/bin/kwhy
 # shellcheck source=programs/libraries.sh
 . "$(dirname "$(realpath "$0")")/programs/libraries.sh"
 use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*'
-PYTHONPATH=$kwhy/share/kwhy/python
-KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
-export PYTHONPATH KWHY_LIBRARY
-python=python3
+use_package "$kwhy"
 limit=60
-[ -x /opt/torch/.venv/bin/python ] && python=/opt/torch/.venv/bin/python
 
 step() {
 	local name=$1

@@ -12,9 +12,7 @@ program=$kwhy/bin/kwhy
 # shellcheck source=programs/libraries.sh
 . "$(dirname "$(realpath "$0")")/programs/libraries.sh"
 use_libraries 'libnvrtc.so.1*'
-PYTHONPATH=$kwhy/share/kwhy/python
-KWHY_LIBRARY=$(find "$kwhy" -name 'libkwhy.so.0' | head -1)
-export PYTHONPATH KWHY_LIBRARY
+use_package "$kwhy"
 
 step() {
 	local name=$1

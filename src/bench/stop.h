@@ -11,7 +11,8 @@
  * State of the process, since signals are. Any thread may ask.
  */
 
-/* From now on; says on standard error that it was heard, where `quiet` does not forbid that. */
+/* From now on, but for signals that are ignored; says on standard error that one was heard, unless `quiet`.
+ */
 void kwhy_bench_stop_watch(bool quiet);
 
 bool kwhy_bench_stop_asked(void);

@@ -253,7 +253,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 		write_tally(json, &row->tally);
 	if (row->proof.flows)
 		write_proof(json, "proof", &row->proof);
-	write_proof(json, "crowd", &row->crowd);
+	if (row->crowd.flows)
+		write_proof(json, "crowd", &row->crowd);
 	write_energy(json, row);
 	kwhy_json_object_end(json);
 }

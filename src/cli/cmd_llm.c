@@ -288,7 +288,8 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->rows[i], error);
-		if (i > 0 && kwhy_bench_stop_asked()) { /* the loads before are good */
+		if (status == KWHY_E_LOST && i > 0 &&
+			kwhy_bench_stop_asked()) { /* the loads before are good */
 			job->row_count = i;
 			job->is_stopped = true;
 			return KWHY_OK;

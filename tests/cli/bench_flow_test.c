@@ -56,8 +56,7 @@ static void more_flows_than_the_proof_has_are_proved_by_more(void **state)
 		     *many = json_object_get(row_of(root, "n3", 1001), "crowd");
 
 	(void)state;
-	assert_int_equal(json_integer_value(json_object_get(few, "flows")), 0);
-	assert_true(json_is_null(json_object_get(few, "worst_h")));
+	assert_null(few);
 	assert_int_equal(json_integer_value(json_object_get(many, "flows")), 1001);
 	assert_int_equal(json_integer_value(json_object_get(many, "steps")), 3);
 	assert_true(json_real_value(json_object_get(many, "worst_h")) < 1e-5);

@@ -65,7 +65,7 @@ static void an_interrupt_leaves_the_loads_before(void **state)
 	snprintf(command, sizeof(command),
 		"exec 2>&1; '%s' llm --url '%s' -c 1,2 --seconds 3 --ramp 0 --no-energy -q -o "
 		"llm-stopped.json & "
-		"child=$!; sleep 4.5; kill -INT $child; wait $child",
+		"child=$!; sleep 4.5; kill -TERM $child; wait $child",
 		KWHY_PROGRAM, server.url);
 	status = system(command); // NOLINT(cert-env33-c): a shell is what interrupts
 	llm_server_stop(&server);

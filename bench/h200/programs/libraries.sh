@@ -30,3 +30,13 @@ use_libraries() {
 	done
 	export LD_LIBRARY_PATH
 }
+
+# use_package FOLDER: kwhy's Python package in that folder of the portable build, and as $python the one that has PyTorch.
+# shellcheck disable=SC2034 # of the scripts that source this
+use_package() {
+	PYTHONPATH=$1/share/kwhy/python
+	KWHY_LIBRARY=$(find "$1" -name 'libkwhy.so.0' | head -1)
+	export PYTHONPATH KWHY_LIBRARY
+	python=python3
+	[ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
+}

@@ -68,7 +68,7 @@ struct kwhy_bench_ops {
 	struct kwhy_bench_ops_roof roofs[KWHY_BENCH_OPS_ROWS_MOST];
 	size_t roof_count;
 	const char *energy_missing; /* NULL: the GPUs' energy is known */
-	const char *ended;	    /* the device was lost, in words; NULL: all were run */
+	const char *ended;	    /* why before all were run, in words; NULL: all were */
 };
 
 /* A row that this machine cannot run says why. End with kwhy_bench_ops_free(). */

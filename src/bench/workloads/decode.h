@@ -97,8 +97,7 @@ struct kwhy_bench_decode {
 	struct kwhy_bench_decode_row rows[KWHY_BENCH_DECODE_ROWS_MOST];
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPU's energy is known */
-	const char *
-		ended; /* device lost or interrupted, in words; rows before it are good. NULL: all were run */
+	const char *ended; /* why before all were run, in words; rows before are good. NULL: all were */
 };
 
 /*

@@ -59,8 +59,7 @@ struct kwhy_bench_flow_row {
 	double roofline_ratio;	      /* of the arithmetic's measured rate; NAN: that is not known */
 	struct kwhy_flow_tally tally; /* of one run */
 	struct kwhy_bench_flow_proof proof;
-	struct kwhy_bench_flow_proof
-		crowd; /* of so many flows that blocks take one part of them after another */
+	struct kwhy_bench_flow_proof crowd; /* of so many flows that blocks take parts of them in turn */
 	size_t energy_runs;
 	struct kwhy_window_joules energy; /* of all those runs */
 };
@@ -76,8 +75,7 @@ struct kwhy_bench_flow {
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPU's energy is known */
 	const char *nvml_missing;   /* NULL: NVML's utilisation is */
-	const char *
-		ended; /* device lost or interrupted, in words; rows before it are good. NULL: all were run */
+	const char *ended; /* why before all were run, in words; rows before are good. NULL: all were */
 };
 
 /*

@@ -50,8 +50,7 @@ struct kwhy_bench_train {
 	size_t row_count;
 	const char *energy_missing; /* NULL: the GPUs' energy is known */
 	bool is_wrong;		    /* a row is not the training of the reference; it says so */
-	const char *
-		ended; /* device lost or interrupted, in words; rows before it are good. NULL: all were run */
+	const char *ended; /* why before all were run, in words; rows before are good. NULL: all were */
 };
 
 /*

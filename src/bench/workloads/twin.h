@@ -53,8 +53,7 @@ struct kwhy_bench_twin {
 	size_t row_count;
 	struct kwhy_median floor_step_s; /* count 0: not measured */
 	const char *energy_missing;	 /* NULL: the GPUs' energy is known */
-	const char *
-		ended; /* device lost or interrupted, in words; rows before it are good. NULL: all were run */
+	const char *ended; /* why before all were run, in words; rows before are good. NULL: all were */
 };
 
 /*
