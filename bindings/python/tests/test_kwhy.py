@@ -242,7 +242,8 @@ class FakeDriver(unittest.TestCase):
                 time.sleep(1.0)
             result = region.result
         self.assertEqual(result.energy.state, "measured")
-        self.assertAlmostEqual(result.energy.mean_w, 300, delta=3)
+        known = "%s, %.4f to %.4f J in %.4f s" % (result.energy, result.energy.low_j, result.energy.high_j, result.wall_s)
+        self.assertAlmostEqual(result.energy.mean_w, 300, delta=3, msg=known)
 
 
 if __name__ == "__main__":
