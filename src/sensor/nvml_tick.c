@@ -94,6 +94,7 @@ static void join(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns
 	const int64_t off_ns = tick->period_ns ? way_ns - ticks * tick->period_ns : 0;
 	const int64_t foretold_ns = tick->period_ns ? unsure_after(tick, ticks) : 4 * unsure_ns;
 	const int64_t room_ns = unsure_ns + foretold_ns + MARGIN_NS;
+	int64_t low_ns, high_ns;
 
 	if (off_ns > room_ns || off_ns < -room_ns) {
 		start_grid(tick, edge_ns, unsure_ns);
@@ -102,9 +103,11 @@ static void join(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns
 		return;
 	}
 	tick->ticks += ticks;
-	/* Each of the two counts for as much as it is sure. */
-	tick->edge_ns = edge_ns - off_ns * unsure_ns / (unsure_ns + foretold_ns);
-	tick->unsure_ns = most(5 * unsure_ns * foretold_ns / (4 * (unsure_ns + foretold_ns)), MS);
+	/* It lies where both say that it may. */
+	low_ns = most(-unsure_ns, -off_ns - foretold_ns);
+	high_ns = least(unsure_ns, -off_ns + foretold_ns);
+	tick->edge_ns = edge_ns + (low_ns + high_ns) / 2;
+	tick->unsure_ns = most((high_ns - low_ns) / 2, MS);
 	learn_period(tick);
 }
 
@@ -162,6 +165,8 @@ static bool read_catching(
 {
 	if (end_ns - tick->old_begin_ns > CATCH_NS) { /* too late after the read before */
 		start_catch(tick, end_ns);
+		if (changed && !tick->period_ns)
+			tick->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */
 		return tick->period_ns && place(tick, begin_ns, end_ns, out_edge_ns);
 	}
 	tick->reads++;
@@ -203,7 +208,8 @@ static bool read_any(
 		return false;
 	default: /* fast */
 		tick->next_ns = begin_ns + tick->wanted_ns;
-		return changed && tell(tick, begin_ns + (end_ns - begin_ns) / 2, 0, out_edge_ns);
+		return changed &&
+			tell(tick, begin_ns + (end_ns - begin_ns) / 2, (end_ns - begin_ns) / 2, out_edge_ns);
 	}
 }
 
