@@ -163,7 +163,8 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	assert_true(world.reads < 30 * 10);
 	assert_true(world.worst_ns < 12 * MS);
 	for (int i = 0; i < 20; i++) { /* whenever somebody asks, out of turn */
-		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 7) + 50 * MS;
+		run_for(&world, 500 * MS);
+		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 2) + 50 * MS;
 		world.told = 0;
 		read_once(&world);
 		assert_int_equal(world.told, 1);
