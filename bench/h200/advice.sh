@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What docs/advice.md says of PyTorch programs: attention, fused perceptrons, layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, in turns and with joules
-# (programs/advice.py), and loaders that read ahead; as `nccl`, on two GPUs, NCCL's variables (WARN: all as it is).
-# Usage: advice.sh KWHY_FOLDER OUT_FOLDER ["one nccl"]     (one: about a minute; nccl: 40 s)
+# (programs/advice.py), and loaders that read ahead; as `host`, what neighbours, placement, preparation by the host and the power limit cost
+# (programs/host.py); as `nccl`, on two GPUs, NCCL's variables (WARN: all as it is).
+# Usage: advice.sh KWHY_FOLDER OUT_FOLDER ["one host nccl"]     (one, host: about a minute each; nccl: 40 s)
 set -u
 here=$(cd "$(dirname "$(realpath "$0")")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -24,6 +25,10 @@ step() {
 if [[ " $parts " == *" one "* ]]; then
 	step advice "$python" "$here/programs/advice.py" "$out/advice.json"
 	step loaders "$kwhy/bin/kwhy" bench transfer -q --strategy loader,loader-ahead,pinned --direction h2d --min-size 64KiB --quick --time 10 -o "$out/loaders.json"
+fi
+if [[ " $parts " == *" host "* ]]; then
+	step host "$python" "$here/programs/host.py" "$out/host.json"
+	cat "$out/host.out"
 fi
 if [[ " $parts " == *" nccl "* ]]; then
 	for variable in NCCL_DEBUG=WARN NCCL_PROTO=LL NCCL_PROTO=LL128 NCCL_PROTO=Simple NCCL_ALGO=Ring NCCL_ALGO=Tree; do

@@ -118,26 +118,40 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
 }
 
+/* What a factor's watts are per: the gauge, by the clock or not. */
+static void write_gauge(const struct answer *answer, size_t j, char out[64])
+{
+	const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
+	bool by_clock = gauge->by_clock && answer->rows.has_clock;
+
+	snprintf(out, 64, "%s%s", gauge->unit ? gauge->unit : gauge->name, by_clock ? " GHz^2" : "");
+}
+
+static void write_factor(
+	struct kwhy_table *table, enum kwhy_power_term term, const char *gauge, struct kwhy_interval watts)
+{
+	char range[64];
+
+	snprintf(range, sizeof(range), isfinite(watts.low) ? "%.3g to %.3g" : "n/a", watts.low, watts.high);
+	kwhy_table_cell(table, kwhy_power_term_name(term));
+	kwhy_table_cell(table, gauge);
+	kwhy_table_real(table, watts.value, "W");
+	kwhy_table_cell(table, range);
+}
+
 static void write_gauges(const struct answer *answer, struct kwhy_model_page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"term", KWHY_COLUMN_LEFT},
-		{"gauge", KWHY_COLUMN_LEFT}, {"watts a unit", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_LEFT}};
+		{"of each", KWHY_COLUMN_LEFT}, {"watts", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_LEFT}};
 	const struct kwhy_power_model *model = &answer->model;
 	struct kwhy_table table;
-	char range[64];
+	char gauge[64];
 
 	kwhy_table_init(&table, columns, 4);
-	for (size_t j = 0; j <= answer->rows.data.gauge_count; j++) {
-		struct kwhy_interval watts = j ? model->watts_per_unit[j - 1] : model->base_w;
-		const struct kwhy_power_gauge *gauge = j ? &kwhy_power_gauges[answer->rows.kinds[j - 1]]
-							 : NULL;
-
-		snprintf(range, sizeof(range), isfinite(watts.low) ? "%.3g to %.3g" : "n/a", watts.low,
-			watts.high);
-		kwhy_table_cell(&table, kwhy_power_term_name(gauge ? gauge->term : KWHY_POWER_BASE));
-		kwhy_table_cell(&table, gauge ? gauge->name : "");
-		kwhy_table_real(&table, watts.value, "W");
-		kwhy_table_cell(&table, range);
+	write_factor(&table, KWHY_POWER_BASE, "", model->constant_w);
+	for (size_t j = 0; j < answer->rows.data.gauge_count; j++) {
+		write_gauge(answer, j, gauge);
+		write_factor(&table, answer->rows.data.terms[j], gauge, model->watts_per_unit[j]);
 	}
 	kwhy_table_write(&table, &page->style, &page->text);
 }
@@ -145,29 +159,59 @@ static void write_gauges(const struct answer *answer, struct kwhy_model_page *pa
 static void write_split(const struct answer *answer, struct kwhy_model_page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"energy", KWHY_COLUMN_LEFT},
-		{"", KWHY_COLUMN_RIGHT}, {"share", KWHY_COLUMN_RIGHT}, {"mean", KWHY_COLUMN_RIGHT}};
+		{"", KWHY_COLUMN_RIGHT}, {"share", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_LEFT},
+		{"mean", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_power_split *split = &answer->split;
 	struct kwhy_table table;
+	char range[64];
 
-	kwhy_table_init(&table, columns, 4);
+	kwhy_table_init(&table, columns, 5);
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
+		struct kwhy_interval share = kwhy_interval_scaled(split->joules[term], 100 / split->total_j);
+
+		snprintf(range, sizeof(range), isfinite(share.low) ? "%.1f to %.1f %%" : "n/a", share.low,
+			share.high);
 		kwhy_table_cell(&table, kwhy_power_term_name((enum kwhy_power_term)term));
-		kwhy_table_real(&table, split->joules[term], "J");
-		kwhy_table_percent(&table, split->joules[term] / split->total_j);
-		kwhy_table_real(&table, split->joules[term] / split->seconds, "W");
+		kwhy_table_real(&table, split->joules[term].value, "J");
+		kwhy_table_percent(&table, share.value / 100);
+		kwhy_table_cell(&table, range);
+		kwhy_table_real(&table, split->joules[term].value / split->seconds, "W");
 	}
 	kwhy_table_rule(&table);
 	kwhy_table_cell(&table, "measured");
 	kwhy_table_real(&table, split->total_j, "J");
 	kwhy_table_percent(&table, 1);
+	kwhy_table_cell(&table, "");
 	kwhy_table_real(&table, split->total_j / split->seconds, "W");
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
 /* A base that could be a quarter more or less: it has taken from the gauges, or they from it. */
-static bool is_joint(const struct kwhy_interval *base_w)
+static bool is_joint(const struct kwhy_interval *base_j)
 {
-	return !(base_w->high - base_w->low <= 2 * JOINT_RATIO * base_w->value);
+	return !(base_j->high - base_j->low <= 2 * JOINT_RATIO * base_j->value);
+}
+
+static void write_trust(const struct answer *answer, struct kwhy_model_page *page)
+{
+	char gauge[64];
+
+	if (!(answer->model.held_out_ratio < GOOD_RATIO))
+		kwhy_sheet_linef(&page->sheet, "",
+			"that is much: take the shares as a guess, or fit to more kinds of work");
+	if (is_joint(&answer->split.joules[KWHY_POWER_BASE]))
+		kwhy_sheet_linef(&page->sheet, "",
+			"the windows are too much alike to tell the parts from one another: only their sum "
+			"is known");
+	if (answer->fitted != &answer->rows)
+		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
+			answer->rows.data.row_count, 100 * answer->split.error_ratio);
+	if (!answer->split.outside_count)
+		return;
+	write_gauge(answer, answer->split.outside_gauge, gauge);
+	kwhy_sheet_linef(&page->sheet, "",
+		"%zu of them lie outside of what was fitted, most by %s: for these the model is a guess",
+		answer->split.outside_count, gauge);
 }
 
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)
@@ -180,18 +224,27 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 		"fitted to %zu windows: error %.2g %% of the mean power, %.2g %% of windows it had not seen",
 		answer->fitted->data.row_count, 100 * answer->model.rms_ratio,
 		100 * answer->model.held_out_ratio);
-	if (!(answer->model.held_out_ratio < GOOD_RATIO))
-		kwhy_sheet_linef(&page->sheet, "",
-			"that is much: take the shares as a guess, or fit to more kinds of work");
-	if (is_joint(&answer->model.base_w))
-		kwhy_sheet_linef(&page->sheet, "",
-			"the windows are too much alike to tell the parts from one another: only their sum "
-			"is known");
-	if (answer->fitted != &answer->rows)
-		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
-			answer->rows.data.row_count, 100 * answer->split.error_ratio);
+	write_trust(answer, page);
 	kwhy_sheet_linef(&page->sheet, "",
 		"modelled: a meter sees the sum alone; which part is whose follows from the fit");
+}
+
+static void write_json_gauges(const struct answer *answer, struct kwhy_json *json)
+{
+	kwhy_json_array(json, "gauges");
+	for (size_t j = 0; j < answer->rows.data.gauge_count; j++) {
+		const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
+		char unit[64];
+
+		write_gauge(answer, j, unit);
+		kwhy_json_object(json, NULL);
+		kwhy_json_string(json, "name", gauge->name);
+		kwhy_json_string(json, "unit", unit);
+		kwhy_json_string(json, "term", kwhy_power_term_name(gauge->term));
+		kwhy_interval_json(json, "watts_per_unit", answer->model.watts_per_unit[j]);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
 }
 
 static void write_json(const struct answer *answer, struct kwhy_json *json)
@@ -200,26 +253,17 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 
 	kwhy_json_count(json, "fitted_windows", answer->fitted->data.row_count);
 	kwhy_json_count(json, "split_windows", answer->rows.data.row_count);
+	kwhy_json_count(json, "outside_windows", answer->split.outside_count);
 	kwhy_json_real(json, "lag_s", answer->rows.lag_s);
 	kwhy_json_real(json, "rms_ratio", model->rms_ratio);
 	kwhy_json_real(json, "held_out_ratio", model->held_out_ratio);
-	kwhy_json_bool(json, "joint", is_joint(&model->base_w));
+	kwhy_json_bool(json, "joint", is_joint(&answer->split.joules[KWHY_POWER_BASE]));
 	kwhy_json_real(json, "split_error_ratio", answer->split.error_ratio);
-	kwhy_interval_json(json, "base_w", model->base_w);
-	kwhy_json_array(json, "gauges");
-	for (size_t j = 0; j < answer->rows.data.gauge_count; j++) {
-		const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
-
-		kwhy_json_object(json, NULL);
-		kwhy_json_string(json, "name", gauge->name);
-		kwhy_json_string(json, "term", kwhy_power_term_name(gauge->term));
-		kwhy_interval_json(json, "watts_per_unit", model->watts_per_unit[j]);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
+	kwhy_interval_json(json, "constant_w", model->constant_w);
+	write_json_gauges(answer, json);
 	kwhy_json_object(json, "joules");
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		kwhy_json_real(
+		kwhy_interval_json(
 			json, kwhy_power_term_name((enum kwhy_power_term)term), answer->split.joules[term]);
 	kwhy_json_real(json, "measured", answer->split.total_j);
 	kwhy_json_object_end(json);
@@ -271,7 +315,8 @@ const struct kwhy_command kwhy_command_model_power = {
 	.details = "WINDOWS.csv: columns power_w, seconds (1 where there are none) and gauges: compute, "
 		   "memory, io, "
 		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille, "
-		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s.",
+		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s; sm_clock_hz, by whose "
+		   "square compute counts; temperature_millidegree_c.",
 	.options = options_table,
 	.options_bytes = sizeof(struct power_options),
 	.run = run,

@@ -6,18 +6,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, COMPUTE, MEMORY, IO };
+enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, CLOCK, TEMPERATURE, COMPUTE, MEMORY, IO };
 
 const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
-	[SM] = {"gpm_sm_active_permille", KWHY_POWER_COMPUTE},
-	[FP32] = {"gpm_fp32_active_permille", KWHY_POWER_COMPUTE},
-	[TENSOR] = {"gpm_tensor_active_permille", KWHY_POWER_COMPUTE},
-	[DRAM] = {"gpm_dram_active_permille", KWHY_POWER_MEMORY},
-	[PCIE] = {"pcie_bytes_per_s", KWHY_POWER_IO},
-	[NVLINK] = {"nvlink_bytes_per_s", KWHY_POWER_IO},
-	[COMPUTE] = {"compute", KWHY_POWER_COMPUTE},
-	[MEMORY] = {"memory", KWHY_POWER_MEMORY},
-	[IO] = {"io", KWHY_POWER_IO},
+	[SM] = {"gpm_sm_active_permille", KWHY_POWER_COMPUTE, true, NULL},
+	[FP32] = {"gpm_fp32_active_permille", KWHY_POWER_COMPUTE, true, NULL},
+	[TENSOR] = {"gpm_tensor_active_permille", KWHY_POWER_COMPUTE, true, NULL},
+	[DRAM] = {"gpm_dram_active_permille", KWHY_POWER_MEMORY, false, NULL},
+	[PCIE] = {"pcie_bytes_per_s", KWHY_POWER_IO, false, NULL},
+	[NVLINK] = {"nvlink_bytes_per_s", KWHY_POWER_IO, false, NULL},
+	[CLOCK] = {"sm_clock_hz", KWHY_POWER_BASE, false, "GHz^2"},
+	[TEMPERATURE] = {"temperature_millidegree_c", KWHY_POWER_BASE, false, "degree C"},
+	[COMPUTE] = {"compute", KWHY_POWER_COMPUTE, true, NULL},
+	[MEMORY] = {"memory", KWHY_POWER_MEMORY, false, NULL},
+	[IO] = {"io", KWHY_POWER_IO, false, NULL},
 };
 
 static enum kwhy_status make_room(struct kwhy_power_rows *rows, size_t row_count, struct kwhy_error *error)
@@ -37,9 +39,25 @@ static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, str
 	if (rows->data.gauge_count == KWHY_POWER_GAUGES_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT, "a power model takes at most %d gauges",
 			(int)KWHY_POWER_GAUGES_MAX);
+	rows->has_clock |= kind == CLOCK;
 	rows->data.terms[rows->data.gauge_count] = kwhy_power_gauges[kind].term;
 	rows->kinds[rows->data.gauge_count++] = kind;
 	return KWHY_OK;
+}
+
+/* The gauges of a row as they were read become what the model is linear in. */
+static void settle(struct kwhy_power_rows *rows, size_t row)
+{
+	double *gauges = rows->gauges + row * rows->data.gauge_count, ghz2 = 1;
+
+	for (size_t j = 0; j < rows->data.gauge_count; j++)
+		if (rows->kinds[j] == CLOCK)
+			gauges[j] = ghz2 = gauges[j] * gauges[j] * 1e-18;
+		else if (rows->kinds[j] == TEMPERATURE)
+			gauges[j] *= 1e-3;
+	for (size_t j = 0; j < rows->data.gauge_count; j++)
+		if (kwhy_power_gauges[rows->kinds[j]].by_clock)
+			gauges[j] *= ghz2;
 }
 
 static bool has_column(const struct kwhy_model_csv *csv, size_t column)
@@ -63,6 +81,7 @@ static void copy_rows(struct kwhy_power_rows *rows, const struct kwhy_model_csv 
 		for (size_t j = 0; j < rows->data.gauge_count; j++)
 			rows->gauges[i * rows->data.gauge_count + j] = kwhy_model_csv_number(
 				csv, i, CSV_GAUGES + rows->kinds[j]);
+		settle(rows, i);
 	}
 }
 
@@ -107,8 +126,8 @@ static const struct kwhy_power_series *samples_of(const struct kwhy_recording *r
 	return NULL;
 }
 
-/* Place of the reading at that very time; the series' count: none. */
-static size_t place_of(const struct kwhy_gauge_series *series, int64_t time_ns)
+/* Place of the first reading from a time on; the series' count: none. */
+static size_t place_from(const struct kwhy_gauge_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
 
@@ -120,7 +139,28 @@ static size_t place_of(const struct kwhy_gauge_series *series, int64_t time_ns)
 		else
 			high = middle;
 	}
-	return low < series->count && series->time_ns[low] == time_ns ? low : series->count;
+	return low;
+}
+
+/* The reading at that very time; NAN: none. */
+static double reading_at(const struct kwhy_gauge_series *series, int64_t time_ns)
+{
+	size_t at = place_from(series, time_ns);
+
+	return at < series->count && series->time_ns[at] == time_ns ? (double)series->value[at] : NAN;
+}
+
+/* The reading next to a time; NAN: none within `room_ns`. */
+static double reading_near(const struct kwhy_gauge_series *series, int64_t time_ns, int64_t room_ns)
+{
+	size_t at = place_from(series, time_ns);
+
+	if (at > 0 &&
+		(at == series->count || time_ns - series->time_ns[at - 1] < series->time_ns[at] - time_ns))
+		at--;
+	if (at == series->count || llabs(series->time_ns[at] - time_ns) > room_ns)
+		return NAN;
+	return (double)series->value[at];
 }
 
 /* Mean of the samples stamped in (start, end]; NAN: fewer than two. */
@@ -136,17 +176,22 @@ static double mean_w(const struct kwhy_power_series *samples, int64_t start_ns, 
 	return count < 2 ? NAN : sum / (double)count;
 }
 
-/* The gauges that make one kind; a second one is added, as bytes sent to bytes received. */
+/*
+ * The gauges that make one kind, by its place; a second one is added, as bytes sent to bytes received. Those
+ * that are not means over the time between two readings are read at both its ends.
+ */
 static const struct {
-	size_t kind;
 	enum kwhy_gauge gauge, second;
+	bool is_of_moments;
 } sources[] = {
-	{SM, KWHY_GAUGE_SM_ACTIVE, KWHY_GAUGE_COUNT},
-	{FP32, KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_COUNT},
-	{TENSOR, KWHY_GAUGE_TENSOR_ACTIVE, KWHY_GAUGE_COUNT},
-	{DRAM, KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_COUNT},
-	{PCIE, KWHY_GAUGE_PCIE_RX, KWHY_GAUGE_PCIE_TX},
-	{NVLINK, KWHY_GAUGE_NVLINK_RX, KWHY_GAUGE_NVLINK_TX},
+	[SM] = {KWHY_GAUGE_SM_ACTIVE, KWHY_GAUGE_COUNT, false},
+	[FP32] = {KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_COUNT, false},
+	[TENSOR] = {KWHY_GAUGE_TENSOR_ACTIVE, KWHY_GAUGE_COUNT, false},
+	[DRAM] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_COUNT, false},
+	[PCIE] = {KWHY_GAUGE_PCIE_RX, KWHY_GAUGE_PCIE_TX, false},
+	[NVLINK] = {KWHY_GAUGE_NVLINK_RX, KWHY_GAUGE_NVLINK_TX, false},
+	[CLOCK] = {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_COUNT, true},
+	[TEMPERATURE] = {KWHY_GAUGE_TEMPERATURE, KWHY_GAUGE_COUNT, true},
 };
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
@@ -156,18 +201,18 @@ struct joining {
 	const struct kwhy_power_series *samples;
 };
 
-static double value_at(const struct joining *joining, size_t source, int64_t time_ns)
+static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
 {
+	const struct kwhy_gauge_series *const *series = joining->series[source];
+	int64_t room_ns = (end_ns - start_ns) / 2;
 	double sum = 0;
 
-	for (int part = 0; part < 2; part++) {
-		const struct kwhy_gauge_series *series = joining->series[source][part];
-		size_t at = series ? place_of(series, time_ns) : 0;
-
-		if (series && at == series->count)
-			return NAN;
-		sum += series ? (double)series->value[at] : 0;
-	}
+	if (sources[source].is_of_moments)
+		return (reading_near(series[0], start_ns, room_ns) +
+			       reading_near(series[0], end_ns, room_ns)) /
+			2;
+	for (int part = 0; part < 2; part++)
+		sum += series[part] ? reading_at(series[part], end_ns) : 0;
 	return sum;
 }
 
@@ -184,9 +229,10 @@ static void add_window(struct kwhy_power_rows *rows, const struct joining *joini
 	for (size_t j = 0; j < count; j++) {
 		size_t source = rows->kinds[j];
 
-		rows->gauges[row * count + j] = value_at(joining, source, end_ns);
+		rows->gauges[row * count + j] = value_of(joining, source, start_ns, end_ns);
 		known &= isfinite(rows->gauges[row * count + j]);
 	}
+	settle(rows, row);
 	rows->data.row_count += known && isfinite(rows->power_w[row]);
 }
 

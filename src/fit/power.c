@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define SHARE_BELOW 0.975
+#define OUTSIDE 1.1 /* of the most that was fitted */
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
 
@@ -47,12 +48,13 @@ static size_t block_of(const struct kwhy_power_data *data, size_t row)
 	return row * KWHY_POWER_BLOCKS / data->row_count;
 }
 
-/* Rows of the least squares without one block, and the fit's coefficients. */
+/* Rows of the least squares without one block, and the fit's factors. */
 static enum kwhy_status fit_without(const struct kwhy_power_data *data, size_t block, double *rows,
-	struct kwhy_least_squares *out, struct kwhy_error *error)
+	struct kwhy_power_factors *out, struct kwhy_error *error)
 {
 	size_t columns = data->gauge_count + 1, used = 0;
 	double *targets = rows + data->row_count * columns;
+	struct kwhy_least_squares fit;
 
 	for (size_t i = 0; i < data->row_count; i++) {
 		if (block_of(data, i) == block)
@@ -62,91 +64,24 @@ static enum kwhy_status fit_without(const struct kwhy_power_data *data, size_t b
 			data->gauge_count * sizeof(*rows));
 		targets[used++] = data->power_w[i];
 	}
-	return kwhy_least_squares_fit(
-		&(struct kwhy_least_squares_data){rows, targets, used, columns}, out, error);
-}
-
-static double predict(const double *values, const struct kwhy_power_data *data, size_t row)
-{
-	double power_w = values[0];
-
-	for (size_t j = 0; j < data->gauge_count; j++)
-		power_w += values[j + 1] * data->gauges[row * data->gauge_count + j];
-	return power_w;
-}
-
-/* What stays at the bound of 0 whichever block is left out may be more: by how much, nothing says. */
-static struct kwhy_interval interval_of(double value, double sum, double squares)
-{
-	double blocks = KWHY_POWER_BLOCKS;
-	double spread = sqrt((blocks - 1) / blocks * fmax(squares - sum * sum / blocks, 0));
-	double half = kwhy_student_quantile(SHARE_BELOW, blocks - 1) * spread;
-
-	if (!(squares > 0))
-		return kwhy_interval_exact(value);
-	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
-}
-
-/* Fits without each block: what they predict of it, and how the coefficients spread (jackknife). */
-static enum kwhy_status hold_out(const struct kwhy_power_data *data, const struct kwhy_least_squares *all,
-	double *rows, struct kwhy_power_model *out, struct kwhy_error *error)
-{
-	double sums[KWHY_LEAST_SQUARES_COLUMNS_MAX] = {0}, squares[KWHY_LEAST_SQUARES_COLUMNS_MAX] = {0};
-	struct kwhy_least_squares fit;
-	double left = 0;
-
-	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
-		if (fit_without(data, block, rows, &fit, error))
-			return error->status;
-		for (size_t i = 0; i < data->row_count; i++)
-			if (block_of(data, i) == block)
-				left += pow(predict(fit.values, data, i) - data->power_w[i], 2);
-		for (size_t j = 0; j <= data->gauge_count; j++) {
-			sums[j] += fit.values[j];
-			squares[j] += fit.values[j] * fit.values[j];
-		}
-	}
-	out->held_out_ratio = sqrt(left / (double)data->row_count) / out->mean_w;
-	out->base_w = interval_of(all->values[0], sums[0], squares[0]);
-	for (size_t j = 0; j < data->gauge_count; j++)
-		out->watts_per_unit[j] = interval_of(all->values[j + 1], sums[j + 1], squares[j + 1]);
+	if (kwhy_least_squares_fit(
+		    &(struct kwhy_least_squares_data){rows, targets, used, columns}, &fit, error))
+		return error->status;
+	out->constant_w = fit.values[0];
+	memcpy(out->watts_per_unit, fit.values + 1, data->gauge_count * sizeof(double));
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_power_fit(
-	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error)
-{
-	enum kwhy_status status = check(data, KWHY_POWER_ROWS_LEAST, error);
-	struct kwhy_least_squares all;
-	double *rows, sum = 0;
-
-	if (status)
-		return status;
-	rows = calloc(data->row_count * (data->gauge_count + 2), sizeof(*rows));
-	if (!rows)
-		return kwhy_fail_memory(error, "a power model");
-	for (size_t i = 0; i < data->row_count; i++)
-		sum += data->power_w[i];
-	out->mean_w = sum / (double)data->row_count;
-	status = fit_without(data, NO_BLOCK, rows, &all, error);
-	if (!status) {
-		out->rms_ratio = all.rms / out->mean_w;
-		status = hold_out(data, &all, rows, out, error);
-	}
-	free(rows);
-	return status;
-}
-
 /* Watts of each term in a window; gives their sum. */
-static double terms_of(const struct kwhy_power_model *model, const struct kwhy_power_data *data, size_t row,
-	double watts[KWHY_POWER_TERM_COUNT])
+static double terms_of(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
+	size_t row, double watts[KWHY_POWER_TERM_COUNT])
 {
-	double sum = model->base_w.value;
+	double sum = factors->constant_w;
 
 	memset(watts, 0, KWHY_POWER_TERM_COUNT * sizeof(*watts));
 	watts[KWHY_POWER_BASE] = sum;
 	for (size_t j = 0; j < data->gauge_count; j++) {
-		double part = model->watts_per_unit[j].value * data->gauges[row * data->gauge_count + j];
+		double part = factors->watts_per_unit[j] * data->gauges[row * data->gauge_count + j];
 
 		watts[data->terms[j]] += part;
 		sum += part;
@@ -154,30 +89,171 @@ static double terms_of(const struct kwhy_power_model *model, const struct kwhy_p
 	return sum;
 }
 
-enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
-	struct kwhy_power_split *out, struct kwhy_error *error)
+/* Of windows in one block, or with NO_BLOCK of all: the sum of squares of what the factors leave. */
+static double left_of(
+	const struct kwhy_power_factors *factors, const struct kwhy_power_data *data, size_t block)
 {
-	enum kwhy_status status = check(data, 1, error);
-	double watts[KWHY_POWER_TERM_COUNT], left = 0, power_sum = 0;
+	double watts[KWHY_POWER_TERM_COUNT], left = 0;
+
+	for (size_t i = 0; i < data->row_count; i++)
+		if (block == NO_BLOCK || block_of(data, i) == block)
+			left += pow(terms_of(factors, data, i, watts) - data->power_w[i], 2);
+	return left;
+}
+
+/*
+ * A figure and the same without each block. What stays at the bound of 0 whichever block is left out may be
+ * more: by how much, nothing says.
+ */
+static struct kwhy_interval interval_of(double value, const double without[KWHY_POWER_BLOCKS])
+{
+	double blocks = KWHY_POWER_BLOCKS, mean = 0, squares = 0, half;
+	bool is_zero = true;
+
+	for (size_t i = 0; i < KWHY_POWER_BLOCKS; i++) {
+		mean += without[i] / blocks;
+		is_zero &= without[i] == 0;
+	}
+	if (is_zero)
+		return kwhy_interval_exact(value);
+	for (size_t i = 0; i < KWHY_POWER_BLOCKS; i++)
+		squares += (without[i] - mean) * (without[i] - mean);
+	half = kwhy_student_quantile(SHARE_BELOW, blocks - 1) * sqrt((blocks - 1) / blocks * squares);
+	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
+}
+
+/* Fits without each block: what they leave of it, and how the factors spread. */
+static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
+	struct kwhy_power_model *out, struct kwhy_error *error)
+{
+	double without[KWHY_POWER_BLOCKS], left = 0;
+
+	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
+		if (fit_without(data, block, rows, &out->without[block], error))
+			return error->status;
+		left += left_of(&out->without[block], data, block);
+		without[block] = out->without[block].constant_w;
+	}
+	out->held_out_ratio = sqrt(left / (double)data->row_count) / out->mean_w;
+	out->constant_w = interval_of(out->all.constant_w, without);
+	for (size_t j = 0; j < data->gauge_count; j++) {
+		for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++)
+			without[block] = out->without[block].watts_per_unit[j];
+		out->watts_per_unit[j] = interval_of(out->all.watts_per_unit[j], without);
+	}
+	return KWHY_OK;
+}
+
+static void note_range(const struct kwhy_power_data *data, struct kwhy_power_model *out)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < data->row_count; i++) {
+		sum += data->power_w[i];
+		for (size_t j = 0; j < data->gauge_count; j++)
+			out->most[j] = fmax(out->most[j], data->gauges[i * data->gauge_count + j]);
+	}
+	out->mean_w = sum / (double)data->row_count;
+}
+
+enum kwhy_status kwhy_power_fit(
+	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = check(data, KWHY_POWER_ROWS_LEAST, error);
+	double *rows;
 
 	if (status)
 		return status;
-	*out = (struct kwhy_power_split){0};
+	rows = calloc(data->row_count * (data->gauge_count + 2), sizeof(*rows));
+	if (!rows)
+		return kwhy_fail_memory(error, "a power model");
+	*out = (struct kwhy_power_model){0};
+	note_range(data, out);
+	status = fit_without(data, NO_BLOCK, rows, &out->all, error);
+	if (!status) {
+		out->rms_ratio = sqrt(left_of(&out->all, data, NO_BLOCK) / (double)data->row_count) /
+			out->mean_w;
+		status = hold_out(data, rows, out, error);
+	}
+	free(rows);
+	return status;
+}
+
+/* Each window's joules, in proportion to what the factors say. */
+static enum kwhy_status divide(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
+	double joules[KWHY_POWER_TERM_COUNT], struct kwhy_error *error)
+{
+	double watts[KWHY_POWER_TERM_COUNT];
+
+	memset(joules, 0, KWHY_POWER_TERM_COUNT * sizeof(*joules));
 	for (size_t i = 0; i < data->row_count; i++) {
-		double model_w = terms_of(model, data, i, watts),
-		       joules = data->power_w[i] * data->seconds[i];
+		double model_w = terms_of(factors, data, i, watts);
 
 		if (!(model_w > 0))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"window %zu: the model says no power where %.4g W were measured", i + 1,
 				data->power_w[i]);
 		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-			out->joules[term] += joules * watts[term] / model_w;
-		out->total_j += joules;
-		out->seconds += data->seconds[i];
-		left += pow(model_w - data->power_w[i], 2);
+			joules[term] += data->power_w[i] * data->seconds[i] * watts[term] / model_w;
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status divide_all(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
+	struct kwhy_power_split *out, struct kwhy_error *error)
+{
+	double all[KWHY_POWER_TERM_COUNT], parts[KWHY_POWER_TERM_COUNT],
+		without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS];
+	enum kwhy_status status = divide(&model->all, data, all, error);
+
+	for (size_t block = 0; !status && block < KWHY_POWER_BLOCKS; block++) {
+		status = divide(&model->without[block], data, parts, error);
+		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+			without[term][block] = parts[term];
+	}
+	for (int term = 0; !status && term < KWHY_POWER_TERM_COUNT; term++)
+		out->joules[term] = interval_of(all[term], without[term]);
+	return status;
+}
+
+/* Windows of work that was not in what was fitted. */
+static void count_outside(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
+	struct kwhy_power_split *out)
+{
+	size_t counts[KWHY_POWER_GAUGES_MAX + 1] = {0};
+
+	out->outside_gauge = data->gauge_count;
+	for (size_t i = 0; i < data->row_count; i++) {
+		bool is_outside = false;
+
+		for (size_t j = 0; j < data->gauge_count; j++)
+			if (data->gauges[i * data->gauge_count + j] > OUTSIDE * model->most[j]) {
+				is_outside = true;
+				if (++counts[j] > counts[out->outside_gauge])
+					out->outside_gauge = j;
+			}
+		out->outside_count += is_outside;
+	}
+}
+
+enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
+	struct kwhy_power_split *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = check(data, 1, error);
+	struct kwhy_power_split split = {0};
+	double power_sum = 0;
+
+	if (!status)
+		status = divide_all(model, data, &split, error);
+	if (status)
+		return status;
+	for (size_t i = 0; i < data->row_count; i++) {
+		split.total_j += data->power_w[i] * data->seconds[i];
+		split.seconds += data->seconds[i];
 		power_sum += data->power_w[i];
 	}
-	out->error_ratio = sqrt(left * (double)data->row_count) / power_sum;
+	split.error_ratio = sqrt(left_of(&model->all, data, NO_BLOCK) * (double)data->row_count) / power_sum;
+	count_outside(model, data, &split);
+	*out = split;
 	return KWHY_OK;
 }

@@ -9,9 +9,10 @@
 
 /*
  * Power of a device as a base and what its counters add: P = base + compute + memory + I/O, each a sum of
- * gauges times coefficients that are not negative. Mean power and mean gauges of one window make a row;
- * windows lie one after another. How well it predicts is told by blocks of windows that were held out, since
- * neighbours are alike.
+ * gauges times coefficients that are not negative; the base has a constant, too. Mean power and mean gauges
+ * of one window make a row; windows lie one after another. How well it predicts is told by blocks of windows
+ * that were held out, since neighbours are alike; how far the division would have been another one without a
+ * block gives the intervals (jackknife).
  */
 enum kwhy_power_term {
 	KWHY_POWER_BASE,
@@ -23,7 +24,7 @@ enum kwhy_power_term {
 
 const char *kwhy_power_term_name(enum kwhy_power_term term); /* "compute" */
 
-enum { KWHY_POWER_GAUGES_MAX = 7, KWHY_POWER_BLOCKS = 8, KWHY_POWER_ROWS_LEAST = 24 };
+enum { KWHY_POWER_GAUGES_MAX = 9, KWHY_POWER_BLOCKS = 8, KWHY_POWER_ROWS_LEAST = 24 };
 
 struct kwhy_power_data {
 	size_t row_count, gauge_count;
@@ -33,13 +34,19 @@ struct kwhy_power_data {
 	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* of each gauge */
 };
 
-/* Intervals are NAN of what the fit holds at 0 whichever block it leaves out. */
+/* Watts of the base's constant, and of a unit of each gauge. */
+struct kwhy_power_factors {
+	double constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
+};
+
+/* Intervals are 95 %, and NAN of what the fit holds at 0 whichever block it leaves out. */
 struct kwhy_power_model {
-	struct kwhy_interval base_w;
-	struct kwhy_interval
-		watts_per_unit[KWHY_POWER_GAUGES_MAX]; /* 95 %, from leaving out block after block */
-	double rms_ratio;			       /* of what the fit leaves, over the mean power */
-	double held_out_ratio; /* the same of windows in blocks that the fit did not see */
+	struct kwhy_power_factors all,
+		without[KWHY_POWER_BLOCKS]; /* fitted to all windows, and without a block */
+	struct kwhy_interval constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
+	double most[KWHY_POWER_GAUGES_MAX]; /* that a gauge reached in the fitted windows */
+	double rms_ratio;		    /* of what the fit leaves, over the mean power */
+	double held_out_ratio;		    /* the same of windows in blocks that the fit did not see */
 	double mean_w;
 };
 
@@ -50,9 +57,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 /* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by
  * the model. */
 struct kwhy_power_split {
-	double joules[KWHY_POWER_TERM_COUNT];
+	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
 	double total_j, seconds;
-	double error_ratio; /* rms of the model against these windows, over their mean power */
+	double error_ratio;   /* rms of the model against these windows, over their mean power */
+	size_t outside_count; /* windows with a gauge a tenth above all that were fitted */
+	size_t outside_gauge; /* the one that most of these windows have; gauge_count: none */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model,

@@ -1,26 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work of many kinds in random order, 2 to 4 s each or about PIECE: products in bf16, fp32 and both sparse in time, copies on the device and
-from the host, elementwise passes, and pauses. usage: mixed.py SECONDS SEED [PIECE]"""
+"""Work of many kinds, in rounds: each round has a piece of every kind, in random order, and over four rounds each kind has its whole time, half and a
+quarter of it busy. So every eighth of the run has every kind, and leaving an eighth out of a fit tests it. The kinds: products in bf16 and fp32, copies
+on the device and from the host, elementwise passes, and pauses. As `other`, kinds that are not among these: attention, convolutions, sorting, a
+training step. usage: mixed.py SECONDS SEED [other]"""
 import random
 import sys
 import time
 
 import torch
-
-seconds, seed = float(sys.argv[1]), int(sys.argv[2])
-piece = float(sys.argv[3]) if len(sys.argv) > 3 else 3
-random.seed(seed)
-torch.manual_seed(seed)
-a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
-b = torch.randn(4096, 4096, device="cuda")
-c = torch.randn(1 << 28, device="cuda")
-d = torch.empty_like(c)
-host = torch.randn(1 << 26, pin_memory=True)
+import torch.nn.functional as F
 
 
-def spin(work, share):
+def kinds_of_fit():
+    a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+    b = torch.randn(4096, 4096, device="cuda")
+    c = torch.randn(1 << 28, device="cuda")
+    d = torch.empty_like(c)
+    host = torch.randn(1 << 26, pin_memory=True)
+    return [
+        lambda: torch.matmul(a, a),
+        lambda: torch.matmul(b, b),
+        lambda: d.copy_(c),
+        lambda: c.mul_(1.0000001),
+        lambda: d[: 1 << 26].copy_(host, non_blocking=True),
+        lambda: torch.sin(b),
+        lambda: time.sleep(0.01),
+    ]
+
+
+def kinds_of_others():
+    q, k, v = (torch.randn(8, 16, 2048, 64, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    images = torch.randn(64, 128, 56, 56, device="cuda", dtype=torch.float16)
+    filters = torch.randn(128, 128, 3, 3, device="cuda", dtype=torch.float16)
+    keys = torch.rand(1 << 24, device="cuda")
+    model = torch.nn.Sequential(torch.nn.Linear(4096, 4096), torch.nn.GELU(), torch.nn.Linear(4096, 4096)).cuda()
+    optimiser = torch.optim.AdamW(model.parameters(), fused=True)
+    samples = torch.randn(1024, 4096, device="cuda")
+
+    def step():
+        optimiser.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = F.mse_loss(model(samples).float(), samples)
+        loss.backward()
+        optimiser.step()
+
+    return [
+        lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        lambda: F.conv2d(images, filters, padding=1),
+        lambda: torch.sort(keys),
+        step,
+    ]
+
+
+def spin(work, share, seconds):
     """That share of the time at work, in pieces of about 10 ms."""
-    until = time.perf_counter() + piece * random.uniform(2 / 3, 4 / 3)
+    until = time.perf_counter() + seconds
     while time.perf_counter() < until:
         start = time.perf_counter()
         while time.perf_counter() - start < 0.01:
@@ -30,15 +64,25 @@ def spin(work, share):
             time.sleep((time.perf_counter() - start) * (1 / share - 1))
 
 
-kinds = [
-    lambda: torch.matmul(a, a),
-    lambda: torch.matmul(b, b),
-    lambda: d.copy_(c),
-    lambda: c.mul_(1.0000001),
-    lambda: d[: 1 << 26].copy_(host, non_blocking=True),
-    lambda: torch.sin(b),
-    lambda: time.sleep(0.01),
-]
-end = time.monotonic() + seconds
-while time.monotonic() < end:
-    spin(random.choice(kinds), random.choice([1, 1, 0.5, 0.25]))
+def shares_of(rounds):
+    """How busy a kind is in each round: every four rounds have 1, 1, 1/2 and 1/4 in random order."""
+    shares = []
+    while len(shares) < rounds:
+        shares += random.sample([1, 1, 0.5, 0.25], 4)
+    return shares
+
+
+def main():
+    seconds, seed = float(sys.argv[1]), int(sys.argv[2])
+    random.seed(seed)
+    torch.manual_seed(seed)
+    kinds, rounds = (kinds_of_others(), 4) if "other" in sys.argv[3:] else (kinds_of_fit(), 8)
+    shares = [shares_of(rounds) for _ in kinds]
+    piece, end = seconds / rounds / len(kinds), time.perf_counter()
+    for turn in range(rounds):
+        for kind in random.sample(range(len(kinds)), len(kinds)):
+            end += piece * random.uniform(2 / 3, 4 / 3)
+            spin(kinds[kind], shares[kind][turn], end - time.perf_counter())
+
+
+main()

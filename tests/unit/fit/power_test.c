@@ -56,36 +56,93 @@ static void each_watt_goes_to_its_term(void **state)
 	seed = 1;
 	make(0);
 	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
-	assert_true(fabs(model.base_w.value - 120) < 1e-6);
+	assert_true(fabs(model.constant_w.value - 120) < 1e-6);
 	for (int j = 0; j < GAUGES; j++)
 		assert_true(fabs(model.watts_per_unit[j].value / truth[j] - 1) < 1e-6);
 	assert_true(model.held_out_ratio < 1e-9);
 	assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		sum += split.joules[term];
+		sum += split.joules[term].value;
 	assert_true(fabs(sum / split.total_j - 1) < 1e-12);
-	assert_true(fabs(split.joules[KWHY_POWER_BASE] - 120 * 0.1 * ROWS) < 1e-6);
+	assert_true(fabs(split.joules[KWHY_POWER_BASE].value - 120 * 0.1 * ROWS) < 1e-6);
+	assert_int_equal(split.outside_count, 0);
+	assert_int_equal(split.outside_gauge, GAUGES);
 }
 
 static void held_out_windows_tell_of_noise_and_intervals_hold_the_truth(void **state)
 {
-	int held = 0, all = 0;
+	static const enum kwhy_power_term terms[] = {KWHY_POWER_COMPUTE, KWHY_POWER_MEMORY, KWHY_POWER_IO};
+	int held = 0, joules_held = 0, all = 0;
 
 	(void)state;
 	for (int round = 0; round < 100; round++) {
 		struct kwhy_power_model model;
+		struct kwhy_power_split split;
 
 		seed = 77 + (uint64_t)round;
 		make(0.02);
 		assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
 		assert_true(model.held_out_ratio > 0.01 && model.held_out_ratio < 0.04);
 		assert_true(model.rms_ratio < model.held_out_ratio);
-		for (int j = 0; j < GAUGES; j++, all++)
+		assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);
+		for (int j = 0; j < GAUGES; j++, all++) {
+			const struct kwhy_interval *joules = &split.joules[terms[j]];
+			double true_j = 0;
+
+			for (int i = 0; i < ROWS; i++)
+				true_j += truth[j] * gauges[i * GAUGES + j] * seconds[i];
+			joules_held += joules->low <= true_j && joules->high >= true_j;
 			held += model.watts_per_unit[j].low <= truth[j] &&
 				model.watts_per_unit[j].high >= truth[j];
+		}
 	}
-	print_message("%d of %d\n", held, all);
+	print_message("%d and %d of %d\n", held, joules_held, all);
 	assert_true(held * 100 >= all * 90);
+	assert_true(joules_held * 100 >= all * 90);
+}
+
+/* Leakage: a part of the base that follows a gauge of its own. Its share is known though neither part is
+ * well. */
+static void a_base_that_rises_with_temperature_is_base(void **state)
+{
+	static const double degrees = 1.5;
+	struct kwhy_power_data warm = data;
+	struct kwhy_power_model model;
+	struct kwhy_power_split split;
+	double heat = 40, base_j = 0;
+
+	(void)state;
+	seed = 5;
+	make(0.01);
+	warm.terms[2] = KWHY_POWER_BASE;
+	for (int i = 0; i < ROWS; i++) {
+		heat += 0.1 * (30 + power_w[i] * 0.05 - heat); /* what the GPU draws warms it, with time */
+		power_w[i] += degrees * heat - truth[2] * gauges[i * GAUGES + 2];
+		gauges[i * GAUGES + 2] = heat;
+		base_j += (120 + degrees * heat) * seconds[i];
+	}
+	assert_int_equal(kwhy_power_fit(&warm, &model, &error), KWHY_OK);
+	assert_int_equal(kwhy_power_split_of(&model, &warm, &split, &error), KWHY_OK);
+	assert_true(
+		split.joules[KWHY_POWER_BASE].low < base_j && split.joules[KWHY_POWER_BASE].high > base_j);
+	assert_true(fabs(split.joules[KWHY_POWER_BASE].value / base_j - 1) < 0.03);
+	assert_true(split.joules[KWHY_POWER_IO].value == 0);
+}
+
+static void windows_beyond_what_was_fitted_are_counted(void **state)
+{
+	struct kwhy_power_model model;
+	struct kwhy_power_split split;
+
+	(void)state;
+	seed = 6;
+	make(0);
+	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
+	gauges[4] = gauges[7] = 1200; /* the memory of two windows, 1000 at most before */
+	gauges[9] = 1200;
+	assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);
+	assert_int_equal(split.outside_count, 3);
+	assert_int_equal(split.outside_gauge, 1);
 }
 
 static void a_gauge_that_power_does_not_follow_gets_nothing(void **state)
@@ -123,6 +180,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_watt_goes_to_its_term),
 		cmocka_unit_test(held_out_windows_tell_of_noise_and_intervals_hold_the_truth),
+		cmocka_unit_test(a_base_that_rises_with_temperature_is_base),
+		cmocka_unit_test(windows_beyond_what_was_fitted_are_counted),
 		cmocka_unit_test(a_gauge_that_power_does_not_follow_gets_nothing),
 		cmocka_unit_test(few_windows_and_impossible_ones_are_refused),
 	};
