@@ -25,7 +25,7 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --power-only --max-size --work --count --device --meter --replay --progress --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --gauges --power-only --max-size --work --count --device --meter --replay --progress --quiet -q --help -h" ;;
 	"report") options="--power --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
@@ -40,7 +40,7 @@ _kwhy()
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model tokens") options="--tokens --phase --joules --seconds --output -o --json --help -h" ;;
-	"model power") options="--fit --power --profile --device --output -o --json --help -h" ;;
+	"model power") options="--fit --power --profile --device --window --output -o --json --help -h" ;;
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--ops --arithmetic --memory --flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;

@@ -19,7 +19,7 @@ finish() {
 trap finish EXIT
 
 mixed() {
-	"$kwhy" record -q --power-only -o "$work/$1.kwhy" -- "$python" "$here/programs/mixed.py" "${@:2}"
+	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "$python" "$here/programs/mixed.py" "${@:2}"
 }
 
 model() {

@@ -19,7 +19,19 @@ struct power_options {
 	struct kwhy_strings power;
 	const char *fit, *profile;
 	uint64_t device;
+	double window_s;
 };
+
+/*
+ * The driver's counters are dated to some 50 ms, in which power may rise by hundreds of watts: of windows of
+ * a second that alone is 3 % of the mean power of work that changes each second.
+ */
+#define WINDOW_S 2.0
+
+static void set_defaults(void *options)
+{
+	((struct power_options *)options)->window_s = WINDOW_S;
+}
 
 /* The windows that are split, those the model was fitted to, and what came of both. */
 struct answer {
@@ -77,7 +89,10 @@ static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struc
 	if (!status)
 		status = find_profile(options, recording, &profile, error);
 	if (!status)
-		status = kwhy_power_rows_of(rows, recording, profile, (uint32_t)options->device, error);
+		status = kwhy_power_rows_of(rows, recording,
+			&(struct kwhy_power_rows_request){
+				profile, (uint32_t)options->device, options->window_s},
+			error);
 	if (profile)
 		kwhy_profile_free(profile);
 	if (recording)
@@ -112,6 +127,10 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 		status = read_rows(&answer->fitted_rows, options, options->fit, error);
 	if (!status)
 		status = check_alike(&answer->rows, answer->fitted, error);
+	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_LEAST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"a power model needs %d windows, not %zu: a longer recording, or a shorter --window",
+			(int)KWHY_POWER_ROWS_LEAST, answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
 	return status ? status
@@ -283,6 +302,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct answer answer = {0};
 	enum kwhy_status status;
 
+	if (!(options->window_s >= 0.1 && options->window_s <= 3600))
+		return kwhy_fail(error, KWHY_E_USAGE, "--window takes 0.1 to 3600 seconds");
 	if (invocation->operands.count != 1)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "model power takes one recording or one CSV of windows");
@@ -303,6 +324,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct power_options, profile)},
 	{"device", 0, "N", "device of the recording; default 0", KWHY_OPTION_COUNT,
 		offsetof(struct power_options, device)},
+	{"window", 0, "S", "join a recording's readings to windows of S seconds or more; default 2",
+		KWHY_OPTION_NUMBER, offsetof(struct power_options, window_s)},
 	KWHY_OPTION_ROWS_MODEL(struct power_options, model),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
@@ -319,5 +342,6 @@ const struct kwhy_command kwhy_command_model_power = {
 		   "square compute counts; temperature_millidegree_c.",
 	.options = options_table,
 	.options_bytes = sizeof(struct power_options),
+	.defaults = set_defaults,
 	.run = run,
 };

@@ -21,7 +21,7 @@
 
 struct record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
-	double delay_s, duration_s, duty_percent, window_s;
+	double delay_s, duration_s, duty_percent, window_s, gauges_s;
 	struct kwhy_strings work, counts, meters;
 	bool power_only, memory, no_calls, one_file, progress, quiet;
 };
@@ -31,6 +31,7 @@ static void set_defaults(void *options)
 	struct record_options *record = options;
 
 	record->delay_s = record->duration_s = record->duty_percent = record->window_s = NAN;
+	record->gauges_s = 1;
 }
 
 /* All of one recording. */
@@ -131,6 +132,8 @@ static enum kwhy_status check_options(
 		return kwhy_fail(error, KWHY_E_USAGE, "--delay takes 0 to 1e6 seconds");
 	if (options->duration_s <= 0 || options->duration_s > 1e6)
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
+	if (!(options->gauges_s >= 0.15 && options->gauges_s <= 60))
+		return kwhy_fail(error, KWHY_E_USAGE, "--gauges takes 0.15 to 60 seconds");
 	status = check_windows(options, error);
 	return status ? status : check_counts(&options->counts, error);
 }
@@ -164,6 +167,7 @@ static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 	struct kwhy_sensor_request request = {
 		.devices = options->devices,
 		.gauges = true,
+		.gauge_period_ns = (int64_t)(options->gauges_s * 1e9),
 		.counter_period_ns = COUNTER_PERIOD_NS,
 		.meter_files = options->meters.items,
 		.meter_file_count = options->meters.count,
@@ -429,6 +433,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct record_options, memory)},
 	{"no-calls", 0, NULL, "leave calls of CUDA out: costs less, and does not tell what the host did",
 		KWHY_OPTION_FLAG, offsetof(struct record_options, no_calls)},
+	{"gauges", 0, "S", "read clocks, temperatures and the like so often; default 1", KWHY_OPTION_NUMBER,
+		offsetof(struct record_options, gauges_s)},
 	{"power-only", 0, NULL, "meters alone: load nothing into the command", KWHY_OPTION_FLAG,
 		offsetof(struct record_options, power_only)},
 	{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,

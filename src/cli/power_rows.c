@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, CLOCK, TEMPERATURE, COMPUTE, MEMORY, IO };
 
@@ -46,9 +47,9 @@ static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, str
 }
 
 /* The gauges of a row as they were read become what the model is linear in. */
-static void settle(struct kwhy_power_rows *rows, size_t row)
+static void settle(const struct kwhy_power_rows *rows, double *gauges)
 {
-	double *gauges = rows->gauges + row * rows->data.gauge_count, ghz2 = 1;
+	double ghz2 = 1;
 
 	for (size_t j = 0; j < rows->data.gauge_count; j++)
 		if (rows->kinds[j] == CLOCK)
@@ -81,7 +82,7 @@ static void copy_rows(struct kwhy_power_rows *rows, const struct kwhy_model_csv 
 		for (size_t j = 0; j < rows->data.gauge_count; j++)
 			rows->gauges[i * rows->data.gauge_count + j] = kwhy_model_csv_number(
 				csv, i, CSV_GAUGES + rows->kinds[j]);
-		settle(rows, i);
+		settle(rows, rows->gauges + i * rows->data.gauge_count);
 	}
 }
 
@@ -194,11 +195,14 @@ static const struct {
 	[TEMPERATURE] = {KWHY_GAUGE_TEMPERATURE, KWHY_GAUGE_COUNT, true},
 };
 
+#define LATE_S 0.05 /* a reading comes so much sooner after one that came late */
+
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 struct joining {
 	const struct kwhy_gauge_series *series[SOURCES][2];
 	const struct kwhy_power_series *samples;
+	int64_t window_ns;
 };
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
@@ -216,35 +220,51 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 	return sum;
 }
 
-/* A window between two readings becomes a row where all its gauges and two samples are known. */
-static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
-	int64_t end_ns, size_t *at)
+/* What one reading of the counters says of the time since the one before. */
+static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
+	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
 {
+	for (size_t j = 0; j < rows->data.gauge_count; j++)
+		gauges[j] = value_of(joining, rows->kinds[j], start_ns, end_ns);
+	settle(rows, gauges);
+}
+
+/* A window of readings, their numbers above `first` up to `last`, becomes a row where all is known. */
+static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, size_t first, size_t last,
+	size_t *sample)
+{
+	const int64_t *times = joining->series[SM][0]->time_ns;
 	size_t row = rows->data.row_count, count = rows->data.gauge_count;
-	int64_t lag_ns = (int64_t)(rows->lag_s * 1e9);
+	double *gauges = rows->gauges + row * count, parts[KWHY_POWER_GAUGES_MAX];
+	int64_t lag_ns = (int64_t)(rows->lag_s * 1e9), length_ns = times[last] - times[first];
 	bool known = true;
 
-	rows->seconds[row] = (double)(end_ns - start_ns) * 1e-9;
-	rows->power_w[row] = mean_w(joining->samples, start_ns + lag_ns, end_ns + lag_ns, at);
-	for (size_t j = 0; j < count; j++) {
-		size_t source = rows->kinds[j];
-
-		rows->gauges[row * count + j] = value_of(joining, source, start_ns, end_ns);
-		known &= isfinite(rows->gauges[row * count + j]);
+	rows->seconds[row] = (double)length_ns * 1e-9;
+	rows->power_w[row] = mean_w(joining->samples, times[first] + lag_ns, times[last] + lag_ns, sample);
+	memset(gauges, 0, count * sizeof(*gauges));
+	for (size_t i = first + 1; i <= last; i++) {
+		read_gauges(rows, joining, times[i - 1], times[i], parts);
+		for (size_t j = 0; j < count; j++)
+			gauges[j] += parts[j] * (double)(times[i] - times[i - 1]) / (double)length_ns;
 	}
-	settle(rows, row);
+	for (size_t j = 0; j < count; j++)
+		known &= isfinite(gauges[j]);
 	rows->data.row_count += known && isfinite(rows->power_w[row]);
 }
 
 static void join(struct kwhy_power_rows *rows, const struct joining *joining, double lag_s)
 {
-	const struct kwhy_gauge_series *clock = joining->series[SM][0];
-	size_t at = 0;
+	const struct kwhy_gauge_series *readings = joining->series[SM][0];
+	size_t sample = 0, first = 0;
 
 	rows->lag_s = lag_s;
 	rows->data.row_count = 0;
-	for (size_t i = 1; i < clock->count; i++)
-		add_window(rows, joining, clock->time_ns[i - 1], clock->time_ns[i], &at);
+	for (size_t i = 1; i < readings->count; i++) {
+		if (readings->time_ns[i] - readings->time_ns[first] < joining->window_ns)
+			continue;
+		add_window(rows, joining, first, i, &sample);
+		first = i;
+	}
 }
 
 enum { SHIFTS = 10 };
@@ -273,9 +293,14 @@ static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 }
 
 enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
-	const struct kwhy_profile *profile, uint32_t device, struct kwhy_error *error)
+	const struct kwhy_power_rows_request *request, struct kwhy_error *error)
 {
-	struct joining joining = {.samples = samples_of(recording, device)};
+	const struct kwhy_profile *profile = request->profile;
+	uint32_t device = request->device;
+	struct joining joining = {
+		.samples = samples_of(recording, device),
+		.window_ns = (int64_t)((request->window_s - LATE_S) * 1e9),
+	};
 	enum kwhy_status status = KWHY_OK;
 	double lag_s = profile ? profile->sensor.time_constant_s.value + profile->sensor.delay_s.value : 0;
 

@@ -40,13 +40,19 @@ struct kwhy_power_rows {
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_read(
 	struct kwhy_power_rows *rows, const char *path, struct kwhy_error *error);
 
+struct kwhy_power_rows_request {
+	const struct kwhy_profile *profile; /* NULL: none */
+	uint32_t device;
+	double window_s; /* at least */
+};
+
 /*
- * Of a recording: windows between readings of the device's own counters (GPM), with the mean of the 20 ms
- * samples in each and the mean of clock and temperature at both ends. The samples lag by what the profile
- * says, give or take 0.2 s, where a fit leaves the least. KWHY_E_INPUT where a device has not both.
+ * Of a recording: readings of the device's own counters (GPM), each with the mean of clock and temperature at
+ * both its ends, joined to windows, with the mean of the 20 ms samples in each. The samples lag by what the
+ * profile says, give or take 0.2 s, where a fit leaves the least. KWHY_E_INPUT where a device has not both.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
-	const struct kwhy_recording *recording, const struct kwhy_profile *profile, uint32_t device,
+	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,
 	struct kwhy_error *error);
 void kwhy_power_rows_done(struct kwhy_power_rows *rows);
 

@@ -288,14 +288,22 @@ static void the_power_of_a_second_recording_is_foretold_within_five_percent(void
 		SPAWN("model", "power", "--json", "--fit", COUNTERS "mixed-1.kwhy", COUNTERS "mixed-2.kwhy"));
 
 	(void)state;
-	assert_int_equal(number_at(answer, "fitted_windows"), 106);
-	assert_int_equal(number_at(answer, "split_windows"), 105);
+	assert_int_equal(number_at(answer, "fitted_windows"), 53);
+	assert_int_equal(number_at(answer, "split_windows"), 52);
 	assert_true(number_at(answer, "lag_s") < -0.05 && number_at(answer, "lag_s") > -0.15);
+	assert_true(number_at(answer, "held_out_ratio") < 0.03);
+	assert_true(number_at(answer, "split_error_ratio") < 0.03);
+	json_decref(answer);
+	answer = json_of(SPAWN("model", "power", "--json", "--window", "1", "--fit", COUNTERS "mixed-1.kwhy",
+		COUNTERS "mixed-2.kwhy"));
+	assert_int_equal(number_at(answer, "fitted_windows"), 106);
 	assert_true(number_at(answer, "held_out_ratio") < 0.045);
 	assert_true(number_at(answer, "split_error_ratio") < 0.045);
 	json_decref(answer);
+	assert_fails(
+		SPAWN("model", "power", "--window", "5", COUNTERS "mixed-1.kwhy"), 1, "shorter --window");
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),
-		"15 of them lie outside of what was fitted, most by gpm_tensor_active_permille");
+		"11 of them lie outside of what was fitted, most by gpm_tensor_active_permille");
 }
 
 static bool is_found(const json_t *answer, const char *claim)

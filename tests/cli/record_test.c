@@ -84,6 +84,13 @@ static void gauges_are_summed_up(void **state)
 	assert_true(json_number_value(json_object_get(gauge, "mean")) == 1980e6);
 	assert_true(json_is_array(json_object_get(device, "throttling")));
 	json_decref(report);
+	assert_done(
+		SPAWN("record", "-q", "--gauges", "0.2", "-o", place("often"), "--", "sleep", "1.2"), 0, "");
+	report = report_of(place("often"));
+	gauge = json_array_get(
+		json_object_get(json_array_get(json_object_get(report, "devices"), 0), "gauges"), 0);
+	assert_in_range(json_integer_value(json_object_get(gauge, "count")), 4, 8);
+	json_decref(report);
 	spawned = SPAWN("report", place("a"));
 	assert_non_null(strstr(spawned.out.data, "sm clock             1.98 GHz"));
 	assert_non_null(strstr(spawned.out.data, "gpm sm active          98.5 %"));
@@ -348,6 +355,7 @@ static void wrong_usage_is_said(void **state)
 	assert_done(SPAWN("record", "--max-size", "9", "--", "true"), 2, "--max-size takes bytes");
 	assert_done(SPAWN("record", "--delay", "-1", "--", "true"), 2, "--delay takes");
 	assert_done(SPAWN("record", "--duration", "0", "--", "true"), 2, "--duration takes");
+	assert_done(SPAWN("record", "--gauges", "0.1", "--", "true"), 2, "--gauges takes");
 	assert_done(SPAWN("record", "--duty", "100%", "--", "true"), 2, "--duty takes");
 	assert_done(SPAWN("record", "--window", "1", "--", "true"), 2, "goes with --duty");
 	assert_done(SPAWN("record", "--range", "", "--", "true"), 2, "--range takes");
