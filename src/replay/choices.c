@@ -27,6 +27,15 @@ static bool is_like_one(
 	return false;
 }
 
+const struct kwhy_standin_grid *kwhy_replay_alike(
+	const struct kwhy_standin_grid *grids, size_t count, const struct kwhy_standin_grid *grid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (distance(&grids[i], grid) < log(ALIKE_RATIO))
+			return &grids[i];
+	return NULL;
+}
+
 static double above_idle_nj(const struct kwhy_replay_account *account, double idle_w)
 {
 	return account->count ? (account->power_w - idle_w) * (double)account->time_ns : NAN;

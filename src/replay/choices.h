@@ -7,8 +7,6 @@
 /* Which kernels stand for those of each account: by the ledger's power of it and what stand-ins draw. Pure.
  */
 
-enum { KWHY_REPLAY_GRIDS_MEASURED = 4 };
-
 /*
  * Grids whose stand-ins' power matters: of the accounts that drew most above the idle level, each at least
  * 1 % of `energy_nj`; of grids with about as many threads and as long kernels one alone. Gives how many of
@@ -16,6 +14,10 @@ enum { KWHY_REPLAY_GRIDS_MEASURED = 4 };
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_standin_grid *grids, double idle_w, double energy_nj, uint32_t *out);
+
+/* The first that has about as many threads and as long kernels; NULL: none. */
+const struct kwhy_standin_grid *kwhy_replay_alike(
+	const struct kwhy_standin_grid *grids, size_t count, const struct kwhy_standin_grid *grid);
 
 /* Grids that were not measured take the powers of the measured one that is nearest by threads and length. */
 void kwhy_replay_spread_powers(

@@ -2,9 +2,11 @@
 #include "replay/powers.h"
 
 #include "base/clock.h"
+#include "bench/stop.h"
 #include "replay/choices.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define POWER_S 0.4
 #define AHEAD_NS 10e6
@@ -19,8 +21,9 @@ struct burn {
 	uint64_t launches;
 };
 
+/* Its window has a name of its own: those of one name add up. */
 static struct burn burn_of(
-	const struct kwhy_standins *standins, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
+	struct kwhy_standins *standins, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
 {
 	uint32_t grid = burns->grids[i];
 	struct burn burn = {.launch = {.stream = standins->stream,
@@ -29,8 +32,7 @@ static struct burn burn_of(
 				    .length_ns = fmin(standins->grids[grid].length_ns, LENGTH_MOST_NS),
 				    .queued_ns = burns->queued_ns}};
 
-	snprintf(burn.name, sizeof(burn.name), "%s %u",
-		kwhy_standin_class_name((enum kwhy_standin_class) class), grid);
+	snprintf(burn.name, sizeof(burn.name), "power %u", standins->windows++);
 	return burn;
 }
 
@@ -68,28 +70,58 @@ static void read_power(
 		window.net.value / ((double)burn->launches * burn->launch.length_ns * 1e-9);
 }
 
+/* Grids like those of the pattern before draw what those did; gives how many of out[] are left to measure. */
+static size_t find_new(struct kwhy_standins *standins, const struct kwhy_replay_burns *burns, uint32_t *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < burns->count; i++) {
+		struct kwhy_standin_grid *grid = &standins->grids[burns->grids[i]];
+		const struct kwhy_standin_grid *known = kwhy_replay_alike(
+			standins->measured, standins->measured_count, grid);
+
+		if (known)
+			memcpy(grid->power_w, known->power_w, sizeof(grid->power_w));
+		else
+			out[count++] = burns->grids[i];
+	}
+	return count;
+}
+
+static void keep(struct kwhy_standins *standins, const struct kwhy_replay_burns *burns)
+{
+	for (size_t i = 0; i < burns->count; i++)
+		standins->measured[i] = standins->grids[burns->grids[i]];
+	standins->measured_count = burns->count;
+}
+
 enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
 	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error)
 {
 	struct burn all[KWHY_REPLAY_GRIDS_MEASURED * KWHY_STANDIN_CLASS_COUNT];
-	const size_t count = burns->count * KWHY_STANDIN_CLASS_COUNT;
+	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
+	const struct kwhy_replay_burns fresh = {grids, find_new(standins, burns, grids), burns->queued_ns};
+	const size_t count = fresh.count * KWHY_STANDIN_CLASS_COUNT;
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < count; i++) {
-		all[i] = burn_of(standins, burns, i / KWHY_STANDIN_CLASS_COUNT,
+		all[i] = burn_of(standins, &fresh, i / KWHY_STANDIN_CLASS_COUNT,
 			(uint32_t)(i % KWHY_STANDIN_CLASS_COUNT));
-		status = kwhy_device_energy_begin(energy, all[i].name, error);
+		status = kwhy_bench_stop_check(error);
+		if (!status)
+			status = kwhy_device_energy_begin(energy, all[i].name, error);
 		if (status)
 			return status;
 		status = run_burn(standins, &all[i], error);
 		kwhy_device_energy_end(energy);
 	}
-	if (!status)
+	if (!status && count)
 		status = kwhy_device_energy_read(energy, error);
 	if (status)
 		return status;
 	for (size_t i = 0; i < count; i++)
 		read_power(standins, energy, &all[i]);
+	keep(standins, burns);
 	kwhy_replay_spread_powers(standins->grids, standins->grid_count, burns->grids, burns->count);
 	return KWHY_OK;
 }

@@ -21,8 +21,9 @@ enum kwhy_standin_class {
 
 const char *kwhy_standin_class_name(enum kwhy_standin_class class); /* "wait", "fma", "memory", "matrix" */
 
-enum { KWHY_STANDIN_LONG_NS = 100000 }; /* what longer ones draw depends on their length no more */
-enum { KWHY_STANDIN_BUSY = 1024 };	/* works on all multiprocessors */
+enum { KWHY_REPLAY_GRIDS_MEASURED = 4 }; /* grids of a pattern whose powers are measured, at most */
+enum { KWHY_STANDIN_LONG_NS = 100000 };	 /* what longer ones draw depends on their length no more */
+enum { KWHY_STANDIN_BUSY = 1024 };	 /* works on all multiprocessors */
 
 /* How kernels of an account are stood for. */
 struct kwhy_standin_choice {
@@ -54,6 +55,10 @@ struct kwhy_standins {
 	uint64_t from, to, words; /* that the memory class copies, 16 bytes each */
 	struct kwhy_standin_grid *grids;
 	size_t grid_count;
+	struct kwhy_standin_grid
+		measured[KWHY_REPLAY_GRIDS_MEASURED]; /* of the pattern before: their powers hold */
+	size_t measured_count;
+	uint32_t windows; /* of powers, so far */
 	double ticks_per_ns;
 	bool has_fine_clock;  /* of the device, whose rate does not change with load: kernels wait by it */
 	double one_period_ns; /* of one small block that takes no time */

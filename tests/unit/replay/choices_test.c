@@ -136,6 +136,21 @@ static void of_grids_alike_the_one_with_kernels_as_long_is_nearest(void **state)
 	assert_float_equal(grids[3].power_w[KWHY_STANDIN_FMA], 6, 0);
 }
 
+static void powers_hold_for_about_as_many_threads_and_as_long_kernels(void **state)
+{
+	static const struct kwhy_standin_grid known[] = {
+		{.blocks = 100, .threads_per_block = 256, .length_ns = 3000},
+		{.blocks = 100, .threads_per_block = 256, .length_ns = 2e5}};
+	struct kwhy_standin_grid wanted = {.blocks = 96, .threads_per_block = 256, .length_ns = 3100};
+
+	(void)state;
+	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[0]);
+	wanted.length_ns = 9e6; /* beyond some length it does not matter */
+	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[1]);
+	wanted.length_ns = 2e4;
+	assert_null(kwhy_replay_alike(known, 2, &wanted));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +162,7 @@ int main(void)
 		cmocka_unit_test(grids_matter_by_the_energy_above_idle),
 		cmocka_unit_test(stand_ins_that_can_work_no_less_or_no_more_are_told),
 		cmocka_unit_test(other_grids_take_the_powers_of_the_nearest),
+		cmocka_unit_test(powers_hold_for_about_as_many_threads_and_as_long_kernels),
 		cmocka_unit_test(of_grids_alike_the_one_with_kernels_as_long_is_nearest),
 	};
 
