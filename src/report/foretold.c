@@ -35,6 +35,21 @@ static struct kwhy_projection projection_of(const json_t *object)
 		.net_high_nj = known_of(object, "net_high_nj")};
 }
 
+static char *name_change(struct kwhy_foretold *foretold, const json_t *change)
+{
+	const json_t *number = json_object_get(change, "number");
+	const char *id = json_string_value(json_object_get(change, "id"));
+	struct kwhy_text text = {0};
+	char *name;
+
+	kwhy_text_add(&text, id ? id : "");
+	if (json_is_integer(number))
+		kwhy_text_addf(&text, " %lld", (long long)json_integer_value(number));
+	name = text.failed ? NULL : kwhy_arena_copy(&foretold->arena, text.data);
+	kwhy_text_done(&text);
+	return name;
+}
+
 static char *list_changes(struct kwhy_foretold *foretold, const json_t *changes)
 {
 	struct kwhy_text text = {0};
@@ -42,14 +57,19 @@ static char *list_changes(struct kwhy_foretold *foretold, const json_t *changes)
 	char *list;
 	size_t i;
 
+	foretold->list = kwhy_arena_alloc(
+		&foretold->arena, json_array_size(changes) + 1, sizeof(*foretold->list));
+	if (!foretold->list)
+		return NULL;
 	json_array_foreach((json_t *)changes, i, change)
 	{
-		const json_t *number = json_object_get(change, "number");
-		const char *id = json_string_value(json_object_get(change, "id"));
+		const char *name = name_change(foretold, change);
 
-		kwhy_text_addf(&text, "%s%s", i ? ", " : "", id ? id : "");
-		if (json_is_integer(number))
-			kwhy_text_addf(&text, " %lld", (long long)json_integer_value(number));
+		if (!name)
+			text.failed = true;
+		foretold->list[foretold->count++] = (struct kwhy_foretold_change){
+			name, known_of(change, "saved_ns"), known_of(change, "saved_nj")};
+		kwhy_text_addf(&text, "%s%s", i ? ", " : "", name ? name : "");
 	}
 	list = text.failed ? NULL : kwhy_arena_copy(&foretold->arena, text.data ? text.data : "no changes");
 	kwhy_text_done(&text);
@@ -158,6 +178,41 @@ static void add_rows(struct kwhy_table *table, const struct kwhy_comparison *com
 		kwhy_quantity_energy(measured, comparison->b->net_nj), errors.net_ratio);
 }
 
+static void add_saved(struct kwhy_table *table, const char *name, int64_t time_ns, int64_t energy_nj)
+{
+	kwhy_table_cell(table, name);
+	kwhy_table_time(table, time_ns);
+	if (energy_nj == KWHY_UNKNOWN_NJ)
+		kwhy_table_cell(table, NULL);
+	else
+		kwhy_table_energy(table, energy_nj);
+}
+
+static int64_t less(int64_t before, int64_t after)
+{
+	return before == KWHY_UNKNOWN_NJ || after == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : before - after;
+}
+
+/* Change by change, each behind those above it; two runs tell all of them together. */
+static void add_changes(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
+{
+	static const struct kwhy_table_column columns[] = {
+		{"saves", KWHY_COLUMN_LEFT}, {"time", KWHY_COLUMN_RIGHT}, {"energy", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_foretold *foretold = comparison->foretold;
+	const struct kwhy_side *a = comparison->a, *b = comparison->b;
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < foretold->count; i++)
+		add_saved(&table, foretold->list[i].name, foretold->list[i].saved_ns,
+			foretold->list[i].saved_nj);
+	if (foretold->count > 1)
+		add_saved(&table, "together", foretold->before.time_ns - foretold->after.time_ns,
+			less(foretold->before.energy_nj, foretold->after.energy_nj));
+	add_saved(&table, "measured", run_ns(a) - run_ns(b), less(a->work_nj, b->work_nj));
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
 /* Where B idled at a level that is not known well enough, its energy above that is not, either. */
 static void add_net_words(const struct kwhy_side *b, const struct kwhy_sheet *sheet)
 {
@@ -208,6 +263,8 @@ void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct k
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	add_rows(&table, comparison);
 	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_text_add(sheet->out, "\n");
+	add_changes(comparison, sheet);
 	add_net_words(comparison->b, sheet);
 	add_host_words(comparison, sheet);
 	if (!kwhy_foretold_check(foretold, comparison->a, comparison->b).is_of_a)
@@ -228,6 +285,15 @@ void kwhy_foretold_json(const struct kwhy_comparison *comparison, struct kwhy_js
 	kwhy_json_row(json, "projection");
 	kwhy_json_string(json, "path", foretold->label);
 	kwhy_json_string(json, "changes", foretold->changes);
+	kwhy_json_array(json, "by_change");
+	for (size_t i = 0; i < foretold->count; i++) {
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "change", foretold->list[i].name);
+		kwhy_json_known(json, "saved_ns", foretold->list[i].saved_ns);
+		kwhy_json_known(json, "saved_nj", foretold->list[i].saved_nj);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
 	kwhy_json_known(json, "time_ns", foretold->after.time_ns);
 	kwhy_json_known(json, "time_low_ns", foretold->after.time_low_ns);
 	kwhy_json_known(json, "time_high_ns", foretold->after.time_high_ns);

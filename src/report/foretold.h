@@ -7,11 +7,19 @@
 #include "report/json_writer.h"
 #include "report/sheet.h"
 
+/* What one change saves beyond those before it. */
+struct kwhy_foretold_change {
+	const char *name; /* "overlap-copies 2" */
+	int64_t saved_ns, saved_nj;
+};
+
 /* A projection that was made of run A, beside what run B then measured. */
 struct kwhy_foretold {
 	struct kwhy_arena arena;
 	const char *label;   /* its file */
 	const char *changes; /* "pinned, overlap-copies 2" */
+	struct kwhy_foretold_change *list;
+	size_t count;
 	struct kwhy_projection before, after;
 };
 

@@ -166,6 +166,10 @@ static void energies_are_compared_of_the_work_alone(void **state)
 	assert_float_equal((double)json_integer_value(json_object_get(projection, "measured_net_nj")),
 		(double)number(plan, "before", "net_nj"), 1e3);
 	assert_float_equal(json_number_value(json_object_get(projection, "launch_ratio")), 1, 1e-9);
+	assert_int_equal(json_array_size(json_object_get(projection, "by_change")), 1);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_array_get(json_object_get(projection, "by_change"), 0), "saved_ns")),
+		number(plan, "before", "time_ns") - number(plan, "after", "time_ns"));
 	assert_true(number(plan, "before", "net_low_nj") < number(plan, "before", "net_nj"));
 	json_decref(plan);
 	json_decref(root);
