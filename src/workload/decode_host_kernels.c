@@ -263,6 +263,15 @@ static void run_joint_inner(const struct kwhy_gpu_grid *grid, void **arguments)
 	run_thin_narrow(grid, arguments);
 }
 
+static void run_crowd_end(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, false);
+
+	(void)grid;
+	call.layer = call.args->layer_count;
+	normalise_all(&call, KWHY_DECODE_WORDS);
+}
+
 static void run_thin_head(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, false);
@@ -422,6 +431,9 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_thin_head", run_thin_head, {ARGS, 4}},
 	{"kwhy_decode_joint_attend", run_joint_attend, {ARGS, 4}},
 	{"kwhy_decode_joint_inner", run_joint_inner, {ARGS, 4}},
+	{"kwhy_decode_crowd_attend", run_joint_attend, {ARGS, 4}},
+	{"kwhy_decode_crowd_inner", run_joint_inner, {ARGS, 4}},
+	{"kwhy_decode_crowd_end", run_crowd_end, {ARGS}},
 	{"kwhy_decode_whole", run_whole, {ARGS, 4}},
 	{"kwhy_decode_settle", run_settle, {ARGS, 4, 4, 4}},
 	{"kwhy_decode_wide32", run_wide, {ARGS, 4, 4}},

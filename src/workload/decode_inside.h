@@ -10,6 +10,7 @@ struct kwhy_decode_library; /* decode_library.h */
 /* The inside of a decoder that is open, for decode_*.c. */
 
 enum {
+	KWHY_DECODE_CROWD = 32,	     /* tokens that clusters of blocks take */
 	KWHY_DECODE_SOME_MOST = 128, /* tokens that are some, and not yet many */
 	KWHY_DECODE_SPLITS_MOST = 8, /* of a wide product's columns */
 	KWHY_DECODE_PRODUCTS_BYTES = 256
@@ -31,6 +32,9 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_THIN_HEAD = KWHY_DECODE_THIN + KWHY_DECODE_MATRICES,
 	KWHY_DECODE_JOINT_ATTEND,
 	KWHY_DECODE_JOINT_INNER,
+	KWHY_DECODE_CROWD_ATTEND,
+	KWHY_DECODE_CROWD_INNER,
+	KWHY_DECODE_CROWD_END,
 	KWHY_DECODE_WHOLE,
 	KWHY_DECODE_SETTLE,
 	KWHY_DECODE_WIDE32,

@@ -32,6 +32,9 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_THIN_HEAD] = "kwhy_decode_thin_head",
 	[KWHY_DECODE_JOINT_ATTEND] = "kwhy_decode_joint_attend",
 	[KWHY_DECODE_JOINT_INNER] = "kwhy_decode_joint_inner",
+	[KWHY_DECODE_CROWD_ATTEND] = "kwhy_decode_crowd_attend",
+	[KWHY_DECODE_CROWD_INNER] = "kwhy_decode_crowd_inner",
+	[KWHY_DECODE_CROWD_END] = "kwhy_decode_crowd_end",
 	[KWHY_DECODE_WHOLE] = "kwhy_decode_whole",
 	[KWHY_DECODE_SETTLE] = "kwhy_decode_settle",
 	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",
@@ -177,7 +180,7 @@ static uint64_t lay_out_further(struct kwhy_decode *decode, uint64_t next)
 				  {&args->candidates, slots * KWHY_DECODE_BEAMS_MOST * sizeof(uint64_t)},
 			  };
 
-	const struct part joint[] = {{&args->x_between, 4 * KWHY_DECODE_FEW * width * sizeof(float)}};
+	const struct part joint[] = {{&args->x_between, 4 * KWHY_DECODE_CROWD * width * sizeof(float)}};
 
 	args->narrow_parts = args->parts;
 	if (ranks == 1)

@@ -144,6 +144,30 @@ static void two_kernels_a_layer_give_the_logits_of_the_reference(void **state)
 }
 #endif
 
+#if HAS_CROWDS
+static void two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_init(&world, SLOTS_MOST);
+	prefill(&world, SOME);
+	for (u32 step = 0; step < STEPS; step++) {
+		tell(&world, step);
+		launch_with(&world, call_begin, BLOCKS, 64, 1, 0, 0);
+		for (u32 layer = 0; layer < 2; layer++) {
+			launch_with(&world, call_crowd_attend, HEADS * CLUSTER, FEW_THREADS, layer, 0, 0);
+			launch_with(
+				&world, call_crowd_inner, INNER_CLUSTERS * CLUSTER, FEW_THREADS, layer, 0, 0);
+		}
+		launch_with(&world, call_crowd_end, (SLOTS_MOST + 7) / 8, FEW_THREADS, 0, 0, 0);
+		launch_wide(&world, 64, 0, WORDS);
+		check_logits(&world, step + 1);
+	}
+	world_done(&world);
+}
+#endif
+
 static void many_tokens_give_the_logits_of_the_reference(void **state)
 {
 	struct world world;
@@ -372,6 +396,9 @@ int main(void)
 		cmocka_unit_test(few_tokens_give_the_logits_of_the_reference_also_where_blocks_share_a_head),
 #if HAS_JOINT
 		cmocka_unit_test(two_kernels_a_layer_give_the_logits_of_the_reference),
+#endif
+#if HAS_CROWDS
+		cmocka_unit_test(two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference),
 #endif
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
 		cmocka_unit_test(prompts_are_attended_to_by_tiles_as_by_single_tokens),

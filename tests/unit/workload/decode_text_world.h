@@ -103,6 +103,11 @@ CALL(thin_head, c->a, c->one)
 CALL(joint_attend, c->a, c->one)
 CALL(joint_inner, c->a, c->one)
 #endif
+#if HAS_CROWDS
+CALL(crowd_attend, c->a, c->one)
+CALL(crowd_inner, c->a, c->one)
+CALL(crowd_end, c->a)
+#endif
 CALL(whole, c->a, c->one)
 CALL(settle, c->a, c->one, c->two, c->three)
 CALL(wide32, c->a, c->one, c->two)
@@ -222,7 +227,7 @@ static void world_init(struct world *world, u32 slots)
 		.logits = part(world, (u64)slots * WORDS_KNOWN * 4),
 		.times = part(world, AREA * 8),
 		.arrived = part(world, 4),
-		.x_between = part(world, 4 * FEW * WIDTH * 4),
+		.x_between = part(world, 4 * CROWD * WIDTH * 4),
 		.sources = part(world, (u64)2 * slots * AREA * 4),
 		.scores = part(world, slots * 4),
 		.first_scores = part(world, slots * 4),

@@ -69,6 +69,7 @@ enum {
 	UNIT = 16 / ACT_BYTES,		      /* activations in 16 bytes */
 	ROWS = 3 * MIXED + 2 * WIDTH + INNER, /* of a layer's matrices */
 	FEW = 16,			      /* tokens that thin kernels take */
+	CROWD = 32,			      /* tokens that clusters of blocks take */
 	MANY = 64,			      /* tokens of a block of a wide one */
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
@@ -109,8 +110,8 @@ struct args {
 	float *logits;		     /* [slots][vocabulary]; 0: nobody asks */
 	u64 *times;		     /* [room] when the first slot came to a position, ns */
 	u32 *arrived;		     /* blocks at the barrier */
-	float *x_between; /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one [4][FEW][WIDTH],
-			     x by turns and three sums */
+	float *x_between; /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one
+			     [4][CROWD][WIDTH], x by turns and three sums */
 	u64 *inbox;	  /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
 	u64 *bests;	  /* [RANKS][slots][2] as well */
 	u32 *meet;	  /* enum meet */
@@ -146,5 +147,8 @@ struct __attribute__((aligned(16))) four {
 #else
 #define HAS_JOINT 0
 #endif
+
+/* The same of more tokens than few: of weights as the activations are. */
+#define HAS_CROWDS (HAS_JOINT && ACT_BYTES == 2 && (EACH) == 8)
 
 enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };

@@ -289,8 +289,8 @@ static __device__ void thin_narrow(const struct args *a, u32 layer, u32 *round)
 	thin_add(a, layer, NARROWING, &t, &tiles, ends);
 }
 
-/* x as a kernel of clusters finds it; a block a token leaves it for the next. */
-static __device__ void joint_row(const struct args *a, u32 kernel, u32 token, float v[QUADS][4])
+/* x as a kernel of clusters finds it; who leaves it, for the next one. */
+static __device__ void joint_row(const struct args *a, u32 kernel, u32 token, int leaves, float v[QUADS][4])
 {
 	u64 here = (u64)token * WIDTH;
 	u32 lane = threadIdx.x % 32;
@@ -306,7 +306,7 @@ static __device__ void joint_row(const struct args *a, u32 kernel, u32 token, fl
 			v[i][j] += more[i][j];
 			sum.of[j] = __float_as_uint(v[i][j]);
 		}
-		if (blockIdx.x != token)
+		if (!leaves)
 			continue;
 		*(struct four *)(void *)(joint_x(a, kernel + 1) + here + i * 128 + lane * 4) = sum;
 		*(struct four *)(void *)(joint_sum(a, kernel + 2) + here + i * 128 + lane * 4) = none;
@@ -318,7 +318,7 @@ static __device__ void joint_stage(const struct args *a, u32 kernel, act *room)
 	for (u32 token = threadIdx.x / 32; token < a->tokens; token += blockDim.x / 32) {
 		float v[QUADS][4];
 
-		joint_row(a, kernel, token, v);
+		joint_row(a, kernel, token, blockIdx.x == token, v);
 		normalise(v, room + token * STRIDE);
 	}
 	__syncthreads();

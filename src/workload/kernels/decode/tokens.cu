@@ -91,7 +91,7 @@ static __device__ float *joint_x(const struct args *a, u32 kernel)
 
 static __device__ float *joint_sum(const struct args *a, u32 kernel)
 {
-	return a->x_between + (u64)(1 + kernel % 3) * FEW * WIDTH;
+	return a->x_between + (u64)(1 + kernel % 3) * CROWD * WIDTH;
 }
 
 static __device__ void begin_token(const struct args *a, u32 token, u32 joint)
