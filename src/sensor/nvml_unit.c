@@ -69,9 +69,7 @@ int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit)
 
 int64_t kwhy_nvml_unit_now_ns(const struct kwhy_nvml_unit *unit)
 {
-	const struct kwhy_clock *clock = unit->sensors->clock;
-
-	return clock ? clock->now_mono_ns(clock->context) : kwhy_clock_mono_ns();
+	return kwhy_sensors_now_ns(unit->sensors);
 }
 
 bool kwhy_nvml_unit_is_lost(const struct kwhy_nvml_unit *unit)

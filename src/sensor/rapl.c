@@ -16,12 +16,13 @@
  * package; "psys" holds the packages, and intel-rapl-mmio is the same counter once more: neither is read.
  */
 
-enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST };
+enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
 #define WRAP_MOST_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums of rounds must fit 64 bits */
 #define PERIOD_NS INT64_C(100000000)
+#define TOOK_MOST_NS INT64_C(2000000)
 #define UPDATE_NS                                                                                            \
 	INT64_C(1000000) /* Intel's developer manual on RAPL: about 1 ms; the same in Linux's amd_energy.rst \
 			  */
@@ -59,17 +60,36 @@ static bool read_domain(const struct domain *domain, int64_t *out_uj)
 				    : kwhy_attribute_read(domain->fd, out_uj);
 }
 
+/*
+ * With the middle of the read for its time. A read takes microseconds: nobody knows of when the value is that
+ * a thread got which was held up meanwhile, so it reads again.
+ */
+static bool read_dated(const struct rapl *rapl, const struct domain *domain, struct kwhy_reading *out)
+{
+	int64_t begin_ns, took_ns = INT64_MAX;
+	bool good = true;
+
+	for (int i = 0; good && i < TRIES && took_ns > TOOK_MOST_NS; i++) {
+		begin_ns = kwhy_sensors_now_ns(rapl->sensors);
+		good = read_domain(domain, &out->value) && out->value >= 0;
+		took_ns = kwhy_sensors_now_ns(rapl->sensors) - begin_ns;
+		out->time_mono_ns = begin_ns + took_ns / 2;
+	}
+	return good;
+}
+
 static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 {
 	struct rapl *rapl = state;
 
 	(void)argument;
+	(void)now_mono_ns;
 	for (size_t i = 0; i < rapl->count; i++) {
 		struct kwhy_source_channel *source = &rapl->sensors->sources[rapl->domains[i].source];
-		int64_t value;
+		struct kwhy_reading reading;
 
-		if (read_domain(&rapl->domains[i], &value) && value >= 0)
-			kwhy_channel_push(&source->channel, (struct kwhy_reading){now_mono_ns, value});
+		if (read_dated(rapl, &rapl->domains[i], &reading))
+			kwhy_channel_push(&source->channel, reading);
 		else
 			atomic_fetch_add_explicit(&source->failures, 1, memory_order_relaxed);
 	}

@@ -166,6 +166,7 @@ size_t kwhy_sensors_processes(
 
 /* Unix against monotonic, now; for back ends whose readings carry Unix times. Any thread. */
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors);
+int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 
 /*
  * For back ends, while opening, of every device that there is. Whether the request's list of devices names

@@ -182,6 +182,32 @@ static void perf_events_of_another_unit_or_on_no_cpu_are_not_read(void **state)
 	}
 }
 
+/* A clock that runs 10 us a look, but 80 ms at the second: the first read is held up. */
+static int64_t halting_now(void *context)
+{
+	int *looks = context;
+
+	++*looks;
+	return 1000000000 + *looks * INT64_C(10000) + (*looks > 1 ? INT64_C(80000000) : 0);
+}
+
+static void a_read_that_is_held_up_is_made_again(void **state)
+{
+	struct host *host = *state;
+	int looks = 0;
+	const struct kwhy_clock clock = {.now_mono_ns = halting_now, .context = &looks};
+	struct kwhy_reading reading;
+
+	write_zone(host, "intel-rapl:0", "package-0\n", "1000\n");
+	host_open(host);
+	host->sensors->clock = &clock;
+	host_read(host, 1000000000);
+	assert_true(kwhy_channel_last(&host_source(host, KWHY_METER_RAPL_PACKAGE, 0)->channel, &reading));
+	assert_int_equal(looks, 4);
+	assert_int_equal(reading.time_mono_ns, 1000000000 + 80000000 + 35000);
+	assert_int_equal(reading.value, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +220,7 @@ int main(void)
 		TEST(where_the_tree_shows_nothing_perf_is_asked),
 		TEST(a_counter_of_the_tree_goes_before_perf_s),
 		TEST(perf_events_of_another_unit_or_on_no_cpu_are_not_read),
+		TEST(a_read_that_is_held_up_is_made_again),
 		TEST(a_counter_without_a_number_at_the_start_is_not_available),
 	};
 
