@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/stop.h"
 #include "cli/bench_options.h"
 #include "cli/change_options.h"
 #include "cli/command.h"
@@ -89,6 +90,7 @@ static enum kwhy_status replay_job(struct kwhy_replay_request *request, const st
 		return status;
 	request->context = kwhy_progress_begin(is_quiet);
 	request->progress = kwhy_bench_tell;
+	kwhy_bench_stop_watch(is_quiet);
 	status = kwhy_replay(whatif, request, out, error);
 	kwhy_progress_end(request->context);
 	kwhy_whatif_free(whatif);
@@ -119,6 +121,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	status = replay_job(&request, &job, options->job.quiet, &replay, error);
 	if (!status) {
 		status = write_result(options, form, replay, &job.report, error);
+		if (!status && replay->ended)
+			*invocation->exit = KWHY_EXIT_FAILED;
 		kwhy_replay_free(replay);
 	}
 	kwhy_job_done(&job);

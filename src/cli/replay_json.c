@@ -97,6 +97,24 @@ static void write_settling(struct kwhy_json *json, const struct kwhy_replay *rep
 	kwhy_json_array_end(json);
 }
 
+static void write_calls(struct kwhy_json *json, const struct kwhy_replay *replay)
+{
+	kwhy_json_array(json, "calls");
+	for (size_t i = 0; i < KWHY_REPLAY_CALL_COUNT; i++) {
+		const struct kwhy_replay_call_times *times = &replay->calls[i];
+
+		if (!times->count)
+			continue;
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "kind", kwhy_replay_call_name((enum kwhy_replay_call)i));
+		kwhy_json_count(json, "count", times->count);
+		kwhy_json_real(json, "recorded_s", times->recorded_ns * 1e-9);
+		kwhy_json_real(json, "replayed_s", times->here_ns * 1e-9);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 static double ratio_less_one(double is, double should)
 {
 	return should != 0 ? is / should - 1 : NAN;
@@ -232,7 +250,9 @@ void kwhy_replay_json(
 	kwhy_json_string(&json, "recorded_on", replay->recorded_on);
 	kwhy_json_real(&json, "idle_w", replay->replayed_idle_w);
 	kwhy_json_string(&json, "energy_missing", replay->energy_missing);
+	kwhy_json_string(&json, "ended", replay->ended);
 	write_settling(&json, replay);
+	write_calls(&json, replay);
 	write_as_recorded(&json, replay);
 	write_changed(&json, replay);
 	write_standins(&json, replay);

@@ -269,6 +269,22 @@ static void write_settled(const struct page *page)
 			replay->wait_late_ns < 0 ? "later" : "sooner");
 }
 
+/* Why calls of changes take more than they do here. */
+static void write_calls(const struct page *page)
+{
+	const struct kwhy_replay *replay = page->replay;
+	char recorded[KWHY_QUANTITY_BYTES], here[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; replay->has_changed && i < KWHY_REPLAY_CALL_COUNT; i++)
+		if (replay->calls[i].count)
+			kwhy_sheet_linef(&page->sheet, "calls   ",
+				"a %s took %s as recorded and takes %s here: one that a change makes anew "
+				"takes what it takes, and the difference",
+				kwhy_replay_call_name((enum kwhy_replay_call)i),
+				kwhy_quantity_time(recorded, llround(replay->calls[i].recorded_ns)),
+				kwhy_quantity_time(here, llround(replay->calls[i].here_ns)));
+}
+
 static void write_notes(const struct page *page)
 {
 	const struct kwhy_replay *replay = page->replay;
@@ -278,6 +294,8 @@ static void write_notes(const struct page *page)
 			replay->plan->refused[i].reason);
 	if (replay->energy_missing)
 		kwhy_sheet_linef(&page->sheet, "energy  ", "not available: %s", replay->energy_missing);
+	if (replay->ended)
+		kwhy_sheet_linef(&page->sheet, "ended   ", "%s", replay->ended);
 	if (replay->backend == KWHY_GPU_HOST)
 		kwhy_sheet_linef(&page->sheet, "note    ",
 			"a rehearsal: threads of the host stand for the GPU, so the times say nothing of "
@@ -301,5 +319,6 @@ void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report
 	write_pattern(&page);
 	write_settled(&page);
 	write_settled_work(&page);
+	write_calls(&page);
 	write_notes(&page);
 }

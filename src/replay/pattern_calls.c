@@ -158,17 +158,6 @@ static bool launches_graph(const struct kwhy_replay_builder *builder, uint32_t c
 	return issued(builder, call) > 1 && (builder->changes->captured || strstr(name, "GraphLaunch"));
 }
 
-/* Launches of the kernels that pack or unpack come on top of the call of the copy. */
-static int64_t packing_ns(const struct kwhy_replay_builder *builder, uint32_t work)
-{
-	int64_t launch_ns = builder->graph->delays.launch_call_ns, sum_ns = 0;
-
-	for (size_t i = work; i < builder->pattern->work_count; i++)
-		if (builder->row_of[i] == KWHY_NONE && launch_ns > 0)
-			sum_ns += launch_ns;
-	return sum_ns;
-}
-
 /* A graph lies in one stream, that of its first work. */
 static enum kwhy_status add_rows(
 	struct kwhy_replay_builder *builder, size_t bucket, bool is_graph, struct kwhy_error *error)
@@ -209,9 +198,9 @@ static enum kwhy_status add_call(
 	if (status)
 		return status;
 	op.work_count = (uint32_t)builder->pattern->work_count - op.work;
+	op.is_foretold = builder->changes->foretold[call] && op.work_count && op.wait == KWHY_NONE;
 	if (op.wait == KWHY_NONE && node->from[KWHY_LINK_JOIN] != KWHY_NONE && !op.work_count)
 		op.own_ns = graph->end_ns[at] - graph->start_ns[at];
-	op.own_ns += packing_ns(builder, op.work);
 	builder->op_of[call] = (uint32_t)builder->pattern->op_count;
 	return add_op(builder->pattern, &op, error);
 }

@@ -179,28 +179,55 @@ static enum kwhy_status run_all(struct kwhy_replay_subject *subject, struct kwhy
 	window->seconds = job->request->energy_s;
 	if (job->energy)
 		status = kwhy_replay_window_run(job->energy, subject->run, window, error);
+	subject->window_is_whole = !status;
 	for (subject->outcome->runs = window->runs; !status && subject->outcome->runs < runs_wanted(subject);
 		subject->outcome->runs++) {
 		struct kwhy_replay_span span = {0};
 
 		status = kwhy_replay_run_once(subject->run, &span, error);
+		if (status)
+			break;
 		if (subject->outcome->runs < KWHY_REPLAY_RUNS_KEPT)
 			window->spans[subject->outcome->runs] = span;
 	}
-	if (!status)
-		note_runs(subject);
+	note_runs(subject);
 	return status;
 }
 
-static void read_energy(struct kwhy_replay_subject *subject)
+static enum kwhy_status read_energy(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
-	struct kwhy_replay_joules joules = kwhy_replay_window_joules(subject->job->energy, &subject->window);
+	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_joules joules;
+	enum kwhy_status status = KWHY_OK;
 
+	if (!job->energy || !subject->window_is_whole)
+		return KWHY_OK;
+	status = kwhy_device_energy_read(job->energy, error);
+	if (status)
+		return status;
+	joules = kwhy_replay_window_joules(job->energy, &subject->window);
 	if (!isfinite(joules.gross.value))
-		return;
-	subject->job->replay->replayed_idle_w = joules.idle_w;
+		return KWHY_OK;
+	job->replay->replayed_idle_w = joules.idle_w;
 	subject->outcome->gross = joules.gross;
 	subject->outcome->net = joules.net;
+	return KWHY_OK;
+}
+
+/* What is there of a part that ended early stands; KWHY_E_LOST all the same, or what went wrong since. */
+static enum kwhy_status sum_up(
+	struct kwhy_replay_subject *subject, enum kwhy_status ended, struct kwhy_error *error)
+{
+	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_error second;
+	enum kwhy_status status = read_energy(subject, ended ? &second : error);
+
+	if (!status && subject->outcome == &job->replay->as_recorded)
+		status = list_standins(subject, ended ? &second : error);
+	if (!status && subject->outcome == &job->replay->as_recorded)
+		status = kwhy_replay_run_call_times(subject->run, job->trips.calls, ended ? &second : error);
+	memcpy(job->replay->calls, job->trips.calls, sizeof(job->replay->calls));
+	return ended ? ended : status;
 }
 
 /* --- A pattern, as recorded or changed --- */
@@ -266,14 +293,33 @@ static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name
 	}
 	if (!status)
 		status = run_all(subject, error);
-	if (!status && job->energy)
-		status = kwhy_device_energy_read(job->energy, error);
-	if (!status && job->energy)
-		read_energy(subject);
-	if (!status && outcome == &job->replay->as_recorded)
-		status = list_standins(subject, error);
+	if (!status || (status == KWHY_E_LOST && outcome->runs))
+		status = sum_up(subject, status, error);
 	release(subject);
 	return status;
+}
+
+/* A part that was interrupted, or whose device was lost: what was measured until then stands. */
+static enum kwhy_status end_early(struct kwhy_replay_job *job, const char *name,
+	const struct kwhy_replay_outcome *outcome, const struct kwhy_error *error)
+{
+	struct kwhy_replay *replay = job->replay;
+	char words[sizeof(error->text) + 64];
+
+	if (!replay->as_recorded.runs)
+		return KWHY_E_LOST;
+	snprintf(words, sizeof(words), "%s, after %zu run%s %s", error->text, outcome->runs,
+		outcome->runs == 1 ? "" : "s", name);
+	replay->ended = kwhy_arena_copy(&replay->arena, words);
+	return replay->ended ? KWHY_OK : KWHY_E_MEMORY;
+}
+
+static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *name, size_t ask_count,
+	struct kwhy_replay_outcome *outcome, struct kwhy_error *error)
+{
+	enum kwhy_status status = replay_one(job, name, ask_count, outcome, error);
+
+	return status == KWHY_E_LOST ? end_early(job, name, outcome, error) : status;
 }
 
 /* --- Around it --- */
@@ -346,11 +392,11 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 	if (!status)
 		status = open_meters(job, error);
 	if (!status)
-		status = replay_one(job, "as recorded", 0, &replay->as_recorded, error);
+		status = replay_part(job, "as recorded", 0, &replay->as_recorded, error);
 	/* where every change was refused there is nothing else to run */
-	replay->has_changed = replay->plan->change_count > 0;
-	if (!status && replay->has_changed)
-		status = replay_one(job, "changed", job->request->ask_count, &replay->changed, error);
+	if (!status && !replay->ended && replay->plan->change_count)
+		status = replay_part(job, "changed", job->request->ask_count, &replay->changed, error);
+	replay->has_changed = replay->changed.runs > 0;
 	return status;
 }
 

@@ -72,18 +72,23 @@ struct kwhy_replay {
 	double first_net_off_ratio;
 	double work_factor; /* times what kernels drew above idle is asked of their stand-ins; NAN: as above
 			     */
-	enum kwhy_replay_bound bound; /* that settling came up against */
+	enum kwhy_replay_bound bound;				     /* that settling came up against */
+	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT]; /* of the last run as recorded */
 	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MOST];
 	size_t step_count;
 	struct kwhy_replay_outcome as_recorded, changed;
 	bool has_changed;
-	struct kwhy_plan *plan;		      /* what the changes should bring; NULL: none was asked for */
-	const char *energy_missing;	      /* NULL: the GPU's energy is known */
+	struct kwhy_plan *plan;	    /* what the changes should bring; NULL: none was asked for */
+	const char *energy_missing; /* NULL: the GPU's energy is known */
+	const char *ended;	    /* why, and behind which runs, before all were made; NULL: all were */
 	struct kwhy_replay_standin *standins; /* those with the most time first */
 	size_t standin_count;
 };
 
-/* `whatif` of the recording; its edits are undone. End with kwhy_replay_free(). */
+/*
+ * `whatif` of the recording; its edits are undone. An interrupt (bench/stop.h) or a lost device ends it with
+ * the runs that were made; KWHY_E_LOST where none was. End with kwhy_replay_free().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,
 	const struct kwhy_replay_request *request, struct kwhy_replay **out, struct kwhy_error *error);
 void kwhy_replay_free(struct kwhy_replay *replay);

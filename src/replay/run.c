@@ -2,8 +2,12 @@
 #include "replay/run_parts.h"
 
 #include "base/clock.h"
+#include "bench/stop.h"
+#include "fit/median.h"
 
 #include <stdlib.h>
+
+#define WHOLE_MOST_NS 2000000000 /* shorter runs are ended by an interrupt between them alone */
 
 /* --- Making one --- */
 
@@ -72,9 +76,10 @@ static enum kwhy_status reserve(struct kwhy_replay_run *run, struct kwhy_error *
 	run->mark_is_set = calloc((size_t)pattern->mark_count + 1, sizeof(*run->mark_is_set));
 	run->graphs = calloc(pattern->graph_count + 1, sizeof(void *));
 	run->done_ns = calloc(pattern->op_count + 1, sizeof(*run->done_ns));
+	run->took_ns = calloc(pattern->op_count + 1, sizeof(*run->took_ns));
 	run->workers = calloc(pattern->thread_count + 1, sizeof(*run->workers));
 	if (!run->streams || !run->ends || !run->marks || !run->mark_is_set || !run->graphs ||
-		!run->done_ns || !run->workers)
+		!run->done_ns || !run->took_ns || !run->workers)
 		return kwhy_fail_memory(error, "a replay");
 	for (size_t i = 0; i < pattern->thread_count; i++)
 		run->workers[i] = (struct kwhy_replay_worker){.run = run, .thread = &pattern->threads[i]};
@@ -90,6 +95,7 @@ enum kwhy_status kwhy_replay_run_new(
 	if (!run)
 		return kwhy_fail_memory(error, "a replay");
 	run->runner = *runner;
+	run->ends_inside = runner->pattern->span_ns > WHOLE_MOST_NS;
 	status = reserve(run, error);
 	if (!status)
 		status = kwhy_replay_buffers_init(&run->buffers, runner->gpu, runner->pattern, error);
@@ -152,6 +158,7 @@ void kwhy_replay_run_free(struct kwhy_replay_run *run)
 	free((void *)run->mark_is_set);
 	free(run->graphs);
 	free((void *)run->done_ns);
+	free(run->took_ns);
 	free(run->workers);
 	free(run);
 }
@@ -232,10 +239,70 @@ static double late_s(const struct kwhy_replay_run *run)
 enum kwhy_status kwhy_replay_run_once(
 	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error)
 {
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_bench_stop_check(error);
 
+	if (status)
+		return status;
 	forget(run);
 	status = run_threads(run, error);
 	out->late_s = late_s(run);
 	return status ? status : read_span(run, &out->span_s, error);
+}
+
+/* --- What calls took --- */
+
+enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
+{
+	static const enum kwhy_replay_call calls[] = {[KWHY_REPLAY_KERNEL] = KWHY_REPLAY_CALL_LAUNCH,
+		[KWHY_REPLAY_COPY] = KWHY_REPLAY_CALL_COPY,
+		[KWHY_REPLAY_FILL] = KWHY_REPLAY_CALL_FILL};
+
+	return op->graph != KWHY_NONE && run->graphs[op->graph]
+		? KWHY_REPLAY_CALL_GRAPH
+		: calls[run->runner.pattern->works[op->work].kind];
+}
+
+/* One piece or one graph, and no wait: what it takes is the call's. */
+static bool is_plain(
+	const struct kwhy_replay_run *run, const struct kwhy_replay_op *op, enum kwhy_replay_call kind)
+{
+	return op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE &&
+		kwhy_replay_call_of(run, op) == kind &&
+		(op->work_count == 1 || kind == KWHY_REPLAY_CALL_GRAPH);
+}
+
+static void sum_up(const struct kwhy_replay_run *run, enum kwhy_replay_call kind, double *recorded_ns,
+	double *here_ns, struct kwhy_replay_call_times *out)
+{
+	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
+	size_t count = 0;
+	struct kwhy_median recorded, here;
+
+	for (size_t i = 0; i < pattern->op_count; i++) {
+		if (!is_plain(run, &pattern->ops[i], kind))
+			continue;
+		recorded_ns[count] = (double)pattern->ops[i].own_ns;
+		here_ns[count++] = (double)run->took_ns[i];
+	}
+	*out = (struct kwhy_replay_call_times){.count = count};
+	if (!count)
+		return;
+	kwhy_median_of(recorded_ns, count, &recorded);
+	kwhy_median_of(here_ns, count, &here);
+	out->recorded_ns = recorded.median;
+	out->here_ns = here.median;
+}
+
+enum kwhy_status kwhy_replay_run_call_times(const struct kwhy_replay_run *run,
+	struct kwhy_replay_call_times out[KWHY_REPLAY_CALL_COUNT], struct kwhy_error *error)
+{
+	size_t most = run->runner.pattern->op_count + 1;
+	double *recorded_ns = malloc(most * sizeof(*recorded_ns)), *here_ns = malloc(most * sizeof(*here_ns));
+	bool has_memory = recorded_ns && here_ns;
+
+	for (int kind = 0; has_memory && kind < KWHY_REPLAY_CALL_COUNT; kind++)
+		sum_up(run, (enum kwhy_replay_call)kind, recorded_ns, here_ns, &out[kind]);
+	free(recorded_ns);
+	free(here_ns);
+	return has_memory ? KWHY_OK : kwhy_fail_memory(error, "the times of calls");
 }

@@ -37,6 +37,10 @@ struct kwhy_replay_span {
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(
 	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error);
 
+/* What calls of the last run took, beside what they were recorded to take. */
+KWHY_MUST_USE enum kwhy_status kwhy_replay_run_call_times(const struct kwhy_replay_run *run,
+	struct kwhy_replay_call_times out[KWHY_REPLAY_CALL_COUNT], struct kwhy_error *error);
+
 /* Graphs that this GPU's driver did not take, whose work is launched piece by piece. */
 uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run);
 

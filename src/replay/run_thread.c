@@ -2,16 +2,18 @@
 #include "replay/run_parts.h"
 
 #include "base/clock.h"
+#include "bench/stop.h"
 
 #include <sched.h>
 #include <time.h>
 
 enum {
-	NAP_NS = 2000000,      /* longer pauses are slept through, but for their end */
-	NAP_LATE_NS = 1000000, /* by which a sleeper may be woken late */
-	YIELD_NS = 20000,      /* before shorter ones others get the processor if they want it */
-	SPINS = 1000,	       /* then others get it */
-	DEBT_MOST_NS = 100000  /* by which a thread may be late and still catch up */
+	NAP_NS = 2000000,	 /* longer pauses are slept through, but for their end */
+	NAP_MOST_NS = 100000000, /* then there may have been an interrupt */
+	NAP_LATE_NS = 1000000,	 /* by which a sleeper may be woken late */
+	YIELD_NS = 20000,	 /* before shorter ones others get the processor if they want it */
+	SPINS = 1000,		 /* then others get it */
+	DEBT_MOST_NS = 100000	 /* by which a thread may be late and still catch up */
 };
 
 static void relax(void)
@@ -28,13 +30,16 @@ static void nap(int64_t length_ns)
 	nanosleep(&time, NULL);
 }
 
-static void wait_until(int64_t mono_ns)
+/* No longer than until an interrupt that ends the run. */
+static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 {
 	int64_t left_ns;
 
 	while ((left_ns = mono_ns - kwhy_clock_mono_ns()) > 0) {
+		if (left_ns > NAP_NS && run->ends_inside && kwhy_bench_stop_asked())
+			return;
 		if (left_ns > NAP_NS)
-			nap(left_ns - NAP_LATE_NS);
+			nap(left_ns - NAP_LATE_NS < NAP_MOST_NS ? left_ns - NAP_LATE_NS : NAP_MOST_NS);
 		else if (left_ns > YIELD_NS)
 			sched_yield();
 		else
@@ -206,6 +211,15 @@ static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *work
 		runner->trips, runner->standins, runner->pattern, &runner->pattern->works[work]);
 }
 
+/* What recording, or another machine, made of a call: a graph's once, else that of each piece. */
+static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
+{
+	enum kwhy_replay_call kind = kwhy_replay_call_of(run, op);
+	double one_ns = kwhy_replay_added_ns(run->runner.trips, kind);
+
+	return (int64_t)(kind == KWHY_REPLAY_CALL_GRAPH ? one_ns : one_ns * op->work_count);
+}
+
 /*
  * Where work reaches the device faster than it did, its call begins later; no later than it returns, unless
  * it waits for that work.
@@ -213,31 +227,35 @@ static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *work
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
 	const struct kwhy_replay_runner *runner = &worker->run->runner;
+	int64_t most_ns = op->is_foretold ? added_ns(worker->run, op) : op->own_ns;
 	double later_ns = (double)runner->pattern->works[op->work].issue_ns -
 		beside_of(worker, op->work).issue_ns;
 
 	if (op->graph != KWHY_NONE)
 		later_ns -= runner->trips->graph_ns - runner->trips->kernel_ns;
-	if (op->wait != op->work && later_ns > (double)op->own_ns)
-		later_ns = (double)op->own_ns;
+	if (op->wait != op->work && later_ns > (double)most_ns)
+		later_ns = (double)most_ns;
 	if (later_ns > 0)
-		wait_until(worker->due_ns + (int64_t)later_ns);
+		wait_until(worker->run, worker->due_ns + (int64_t)later_ns);
 }
 
-static enum kwhy_status issue_all(
-	struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op, struct kwhy_error *error)
+static enum kwhy_status issue_all(struct kwhy_replay_worker *worker, uint32_t at, struct kwhy_error *error)
 {
 	struct kwhy_replay_run *run = worker->run;
+	const struct kwhy_replay_op *op = &run->runner.pattern->ops[at];
+	int64_t start_ns;
 	enum kwhy_status status;
 
 	if (!op->work_count)
 		return KWHY_OK;
 	wait_for_issue(worker, op);
 	status = mark_start(run, op, error);
-	if (status)
-		return status;
-	return op->graph != KWHY_NONE && run->graphs[op->graph] ? issue_graph(run, op, error)
-								: issue_pieces(run, op, error);
+	start_ns = kwhy_clock_mono_ns();
+	if (!status)
+		status = op->graph != KWHY_NONE && run->graphs[op->graph] ? issue_graph(run, op, error)
+									  : issue_pieces(run, op, error);
+	run->took_ns[at] = kwhy_clock_mono_ns() - start_ns;
+	return status;
 }
 
 /* Its own copy, as of a naive program: the call has waited already. */
@@ -279,13 +297,15 @@ static enum kwhy_status begin(struct kwhy_replay_worker *worker, const struct kw
 	int64_t done_ns;
 	enum kwhy_status status = check(worker->run);
 
+	if (!status && worker->run->ends_inside)
+		status = kwhy_bench_stop_check(&worker->error);
 	worker->due_ns += op->gap_ns;
 	if (!status && op->after_op != KWHY_NONE) {
 		status = wait_for_op(worker->run, op->after_op, &done_ns);
 		if (!status && done_ns + op->after_ns > worker->due_ns)
 			worker->due_ns = done_ns + op->after_ns;
 	}
-	wait_until(worker->due_ns);
+	wait_until(worker->run, worker->due_ns);
 	return status;
 }
 
@@ -293,7 +313,7 @@ static void end(struct kwhy_replay_worker *worker, uint32_t at)
 {
 	int64_t now_ns;
 
-	wait_until(worker->due_ns);
+	wait_until(worker->run, worker->due_ns);
 	now_ns = kwhy_clock_mono_ns();
 	if (worker->due_ns < now_ns - DEBT_MOST_NS) {
 		worker->late_ns += now_ns - DEBT_MOST_NS - worker->due_ns;
@@ -309,8 +329,8 @@ static enum kwhy_status call(struct kwhy_replay_worker *worker, uint32_t at, str
 	int64_t back_ns;
 
 	if (!status)
-		status = issue_all(worker, op, error);
-	worker->due_ns += op->own_ns;
+		status = issue_all(worker, at, error);
+	worker->due_ns += op->is_foretold ? worker->run->took_ns[at] + added_ns(worker->run, op) : op->own_ns;
 	if (!status && op->wait_kind != KWHY_REPLAY_WAIT_NONE) {
 		status = wait_for_device(worker->run, op, error);
 		back_ns = returned_ns(worker, op);

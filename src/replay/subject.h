@@ -30,6 +30,7 @@ struct kwhy_replay_subject {
 	struct kwhy_replay_run *run;
 	struct kwhy_replay_outcome *outcome;
 	struct kwhy_replay_window window; /* of energy, and spans of the runs after it */
+	bool window_is_whole;		  /* nothing ended it early */
 };
 
 static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const char *what)

@@ -121,6 +121,22 @@ enum kwhy_status kwhy_replay_trips_measure(
 	return status ? status : measure_copies(standins, out, true, error);
 }
 
+const char *kwhy_replay_call_name(enum kwhy_replay_call call)
+{
+	static const char *const names[KWHY_REPLAY_CALL_COUNT] = {"launch", "copy", "fill", "graph"};
+
+	return names[call];
+}
+
+double kwhy_replay_added_ns(const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind)
+{
+	const struct kwhy_replay_call_times *times = &trips->calls[kind];
+
+	if (!times->count)
+		times = &trips->calls[KWHY_REPLAY_CALL_LAUNCH];
+	return times->count ? fmax(times->recorded_ns - times->here_ns, 0) : 0;
+}
+
 /* Both parts together. Of a kernel, its own beginning and end are no part; of a copy, its recorded length. */
 static double both_ns(const struct kwhy_replay_trips *trips, const struct kwhy_standins *standins,
 	const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_work *work)

@@ -10,11 +10,26 @@
  * What a call that issues work and one that waits for it take on this GPU beside the work: medians of round
  * trips in an idle stream, of a kernel, of a graph, and of small copies by direction and memory.
  */
+enum kwhy_replay_call { /* what a call asks for */
+	KWHY_REPLAY_CALL_LAUNCH,
+	KWHY_REPLAY_CALL_COPY,
+	KWHY_REPLAY_CALL_FILL,
+	KWHY_REPLAY_CALL_GRAPH,
+	KWHY_REPLAY_CALL_COUNT
+};
+
+/* Calls that wait for nothing: medians as recorded and as made here. */
+struct kwhy_replay_call_times {
+	uint64_t count;
+	double recorded_ns, here_ns;
+};
+
 struct kwhy_replay_trips {
 	double kernel_ns; /* less what the kernel waits */
 	double graph_ns;  /* of a graph of two kernels, less what those take beyond one; as kernel_ns without
 			     graphs */
 	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] with the copy itself */
+	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	double late_ns; /* by which a wait of a replay returned later than it did: taken off the others */
 };
 
@@ -33,6 +48,12 @@ static inline bool kwhy_replay_ends_with_call(
 struct kwhy_replay_beside {
 	double issue_ns, return_ns;
 };
+
+const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "copy", "fill", "graph" */
+
+/* By which recording made such a call longer, or another machine was slower: that of launches where there was
+ * none of its kind; not negative. Pure. */
+double kwhy_replay_added_ns(const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind);
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_trips_measure(
 	const struct kwhy_standins *standins, struct kwhy_replay_trips *out, struct kwhy_error *error);

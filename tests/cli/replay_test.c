@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kwhy replay as a rehearsal on the host, and by the calls of a real driver on a fake one. */
 #include "../golden/schema_check.h"
+#include "base/file.h"
 #include "spawned_checks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
@@ -186,6 +188,32 @@ static void a_driver_runs_what_the_host_does(void **state)
 	spawned_done(&spawned);
 }
 
+/* Of runs enough for an hour. */
+static void an_interrupt_leaves_the_runs_before(void **state)
+{
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	json_t *replay;
+	int status;
+
+	(void)state;
+	status = system("'" KWHY_PROGRAM "' replay --backend host --repeat 100000 --drop-waits -q "
+			"-o replay-stopped.json '" TINY "' & child=$!; sleep 3; kill -TERM $child; "
+			"wait $child"); // NOLINT(cert-env33-c): a shell is what interrupts
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(kwhy_file_read("replay-stopped.json", 1 << 20, &text, &error), KWHY_OK);
+	replay = json_loads(text.data, 0, NULL);
+	assert_keeps_to_schema("replay", replay);
+	assert_true(json_integer_value(json_object_get(json_object_get(replay, "as_recorded"), "runs")) > 0);
+	assert_true(json_is_null(json_object_get(replay, "changed")));
+	assert_non_null(
+		strstr(json_string_value(json_object_get(replay, "ended")), "it was interrupted, after "));
+	json_decref(replay);
+	kwhy_text_done(&text);
+	unlink("replay-stopped.json");
+}
+
 static void what_changed_replays_write_holds_to_the_schema(void **state)
 {
 	struct spawned spawned = SPAWN("replay", "--drop-waits", "--graph", "--json", "-q", "--backend",
@@ -232,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_meter_tells_powers_and_energy),
 		cmocka_unit_test(stand_ins_work_more_or_less_to_draw_what_was_recorded),
 		cmocka_unit_test(a_power_that_no_stand_in_reaches_is_told),
+		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 		cmocka_unit_test(what_changed_replays_write_holds_to_the_schema),
 		cmocka_unit_test(wrong_usage_is_told),
 		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),

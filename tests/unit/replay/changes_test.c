@@ -73,6 +73,24 @@ static void a_packed_copy_has_all_bytes_and_a_kernel_that_scatters_them(void **s
 	done(&build, &after);
 }
 
+/* The launch of the kernel beside it is in what the change computes already; what both take is measured. */
+static void the_call_of_a_packed_copy_is_longer_by_one_launch(void **state)
+{
+	struct build build = build_new(1);
+	struct after after;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		copy(&build, KWHY_COPY_H2D, 1000, 40 * i);
+	for (int i = 0; i < 3; i++)
+		launch(&build, 200 + 20 * i, 210 + 20 * i, 212 + 20 * i);
+	after = change(&build, "pack-h2d", 1);
+	assert_int_equal(after.pattern->ops[0].own_ns, 4000);
+	assert_true(after.pattern->ops[0].is_foretold);
+	assert_false(after.pattern->ops[1].is_foretold);
+	done(&build, &after);
+}
+
 static void a_packed_read_back_has_its_kernel_before_it(void **state)
 {
 	struct build build = build_new(1);
@@ -157,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packed_copy_has_all_bytes_and_a_kernel_that_scatters_them),
+		cmocka_unit_test(the_call_of_a_packed_copy_is_longer_by_one_launch),
 		cmocka_unit_test(a_packed_read_back_has_its_kernel_before_it),
 		cmocka_unit_test(batched_launches_have_the_sum_of_their_blocks),
 		cmocka_unit_test(fused_work_is_one_kernel_of_the_largest_grid),

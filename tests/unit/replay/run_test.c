@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays on the host, which needs no GPU and says nothing of times. */
+#include "bench/stop.h"
 #include "build.h"
 #include "replay/replay.h"
 
+#include <signal.h>
 #include <string.h>
 
 static struct kwhy_error error;
@@ -125,6 +127,55 @@ static void a_refused_change_is_not_run(void **state)
 	kwhy_replay_free(replay);
 }
 
+/* Presses a key when a part of a replay begins. */
+static void press(void *context, const char *what)
+{
+	if (!strcmp(what, context))
+		raise(SIGINT);
+}
+
+/* Of a program with a wait that a change drops, interrupted there. */
+static enum kwhy_status interrupted(const char *at, struct kwhy_replay **out)
+{
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("drop-waits"), 0};
+	const struct kwhy_replay_request request = {.backend = KWHY_GPU_HOST,
+		.asks = &ask,
+		.ask_count = 1,
+		.repeat = 3,
+		.progress = press,
+		.context = (void *)at};
+	struct build build = build_new(1);
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status;
+
+	launch(&build, 0, 0, 0, 10);
+	build_call(&build, 0, "cudaDeviceSynchronize", 60, 80);
+	build_call(&build, 0, "cudaDeviceSynchronize", 90, 95);
+	launch(&build, 0, 0, 100, 110);
+	build_finish(&build, true);
+	assert_int_equal(
+		kwhy_whatif_new(build.recording, build.ledger, build.profile, &whatif, &error), KWHY_OK);
+	kwhy_bench_stop_watch(true);
+	status = kwhy_replay(whatif, &request, out, &error);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+	return status;
+}
+
+static void an_interrupt_leaves_the_runs_before(void **state)
+{
+	struct kwhy_replay *replay;
+
+	(void)state;
+	assert_int_equal(interrupted("changed", &replay), KWHY_OK);
+	assert_int_equal(replay->as_recorded.runs, 3);
+	assert_false(replay->has_changed);
+	assert_string_equal(replay->ended, "it was interrupted, after 0 runs changed");
+	kwhy_replay_free(replay);
+	assert_int_equal(interrupted("as recorded", &replay), KWHY_E_LOST);
+	assert_string_equal(error.text, "it was interrupted");
+}
+
 static void accounts_of_kernels_are_listed_with_what_stands_for_them(void **state)
 {
 	struct build build = build_new(1);
@@ -150,6 +201,8 @@ int main(void)
 		cmocka_unit_test(a_change_is_projected_and_measured),
 		cmocka_unit_test(a_refused_change_is_not_run),
 		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
+		/* last, since what was asked for stays */
+		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
