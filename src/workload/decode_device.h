@@ -30,7 +30,7 @@ struct kwhy_decode_args {
 	uint64_t logits;	      /* float [slots][vocabulary]; 0: nobody asks */
 	uint64_t times;		      /* uint64 [room]: when the first slot came to a position, ns */
 	uint64_t arrived;	      /* uint32 */
-	uint64_t x_between;	      /* float [FEW][width], of several GPUs; of one [4][CROWD][width] */
+	uint64_t x_between;	      /* float [FEW][width], of several GPUs; of one [3][CROWD][width] */
 	uint64_t inbox;		      /* uint64 [2][ranks][FEW][width]: a number, and its flag above it */
 	uint64_t bests;		      /* uint64 [ranks][slots][2] as well */
 	uint64_t meet;		      /* uint32, enum kwhy_decode_meet */

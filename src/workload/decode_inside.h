@@ -32,6 +32,7 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_THIN_HEAD = KWHY_DECODE_THIN + KWHY_DECODE_MATRICES,
 	KWHY_DECODE_JOINT_ATTEND,
 	KWHY_DECODE_JOINT_INNER,
+	KWHY_DECODE_JOINT_HEAD,
 	KWHY_DECODE_CROWD_ATTEND,
 	KWHY_DECODE_CROWD_INNER,
 	KWHY_DECODE_CROWD_END,
@@ -185,6 +186,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_graphs(
 
 /* All kernels of a pass through the layers, of args.tokens tokens. */
 void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue);
+
+/* --- Few tokens by clusters of blocks, decode_joint.c --- */
+
+/* Two kernels a layer, as kernels/decode/clusters.cu has them. */
+bool kwhy_decode_is_joint(const struct kwhy_decode *decode);
+/* Slots that the kernels are compiled for; 0: of any number. */
+uint32_t kwhy_decode_known_slots(const struct kwhy_decode *decode);
+/* All kernels of a pass but the first. */
+void kwhy_decode_issue_joint(struct kwhy_decode_issue *issue);
 
 /* Every slot comes to position `at`, with the best of `first` next; 0: with none. */
 void kwhy_decode_issue_reset(struct kwhy_decode_issue *issue, uint32_t at, uint64_t first);

@@ -32,6 +32,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_THIN_HEAD] = "kwhy_decode_thin_head",
 	[KWHY_DECODE_JOINT_ATTEND] = "kwhy_decode_joint_attend",
 	[KWHY_DECODE_JOINT_INNER] = "kwhy_decode_joint_inner",
+	[KWHY_DECODE_JOINT_HEAD] = "kwhy_decode_joint_head",
 	[KWHY_DECODE_CROWD_ATTEND] = "kwhy_decode_crowd_attend",
 	[KWHY_DECODE_CROWD_INNER] = "kwhy_decode_crowd_inner",
 	[KWHY_DECODE_CROWD_END] = "kwhy_decode_crowd_end",
@@ -180,7 +181,7 @@ static uint64_t lay_out_further(struct kwhy_decode *decode, uint64_t next)
 				  {&args->candidates, slots * KWHY_DECODE_BEAMS_MOST * sizeof(uint64_t)},
 			  };
 
-	const struct part joint[] = {{&args->x_between, 4 * KWHY_DECODE_CROWD * width * sizeof(float)}};
+	const struct part joint[] = {{&args->x_between, 3 * KWHY_DECODE_CROWD * width * sizeof(float)}};
 
 	args->narrow_parts = args->parts;
 	if (ranks == 1)
@@ -206,9 +207,9 @@ enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, stru
 	struct kwhy_error *error)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	char words[7][OPTION_BYTES];
+	char words[8][OPTION_BYTES];
 	const char *const options[] = {
-		words[0], words[1], words[2], words[3], words[4], words[5], words[6], NULL};
+		words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], NULL};
 	const struct kwhy_gpu_source source = {.title = "decode.cu",
 		.text = kwhy_kernels_decode,
 		.options = options,
@@ -222,6 +223,7 @@ enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, stru
 	snprintf(words[6], OPTION_BYTES, "-DBEAM=%d", decode->request.beams > 1);
 	snprintf(words[5], OPTION_BYTES, "-DPAGE=%u", decode->request.page);
 	snprintf(words[4], OPTION_BYTES, "-DHEADS_HERE=%u", shape->heads);
+	snprintf(words[7], OPTION_BYTES, "-DFEW_SLOTS=%u", kwhy_decode_known_slots(decode));
 	status = gpu->ops->module_new(gpu, &source, out, error);
 	for (size_t k = 0; !status && k < KWHY_DECODE_KERNEL_COUNT; k++)
 		status = gpu->ops->kernel_find(gpu, *out, kernel_names[k], &out_kernels[k], error);

@@ -122,48 +122,13 @@ static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 			.numbers = {layer}});
 }
 
-/* Two kernels a layer, of clusters; as clusters.cu has them. Pages and beams have not been tried with them.
- */
-static bool is_joint(const struct kwhy_decode *decode)
-{
-	const struct kwhy_decode_shape *shape = decode->request.shape;
-
-	return kwhy_decode_ranks(decode) == 1 && !decode->request.page && !kwhy_decode_has_beams(decode) &&
-		decode->gpu->facts.architecture >= 90 && kwhy_decode_each(decode->request.weights) <= 16 &&
-		shape->width <= 1024 && (shape->inner < 1024 || shape->inner % 1024 == 0);
-}
-
-static void issue_joint(struct kwhy_decode_issue *issue, uint32_t layer)
-{
-	const struct kwhy_decode *decode = issue->decode;
-	const struct kwhy_decode_shape *shape = decode->request.shape;
-	uint32_t clusters = shape->inner / 64 < 16 ? shape->inner / 64 : 16;
-
-	kwhy_decode_issue(issue,
-		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_JOINT_ATTEND,
-			.blocks = shape->heads * CLUSTER,
-			.threads = FEW_THREADS,
-			.shared_bytes = shared_of_few(decode),
-			.numbers = {layer}});
-	kwhy_decode_issue(issue,
-		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_JOINT_INNER,
-			.blocks = clusters * CLUSTER,
-			.threads = FEW_THREADS,
-			.shared_bytes = shared_of_few(decode),
-			.numbers = {layer}});
-}
-
 static void issue_few(struct kwhy_decode_issue *issue)
 {
 	struct kwhy_decode *decode = issue->decode;
 	uint32_t tiles = kwhy_decode_words_most(decode) / 8, most = place_count(decode) * 4;
 
-	issue_begin(issue, is_joint(decode));
+	issue_begin(issue, false);
 	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++) {
-		if (is_joint(decode)) {
-			issue_joint(issue, layer);
-			continue;
-		}
 		issue_thin(issue, layer, KWHY_DECODE_ATTENTION);
 		issue_attend(issue, layer, false, FEW_THREADS);
 		issue_thin(issue, layer, KWHY_DECODE_PROJECTION);
@@ -174,8 +139,7 @@ static void issue_few(struct kwhy_decode_issue *issue)
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_THIN_HEAD,
 			.blocks = tiles < most ? tiles : most,
 			.threads = FEW_THREADS,
-			.shared_bytes = shared_of_few(decode),
-			.numbers = {is_joint(decode)}});
+			.shared_bytes = shared_of_few(decode)});
 }
 
 /* --- Many tokens --- */
@@ -398,8 +362,8 @@ static bool is_crowd(const struct kwhy_decode *decode)
 	enum kwhy_decode_weights weights = decode->request.weights;
 
 	return args->each == 1 && args->slots > KWHY_DECODE_FEW && args->slots <= KWHY_DECODE_CROWD &&
-		is_joint(decode) && kwhy_decode_act_bytes(weights) == 2 && kwhy_decode_each(weights) == 8 &&
-		!kwhy_decode_library_takes(decode, args->tokens, false);
+		kwhy_decode_is_joint(decode) && kwhy_decode_act_bytes(weights) == 2 &&
+		kwhy_decode_each(weights) == 8 && !kwhy_decode_library_takes(decode, args->tokens, false);
 }
 
 /* Normalised tokens and, in their place, sums of a block's warps; and a barrier. */
@@ -477,8 +441,6 @@ static void share_out(struct kwhy_decode *decode)
 		 shares = place_count(decode) / heads;
 
 	decode->args.shares = !is_few(decode) || shares < 1 ? 1 : shares > SHARES_MOST ? SHARES_MOST : shares;
-	if (is_few(decode) && decode->request.launching != KWHY_DECODE_DEVICE && is_joint(decode))
-		decode->args.shares = decode->args.tokens < CLUSTER ? CLUSTER / decode->args.tokens : 1;
 	decode->args.project_splits = split_count(decode, KWHY_DECODE_PROJECTION);
 	decode->args.narrow_splits = split_count(decode, KWHY_DECODE_NARROWING);
 }
@@ -487,7 +449,10 @@ void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue)
 {
 	share_out(issue->decode);
 	issue->decode->kernel_count = 0;
-	if (is_few(issue->decode))
+	if (is_few(issue->decode) && kwhy_decode_is_joint(issue->decode)) {
+		issue_begin(issue, true);
+		kwhy_decode_issue_joint(issue);
+	} else if (is_few(issue->decode))
 		issue_few(issue);
 	else if (is_crowd(issue->decode))
 		issue_crowd(issue);

@@ -43,7 +43,7 @@ CALL(thin_attention, c->a, c->one)
 CALL(thin_project, c->a, c->one)
 CALL(thin_widen, c->a, c->one)
 CALL(thin_narrow, c->a, c->one)
-CALL(thin_head, c->a, 0)
+CALL(thin_head, c->a)
 CALL(settle, c->a, c->one, c->two, c->three)
 CALL(wide32, c->a, c->one, c->two)
 

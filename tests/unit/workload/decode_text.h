@@ -33,6 +33,7 @@ enum { ROOM_QUADS = 6144 };
 #define copy_await_but(count) ((void)0)
 #define __syncwarp() ((void)cuda_text_exchange(0))
 #define await_previous() ((void)0)
+#define root_under_one(value) (1 / sqrtf(value))
 #define exp_two(value) exp2f(value)
 #define now_ns() 0
 
@@ -62,6 +63,20 @@ static __attribute__((unused)) void cluster_meet(void)
 		__syncthreads();                                    \
 	} while (0)
 
+/* Where the blocks of clusters have their shared memory. */
+static __attribute__((unused)) char *cluster_rooms[256];
+
+#define cluster_open(room) ((void)(cluster_rooms[blockIdx.x] = (char *)(room)))
+#define cluster_ready() cluster_meet()
+#define store_near(to, rank, ...)                                         \
+	do {                                                              \
+		const struct four near_value = __VA_ARGS__;               \
+                                                                          \
+		memcpy(cluster_rooms[blockIdx.x / 8 * 8 + (rank)] +       \
+				((char *)(to)-cluster_rooms[blockIdx.x]), \
+			&near_value, sizeof(near_value));                 \
+	} while (0)
+
 static __attribute__((unused)) void add_float(float *to, float value)
 {
 	float old, sum;
@@ -72,6 +87,7 @@ static __attribute__((unused)) void add_float(float *to, float value)
 	while (!__atomic_compare_exchange(to, &old, &sum, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
+#define add_one(to, one) add_float((to), (one))
 #define add_two(to, one, two) (add_float((to), (one)), add_float((to) + 1, (two)))
 
 static __attribute__((unused)) float __uint_as_float(unsigned bits)

@@ -98,10 +98,11 @@ CALL(thin_attention, c->a, c->one)
 CALL(thin_project, c->a, c->one)
 CALL(thin_widen, c->a, c->one)
 CALL(thin_narrow, c->a, c->one)
-CALL(thin_head, c->a, c->one)
-#if HAS_JOINT
+CALL(thin_head, c->a)
+#if HAS_FEW
 CALL(joint_attend, c->a, c->one)
 CALL(joint_inner, c->a, c->one)
+CALL(joint_head, c->a)
 #endif
 #if HAS_CROWDS
 CALL(crowd_attend, c->a, c->one)
@@ -227,7 +228,7 @@ static void world_init(struct world *world, u32 slots)
 		.logits = part(world, (u64)slots * WORDS_KNOWN * 4),
 		.times = part(world, AREA * 8),
 		.arrived = part(world, 4),
-		.x_between = part(world, 4 * CROWD * WIDTH * 4),
+		.x_between = part(world, 3 * CROWD * WIDTH * 4),
 		.sources = part(world, (u64)2 * slots * AREA * 4),
 		.scores = part(world, slots * 4),
 		.first_scores = part(world, slots * 4),

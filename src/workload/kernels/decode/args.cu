@@ -110,13 +110,13 @@ struct args {
 	float *logits;		     /* [slots][vocabulary]; 0: nobody asks */
 	u64 *times;		     /* [room] when the first slot came to a position, ns */
 	u32 *arrived;		     /* blocks at the barrier */
-	float *x_between; /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one
-			     [4][CROWD][WIDTH], x by turns and three sums */
-	u64 *inbox;	  /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
-	u64 *bests;	  /* [RANKS][slots][2] as well */
-	u32 *meet;	  /* enum meet */
-	u32 *pages;	  /* [slots][pages_each] which page of the pool has the positions of each */
-	u32 *sources;	  /* [2][cache_slots][room] the slot that has a place of a beam */
+	float *x_between;	     /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one
+					[3][CROWD][WIDTH], sums by turns */
+	u64 *inbox;   /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
+	u64 *bests;   /* [RANKS][slots][2] as well */
+	u32 *meet;    /* enum meet */
+	u32 *pages;   /* [slots][pages_each] which page of the pool has the positions of each */
+	u32 *sources; /* [2][cache_slots][room] the slot that has a place of a beam */
 	float *scores, *first_scores; /* [slots] of beams as far as they are; behind the prompts */
 	u64 *candidates;	      /* [slots][BEAMS_MOST] a score in order, then ~token */
 	u64 apart[RANKS_MOST];	      /* to the same place in the memory of each GPU */
@@ -147,6 +147,12 @@ struct __attribute__((aligned(16))) four {
 #else
 #define HAS_JOINT 0
 #endif
+
+/* Sequences, where a kernel's form is of so many and they are few; 0: it is of any number. */
+#ifndef FEW_SLOTS
+#define FEW_SLOTS 0
+#endif
+#define HAS_FEW (HAS_JOINT && FEW_SLOTS)
 
 /* The same of more tokens than few: of weights as the activations are. */
 #define HAS_CROWDS (HAS_JOINT && ACT_BYTES == 2 && (EACH) == 8)

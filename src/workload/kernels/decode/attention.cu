@@ -63,7 +63,7 @@ static __device__ u64 past_at(const struct args *a, const struct history *h, u64
 }
 
 /* Keys and values of SPAN * 4 positions, SPAN for each quarter of a warp: of a lane 8 columns. */
-enum { SPAN = 2, EIGHT = 8 / UNIT };
+enum { SPAN = FEW_SLOTS > 8 && ACT_BYTES == 2 ? 4 : 2, EIGHT = 8 / UNIT };
 
 struct span {
 	struct four keys[SPAN][EIGHT], values[SPAN][EIGHT];

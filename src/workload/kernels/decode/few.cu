@@ -122,17 +122,17 @@ static __device__ void stage_normal(const struct args *a, u32 layer, int matrix,
 
 /* A column of what the shares of a head's attention have found, together; all loads are on their way at once.
  */
-static __device__ float shares_column(const struct args *a, const volatile float *pieces, u32 column)
+static __device__ float shares_column(u32 shares, const volatile float *pieces, u32 stride, u32 column)
 {
 	float mosts[SHARES_MOST], weights[SHARES_MOST], sums[SHARES_MOST], most = -1e30f, weight = 0, sum = 0;
 
 #pragma unroll
 	for (u32 s = 0; s < SHARES_MOST; s++) {
-		int is_there = s < a->shares;
+		int is_there = s < shares;
 
-		mosts[s] = is_there ? pieces[s * PIECE + HEAD + 1] : -1e30f;
-		weights[s] = is_there ? pieces[s * PIECE + HEAD] : 0;
-		sums[s] = is_there ? pieces[s * PIECE + column] : 0;
+		mosts[s] = is_there ? pieces[s * stride + HEAD + 1] : -1e30f;
+		weights[s] = is_there ? pieces[s * stride + HEAD] : 0;
+		sums[s] = is_there ? pieces[s * stride + column] : 0;
 	}
 #pragma unroll
 	for (u32 s = 0; s < SHARES_MOST; s++)
@@ -153,7 +153,8 @@ static __device__ void stage_pieces(const struct args *a, act *room)
 		u32 token = i / MIXED, column = i % MIXED;
 		const float *pieces = a->pieces + ((u64)token * HEADS + column / HEAD) * a->shares * PIECE;
 
-		room[token * STRIDE + column] = act_of(shares_column(a, pieces, column % HEAD));
+		room[token * STRIDE + column] = act_of(
+			shares_column(a->shares, pieces, PIECE, column % HEAD));
 	}
 	__syncthreads();
 }
@@ -289,43 +290,7 @@ static __device__ void thin_narrow(const struct args *a, u32 layer, u32 *round)
 	thin_add(a, layer, NARROWING, &t, &tiles, ends);
 }
 
-/* x as a kernel of clusters finds it; who leaves it, for the next one. */
-static __device__ void joint_row(const struct args *a, u32 kernel, u32 token, int leaves, float v[QUADS][4])
-{
-	u64 here = (u64)token * WIDTH;
-	u32 lane = threadIdx.x % 32;
-	float more[QUADS][4];
-
-	load_row(joint_x(a, kernel) + here, v);
-	load_row(joint_sum(a, kernel) + here, more);
-#pragma unroll
-	for (u32 i = 0; i < QUADS; i++) {
-		struct four sum, none = {{0, 0, 0, 0}};
-
-		for (int j = 0; j < 4; j++) {
-			v[i][j] += more[i][j];
-			sum.of[j] = __float_as_uint(v[i][j]);
-		}
-		if (!leaves)
-			continue;
-		*(struct four *)(void *)(joint_x(a, kernel + 1) + here + i * 128 + lane * 4) = sum;
-		*(struct four *)(void *)(joint_sum(a, kernel + 2) + here + i * 128 + lane * 4) = none;
-	}
-}
-
-static __device__ void joint_stage(const struct args *a, u32 kernel, act *room)
-{
-	for (u32 token = threadIdx.x / 32; token < a->tokens; token += blockDim.x / 32) {
-		float v[QUADS][4];
-
-		joint_row(a, kernel, token, blockIdx.x == token, v);
-		normalise(v, room + token * STRIDE);
-	}
-	__syncthreads();
-}
-
-/* joint: kernels of clusters come before it. */
-static __device__ void thin_head(const struct args *a, u32 joint, act *room, u32 *round)
+static __device__ void thin_head(const struct args *a, act *room, u32 *round)
 {
 	const struct thin t = {room, STRIDE, a->tokens, WIDTH, 1};
 	u32 token = threadIdx.x / 8;
@@ -336,10 +301,7 @@ static __device__ void thin_head(const struct args *a, u32 joint, act *room, u32
 
 	tiles_begin(&tiles, weights_of(a, 0, WORDS), (a->word_count + 7) / 8 * 8, WIDTH);
 	await(a, round);
-	if (joint)
-		joint_stage(a, 2 * a->layer_count, room);
-	else
-		stage_normal(a, a->layer_count, WORDS, room);
+	stage_normal(a, a->layer_count, WORDS, room);
 	for (u32 tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
 		u32 row = a->first_word + row_of(tile);
 		float sum = tiles_sum(&tiles, &t, tile);
@@ -383,11 +345,11 @@ KERNEL void __launch_bounds__(NARROW_THREADS) kwhy_decode_thin_narrow(const stru
 	thin_narrow(&a, layer, 0);
 }
 
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct args a, u32 joint)
+KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_thin_head(const struct args a)
 {
 	ROOM(room);
 
-	thin_head(&a, joint, (act *)(void *)room, 0);
+	thin_head(&a, (act *)(void *)room, 0);
 }
 
 /* --- All steps in one launch, of few tokens --- */
@@ -410,6 +372,6 @@ KERNEL void __launch_bounds__(FEW_THREADS, 2) kwhy_decode_whole(const struct arg
 		begin_all(&a, 0, &round);
 		for (u32 layer = 0; layer < a.layer_count; layer++)
 			whole_layer(&a, layer, (act *)(void *)room, &round);
-		thin_head(&a, 0, (act *)(void *)room, &round);
+		thin_head(&a, (act *)(void *)room, &round);
 	}
 }

@@ -127,6 +127,28 @@ static __device__ void cluster_meet(void)
 	asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
 }
 
+/* A block of a cluster runs; all do. Its threads come to both before they meet. */
+static __device__ void cluster_open(const void *room)
+{
+	(void)room; /* for the host */
+	asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+
+static __device__ void cluster_ready(void)
+{
+	asm volatile("barrier.cluster.wait;" ::: "memory");
+}
+
+/* To the same place of another block's shared memory; those who meet afterwards find it. */
+static __device__ void store_near(void *to, u32 rank, struct four v)
+{
+	asm volatile("{.reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; "
+		     "st.shared::cluster.v4.u32 [there], {%2, %3, %4, %5};}" ::"r"(
+			     (u32)__cvta_generic_to_shared(to)),
+		     "r"(rank), "r"(v.of[0]), "r"(v.of[1]), "r"(v.of[2]), "r"(v.of[3])
+		     : "memory");
+}
+
 /*
  * Rows that come to all blocks of a cluster: each block expects so many bytes in all; who has written a row
  * to memory, a warp, sends it.
@@ -163,6 +185,11 @@ static __device__ void rows_await(u64 *bar, const void *from, const void *to)
 	asm volatile("{.reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0; "
 		     "@!done bra again;}" ::"r"((u32)__cvta_generic_to_shared(bar))
 		     : "memory");
+}
+
+static __device__ void add_one(float *to, float one)
+{
+	asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(to), "f"(one) : "memory");
 }
 
 static __device__ void add_two(float *to, float one, float two)
@@ -271,6 +298,12 @@ static __device__ u32 fp8_of(float low, float high)
 }
 #endif
 #endif
+
+/* One over the square root. */
+static __device__ float root_under_one(float value)
+{
+	return rsqrtf(value);
+}
 
 static __device__ float exp_two(float value)
 {

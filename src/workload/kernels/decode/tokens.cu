@@ -60,8 +60,15 @@ KERNEL void kwhy_decode_reset(const struct args a, u32 at, const u64 *first)
 #endif
 }
 
+/* Where kernel k of a token finds x (clusters.cu). */
+static __device__ float *joint_sum(const struct args *a, u32 kernel)
+{
+	return a->x_between + (u64)(kernel % 3) * CROWD * WIDTH;
+}
+
 /* From `column` on, as many as activations are in 16 bytes. */
-static __device__ void begin_columns(const struct args *a, u32 token, u32 word, u32 position, u32 column)
+static __device__ void begin_columns(
+	const struct args *a, u32 token, u32 word, u32 position, u32 column, float *x)
 {
 	u64 here = (u64)token * WIDTH + column;
 	const struct four *places = (const struct four *)(const void *)(a->places + (u64)position * WIDTH +
@@ -70,28 +77,17 @@ static __device__ void begin_columns(const struct args *a, u32 token, u32 word, 
 
 	load_word(a, word, column, v);
 	for (int i = 0; i < UNIT / 4; i++) {
-		struct four place = load_weights(places + i), x;
+		struct four place = load_weights(places + i), sum;
 
 		for (int j = 0; j < 4; j++) {
 			v[4 * i + j] += __uint_as_float(place.of[j]);
-			x.of[j] = __float_as_uint(v[4 * i + j]);
+			sum.of[j] = __float_as_uint(v[4 * i + j]);
 		}
 		if (!a->has_short_x)
-			*(struct four *)(void *)(a->x + here + 4 * i) = x;
+			*(struct four *)(void *)(x + here + 4 * i) = sum;
 	}
 	for (int i = 0; a->has_short_x && i < UNIT; i += 2)
 		store_two((act *)(void *)a->x + here + i, v[i], v[i + 1]);
-}
-
-/* Where kernel k of a token finds x: the sum of both (clusters.cu). */
-static __device__ float *joint_x(const struct args *a, u32 kernel)
-{
-	return kernel % 2 ? a->x_between : a->x;
-}
-
-static __device__ float *joint_sum(const struct args *a, u32 kernel)
-{
-	return a->x_between + (u64)(1 + kernel % 3) * CROWD * WIDTH;
 }
 
 static __device__ void begin_token(const struct args *a, u32 token, u32 joint)
@@ -115,9 +111,9 @@ static __device__ void begin_token(const struct args *a, u32 token, u32 joint)
 	if (threadIdx.x == 0)
 		a->chosen[(u64)slot * a->room + position] = word;
 	for (u32 k = threadIdx.x * UNIT; k < WIDTH; k += blockDim.x * UNIT)
-		begin_columns(a, token, word, position, k);
+		begin_columns(a, token, word, position, k, joint ? joint_sum(a, 0) : a->x);
 	for (u32 k = threadIdx.x; joint && k < WIDTH; k += blockDim.x)
-		joint_sum(a, 0)[(u64)token * WIDTH + k] = joint_sum(a, 1)[(u64)token * WIDTH + k] = 0;
+		joint_sum(a, 1)[(u64)token * WIDTH + k] = 0;
 	__syncthreads();
 }
 

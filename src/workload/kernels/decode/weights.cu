@@ -159,6 +159,16 @@ static __device__ void multiply(float c[4], const struct four *low, const struct
 	}
 }
 
+/* The other way round: 16 bytes of the token g with one unit of weights of the rows g of two tiles. */
+static __device__ void multiply_rows(float c[4], const struct four *token, const u32 one[4], const u32 two[4])
+{
+	for (int i = 0; i < 2; i++) {
+		const u32 a[4] = {one[2 * i], two[2 * i], one[2 * i + 1], two[2 * i + 1]};
+
+		product(c, a, token->of[2 * i], token->of[2 * i + 1]);
+	}
+}
+
 static __device__ u32 first_row(int matrix)
 {
 	return matrix == ATTENTION     ? 0
