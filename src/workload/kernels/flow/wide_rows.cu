@@ -270,16 +270,24 @@ static __device__ INLINE void settle_row(const struct args *a, const struct fact
 			energies[j] /= (float)count;
 }
 
-/* What a run ends with, as floats. */
-static __device__ INLINE void give_row(const struct args *a, u32 step, u32 tile, u32 i, u32 lane, const float energies[8], bool fresh)
+/* What a run ends with, as floats: energies of a row, of which four lanes have 8 each; and a tile's state, whose lines a warp writes whole. */
+static __device__ INLINE void give_energies(const struct args *a, u32 row, u32 lane, const float energies[8])
 {
-	u64 row = (u64)tile * ROWS + i;
-	const u16 *image = state_images(a, (step + 1) % 2, tile) + lane * IMAGE;
+	for (u32 j = 0; row < a->flows && j < 8; j++)
+		a->e[(u64)row * E + energy_of(lane, j)] = energies[j];
+}
 
-	for (u32 j = 0; j < 8; j++)
-		a->e[row * E + energy_of(lane, j)] = energies[j];
-	for (u32 k = 0; k < 64; k++)
-		a->h_rows[row * H + lane * 64 + k] = fresh ? 0.0f : unpack(image[image_place(i, k)]);
+static __device__ INLINE void give_tile(const struct args *a, u32 step, u32 number)
+{
+	const u16 *images = state_images(a, (step + 1) % 2, number);
+
+	for (u32 i = threadIdx.x; i < ROWS * H; i += THREADS) {
+		u32 row = number * ROWS + i / H, k = i % H;
+		float value = unpack(images[k / 64 * IMAGE + image_place(i / H, k % 64)]);
+
+		if (row < a->flows)
+			a->h_rows[(u64)row * H + k] = facts_of(a, step, row)->count ? value : 0.0f;
+	}
 }
 
 /* The state of a flow that begins is zeros: a lane has a quarter. The gates leave them for who comes after the first step, unless flows choose
@@ -307,8 +315,8 @@ static __device__ INLINE void take_tile(const struct args *a, const struct tile 
 	if (fresh && (!step || a->by_argmax))
 		clear_state(a, step, number, i, lane);
 	if (step == a->steps) {
-		if (row < a->flows)
-			give_row(a, step, number, i, lane, energies, fresh);
+		give_energies(a, row, lane, energies);
+		give_tile(a, step, number);
 		return;
 	}
 #pragma unroll
