@@ -115,7 +115,9 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 	struct kwhy_whatif *whatif = capture->whatif;
 	uint32_t first = first_issuing_call(whatif, segment);
 	uint32_t call_node = kwhy_whatif_call_node(whatif->graph, first);
-	int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]);
+	/* its work begins when all of it is put together */
+	int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]) +
+		(int64_t)(whatif->costs.graph_launch_node_ns * (double)(segment->row_count - 1));
 
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
