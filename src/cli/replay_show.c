@@ -269,7 +269,7 @@ static void write_settled(const struct page *page)
 			replay->wait_late_ns < 0 ? "later" : "sooner");
 }
 
-/* Why calls of changes take more than they do here. */
+/* Why calls of a changed replay take more than they do here. */
 static void write_calls(const struct page *page)
 {
 	const struct kwhy_replay *replay = page->replay;
@@ -278,11 +278,12 @@ static void write_calls(const struct page *page)
 	for (size_t i = 0; replay->has_changed && i < KWHY_REPLAY_CALL_COUNT; i++)
 		if (replay->calls[i].count)
 			kwhy_sheet_linef(&page->sheet, "calls   ",
-				"a %s took %s as recorded and takes %s here: one that a change makes anew "
-				"takes what it takes, and the difference",
+				"a %s took %s as recorded, %s here: changed, each takes %.2f times what it "
+				"takes here",
 				kwhy_replay_call_name((enum kwhy_replay_call)i),
 				kwhy_quantity_time(recorded, llround(replay->calls[i].recorded_ns)),
-				kwhy_quantity_time(here, llround(replay->calls[i].here_ns)));
+				kwhy_quantity_time(here, llround(replay->calls[i].here_ns)),
+				replay->calls[i].recorded_ns / replay->calls[i].here_ns);
 }
 
 static void write_notes(const struct page *page)

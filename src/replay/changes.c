@@ -123,30 +123,13 @@ static void follow(const struct merge *merge, const char *id)
 	merge->changes->captured |= strcmp(id, "graph") == 0;
 }
 
-/* Calls that take something else than they did. */
-static void mark_calls(const struct merge *merge)
-{
-	const struct kwhy_whatif_graph *graph = merge->whatif->graph;
-
-	for (size_t edit = merge->from; edit < graph->journal_count; edit++) {
-		uint32_t node = graph->journal[edit].node;
-
-		if (node >= graph->activity_count && node < graph->activity_count + graph->call_count &&
-			graph->nodes[node].own_ns != graph->journal[edit].was.own_ns)
-			merge->changes->foretold[node - graph->activity_count] = true;
-	}
-}
-
 static enum kwhy_status copy_columns(
-	const struct kwhy_recording *recording, struct kwhy_replay_changes *out, struct kwhy_error *error)
+	const struct kwhy_activities *rows, struct kwhy_replay_changes *out, struct kwhy_error *error)
 {
-	const struct kwhy_activities *rows = &recording->activities;
-
 	out->bytes = malloc((rows->count + 1) * sizeof(*out->bytes));
 	out->blocks = malloc((rows->count + 1) * sizeof(*out->blocks));
 	out->became = calloc(rows->count + 1, sizeof(*out->became));
-	out->foretold = calloc(recording->calls.count + 1, sizeof(*out->foretold));
-	if (!out->bytes || !out->blocks || !out->became || !out->foretold)
+	if (!out->bytes || !out->blocks || !out->became)
 		return kwhy_fail_memory(error, "what changes do to the work");
 	if (rows->count) {
 		memcpy(out->bytes, rows->bytes, rows->count * sizeof(*out->bytes));
@@ -162,7 +145,7 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif, const struct kwh
 	enum kwhy_status status;
 
 	*out = (struct kwhy_replay_changes){0};
-	status = copy_columns(whatif->recording, out, error);
+	status = copy_columns(&whatif->recording->activities, out, error);
 	kwhy_whatif_undo(whatif->graph, 0);
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);
@@ -172,10 +155,8 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif, const struct kwh
 		merge.from = whatif->graph->journal_count;
 		merge.number = asks[i].number;
 		status = kwhy_whatif_make(whatif, &asks[i], &effect, error);
-		if (status || !effect.places)
-			continue;
-		follow(&merge, asks[i].change->id);
-		mark_calls(&merge);
+		if (!status && effect.places)
+			follow(&merge, asks[i].change->id);
 	}
 	/* the last one may have been refused and left times that are not those of the graph */
 	if (!status)
@@ -190,6 +171,5 @@ void kwhy_replay_changes_done(struct kwhy_replay_changes *changes)
 	free(changes->bytes);
 	free(changes->blocks);
 	free(changes->became);
-	free(changes->foretold);
 	*changes = (struct kwhy_replay_changes){0};
 }

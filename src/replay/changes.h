@@ -18,7 +18,6 @@ struct kwhy_replay_changes {
 	uint64_t *bytes;  /* [activities] */
 	uint32_t *blocks; /* [activities] */
 	uint8_t *became;  /* [activities] enum kwhy_replay_became */
-	bool *foretold;	  /* [calls] what they take is computed */
 	bool pinned;	  /* copies from and to pageable memory are page-locked */
 	bool captured;	  /* calls that issue several pieces of work launch a graph */
 };

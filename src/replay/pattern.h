@@ -49,7 +49,6 @@ struct kwhy_replay_op {
 	uint32_t after_op; /* an op of another thread that comes before it; KWHY_NONE */
 	int64_t after_ns;  /* so long before it at least */
 	uint8_t wait_kind; /* enum kwhy_replay_wait */
-	bool is_foretold;  /* a change computed own_ns: what it takes is measured instead */
 };
 
 struct kwhy_replay_thread {

@@ -198,7 +198,6 @@ static enum kwhy_status add_call(
 	if (status)
 		return status;
 	op.work_count = (uint32_t)builder->pattern->work_count - op.work;
-	op.is_foretold = builder->changes->foretold[call] && op.work_count && op.wait == KWHY_NONE;
 	if (op.wait == KWHY_NONE && node->from[KWHY_LINK_JOIN] != KWHY_NONE && !op.work_count)
 		op.own_ns = graph->end_ns[at] - graph->start_ns[at];
 	builder->op_of[call] = (uint32_t)builder->pattern->op_count;

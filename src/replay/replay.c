@@ -251,6 +251,9 @@ static enum kwhy_status prepare(struct kwhy_replay_subject *subject, const struc
 		return status;
 	runner.pattern = subject->pattern;
 	runner.choices = subject->choices;
+	runner.is_timed = subject->outcome == &job->replay->changed;
+	if (runner.is_timed)
+		job->trips.late_ns = kwhy_replay_late_of_waits_ns(&job->trips);
 	return kwhy_replay_run_new(&runner, &subject->run, error);
 }
 

@@ -211,13 +211,22 @@ static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *work
 		runner->trips, runner->standins, runner->pattern, &runner->pattern->works[work]);
 }
 
-/* What recording, or another machine, made of a call: a graph's once, else that of each piece. */
-static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
+/* Takes its own time, not that of the recording. */
+static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
-	enum kwhy_replay_call kind = kwhy_replay_call_of(run, op);
-	double one_ns = kwhy_replay_added_ns(run->runner.trips, kind);
+	return run->runner.is_timed && op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE;
+}
 
-	return (int64_t)(kind == KWHY_REPLAY_CALL_GRAPH ? one_ns : one_ns * op->work_count);
+/* What recording adds, of a call that takes so long. */
+static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op, int64_t took_ns)
+{
+	return (int64_t)kwhy_replay_added_ns(
+		run->runner.trips, kwhy_replay_call_of(run, op), op->work_count, (double)took_ns);
+}
+
+static int64_t usually_added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
+{
+	return added_ns(run, op, (int64_t)run->runner.trips->calls[kwhy_replay_call_of(run, op)].here_ns);
 }
 
 /*
@@ -227,12 +236,16 @@ static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_rep
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
 	const struct kwhy_replay_runner *runner = &worker->run->runner;
-	int64_t most_ns = op->is_foretold ? added_ns(worker->run, op) : op->own_ns;
+	bool timed = is_timed(worker->run, op);
+	int64_t most_ns = timed ? usually_added_ns(worker->run, op) : op->own_ns;
 	double later_ns = (double)runner->pattern->works[op->work].issue_ns -
 		beside_of(worker, op->work).issue_ns;
 
 	if (op->graph != KWHY_NONE)
 		later_ns -= runner->trips->graph_ns - runner->trips->kernel_ns;
+	/* a graph's work begins when all of it is put together */
+	if (timed && op->graph != KWHY_NONE)
+		later_ns = (double)most_ns;
 	if (op->wait != op->work && later_ns > (double)most_ns)
 		later_ns = (double)most_ns;
 	if (later_ns > 0)
@@ -326,11 +339,13 @@ static enum kwhy_status call(struct kwhy_replay_worker *worker, uint32_t at, str
 {
 	const struct kwhy_replay_op *op = &worker->run->runner.pattern->ops[at];
 	enum kwhy_status status = begin(worker, op);
-	int64_t back_ns;
+	int64_t back_ns, took_ns;
 
 	if (!status)
 		status = issue_all(worker, at, error);
-	worker->due_ns += op->is_foretold ? worker->run->took_ns[at] + added_ns(worker->run, op) : op->own_ns;
+	took_ns = worker->run->took_ns[at];
+	worker->due_ns += is_timed(worker->run, op) ? took_ns + added_ns(worker->run, op, took_ns)
+						    : op->own_ns;
 	if (!status && op->wait_kind != KWHY_REPLAY_WAIT_NONE) {
 		status = wait_for_device(worker->run, op, error);
 		back_ns = returned_ns(worker, op);
