@@ -39,6 +39,8 @@ struct kwhy_decode_args {
 		sources; /* uint32 [2][cache_slots][room]: the slot that has a place of a beam; 0: no beams */
 	uint64_t scores, first_scores; /* float [slots], as far as they are; behind the prompts */
 	uint64_t candidates;	       /* uint64 [slots][BEAMS_MOST]: a score in order, then ~token */
+	uint64_t row_sums;	       /* float [layer_count][rows of a layer]: of the matrices that take x */
+	uint64_t moments; /* float [2 * layer_count + 1][slots][2]: sums of x and of its squares */
 	uint64_t apart[KWHY_DECODE_RANKS_MOST]; /* to the same place in the memory of each GPU */
 	uint32_t layer_count, slots, room, vocabulary;
 	uint32_t cache_slots; /* that keys and values have room for */

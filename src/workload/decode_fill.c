@@ -108,11 +108,24 @@ static void fill_rank(struct kwhy_decode_issue *issue, uint32_t rank)
 	fill_floats(issue, rank, &places);
 }
 
+/* A warp takes a row of the matrices that take x. */
+static void add_up_rows(struct kwhy_decode_issue *issue)
+{
+	const struct kwhy_decode_args *args = &issue->decode->args;
+	uint32_t rows = args->layer_count * (3 * args->width + args->inner_width);
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){
+			.kernel = KWHY_DECODE_FOLD_SUMS, .blocks = (rows + 7) / 8, .threads = 256});
+}
+
 enum kwhy_status kwhy_decode_weights_fill(struct kwhy_decode *decode, struct kwhy_error *error)
 {
 	struct kwhy_decode_issue issue = {decode, error, KWHY_OK};
 
 	for (uint32_t rank = 0; rank < kwhy_decode_ranks(decode); rank++)
 		fill_rank(&issue, rank);
+	if (kwhy_decode_has_sums(decode))
+		add_up_rows(&issue);
 	return kwhy_decode_await(&issue);
 }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { HEAD = KWHY_DECODE_HEAD, PIECE = HEAD + 2 };
+enum { HEAD = KWHY_DECODE_HEAD, PIECE = HEAD + 2, JOINED_RAW = 2 };
 
 /* Where a head's keys and values of a position lie. */
 static uint64_t cache_at(
@@ -88,16 +88,47 @@ void kwhy_decode_host_attend_all(const struct kwhy_decode_host_call *call)
 			attend_head(call, token, head);
 }
 
-/* What a product of queries, keys and values together left, token by token, comes to their places. */
-static void part_state(const struct kwhy_decode_host_call *call)
+/* Mean and one over the deviation of a token's x, which is of acts. */
+static void moments_of(const struct kwhy_decode_host_call *call, uint32_t token, float out[2])
+{
+	uint32_t width = call->args->width;
+	float squares = 0;
+
+	out[0] = 0;
+	for (uint32_t k = 0; k < width; k++)
+		out[0] += kwhy_decode_host_load(call, call->args->x, (uint64_t)token * width + k);
+	out[0] /= (float)width;
+	for (uint32_t k = 0; k < width; k++) {
+		float far = kwhy_decode_host_load(call, call->args->x, (uint64_t)token * width + k) - out[0];
+
+		squares += far * far;
+	}
+	out[1] = 1 / sqrtf(squares / (float)width + KWHY_DECODE_NORM_LEAST);
+}
+
+/* What a product of queries, keys and values together left, token by token, comes to their places; of x as it
+ * is, as if it had been normalised. */
+static void part_state(const struct kwhy_decode_host_call *call, bool is_raw)
 {
 	const struct kwhy_decode_args *args = call->args;
-	uint32_t width = args->heads * HEAD;
+	uint32_t width = args->heads * HEAD,
+		 before = call->layer * kwhy_decode_first_row(&call->shape, KWHY_DECODE_MATRICES);
+	const float *sums = (const float *)kwhy_gpu_at(args->row_sums) + before,
+		    *biases = (const float *)kwhy_gpu_at(args->biases) + before;
 
-	for (uint32_t token = 0; token < args->tokens; token++)
-		for (uint32_t row = 0; row < 3 * width; row++)
+	for (uint32_t token = 0; token < args->tokens; token++) {
+		float moments[2] = {0, 1};
+
+		if (is_raw)
+			moments_of(call, token, moments);
+		for (uint32_t row = 0; row < 3 * width; row++) {
+			float value = kwhy_decode_host_load(
+				call, args->inner, (uint64_t)token * 3 * width + row);
+
 			kwhy_decode_host_store_state(call, token, row,
-				kwhy_decode_host_load(call, args->inner, (uint64_t)token * 3 * width + row));
+				is_raw ? (value - moments[0] * sums[row]) * moments[1] + biases[row] : value);
+		}
+	}
 }
 
 void kwhy_decode_host_attend(const struct kwhy_gpu_grid *grid, void **arguments)
@@ -106,6 +137,6 @@ void kwhy_decode_host_attend(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	if (*(const uint32_t *)arguments[2])
-		part_state(&call);
+		part_state(&call, *(const uint32_t *)arguments[2] == JOINED_RAW);
 	kwhy_decode_host_attend_all(&call);
 }

@@ -410,6 +410,28 @@ static void run_plain_floats(const struct kwhy_gpu_grid *grid, void **arguments)
 		kwhy_decode_host_store(&call, *(const uint64_t *)arguments[1], i, from[i]);
 }
 
+/* Sums of the weights of queries, keys and values: nobody asks for others here. */
+static void run_fold_sums(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	struct kwhy_decode_host_call call = kwhy_decode_host_call_of(arguments, false);
+	float row[COLUMNS_MOST], *sums = kwhy_gpu_at(call.args->row_sums);
+
+	(void)grid;
+	for (; call.layer < call.args->layer_count; call.layer++) {
+		const struct product product = product_of(&call, KWHY_DECODE_ATTENTION);
+		float *to = sums +
+			(size_t)call.layer * kwhy_decode_first_row(&call.shape, KWHY_DECODE_MATRICES);
+
+		for (uint32_t r = 0; r < product.rows; r++) {
+			kwhy_decode_host_row_load(
+				call.weights, kwhy_gpu_at(product.weights), r, product.columns, row);
+			to[r] = 0;
+			for (uint32_t k = 0; k < product.columns; k++)
+				to[r] += row[k];
+		}
+	}
+}
+
 enum { ARGS = sizeof(struct kwhy_decode_args) };
 
 const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
@@ -418,8 +440,7 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_reset", run_reset, {ARGS, 4, 8}},
 	{"kwhy_decode_begin", run_begin, {ARGS, 4}},
 	{"kwhy_decode_attend", kwhy_decode_host_attend, {ARGS, 4, 4, 4}},
-	{"kwhy_decode_recall", kwhy_decode_host_attend, {ARGS, 4, 4}},
-	{"kwhy_decode_recall_many", kwhy_decode_host_attend, {ARGS, 4, 4}},
+	{"kwhy_decode_recall", kwhy_decode_host_attend, {ARGS, 4, 4, 4}},
 	{"kwhy_decode_read", kwhy_decode_host_attend, {ARGS, 4, 4}},
 	{"kwhy_decode_normalise", run_normalise, {ARGS, 4}},
 	{"kwhy_decode_plain", run_plain, {8, 8, 8, 4, 4, 4}},
@@ -440,6 +461,12 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_wide32", run_wide, {ARGS, 4, 4}},
 	{"kwhy_decode_wide64", run_wide, {ARGS, 4, 4}},
 	{"kwhy_decode_some", run_wide, {ARGS, 4, 4}},
+	{"kwhy_decode_fold_sums", run_fold_sums, {ARGS}},
+	{"kwhy_decode_fold_begin", run_begin, {ARGS}},
+	{"kwhy_decode_fold_attention", run_thin_attention, {ARGS, 4}},
+	{"kwhy_decode_fold_project", run_thin_project, {ARGS, 4}},
+	{"kwhy_decode_fold_widen", run_thin_widen, {ARGS, 4}},
+	{"kwhy_decode_fold_narrow", run_thin_narrow, {ARGS, 4}},
 	{"kwhy_decode_pick", kwhy_decode_host_pick, {ARGS, 4}},
 	{"kwhy_decode_choose", kwhy_decode_host_choose, {ARGS}},
 	{"kwhy_decode_beam_rank", kwhy_decode_host_beam_rank, {ARGS}},

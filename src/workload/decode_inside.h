@@ -25,7 +25,6 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_BEGIN,
 	KWHY_DECODE_ATTEND,
 	KWHY_DECODE_RECALL,
-	KWHY_DECODE_RECALL_MANY,
 	KWHY_DECODE_READ,
 	KWHY_DECODE_NORMALISE,
 	KWHY_DECODE_THIN, /* and the three behind it, in the order of matrices */
@@ -41,6 +40,10 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_WIDE32,
 	KWHY_DECODE_WIDE64,
 	KWHY_DECODE_SOME,
+	KWHY_DECODE_FOLD_SUMS,
+	KWHY_DECODE_FOLD_BEGIN,
+	KWHY_DECODE_FOLD, /* and the three behind it, in the order of matrices */
+	KWHY_DECODE_FOLD_LAST = KWHY_DECODE_FOLD + KWHY_DECODE_MATRICES - 1,
 	KWHY_DECODE_PICK,
 	KWHY_DECODE_CHOOSE,
 	KWHY_DECODE_BEAM_RANK,
@@ -83,6 +86,7 @@ struct kwhy_decode {
 	uint32_t *prompts;	 /* [slots][prompt] */
 	uint64_t *times, *bests; /* [room]; [slots] */
 	bool is_prefilled;
+	bool is_raw;		      /* a library makes queries, keys and values of x as it is */
 	bool is_recorded;	      /* graphs are those of tokens that are written, where graphs are used */
 	uint32_t *pages, *free_pages; /* [slots][pages_each]; NULL: keys and values have no pages */
 	uint32_t free_count, pages_used, pages_most;
@@ -183,6 +187,23 @@ void kwhy_decode_peers_forget_graphs(struct kwhy_decode *decode);
 /* On all GPUs. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_graphs(
 	struct kwhy_decode *decode, bool is_reading, struct kwhy_error *error);
+
+/* --- More single tokens than few, decode_folded.c --- */
+
+/* As many blocks as the GPU has multiprocessors; the host has none to count. */
+uint32_t kwhy_decode_place_count(const struct kwhy_decode *decode);
+uint32_t kwhy_decode_group_count(uint32_t tokens); /* of 64 */
+
+/* Whether a warp attends for a head of a token. */
+bool kwhy_decode_is_recalled(const struct kwhy_decode *decode);
+void kwhy_decode_issue_recall(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined);
+
+/* Whether sums of rows are known, so that products may take x as it is. */
+bool kwhy_decode_has_sums(const struct kwhy_decode *decode);
+
+/* Whether so many single tokens are normalised inside of own products. */
+bool kwhy_decode_folds(const struct kwhy_decode *decode, uint32_t tokens);
+void kwhy_decode_issue_folded(struct kwhy_decode_issue *issue); /* all layers */
 
 /* All kernels of a pass through the layers, of args.tokens tokens. */
 void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue);

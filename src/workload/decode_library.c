@@ -20,7 +20,7 @@ enum {
 /* A product of so many tokens; of the vocabulary: of so many slots. */
 struct plan {
 	uint32_t matrix, tokens;
-	bool has_short_x;
+	bool has_short_x, is_raw;
 	kwhy_cublaslt_product product;
 	kwhy_cublaslt_layout weights, input, output;
 	struct kwhy_cublaslt_choice choice;
@@ -107,6 +107,12 @@ static uint64_t biases_of(const struct kwhy_decode *decode, uint32_t layer, uint
 		: decode->library->biases + place * kwhy_decode_act_bytes(decode->request.weights);
 }
 
+/* Of x as it is they come later. */
+static bool has_biases(const struct kwhy_decode *decode, uint32_t matrix)
+{
+	return matrix != KWHY_DECODE_WORDS && !(matrix == KWHY_DECODE_ATTENTION && decode->is_raw);
+}
+
 static enum kwhy_status take_biases(
 	const struct kwhy_decode *decode, const struct plan *plan, uint32_t layer, struct kwhy_error *error)
 {
@@ -124,13 +130,14 @@ static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct 
 {
 	const struct kwhy_decode_library *library = decode->library;
 	const struct kwhy_decode_args *args = &decode->args;
-	const uint64_t inputs[] = {args->normal, args->mixed, args->normal, args->inner, args->normal},
+	const uint64_t inputs[] = {decode->is_raw ? args->x : args->normal, args->mixed, args->normal,
+		args->inner, args->normal},
 		       outputs[] = {args->inner, args->x, args->inner, args->x, decode->logits};
 	void *output = kwhy_gpu_at(outputs[plan->matrix]),
 	     *weights = kwhy_gpu_at(weights_of(decode, layer, plan->matrix));
 	const float one = 1, old = is_sum(plan->matrix) ? 1 : 0;
-	enum kwhy_status status = plan->matrix == KWHY_DECODE_WORDS ? KWHY_OK
-								    : take_biases(decode, plan, layer, error);
+	enum kwhy_status status = has_biases(decode, plan->matrix) ? take_biases(decode, plan, layer, error)
+								   : KWHY_OK;
 
 	if (status)
 		return status;
@@ -145,7 +152,7 @@ static enum kwhy_status multiply(const struct kwhy_decode *decode, const struct 
 static bool fits(const struct plan *plan, const struct kwhy_decode *decode, uint32_t matrix, uint32_t tokens)
 {
 	return plan->matrix == matrix && plan->tokens == tokens &&
-		plan->has_short_x == decode->args.has_short_x;
+		plan->has_short_x == decode->args.has_short_x && plan->is_raw == decode->is_raw;
 }
 
 void kwhy_decode_issue_library(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t matrix)
@@ -190,10 +197,10 @@ static enum kwhy_status describe(struct kwhy_decode *decode, struct plan *plan, 
 	if (!result)
 		result = lt->cublasLtMatmulDescSetAttribute(
 			plan->product, KWHY_CUBLASLT_TRANSPOSE_A, &transposed, sizeof(transposed));
-	if (!result && !is_words)
+	if (!result && has_biases(decode, plan->matrix))
 		result = lt->cublasLtMatmulDescSetAttribute(
 			plan->product, KWHY_CUBLASLT_EPILOGUE, &epilogue, sizeof(epilogue));
-	if (!result && !is_words)
+	if (!result && has_biases(decode, plan->matrix))
 		result = lt->cublasLtMatmulDescSetAttribute(
 			plan->product, KWHY_CUBLASLT_BIAS_POINTER, &biases, sizeof(biases));
 	if (!result)
@@ -264,6 +271,7 @@ static enum kwhy_status add_plan(
 
 	plan->matrix = matrix;
 	plan->has_short_x = decode->args.has_short_x;
+	plan->is_raw = decode->is_raw;
 	plan->tokens = tokens;
 	status = describe(decode, plan, error);
 	return status ? status : choose(decode, plan, error);
@@ -277,7 +285,8 @@ static enum kwhy_status plan_tokens(
 
 	if (!kwhy_decode_library_takes(decode, tokens, is_reading))
 		return KWHY_OK;
-	decode->args.has_short_x = is_reading && kwhy_decode_library_joins(decode);
+	decode->is_raw = !is_reading && kwhy_decode_library_joins(decode) && kwhy_decode_has_sums(decode);
+	decode->args.has_short_x = decode->is_raw || (is_reading && kwhy_decode_library_joins(decode));
 	for (uint32_t i = 0; i < library->plan_count; i++)
 		if (fits(&library->plans[i], decode, 0, tokens))
 			return KWHY_OK;
@@ -290,6 +299,7 @@ static enum kwhy_status plan_words(struct kwhy_decode *decode, uint32_t slots, s
 {
 	const struct kwhy_decode_library *library = decode->library;
 
+	decode->is_raw = false;
 	decode->args.has_short_x = false;
 	for (uint32_t i = 0; i < library->plan_count; i++)
 		if (fits(&library->plans[i], decode, KWHY_DECODE_WORDS, slots))
@@ -317,6 +327,7 @@ static enum kwhy_status plan_all(struct kwhy_decode *decode, struct kwhy_error *
 		status = plan_words(decode, request->slots, error);
 	if (!status)
 		status = plan_words(decode, decode->args.sequences, error);
+	decode->is_raw = false;
 	decode->args.has_short_x = false;
 	return status;
 }

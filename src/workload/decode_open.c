@@ -22,7 +22,6 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_BEGIN] = "kwhy_decode_begin",
 	[KWHY_DECODE_ATTEND] = "kwhy_decode_attend",
 	[KWHY_DECODE_RECALL] = "kwhy_decode_recall",
-	[KWHY_DECODE_RECALL_MANY] = "kwhy_decode_recall_many",
 	[KWHY_DECODE_READ] = "kwhy_decode_read",
 	[KWHY_DECODE_NORMALISE] = "kwhy_decode_normalise",
 	[KWHY_DECODE_THIN + KWHY_DECODE_ATTENTION] = "kwhy_decode_thin_attention",
@@ -41,6 +40,12 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",
 	[KWHY_DECODE_WIDE64] = "kwhy_decode_wide64",
 	[KWHY_DECODE_SOME] = "kwhy_decode_some",
+	[KWHY_DECODE_FOLD_SUMS] = "kwhy_decode_fold_sums",
+	[KWHY_DECODE_FOLD_BEGIN] = "kwhy_decode_fold_begin",
+	[KWHY_DECODE_FOLD + KWHY_DECODE_ATTENTION] = "kwhy_decode_fold_attention",
+	[KWHY_DECODE_FOLD + KWHY_DECODE_PROJECTION] = "kwhy_decode_fold_project",
+	[KWHY_DECODE_FOLD + KWHY_DECODE_WIDENING] = "kwhy_decode_fold_widen",
+	[KWHY_DECODE_FOLD + KWHY_DECODE_NARROWING] = "kwhy_decode_fold_narrow",
 	[KWHY_DECODE_PICK] = "kwhy_decode_pick",
 	[KWHY_DECODE_CHOOSE] = "kwhy_decode_choose",
 	[KWHY_DECODE_BEAM_RANK] = "kwhy_decode_beam_rank",
@@ -181,11 +186,15 @@ static uint64_t lay_out_further(struct kwhy_decode *decode, uint64_t next)
 				  {&args->candidates, slots * KWHY_DECODE_BEAMS_MOST * sizeof(uint64_t)},
 			  };
 
-	const struct part joint[] = {{&args->x_between, 3 * KWHY_DECODE_CROWD * width * sizeof(float)}};
+	uint64_t layers = request->shape->layers,
+		 rows = layers * kwhy_decode_first_row(request->shape, KWHY_DECODE_MATRICES);
+	const struct part joint[] = {{&args->x_between, 3 * KWHY_DECODE_CROWD * width * sizeof(float)},
+		{&args->row_sums, rows * sizeof(float)},
+		{&args->moments, (2 * layers + 1) * slots * 2 * sizeof(float)}};
 
 	args->narrow_parts = args->parts;
 	if (ranks == 1)
-		next = place_parts(joint, 1, next);
+		next = place_parts(joint, sizeof(joint) / sizeof(joint[0]), next);
 	if (ranks > 1)
 		next = place_parts(shared, sizeof(shared) / sizeof(shared[0]), next);
 	if (kwhy_decode_has_beams(decode))

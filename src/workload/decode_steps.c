@@ -4,18 +4,17 @@
 
 enum {
 	FEW_THREADS = 256,
-	RECALL_THREADS = 64,
-	RECALL_STAGE_BYTES = 4096, /* of a warp */
-	RECALL_DEPTH = 8,
-	RECALL_DEPTH_MANY = 3,
 	NARROW_THREADS = 512,
 	MANY_THREADS = 128,
+	NORMALISE_THREADS = 64, /* of single tokens */
 	MANY = 64,
 	SOME_ROWS = 32,
 	READ_QUERIES = 128,
 	STAGES = 4,
 	SHARES_MOST = 8,
-	CLUSTER = 8, /* blocks */
+	CLUSTER = 8,		  /* blocks */
+	CROWD_DEPTH = 3,	  /* steps of attention that are on their way */
+	CROWD_STAGE_BYTES = 4096, /* of one, of a warp */
 	PAD_BYTES = 64,
 	PICKING_THREADS = 256,
 	PICKING_BLOCKS = 4, /* of a slot */
@@ -55,12 +54,6 @@ enum kwhy_status kwhy_decode_await(struct kwhy_decode_issue *issue)
 	return issue->status ? issue->status : kwhy_decode_synchronize(issue->decode, issue->error);
 }
 
-/* As many blocks as the GPU has multiprocessors; the host has none to count. */
-static uint32_t place_count(const struct kwhy_decode *decode)
-{
-	return decode->gpu->facts.sm_count ? decode->gpu->facts.sm_count : 1;
-}
-
 static uint32_t shared_of_few(const struct kwhy_decode *decode)
 {
 	uint32_t row = decode->args.width * kwhy_decode_act_bytes(decode->request.weights) + PAD_BYTES;
@@ -90,7 +83,7 @@ static void issue_begin(struct kwhy_decode_issue *issue, bool is_joint)
 /* Warps of a block that take a head of a token: one where all heads are on the GPU at once all the same. */
 static uint32_t attending_warps(const struct kwhy_decode *decode, uint32_t units, uint32_t most)
 {
-	return units >= place_count(decode) * 16 && decode->gpu->facts.sm_count ? 1 : most;
+	return units >= kwhy_decode_place_count(decode) * 16 && decode->gpu->facts.sm_count ? 1 : most;
 }
 
 static void issue_attend(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined, uint32_t threads)
@@ -125,7 +118,7 @@ static void issue_thin(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 static void issue_few(struct kwhy_decode_issue *issue)
 {
 	struct kwhy_decode *decode = issue->decode;
-	uint32_t tiles = kwhy_decode_words_most(decode) / 8, most = place_count(decode) * 4;
+	uint32_t tiles = kwhy_decode_words_most(decode) / 8, most = kwhy_decode_place_count(decode) * 4;
 
 	issue_begin(issue, false);
 	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++) {
@@ -144,43 +137,14 @@ static void issue_few(struct kwhy_decode_issue *issue)
 
 /* --- Many tokens --- */
 
-static uint32_t group_count(uint32_t tokens)
-{
-	return (tokens + MANY - 1) / MANY;
-}
-
-/* A warp takes a head of a token. Pages, beams and parts of a model have not been tried with it. */
-static bool is_recalled(const struct kwhy_decode *decode)
-{
-	return kwhy_decode_ranks(decode) == 1 && !decode->request.page && !kwhy_decode_has_beams(decode) &&
-		kwhy_decode_act_bytes(decode->request.weights) == 2;
-}
-
-/* Where all blocks are on the GPU at once, their copies run further ahead. */
-static void issue_recall(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined)
-{
-	const struct kwhy_decode *decode = issue->decode;
-	uint32_t warps = RECALL_THREADS / 32, units = decode->args.tokens * decode->request.shape->heads,
-		 blocks = (units + warps - 1) / warps;
-	bool is_deep = blocks <= 3 * place_count(decode);
-
-	kwhy_decode_issue(issue,
-		&(struct kwhy_decode_launch){.kernel = is_deep ? KWHY_DECODE_RECALL : KWHY_DECODE_RECALL_MANY,
-			.blocks = blocks,
-			.threads = RECALL_THREADS,
-			.shared_bytes = warps * RECALL_STAGE_BYTES *
-				(is_deep ? RECALL_DEPTH : RECALL_DEPTH_MANY),
-			.numbers = {layer, is_joined}});
-}
-
 /* Prompts are attended to by blocks of 128 queries. */
 static void issue_read(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
 
 	if (args->each == 1) {
-		if (is_recalled(issue->decode))
-			issue_recall(issue, layer, is_joined);
+		if (kwhy_decode_is_recalled(issue->decode))
+			kwhy_decode_issue_recall(issue, layer, is_joined);
 		else
 			issue_attend(issue, layer, is_joined, MANY_THREADS);
 		return;
@@ -198,8 +162,8 @@ static uint32_t split_count(const struct kwhy_decode *decode, uint32_t matrix)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 	uint32_t rows = decode->args.tokens <= KWHY_DECODE_SOME_MOST ? SOME_ROWS : MANY,
-		 blocks = group_count(decode->args.tokens) * (shape->width / rows),
-		 wanted = place_count(decode) * 3 / 2 / blocks,
+		 blocks = kwhy_decode_group_count(decode->args.tokens) * (shape->width / rows),
+		 wanted = kwhy_decode_place_count(decode) * 3 / 2 / blocks,
 		 most = kwhy_decode_columns(shape, matrix) / 256;
 
 	if (most > KWHY_DECODE_SPLITS_MOST)
@@ -222,8 +186,8 @@ static void issue_wide(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 		 splits = matrix == KWHY_DECODE_PROJECTION ? args->project_splits
 		: matrix == KWHY_DECODE_NARROWING	   ? args->narrow_splits
 							   : 1,
-		 groups = group_count(is_words ? args->slots : args->tokens) * splits,
-		 tile = rows / 64 * groups < place_count(decode) ? 32 : 64,
+		 groups = kwhy_decode_group_count(is_words ? args->slots : args->tokens) * splits,
+		 tile = rows / 64 * groups < kwhy_decode_place_count(decode) ? 32 : 64,
 		 stage = (units == 1 ? 2 : 1) * (MANY * 4 * units + tile * 4) * 16;
 
 	kwhy_decode_issue(issue,
@@ -248,7 +212,7 @@ static void issue_some(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_SOME,
 			.blocks = kwhy_decode_rows(issue->decode->request.shape, matrix) / SOME_ROWS *
-				group_count(args->tokens) * splits,
+				kwhy_decode_group_count(args->tokens) * splits,
 			.threads = FEW_THREADS,
 			.numbers = {layer, matrix}});
 }
@@ -285,7 +249,7 @@ static void issue_own(struct kwhy_decode_issue *issue)
 static void issue_normalise(struct kwhy_decode_issue *issue, bool is_last)
 {
 	const struct kwhy_decode_args *args = &issue->decode->args;
-	uint32_t warps = FEW_THREADS / 32;
+	uint32_t threads = args->each == 1 ? NORMALISE_THREADS : FEW_THREADS, warps = threads / 32;
 
 	if (!args->has_short_x) {
 		issue_settle(issue, 0, KWHY_DECODE_SETTLE_NOTHING, is_last);
@@ -294,7 +258,7 @@ static void issue_normalise(struct kwhy_decode_issue *issue, bool is_last)
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_NORMALISE,
 			.blocks = ((is_last ? args->slots : args->tokens) + warps - 1) / warps,
-			.threads = FEW_THREADS,
+			.threads = threads,
 			.numbers = {is_last}});
 }
 
@@ -302,7 +266,8 @@ static void issue_normalise(struct kwhy_decode_issue *issue, bool is_last)
 static void issue_by_library(struct kwhy_decode_issue *issue, bool is_joined)
 {
 	for (uint32_t layer = 0; layer < issue->decode->args.layer_count; layer++) {
-		issue_normalise(issue, false);
+		if (!issue->decode->is_raw)
+			issue_normalise(issue, false);
 		if (is_joined)
 			kwhy_decode_issue_library(issue, layer, KWHY_DECODE_ATTENTION);
 		else
@@ -343,12 +308,19 @@ static void issue_many(struct kwhy_decode_issue *issue)
 	     is_library = kwhy_decode_library_takes(decode, decode->args.tokens, is_reading),
 	     is_joined = is_library && kwhy_decode_library_joins(decode);
 
-	decode->args.has_short_x = is_joined && is_reading;
-	issue_begin(issue, false);
-	if (is_library)
+	decode->is_raw = is_joined && !is_reading && kwhy_decode_has_sums(decode);
+	decode->args.has_short_x = is_joined && (is_reading || decode->is_raw);
+	if (!is_reading && !is_library && kwhy_decode_folds(decode, decode->args.tokens)) {
+		kwhy_decode_issue_folded(issue);
+		issue_settle(issue, 0, KWHY_DECODE_SETTLE_NOTHING, true);
+	} else if (is_library) {
+		issue_begin(issue, false);
 		issue_by_library(issue, is_joined);
-	else
+	} else {
+		issue_begin(issue, false);
 		issue_own(issue);
+	}
+	decode->is_raw = false;
 	decode->args.has_short_x = false;
 	issue_words(issue);
 }
@@ -381,7 +353,7 @@ static void issue_crowd(struct kwhy_decode_issue *issue)
 	const struct kwhy_decode_shape *shape = issue->decode->request.shape;
 	uint32_t clusters = shape->inner / 64 < 16 ? shape->inner / 64 : 16,
 		 room = shared_of_crowd(shape, clusters),
-		 stages = KWHY_DECODE_CROWD / CLUSTER * RECALL_DEPTH_MANY * RECALL_STAGE_BYTES;
+		 stages = KWHY_DECODE_CROWD / CLUSTER * CROWD_DEPTH * CROWD_STAGE_BYTES;
 
 	issue_begin(issue, true);
 	for (uint32_t layer = 0; layer < args->layer_count; layer++) {
@@ -438,7 +410,7 @@ static bool is_few(const struct kwhy_decode *decode)
 static void share_out(struct kwhy_decode *decode)
 {
 	uint32_t heads = decode->args.tokens * decode->request.shape->heads,
-		 shares = place_count(decode) / heads;
+		 shares = kwhy_decode_place_count(decode) / heads;
 
 	decode->args.shares = !is_few(decode) || shares < 1 ? 1 : shares > SHARES_MOST ? SHARES_MOST : shares;
 	decode->args.project_splits = split_count(decode, KWHY_DECODE_PROJECTION);

@@ -77,6 +77,29 @@ static __attribute__((unused)) char *cluster_rooms[256];
 			&near_value, sizeof(near_value));                 \
 	} while (0)
 
+/* The same of so many; who waits has arrived. */
+static __attribute__((unused)) void cluster_wait(unsigned blocks)
+{
+	static _Atomic unsigned arrived[9][512];
+	_Atomic unsigned *here = &arrived[blocks][blockIdx.x / blocks];
+
+	if (blocks == 1)
+		return;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		unsigned all = atomic_fetch_add(here, 1) / blocks * blocks + blocks;
+
+		while (atomic_load(here) < all)
+			WAIT;
+	}
+	__syncthreads();
+}
+
+#define cluster_arrive(room, blocks) (cluster_open(room), (void)(blocks))
+#define cluster_store(room, to, rank, quad, blocks) \
+	(((struct four *)(void *)                   \
+			 cluster_rooms[blockIdx.x / (blocks) * (blocks) + (rank)])[(to) - (room)] = (quad))
+
 static __attribute__((unused)) void add_float(float *to, float value)
 {
 	float old, sum;

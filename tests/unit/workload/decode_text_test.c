@@ -10,8 +10,7 @@ static void launch_attention(const struct world *world, u32 tile, u32 layer)
 	u32 warps = RECALL_THREADS / 32, blocks = (world->a.tokens * HEADS + warps - 1) / warps;
 
 	if (ACT_BYTES == 2 && tile != SOME && world->a.each == 1)
-		launch_with(world, tile == 64 ? call_recall : call_recall_many, blocks, RECALL_THREADS, layer,
-			0, 0);
+		launch_with(world, call_recall, blocks, RECALL_THREADS, layer, 0, tile == 64 ? 8 : 3);
 	else
 		launch_with(
 			world, world->a.each > 1 ? call_read : call_attend, BLOCKS, FEW_THREADS, layer, 0, 0);
@@ -157,6 +156,49 @@ static void two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference(
 }
 #endif
 
+#if HAS_FOLD
+static void launch_fold(const struct world *world, void (*run)(const struct call *), u32 layer, int matrix)
+{
+	u32 rows = kwhy_decode_rows(world->shape, (u32)matrix),
+	    tiles = matrix == PROJECTION ? 1 : FOLD_TILES(rows);
+
+	launch_with(world, run,
+		rows / (tiles * 16) * ((world->a.tokens + MANY - 1) / MANY) *
+			(matrix == NARROWING ? FOLD_INNER : FOLD_WIDE),
+		FOLD_THREADS, layer, 0, 0);
+}
+
+static void check_folded_steps(u32 slots)
+{
+	struct world world;
+
+	world_init(&world, slots);
+	prefill(&world, SOME);
+	launch_with(&world, call_fold_sums, 2 * (3 * MIXED + INNER) / 8, 256, 0, 0, 0);
+	for (u32 step = 0; step < STEPS; step++) {
+		tell(&world, step);
+		launch_with(&world, call_fold_begin, slots, WIDTH / 4, 0, 0, 0);
+		for (u32 layer = 0; layer < 2; layer++) {
+			launch_fold(&world, call_fold_attention, layer, ATTENTION);
+			launch_attention(&world, 32, layer);
+			launch_fold(&world, call_fold_project, layer, PROJECTION);
+			launch_fold(&world, call_fold_widen, layer, WIDENING);
+			launch_fold(&world, call_fold_narrow, layer, NARROWING);
+		}
+		launch_with(&world, call_settle, slots, WIDTH / 4, 0, SETTLE_NOTHING, 1);
+		launch_wide(&world, 64, 0, WORDS);
+		check_logits(&world, step + 1);
+	}
+	world_done(&world);
+}
+
+static void tokens_normalised_inside_of_products_give_the_logits_of_the_reference(void **state)
+{
+	(void)state;
+	check_folded_steps(SLOTS_MOST);
+}
+#endif
+
 static void many_tokens_give_the_logits_of_the_reference(void **state)
 {
 	struct world world;
@@ -258,17 +300,49 @@ static void check_last_tokens(
 	a->each = 1;
 	a->tokens = 2;
 	for (u32 form = 0; form < (PAGE || BEAM ? 1 : 3); form++) {
-		void (*const forms[])(const struct call *) = {call_attend, call_recall, call_recall_many};
-
 		memset(a->mixed, 0, 2 * WIDTH * sizeof(act));
-		launch_with(world, forms[form], form ? 2 * HEADS / (RECALL_THREADS / 32) : BLOCKS,
-			form ? RECALL_THREADS : MANY_THREADS, 0, 1, 2);
+		launch_with(world, form ? call_recall : call_attend,
+			form ? 2 * HEADS / (RECALL_THREADS / 32) : BLOCKS,
+			form ? RECALL_THREADS : MANY_THREADS, 0, 1, form == 2 ? 5 : 2);
 		for (u32 slot = 0; slot < 2; slot++)
 			assert_acts_near(a->mixed + slot * WIDTH,
 				mixed + ((u64)slot * LONG + LONG - 1) * WIDTH, WIDTH, form ? 0.02f : 0);
 	}
 	assert_memory_equal(keys, a->keys, cache * sizeof(act));
 	assert_memory_equal(values, a->values, cache * sizeof(act));
+}
+
+/* The same of a product with x as it is, whose mean is 1 and whose deviation 2. */
+static void check_raw_tokens(
+	struct world *world, const act *mixed, const act *keys, const act *values, u64 cache)
+{
+	struct args *a = &world->a;
+	float *sums = part(world, ROWS * 4), *biases = part(world, ROWS * 4);
+	act *x = part(world, 2 * WIDTH * sizeof(act));
+	u32 at[] = {LONG - 1, LONG - 1};
+
+	a->row_sums = sums;
+	a->biases = biases;
+	a->x = (float *)(void *)x;
+	a->at = at;
+	for (u32 row = 0; row < 3 * WIDTH; row++) {
+		sums[row] = unit_of(8, row);
+		biases[row] = unit_of(9, row);
+	}
+	for (u32 i = 0; i < 2 * WIDTH; i++)
+		x[i] = act_of(i % 2 ? 3 : -1);
+	for (u32 i = 0; i < 2 * 3 * WIDTH; i++) {
+		u32 row = i % (3 * WIDTH);
+
+		a->inner[i] = act_of((number_of_act(a->inner[i]) - biases[row]) * 2 + sums[row]);
+	}
+	memset(a->mixed, 0, 2 * WIDTH * sizeof(act));
+	launch_with(world, call_recall, 2 * HEADS / (RECALL_THREADS / 32), RECALL_THREADS, 0, 2, 4);
+	for (u32 slot = 0; slot < 2; slot++)
+		assert_acts_near(
+			a->mixed + slot * WIDTH, mixed + ((u64)slot * LONG + LONG - 1) * WIDTH, WIDTH, 0.06f);
+	assert_acts_near(a->keys, keys, cache, 0.06f);
+	assert_acts_near(a->values, values, cache, 0.06f);
 }
 
 static void prompts_are_attended_to_by_tiles_as_by_single_tokens(void **state)
@@ -316,6 +390,8 @@ static void prompts_are_attended_to_by_tiles_as_by_single_tokens(void **state)
 		assert_memory_equal(keys, world.a.keys, cache * sizeof(act));
 		assert_memory_equal(values, world.a.values, cache * sizeof(act));
 		check_last_tokens(&world, expected, keys, values, cache);
+		if (ACT_BYTES == 2 && !PAGE && !BEAM)
+			check_raw_tokens(&world, expected, keys, values, cache);
 	}
 	free(world.memory);
 }
@@ -390,6 +466,9 @@ int main(void)
 		cmocka_unit_test(two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference),
 #endif
 		cmocka_unit_test(many_tokens_give_the_logits_of_the_reference),
+#if HAS_FOLD
+		cmocka_unit_test(tokens_normalised_inside_of_products_give_the_logits_of_the_reference),
+#endif
 		cmocka_unit_test(prompts_are_attended_to_by_tiles_as_by_single_tokens),
 		cmocka_unit_test(tokens_of_short_numbers_are_normalised_as_those_of_long_ones),
 		cmocka_unit_test(plain_weights_are_in_order_with_their_scales_in_them),

@@ -89,8 +89,7 @@ CALL(fill_floats, c->to, c->tensor, c->rows, 0, c->bound)
 CALL(reset, c->a, c->one, c->first)
 CALL(begin, c->a, c->one)
 CALL(attend, c->a, c->one, c->two, blockDim.x / 32 >> c->three)
-CALL(recall, c->a, c->one, c->two)
-CALL(recall_many, c->a, c->one, c->two)
+CALL(recall, c->a, c->one, c->two, c->three)
 CALL(read, c->a, c->one, c->two)
 CALL(normalise, c->a, c->one)
 CALL(plain, c->to, c->scales, (act *)(uintptr_t)c->first, c->rows, c->columns, 0)
@@ -114,6 +113,14 @@ CALL(settle, c->a, c->one, c->two, c->three)
 CALL(wide32, c->a, c->one, c->two)
 CALL(wide64, c->a, c->one, c->two)
 CALL(some, c->a, c->one, c->two)
+#if HAS_FOLD
+CALL(fold_sums, c->a)
+CALL(fold_begin, c->a)
+CALL(fold_attention, c->a, c->one)
+CALL(fold_project, c->a, c->one)
+CALL(fold_widen, c->a, c->one)
+CALL(fold_narrow, c->a, c->one)
+#endif
 
 static void fill_matrix(
 	void *to, const float *scales, u32 tensor, u32 rows, u32 known, u32 columns, float bound)
@@ -230,6 +237,8 @@ static void world_init(struct world *world, u32 slots)
 		.arrived = part(world, 4),
 		.x_between = part(world, 3 * CROWD * WIDTH * 4),
 		.sources = part(world, (u64)2 * slots * AREA * 4),
+		.row_sums = part(world, 2 * ROWS * 4),
+		.moments = part(world, (u64)5 * slots * 2 * 4),
 		.scores = part(world, slots * 4),
 		.first_scores = part(world, slots * 4),
 		.pages = part(world, slots * 4),

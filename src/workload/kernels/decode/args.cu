@@ -119,7 +119,10 @@ struct args {
 	u32 *sources; /* [2][cache_slots][room] the slot that has a place of a beam */
 	float *scores, *first_scores; /* [slots] of beams as far as they are; behind the prompts */
 	u64 *candidates;	      /* [slots][BEAMS_MOST] a score in order, then ~token */
-	u64 apart[RANKS_MOST];	      /* to the same place in the memory of each GPU */
+	float *row_sums;       /* [layer_count][ROWS] of a row's weights, of the matrices that take x */
+	float *moments;	       /* [2 * layer_count + 1][slots][2] of x, as it comes to them: sums of it
+				  and of its squares */
+	u64 apart[RANKS_MOST]; /* to the same place in the memory of each GPU */
 	u32 layer_count, slots, room, vocabulary;
 	u32 cache_slots;      /* that keys and values have room for */
 	u32 beams, sequences; /* slots a sequence, 1: none are beams; slot = beam * sequences + sequence */
@@ -156,5 +159,18 @@ struct __attribute__((aligned(16))) four {
 
 /* The same of more tokens than few: of weights as the activations are. */
 #define HAS_CROWDS (HAS_JOINT && ACT_BYTES == 2 && (EACH) == 8)
+
+/* Five kernels a layer, of clusters, too: columns that a block takes, of 64 tokens and some rows. */
+#define FOLD_CHUNKS (WIDTH % 384 == 0 ? 3 : 1) /* of a warp */
+#define FOLD_COLUMNS (FOLD_CHUNKS * 128)
+#define FOLDS(columns)                                                                                  \
+	((columns) == FOLD_COLUMNS || (columns) == 2 * FOLD_COLUMNS || (columns) == 4 * FOLD_COLUMNS || \
+		(columns) == 8 * FOLD_COLUMNS)
+#if (!defined(__cplusplus) || __CUDA_ARCH__ >= 900) && RANKS == 1 && ACT_BYTES == 2 && (EACH) == 8 && \
+	FOLDS(WIDTH) && FOLDS(INNER)
+#define HAS_FOLD 1
+#else
+#define HAS_FOLD 0
+#endif
 
 enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };

@@ -192,6 +192,36 @@ static __device__ void add_one(float *to, float one)
 	asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(to), "f"(one) : "memory");
 }
 
+/* The same in two halves, of clusters of so many blocks. room: where the shared memory begins, for the host.
+ */
+static __device__ void cluster_arrive(const struct four *room, u32 blocks)
+{
+	(void)room;
+	if (blocks > 1)
+		asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+
+static __device__ void cluster_wait(u32 blocks)
+{
+	if (blocks > 1)
+		asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* To the same place of another block of the cluster. */
+static __device__ void cluster_store(
+	const struct four *room, struct four *to, u32 rank, struct four quad, u32 blocks)
+{
+	(void)room;
+	if (blocks == 1)
+		*to = quad;
+	else
+		asm volatile("{.reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
+			     "st.shared::cluster.v4.u32 [there], {%2, %3, %4, %5};}" ::"r"(
+				     (u32)__cvta_generic_to_shared(to)),
+			     "r"(rank), "r"(quad.of[0]), "r"(quad.of[1]), "r"(quad.of[2]), "r"(quad.of[3])
+			     : "memory");
+}
+
 static __device__ void add_two(float *to, float one, float two)
 {
 	asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(one), "f"(two)

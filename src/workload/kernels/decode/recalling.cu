@@ -6,7 +6,7 @@
  * tokens are there before the kernel before has ended, so that their first copies do not wait for it ---
  */
 #if ACT_BYTES == 2
-enum { RECALL_STEP = 16, RECALL_QUADS = 2 * RECALL_STEP * PIECES };
+enum { RECALL_STEP = 16, RECALL_QUADS = 2 * RECALL_STEP * PIECES, RECALL_RAW = 2 };
 
 /* A head of a token: what a lane has of its query, and of its sums 8 columns. */
 struct recall {
@@ -116,6 +116,57 @@ static __device__ void recall_end(const struct recall *r, act *to)
 		*(struct four *)(void *)(to + lane / 4 * UNIT) = eight;
 }
 
+/* Mean and one over the deviation of a token's x, which is of acts. */
+static __device__ void recall_moments(const struct args *a, u32 token, float *mean, float *scale)
+{
+	const act *x = (const act *)(const void *)a->x + (u64)token * WIDTH;
+	float sum = 0, squares = 0;
+
+#pragma unroll
+	for (u32 i = 0; i < WIDTH / UNIT; i += 32) {
+		u32 piece = i + threadIdx.x % 32;
+		float v[8];
+
+		if (piece >= WIDTH / UNIT)
+			continue;
+		load_eight(x + piece * UNIT, v);
+		for (int j = 0; j < 8; j++) {
+			sum += v[j];
+			squares += v[j] * v[j];
+		}
+	}
+	*mean = sum_of_warp(sum) / WIDTH;
+	*scale = 1 / sqrtf(fmaxf(sum_of_warp(squares) / WIDTH - *mean * *mean, 0) + 1e-5f);
+}
+
+/* What a product has made of x as it is becomes what it makes of x normalised: a lane has 8 numbers of the
+ * query, the key or the value (folded.cu). Key and value come to where the copies then find them. */
+static __device__ void recall_correct(const struct args *a, struct recall *r)
+{
+	u32 lane = threadIdx.x % 32, part = lane / PIECES % 3, column = r->head * HEAD + lane % PIECES * UNIT;
+	u64 row = (u64)r->layer * ROWS + part * MIXED + column, last = (u64)(r->count - 1) * HEAD;
+	struct four eight;
+	float v[8], mean, scale;
+
+	load_eight(r->state + part * MIXED + lane % PIECES * UNIT, v);
+	recall_moments(a, r->token, &mean, &scale);
+	for (int i = 0; i < 8; i++)
+		v[i] = (v[i] - mean * a->row_sums[row + i]) * scale + a->biases[row + i];
+	for (int i = 0; i < 4; i++)
+		eight.of[i] = pack(v[2 * i], v[2 * i + 1]);
+#pragma unroll
+	for (u32 i = 0; i < 4; i++) {
+		r->query[0].of[i] = __shfl_sync(0xffffffffu, eight.of[i], lane % 4);
+		r->query[1].of[i] = __shfl_sync(0xffffffffu, eight.of[i], lane % 4 + 4);
+	}
+	if (lane / PIECES == 1)
+		*(struct four *)(void *)((act *)(u64)r->keys + last + lane % PIECES * UNIT) = eight;
+	if (lane / PIECES == 2)
+		*(struct four *)(void *)((act *)(u64)r->values + last + lane % PIECES * UNIT) = eight;
+	r->state = 0;
+	__syncwarp();
+}
+
 /* The query; and the key and the value that are new come to where later tokens find them. */
 static __device__ void recall_begin(const struct args *a, struct recall *r)
 {
@@ -129,8 +180,37 @@ static __device__ void recall_begin(const struct args *a, struct recall *r)
 		keep_state(a, &h, threadIdx.x % 32);
 }
 
-/* Copies run `depth` steps ahead, a number that the compiler knows. The last step has what is new: it waits.
- */
+/* All steps but so many of those that are on their way are there. */
+static __device__ void recall_await(u32 count)
+{
+	switch (count) {
+	case 0:
+		copy_await_but(0);
+		break;
+	case 1:
+		copy_await_but(1);
+		break;
+	case 2:
+		copy_await_but(2);
+		break;
+	case 3:
+		copy_await_but(3);
+		break;
+	case 4:
+		copy_await_but(4);
+		break;
+	case 5:
+		copy_await_but(5);
+		break;
+	case 6:
+		copy_await_but(6);
+		break;
+	default:
+		copy_await_but(7);
+	}
+}
+
+/* Copies run `depth` steps ahead. The last step has what is new: it waits. */
 static __device__ void recall_past(const struct recall *r, struct four *stages, u32 depth)
 {
 	u32 last = (r->count - 1) / RECALL_STEP;
@@ -152,12 +232,7 @@ static __device__ void recall_all(struct recall *r, struct four *stages, u32 dep
 	for (u32 i = 0; i <= last; i++) {
 		float scores[2];
 
-		if (i == last)
-			copy_await_but(0);
-		else if (depth == 8)
-			copy_await_but(7);
-		else
-			copy_await_but(2);
+		recall_await(i == last ? 0 : depth - 1);
 		__syncwarp();
 		recall_scores(r, stages + stage * RECALL_QUADS, r->count - i * RECALL_STEP, scores);
 		recall_shares(r, scores);
@@ -184,27 +259,23 @@ static __device__ void recall(const struct args *a, u32 layer, u32 joined, struc
 	await_previous();
 	if (!is_one)
 		return;
-	recall_begin(a, &r);
+	if (joined == RECALL_RAW)
+		recall_correct(a, &r);
+	else
+		recall_begin(a, &r);
 	recall_all(&r, room, depth);
 	recall_end(&r, a->mixed + (u64)r.token * MIXED + r.head * HEAD);
 }
 #else
-#define recall(a, layer, joined, room, depth) ((void)(a), (void)(layer), (void)(joined), (void)(room))
+#define recall(a, layer, joined, room, depth) \
+	((void)(a), (void)(layer), (void)(joined), (void)(room), (void)(depth))
 #endif
 
-/* joined: queries, keys and values of a token lie together. */
-KERNEL void __launch_bounds__(RECALL_THREADS) kwhy_decode_recall(const struct args a, u32 layer, u32 joined)
+/* joined: queries, keys and values of a token lie together; RECALL_RAW: and are of x as it is. */
+KERNEL void __launch_bounds__(RECALL_THREADS, 12)
+	kwhy_decode_recall(const struct args a, u32 layer, u32 joined, u32 depth)
 {
 	ROOM(room);
 
-	recall(&a, layer, joined, room, 8);
-}
-
-/* Of more blocks than fit with as many copies ahead. */
-KERNEL void __launch_bounds__(RECALL_THREADS)
-	kwhy_decode_recall_many(const struct args a, u32 layer, u32 joined)
-{
-	ROOM(room);
-
-	recall(&a, layer, joined, room, 3);
+	recall(&a, layer, joined, room, depth);
 }

@@ -151,4 +151,3 @@ KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_some(const struct args a,
 		}
 	}
 }
-#endif
