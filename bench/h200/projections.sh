@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # How far projections are off on an H200: variants of twin and flow are recorded in turns, the next one is projected from the recording
 # of the one before alone, and compared with its own recording; median errors of the turns. Costs are those that the recording shows,
-# else of a profile that is measured first: curves of copies, graphs and queues. Then plans as text.
-# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|collectives|project]   (the folder of the portable build; about 2 minutes.
-# record: the recordings alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU)
+# else of a profile that is measured first: curves of copies, graphs and queues; under the recorder, since what it takes of each call is
+# in all recordings. Energies above idle are those of windows of repeated runs, where there is one. Then plans as text.
+# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|collectives|project|replay]   (the folder of the portable build; about 2 minutes.
+# record: the recordings alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU;
+# replay: project, and replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=8
+# FLOW_RUNS=100 it takes two minutes, record before it a minute and a half)
+# Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); LIMIT,
+# seconds after which no further replay begins.
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -14,6 +19,9 @@ program=$kwhy/bin/kwhy
 bundled=$(find "$kwhy" -name 'nvidia-h200.json' | head -1)
 profile=$out/profile.json
 rounds=${ROUNDS:-3}
+slow=${STEPS:-48}-1
+fast=288-${RUNS:-10}
+flow=60-${FLOW_RUNS:-200}
 # shellcheck source=programs/libraries.sh
 . "$(dirname "$(realpath "$0")")/programs/libraries.sh"
 
@@ -35,22 +43,37 @@ record() {
 		"$program" bench "$1" --runs-only --variant "$2" --steps "$3" --repeat "$4" --seconds 0 --json "${@:5}"
 }
 
+# NAME COMMAND...: in the recorder, whose recording nobody reads
+recorded() {
+	step "$1" "$program" record -q --one-file -o "$out/costs" -- "${@:2}"
+	rm -f "$out/costs"
+}
+
+# WORKLOAD VARIANTS STEPS REPEAT [OPTIONS]: into STEPS-REPEAT.window.json, the energy of runs like those that were recorded
+window() {
+	step "$3-$4.window" "$program" bench "$1" -q --runs-only --variant "$2" --steps "$3" --repeat 1 --seconds 2 --json \
+		-o "$out/$3-$4.window.json" "${@:5}"
+}
+
 # One run in few steps, where the slow variants take seconds; more runs of the fast ones. What is compared is recorded in turns, since
 # the host of one minute is not that of the next.
 record_all() {
 	local round variant
 	# Costs of this card. Where one cannot be measured, the bundled profile stands in.
-	step calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
+	recorded calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
 	[ -s "$profile" ] || cp "$bundled" "$profile"
-	step curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --profile "$profile"
+	recorded curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --profile "$profile"
 	for ((round = 1; round <= rounds; round++)); do
-		for variant in v0 v1 v2 v3 v6; do record twin "$variant" 48 1; done
-		for variant in v2 v3 v5 v6; do record twin "$variant" 288 10; done
+		for variant in v0 v1 v2 v3 v6; do record twin "$variant" "${slow%-*}" 1; done
+		for variant in v2 v3 v5 v6; do record twin "$variant" 288 "${fast#*-}"; done
 		for variant in n0 n2; do record flow "$variant" 6 1; done
-		for variant in n2 n3 n5; do record flow "$variant" 60 200; done
+		for variant in n2 n3 n5; do record flow "$variant" 60 "${flow#*-}"; done
 	done
 	round=1
 	for variant in n0c n0p n0; do record flow "$variant" 40 1 --flows 100; done
+	window flow n3,n5 60 "${flow#*-}"
+	window twin v5,v6 288 "${fast#*-}"
+	window flow n0p,n0 40 1 --flows 100
 	say "recorded after $SECONDS s"
 }
 
@@ -62,17 +85,19 @@ record_collectives() {
 	say "recorded after $SECONDS s"
 }
 
-# NAME: into NAME.pauses, nanoseconds in which the device idled for 1.5 ms and more at a time, as it does while libraries are loaded and
-# memory is taken. They are in no time that is compared.
+# NAME: into NAME.pauses, nanoseconds in which the device idled for 1.5 ms and more at a time before its first step was over, while
+# libraries were loaded and memory was taken. They are in no time that is compared.
 pauses() {
-	[ ! -e "$out/$1.pauses" ] || return 0
 	"$program" export -q --to sqlite -o "$out/$1.sqlite" "$out/$1.kwhy"
-	python3 - "$out/$1.sqlite" > "$out/$1.pauses" << 'PAUSES'
+	python3 - "$out/$1.sqlite" "${1%%-*}" > "$out/$1.pauses" << 'PAUSES'
 import sqlite3, sys
 
+recording = sqlite3.connect(sys.argv[1])
+end_of = "SELECT MIN(range.end_ns) FROM range JOIN name ON name.id = name_id WHERE text = ?"
+set_up_ns = recording.execute(end_of, ("step",)).fetchone()[0] or recording.execute(end_of, (sys.argv[2],)).fetchone()[0]
 last, sum_ns = None, 0
-for start_ns, end_ns in sqlite3.connect(sys.argv[1]).execute("SELECT start_ns, end_ns FROM activity ORDER BY start_ns"):
-    if last is not None and start_ns - last > 1500000:
+for start_ns, end_ns in recording.execute("SELECT start_ns, end_ns FROM activity ORDER BY start_ns"):
+    if last is not None and start_ns - last > 1500000 and last < set_up_ns:
         sum_ns += start_ns - last
     last = end_ns if last is None else max(last, end_ns)
 print(sum_ns)
@@ -80,10 +105,31 @@ PAUSES
 	rm -f "$out/$1.sqlite"
 }
 
-# BEFORE AFTER SHAPE CHANGES...
-pair() {
+# Energy is that of a replay where the later variant runs long enough for the meter: seconds of repeated runs, else 0.
+# WORDS BEFORE AFTER SHAPE SECONDS CHANGES... for each pair
+# shellcheck disable=SC2086 # words
+each_pair() {
+	$1 v0 v1 "$slow" 0 --event-waits --join-waits --pinned
+	$1 n3 n5 "$flow" 1 --graph
+	$1 v0 v3 "$slow" 0 --pack-h2d --pack-d2h --pinned --event-waits
+	$1 v1 v2 "$slow" 0 --pack-d2h
+	$1 v5 v6 "$fast" 0 --graph
+	$1 v3 v6 "$fast" 0 --fuse --graph
+	$1 n0 n2 6-1 0 --batch 1000
+	$1 v2 v3 "$fast" 0 --pack-h2d
+	$1 v0 v6 "$slow" 0 --pack-h2d --pack-d2h --fuse --pinned --event-waits --graph
+	$1 v3 v5 "$fast" 1 --fuse
+	$1 n0c n0p 40-1 1 --pool
+	$1 n2 n3 "$flow" 1 --keep-on-device 0 --fuse --event-waits
+	$1 n0c n0 40-1 1 --pool
+	# what comes in every fourth step of v9b are sums and peak, which NCCL gathers
+	printf '!*\n*AllGather*\n' > "$out/thinned.txt"
+	$1 v9 v9b 288-5 0 --collectives "$out/thinned.txt" --thin-collectives 4
+}
+
+project_pair() {
 	local before=$1 after=$2 shape=$3 round name
-	shift 3
+	shift 4
 	for ((round = 1; round <= rounds; round++)); do
 		name=$before-$after-$shape.$round
 		[ -e "$out/$before-$shape.$round.kwhy" ] || continue
@@ -91,99 +137,169 @@ pair() {
 		"$program" whatif -q --profile "$profile" "$@" "$out/$before-$shape.$round.kwhy" -o "$out/$name.json" 2>> "$out/$name.err" || continue
 		"$program" compare -q --profile "$profile" --projected "$out/$name.json" "$out/$before-$shape.$round.kwhy" \
 			"$out/$after-$shape.$round.kwhy" --json > "$out/$name.compare.json" 2>> "$out/$name.err"
-		pauses "$before-$shape.$round"
-		pauses "$after-$shape.$round"
 	done
 }
 
+# Of the first turn; one replay for all pairs of the same changes.
+replay_pair() {
+	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.1 key
+	shift 4
+	[ -e "$out/$before-$shape.1.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
+	key=$before-$shape-$*
+	key=$out/replay${key//[^a-z0-9-]/}.json
+	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
+		"$@" "$out/$before-$shape.1.kwhy"
+	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
+}
+
+beside() {
+	"$@" &
+}
+
+# Side by side: nothing of it is timed.
 project() {
+	local recording name
 	[ -s "$profile" ] || cp "$bundled" "$profile"
-	pair v0 v1 48-1 --event-waits --join-waits --pinned
-	pair v1 v2 48-1 --pack-d2h
-	pair v0 v3 48-1 --pack-h2d --pack-d2h --pinned --event-waits
-	pair v0 v6 48-1 --pack-h2d --pack-d2h --fuse --pinned --event-waits --graph
-	pair v2 v3 288-10 --pack-h2d
-	pair v3 v5 288-10 --fuse
-	pair v5 v6 288-10 --graph
-	pair v3 v6 288-10 --fuse --graph
-	# what comes in every fourth step of v9b are sums and peak, which NCCL gathers
-	printf '!*\n*AllGather*\n' > "$out/thinned.txt"
-	pair v9 v9b 288-5 --collectives "$out/thinned.txt" --thin-collectives 4
-	pair n0 n2 6-1 --batch 1000
-	pair n2 n3 60-200 --keep-on-device 0 --fuse --event-waits
-	pair n3 n5 60-200 --graph
-	pair n0c n0p 40-1 --pool
-	pair n0c n0 40-1 --pool
-	for recording in v0-48-1.1 v1-48-1.1 v3-288-10.1 n0-6-1.1 n2-60-200.1 n3-60-200.1 n0c-40-1.1; do
-		[ ! -e "$out/$recording.kwhy" ] || "$program" whatif -q --profile "$profile" --plan --numerics "$out/$recording.kwhy" \
-			-o "$out/plan-$recording.txt" 2>> "$out/plan.err"
+	for recording in "$out"/*.kwhy; do
+		name=$(basename "$recording" .kwhy)
+		[ -e "$out/$name.pauses" ] || pauses "$name" &
 	done
+	each_pair "beside project_pair"
+	for recording in "v0-$slow.1" "v1-$slow.1" "v3-$fast.1" n0-6-1.1 "n2-$flow.1" "n3-$flow.1" n0c-40-1.1; do
+		[ ! -e "$out/$recording.kwhy" ] || "$program" whatif -q --profile "$profile" --plan --numerics "$out/$recording.kwhy" \
+			-o "$out/plan-$recording.txt" 2>> "$out/plan.err" &
+	done
+	wait
 }
 
-# Median errors of the turns, and of all pairs.
+# Median errors of the turns, and of all pairs; of the first turn's replays where there are any.
 table() {
 	python3 - "$out" << 'TABLE' | tee -a "$out/log.txt"
 import glob, json, os, statistics, sys
+
+KEYS = ("time", "energy", "above idle")
+
 
 def percent(values):
     values = [v for v in values if v is not None]
     return f"{100 * statistics.median(values):+.1f} %" if values else "n/a"
 
-KEYS = ("time", "energy", "above idle")
-pairs = {}
+
+def load(name):
+    return json.load(open(os.path.join(sys.argv[1], name)))
 
 
 def pauses_of(name):
     return int(open(os.path.join(sys.argv[1], name + ".pauses")).read())
 
 
+def window_of(after, shape):
+    """nJ above idle of as many runs as were recorded: value, low, high."""
+    steps, repeat = shape[0].split("-") if len(shape) == 1 else shape
+    path = f"{steps}-{repeat}.window.json"
+    if not os.path.exists(os.path.join(sys.argv[1], path)):
+        return None
+    for row in load(path)["variants"]:
+        energy = row["energy"]
+        if row["id"] == after:
+            runs = 1e9 * (int(repeat) + 1)
+            if "net_j_a_run" in energy:
+                return [energy["net_j_a_run"][key] * runs for key in ("value", "low", "high")]
+            return [energy["net_j_a_million"][key] * runs * row["flows"] * row["steps"] * 1e-6 for key in ("value", "low", "high")]
+    return None
+
+
+def row_of(turn):
+    """What was, is and was foretold, in ns and nJ; pauses go, with what their run drew idle."""
+    before, after, *shape = turn.split("-")
+    made, was = load(turn + ".compare.json")["projection"], load(turn + ".json")["before"]
+    less = pauses_of("-".join([before, *shape]))
+    whole = made["time_ns"] / (1 + made["time_error_ratio"])
+    row = {"changes": made["changes"], "was": was["time_ns"] - less, "less": less, "launches": made["launch_ratio"],
+           "is": [whole - pauses_of("-".join([after, *shape])), None, None], "made": [made["time_ns"] - less, None, None],
+           "between": [made[key] - less for key in ("time_low_ns", "time_high_ns")]}
+    if row["is"][0] >= 1e8 and made["energy_error_ratio"] is not None:  # the meter ticks every 0.1 s
+        row["idle_w"] = (was["energy_nj"] - was["net_nj"]) / was["time_ns"]
+        whole_nj = made["energy_nj"] / (1 + made["energy_error_ratio"])
+        idle_after_w = (whole_nj - made["measured_net_nj"]) / whole
+        row["is"][1] = whole_nj - idle_after_w * (whole - row["is"][0])
+        row["made"][1] = made["energy_nj"] - row["idle_w"] * less
+    nj = window_of(after, [part.rsplit(".", 1)[0] for part in shape])
+    if nj is None and row["is"][0] >= 1e8:
+        nj = [made["measured_net" + key + "_nj"] for key in ("", "_low", "_high")]
+    if nj and None not in nj and made["net_nj"] is not None:
+        row["made"][2], row["is"][2] = made["net_nj"], nj[0]
+        row["known"] = nj[2] - nj[0] <= 0.15 * nj[0]  # well enough to say something
+    return row
+
+
+def errors_of(made, row):
+    known = [True, True, row.get("known", False)]
+    return [m / i - 1 if m is not None and i and k else None for m, i, k in zip(made, row["is"], known)]
+
+
+def replayed(turn, row):
+    """The same of the changed replay, and how it was off as recorded."""
+    replay = load(turn + ".replay.json")
+    changed, off = replay["changed"], replay["as_recorded"]["off_ratio"]
+    joules = [changed[key]["value"] for key in ("energy_j", "net_j")]
+    made = [changed["span_s"]["median"] * 1e9 - row["less"], None, None]
+    if joules[0] is not None:
+        made[2] = joules[1] * 1e9
+    if joules[0] is not None and row.get("idle_w"):
+        made[1] = joules[0] * 1e9 - row["idle_w"] * row["less"]
+    return made, [replay["first_off_ratio"], off["span"], replay["first_net_off_ratio"], off["net"]]
+
+
+def line(name, rows):
+    middle = lambda value: statistics.median(map(value, rows)) / 1e6
+    errors = [errors_of(row["made"], row) for row in rows]
+    print(f"{name:12} {rows[0]['changes']:50} {middle(lambda r: r['was']):9.2f} ms becomes {middle(lambda r: r['is'][0]):9.2f}, "
+          f"projected {middle(lambda r: r['made'][0]):9.2f} ({middle(lambda r: r['between'][0]):.2f} to {middle(lambda r: r['between'][1]):.2f}): "
+          + ", ".join(f"{key} {percent([e[i] for e in errors])}" for i, key in enumerate(KEYS))
+          + "; turns (and a launch's time, after to before): "
+          + ", ".join(f"{percent([e[0]])} ({row['launches'] or float('nan'):.2f})" for e, row in zip(errors, rows)))
+    return [statistics.median(v) if (v := [e[i] for e in errors if e[i] is not None]) else None for i in range(3)]
+
+
+def replay_line(turn, row):
+    made, off = replayed(turn, row)
+    errors = errors_of(made, row)
+    joules = [f"{value[2] / 1e9:.2f}" if value[2] is not None else "n/a" for value in (row["is"], row["made"], made)]
+    print(f"{'':12} replayed {made[0] / 1e6:.2f} ms: " + ", ".join(f"{key} {percent([e])}" for key, e in zip(KEYS, errors))
+          + f"; J above idle {joules[0]}, projected {joules[1]}, replayed {joules[2]}; as recorded first "
+          + f"{percent([off[0]])}, then {percent([off[1]])}; above idle {percent([off[2]])}, then {percent([off[3]])}")
+    return errors
+
+
+pairs, results = {}, {"projected": [], "replayed": []}
 for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.compare.json"))):
     turn = os.path.basename(path)[: -len(".compare.json")]
-    before, after, *shape = turn.split("-")
     try:
-        made = json.load(open(path))["projection"]
-        was = json.load(open(path.replace(".compare", "")))["before"]
-        if made["changes"] == "no changes":
+        row = row_of(turn)
+        if row["changes"] == "no changes":
             print(turn, "has nothing that could be changed so")
-            continue
-        row = {"was": was["time_ns"] - pauses_of("-".join([before, *shape])), "changes": made["changes"]}
-        less = was["time_ns"] - row["was"]
-        row.update({key: made[key + "_ns"] - less for key in ("time", "time_low", "time_high")})
-        whole_ns = made["time_ns"] / (1 + made["time_error_ratio"])
-        row["is"] = whole_ns - pauses_of("-".join([after, *shape]))
-        row["errors"] = [row["time"] / row["is"] - 1, None, None]
-        row["launches"] = made["launch_ratio"]
-        if row["is"] >= 1e8 and made["energy_error_ratio"] is not None:  # the meter ticks every 0.1 s
-            # pauses go at the idle level of their run
-            idle_w = (was["energy_nj"] - was["net_nj"]) / was["time_ns"]
-            whole_nj = made["energy_nj"] / (1 + made["energy_error_ratio"])
-            idle_after_w = (whole_nj - made["measured_net_nj"]) / whole_ns
-            row["errors"][1] = (made["energy_nj"] - idle_w * less) / (whole_nj - idle_after_w * (whole_ns - row["is"])) - 1
-            is_j = [made["measured_net" + key + "_nj"] for key in ("", "_low", "_high")]
-            if None not in is_j and is_j[2] - is_j[0] <= 0.15 * is_j[0]:  # known well enough to say something
-                row["errors"][2] = made["net_error_ratio"]
-        pairs.setdefault(turn.rsplit(".", 1)[0], []).append(row)
+        else:
+            pairs.setdefault(turn.rsplit(".", 1)[0], []).append(row)
     except (KeyError, OSError, TypeError, ValueError, ZeroDivisionError) as error:
         print(turn, "no comparison:", error)
-medians = {key: [] for key in KEYS}
 for name, rows in pairs.items():
-    middle = lambda key: statistics.median(row[key] for row in rows) / 1e6
-    errors = [percent([row["errors"][i] for row in rows]) for i in range(3)]
-    print(f"{name:12} {rows[0]['changes']:50} {middle('was'):9.2f} ms becomes {middle('is'):9.2f}, projected {middle('time'):9.2f} "
-          f"({middle('time_low'):.2f} to {middle('time_high'):.2f}): time {errors[0]}, energy {errors[1]}, above idle {errors[2]}; turns (and a launch's time, after to before): "
-          + ", ".join(f"{percent([row['errors'][0]])} ({row['launches'] or float('nan'):.2f})" for row in rows))
+    results["projected"].append(line(name, rows))
+    if os.path.exists(os.path.join(sys.argv[1], name + ".1.replay.json")):
+        try:
+            results["replayed"].append(replay_line(name + ".1", rows[0]))
+        except (KeyError, TypeError, ValueError) as error:
+            print(name, "no replay:", error)
+for what, errors in results.items():
     for i, key in enumerate(KEYS):
-        values = [row["errors"][i] for row in rows if row["errors"][i] is not None]
+        values = [abs(e[i]) for e in errors if e[i] is not None]
         if values:
-            medians[key].append(abs(statistics.median(values)))
-for key, values in medians.items():
-    if values:
-        print(f"{key}: median {100 * statistics.median(values):.1f} %, worst {100 * max(values):.1f} % of {len(values)}")
+            print(f"{what}: {key}: median {100 * statistics.median(values):.1f} %, worst {100 * max(values):.1f} % of {len(values)}")
 TABLE
 }
 
 case $part in
-all | record | collectives)
+all | record | collectives | replay)
 	use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*' 'libnccl.so.2'
 	nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
 	;;
@@ -191,8 +307,9 @@ esac
 case $part in all | record) record_all ;; esac
 [ "$part" != collectives ] || record_collectives
 case $part in
-all | project)
+all | project | replay)
 	project
+	[ "$part" != replay ] || each_pair replay_pair
 	table
 	;;
 esac
