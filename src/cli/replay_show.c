@@ -278,12 +278,11 @@ static void write_calls(const struct page *page)
 	for (size_t i = 0; replay->has_changed && i < KWHY_REPLAY_CALL_COUNT; i++)
 		if (replay->calls[i].count)
 			kwhy_sheet_linef(&page->sheet, "calls   ",
-				"a %s took %s as recorded, %s here: changed, each takes %.2f times what it "
-				"takes here",
+				"a %s took %s as recorded, %s here: changed, each takes what it takes, and "
+				"the difference",
 				kwhy_replay_call_name((enum kwhy_replay_call)i),
 				kwhy_quantity_time(recorded, llround(replay->calls[i].recorded_ns)),
-				kwhy_quantity_time(here, llround(replay->calls[i].here_ns)),
-				replay->calls[i].recorded_ns / replay->calls[i].here_ns);
+				kwhy_quantity_time(here, llround(replay->calls[i].here_ns)));
 }
 
 static void write_notes(const struct page *page)

@@ -217,16 +217,9 @@ static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay
 	return run->runner.is_timed && op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE;
 }
 
-/* What recording adds, of a call that takes so long. */
-static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op, int64_t took_ns)
+static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
-	return (int64_t)kwhy_replay_added_ns(
-		run->runner.trips, kwhy_replay_call_of(run, op), op->work_count, (double)took_ns);
-}
-
-static int64_t usually_added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
-{
-	return added_ns(run, op, (int64_t)run->runner.trips->calls[kwhy_replay_call_of(run, op)].here_ns);
+	return (int64_t)kwhy_replay_added_ns(run->runner.trips, kwhy_replay_call_of(run, op), op->work_count);
 }
 
 /*
@@ -237,7 +230,7 @@ static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct
 {
 	const struct kwhy_replay_runner *runner = &worker->run->runner;
 	bool timed = is_timed(worker->run, op);
-	int64_t most_ns = timed ? usually_added_ns(worker->run, op) : op->own_ns;
+	int64_t most_ns = timed ? added_ns(worker->run, op) : op->own_ns;
 	double later_ns = (double)runner->pattern->works[op->work].issue_ns -
 		beside_of(worker, op->work).issue_ns;
 
@@ -339,12 +332,11 @@ static enum kwhy_status call(struct kwhy_replay_worker *worker, uint32_t at, str
 {
 	const struct kwhy_replay_op *op = &worker->run->runner.pattern->ops[at];
 	enum kwhy_status status = begin(worker, op);
-	int64_t back_ns, took_ns;
+	int64_t back_ns;
 
 	if (!status)
 		status = issue_all(worker, at, error);
-	took_ns = worker->run->took_ns[at];
-	worker->due_ns += is_timed(worker->run, op) ? took_ns + added_ns(worker->run, op, took_ns)
+	worker->due_ns += is_timed(worker->run, op) ? worker->run->took_ns[at] + added_ns(worker->run, op)
 						    : op->own_ns;
 	if (!status && op->wait_kind != KWHY_REPLAY_WAIT_NONE) {
 		status = wait_for_device(worker->run, op, error);

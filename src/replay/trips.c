@@ -129,14 +129,15 @@ const char *kwhy_replay_call_name(enum kwhy_replay_call call)
 }
 
 double kwhy_replay_added_ns(
-	const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind, uint32_t pieces, double took_ns)
+	const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind, uint32_t pieces)
 {
-	const struct kwhy_replay_call_times *seen = &trips->calls[kind],
-					    *launch = &trips->calls[KWHY_REPLAY_CALL_LAUNCH];
+	const struct kwhy_replay_call_times *times = &trips->calls[kind];
 
-	if (seen->count && seen->here_ns > 0)
-		return took_ns * (seen->recorded_ns / seen->here_ns - 1);
-	return launch->count ? (launch->recorded_ns - launch->here_ns) * pieces : 0;
+	if (times->count && kind == KWHY_REPLAY_CALL_GRAPH)
+		pieces = 1;
+	if (!times->count)
+		times = &trips->calls[KWHY_REPLAY_CALL_LAUNCH];
+	return times->count ? (times->recorded_ns - times->here_ns) * pieces : 0;
 }
 
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_trips *trips)

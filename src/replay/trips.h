@@ -52,12 +52,11 @@ struct kwhy_replay_beside {
 const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "copy", "fill", "graph" */
 
 /*
- * What such a call, which took that long here, would take longer if it were recorded: as much for its length
- * as those of its kind did. A recorder puts each piece away: where the recording has none of its kind, each
- * piece adds what a launch did. Negative on a slower machine. Pure.
+ * What such a call of so many pieces took longer when it was recorded: a recorder puts each piece away. Of
+ * launches, for each piece, where the recording has none of its kind; negative on a slower machine. Pure.
  */
 double kwhy_replay_added_ns(
-	const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind, uint32_t pieces, double took_ns);
+	const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind, uint32_t pieces);
 
 /* What of late_ns a round trip can explain: no other pattern has the rest. Pure. */
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_trips *trips);
