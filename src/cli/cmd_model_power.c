@@ -339,7 +339,7 @@ const struct kwhy_command kwhy_command_model_power = {
 		   "memory, io, "
 		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille, "
 		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s; sm_clock_hz, by whose "
-		   "square compute counts; temperature_millidegree_c.",
+		   "square compute counts.",
 	.options = options_table,
 	.options_bytes = sizeof(struct power_options),
 	.defaults = set_defaults,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, CLOCK, TEMPERATURE, COMPUTE, MEMORY, IO };
+enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, CLOCK, COMPUTE, MEMORY, IO };
 
 const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
 	[SM] = {"gpm_sm_active_permille", KWHY_POWER_COMPUTE, true, NULL},
@@ -17,7 +17,6 @@ const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
 	[PCIE] = {"pcie_bytes_per_s", KWHY_POWER_IO, false, NULL},
 	[NVLINK] = {"nvlink_bytes_per_s", KWHY_POWER_IO, false, NULL},
 	[CLOCK] = {"sm_clock_hz", KWHY_POWER_BASE, false, "GHz^2"},
-	[TEMPERATURE] = {"temperature_millidegree_c", KWHY_POWER_BASE, false, "degree C"},
 	[COMPUTE] = {"compute", KWHY_POWER_COMPUTE, true, NULL},
 	[MEMORY] = {"memory", KWHY_POWER_MEMORY, false, NULL},
 	[IO] = {"io", KWHY_POWER_IO, false, NULL},
@@ -54,8 +53,6 @@ static void settle(const struct kwhy_power_rows *rows, double *gauges)
 	for (size_t j = 0; j < rows->data.gauge_count; j++)
 		if (rows->kinds[j] == CLOCK)
 			gauges[j] = ghz2 = gauges[j] * gauges[j] * 1e-18;
-		else if (rows->kinds[j] == TEMPERATURE)
-			gauges[j] *= 1e-3;
 	for (size_t j = 0; j < rows->data.gauge_count; j++)
 		if (kwhy_power_gauges[rows->kinds[j]].by_clock)
 			gauges[j] *= ghz2;
@@ -192,7 +189,6 @@ static const struct {
 	[PCIE] = {KWHY_GAUGE_PCIE_RX, KWHY_GAUGE_PCIE_TX, false},
 	[NVLINK] = {KWHY_GAUGE_NVLINK_RX, KWHY_GAUGE_NVLINK_TX, false},
 	[CLOCK] = {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_COUNT, true},
-	[TEMPERATURE] = {KWHY_GAUGE_TEMPERATURE, KWHY_GAUGE_COUNT, true},
 };
 
 #define LATE_S 0.05 /* a reading comes so much sooner after one that came late */

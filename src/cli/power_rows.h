@@ -14,7 +14,8 @@
  * A unit that is active draws in proportion to f V^2. The voltage is not told; between its floor and a
  * straight line through zero the power goes with f to f^3, so f^2 stands for it: where the clock of the
  * multiprocessors is known, what is active of them counts times its square in GHz^2, and a part of the base
- * is per GHz^2. Leakage grows with the temperature: another part of the base is per degree C.
+ * is per GHz^2. Leakage grows with the temperature, but heat follows power: docs/models.md says why it has no
+ * term.
  */
 struct kwhy_power_gauge {
 	const char *name; /* "gpm_sm_active_permille" */
@@ -23,7 +24,7 @@ struct kwhy_power_gauge {
 	const char *unit; /* that watts are per, where the name's own is not it: "GHz^2" */
 };
 
-enum { KWHY_POWER_GAUGE_KINDS = 11 };
+enum { KWHY_POWER_GAUGE_KINDS = 10 };
 extern const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS];
 
 /* Windows with their power and gauges, from a file or a recording. */
@@ -47,7 +48,7 @@ struct kwhy_power_rows_request {
 };
 
 /*
- * Of a recording: readings of the device's own counters (GPM), each with the mean of clock and temperature at
+ * Of a recording: readings of the device's own counters (GPM), each with the mean of the clock at
  * both its ends, joined to windows, with the mean of the 20 ms samples in each. The samples lag by what the
  * profile says, give or take 0.2 s, where a fit leaves the least. KWHY_E_INPUT where a device has not both.
  */

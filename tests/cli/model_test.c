@@ -254,26 +254,24 @@ static void watts_of_base_compute_and_memory(void **state)
 	kwhy_text_done(&csv);
 }
 
-/* 50 W, 20 W at a GHz^2, half a watt a degree; compute draws 10 W a unit at a GHz^2. */
-static void watts_of_clock_and_temperature(void **state)
+/* 50 W, 20 W at a GHz^2; compute draws 10 W a unit at a GHz^2. */
+static void watts_by_the_square_of_the_clock(void **state)
 {
 	struct kwhy_text csv = {0};
 	json_t *answer;
 
 	(void)state;
-	kwhy_text_add(&csv, "power_w,compute,sm_clock_hz,temperature_millidegree_c\n");
+	kwhy_text_add(&csv, "power_w,compute,sm_clock_hz\n");
 	for (int i = 0; i < 48; i++) {
-		double ghz = 1 + 0.25 * (i % 5), degrees = 30 + i % 11, compute = i % 7;
+		double ghz = 1 + 0.25 * (i % 5), compute = i % 7;
 
-		kwhy_text_addf(&csv, "%.9g,%.9g,%.9g,%.9g\n",
-			50 + (20 + 10 * compute) * ghz * ghz + 0.5 * degrees, compute, ghz * 1e9,
-			degrees * 1e3);
+		kwhy_text_addf(
+			&csv, "%.9g,%.9g,%.9g\n", 50 + (20 + 10 * compute) * ghz * ghz, compute, ghz * 1e9);
 	}
 	answer = json_of(SPAWN("model", "power", "--json", given("in.csv", csv.data)));
 	assert_near(number_at(answer, "constant_w.value"), 50);
 	assert_near(number_at(answer, "gauges.0.watts_per_unit.value"), 20);
-	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 0.5);
-	assert_near(number_at(answer, "gauges.2.watts_per_unit.value"), 10);
+	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 10);
 	assert_true(number_at(answer, "held_out_ratio") < 1e-6);
 	json_decref(answer);
 	kwhy_text_done(&csv);
@@ -281,7 +279,7 @@ static void watts_of_clock_and_temperature(void **state)
 
 #define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
 
-/* Without clock and temperature the blocks held out would give 19 %. */
+/* Without the clock the blocks held out would give 19 %. */
 static void the_power_of_a_second_recording_is_foretold_within_five_percent(void **state)
 {
 	json_t *answer = json_of(
@@ -291,19 +289,39 @@ static void the_power_of_a_second_recording_is_foretold_within_five_percent(void
 	assert_int_equal(number_at(answer, "fitted_windows"), 53);
 	assert_int_equal(number_at(answer, "split_windows"), 52);
 	assert_true(number_at(answer, "lag_s") < -0.05 && number_at(answer, "lag_s") > -0.15);
-	assert_true(number_at(answer, "held_out_ratio") < 0.03);
+	assert_true(number_at(answer, "held_out_ratio") < 0.035);
 	assert_true(number_at(answer, "split_error_ratio") < 0.03);
 	json_decref(answer);
 	answer = json_of(SPAWN("model", "power", "--json", "--window", "1", "--fit", COUNTERS "mixed-1.kwhy",
 		COUNTERS "mixed-2.kwhy"));
 	assert_int_equal(number_at(answer, "fitted_windows"), 106);
-	assert_true(number_at(answer, "held_out_ratio") < 0.045);
+	assert_true(number_at(answer, "held_out_ratio") < 0.05);
 	assert_true(number_at(answer, "split_error_ratio") < 0.045);
 	json_decref(answer);
 	assert_fails(
 		SPAWN("model", "power", "--window", "5", COUNTERS "mixed-1.kwhy"), 1, "shorter --window");
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),
 		"11 of them lie outside of what was fitted, most by gpm_tensor_active_permille");
+}
+
+/* Every kind of work is in every block, and the clock is known five times a second. */
+static void blocks_of_balanced_work_and_the_other_recording_are_foretold_within_five_percent(void **state)
+{
+	static const char *const paths[] = {KWHY_SOURCE_DIR "/examples/h100-counters/mixed-1.kwhy",
+		KWHY_SOURCE_DIR "/examples/h100-counters/mixed-2.kwhy"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		json_t *answer = json_of(SPAWN("model", "power", "--json", "--fit", paths[i], paths[1 - i]));
+
+		assert_true(number_at(answer, "held_out_ratio") < 0.05);
+		assert_true(number_at(answer, "split_error_ratio") < 0.05);
+		assert_true(
+			number_at(answer, "joules.base.high") < 0.45 * number_at(answer, "joules.measured"));
+		assert_true(
+			number_at(answer, "joules.base.low") > 0.33 * number_at(answer, "joules.measured"));
+		json_decref(answer);
+	}
 }
 
 static bool is_found(const json_t *answer, const char *claim)
@@ -372,7 +390,9 @@ int main(void)
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 		cmocka_unit_test(watts_of_base_compute_and_memory),
-		cmocka_unit_test(watts_of_clock_and_temperature),
+		cmocka_unit_test(
+			blocks_of_balanced_work_and_the_other_recording_are_foretold_within_five_percent),
+		cmocka_unit_test(watts_by_the_square_of_the_clock),
 		cmocka_unit_test(the_power_of_a_second_recording_is_foretold_within_five_percent),
 		cmocka_unit_test(
 			every_error_of_the_five_documents_that_figures_show_is_found_and_nothing_right),

@@ -74,12 +74,50 @@ def perceptron(fused):
     return lambda: torch.matmul(F.gelu(torch.matmul(x, up) + bias_up, approximate="tanh"), down) + bias_down
 
 
+def token(keys):
+    """A layer's attention for one more token of 16 sequences of 2048: keys and values kept on the GPU, kept in the host's memory, or worked out anew."""
+    x = torch.randn(16, 2048, 1024, device=DEVICE, dtype=torch.bfloat16)
+    weights = torch.randn(1024, 3072, device=DEVICE, dtype=torch.bfloat16) * 0.03
+    here = torch.randn(2, 16, 2048, 1024, device=DEVICE, dtype=torch.bfloat16)
+    there = here.cpu().pin_memory()
+
+    def run():
+        new = (x[:, -1:] @ weights).chunk(3, dim=-1)
+        if keys == "worked out":
+            k, v = (x @ weights[:, 1024:]).chunk(2, dim=-1)
+        else:
+            if keys == "host":
+                here.copy_(there, non_blocking=True)
+            here[0, :, -1:], here[1, :, -1:] = new[1], new[2]
+            k, v = here
+        F.scaled_dot_product_attention(*(t.unflatten(-1, (16, 64)).transpose(1, 2) for t in (new[0], k, v)))
+
+    return run
+
+
+def layer_step(length):
+    """Forward and backward of a decoder's layer for 32,768 tokens in sequences of that length."""
+    x = torch.randn(32768 // length, length, 1024, device=DEVICE, dtype=torch.bfloat16, requires_grad=True)
+    shapes = (1024, 3072), (1024, 1024), (1024, 4096), (4096, 1024)
+    inwards, out, up, down = ((torch.randn(shape, device=DEVICE, dtype=torch.bfloat16) * 0.03).requires_grad_() for shape in shapes)
+
+    def run():
+        q, k, v = ((F.layer_norm(x, (1024,)) @ inwards).unflatten(-1, (3, 16, 64)).permute(2, 0, 3, 1, 4))
+        y = x + F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2) @ out
+        y = y + F.gelu(F.layer_norm(y, (1024,)) @ up) @ down
+        torch.autograd.grad(y.float().square().mean(), (x, inwards, out, up, down))
+
+    return run
+
+
 PAIRS = {
     "attention": {"math": lambda: attention(SDPBackend.MATH), "flash": lambda: attention(SDPBackend.FLASH_ATTENTION)},
     "perceptron": {"apart": lambda: perceptron(False), "fused": lambda: perceptron(True)},
     "sum": {"strided": lambda: layouts(False), "contiguous": lambda: layouts(True)},
     "product": {"strided": lambda: transposed_product(False), "contiguous": lambda: transposed_product(True)},
     "streams": {"1": lambda: products(1), "2": lambda: products(2), "8": lambda: products(8)},
+    "token": {keys: lambda keys=keys: token(keys) for keys in ("kept", "host", "worked out")},
+    "lengths": {str(length): lambda length=length: layer_step(length) for length in (512, 2048, 8192)},
     "connections": {"8 streams": lambda: products(8, graph=False)},
 }
 
