@@ -150,11 +150,11 @@ struct kwhy_gpu_ops {
 		int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error);
 	void (*host_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_host *host);
 
-	/* Returns when the bytes are there (pageable to device: when they may be overwritten). */
+	/* Returns when the bytes are there, for every stream. */
 	enum kwhy_status (*copy_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
-	/* The same where one end is the host's, by the caller's word: the driver is not asked, which takes as
-	 * long as a tenth of a small copy. */
+	/* The driver's plain call, where one end is the host's by the caller's word. Pageable to device:
+	 * returns when the bytes may be overwritten, and a stream does not wait for them. */
 	enum kwhy_status (*copy_host_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
 	/* Queued. The device at either end may be another GPU of the same back end. */

@@ -193,9 +193,9 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 {
 	enum kwhy_cuda_result result = kwhy_driver_copy_host_now(driver, to, from, bytes);
 
-	/* Between two places of devices CUDA does not wait; such copies run in the stream NULL. */
-	if (result == KWHY_CUDA_SUCCESS && driver->vendor == KWHY_DRIVER_CUDA && is_on_device(driver, from) &&
-		is_on_device(driver, to))
+	/* To a device, from pageable memory or from a device, CUDA returns before the bytes are there. Such
+	 * copies run in the stream NULL, which no other stream waits for. */
+	if (result == KWHY_CUDA_SUCCESS && driver->vendor == KWHY_DRIVER_CUDA && is_on_device(driver, to))
 		result = driver->stream_synchronize(NULL);
 	return result;
 }

@@ -92,10 +92,11 @@ enum kwhy_cuda_result kwhy_driver_enter(
 enum kwhy_cuda_result kwhy_driver_peer_enable(
 	const struct kwhy_driver *driver, kwhy_cuda_device peer, kwhy_cuda_context peer_context);
 
-/* Returns when the bytes are there; pageable to device: when they may be overwritten. */
+/* Returns when the bytes are there, for every stream. */
 enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
-/* The same where one end is the host's. */
+/* The plain call, where one end is the host's: pageable to device, it returns when they may be overwritten.
+ */
 enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 

@@ -40,14 +40,14 @@ static enum kwhy_status run_copy_to(struct trial *trial, struct kwhy_error *erro
 {
 	const struct kwhy_gpu_copy copy = {trial->device, kwhy_gpu_address(trial->host), trial->bytes};
 
-	return trial->gpu->ops->copy_now(trial->gpu, &copy, error);
+	return trial->gpu->ops->copy_host_now(trial->gpu, &copy, error);
 }
 
 static enum kwhy_status run_copy_from(struct trial *trial, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(trial->host), trial->device, trial->bytes};
 
-	return trial->gpu->ops->copy_now(trial->gpu, &copy, error);
+	return trial->gpu->ops->copy_host_now(trial->gpu, &copy, error);
 }
 
 static int by_value(const void *left, const void *right)

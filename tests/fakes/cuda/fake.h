@@ -130,6 +130,8 @@ int fake_current_device(void); /* of the thread; -1: none */
 void fake_streams_start(void);
 void fake_streams_end(void);
 void fake_memory_end(void);
+/* The stream NULL goes on: what a call has not brought to the device yet is there. */
+void fake_memory_land(void);
 void fake_run_all(void);
 void fake_queue_put(struct fake_queue *queue, const struct fake_operation *operation);
 /* Into the stream, NULL: the device's own; or into the graph that it records. */

@@ -30,6 +30,28 @@ static struct room *room_at(uintptr_t address)
 	return NULL;
 }
 
+/* What a call has taken and not brought yet: the driver does not wait for copies to the device from memory
+ * that it does not know, nor for those within devices. They come when the stream NULL goes on or is waited
+ * for, and other streams do not wait for that. */
+static struct late {
+	kwhy_cuda_address to;
+	void *taken;
+	size_t bytes;
+} late;
+
+void fake_memory_land(void)
+{
+	if (late.taken)
+		memcpy((void *)(uintptr_t)late.to, late.taken, late.bytes);
+	fake_free(late.taken);
+	late.taken = NULL;
+}
+
+static bool is_late(const struct room *to, const struct room *from, size_t bytes)
+{
+	return to && to->kind == DEVICE && (!from || from->kind == DEVICE) && bytes <= FAKE_COPY_MOST_BYTES;
+}
+
 static void release(const struct room *room)
 {
 	if (room->file) {
@@ -41,6 +63,7 @@ static void release(const struct room *room)
 
 void fake_memory_end(void)
 {
+	late.taken = NULL; /* went with the context */
 	for (; room_count; room_count--)
 		if (rooms[room_count - 1].kind != REGISTERED)
 			release(&rooms[room_count - 1]);
@@ -61,6 +84,7 @@ static enum kwhy_cuda_result take_room(uintptr_t address, enum room_kind kind)
 {
 	struct room *room;
 
+	fake_memory_land();
 	fake_run_all();
 	room = room_at(address);
 	if (!room || room->begin != address ||
@@ -249,7 +273,12 @@ static enum kwhy_cuda_result copy_now(kwhy_cuda_address to, kwhy_cuda_address fr
 	if ((at && to + bytes > at->begin + at->bytes) ||
 		(source && from + bytes > source->begin + source->bytes))
 		return KWHY_CUDA_INVALID_VALUE;
-	if (bytes <= FAKE_COPY_MOST_BYTES)
+	fake_memory_land();
+	if (is_late(at, source, bytes))
+		late = (struct late){to, fake_new(bytes + 1), bytes};
+	if (late.taken)
+		memcpy(late.taken, (const void *)(uintptr_t)from, bytes);
+	else if (bytes <= FAKE_COPY_MOST_BYTES)
 		memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
 	return KWHY_CUDA_SUCCESS;
 }

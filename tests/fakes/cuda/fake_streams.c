@@ -68,6 +68,8 @@ static void drop_first(struct fake_queue *queue)
 
 enum kwhy_cuda_result fake_put(kwhy_cuda_stream stream, const struct fake_operation *operation)
 {
+	if (!stream)
+		fake_memory_land();
 	stream = stream_of(stream);
 	if (fake_current_device() < 0)
 		return KWHY_CUDA_INVALID_CONTEXT;
@@ -186,6 +188,8 @@ static enum kwhy_cuda_result look(
 	const char *call, kwhy_cuda_stream stream, bool *out_done, int64_t *out_until_ns)
 {
 	BEGIN(call);
+	if (!stream)
+		fake_memory_land();
 	fake_run_all();
 	stream = stream_of(stream);
 	*out_done = !stream->queue.first;

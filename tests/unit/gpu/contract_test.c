@@ -137,6 +137,31 @@ static void a_gpu_that_is_not_there_is_an_error(void **state)
 	assert_null(none);
 }
 
+/* A stream does not wait for what a driver copies by itself. */
+static void what_is_copied_now_is_there_for_every_stream(void **state)
+{
+	uint64_t device = device_memory(), other = device_memory();
+	const struct kwhy_gpu_kernel *kernel = find_step();
+	struct kwhy_gpu_stream *stream = NULL;
+	uint32_t values[VALUES];
+
+	(void)state;
+	succeeds(ops->stream_new(gpu, &stream, &failure));
+	for (uint32_t i = 0; i < 20; i++) {
+		for (int k = 0; k < VALUES; k++)
+			values[k] = i;
+		copy_now(i % 2 ? other : device, kwhy_gpu_address(values));
+		if (i % 2)
+			copy_now(device, other);
+		step(stream, kernel, device, 3, 1);
+		succeeds(ops->synchronize(gpu, stream, &failure));
+		assert_values(device, 3 * i + 1);
+	}
+	ops->stream_free(gpu, stream);
+	ops->memory_free(gpu, other);
+	ops->memory_free(gpu, device);
+}
+
 static void host_memory_of_every_kind_goes_to_the_device_and_back(void **state)
 {
 	uint64_t device = device_memory();
@@ -470,6 +495,7 @@ int main(int count, char **words)
 		WITH_GPU(a_gpu_says_what_it_is),
 		cmocka_unit_test(a_gpu_that_is_not_there_is_an_error),
 		WITH_GPU(host_memory_of_every_kind_goes_to_the_device_and_back),
+		WITH_GPU(what_is_copied_now_is_there_for_every_stream),
 		WITH_GPU(work_of_a_stream_runs_in_order),
 		WITH_GPU(a_gate_holds_what_is_behind_it),
 		WITH_GPU(a_gate_that_opened_by_itself_is_told),
