@@ -51,7 +51,7 @@ struct kwhy_decode_args {
 	uint32_t shares;
 	uint32_t project_splits, narrow_splits;
 	uint32_t rank, first_word, word_count; /* of the vocabulary, which this GPU multiplies with */
-	uint32_t has_short_x;		       /* x is of acts: of prompts, whose sums a library adds up */
+	uint32_t has_short_x;		       /* x is of acts: where a library adds to it */
 	uint32_t top_k, seed;
 	float top_p, temperature; /* 0 degrees: the likeliest */
 	uint32_t weights, width, inner_width, heads,

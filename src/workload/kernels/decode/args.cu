@@ -131,7 +131,7 @@ struct args {
 	u32 shares;			  /* blocks that share a head's attention */
 	u32 project_splits, narrow_splits; /* of a wide product's columns */
 	u32 rank, first_word, word_count;  /* of the vocabulary, which this GPU multiplies with */
-	u32 has_short_x;		   /* x is of acts: of prompts, whose sums a library adds up */
+	u32 has_short_x;		   /* x is of acts: where a library adds to it */
 	u32 top_k, seed;		   /* of choosing: the likeliest k, 0: all */
 	float top_p, temperature;     /* and as few as have this share together; 0 degrees: the likeliest */
 	u32 kind, width, inner_width; /* of the host's kernels; here they are WEIGHTS, WIDTH and INNER */

@@ -127,7 +127,7 @@ static __device__ void crowd_multiply(const struct args *a, const struct crowd *
 	}
 }
 
-/* The sums of this thread's places; the room is free afterwards. */
+/* The sums of this thread's places. Others may still read the room. */
 static __device__ void crowd_sums(
 	const struct args *a, const struct crowd *c, act *room, u32 count, float out[CROWD_PLACES][4])
 {

@@ -167,6 +167,8 @@ static __device__ void fold_join(const struct fold *f, struct four *room, u32 ti
 	}
 	cluster_arrive(room, f->cluster);
 	cluster_wait(f->cluster);
+	if (f->cluster == 1)
+		__syncthreads(); /* all warps have read the sums: their room is free */
 }
 
 /* A tile of the block's own, whole. */

@@ -127,7 +127,8 @@ static __device__ void cluster_meet(void)
 	asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* A block of a cluster runs; all do. Its threads come to both before they meet. */
+/* cluster_open: this block runs. cluster_ready: all of the cluster do. Every thread calls both before any
+ * cluster_meet(). */
 static __device__ void cluster_open(const void *room)
 {
 	(void)room; /* for the host */
@@ -192,8 +193,8 @@ static __device__ void add_one(float *to, float one)
 	asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(to), "f"(one) : "memory");
 }
 
-/* The same in two halves, of clusters of so many blocks. room: where the shared memory begins, for the host.
- */
+/* cluster_meet() in two halves, of clusters of so many blocks. room: where the shared memory begins, for the
+ * host. */
 static __device__ void cluster_arrive(const struct four *room, u32 blocks)
 {
 	(void)room;
