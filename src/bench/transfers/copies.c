@@ -47,7 +47,8 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 	return status;
 }
 
-/* The call that returns when the bytes are there: what programs without streams use. */
+/* The driver's plain call, which programs without streams use; to the device it returns when the bytes may be
+ * overwritten. */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->room->gpu->ops->copy_host_now(work->room->gpu, only_copy(work), error);
@@ -158,6 +159,14 @@ static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_s
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
+/* What the last call took is there first: streams do not wait for it. */
+static enum kwhy_status verify_now(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
+{
+	enum kwhy_status status = work->room->gpu->ops->synchronize(work->room->gpu, NULL, error);
+
+	return status ? status : kwhy_bench_verify_sinks(work, out_same, error);
+}
+
 const struct kwhy_bench_strategy kwhy_bench_copies[] = {
 	{.id = "pageable",
 		.is_plain = true,
@@ -168,7 +177,7 @@ const struct kwhy_bench_strategy kwhy_bench_copies[] = {
 		.returns_done = true,
 		.prepare = prepare,
 		.issue = issue_now,
-		.verify = kwhy_bench_verify_sinks,
+		.verify = verify_now,
 		.variant = KWHY_BENCH_PAGEABLE},
 	{.id = "pinned",
 		.is_plain = true,

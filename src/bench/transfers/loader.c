@@ -112,9 +112,9 @@ static enum kwhy_status issue_plain(struct kwhy_bench_work *work, struct kwhy_er
 
 		if (why)
 			return cannot_read(why, error);
-		status = gpu->ops->copy_now(gpu, &copy, error);
+		status = gpu->ops->copy_host_now(gpu, &copy, error);
 	}
-	return status;
+	return status ? status : gpu->ops->synchronize(gpu, NULL, error);
 }
 
 static void *read_ahead(void *context)
