@@ -263,10 +263,12 @@ static void write_settled(const struct page *page)
 
 	if (isfinite(replay->first_off_ratio))
 		kwhy_sheet_linef(&page->sheet, "settled ",
-			"a first run was %+.1f %% off the recorded time; since then each wait returns %s %s",
+			"a first run was %+.1f %% off the recorded time; since then each wait returns %s "
+			"%s%s",
 			replay->first_off_ratio * 100,
 			kwhy_quantity_time(wait, llround(fabs(replay->wait_late_ns))),
-			replay->wait_late_ns < 0 ? "later" : "sooner");
+			replay->wait_late_ns < 0 ? "later" : "sooner",
+			replay->has_changed ? " (changed: by a round trip at most)" : "");
 }
 
 /* Why calls of a changed replay take more than they do here. */
@@ -278,8 +280,8 @@ static void write_calls(const struct page *page)
 	for (size_t i = 0; replay->has_changed && i < KWHY_REPLAY_CALL_COUNT; i++)
 		if (replay->calls[i].count)
 			kwhy_sheet_linef(&page->sheet, "calls   ",
-				"a %s took %s as recorded, %s here: changed, each takes what it takes, and "
-				"the difference",
+				"a %s took %s as recorded, %s here; in the changed replay each takes what it "
+				"takes here and that difference",
 				kwhy_replay_call_name((enum kwhy_replay_call)i),
 				kwhy_quantity_time(recorded, llround(replay->calls[i].recorded_ns)),
 				kwhy_quantity_time(here, llround(replay->calls[i].here_ns)));

@@ -214,7 +214,8 @@ static enum kwhy_status read_energy(struct kwhy_replay_subject *subject, struct 
 	return KWHY_OK;
 }
 
-/* What is there of a part that ended early stands; KWHY_E_LOST all the same, or what went wrong since. */
+/* What is there of a part that ended early stands; how it ended is given all the same, whatever went wrong
+ * since. */
 static enum kwhy_status sum_up(
 	struct kwhy_replay_subject *subject, enum kwhy_status ended, struct kwhy_error *error)
 {

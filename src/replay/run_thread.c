@@ -169,33 +169,40 @@ static enum kwhy_status mark_start(
 		gpu, run->start, run->streams[pattern->works[pattern->first_work].lane], error);
 }
 
-static enum kwhy_status issue_pieces(
-	struct kwhy_replay_run *run, const struct kwhy_replay_op *op, struct kwhy_error *error)
+/* took_ns[at] is of the calls themselves, without waiting for other threads and the events of a replay. */
+static enum kwhy_status issue_pieces(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
+	const struct kwhy_replay_op *op = &run->runner.pattern->ops[at];
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && i < op->work_count; i++) {
 		const struct kwhy_replay_work *work = &run->runner.pattern->works[op->work + i];
 
+		int64_t start_ns;
+
 		status = follow_others(run, work, error);
+		start_ns = kwhy_clock_mono_ns();
 		if (!status)
 			status = kwhy_replay_issue(run, work, error);
+		run->took_ns[at] += kwhy_clock_mono_ns() - start_ns;
 		if (!status)
 			status = mark_end(run, op->work + i, error);
 	}
 	return status;
 }
 
-static enum kwhy_status issue_graph(
-	struct kwhy_replay_run *run, const struct kwhy_replay_op *op, struct kwhy_error *error)
+static enum kwhy_status issue_graph(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
+	const struct kwhy_replay_op *op = &run->runner.pattern->ops[at];
 	const struct kwhy_replay_work *first = &run->runner.pattern->works[op->work];
 	struct kwhy_gpu *gpu = run->runner.gpu;
 	enum kwhy_status status = follow_others(run, first, error);
+	int64_t start_ns = kwhy_clock_mono_ns();
 
 	if (!status)
 		status = gpu->ops->graph_launch(
 			gpu, run->streams[first->lane], run->graphs[op->graph], error);
+	run->took_ns[at] = kwhy_clock_mono_ns() - start_ns;
 	for (uint32_t i = 0; !status && i < op->work_count; i++)
 		status = mark_end(run, op->work + i, error);
 	return status;
@@ -249,19 +256,17 @@ static enum kwhy_status issue_all(struct kwhy_replay_worker *worker, uint32_t at
 {
 	struct kwhy_replay_run *run = worker->run;
 	const struct kwhy_replay_op *op = &run->runner.pattern->ops[at];
-	int64_t start_ns;
 	enum kwhy_status status;
 
 	if (!op->work_count)
 		return KWHY_OK;
 	wait_for_issue(worker, op);
+	run->took_ns[at] = 0;
 	status = mark_start(run, op, error);
-	start_ns = kwhy_clock_mono_ns();
-	if (!status)
-		status = op->graph != KWHY_NONE && run->graphs[op->graph] ? issue_graph(run, op, error)
-									  : issue_pieces(run, op, error);
-	run->took_ns[at] = kwhy_clock_mono_ns() - start_ns;
-	return status;
+	if (status)
+		return status;
+	return op->graph != KWHY_NONE && run->graphs[op->graph] ? issue_graph(run, at, error)
+								: issue_pieces(run, at, error);
 }
 
 /* Its own copy, as of a naive program: the call has waited already. */
