@@ -129,7 +129,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 		status = check_alike(&answer->rows, answer->fitted, error);
 	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_LEAST)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a power model needs %d windows, not %zu: a longer recording, or a shorter --window",
+			"a power model needs %d windows, not %zu: of a recording a longer one, or a shorter "
+			"--window",
 			(int)KWHY_POWER_ROWS_LEAST, answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);

@@ -114,7 +114,7 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 		mean += without[i] / blocks;
 		is_zero &= without[i] == 0;
 	}
-	if (is_zero)
+	if (is_zero || !isfinite(mean))
 		return kwhy_interval_exact(value);
 	for (size_t i = 0; i < KWHY_POWER_BLOCKS; i++)
 		squares += (without[i] - mean) * (without[i] - mean);
@@ -207,9 +207,11 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 	enum kwhy_status status = divide(&model->all, data, all, error);
 
 	for (size_t block = 0; !status && block < KWHY_POWER_BLOCKS; block++) {
-		status = divide(&model->without[block], data, parts, error);
+		struct kwhy_error ignored;
+		bool is_known = !divide(&model->without[block], data, parts, &ignored);
+
 		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-			without[term][block] = parts[term];
+			without[term][block] = is_known ? parts[term] : NAN;
 	}
 	for (int term = 0; !status && term < KWHY_POWER_TERM_COUNT; term++)
 		out->joules[term] = interval_of(all[term], without[term]);

@@ -182,10 +182,7 @@ static void add_saved(struct kwhy_table *table, const char *name, int64_t time_n
 {
 	kwhy_table_cell(table, name);
 	kwhy_table_time(table, time_ns);
-	if (energy_nj == KWHY_UNKNOWN_NJ)
-		kwhy_table_cell(table, NULL);
-	else
-		kwhy_table_energy(table, energy_nj);
+	kwhy_table_energy(table, energy_nj);
 }
 
 static int64_t less(int64_t before, int64_t after)
@@ -207,7 +204,7 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 		add_saved(&table, foretold->list[i].name, foretold->list[i].saved_ns,
 			foretold->list[i].saved_nj);
 	if (foretold->count > 1)
-		add_saved(&table, "together", foretold->before.time_ns - foretold->after.time_ns,
+		add_saved(&table, "together", less(foretold->before.time_ns, foretold->after.time_ns),
 			less(foretold->before.energy_nj, foretold->after.energy_nj));
 	add_saved(&table, "measured", run_ns(a) - run_ns(b), less(a->work_nj, b->work_nj));
 	kwhy_table_write(&table, sheet->style, sheet->out);

@@ -4,7 +4,7 @@
 busy: small products, each launched alone, while no other process uses the processors, and while one spins on each of them.
 shared: large products while nobody else uses the GPU, and while another process does the same.
 place: copies from pinned memory by a thread on the processors near the GPU, and on others; nothing where all are near.
-prepare: a convolution of images that the host makes ready in the loop, and in a thread beside it.
+prepare: a convolution of images that the host makes ready in the loop, and in four threads beside it.
 limit: large products one after the other, and with pauses, so that the power limit holds nothing back.
 usage: host.py OUT.json [WINDOW] [TURNS]    (as `neighbour`: the other process of shared)
 """
