@@ -69,12 +69,13 @@ static void prefill(struct world *world, u32 tile)
 {
 	world->a.each = PROMPT;
 	world->a.tokens = world->a.slots * PROMPT;
-	launch(1, 32, (struct call){.run = call_reset, .a = world->a});
+	launch((world->a.slots + 31) / 32, 32, (struct call){.run = call_reset, .a = world->a});
 	run_wide(world, tile);
 	check_logits(world, 0);
 	world->a.each = 1;
 	world->a.tokens = world->a.slots;
-	launch(1, 32, (struct call){.run = call_reset, .a = world->a, .one = PROMPT - 1});
+	launch((world->a.slots + 31) / 32, 32,
+		(struct call){.run = call_reset, .a = world->a, .one = PROMPT - 1});
 }
 
 /* What comes next is told, so that both sides read the same. */
@@ -196,6 +197,7 @@ static void tokens_normalised_inside_of_products_give_the_logits_of_the_referenc
 {
 	(void)state;
 	check_folded_steps(SLOTS_MOST);
+	check_folded_steps(MANY + 6); /* a second group of them, and all rows of the first */
 }
 #endif
 

@@ -18,8 +18,8 @@ enum {
 	SLOTS_MOST = 20,
 	AREA = 32,
 	BLOCKS = 3,
-	SOME = 16, /* instead of a wide product's rows: by kernels for some tokens */
-	PADDED = 128,
+	SOME = 16,   /* instead of a wide product's rows: by kernels for some tokens */
+	PADDED = 64, /* tokens are rooms of as many */
 	VOCABULARY = 192,
 	WORDS_KNOWN = 150,
 	SPLITS = 2
@@ -204,7 +204,8 @@ static void expect(struct world *world)
 
 static void world_init(struct world *world, u32 slots)
 {
-	u64 cache = (u64)2 * (slots + 1) * HEADS * (PAGE ? PAGE : AREA) * HEAD * sizeof(act), tokens = PADDED;
+	u64 cache = (u64)2 * (slots + 1) * HEADS * (PAGE ? PAGE : AREA) * HEAD * sizeof(act),
+	    tokens = (slots * PROMPT + PADDED - 1) / PADDED * PADDED;
 	u32 *prompt;
 
 	*world = (struct world){.memory = aligned_alloc(64, 48 << 20), .shape = &tiny};
