@@ -16,11 +16,10 @@
 enum {
 	CLUSTER = 8,
 	INNER_CLUSTERS = INNER / 64 < 16 ? INNER / 64 : 16,
-	INNER_COLUMNS = INNER / INNER_CLUSTERS,		 /* of a cluster */
-	INNER_TILES = INNER_COLUMNS / 8 / CLUSTER,	 /* of 8 rows, of a block */
-	SLICE_TILES = WIDTH / 8 / CLUSTER,		 /* of x, of a block */
-	JOINT_TILES = INNER_TILES > 3 ? INNER_TILES : 3, /* queries, keys and values */
-	JOINT_CHUNKS = (WIDTH / CHUNK + 7) / 8		 /* of one of 8 warps */
+	INNER_COLUMNS = INNER / INNER_CLUSTERS,		/* of a cluster */
+	INNER_TILES = INNER_COLUMNS / 8 / CLUSTER,	/* of 8 rows, of a block */
+	SLICE_TILES = WIDTH / 8 / CLUSTER,		/* of x, of a block */
+	JOINT_TILES = INNER_TILES > 3 ? INNER_TILES : 3 /* queries, keys and values */
 };
 
 /* x as a kernel of clusters finds it; who leaves it, for the next one. */

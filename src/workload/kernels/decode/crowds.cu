@@ -8,8 +8,9 @@
  */
 #if HAS_CROWDS
 enum {
-	CROWD_EACH = CROWD / CLUSTER, /* tokens of a block */
-	CROWD_GROUPS = CROWD / 16,    /* of tokens that the tensor instruction takes */
+	CROWD_X_CHUNKS = (WIDTH / CHUNK + 7) / 8, /* of one of 8 warps */
+	CROWD_EACH = CROWD / CLUSTER,		  /* tokens of a block */
+	CROWD_GROUPS = CROWD / 16,		  /* of tokens that the tensor instruction takes */
 	CROWD_PARTS = FEW_THREADS / 32 * JOINT_TILES * CROWD_GROUPS * 32, /* times 16 bytes, of sums */
 	CROWD_TOKENS = CROWD * WIDTH * ACT_BYTES / 16, /* of normalised tokens, which come before */
 	CROWD_ROOM = (CROWD_TOKENS > CROWD_PARTS ? CROWD_TOKENS : CROWD_PARTS) + 1, /* and the barrier */
@@ -22,7 +23,7 @@ enum {
 /* A block's tiles of a matrix that takes x: a lane's weights of all of them, and what ends their sums. */
 struct crowd {
 	u32 first, step; /* tiles */
-	struct four weights[JOINT_TILES][JOINT_CHUNKS];
+	struct four weights[JOINT_TILES][CROWD_X_CHUNKS];
 	struct ends ends[CROWD_PLACES][2];
 };
 
@@ -51,7 +52,7 @@ static __device__ void crowd_load(
 #pragma unroll
 	for (u32 i = 0; i < JOINT_TILES; i++)
 #pragma unroll
-		for (u32 k = 0; k < JOINT_CHUNKS; k++) {
+		for (u32 k = 0; k < CROWD_X_CHUNKS; k++) {
 			u32 chunk = threadIdx.x / 32 + k * (FEW_THREADS / 32);
 
 			if (i < count && chunk < WIDTH / CHUNK)
@@ -107,7 +108,7 @@ static __device__ void crowd_multiply(const struct args *a, const struct crowd *
 	float sums[JOINT_TILES][CROWD_GROUPS][4])
 {
 #pragma unroll
-	for (u32 k = 0; k < JOINT_CHUNKS; k++) {
+	for (u32 k = 0; k < CROWD_X_CHUNKS; k++) {
 		u32 chunk = threadIdx.x / 32 + k * (FEW_THREADS / 32);
 
 		if (chunk >= WIDTH / CHUNK)

@@ -171,6 +171,19 @@ static __device__ void fold_join(const struct fold *f, struct four *room, u32 ti
 		__syncthreads(); /* all warps have read the sums: their room is free */
 }
 
+/* All sums of the block; of few tokens half of the tiles are left out. */
+static __device__ void fold_make(
+	const struct fold *f, struct four *room, u32 tiles, struct four weights[3][FOLD_CHUNKS])
+{
+	float c[4][3][4] = {{{0}}};
+
+	if (f->count <= MANY / 2)
+		fold_multiply(room, 2, tiles, weights, c);
+	else
+		fold_multiply(room, 4, tiles, weights, c);
+	fold_join(f, room, tiles, c);
+}
+
 /* A tile of the block's own, whole. */
 static __device__ void fold_sum(const struct four *room, u32 tile, u32 tiles, u32 cluster, float out[4])
 {
@@ -244,7 +257,6 @@ static __device__ void fold_from_x(const struct args *a, u32 layer, int matrix, 
 	u32 warp = threadIdx.x / 32, stage = 2 * layer + (matrix == WIDENING);
 	struct four weights[3][FOLD_CHUNKS];
 	struct fold_ends ends[3];
-	float c[4][3][4] = {{{0}}};
 	u64 told[3][2];
 	u32 positions[3][2];
 
@@ -266,11 +278,7 @@ static __device__ void fold_from_x(const struct args *a, u32 layer, int matrix, 
 			told[i][h] = load_fresh_two(a->moments + ((u64)stage * a->slots + token) * 2);
 			positions[i][h] = matrix == ATTENTION ? position_of(a, token) : 0;
 		}
-	if (f.count <= MANY / 2)
-		fold_multiply(room, 2, tiles, weights, c);
-	else
-		fold_multiply(room, 4, tiles, weights, c);
-	fold_join(&f, room, tiles, c);
+	fold_make(&f, room, tiles, weights);
 #pragma unroll
 	for (u32 i = 0; i < FOLD_TURNS(tiles, FOLD_WIDE); i++) {
 		struct fold_place place = fold_place_of(&f, f.rank * each + warp + i * 8, tiles);
@@ -336,7 +344,7 @@ static __device__ void fold_to_x(const struct args *a, u32 layer, int matrix, u3
 	struct fold f = fold_of(a, layer, cluster, tiles);
 	u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	struct four weights[3][FOLD_CHUNKS];
-	float c[4][3][4] = {{{0}}}, biases[3][2], *parts = (float *)(void *)room;
+	float biases[3][2], *parts = (float *)(void *)room;
 	u64 old[3][2];
 
 	cluster_arrive(room, cluster);
@@ -355,11 +363,7 @@ static __device__ void fold_to_x(const struct args *a, u32 layer, int matrix, u3
 			biases[i][h] = a->biases[(u64)layer * ROWS + first_row(matrix) + place.row + h];
 		}
 	}
-	if (f.count <= MANY / 2)
-		fold_multiply(room, 2, tiles, weights, c);
-	else
-		fold_multiply(room, 4, tiles, weights, c);
-	fold_join(&f, room, tiles, c);
+	fold_make(&f, room, tiles, weights);
 #pragma unroll
 	for (u32 i = 0; i < FOLD_TURNS(tiles, cluster); i++) {
 		struct fold_place place = fold_place_of(&f, f.rank * each + warp + i * 8, tiles);

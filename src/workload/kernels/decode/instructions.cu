@@ -216,11 +216,7 @@ static __device__ void cluster_store(
 	if (blocks == 1)
 		*to = quad;
 	else
-		asm volatile("{.reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
-			     "st.shared::cluster.v4.u32 [there], {%2, %3, %4, %5};}" ::"r"(
-				     (u32)__cvta_generic_to_shared(to)),
-			     "r"(rank), "r"(quad.of[0]), "r"(quad.of[1]), "r"(quad.of[2]), "r"(quad.of[3])
-			     : "memory");
+		store_near(to, rank, quad);
 }
 
 static __device__ void add_two(float *to, float one, float two)

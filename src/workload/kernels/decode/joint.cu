@@ -36,17 +36,17 @@ static __device__ void joint_normalise(float v[QUADS][4], act *to)
 				v[i][j + 1] * scale);
 }
 
-/* All tokens, normalised, by every block: a warp takes two at a time. */
-static __device__ void joint_tokens(const struct args *a, u32 kernel, act *room)
+/* All tokens, normalised, by every block: a warp takes two at a time. leaves: x, for a next kernel. */
+static __device__ void joint_tokens(const struct args *a, u32 kernel, int leaves, act *room)
 {
 	columns_end(room, STRIDE, WIDTH);
 	for (u32 token = threadIdx.x / 32; token < FEW_SLOTS; token += 2 * PAIR_WARPS) {
 		u32 other = token + PAIR_WARPS;
 		float v[2][QUADS][4];
 
-		joint_row(a, kernel, token, blockIdx.x == token, v[0]);
+		joint_row(a, kernel, token, leaves && blockIdx.x == token, v[0]);
 		if (other < FEW_SLOTS)
-			joint_row(a, kernel, other, blockIdx.x == other, v[1]);
+			joint_row(a, kernel, other, leaves && blockIdx.x == other, v[1]);
 		joint_normalise(v[0], room + token * STRIDE);
 		if (other < FEW_SLOTS)
 			joint_normalise(v[1], room + other * STRIDE);
@@ -94,7 +94,7 @@ static __device__ void joint_stage(const struct args *a, u32 kernel, act *room)
 		joint_share_tokens(a, kernel, room);
 		return;
 	}
-	joint_tokens(a, kernel, room);
+	joint_tokens(a, kernel, 1, room);
 	cluster_ready();
 }
 
@@ -383,7 +383,7 @@ static __device__ void joint_head(const struct args *a, act *room)
 
 	words_load(weights, tile, 0, count, &w[0]);
 	await_previous();
-	joint_tokens(a, 2 * a->layer_count, room);
+	joint_tokens(a, 2 * a->layer_count, 0, room);
 	columns = columns_of(room, STRIDE, 0);
 	for (; tile < count; tile += step) {
 		float c[GROUPS][4] = {{0}};
