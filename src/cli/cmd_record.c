@@ -44,6 +44,7 @@ struct job {
 	struct kwhy_signals signals;
 	struct kwhy_stat stat; /* the units of work */
 	struct kwhy_stat_specs specs;
+	struct kwhy_environment environment; /* of the command */
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
@@ -217,7 +218,7 @@ static void go_without_activity(struct job *job, const char *why)
 }
 
 static enum kwhy_status prepare_library(
-	const struct job *job, const struct kwhy_inject *inject, struct kwhy_error *error)
+	struct job *job, const struct kwhy_inject *inject, struct kwhy_error *error)
 {
 	const struct record_options *options = job->options;
 	char *folder = realpath(job->folder, NULL);
@@ -236,7 +237,7 @@ static enum kwhy_status prepare_library(
 			strerror(errno));
 	if (getrandom(&request.seed, sizeof(request.seed), 0) != sizeof(request.seed))
 		request.seed = (uint64_t)kwhy_clock_unix_ns();
-	status = kwhy_inject_prepare(inject, &request, error);
+	status = kwhy_inject_prepare(inject, &request, &job->environment, error);
 	free(folder);
 	return status;
 }
@@ -272,7 +273,7 @@ static enum kwhy_status prepare(
 		status = kwhy_stat_specs_init(
 			&job->specs, &job->options->work, &no_metrics, &job->stat, error);
 	if (!status)
-		status = kwhy_stat_work_file_open(&job->work_file, error);
+		status = kwhy_stat_work_file_open(&job->work_file, &job->environment, error);
 	if (!status)
 		status = open_sensors(job, error);
 	if (!status)
@@ -288,6 +289,7 @@ static enum kwhy_status prepare(
 		.sampler = job->sampler,
 		.meters = job->meters,
 		.specs = &job->specs,
+		.environment = &job->environment,
 		.work_file = &job->work_file,
 		.stat = &job->stat,
 		.signals = &job->signals,
@@ -336,6 +338,7 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 	if (job->sensors)
 		kwhy_sensors_close(job->sensors);
 	kwhy_stat_work_file_close(&job->work_file);
+	kwhy_environment_done(&job->environment);
 	kwhy_stat_specs_done(&job->specs);
 	kwhy_stat_done(&job->stat);
 	return status;

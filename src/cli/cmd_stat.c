@@ -40,6 +40,7 @@ struct job {
 	struct kwhy_signals signals;
 	struct kwhy_stat stat;
 	struct kwhy_stat_specs specs;
+	struct kwhy_environment environment; /* of the command */
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_runner runner;
@@ -229,12 +230,13 @@ static enum kwhy_status prepare(
 		status = kwhy_stat_specs_init(
 			&job->specs, &options->work, &options->metrics, &job->stat, error);
 	if (!status && job->specs.reporting)
-		status = kwhy_stat_work_file_open(&job->work_file, error);
+		status = kwhy_stat_work_file_open(&job->work_file, &job->environment, error);
 	if (!status)
 		status = open_meter(job, error);
 	job->runner = (struct kwhy_stat_runner){.argv = operands->items,
 		.meter = &job->meter,
 		.specs = &job->specs,
+		.environment = &job->environment,
 		.work_file = &job->work_file,
 		.signals = &job->signals,
 		.stat = &job->stat};
@@ -262,6 +264,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		*invocation->exit = (enum kwhy_exit)job.exit;
 	kwhy_stat_work_file_close(&job.work_file);
+	kwhy_environment_done(&job.environment);
 	kwhy_stat_specs_done(&job.specs);
 	kwhy_stat_done(&job.stat);
 	kwhy_signals_close(&job.signals);

@@ -3,6 +3,7 @@
 #include "cli/live_job.h"
 #include "cli/output.h"
 #include "watch/terminal.h"
+#include "watch/terminal_kind.h"
 #include "watch/view.h"
 
 #include <langinfo.h>
@@ -190,18 +191,18 @@ static enum kwhy_status watch_terminal(struct watch *watch, struct kwhy_error *e
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct watch_options *options = invocation->options;
+	const bool once = options->once || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO);
 	struct watch watch = {.options = options};
-	enum kwhy_status status;
+	enum kwhy_status status = once ? KWHY_OK : kwhy_terminal_kind_check(error);
 
 	watch.screen.ascii = wants_ascii(options);
-	status = kwhy_live_job_open(&watch.job, &options->live, error);
+	if (!status)
+		status = kwhy_live_job_open(&watch.job, &options->live, error);
 	if (status)
 		return status;
 	status = check_meters(watch.job.sensors, error);
 	if (!status)
-		status = options->once || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)
-			? watch_once(&watch, error)
-			: watch_terminal(&watch, error);
+		status = once ? watch_once(&watch, error) : watch_terminal(&watch, error);
 	kwhy_screen_done(&watch.screen);
 	kwhy_live_job_close(&watch.job);
 	return status;

@@ -227,7 +227,8 @@ static enum kwhy_status set_window(const struct kwhy_record_runner *runner, stru
 	if (!is_part && !runner->has_windows)
 		return KWHY_OK;
 	return kwhy_inject_prepare_times(kwhy_clock_unix_of_mono(&relation, start_ns),
-		end_ns == INT64_MAX ? end_ns : kwhy_clock_unix_of_mono(&relation, end_ns), error);
+		end_ns == INT64_MAX ? end_ns : kwhy_clock_unix_of_mono(&relation, end_ns),
+		runner->environment, error);
 }
 
 static int64_t own_cpu_ns(void)
@@ -356,7 +357,7 @@ enum kwhy_status kwhy_record_run(
 {
 	struct recording recording;
 	enum kwhy_status status = begin(&recording, runner, error);
-	const struct kwhy_child_request request = {
+	struct kwhy_child_request request = {
 		.argv = runner->argv,
 		.seen = runner->specs->watching ? see_output : NULL,
 		.tick_ns = SECOND_NS,
@@ -370,6 +371,7 @@ enum kwhy_status kwhy_record_run(
 	read_costs(runner, &recording.before);
 	if (!status)
 		status = set_window(runner, error);
+	request.environment = runner->environment->settings;
 	if (!status)
 		status = kwhy_child_run(&request, runner->signals, out, error);
 	if (!status)

@@ -16,6 +16,7 @@ struct kwhy_record_runner {
 	struct kwhy_sampler *sampler; /* NULL: nothing to sample */
 	struct kwhy_record_meters *meters;
 	struct kwhy_stat_specs *specs;
+	struct kwhy_environment *environment; /* of the command; the times are added */
 	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_stat *stat; /* holds the units of the specs */
 	struct kwhy_signals *signals;

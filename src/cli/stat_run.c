@@ -306,6 +306,7 @@ static enum kwhy_status run_child(
 {
 	struct kwhy_child_request request = {
 		.argv = running->runner->argv,
+		.environment = running->runner->environment->settings,
 		.seen = running->runner->specs->watching ? see_output : NULL,
 		.tick_ns = TICK_NS,
 		.tick = tick,
@@ -359,8 +360,9 @@ static void see_nothing(void *context, int stream, int64_t time_mono_ns, const c
 enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error)
 {
-	struct kwhy_child_request request = {
-		.argv = runner->argv, .seen = runner->specs->watching ? see_nothing : NULL};
+	struct kwhy_child_request request = {.argv = runner->argv,
+		.environment = runner->environment->settings,
+		.seen = runner->specs->watching ? see_nothing : NULL};
 	struct kwhy_child_end how;
 	enum kwhy_status status = kwhy_child_run(&request, runner->signals, &how, error);
 

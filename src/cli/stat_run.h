@@ -14,6 +14,7 @@ struct kwhy_stat_runner {
 	char *const *argv;
 	struct kwhy_stat_meter *meter;
 	struct kwhy_stat_specs *specs;
+	const struct kwhy_environment *environment; /* of the command */
 	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_signals *signals;
 	struct kwhy_stat *stat;

@@ -12,7 +12,8 @@
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
-enum kwhy_status kwhy_stat_work_file_open(struct kwhy_stat_work_file *file, struct kwhy_error *error)
+enum kwhy_status kwhy_stat_work_file_open(
+	struct kwhy_stat_work_file *file, struct kwhy_environment *environment, struct kwhy_error *error)
 {
 	const char *folder = getenv("TMPDIR");
 	int made;
@@ -28,8 +29,7 @@ enum kwhy_status kwhy_stat_work_file_open(struct kwhy_stat_work_file *file, stru
 			folder, strerror(errno));
 	}
 	close(made);
-	setenv(KWHY_STAT_WORK_FILE_VARIABLE, file->path, 1);
-	return KWHY_OK;
+	return kwhy_environment_set(environment, KWHY_STAT_WORK_FILE_VARIABLE, file->path, error);
 }
 
 void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
@@ -37,7 +37,6 @@ void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
 	if (!file->path[0])
 		return;
 	unlink(file->path);
-	unsetenv(KWHY_STAT_WORK_FILE_VARIABLE);
 	file->path[0] = '\0';
 }
 

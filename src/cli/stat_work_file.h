@@ -3,6 +3,7 @@
 #define KWHY_CLI_STAT_WORK_FILE_H
 
 #include "base/status.h"
+#include "launch/environment.h"
 #include "model/stat.h"
 
 /*
@@ -15,9 +16,9 @@ struct kwhy_stat_work_file {
 
 #define KWHY_STAT_WORK_FILE_VARIABLE "KWHY_WORK_FILE"
 
-/* Makes the file and sets the variable for all commands to come. */
+/* Makes the file and sets the variable of the commands to come. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_open(
-	struct kwhy_stat_work_file *file, struct kwhy_error *error);
+	struct kwhy_stat_work_file *file, struct kwhy_environment *environment, struct kwhy_error *error);
 void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file);
 
 /* Forgets what was reported; of runs that do not count. */

@@ -77,12 +77,13 @@ static enum kwhy_status prepare(
 		return kwhy_fail_memory(error, "the runs");
 	status = kwhy_stat_specs_init(&sweep->specs, request->work, &none, &sweep->stat, error);
 	if (!status && sweep->specs.reporting)
-		status = kwhy_stat_work_file_open(&sweep->work_file, error);
+		status = kwhy_stat_work_file_open(&sweep->work_file, &sweep->environment, error);
 	if (!status)
 		status = open_meter(sweep, request, error);
 	sweep->runner = (struct kwhy_stat_runner){.argv = request->argv,
 		.meter = &sweep->meter,
 		.specs = &sweep->specs,
+		.environment = &sweep->environment,
 		.work_file = &sweep->work_file,
 		.signals = &sweep->signals,
 		.stat = &sweep->stat};
@@ -191,6 +192,7 @@ void kwhy_tune_sweep_done(struct kwhy_tune_sweep *sweep)
 		kwhy_tune_setting_close(&sweep->setting);
 	kwhy_tune_guard_close(&sweep->guard);
 	kwhy_stat_work_file_close(&sweep->work_file);
+	kwhy_environment_done(&sweep->environment);
 	kwhy_stat_specs_done(&sweep->specs);
 	kwhy_stat_done(&sweep->stat);
 }

@@ -20,6 +20,7 @@ struct kwhy_tune_sweep {
 	struct kwhy_signals signals;
 	struct kwhy_stat stat;
 	struct kwhy_stat_specs specs;
+	struct kwhy_environment environment; /* of the command */
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_runner runner;

@@ -38,7 +38,8 @@ static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 /* The child gets the mask from before, and pipes break for it as they would without us. */
 static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
 {
-	char *const *argv = child->request->argv;
+	char *const *argv = child->request->argv, *const *ours = environ;
+	char *const *settings = child->request->environment ? child->request->environment : ours;
 	sigset_t broken_pipe;
 	int failed = 0;
 
@@ -49,7 +50,7 @@ static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_s
 	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	for (int i = 0; !failed && child->request->seen && i < 2; i++)
 		failed = posix_spawn_file_actions_adddup2(files, child->tees[i].child_end, 1 + i);
-	return failed ? failed : posix_spawnp(&child->pid, argv[0], files, attributes, argv, environ);
+	return failed ? failed : posix_spawnp(&child->pid, argv[0], files, attributes, argv, settings);
 }
 
 static int start(struct child *child)

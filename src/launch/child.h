@@ -14,9 +14,10 @@
  * time, by one thread.
  */
 struct kwhy_child_request {
-	char *const *argv;	/* ended by NULL; looked for in PATH */
-	kwhy_output_seen *seen; /* both output streams pass through us; NULL: the child has our own */
-	int64_t tick_ns;	/* tick() at least this often while it runs; 0: never */
+	char *const *argv;	  /* ended by NULL; looked for in PATH */
+	char *const *environment; /* NAME=value, ended by NULL; NULL: ours */
+	kwhy_output_seen *seen;	  /* both output streams pass through us; NULL: the child has our own */
+	int64_t tick_ns;	  /* tick() at least this often while it runs; 0: never */
 	void (*tick)(void *context);
 	void *context; /* of seen() and tick() */
 };

@@ -84,13 +84,14 @@ struct variable {
 	const char *name, *value; /* NULL: not set, whatever it was before */
 };
 
-static enum kwhy_status set(const struct variable *variables, size_t count, struct kwhy_error *error)
+static enum kwhy_status set(const struct variable *variables, size_t count,
+	struct kwhy_environment *environment, struct kwhy_error *error)
 {
-	for (size_t i = 0; i < count; i++)
-		if (variables[i].value ? setenv(variables[i].name, variables[i].value, 1)
-				       : unsetenv(variables[i].name))
-			return kwhy_fail_memory(error, "the environment of the command");
-	return KWHY_OK;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = kwhy_environment_set(environment, variables[i].name, variables[i].value, error);
+	return status;
 }
 
 static const char *number(char room[32], uint64_t value)
@@ -99,8 +100,9 @@ static const char *number(char room[32], uint64_t value)
 	return room;
 }
 
-enum kwhy_status kwhy_inject_prepare(
-	const struct kwhy_inject *inject, const struct kwhy_inject_request *request, struct kwhy_error *error)
+enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
+	const struct kwhy_inject_request *request, struct kwhy_environment *environment,
+	struct kwhy_error *error)
 {
 	static const char *const kinds[2][2] = {{NULL, "usual,memory"},
 		{"kernel,copy,memset,overhead,range", "kernel,copy,memset,overhead,range,memory"}};
@@ -123,15 +125,15 @@ enum kwhy_status kwhy_inject_prepare(
 		{"KWHY_RECORD_UNTIL", NULL},
 		{"KWHY_RECORD_ORIGIN", NULL},
 	};
-	enum kwhy_status status = set(variables, sizeof(variables) / sizeof(*variables), error);
+	enum kwhy_status status = set(variables, sizeof(variables) / sizeof(*variables), environment, error);
 
 	if (!status && asked_for)
-		status = set(&(struct variable){"KWHY_RECORD_KINDS", asked_for}, 1, error);
+		status = set(&(struct variable){"KWHY_RECORD_KINDS", asked_for}, 1, environment, error);
 	return status;
 }
 
-enum kwhy_status kwhy_inject_prepare_times(
-	int64_t from_unix_ns, int64_t until_unix_ns, struct kwhy_error *error)
+enum kwhy_status kwhy_inject_prepare_times(int64_t from_unix_ns, int64_t until_unix_ns,
+	struct kwhy_environment *environment, struct kwhy_error *error)
 {
 	char from[32], until[32];
 	const struct variable variables[] = {
@@ -141,7 +143,7 @@ enum kwhy_status kwhy_inject_prepare_times(
 			until_unix_ns == INT64_MAX ? NULL : number(until, (uint64_t)until_unix_ns)},
 	};
 
-	return set(variables, sizeof(variables) / sizeof(*variables), error);
+	return set(variables, sizeof(variables) / sizeof(*variables), environment, error);
 }
 
 int64_t kwhy_launch_rank(void)

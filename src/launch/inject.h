@@ -3,6 +3,7 @@
 #define KWHY_LAUNCH_INJECT_H
 
 #include "base/status.h"
+#include "launch/environment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,16 +38,17 @@ struct kwhy_inject_request {
 	uint64_t seed;	      /* of their places */
 };
 
-/* Sets the environment for all commands that are started from now on. */
+/* Sets the environment of the commands that it is to record. */
 KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
-	const struct kwhy_inject_request *request, struct kwhy_error *error);
+	const struct kwhy_inject_request *request, struct kwhy_environment *environment,
+	struct kwhy_error *error);
 
 /*
- * When activity is recorded, for all commands that are started from now on: Unix times, which processes on
- * other machines share; until_unix_ns INT64_MAX: to the end. Random windows count from `from_unix_ns` on.
+ * When activity of those commands is recorded: Unix times, which processes on other machines share;
+ * until_unix_ns INT64_MAX: to the end. Random windows count from `from_unix_ns` on.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare_times(
-	int64_t from_unix_ns, int64_t until_unix_ns, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare_times(int64_t from_unix_ns, int64_t until_unix_ns,
+	struct kwhy_environment *environment, struct kwhy_error *error);
 
 /* The number of this process among those of a distributed program, as its launcher names it; -1: none. */
 int64_t kwhy_launch_rank(void);

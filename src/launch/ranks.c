@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "launch/environment.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,39 +40,49 @@ static enum kwhy_status read_words(
 	return status;
 }
 
-static void tell(uint32_t rank, uint32_t size, uint16_t port)
+static enum kwhy_status tell(uint32_t rank, uint32_t size, uint16_t port,
+	struct kwhy_environment *environment, struct kwhy_error *error)
 {
 	const unsigned numbers[] = {rank, size, rank, 0, port};
+	enum kwhy_status status = KWHY_OK;
 	char text[16];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; !status && i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(text, sizeof(text), "%u", numbers[i]);
-		setenv(names[i], strcmp(names[i], "MASTER_ADDR") == 0 ? "127.0.0.1" : text, 1);
+		status = kwhy_environment_set(environment, names[i],
+			strcmp(names[i], "MASTER_ADDR") == 0 ? "127.0.0.1" : text, error);
 	}
+	return status;
+}
+
+static enum kwhy_status start(uint32_t rank, uint32_t size, char **words,
+	const struct kwhy_environment *environment, struct kwhy_launch_ranks *out, struct kwhy_error *error)
+{
+	int result = posix_spawn(
+		&out->processes[out->count], "/proc/self/exe", NULL, NULL, words, environment->settings);
+
+	if (result)
+		return kwhy_fail(error, KWHY_E_IO, "rank %u of %u cannot be started: %s", rank, size,
+			strerror(result));
+	out->count++;
+	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_launch_ranks_start(
 	uint32_t size, uint16_t port, struct kwhy_launch_ranks *out, struct kwhy_error *error)
 {
+	struct kwhy_environment environment = {0};
 	struct kwhy_text command = {0};
 	char *words[WORDS_MOST];
 	enum kwhy_status status = read_words(&command, words, error);
 
 	out->count = 0;
 	for (uint32_t rank = 1; !status && rank < size && rank <= KWHY_LAUNCH_RANKS_MOST; rank++) {
-		int result;
-
-		tell(rank, size, port);
-		result = posix_spawn(
-			&out->processes[out->count], "/proc/self/exe", NULL, NULL, words, environ);
-		if (result)
-			status = kwhy_fail(error, KWHY_E_IO, "rank %u of %u cannot be started: %s", rank,
-				size, strerror(result));
-		else
-			out->count++;
+		status = tell(rank, size, port, &environment, error);
+		if (!status)
+			status = start(rank, size, words, &environment, out, error);
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unsetenv(names[i]);
+	kwhy_environment_done(&environment);
 	kwhy_text_done(&command);
 	if (status)
 		kwhy_launch_ranks_end(out);

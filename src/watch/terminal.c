@@ -2,8 +2,6 @@
 #define NCURSES_WIDECHAR 1
 #include "watch/terminal.h"
 
-#include "watch/terminal_kind.h"
-
 #include <curses.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,12 +39,8 @@ static void choose_styles(struct kwhy_terminal *terminal, bool color)
 
 enum kwhy_status kwhy_terminal_open(bool color, struct kwhy_terminal **out, struct kwhy_error *error)
 {
-	struct kwhy_terminal *terminal;
-	enum kwhy_status status = kwhy_terminal_kind_check(error);
+	struct kwhy_terminal *terminal = calloc(1, sizeof(*terminal));
 
-	if (status)
-		return status;
-	terminal = calloc(1, sizeof(*terminal));
 	if (!terminal)
 		return kwhy_fail_memory(error, "the terminal");
 	terminal->screen = newterm(NULL, stdout, stdin);

@@ -8,7 +8,7 @@
 /* The whole terminal, by ncurses. One at a time; its owner's thread alone. */
 struct kwhy_terminal;
 
-/* KWHY_E_UNSUPPORTED: this terminal cannot place text, or is not known here. */
+/* After kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be prepared. */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_open(
 	bool color, struct kwhy_terminal **out, struct kwhy_error *error);
 /* Gives the terminal back as it was. NULL: nothing. */

@@ -3,6 +3,7 @@
 #include "record_folder.h"
 
 #include <math.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 static bool is_there(const char *path)
@@ -275,7 +276,7 @@ static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
 	json_t *report;
 
 	(void)state;
-	assert_int_equal(spawned.exit, -1);
+	assert_int_equal(spawned.exit, -SIGKILL);
 	spawned_done(&spawned);
 	report = report_of(place("a"));
 	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 100e9);

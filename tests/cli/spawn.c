@@ -58,7 +58,7 @@ static void gather(int out, int err, struct spawned *spawned)
 
 struct spawned spawn_run(const struct spawn *spawn)
 {
-	struct spawned spawned = {.exit = -1};
+	struct spawned spawned = {0};
 	int out[2], err[2], status = 0;
 	pid_t child;
 
@@ -76,8 +76,7 @@ struct spawned spawn_run(const struct spawn *spawn)
 	close(out[0]);
 	close(err[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status))
-		spawned.exit = WEXITSTATUS(status);
+	spawned.exit = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 	return spawned;
 }
 

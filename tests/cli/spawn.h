@@ -14,7 +14,7 @@ struct spawn {
 
 /* What came of it; both texts are empty strings at least. */
 struct spawned {
-	int exit; /* -1: it did not end by itself */
+	int exit; /* negative: the signal that ended it */
 	struct kwhy_text out, err;
 };
 

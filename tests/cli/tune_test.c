@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static void a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_ba
 {
 	static const char *const ways[] = {
 		"exit 5", "kill -TERM $PPID; sleep 0.2", "kill -KILL $PPID; sleep 0.2"};
-	static const int exits[] = {5, 143, -1};
+	static const int exits[] = {5, 143, -SIGKILL};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {

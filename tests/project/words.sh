@@ -35,4 +35,7 @@ complain_of "files without a subject" \
 	"$(find "${parts[@]}" -iname 'utils*' -o -iname 'misc*' -o -iname 'common*' -o -iname 'helpers*')"
 complain_of "no licence line" "$(sources | xargs grep -LF 'SPDX-License-Identifier: Apache-2.0' || [ $? -eq 1 ])"
 complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|home|root)/')"
+# Libraries of vendors read it on other threads: what commands are to find goes through launch/environment.h.
+complain_of "our own environment is changed" "$(find_words --include='*.c' --include='*.cc' -wE '(set|unset|put)env' |
+	grep '^src/' | grep -v '^src/watch/terminal_kind.c:' || [ $? -eq 1 ])"
 exit "$bad"

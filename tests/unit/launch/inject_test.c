@@ -5,13 +5,22 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+static struct kwhy_environment environment;
 static const struct kwhy_inject library = {.library = "/opt/libkwhy-inject.so"};
 
+/* As a command finds it; ours is left alone: other threads may be reading it. */
 static void assert_variable(const char *name, const char *value)
 {
-	const char *got = getenv(name);
+	const size_t length = strlen(name);
+	const char *got = NULL;
 
+	for (char **setting = environment.settings; *setting; setting++)
+		if (!strncmp(*setting, name, length) && (*setting)[length] == '=') {
+			assert_null(got);
+			got = *setting + length + 1;
+		}
 	if (!value && got)
 		fail_msg("%s is %s", name, got);
 	if (value && (!got || strcmp(got, value) != 0))
@@ -22,7 +31,7 @@ static void prepare(const struct kwhy_inject_request *request)
 {
 	struct kwhy_error error;
 
-	assert_int_equal(kwhy_inject_prepare(&library, request, &error), KWHY_OK);
+	assert_int_equal(kwhy_inject_prepare(&library, request, &environment, &error), KWHY_OK);
 }
 
 static void what_was_not_asked_for_is_not_in_the_environment(void **state)
@@ -83,12 +92,38 @@ static void times_are_unix_times_and_an_open_end_is_none(void **state)
 	struct kwhy_error error;
 
 	(void)state;
-	assert_int_equal(kwhy_inject_prepare_times(1000, 2000, &error), KWHY_OK);
+	assert_int_equal(kwhy_inject_prepare_times(1000, 2000, &environment, &error), KWHY_OK);
 	assert_variable("KWHY_RECORD_FROM", "1000");
 	assert_variable("KWHY_RECORD_ORIGIN", "1000");
 	assert_variable("KWHY_RECORD_UNTIL", "2000");
-	assert_int_equal(kwhy_inject_prepare_times(1000, INT64_MAX, &error), KWHY_OK);
+	assert_int_equal(kwhy_inject_prepare_times(1000, INT64_MAX, &environment, &error), KWHY_OK);
 	assert_variable("KWHY_RECORD_UNTIL", NULL);
+}
+
+static void ours_stays_as_it_was_and_goes_to_the_command(void **state)
+{
+	const struct kwhy_inject_request request = {.folder = "/a", .share_ratio = (double)NAN};
+	char **before;
+
+	(void)state;
+	setenv("KWHY_RECORD_DIR", "/ours", 1);
+	setenv("KWHY_TEST_ELSE", "a=b", 1);
+	unsetenv("CUDA_INJECTION64_PATH");
+	before = environ;
+	kwhy_environment_done(&environment);
+	prepare(&request);
+	assert_ptr_equal(environ, before);
+	assert_string_equal(getenv("KWHY_RECORD_DIR"), "/ours");
+	assert_null(getenv("CUDA_INJECTION64_PATH"));
+	assert_variable("KWHY_RECORD_DIR", "/a");
+	assert_variable("KWHY_TEST_ELSE", "a=b");
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	kwhy_environment_done(&environment);
+	return 0;
 }
 
 int main(void)
@@ -98,7 +133,8 @@ int main(void)
 		cmocka_unit_test(windows_and_kinds_are_said_as_the_library_reads_them),
 		cmocka_unit_test(calls_may_be_left_out),
 		cmocka_unit_test(times_are_unix_times_and_an_open_end_is_none),
+		cmocka_unit_test(ours_stays_as_it_was_and_goes_to_the_command),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, forget);
 }
