@@ -57,7 +57,7 @@ struct kwhy_flow_answer {
 	struct kwhy_flow_step *steps;		  /* [shape.steps] */
 	uint64_t spawned, merged, exited, places; /* over all steps */
 	uint32_t active;			  /* left after the last */
-	uint64_t *at;	     /* [active] their numbers and places, ascending (flow_rules.h) */
+	uint64_t *at;	     /* [active] their numbers and places, ascending (flow/rules.h) */
 	float *e, *h;	     /* [active][ENERGIES] and [active][STATE]; NULL: not asked for */
 	double sum_e, sum_h; /* of those; NAN: not asked for */
 	double sum_out;	     /* of e of all that left */

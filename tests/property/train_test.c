@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
-#include "workload/train_run.h"
+#include "workload/train/run.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "bench/device_energy.h"
 #include "fit/median.h"
-#include "workload/decode_run.h"
+#include "workload/decode/run.h"
 
 /*
  * `kwhy bench decode`: a decoder of a language model's shape on this machine (docs/decode.md), for every kind

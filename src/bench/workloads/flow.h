@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "bench/device_energy.h"
 #include "fit/median.h"
-#include "workload/flow_run.h"
+#include "workload/flow/run.h"
 
 /*
  * `kwhy bench flow`: the workload `flow` in its variants on this machine (docs/flow.md), each for every

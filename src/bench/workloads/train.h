@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "bench/device_energy.h"
 #include "fit/median.h"
-#include "workload/train_run.h"
+#include "workload/train/run.h"
 
 /*
  * `kwhy bench train`: every variant of the workload `train`, held against the reference, with its

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "bench/device_energy.h"
 #include "fit/median.h"
-#include "workload/twin_run.h"
+#include "workload/twin/run.h"
 
 /*
  * `kwhy bench twin`: every variant of the workload `twin` on this machine, held against the reference's bits

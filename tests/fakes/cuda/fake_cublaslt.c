@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 #include "vendor/cublaslt_abi.h"
 #include "vendor/cuda_abi.h"
-#include "workload/decode_numbers.h"
+#include "workload/decode/numbers.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
 #include "bench/transfers/kernels.h"
 #include "replay/standin_kernels.h"
 #include "workload/collectives.h"
-#include "workload/decode_device.h"
-#include "workload/flow_device.h"
-#include "workload/train_device.h"
-#include "workload/twin_device.h"
+#include "workload/decode/device.h"
+#include "workload/flow/device.h"
+#include "workload/train/device.h"
+#include "workload/twin/device.h"
 
 #include <stddef.h>
 

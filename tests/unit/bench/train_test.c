@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bench train` on a fake driver, one kernel of which can be told to do something else. */
 #include "bench/workloads/train.h"
-#include "workload/train_device.h"
+#include "workload/train/device.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

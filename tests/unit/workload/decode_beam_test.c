@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Beams go the ways that a search of the reference's logits goes. */
 #include "decoders.h"
-#include "workload/decode_rules.h"
+#include "workload/decode/rules.h"
 
 #include <math.h>
 #include <stdio.h>

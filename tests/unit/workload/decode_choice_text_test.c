@@ -8,7 +8,7 @@
 
 #include "workload/kernels/decode.cu"
 
-#include "workload/decode_host_beam.h"
+#include "workload/decode/host_beam.h"
 
 #include "cmocka_all.h"
 

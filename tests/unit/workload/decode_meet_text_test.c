@@ -9,7 +9,7 @@
 
 #include "workload/kernels/decode.cu"
 
-#include "workload/decode_inside.h"
+#include "workload/decode/inside.h"
 
 #include "cmocka_all.h"
 

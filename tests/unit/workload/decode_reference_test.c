@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workload/decode_rules.h"
+#include "workload/decode/rules.h"
 
 #include "cmocka_all.h"
 

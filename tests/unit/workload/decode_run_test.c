@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
-#include "workload/decode_device.h"
+#include "workload/decode/device.h"
 
 #include "fakes/cuda/give_kernels.h"
 

@@ -6,7 +6,7 @@
  * once, and a tensor instruction gathers what the lanes of its warp hold. */
 #include "fakes/cuda_text.h"
 
-#include "workload/decode_numbers.h"
+#include "workload/decode/numbers.h"
 
 struct __attribute__((aligned(16))) four;
 

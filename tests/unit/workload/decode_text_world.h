@@ -8,7 +8,7 @@
 
 #include "workload/kernels/decode.cu"
 
-#include "workload/decode_rules.h"
+#include "workload/decode/rules.h"
 
 #include "cmocka_all.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A decoder on two GPUs, of the host. */
 #include "decoders.h"
-#include "workload/decode_device.h"
+#include "workload/decode/device.h"
 
 #include "fakes/cuda/give_kernels.h"
 

@@ -3,7 +3,7 @@
 #define KWHY_TESTS_DECODERS_H
 
 #include "cmocka_all.h"
-#include "workload/decode_run.h"
+#include "workload/decode/run.h"
 
 #include <string.h>
 

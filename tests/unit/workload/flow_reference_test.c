@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workload/flow_books.h"
-#include "workload/flow_rules.h"
+#include "workload/flow/books.h"
+#include "workload/flow/rules.h"
 
 #include "cmocka_all.h"
 

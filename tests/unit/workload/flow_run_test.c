@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workload/flow_device.h"
-#include "workload/flow_run.h"
+#include "workload/flow/device.h"
+#include "workload/flow/run.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

@@ -4,8 +4,8 @@
 
 #include "workload/kernels/flow.cu"
 
-#include "workload/flow_device.h"
-#include "workload/flow_rules.h"
+#include "workload/flow/device.h"
+#include "workload/flow/rules.h"
 
 #include "cmocka_all.h"
 

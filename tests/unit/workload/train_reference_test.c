@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/train.h"
-#include "workload/train_rules.h"
+#include "workload/train/rules.h"
 
 #include "cmocka_all.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workload/train_device.h"
-#include "workload/train_run.h"
+#include "workload/train/device.h"
+#include "workload/train/run.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

@@ -123,8 +123,8 @@ static void multiply_add(float *sum, const unsigned *a, const unsigned *b)
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #include "workload/kernels/train.cu"
 
-#include "workload/train_device.h"
-#include "workload/train_rules.h"
+#include "workload/train/device.h"
+#include "workload/train/rules.h"
 
 #include "cmocka_all.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workload/twin_rules.h"
+#include "workload/twin/rules.h"
 
 #include "cmocka_all.h"
 

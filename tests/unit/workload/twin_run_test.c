@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/collectives.h"
-#include "workload/twin_device.h"
-#include "workload/twin_run.h"
+#include "workload/twin/device.h"
+#include "workload/twin/run.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

@@ -87,7 +87,7 @@ enum {
 	PIECE = HEAD + 2 /* of attention to some of the tokens: its sums, their weight, the most */
 };
 
-/* As struct kwhy_decode_args of workload/decode_device.h. */
+/* As struct kwhy_decode_args of workload/decode/device.h. */
 struct args {
 	const u8 *layers;	     /* weights, a layer behind the other */
 	const float *scales;	     /* [layer_count][ROWS] */

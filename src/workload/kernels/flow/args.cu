@@ -50,7 +50,7 @@ struct record {
 	u32 merged, exited;
 };
 
-/* As struct kwhy_flow_args of workload/flow_device.h. */
+/* As struct kwhy_flow_args of workload/flow/device.h. */
 struct args {
 	const float *weights;
 	const u16 *halves;

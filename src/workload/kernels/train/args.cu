@@ -26,13 +26,13 @@ typedef unsigned short u16;
 
 enum { SEED = 42, WEIGHTS_FIELD = 1, INPUTS_FIELD, LABELS_FIELD };
 
-/* As struct kwhy_train_pace of workload/train_rules.h, and the step. */
+/* As struct kwhy_train_pace of workload/train/rules.h, and the step. */
 struct pace {
 	float power1, power2, rate, root;
 	u32 step, unused;
 };
 
-/* As struct kwhy_train_args of workload/train_device.h. */
+/* As struct kwhy_train_args of workload/train/device.h. */
 struct args {
 	float *weights, *first, *second, *gradients; /* matrices [layers][width][width], biases [layers][width] */
 	void *copies;	   /* of the matrices, in bf16; in fp32 the weights themselves */
@@ -47,7 +47,7 @@ struct args {
 	u32 width, layers, batch, parts, samples, half;
 };
 
-/* As struct kwhy_train_call of workload/train_device.h. */
+/* As struct kwhy_train_call of workload/train/device.h. */
 struct call {
 	u32 layer, part;
 	u32 in, out; /* slots of hidden or errors */
@@ -55,7 +55,7 @@ struct call {
 	u32 mode;
 };
 
-/* As struct kwhy_train_peers of workload/train_device.h. */
+/* As struct kwhy_train_peers of workload/train/device.h. */
 struct peers {
 	float *gradients[8], *weights[8];
 	void *copies[8];
