@@ -76,6 +76,7 @@ static void finish(void)
 
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
 		return;
+	atomic_store(&session->is_ending, true);
 	kwhy_inject_write_devices();
 	now_mono_ns = kwhy_clock_mono_ns();
 	kwhy_inject_gate_end(&session->memory->gate, now_mono_ns);
@@ -141,6 +142,7 @@ static void reset(struct kwhy_inject_memory *memory)
 	session->start_cost_ns = session->thread_cost_ns = session->buffers_cost_ns = 0;
 	session->has_devices = session->is_stopped = false;
 	atomic_store(&session->is_taken_over, false);
+	atomic_store(&session->is_ending, false);
 	atomic_store(&session->ours_mono_ns, 0);
 }
 

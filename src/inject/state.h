@@ -42,7 +42,7 @@ struct kwhy_inject_state {
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;
 	atomic_int_least64_t ours_mono_ns; /* when CUPTI was last seen to be ours */
-	atomic_bool is_taken_over;
+	atomic_bool is_taken_over, is_ending;
 	bool has_devices, has_handlers, is_stopped;
 };
 

@@ -75,20 +75,25 @@ static bool lock_flushes(void)
 
 /*
  * Lets CUPTI hand over what it has; gives how many records it dropped. One thread at a time: at the end, what
- * another still takes over would be lost.
+ * another still takes over would be lost. Who has waited for the end's, the last one, leaves CUPTI alone: the
+ * program ends, and with it what CUPTI needs.
  */
 uint64_t kwhy_inject_tick_flush(bool forced)
 {
+	uint64_t dropped = 0;
 	bool is_locked;
 
 	if (atomic_load(&session->activity_state) != KWHY_INJECT_ON)
 		return 0;
 	is_locked = lock_flushes();
-	see_whether_ours();
-	kwhy_inject_activity_flush(&session->activity, forced);
+	if (forced || !atomic_load(&session->is_ending)) {
+		see_whether_ours();
+		kwhy_inject_activity_flush(&session->activity, forced);
+		dropped = kwhy_inject_activity_dropped(&session->activity);
+	}
 	if (is_locked)
 		pthread_mutex_unlock(&session->flushes);
-	return kwhy_inject_activity_dropped(&session->activity);
+	return dropped;
 }
 
 /* Is the recording to end? */

@@ -59,6 +59,17 @@ static void records_may_come_in_any_order(void **state)
 	assert_int_equal(count_calls(run, "cudaLaunchKernel"), 500);
 }
 
+/* The thread of the recording wants to flush while the end does. */
+static void behind_the_last_flush_cupti_is_left_alone(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_FAKE_CUPTI=lasts", "cuda launch:10");
+	assert_exit(run, 0);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
+}
+
 static void a_kernel_that_still_runs_at_the_end_counts_as_lost(void **state)
 {
 	struct run *run = *state;
@@ -241,6 +252,7 @@ int main(void)
 		CASE(another_profiler_is_left_alone_when_a_window_ends),
 		CASE(records_that_cupti_dropped_are_counted),
 		CASE(records_may_come_in_any_order),
+		CASE(behind_the_last_flush_cupti_is_left_alone),
 		CASE(a_kernel_that_still_runs_at_the_end_counts_as_lost),
 		CASE(too_few_buffers_lose_records_and_say_so),
 		CASE(a_taken_cupti_leaves_the_program_alone_and_a_sentence),
