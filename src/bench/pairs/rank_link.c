@@ -192,6 +192,25 @@ static enum kwhy_status find_first(
 	return KWHY_OK;
 }
 
+/*
+ * Where nobody listens yet on a port that the system gives to connections, a connection to it may be given
+ * that port as its own and so reach itself. It ends without a trace, so that rank 0 can have the port.
+ */
+static bool is_to_itself(int socket_number)
+{
+	const struct linger none = {.l_onoff = 1};
+	struct sockaddr_storage ours = {.ss_family = AF_UNSPEC}, theirs = ours;
+	socklen_t length = sizeof(ours), same = sizeof(theirs);
+
+	if (getsockname(socket_number, (struct sockaddr *)&ours, &length) ||
+		getpeername(socket_number, (struct sockaddr *)&theirs, &same) ||
+		memcmp(&ours, &theirs, length_of(&ours)) != 0)
+		return false;
+	setsockopt(socket_number, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	errno = ECONNREFUSED;
+	return true;
+}
+
 /* Whether some program takes connections to that port. Nobody waits long for one that drops them. */
 static bool is_served(const struct sockaddr_storage *address)
 {
@@ -202,7 +221,8 @@ static bool is_served(const struct sockaddr_storage *address)
 	if (socket_number < 0)
 		return false;
 	set_silence(socket_number, GREETING_S);
-	is_taken = connect(socket_number, (const struct sockaddr *)&here, length_of(&here)) == 0 ||
+	is_taken = (connect(socket_number, (const struct sockaddr *)&here, length_of(&here)) == 0 &&
+			   !is_to_itself(socket_number)) ||
 		errno != ECONNREFUSED;
 	close(socket_number);
 	return is_taken;
@@ -320,25 +340,6 @@ static enum kwhy_status take_others(struct kwhy_rank_link *link, int listener, u
 		}
 	}
 	return status;
-}
-
-/*
- * Where nobody listens yet on a port that the system gives to connections, a connection to it may be given
- * that port as its own and so reach itself. It ends without a trace, so that rank 0 can have the port.
- */
-static bool is_to_itself(int socket_number)
-{
-	const struct linger none = {.l_onoff = 1};
-	struct sockaddr_storage ours = {.ss_family = AF_UNSPEC}, theirs = ours;
-	socklen_t length = sizeof(ours), same = sizeof(theirs);
-
-	if (getsockname(socket_number, (struct sockaddr *)&ours, &length) ||
-		getpeername(socket_number, (struct sockaddr *)&theirs, &same) ||
-		memcmp(&ours, &theirs, length_of(&ours)) != 0)
-		return false;
-	setsockopt(socket_number, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-	errno = ECONNREFUSED;
-	return true;
 }
 
 /* Tries until it listens there. */

@@ -20,6 +20,8 @@ enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
 static atomic_int first_port, refused,
 	to_itself;	       /* rank 0 listens there; times it could not; next connection */
 static atomic_int holder = -1; /* of that port, until rank 0 was refused once */
+static bool looks_at_itself;   /* the connection by which rank 0 then looks who listens there */
+static _Thread_local bool is_looking;
 
 int __real_bind(int socket, const struct sockaddr *address, socklen_t length);
 int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length);
@@ -40,6 +42,7 @@ int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length)
 		int held = atomic_exchange(&holder, -1);
 
 		atomic_fetch_add(&refused, 1);
+		is_looking = looks_at_itself && held >= 0;
 		if (held >= 0)
 			close(held);
 	}
@@ -48,15 +51,26 @@ int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length)
 }
 
 /* Where the system gives it the port that it wants to reach, a connection reaches itself. */
+static int connect_to_itself(int socket, const struct sockaddr *address, socklen_t length)
+{
+	int result = __real_bind(socket, address, length);
+
+	return result ? result : __real_connect(socket, address, length);
+}
+
 int __wrap_connect(int socket, const struct sockaddr *address, socklen_t length)
 {
 	int result, armed = 1;
 
+	if (is_looking) {
+		is_looking = false;
+		result = connect_to_itself(socket, address, length);
+		assert_int_equal(result, 0);
+		return result;
+	}
 	if (!atomic_compare_exchange_strong(&to_itself, &armed, 2))
 		return __real_connect(socket, address, length);
-	result = __real_bind(socket, address, length);
-	if (!result)
-		result = __real_connect(socket, address, length);
+	result = connect_to_itself(socket, address, length);
 	atomic_store(&to_itself, 0);
 	return result;
 }
@@ -305,6 +319,13 @@ static void a_port_that_a_connection_holds_is_waited_for(void **state)
 	atomic_store(&first_port, 0);
 }
 
+static void a_port_is_not_taken_since_the_look_at_it_reached_itself(void **state)
+{
+	looks_at_itself = true;
+	a_port_that_a_connection_holds_is_waited_for(state);
+	looks_at_itself = false;
+}
+
 static void a_port_that_another_program_listens_on_is_said_at_once(void **state)
 {
 	struct kwhy_rank_link_request request = {
@@ -350,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_stranger_who_connects_is_sent_away),
 		cmocka_unit_test(a_rank_that_reaches_itself_tries_again),
 		cmocka_unit_test(a_port_that_a_connection_holds_is_waited_for),
+		cmocka_unit_test(a_port_is_not_taken_since_the_look_at_it_reached_itself),
 		cmocka_unit_test(a_port_that_another_program_listens_on_is_said_at_once),
 		cmocka_unit_test(who_counts_otherwise_is_refused),
 	};
