@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct ahead {
 	const struct kwhy_bench_work *work;
 	uint8_t *slots; /* page-locked */
 	sem_t filled, empty;
-	int error; /* of the read that failed; 0: none */
+	atomic_int error; /* of the read that failed; 0: none */
 };
 
 static uint64_t chunk_at(const struct kwhy_bench_work *work, uint64_t done)
