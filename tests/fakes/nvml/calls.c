@@ -92,6 +92,17 @@ enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool
 	return result;
 }
 
+pthread_mutex_t *fake_turn_begin(void)
+{
+	pthread_mutex_lock(&lock);
+	return &lock;
+}
+
+void fake_turn_end(pthread_mutex_t **turn)
+{
+	pthread_mutex_unlock(*turn);
+}
+
 enum kwhy_nvml_result fake_offer(double value, unsigned *out)
 {
 	if (isnan(value))
@@ -272,9 +283,7 @@ enum kwhy_nvml_result nvmlDeviceGetSamples(kwhy_nvml_handle device, unsigned typ
 		return KWHY_NVML_SUCCESS;
 	}
 	*out_value_type = KWHY_NVML_TYPE_UNSIGNED_INT;
-	pthread_mutex_lock(&lock);
 	*count = copy_ring(gpu, after_unix_us, *count, samples);
-	pthread_mutex_unlock(&lock);
 	return *count ? KWHY_NVML_SUCCESS : KWHY_NVML_NOT_FOUND;
 }
 
@@ -414,10 +423,8 @@ enum kwhy_nvml_result nvmlDeviceSetPowerManagementLimit(kwhy_nvml_handle device,
 	BEGIN(device, &limit_mw);
 	if (limit_mw < gpu->numbers.limit_least_w * 1000 || limit_mw > gpu->numbers.limit_most_w * 1000)
 		return KWHY_NVML_INVALID_ARGUMENT;
-	pthread_mutex_lock(&lock);
 	gpu->numbers.power_limit_w = limit_mw / 1000.0;
 	fake_settings_write(&scenario);
-	pthread_mutex_unlock(&lock);
 	return KWHY_NVML_SUCCESS;
 }
 
@@ -427,20 +434,16 @@ enum kwhy_nvml_result nvmlDeviceSetGpuLockedClocks(
 	BEGIN(device, &least_mhz);
 	if (least_mhz > most_mhz || !least_mhz || most_mhz > gpu->numbers.sm_clock_max_mhz)
 		return KWHY_NVML_INVALID_ARGUMENT;
-	pthread_mutex_lock(&lock);
 	gpu->numbers.locked_clock_mhz = most_mhz;
 	fake_settings_write(&scenario);
-	pthread_mutex_unlock(&lock);
 	return KWHY_NVML_SUCCESS;
 }
 
 enum kwhy_nvml_result nvmlDeviceResetGpuLockedClocks(kwhy_nvml_handle device)
 {
 	BEGIN(device, device);
-	pthread_mutex_lock(&lock);
 	gpu->numbers.locked_clock_mhz = NAN;
 	fake_settings_write(&scenario);
-	pthread_mutex_unlock(&lock);
 	return KWHY_NVML_SUCCESS;
 }
 
