@@ -84,6 +84,67 @@ static void write_use(
 	kwhy_table_write(&table, style, out);
 }
 
+/* Each component of a variant beside what the source document says of it, and the usual run. */
+static void add_components(struct kwhy_table *table, const struct kwhy_bench_flow_row *row)
+{
+	for (size_t c = 0; c <= KWHY_FLOW_COMPONENT_COUNT; c++) {
+		bool is_all = c == KWHY_FLOW_COMPONENT_COUNT;
+		const struct kwhy_bench_flow_component all = {NAN, row->busy_ratio, row->roofline_ratio},
+						       *one = is_all ? &all : &row->components[c];
+
+		if (!is_all && isnan(one->time_ratio))
+			continue;
+		kwhy_table_cell(table, row->id);
+		flows_cell(table, row->flows);
+		kwhy_table_cell(table, is_all ? "whole run" : kwhy_flow_components_all[c].name);
+		if (is_all)
+			kwhy_table_cell(table, "-");
+		else
+			kwhy_table_percent(table, one->time_ratio);
+		kwhy_table_percent(table, one->busy_ratio);
+		if (is_all || kwhy_flow_components_all[c].flop)
+			kwhy_table_percent(table, one->roofline_ratio);
+		else
+			kwhy_table_cell(table, "-");
+		kwhy_table_percent(table,
+			is_all ? KWHY_FLOW_DOCUMENT_RATIO : kwhy_flow_components_all[c].document_ratio);
+	}
+}
+
+static void write_components(
+	const struct kwhy_bench_flow *bench, const struct kwhy_sheet *sheet, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"flows", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}, {"time", KWHY_COLUMN_RIGHT},
+		{"busy", KWHY_COLUMN_RIGHT}, {"roofline", KWHY_COLUMN_RIGHT},
+		{"document", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	size_t rows = 0;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (isfinite(bench->rows[i].apart_run_s)) {
+			add_components(&table, &bench->rows[i]);
+			rows++;
+		}
+	if (rows)
+		kwhy_sheet_heading(sheet, "Components, each waited for by itself", NULL);
+	if (rows)
+		kwhy_table_write(&table, sheet->style, out);
+}
+
+static void write_apart(const struct kwhy_bench_flow *bench, const struct kwhy_sheet *sheet)
+{
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct kwhy_bench_flow_row *row = &bench->rows[i];
+
+		if (isfinite(row->apart_run_s))
+			kwhy_sheet_linef(sheet, "apart  ",
+				"%s: %.3g times as long with a wait after each component", row->name,
+				row->apart_run_s / row->run_s.median);
+	}
+}
+
 static const struct kwhy_bench_flow_row *fastest(const struct kwhy_bench_flow *bench)
 {
 	const struct kwhy_bench_flow_row *best = NULL;
@@ -170,8 +231,10 @@ void kwhy_bench_flow_text(
 	write_times(bench, style, out);
 	kwhy_sheet_heading(&sheet, "Use of the GPU, and energy of a million flow-steps", NULL);
 	write_use(bench, style, out);
+	write_components(bench, &sheet, out);
 	kwhy_text_add(out, "\n");
 	write_best(bench, &sheet);
+	write_apart(bench, &sheet);
 	write_notes(bench, &sheet);
 }
 
@@ -207,6 +270,7 @@ static void write_tally(struct kwhy_json *json, const struct kwhy_flow_tally *ta
 	kwhy_json_count(json, "d2h_bytes", tally->d2h_bytes);
 	kwhy_json_count(json, "peer_copies", tally->peer_copies);
 	kwhy_json_count(json, "peer_bytes", tally->peer_bytes);
+	kwhy_json_count(json, "text_lines", tally->lines);
 	kwhy_json_object_end(json);
 }
 
@@ -224,6 +288,26 @@ static void write_proof(struct kwhy_json *json, const char *key, const struct kw
 	kwhy_json_real(json, "sum_e", proof->numbers.sum_e);
 	kwhy_json_real(json, "sum_out", proof->numbers.sum_out);
 	kwhy_json_object_end(json);
+}
+
+static void write_components_json(struct kwhy_json *json, const struct kwhy_bench_flow_row *row)
+{
+	kwhy_json_real(json, "apart_run_s", row->apart_run_s);
+	kwhy_json_array(json, "components");
+	for (size_t c = 0; c < KWHY_FLOW_COMPONENT_COUNT; c++) {
+		const struct kwhy_bench_flow_component *one = &row->components[c];
+
+		if (isnan(one->time_ratio))
+			continue;
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "name", kwhy_flow_components_all[c].name);
+		kwhy_json_real(json, "time_ratio", one->time_ratio);
+		kwhy_json_real(json, "busy_ratio", one->busy_ratio);
+		kwhy_json_real(json, "roofline_ratio", one->roofline_ratio);
+		kwhy_json_real(json, "document_ratio", kwhy_flow_components_all[c].document_ratio);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
 }
 
 static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *row)
@@ -255,6 +339,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 		write_proof(json, "proof", &row->proof);
 	if (row->crowd.flows)
 		write_proof(json, "crowd", &row->crowd);
+	if (isfinite(row->apart_run_s))
+		write_components_json(json, row);
 	write_energy(json, row);
 	kwhy_json_object_end(json);
 }

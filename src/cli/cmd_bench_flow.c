@@ -13,7 +13,7 @@
 struct flow_options {
 	const char *backend, *device, *variants, *flows, *path, *precision;
 	uint64_t steps;
-	bool runs_only;
+	bool runs_only, components;
 	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
@@ -74,7 +74,8 @@ static enum kwhy_status make_request(
 		.repeat = (uint32_t)options->runs.repeat,
 		.energy_s = kwhy_bench_energy_s(options->runs.seconds, backend, KWHY_BENCH_ENERGY_S),
 		.peaks = backend != KWHY_GPU_HOST && !options->runs_only,
-		.runs_only = options->runs_only};
+		.runs_only = options->runs_only,
+		.components = options->components};
 	return KWHY_OK;
 }
 
@@ -133,8 +134,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct flow_options, backend)},
 	{"device", 0, "GPU", "by number or PCI address; default 0; n6 takes several", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, device)},
-	{"variant", 0, "LIST", "of n0, n0c, n0p, n1 to n5, n5w, n6 and cpu; default all", KWHY_OPTION_TEXT,
-		offsetof(struct flow_options, variants)},
+	{"variant", 0, "LIST", "of n0, n0c, n0p, n0t, n1 to n5, n2t, n5w, n6 and cpu; default all",
+		KWHY_OPTION_TEXT, offsetof(struct flow_options, variants)},
 	{"flows", 0, "LIST", "numbers of flows, 1 to 100000; default 1000", KWHY_OPTION_TEXT,
 		offsetof(struct flow_options, flows)},
 	{"steps", 0, "N", "of a run, 1 to 4000; default 60", KWHY_OPTION_COUNT,
@@ -144,6 +145,9 @@ static const struct kwhy_option options_table[] = {
 	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 and n5w have bf16",
 		KWHY_OPTION_TEXT, offsetof(struct flow_options, precision)},
 	KWHY_OPTION_ROWS_BENCH_RUNS(struct flow_options, runs),
+	{"components", 0, NULL,
+		"also what neuron, carrier, memory operations and text bridge take, each alone",
+		KWHY_OPTION_FLAG, offsetof(struct flow_options, components)},
 	{"runs-only", 0, NULL, "nothing beside the runs: no peaks, numbers or busy share", KWHY_OPTION_FLAG,
 		offsetof(struct flow_options, runs_only)},
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(

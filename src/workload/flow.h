@@ -57,19 +57,24 @@ struct kwhy_flow_answer {
 	struct kwhy_flow_step *steps;		  /* [shape.steps] */
 	uint64_t spawned, merged, exited, places; /* over all steps */
 	uint32_t active;			  /* left after the last */
-	uint64_t *at;	     /* [active] their numbers and places, ascending (flow/rules.h) */
-	float *e, *h;	     /* [active][ENERGIES] and [active][STATE]; NULL: not asked for */
+	uint64_t *texts; /* [shape.steps] of the lines of each step, exactly (flow/lines.h); NULL: not asked
+			    for */
+	uint64_t *at;	 /* [active] their numbers and places, ascending (flow/rules.h) */
+	float *e, *h;	 /* [active][ENERGIES] and [active][STATE]; NULL: not asked for */
 	double sum_e, sum_h; /* of those; NAN: not asked for */
 	double sum_out;	     /* of e of all that left */
 	double seconds;	     /* it took */
 };
 
 /*
- * Runs it on one core. Places alone take little; `numbers`, without which there is no argmax, take half a
- * million multiplications and additions a flow-step. KWHY_E_INPUT for a shape out of bounds. End with
- * kwhy_flow_answer_done().
+ * What is worked out beside places, which take little: numbers half a million multiplications and additions a
+ * flow-step, texts some microseconds for each flow that leaves or begins after the first.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_flow_reference(const struct kwhy_flow_shape *shape, bool numbers,
+enum { KWHY_FLOW_NUMBERS = 1, KWHY_FLOW_TEXTS = 2 };
+
+/* Runs it on one core; `parts` are added up, and argmax has numbers without being asked. KWHY_E_INPUT for a
+ * shape out of bounds. End with kwhy_flow_answer_done(). */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_reference(const struct kwhy_flow_shape *shape, unsigned parts,
 	struct kwhy_flow_answer *out, struct kwhy_error *error);
 void kwhy_flow_answer_done(struct kwhy_flow_answer *answer);
 

@@ -23,11 +23,11 @@ static void every_variant_and_number_of_flows_is_a_row(void **state)
 {
 	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--flows", "3,12", "--steps", "4",
 		"--repeat", "2", "--json"));
-	static const char *const ids[] = {"n0", "n0c", "n0p", "n2", "n3", "n4", "n5", "n5w"};
+	static const char *const ids[] = {"n0", "n0c", "n0p", "n0t", "n2", "n2t", "n3", "n4", "n5", "n5w"};
 
 	(void)state;
 	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.flow/1");
-	assert_int_equal(json_array_size(json_object_get(root, "variants")), 2 * 11);
+	assert_int_equal(json_array_size(json_object_get(root, "variants")), 2 * 13);
 	assert_true(number_in(row_of(root, "cpu", 12), NULL, "flow_steps_per_s") > 0);
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const json_t *row = row_of(root, ids[i], 12);
@@ -39,6 +39,8 @@ static void every_variant_and_number_of_flows_is_a_row(void **state)
 		assert_true(number_in(row, "a_run", "calls") > 0);
 		assert_true(number_in(row, "proof", "error_h") <= number_in(row, "proof", "tolerance_h"));
 		assert_true(json_is_null(json_object_get(row, "nvml_ratio")));
+		assert_null(json_object_get(row, "components"));
+		assert_true(number_in(row, "a_run", "text_lines") >= 0);
 	}
 	assert_non_null(strstr(
 		json_string_value(json_object_get(row_of(root, "n1", 3), "missing")), "run n1 on a GPU"));
@@ -77,6 +79,111 @@ static void several_gpus_have_their_flows_where_one_has_them(void **state)
 	assert_true(number_in(row, "a_run", "peer_copies") == 2 * 4);
 	assert_true(number_in(row, "a_run", "peer_bytes") == 12 * 40 * 4 * 4);
 	json_decref(root);
+}
+
+static double component(const json_t *row, const char *name, const char *member)
+{
+	const json_t *components = json_object_get(row, "components");
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(
+		components, i, one) if (strcmp(json_string_value(json_object_get(one, "name")), name) ==
+		0) return json_is_null(json_object_get(one, member))
+		? NAN
+		: number_in(one, NULL, member);
+	return NAN;
+}
+
+static void assert_has_components(const json_t *row, bool has_text)
+{
+	static const char *const names[] = {"neuron", "carrier", "memory operations", "text bridge"};
+	double sum = 0;
+
+	for (size_t i = 0; i < 3 + (size_t)has_text; i++) {
+		sum += component(row, names[i], "time_ratio");
+		assert_true(component(row, names[i], "busy_ratio") > 0);
+	}
+	assert_true(sum > 0.1 && sum <= 1);
+	assert_int_equal(json_array_size(json_object_get(row, "components")), 3 + (size_t)has_text);
+	assert_true(number_in(row, NULL, "apart_run_s") > 0);
+}
+
+static void components_stand_beside_those_of_the_document(void **state)
+{
+	json_t *root = json_of(SPAWN("bench", "flow", "--backend", "host", "--flows", "200", "--steps", "2",
+		"--variant", "n2,n2t,n4", "--repeat", "1", "--components", "--json"));
+	const json_t *text = row_of(root, "n2t", 200);
+
+	(void)state;
+	assert_has_components(text, true);
+	assert_has_components(row_of(root, "n2", 200), false);
+	assert_null(json_object_get(row_of(root, "n4", 200), "components"));
+	assert_true(number_in(text, "a_run", "text_lines") > 0);
+	assert_true(number_in(row_of(root, "n2", 200), "a_run", "text_lines") == 0);
+	assert_true(component(text, "neuron", "document_ratio") == 0.05);
+	assert_true(component(text, "carrier", "document_ratio") == 0.15);
+	assert_true(component(text, "memory operations", "document_ratio") == 0.35);
+	assert_true(component(text, "text bridge", "document_ratio") == 0.25);
+	/* The host's back end has no rate to compare with. */
+	assert_true(isnan(component(text, "carrier", "roofline_ratio")));
+	json_decref(root);
+}
+
+static json_int_t count_of_range(const json_t *report, const char *name)
+{
+	const json_t *ranges = json_object_get(report, "ranges");
+	size_t i;
+	json_t *range;
+
+	json_array_foreach(
+		ranges, i, range) if (strcmp(json_string_value(json_object_get(range, "name")), name) ==
+		0) return json_integer_value(json_object_get(range, "count"));
+	return 0;
+}
+
+/* A first run and a timed one, of two steps each. */
+static void a_recording_has_components_as_ranges(void **state)
+{
+	static char path[] = "kwhy-flow-XXXXXX";
+	static const char *const words[] = {"record", "-q", "--one-file", "-o", path, "--", KWHY_PROGRAM,
+		"bench", "flow", "--backend", "host", "--flows", "9", "--steps", "2", "--variant", "n2t",
+		"--repeat", "1", "--runs-only", "-q", "-o", "/dev/null", "--json", NULL};
+	struct spawned spawned;
+	json_t *report;
+	int made = mkstemp(path);
+
+	(void)state;
+	assert_true(made >= 0);
+	close(made);
+	unlink(path);
+	spawned = spawn_run(
+		&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY});
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	report = json_of(SPAWN("report", path, "--json"));
+	assert_int_equal(count_of_range(report, "n2t"), 2);
+	assert_int_equal(count_of_range(report, "neuron"), 4);
+	assert_int_equal(count_of_range(report, "carrier"), 4);
+	assert_int_equal(count_of_range(report, "memory operations"), 8);
+	assert_int_equal(count_of_range(report, "text bridge"), 4);
+	json_decref(report);
+	unlink(path);
+}
+
+static void components_of_the_text_fit_80_columns(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "flow", "--backend", "host", "--flows", "9", "--steps", "2",
+		"--variant", "n2t", "--repeat", "1", "--components");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_fits_80_columns(spawned.out.data);
+	assert_non_null(strstr(spawned.out.data, "Components, each waited for by itself"));
+	assert_non_null(strstr(spawned.out.data, "text bridge"));
+	assert_non_null(strstr(spawned.out.data, "25.0 %"));
+	assert_non_null(strstr(spawned.out.data, "times as long with a wait after each component"));
+	spawned_done(&spawned);
 }
 
 static void the_text_is_no_wider_than_80_columns(void **state)
@@ -130,12 +237,15 @@ static void on_a_gpu_products_are_cublas_s_and_three_utilisations_stand_side_by_
 	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
 	setenv("XDG_CACHE_HOME", "/dev/null", 1);
 	root = json_of(SPAWN("bench", "flow", "--flows", "10", "--steps", "3", "--variant", "n3,n4",
-		"--precision", "fp32", "--repeat", "1", "--seconds", "1.5", "--json"));
+		"--components", "--precision", "fp32", "--repeat", "1", "--seconds", "1.5", "--json"));
 	row = row_of(root, "n3", 10);
 	assert_string_equal(json_string_value(json_object_get(row, "products")), "cuBLAS 13.0.2");
 	assert_true(number_in(root, "peak_flop_per_s", "fp32") > 0);
 	assert_true(number_in(row, NULL, "roofline_ratio") > 0);
 	assert_true(json_is_number(json_object_get(row, "nvml_ratio")));
+	assert_has_components(row, false);
+	assert_true(component(row, "carrier", "roofline_ratio") > 0);
+	assert_true(isnan(component(row, "memory operations", "roofline_ratio")));
 	assert_true(number_in(row_of(root, "n4", 10), NULL, "busy_ratio") > 0);
 	assert_string_equal(json_string_value(json_object_get(row_of(root, "n4", 10), "precision")), "bf16");
 	assert_true(number_in(row, "energy", "runs") > 0);
@@ -165,6 +275,9 @@ int main(void)
 		cmocka_unit_test(every_variant_and_number_of_flows_is_a_row),
 		cmocka_unit_test(more_flows_than_the_proof_has_are_proved_by_more),
 		cmocka_unit_test(several_gpus_have_their_flows_where_one_has_them),
+		cmocka_unit_test(components_stand_beside_those_of_the_document),
+		cmocka_unit_test(a_recording_has_components_as_ranges),
+		cmocka_unit_test(components_of_the_text_fit_80_columns),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_the_chosen_path_it_is_told_how_many_are_elsewhere),
 		cmocka_unit_test(the_steps_go_to_a_csv),

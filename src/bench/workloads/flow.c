@@ -52,7 +52,9 @@ static enum kwhy_status check_variants(const char *list, struct kwhy_error *erro
 
 	if (kwhy_bench_list_unknown(list, is_variant, word))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"flow has no variant '%s'; there are n0, n0c, n0p, n1 to n5, n5w, n6 and cpu", word);
+			"flow has no variant '%s'; there are n0, n0c, n0p, n0t, n1 to n5, n2t, n5w, n6 and "
+			"cpu",
+			word);
 	return KWHY_OK;
 }
 
@@ -234,7 +236,10 @@ static enum kwhy_status add_row(struct work *work, const struct kwhy_flow_varian
 		.roofline_ratio = NAN,
 		.proof = no_proof,
 		.crowd = no_proof,
+		.apart_run_s = NAN,
 		.energy = kwhy_window_joules_unknown()};
+	for (size_t c = 0; c < KWHY_FLOW_COMPONENT_COUNT; c++)
+		row->components[c] = (struct kwhy_bench_flow_component){NAN, NAN, NAN};
 	*out = row;
 	if (!row->name)
 		return kwhy_fail_memory(error, "a row");
@@ -322,6 +327,29 @@ static enum kwhy_status measure_busy(
 	return status;
 }
 
+/* One by one, of variants whose components the host queues. */
+static enum kwhy_status measure_components(
+	struct work *work, struct kwhy_flow *flow, struct kwhy_bench_flow_row *row, struct kwhy_error *error)
+{
+	double flow_steps = (double)row->flows * row->steps,
+	       peak = work->bench->peak_flop_per_s[row->precision];
+	struct kwhy_flow_components parts;
+	enum kwhy_status status = kwhy_flow_components_measure(flow, &work->places, &parts, error);
+
+	if (status)
+		return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
+	row->apart_run_s = parts.run_s;
+	for (size_t c = 0; c < KWHY_FLOW_COMPONENT_COUNT; c++) {
+		double seconds = parts.host_s[c], flop = flow_steps * kwhy_flow_components_all[c].flop;
+
+		if (seconds > 0)
+			row->components[c] = (struct kwhy_bench_flow_component){seconds / parts.run_s,
+				kwhy_bench_busy_ratio(parts.busy_s[c], seconds),
+				flop > 0 ? flop / seconds / peak : NAN};
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status measure(struct work *work, const struct kwhy_flow_variant *variant,
 	struct kwhy_bench_flow_row *row, struct kwhy_error *error)
 {
@@ -340,6 +368,8 @@ static enum kwhy_status measure(struct work *work, const struct kwhy_flow_varian
 	status = row->products ? run_row(&runs, error) : kwhy_fail_memory(error, "a row");
 	if (!status && isnan(row->busy_ratio) && !work->request->runs_only)
 		status = measure_busy(work, runs.flow, row, error);
+	if (!status && work->request->components)
+		status = measure_components(work, runs.flow, row, error);
 	kwhy_flow_close(runs.flow);
 	return status;
 }
@@ -366,6 +396,18 @@ static enum kwhy_status run_variant(
 	return *reason ? KWHY_OK : kwhy_fail_memory(error, "a reason");
 }
 
+/* Where a variant that has text will run. */
+static bool wants_texts(const struct work *work, uint32_t flows)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < kwhy_flow_variant_count; i++)
+		found = found ||
+			(kwhy_flow_variants[i].text &&
+				kwhy_bench_list_has(work->request->variants, kwhy_flow_variants[i].id));
+	return found && (uint64_t)flows * work->bench->steps <= KWHY_FLOW_TEXT_FLOW_STEPS;
+}
+
 static enum kwhy_status answer(struct work *work, uint32_t flows, struct kwhy_error *error)
 {
 	const struct kwhy_bench_flow *bench = work->bench;
@@ -376,18 +418,19 @@ static enum kwhy_status answer(struct work *work, uint32_t flows, struct kwhy_er
 					     bench->by_argmax),
 				     crowd = kwhy_flow_shape_of(
 					     flows < CROWD_FLOWS ? flows : CROWD_FLOWS, CROWD_STEPS, false);
+	unsigned parts = wants_texts(work, flows) ? KWHY_FLOW_TEXTS : 0;
 	enum kwhy_status status;
 
 	kwhy_flow_answer_done(&work->places);
 	kwhy_flow_answer_done(&work->numbers);
 	kwhy_flow_answer_done(&work->crowd);
 	tell(work, "reference");
-	status = kwhy_flow_reference(&part, true, &work->numbers, error);
+	status = kwhy_flow_reference(&part, parts | KWHY_FLOW_NUMBERS, &work->numbers, error);
 	if (!status && flows > KWHY_FLOW_FLOWS && !bench->by_argmax && !work->request->runs_only)
-		status = kwhy_flow_reference(&crowd, true, &work->crowd, error);
+		status = kwhy_flow_reference(&crowd, parts | KWHY_FLOW_NUMBERS, &work->crowd, error);
 	/* Where flows choose their way, places would need all the numbers: only the short run has them. */
 	if (!status && !bench->by_argmax)
-		status = kwhy_flow_reference(&whole, false, &work->places, error);
+		status = kwhy_flow_reference(&whole, parts, &work->places, error);
 	return status;
 }
 

@@ -24,17 +24,27 @@ struct kwhy_bench_flow_request {
 	double energy_s; /* each is run again and again for so long; 0: no energy */
 	bool peaks;	 /* rates of arithmetic are measured first, for the roofline */
 	bool runs_only;	 /* nothing beside runs of variants: numbers are not proved, no busy shares */
+	bool components; /* two more runs of each, for its components one by one */
 	void (*progress)(void *context, const char *what); /* as each begins; NULL: not */
 	void *context;
 };
 
-enum { KWHY_BENCH_FLOW_ROWS_MOST = 110, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
+enum { KWHY_BENCH_FLOW_ROWS_MOST = 130, KWHY_BENCH_FLOW_RUNS_KEPT = 64 };
 
 /* A short run whose numbers are held against the reference; flows 0: there was none. */
 struct kwhy_bench_flow_proof {
 	uint32_t flows, steps;
 	struct kwhy_flow_numbers numbers;
 	double tolerance;
+};
+
+/* A component of a variant, of a run in which each is waited for; all NAN: it has none, or was not asked for.
+ */
+struct kwhy_bench_flow_component {
+	double time_ratio;     /* of that run */
+	double busy_ratio;     /* of its time, that the device was at it */
+	double roofline_ratio; /* of the arithmetic's measured rate in its time; NAN: it has none, or no rate
+				*/
 };
 
 struct kwhy_bench_flow_row {
@@ -60,6 +70,8 @@ struct kwhy_bench_flow_row {
 	struct kwhy_flow_tally tally; /* of one run */
 	struct kwhy_bench_flow_proof proof;
 	struct kwhy_bench_flow_proof crowd; /* of so many flows that blocks take parts of them in turn */
+	double apart_run_s;		    /* the run of its components; NAN: there was none */
+	struct kwhy_bench_flow_component components[KWHY_FLOW_COMPONENT_COUNT];
 	size_t energy_runs;
 	struct kwhy_window_joules energy; /* of all those runs */
 };

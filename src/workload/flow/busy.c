@@ -48,24 +48,31 @@ enum kwhy_status kwhy_flow_make_room(struct kwhy_flow *flow, struct kwhy_error *
 	return status ? status : kwhy_flow_hold(flow, error);
 }
 
-enum kwhy_status kwhy_flow_busy(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
-	double *out_busy_s, struct kwhy_error *error)
+enum kwhy_status kwhy_flow_run_held(
+	struct kwhy_flow *flow, const struct kwhy_flow_answer *answer, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
 	struct kwhy_flow_result result = {0};
-	enum kwhy_status status;
+	enum kwhy_status status = ops->gate_new(flow->gpu, &flow->gate, error);
 
-	if (flow->variant->way == KWHY_FLOW_WHOLE || flow->variant->way == KWHY_FLOW_SPLIT ||
-		flow->variant->workspace != KWHY_FLOW_KEPT)
-		return kwhy_fail(
-			error, KWHY_E_UNSUPPORTED, "%s cannot be held behind a gate", flow->variant->id);
-	status = ops->gate_new(flow->gpu, &flow->gate, error);
 	flow->busy_ns = 0;
 	if (!status)
 		status = kwhy_flow_run(flow, answer, &result, error);
 	ops->gate_free(flow->gpu, flow->gate);
 	flow->gate = NULL;
 	flow->held = false;
+	return status;
+}
+
+enum kwhy_status kwhy_flow_busy(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
+	double *out_busy_s, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (flow->variant->way == KWHY_FLOW_WHOLE || flow->variant->way == KWHY_FLOW_SPLIT)
+		return kwhy_fail(
+			error, KWHY_E_UNSUPPORTED, "%s cannot be held behind a gate", flow->variant->id);
+	status = kwhy_flow_run_held(flow, answer, error);
 	*out_busy_s = flow->busy_ns * 1e-9;
 	return status;
 }

@@ -4,6 +4,7 @@
 
 #include "vendor/cublas.h"
 #include "workload/flow/books.h"
+#include "workload/flow/bridge.h"
 #include "workload/flow/device.h"
 #include "workload/flow/run.h"
 
@@ -60,15 +61,19 @@ struct kwhy_flow {
 	char products[sizeof(((struct kwhy_error *)0)->text) + 32];
 	struct kwhy_flow_books books; /* where the host keeps them */
 	struct kwhy_gpu_host mail_memory;
-	uint64_t *moved, *fresh;			 /* [flows], of the mail */
-	uint32_t *next, *map;				 /* [flows] and [slots] */
+	uint64_t *moved, *fresh; /* [flows], of the mail */
+	uint32_t *next, *map;	 /* [flows] and [slots] */
+	struct kwhy_flow_bridge bridge;
 	struct kwhy_flow_step *records, *device_records; /* [steps]; the latter as fetched */
 	uint64_t *times;
 	struct kwhy_flow_tally tally;
 	struct kwhy_gpu_gate *gate; /* NULL: nothing is held back */
 	bool held;
-	uint32_t queued; /* behind it */
-	double busy_ns;	 /* of what was held back */
+	uint32_t queued;		    /* behind it */
+	double busy_ns;			    /* of what was held back */
+	struct kwhy_flow_components *apart; /* each component is waited for; NULL: none is */
+	int64_t began_ns;		    /* the one at hand */
+	double parted_ns;		    /* of busy_ns, given to components */
 	/* On several GPUs: who has which flows; the first of them is this one. Else it is alone and has all.
 	 */
 	struct kwhy_flow *ranks[KWHY_FLOW_GPUS_MOST];
@@ -109,6 +114,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_flow_wait(struct kwhy_flow *flow, struct kwh
 KWHY_MUST_USE enum kwhy_status kwhy_flow_hold(struct kwhy_flow *flow, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_flow_release(struct kwhy_flow *flow, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_flow_make_room(struct kwhy_flow *flow, struct kwhy_error *error);
+
+/* A run whose work is held back; its time on the device is in busy_ns. */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_run_held(
+	struct kwhy_flow *flow, const struct kwhy_flow_answer *answer, struct kwhy_error *error);
+
+/* Around a component's part of a step: a range that recordings show. They do not nest. `status` is how it
+ * went; where it went well and components run apart, it is waited for. */
+void kwhy_flow_component_begin(struct kwhy_flow *flow, enum kwhy_flow_component component);
+KWHY_MUST_USE enum kwhy_status kwhy_flow_component_end(struct kwhy_flow *flow,
+	enum kwhy_flow_component component, enum kwhy_status status, struct kwhy_error *error);
 
 /* The plain kernels and products of some rows, up to their moves. */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_issue_plain(

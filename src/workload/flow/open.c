@@ -221,31 +221,41 @@ static enum kwhy_status open_kernels(struct kwhy_flow *flow, struct kwhy_error *
 	return status ? status : gpu->ops->event_new(gpu, true, &flow->end, error);
 }
 
-static enum kwhy_status open_host(struct kwhy_flow *flow, struct kwhy_error *error)
+/* What the host and the device send each other where the host keeps the books. */
+static enum kwhy_status open_mail(struct kwhy_flow *flow, struct kwhy_error *error)
 {
-	size_t rows = flow->shape.flows + 1, slots = kwhy_flow_slots(flow);
-	enum kwhy_status status;
+	size_t rows = flow->shape.flows + 1, slots = kwhy_flow_slots(flow),
+	       texts = flow->variant->text ? 2 * rows * KWHY_FLOW_ENERGIES : 0;
+	enum kwhy_status status = flow->gpu->ops->host_new(flow->gpu, KWHY_GPU_HOST_PINNED,
+		rows * (sizeof(*flow->moved) + sizeof(*flow->fresh) + sizeof(*flow->next)) +
+			slots * sizeof(*flow->map) + texts * sizeof(*flow->bridge.left),
+		flow->gpu->facts.numa_node, &flow->mail_memory, error);
 
-	flow->records = calloc(flow->shape.steps, sizeof(*flow->records));
-	flow->device_records = calloc(flow->shape.steps, sizeof(*flow->device_records));
-	flow->times = calloc(flow->shape.steps + 1, sizeof(*flow->times));
-	if (!flow->records || !flow->device_records || !flow->times)
-		return kwhy_fail_memory(error, "a run of flow");
-	if (!kwhy_flow_has_books(flow))
-		return KWHY_OK;
-	status = kwhy_flow_books_open(&flow->shape, &flow->books, error);
-	if (!status)
-		status = flow->gpu->ops->host_new(flow->gpu, KWHY_GPU_HOST_PINNED,
-			rows * (sizeof(*flow->moved) + sizeof(*flow->fresh) + sizeof(*flow->next)) +
-				slots * sizeof(*flow->map),
-			flow->gpu->facts.numa_node, &flow->mail_memory, error);
 	if (status)
 		return status;
 	flow->moved = flow->mail_memory.memory;
 	flow->fresh = flow->moved + rows;
 	flow->next = (uint32_t *)(flow->fresh + rows);
 	flow->map = flow->next + rows;
+	flow->bridge.left = (float *)(flow->map + slots);
+	flow->bridge.come = flow->bridge.left + texts / 2;
 	return KWHY_OK;
+}
+
+static enum kwhy_status open_host(struct kwhy_flow *flow, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	flow->records = calloc(flow->shape.steps, sizeof(*flow->records));
+	flow->device_records = calloc(flow->shape.steps, sizeof(*flow->device_records));
+	flow->times = calloc(flow->shape.steps + 1, sizeof(*flow->times));
+	flow->bridge.texts = calloc(flow->shape.steps, sizeof(*flow->bridge.texts));
+	if (!flow->records || !flow->device_records || !flow->times || !flow->bridge.texts)
+		return kwhy_fail_memory(error, "a run of flow");
+	if (!kwhy_flow_has_books(flow))
+		return KWHY_OK;
+	status = kwhy_flow_books_open(&flow->shape, &flow->books, error);
+	return status ? status : open_mail(flow, error);
 }
 
 /* The whole run, to be launched again and again. What has never run is run before: code is loaded then. */
@@ -304,6 +314,11 @@ static enum kwhy_status check_request(const struct kwhy_flow_request *request, s
 	if (variant->way == KWHY_FLOW_EACH && flow_steps > EACH_FLOW_STEPS)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%llu flow-steps one by one take too long for a run; take fewer --steps or --flows "
+			"for %s",
+			(unsigned long long)flow_steps, variant->id);
+	if (variant->text && flow_steps > KWHY_FLOW_TEXT_FLOW_STEPS)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the text of %llu flow-steps takes one core too long; take fewer --steps or --flows "
 			"for %s",
 			(unsigned long long)flow_steps, variant->id);
 	if (variant->way == KWHY_FLOW_DENSE && !gpu->facts.architecture &&
@@ -392,6 +407,7 @@ void kwhy_flow_close(struct kwhy_flow *flow)
 	free(flow->records);
 	free(flow->device_records);
 	free(flow->times);
+	free(flow->bridge.texts);
 	free(flow);
 }
 

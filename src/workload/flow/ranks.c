@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "vendor/nvtx.h"
 #include "workload/flow/inside.h"
 
 #include <string.h>
@@ -160,9 +159,9 @@ enum kwhy_status kwhy_flow_ranks_step(struct kwhy_flow *flow, uint32_t step, str
 	for (uint32_t i = 0; !status && i < flow->rank_count; i++)
 		status = compute(flow, flow->ranks[i], step, error);
 	status = come_back(flow, status, error);
-	kwhy_nvtx_push("memory operations");
-	if (!status)
-		status = keep_books(flow, step, error);
-	kwhy_nvtx_pop();
-	return status;
+	if (status)
+		return status;
+	kwhy_flow_component_begin(flow, KWHY_FLOW_MEMORY);
+	status = keep_books(flow, step, error);
+	return kwhy_flow_component_end(flow, KWHY_FLOW_MEMORY, status, error);
 }

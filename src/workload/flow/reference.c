@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "workload/flow/books.h"
+#include "workload/flow/lines.h"
 #include "workload/flow/rules.h"
 
 #include <stdlib.h>
@@ -157,6 +158,33 @@ static void run_step(struct world *world, uint32_t step, bool numbers, bool last
 			begin_row(world, row);
 }
 
+/* The line of a row's new flow is the same in every precision; of who left, all but what it carries. */
+static uint64_t tokens_of_row(const struct world *world, uint32_t row)
+{
+	uint64_t sum, at = world->books.at[row];
+	char line[KWHY_FLOW_LINE_BYTES];
+	float e[E];
+
+	for (uint32_t k = 0; k < E; k++)
+		e[k] = kwhy_flow_start_energy((uint32_t)(at >> 32), k);
+	kwhy_flow_line_write(at, e, line);
+	sum = kwhy_flow_line_read(line, KWHY_FLOW_LINE_WORDS, e);
+	if (kwhy_flow_z(world->moved[row]) < world->books.shape.depth)
+		return sum;
+	kwhy_flow_line_write(world->moved[row], e, line);
+	return sum + kwhy_flow_line_read(line, KWHY_FLOW_LINE_PLACES, e);
+}
+
+static uint64_t tokens_of_step(const struct world *world, uint32_t step)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t row = 0; row < world->books.shape.flows; row++)
+		if (world->books.fresh[row])
+			sum += tokens_of_row(world, row);
+	return sum * (2 * (uint64_t)step + 1);
+}
+
 static int by_number(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -197,6 +225,8 @@ static void run(struct world *world, bool numbers, struct kwhy_flow_answer *out)
 		struct kwhy_flow_step *now = &out->steps[step];
 
 		run_step(world, step, numbers, step + 1 == steps, now);
+		if (out->texts)
+			out->texts[step] = tokens_of_step(world, step);
 		out->merged += now->merged;
 		out->exited += now->exited;
 		out->places += now->places;
@@ -208,16 +238,18 @@ static void run(struct world *world, bool numbers, struct kwhy_flow_answer *out)
 }
 
 static enum kwhy_status make_room(
-	struct world *world, bool numbers, struct kwhy_flow_answer *out, struct kwhy_error *error)
+	struct world *world, unsigned parts, struct kwhy_flow_answer *out, struct kwhy_error *error)
 {
 	size_t rows = (size_t)out->shape.flows + 1;
 
 	out->steps = calloc(out->shape.steps, sizeof(*out->steps));
 	out->at = calloc(rows, sizeof(*out->at));
 	world->moved = calloc(rows, sizeof(*world->moved));
-	if (!out->steps || !out->at || !world->moved)
+	if (parts & KWHY_FLOW_TEXTS)
+		out->texts = calloc(out->shape.steps, sizeof(*out->texts));
+	if (!out->steps || !out->at || !world->moved || (parts & KWHY_FLOW_TEXTS && !out->texts))
 		return kwhy_fail_memory(error, "flows");
-	if (!numbers)
+	if (!(parts & KWHY_FLOW_NUMBERS))
 		return KWHY_OK;
 	out->e = calloc(rows * E, sizeof(*out->e));
 	out->h = calloc(rows * H, sizeof(*out->h));
@@ -250,7 +282,7 @@ enum kwhy_status kwhy_flow_shape_check(const struct kwhy_flow_shape *shape, stru
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_flow_reference(const struct kwhy_flow_shape *shape, bool numbers,
+enum kwhy_status kwhy_flow_reference(const struct kwhy_flow_shape *shape, unsigned parts,
 	struct kwhy_flow_answer *out, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -258,14 +290,15 @@ enum kwhy_status kwhy_flow_reference(const struct kwhy_flow_shape *shape, bool n
 	enum kwhy_status status;
 
 	*out = (struct kwhy_flow_answer){.shape = *shape};
-	numbers = numbers || shape->by_argmax;
+	if (shape->by_argmax)
+		parts |= KWHY_FLOW_NUMBERS;
 	status = kwhy_flow_shape_check(shape, error);
 	if (!status)
 		status = kwhy_flow_books_open(shape, &world.books, error);
 	if (!status)
-		status = make_room(&world, numbers, out, error);
+		status = make_room(&world, parts, out, error);
 	if (!status)
-		run(&world, numbers, out);
+		run(&world, parts & KWHY_FLOW_NUMBERS, out);
 	out->seconds = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	kwhy_flow_books_done(&world.books);
 	free(world.moved);
@@ -281,6 +314,7 @@ enum kwhy_status kwhy_flow_reference(const struct kwhy_flow_shape *shape, bool n
 void kwhy_flow_answer_done(struct kwhy_flow_answer *answer)
 {
 	free(answer->steps);
+	free(answer->texts);
 	free(answer->at);
 	free(answer->e);
 	free(answer->h);

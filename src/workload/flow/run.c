@@ -23,6 +23,7 @@ static enum kwhy_status reset_rank(struct kwhy_flow *flow, struct kwhy_error *er
 
 	if (kwhy_flow_has_books(flow))
 		kwhy_flow_books_reset(&flow->books);
+	flow->bridge.out = 0;
 	if (!status)
 		status = gpu->ops->fill(gpu, flow->stream, args->owners, 0xff,
 			kwhy_flow_cells(&flow->shape) * sizeof(uint64_t), error);
@@ -126,6 +127,7 @@ static void add_tally(struct kwhy_flow_tally *sum, const struct kwhy_flow_tally 
 	sum->peer_copies += tally->peer_copies;
 	sum->peer_bytes += tally->peer_bytes;
 	sum->kernels += tally->kernels;
+	sum->lines += tally->lines;
 }
 
 static enum kwhy_status verify(
@@ -144,6 +146,28 @@ static enum kwhy_status verify(
 				flow->variant->id, step, found->places, found->merged, found->exited,
 				wanted->places, wanted->merged, wanted->exited);
 	}
+	return status;
+}
+
+/* Energies of who left are by the device's sum what was read of their lines; tokens are the reference's. */
+static enum kwhy_status verify_text(
+	struct kwhy_flow *flow, const struct kwhy_flow_answer *answer, struct kwhy_error *error)
+{
+	int64_t out = 0;
+	enum kwhy_status status = fetch(flow, &out, flow->args.out, sizeof(out), error);
+
+	if (!status && out != flow->bridge.out)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"flow %s: energies of who left add up to %" PRId64 " by their text, to %" PRId64
+			" on the device, in units of 2^-32",
+			flow->variant->id, flow->bridge.out, out);
+	for (uint32_t step = 0;
+		!status && !flow->shape.by_argmax && answer->texts && step < flow->shape.steps; step++)
+		if (flow->bridge.texts[step] != answer->texts[step])
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"flow %s: the text of step %u gives %016" PRIx64
+				", the reference's %016" PRIx64,
+				flow->variant->id, step, flow->bridge.texts[step], answer->texts[step]);
 	return status;
 }
 
@@ -200,6 +224,8 @@ enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_an
 		add_tally(&out->tally, &flow->ranks[i]->tally);
 	if (!status)
 		status = verify(flow, answer, error);
+	if (!status && flow->variant->text)
+		status = verify_text(flow, answer, error);
 	if (!status && out->step_s && kwhy_flow_on_device(flow) && flow->shape.flows)
 		status = take_times(flow, out->step_s, error);
 	return status ? status : take_busy(flow, &out->busy_s, error);

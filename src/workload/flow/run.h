@@ -28,9 +28,13 @@ struct kwhy_flow_variant {
 	enum kwhy_flow_way way;
 	enum kwhy_flow_workspace workspace; /* in each step */
 	bool graph;			    /* the whole run is one */
+	bool text;			    /* who comes and who leaves does so as text of the host */
 };
 
-enum { KWHY_FLOW_GPUS_MOST = 16 };
+enum {
+	KWHY_FLOW_GPUS_MOST = 16,
+	KWHY_FLOW_TEXT_FLOW_STEPS = 2000000 /* of a run with a text bridge, at most: the host takes seconds */
+};
 
 extern const struct kwhy_flow_variant kwhy_flow_variants[];
 extern const size_t kwhy_flow_variant_count;
@@ -61,6 +65,7 @@ struct kwhy_flow_tally {
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
 	uint64_t peer_copies, peer_bytes; /* from GPU to GPU */
 	uint64_t kernels;		  /* of ours that ran, and products; a graph's included */
+	uint64_t lines;			  /* of text, written and read */
 };
 
 struct kwhy_flow_result {
@@ -68,6 +73,32 @@ struct kwhy_flow_result {
 	double *step_s; /* [shape.steps], the caller's; NULL: not wanted */
 	double busy_s;	/* of the one kernel that it is; NAN: it is many: kwhy_flow_busy() */
 	struct kwhy_flow_tally tally;
+};
+
+/* Components as the source document has them; ranges of these names are in every step (docs/flow.md). */
+enum kwhy_flow_component {
+	KWHY_FLOW_NEURON,  /* the first two layers */
+	KWHY_FLOW_CARRIER, /* the recurrent unit, and what it puts out */
+	KWHY_FLOW_MEMORY,  /* moves, merges and copies */
+	KWHY_FLOW_TEXT,	   /* of variants that have a text bridge */
+	KWHY_FLOW_COMPONENT_COUNT
+};
+
+#define KWHY_FLOW_DOCUMENT_RATIO 0.08 /* the utilisation that it gives the whole */
+
+struct kwhy_flow_component_facts {
+	const char *name;
+	double document_ratio; /* the utilisation that the document gives it */
+	uint32_t flop;	       /* of a flow-step */
+};
+
+extern const struct kwhy_flow_component_facts kwhy_flow_components_all[KWHY_FLOW_COMPONENT_COUNT];
+
+/* Two runs in which the host waits for each component before the next begins. */
+struct kwhy_flow_components {
+	double run_s;				  /* of the first */
+	double host_s[KWHY_FLOW_COMPONENT_COUNT]; /* by the host's clock, in the first */
+	double busy_s[KWHY_FLOW_COMPONENT_COUNT]; /* by the device's, behind gates, in the second */
 };
 
 /* What flows carry after a run. */
@@ -91,8 +122,8 @@ uint32_t kwhy_flow_gpu_count(const struct kwhy_flow *flow);
 bool kwhy_flow_on_device(const struct kwhy_flow *flow); /* steps are timed by the device's clock */
 
 /*
- * One whole run. On the fixed path its places are held against `answer`, of the same shape, in every step:
- * KWHY_E_INPUT, naming variant and step, where they differ.
+ * One whole run. On the fixed path its places are held against `answer`, of the same shape, in every step,
+ * and so is its text where both have one: KWHY_E_INPUT, naming variant and step, where they differ.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
 	struct kwhy_flow_result *out, struct kwhy_error *error);
@@ -100,10 +131,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_flow_run(struct kwhy_flow *flow, const struc
 /*
  * Seconds that the device works in a run, were it never to wait for the host: what is queued is held behind a
  * gate and then runs by itself between two events. One more run. KWHY_E_UNSUPPORTED for variants that are one
- * kernel or allocate, and where a gate does not hold.
+ * kernel or on several GPUs, and where a gate does not hold.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_busy(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
 	double *out_busy_s, struct kwhy_error *error);
+
+/*
+ * What each component takes by itself. KWHY_E_UNSUPPORTED for variants whose components the host does not
+ * queue one by one on one GPU.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_flow_components_measure(struct kwhy_flow *flow,
+	const struct kwhy_flow_answer *answer, struct kwhy_flow_components *out, struct kwhy_error *error);
 
 /* What the last run left. */
 KWHY_MUST_USE enum kwhy_status kwhy_flow_read(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,

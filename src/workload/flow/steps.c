@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "vendor/nvtx.h"
 #include "workload/flow/inside.h"
 #include "workload/flow/rules.h"
 
@@ -105,26 +104,30 @@ enum kwhy_status kwhy_flow_copy_in(
 	struct kwhy_flow *flow, uint64_t to, const void *from, size_t bytes, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy one = {to, kwhy_gpu_address(from), bytes};
+	enum kwhy_status status;
 
 	if (!bytes)
 		return KWHY_OK;
 	flow->tally.calls++;
 	flow->tally.h2d_copies++;
 	flow->tally.h2d_bytes += bytes;
-	return flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
+	status = kwhy_flow_make_room(flow, error);
+	return status ? status : flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
 }
 
 enum kwhy_status kwhy_flow_copy_out(
 	struct kwhy_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy one = {kwhy_gpu_address(to), from, bytes};
+	enum kwhy_status status;
 
 	if (!bytes)
 		return KWHY_OK;
 	flow->tally.calls++;
 	flow->tally.d2h_copies++;
 	flow->tally.d2h_bytes += bytes;
-	return flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
+	status = kwhy_flow_make_room(flow, error);
+	return status ? status : flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
 }
 
 /* Moves come back, and what became of each row goes out. */
@@ -151,25 +154,10 @@ static enum kwhy_status exchange_books(struct kwhy_flow *flow, uint32_t step, st
 				rows * sizeof(*flow->next), error);
 }
 
-static enum kwhy_status keep_books(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
-{
-	enum kwhy_status status;
-
-	kwhy_nvtx_push("memory operations");
-	status = exchange_books(flow, step, error);
-	kwhy_nvtx_pop();
-	return status;
-}
-
 /* --- Variants --- */
 
-/* Components of the source document, as ranges that recordings show: its neuron is the first two layers, its
- * energy carrier the recurrent unit, its memory operations are everything that moves flows and their state.
- */
-static const char neuron[] = "neuron", carrier[] = "carrier", memory[] = "memory operations";
-
 struct part {
-	const char *range;
+	enum kwhy_flow_component component;
 	bool is_product;
 	uint32_t which; /* kernel or matrix */
 };
@@ -188,11 +176,13 @@ static enum kwhy_status issue(struct kwhy_flow *flow, const struct part *parts, 
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < part_count; i++) {
-		if (i == 0 || parts[i].range != parts[i - 1].range)
-			kwhy_nvtx_push(parts[i].range);
+		enum kwhy_flow_component component = parts[i].component;
+
+		if (i == 0 || component != parts[i - 1].component)
+			kwhy_flow_component_begin(flow, component);
 		status = issue_part(flow, &parts[i], step, first, count, error);
-		if (status || i + 1 == part_count || parts[i].range != parts[i + 1].range)
-			kwhy_nvtx_pop();
+		if (status || i + 1 == part_count || component != parts[i + 1].component)
+			status = kwhy_flow_component_end(flow, component, status, error);
 	}
 	return status;
 }
@@ -200,68 +190,95 @@ static enum kwhy_status issue(struct kwhy_flow *flow, const struct part *parts, 
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
 
 /* What makes outputs of inputs, with every part by itself. */
-#define LAYERS                                                                                              \
-	{neuron, true, KWHY_FLOW_FIRST}, {neuron, false, KWHY_FLOW_RELU}, {neuron, true, KWHY_FLOW_SECOND}, \
-		{neuron, false, KWHY_FLOW_BIAS}, {carrier, true, KWHY_FLOW_GATES_IN},                       \
-		{carrier, true, KWHY_FLOW_GATES_HIDDEN}, {carrier, false, KWHY_FLOW_GATES_KERNEL},          \
-	{                                                                                                   \
-		carrier, true, KWHY_FLOW_LAST                                                               \
+#define LAYERS                                                                                         \
+	{KWHY_FLOW_NEURON, true, KWHY_FLOW_FIRST}, {KWHY_FLOW_NEURON, false, KWHY_FLOW_RELU},          \
+		{KWHY_FLOW_NEURON, true, KWHY_FLOW_SECOND}, {KWHY_FLOW_NEURON, false, KWHY_FLOW_BIAS}, \
+		{KWHY_FLOW_CARRIER, true, KWHY_FLOW_GATES_IN},                                         \
+		{KWHY_FLOW_CARRIER, true, KWHY_FLOW_GATES_HIDDEN},                                     \
+		{KWHY_FLOW_CARRIER, false, KWHY_FLOW_GATES_KERNEL},                                    \
+	{                                                                                              \
+		KWHY_FLOW_CARRIER, true, KWHY_FLOW_LAST                                                \
 	}
 
 static const struct part plain[] = {
-	{neuron, false, KWHY_FLOW_INPUT}, LAYERS, {memory, false, KWHY_FLOW_MOVE}};
-static const struct part dense[] = {{memory, false, KWHY_FLOW_SPREAD}, {memory, false, KWHY_FLOW_COLLECT}};
+	{KWHY_FLOW_NEURON, false, KWHY_FLOW_INPUT}, LAYERS, {KWHY_FLOW_MEMORY, false, KWHY_FLOW_MOVE}};
+static const struct part dense[] = {
+	{KWHY_FLOW_MEMORY, false, KWHY_FLOW_SPREAD}, {KWHY_FLOW_MEMORY, false, KWHY_FLOW_COLLECT}};
 static const struct part dense_layers[] = {LAYERS};
-static const struct part fused[] = {{neuron, false, KWHY_FLOW_FRONT}, {carrier, true, KWHY_FLOW_GATES_IN},
-	{carrier, true, KWHY_FLOW_GATES_HIDDEN}, {carrier, false, KWHY_FLOW_GATES_KERNEL},
-	{carrier, true, KWHY_FLOW_LAST}, {memory, false, KWHY_FLOW_MOVE}, {memory, false, KWHY_FLOW_SETTLE}};
+static const struct part fused[] = {{KWHY_FLOW_NEURON, false, KWHY_FLOW_FRONT},
+	{KWHY_FLOW_CARRIER, true, KWHY_FLOW_GATES_IN}, {KWHY_FLOW_CARRIER, true, KWHY_FLOW_GATES_HIDDEN},
+	{KWHY_FLOW_CARRIER, false, KWHY_FLOW_GATES_KERNEL}, {KWHY_FLOW_CARRIER, true, KWHY_FLOW_LAST},
+	{KWHY_FLOW_MEMORY, false, KWHY_FLOW_MOVE}, {KWHY_FLOW_MEMORY, false, KWHY_FLOW_SETTLE}};
 
+/* Behind a closed gate no memory is allocated or freed: both may wait for the device. */
 static enum kwhy_status take_work(struct kwhy_flow *flow, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
 	uint64_t address = 0;
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_flow_release(flow, error);
 
-	if (flow->variant->workspace == KWHY_FLOW_KEPT)
-		return KWHY_OK;
 	flow->tally.calls++;
 	flow->tally.allocations++;
-	status = flow->variant->workspace == KWHY_FLOW_POOLED
-		? ops->pool_new(flow->gpu, flow->stream, flow->work_bytes, &address, error)
-		: ops->memory_new(flow->gpu, flow->work_bytes, &address, error);
-	if (!status) {
-		flow->work = address;
-		kwhy_flow_place_work(flow, address);
-	}
-	return status;
+	if (!status)
+		status = flow->variant->workspace == KWHY_FLOW_POOLED
+			? ops->pool_new(flow->gpu, flow->stream, flow->work_bytes, &address, error)
+			: ops->memory_new(flow->gpu, flow->work_bytes, &address, error);
+	if (status)
+		return status;
+	flow->work = address;
+	kwhy_flow_place_work(flow, address);
+	return kwhy_flow_hold(flow, error);
 }
 
 static enum kwhy_status leave_work(struct kwhy_flow *flow, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
 	uint64_t address = flow->work;
+	enum kwhy_status status;
 
 	if (flow->variant->workspace == KWHY_FLOW_KEPT)
 		return KWHY_OK;
+	status = kwhy_flow_release(flow, error);
 	flow->work = 0;
 	flow->tally.calls++;
-	if (flow->variant->workspace == KWHY_FLOW_POOLED)
-		return ops->pool_free(flow->gpu, flow->stream, address, error);
-	ops->memory_free(flow->gpu, address);
-	return KWHY_OK;
+	if (flow->variant->workspace == KWHY_FLOW_ALLOCATED)
+		ops->memory_free(flow->gpu, address);
+	else if (!status)
+		status = ops->pool_free(flow->gpu, flow->stream, address, error);
+	return status ? status : kwhy_flow_hold(flow, error);
+}
+
+/* Who merges and who leaves, by the books of the host, and what rows begin the next step with. */
+static enum kwhy_status end_step(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	kwhy_flow_component_begin(flow, KWHY_FLOW_MEMORY);
+	status = exchange_books(flow, step, error);
+	if (!status)
+		status = leave_work(flow, error);
+	if (!status)
+		status = kwhy_flow_launch(flow, KWHY_FLOW_SETTLE, step, 0, flow->shape.flows, error);
+	status = kwhy_flow_component_end(flow, KWHY_FLOW_MEMORY, status, error);
+	if (status || !flow->variant->text)
+		return status;
+	kwhy_flow_component_begin(flow, KWHY_FLOW_TEXT);
+	status = kwhy_flow_bridge_step(flow, step, error);
+	return kwhy_flow_component_end(flow, KWHY_FLOW_TEXT, status, error);
 }
 
 static enum kwhy_status step_each(struct kwhy_flow *flow, uint32_t step, struct kwhy_error *error)
 {
-	enum kwhy_status status = take_work(flow, error);
+	enum kwhy_status status = KWHY_OK;
 
+	if (flow->variant->workspace != KWHY_FLOW_KEPT) {
+		kwhy_flow_component_begin(flow, KWHY_FLOW_MEMORY);
+		status = take_work(flow, error);
+		status = kwhy_flow_component_end(flow, KWHY_FLOW_MEMORY, status, error);
+	}
 	for (uint32_t row = 0; !status && row < flow->shape.flows; row++)
 		status = issue(flow, plain, COUNT(plain), step, row, 1, error);
-	if (!status)
-		status = keep_books(flow, step, error);
-	if (!status)
-		status = leave_work(flow, error);
-	return status ? status : kwhy_flow_launch(flow, KWHY_FLOW_SETTLE, step, 0, flow->shape.flows, error);
+	return status ? status : end_step(flow, step, error);
 }
 
 enum kwhy_status kwhy_flow_issue_plain(
@@ -274,9 +291,7 @@ static enum kwhy_status step_batch(struct kwhy_flow *flow, uint32_t step, struct
 {
 	enum kwhy_status status = issue(flow, plain, COUNT(plain), step, 0, flow->shape.flows, error);
 
-	if (!status)
-		status = keep_books(flow, step, error);
-	return status ? status : kwhy_flow_launch(flow, KWHY_FLOW_SETTLE, step, 0, flow->shape.flows, error);
+	return status ? status : end_step(flow, step, error);
 }
 
 /* Flows that begin may share a cell until they move: those behind the first are behind the lattice. */
@@ -297,9 +312,11 @@ static enum kwhy_status step_dense(struct kwhy_flow *flow, uint32_t step, struct
 	uint32_t slots = kwhy_flow_slots(flow);
 	enum kwhy_status status;
 
+	kwhy_flow_component_begin(flow, KWHY_FLOW_MEMORY);
 	fill_map(flow);
 	status = kwhy_flow_copy_in(
 		flow, flow->args.map, flow->map, (size_t)slots * sizeof(*flow->map), error);
+	status = kwhy_flow_component_end(flow, KWHY_FLOW_MEMORY, status, error);
 	for (uint32_t first = 0; !status && first < slots; first += flow->chunk) {
 		uint32_t count = slots - first < flow->chunk ? slots - first : flow->chunk;
 
@@ -310,10 +327,8 @@ static enum kwhy_status step_dense(struct kwhy_flow *flow, uint32_t step, struct
 			status = issue(flow, dense + 1, 1, step, first, count, error);
 	}
 	if (!status)
-		status = kwhy_flow_launch(flow, KWHY_FLOW_MOVE, step, 0, flow->shape.flows, error);
-	if (!status)
-		status = keep_books(flow, step, error);
-	return status ? status : kwhy_flow_launch(flow, KWHY_FLOW_SETTLE, step, 0, flow->shape.flows, error);
+		status = issue(flow, plain + COUNT(plain) - 1, 1, step, 0, flow->shape.flows, error);
+	return status ? status : end_step(flow, step, error);
 }
 
 /* The books of the next step are kept meanwhile, but where flows choose their way. What the last step came to

@@ -22,7 +22,7 @@ static struct kwhy_flow_answer answer_of(const struct kwhy_flow_shape *shape)
 	struct kwhy_flow_answer answer;
 	struct kwhy_error error;
 
-	if (kwhy_flow_reference(shape, true, &answer, &error))
+	if (kwhy_flow_reference(shape, KWHY_FLOW_NUMBERS | KWHY_FLOW_TEXTS, &answer, &error))
 		fail_msg("%s", error.text);
 	return answer;
 }
@@ -179,10 +179,121 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 	assert_true(out.result.busy_s >= 0);
 }
 
+/* 15 merge or leave in a step and begin anew as text; who left is fetched for it. */
+static void text_is_copied_line_by_line_and_is_the_only_difference(void **state)
+{
+	static const char *const ids[][2] = {{"n0", "n0t"}, {"n2", "n2t"}};
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct outcome plain, text;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct kwhy_flow_tally *a = &plain.result.tally, *b = &text.result.tally;
+		uint64_t begun = answer.merged + answer.exited;
+
+		run_variant(kwhy_flow_variant_find(ids[i][0]), &small, KWHY_FLOW_FP32, &plain);
+		run_variant(kwhy_flow_variant_find(ids[i][1]), &small, KWHY_FLOW_FP32, &text);
+		assert_int_equal(a->lines, 0);
+		assert_int_equal(b->lines, begun + answer.exited);
+		assert_int_equal(b->h2d_copies, a->h2d_copies + begun);
+		assert_int_equal(b->d2h_copies, a->d2h_copies + answer.exited);
+		assert_int_equal(b->waits, a->waits + small.steps);
+		assert_int_equal(b->kernels, a->kernels);
+		assert_true(plain.numbers.sum_h == text.numbers.sum_h);
+	}
+	kwhy_flow_answer_done(&answer);
+}
+
+static void wrong_text_names_the_variant_and_the_step(void **state)
+{
+	const struct kwhy_flow_request request = {
+		gpu, small, kwhy_flow_variant_find("n2t"), KWHY_FLOW_FP32, NULL, 0};
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct kwhy_flow_result result = {0};
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	(void)state;
+	answer.texts[5] ^= 1;
+	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
+	assert_int_equal(kwhy_flow_run(flow, &answer, &result, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "flow n2t: the text of step 5 gives"));
+	kwhy_flow_close(flow);
+	kwhy_flow_answer_done(&answer);
+}
+
+/* Neuron, carrier and memory operations are all that a step queues. */
+static void each_component_is_timed_by_itself(void **state)
+{
+	const char *const ids[] = {"n0", "n0c", "n0t", "n1", "n2", "n2t", "n3"};
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct kwhy_flow_components parts;
+	struct kwhy_flow_result result = {0};
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct kwhy_flow_variant *variant = kwhy_flow_variant_find(ids[i]);
+		const struct kwhy_flow_request request = {gpu, small, variant, KWHY_FLOW_FP32, NULL, 0};
+		double sum_s = 0;
+
+		if (kwhy_flow_open(&request, &flow, &error) ||
+			kwhy_flow_components_measure(flow, &answer, &parts, &error))
+			fail_msg("%s", error.text);
+		for (size_t c = 0; c < KWHY_FLOW_COMPONENT_COUNT; c++) {
+			bool has_part = c != KWHY_FLOW_TEXT || variant->text;
+
+			assert_true(has_part == (parts.host_s[c] > 0));
+			assert_true(has_part == (parts.busy_s[c] > 0));
+			sum_s += parts.host_s[c];
+		}
+		assert_true(sum_s <= parts.run_s);
+		/* Runs after it wait for no component. */
+		assert_int_equal(kwhy_flow_run(flow, &answer, &result, &error), KWHY_OK);
+		assert_true(result.tally.waits <= 2 * small.steps + 1);
+		kwhy_flow_close(flow);
+	}
+	kwhy_flow_answer_done(&answer);
+}
+
+static void components_of_a_graph_or_one_kernel_are_not_told_apart(void **state)
+{
+	const char *const ids[] = {"n4", "n5", "n5w", "n6"};
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct kwhy_flow_components parts;
+	struct kwhy_flow *flow;
+	struct kwhy_error error;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		const struct kwhy_flow_request request = {
+			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0};
+
+		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
+		assert_int_equal(
+			kwhy_flow_components_measure(flow, &answer, &parts, &error), KWHY_E_UNSUPPORTED);
+		assert_non_null(strstr(error.text, "cannot be told apart"));
+		kwhy_flow_close(flow);
+	}
+	kwhy_flow_answer_done(&answer);
+}
+
+static void components_add_up_to_the_work_of_a_flow_step(void **state)
+{
+	uint32_t flop = 0;
+
+	(void)state;
+	for (size_t c = 0; c < KWHY_FLOW_COMPONENT_COUNT; c++)
+		flop += kwhy_flow_components_all[c].flop;
+	assert_int_equal(flop, KWHY_FLOW_FLOP);
+	assert_int_equal(kwhy_flow_components_all[KWHY_FLOW_NEURON].flop, 2 * (64 * 64 + 64 * 32));
+}
+
 /* Whole runs behind gates, and the same places. */
 static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 {
-	const char *const ids[] = {"n0", "n2", "n3", "n5", "n5w"};
+	const char *const ids[] = {"n0", "n0c", "n0p", "n0t", "n2", "n2t", "n3", "n5", "n5w"};
 	struct kwhy_flow_answer answer = answer_of(&small);
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
@@ -254,6 +365,9 @@ static void what_would_take_too_long_is_refused(void **state)
 	(void)state;
 	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
 	assert_non_null(strstr(error.text, "one by one take too long"));
+	request.variant = kwhy_flow_variant_find("n2t");
+	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "the text of 6000000 flow-steps takes one core too long"));
 	request.variant = kwhy_flow_variant_find("n1");
 	if (backend == KWHY_GPU_HOST)
 		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
@@ -287,6 +401,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_flow_one_flow_and_one_cell_are_runs_too),
 		cmocka_unit_test(on_several_gpus_flows_meet_as_on_one),
 		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),
+		cmocka_unit_test(text_is_copied_line_by_line_and_is_the_only_difference),
+		cmocka_unit_test(wrong_text_names_the_variant_and_the_step),
+		cmocka_unit_test(each_component_is_timed_by_itself),
+		cmocka_unit_test(components_of_a_graph_or_one_kernel_are_not_told_apart),
+		cmocka_unit_test(components_add_up_to_the_work_of_a_flow_step),
 		cmocka_unit_test(the_device_s_part_of_a_run_is_timed_behind_a_gate),
 		cmocka_unit_test(on_cuda_matrices_are_multiplied_by_the_library),
 		cmocka_unit_test(a_wrong_place_names_the_variant_and_the_step),

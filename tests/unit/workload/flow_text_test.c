@@ -112,7 +112,7 @@ static struct kwhy_flow_answer answer_of(const struct kwhy_flow_shape *shape)
 	struct kwhy_flow_answer answer;
 	struct kwhy_error error;
 
-	if (kwhy_flow_reference(shape, true, &answer, &error))
+	if (kwhy_flow_reference(shape, KWHY_FLOW_NUMBERS, &answer, &error))
 		fail_msg("%s", error.text);
 	return answer;
 }
