@@ -48,9 +48,8 @@ static void pass(struct kwhy_whatif *whatif, uint32_t row, struct kwhy_whatif_ef
 		node->from[KWHY_LINK_CROSS] = KWHY_NONE;
 	before = before_collectives(whatif, node->from[KWHY_LINK_ORDER]);
 	if (order && before != KWHY_NONE) {
-		node->from[KWHY_LINK_ORDER] = before;
-		node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_queued_at_corner_ns(whatif, before, row);
-		node->flags &= (uint8_t)~KWHY_NODE_OVERLAPS;
+		kwhy_whatif_follow(whatif->graph, row, KWHY_LINK_ORDER, before,
+			kwhy_whatif_queued_at_corner_ns(whatif, before, row));
 	}
 	effect->places++;
 }

@@ -151,12 +151,10 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t row)
 	return node;
 }
 
-static void link_queued(
-	struct kwhy_whatif *whatif, struct kwhy_whatif_node *node, uint32_t row, size_t link, uint32_t from)
+static void queue_behind(struct kwhy_whatif *whatif, uint32_t row, enum kwhy_whatif_link link, uint32_t from)
 {
-	node->from[link] = from;
-	node->lag_ns[link] = kwhy_whatif_queued_at_corner_ns(whatif, from, row);
-	node->flags &= (uint8_t) ~(link == KWHY_LINK_ORDER ? KWHY_NODE_OVERLAPS : KWHY_NODE_FOLLOWS_START);
+	kwhy_whatif_follow(
+		whatif->graph, row, link, from, kwhy_whatif_queued_at_corner_ns(whatif, from, row));
 }
 
 static void open_batch(struct overlap *overlap, uint32_t row)
@@ -177,16 +175,15 @@ static void move_copy(struct overlap *overlap, uint32_t row)
 	if (!node)
 		return;
 	if (overlap->last_copy != KWHY_NONE)
-		link_queued(overlap->whatif, node, row, KWHY_LINK_ORDER, overlap->last_copy);
+		queue_behind(overlap->whatif, row, KWHY_LINK_ORDER, overlap->last_copy);
 	if (batch >= ahead) {
 		const struct batch *used = &overlap->batches[batch - ahead];
 
 		if (used->before != KWHY_NONE && node->from[KWHY_LINK_CROSS] == KWHY_NONE)
-			link_queued(overlap->whatif, node, row, KWHY_LINK_CROSS, used->before);
-		if (used->issue != KWHY_NONE && node->from[KWHY_LINK_ISSUE] != KWHY_NONE) {
-			node->from[KWHY_LINK_ISSUE] = used->issue;
-			node->lag_ns[KWHY_LINK_ISSUE] = kwhy_whatif_issue_ns(overlap->whatif->graph, row);
-		}
+			queue_behind(overlap->whatif, row, KWHY_LINK_CROSS, used->before);
+		if (used->issue != KWHY_NONE && node->from[KWHY_LINK_ISSUE] != KWHY_NONE)
+			kwhy_whatif_follow(overlap->whatif->graph, row, KWHY_LINK_ISSUE, used->issue,
+				kwhy_whatif_issue_ns(overlap->whatif->graph, row));
 	}
 	overlap->moved++;
 }
@@ -200,9 +197,9 @@ static void move_work(struct overlap *overlap, uint32_t row)
 		return;
 	node = edit(overlap->whatif, row);
 	if (node && node->from[KWHY_LINK_CROSS] == KWHY_NONE)
-		link_queued(overlap->whatif, node, row, KWHY_LINK_CROSS, overlap->last_work);
+		queue_behind(overlap->whatif, row, KWHY_LINK_CROSS, overlap->last_work);
 	else if (node)
-		link_queued(overlap->whatif, node, row, KWHY_LINK_ORDER, overlap->last_work);
+		queue_behind(overlap->whatif, row, KWHY_LINK_ORDER, overlap->last_work);
 }
 
 static bool is_blocking(const struct kwhy_whatif *whatif, uint32_t row)

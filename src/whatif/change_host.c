@@ -6,7 +6,6 @@
 #include "whatif/parts.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Changes to what the host does between its launches. */
 
@@ -204,9 +203,7 @@ void kwhy_whatif_join_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 
 static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 {
-	const char *name = kwhy_names_get(&whatif->recording->names, whatif->recording->calls.name[call]);
-
-	return !strstr(name, "Host") && !strstr(name, "Async") && !strstr(name, "Array");
+	return !kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_ASYNC | KWHY_MARK_ELSEWHERE);
 }
 
 static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread)

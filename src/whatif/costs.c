@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * What calls and copies would cost: from the recording where it shows enough, since then all times are of one
@@ -112,15 +111,18 @@ static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
 
 enum call_sort { SORT_OTHER, SORT_LAUNCH, SORT_GRAPH, SORT_EVENT, SORT_POOL, SORT_COUNT };
 
-static enum call_sort sort_of(const char *name, enum kwhy_call_class class)
+static enum call_sort sort_of(const struct kwhy_whatif_graph *graph, size_t call)
 {
-	if (strstr(name, "GraphLaunch"))
+	const enum kwhy_call_class class = graph->recording->calls.class[call];
+
+	if (kwhy_whatif_call_is(graph, call, KWHY_MARK_GRAPH))
 		return SORT_GRAPH;
-	if (strstr(name, "EventRecord"))
+	if (kwhy_whatif_call_is(graph, call, KWHY_MARK_EVENT))
 		return SORT_EVENT;
-	if (strstr(name, "MallocAsync") || strstr(name, "FreeAsync"))
-		return SORT_POOL;
-	return class == KWHY_CALL_LAUNCH && strstr(name, "aunch") ? SORT_LAUNCH : SORT_OTHER;
+	if (class == KWHY_CALL_ALLOC || class == KWHY_CALL_FREE)
+		return kwhy_whatif_call_is(graph, call, KWHY_MARK_ASYNC) ? SORT_POOL : SORT_OTHER;
+	return class == KWHY_CALL_LAUNCH && kwhy_whatif_call_is(graph, call, KWHY_MARK_LAUNCH) ? SORT_LAUNCH
+											       : SORT_OTHER;
 }
 
 /* Samples of calls by sort, and of the time before a call by class. */
@@ -138,7 +140,7 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samp
 
 		if (graph->outer[i] != i)
 			continue;
-		sort = sort_of(kwhy_names_get(&graph->recording->names, calls->name[i]), calls->class[i]);
+		sort = sort_of(graph, i);
 		kwhy_whatif_sample(&samples->sorts[sort], calls->end_ns[i] - calls->start_ns[i]);
 		if (before != KWHY_NONE)
 			kwhy_whatif_sample(&samples->gaps[calls->class[i]],

@@ -5,10 +5,34 @@
 #include "whatif/parts.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define LINE_BYTES ((size_t)64)
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define MANY_BYTES ((size_t)16 << 20)
 
 enum { AHEAD = 16 /* nodes that are fetched before they are put back */ };
 
-_Static_assert(sizeof(struct kwhy_whatif_node) == 64, "a node is no line of the cache");
+_Static_assert(sizeof(struct kwhy_whatif_node) == LINE_BYTES, "a node is no line of the cache");
+
+/* Names are few, and their calls many. */
+static void mark_names(struct kwhy_whatif_graph *graph)
+{
+	static const struct {
+		const char *part;
+		enum kwhy_whatif_mark mark;
+	} parts[] = {{"Async", KWHY_MARK_ASYNC}, {"aunch", KWHY_MARK_LAUNCH},
+		{"GraphLaunch", KWHY_MARK_GRAPH}, {"EventRecord", KWHY_MARK_EVENT},
+		{"StreamWaitEvent", KWHY_MARK_STREAM_WAIT}, {"StreamSync", KWHY_MARK_STREAM_SYNC},
+		{"Host", KWHY_MARK_ELSEWHERE}, {"Array", KWHY_MARK_ELSEWHERE}};
+	const struct kwhy_names *names = &graph->recording->names;
+
+	for (uint32_t name = 0; name < names->count; name++)
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+			if (strstr(kwhy_names_get(names, name), parts[i].part))
+				graph->marks[name] |= (uint8_t)parts[i].mark;
+}
 
 /* A joint follows three; a group of n ranks needs a chain of about n / 2 of them. */
 static size_t joints_at_most(const struct kwhy_recording *recording)
@@ -20,6 +44,19 @@ static size_t joints_at_most(const struct kwhy_recording *recording)
 	for (size_t i = 0; i < recording->activities.count; i++)
 		collectives += recording->activities.kind[i] == KWHY_ACTIVITY_COLLECTIVE;
 	return collectives;
+}
+
+/* From the begin of a line of the cache on; of many items the pages are large, where there are such. */
+static void *alloc_items(size_t count, size_t item_bytes)
+{
+	const bool many = count * item_bytes >= MANY_BYTES;
+	const size_t part = many ? HUGE_PAGE_BYTES : LINE_BYTES;
+	const size_t bytes = (count * item_bytes + part - 1) & ~(part - 1);
+	void *items = aligned_alloc(part, bytes);
+
+	if (items && many)
+		(void)madvise(items, bytes, MADV_HUGEPAGE);
+	return items;
 }
 
 static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
@@ -37,19 +74,22 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 			"less "
 			"of the run",
 			graph->node_count);
-	/* a node fills a line of the cache, if it begins at one */
-	graph->nodes = aligned_alloc(sizeof(*graph->nodes), (most + 1) * sizeof(*graph->nodes));
+	graph->nodes = alloc_items(most + 1, sizeof(*graph->nodes));
 	graph->dropped = calloc(most + 1, sizeof(*graph->dropped));
 	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
-	graph->start_ns = malloc((most + 1) * sizeof(*graph->start_ns));
-	graph->end_ns = malloc((most + 1) * sizeof(*graph->end_ns));
+	graph->start_ns = alloc_items(most + 1, sizeof(*graph->start_ns));
+	graph->end_ns = alloc_items(most + 1, sizeof(*graph->end_ns));
 	graph->order = malloc((2 * most + 1) * sizeof(*graph->order));
 	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
+	graph->place = malloc((2 * most + 1) * sizeof(*graph->place));
 	graph->state = malloc(most + 1);
+	graph->marks = calloc(recording->names.count + 1, sizeof(*graph->marks));
 	graph->changed = malloc((graph->activity_count + 1) * sizeof(*graph->changed));
-	if (!graph->nodes || !graph->dropped || !graph->changed || !graph->outer || !graph->start_ns ||
-		!graph->end_ns || !graph->order || !graph->stack || !graph->state)
+	if (!graph->nodes || !graph->dropped || !graph->marks || !graph->changed || !graph->outer ||
+		!graph->start_ns || !graph->end_ns || !graph->order || !graph->stack || !graph->place ||
+		!graph->state)
 		return kwhy_fail_memory(error, "the graph of the recording");
+	mark_names(graph);
 	return KWHY_OK;
 }
 
@@ -101,7 +141,9 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	free(graph->end_ns);
 	free(graph->order);
 	free(graph->stack);
+	free(graph->place);
 	free(graph->state);
+	free(graph->marks);
 	free(graph->changed);
 	free(graph->delays.queued_of_name);
 	free(graph->journal);
@@ -131,6 +173,21 @@ struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint3
 	return dropped;
 }
 
+void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,
+	uint32_t from, int64_t lag_ns)
+{
+	struct kwhy_whatif_node *changed = &graph->nodes[node];
+
+	changed->from[link] = from;
+	changed->lag_ns[link] = lag_ns;
+	if (link == KWHY_LINK_ORDER)
+		changed->flags &= (uint8_t)~KWHY_NODE_OVERLAPS;
+	if (link == KWHY_LINK_CROSS)
+		changed->flags &= (uint8_t)~KWHY_NODE_FOLLOWS_START;
+	if (!graph->unordered && !kwhy_whatif_is_in_order(graph, node, link))
+		graph->unordered = graph->journal_count;
+}
+
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
 {
 	while (graph->journal_count > count) {
@@ -141,6 +198,8 @@ void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
 		graph->nodes[before->node] = before->was;
 		graph->dropped[before->node] = before->was.flags & KWHY_NODE_DROPPED;
 	}
+	if (graph->unordered > count)
+		graph->unordered = 0;
 }
 
 static int64_t latest_recorded_start(

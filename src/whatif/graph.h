@@ -52,6 +52,23 @@ struct kwhy_whatif_node {
 	uint8_t flags;
 };
 
+/* What the name of a call holds that its class does not tell. */
+enum kwhy_whatif_mark {
+	KWHY_MARK_ASYNC = 1,	    /* stream-ordered: "Async" */
+	KWHY_MARK_LAUNCH = 2,	    /* "aunch" */
+	KWHY_MARK_GRAPH = 4,	    /* "GraphLaunch" */
+	KWHY_MARK_EVENT = 8,	    /* "EventRecord" */
+	KWHY_MARK_STREAM_WAIT = 16, /* "StreamWaitEvent" */
+	KWHY_MARK_STREAM_SYNC = 32, /* "StreamSync" */
+	KWHY_MARK_ELSEWHERE = 64    /* memory that is no plain memory of a device: "Host", "Array" */
+};
+
+/* An activity that is not as recorded. */
+struct kwhy_whatif_changed {
+	uint32_t row;
+	int64_t longer_ns;
+};
+
 /* A node as it was before an edit. */
 struct kwhy_whatif_before {
 	uint32_t node;
@@ -92,16 +109,20 @@ struct kwhy_whatif_graph {
 	int64_t *end_ns;   /* [node_count] */
 	struct kwhy_whatif_delays delays;
 
-	/* of the last play: when the last work that is left ends, INT64_MIN without any; rows that are
-	   dropped or changed */
+	uint8_t *marks; /* [names] enum kwhy_whatif_mark */
+
+	/* of the last play: when the last work that is left ends, INT64_MIN without any; what is dropped or
+	   changed */
 	int64_t last_ns;
-	uint32_t *changed;
+	struct kwhy_whatif_changed *changed;
 	size_t changed_count;
 
 	/* of play.c: an order in which everything comes behind what it follows */
 	uint32_t *order, *stack;
+	uint32_t *place; /* [2 * node_count] of each node's start and end in the order */
 	uint8_t *state;
 	size_t order_count, stack_depth;
+	size_t unordered; /* the edit, from 1, that first let a node follow a later one; 0: none did */
 
 	/* edits since the graph was made, undone by kwhy_whatif_undo() */
 	struct kwhy_whatif_before *journal;
@@ -123,7 +144,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph,
 /* The node for changing it, after noting what it was; NULL: no memory. */
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
-/* As that, of a node that is dropped now. */
+/*
+ * Lets a node that is being changed follow another one: the start of a call that issues it, else its end.
+ * Links are changed by this alone, or taken away.
+ */
+void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,
+	uint32_t from, int64_t lag_ns);
+
+/* As kwhy_whatif_edit(), of a node that is dropped now. */
 struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /* Takes back all edits but the first `count`. */
@@ -132,6 +160,12 @@ void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
 static inline uint32_t kwhy_whatif_call_node(const struct kwhy_whatif_graph *graph, uint32_t call)
 {
 	return (uint32_t)graph->activity_count + call;
+}
+
+static inline bool kwhy_whatif_call_is(
+	const struct kwhy_whatif_graph *graph, size_t call, enum kwhy_whatif_mark mark)
+{
+	return graph->marks[graph->recording->calls.name[call]] & mark;
 }
 
 static inline bool kwhy_whatif_is_dropped(const struct kwhy_whatif_graph *graph, uint32_t node)

@@ -2,7 +2,6 @@
 #include "whatif/parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Waits of one stream for another. The calls show them where the thread told a stream to wait for an event
@@ -11,11 +10,6 @@
  */
 
 enum { UNEXPLAINED_NS = 2000, LOOK_BACK = 8 };
-
-static bool is_stream_wait(const struct kwhy_recording *recording, size_t call)
-{
-	return strstr(kwhy_names_get(&recording->names, recording->calls.name[call]), "StreamWaitEvent");
-}
 
 /* The row whose first start a call brought about. */
 static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *issued)
@@ -55,7 +49,7 @@ static void link_told(struct kwhy_whatif_graph *graph, const uint32_t *issued, s
 	struct trail trail = {KWHY_NONE, KWHY_NONE, false};
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
-		trail.told |= is_stream_wait(graph->recording, i);
+		trail.told |= kwhy_whatif_call_is(graph, i, KWHY_MARK_STREAM_WAIT);
 		if (graph->outer[i] == i && issued[i] != KWHY_NONE)
 			follow(graph, &trail, issued[i]);
 	}

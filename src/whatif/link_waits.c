@@ -3,7 +3,6 @@
 #include "whatif/parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * What a waiting call waited for. Recordings seldom say it, so it is what they show: the call's own work; for
@@ -55,7 +54,7 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 	case KWHY_CALL_COPY:
 		return true;
 	case KWHY_CALL_FREE: /* the stream-ordered ones do not wait */
-		return !strstr(kwhy_names_get(&graph->recording->names, calls->name[call]), "Async");
+		return !kwhy_whatif_call_is(graph, call, KWHY_MARK_ASYNC);
 	default:
 		return false;
 	}
@@ -140,7 +139,7 @@ static uint32_t waited_for(const struct walk *walk)
 
 	if (own != KWHY_NONE && (waits || blocks(walk, own)))
 		return has_ended(walk, own) ? own : KWHY_NONE;
-	if (waits && strstr(kwhy_names_get(&recording->names, calls->name[walk->call]), "StreamSync") &&
+	if (waits && kwhy_whatif_call_is(walk->graph, walk->call, KWHY_MARK_STREAM_SYNC) &&
 		has_ended(walk, walk->last))
 		return walk->last;
 	if (waits)

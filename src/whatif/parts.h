@@ -35,6 +35,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_collectives(
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
+/* Whether what the link of a node leads to came before it when the order was found. */
+bool kwhy_whatif_is_in_order(
+	const struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link);
+
 /* Lags: the usual delay where the link did not decide, the recorded one where it did. */
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph);
 

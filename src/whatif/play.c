@@ -5,8 +5,8 @@
 
 /*
  * Every start is a vertex, and so is every end that a link bounds; other ends are known with their start.
- * Vertices are computed in the order of the unchanged graph; where an edit made one follow a later one, that
- * one is computed first, from a stack.
+ * Vertices are computed in the order of the unchanged graph. Where an edit made one follow a later one, it is
+ * noted what is known already, and that one is computed first, from a stack.
  */
 
 /* What is known of a node: of its start, and, one place further, of its end. */
@@ -76,8 +76,11 @@ static int64_t reached_ns(
 /* What the caller reads off a played graph without looking at every node again. */
 static void note_activity(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
+	const struct kwhy_activities *rows = &graph->recording->activities;
+
 	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
-		graph->changed[graph->changed_count++] = at;
+		graph->changed[graph->changed_count++] = (struct kwhy_whatif_changed){
+			at, node->own_ns - (rows->end_ns[at] - rows->start_ns[at])};
 	if (!(node->flags & KWHY_NODE_DROPPED) && graph->end_ns[at] > graph->last_ns)
 		graph->last_ns = graph->end_ns[at];
 }
@@ -102,12 +105,25 @@ static void set_start(
 		note_activity(graph, at, node);
 }
 
+/* INT64_MIN: it follows nothing. */
+static int64_t latest_reached(const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
+{
+	int64_t latest_ns = INT64_MIN;
+
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
+		if (has_link(node, link)) {
+			const int64_t time_ns = reached_ns(graph, node, link) + node->lag_ns[link];
+
+			latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
+		}
+	return latest_ns;
+}
+
 /* Computes a vertex, unless what it follows is not known: gives that link, else KWHY_LINK_COUNT. */
 static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
 	uint32_t at = vertex / 2;
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
-	int64_t latest_ns = INT64_MIN;
 
 	if (vertex & 1) {
 		if (node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
@@ -118,17 +134,10 @@ static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 		set(graph, vertex, KNOWN);
 		return KWHY_LINK_COUNT;
 	}
-	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
-		int64_t time_ns;
-
-		if (!has_link(node, link))
-			continue;
-		if (!is_reached(graph, node, link))
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
+		if (has_link(node, link) && !is_reached(graph, node, link))
 			return link;
-		time_ns = reached_ns(graph, node, link) + node->lag_ns[link];
-		latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
-	}
-	set_start(graph, at, node, latest_ns);
+	set_start(graph, at, node, latest_reached(graph, node));
 	set(graph, vertex, KNOWN);
 	if (!has_bound_end(node))
 		set(graph, vertex + 1, KNOWN);
@@ -207,6 +216,18 @@ static void forget(struct kwhy_whatif_graph *graph)
 	graph->last_ns = INT64_MIN;
 }
 
+/* An end that nothing bounds is in the place of its start. */
+static void find_places(struct kwhy_whatif_graph *graph)
+{
+	for (size_t i = 0; i < graph->order_count; i++) {
+		const uint32_t vertex = graph->order[i];
+
+		graph->place[vertex] = (uint32_t)i;
+		if (!(vertex & 1))
+			graph->place[vertex + 1] = (uint32_t)i;
+	}
+}
+
 enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -216,7 +237,33 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
+	find_places(graph);
 	return status;
+}
+
+bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at, enum kwhy_whatif_link link)
+{
+	const struct kwhy_whatif_node *node = &graph->nodes[at];
+	/* an end, wherever the node's links put it, as late as it was when the order was found */
+	const uint32_t from = node->from[link] * 2 + !kwhy_whatif_follows_start(node, link);
+
+	return graph->place[from] < graph->place[at * 2 + (link == KWHY_LINK_JOIN)];
+}
+
+/* Everything is known when its turn comes. */
+static void play_in_order(struct kwhy_whatif_graph *graph)
+{
+	for (size_t i = 0; i < graph->order_count; i++) {
+		const uint32_t vertex = graph->order[i];
+		const struct kwhy_whatif_node *node = &graph->nodes[vertex / 2];
+
+		if (i + AHEAD < graph->order_count)
+			__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
+		if (!(vertex & 1))
+			set_start(graph, vertex / 2, node, latest_reached(graph, node));
+		else if (has_bound_end(node))
+			set_end(graph, vertex / 2, node);
+	}
 }
 
 enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
@@ -224,6 +271,10 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 	enum kwhy_status status = KWHY_OK;
 
 	forget(graph);
+	if (!graph->unordered) {
+		play_in_order(graph);
+		return KWHY_OK;
+	}
 	for (size_t i = 0; !status && i < graph->order_count; i++) {
 		uint32_t vertex = graph->order[i];
 

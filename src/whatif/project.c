@@ -154,27 +154,27 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 }
 
 /* Work that is not what was recorded. */
-static void add_changed_work(const struct kwhy_whatif *whatif, struct played_energy *energy)
+static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
-	const struct kwhy_activities *rows = &whatif->recording->activities;
+	struct played_energy work = {0};
 
 	for (size_t i = 0; i < whatif->graph->changed_count; i++) {
-		uint32_t row = whatif->graph->changed[i];
-		int64_t longer_ns = whatif->graph->nodes[row].own_ns -
-			(rows->end_ns[row] - rows->start_ns[row]);
-		double change_nj = (double)whatif->net_w[row] * (double)longer_ns;
+		const struct kwhy_whatif_changed *changed = &whatif->graph->changed[i];
+		double change_nj = (double)whatif->net_w[changed->row] * (double)changed->longer_ns;
 
 		if (!isfinite(change_nj))
 			continue;
-		energy->energy_nj += change_nj;
-		energy->spread_nj += fabs(change_nj) * (double)whatif->spread_ratio[row];
+		work.energy_nj += change_nj;
+		work.spread_nj += fabs(change_nj) * (double)whatif->spread_ratio[changed->row];
 	}
+	return work;
 }
 
-static struct played_energy played_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
+static struct played_energy played_energy(
+	const struct kwhy_whatif *whatif, const struct played_energy *work, int64_t time_ns)
 {
 	const size_t *first = whatif->recording->activities.first;
-	struct played_energy energy = {0};
+	struct played_energy energy = *work;
 	int64_t saved_ns = whatif->last_ns - whatif->first_ns - time_ns;
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
@@ -183,7 +183,6 @@ static struct played_energy played_energy(const struct kwhy_whatif *whatif, int6
 		energy.energy_nj += recorded_nj(whatif, d) - whatif->idle_w[d] * (double)saved_ns;
 		energy.spread_nj += whatif->idle_spread_w[d] * fabs((double)saved_ns);
 	}
-	add_changed_work(whatif, &energy);
 	return energy;
 }
 
@@ -241,11 +240,10 @@ struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
 {
 	struct kwhy_projection projection = {.time_ns = played_ns(whatif)};
 	double scatter_ns = (double)projection.time_ns * whatif->scatter_ratio;
-	struct played_energy energy = {0}, work = {0};
+	struct played_energy energy = {0}, work = changed_work(whatif);
 
-	add_changed_work(whatif, &work);
 	if (whatif->has_energy)
-		energy = played_energy(whatif, projection.time_ns);
+		energy = played_energy(whatif, &work, projection.time_ns);
 	set_net(whatif, &energy, work.spread_nj, &projection);
 	energy.spread_nj += fabs(energy.energy_nj) * whatif->scatter_ratio;
 	projection.time_low_ns = projection.time_ns - (int64_t)scatter_ns;

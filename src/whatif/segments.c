@@ -5,7 +5,6 @@
 #include "whatif/parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	PAUSE_NS = 1000000, /* longer, and the host did something else than launch */
@@ -33,8 +32,7 @@ static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 	switch (whatif->recording->calls.class[call]) {
 	case KWHY_CALL_LAUNCH:
 		return node->from[KWHY_LINK_JOIN] != KWHY_NONE ||
-			strstr(kwhy_names_get(&whatif->recording->names, whatif->recording->calls.name[call]),
-				"GraphLaunch");
+			kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH);
 	case KWHY_CALL_OTHER:
 		return false;
 	default:

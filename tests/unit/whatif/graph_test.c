@@ -127,18 +127,45 @@ static void a_thread_that_was_handed_work_comes_behind_the_other(void **state)
 	done(&build, graph);
 }
 
-static void links_that_make_a_node_wait_for_itself_are_told(void **state)
+/* The second of two streams may go first once nothing holds it. */
+static void a_node_may_follow_one_that_came_later(void **state)
 {
-	struct build build = build_new(1);
+	struct build build = build_new(2);
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_node *node;
 
 	(void)state;
 	build_kernel(&build, 0, "a", 0, 10);
+	build_kernel(&build, 0, "c", 12, 15);
+	build_kernel(&build, 1, "b", 20, 30);
+	graph = graph_of(&build);
+	node = kwhy_whatif_edit(graph, 2);
+	node->from[KWHY_LINK_ORDER] = node->from[KWHY_LINK_CROSS] = KWHY_NONE;
+	node->lag_ns[KWHY_LINK_ORDER] = 5 * US; /* a time, as nothing is followed */
+	assert_non_null(kwhy_whatif_edit(graph, 0));
+	kwhy_whatif_follow(graph, 0, KWHY_LINK_CROSS, 2, 3 * US);
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
+	assert_int_equal(graph->start_ns[2], 5 * US);
+	assert_int_equal(graph->start_ns[0], 18 * US);
+	assert_int_equal(graph->end_ns[1], 33 * US);
+	assert_int_equal(graph->last_ns, 33 * US);
+	kwhy_whatif_undo(graph, 1);
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
+	assert_int_equal(graph->start_ns[0], 0);
+	done(&build, graph);
+}
+
+static void links_that_make_a_node_wait_for_itself_are_told(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_kernel(&build, 0, "a", 0, 10);
 	build_kernel(&build, 0, "b", 20, 30);
 	graph = graph_of(&build);
-	node = kwhy_whatif_edit(graph, 0);
-	node->from[KWHY_LINK_CROSS] = 1;
+	assert_non_null(kwhy_whatif_edit(graph, 0));
+	kwhy_whatif_follow(graph, 0, KWHY_LINK_CROSS, 1, 0);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_E_INPUT);
 	kwhy_whatif_undo(graph, 0);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
@@ -165,6 +192,7 @@ int main(void)
 		cmocka_unit_test(work_behind_an_event_of_another_stream_waits_for_it),
 		cmocka_unit_test(a_collective_ends_when_its_last_rank_has_come),
 		cmocka_unit_test(a_thread_that_was_handed_work_comes_behind_the_other),
+		cmocka_unit_test(a_node_may_follow_one_that_came_later),
 		cmocka_unit_test(links_that_make_a_node_wait_for_itself_are_told),
 		cmocka_unit_test(a_recording_of_nothing_can_be_played),
 	};
