@@ -160,15 +160,27 @@ static bool place(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns,
 	return tell(tick, edge_ns, unsure_ns, out_edge_ns);
 }
 
+/* Too late after the read before: an edge between them is not caught, but that there was none is known. */
+static bool read_late(
+	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+{
+	if (!changed && !tick->changes && begin_ns - tick->since_ns > CATCH_LENGTH_NS) {
+		give_up(tick, end_ns);
+		return false;
+	}
+	if (changed || tick->changes)
+		start_catch(tick, end_ns);
+	tick->next_ns = end_ns + GAP_NS;
+	if (changed && !tick->period_ns)
+		tick->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */
+	return tick->period_ns && place(tick, begin_ns, end_ns, out_edge_ns);
+}
+
 static bool read_catching(
 	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	if (end_ns - tick->old_begin_ns > CATCH_NS) { /* too late after the read before */
-		start_catch(tick, end_ns);
-		if (changed && !tick->period_ns)
-			tick->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */
-		return tick->period_ns && place(tick, begin_ns, end_ns, out_edge_ns);
-	}
+	if (end_ns - tick->old_begin_ns > CATCH_NS)
+		return read_late(tick, begin_ns, end_ns, changed, out_edge_ns);
 	tick->reads++;
 	tick->changes += changed;
 	tick->next_ns = end_ns + GAP_NS;

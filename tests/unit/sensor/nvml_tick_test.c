@@ -277,6 +277,19 @@ static void a_counter_that_stands_still_is_read_four_times_a_second_and_found_wh
 	assert_in_range(world.told, 99, 101);
 }
 
+static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_late(void **state)
+{
+	struct world world = new_world(INT64_C(1) << 50);
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		read_once(&world);
+		world.now_ns += 50 * MS;
+	}
+	assert_int_equal(world.tick.phase, KWHY_NVML_TICK_STILL);
+	assert_int_equal(world.told, 0);
+}
+
 static void reads_at_any_other_time_do_no_harm(void **state)
 {
 	struct world world = new_world(100 * MS);
@@ -308,6 +321,7 @@ int main(void)
 		cmocka_unit_test(a_counter_too_fast_to_resolve_is_read_ten_times_a_second),
 		cmocka_unit_test(
 			a_counter_that_stands_still_is_read_four_times_a_second_and_found_when_it_moves),
+		cmocka_unit_test(a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_late),
 		cmocka_unit_test(reads_at_any_other_time_do_no_harm),
 	};
 
