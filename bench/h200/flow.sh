@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `naive` the slow ones, as `rest` what allocates,
 # flows that choose their way, cuBLAS in other precisions and PyTorch's other programs; as `sweep` how they grow; as `profile` the kernels of
-# n5w one by one; as `several` two GPUs; as `energy` long windows, and recordings.
-# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|energy|all ..."]     (the folder of the portable build; about a
-# minute each, sweep and profile less, energy two and a half)
+# n5w one by one; as `several` two GPUs; as `energy` long windows, and recordings; as `components` the text bridge, and each component of the
+# source document by itself: measured alone, and as ranges of recordings.
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|energy|components|all ..."]     (the folder of the portable
+# build; about a minute each, sweep and profile less, energy and components two and a half)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -63,6 +64,17 @@ if wants rest all; then
 	step fp32_many "$program" bench flow --variant n5 --precision fp32 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/fp32_many.json"
 	step bf16_many "$program" bench flow --variant n5 --precision bf16 --flows 100000 --steps 100 --repeat 3 --seconds 0 -o "$out/bf16_many.json"
 	step torch_rest "$python" "$here/flow_torch.py" --peers naive,compile --seconds 0 -o "$out/torch_rest.json"
+fi
+if wants components all; then
+	limit=120
+	step components "$program" bench flow --variant n0,n0c,n0t,n1,n2,n2t,n3 --flows 100,1000 --steps 20 --repeat 5 --seconds 1 --components \
+		-o "$out/components.json"
+	for variant in n0t n2t; do
+		step "record_$variant" "$program" record -q --one-file -o "$out/$variant.kwhy" -- \
+			"$program" bench flow --variant "$variant" --steps 20 --repeat 3 --seconds 0 --runs-only -o "$out/$variant.json"
+		step "report_$variant" "$program" report -q "$out/$variant.kwhy" --json -o "$out/$variant.report.json"
+	done
+	limit=60
 fi
 if wants several; then
 	step several "$program" bench flow --device 0,1 --variant n2,n6 --flows 1000,10000,100000 --steps 60 --repeat 3 --seconds 0 -o "$out/several.json"
