@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_BENCH_PAIRS_LOCK_H
+#define KWHY_CLI_BENCH_PAIRS_LOCK_H
+
+#include "model/pairs.h"
+#include "tune/guard.h"
+
+/* Clocks that stay at one value while pairs are measured, and are unlocked whatever happens. One thread. */
+struct kwhy_pairs_lock {
+	struct lock {
+		struct kwhy_tune_guard guard;
+		struct kwhy_tune_setting setting;
+		bool is_open;
+	} locks[KWHY_PAIR_GPUS_MOST];
+	size_t count;
+};
+
+/*
+ * Locks the graphics clock of every NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Before there is a context or
+ * a thread: a GPU that anybody computes on is refused. End with kwhy_pairs_lock_end() whatever it gives.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
+	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);
+
+/* Unlocks them; `status` is what came of the rest, and stays where nothing goes wrong here. */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_end(
+	struct kwhy_pairs_lock *lock, enum kwhy_status status, struct kwhy_error *error);
+
+#endif

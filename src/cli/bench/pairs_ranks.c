@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench/pairs_ranks.h"
+
+#include "base/launcher.h"
+
+#include <stdlib.h>
+
+enum { PORT_FIRST = 29400, PORT_RANGE = 1000 };
+
+#define WAIT_NS INT64_C(60000000000)
+
+/* Launchers that name no port name their job: runs beside each other shall not meet. */
+static uint16_t usual_port(void)
+{
+	static const char *const jobs[] = {"SLURM_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID"};
+	uint32_t hash = 0;
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+		for (const char *text = getenv(jobs[i]); text && *text; text++)
+			hash = hash * 31 + (unsigned char)*text;
+	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
+}
+
+/* What torchrun itself listens on is taken; the next is ours. */
+static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
+{
+	const char *text = getenv("MASTER_PORT");
+	char *end = NULL;
+	long port = text ? strtol(text, &end, 10) : usual_port();
+
+	if (port < 1 || port >= UINT16_MAX || (text && *end))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"MASTER_PORT is '%.20s'; set it to a number below 65535", text ? text : "");
+	*out = (uint16_t)(port + 1);
+	return KWHY_OK;
+}
+
+static enum kwhy_status join(
+	const struct kwhy_launcher_ranks *said, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
+{
+	const char *address = getenv("MASTER_ADDR");
+	struct kwhy_rank_link_request request = {.rank = (uint32_t)said->rank,
+		.size = (uint32_t)said->world_size,
+		.address = address ? address : "127.0.0.1",
+		.listener = -1,
+		.wait_ns = WAIT_NS};
+	enum kwhy_status status = read_port(&request.port, error);
+
+	out->rank = request.rank;
+	out->local_rank = (uint32_t)(said->local_rank >= 0 ? said->local_rank : said->rank);
+	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
+}
+
+/* This one is rank 0 of those. */
+static enum kwhy_status start(uint32_t size, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
+{
+	struct kwhy_rank_link_request request = {.size = size, .address = "127.0.0.1", .wait_ns = WAIT_NS};
+	enum kwhy_status status = kwhy_rank_link_listen_here(&request.listener, &request.port, error);
+
+	if (!status)
+		status = kwhy_launch_ranks_start(size, (uint16_t)(request.port - 1), &out->started, error);
+	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
+}
+
+enum kwhy_status kwhy_pairs_ranks_init(
+	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
+{
+	const struct kwhy_launcher_ranks said = kwhy_launcher_ranks(getenv);
+
+	*out = (struct kwhy_pairs_ranks){.rank = 0};
+	if (wanted == 1 || (wanted == 0 && said.world_size < 2))
+		return KWHY_OK;
+	if (wanted > KWHY_PAIR_GPUS_MOST || said.world_size > KWHY_PAIR_GPUS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "at most %d ranks measure together; start fewer",
+			(int)KWHY_PAIR_GPUS_MOST);
+	if (said.world_size < 2)
+		return start((uint32_t)wanted, out, error);
+	if (wanted && wanted != (uint64_t)said.world_size)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--ranks says %llu and the launcher's variables say %lld; leave --ranks out, or give "
+			"--ranks 1 to measure with this process alone",
+			(unsigned long long)wanted, (long long)said.world_size);
+	return join(&said, out, error);
+}
+
+void kwhy_pairs_ranks_done(struct kwhy_pairs_ranks *ranks)
+{
+	kwhy_pair_ranks_close(ranks->ranks);
+	ranks->ranks = NULL;
+	kwhy_launch_ranks_end(&ranks->started);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/live/job.h"
+#include "cli/output.h"
+#include "serve/metrics.h"
+#include "serve/page.h"
+#include "serve/server.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	TICK_MS = 1000,
+	FRESH_MS = 100,		/* what is older is brought up to date before it is served */
+	TOKEN_BYTES_LEAST = 16, /* fewer could be guessed */
+	TOKEN_BYTES_MOST = 4096,
+	PEM_BYTES_MOST = 1 << 20
+};
+
+struct serve_options {
+	struct kwhy_live_options live;
+	const char *listen, *token, *tls_cert, *tls_key;
+	bool allow_open;
+};
+
+/* What the server is opened with, owned here. */
+struct secrets {
+	struct kwhy_text token, cert, key;
+};
+
+static void secrets_done(struct secrets *secrets)
+{
+	kwhy_text_done(&secrets->token);
+	kwhy_text_done(&secrets->cert);
+	kwhy_text_done(&secrets->key);
+}
+
+static void set_defaults(void *options)
+{
+	struct serve_options *serve = options;
+
+	kwhy_live_options_init(&serve->live);
+	serve->listen = "127.0.0.1:9835";
+}
+
+static enum kwhy_status read_token(const char *path, struct kwhy_text *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_file_read(path, TOKEN_BYTES_MOST, out, error);
+
+	if (status)
+		return status;
+	while (out->length > 0 && strchr(" \t\r\n", out->data[out->length - 1]))
+		out->data[--out->length] = '\0';
+	for (size_t i = 0; i < out->length; i++)
+		if (out->data[i] <= ' ' || out->data[i] > '~')
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s: a token is one line of letters, digits and signs without blanks", path);
+	if (out->length < TOKEN_BYTES_LEAST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: a token has at least %d characters; make one with: openssl rand -hex 32", path,
+			TOKEN_BYTES_LEAST);
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_secrets(
+	const struct serve_options *options, struct secrets *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (!options->tls_cert != !options->tls_key)
+		return kwhy_fail(error, KWHY_E_USAGE, "--tls-cert and --tls-key go together");
+	if (options->token)
+		status = read_token(options->token, &out->token, error);
+	if (!status && options->tls_cert)
+		status = kwhy_file_read(options->tls_cert, PEM_BYTES_MOST, &out->cert, error);
+	if (!status && options->tls_key)
+		status = kwhy_file_read(options->tls_key, PEM_BYTES_MOST, &out->key, error);
+	return status;
+}
+
+/* What everybody on the network could read, somebody must have wanted. */
+static enum kwhy_status check_openness(
+	const struct serve_options *options, const union kwhy_address *address, struct kwhy_error *error)
+{
+	char text[KWHY_ADDRESS_BYTES];
+
+	if (kwhy_address_is_loopback(address))
+		return KWHY_OK;
+	if (!options->token && !options->allow_open)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s can be reached from other machines, where anybody could read which programs run "
+			"here; add --token FILE, or --allow-open if that is wanted",
+			kwhy_address_write(address, text));
+	if (options->token && !options->tls_cert)
+		kwhy_output_message("the token crosses the network readable by others on its way; add "
+				    "--tls-cert and --tls-key");
+	return KWHY_OK;
+}
+
+/* NULL: none could be made. */
+static const struct kwhy_live_snapshot *fresh_snapshot(struct kwhy_live_job *job)
+{
+	struct kwhy_error error;
+	int wait_ms;
+
+	return kwhy_live_job_tick_when_due(job, FRESH_MS, &wait_ms, &error) ? NULL
+									    : kwhy_live_snapshot(job->live);
+}
+
+static void write_metrics(void *context, enum kwhy_exposition_form form, struct kwhy_text *out)
+{
+	const struct kwhy_live_snapshot *snapshot = fresh_snapshot(context);
+
+	out->failed |= !snapshot;
+	if (snapshot)
+		kwhy_metrics_write(snapshot, form, KWHY_VERSION, out);
+}
+
+static void write_page(void *context, struct kwhy_text *out)
+{
+	const struct kwhy_live_snapshot *snapshot = fresh_snapshot(context);
+
+	out->failed |= !snapshot;
+	if (snapshot)
+		kwhy_page_write(snapshot, KWHY_VERSION, out);
+}
+
+static enum kwhy_status serve(struct kwhy_live_job *job, struct kwhy_server *server, struct kwhy_error *error)
+{
+	struct pollfd waits[] = {
+		{.fd = kwhy_server_fd(server), .events = POLLIN}, {.fd = job->signals, .events = POLLIN}};
+	enum kwhy_status status = KWHY_OK;
+	int wait_ms;
+
+	while (!status && !waits[1].revents) {
+		status = kwhy_live_job_tick_when_due(job, TICK_MS, &wait_ms, error);
+		if (poll(waits, 2, kwhy_server_wait_ms(server, wait_ms)) < 0)
+			waits[1].revents = 0; /* interrupted: nothing was told */
+		kwhy_server_run(server);
+	}
+	return status;
+}
+
+static void announce(const struct serve_options *options, const struct kwhy_server *server,
+	const struct kwhy_live_job *job)
+{
+	union kwhy_address address = kwhy_server_address(server);
+	char text[KWHY_ADDRESS_BYTES], line[2 * KWHY_ADDRESS_BYTES];
+
+	for (size_t i = 0; i < job->sensors->absence_count && !job->sensors->source_count; i++)
+		kwhy_output_message(job->sensors->absences[i].text);
+	snprintf(line, sizeof(line), "metrics at %s://%s/metrics", options->tls_cert ? "https" : "http",
+		kwhy_address_write(&address, text));
+	kwhy_output_message(line);
+}
+
+static enum kwhy_status open_and_serve(const struct serve_options *options,
+	struct kwhy_server_request *request, struct kwhy_live_job *job, struct kwhy_error *error)
+{
+	struct kwhy_server *server;
+	enum kwhy_status status;
+
+	request->listen = options->listen;
+	request->any_host = options->allow_open;
+	request->write_metrics = write_metrics;
+	request->write_page = write_page;
+	request->context = job;
+	status = kwhy_server_open(request, &server, error);
+	if (status)
+		return status;
+	announce(options, server, job);
+	status = serve(job, server, error);
+	kwhy_server_close(server);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct serve_options *options = invocation->options;
+	struct kwhy_server_request request = {0};
+	struct secrets secrets = {0};
+	struct kwhy_live_job job;
+	enum kwhy_status status;
+
+	status = kwhy_address_read(options->listen, &request.address, error);
+	if (!status)
+		status = check_openness(options, &request.address, error);
+	if (!status)
+		status = read_secrets(options, &secrets, error);
+	if (!status)
+		status = kwhy_live_job_open(&job, &options->live, error);
+	if (!status) {
+		request.token = secrets.token.data;
+		request.cert_pem = secrets.cert.data;
+		request.key_pem = secrets.key.data;
+		status = open_and_serve(options, &request, &job, error);
+		kwhy_live_job_close(&job);
+	}
+	secrets_done(&secrets);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"listen", 0, "ADDRESS", "where to serve; default 127.0.0.1:9835", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, listen)},
+	{"token", 0, "FILE", "ask for the token in this file (Authorization: Bearer)", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, token)},
+	{"tls-cert", 0, "FILE", "serve HTTPS with this certificate (PEM)", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, tls_cert)},
+	{"tls-key", 0, "FILE", "the key of the certificate (PEM)", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, tls_key)},
+	{"allow-open", 0, NULL, "let other machines read without a token", KWHY_OPTION_FLAG,
+		offsetof(struct serve_options, allow_open)},
+	KWHY_OPTION_ROWS_LIVE(struct serve_options, live),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_serve = {
+	.name = "serve",
+	.operands = "",
+	.summary = "Serve energy, power and use of this machine's GPUs as metrics for Prometheus.",
+	.details = "Runs until it is interrupted. Dashboard and alert rules lie in share/kwhy/monitoring.",
+	.options = options_table,
+	.options_bytes = sizeof(struct serve_options),
+	.defaults = set_defaults,
+	.run = run,
+};

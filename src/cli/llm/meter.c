@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/llm/meter.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000
+#define TICK_NS (SECOND_NS / 2)
+
+enum kwhy_status kwhy_llm_meter_open(
+	struct kwhy_llm_meter *meter, const char *devices, const char *replay_path, struct kwhy_error *error)
+{
+	const struct kwhy_sensor_request request = {
+		.devices = devices, .replay_path = replay_path, .without_host = true};
+	enum kwhy_status status;
+	size_t gpus = 0;
+
+	*meter = (struct kwhy_llm_meter){.open = true};
+	status = kwhy_stat_meter_open(&meter->meter, &request, NULL, error);
+	if (!status) {
+		meter->domains = calloc(meter->meter.metered_count + 1, sizeof(*meter->domains));
+		if (!meter->domains)
+			status = kwhy_fail_memory(error, "the meters");
+	}
+	for (size_t i = 0; !status && i < meter->meter.metered_count; i++)
+		gpus += meter->meter.metered[i].kind == KWHY_METERED_DEVICE;
+	if (!status && !gpus)
+		meter->missing =
+			"no GPU of this host has a meter; where the server's GPUs are elsewhere, run "
+			"kwhy serve there and name it with --meters";
+	if (!status && gpus)
+		status = kwhy_stat_meter_await_first(&meter->meter, error);
+	return status;
+}
+
+enum kwhy_status kwhy_llm_meter_open_remote(
+	struct kwhy_llm_meter *meter, const struct kwhy_llm_meters *meters, struct kwhy_error *error)
+{
+	*meter = (struct kwhy_llm_meter){0};
+	return kwhy_llm_scraper_open(meters, &meter->remote, error);
+}
+
+void kwhy_llm_meter_close(struct kwhy_llm_meter *meter)
+{
+	struct kwhy_stat_cost cost;
+	struct kwhy_error ignored;
+
+	if (meter->open && kwhy_stat_meter_close(&meter->meter, &cost, &ignored))
+		meter->missing = "the meters did not close";
+	kwhy_llm_scraper_close(meter->remote);
+	kwhy_arena_done(&meter->arena);
+	free(meter->domains);
+	*meter = (struct kwhy_llm_meter){0};
+}
+
+enum kwhy_status kwhy_llm_meter_tick(void *meter, struct kwhy_error *error)
+{
+	struct kwhy_llm_meter *self = meter;
+
+	return self->open ? kwhy_stat_meter_drain(&self->meter, error) : KWHY_OK;
+}
+
+static void add_device(struct kwhy_llm_energy *sum, const struct kwhy_stat_energy *energy)
+{
+	sum->joules += energy->joules;
+	sum->low_j += energy->low_j;
+	sum->high_j += energy->high_j;
+	sum->basis = energy->basis;
+	if (energy->missing)
+		sum->missing = energy->missing;
+}
+
+/* Meters that answer no more leave the load's other figures as they are. */
+static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
+	struct kwhy_llm_energy *out, struct kwhy_error *error)
+{
+	struct kwhy_llm_track_energy energy;
+	struct kwhy_error failure;
+
+	if (!kwhy_llm_scraper_window(meter->remote, start_ns, end_ns, &energy, &failure)) {
+		out->joules = energy.joules;
+		out->low_j = energy.low_j;
+		out->high_j = energy.high_j;
+		out->basis = "remote";
+		return KWHY_OK;
+	}
+	out->missing = kwhy_arena_copy(&meter->arena, failure.text);
+	return out->missing ? KWHY_OK : kwhy_fail_memory(error, "the meters");
+}
+
+enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
+	struct kwhy_llm_energy *out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*out = (struct kwhy_llm_energy){
+		(double)(end_ns - start_ns) * 1e-9, NAN, NAN, NAN, NULL, meter->missing};
+	if (meter->remote)
+		return window_of_remote(meter, start_ns, end_ns, out, error);
+	if (!meter->open || meter->missing)
+		return KWHY_OK;
+	kwhy_stat_meter_begin(&meter->meter, start_ns);
+	status = kwhy_stat_meter_await_end(&meter->meter, end_ns, error);
+	if (status)
+		return status;
+	kwhy_stat_meter_sum(&meter->meter, end_ns, meter->domains);
+	out->joules = out->low_j = out->high_j = 0;
+	for (size_t i = 0; i < meter->meter.metered_count; i++) {
+		struct kwhy_stat_energy energy;
+
+		if (meter->meter.metered[i].kind != KWHY_METERED_DEVICE)
+			continue;
+		kwhy_stat_meter_result(&meter->meter, i, &energy);
+		add_device(out, &energy);
+	}
+	if (out->missing)
+		out->joules = out->low_j = out->high_j = NAN;
+	return KWHY_OK;
+}
+
+static void sleep_until(int64_t mono_ns)
+{
+	struct timespec until = {mono_ns / SECOND_NS, mono_ns % SECOND_NS};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+}
+
+enum kwhy_status kwhy_llm_meter_rest(
+	struct kwhy_llm_meter *meter, double seconds, struct kwhy_llm_energy *out, struct kwhy_error *error)
+{
+	int64_t start_ns = kwhy_clock_mono_ns(), end_ns = start_ns + (int64_t)(seconds * 1e9),
+		now_ns = start_ns;
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && now_ns < end_ns && (meter->open || meter->remote) && !meter->missing) {
+		sleep_until(now_ns + TICK_NS < end_ns ? now_ns + TICK_NS : end_ns);
+		status = kwhy_llm_meter_tick(meter, error);
+		now_ns = kwhy_clock_mono_ns();
+	}
+	return status ? status : kwhy_llm_meter_window(meter, start_ns, end_ns, out, error);
+}
+
+struct kwhy_llm_energy kwhy_llm_energy_net(
+	const struct kwhy_llm_energy *gross, const struct kwhy_llm_energy *idle)
+{
+	double share = gross->seconds / idle->seconds;
+	struct kwhy_llm_energy net = *gross;
+
+	net.joules -= share * idle->joules;
+	net.low_j -= share * idle->high_j;
+	net.high_j -= share * idle->low_j;
+	if (!net.missing)
+		net.missing = idle->missing;
+	return net;
+}

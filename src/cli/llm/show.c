@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/llm/show.h"
+
+#include "base/quantity.h"
+#include "cli/bench/workload_show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- Text --- */
+
+static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
+{
+	char text[64];
+
+	if (isfinite(row->load.rate_per_s))
+		snprintf(text, sizeof(text), "%.4g /s", row->load.rate_per_s);
+	else
+		snprintf(text, sizeof(text), "%u at once", row->load.concurrency);
+	kwhy_table_cell(table, text);
+}
+
+/* "0.329", "1390", without a prefix. */
+static void number_cell(struct kwhy_table *table, double value)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (value >= 1000)
+		snprintf(text, sizeof(text), "%.0f", value);
+	else
+		snprintf(text, sizeof(text), "%.3g", value);
+	kwhy_table_cell(table, isfinite(value) ? text : NULL);
+}
+
+static size_t failures_of(const struct kwhy_llm_summary *summary)
+{
+	return summary->requests - summary->outcomes[KWHY_LLM_DONE];
+}
+
+static void write_times(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
+		{"requests", KWHY_COLUMN_RIGHT}, {"failed", KWHY_COLUMN_RIGHT},
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"a token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_summary *summary = &result->rows[i].summary;
+
+		load_cell(&table, &result->rows[i]);
+		kwhy_table_count(&table, summary->requests);
+		kwhy_table_count(&table, failures_of(summary));
+		number_cell(&table, summary->tokens / summary->seconds);
+		kwhy_table_real(&table, summary->token_s.p50, "s");
+		kwhy_table_real(&table, summary->token_s.p95, "s");
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_latencies(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
+		{"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}, {"p99", KWHY_COLUMN_RIGHT},
+		{"answer", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}, {"p99", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_summary *summary = &result->rows[i].summary;
+
+		load_cell(&table, &result->rows[i]);
+		kwhy_table_real(&table, summary->first_s.p50, "s");
+		kwhy_table_real(&table, summary->first_s.p95, "s");
+		kwhy_table_real(&table, summary->first_s.p99, "s");
+		kwhy_table_real(&table, summary->answer_s.p50, "s");
+		kwhy_table_real(&table, summary->answer_s.p95, "s");
+		kwhy_table_real(&table, summary->answer_s.p99, "s");
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+/* Joules by a count; none of nothing. */
+static struct kwhy_joules joules_by(const struct kwhy_llm_energy *energy, double count)
+{
+	const struct kwhy_joules joules = {energy->joules, energy->low_j, energy->high_j};
+
+	return kwhy_joules_times(&joules, count > 0 ? 1 / count : NAN);
+}
+
+static void joules_cell(struct kwhy_table *table, const struct kwhy_llm_energy *energy, double count)
+{
+	const struct kwhy_joules joules = joules_by(energy, count);
+
+	kwhy_workload_joules_cell(table, &joules);
+}
+
+static void write_energies(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
+		{"power", KWHY_COLUMN_RIGHT}, {"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT},
+		{"above idle", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_row *row = &result->rows[i];
+
+		load_cell(&table, row);
+		kwhy_table_real(&table, row->gross.joules / row->gross.seconds, "W");
+		number_cell(&table, row->summary.tokens / row->gross.joules);
+		joules_cell(&table, &row->gross, row->summary.tokens);
+		joules_cell(&table, &row->net, row->summary.tokens);
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_request_energies(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
+		{"J/request", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_row *row = &result->rows[i];
+
+		load_cell(&table, row);
+		joules_cell(&table, &row->gross, row->summary.answers);
+		joules_cell(&table, &row->net, row->summary.answers);
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_counts(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+{
+	size_t done = 0, without = 0, fewer = 0;
+	uint64_t tokens = 0, pieces = 0;
+
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_summary *summary = &result->rows[i].summary;
+
+		done += summary->outcomes[KWHY_LLM_DONE];
+		without += summary->without_usage;
+		fewer += summary->fewer_than_pieces;
+		tokens += summary->usage_tokens;
+		pieces += summary->usage_pieces;
+	}
+	if (done > without)
+		kwhy_sheet_linef(sheet, "tokens   ",
+			"as the server counts them%s: %llu, in %llu pieces of text",
+			without ? ", where it does" : "", (unsigned long long)tokens,
+			(unsigned long long)pieces);
+	if (without)
+		kwhy_sheet_linef(sheet, "tokens   ",
+			"%zu of %zu answers came without usage: there a piece of text counts as one token",
+			without, done);
+	if (fewer)
+		kwhy_sheet_linef(sheet, "tokens   ",
+			"%zu answers claim fewer tokens than pieces of text came: counts and text do not "
+			"agree",
+			fewer);
+}
+
+static void write_failures(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+{
+	for (size_t kind = KWHY_LLM_DONE + 1; kind < KWHY_LLM_OUTCOME_COUNT; kind++) {
+		size_t count = 0;
+		int http = 0;
+
+		for (size_t i = 0; i < result->row_count; i++) {
+			count += result->rows[i].summary.outcomes[kind];
+			if (kind == KWHY_LLM_STATUS && !http)
+				http = result->rows[i].summary.failed_status;
+		}
+		if (count && http)
+			kwhy_sheet_linef(sheet, "failed   ", "%zu %s: HTTP status %d first", count,
+				kwhy_llm_outcome_name((enum kwhy_llm_outcome)kind), http);
+		else if (count)
+			kwhy_sheet_linef(sheet, "failed   ", "%zu %s: %s", count,
+				kwhy_llm_outcome_name((enum kwhy_llm_outcome)kind),
+				kwhy_llm_outcome_words((enum kwhy_llm_outcome)kind));
+	}
+}
+
+static void write_late(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+{
+	double late_s = 0;
+	char text[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; i < result->row_count; i++)
+		late_s = fmax(late_s, result->rows[i].summary.late_s);
+	if (late_s > 0.01)
+		kwhy_sheet_linef(sheet, "late     ",
+			"requests were sent up to %s after they were due; their times count from when they "
+			"were due",
+			kwhy_quantity_si(text, late_s, "s", 3));
+}
+
+static bool has_energy(const struct kwhy_llm_result *result)
+{
+	for (size_t i = 0; i < result->row_count; i++)
+		if (!result->rows[i].gross.missing)
+			return true;
+	return false;
+}
+
+/* Why a load has no energy, each reason once. */
+static void write_missing(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+{
+	for (size_t i = 0; i < result->row_count; i++) {
+		const char *missing = result->rows[i].gross.missing;
+		bool told = false;
+
+		for (size_t k = 0; missing && k < i && !told; k++)
+			told = result->rows[k].gross.missing &&
+				strcmp(result->rows[k].gross.missing, missing) == 0;
+		if (missing && !told)
+			kwhy_sheet_linef(sheet, "energy   ", "not available%s: %s",
+				has_energy(result) ? " of all loads" : "", missing);
+	}
+}
+
+static void write_energy_words(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+{
+	const struct kwhy_llm_energy *idle = &result->idle;
+	char text[KWHY_QUANTITY_BYTES];
+
+	write_missing(sheet, result);
+	if (!has_energy(result))
+		return;
+	kwhy_sheet_linef(sheet, "energy   ",
+		"the GPUs %s in the steady window, prompts included; intervals %s",
+		result->meters ? "whose kwhy serve was asked" : "of this host",
+		result->meters ? "hold when it was asked, not what its meters are off by"
+			       : "are the meters' alone");
+	if (!idle->missing)
+		kwhy_sheet_linef(sheet, "idle     ", "%s with the server up and no request",
+			kwhy_quantity_si(text, idle->joules / idle->seconds, "W", 4));
+	else
+		kwhy_sheet_linef(sheet, "idle     ", "not available: %s", idle->missing);
+}
+
+void kwhy_llm_text(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+
+	kwhy_sheet_linef(&sheet, "server   ", "%s", result->url);
+	kwhy_sheet_linef(&sheet, "model    ", "%s", result->question->model);
+	if (result->question->prompts)
+		kwhy_sheet_linef(
+			&sheet, "prompts  ", "%zu from a file, in turn", result->question->prompt_count);
+	else
+		kwhy_sheet_linef(&sheet, "prompts  ", "made up, of %llu words",
+			(unsigned long long)result->question->words);
+	kwhy_sheet_heading(&sheet, "Tokens", "a token: time of each after the first; median and 95 %");
+	write_times(result, style, out);
+	kwhy_sheet_heading(&sheet, "Latency", "to the first token, and to the end of the answer; medians");
+	write_latencies(result, style, out);
+	if (has_energy(result)) {
+		kwhy_sheet_heading(&sheet, "Energy", "above idle: above the server with no request");
+		write_energies(result, style, out);
+		kwhy_text_add(out, "\n");
+		write_request_energies(result, style, out);
+	}
+	kwhy_text_add(out, "\n");
+	write_counts(&sheet, result);
+	write_failures(&sheet, result);
+	write_late(&sheet, result);
+	write_energy_words(&sheet, result);
+	if (result->ended)
+		kwhy_sheet_linef(&sheet, "ended    ", "%s", result->ended);
+}
+
+/* --- JSON --- */
+
+static void write_spread(struct kwhy_json *json, const char *key, const struct kwhy_llm_spread *spread)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_count(json, "count", spread->count);
+	kwhy_json_real(json, "mean", spread->mean);
+	kwhy_json_real(json, "p50", spread->p50);
+	kwhy_json_real(json, "p95", spread->p95);
+	kwhy_json_real(json, "p99", spread->p99);
+	kwhy_json_object_end(json);
+}
+
+static void write_energy(struct kwhy_json *json, const struct kwhy_llm_row *row)
+{
+	const struct kwhy_llm_energy *gross = &row->gross;
+	const struct kwhy_joules whole = joules_by(gross, 1);
+	double tokens = row->summary.tokens;
+
+	kwhy_json_object(json, "energy");
+	kwhy_json_string(json, "missing", gross->missing);
+	kwhy_json_string(json, "basis", gross->basis);
+	kwhy_workload_joules_json(json, "gross_j", whole);
+	kwhy_workload_joules_json(json, "above_idle_j", joules_by(&row->net, 1));
+	kwhy_workload_joules_json(json, "j_a_token", joules_by(gross, tokens));
+	kwhy_workload_joules_json(json, "above_idle_j_a_token", joules_by(&row->net, tokens));
+	kwhy_workload_joules_json(json, "j_a_request", joules_by(gross, row->summary.answers));
+	kwhy_workload_joules_json(json, "above_idle_j_a_request", joules_by(&row->net, row->summary.answers));
+	kwhy_workload_joules_json(json, "tokens_a_j", kwhy_workload_for_a_joule(tokens, &whole));
+	kwhy_json_object_end(json);
+}
+
+static void write_outcomes(struct kwhy_json *json, const struct kwhy_llm_summary *summary)
+{
+	kwhy_json_row(json, "outcomes");
+	for (size_t kind = 0; kind < KWHY_LLM_OUTCOME_COUNT; kind++)
+		kwhy_json_count(
+			json, kwhy_llm_outcome_name((enum kwhy_llm_outcome)kind), summary->outcomes[kind]);
+	kwhy_json_object_end(json);
+	if (summary->failed_status)
+		kwhy_json_int(json, "first_failed_status", summary->failed_status);
+	else
+		kwhy_json_null(json, "first_failed_status");
+}
+
+static void write_row(struct kwhy_json *json, const struct kwhy_llm_row *row)
+{
+	const struct kwhy_llm_summary *summary = &row->summary;
+
+	kwhy_json_object(json, NULL);
+	kwhy_json_string(json, "loop", isfinite(row->load.rate_per_s) ? "open" : "closed");
+	kwhy_json_real(json, "rate_per_s", row->load.rate_per_s);
+	kwhy_json_count(json, "concurrency", row->load.concurrency);
+	kwhy_json_real(json, "steady_s", summary->seconds);
+	kwhy_json_count(json, "requests", summary->requests);
+	write_outcomes(json, summary);
+	kwhy_json_count(json, "answers_without_usage", summary->without_usage);
+	kwhy_json_count(json, "answers_of_fewer_tokens_than_pieces", summary->fewer_than_pieces);
+	kwhy_json_count(json, "usage_tokens", summary->usage_tokens);
+	kwhy_json_count(json, "usage_pieces", summary->usage_pieces);
+	kwhy_json_real(json, "tokens", summary->tokens);
+	kwhy_json_real(json, "tokens_per_s", summary->tokens / summary->seconds);
+	kwhy_json_real(json, "prompt_tokens", summary->prompt_tokens);
+	kwhy_json_real(json, "answers", summary->answers);
+	write_spread(json, "first_s", &summary->first_s);
+	write_spread(json, "token_s", &summary->token_s);
+	write_spread(json, "gap_s", &summary->gap_s);
+	write_spread(json, "answer_s", &summary->answer_s);
+	kwhy_json_real(json, "late_s", summary->late_s);
+	write_energy(json, row);
+	kwhy_json_object_end(json);
+}
+
+void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
+{
+	const struct kwhy_llm_question *question = result->question;
+	struct kwhy_json json;
+
+	kwhy_json_init(&json, out);
+	kwhy_json_object(&json, NULL);
+	kwhy_json_string(&json, "schema", "kwhy.llm/1");
+	kwhy_json_string(&json, "url", result->url);
+	kwhy_json_string(&json, "model", question->model);
+	kwhy_json_string(&json, "endpoint", question->endpoint == KWHY_LLM_CHAT ? "chat" : "completions");
+	if (question->prompts)
+		kwhy_json_null(&json, "prompt_words");
+	else
+		kwhy_json_count(&json, "prompt_words", question->words);
+	kwhy_json_count(&json, "max_tokens", question->max_tokens);
+	kwhy_json_count(&json, "seed", question->seed);
+	kwhy_json_string(&json, "meters", result->meters);
+	kwhy_json_real(&json, "idle_w", result->idle.joules / result->idle.seconds);
+	kwhy_json_string(&json, "ended", result->ended);
+	kwhy_json_array(&json, "loads");
+	for (size_t i = 0; i < result->row_count; i++)
+		write_row(&json, &result->rows[i]);
+	kwhy_json_array_end(&json);
+	kwhy_json_object_end(&json);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_LLM_SHOW_H
+#define KWHY_CLI_LLM_SHOW_H
+
+#include "cli/llm/meter.h"
+#include "llm/prompt.h"
+#include "llm/summary.h"
+#include "report/report.h"
+
+/* One load and what it came to. */
+struct kwhy_llm_row {
+	struct kwhy_llm_load load;
+	struct kwhy_llm_summary summary;
+	struct kwhy_llm_energy gross, net;
+};
+
+struct kwhy_llm_result {
+	const char *url;
+	const char *meters; /* where the GPUs' energy was read; NULL: on this host */
+	const struct kwhy_llm_question *question;
+	const struct kwhy_llm_row *rows;
+	size_t row_count;
+	struct kwhy_llm_energy idle;
+	const char *ended; /* why the last of these was the last, in words; NULL: all were run */
+};
+
+void kwhy_llm_text(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out);
+void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out);
+
+#endif

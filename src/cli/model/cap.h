@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_MODEL_CAP_H
+#define KWHY_CLI_MODEL_CAP_H
+
+#include "cli/model/page.h"
+#include "fit/cap.h"
+
+enum { KWHY_MODEL_CAP_GOALS = KWHY_CAP_GOAL_SLOWDOWN + 1 };
+
+/* A sweep, its fit and what follows for each goal, as `kwhy model cap` and `kwhy tune` show it. */
+struct kwhy_model_cap {
+	struct kwhy_cap cap;
+	struct kwhy_cap_advice advice[KWHY_MODEL_CAP_GOALS];
+	double slower_percent;
+};
+
+/* Fills the advice of a cap that was fitted. */
+void kwhy_model_cap_advise(struct kwhy_model_cap *answer);
+
+void kwhy_model_cap_write(const struct kwhy_model_cap *answer, struct kwhy_model_page *page);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/model/page.h"
+#include "cli/model/power_rows.h"
+#include "cli/profile_find.h"
+#include "import/import.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A model that errs by more on what it has not seen divides energy no better than a guess. */
+#define GOOD_RATIO 0.05
+#define JOINT_RATIO 0.25
+
+struct power_options {
+	struct kwhy_model_options model;
+	struct kwhy_strings power;
+	const char *fit, *profile;
+	uint64_t device;
+	double window_s;
+};
+
+/*
+ * The driver's counters are dated to some 50 ms, in which power may rise by hundreds of watts: of windows of
+ * a second that alone is 3 % of the mean power of work that changes each second.
+ */
+#define WINDOW_S 2.0
+
+static void set_defaults(void *options)
+{
+	((struct power_options *)options)->window_s = WINDOW_S;
+}
+
+/* The windows that are split, those the model was fitted to, and what came of both. */
+struct answer {
+	struct kwhy_power_rows rows, fitted_rows;
+	const struct kwhy_power_rows *fitted; /* one of the two */
+	struct kwhy_power_model model;
+	struct kwhy_power_split split;
+};
+
+static bool is_csv(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+/* The user's profile, else the bundled one of that device; NULL: there is none. */
+static enum kwhy_status find_profile(const struct power_options *options,
+	const struct kwhy_recording *recording, struct kwhy_profile **out, struct kwhy_error *error)
+{
+	const char *name = recording->devices[options->device].name;
+
+	*out = NULL;
+	if (options->profile)
+		return kwhy_import_profile(options->profile, out, error);
+	return name ? kwhy_profile_find(name, out, error) : KWHY_OK;
+}
+
+static enum kwhy_status import_all(struct kwhy_recording *recording, const struct power_options *options,
+	const char *path, struct kwhy_error *error)
+{
+	static const struct kwhy_import_options import = {0};
+	enum kwhy_status status = kwhy_import_trace(recording, path, &import, error);
+
+	for (size_t i = 0; !status && i < options->power.count; i++)
+		status = kwhy_import_power(recording, options->power.items[i], &import, error);
+	if (!status)
+		status = kwhy_recording_finish(recording, error);
+	if (!status && options->device >= recording->device_count)
+		return kwhy_fail(error, KWHY_E_INPUT, "%.300s has %zu devices, and none of number %llu", path,
+			recording->device_count, (unsigned long long)options->device);
+	return status;
+}
+
+/* Meters and gauges alone are needed, no books. */
+static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
+	const char *path, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = NULL;
+	struct kwhy_profile *profile = NULL;
+	enum kwhy_status status = kwhy_recording_new(&recording, error);
+
+	if (!status)
+		status = import_all(recording, options, path, error);
+	if (!status)
+		status = find_profile(options, recording, &profile, error);
+	if (!status)
+		status = kwhy_power_rows_of(rows, recording,
+			&(struct kwhy_power_rows_request){
+				profile, (uint32_t)options->device, options->window_s},
+			error);
+	if (profile)
+		kwhy_profile_free(profile);
+	if (recording)
+		kwhy_recording_free(recording);
+	return status;
+}
+
+static enum kwhy_status read_rows(struct kwhy_power_rows *rows, const struct power_options *options,
+	const char *path, struct kwhy_error *error)
+{
+	return is_csv(path) ? kwhy_power_rows_read(rows, path, error)
+			    : read_recording(rows, options, path, error);
+}
+
+/* A model holds for windows with the same gauges in the same order. */
+static enum kwhy_status check_alike(
+	const struct kwhy_power_rows *a, const struct kwhy_power_rows *b, struct kwhy_error *error)
+{
+	if (a->data.gauge_count == b->data.gauge_count &&
+		memcmp(a->kinds, b->kinds, a->data.gauge_count * sizeof(*a->kinds)) == 0)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT, "the data of --fit have other gauges than what is to be split");
+}
+
+static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = read_rows(&answer->rows, options, path, error);
+
+	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
+	if (!status && options->fit)
+		status = read_rows(&answer->fitted_rows, options, options->fit, error);
+	if (!status)
+		status = check_alike(&answer->rows, answer->fitted, error);
+	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_LEAST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"a power model needs %d windows, not %zu: of a recording a longer one, or a shorter "
+			"--window",
+			(int)KWHY_POWER_ROWS_LEAST, answer->fitted->data.row_count);
+	if (!status)
+		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
+	return status ? status
+		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
+}
+
+/* What a factor's watts are per: the gauge, by the clock or not. */
+static void write_gauge(const struct answer *answer, size_t j, char out[64])
+{
+	const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
+	bool by_clock = gauge->by_clock && answer->rows.has_clock;
+
+	snprintf(out, 64, "%s%s", gauge->unit ? gauge->unit : gauge->name, by_clock ? " GHz^2" : "");
+}
+
+static void write_factor(
+	struct kwhy_table *table, enum kwhy_power_term term, const char *gauge, struct kwhy_interval watts)
+{
+	char range[64];
+
+	snprintf(range, sizeof(range), isfinite(watts.low) ? "%.3g to %.3g" : "n/a", watts.low, watts.high);
+	kwhy_table_cell(table, kwhy_power_term_name(term));
+	kwhy_table_cell(table, gauge);
+	kwhy_table_real(table, watts.value, "W");
+	kwhy_table_cell(table, range);
+}
+
+static void write_gauges(const struct answer *answer, struct kwhy_model_page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"term", KWHY_COLUMN_LEFT},
+		{"of each", KWHY_COLUMN_LEFT}, {"watts", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_LEFT}};
+	const struct kwhy_power_model *model = &answer->model;
+	struct kwhy_table table;
+	char gauge[64];
+
+	kwhy_table_init(&table, columns, 4);
+	write_factor(&table, KWHY_POWER_BASE, "", model->constant_w);
+	for (size_t j = 0; j < answer->rows.data.gauge_count; j++) {
+		write_gauge(answer, j, gauge);
+		write_factor(&table, answer->rows.data.terms[j], gauge, model->watts_per_unit[j]);
+	}
+	kwhy_table_write(&table, &page->style, &page->text);
+}
+
+static void write_split(const struct answer *answer, struct kwhy_model_page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"energy", KWHY_COLUMN_LEFT},
+		{"", KWHY_COLUMN_RIGHT}, {"share", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_LEFT},
+		{"mean", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_power_split *split = &answer->split;
+	struct kwhy_table table;
+	char range[64];
+
+	kwhy_table_init(&table, columns, 5);
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
+		struct kwhy_interval share = kwhy_interval_scaled(split->joules[term], 100 / split->total_j);
+
+		snprintf(range, sizeof(range), isfinite(share.low) ? "%.1f to %.1f %%" : "n/a", share.low,
+			share.high);
+		kwhy_table_cell(&table, kwhy_power_term_name((enum kwhy_power_term)term));
+		kwhy_table_real(&table, split->joules[term].value, "J");
+		kwhy_table_percent(&table, share.value / 100);
+		kwhy_table_cell(&table, range);
+		kwhy_table_real(&table, split->joules[term].value / split->seconds, "W");
+	}
+	kwhy_table_rule(&table);
+	kwhy_table_cell(&table, "measured");
+	kwhy_table_real(&table, split->total_j, "J");
+	kwhy_table_percent(&table, 1);
+	kwhy_table_cell(&table, "");
+	kwhy_table_real(&table, split->total_j / split->seconds, "W");
+	kwhy_table_write(&table, &page->style, &page->text);
+}
+
+/* A base that could be a quarter more or less: it has taken from the gauges, or they from it. */
+static bool is_joint(const struct kwhy_interval *base_j)
+{
+	return !(base_j->high - base_j->low <= 2 * JOINT_RATIO * base_j->value);
+}
+
+static void write_trust(const struct answer *answer, struct kwhy_model_page *page)
+{
+	char gauge[64];
+
+	if (!(answer->model.held_out_ratio < GOOD_RATIO))
+		kwhy_sheet_linef(&page->sheet, "",
+			"that is much: take the shares as a guess, or fit to more kinds of work");
+	if (is_joint(&answer->split.joules[KWHY_POWER_BASE]))
+		kwhy_sheet_linef(&page->sheet, "",
+			"the windows are too much alike to tell the parts from one another: only their sum "
+			"is known");
+	if (answer->fitted != &answer->rows)
+		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
+			answer->rows.data.row_count, 100 * answer->split.error_ratio);
+	if (!answer->split.outside_count)
+		return;
+	write_gauge(answer, answer->split.outside_gauge, gauge);
+	kwhy_sheet_linef(&page->sheet, "",
+		"%zu of them lie outside of what was fitted, most by %s: for these the model is a guess",
+		answer->split.outside_count, gauge);
+}
+
+static void write_text(const struct answer *answer, struct kwhy_model_page *page)
+{
+	write_split(answer, page);
+	kwhy_text_add(&page->text, "\n");
+	write_gauges(answer, page);
+	kwhy_text_add(&page->text, "\n");
+	kwhy_sheet_linef(&page->sheet, "",
+		"fitted to %zu windows: error %.2g %% of the mean power, %.2g %% of windows it had not seen",
+		answer->fitted->data.row_count, 100 * answer->model.rms_ratio,
+		100 * answer->model.held_out_ratio);
+	write_trust(answer, page);
+	kwhy_sheet_linef(&page->sheet, "",
+		"modelled: a meter sees the sum alone; which part is whose follows from the fit");
+}
+
+static void write_json_gauges(const struct answer *answer, struct kwhy_json *json)
+{
+	kwhy_json_array(json, "gauges");
+	for (size_t j = 0; j < answer->rows.data.gauge_count; j++) {
+		const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
+		char unit[64];
+
+		write_gauge(answer, j, unit);
+		kwhy_json_object(json, NULL);
+		kwhy_json_string(json, "name", gauge->name);
+		kwhy_json_string(json, "unit", unit);
+		kwhy_json_string(json, "term", kwhy_power_term_name(gauge->term));
+		kwhy_interval_json(json, "watts_per_unit", answer->model.watts_per_unit[j]);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
+static void write_json(const struct answer *answer, struct kwhy_json *json)
+{
+	const struct kwhy_power_model *model = &answer->model;
+
+	kwhy_json_count(json, "fitted_windows", answer->fitted->data.row_count);
+	kwhy_json_count(json, "split_windows", answer->rows.data.row_count);
+	kwhy_json_count(json, "outside_windows", answer->split.outside_count);
+	kwhy_json_real(json, "lag_s", answer->rows.lag_s);
+	kwhy_json_real(json, "rms_ratio", model->rms_ratio);
+	kwhy_json_real(json, "held_out_ratio", model->held_out_ratio);
+	kwhy_json_bool(json, "joint", is_joint(&answer->split.joules[KWHY_POWER_BASE]));
+	kwhy_json_real(json, "split_error_ratio", answer->split.error_ratio);
+	kwhy_interval_json(json, "constant_w", model->constant_w);
+	write_json_gauges(answer, json);
+	kwhy_json_object(json, "joules");
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		kwhy_interval_json(
+			json, kwhy_power_term_name((enum kwhy_power_term)term), answer->split.joules[term]);
+	kwhy_json_real(json, "measured", answer->split.total_j);
+	kwhy_json_object_end(json);
+}
+
+static void fill(const void *answer, struct kwhy_model_page *page)
+{
+	if (page->is_json)
+		write_json(answer, &page->json);
+	else
+		write_text(answer, page);
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct power_options *options = invocation->options;
+	struct answer answer = {0};
+	enum kwhy_status status;
+
+	if (!(options->window_s >= 0.1 && options->window_s <= 3600))
+		return kwhy_fail(error, KWHY_E_USAGE, "--window takes 0.1 to 3600 seconds");
+	if (invocation->operands.count != 1)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "model power takes one recording or one CSV of windows");
+	status = work_out(&answer, options, invocation->operands.items[0], error);
+	if (!status)
+		status = kwhy_model_page_write(&options->model, "power", fill, &answer, error);
+	kwhy_power_rows_done(&answer.rows);
+	kwhy_power_rows_done(&answer.fitted_rows);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"fit", 0, "FILE", "fit the model to these windows instead", KWHY_OPTION_TEXT,
+		offsetof(struct power_options, fit)},
+	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct power_options, power)},
+	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT,
+		offsetof(struct power_options, profile)},
+	{"device", 0, "N", "device of the recording; default 0", KWHY_OPTION_COUNT,
+		offsetof(struct power_options, device)},
+	{"window", 0, "S", "join a recording's readings to windows of S seconds or more; default 2",
+		KWHY_OPTION_NUMBER, offsetof(struct power_options, window_s)},
+	KWHY_OPTION_ROWS_MODEL(struct power_options, model),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_model_power = {
+	.name = "model power",
+	.operands = "RECORDING|WINDOWS.csv",
+	.summary = "Where each watt goes: base, compute, memory, I/O, by the device's counters.",
+	.details = "WINDOWS.csv: columns power_w, seconds (1 where there are none) and gauges: compute, "
+		   "memory, io, "
+		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille, "
+		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s; sm_clock_hz, by whose "
+		   "square compute counts.",
+	.options = options_table,
+	.options_bytes = sizeof(struct power_options),
+	.defaults = set_defaults,
+	.run = run,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "base/quantity.h"
+#include "cli/command.h"
+#include "cli/model/csv.h"
+#include "cli/model/page.h"
+#include "cli/values.h"
+#include "fit/tokens.h"
+#include "report/run_read.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { PHASES_MOST = 256, FILE_MOST_BYTES = 1 << 30 };
+
+struct tokens_options {
+	struct kwhy_model_options model;
+	struct kwhy_strings phases;
+	double tokens, joules, seconds;
+};
+
+/* The phases asked for, and who owns their names. */
+struct asking {
+	const struct tokens_options *options;
+	struct kwhy_tokens_phase phases[PHASES_MOST];
+	char names[PHASES_MOST][KWHY_WORK_UNIT_BYTES];
+	size_t count;
+	struct kwhy_model_csv csv;
+	struct kwhy_read_run run;
+};
+
+static void set_defaults(void *options)
+{
+	struct tokens_options *tokens = options;
+
+	tokens->tokens = tokens->joules = tokens->seconds = NAN;
+}
+
+static enum kwhy_status add(struct asking *asking, struct kwhy_tokens_phase phase, struct kwhy_error *error)
+{
+	if (asking->count == PHASES_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT, "at most %d phases", (int)PHASES_MOST);
+	if (!(phase.tokens > 0))
+		return kwhy_fail(error, KWHY_E_INPUT, "phase '%.60s' has no tokens above 0", phase.name);
+	if (!(phase.joules.value > 0))
+		return kwhy_fail(error, KWHY_E_INPUT, "the energy of '%.60s' is not known", phase.name);
+	asking->phases[asking->count++] = phase;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_csv(struct asking *asking, const char *path, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_column columns[] = {{"tokens", true}, {"joules", true},
+		{"joules_low", false}, {"joules_high", false}, {"seconds", false}, {"phase", true}};
+	enum kwhy_status status = kwhy_model_csv_read(path, columns, 5, 1, &asking->csv, error);
+
+	for (size_t i = 0; !status && i < asking->csv.row_count; i++) {
+		const double *row = asking->csv.numbers + i * asking->csv.number_count;
+
+		status = add(asking,
+			(struct kwhy_tokens_phase){kwhy_model_csv_word(&asking->csv, i, 0), row[0],
+				{row[1], row[2], row[3]}, row[4]},
+			error);
+	}
+	return status;
+}
+
+/* A range of the report that the option gives tokens to, as in decode=2048. */
+static enum kwhy_status add_range(struct asking *asking, const char *spec, struct kwhy_error *error)
+{
+	char *name = asking->names[asking->count % PHASES_MOST];
+	double tokens;
+	enum kwhy_status status = kwhy_value_work(spec, name, &tokens, error);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < asking->run.phase_count; i++) {
+		const struct kwhy_read_phase *phase = &asking->run.phases[i];
+
+		if (strcmp(phase->name, name) == 0)
+			return add(asking,
+				(struct kwhy_tokens_phase){phase->name, tokens,
+					{phase->joules, phase->low_j, phase->high_j}, phase->seconds},
+				error);
+	}
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%.300s has no range '%.60s'; name a range of the report, as --phase decode=2048",
+		asking->run.label, name);
+}
+
+static double tokens_of_run(const struct asking *asking)
+{
+	for (size_t i = 0; isnan(asking->options->tokens) && i < asking->run.work_count; i++)
+		if (strcmp(asking->run.work[i].unit, "tokens") == 0)
+			return asking->run.work[i].count;
+	return asking->options->tokens;
+}
+
+static enum kwhy_status read_json(struct asking *asking, const char *path, struct kwhy_error *error)
+{
+	const struct kwhy_strings *ranges = &asking->options->phases;
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_file_read(path, FILE_MOST_BYTES, &text, error);
+
+	if (!status)
+		status = kwhy_read_run_of(&asking->run, path, text.data ? text.data : "", text.length, error);
+	kwhy_text_done(&text);
+	for (size_t i = 0; !status && i < ranges->count; i++)
+		status = add_range(asking, ranges->items[i], error);
+	if (!status && !ranges->count)
+		status = add(asking,
+			(struct kwhy_tokens_phase){path, tokens_of_run(asking),
+				{asking->run.joules, asking->run.low_j, asking->run.high_j},
+				asking->run.seconds},
+			error);
+	return status;
+}
+
+static bool is_json(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
+static void write_text(
+	const struct kwhy_tokens_phase *phases, size_t count, bool with_sum, struct kwhy_model_page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"phase", KWHY_COLUMN_NAME},
+		{"tokens", KWHY_COLUMN_RIGHT}, {"energy", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT},
+		{"tokens/J", KWHY_COLUMN_RIGHT}, {"tokens/s", KWHY_COLUMN_RIGHT},
+		{"mean", KWHY_COLUMN_RIGHT}};
+	struct kwhy_tokens answer;
+	char amount[KWHY_QUANTITY_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < count; i++) {
+		kwhy_tokens_of(&phases[i], &answer);
+		if (with_sum && i + 1 == count)
+			kwhy_table_rule(&table);
+		kwhy_table_cell(&table, phases[i].name);
+		kwhy_table_cell(&table, kwhy_quantity_amount(amount, phases[i].tokens));
+		kwhy_table_real(&table, phases[i].joules.value, "J");
+		kwhy_interval_cell(&table, answer.joules_per_token, "J");
+		kwhy_table_real(&table, answer.tokens_per_joule.value, "");
+		kwhy_table_real(&table, answer.tokens_per_s, "");
+		kwhy_table_real(&table, answer.mean_w, "W");
+	}
+	kwhy_table_write(&table, &page->style, &page->text);
+	kwhy_sheet_linef(&page->sheet, "", "tokens/J is also tokens a second and watt");
+}
+
+static void write_json(const struct kwhy_tokens_phase *phases, size_t count, struct kwhy_json *json)
+{
+	struct kwhy_tokens answer;
+
+	kwhy_json_array(json, "phases");
+	for (size_t i = 0; i < count; i++) {
+		kwhy_tokens_of(&phases[i], &answer);
+		kwhy_json_object(json, NULL);
+		kwhy_json_string(json, "name", phases[i].name);
+		kwhy_json_real(json, "tokens", phases[i].tokens);
+		kwhy_json_real(json, "seconds", phases[i].seconds);
+		kwhy_interval_json(json, "joules", phases[i].joules);
+		kwhy_interval_json(json, "joules_per_token", answer.joules_per_token);
+		kwhy_interval_json(json, "tokens_per_joule", answer.tokens_per_joule);
+		kwhy_json_real(json, "tokens_per_s", answer.tokens_per_s);
+		kwhy_json_real(json, "mean_w", answer.mean_w);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
+static bool has_sum(const struct asking *asking)
+{
+	return asking->count > 1 && asking->count < PHASES_MOST;
+}
+
+/* The sum stands behind the phases. */
+static void fill(const void *given, struct kwhy_model_page *page)
+{
+	const struct asking *asking = given;
+	bool with_sum = has_sum(asking);
+
+	if (page->is_json)
+		write_json(asking->phases, asking->count + with_sum, &page->json);
+	else
+		write_text(asking->phases, asking->count + with_sum, with_sum, page);
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	static struct asking asking;
+	const struct tokens_options *options = invocation->options;
+	const struct kwhy_operands *operands = &invocation->operands;
+	enum kwhy_status status;
+
+	asking = (struct asking){.options = options};
+	if (operands->count > 1)
+		return kwhy_fail(error, KWHY_E_USAGE, "model tokens takes one file");
+	if (!operands->count && isnan(options->joules))
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "give a file, or --tokens and --joules of one measured stretch");
+	if (!operands->count)
+		status = add(&asking,
+			(struct kwhy_tokens_phase){"this run", options->tokens,
+				kwhy_interval_exact(options->joules), options->seconds},
+			error);
+	else if (is_json(operands->items[0]))
+		status = read_json(&asking, operands->items[0], error);
+	else
+		status = read_csv(&asking, operands->items[0], error);
+	if (!status && has_sum(&asking))
+		asking.phases[asking.count] = kwhy_tokens_sum(asking.phases, asking.count);
+	if (!status)
+		status = kwhy_model_page_write(&options->model, "tokens", fill, &asking, error);
+	kwhy_model_csv_done(&asking.csv);
+	kwhy_read_run_done(&asking.run);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"tokens", 0, "N", "tokens of the run; default: its work in tokens", KWHY_OPTION_NUMBER,
+		offsetof(struct tokens_options, tokens)},
+	{"phase", 0, "RANGE=N", "tokens of a range of a report.json; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct tokens_options, phases)},
+	{"joules", 0, "J", "energy of the run, instead of a file", KWHY_OPTION_NUMBER,
+		offsetof(struct tokens_options, joules)},
+	{"seconds", 0, "S", "duration of the run, instead of a file", KWHY_OPTION_NUMBER,
+		offsetof(struct tokens_options, seconds)},
+	KWHY_OPTION_ROWS_MODEL(struct tokens_options, model),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_model_tokens = {
+	.name = "model tokens",
+	.operands = "[RUN.json|PHASES.csv]",
+	.summary = "Joules a token and tokens a joule, by phase, with intervals.",
+	.details = "RUN.json: of kwhy stat --json or kwhy report --json. PHASES.csv: columns phase, tokens, "
+		   "joules and, where known, joules_low, joules_high, seconds.",
+	.options = options_table,
+	.options_bytes = sizeof(struct tokens_options),
+	.defaults = set_defaults,
+	.run = run,
+};

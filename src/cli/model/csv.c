@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/model/csv.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 64, ROWS_MOST = 1 << 24 };
+
+static enum kwhy_status number_of(
+	const struct kwhy_csv *csv, size_t column, double *out, struct kwhy_error *error)
+{
+	struct kwhy_span field = kwhy_csv_field(csv, column);
+	char text[NUMBER_BYTES], *end;
+
+	*out = NAN;
+	if (!field.length)
+		return KWHY_OK;
+	if (field.length >= sizeof(text))
+		return kwhy_csv_fail(csv, column, error, "is no number");
+	memcpy(text, field.bytes, field.length);
+	text[field.length] = '\0';
+	*out = strtod(text, &end);
+	if (*end || !isfinite(*out))
+		return kwhy_csv_fail(csv, column, error, "is no number; leave empty what is not known");
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_room(struct kwhy_model_csv *table, struct kwhy_error *error)
+{
+	size_t capacity = table->capacity ? 2 * table->capacity : 64;
+	double *numbers;
+	const char **words;
+
+	if (table->row_count < table->capacity)
+		return KWHY_OK;
+	if (capacity > ROWS_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT, "a table has at most %d rows", (int)ROWS_MOST);
+	numbers = realloc(table->numbers, capacity * (table->number_count + 1) * sizeof(*numbers));
+	if (numbers)
+		table->numbers = numbers;
+	words = realloc(table->words, capacity * (table->word_count + 1) * sizeof(*words));
+	if (words)
+		table->words = words;
+	if (!numbers || !words)
+		return kwhy_fail_memory(error, "a table");
+	table->capacity = capacity;
+	return KWHY_OK;
+}
+
+/* A word from somebody's file, harmless to a terminal. */
+static const char *keep(struct kwhy_model_csv *table, struct kwhy_span span)
+{
+	char *word = kwhy_arena_alloc(&table->arena, 3 * span.length + 1, 1);
+
+	if (word)
+		word[kwhy_text_sanitize(word, span.bytes, span.length)] = '\0';
+	return word;
+}
+
+static enum kwhy_status add_row(
+	struct kwhy_model_csv *table, const struct kwhy_csv *csv, struct kwhy_error *error)
+{
+	enum kwhy_status status = make_room(table, error);
+
+	for (size_t i = 0; !status && i < table->number_count; i++)
+		status = number_of(
+			csv, i, &table->numbers[table->row_count * table->number_count + i], error);
+	for (size_t i = 0; !status && i < table->word_count; i++) {
+		const char *word = keep(table, kwhy_csv_field(csv, table->number_count + i));
+
+		table->words[table->row_count * table->word_count + i] = word;
+		if (!word)
+			status = kwhy_fail_memory(error, "a table");
+	}
+	table->row_count += !status;
+	return status;
+}
+
+enum kwhy_status kwhy_model_csv_read(const char *path, const struct kwhy_csv_column *columns,
+	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error)
+{
+	const struct kwhy_csv_options options = {path, columns, number_count + word_count, false};
+	enum kwhy_csv_item item = KWHY_CSV_ROW;
+	struct kwhy_csv *csv = NULL;
+	enum kwhy_status status = kwhy_csv_open(&options, &csv, error);
+
+	*out = (struct kwhy_model_csv){.number_count = number_count, .word_count = word_count};
+	while (!status && item != KWHY_CSV_END) {
+		status = kwhy_csv_next(csv, &item, error);
+		if (!status && item == KWHY_CSV_ROW)
+			status = add_row(out, csv, error);
+	}
+	kwhy_csv_close(csv);
+	if (!status && !out->row_count)
+		status = kwhy_fail(error, KWHY_E_INPUT, "%.300s has no rows below its header", path);
+	return status;
+}
+
+void kwhy_model_csv_done(struct kwhy_model_csv *table)
+{
+	free(table->numbers);
+	free(table->words);
+	kwhy_arena_done(&table->arena);
+}
+
+double kwhy_model_csv_number(const struct kwhy_model_csv *table, size_t row, size_t column)
+{
+	return table->numbers[row * table->number_count + column];
+}
+
+const char *kwhy_model_csv_word(const struct kwhy_model_csv *table, size_t row, size_t column)
+{
+	return table->words[row * table->word_count + column];
+}

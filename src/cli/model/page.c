@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/model/page.h"
+
+#include "base/quantity.h"
+#include "cli/output.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DIGITS = 4 };
+
+enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page, const struct kwhy_model_options *options,
+	const char *name, struct kwhy_error *error)
+{
+	enum kwhy_output_form form;
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
+	char schema[64];
+
+	if (status)
+		return status;
+	if (form != KWHY_OUTPUT_TEXT && form != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_USAGE, "a model is written as .txt or .json");
+	*page = (struct kwhy_model_page){
+		.is_json = form == KWHY_OUTPUT_JSON, .style = {.columns = kwhy_output_columns()}};
+	page->sheet = (struct kwhy_sheet){.style = &page->style, .out = &page->text};
+	if (page->is_json) {
+		snprintf(schema, sizeof(schema), "kwhy.model.%s/1", name);
+		kwhy_json_init(&page->json, &page->text);
+		kwhy_json_object(&page->json, NULL);
+		kwhy_json_string(&page->json, "schema", schema);
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page, const struct kwhy_model_options *options,
+	enum kwhy_status status, struct kwhy_error *error)
+{
+	if (page->is_json)
+		kwhy_json_object_end(&page->json);
+	if (!status)
+		status = kwhy_text_check(&page->text, error);
+	if (!status)
+		status = kwhy_output_write(options->output, &page->text, error);
+	kwhy_text_done(&page->text);
+	return status;
+}
+
+enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options, const char *name,
+	kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error)
+{
+	struct kwhy_model_page page;
+	enum kwhy_status status = kwhy_model_page_begin(&page, options, name, error);
+
+	if (status)
+		return status;
+	fill(answer, &page);
+	return kwhy_model_page_end(&page, options, KWHY_OK, error);
+}
+
+void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit)
+{
+	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 20];
+	double percent = 100 * (interval.high - interval.low) / 2 / fabs(interval.value);
+
+	kwhy_quantity_si(number, interval.value, unit, DIGITS);
+	if (isfinite(interval.value) && isfinite(percent))
+		snprintf(text, sizeof(text), "%s \xc2\xb1%.2g %%", number, percent);
+	kwhy_table_cell(table, isfinite(interval.value) && isfinite(percent) ? text : number);
+}
+
+void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_real(json, "value", interval.value);
+	kwhy_json_real(json, "low", interval.low);
+	kwhy_json_real(json, "high", interval.high);
+	kwhy_json_object_end(json);
+}

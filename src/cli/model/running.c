@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/model/running.h"
+
+#include "base/file.h"
+#include "base/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MOST_BYTES = 1 << 30, AMOUNT_BYTES = 80 };
+
+void kwhy_running_options_init(struct kwhy_running_options *options)
+{
+	*options = (struct kwhy_running_options){
+		.joules = NAN, .seconds = NAN, .runs_per_day = NAN, .pue = 1};
+}
+
+static enum kwhy_status read_file(struct kwhy_read_run *run, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_file_read(path, FILE_MOST_BYTES, &text, error);
+
+	if (!status)
+		status = kwhy_read_run_of(run, path, text.data ? text.data : "", text.length, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static struct kwhy_running_question question_of(
+	const struct kwhy_running_options *options, const struct kwhy_read_run *run, double work)
+{
+	struct kwhy_interval energy_j = {run->joules, run->low_j, run->high_j};
+
+	return (struct kwhy_running_question){
+		.energy_j = isfinite(options->joules) ? kwhy_interval_exact(options->joules) : energy_j,
+		.seconds = isfinite(options->seconds) ? options->seconds : run->seconds,
+		.work = work,
+		.runs_per_day = options->runs_per_day,
+		.pue = options->pue,
+		.per_kwh = NAN,
+		.per_hour = NAN};
+}
+
+static double work_of(const struct kwhy_read_run *run, const char *unit)
+{
+	for (size_t i = 0; i < run->work_count; i++)
+		if (strcmp(run->work[i].unit, unit) == 0)
+			return run->work[i].count;
+	return NAN;
+}
+
+/* The unit that all are divided by: the option's, else the first that a file tells of. */
+static enum kwhy_status choose_unit(
+	struct kwhy_runs *runs, const char *spec, double *out_stated, struct kwhy_error *error)
+{
+	*out_stated = NAN;
+	if (spec)
+		return kwhy_value_work(spec, runs->unit, out_stated, error);
+	for (size_t i = 0; i < runs->count && !*runs->unit; i++)
+		if (runs->runs[i].work_count)
+			snprintf(runs->unit, sizeof(runs->unit), "%s", runs->runs[i].work[0].unit);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs, const struct kwhy_running_options *options,
+	const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	bool is_stated = isfinite(options->joules) || isfinite(options->seconds);
+	enum kwhy_status status = KWHY_OK;
+	double stated;
+
+	*runs = (struct kwhy_runs){0};
+	if (operands->count > KWHY_RUNS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "one run, or two to compare: not %zu", operands->count);
+	if (operands->count > 0 && is_stated)
+		return kwhy_fail(error, KWHY_E_USAGE, "a run is a file or --joules and --seconds, not both");
+	if (!operands->count && !is_stated)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"give a stat.json or a report.json, or the run's --joules and --seconds");
+	for (size_t i = 0; !status && i < operands->count; i++) {
+		status = read_file(&runs->runs[i], operands->items[i], error);
+		runs->count += !status;
+	}
+	if (!operands->count)
+		runs->runs[runs->count++] = (struct kwhy_read_run){
+			.label = "this run", .joules = NAN, .low_j = NAN, .high_j = NAN, .seconds = NAN};
+	if (!status)
+		status = choose_unit(runs, options->work, &stated, error);
+	for (size_t i = 0; !status && i < runs->count; i++)
+		runs->questions[i] = question_of(options, &runs->runs[i],
+			isfinite(stated) ? stated : work_of(&runs->runs[i], runs->unit));
+	return status;
+}
+
+void kwhy_runs_done(struct kwhy_runs *runs)
+{
+	for (size_t i = 0; i < KWHY_RUNS_MOST; i++)
+		kwhy_read_run_done(&runs->runs[i]);
+}
+
+enum kwhy_status kwhy_runs_answer(
+	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < runs->count; i++) {
+		runs->questions[i].per_kwh = per_kwh;
+		runs->questions[i].per_hour = per_hour;
+		status = kwhy_running_of(&runs->questions[i], &runs->answers[i], error);
+	}
+	return status;
+}
+
+static void amount_cell(struct kwhy_table *table, struct kwhy_interval amount, const char *currency)
+{
+	char text[AMOUNT_BYTES];
+	double percent = 100 * (amount.high - amount.low) / 2 / fabs(amount.value);
+
+	if (!currency) {
+		kwhy_interval_cell(table, amount, "g");
+	} else if (!isfinite(amount.value)) {
+		kwhy_table_cell(table, NULL);
+	} else {
+		snprintf(text, sizeof(text), isfinite(percent) ? "%.4g %s \xc2\xb1%.2g %%" : "%.4g %s",
+			amount.value, currency, percent);
+		kwhy_table_cell(table, text);
+	}
+}
+
+static void add_run(struct kwhy_table *table, const struct kwhy_runs *runs, size_t i, const char *currency)
+{
+	const struct kwhy_running_question *question = &runs->questions[i];
+	const struct kwhy_running *answer = &runs->answers[i];
+
+	kwhy_table_cell(table, runs->runs[i].label);
+	kwhy_interval_cell(table, question->energy_j, "J");
+	kwhy_table_real(table, question->seconds, "s");
+	amount_cell(table, answer->per_run, currency);
+	if (*runs->unit)
+		amount_cell(table, answer->per_unit, currency);
+	if (isfinite(question->runs_per_day))
+		amount_cell(table, answer->per_year, currency);
+}
+
+static void add_saving(struct kwhy_table *table, const struct kwhy_runs *runs, const char *currency)
+{
+	const struct kwhy_running *a = &runs->answers[0], *b = &runs->answers[1];
+
+	kwhy_table_rule(table);
+	kwhy_table_cell(table, "saved");
+	kwhy_interval_cell(table,
+		kwhy_interval_difference(runs->questions[0].energy_j, runs->questions[1].energy_j), "J");
+	kwhy_table_real(table, runs->questions[0].seconds - runs->questions[1].seconds, "s");
+	amount_cell(table, kwhy_interval_difference(a->per_run, b->per_run), currency);
+	if (*runs->unit)
+		amount_cell(table, kwhy_interval_difference(a->per_unit, b->per_unit), currency);
+	if (isfinite(runs->questions[0].runs_per_day))
+		amount_cell(table, kwhy_interval_difference(a->per_year, b->per_year), currency);
+}
+
+static bool ends_in_s(const char *word)
+{
+	size_t length = strlen(word);
+
+	return length > 1 && word[length - 1] == 's';
+}
+
+static void write_text(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
+{
+	char per_unit[KWHY_WORK_UNIT_BYTES + 8];
+	struct kwhy_table_column columns[6] = {{"", KWHY_COLUMN_NAME}, {"energy", KWHY_COLUMN_RIGHT},
+		{"time", KWHY_COLUMN_RIGHT}, {"a run", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	size_t count = 4;
+
+	snprintf(per_unit, sizeof(per_unit), "per %.*s",
+		(int)strlen(runs->unit) - (ends_in_s(runs->unit) ? 1 : 0), runs->unit);
+	if (*runs->unit)
+		columns[count++] = (struct kwhy_table_column){per_unit, KWHY_COLUMN_RIGHT};
+	if (isfinite(runs->questions[0].runs_per_day))
+		columns[count++] = (struct kwhy_table_column){"a year", KWHY_COLUMN_RIGHT};
+	kwhy_table_init(&table, columns, count);
+	for (size_t i = 0; i < runs->count; i++)
+		add_run(&table, runs, i, currency);
+	if (runs->count == 2)
+		add_saving(&table, runs, currency);
+	kwhy_table_write(&table, &page->style, &page->text);
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->runs[i].is_modelled)
+			kwhy_sheet_linef(&page->sheet, "", "%s: energy is modelled, not measured",
+				runs->runs[i].label);
+}
+
+static void write_answer(struct kwhy_json *json, const char *key, const struct kwhy_running *answer)
+{
+	kwhy_json_object(json, key);
+	kwhy_interval_json(json, "kwh", answer->kwh);
+	kwhy_interval_json(json, "amount", answer->per_run);
+	kwhy_interval_json(json, "amount_per_unit", answer->per_unit);
+	kwhy_interval_json(json, "kwh_per_year", answer->kwh_per_year);
+	kwhy_interval_json(json, "amount_per_year", answer->per_year);
+	kwhy_json_object_end(json);
+}
+
+static void write_json(
+	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_json *json)
+{
+	kwhy_json_string(json, "amount", amount);
+	kwhy_json_string(json, "amount_unit", currency ? currency : "g CO2e");
+	kwhy_json_string(json, "work_unit", *runs->unit ? runs->unit : NULL);
+	kwhy_json_real(json, "runs_per_day", runs->questions[0].runs_per_day);
+	kwhy_json_real(json, "pue", runs->questions[0].pue);
+	kwhy_json_array(json, "runs");
+	for (size_t i = 0; i < runs->count; i++) {
+		kwhy_json_object(json, NULL);
+		kwhy_json_string(json, "name", runs->runs[i].label);
+		kwhy_json_bool(json, "modelled", runs->runs[i].is_modelled);
+		kwhy_interval_json(json, "energy_j", runs->questions[i].energy_j);
+		kwhy_json_real(json, "seconds", runs->questions[i].seconds);
+		kwhy_json_real(json, "work", runs->questions[i].work);
+		write_answer(json, "answer", &runs->answers[i]);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
+void kwhy_runs_write(
+	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page)
+{
+	if (page->is_json)
+		write_json(runs, currency, amount, &page->json);
+	else
+		write_text(runs, currency, page);
+}

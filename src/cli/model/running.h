@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_MODEL_RUNNING_H
+#define KWHY_CLI_MODEL_RUNNING_H
+
+#include "cli/model/page.h"
+#include "cli/values.h"
+#include "fit/running.h"
+#include "report/run_read.h"
+
+/* What `kwhy model cost` and `kwhy model carbon` have in common: one run or two, and how often they happen.
+ */
+struct kwhy_running_options {
+	struct kwhy_model_options model;
+	const char *work; /* "tokens=4096" */
+	double joules, seconds, runs_per_day, pue;
+};
+
+void kwhy_running_options_init(struct kwhy_running_options *options);
+
+#define KWHY_OPTION_ROWS_RUNNING(type, member)                                                        \
+	{"joules", 0, "J", "energy of the run, instead of a file", KWHY_OPTION_NUMBER,                \
+		offsetof(type, member.joules)},                                                       \
+		{"seconds", 0, "S", "duration of the run, instead of a file", KWHY_OPTION_NUMBER,     \
+			offsetof(type, member.seconds)},                                              \
+		{"work", 0, "UNIT=N", "work of the run, like tokens=4096", KWHY_OPTION_TEXT,          \
+			offsetof(type, member.work)},                                                 \
+		{"runs-per-day", 0, "N", "also for a year of so many runs a day", KWHY_OPTION_NUMBER, \
+			offsetof(type, member.runs_per_day)},                                         \
+		{"pue", 0, "RATIO", "the building's power over its machines'; default 1",             \
+			KWHY_OPTION_NUMBER, offsetof(type, member.pue)},                              \
+		KWHY_OPTION_ROWS_MODEL(type, member.model)
+
+enum { KWHY_RUNS_MOST = 2 };
+
+/* The runs, and what they come to. */
+struct kwhy_runs {
+	struct kwhy_read_run runs[KWHY_RUNS_MOST];
+	struct kwhy_running answers[KWHY_RUNS_MOST];
+	struct kwhy_running_question questions[KWHY_RUNS_MOST];
+	char unit[KWHY_WORK_UNIT_BYTES]; /* of the work; "" none */
+	size_t count;
+};
+
+/* Reads the operands, or takes the options for the one run. kwhy_runs_done() also after a failure. */
+KWHY_MUST_USE enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs,
+	const struct kwhy_running_options *options, const struct kwhy_operands *operands,
+	struct kwhy_error *error);
+void kwhy_runs_done(struct kwhy_runs *runs);
+
+/* Fills the answers; one of the rates is NAN. */
+KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
+	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
+
+/* The amount is money in `currency`, or grams CO2e where that is NULL. */
+void kwhy_runs_write(
+	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RECORDINGS_CHANGE_OPTIONS_H
+#define KWHY_CLI_RECORDINGS_CHANGE_OPTIONS_H
+
+#include "cli/options.h"
+#include "whatif/whatif.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The changes to a program that commands take as options: one row for each of kwhy_whatif_changes. */
+
+/* As many as whatif has, which a test compares. */
+enum { KWHY_CHANGE_OPTIONS = 16 };
+
+struct kwhy_change_options {
+	bool flags[KWHY_CHANGE_OPTIONS];       /* asked for; of changes without an argument */
+	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* of those with one */
+};
+
+/* None is asked for. */
+void kwhy_change_options_init(struct kwhy_change_options *options);
+
+/* What was asked for, in the order of the table; KWHY_E_USAGE for a number that a change does not take. */
+KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *options,
+	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], size_t *out_count, struct kwhy_error *error);
+
+#define KWHY_OPTION_ROW_CHANGE_FLAG(type, member, place, id, help)                          \
+	{                                                                                   \
+		id, 0, NULL, help, KWHY_OPTION_FLAG, offsetof(type, member.flags) + (place) \
+	}
+#define KWHY_OPTION_ROW_CHANGE_NUMBER(type, member, place, id, help)                \
+	{                                                                           \
+		id, 0, "N", help, KWHY_OPTION_COUNT,                                \
+			offsetof(type, member.numbers) + (place) * sizeof(uint64_t) \
+	}
+
+/* Rows of an option table for the struct kwhy_change_options `member` of `type`, in the order of
+ * kwhy_whatif_changes. */
+#define KWHY_OPTION_ROWS_CHANGES(type, member)                                                               \
+	KWHY_OPTION_ROW_CHANGE_NUMBER(type, member, 0, "keep-on-device",                                     \
+		"no copies to the host and back; of the last N (0: all) stay"),                              \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 1, "pack-h2d", "one copy to the device for several in a row"),         \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 2, "pack-d2h", "one read-back for several in a row"),                  \
+		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
+			type, member, 3, "thin-collectives", "collectives every Nth time"),                  \
+		KWHY_OPTION_ROW_CHANGE_NUMBER(type, member, 4, "bigger-batch", "a batch N times as large"),  \
+		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
+			type, member, 5, "batch", "up to N equal launches in a row as one"),                 \
+		KWHY_OPTION_ROW_CHANGE_FLAG(type, member, 6, "fuse", "one kernel for a chain of tiny ones"), \
+		KWHY_OPTION_ROW_CHANGE_FLAG(type, member, 7, "pool", "a pool instead of malloc and free"),   \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 8, "drop-waits", "no waits with nothing to wait for"),                 \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 9, "event-waits", "events where the host reads no result"),            \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 10, "join-waits", "one wait for read-backs in a row"),                 \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 11, "pinned", "page-locked host memory for copies"),                   \
+		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
+			type, member, 12, "overlap-copies", "copies beside compute, with N buffers"),        \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 13, "overlap-collectives", "collectives beside compute"),              \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 14, "prefetch", "no long pauses of the host between calls"),           \
+		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
+			type, member, 15, "graph", "stretches of launches that repeat as graphs")
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/recordings/job.h"
+#include "report/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct export_options {
+	struct kwhy_job_options job;
+	const char *to, *output;
+};
+
+static void set_defaults(void *options)
+{
+	struct export_options *export = options;
+
+	kwhy_job_options_init(&export->job);
+}
+
+static enum kwhy_status choose(const char *name, const struct kwhy_exporter **out, struct kwhy_error *error)
+{
+	*out = name ? kwhy_exporter_find(name) : NULL;
+	if (*out)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE, "export needs --to perfetto, chrome, sqlite or csv%s%.60s",
+		name ? ", not " : "", name ? name : "");
+}
+
+/* One export on its way to a file. */
+struct work {
+	const struct kwhy_exporter *exporter;
+	const struct kwhy_report *report;
+	bool compress;
+};
+
+static enum kwhy_status fill(void *context, const char *beside, struct kwhy_error *error)
+{
+	const struct work *work = context;
+
+	return work->exporter->write(work->report, beside, work->compress, error);
+}
+
+static bool ends_in_gz(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct export_options *options = invocation->options;
+	struct work work = {0};
+	struct kwhy_job job;
+	enum kwhy_status status = choose(options->to, &work.exporter, error);
+
+	if (status)
+		return status;
+	if (!invocation->operands.count)
+		return kwhy_fail(error, KWHY_E_USAGE, "export needs a trace");
+	if (!options->output)
+		return kwhy_fail(error, KWHY_E_USAGE, "export needs -o FILE, for example -o run%s",
+			work.exporter->extension);
+	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
+		&options->job.power, error);
+	if (status)
+		return status;
+	work.report = &job.report;
+	work.compress = ends_in_gz(options->output);
+	status = kwhy_file_make(options->output, fill, &work, error);
+	kwhy_job_done(&job);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"to", 0, "FORM", "perfetto, chrome, sqlite or csv", KWHY_OPTION_TEXT,
+		offsetof(struct export_options, to)},
+	{"output", 'o', "FILE", "write there; a name that ends in .gz is compressed", KWHY_OPTION_TEXT,
+		offsetof(struct export_options, output)},
+	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct export_options, job.power)},
+	KWHY_OPTION_ROWS_JOB(struct export_options, job),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_export = {
+	.name = "export",
+	.operands = "REC|TRACE...",
+	.summary = "Write a run, with the energy of each activity, for other tools.",
+	.details = "perfetto: track events with power counters; chrome: trace events as PyTorch writes them; "
+		   "sqlite: tables and views for SQL; csv: kwhy's own form.",
+	.options = options_table,
+	.options_bytes = sizeof(struct export_options),
+	.defaults = set_defaults,
+	.run = run,
+};

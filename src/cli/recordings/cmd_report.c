@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/analysis.h"
+#include "cli/bench/pairs_show.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/recordings/job.h"
+#include "ledger/energy/model_power.h"
+#include "report/page/page.h"
+#include "report/page/timeline.h"
+#include "whatif/findings.h"
+#include "whatif/stretch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct report_options {
+	struct kwhy_job_options job;
+	const char *output, *csv;
+	bool json, no_color;
+};
+
+static void set_defaults(void *options)
+{
+	struct report_options *report = options;
+
+	kwhy_job_options_init(&report->job);
+}
+
+/* What is asked for: --json and --csv go before the extension of -o. */
+static enum kwhy_status choose_form(
+	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	if (options->json && options->csv)
+		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv exclude each other");
+	if (options->csv && strcmp(options->csv, "accounts") != 0 && strcmp(options->csv, "findings") != 0)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--csv takes accounts or findings, not '%.60s'", options->csv);
+	if (options->json || options->csv) {
+		*out = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV;
+		return KWHY_OK;
+	}
+	return kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
+}
+
+/* What changes would bring that leave results as they are; *out NULL where that cannot be worked out. */
+static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
+	struct kwhy_plan **out, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = job->recording;
+	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
+								  : 0.01;
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status;
+
+	*out = NULL;
+	if (!recording->activities.count ||
+		recording->activities.count + recording->calls.count > KWHY_WHATIF_FINDINGS_ROWS_MAX)
+		return KWHY_OK;
+	status = kwhy_whatif_new(recording, job->ledger, job->profile, &whatif, error);
+	if (status)
+		return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
+	status = kwhy_whatif_plan(whatif, min_gain, false, out, error);
+	if (!status)
+		status = kwhy_whatif_add_stretch(whatif, *out, error);
+	kwhy_whatif_free(whatif);
+	return status;
+}
+
+static enum kwhy_status render_page(const struct kwhy_job *job, const struct report_options *options,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_plan *plan;
+	enum kwhy_status status = make_plan(job, options, &plan, error);
+
+	if (!status)
+		status = kwhy_report_page(&job->report, plan, KWHY_TIMELINE_EXACT_ROWS, out, error);
+	kwhy_plan_free(plan);
+	return status;
+}
+
+static enum kwhy_status render(const struct kwhy_job *job, const struct report_options *options,
+	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
+{
+	const struct kwhy_report *report = &job->report;
+	bool terminal = !options->output || strcmp(options->output, "-") == 0;
+	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
+		.color = terminal && kwhy_output_color(options->no_color),
+		.verbose = options->job.verbose};
+
+	switch (form) {
+	case KWHY_OUTPUT_HTML:
+		return render_page(job, options, out, error);
+	case KWHY_OUTPUT_JSON:
+		return kwhy_report_json(report, out, error);
+	case KWHY_OUTPUT_CSV:
+		return options->csv && strcmp(options->csv, "findings") == 0
+			? kwhy_report_findings_csv(report, out, error)
+			: kwhy_report_accounts_csv(report, out, error);
+	default:
+		return kwhy_report_text(report, &style, out, error);
+	}
+}
+
+/* Stretches of the modelled power on the page: finer than its pixels. */
+enum { MODEL_BINS = 4000 };
+
+/* The page alone shows modelled power over time. */
+static enum kwhy_status add_model_power(
+	struct kwhy_job *job, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	struct kwhy_power_curve *curves;
+	enum kwhy_status status;
+
+	if (form != KWHY_OUTPUT_HTML)
+		return KWHY_OK;
+	status = kwhy_ledger_model_power(job->ledger, job->recording, MODEL_BINS, &curves, error);
+	if (!status)
+		job->report.model_power = curves;
+	return status;
+}
+
+static enum kwhy_status write_report(const struct kwhy_invocation *invocation, struct kwhy_job *job,
+	enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const struct report_options *options = invocation->options;
+	struct kwhy_text text = {0};
+	char *place = NULL;
+	enum kwhy_status status;
+
+	job->report.command = invocation->line;
+	status = add_model_power(job, form, error);
+	if (!status)
+		status = render(job, options, form, &text, error);
+	if (!status)
+		status = kwhy_output_place(options->output, "report", form, &place, error);
+	if (!status)
+		status = kwhy_output_write(place, &text, error);
+	free(place);
+	kwhy_text_done(&text);
+	return status;
+}
+
+/* A folder of kwhy bench pairs has a report of its own. */
+static enum kwhy_status report_pairs(
+	const struct report_options *options, const char *folder, struct kwhy_error *error)
+{
+	const struct kwhy_pairs_show show = {.output = options->output,
+		.json = options->json,
+		.verbose = options->job.verbose,
+		.no_color = options->no_color};
+	struct kwhy_pairs *pairs = NULL;
+	enum kwhy_status status = kwhy_pairs_folder_read(folder, &pairs, error);
+
+	if (!status)
+		status = kwhy_pairs_conclude(pairs, error);
+	if (!status)
+		status = kwhy_pairs_show(pairs, &show, error);
+	kwhy_pairs_free(pairs);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct report_options *options = invocation->options;
+	enum kwhy_output_form form;
+	struct kwhy_job job;
+	enum kwhy_status status = choose_form(options, &form, error);
+
+	if (status)
+		return status;
+	if (!invocation->operands.count)
+		return kwhy_fail(error, KWHY_E_USAGE, "report needs a trace");
+	if (invocation->operands.count == 1 && kwhy_pairs_folder_is_one(invocation->operands.items[0]))
+		return report_pairs(options, invocation->operands.items[0], error);
+	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
+		&options->job.power, error);
+	if (status)
+		return status;
+	status = write_report(invocation, &job, form, error);
+	kwhy_job_done(&job);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct report_options, job.power)},
+	{"output", 'o', "FILE|-", "write there; .txt .json .csv .html say the form", KWHY_OPTION_TEXT,
+		offsetof(struct report_options, output)},
+	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},
+	{"csv", 0, "WHAT", "write accounts or findings as CSV", KWHY_OPTION_TEXT,
+		offsetof(struct report_options, csv)},
+	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
+		offsetof(struct report_options, no_color)},
+	KWHY_OPTION_ROWS_JOB(struct report_options, job),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_report = {
+	.name = "report",
+	.operands = "REC|TRACE...",
+	.summary = "Say where the energy and the time of a run went, and what to do.",
+	.details = "Traces: Kineto or Chrome JSON (plain, .gz, .zst), Nsight Systems sqlite, kwhy CSV; "
+		   "several are the ranks of one run. Without power readings: time only.",
+	.options = options_table,
+	.options_bytes = sizeof(struct report_options),
+	.defaults = set_defaults,
+	.run = run,
+};

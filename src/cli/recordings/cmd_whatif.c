@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/recordings/change_options.h"
+#include "cli/recordings/job.h"
+#include "report/page/page.h"
+#include "whatif/stretch.h"
+
+#include <math.h>
+#include <string.h>
+
+struct whatif_options {
+	struct kwhy_job_options job;
+	const char *output;
+	bool plan, numerics, json, no_color;
+	struct kwhy_change_options changes;
+};
+
+static void set_defaults(void *options)
+{
+	struct whatif_options *whatif = options;
+
+	kwhy_job_options_init(&whatif->job);
+	kwhy_change_options_init(&whatif->changes);
+}
+
+/* The changes that were asked for; none with --plan. */
+static enum kwhy_status list_asks(const struct whatif_options *options,
+	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], size_t *out_count, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_change_options_list(&options->changes, asks, out_count, error);
+
+	if (status)
+		return status;
+	if (options->plan && *out_count)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--plan chooses among all changes: name none beside it");
+	if (!options->plan && !*out_count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"whatif needs --plan or changes, as in --pinned --graph; kwhy whatif --help lists "
+			"them");
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_plan(const struct whatif_options *options, const struct kwhy_job *job,
+	const struct kwhy_whatif_ask *asks, size_t ask_count, enum kwhy_output_form form,
+	struct kwhy_plan **out, struct kwhy_error *error)
+{
+	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
+								  : 0.01;
+	struct kwhy_whatif *whatif;
+	enum kwhy_status status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
+
+	if (status)
+		return status;
+	status = options->plan ? kwhy_whatif_plan(whatif, min_gain, options->numerics, out, error)
+			       : kwhy_whatif_project(whatif, asks, ask_count, out, error);
+	if (!status && form == KWHY_OUTPUT_HTML) {
+		status = kwhy_whatif_add_stretch(whatif, *out, error);
+		if (status)
+			kwhy_plan_free(*out);
+	}
+	kwhy_whatif_free(whatif);
+	return status;
+}
+
+static enum kwhy_status form_of(
+	const struct whatif_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && *out == KWHY_OUTPUT_CSV)
+		status = kwhy_fail(error, KWHY_E_USAGE, "whatif writes .txt, .json and .html");
+	if (options->json)
+		*out = KWHY_OUTPUT_JSON;
+	return status;
+}
+
+static enum kwhy_status render(const struct whatif_options *options, enum kwhy_output_form form,
+	const struct kwhy_plan *plan, const struct kwhy_report *report, struct kwhy_text *out,
+	struct kwhy_error *error)
+{
+	bool terminal = !options->output || strcmp(options->output, "-") == 0;
+	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
+		.color = terminal && kwhy_output_color(options->no_color)};
+
+	switch (form) {
+	case KWHY_OUTPUT_HTML:
+		return kwhy_report_plan_page(plan, report, out, error);
+	case KWHY_OUTPUT_JSON:
+		return kwhy_plan_json(plan, report, out, error);
+	default:
+		return kwhy_plan_text(plan, report, &style, out, error);
+	}
+}
+
+static enum kwhy_status write_plan(const struct whatif_options *options, enum kwhy_output_form form,
+	const struct kwhy_plan *plan, const struct kwhy_report *report, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = render(options, form, plan, report, &text, error);
+
+	if (!status)
+		return kwhy_output_result(options->output, "whatif", form, &text, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct whatif_options *options = invocation->options;
+	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS];
+	struct kwhy_plan *plan;
+	struct kwhy_job job;
+	size_t ask_count;
+	enum kwhy_output_form form;
+	enum kwhy_status status = list_asks(options, asks, &ask_count, error);
+
+	if (!status)
+		status = form_of(options, &form, error);
+	if (status)
+		return status;
+	if (!invocation->operands.count)
+		return kwhy_fail(error, KWHY_E_USAGE, "whatif needs a recording or a trace");
+	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
+		&options->job.power, error);
+	if (status)
+		return status;
+	job.report.command = invocation->line;
+	if (!job.recording->activities.count)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%.200s holds no activity of a device, so there is nothing to change; record what "
+			"runs on the "
+			"GPUs, as kwhy record does without --power-only",
+			invocation->operands.items[0]);
+	if (!status)
+		status = make_plan(options, &job, asks, ask_count, form, &plan, error);
+	if (!status) {
+		status = write_plan(options, form, plan, &job.report, error);
+		kwhy_plan_free(plan);
+	}
+	kwhy_job_done(&job);
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"plan", 0, NULL, "choose among all changes, the best first", KWHY_OPTION_FLAG,
+		offsetof(struct whatif_options, plan)},
+	{"numerics", 0, NULL, "let the plan use changes whose results are other numbers", KWHY_OPTION_FLAG,
+		offsetof(struct whatif_options, numerics)},
+	KWHY_OPTION_ROWS_CHANGES(struct whatif_options, changes),
+	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct whatif_options, job.power)},
+	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,
+		offsetof(struct whatif_options, output)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct whatif_options, json)},
+	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
+		offsetof(struct whatif_options, no_color)},
+	KWHY_OPTION_ROWS_JOB(struct whatif_options, job),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_whatif = {
+	.name = "whatif",
+	.operands = "REC|TRACE...",
+	.summary = "Say what changes to a program would save, by its recording.",
+	.details =
+		"The recording is changed as the program would be and played again. Changes are made in the "
+		"order of the list above; --plan takes the one that saves most, then the next, until less "
+		"than --min-gain of the energy (of the time without energy) is left.",
+	.options = options_table,
+	.options_bytes = sizeof(struct whatif_options),
+	.defaults = set_defaults,
+	.run = run,
+};

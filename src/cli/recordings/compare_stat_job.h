@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RECORDINGS_COMPARE_STAT_JOB_H
+#define KWHY_CLI_RECORDINGS_COMPARE_STAT_JOB_H
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "report/report.h"
+
+#include <stdbool.h>
+
+/* How `kwhy compare` shows two results of `kwhy stat`. */
+struct kwhy_compare_stat_options {
+	const struct kwhy_strings *fail_if;
+	const struct kwhy_text_style *style;
+	const char *output; /* as -o gives it; NULL: standard output */
+	enum kwhy_output_form form;
+};
+
+/* Whether the file begins as a JSON of `kwhy stat` does. */
+bool kwhy_is_stat(const char *path);
+
+KWHY_MUST_USE enum kwhy_status kwhy_compare_stat_run(const struct kwhy_compare_stat_options *options,
+	char *const paths[2], enum kwhy_exit *out_exit, struct kwhy_error *error);
+
+#endif

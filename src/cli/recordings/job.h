@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RECORDINGS_JOB_H
+#define KWHY_CLI_RECORDINGS_JOB_H
+
+#include "cli/options.h"
+#include "model/finding.h"
+#include "model/ledger.h"
+#include "model/profile.h"
+#include "report/report.h"
+
+#include <stdbool.h>
+
+/* What the user says about traces and their analysis; several commands share these options. */
+struct kwhy_job_options {
+	struct kwhy_strings power;	 /* power readings; compare has two lists of its own instead */
+	const char *profile;		 /* NULL: the bundled one of that device */
+	const char *collectives, *steps; /* NULL: not given */
+	const char *assume_power;	 /* NULL: not given */
+	const char *price;		 /* "0.30EUR"; NULL: not given */
+	const char *place;		 /* as of `kwhy model carbon --list`; NULL: not given */
+	double intensity_g_per_kwh;	 /* NAN: not given */
+	struct kwhy_strings thresholds;
+	struct kwhy_strings work; /* "tokens=4096" */
+	double min_gain_percent;  /* NAN: the detectors' own */
+	uint64_t seed;
+	bool has_partial, quiet, verbose;
+};
+
+void kwhy_job_options_init(struct kwhy_job_options *options);
+
+/* The nouns made from traces; kwhy_job_done() frees them. */
+struct kwhy_job {
+	struct kwhy_recording *recording;
+	struct kwhy_profile *profile; /* NULL: none */
+	struct kwhy_ledger *ledger;
+	struct kwhy_findings *findings;
+	char currency[16];
+	struct kwhy_report report; /* of the above; its command is not set */
+};
+
+/* Reads traces and power files, makes the books, looks for waste. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_options *options,
+	char *const *traces, size_t trace_count, const struct kwhy_strings *power, struct kwhy_error *error);
+void kwhy_job_done(struct kwhy_job *job);
+
+/* Rows of an option table for the members of a struct kwhy_job_options `member` of `type`. */
+#define KWHY_OPTION_ROWS_JOB(type, member)                                                                 \
+	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT, \
+		offsetof(type, member.profile)},                                                           \
+		{"partial", 0, NULL, "take what is whole, skip and count the rest", KWHY_OPTION_FLAG,      \
+			offsetof(type, member.has_partial)},                                               \
+		{"assume-power", 0, "SPEC", "150, or compute=76.2,h2d=56.5,...: watts, modelled",          \
+			KWHY_OPTION_TEXT, offsetof(type, member.assume_power)},                            \
+		{"price", 0, "P[EUR]", "price of a kWh, with its currency", KWHY_OPTION_TEXT,              \
+			offsetof(type, member.price)},                                                     \
+		{"intensity", 0, "G", "grams of CO2e a kWh", KWHY_OPTION_NUMBER,                           \
+			offsetof(type, member.intensity_g_per_kwh)},                                       \
+		{"place", 0, "PLACE", "the same by country or cloud region (model carbon --list)",         \
+			KWHY_OPTION_TEXT, offsetof(type, member.place)},                                   \
+		{"collectives", 0, "FILE", "further names of collective kernels", KWHY_OPTION_TEXT,        \
+			offsetof(type, member.collectives)},                                               \
+		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,  \
+			offsetof(type, member.steps)},                                                     \
+		{"work", 0, "UNIT=N", "work done, like tokens=4096 or flop=2e13; may be given again",      \
+			KWHY_OPTION_LIST, offsetof(type, member.work)},                                    \
+		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                \
+			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                              \
+		{"min-gain", 0, "%", "leave out findings that save less; default 1", KWHY_OPTION_NUMBER,   \
+			offsetof(type, member.min_gain_percent)},                                          \
+		{"seed", 0, "N", "seed of the random draws (same seed, same report)", KWHY_OPTION_COUNT,   \
+			offsetof(type, member.seed)},                                                      \
+		{"quiet", 'q', NULL, "no progress and no remarks", KWHY_OPTION_FLAG,                       \
+			offsetof(type, member.quiet)},                                                     \
+	{                                                                                                  \
+		"verbose", 'v', NULL, "every row instead of the top ones", KWHY_OPTION_FLAG,               \
+			offsetof(type, member.verbose)                                                     \
+	}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RECORDINGS_REPLAY_SHOW_H
+#define KWHY_CLI_RECORDINGS_REPLAY_SHOW_H
+
+#include "base/text.h"
+#include "replay/replay.h"
+#include "report/report.h"
+
+/* What `kwhy replay` writes; `report` is of the recording. */
+void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report *report,
+	const struct kwhy_text_style *style, struct kwhy_text *out);
+
+/* Schema kwhy.replay/1 (docs/formats/replay.md). */
+void kwhy_replay_json(
+	const struct kwhy_replay *replay, const struct kwhy_report *report, struct kwhy_text *out);
+
+#endif

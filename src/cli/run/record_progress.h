@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RUN_RECORD_PROGRESS_H
+#define KWHY_CLI_RUN_RECORD_PROGRESS_H
+
+#include "sensor/sensor.h"
+
+/*
+ * The line of --progress on standard error: for how long a recording runs, how large it is and what its
+ * devices draw. On a terminal one line that is drawn anew, else one every ten seconds.
+ */
+struct kwhy_record_progress {
+	const char *folder;
+	const struct kwhy_sensors *sensors;
+	int64_t start_mono_ns, last_mono_ns;
+	bool is_drawn;
+};
+
+/* Once a second. */
+void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t now_mono_ns);
+/* Wipes a line that is drawn. */
+void kwhy_record_progress_end(struct kwhy_record_progress *progress);
+
+#endif

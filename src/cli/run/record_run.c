@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/record_run.h"
+
+#include "base/clock.h"
+#include "base/cpu_time.h"
+#include "cli/run/record_progress.h"
+#include "launch/inject.h"
+#include "launch/lines.h"
+#include "record/ranges.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000
+#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
+#define RETRY_NS (SECOND_NS / 20)
+#define LAST_NS \
+	(3 * (int64_t)SECOND_NS / 10) /* and one that is near when the command ends, within two ticks */
+#define SETTLE_NS INT64_C(150000000)  /* NVML shows a sample of its ring up to 0.1 s after it was taken */
+/* Kept beyond a window that is asked for: counters are read every 2 s. */
+#define MARGIN_NS (5 * (int64_t)SECOND_NS)
+
+enum { OTHERS_MOST = 64, OTHER_BYTES = 64 };
+
+struct costs {
+	int64_t own_ns; /* processor time of this process */
+	int64_t taken_mono_ns;
+	double busy_s; /* of all CPUs; NAN: not told */
+	struct kwhy_sampler_cost sampler;
+};
+
+struct recording {
+	const struct kwhy_record_runner *runner;
+	struct kwhy_lines lines[2];
+	double *work; /* [work_count] */
+	struct {
+		char unit[OTHER_BYTES];
+		double amount;
+	} others[OTHERS_MOST]; /* reported, and not named by --work */
+	size_t other_count;
+	struct costs before;
+	struct kwhy_record_progress progress;
+	enum kwhy_status status;
+	struct kwhy_error *error;
+};
+
+static bool has_shown(const struct kwhy_source_channel *source)
+{
+	struct kwhy_reading reading;
+
+	return source->kind != KWHY_SOURCE_METER || kwhy_channel_last(&source->channel, &reading);
+}
+
+void kwhy_record_await_first(const struct kwhy_record_runner *runner)
+{
+	const struct kwhy_sensors *sensors = runner->sensors;
+	int64_t latest_ns = kwhy_clock_mono_ns() + FIRST_NS;
+	size_t shown = 0;
+
+	while (runner->sampler && shown < sensors->source_count && kwhy_clock_mono_ns() < latest_ns) {
+		if (kwhy_signals_wait(runner->signals, kwhy_clock_mono_ns() + RETRY_NS))
+			return;
+		shown = 0;
+		for (size_t i = 0; i < sensors->source_count; i++)
+			shown += has_shown(&sensors->sources[i]);
+		if (runner->replayed && shown)
+			return;
+	}
+}
+
+static void add_work(void *context, double value)
+{
+	if (value > 0)
+		*(double *)context += value;
+}
+
+static void see_line(void *context, int64_t time_mono_ns, const char *line, size_t length)
+{
+	struct recording *recording = context;
+	struct kwhy_stat_specs *specs = recording->runner->specs;
+
+	(void)time_mono_ns;
+	for (size_t i = 0; i < specs->work_count; i++)
+		if (specs->from[i] == KWHY_STAT_WORK_OUTPUT)
+			kwhy_pattern_find(&specs->work[i], line, length, add_work, &recording->work[i]);
+}
+
+static void see_output(void *context, int stream, int64_t time_mono_ns, const char *bytes, size_t length)
+{
+	struct recording *recording = context;
+
+	kwhy_lines_add(&recording->lines[stream - 1], time_mono_ns, bytes, length);
+}
+
+static void tick(void *context)
+{
+	struct recording *recording = context;
+
+	if (!recording->status)
+		recording->status = kwhy_record_meters_drain(recording->runner->meters, recording->error);
+	if (recording->runner->progress)
+		kwhy_record_progress_show(&recording->progress, kwhy_clock_mono_ns());
+}
+
+static enum kwhy_status begin(
+	struct recording *recording, const struct kwhy_record_runner *runner, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*recording = (struct recording){.runner = runner, .error = error};
+	recording->progress = (struct kwhy_record_progress){.folder = runner->folder,
+		.sensors = runner->sensors,
+		.start_mono_ns = kwhy_clock_mono_ns(),
+		.last_mono_ns = kwhy_clock_mono_ns()};
+	recording->work = calloc(runner->stat->work_count + 1, sizeof(*recording->work));
+	if (!recording->work)
+		return kwhy_fail_memory(error, "the work");
+	status = kwhy_lines_init(&recording->lines[0], see_line, recording, error);
+	return status ? status : kwhy_lines_init(&recording->lines[1], see_line, recording, error);
+}
+
+static void end(struct recording *recording)
+{
+	kwhy_record_progress_end(&recording->progress);
+	kwhy_lines_done(&recording->lines[0]);
+	kwhy_lines_done(&recording->lines[1]);
+	free(recording->work);
+}
+
+/* Work of units that nobody named; those beyond the most are not recorded. */
+static void add_other(struct recording *recording, const char *unit, size_t length, double amount)
+{
+	size_t at = 0;
+
+	while (at < recording->other_count &&
+		(strlen(recording->others[at].unit) != length ||
+			memcmp(recording->others[at].unit, unit, length) != 0))
+		at++;
+	if (at == OTHERS_MOST || length >= OTHER_BYTES)
+		return;
+	if (at == recording->other_count) {
+		memcpy(recording->others[at].unit, unit, length);
+		recording->others[at].unit[length] = '\0';
+		recording->other_count++;
+	}
+	recording->others[at].amount += amount;
+}
+
+/* A unit that --work names; NULL: none. */
+static const struct kwhy_stat_work *named_unit(
+	const struct recording *recording, const char *unit, size_t length, size_t *out_index)
+{
+	const struct kwhy_stat *stat = recording->runner->stat;
+
+	for (*out_index = 0; *out_index < stat->work_count; ++*out_index)
+		if (strlen(stat->work[*out_index].unit) == length &&
+			!memcmp(stat->work[*out_index].unit, unit, length))
+			return &stat->work[*out_index];
+	return NULL;
+}
+
+/* What --work counts or states itself is not what the command reports of the same unit. */
+static void take_reported(void *context, const char *unit, size_t length, double amount)
+{
+	struct recording *recording = context;
+	size_t index;
+	const struct kwhy_stat_work *named = named_unit(recording, unit, length, &index);
+
+	if (named && named->from == KWHY_STAT_WORK_REPORTED)
+		recording->work[index] += amount;
+	else if (!named)
+		add_other(recording, unit, length, amount);
+}
+
+static void write_others(const struct recording *recording, int64_t time_mono_ns)
+{
+	for (size_t i = 0; i < recording->other_count; i++)
+		kwhy_record_meters_add_work(recording->runner->meters, time_mono_ns,
+			recording->others[i].unit, recording->others[i].amount);
+}
+
+/* What was stated holds for a run that came to its end. */
+static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	enum kwhy_status status = kwhy_stat_work_file_each(
+		runner->work_file, take_reported, recording, recording->error);
+
+	for (size_t i = 0; !status && i < runner->stat->work_count; i++) {
+		if (runner->specs->from[i] == KWHY_STAT_WORK_STATED)
+			recording->work[i] = how->signal ? 0 : runner->specs->stated[i];
+		if (recording->work[i] > 0)
+			kwhy_record_meters_add_work(runner->meters, how->end_mono_ns,
+				runner->stat->work[i].unit, recording->work[i]);
+	}
+	write_others(recording, how->end_mono_ns);
+	return status;
+}
+
+/* Of what was asked for: from the delay on, as long as said. */
+static int64_t window_start(const struct kwhy_record_runner *runner, int64_t start_ns)
+{
+	return isnan(runner->delay_s) ? start_ns : start_ns + (int64_t)(runner->delay_s * SECOND_NS);
+}
+
+static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start_ns)
+{
+	return isnan(runner->duration_s)
+		? INT64_MAX
+		: window_start(runner, start_ns) + (int64_t)(runner->duration_s * SECOND_NS);
+}
+
+/* Just before the command starts: of activity as asked, of the meters with a margin. */
+static enum kwhy_status set_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
+{
+	const struct kwhy_clock_relation relation = kwhy_clock_relate();
+	const int64_t start_ns = window_start(runner, relation.mono_ns),
+		      end_ns = window_end(runner, relation.mono_ns);
+	const bool is_part = !isnan(runner->delay_s) || !isnan(runner->duration_s);
+
+	if (is_part)
+		kwhy_record_meters_window(runner->meters, start_ns - MARGIN_NS,
+			end_ns == INT64_MAX ? end_ns : end_ns + MARGIN_NS);
+	if (!is_part && !runner->has_windows)
+		return KWHY_OK;
+	return kwhy_inject_prepare_times(kwhy_clock_unix_of_mono(&relation, start_ns),
+		end_ns == INT64_MAX ? end_ns : kwhy_clock_unix_of_mono(&relation, end_ns),
+		runner->environment, error);
+}
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec used = {0, 0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
+}
+
+/* What recording took on our side; the sampler's part since its start. */
+static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
+{
+	*out = (struct costs){.own_ns = own_cpu_ns(),
+		.taken_mono_ns = kwhy_clock_mono_ns(),
+		.busy_s = kwhy_cpu_busy_s(NULL)};
+	if (runner->sampler)
+		kwhy_sampler_cost(runner->sampler, &out->sampler);
+}
+
+static void write_costs(const struct recording *recording)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	const struct costs *before = &recording->before;
+	struct costs after;
+
+	read_costs(runner, &after);
+	kwhy_record_meters_add_cost(
+		runner->meters, KWHY_WIRE_COST_LAUNCHER, after.own_ns - before->own_ns, 0);
+	if (runner->sampler)
+		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_SAMPLER,
+			after.sampler.cpu_ns - before->sampler.cpu_ns,
+			after.sampler.reads - before->sampler.reads);
+	/* Meters of a part of the run, or of another time, tell nothing of the power that this had. */
+	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
+		after.busy_s > before->busy_s)
+		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_MACHINE,
+			(int64_t)((after.busy_s - before->busy_s) * SECOND_NS),
+			(uint64_t)(after.taken_mono_ns - before->taken_mono_ns));
+}
+
+/* Units that are ranges: what the processes of the command have written is complete by now. */
+static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	const char *patterns[KWHY_RECORD_RANGES_MOST];
+	uint64_t counts[KWHY_RECORD_RANGES_MOST];
+	const struct kwhy_record_ranges ranges = {.path = runner->folder,
+		.patterns = patterns,
+		.count = runner->count_count,
+		.start_mono_ns = window_start(runner, how->start_mono_ns),
+		.end_mono_ns = window_end(runner, how->start_mono_ns)};
+	char unit[OTHER_BYTES];
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < runner->count_count; i++)
+		patterns[i] = strchr(runner->counts[i], '=') + 1;
+	status = kwhy_record_ranges_count(&ranges, counts, recording->error);
+	for (size_t i = 0; !status && i < runner->count_count; i++) {
+		snprintf(unit, sizeof(unit), "%.*s", (int)strcspn(runner->counts[i], "="), runner->counts[i]);
+		if (counts[i])
+			kwhy_record_meters_add_work(
+				runner->meters, how->end_mono_ns, unit, (double)counts[i]);
+	}
+	return status;
+}
+
+static void write_run(const struct kwhy_record_runner *runner, const struct kwhy_child_end *how)
+{
+	int64_t start_ns = window_start(runner, how->start_mono_ns),
+		end_ns = window_end(runner, how->start_mono_ns);
+
+	start_ns = start_ns < how->end_mono_ns ? start_ns : how->end_mono_ns;
+	end_ns = end_ns < how->end_mono_ns ? end_ns : how->end_mono_ns;
+	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
+}
+
+/* Has each counter that told its ticks so far told one from after that time? */
+static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_ns)
+{
+	struct kwhy_reading reading;
+
+	for (size_t i = 0; i < sensors->source_count; i++) {
+		const struct kwhy_source_channel *source = &sensors->sources[i];
+
+		if (source->kind == KWHY_SOURCE_METER && kwhy_meter_is_counter(source->meter) &&
+			kwhy_channel_last(&source->channel, &reading) && reading.time_mono_ns < since_mono_ns)
+			return false;
+	}
+	return true;
+}
+
+/* A read close to a tick cannot tell it: the next tick is caught, and the books are metered to the end. */
+static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
+{
+	const int64_t latest_ns = kwhy_clock_mono_ns() + LAST_NS;
+
+	while (!runner->replayed && !have_ticked(runner->sensors, end_mono_ns) &&
+		kwhy_clock_mono_ns() < latest_ns)
+		if (kwhy_signals_wait(runner->signals, kwhy_clock_mono_ns() + RETRY_NS))
+			return;
+}
+
+static enum kwhy_status finish(struct recording *recording, const struct kwhy_child_end *how)
+{
+	const struct kwhy_record_runner *runner = recording->runner;
+	enum kwhy_status status;
+
+	kwhy_lines_finish(&recording->lines[0]);
+	kwhy_lines_finish(&recording->lines[1]);
+	kwhy_signals_wait(runner->signals, how->end_mono_ns + SETTLE_NS);
+	if (runner->sampler) {
+		kwhy_sampler_flush(runner->sampler);
+		await_last(runner, how->end_mono_ns);
+	}
+	write_costs(recording);
+	status = write_work(recording, how);
+	if (!status && runner->count_count)
+		status = write_counts(recording, how);
+	write_run(runner, how);
+	return status ? status : kwhy_record_meters_drain(runner->meters, recording->error);
+}
+
+enum kwhy_status kwhy_record_run(
+	const struct kwhy_record_runner *runner, struct kwhy_child_end *out, struct kwhy_error *error)
+{
+	struct recording recording;
+	enum kwhy_status status = begin(&recording, runner, error);
+	struct kwhy_child_request request = {
+		.argv = runner->argv,
+		.seen = runner->specs->watching ? see_output : NULL,
+		.tick_ns = SECOND_NS,
+		.tick = tick,
+		.context = &recording,
+	};
+
+	*out = (struct kwhy_child_end){.exit = KWHY_EXIT_NOT_EXECUTABLE};
+	if (!status && runner->sampler)
+		kwhy_sampler_flush(runner->sampler);
+	read_costs(runner, &recording.before);
+	if (!status)
+		status = set_window(runner, error);
+	request.environment = runner->environment->settings;
+	if (!status)
+		status = kwhy_child_run(&request, runner->signals, out, error);
+	if (!status)
+		status = recording.status;
+	if (!status)
+		status = finish(&recording, out);
+	end(&recording);
+	return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RUN_STAT_RUN_H
+#define KWHY_CLI_RUN_STAT_RUN_H
+
+#include "base/status.h"
+#include "cli/run/stat_meter.h"
+#include "cli/run/stat_spec.h"
+#include "cli/run/stat_work_file.h"
+#include "launch/child.h"
+#include "model/stat.h"
+
+/* What every run of a command needs; all lent. */
+struct kwhy_stat_runner {
+	char *const *argv;
+	struct kwhy_stat_meter *meter;
+	struct kwhy_stat_specs *specs;
+	const struct kwhy_environment *environment; /* of the command */
+	const struct kwhy_stat_work_file *work_file;
+	struct kwhy_signals *signals;
+	struct kwhy_stat *stat;
+	int64_t first_start_ns; /* of the first run that counts; 0: none yet */
+};
+
+/*
+ * Runs the command once and adds the run to the stat, with its energy, work, curves and intervals; returns
+ * when the meters have shown its end. KWHY_E_INPUT: it could not be started, and *out_exit says why.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_run(
+	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
+
+/* Runs it once and measures nothing. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_run_unmeasured(
+	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
+
+/* Measures what the domains draw for so long, or until there is a request to end. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_run_idle(
+	struct kwhy_stat_runner *runner, double seconds, struct kwhy_error *error);
+
+#endif

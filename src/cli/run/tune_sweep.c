@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/tune_sweep.h"
+
+#include "base/quantity.h"
+#include "cli/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Clocks below that share of the highest make no sense to sweep unless asked for. */
+#define CLOCK_FROM 0.4
+
+static double unit_of(enum kwhy_tune_kind kind)
+{
+	return kind == KWHY_TUNE_CAP ? 1000 : 1;
+}
+
+/* The setting of a step from the lowest to the highest. */
+static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
+{
+	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));
+}
+
+/* The values in random order, once more for each repeat. */
+static enum kwhy_status plan(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	const struct kwhy_tune_setting *setting = &sweep->setting;
+	double unit = unit_of(request->kind), least = setting->least, most = setting->most;
+	double from = isnan(request->from)
+		? fmax(least, request->kind == KWHY_TUNE_CLOCK ? CLOCK_FROM * most : least)
+		: request->from * unit;
+	double to = isnan(request->to) ? most : request->to * unit;
+	uint64_t state = request->seed * 2 + 1;
+
+	if (from < least || to > most || from >= to)
+		return kwhy_fail(error, KWHY_E_USAGE, "%s takes %g to %g %s", setting->name, least / unit,
+			most / unit, request->kind == KWHY_TUNE_CAP ? "W" : "MHz");
+	for (uint64_t i = 0; i < request->values * request->repeats; i++) {
+		uint64_t step = i % request->values, other;
+
+		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		other = i - (state >> 33) % (step + 1);
+		sweep->points[i] = sweep->points[other];
+		sweep->points[other].value = value_at(from, to, step, request->values);
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status open_meter(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	char device[24];
+	const struct kwhy_sensor_request sensors = {.devices = device};
+	enum kwhy_status status;
+
+	snprintf(device, sizeof(device), "%" PRIu64, request->device);
+	status = kwhy_stat_meter_open(&sweep->meter, &sensors, NULL, error);
+	if (!status)
+		status = kwhy_stat_meter_describe(&sweep->meter, &sweep->stat, error);
+	return status ? status : kwhy_stat_meter_await_first(&sweep->meter, error);
+}
+
+static enum kwhy_status prepare(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	static const struct kwhy_strings none = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	sweep->stat.interval_s = sweep->stat.idle_s = NAN;
+	sweep->stat.wanted_runs = request->values * request->repeats;
+	sweep->stat.command = request->argv[0];
+	sweep->stat.runs = kwhy_arena_alloc(
+		&sweep->stat.arena, sweep->stat.wanted_runs, sizeof(*sweep->stat.runs));
+	if (!sweep->stat.runs)
+		return kwhy_fail_memory(error, "the runs");
+	status = kwhy_stat_specs_init(&sweep->specs, request->work, &none, &sweep->stat, error);
+	if (!status && sweep->specs.reporting)
+		status = kwhy_stat_work_file_open(&sweep->work_file, &sweep->environment, error);
+	if (!status)
+		status = open_meter(sweep, request, error);
+	sweep->runner = (struct kwhy_stat_runner){.argv = request->argv,
+		.meter = &sweep->meter,
+		.specs = &sweep->specs,
+		.environment = &sweep->environment,
+		.work_file = &sweep->work_file,
+		.signals = &sweep->signals,
+		.stat = &sweep->stat};
+	return status;
+}
+
+static double joules_of(const struct kwhy_stat *stat, const struct kwhy_stat_run *run)
+{
+	for (size_t d = 0; d < stat->domain_count; d++)
+		if (stat->domains[d].kind == KWHY_STAT_DEVICE)
+			return run->energies[d].joules;
+	return NAN;
+}
+
+static enum kwhy_status keep_point(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	const struct kwhy_stat_run *run = &sweep->stat.runs[sweep->stat.run_count - 1];
+	struct kwhy_tune_point *point = &sweep->points[sweep->count];
+	char energy[KWHY_QUANTITY_BYTES], line[160];
+
+	point->seconds = run->seconds;
+	point->joules = joules_of(&sweep->stat, run);
+	point->work = request->work->count ? run->work[0] : 1;
+	snprintf(line, sizeof(line), "%g %s: %.3g s, %s", point->value / unit_of(request->kind),
+		request->kind == KWHY_TUNE_CAP ? "W" : "MHz", point->seconds,
+		kwhy_quantity_si(energy, point->joules, "J", 4));
+	kwhy_output_message(line);
+	if (!(point->joules > 0) || !(point->work > 0))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"run %zu: %s is not known; see kwhy stat with the same command", sweep->count + 1,
+			point->joules > 0 ? "its work" : "the device's energy");
+	sweep->count++;
+	return KWHY_OK;
+}
+
+static enum kwhy_status run_one(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_tune_setting_set(
+		&sweep->setting, sweep->points[sweep->count].value, error);
+
+	if (!status)
+		status = kwhy_stat_run(&sweep->runner, &sweep->exit, error);
+	if (sweep->signals.asked && !sweep->exit)
+		sweep->exit = KWHY_EXIT_SIGNALLED + sweep->signals.asked;
+	return status || sweep->exit ? status : keep_point(sweep, request, error);
+}
+
+static enum kwhy_status measure(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	size_t runs = request->values * request->repeats;
+	enum kwhy_status status = kwhy_tune_guard_arm(&sweep->guard, &sweep->setting.order, error);
+
+	for (uint64_t i = 0; !status && !sweep->exit && i < request->warmup; i++)
+		status = kwhy_stat_run_unmeasured(&sweep->runner, &sweep->exit, error);
+	while (!status && !sweep->exit && sweep->count < runs)
+		status = run_one(sweep, request, error);
+	return status;
+}
+
+/* The setting is put back first, then the guard is told. */
+static void put_back(struct kwhy_tune_sweep *sweep)
+{
+	enum kwhy_status status = kwhy_tune_setting_restore(&sweep->setting, &sweep->left);
+
+	if (!status)
+		status = kwhy_tune_guard_disarm(&sweep->guard, &sweep->left);
+	sweep->left.status = status;
+}
+
+enum kwhy_status kwhy_tune_sweep_run(
+	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
+{
+	struct kwhy_error ignored = {0};
+	enum kwhy_status status = kwhy_tune_guard_open(&sweep->guard, error);
+
+	if (status)
+		return status;
+	status = kwhy_signals_open(&sweep->signals, error);
+	if (status) {
+		kwhy_tune_guard_close(&sweep->guard);
+		return status;
+	}
+	status = kwhy_tune_setting_open(&sweep->setting, request->kind, (unsigned)request->device, error);
+	sweep->is_open = !status;
+	if (!status)
+		status = plan(sweep, request, error);
+	if (!status)
+		status = prepare(sweep, request, error);
+	if (!status) {
+		status = measure(sweep, request, error);
+		put_back(sweep);
+	}
+	if (sweep->meter.sensors && kwhy_stat_meter_close(&sweep->meter, &sweep->stat.cost, &ignored) &&
+		!status)
+		*error = ignored;
+	kwhy_signals_close(&sweep->signals);
+	return status ? status : ignored.status;
+}
+
+void kwhy_tune_sweep_done(struct kwhy_tune_sweep *sweep)
+{
+	if (sweep->is_open)
+		kwhy_tune_setting_close(&sweep->setting);
+	kwhy_tune_guard_close(&sweep->guard);
+	kwhy_stat_work_file_close(&sweep->work_file);
+	kwhy_environment_done(&sweep->environment);
+	kwhy_stat_specs_done(&sweep->specs);
+	kwhy_stat_done(&sweep->stat);
+}
