@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/csv_comments.h"
-#include "import/csv_table.h"
+#include "import/csv/comments.h"
+#include "import/csv/table.h"
 #include "import/reader.h"
 #include "import/tracks.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/csv_table.h"
+#include "import/csv/table.h"
 #include "import/reader.h"
 #include "import/trace_head.h"
 #include "recording/bundle.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/kineto_file.h"
-#include "import/kineto_window.h"
+#include "import/kineto/file.h"
+#include "import/kineto/window.h"
 #include "import/reader.h"
 
 #include <inttypes.h>

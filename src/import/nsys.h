@@ -4,7 +4,7 @@
 
 #include "import/collectives.h"
 #include "import/import.h"
-#include "import/nsys_db.h"
+#include "import/nsys/db.h"
 #include "import/tracks.h"
 
 /* One Nsight Systems export while it is read; the parts of the reader share it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/csv_clock.h"
-#include "import/csv_table.h"
+#include "import/csv/clock.h"
+#include "import/csv/table.h"
 #include "import/import.h"
 #include "import/power_window.h"
 #include "model/power_row.h"

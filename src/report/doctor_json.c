@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/doctor.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 
 static void write_gpus(struct kwhy_json *json, const struct kwhy_doctor_report *report)
 {

@@ -4,7 +4,7 @@
 
 #include "model/projection.h"
 #include "report/compare.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 #include "report/sheet.h"
 
 /* What one change saves beyond those before it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/json_parts.h"
+#include "report/json/parts.h"
 
 #include <inttypes.h>
 #include <math.h>

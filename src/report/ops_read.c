@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ops_read.h"
 
-#include "report/json_values.h"
+#include "report/json/values.h"
 
 #include <math.h>
 #include <string.h>

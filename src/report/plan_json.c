@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/plan.h"
 
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 
 #include <math.h>
 

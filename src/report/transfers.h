@@ -3,7 +3,7 @@
 #define KWHY_REPORT_TRANSFERS_H
 
 #include "model/transfers.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 #include "report/report.h"
 
 /* What was measured of transfers, for people, for programs, for C programs to compile in, as a page. */

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "report/pairs_compat.h"
+#include "report/pairs/compat.h"
 
 #include <limits.h>
 #include <math.h>

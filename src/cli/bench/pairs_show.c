@@ -8,7 +8,7 @@
 #include "import/pair_traces.h"
 #include "report/page/page.h"
 #include "report/pairs.h"
-#include "report/pairs_compat.h"
+#include "report/pairs/compat.h"
 
 #include <stdio.h>
 

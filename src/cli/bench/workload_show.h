@@ -4,7 +4,7 @@
 
 #include "bench/device_energy.h"
 #include "fit/median.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 #include "report/sheet.h"
 #include "report/table.h"
 

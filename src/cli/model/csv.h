@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "import/csv_table.h"
+#include "import/csv/table.h"
 
 /* Rows of a CSV file as numbers and words: an empty or missing number is NAN, an empty word "". */
 struct kwhy_model_csv {

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "fit/interval.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 #include "report/sheet.h"
 #include "report/table.h"
 

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "recording/block_reader.h"
 #include "recording/bundle.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 
 #include <inttypes.h>
 #include <stddef.h>

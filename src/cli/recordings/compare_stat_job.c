@@ -2,7 +2,7 @@
 #include "cli/recordings/compare_stat_job.h"
 
 #include "base/file.h"
-#include "report/compare_stat.h"
+#include "report/compare/stat.h"
 
 #include <stdio.h>
 #include <stdlib.h>

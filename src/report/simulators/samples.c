@@ -2,7 +2,7 @@
 /* Simulators that take measured times as they are. */
 #include "report/simulators/simulators.h"
 
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "made_pairs.h"
-#include "report/pairs_compat.h"
+#include "report/pairs/compat.h"
 #include "report/simulators/simulators.h"
 
 #include <math.h>

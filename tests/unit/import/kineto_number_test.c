@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
-#include "import/kineto_number.h"
+#include "import/kineto/number.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "model/ledger.h"
-#include "report/json_writer.h"
+#include "report/json/writer.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
-#include "report/compare_stat.h"
+#include "report/compare/stat.h"
 #include "report/stat.h"
-#include "report/stat_summary.h"
+#include "report/stat/summary.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_KINETO_EVENT_H
+#define KWHY_IMPORT_KINETO_EVENT_H
+
+#include "import/kineto/walk.h"
+
+/* What an event is to us; the categories of 2021 and of today give the same kinds. */
+enum kwhy_kineto_kind {
+	KWHY_KINETO_UNDECIDED,
+	KWHY_KINETO_OTHER, /* of no use: host operators, Python frames, flows, metadata, ... */
+	KWHY_KINETO_KERNEL,
+	KWHY_KINETO_COPY,
+	KWHY_KINETO_MEMSET,
+	KWHY_KINETO_CALL,
+	KWHY_KINETO_RANGE,
+	KWHY_KINETO_OPERATOR, /* 2021: user ranges are among the operators */
+	KWHY_KINETO_MEMORY,
+	KWHY_KINETO_OVERHEAD, /* of the profiler itself */
+	KWHY_KINETO_KIND_COUNT
+};
+
+/* The keys we know: those of the event itself up to "args", then those inside "args". */
+#define KWHY_KINETO_FIELDS(X)                   \
+	X(PH, "ph")                             \
+	X(CAT, "cat")                           \
+	X(NAME, "name")                         \
+	X(PID, "pid")                           \
+	X(TID, "tid")                           \
+	X(TS, "ts")                             \
+	X(DUR, "dur")                           \
+	X(ARGS, "args")                         \
+	X(DEVICE, "device")                     \
+	X(CONTEXT, "context")                   \
+	X(STREAM, "stream")                     \
+	X(CORRELATION, "correlation")           \
+	X(BYTES, "bytes")                       \
+	X(GRID, "grid")                         \
+	X(BLOCK, "block")                       \
+	X(REGISTERS, "registers per thread")    \
+	X(SHARED, "shared memory")              \
+	X(GRAPH_NODE, "graph node id")          \
+	X(COPY_KIND, "kind") /* ROCm: "DtoD" */ \
+	X(FROM_DEVICE, "fromDevice")            \
+	X(TO_DEVICE, "toDevice")                \
+	X(DEVICE_ID, "Device Id")               \
+	X(DEVICE_TYPE, "Device Type")           \
+	X(TOTAL_ALLOCATED, "Total Allocated")   \
+	X(TOTAL_RESERVED, "Total Reserved")     \
+	X(COLLECTIVE, "Collective name")        \
+	X(COLLECTIVE_TYPE, "dtype")             \
+	X(GROUP_SIZE, "Group size")             \
+	X(IN_ELEMENTS, "In msg nelems")         \
+	X(OUT_ELEMENTS, "Out msg nelems")       \
+	X(SEQUENCE, "Seq")
+
+enum kwhy_kineto_field {
+#define X(name, text) KWHY_KINETO_FIELD_##name,
+	KWHY_KINETO_FIELDS(X)
+#undef X
+		KWHY_KINETO_FIELD_COUNT
+};
+
+/*
+ * The words we know, hashed. Filled once a file by kwhy_kineto_words_init(); read-only then. A word is
+ * compared eight bytes at a time, so the text asked about must have KWHY_KINETO_WORD_PAD readable bytes after
+ * it.
+ */
+enum { KWHY_KINETO_WORD_PAD = 8 };
+
+struct kwhy_kineto_word {
+	char text[24];
+	uint8_t length; /* 0: free slot */
+	uint8_t value;	/* field or kind */
+};
+
+enum { KWHY_KINETO_WORD_SLOTS = 256 };
+
+struct kwhy_kineto_words {
+	struct kwhy_kineto_word fields[KWHY_KINETO_WORD_SLOTS];
+	struct kwhy_kineto_word categories[KWHY_KINETO_WORD_SLOTS];
+};
+
+void kwhy_kineto_words_init(struct kwhy_kineto_words *words);
+
+/* One event: where in the text its fields stand. Only fields in `seen` (bits) are set. */
+struct kwhy_kineto_event {
+	const char *text;
+	uint64_t text_offset; /* of `text` in the whole file */
+	uint32_t at;	      /* of its '{' */
+	enum kwhy_kineto_kind kind;
+	uint64_t seen;
+	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];
+};
+
+/*
+ * Reads the event that the walk stands before, and passes it. Fields of events of kind OTHER are not
+ * complete. False where the grammar is broken or the text ends: the walk then stands at that place.
+ */
+bool kwhy_kineto_event_read(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
+	const struct kwhy_kineto_words *words);
+
+static inline bool kwhy_kineto_event_has(const struct kwhy_kineto_event *event, enum kwhy_kineto_field field)
+{
+	return event->seen >> field & 1;
+}
+
+/* The name of a field as it stands in files. */
+const char *kwhy_kineto_field_text(enum kwhy_kineto_field field);
+
+/* Text of a field without its quotes; empty where the event has none. Escapes are as they stand. */
+struct kwhy_kineto_span kwhy_kineto_event_text(
+	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field);
+
+/* A whole number; false where the event has none. */
+bool kwhy_kineto_event_integer(
+	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t *out);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/kineto/file.h"
+
+#include <inttypes.h>
+
+/* 2000-01-01: earlier times, without a base, count from something else than 1970. */
+#define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
+#define SECOND_NS INT64_C(1000000000)
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The first time in this file's rows; INT64_MAX: it has none. */
+static int64_t first_time(const struct kwhy_kineto_file *file)
+{
+	const struct kwhy_recording *recording = file->recording;
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = file->first_activity; i < recording->activities.count; i++)
+		first_ns = smaller(first_ns, recording->activities.start_ns[i]);
+	for (size_t i = file->first_call; i < recording->calls.count; i++)
+		first_ns = smaller(first_ns, recording->calls.start_ns[i]);
+	for (size_t i = file->first_range; i < recording->range_count; i++)
+		first_ns = smaller(first_ns, recording->ranges[i].start_ns);
+	for (size_t i = file->first_memory; i < recording->memory_count; i++)
+		first_ns = smaller(first_ns, recording->memory[i].time_ns);
+	return first_ns;
+}
+
+static void shift_rows(struct kwhy_kineto_file *file, int64_t by_ns)
+{
+	struct kwhy_recording *recording = file->recording;
+
+	for (size_t i = file->first_activity; i < recording->activities.count; i++) {
+		recording->activities.start_ns[i] += by_ns;
+		recording->activities.end_ns[i] += by_ns;
+	}
+	for (size_t i = file->first_call; i < recording->calls.count; i++) {
+		recording->calls.start_ns[i] += by_ns;
+		recording->calls.end_ns[i] += by_ns;
+	}
+	for (size_t i = file->first_range; i < recording->range_count; i++) {
+		recording->ranges[i].start_ns += by_ns;
+		recording->ranges[i].end_ns += by_ns;
+	}
+	for (size_t i = file->first_memory; i < recording->memory_count; i++)
+		recording->memory[i].time_ns += by_ns;
+}
+
+/* Moves this file's times to the recording's origin; the first file sets it. */
+static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = file->recording;
+	int64_t first_ns = first_time(file), base_ns = file->meta.has_base ? file->meta.base_unix_ns : 0;
+	bool unix_clock = file->meta.has_base || (first_ns >= FIRST_UNIX_NS && first_ns != INT64_MAX);
+
+	if (file->source == 0) {
+		recording->unix_clock = unix_clock;
+		recording->origin_unix_ns = base_ns;
+		if (unix_clock && !file->meta.has_base)
+			recording->origin_unix_ns = first_ns - first_ns % SECOND_NS;
+	}
+	if (!unix_clock || !recording->unix_clock)
+		return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
+			"%s: %s, so its times cannot be laid beside power readings or other traces.",
+			file->path,
+			unix_clock ? "an earlier trace has no Unix times" : "its times are no Unix times");
+	if (base_ns != recording->origin_unix_ns)
+		shift_rows(file, base_ns - recording->origin_unix_ns);
+	return KWHY_OK;
+}
+
+static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device)
+{
+	for (size_t i = 0; i < file->meta.device_count; i++)
+		if (file->meta.devices[i].index == device->index) {
+			*device = file->meta.devices[i];
+			device->rank = KWHY_NONE;
+			return;
+		}
+}
+
+static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
+{
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].rank == rank)
+			return true;
+	return false;
+}
+
+/* Traces that do not say their ranks but share device numbers: the order of the files tells them apart. */
+static void rank_by_order(struct kwhy_recording *recording)
+{
+	for (size_t i = 0; i < recording->process_count; i++) {
+		uint32_t rank = recording->processes[i].source;
+
+		while (recording->processes[i].rank == KWHY_NONE && is_rank_taken(recording, rank))
+			rank++;
+		if (recording->processes[i].rank == KWHY_NONE)
+			recording->processes[i].rank = rank;
+	}
+	for (size_t i = 0; i < recording->stream_count; i++) {
+		const struct kwhy_stream *stream = &recording->streams[i];
+
+		if (recording->devices[stream->device].rank == KWHY_NONE)
+			recording->devices[stream->device].rank = recording->processes[stream->process].rank;
+	}
+}
+
+/* An earlier file has a device of this number that this file's rank, if it has one, does not tell apart. */
+static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_device *device)
+{
+	for (size_t i = 0; i < file->first_device; i++) {
+		const struct kwhy_device *earlier = &file->recording->devices[i];
+
+		if (earlier->index == device->index &&
+			(file->meta.rank == KWHY_NONE || earlier->rank == file->meta.rank))
+			return true;
+	}
+	return false;
+}
+
+/* Every rank's devices are devices of their own. */
+static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = file->recording;
+	enum kwhy_status status = KWHY_OK;
+	bool known = false;
+
+	recording->processes[file->process].rank = file->meta.rank;
+	recording->processes[file->process].world_size = file->meta.world_size;
+	for (size_t i = file->first_device; i < recording->device_count; i++) {
+		take_facts(file, &recording->devices[i]);
+		known = known || is_known(file, &recording->devices[i]);
+	}
+	for (size_t i = file->first_device; i < recording->device_count; i++)
+		recording->devices[i].rank = file->meta.rank;
+	if (known && file->meta.rank == KWHY_NONE) {
+		rank_by_order(recording);
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-by-order", error,
+			"%s: it does not say its rank, and an earlier trace has the same device numbers: "
+			"ranks are counted in the order of the files.",
+			file->path);
+	} else if (known) {
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-twice", error,
+			"%s: an earlier trace has rank %" PRIu32
+			" and the same device numbers too; their devices are counted apart.",
+			file->path, file->meta.rank);
+	}
+	return status;
+}
+
+/* Memory rows hold the file's device numbers so far; those of devices that did nothing are left out. */
+static void settle_memory(struct kwhy_kineto_file *file)
+{
+	struct kwhy_recording *recording = file->recording;
+	size_t kept = file->first_memory;
+
+	for (size_t i = file->first_memory; i < recording->memory_count; i++) {
+		struct kwhy_memory_point point = recording->memory[i];
+		struct kwhy_track_key key = {.a = point.device};
+
+		if (kwhy_track_map_find(&file->devices, key, &point.device))
+			recording->memory[kept++] = point;
+	}
+	recording->memory_count = kept;
+}
+
+static enum kwhy_status set_source(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	struct kwhy_source *source = &file->recording->sources[file->source];
+
+	source->version = file->meta.schema;
+	source->events = file->counts.events;
+	if (file->meta.producer[0] == '\0')
+		return KWHY_OK;
+	source->producer = kwhy_arena_printf(
+		&file->recording->arena, "PyTorch profiler (Kineto): %s", file->meta.producer);
+	return source->producer ? KWHY_OK : kwhy_fail_memory(error, "the metadata of a trace");
+}
+
+enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	file->recording->lost.dropped_records += file->meta.dropped_records;
+	file->recording->lost.skipped_events += file->counts.skipped;
+	settle_memory(file);
+	status = set_clock(file, error);
+	if (!status)
+		status = set_ranks(file, error);
+	if (!status)
+		status = set_source(file, error);
+	if (!status)
+		status = kwhy_kineto_notes(file, error);
+	return status;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "base/text.h"
+#include "import/kineto/file.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kwhy_kineto_names_done(struct kwhy_kineto_names *names)
+{
+	free(names->collective);
+	names->collective = NULL;
+}
+
+static uint64_t word_at(const char *bytes, size_t length)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, bytes, length);
+	return word;
+}
+
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Multiply-and-fold over 16 bytes a step, as wyhash does; kernel names are hundreds of bytes long. */
+static uint64_t hash_of(const char *bytes, size_t length)
+{
+	const uint64_t key = 0x9E3779B97F4A7C15u;
+	uint64_t hash = length ^ key;
+
+	for (; length >= 16; bytes += 16, length -= 16)
+		hash = fold(word_at(bytes, 8) ^ key, word_at(bytes + 8, 8) ^ hash);
+	if (length >= 8) {
+		hash = fold(word_at(bytes, 8) ^ key, hash);
+		bytes += 8;
+		length -= 8;
+	}
+	return fold(word_at(bytes, length) ^ key, hash ^ 0xBF58476D1CE4E5B9u);
+}
+
+/* Four hexadecimal digits after "\u"; 0xFFFD where they are none. */
+static uint32_t hex4(const char *bytes, size_t length)
+{
+	uint32_t code = 0;
+
+	if (length < 4)
+		return 0xFFFD;
+	for (int i = 0; i < 4; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (!isxdigit(c))
+			return 0xFFFD;
+		code = code << 4 | (uint32_t)(isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	return code;
+}
+
+/* One "\uXXXX" or a surrogate pair of them at `bytes`; gives the bytes used. */
+static size_t unescape_code(const char *bytes, size_t length, char *out, size_t *written)
+{
+	uint32_t code = hex4(bytes + 2, length - 2), low = 0;
+	size_t used = length < 6 ? length : 6;
+
+	if (code >= 0xD800 && code < 0xDC00 && length >= 12 && bytes[6] == '\\' && bytes[7] == 'u')
+		low = hex4(bytes + 8, length - 8);
+	if (low >= 0xDC00 && low < 0xE000) {
+		code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+		used = 12;
+	} else if (code >= 0xD800 && code < 0xE000) {
+		code = 0xFFFD;
+	}
+	*written += kwhy_text_encode(code, out + *written);
+	return used;
+}
+
+/* An escape at `bytes` (a backslash and what follows it). One that JSON does not know stays as it stands. */
+static size_t unescape_one(const char *bytes, size_t length, char *out, size_t *written)
+{
+	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+	const char *known;
+
+	if (length >= 2 && bytes[1] == 'u')
+		return unescape_code(bytes, length, out, written);
+	known = length >= 2 ? memchr(letters, bytes[1], sizeof(letters) - 1) : NULL;
+	if (!known) {
+		out[(*written)++] = '\\';
+		return 1;
+	}
+	out[(*written)++] = meant[known - letters];
+	return 2;
+}
+
+/* Stops when `out` is over the longest name kept: the recording cuts it. */
+static size_t unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8])
+{
+	size_t written = 0;
+
+	for (size_t at = 0; at < length && written <= KWHY_NAME_MAX_BYTES;) {
+		if (bytes[at] == '\\')
+			at += unescape_one(bytes + at, length - at, out, &written);
+		else
+			out[written++] = bytes[at++];
+	}
+	return written;
+}
+
+static enum kwhy_status intern(struct kwhy_kineto_file *file, const char *bytes, size_t length,
+	uint32_t *out_name, struct kwhy_error *error)
+{
+	char plain[KWHY_NAME_MAX_BYTES + 8];
+
+	if (!memchr(bytes, '\\', length))
+		return kwhy_names_intern(&file->recording->names, bytes, length, out_name, error);
+	length = unescape(bytes, length, plain);
+	return kwhy_names_intern(&file->recording->names, plain, length, out_name, error);
+}
+
+/* Only names that the recording keeps byte for byte are remembered: the others could not be compared. */
+enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
+	uint32_t *out_name, struct kwhy_error *error)
+{
+	const struct kwhy_names *known = &file->recording->names;
+	uint64_t hash = hash_of(bytes, length);
+	size_t slot = hash % (sizeof(file->names.slots) / sizeof(file->names.slots[0]));
+	enum kwhy_status status;
+
+	if (file->names.slots[slot].hash == hash && file->names.slots[slot].length == length &&
+		!memcmp(kwhy_names_get(known, file->names.slots[slot].name), bytes, length)) {
+		*out_name = file->names.slots[slot].name;
+		return KWHY_OK;
+	}
+	status = intern(file, bytes, length, out_name, error);
+	if (!status && length > 0 && strlen(kwhy_names_get(known, *out_name)) == length) {
+		file->names.slots[slot].hash = hash;
+		file->names.slots[slot].length = (uint32_t)length;
+		file->names.slots[slot].name = *out_name;
+	}
+	return status;
+}
+
+/* "cudaLaunchKernel_v7000": the version of the call's parameters, 4 or 5 digits. */
+static size_t without_version(const char *bytes, size_t length)
+{
+	size_t end = length;
+
+	while (end > 0 && length - end < 6 && isdigit((unsigned char)bytes[end - 1]))
+		end--;
+	if (length - end < 4 || length - end > 5 || end < 3 || bytes[end - 1] != 'v' || bytes[end - 2] != '_')
+		return length;
+	return end - 2;
+}
+
+enum kwhy_status kwhy_kineto_call_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
+	uint32_t *out_name, struct kwhy_error *error)
+{
+	return kwhy_kineto_name(file, bytes, without_version(bytes, length), out_name, error);
+}
+
+enum kwhy_status kwhy_kineto_is_collective(
+	struct kwhy_kineto_file *file, uint32_t name, bool *out, struct kwhy_error *error)
+{
+	size_t known = file->names.collective_capacity;
+	enum kwhy_status status = KWHY_OK;
+	unsigned char *answer;
+
+	if (name >= known)
+		status = kwhy_column_reserve((void **)&file->names.collective,
+			&file->names.collective_capacity, name + 1, 1, "names of collectives", error);
+	if (status)
+		return status;
+	if (file->names.collective_capacity > known)
+		memset(file->names.collective + known, 0, file->names.collective_capacity - known);
+	answer = &file->names.collective[name];
+	if (*answer == 0)
+		*answer = 1 +
+			kwhy_collectives_match(
+				file->collectives, kwhy_names_get(&file->recording->names, name));
+	*out = *answer == 2;
+	return KWHY_OK;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "import/kineto/file.h"
+
+/* One a question about the file; each adds at most one note. */
+
+#define COMPLETENESS(id, ...) \
+	kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS, (id), error, "%s: " __VA_ARGS__)
+#define WARNING(id, ...) \
+	kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, (id), error, "%s: " __VA_ARGS__)
+#define LL(number) ((unsigned long long)(number))
+
+static size_t activity_count(const struct kwhy_kineto_file *file)
+{
+	return file->recording->activities.count - file->first_activity;
+}
+
+static enum kwhy_status on_activities(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (activity_count(file) > 0)
+		return KWHY_OK;
+	return COMPLETENESS("no-gpu-events",
+		"it holds no kernel, copy or memset: no device did anything, or the profiler was not told to "
+		"record devices.",
+		file->path);
+}
+
+static enum kwhy_status on_calls(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->recording->calls.count > file->first_call || activity_count(file) == 0)
+		return KWHY_OK;
+	return COMPLETENESS("no-api-rows",
+		"it holds no API calls, so what the host did while a device was idle cannot be told.",
+		file->path);
+}
+
+static enum kwhy_status on_bytes(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.copies_without_bytes == 0)
+		return KWHY_OK;
+	return COMPLETENESS("copies-without-bytes", "%llu copies do not say how many bytes they moved.",
+		file->path, LL(file->counts.copies_without_bytes));
+}
+
+static enum kwhy_status on_digits(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.fractional || activity_count(file) == 0)
+		return KWHY_OK;
+	return COMPLETENESS("whole-microseconds",
+		"times are whole microseconds: kernels under 1 us show as 0, and sums of short work are off "
+		"by as "
+		"much.",
+		file->path);
+}
+
+static enum kwhy_status on_graphs(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.graph_launches == 0 || file->counts.graph_kernels > 0)
+		return KWHY_OK;
+	return COMPLETENESS("graph-nodes-unknown",
+		"%llu graph launches, but no kernel says that it belongs to a graph.", file->path,
+		LL(file->counts.graph_launches));
+}
+
+static enum kwhy_status on_properties(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->meta.device_count > 0 || activity_count(file) == 0)
+		return KWHY_OK;
+	return COMPLETENESS("no-device-properties",
+		"it does not say what its devices are, so how well kernels fill them cannot be told.",
+		file->path);
+}
+
+static enum kwhy_status on_memory(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.memory_without_totals == 0)
+		return KWHY_OK;
+	return COMPLETENESS("memory-without-totals",
+		"%llu memory events give changes but no totals, so memory in use is unknown there.",
+		file->path, LL(file->counts.memory_without_totals));
+}
+
+static enum kwhy_status on_overhead(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (file->counts.overhead_events == 0)
+		return KWHY_OK;
+	return COMPLETENESS("profiler-overhead",
+		"the profiler itself spent %s in %llu buffer requests and flushes during the recording.",
+		file->path, kwhy_quantity_time(time, file->counts.overhead_ns),
+		LL(file->counts.overhead_events));
+}
+
+static enum kwhy_status on_dropped(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->meta.dropped_records == 0 && !file->meta.stopped_early)
+		return KWHY_OK;
+	return WARNING("records-dropped", "the profiler lost %llu records%s.", file->path,
+		LL(file->meta.dropped_records), file->meta.stopped_early ? " and stopped early" : "");
+}
+
+static enum kwhy_status on_window(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->meta.out_of_window_records == 0)
+		return KWHY_OK;
+	return COMPLETENESS("records-out-of-window",
+		"the profiler left out %llu records that lay outside its window.", file->path,
+		LL(file->meta.out_of_window_records));
+}
+
+static enum kwhy_status on_skipped(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.skipped == 0)
+		return KWHY_OK;
+	return WARNING("events-skipped", "%llu events were unusable and are left out.", file->path,
+		LL(file->counts.skipped));
+}
+
+enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	static enum kwhy_status (*const questions[])(struct kwhy_kineto_file *, struct kwhy_error *) = {
+		on_activities, on_calls, on_bytes, on_digits, on_graphs, on_properties, on_memory,
+		on_overhead, on_dropped, on_window, on_skipped};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sizeof(questions) / sizeof(questions[0]); i++)
+		status = questions[i](file, error);
+	return status;
+}

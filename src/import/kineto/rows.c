@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/kineto/file.h"
+#include "import/kineto/number.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Short names for what every function here takes. */
+#define FIELD(name) KWHY_KINETO_FIELD_##name
+
+static enum kwhy_status unusable(const struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	enum kwhy_kineto_field field, const char *why, struct kwhy_error *error)
+{
+	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
+	uint32_t at = kwhy_kineto_event_has(event, field) ? event->field[field].at : event->at;
+
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s: \"%s\" of the event \"%.*s\" %s at byte %" PRIu64
+		"; correct it, or leave such events out with --partial",
+		file->path, kwhy_kineto_field_text(field), name.length < 60 ? (int)name.length : 60,
+		event->text + name.at, why, event->text_offset + at);
+}
+
+static enum kwhy_status read_time(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	enum kwhy_kineto_field field, int64_t *out_ns, struct kwhy_error *error)
+{
+	static const char *const why[] = {
+		[KWHY_KINETO_NUMBER_NONE] = "is not a number",
+		[KWHY_KINETO_NUMBER_LARGE] = "is too large for a time",
+	};
+	struct kwhy_kineto_span span = event->field[field];
+	enum kwhy_kineto_number result;
+
+	if (!kwhy_kineto_event_has(event, field))
+		return unusable(file, event, field, "is missing", error);
+	result = kwhy_kineto_number_time(event->text + span.at, span.length, out_ns);
+	if (result)
+		return unusable(file, event, field, why[result], error);
+	if (!file->counts.fractional)
+		file->counts.fractional = memchr(event->text + span.at, '.', span.length) != NULL;
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_times(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	int64_t *start_ns, int64_t *end_ns, struct kwhy_error *error)
+{
+	int64_t length_ns;
+	enum kwhy_status status = read_time(file, event, FIELD(TS), start_ns, error);
+
+	if (!status)
+		status = read_time(file, event, FIELD(DUR), &length_ns, error);
+	if (status)
+		return status;
+	if (length_ns < 0)
+		return unusable(file, event, FIELD(DUR), "is negative", error);
+	*end_ns = *start_ns + length_ns;
+	if (*end_ns > KWHY_KINETO_TIME_MAX_NS)
+		return unusable(file, event, FIELD(DUR), "ends too late for a time", error);
+	return KWHY_OK;
+}
+
+/* A whole number of at least 0 that is below `limit`, else `otherwise`. */
+static int64_t number_below(
+	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
+{
+	int64_t value;
+
+	if (!kwhy_kineto_event_integer(event, field, &value) || value < 0 || value >= limit)
+		return otherwise;
+	return value;
+}
+
+/* Correlation ids start at 1; 0 is none. */
+static uint32_t correlation_of(const struct kwhy_kineto_event *event)
+{
+	int64_t id = number_below(event, FIELD(CORRELATION), KWHY_NONE, 0);
+
+	return id ? (uint32_t)id : KWHY_NONE;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Product of an array such as [600, 2, 1]; `otherwise` when it is none, holds a 0 or does not fit. */
+static int64_t product_below(
+	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
+{
+	const char *at = event->text + event->field[field].at;
+	const char *end = at + event->field[field].length;
+	int64_t product = 1;
+
+	if (!kwhy_kineto_event_has(event, field) || *at != '[' || event->field[field].length == 2)
+		return otherwise;
+	while (++at < end) {
+		const char *first = at;
+		int64_t value;
+
+		while (at < end && is_digit(*at))
+			at++;
+		if (at == first)
+			continue;
+		if (!kwhy_kineto_number_integer(first, (size_t)(at - first), &value))
+			return otherwise;
+		if (value == 0 || product > (limit - 1) / value)
+			return otherwise;
+		product *= value;
+	}
+	return product;
+}
+
+/* "stream 7" of 2021, 7, "7"; false: no number in it. */
+static bool stream_of_tid(const struct kwhy_kineto_event *event, int64_t *out)
+{
+	struct kwhy_kineto_span tid = kwhy_kineto_event_text(event, FIELD(TID));
+	static const char word[] = "stream ";
+	size_t skip = sizeof(word) - 1;
+
+	if (tid.length <= skip || memcmp(event->text + tid.at, word, skip) != 0)
+		skip = 0;
+	return tid.length && kwhy_kineto_number_integer(event->text + tid.at + skip, tid.length - skip, out);
+}
+
+static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_device device;
+	enum kwhy_status status;
+	int64_t index;
+
+	if (!kwhy_kineto_event_integer(event, FIELD(DEVICE), &index) &&
+		!kwhy_kineto_event_integer(event, FIELD(PID), &index))
+		return unusable(file, event, FIELD(DEVICE), "is missing", error);
+	if (index < 0 || index > INT32_MAX)
+		return unusable(file, event, FIELD(DEVICE), "is no device number", error);
+	if (kwhy_track_map_find(&file->devices, (struct kwhy_track_key){.a = index}, out))
+		return KWHY_OK;
+	if (file->devices.count >= 1024)
+		return unusable(file, event, FIELD(DEVICE), "is the 1025th device of one trace", error);
+	device = kwhy_device_unknown((int32_t)index, KWHY_NONE);
+	status = kwhy_recording_add_device(file->recording, &device, out, error);
+	if (!status)
+		status = kwhy_track_map_put(&file->devices, (struct kwhy_track_key){.a = index}, *out, error);
+	return status;
+}
+
+static enum kwhy_status find_stream(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_stream stream = {.process = file->process, .id = -1};
+	struct kwhy_track_key key;
+	enum kwhy_status status;
+
+	stream.context = number_below(event, FIELD(CONTEXT), INT64_MAX, -1);
+	if (!kwhy_kineto_event_integer(event, FIELD(STREAM), &stream.id) && !stream_of_tid(event, &stream.id))
+		return unusable(file, event, FIELD(STREAM), "is missing", error);
+	status = find_device(file, event, &stream.device, error);
+	if (status)
+		return status;
+	key = (struct kwhy_track_key){.a = stream.device, .b = stream.context, .c = stream.id};
+	if (kwhy_track_map_find(&file->streams, key, out))
+		return KWHY_OK;
+	status = kwhy_recording_add_stream(file->recording, &stream, out, error);
+	if (!status)
+		status = kwhy_track_map_put(&file->streams, key, *out, error);
+	return status;
+}
+
+/* Thread ids that are no numbers are one unknown thread, -1, of their process. */
+static enum kwhy_status find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_thread thread = {.process = file->process, .tid = -1};
+	struct kwhy_process *process = &file->recording->processes[file->process];
+	struct kwhy_track_key key = {.a = -1};
+	enum kwhy_status status;
+
+	kwhy_kineto_event_integer(event, FIELD(PID), &key.a);
+	kwhy_kineto_event_integer(event, FIELD(TID), &thread.tid);
+	key.b = thread.tid;
+	if (kwhy_track_map_find(&file->threads, key, out))
+		return KWHY_OK;
+	if (process->pid < 0 && event->kind == KWHY_KINETO_CALL)
+		process->pid = key.a;
+	status = kwhy_recording_add_thread(file->recording, &thread, out, error);
+	if (!status)
+		status = kwhy_track_map_put(&file->threads, key, *out, error);
+	return status;
+}
+
+static enum kwhy_status read_name(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	enum kwhy_kineto_field field, uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, field);
+
+	return kwhy_kineto_name(file, event->text + name.at, name.length, out, error);
+}
+
+/* What all work of a device has: times, name, stream, launch. */
+static enum kwhy_status read_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	struct kwhy_activity *activity, struct kwhy_error *error)
+{
+	enum kwhy_status status = read_times(file, event, &activity->start_ns, &activity->end_ns, error);
+	int64_t node = number_below(event, FIELD(GRAPH_NODE), KWHY_NONE, 0);
+
+	if (!status)
+		status = find_stream(file, event, &activity->stream, error);
+	if (!status)
+		status = read_name(file, event, FIELD(NAME), &activity->name, error);
+	activity->call = correlation_of(event);
+	activity->graph_node = node ? (uint32_t)node : KWHY_NONE;
+	return status;
+}
+
+static enum kwhy_status add_collective(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_collective row = {.activity = (uint32_t)file->recording->activities.count - 1};
+	enum kwhy_status status = read_name(file, event, FIELD(COLLECTIVE), &row.operation, error);
+
+	if (!status)
+		status = read_name(file, event, FIELD(COLLECTIVE_TYPE), &row.type, error);
+	if (status)
+		return status;
+	row.group_size = (uint32_t)number_below(event, FIELD(GROUP_SIZE), UINT32_MAX, 0);
+	row.in_elements = (uint64_t)number_below(event, FIELD(IN_ELEMENTS), INT64_MAX, -1);
+	row.out_elements = (uint64_t)number_below(event, FIELD(OUT_ELEMENTS), INT64_MAX, -1);
+	row.sequence = number_below(event, FIELD(SEQUENCE), INT64_MAX, -1);
+	return kwhy_recording_add_collective(file->recording, &row, error);
+}
+
+static enum kwhy_status add_kernel(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_activity row = kwhy_activity_unknown();
+	enum kwhy_status status = read_activity(file, event, &row, error);
+	bool collective = false;
+
+	if (!status)
+		status = kwhy_kineto_is_collective(file, row.name, &collective, error);
+	if (status)
+		return status;
+	row.kind = collective ? KWHY_ACTIVITY_COLLECTIVE : KWHY_ACTIVITY_KERNEL;
+	row.blocks = (uint32_t)product_below(event, FIELD(GRID), KWHY_UNKNOWN_BLOCKS, KWHY_UNKNOWN_BLOCKS);
+	row.threads_per_block = (uint16_t)product_below(
+		event, FIELD(BLOCK), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+	row.registers = (uint16_t)number_below(event, FIELD(REGISTERS), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+	row.shared_bytes = (uint32_t)number_below(event, FIELD(SHARED), KWHY_NONE, KWHY_NONE);
+	status = kwhy_recording_add_activity(file->recording, &row, error);
+	file->counts.graph_kernels += row.graph_node != KWHY_NONE;
+	if (!status && collective && kwhy_kineto_event_has(event, FIELD(COLLECTIVE)))
+		status = add_collective(file, event, error);
+	return status;
+}
+
+/* The device at the other end of a copy between devices: the one that is not the event's own. */
+static uint16_t peer_of(const struct kwhy_kineto_event *event)
+{
+	int64_t own = number_below(event, FIELD(DEVICE), INT32_MAX, -1);
+	int64_t from = number_below(event, FIELD(FROM_DEVICE), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+	int64_t to = number_below(event, FIELD(TO_DEVICE), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+
+	return (uint16_t)(from == own ? to : from);
+}
+
+/* Takes direction and memory kinds of the name, read once for each run of one name. */
+static void read_copy(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_activity *row)
+{
+	struct kwhy_kineto_span kind = kwhy_kineto_event_text(event, FIELD(COPY_KIND));
+	char text[64];
+
+	if (file->copy_name != row->name || file->copy.kind != row->kind) {
+		file->copy_name = row->name;
+		file->copy = *row;
+		kwhy_kineto_copy_read(kwhy_names_get(&file->recording->names, row->name), &file->copy);
+	}
+	row->copy_kind = file->copy.copy_kind;
+	row->src_memory = file->copy.src_memory;
+	row->dst_memory = file->copy.dst_memory;
+	if (row->kind == KWHY_ACTIVITY_COPY && !row->copy_kind && kind.length && kind.length < sizeof(text)) {
+		memcpy(text, event->text + kind.at, kind.length);
+		text[kind.length] = '\0';
+		kwhy_kineto_copy_read(text, row);
+	}
+	if (row->copy_kind == KWHY_COPY_P2P)
+		row->peer = peer_of(event);
+}
+
+static enum kwhy_status add_transfer(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	enum kwhy_activity_kind kind, struct kwhy_error *error)
+{
+	struct kwhy_activity row = kwhy_activity_unknown();
+	enum kwhy_status status = read_activity(file, event, &row, error);
+
+	if (status)
+		return status;
+	row.kind = kind;
+	row.bytes = (uint64_t)number_below(event, FIELD(BYTES), INT64_MAX, -1);
+	read_copy(file, event, &row);
+	status = kwhy_recording_add_activity(file->recording, &row, error);
+	if (status)
+		return status;
+	file->recording->lost.unknown_bytes += row.bytes == KWHY_UNKNOWN_BYTES;
+	file->counts.copies_without_bytes += kind == KWHY_ACTIVITY_COPY && row.bytes == KWHY_UNKNOWN_BYTES;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_copy(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	return add_transfer(file, event, KWHY_ACTIVITY_COPY, error);
+}
+
+static enum kwhy_status add_memset(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	return add_transfer(file, event, KWHY_ACTIVITY_MEMSET, error);
+}
+
+static enum kwhy_status add_call(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_kineto_span text = kwhy_kineto_event_text(event, FIELD(NAME));
+	int64_t start_ns, end_ns;
+	uint32_t name, thread;
+	enum kwhy_status status = read_times(file, event, &start_ns, &end_ns, error);
+
+	if (!status)
+		status = find_thread(file, event, &thread, error);
+	if (!status)
+		status = kwhy_kineto_call_name(file, event->text + text.at, text.length, &name, error);
+	if (status)
+		return status;
+	file->counts.graph_launches += strstr(kwhy_names_get(&file->recording->names, name), "GraphLaunch") !=
+		NULL;
+	return kwhy_recording_add_call(
+		file->recording, start_ns, end_ns, name, thread, correlation_of(event), error);
+}
+
+static enum kwhy_status add_range(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_range row;
+	enum kwhy_status status = read_times(file, event, &row.start_ns, &row.end_ns, error);
+
+	if (!status)
+		status = find_thread(file, event, &row.thread, error);
+	if (!status)
+		status = read_name(file, event, FIELD(NAME), &row.name, error);
+	if (status)
+		return status;
+	row.kind = kwhy_range_kind_of(kwhy_names_get(&file->recording->names, row.name), KWHY_RANGE_USER);
+	return kwhy_recording_add_range(file->recording, &row, error);
+}
+
+/* PyTorch's numbers of device types (c10/core/DeviceType.h): CUDA 1, HIP 6, XPU 12. */
+static bool is_gpu(int64_t device_type)
+{
+	return device_type == 1 || device_type == 6 || device_type == 12;
+}
+
+static enum kwhy_status add_memory(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_memory_point row = {.process = file->process};
+	int64_t device = number_below(event, FIELD(DEVICE_ID), INT32_MAX, -1);
+	enum kwhy_status status;
+
+	if (device < 0 || !is_gpu(number_below(event, FIELD(DEVICE_TYPE), INT32_MAX, -1)))
+		return KWHY_OK;
+	status = read_time(file, event, FIELD(TS), &row.time_ns, error);
+	row.device = (uint32_t)device;
+	row.allocated_bytes = (uint64_t)number_below(event, FIELD(TOTAL_ALLOCATED), INT64_MAX, -1);
+	row.reserved_bytes = (uint64_t)number_below(event, FIELD(TOTAL_RESERVED), INT64_MAX, -1);
+	if (status)
+		return status;
+	if (row.allocated_bytes == KWHY_UNKNOWN_BYTES && row.reserved_bytes == KWHY_UNKNOWN_BYTES) {
+		file->counts.memory_without_totals++;
+		return KWHY_OK;
+	}
+	return kwhy_recording_add_memory(file->recording, &row, error);
+}
+
+static enum kwhy_status add_overhead(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	int64_t start_ns, end_ns;
+	enum kwhy_status status = read_times(file, event, &start_ns, &end_ns, error);
+
+	if (status)
+		return status;
+	file->counts.overhead_events++;
+	if (file->counts.overhead_ns < KWHY_KINETO_TIME_MAX_NS)
+		file->counts.overhead_ns += end_ns - start_ns;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_kineto_row_add(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	static enum kwhy_status (*const add[KWHY_KINETO_KIND_COUNT])(
+		struct kwhy_kineto_file *, const struct kwhy_kineto_event *, struct kwhy_error *) = {
+		[KWHY_KINETO_KERNEL] = add_kernel,
+		[KWHY_KINETO_COPY] = add_copy,
+		[KWHY_KINETO_MEMSET] = add_memset,
+		[KWHY_KINETO_CALL] = add_call,
+		[KWHY_KINETO_RANGE] = add_range,
+		[KWHY_KINETO_MEMORY] = add_memory,
+		[KWHY_KINETO_OVERHEAD] = add_overhead,
+	};
+
+	if (!add[event->kind])
+		return KWHY_OK;
+	file->counts.used++;
+	return add[event->kind](file, event, error);
+}

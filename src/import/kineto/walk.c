@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/kineto/walk.h"
+
+#include <string.h>
+
+enum value_class { CLASS_NONE, CLASS_SCALAR, CLASS_WORD, CLASS_OBJECT, CLASS_ARRAY };
+
+/* What a value's first byte says of it. '-' may begin a word: -Infinity. */
+static const unsigned char class_of[256] = {
+	['"'] = CLASS_SCALAR,
+	['0' ... '9'] = CLASS_SCALAR,
+	['-'] = CLASS_WORD,
+	['a' ... 'z'] = CLASS_WORD,
+	['A' ... 'Z'] = CLASS_WORD,
+	['{'] = CLASS_OBJECT,
+	['['] = CLASS_ARRAY,
+};
+
+static bool skip_value(struct kwhy_kineto_walk *walk, unsigned depth);
+
+/*
+ * JSON's three words, and those that printf and Python write for numbers that are none: a reader who wants a
+ * number there refuses them, elsewhere they do no harm.
+ */
+static bool skip_word(struct kwhy_kineto_walk *walk)
+{
+	static const char *const words[] = {
+		"true", "false", "null", "NaN", "nan", "Infinity", "inf", "INF", "NAN"};
+	const char *text = walk->text + *walk->token;
+	struct kwhy_kineto_span span = kwhy_kineto_walk_span(walk, walk->token[0], walk->token[1]);
+	size_t minus = *text == '-';
+
+	if (minus && span.length > 1 && text[1] >= '0' && text[1] <= '9') {
+		walk->token++;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (span.length - minus == strlen(words[i]) &&
+			!memcmp(text + minus, words[i], span.length - minus)) {
+			walk->token++;
+			return true;
+		}
+	return kwhy_kineto_walk_fail(walk, "a value");
+}
+
+/* From after '{' or a member's ',' to after '}'. */
+static bool skip_members(struct kwhy_kineto_walk *walk, unsigned depth)
+{
+	for (;;) {
+		if (!kwhy_kineto_walk_take(walk, '"', "a key in quotes"))
+			return false;
+		if (!kwhy_kineto_walk_take(walk, ':', "':' after a key"))
+			return false;
+		if (!skip_value(walk, depth))
+			return false;
+		if (kwhy_kineto_walk_peek(walk) != ',')
+			return kwhy_kineto_walk_take(walk, '}', "',' or '}' after a value");
+		walk->token++;
+	}
+}
+
+static bool skip_object(struct kwhy_kineto_walk *walk, unsigned depth)
+{
+	walk->token++;
+	if (kwhy_kineto_walk_peek(walk) == '}') {
+		walk->token++;
+		return true;
+	}
+	return skip_members(walk, depth);
+}
+
+static bool skip_array(struct kwhy_kineto_walk *walk, unsigned depth)
+{
+	walk->token++;
+	if (kwhy_kineto_walk_peek(walk) == ']') {
+		walk->token++;
+		return true;
+	}
+	for (;;) {
+		if (!skip_value(walk, depth))
+			return false;
+		if (kwhy_kineto_walk_peek(walk) != ',')
+			return kwhy_kineto_walk_take(walk, ']', "',' or ']' after a value");
+		walk->token++;
+	}
+}
+
+static bool skip_container(struct kwhy_kineto_walk *walk, enum value_class class, unsigned depth)
+{
+	if (depth == 0)
+		return kwhy_kineto_walk_fail(walk, "a value that is nested less deeply");
+	return class == CLASS_OBJECT ? skip_object(walk, depth - 1) : skip_array(walk, depth - 1);
+}
+
+static inline bool skip_value(struct kwhy_kineto_walk *walk, unsigned depth)
+{
+	enum value_class class = class_of[(unsigned char)kwhy_kineto_walk_peek(walk)];
+
+	if (class == CLASS_SCALAR) {
+		walk->token++;
+		return true;
+	}
+	if (class == CLASS_NONE)
+		return kwhy_kineto_walk_fail(walk, "a value");
+	return class == CLASS_WORD ? skip_word(walk) : skip_container(walk, class, depth);
+}
+
+bool kwhy_kineto_walk_skip(struct kwhy_kineto_walk *walk)
+{
+	return skip_value(walk, KWHY_KINETO_DEPTH_MAX);
+}
+
+bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out)
+{
+	uint32_t at = *walk->token;
+
+	if (!skip_value(walk, KWHY_KINETO_DEPTH_MAX))
+		return false;
+	*out = kwhy_kineto_walk_span(walk, at, *walk->token);
+	return true;
+}
+
+bool kwhy_kineto_walk_skip_members(struct kwhy_kineto_walk *walk)
+{
+	if (kwhy_kineto_walk_peek(walk) != ',')
+		return kwhy_kineto_walk_take(walk, '}', "',' or '}' after a value");
+	walk->token++;
+	return skip_members(walk, KWHY_KINETO_DEPTH_MAX);
+}

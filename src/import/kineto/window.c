@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/kineto/window.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * 1 MiB with its tokens stays in a second-level cache; PAD_BYTES: room for the NUL and for vector reads.
+ * SMALL: the reach after a break.
+ */
+enum { WINDOW_BYTES = 1 << 20, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Where the string ends that begins at `at`; `size` when it is still open there. */
+static size_t string_end(const char *text, size_t size, size_t at)
+{
+	for (at++; at < size && text[at] != '"'; at++)
+		at += text[at] == '\\';
+	return at < size ? at : size;
+}
+
+/*
+ * The last place up to which the tokens are sure: not inside a string, a number or a word. Exact, but looks
+ * at every byte; only texts without line ends and without `}, {"` need it.
+ */
+static size_t exact_cut(const char *text, size_t size)
+{
+	size_t cut = 0;
+
+	for (size_t at = 0; at < size; at++) {
+		if (text[at] == '"') {
+			cut = at;
+			at = string_end(text, size, at);
+		} else if (is_space(text[at]) || strchr("{}[]:,", text[at])) {
+			cut = at + 1;
+		}
+		at += at < size && text[at] == '\\'; /* as simdjson: escapes count outside strings too */
+	}
+	return cut;
+}
+
+/* After the '}' at `at` come the bytes `wanted`, with any white space: the place of the first; 0: not so. */
+static size_t boundary_at(const char *text, size_t size, size_t at, const char *wanted)
+{
+	size_t found = 0;
+
+	for (at++; at < size && *wanted; at++) {
+		if (text[at] == *wanted) {
+			found = found ? found : at;
+			wanted++;
+		} else if (!is_space(text[at])) {
+			return 0;
+		}
+	}
+	return *wanted ? 0 : found;
+}
+
+/* Behind the last '}' that ends an event, as far as can be seen; 0: none among the last few. */
+static size_t boundary_cut(const char *text, size_t size)
+{
+	size_t end = size;
+
+	for (int tries = 0; tries < 256; tries++) {
+		const char *brace = memrchr(text, '}', end);
+
+		if (!brace)
+			return 0;
+		end = (size_t)(brace - text);
+		if (boundary_at(text, size, end, ",{\""))
+			return end + 1;
+	}
+	return 0;
+}
+
+/* A line end is never inside a string, the ',' in `}, {"` seldom: the index tells when it was. */
+static size_t probable_cut(const char *text, size_t size)
+{
+	const char *line_end = memrchr(text + size / 2, '\n', size - size / 2);
+	size_t cut = line_end ? (size_t)(line_end - text) + 1 : boundary_cut(text, size);
+
+	return cut ? cut : exact_cut(text, size);
+}
+
+enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window, struct kwhy_input *input,
+	const char *path, bool partial, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*window = (struct kwhy_kineto_window){.path = path,
+		.partial = partial,
+		.capacity = WINDOW_BYTES,
+		.reach = WINDOW_BYTES,
+		.mended_first = UINT64_MAX};
+	window->buffer = malloc(WINDOW_BYTES + PAD_BYTES);
+	window->index = kwhy_json_index_new();
+	status = kwhy_ahead_open(input, &window->input, error);
+	if (!status && (!window->buffer || !window->index))
+		status = kwhy_fail_memory(error, "reading a trace");
+	if (status) {
+		kwhy_kineto_window_close(window);
+		return status;
+	}
+	window->saved = window->buffer[0] = '\0';
+	return KWHY_OK;
+}
+
+void kwhy_kineto_window_close(struct kwhy_kineto_window *window)
+{
+	kwhy_ahead_close(window->input);
+	kwhy_json_index_free(window->index);
+	free(window->buffer);
+	*window = (struct kwhy_kineto_window){0};
+}
+
+static size_t unpassed(const struct kwhy_kineto_window *window)
+{
+	return window->end - window->begin;
+}
+
+bool kwhy_kineto_window_whole(const struct kwhy_kineto_window *window)
+{
+	return window->ended && (window->cut == unpassed(window) || window->reach >= unpassed(window));
+}
+
+/* Twice the reach, and a larger buffer when it does not fit. */
+static enum kwhy_status enlarge(struct kwhy_kineto_window *window, struct kwhy_error *error)
+{
+	char *buffer;
+
+	if (window->reach >= KWHY_KINETO_VALUE_MAX_BYTES)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: the value at byte %llu is larger than %u MiB; this is no trace of the PyTorch "
+			"profiler, or it is damaged: export it again",
+			window->path, (unsigned long long)window->offset, KWHY_KINETO_VALUE_MAX_BYTES >> 20);
+	window->reach *= 2;
+	if (window->reach <= window->capacity)
+		return KWHY_OK;
+	buffer = realloc(window->buffer, window->reach + PAD_BYTES);
+	if (!buffer)
+		return kwhy_fail_memory(error, "a large value of a trace");
+	window->buffer = buffer;
+	window->capacity = window->reach;
+	return KWHY_OK;
+}
+
+static void pass(struct kwhy_kineto_window *window, size_t used)
+{
+	window->buffer[window->begin + window->cut] = window->saved;
+	window->begin += used;
+	window->offset += used;
+	window->cut = 0;
+	if (used > 0)
+		window->reach = window->reach * 2 < WINDOW_BYTES ? window->reach * 2 : WINDOW_BYTES;
+}
+
+/* One read; a input that cannot be read on is one that ends, where only what is whole is asked for. */
+static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
+{
+	size_t got = 0;
+	enum kwhy_status status = kwhy_ahead_read(
+		window->input, window->buffer + window->end, window->capacity - window->end, &got, error);
+
+	if (status) {
+		window->failure = *error;
+		window->failed = true;
+	}
+	window->ended = got == 0;
+	window->end += got;
+	return window->partial ? KWHY_OK : status;
+}
+
+static enum kwhy_status fill(struct kwhy_kineto_window *window, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (window->ended || unpassed(window) >= window->reach)
+		return KWHY_OK;
+	memmove(window->buffer, window->buffer + window->begin, unpassed(window));
+	window->end -= window->begin;
+	window->begin = 0;
+	while (!status && !window->ended && window->end < window->capacity)
+		status = read_more(window, error);
+	return status;
+}
+
+/* Length of the UTF-8 sequence at `at`; 0: it is none. */
+static size_t sequence_length(const char *text, size_t size, size_t at)
+{
+	unsigned char lead = (unsigned char)text[at];
+	size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+
+	return at + length <= size && kwhy_text_is_clean(text + at, length) ? length : 0;
+}
+
+static void mend_byte(struct kwhy_kineto_window *window, char *text, size_t at, char with)
+{
+	if (window->offset + at < window->mended_first)
+		window->mended_first = window->offset + at;
+	window->mended++;
+	text[at] = with;
+}
+
+static void mend(struct kwhy_kineto_window *window, char *text, size_t size)
+{
+	bool in_string = false, escaped = false;
+
+	for (size_t at = 0; at < size; at++) {
+		unsigned char c = (unsigned char)text[at];
+		size_t length = c >= 0x80 ? sequence_length(text, size, at) : 1;
+
+		if (length == 0)
+			mend_byte(window, text, at, '?');
+		else if (in_string && c < 0x20)
+			mend_byte(window, text, at, ' ');
+		at += length > 1 ? length - 1 : 0;
+		if (c == '"' && !escaped)
+			in_string = !in_string;
+		escaped = c == '\\' && !escaped;
+	}
+}
+
+static enum kwhy_json_index_result index_text(struct kwhy_kineto_window *window)
+{
+	char *text = window->buffer + window->begin;
+
+	window->saved = text[window->cut];
+	text[window->cut] = '\0';
+	return kwhy_json_index_make(window->index, text, window->cut, &window->tokens, &window->token_count);
+}
+
+/* Indexes up to the cut; moves the cut out of an open string, and mends bytes that no JSON may hold. */
+static enum kwhy_status index_window(struct kwhy_kineto_window *window, struct kwhy_error *error)
+{
+	char *text = window->buffer + window->begin;
+	enum kwhy_json_index_result result = index_text(window);
+
+	if (result == KWHY_JSON_OPEN_STRING) {
+		text[window->cut] = window->saved;
+		window->cut = exact_cut(text, window->cut);
+		result = index_text(window);
+	}
+	if (result == KWHY_JSON_CONTROL || result == KWHY_JSON_UTF8) {
+		mend(window, text, window->cut);
+		text[window->cut] = window->saved;
+		result = index_text(window);
+	}
+	if (result == KWHY_JSON_NO_MEMORY)
+		return kwhy_fail_memory(error, "reading a trace");
+	if (result)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: the text at byte %llu is not JSON; export the trace again", window->path,
+			(unsigned long long)window->offset);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_kineto_window_next(
+	struct kwhy_kineto_window *window, size_t used, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	size_t size;
+
+	if (used == 0 && window->end > 0)
+		status = enlarge(window, error);
+	pass(window, used);
+	if (!status)
+		status = fill(window, error);
+	if (status)
+		return status;
+	size = unpassed(window) < window->reach ? unpassed(window) : window->reach;
+	window->cut = size;
+	if (!window->ended || size < unpassed(window))
+		window->cut = probable_cut(window->buffer + window->begin, size);
+	return index_window(window, error);
+}
+
+/* What may follow an event: another one, or the end of the events and of the file or a key. */
+static size_t resume_at(const char *text, size_t size, size_t brace)
+{
+	static const char *const wanted[] = {",{\"", "],\"", "]}"};
+	size_t found = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && !found; i++)
+		found = boundary_at(text, size, brace, wanted[i]);
+	return found && text[found] == ',' ? found + 1 : found;
+}
+
+bool kwhy_kineto_window_resume(struct kwhy_kineto_window *window, size_t from, size_t *out_at)
+{
+	const char *text = kwhy_kineto_window_text(window);
+	size_t last = window->cut;
+
+	window->reach = SMALL_BYTES;
+	for (size_t at = from; at < window->cut; at++) {
+		const char *brace = memchr(text + at, '}', window->cut - at);
+		size_t found;
+
+		if (!brace)
+			break;
+		at = last = (size_t)(brace - text);
+		found = resume_at(text, window->cut, at);
+		if (found) {
+			*out_at = found;
+			return true;
+		}
+	}
+	*out_at = last;
+	return false;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/nsys/db.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	OPERATIONS_A_CALL = 100000, /* of SQLite's machine, between calls of the progress handler */
+	FIRST_CALLS = 100,
+	BYTES_A_CALL = 2000, /* a whole file takes about one operation a byte: this is 50 */
+	ROW_BYTES_MIN = 6,   /* no row with a start, an end and a type is shorter */
+	SQL_BYTES = 4096
+};
+
+struct kwhy_nsys_db {
+	sqlite3 *handle;
+	char *path;
+	uint64_t file_bytes;
+	uint64_t calls_left; /* of the progress handler, before it stops SQLite */
+};
+
+/* What a stranger's schema may ask of SQLite: far above every real export. */
+static const struct {
+	int limit, value;
+} limits[] = {
+	{SQLITE_LIMIT_LENGTH, 16 << 20},
+	{SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+	{SQLITE_LIMIT_EXPR_DEPTH, 100},
+	{SQLITE_LIMIT_COMPOUND_SELECT, 4},
+	{SQLITE_LIMIT_VDBE_OP, 250000},
+	{SQLITE_LIMIT_FUNCTION_ARG, 8},
+	{SQLITE_LIMIT_ATTACHED, 0},
+	{SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+	{SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+/* See sqlite.org/security.html, "untrusted SQLite database files". */
+static const struct {
+	int option, on;
+} settings[] = {
+	{SQLITE_DBCONFIG_DEFENSIVE, 1},
+	{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+	{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+	{SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+};
+
+/* The border to SQLite: its result codes become ours, with the file and a cure. */
+static enum kwhy_status database_failed(
+	const struct kwhy_nsys_db *db, const char *table, struct kwhy_error *error)
+{
+	char words[3 * 200 + 1];
+	const char *message = sqlite3_errmsg(db->handle);
+	size_t length = strlen(message);
+
+	switch (sqlite3_errcode(db->handle)) {
+	case SQLITE_NOMEM:
+		return kwhy_fail_memory(error, "reading a database");
+	case SQLITE_NOTADB:
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is no SQLite database, or it is damaged or encrypted; export it again with "
+			"\"nsys export --type "
+			"sqlite\"",
+			db->path);
+	case SQLITE_INTERRUPT:
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: table %s has no end that fits the file's size: the file is damaged; export it "
+			"again with "
+			"\"nsys export --type sqlite\"",
+			db->path, table);
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return kwhy_fail(error, KWHY_E_IO, "%s cannot be read: %s; check the path and the disk",
+			db->path, message);
+	default:
+		kwhy_text_sanitize(words, message, length < 200 ? length : 200);
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: table %s: %s; the file is damaged: export it again with \"nsys export --type "
+			"sqlite\"",
+			db->path, table, words);
+	}
+}
+
+static int on_progress(void *context)
+{
+	struct kwhy_nsys_db *db = context;
+
+	if (db->calls_left == 0)
+		return 1;
+	db->calls_left--;
+	return 0;
+}
+
+/* "file:PATH?mode=ro&immutable=1": no lock is taken and nothing beside the file is made. */
+static char *uri_of(const char *path)
+{
+	static const char tail[] = "?mode=ro&immutable=1";
+	struct kwhy_text uri = {0};
+
+	kwhy_text_add(&uri, "file:");
+	for (const char *c = path; *c; c++)
+		if (strchr("%?#", *c))
+			kwhy_text_addf(&uri, "%%%02x", (unsigned char)*c);
+		else
+			kwhy_text_add_bytes(&uri, c, 1);
+	kwhy_text_add(&uri, tail);
+	if (!uri.failed)
+		return uri.data;
+	kwhy_text_done(&uri);
+	return NULL;
+}
+
+static bool has_bytes(const char *path, const char *suffix)
+{
+	struct kwhy_text name = {0};
+	struct stat about;
+	bool has;
+
+	kwhy_text_addf(&name, "%s%s", path, suffix);
+	has = !name.failed && stat(name.data, &about) == 0 && about.st_size > 0;
+	kwhy_text_done(&name);
+	return has;
+}
+
+/* What SQLite would read over in an immutable file: rows that are not in it yet. */
+static enum kwhy_status check_siblings(const struct kwhy_nsys_db *db, struct kwhy_error *error)
+{
+	static const char *const suffixes[] = {"-wal", "-journal"};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (has_bytes(db->path, suffixes[i]))
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s is being written or was left unfinished: rows are still in %s%s; close "
+				"what writes it, then run "
+				"sqlite3 FILE \"PRAGMA journal_mode=DELETE\"",
+				db->path, db->path, suffixes[i]);
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_file(struct kwhy_nsys_db *db, struct kwhy_error *error)
+{
+	static const char magic[] = "SQLite format 3";
+	char head[sizeof(magic)] = {0};
+	int file = open(db->path, O_RDONLY | O_CLOEXEC);
+	struct stat about;
+	ssize_t got;
+
+	if (file < 0)
+		return kwhy_fail(error, KWHY_E_IO,
+			"%s cannot be opened: %s; check the path and its permissions", db->path,
+			strerror(errno));
+	got = pread(file, head, sizeof(head), 0);
+	db->file_bytes = fstat(file, &about) == 0 && about.st_size > 0 ? (uint64_t)about.st_size : 0;
+	close(file);
+	if (got == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(magic)))
+		return check_siblings(db, error);
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s is no SQLite database itself; if it is compressed, unpack it first: databases are not "
+		"read front to "
+		"back",
+		db->path);
+}
+
+static enum kwhy_status open_handle(struct kwhy_nsys_db *db, struct kwhy_error *error)
+{
+	char *uri = uri_of(db->path);
+	int code;
+
+	if (!uri)
+		return kwhy_fail_memory(error, "reading a database");
+	code = sqlite3_open_v2(uri, &db->handle,
+		SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+		NULL);
+	free(uri);
+	if (!db->handle)
+		return kwhy_fail_memory(error, "reading a database");
+	if (code != SQLITE_OK)
+		return database_failed(db, "sqlite_master", error);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(db->handle, limits[i].limit, limits[i].value);
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		sqlite3_db_config(db->handle, settings[i].option, settings[i].on, NULL);
+	db->calls_left = FIRST_CALLS + db->file_bytes / BYTES_A_CALL;
+	sqlite3_progress_handler(db->handle, OPERATIONS_A_CALL, on_progress, db);
+	if (sqlite3_exec(db->handle, "PRAGMA cell_size_check=ON; PRAGMA query_only=ON", NULL, NULL, NULL))
+		return database_failed(db, "sqlite_master", error);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_nsys_db_open(const char *path, struct kwhy_nsys_db **out, struct kwhy_error *error)
+{
+	struct kwhy_nsys_db *db = calloc(1, sizeof(*db));
+	enum kwhy_status status;
+
+	if (!db)
+		return kwhy_fail_memory(error, "reading a database");
+	db->path = strdup(path);
+	status = db->path ? check_file(db, error) : kwhy_fail_memory(error, "reading a database");
+	if (!status)
+		status = open_handle(db, error);
+	if (status) {
+		kwhy_nsys_db_close(db);
+		return status;
+	}
+	*out = db;
+	return KWHY_OK;
+}
+
+void kwhy_nsys_db_close(struct kwhy_nsys_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->handle);
+	free(db->path);
+	free(db);
+}
+
+static enum kwhy_status prepare(struct kwhy_nsys_db *db, const char *table, const char *sql,
+	sqlite3_stmt **out, struct kwhy_error *error)
+{
+	if (sqlite3_prepare_v2(db->handle, sql, -1, out, NULL) == SQLITE_OK)
+		return KWHY_OK;
+	return database_failed(db, table, error);
+}
+
+enum kwhy_status kwhy_nsys_db_has(
+	struct kwhy_nsys_db *db, const char *table, bool *out_has, struct kwhy_error *error)
+{
+	static const char sql[] =
+		"SELECT type = 'table' AND rootpage > 0 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE "
+		"AND type IN ('table', 'view')";
+	sqlite3_stmt *statement;
+	enum kwhy_status status = prepare(db, "sqlite_master", sql, &statement, error);
+	int code;
+
+	if (status)
+		return status;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	code = sqlite3_step(statement);
+	*out_has = code == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+	if (code == SQLITE_ROW && !*out_has)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%s: %s is a view or a virtual table where Nsight Systems writes a table; export the "
+			"report again",
+			db->path, table);
+	else if (code != SQLITE_ROW && code != SQLITE_DONE)
+		status = database_failed(db, "sqlite_master", error);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+enum kwhy_status kwhy_nsys_db_is_key(struct kwhy_nsys_db *db, const char *table, const char *column,
+	bool *out_is_key, struct kwhy_error *error)
+{
+	static const char sql[] =
+		"SELECT count(*), sum(name = ?2 COLLATE NOCASE AND type = 'INTEGER' COLLATE NOCASE) "
+		"FROM pragma_table_info(?1) WHERE pk > 0";
+	sqlite3_stmt *statement;
+	enum kwhy_status status = prepare(db, table, sql, &statement, error);
+
+	if (status)
+		return status;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*out_is_key = sqlite3_column_int(statement, 0) == 1 && sqlite3_column_int(statement, 1) == 1;
+	else
+		status = database_failed(db, table, error);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+static void note_column(const struct kwhy_nsys_column *column, const char *found, const char **name)
+{
+	if (!sqlite3_stricmp(found, column->name))
+		*name = column->name;
+	else if (!*name && column->older && !sqlite3_stricmp(found, column->older))
+		*name = column->older;
+}
+
+/* Which of the table's columns are in the file, under which of their names; [i] NULL: not there. */
+static enum kwhy_status find_columns(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
+	const char *names[KWHY_NSYS_COLUMNS_MAX], struct kwhy_error *error)
+{
+	sqlite3_stmt *statement;
+	enum kwhy_status status = prepare(
+		db, table->name, "SELECT name FROM pragma_table_info(?1)", &statement, error);
+	int code;
+
+	for (size_t i = 0; i < table->count; i++)
+		names[i] = strcmp(table->columns[i].name, "rowid") ? NULL : "rowid";
+	if (status)
+		return status;
+	sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		const char *found = (const char *)sqlite3_column_text(statement, 0);
+
+		for (size_t i = 0; found && i < table->count; i++)
+			note_column(&table->columns[i], found, &names[i]);
+	}
+	if (code != SQLITE_DONE)
+		status = database_failed(db, table->name, error);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+/* "SELECT "start", NULL, ... FROM "TABLE"": what is missing reads as NULL. */
+static void write_select(struct kwhy_text *sql, const struct kwhy_nsys_table *table,
+	const char *const names[KWHY_NSYS_COLUMNS_MAX], const char *key)
+{
+	kwhy_text_add(sql, "SELECT ");
+	for (size_t i = 0; i < table->count; i++) {
+		kwhy_text_add(sql, i ? ", " : "");
+		if (names[i])
+			kwhy_text_addf(sql, "\"%s\"", names[i]);
+		else
+			kwhy_text_add(sql, "NULL");
+	}
+	kwhy_text_addf(sql, " FROM \"%s\"", table->name);
+	if (key)
+		kwhy_text_addf(sql, " WHERE %s = ?1", key);
+}
+
+static enum kwhy_status open_rows(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
+	const char *key, struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	const char *names[KWHY_NSYS_COLUMNS_MAX];
+	struct kwhy_text sql = {0};
+	enum kwhy_status status;
+
+	*rows = (struct kwhy_nsys_rows){.db = db, .table = table->name};
+	status = find_columns(db, table, names, error);
+	if (status)
+		return status;
+	for (size_t i = 0; i < table->count; i++)
+		rows->present |= (unsigned)(names[i] != NULL) << i;
+	write_select(&sql, table, names, key);
+	status = kwhy_text_check(&sql, error);
+	if (!status)
+		status = prepare(db, table->name, sql.data, &rows->statement, error);
+	kwhy_text_done(&sql);
+	return status;
+}
+
+enum kwhy_status kwhy_nsys_rows_open(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
+	struct kwhy_nsys_rows *rows, bool *out_found, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_nsys_db_has(db, table->name, out_found, error);
+
+	return status || !*out_found ? status : open_rows(db, table, NULL, rows, error);
+}
+
+enum kwhy_status kwhy_nsys_rows_open_by(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
+	const char *key, struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	return open_rows(db, table, key, rows, error);
+}
+
+void kwhy_nsys_rows_bind(struct kwhy_nsys_rows *rows, int64_t key)
+{
+	sqlite3_reset(rows->statement);
+	sqlite3_bind_int64(rows->statement, 1, key);
+	rows->number = 0;
+}
+
+void kwhy_nsys_rows_close(struct kwhy_nsys_rows *rows)
+{
+	sqlite3_finalize(rows->statement);
+	rows->statement = NULL;
+}
+
+enum kwhy_status kwhy_nsys_rows_next(struct kwhy_nsys_rows *rows, bool *out_row, struct kwhy_error *error)
+{
+	int code = sqlite3_step(rows->statement);
+
+	*out_row = code == SQLITE_ROW;
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		return database_failed(rows->db, rows->table, error);
+	if (*out_row && ++rows->number > rows->db->file_bytes / ROW_BYTES_MIN)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: table %s has more rows than fit in the file: it is damaged; export it again "
+			"with \"nsys export "
+			"--type sqlite\"",
+			rows->db->path, rows->table);
+	return KWHY_OK;
+}
+
+/* 2^53: whole numbers up to here are exact in a double. */
+static const double exact_limit = 9007199254740992.0;
+
+bool kwhy_nsys_integer(const struct kwhy_nsys_rows *rows, size_t column, int64_t *out)
+{
+	int index = (int)column;
+	double real;
+
+	switch (sqlite3_column_type(rows->statement, index)) {
+	case SQLITE_INTEGER:
+		*out = sqlite3_column_int64(rows->statement, index);
+		return true;
+	case SQLITE_FLOAT:
+		real = sqlite3_column_double(rows->statement, index);
+		if (!(real >= -exact_limit && real <= exact_limit) || (double)(int64_t)real != real)
+			return false;
+		*out = (int64_t)real;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool kwhy_nsys_text(
+	const struct kwhy_nsys_rows *rows, size_t column, const char **out_bytes, size_t *out_length)
+{
+	int index = (int)column;
+
+	if (sqlite3_column_type(rows->statement, index) != SQLITE_TEXT)
+		return false;
+	*out_bytes = (const char *)sqlite3_column_text(rows->statement, index);
+	*out_length = (size_t)sqlite3_column_bytes(rows->statement, index);
+	return *out_bytes != NULL && *out_length > 0;
+}
+
+enum kwhy_status kwhy_nsys_row_fail(
+	const struct kwhy_nsys_rows *rows, struct kwhy_error *error, const char *words)
+{
+	return kwhy_fail(error, KWHY_E_INPUT, "%s, table %s, row %" PRIu64 ": %s", rows->db->path,
+		rows->table, rows->number, words);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/compare/stat.h"
+
+#include "model/ledger.h"
+#include "report/json/values.h"
+
+#include <math.h>
+#include <string.h>
+
+/* While comparing: both documents, and the room for what comes of them. */
+struct pairing {
+	struct kwhy_stat_comparison *out;
+	json_t *roots[2];
+	size_t change_room;
+	bool no_memory;
+};
+
+static struct kwhy_estimate estimate_of(const json_t *figure)
+{
+	double count = kwhy_json_real_of(figure, "count");
+
+	return (struct kwhy_estimate){
+		.count = count > 0 ? (size_t)count : 0,
+		.mean = kwhy_json_real_of(figure, "mean"),
+		.low = kwhy_json_real_of(figure, "low"),
+		.high = kwhy_json_real_of(figure, "high"),
+		.deviation = kwhy_json_real_of(figure, "deviation"),
+		.least = kwhy_json_real_of(figure, "least"),
+		.most = kwhy_json_real_of(figure, "most"),
+	};
+}
+
+/* Single runs have the meter's interval alone: both are taken as independent. */
+static struct kwhy_difference difference_of(const struct kwhy_estimate *a, const struct kwhy_estimate *b)
+{
+	struct kwhy_difference difference;
+	double half = hypot((a->high - a->low) / 2, (b->high - b->low) / 2);
+
+	kwhy_difference_of(a, b, &difference);
+	if (isnan(difference.low) && isfinite(half)) {
+		difference.low = difference.change - half;
+		difference.high = difference.change + half;
+	}
+	return difference;
+}
+
+static const char *keep(struct pairing *pairing, const char *text)
+{
+	const char *copy = kwhy_arena_copy(&pairing->out->arena, text);
+
+	pairing->no_memory |= !copy;
+	return copy ? copy : "";
+}
+
+static void add_change(struct pairing *pairing, const char *name, const char *domain, const char *unit,
+	const json_t *const figures[2])
+{
+	struct kwhy_stat_comparison *out = pairing->out;
+	struct kwhy_stat_change change = {.a = estimate_of(figures[0]), .b = estimate_of(figures[1])};
+
+	if (out->change_count == pairing->change_room || !change.a.count || !change.b.count)
+		return;
+	change.name = keep(pairing, name);
+	change.domain = keep(pairing, domain);
+	change.unit = keep(pairing, unit);
+	change.difference = difference_of(&change.a, &change.b);
+	out->changes[out->change_count++] = change;
+}
+
+static const json_t *find(const json_t *array, const char *key, const char *name)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)array, i, item)
+	{
+		if (strcmp(kwhy_json_text_of(item, key), name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+static void add_pair(struct pairing *pairing, const char *name, const char *domain, const char *unit,
+	const json_t *const objects[2], const char *key)
+{
+	const json_t *const figures[2] = {json_object_get(objects[0], key), json_object_get(objects[1], key)};
+
+	add_change(pairing, name, domain, unit, figures);
+}
+
+static void add_domains(struct pairing *pairing)
+{
+	const json_t *others = json_object_get(pairing->roots[1], "domains");
+	size_t i;
+	json_t *domain;
+
+	json_array_foreach(json_object_get(pairing->roots[0], "domains"), i, domain)
+	{
+		const char *name = kwhy_json_text_of(domain, "name");
+		const json_t *const both[2] = {domain, find(others, "name", name)};
+
+		add_pair(pairing, "energy", name, "J", both, "energy_j");
+		add_pair(pairing, "above idle", name, "J", both, "net_j");
+		add_pair(pairing, "mean power", name, "W", both, "mean_w");
+	}
+}
+
+static void add_work(struct pairing *pairing)
+{
+	const json_t *others = json_object_get(pairing->roots[1], "work");
+	size_t i, d;
+	json_t *work, *domain;
+
+	json_array_foreach(json_object_get(pairing->roots[0], "work"), i, work)
+	{
+		const char *unit = kwhy_json_text_of(work, "unit");
+		const json_t *const both[2] = {work, find(others, "unit", unit)};
+		const json_t *domains = json_object_get(both[1], "domains");
+		char title[96], rate[96];
+
+		snprintf(title, sizeof(title), "%.80s/J", unit);
+		snprintf(rate, sizeof(rate), "%.80s/s", unit);
+		add_pair(pairing, unit, "", "", both, "count");
+		add_pair(pairing, rate, "", "", both, "per_s");
+		json_array_foreach(json_object_get(work, "domains"), d, domain)
+		{
+			const char *name = kwhy_json_text_of(domain, "name");
+			const json_t *const of[2] = {domain, find(domains, "name", name)};
+
+			add_pair(pairing, title, name, "", of, "units_per_joule");
+		}
+	}
+}
+
+/* Of one side and run; both NAN when the run never got there. */
+static void reach(const json_t *points, double run, double value, bool rises, double out[2])
+{
+	size_t i;
+	json_t *point;
+
+	out[0] = out[1] = NAN;
+	json_array_foreach((json_t *)points, i, point)
+	{
+		double seen = kwhy_json_real_of(point, "value");
+
+		if (kwhy_json_real_of(point, "run") != run || !(rises ? seen >= value : seen <= value))
+			continue;
+		out[0] = kwhy_json_real_of(point, "joules");
+		out[1] = kwhy_json_real_of(point, "time_s");
+		return;
+	}
+}
+
+/* Means over the runs that reached the value. */
+static void reach_of_side(
+	struct pairing *pairing, int side, const json_t *points, struct kwhy_stat_reached *out, bool rises)
+{
+	size_t runs = json_array_size(json_object_get(pairing->roots[side], "runs"));
+	double joules = 0, time_s = 0;
+
+	for (size_t run = 0; run < runs; run++) {
+		double at[2];
+
+		reach(points, (double)run, out->value, rises, at);
+		if (isnan(at[1]))
+			continue;
+		out->runs[side]++;
+		joules += at[0];
+		time_s += at[1];
+	}
+	out->joules[side] = out->runs[side] ? joules / (double)out->runs[side] : NAN;
+	out->time_s[side] = out->runs[side] ? time_s / (double)out->runs[side] : NAN;
+}
+
+struct range {
+	double first, last, least, most;
+};
+
+static struct range range_of(const json_t *points)
+{
+	struct range range = {NAN, NAN, NAN, NAN};
+	size_t i;
+	json_t *point;
+
+	json_array_foreach((json_t *)points, i, point)
+	{
+		double value = kwhy_json_real_of(point, "value");
+
+		if (i == 0)
+			range.first = value;
+		range.last = value;
+		range.least = fmin(range.least, value);
+		range.most = fmax(range.most, value);
+	}
+	return range;
+}
+
+/* Levels from where both began to where the worse of both got. */
+static void compare_curve(
+	struct pairing *pairing, const json_t *const points[2], struct kwhy_stat_curve_pair *out)
+{
+	struct range a = range_of(points[0]), b = range_of(points[1]);
+	double from, to;
+
+	out->rises = a.last > a.first;
+	from = out->rises ? fmax(a.first, b.first) : fmin(a.first, b.first);
+	to = out->rises ? fmin(a.most, b.most) : fmax(a.least, b.least);
+	if (!isfinite(from) || !isfinite(to) || (out->rises ? to <= from : to >= from))
+		return;
+	for (size_t i = 0; i < KWHY_STAT_LEVELS; i++) {
+		struct kwhy_stat_reached *level = &out->levels[out->level_count++];
+
+		level->value = from + (to - from) * (double)(i + 1) / KWHY_STAT_LEVELS;
+		if (i + 1 == KWHY_STAT_LEVELS)
+			level->value = to;
+		for (int side = 0; side < 2; side++)
+			reach_of_side(pairing, side, points[side], level, out->rises);
+	}
+}
+
+static void add_curves(struct pairing *pairing)
+{
+	const json_t *others = json_object_get(pairing->roots[1], "metrics");
+	size_t i;
+	json_t *metric;
+
+	json_array_foreach(json_object_get(pairing->roots[0], "metrics"), i, metric)
+	{
+		const char *name = kwhy_json_text_of(metric, "name");
+		const json_t *other = find(others, "name", name);
+		const json_t *const points[2] = {
+			json_object_get(metric, "points"), json_object_get(other, "points")};
+		struct kwhy_stat_curve_pair *curve = &pairing->out->curves[pairing->out->curve_count];
+
+		if (!other)
+			continue;
+		curve->name = keep(pairing, name);
+		compare_curve(pairing, points, curve);
+		pairing->out->curve_count++;
+	}
+}
+
+/* The total, else the first device, else the first of the host. */
+static const json_t *main_domain(const json_t *root)
+{
+	static const char *const kinds[] = {"total", "device", "host", "wall"};
+	const json_t *domains = json_object_get(root, "domains"), *found = NULL;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !found; i++)
+		found = find(domains, "kind", kinds[i]);
+	return found;
+}
+
+static void fill_side(struct pairing *pairing, int index)
+{
+	struct kwhy_side *side = &pairing->out->sides[index];
+	const json_t *root = pairing->roots[index], *domain = main_domain(root);
+	double joules = kwhy_json_real_of(json_object_get(domain, "energy_j"), "mean");
+	double seconds = kwhy_json_real_of(
+		json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
+
+	side->label = pairing->out->labels[index];
+	side->device = "";
+	side->energy_nj = isfinite(joules) && fabs(joules) < 9e9 ? (int64_t)(joules * 1e9) : KWHY_UNKNOWN_NJ;
+	side->span_ns = isfinite(seconds) && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
+	side->idle_nj = KWHY_UNKNOWN_NJ;
+	side->power_w = kwhy_json_real_of(json_object_get(domain, "mean_w"), "mean");
+	side->busy_ratio = NAN;
+}
+
+static enum kwhy_status parse(struct pairing *pairing, int side, const char *label,
+	const struct kwhy_text *json, struct kwhy_error *error)
+{
+	json_error_t where;
+	json_t *root = json_loadb(json->data, json->length, 0, &where);
+
+	if (!root)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s line %d: %s; write it again with kwhy stat --json", label, where.line,
+			where.text);
+	pairing->roots[side] = root;
+	if (strcmp(kwhy_json_text_of(root, "schema"), "kwhy.stat/1") != 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
+			label, kwhy_json_text_of(root, "schema"));
+	pairing->out->labels[side] = keep(pairing, label);
+	pairing->out->commands[side] = keep(pairing, kwhy_json_text_of(root, "command"));
+	fill_side(pairing, side);
+	return KWHY_OK;
+}
+
+static void pair_up(struct pairing *pairing)
+{
+	const json_t *const times[2] = {
+		json_object_get(pairing->roots[0], "time"), json_object_get(pairing->roots[1], "time")};
+
+	add_pair(pairing, "time", "", "s", times, "elapsed_s");
+	add_pair(pairing, "user time", "", "s", times, "user_s");
+	add_pair(pairing, "system time", "", "s", times, "system_s");
+	add_domains(pairing);
+	add_work(pairing);
+	add_curves(pairing);
+}
+
+static enum kwhy_status make_room(struct pairing *pairing, struct kwhy_error *error)
+{
+	struct kwhy_stat_comparison *out = pairing->out;
+	size_t domains = json_array_size(json_object_get(pairing->roots[0], "domains"));
+	size_t work = json_array_size(json_object_get(pairing->roots[0], "work"));
+	size_t metrics = json_array_size(json_object_get(pairing->roots[0], "metrics"));
+
+	pairing->change_room = 3 + 3 * domains + work * (2 + domains);
+	out->changes = kwhy_arena_alloc(&out->arena, pairing->change_room, sizeof(*out->changes));
+	out->curves = kwhy_arena_alloc(&out->arena, metrics + 1, sizeof(*out->curves));
+	if (!out->changes || !out->curves)
+		return kwhy_fail_memory(error, "the comparison");
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out, const char *const labels[2],
+	const struct kwhy_text *const json[2], struct kwhy_error *error)
+{
+	struct pairing pairing = {.out = out};
+	enum kwhy_status status = KWHY_OK;
+
+	*out = (struct kwhy_stat_comparison){0};
+	for (int side = 0; !status && side < 2; side++)
+		status = parse(&pairing, side, labels[side], json[side], error);
+	if (!status)
+		status = make_room(&pairing, error);
+	if (!status)
+		pair_up(&pairing);
+	if (!status && pairing.no_memory)
+		status = kwhy_fail_memory(error, "the comparison");
+	json_decref(pairing.roots[0]);
+	json_decref(pairing.roots[1]);
+	out->figures.a = &out->sides[0];
+	out->figures.b = &out->sides[1];
+	if (status)
+		kwhy_compare_stat_done(out);
+	return status;
+}
+
+void kwhy_compare_stat_done(struct kwhy_stat_comparison *comparison)
+{
+	kwhy_arena_done(&comparison->arena);
+	*comparison = (struct kwhy_stat_comparison){0};
+}
+
+bool kwhy_stat_is_significant(const struct kwhy_stat_change *change)
+{
+	return change->difference.low > 0 || change->difference.high < 0;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/compare/stat.h"
+#include "report/json/writer.h"
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double ratio_of(const struct kwhy_stat_change *change)
+{
+	return change->difference.change / fabs(change->a.mean);
+}
+
+static bool is_known(const struct kwhy_stat_change *change)
+{
+	return isfinite(change->difference.low) && isfinite(change->difference.high);
+}
+
+/* "-12.3 % ±0.4 %" of A's mean. */
+static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *change)
+{
+	double half = (change->difference.high - change->difference.low) / 2 / fabs(change->a.mean);
+	char text[2 * KWHY_QUANTITY_BYTES] = "";
+
+	if (isfinite(ratio_of(change)))
+		snprintf(text, sizeof(text), "%+.1f %%", 100 * ratio_of(change));
+	kwhy_table_cell(table, *text ? text : NULL);
+	*text = '\0';
+	if (isfinite(half))
+		snprintf(text, sizeof(text), "\xc2\xb1%.1f", 100 * half);
+	kwhy_table_cell(table, text);
+	kwhy_table_cell(table, !is_known(change) ? "" : kwhy_stat_is_significant(change) ? "yes" : "no");
+}
+
+/* Work is counted in ones, without prefixes. */
+static void add_mean(struct kwhy_table *table, double mean, const char *unit)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (*unit || fabs(mean) >= 1e6)
+		kwhy_quantity_si(text, mean, unit, 4);
+	else
+		snprintf(text, sizeof(text), fabs(mean) >= 1000 ? "%.0f" : "%.4g", mean);
+	kwhy_table_cell(table, isfinite(mean) ? text : NULL);
+}
+
+static void write_changes(const struct kwhy_stat_comparison *comparison, const struct kwhy_sheet *sheet)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_LEFT},
+		{"A", KWHY_COLUMN_RIGHT}, {"B", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_RIGHT},
+		{"95 %", KWHY_COLUMN_RIGHT}, {"significant", KWHY_COLUMN_LEFT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < comparison->change_count; i++) {
+		const struct kwhy_stat_change *change = &comparison->changes[i];
+
+		kwhy_table_cell(&table, change->name);
+		kwhy_table_cell(&table, change->domain);
+		add_mean(&table, change->a.mean, change->unit);
+		add_mean(&table, change->b.mean, change->unit);
+		add_change(&table, change);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_paragraph(sheet, "  ",
+		"means over the runs of each side; the interval is that of the change (Welch's t; of single "
+		"runs, the meters' own), as a share of A");
+}
+
+static void write_curve(const struct kwhy_stat_curve_pair *curve, const struct kwhy_sheet *sheet)
+{
+	static const struct kwhy_table_column columns[] = {{"reached", KWHY_COLUMN_RIGHT},
+		{"A", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT}, {"B", KWHY_COLUMN_RIGHT},
+		{"", KWHY_COLUMN_RIGHT}, {"joules", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_sheet_heading(sheet, curve->name, "first reached after so many joules and seconds");
+	if (!curve->level_count) {
+		kwhy_sheet_paragraph(sheet, "  ", "no value was reached by both after their first");
+		return;
+	}
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < curve->level_count; i++) {
+		const struct kwhy_stat_reached *level = &curve->levels[i];
+		double ratio = level->joules[1] / level->joules[0] - 1;
+		char text[KWHY_QUANTITY_BYTES];
+
+		snprintf(text, sizeof(text), "%.5g", level->value);
+		kwhy_table_cell(&table, text);
+		for (size_t side = 0; side < 2; side++) {
+			kwhy_table_real(&table, level->joules[side], "J");
+			kwhy_table_real(&table, level->time_s[side], "s");
+		}
+		snprintf(text, sizeof(text), "%+.1f %%", 100 * ratio);
+		kwhy_table_cell(&table, isfinite(ratio) ? text : NULL);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+}
+
+enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *comparison,
+	const struct kwhy_conditions *conditions, const struct kwhy_text_style *style, struct kwhy_text *out,
+	struct kwhy_error *error)
+{
+	struct kwhy_sheet sheet = {.style = style, .out = out};
+
+	for (size_t side = 0; side < 2; side++)
+		kwhy_sheet_linef(&sheet, side ? "B  " : "A  ", "%s: %s", comparison->labels[side],
+			comparison->commands[side]);
+	kwhy_text_add(out, "\n");
+	write_changes(comparison, &sheet);
+	for (size_t i = 0; i < comparison->curve_count; i++)
+		write_curve(&comparison->curves[i], &sheet);
+	if (conditions->count)
+		kwhy_sheet_heading(&sheet, "Conditions", NULL);
+	for (size_t i = 0; i < conditions->count; i++)
+		kwhy_sheet_linef(&sheet, "  ", "%s: %s", conditions->items[i].text,
+			conditions->verdicts[i].exceeded ? "holds (exit 3)" : "does not hold");
+	return kwhy_text_check(out, error);
+}
+
+static void write_estimate(struct kwhy_json *json, const char *key, const struct kwhy_estimate *estimate)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_count(json, "count", estimate->count);
+	kwhy_json_real(json, "mean", estimate->mean);
+	kwhy_json_real(json, "low", estimate->low);
+	kwhy_json_real(json, "high", estimate->high);
+	kwhy_json_object_end(json);
+}
+
+static void write_json_change(struct kwhy_json *json, const struct kwhy_stat_change *change)
+{
+	kwhy_json_row(json, NULL);
+	kwhy_json_string(json, "name", change->name);
+	kwhy_json_string(json, "domain", *change->domain ? change->domain : NULL);
+	kwhy_json_string(json, "unit", *change->unit ? change->unit : NULL);
+	write_estimate(json, "a", &change->a);
+	write_estimate(json, "b", &change->b);
+	kwhy_json_real(json, "change", change->difference.change);
+	kwhy_json_real(json, "low", change->difference.low);
+	kwhy_json_real(json, "high", change->difference.high);
+	kwhy_json_real(json, "change_ratio", ratio_of(change));
+	if (is_known(change))
+		kwhy_json_bool(json, "significant", kwhy_stat_is_significant(change));
+	else
+		kwhy_json_null(json, "significant");
+	kwhy_json_object_end(json);
+}
+
+static void write_json_curve(struct kwhy_json *json, const struct kwhy_stat_curve_pair *curve)
+{
+	static const char *const keys[2][3] = {
+		{"a_joules", "a_time_s", "a_runs"}, {"b_joules", "b_time_s", "b_runs"}};
+
+	kwhy_json_object(json, NULL);
+	kwhy_json_string(json, "name", curve->name);
+	kwhy_json_bool(json, "rises", curve->rises);
+	kwhy_json_array(json, "reached");
+	for (size_t i = 0; i < curve->level_count; i++) {
+		kwhy_json_row(json, NULL);
+		kwhy_json_real(json, "value", curve->levels[i].value);
+		for (size_t side = 0; side < 2; side++) {
+			kwhy_json_real(json, keys[side][0], curve->levels[i].joules[side]);
+			kwhy_json_real(json, keys[side][1], curve->levels[i].time_s[side]);
+			kwhy_json_count(json, keys[side][2], curve->levels[i].runs[side]);
+		}
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+	kwhy_json_object_end(json);
+}
+
+enum kwhy_status kwhy_compare_stat_json(const struct kwhy_stat_comparison *comparison,
+	const struct kwhy_conditions *conditions, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_json json;
+
+	kwhy_json_init(&json, out);
+	kwhy_json_object(&json, NULL);
+	kwhy_json_string(&json, "schema", "kwhy.compare-stat/1");
+	for (size_t side = 0; side < 2; side++) {
+		kwhy_json_row(&json, side ? "b" : "a");
+		kwhy_json_string(&json, "path", comparison->labels[side]);
+		kwhy_json_string(&json, "command", comparison->commands[side]);
+		kwhy_json_object_end(&json);
+	}
+	kwhy_json_array(&json, "figures");
+	for (size_t i = 0; i < comparison->change_count; i++)
+		write_json_change(&json, &comparison->changes[i]);
+	kwhy_json_array_end(&json);
+	kwhy_json_array(&json, "metrics");
+	for (size_t i = 0; i < comparison->curve_count; i++)
+		write_json_curve(&json, &comparison->curves[i]);
+	kwhy_json_array_end(&json);
+	kwhy_json_array(&json, "conditions");
+	for (size_t i = 0; i < conditions->count; i++) {
+		kwhy_json_row(&json, NULL);
+		kwhy_json_string(&json, "text", conditions->items[i].text);
+		kwhy_json_real(&json, "value", conditions->verdicts[i].value);
+		kwhy_json_real(&json, "limit", conditions->items[i].limit);
+		kwhy_json_bool(&json, "exceeded", conditions->verdicts[i].exceeded);
+		kwhy_json_object_end(&json);
+	}
+	kwhy_json_array_end(&json);
+	kwhy_json_object_end(&json);
+	return kwhy_text_check(out, error);
+}

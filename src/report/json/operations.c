@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/json/parts.h"
+
+#include <math.h>
+
+/* "memory_operations", "transfer_split" and "transfer_efficiency": what copies and memsets cost, what waiting
+   for them does, and what their bytes cost. */
+
+static void write_operation(
+	struct kwhy_json *json, const char *name, const struct kwhy_operation *operation, double nj_per_flop)
+{
+	double each_nj = operation->gross_nj == KWHY_UNKNOWN_NJ
+		? NAN
+		: operation->whole_nj / (double)operation->count;
+
+	if (!operation->count)
+		return;
+	kwhy_json_row(json, NULL);
+	kwhy_json_string(json, "operation", name);
+	kwhy_json_count(json, "count", operation->count);
+	kwhy_json_int(json, "time_ns", operation->time_ns);
+	kwhy_json_known(json, "gross_nj", operation->gross_nj);
+	kwhy_json_known(json, "low_nj", operation->low_nj);
+	kwhy_json_known(json, "high_nj", operation->high_nj);
+	kwhy_json_real(json, "each_nj", each_nj);
+	kwhy_json_real(json, "each_flop", each_nj / nj_per_flop);
+	kwhy_json_object_end(json);
+}
+
+static void write_operations(
+	struct kwhy_json *json, const struct kwhy_operations *operations, uint32_t device, double nj_per_flop)
+{
+	kwhy_json_object(json, NULL);
+	kwhy_json_index(json, "device", device);
+	kwhy_json_array(json, "rows");
+	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		write_operation(json, kwhy_copy_kind_name((enum kwhy_copy_kind)kind),
+			&operations->copies[kind], nj_per_flop);
+	write_operation(json, "memset", &operations->memset, nj_per_flop);
+	write_operation(json, "sum", &operations->sum, nj_per_flop);
+	kwhy_json_array_end(json);
+	kwhy_json_object_end(json);
+}
+
+static void write_split(
+	struct kwhy_json *json, uint32_t device, uint32_t kind, const struct kwhy_transfer_split *split)
+{
+	kwhy_json_row(json, NULL);
+	kwhy_json_index(json, "device", device);
+	kwhy_json_string(json, "kind", kwhy_copy_kind_name((enum kwhy_copy_kind)kind));
+	kwhy_json_count(json, "count", split->count);
+	kwhy_json_int(json, "dma_ns", split->dma_ns);
+	kwhy_json_int(json, "wait_ns", split->wait_ns);
+	kwhy_json_int(json, "rest_ns", split->rest_ns);
+	kwhy_json_known(json, "dma_nj", split->dma_nj);
+	kwhy_json_known(json, "wait_nj", split->wait_nj);
+	kwhy_json_known(json, "rest_nj", split->rest_nj);
+	kwhy_json_object_end(json);
+}
+
+static void write_splits(struct kwhy_json_report *parts)
+{
+	kwhy_json_array(&parts->json, "transfer_split");
+	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
+		for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+			if (parts->operations[d].splits[kind].count)
+				write_split(&parts->json, d, kind, &parts->operations[d].splits[kind]);
+	kwhy_json_array_end(&parts->json);
+}
+
+void kwhy_json_operations(struct kwhy_json_report *parts)
+{
+	double nj_per_flop = kwhy_joules_per_flop(parts->report) * 1e9;
+
+	kwhy_json_array(&parts->json, "memory_operations");
+	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
+		write_operations(&parts->json, &parts->operations[d], d, nj_per_flop);
+	kwhy_json_array_end(&parts->json);
+	if (parts->report->recording->has_calls)
+		write_splits(parts);
+	else
+		kwhy_json_null(&parts->json, "transfer_split");
+}
+
+static void write_rung(struct kwhy_json *json, const struct kwhy_report *report, uint32_t device,
+	const struct kwhy_rung *rung)
+{
+	kwhy_json_row(json, NULL);
+	kwhy_json_index(json, "device", device);
+	kwhy_json_index(
+		json, "account", (uint32_t)(rung->account - report->ledger->devices[device].accounts));
+	kwhy_json_count(json, "bytes", rung->account->bytes);
+	kwhy_json_real(json, "rate_bytes_per_s", rung->rate_bytes_per_s);
+	kwhy_json_real(json, "peak_bytes_per_s", rung->peak_bytes_per_s);
+	kwhy_json_real(json, "gross_nj_per_byte", rung->gross_j_per_byte * 1e9);
+	kwhy_json_real(json, "net_nj_per_byte", rung->net_j_per_byte * 1e9);
+	kwhy_json_real(json, "ratio_to_best", rung->ratio_to_best);
+	kwhy_json_object_end(json);
+}
+
+void kwhy_json_ladders(struct kwhy_json_report *parts)
+{
+	kwhy_json_array(&parts->json, "transfer_efficiency");
+	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
+		for (size_t i = 0; i < parts->ladders[d].count; i++)
+			write_rung(&parts->json, parts->report, d, &parts->ladders[d].rungs[i]);
+	kwhy_json_array_end(&parts->json);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_JSON_PARTS_H
+#define KWHY_REPORT_JSON_PARTS_H
+
+#include "report/json/writer.h"
+#include "report/ladder.h"
+#include "report/operations.h"
+#include "report/report.h"
+#include "report/totals.h"
+
+/* The parts of report.json (docs/formats/report.md), each a key of the whole. */
+struct kwhy_json_report {
+	const struct kwhy_report *report;
+	const struct kwhy_totals *totals;
+	const struct kwhy_operations *operations; /* [device_count] */
+	const struct kwhy_ladder *ladders;	  /* [device_count] */
+	struct kwhy_json json;
+};
+
+void kwhy_json_source(struct kwhy_json_report *parts);
+void kwhy_json_window(struct kwhy_json_report *parts);
+void kwhy_json_devices(struct kwhy_json_report *parts);
+void kwhy_json_api(struct kwhy_json_report *parts);
+void kwhy_json_findings(struct kwhy_json_report *parts);
+void kwhy_json_work(struct kwhy_json_report *parts);
+void kwhy_json_utilisation(struct kwhy_json_report *parts);
+void kwhy_json_ranges(struct kwhy_json_report *parts); /* and steps */
+void kwhy_json_ranks(struct kwhy_json_report *parts);
+void kwhy_json_processes(struct kwhy_json_report *parts);
+void kwhy_json_streams(struct kwhy_json_report *parts);
+void kwhy_json_memory(struct kwhy_json_report *parts);
+void kwhy_json_hosts(struct kwhy_json_report *parts);
+void kwhy_json_overhead(struct kwhy_json_report *parts);
+void kwhy_json_operations(struct kwhy_json_report *parts); /* and the split of transfers */
+void kwhy_json_ladders(struct kwhy_json_report *parts);
+void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
+void kwhy_json_lost(struct kwhy_json_report *parts);  /* and warnings */
+
+/* The three utilisations as one row; also inside a device. */
+void kwhy_json_utilisation_row(
+	struct kwhy_json *json, const char *key, const struct kwhy_device_time *time, uint32_t device);
+
+#endif

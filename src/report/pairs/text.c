@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/pairs.h"
+
+#include "base/quantity.h"
+#include "report/pairs/clocks.h"
+#include "report/pairs/gauges.h"
+#include "report/pairs/ranks.h"
+#include "report/sheet.h"
+#include "report/table.h"
+#include "report/transfers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADING_BYTES = 120, CELL_BYTES = 48 };
+
+static void write_head(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	size_t samples = 0, measured = 0;
+	char seconds[HEADING_BYTES] = "";
+
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		samples += pairs->configs[i].sample_count;
+		measured += pairs->configs[i].sample_count > 0;
+	}
+	kwhy_text_addf(out, "%u GPUs, %s", pairs->gpu_count,
+		pairs->gpus[0].name ? pairs->gpus[0].name : "of unknown name");
+	if (pairs->backend && strcmp(pairs->backend, "host") == 0)
+		kwhy_text_add(out, " (host: its threads stand for GPUs)");
+	if (pairs->driver)
+		kwhy_text_addf(out, ", driver %s", pairs->driver);
+	kwhy_text_add(out, "\n");
+	if (isfinite(pairs->time_pass_s))
+		snprintf(seconds, sizeof(seconds),
+			", %.1f s; beside that %.1f s to warm up, %.1f s to compare clocks",
+			pairs->time_pass_s, pairs->warm_s, pairs->clocks_s);
+	kwhy_sheet_linef(&sheet, "", "%zu configurations, %zu samples%s", measured, samples, seconds);
+	if (pairs->ended_early)
+		kwhy_sheet_linef(&sheet, "", "Ended early: %s", pairs->ended_early);
+	if (pairs->folder)
+		kwhy_text_addf(out, "Kept in %s\n", pairs->folder);
+	for (size_t i = 0; i < pairs->note_count; i++)
+		kwhy_sheet_linef(&sheet, "", "Note: %s", pairs->notes[i]);
+}
+
+static uint64_t most_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].engine == engine &&
+			pairs->configs[i].load == KWHY_PAIR_ALONE && pairs->configs[i].bytes > most)
+			most = pairs->configs[i].bytes;
+	return most;
+}
+
+static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].engine == engine &&
+			pairs->configs[i].load == KWHY_PAIR_ALONE && pairs->configs[i].bytes < least)
+			least = pairs->configs[i].bytes;
+	return least;
+}
+
+/* The first clock that an engine was timed by: all of it is compared by that. */
+static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
+{
+	int first = KWHY_PAIR_CLOCK_COUNT - 1;
+
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].sample_count && pairs->configs[i].engine == engine &&
+			pairs->configs[i].load == KWHY_PAIR_ALONE && (int)pairs->configs[i].clock < first)
+			first = pairs->configs[i].clock;
+	return (enum kwhy_pair_clock)first;
+}
+
+/* Rows are sources, columns targets. */
+static void write_matrix(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t bytes,
+	bool is_rate, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	struct kwhy_table_column columns[KWHY_PAIR_GPUS_MOST + 1] = {{"from \\ to", KWHY_COLUMN_LEFT}};
+	char titles[KWHY_PAIR_GPUS_MOST][8], cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	enum kwhy_pair_clock clock = clock_of(pairs, engine);
+	struct kwhy_table table;
+
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		snprintf(titles[i], sizeof(titles[i]), "%u", (unsigned)(uint8_t)i);
+		columns[i + 1] = (struct kwhy_table_column){titles[i], KWHY_COLUMN_RIGHT};
+	}
+	kwhy_text_addf(out, "\n%s (%s), %s, %s\n", kwhy_pair_engine_name(engine),
+		kwhy_pair_engine_title(engine), kwhy_transfer_size_text(size, bytes),
+		is_rate ? "GB/s" : "time");
+	kwhy_table_init(&table, columns, pairs->gpu_count + 1);
+	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
+		kwhy_table_cell(&table, titles[i]);
+		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
+			const struct kwhy_pair_config key = {
+				.engine = engine, .clock = clock, .source = i, .target = k, .bytes = bytes};
+			const struct kwhy_pair_config *config = kwhy_pairs_find(pairs, &key);
+
+			if (i == k)
+				kwhy_table_cell(&table, "-");
+			else if (!config)
+				kwhy_table_cell(&table, NULL);
+			else if (!is_rate)
+				kwhy_table_real(&table, config->summary.median_s, "s");
+			else {
+				snprintf(cell, sizeof(cell), "%.4g", kwhy_pair_rate(config) * 1e-9);
+				kwhy_table_cell(&table, cell);
+			}
+		}
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_matrices(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	for (int engine = 0; engine < KWHY_PAIR_ENGINE_COUNT; engine++) {
+		enum kwhy_pair_engine which = (enum kwhy_pair_engine)engine;
+		uint64_t most = most_bytes(pairs, which);
+
+		if (!most || kwhy_pair_is_collective(which))
+			continue;
+		if (which != KWHY_PAIR_PUT)
+			write_matrix(pairs, which, most, true, style, out);
+		if (!kwhy_pair_is_exchange(which) && least_bytes(pairs, which) < most)
+			write_matrix(pairs, which, least_bytes(pairs, which), false, style, out);
+	}
+}
+
+static void reached_cells(
+	struct kwhy_table *table, const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
+{
+	kwhy_table_real(table, config ? kwhy_pair_rate(config) : NAN, "B/s");
+	kwhy_table_percent(table, kwhy_pairs_of_limit(pairs, config));
+}
+
+static void write_limit_sources(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	if (pairs->route_missing)
+		kwhy_text_addf(out, "  limits not available: %s\n", pairs->route_missing);
+	for (int i = 0; i < KWHY_PAIR_WAY_COUNT; i++) {
+		const char *source = kwhy_pair_limit_source((enum kwhy_pair_way)i);
+
+		if (source && kwhy_pairs_have_way(pairs, (enum kwhy_pair_way)i))
+			kwhy_text_addf(out, "  limit: %s\n", source);
+	}
+}
+
+/* What the fastest engine reaches of what the link could do. */
+static void write_routes(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
+		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT}, {"one way", KWHY_COLUMN_RIGHT},
+		{"of it", KWHY_COLUMN_RIGHT}, {"both ways", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
+	char cell[KWHY_PAIR_ROUTE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_text_add(out, "\nLinks, their limits one way, and what the fastest engines reach\n");
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
+			const struct kwhy_pair_route *route = &pairs->routes[i][k];
+
+			if (i == k)
+				continue;
+			snprintf(cell, sizeof(cell), "%u > %u", i, k);
+			kwhy_table_cell(&table, cell);
+			kwhy_table_cell(&table, kwhy_pair_route_text(cell, route));
+			kwhy_table_real(&table, route->limit_bytes_per_s, "B/s");
+			reached_cells(&table, pairs, kwhy_pairs_fastest(pairs, i, k, false));
+			reached_cells(&table, pairs, kwhy_pairs_fastest(pairs, i, k, true));
+		}
+	kwhy_table_write(&table, style, out);
+	write_limit_sources(pairs, out);
+}
+
+static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure, const char *unit)
+{
+	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+	double half = (figure->high - figure->low) / 2;
+
+	if (!isfinite(figure->value)) {
+		kwhy_table_cell(table, NULL);
+		return;
+	}
+	kwhy_quantity_si(value, figure->value, unit, 3);
+	if (isfinite(half) && figure->value > 0)
+		snprintf(text, sizeof(text), half < figure->value ? "%s ±%.2g %%" : "%s ±%.0f %%", value,
+			100 * half / figure->value);
+	else
+		snprintf(text, sizeof(text), "%s", value);
+	kwhy_table_cell(table, text);
+}
+
+static void write_loggp(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
+		{"o_send", KWHY_COLUMN_RIGHT}, {"g", KWHY_COLUMN_RIGHT}, {"G", KWHY_COLUMN_RIGHT},
+		{"L", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char pair[CELL_BYTES];
+
+	if (!pairs->loggp_count)
+		return;
+	kwhy_text_add(out, "\nLogGP, 95 % intervals (o_recv: not available, targets of copies do nothing)\n");
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->loggp_count; i++) {
+		const struct kwhy_pair_loggp *loggp = &pairs->loggps[i];
+
+		snprintf(pair, sizeof(pair), "%u > %u", loggp->source, loggp->target);
+		kwhy_table_cell(&table, pair);
+		figure_cell(&table, &loggp->o_send, "s");
+		figure_cell(&table, &loggp->g, "s");
+		figure_cell(&table, &loggp->big, "s/B");
+		figure_cell(&table, &loggp->latency, "s");
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+/* All of them with --verbose; else only of copies that the source queues. */
+static void write_regimes(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"curve", KWHY_COLUMN_NAME},
+		{"pair", KWHY_COLUMN_LEFT}, {"from", KWHY_COLUMN_RIGHT}, {"alpha", KWHY_COLUMN_RIGHT},
+		{"rate", KWHY_COLUMN_RIGHT}, {"held out", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[HEADING_BYTES];
+
+	if (!pairs->curve_count)
+		return;
+	kwhy_text_add(out, "\nRegimes: time = alpha + bytes / rate; median error at sizes left out\n");
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->curve_count; i++) {
+		const struct kwhy_pair_curve *curve = &pairs->curves[i];
+
+		if (!style->verbose &&
+			(curve->engine != KWHY_PAIR_WRITE || curve->load != KWHY_PAIR_ALONE ||
+				curve->clock != KWHY_PAIR_BACK_TO_BACK))
+			continue;
+		for (size_t k = 0; k < curve->segment_count; k++) {
+			const struct kwhy_transfer_segment *segment = &curve->segments[k];
+
+			snprintf(cell, sizeof(cell), "%s, %s, %s", kwhy_pair_engine_name(curve->engine),
+				kwhy_pair_load_name(curve->load), kwhy_pair_clock_name(curve->clock));
+			kwhy_table_cell(&table, k ? "" : cell);
+			snprintf(cell, sizeof(cell), "%u > %u", curve->source, curve->target);
+			kwhy_table_cell(&table, k ? "" : cell);
+			kwhy_table_bytes(&table, (uint64_t)segment->from_bytes);
+			kwhy_table_real(&table, segment->alpha_s, "s");
+			kwhy_table_real(&table, 1 / segment->beta_s_per_byte, "B/s");
+			if (k)
+				kwhy_table_cell(&table, "");
+			else
+				kwhy_table_percent(&table, curve->held_out_median_ratio);
+		}
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+/* How much slower than alone. */
+static void write_loads(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"meanwhile", KWHY_COLUMN_NAME},
+		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"rate", KWHY_COLUMN_RIGHT},
+		{"of alone", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	size_t rows = 0;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->config_count; i++) {
+		const struct kwhy_pair_config *config = &pairs->configs[i], *alone;
+		struct kwhy_pair_config key = *config;
+
+		if (!config->sample_count || config->load == KWHY_PAIR_ALONE ||
+			config->load == KWHY_PAIR_REFERENCE)
+			continue;
+		key.load = KWHY_PAIR_ALONE;
+		alone = kwhy_pairs_find(pairs, &key);
+		kwhy_table_cell(&table, kwhy_pair_load_name(config->load));
+		snprintf(cell, sizeof(cell), "%u > %u", config->source, config->target);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, config->bytes));
+		kwhy_table_real(&table, kwhy_pair_rate(config), "B/s");
+		kwhy_table_percent(&table, alone ? alone->summary.median_s / config->summary.median_s : NAN);
+		rows++;
+	}
+	if (rows)
+		kwhy_text_add(out, "\nContention: copies while others go on\n");
+	kwhy_table_write(&table, style, out);
+}
+
+/* A figure whose interval holds 0 is known to be below its upper end. */
+static void joules_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure)
+{
+	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+
+	if (!isfinite(figure->value) || !(figure->low <= 0)) {
+		figure_cell(table, figure, "J");
+		return;
+	}
+	snprintf(text, sizeof(text), "< %s", kwhy_quantity_si(value, figure->high, "J", 3));
+	kwhy_table_cell(table, text);
+}
+
+static struct kwhy_pair_figure of_a_byte(const struct kwhy_pair_figure *figure, double bytes)
+{
+	return (struct kwhy_pair_figure){figure->value / bytes, figure->low / bytes, figure->high / bytes};
+}
+
+/* What a byte costs at the source, at the target and at both. */
+static void write_energies(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"engine", KWHY_COLUMN_LEFT},
+		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT},
+		{"above idle", KWHY_COLUMN_RIGHT}, {"source", KWHY_COLUMN_RIGHT},
+		{"target", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->energy_count; i++) {
+		const struct kwhy_pair_energy *energy = &pairs->energies[i];
+		const struct kwhy_pair_figure gross = kwhy_pair_energy_per_byte(energy, false),
+					      net = kwhy_pair_energy_per_byte(energy, true);
+		double bytes = (kwhy_pair_is_exchange(energy->engine) ? 2 : 1) * (double)energy->bytes;
+		const struct kwhy_pair_figure source = of_a_byte(&energy->source_net, bytes),
+					      target = of_a_byte(&energy->target_net, bytes);
+
+		kwhy_table_cell(&table, kwhy_pair_engine_name(energy->engine));
+		snprintf(cell, sizeof(cell), "%u > %u", energy->source, energy->target);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, energy->bytes));
+		joules_cell(&table, &gross);
+		joules_cell(&table, &net);
+		joules_cell(&table, &source);
+		joules_cell(&table, &target);
+	}
+	if (table.cell_count)
+		kwhy_text_add(out,
+			"\nEnergy of a byte, both GPUs; above idle GPUs with contexts: both, source, "
+			"target\n");
+	kwhy_table_write(&table, style, out);
+	if (pairs->energy_missing)
+		kwhy_text_addf(out, "\nThe GPUs' energy is not available: %s\n", pairs->energy_missing);
+}
+
+/* What the fits foretell of what took no part in them. */
+static void write_held_outs(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"held out", KWHY_COLUMN_LEFT},
+		{"foretold by", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_RIGHT}, {"median", KWHY_COLUMN_RIGHT},
+		{"worst", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+	char cell[KWHY_PAIR_ROUTE_BYTES];
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->held_out_count; i++) {
+		const struct kwhy_pair_held_out *row = &pairs->held_outs[i];
+
+		kwhy_table_cell(&table, row->what);
+		if (row->flows > 1)
+			snprintf(cell, sizeof(cell), "%u %s", row->flows, row->model);
+		else
+			snprintf(cell, sizeof(cell), "%s", row->model);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_count(&table, row->count);
+		kwhy_table_percent(&table, row->median_ratio);
+		kwhy_table_percent(&table, row->worst_ratio);
+	}
+	if (table.cell_count)
+		kwhy_text_add(out, "\nHeld out of the fits: foretold over measured, less 1\n");
+	kwhy_table_write(&table, style, out);
+}
+
+/* "+3.1 % (+1.2 to +5)" */
+static void change_cell(struct kwhy_table *table, const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin)
+{
+	struct kwhy_pair_figure ratio = kwhy_pair_pinning_ratio(row, pin);
+	char text[CELL_BYTES];
+
+	snprintf(text, sizeof(text), "%+.2g %% (%+.2g to %+.2g)", 100 * (ratio.value - 1),
+		100 * (ratio.low - 1), 100 * (ratio.high - 1));
+	kwhy_table_cell(
+		table, isfinite(ratio.value) && isfinite(ratio.low) && isfinite(ratio.high) ? text : NULL);
+}
+
+/* What the NUMA node of the host's thread makes. */
+static void write_pinnings(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"pair", KWHY_COLUMN_LEFT},
+		{"size", KWHY_COLUMN_RIGHT}, {"free", KWHY_COLUMN_RIGHT}, {"near", KWHY_COLUMN_RIGHT},
+		{"far", KWHY_COLUMN_RIGHT}, {"free over near", KWHY_COLUMN_RIGHT},
+		{"far over near", KWHY_COLUMN_RIGHT}};
+	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < pairs->pinning_count; i++) {
+		const struct kwhy_pair_pinning *row = &pairs->pinnings[i];
+
+		snprintf(cell, sizeof(cell), "%s, %s", kwhy_pair_engine_name(row->engine),
+			kwhy_pair_clock_name(row->clock));
+		kwhy_table_cell(&table, cell);
+		snprintf(cell, sizeof(cell), "%u > %u", row->source, row->target);
+		kwhy_table_cell(&table, cell);
+		kwhy_table_cell(&table, kwhy_transfer_size_text(size, row->bytes));
+		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
+			kwhy_table_real(&table, row->times[pin].value, "s");
+		change_cell(&table, row, KWHY_PAIR_FREE);
+		change_cell(&table, row, KWHY_PAIR_FAR);
+	}
+	if (table.cell_count)
+		kwhy_text_add(out,
+			"\nBy the NUMA node of the host's thread; what the medians' 95 % intervals leave "
+			"open\n");
+	kwhy_table_write(&table, style, out);
+	if (pairs->pinning_missing)
+		kwhy_text_addf(out, "\nNUMA nodes are not compared: %s\n", pairs->pinning_missing);
+}
+
+static void write_relation(const struct kwhy_pair_relation *relation, struct kwhy_text *out)
+{
+	bool is_clock = relation->gauge == KWHY_PAIR_CLOCK;
+	double unit = is_clock ? 100e6 : 1;
+
+	kwhy_text_addf(out, "  GPU %u, %s: ", relation->gpu, kwhy_pair_gauge_name(relation->gauge));
+	if (relation->missing) {
+		kwhy_text_addf(out, "not available: %s\n", relation->missing);
+		return;
+	}
+	kwhy_text_addf(out, "r = %+.2f (%+.2f to %+.2f), %+.2g %% %s, %zu readings\n", relation->r.value,
+		relation->r.low, relation->r.high, 100 * unit * relation->slope_ratio_per_unit,
+		is_clock ? "a 100 MHz" : "a degree", relation->count);
+}
+
+/* Whether times follow what the gauges of the source showed. */
+static void write_relations(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+{
+	if (pairs->relation_count)
+		kwhy_text_add(out, "\nTimes against temperature and clock of the source, 95 % intervals\n");
+	for (size_t i = 0; i < pairs->relation_count; i++)
+		write_relation(&pairs->relations[i], out);
+}
+
+static void write_verdicts(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+
+	if (pairs->flag_count)
+		kwhy_text_add(out, "\nWorth a look\n");
+	for (size_t i = 0; i < pairs->flag_count; i++) {
+		const struct kwhy_pair_flag *flag = &pairs->flags[i];
+
+		kwhy_sheet_linef(&sheet, "  ", "%u > %u: %s%s%s", flag->source, flag->target, flag->what,
+			flag->likely_cause ? "; likely: " : "", flag->likely_cause ? flag->likely_cause : "");
+	}
+	kwhy_text_add(out, "\nCriteria\n");
+	for (size_t i = 0; i < pairs->criterion_count; i++) {
+		const struct kwhy_pair_criterion *row = &pairs->criteria[i];
+		char lead[CELL_BYTES];
+
+		snprintf(lead, sizeof(lead), "  %-7s  ", kwhy_pair_verdict_name(row->verdict));
+		kwhy_sheet_linef(&sheet, lead, "%s: %s", row->name, row->why);
+	}
+	if (pairs->absence_count)
+		kwhy_text_add(out, "\nNot measured\n");
+	for (size_t i = 0; i < pairs->absence_count; i++)
+		kwhy_sheet_linef(
+			&sheet, "  ", "%s: %s", pairs->absences[i].strategy, pairs->absences[i].reason);
+}
+
+enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const struct kwhy_text_style *style,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	write_head(pairs, style, out);
+	write_matrices(pairs, style, out);
+	kwhy_pairs_write_collectives(pairs, style, out);
+	kwhy_pairs_write_ranks(pairs, style, out);
+	kwhy_pairs_write_clocks(pairs, style, out);
+	write_routes(pairs, style, out);
+	write_loggp(pairs, style, out);
+	write_regimes(pairs, style, out);
+	write_held_outs(pairs, style, out);
+	write_energies(pairs, style, out);
+	write_pinnings(pairs, style, out);
+	if (style->verbose)
+		write_loads(pairs, style, out);
+	kwhy_pairs_write_gauges(pairs, style, out);
+	write_relations(pairs, out);
+	write_verdicts(pairs, style, out);
+	return kwhy_text_check(out, error);
+}
