@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +255,7 @@ int kwhy_command_main(int argc, char **argv)
 	struct kwhy_error error = {0};
 	enum kwhy_status status;
 
+	signal(SIGCHLD, SIG_DFL); /* else, where our starter ignores it, nobody tells us how a child ended */
 	if (command)
 		status = run(command, argc, argv, &done, &error);
 	else

@@ -3,6 +3,7 @@
 
 #include "cmocka_all.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +20,7 @@ static void become(const struct spawn *spawn, int out, int err)
 	for (size_t i = 0; i < WORD_LIMIT && spawn->words[i]; i++)
 		arguments[i + 1] = spawn->words[i];
 	signal(SIGINT, SIG_DFL); /* ignored where the tests run in the background */
+	signal(SIGCHLD, spawn->ignores_children ? SIG_IGN : SIG_DFL);
 	unsetenv("NO_COLOR");
 	setenv("KWHY_PROFILES", KWHY_SOURCE_DIR "/profiles", 1);
 	if (spawn->environment)
@@ -41,7 +43,10 @@ static void gather(int out, int err, struct spawned *spawned)
 	char buffer[4096];
 
 	while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
-		assert_true(poll(pipes, 2, -1) > 0);
+		if (poll(pipes, 2, -1) < 0) {
+			assert_int_equal(errno, EINTR);
+			continue;
+		}
 		for (size_t i = 0; i < 2; i++) {
 			ssize_t got;
 
@@ -50,7 +55,7 @@ static void gather(int out, int err, struct spawned *spawned)
 			got = read(pipes[i].fd, buffer, sizeof(buffer));
 			if (got > 0)
 				kwhy_text_add_bytes(texts[i], buffer, (size_t)got);
-			else
+			else if (got == 0 || errno != EINTR)
 				pipes[i].fd = -1;
 		}
 	}
@@ -75,7 +80,8 @@ struct spawned spawn_run(const struct spawn *spawn)
 	gather(out[0], err[0], &spawned);
 	close(out[0]);
 	close(err[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
+	while (waitpid(child, &status, 0) != child)
+		assert_int_equal(errno, EINTR);
 	spawned.exit = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 	return spawned;
 }

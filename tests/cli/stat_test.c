@@ -210,6 +210,16 @@ static void the_commands_status_is_ours(void **state)
 	assert_ends(SPAWN("stat", "--warmup", "2", "--", "sh", "-c", "exit 4"), 4, "warm-up");
 }
 
+static void a_starter_that_ignores_the_ends_of_children_changes_nothing(void **state)
+{
+	(void)state;
+	use_scenario("h200_idle");
+	assert_ends(spawn_run(&(struct spawn){
+			    .words = (const char *const[]){"stat", "--", "sh", "-c", "exit 7", NULL},
+			    .ignores_children = true}),
+		7, "ended with status 7");
+}
+
 static void the_first_failing_run_is_the_last(void **state)
 {
 	(void)state;
@@ -367,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_metric_is_followed_over_time_and_joules),
 		cmocka_unit_test(intervals_add_up_to_the_run),
 		cmocka_unit_test(the_commands_status_is_ours),
+		cmocka_unit_test(a_starter_that_ignores_the_ends_of_children_changes_nothing),
 		cmocka_unit_test(the_first_failing_run_is_the_last),
 		cmocka_unit_test(an_interrupted_series_tells_what_ran),
 		cmocka_unit_test(the_commands_output_passes_untouched),
