@@ -327,6 +327,9 @@ static enum kwhy_status measure_busy(
 	return status;
 }
 
+/* A component that takes less of a run has no utilisation: its events cost as much. */
+#define COMPONENT_LEAST_RATIO 1e-3
+
 /* One by one, of variants whose components the host queues. */
 static enum kwhy_status measure_components(
 	struct work *work, struct kwhy_flow *flow, struct kwhy_bench_flow_row *row, struct kwhy_error *error)
@@ -342,10 +345,13 @@ static enum kwhy_status measure_components(
 	for (size_t c = 0; c < KWHY_FLOW_COMPONENT_COUNT; c++) {
 		double seconds = parts.host_s[c], flop = flow_steps * kwhy_flow_components_all[c].flop;
 
-		if (seconds > 0)
-			row->components[c] = (struct kwhy_bench_flow_component){seconds / parts.run_s,
-				kwhy_bench_busy_ratio(parts.busy_s[c], seconds),
-				flop > 0 ? flop / seconds / peak : NAN};
+		if (!(seconds > 0))
+			continue;
+		row->components[c].time_ratio = seconds / parts.run_s;
+		if (row->components[c].time_ratio >= COMPONENT_LEAST_RATIO)
+			row->components[c].busy_ratio = kwhy_bench_busy_ratio(parts.busy_s[c], seconds);
+		if (flop > 0)
+			row->components[c].roofline_ratio = flop / seconds / peak;
 	}
 	return KWHY_OK;
 }

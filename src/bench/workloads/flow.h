@@ -41,8 +41,8 @@ struct kwhy_bench_flow_proof {
 /* A component of a variant, of a run in which each is waited for; all NAN: it has none, or was not asked for.
  */
 struct kwhy_bench_flow_component {
-	double time_ratio;     /* of that run */
-	double busy_ratio;     /* of its time, that the device was at it */
+	double time_ratio; /* of that run */
+	double busy_ratio; /* of its time, that the device was at it; NAN: it takes too little of the run */
 	double roofline_ratio; /* of the arithmetic's measured rate in its time; NAN: it has none, or no rate
 				*/
 };
