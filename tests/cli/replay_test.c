@@ -109,12 +109,13 @@ static void write_recording(const char *path)
 /* A replay on fakes that draw by what runs, of a recording whose kernel drew that much. */
 static json_t *replayed_at(const char *powers)
 {
-	static const char path[] = "/tmp/kwhy-replay-recording.csv";
+	char path[] = "/tmp/kwhy-replay-XXXXXX.csv";
 	char drawn[] = "/tmp/kwhy-fake-load-XXXXXX";
 	struct spawned spawned;
 	json_t *replay;
 
 	close(mkstemp(drawn));
+	close(mkstemps(path, (int)strlen(".csv")));
 	write_recording(path);
 	setenv("LD_LIBRARY_PATH", on_fakes(), 1);
 	setenv("KWHY_FAKE_GPU_LOAD", drawn, 1);
