@@ -17,7 +17,8 @@
  *
  * Of S bytes that take T on the link, in n stretches that cost o each, the last one's expansion alone is
  * left: n = sqrt(T / o) is least. o is taken as 10 us and the link as 50 GB/s. A chunk is expanded by few
- * threads and takes long, so stretches are expanded beside each other, on streams of their own.
+ * threads and takes long, so stretches are expanded beside each other, on streams of their own. Back to back
+ * the next one's bytes come over those that are still read, and are the same: a thread sanitizer tells of it.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
