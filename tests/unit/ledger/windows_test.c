@@ -92,6 +92,29 @@ static void what_was_metered_between_windows_has_an_account_and_the_books_balanc
 	build_free(recording, ledger);
 }
 
+/* Two ticks of a counter, nearly all of the time between them covered: hardly anything tells the powers
+ * apart. */
+static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	const struct kwhy_account *hidden;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->devices[0].limit_mw = 700000;
+	select_from(recording, KWHY_CHOICE_RANGE, 0, 1500);
+	cover(recording, 0, 1490);
+	build_kernel(recording, 0, 700 * MS, 701 * MS, "a");
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, 0, 0, &build_error));
+	OK(kwhy_recording_add_reading(
+		recording, KWHY_METER_NVML_ENERGY, 0, 0, 1500 * MS, 1500 * 300, &build_error));
+	ledger = build_ledger(recording);
+	hidden = build_account(ledger, 0, "not recorded: outside the windows");
+	assert_true(hidden->mean_power_mw > 700000);
+	assert_true(hidden->above_limit);
+	build_free(recording, ledger);
+}
+
 /* Twenty windows that all look the same: half the time a kernel at 500 W, half at 100 W. */
 static struct kwhy_recording *alike(bool odd_one)
 {
@@ -189,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_between_windows_is_not_idle),
 		cmocka_unit_test(what_was_metered_between_windows_has_an_account_and_the_books_balance),
+		cmocka_unit_test(a_moment_between_windows_that_gets_too_much_is_said_and_not_refused),
 		cmocka_unit_test(windows_that_are_alike_tell_the_whole_without_error),
 		cmocka_unit_test(one_window_in_twenty_that_differs_is_the_error_of_a_share),
 		cmocka_unit_test(what_is_known_behind_the_selection_is_no_sample),
