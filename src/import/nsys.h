@@ -60,7 +60,7 @@ struct kwhy_nsys {
 	struct kwhy_nsys_tally tally;
 };
 
-/* nsys_strings.c. `out_name` is 0, the empty name, for an id that StringIds does not have. */
+/* nsys/strings.c. `out_name` is 0, the empty name, for an id that StringIds does not have. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_strings_open(struct kwhy_nsys *nsys, struct kwhy_error *error);
 void kwhy_nsys_strings_close(struct kwhy_nsys *nsys);
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_string(
@@ -68,7 +68,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_string(
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_call_name(
 	struct kwhy_nsys *nsys, int64_t id, uint32_t *out_name, struct kwhy_error *error);
 
-/* nsys_devices.c */
+/* nsys/devices.c */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_read(struct kwhy_nsys *nsys, struct kwhy_error *error);
 /* The physical device that a process knows by that number. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
@@ -80,11 +80,11 @@ int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ord
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_sort(struct kwhy_nsys *nsys, struct kwhy_error *error);
 
-/* nsys_meta.c: versions, origin of time and rank; before anything else. */
+/* nsys/meta.c: versions, origin of time and rank; before anything else. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_meta_read(
 	struct kwhy_nsys *nsys, struct kwhy_source *source, struct kwhy_error *error);
 
-/* nsys_rows.c: what any two kinds of rows share. */
+/* nsys/rows.c: what any two kinds of rows share. */
 
 /* Start and end, within a year of the session's start and in order. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
@@ -105,14 +105,14 @@ struct kwhy_nsys_reader {
 	bool is_cuda; /* shows that CUDA was traced */
 };
 
-extern const struct kwhy_nsys_reader kwhy_nsys_calls;	     /* nsys_host.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_ranges;	     /* nsys_host.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_overheads[2]; /* nsys_host.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_kernels;	     /* nsys_gpu.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_graphs;	     /* nsys_gpu.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_copies;	     /* nsys_copies.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_memsets;	     /* nsys_copies.c */
-extern const struct kwhy_nsys_reader kwhy_nsys_memory;	     /* nsys_memory.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_calls;	     /* nsys/host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_ranges;	     /* nsys/host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_overheads[2]; /* nsys/host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_kernels;	     /* nsys/gpu.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_graphs;	     /* nsys/gpu.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_copies;	     /* nsys/copies.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_memsets;	     /* nsys/copies.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_memory;	     /* nsys/memory.c */
 
 /* The columns that rows of the device begin with, and reading them. */
 enum kwhy_nsys_gpu_column {
@@ -135,10 +135,10 @@ enum kwhy_nsys_gpu_column {
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
 	struct kwhy_activity *activity, uint32_t *out_process, struct kwhy_error *error);
 
-/* nsys_memory.c: the changes become the memory in use, once all are read. */
+/* nsys/memory.c: the changes become the memory in use, once all are read. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_memory_finish(struct kwhy_nsys *nsys, struct kwhy_error *error);
 
-/* nsys_notes.c */
+/* nsys/notes.c */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_notes_add(struct kwhy_nsys *nsys, struct kwhy_error *error);
 
 #endif

@@ -10,18 +10,22 @@ static const char subject[] = "the environment of the command";
 
 static enum kwhy_status copy_ours(struct kwhy_environment *out, struct kwhy_error *error)
 {
+	struct kwhy_environment copy = {0};
 	size_t count = 0;
 
 	while (environ && environ[count])
 		count++;
-	out->settings = calloc(count + 1, sizeof(*out->settings));
-	if (!out->settings)
+	copy.settings = calloc(count + 1, sizeof(*copy.settings));
+	if (!copy.settings)
 		return kwhy_fail_memory(error, subject);
-	for (out->count = 0; out->count < count; out->count++) {
-		out->settings[out->count] = strdup(environ[out->count]);
-		if (!out->settings[out->count])
+	for (; copy.count < count; copy.count++) {
+		copy.settings[copy.count] = strdup(environ[copy.count]);
+		if (!copy.settings[copy.count]) {
+			kwhy_environment_done(&copy);
 			return kwhy_fail_memory(error, subject);
+		}
 	}
+	*out = copy;
 	return KWHY_OK;
 }
 
@@ -38,17 +42,18 @@ static size_t find(const struct kwhy_environment *environment, const char *name)
 	return at;
 }
 
-static void take_out(struct kwhy_environment *environment, size_t at)
+/* An environment may hold a name more than once. */
+static void take_out(struct kwhy_environment *environment, const char *name)
 {
-	if (at == environment->count)
-		return;
-	free(environment->settings[at]);
-	environment->settings[at] = environment->settings[--environment->count];
-	environment->settings[environment->count] = NULL;
+	for (size_t at; (at = find(environment, name)) < environment->count;) {
+		free(environment->settings[at]);
+		environment->settings[at] = environment->settings[--environment->count];
+		environment->settings[environment->count] = NULL;
+	}
 }
 
-static enum kwhy_status add(
-	struct kwhy_environment *environment, const char *name, const char *value, struct kwhy_error *error)
+/* The new setting, and room for it. */
+static char *make_setting(struct kwhy_environment *environment, const char *name, const char *value)
 {
 	const size_t bytes = strlen(name) + strlen(value) + sizeof("=");
 	char **settings = realloc(environment->settings, (environment->count + 2) * sizeof(*settings));
@@ -56,23 +61,28 @@ static enum kwhy_status add(
 
 	if (settings)
 		environment->settings = settings;
-	if (!setting)
-		return kwhy_fail_memory(error, subject);
-	snprintf(setting, bytes, "%s=%s", name, value);
-	settings[environment->count++] = setting;
-	settings[environment->count] = NULL;
-	return KWHY_OK;
+	if (setting)
+		snprintf(setting, bytes, "%s=%s", name, value);
+	return setting;
 }
 
 enum kwhy_status kwhy_environment_set(
 	struct kwhy_environment *environment, const char *name, const char *value, struct kwhy_error *error)
 {
 	enum kwhy_status status = environment->settings ? KWHY_OK : copy_ours(environment, error);
+	char *setting;
 
 	if (status)
 		return status;
-	take_out(environment, find(environment, name));
-	return value ? add(environment, name, value, error) : KWHY_OK;
+	setting = value ? make_setting(environment, name, value) : NULL;
+	if (value && !setting)
+		return kwhy_fail_memory(error, subject);
+	take_out(environment, name);
+	if (!setting)
+		return KWHY_OK;
+	environment->settings[environment->count++] = setting;
+	environment->settings[environment->count] = NULL;
+	return KWHY_OK;
 }
 
 void kwhy_environment_done(struct kwhy_environment *environment)

@@ -170,6 +170,8 @@ static bool read_late(
 	}
 	if (changed || tick->changes)
 		start_catch(tick, end_ns);
+	else
+		tick->reads++;
 	tick->next_ns = end_ns + GAP_NS;
 	if (changed && !tick->period_ns)
 		tick->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */

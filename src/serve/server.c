@@ -201,10 +201,13 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 		flags, 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 	if (server->daemon)
 		return KWHY_OK;
-	/* The library has closed the socket, whose number may be another thread's by now. */
+	/* Where TLS does not start, the library has closed the socket, whose number may be another thread's
+	   by now. */
 	if (flags & MHD_USE_TLS)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"TLS cannot start; are certificate and key PEM files that belong together?");
+			"TLS cannot start; are certificate and key PEM files that belong together, and is "
+			"the limit "
+			"of open files high enough?");
 	close(listener);
 	return kwhy_fail(
 		error, KWHY_E_IO, "the HTTP server cannot start; is the limit of open files too low?");

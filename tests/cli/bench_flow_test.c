@@ -101,8 +101,12 @@ static void assert_has_components(const json_t *row, bool has_text)
 	double sum = 0;
 
 	for (size_t i = 0; i < 3 + (size_t)has_text; i++) {
-		sum += component(row, names[i], "time_ratio");
-		assert_true(component(row, names[i], "busy_ratio") > 0);
+		const double time_ratio = component(row, names[i], "time_ratio"),
+			     busy_ratio = component(row, names[i], "busy_ratio");
+
+		sum += time_ratio;
+		/* on a busy machine another one may take nearly all of the run */
+		assert_true(time_ratio < 1e-3 ? isnan(busy_ratio) : busy_ratio > 0);
 	}
 	assert_true(sum > 0.1 && sum <= 1);
 	assert_int_equal(json_array_size(json_object_get(row, "components")), 3 + (size_t)has_text);

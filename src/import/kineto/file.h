@@ -59,7 +59,7 @@ struct kwhy_kineto_file {
 	struct kwhy_activity copy;
 };
 
-/* kineto_names.c: names without escapes, calls without version suffix ("_v11060"); collectives by name. */
+/* kineto/names.c: names without escapes, calls without version suffix ("_v11060"); collectives by name. */
 void kwhy_kineto_names_done(struct kwhy_kineto_names *names);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, uint32_t *out_name, struct kwhy_error *error);
@@ -68,27 +68,27 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_call_name(struct kwhy_kineto_file *fi
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_is_collective(
 	struct kwhy_kineto_file *file, uint32_t name, bool *out, struct kwhy_error *error);
 
-/* kineto_copy.c: direction and memory kinds of a copy or memset from the name that the profiler gave it. */
+/* kineto/copy.c: direction and memory kinds of a copy or memset from the name that the profiler gave it. */
 void kwhy_kineto_copy_read(const char *name, struct kwhy_activity *activity);
 
 /*
- * kineto_rows.c: one event to a row of the recording. Times are as in the file until the end of the file;
+ * kineto/rows.c: one event to a row of the recording. Times are as in the file until the end of the file;
  * the device of a memory row is the file's number of it. KWHY_E_INPUT: the event is unusable, nothing added.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_row_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
 /*
- * kineto_meta.c: one member of the top object; the walk stands before its value, whose grammar has been
+ * kineto/meta.c: one member of the top object; the walk stands before its value, whose grammar has been
  * checked. KWHY_E_INPUT: the value is of no use, as the words say; they lack the file and the place.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file,
 	struct kwhy_kineto_span key, struct kwhy_kineto_walk walk, struct kwhy_error *error);
 
-/* kineto_finish.c: clock, ranks, devices and notes, once all of the file is read. */
+/* kineto/finish.c: clock, ranks, devices and notes, once all of the file is read. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_error *error);
 
-/* kineto_notes.c: what this file cannot show and what is odd in it. */
+/* kineto/notes.c: what this file cannot show and what is odd in it. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 #endif

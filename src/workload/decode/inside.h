@@ -7,7 +7,7 @@
 
 struct kwhy_decode_library; /* decode_library.h */
 
-/* The inside of a decoder that is open, for decode_*.c. */
+/* The inside of a decoder that is open, for the files of this folder. */
 
 enum {
 	KWHY_DECODE_CROWD = 32,	     /* tokens that clusters of blocks take */
@@ -113,7 +113,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode
 	struct kwhy_gpu *gpu, struct kwhy_gpu_module **out,
 	const struct kwhy_gpu_kernel *out_kernels[KWHY_DECODE_KERNEL_COUNT], struct kwhy_error *error);
 
-/* --- Pages of keys and values, decode_paged.c; without them nothing happens --- */
+/* --- Pages of keys and values, paged.c; without them nothing happens --- */
 
 uint32_t kwhy_decode_pages_each(const struct kwhy_decode_request *request, uint32_t room);
 KWHY_MUST_USE enum kwhy_status kwhy_decode_page_check(
@@ -132,12 +132,12 @@ void kwhy_decode_pages_give(struct kwhy_decode *decode, uint32_t slot, uint32_t 
 void kwhy_decode_pages_take(struct kwhy_decode *decode, uint32_t slot);
 KWHY_MUST_USE enum kwhy_status kwhy_decode_pages_send(struct kwhy_decode *decode, struct kwhy_error *error);
 
-/* --- Weights, decode_fill.c --- */
+/* --- Weights, fill.c --- */
 
 /* On all GPUs, where their memory is. */
 KWHY_MUST_USE enum kwhy_status kwhy_decode_weights_fill(struct kwhy_decode *decode, struct kwhy_error *error);
 
-/* --- Beams, decode_beam.c; without them nothing happens --- */
+/* --- Beams, beam.c; without them nothing happens --- */
 
 KWHY_MUST_USE enum kwhy_status kwhy_decode_beam_check_request(
 	const struct kwhy_decode_request *request, struct kwhy_error *error);
@@ -149,7 +149,7 @@ uint32_t kwhy_decode_readers(const struct kwhy_decode *decode);
 /* Behind a pass, where beams go on. */
 void kwhy_decode_issue_beams(struct kwhy_decode_issue *issue);
 
-/* --- On several GPUs, decode_tp.c; of one they do nothing more --- */
+/* --- On several GPUs, tp.c; of one they do nothing more --- */
 
 void kwhy_decode_part_of(
 	const struct kwhy_decode_shape *whole, uint32_t ranks, struct kwhy_decode_shape *out);
@@ -187,7 +187,7 @@ void kwhy_decode_peers_forget_graphs(struct kwhy_decode *decode);
 KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_graphs(
 	struct kwhy_decode *decode, bool is_reading, struct kwhy_error *error);
 
-/* --- More single tokens than few, decode_folded.c --- */
+/* --- More single tokens than few, folded.c --- */
 
 /* As many blocks as the GPU has multiprocessors; the host has none to count. */
 uint32_t kwhy_decode_place_count(const struct kwhy_decode *decode);
@@ -207,7 +207,7 @@ void kwhy_decode_issue_folded(struct kwhy_decode_issue *issue); /* all layers */
 /* All kernels of a pass through the layers, of args.tokens tokens. */
 void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue);
 
-/* --- Few tokens by clusters of blocks, decode_joint.c --- */
+/* --- Few tokens by clusters of blocks, joint.c --- */
 
 /* Two kernels a layer, as kernels/decode/clusters.cu has them. */
 bool kwhy_decode_is_joint(const struct kwhy_decode *decode);

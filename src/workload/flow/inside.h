@@ -8,7 +8,7 @@
 #include "workload/flow/device.h"
 #include "workload/flow/run.h"
 
-/* The inside of a variant that is open, for flow_*.c. */
+/* The inside of a variant that is open, for the files of this folder. */
 
 enum kwhy_flow_kernel {
 	KWHY_FLOW_CELLS,

@@ -210,6 +210,18 @@ static const struct part fused[] = {{KWHY_FLOW_NEURON, false, KWHY_FLOW_FRONT},
 	{KWHY_FLOW_CARRIER, false, KWHY_FLOW_GATES_KERNEL}, {KWHY_FLOW_CARRIER, true, KWHY_FLOW_LAST},
 	{KWHY_FLOW_MEMORY, false, KWHY_FLOW_MOVE}, {KWHY_FLOW_MEMORY, false, KWHY_FLOW_SETTLE}};
 
+static enum kwhy_status give_work_back(struct kwhy_flow *flow, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
+	const uint64_t address = flow->work;
+
+	flow->work = 0;
+	if (flow->variant->workspace == KWHY_FLOW_POOLED)
+		return ops->pool_free(flow->gpu, flow->stream, address, error);
+	ops->memory_free(flow->gpu, address);
+	return KWHY_OK;
+}
+
 /* Behind a closed gate no memory is allocated or freed: both may wait for the device. */
 static enum kwhy_status take_work(struct kwhy_flow *flow, struct kwhy_error *error)
 {
@@ -219,6 +231,8 @@ static enum kwhy_status take_work(struct kwhy_flow *flow, struct kwhy_error *err
 
 	flow->tally.calls++;
 	flow->tally.allocations++;
+	if (!status && flow->work) /* a run that failed kept it */
+		status = give_work_back(flow, error);
 	if (!status)
 		status = flow->variant->workspace == KWHY_FLOW_POOLED
 			? ops->pool_new(flow->gpu, flow->stream, flow->work_bytes, &address, error)
@@ -232,19 +246,14 @@ static enum kwhy_status take_work(struct kwhy_flow *flow, struct kwhy_error *err
 
 static enum kwhy_status leave_work(struct kwhy_flow *flow, struct kwhy_error *error)
 {
-	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
-	uint64_t address = flow->work;
 	enum kwhy_status status;
 
 	if (flow->variant->workspace == KWHY_FLOW_KEPT)
 		return KWHY_OK;
 	status = kwhy_flow_release(flow, error);
-	flow->work = 0;
 	flow->tally.calls++;
-	if (flow->variant->workspace == KWHY_FLOW_ALLOCATED)
-		ops->memory_free(flow->gpu, address);
-	else if (!status)
-		status = ops->pool_free(flow->gpu, flow->stream, address, error);
+	if (!status)
+		status = give_work_back(flow, error);
 	return status ? status : kwhy_flow_hold(flow, error);
 }
 

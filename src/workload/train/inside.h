@@ -6,7 +6,7 @@
 #include "workload/train/device.h"
 #include "workload/train/run.h"
 
-/* The inside of a variant that is open, for train_*.c. */
+/* The inside of a variant that is open, for the files of this folder. */
 
 enum kwhy_train_kernel {
 	KWHY_TRAIN_BEGIN,

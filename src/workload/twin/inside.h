@@ -7,7 +7,7 @@
 #include "workload/twin/device.h"
 #include "workload/twin/run.h"
 
-/* The inside of a variant that is open, for twin_*.c. */
+/* The inside of a variant that is open, for the files of this folder. */
 
 enum kwhy_twin_kernel {
 	KWHY_TWIN_BEGIN_FIELD,

@@ -119,6 +119,25 @@ static void ours_stays_as_it_was_and_goes_to_the_command(void **state)
 	assert_variable("KWHY_TEST_ELSE", "a=b");
 }
 
+/* As some starters leave it. */
+static void a_name_that_stands_twice_is_set_once(void **state)
+{
+	const char *doubled[] = {"A=1", "KWHY_RECORD_DIR=/first", "KWHY_RECORD_RANGE=outer", "B=2",
+		"KWHY_RECORD_DIR=/second", "KWHY_RECORD_RANGE=inner", NULL};
+	const struct kwhy_inject_request request = {.folder = "/a", .share_ratio = (double)NAN};
+	char **const before = environ;
+
+	(void)state;
+	kwhy_environment_done(&environment);
+	environ = (char **)doubled;
+	prepare(&request);
+	environ = before;
+	assert_variable("KWHY_RECORD_DIR", "/a");
+	assert_variable("KWHY_RECORD_RANGE", NULL);
+	assert_variable("A", "1");
+	assert_variable("B", "2");
+}
+
 static int forget(void **state)
 {
 	(void)state;
@@ -134,6 +153,7 @@ int main(void)
 		cmocka_unit_test(calls_may_be_left_out),
 		cmocka_unit_test(times_are_unix_times_and_an_open_end_is_none),
 		cmocka_unit_test(ours_stays_as_it_was_and_goes_to_the_command),
+		cmocka_unit_test(a_name_that_stands_twice_is_set_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, forget);

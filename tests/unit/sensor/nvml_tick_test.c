@@ -290,6 +290,21 @@ static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_l
 	assert_int_equal(world.told, 0);
 }
 
+/* The one read in time of a whole second sees a change: that does not make the counter one that always moves.
+ */
+static void one_change_behind_late_reads_is_no_fast_counter(void **state)
+{
+	struct kwhy_nvml_tick tick = {.wanted_ns = 500 * MS};
+	int64_t now_ns = 5000 * MS, edge_ns;
+
+	(void)state;
+	for (int i = 0; i < 20; i++, now_ns += 52 * MS)
+		assert_false(kwhy_nvml_tick_read(&tick, now_ns, now_ns + MS, false, &edge_ns));
+	now_ns -= 32 * MS;
+	(void)kwhy_nvml_tick_read(&tick, now_ns, now_ns + MS, true, &edge_ns);
+	assert_int_not_equal(tick.phase, KWHY_NVML_TICK_FAST);
+}
+
 static void reads_at_any_other_time_do_no_harm(void **state)
 {
 	struct world world = new_world(100 * MS);
@@ -322,6 +337,7 @@ int main(void)
 		cmocka_unit_test(
 			a_counter_that_stands_still_is_read_four_times_a_second_and_found_when_it_moves),
 		cmocka_unit_test(a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_late),
+		cmocka_unit_test(one_change_behind_late_reads_is_no_fast_counter),
 		cmocka_unit_test(reads_at_any_other_time_do_no_harm),
 	};
 

@@ -288,6 +288,23 @@ static void memory_from_a_pool_does_not_wait(void **state)
 	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
 }
 
+/* Of either API. */
+static void a_pool_costs_what_its_calls_took(void **state)
+{
+	static const char *const names[] = {"cudaMallocAsync", "cuMemAllocAsync", "cudaMallocFromPoolAsync"};
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	for (int i = 0; i < 3; i++)
+		build_call(&build, 0, names[i], 10 + 5 * i, 15 + 5 * i);
+	build_call(&build, 0, "cudaFree", 30, 130);
+	build_call(&build, 0, "cudaMalloc", 130, 230);
+	launch(&build, 230, 240, 250);
+	assert_made(made(&build, "pool", 0, NULL), 2, 50000);
+}
+
 static void pauses_of_the_host_become_usual_ones(void **state)
 {
 	struct build build = build_new(1);
@@ -349,6 +366,7 @@ int main(void)
 		cmocka_unit_test(waits_before_another_read_back_go),
 		cmocka_unit_test(waits_before_other_work_stay),
 		cmocka_unit_test(memory_from_a_pool_does_not_wait),
+		cmocka_unit_test(a_pool_costs_what_its_calls_took),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
 		cmocka_unit_test(collectives_are_left_out_but_every_second),
 		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
