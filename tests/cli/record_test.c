@@ -88,6 +88,7 @@ static void gauges_are_summed_up(void **state)
 	assert_done(
 		SPAWN("record", "-q", "--gauges", "0.2", "-o", place("often"), "--", "sleep", "2"), 0, "");
 	report = report_of(place("often"));
+	remove_recording("often");
 	gauge = json_array_get(
 		json_object_get(json_array_get(json_object_get(report, "devices"), 0), "gauges"), 0);
 	assert_in_range(json_integer_value(json_object_get(gauge, "count")), 5, 12);
