@@ -145,8 +145,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph,
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /*
- * Lets a node that is being changed follow another one: the start of a call that issues it, else its end.
- * Links are changed by this alone, or taken away.
+ * Right behind kwhy_whatif_edit() of that node: lets it follow another one, the start of a call that issues
+ * it, else its end. Links are changed by this alone, or taken away.
  */
 void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,
 	uint32_t from, int64_t lag_ns);

@@ -128,7 +128,7 @@ static void write_components(
 			rows++;
 		}
 	if (rows)
-		kwhy_sheet_heading(sheet, "Components, each waited for by itself", NULL);
+		kwhy_sheet_heading(sheet, "Components, each waited for by itself, of one run", NULL);
 	if (rows)
 		kwhy_table_write(&table, sheet->style, out);
 }
