@@ -27,12 +27,9 @@ void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
 /* A call that a captured or fused stretch cannot hold. */
 static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
-	const struct kwhy_whatif_node *node = &whatif->graph->nodes[whatif->graph->activity_count + call];
-
 	switch (whatif->recording->calls.class[call]) {
 	case KWHY_CALL_LAUNCH:
-		return node->from[KWHY_LINK_JOIN] != KWHY_NONE ||
-			kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH);
+		return kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH);
 	case KWHY_CALL_OTHER:
 		return false;
 	default:

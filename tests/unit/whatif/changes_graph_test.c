@@ -196,6 +196,24 @@ static void no_more_turns_are_one_than_asked_for(void **state)
 	assert_made(made(&build, "batch", 2, NULL), 8, 11000);
 }
 
+/* Kernels of 4 us, launched every 10 us; the fifth launch takes 90 us, since there is no room for it while
+ * the fourth kernel runs: one launch of 8 times 4 us. */
+static void a_launch_that_waits_for_room_is_one_of_a_batch(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		int64_t at_us = 10 * i + (i > 4 ? 100 : 0);
+
+		if (i == 4)
+			build_issued_kernel(&build, issue("cudaLaunchKernel", 40, 130), 0, 131, 135);
+		else
+			launch(&build, at_us, at_us + (i == 3 ? 11 : 5), at_us + (i == 3 ? 15 : 9));
+	}
+	assert_made(made(&build, "batch", 8, NULL), 8, 32000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +229,7 @@ int main(void)
 		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
 		cmocka_unit_test(a_sequence_that_follows_itself_is_launched_once),
 		cmocka_unit_test(no_more_turns_are_one_than_asked_for),
+		cmocka_unit_test(a_launch_that_waits_for_room_is_one_of_a_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
