@@ -46,7 +46,7 @@ record() {
 # NAME COMMAND...: in the recorder, whose recording nobody reads
 recorded() {
 	step "$1" "$program" record -q --one-file -o "$out/costs" -- "${@:2}"
-	rm -f "$out/costs"
+	rm -rf "$out/costs"
 }
 
 # WORKLOAD VARIANTS STEPS REPEAT [OPTIONS]: into STEPS-REPEAT.window.json, the energy of runs like those that were recorded
@@ -140,14 +140,14 @@ project_pair() {
 	done
 }
 
-# Of the first turn; one replay for all pairs of the same changes.
+# Of the first turn; one replay for all pairs of the same changes. In the recorder, as what it is held against was.
 replay_pair() {
 	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.1 key
 	shift 4
 	[ -e "$out/$before-$shape.1.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
 	key=$before-$shape-$*
 	key=$out/replay${key//[^a-z0-9-]/}.json
-	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
+	[ -e "$key" ] || recorded "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
 		"$@" "$out/$before-$shape.1.kwhy"
 	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
 }
@@ -262,8 +262,11 @@ def line(name, rows):
     return [statistics.median(v) if (v := [e[i] for e in errors if e[i] is not None]) else None for i in range(3)]
 
 
-def replay_line(turn, row):
+def replay_line(turn, rows):
+    """Of the first turn's replay, beside the medians of what was recorded of the later in all turns."""
+    row = dict(rows[0])
     made, off = replayed(turn, row)
+    row["is"] = [statistics.median(v) if (v := [r["is"][i] for r in rows if r["is"][i] is not None]) else None for i in range(3)]
     errors = errors_of(made, row)
     joules = [f"{value[2] / 1e9:.2f}" if value[2] is not None else "n/a" for value in (row["is"], row["made"], made)]
     print(f"{'':12} replayed {made[0] / 1e6:.2f} ms: " + ", ".join(f"{key} {percent([e])}" for key, e in zip(KEYS, errors))
@@ -287,7 +290,7 @@ for name, rows in pairs.items():
     results["projected"].append(line(name, rows))
     if os.path.exists(os.path.join(sys.argv[1], name + ".1.replay.json")):
         try:
-            results["replayed"].append(replay_line(name + ".1", rows[0]))
+            results["replayed"].append(replay_line(name + ".1", rows))
         except (KeyError, TypeError, ValueError) as error:
             print(name, "no replay:", error)
 for what, errors in results.items():
