@@ -46,7 +46,7 @@ record() {
 # NAME COMMAND...: in the recorder, whose recording nobody reads
 recorded() {
 	step "$1" "$program" record -q --one-file -o "$out/costs" -- "${@:2}"
-	rm -rf "$out/costs"
+	rm -f "$out/costs"
 }
 
 # WORKLOAD VARIANTS STEPS REPEAT [OPTIONS]: into STEPS-REPEAT.window.json, the energy of runs like those that were recorded
@@ -140,14 +140,14 @@ project_pair() {
 	done
 }
 
-# Of the first turn; one replay for all pairs of the same changes. In the recorder, as what it is held against was.
+# Of the first turn; one replay for all pairs of the same changes. Not in the recorder: a replay adds what that took of each call.
 replay_pair() {
 	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.1 key
 	shift 4
 	[ -e "$out/$before-$shape.1.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
 	key=$before-$shape-$*
 	key=$out/replay${key//[^a-z0-9-]/}.json
-	[ -e "$key" ] || recorded "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
+	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
 		"$@" "$out/$before-$shape.1.kwhy"
 	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
 }
