@@ -36,3 +36,10 @@ double kwhy_replay_next_factor(const struct kwhy_replay_try *tries, size_t count
 		factor = on_line(&tries[count - 2], last, wanted_j);
 	return fmin(fmax(factor, last->factor / STEP_MOST), last->factor * STEP_MOST);
 }
+
+double kwhy_replay_carried_factor(double factor, double first_off_ratio)
+{
+	double needed = 1 / fmax(1 + first_off_ratio, 1 / STEP_MOST);
+
+	return fmin(fmax(factor, fmin(needed, 1)), fmax(needed, 1));
+}

@@ -15,4 +15,11 @@ struct kwhy_replay_try {
  */
 double kwhy_replay_next_factor(const struct kwhy_replay_try *tries, size_t count, double wanted_j);
 
+/*
+ * Of a factor that was found, what a changed replay takes: no more, or less, than the first window was off.
+ * Where kernels are too short to hold the work that is asked of them the factor grows without much coming of
+ * it, and longer ones would draw it all. Pure.
+ */
+double kwhy_replay_carried_factor(double factor, double first_off_ratio);
+
 #endif

@@ -2,6 +2,7 @@
 #include "replay/subject.h"
 
 #include "base/clock.h"
+#include "replay/factor.h"
 #include "replay/powers.h"
 
 #include <stdio.h>
@@ -378,6 +379,15 @@ static enum kwhy_status project(struct kwhy_replay_job *job, struct kwhy_error *
 	return KWHY_OK;
 }
 
+static void carry_factor(struct kwhy_replay_job *job)
+{
+	struct kwhy_replay *replay = job->replay;
+
+	if (isfinite(replay->first_net_off_ratio))
+		job->work_factor = replay->changed_work_factor = kwhy_replay_carried_factor(
+			replay->work_factor, replay->first_net_off_ratio);
+}
+
 static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	struct kwhy_replay *replay = job->replay;
@@ -398,8 +408,10 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 	if (!status)
 		status = replay_part(job, "as recorded", 0, &replay->as_recorded, error);
 	/* where every change was refused there is nothing else to run */
-	if (!status && !replay->ended && replay->plan->change_count)
+	if (!status && !replay->ended && replay->plan->change_count) {
+		carry_factor(job);
 		status = replay_part(job, "changed", job->request->ask_count, &replay->changed, error);
+	}
 	replay->has_changed = replay->changed.runs > 0;
 	return status;
 }
@@ -416,7 +428,7 @@ enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif, const struct kwhy_repla
 	job.replay->backend = request->backend;
 	job.work_factor = 1;
 	job.replay->replayed_idle_w = job.replay->first_off_ratio = job.replay->wait_late_ns = NAN;
-	job.replay->first_net_off_ratio = job.replay->work_factor = NAN;
+	job.replay->first_net_off_ratio = job.replay->work_factor = job.replay->changed_work_factor = NAN;
 	read_recording(&job);
 	status = project(&job, error);
 	if (!status)

@@ -72,7 +72,8 @@ struct kwhy_replay {
 	double first_net_off_ratio;
 	double work_factor; /* times what kernels drew above idle is asked of their stand-ins; NAN: as above
 			     */
-	enum kwhy_replay_bound bound;				     /* that settling came up against */
+	double changed_work_factor;   /* the same of a changed replay; NAN: as above, or there is none */
+	enum kwhy_replay_bound bound; /* that settling came up against */
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT]; /* of the last run as recorded */
 	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MOST];
 	size_t step_count;

@@ -82,6 +82,7 @@ static void write_settling(struct kwhy_json *json, const struct kwhy_replay *rep
 	kwhy_json_real(json, "wait_late_s", replay->wait_late_ns * 1e-9);
 	kwhy_json_real(json, "first_net_off_ratio", replay->first_net_off_ratio);
 	kwhy_json_real(json, "work_factor", replay->work_factor);
+	kwhy_json_real(json, "changed_work_factor", replay->changed_work_factor);
 	kwhy_json_string(json, "work_bound", bounds[replay->bound]);
 	kwhy_json_array(json, "settling");
 	for (size_t i = 0; i < replay->step_count; i++) {

@@ -248,12 +248,16 @@ static void write_settled_work(const struct page *page)
 		[KWHY_REPLAY_ALL_WAIT] = "; they all wait now, which is the least they can draw",
 		[KWHY_REPLAY_ALL_WORK] = "; they all work now, which is the most they can draw"};
 	const struct kwhy_replay *replay = page->replay;
+	char changed[48] = "";
 
-	if (isfinite(replay->first_net_off_ratio))
-		kwhy_sheet_linef(&page->sheet, "settled ",
-			"a first window was %+.1f %% off the recorded energy above idle; since then %.2f "
-			"times as much is asked of stand-ins%s",
-			replay->first_net_off_ratio * 100, replay->work_factor, bounds[replay->bound]);
+	if (!isfinite(replay->first_net_off_ratio))
+		return;
+	if (replay->has_changed && replay->changed_work_factor != replay->work_factor)
+		snprintf(changed, sizeof(changed), " (changed: %.2f times)", replay->changed_work_factor);
+	kwhy_sheet_linef(&page->sheet, "settled ",
+		"a first window was %+.1f %% off the recorded energy above idle; since then %.2f "
+		"times as much is asked of stand-ins%s%s",
+		replay->first_net_off_ratio * 100, replay->work_factor, changed, bounds[replay->bound]);
 }
 
 static void write_settled(const struct page *page)

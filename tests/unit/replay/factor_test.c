@@ -57,6 +57,18 @@ static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 	assert_float_equal(kwhy_replay_next_factor(tries, 2, 38), 4, 1e-9);
 }
 
+/* A sixth too little was drawn: a fifth more was lacking, whatever had to be asked for. */
+static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
+{
+	(void)state;
+	assert_float_equal(kwhy_replay_carried_factor(5.7, -1.0 / 6), 1.2, 1e-9);
+	assert_float_equal(kwhy_replay_carried_factor(1.1, -1.0 / 6), 1.1, 1e-9);
+	assert_float_equal(kwhy_replay_carried_factor(0.9, -1.0 / 6), 1, 1e-9);
+	assert_float_equal(kwhy_replay_carried_factor(0.3, 0.25), 0.8, 1e-9);
+	assert_float_equal(kwhy_replay_carried_factor(0.9, 0.25), 0.9, 1e-9);
+	assert_float_equal(kwhy_replay_carried_factor(64, -0.99), 4, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -64,6 +76,7 @@ int main(void)
 		cmocka_unit_test(between_one_below_and_one_above_it_is_on_the_line_through_them),
 		cmocka_unit_test(a_first_try_is_scaled_and_no_step_is_more_than_fourfold),
 		cmocka_unit_test(tries_that_contradict_each_other_still_give_a_factor),
+		cmocka_unit_test(a_changed_replay_takes_no_more_than_was_lacking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
