@@ -456,6 +456,7 @@ const struct kwhy_gpu_host_kernel kwhy_decode_host_kernels[] = {
 	{"kwhy_decode_crowd_attend", run_joint_attend, {ARGS, 4}},
 	{"kwhy_decode_crowd_inner", run_joint_inner, {ARGS, 4}},
 	{"kwhy_decode_crowd_end", run_crowd_end, {ARGS}},
+	{"kwhy_decode_crowd_head", run_thin_head, {ARGS}},
 	{"kwhy_decode_whole", run_whole, {ARGS, 4}},
 	{"kwhy_decode_settle", run_settle, {ARGS, 4, 4, 4}},
 	{"kwhy_decode_wide32", run_wide, {ARGS, 4, 4}},

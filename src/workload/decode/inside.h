@@ -10,7 +10,7 @@ struct kwhy_decode_library; /* decode_library.h */
 /* The inside of a decoder that is open, for the files of this folder. */
 
 enum {
-	KWHY_DECODE_CROWD = 32,	     /* tokens that clusters of blocks take */
+	KWHY_DECODE_CROWD = 64,	     /* tokens that clusters of blocks take */
 	KWHY_DECODE_SOME_MOST = 128, /* tokens that are some, and not yet many */
 	KWHY_DECODE_SPLITS_MOST = 8, /* of a wide product's columns */
 	KWHY_DECODE_PRODUCTS_BYTES = 256
@@ -35,6 +35,7 @@ enum kwhy_decode_kernel {
 	KWHY_DECODE_CROWD_ATTEND,
 	KWHY_DECODE_CROWD_INNER,
 	KWHY_DECODE_CROWD_END,
+	KWHY_DECODE_CROWD_HEAD,
 	KWHY_DECODE_WHOLE,
 	KWHY_DECODE_SETTLE,
 	KWHY_DECODE_WIDE32,
@@ -207,7 +208,7 @@ void kwhy_decode_issue_folded(struct kwhy_decode_issue *issue); /* all layers */
 /* All kernels of a pass through the layers, of args.tokens tokens. */
 void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue);
 
-/* --- Few tokens by clusters of blocks, joint.c --- */
+/* --- Tokens by clusters of blocks, few or a crowd, joint.c --- */
 
 /* Two kernels a layer, as kernels/decode/clusters.cu has them. */
 bool kwhy_decode_is_joint(const struct kwhy_decode *decode);
@@ -215,6 +216,9 @@ bool kwhy_decode_is_joint(const struct kwhy_decode *decode);
 uint32_t kwhy_decode_known_slots(const struct kwhy_decode *decode);
 /* All kernels of a pass but the first. */
 void kwhy_decode_issue_joint(struct kwhy_decode_issue *issue);
+/* The same of more single tokens than few, as kernels/decode/crowds.cu has them. */
+bool kwhy_decode_is_crowd(const struct kwhy_decode *decode);
+void kwhy_decode_issue_crowd(struct kwhy_decode_issue *issue);
 
 /* Every slot comes to position `at`, with the best of `first` next; 0: with none. */
 void kwhy_decode_issue_reset(struct kwhy_decode_issue *issue, uint32_t at, uint64_t first);

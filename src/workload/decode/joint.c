@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Few tokens by clusters of blocks: as kernels/decode/clusters.cu and joint.cu have them. */
+/* Tokens by clusters of blocks: few, as kernels/decode/clusters.cu and joint.cu have them, or a crowd
+ * (crowds.cu). */
 #include "workload/decode/library.h"
 
-enum { CLUSTER = 8, HEAD_BLOCKS = 2 /* a multiprocessor */, PAD_BYTES = 64, PIECES_BYTES = 2176 };
+enum {
+	CLUSTER = 8,
+	HEAD_BLOCKS = 2, /* a multiprocessor */
+	PAD_BYTES = 64,
+	PIECES_BYTES = 2176,
+	CROWD_THREADS = 256,
+	CROWD_DEPTH = 4,	  /* steps of attention that are on their way */
+	CROWD_STAGE_BYTES = 4096, /* of one, of a warp */
+	CROWD_WORD_THREADS = 128,
+	CROWD_END_WARPS = 8
+};
 
 /* Pages and beams have not been tried with them. */
 bool kwhy_decode_is_joint(const struct kwhy_decode *decode)
@@ -14,12 +25,22 @@ bool kwhy_decode_is_joint(const struct kwhy_decode *decode)
 		shape->width <= 1024 && (shape->inner < 1024 || shape->inner % 1024 == 0);
 }
 
+bool kwhy_decode_is_crowd(const struct kwhy_decode *decode)
+{
+	const struct kwhy_decode_request *request = &decode->request;
+
+	return request->slots > KWHY_DECODE_FEW && request->slots <= KWHY_DECODE_CROWD &&
+		request->products != KWHY_DECODE_PRODUCTS_LIBRARY && kwhy_decode_is_joint(decode) &&
+		kwhy_decode_has_sums(decode);
+}
+
 uint32_t kwhy_decode_known_slots(const struct kwhy_decode *decode)
 {
 	const struct kwhy_decode_request *request = &decode->request;
 
-	return request->slots <= KWHY_DECODE_FEW && request->launching != KWHY_DECODE_DEVICE &&
-			kwhy_decode_is_joint(decode)
+	return kwhy_decode_is_crowd(decode) ||
+			(request->slots <= KWHY_DECODE_FEW && request->launching != KWHY_DECODE_DEVICE &&
+				kwhy_decode_is_joint(decode))
 		? request->slots
 		: 0;
 }
@@ -70,4 +91,71 @@ void kwhy_decode_issue_joint(struct kwhy_decode_issue *issue)
 			.blocks = sm_count * HEAD_BLOCKS,
 			.threads = threads_of(decode),
 			.shared_bytes = room_of(decode, decode->request.shape->width)});
+}
+
+/* --- A crowd --- */
+
+/* Clusters that share the inner columns. Of more than 32 tokens a multiprocessor holds one block, and a GPU
+ * of 132 holds 15 clusters of them, not 16. */
+static uint32_t inner_clusters(const struct kwhy_decode *decode)
+{
+	uint32_t inner = decode->request.shape->inner;
+
+	return inner / 64 < 16 ? inner / 64 : decode->args.slots > 32 && inner == 3072 ? 12 : 16;
+}
+
+/* Of a token in shared memory: an odd number of chunks. */
+static uint32_t crowd_stride(uint32_t columns)
+{
+	return (columns / 32 | 1) * 64;
+}
+
+/* x of all tokens or a head of theirs, the sums of the block's own, their moments, and what comes of them. */
+static uint32_t crowd_room(const struct kwhy_decode *decode, uint32_t groups, uint32_t columns)
+{
+	uint32_t tiles = columns > 3 * KWHY_DECODE_HEAD ? columns / 8 : 3 * KWHY_DECODE_HEAD / 8,
+		 chunks = (decode->request.shape->width / 32 + CLUSTER - 1) / CLUSTER;
+
+	return groups * 16 * crowd_stride(chunks > 2 ? chunks * 32 : 64) + CLUSTER * tiles * groups * 64 +
+		CLUSTER * groups * 16 + groups * 2 * columns * 2;
+}
+
+static void issue_crowd_layer(struct kwhy_decode_issue *issue, uint32_t layer)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	uint32_t clusters = inner_clusters(decode), columns = decode->request.shape->inner / clusters,
+		 groups = (decode->args.slots + 15) / 16, room = crowd_room(decode, groups, columns),
+		 attending = groups == 2 ? CROWD_THREADS / 32 : groups * 2; /* warps: two a token, or one */
+
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_ATTEND,
+			.blocks = decode->request.shape->heads * CLUSTER,
+			.threads = CROWD_THREADS,
+			.shared_bytes = room + attending * CROWD_DEPTH * CROWD_STAGE_BYTES,
+			.numbers = {layer}});
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_INNER,
+			.blocks = clusters * CLUSTER,
+			.threads = CROWD_THREADS,
+			.shared_bytes = room + groups * 16 * crowd_stride(columns),
+			.numbers = {layer}});
+}
+
+void kwhy_decode_issue_crowd(struct kwhy_decode_issue *issue)
+{
+	const struct kwhy_decode *decode = issue->decode;
+	uint32_t tokens = decode->args.tokens;
+
+	for (uint32_t layer = 0; layer < decode->args.layer_count; layer++)
+		issue_crowd_layer(issue, layer);
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_END,
+			.blocks = (tokens + CROWD_END_WARPS - 1) / CROWD_END_WARPS,
+			.threads = CROWD_END_WARPS * 32});
+	kwhy_decode_issue(issue,
+		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_HEAD,
+			.blocks = kwhy_decode_place_count(decode) * HEAD_BLOCKS,
+			.threads = CROWD_WORD_THREADS,
+			.shared_bytes = (tokens + 7) / 8 * 8 *
+				(decode->request.shape->width * 2 + PAD_BYTES)});
 }

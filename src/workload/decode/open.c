@@ -35,6 +35,7 @@ static const char *const kernel_names[KWHY_DECODE_KERNEL_COUNT] = {
 	[KWHY_DECODE_CROWD_ATTEND] = "kwhy_decode_crowd_attend",
 	[KWHY_DECODE_CROWD_INNER] = "kwhy_decode_crowd_inner",
 	[KWHY_DECODE_CROWD_END] = "kwhy_decode_crowd_end",
+	[KWHY_DECODE_CROWD_HEAD] = "kwhy_decode_crowd_head",
 	[KWHY_DECODE_WHOLE] = "kwhy_decode_whole",
 	[KWHY_DECODE_SETTLE] = "kwhy_decode_settle",
 	[KWHY_DECODE_WIDE32] = "kwhy_decode_wide32",

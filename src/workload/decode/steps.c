@@ -12,9 +12,6 @@ enum {
 	READ_QUERIES = 128,
 	STAGES = 4,
 	SHARES_MOST = 8,
-	CLUSTER = 8,		  /* blocks */
-	CROWD_DEPTH = 3,	  /* steps of attention that are on their way */
-	CROWD_STAGE_BYTES = 4096, /* of one, of a warp */
 	PAD_BYTES = 64,
 	PICKING_THREADS = 256,
 	PICKING_BLOCKS = 4, /* of a slot */
@@ -325,58 +322,6 @@ static void issue_many(struct kwhy_decode_issue *issue)
 	issue_words(issue);
 }
 
-/* --- More than few, by clusters --- */
-
-/* Two kernels a layer, as crowds.cu has them: up to 32 tokens they were faster, of 64 slower. */
-static bool is_crowd(const struct kwhy_decode *decode)
-{
-	const struct kwhy_decode_args *args = &decode->args;
-	enum kwhy_decode_weights weights = decode->request.weights;
-
-	return args->each == 1 && args->slots > KWHY_DECODE_FEW && args->slots <= KWHY_DECODE_CROWD &&
-		kwhy_decode_is_joint(decode) && kwhy_decode_act_bytes(weights) == 2 &&
-		kwhy_decode_each(weights) == 8 && !kwhy_decode_library_takes(decode, args->tokens, false);
-}
-
-/* Normalised tokens and, in their place, sums of a block's warps; and a barrier. */
-static uint32_t shared_of_crowd(const struct kwhy_decode_shape *shape, uint32_t clusters)
-{
-	uint32_t tiles = shape->inner / clusters / 8 / CLUSTER, tokens = KWHY_DECODE_CROWD * shape->width * 2,
-		 sums = FEW_THREADS * KWHY_DECODE_CROWD * (tiles > 3 ? tiles : 3);
-
-	return (tokens > sums ? tokens : sums) + 16;
-}
-
-static void issue_crowd(struct kwhy_decode_issue *issue)
-{
-	const struct kwhy_decode_args *args = &issue->decode->args;
-	const struct kwhy_decode_shape *shape = issue->decode->request.shape;
-	uint32_t clusters = shape->inner / 64 < 16 ? shape->inner / 64 : 16,
-		 room = shared_of_crowd(shape, clusters),
-		 stages = KWHY_DECODE_CROWD / CLUSTER * CROWD_DEPTH * CROWD_STAGE_BYTES;
-
-	issue_begin(issue, true);
-	for (uint32_t layer = 0; layer < args->layer_count; layer++) {
-		kwhy_decode_issue(issue,
-			&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_ATTEND,
-				.blocks = shape->heads * CLUSTER,
-				.threads = FEW_THREADS,
-				.shared_bytes = room + stages,
-				.numbers = {layer}});
-		kwhy_decode_issue(issue,
-			&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_INNER,
-				.blocks = clusters * CLUSTER,
-				.threads = FEW_THREADS,
-				.shared_bytes = room,
-				.numbers = {layer}});
-	}
-	kwhy_decode_issue(issue,
-		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_END,
-			.blocks = (args->tokens + 7) / 8,
-			.threads = FEW_THREADS});
-	issue_words(issue);
-}
-
 /* --- All of them --- */
 
 void kwhy_decode_set_choice(struct kwhy_decode *decode, bool is_drawn, bool has_logits)
@@ -426,9 +371,10 @@ void kwhy_decode_issue_pass(struct kwhy_decode_issue *issue)
 		kwhy_decode_issue_joint(issue);
 	} else if (is_few(issue->decode))
 		issue_few(issue);
-	else if (is_crowd(issue->decode))
-		issue_crowd(issue);
-	else
+	else if (issue->decode->args.each == 1 && kwhy_decode_is_crowd(issue->decode)) {
+		issue_begin(issue, true);
+		kwhy_decode_issue_crowd(issue);
+	} else
 		issue_many(issue);
 	if (issue->decode->args.temperature > 0)
 		issue_choose(issue);

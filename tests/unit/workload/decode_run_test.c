@@ -97,9 +97,9 @@ static void few_and_many_slots_pass_the_check_however_they_are_launched(void **s
 
 static void tokens_are_written_behind_a_prompt_and_have_times(void **state)
 {
-	/* Two or five kernels a layer where blocks form clusters. */
+	/* Two kernels a layer where blocks form clusters. */
 	static const uint32_t slots[] = {2, 20, 40},
-			      clustered[] = {1 + 2 * 2 + 1, 1 + 2 * 2 + 2, 1 + 2 * 5 + 2},
+			      clustered[] = {1 + 2 * 2 + 1, 1 + 2 * 2 + 2, 1 + 2 * 2 + 2},
 			      others[] = {1 + 2 * 5 + 1, 1 + 2 * 7 + 2, 1 + 2 * 7 + 2};
 
 	(void)state;

@@ -10,7 +10,7 @@
 
 struct __attribute__((aligned(16))) four;
 
-enum { ROOM_QUADS = 6144 };
+enum { ROOM_QUADS = 12288 };
 
 #define ROOM(name) static _Thread_local struct four name[ROOM_QUADS]
 
@@ -53,16 +53,6 @@ static __attribute__((unused)) void cluster_meet(void)
 	__syncthreads();
 }
 
-/* Rows that come to all blocks of a cluster: all copy all when all have met. */
-#define rows_expect(bar, bytes) ((void)(bar), (void)(bytes))
-#define row_send(to, from, bytes, bar) ((void)(to), (void)(from), (void)(bar))
-#define rows_await(bar, from, to)                                   \
-	do {                                                        \
-		cluster_meet();                                     \
-		memcpy((to), (from), CROWD *WIDTH * sizeof(*(to))); \
-		__syncthreads();                                    \
-	} while (0)
-
 /* Where the blocks of clusters have their shared memory. */
 static __attribute__((unused)) char *cluster_rooms[256];
 
@@ -75,6 +65,15 @@ static __attribute__((unused)) char *cluster_rooms[256];
 		memcpy(cluster_rooms[blockIdx.x / 8 * 8 + (rank)] +       \
 				((char *)(to)-cluster_rooms[blockIdx.x]), \
 			&near_value, sizeof(near_value));                 \
+	} while (0)
+
+#define store_near_two(to, rank, two)                                     \
+	do {                                                              \
+		const uint64_t near_two = (two);                          \
+                                                                          \
+		memcpy(cluster_rooms[blockIdx.x / 8 * 8 + (rank)] +       \
+				((char *)(to)-cluster_rooms[blockIdx.x]), \
+			&near_two, sizeof(near_two));                     \
 	} while (0)
 
 /* The same of so many; who waits has arrived. */

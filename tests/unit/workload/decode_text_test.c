@@ -139,18 +139,19 @@ static void two_kernels_a_layer_of_more_tokens_give_the_logits_of_the_reference(
 	struct world world;
 
 	(void)state;
-	world_init(&world, SLOTS_MOST);
+	world_init(&world, FEW_SLOTS);
 	prefill(&world, SOME);
+	launch_with(&world, call_fold_sums, 2 * (3 * MIXED + INNER) / 8, 256, 0, 0, 0);
 	for (u32 step = 0; step < STEPS; step++) {
 		tell(&world, step);
 		launch_with(&world, call_begin, BLOCKS, 64, 1, 0, 0);
 		for (u32 layer = 0; layer < 2; layer++) {
-			launch_with(&world, call_crowd_attend, HEADS * CLUSTER, FEW_THREADS, layer, 0, 0);
-			launch_with(
-				&world, call_crowd_inner, INNER_CLUSTERS * CLUSTER, FEW_THREADS, layer, 0, 0);
+			launch_with(&world, call_crowd_attend, HEADS * CLUSTER, CROWD_THREADS, layer, 0, 0);
+			launch_with(&world, call_crowd_inner, INNER_CLUSTERS * CLUSTER, CROWD_THREADS, layer,
+				0, 0);
 		}
-		launch_with(&world, call_crowd_end, (SLOTS_MOST + 7) / 8, FEW_THREADS, 0, 0, 0);
-		launch_wide(&world, 64, 0, WORDS);
+		launch_with(&world, call_crowd_end, (FEW_SLOTS + 7) / 8, FEW_THREADS, 0, 0, 0);
+		launch_with(&world, call_crowd_head, BLOCKS, CROWD_WORD_THREADS, 0, 0, 0);
 		check_logits(&world, step + 1);
 	}
 	world_done(&world);

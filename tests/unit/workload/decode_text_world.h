@@ -15,7 +15,7 @@
 enum {
 	PROMPT = 5,
 	STEPS = 2,
-	SLOTS_MOST = 20,
+	SLOTS_MOST = FEW_SLOTS > 20 ? FEW_SLOTS : 20,
 	AREA = 32,
 	BLOCKS = 3,
 	SOME = 16,   /* instead of a wide product's rows: by kernels for some tokens */
@@ -107,6 +107,7 @@ CALL(joint_head, c->a)
 CALL(crowd_attend, c->a, c->one)
 CALL(crowd_inner, c->a, c->one)
 CALL(crowd_end, c->a)
+CALL(crowd_head, c->a)
 #endif
 CALL(whole, c->a, c->one)
 CALL(settle, c->a, c->one, c->two, c->three)

@@ -69,7 +69,7 @@ enum {
 	UNIT = 16 / ACT_BYTES,		      /* activations in 16 bytes */
 	ROWS = 3 * MIXED + 2 * WIDTH + INNER, /* of a layer's matrices */
 	FEW = 16,			      /* tokens that thin kernels take */
-	CROWD = 32,			      /* tokens that clusters of blocks take */
+	CROWD = 64,			      /* tokens that clusters of blocks take */
 	MANY = 64,			      /* tokens of a block of a wide one */
 	FEW_THREADS = 256,
 	MANY_THREADS = 128,
@@ -151,14 +151,14 @@ struct __attribute__((aligned(16))) four {
 #define HAS_JOINT 0
 #endif
 
-/* Sequences, where a kernel's form is of so many and they are few; 0: it is of any number. */
+/* Sequences, where a kernel's form is of so many; 0: it is of any number. */
 #ifndef FEW_SLOTS
 #define FEW_SLOTS 0
 #endif
-#define HAS_FEW (HAS_JOINT && FEW_SLOTS)
+#define HAS_FEW (HAS_JOINT && FEW_SLOTS && FEW_SLOTS <= 16)
 
-/* The same of more tokens than few: of weights as the activations are. */
-#define HAS_CROWDS (HAS_JOINT && ACT_BYTES == 2 && (EACH) == 8)
+/* The same of more: of weights as the activations are. */
+#define HAS_CROWDS (HAS_JOINT && FEW_SLOTS > 16 && ACT_BYTES == 2 && (EACH) == 8)
 
 /* Five kernels a layer, of clusters, too: columns that a block takes, of 64 tokens and some rows. */
 #define FOLD_CHUNKS (WIDTH % 384 == 0 ? 3 : 1) /* of a warp */

@@ -15,7 +15,9 @@
 #if HAS_JOINT
 enum {
 	CLUSTER = 8,
-	INNER_CLUSTERS = INNER / 64 < 16 ? INNER / 64 : 16,
+	INNER_CLUSTERS = INNER / 64 < 16	  ? INNER / 64
+		: FEW_SLOTS > 32 && INNER == 3072 ? 12
+						  : 16,
 	INNER_COLUMNS = INNER / INNER_CLUSTERS,		/* of a cluster */
 	INNER_TILES = INNER_COLUMNS / 8 / CLUSTER,	/* of 8 rows, of a block */
 	SLICE_TILES = WIDTH / 8 / CLUSTER,		/* of x, of a block */
@@ -40,17 +42,6 @@ static __device__ void joint_row(const struct args *a, u32 kernel, u32 token, in
 	}
 }
 
-/* Columns that other blocks of the cluster have made of all tokens. */
-static __device__ void joint_take(const struct args *a, const act *from, u32 stride, u32 columns, act *room)
-{
-	u32 each = columns / UNIT;
-
-	for (u32 i = threadIdx.x; i < a->tokens * each; i += blockDim.x)
-		*(struct four *)(void *)(room + i / each * (columns + PAD) + i % each * UNIT) = load_fresh(
-			from + (u64)(i / each) * stride + i % each * UNIT);
-	__syncthreads();
-}
-
 #ifdef __cplusplus
 #define CLUSTERED __cluster_dims__(8, 1, 1)
 #else
@@ -65,9 +56,6 @@ enum {
 	PAIR_THREADS = ACT_BYTES == 4 ? 256 : 128, /* of a block */
 	PAIR_WARPS = PAIR_THREADS / 32,
 	PAIR_TILES = (JOINT_TILES + 1) / 2,
-	GROUP = 8, /* tokens that the tensor instruction takes */
-	GROUPS = (FEW_SLOTS + GROUP - 1) / GROUP,
-	TILE_BYTES = WIDTH / CHUNK * 512,
 	BROAD_CHUNKS = (WIDTH / CHUNK + PAIR_WARPS - 1) / PAIR_WARPS,		      /* of a warp */
 	BROAD_SUMS = (JOINT_TILES * FEW_SLOTS * 8 + PAIR_THREADS - 1) / PAIR_THREADS, /* of a thread */
 	SLICE_SHARES = SLICE_TILES % PAIR_WARPS ? 2 : 1, /* warps that share a tile's columns */
@@ -142,12 +130,6 @@ static __device__ void multiply_tiles(
 		for (u32 g = 0; g < GROUPS; g++)
 			multiply_rows(c[g], &piece->of[g][u], first, second);
 	}
-}
-
-/* The token of a lane's sum k of a row. */
-static __device__ u32 token_of(u32 k)
-{
-	return k / 2 * 8 + threadIdx.x % 4 * 2 + k % 2;
 }
 
 /* --- A matrix that takes x: a block's tiles, whose columns its warps share --- */

@@ -1,341 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --- More tokens than few, up to 32, by clusters of blocks: two kernels a layer (clusters.cu) ---
+ * --- More tokens than few, up to 64, by clusters of blocks: two kernels a layer (clusters.cu, eighths.cu)
+ * ---
  *
- * A warp normalises a token for all blocks of its cluster. A block then takes some rows of a matrix, of all
- * tokens, and its warps share the columns. To keys and values a warp attends for one of the block's tokens;
- * their first copies are on their way before the kernel before has ended.
+ * A block has the queries, keys and values of its own tokens, of the cluster's head, and attends for them, a
+ * warp or two a token (recalling.cu); or their inner columns. What it makes of them all blocks of the cluster
+ * get, and each takes some rows of the matrix that adds to x.
  */
 #if HAS_CROWDS
-enum {
-	CROWD_X_CHUNKS = (WIDTH / CHUNK + 7) / 8, /* of one of 8 warps */
-	CROWD_EACH = CROWD / CLUSTER,		  /* tokens of a block */
-	CROWD_GROUPS = CROWD / 16,		  /* of tokens that the tensor instruction takes */
-	CROWD_PARTS = FEW_THREADS / 32 * JOINT_TILES * CROWD_GROUPS * 32, /* times 16 bytes, of sums */
-	CROWD_TOKENS = CROWD * WIDTH * ACT_BYTES / 16, /* of normalised tokens, which come before */
-	CROWD_ROOM = (CROWD_TOKENS > CROWD_PARTS ? CROWD_TOKENS : CROWD_PARTS) + 1, /* and the barrier */
-	CROWD_TURNS = (SLICE_TILES + 7) / 8, /* tiles of a warp, of a block's rows of x */
-	CROWD_CHUNKS = INNER_COLUMNS / CHUNK > HEAD / CHUNK ? INNER_COLUMNS / CHUNK : HEAD / CHUNK,
-	CROWD_PLACES = (JOINT_TILES * CROWD_GROUPS * 32 + FEW_THREADS - 1) / FEW_THREADS,
-	CROWD_DEPTH = 3 /* steps of attention that are on their way */
-};
+/* --- The first half of a layer --- */
 
-/* A block's tiles of a matrix that takes x: a lane's weights of all of them, and what ends their sums. */
-struct crowd {
-	u32 first, step; /* tiles */
-	struct four weights[JOINT_TILES][CROWD_X_CHUNKS];
-	struct ends ends[CROWD_PLACES][2];
-};
-
-/* A place of sums: four of them, of a tile of 8 rows and 16 tokens, two rows of two tokens. */
-struct crowd_place {
-	u32 tile, token, row;
-};
-
-static __device__ struct crowd_place crowd_place_of(const struct crowd *c, u32 i)
+/* Queries into shared memory, keys and values where they belong: of the block's tokens, of the head. */
+static __device__ void crowd_state(const struct args *a, u32 layer, const u32 positions[CROWD_PLACES][2],
+	const float sums[CROWD_PLACES][4], act *queries)
 {
-	u32 here = threadIdx.x + i * FEW_THREADS, lane = here % 32;
-	struct crowd_place place = {here / 32 / CROWD_GROUPS, here / 32 % CROWD_GROUPS * 16 + lane / 4, 0};
-
-	place.row = (c->first + place.tile * c->step) * 8 + lane % 4 * 2;
-	return place;
-}
-
-static __device__ void crowd_load(
-	const struct args *a, u32 layer, int matrix, u32 first, u32 step, u32 count, struct crowd *c)
-{
-	const u8 *weights = weights_of(a, layer, matrix);
-	const struct ends none = {0, 0};
-
-	c->first = first;
-	c->step = step;
-#pragma unroll
-	for (u32 i = 0; i < JOINT_TILES; i++)
-#pragma unroll
-		for (u32 k = 0; k < CROWD_X_CHUNKS; k++) {
-			u32 chunk = threadIdx.x / 32 + k * (FEW_THREADS / 32);
-
-			if (i < count && chunk < WIDTH / CHUNK)
-				c->weights[i][k] = load_weights(tile_of(weights, first + i * step, WIDTH) +
-					((u64)chunk * 32 + threadIdx.x % 32) * 16);
-		}
-#pragma unroll
-	for (u32 i = 0; i < CROWD_PLACES; i++) {
-		struct crowd_place place = crowd_place_of(c, i);
-
-		for (u32 j = 0; j < 2; j++)
-			c->ends[i][j] = place.tile < count ? ends_of(a, layer, matrix, place.row + j) : none;
-	}
-}
-
-/* The token that a warp takes; if it takes none, one that is not there. */
-static __device__ u32 crowd_token(const struct args *a)
-{
-	u32 warp = threadIdx.x / 32;
-
-	return warp < CROWD_EACH ? blockIdx.x % CLUSTER * CROWD_EACH + warp : a->tokens;
-}
-
-/* All tokens, normalised: a warp makes one and sends it to all blocks of the cluster. The first cluster
- * leaves x for the next kernel. */
-static __device__ void crowd_stage(const struct args *a, u32 kernel, act *room, u64 *bar)
-{
-	u32 token = crowd_token(a);
-	act *normal = a->normal + (u64)token * WIDTH;
-	float v[QUADS][4];
-
-	if (token < a->tokens) {
-		joint_row(a, kernel, token, blockIdx.x < CLUSTER, v);
-		normalise_turned(v, normal, token % 2);
-		row_send(room + token * WIDTH, normal, WIDTH * ACT_BYTES, bar);
-	}
-	rows_await(bar, a->normal, room);
-}
-
-/* Of the tokens g and g + 8 of every 16. */
-static __device__ void crowd_tokens(
-	const act *room, u32 stride, u32 m, u32 chunk, struct four *low, struct four *high)
-{
-	u32 row = threadIdx.x % 32 / 4, turned = stride == WIDTH ? row % 2 : 0;
-	const act *from = room + (m * 16 + row) * stride +
-		((chunk ^ turned) * CHUNK + threadIdx.x % 4 * EACH);
-
-	*low = load_shared((const struct four *)(const void *)from);
-	*high = load_shared((const struct four *)(const void *)(from + 8 * stride));
-}
-
-static __device__ void crowd_multiply(const struct args *a, const struct crowd *c, const act *room, u32 count,
-	float sums[JOINT_TILES][CROWD_GROUPS][4])
-{
-#pragma unroll
-	for (u32 k = 0; k < CROWD_X_CHUNKS; k++) {
-		u32 chunk = threadIdx.x / 32 + k * (FEW_THREADS / 32);
-
-		if (chunk >= WIDTH / CHUNK)
-			continue;
-#pragma unroll
-		for (u32 m = 0; m < CROWD_GROUPS; m++) {
-			struct four low, high;
-
-			if (m * 16 >= a->tokens)
-				continue;
-			crowd_tokens(room, WIDTH, m, chunk, &low, &high);
-#pragma unroll
-			for (u32 i = 0; i < JOINT_TILES; i++)
-				if (i < count)
-					multiply(sums[i][m], &low, &high, c->weights[i][k].of);
-		}
-	}
-}
-
-/* The sums of this thread's places. Others may still read the room. */
-static __device__ void crowd_sums(
-	const struct args *a, const struct crowd *c, act *room, u32 count, float out[CROWD_PLACES][4])
-{
-	struct four *parts = (struct four *)(void *)room;
-	float sums[JOINT_TILES][CROWD_GROUPS][4] = {{{0}}};
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-
-	crowd_multiply(a, c, room, count, sums);
-	__syncthreads();
-#pragma unroll
-	for (u32 i = 0; i < JOINT_TILES; i++)
-#pragma unroll
-		for (u32 m = 0; m < CROWD_GROUPS; m++) {
-			struct four quad;
-
-			for (int j = 0; j < 4; j++)
-				quad.of[j] = __float_as_uint(sums[i][m][j]);
-			if (i < count)
-				parts[((warp * JOINT_TILES + i) * CROWD_GROUPS + m) * 32 + lane] = quad;
-		}
-	__syncthreads();
-#pragma unroll
-	for (u32 i = 0; i < CROWD_PLACES; i++) {
-		u32 here = threadIdx.x + i * FEW_THREADS;
-
-		for (int j = 0; j < 4; j++)
-			out[i][j] = 0;
-#pragma unroll
-		for (u32 w = 0; w < FEW_THREADS / 32; w++)
-			if (here < count * CROWD_GROUPS * 32) {
-				struct four quad = load_shared(
-					parts + w * JOINT_TILES * CROWD_GROUPS * 32 + here);
-
-				for (int j = 0; j < 4; j++)
-					out[i][j] += __uint_as_float(quad.of[j]);
-			}
-		for (int j = 0; j < 4; j++)
-			out[i][j] = out[i][j] * c->ends[i][j % 2].scale + c->ends[i][j % 2].bias;
-	}
-}
-
-/* A block's rows of x and a cluster's columns: a warp takes tiles of 8 rows, of all of them. */
-struct crowd_slice {
-	struct four held[CROWD_TURNS][CROWD_CHUNKS];
-	struct ends ends[CROWD_TURNS][2];
-};
-
-static __device__ void crowd_slice_load(const struct args *a, u32 layer, int matrix, struct crowd_slice *s,
-	u32 columns, u32 first, u32 chunks)
-{
-	const struct ends none = {1, 0};
-	const u8 *weights = weights_of(a, layer, matrix);
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, rank = blockIdx.x % CLUSTER;
-
-#pragma unroll
-	for (u32 i = 0; i < CROWD_TURNS; i++) {
-		u32 tile = rank * SLICE_TILES + warp + i * 8;
-
-#pragma unroll
-		for (u32 j = 0; j < 2; j++)
-			s->ends[i][j] = warp + i * 8 < SLICE_TILES && blockIdx.x < CLUSTER
-				? ends_of(a, layer, matrix, tile * 8 + lane % 4 * 2 + j)
-				: none;
-#pragma unroll
-		for (u32 j = 0; j < CROWD_CHUNKS; j++)
-			if (j < chunks && warp + i * 8 < SLICE_TILES)
-				s->held[i][j] = load_weights(tile_of(weights, tile, columns) +
-					((u64)(first + j) * 32 + lane) * 16);
-	}
-}
-
-static __device__ void crowd_slice_add(const struct args *a, const struct crowd_slice *s, const act *room,
-	u32 stride, u32 chunks, float *sums)
-{
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, rank = blockIdx.x % CLUSTER;
-	float c[CROWD_TURNS][CROWD_GROUPS][4] = {{{0}}};
-
-#pragma unroll
-	for (u32 j = 0; j < CROWD_CHUNKS; j++)
-#pragma unroll
-		for (u32 m = 0; m < CROWD_GROUPS; m++) {
-			struct four low, high;
-
-			if (j >= chunks || m * 16 >= a->tokens)
-				continue;
-			crowd_tokens(room, stride, m, j, &low, &high);
-#pragma unroll
-			for (u32 i = 0; i < CROWD_TURNS; i++)
-				if (warp + i * 8 < SLICE_TILES)
-					multiply(c[i][m], &low, &high, s->held[i][j].of);
-		}
-#pragma unroll
-	for (u32 i = 0; i < CROWD_TURNS; i++)
-#pragma unroll
-		for (u32 m = 0; m < CROWD / 8; m++) {
-			u32 token = m * 8 + lane / 4,
-			    row = (rank * SLICE_TILES + warp + i * 8) * 8 + lane % 4 * 2;
-
-			if (token < a->tokens && warp + i * 8 < SLICE_TILES)
-				add_two(sums + (u64)token * WIDTH + row,
-					c[i][m / 2][m % 2 * 2] + s->ends[i][0].bias,
-					c[i][m / 2][m % 2 * 2 + 1] + s->ends[i][1].bias);
-		}
-}
-
-/* Queries, keys and values of the head. */
-static __device__ void crowd_state(
-	const struct args *a, u32 layer, const struct crowd *c, u32 positions[CROWD_PLACES][2], act *room)
-{
-	float sums[CROWD_PLACES][4];
-
-	crowd_sums(a, c, room, 3, sums);
 #pragma unroll
 	for (u32 i = 0; i < CROWD_PLACES; i++)
 #pragma unroll
 		for (u32 h = 0; h < 2; h++) {
-			struct crowd_place here = crowd_place_of(c, i);
-			const struct place place = {here.token + h * 8, here.token + h * 8, positions[i][h]};
+			struct crowd_place here = crowd_place_of(i);
+			u32 own = 2 * here.group + h, part = here.tile / (HEAD / 8),
+			    column = here.tile % (HEAD / 8) * 8 + here.row;
 
-			if (here.tile < 3 && place.token < a->tokens)
-				store_two(state_at(a, layer, &place, here.row), sums[i][2 * h],
-					sums[i][2 * h + 1]);
+			if (part == 0)
+				store_two(queries + own * HEAD + column, sums[i][2 * h], sums[i][2 * h + 1]);
+			else if (part < 3 && crowd_token(own) < FEW_SLOTS)
+				store_two((part == 1 ? a->keys : a->values) +
+						cache_at(a, layer, crowd_token(own), blockIdx.x / CLUSTER,
+							positions[i][h]) +
+						column,
+					sums[i][2 * h], sums[i][2 * h + 1]);
 		}
+	__syncthreads();
 }
 
-/* Of the two tokens of every place. */
-static __device__ void crowd_positions(
-	const struct args *a, const struct crowd *c, u32 positions[CROWD_PLACES][2])
+/* Of a token's positions what a warp takes: all, or a half of them. */
+static __device__ struct recall crowd_recall(const struct args *a, u32 layer, u32 token, u32 half)
 {
-#pragma unroll
-	for (u32 i = 0; i < CROWD_PLACES; i++)
-		for (u32 h = 0; h < 2; h++) {
-			u32 token = crowd_place_of(c, i).token + h * 8;
+	struct recall r = recall_of(a, layer, token < FEW_SLOTS ? token : 0, blockIdx.x / CLUSTER, 0);
+	u32 middle = (r.count + 2 * RECALL_STEP - 1) / (2 * RECALL_STEP) * RECALL_STEP;
 
-			positions[i][h] = token < a->tokens ? position_of(a, token) : 0;
+	if (token >= FEW_SLOTS)
+		r.count = 0;
+	if (CROWD_HALVES == 1)
+		return r;
+	if (half) {
+		r.keys += middle * HEAD;
+		r.values += middle * HEAD;
+		r.count = r.count > middle ? r.count - middle : 0;
+	} else {
+		r.count = r.count < middle ? r.count : middle;
+	}
+	return r;
+}
+
+static __device__ void crowd_query(struct recall *r, const act *query, struct four *stages)
+{
+	u32 lane = threadIdx.x % 32;
+
+	r->query[0] = load_shared((const struct four *)(const void *)(query + lane % 4 * UNIT));
+	r->query[1] = load_shared((const struct four *)(const void *)(query + (lane % 4 + 4) * UNIT));
+	if (r->count)
+		recall_all(r, stages, CROWD_DEPTH);
+}
+
+/* What the warp of the second half has found comes to that of the first. */
+static __device__ void crowd_join(struct recall *r, struct four *stages, u32 half)
+{
+	struct four *told = stages + threadIdx.x % 32;
+
+	if (half) {
+		for (u32 i = 0; i < 2; i++) {
+			const struct four quad = {{__float_as_uint(r->sums[2 * i][0]),
+				__float_as_uint(r->sums[2 * i][2]), __float_as_uint(r->sums[2 * i + 1][0]),
+				__float_as_uint(r->sums[2 * i + 1][2])}};
+
+			told[i * 32] = quad;
 		}
+		const struct four quad = {{__float_as_uint(r->most), __float_as_uint(r->weight), 0, 0}};
+
+		told[64] = quad;
+	}
+	__syncthreads();
+	if (!half) {
+		told += CROWD_OWN * CROWD_DEPTH * RECALL_QUADS;
+		struct four other = load_shared(told + 64);
+		float most = fmaxf(r->most, __uint_as_float(other.of[0])), mine = exp_two(r->most - most),
+		      others = exp_two(__uint_as_float(other.of[0]) - most);
+
+		r->weight = r->weight * mine + __uint_as_float(other.of[1]) * others;
+		for (u32 i = 0; i < 2; i++) {
+			struct four quad = load_shared(told + i * 32);
+
+			for (u32 j = 0; j < 4; j++)
+				r->sums[2 * i + j / 2][j % 2 * 2] = r->sums[2 * i + j / 2][j % 2 * 2] * mine +
+					__uint_as_float(quad.of[j]) * others;
+		}
+	}
+}
+
+/* A head's columns of a token come to all blocks of the cluster. */
+static __device__ void crowd_mix(const struct recall *r, act *room)
+{
+	act *row = room + r->token * CROWD_STRIDE(HEAD / CHUNK);
+	u32 lane = threadIdx.x % 32;
+
+	recall_end(r, row);
+	__syncwarp();
+#pragma unroll
+	for (u32 i = lane; i < CLUSTER * PIECES; i += 32)
+		if (i / PIECES)
+			store_near(row + lane % PIECES * UNIT, (blockIdx.x + i / PIECES) % CLUSTER,
+				load_shared((const struct four *)(const void *)(row + lane % PIECES * UNIT)));
 }
 
 static __device__ void crowd_attend(const struct args *a, u32 layer, struct four *all)
 {
-	act *room = (act *)(void *)all;
-	u64 *bar = (u64 *)(void *)(all + CROWD_ROOM - 1);
-	u32 head = blockIdx.x / CLUSTER, token = crowd_token(a), is_one = token < a->tokens,
+	u32 head = blockIdx.x / CLUSTER, own = threadIdx.x / 32 % CROWD_OWN,
+	    half = threadIdx.x / 32 / CROWD_OWN,
+	    token = half < CROWD_HALVES && crowd_token(own) < FEW_SLOTS ? crowd_token(own) : FEW_SLOTS,
 	    positions[CROWD_PLACES][2];
+	act *room = (act *)(void *)all,
+	    *queries = (act *)(void *)(all + CROWD_X + CROWD_INBOX + CROWD_MOMENTS);
 	struct four *stages = all + CROWD_ROOM + threadIdx.x / 32 * CROWD_DEPTH * RECALL_QUADS;
 	struct crowd_slice slice;
 	struct crowd crowd;
 	struct recall r;
+	float sums[CROWD_PLACES][4];
 
-	rows_expect(bar, a->tokens * WIDTH * ACT_BYTES);
-	crowd_load(a, layer, ATTENTION, blockIdx.x, gridDim.x, 3, &crowd);
-	ask_for(a, layer, WIDENING);
-	ask_for(a, layer, NARROWING);
+	cluster_open(all);
+	crowd_load(a, layer, ATTENTION, 3 * HEAD / 8, &crowd);
+	crowd_slice_load(a, layer, PROJECTION, &slice, MIXED, head * (HEAD / CHUNK), HEAD / CHUNK);
 	if (layer == 0)
 		await_previous(); /* positions are new */
-	r = recall_of(a, layer, is_one ? token : 0, head, 0);
-	if (is_one)
+	r = crowd_recall(a, layer, token, half);
+	if (r.count)
 		recall_past(&r, stages, CROWD_DEPTH);
 	if (layer > 0)
 		await_previous();
-	crowd_positions(a, &crowd, positions);
-	crowd_stage(a, 2 * layer, room, bar);
-	crowd_state(a, layer, &crowd, positions, room);
-	crowd_slice_load(a, layer, PROJECTION, &slice, MIXED, head * (HEAD / CHUNK), HEAD / CHUNK);
+	crowd_stage(a, 2 * layer, all);
+#pragma unroll
+	for (u32 i = 0; i < CROWD_PLACES; i++)
+		for (u32 h = 0; h < 2; h++) {
+			u32 one = crowd_token(2 * crowd_place_of(i).group + h);
+
+			positions[i][h] = position_of(a, one < FEW_SLOTS ? one : 0);
+		}
+	crowd_multiply(&crowd, all, 3 * HEAD / 8);
+	crowd_sums(&crowd, all, 3 * HEAD / 8, sums);
+	crowd_state(a, layer, positions, sums, queries);
+	crowd_query(&r, queries + own * HEAD, stages);
+	if (CROWD_HALVES > 1)
+		crowd_join(&r, stages, half);
+	if (token < FEW_SLOTS && half == 0)
+		crowd_mix(&r, room);
 	cluster_meet();
-	if (is_one) {
-		recall_begin(a, &r);
-		recall_all(&r, stages, CROWD_DEPTH);
-		recall_end(&r, a->mixed + (u64)token * MIXED + head * HEAD);
-	}
-	cluster_meet();
-	joint_take(a, a->mixed + head * HEAD, MIXED, HEAD, room);
-	crowd_slice_add(a, &slice, room, HEAD + PAD, HEAD / CHUNK, joint_sum(a, 2 * layer + 1));
+	crowd_slice_add(&slice, room, HEAD / CHUNK, all + CROWD_X, joint_sum(a, 2 * layer + 1));
 }
 
-static __device__ void crowd_inner(const struct args *a, u32 layer, struct four *all)
-{
-	act *room = (act *)(void *)all;
-	u64 *bar = (u64 *)(void *)(all + CROWD_ROOM - 1);
-	u32 first = blockIdx.x / CLUSTER * INNER_COLUMNS;
-	struct crowd_slice slice;
-	struct crowd crowd;
-	float sums[CROWD_PLACES][4];
+/* --- The second half --- */
 
-	rows_expect(bar, a->tokens * WIDTH * ACT_BYTES);
-	crowd_load(a, layer, WIDENING, first / 8 + blockIdx.x % CLUSTER, CLUSTER, INNER_TILES, &crowd);
-	ask_for(a, layer + 1, ATTENTION);
-	if (layer + 1 < a->layer_count)
-		ask_for(a, layer + 1, PROJECTION);
-	await_previous();
-	crowd_stage(a, 2 * layer + 1, room, bar);
-	crowd_sums(a, &crowd, room, INNER_TILES, sums);
+/* The cluster's inner columns of the block's tokens come to all its blocks. */
+static __device__ void crowd_spread(const float sums[CROWD_PLACES][4], act *mine, act *room)
+{
 #pragma unroll
 	for (u32 i = 0; i < CROWD_PLACES; i++)
 #pragma unroll
 		for (u32 h = 0; h < 2; h++) {
-			struct crowd_place here = crowd_place_of(&crowd, i);
+			struct crowd_place here = crowd_place_of(i);
 
-			if (here.tile < INNER_TILES && here.token + h * 8 < a->tokens)
-				store_two(a->inner + (u64)(here.token + h * 8) * INNER + here.row,
+			if (here.tile < INNER_COLUMNS / 8)
+				store_two(mine + (2 * here.group + h) * INNER_COLUMNS + here.tile * 8 +
+						here.row,
 					fmaxf(sums[i][2 * h], 0), fmaxf(sums[i][2 * h + 1], 0));
 		}
-	crowd_slice_load(a, layer, NARROWING, &slice, INNER, first / CHUNK, INNER_COLUMNS / CHUNK);
+	__syncthreads();
+	for (u32 i = threadIdx.x; i < CROWD_OWN * (INNER_COLUMNS / UNIT) * CLUSTER; i += CROWD_THREADS) {
+		u32 unit = i / CLUSTER, own = unit / (INNER_COLUMNS / UNIT),
+		    column = unit % (INNER_COLUMNS / UNIT) * UNIT;
+
+		store_near(room + crowd_token(own) * CROWD_STRIDE(INNER_COLUMNS / CHUNK) + column,
+			i % CLUSTER,
+			load_shared(
+				(const struct four *)(const void *)(mine + own * INNER_COLUMNS + column)));
+	}
 	cluster_meet();
-	joint_take(a, a->inner + first, INNER, INNER_COLUMNS, room);
-	crowd_slice_add(
-		a, &slice, room, INNER_COLUMNS + PAD, INNER_COLUMNS / CHUNK, joint_sum(a, 2 * layer + 2));
+}
+
+static __device__ void crowd_inner(const struct args *a, u32 layer, struct four *all)
+{
+	u32 first = blockIdx.x / CLUSTER * INNER_COLUMNS;
+	act *mine = (act *)(void *)(all + CROWD_X + CROWD_INBOX + CROWD_MOMENTS),
+	    *room = (act *)(void *)(all + CROWD_ROOM);
+	struct crowd_slice slice;
+	struct crowd crowd;
+	float sums[CROWD_PLACES][4];
+
+	cluster_open(all);
+	crowd_load(a, layer, WIDENING, INNER_COLUMNS / 8, &crowd);
+	crowd_slice_load(a, layer, NARROWING, &slice, INNER, first / CHUNK, INNER_COLUMNS / CHUNK);
+	await_previous();
+	crowd_stage(a, 2 * layer + 1, all);
+	crowd_multiply(&crowd, all, INNER_COLUMNS / 8);
+	crowd_sums(&crowd, all, INNER_COLUMNS / 8, sums);
+	crowd_spread(sums, mine, room);
+	crowd_slice_add(&slice, room, INNER_COLUMNS / CHUNK, all + CROWD_X, joint_sum(a, 2 * layer + 2));
 }
 
 /* A warp normalises a token for the vocabulary. */
@@ -350,29 +219,113 @@ static __device__ void crowd_end(const struct args *a)
 	joint_row(a, 2 * a->layer_count, token, 0, v);
 	normalise(v, a->normal + (u64)token * WIDTH);
 }
+
+/* What the compiler may know of single tokens. */
+static __device__ struct args crowd_args(const struct args *a)
+{
+	struct args known = *a;
+
+	known.tokens = known.slots = FEW_SLOTS;
+	known.each = 1;
+	return known;
+}
+
+/* --- The vocabulary (words.cu) --- */
+
+/* While a piece is multiplied, the next one is on its way, of the next tiles too. from: a lane's first
+ * columns. */
+static __device__ void crowd_words(const act *from, const u8 *weights, u32 tile, u32 next, u32 count,
+	struct words w[2], float c[GROUPS][4])
+{
+	float more[GROUPS][4] = {{0}};
+
+#pragma unroll
+	for (u32 p = 0; p < WORD_PIECES; p++) {
+		int is_last = p + 1 == WORD_PIECES;
+
+		words_load(weights, is_last ? next : tile, is_last ? 0 : p + 1, count, &w[(p + 1) % 2]);
+#pragma unroll
+		for (u32 k = 0; k < WORD_CHUNKS; k++)
+#pragma unroll
+			for (u32 g = 0; g < GROUPS; g++) {
+				struct four token = load_shared((const struct four *)(const void *)(from +
+					g * GROUP * STRIDE + (p * WORD_CHUNKS + k) * CHUNK));
+
+				multiply_rows(GROUPS <= 4 && k % 2 ? more[g] : c[g], &token,
+					w[p % 2].of[0][k].of, w[p % 2].of[1][k].of);
+			}
+	}
+#pragma unroll
+	for (u32 g = 0; g < GROUPS; g++)
+		for (u32 i = 0; i < 4; i++)
+			c[g][i] += more[g][i];
+}
+
+/* Tokens are normalised already. */
+static __device__ void crowd_head(const struct args *a, act *room)
+{
+	const u8 *weights = weights_of(a, 0, WORDS);
+	u32 lane = threadIdx.x % 32, step = CROWD_WORD_THREADS / 32 * gridDim.x * 2,
+	    count = (a->word_count + 7) / 8, tile = (threadIdx.x / 32 * gridDim.x + blockIdx.x) * 2;
+	u64 best[GROUPS * 2] = {0};
+	struct words w[2];
+
+	words_load(weights, tile, 0, count, &w[0]);
+	await_previous();
+	for (u32 i = threadIdx.x; i < FEW_SLOTS * (WIDTH / UNIT); i += CROWD_WORD_THREADS)
+		copy_async((struct four *)(void *)(room + i / (WIDTH / UNIT) * STRIDE +
+				   i % (WIDTH / UNIT) * UNIT),
+			a->normal + i * UNIT);
+	copy_end_stage();
+	copy_await_but(0);
+	__syncthreads();
+	for (; tile < count; tile += step) {
+		float c[GROUPS][4] = {{0}};
+
+		crowd_words(
+			room + lane / 4 * STRIDE + lane % 4 * EACH, weights, tile, tile + step, count, w, c);
+		words_choose(a, tile, c, best);
+	}
+	words_end(a, best);
+}
 #else
+#define CROWD_THREADS 128
+#define CROWD_BLOCKS 1
+#define CROWD_WORD_THREADS 128
+#define crowd_args(a) (*(a))
 #define crowd_attend(a, layer, room) ((void)(a), (void)(layer), (void)(room))
 #define crowd_inner(a, layer, room) ((void)(a), (void)(layer), (void)(room))
 #define crowd_end(a) ((void)(a))
+#define crowd_head(a, room) ((void)(a), (void)(room))
 #endif
 
-KERNEL void CLUSTERED __launch_bounds__(FEW_THREADS, 2)
+KERNEL void CLUSTERED __launch_bounds__(CROWD_THREADS, CROWD_BLOCKS)
 	kwhy_decode_crowd_attend(const struct args a, u32 layer)
 {
 	ROOM(room);
+	const struct args known = crowd_args(&a);
 
-	crowd_attend(&a, layer, room);
+	crowd_attend(&known, layer, room);
 }
 
-KERNEL void CLUSTERED __launch_bounds__(FEW_THREADS, 2)
+KERNEL void CLUSTERED __launch_bounds__(CROWD_THREADS, CROWD_BLOCKS)
 	kwhy_decode_crowd_inner(const struct args a, u32 layer)
 {
 	ROOM(room);
+	const struct args known = crowd_args(&a);
 
-	crowd_inner(&a, layer, room);
+	crowd_inner(&known, layer, room);
 }
 
 KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_crowd_end(const struct args a)
 {
 	crowd_end(&a);
+}
+
+KERNEL void __launch_bounds__(CROWD_WORD_THREADS, 2) kwhy_decode_crowd_head(const struct args a)
+{
+	ROOM(room);
+	const struct args known = crowd_args(&a);
+
+	crowd_head(&known, (act *)(void *)room);
 }

@@ -150,41 +150,11 @@ static __device__ void store_near(void *to, u32 rank, struct four v)
 		     : "memory");
 }
 
-/*
- * Rows that come to all blocks of a cluster: each block expects so many bytes in all; who has written a row
- * to memory, a warp, sends it.
- */
-static __device__ void rows_expect(u64 *bar, u32 bytes)
+static __device__ void store_near_two(u64 *to, u32 rank, u64 two)
 {
-	u32 at = (u32)__cvta_generic_to_shared(bar);
-
-	if (threadIdx.x == 0)
-		asm volatile("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster; "
-			     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at),
-			     "r"(bytes)
-			     : "memory");
-	cluster_meet();
-}
-
-static __device__ void row_send(void *to, const void *from, u32 bytes, u64 *bar)
-{
-	asm volatile("fence.proxy.async;" ::: "memory");
-	__syncwarp();
-	if (threadIdx.x % 32 == 0)
-		asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
-			     "cluster "
-			     "[%0], [%1], %2, [%3], %4;" ::"r"((u32)__cvta_generic_to_shared(to)),
-			     "l"(from), "r"(bytes), "r"((u32)__cvta_generic_to_shared(bar)), "h"((u16)0xff)
-			     : "memory");
-}
-
-/* from: where they all lie in memory, for the host. */
-static __device__ void rows_await(u64 *bar, const void *from, const void *to)
-{
-	(void)from;
-	(void)to;
-	asm volatile("{.reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0; "
-		     "@!done bra again;}" ::"r"((u32)__cvta_generic_to_shared(bar))
+	asm volatile("{.reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; "
+		     "st.shared::cluster.u64 [there], %2;}" ::"r"((u32)__cvta_generic_to_shared(to)),
+		     "r"(rank), "l"(two)
 		     : "memory");
 }
 

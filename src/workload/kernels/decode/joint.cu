@@ -6,7 +6,6 @@ enum {
 	NEAR_PIECE = (PIECE + 3) / 4 * 4, /* of attention, in shared memory */
 	PIECES_ROOM = SHARES > 1 ? CLUSTER *NEAR_PIECE * 4 / ACT_BYTES : 0,
 	TILE_UNITS = 8 / UNIT,
-	IS_EARLY = ACT_BYTES == 2,    /* registers hold more that is asked for before its time */
 	IS_SHARED = FEW_SLOTS > GROUP /* blocks of a cluster normalise some tokens each */
 };
 
@@ -299,33 +298,8 @@ static __device__ void joint_inner(const struct args *a, u32 layer, act *room)
 	slice_add(&slice, room, INNER_COLUMNS + PAD, INNER_COLUMNS / CHUNK, joint_sum(a, 2 * layer + 2));
 }
 
-/* --- The vocabulary: a warp takes two tiles with all columns --- */
-
-enum {
-	WORD_CHUNKS = WIDTH / CHUNK % 12 == 0 && IS_EARLY ? 6
-		: WIDTH / CHUNK % 8 == 0		  ? 4
-							  : 1,	  /* on their way at once */
-	WORD_PIECES = WIDTH / CHUNK / WORD_CHUNKS /* an even number */
-};
-
-struct words {
-	struct four of[2][WORD_CHUNKS];
-};
-
-static __device__ void words_load(const u8 *weights, u32 tile, u32 piece, u32 count, struct words *w)
-{
-#pragma unroll
-	for (u32 t = 0; t < 2; t++) {
-		const u8 *from = weights + (u64)(tile + t < count ? tile + t : 0) * TILE_BYTES +
-			(piece * WORD_CHUNKS * 32 + threadIdx.x % 32) * 16;
-
-#pragma unroll
-		for (u32 k = 0; k < WORD_CHUNKS; k++)
-			w->of[t][k] = load_weights(from + k * 512);
-	}
-}
-
-/* While it multiplies a piece, the next one is on its way, of the next tiles too. */
+/* --- The vocabulary (words.cu). While a piece is multiplied, the next one is on its way, of the next tiles
+ * too --- */
 static __device__ void words_multiply(const struct columns *columns, const u8 *weights, u32 tile, u32 next,
 	u32 count, struct words w[2], float c[GROUPS][4])
 {
@@ -350,28 +324,6 @@ static __device__ void words_multiply(const struct columns *columns, const u8 *w
 			c[g][i] += more[g][i];
 }
 
-static __device__ void words_choose(const struct args *a, u32 tile, float c[GROUPS][4], u64 best[GROUPS * 2])
-{
-	float *logits = meet_logits(a);
-
-#pragma unroll
-	for (u32 i = 0; i < 2; i++) {
-		u32 row = a->first_word + (tile + i) * 8 + threadIdx.x % 32 / 4;
-		float scale = row < a->vocabulary ? word_scale(a, row) : 0;
-
-#pragma unroll
-		for (u32 k = 0; k < GROUPS * 2; k++) {
-			float sum = c[k / 2][i * 2 + k % 2] * scale;
-
-			if (token_of(k) >= FEW_SLOTS || row >= a->vocabulary)
-				continue;
-			best[k] = key_of(sum, row) > best[k] ? key_of(sum, row) : best[k];
-			if (logits)
-				logits[(u64)token_of(k) * a->vocabulary + row] = sum;
-		}
-	}
-}
-
 static __device__ void joint_head(const struct args *a, act *room)
 {
 	const u8 *weights = weights_of(a, 0, WORDS);
@@ -391,13 +343,7 @@ static __device__ void joint_head(const struct args *a, act *room)
 		words_multiply(&columns, weights, tile, tile + step, count, w, c);
 		words_choose(a, tile, c, best);
 	}
-#pragma unroll
-	for (u32 k = 0; k < GROUPS * 2; k++) {
-		for (int distance = 4; distance < 32; distance *= 2)
-			best[k] = key_of_lane(best[k], distance);
-		if (threadIdx.x % 32 < 4 && token_of(k) < FEW_SLOTS)
-			atomicMax(a->best + token_of(k), best[k]);
-	}
+	words_end(a, best);
 }
 
 /* What the compiler may know of single tokens. */

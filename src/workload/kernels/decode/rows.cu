@@ -16,8 +16,7 @@ static __device__ void load_row(const float *from, float v[QUADS][4])
 	}
 }
 
-/* turned: 1: pieces of 64 bytes change places with their neighbours. */
-static __device__ void normalise_turned(float v[QUADS][4], act *to, u32 turned)
+static __device__ void normalise(float v[QUADS][4], act *to)
 {
 	u32 lane = threadIdx.x % 32;
 	float sum = 0, squares = 0, scale;
@@ -35,13 +34,8 @@ static __device__ void normalise_turned(float v[QUADS][4], act *to, u32 turned)
 #pragma unroll
 	for (int i = 0; i < QUADS; i++)
 		for (int j = 0; j < 4; j += 2)
-			store_two(to + i * 128 + ((lane * 4 + j) ^ turned * 4 * UNIT),
-				(v[i][j] - sum) * scale, (v[i][j + 1] - sum) * scale);
-}
-
-static __device__ void normalise(float v[QUADS][4], act *to)
-{
-	normalise_turned(v, to, 0);
+			store_two(to + i * 128 + lane * 4 + j, (v[i][j] - sum) * scale,
+				(v[i][j + 1] - sum) * scale);
 }
 
 /* Both sums of a block's threads. */

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --- What the clusters of crowds.cu multiply: x, and what comes of it ---
+ *
+ * x goes into a product as it is, as in folded.cu. A block of a cluster takes an eighth of its columns, and
+ * of the cluster's rows all; every eighth token is its own: of it the others send it their sums, together
+ * with those that tell mean and deviation.
+ */
+#if HAS_CROWDS
+enum {
+	CROWD_THREADS = 256,
+	CROWD_BLOCKS = FEW_SLOTS > 32 ? 1 : 2, /* that a multiprocessor holds */
+	CROWD_DEPTH = 4,		       /* steps of attention that are on their way */
+	CROWD_WORD_THREADS = 128,
+	CROWD_WARPS = CROWD_THREADS / 32,
+	CROWD_GROUPS = (FEW_SLOTS + 15) / 16, /* of tokens that the tensor instruction takes */
+	CROWD_OWN = 2 * CROWD_GROUPS,	      /* tokens of a block */
+	CROWD_CHUNKS = (WIDTH / CHUNK + CLUSTER - 1) / CLUSTER, /* of x, of a block */
+	CROWD_TILES = INNER_COLUMNS / 8 > 3 * HEAD / 8 ? INNER_COLUMNS / 8 : 3 * HEAD / 8, /* of a cluster */
+	CROWD_TURNS = (CROWD_TILES + CROWD_WARPS - 1) / CROWD_WARPS, /* tiles of a warp */
+	CROWD_PLACES = (CROWD_TILES * CROWD_GROUPS * 4 + CROWD_THREADS - 1) / CROWD_THREADS, /* of a thread */
+	CROWD_PASSES = (FEW_SLOTS * 8 + CROWD_THREADS - 1) / CROWD_THREADS, /* 8 lanes take a token's x */
+	CROWD_SHARES = CROWD_WARPS / 4, /* warps that share a tile's columns of a matrix that adds to x */
+	CROWD_SLICE_TURNS = (SLICE_TILES + 3) / 4,
+	CROWD_SLICE_CHUNKS = (INNER_COLUMNS / CHUNK + CROWD_SHARES - 1) / CROWD_SHARES,
+	/* Shared memory: so many times 16 bytes. */
+	CROWD_X = CROWD_GROUPS * 16 * (CROWD_CHUNKS > 2 ? CROWD_CHUNKS | 1 : 3) * 4, /* or a head, mixed */
+	CROWD_INBOX = CLUSTER * CROWD_TILES * CROWD_GROUPS * 4,
+	CROWD_MOMENTS = CLUSTER * CROWD_GROUPS,
+	CROWD_MINE = CROWD_OWN * INNER_COLUMNS / UNIT,
+	CROWD_HALVES = CROWD_WARPS >= 2 * CROWD_OWN ? 2 : 1, /* warps that attend for a token */
+	CROWD_ROOM = CROWD_X + CROWD_INBOX + CROWD_MOMENTS + CROWD_MINE
+};
+
+/* Of a token in shared memory, of so many chunks: for its banks an odd number of them. */
+#define CROWD_STRIDE(chunks) (((chunks) | 1) * CHUNK)
+
+/* A warp's tiles of a matrix that takes x, and what ends the sums of a thread's places. */
+struct crowd {
+	struct four weights[CROWD_TURNS][CROWD_CHUNKS];
+	float sums[CROWD_PLACES][2], biases[CROWD_PLACES][2];
+};
+
+/* Four sums: two neighbouring rows of a tile, of two tokens. */
+struct crowd_place {
+	u32 tile, group, row;
+};
+
+static __device__ struct crowd_place crowd_place_of(u32 i)
+{
+	u32 here = threadIdx.x + i * CROWD_THREADS;
+	struct crowd_place place = {here / 4 / CROWD_GROUPS, here / 4 % CROWD_GROUPS, here % 4 * 2};
+
+	return place;
+}
+
+/* A block's token. */
+static __device__ u32 crowd_token(u32 own)
+{
+	return own * CLUSTER + blockIdx.x % CLUSTER;
+}
+
+/* A cluster's tile among those of the matrix. */
+static __device__ u32 crowd_tile(int matrix, u32 tile)
+{
+	u32 cluster = blockIdx.x / CLUSTER;
+
+	return matrix == ATTENTION
+		? tile / (HEAD / 8) * (MIXED / 8) + cluster * (HEAD / 8) + tile % (HEAD / 8)
+		: cluster * (INNER_COLUMNS / 8) + tile;
+}
+
+static __device__ int crowd_has(u32 k)
+{
+	return WIDTH / CHUNK % CLUSTER == 0 || blockIdx.x % CLUSTER * CROWD_CHUNKS + k < WIDTH / CHUNK;
+}
+
+static __device__ void crowd_load(const struct args *a, u32 layer, int matrix, u32 count, struct crowd *c)
+{
+	const u8 *weights = weights_of(a, layer, matrix) +
+		(blockIdx.x % CLUSTER * CROWD_CHUNKS * 32 + threadIdx.x % 32) * 16;
+
+#pragma unroll
+	for (u32 i = 0; i < CROWD_TURNS; i++) {
+		u32 tile = threadIdx.x / 32 + i * CROWD_WARPS;
+
+#pragma unroll
+		for (u32 k = 0; k < CROWD_CHUNKS; k++)
+			if (tile < count && crowd_has(k))
+				c->weights[i][k] = load_weights(
+					weights + crowd_tile(matrix, tile) * TILE_BYTES + k * 512);
+	}
+#pragma unroll
+	for (u32 i = 0; i < CROWD_PLACES; i++) {
+		struct crowd_place place = crowd_place_of(i);
+		u64 row = (u64)layer * ROWS + first_row(matrix) + crowd_tile(matrix, place.tile) * 8 +
+			place.row;
+
+		for (u32 j = 0; j < 2; j++) {
+			c->sums[i][j] = place.tile < count ? a->row_sums[row + j] : 0;
+			c->biases[i][j] = place.tile < count ? a->biases[row + j] : 0;
+		}
+	}
+}
+
+/* What a lane has of the x of a token: 4 columns of every chunk. */
+struct crowd_x {
+	float of[CROWD_CHUNKS][4], biases[CROWD_CHUNKS][4];
+};
+
+static __device__ u32 crowd_x_token(u32 pass)
+{
+	return pass * (CROWD_THREADS / 8) + threadIdx.x / 8;
+}
+
+static __device__ u32 crowd_x_column(u32 k)
+{
+	return (blockIdx.x % CLUSTER * CROWD_CHUNKS + k) * CHUNK + threadIdx.x % 8 * 4;
+}
+
+/* Who leaves a token's x for the next kernel. */
+static __device__ int crowd_leaves(u32 token)
+{
+	return token / CLUSTER % (gridDim.x / CLUSTER) == blockIdx.x / CLUSTER;
+}
+
+static __device__ void crowd_quad(const float *from, float v[4])
+{
+	struct four quad = load_fresh(from);
+
+	for (int j = 0; j < 4; j++)
+		v[j] = __uint_as_float(quad.of[j]);
+}
+
+static __device__ void crowd_x_load(const struct args *a, u32 kernel, u32 token, struct crowd_x *x)
+{
+	const float *biases = a->biases + (u64)(kernel / 2) * ROWS +
+		first_row(kernel % 2 ? NARROWING : PROJECTION);
+
+#pragma unroll
+	for (u32 k = 0; k < CROWD_CHUNKS; k++)
+		if (token < FEW_SLOTS && crowd_has(k)) {
+			crowd_quad(joint_sum(a, kernel) + token * WIDTH + crowd_x_column(k), x->of[k]);
+			if (crowd_leaves(token))
+				crowd_quad(biases + crowd_x_column(k), x->biases[k]);
+		}
+}
+
+/* x and the biases of what is added to it. */
+static __device__ void crowd_x_leave(const struct args *a, u32 kernel, u32 token, const struct crowd_x *x)
+{
+#pragma unroll
+	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
+		const struct four none = {{0, 0, 0, 0}};
+		u32 here = token * WIDTH + crowd_x_column(k);
+
+		if (!crowd_has(k))
+			continue;
+		add_two(joint_sum(a, kernel + 1) + here, x->of[k][0] + x->biases[k][0],
+			x->of[k][1] + x->biases[k][1]);
+		add_two(joint_sum(a, kernel + 1) + here + 2, x->of[k][2] + x->biases[k][2],
+			x->of[k][3] + x->biases[k][3]);
+		*(struct four *)(void *)(joint_sum(a, kernel + 2) + here) = none;
+	}
+}
+
+/* As acts into shared memory; what the columns have of its moments to the block whose token it is. */
+static __device__ void crowd_x_keep(u32 token, const struct crowd_x *x, struct four *all)
+{
+	act *to = (act *)(void *)all + token * CROWD_STRIDE(CROWD_CHUNKS) + threadIdx.x % 8 * 4;
+	float sum = 0, squares = 0;
+
+#pragma unroll
+	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
+		if (!crowd_has(k))
+			continue;
+		for (u32 j = 0; j < 4; j++) {
+			sum += x->of[k][j];
+			squares += x->of[k][j] * x->of[k][j];
+		}
+		if (token < FEW_SLOTS)
+			*(u64 *)(void *)(to + k * CHUNK) = (u64)pack(x->of[k][2], x->of[k][3]) << 32 |
+				pack(x->of[k][0], x->of[k][1]);
+	}
+	for (int distance = 1; distance < 8; distance *= 2) {
+		sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+		squares += __shfl_xor_sync(0xffffffffu, squares, distance);
+	}
+	if (threadIdx.x % 8 == 0 && token < FEW_SLOTS)
+		store_near_two((u64 *)(void *)(all + CROWD_X + CROWD_INBOX) +
+				(blockIdx.x % CLUSTER * CROWD_GROUPS * 2 + token / CLUSTER),
+			token % CLUSTER, (u64)__float_as_uint(squares) << 32 | __float_as_uint(sum));
+}
+
+/* The block's columns of all tokens. */
+static __device__ void crowd_stage(const struct args *a, u32 kernel, struct four *all)
+{
+	struct crowd_x x[CROWD_PASSES] = {{{{0}}, {{0}}}};
+
+#pragma unroll
+	for (u32 i = 0; i < CROWD_PASSES; i++)
+		crowd_x_load(a, kernel, crowd_x_token(i), &x[i]);
+	cluster_ready();
+#pragma unroll
+	for (u32 i = 0; i < CROWD_PASSES; i++) {
+		u32 token = crowd_x_token(i);
+
+		crowd_x_keep(token, &x[i], all);
+		if (token < FEW_SLOTS && crowd_leaves(token))
+			crowd_x_leave(a, kernel, token, &x[i]);
+	}
+	__syncthreads();
+}
+
+/* Of the tokens g and g + 8 of every 16. */
+static __device__ void crowd_tokens(
+	const act *room, u32 stride, u32 m, u32 chunk, struct four *low, struct four *high)
+{
+	const act *from = room + (m * 16 + threadIdx.x % 32 / 4) * stride + chunk * CHUNK +
+		threadIdx.x % 4 * EACH;
+
+	*low = load_shared((const struct four *)(const void *)from);
+	*high = load_shared((const struct four *)(const void *)(from + 8 * stride));
+}
+
+/* Products of the block's columns; each token's go to the block whose token it is. */
+static __device__ void crowd_multiply(const struct crowd *c, struct four *all, u32 count)
+{
+	float sums[CROWD_TURNS][CROWD_GROUPS][4] = {{{0}}};
+	u32 lane = threadIdx.x % 32;
+
+#pragma unroll
+	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
+		if (!crowd_has(k))
+			continue;
+#pragma unroll
+		for (u32 m = 0; m < CROWD_GROUPS; m++) {
+			struct four low, high;
+
+			crowd_tokens((const act *)(const void *)all, CROWD_STRIDE(CROWD_CHUNKS), m, k, &low,
+				&high);
+#pragma unroll
+			for (u32 i = 0; i < CROWD_TURNS; i++)
+				if (i * CROWD_WARPS < count)
+					multiply(sums[i][m], &low, &high, c->weights[i][k].of);
+		}
+	}
+#pragma unroll
+	for (u32 i = 0; i < CROWD_TURNS; i++)
+#pragma unroll
+		for (u32 m = 0; m < CROWD_GROUPS; m++) {
+			u32 tile = threadIdx.x / 32 + i * CROWD_WARPS;
+			struct four quad;
+
+			for (int j = 0; j < 4; j++)
+				quad.of[j] = __float_as_uint(sums[i][m][j]);
+			if (tile < count)
+				store_near(all + CROWD_X +
+						((blockIdx.x % CLUSTER * CROWD_TILES + tile) * CROWD_GROUPS +
+							m) *
+							4 +
+						lane % 4,
+					lane / 4, quad);
+		}
+	cluster_meet();
+}
+
+/* Mean and one over the deviation of a group's two tokens. */
+struct crowd_moments {
+	float mean[2], scale[2];
+};
+
+static __device__ struct crowd_moments crowd_moments_of(const struct four *all, u32 group)
+{
+	float told[4] = {0, 0, 0, 0};
+	struct crowd_moments moments;
+
+#pragma unroll
+	for (u32 s = 0; s < CLUSTER; s++) {
+		struct four quad = load_shared(all + CROWD_X + CROWD_INBOX + s * CROWD_GROUPS + group);
+
+		for (int j = 0; j < 4; j++)
+			told[j] += __uint_as_float(quad.of[j]);
+	}
+	for (int h = 0; h < 2; h++) {
+		moments.mean[h] = told[2 * h] * (1.0f / WIDTH);
+		moments.scale[h] = root_under_one(
+			fmaxf(told[2 * h + 1] * (1.0f / WIDTH) - moments.mean[h] * moments.mean[h], 0) +
+			1e-5f);
+	}
+	return moments;
+}
+
+/* The sums of this thread's places, whole: two rows of one token, then of another. */
+static __device__ void crowd_sums(
+	const struct crowd *c, const struct four *all, u32 count, float out[CROWD_PLACES][4])
+{
+	struct crowd_moments moments = crowd_moments_of(all, crowd_place_of(0).group);
+
+#pragma unroll
+	for (u32 i = 0; i < CROWD_PLACES; i++) {
+		u32 here = threadIdx.x + i * CROWD_THREADS;
+
+		if (CROWD_THREADS / 4 % CROWD_GROUPS && i)
+			moments = crowd_moments_of(all, crowd_place_of(i).group);
+		for (int j = 0; j < 4; j++)
+			out[i][j] = 0;
+		if (here >= count * CROWD_GROUPS * 4)
+			continue;
+#pragma unroll
+		for (u32 s = 0; s < CLUSTER; s++) {
+			struct four quad = load_shared(
+				all + CROWD_X + s * CROWD_TILES * CROWD_GROUPS * 4 + here);
+
+			for (int j = 0; j < 4; j++)
+				out[i][j] += __uint_as_float(quad.of[j]);
+		}
+		for (int j = 0; j < 4; j++)
+			out[i][j] = (out[i][j] - moments.mean[j / 2] * c->sums[i][j % 2]) *
+					moments.scale[j / 2] +
+				c->biases[i][j % 2];
+	}
+}
+
+/* --- A matrix that adds to x: a block's rows, a cluster's columns --- */
+
+struct crowd_slice {
+	struct four weights[CROWD_SLICE_TURNS][CROWD_SLICE_CHUNKS];
+};
+
+/* The tile of a turn among the block's. */
+static __device__ u32 crowd_slice_tile(u32 turn)
+{
+	return threadIdx.x / 32 % 4 + turn * 4;
+}
+
+static __device__ void crowd_slice_load(const struct args *a, u32 layer, int matrix, struct crowd_slice *s,
+	u32 columns, u32 first, u32 chunks)
+{
+	u32 share = threadIdx.x / 128, each = columns / CHUNK;
+	const u8 *from = weights_of(a, layer, matrix) +
+		((blockIdx.x % CLUSTER * SLICE_TILES + threadIdx.x / 32 % 4) * each + first + share) * 512 +
+		threadIdx.x % 32 * 16;
+
+#pragma unroll
+	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+#pragma unroll
+		for (u32 j = 0; j < CROWD_SLICE_CHUNKS; j++)
+			if (crowd_slice_tile(i) < SLICE_TILES && j * CROWD_SHARES + share < chunks)
+				s->weights[i][j] = load_weights(
+					from + (i * 4 * each + j * CROWD_SHARES) * 512);
+}
+
+/* Of two warps that share a tile each ends the sums of every second group. */
+static __device__ void crowd_slice_join(struct four *room, float c[CROWD_SLICE_TURNS][CROWD_GROUPS][4])
+{
+	u32 share = threadIdx.x / 128;
+
+#pragma unroll
+	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+#pragma unroll
+		for (u32 m = 0; m < CROWD_GROUPS; m++) {
+			struct four quad;
+
+			for (int j = 0; j < 4; j++)
+				quad.of[j] = __float_as_uint(c[i][m][j]);
+			if (m % 2 != share)
+				room[(i * CROWD_GROUPS + m) * 128 + threadIdx.x % 128] = quad;
+		}
+	__syncthreads();
+#pragma unroll
+	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+#pragma unroll
+		for (u32 m = 0; m < CROWD_GROUPS; m++)
+			if (m % 2 == share) {
+				struct four quad = load_shared(
+					room + (i * CROWD_GROUPS + m) * 128 + threadIdx.x % 128);
+
+				for (int j = 0; j < 4; j++)
+					c[i][m][j] += __uint_as_float(quad.of[j]);
+			}
+}
+
+/* Their products with the cluster's columns of all tokens are added to sums. */
+static __device__ void crowd_slice_add(
+	const struct crowd_slice *s, const act *room, u32 chunks, struct four *inbox, float *sums)
+{
+	u32 share = threadIdx.x / 128, lane = threadIdx.x % 32;
+	float c[CROWD_SLICE_TURNS][CROWD_GROUPS][4] = {{{0}}};
+
+#pragma unroll
+	for (u32 j = 0; j < CROWD_SLICE_CHUNKS; j++)
+#pragma unroll
+		for (u32 m = 0; m < CROWD_GROUPS; m++) {
+			struct four low, high;
+
+			if (j * CROWD_SHARES + share >= chunks)
+				continue;
+			crowd_tokens(room, CROWD_STRIDE(chunks), m, j * CROWD_SHARES + share, &low, &high);
+#pragma unroll
+			for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+				multiply(c[i][m], &low, &high, s->weights[i][j].of);
+		}
+	crowd_slice_join(inbox, c);
+#pragma unroll
+	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+#pragma unroll
+		for (u32 m = 0; m < CROWD_GROUPS; m++)
+#pragma unroll
+			for (u32 h = 0; h < 2; h++) {
+				u32 token = m * 16 + h * 8 + lane / 4,
+				    row = (blockIdx.x % CLUSTER * SLICE_TILES + crowd_slice_tile(i)) * 8 +
+					lane % 4 * 2;
+
+				if (token < FEW_SLOTS && crowd_slice_tile(i) < SLICE_TILES && m % 2 == share)
+					add_two(sums + token * WIDTH + row, c[i][m][2 * h],
+						c[i][m][2 * h + 1]);
+			}
+}
+#endif
