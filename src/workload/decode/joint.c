@@ -12,7 +12,8 @@ enum {
 	CROWD_DEPTH = 4,	  /* steps of attention that are on their way */
 	CROWD_STAGE_BYTES = 4096, /* of one, of a warp */
 	CROWD_WORD_THREADS = 128,
-	CROWD_END_WARPS = 8
+	CROWD_END_WARPS = 8,
+	CROWD_SHARED_BYTES = 228 << 10 /* of a multiprocessor: what more than 32 tokens take */
 };
 
 /* Pages and beams have not been tried with them. */
@@ -31,7 +32,7 @@ bool kwhy_decode_is_crowd(const struct kwhy_decode *decode)
 
 	return request->slots > KWHY_DECODE_FEW && request->slots <= KWHY_DECODE_CROWD &&
 		request->products != KWHY_DECODE_PRODUCTS_LIBRARY && kwhy_decode_is_joint(decode) &&
-		kwhy_decode_has_sums(decode);
+		kwhy_decode_has_sums(decode) && decode->gpu->facts.shared_bytes_per_sm >= CROWD_SHARED_BYTES;
 }
 
 uint32_t kwhy_decode_known_slots(const struct kwhy_decode *decode)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --- More tokens than few, up to 64, by clusters of blocks: two kernels a layer (clusters.cu, eighths.cu)
- * ---
+ * --- More tokens than few, up to 64, by clusters of blocks: two kernels a layer ---
  *
- * A block has the queries, keys and values of its own tokens, of the cluster's head, and attends for them, a
- * warp or two a token (recalling.cu); or their inner columns. What it makes of them all blocks of the cluster
- * get, and each takes some rows of the matrix that adds to x.
+ * As clusters.cu has them, by the products of eighths.cu. A block has the queries, keys and values of its own
+ * tokens, of the cluster's head, and attends for them, a warp or two a token (recalling.cu); or their inner
+ * columns. What it makes of them all blocks of the cluster get, and each takes some rows of the matrix that
+ * adds to x.
  */
 #if HAS_CROWDS
 /* --- The first half of a layer --- */
