@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HOPPER = 90, OPTIONS_MOST = 8, CODE_MOST_BYTES = 64 << 20, PATH_BYTES = 4096 };
+enum { HOPPER = 90, OPTIONS_MOST = 16, CODE_MOST_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
 /* The head of a kept file; the key and the code follow. */
 struct kept {
@@ -163,8 +163,12 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 		facts->architecture == HOPPER ? "a" : ""); /* a: with what this one alone has */
 	if (rtc->vendor == KWHY_DRIVER_CUDA)
 		options[count++] = target;
-	for (size_t i = 0; source->options && source->options[i] && i < OPTIONS_MOST; i++)
+	for (size_t i = 0; source->options && source->options[i]; i++) {
+		if (i == OPTIONS_MOST)
+			return kwhy_fail(error, KWHY_E_USAGE, "%s is compiled with more than %d options",
+				source->title, OPTIONS_MOST);
 		options[count++] = source->options[i];
+	}
 	write_key(&key, rtc, options, source, facts);
 	has_place = !key.failed && find_place(&key, path, sizeof(path));
 	if (has_place && read_kept(path, &key, out)) {
