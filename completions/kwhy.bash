@@ -52,7 +52,7 @@ _kwhy()
 	"bench pairs") options="--backend --device --ranks --engine --clock --min-size --max-size --random-sizes --no-loads --communicators --time --warm --keep-warm --lock-clocks --allow-set --clock-time --energy --burst --pinning --seed --save --resume --from --simulators --against --compat --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --runs-only --output -o --json --csv --quiet -q --help -h" ;;
 	"bench flow") options="--backend --device --variant --flows --steps --path --precision --repeat --seconds --components --runs-only --output -o --json --csv --quiet -q --help -h" ;;
-	"bench decode") options="--backend --device --shape --weights --batch --launch --tp --page --products --prompt --tokens --temperature --top-k --top-p --seed --beam --arrivals --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
+	"bench decode") options="--backend --device --shape --weights --batch --launch --tp --page --cache --products --prompt --tokens --temperature --top-k --top-p --seed --beam --arrivals --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --profile --output -o --json --csv --quiet -q --help -h" ;;
 	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --meters --meters-token --meters-ca --device --replay --no-energy --output -o --json --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;

@@ -441,6 +441,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l launch -r -d 'of calls, graph (default), early, and device: all tokens at once'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l tp -r -d 'GPUs that share the decoder, such as 1,2; default 1'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l page -r -d 'keys and values in pages of so many tokens, 64 or more; default 0: none'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l cache -r -d 'keys and values kept as auto (default: as activations are) or fp8'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l products -r -d 'who multiplies many tokens: best (default), own kernels, or cublaslt'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l prompt -r -d 'tokens that each sequence reads; default 128'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from decode' -l tokens -r -d 'tokens that it writes; default 128'

@@ -100,7 +100,8 @@ static void on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model
 	spawned_done(&spawned);
 	assert_fails(SPAWN(SMALL, "--tp", "0"), 2, "--tp takes numbers of GPUs from 1 to 8");
 	assert_fails(SPAWN(SMALL, "--batch", "1,2", "--csv", "x.csv"), 2, "--csv is of one kind of weights");
-	assert_fails(SPAWN(SMALL, "--batch", "1", "--page", "0,64", "--csv", "x.csv"), 2, "and one page");
+	assert_fails(SPAWN(SMALL, "--batch", "1", "--page", "0,64", "--csv", "x.csv"), 2,
+		"one page and one cache");
 }
 
 static void sequences_that_come_and_go_leave_their_pages_to_others(void **state)
@@ -121,6 +122,33 @@ static void sequences_that_come_and_go_leave_their_pages_to_others(void **state)
 	json_decref(root);
 	spawned_done(&spawned);
 	assert_fails(SPAWN(SMALL, "--page", "16"), 2, "--page takes multiples of 64 tokens");
+}
+
+static void keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--cache", "auto,fp8",
+		"--page", "0,64", "--json", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows"),
+	       *whole = json_array_get(rows, 0), *half = json_array_get(rows, 1),
+	       *paged = json_array_get(rows, 3);
+	double error = number_in(half, "error", "relative");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(json_string_value(json_object_get(half, "id")), "bf16 b2 graph kv-fp8");
+	assert_string_equal(json_string_value(json_object_get(half, "cache")), "fp8");
+	assert_string_equal(json_string_value(json_object_get(whole, "cache")), "auto");
+	assert_int_equal(2 * json_integer_value(json_object_get(half, "cache_bytes")),
+		json_integer_value(json_object_get(whole, "cache_bytes")));
+	assert_true(error > 2 * number_in(whole, "error", "relative") && error < 0.05);
+	assert_float_equal(number_in(paged, "error", "relative"), error, 1e-6);
+	json_decref(root);
+	spawned_done(&spawned);
+	assert_fails(SPAWN(SMALL, "--cache", "int8"), 2, "--cache takes auto and fp8");
+	spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "tf32", "--cache", "fp8");
+	assert_true(strstr(spawned.out.data, "activations of 16") ||
+		strstr(spawned.err.data, "activations of 16"));
+	spawned_done(&spawned);
 }
 
 static void beams_are_held_against_the_reference_and_their_tokens_count_once(void **state)
@@ -229,6 +257,7 @@ int main(void)
 		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
 		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
 		cmocka_unit_test(sequences_that_come_and_go_leave_their_pages_to_others),
+		cmocka_unit_test(keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err),
 		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
 		cmocka_unit_test(sparse_weights_stand_beside_what_dropping_the_others_costs),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),

@@ -21,6 +21,7 @@ struct kwhy_bench_decode_request {
 	const char *launches;	 /* "calls,graph" */
 	const char *ranks;	 /* "1,2": GPUs that share a decoder */
 	const char *pages;	 /* "0,64": tokens of a page of keys and values; 0: no pages */
+	const char *caches;	 /* "auto,fp8": how keys and values are kept; auto: as activations are */
 	const char *products;	 /* "best", "own" or "cublaslt": who multiplies where tokens are many */
 	uint32_t prompt, tokens; /* that each sequence reads and writes */
 	struct kwhy_decode_choice choice;
@@ -70,6 +71,7 @@ struct kwhy_bench_decode_row {
 	enum kwhy_decode_weights weights;
 	enum kwhy_decode_launching launching;
 	uint32_t batch, ranks, page; /* sequences at once; GPUs; tokens of a page, 0: none */
+	bool has_short_cache;	     /* keys and values are fp8 */
 	const char *missing;	     /* why there are no figures; NULL: there are */
 	uint32_t kernels;	     /* of a token; of all, launched at once: 1 */
 	uint64_t weight_bytes, token_bytes, cache_bytes; /* of keys and values of a token; of all slots */

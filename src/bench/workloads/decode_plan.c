@@ -72,6 +72,14 @@ static enum kwhy_status find_page(const char *word, uint32_t *out, struct kwhy_e
 	return KWHY_OK;
 }
 
+static enum kwhy_status find_cache(const char *word, bool *out_is_short, struct kwhy_error *error)
+{
+	*out_is_short = strcmp(word, "fp8") == 0;
+	if (!*out_is_short && strcmp(word, "auto") != 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--cache takes auto and fp8, not '%s'", word);
+	return KWHY_OK;
+}
+
 static enum kwhy_status find_batch(const char *word, uint32_t *out, struct kwhy_error *error)
 {
 	char *end;
@@ -142,8 +150,9 @@ static enum kwhy_status add_row(
 		snprintf(ranks, sizeof(ranks), " tp%u", row->ranks);
 	if (row->page)
 		snprintf(page, sizeof(page), " page%u", row->page);
-	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s", kwhy_decode_weights_name(row->weights),
-		row->batch, kwhy_decode_launching_name(row->launching), ranks, page);
+	row->id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s%s", kwhy_decode_weights_name(row->weights),
+		row->batch, kwhy_decode_launching_name(row->launching), ranks, page,
+		row->has_short_cache ? " kv-fp8" : "");
 	row->error = (struct kwhy_decode_error){NAN, NAN, NAN};
 	row->step_s = none;
 	row->beam_error = row->pruned_error = NAN;
@@ -160,6 +169,21 @@ static enum kwhy_status add_row(
 	return plan_serving(bench, row, error);
 }
 
+static enum kwhy_status plan_caches(const struct kwhy_bench_decode_request *request,
+	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
+{
+	const char *caches = request->caches;
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && kwhy_bench_list_next(&caches, word)) {
+		status = find_cache(word, &row->has_short_cache, error);
+		if (!status)
+			status = add_row(bench, row, error);
+	}
+	return status;
+}
+
 static enum kwhy_status plan_pages(const struct kwhy_bench_decode_request *request,
 	struct kwhy_bench_decode *bench, struct kwhy_bench_decode_row *row, struct kwhy_error *error)
 {
@@ -170,7 +194,7 @@ static enum kwhy_status plan_pages(const struct kwhy_bench_decode_request *reque
 	while (!status && kwhy_bench_list_next(&pages, word)) {
 		status = find_page(word, &row->page, error);
 		if (!status)
-			status = add_row(bench, row, error);
+			status = plan_caches(request, bench, row, error);
 	}
 	return status;
 }
@@ -224,8 +248,8 @@ static enum kwhy_status plan_rows(const struct kwhy_bench_decode_request *reques
 	}
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"bench decode has nothing to run: --weights, --batch, --launch, --tp and --page each "
-			"name at least one");
+			"bench decode has nothing to run: --weights, --batch, --launch, --tp, --page and "
+			"--cache each name at least one");
 	return status;
 }
 

@@ -15,7 +15,8 @@
 enum { PROMPT = 128, TOKENS = 128 };
 
 struct decode_options {
-	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks, *pages, *products;
+	const char *backend, *device, *shape, *weights, *batches, *launches, *ranks, *pages, *caches,
+		*products;
 	uint64_t prompt, tokens, repeat, top_k, seed, beams;
 	double seconds, temperature, top_p, arrivals;
 	struct kwhy_bench_output output;
@@ -32,6 +33,7 @@ static void set_defaults(void *options)
 		.launches = "graph",
 		.ranks = "1",
 		.pages = "0",
+		.caches = "auto",
 		.products = "best",
 		.prompt = PROMPT,
 		.tokens = TOKENS,
@@ -63,10 +65,11 @@ static enum kwhy_status check_table(const struct decode_options *options, struct
 {
 	if (options->output.csv &&
 		(strchr(options->weights, ',') || strchr(options->batches, ',') ||
-			strchr(options->launches, ',') || strchr(options->pages, ',')))
+			strchr(options->launches, ',') || strchr(options->pages, ',') ||
+			strchr(options->caches, ',')))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--csv is of one kind of weights, one batch, one launch and one page, by numbers of "
-			"GPUs; name one each and --tp 1,2");
+			"--csv is of one kind of weights, one batch, one launch, one page and one cache, by "
+			"numbers of GPUs; name one each and --tp 1,2");
 	return KWHY_OK;
 }
 
@@ -86,6 +89,7 @@ static enum kwhy_status make_request(
 		.launches = options->launches,
 		.ranks = options->ranks,
 		.pages = options->pages,
+		.caches = options->caches,
 		.products = options->products,
 		.prompt = (uint32_t)options->prompt,
 		.tokens = (uint32_t)options->tokens,
@@ -173,6 +177,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct decode_options, ranks)},
 	{"page", 0, "LIST", "keys and values in pages of so many tokens, 64 or more; default 0: none",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, pages)},
+	{"cache", 0, "LIST", "keys and values kept as auto (default: as activations are) or fp8",
+		KWHY_OPTION_TEXT, offsetof(struct decode_options, caches)},
 	{"products", 0, "WHO", "who multiplies many tokens: best (default), own kernels, or cublaslt",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, products)},
 	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,

@@ -324,6 +324,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_decode_row
 	kwhy_json_count(json, "batch", row->batch);
 	kwhy_json_count(json, "gpus", row->ranks);
 	kwhy_json_count(json, "page_tokens", row->page);
+	kwhy_json_string(json, "cache", row->has_short_cache ? "fp8" : "auto");
 	kwhy_json_string(json, "launch", kwhy_decode_launching_name(row->launching));
 	kwhy_json_string(json, "missing", row->missing);
 	if (!row->missing) {

@@ -15,7 +15,7 @@ struct kwhy_decode_args {
 	uint64_t scales, biases;      /* float [layer_count][rows of a layer] */
 	uint64_t words, word_scales;  /* weights and float, of the vocabulary, rounded up */
 	uint64_t places;	      /* float [positions][width] */
-	uint64_t keys, values;	      /* act [layer_count][cache_slots][heads][room][HEAD]; in pages
+	uint64_t keys, values;	      /* act, or fp8, [layer_count][cache_slots][heads][room][HEAD]; in pages
 					 [layer_count][page_count][heads][page][HEAD] */
 	uint64_t x;		      /* float [tokens][width] */
 	uint64_t normal;	      /* act [tokens][width] */
@@ -55,7 +55,8 @@ struct kwhy_decode_args {
 	uint32_t top_k, seed;
 	float top_p, temperature; /* 0 degrees: the likeliest */
 	uint32_t weights, width, inner_width, heads,
-		ranks; /* for the host: a GPU's kernels are compiled for them */
+		ranks;		  /* for the host: a GPU's kernels are compiled for them */
+	uint32_t has_short_cache; /* as well: keys and values are fp8 */
 };
 
 /* What GPUs tell each other; as the kernels count. */

@@ -7,7 +7,7 @@ enum {
 	THREADS = 256,
 	MANY = 64,
 	RECALL_THREADS = 64,
-	RECALL_STAGE_BYTES = 4096, /* of a warp */
+	RECALL_STAGE_NUMBERS = 2048, /* of a warp: keys and values of 16 positions */
 	RECALL_DEPTH = 8,
 	RECALL_RAW = 2,
 	KEPT_BYTES = 1024, /* of a block's shared memory, by the driver */
@@ -33,10 +33,15 @@ bool kwhy_decode_is_recalled(const struct kwhy_decode *decode)
 		kwhy_decode_act_bytes(decode->request.weights) == 2;
 }
 
+static uint32_t stage_bytes(const struct kwhy_decode *decode)
+{
+	return RECALL_STAGE_NUMBERS * kwhy_decode_kept_bytes(&decode->request);
+}
+
 /* All blocks are on the GPU at once, where they fit: their copies share the memory of the multiprocessors. */
 static uint32_t recall_depth(const struct kwhy_decode *decode, uint32_t blocks)
 {
-	uint32_t stage = RECALL_THREADS / 32 * RECALL_STAGE_BYTES,
+	uint32_t stage = RECALL_THREADS / 32 * stage_bytes(decode),
 		 each = (blocks + kwhy_decode_place_count(decode) - 1) / kwhy_decode_place_count(decode),
 		 depth = (decode->gpu->facts.shared_bytes_per_sm / each - KEPT_BYTES) / stage;
 
@@ -55,7 +60,7 @@ void kwhy_decode_issue_recall(struct kwhy_decode_issue *issue, uint32_t layer, b
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_RECALL,
 			.blocks = blocks,
 			.threads = RECALL_THREADS,
-			.shared_bytes = warps * RECALL_STAGE_BYTES * depth,
+			.shared_bytes = warps * stage_bytes(decode) * depth,
 			.numbers = {layer, decode->is_raw ? RECALL_RAW : is_joined, depth}});
 }
 

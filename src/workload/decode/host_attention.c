@@ -21,6 +21,21 @@ static uint64_t cache_at(
 	return ((((uint64_t)call->layer * lots + lot) * args->heads + head) * room + position % room) * HEAD;
 }
 
+/* A number of a key or a value. */
+static void keep(const struct kwhy_decode_host_call *call, uint64_t base, uint64_t i, float value)
+{
+	if (call->args->has_short_cache)
+		((uint8_t *)kwhy_gpu_at(base))[i] = kwhy_decode_to_fp8(value);
+	else
+		kwhy_decode_host_store(call, base, i, value);
+}
+
+static float kept(const struct kwhy_decode_host_call *call, uint64_t base, uint64_t i)
+{
+	return call->args->has_short_cache ? kwhy_decode_from_fp8(((const uint8_t *)kwhy_gpu_at(base))[i])
+					   : kwhy_decode_host_load(call, base, i);
+}
+
 void kwhy_decode_host_store_state(
 	const struct kwhy_decode_host_call *call, uint32_t token, uint32_t row, float sum)
 {
@@ -34,7 +49,7 @@ void kwhy_decode_host_store_state(
 	if (part == 0)
 		kwhy_decode_host_store(call, args->queries, (uint64_t)token * width + column, sum);
 	else
-		kwhy_decode_host_store(call, part == 1 ? args->keys : args->values,
+		keep(call, part == 1 ? args->keys : args->values,
 			cache_at(call, token / args->each, column / HEAD,
 				kwhy_decode_host_position(args, token)) +
 				column % HEAD,
@@ -55,7 +70,7 @@ static void attend_head(const struct kwhy_decode_host_call *call, uint32_t token
 
 		for (uint32_t k = 0; k < HEAD; k++)
 			score += kwhy_decode_host_load(call, args->queries, place + k) *
-				kwhy_decode_host_load(call, args->keys, cache + k);
+				kept(call, args->keys, cache + k);
 		score *= 0.125F * 1.44269504F;
 		next = fmaxf(most, score);
 		factor = exp2f(most - next);
@@ -63,8 +78,7 @@ static void attend_head(const struct kwhy_decode_host_call *call, uint32_t token
 		most = next;
 		weight = weight * factor + share;
 		for (uint32_t k = 0; k < HEAD; k++)
-			sums[k] = sums[k] * factor +
-				share * kwhy_decode_host_load(call, args->values, cache + k);
+			sums[k] = sums[k] * factor + share * kept(call, args->values, cache + k);
 	}
 	for (uint32_t k = 0; k < HEAD; k++)
 		kwhy_decode_host_store(call, args->mixed, place + k, sums[k] / weight);

@@ -9,8 +9,8 @@ enum {
 	PAD_BYTES = 64,
 	PIECES_BYTES = 2176,
 	CROWD_THREADS = 256,
-	CROWD_DEPTH = 4,	  /* steps of attention that are on their way */
-	CROWD_STAGE_BYTES = 4096, /* of one, of a warp */
+	CROWD_DEPTH = 4,	    /* steps of attention that are on their way */
+	CROWD_STAGE_NUMBERS = 2048, /* of one, of a warp */
 	CROWD_WORD_THREADS = 128,
 	CROWD_END_WARPS = 8,
 	CROWD_SHARED_BYTES = 228 << 10 /* of a multiprocessor: what more than 32 tokens take */
@@ -132,7 +132,9 @@ static void issue_crowd_layer(struct kwhy_decode_issue *issue, uint32_t layer)
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_ATTEND,
 			.blocks = decode->request.shape->heads * CLUSTER,
 			.threads = CROWD_THREADS,
-			.shared_bytes = room + attending * CROWD_DEPTH * CROWD_STAGE_BYTES,
+			.shared_bytes = room +
+				attending * CROWD_DEPTH * CROWD_STAGE_NUMBERS *
+					kwhy_decode_kept_bytes(&decode->request),
 			.numbers = {layer}});
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_INNER,

@@ -139,7 +139,7 @@ static uint64_t lay_out_tokens(struct kwhy_decode *decode, uint64_t next)
 		 mixed = (uint64_t)shape->heads * KWHY_DECODE_HEAD,
 		 act = kwhy_decode_act_bytes(request->weights),
 		 places = request->page ? (uint64_t)args->page_count * request->page : slots * args->room,
-		 cache = shape->layers * places * mixed * act;
+		 cache = shape->layers * places * mixed * kwhy_decode_kept_bytes(request);
 	const struct part parts[] = {
 		{&args->keys, cache},
 		{&args->values, cache},
@@ -217,9 +217,9 @@ enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, stru
 	struct kwhy_error *error)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
-	char words[8][OPTION_BYTES];
-	const char *const options[] = {
-		words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], NULL};
+	char words[9][OPTION_BYTES];
+	const char *const options[] = {words[0], words[1], words[2], words[3], words[4], words[5], words[6],
+		words[7], words[8], NULL};
 	const struct kwhy_gpu_source source = {.title = "decode.cu",
 		.text = kwhy_kernels_decode,
 		.options = options,
@@ -234,6 +234,7 @@ enum kwhy_status kwhy_decode_open_kernels(const struct kwhy_decode *decode, stru
 	snprintf(words[5], OPTION_BYTES, "-DPAGE=%u", decode->request.page);
 	snprintf(words[4], OPTION_BYTES, "-DHEADS_HERE=%u", shape->heads);
 	snprintf(words[7], OPTION_BYTES, "-DFEW_SLOTS=%u", kwhy_decode_known_slots(decode));
+	snprintf(words[8], OPTION_BYTES, "-DSHORT_CACHE=%d", decode->request.has_short_cache);
 	status = gpu->ops->module_new(gpu, &source, out, error);
 	for (size_t k = 0; !status && k < KWHY_DECODE_KERNEL_COUNT; k++)
 		status = gpu->ops->kernel_find(gpu, *out, kernel_names[k], &out_kernels[k], error);
@@ -259,7 +260,8 @@ static enum kwhy_status open_memory(struct kwhy_decode *decode, struct kwhy_erro
 		.width = shape->width,
 		.inner_width = shape->inner,
 		.heads = shape->heads,
-		.ranks = kwhy_decode_ranks(decode)};
+		.ranks = kwhy_decode_ranks(decode),
+		.has_short_cache = request->has_short_cache};
 	if (decode->args.room < checked)
 		decode->args.room = checked;
 	decode->args.sequences = request->slots / (request->beams ? request->beams : 1);
@@ -342,10 +344,27 @@ static enum kwhy_status prepare(struct kwhy_decode *decode, struct kwhy_error *e
 	return status;
 }
 
+uint32_t kwhy_decode_kept_bytes(const struct kwhy_decode_request *request)
+{
+	return request->has_short_cache ? 1 : kwhy_decode_act_bytes(request->weights);
+}
+
+static enum kwhy_status check_cache(const struct kwhy_decode_request *request, struct kwhy_error *error)
+{
+	if (request->has_short_cache && kwhy_decode_act_bytes(request->weights) == 4)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"keys and values in 8 bits are of activations of 16; take other weights than fp32 "
+			"and "
+			"tf32");
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_further(const struct kwhy_decode_request *request, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_decode_page_check(request, error);
 
+	if (!status)
+		status = check_cache(request, error);
 	if (!status)
 		status = kwhy_decode_beam_check_request(request, error);
 	return status ? status : kwhy_decode_part_check(request, error);
@@ -354,7 +373,7 @@ static enum kwhy_status check_further(const struct kwhy_decode_request *request,
 static enum kwhy_status check_request(const struct kwhy_decode_request *request, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_facts *facts = &request->gpu->facts;
-	int least = request->weights == KWHY_DECODE_FP8 ? 89 : 80;
+	int least = request->weights == KWHY_DECODE_FP8 || request->has_short_cache ? 89 : 80;
 
 	if (request->slots < 1 || request->slots > KWHY_DECODE_SLOTS_MOST)
 		return kwhy_fail(error, KWHY_E_INPUT, "decode: a batch of %u; there may be 1 to %d sequences",

@@ -42,7 +42,7 @@ uint64_t kwhy_decode_token_bytes(const struct kwhy_decode *decode)
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 
 	return (uint64_t)2 * shape->layers * shape->heads * KWHY_DECODE_HEAD *
-		kwhy_decode_act_bytes(decode->request.weights);
+		kwhy_decode_kept_bytes(&decode->request);
 }
 
 enum kwhy_status kwhy_decode_copy(

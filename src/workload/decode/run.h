@@ -62,6 +62,7 @@ struct kwhy_decode_request {
 	uint32_t slots, prompt, tokens; /* sequences at once; tokens read and written by each */
 	uint32_t beams; /* slots that each sequence has, to go on in the likeliest ways; 0 and 1: one */
 	uint32_t page;	/* keys and values lie in pages of so many tokens; 0: those of a slot in one piece */
+	bool has_short_cache; /* keys and values are kept as fp8; else as activations are */
 	struct kwhy_decode_choice choice;
 };
 

@@ -53,8 +53,8 @@ static void expect_next(struct service *service)
 static struct kwhy_decode_args args_of_slot(const struct kwhy_decode *decode, uint32_t slot)
 {
 	struct kwhy_decode_args args = decode->args;
-	uint64_t act = kwhy_decode_act_bytes(decode->request.weights),
-		 cache = (uint64_t)slot * args.room * args.heads * KWHY_DECODE_HEAD * act;
+	uint64_t cache = (uint64_t)slot * args.room * args.heads * KWHY_DECODE_HEAD *
+		kwhy_decode_kept_bytes(&decode->request);
 
 	args.slots = 1;
 	args.each = args.tokens = decode->request.prompt;

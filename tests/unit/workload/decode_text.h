@@ -163,20 +163,30 @@ enum { PAIR = 2 };
 #define NUMBER(bits, i) kwhy_decode_from_fp16((uint16_t)((bits) >> 16 * (i)))
 #define pack(low, high) ((unsigned)kwhy_decode_to_fp16(high) << 16 | kwhy_decode_to_fp16(low))
 
-static __attribute__((unused)) void unpack(unsigned pair, float out[2])
-{
-	out[0] = NUMBER(pair, 0);
-	out[1] = NUMBER(pair, 1);
-}
+#define unpack(pair, out) floats_of_halves((pair), (out))
 
 static __attribute__((unused)) unsigned subtract_halves(unsigned a, unsigned b)
 {
 	return pack(NUMBER(a, 0) - NUMBER(b, 0), NUMBER(a, 1) - NUMBER(b, 1));
 }
 
+#endif
+#define HALF(bits, i) kwhy_decode_from_fp16((uint16_t)((bits) >> 16 * (i)))
+
+static __attribute__((unused)) void floats_of_halves(unsigned pair, float out[2])
+{
+	out[0] = HALF(pair, 0);
+	out[1] = HALF(pair, 1);
+}
+
+static __attribute__((unused)) unsigned pack_halves(float low, float high)
+{
+	return (unsigned)kwhy_decode_to_fp16(high) << 16 | kwhy_decode_to_fp16(low);
+}
+
 static __attribute__((unused)) unsigned halves_of_fp8(unsigned pair)
 {
-	return pack(kwhy_decode_from_fp8((uint8_t)pair), kwhy_decode_from_fp8((uint8_t)(pair >> 8)));
+	return pack_halves(kwhy_decode_from_fp8((uint8_t)pair), kwhy_decode_from_fp8((uint8_t)(pair >> 8)));
 }
 
 static __attribute__((unused)) unsigned fp8_of(float low, float high)
@@ -184,11 +194,19 @@ static __attribute__((unused)) unsigned fp8_of(float low, float high)
 	return (unsigned)kwhy_decode_to_fp8(high) << 8 | kwhy_decode_to_fp8(low);
 }
 #endif
-#endif
 
 /* mma.m16n8: the rows of a are lane / 4 and 8 more, those of b lane / 4; neighbours of columns lie in lane
  * % 4. */
-static __attribute__((unused)) void tensor(float c[4], const unsigned a[4], unsigned b0, unsigned b1)
+typedef float tensor_number(unsigned bits, int half);
+
+static __attribute__((unused)) float act_number(unsigned bits, int half)
+{
+	(void)half;
+	return NUMBER(bits, half);
+}
+
+static __attribute__((unused)) void tensor_of(
+	float c[4], const unsigned a[4], unsigned b0, unsigned b1, tensor_number *number)
 {
 	static _Thread_local unsigned all[2][16][CUDA_TEXT_WARP][6];
 	static _Thread_local unsigned char turns[16 * CUDA_TEXT_WARP];
@@ -204,9 +222,20 @@ static __attribute__((unused)) void tensor(float c[4], const unsigned a[4], unsi
 				       *to = held[(lane % 4 * 2 + i % 2) * 4 + k];
 
 			for (int half = 0; half < PAIR; half++)
-				c[i] += NUMBER(from[i / 2], half) * NUMBER(to[4], half) +
-					NUMBER(from[2 + i / 2], half) * NUMBER(to[5], half);
+				c[i] += number(from[i / 2], half) * number(to[4], half) +
+					number(from[2 + i / 2], half) * number(to[5], half);
 		}
 }
+
+#define tensor(c, a, b0, b1) tensor_of((c), (a), (b0), (b1), act_number)
+
+#if WEIGHTS > 1
+static __attribute__((unused)) float half_number(unsigned bits, int half)
+{
+	return HALF(bits, half);
+}
+
+#define tensor_halves(c, a, b0, b1) tensor_of((c), (a), (b0), (b1), half_number)
+#endif
 
 #endif

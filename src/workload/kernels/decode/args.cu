@@ -50,6 +50,16 @@ typedef u16 act;
 #define EACH (WEIGHTS == INT4 ? 32 : WEIGHTS == INT8 || WEIGHTS == FP8 || WEIGHTS == SPARSE ? 16 : 8)
 #endif
 
+/* Whether keys and values are kept in 8 bits. */
+#ifndef SHORT_CACHE
+#define SHORT_CACHE 0
+#endif
+#if SHORT_CACHE
+typedef u8 cached; /* a number of a key or a value */
+#else
+typedef act cached;
+#endif
+
 /* Positions of a page of keys and values; 0: those of a slot lie in one piece. */
 #ifndef PAGE
 #define PAGE 0
@@ -95,7 +105,7 @@ struct args {
 	const u8 *words;	     /* weights [vocabulary, rounded up][WIDTH] */
 	const float *word_scales;    /* [vocabulary, rounded up] */
 	const float *places;	     /* [positions][WIDTH] */
-	act *keys, *values;	     /* [layer_count][cache_slots][HEADS][room][HEAD]; with PAGE
+	cached *keys, *values;	     /* [layer_count][cache_slots][HEADS][room][HEAD]; with PAGE
 					[layer_count][page_count][HEADS][PAGE][HEAD] */
 	float *x;		     /* [tokens][WIDTH] */
 	act *normal;		     /* [tokens][WIDTH] */
@@ -136,6 +146,7 @@ struct args {
 	float top_p, temperature;     /* and as few as have this share together; 0 degrees: the likeliest */
 	u32 kind, width, inner_width; /* of the host's kernels; here they are WEIGHTS, WIDTH and INNER */
 	u32 heads, ranks;	      /* as well */
+	u32 has_short_cache;	      /* as well: here it is SHORT_CACHE */
 };
 
 struct __attribute__((aligned(16))) four {

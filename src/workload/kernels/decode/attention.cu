@@ -65,19 +65,61 @@ static __device__ u64 past_at(const struct args *a, const struct history *h, u64
 /* Keys and values of SPAN * 4 positions, SPAN for each quarter of a warp: of a lane 8 columns. */
 enum { SPAN = FEW_SLOTS > 8 && ACT_BYTES == 2 ? 4 : 2, EIGHT = 8 / UNIT };
 
+#if SHORT_CACHE
+struct span_eight {
+	struct eight_kept kept;
+};
+#else
+struct span_eight {
+	struct four acts[EIGHT];
+};
+#endif
+
 struct span {
-	struct four keys[SPAN][EIGHT], values[SPAN][EIGHT];
+	struct span_eight keys[SPAN], values[SPAN];
 };
 
-static __device__ void floats_of(const struct four eight[EIGHT], float out[8])
+static __device__ void floats_of(const struct span_eight *eight, float out[8])
 {
-#if ACT_BYTES == 4
+#if SHORT_CACHE
+	floats_of_kept(&eight->kept, out);
+#elif ACT_BYTES == 4
 	for (int i = 0; i < 8; i++)
-		out[i] = __uint_as_float(eight[i / 4].of[i % 4]);
+		out[i] = __uint_as_float(eight->acts[i / 4].of[i % 4]);
 #else
 	for (int i = 0; i < 4; i++)
-		unpack(eight[0].of[i], out + 2 * i);
+		unpack(eight->acts[0].of[i], out + 2 * i);
 #endif
+}
+
+/* Of a key or a value that is kept. */
+static __device__ struct span_eight load_span_eight(const cached *from)
+{
+	struct span_eight eight;
+
+#if SHORT_CACHE
+	eight.kept = load_kept(from);
+#else
+#pragma unroll
+	for (u32 j = 0; j < EIGHT; j++)
+		eight.acts[j] = load_fresh(from + j * UNIT);
+#endif
+	return eight;
+}
+
+/* Of one that is still an activation. */
+static __device__ struct span_eight span_eight_of(const act *from)
+{
+	struct span_eight eight;
+
+#if SHORT_CACHE
+	struct four acts = load_fresh(from);
+
+	eight.kept = kept_of_acts(&acts);
+#else
+	eight = load_span_eight(from);
+#endif
+	return eight;
 }
 
 /* From `first` on; what would be behind the last is the last. */
@@ -89,15 +131,14 @@ static __device__ void span_load(struct span *s, const struct args *a, const str
 #pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
 		u32 place = first + i * 4 + lane / 8, known = place < h->count ? place : h->count - 1;
-		u64 from = past_at(a, h, cache, first, known);
-		bool is_new = h->state && known == h->count - 1;
-		const act *keys = (is_new ? h->state + MIXED : a->keys + from) + lane % 8 * 8,
-			  *values = (is_new ? h->state + 2 * MIXED : a->values + from) + lane % 8 * 8;
+		u64 from = past_at(a, h, cache, first, known) + lane % 8 * 8;
 
-#pragma unroll
-		for (u32 j = 0; j < EIGHT; j++) {
-			s->keys[i][j] = load_fresh(keys + j * UNIT);
-			s->values[i][j] = load_fresh(values + j * UNIT);
+		if (h->state && known == h->count - 1) {
+			s->keys[i] = span_eight_of(h->state + MIXED + lane % 8 * 8);
+			s->values[i] = span_eight_of(h->state + 2 * MIXED + lane % 8 * 8);
+		} else {
+			s->keys[i] = load_span_eight(a->keys + from);
+			s->values[i] = load_span_eight(a->values + from);
 		}
 	}
 }
@@ -110,7 +151,7 @@ static __device__ void mix_span(struct mixture *m, const float query[8], const s
 
 #pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
-		floats_of(s->keys[i], eight);
+		floats_of(&s->keys[i], eight);
 		scores[i] = 0;
 		for (int j = 0; j < 8; j++)
 			scores[i] += query[j] * eight[j];
@@ -123,7 +164,7 @@ static __device__ void mix_span(struct mixture *m, const float query[8], const s
 	for (u32 i = 0; i < SPAN; i++) {
 		float share = i * 4 + quarter < count ? exp_two(scores[i] - most) : 0;
 
-		floats_of(s->values[i], eight);
+		floats_of(&s->values[i], eight);
 		m->weight += share;
 		for (int j = 0; j < 8; j++)
 			m->sums[j] += share * eight[j];
@@ -161,7 +202,7 @@ static __device__ void ask_past(const struct args *a, u32 layer, u32 token, u32 
 	count = PAGE && count > PAGE ? PAGE : count;
 	if (count)
 		ask_piece((thread % 2 ? a->values : a->keys) + cache_at(a, layer, slot_of(a, token), head, 0),
-			count * HEAD * ACT_BYTES);
+			count * HEAD * (u32)sizeof(cached));
 }
 
 /* The mixtures of a block's warps become one: out[HEAD] sums, then their weight and the most. */
@@ -205,9 +246,9 @@ static __device__ void keep_state(const struct args *a, const struct history *h,
 	u32 part = thread / (HEAD / UNIT), column = thread % (HEAD / UNIT) * UNIT;
 
 	if (part < 2)
-		*(struct four *)(void *)((part ? a->values : a->keys) +
-			cache_at(a, h->layer, h->slot, h->head, h->count - 1) +
-			column) = load_fresh(h->state + (1 + part) * MIXED + column);
+		keep_acts((part ? a->values : a->keys) +
+				cache_at(a, h->layer, h->slot, h->head, h->count - 1) + column,
+			load_fresh(h->state + (1 + part) * MIXED + column));
 }
 
 /*
@@ -282,15 +323,32 @@ static __device__ struct place place_of(const struct args *a, u32 token)
 	return place;
 }
 
-/* Where a number of queries, keys and values goes. */
-static __device__ act *state_at(const struct args *a, u32 layer, const struct place *place, u32 row)
+/* Where a number of keys and values goes, of row MIXED and more. */
+static __device__ cached *kept_at(const struct args *a, u32 layer, const struct place *place, u32 row)
 {
-	u32 column = row % MIXED, head = column / HEAD;
-	act *cache = row < 2 * MIXED ? a->keys : a->values;
+	u32 column = row % MIXED;
 
+	return (row < 2 * MIXED ? a->keys : a->values) +
+		cache_at(a, layer, place->slot, column / HEAD, place->position) + column % HEAD;
+}
+
+/* A number of queries, keys and values comes to where it belongs; two neighbours of them. */
+static __device__ void store_state(
+	const struct args *a, u32 layer, const struct place *place, u32 row, float one)
+{
 	if (row < MIXED)
-		return a->queries + (u64)place->token * MIXED + column;
-	return cache + cache_at(a, layer, place->slot, head, place->position) + column % HEAD;
+		a->queries[(u64)place->token * MIXED + row] = act_of(one);
+	else
+		keep_one(kept_at(a, layer, place, row), one);
+}
+
+static __device__ void store_state_two(
+	const struct args *a, u32 layer, const struct place *place, u32 row, float one, float two)
+{
+	if (row < MIXED)
+		store_two(a->queries + (u64)place->token * MIXED + row, one, two);
+	else
+		keep_two(kept_at(a, layer, place, row), one, two);
 }
 
 /* What ends a row's sums. */

@@ -25,7 +25,7 @@ static __device__ void crowd_state(const struct args *a, u32 layer, const u32 po
 			if (part == 0)
 				store_two(queries + own * HEAD + column, sums[i][2 * h], sums[i][2 * h + 1]);
 			else if (part < 3 && crowd_token(own) < FEW_SLOTS)
-				store_two((part == 1 ? a->keys : a->values) +
+				keep_two((part == 1 ? a->keys : a->values) +
 						cache_at(a, layer, crowd_token(own), blockIdx.x / CLUSTER,
 							positions[i][h]) +
 						column,
@@ -56,10 +56,10 @@ static __device__ struct recall crowd_recall(const struct args *a, u32 layer, u3
 
 static __device__ void crowd_query(struct recall *r, const act *query, struct four *stages)
 {
-	u32 lane = threadIdx.x % 32;
-
-	r->query[0] = load_shared((const struct four *)(const void *)(query + lane % 4 * UNIT));
-	r->query[1] = load_shared((const struct four *)(const void *)(query + (lane % 4 + 4) * UNIT));
+	for (u32 i = 0; i < 2; i++)
+		r->query[i] = load_shared(
+			(const struct four *)(const void *)(query + recall_query_piece(i) * UNIT));
+	recall_turn_query(r);
 	if (r->count)
 		recall_all(r, stages, CROWD_DEPTH);
 }

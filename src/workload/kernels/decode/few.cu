@@ -217,7 +217,7 @@ static __device__ void thin_attention(const struct args *a, u32 layer, act *room
 		float sum = tiles_sum(&tiles, &t, tile);
 
 		if (thin_has(a))
-			*state_at(a, layer, &place, row_of(tile)) = act_of(sum * ends.scale + ends.bias);
+			store_state(a, layer, &place, row_of(tile), sum * ends.scale + ends.bias);
 		ends = tiles_ends(a, layer, ATTENTION, &tiles, tile + gridDim.x);
 	}
 }

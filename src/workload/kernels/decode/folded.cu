@@ -236,7 +236,7 @@ static __device__ void fold_store(const struct args *a, const struct fold *f, in
 	if (matrix == WIDENING)
 		store_two(a->inner + (u64)place->token * INNER + row, fmaxf(out[0], 0), fmaxf(out[1], 0));
 	else
-		store_two(state_at(a, f->layer, place, row), out[0], out[1]);
+		store_state_two(a, f->layer, place, row, out[0], out[1]);
 }
 
 #define FOLD_TURNS(tiles, cluster) (((tiles) + (cluster)-1) / (cluster)) /* own tiles of a warp */

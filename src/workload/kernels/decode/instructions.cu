@@ -259,13 +259,15 @@ static __device__ u32 pack(float low, float high)
 	asm("cvt.rn." HALF "x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
 	return result;
 }
-#if WEIGHTS != BF16
-static __device__ void unpack(u32 pair, float out[2])
+static __device__ void floats_of_halves(u32 pair, float out[2])
 {
 	asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
 		: "=f"(out[0]), "=f"(out[1])
 		: "r"(pair));
 }
+
+#if WEIGHTS != BF16
+#define unpack(pair, out) floats_of_halves(pair, out)
 
 static __device__ u32 subtract_halves(u32 a, u32 b)
 {
@@ -275,7 +277,7 @@ static __device__ u32 subtract_halves(u32 a, u32 b)
 	return result;
 }
 #endif
-#if WEIGHTS == FP8
+#if WEIGHTS == FP8 || SHORT_CACHE
 static __device__ u32 halves_of_fp8(u32 pair)
 {
 	u32 result;
@@ -291,6 +293,24 @@ static __device__ u32 fp8_of(float low, float high)
 	asm("{.reg .b16 p; cvt.rn.satfinite.e4m3x2.f32 p, %1, %2; cvt.u32.u16 %0, p;}"
 		: "=r"(result)
 		: "f"(high), "f"(low));
+	return result;
+}
+#endif
+#if SHORT_CACHE
+/* Of fp16, whatever activations are. */
+static __device__ void tensor_halves(float c[4], const u32 a[4], u32 b0, u32 b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+		     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+static __device__ u32 pack_halves(float low, float high)
+{
+	u32 result;
+
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
 	return result;
 }
 #endif

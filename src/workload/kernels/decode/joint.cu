@@ -134,12 +134,10 @@ static __device__ void begun_renew(const struct args *a, struct begun *b)
 
 #pragma unroll
 	for (u32 i = 0; i < SPAN; i++)
-#pragma unroll
-		for (u32 j = 0; j < EIGHT; j++)
-			if (b->first < b->h.count && b->first + i * 4 + lane / 8 >= b->h.count - 1) {
-				b->span.keys[i][j] = load_fresh(a->keys + from + j * UNIT);
-				b->span.values[i][j] = load_fresh(a->values + from + j * UNIT);
-			}
+		if (b->first < b->h.count && b->first + i * 4 + lane / 8 >= b->h.count - 1) {
+			b->span.keys[i] = load_span_eight(a->keys + from);
+			b->span.values[i] = load_span_eight(a->values + from);
+		}
 }
 
 static __device__ void begun_mix(const struct args *a, struct begun *b, struct mixture *m)
@@ -210,7 +208,7 @@ static __device__ void joint_keep(const struct args *a, u32 layer, const struct 
 		if (broad_place(i) < 3 * FEW_SLOTS * 8) {
 			const struct place place = {token, token, positions[i]};
 
-			*state_at(a, layer, &place, broad_row(broad, i)) = act_of(sums[i]);
+			store_state(a, layer, &place, broad_row(broad, i), sums[i]);
 		}
 	}
 }

@@ -204,7 +204,7 @@ static __device__ void wide_store(const struct args *a, u32 layer, int matrix, c
 		((u64)w->split * a->tokens + place->token) * WIDTH + row;
 
 	if (matrix == ATTENTION) {
-		store_two(state_at(a, layer, place, row), one, two);
+		store_state_two(a, layer, place, row, one, two);
 	} else if (matrix == WIDENING) {
 		store_two(a->inner + (u64)place->token * INNER + row, fmaxf(one, 0), fmaxf(two, 0));
 	} else {

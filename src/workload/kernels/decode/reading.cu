@@ -90,9 +90,9 @@ enum { TILE = 64, PIECES = HEAD / UNIT, QUERIES = FEW_THREADS / 32 * 16 };
 
 /* One head of one slot. joined: queries, keys and values of a token lie together. */
 struct passage {
-	const act *queries, *keys, *values;
-	u64 query_step, step; /* from a position to the next */
-	act *kept_keys, *kept_values;
+	const act *queries, *keys, *values; /* keys 0: they are read as they are kept */
+	u64 query_step, step;		    /* from a position to the next */
+	cached *kept_keys, *kept_values;
 };
 
 /* 16 queries of a warp: rows lane / 4 and 8 more. */
@@ -105,8 +105,8 @@ static __device__ struct passage passage_of(const struct args *a, u32 layer, u32
 {
 	u64 cache = cache_at(a, layer, slot, head, 0);
 	const act *state = a->inner + (u64)slot * a->each * 3 * MIXED + head * HEAD;
-	struct passage p = {a->queries + (u64)slot * a->each * MIXED + head * HEAD, a->keys + cache,
-		a->values + cache, MIXED, HEAD, 0, 0};
+	struct passage p = {a->queries + (u64)slot * a->each * MIXED + head * HEAD, 0, 0, MIXED, HEAD,
+		a->keys + cache, a->values + cache};
 
 	if (joined) {
 		struct passage own = {state, state + MIXED, state + 2 * MIXED, 3 * MIXED, 3 * MIXED,
@@ -122,16 +122,10 @@ static __device__ void passage_turn(
 	struct passage *p, const struct args *a, u32 layer, u32 slot, u32 head, u32 first)
 {
 #if PAGE
-	u64 cache = (cache_at(a, layer, slot, head, first) - (u64)first * HEAD) * sizeof(act);
-	act *keys = (act *)((u64)a->keys + cache), *values = (act *)((u64)a->values + cache);
+	u64 cache = (cache_at(a, layer, slot, head, first) - (u64)first * HEAD) * sizeof(cached);
 
-	if (p->kept_keys) {
-		p->kept_keys = keys;
-		p->kept_values = values;
-	} else {
-		p->keys = keys;
-		p->values = values;
-	}
+	p->kept_keys = (cached *)((u64)a->keys + cache);
+	p->kept_values = (cached *)((u64)a->values + cache);
 #else
 	(void)p, (void)a, (void)layer, (void)slot, (void)head, (void)first;
 #endif
@@ -152,6 +146,18 @@ static __device__ u32 value_place(u32 row, u32 piece)
 	return row * PIECES + (piece ^ (row & 6));
 }
 
+/* 16 bytes of activations, of what is kept. */
+static __device__ void copy_kept(struct four *to, const cached *from)
+{
+#if SHORT_CACHE
+	struct eight_kept kept = load_kept(from);
+
+	*to = acts_of_kept(&kept);
+#else
+	copy_async(to, from);
+#endif
+}
+
 static __device__ void read_copy(const struct passage *p, u32 first, u32 count, struct state *state)
 {
 #pragma unroll
@@ -160,8 +166,13 @@ static __device__ void read_copy(const struct passage *p, u32 first, u32 count, 
 		    place = first + row < count ? first + row : count - 1;
 		u64 at = place * p->step + piece * UNIT;
 
-		copy_async(&state->keys[key_place(row, piece)], p->keys + at);
-		copy_async(&state->values[value_place(row, piece)], p->values + at);
+		if (p->keys) {
+			copy_async(&state->keys[key_place(row, piece)], p->keys + at);
+			copy_async(&state->values[value_place(row, piece)], p->values + at);
+		} else {
+			copy_kept(&state->keys[key_place(row, piece)], p->kept_keys + at);
+			copy_kept(&state->values[value_place(row, piece)], p->kept_values + at);
+		}
 	}
 }
 
@@ -175,10 +186,8 @@ static __device__ void read_keep(const struct passage *p, u32 first, u32 count, 
 
 		if (first + row >= count)
 			continue;
-		*(struct four *)(void *)(p->kept_keys + kept) = load_shared(
-			&state->keys[key_place(row, piece)]);
-		*(struct four *)(void *)(p->kept_values + kept) = load_shared(
-			&state->values[value_place(row, piece)]);
+		keep_acts(p->kept_keys + kept, load_shared(&state->keys[key_place(row, piece)]));
+		keep_acts(p->kept_values + kept, load_shared(&state->values[value_place(row, piece)]));
 	}
 }
 
@@ -341,7 +350,7 @@ static __device__ void read_tile(
 		}
 		copy_end_stage();
 		copy_await_but_one();
-		if (p->kept_keys && i * TILE >= begin) {
+		if (p->keys && i * TILE >= begin) {
 			passage_turn(p, a, layer, slot, head, i * TILE);
 			read_keep(p, i * TILE, a->each, &state[i % 2]);
 		}

@@ -6,12 +6,18 @@
  * tokens are there before the kernel before has ended, so that their first copies do not wait for it ---
  */
 #if ACT_BYTES == 2
-enum { RECALL_STEP = 16, RECALL_QUADS = 2 * RECALL_STEP * PIECES, RECALL_RAW = 2 };
+enum {
+	RECALL_STEP = 16,
+	RECALL_PIECES = HEAD * sizeof(cached) / 16,  /* of 16 bytes, of a key or a value */
+	RECALL_VALUES = RECALL_STEP * RECALL_PIECES, /* begin behind as many of keys */
+	RECALL_QUADS = 2 * RECALL_VALUES,
+	RECALL_RAW = 2
+};
 
 /* A head of a token: what a lane has of its query, and of its sums 8 columns. */
 struct recall {
 	u32 layer, token, head, count; /* at position count - 1 */
-	const act *keys, *values;      /* of position 0 */
+	const cached *keys, *values;   /* of position 0 */
 	const act *state; /* what a product of all three has left of the last one; 0: it is there */
 	struct four query[2];
 	float most, weight, sums[4][4];
@@ -26,29 +32,63 @@ static __device__ struct recall recall_of(const struct args *a, u32 layer, u32 t
 	return r;
 }
 
+/* In such places that lanes that read at once want different banks; of 8 bits rows 2 apart lie together. */
+static __device__ u32 recall_key_place(u32 row, u32 piece)
+{
+	return SHORT_CACHE ? row * RECALL_PIECES + piece : key_place(row, piece);
+}
+
+static __device__ u32 recall_value_place(u32 row, u32 piece)
+{
+	u32 place = row / 8 * 8 + row % 2 * 4 + row % 8 / 2;
+
+	return SHORT_CACHE ? place * RECALL_PIECES + (piece ^ (place & 2)) : value_place(row, piece);
+}
+
 /* What would be behind the last position is the last. */
 static __device__ void recall_copy(const struct recall *r, u32 first, struct four *stage)
 {
-	u32 lane = threadIdx.x % 32, piece = lane % PIECES;
+	enum { ROWS_AT_ONCE = 32 / RECALL_PIECES };
+	u32 lane = threadIdx.x % 32, piece = lane % RECALL_PIECES;
 
 #pragma unroll
-	for (u32 j = 0; j < RECALL_STEP / 4; j++) {
-		u32 row = j * 4 + lane / PIECES, place = first + row < r->count ? first + row : r->count - 1;
-		int is_new = r->state && place == r->count - 1;
-		const act *keys = is_new ? r->state + MIXED : r->keys + (u64)place * HEAD,
-			  *values = is_new ? r->state + 2 * MIXED : r->values + (u64)place * HEAD;
+	for (u32 j = 0; j < RECALL_STEP / ROWS_AT_ONCE; j++) {
+		u32 row = j * ROWS_AT_ONCE + lane / RECALL_PIECES,
+		    place = first + row < r->count ? first + row : r->count - 1;
+		const void *keys = (const u8 *)(r->keys + (u64)place * HEAD) + piece * 16,
+			   *values = (const u8 *)(r->values + (u64)place * HEAD) + piece * 16;
 
-		copy_async(stage + key_place(row, piece), keys + piece * UNIT);
-		copy_async(stage + RECALL_STEP * PIECES + value_place(row, piece), values + piece * UNIT);
+#if !SHORT_CACHE
+		if (r->state && place == r->count - 1) {
+			keys = r->state + MIXED + piece * UNIT;
+			values = r->state + 2 * MIXED + piece * UNIT;
+		}
+#endif
+		copy_async(stage + recall_key_place(row, piece), keys);
+		copy_async(stage + RECALL_VALUES + recall_value_place(row, piece), values);
 	}
 }
 
-/* Of the positions lane / 4 and 8 more, to powers of 2. left: positions that there are. */
-static __device__ void recall_scores(
-	const struct recall *r, const struct four *keys, u32 left, float scores[2])
+#if SHORT_CACHE
+/* A lane has 16 neighbours of a row, which four instructions take. */
+static __device__ void recall_products(const struct recall *r, const struct four *keys, float c[4])
 {
 	u32 lane = threadIdx.x % 32, row = lane / 4;
-	float c[4] = {0, 0, 0, 0};
+	struct four low = load_shared(keys + recall_key_place(row, lane % 4)),
+		    high = load_shared(keys + recall_key_place(row + 8, lane % 4));
+
+#pragma unroll
+	for (u32 i = 0; i < 4; i++) {
+		const u32 rows[4] = {halves_of_fp8(low.of[i] & 0xffff), halves_of_fp8(high.of[i] & 0xffff),
+			halves_of_fp8(low.of[i] >> 16), halves_of_fp8(high.of[i] >> 16)};
+
+		tensor_halves(c, rows, r->query[i / 2].of[i % 2 * 2], r->query[i / 2].of[i % 2 * 2 + 1]);
+	}
+}
+#else
+static __device__ void recall_products(const struct recall *r, const struct four *keys, float c[4])
+{
+	u32 lane = threadIdx.x % 32, row = lane / 4;
 
 #pragma unroll
 	for (u32 i = 0; i < 2; i++) {
@@ -57,6 +97,17 @@ static __device__ void recall_scores(
 
 		multiply(c, &low, &high, r->query[i].of);
 	}
+}
+#endif
+
+/* Of the positions lane / 4 and 8 more, to powers of 2. left: positions that there are. */
+static __device__ void recall_scores(
+	const struct recall *r, const struct four *keys, u32 left, float scores[2])
+{
+	u32 row = threadIdx.x % 32 / 4;
+	float c[4] = {0, 0, 0, 0};
+
+	recall_products(r, keys, c);
 	scores[0] = row < left ? c[0] * (0.125f * 1.44269504f) : -1e30f;
 	scores[1] = row + 8 < left ? c[2] * (0.125f * 1.44269504f) : -1e30f;
 }
@@ -79,6 +130,34 @@ static __device__ void recall_shares(struct recall *r, float scores[2])
 	}
 }
 
+#if SHORT_CACHE
+static __device__ struct eight_kept recall_eight(const struct four *values, u32 row, u32 piece)
+{
+	return ((const struct eight_kept *)(const void *)(values +
+		recall_value_place(row, piece / 2)))[piece % 2];
+}
+
+/* The instruction's rows are columns of the values, of which a lane has 8 of 4 positions; all its columns are
+ * the same. Positions 8 apart are neighbours to it. */
+static __device__ void recall_values(struct recall *r, const struct four *values, const float shares[2])
+{
+	u32 lane = threadIdx.x % 32, row = lane % 4 * 2, piece = lane / 4,
+	    both = pack_halves(shares[0], shares[1]), first = __shfl_sync(0xffffffffu, both, row * 4),
+	    second = __shfl_sync(0xffffffffu, both, row * 4 + 4);
+	struct eight_kept a = recall_eight(values, row, piece), b = recall_eight(values, row + 8, piece),
+			  c = recall_eight(values, row + 1, piece), d = recall_eight(values, row + 9, piece);
+
+#pragma unroll
+	for (u32 i = 0; i < 4; i++) {
+		u32 bytes = i % 2 ? 0x7362 : 0x5140, near = __byte_perm(a.of[i / 2], b.of[i / 2], bytes),
+		    far = __byte_perm(c.of[i / 2], d.of[i / 2], bytes);
+		const u32 rows[4] = {halves_of_fp8(near & 0xffff), halves_of_fp8(near >> 16),
+			halves_of_fp8(far & 0xffff), halves_of_fp8(far >> 16)};
+
+		tensor_halves(r->sums[i], rows, first, second);
+	}
+}
+#else
 /* The instruction's rows are columns of the values, of which a lane has 8 of 4 positions; all its columns are
  * the same. */
 static __device__ void recall_values(struct recall *r, const struct four *values, const float shares[2])
@@ -100,6 +179,7 @@ static __device__ void recall_values(struct recall *r, const struct four *values
 		tensor(r->sums[i], rows, first, second);
 	}
 }
+#endif
 
 static __device__ void recall_end(const struct recall *r, act *to)
 {
@@ -139,6 +219,31 @@ static __device__ void recall_moments(const struct args *a, u32 token, float *me
 	*scale = 1 / sqrtf(fmaxf(sum_of_warp(squares) / WIDTH - *mean * *mean, 0) + 1e-5f);
 }
 
+/* Which 8 columns of the query a lane has as its first, or second. */
+static __device__ u32 recall_query_piece(u32 i)
+{
+	u32 lane = threadIdx.x % 32;
+
+	return SHORT_CACHE ? lane % 4 * 2 + i : lane % 4 + i * 4;
+}
+
+/* The query as the instruction takes it. */
+static __device__ void recall_turn_query(struct recall *r)
+{
+#if SHORT_CACHE
+#pragma unroll
+	for (u32 i = 0; i < 8; i++) {
+		u32 *pair = &r->query[i / 4].of[i % 4];
+		float two[2];
+
+		unpack(*pair, two);
+		*pair = pack_halves(two[0], two[1]);
+	}
+#else
+	(void)r;
+#endif
+}
+
 /* What a product has made of x as it is becomes what it makes of x normalised: a lane has 8 numbers of the
  * query, the key or the value (folded.cu). Key and value come to where the copies then find them. */
 static __device__ void recall_correct(const struct args *a, struct recall *r)
@@ -156,13 +261,14 @@ static __device__ void recall_correct(const struct args *a, struct recall *r)
 		eight.of[i] = pack(v[2 * i], v[2 * i + 1]);
 #pragma unroll
 	for (u32 i = 0; i < 4; i++) {
-		r->query[0].of[i] = __shfl_sync(0xffffffffu, eight.of[i], lane % 4);
-		r->query[1].of[i] = __shfl_sync(0xffffffffu, eight.of[i], lane % 4 + 4);
+		r->query[0].of[i] = __shfl_sync(0xffffffffu, eight.of[i], recall_query_piece(0));
+		r->query[1].of[i] = __shfl_sync(0xffffffffu, eight.of[i], recall_query_piece(1));
 	}
+	recall_turn_query(r);
 	if (lane / PIECES == 1)
-		*(struct four *)(void *)((act *)(u64)r->keys + last + lane % PIECES * UNIT) = eight;
+		keep_acts((cached *)(u64)r->keys + last + lane % PIECES * UNIT, eight);
 	if (lane / PIECES == 2)
-		*(struct four *)(void *)((act *)(u64)r->values + last + lane % PIECES * UNIT) = eight;
+		keep_acts((cached *)(u64)r->values + last + lane % PIECES * UNIT, eight);
 	r->state = 0;
 	__syncwarp();
 }
@@ -171,13 +277,16 @@ static __device__ void recall_correct(const struct args *a, struct recall *r)
 static __device__ void recall_begin(const struct args *a, struct recall *r)
 {
 	const struct history h = {r->layer, r->token, r->head, r->count, r->state};
-	const act *query = (r->state ? r->state : a->queries + (u64)r->token * MIXED + r->head * HEAD) +
-		threadIdx.x % 4 * UNIT;
+	const act *query = r->state ? r->state : a->queries + (u64)r->token * MIXED + r->head * HEAD;
 
-	r->query[0] = load_fresh(query);
-	r->query[1] = load_fresh(query + 4 * UNIT);
+	r->query[0] = load_fresh(query + recall_query_piece(0) * UNIT);
+	r->query[1] = load_fresh(query + recall_query_piece(1) * UNIT);
+	recall_turn_query(r);
 	if (r->state)
 		keep_state(a, &h, threadIdx.x % 32);
+#if SHORT_CACHE
+	__syncwarp(); /* and is read from there */
+#endif
 }
 
 /* All steps but so many of those that are on their way are there. */
@@ -236,7 +345,7 @@ static __device__ void recall_all(struct recall *r, struct four *stages, u32 dep
 		__syncwarp();
 		recall_scores(r, stages + stage * RECALL_QUADS, r->count - i * RECALL_STEP, scores);
 		recall_shares(r, scores);
-		recall_values(r, stages + stage * RECALL_QUADS + RECALL_STEP * PIECES, scores);
+		recall_values(r, stages + stage * RECALL_QUADS + RECALL_VALUES, scores);
 		__syncwarp();
 		if (i + depth <= last)
 			recall_copy(r, (i + depth) * RECALL_STEP, stages + stage * RECALL_QUADS);
