@@ -474,3 +474,8 @@ double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, 
 {
 	return should_j >= LEAST_NET_RATIO * replay->recorded_j ? is_j / should_j - 1 : NAN;
 }
+
+bool kwhy_replay_joules_compare(const struct kwhy_replay *replay)
+{
+	return !isfinite(replay->changed_work_factor) || replay->changed_work_factor == replay->work_factor;
+}

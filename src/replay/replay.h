@@ -104,4 +104,8 @@ double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
  */
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j);
 
+/* Whether joules as recorded and changed are of stand-ins that one factor was asked of, so that they differ
+ * by the change alone. */
+bool kwhy_replay_joules_compare(const struct kwhy_replay *replay);
+
 #endif

@@ -129,8 +129,10 @@ static enum kwhy_status settle_work(struct settling *settling, double wanted_j, 
 
 		last->factor = subject->job->work_factor;
 		status = measure_net(settling, &last->net_j, error);
-		if (status || !isfinite(last->net_j))
+		if (status)
 			return status;
+		if (!isfinite(last->net_j))
+			break;
 		if (fabs(last->net_j - wanted_j) < fabs(tries[best].net_j - wanted_j))
 			best = count;
 		count++;
@@ -140,6 +142,8 @@ static enum kwhy_status settle_work(struct settling *settling, double wanted_j, 
 		if (status)
 			return status;
 	}
+	if (!count)
+		return KWHY_OK;
 	subject->job->replay->first_net_off_ratio = tries[0].net_j / wanted_j - 1;
 	subject->job->replay->work_factor = tries[best].factor;
 	return use_factor(subject, tries[best].factor, error);

@@ -191,8 +191,10 @@ static void write_changed(struct kwhy_json *json, const struct kwhy_replay *repl
 	kwhy_json_row(json, "saved_ratio");
 	kwhy_json_real(
 		json, "span", -ratio_less_one(outcome->span_s.median, replay->as_recorded.span_s.median));
-	kwhy_json_real(
-		json, "energy", -ratio_less_one(outcome->gross.value, replay->as_recorded.gross.value));
+	kwhy_json_real(json, "energy",
+		kwhy_replay_joules_compare(replay)
+			? -ratio_less_one(outcome->gross.value, replay->as_recorded.gross.value)
+			: NAN);
 	kwhy_json_object_end(json);
 	kwhy_json_object_end(json);
 }

@@ -128,6 +128,7 @@ static void write_savings(const struct page *page)
 	const struct kwhy_projection *before = &replay->plan->before, *after = kwhy_plan_after(replay->plan);
 	struct kwhy_joules from = seconds_of(&replay->as_recorded.span_s),
 			   to = seconds_of(&replay->changed.span_s);
+	const struct kwhy_joules unknown = {NAN, NAN, NAN};
 	struct kwhy_table table;
 
 	if (!replay->has_changed)
@@ -139,7 +140,8 @@ static void write_savings(const struct page *page)
 	add_saving(&table, &from, &to);
 	kwhy_table_cell(&table, "energy");
 	kwhy_table_percent(&table, 1 - joules_of(after->energy_nj) / joules_of(before->energy_nj));
-	add_saving(&table, &replay->as_recorded.gross, &replay->changed.gross);
+	add_saving(&table, kwhy_replay_joules_compare(replay) ? &replay->as_recorded.gross : &unknown,
+		&replay->changed.gross);
 	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
 }
 
@@ -248,12 +250,14 @@ static void write_settled_work(const struct page *page)
 		[KWHY_REPLAY_ALL_WAIT] = "; they all wait now, which is the least they can draw",
 		[KWHY_REPLAY_ALL_WORK] = "; they all work now, which is the most they can draw"};
 	const struct kwhy_replay *replay = page->replay;
-	char changed[48] = "";
+	char changed[96] = "";
 
 	if (!isfinite(replay->first_net_off_ratio))
 		return;
-	if (replay->has_changed && replay->changed_work_factor != replay->work_factor)
-		snprintf(changed, sizeof(changed), " (changed: %.2f times)", replay->changed_work_factor);
+	if (replay->has_changed && !kwhy_replay_joules_compare(replay))
+		snprintf(changed, sizeof(changed),
+			" (changed: %.2f times, so that joules saved are not told)",
+			replay->changed_work_factor);
 	kwhy_sheet_linef(&page->sheet, "settled ",
 		"a first window was %+.1f %% off the recorded energy above idle; since then %.2f "
 		"times as much is asked of stand-ins%s%s",
