@@ -256,7 +256,8 @@ static enum kwhy_status check(struct work *work, struct kwhy_bench_decode_row *r
 		"its logits are %.3g of their size from the reference, more than the %.3g of %s: its tokens "
 		"are wrong",
 		found.relative, most,
-		row->has_short_cache ? "keys and values in fp8" : kwhy_decode_weights_name(row->weights));
+		row->has_short_cache && most == SHORT_CACHE_ERROR ? "keys and values in fp8"
+								  : kwhy_decode_weights_name(row->weights));
 }
 
 static enum kwhy_status check_beams(struct work *work, struct kwhy_bench_decode_row *row,

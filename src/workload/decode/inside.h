@@ -194,9 +194,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_decode_launch_graphs(
 uint32_t kwhy_decode_place_count(const struct kwhy_decode *decode);
 uint32_t kwhy_decode_group_count(uint32_t tokens); /* of 64 */
 
-/* Whether a warp attends for a head of a token. */
 /* Of a number of a key or a value. */
 uint32_t kwhy_decode_kept_bytes(const struct kwhy_decode_request *request);
+
+/* Whether a warp attends for a head of a token. */
 bool kwhy_decode_is_recalled(const struct kwhy_decode *decode);
 void kwhy_decode_issue_recall(struct kwhy_decode_issue *issue, uint32_t layer, bool is_joined);
 

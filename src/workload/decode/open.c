@@ -353,9 +353,8 @@ static enum kwhy_status check_cache(const struct kwhy_decode_request *request, s
 {
 	if (request->has_short_cache && kwhy_decode_act_bytes(request->weights) == 4)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"keys and values in 8 bits are of activations of 16; take other weights than fp32 "
-			"and "
-			"tf32");
+			"keys and values in fp8 are of activations of 16 bits; take other weights than fp32 "
+			"and tf32");
 	return KWHY_OK;
 }
 
@@ -370,10 +369,24 @@ static enum kwhy_status check_further(const struct kwhy_decode_request *request,
 	return status ? status : kwhy_decode_part_check(request, error);
 }
 
-static enum kwhy_status check_request(const struct kwhy_decode_request *request, struct kwhy_error *error)
+static enum kwhy_status check_device(const struct kwhy_decode_request *request, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_facts *facts = &request->gpu->facts;
+	bool cache_is_why = request->has_short_cache && facts->architecture >= 80;
 	int least = request->weights == KWHY_DECODE_FP8 || request->has_short_cache ? 89 : 80;
+
+	if (facts->architecture && (facts->architecture < least || request->gpu->ops->name[0] != 'c'))
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s has no tensor instructions for %s; they want NVIDIA's compute capability %d.%d",
+			facts->name,
+			cache_is_why ? "keys and values in fp8" : kwhy_decode_weights_name(request->weights),
+			least / 10, least % 10);
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_request(const struct kwhy_decode_request *request, struct kwhy_error *error)
+{
+	enum kwhy_status status;
 
 	if (request->slots < 1 || request->slots > KWHY_DECODE_SLOTS_MOST)
 		return kwhy_fail(error, KWHY_E_INPUT, "decode: a batch of %u; there may be 1 to %d sequences",
@@ -391,11 +404,8 @@ static enum kwhy_status check_request(const struct kwhy_decode_request *request,
 	if (request->launching == KWHY_DECODE_DEVICE && request->choice.temperature > 0)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"all tokens in one launch are the likeliest; to draw them launch a graph instead");
-	if (facts->architecture && (facts->architecture < least || request->gpu->ops->name[0] != 'c'))
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s has no tensor instructions for %s; they want NVIDIA's compute capability %d.%d",
-			facts->name, kwhy_decode_weights_name(request->weights), least / 10, least % 10);
-	return check_further(request, error);
+	status = check_device(request, error);
+	return status ? status : check_further(request, error);
 }
 
 enum kwhy_status kwhy_decode_open(

@@ -240,19 +240,19 @@ static void pages_that_lie_anywhere_pass_the_check_and_go_from_sequence_to_seque
 }
 
 /* Tokens do not depend on where keys and values lie. */
-static void pages_change_no_token(void **state)
+static void pages_change_no_token_of(enum kwhy_decode_weights weights, bool has_short_cache)
 {
 	uint32_t tokens[2][70];
 
-	(void)state;
 	for (uint32_t paged = 0; paged < 2; paged++) {
 		const struct kwhy_decode_request request = {.gpu = gpu,
 			.shape = answer.shape,
-			.weights = KWHY_DECODE_FP32,
+			.weights = weights,
 			.slots = 2,
 			.prompt = 60,
 			.tokens = 70,
-			.page = paged * 64};
+			.page = paged * 64,
+			.has_short_cache = has_short_cache};
 		struct kwhy_decode *decode;
 		struct kwhy_error error;
 
@@ -264,6 +264,13 @@ static void pages_change_no_token(void **state)
 		kwhy_decode_close(decode);
 	}
 	assert_memory_equal(tokens[0], tokens[1], sizeof(tokens[0]));
+}
+
+static void pages_change_no_token(void **state)
+{
+	(void)state;
+	pages_change_no_token_of(KWHY_DECODE_FP32, false);
+	pages_change_no_token_of(KWHY_DECODE_BF16, true);
 }
 
 static void what_cannot_be_run_is_said(void **state)
@@ -282,6 +289,11 @@ static void what_cannot_be_run_is_said(void **state)
 	expect_refusal(&request, KWHY_E_UNSUPPORTED, "to draw them launch a graph instead");
 	request.slots = 0;
 	expect_refusal(&request, KWHY_E_INPUT, "");
+	request.slots = 1;
+	request.launching = KWHY_DECODE_CALLS;
+	request.has_short_cache = true;
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "other weights than fp32 and tf32");
+	request.has_short_cache = false;
 	request.slots = 1;
 	request.tokens = 2048;
 	expect_refusal(&request, KWHY_E_INPUT, "small knows 2048 positions");
