@@ -4,6 +4,7 @@
 #include "build.h"
 #include "replay/replay.h"
 
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 
@@ -193,6 +194,17 @@ static void accounts_of_kernels_are_listed_with_what_stands_for_them(void **stat
 	kwhy_replay_free(replay);
 }
 
+static void joules_compare_where_one_factor_was_asked_of_both(void **state)
+{
+	(void)state;
+	assert_true(kwhy_replay_joules_compare(
+		&(struct kwhy_replay){.work_factor = 1.5, .changed_work_factor = 1.5}));
+	assert_true(kwhy_replay_joules_compare(
+		&(struct kwhy_replay){.work_factor = NAN, .changed_work_factor = NAN}));
+	assert_false(kwhy_replay_joules_compare(
+		&(struct kwhy_replay){.work_factor = 5.7, .changed_work_factor = 1.2}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +213,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_projected_and_measured),
 		cmocka_unit_test(a_refused_change_is_not_run),
 		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
+		cmocka_unit_test(joules_compare_where_one_factor_was_asked_of_both),
 		/* last, since what was asked for stays */
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};

@@ -294,7 +294,6 @@ static void what_cannot_be_run_is_said(void **state)
 	request.has_short_cache = true;
 	expect_refusal(&request, KWHY_E_UNSUPPORTED, "other weights than fp32 and tf32");
 	request.has_short_cache = false;
-	request.slots = 1;
 	request.tokens = 2048;
 	expect_refusal(&request, KWHY_E_INPUT, "small knows 2048 positions");
 }
