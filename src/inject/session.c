@@ -87,6 +87,7 @@ static void finish(void)
 	pthread_mutex_unlock(&session->lock);
 	kwhy_inject_write_windows(INT64_MAX);
 	close_file(now_mono_ns);
+	kwhy_inject_tick_end_thread();
 }
 
 /* A child of fork has one thread and none of our promises: it begins anew when it needs to. */
@@ -100,6 +101,7 @@ static void on_fork_child(void)
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_mutex_init(&session->flushes, NULL);
 	session->clock = kwhy_clock_system_init(&session->sleeper);
+	atomic_store(&session->has_thread, false);
 	session->activity.runs = false;
 	session->activity.pool = (struct kwhy_inject_pool){0};
 	session->memory = NULL;

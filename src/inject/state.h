@@ -43,6 +43,8 @@ struct kwhy_inject_state {
 	uint64_t ticks, buffers;
 	atomic_int_least64_t ours_mono_ns; /* when CUPTI was last seen to be ours */
 	atomic_bool is_taken_over, is_ending;
+	pthread_t thread; /* of the session; where has_thread */
+	atomic_bool has_thread;
 	bool has_devices, has_handlers, is_stopped;
 };
 

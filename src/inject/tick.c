@@ -51,11 +51,13 @@ static bool are_calls_missing(void)
 	return are_missing;
 }
 
-/* What another client has switched is left alone. */
+/* What another client has switched is left alone, and CUPTI at the end: switching takes long, and what CUPTI
+ * needs goes meanwhile.
+ */
 int64_t kwhy_inject_tick_switch(void *context, bool is_on)
 {
 	(void)context;
-	if (see_whether_ours()) {
+	if (!atomic_load(&session->is_ending) && see_whether_ours()) {
 		if (is_on && are_calls_missing())
 			kwhy_inject_activity_give_up_single_calls(&session->activity);
 		kwhy_inject_activity_switch(&session->activity, is_on);
@@ -64,12 +66,19 @@ int64_t kwhy_inject_tick_switch(void *context, bool is_on)
 }
 
 /* Not for ever: the program is to end. */
-static bool lock_flushes(void)
+static struct timespec patience(void)
 {
 	struct timespec latest;
 
 	clock_gettime(CLOCK_REALTIME, &latest);
 	latest.tv_sec += PATIENCE_S;
+	return latest;
+}
+
+static bool lock_flushes(void)
+{
+	const struct timespec latest = patience();
+
 	return pthread_mutex_timedlock(&session->flushes, &latest) == 0;
 }
 
@@ -159,18 +168,18 @@ static void *run(void *unused)
  * A stack holds what the program keeps for each of its threads, which may be more than is enough for us: then
  * it has the size that other threads have, and more until there is room.
  */
-static bool start_thread(pthread_t *thread, pthread_attr_t *attributes)
+static bool start_thread(pthread_attr_t *attributes)
 {
 	size_t bytes = STACK_BYTES;
 	int result;
 
 	pthread_attr_getstacksize(attributes, &bytes);
 	pthread_attr_setstacksize(attributes, STACK_BYTES);
-	result = pthread_create(thread, attributes, run, NULL);
+	result = pthread_create(&session->thread, attributes, run, NULL);
 	for (; result == EINVAL && bytes <= STACK_MOST_BYTES;
 		bytes *= 2) { /* no other failure is the stack's */
 		pthread_attr_setstacksize(attributes, bytes);
-		result = pthread_create(thread, attributes, run, NULL);
+		result = pthread_create(&session->thread, attributes, run, NULL);
 	}
 	return result == 0;
 }
@@ -180,16 +189,27 @@ static bool start_thread(pthread_t *thread, pthread_attr_t *attributes)
 void kwhy_inject_tick_start_thread(void)
 {
 	pthread_attr_t attributes;
-	pthread_t thread;
 	sigset_t all, before;
 
 	sigfillset(&all);
 	if (pthread_attr_init(&attributes))
 		return;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (start_thread(&thread, &attributes))
-		pthread_setname_np(thread, "kwhy");
+	if (start_thread(&attributes)) {
+		pthread_setname_np(session->thread, "kwhy");
+		atomic_store(&session->has_thread, true);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+}
+
+/* It may be in the driver, whose end is next. */
+void kwhy_inject_tick_end_thread(void)
+{
+	const struct timespec latest = patience();
+
+	if (!atomic_exchange(&session->has_thread, false))
+		return;
+	session->clock.wake(session->clock.context);
+	pthread_timedjoin_np(session->thread, NULL, &latest);
 }

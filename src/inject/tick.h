@@ -8,6 +8,9 @@
 /* Starts the thread of the session: it opens and closes windows and calls kwhy_inject_session_tick(). */
 void kwhy_inject_tick_start_thread(void);
 
+/* Waits until it is gone, two seconds at most; behind the end of the session. */
+void kwhy_inject_tick_end_thread(void);
+
 /* The gate's switch: collection on or off, unless another client has taken CUPTI over. */
 int64_t kwhy_inject_tick_switch(void *context, bool is_on);
 

@@ -70,6 +70,16 @@ static void behind_the_last_flush_cupti_is_left_alone(void **state)
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
 }
 
+/* What the driver needs goes next: a thread that is still in it would end the program badly. */
+static void the_thread_of_the_recording_is_gone_when_the_program_ends(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_RECORD_PERIOD_MS=1000", "cuda launch:10 threads threads-at-end");
+	assert_exit(run, 0);
+	assert_string_equal(run->out, "1 of kwhy\n0 of kwhy\n");
+}
+
 static void a_kernel_that_still_runs_at_the_end_counts_as_lost(void **state)
 {
 	struct run *run = *state;
@@ -253,6 +263,7 @@ int main(void)
 		CASE(records_that_cupti_dropped_are_counted),
 		CASE(records_may_come_in_any_order),
 		CASE(behind_the_last_flush_cupti_is_left_alone),
+		CASE(the_thread_of_the_recording_is_gone_when_the_program_ends),
 		CASE(a_kernel_that_still_runs_at_the_end_counts_as_lost),
 		CASE(too_few_buffers_lose_records_and_say_so),
 		CASE(a_taken_cupti_leaves_the_program_alone_and_a_sentence),

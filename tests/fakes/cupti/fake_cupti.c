@@ -40,7 +40,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kwhy_cupti_buffer_wanted *wanted;
 static kwhy_cupti_buffer_done *done;
 static kwhy_cupti_clock *_Atomic own_clock;
-static atomic_bool kinds[KINDS], chosen[2][CALLS], alive[2], has_context, taken_over, may_be_whole = true;
+static atomic_bool kinds[KINDS], chosen[2][CALLS], alive[2], has_context, taken_over, may_be_whole = true,
+										      is_over;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
 static unsigned flushes;
@@ -372,10 +373,18 @@ static int domain_of_kind(int kind)
 						 : 0;
 }
 
+/* At the end of a program what CUPTI needs is gone. */
+static void use(void)
+{
+	if (asked_for("lasts") && atomic_load(&is_over))
+		_exit(96); /* a signal would not be seen: that thread takes none */
+}
+
 static void turn(int kind, bool is_on)
 {
 	const int domain = domain_of_kind(kind);
 
+	use();
 	kinds[kind] = is_on;
 	if (domain)
 		alive[domain - 1] = is_on;
@@ -404,6 +413,7 @@ enum kwhy_cupti_result cuptiActivityDisable(int kind)
  */
 static void choose(int domain, uint32_t id, bool is_on)
 {
+	use();
 	if (has_context && is_on && asked_for("forgets"))
 		return;
 	chosen[domain - 1][id] = is_on;
@@ -478,16 +488,11 @@ static void linger(void)
 	nanosleep(&(struct timespec){.tv_nsec = LASTS_NS}, NULL);
 }
 
-/* At the end of a program: what a flush would want is gone then. */
+/* The forced flush is a program's last. */
 static void last(uint32_t flags)
 {
-	static atomic_bool is_over;
-
-	if (!asked_for("lasts"))
-		return;
-	if (atomic_load(&is_over))
-		_exit(96); /* a signal would not be seen: that thread takes none */
-	if (!(flags & KWHY_CUPTI_FLUSH_FORCED))
+	use();
+	if (!asked_for("lasts") || !(flags & KWHY_CUPTI_FLUSH_FORCED))
 		return;
 	linger();
 	atomic_store(&is_over, true);

@@ -6,13 +6,14 @@
  * call:DOMAIN:NAME, range:NAME, span:NAME, domain:NAME, open:NAME, close, settle (until what was done is in
  * the file), on, off (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each
  * 0.2 ms), takeover, fork (a child that works, too), forked-cuda (a child that initialises CUDA itself),
- * print:TEXT, exit:N, _exit:N, kill, signal, exec:PATH. Without "cuda" as first word CUDA is never
- * initialised.
+ * print:TEXT, threads (how many are kwhy's), threads-at-end, exit:N, _exit:N, kill, signal, exec:PATH.
+ * Without "cuda" as first word CUDA is never initialised.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -347,6 +348,43 @@ static void print(const char *text)
 	fflush(stdout);
 }
 
+static void print_threads(const char *text)
+{
+	glob_t threads;
+	int ours = 0;
+
+	(void)text;
+	if (glob("/proc/self/task/*/comm", 0, NULL, &threads))
+		exit(98);
+	for (size_t i = 0; i < threads.gl_pathc; i++) {
+		FILE *file = fopen(threads.gl_pathv[i], "r");
+		char name[32] = "";
+
+		if (!file) /* it has ended since */
+			continue;
+		ours += fgets(name, sizeof(name), file) && !strcmp(name, "kwhy\n");
+		fclose(file);
+	}
+	globfree(&threads);
+	printf("%d of kwhy\n", ours);
+	fflush(stdout);
+}
+
+static bool prints_last_threads;
+
+static void print_threads_at_end(const char *text)
+{
+	(void)text;
+	prints_last_threads = true;
+}
+
+/* Behind all that libraries have asked for at the end. */
+__attribute__((destructor)) static void print_last_threads(void)
+{
+	if (prints_last_threads)
+		print_threads(NULL);
+}
+
 static void end(const char *text)
 {
 	exit(atoi(text));
@@ -395,6 +433,8 @@ static const struct {
 	{"fork", fork_child},
 	{"forked-cuda", fork_cuda},
 	{"print", print},
+	{"threads", print_threads},
+	{"threads-at-end", print_threads_at_end},
 	{"exit", end},
 	{"_exit", end_at_once},
 	{"kill", die},
