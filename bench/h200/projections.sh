@@ -110,7 +110,7 @@ PAUSES
 # shellcheck disable=SC2086 # words
 each_pair() {
 	$1 v0 v1 "$slow" 0 --event-waits --join-waits --pinned
-	$1 n3 n5 "$flow" 1 --graph
+	$1 n3 n5 "$flow" 1 --graph=60 # n5: a run is one graph
 	$1 v0 v3 "$slow" 0 --pack-h2d --pack-d2h --pinned --event-waits
 	$1 v1 v2 "$slow" 0 --pack-d2h
 	$1 v5 v6 "$fast" 0 --graph

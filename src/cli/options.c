@@ -20,6 +20,19 @@ struct getopt_table {
 	size_t count;
 };
 
+/* One that may be left out stands behind "=" alone: what follows could be an operand. */
+static bool may_be_left_out(const struct kwhy_option *option)
+{
+	return option->argument && option->argument[0] == '[';
+}
+
+static int has_argument(const struct kwhy_option *option)
+{
+	if (may_be_left_out(option))
+		return optional_argument;
+	return option->argument ? required_argument : no_argument;
+}
+
 static void table_make(struct getopt_table *table, const struct kwhy_option *options, bool first_operand_ends)
 {
 	char *letter = table->letters;
@@ -32,7 +45,7 @@ static void table_make(struct getopt_table *table, const struct kwhy_option *opt
 		const struct kwhy_option *option = &options[table->count];
 
 		table->longs[table->count] = (struct option){.name = option->name,
-			.has_arg = option->argument ? required_argument : no_argument,
+			.has_arg = has_argument(option),
 			.val = LONG_BASE + (int)table->count};
 		if (!option->letter)
 			continue;
@@ -109,7 +122,7 @@ static enum kwhy_status set_option(
 	case KWHY_OPTION_NUMBER:
 		return set_number(option, value, field, error);
 	case KWHY_OPTION_COUNT:
-		return set_count(option, value, field, error);
+		return set_count(option, value ? value : "0", field, error);
 	default:
 		return KWHY_OK;
 	}
@@ -225,8 +238,11 @@ void kwhy_options_help(const struct kwhy_option *options, struct kwhy_text *out)
 			kwhy_text_addf(out, "  -%c, ", options->letter);
 		else
 			kwhy_text_add(out, "      ");
-		kwhy_text_addf(out, "--%s%s%s", options->name, options->argument ? " " : "",
-			options->argument ? options->argument : "");
+		if (may_be_left_out(options))
+			kwhy_text_addf(out, "--%s[=%s", options->name, options->argument + 1);
+		else
+			kwhy_text_addf(out, "--%s%s%s", options->name, options->argument ? " " : "",
+				options->argument ? options->argument : "");
 		used = out->length - start;
 		if (used >= HELP_COLUMN) {
 			kwhy_text_add(out, "\n");

@@ -18,13 +18,13 @@ enum kwhy_option_kind {
 	KWHY_OPTION_TEXT,   /* const char *; the last one holds */
 	KWHY_OPTION_LIST,   /* struct kwhy_strings; may be given again */
 	KWHY_OPTION_NUMBER, /* double, finite; "%" behind it is allowed */
-	KWHY_OPTION_COUNT   /* uint64_t */
+	KWHY_OPTION_COUNT   /* uint64_t; 0 where the argument is left out */
 };
 
 struct kwhy_option {
 	const char *name;     /* without dashes; NULL ends a table */
 	char letter;	      /* 0: none */
-	const char *argument; /* as the help shows it; NULL: takes none */
+	const char *argument; /* as the help shows it; "[N]": may be left out; NULL: takes none */
 	const char *help;     /* one line */
 	enum kwhy_option_kind kind;
 	uint32_t offset; /* in the options struct */

@@ -173,7 +173,7 @@ static void write_details(const struct page *page)
 
 		snprintf(lead, sizeof(lead), "%3zu. ", i + 1);
 		if (change->number)
-			snprintf(number, sizeof(number), " %u", change->number);
+			snprintf(number, sizeof(number), "=%u", change->number);
 		kwhy_sheet_linef(&page->sheet, lead, "%s [--%s%s], %s", change->title, change->id, number,
 			bound_words(change->bound));
 		kwhy_sheet_paragraph(&page->sheet, "     if     ", change->assumption);

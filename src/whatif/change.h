@@ -26,7 +26,8 @@ struct kwhy_whatif;
 struct kwhy_whatif_change {
 	const char *id;	      /* "pack-h2d"; the option of the command */
 	const char *title;    /* "pack copies to the device" */
-	const char *argument; /* of the option, as its help shows it; NULL: takes none */
+	const char *argument; /* of the option, as its help shows it, in brackets where it may be left out;
+				 NULL: takes none */
 	uint32_t number;      /* the argument that a plan takes, and one without */
 	uint32_t least;	      /* the smallest that is one */
 	enum kwhy_bound bound;

@@ -21,6 +21,7 @@ struct capture {
 	uint64_t *seen; /* [slots] what distinguishes a stretch: its work in its order; 0: free */
 	size_t slots;
 	uint64_t graphs, launches;
+	uint32_t steps; /* that a graph has; 0: as they are named, else all between waits */
 	double call_ns;
 };
 
@@ -102,11 +103,11 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 	}
 }
 
-static double call_ns(const struct capture *capture, size_t nodes)
+static double call_ns(const struct capture *capture, double nodes)
 {
 	const struct kwhy_whatif_costs *costs = &capture->whatif->costs;
 
-	return fmax(capture->call_ns + costs->graph_launch_node_ns * ((double)nodes - costs->graph_nodes), 0);
+	return fmax(capture->call_ns + costs->graph_launch_node_ns * (nodes - costs->graph_nodes), 0);
 }
 
 static void capture_segment(struct capture *capture, const struct kwhy_whatif_segment *segment)
@@ -121,7 +122,7 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
 			kwhy_whatif_drop_call_and_pause(whatif, call);
-	kwhy_whatif_unblock_call(whatif, first, call_ns(capture, segment->row_count));
+	kwhy_whatif_unblock_call(whatif, first, call_ns(capture, (double)segment->row_count));
 	for (size_t i = 0; i < segment->row_count; i++)
 		capture_row(capture, segment->rows[i], call_node, issue_ns);
 	capture->graphs++;
@@ -135,6 +136,7 @@ static void walk(struct capture *capture)
 
 	if (!kwhy_whatif_segments_init(&segments, capture->whatif))
 		return;
+	segments.steps = capture->steps;
 	while (kwhy_whatif_segments_next(&segments, &segment)) {
 		uint64_t *seen;
 
@@ -167,9 +169,13 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 
 	if (isfinite(launch->expected_ns))
 		kwhy_whatif_say(effect,
-			"%s launches of stretches that repeat become %s graph launches of %s (%s); the "
-			"first of each kind stays, capturing is not counted",
-			launches, graphs, kwhy_whatif_time_words(cost, capture->call_ns), launch->source);
+			"%s launches of stretches that repeat become %s graph launches of %s on average "
+			"(%s); "
+			"the first of each kind stays, capturing is not counted",
+			launches, graphs,
+			kwhy_whatif_time_words(
+				cost, call_ns(capture, (double)capture->launches / (double)capture->graphs)),
+			launch->source);
 	else
 		kwhy_whatif_say(effect,
 			"%s launches of stretches that repeat become %s graph launches that take no "
@@ -182,9 +188,13 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 {
 	struct capture capture = {.whatif = whatif,
 		.slots = slots_for(whatif->recording->activities.count / GRAPH_LEAST),
+		.steps = number,
 		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner)};
 
-	(void)number;
+	if (number && !whatif->step_count) {
+		kwhy_whatif_refuse(effect, "no steps are known, of which a graph could have %u", number);
+		return;
+	}
 	if (!isfinite(capture.call_ns) && whatif->unknown_is_free) {
 		capture.call_ns = 0;
 	} else if (!isfinite(capture.call_ns)) {

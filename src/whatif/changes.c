@@ -38,7 +38,7 @@ const struct kwhy_whatif_change kwhy_whatif_changes[] = {
 		kwhy_whatif_overlap_collectives},
 	{"prefetch", "prepare input ahead of time", NULL, 0, 0, KWHY_BOUND_UPPER, KWHY_EFFORT_DAYS,
 		KWHY_RISK_NONE, "host-gaps", NULL, kwhy_whatif_prefetch},
-	{"graph", "graphs of what repeats", NULL, 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS,
+	{"graph", "graphs of what repeats", "[N]", 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS,
 		KWHY_RISK_ORDER, "launch-bound", NULL, kwhy_whatif_capture_graph},
 };
 

@@ -61,12 +61,16 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 			segments->rows[out->row_count++] = whatif->issued[i];
 }
 
-/* Steps with a name part segments; a mere rhythm may be that of a loop inside a step. */
+/* Steps with a name part segments; a mere rhythm may be that of a loop inside a step, unless it is asked for.
+ */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)
 {
-	return step != KWHY_NONE && step != before &&
-		(segments->whatif->steps_named || (row_count >= LONG_ROWS && !segments->rhythm_is_whole));
+	if (step == KWHY_NONE || step == before)
+		return false;
+	if (segments->steps)
+		return before == KWHY_NONE || step / segments->steps != before / segments->steps;
+	return segments->whatif->steps_named || (row_count >= LONG_ROWS && !segments->rhythm_is_whole);
 }
 
 /* From a call on to the end of its segment; the next call to look at. */

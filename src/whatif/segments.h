@@ -19,6 +19,7 @@ struct kwhy_whatif_segments {
 	uint32_t *rows; /* room */
 	size_t thread, next;
 	bool rhythm_is_whole; /* steps without a name part nothing, however long; false unless set */
+	uint32_t steps; /* that lie in a stretch at most, counted from the first; 0: named ones part, each */
 };
 
 /* False: no memory. End with kwhy_whatif_segments_done(). */

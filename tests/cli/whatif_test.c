@@ -64,6 +64,21 @@ static void changes_are_made_in_the_order_of_the_table(void **state)
 	spawned_done(&spawned);
 }
 
+static void a_number_that_may_be_left_out_stands_behind_an_equals_sign(void **state)
+{
+	struct spawned bare = SPAWN("whatif", "--graph", "-q", TRACE),
+		       given = SPAWN("whatif", "--graph=2", "-q", TRACE);
+
+	(void)state;
+	assert_int_equal(bare.exit, 0);
+	assert_non_null(strstr(bare.out.data, "[--graph]"));
+	assert_int_equal(given.exit, 0);
+	assert_non_null(strstr(given.out.data, "[--graph=2]"));
+	spawned_done(&bare);
+	spawned_done(&given);
+	assert_fails(SPAWN("whatif", "--graph=two", TRACE), 2, "--graph takes a whole number, not 'two'");
+}
+
 static void the_words_of_a_plan_are_explained_below_it(void **state)
 {
 	struct spawned spawned = SPAWN("whatif", "--prefetch", "--graph", "-q", TRACE);
@@ -82,9 +97,14 @@ static void the_help_lists_every_change_with_its_argument(void **state)
 	(void)state;
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		const char *argument = change->argument;
 		char option[64];
 
-		snprintf(option, sizeof(option), "--%s%s", change->id, change->argument ? " N" : "");
+		snprintf(option, sizeof(option), "--%s%s%s", change->id,
+			!argument		     ? ""
+				: argument[0] == '[' ? "[="
+						     : " ",
+			!argument ? "" : argument + (argument[0] == '['));
 		if (!strstr(spawned.out.data, option))
 			fail_msg("the help has no '%s'", option);
 	}
@@ -211,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_saves_time_and_energy_within_its_bounds),
+		cmocka_unit_test(a_number_that_may_be_left_out_stands_behind_an_equals_sign),
 		cmocka_unit_test(the_words_of_a_plan_are_explained_below_it),
 		cmocka_unit_test(changes_are_made_in_the_order_of_the_table),
 		cmocka_unit_test(the_help_lists_every_change_with_its_argument),

@@ -10,7 +10,7 @@ FNR == NR {
 	if ($2 == "-")
 		takes_command[$1] = $4 ~ /CMD/
 	option[$1, $2] = option[$1, $3] = 1
-	has_value[$1, $2] = has_value[$1, $3] = $4 != "-"
+	has_value[$1, $2] = has_value[$1, $3] = $4 !~ /^(-|\[.*)$/
 	next
 }
 

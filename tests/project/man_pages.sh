@@ -51,7 +51,7 @@ while read -r command; do
 	# shellcheck disable=SC2086 # a command of two words
 	help=$("$2/src/cli/kwhy" $command --help)
 	while read -r option _; do
-		grep -qE -e "(^|[ ,])$option([ ,]|\$)" <<<"$help" || complain "kwhy $command --help does not show $option"
+		grep -qE -e "(^|[ ,])$option([ ,[]|\$)" <<<"$help" || complain "kwhy $command --help does not show $option"
 	done < <(table_options "$command")
 done < <(awk -F'\t' '$2 == "-" {print $1}' <<<"$listing")
 for page in "$pages"/*.scd; do

@@ -29,11 +29,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 	{                                                                                   \
 		id, 0, NULL, help, KWHY_OPTION_FLAG, offsetof(type, member.flags) + (place) \
 	}
-#define KWHY_OPTION_ROW_CHANGE_NUMBER(type, member, place, id, help)                \
+#define KWHY_OPTION_ROW_CHANGE(type, member, place, id, argument, help)             \
 	{                                                                           \
-		id, 0, "N", help, KWHY_OPTION_COUNT,                                \
+		id, 0, argument, help, KWHY_OPTION_COUNT,                           \
 			offsetof(type, member.numbers) + (place) * sizeof(uint64_t) \
 	}
+#define KWHY_OPTION_ROW_CHANGE_NUMBER(type, member, place, id, help) \
+	KWHY_OPTION_ROW_CHANGE(type, member, place, id, "N", help)
 
 /* Rows of an option table for the struct kwhy_change_options `member` of `type`, in the order of
  * kwhy_whatif_changes. */
@@ -65,7 +67,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 			type, member, 13, "overlap-collectives", "collectives beside compute"),              \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
 			type, member, 14, "prefetch", "no long pauses of the host between calls"),           \
-		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
-			type, member, 15, "graph", "stretches of launches that repeat as graphs")
+		KWHY_OPTION_ROW_CHANGE(type, member, 15, "graph", "[N]",                                     \
+			"stretches of launches that repeat as graphs, of N steps each")
 
 #endif

@@ -2,6 +2,8 @@
 /* Launches that become graphs, fused kernels and batches. */
 #include "planned.h"
 
+#include <stdio.h>
+
 /* Six launches a loop, 20 us apart, each loop waited for. */
 static struct build two_loops(void)
 {
@@ -59,6 +61,64 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	/* its kernels run from 210 us to 246 us, which its wait returns 5 us behind; 30 us later a kernel of
 	   5 us is launched, which begins 10 us behind that; the first began at 10 us */
 	assert_made(made(&build, "graph", 0, &profile), 6, 286000);
+}
+
+/* Six steps of four launches, 20 us apart, without a wait between them. */
+static struct build six_steps(void)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 6; i++) {
+		build_range(&build, 0, "step", 100 * i, 100 * i + 90);
+		for (int k = 0; k < 4; k++)
+			launch(&build, 100 * i + 20 * k, 100 * i + 20 * k + 10, 100 * i + 20 * k + 15);
+	}
+	for (size_t i = 0; i < build.recording->range_count; i++)
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+	return build;
+}
+
+static uint64_t graphs_in(struct build *build, uint32_t steps, uint64_t *out_launches)
+{
+	struct kwhy_profile profile = with_graphs();
+	struct kwhy_plan *plan = made(build, "graph", steps, &profile);
+	unsigned long long launches = 0, graphs = 0;
+
+	assert_int_equal(plan->change_count, 1);
+	assert_int_equal(
+		sscanf(plan->changes[0].assumption,
+			"%llu launches of stretches that repeat become %llu graph", &launches, &graphs),
+		2);
+	*out_launches = launches;
+	kwhy_plan_free(plan);
+	return graphs;
+}
+
+static void a_graph_has_as_many_steps_as_asked_for(void **state)
+{
+	static const struct {
+		uint32_t steps;
+		uint64_t graphs, launches;
+	} cases[] = {{0, 5, 20}, {1, 5, 20}, {2, 2, 16}, {3, 1, 12}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build build = six_steps();
+		uint64_t launches;
+
+		assert_int_equal(graphs_in(&build, cases[i].steps, &launches), cases[i].graphs);
+		assert_int_equal(launches, cases[i].launches);
+	}
+}
+
+static void steps_of_a_graph_have_to_be_known(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	launch(&build, 0, 10, 15);
+	assert_refused(made(&build, "graph", 2, &profile), "no steps are known");
 }
 
 /* Nine kernels of one recorded graph, 0.5 us apart, before two loops of six launches. */
@@ -220,6 +280,8 @@ int main(void)
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
 		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
+		cmocka_unit_test(a_graph_has_as_many_steps_as_asked_for),
+		cmocka_unit_test(steps_of_a_graph_have_to_be_known),
 		cmocka_unit_test(kernels_of_recorded_graphs_show_their_gaps),
 		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
 		cmocka_unit_test(tiny_kernels_in_a_row_become_one),

@@ -11,7 +11,7 @@ const EFFORT: Record<string, string> = { lines: "some lines", days: "days", desi
 const RISK: Record<string, string> = { none: "none: same bits", order: "relies on order", numerics: "other numbers" };
 const SIGN: Record<string, string> = { expected: "", upper: "≤ ", lower: "≥ " };
 
-const option = (change: Change): string => `--${change.id}${known(change.number) ? ` ${change.number}` : ""}`;
+const option = (change: Change): string => `--${change.id}${known(change.number) ? `=${change.number}` : ""}`;
 
 /** One quantity of a plan: time, or joules. */
 interface Measure { id: string; title: string; show: (value: Maybe) => string; value: (p: Projection) => Maybe; low: (p: Projection) => Maybe; high: (p: Projection) => Maybe }
