@@ -8,8 +8,8 @@
 # record: the recordings alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU;
 # replay: project, and replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=8
 # FLOW_RUNS=100 it takes two minutes, record before it a minute and a half)
-# Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); LIMIT,
-# seconds after which no further replay begins.
+# Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
+# turns whose recordings are replayed, the second and later for the time alone (1); LIMIT, seconds after which no further replay begins.
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -140,15 +140,16 @@ project_pair() {
 	done
 }
 
-# Of the first turn; one replay for all pairs of the same changes. Not in the recorder: a replay adds what that took of each call.
-replay_pair() {
-	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.1 key
+# One replay for all pairs of the same changes. Not in the recorder: a replay adds what that took of each call.
+replay_turn() {
+	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.$turn key
 	shift 4
-	[ -e "$out/$before-$shape.1.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
-	key=$before-$shape-$*
+	[ -e "$out/$before-$shape.$turn.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
+	key=$before-$shape-$turn-$*
 	key=$out/replay${key//[^a-z0-9-]/}.json
+	[ "$turn" -eq 1 ] || seconds=0
 	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
-		"$@" "$out/$before-$shape.1.kwhy"
+		"$@" "$out/$before-$shape.$turn.kwhy"
 	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
 }
 
@@ -172,7 +173,8 @@ project() {
 	wait
 }
 
-# Median errors of the turns, and of all pairs; of the first turn's replays where there are any.
+# Median errors of the turns, and of all pairs; of replays, where there are any, against the median of the later recordings. Last how far
+# each of those is from the others: nothing foretells better than a program repeats.
 table() {
 	python3 - "$out" << 'TABLE' | tee -a "$out/log.txt"
 import glob, json, os, statistics, sys
@@ -215,7 +217,7 @@ def row_of(turn):
     made, was = load(turn + ".compare.json")["projection"], load(turn + ".json")["before"]
     less = pauses_of("-".join([before, *shape]))
     whole = made["time_ns"] / (1 + made["time_error_ratio"])
-    row = {"changes": made["changes"], "was": was["time_ns"] - less, "less": less, "launches": made["launch_ratio"],
+    row = {"turn": turn, "changes": made["changes"], "was": was["time_ns"] - less, "less": less, "launches": made["launch_ratio"],
            "is": [whole - pauses_of("-".join([after, *shape])), None, None], "made": [made["time_ns"] - less, None, None],
            "between": [made[key] - less for key in ("time_low_ns", "time_high_ns")]}
     if row["is"][0] >= 1e8 and made["energy_error_ratio"] is not None:  # the meter ticks every 0.1 s
@@ -259,23 +261,37 @@ def line(name, rows):
           + ", ".join(f"{key} {percent([e[i] for e in errors])}" for i, key in enumerate(KEYS))
           + "; turns (and a launch's time, after to before): "
           + ", ".join(f"{percent([e[0]])} ({row['launches'] or float('nan'):.2f})" for e, row in zip(errors, rows)))
+    return medians(errors)
+
+
+def replay_line(name, rows):
+    """Of the turns that were replayed; joules of the first of them."""
+    usual = {"is": medians([row["is"] for row in rows]), "known": rows[0].get("known", False)}
+    turns = [(row, *replayed(row["turn"], row)) for row in rows if os.path.exists(os.path.join(sys.argv[1], row["turn"] + ".replay.json"))]
+    errors = [errors_of(made, usual) for _, made, _ in turns]
+    row, made, off = turns[0]
+    joules = [f"{value[2] / 1e9:.2f}" if value[2] is not None else "n/a" for value in (usual["is"], row["made"], made)]
+    print(f"{'':12} replayed {statistics.median(made[0] for _, made, _ in turns) / 1e6:.2f} ms: "
+          + ", ".join(f"{key} {percent([e[i] for e in errors])}" for i, key in enumerate(KEYS))
+          + "; turns " + ", ".join(percent([e[0]]) for e in errors)
+          + f"; J above idle {joules[0]}, projected {joules[1]}, replayed {joules[2]}; as recorded first "
+          + f"{percent([off[0]])}, then {percent([off[1]])}; above idle {percent([off[2]])}, then {percent([off[3]])}")
+    return medians(errors)
+
+
+def repeats(rows):
+    """How far off each later recording is from the median of the others."""
+    times = [row["is"][0] for row in rows]
+    errors = [time / statistics.median(times[:i] + times[i + 1 :]) - 1 for i, time in enumerate(times)]
+    print(f"{'':12} the later in turns: " + ", ".join(percent([e]) for e in errors))
+    return [statistics.median(abs(e) for e in errors), None, None]
+
+
+def medians(errors):
     return [statistics.median(v) if (v := [e[i] for e in errors if e[i] is not None]) else None for i in range(3)]
 
 
-def replay_line(turn, rows):
-    """Of the first turn's replay, beside the medians of what was recorded of the later in all turns."""
-    row = dict(rows[0])
-    made, off = replayed(turn, row)
-    row["is"] = [statistics.median(v) if (v := [r["is"][i] for r in rows if r["is"][i] is not None]) else None for i in range(3)]
-    errors = errors_of(made, row)
-    joules = [f"{value[2] / 1e9:.2f}" if value[2] is not None else "n/a" for value in (row["is"], row["made"], made)]
-    print(f"{'':12} replayed {made[0] / 1e6:.2f} ms: " + ", ".join(f"{key} {percent([e])}" for key, e in zip(KEYS, errors))
-          + f"; J above idle {joules[0]}, projected {joules[1]}, replayed {joules[2]}; as recorded first "
-          + f"{percent([off[0]])}, then {percent([off[1]])}; above idle {percent([off[2]])}, then {percent([off[3]])}")
-    return errors
-
-
-pairs, results = {}, {"projected": [], "replayed": []}
+pairs, results = {}, {"projected": [], "replayed": [], "the later against its other turns": []}
 for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.compare.json"))):
     turn = os.path.basename(path)[: -len(".compare.json")]
     try:
@@ -288,9 +304,11 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.compare.json"))):
         print(turn, "no comparison:", error)
 for name, rows in pairs.items():
     results["projected"].append(line(name, rows))
-    if os.path.exists(os.path.join(sys.argv[1], name + ".1.replay.json")):
+    if len(rows) > 1:
+        results["the later against its other turns"].append(repeats(rows))
+    if any(os.path.exists(os.path.join(sys.argv[1], row["turn"] + ".replay.json")) for row in rows):
         try:
-            results["replayed"].append(replay_line(name + ".1", rows))
+            results["replayed"].append(replay_line(name, rows))
         except (KeyError, TypeError, ValueError) as error:
             print(name, "no replay:", error)
 for what, errors in results.items():
@@ -312,7 +330,9 @@ case $part in all | record) record_all ;; esac
 case $part in
 all | project | replay)
 	project
-	[ "$part" != replay ] || each_pair replay_pair
+	for ((turn = 1; turn <= ${REPLAYS:-1}; turn++)); do
+		[ "$part" != replay ] || each_pair replay_turn
+	done
 	table
 	;;
 esac

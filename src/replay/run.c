@@ -253,13 +253,15 @@ enum kwhy_status kwhy_replay_run_once(
 
 enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
-	static const enum kwhy_replay_call calls[] = {[KWHY_REPLAY_KERNEL] = KWHY_REPLAY_CALL_LAUNCH,
-		[KWHY_REPLAY_COPY] = KWHY_REPLAY_CALL_COPY,
-		[KWHY_REPLAY_FILL] = KWHY_REPLAY_CALL_FILL};
+	const struct kwhy_replay_work *first = &run->runner.pattern->works[op->work];
 
-	return op->graph != KWHY_NONE && run->graphs[op->graph]
-		? KWHY_REPLAY_CALL_GRAPH
-		: calls[run->runner.pattern->works[op->work].kind];
+	if (op->graph != KWHY_NONE && run->graphs[op->graph])
+		return KWHY_REPLAY_CALL_GRAPH;
+	if (first->kind != KWHY_REPLAY_COPY)
+		return first->kind == KWHY_REPLAY_FILL ? KWHY_REPLAY_CALL_FILL : KWHY_REPLAY_CALL_LAUNCH;
+	if (first->way == KWHY_REPLAY_D2D)
+		return KWHY_REPLAY_CALL_DEVICE;
+	return first->host == KWHY_GPU_HOST_PAGEABLE ? KWHY_REPLAY_CALL_PAGEABLE : KWHY_REPLAY_CALL_COPY;
 }
 
 /* One piece or one graph, and no wait: what it takes is the call's. */

@@ -18,8 +18,9 @@ struct kwhy_replay_runner {
 	const struct kwhy_standins *standins;	   /* with the pattern's grids */
 	const struct kwhy_standin_choice *choices; /* [accounts] */
 	const struct kwhy_replay_trips *trips;
-	bool is_timed; /* calls that wait for nothing take what they take here, and what a recording adds;
-			  else they take as long as recorded at least */
+	bool is_timed; /* calls that wait for nothing, of a kind that was recorded, take what they take here
+			  and what a recording adds; else they take as long as recorded or projected at least
+			*/
 };
 
 /* All of the runner must outlive the run. */

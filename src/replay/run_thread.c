@@ -218,10 +218,11 @@ static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *work
 		runner->trips, runner->standins, runner->pattern, &runner->pattern->works[work]);
 }
 
-/* Takes its own time, not that of the recording. */
+/* Takes its own time, not that of the recording; where that has none of its kind, that of the projection. */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
-	return run->runner.is_timed && op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE;
+	return run->runner.is_timed && op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE &&
+		run->runner.trips->calls[kwhy_replay_call_of(run, op)].count;
 }
 
 static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)

@@ -123,7 +123,8 @@ enum kwhy_status kwhy_replay_trips_measure(
 
 const char *kwhy_replay_call_name(enum kwhy_replay_call call)
 {
-	static const char *const names[KWHY_REPLAY_CALL_COUNT] = {"launch", "copy", "fill", "graph"};
+	static const char *const names[KWHY_REPLAY_CALL_COUNT] = {
+		"launch", "copy", "pageable-copy", "device-copy", "fill", "graph"};
 
 	return names[call];
 }
@@ -133,10 +134,8 @@ double kwhy_replay_added_ns(
 {
 	const struct kwhy_replay_call_times *times = &trips->calls[kind];
 
-	if (times->count && kind == KWHY_REPLAY_CALL_GRAPH)
+	if (kind == KWHY_REPLAY_CALL_GRAPH)
 		pieces = 1;
-	if (!times->count)
-		times = &trips->calls[KWHY_REPLAY_CALL_LAUNCH];
 	return times->count ? (times->recorded_ns - times->here_ns) * pieces : 0;
 }
 

@@ -12,7 +12,9 @@
  */
 enum kwhy_replay_call { /* what a call asks for */
 	KWHY_REPLAY_CALL_LAUNCH,
-	KWHY_REPLAY_CALL_COPY,
+	KWHY_REPLAY_CALL_COPY, /* of page-locked memory */
+	KWHY_REPLAY_CALL_PAGEABLE,
+	KWHY_REPLAY_CALL_DEVICE, /* a copy within the device */
 	KWHY_REPLAY_CALL_FILL,
 	KWHY_REPLAY_CALL_GRAPH,
 	KWHY_REPLAY_CALL_COUNT
@@ -49,11 +51,11 @@ struct kwhy_replay_beside {
 	double issue_ns, return_ns;
 };
 
-const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "copy", "fill", "graph" */
+const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "pageable-copy", ... */
 
 /*
- * What such a call of so many pieces took longer when it was recorded: a recorder puts each piece away. Of
- * launches, for each piece, where the recording has none of its kind; negative on a slower machine. Pure.
+ * What such a call of so many pieces took longer when it was recorded: a recorder puts each piece away.
+ * Negative on a slower machine; 0 where the recording has none of its kind. Pure.
  */
 double kwhy_replay_added_ns(
 	const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind, uint32_t pieces);

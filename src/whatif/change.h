@@ -43,6 +43,12 @@ struct kwhy_whatif_change {
 extern const struct kwhy_whatif_change kwhy_whatif_changes[];
 extern const size_t kwhy_whatif_change_count;
 
+/* A call that took far longer than its kind does; `behind` is the one of its kind before it on its thread. */
+struct kwhy_whatif_cold {
+	uint32_t call, behind;
+	int64_t usual_ns;
+};
+
 /* Everything that changes look at. Made by kwhy_whatif_new(). */
 struct kwhy_whatif {
 	const struct kwhy_recording *recording;
@@ -60,6 +66,9 @@ struct kwhy_whatif {
 	uint32_t step_count;	   /* 0: none are known */
 	bool steps_named;	   /* by ranges; else by a sequence of launches that repeats */
 	const char *step_words;	   /* "ranges" or "a sequence of launches that repeats" */
+
+	struct kwhy_whatif_cold *cold; /* [cold_count] */
+	size_t cold_count;
 
 	int64_t first_ns, last_ns; /* of all device work as recorded; equal where there is none */
 	float *net_w;		   /* [activities] power above idle; NAN unknown */

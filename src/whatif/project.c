@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/project.h"
 
+#include "whatif/cold.h"
 #include "whatif/edits.h"
 
 #include <math.h>
@@ -261,6 +262,7 @@ enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif, const struct
 
 	*effect = (struct kwhy_whatif_effect){0};
 	ask->change->apply(whatif, ask->number, effect);
+	kwhy_whatif_warm_calls(whatif);
 	if (whatif->out_of_memory)
 		return kwhy_fail_memory(error, "the changed graph");
 	if (!effect->places)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/whatif.h"
 
+#include "whatif/cold.h"
 #include "whatif/project.h"
 #include "whatif/steps.h"
 
@@ -107,6 +108,8 @@ enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const s
 	if (!status)
 		status = kwhy_whatif_find_scatter(whatif, error);
 	if (!status)
+		status = kwhy_whatif_find_cold(whatif, error);
+	if (!status)
 		status = kwhy_whatif_costs_init(&whatif->costs, whatif->graph, profile, error);
 	if (status) {
 		kwhy_whatif_free(whatif);
@@ -123,6 +126,7 @@ void kwhy_whatif_free(struct kwhy_whatif *whatif)
 	kwhy_whatif_graph_free(whatif->graph);
 	free(whatif->first_issued);
 	free(whatif->issued);
+	free(whatif->cold);
 	free(whatif->next);
 	free(whatif->first_of_stream);
 	free(whatif->step);

@@ -89,9 +89,21 @@ static void threads_that_hand_over_work_and_wait_for_events_come_to_an_end(void 
 	kwhy_replay_free(replay);
 }
 
-static void a_change_is_projected_and_measured(void **state)
+static struct build four_loops(void)
 {
 	struct build build = build_new(1);
+
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < 6; k++)
+			launch(&build, 0, 0, 150 * i + 20 * k, 150 * i + 20 * k + 10);
+		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 102, 150 * i + 120);
+	}
+	return build;
+}
+
+static void a_change_is_projected_and_measured(void **state)
+{
+	struct build build = four_loops();
 	struct kwhy_profile profile;
 	struct kwhy_replay *replay;
 
@@ -99,11 +111,6 @@ static void a_change_is_projected_and_measured(void **state)
 	kwhy_profile_init(&profile);
 	profile.graph_launch_s.value = 4e-6;
 	build.profile = &profile;
-	for (int i = 0; i < 4; i++) {
-		for (int k = 0; k < 6; k++)
-			launch(&build, 0, 0, 150 * i + 20 * k, 150 * i + 20 * k + 10);
-		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 102, 150 * i + 120);
-	}
 	replay = replayed(&build, "graph", 0);
 	assert_true(replay->has_changed);
 	assert_int_equal(replay->plan->change_count, 1);
@@ -112,6 +119,24 @@ static void a_change_is_projected_and_measured(void **state)
 	assert_int_equal(replay->changed.loose_graphs, 0);
 	assert_int_equal(replay->changed.runs, 6);
 	assert_int_equal(replay->changed.pattern_span_ns, kwhy_plan_after(replay->plan)->time_ns);
+	kwhy_replay_free(replay);
+}
+
+/* Three graphs of six nodes, by a machine on which that takes 1 ms each. */
+static void calls_of_a_kind_that_was_not_recorded_take_what_is_projected(void **state)
+{
+	struct build build = four_loops();
+	struct kwhy_profile profile;
+	struct kwhy_replay *replay;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.graph_launch_s.value = 4e-6;
+	profile.graph_launch_node_s.value = 200e-6;
+	build.profile = &profile;
+	replay = replayed(&build, "graph", 0);
+	assert_int_equal(replay->changed.graphs, 1);
+	assert_true(replay->changed.span_s.least > 2.8e-3);
 	kwhy_replay_free(replay);
 }
 
@@ -211,6 +236,7 @@ int main(void)
 		cmocka_unit_test(everything_that_a_recording_asked_for_runs),
 		cmocka_unit_test(threads_that_hand_over_work_and_wait_for_events_come_to_an_end),
 		cmocka_unit_test(a_change_is_projected_and_measured),
+		cmocka_unit_test(calls_of_a_kind_that_was_not_recorded_take_what_is_projected),
 		cmocka_unit_test(a_refused_change_is_not_run),
 		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
 		cmocka_unit_test(joules_compare_where_one_factor_was_asked_of_both),

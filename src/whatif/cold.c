@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/cold.h"
+
+#include "whatif/edits.h"
+#include "whatif/parts.h"
+#include "whatif/samples.h"
+
+#include <stdlib.h>
+
+/*
+ * A call behind thousands of calls of another kind finds the processor's caches cold, and takes a multiple of
+ * what the same call takes behind one of its own kind. What lies far out of its kind is taken as that.
+ */
+
+enum {
+	SORTS_MOST = 64, /* of calls: programs make a dozen; what is beyond stays as it is */
+	SAMPLES_LEAST = 8,
+	PIECES = KWHY_ACTIVITY_KIND_COUNT * KWHY_COPY_KIND_COUNT
+};
+
+/* Calls of one name that issue the same and wait for nothing. */
+struct sort {
+	uint32_t name, piece;
+	struct kwhy_whatif_samples lengths;
+	int64_t usual_ns, far_ns;
+	uint32_t last; /* such a call of the thread at hand; KWHY_NONE */
+};
+
+struct sorts {
+	struct sort *items;
+	size_t count;
+};
+
+static uint32_t piece_of(const struct kwhy_whatif *whatif, size_t call)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint32_t row = whatif->issued[whatif->first_issued[call]];
+	uint32_t copy_kind = rows->kind[row] == KWHY_ACTIVITY_COPY ? rows->copy_kind[row] : 0;
+
+	return rows->kind[row] * (uint32_t)KWHY_COPY_KIND_COUNT + copy_kind;
+}
+
+static bool is_plain(const struct kwhy_whatif *whatif, size_t call)
+{
+	const struct kwhy_whatif_graph *graph = whatif->graph;
+
+	return graph->outer[call] == call && whatif->first_issued[call] < whatif->first_issued[call + 1] &&
+		graph->nodes[graph->activity_count + call].from[KWHY_LINK_JOIN] == KWHY_NONE;
+}
+
+/* Of a plain call; NULL: there are too many. */
+static struct sort *sort_of(struct sorts *sorts, const struct kwhy_whatif *whatif, size_t call)
+{
+	uint32_t name = whatif->recording->calls.name[call], piece = piece_of(whatif, call);
+	struct sort *sort = sorts->items;
+
+	for (; sort < sorts->items + sorts->count; sort++)
+		if (sort->name == name && sort->piece == piece)
+			return sort;
+	if (sorts->count == SORTS_MOST)
+		return NULL;
+	sorts->count++;
+	sort->name = name;
+	sort->piece = piece;
+	return sort;
+}
+
+static int64_t length_of(const struct kwhy_whatif *whatif, size_t call)
+{
+	return whatif->recording->calls.end_ns[call] - whatif->recording->calls.start_ns[call];
+}
+
+static void find_usual(struct sort *sort)
+{
+	int64_t low_ns = kwhy_whatif_quantile(&sort->lengths, 0.25),
+		high_ns = kwhy_whatif_quantile(&sort->lengths, 0.75);
+
+	sort->usual_ns = kwhy_whatif_quantile(&sort->lengths, 0.5);
+	sort->far_ns = high_ns + 3 * (high_ns - low_ns);
+	if (sort->far_ns < 2 * sort->usual_ns)
+		sort->far_ns = 2 * sort->usual_ns;
+	if (sort->lengths.count < SAMPLES_LEAST)
+		sort->far_ns = INT64_MAX;
+}
+
+static bool add(struct kwhy_whatif *whatif, const struct kwhy_whatif_cold *cold, size_t *capacity)
+{
+	struct kwhy_whatif_cold *grown = whatif->cold;
+
+	if (whatif->cold_count == *capacity) {
+		*capacity = 2 * *capacity + 16;
+		grown = realloc(whatif->cold, *capacity * sizeof(*grown));
+	}
+	if (!grown)
+		return false;
+	whatif->cold = grown;
+	whatif->cold[whatif->cold_count++] = *cold;
+	return true;
+}
+
+static bool list_thread(struct kwhy_whatif *whatif, size_t thread, struct sorts *sorts, size_t *capacity)
+{
+	const size_t *first = whatif->recording->calls.first;
+
+	for (size_t i = 0; i < sorts->count; i++)
+		sorts->items[i].last = KWHY_NONE;
+	for (size_t call = first[thread]; call < first[thread + 1]; call++) {
+		struct sort *sort = is_plain(whatif, call) ? sort_of(sorts, whatif, call) : NULL;
+
+		if (!sort)
+			continue;
+		if (length_of(whatif, call) > sort->far_ns && sort->last != KWHY_NONE &&
+			sort->last + 1 < call &&
+			!add(whatif, &(struct kwhy_whatif_cold){(uint32_t)call, sort->last, sort->usual_ns},
+				capacity))
+			return false;
+		sort->last = (uint32_t)call;
+	}
+	return true;
+}
+
+enum kwhy_status kwhy_whatif_find_cold(struct kwhy_whatif *whatif, struct kwhy_error *error)
+{
+	struct sorts sorts = {.items = calloc(SORTS_MOST, sizeof(*sorts.items))};
+	size_t capacity = 0;
+	bool has_memory = sorts.items;
+
+	for (size_t call = 0; has_memory && call < whatif->recording->calls.count; call++) {
+		struct sort *sort = is_plain(whatif, call) ? sort_of(&sorts, whatif, call) : NULL;
+
+		if (sort)
+			kwhy_whatif_sample(&sort->lengths, length_of(whatif, call));
+	}
+	for (size_t i = 0; has_memory && i < sorts.count; i++)
+		find_usual(&sorts.items[i]);
+	for (size_t t = 0; has_memory && t < whatif->recording->thread_count; t++)
+		has_memory = list_thread(whatif, t, &sorts, &capacity);
+	free(sorts.items);
+	return has_memory ? KWHY_OK : kwhy_fail_memory(error, "calls that took long");
+}
+
+/* Does most of what lay between it and a call of its kind go? */
+static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_whatif_cold *cold)
+{
+	size_t gone = 0, between = 0;
+
+	for (uint32_t call = cold->behind + 1; call < cold->call; call++) {
+		if (whatif->graph->outer[call] != call)
+			continue;
+		between++;
+		gone += kwhy_whatif_call_is_dropped(whatif, call);
+	}
+	return 2 * gone > between;
+}
+
+/* What it issues begins as much sooner, as seen from its start; no sooner than such work usually does. */
+static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
+{
+	int64_t lag_ns = whatif->graph->nodes[row].lag_ns[KWHY_LINK_ISSUE], usual_ns;
+	struct kwhy_whatif_node *node;
+
+	usual_ns = kwhy_whatif_issue_ns(whatif->graph, row);
+	if (kwhy_whatif_row_is_dropped(whatif, row) || lag_ns <= usual_ns)
+		return;
+	node = kwhy_whatif_edit(whatif->graph, row);
+	whatif->out_of_memory |= !node;
+	if (node)
+		node->lag_ns[KWHY_LINK_ISSUE] = lag_ns - saved_ns > usual_ns ? lag_ns - saved_ns : usual_ns;
+}
+
+static void warm(struct kwhy_whatif *whatif, const struct kwhy_whatif_cold *cold)
+{
+	int64_t saved_ns = length_of(whatif, cold->call) - cold->usual_ns;
+
+	kwhy_whatif_unblock_call(whatif, cold->call, (double)cold->usual_ns);
+	for (size_t i = whatif->first_issued[cold->call]; i < whatif->first_issued[cold->call + 1]; i++)
+		warm_issued(whatif, whatif->issued[i], saved_ns);
+}
+
+void kwhy_whatif_warm_calls(struct kwhy_whatif *whatif)
+{
+	if (whatif->corner == KWHY_CORNER_SLOW)
+		return;
+	for (size_t i = 0; i < whatif->cold_count; i++) {
+		const struct kwhy_whatif_cold *cold = &whatif->cold[i];
+		uint32_t at = kwhy_whatif_call_node(whatif->graph, cold->call);
+
+		if (whatif->graph->nodes[at].own_ns == length_of(whatif, cold->call) &&
+			!kwhy_whatif_is_dropped(whatif->graph, at) && is_near_now(whatif, cold))
+			warm(whatif, cold);
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches that take long behind many calls of another kind, and what they take once those are gone. */
+#include "planned.h"
+
+/* Eight launches, then three times ten read-backs, a wait, a launch whose call takes `cold_us`, and three
+ * more. */
+static struct build loops_of_read_backs(int64_t cold_us)
+{
+	struct build build = build_new(1);
+	int64_t at_us = 0;
+
+	for (int i = 0; i < 8; i++, at_us += 10)
+		launch(&build, at_us, at_us + 5, at_us + 7);
+	for (int loop = 0; loop < 3; loop++) {
+		for (int i = 0; i < 10; i++, at_us += 10)
+			build_issued_copy(&build, issue("cudaMemcpyAsync", at_us, at_us + 2), 0,
+				copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 8, at_us + 5, at_us + 7));
+		build_call(&build, 0, "cudaStreamSynchronize", at_us, at_us + 2);
+		at_us += 10;
+		build_issued_kernel(&build, issue("cudaLaunchKernel", at_us, at_us + cold_us), 0,
+			at_us + cold_us + 3, at_us + cold_us + 5);
+		at_us += cold_us + 8;
+		for (int i = 0; i < 3; i++, at_us += 10)
+			launch(&build, at_us, at_us + 5, at_us + 7);
+	}
+	return build;
+}
+
+static struct kwhy_projection packed(int64_t cold_us)
+{
+	struct build build = loops_of_read_backs(cold_us);
+	struct kwhy_profile profile;
+	struct kwhy_projection after;
+	struct kwhy_plan *plan;
+
+	kwhy_profile_init(&profile);
+	plan = made(&build, "pack-d2h", 0, &profile);
+	assert_int_equal(plan->change_count, 1);
+	after = *kwhy_plan_after(plan);
+	kwhy_plan_free(plan);
+	return after;
+}
+
+static void a_launch_behind_its_own_kind_again_takes_what_is_usual(void **state)
+{
+	struct kwhy_projection warm = packed(2), cold = packed(40);
+
+	(void)state;
+	assert_int_equal(cold.time_ns, warm.time_ns);
+	/* at the slow end they stay cold */
+	assert_true(cold.time_high_ns >= warm.time_high_ns + 3 * 38 * US);
+}
+
+static void one_that_takes_little_longer_stays_as_it_is(void **state)
+{
+	struct kwhy_projection warm = packed(2), slower = packed(4);
+
+	(void)state;
+	assert_int_equal(slower.time_ns, warm.time_ns + 3 * 2 * US);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_launch_behind_its_own_kind_again_takes_what_is_usual),
+		cmocka_unit_test(one_that_takes_little_longer_stays_as_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
