@@ -4,10 +4,11 @@
 # of the one before alone, and compared with its own recording; median errors of the turns. Costs are those that the recording shows,
 # else of a profile that is measured first: curves of copies, graphs and queues; under the recorder, since what it takes of each call is
 # in all recordings. Energies above idle are those of windows of repeated runs, where there is one. Then plans as text.
-# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|collectives|project|replay]   (the folder of the portable build; about 2 minutes.
-# record: the recordings alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU;
-# replay: project, and replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=8
-# FLOW_RUNS=100 it takes two minutes, record before it a minute and a half)
+# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|collectives|project|replay]   (the folder of the portable build; about 2
+# minutes. record: the recordings alone; turns: these, and each of the first REPLAYS turns is replayed before the next is recorded, for
+# the time alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU; replay: project, and
+# replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=8 FLOW_RUNS=100 it takes two
+# minutes, record before it a minute and a half)
 # Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
 # turns whose recordings are replayed, the second and later for the time alone (1); LIMIT, seconds after which no further replay begins.
 set -u
@@ -68,9 +69,13 @@ record_all() {
 		for variant in v2 v3 v5 v6; do record twin "$variant" 288 "${fast#*-}"; done
 		for variant in n0 n2; do record flow "$variant" 6 1; done
 		for variant in n2 n3 n5; do record flow "$variant" 60 "${flow#*-}"; done
+		if [ "$part" = turns ] || [ "$round" -eq 1 ]; then
+			for variant in n0c n0p n0; do record flow "$variant" 40 1 --flows 100; done
+		fi
+		turn=$round
+		[ "$part" != turns ] || [ "$round" -gt "${REPLAYS:-1}" ] || each_pair replay_turn
 	done
-	round=1
-	for variant in n0c n0p n0; do record flow "$variant" 40 1 --flows 100; done
+	[ "$part" != turns ] || return
 	window flow n3,n5 60 "${flow#*-}"
 	window twin v5,v6 288 "${fast#*-}"
 	window flow n0p,n0 40 1 --flows 100
@@ -147,7 +152,7 @@ replay_turn() {
 	[ -e "$out/$before-$shape.$turn.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
 	key=$before-$shape-$turn-$*
 	key=$out/replay${key//[^a-z0-9-]/}.json
-	[ "$turn" -eq 1 ] || seconds=0
+	[ "$turn" -eq 1 ] && [ "$part" != turns ] || seconds=0
 	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
 		"$@" "$out/$before-$shape.$turn.kwhy"
 	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
@@ -320,12 +325,12 @@ TABLE
 }
 
 case $part in
-all | record | collectives | replay)
+all | record | turns | collectives | replay)
 	use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*' 'libnccl.so.2'
 	nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
 	;;
 esac
-case $part in all | record) record_all ;; esac
+case $part in all | record | turns) record_all ;; esac
 [ "$part" != collectives ] || record_collectives
 case $part in
 all | project | replay)
