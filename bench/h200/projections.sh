@@ -132,8 +132,15 @@ each_pair() {
 	$1 v9 v9b 288-5 0 --collectives "$out/thinned.txt" --thin-collectives 4
 }
 
+# COMPARISON: how fast the later host is by its launches, in percent; nothing where they do not tell.
+host_percent() {
+	python3 -c 'import json, sys
+ratio = json.load(open(sys.argv[1]))["projection"]["launch_ratio"]
+print(round(100 / ratio) if ratio else "")' "$1" 2> /dev/null
+}
+
 project_pair() {
-	local before=$1 after=$2 shape=$3 round name
+	local before=$1 after=$2 shape=$3 round name percent
 	shift 4
 	for ((round = 1; round <= rounds; round++)); do
 		name=$before-$after-$shape.$round
@@ -142,6 +149,9 @@ project_pair() {
 		"$program" whatif -q --profile "$profile" "$@" "$out/$before-$shape.$round.kwhy" -o "$out/$name.json" 2>> "$out/$name.err" || continue
 		"$program" compare -q --profile "$profile" --projected "$out/$name.json" "$out/$before-$shape.$round.kwhy" \
 			"$out/$after-$shape.$round.kwhy" --json > "$out/$name.compare.json" 2>> "$out/$name.err"
+		percent=$(host_percent "$out/$name.compare.json")
+		[ -z "$percent" ] || "$program" whatif -q --profile "$profile" "$@" --host-speed "$percent" \
+			"$out/$before-$shape.$round.kwhy" -o "$out/$name.$percent.speed.json" 2>> "$out/$name.err"
 	done
 }
 
@@ -222,9 +232,13 @@ def row_of(turn):
     made, was = load(turn + ".compare.json")["projection"], load(turn + ".json")["before"]
     less = pauses_of("-".join([before, *shape]))
     whole = made["time_ns"] / (1 + made["time_error_ratio"])
+    equal = glob.glob(os.path.join(sys.argv[1], turn + ".*.speed.json"))
     row = {"turn": turn, "changes": made["changes"], "was": was["time_ns"] - less, "less": less, "launches": made["launch_ratio"],
            "is": [whole - pauses_of("-".join([after, *shape])), None, None], "made": [made["time_ns"] - less, None, None],
            "between": [made[key] - less for key in ("time_low_ns", "time_high_ns")]}
+    if equal:  # as if the host had been as fast as the later one
+        percent = int(equal[0].rsplit(".", 3)[1])
+        row["equal"] = (load(equal[0])["after"]["time_ns"] - less * 100 / percent) / row["is"][0] - 1
     if row["is"][0] >= 1e8 and made["energy_error_ratio"] is not None:  # the meter ticks every 0.1 s
         row["idle_w"] = (was["energy_nj"] - was["net_nj"]) / was["time_ns"]
         whole_nj = made["energy_nj"] / (1 + made["energy_error_ratio"])
@@ -284,6 +298,13 @@ def replay_line(name, rows):
     return medians(errors)
 
 
+def at_equal_speed(rows):
+    """The error, had the host been as fast as the later one."""
+    errors = [row["equal"] for row in rows]
+    print(f"{'':12} for the later host's speed: {percent(errors)}; turns " + ", ".join(percent([e]) for e in errors))
+    return [statistics.median(errors), None, None]
+
+
 def repeats(rows):
     """How far off each later recording is from the median of the others."""
     times = [row["is"][0] for row in rows]
@@ -296,7 +317,7 @@ def medians(errors):
     return [statistics.median(v) if (v := [e[i] for e in errors if e[i] is not None]) else None for i in range(3)]
 
 
-pairs, results = {}, {"projected": [], "replayed": [], "the later against its other turns": []}
+pairs, results = {}, {"projected": [], "projected for the later host's speed": [], "replayed": [], "the later against its other turns": []}
 for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.compare.json"))):
     turn = os.path.basename(path)[: -len(".compare.json")]
     try:
@@ -309,6 +330,8 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.compare.json"))):
         print(turn, "no comparison:", error)
 for name, rows in pairs.items():
     results["projected"].append(line(name, rows))
+    if all("equal" in row for row in rows):
+        results["projected for the later host's speed"].append(at_equal_speed(rows))
     if len(rows) > 1:
         results["the later against its other turns"].append(repeats(rows))
     if any(os.path.exists(os.path.join(sys.argv[1], row["turn"] + ".replay.json")) for row in rows):

@@ -50,6 +50,15 @@ static char *name_change(struct kwhy_foretold *foretold, const json_t *change)
 	return name;
 }
 
+static void note_host_speed(struct kwhy_foretold *foretold, const json_t *change)
+{
+	const char *id = json_string_value(json_object_get(change, "id"));
+	const json_t *percent = json_object_get(change, "number");
+
+	if (id && strcmp(id, "host-speed") == 0 && json_is_integer(percent))
+		foretold->host_speed *= (double)json_integer_value(percent) / 100;
+}
+
 static char *list_changes(struct kwhy_foretold *foretold, const json_t *changes)
 {
 	struct kwhy_text text = {0};
@@ -67,6 +76,7 @@ static char *list_changes(struct kwhy_foretold *foretold, const json_t *changes)
 
 		if (!name)
 			text.failed = true;
+		note_host_speed(foretold, change);
 		foretold->list[foretold->count++] = (struct kwhy_foretold_change){
 			name, known_of(change, "saved_ns"), known_of(change, "saved_nj")};
 		kwhy_text_addf(&text, "%s%s", i ? ", " : "", name ? name : "");
@@ -99,7 +109,7 @@ enum kwhy_status kwhy_foretold_read(struct kwhy_foretold *foretold, const char *
 	json_t *root = json_loadb(json, length, 0, &parse);
 	enum kwhy_status status;
 
-	*foretold = (struct kwhy_foretold){0};
+	*foretold = (struct kwhy_foretold){.host_speed = 1};
 	if (!root)
 		return kwhy_fail(error, KWHY_E_INPUT, "%.200s is not JSON: %.200s in line %d", label,
 			parse.text, parse.line);
@@ -134,7 +144,8 @@ struct kwhy_foretold_errors kwhy_foretold_check(
 {
 	return (struct kwhy_foretold_errors){error_of(foretold->after.time_ns, run_ns(b)),
 		error_of(foretold->after.energy_nj, b->work_nj), error_of(foretold->after.net_nj, b->net_nj),
-		b->launch_ns / a->launch_ns, fabs(error_of(foretold->before.time_ns, run_ns(a))) <= 0.01};
+		b->launch_ns / a->launch_ns, b->launch_ns / a->launch_ns * foretold->host_speed,
+		fabs(error_of(foretold->before.time_ns, run_ns(a))) <= 0.01};
 }
 
 /* Cells of low to high, measured, error. */
@@ -232,13 +243,18 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_sheet *sh
 /* A projection is of the host as it was: how much of an error another one is. */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
 {
-	double ratio = kwhy_foretold_check(comparison->foretold, comparison->a, comparison->b).launch_ratio;
+	struct kwhy_foretold_errors errors = kwhy_foretold_check(
+		comparison->foretold, comparison->a, comparison->b);
+	char words[240];
 
-	if (fabs(ratio - 1) >= HOST_OTHER_RATIO)
-		kwhy_sheet_linef(sheet, "  ",
-			"A launch took %.2f times as long in B as in A: a host of another speed is in these "
-			"errors.",
-			ratio);
+	if (!(fabs(errors.host_ratio - 1) >= HOST_OTHER_RATIO))
+		return;
+	snprintf(words, sizeof(words),
+		"A launch took %.2f times as long in B as in A: a host of another speed is in these errors. "
+		"With "
+		"--host-speed %.0f kwhy whatif supposes one as fast as B's.",
+		errors.launch_ratio, 100 / errors.launch_ratio);
+	kwhy_sheet_paragraph(sheet, "  ", words);
 }
 
 void kwhy_foretold_text(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)

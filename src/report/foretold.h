@@ -18,6 +18,7 @@ struct kwhy_foretold {
 	struct kwhy_arena arena;
 	const char *label;   /* its file */
 	const char *changes; /* "pinned, overlap-copies 2" */
+	double host_speed;   /* that it supposes, of A's: 1 unless "host-speed" is among the changes */
 	struct kwhy_foretold_change *list;
 	size_t count;
 	struct kwhy_projection before, after;
@@ -33,6 +34,7 @@ struct kwhy_foretold_errors {
 	double time_ratio, energy_ratio;
 	double net_ratio;    /* of what lies above the idle level of each run */
 	double launch_ratio; /* mean launch call of B over that of A, a host's speed; NAN unknown */
+	double host_ratio;   /* the same over what the projection supposes of it */
 	bool is_of_a;	     /* what was projected from is run A, within a hundredth of its time */
 };
 struct kwhy_foretold_errors kwhy_foretold_check(

@@ -13,6 +13,7 @@ kwhy_whatif_apply kwhy_whatif_keep_on_device, kwhy_whatif_overlap_copies;      /
 kwhy_whatif_apply kwhy_whatif_drop_waits, kwhy_whatif_use_events, kwhy_whatif_use_pool,
 	kwhy_whatif_join_waits, kwhy_whatif_prefetch;				 /* change_host.c */
 kwhy_whatif_apply kwhy_whatif_capture_graph;					 /* change_graph.c */
+kwhy_whatif_apply kwhy_whatif_change_host_speed;				 /* change_host_speed.c */
 kwhy_whatif_apply kwhy_whatif_fuse, kwhy_whatif_batch, kwhy_whatif_grow_batch;	 /* change_kernels.c */
 kwhy_whatif_apply kwhy_whatif_overlap_collectives, kwhy_whatif_thin_collectives; /* change_collectives.c */
 

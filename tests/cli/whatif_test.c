@@ -197,6 +197,35 @@ static void energies_are_compared_of_the_work_alone(void **state)
 	spawned_done(&compared);
 }
 
+/* The same run stands for B, whose host is as fast as it was. */
+static void a_host_of_another_speed_than_supposed_is_told(void **state)
+{
+	static const struct {
+		const char *speed;
+		bool is_told;
+	} cases[] = {{"100", false}, {"200", true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[] = "/tmp/kwhy-projected-XXXXXX.json";
+		int file = mkstemps(path, 5);
+		struct spawned made = SPAWN(
+			"whatif", "--graph", "--host-speed", cases[i].speed, "-o", path, TRACE);
+		struct spawned compared = SPAWN(
+			"compare", "--projected", path, EXAMPLE "trace.json.zst", EXAMPLE "trace.json.zst");
+
+		assert_true(file >= 0);
+		close(file);
+		unlink(path);
+		assert_int_equal(made.exit, 0);
+		assert_int_equal(compared.exit, 0);
+		assert_int_equal(
+			strstr(compared.out.data, "took 1.00 times as long") != NULL, cases[i].is_told);
+		spawned_done(&made);
+		spawned_done(&compared);
+	}
+}
+
 static void wrong_usage_is_told(void **state)
 {
 	(void)state;
@@ -238,6 +267,7 @@ int main(void)
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
 		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
 		cmocka_unit_test(energies_are_compared_of_the_work_alone),
+		cmocka_unit_test(a_host_of_another_speed_than_supposed_is_told),
 		cmocka_unit_test(wrong_usage_is_told),
 		cmocka_unit_test(what_holds_no_work_of_a_device_cannot_be_changed),
 	};

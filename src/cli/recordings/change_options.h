@@ -11,7 +11,7 @@
 /* The changes to a program that commands take as options: one row for each of kwhy_whatif_changes. */
 
 /* As many as whatif has, which a test compares. */
-enum { KWHY_CHANGE_OPTIONS = 16 };
+enum { KWHY_CHANGE_OPTIONS = 17 };
 
 struct kwhy_change_options {
 	bool flags[KWHY_CHANGE_OPTIONS];       /* asked for; of changes without an argument */
@@ -68,6 +68,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
 			type, member, 14, "prefetch", "no long pauses of the host between calls"),           \
 		KWHY_OPTION_ROW_CHANGE(type, member, 15, "graph", "[N]",                                     \
-			"stretches of launches that repeat as graphs, of N steps each")
+			"stretches of launches that repeat as graphs, of N steps each"),                     \
+		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
+			type, member, 16, "host-speed", "a host N percent as fast, 200: twice")
 
 #endif

@@ -32,6 +32,17 @@ static void set_defaults(void *options)
 	replay->seconds = NAN;
 }
 
+/* What would be measured is this host. */
+static enum kwhy_status check_changes(
+	const struct kwhy_whatif_ask *asks, size_t count, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(asks[i].change->id, "host-speed") == 0)
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"a replay has the host that it runs on: --host-speed is for kwhy whatif");
+	return KWHY_OK;
+}
+
 static enum kwhy_status make_request(const struct replay_options *options, struct kwhy_replay_request *out,
 	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], struct kwhy_error *error)
 {
@@ -39,6 +50,8 @@ static enum kwhy_status make_request(const struct replay_options *options, struc
 
 	if (!status)
 		status = kwhy_change_options_list(&options->changes, asks, &out->ask_count, error);
+	if (!status)
+		status = check_changes(asks, out->ask_count, error);
 	if (status)
 		return status;
 	if (options->repeat < 1 || (options->repeat > REPEAT_MOST && options->repeat != KWHY_COUNT_NOT_GIVEN))

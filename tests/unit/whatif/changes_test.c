@@ -346,6 +346,45 @@ static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
 	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
 }
 
+/* Ten launches of 2 us every 10 us; kernels of 2 us begin 5 us behind their calls; then a wait. */
+static struct build slow_launches(void)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 10; i++)
+		launch(&build, 10 * i, 10 * i + 5, 10 * i + 7);
+	build_call(&build, 0, "cudaStreamSynchronize", 93, 99);
+	return build;
+}
+
+static void a_host_of_another_speed_has_calls_and_pauses_of_another_length(void **state)
+{
+	static const struct {
+		uint32_t percent;
+		int64_t after_ns;
+	} cases[] = {
+		{100, 92000}, /* from 5 us to 97 */
+		{200, 47000}, /* launches every 5 us, kernels 1 us sooner behind their calls */
+		{50, 182000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build build = slow_launches();
+
+		assert_made(made(&build, "host-speed", cases[i].percent, NULL), 10, cases[i].after_ns);
+	}
+}
+
+static void a_recording_without_calls_tells_nothing_of_the_host(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_kernel(&build, 0, "alone", 5, 7);
+	assert_refused(made(&build, "host-speed", 200, NULL), "no calls of the host");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +410,8 @@ int main(void)
 		cmocka_unit_test(collectives_are_left_out_but_every_second),
 		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
+		cmocka_unit_test(a_host_of_another_speed_has_calls_and_pauses_of_another_length),
+		cmocka_unit_test(a_recording_without_calls_tells_nothing_of_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,8 @@ static void a_change_made_twice_saves_nothing_more(void **state)
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
 		struct kwhy_plan *plan;
 
+		if (strcmp(change->id, "host-speed") == 0) /* twice as fast twice is four times */
+			continue;
 		asks[0] = asks[1] = (struct kwhy_whatif_ask){change, change->number};
 		assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
 		if (plan->change_count == 2)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "whatif/edits.h"
+
+/*
+ * A host of another speed: what its threads do in calls and between them takes longer or shorter. What the
+ * device and the way to it take stays, and so does all before the device's first work, in which no run is.
+ */
+
+enum { PAUSE_MOST_NS = 1000000000 /* longer, and nobody computed */ };
+
+static int64_t scaled(int64_t length_ns, uint32_t percent)
+{
+	return (int64_t)((double)length_ns * 100 / percent + 0.5);
+}
+
+/* As much sooner as the call gets to it. */
+static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
+{
+	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
+
+	whatif->out_of_memory |= !node;
+	if (!node || node->from[KWHY_LINK_ISSUE] == KWHY_NONE)
+		return;
+	node->lag_ns[KWHY_LINK_ISSUE] -= saved_ns;
+	if (node->lag_ns[KWHY_LINK_ISSUE] < 0)
+		node->lag_ns[KWHY_LINK_ISSUE] = 0;
+}
+
+static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t percent)
+{
+	struct kwhy_whatif_node *node = kwhy_whatif_edit(
+		whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
+	int64_t own_ns, saved_ns = 0;
+
+	whatif->out_of_memory |= !node;
+	if (!node)
+		return 0;
+	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
+		if (node->from[link] == KWHY_NONE || node->lag_ns[link] <= 0 ||
+			node->lag_ns[link] > PAUSE_MOST_NS)
+			continue;
+		saved_ns += node->lag_ns[link] - scaled(node->lag_ns[link], percent);
+		node->lag_ns[link] = scaled(node->lag_ns[link], percent);
+	}
+	own_ns = scaled(node->own_ns, percent);
+	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
+		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+			issue_sooner(whatif, whatif->issued[i], node->own_ns - own_ns);
+	saved_ns += node->own_ns - own_ns;
+	node = kwhy_whatif_edit(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
+	if (node)
+		node->own_ns = own_ns;
+	return saved_ns;
+}
+
+void kwhy_whatif_change_host_speed(
+	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	double saved_ns = 0;
+	char words[KWHY_QUANTITY_BYTES];
+
+	for (uint32_t call = 0; call < whatif->recording->calls.count; call++) {
+		if (whatif->graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call) ||
+			whatif->recording->calls.start_ns[call] <= whatif->first_ns)
+			continue;
+		saved_ns += (double)change_call(whatif, call, number);
+		effect->places++;
+	}
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%s calls and the time between them take %.3g times as long, %s %s in all; waits for "
+			"the "
+			"device and pauses above 1 s stay",
+			KWHY_WHATIF_COUNT(effect->places), 100.0 / number,
+			kwhy_whatif_time_words(words, saved_ns < 0 ? -saved_ns : saved_ns),
+			saved_ns < 0 ? "more" : "less");
+	else
+		kwhy_whatif_refuse(effect, "the recording has no calls of the host behind its first work");
+}
