@@ -28,8 +28,9 @@ struct kwhy_whatif_change {
 	const char *title;    /* "pack copies to the device" */
 	const char *argument; /* of the option, as its help shows it, in brackets where it may be left out;
 				 NULL: takes none */
-	uint32_t number;      /* the argument that a plan takes, and one without */
-	uint32_t least;	      /* the smallest that is one */
+	uint32_t
+		number; /* the argument that a plan takes, and one without; below `least`: no plan tries it */
+	uint32_t least; /* the smallest that is one */
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;

@@ -44,14 +44,12 @@ static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t p
 		saved_ns += node->lag_ns[link] - scaled(node->lag_ns[link], percent);
 		node->lag_ns[link] = scaled(node->lag_ns[link], percent);
 	}
-	own_ns = scaled(node->own_ns, percent);
+	own_ns = node->own_ns;
+	node->own_ns = scaled(own_ns, percent);
 	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
 		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
-			issue_sooner(whatif, whatif->issued[i], node->own_ns - own_ns);
-	saved_ns += node->own_ns - own_ns;
-	node = kwhy_whatif_edit(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
-	if (node)
-		node->own_ns = own_ns;
+			issue_sooner(whatif, whatif->issued[i], own_ns - node->own_ns);
+	saved_ns += own_ns - node->own_ns;
 	return saved_ns;
 }
 

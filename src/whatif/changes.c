@@ -40,8 +40,8 @@ const struct kwhy_whatif_change kwhy_whatif_changes[] = {
 		KWHY_RISK_NONE, "host-gaps", NULL, kwhy_whatif_prefetch},
 	{"graph", "graphs of what repeats", "[N]", 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS,
 		KWHY_RISK_ORDER, "launch-bound", NULL, kwhy_whatif_capture_graph},
-	{"host-speed", "a faster host", "N", 200, 1, KWHY_BOUND_UPPER, KWHY_EFFORT_DESIGN, KWHY_RISK_NONE,
-		NULL, "there is a host twice as fast", kwhy_whatif_change_host_speed},
+	{"host-speed", "a host of another speed", "N", 0, 1, KWHY_BOUND_UPPER, KWHY_EFFORT_DESIGN,
+		KWHY_RISK_NONE, NULL, NULL, kwhy_whatif_change_host_speed},
 };
 
 const size_t kwhy_whatif_change_count = sizeof(kwhy_whatif_changes) / sizeof(*kwhy_whatif_changes);

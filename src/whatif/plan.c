@@ -305,7 +305,8 @@ static enum kwhy_status list_refused(struct planner *planner)
 static void list_candidates(struct planner *planner, bool numerics)
 {
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
-		if (numerics || kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS)
+		if (kwhy_whatif_changes[i].number >= kwhy_whatif_changes[i].least &&
+			(numerics || kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS))
 			planner->candidates[planner->count++] = (struct candidate){
 				.change = &kwhy_whatif_changes[i], .gain_ratio = 1, .tried = SIZE_MAX};
 }
