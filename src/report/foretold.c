@@ -250,9 +250,8 @@ static void add_host_words(const struct kwhy_comparison *comparison, const struc
 	if (!(fabs(errors.host_ratio - 1) >= HOST_OTHER_RATIO))
 		return;
 	snprintf(words, sizeof(words),
-		"A launch took %.2f times as long in B as in A: a host of another speed is in these errors. "
-		"With "
-		"--host-speed %.0f kwhy whatif supposes one as fast as B's.",
+		"A launch took %.2f times as long in B as in A: a host of another speed is in these "
+		"errors. With --host-speed %.0f kwhy whatif supposes one as fast as B's.",
 		errors.launch_ratio, 100 / errors.launch_ratio);
 	kwhy_sheet_paragraph(sheet, "  ", words);
 }

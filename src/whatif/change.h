@@ -26,11 +26,9 @@ struct kwhy_whatif;
 struct kwhy_whatif_change {
 	const char *id;	      /* "pack-h2d"; the option of the command */
 	const char *title;    /* "pack copies to the device" */
-	const char *argument; /* of the option, as its help shows it, in brackets where it may be left out;
-				 NULL: takes none */
-	uint32_t
-		number; /* the argument that a plan takes, and one without; below `least`: no plan tries it */
-	uint32_t least; /* the smallest that is one */
+	const char *argument; /* as the option's help shows it; "[N]" may be left out; NULL: takes none */
+	uint32_t number;      /* what a plan takes, and who gives none; below `least`: no plan tries it */
+	uint32_t least;	      /* the smallest that is taken */
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;

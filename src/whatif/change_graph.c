@@ -169,9 +169,8 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 
 	if (isfinite(launch->expected_ns))
 		kwhy_whatif_say(effect,
-			"%s launches of stretches that repeat become %s graph launches of %s on average "
-			"(%s); "
-			"the first of each kind stays, capturing is not counted",
+			"%s launches of stretches that repeat become %s graph launches of %s on "
+			"average (%s); the first of each kind stays, capturing is not counted",
 			launches, graphs,
 			kwhy_whatif_time_words(
 				cost, call_ns(capture, (double)capture->launches / (double)capture->graphs)),

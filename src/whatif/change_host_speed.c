@@ -68,9 +68,8 @@ void kwhy_whatif_change_host_speed(
 	}
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%s calls and the time between them take %.3g times as long, %s %s in all; waits for "
-			"the "
-			"device and pauses above 1 s stay",
+			"%s calls and the time between them take %.3g times as long, %s %s in all; "
+			"waits for the device and pauses above 1 s stay",
 			KWHY_WHATIF_COUNT(effect->places), 100.0 / number,
 			kwhy_whatif_time_words(words, saved_ns < 0 ? -saved_ns : saved_ns),
 			saved_ns < 0 ? "more" : "less");

@@ -14,8 +14,7 @@
 
 enum {
 	SORTS_MOST = 64, /* of calls: programs make a dozen; what is beyond stays as it is */
-	SAMPLES_LEAST = 8,
-	PIECES = KWHY_ACTIVITY_KIND_COUNT * KWHY_COPY_KIND_COUNT
+	SAMPLES_LEAST = 8
 };
 
 /* Calls of one name that issue the same and wait for nothing. */
