@@ -251,8 +251,9 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	return add_host_row(reader, kind, start_ns, end_ns, error);
 }
 
-static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)
+static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct kwhy_error *error)
 {
+	struct reader *reader = context;
 	enum kwhy_status status = item == KWHY_CSV_COMMENT
 		? kwhy_csv_comments_read(&reader->comments, reader->csv, error)
 		: read_row(reader, error);
@@ -262,19 +263,6 @@ static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item
 		return status;
 	reader->recording->lost.skipped_events++;
 	return KWHY_OK;
-}
-
-static enum kwhy_status read_items(struct reader *reader, struct kwhy_error *error)
-{
-	enum kwhy_csv_item item = KWHY_CSV_COMMENT;
-	enum kwhy_status status;
-
-	do {
-		status = kwhy_csv_next(reader->csv, &item, error);
-		if (!status && item != KWHY_CSV_END)
-			status = read_item(reader, item, error);
-	} while (!status && item != KWHY_CSV_END);
-	return status;
 }
 
 /* What the file cannot say, said once. */
@@ -374,7 +362,7 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	if (!status)
 		status = begin(reader, path, error);
 	if (!status)
-		status = read_items(reader, error);
+		status = kwhy_csv_each(reader->csv, read_item, reader, error);
 	if (!status)
 		status = close_books(reader, error);
 	kwhy_csv_close(reader->csv);

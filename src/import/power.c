@@ -107,8 +107,9 @@ static enum kwhy_status read_comment(struct reader *reader, struct kwhy_error *e
 		(struct kwhy_span){text.bytes + length, text.length - length}, error);
 }
 
-static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item, struct kwhy_error *error)
+static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct kwhy_error *error)
 {
+	struct reader *reader = context;
 	enum kwhy_status status = item == KWHY_CSV_COMMENT ? read_comment(reader, error)
 							   : read_row(reader, error);
 
@@ -117,19 +118,6 @@ static enum kwhy_status read_item(struct reader *reader, enum kwhy_csv_item item
 		return status;
 	reader->recording->lost.skipped_events++;
 	return KWHY_OK;
-}
-
-static enum kwhy_status read_items(struct reader *reader, struct kwhy_error *error)
-{
-	enum kwhy_csv_item item = KWHY_CSV_COMMENT;
-	enum kwhy_status status;
-
-	do {
-		status = kwhy_csv_next(reader->csv, &item, error);
-		if (!status && item != KWHY_CSV_END)
-			status = read_item(reader, item, error);
-	} while (!status && item != KWHY_CSV_END);
-	return status;
 }
 
 static enum kwhy_status no_readings(const struct reader *reader, const char *path, struct kwhy_error *error)
@@ -187,7 +175,7 @@ enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char 
 	reader->clock.keeps_far = !reader->clock.chooses; /* so that both windows can be told */
 	status = kwhy_csv_open(&csv_options, &reader->csv, error);
 	if (!status)
-		status = read_items(reader, error);
+		status = kwhy_csv_each(reader->csv, read_item, reader, error);
 	if (!status)
 		status = close_books(reader, path, error);
 	kwhy_csv_close(reader->csv);

@@ -60,10 +60,22 @@ static const char *keep(struct kwhy_model_csv *table, struct kwhy_span span)
 	return word;
 }
 
-static enum kwhy_status add_row(
-	struct kwhy_model_csv *table, const struct kwhy_csv *csv, struct kwhy_error *error)
+/* A file that is read into a table. */
+struct reading {
+	struct kwhy_model_csv *table;
+	const struct kwhy_csv *csv;
+};
+
+static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct kwhy_error *error)
 {
-	enum kwhy_status status = make_room(table, error);
+	const struct reading *reading = context;
+	struct kwhy_model_csv *table = reading->table;
+	const struct kwhy_csv *csv = reading->csv;
+	enum kwhy_status status;
+
+	if (item != KWHY_CSV_ROW)
+		return KWHY_OK;
+	status = make_room(table, error);
 
 	for (size_t i = 0; !status && i < table->number_count; i++)
 		status = number_of(
@@ -83,16 +95,12 @@ enum kwhy_status kwhy_model_csv_read(const char *path, const struct kwhy_csv_col
 	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error)
 {
 	const struct kwhy_csv_options options = {path, columns, number_count + word_count, false};
-	enum kwhy_csv_item item = KWHY_CSV_ROW;
 	struct kwhy_csv *csv = NULL;
 	enum kwhy_status status = kwhy_csv_open(&options, &csv, error);
 
 	*out = (struct kwhy_model_csv){.number_count = number_count, .word_count = word_count};
-	while (!status && item != KWHY_CSV_END) {
-		status = kwhy_csv_next(csv, &item, error);
-		if (!status && item == KWHY_CSV_ROW)
-			status = add_row(out, csv, error);
-	}
+	if (!status)
+		status = kwhy_csv_each(csv, read_item, &(struct reading){out, csv}, error);
 	kwhy_csv_close(csv);
 	if (!status && !out->row_count)
 		status = kwhy_fail(error, KWHY_E_INPUT, "%.300s has no rows below its header", path);

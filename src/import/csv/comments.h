@@ -24,7 +24,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_init(struct kwhy_csv_comments *
 	struct kwhy_csv_clock *clock, struct kwhy_tracks *tracks, struct kwhy_error *error);
 void kwhy_csv_comments_done(struct kwhy_csv_comments *comments);
 
-/* Reads the comment that kwhy_csv_next() gave. */
+/* Reads the comment that kwhy_csv_each() gave. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_read(
 	struct kwhy_csv_comments *comments, const struct kwhy_csv *csv, struct kwhy_error *error);
 

@@ -208,7 +208,7 @@ static enum kwhy_status no_header(const struct kwhy_csv *csv, struct kwhy_error 
 		csv->options.path);
 }
 
-enum kwhy_status kwhy_csv_next(struct kwhy_csv *csv, enum kwhy_csv_item *out_item, struct kwhy_error *error)
+static enum kwhy_status next(struct kwhy_csv *csv, enum kwhy_csv_item *out_item, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	bool end, taken = false;
@@ -238,6 +238,20 @@ enum kwhy_status kwhy_csv_next(struct kwhy_csv *csv, enum kwhy_csv_item *out_ite
 			return KWHY_OK;
 		}
 	}
+	return status;
+}
+
+enum kwhy_status kwhy_csv_each(
+	struct kwhy_csv *csv, kwhy_csv_read *read, void *context, struct kwhy_error *error)
+{
+	enum kwhy_csv_item item = KWHY_CSV_COMMENT;
+	enum kwhy_status status;
+
+	do {
+		status = next(csv, &item, error);
+		if (!status && item != KWHY_CSV_END)
+			status = read(context, item, error);
+	} while (!status && item != KWHY_CSV_END);
 	return status;
 }
 

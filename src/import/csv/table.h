@@ -38,9 +38,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_open(
 	const struct kwhy_csv_options *options, struct kwhy_csv **out, struct kwhy_error *error);
 void kwhy_csv_close(struct kwhy_csv *csv);
 
-/* What a call lends is valid until the next. After an error the file is to be closed. */
-KWHY_MUST_USE enum kwhy_status kwhy_csv_next(
-	struct kwhy_csv *csv, enum kwhy_csv_item *out_item, struct kwhy_error *error);
+/* What is lent is valid until the reader returns. */
+typedef enum kwhy_status kwhy_csv_read(void *context, enum kwhy_csv_item item, struct kwhy_error *error);
+
+/* Each comment and each row of the file; after an error it is to be closed. */
+KWHY_MUST_USE enum kwhy_status kwhy_csv_each(
+	struct kwhy_csv *csv, kwhy_csv_read *read, void *context, struct kwhy_error *error);
 struct kwhy_span kwhy_csv_comment(const struct kwhy_csv *csv); /* behind the '#', trimmed */
 
 /* Of the row: the field of column `column` of the options, trimmed; empty where the file has no such column.
