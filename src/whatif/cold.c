@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/cold.h"
 
+#include "base/column.h"
 #include "whatif/edits.h"
 #include "whatif/parts.h"
 #include "whatif/samples.h"
@@ -9,7 +10,8 @@
 
 /*
  * A call behind thousands of calls of another kind finds the processor's caches cold, and takes a multiple of
- * what the same call takes behind one of its own kind. What lies far out of its kind is taken as that.
+ * what the same call takes behind one of its own kind. What lies far out of its kind is taken for such a
+ * call.
  */
 
 enum {
@@ -82,60 +84,57 @@ static void find_usual(struct sort *sort)
 		sort->far_ns = INT64_MAX;
 }
 
-static bool add(struct kwhy_whatif *whatif, const struct kwhy_whatif_cold *cold, size_t *capacity)
-{
-	struct kwhy_whatif_cold *grown = whatif->cold;
-
-	if (whatif->cold_count == *capacity) {
-		*capacity = 2 * *capacity + 16;
-		grown = realloc(whatif->cold, *capacity * sizeof(*grown));
-	}
-	if (!grown)
-		return false;
-	whatif->cold = grown;
-	whatif->cold[whatif->cold_count++] = *cold;
-	return true;
-}
-
-static bool list_thread(struct kwhy_whatif *whatif, size_t thread, struct sorts *sorts, size_t *capacity)
+static enum kwhy_status list_thread(struct kwhy_whatif *whatif, size_t thread, struct sorts *sorts,
+	size_t *capacity, struct kwhy_error *error)
 {
 	const size_t *first = whatif->recording->calls.first;
+	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; i < sorts->count; i++)
 		sorts->items[i].last = KWHY_NONE;
-	for (size_t call = first[thread]; call < first[thread + 1]; call++) {
+	for (size_t call = first[thread]; !status && call < first[thread + 1]; call++) {
 		struct sort *sort = is_plain(whatif, call) ? sort_of(sorts, whatif, call) : NULL;
 
 		if (!sort)
 			continue;
 		if (length_of(whatif, call) > sort->far_ns && sort->last != KWHY_NONE &&
-			sort->last + 1 < call &&
-			!add(whatif, &(struct kwhy_whatif_cold){(uint32_t)call, sort->last, sort->usual_ns},
-				capacity))
-			return false;
+			sort->last + 1 < call) {
+			status = kwhy_column_reserve((void **)&whatif->cold, capacity, whatif->cold_count + 1,
+				sizeof(*whatif->cold), "calls that took long", error);
+			if (!status)
+				whatif->cold[whatif->cold_count++] = (struct kwhy_whatif_cold){
+					(uint32_t)call, sort->last, sort->usual_ns};
+		}
 		sort->last = (uint32_t)call;
 	}
-	return true;
+	return status;
+}
+
+static void sample_all(const struct kwhy_whatif *whatif, struct sorts *sorts)
+{
+	for (size_t call = 0; call < whatif->recording->calls.count; call++) {
+		struct sort *sort = is_plain(whatif, call) ? sort_of(sorts, whatif, call) : NULL;
+
+		if (sort)
+			kwhy_whatif_sample(&sort->lengths, length_of(whatif, call));
+	}
+	for (size_t i = 0; i < sorts->count; i++)
+		find_usual(&sorts->items[i]);
 }
 
 enum kwhy_status kwhy_whatif_find_cold(struct kwhy_whatif *whatif, struct kwhy_error *error)
 {
 	struct sorts sorts = {.items = calloc(SORTS_MOST, sizeof(*sorts.items))};
 	size_t capacity = 0;
-	bool has_memory = sorts.items;
+	enum kwhy_status status = KWHY_OK;
 
-	for (size_t call = 0; has_memory && call < whatif->recording->calls.count; call++) {
-		struct sort *sort = is_plain(whatif, call) ? sort_of(&sorts, whatif, call) : NULL;
-
-		if (sort)
-			kwhy_whatif_sample(&sort->lengths, length_of(whatif, call));
-	}
-	for (size_t i = 0; has_memory && i < sorts.count; i++)
-		find_usual(&sorts.items[i]);
-	for (size_t t = 0; has_memory && t < whatif->recording->thread_count; t++)
-		has_memory = list_thread(whatif, t, &sorts, &capacity);
+	if (!sorts.items)
+		return kwhy_fail_memory(error, "calls that took long");
+	sample_all(whatif, &sorts);
+	for (size_t t = 0; !status && t < whatif->recording->thread_count; t++)
+		status = list_thread(whatif, t, &sorts, &capacity, error);
 	free(sorts.items);
-	return has_memory ? KWHY_OK : kwhy_fail_memory(error, "calls that took long");
+	return status;
 }
 
 /* Does most of what lay between it and a call of its kind go? */
