@@ -267,7 +267,8 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		struct kwhy_whatif_node *changed;
 
 		if (!is_left(whatif, i) || node->from[KWHY_LINK_ORDER] == KWHY_NONE ||
-			pause_ns < PAUSE_LEAST_NS || pause_ns > PAUSE_MOST_NS)
+			pause_ns < PAUSE_LEAST_NS || pause_ns > PAUSE_MOST_NS ||
+			pause_ns <= whatif->costs.usual_gap_ns[calls->class[i]])
 			continue;
 		changed = kwhy_whatif_edit(whatif->graph, at);
 		whatif->out_of_memory |= !changed;
