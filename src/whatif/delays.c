@@ -123,6 +123,16 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 	}
 }
 
+/* A first launch loads code: a stall is not usual unless seen often. Then work begins as calls return. */
+static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launch_call_ns)
+{
+	int64_t usual_ns = median(kernels), least_ns = kwhy_whatif_quantile(kernels, 0);
+
+	if (usual_ns < KWHY_WHATIF_STALL_NS || kernels->count >= SAMPLES_LEAST)
+		return usual_ns;
+	return least_ns < KWHY_WHATIF_STALL_NS ? least_ns : launch_call_ns;
+}
+
 static void fill_names(struct kwhy_whatif_graph *graph, const struct name_gaps *names)
 {
 	for (size_t i = 0; i < graph->recording->names.count; i++)
@@ -156,7 +166,8 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 		sample_activity(graph, (uint32_t)i, sampled);
 	sample_calls(graph, &sampled->launch_call, delays->least_call_ns);
 	fill_queued(delays, sampled);
-	any_ns = median(&sampled->issue[KWHY_ACTIVITY_KERNEL]);
+	delays->launch_call_ns = median(&sampled->launch_call);
+	any_ns = usual_issue_ns(&sampled->issue[KWHY_ACTIVITY_KERNEL], delays->launch_call_ns);
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = median(&sampled->issue[kind]);
 		/* a stall is not the kind's own */
@@ -167,7 +178,6 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_LEAST
 		? -1
 		: median(&sampled->graph_queued);
-	delays->launch_call_ns = median(&sampled->launch_call);
 	fill_names(graph, sampled->names);
 	sampled_free(sampled);
 	return KWHY_OK;

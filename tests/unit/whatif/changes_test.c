@@ -316,6 +316,41 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
 }
 
+/* Pauses of 0.2, 0.3 and 0.4 ms: 0.3 are usual. */
+static void a_pause_shorter_than_usual_stays(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 12);
+	launch(&build, 202, 212, 214);
+	launch(&build, 504, 514, 516);
+	launch(&build, 906, 916, 918);
+	assert_made(made(&build, "prefetch", 0, NULL), 1, 808000);
+}
+
+/*
+ * The only launch into an idle stream loads code for 5 ms. The kernel behind the copies that go begins as a
+ * usual call returns: 2 us behind its start at 5,206. What the host did for 172 us before the first copy
+ * stays but for the usual 1, and of the wait 5 us with 1 us before and behind it.
+ */
+static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_issued_kernel(&build, issue("cudaLaunchKernel", 0, 5000), 0, 5010, 5020);
+	for (int i = 0; i < 9; i++)
+		launch(&build, 5002 + 3 * i, 5021 + 11 * i, 5031 + 11 * i);
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 5200, 5202), 0,
+		copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4000, 5210, 5220));
+	build_call(&build, 0, "cudaStreamSynchronize", 5203, 5225);
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 5230, 5232), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 4000, 5240, 5250));
+	launch(&build, 5233, 5251, 5261);
+	assert_made(made(&build, "keep-on-device", 0, NULL), 1, 208000);
+}
+
 static void collectives_are_left_out_but_every_second(void **state)
 {
 	struct build build = build_new(1);
@@ -407,6 +442,8 @@ int main(void)
 		cmocka_unit_test(memory_from_a_pool_does_not_wait),
 		cmocka_unit_test(a_pool_costs_what_its_calls_took),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
+		cmocka_unit_test(a_pause_shorter_than_usual_stays),
+		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
 		cmocka_unit_test(collectives_are_left_out_but_every_second),
 		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
