@@ -54,6 +54,16 @@ for back in run.chrome run.json.gz run.csv; do
 		"$("$kwhy" report "$trace" --json | sed -n '/"kernels"/,/}/p' | tr -d ' \n')"
 done
 
+# So do copies of a recording of kwhy, which have no names, with their direction and memory.
+recording=$source/examples/recordings/transfer.kwhy
+"$kwhy" export "$recording" --to chrome -o "$folder/copies.json"
+"$kwhy" report "$folder/copies.json" --json -o "$folder/back.json"
+"$kwhy" report "$recording" --json -o "$folder/first.json"
+copies() { # of a report: direction, memory, count, bytes and time of each kind
+	grep -o '"category": "copy", "name": .*"time_ns": [0-9]*' "$1"
+}
+same copies "$(copies "$folder/back.json")" "$(copies "$folder/first.json")"
+
 # A compressed database is refused, nothing is left behind.
 if "$kwhy" export "$trace" --to sqlite -o "$folder/x.sqlite.gz" 2>"$folder/message"; then
 	fail "a compressed database was written"

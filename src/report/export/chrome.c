@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
  * Chrome trace events in the form that PyTorch's profiler writes, so that every tool that reads those
  * (and kwhy itself) reads this. Times are microseconds with three decimals: nanoseconds, exact.
  */
+
+enum { NAME_BYTES = 64 };
+
 struct writer {
 	const struct kwhy_report *report;
 	const struct kwhy_recording *recording;
@@ -44,18 +48,47 @@ static void add_us(struct kwhy_text *out, int64_t time_ns)
 }
 
 static void begin_event(
-	struct writer *writer, const char *category, uint32_t name, int64_t start_ns, int64_t end_ns)
+	struct writer *writer, const char *category, const char *name, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_text *out = &writer->sink.text;
 
 	kwhy_text_add(out, writer->first ? "\n" : ",\n");
 	writer->first = false;
 	kwhy_text_addf(out, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
-	add_string(out, kwhy_names_get(&writer->recording->names, name));
+	add_string(out, name);
 	kwhy_text_add(out, ",\"ts\":");
 	add_us(out, start_ns);
 	kwhy_text_add(out, ",\"dur\":");
 	add_us(out, end_ns - start_ns);
+}
+
+/* As CUPTI's names of copies and memsets, which recordings of kwhy have as columns alone. */
+static void name_transfer(const struct kwhy_activities *rows, size_t row, char out[NAME_BYTES])
+{
+	static const char *const ways[KWHY_COPY_KIND_COUNT] = {
+		[KWHY_COPY_H2D] = "HtoD ",
+		[KWHY_COPY_D2H] = "DtoH ",
+		[KWHY_COPY_D2D] = "DtoD ",
+		[KWHY_COPY_P2P] = "PtoP ",
+		[KWHY_COPY_H2H] = "HtoH ",
+	};
+	static const char *const memories[KWHY_MEMORY_KIND_COUNT] = {
+		[KWHY_MEMORY_UNKNOWN] = "Unknown",
+		[KWHY_MEMORY_PAGEABLE] = "Pageable",
+		[KWHY_MEMORY_PINNED] = "Pinned",
+		[KWHY_MEMORY_DEVICE] = "Device",
+		[KWHY_MEMORY_ARRAY] = "Array",
+		[KWHY_MEMORY_MANAGED] = "Managed",
+		[KWHY_MEMORY_DEVICE_STATIC] = "Device Static",
+		[KWHY_MEMORY_MANAGED_STATIC] = "Managed Static",
+	};
+	const char *way = ways[rows->copy_kind[row]];
+
+	if (rows->kind[row] == KWHY_ACTIVITY_MEMSET)
+		snprintf(out, NAME_BYTES, "Memset (%s)", memories[rows->dst_memory[row]]);
+	else
+		snprintf(out, NAME_BYTES, "Memcpy %s(%s -> %s)", way ? way : "",
+			memories[rows->src_memory[row]], memories[rows->dst_memory[row]]);
 }
 
 static void add_activity_args(struct writer *writer, size_t row)
@@ -101,9 +134,15 @@ static void write_activities(struct writer *writer)
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct kwhy_stream *stream = &writer->recording->streams[rows->stream[i]];
+		const char *name = kwhy_names_get(&writer->recording->names, rows->name[i]);
+		char transfer[NAME_BYTES];
 
-		begin_event(
-			writer, categories[rows->kind[i]], rows->name[i], rows->start_ns[i], rows->end_ns[i]);
+		if (!*name &&
+			(rows->kind[i] == KWHY_ACTIVITY_COPY || rows->kind[i] == KWHY_ACTIVITY_MEMSET)) {
+			name_transfer(rows, i, transfer);
+			name = transfer;
+		}
+		begin_event(writer, categories[rows->kind[i]], name, rows->start_ns[i], rows->end_ns[i]);
 		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId32 ",\"tid\":%" PRId64,
 			writer->recording->devices[stream->device].index, stream->id);
 		add_activity_args(writer, i);
@@ -119,7 +158,8 @@ static void write_calls(struct writer *writer)
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
 
-		begin_event(writer, "cuda_runtime", rows->name[i], rows->start_ns[i], rows->end_ns[i]);
+		begin_event(writer, "cuda_runtime", kwhy_names_get(&recording->names, rows->name[i]),
+			rows->start_ns[i], rows->end_ns[i]);
 		kwhy_text_addf(&writer->sink.text,
 			",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"args\":{\"correlation\":%zu}}",
 			recording->processes[thread->process].pid, thread->tid, i + 1);
@@ -139,7 +179,8 @@ static void write_ranges(struct writer *writer)
 			pid = recording->processes[recording->threads[range->thread].process].pid;
 			tid = recording->threads[range->thread].tid;
 		}
-		begin_event(writer, "user_annotation", range->name, range->start_ns, range->end_ns);
+		begin_event(writer, "user_annotation", kwhy_names_get(&recording->names, range->name),
+			range->start_ns, range->end_ns);
 		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}", pid, tid);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
