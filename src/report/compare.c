@@ -46,6 +46,14 @@ double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure)
 	}
 }
 
+const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit)
+{
+	for (size_t i = 0; i < side->work_count; i++)
+		if (strcmp(side->work[i].unit, unit) == 0)
+			return &side->work[i];
+	return NULL;
+}
+
 /* Energy of an account that a side may lack: then it drew nothing, if that side's energy is known at all. */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {

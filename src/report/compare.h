@@ -28,6 +28,7 @@ struct kwhy_side_finding {
 struct kwhy_side_work {
 	const char *unit;
 	double count;
+	double each_j; /* of the run, first start to last end; of a stat.json of the whole command; NAN */
 };
 
 /* One report, summed over its devices. */
@@ -56,6 +57,9 @@ struct kwhy_side {
 KWHY_MUST_USE enum kwhy_status kwhy_side_read(
 	struct kwhy_side *side, const char *label, const char *json, size_t length, struct kwhy_error *error);
 void kwhy_side_done(struct kwhy_side *side);
+
+/* NULL: the side has no work of that unit. */
+const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
 
 /* An account in either report; NULL on the side that has none. */
 struct kwhy_account_pair {
@@ -94,15 +98,22 @@ const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* "" for a ratio */
 double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure);
 
-/* A condition of --fail-if: "energy>+3%", "power>300W", "account:gemm>+1J". */
+enum kwhy_subject {
+	KWHY_SUBJECT_FIGURE,
+	KWHY_SUBJECT_ACCOUNT, /* joules of one, by name */
+	KWHY_SUBJECT_EACH     /* joules for each unit of work, by unit */
+};
+
+/* A condition of --fail-if: "energy>+3%", "power>300W", "account:gemm>+1J", "each:tokens>20mJ". */
 struct kwhy_condition {
 	const char *text;
-	enum kwhy_figure figure; /* KWHY_FIGURE_COUNT: an account */
-	char account[200];
-	bool above;    /* '>' */
-	bool change;   /* of the change from A to B, not of B's value */
-	bool relative; /* `limit` is a ratio of A's value */
-	double limit;  /* in joules, seconds, watts or as a ratio */
+	enum kwhy_subject subject;
+	enum kwhy_figure figure; /* of KWHY_SUBJECT_FIGURE */
+	char name[200];		 /* of the others: account or unit */
+	bool above;		 /* '>' */
+	bool change;		 /* of the change from A to B, not of B's value */
+	bool relative;		 /* `limit` is a ratio of A's value */
+	double limit;		 /* in joules, seconds, watts or as a ratio */
 };
 
 /* Outcome of a condition. */
@@ -115,7 +126,8 @@ struct kwhy_verdict {
 KWHY_MUST_USE enum kwhy_status kwhy_condition_parse(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
 
-/* KWHY_E_INPUT when a figure that is needed is unknown, KWHY_E_USAGE when no account has that name. */
+/* KWHY_E_INPUT when a figure that is needed is unknown, KWHY_E_USAGE when no account or work has that name.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error);
 

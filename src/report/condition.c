@@ -29,8 +29,8 @@ static const struct {
 static enum kwhy_status fail(const char *text, const char *why, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"--fail-if '%.100s': %s; write it like 'energy>+3%%', 'time>+0.5s', 'power>300W' or "
-		"'account:NAME>+1J' (figures: energy, time, power, busy_ratio, idle)",
+		"--fail-if '%.100s': %s; write it like 'energy>+3%%', 'time>+0.5s', 'power>300W', "
+		"'account:NAME>+1J' or 'each:tokens>+3%%' (figures: energy, time, power, busy_ratio, idle)",
 		text, why);
 }
 
@@ -47,16 +47,19 @@ static const char *find_sign(const char *text)
 
 static bool read_figure(struct kwhy_condition *condition, const char *text, size_t length)
 {
-	static const char account[] = "account:";
-	size_t skip = sizeof(account) - 1;
+	static const struct {
+		const char *lead;
+		enum kwhy_subject subject;
+	} named[] = {{"account:", KWHY_SUBJECT_ACCOUNT}, {"each:", KWHY_SUBJECT_EACH}};
 
-	if (length > skip && strncmp(text, account, skip) == 0) {
-		condition->figure = KWHY_FIGURE_COUNT;
-		if (length - skip >= sizeof(condition->account))
-			return false;
-		snprintf(condition->account, sizeof(condition->account), "%.*s", (int)(length - skip),
-			text + skip);
-		return true;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		size_t skip = strlen(named[i].lead);
+
+		if (length <= skip || strncmp(text, named[i].lead, skip) != 0)
+			continue;
+		condition->subject = named[i].subject;
+		snprintf(condition->name, sizeof(condition->name), "%.*s", (int)(length - skip), text + skip);
+		return length - skip < sizeof(condition->name);
 	}
 	for (int i = 0; i < KWHY_FIGURE_COUNT; i++)
 		if (strlen(kwhy_figure_name((enum kwhy_figure)i)) == length &&
@@ -69,7 +72,8 @@ static bool read_figure(struct kwhy_condition *condition, const char *text, size
 
 static bool read_limit(struct kwhy_condition *condition, const char *text)
 {
-	const char *base = condition->figure == KWHY_FIGURE_COUNT ? "J" : kwhy_figure_unit(condition->figure);
+	const char *base = condition->subject == KWHY_SUBJECT_FIGURE ? kwhy_figure_unit(condition->figure)
+								     : "J";
 	char *end;
 	double number = strtod(text, &end);
 
@@ -115,12 +119,12 @@ static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	size_t parts = 0;
 
 	for (size_t i = 0; i < comparison->pair_count; i++)
-		if (strcmp(comparison->pairs[i].name, condition->account) == 0) {
+		if (strcmp(comparison->pairs[i].name, condition->name) == 0) {
 			*out = &comparison->pairs[i];
 			return KWHY_OK;
 		}
 	for (size_t i = 0; i < comparison->pair_count; i++)
-		if (strstr(comparison->pairs[i].name, condition->account)) {
+		if (strstr(comparison->pairs[i].name, condition->name)) {
 			*out = &comparison->pairs[i];
 			parts++;
 		}
@@ -138,17 +142,37 @@ static double account_joules(const struct kwhy_side *side, const struct kwhy_sid
 	return account->gross_nj == KWHY_UNKNOWN_NJ ? NAN : (double)account->gross_nj * 1e-9;
 }
 
+static enum kwhy_status read_each(const struct kwhy_condition *condition,
+	const struct kwhy_comparison *comparison, double values[2], struct kwhy_error *error)
+{
+	const struct kwhy_side *const sides[2] = {comparison->a, comparison->b};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct kwhy_side_work *work = kwhy_side_work_of(sides[i], condition->name);
+
+		if (!work)
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "
+				"stat take it with --work",
+				condition->text, sides[i]->label);
+		values[i] = work->each_j;
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status read_values(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, double values[2], struct kwhy_error *error)
 {
 	const struct kwhy_account_pair *pair = NULL;
 	enum kwhy_status status;
 
-	if (condition->figure != KWHY_FIGURE_COUNT) {
+	if (condition->subject == KWHY_SUBJECT_FIGURE) {
 		values[0] = kwhy_figure_of(comparison->a, condition->figure);
 		values[1] = kwhy_figure_of(comparison->b, condition->figure);
 		return KWHY_OK;
 	}
+	if (condition->subject == KWHY_SUBJECT_EACH)
+		return read_each(condition, comparison, values, error);
 	status = find_pair(condition, comparison, &pair, error);
 	if (status)
 		return status;

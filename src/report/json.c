@@ -12,6 +12,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_devices,
 	kwhy_json_api,
 	kwhy_json_findings,
+	kwhy_json_run,
 	kwhy_json_work,
 	kwhy_json_utilisation,
 	kwhy_json_ranges,

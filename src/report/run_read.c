@@ -6,29 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums over devices; energy of some devices only is no energy of the whole. */
-static void read_devices(struct kwhy_read_run *run, const json_t *devices)
+/* The run of a report lasts from the first start to the last end: what a meter saw before and after is not
+ * its. */
+static void read_run(struct kwhy_read_run *run, const json_t *of)
 {
-	size_t i;
-	json_t *device;
-
-	run->joules = json_array_size(devices) ? 0 : NAN;
-	run->seconds = 0;
-	json_array_foreach(devices, i, device)
-	{
-		const json_t *energy = json_object_get(device, "energy");
-		double span_ns = kwhy_json_real_of(json_object_get(device, "time"), "span_ns");
-		double window_ns = kwhy_json_real_of(energy, "end_ns") -
-			kwhy_json_real_of(energy, "start_ns");
-
-		if (span_ns == 0)
-			continue;
-		run->joules += kwhy_json_real_of(energy, "attributed_nj") * 1e-9;
-		run->is_modelled |= json_is_true(json_object_get(energy, "modelled"));
-		run->seconds = fmax(run->seconds, (isnan(window_ns) ? span_ns : window_ns) * 1e-9);
-	}
-	if (!(run->seconds > 0))
-		run->seconds = NAN;
+	run->joules = kwhy_json_real_of(of, "energy_nj") * 1e-9;
+	run->low_j = kwhy_json_real_of(of, "low_nj") * 1e-9;
+	run->high_j = kwhy_json_real_of(of, "high_nj") * 1e-9;
+	run->seconds = kwhy_json_real_of(of, "seconds");
+	run->is_modelled = json_is_true(json_object_get(of, "modelled"));
 }
 
 static bool add_work(struct kwhy_read_run *run, const char *unit, double count)
@@ -62,8 +48,7 @@ static bool read_report(struct kwhy_read_run *run, const json_t *root)
 	json_t *item;
 	bool kept = true;
 
-	run->low_j = run->high_j = NAN;
-	read_devices(run, json_object_get(root, "devices"));
+	read_run(run, json_object_get(root, "run"));
 	run->phases = kwhy_arena_alloc(&run->arena, json_array_size(ranges) + 1, sizeof(*run->phases));
 	if (!run->phases)
 		return false;

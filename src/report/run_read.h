@@ -21,8 +21,8 @@ struct kwhy_read_phase {
 };
 
 /*
- * What a model needs of one run: of a report.json the sums over its devices, of a stat.json the means over
- * its runs. NAN is not known; strings lie in the arena.
+ * What a model needs of one run: of a report.json what its devices took from the first start to the last end,
+ * of a stat.json the means over its runs, whole commands. NAN is not known; strings lie in the arena.
  */
 struct kwhy_read_run {
 	struct kwhy_arena arena;

@@ -379,6 +379,34 @@ static void every_error_of_the_five_documents_that_figures_show_is_found_and_not
 	assert_fails(SPAWN("model", "audit"), 2, "takes one CSV");
 }
 
+/* 86 of its 368 joules were metered before the first and after the last activity. */
+static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **state)
+{
+	static const char recording[] = KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy";
+	const char *report = place("a.json");
+	json_t *of_report, *of_model, *of_comparison;
+	double each_j;
+
+	(void)state;
+	assert_says(SPAWN("report", "--quiet", "-o", report, recording), "");
+	of_report = json_load_file(report, 0, NULL);
+	of_model = json_of(SPAWN("model", "tokens", "--json", report));
+	of_comparison = json_of(SPAWN("compare", "--json", report, report));
+	each_j = number_at(of_report, "work.0.energy_per_unit_nj") * 1e-9;
+	assert_true(number_at(of_report, "run.energy_nj") <
+		0.9 * number_at(of_report, "devices.0.energy.attributed_nj"));
+	assert_near(number_at(of_model, "phases.0.joules_per_token.value"), each_j);
+	assert_near(number_at(of_model, "phases.0.joules_per_token.low"),
+		number_at(of_report, "work.0.energy_per_unit_low_nj") * 1e-9);
+	assert_near(number_at(of_model, "phases.0.tokens_per_s"),
+		number_at(of_report, "work.0.units_per_second"));
+	assert_near(number_at(of_comparison, "work.0.b_each_j"), each_j);
+	json_decref(of_report);
+	json_decref(of_model);
+	json_decref(of_comparison);
+	json_decref(json_with(SPAWN("compare", "--json", report, report, "--fail-if", "each:tokens>1mJ"), 3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +414,7 @@ int main(void)
 		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
+		cmocka_unit_test(a_report_a_model_and_a_comparison_agree_on_joules_a_token),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),

@@ -340,11 +340,11 @@ static void two_results_are_compared(void **state)
 	use_scenario("h200_constant_300w");
 	snprintf(a, sizeof(a), "%s", place("a.json"));
 	snprintf(b, sizeof(b), "%s", place("b.json"));
-	assert_ends(SPAWN("stat", "-r", "3", "--metric", "loss=loss ([0-9.]+)", "-o", a, "--", "sh", "-c",
-			    "for i in 9 6 3; do echo loss $i; sleep 0.6; done"),
+	assert_ends(SPAWN("stat", "-r", "3", "--work", "epochs=3", "--metric", "loss=loss ([0-9.]+)", "-o", a,
+			    "--", "sh", "-c", "for i in 9 6 3; do echo loss $i; sleep 0.6; done"),
 		0, "");
-	assert_ends(SPAWN("stat", "-r", "3", "--metric", "loss=loss ([0-9.]+)", "-o", b, "--", "sh", "-c",
-			    "for i in 9 6 3; do echo loss $i; sleep 0.1; done"),
+	assert_ends(SPAWN("stat", "-r", "3", "--work", "epochs=3", "--metric", "loss=loss ([0-9.]+)", "-o", b,
+			    "--", "sh", "-c", "for i in 9 6 3; do echo loss $i; sleep 0.1; done"),
 		0, "");
 	spawned = SPAWN("compare", a, b, "--json", "--fail-if", "energy<-30%");
 	assert_int_equal(spawned.exit, 3);
@@ -359,6 +359,7 @@ static void two_results_are_compared(void **state)
 		0.75 * json_number_value(json_object_get(levels, "a_joules")));
 	json_decref(document);
 	spawned_done(&spawned);
+	assert_ends(SPAWN("compare", a, b, "--fail-if", "each:epochs<-30%"), 3, "");
 	assert_ends(SPAWN("compare", a, KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1, "kwhy stat --json");
 	assert_ends(SPAWN("compare", a, b, "--fail-if", "busy_ratio<1"), 1, "cannot be decided");
 }

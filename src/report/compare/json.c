@@ -38,6 +38,26 @@ static void write_figures(struct kwhy_json *json, const struct kwhy_comparison *
 	kwhy_json_array_end(json);
 }
 
+/* Energy for each unit of work that both have. */
+static void write_work(struct kwhy_json *json, const struct kwhy_comparison *comparison)
+{
+	kwhy_json_array(json, "work");
+	for (size_t i = 0; i < comparison->a->work_count; i++) {
+		const struct kwhy_side_work *a = &comparison->a->work[i];
+		const struct kwhy_side_work *b = kwhy_side_work_of(comparison->b, a->unit);
+
+		if (!b)
+			continue;
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(json, "unit", a->unit);
+		kwhy_json_real(json, "a_each_j", a->each_j);
+		kwhy_json_real(json, "b_each_j", b->each_j);
+		kwhy_json_real(json, "change_ratio", a->each_j != 0 ? b->each_j / a->each_j - 1 : NAN);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 static void write_account(struct kwhy_json *json, const char *key, const struct kwhy_side_account *account)
 {
 	if (!account) {
@@ -122,6 +142,7 @@ enum kwhy_status kwhy_compare_json(const struct kwhy_comparison *comparison,
 	write_side(&json, "a", comparison->a);
 	write_side(&json, "b", comparison->b);
 	write_figures(&json, comparison);
+	write_work(&json, comparison);
 	kwhy_foretold_json(comparison, &json);
 	kwhy_json_array(&json, "accounts");
 	for (size_t i = 0; i < comparison->pair_count; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/compare.h"
+#include "report/json/values.h"
 
 #include "report/totals.h"
 
@@ -265,8 +266,8 @@ static void read_work(struct kwhy_side *side, const json_t *work)
 		double count = json_number_value(json_object_get(item, "count"));
 
 		if (count > 0)
-			side->work[side->work_count++] = (struct kwhy_side_work){
-				string_of(item, "unit"), count};
+			side->work[side->work_count++] = (struct kwhy_side_work){string_of(item, "unit"),
+				count, kwhy_json_real_of(item, "energy_per_unit_nj") * 1e-9};
 	}
 }
 

@@ -251,6 +251,26 @@ static const json_t *main_domain(const json_t *root)
 	return found;
 }
 
+/* Means over the runs. */
+static void fill_work(struct pairing *pairing, struct kwhy_side *side, const json_t *rows, double joules)
+{
+	size_t i;
+	json_t *row;
+
+	side->work = kwhy_arena_alloc(&pairing->out->arena, json_array_size(rows) + 1, sizeof(*side->work));
+	pairing->no_memory |= !side->work;
+	if (!side->work)
+		return;
+	json_array_foreach((json_t *)rows, i, row)
+	{
+		double count = kwhy_json_real_of(json_object_get(row, "count"), "mean");
+
+		if (count > 0)
+			side->work[side->work_count++] = (struct kwhy_side_work){
+				keep(pairing, kwhy_json_text_of(row, "unit")), count, joules / count};
+	}
+}
+
 static void fill_side(struct pairing *pairing, int index)
 {
 	struct kwhy_side *side = &pairing->out->sides[index];
@@ -266,6 +286,7 @@ static void fill_side(struct pairing *pairing, int index)
 	side->idle_nj = KWHY_UNKNOWN_NJ;
 	side->power_w = kwhy_json_real_of(json_object_get(domain, "mean_w"), "mean");
 	side->busy_ratio = NAN;
+	fill_work(pairing, side, json_object_get(root, "work"), joules);
 }
 
 static enum kwhy_status parse(struct pairing *pairing, int side, const char *label,

@@ -70,27 +70,18 @@ static void add_busy(struct kwhy_table *table, const struct kwhy_comparison *com
 	kwhy_table_cell(table, "");
 }
 
-static const struct kwhy_side_work *find_work(const struct kwhy_side *side, const char *unit)
-{
-	for (size_t i = 0; i < side->work_count; i++)
-		if (strcmp(side->work[i].unit, unit) == 0)
-			return &side->work[i];
-	return NULL;
-}
-
 static void add_work(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
 	const struct kwhy_side *a = comparison->a, *b = comparison->b;
 
 	for (size_t i = 0; i < a->work_count; i++) {
-		const struct kwhy_side_work *other = find_work(b, a->work[i].unit);
+		const struct kwhy_side_work *other = kwhy_side_work_of(b, a->work[i].unit);
 		char name[64];
 
 		if (!other)
 			continue;
 		snprintf(name, sizeof(name), "energy for each of %.40s", a->work[i].unit);
-		add_row(table, name, kwhy_figure_of(a, KWHY_FIGURE_ENERGY) / a->work[i].count,
-			kwhy_figure_of(b, KWHY_FIGURE_ENERGY) / other->count, "J");
+		add_row(table, name, a->work[i].each_j, other->each_j, "J");
 	}
 }
 

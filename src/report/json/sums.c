@@ -24,11 +24,38 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
+/* The lower end of the run's energy: an interval wider than the figure ends at 0. */
+static double run_low_nj(const struct kwhy_totals *totals)
+{
+	return totals->run_half_nj < totals->run_nj ? totals->run_nj - totals->run_half_nj
+						    : totals->run_half_nj * 0;
+}
+
+static void write_nj(struct kwhy_json *json, const char *key, double nj)
+{
+	kwhy_json_known(json, key, isfinite(nj) && fabs(nj) < 9e18 ? llround(nj) : KWHY_UNKNOWN_NJ);
+}
+
+void kwhy_json_run(struct kwhy_json_report *parts)
+{
+	const struct kwhy_totals *totals = parts->totals;
+	struct kwhy_json *json = &parts->json;
+
+	kwhy_json_row(json, "run");
+	kwhy_json_real(json, "seconds", totals->run_s);
+	write_nj(json, "energy_nj", totals->run_nj);
+	write_nj(json, "low_nj", run_low_nj(totals));
+	write_nj(json, "high_nj", totals->run_nj + totals->run_half_nj);
+	write_nj(json, "unmetered_nj", isfinite(totals->run_nj) ? totals->unmetered_nj : NAN);
+	kwhy_json_bool(json, "modelled", totals->modelled);
+	kwhy_json_object_end(json);
+}
+
 void kwhy_json_work(struct kwhy_json_report *parts)
 {
 	const struct kwhy_recording *recording = parts->report->recording;
-	double energy_nj = parts->totals->run_nj, seconds = parts->totals->run_s;
-	double half_nj = parts->totals->run_half_nj;
+	const struct kwhy_totals *totals = parts->totals;
+	double energy_nj = totals->run_nj, seconds = totals->run_s;
 	struct kwhy_json *json = &parts->json;
 
 	if (!recording->work_count) {
@@ -43,9 +70,8 @@ void kwhy_json_work(struct kwhy_json_report *parts)
 		kwhy_json_string(json, "unit", recording->work[i].unit);
 		kwhy_json_real(json, "count", recording->work[i].count);
 		kwhy_json_real(json, "energy_per_unit_nj", energy_nj / count);
-		kwhy_json_real(json, "energy_per_unit_low_nj",
-			(half_nj < energy_nj ? energy_nj - half_nj : half_nj * 0) / count);
-		kwhy_json_real(json, "energy_per_unit_high_nj", (energy_nj + half_nj) / count);
+		kwhy_json_real(json, "energy_per_unit_low_nj", run_low_nj(totals) / count);
+		kwhy_json_real(json, "energy_per_unit_high_nj", (energy_nj + totals->run_half_nj) / count);
 		kwhy_json_real(json, "units_per_joule", energy_nj > 0 ? count / (energy_nj * 1e-9) : NAN);
 		kwhy_json_real(json, "units_per_second", count / seconds);
 		kwhy_json_object_end(json);

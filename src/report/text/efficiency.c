@@ -117,7 +117,8 @@ void kwhy_section_work(const struct kwhy_sheet *sheet)
 
 	if (!recording->work_count)
 		return;
-	kwhy_sheet_heading(sheet, "Work done", "energy of the whole run, idle included");
+	kwhy_sheet_heading(
+		sheet, "Work done", "energy from the first start to the last end, idling included");
 	kwhy_table_init(&table, work_columns, 5);
 	for (size_t i = 0; i < recording->work_count; i++) {
 		double count = recording->work[i].count > 0 ? recording->work[i].count : NAN;

@@ -11,18 +11,23 @@ static struct kwhy_error error;
 static struct kwhy_side_account account_a = {"compute", "gemm", 1, 1, 50000000000, 1, 2};
 static struct kwhy_side_account account_b = {"compute", "gemm", 1, 1, 60000000000, 1, 2};
 static struct kwhy_side_account copy_b = {"copy", "h2d pageable->device 4-8 KiB", 1, 1, 3000000000, 1, 2};
+static struct kwhy_side_work work_a = {"tokens", 2000, 0.04}, work_b = {"tokens", 2000, 0.05};
 static const struct kwhy_side side_a = {.label = "a.json",
 	.energy_nj = 100000000000,
 	.idle_nj = 20000000000,
 	.span_ns = 2000000000,
 	.power_w = 50,
-	.busy_ratio = 0.5};
+	.busy_ratio = 0.5,
+	.work = &work_a,
+	.work_count = 1};
 static const struct kwhy_side side_b = {.label = "b.json",
 	.energy_nj = 110000000000,
 	.idle_nj = 10000000000,
 	.span_ns = 1500000000,
 	.power_w = 70,
-	.busy_ratio = 0.75};
+	.busy_ratio = 0.75,
+	.work = &work_b,
+	.work_count = 1};
 static struct kwhy_account_pair pairs[] = {{.name = "gemm", .a = &account_a, .b = &account_b},
 	{.name = "h2d pageable->device 4-8 KiB", .b = &copy_b}};
 static const struct kwhy_comparison comparison = {&side_a, &side_b, pairs, 2, NULL};
@@ -54,6 +59,10 @@ static void a_condition_is_decided_as_it_reads(void **state)
 		{"account:gem>+11J", 10, false},
 		{"account:h2d pageable->device 4-8 KiB>+1J", 3, true},
 		{"account:h2d pageable->device 4-8 KiB>+1000%", INFINITY, true},
+		{"each:tokens>+24%", 0.25, true},
+		{"each:tokens>+26%", 0.25, false},
+		{"each:tokens>49mJ", 0.05, true},
+		{"each:tokens<-1mJ", 0.01, false},
 	};
 
 	(void)state;
@@ -74,7 +83,7 @@ static void what_is_no_condition_is_wrong_usage(void **state)
 {
 	static const char *const cases[] = {"", "energy", "energy>", "energy>x", "energy>3W", "time>3J",
 		"joules>3", "busy_ratio>3J", ">3", "energy>nan", "energy>inf", "energy>3%%", "account:>3J",
-		"energy=3"};
+		"each:>3J", "energy=3"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -99,12 +108,12 @@ static void an_unknown_figure_cannot_be_kept(void **state)
 	assert_non_null(strstr(error.text, "b.json"));
 }
 
-static void an_account_must_be_named_clearly(void **state)
+static void an_account_or_work_must_be_named_clearly(void **state)
 {
-	static const char *const cases[] = {"account:nothing>1J", "account:e>1J"};
+	static const char *const cases[] = {"account:nothing>1J", "account:e>1J", "each:steps>1J"};
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct kwhy_condition condition;
 		struct kwhy_verdict verdict;
 
@@ -120,7 +129,7 @@ int main(void)
 		cmocka_unit_test(a_condition_is_decided_as_it_reads),
 		cmocka_unit_test(what_is_no_condition_is_wrong_usage),
 		cmocka_unit_test(an_unknown_figure_cannot_be_kept),
-		cmocka_unit_test(an_account_must_be_named_clearly),
+		cmocka_unit_test(an_account_or_work_must_be_named_clearly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
