@@ -425,6 +425,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l steps -r -d 'of a run, 1 to 4000; default 60'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l path -r -d 'fixed (default), or argmax: flows choose by what they carry'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l precision -r -d 'of cuBLAS: fp32, tf32 (default) or bf16; n4 and n5w have bf16'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l collectives -r -d 'of n6: own copies (default), or nccl where it is installed'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l repeat -r -d 'timed runs of each variant, at least; default 5'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l seconds -r -d 'of repeated runs for a variant\'s energy; default 10 on a GPU, 0: none'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from flow' -l components -d 'also what neuron, carrier, memory operations and text bridge take, each alone'

@@ -277,7 +277,7 @@ static enum kwhy_status prove(struct work *work, const struct kwhy_flow_variant 
 	const struct kwhy_flow_answer *answer, struct kwhy_bench_flow_proof *out, struct kwhy_error *error)
 {
 	const struct kwhy_flow_request request = {work->gpu, answer->shape, variant, work->request->precision,
-		others_of(work), work->gpus.count - 1};
+		others_of(work), work->gpus.count - 1, work->request->by_nccl};
 	struct kwhy_flow_result result = {0};
 	struct kwhy_flow *flow = NULL;
 	enum kwhy_status status = kwhy_flow_open(&request, &flow, error);
@@ -362,7 +362,7 @@ static enum kwhy_status measure(struct work *work, const struct kwhy_flow_varian
 	struct runs runs = {.work = work, .row = row};
 	const struct kwhy_flow_request request = {work->gpu,
 		kwhy_flow_shape_of(row->flows, row->steps, work->bench->by_argmax), variant,
-		work->request->precision, others_of(work), work->gpus.count - 1};
+		work->request->precision, others_of(work), work->gpus.count - 1, work->request->by_nccl};
 	enum kwhy_status status = kwhy_flow_open(&request, &runs.flow, error);
 
 	if (status)
@@ -534,6 +534,7 @@ enum kwhy_status kwhy_bench_flow(
 	work.bench->backend = request->backend;
 	work.bench->steps = request->steps;
 	work.bench->by_argmax = request->by_argmax;
+	work.bench->collectives = request->by_nccl ? "nccl" : "own";
 	status = check_variants(request->variants, error);
 	if (!status)
 		status = check_flows(request->flows, error);

@@ -20,6 +20,7 @@ struct kwhy_bench_flow_request {
 	uint32_t steps;
 	bool by_argmax;
 	enum kwhy_flow_precision precision;
+	bool by_nccl;	 /* of the variant that takes several GPUs */
 	uint32_t repeat; /* timed runs of each, at least */
 	double energy_s; /* each is run again and again for so long; 0: no energy */
 	bool peaks;	 /* rates of arithmetic are measured first, for the roofline */
@@ -78,6 +79,7 @@ struct kwhy_bench_flow_row {
 
 struct kwhy_bench_flow {
 	struct kwhy_arena arena; /* of everything below */
+	const char *collectives; /* "own", "nccl" */
 	struct kwhy_gpu_facts gpu;
 	enum kwhy_gpu_backend backend;
 	uint32_t steps;

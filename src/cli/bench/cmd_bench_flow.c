@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct flow_options {
-	const char *backend, *device, *variants, *flows, *path, *precision;
+	const char *backend, *device, *variants, *flows, *path, *precision, *collectives;
 	uint64_t steps;
 	bool runs_only, components;
 	struct kwhy_bench_runs runs;
@@ -26,6 +26,7 @@ static void set_defaults(void *options)
 		.flows = "1000",
 		.path = "fixed",
 		.precision = "tf32",
+		.collectives = "own",
 		.steps = KWHY_FLOW_STEPS,
 		.runs = KWHY_BENCH_RUNS_DEFAULT};
 }
@@ -37,6 +38,9 @@ static enum kwhy_status check_counts(const struct flow_options *options, struct 
 	if (strcmp(options->path, "fixed") != 0 && strcmp(options->path, "argmax") != 0)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "--path takes fixed or argmax, not '%.40s'", options->path);
+	if (strcmp(options->collectives, "own") != 0 && strcmp(options->collectives, "nccl") != 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--collectives takes own or nccl, not '%.40s'",
+			options->collectives);
 	return kwhy_bench_runs_check(&options->runs, error);
 }
 
@@ -71,6 +75,7 @@ static enum kwhy_status make_request(
 		.steps = (uint32_t)options->steps,
 		.by_argmax = strcmp(options->path, "argmax") == 0,
 		.precision = precision,
+		.by_nccl = strcmp(options->collectives, "nccl") == 0,
 		.repeat = (uint32_t)options->runs.repeat,
 		.energy_s = kwhy_bench_energy_s(options->runs.seconds, backend, KWHY_BENCH_ENERGY_S),
 		.peaks = backend != KWHY_GPU_HOST && !options->runs_only,
@@ -144,6 +149,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct flow_options, path)},
 	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 and n5w have bf16",
 		KWHY_OPTION_TEXT, offsetof(struct flow_options, precision)},
+	{"collectives", 0, "NAME", "of n6: own copies (default), or nccl where it is installed",
+		KWHY_OPTION_TEXT, offsetof(struct flow_options, collectives)},
 	KWHY_OPTION_ROWS_BENCH_RUNS(struct flow_options, runs),
 	{"components", 0, NULL,
 		"also what neuron, carrier, memory operations and text bridge take, each alone",

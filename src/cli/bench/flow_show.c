@@ -270,6 +270,7 @@ static void write_tally(struct kwhy_json *json, const struct kwhy_flow_tally *ta
 	kwhy_json_count(json, "d2h_bytes", tally->d2h_bytes);
 	kwhy_json_count(json, "peer_copies", tally->peer_copies);
 	kwhy_json_count(json, "peer_bytes", tally->peer_bytes);
+	kwhy_json_count(json, "gathers", tally->gathers);
 	kwhy_json_count(json, "text_lines", tally->lines);
 	kwhy_json_object_end(json);
 }
@@ -352,6 +353,7 @@ static void write_head(struct kwhy_json *json, const struct kwhy_bench_flow *ben
 	kwhy_workload_gpu_json(json, "gpu", &bench->gpu);
 	kwhy_json_count(json, "steps", bench->steps);
 	kwhy_json_string(json, "path", bench->by_argmax ? "argmax" : "fixed");
+	kwhy_json_string(json, "collectives", bench->collectives);
 	kwhy_json_count(json, "flop_a_flow_step", KWHY_FLOW_FLOP);
 	kwhy_json_row(json, "peak_flop_per_s");
 	for (size_t p = 0; p < KWHY_FLOW_PRECISION_COUNT; p++)

@@ -79,6 +79,17 @@ static void write_price(const struct kwhy_sheet *sheet)
 			sheet, "  ", "grams a kWh: %s, mean of %d", report->place, report->place_year);
 }
 
+/* Energy of the time before the first and after the last activity, which the busy share does not count. */
+static int64_t outside_nj(const struct kwhy_totals *totals)
+{
+	int64_t sum_nj = 0;
+
+	for (size_t i = 0; i < totals->row_count; i++)
+		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
+			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
+	return sum_nj;
+}
+
 static void write_work(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
@@ -96,10 +107,11 @@ static void write_work(const struct kwhy_sheet *sheet)
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s %s a joule", count, work->unit,
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s a joule%s", count, work->unit,
 			kwhy_quantity_si(each, energy_j / work->count, "J", 3), half_j > 0 ? " \xc2\xb1" : "",
 			half_j > 0 ? kwhy_quantity_si(half, half_j / work->count, "J", 2) : "",
-			plain_number(per, work->count / energy_j), work->unit);
+			plain_number(per, work->count / energy_j),
+			outside_nj(sheet->totals) > 0 ? ", from first start to last end" : "");
 	}
 }
 
@@ -140,17 +152,6 @@ static void write_missing(const struct kwhy_sheet *sheet)
 	if (missing)
 		kwhy_sheet_linef(sheet, "  ", "%zu of %zu accounts have no known power and are missing in it",
 			missing, sheet->totals->row_count);
-}
-
-/* Energy of the time before the first and after the last activity, which the busy share does not count. */
-static int64_t outside_nj(const struct kwhy_totals *totals)
-{
-	int64_t sum_nj = 0;
-
-	for (size_t i = 0; i < totals->row_count; i++)
-		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
-			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
-	return sum_nj;
 }
 
 static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, const char *span)

@@ -3,6 +3,7 @@
 #define KWHY_WORKLOAD_FLOW_INSIDE_H
 
 #include "vendor/cublas.h"
+#include "workload/collectives.h"
 #include "workload/flow/books.h"
 #include "workload/flow/bridge.h"
 #include "workload/flow/device.h"
@@ -79,6 +80,7 @@ struct kwhy_flow {
 	struct kwhy_flow *ranks[KWHY_FLOW_GPUS_MOST];
 	uint32_t rank_count, first, count;
 	struct kwhy_gpu_event *settled; /* of a step: what others read may be written again */
+	struct kwhy_collectives *group; /* NULL: what a rank puts out is copied to the others */
 };
 
 static inline bool kwhy_flow_has_books(const struct kwhy_flow *flow) /* on the host */

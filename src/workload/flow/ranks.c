@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define OUTPUT_ROW_BYTES (KWHY_FLOW_OUTPUTS * sizeof(float))
+
 /*
  * `flow` on several GPUs: each has a part of the rows, all know what rows put out, and the host, which keeps
  * the books of all of them as for one GPU, says who merges. So flows of different GPUs meet, too, and where
@@ -23,6 +25,21 @@ static enum kwhy_status come_back(struct kwhy_flow *flow, enum kwhy_status statu
 	return status ? status : entered;
 }
 
+static enum kwhy_status open_group(struct kwhy_flow *flow, struct kwhy_error *error)
+{
+	struct kwhy_collectives_member members[KWHY_FLOW_GPUS_MOST];
+
+	if (flow->shape.flows % flow->rank_count)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"NCCL gathers parts of one size: %u flows cannot be divided among %u GPUs; take "
+			"other "
+			"--flows or --collectives own",
+			flow->shape.flows, flow->rank_count);
+	for (uint32_t i = 0; i < flow->rank_count; i++)
+		members[i] = (struct kwhy_collectives_member){flow->ranks[i]->gpu, flow->ranks[i]->stream};
+	return kwhy_collectives_nccl_new(members, flow->rank_count, &flow->group, error);
+}
+
 enum kwhy_status kwhy_flow_ranks_open(
 	struct kwhy_flow *flow, const struct kwhy_flow_request *request, struct kwhy_error *error)
 {
@@ -37,6 +54,7 @@ enum kwhy_status kwhy_flow_ranks_open(
 
 		part.gpu = request->others[i];
 		part.other_count = 0;
+		part.by_nccl = false;
 		status = kwhy_flow_open(&part, &rank, error);
 		if (status)
 			break;
@@ -49,6 +67,8 @@ enum kwhy_status kwhy_flow_ranks_open(
 		rank->first = (uint32_t)(flows * i / flow->rank_count);
 		rank->count = (uint32_t)(flows * (i + 1) / flow->rank_count) - rank->first;
 	}
+	if (!status && request->by_nccl)
+		status = open_group(flow, error);
 	return come_back(flow, status, error);
 }
 
@@ -61,6 +81,9 @@ void kwhy_flow_ranks_close(struct kwhy_flow *flow)
 		if (!enter(flow->ranks[i], &ignored))
 			(void)flow->gpu->ops->synchronize(
 				flow->ranks[i]->gpu, flow->ranks[i]->stream, &ignored);
+	if (flow->group)
+		flow->group->ops->free(flow->group);
+	flow->group = NULL;
 	for (uint32_t i = 1; i < flow->rank_count; i++)
 		kwhy_flow_close(flow->ranks[i]);
 }
@@ -82,9 +105,9 @@ static enum kwhy_status give(
 	struct kwhy_flow *rank, struct kwhy_flow *other, uint32_t step, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = rank->gpu->ops;
-	uint64_t row_bytes = KWHY_FLOW_OUTPUTS * sizeof(float), place = rank->first * row_bytes;
-	const struct kwhy_gpu_copy copy = {
-		other->args.outputs_rows + place, rank->args.outputs_rows + place, rank->count * row_bytes};
+	uint64_t place = rank->first * OUTPUT_ROW_BYTES;
+	const struct kwhy_gpu_copy copy = {other->args.outputs_rows + place, rank->args.outputs_rows + place,
+		rank->count * OUTPUT_ROW_BYTES};
 	enum kwhy_status status = KWHY_OK;
 
 	if (!rank->count)
@@ -97,6 +120,27 @@ static enum kwhy_status give(
 	return status ? status : ops->copy(rank->gpu, rank->stream, &copy, error);
 }
 
+/* The same for all at once. A rank's stream has settled the step before when it gets there. */
+static enum kwhy_status gather(struct kwhy_flow *flow, struct kwhy_error *error)
+{
+	uint64_t from[KWHY_FLOW_GPUS_MOST], to[KWHY_FLOW_GPUS_MOST];
+	uint64_t part_bytes = flow->count * OUTPUT_ROW_BYTES;
+
+	if (!part_bytes)
+		return KWHY_OK;
+	for (uint32_t i = 0; i < flow->rank_count; i++) {
+		struct kwhy_flow *rank = flow->ranks[i];
+
+		to[i] = rank->args.outputs_rows;
+		from[i] = to[i] + rank->first * OUTPUT_ROW_BYTES;
+		rank->tally.calls++;
+		rank->tally.peer_bytes += part_bytes * (flow->rank_count - 1);
+	}
+	flow->tally.gathers++;
+	return flow->group->ops->gather(
+		flow->group, from, to, (uint32_t)(part_bytes / sizeof(uint64_t)), error);
+}
+
 static enum kwhy_status compute(
 	struct kwhy_flow *flow, struct kwhy_flow *rank, uint32_t step, struct kwhy_error *error)
 {
@@ -105,7 +149,7 @@ static enum kwhy_status compute(
 
 	if (!status)
 		status = kwhy_flow_issue_plain(rank, step, rank->first, rank->count, error);
-	for (uint32_t i = 0; !status && i < flow->rank_count; i++)
+	for (uint32_t i = 0; !status && !flow->group && i < flow->rank_count; i++)
 		if (flow->ranks[i] != rank)
 			status = give(rank, flow->ranks[i], step, error);
 	return status ? status
@@ -158,6 +202,8 @@ enum kwhy_status kwhy_flow_ranks_step(struct kwhy_flow *flow, uint32_t step, str
 
 	for (uint32_t i = 0; !status && i < flow->rank_count; i++)
 		status = compute(flow, flow->ranks[i], step, error);
+	if (!status && flow->group)
+		status = gather(flow, error);
 	status = come_back(flow, status, error);
 	if (status)
 		return status;

@@ -126,6 +126,7 @@ static void add_tally(struct kwhy_flow_tally *sum, const struct kwhy_flow_tally 
 	sum->d2h_bytes += tally->d2h_bytes;
 	sum->peer_copies += tally->peer_copies;
 	sum->peer_bytes += tally->peer_bytes;
+	sum->gathers += tally->gathers;
 	sum->kernels += tally->kernels;
 	sum->lines += tally->lines;
 }

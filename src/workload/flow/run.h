@@ -56,6 +56,8 @@ struct kwhy_flow_request {
 	/* Further ones, where the variant takes several; up to GPUS_MOST - 1. */
 	struct kwhy_gpu *const *others;
 	uint32_t other_count;
+	bool by_nccl; /* what GPUs put out goes to the others by NCCL's all-gather, of parts of one size; else
+			 by copies */
 };
 
 /* What one run asked of the driver. */
@@ -63,7 +65,8 @@ struct kwhy_flow_tally {
 	uint64_t calls; /* of the driver and of cuBLAS */
 	uint64_t launches, products, graphs, waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
-	uint64_t peer_copies, peer_bytes; /* from GPU to GPU */
+	uint64_t peer_copies, peer_bytes; /* from GPU to GPU; the bytes also by NCCL */
+	uint64_t gathers;		  /* by NCCL, of all GPUs */
 	uint64_t kernels;		  /* of ours that ran, and products; a graph's included */
 	uint64_t lines;			  /* of text, written and read */
 };

@@ -38,7 +38,7 @@ struct outcome {
 static void run_variant(const struct kwhy_flow_variant *variant, const struct kwhy_flow_shape *shape,
 	enum kwhy_flow_precision precision, struct outcome *out)
 {
-	const struct kwhy_flow_request request = {gpu, *shape, variant, precision, NULL, 0};
+	const struct kwhy_flow_request request = {gpu, *shape, variant, precision, NULL, 0, false};
 	struct kwhy_flow_answer answer = answer_of(shape);
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
@@ -130,7 +130,7 @@ static void on_several_gpus_flows_meet_as_on_one(void **state)
 		struct kwhy_flow_shape shape = small;
 		struct kwhy_gpu *const others[] = {other, other};
 		struct kwhy_flow_request request = {
-			gpu, shape, kwhy_flow_variant_find("n6"), KWHY_FLOW_FP32, others, 2};
+			gpu, shape, kwhy_flow_variant_find("n6"), KWHY_FLOW_FP32, others, 2, false};
 		struct kwhy_flow_result result = {0};
 		struct kwhy_flow_numbers numbers;
 		struct kwhy_flow_answer answer;
@@ -152,6 +152,45 @@ static void on_several_gpus_flows_meet_as_on_one(void **state)
 		kwhy_flow_close(flow);
 		kwhy_flow_answer_done(&answer);
 	}
+	other->ops->close(other);
+	assert_int_equal(gpu->ops->enter(gpu, &error), KWHY_OK);
+}
+
+/* All that GPUs put out in one gather a step, of parts of one size. */
+static void by_nccl_flows_meet_as_on_one(void **state)
+{
+	struct kwhy_gpu *other;
+	struct kwhy_error error;
+	struct kwhy_flow_request request = {
+		.gpu = gpu, .shape = small, .variant = kwhy_flow_variant_find("n6"), .by_nccl = true};
+	struct kwhy_flow_answer answer = answer_of(&small);
+	struct kwhy_flow_result result = {0};
+	struct kwhy_flow_numbers numbers;
+	struct kwhy_flow *flow;
+
+	(void)state;
+	if (kwhy_gpu_open(backend, "1", &other, &error))
+		fail_msg("%s", error.text);
+	request.others = &other;
+	request.other_count = 1;
+	if (backend == KWHY_GPU_HOST) {
+		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
+		assert_non_null(strstr(error.text, "NCCL works on CUDA alone"));
+	} else {
+		if (kwhy_flow_open(&request, &flow, &error) ||
+			kwhy_flow_run(flow, &answer, &result, &error) ||
+			kwhy_flow_read(flow, &answer, &numbers, &error))
+			fail_msg("%s", error.text);
+		assert_int_equal(numbers.elsewhere, 0);
+		assert_true(numbers.error_h < 1e-6 && fabs(numbers.sum_out - answer.sum_out) < 1e-5);
+		assert_int_equal(result.tally.peer_copies, 0);
+		assert_int_equal(result.tally.gathers, small.steps);
+		kwhy_flow_close(flow);
+	}
+	request.shape.flows = 31;
+	assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "31 flows cannot be divided among 2 GPUs"));
+	kwhy_flow_answer_done(&answer);
 	other->ops->close(other);
 	assert_int_equal(gpu->ops->enter(gpu, &error), KWHY_OK);
 }
@@ -207,7 +246,7 @@ static void text_is_copied_line_by_line_and_is_the_only_difference(void **state)
 static void wrong_text_names_the_variant_and_the_step(void **state)
 {
 	const struct kwhy_flow_request request = {
-		gpu, small, kwhy_flow_variant_find("n2t"), KWHY_FLOW_FP32, NULL, 0};
+		gpu, small, kwhy_flow_variant_find("n2t"), KWHY_FLOW_FP32, NULL, 0, false};
 	struct kwhy_flow_answer answer = answer_of(&small);
 	struct kwhy_flow_result result = {0};
 	struct kwhy_flow *flow;
@@ -235,7 +274,8 @@ static void each_component_is_timed_by_itself(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct kwhy_flow_variant *variant = kwhy_flow_variant_find(ids[i]);
-		const struct kwhy_flow_request request = {gpu, small, variant, KWHY_FLOW_FP32, NULL, 0};
+		const struct kwhy_flow_request request = {
+			gpu, small, variant, KWHY_FLOW_FP32, NULL, 0, false};
 		double sum_s = 0;
 
 		if (kwhy_flow_open(&request, &flow, &error) ||
@@ -268,7 +308,7 @@ static void components_of_a_graph_or_one_kernel_are_not_told_apart(void **state)
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		const struct kwhy_flow_request request = {
-			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0};
+			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0, false};
 
 		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
 		assert_int_equal(
@@ -302,7 +342,7 @@ static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct kwhy_flow_request request = {
-			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0};
+			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0, false};
 		struct kwhy_flow_result result = {0};
 
 		if (kwhy_flow_open(&request, &flow, &error) ||
@@ -343,7 +383,7 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 	answer.steps[3].places ^= 1;
 	for (size_t i = 0; i < 3; i++) {
 		const struct kwhy_flow_request request = {
-			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0};
+			gpu, small, kwhy_flow_variant_find(ids[i]), KWHY_FLOW_FP32, NULL, 0, false};
 		char words[32];
 
 		assert_int_equal(kwhy_flow_open(&request, &flow, &error), KWHY_OK);
@@ -358,7 +398,7 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 static void what_would_take_too_long_is_refused(void **state)
 {
 	struct kwhy_flow_request request = {gpu, kwhy_flow_shape_of(100000, 60, false),
-		kwhy_flow_variant_find("n0"), KWHY_FLOW_FP32, NULL, 0};
+		kwhy_flow_variant_find("n0"), KWHY_FLOW_FP32, NULL, 0, false};
 	struct kwhy_flow *flow;
 	struct kwhy_error error;
 
@@ -400,6 +440,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(on_the_chosen_path_flows_elsewhere_are_counted),
 		cmocka_unit_test(no_flow_one_flow_and_one_cell_are_runs_too),
 		cmocka_unit_test(on_several_gpus_flows_meet_as_on_one),
+		cmocka_unit_test(by_nccl_flows_meet_as_on_one),
 		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),
 		cmocka_unit_test(text_is_copied_line_by_line_and_is_the_only_difference),
 		cmocka_unit_test(wrong_text_names_the_variant_and_the_step),
