@@ -43,7 +43,7 @@ wants weights && step weights "$program" bench decode --weights fp16,fp8,int8,in
 # Tokens that are drawn instead of chosen, and sequences that arrive at random.
 wants drawn && step drawn "$program" bench decode --batch 1,64,256 --launch early --temperature 0.8 --top-k 40 --top-p 0.95 --seconds 1 --repeat 3 \
 	-o "$out/drawn.json"
-wants drawn && step arrivals "$program" bench decode --batch 8,64 --launch graph --arrivals 300 --seconds 1 --repeat 3 -o "$out/arrivals.json"
+wants drawn && step arrivals "$program" bench decode --batch 8,64 --launch calls,graph --arrivals 300 --seconds 1 --repeat 3 -o "$out/arrivals.json"
 # Who multiplies prompts and many sequences faster?
 for who in own cublaslt; do
 	wants products && step products_$who "$program" bench decode --products $who --batch 1,8,32,64,128,256 --launch early \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# decode on two H200s that share a decoder: every kind of weights held against the reference first, then both shapes on one and
+# decode on two GPUs, and as `four` on four, that share a decoder: every kind of weights held against the reference first, then both shapes on one and
 # two GPUs with energy and with what waiting for each other costs; then, on one, what pages of keys
 # and values cost and save, beams, and sparse weights.
 # Usage: decode_tp.sh KWHY_FOLDER OUT_FOLDER [STEPS]    (the folder of the portable build; STEPS of "bits small large graph
-# pages beams sparse"; the first three when not given: about 100 s)
+# pages beams sparse four"; the first three when not given: about 100 s)
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -42,6 +42,12 @@ wants pages && step pages "$program" bench decode --batch 8,64 --page 0,64 --lau
 	--seconds 0.8 -o "$out/pages.json"
 wants sparse && step sparse "$program" bench decode --weights fp16,fp16-2:4 --batch 1,16,64 --launch early --repeat 3 --seconds 0.8 \
 	-o "$out/sparse.json"
+# How it grows, and the laws that fit.
+for batch in 8 64 256; do
+	wants four && step four_$batch "$program" bench decode --shape opt-1.3b --batch $batch --launch early --tp 1,2,4 --repeat 3 --seconds 0.8 \
+		-o "$out/four_$batch.json" --csv "$out/four_$batch.csv"
+	wants four && step scale_$batch "$program" model scale "$out/four_$batch.csv"
+done
 for beams in 1 4; do
 	wants beams && step beams_$beams "$program" bench decode --batch 1,16 --beam $beams --launch early --repeat 3 --seconds 0.8 \
 		-o "$out/beams_$beams.json"

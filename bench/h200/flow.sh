@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `naive` the slow ones, as `rest` what allocates,
 # flows that choose their way, cuBLAS in other precisions and PyTorch's other programs; as `sweep` how they grow; as `profile` the kernels of
-# n5w one by one; as `several` two GPUs; as `energy` long windows, and recordings; as `components` the text bridge, and each component of the
+# n5w one by one; as `several` two GPUs, with own copies and with NCCL, as `four` four; as `reports` what kwhy report says of n0, n0c, n1 and n5; as `energy` long windows, and recordings; as `components` the text bridge, and each component of the
 # source document by itself: measured alone, and as ranges of recordings.
-# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|energy|components|all ..."]     (the folder of the portable
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|four|energy|components|reports|all ..."]     (the folder of the portable
 # build; about a minute each, sweep and profile less, energy and components two and a half)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,9 @@ out=$(cd "$2" && pwd)
 program=$kwhy/bin/kwhy
 # shellcheck source=programs/libraries.sh
 . "$(dirname "$(realpath "$0")")/programs/libraries.sh"
-use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*'
+use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*' 'libnccl.so.2'
+# One user's NVLink multicast can take the GPUs of a whole host out of service.
+export NCCL_NVLS_ENABLE=0
 use_package "$kwhy"
 
 step() {
@@ -76,8 +78,25 @@ if wants components all; then
 	done
 	limit=60
 fi
+# several NAME GPUS
+several() {
+	step "$1" "$program" bench flow --device "$2" --variant n2,n6 --flows 1000,10000,100000 --steps 60 --repeat 3 --seconds 0 -o "$out/$1.json"
+	step "$1_nccl" "$program" bench flow --device "$2" --variant n6 --collectives nccl --flows 1000,10000,100000 --steps 60 --repeat 3 --seconds 0 \
+		-o "$out/$1_nccl.json"
+}
 if wants several; then
-	step several "$program" bench flow --device 0,1 --variant n2,n6 --flows 1000,10000,100000 --steps 60 --repeat 3 --seconds 0 -o "$out/several.json"
+	several several 0,1
+fi
+if wants four; then
+	several four 0,1,2,3
+fi
+if wants reports all; then
+	# Few steps of the slow ones; their recordings come back for the findings.
+	for variant in n0:4 n0c:4 n1:20 n5:60; do
+		step "record_${variant%:*}" "$program" record -q --one-file -o "$out/${variant%:*}.kwhy" -- "$program" bench flow \
+			--variant "${variant%:*}" --steps "${variant#*:}" --repeat 3 --seconds 0 --runs-only -o "$out/${variant%:*}.json"
+		step "report_${variant%:*}" "$program" report -q "$out/${variant%:*}.kwhy" -o "$out/${variant%:*}.txt"
+	done
 fi
 if wants energy all; then
 	limit=150

@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Where each watt goes, and how well the device's counters predict it: a model fitted to one recording of mixed work, held against another in another
-# order (MIXED_S seconds each, 60) and against work of other kinds (OTHER_S, 12). Then limits under a product: only where the file "allow-set" lies in
-# OUT_FOLDER. Needs PyTorch, root for the limits, and one GPU; 2.5 minutes.
+# order (MIXED_S seconds each, 105), against work of other kinds (OTHER_S, 20) and against token generation (`kwhy bench decode`, DECODE_S a phase, 4); and
+# one fitted to token generation, held against other numbers of sequences. Then limits under a product: only where the file "allow-set" lies in
+# OUT_FOLDER. Needs PyTorch, root for the limits, and one GPU; 7.5 minutes.
 # usage: power.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")
 python=python3
 [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
+# shellcheck source=programs/libraries.sh
+. "$here/programs/libraries.sh"
+use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*'
 mkdir -p "$2"
 out=$(realpath "$2")
 work=$(mktemp -d)
@@ -22,18 +26,28 @@ mixed() {
 	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "$python" "$here/programs/mixed.py" "${@:2}"
 }
 
+decode() {
+	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "$kwhy" bench decode --batch "$2" --launch early --repeat 3 \
+		--seconds "${DECODE_S:-4}" -o "$out/power-$1-run.json"
+}
+
 model() {
 	"$kwhy" model power --json -o "$out/power-$1.json" "${@:2}"
 	echo "$1"
 	"$kwhy" model power "${@:2}" | tee "$out/power-$1.txt"
 }
 
-mixed mixed-1 "${MIXED_S:-60}" 1
-mixed mixed-2 "${MIXED_S:-60}" 2
-mixed other "${OTHER_S:-12}" 3 other
+mixed mixed-1 "${MIXED_S:-105}" 1
+mixed mixed-2 "${MIXED_S:-105}" 2
+mixed other "${OTHER_S:-20}" 3 other
+decode decode-1 1,4,16,64,256
+decode decode-2 2,8,32,128
 model fitted "$work/mixed-1.kwhy"
 model held-out --fit "$work/mixed-1.kwhy" "$work/mixed-2.kwhy"
 model other --fit "$work/mixed-1.kwhy" "$work/other.kwhy"
+model decode-by-mixed --fit "$work/mixed-1.kwhy" "$work/decode-1.kwhy"
+model decode "$work/decode-1.kwhy"
+model decode-held-out --fit "$work/decode-1.kwhy" "$work/decode-2.kwhy"
 if [ -e "$out/allow-set" ]; then
 	"$kwhy" tune cap --allow-set --values 8 --json -o "$out/cap.json" -- "$python" "$here/programs/product.py" 10
 	nvidia-smi -q -d POWER > "$out/limit-after.txt"

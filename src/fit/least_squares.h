@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { KWHY_LEAST_SQUARES_COLUMNS_MAX = 10 };
+enum { KWHY_LEAST_SQUARES_COLUMNS_MAX = 13 };
 
 /* Rows of a linear model: target = sum over columns of value * coefficient. */
 struct kwhy_least_squares_data {

@@ -48,28 +48,66 @@ static size_t block_of(const struct kwhy_power_data *data, size_t row)
 	return row * KWHY_POWER_BLOCKS / data->row_count;
 }
 
-/* Rows of the least squares without one block, and the fit's factors. */
-static enum kwhy_status fit_without(const struct kwhy_power_data *data, size_t block, double *rows,
-	struct kwhy_power_factors *out, struct kwhy_error *error)
+/* Rows of the least squares without one block, of some gauges; `targets_w` has one for each row. */
+static enum kwhy_status fit_gauges(const struct kwhy_power_data *data, const double *targets_w, bool all,
+	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_error *error)
 {
-	size_t columns = data->gauge_count + 1, used = 0;
-	double *targets = rows + data->row_count * columns;
+	size_t gauges[KWHY_POWER_GAUGES_MAX], columns = 1, used = 0;
+	double *targets = rows + data->row_count * (data->gauge_count + 1);
 	struct kwhy_least_squares fit;
 
+	for (size_t j = 0; j < data->gauge_count; j++)
+		if (all || data->terms[j] == KWHY_POWER_MEMORY)
+			gauges[columns++ - 1] = j;
 	for (size_t i = 0; i < data->row_count; i++) {
 		if (block_of(data, i) == block)
 			continue;
 		rows[used * columns] = 1;
-		memcpy(rows + used * columns + 1, data->gauges + i * data->gauge_count,
-			data->gauge_count * sizeof(*rows));
-		targets[used++] = data->power_w[i];
+		for (size_t j = 1; j < columns; j++)
+			rows[used * columns + j] = data->gauges[i * data->gauge_count + gauges[j - 1]];
+		targets[used++] = targets_w[i];
 	}
 	if (kwhy_least_squares_fit(
 		    &(struct kwhy_least_squares_data){rows, targets, used, columns}, &fit, error))
 		return error->status;
-	out->constant_w = fit.values[0];
-	memcpy(out->watts_per_unit, fit.values + 1, data->gauge_count * sizeof(double));
+	*out = (struct kwhy_power_factors){.constant_w = fit.values[0]};
+	for (size_t j = 1; j < columns; j++)
+		out->watts_per_unit[gauges[j - 1]] = fit.values[j];
 	return KWHY_OK;
+}
+
+static double memory_of(
+	const struct kwhy_power_factors *factors, const struct kwhy_power_data *data, size_t row)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < data->gauge_count; j++)
+		if (data->terms[j] == KWHY_POWER_MEMORY)
+			sum += factors->watts_per_unit[j] * data->gauges[row * data->gauge_count + j];
+	return sum;
+}
+
+/*
+ * Where the memory has a meter, what it draws of each byte is fitted to that; then all gauges, the memory's
+ * among them, to the rest: what the device draws to move bytes besides. The memory's own constant stays in
+ * the base.
+ */
+static enum kwhy_status fit_without(const struct kwhy_power_data *data, size_t block, double *rows,
+	struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory, struct kwhy_error *error)
+{
+	double *rest_w = rows + data->row_count * (data->gauge_count + 2);
+	enum kwhy_status status = KWHY_OK;
+
+	*out_memory = (struct kwhy_power_factors){0};
+	if (data->memory_w)
+		status = fit_gauges(data, data->memory_w, false, block, rows, out_memory, error);
+	for (size_t i = 0; i < data->row_count; i++)
+		rest_w[i] = data->power_w[i] - memory_of(out_memory, data, i);
+	if (!status)
+		status = fit_gauges(data, rest_w, true, block, rows, out, error);
+	for (size_t j = 0; !status && j < data->gauge_count; j++)
+		out->watts_per_unit[j] += out_memory->watts_per_unit[j];
+	return status;
 }
 
 /* Watts of each term in a window; gives their sum. */
@@ -126,11 +164,14 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
 	struct kwhy_power_model *out, struct kwhy_error *error)
 {
-	double without[KWHY_POWER_BLOCKS], left = 0;
+	double without[KWHY_POWER_BLOCKS], memory[KWHY_POWER_BLOCKS][KWHY_POWER_GAUGES_MAX], left = 0;
 
 	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
-		if (fit_without(data, block, rows, &out->without[block], error))
+		struct kwhy_power_factors by_meter;
+
+		if (fit_without(data, block, rows, &out->without[block], &by_meter, error))
 			return error->status;
+		memcpy(memory[block], by_meter.watts_per_unit, sizeof(memory[block]));
 		left += left_of(&out->without[block], data, block);
 		without[block] = out->without[block].constant_w;
 	}
@@ -140,6 +181,11 @@ static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *row
 		for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++)
 			without[block] = out->without[block].watts_per_unit[j];
 		out->watts_per_unit[j] = interval_of(out->all.watts_per_unit[j], without);
+		for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++)
+			without[block] = memory[block][j];
+		out->metered_per_unit[j] = data->memory_w && data->terms[j] == KWHY_POWER_MEMORY
+			? interval_of(out->metered_per_unit[j].value, without)
+			: kwhy_interval_unknown();
 	}
 	return KWHY_OK;
 }
@@ -160,16 +206,19 @@ enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = check(data, KWHY_POWER_ROWS_LEAST, error);
+	struct kwhy_power_factors by_meter;
 	double *rows;
 
 	if (status)
 		return status;
-	rows = calloc(data->row_count * (data->gauge_count + 2), sizeof(*rows));
+	rows = calloc(data->row_count * (data->gauge_count + 3), sizeof(*rows));
 	if (!rows)
 		return kwhy_fail_memory(error, "a power model");
 	*out = (struct kwhy_power_model){0};
 	note_range(data, out);
-	status = fit_without(data, NO_BLOCK, rows, &out->all, error);
+	status = fit_without(data, NO_BLOCK, rows, &out->all, &by_meter, error);
+	for (size_t j = 0; j < data->gauge_count; j++)
+		out->metered_per_unit[j].value = by_meter.watts_per_unit[j];
 	if (!status) {
 		out->rms_ratio = sqrt(left_of(&out->all, data, NO_BLOCK) / (double)data->row_count) /
 			out->mean_w;

@@ -24,13 +24,16 @@ enum kwhy_power_term {
 
 const char *kwhy_power_term_name(enum kwhy_power_term term); /* "compute" */
 
-enum { KWHY_POWER_GAUGES_MAX = 9, KWHY_POWER_BLOCKS = 8, KWHY_POWER_ROWS_LEAST = 24 };
+enum { KWHY_POWER_GAUGES_MAX = 12, KWHY_POWER_BLOCKS = 8, KWHY_POWER_ROWS_LEAST = 24 };
 
 struct kwhy_power_data {
 	size_t row_count, gauge_count;
-	const double *power_w;				   /* [row_count] */
-	const double *seconds;				   /* [row_count] */
-	const double *gauges;				   /* [row_count][gauge_count], each 0 or more */
+	const double *power_w; /* [row_count] */
+	const double *seconds; /* [row_count] */
+	const double *gauges;  /* [row_count][gauge_count], each 0 or more */
+	/* [row_count], by the memory's own meter, or NULL: what the memory itself draws of a unit of its
+	 * gauges, which the device cannot draw less of. */
+	const double *memory_w;
 	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* of each gauge */
 };
 
@@ -44,6 +47,8 @@ struct kwhy_power_model {
 	struct kwhy_power_factors all,
 		without[KWHY_POWER_BLOCKS]; /* fitted to all windows, and without a block */
 	struct kwhy_interval constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
+	/* Of that, by the memory's own meter; NAN for what is no gauge of memory or has none. */
+	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
 	double most[KWHY_POWER_GAUGES_MAX]; /* that a gauge reached in the fitted windows */
 	double rms_ratio;		    /* of what the fit leaves, over the mean power */
 	double held_out_ratio;		    /* the same of windows in blocks that the fit did not see */

@@ -54,6 +54,9 @@ int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules a count; 0 for 
 	X(SM_OCCUPANCY, "gpm_sm_occupancy_permille")                             \
 	X(FP32_ACTIVE, "gpm_fp32_active_permille")                               \
 	X(TENSOR_ACTIVE, "gpm_tensor_active_permille")                           \
+	X(INTEGER_ACTIVE, "gpm_integer_active_permille")                         \
+	X(FP16_ACTIVE, "gpm_fp16_active_permille")                               \
+	X(FP64_ACTIVE, "gpm_fp64_active_permille")                               \
 	X(DRAM_ACTIVE, "gpm_dram_active_permille")                               \
 	X(PCIE_RX, "pcie_rx_bytes_per_s")                                        \
 	X(PCIE_TX, "pcie_tx_bytes_per_s")                                        \

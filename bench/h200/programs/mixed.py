@@ -11,12 +11,28 @@ import torch
 import torch.nn.functional as F
 
 
+def graphed(work):
+    """So short that launches one by one would leave the device idle: 64 of them at a time."""
+    work()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(64):
+            work()
+    return graph.replay
+
+
 def kinds_of_fit():
     a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
     b = torch.randn(4096, 4096, device="cuda")
     c = torch.randn(1 << 28, device="cuda")
     d = torch.empty_like(c)
     host = torch.randn(1 << 26, pin_memory=True)
+    small = torch.randn(2048, 2048, device="cuda", dtype=torch.bfloat16)
+    few = torch.randint(-(1 << 31), 1 << 31, (1 << 21,), device="cuda", dtype=torch.int32)
+    many = torch.randint(0, 1 << 31, (1 << 23,), device="cuda", dtype=torch.int32)
+    places = torch.randint(0, b.numel(), (1 << 24,), device="cuda")
+    flat = b.view(-1)
     return [
         lambda: torch.matmul(a, a),
         lambda: torch.matmul(b, b),
@@ -24,6 +40,12 @@ def kinds_of_fit():
         lambda: c.mul_(1.0000001),
         lambda: d[: 1 << 26].copy_(host, non_blocking=True),
         lambda: torch.sin(b),
+        graphed(lambda: torch.matmul(small, small)),
+        graphed(lambda: few.bitwise_xor_(0x5DEECE66)),
+        graphed(lambda: torch.mv(a, a[0])),
+        graphed(lambda: torch.matmul(a[:16], a)),
+        lambda: [many.random_() for _ in range(16)],
+        lambda: torch.index_select(flat, 0, places),
         lambda: time.sleep(0.01),
     ]
 

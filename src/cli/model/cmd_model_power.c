@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/model/page.h"
 #include "cli/model/power_rows.h"
@@ -78,7 +79,7 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 
 /* Meters and gauges alone are needed, no books. */
 static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
-	const char *path, struct kwhy_error *error)
+	const char *path, double lag_s, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = NULL;
 	struct kwhy_profile *profile = NULL;
@@ -91,7 +92,7 @@ static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struc
 	if (!status)
 		status = kwhy_power_rows_of(rows, recording,
 			&(struct kwhy_power_rows_request){
-				profile, (uint32_t)options->device, options->window_s},
+				profile, (uint32_t)options->device, options->window_s, lag_s},
 			error);
 	if (profile)
 		kwhy_profile_free(profile);
@@ -101,10 +102,10 @@ static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struc
 }
 
 static enum kwhy_status read_rows(struct kwhy_power_rows *rows, const struct power_options *options,
-	const char *path, struct kwhy_error *error)
+	const char *path, double lag_s, struct kwhy_error *error)
 {
 	return is_csv(path) ? kwhy_power_rows_read(rows, path, error)
-			    : read_recording(rows, options, path, error);
+			    : read_recording(rows, options, path, lag_s, error);
 }
 
 /* A model holds for windows with the same gauges in the same order. */
@@ -120,11 +121,15 @@ static enum kwhy_status check_alike(
 static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,
 	struct kwhy_error *error)
 {
-	enum kwhy_status status = read_rows(&answer->rows, options, path, error);
+	enum kwhy_status status = KWHY_OK;
 
 	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
-	if (!status && options->fit)
-		status = read_rows(&answer->fitted_rows, options, options->fit, error);
+	if (options->fit)
+		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, error);
+	/* by how much the counters lag is the driver's: what is split does not choose it anew */
+	if (!status)
+		status = read_rows(
+			&answer->rows, options, path, options->fit ? answer->fitted_rows.lag_s : NAN, error);
 	if (!status)
 		status = check_alike(&answer->rows, answer->fitted, error);
 	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_LEAST)
@@ -159,6 +164,19 @@ static void write_factor(
 	kwhy_table_cell(table, range);
 }
 
+static void write_metered(const struct answer *answer, size_t j, struct kwhy_model_page *page)
+{
+	struct kwhy_interval watts = answer->model.metered_per_unit[j];
+	char text[KWHY_QUANTITY_BYTES], gauge[64];
+
+	write_gauge(answer, j, gauge);
+	kwhy_sheet_linef(&page->sheet, "  ",
+		"of it %s of %s by the memory's own meter (%.3g to %.3g W); what is more is drawn elsewhere "
+		"in "
+		"the device, to move the bytes",
+		kwhy_quantity_si(text, watts.value, "W", 3), gauge, watts.low, watts.high);
+}
+
 static void write_gauges(const struct answer *answer, struct kwhy_model_page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"term", KWHY_COLUMN_LEFT},
@@ -174,6 +192,9 @@ static void write_gauges(const struct answer *answer, struct kwhy_model_page *pa
 		write_factor(&table, answer->rows.data.terms[j], gauge, model->watts_per_unit[j]);
 	}
 	kwhy_table_write(&table, &page->style, &page->text);
+	for (size_t j = 0; j < answer->rows.data.gauge_count; j++)
+		if (isfinite(model->metered_per_unit[j].value))
+			write_metered(answer, j, page);
 }
 
 static void write_split(const struct answer *answer, struct kwhy_model_page *page)
@@ -262,6 +283,7 @@ static void write_json_gauges(const struct answer *answer, struct kwhy_json *jso
 		kwhy_json_string(json, "unit", unit);
 		kwhy_json_string(json, "term", kwhy_power_term_name(gauge->term));
 		kwhy_interval_json(json, "watts_per_unit", answer->model.watts_per_unit[j]);
+		kwhy_interval_json(json, "metered_per_unit", answer->model.metered_per_unit[j]);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
@@ -338,8 +360,10 @@ const struct kwhy_command kwhy_command_model_power = {
 	.summary = "Where each watt goes: base, compute, memory, I/O, by the device's counters.",
 	.details = "WINDOWS.csv: columns power_w, seconds (1 where there are none) and gauges: compute, "
 		   "memory, io, "
-		   "or gpm_sm_active_permille, gpm_fp32_active_permille, gpm_tensor_active_permille, "
-		   "gpm_dram_active_permille, pcie_bytes_per_s, nvlink_bytes_per_s; sm_clock_hz, by whose "
+		   "or gpm_sm_active_permille, gpm_sm_occupancy_permille, gpm_fp32_active_permille, "
+		   "gpm_tensor_active_permille, gpm_integer_active_permille, gpm_fp16_active_permille, "
+		   "gpm_fp64_active_permille, gpm_dram_active_permille, pcie_bytes_per_s, "
+		   "nvlink_bytes_per_s; sm_clock_hz, by whose "
 		   "square compute counts.",
 	.options = options_table,
 	.options_bytes = sizeof(struct power_options),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, CLOCK, COMPUTE, MEMORY, IO };
+enum { SM, FP32, TENSOR, DRAM, PCIE, NVLINK, CLOCK, OCCUPANCY, INTEGER, FP16, FP64, COMPUTE, MEMORY, IO };
 
 const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
 	[SM] = {"gpm_sm_active_permille", KWHY_POWER_COMPUTE, true, NULL},
@@ -17,6 +17,10 @@ const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
 	[PCIE] = {"pcie_bytes_per_s", KWHY_POWER_IO, false, NULL},
 	[NVLINK] = {"nvlink_bytes_per_s", KWHY_POWER_IO, false, NULL},
 	[CLOCK] = {"sm_clock_hz", KWHY_POWER_BASE, false, "GHz^2"},
+	[OCCUPANCY] = {"gpm_sm_occupancy_permille", KWHY_POWER_COMPUTE, true, NULL},
+	[INTEGER] = {"gpm_integer_active_permille", KWHY_POWER_COMPUTE, true, NULL},
+	[FP16] = {"gpm_fp16_active_permille", KWHY_POWER_COMPUTE, true, NULL},
+	[FP64] = {"gpm_fp64_active_permille", KWHY_POWER_COMPUTE, true, NULL},
 	[COMPUTE] = {"compute", KWHY_POWER_COMPUTE, true, NULL},
 	[MEMORY] = {"memory", KWHY_POWER_MEMORY, false, NULL},
 	[IO] = {"io", KWHY_POWER_IO, false, NULL},
@@ -27,11 +31,13 @@ static enum kwhy_status make_room(struct kwhy_power_rows *rows, size_t row_count
 	rows->power_w = calloc(row_count + 1, sizeof(double));
 	rows->seconds = calloc(row_count + 1, sizeof(double));
 	rows->gauges = calloc(row_count * rows->data.gauge_count + 1, sizeof(double));
+	rows->memory_w = calloc(row_count + 1, sizeof(double));
 	rows->data.power_w = rows->power_w;
 	rows->data.seconds = rows->seconds;
 	rows->data.gauges = rows->gauges;
-	return rows->power_w && rows->seconds && rows->gauges ? KWHY_OK
-							      : kwhy_fail_memory(error, "power rows");
+	return rows->power_w && rows->seconds && rows->gauges && rows->memory_w
+		? KWHY_OK
+		: kwhy_fail_memory(error, "power rows");
 }
 
 static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, struct kwhy_error *error)
@@ -115,11 +121,11 @@ static const struct kwhy_gauge_series *gauge_of(
 	return NULL;
 }
 
-static const struct kwhy_power_series *samples_of(const struct kwhy_recording *recording, uint32_t device)
+static const struct kwhy_power_series *power_of(
+	const struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device)
 {
 	for (size_t i = 0; i < recording->power_count; i++)
-		if (recording->power[i].meter == KWHY_METER_NVML_SAMPLE &&
-			recording->power[i].device == device)
+		if (recording->power[i].meter == meter && recording->power[i].device == device)
 			return &recording->power[i];
 	return NULL;
 }
@@ -161,8 +167,9 @@ static double reading_near(const struct kwhy_gauge_series *series, int64_t time_
 	return (double)series->value[at];
 }
 
-/* Mean of the samples stamped in (start, end]; NAN: fewer than two. */
-static double mean_w(const struct kwhy_power_series *samples, int64_t start_ns, int64_t end_ns, size_t *at)
+/* Mean of the readings stamped in (start, end]; NAN: fewer than `least`. */
+static double mean_w(
+	const struct kwhy_power_series *samples, int64_t start_ns, int64_t end_ns, size_t least, size_t *at)
 {
 	double sum = 0;
 	size_t count = 0;
@@ -171,7 +178,7 @@ static double mean_w(const struct kwhy_power_series *samples, int64_t start_ns, 
 		(*at)++;
 	for (; *at < samples->count && samples->time_ns[*at] <= end_ns; (*at)++, count++)
 		sum += (double)samples->value[*at] * 1e-3;
-	return count < 2 ? NAN : sum / (double)count;
+	return count < least ? NAN : sum / (double)count;
 }
 
 /*
@@ -189,6 +196,10 @@ static const struct {
 	[PCIE] = {KWHY_GAUGE_PCIE_RX, KWHY_GAUGE_PCIE_TX, false},
 	[NVLINK] = {KWHY_GAUGE_NVLINK_RX, KWHY_GAUGE_NVLINK_TX, false},
 	[CLOCK] = {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_COUNT, true},
+	[OCCUPANCY] = {KWHY_GAUGE_SM_OCCUPANCY, KWHY_GAUGE_COUNT, false},
+	[INTEGER] = {KWHY_GAUGE_INTEGER_ACTIVE, KWHY_GAUGE_COUNT, false},
+	[FP16] = {KWHY_GAUGE_FP16_ACTIVE, KWHY_GAUGE_COUNT, false},
+	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
 #define LATE_S 0.05 /* a reading comes so much sooner after one that came late */
@@ -197,9 +208,12 @@ enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 struct joining {
 	const struct kwhy_gauge_series *series[SOURCES][2];
-	const struct kwhy_power_series *samples;
+	const struct kwhy_power_series *samples, *memory; /* the latter may be NULL */
 	int64_t window_ns;
 };
+
+/* NVML's averages are of the second before: what they say is of half of one ago. */
+#define MEMORY_LAG_NS INT64_C(500000000)
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
 {
@@ -225,9 +239,14 @@ static void read_gauges(const struct kwhy_power_rows *rows, const struct joining
 	settle(rows, gauges);
 }
 
+/* How far the readings of the meters have been gone through. */
+struct places {
+	size_t sample, memory;
+};
+
 /* A window of readings, their numbers above `first` up to `last`, becomes a row where all is known. */
 static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, size_t first, size_t last,
-	size_t *sample)
+	struct places *places)
 {
 	const int64_t *times = joining->series[SM][0]->time_ns;
 	size_t row = rows->data.row_count, count = rows->data.gauge_count;
@@ -236,7 +255,8 @@ static void add_window(struct kwhy_power_rows *rows, const struct joining *joini
 	bool known = true;
 
 	rows->seconds[row] = (double)length_ns * 1e-9;
-	rows->power_w[row] = mean_w(joining->samples, times[first] + lag_ns, times[last] + lag_ns, sample);
+	rows->power_w[row] = mean_w(
+		joining->samples, times[first] + lag_ns, times[last] + lag_ns, 2, &places->sample);
 	memset(gauges, 0, count * sizeof(*gauges));
 	for (size_t i = first + 1; i <= last; i++) {
 		read_gauges(rows, joining, times[i - 1], times[i], parts);
@@ -245,20 +265,26 @@ static void add_window(struct kwhy_power_rows *rows, const struct joining *joini
 	}
 	for (size_t j = 0; j < count; j++)
 		known &= isfinite(gauges[j]);
+	if (joining->memory) {
+		rows->memory_w[row] = mean_w(joining->memory, times[first] + MEMORY_LAG_NS,
+			times[last] + MEMORY_LAG_NS, 1, &places->memory);
+		known &= isfinite(rows->memory_w[row]);
+	}
 	rows->data.row_count += known && isfinite(rows->power_w[row]);
 }
 
 static void join(struct kwhy_power_rows *rows, const struct joining *joining, double lag_s)
 {
 	const struct kwhy_gauge_series *readings = joining->series[SM][0];
-	size_t sample = 0, first = 0;
+	struct places places = {0};
+	size_t first = 0;
 
 	rows->lag_s = lag_s;
 	rows->data.row_count = 0;
 	for (size_t i = 1; i < readings->count; i++) {
 		if (readings->time_ns[i] - readings->time_ns[first] < joining->window_ns)
 			continue;
-		add_window(rows, joining, first, i, &sample);
+		add_window(rows, joining, first, i, &places);
 		first = i;
 	}
 }
@@ -294,7 +320,8 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	const struct kwhy_profile *profile = request->profile;
 	uint32_t device = request->device;
 	struct joining joining = {
-		.samples = samples_of(recording, device),
+		.samples = power_of(recording, KWHY_METER_NVML_SAMPLE, device),
+		.memory = power_of(recording, KWHY_METER_NVML_MEMORY_AVERAGE, device),
 		.window_ns = (int64_t)((request->window_s - LATE_S) * 1e9),
 	};
 	enum kwhy_status status = KWHY_OK;
@@ -316,9 +343,14 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 			"record",
 			device, joining.samples ? "GPM gauges" : "20 ms power samples");
 	status = make_room(rows, joining.series[SM][0]->count, error);
-	if (!status)
+	if (status)
+		return status;
+	rows->data.memory_w = joining.memory ? rows->memory_w : NULL;
+	if (isfinite(request->lag_s))
+		join(rows, &joining, request->lag_s);
+	else
 		align(rows, &joining);
-	return status;
+	return KWHY_OK;
 }
 
 void kwhy_power_rows_done(struct kwhy_power_rows *rows)
@@ -326,4 +358,5 @@ void kwhy_power_rows_done(struct kwhy_power_rows *rows)
 	free(rows->power_w);
 	free(rows->seconds);
 	free(rows->gauges);
+	free(rows->memory_w);
 }

@@ -24,15 +24,15 @@ struct kwhy_power_gauge {
 	const char *unit; /* that watts are per, where the name's own is not it: "GHz^2" */
 };
 
-enum { KWHY_POWER_GAUGE_KINDS = 10 };
+enum { KWHY_POWER_GAUGE_KINDS = 14 };
 extern const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS];
 
 /* Windows with their power and gauges, from a file or a recording. */
 struct kwhy_power_rows {
 	struct kwhy_power_data data;
-	double *power_w, *seconds, *gauges;
-	size_t kinds[KWHY_POWER_GAUGES_MAX]; /* of each gauge: its place in kwhy_power_gauges */
-	bool has_clock;			     /* gauges are by_clock where they can be */
+	double *power_w, *seconds, *gauges, *memory_w; /* the last NULL: memory has no meter of its own */
+	size_t kinds[KWHY_POWER_GAUGES_MAX];	       /* of each gauge: its place in kwhy_power_gauges */
+	bool has_clock;				       /* gauges are by_clock where they can be */
 	double lag_s; /* that was taken back from the power readings, below 0: they came first; NAN: none had
 			 to be */
 };
@@ -45,12 +45,14 @@ struct kwhy_power_rows_request {
 	const struct kwhy_profile *profile; /* NULL: none */
 	uint32_t device;
 	double window_s; /* at least */
+	double lag_s;	 /* as another recording's rows have it; NAN: where a fit to these leaves the least */
 };
 
 /*
  * Of a recording: readings of the device's own counters (GPM), each with the mean of the clock at
  * both its ends, joined to windows, with the mean of the 20 ms samples in each. The samples lag by what the
- * profile says, give or take 0.2 s, where a fit leaves the least. KWHY_E_INPUT where a device has not both.
+ * profile says, give or take 0.2 s, where a fit leaves the least, or by what the request says. KWHY_E_INPUT
+ * where a device has not both.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,

@@ -82,6 +82,9 @@ enum {
 	X(gpm_tensor_percent, 0)                                            \
 	X(gpm_dram_percent, 0)                                              \
 	X(gpm_fp32_percent, 0)                                              \
+	X(gpm_integer_percent, 0)                                           \
+	X(gpm_fp16_percent, 0)                                              \
+	X(gpm_fp64_percent, 0)                                              \
 	X(gpm_pcie_tx_mib_s, 0)                                             \
 	X(gpm_pcie_rx_mib_s, 0)                                             \
 	X(gpm_nvlink_rx_mib_s, NAN)                                         \

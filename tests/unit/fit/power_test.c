@@ -129,6 +129,37 @@ static void a_base_that_rises_with_temperature_is_base(void **state)
 	assert_true(split.joules[KWHY_POWER_IO].value == 0);
 }
 
+/* Two gauges that go together cannot be told apart by the sum; the memory's own meter says at least how much
+ * its one draws. */
+static void what_the_memory_s_own_meter_says_is_the_least_of_its_gauge(void **state)
+{
+	struct kwhy_power_data metered = data;
+	struct kwhy_power_model model, alone;
+	double memory_w[ROWS];
+
+	(void)state;
+	seed = 8;
+	make(0.01);
+	for (int i = 0; i < ROWS; i++) {
+		double *row = gauges + (size_t)i * GAUGES;
+
+		power_w[i] -= truth[1] * row[1];
+		row[1] = row[0] * (1 + 0.02 * sin(i));
+		power_w[i] += truth[1] * row[1];
+		memory_w[i] = 40 + 0.8 * truth[1] * row[1];
+	}
+	metered.memory_w = memory_w;
+	assert_int_equal(kwhy_power_fit(&data, &alone, &error), KWHY_OK);
+	assert_true(isnan(alone.metered_per_unit[1].value));
+	assert_int_equal(kwhy_power_fit(&metered, &model, &error), KWHY_OK);
+	assert_true(fabs(model.metered_per_unit[1].value / (0.8 * truth[1]) - 1) < 1e-6);
+	assert_true(isnan(model.metered_per_unit[0].value));
+	assert_true(model.watts_per_unit[1].value >= model.metered_per_unit[1].value);
+	assert_true(
+		fabs((model.watts_per_unit[0].value + model.watts_per_unit[1].value) / (truth[0] + truth[1]) -
+			1) < 0.02);
+}
+
 static void windows_beyond_what_was_fitted_are_counted(void **state)
 {
 	struct kwhy_power_model model;
@@ -181,6 +212,7 @@ int main(void)
 		cmocka_unit_test(each_watt_goes_to_its_term),
 		cmocka_unit_test(held_out_windows_tell_of_noise_and_intervals_hold_the_truth),
 		cmocka_unit_test(a_base_that_rises_with_temperature_is_base),
+		cmocka_unit_test(what_the_memory_s_own_meter_says_is_the_least_of_its_gauge),
 		cmocka_unit_test(windows_beyond_what_was_fitted_are_counted),
 		cmocka_unit_test(a_gauge_that_power_does_not_follow_gets_nothing),
 		cmocka_unit_test(few_windows_and_impossible_ones_are_refused),

@@ -231,13 +231,17 @@ static void gauges_have_our_units(void **state)
 static void gpm_gives_means_over_at_least_100_ms_and_no_traffic_that_is_not_there(void **state)
 {
 	struct machine *machine = machine_start(
-		H200 "gpm_sm_percent 98.46\ngpm_pcie_rx_mib_s 2048\ngpm_tensor_percent 12\n");
+		H200 "gpm_sm_percent 98.46\ngpm_pcie_rx_mib_s 2048\ngpm_tensor_percent 12\n"
+		     "gpm_integer_percent 7.5\ngpm_fp16_percent 3\ngpm_fp64_percent 1\n");
 	size_t count;
 
 	(void)state;
 	machine_run(machine, 5500 * MS);
 	assert_int_equal(machine_gauge(machine, KWHY_GAUGE_SM_ACTIVE), 985);
 	assert_int_equal(machine_gauge(machine, KWHY_GAUGE_TENSOR_ACTIVE), 120);
+	assert_int_equal(machine_gauge(machine, KWHY_GAUGE_INTEGER_ACTIVE), 75);
+	assert_int_equal(machine_gauge(machine, KWHY_GAUGE_FP16_ACTIVE), 30);
+	assert_int_equal(machine_gauge(machine, KWHY_GAUGE_FP64_ACTIVE), 10);
 	assert_true(machine_gauge(machine, KWHY_GAUGE_PCIE_RX) == INT64_C(2048) << 20);
 	assert_null(kwhy_sensors_find_gauge(machine->sensors, KWHY_GAUGE_NVLINK_RX, 0));
 	count = machine_read(machine, kwhy_sensors_find_gauge(machine->sensors, KWHY_GAUGE_SM_ACTIVE, 0));
