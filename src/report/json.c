@@ -14,6 +14,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_findings,
 	kwhy_json_work,
 	kwhy_json_utilisation,
+	kwhy_json_roofline,
 	kwhy_json_ranges,
 	kwhy_json_ranks,
 	kwhy_json_processes,

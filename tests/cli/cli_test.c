@@ -186,6 +186,24 @@ static void partial_takes_what_is_whole_and_says_so(void **state)
 	kwhy_text_done(&whole);
 }
 
+static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
+{
+	static const char *const peaks = KWHY_SOURCE_DIR "/tests/golden/peaks.json";
+
+	(void)state;
+	assert_says(
+		SPAWN("report", TINY), "--work flop_bf16=N or bytes=N adds the\n  share of the roofline.");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop_bf16=2e9"),
+		"devices' measured peaks, 10.0 µs by arithmetic, of the run.");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop=2e9"),
+		"roofline: unknown, as told");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop=2e9"),
+		"Work in 'flop' names no precision");
+	assert_says(SPAWN("report", TINY, "--work", "flop_bf16=2e9"), "No peak is known for work in");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop_fp32=1e15"),
+		"share of the roofline is shown");
+}
+
 static void a_full_disk_is_a_failure_and_not_silence(void **state)
 {
 	static const char *const commands[][3] = {
@@ -346,6 +364,7 @@ int main(void)
 		cmocka_unit_test(wrong_usage_exits_2_and_says_what_is_wrong),
 		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
 		cmocka_unit_test(partial_takes_what_is_whole_and_says_so),
+		cmocka_unit_test(the_share_of_the_roofline_needs_a_precision_and_peaks),
 		cmocka_unit_test(a_full_disk_is_a_failure_and_not_silence),
 		cmocka_unit_test(what_cannot_be_written_leaves_the_old_file_alone),
 		cmocka_unit_test(the_form_follows_the_extension_and_a_folder_gets_a_file),
