@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 #include "import/import.h"
+#include "import/profile_operations.h"
 #include "import/profile_transfers.h"
 
 #include <errno.h>
@@ -187,6 +188,14 @@ static enum kwhy_status read_transfers(const struct reader *reader, const json_t
 		reader->path, part, &reader->profile->arena, &reader->profile->transfers, reader->error);
 }
 
+static enum kwhy_status read_operations(const struct reader *reader, const json_t *root)
+{
+	const json_t *part = json_object_get(root, "operations");
+
+	return part ? kwhy_import_profile_operations(reader->path, part, reader->profile, reader->error)
+		    : KWHY_OK;
+}
+
 static enum kwhy_status read_root(const struct reader *reader, const json_t *root)
 {
 	const json_t *schema = json_object_get(root, "schema");
@@ -202,6 +211,8 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 		status = read_figure(reader, &kwhy_profile_figures[i], root);
 	if (!status)
 		status = read_known_powers(reader, root);
+	if (!status)
+		status = read_operations(reader, root);
 	return status ? status : read_transfers(reader, root);
 }
 

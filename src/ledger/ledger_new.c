@@ -76,6 +76,8 @@ static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy
 	ledger->device_count = recording->device_count;
 	for (size_t device = 0; !status && device < recording->device_count; device++)
 		status = keep_device(ledger, recording, (uint32_t)device, options, error);
+	if (!status)
+		status = kwhy_ledger_roofline(ledger, recording, options, error);
 	return status ? status : kwhy_ledger_sums(ledger, recording, options, error);
 }
 

@@ -35,6 +35,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger,
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
+/* What the stated work would take at the devices' peaks, against what the run took. After the times. */
+KWHY_MUST_USE enum kwhy_status kwhy_ledger_roofline(struct kwhy_ledger *ledger,
+	const struct kwhy_recording *recording, const struct kwhy_ledger_options *options,
+	struct kwhy_error *error);
+
 /* Sums over API calls, ranges, steps, ranks, streams, memory, host meters. After the energy. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sums(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, const struct kwhy_ledger_options *options,

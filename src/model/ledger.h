@@ -82,12 +82,12 @@ struct kwhy_device_time {
 	uint32_t stream_count, max_concurrency;
 	double mean_concurrency; /* sum of durations over busy; NAN when never busy */
 
-	/* Three utilisations, of the known part of the span; NAN where unknown. */
+	/* Utilisations, of the known part of the span; NAN where unknown. */
 	double busy_ratio;
 	double sm_weighted_ratio;	/* blocks resident against what the device holds, over the span;
 					   kernels of unknown grid count nothing */
 	double sm_weighted_known_ratio; /* share of kernel time whose grid is known */
-	double roofline_ratio;		/* where FLOP or bytes are known; else NAN */
+	double roofline_ratio;		/* that of struct kwhy_roofline_sum, of a device that did work */
 
 	struct kwhy_copy_sum *copies;
 	size_t copy_sum_count;
@@ -290,7 +290,7 @@ struct kwhy_range_sum {
 				     KWHY_UNKNOWN_NJ */
 	/* Means over the devices; NAN unknown, as the second is where kernels of unknown grid ran for more
 	   than a tenth of the busy time. */
-	double busy_ratio, sm_weighted_ratio, roofline_ratio;
+	double busy_ratio, sm_weighted_ratio;
 };
 
 /* Devices with work side by side; imbalance is the spread of a column. */
@@ -348,6 +348,17 @@ struct kwhy_overhead_sum {
 	int64_t energy_nj; /* KWHY_UNKNOWN_NJ */
 };
 
+/*
+ * The least time of the work that was stated, shared by all devices that did some, at the peaks of the
+ * machine profile: of "flop_fp32", "flop_bf16", ... those of arithmetic, of "bytes" that of the device's
+ * memory. Stated work is of the whole run, so what it took is the span of the device that runs longest, known
+ * or not.
+ */
+struct kwhy_roofline_sum {
+	double arithmetic_s, memory_s; /* NAN: none stated, or `ratio` is unknown */
+	double ratio;		       /* the larger over what the run took; at most 1.02; NAN unknown */
+};
+
 struct kwhy_ledger {
 	struct kwhy_arena arena;
 	size_t device_count;
@@ -359,6 +370,7 @@ struct kwhy_ledger {
 	struct kwhy_memory_sum *memory;
 	struct kwhy_host_energy *hosts;
 	struct kwhy_overhead_sum *overheads;
+	struct kwhy_roofline_sum roofline;
 	size_t api_count, range_count, step_count, rank_count, stream_count, memory_count, host_count,
 		overhead_count;
 	struct kwhy_note *notes; /* what the ledger has to say beside its figures */

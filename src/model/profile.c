@@ -71,4 +71,7 @@ void kwhy_profile_init(struct kwhy_profile *profile)
 		memcpy((char *)profile + figure->offset, &unknown,
 			figure->has_spread ? sizeof(unknown) : sizeof(unknown.value));
 	}
+	for (int i = 0; i < KWHY_PRECISION_COUNT; i++)
+		profile->peak_flop_per_s[i] = NAN;
+	profile->peak_bytes_per_s = NAN;
 }

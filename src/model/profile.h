@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/meter.h"
+#include "model/precision.h"
 #include "model/transfers.h"
 
 #include <stdbool.h>
@@ -110,6 +111,10 @@ struct kwhy_profile {
 	struct kwhy_measured graph_launch_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,
 		d2h_pinned_rate_bytes_per_s, d2h_pageable_rate_bytes_per_s;
+
+	/* The fastest that `kwhy bench ops` saw: of arithmetic by enum kwhy_precision, and of the device's
+	   memory (reading, writing or copying). */
+	double peak_flop_per_s[KWHY_PRECISION_COUNT], peak_bytes_per_s;
 
 	struct kwhy_known_power *known_powers;
 	size_t known_power_count;

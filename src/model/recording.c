@@ -323,6 +323,17 @@ enum kwhy_status kwhy_recording_add_work(
 	return KWHY_OK;
 }
 
+enum kwhy_status kwhy_recording_set_work(
+	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < recording->work_count; i++)
+		if (strcmp(recording->work[i].unit, unit) == 0) {
+			recording->work[i].count = count;
+			return KWHY_OK;
+		}
+	return kwhy_recording_add_work(recording, unit, count, error);
+}
+
 enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording, enum kwhy_note_kind kind,
 	const char *id, struct kwhy_error *error, const char *format, ...)
 {

@@ -407,6 +407,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_overhead(
 	struct kwhy_recording *recording, const struct kwhy_overhead *overhead, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
+/* The same, in place of what there is of that unit. */
+KWHY_MUST_USE enum kwhy_status kwhy_recording_set_work(
+	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording,
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));

@@ -15,6 +15,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_run,
 	kwhy_json_work,
 	kwhy_json_utilisation,
+	kwhy_json_roofline,
 	kwhy_json_ranges,
 	kwhy_json_ranks,
 	kwhy_json_processes,

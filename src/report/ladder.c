@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ladder.h"
 
+#include "model/precision.h"
 #include "report/operations.h"
 
 #include <math.h>
@@ -188,8 +189,17 @@ double kwhy_joules_per_flop(const struct kwhy_report *report)
 	const struct kwhy_recording *recording = report->recording;
 	double sum_j = compute_j(report->ledger);
 
-	for (size_t i = 0; i < recording->work_count; i++)
-		if (strcmp(recording->work[i].unit, "flop") == 0 && recording->work[i].count > 0)
-			return sum_j > 0 ? sum_j / recording->work[i].count : NAN;
-	return NAN;
+	double flop = 0, of_precisions = 0;
+
+	for (size_t i = 0; i < recording->work_count; i++) {
+		const struct kwhy_work *work = &recording->work[i];
+		enum kwhy_precision precision;
+
+		if (work->count > 0 && strcmp(work->unit, "flop") == 0)
+			flop += work->count;
+		else if (work->count > 0 && kwhy_unit_precision(work->unit, &precision))
+			of_precisions += work->count;
+	}
+	flop = flop > 0 ? flop : of_precisions;
+	return sum_j > 0 && flop > 0 ? sum_j / flop : NAN;
 }

@@ -36,7 +36,8 @@ void kwhy_ladders_free(struct kwhy_ladder *ladders, size_t count);
 
 /*
  * What a floating-point operation costs: gross energy of kernels that are no collectives, over the "flop" of
- * work that were stated. NAN where either is unknown.
+ * work that were stated, or where there are none, the sum of "flop_fp32", "flop_bf16", ... NAN where either
+ * is unknown.
  */
 double kwhy_joules_per_flop(const struct kwhy_report *report);
 

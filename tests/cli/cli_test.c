@@ -186,6 +186,43 @@ static void partial_takes_what_is_whole_and_says_so(void **state)
 	kwhy_text_done(&whole);
 }
 
+static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
+{
+	static const char *const peaks = KWHY_SOURCE_DIR "/tests/golden/peaks.json";
+
+	(void)state;
+	assert_says(
+		SPAWN("report", TINY), "--work flop_bf16=N or bytes=N adds the\n  share of the roofline.");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop_bf16=2e9"),
+		"devices' measured peaks, 10.0 µs by arithmetic, of the run.");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop=2e9"),
+		"roofline: unknown, as told");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop=2e9"),
+		"Work in 'flop' names no precision");
+	assert_says(SPAWN("report", TINY, "--work", "flop_bf16=2e9"), "No peak is known for work in");
+	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop_fp32=1e15"),
+		"share of the roofline is shown");
+}
+
+/* Of one unit there is one amount: what the recording holds of it gives way. */
+static void stated_work_replaces_what_the_recording_holds_of_that_unit(void **state)
+{
+	static const char *const decode = KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy";
+	json_t *report = json_of(
+		SPAWN("report", "--json", decode, "--work", "steps=5", "--work", "tokens=100"));
+	const json_t *work = json_object_get(report, "work");
+
+	(void)state;
+	assert_int_equal(json_array_size(work), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(work, 0), "unit")), "tokens");
+	assert_true(number_in(json_array_get(work, 0), NULL, "count") == 100);
+	assert_true(number_in(json_array_get(work, 1), NULL, "count") == 5);
+	json_decref(report);
+	report = json_of(SPAWN("report", "--json", TINY, "--work", "steps=5", "--work", "steps=7"));
+	assert_int_equal(json_array_size(json_object_get(report, "work")), 1);
+	json_decref(report);
+}
+
 static void a_full_disk_is_a_failure_and_not_silence(void **state)
 {
 	static const char *const commands[][3] = {
@@ -346,6 +383,8 @@ int main(void)
 		cmocka_unit_test(wrong_usage_exits_2_and_says_what_is_wrong),
 		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
 		cmocka_unit_test(partial_takes_what_is_whole_and_says_so),
+		cmocka_unit_test(the_share_of_the_roofline_needs_a_precision_and_peaks),
+		cmocka_unit_test(stated_work_replaces_what_the_recording_holds_of_that_unit),
 		cmocka_unit_test(a_full_disk_is_a_failure_and_not_silence),
 		cmocka_unit_test(what_cannot_be_written_leaves_the_old_file_alone),
 		cmocka_unit_test(the_form_follows_the_extension_and_a_folder_gets_a_file),

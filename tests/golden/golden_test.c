@@ -106,6 +106,17 @@ static void the_text_and_json_of_a_run_known_in_random_windows_are_as_before(voi
 	GOLDEN("windows.json", "report", "windows.csv", "--json");
 }
 
+#define WITH_PEAKS                                                                                   \
+	"tiny.csv", "--profile", "peaks.json", "--work", "flop_bf16=2e9", "--work", "flop_fp32=4e8", \
+		"--work", "bytes=1.4e8"
+
+static void the_share_of_the_roofline_is_as_before(void **state)
+{
+	(void)state;
+	GOLDEN("roofline.txt", "report", WITH_PEAKS);
+	GOLDEN("roofline.json", "report", "--json", WITH_PEAKS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +125,7 @@ int main(void)
 		cmocka_unit_test(the_json_of_times_alone_is_as_before),
 		cmocka_unit_test(the_json_of_modelled_energy_is_as_before),
 		cmocka_unit_test(the_csv_is_as_before),
+		cmocka_unit_test(the_share_of_the_roofline_is_as_before),
 		cmocka_unit_test(the_text_and_json_of_a_run_known_in_random_windows_are_as_before),
 	};
 

@@ -81,13 +81,15 @@ static enum kwhy_status check_options(struct work *work)
 	return status;
 }
 
-static enum kwhy_status add_work(struct kwhy_recording *recording, const char *spec, struct kwhy_error *error)
+/* Whoever states an amount knows better than the recording. */
+static enum kwhy_status state_work(
+	struct kwhy_recording *recording, const char *spec, struct kwhy_error *error)
 {
 	char unit[KWHY_WORK_UNIT_BYTES];
 	double count;
 	enum kwhy_status status = kwhy_value_work(spec, unit, &count, error);
 
-	return status ? status : kwhy_recording_add_work(recording, unit, count, error);
+	return status ? status : kwhy_recording_set_work(recording, unit, count, error);
 }
 
 static enum kwhy_status read_files(
@@ -107,7 +109,7 @@ static enum kwhy_status read_files(
 		status = kwhy_import_power(recording, power->items[i], &import, work->error);
 	}
 	for (size_t i = 0; !status && i < work->options->work.count; i++)
-		status = add_work(recording, work->options->work.items[i], work->error);
+		status = state_work(recording, work->options->work.items[i], work->error);
 	kwhy_progress_step(work->progress, "sorting and linking", NULL);
 	return status ? status : kwhy_recording_finish(recording, work->error);
 }

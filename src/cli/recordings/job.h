@@ -61,7 +61,7 @@ void kwhy_job_done(struct kwhy_job *job);
 			offsetof(type, member.collectives)},                                               \
 		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,  \
 			offsetof(type, member.steps)},                                                     \
-		{"work", 0, "UNIT=N", "work done, like tokens=4096 or flop=2e13; may be given again",      \
+		{"work", 0, "UNIT=N", "work done, like tokens=4096 or flop_bf16=2e13; may be given again", \
 			KWHY_OPTION_LIST, offsetof(type, member.work)},                                    \
 		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                \
 			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                              \

@@ -108,7 +108,6 @@ static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 	sum.window_energy_nj = whole_nj(pool->window_nj);
 	sum.busy_ratio = ratio((double)sum.busy_ns, pool->device_window_ns);
 	sum.sm_weighted_ratio = grids_known ? ratio(pool->resident_ns, pool->device_window_ns) : NAN;
-	sum.roofline_ratio = NAN;
 	return sum;
 }
 

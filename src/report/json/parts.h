@@ -24,6 +24,7 @@ void kwhy_json_api(struct kwhy_json_report *parts);
 void kwhy_json_findings(struct kwhy_json_report *parts);
 void kwhy_json_run(struct kwhy_json_report *parts);
 void kwhy_json_work(struct kwhy_json_report *parts);
+void kwhy_json_roofline(struct kwhy_json_report *parts);
 void kwhy_json_utilisation(struct kwhy_json_report *parts);
 void kwhy_json_ranges(struct kwhy_json_report *parts); /* and steps */
 void kwhy_json_ranks(struct kwhy_json_report *parts);

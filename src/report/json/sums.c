@@ -89,6 +89,27 @@ void kwhy_json_utilisation(struct kwhy_json_report *parts)
 	kwhy_json_array_end(&parts->json);
 }
 
+static void write_least(struct kwhy_json *json, const char *key, double seconds)
+{
+	kwhy_json_known(json, key, isnan(seconds) ? KWHY_UNKNOWN_NS : llround(seconds * 1e9));
+}
+
+void kwhy_json_roofline(struct kwhy_json_report *parts)
+{
+	const struct kwhy_roofline_sum *roofline = &parts->report->ledger->roofline;
+	struct kwhy_json *json = &parts->json;
+
+	if (!(roofline->ratio > 0)) {
+		kwhy_json_null(json, "roofline");
+		return;
+	}
+	kwhy_json_row(json, "roofline");
+	write_least(json, "arithmetic_ns", roofline->arithmetic_s);
+	write_least(json, "memory_ns", roofline->memory_s);
+	kwhy_json_real(json, "ratio", roofline->ratio);
+	kwhy_json_object_end(json);
+}
+
 static void write_range(
 	struct kwhy_json *json, const struct kwhy_recording *recording, const struct kwhy_range_sum *range)
 {
@@ -107,7 +128,7 @@ static void write_range(
 	kwhy_json_known(json, "window_energy_nj", range->window_energy_nj);
 	kwhy_json_real(json, "busy_ratio", range->busy_ratio);
 	kwhy_json_real(json, "sm_weighted_ratio", range->sm_weighted_ratio);
-	kwhy_json_real(json, "roofline_ratio", range->roofline_ratio);
+	kwhy_json_real(json, "roofline_ratio", NAN); /* work is stated of the whole run alone */
 	kwhy_json_object_end(json);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "model/precision.h"
 #include "report/sheet.h"
 #include "report/table.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sections on time: categories, utilisation, ranks, processes, streams. */
 
@@ -84,14 +86,51 @@ void kwhy_section_time(const struct kwhy_sheet *sheet)
 }
 
 static const struct kwhy_table_column utilisation_columns[] = {
-	{"", KWHY_COLUMN_NAME},
-	{"busy", KWHY_COLUMN_RIGHT},
-	{"SM-weighted", KWHY_COLUMN_RIGHT},
-	{"grid known", KWHY_COLUMN_RIGHT},
-	{"roofline", KWHY_COLUMN_RIGHT},
-	{"streams", KWHY_COLUMN_RIGHT},
-	{"at once", KWHY_COLUMN_RIGHT},
+	{"", KWHY_COLUMN_NAME}, {"busy", KWHY_COLUMN_RIGHT}, {"SM-weighted", KWHY_COLUMN_RIGHT},
+	{"grid known", KWHY_COLUMN_RIGHT}, {"streams", KWHY_COLUMN_RIGHT}, {"at once", KWHY_COLUMN_RIGHT},
+	{"roofline", KWHY_COLUMN_RIGHT}, /* only where it is known */
 };
+
+static bool has_roofline(const struct kwhy_sheet *sheet)
+{
+	return sheet->report->ledger->roofline.ratio > 0;
+}
+
+/* A note says why, where that was not enough. */
+static bool is_asked_for(const struct kwhy_recording *recording)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < recording->work_count; i++)
+		asked |= kwhy_unit_is_flop(recording->work[i].unit) ||
+			strcmp(recording->work[i].unit, "bytes") == 0;
+	return asked;
+}
+
+static void explain_utilisation(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_roofline_sum *roofline = &sheet->report->ledger->roofline;
+	bool by_memory = !(roofline->arithmetic_s > roofline->memory_s) && !isnan(roofline->memory_s);
+	char text[512], least[KWHY_QUANTITY_BYTES], more[256] = "";
+
+	if (has_roofline(sheet))
+		snprintf(more, sizeof(more),
+			" roofline: what the stated work takes at the devices' measured peaks, %s by %s, of "
+			"the run.",
+			kwhy_quantity_si(
+				least, by_memory ? roofline->memory_s : roofline->arithmetic_s, "s", 3),
+			by_memory ? "memory" : "arithmetic");
+	else
+		snprintf(more, sizeof(more), "%s",
+			is_asked_for(sheet->report->recording)
+				? " roofline: unknown, as told below (Lost or unknown)."
+				: " --work flop_bf16=N or bytes=N adds the share of the roofline.");
+	snprintf(text, sizeof(text),
+		"busy: something runs. SM-weighted: blocks resident against what the device holds, for "
+		"kernels whose grid is known.%s",
+		more);
+	kwhy_sheet_paragraph(sheet, "  ", text);
+}
 
 void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 {
@@ -100,7 +139,7 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 	struct kwhy_table table;
 	bool any = false, hidden = false;
 
-	kwhy_table_init(&table, utilisation_columns, 7);
+	kwhy_table_init(&table, utilisation_columns, has_roofline(sheet) ? 7 : 6);
 	for (size_t d = 0; d < shown; d++) {
 		const struct kwhy_device_time *time = &ledger->devices[d].time;
 		char label[KWHY_DEVICE_LABEL_BYTES];
@@ -113,19 +152,17 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		kwhy_table_percent(&table, time->busy_ratio);
 		kwhy_table_percent(&table, time->sm_weighted_ratio);
 		kwhy_table_percent(&table, time->sm_weighted_known_ratio);
-		kwhy_table_percent(&table, time->roofline_ratio);
 		kwhy_table_count(&table, time->stream_count);
 		kwhy_table_count(&table, time->max_concurrency);
+		if (has_roofline(sheet))
+			kwhy_table_percent(&table, time->roofline_ratio);
 	}
 	if (any)
 		kwhy_sheet_heading(
 			sheet, "Utilisation", hidden ? "of the recorded part of the span" : "of the span");
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	if (any)
-		kwhy_sheet_paragraph(sheet, "  ",
-			"busy: something runs. SM-weighted: blocks resident against what the device holds, "
-			"for kernels "
-			"whose grid is known. roofline: of the peak, where FLOP or bytes are known.");
+		explain_utilisation(sheet);
 }
 
 static const struct kwhy_table_column rank_columns[] = {

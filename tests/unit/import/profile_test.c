@@ -40,6 +40,13 @@ static void check_bundled(const char *path, const char *device_name)
 	assert_within(profile->h2d_pinned_rate_bytes_per_s.value, 54e9, 57e9);
 	assert_within(profile->launch_s.value, 1e-6, 1e-5);
 	assert_true(isnan(profile->memory_rate_bytes_per_s));
+	assert_within(profile->peak_flop_per_s[KWHY_PRECISION_FP64], 30e12, 36e12);
+	assert_within(profile->peak_flop_per_s[KWHY_PRECISION_FP32], 60e12, 67e12);
+	assert_within(profile->peak_flop_per_s[KWHY_PRECISION_TF32], 400e12, 495e12);
+	assert_within(profile->peak_flop_per_s[KWHY_PRECISION_BF16], 800e12, 990e12);
+	assert_within(profile->peak_flop_per_s[KWHY_PRECISION_FP16], 800e12, 990e12);
+	assert_within(profile->peak_flop_per_s[KWHY_PRECISION_FP8], 1.6e15, 1.98e15);
+	assert_within(profile->peak_bytes_per_s, 3e12, 4.8e12);
 	assert_non_null(profile->measured_on);
 	assert_int_equal(profile->known_power_count, 0);
 	kwhy_profile_free(profile);
@@ -64,7 +71,51 @@ static void a_profile_of_a_name_alone_knows_nothing(void **state)
 	assert_true(isnan(profile->sensor.late_share));
 	assert_true(isnan(profile->d2h_pageable_rate_bytes_per_s.value));
 	assert_true(isnan(profile->limit_w));
+	for (int i = 0; i < KWHY_PRECISION_COUNT; i++)
+		assert_true(isnan(profile->peak_flop_per_s[i]));
+	assert_true(isnan(profile->peak_bytes_per_s));
 	kwhy_profile_free(profile);
+}
+
+#define OPERATIONS(rows) FRONT ",\"operations\":{\"schema\":\"kwhy.ops/1\",\"operations\":[" rows "]}}"
+#define OPERATION(id, unit, rate) "{\"id\":\"" id "\",\"unit\":\"" unit "\",\"rate_per_s\":" rate "}"
+
+static void peaks_are_the_fastest_operations_that_were_measured(void **state)
+{
+	struct kwhy_profile *profile;
+
+	(void)state;
+	OK(import_text(
+		OPERATIONS(OPERATION("fp64-tensor", "FLOP", "3e13") "," OPERATION(
+			"fp64", "FLOP", "2e13") "," OPERATION("fp8-tensor", "FLOP",
+			"null") "," OPERATION("memory-read", "B", "4e12") "," OPERATION("memory-copy", "B",
+			"3e12") "," OPERATION("cache-read", "B", "9e12") "," OPERATION("int8", "OP", "1e15")),
+		&profile));
+	assert_true(profile->peak_flop_per_s[KWHY_PRECISION_FP64] == 3e13);
+	assert_true(isnan(profile->peak_flop_per_s[KWHY_PRECISION_FP8]));
+	assert_true(isnan(profile->peak_flop_per_s[KWHY_PRECISION_FP32]));
+	assert_true(profile->peak_bytes_per_s == 4e12);
+	kwhy_profile_free(profile);
+}
+
+static void operations_that_cannot_be_are_refused_by_name(void **state)
+{
+	static const char *const cases[][2] = {
+		{FRONT ",\"operations\":[]}", "operations has not the schema"},
+		{FRONT ",\"operations\":{\"schema\":\"kwhy.ops/1\"}}", "operations.operations is not a list"},
+		{OPERATIONS(OPERATION("fp32", "OP", "1e12")), "operations.fp32 is counted in another unit"},
+		{OPERATIONS(OPERATION("fp32", "FLOP", "-1")), "operations.fp32 has no rate"},
+		{OPERATIONS(OPERATION("memory-read", "B", "1e300")), "operations.memory-read has no rate"},
+		{OPERATIONS(OPERATION("memory-read", "B", "\"1e12\"")), "operations.memory-read has no rate"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_profile *profile = NULL;
+
+		refused(import_text(cases[i][0], &profile), cases[i][1]);
+		assert_null(profile);
+	}
 }
 
 static void known_powers_keep_their_order(void **state)
@@ -215,6 +266,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_bundled_profiles_hold_what_was_measured_and_nothing_else),
 		cmocka_unit_test(a_profile_of_a_name_alone_knows_nothing),
+		cmocka_unit_test(peaks_are_the_fastest_operations_that_were_measured),
+		cmocka_unit_test(operations_that_cannot_be_are_refused_by_name),
 		cmocka_unit_test(known_powers_keep_their_order),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_name),
 		cmocka_unit_test(a_file_that_is_too_large_or_not_there_is_refused),

@@ -289,7 +289,6 @@ static void without_any_known_grid_the_weighted_share_is_unknown(void **state)
 	ledger = build_ledger(recording);
 	assert_true(isnan(time_of(ledger)->sm_weighted_ratio));
 	assert_true(time_of(ledger)->sm_weighted_known_ratio == 0);
-	assert_true(isnan(time_of(ledger)->roofline_ratio));
 	build_free(recording, ledger);
 }
 

@@ -97,6 +97,22 @@ static void a_copy_is_worth_the_operations_that_kernels_do_for_as_much(void **st
 	nouns_done(&nouns);
 }
 
+static void flop_of_precisions_are_summed_unless_their_sum_is_stated(void **state)
+{
+	struct nouns nouns;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	assert_int_equal(kwhy_recording_add_work(nouns.recording, "flop_fp32", 1e6, &error), KWHY_OK);
+	assert_int_equal(kwhy_recording_add_work(nouns.recording, "flop_bf16", 2e6, &error), KWHY_OK);
+	assert_int_equal(kwhy_recording_add_work(nouns.recording, "flop_odd", 9e9, &error), KWHY_OK);
+	assert_float_equal(kwhy_joules_per_flop(&nouns.report), 50e-12, 1e-16);
+	assert_int_equal(kwhy_recording_add_work(nouns.recording, "flop", 5e6, &error), KWHY_OK);
+	assert_float_equal(kwhy_joules_per_flop(&nouns.report), 30e-12, 1e-16);
+	nouns_done(&nouns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +120,7 @@ int main(void)
 		cmocka_unit_test(without_energy_the_ladder_ranks_rates),
 		cmocka_unit_test(an_account_with_a_copy_of_unknown_size_has_no_rung),
 		cmocka_unit_test(a_copy_is_worth_the_operations_that_kernels_do_for_as_much),
+		cmocka_unit_test(flop_of_precisions_are_summed_unless_their_sum_is_stated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

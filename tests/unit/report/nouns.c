@@ -126,7 +126,8 @@ static void fill_ledger(struct nouns *nouns, const char *name)
 	nouns->device.accounts = nouns->accounts;
 	nouns->device.account_count = 4;
 	nouns->device.account_of = nouns->account_of;
-	nouns->ledger = (struct kwhy_ledger){.device_count = 1, .devices = &nouns->device};
+	nouns->ledger = (struct kwhy_ledger){
+		.device_count = 1, .devices = &nouns->device, .roofline = {NAN, NAN, NAN}};
 }
 
 void nouns_init(struct nouns *nouns, const char *name)

@@ -33,11 +33,13 @@ function energyTiles(report: Report): HTMLElement[] {
 	return tiles;
 }
 
+const roofline = (ratio: number | null | undefined): string => known(ratio) ? ` · roofline ${percent(ratio)}` : "";
+
 function utilisationTiles(report: Report): HTMLElement[] {
 	return report.devices.slice(0, 8).map((d) =>
 		tile(`utilisation, GPU ${d.index}`, percent(d.utilisation?.busy_ratio ?? (d.time["busy_ns"] ?? 0) / (d.time["span_ns"] || 1)),
-			`busy · SM-weighted ${percent(d.utilisation?.sm_weighted_ratio)} · roofline ${percent(d.utilisation?.roofline_ratio)}`,
-			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline: share of what the device can do"));
+			`busy · SM-weighted ${percent(d.utilisation?.sm_weighted_ratio)}${roofline(d.utilisation?.roofline_ratio)}`,
+			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline, where work in flop_bf16 or the like or in bytes is stated: what it takes at the peaks of the machine profile, of the run"));
 }
 
 /** How much of a run that was recorded in windows they hold, and how well they stand for it. */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_PROFILE_OPERATIONS_H
+#define KWHY_IMPORT_PROFILE_OPERATIONS_H
+
+#include "base/status.h"
+#include "model/profile.h"
+
+#include <jansson.h>
+
+/*
+ * The peaks of a profile from its part "operations" (`kwhy.ops/1`): of each precision and of memory the
+ * fastest operation that was measured. KWHY_E_INPUT names the operation that is wrong; `path` is the
+ * profile's.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_import_profile_operations(
+	const char *path, const json_t *part, struct kwhy_profile *profile, struct kwhy_error *error);
+
+#endif

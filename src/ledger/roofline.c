@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Peaks are measured within a few percent; more than that above the roof is a mistake in one of the figures.
+ */
+#define ABOVE_ALLOWED 1.02
+
+struct known {
+	const struct kwhy_profile *profile; /* NULL: none */
+	double devices;			    /* that did work */
+	double run_s;			    /* of the one that runs longest */
+	bool alike;			    /* they are of one kind: two have no peak in common */
+	bool is_part;			    /* of a run of which a stretch was chosen to be recorded */
+	double arithmetic_s, memory_s;	    /* least time of the work; NAN: none is stated */
+	const char *unknown_unit;	    /* stated, and its peak is not known; NULL: none */
+};
+
+static bool is_active(const struct kwhy_device_time *time)
+{
+	return time->kernel_count || time->copy_count || time->memset_count;
+}
+
+static bool is_same_kind(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void look_at_devices(
+	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct known *known)
+{
+	const char *name = NULL;
+
+	known->alike = true;
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		const struct kwhy_device_time *time = &ledger->devices[d].time;
+		uint32_t choice = ledger->devices[d].coverage.choice;
+
+		if (!is_active(time))
+			continue;
+		known->is_part |= choice == KWHY_CHOICE_TIME || choice == KWHY_CHOICE_RANGE;
+		known->alike &= known->devices == 0 || is_same_kind(name, recording->devices[d].name);
+		name = recording->devices[d].name;
+		known->devices++;
+		known->run_s = fmax(known->run_s, (double)time->span_ns * 1e-9);
+	}
+}
+
+/* FLOP of several precisions take turns: tensor cores do one at a time, and power holds the device back where
+   others work beside them. */
+static void add_work(struct known *known, const char *unit, double count, double peak, double *least_s)
+{
+	if (peak > 0)
+		*least_s = (isnan(*least_s) ? 0 : *least_s) + count / (peak * known->devices);
+	else if (!known->unknown_unit)
+		known->unknown_unit = unit;
+}
+
+static enum kwhy_status note_unit(struct kwhy_ledger *ledger, const char *unit, struct kwhy_error *error)
+{
+	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "flop-without-precision", error,
+		"Work in '%.31s' names no precision whose peak could be known, so it is in no share of the "
+		"roofline: state it as in --work flop_bf16=N (fp64, fp32, tf32, bf16, fp16 or fp8).",
+		unit);
+}
+
+static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	struct known *known, struct kwhy_error *error)
+{
+	const struct kwhy_profile *profile = known->profile;
+	const char *plain = NULL, *odd = NULL;
+
+	for (size_t i = 0; i < recording->work_count; i++) {
+		const struct kwhy_work *work = &recording->work[i];
+		enum kwhy_precision precision;
+
+		if (!(work->count > 0))
+			continue;
+		if (strcmp(work->unit, "bytes") == 0)
+			add_work(known, work->unit, work->count, profile ? profile->peak_bytes_per_s : NAN,
+				&known->memory_s);
+		else if (kwhy_unit_precision(work->unit, &precision))
+			add_work(known, work->unit, work->count,
+				profile ? profile->peak_flop_per_s[precision] : NAN, &known->arithmetic_s);
+		else if (strcmp(work->unit, "flop") == 0)
+			plain = work->unit;
+		else if (kwhy_unit_is_flop(work->unit))
+			odd = work->unit;
+	}
+	/* Beside FLOP of a precision, "flop" is their sum. */
+	if (plain && isnan(known->arithmetic_s) && !known->unknown_unit)
+		odd = plain;
+	return odd ? note_unit(ledger, odd, error) : KWHY_OK;
+}
+
+static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct known *known, struct kwhy_error *error)
+{
+	double least_s = fmax(known->arithmetic_s, known->memory_s), ratio = least_s / known->run_s;
+
+	if (known->unknown_unit)
+		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "no-peak", error,
+			"No peak is known for work in '%.31s', so the share of the roofline is unknown: give "
+			"--profile a machine profile with what kwhy bench ops measured.",
+			known->unknown_unit);
+	if (isnan(least_s) || !(known->run_s > 0))
+		return KWHY_OK;
+	if (known->is_part)
+		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "part-of-run", error,
+			"Only a chosen part of the run was recorded and stated work is of all of it, so the "
+			"share of the roofline is unknown: record the whole run, or random windows "
+			"(--duty).");
+	if (!known->alike)
+		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "devices-differ", error,
+			"The devices are of several kinds and a machine profile is of one, so the share of "
+			"the roofline is unknown.");
+	if (ratio > ABOVE_ALLOWED)
+		return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "above-roofline", error,
+			"The stated work takes %.4g s at the peaks of the machine profile, and the run took "
+			"%.4g s: its count, its precision or the profile is wrong, and no share of the "
+			"roofline is shown.",
+			least_s, known->run_s);
+	ledger->roofline = (struct kwhy_roofline_sum){known->arithmetic_s, known->memory_s, ratio};
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (is_active(&ledger->devices[d].time))
+			ledger->devices[d].time.roofline_ratio = ratio;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_ledger_roofline(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	struct known known = {.profile = options->profile, .arithmetic_s = NAN, .memory_s = NAN};
+	enum kwhy_status status = KWHY_OK;
+
+	ledger->roofline = (struct kwhy_roofline_sum){NAN, NAN, NAN};
+	look_at_devices(ledger, recording, &known);
+	if (known.devices > 0)
+		status = look_at_work(ledger, recording, &known, error);
+	return status ? status : judge(ledger, &known, error);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_PRECISION_H
+#define KWHY_MODEL_PRECISION_H
+
+#include <stdbool.h>
+
+/* Of floating-point operations: each has a peak of its own, the fastest 50 times the slowest. */
+enum kwhy_precision {
+	KWHY_PRECISION_FP64,
+	KWHY_PRECISION_FP32,
+	KWHY_PRECISION_TF32,
+	KWHY_PRECISION_BF16,
+	KWHY_PRECISION_FP16,
+	KWHY_PRECISION_FP8,
+	KWHY_PRECISION_COUNT
+};
+
+/* "fp64", "fp32", "tf32", ... */
+const char *kwhy_precision_name(enum kwhy_precision precision);
+
+/* "flop", "flop_fp32", "flop_int4", also a slip like "FLOPs": a unit of work that counts arithmetic. */
+bool kwhy_unit_is_flop(const char *unit);
+
+/* Of the unit "flop_" and a name above; false: of no other. */
+bool kwhy_unit_precision(const char *unit, enum kwhy_precision *out);
+
+#endif
