@@ -79,7 +79,7 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
 	graph->start_ns = alloc_items(most + 1, sizeof(*graph->start_ns));
 	graph->end_ns = alloc_items(most + 1, sizeof(*graph->end_ns));
-	graph->order = malloc((2 * most + 1) * sizeof(*graph->order));
+	graph->order = malloc((2 * most + 1 + AHEAD) * sizeof(*graph->order));
 	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
 	graph->place = malloc((2 * most + 1) * sizeof(*graph->place));
 	graph->state = malloc(most + 1);

@@ -116,7 +116,8 @@ struct kwhy_whatif_graph {
 	size_t changed_count;
 
 	/* of play.c: an order in which everything comes behind what it follows */
-	uint32_t *order, *stack;
+	uint32_t *order; /* [order_count], and as many zeros as are fetched ahead */
+	uint32_t *stack;
 	uint32_t *place; /* [2 * node_count] of each node's start and end in the order */
 	uint8_t *state;
 	size_t order_count, stack_depth;
