@@ -57,7 +57,7 @@ struct kwhy_whatif {
 	struct kwhy_whatif_costs costs;
 	enum kwhy_whatif_corner corner; /* which costs are in force */
 
-	size_t *first_issued;	   /* [calls + 1] rows that an outermost call issued, in `issued` */
+	uint32_t *first_issued;	   /* [calls + 1] rows that an outermost call issued, in `issued` */
 	uint32_t *issued;	   /* [activities] */
 	uint32_t *next;		   /* [activities] in the stream; KWHY_NONE: the last */
 	uint32_t *first_of_stream; /* [streams] */

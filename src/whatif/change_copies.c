@@ -122,6 +122,7 @@ static void pack_device(struct pack *pack, uint32_t device, ends_pack *ends)
 	for (size_t i = first[device]; i < first[device + 1]; i++) {
 		uint32_t row = (uint32_t)i;
 
+		kwhy_whatif_fetch_copies_ahead(pack->whatif, i, first[device + 1]);
 		if (kwhy_whatif_row_is_dropped(pack->whatif, row))
 			continue;
 		if (kwhy_whatif_is_copy(pack->whatif, row, pack->kind))
@@ -226,6 +227,7 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 		enum behind behind = BEHIND_OTHER_WORK;
 
 		for (size_t i = calls->first[t + 1]; i-- > calls->first[t];) {
+			kwhy_whatif_fetch_calls_behind(whatif, i, calls->first[t], KWHY_CALL_SYNC);
 			waited[i] = behind == BEHIND_WAIT;
 			behind = look_back(whatif, (uint32_t)i, behind);
 		}
@@ -289,6 +291,7 @@ void kwhy_whatif_pin(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_wh
 	if (!waited)
 		return;
 	for (uint32_t i = 0; i < rows->count; i++) {
+		kwhy_whatif_fetch_copies_ahead(whatif, i, rows->count);
 		if (rows->kind[i] != KWHY_ACTIVITY_COPY || !is_pageable(rows, i) ||
 			kwhy_whatif_row_is_dropped(whatif, i) ||
 			(rows->copy_kind[i] != KWHY_COPY_H2D && rows->copy_kind[i] != KWHY_COPY_D2H))

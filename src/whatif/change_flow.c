@@ -59,6 +59,7 @@ static void keep_device(struct held *held, uint32_t device)
 	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
 		uint32_t row = (uint32_t)i;
 
+		kwhy_whatif_fetch_copies_ahead(held->whatif, i, rows->first[device + 1]);
 		if (kwhy_whatif_row_is_dropped(held->whatif, row))
 			continue;
 		if (computes(held->whatif, row))
@@ -234,9 +235,12 @@ static void overlap_stream(struct overlap *overlap, uint32_t first_row)
 	overlap->count = 0;
 	overlap->last_copy = overlap->last_work = KWHY_NONE;
 	overlap->in_batch = false;
-	for (uint32_t row = first_row; row != KWHY_NONE; row = overlap->whatif->next[row])
+	for (uint32_t row = first_row; row != KWHY_NONE; row = overlap->whatif->next[row]) {
+		kwhy_whatif_fetch_copies_ahead(
+			overlap->whatif, row, overlap->whatif->recording->activities.count);
 		if (!kwhy_whatif_row_is_dropped(overlap->whatif, row))
 			overlap_row(overlap, row);
+	}
 }
 
 void kwhy_whatif_overlap_copies(

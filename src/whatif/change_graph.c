@@ -138,15 +138,16 @@ static void walk(struct capture *capture)
 		return;
 	segments.steps = capture->steps;
 	while (kwhy_whatif_segments_next(&segments, &segment)) {
-		uint64_t *seen;
+		uint64_t hash, *seen;
 
 		if (segment.row_count < GRAPH_LEAST)
 			continue;
-		seen = find(capture, hash_of(capture->whatif, &segment));
+		hash = hash_of(capture->whatif, &segment);
+		seen = find(capture, hash);
 		if (*seen)
 			capture_segment(capture, &segment);
 		else
-			*seen = hash_of(capture->whatif, &segment);
+			*seen = hash;
 	}
 	kwhy_whatif_segments_done(&segments);
 }

@@ -35,6 +35,7 @@ static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 	uint64_t dropped = 0;
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		kwhy_whatif_fetch_calls_ahead(whatif, i, calls->first[thread + 1], KWHY_CALL_SYNC);
 		look_at_issued(whatif, i, &pending, &reads);
 		if (!is_left(whatif, i) || calls->class[i] != KWHY_CALL_SYNC)
 			continue;
@@ -100,6 +101,12 @@ static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t targe
 		kwhy_whatif_unblock_call(whatif, (uint32_t)call, event_ns);
 }
 
+static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
+{
+	return whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, (uint32_t)call)]
+		.from[KWHY_LINK_JOIN];
+}
+
 static uint64_t use_events_in_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -109,14 +116,15 @@ static uint64_t use_events_in_thread(struct kwhy_whatif *whatif, size_t thread)
 	uint64_t replaced = 0;
 
 	for (size_t i = calls->first[thread]; i < last; i++) {
-		const struct kwhy_whatif_node *node = &whatif->graph
-							       ->nodes[whatif->graph->activity_count + i];
+		uint32_t target;
 
+		kwhy_whatif_fetch_calls_ahead(whatif, i, last, KWHY_CALL_SYNC);
 		look_at_issued(whatif, i, &issues, &reads);
 		if (!is_left(whatif, i) || calls->class[i] != KWHY_CALL_SYNC)
 			continue;
-		if (!reads && node->from[KWHY_LINK_JOIN] != KWHY_NONE) {
-			replace_wait(whatif, i, node->from[KWHY_LINK_JOIN], event_ns);
+		target = waited_for(whatif, i);
+		if (!reads && target != KWHY_NONE) {
+			replace_wait(whatif, i, target, event_ns);
 			replaced++;
 		}
 		reads = false;
@@ -163,6 +171,13 @@ static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t cal
 	return alone;
 }
 
+static bool waits_for_read_back(const struct kwhy_whatif *whatif, size_t call)
+{
+	uint32_t target = waited_for(whatif, call);
+
+	return target != KWHY_NONE && kwhy_whatif_is_copy(whatif, target, KWHY_COPY_D2H);
+}
+
 /* A wait for a read-back, behind which the thread issues a read-back next. */
 static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
@@ -171,14 +186,13 @@ static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 	uint64_t dropped = 0;
 
 	for (size_t i = calls->first[thread + 1]; i-- > calls->first[thread];) {
-		uint32_t target = whatif->graph->nodes[whatif->graph->activity_count + i]
-					  .from[KWHY_LINK_JOIN];
 		bool issues, alone = issues_read_backs_alone(whatif, i, &issues);
 
+		kwhy_whatif_fetch_calls_behind(whatif, i, calls->first[thread], KWHY_CALL_SYNC);
 		if (issues)
 			reads_next = alone;
 		else if (reads_next && is_left(whatif, i) && calls->class[i] == KWHY_CALL_SYNC &&
-			target != KWHY_NONE && kwhy_whatif_is_copy(whatif, target, KWHY_COPY_D2H)) {
+			waits_for_read_back(whatif, i)) {
 			kwhy_whatif_drop_call(whatif, (uint32_t)i);
 			dropped++;
 		}

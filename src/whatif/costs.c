@@ -74,6 +74,22 @@ static void fit_line(const struct line *line, struct kwhy_whatif_copy_fit *fit)
 	fit->residual_ratio = sqrt(fmax(squares, 0) / (double)line->count);
 }
 
+static struct kwhy_whatif_anchor least_copy(const struct kwhy_whatif_costs *costs, unsigned kind)
+{
+	struct kwhy_whatif_anchor least = {NAN, NAN};
+
+	for (size_t i = fit_index(kind, 0, 0); i < fit_index(kind + 1, 0, 0); i++) {
+		const struct kwhy_whatif_copy_fit *fit = &costs->copies[i];
+		bool fitted = isfinite(fit->alpha_ns);
+		double time_ns = fitted ? fit->alpha_ns : fit->mean_ns;
+
+		if (!fit->count || (!fitted && fit->mean_bytes >= SMALL_BYTES) || least.time_ns <= time_ns)
+			continue;
+		least = (struct kwhy_whatif_anchor){fitted ? 0 : fit->mean_bytes, time_ns};
+	}
+	return least;
+}
+
 static void fit_copies(struct kwhy_whatif_costs *costs, const struct kwhy_recording *recording)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -87,6 +103,8 @@ static void fit_copies(struct kwhy_whatif_costs *costs, const struct kwhy_record
 	for (size_t i = 0; i < KWHY_WHATIF_COPY_FITS; i++)
 		if (lines[i].count)
 			fit_line(&lines[i], &costs->copies[i]);
+	for (unsigned kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		costs->least_copy[kind] = least_copy(costs, kind);
 }
 
 static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
@@ -253,41 +271,21 @@ static struct kwhy_measured profile_rate(
 	return (struct kwhy_measured){NAN, NAN};
 }
 
-/* A copy of which the recording shows how long it takes. */
-struct anchor {
-	double bytes, time_ns; /* NAN: it shows none */
-};
-
-/* The shortest mean of any kind of small copies in that direction: what a copy takes whatever its size. */
-static struct anchor least_copy(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind)
-{
-	struct anchor least = {NAN, NAN};
-
-	for (size_t i = fit_index(kind, 0, 0); i < fit_index(kind + 1, 0, 0); i++) {
-		const struct kwhy_whatif_copy_fit *fit = &costs->copies[i];
-		bool fitted = isfinite(fit->alpha_ns);
-		double time_ns = fitted ? fit->alpha_ns : fit->mean_ns;
-
-		if (!fit->count || (!fitted && fit->mean_bytes >= SMALL_BYTES) || least.time_ns <= time_ns)
-			continue;
-		least = (struct anchor){fitted ? 0 : fit->mean_bytes, time_ns};
-	}
-	return least;
-}
-
 static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 {
 	return fit->alpha_ns + fit->beta_ns * bytes;
 }
 
 /* Of the same kind and memory, where the recording has one: the largest of a fit, else the mean. */
-static struct anchor anchor_of(const struct kwhy_whatif_copy_fit *fit, const struct anchor *least)
+static struct kwhy_whatif_anchor anchor_of(
+	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_anchor *least)
 {
 	if (!fit->count)
 		return *least;
 	if (isfinite(fit->alpha_ns))
-		return (struct anchor){(double)fit->bytes_most, fitted_ns(fit, (double)fit->bytes_most)};
-	return (struct anchor){fit->mean_bytes, fit->mean_ns};
+		return (struct kwhy_whatif_anchor){
+			(double)fit->bytes_most, fitted_ns(fit, (double)fit->bytes_most)};
+	return (struct kwhy_whatif_anchor){fit->mean_bytes, fit->mean_ns};
 }
 
 static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, const char *source)
@@ -302,7 +300,7 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
  * is one that was recorded, and longer by what the curve says for more bytes.
  */
 static struct kwhy_whatif_cost by_curve(
-	const struct kwhy_transfer_curve *curve, const struct anchor *anchor, double bytes)
+	const struct kwhy_transfer_curve *curve, const struct kwhy_whatif_anchor *anchor, double bytes)
 {
 	double curve_ns = kwhy_whatif_curve_ns(curve, bytes), expected_ns = curve_ns;
 	double spread = isfinite(curve->residual_ratio) ? SPREADS * curve->residual_ratio : 0;
@@ -320,7 +318,8 @@ struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *co
 	bool pageable = src == KWHY_MEMORY_PAGEABLE || dst == KWHY_MEMORY_PAGEABLE;
 	const struct kwhy_transfer_curve *curve = kwhy_whatif_copy_curve(costs->profile, kind, pageable);
 	struct kwhy_measured rate = profile_rate(costs->profile, kind, pageable);
-	struct anchor least = least_copy(costs, kind), anchor = anchor_of(fit, &least);
+	const struct kwhy_whatif_anchor *least = &costs->least_copy[kind];
+	struct kwhy_whatif_anchor anchor = anchor_of(fit, least);
 	bool fitted = fit->count && isfinite(fit->alpha_ns);
 	bool in_range = bytes <= FIT_RANGE * (double)fit->bytes_most;
 
@@ -330,7 +329,7 @@ struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *co
 		return by_curve(curve, &anchor, bytes);
 	if (isfinite(rate.value)) {
 		double spread = isfinite(rate.spread) ? SPREADS * rate.spread / rate.value : 0;
-		double least_ns = isfinite(least.time_ns) ? least.time_ns : 0;
+		double least_ns = isfinite(least->time_ns) ? least->time_ns : 0;
 
 		return with_spread(least_ns + bytes / rate.value * 1e9, spread, "the machine profile");
 	}

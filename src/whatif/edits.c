@@ -120,14 +120,23 @@ void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double 
 	node->own_ns = (int64_t)(own_ns + 0.5);
 }
 
+/* Whether it waits for dropped work. Looked at last: the node is seldom in a cache. */
+static bool waits_for_dropped(const struct kwhy_whatif *whatif, uint32_t call_node)
+{
+	uint32_t target = whatif->graph->nodes[call_node].from[KWHY_LINK_JOIN];
+
+	return target != KWHY_NONE && kwhy_whatif_is_dropped(whatif->graph, target);
+}
+
 static void drop_idle_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	bool pending = true; /* what was issued before the recording began is not known */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
-		uint32_t at = kwhy_whatif_call_node(whatif->graph, (uint32_t)i), target;
+		uint32_t at = kwhy_whatif_call_node(whatif->graph, (uint32_t)i);
 
+		kwhy_whatif_fetch_calls_ahead(whatif, i, calls->first[thread + 1], KWHY_CALL_SYNC);
 		if (!issues_nothing(whatif, (uint32_t)i)) {
 			pending = !kwhy_whatif_is_wait(whatif->graph, (uint32_t)i);
 			continue;
@@ -135,8 +144,7 @@ static void drop_idle_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 		if (whatif->graph->outer[i] != i || kwhy_whatif_is_dropped(whatif->graph, at) ||
 			calls->class[i] != KWHY_CALL_SYNC)
 			continue;
-		target = whatif->graph->nodes[at].from[KWHY_LINK_JOIN];
-		if (!pending && target != KWHY_NONE && kwhy_whatif_is_dropped(whatif->graph, target))
+		if (!pending && waits_for_dropped(whatif, at))
 			kwhy_whatif_drop_call(whatif, (uint32_t)i);
 		pending = false;
 	}

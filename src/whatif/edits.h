@@ -47,6 +47,47 @@ static inline uint32_t kwhy_whatif_call_of(const struct kwhy_whatif *whatif, uin
 	return call == KWHY_NONE ? KWHY_NONE : whatif->graph->outer[call];
 }
 
+/* Ahead of changing a row, and with it its call. */
+KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_row(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	uint32_t call = whatif->recording->activities.call[row];
+
+	kwhy_whatif_fetch(whatif->graph, row);
+	if (call != KWHY_NONE)
+		kwhy_whatif_fetch(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
+}
+
+/* Of a walk over calls up to `end` that changes those of one class. */
+KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
+	const struct kwhy_whatif *whatif, size_t call, size_t end, enum kwhy_call_class class)
+{
+	size_t ahead = call + KWHY_WHATIF_AHEAD;
+
+	if (ahead < end && whatif->recording->calls.class[ahead] == class)
+		kwhy_whatif_fetch(whatif->graph, kwhy_whatif_call_node(whatif->graph, (uint32_t)ahead));
+}
+
+/* Of a walk back to `first`. */
+KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_behind(
+	const struct kwhy_whatif *whatif, size_t call, size_t first, enum kwhy_call_class class)
+{
+	if (call >= first + KWHY_WHATIF_AHEAD &&
+		whatif->recording->calls.class[call - KWHY_WHATIF_AHEAD] == class)
+		kwhy_whatif_fetch(whatif->graph,
+			kwhy_whatif_call_node(whatif->graph, (uint32_t)call - KWHY_WHATIF_AHEAD));
+}
+
+/* Of a walk over rows up to `end` that changes copies. */
+KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
+	const struct kwhy_whatif *whatif, size_t row, size_t end)
+{
+	size_t ahead = row + KWHY_WHATIF_AHEAD;
+
+	if (ahead < end && whatif->recording->activities.kind[ahead] == KWHY_ACTIVITY_COPY &&
+		!kwhy_whatif_row_is_dropped(whatif, (uint32_t)ahead))
+		kwhy_whatif_fetch_row(whatif, (uint32_t)ahead);
+}
+
 /* Between work that is queued behind other work, at the corner in force. */
 int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
 

@@ -12,7 +12,7 @@
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define MANY_BYTES ((size_t)16 << 20)
 
-enum { AHEAD = 16 /* nodes that are fetched before they are put back */ };
+enum { AHEAD = KWHY_WHATIF_AHEAD };
 
 _Static_assert(sizeof(struct kwhy_whatif_node) == LINE_BYTES, "a node is no line of the cache");
 
@@ -79,7 +79,7 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
 	graph->start_ns = alloc_items(most + 1, sizeof(*graph->start_ns));
 	graph->end_ns = alloc_items(most + 1, sizeof(*graph->end_ns));
-	graph->order = malloc((2 * most + 1) * sizeof(*graph->order));
+	graph->order = malloc((2 * most + 1 + AHEAD) * sizeof(*graph->order));
 	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
 	graph->place = malloc((2 * most + 1) * sizeof(*graph->place));
 	graph->state = malloc(most + 1);
@@ -146,18 +146,37 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	free(graph->marks);
 	free(graph->changed);
 	free(graph->delays.queued_of_name);
+	for (size_t i = 0; i < graph->journal_pieces; i++)
+		free(graph->journal[i]);
 	free(graph->journal);
 	free(graph);
 }
 
-struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node)
+static bool add_piece(struct kwhy_whatif_graph *graph)
 {
 	struct kwhy_error error;
+	struct kwhy_whatif_node *piece;
 
-	if (kwhy_column_reserve((void **)&graph->journal, &graph->journal_capacity, graph->journal_count + 1,
-		    sizeof(*graph->journal), "edits", &error))
+	if (kwhy_column_reserve((void **)&graph->journal, &graph->journal_capacity, graph->journal_pieces + 1,
+		    sizeof(struct kwhy_whatif_node *), "edits", &error))
+		return false;
+	/* no large pages: it is walked in order, and they cost more to clear on a virtual machine */
+	piece = aligned_alloc(LINE_BYTES, KWHY_WHATIF_PIECE_NODES * sizeof(*piece));
+	if (!piece)
+		return false;
+	graph->journal[graph->journal_pieces++] = piece;
+	return true;
+}
+
+struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	struct kwhy_whatif_node *before;
+
+	if (graph->journal_count == graph->journal_pieces * KWHY_WHATIF_PIECE_NODES && !add_piece(graph))
 		return NULL;
-	graph->journal[graph->journal_count++] = (struct kwhy_whatif_before){node, graph->nodes[node]};
+	before = kwhy_whatif_before(graph, graph->journal_count++);
+	*before = graph->nodes[node];
+	before->edited = node;
 	return &graph->nodes[node];
 }
 
@@ -191,12 +210,15 @@ void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwh
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
 {
 	while (graph->journal_count > count) {
-		const struct kwhy_whatif_before *before = &graph->journal[--graph->journal_count];
+		const struct kwhy_whatif_node *before = kwhy_whatif_before(graph, --graph->journal_count);
 
+		if (graph->journal_count >= 2 * AHEAD)
+			__builtin_prefetch(kwhy_whatif_before(graph, graph->journal_count - 2 * AHEAD));
 		if (graph->journal_count >= AHEAD)
-			__builtin_prefetch(&graph->nodes[before[-AHEAD].node], 1);
-		graph->nodes[before->node] = before->was;
-		graph->dropped[before->node] = before->was.flags & KWHY_NODE_DROPPED;
+			kwhy_whatif_fetch(
+				graph, kwhy_whatif_before(graph, graph->journal_count - AHEAD)->edited);
+		graph->nodes[before->edited] = *before;
+		graph->dropped[before->edited] = before->flags & KWHY_NODE_DROPPED;
 	}
 	if (graph->unordered > count)
 		graph->unordered = 0;

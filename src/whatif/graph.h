@@ -50,6 +50,7 @@ struct kwhy_whatif_node {
 	uint32_t from[KWHY_LINK_COUNT]; /* node; KWHY_NONE: no such link */
 	uint8_t kind;			/* enum kwhy_whatif_kind */
 	uint8_t flags;
+	uint32_t edited; /* in the journal: which node it was */
 };
 
 /* What the name of a call holds that its class does not tell. */
@@ -69,11 +70,8 @@ struct kwhy_whatif_changed {
 	int64_t longer_ns;
 };
 
-/* A node as it was before an edit. */
-struct kwhy_whatif_before {
-	uint32_t node;
-	struct kwhy_whatif_node was;
-};
+/* The journal's nodes come in pieces: none is ever moved. */
+enum { KWHY_WHATIF_PIECE_NODES = 32768 };
 
 /* From the call to the start of what waits for nothing: longer than that, something held up the device. Ours:
  * twenty times a launch. */
@@ -118,15 +116,16 @@ struct kwhy_whatif_graph {
 	size_t changed_count;
 
 	/* of play.c: an order in which everything comes behind what it follows */
-	uint32_t *order, *stack;
+	uint32_t *order; /* [order_count], and as many zeros as are fetched ahead */
+	uint32_t *stack;
 	uint32_t *place; /* [2 * node_count] of each node's start and end in the order */
 	uint8_t *state;
 	size_t order_count, stack_depth;
 	size_t unordered; /* the edit, from 1, that first let a node follow a later one; 0: none did */
 
-	/* edits since the graph was made, undone by kwhy_whatif_undo() */
-	struct kwhy_whatif_before *journal;
-	size_t journal_count, journal_capacity;
+	/* nodes before the edits since the graph was made, undone by kwhy_whatif_undo() */
+	struct kwhy_whatif_node **journal; /* [journal_pieces] */
+	size_t journal_count, journal_pieces, journal_capacity;
 };
 
 /* Of a finished recording, which must outlive the graph. */
@@ -157,6 +156,20 @@ struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint3
 /* Takes back all edits but the first `count`. */
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
 
+/*
+ * A node is a line of the cache of its own, and there are more than caches hold: what walks over rows or
+ * calls fetches the nodes that it will change so many before it comes to them.
+ */
+enum { KWHY_WHATIF_AHEAD = 16 };
+
+/* What does nothing but fetch has no effect in gcc's eyes: a call of it is left out, unless it is no call. */
+#define KWHY_WHATIF_FETCHES static inline __attribute__((always_inline))
+
+KWHY_WHATIF_FETCHES void kwhy_whatif_fetch(const struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	__builtin_prefetch(&graph->nodes[node], 1);
+}
+
 static inline uint32_t kwhy_whatif_call_node(const struct kwhy_whatif_graph *graph, uint32_t call)
 {
 	return (uint32_t)graph->activity_count + call;
@@ -166,6 +179,12 @@ static inline bool kwhy_whatif_call_is(
 	const struct kwhy_whatif_graph *graph, size_t call, enum kwhy_whatif_mark mark)
 {
 	return graph->marks[graph->recording->calls.name[call]] & mark;
+}
+
+/* The node of an edit, counted from the first one, as it was before. */
+static inline struct kwhy_whatif_node *kwhy_whatif_before(const struct kwhy_whatif_graph *graph, size_t edit)
+{
+	return &graph->journal[edit / KWHY_WHATIF_PIECE_NODES][edit % KWHY_WHATIF_PIECE_NODES];
 }
 
 static inline bool kwhy_whatif_is_dropped(const struct kwhy_whatif_graph *graph, uint32_t node)

@@ -12,7 +12,7 @@
 /* What is known of a node: of its start, and, one place further, of its end. */
 enum vertex_state { UNKNOWN = 0, VISITED = 1, KNOWN = 4 };
 
-enum { AHEAD = 16 /* nodes that are fetched before they are computed */ };
+enum { AHEAD = KWHY_WHATIF_AHEAD };
 
 static uint32_t start_of(uint32_t node)
 {
@@ -65,38 +65,42 @@ static bool is_reached(
 	return is(graph, node->from[link] * 2 + !kwhy_whatif_follows_start(node, link), KNOWN);
 }
 
-static int64_t reached_ns(
-	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
+static inline int64_t later(int64_t a, int64_t b)
 {
-	uint32_t from = node->from[link];
+	return a > b ? a : b;
+}
 
-	return kwhy_whatif_follows_start(node, link) ? graph->start_ns[from] : graph->end_ns[from];
+/* By what a link follows; INT64_MIN without one. */
+static inline int64_t reached(const int64_t *times_ns, const struct kwhy_whatif_node *node, size_t link)
+{
+	return node->from[link] == KWHY_NONE ? INT64_MIN : times_ns[node->from[link]] + node->lag_ns[link];
 }
 
 /* What the caller reads off a played graph without looking at every node again. */
-static void note_activity(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
+static inline void note_activity(
+	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
 
 	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
 		graph->changed[graph->changed_count++] = (struct kwhy_whatif_changed){
 			at, node->own_ns - (rows->end_ns[at] - rows->start_ns[at])};
-	if (!(node->flags & KWHY_NODE_DROPPED) && graph->end_ns[at] > graph->last_ns)
-		graph->last_ns = graph->end_ns[at];
+	if (!(node->flags & KWHY_NODE_DROPPED))
+		graph->last_ns = later(graph->last_ns, graph->end_ns[at]);
 }
 
-static void set_end(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
+static inline void set_end(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
-	int64_t end_ns = reached_ns(graph, node, KWHY_LINK_JOIN) + node->lag_ns[KWHY_LINK_JOIN];
+	const int64_t end_ns = reached(graph->end_ns, node, KWHY_LINK_JOIN);
 
 	if (end_ns <= graph->end_ns[at])
 		return;
 	graph->end_ns[at] = end_ns;
-	if (node->kind == KWHY_NODE_ACTIVITY && !(node->flags & KWHY_NODE_DROPPED) && end_ns > graph->last_ns)
-		graph->last_ns = end_ns;
+	if (node->kind == KWHY_NODE_ACTIVITY && !(node->flags & KWHY_NODE_DROPPED))
+		graph->last_ns = later(graph->last_ns, end_ns);
 }
 
-static void set_start(
+static inline void set_start(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node, int64_t latest_ns)
 {
 	graph->start_ns[at] = latest_ns == INT64_MIN ? node->lag_ns[KWHY_LINK_ORDER] : latest_ns;
@@ -105,18 +109,28 @@ static void set_start(
 		note_activity(graph, at, node);
 }
 
-/* INT64_MIN: it follows nothing. */
-static int64_t latest_reached(const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
+/*
+ * INT64_MIN: it follows nothing. This is has_link() and kwhy_whatif_follows_start() over all links that bound
+ * a start, with the kinds told apart once and not for each link: most of a play's time goes here.
+ */
+static inline int64_t latest_reached(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
 {
-	int64_t latest_ns = INT64_MIN;
+	const int64_t *start_ns = graph->start_ns, *end_ns = graph->end_ns;
+	int64_t latest_ns;
 
-	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
-		if (has_link(node, link)) {
-			const int64_t time_ns = reached_ns(graph, node, link) + node->lag_ns[link];
-
-			latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
-		}
-	return latest_ns;
+	if (node->kind == KWHY_NODE_CALL)
+		return later(reached(end_ns, node, KWHY_LINK_ORDER), reached(end_ns, node, KWHY_LINK_CROSS));
+	latest_ns = reached(
+		node->kind == KWHY_NODE_JOINT || node->flags & KWHY_NODE_OVERLAPS ? start_ns : end_ns, node,
+		KWHY_LINK_ORDER);
+	if (node->flags & KWHY_NODE_DROPPED && node->from[KWHY_LINK_ORDER] != KWHY_NONE)
+		return latest_ns;
+	latest_ns = later(latest_ns, reached(start_ns, node, KWHY_LINK_ISSUE));
+	return later(latest_ns,
+		reached(node->kind == KWHY_NODE_JOINT || node->flags & KWHY_NODE_FOLLOWS_START ? start_ns
+											       : end_ns,
+			node, KWHY_LINK_CROSS));
 }
 
 /* Computes a vertex, unless what it follows is not known: gives that link, else KWHY_LINK_COUNT. */
@@ -237,6 +251,8 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
+	/* what comes next is fetched ahead: past the end, the first node */
+	memset(graph->order + graph->order_count, 0, AHEAD * sizeof(*graph->order));
 	find_places(graph);
 	return status;
 }
@@ -257,8 +273,7 @@ static void play_in_order(struct kwhy_whatif_graph *graph)
 		const uint32_t vertex = graph->order[i];
 		const struct kwhy_whatif_node *node = &graph->nodes[vertex / 2];
 
-		if (i + AHEAD < graph->order_count)
-			__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
+		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
 		if (!(vertex & 1))
 			set_start(graph, vertex / 2, node, latest_reached(graph, node));
 		else if (has_bound_end(node))
@@ -278,8 +293,7 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 	for (size_t i = 0; !status && i < graph->order_count; i++) {
 		uint32_t vertex = graph->order[i];
 
-		if (i + AHEAD < graph->order_count)
-			__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
+		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
 		/* the order holds the ends that a link bounded when it was made: those that none bounds any
 		   longer are known with their starts */
 		if (is(graph, vertex, KNOWN))

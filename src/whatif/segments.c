@@ -57,8 +57,10 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 	const struct kwhy_whatif *whatif = segments->whatif;
 
 	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
-		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i])) {
+			kwhy_whatif_fetch(whatif->graph, whatif->issued[i]);
 			segments->rows[out->row_count++] = whatif->issued[i];
+		}
 }
 
 /* Steps with a name part segments; a mere rhythm may be that of a loop inside a step, unless it is asked for.
@@ -84,6 +86,7 @@ static size_t read_segment(
 	for (; call < end; call++) {
 		uint32_t at = (uint32_t)call, step_here;
 
+		kwhy_whatif_fetch_calls_ahead(whatif, call, end, KWHY_CALL_LAUNCH);
 		if (whatif->graph->outer[at] != at || kwhy_whatif_call_is_dropped(whatif, at))
 			continue;
 		if (ends_segment(whatif, at))

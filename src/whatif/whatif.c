@@ -33,7 +33,8 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 static void list_issued(struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
-	size_t *first = whatif->first_issued, calls = whatif->recording->calls.count;
+	uint32_t *first = whatif->first_issued;
+	size_t calls = whatif->recording->calls.count;
 
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->call[i] != KWHY_NONE)

@@ -155,6 +155,35 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	done(&build, graph);
 }
 
+/* Each makes a kernel one nanosecond longer, in turn. */
+static void as_many_edits_as_fill_several_pieces_of_the_journal_are_taken_back_up_to_any(void **state)
+{
+	const size_t edits = 3 * (size_t)KWHY_WHATIF_PIECE_NODES + 2, left = KWHY_WHATIF_PIECE_NODES + 1;
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	build_kernel(&build, 0, "a", 0, 10);
+	build_kernel(&build, 0, "b", 20, 30);
+	graph = graph_of(&build);
+	for (size_t i = 0; i < edits; i++) {
+		struct kwhy_whatif_node *node = kwhy_whatif_edit(graph, i % 2);
+
+		assert_non_null(node);
+		node->own_ns++;
+	}
+	assert_int_equal(graph->nodes[0].own_ns, 10 * US + (int64_t)edits / 2);
+	kwhy_whatif_undo(graph, left);
+	assert_int_equal(graph->journal_count, left);
+	assert_int_equal(graph->nodes[0].own_ns, 10 * US + (int64_t)(left + 1) / 2);
+	assert_int_equal(graph->nodes[1].own_ns, 10 * US + (int64_t)left / 2);
+	kwhy_whatif_undo(graph, 0);
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
+	assert_int_equal(graph->end_ns[0], 10 * US);
+	assert_int_equal(graph->end_ns[1], 30 * US);
+	done(&build, graph);
+}
+
 static void links_that_make_a_node_wait_for_itself_are_told(void **state)
 {
 	struct build build = build_new(1);
@@ -193,6 +222,8 @@ int main(void)
 		cmocka_unit_test(a_collective_ends_when_its_last_rank_has_come),
 		cmocka_unit_test(a_thread_that_was_handed_work_comes_behind_the_other),
 		cmocka_unit_test(a_node_may_follow_one_that_came_later),
+		cmocka_unit_test(
+			as_many_edits_as_fill_several_pieces_of_the_journal_are_taken_back_up_to_any),
 		cmocka_unit_test(links_that_make_a_node_wait_for_itself_are_told),
 		cmocka_unit_test(a_recording_of_nothing_can_be_played),
 	};
