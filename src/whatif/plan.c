@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/whatif.h"
 
+#include "whatif/edits.h"
 #include "whatif/project.h"
 
 #include <math.h>
@@ -15,9 +16,9 @@
 
 struct candidate {
 	const struct kwhy_whatif_change *change;
-	double gain_ratio; /* when last tried; -INFINITY: it was refused */
-	size_t tried;	   /* how many changes had been taken by then */
-	bool taken;
+	double gain_ratio;  /* when last tried; -INFINITY: it was refused */
+	size_t tried;	    /* how many changes had been taken by then */
+	bool taken, barred; /* barred: never tried; the effect says why */
 	struct kwhy_whatif_effect effect;
 	struct kwhy_projection after;
 };
@@ -218,10 +219,13 @@ static struct candidate *best(const struct planner *planner)
 {
 	struct candidate *best = NULL;
 
-	for (size_t i = 0; i < planner->count; i++)
-		if (!planner->candidates[i].taken && !planner->candidates[i].change->premise &&
-			(!best || planner->candidates[i].gain_ratio > best->gain_ratio))
-			best = &planner->candidates[i];
+	for (size_t i = 0; i < planner->count; i++) {
+		struct candidate *candidate = &planner->candidates[i];
+
+		if (!candidate->taken && !candidate->barred && !candidate->change->premise &&
+			(!best || candidate->gain_ratio > best->gain_ratio))
+			best = candidate;
+	}
 	return best;
 }
 
@@ -243,7 +247,7 @@ static enum kwhy_status try_all(struct planner *planner)
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < planner->count; i++)
-		if (!planner->candidates[i].taken &&
+		if (!planner->candidates[i].taken && !planner->candidates[i].barred &&
 			planner->candidates[i].tried != planner->plan->change_count)
 			status = try_candidate(planner, &planner->candidates[i]);
 	return status;
@@ -304,11 +308,20 @@ static enum kwhy_status list_refused(struct planner *planner)
 
 static void list_candidates(struct planner *planner, bool numerics)
 {
-	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
-		if (kwhy_whatif_changes[i].number >= kwhy_whatif_changes[i].least &&
-			(numerics || kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS))
-			planner->candidates[planner->count++] = (struct candidate){
-				.change = &kwhy_whatif_changes[i], .gain_ratio = 1, .tried = SIZE_MAX};
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		struct candidate *candidate = &planner->candidates[planner->count];
+
+		if (change->number < change->least)
+			continue;
+		*candidate = (struct candidate){.change = change, .gain_ratio = 1, .tried = SIZE_MAX};
+		candidate->barred = !numerics && change->risk == KWHY_RISK_NUMERICS;
+		if (candidate->barred)
+			kwhy_whatif_refuse(&candidate->effect,
+				"not tried, since results would be other numbers; kwhy whatif --plan "
+				"--numerics tries it");
+		planner->count++;
+	}
 }
 
 enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio, bool numerics,
