@@ -94,4 +94,14 @@ static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_pl
 	return plan->change_count ? &plan->changes[plan->change_count - 1].after : &plan->before;
 }
 
+/* What the saving of all changes is: a bound as soon as one of them is. No plan has bounds of both sides. */
+static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
+{
+	enum kwhy_bound bound = KWHY_BOUND_EXPECTED;
+
+	for (size_t i = 0; i < plan->change_count && bound == KWHY_BOUND_EXPECTED; i++)
+		bound = plan->changes[i].bound;
+	return bound;
+}
+
 #endif

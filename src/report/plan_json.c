@@ -151,6 +151,7 @@ enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_
 	kwhy_json_string(&json, "currency", report->currency);
 	add_projection(&json, "before", &plan->before, report);
 	add_projection(&json, "after", kwhy_plan_after(plan), report);
+	kwhy_json_string(&json, "bound", kwhy_bound_name(kwhy_plan_bound(plan)));
 	kwhy_json_array(&json, "changes");
 	for (size_t i = 0; i < plan->change_count; i++)
 		add_change(&json, &plan->changes[i], report);

@@ -60,13 +60,23 @@ static double share(int64_t saved, int64_t whole)
 	return whole > 0 ? (double)saved / (double)whole : NAN;
 }
 
-/* "12.3 %", "≤ 12.3 %" where no more than that is saved. */
-static void add_share(struct kwhy_table *table, enum kwhy_bound bound, double ratio)
+#define SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
+
+/* "12.3 %", "≤ 12.3 %" where no more than that is saved. Lent from `out`. */
+static const char *share_words(char out[SHARE_BYTES], enum kwhy_bound bound, double ratio)
 {
 	static const char *const signs[KWHY_BOUND_COUNT] = {"", "≤ ", "≥ "};
-	char cell[KWHY_QUANTITY_BYTES + 8], percent[KWHY_QUANTITY_BYTES];
+	char percent[KWHY_QUANTITY_BYTES];
 
-	snprintf(cell, sizeof(cell), "%s%s", signs[bound], kwhy_quantity_percent(percent, ratio));
+	snprintf(out, SHARE_BYTES, "%s%s", signs[bound], kwhy_quantity_percent(percent, ratio));
+	return out;
+}
+
+static void add_share(struct kwhy_table *table, enum kwhy_bound bound, double ratio)
+{
+	char cell[SHARE_BYTES];
+
+	share_words(cell, bound, ratio);
 	kwhy_table_cell(table, isfinite(ratio) ? cell : NULL);
 }
 
@@ -197,15 +207,16 @@ static void write_total(const struct page *page)
 	double from_kwh = (double)before->energy_nj / NJ_PER_KWH,
 	       to_kwh = (double)after->energy_nj / NJ_PER_KWH;
 	double intensity = page->report->intensity_g_per_kwh;
+	enum kwhy_bound bound = kwhy_plan_bound(page->plan);
 	struct kwhy_text text = {0};
-	char share_words[KWHY_QUANTITY_BYTES];
+	char words[SHARE_BYTES];
 
 	kwhy_text_addf(&text, "all of them: %s of the time",
-		kwhy_quantity_percent(share_words, share(before->time_ns - after->time_ns, before->time_ns)));
+		share_words(words, bound, share(before->time_ns - after->time_ns, before->time_ns)));
 	if (has_energy(page))
 		kwhy_text_addf(&text, ", %s of the energy",
-			kwhy_quantity_percent(
-				share_words, share(before->energy_nj - after->energy_nj, before->energy_nj)));
+			share_words(words, bound,
+				share(before->energy_nj - after->energy_nj, before->energy_nj)));
 	if (has_energy(page) && isfinite(page->report->price_per_kwh)) {
 		kwhy_text_add(&text, "; from ");
 		add_money(page, &text, from_kwh, false);

@@ -219,6 +219,7 @@ const tests = {
 		assert.equal(await page.locator("#plan tbody tr.under").count(), plan.changes.length);
 		assert.equal(await page.locator("#plan details li").count(), plan.left_out.length);
 		for (const change of plan.changes) assert.ok((await page.locator("#plan tbody").innerText()).includes(`--${change.id}`));
+		assert.equal((await page.locator("#plan .tiles").innerText()).includes("≤"), plan.bound === "upper");
 		assert.equal(await page.locator("#stretch svg").count(), 2);
 		const [before, after] = await page.locator("#stretch svg").evaluateAll((list) => list.map((svg) => svg.querySelectorAll("rect").length));
 		assert.ok(before > 0 && after > 0 && after <= before, `${before} bars before, ${after} after`);

@@ -32,7 +32,7 @@ function falls(plan: Plan, m: Measure): Fall[] {
 			text: `${saved < 0 ? `${m.show(-saved)} more` : `${SIGN[change.bound] ?? ""}${m.show(saved)} less`} (${percent(start ? Math.abs(saved) / start : null)})` });
 		before = after;
 	});
-	rows.push({ label: "with all of them", from: 0, to: before, tone: "compute", upper: false, low: m.low(plan.after), high: m.high(plan.after), text: m.show(before) });
+	rows.push({ label: "with all of them", from: 0, to: before, tone: "compute", upper: plan.bound === "upper", low: m.low(plan.after), high: m.high(plan.after), text: `${plan.bound === "upper" ? "≥ " : ""}${m.show(before)}` });
 	return rows;
 }
 
@@ -109,7 +109,8 @@ function tile(label: string, before: string, after: string, note: string): HTMLE
 }
 
 function tiles(plan: Plan): HTMLElement {
-	const { before, after } = plan, saved = (a: Maybe, b: Maybe): string => (known(a) && known(b) && a > 0 ? `${percent(1 - b / a)} less` : "");
+	const { before, after } = plan, sign = SIGN[plan.bound ?? "expected"] ?? "";
+	const saved = (a: Maybe, b: Maybe): string => (known(a) && known(b) && a > 0 ? `${sign}${percent(1 - b / a)} less` : "");
 	const list = [tile("time", time(before.time_ns), time(after.time_ns), `${time(after.time_low_ns)} to ${time(after.time_high_ns)}; ${saved(before.time_ns, after.time_ns)}`)];
 	list.push(known(before.energy_nj) ? tile("energy", energy(before.energy_nj), energy(after.energy_nj), `${energy(after.low_nj)} to ${energy(after.high_nj)}; ${saved(before.energy_nj, after.energy_nj)}`) : el("div", { class: "tile" }, el("span", { class: "muted small" }, "energy"), el("b", {}, "n/a"), el("span", { class: "muted small" }, "no power readings: give --power FILE")));
 	if (known(before.cost)) list.push(tile("cost", si(before.cost, plan.currency ?? ""), si(after.cost, plan.currency ?? ""), saved(before.cost, after.cost)));

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "nouns.h"
+#include "report/plan.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+#define MS INT64_C(1000000)
+#define J INT64_C(1000000000)
+
+static struct kwhy_projection projection(int64_t time_ns, int64_t energy_nj)
+{
+	return (struct kwhy_projection){time_ns, time_ns, time_ns, energy_nj, energy_nj, energy_nj,
+		KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ};
+}
+
+/* A plan of two changes, of which the second saves at most what it says: 100 ms and 36 J become 60 ms, 27 J.
+ */
+struct planned {
+	struct nouns nouns;
+	struct kwhy_projected_change changes[2];
+	struct kwhy_plan plan;
+};
+
+static void planned_init(struct planned *planned)
+{
+	*planned = (struct planned){
+		.changes =
+			{
+				{.id = "pinned",
+					.title = "page-locked host memory",
+					.assumption = "copies are shorter",
+					.places = 3,
+					.after = projection(80 * MS, 30 * J),
+					.saved_ns = 20 * MS,
+					.saved_nj = 6 * J},
+				{.id = "prefetch",
+					.title = "prepare input ahead of time",
+					.assumption = "pauses are shorter",
+					.bound = KWHY_BOUND_UPPER,
+					.places = 1,
+					.after = projection(60 * MS, 27 * J),
+					.saved_ns = 20 * MS,
+					.saved_nj = 3 * J},
+			},
+		.plan = {.before = projection(100 * MS, 36 * J), .change_count = 2},
+	};
+	planned->plan.changes = planned->changes;
+	nouns_init(&planned->nouns, "k");
+	nouns_energy(&planned->nouns);
+}
+
+static struct kwhy_text text_of(const struct planned *planned)
+{
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text out = {0};
+
+	assert_int_equal(
+		kwhy_plan_text(&planned->plan, &planned->nouns.report, &style, &out, &error), KWHY_OK);
+	return out;
+}
+
+static json_t *json_of(const struct planned *planned)
+{
+	struct kwhy_text out = {0};
+	json_t *root;
+
+	assert_int_equal(kwhy_plan_json(&planned->plan, &planned->nouns.report, &out, &error), KWHY_OK);
+	root = json_loadb(out.data, out.length, 0, NULL);
+	assert_non_null(root);
+	kwhy_text_done(&out);
+	return root;
+}
+
+static void a_sum_of_which_a_part_is_a_bound_is_a_bound(void **state)
+{
+	struct planned planned;
+	struct kwhy_text text;
+	json_t *root;
+
+	(void)state;
+	planned_init(&planned);
+	text = text_of(&planned);
+	root = json_of(&planned);
+	assert_non_null(strstr(text.data, "all of them: ≤ 40.0 % of the time, ≤ 25.0 % of the energy"));
+	assert_string_equal(json_string_value(json_object_get(root, "bound")), "upper");
+	kwhy_text_done(&text);
+	json_decref(root);
+	planned.plan.change_count = 1;
+	text = text_of(&planned);
+	root = json_of(&planned);
+	assert_non_null(strstr(text.data, "all of them: 20.0 % of the time, 16.7 % of the energy"));
+	assert_string_equal(json_string_value(json_object_get(root, "bound")), "expected");
+	kwhy_text_done(&text);
+	json_decref(root);
+	nouns_done(&planned.nouns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sum_of_which_a_part_is_a_bound_is_a_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
