@@ -191,22 +191,69 @@ static void write_details(const struct page *page)
 	}
 }
 
-static void add_money(const struct page *page, struct kwhy_text *text, double kwh, bool after)
+/* "0.000252", n/a where the price, the intensity or the energy is not known. */
+static void add_product(struct kwhy_table *table, const struct kwhy_projection *projection, double per_kwh)
+{
+	char cell[KWHY_QUANTITY_BYTES];
+	double value = projection->energy_nj == KWHY_UNKNOWN_NJ
+		? NAN
+		: (double)projection->energy_nj / NJ_PER_KWH * per_kwh;
+
+	kwhy_quantity_plain(cell, value);
+	kwhy_table_cell(table, isfinite(value) ? cell : NULL);
+}
+
+/* Both are in proportion to the energy, so one share serves. */
+static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {
 	const struct kwhy_report *report = page->report;
+	struct kwhy_plan plan = *page->plan;
+	const struct kwhy_projection *before = &plan.before, *after;
+	char number[24] = "", saved[SHARE_BYTES] = "";
 
+	plan.change_count = changes;
+	after = changes ? kwhy_plan_after(&plan) : before;
+	if (changes) {
+		snprintf(number, sizeof(number), "%zu", changes);
+		share_words(saved, kwhy_plan_bound(&plan),
+			share(before->energy_nj - after->energy_nj, before->energy_nj));
+	}
+	kwhy_table_cell(table, number);
+	kwhy_table_cell(table, changes ? plan.changes[changes - 1].title : "as recorded");
 	if (isfinite(report->price_per_kwh))
-		kwhy_text_addf(text, "%s%.3g%s%s", after ? " to " : "", kwh * report->price_per_kwh,
-			report->currency && after ? " " : "",
-			report->currency && after ? report->currency : "");
+		add_product(table, after, report->price_per_kwh);
+	if (isfinite(report->intensity_g_per_kwh))
+		add_product(table, after, report->intensity_g_per_kwh);
+	kwhy_table_cell(table, saved);
+}
+
+static void write_costs(const struct page *page)
+{
+	const struct kwhy_report *report = page->report;
+	struct kwhy_table_column columns[5] = {{"", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_NAME}};
+	struct kwhy_table table;
+	char cost[48];
+	size_t count = 2;
+
+	if (!has_energy(page) || (!isfinite(report->price_per_kwh) && !isfinite(report->intensity_g_per_kwh)))
+		return;
+	snprintf(cost, sizeof(cost), "cost%s%.32s", report->currency ? ", " : "",
+		report->currency ? report->currency : "");
+	if (isfinite(report->price_per_kwh))
+		columns[count++] = (struct kwhy_table_column){cost, KWHY_COLUMN_RIGHT};
+	if (isfinite(report->intensity_g_per_kwh))
+		columns[count++] = (struct kwhy_table_column){"CO2e, g", KWHY_COLUMN_RIGHT};
+	columns[count++] = (struct kwhy_table_column){"saved so far", KWHY_COLUMN_RIGHT};
+	kwhy_sheet_heading(&page->sheet, "Cost and CO2e", "each with this change and those above it");
+	kwhy_table_init(&table, columns, count);
+	for (size_t i = 0; i <= page->plan->change_count; i++)
+		add_cost_row(page, &table, i);
+	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
 }
 
 static void write_total(const struct page *page)
 {
 	const struct kwhy_projection *before = &page->plan->before, *after = kwhy_plan_after(page->plan);
-	double from_kwh = (double)before->energy_nj / NJ_PER_KWH,
-	       to_kwh = (double)after->energy_nj / NJ_PER_KWH;
-	double intensity = page->report->intensity_g_per_kwh;
 	enum kwhy_bound bound = kwhy_plan_bound(page->plan);
 	struct kwhy_text text = {0};
 	char words[SHARE_BYTES];
@@ -217,13 +264,6 @@ static void write_total(const struct page *page)
 		kwhy_text_addf(&text, ", %s of the energy",
 			share_words(words, bound,
 				share(before->energy_nj - after->energy_nj, before->energy_nj)));
-	if (has_energy(page) && isfinite(page->report->price_per_kwh)) {
-		kwhy_text_add(&text, "; from ");
-		add_money(page, &text, from_kwh, false);
-		add_money(page, &text, to_kwh, true);
-	}
-	if (has_energy(page) && isfinite(intensity))
-		kwhy_text_addf(&text, "; from %.3g to %.3g g CO2e", from_kwh * intensity, to_kwh * intensity);
 	kwhy_sheet_paragraph(&page->sheet, "  ", text.data ? text.data : "");
 	page->sheet.out->failed |= text.failed;
 	kwhy_text_done(&text);
@@ -280,6 +320,7 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 		write_table(&page);
 		write_total(&page);
 		explain_words(&page);
+		write_costs(&page);
 		write_details(&page);
 	}
 	write_refused(&page);

@@ -100,10 +100,43 @@ static void a_sum_of_which_a_part_is_a_bound_is_a_bound(void **state)
 	nouns_done(&planned.nouns);
 }
 
+/* 36 J at 120 a kWh are 0.0012, and what is left of it after each change. */
+static void what_is_left_of_cost_and_carbon_stands_behind_each_change(void **state)
+{
+	struct planned planned;
+	struct kwhy_text text;
+	json_t *root, *changes;
+
+	(void)state;
+	planned_init(&planned);
+	planned.nouns.report.price_per_kwh = planned.nouns.report.intensity_g_per_kwh = NAN;
+	text = text_of(&planned);
+	assert_null(strstr(text.data, "CO2e"));
+	kwhy_text_done(&text);
+	planned.nouns.report.price_per_kwh = 120;
+	planned.nouns.report.currency = "EUR";
+	planned.nouns.report.intensity_g_per_kwh = 2e6;
+	text = text_of(&planned);
+	root = json_of(&planned);
+	changes = json_object_get(root, "changes");
+	assert_non_null(strstr(text.data,
+		"     change                       cost, EUR  CO2e, g  saved so far\n"
+		"     as recorded                    0.00120     20.0\n"
+		"  1  page-locked host memory        0.00100     16.7        16.7 %\n"
+		"  2  prepare input ahead of time   0.000900     15.0      ≤ 25.0 %\n"));
+	assert_float_equal(json_real_value(json_object_get(
+				   json_object_get(json_array_get(changes, 0), "after"), "cost")),
+		30.0 / 3.6e6 * 120, 1e-9);
+	kwhy_text_done(&text);
+	json_decref(root);
+	nouns_done(&planned.nouns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sum_of_which_a_part_is_a_bound_is_a_bound),
+		cmocka_unit_test(what_is_left_of_cost_and_carbon_stands_behind_each_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,8 @@ function share(saved: Maybe, all: Maybe, change: Change): string {
 function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	const cells = [share(change.saved_ns, plan.before.time_ns, change), range(TIME, change.after)];
 	if (known(plan.before.energy_nj)) cells.push(share(change.saved_nj, plan.before.energy_nj, change), range(JOULES, change.after));
+	if (known(plan.before.cost)) cells.push(si(change.after.cost, plan.currency ?? ""));
+	if (known(plan.before.g_co2e)) cells.push(si(change.after.g_co2e, "g"));
 	return [
 		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text) => el("td", {}, text)),
 			el("td", { class: "text" }, EFFORT[change.effort] ?? change.effort), el("td", { class: "text" }, RISK[change.risk] ?? change.risk)),
@@ -93,7 +95,7 @@ function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 }
 
 function table(plan: Plan): HTMLElement {
-	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), "effort", "risk"];
+	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), ...(known(plan.before.cost) ? ["cost then"] : []), ...(known(plan.before.g_co2e) ? ["CO2e then"] : []), "effort", "risk"];
 	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 || i >= head.length - 2 ? "text" : "" }, h)))),
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
