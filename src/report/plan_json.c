@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/plan.h"
 
-#include "report/json/writer.h"
+#include "report/json/parts.h"
 
 #include <math.h>
 
@@ -135,33 +135,47 @@ static void add_stretch(
 	kwhy_json_object_end(json);
 }
 
+static void add_plan(struct kwhy_json *json, const char *key, const struct kwhy_plan *plan,
+	const struct kwhy_report *report)
+{
+	kwhy_json_object(json, key);
+	kwhy_json_string(json, "schema", "kwhy.whatif/1");
+	kwhy_json_string(json, "command", report->command);
+	kwhy_json_list(json, "sources");
+	for (size_t i = 0; i < report->recording->source_count; i++)
+		kwhy_json_string(json, NULL, report->recording->sources[i].path);
+	kwhy_json_array_end(json);
+	kwhy_json_string(json, "currency", report->currency);
+	add_projection(json, "before", &plan->before, report);
+	add_projection(json, "after", kwhy_plan_after(plan), report);
+	kwhy_json_string(json, "bound", kwhy_bound_name(kwhy_plan_bound(plan)));
+	kwhy_json_array(json, "changes");
+	for (size_t i = 0; i < plan->change_count; i++)
+		add_change(json, &plan->changes[i], report);
+	kwhy_json_array_end(json);
+	kwhy_json_array(json, "left_out");
+	for (size_t i = 0; i < plan->refused_count; i++)
+		add_refused(json, &plan->refused[i]);
+	kwhy_json_array_end(json);
+	add_stretch(json, report->recording, plan->stretch);
+	kwhy_json_object_end(json);
+}
+
 enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_json json;
 
 	kwhy_json_init(&json, out);
-	kwhy_json_object(&json, NULL);
-	kwhy_json_string(&json, "schema", "kwhy.whatif/1");
-	kwhy_json_string(&json, "command", report->command);
-	kwhy_json_list(&json, "sources");
-	for (size_t i = 0; i < report->recording->source_count; i++)
-		kwhy_json_string(&json, NULL, report->recording->sources[i].path);
-	kwhy_json_array_end(&json);
-	kwhy_json_string(&json, "currency", report->currency);
-	add_projection(&json, "before", &plan->before, report);
-	add_projection(&json, "after", kwhy_plan_after(plan), report);
-	kwhy_json_string(&json, "bound", kwhy_bound_name(kwhy_plan_bound(plan)));
-	kwhy_json_array(&json, "changes");
-	for (size_t i = 0; i < plan->change_count; i++)
-		add_change(&json, &plan->changes[i], report);
-	kwhy_json_array_end(&json);
-	kwhy_json_array(&json, "left_out");
-	for (size_t i = 0; i < plan->refused_count; i++)
-		add_refused(&json, &plan->refused[i]);
-	kwhy_json_array_end(&json);
-	add_stretch(&json, report->recording, plan->stretch);
-	kwhy_json_object_end(&json);
+	add_plan(&json, NULL, plan, report);
 	kwhy_text_add(out, "\n");
 	return kwhy_text_check(out, error);
+}
+
+void kwhy_json_plan(struct kwhy_json_report *parts)
+{
+	if (parts->report->plan)
+		add_plan(&parts->json, "plan", parts->report->plan, parts->report);
+	else
+		kwhy_json_null(&parts->json, "plan");
 }

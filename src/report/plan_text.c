@@ -60,24 +60,22 @@ static double share(int64_t saved, int64_t whole)
 	return whole > 0 ? (double)saved / (double)whole : NAN;
 }
 
-#define SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
-
-/* "12.3 %", "≤ 12.3 %" where no more than that is saved. Lent from `out`. */
-static const char *share_words(char out[SHARE_BYTES], enum kwhy_bound bound, double ratio)
+const char *kwhy_plan_share(
+	char out[KWHY_PLAN_SHARE_BYTES], enum kwhy_bound bound, int64_t saved, int64_t whole)
 {
 	static const char *const signs[KWHY_BOUND_COUNT] = {"", "≤ ", "≥ "};
 	char percent[KWHY_QUANTITY_BYTES];
 
-	snprintf(out, SHARE_BYTES, "%s%s", signs[bound], kwhy_quantity_percent(percent, ratio));
+	kwhy_quantity_percent(percent, share(saved, whole));
+	snprintf(out, KWHY_PLAN_SHARE_BYTES, "%s%s", whole > 0 ? signs[bound] : "", percent);
 	return out;
 }
 
-static void add_share(struct kwhy_table *table, enum kwhy_bound bound, double ratio)
+static void add_share(struct kwhy_table *table, enum kwhy_bound bound, int64_t saved, int64_t whole)
 {
-	char cell[SHARE_BYTES];
+	char cell[KWHY_PLAN_SHARE_BYTES];
 
-	share_words(cell, bound, ratio);
-	kwhy_table_cell(table, isfinite(ratio) ? cell : NULL);
+	kwhy_table_cell(table, kwhy_plan_share(cell, bound, saved, whole));
 }
 
 static void write_table(const struct page *page)
@@ -104,10 +102,10 @@ static void write_table(const struct page *page)
 		kwhy_table_cell(&table, number);
 		kwhy_table_cell(&table, change->title);
 		kwhy_table_time(&table, change->after.time_ns);
-		add_share(&table, change->bound, share(change->saved_ns, plan->before.time_ns));
+		add_share(&table, change->bound, change->saved_ns, plan->before.time_ns);
 		kwhy_table_energy(&table, change->after.energy_nj);
-		add_share(&table, change->bound,
-			has_energy(page) ? share(change->saved_nj, plan->before.energy_nj) : NAN);
+		add_share(&table, change->bound, change->saved_nj,
+			has_energy(page) ? plan->before.energy_nj : 0);
 		kwhy_table_cell(&table, kwhy_effort_name(change->effort));
 		kwhy_table_cell(&table, kwhy_risk_name(change->risk));
 	}
@@ -209,14 +207,14 @@ static void add_cost_row(const struct page *page, struct kwhy_table *table, size
 	const struct kwhy_report *report = page->report;
 	struct kwhy_plan plan = *page->plan;
 	const struct kwhy_projection *before = &plan.before, *after;
-	char number[24] = "", saved[SHARE_BYTES] = "";
+	char number[24] = "", saved[KWHY_PLAN_SHARE_BYTES] = "";
 
 	plan.change_count = changes;
 	after = changes ? kwhy_plan_after(&plan) : before;
 	if (changes) {
 		snprintf(number, sizeof(number), "%zu", changes);
-		share_words(saved, kwhy_plan_bound(&plan),
-			share(before->energy_nj - after->energy_nj, before->energy_nj));
+		kwhy_plan_share(saved, kwhy_plan_bound(&plan), before->energy_nj - after->energy_nj,
+			before->energy_nj);
 	}
 	kwhy_table_cell(table, number);
 	kwhy_table_cell(table, changes ? plan.changes[changes - 1].title : "as recorded");
@@ -256,14 +254,14 @@ static void write_total(const struct page *page)
 	const struct kwhy_projection *before = &page->plan->before, *after = kwhy_plan_after(page->plan);
 	enum kwhy_bound bound = kwhy_plan_bound(page->plan);
 	struct kwhy_text text = {0};
-	char words[SHARE_BYTES];
+	char words[KWHY_PLAN_SHARE_BYTES];
 
 	kwhy_text_addf(&text, "all of them: %s of the time",
-		share_words(words, bound, share(before->time_ns - after->time_ns, before->time_ns)));
+		kwhy_plan_share(words, bound, before->time_ns - after->time_ns, before->time_ns));
 	if (has_energy(page))
 		kwhy_text_addf(&text, ", %s of the energy",
-			share_words(words, bound,
-				share(before->energy_nj - after->energy_nj, before->energy_nj)));
+			kwhy_plan_share(
+				words, bound, before->energy_nj - after->energy_nj, before->energy_nj));
 	kwhy_sheet_paragraph(&page->sheet, "  ", text.data ? text.data : "");
 	page->sheet.out->failed |= text.failed;
 	kwhy_text_done(&text);

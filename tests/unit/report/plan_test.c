@@ -132,11 +132,42 @@ static void what_is_left_of_cost_and_carbon_stands_behind_each_change(void **sta
 	nouns_done(&planned.nouns);
 }
 
+static void a_report_has_the_plan_in_short(void **state)
+{
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text out = {0};
+	struct planned planned;
+
+	(void)state;
+	planned_init(&planned);
+	planned.nouns.report.plan = &planned.plan;
+	assert_int_equal(kwhy_report_text(&planned.nouns.report, &style, &out, &error), KWHY_OK);
+	assert_non_null(strstr(out.data,
+		"     change                       effort  risk  saved time  saved energy\n"
+		"  1  page-locked host memory      lines   none      20.0 %        16.7 %\n"
+		"  2  prepare input ahead of time  lines   none    ≤ 40.0 %      ≤ 25.0 %\n"));
+	kwhy_text_clear(&out);
+	planned.plan.change_count = 0;
+	assert_int_equal(kwhy_report_text(&planned.nouns.report, &style, &out, &error), KWHY_OK);
+	assert_non_null(strstr(out.data, "no change saves enough"));
+	kwhy_text_clear(&out);
+	planned.nouns.report.plan = NULL;
+	assert_int_equal(kwhy_report_text(&planned.nouns.report, &style, &out, &error), KWHY_OK);
+	assert_null(strstr(out.data, "\nPlan"));
+	kwhy_text_clear(&out);
+	planned.nouns.report.no_plan = "known in windows alone";
+	assert_int_equal(kwhy_report_text(&planned.nouns.report, &style, &out, &error), KWHY_OK);
+	assert_non_null(strstr(out.data, "none: known in windows alone"));
+	kwhy_text_done(&out);
+	nouns_done(&planned.nouns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sum_of_which_a_part_is_a_bound_is_a_bound),
 		cmocka_unit_test(what_is_left_of_cost_and_carbon_stands_behind_each_change),
+		cmocka_unit_test(a_report_has_the_plan_in_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
