@@ -282,6 +282,26 @@ static void add_saved(
 	snprintf(out, bytes, "%s of the time, %s of the energy", time, energy);
 }
 
+/* What a change that was tried would bring beyond those that were made. */
+static void write_too_little(const struct page *page, const struct kwhy_refused_change *refused)
+{
+	char saves[2 * KWHY_QUANTITY_BYTES + 32], longer[KWHY_QUANTITY_BYTES];
+
+	add_saved(page, refused, saves, sizeof(saves));
+	kwhy_quantity_percent(longer, share(-refused->saved_ns, page->plan->before.time_ns));
+	if (refused->saved_ns < 0)
+		kwhy_sheet_linef(&page->sheet, "  - ", "%s: beside the others the run would take %s longer",
+			refused->id, longer);
+	else if (!refused->saved_ns && refused->saved_nj <= 0)
+		kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves nothing beyond the others", refused->id);
+	else if (refused->premise)
+		kwhy_sheet_linef(&page->sheet, "  - ",
+			"%s: would save %s beyond the others if %s, which no recording shows", refused->id,
+			saves, refused->premise);
+	else
+		kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves %s beyond the others", refused->id, saves);
+}
+
 static void write_refused(const struct page *page)
 {
 	const struct kwhy_plan *plan = page->plan;
@@ -291,18 +311,11 @@ static void write_refused(const struct page *page)
 	kwhy_sheet_heading(&page->sheet, "Left out", NULL);
 	for (size_t i = 0; i < plan->refused_count; i++) {
 		const struct kwhy_refused_change *refused = &plan->refused[i];
-		char saves[2 * KWHY_QUANTITY_BYTES + 32];
 
-		add_saved(page, refused, saves, sizeof(saves));
 		if (refused->saved_ns == KWHY_UNKNOWN_NS)
 			kwhy_sheet_linef(&page->sheet, "  - ", "%s: %s", refused->id, refused->reason);
-		else if (refused->premise)
-			kwhy_sheet_linef(&page->sheet, "  - ",
-				"%s: would save %s beyond the others if %s, which no recording shows",
-				refused->id, saves, refused->premise);
 		else
-			kwhy_sheet_linef(
-				&page->sheet, "  - ", "%s: saves %s beyond the others", refused->id, saves);
+			write_too_little(page, refused);
 	}
 }
 

@@ -183,15 +183,20 @@ enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif, const struct kw
 	return finish(&planner, status, out);
 }
 
+static double ratio_of(int64_t saved, int64_t whole)
+{
+	return whole > 0 ? (double)saved / (double)whole : 0;
+}
+
+/* Of the energy, else of the time; what takes longer gains nothing. */
 static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
 {
 	const struct kwhy_projection *before = kwhy_plan_after(plan);
+	double time_ratio = ratio_of(before->time_ns - after->time_ns, plan->before.time_ns);
 
-	if (plan->before.energy_nj > 0)
-		return (double)(before->energy_nj - after->energy_nj) / (double)plan->before.energy_nj;
-	return plan->before.time_ns > 0
-		? (double)(before->time_ns - after->time_ns) / (double)plan->before.time_ns
-		: 0;
+	if (plan->before.energy_nj <= 0 || time_ratio < 0)
+		return time_ratio;
+	return ratio_of(before->energy_nj - after->energy_nj, plan->before.energy_nj);
 }
 
 /* Leaves its edits in the graph: mostly the next thing is that it is taken. */
@@ -269,17 +274,22 @@ static enum kwhy_status take(struct planner *planner, struct candidate *candidat
 	return status;
 }
 
+static bool is_enough(const struct candidate *candidate, double min_gain_ratio)
+{
+	return candidate->gain_ratio > 0 && candidate->gain_ratio >= min_gain_ratio;
+}
+
 static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)
 {
 	for (;;) {
 		struct candidate *next;
 		enum kwhy_status status = find_best(planner, &next);
 
-		if (!status && next && next->gain_ratio < min_gain_ratio) {
+		if (!status && next && !is_enough(next, min_gain_ratio)) {
 			status = try_all(planner);
 			next = best(planner);
 		}
-		if (status || !next || next->gain_ratio < min_gain_ratio)
+		if (status || !next || !is_enough(next, min_gain_ratio))
 			return status;
 		status = take(planner, next);
 		if (status)

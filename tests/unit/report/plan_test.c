@@ -162,11 +162,38 @@ static void a_report_has_the_plan_in_short(void **state)
 	nouns_done(&planned.nouns);
 }
 
+static void what_was_tried_and_left_out_says_what_it_would_bring(void **state)
+{
+	struct kwhy_refused_change refused[] = {
+		{.id = "pool", .reason = "no memory is freed", .saved_ns = KWHY_UNKNOWN_NS},
+		{.id = "pack-h2d", .reason = "packed", .saved_ns = -3 * MS, .saved_nj = -J},
+		{.id = "drop-waits", .reason = "dropped", .saved_ns = 0, .saved_nj = 0},
+		{.id = "pinned", .reason = "pinned", .saved_ns = MS / 2, .saved_nj = J / 10},
+	};
+	struct planned planned;
+	struct kwhy_text text;
+
+	(void)state;
+	planned_init(&planned);
+	planned.plan.refused = refused;
+	planned.plan.refused_count = 4;
+	text = text_of(&planned);
+	assert_non_null(strstr(text.data,
+		"Left out\n"
+		"  - pool: no memory is freed\n"
+		"  - pack-h2d: beside the others the run would take 3.0 % longer\n"
+		"  - drop-waits: saves nothing beyond the others\n"
+		"  - pinned: saves 0.5 % of the time, 0.3 % of the energy beyond the others\n"));
+	kwhy_text_done(&text);
+	nouns_done(&planned.nouns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sum_of_which_a_part_is_a_bound_is_a_bound),
 		cmocka_unit_test(what_is_left_of_cost_and_carbon_stands_behind_each_change),
+		cmocka_unit_test(what_was_tried_and_left_out_says_what_it_would_bring),
 		cmocka_unit_test(a_report_has_the_plan_in_short),
 	};
 

@@ -69,6 +69,20 @@ static void a_plan_takes_the_best_first_and_ends_where_little_is_left(void **sta
 	build_free(&build);
 }
 
+static void a_plan_takes_nothing_that_saves_nothing(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *plan = plan_of(&build, 0);
+
+	(void)state;
+	assert_true(plan->change_count >= 2);
+	for (size_t i = 0; i < plan->change_count; i++)
+		assert_true(plan->changes[i].saved_ns > 0);
+	assert_true(refusal_of(plan, "drop-waits") || refusal_of(plan, "pool"));
+	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
 static void savings_of_a_plan_add_up_to_what_it_saves(void **state)
 {
 	struct build build = wasteful();
@@ -181,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_takes_the_best_first_and_ends_where_little_is_left),
+		cmocka_unit_test(a_plan_takes_nothing_that_saves_nothing),
 		cmocka_unit_test(savings_of_a_plan_add_up_to_what_it_saves),
 		cmocka_unit_test(every_change_is_taken_or_left_out_with_a_reason),
 		cmocka_unit_test(changes_that_need_leave_are_left_out_and_say_how_to_give_it),

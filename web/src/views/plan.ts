@@ -5,7 +5,7 @@ import { chart, escapeHtml } from "../chart";
 import { el } from "../dom";
 import { energy, exact, known, percent, si, time, visible, type Maybe } from "../format";
 import { color } from "../theme";
-import type { Change, Plan, Projection } from "../whatif_types";
+import type { Change, LeftOut, Plan, Projection } from "../whatif_types";
 
 const EFFORT: Record<string, string> = { lines: "some lines", days: "days", design: "another design" };
 const RISK: Record<string, string> = { none: "none: same bits", order: "relies on order", numerics: "other numbers" };
@@ -100,9 +100,16 @@ function table(plan: Plan): HTMLElement {
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 
+/** What a change that was tried would bring beyond those that were made. */
+function more(plan: Plan, l: LeftOut): string {
+	if (!known(l.saved_ns)) return "";
+	const much = `${time(Math.abs(l.saved_ns))} (${percent(plan.before.time_ns ? Math.abs(l.saved_ns) / plan.before.time_ns : null)})`;
+	return l.saved_ns === 0 ? "would save no time beyond the others; " : l.saved_ns < 0 ? `beside the others the run would take ${much} longer; ` : `would save ${much} more; `;
+}
+
 function leftOut(plan: Plan): HTMLElement | null {
 	if (!plan.left_out.length) return null;
-	const rows = plan.left_out.map((l) => el("li", {}, el("code", {}, `--${l.id}`), `: ${l.premise ? `only if ${visible(l.premise)}; ` : ""}${known(l.saved_ns) ? `would save ${time(l.saved_ns)} (${percent(plan.before.time_ns ? l.saved_ns / plan.before.time_ns : null)}) more; ` : ""}${visible(l.reason)}`));
+	const rows = plan.left_out.map((l) => el("li", {}, el("code", {}, `--${l.id}`), `: ${l.premise ? `only if ${visible(l.premise)}; ` : ""}${more(plan, l)}${visible(l.reason)}`));
 	return el("details", {}, el("summary", {}, `${exact(rows.length)} changes left out, and why`), el("ul", { class: "notes" }, ...rows));
 }
 
