@@ -140,19 +140,33 @@ static void the_help_lists_every_change_with_its_argument(void **state)
 	spawned_done(&spawned);
 }
 
+static void where_no_change_can_be_made_that_is_a_failure_with_its_reason(void **state)
+{
+	struct spawned some = SPAWN("whatif", "--graph", "--host-speed", "200", "-q", TINY);
+
+	(void)state;
+	assert_fails(SPAWN("whatif", "--graph", "-q", TINY), 1,
+		"--graph cannot be made: what launching a graph costs here is not known");
+	assert_fails(SPAWN("whatif", "--graph", "--pinned", "--json", "-q", TINY), 1, "; --graph cannot be");
+	assert_int_equal(some.exit, 0);
+	assert_non_null(strstr(some.out.data, "  - graph: what launching a graph costs"));
+	spawned_done(&some);
+}
+
 /* Each option makes the change of its own row. */
 static void every_option_asks_for_the_change_of_its_name(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
-		char option[64], id[64];
+		char option[64], id[64], refused[64];
 		struct spawned spawned;
 
 		snprintf(option, sizeof(option), "--%s%s", change->id, change->argument ? "=3" : "");
 		snprintf(id, sizeof(id), "\"id\": \"%s\"", change->id);
+		snprintf(refused, sizeof(refused), "--%s cannot be made", change->id);
 		spawned = SPAWN("whatif", option, "--json", "-q", TINY);
-		if (!strstr(spawned.out.data, id))
+		if (spawned.exit ? !strstr(spawned.err.data, refused) : !strstr(spawned.out.data, id))
 			fail_msg("%s makes no %s: %s", option, change->id, spawned.err.data);
 		spawned_done(&spawned);
 	}
@@ -294,6 +308,7 @@ int main(void)
 		cmocka_unit_test(the_words_of_a_plan_are_explained_below_it),
 		cmocka_unit_test(changes_are_made_in_the_order_of_the_table),
 		cmocka_unit_test(the_help_lists_every_change_with_its_argument),
+		cmocka_unit_test(where_no_change_can_be_made_that_is_a_failure_with_its_reason),
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
 		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
 		cmocka_unit_test(energies_are_compared_of_the_work_alone),
