@@ -82,8 +82,9 @@ struct kwhy_stretch {
 struct kwhy_plan {
 	struct kwhy_arena arena;
 	struct kwhy_projection before;
-	const struct kwhy_stretch *stretch;    /* NULL: not asked for, or there is no work */
-	struct kwhy_projected_change *changes; /* in the order in which they were made */
+	double busy_before_ratio, busy_after_ratio; /* of the time, mean of the devices; NAN: not asked for */
+	const struct kwhy_stretch *stretch;	    /* NULL: not asked for, or there is no work */
+	struct kwhy_projected_change *changes;	    /* in the order in which they were made */
 	struct kwhy_refused_change *refused;
 	size_t change_count, refused_count;
 };

@@ -267,6 +267,17 @@ static void write_total(const struct page *page)
 	kwhy_text_done(&text);
 }
 
+static void write_busy(const struct page *page)
+{
+	char before[KWHY_QUANTITY_BYTES], after[KWHY_QUANTITY_BYTES];
+	const struct kwhy_plan *plan = page->plan;
+
+	if (isfinite(plan->busy_before_ratio) && isfinite(plan->busy_after_ratio))
+		kwhy_sheet_linef(&page->sheet, "  ", "busy: %s of the time as recorded, %s with all of them",
+			kwhy_quantity_percent(before, plan->busy_before_ratio),
+			kwhy_quantity_percent(after, plan->busy_after_ratio));
+}
+
 /* "2.8 % of the time, 0.8 % of the energy": a plan goes by energy where it is known. */
 static void add_saved(
 	const struct page *page, const struct kwhy_refused_change *refused, char *out, size_t bytes)
@@ -330,6 +341,7 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 			&page.sheet, "Changes", "each beside those above it; shares are of the run");
 		write_table(&page);
 		write_total(&page);
+		write_busy(&page);
 		explain_words(&page);
 		write_costs(&page);
 		write_details(&page);

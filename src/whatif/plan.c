@@ -39,6 +39,7 @@ static enum kwhy_status plan_new(struct kwhy_plan **out, size_t changes, struct 
 
 	if (!plan)
 		return kwhy_fail_memory(error, "the plan");
+	plan->busy_before_ratio = plan->busy_after_ratio = NAN;
 	plan->changes = kwhy_arena_alloc(&plan->arena, changes + 1, sizeof(*plan->changes));
 	plan->refused = kwhy_arena_alloc(&plan->arena, changes + 1, sizeof(*plan->refused));
 	if (!plan->changes || !plan->refused) {
@@ -142,6 +143,22 @@ static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corne
 	}
 	planner->whatif->corner = KWHY_CORNER_EXPECTED;
 	return status;
+}
+
+enum kwhy_status kwhy_whatif_play_plan(
+	struct kwhy_whatif *whatif, const struct kwhy_plan *plan, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	kwhy_whatif_undo(whatif->graph, 0);
+	for (size_t i = 0; !status && i < plan->change_count; i++) {
+		struct kwhy_whatif_ask ask = {
+			kwhy_whatif_change_find(plan->changes[i].id), plan->changes[i].number};
+		struct kwhy_whatif_effect effect;
+
+		status = kwhy_whatif_edit_graph(whatif, &ask, &effect, error);
+	}
+	return status ? status : kwhy_whatif_play(whatif->graph, error);
 }
 
 static enum kwhy_status finish(struct planner *planner, enum kwhy_status status, struct kwhy_plan **out)

@@ -3,7 +3,7 @@
 
 type N = number | null;
 
-export interface Projection { time_ns: number; time_low_ns: number; time_high_ns: number; energy_nj: N; low_nj: N; high_nj: N; cost: N; g_co2e: N }
+export interface Projection { time_ns: number; time_low_ns: number; time_high_ns: number; energy_nj: N; low_nj: N; high_nj: N; cost: N; g_co2e: N; busy_ratio?: N }
 export interface Change {
 	id: string; title: string; number: N; finding: string | null; bound: "expected" | "upper" | "lower"; effort: string; risk: string; places: number;
 	assumption: string; saved_ns: number; saved_nj: N; after: Projection;

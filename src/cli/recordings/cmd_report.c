@@ -7,6 +7,7 @@
 #include "ledger/energy/model_power.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
+#include "whatif/busy.h"
 #include "whatif/findings.h"
 #include "whatif/stretch.h"
 
@@ -77,14 +78,16 @@ static enum kwhy_status make_plan(const struct kwhy_job *job, const struct repor
 	if (status)
 		return status;
 	status = kwhy_whatif_plan(whatif, min_gain, false, &plan, error);
-	if (!status && with_stretch) {
-		status = kwhy_whatif_add_stretch(whatif, plan, error);
+	if (!status) {
+		status = kwhy_whatif_add_busy(whatif, plan, error);
+		if (!status && with_stretch)
+			status = kwhy_whatif_add_stretch(whatif, plan, error);
 		if (status)
 			kwhy_plan_free(plan);
+		else
+			*out = plan;
 	}
 	kwhy_whatif_free(whatif);
-	if (!status)
-		*out = plan;
 	return status;
 }
 

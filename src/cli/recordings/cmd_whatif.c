@@ -4,6 +4,7 @@
 #include "cli/recordings/change_options.h"
 #include "cli/recordings/job.h"
 #include "report/page/page.h"
+#include "whatif/busy.h"
 #include "whatif/stretch.h"
 
 #include <math.h>
@@ -61,8 +62,13 @@ static enum kwhy_status fail_refused(const struct kwhy_plan *plan, struct kwhy_e
 static enum kwhy_status finish_plan(const struct whatif_options *options, struct kwhy_whatif *whatif,
 	struct kwhy_plan *plan, enum kwhy_output_form form, struct kwhy_error *error)
 {
+	enum kwhy_status status;
+
 	if (!options->plan && !plan->change_count)
 		return fail_refused(plan, error);
+	status = kwhy_whatif_add_busy(whatif, plan, error);
+	if (status)
+		return status;
 	return form == KWHY_OUTPUT_HTML ? kwhy_whatif_add_stretch(whatif, plan, error) : KWHY_OK;
 }
 

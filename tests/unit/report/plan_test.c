@@ -47,7 +47,10 @@ static void planned_init(struct planned *planned)
 					.saved_ns = 20 * MS,
 					.saved_nj = 3 * J},
 			},
-		.plan = {.before = projection(100 * MS, 36 * J), .change_count = 2},
+		.plan = {.before = projection(100 * MS, 36 * J),
+			.busy_before_ratio = 0.25,
+			.busy_after_ratio = 0.4,
+			.change_count = 2},
 	};
 	planned->plan.changes = planned->changes;
 	nouns_init(&planned->nouns, "k");
@@ -88,6 +91,9 @@ static void a_sum_of_which_a_part_is_a_bound_is_a_bound(void **state)
 	root = json_of(&planned);
 	assert_non_null(strstr(text.data, "all of them: ≤ 40.0 % of the time, ≤ 25.0 % of the energy"));
 	assert_string_equal(json_string_value(json_object_get(root, "bound")), "upper");
+	assert_non_null(strstr(text.data, "busy: 25.0 % of the time as recorded, 40.0 % with all of them"));
+	assert_float_equal(
+		json_real_value(json_object_get(json_object_get(root, "after"), "busy_ratio")), 0.4, 1e-9);
 	kwhy_text_done(&text);
 	json_decref(root);
 	planned.plan.change_count = 1;

@@ -124,6 +124,7 @@ function tiles(plan: Plan): HTMLElement {
 	list.push(known(before.energy_nj) ? tile("energy", energy(before.energy_nj), energy(after.energy_nj), `${energy(after.low_nj)} to ${energy(after.high_nj)}; ${saved(before.energy_nj, after.energy_nj)}`) : el("div", { class: "tile" }, el("span", { class: "muted small" }, "energy"), el("b", {}, "n/a"), el("span", { class: "muted small" }, "no power readings: give --power FILE")));
 	if (known(before.cost)) list.push(tile("cost", si(before.cost, plan.currency ?? ""), si(after.cost, plan.currency ?? ""), saved(before.cost, after.cost)));
 	if (known(before.g_co2e)) list.push(tile("CO2e", si(before.g_co2e, "g"), si(after.g_co2e, "g"), saved(before.g_co2e, after.g_co2e)));
+	if (known(before.busy_ratio) && known(after.busy_ratio)) list.push(tile("busy", percent(before.busy_ratio), percent(after.busy_ratio), "share of the time, mean of the devices"));
 	return el("div", { class: "tiles" }, ...list);
 }
 
