@@ -24,6 +24,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from record' -l quiet -s q -d 'no re
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a report -d 'Say where the energy and the time of a run went, and what to do.'
 complete -c kwhy -n '__fish_seen_subcommand_from report' -l power -r -d 'power readings as CSV; may be given again'
+complete -c kwhy -n '__fish_seen_subcommand_from report' -l plan -d 'add what changes would save, the best first; a page always has it'
 complete -c kwhy -n '__fish_seen_subcommand_from report' -l output -s o -r -d 'write there; .txt .json .csv .html say the form'
 complete -c kwhy -n '__fish_seen_subcommand_from report' -l json -d 'write report.json'
 complete -c kwhy -n '__fish_seen_subcommand_from report' -l csv -r -d 'write accounts or findings as CSV'

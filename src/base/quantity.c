@@ -115,6 +115,17 @@ const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value)
 	return out;
 }
 
+const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value)
+{
+	int digits = isfinite(value) && value > 0 ? 2 - (int)floor(log10(value)) : 0;
+
+	if (isfinite(value))
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.*f", digits < 0 ? 0 : digits > 15 ? 15 : digits, value);
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
+	return out;
+}
+
 const char *kwhy_quantity_amount(char out[KWHY_QUANTITY_BYTES], double amount)
 {
 	if (amount >= 0 && amount < 1e9 && amount == floor(amount))

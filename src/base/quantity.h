@@ -19,6 +19,8 @@ const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);	
 const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1,234,567 */
 /* Without a unit, 3 digits: "0.451" down to a thousandth, for "451 m" reads as metres; "2.50 k". */
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
+/* Money and grams are read best without prefixes: three digits wherever the point is, "0.000451". */
+const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value);
 const char *kwhy_quantity_amount(
 	char out[KWHY_QUANTITY_BYTES], double amount); /* of work: 1,500 where it is whole, else as above */
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */

@@ -82,8 +82,9 @@ struct kwhy_stretch {
 struct kwhy_plan {
 	struct kwhy_arena arena;
 	struct kwhy_projection before;
-	const struct kwhy_stretch *stretch;    /* NULL: not asked for, or there is no work */
-	struct kwhy_projected_change *changes; /* in the order in which they were made */
+	double busy_before_ratio, busy_after_ratio; /* of the time, mean of the devices; NAN: not asked for */
+	const struct kwhy_stretch *stretch;	    /* NULL: not asked for, or there is no work */
+	struct kwhy_projected_change *changes;	    /* in the order in which they were made */
 	struct kwhy_refused_change *refused;
 	size_t change_count, refused_count;
 };
@@ -92,6 +93,16 @@ struct kwhy_plan {
 static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_plan *plan)
 {
 	return plan->change_count ? &plan->changes[plan->change_count - 1].after : &plan->before;
+}
+
+/* What the saving of all changes is: a bound as soon as one of them is. No plan has bounds of both sides. */
+static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
+{
+	enum kwhy_bound bound = KWHY_BOUND_EXPECTED;
+
+	for (size_t i = 0; i < plan->change_count && bound == KWHY_BOUND_EXPECTED; i++)
+		bound = plan->changes[i].bound;
+	return bound;
 }
 
 #endif

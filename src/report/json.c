@@ -26,6 +26,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_operations,
 	kwhy_json_ladders,
 	kwhy_json_price,
+	kwhy_json_plan,
 	kwhy_json_lost,
 };
 

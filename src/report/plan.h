@@ -2,7 +2,7 @@
 #ifndef KWHY_REPORT_PLAN_H
 #define KWHY_REPORT_PLAN_H
 
-#include "model/projection.h"
+#include "base/quantity.h"
 #include "report/report.h"
 
 /* What changes would bring, as kwhy whatif shows it. The price and the intensity are the report's. */
@@ -12,5 +12,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, cons
 /* Schema kwhy.whatif/1 (docs/formats/whatif.md). */
 KWHY_MUST_USE enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error);
+
+/* "12.3 %", "≤ 12.3 %" where no more than that is saved, "n/a" where it is not known. Lent from `out`. */
+#define KWHY_PLAN_SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
+const char *kwhy_plan_share(
+	char out[KWHY_PLAN_SHARE_BYTES], enum kwhy_bound bound, int64_t saved, int64_t whole);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/plan.h"
 
-#include "report/json/writer.h"
+#include "report/json/parts.h"
 
 #include <math.h>
 
 #define NJ_PER_KWH 3.6e15
 
-static void add_projection(struct kwhy_json *json, const char *key, const struct kwhy_projection *projection,
-	const struct kwhy_report *report)
+static void add_figures(
+	struct kwhy_json *json, const struct kwhy_projection *projection, const struct kwhy_report *report)
 {
 	double kwh = projection->energy_nj == KWHY_UNKNOWN_NJ ? NAN
 							      : (double)projection->energy_nj / NJ_PER_KWH;
 
-	kwhy_json_row(json, key);
 	kwhy_json_int(json, "time_ns", projection->time_ns);
 	kwhy_json_int(json, "time_low_ns", projection->time_low_ns);
 	kwhy_json_int(json, "time_high_ns", projection->time_high_ns);
@@ -25,6 +24,14 @@ static void add_projection(struct kwhy_json *json, const char *key, const struct
 	kwhy_json_known(json, "net_high_nj", projection->net_high_nj);
 	kwhy_json_real(json, "cost", kwh * report->price_per_kwh);
 	kwhy_json_real(json, "g_co2e", kwh * report->intensity_g_per_kwh);
+}
+
+static void add_whole(struct kwhy_json *json, const char *key, const struct kwhy_projection *projection,
+	double busy_ratio, const struct kwhy_report *report)
+{
+	kwhy_json_row(json, key);
+	add_figures(json, projection, report);
+	kwhy_json_real(json, "busy_ratio", busy_ratio);
 	kwhy_json_object_end(json);
 }
 
@@ -46,7 +53,9 @@ static void add_change(
 	kwhy_json_string(json, "assumption", change->assumption);
 	kwhy_json_int(json, "saved_ns", change->saved_ns);
 	kwhy_json_known(json, "saved_nj", change->saved_nj);
-	add_projection(json, "after", &change->after, report);
+	kwhy_json_row(json, "after");
+	add_figures(json, &change->after, report);
+	kwhy_json_object_end(json);
 	kwhy_json_object_end(json);
 }
 
@@ -135,32 +144,47 @@ static void add_stretch(
 	kwhy_json_object_end(json);
 }
 
+static void add_plan(struct kwhy_json *json, const char *key, const struct kwhy_plan *plan,
+	const struct kwhy_report *report)
+{
+	kwhy_json_object(json, key);
+	kwhy_json_string(json, "schema", "kwhy.whatif/1");
+	kwhy_json_string(json, "command", report->command);
+	kwhy_json_list(json, "sources");
+	for (size_t i = 0; i < report->recording->source_count; i++)
+		kwhy_json_string(json, NULL, report->recording->sources[i].path);
+	kwhy_json_array_end(json);
+	kwhy_json_string(json, "currency", report->currency);
+	add_whole(json, "before", &plan->before, plan->busy_before_ratio, report);
+	add_whole(json, "after", kwhy_plan_after(plan), plan->busy_after_ratio, report);
+	kwhy_json_string(json, "bound", kwhy_bound_name(kwhy_plan_bound(plan)));
+	kwhy_json_array(json, "changes");
+	for (size_t i = 0; i < plan->change_count; i++)
+		add_change(json, &plan->changes[i], report);
+	kwhy_json_array_end(json);
+	kwhy_json_array(json, "left_out");
+	for (size_t i = 0; i < plan->refused_count; i++)
+		add_refused(json, &plan->refused[i]);
+	kwhy_json_array_end(json);
+	add_stretch(json, report->recording, plan->stretch);
+	kwhy_json_object_end(json);
+}
+
 enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_json json;
 
 	kwhy_json_init(&json, out);
-	kwhy_json_object(&json, NULL);
-	kwhy_json_string(&json, "schema", "kwhy.whatif/1");
-	kwhy_json_string(&json, "command", report->command);
-	kwhy_json_list(&json, "sources");
-	for (size_t i = 0; i < report->recording->source_count; i++)
-		kwhy_json_string(&json, NULL, report->recording->sources[i].path);
-	kwhy_json_array_end(&json);
-	kwhy_json_string(&json, "currency", report->currency);
-	add_projection(&json, "before", &plan->before, report);
-	add_projection(&json, "after", kwhy_plan_after(plan), report);
-	kwhy_json_array(&json, "changes");
-	for (size_t i = 0; i < plan->change_count; i++)
-		add_change(&json, &plan->changes[i], report);
-	kwhy_json_array_end(&json);
-	kwhy_json_array(&json, "left_out");
-	for (size_t i = 0; i < plan->refused_count; i++)
-		add_refused(&json, &plan->refused[i]);
-	kwhy_json_array_end(&json);
-	add_stretch(&json, report->recording, plan->stretch);
-	kwhy_json_object_end(&json);
+	add_plan(&json, NULL, plan, report);
 	kwhy_text_add(out, "\n");
 	return kwhy_text_check(out, error);
+}
+
+void kwhy_json_plan(struct kwhy_json_report *parts)
+{
+	if (parts->report->plan)
+		add_plan(&parts->json, "plan", parts->report->plan, parts->report);
+	else
+		kwhy_json_null(&parts->json, "plan");
 }

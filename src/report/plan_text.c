@@ -60,14 +60,22 @@ static double share(int64_t saved, int64_t whole)
 	return whole > 0 ? (double)saved / (double)whole : NAN;
 }
 
-/* "12.3 %", "≤ 12.3 %" where no more than that is saved. */
-static void add_share(struct kwhy_table *table, enum kwhy_bound bound, double ratio)
+const char *kwhy_plan_share(
+	char out[KWHY_PLAN_SHARE_BYTES], enum kwhy_bound bound, int64_t saved, int64_t whole)
 {
 	static const char *const signs[KWHY_BOUND_COUNT] = {"", "≤ ", "≥ "};
-	char cell[KWHY_QUANTITY_BYTES + 8], percent[KWHY_QUANTITY_BYTES];
+	char percent[KWHY_QUANTITY_BYTES];
 
-	snprintf(cell, sizeof(cell), "%s%s", signs[bound], kwhy_quantity_percent(percent, ratio));
-	kwhy_table_cell(table, isfinite(ratio) ? cell : NULL);
+	kwhy_quantity_percent(percent, share(saved, whole));
+	snprintf(out, KWHY_PLAN_SHARE_BYTES, "%s%s", whole > 0 ? signs[bound] : "", percent);
+	return out;
+}
+
+static void add_share(struct kwhy_table *table, enum kwhy_bound bound, int64_t saved, int64_t whole)
+{
+	char cell[KWHY_PLAN_SHARE_BYTES];
+
+	kwhy_table_cell(table, kwhy_plan_share(cell, bound, saved, whole));
 }
 
 static void write_table(const struct page *page)
@@ -94,10 +102,10 @@ static void write_table(const struct page *page)
 		kwhy_table_cell(&table, number);
 		kwhy_table_cell(&table, change->title);
 		kwhy_table_time(&table, change->after.time_ns);
-		add_share(&table, change->bound, share(change->saved_ns, plan->before.time_ns));
+		add_share(&table, change->bound, change->saved_ns, plan->before.time_ns);
 		kwhy_table_energy(&table, change->after.energy_nj);
-		add_share(&table, change->bound,
-			has_energy(page) ? share(change->saved_nj, plan->before.energy_nj) : NAN);
+		add_share(&table, change->bound, change->saved_nj,
+			has_energy(page) ? plan->before.energy_nj : 0);
 		kwhy_table_cell(&table, kwhy_effort_name(change->effort));
 		kwhy_table_cell(&table, kwhy_risk_name(change->risk));
 	}
@@ -181,41 +189,93 @@ static void write_details(const struct page *page)
 	}
 }
 
-static void add_money(const struct page *page, struct kwhy_text *text, double kwh, bool after)
+/* "0.000252", n/a where the price, the intensity or the energy is not known. */
+static void add_product(struct kwhy_table *table, const struct kwhy_projection *projection, double per_kwh)
+{
+	char cell[KWHY_QUANTITY_BYTES];
+	double value = projection->energy_nj == KWHY_UNKNOWN_NJ
+		? NAN
+		: (double)projection->energy_nj / NJ_PER_KWH * per_kwh;
+
+	kwhy_quantity_plain(cell, value);
+	kwhy_table_cell(table, isfinite(value) ? cell : NULL);
+}
+
+/* Both are in proportion to the energy, so one share serves. */
+static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {
 	const struct kwhy_report *report = page->report;
+	struct kwhy_plan plan = *page->plan;
+	const struct kwhy_projection *before = &plan.before, *after;
+	char number[24] = "", saved[KWHY_PLAN_SHARE_BYTES] = "";
 
+	plan.change_count = changes;
+	after = changes ? kwhy_plan_after(&plan) : before;
+	if (changes) {
+		snprintf(number, sizeof(number), "%zu", changes);
+		kwhy_plan_share(saved, kwhy_plan_bound(&plan), before->energy_nj - after->energy_nj,
+			before->energy_nj);
+	}
+	kwhy_table_cell(table, number);
+	kwhy_table_cell(table, changes ? plan.changes[changes - 1].title : "as recorded");
 	if (isfinite(report->price_per_kwh))
-		kwhy_text_addf(text, "%s%.3g%s%s", after ? " to " : "", kwh * report->price_per_kwh,
-			report->currency && after ? " " : "",
-			report->currency && after ? report->currency : "");
+		add_product(table, after, report->price_per_kwh);
+	if (isfinite(report->intensity_g_per_kwh))
+		add_product(table, after, report->intensity_g_per_kwh);
+	kwhy_table_cell(table, saved);
+}
+
+static void write_costs(const struct page *page)
+{
+	const struct kwhy_report *report = page->report;
+	struct kwhy_table_column columns[5] = {{"", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_NAME}};
+	struct kwhy_table table;
+	char cost[48];
+	size_t count = 2;
+
+	if (!has_energy(page) || (!isfinite(report->price_per_kwh) && !isfinite(report->intensity_g_per_kwh)))
+		return;
+	snprintf(cost, sizeof(cost), "cost%s%.32s", report->currency ? ", " : "",
+		report->currency ? report->currency : "");
+	if (isfinite(report->price_per_kwh))
+		columns[count++] = (struct kwhy_table_column){cost, KWHY_COLUMN_RIGHT};
+	if (isfinite(report->intensity_g_per_kwh))
+		columns[count++] = (struct kwhy_table_column){"CO2e, g", KWHY_COLUMN_RIGHT};
+	columns[count++] = (struct kwhy_table_column){"saved so far", KWHY_COLUMN_RIGHT};
+	kwhy_sheet_heading(&page->sheet, "Cost and CO2e", "each with this change and those above it");
+	kwhy_table_init(&table, columns, count);
+	for (size_t i = 0; i <= page->plan->change_count; i++)
+		add_cost_row(page, &table, i);
+	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
 }
 
 static void write_total(const struct page *page)
 {
 	const struct kwhy_projection *before = &page->plan->before, *after = kwhy_plan_after(page->plan);
-	double from_kwh = (double)before->energy_nj / NJ_PER_KWH,
-	       to_kwh = (double)after->energy_nj / NJ_PER_KWH;
-	double intensity = page->report->intensity_g_per_kwh;
+	enum kwhy_bound bound = kwhy_plan_bound(page->plan);
 	struct kwhy_text text = {0};
-	char share_words[KWHY_QUANTITY_BYTES];
+	char words[KWHY_PLAN_SHARE_BYTES];
 
 	kwhy_text_addf(&text, "all of them: %s of the time",
-		kwhy_quantity_percent(share_words, share(before->time_ns - after->time_ns, before->time_ns)));
+		kwhy_plan_share(words, bound, before->time_ns - after->time_ns, before->time_ns));
 	if (has_energy(page))
 		kwhy_text_addf(&text, ", %s of the energy",
-			kwhy_quantity_percent(
-				share_words, share(before->energy_nj - after->energy_nj, before->energy_nj)));
-	if (has_energy(page) && isfinite(page->report->price_per_kwh)) {
-		kwhy_text_add(&text, "; from ");
-		add_money(page, &text, from_kwh, false);
-		add_money(page, &text, to_kwh, true);
-	}
-	if (has_energy(page) && isfinite(intensity))
-		kwhy_text_addf(&text, "; from %.3g to %.3g g CO2e", from_kwh * intensity, to_kwh * intensity);
+			kwhy_plan_share(
+				words, bound, before->energy_nj - after->energy_nj, before->energy_nj));
 	kwhy_sheet_paragraph(&page->sheet, "  ", text.data ? text.data : "");
 	page->sheet.out->failed |= text.failed;
 	kwhy_text_done(&text);
+}
+
+static void write_busy(const struct page *page)
+{
+	char before[KWHY_QUANTITY_BYTES], after[KWHY_QUANTITY_BYTES];
+	const struct kwhy_plan *plan = page->plan;
+
+	if (isfinite(plan->busy_before_ratio) && isfinite(plan->busy_after_ratio))
+		kwhy_sheet_linef(&page->sheet, "  ", "busy: %s of the time as recorded, %s with all of them",
+			kwhy_quantity_percent(before, plan->busy_before_ratio),
+			kwhy_quantity_percent(after, plan->busy_after_ratio));
 }
 
 /* "2.8 % of the time, 0.8 % of the energy": a plan goes by energy where it is known. */
@@ -233,6 +293,26 @@ static void add_saved(
 	snprintf(out, bytes, "%s of the time, %s of the energy", time, energy);
 }
 
+/* What a change that was tried would bring beyond those that were made. */
+static void write_too_little(const struct page *page, const struct kwhy_refused_change *refused)
+{
+	char saves[2 * KWHY_QUANTITY_BYTES + 32], longer[KWHY_QUANTITY_BYTES];
+
+	add_saved(page, refused, saves, sizeof(saves));
+	kwhy_quantity_percent(longer, share(-refused->saved_ns, page->plan->before.time_ns));
+	if (refused->saved_ns < 0)
+		kwhy_sheet_linef(&page->sheet, "  - ", "%s: beside the others the run would take %s longer",
+			refused->id, longer);
+	else if (!refused->saved_ns && refused->saved_nj <= 0)
+		kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves nothing beyond the others", refused->id);
+	else if (refused->premise)
+		kwhy_sheet_linef(&page->sheet, "  - ",
+			"%s: would save %s beyond the others if %s, which no recording shows", refused->id,
+			saves, refused->premise);
+	else
+		kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves %s beyond the others", refused->id, saves);
+}
+
 static void write_refused(const struct page *page)
 {
 	const struct kwhy_plan *plan = page->plan;
@@ -242,18 +322,11 @@ static void write_refused(const struct page *page)
 	kwhy_sheet_heading(&page->sheet, "Left out", NULL);
 	for (size_t i = 0; i < plan->refused_count; i++) {
 		const struct kwhy_refused_change *refused = &plan->refused[i];
-		char saves[2 * KWHY_QUANTITY_BYTES + 32];
 
-		add_saved(page, refused, saves, sizeof(saves));
 		if (refused->saved_ns == KWHY_UNKNOWN_NS)
 			kwhy_sheet_linef(&page->sheet, "  - ", "%s: %s", refused->id, refused->reason);
-		else if (refused->premise)
-			kwhy_sheet_linef(&page->sheet, "  - ",
-				"%s: would save %s beyond the others if %s, which no recording shows",
-				refused->id, saves, refused->premise);
 		else
-			kwhy_sheet_linef(
-				&page->sheet, "  - ", "%s: saves %s beyond the others", refused->id, saves);
+			write_too_little(page, refused);
 	}
 }
 
@@ -268,7 +341,9 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 			&page.sheet, "Changes", "each beside those above it; shares are of the run");
 		write_table(&page);
 		write_total(&page);
+		write_busy(&page);
 		explain_words(&page);
+		write_costs(&page);
 		write_details(&page);
 	}
 	write_refused(&page);

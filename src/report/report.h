@@ -7,6 +7,7 @@
 #include "model/finding.h"
 #include "model/ledger.h"
 #include "model/profile.h"
+#include "model/projection.h"
 
 #include <stdio.h>
 
@@ -17,6 +18,8 @@ struct kwhy_report {
 	const struct kwhy_findings *findings;
 	const struct kwhy_profile *profile;	    /* NULL: none */
 	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not worked out */
+	const struct kwhy_plan *plan;		    /* what changes would bring; NULL: not worked out */
+	const char *no_plan;			    /* why it was asked for and cannot be had; NULL */
 	const char *command;			    /* command line that made it */
 	double price_per_kwh;			    /* NAN: not given */
 	const char *currency;			    /* "EUR"; NULL: none named */

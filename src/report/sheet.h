@@ -66,6 +66,7 @@ void kwhy_section_gauges(const struct kwhy_sheet *sheet);
 void kwhy_section_hosts(const struct kwhy_sheet *sheet);
 void kwhy_section_overhead(const struct kwhy_sheet *sheet);
 void kwhy_section_findings(const struct kwhy_sheet *sheet);
+void kwhy_section_plan(const struct kwhy_sheet *sheet);
 void kwhy_section_unknown(const struct kwhy_sheet *sheet);
 void kwhy_section_method(const struct kwhy_sheet *sheet);
 

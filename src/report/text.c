@@ -32,6 +32,7 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_hosts,
 	kwhy_section_overhead,
 	kwhy_section_findings,
+	kwhy_section_plan,
 	kwhy_section_unknown,
 	kwhy_section_method,
 };

@@ -19,8 +19,8 @@ struct pack {
 	uint32_t *rows;
 	size_t count;
 	double bytes;
-	uint64_t packs, packed;
-	const char *source; /* of the costs */
+	uint64_t packs, packed, not_worth; /* not_worth: copies that would take no less time as one */
+	const char *source;		   /* of the costs */
 };
 
 static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
@@ -38,20 +38,42 @@ static double sum_ns(const struct pack *pack)
 	return sum;
 }
 
-/* One copy of all bytes, and a small kernel that takes them apart or gathers them. */
+static struct kwhy_whatif_cost cost_of(const struct pack *pack)
+{
+	const struct kwhy_activities *rows = &pack->whatif->recording->activities;
+
+	return kwhy_whatif_copy_cost(&pack->whatif->costs, pack->kind, rows->src_memory[pack->first],
+		rows->dst_memory[pack->first], pack->bytes);
+}
+
+/* The small kernel that takes the parts of a copy apart or gathers them. */
+static double kernel_ns(const struct pack *pack)
+{
+	double least_ns = pack->whatif->costs.least_kernel_ns;
+
+	return isfinite(least_ns) ? least_ns : 0;
+}
+
 static double packed_ns(struct pack *pack)
 {
-	const struct kwhy_whatif *whatif = pack->whatif;
-	const struct kwhy_activities *rows = &whatif->recording->activities;
-	struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, pack->kind,
-		rows->src_memory[pack->first], rows->dst_memory[pack->first], pack->bytes);
-	double kernel_ns = isfinite(whatif->costs.least_kernel_ns) ? whatif->costs.least_kernel_ns : 0;
+	struct kwhy_whatif_cost cost = cost_of(pack);
 	double now_ns = sum_ns(pack);
 
 	if (!isfinite(cost.expected_ns))
 		return now_ns;
 	pack->source = cost.source;
-	return fmin(kwhy_whatif_cost_at(&cost, whatif->corner) + kernel_ns, now_ns);
+	return fmin(kwhy_whatif_cost_at(&cost, pack->whatif->corner) + kernel_ns(pack), now_ns);
+}
+
+/*
+ * Copies whose time is that of their bytes take as long as one, and what needs the first would wait for the
+ * last. Where no cost is known, at least their calls go.
+ */
+static bool is_worth_it(const struct pack *pack)
+{
+	struct kwhy_whatif_cost cost = cost_of(pack);
+
+	return !isfinite(cost.expected_ns) || cost.expected_ns + kernel_ns(pack) < sum_ns(pack);
 }
 
 /* That kernel has to be launched, too; its call stands in the copy's. */
@@ -72,7 +94,9 @@ static void lengthen_call(struct pack *pack)
 
 static void close_pack(struct pack *pack)
 {
-	if (pack->count > 1) {
+	if (pack->count > 1 && !is_worth_it(pack)) {
+		pack->not_worth += pack->count;
+	} else if (pack->count > 1) {
 		lengthen_call(pack);
 		kwhy_whatif_resize_row(pack->whatif, pack->first, packed_ns(pack));
 		for (size_t i = 1; i < pack->count; i++)
@@ -146,6 +170,12 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++)
 		pack_device(&pack, d, ends);
 	free(pack.rows);
+	if (!pack.packs && pack.not_worth) {
+		kwhy_whatif_refuse(effect,
+			"the %s copies that follow each other %s would take no less time as one",
+			KWHY_WHATIF_COUNT(pack.not_worth), until);
+		return;
+	}
 	if (!pack.packs) {
 		kwhy_whatif_refuse(effect, "no two such copies follow each other %s", until);
 		return;

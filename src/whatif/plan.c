@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/whatif.h"
 
+#include "whatif/edits.h"
 #include "whatif/project.h"
 
 #include <math.h>
@@ -15,9 +16,9 @@
 
 struct candidate {
 	const struct kwhy_whatif_change *change;
-	double gain_ratio; /* when last tried; -INFINITY: it was refused */
-	size_t tried;	   /* how many changes had been taken by then */
-	bool taken;
+	double gain_ratio;  /* when last tried; -INFINITY: it was refused */
+	size_t tried;	    /* how many changes had been taken by then */
+	bool taken, barred; /* barred: never tried; the effect says why */
 	struct kwhy_whatif_effect effect;
 	struct kwhy_projection after;
 };
@@ -38,6 +39,7 @@ static enum kwhy_status plan_new(struct kwhy_plan **out, size_t changes, struct 
 
 	if (!plan)
 		return kwhy_fail_memory(error, "the plan");
+	plan->busy_before_ratio = plan->busy_after_ratio = NAN;
 	plan->changes = kwhy_arena_alloc(&plan->arena, changes + 1, sizeof(*plan->changes));
 	plan->refused = kwhy_arena_alloc(&plan->arena, changes + 1, sizeof(*plan->refused));
 	if (!plan->changes || !plan->refused) {
@@ -143,6 +145,22 @@ static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corne
 	return status;
 }
 
+enum kwhy_status kwhy_whatif_play_plan(
+	struct kwhy_whatif *whatif, const struct kwhy_plan *plan, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	kwhy_whatif_undo(whatif->graph, 0);
+	for (size_t i = 0; !status && i < plan->change_count; i++) {
+		struct kwhy_whatif_ask ask = {
+			kwhy_whatif_change_find(plan->changes[i].id), plan->changes[i].number};
+		struct kwhy_whatif_effect effect;
+
+		status = kwhy_whatif_edit_graph(whatif, &ask, &effect, error);
+	}
+	return status ? status : kwhy_whatif_play(whatif->graph, error);
+}
+
 static enum kwhy_status finish(struct planner *planner, enum kwhy_status status, struct kwhy_plan **out)
 {
 	if (!status)
@@ -182,15 +200,20 @@ enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif, const struct kw
 	return finish(&planner, status, out);
 }
 
+static double ratio_of(int64_t saved, int64_t whole)
+{
+	return whole > 0 ? (double)saved / (double)whole : 0;
+}
+
+/* Of the energy, else of the time; what takes longer gains nothing. */
 static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
 {
 	const struct kwhy_projection *before = kwhy_plan_after(plan);
+	double time_ratio = ratio_of(before->time_ns - after->time_ns, plan->before.time_ns);
 
-	if (plan->before.energy_nj > 0)
-		return (double)(before->energy_nj - after->energy_nj) / (double)plan->before.energy_nj;
-	return plan->before.time_ns > 0
-		? (double)(before->time_ns - after->time_ns) / (double)plan->before.time_ns
-		: 0;
+	if (plan->before.energy_nj <= 0 || time_ratio < 0)
+		return time_ratio;
+	return ratio_of(before->energy_nj - after->energy_nj, plan->before.energy_nj);
 }
 
 /* Leaves its edits in the graph: mostly the next thing is that it is taken. */
@@ -218,10 +241,13 @@ static struct candidate *best(const struct planner *planner)
 {
 	struct candidate *best = NULL;
 
-	for (size_t i = 0; i < planner->count; i++)
-		if (!planner->candidates[i].taken && !planner->candidates[i].change->premise &&
-			(!best || planner->candidates[i].gain_ratio > best->gain_ratio))
-			best = &planner->candidates[i];
+	for (size_t i = 0; i < planner->count; i++) {
+		struct candidate *candidate = &planner->candidates[i];
+
+		if (!candidate->taken && !candidate->barred && !candidate->change->premise &&
+			(!best || candidate->gain_ratio > best->gain_ratio))
+			best = candidate;
+	}
 	return best;
 }
 
@@ -243,7 +269,7 @@ static enum kwhy_status try_all(struct planner *planner)
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < planner->count; i++)
-		if (!planner->candidates[i].taken &&
+		if (!planner->candidates[i].taken && !planner->candidates[i].barred &&
 			planner->candidates[i].tried != planner->plan->change_count)
 			status = try_candidate(planner, &planner->candidates[i]);
 	return status;
@@ -265,17 +291,22 @@ static enum kwhy_status take(struct planner *planner, struct candidate *candidat
 	return status;
 }
 
+static bool is_enough(const struct candidate *candidate, double min_gain_ratio)
+{
+	return candidate->gain_ratio > 0 && candidate->gain_ratio >= min_gain_ratio;
+}
+
 static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)
 {
 	for (;;) {
 		struct candidate *next;
 		enum kwhy_status status = find_best(planner, &next);
 
-		if (!status && next && next->gain_ratio < min_gain_ratio) {
+		if (!status && next && !is_enough(next, min_gain_ratio)) {
 			status = try_all(planner);
 			next = best(planner);
 		}
-		if (status || !next || next->gain_ratio < min_gain_ratio)
+		if (status || !next || !is_enough(next, min_gain_ratio))
 			return status;
 		status = take(planner, next);
 		if (status)
@@ -304,11 +335,20 @@ static enum kwhy_status list_refused(struct planner *planner)
 
 static void list_candidates(struct planner *planner, bool numerics)
 {
-	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
-		if (kwhy_whatif_changes[i].number >= kwhy_whatif_changes[i].least &&
-			(numerics || kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS))
-			planner->candidates[planner->count++] = (struct candidate){
-				.change = &kwhy_whatif_changes[i], .gain_ratio = 1, .tried = SIZE_MAX};
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		struct candidate *candidate = &planner->candidates[planner->count];
+
+		if (change->number < change->least)
+			continue;
+		*candidate = (struct candidate){.change = change, .gain_ratio = 1, .tried = SIZE_MAX};
+		candidate->barred = !numerics && change->risk == KWHY_RISK_NUMERICS;
+		if (candidate->barred)
+			kwhy_whatif_refuse(&candidate->effect,
+				"not tried, since results would be other numbers; kwhy whatif --plan "
+				"--numerics tries it");
+		planner->count++;
+	}
 }
 
 enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio, bool numerics,

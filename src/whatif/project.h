@@ -21,4 +21,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
 	struct kwhy_whatif_effect *effect, struct kwhy_error *error);
 
+/* The graph with all changes of a plan that is made, played at the costs that are to be expected. */
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_play_plan(
+	struct kwhy_whatif *whatif, const struct kwhy_plan *plan, struct kwhy_error *error);
+
 #endif

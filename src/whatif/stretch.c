@@ -283,22 +283,6 @@ static enum kwhy_status choose(struct choice *choice)
 	return status;
 }
 
-static enum kwhy_status make_all(const struct choice *choice, const struct kwhy_plan *plan)
-{
-	struct kwhy_whatif *whatif = choice->whatif;
-	enum kwhy_status status = KWHY_OK;
-
-	kwhy_whatif_undo(whatif->graph, 0);
-	for (size_t i = 0; !status && i < plan->change_count; i++) {
-		struct kwhy_whatif_ask ask = {
-			kwhy_whatif_change_find(plan->changes[i].id), plan->changes[i].number};
-		struct kwhy_whatif_effect effect;
-
-		status = kwhy_whatif_edit_graph(whatif, &ask, &effect, choice->error);
-	}
-	return status ? status : kwhy_whatif_play(whatif->graph, choice->error);
-}
-
 enum kwhy_status kwhy_whatif_add_stretch(
 	struct kwhy_whatif *whatif, struct kwhy_plan *plan, struct kwhy_error *error)
 {
@@ -310,7 +294,7 @@ enum kwhy_status kwhy_whatif_add_stretch(
 		return KWHY_OK;
 	choice.first_call = malloc(threads * sizeof(*choice.first_call));
 	choice.end = malloc(threads * sizeof(*choice.end));
-	status = choice.first_call && choice.end ? make_all(&choice, plan)
+	status = choice.first_call && choice.end ? kwhy_whatif_play_plan(whatif, plan, error)
 						 : kwhy_fail_memory(error, "a stretch of the run");
 	if (!status)
 		status = choose(&choice);

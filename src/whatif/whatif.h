@@ -33,8 +33,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
 	struct kwhy_error *error);
 
 /*
- * Takes the change that saves most beyond those taken, until none saves min_gain_ratio of the energy, or of
- * the time where that is not known. Changes whose results are other numbers are left out unless `numerics`.
+ * Takes the change that saves most beyond those taken, until none saves anything, or min_gain_ratio of the
+ * energy, or of the time where that is not known. Changes whose results are other numbers are not tried
+ * unless `numerics`, and listed among those left out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio,
 	bool numerics, struct kwhy_plan **out, struct kwhy_error *error);

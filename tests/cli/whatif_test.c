@@ -51,6 +51,35 @@ static void a_plan_saves_time_and_energy_within_its_bounds(void **state)
 	spawned_done(&spawned);
 }
 
+static void a_report_has_the_same_plan_where_it_is_asked_for(void **state)
+{
+	struct spawned whatif = SPAWN("whatif", "--plan", "--json", TRACE);
+	struct spawned with = SPAWN("report", "--plan", "--json", TRACE);
+	struct spawned without = SPAWN("report", "--json", TRACE), text = SPAWN("report", "--plan", TRACE);
+	struct spawned windows = SPAWN("report", "--plan", "-q", KWHY_SOURCE_DIR "/tests/golden/windows.csv");
+	json_t *plan = load(&whatif), *report = json_in(&with), *bare = json_in(&without);
+	json_t *reported = json_object_get(report, "plan");
+
+	(void)state;
+	assert_keeps_to_schema("report", report);
+	assert_keeps_to_schema("whatif", reported);
+	assert_true(json_equal(json_object_get(plan, "changes"), json_object_get(reported, "changes")));
+	assert_true(json_equal(json_object_get(plan, "left_out"), json_object_get(reported, "left_out")));
+	assert_true(json_is_null(json_object_get(bare, "plan")));
+	assert_non_null(strstr(text.out.data, "\nPlan"));
+	assert_int_equal(windows.exit, 0);
+	assert_non_null(strstr(windows.out.data, "none: the recording knows what ran"));
+	assert_fails(SPAWN("report", "--plan", "--csv", "accounts", TRACE), 2, "not into CSV");
+	json_decref(plan);
+	json_decref(report);
+	json_decref(bare);
+	spawned_done(&whatif);
+	spawned_done(&with);
+	spawned_done(&without);
+	spawned_done(&text);
+	spawned_done(&windows);
+}
+
 static void changes_are_made_in_the_order_of_the_table(void **state)
 {
 	struct spawned spawned = SPAWN("whatif", "--graph", "--pinned", "--json", TRACE);
@@ -111,19 +140,33 @@ static void the_help_lists_every_change_with_its_argument(void **state)
 	spawned_done(&spawned);
 }
 
+static void where_no_change_can_be_made_that_is_a_failure_with_its_reason(void **state)
+{
+	struct spawned some = SPAWN("whatif", "--graph", "--host-speed", "200", "-q", TINY);
+
+	(void)state;
+	assert_fails(SPAWN("whatif", "--graph", "-q", TINY), 1,
+		"--graph cannot be made: what launching a graph costs here is not known");
+	assert_fails(SPAWN("whatif", "--graph", "--pinned", "--json", "-q", TINY), 1, "; --graph cannot be");
+	assert_int_equal(some.exit, 0);
+	assert_non_null(strstr(some.out.data, "  - graph: what launching a graph costs"));
+	spawned_done(&some);
+}
+
 /* Each option makes the change of its own row. */
 static void every_option_asks_for_the_change_of_its_name(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
-		char option[64], id[64];
+		char option[64], id[64], refused[64];
 		struct spawned spawned;
 
 		snprintf(option, sizeof(option), "--%s%s", change->id, change->argument ? "=3" : "");
 		snprintf(id, sizeof(id), "\"id\": \"%s\"", change->id);
+		snprintf(refused, sizeof(refused), "--%s cannot be made", change->id);
 		spawned = SPAWN("whatif", option, "--json", "-q", TINY);
-		if (!strstr(spawned.out.data, id))
+		if (spawned.exit ? !strstr(spawned.err.data, refused) : !strstr(spawned.out.data, id))
 			fail_msg("%s makes no %s: %s", option, change->id, spawned.err.data);
 		spawned_done(&spawned);
 	}
@@ -260,10 +303,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_saves_time_and_energy_within_its_bounds),
+		cmocka_unit_test(a_report_has_the_same_plan_where_it_is_asked_for),
 		cmocka_unit_test(a_number_that_may_be_left_out_stands_behind_an_equals_sign),
 		cmocka_unit_test(the_words_of_a_plan_are_explained_below_it),
 		cmocka_unit_test(changes_are_made_in_the_order_of_the_table),
 		cmocka_unit_test(the_help_lists_every_change_with_its_argument),
+		cmocka_unit_test(where_no_change_can_be_made_that_is_a_failure_with_its_reason),
 		cmocka_unit_test(every_option_asks_for_the_change_of_its_name),
 		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
 		cmocka_unit_test(energies_are_compared_of_the_work_alone),

@@ -211,7 +211,7 @@ const tests = {
 	},
 	"a plan shows what each change brings, and a stretch before and after": async () => {
 		const html = join(folder, "whatif.html");
-		execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--price", "0.30EUR", "-o", html], { stdio: "pipe" });
+		execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--price", "0.30EUR", "--intensity", "350", "-o", html], { stdio: "pipe" });
 		const plan = JSON.parse(execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--json"], { stdio: ["ignore", "pipe", "ignore"] }));
 		const page = await open(html);
 		await page.waitForSelector("#waterfall-time svg");
@@ -219,6 +219,8 @@ const tests = {
 		assert.equal(await page.locator("#plan tbody tr.under").count(), plan.changes.length);
 		assert.equal(await page.locator("#plan details li").count(), plan.left_out.length);
 		for (const change of plan.changes) assert.ok((await page.locator("#plan tbody").innerText()).includes(`--${change.id}`));
+		for (const title of ["cost then", "CO2e then"]) assert.ok((await page.locator("#plan thead").innerText()).includes(title));
+		assert.equal((await page.locator("#plan .tiles").innerText()).includes("≤"), plan.bound === "upper");
 		assert.equal(await page.locator("#stretch svg").count(), 2);
 		const [before, after] = await page.locator("#stretch svg").evaluateAll((list) => list.map((svg) => svg.querySelectorAll("rect").length));
 		assert.ok(before > 0 && after > 0 && after <= before, `${before} bars before, ${after} after`);

@@ -3,7 +3,7 @@
 
 type N = number | null;
 
-export interface Projection { time_ns: number; time_low_ns: number; time_high_ns: number; energy_nj: N; low_nj: N; high_nj: N; cost: N; g_co2e: N }
+export interface Projection { time_ns: number; time_low_ns: number; time_high_ns: number; energy_nj: N; low_nj: N; high_nj: N; cost: N; g_co2e: N; busy_ratio?: N }
 export interface Change {
 	id: string; title: string; number: N; finding: string | null; bound: "expected" | "upper" | "lower"; effort: string; risk: string; places: number;
 	assumption: string; saved_ns: number; saved_nj: N; after: Projection;
@@ -14,5 +14,5 @@ export interface StretchItem {
 }
 export interface Stretch { first_step: number; end_step: number; step_count: number; before_ns: number; after_ns: number; left_out: number; items: StretchItem[] }
 export interface Plan {
-	command: string | null; sources: string[]; currency: string | null; before: Projection; after: Projection; changes: Change[]; left_out: LeftOut[]; stretch: Stretch | null;
+	command: string | null; sources: string[]; currency: string | null; before: Projection; after: Projection; bound?: Change["bound"]; changes: Change[]; left_out: LeftOut[]; stretch: Stretch | null;
 }

@@ -7,6 +7,7 @@
 #include "ledger/energy/model_power.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
+#include "whatif/busy.h"
 #include "whatif/findings.h"
 #include "whatif/stretch.h"
 
@@ -17,7 +18,7 @@
 struct report_options {
 	struct kwhy_job_options job;
 	const char *output, *csv;
-	bool json, no_color;
+	bool plan, json, no_color;
 };
 
 static void set_defaults(void *options)
@@ -31,6 +32,8 @@ static void set_defaults(void *options)
 static enum kwhy_status choose_form(
 	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
+	enum kwhy_status status;
+
 	if (options->json && options->csv)
 		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv exclude each other");
 	if (options->csv && strcmp(options->csv, "accounts") != 0 && strcmp(options->csv, "findings") != 0)
@@ -38,31 +41,52 @@ static enum kwhy_status choose_form(
 			error, KWHY_E_USAGE, "--csv takes accounts or findings, not '%.60s'", options->csv);
 	if (options->json || options->csv) {
 		*out = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV;
-		return KWHY_OK;
+		status = KWHY_OK;
+	} else {
+		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
 	}
-	return kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
+	if (!status && options->plan && *out == KWHY_OUTPUT_CSV)
+		return kwhy_fail(error, KWHY_E_USAGE, "--plan goes into text, JSON and pages, not into CSV");
+	return status;
 }
 
-/* What changes would bring that leave results as they are; *out NULL where that cannot be worked out. */
-static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
-	struct kwhy_plan **out, struct kwhy_error *error)
+static enum kwhy_status check_plan(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
-	const struct kwhy_recording *recording = job->recording;
+	size_t rows = recording->activities.count + recording->calls.count;
+
+	if (!recording->activities.count)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "no device did anything");
+	if (rows > KWHY_WHATIF_FINDINGS_ROWS_MAX)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%zu activities and calls are more than a report plans for; kwhy whatif --plan does",
+			rows);
+	return KWHY_OK;
+}
+
+/* What changes would bring that leave results as they are; KWHY_E_UNSUPPORTED: that cannot be worked out. */
+static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
+	bool with_stretch, struct kwhy_plan **out, struct kwhy_error *error)
+{
 	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
 								  : 0.01;
 	struct kwhy_whatif *whatif;
-	enum kwhy_status status;
+	struct kwhy_plan *plan;
+	enum kwhy_status status = check_plan(job->recording, error);
 
-	*out = NULL;
-	if (!recording->activities.count ||
-		recording->activities.count + recording->calls.count > KWHY_WHATIF_FINDINGS_ROWS_MAX)
-		return KWHY_OK;
-	status = kwhy_whatif_new(recording, job->ledger, job->profile, &whatif, error);
-	if (status)
-		return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
-	status = kwhy_whatif_plan(whatif, min_gain, false, out, error);
 	if (!status)
-		status = kwhy_whatif_add_stretch(whatif, *out, error);
+		status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
+	if (status)
+		return status;
+	status = kwhy_whatif_plan(whatif, min_gain, false, &plan, error);
+	if (!status) {
+		status = kwhy_whatif_add_busy(whatif, plan, error);
+		if (!status && with_stretch)
+			status = kwhy_whatif_add_stretch(whatif, plan, error);
+		if (status)
+			kwhy_plan_free(plan);
+		else
+			*out = plan;
+	}
 	kwhy_whatif_free(whatif);
 	return status;
 }
@@ -70,11 +94,12 @@ static enum kwhy_status make_plan(const struct kwhy_job *job, const struct repor
 static enum kwhy_status render_page(const struct kwhy_job *job, const struct report_options *options,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
-	struct kwhy_plan *plan;
-	enum kwhy_status status = make_plan(job, options, &plan, error);
+	struct kwhy_plan *plan = NULL;
+	enum kwhy_status status = make_plan(job, options, true, &plan, error);
 
-	if (!status)
-		status = kwhy_report_page(&job->report, plan, KWHY_TIMELINE_EXACT_ROWS, out, error);
+	if (status && status != KWHY_E_UNSUPPORTED)
+		return status;
+	status = kwhy_report_page(&job->report, status ? NULL : plan, KWHY_TIMELINE_EXACT_ROWS, out, error);
 	kwhy_plan_free(plan);
 	return status;
 }
@@ -120,16 +145,36 @@ static enum kwhy_status add_model_power(
 	return status;
 }
 
+/* For text and JSON: where none can be had, the report says why. */
+static enum kwhy_status add_plan(struct kwhy_job *job, const struct report_options *options,
+	struct kwhy_plan **out, struct kwhy_error *why_not)
+{
+	enum kwhy_status status = make_plan(job, options, false, out, why_not);
+
+	if (status == KWHY_E_UNSUPPORTED)
+		job->report.no_plan = why_not->text;
+	else if (!status)
+		job->report.plan = *out;
+	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
+}
+
 static enum kwhy_status write_report(const struct kwhy_invocation *invocation, struct kwhy_job *job,
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
 	const struct report_options *options = invocation->options;
 	struct kwhy_text text = {0};
+	struct kwhy_plan *plan = NULL;
+	struct kwhy_error why_not;
 	char *place = NULL;
 	enum kwhy_status status;
 
 	job->report.command = invocation->line;
 	status = add_model_power(job, form, error);
+	if (!status && options->plan && form != KWHY_OUTPUT_HTML) {
+		status = add_plan(job, options, &plan, &why_not);
+		if (status)
+			*error = why_not;
+	}
 	if (!status)
 		status = render(job, options, form, &text, error);
 	if (!status)
@@ -138,6 +183,10 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 		status = kwhy_output_write(place, &text, error);
 	free(place);
 	kwhy_text_done(&text);
+	/* both are lent from here */
+	job->report.plan = NULL;
+	job->report.no_plan = NULL;
+	kwhy_plan_free(plan);
 	return status;
 }
 
@@ -185,6 +234,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct report_options, job.power)},
+	{"plan", 0, NULL, "add what changes would save, the best first; a page always has it",
+		KWHY_OPTION_FLAG, offsetof(struct report_options, plan)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .csv .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, output)},
 	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},

@@ -4,6 +4,7 @@
 #include "cli/recordings/change_options.h"
 #include "cli/recordings/job.h"
 #include "report/page/page.h"
+#include "whatif/busy.h"
 #include "whatif/stretch.h"
 
 #include <math.h>
@@ -42,6 +43,35 @@ static enum kwhy_status list_asks(const struct whatif_options *options,
 	return KWHY_OK;
 }
 
+/* None of the changes that were asked for can be made: that is no result. */
+static enum kwhy_status fail_refused(const struct kwhy_plan *plan, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < plan->refused_count; i++)
+		kwhy_text_addf(&text, "%s--%s cannot be made: %s", i ? "; " : "", plan->refused[i].id,
+			plan->refused[i].reason);
+	status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", text.data);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status finish_plan(const struct whatif_options *options, struct kwhy_whatif *whatif,
+	struct kwhy_plan *plan, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (!options->plan && !plan->change_count)
+		return fail_refused(plan, error);
+	status = kwhy_whatif_add_busy(whatif, plan, error);
+	if (status)
+		return status;
+	return form == KWHY_OUTPUT_HTML ? kwhy_whatif_add_stretch(whatif, plan, error) : KWHY_OK;
+}
+
 static enum kwhy_status make_plan(const struct whatif_options *options, const struct kwhy_job *job,
 	const struct kwhy_whatif_ask *asks, size_t ask_count, enum kwhy_output_form form,
 	struct kwhy_plan **out, struct kwhy_error *error)
@@ -49,16 +79,19 @@ static enum kwhy_status make_plan(const struct whatif_options *options, const st
 	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
 								  : 0.01;
 	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
 	enum kwhy_status status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
 
 	if (status)
 		return status;
-	status = options->plan ? kwhy_whatif_plan(whatif, min_gain, options->numerics, out, error)
-			       : kwhy_whatif_project(whatif, asks, ask_count, out, error);
-	if (!status && form == KWHY_OUTPUT_HTML) {
-		status = kwhy_whatif_add_stretch(whatif, *out, error);
+	status = options->plan ? kwhy_whatif_plan(whatif, min_gain, options->numerics, &plan, error)
+			       : kwhy_whatif_project(whatif, asks, ask_count, &plan, error);
+	if (!status) {
+		status = finish_plan(options, whatif, plan, form, error);
 		if (status)
-			kwhy_plan_free(*out);
+			kwhy_plan_free(plan);
+		else
+			*out = plan;
 	}
 	kwhy_whatif_free(whatif);
 	return status;

@@ -36,7 +36,8 @@ void kwhy_json_overhead(struct kwhy_json_report *parts);
 void kwhy_json_operations(struct kwhy_json_report *parts); /* and the split of transfers */
 void kwhy_json_ladders(struct kwhy_json_report *parts);
 void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
-void kwhy_json_lost(struct kwhy_json_report *parts);  /* and warnings */
+void kwhy_json_plan(struct kwhy_json_report *parts);
+void kwhy_json_lost(struct kwhy_json_report *parts); /* and warnings */
 
 /* The three utilisations as one row; also inside a device. */
 void kwhy_json_utilisation_row(

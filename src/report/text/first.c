@@ -15,15 +15,6 @@ enum { WHERE_ROWS = 6, WHERE_BAR = 10, ADVICE_ROWS = 3 };
 
 #define NJ_PER_KWH 3.6e15
 
-/* Money and grams are read best without prefixes: three digits wherever the point is. */
-static const char *plain_number(char out[KWHY_QUANTITY_BYTES], double value)
-{
-	int digits = value > 0 ? 2 - (int)floor(log10(value)) : 0;
-
-	snprintf(out, KWHY_QUANTITY_BYTES, "%.*f", digits < 0 ? 0 : digits > 15 ? 15 : digits, value);
-	return out;
-}
-
 static void write_subject(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
@@ -59,8 +50,8 @@ static void write_price(const struct kwhy_sheet *sheet)
 	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES];
 	const char *currency = report->currency ? report->currency : "";
 
-	plain_number(cost, kwh * report->price_per_kwh);
-	plain_number(carbon, kwh * report->intensity_g_per_kwh);
+	kwhy_quantity_plain(cost, kwh * report->price_per_kwh);
+	kwhy_quantity_plain(carbon, kwh * report->intensity_g_per_kwh);
 	kwhy_quantity_si(energy, kwh * 1000, "Wh", 3);
 	if (isfinite(report->price_per_kwh) && isfinite(report->intensity_g_per_kwh))
 		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)", energy,
@@ -110,7 +101,7 @@ static void write_work(const struct kwhy_sheet *sheet)
 		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s a joule%s", count, work->unit,
 			kwhy_quantity_si(each, energy_j / work->count, "J", 3), half_j > 0 ? " \xc2\xb1" : "",
 			half_j > 0 ? kwhy_quantity_si(half, half_j / work->count, "J", 2) : "",
-			plain_number(per, work->count / energy_j),
+			kwhy_quantity_plain(per, work->count / energy_j),
 			outside_nj(sheet->totals) > 0 ? ", from first start to last end" : "");
 	}
 }

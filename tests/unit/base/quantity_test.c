@@ -72,6 +72,19 @@ static void numbers_below_1_without_a_unit_have_no_prefix(void **state)
 	assert_string_equal(kwhy_quantity_number(text, NAN), "n/a");
 }
 
+static void plain_numbers_have_three_digits_and_no_prefix(void **state)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_plain(text, 0.00026123), "0.000261");
+	assert_string_equal(kwhy_quantity_plain(text, 16.66), "16.7");
+	assert_string_equal(kwhy_quantity_plain(text, 123456), "123456");
+	assert_string_equal(kwhy_quantity_plain(text, 0), "0");
+	assert_string_equal(kwhy_quantity_plain(text, NAN), "n/a");
+	assert_string_equal(kwhy_quantity_plain(text, INFINITY), "n/a");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -80,6 +93,7 @@ int main(void)
 		cmocka_unit_test(counts_are_grouped_by_thousands),
 		cmocka_unit_test(whole_amounts_are_counts_and_others_have_three_digits),
 		cmocka_unit_test(numbers_below_1_without_a_unit_have_no_prefix),
+		cmocka_unit_test(plain_numbers_have_three_digits_and_no_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

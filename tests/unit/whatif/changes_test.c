@@ -128,6 +128,27 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 	assert_made(made(&build, "pack-h2d", 0, NULL), 5, 42000);
 }
 
+/* 1 us for each 1,000 bytes and nothing besides: as one they would take as long, and hold the kernel up. */
+static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state)
+{
+	struct build build = build_new(1);
+	static const uint64_t bytes[] = {20000, 20000, 20000, 160000};
+	int64_t at_us = 10;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		int64_t end_us = at_us + (int64_t)bytes[i] / 1000;
+
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 3 * i, 3 * i + 2), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], at_us, end_us));
+		at_us = end_us;
+	}
+	launch(&build, 200, at_us + 1, at_us + 3);
+	assert_refused(made(&build, "pack-h2d", 0, NULL),
+		"the 4 copies that follow each other up to the next "
+		"read-back would take no less time as one");
+}
+
 /* Two calls of 2 us, 1 us apart, and 15 us later launches that the device waits for. */
 static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **state)
 {
@@ -429,6 +450,7 @@ int main(void)
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
+		cmocka_unit_test(copies_whose_time_is_that_of_their_bytes_are_not_packed),
 		cmocka_unit_test(the_kernel_that_takes_a_packed_copy_apart_is_launched_too),
 		cmocka_unit_test(work_that_stalled_behind_work_that_goes_begins_as_kernels_do),
 		cmocka_unit_test(a_read_back_parts_what_is_packed),

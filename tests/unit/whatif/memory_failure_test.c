@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
 #include "unit/failing_memory.h"
+#include "whatif/busy.h"
 #include "whatif/stretch.h"
 
 #include <stdlib.h>
@@ -45,6 +46,8 @@ static size_t count_changes(const struct build *build, long failure, enum kwhy_s
 	*out_status = kwhy_whatif_new(build->recording, build->ledger, NULL, &whatif, &error);
 	if (!*out_status)
 		*out_status = kwhy_whatif_plan(whatif, 0.001, true, &plan, &error);
+	if (!*out_status)
+		*out_status = kwhy_whatif_add_busy(whatif, plan, &error);
 	if (!*out_status) {
 		*out_status = kwhy_whatif_add_stretch(whatif, plan, &error);
 		assert_true(*out_status || plan->stretch);

@@ -28,15 +28,28 @@ static struct build wasteful(void)
 	return build;
 }
 
-static struct kwhy_plan *plan_of(struct build *build, double min_gain_ratio)
+static struct kwhy_plan *plan_with(struct build *build, double min_gain_ratio, bool numerics)
 {
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
 
 	assert_int_equal(kwhy_whatif_new(build->recording, NULL, NULL, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_plan(whatif, min_gain_ratio, false, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_plan(whatif, min_gain_ratio, numerics, &plan, &error), KWHY_OK);
 	kwhy_whatif_free(whatif);
 	return plan;
+}
+
+static struct kwhy_plan *plan_of(struct build *build, double min_gain_ratio)
+{
+	return plan_with(build, min_gain_ratio, false);
+}
+
+static const struct kwhy_refused_change *refusal_of(const struct kwhy_plan *plan, const char *id)
+{
+	for (size_t i = 0; i < plan->refused_count; i++)
+		if (strcmp(plan->refused[i].id, id) == 0)
+			return &plan->refused[i];
+	return NULL;
 }
 
 static void a_plan_takes_the_best_first_and_ends_where_little_is_left(void **state)
@@ -52,6 +65,20 @@ static void a_plan_takes_the_best_first_and_ends_where_little_is_left(void **sta
 		assert_true(plan->changes[i].saved_ns * 100 >= plan->before.time_ns);
 	for (size_t i = 1; i < plan->change_count; i++)
 		assert_true(plan->changes[i].after.time_ns < plan->changes[i - 1].after.time_ns);
+	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
+static void a_plan_takes_nothing_that_saves_nothing(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *plan = plan_of(&build, 0);
+
+	(void)state;
+	assert_true(plan->change_count >= 2);
+	for (size_t i = 0; i < plan->change_count; i++)
+		assert_true(plan->changes[i].saved_ns > 0);
+	assert_true(refusal_of(plan, "drop-waits") || refusal_of(plan, "pool"));
 	kwhy_plan_free(plan);
 	build_free(&build);
 }
@@ -76,16 +103,38 @@ static void every_change_is_taken_or_left_out_with_a_reason(void **state)
 {
 	struct build build = wasteful();
 	struct kwhy_plan *plan = plan_of(&build, 0.01);
-	size_t without_numerics = 0;
+	size_t looked_at = 0;
 
 	(void)state;
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
-		without_numerics += kwhy_whatif_changes[i].risk != KWHY_RISK_NUMERICS &&
-			kwhy_whatif_changes[i].number >= kwhy_whatif_changes[i].least;
-	assert_int_equal(plan->change_count + plan->refused_count, without_numerics);
+		looked_at += kwhy_whatif_changes[i].number >= kwhy_whatif_changes[i].least;
+	assert_int_equal(plan->change_count + plan->refused_count, looked_at);
 	for (size_t i = 0; i < plan->refused_count; i++)
 		assert_true(strlen(plan->refused[i].reason) > 10);
 	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
+static void changes_that_need_leave_are_left_out_and_say_how_to_give_it(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *without = plan_with(&build, 0.01, false), *with = plan_with(&build, 0.01, true);
+
+	(void)state;
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
+		const struct kwhy_refused_change *left_out = refusal_of(without, change->id);
+
+		if (change->risk != KWHY_RISK_NUMERICS)
+			continue;
+		assert_non_null(left_out);
+		assert_non_null(strstr(left_out->reason, "--numerics"));
+		assert_int_equal(left_out->saved_ns, KWHY_UNKNOWN_NS);
+		left_out = refusal_of(with, change->id);
+		assert_true(!left_out || !strstr(left_out->reason, "--numerics"));
+	}
+	kwhy_plan_free(without);
+	kwhy_plan_free(with);
 	build_free(&build);
 }
 
@@ -146,8 +195,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_takes_the_best_first_and_ends_where_little_is_left),
+		cmocka_unit_test(a_plan_takes_nothing_that_saves_nothing),
 		cmocka_unit_test(savings_of_a_plan_add_up_to_what_it_saves),
 		cmocka_unit_test(every_change_is_taken_or_left_out_with_a_reason),
+		cmocka_unit_test(changes_that_need_leave_are_left_out_and_say_how_to_give_it),
 		cmocka_unit_test(a_change_made_twice_saves_nothing_more),
 		cmocka_unit_test(what_is_known_in_windows_alone_is_refused_with_their_share),
 		cmocka_unit_test(ids_are_found_and_others_are_not),

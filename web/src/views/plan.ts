@@ -5,7 +5,7 @@ import { chart, escapeHtml } from "../chart";
 import { el } from "../dom";
 import { energy, exact, known, percent, si, time, visible, type Maybe } from "../format";
 import { color } from "../theme";
-import type { Change, Plan, Projection } from "../whatif_types";
+import type { Change, LeftOut, Plan, Projection } from "../whatif_types";
 
 const EFFORT: Record<string, string> = { lines: "some lines", days: "days", design: "another design" };
 const RISK: Record<string, string> = { none: "none: same bits", order: "relies on order", numerics: "other numbers" };
@@ -32,7 +32,7 @@ function falls(plan: Plan, m: Measure): Fall[] {
 			text: `${saved < 0 ? `${m.show(-saved)} more` : `${SIGN[change.bound] ?? ""}${m.show(saved)} less`} (${percent(start ? Math.abs(saved) / start : null)})` });
 		before = after;
 	});
-	rows.push({ label: "with all of them", from: 0, to: before, tone: "compute", upper: false, low: m.low(plan.after), high: m.high(plan.after), text: m.show(before) });
+	rows.push({ label: "with all of them", from: 0, to: before, tone: "compute", upper: plan.bound === "upper", low: m.low(plan.after), high: m.high(plan.after), text: `${plan.bound === "upper" ? "≥ " : ""}${m.show(before)}` });
 	return rows;
 }
 
@@ -85,6 +85,8 @@ function share(saved: Maybe, all: Maybe, change: Change): string {
 function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	const cells = [share(change.saved_ns, plan.before.time_ns, change), range(TIME, change.after)];
 	if (known(plan.before.energy_nj)) cells.push(share(change.saved_nj, plan.before.energy_nj, change), range(JOULES, change.after));
+	if (known(plan.before.cost)) cells.push(si(change.after.cost, plan.currency ?? ""));
+	if (known(plan.before.g_co2e)) cells.push(si(change.after.g_co2e, "g"));
 	return [
 		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text) => el("td", {}, text)),
 			el("td", { class: "text" }, EFFORT[change.effort] ?? change.effort), el("td", { class: "text" }, RISK[change.risk] ?? change.risk)),
@@ -93,14 +95,21 @@ function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 }
 
 function table(plan: Plan): HTMLElement {
-	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), "effort", "risk"];
+	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), ...(known(plan.before.cost) ? ["cost then"] : []), ...(known(plan.before.g_co2e) ? ["CO2e then"] : []), "effort", "risk"];
 	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 || i >= head.length - 2 ? "text" : "" }, h)))),
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 
+/** What a change that was tried would bring beyond those that were made. */
+function more(plan: Plan, l: LeftOut): string {
+	if (!known(l.saved_ns)) return "";
+	const much = `${time(Math.abs(l.saved_ns))} (${percent(plan.before.time_ns ? Math.abs(l.saved_ns) / plan.before.time_ns : null)})`;
+	return l.saved_ns === 0 ? "would save no time beyond the others; " : l.saved_ns < 0 ? `beside the others the run would take ${much} longer; ` : `would save ${much} more; `;
+}
+
 function leftOut(plan: Plan): HTMLElement | null {
 	if (!plan.left_out.length) return null;
-	const rows = plan.left_out.map((l) => el("li", {}, el("code", {}, `--${l.id}`), `: ${l.premise ? `only if ${visible(l.premise)}; ` : ""}${known(l.saved_ns) ? `would save ${time(l.saved_ns)} (${percent(plan.before.time_ns ? l.saved_ns / plan.before.time_ns : null)}) more; ` : ""}${visible(l.reason)}`));
+	const rows = plan.left_out.map((l) => el("li", {}, el("code", {}, `--${l.id}`), `: ${l.premise ? `only if ${visible(l.premise)}; ` : ""}${more(plan, l)}${visible(l.reason)}`));
 	return el("details", {}, el("summary", {}, `${exact(rows.length)} changes left out, and why`), el("ul", { class: "notes" }, ...rows));
 }
 
@@ -109,11 +118,13 @@ function tile(label: string, before: string, after: string, note: string): HTMLE
 }
 
 function tiles(plan: Plan): HTMLElement {
-	const { before, after } = plan, saved = (a: Maybe, b: Maybe): string => (known(a) && known(b) && a > 0 ? `${percent(1 - b / a)} less` : "");
+	const { before, after } = plan, sign = SIGN[plan.bound ?? "expected"] ?? "";
+	const saved = (a: Maybe, b: Maybe): string => (known(a) && known(b) && a > 0 ? `${sign}${percent(1 - b / a)} less` : "");
 	const list = [tile("time", time(before.time_ns), time(after.time_ns), `${time(after.time_low_ns)} to ${time(after.time_high_ns)}; ${saved(before.time_ns, after.time_ns)}`)];
 	list.push(known(before.energy_nj) ? tile("energy", energy(before.energy_nj), energy(after.energy_nj), `${energy(after.low_nj)} to ${energy(after.high_nj)}; ${saved(before.energy_nj, after.energy_nj)}`) : el("div", { class: "tile" }, el("span", { class: "muted small" }, "energy"), el("b", {}, "n/a"), el("span", { class: "muted small" }, "no power readings: give --power FILE")));
 	if (known(before.cost)) list.push(tile("cost", si(before.cost, plan.currency ?? ""), si(after.cost, plan.currency ?? ""), saved(before.cost, after.cost)));
 	if (known(before.g_co2e)) list.push(tile("CO2e", si(before.g_co2e, "g"), si(after.g_co2e, "g"), saved(before.g_co2e, after.g_co2e)));
+	if (known(before.busy_ratio) && known(after.busy_ratio)) list.push(tile("busy", percent(before.busy_ratio), percent(after.busy_ratio), "share of the time, mean of the devices"));
 	return el("div", { class: "tiles" }, ...list);
 }
 
