@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # flow on an H200: the best variants and PyTorch beside them, with few flows and many; as `naive` the slow ones, as `rest` what allocates,
 # flows that choose their way, cuBLAS in other precisions and PyTorch's other programs; as `sweep` how they grow; as `profile` the kernels of
-# n5w one by one; as `several` two GPUs, with own copies and with NCCL, as `four` four; as `reports` what kwhy report says of n0, n0c, n1 and n5; as `energy` long windows, and recordings; as `components` the text bridge, and each component of the
-# source document by itself: measured alone, and as ranges of recordings.
-# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|four|energy|components|reports|all ..."]     (the folder of the portable
-# build; about a minute each, sweep and profile less, energy and components two and a half)
+# n5w one by one; as `several` two GPUs, with own copies and with NCCL, as `four` four; as `reports` what kwhy report says of n0, n0c, n1 and
+# n5; as `energy` long windows, and recordings; as `components` the text bridge, and each component of the source document by itself:
+# measured alone, and as ranges of recordings.
+# Usage: flow.sh KWHY_FOLDER OUT_FOLDER ["short|naive|rest|sweep|profile|several|four|energy|components|reports|all ..."]
+# (the folder of the portable build; about a minute each, sweep, profile and reports less, energy and components two and a half)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)

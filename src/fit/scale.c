@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 3, HELD_OUT_LEAST = 4 };
+enum { POINTS_LEAST = 3, HELD_OUT_LEAST = 4 };
 
 /* The form with one parameter more must be so much better on points it has not seen. */
 #define GAIN_WANTED 0.9
@@ -18,20 +18,23 @@ const char *kwhy_scale_form_name(enum kwhy_scale_form form)
 	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
 }
 
-/* n / x = a + b (n - 1) + c n (n - 1), each row divided by its own n / x. */
-static void set_row(const struct kwhy_scale_point *point, size_t columns, double *row)
+/* n / x = a + b (n - 1) + c n (n - 1), each row divided by its own n / x; all serial: b is a. */
+static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {
 	double n = point->workers, weight = point->throughput / n;
+	size_t next = 0;
 
-	row[0] = weight;
-	row[1] = weight * (n - 1);
-	if (columns == COLUMNS)
-		row[2] = weight * n * (n - 1);
+	row[next++] = all_serial ? weight * n : weight;
+	if (!all_serial)
+		row[next++] = weight * (n - 1);
+	if (agrees)
+		row[next] = weight * n * (n - 1);
 }
 
-static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, size_t skip,
-	size_t columns, struct kwhy_least_squares *out, struct kwhy_error *error)
+static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, size_t skip,
+	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
+	size_t columns = 2 - all_serial + agrees;
 	double *rows = calloc(count * (columns + 1), sizeof(*rows));
 	double *targets = rows ? rows + count * columns : NULL;
 	size_t used = 0;
@@ -42,13 +45,38 @@ static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t c
 	for (size_t i = 0; i < count; i++) {
 		if (i == skip)
 			continue;
-		set_row(&points[i], columns, rows + used * columns);
+		set_row(&points[i], agrees, all_serial, rows + used * columns);
 		targets[used++] = 1;
 	}
 	status = kwhy_least_squares_fit(
 		&(struct kwhy_least_squares_data){rows, targets, used, columns}, out, error);
 	free(rows);
 	return status;
+}
+
+/* No more than all of the work is serial: where a fit says more, that bound is fitted with. */
+static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, size_t skip,
+	bool agrees, struct kwhy_least_squares *out, bool *out_bound, struct kwhy_error *error)
+{
+	enum kwhy_status status = fit_columns(points, count, skip, agrees, false, out, error);
+	struct kwhy_least_squares bound;
+
+	*out_bound = !status && out->values[1] > out->values[0];
+	if (!*out_bound)
+		return status;
+	status = fit_columns(points, count, skip, agrees, true, &bound, error);
+	if (status)
+		return status;
+	*out = (struct kwhy_least_squares){.rms = bound.rms, .freedom = bound.freedom};
+	out->values[0] = out->values[1] = bound.values[0];
+	out->covariance[0][0] = bound.covariance[0][0];
+	if (agrees) {
+		out->values[2] = bound.values[1];
+		out->is_free[2] = bound.is_free[1];
+		out->covariance[2][2] = bound.covariance[1][1];
+		out->covariance[0][2] = out->covariance[2][0] = bound.covariance[0][1];
+	}
+	return KWHY_OK;
 }
 
 static double throughput_of(const double *values, double n)
@@ -79,18 +107,19 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 		(struct kwhy_interval){fit->values[0], fit->values[0] - half, fit->values[0] + half});
 }
 
-static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, size_t columns,
+static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_least_squares fit;
 	double squares = 0;
+	bool bound;
 
 	*out_ratio = NAN;
 	if (count < HELD_OUT_LEAST)
 		return KWHY_OK;
 	for (size_t i = 0; !status && i < count; i++) {
-		status = fit_rows(points, count, i, columns, &fit, error);
+		status = fit_rows(points, count, i, agrees, &fit, &bound, error);
 		if (!status)
 			squares += pow(
 				throughput_of(fit.values, points[i].workers) / points[i].throughput - 1, 2);
@@ -102,9 +131,9 @@ static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t c
 static enum kwhy_status fit_form(const struct kwhy_scale_point *points, size_t count,
 	enum kwhy_scale_form form, struct kwhy_scale_fit *out, struct kwhy_error *error)
 {
-	size_t columns = form == KWHY_SCALE_USL ? COLUMNS : COLUMNS - 1;
+	bool agrees = form == KWHY_SCALE_USL, bound;
 	struct kwhy_least_squares fit;
-	enum kwhy_status status = fit_rows(points, count, count, columns, &fit, error);
+	enum kwhy_status status = fit_rows(points, count, count, agrees, &fit, &bound, error);
 
 	if (status)
 		return status;
@@ -113,10 +142,10 @@ static enum kwhy_status fit_form(const struct kwhy_scale_point *points, size_t c
 			"throughput grows faster than the number of workers: neither Amdahl nor the USL "
 			"holds");
 	out->rate = rate_of(&fit);
-	out->serial_ratio = quotient(&fit, 1);
-	out->agree_ratio = form == KWHY_SCALE_USL ? quotient(&fit, 2) : kwhy_interval_exact(0);
+	out->serial_ratio = bound ? (struct kwhy_interval){1, NAN, NAN} : quotient(&fit, 1);
+	out->agree_ratio = agrees ? quotient(&fit, 2) : kwhy_interval_exact(0);
 	out->rms_ratio = fit.rms;
-	return hold_out(points, count, columns, &out->held_out_ratio, error);
+	return hold_out(points, count, agrees, &out->held_out_ratio, error);
 }
 
 static enum kwhy_status check(
@@ -139,7 +168,7 @@ static enum kwhy_status check(
 		out->least_workers = fmin(out->least_workers, points[i].workers);
 		out->most_workers = fmax(out->most_workers, points[i].workers);
 	}
-	if (different < COLUMNS)
+	if (different < POINTS_LEAST)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"scaling needs at least three different numbers of workers, not %zu", different);
 	return KWHY_OK;

@@ -129,6 +129,9 @@ static void carbon_of_a_country_a_region_and_an_own_value(void **state)
 	assert_says(SPAWN("model", "carbon", "--place", "Thailand", "--joules", "1"), "mean of 2024");
 	assert_says(SPAWN("model", "carbon", "--place", "gcp:us-west1", "--joules", "1"), "97.85 g CO2e");
 	assert_says(SPAWN("model", "carbon", "--list"), "Thailand");
+	assert_says(SPAWN("model", "carbon", "--intensity", "400", given("a.json", STAT("400", "5")),
+			    given("b.json", STAT("3600", "5"))),
+		"emitted more by a run: as much as 0.000889 miles");
 	assert_fails(SPAWN("model", "carbon", "--joules", "1"), 2, "--place");
 	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 1, "--intensity");
 }

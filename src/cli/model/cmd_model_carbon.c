@@ -100,8 +100,11 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 	else
 		kwhy_sheet_linef(&page->sheet, "", "%.4g g CO2e a kWh, as given", runs->questions[0].per_kwh);
 	kwhy_sheet_linef(&page->sheet, "", "%s%s: as much as %.3g miles (%.3g km) by car at %.4g g a mile%s",
-		runs->count == 2 ? "saved" : "emitted", yearly ? " in a year" : " by a run", miles,
-		miles * KWHY_CARBON_KM_PER_MILE, options->car_g_per_mile,
+		runs->count < 2	    ? "emitted"
+			: miles < 0 ? "emitted more"
+				    : "saved",
+		yearly ? " in a year" : " by a run", fabs(miles), fabs(miles) * KWHY_CARBON_KM_PER_MILE,
+		options->car_g_per_mile,
 		options->car_g_per_mile == KWHY_CARBON_CAR_G_PER_MILE ? " (EPA-420-F-23-014)" : "");
 	if (options->running.pue == 1)
 		kwhy_sheet_linef(&page->sheet, "", "of what the meter saw; the building's share needs --pue");

@@ -88,6 +88,23 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
+/* What a law that only grows cannot say of work that gets slower. */
+static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
+{
+	size_t best = 0, most = 0;
+
+	for (size_t i = 1; i < answer->csv.row_count; i++) {
+		best = answer->points[i].throughput > answer->points[best].throughput ? i : best;
+		most = answer->points[i].workers > answer->points[most].workers ? i : most;
+	}
+	if (answer->points[best].workers < answer->points[most].workers)
+		kwhy_sheet_linef(&page->sheet, "",
+			"measured, %g did more than %g: workers beyond it cost time",
+			answer->points[best].workers, answer->points[most].workers);
+	if (answer->scale.fits[answer->scale.chosen].serial_ratio.value >= 1)
+		kwhy_sheet_linef(&page->sheet, "", "the fit takes all of the work to be serial");
+}
+
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)
 {
 	const struct kwhy_scale *scale = &answer->scale;
@@ -99,6 +116,7 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 	if (isfinite(answer->at))
 		kwhy_sheet_linef(
 			&page->sheet, "", "at %g workers: %.4g a second", answer->at, answer->throughput_at);
+	write_bounds(answer, page);
 	if (isfinite(scale->peak_workers))
 		kwhy_sheet_linef(
 			&page->sheet, "", "throughput is highest near %.3g workers", scale->peak_workers);

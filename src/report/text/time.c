@@ -132,6 +132,15 @@ static void explain_utilisation(const struct kwhy_sheet *sheet)
 	kwhy_sheet_paragraph(sheet, "  ", text);
 }
 
+/* One flow after the other is 0.015 % of what the device could do: the digits are the finding. */
+static void add_roofline(struct kwhy_table *table, double ratio)
+{
+	char share[KWHY_QUANTITY_BYTES];
+
+	snprintf(share, sizeof(share), ratio < 0.01 ? "%.2g %%" : "%.1f %%", ratio * 100);
+	kwhy_table_cell(table, share);
+}
+
 void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
@@ -155,7 +164,7 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		kwhy_table_count(&table, time->stream_count);
 		kwhy_table_count(&table, time->max_concurrency);
 		if (has_roofline(sheet))
-			kwhy_table_percent(&table, time->roofline_ratio);
+			add_roofline(&table, time->roofline_ratio);
 	}
 	if (any)
 		kwhy_sheet_heading(

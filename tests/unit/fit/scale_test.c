@@ -45,6 +45,22 @@ static void amdahl_without_noise_is_found_and_chosen(void **state)
 	assert_true(isnan(scale.peak_workers));
 }
 
+/* Each worker more makes it slower: no law has more than all of the work serial. */
+static void what_only_gets_slower_is_serial_at_most(void **state)
+{
+	static const struct kwhy_scale_point points[] = {{1, 4915}, {2, 3669}, {4, 3588}};
+	struct kwhy_scale scale;
+
+	(void)state;
+	assert_int_equal(kwhy_scale_of(points, 3, &scale, &error), KWHY_OK);
+	for (int form = 0; form < KWHY_SCALE_FORM_COUNT; form++) {
+		assert_true(scale.fits[form].serial_ratio.value == 1);
+		assert_true(isnan(scale.fits[form].serial_ratio.high));
+	}
+	assert_near(scale.fits[KWHY_SCALE_AMDAHL].rate.value,
+		(4915 * 4915. + 3669 * 3669. + 3588 * 3588.) / (4915 + 3669 + 3588));
+}
+
 static void workers_that_must_agree_give_a_peak_inside_the_range(void **state)
 {
 	struct kwhy_scale_point points[7];
@@ -155,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(amdahl_without_noise_is_found_and_chosen),
+		cmocka_unit_test(what_only_gets_slower_is_serial_at_most),
 		cmocka_unit_test(workers_that_must_agree_give_a_peak_inside_the_range),
 		cmocka_unit_test(nothing_is_said_beyond_what_was_measured),
 		cmocka_unit_test(three_points_leave_no_held_out_error_and_the_simpler_form),

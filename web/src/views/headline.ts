@@ -33,7 +33,7 @@ function energyTiles(report: Report): HTMLElement[] {
 	return tiles;
 }
 
-const roofline = (ratio: number | null | undefined): string => known(ratio) ? ` · roofline ${percent(ratio)}` : "";
+const roofline = (ratio: number | null | undefined): string => known(ratio) ? ` · roofline ${percent(ratio, ratio < 0.01 ? 3 : 1)}` : "";
 
 function utilisationTiles(report: Report): HTMLElement[] {
 	return report.devices.slice(0, 8).map((d) =>
