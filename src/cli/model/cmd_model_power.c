@@ -40,6 +40,7 @@ struct answer {
 	const struct kwhy_power_rows *fitted; /* one of the two */
 	struct kwhy_power_model model;
 	struct kwhy_power_split split;
+	size_t left_out; /* gauges that one of the two has not */
 };
 
 static bool is_csv(const char *path)
@@ -108,12 +109,15 @@ static enum kwhy_status read_rows(struct kwhy_power_rows *rows, const struct pow
 			    : read_recording(rows, options, path, lag_s, error);
 }
 
-/* A model holds for windows with the same gauges in the same order. */
-static enum kwhy_status check_alike(
-	const struct kwhy_power_rows *a, const struct kwhy_power_rows *b, struct kwhy_error *error)
+/* A model holds for windows with the same gauges: those that both have. By the clock or not, they mean
+ * another. */
+static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *error)
 {
-	if (a->data.gauge_count == b->data.gauge_count &&
-		memcmp(a->kinds, b->kinds, a->data.gauge_count * sizeof(*a->kinds)) == 0)
+	struct kwhy_power_rows *a = &answer->rows, *b = &answer->fitted_rows;
+
+	answer->left_out = kwhy_power_rows_keep_common(a, b);
+	answer->left_out += kwhy_power_rows_keep_common(b, a);
+	if (a->data.gauge_count && a->has_clock == b->has_clock)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT, "the data of --fit have other gauges than what is to be split");
 }
@@ -130,8 +134,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	if (!status)
 		status = read_rows(
 			&answer->rows, options, path, options->fit ? answer->fitted_rows.lag_s : NAN, error);
-	if (!status)
-		status = check_alike(&answer->rows, answer->fitted, error);
+	if (!status && options->fit)
+		status = make_alike(answer, error);
 	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_LEAST)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a power model needs %d windows, not %zu: of a recording a longer one, or a shorter "
@@ -244,6 +248,9 @@ static void write_trust(const struct answer *answer, struct kwhy_model_page *pag
 		kwhy_sheet_linef(&page->sheet, "",
 			"the windows are too much alike to tell the parts from one another: only their sum "
 			"is known");
+	if (answer->left_out)
+		kwhy_sheet_linef(&page->sheet, "", "without %zu gauges that only one of the two has",
+			answer->left_out);
 	if (answer->fitted != &answer->rows)
 		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
 			answer->rows.data.row_count, 100 * answer->split.error_ratio);
@@ -296,6 +303,7 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 	kwhy_json_count(json, "fitted_windows", answer->fitted->data.row_count);
 	kwhy_json_count(json, "split_windows", answer->rows.data.row_count);
 	kwhy_json_count(json, "outside_windows", answer->split.outside_count);
+	kwhy_json_count(json, "left_out_gauges", answer->left_out);
 	kwhy_json_real(json, "lag_s", answer->rows.lag_s);
 	kwhy_json_real(json, "rms_ratio", model->rms_ratio);
 	kwhy_json_real(json, "held_out_ratio", model->held_out_ratio);

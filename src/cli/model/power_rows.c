@@ -353,6 +353,32 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	return KWHY_OK;
 }
 
+static bool has_kind(const struct kwhy_power_rows *rows, size_t kind)
+{
+	for (size_t j = 0; j < rows->data.gauge_count; j++)
+		if (rows->kinds[j] == kind)
+			return true;
+	return false;
+}
+
+size_t kwhy_power_rows_keep_common(struct kwhy_power_rows *rows, const struct kwhy_power_rows *other)
+{
+	size_t count = rows->data.gauge_count, kept = 0, places[KWHY_POWER_GAUGES_MAX];
+
+	for (size_t j = 0; j < count; j++) {
+		if (!has_kind(other, rows->kinds[j]))
+			continue;
+		rows->kinds[kept] = rows->kinds[j];
+		rows->data.terms[kept] = rows->data.terms[j];
+		places[kept++] = j;
+	}
+	for (size_t i = 0; i < rows->data.row_count; i++)
+		for (size_t j = 0; j < kept; j++)
+			rows->gauges[i * kept + j] = rows->gauges[i * count + places[j]];
+	rows->data.gauge_count = kept;
+	return count - kept;
+}
+
 void kwhy_power_rows_done(struct kwhy_power_rows *rows)
 {
 	free(rows->power_w);

@@ -57,6 +57,8 @@ struct kwhy_power_rows_request {
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,
 	struct kwhy_error *error);
+/* Leaves out the gauges that `other` has not; gives how many. */
+size_t kwhy_power_rows_keep_common(struct kwhy_power_rows *rows, const struct kwhy_power_rows *other);
 void kwhy_power_rows_done(struct kwhy_power_rows *rows);
 
 #endif

@@ -25,19 +25,19 @@ static enum kwhy_status come_back(struct kwhy_flow *flow, enum kwhy_status statu
 	return status ? status : entered;
 }
 
-static enum kwhy_status open_group(struct kwhy_flow *flow, struct kwhy_error *error)
+static enum kwhy_status open_group(struct kwhy_flow *flow, uint32_t gpus, struct kwhy_error *error)
 {
 	struct kwhy_collectives_member members[KWHY_FLOW_GPUS_MOST];
 
-	if (flow->shape.flows % flow->rank_count)
+	if (flow->shape.flows % gpus)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"NCCL gathers parts of one size: %u flows cannot be divided among %u GPUs; take "
 			"other "
 			"--flows or --collectives own",
-			flow->shape.flows, flow->rank_count);
-	for (uint32_t i = 0; i < flow->rank_count; i++)
+			flow->shape.flows, gpus);
+	for (uint32_t i = 0; i < gpus; i++)
 		members[i] = (struct kwhy_collectives_member){flow->ranks[i]->gpu, flow->ranks[i]->stream};
-	return kwhy_collectives_nccl_new(members, flow->rank_count, &flow->group, error);
+	return kwhy_collectives_nccl_new(members, gpus, &flow->group, error);
 }
 
 enum kwhy_status kwhy_flow_ranks_open(
@@ -68,7 +68,7 @@ enum kwhy_status kwhy_flow_ranks_open(
 		rank->count = (uint32_t)(flows * (i + 1) / flow->rank_count) - rank->first;
 	}
 	if (!status && request->by_nccl)
-		status = open_group(flow, error);
+		status = open_group(flow, request->other_count + 1, error);
 	return come_back(flow, status, error);
 }
 
