@@ -106,7 +106,8 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 		return fail(text, "names no figure", error);
 	condition.above = *sign == '>';
 	if (!read_limit(&condition, sign + 1 + strspn(sign + 1, " ")))
-		return fail(text, "states no number of a fitting unit", error);
+		return fail(text,
+			"states no number in J, mJ, kJ, Wh, kWh, s, ms, us, W, mW, kW or %, as fits", error);
 	*out = condition;
 	return KWHY_OK;
 }

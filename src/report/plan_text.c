@@ -310,7 +310,8 @@ static void write_too_little(const struct page *page, const struct kwhy_refused_
 			"%s: would save %s beyond the others if %s, which no recording shows", refused->id,
 			saves, refused->premise);
 	else
-		kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves %s beyond the others", refused->id, saves);
+		kwhy_sheet_linef(&page->sheet, "  - ",
+			"%s: saves %s beyond the others, too little (--min-gain)", refused->id, saves);
 }
 
 static void write_refused(const struct page *page)

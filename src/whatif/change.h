@@ -66,6 +66,8 @@ struct kwhy_whatif {
 	bool steps_named;	   /* by ranges; else by a sequence of launches that repeats */
 	const char *step_words;	   /* "ranges" or "a sequence of launches that repeats" */
 
+	uint64_t *packed_bytes; /* [activities] of those that are KWHY_NODE_PACKED; NULL: none ever was */
+
 	struct kwhy_whatif_cold *cold; /* [cold_count] */
 	size_t cold_count;
 

@@ -161,8 +161,8 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 	if (rows->kind[row] == KWHY_ACTIVITY_KERNEL) {
 		kwhy_whatif_resize_row(whatif, row, grown_ns(whatif, row, times));
 	} else if (rows->kind[row] == KWHY_ACTIVITY_COPY && rows->bytes[row] != KWHY_UNKNOWN_BYTES) {
-		struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
-			rows->src_memory[row], rows->dst_memory[row], (double)rows->bytes[row] * times);
+		struct kwhy_whatif_cost cost = kwhy_whatif_row_copy_cost(
+			whatif, row, (double)kwhy_whatif_copy_bytes(whatif, row) * times);
 		double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
 		double most_ns = (double)length_ns(whatif, row) * times;
 

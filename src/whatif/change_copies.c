@@ -40,10 +40,7 @@ static double sum_ns(const struct pack *pack)
 
 static struct kwhy_whatif_cost cost_of(const struct pack *pack)
 {
-	const struct kwhy_activities *rows = &pack->whatif->recording->activities;
-
-	return kwhy_whatif_copy_cost(&pack->whatif->costs, pack->kind, rows->src_memory[pack->first],
-		rows->dst_memory[pack->first], pack->bytes);
+	return kwhy_whatif_row_copy_cost(pack->whatif, pack->first, pack->bytes);
 }
 
 /* The small kernel that takes the parts of a copy apart or gathers them. */
@@ -99,6 +96,7 @@ static void close_pack(struct pack *pack)
 	} else if (pack->count > 1) {
 		lengthen_call(pack);
 		kwhy_whatif_resize_row(pack->whatif, pack->first, packed_ns(pack));
+		kwhy_whatif_pack_row(pack->whatif, pack->first, (uint64_t)pack->bytes);
 		for (size_t i = 1; i < pack->count; i++)
 			kwhy_whatif_drop_row(pack->whatif, pack->rows[i]);
 		pack->packs++;
@@ -297,12 +295,13 @@ static bool pin(struct kwhy_whatif *whatif, uint32_t row, const bool *waited, co
 	bool up = rows->copy_kind[row] == KWHY_COPY_H2D;
 	struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
 		up ? KWHY_MEMORY_PINNED : rows->src_memory[row],
-		up ? rows->dst_memory[row] : KWHY_MEMORY_PINNED, (double)rows->bytes[row]);
+		up ? rows->dst_memory[row] : KWHY_MEMORY_PINNED, (double)kwhy_whatif_copy_bytes(whatif, row));
 	double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
 	uint32_t call = kwhy_whatif_call_of(whatif, row);
 
 	if (!isfinite(own_ns))
 		return false;
+	kwhy_whatif_pin_row(whatif, row);
 	*source = cost.source;
 	if (own_ns < (double)whatif->graph->nodes[row].own_ns)
 		kwhy_whatif_resize_row(whatif, row, own_ns);

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
 {
@@ -108,6 +109,46 @@ void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own
 		return;
 	node->own_ns = (int64_t)(own_ns + 0.5);
 	node->flags |= KWHY_NODE_CHANGED;
+}
+
+void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes)
+{
+	struct kwhy_whatif_node *node = edit(whatif, row);
+
+	if (!whatif->packed_bytes)
+		whatif->packed_bytes = calloc(
+			whatif->recording->activities.count + 1, sizeof(*whatif->packed_bytes));
+	whatif->out_of_memory |= !whatif->packed_bytes;
+	if (!node || !whatif->packed_bytes)
+		return;
+	node->flags |= KWHY_NODE_PACKED;
+	whatif->packed_bytes[row] = bytes;
+}
+
+void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row)
+{
+	struct kwhy_whatif_node *node = edit(whatif, row);
+
+	if (node)
+		node->flags |= KWHY_NODE_PINNED;
+}
+
+uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	return whatif->graph->nodes[row].flags & KWHY_NODE_PACKED ? whatif->packed_bytes[row]
+								  : whatif->recording->activities.bytes[row];
+}
+
+struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
+	const struct kwhy_whatif *whatif, uint32_t row, double bytes)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	bool pinned = whatif->graph->nodes[row].flags & KWHY_NODE_PINNED;
+	bool up = rows->copy_kind[row] == KWHY_COPY_H2D;
+
+	return kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
+		pinned && up ? KWHY_MEMORY_PINNED : rows->src_memory[row],
+		pinned && !up ? KWHY_MEMORY_PINNED : rows->dst_memory[row], bytes);
 }
 
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns)

@@ -21,6 +21,16 @@ void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
 
 /* An activity takes that long now. */
+/* A copy takes the bytes of others, too, or comes from, or goes to, page-locked memory of the host from now
+ * on. */
+void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes);
+void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row);
+/* Of a copy with the changes so far: its bytes, KWHY_UNKNOWN_BYTES where nobody said, and what so many would
+ * cost. */
+uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row);
+struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
+	const struct kwhy_whatif *whatif, uint32_t row, double bytes);
+
 void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns);
 
 /* A call returns at once, after that long: it waits for nothing. */

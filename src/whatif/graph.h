@@ -34,10 +34,12 @@ enum kwhy_whatif_kind {
 };
 
 enum kwhy_whatif_flag {
-	KWHY_NODE_DROPPED = 1,	    /* takes no time; what followed it follows what it followed */
-	KWHY_NODE_OVERLAPS = 2,	    /* its link of order is to a start: it ran beside the one before */
-	KWHY_NODE_CHANGED = 4,	    /* its work is not what was recorded */
-	KWHY_NODE_FOLLOWS_START = 8 /* its link of crossing is to a start */
+	KWHY_NODE_DROPPED = 1,	     /* takes no time; what followed it follows what it followed */
+	KWHY_NODE_OVERLAPS = 2,	     /* its link of order is to a start: it ran beside the one before */
+	KWHY_NODE_CHANGED = 4,	     /* its work is not what was recorded */
+	KWHY_NODE_FOLLOWS_START = 8, /* its link of crossing is to a start */
+	KWHY_NODE_PACKED = 16,	     /* a copy that has the bytes of others, too */
+	KWHY_NODE_PINNED = 32	     /* a copy whose memory of the host is page-locked now */
 };
 
 /*

@@ -128,6 +128,7 @@ void kwhy_whatif_free(struct kwhy_whatif *whatif)
 	free(whatif->first_issued);
 	free(whatif->issued);
 	free(whatif->cold);
+	free(whatif->packed_bytes);
 	free(whatif->next);
 	free(whatif->first_of_stream);
 	free(whatif->step);

@@ -366,7 +366,7 @@ static void kinds_of_work_that_were_not_fitted_are_foretold_by_many_that_were(vo
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-1.kwhy", KINDS "other.kwhy"),
 		"without 3 gauges that only one of the two has");
 	assert_says(SPAWN("model", "power", KINDS "mixed-1.kwhy"),
-		"of it 133 mW of gpm_dram_active_permille by the memory's own meter");
+		"133 mW of gpm_dram_active_permille by the memory's own meter");
 }
 
 static bool is_found(const json_t *answer, const char *claim)

@@ -174,11 +174,11 @@ static void write_metered(const struct answer *answer, size_t j, struct kwhy_mod
 	char text[KWHY_QUANTITY_BYTES], gauge[64];
 
 	write_gauge(answer, j, gauge);
-	kwhy_sheet_linef(&page->sheet, "  ",
-		"of it %s of %s by the memory's own meter (%.3g to %.3g W); what is more is drawn elsewhere "
-		"in "
-		"the device, to move the bytes",
-		kwhy_quantity_si(text, watts.value, "W", 3), gauge, watts.low, watts.high);
+	kwhy_sheet_linef(&page->sheet, "  ", "%s of %s by the memory's own meter (%.3g to %.3g W)%s",
+		kwhy_quantity_si(text, watts.value, "W", 3), gauge, watts.low, watts.high,
+		watts.value < answer->model.watts_per_unit[j].value
+			? "; what is more is drawn elsewhere in the device, to move the bytes"
+			: "");
 }
 
 static void write_gauges(const struct answer *answer, struct kwhy_model_page *page)

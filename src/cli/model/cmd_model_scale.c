@@ -97,7 +97,7 @@ static void write_bounds(const struct answer *answer, struct kwhy_model_page *pa
 		best = answer->points[i].throughput > answer->points[best].throughput ? i : best;
 		most = answer->points[i].workers > answer->points[most].workers ? i : most;
 	}
-	if (answer->points[best].workers < answer->points[most].workers)
+	if (answer->points[best].throughput > answer->points[most].throughput)
 		kwhy_sheet_linef(&page->sheet, "",
 			"measured, %g did more than %g: workers beyond it cost time",
 			answer->points[best].workers, answer->points[most].workers);

@@ -80,7 +80,7 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 
 		if (!other)
 			continue;
-		snprintf(name, sizeof(name), "energy for each of %.40s", a->work[i].unit);
+		snprintf(name, sizeof(name), "energy each, %.40s", a->work[i].unit);
 		add_row(table, name, a->work[i].each_j, other->each_j, "J");
 	}
 }
@@ -177,7 +177,7 @@ static void write_accounts(const struct kwhy_comparison *comparison, const struc
 	if (!comparison->pair_count)
 		return;
 	kwhy_sheet_heading(sheet, "Accounts",
-		energy ? "by energy; * the change is beyond both 90 % intervals" : "by time");
+		energy ? "by change of energy; * beyond both 90 % intervals" : "by change of time");
 	kwhy_table_init(&table, energy ? energy_columns : time_columns, energy ? 7 : 5);
 	for (size_t i = 0; i < shown; i++)
 		(energy ? add_energy_pair : add_time_pair)(&table, &comparison->pairs[i]);

@@ -81,6 +81,20 @@ static int64_t outside_nj(const struct kwhy_totals *totals)
 	return sum_nj;
 }
 
+/* Which joules are divided, where they are not those of the line above. */
+static const char *base_of(const struct kwhy_totals *totals, char out[96])
+{
+	char unmetered[KWHY_QUANTITY_BYTES];
+
+	*out = '\0';
+	if (totals->unmetered_nj > 0)
+		snprintf(out, 96, ", with %s that no meter saw",
+			kwhy_quantity_si(unmetered, totals->unmetered_nj * 1e-9, "J", 3));
+	else if (outside_nj(totals) > 0)
+		snprintf(out, 96, ", from first start to last end");
+	return out;
+}
+
 static void write_work(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
@@ -91,7 +105,7 @@ static void write_work(const struct kwhy_sheet *sheet)
 	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
 		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
-		char half[KWHY_QUANTITY_BYTES];
+		char half[KWHY_QUANTITY_BYTES], base[96];
 
 		kwhy_quantity_amount(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
@@ -101,8 +115,7 @@ static void write_work(const struct kwhy_sheet *sheet)
 		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s a joule%s", count, work->unit,
 			kwhy_quantity_si(each, energy_j / work->count, "J", 3), half_j > 0 ? " \xc2\xb1" : "",
 			half_j > 0 ? kwhy_quantity_si(half, half_j / work->count, "J", 2) : "",
-			kwhy_quantity_plain(per, work->count / energy_j),
-			outside_nj(sheet->totals) > 0 ? ", from first start to last end" : "");
+			kwhy_quantity_plain(per, work->count / energy_j), base_of(sheet->totals, base));
 	}
 }
 

@@ -53,7 +53,8 @@ void kwhy_section_plan(const struct kwhy_sheet *sheet)
 
 	if (!plan && !sheet->report->no_plan)
 		return;
-	kwhy_sheet_heading(sheet, "Plan", "what is saved with each change and those above it");
+	kwhy_sheet_heading(
+		sheet, "Plan", "of the run, first start to last end: with each change and those above");
 	if (!plan)
 		kwhy_sheet_linef(sheet, "  ", "none: %s", sheet->report->no_plan);
 	else if (!plan->change_count)
@@ -61,5 +62,6 @@ void kwhy_section_plan(const struct kwhy_sheet *sheet)
 	else
 		write_table(sheet, plan);
 	if (plan)
-		kwhy_sheet_linef(sheet, "  ", "assumptions, and what was left out: kwhy whatif --plan");
+		kwhy_sheet_linef(sheet, "  ",
+			"assumptions, risks, and what was left out: kwhy whatif --plan of the same");
 }

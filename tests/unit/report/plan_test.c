@@ -189,7 +189,8 @@ static void what_was_tried_and_left_out_says_what_it_would_bring(void **state)
 		"  - pool: no memory is freed\n"
 		"  - pack-h2d: beside the others the run would take 3.0 % longer\n"
 		"  - drop-waits: saves nothing beyond the others\n"
-		"  - pinned: saves 0.5 % of the time, 0.3 % of the energy beyond the others\n"));
+		"  - pinned: saves 0.5 % of the time, 0.3 % of the energy beyond the others, too\n"
+		"    little (--min-gain)\n"));
 	kwhy_text_done(&text);
 	nouns_done(&planned.nouns);
 }

@@ -213,6 +213,37 @@ static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_
 	assert_made(made(&build, "pinned", 0, &profile), 1, 80200);
 }
 
+/* Four copies of 250 kB from pageable memory as one, and that page-locked: a MB at 50 GB/s. */
+static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
+{
+	const struct kwhy_whatif_ask asks[] = {
+		{kwhy_whatif_change_find("pack-h2d"), 0}, {kwhy_whatif_change_find("pinned"), 0}};
+	struct build build = build_new(1);
+	struct kwhy_profile profile;
+	struct kwhy_whatif *whatif;
+	struct kwhy_plan *plan;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
+	for (int i = 0; i < 5; i++)
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 50 * i, 50 * i + 45), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, i < 4 ? 250000 : 1000, 50 * i + 5,
+				50 * i + (i < 4 ? 40 : 10)));
+	for (int i = 0; i < 3; i++)
+		launch(&build, 251 + 3 * i, 261 + 4 * i, 263 + 4 * i);
+	build_finish(&build, true);
+	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, &profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
+	if (plan->change_count != 2)
+		fail_msg("refused: %s", plan->refused[0].reason);
+	/* 20 us of copy, and what launches the kernel that takes it apart */
+	assert_int_equal(plan->changes[1].after.time_ns, 36100);
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+}
+
 static void pinning_is_refused_where_nobody_knows_its_rate(void **state)
 {
 	struct build build = build_new(1);
@@ -455,6 +486,7 @@ int main(void)
 		cmocka_unit_test(work_that_stalled_behind_work_that_goes_begins_as_kernels_do),
 		cmocka_unit_test(a_read_back_parts_what_is_packed),
 		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
+		cmocka_unit_test(a_packed_copy_is_pinned_with_all_of_its_bytes),
 		cmocka_unit_test(pinning_is_refused_where_nobody_knows_its_rate),
 		cmocka_unit_test(a_wait_behind_a_wait_goes),
 		cmocka_unit_test(waits_without_a_read_back_become_events),
