@@ -248,6 +248,15 @@ static enum kwhy_status divide(const struct kwhy_power_factors *factors, const s
 	return KWHY_OK;
 }
 
+/* The base has a constant; what no gauge tells of is not 0. */
+static bool has_term(const struct kwhy_power_data *data, enum kwhy_power_term term)
+{
+	for (size_t j = 0; j < data->gauge_count; j++)
+		if (data->terms[j] == term)
+			return true;
+	return term == KWHY_POWER_BASE;
+}
+
 static enum kwhy_status divide_all(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	struct kwhy_power_split *out, struct kwhy_error *error)
 {
@@ -263,7 +272,9 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 			without[term][block] = is_known ? parts[term] : NAN;
 	}
 	for (int term = 0; !status && term < KWHY_POWER_TERM_COUNT; term++)
-		out->joules[term] = interval_of(all[term], without[term]);
+		out->joules[term] = has_term(data, (enum kwhy_power_term)term)
+			? interval_of(all[term], without[term])
+			: kwhy_interval_unknown();
 	return status;
 }
 

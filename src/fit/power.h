@@ -62,7 +62,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 /* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by
  * the model. */
 struct kwhy_power_split {
-	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
+	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT]; /* NAN: no gauge tells of the term */
 	double total_j, seconds;
 	double error_ratio;   /* rms of the model against these windows, over their mean power */
 	size_t outside_count; /* windows with a gauge a tenth above all that were fitted */

@@ -15,6 +15,9 @@ static const struct {
 	{"J", "J", 1},
 	{"mJ", "J", 1e-3},
 	{"kJ", "J", 1e3},
+	{"uJ", "J", 1e-6},
+	{"nJ", "J", 1e-9},
+	{"pJ", "J", 1e-12},
 	{"Wh", "J", 3600},
 	{"kWh", "J", 3.6e6},
 	{"s", "s", 1},
@@ -107,7 +110,9 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 	condition.above = *sign == '>';
 	if (!read_limit(&condition, sign + 1 + strspn(sign + 1, " ")))
 		return fail(text,
-			"states no number in J, mJ, kJ, Wh, kWh, s, ms, us, W, mW, kW or %, as fits", error);
+			"states no number in J, mJ, uJ, nJ, pJ, kJ, Wh, kWh, s, ms, us, W, mW, kW or %, as "
+			"fits",
+			error);
 	*out = condition;
 	return KWHY_OK;
 }
@@ -151,6 +156,8 @@ static enum kwhy_status read_each(const struct kwhy_condition *condition,
 	for (size_t i = 0; i < 2; i++) {
 		const struct kwhy_side_work *work = kwhy_side_work_of(sides[i], condition->name);
 
+		if (!work && i == 0 && !condition->change)
+			continue; /* nothing of A is needed */
 		if (!work)
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "

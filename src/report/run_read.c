@@ -58,20 +58,10 @@ static bool read_report(struct kwhy_read_run *run, const json_t *root)
 	return kept;
 }
 
-/* The sum of the domains that add up, else the only domain. */
-static const json_t *main_domain(const json_t *domains)
-{
-	size_t i;
-	json_t *domain;
-
-	json_array_foreach(domains, i,
-		domain) if (strcmp(kwhy_json_text_of(domain, "kind"), "total") == 0) return domain;
-	return json_array_get(domains, 0);
-}
-
 static bool read_stat(struct kwhy_read_run *run, const json_t *root)
 {
-	const json_t *energy = json_object_get(main_domain(json_object_get(root, "domains")), "energy_j");
+	const json_t *energy = json_object_get(
+		kwhy_json_main_domain(json_object_get(root, "domains")), "energy_j");
 	const json_t *work = json_object_get(root, "work");
 	size_t i;
 	json_t *item;
@@ -101,6 +91,13 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 			"%.300s is neither a stat.json nor a report.json; write one with kwhy stat --json or "
 			"kwhy "
 			"report --json",
+			label);
+	}
+	if (is_report && !json_is_object(json_object_get(root, "run"))) {
+		json_decref(root);
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s does not tell what its run took: an older kwhy wrote it; write it again with "
+			"kwhy report --json",
 			label);
 	}
 	run->work = kwhy_arena_alloc(&run->arena, work_room + 1, sizeof(*run->work));

@@ -231,9 +231,11 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 }
 
 /* Where nothing is known to have run, the run is what the meters saw. */
-static void take_whole_window(struct kwhy_totals *totals)
+static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 {
-	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ ? (double)totals->energy_nj : NAN;
+	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ && totals->known_count == devices
+		? (double)totals->energy_nj
+		: NAN;
 	totals->run_half_nj = NAN;
 	if (totals->window_ns > 0)
 		totals->run_s = (double)totals->window_ns * 1e-9;
@@ -263,7 +265,7 @@ enum kwhy_status kwhy_totals_init(
 			totals->rows[totals->row_count++] = total_of(&ledger->devices[d].accounts[i]);
 	}
 	if (!totals->active_count)
-		take_whole_window(totals);
+		take_whole_window(totals, ledger->device_count);
 	totals->row_count = merge_equal(totals->rows, totals->row_count, ledger->device_count > 1);
 	add_wholes(totals, ledger);
 	return KWHY_OK;

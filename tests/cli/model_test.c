@@ -273,6 +273,7 @@ static void watts_by_the_square_of_the_clock(void **state)
 	}
 	answer = json_of(SPAWN("model", "power", "--json", given("in.csv", csv.data)));
 	assert_near(number_at(answer, "constant_w.value"), 50);
+	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no gauge tells of it */
 	assert_near(number_at(answer, "gauges.0.watts_per_unit.value"), 20);
 	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 10);
 	assert_true(number_at(answer, "held_out_ratio") < 1e-6);
@@ -364,7 +365,7 @@ static void kinds_of_work_that_were_not_fitted_are_foretold_by_many_that_were(vo
 	assert_int_equal(metered, 1);
 	json_decref(answer);
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-1.kwhy", KINDS "other.kwhy"),
-		"without 3 gauges that only one of the two has");
+		"without what only one of the two has: 3 counters");
 	assert_says(SPAWN("model", "power", KINDS "mixed-1.kwhy"),
 		"133 mW of gpm_dram_active_permille by the memory's own meter");
 }
@@ -449,6 +450,9 @@ static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **sta
 	json_decref(of_report);
 	json_decref(of_model);
 	json_decref(of_comparison);
+	assert_fails(
+		SPAWN("model", "tokens", "--tokens", "1", given("b.json", "{\"schema\":\"kwhy.report/1\"}")),
+		1, "an older kwhy wrote it");
 	json_decref(json_with(SPAWN("compare", "--json", report, report, "--fail-if", "each:tokens>1mJ"), 3));
 }
 

@@ -534,7 +534,6 @@ enum kwhy_status kwhy_bench_flow(
 	work.bench->backend = request->backend;
 	work.bench->steps = request->steps;
 	work.bench->by_argmax = request->by_argmax;
-	work.bench->collectives = request->by_nccl ? "nccl" : "own";
 	status = check_variants(request->variants, error);
 	if (!status)
 		status = check_flows(request->flows, error);

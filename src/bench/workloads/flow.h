@@ -79,7 +79,6 @@ struct kwhy_bench_flow_row {
 
 struct kwhy_bench_flow {
 	struct kwhy_arena arena; /* of everything below */
-	const char *collectives; /* "own", "nccl" */
 	struct kwhy_gpu_facts gpu;
 	enum kwhy_gpu_backend backend;
 	uint32_t steps;

@@ -353,7 +353,6 @@ static void write_head(struct kwhy_json *json, const struct kwhy_bench_flow *ben
 	kwhy_workload_gpu_json(json, "gpu", &bench->gpu);
 	kwhy_json_count(json, "steps", bench->steps);
 	kwhy_json_string(json, "path", bench->by_argmax ? "argmax" : "fixed");
-	kwhy_json_string(json, "collectives", bench->collectives);
 	kwhy_json_count(json, "flop_a_flow_step", KWHY_FLOW_FLOP);
 	kwhy_json_row(json, "peak_flop_per_s");
 	for (size_t p = 0; p < KWHY_FLOW_PRECISION_COUNT; p++)

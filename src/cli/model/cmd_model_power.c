@@ -109,17 +109,32 @@ static enum kwhy_status read_rows(struct kwhy_power_rows *rows, const struct pow
 			    : read_recording(rows, options, path, lag_s, error);
 }
 
-/* A model holds for windows with the same gauges: those that both have. By the clock or not, they mean
- * another. */
+static size_t terms_of(const struct kwhy_power_rows *rows)
+{
+	size_t terms = 0;
+
+	for (size_t j = 0; j < rows->data.gauge_count; j++)
+		terms |= (size_t)1 << rows->data.terms[j];
+	return terms;
+}
+
+/*
+ * A model holds for windows with the same gauges: those that both have. Where a term would lose its last one,
+ * or one is by the clock and the other is not, they say different things.
+ */
 static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *error)
 {
 	struct kwhy_power_rows *a = &answer->rows, *b = &answer->fitted_rows;
+	size_t terms = terms_of(a) | terms_of(b);
 
 	answer->left_out = kwhy_power_rows_keep_common(a, b);
 	answer->left_out += kwhy_power_rows_keep_common(b, a);
-	if (a->data.gauge_count && a->has_clock == b->has_clock)
+	if (a->data.gauge_count && a->has_clock == b->has_clock && terms_of(a) == terms)
 		return KWHY_OK;
-	return kwhy_fail(error, KWHY_E_INPUT, "the data of --fit have other gauges than what is to be split");
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"the data of --fit have other gauges than what is to be split: of compute, memory and I/O "
+		"each that "
+		"one has the other must have, too");
 }
 
 static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,
@@ -249,7 +264,7 @@ static void write_trust(const struct answer *answer, struct kwhy_model_page *pag
 			"the windows are too much alike to tell the parts from one another: only their sum "
 			"is known");
 	if (answer->left_out)
-		kwhy_sheet_linef(&page->sheet, "", "without %zu gauges that only one of the two has",
+		kwhy_sheet_linef(&page->sheet, "", "without what only one of the two has: %zu counters",
 			answer->left_out);
 	if (answer->fitted != &answer->rows)
 		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",

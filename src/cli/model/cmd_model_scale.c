@@ -97,7 +97,8 @@ static void write_bounds(const struct answer *answer, struct kwhy_model_page *pa
 		best = answer->points[i].throughput > answer->points[best].throughput ? i : best;
 		most = answer->points[i].workers > answer->points[most].workers ? i : most;
 	}
-	if (answer->points[best].throughput > answer->points[most].throughput)
+	if (answer->points[best].throughput >
+		answer->points[most].throughput * (1 + answer->scale.fits[answer->scale.chosen].rms_ratio))
 		kwhy_sheet_linef(&page->sheet, "",
 			"measured, %g did more than %g: workers beyond it cost time",
 			answer->points[best].workers, answer->points[most].workers);

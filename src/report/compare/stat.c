@@ -240,17 +240,6 @@ static void add_curves(struct pairing *pairing)
 	}
 }
 
-/* The total, else the first device, else the first of the host. */
-static const json_t *main_domain(const json_t *root)
-{
-	static const char *const kinds[] = {"total", "device", "host", "wall"};
-	const json_t *domains = json_object_get(root, "domains"), *found = NULL;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !found; i++)
-		found = find(domains, "kind", kinds[i]);
-	return found;
-}
-
 /* Means over the runs. */
 static void fill_work(struct pairing *pairing, struct kwhy_side *side, const json_t *rows, double joules)
 {
@@ -274,7 +263,8 @@ static void fill_work(struct pairing *pairing, struct kwhy_side *side, const jso
 static void fill_side(struct pairing *pairing, int index)
 {
 	struct kwhy_side *side = &pairing->out->sides[index];
-	const json_t *root = pairing->roots[index], *domain = main_domain(root);
+	const json_t *root = pairing->roots[index],
+		     *domain = kwhy_json_main_domain(json_object_get(root, "domains"));
 	double joules = kwhy_json_real_of(json_object_get(domain, "energy_j"), "mean");
 	double seconds = kwhy_json_real_of(
 		json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");

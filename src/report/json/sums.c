@@ -27,8 +27,9 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 /* The lower end of the run's energy: an interval wider than the figure ends at 0. */
 static double run_low_nj(const struct kwhy_totals *totals)
 {
-	return totals->run_half_nj < totals->run_nj ? totals->run_nj - totals->run_half_nj
-						    : totals->run_half_nj * 0;
+	return isnan(totals->run_nj) || totals->run_half_nj < totals->run_nj
+		? totals->run_nj - totals->run_half_nj
+		: totals->run_half_nj * 0;
 }
 
 static void write_nj(struct kwhy_json *json, const char *key, double nj)

@@ -2,6 +2,7 @@
 #include "report/json/values.h"
 
 #include <math.h>
+#include <string.h>
 
 double kwhy_json_real_of(const json_t *object, const char *key)
 {
@@ -15,4 +16,20 @@ const char *kwhy_json_text_of(const json_t *object, const char *key)
 	const char *value = json_string_value(json_object_get(object, key));
 
 	return value ? value : "";
+}
+
+const json_t *kwhy_json_main_domain(const json_t *domains)
+{
+	static const char *const kinds[] = {"total", "device", "host", "wall"};
+	size_t i;
+	json_t *domain;
+
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++) {
+		json_array_foreach((json_t *)domains, i, domain)
+		{
+			if (strcmp(kwhy_json_text_of(domain, "kind"), kinds[kind]) == 0)
+				return domain;
+		}
+	}
+	return NULL;
 }

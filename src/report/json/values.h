@@ -7,5 +7,8 @@
 /* What a member of a document says; what is missing or of another type is unknown: NAN, "". */
 double kwhy_json_real_of(const json_t *object, const char *key);
 const char *kwhy_json_text_of(const json_t *object, const char *key); /* lent */
+/* Of the domains of a stat.json: what adds up, else the first device, else the first of the host; NULL: none.
+ */
+const json_t *kwhy_json_main_domain(const json_t *domains); /* lent */
 
 #endif

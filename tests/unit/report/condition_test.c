@@ -62,6 +62,7 @@ static void a_condition_is_decided_as_it_reads(void **state)
 		{"each:tokens>+24%", 0.25, true},
 		{"each:tokens>+26%", 0.25, false},
 		{"each:tokens>49mJ", 0.05, true},
+		{"each:tokens>51000uJ", 0.05, false},
 		{"each:tokens<-1mJ", 0.01, false},
 	};
 
@@ -108,6 +109,22 @@ static void an_unknown_figure_cannot_be_kept(void **state)
 	assert_non_null(strstr(error.text, "b.json"));
 }
 
+static void of_b_alone_nothing_of_a_is_needed(void **state)
+{
+	struct kwhy_side without = side_a;
+	const struct kwhy_comparison half = {&without, &side_b, pairs, 2, NULL};
+	struct kwhy_condition condition;
+	struct kwhy_verdict verdict;
+
+	(void)state;
+	without.work_count = 0;
+	assert_int_equal(kwhy_condition_parse("each:tokens>49mJ", &condition, &error), KWHY_OK);
+	assert_int_equal(kwhy_condition_check(&condition, &half, &verdict, &error), KWHY_OK);
+	assert_true(verdict.exceeded);
+	assert_int_equal(kwhy_condition_parse("each:tokens>+1%", &condition, &error), KWHY_OK);
+	assert_int_equal(kwhy_condition_check(&condition, &half, &verdict, &error), KWHY_E_USAGE);
+}
+
 static void an_account_or_work_must_be_named_clearly(void **state)
 {
 	static const char *const cases[] = {"account:nothing>1J", "account:e>1J", "each:steps>1J"};
@@ -129,6 +146,7 @@ int main(void)
 		cmocka_unit_test(a_condition_is_decided_as_it_reads),
 		cmocka_unit_test(what_is_no_condition_is_wrong_usage),
 		cmocka_unit_test(an_unknown_figure_cannot_be_kept),
+		cmocka_unit_test(of_b_alone_nothing_of_a_is_needed),
 		cmocka_unit_test(an_account_or_work_must_be_named_clearly),
 	};
 

@@ -116,6 +116,25 @@ static void without_activities_the_run_is_all_that_was_metered(void **state)
 	kwhy_totals_done(&totals);
 }
 
+static void of_some_devices_no_energy_of_a_run_is_known(void **state)
+{
+	struct kwhy_device_ledger devices[2];
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.device.time.kernel_count = 0;
+	devices[0] = plan.device;
+	devices[1] = (struct kwhy_device_ledger){.energy = {.attributed_nj = KWHY_UNKNOWN_NJ}};
+	plan.ledger = (struct kwhy_ledger){.devices = devices, .device_count = 2};
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_int_equal(totals.energy_nj, 4200 * S);
+	assert_true(isnan(totals.run_nj));
+	kwhy_totals_done(&totals);
+}
+
 static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(void **state)
 {
 	struct kwhy_totals totals;
@@ -140,6 +159,7 @@ int main(void)
 		cmocka_unit_test(what_no_meter_saw_of_a_run_is_what_its_accounts_would_have_drawn),
 		cmocka_unit_test(of_assumed_powers_no_interval_is_known),
 		cmocka_unit_test(without_activities_the_run_is_all_that_was_metered),
+		cmocka_unit_test(of_some_devices_no_energy_of_a_run_is_known),
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
 	};
 
