@@ -187,4 +187,5 @@ void kwhy_json_plan(struct kwhy_json_report *parts)
 		add_plan(&parts->json, "plan", parts->report->plan, parts->report);
 	else
 		kwhy_json_null(&parts->json, "plan");
+	kwhy_json_string(&parts->json, "no_plan", parts->report->no_plan);
 }

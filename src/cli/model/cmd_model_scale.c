@@ -35,6 +35,13 @@ static double joules_per_unit(const struct answer *answer, size_t row)
 	return kwhy_model_csv_number(&answer->csv, row, POWER) / answer->points[row].throughput;
 }
 
+static void plain_cell(struct kwhy_table *table, double value)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	kwhy_table_cell(table, kwhy_quantity_plain(text, value));
+}
+
 static void write_points(const struct answer *answer, struct kwhy_model_page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"workers", KWHY_COLUMN_RIGHT},
@@ -56,7 +63,7 @@ static void write_points(const struct answer *answer, struct kwhy_model_page *pa
 		kwhy_table_cell(&table, kwhy_quantity_amount(amount, point->workers));
 		kwhy_table_real(&table, point->throughput, "/s");
 		kwhy_table_real(&table, fitted, "/s");
-		kwhy_table_real(&table, point->throughput / rate, "");
+		plain_cell(&table, point->throughput / rate);
 		kwhy_table_percent(&table, point->throughput / rate / point->workers);
 		kwhy_table_real(&table, joules_per_unit(answer, i), "J");
 	}
@@ -76,11 +83,11 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 		const struct kwhy_scale_fit *fit = &answer->scale.fits[form];
 		struct kwhy_interval serial = fit->serial_ratio;
 
-		snprintf(range, sizeof(range), "%.2g to %.2g %%", 100 * serial.low, 100 * serial.high);
+		snprintf(range, sizeof(range), "%.1f to %.1f %%", 100 * serial.low, 100 * serial.high);
 		kwhy_table_cell(&table, kwhy_scale_form_name((enum kwhy_scale_form)form));
 		kwhy_table_percent(&table, serial.value);
 		kwhy_table_cell(&table, isfinite(serial.low) ? range : "n/a");
-		kwhy_table_real(&table, form == KWHY_SCALE_USL ? fit->agree_ratio.value : NAN, "");
+		plain_cell(&table, form == KWHY_SCALE_USL ? fit->agree_ratio.value : NAN);
 		kwhy_table_percent(&table, fit->rms_ratio);
 		kwhy_table_percent(&table, fit->held_out_ratio);
 		kwhy_table_cell(&table, form == (int)answer->scale.chosen ? "chosen" : "");

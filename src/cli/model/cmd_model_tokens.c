@@ -144,7 +144,7 @@ static void write_text(
 		kwhy_table_cell(&table, kwhy_quantity_amount(amount, phases[i].tokens));
 		kwhy_table_real(&table, phases[i].joules.value, "J");
 		kwhy_interval_cell(&table, answer.joules_per_token, "J");
-		kwhy_table_real(&table, answer.tokens_per_joule.value, "");
+		kwhy_table_cell(&table, kwhy_quantity_plain(amount, answer.tokens_per_joule.value));
 		kwhy_table_real(&table, answer.tokens_per_s, "");
 		kwhy_table_real(&table, answer.mean_w, "W");
 	}
