@@ -321,7 +321,10 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	uint32_t device = request->device;
 	struct joining joining = {
 		.samples = power_of(recording, KWHY_METER_NVML_SAMPLE, device),
-		.memory = power_of(recording, KWHY_METER_NVML_MEMORY_AVERAGE, device),
+		/* rows with another's lag are not fitted to */
+		.memory = isfinite(request->lag_s)
+			? NULL
+			: power_of(recording, KWHY_METER_NVML_MEMORY_AVERAGE, device),
 		.window_ns = (int64_t)((request->window_s - LATE_S) * 1e9),
 	};
 	enum kwhy_status status = KWHY_OK;
