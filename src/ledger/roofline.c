@@ -18,11 +18,6 @@ struct known {
 	const char *unknown_unit;	    /* stated, and its peak is not known; NULL: none */
 };
 
-static bool is_active(const struct kwhy_device_time *time)
-{
-	return time->kernel_count || time->copy_count || time->memset_count;
-}
-
 static bool is_same_kind(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
@@ -38,7 +33,7 @@ static void look_at_devices(
 		const struct kwhy_device_time *time = &ledger->devices[d].time;
 		uint32_t choice = ledger->devices[d].coverage.choice;
 
-		if (!is_active(time))
+		if (!kwhy_device_was_active(time))
 			continue;
 		known->is_part |= choice == KWHY_CHOICE_TIME || choice == KWHY_CHOICE_RANGE;
 		known->alike &= known->devices == 0 || is_same_kind(name, recording->devices[d].name);
@@ -123,7 +118,7 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct known *kn
 			least_s, known->run_s);
 	ledger->roofline = (struct kwhy_roofline_sum){known->arithmetic_s, known->memory_s, ratio};
 	for (size_t d = 0; d < ledger->device_count; d++)
-		if (is_active(&ledger->devices[d].time))
+		if (kwhy_device_was_active(&ledger->devices[d].time))
 			ledger->devices[d].time.roofline_ratio = ratio;
 	return KWHY_OK;
 }

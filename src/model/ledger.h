@@ -95,6 +95,12 @@ struct kwhy_device_time {
 	size_t copy_class_count;
 };
 
+/* Whether it did anything that was recorded. */
+static inline bool kwhy_device_was_active(const struct kwhy_device_time *time)
+{
+	return time->kernel_count || time->copy_count || time->memset_count;
+}
+
 enum kwhy_basis {
 	KWHY_BASIS_DATA,     /* the meter readings decide the figure */
 	KWHY_BASIS_PRIOR,    /* the readings hardly moved it from what was assumed */

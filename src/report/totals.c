@@ -71,18 +71,13 @@ static double run_half_nj(const struct kwhy_device_ledger *books)
 	return energy->known && !energy->modelled && to_ns > from_ns ? half_nj : NAN;
 }
 
-static bool is_active(const struct kwhy_device_ledger *books)
-{
-	return books->time.kernel_count || books->time.copy_count || books->time.memset_count;
-}
-
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
 	int64_t window_ns = energy->end_ns - energy->start_ns;
 
-	totals->active_count += is_active(books);
-	if (is_active(books)) {
+	totals->active_count += kwhy_device_was_active(&books->time);
+	if (kwhy_device_was_active(&books->time)) {
 		totals->run_nj += run_nj(books);
 		totals->unmetered_nj += kwhy_unmetered_nj(books);
 		totals->run_half_nj = hypot(totals->run_half_nj, run_half_nj(books));

@@ -76,6 +76,8 @@ static void several_gpus_have_their_flows_where_one_has_them(void **state)
 	assert_true(json_is_null(json_object_get(row, "wrong")));
 	assert_true(number_in(row, NULL, "gpus") == 2);
 	assert_true(number_in(row_of(root, "n2", 12), NULL, "gpus") == 1);
+	assert_string_equal(json_string_value(json_object_get(row, "collectives")), "own");
+	assert_true(json_is_null(json_object_get(row_of(root, "n2", 12), "collectives")));
 	assert_true(number_in(row, "a_run", "peer_copies") == 2 * 4);
 	assert_true(number_in(row, "a_run", "peer_bytes") == 12 * 40 * 4 * 4);
 	json_decref(root);

@@ -74,6 +74,8 @@ static void assert_near(double value, double wanted)
 	"\"domains\":[{\"name\":\"gpu 0\",\"kind\":\"device\",\"energy_j\":{\"mean\":" energy \
 	",\"low\":990,\"high\":1010}}],\"work\":[{\"unit\":\"tokens\",\"count\":{\"mean\":2000}}]}"
 
+#define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
+
 static void a_family_lists_its_members_and_names_the_nearest(void **state)
 {
 	struct spawned alone;
@@ -253,6 +255,9 @@ static void watts_of_base_compute_and_memory(void **state)
 	assert_says(
 		SPAWN("model", "power", "--fit", place("in.csv"), place("in.csv")), "against the 40 windows");
 	assert_fails(SPAWN("model", "power", given("in.csv", "power_w,compute\n1,2\n")), 1, "24 windows");
+	assert_fails(SPAWN("model", "power", "--fit", COUNTERS "mixed-1.kwhy",
+			     given("in.csv", "power_w,compute\n1,2\n")),
+		1, "gauges of the same terms");
 	assert_fails(SPAWN("model", "power", KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1, "power_w");
 	kwhy_text_done(&csv);
 }
@@ -280,8 +285,6 @@ static void watts_by_the_square_of_the_clock(void **state)
 	json_decref(answer);
 	kwhy_text_done(&csv);
 }
-
-#define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
 
 /* Without the clock the blocks held out would give 19 %. */
 static void the_power_of_a_second_recording_is_foretold_within_five_percent(void **state)

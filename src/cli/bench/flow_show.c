@@ -324,6 +324,10 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 	kwhy_json_count(json, "steps", row->steps);
 	kwhy_json_string(json, "products", row->products);
 	kwhy_json_count(json, "gpus", row->gpu_count);
+	kwhy_json_string(json, "collectives",
+		row->gpu_count < 2	     ? NULL
+			: row->tally.gathers ? "nccl"
+					     : "own");
 	kwhy_json_string(json, "precision", kwhy_flow_precision_name(row->precision));
 	kwhy_json_count(json, "runs", row->run_count);
 	kwhy_workload_median_json(json, "run_s", &row->run_s);

@@ -132,9 +132,9 @@ static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *err
 	if (a->data.gauge_count && a->has_clock == b->has_clock && terms_of(a) == terms)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"the data of --fit have other gauges than what is to be split: of compute, memory and I/O "
-		"each that "
-		"one has the other must have, too");
+		"the model of --fit does not hold for what is to be split: both need gauges of the same "
+		"terms "
+		"(compute, memory, I/O), and both the clock or neither");
 }
 
 static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,

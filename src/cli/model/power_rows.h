@@ -30,7 +30,7 @@ extern const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS];
 /* Windows with their power and gauges, from a file or a recording. */
 struct kwhy_power_rows {
 	struct kwhy_power_data data;
-	double *power_w, *seconds, *gauges, *memory_w; /* the last NULL: memory has no meter of its own */
+	double *power_w, *seconds, *gauges, *memory_w; /* data.memory_w NULL: the last is not filled */
 	size_t kinds[KWHY_POWER_GAUGES_MAX];	       /* of each gauge: its place in kwhy_power_gauges */
 	bool has_clock;				       /* gauges are by_clock where they can be */
 	double lag_s; /* that was taken back from the power readings, below 0: they came first; NAN: none had

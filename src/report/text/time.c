@@ -13,11 +13,6 @@
 
 enum { DEVICE_ROWS = 8, STREAM_ROWS = 8, BAR = 16 };
 
-static bool is_active(const struct kwhy_device_ledger *books)
-{
-	return books->time.kernel_count || books->time.copy_count || books->time.memset_count;
-}
-
 static const struct kwhy_table_column time_columns[] = {
 	{"", KWHY_COLUMN_BAR},
 	{"", KWHY_COLUMN_LEFT},
@@ -75,7 +70,7 @@ void kwhy_section_time(const struct kwhy_sheet *sheet)
 	for (size_t d = 0; d < shown; d++) {
 		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 8];
 
-		if (!is_active(&ledger->devices[d]))
+		if (!kwhy_device_was_active(&ledger->devices[d].time))
 			continue;
 		snprintf(title, sizeof(title), "Time, %s",
 			kwhy_device_label(label, &sheet->report->recording->devices[d]));
@@ -153,7 +148,7 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		const struct kwhy_device_time *time = &ledger->devices[d].time;
 		char label[KWHY_DEVICE_LABEL_BYTES];
 
-		if (!is_active(&ledger->devices[d]))
+		if (!kwhy_device_was_active(&ledger->devices[d].time))
 			continue;
 		any = true;
 		hidden |= time->unrecorded_ns > 0;
