@@ -20,7 +20,6 @@ void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 /* Drops a call and the host's time before it. */
 void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
 
-/* An activity takes that long now. */
 /* A copy takes the bytes of others, too, or comes from, or goes to, page-locked memory of the host from now
  * on. */
 void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes);
@@ -31,7 +30,11 @@ uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row);
 struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
 	const struct kwhy_whatif *whatif, uint32_t row, double bytes);
 
+/* An activity takes that long now. */
 void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns);
+
+/* Of a kernel that one kernel does with others, before it is dropped or, kept, takes as long as all. */
+void kwhy_whatif_merge_row(struct kwhy_whatif *whatif, uint32_t row);
 
 /* A call returns at once, after that long: it waits for nothing. */
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);

@@ -96,11 +96,11 @@ static void operations_have_rates_and_say_what_is_missing(void **state)
 		"0.01", "--memory", "1", "--json"));
 	const json_t *rows = json_object_get(root, "operations");
 	static const char *const there[] = {"fp64", "fp32", "int32", "memory-read", "memory-write",
-		"memory-copy", "cache-read", "h2d-small", "d2h-small", "launch", "h2d-large", "d2h-large",
-		"peer", "mixed", "collective"};
+		"memory-copy", "cache-read", "h2d-small", "d2h-small", "launch", "h2d-queued", "d2h-queued",
+		"launch-queued", "graph-kernel", "h2d-large", "d2h-large", "peer", "mixed", "collective"};
 
 	(void)state;
-	assert_int_equal(json_array_size(rows), 23);
+	assert_int_equal(json_array_size(rows), 27);
 	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++) {
 		assert_true(json_is_null(json_object_get(row_of(rows, there[i]), "missing")));
 		assert_true(number_in(row_of(rows, there[i]), NULL, "rate_per_s") > 0);

@@ -189,6 +189,8 @@ static void free_kit(struct kwhy_ops_kit *kit)
 	for (size_t i = 0; i < 2; i++)
 		if (streams[i])
 			(void)gpu->ops->synchronize(gpu, streams[i], &ignored);
+	if (kit->graph)
+		gpu->ops->graph_free(gpu, kit->graph);
 	if (kit->group)
 		kit->group->ops->free(kit->group);
 	if (kit->host.memory)

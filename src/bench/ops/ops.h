@@ -38,7 +38,7 @@ struct kwhy_bench_ops_request {
 struct kwhy_bench_ops_row {
 	const char *id, *title;
 	enum kwhy_ops_class class;
-	const char *unit;    /* "FLOP", "OP", "B", "transfer", "launch", "step", "collective" */
+	const char *unit;    /* "FLOP", "OP", "B", "transfer", "launch", "kernel", "collective" */
 	const char *missing; /* why there are no figures; NULL: there are */
 	double count;	     /* units done in the window */
 	double bytes;	     /* moved meanwhile, where that is another unit; NAN: none */

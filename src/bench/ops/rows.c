@@ -5,6 +5,7 @@ enum {
 	SMALL_BYTES = 40,  /* ten floats, what an agent of twin sends */
 	READ_BYTES = 4,	   /* one float, what it looks at */
 	SMALL_BATCH = 256, /* between looks at the clock */
+	GRAPH_KERNELS = 20,
 	COLLECTIVE_WORDS = 22,
 	L2_BYTES = 16 << 20,
 	MIXED_BYTES = 64 << 20
@@ -126,6 +127,94 @@ static enum kwhy_status launch_small(struct kwhy_ops_kit *kit, const struct kwhy
 	return status;
 }
 
+/* None is waited for before the next. */
+static enum kwhy_status queue_copies(
+	struct kwhy_ops_kit *kit, const struct kwhy_gpu_copy *copy, double *count, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = kit->gpus[0];
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < SMALL_BATCH; i++)
+		status = gpu->ops->copy(gpu, kit->stream, copy, error);
+	*count += SMALL_BATCH;
+	return status;
+}
+
+static enum kwhy_status queue_in(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
+	double *bytes, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_copy copy = {kit->to, kwhy_gpu_address(kit->host.memory), SMALL_BYTES};
+
+	(void)row;
+	*bytes += SMALL_BATCH * SMALL_BYTES;
+	return queue_copies(kit, &copy, count, error);
+}
+
+static enum kwhy_status queue_out(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
+	double *bytes, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(kit->host.memory), kit->from, READ_BYTES};
+
+	(void)row;
+	*bytes += SMALL_BATCH * READ_BYTES;
+	return queue_copies(kit, &copy, count, error);
+}
+
+static enum kwhy_status queue_kernels(struct kwhy_ops_kit *kit, int kernels, struct kwhy_error *error)
+{
+	void *arguments[] = {&kit->seed};
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < kernels; i++)
+		status = launch(kit, 1, kit->stream, arguments, error);
+	return status;
+}
+
+static enum kwhy_status launch_queued(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
+	double *bytes, struct kwhy_error *error)
+{
+	(void)row;
+	(void)bytes;
+	*count += SMALL_BATCH;
+	return queue_kernels(kit, SMALL_BATCH, error);
+}
+
+static enum kwhy_status capture(struct kwhy_ops_kit *kit, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = kit->gpus[0];
+	struct kwhy_error unused;
+	enum kwhy_status status, ended;
+
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "no graphs here");
+	/* what a graph launches must have run before */
+	status = queue_kernels(kit, 1, error);
+	if (!status)
+		status = gpu->ops->synchronize(gpu, kit->stream, error);
+	if (!status)
+		status = gpu->ops->capture_begin(gpu, kit->stream, error);
+	if (status)
+		return status;
+	status = queue_kernels(kit, GRAPH_KERNELS, error);
+	ended = gpu->ops->capture_end(gpu, kit->stream, &kit->graph, status ? &unused : error);
+	return status ? status : ended;
+}
+
+static enum kwhy_status launch_graph(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
+	double *bytes, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = kit->gpus[0];
+	enum kwhy_status status = kit->graph ? KWHY_OK : capture(kit, error);
+
+	(void)row;
+	(void)bytes;
+	for (int i = 0; !status && i < SMALL_BATCH / GRAPH_KERNELS; i++) {
+		status = gpu->ops->graph_launch(gpu, kit->stream, kit->graph, error);
+		*count += GRAPH_KERNELS;
+	}
+	return status;
+}
+
 static enum kwhy_status copy_large(
 	struct kwhy_ops_kit *kit, struct kwhy_gpu_copy copy, double *count, struct kwhy_error *error)
 {
@@ -236,6 +325,14 @@ const struct kwhy_ops_row kwhy_ops_rows[] = {
 		small_out),
 	MOVE("launch", "an empty kernel, waited for", "launch", KWHY_OPS_SMALL_TRANSFERS, "kwhy_ops_nothing",
 		1, launch_small),
+	MOVE("h2d-queued", "40 B to the device, in a queue", "transfer", KWHY_OPS_SMALL_TRANSFERS, NULL, 1,
+		queue_in),
+	MOVE("d2h-queued", "4 B from the device, in a queue", "transfer", KWHY_OPS_SMALL_TRANSFERS, NULL, 1,
+		queue_out),
+	MOVE("launch-queued", "an empty kernel, in a queue", "launch", KWHY_OPS_SMALL_TRANSFERS,
+		"kwhy_ops_nothing", 1, launch_queued),
+	MOVE("graph-kernel", "an empty kernel, in a graph of 20", "kernel", KWHY_OPS_SMALL_TRANSFERS,
+		"kwhy_ops_nothing", 1, launch_graph),
 	MOVE("h2d-large", "pinned memory to the device", "B", KWHY_OPS_LARGE_BANDWIDTH, NULL, 1, large_in),
 	MOVE("d2h-large", "device to pinned memory", "B", KWHY_OPS_LARGE_BANDWIDTH, NULL, 1, large_out),
 	MOVE("peer", "device to the next device", "B", KWHY_OPS_LARGE_BANDWIDTH, NULL, 2, large_peer),

@@ -15,6 +15,7 @@ struct kwhy_ops_kit {
 	uint64_t from, to, peer; /* large buffers; peer: on the second GPU */
 	uint64_t bytes;		 /* of each */
 	struct kwhy_gpu_host host;
+	struct kwhy_gpu_graph *graph;	/* of empty kernels; NULL: not yet */
 	struct kwhy_collectives *group; /* NULL: none */
 	uint64_t group_places[KWHY_COLLECTIVES_MEMBERS_MOST];
 	const struct kwhy_gpu_kernel *kernel; /* of the row at hand */
