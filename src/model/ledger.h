@@ -258,6 +258,9 @@ struct kwhy_device_ledger {
 	struct kwhy_device_time time;
 	struct kwhy_clean_stretch clean[KWHY_CLEAN_STRETCHES_MOST];
 	size_t clean_count;
+	/* Before the first activity, where a program that ended before held the device above its idle level:
+	   such time tells no level. Empty: it had come to rest. */
+	struct kwhy_clean_stretch unrested;
 	struct kwhy_device_energy energy;
 	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
 	size_t account_count;

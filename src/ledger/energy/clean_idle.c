@@ -17,6 +17,9 @@
 #define SCATTER_MOST 0.2
 /* Samples at the lower level elsewhere, over those of its longest run, at most: else it idles in pulses. */
 #define ELSEWHERE_MOST 0.1
+/* By which a device that has not come to rest draws more than behind its work: 5 W of 128 on an H100. Idle
+ * levels drift by less within a second, and upwards where work is hot. */
+#define UNRESTED_LEAST_W 2.0
 /* From the meter's median deviation to a standard deviation of normal noise. */
 #define DEVIATIONS 1.4826
 /* What the meter remembers of activities, in time constants. */
@@ -230,6 +233,38 @@ static void look(struct quiet *quiet, struct kwhy_device_ledger *books, const st
 		keep(books, quiet, stretch);
 }
 
+/* Median of the samples in a stretch that remember nothing else, and their scatter; NAN: fewer than five. */
+static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_ns, double *out_scatter_w)
+{
+	const size_t from = first_from(quiet->series, start_ns), to = first_from(quiet->series, end_ns);
+	double level_w;
+
+	if (from + CLEAN_LEAST > to)
+		return NAN;
+	level_w = median_of(quiet, from, to);
+	*out_scatter_w = scatter_of(quiet, from, to, level_w);
+	return level_w;
+}
+
+/* Where time without a context is, there is none of that before: it would have been the higher level. */
+static void look_for_unrest(struct quiet *quiet, struct kwhy_device_ledger *books,
+	const struct kwhy_window *before, const struct kwhy_window *after)
+{
+	const int64_t memory_ns = llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9);
+	double before_scatter_w, after_scatter_w, before_w, after_w;
+	int64_t end_ns = after->end_ns;
+
+	for (size_t i = 0; i < books->clean_count; i++) {
+		if (books->clean[i].end_ns <= books->time.first_ns)
+			return;
+		end_ns = books->clean[i].start_ns;
+	}
+	before_w = level_of(quiet, before->start_ns, before->end_ns, &before_scatter_w);
+	after_w = level_of(quiet, after->start_ns + memory_ns, end_ns, &after_scatter_w);
+	if (before_w - after_w >= fmax(UNRESTED_LEAST_W, before_scatter_w + after_scatter_w))
+		books->unrested = (struct kwhy_clean_stretch){before->start_ns, before->end_ns};
+}
+
 static void look_around(
 	struct quiet *quiet, struct kwhy_device_ledger *books, const struct kwhy_covered *covered)
 {
@@ -240,6 +275,7 @@ static void look_around(
 
 	look(quiet, books, &before, true);
 	look(quiet, books, &after, false);
+	look_for_unrest(quiet, books, &before, &after);
 }
 
 enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
@@ -272,6 +308,8 @@ size_t kwhy_clean_unsettled(
 {
 	size_t count = 0;
 
+	if (books->unrested.start_ns < books->unrested.end_ns)
+		out[count++] = (struct kwhy_window){books->unrested.start_ns, books->unrested.end_ns};
 	for (size_t i = 0; i < books->clean_count; i++) {
 		const struct kwhy_clean_stretch *stretch = &books->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;

@@ -11,13 +11,16 @@
  * first that is, and the device stays at its level for more than a second after the last one has gone. The
  * samples show it as a step of a third, so it is taken from them, where nothing can have run: before the
  * first and after the last activity. Without such a step, with hidden time or without samples there is none.
+ *
+ * It also finds a device that had not come to rest when a program began: when the last context has gone
+ * clocks stay up for 1 to 2 s, and it draws more than with one (docs/adr/0027).
  */
 
 /*
  * Where the level changes: what the samples show meanwhile is of neither level. In order, out[] holds up to
  * KWHY_UNSETTLED_MOST; gives their number.
  */
-enum { KWHY_UNSETTLED_MOST = 2 * KWHY_CLEAN_STRETCHES_MOST };
+enum { KWHY_UNSETTLED_MOST = 2 * KWHY_CLEAN_STRETCHES_MOST + 1 };
 size_t kwhy_clean_unsettled(
 	const struct kwhy_device_ledger *books, struct kwhy_window out[KWHY_UNSETTLED_MOST]);
 

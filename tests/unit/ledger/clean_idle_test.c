@@ -225,6 +225,32 @@ static void foreign_work_before_the_first_activity_is_no_context(void **state)
 	expect_one_level(&plan);
 }
 
+/*
+ * Another program ended just before: without a context, its clocks still up, the device draws 5 W more than
+ * it will idle at. Work that draws little above that must not be held against it.
+ */
+static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(void **state)
+{
+	const struct metered_level levels[] = {{0, 133}, {2, 128}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1, 0};
+	const struct kwhy_account *account;
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int i = 0; i < RUNS; i++)
+		runs[i] = (struct metered_run){2.02 + 6e-3 * i, 2.025 + 6e-3 * i, 138, "small"};
+	plan.end_s = runs[RUNS - 1].to_s + 0.3;
+	ledger = books_of(&plan, &recording);
+	the_books_balance(ledger);
+	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 128) < 1);
+	account = build_account(ledger, 0, "small");
+	assert_non_null(account);
+	assert_true(fabs((double)account->net_nj / (10 * 5e-3 * RUNS * 1e9) - 1) < 0.15);
+	build_free(recording, ledger);
+}
+
 /* Between two programs the level is not looked for; the counter tells that the powers are wrong. */
 static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
 {
@@ -284,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_level_that_drifts_is_one_level),
 		cmocka_unit_test(a_low_level_up_to_the_first_activity_is_one_level),
 		cmocka_unit_test(foreign_work_before_the_first_activity_is_no_context),
+		cmocka_unit_test(a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work),
 		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),
 	};
 
