@@ -35,4 +35,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backen
 	struct kwhy_bench_gpus *out, struct kwhy_error *error);
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
+/* Leaves GPUs alone while they are still open, so that who records it sees the level that they idle at. */
+void kwhy_bench_gpus_rest(const struct kwhy_bench_gpus *gpus);
+
 #endif

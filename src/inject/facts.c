@@ -228,6 +228,27 @@ int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_M
 	return known; /* the driver stays: the process has it anyway */
 }
 
+bool kwhy_inject_has_context(void)
+{
+	struct kwhy_cuda cuda;
+	struct kwhy_error error;
+	int count = 0;
+
+	if (kwhy_cuda_open(&cuda, &error) || !cuda.cuDevicePrimaryCtxGetState || !cuda.cuDeviceGetCount ||
+		cuda.cuDeviceGetCount(&count))
+		return false;
+	for (int i = 0; i < count; i++) {
+		kwhy_cuda_device device;
+		unsigned flags;
+		int is_active = 0;
+
+		if (!cuda.cuDeviceGet(&device, i) &&
+			!cuda.cuDevicePrimaryCtxGetState(device, &flags, &is_active) && is_active)
+			return true;
+	}
+	return false;
+}
+
 void kwhy_inject_fact_device(struct kwhy_inject_labels *labels, const struct kwhy_inject_device *device)
 {
 	const struct kwhy_wire_device row = {.index = device->index,

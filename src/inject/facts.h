@@ -57,6 +57,10 @@ struct kwhy_inject_device {
 
 enum { KWHY_INJECT_DEVICES_MOST = 64 };
 
+/* Whether the process has a primary context, as all of the CUDA runtime are; false where the driver does not
+ * say. */
+bool kwhy_inject_has_context(void);
+
 /*
  * The devices as this process numbers them; gives how many. Asks the driver, which the process has
  * initialised: not to be called on a thread that the driver has called, nor under a lock that such a thread

@@ -5,14 +5,18 @@
 #include "inject/state.h"
 #include "inject/tick.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FILES_OF_ONE_PID = 100 };
+/* Memory of the 20 ms samples, 0.09 s, and ten of them. */
+enum { REST_NS = 300000000 };
 
 struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -68,6 +72,21 @@ static void close_file(int64_t started_mono_ns)
 	pthread_mutex_unlock(&session->lock);
 }
 
+/*
+ * Without its context a device draws other power than it idled at, and many programs end right behind their
+ * work: so they stay for as long as a meter needs to show the level (docs/adr/0027).
+ */
+static void let_devices_rest(void)
+{
+	struct timespec left = {0, REST_NS};
+
+	if (session->choice != KWHY_WIRE_CHOICE_ALL ||
+		atomic_load(&session->activity_state) != KWHY_INJECT_ON || !kwhy_inject_has_context())
+		return;
+	while (nanosleep(&left, &left) && errno == EINTR)
+		continue;
+}
+
 /* Takes what CUPTI still has, says what was covered, and ends the file in order. */
 static void finish(void)
 {
@@ -76,6 +95,7 @@ static void finish(void)
 
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
 		return;
+	let_devices_rest();
 	atomic_store(&session->is_ending, true);
 	kwhy_inject_write_devices();
 	now_mono_ns = kwhy_clock_mono_ns();

@@ -132,6 +132,8 @@ enum kwhy_cuda_result cuDeviceGetUuid_v2(struct kwhy_cuda_uuid *out_uuid, kwhy_c
 enum kwhy_cuda_result cuDeviceTotalMem_v2(size_t *out_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetName(char *out_name, int room_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetAttribute(int *out_value, int attribute, kwhy_cuda_device device);
+enum kwhy_cuda_result cuDevicePrimaryCtxGetState(
+	kwhy_cuda_device device, unsigned *out_flags, int *out_is_active);
 enum kwhy_cuda_result cuDevicePrimaryCtxRetain(kwhy_cuda_context *out_context, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDevicePrimaryCtxRelease_v2(kwhy_cuda_device device);
 enum kwhy_cuda_result cuCtxSetCurrent(kwhy_cuda_context context);

@@ -16,6 +16,23 @@ static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
 	assert_true(has_note(run, "recording-cut", "did not end"));
 }
 
+/* Its meters show the level that it idled at, for no longer than the context is there. */
+static void a_program_that_has_a_context_stays_while_its_device_rests(void **state)
+{
+	struct run *run = *state;
+	int64_t last_ns = INT64_MIN;
+
+	run_program(run, "KWHY_FAKE_CONTEXT=1", "cuda launch:10");
+	assert_exit(run, 0);
+	read_recording(run);
+	for (size_t i = 0; i < run->recording->activities.count; i++)
+		last_ns = run->recording->activities.end_ns[i] > last_ns
+			? run->recording->activities.end_ns[i]
+			: last_ns;
+	assert_int_equal(run->recording->coverage_count, 1);
+	assert_true(run->recording->coverage[0].end_ns - last_ns >= 300000000);
+}
+
 static void an_exception_that_nobody_catches_leaves_what_was_written(void **state)
 {
 	struct run *run = *state;
@@ -258,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(a_killed_program_leaves_the_windows_that_had_ended),
+		CASE(a_program_that_has_a_context_stays_while_its_device_rests),
 		CASE(an_exception_that_nobody_catches_leaves_what_was_written),
 		CASE(another_profiler_is_left_alone_when_a_window_ends),
 		CASE(records_that_cupti_dropped_are_counted),

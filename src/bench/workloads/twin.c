@@ -291,6 +291,8 @@ static enum kwhy_status run_all(struct work *work, struct kwhy_error *error)
 		status = measure_floor(work, error);
 	if (!status)
 		status = run_rows(work, error);
+	if (!status && work->request->runs_only)
+		kwhy_bench_gpus_rest(&work->gpus);
 	if (status == KWHY_E_LOST)
 		status = kwhy_bench_end_early(
 			&work->bench->arena, &work->bench->row_count, &work->bench->ended, error);

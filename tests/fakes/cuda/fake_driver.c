@@ -338,6 +338,15 @@ enum kwhy_cuda_result hipDeviceEnablePeerAccess(int peer, unsigned flags)
 	return fake_end(enable_peer(peer));
 }
 #else
+/* Also of a program that uses another fake than this one. */
+enum kwhy_cuda_result cuDevicePrimaryCtxGetState(
+	kwhy_cuda_device device, unsigned *out_flags, int *out_is_active)
+{
+	*out_flags = 0;
+	*out_is_active = retained[device] > 0 || getenv("KWHY_FAKE_CONTEXT");
+	return KWHY_CUDA_SUCCESS;
+}
+
 enum kwhy_cuda_result cuDevicePrimaryCtxRetain(kwhy_cuda_context *out_context, kwhy_cuda_device device)
 {
 	return fake_context_retain(out_context, device);
