@@ -161,6 +161,12 @@ struct kwhy_clean_stretch {
 
 enum { KWHY_CLEAN_STRETCHES_MOST = 2 }; /* one before, one after */
 
+/* Such time in which it had not come to rest: it drew more than with a context. */
+struct kwhy_unrested_stretch {
+	int64_t start_ns, end_ns;
+	double power_w; /* mean of its samples */
+};
+
 /* What is known of a device's run, and how well known windows stand for it. */
 struct kwhy_coverage_sum {
 	uint32_t choice;			/* enum kwhy_choice */
@@ -258,9 +264,8 @@ struct kwhy_device_ledger {
 	struct kwhy_device_time time;
 	struct kwhy_clean_stretch clean[KWHY_CLEAN_STRETCHES_MOST];
 	size_t clean_count;
-	/* Before the first activity, where a program that ended before held the device above its idle level:
-	   such time tells no level. Empty: it had come to rest. */
-	struct kwhy_clean_stretch unrested;
+	struct kwhy_unrested_stretch unrested[KWHY_CLEAN_STRETCHES_MOST];
+	size_t unrested_count;
 	struct kwhy_device_energy energy;
 	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
 	size_t account_count;

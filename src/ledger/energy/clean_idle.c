@@ -20,6 +20,8 @@
 /* By which a device that has not come to rest draws more than behind its work: 5 W of 128 on an H100. Idle
  * levels drift by less within a second, and upwards where work is hot. */
 #define UNRESTED_LEAST_W 2.0
+/* For as long behind the work, and what the meter remembers of it, a context is taken to be there. */
+#define BEHIND_NS 200000000
 /* From the meter's median deviation to a standard deviation of normal noise. */
 #define DEVIATIONS 1.4826
 /* What the meter remembers of activities, in time constants. */
@@ -246,23 +248,50 @@ static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_
 	return level_w;
 }
 
-/* Where time without a context is, there is none of that before: it would have been the higher level. */
+static double mean_of(const struct quiet *quiet, int64_t start_ns, int64_t end_ns)
+{
+	const size_t from = first_from(quiet->series, start_ns), to = first_from(quiet->series, end_ns);
+	double sum_w = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum_w += power_w(quiet, i);
+	return sum_w / (double)(to - from);
+}
+
+static void keep_unrest(struct quiet *quiet, struct kwhy_device_ledger *books, int64_t start_ns,
+	int64_t end_ns, double level_w, double scatter_w)
+{
+	double own_scatter_w, own_w = level_of(quiet, start_ns, end_ns, &own_scatter_w);
+
+	if (own_w - level_w >= fmax(UNRESTED_LEAST_W, own_scatter_w + scatter_w))
+		books->unrested[books->unrested_count++] = (struct kwhy_unrested_stretch){
+			start_ns, end_ns, mean_of(quiet, start_ns, end_ns)};
+}
+
+/*
+ * Right behind the work its context is there. Where time without one is at the lower level, clocks are down:
+ * on that side there is no unrest.
+ */
 static void look_for_unrest(struct quiet *quiet, struct kwhy_device_ledger *books,
 	const struct kwhy_window *before, const struct kwhy_window *after)
 {
-	const int64_t memory_ns = llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9);
-	double before_scatter_w, after_scatter_w, before_w, after_w;
+	const int64_t behind_ns = after->start_ns +
+		llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9);
+	bool rested_before = false;
 	int64_t end_ns = after->end_ns;
+	double level_w, scatter_w;
 
 	for (size_t i = 0; i < books->clean_count; i++) {
 		if (books->clean[i].end_ns <= books->time.first_ns)
-			return;
-		end_ns = books->clean[i].start_ns;
+			rested_before = true;
+		else
+			end_ns = books->clean[i].start_ns;
 	}
-	before_w = level_of(quiet, before->start_ns, before->end_ns, &before_scatter_w);
-	after_w = level_of(quiet, after->start_ns + memory_ns, end_ns, &after_scatter_w);
-	if (before_w - after_w >= fmax(UNRESTED_LEAST_W, before_scatter_w + after_scatter_w))
-		books->unrested = (struct kwhy_clean_stretch){before->start_ns, before->end_ns};
+	level_w = level_of(quiet, behind_ns, behind_ns + BEHIND_NS < end_ns ? behind_ns + BEHIND_NS : end_ns,
+		&scatter_w);
+	if (!rested_before)
+		keep_unrest(quiet, books, before->start_ns, before->end_ns, level_w, scatter_w);
+	keep_unrest(quiet, books, behind_ns + BEHIND_NS, end_ns, level_w, scatter_w);
 }
 
 static void look_around(
@@ -308,8 +337,8 @@ size_t kwhy_clean_unsettled(
 {
 	size_t count = 0;
 
-	if (books->unrested.start_ns < books->unrested.end_ns)
-		out[count++] = (struct kwhy_window){books->unrested.start_ns, books->unrested.end_ns};
+	for (size_t i = 0; i < books->unrested_count; i++)
+		out[count++] = (struct kwhy_window){books->unrested[i].start_ns, books->unrested[i].end_ns};
 	for (size_t i = 0; i < books->clean_count; i++) {
 		const struct kwhy_clean_stretch *stretch = &books->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;

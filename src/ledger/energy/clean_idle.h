@@ -17,10 +17,10 @@
  */
 
 /*
- * Where the level changes: what the samples show meanwhile is of neither level. In order, out[] holds up to
+ * Where the level changes: what the samples show meanwhile is of neither level. out[] holds up to
  * KWHY_UNSETTLED_MOST; gives their number.
  */
-enum { KWHY_UNSETTLED_MOST = 2 * KWHY_CLEAN_STRETCHES_MOST + 1 };
+enum { KWHY_UNSETTLED_MOST = 2 * KWHY_CLEAN_STRETCHES_MOST + 2 };
 size_t kwhy_clean_unsettled(
 	const struct kwhy_device_ledger *books, struct kwhy_window out[KWHY_UNSETTLED_MOST]);
 

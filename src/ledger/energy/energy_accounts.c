@@ -144,6 +144,17 @@ static void write_interval(
 	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
 }
 
+/* Time is not all that idle accounts differ by: a device may not have come to rest before its work. */
+static void weigh_outside(struct writing *writing, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
+
+		if (account->category == KWHY_CATEGORY_OUTSIDE && !account->is_clean)
+			writing->shares[i] *= writing->times->outside_ratio;
+	}
+}
+
 static void write_class(struct writing *writing, size_t class)
 {
 	size_t count = list_members(writing, class);
@@ -152,9 +163,10 @@ static void write_class(struct writing *writing, size_t class)
 
 	if (count == 0)
 		return;
-	kwhy_post_divide(&writing->post, gross_nj, writing->shares, count, count - 1, writing->gross);
 	kwhy_post_divide(
 		&writing->post, writing->idle_nj[class], writing->shares, count, count - 1, writing->idle);
+	weigh_outside(writing, count);
+	kwhy_post_divide(&writing->post, gross_nj, writing->shares, count, count - 1, writing->gross);
 	for (size_t i = 0; i < count; i++) {
 		struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 		double inside_ns = writing->times->inside_ns[writing->members[i]];

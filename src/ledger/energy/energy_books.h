@@ -26,6 +26,8 @@ struct kwhy_energy_findings {
  */
 struct kwhy_account_times {
 	double *inside_ns, *hidden_ns;
+	double outside_ratio; /* what time before and after the activities draws over the idle level; 1: that
+			       */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,

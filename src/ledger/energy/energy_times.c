@@ -78,21 +78,55 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 	return sum_ns;
 }
 
+/* Of `outside_ns`, some of which a device that had not come to rest draws more in. */
+static double outside_ratio(const struct kwhy_energy_findings *findings,
+	const struct kwhy_device_ledger *books, const struct runs *runs, double outside_ns)
+{
+	double more_ns = 0;
+
+	for (size_t i = 0; i < books->unrested_count; i++) {
+		const struct kwhy_unrested_stretch *stretch = &books->unrested[i];
+
+		more_ns += (stretch->power_w / findings->powers->idle_w - 1) *
+			inside(runs->windows, runs->count, stretch->start_ns, stretch->end_ns);
+	}
+	return outside_ns > 0 && isfinite(more_ns) ? 1 + more_ns / outside_ns : 1;
+}
+
+/*
+ * Idle seconds as the meter saw them. Of the first moments it remembers what was before, which nobody knows:
+ * where they are idle, so is what is missing of all that was metered.
+ */
+static double idle_seen_ns(const struct kwhy_posting *posting, const struct kwhy_device_ledger *books,
+	const struct runs *runs, double known_ns)
+{
+	const double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9;
+	double missing_ns = known_ns - idle_ns, first_ns = 0;
+
+	for (size_t c = 0; c < posting->class_count; c++)
+		missing_ns -= posting->base_unscaled_s[c] * 1e9;
+	if (runs->count)
+		first_ns = (double)(books->time.first_ns - runs->windows[0].start_ns);
+	return idle_ns + fmax(0, fmin(missing_ns, first_ns));
+}
+
 /* What the idle accounts share: idle seconds seen, those outside of the activities apart. */
 static void share_idle(const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
-	const struct runs *runs, double *out_inside_ns)
+	const struct runs *runs, struct kwhy_account_times *times)
 {
 	const struct kwhy_posting *posting = findings->posting;
-	double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9, known_ns = 0, gaps_ns = 0;
-	double outside_ns, clean_ns = 0;
+	double idle_ns, known_ns = 0, gaps_ns = 0;
+	double outside_ns, clean_ns = 0, *out_inside_ns = times->inside_ns;
 
 	for (size_t i = 0; i < runs->count; i++)
 		known_ns += (double)(runs->windows[i].end_ns - runs->windows[i].start_ns);
+	idle_ns = idle_seen_ns(posting, books, runs, known_ns);
 	/* As the meter saw it, later than it was: what it adds at one end it takes from the other. */
 	if (findings->classes->clean != KWHY_NONE)
 		clean_ns = posting->base_unscaled_s[findings->classes->clean] * 1e9;
 	outside_ns = known_ns - clean_ns -
 		inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
+	times->outside_ratio = outside_ratio(findings, books, runs, outside_ns);
 	for (size_t i = 0; i < books->account_count; i++)
 		if (kwhy_category_is_idle(books->accounts[i].category) &&
 			books->accounts[i].category != KWHY_CATEGORY_OUTSIDE)
@@ -136,14 +170,15 @@ enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
 
 	*times = (struct kwhy_account_times){
 		.inside_ns = calloc(books->account_count + 1, sizeof(*times->inside_ns)),
-		.hidden_ns = calloc(books->account_count + 1, sizeof(*times->hidden_ns))};
+		.hidden_ns = calloc(books->account_count + 1, sizeof(*times->hidden_ns)),
+		.outside_ratio = 1};
 	if (!times->inside_ns || !times->hidden_ns)
 		status = kwhy_fail_memory(error, "the books");
 	if (!status)
 		status = runs_init(&runs, findings->total, findings->covered, error);
 	if (!status) {
 		add_rows(times, findings, books, &runs);
-		share_idle(findings, books, &runs, times->inside_ns);
+		share_idle(findings, books, &runs, times);
 	}
 	free(runs.windows);
 	if (status)

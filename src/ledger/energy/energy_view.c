@@ -119,6 +119,27 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 	return status;
 }
 
+/* As late as the meter shows them; what it remembers at their ends is as much less as more. */
+static void see_unrested(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
+	const struct kwhy_device_ledger *books, double delay_s)
+{
+	const int64_t delay_ns = llround(delay_s * 1e9);
+
+	for (size_t i = 0; i < total->count; i++)
+		for (size_t k = 0; k < books->unrested_count; k++) {
+			const struct kwhy_unrested_stretch *stretch = &books->unrested[k];
+			int64_t start_ns = total->intervals[i].start_ns - delay_ns;
+			int64_t end_ns = total->intervals[i].end_ns - delay_ns;
+
+			start_ns = start_ns > stretch->start_ns ? start_ns : stretch->start_ns;
+			end_ns = end_ns < stretch->end_ns ? end_ns : stretch->end_ns;
+			if (start_ns >= end_ns)
+				continue;
+			view->unrested_s[i] += (double)(end_ns - start_ns) * 1e-9;
+			view->unrested_j[i] += (double)(end_ns - start_ns) * 1e-9 * stretch->power_w;
+		}
+}
+
 enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 	const struct kwhy_metered_total *total, const struct kwhy_powers_question *question, double tau_s,
 	double delay_s, struct kwhy_error *error)
@@ -131,9 +152,11 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 		.interval_count = total->count,
 		.class_count = question->classes->count,
 		.seen_s = calloc(total->count * channels + 1, sizeof(*view->seen_s)),
+		.unrested_s = calloc(total->count + 1, sizeof(*view->unrested_s)),
+		.unrested_j = calloc(total->count + 1, sizeof(*view->unrested_j)),
 	};
 	viewing.looks = calloc(4 * total->count + 1, sizeof(*viewing.looks));
-	if (!view->seen_s || !viewing.looks)
+	if (!view->seen_s || !view->unrested_s || !view->unrested_j || !viewing.looks)
 		status = kwhy_fail_memory(error, "metered intervals");
 	if (!status) {
 		list_looks(&viewing, total, question->options->profile);
@@ -141,6 +164,8 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 	}
 	for (size_t i = 0; !status && i < total->count * channels; i++)
 		view->seen_s[i] = fmax(0, view->seen_s[i]);
+	if (!status)
+		see_unrested(view, total, question->books, delay_s);
 	free(viewing.looks);
 	if (status)
 		kwhy_metered_view_done(view);
@@ -150,6 +175,8 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 void kwhy_metered_view_done(struct kwhy_metered_view *view)
 {
 	free(view->seen_s);
+	free(view->unrested_s);
+	free(view->unrested_j);
 	*view = (struct kwhy_metered_view){0};
 }
 
@@ -168,9 +195,10 @@ double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t 
 {
 	size_t classes = view->class_count;
 	const double *seen_s = view->seen_s + interval * KWHY_METERED_CHANNELS(classes);
-	double sum_nj;
+	double more_j = view->unrested_j[interval] - view->unrested_s[interval] * powers->idle_w;
+	double sum_nj = fmax(0, (seen_s[2 * classes] * powers->idle_w + more_j) * 1e9);
 
-	out_nj[classes] = sum_nj = seen_s[2 * classes] * powers->idle_w * 1e9;
+	out_nj[classes] = sum_nj;
 	for (size_t c = 0; c < classes; c++) {
 		out_nj[c] = kwhy_metered_view_class_nj(view, interval, powers, c);
 		sum_nj += out_nj[c];

@@ -13,6 +13,9 @@
 struct kwhy_metered_view {
 	size_t interval_count, class_count;
 	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, hidden */
+	/* [interval_count] of the idle seconds those of a device that had not come to rest, and its joules
+	 * then */
+	double *unrested_s, *unrested_j;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,

@@ -44,7 +44,7 @@ static void the_largest_energy_is_divided_without_overflow(void **state)
 /* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
 struct plan {
 	struct kwhy_metered_interval intervals[3];
-	double seen_s[3 * 6], net_w[2];
+	double seen_s[3 * 6], net_w[2], unrested[3];
 	struct kwhy_metered_total total;
 	struct kwhy_metered_view view;
 	struct kwhy_powers powers;
@@ -57,9 +57,10 @@ static void make_plan(struct plan *plan)
 			{3000000000, 3000000100, 13}},
 		.seen_s = {1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0},
 		.net_w = {100, 300},
+		.unrested = {0},
 	};
 	plan->total = (struct kwhy_metered_total){.intervals = plan->intervals, .count = 3};
-	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s};
+	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s, plan->unrested, plan->unrested};
 	plan->powers = (struct kwhy_powers){.class_count = 2, .net_w = plan->net_w, .idle_w = 50};
 }
 
