@@ -151,6 +151,37 @@ static void keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err(v
 	spawned_done(&spawned);
 }
 
+static void sequences_that_arrive_are_served_with_keys_and_values_in_8_bits_on_two_gpus(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--cache", "auto,fp8", "--tp",
+		"1,2", "--arrivals", "20", "--json", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows"),
+	       *whole = json_array_get(rows, 0), *half = json_array_get(rows, 1),
+	       *both = json_array_get(rows, 3);
+	size_t i;
+	json_t *row;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_int_equal(json_array_size(rows), 4);
+	assert_string_equal(json_string_value(json_object_get(both, "id")), "bf16 b2 graph tp2 kv-fp8");
+	json_array_foreach(rows, i, row)
+	{
+		assert_true(json_is_null(json_object_get(row, "missing")));
+		assert_true(number_in(row, "together", "sequences") == 20);
+		assert_true(number_in(row, "continuous", "sequences") == 20);
+		assert_true(number_in(row, "together", "tokens") == number_in(whole, "together", "tokens"));
+		assert_true(number_in(row, "continuous", "tokens_per_s") > 0);
+	}
+	assert_int_equal(2 * json_integer_value(json_object_get(both, "cache_bytes")),
+		json_integer_value(json_object_get(half, "cache_bytes")));
+	assert_float_equal(number_in(both, "error", "relative"), number_in(half, "error", "relative"),
+		0.5 * number_in(half, "error", "relative"));
+	assert_exposed(both);
+	json_decref(root);
+	spawned_done(&spawned);
+}
+
 static void beams_are_held_against_the_reference_and_their_tokens_count_once(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--beam", "3", "--json", "-q");
@@ -258,6 +289,7 @@ int main(void)
 		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
 		cmocka_unit_test(sequences_that_come_and_go_leave_their_pages_to_others),
 		cmocka_unit_test(keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err),
+		cmocka_unit_test(sequences_that_arrive_are_served_with_keys_and_values_in_8_bits_on_two_gpus),
 		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
 		cmocka_unit_test(sparse_weights_stand_beside_what_dropping_the_others_costs),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
