@@ -229,6 +229,19 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 	spawned_done(&spawned);
 }
 
+static void long_names_of_rows_are_no_wider_either_and_whole(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--cache", "fp8", "--tp",
+		"1,2", "--page", "64", "--arrivals", "20", "-q");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_fits_80_columns(spawned.out.data);
+	assert_non_null(strstr(spawned.out.data, "\n  bf16 b2 graph tp2 page64 kv-fp8  "));
+	assert_null(strstr(spawned.out.data, "Energy of a token"));
+	spawned_done(&spawned);
+}
+
 static void wrong_words_are_usage_errors(void **state)
 {
 	(void)state;
@@ -278,6 +291,13 @@ static void on_a_gpu_tokens_have_joules_with_their_interval(void **state)
 		1, 1e-6);
 	json_decref(root);
 	spawned_done(&spawned);
+	spawned = SPAWN("bench", "decode", "--shape", "small", "--batch", "2", "--launch", "early",
+		"--prompt", "2", "--tokens", "2", "--repeat", "1", "--seconds", "1", "--arrivals", "50",
+		"-q");
+	assert_non_null(strstr(spawned.out.data, "\nEnergy of a token\n"));
+	assert_non_null(strstr(spawned.out.data, "continuous"));
+	assert_fits_80_columns(spawned.out.data);
+	spawned_done(&spawned);
 	unsetenv("LD_LIBRARY_PATH");
 }
 
@@ -293,6 +313,7 @@ int main(void)
 		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
 		cmocka_unit_test(sparse_weights_stand_beside_what_dropping_the_others_costs),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
+		cmocka_unit_test(long_names_of_rows_are_no_wider_either_and_whole),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
