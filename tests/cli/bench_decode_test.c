@@ -151,6 +151,37 @@ static void keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err(v
 	spawned_done(&spawned);
 }
 
+static void sequences_that_arrive_are_served_with_keys_and_values_in_8_bits_on_two_gpus(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--cache", "auto,fp8", "--tp",
+		"1,2", "--arrivals", "20", "--json", "-q");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows"),
+	       *whole = json_array_get(rows, 0), *half = json_array_get(rows, 1),
+	       *both = json_array_get(rows, 3);
+	size_t i;
+	json_t *row;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_int_equal(json_array_size(rows), 4);
+	assert_string_equal(json_string_value(json_object_get(both, "id")), "bf16 b2 graph tp2 kv-fp8");
+	json_array_foreach(rows, i, row)
+	{
+		assert_true(json_is_null(json_object_get(row, "missing")));
+		assert_true(number_in(row, "together", "sequences") == 20);
+		assert_true(number_in(row, "continuous", "sequences") == 20);
+		assert_true(number_in(row, "together", "tokens") == number_in(whole, "together", "tokens"));
+		assert_true(number_in(row, "continuous", "tokens_per_s") > 0);
+	}
+	assert_int_equal(2 * json_integer_value(json_object_get(both, "cache_bytes")),
+		json_integer_value(json_object_get(half, "cache_bytes")));
+	assert_float_equal(number_in(both, "error", "relative"), number_in(half, "error", "relative"),
+		0.5 * number_in(half, "error", "relative"));
+	assert_exposed(both);
+	json_decref(root);
+	spawned_done(&spawned);
+}
+
 static void beams_are_held_against_the_reference_and_their_tokens_count_once(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--beam", "3", "--json", "-q");
@@ -195,6 +226,19 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 	assert_non_null(strstr(spawned.out.data, "drawn  at temperature 0.8"));
 	assert_non_null(
 		strstr(spawned.out.data, "energy not available: the host back end has no GPU's meters"));
+	spawned_done(&spawned);
+}
+
+static void long_names_of_rows_are_no_wider_either_and_whole(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--repeat", "1", "--cache", "fp8", "--tp",
+		"1,2", "--page", "64", "--arrivals", "20", "-q");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_fits_80_columns(spawned.out.data);
+	assert_non_null(strstr(spawned.out.data, "\n  bf16 b2 graph tp2 page64 kv-fp8  "));
+	assert_null(strstr(spawned.out.data, "Energy of a token"));
 	spawned_done(&spawned);
 }
 
@@ -247,6 +291,13 @@ static void on_a_gpu_tokens_have_joules_with_their_interval(void **state)
 		1, 1e-6);
 	json_decref(root);
 	spawned_done(&spawned);
+	spawned = SPAWN("bench", "decode", "--shape", "small", "--batch", "2", "--launch", "early",
+		"--prompt", "2", "--tokens", "2", "--repeat", "1", "--seconds", "1", "--arrivals", "50",
+		"-q");
+	assert_non_null(strstr(spawned.out.data, "\nEnergy of a token\n"));
+	assert_non_null(strstr(spawned.out.data, "continuous"));
+	assert_fits_80_columns(spawned.out.data);
+	spawned_done(&spawned);
 	unsetenv("LD_LIBRARY_PATH");
 }
 
@@ -258,9 +309,11 @@ int main(void)
 		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
 		cmocka_unit_test(sequences_that_come_and_go_leave_their_pages_to_others),
 		cmocka_unit_test(keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err),
+		cmocka_unit_test(sequences_that_arrive_are_served_with_keys_and_values_in_8_bits_on_two_gpus),
 		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
 		cmocka_unit_test(sparse_weights_stand_beside_what_dropping_the_others_costs),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
+		cmocka_unit_test(long_names_of_rows_are_no_wider_either_and_whole),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};

@@ -47,6 +47,13 @@ static void every_variant_and_number_of_flows_is_a_row(void **state)
 	assert_non_null(
 		strstr(json_string_value(json_object_get(row_of(root, "n6", 3), "missing")), "--device 0,1"));
 	assert_true(number_in(row_of(root, "n0", 12), "a_run", "launches") == 4 * (10 * 12 + 1));
+	/* 500,000 cells of 16 floats, at least; a workspace of each step counts as one that stays */
+	assert_true(number_in(row_of(root, "n0", 12), NULL, "memory_bytes") > 500000 * 16 * 4);
+	assert_true(number_in(row_of(root, "n0", 12), NULL, "memory_bytes") ==
+		number_in(row_of(root, "n0c", 12), NULL, "memory_bytes"));
+	assert_true(number_in(row_of(root, "n5w", 12), NULL, "memory_bytes") >
+		number_in(row_of(root, "n3", 12), NULL, "memory_bytes"));
+	assert_true(json_is_null(json_object_get(row_of(root, "n6", 3), "memory_bytes")));
 	json_decref(root);
 }
 
@@ -200,6 +207,7 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	assert_fits_80_columns(spawned.out.data);
+	assert_non_null(strstr(spawned.out.data, " memory "));
 	assert_non_null(strstr(spawned.out.data, "those of every step of every run were the reference's"));
 	spawned_done(&spawned);
 }
@@ -235,6 +243,7 @@ static void the_steps_go_to_a_csv(void **state)
 /* The fake's tensor cores have no rate, but its meters say something. */
 static void on_a_gpu_products_are_cublas_s_and_three_utilisations_stand_side_by_side(void **state)
 {
+	struct spawned text;
 	json_t *root;
 	const json_t *row;
 
@@ -255,7 +264,14 @@ static void on_a_gpu_products_are_cublas_s_and_three_utilisations_stand_side_by_
 	assert_true(number_in(row_of(root, "n4", 10), NULL, "busy_ratio") > 0);
 	assert_string_equal(json_string_value(json_object_get(row_of(root, "n4", 10), "precision")), "bf16");
 	assert_true(number_in(row, "energy", "runs") > 0);
+	assert_true(number_in(row, NULL, "memory_bytes") > 500000 * 16 * 4 + (32 << 20));
 	json_decref(root);
+	text = SPAWN("bench", "flow", "--flows", "1000", "--steps", "2", "--variant", "n3,n4", "--repeat",
+		"1", "--seconds", "1", "-q");
+	assert_int_equal(text.exit, 0);
+	assert_non_null(strstr(text.out.data, "Energy of a million flow-steps"));
+	assert_fits_80_columns(text.out.data);
+	spawned_done(&text);
 	unsetenv("LD_LIBRARY_PATH");
 }
 

@@ -111,6 +111,23 @@ static void operations_have_rates_and_say_what_is_missing(void **state)
 	json_decref(root);
 }
 
+static void the_text_of_operations_tells_what_each_was_divided_from(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "ops", "--backend", "host", "--only",
+		"fp64,bf16-tensor,d2h-small,collectives", "--seconds", "0.01", "--memory", "1");
+	const char *windows = strstr(spawned.out.data, "\nWindows");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_fits_80_columns(spawned.out.data);
+	assert_non_null(windows);
+	assert_non_null(strstr(windows, " done "));
+	assert_non_null(strstr(windows, "\n  d2h-small "));
+	assert_non_null(strstr(windows, "FLOP  "));
+	assert_null(strstr(windows, "\n  bf16-tensor "));
+	spawned_done(&spawned);
+}
+
 static void figures_go_into_a_profile_of_the_same_device(void **state)
 {
 	static char path[] = "kwhy-ops-XXXXXX";
@@ -153,6 +170,8 @@ static void wrong_words_of_ops_are_usage_errors(void **state)
 	(void)state;
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--only", "fp12"), 2, "no operation 'fp12'");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--only", ""), 2, "no operation ''");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--only", "nccl"), 2,
+		"'kwhy bench pairs --engine nccl,all-reduce'");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--memory", "0"), 2, "--memory takes 1 to");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--seconds", "0"), 2, "--seconds takes");
 	assert_fails(SPAWN("bench", "ops", "--backend", "host", "-o", "x.html"), 2, "--csv FILE");
@@ -192,6 +211,7 @@ int main(void)
 		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),
 		cmocka_unit_test(wrong_words_of_twin_are_usage_errors),
 		cmocka_unit_test(operations_have_rates_and_say_what_is_missing),
+		cmocka_unit_test(the_text_of_operations_tells_what_each_was_divided_from),
 		cmocka_unit_test(figures_go_into_a_profile_of_the_same_device),
 		cmocka_unit_test(wrong_words_of_ops_are_usage_errors),
 	};

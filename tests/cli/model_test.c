@@ -118,6 +118,12 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 1, "PUE");
 }
 
+static void assert_narrow(struct spawned spawned, const char *says)
+{
+	assert_fits_80_columns(spawned.out.data);
+	assert_says(spawned, says);
+}
+
 static void carbon_of_a_country_a_region_and_an_own_value(void **state)
 {
 	json_t *answer = json_of(SPAWN("model", "carbon", "--intensity", "500", "--joules", "1832",
@@ -130,12 +136,26 @@ static void carbon_of_a_country_a_region_and_an_own_value(void **state)
 	json_decref(answer);
 	assert_says(SPAWN("model", "carbon", "--place", "Thailand", "--joules", "1"), "mean of 2024");
 	assert_says(SPAWN("model", "carbon", "--place", "gcp:us-west1", "--joules", "1"), "97.85 g CO2e");
-	assert_says(SPAWN("model", "carbon", "--list"), "Thailand");
+	assert_narrow(SPAWN("model", "carbon", "--list"), "Thailand");
 	assert_says(SPAWN("model", "carbon", "--intensity", "400", given("a.json", STAT("400", "5")),
 			    given("b.json", STAT("3600", "5"))),
 		"emitted more by a run: as much as 0.000889 miles");
 	assert_fails(SPAWN("model", "carbon", "--joules", "1"), 2, "--place");
 	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 1, "--intensity");
+}
+
+static void costs_and_emissions_of_a_year_fit_80_columns(void **state)
+{
+	const char *a = given("a.json", STAT("1000", "10")), *b = given("b.json", STAT("100400.5", "5555"));
+
+	(void)state;
+	assert_narrow(
+		SPAWN("model", "cost", "--price", "0.36EUR", "--runs-per-day", "10", a, b), "per token");
+	assert_narrow(SPAWN("model", "cost", "--price", "0.36", "--runs-per-day", "1e6", a, b), "a year");
+	assert_narrow(SPAWN("model", "cost", "--price", "0.36", a), "per token");
+	assert_narrow(
+		SPAWN("model", "carbon", "--place", "Thailand", "--runs-per-day", "10", a, b), "saved ");
+	assert_narrow(SPAWN("model", "carbon", "--place", "Thailand", "--runs-per-day", "10", a), "a year");
 }
 
 static void tokens_of_phases_and_of_a_run(void **state)
@@ -465,6 +485,7 @@ int main(void)
 		cmocka_unit_test(a_family_lists_its_members_and_names_the_nearest),
 		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
+		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(a_report_a_model_and_a_comparison_agree_on_joules_a_token),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),

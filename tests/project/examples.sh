@@ -4,7 +4,8 @@
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
 page=$(mktemp)
-trap 'rm -f "$page"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$page" "$folder"' EXIT
 for file in "$1"/examples/recordings/*.kwhy; do
 	"$kwhy" verify "$file" | tail -1 | grep -qx whole
 	[ "$(stat -c %s "$file")" -lt 3000000 ]
@@ -26,3 +27,15 @@ done
 # Copies before the meter's first reading have no joules, which is not 0 J.
 "$kwhy" report -v "$1/examples/recordings/train.kwhy" >"$page"
 grep -qE '^  h2d pageable.* n/a +n/a +n/a +n/a +n/a ' "$page"
+
+# What the man pages of models show runs, of the bundled files and of those that they make themselves.
+ln -s "$1/examples" "$folder/examples"
+ln -s "$(realpath "$kwhy")" "$folder/kwhy"
+cd "$folder"
+shown=0
+while read -r line; do
+	PATH=$folder:$PATH bash -c "$line" >"$page" || { echo "fails: $line"; exit 1; }
+	shown=$((shown + 1))
+done < <(sed -nE 's/\\\\/\\/g; s/^\t((printf .*>|kwhy model (scale --at|power .*examples\/|audit .*examples\/)).*)$/\1/p' "$1"/docs/man/kwhy-model-*.1.scd)
+[ "$shown" -ge 5 ]
+echo "$shown examples of man pages run"

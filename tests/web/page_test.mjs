@@ -79,7 +79,10 @@ const tests = {
 		const json = JSON.parse(execFileSync(kwhy, ["report", trace, "--power", power, "--json"], { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
 		const page = await open(join(folder, "decode.html"));
 		const measured = json.devices[0].energy.measured_nj;
-		assert.equal(await page.locator("#overview .tile").first().getAttribute("title"), `${measured.toLocaleString("en-US")} nJ`);
+		const first = page.locator("#overview .tile").first();
+		assert.ok((await first.getAttribute("title")).startsWith(`${measured.toLocaleString("en-US")} nJ`));
+		assert.match(await first.innerText(), new RegExp(`${Math.round(json.run.energy_nj / 1e9)} J of the run`));
+		assert.match(await page.locator("#plan .tile", { hasText: "energy of the run" }).innerText(), new RegExp(`${Math.round(json.run.energy_nj / 1e9)} J →`));
 		assert.ok((await page.locator("#quality").innerText()).includes("exact, to the nanojoule"));
 		const rows = await page.locator("#ledger tbody tr").count();
 		assert.equal(rows, Math.min(200, json.devices.reduce((n, d) => n + d.accounts.length, 0)));

@@ -37,6 +37,7 @@ export interface Report {
 	devices: Device[];
 	api: { name: string; count: number; total_ns: number }[];
 	findings: Finding[];
+	run?: null | { seconds: N; energy_nj: N; low_nj: N; high_nj: N; unmetered_nj: N; modelled: boolean };
 	ranges: RangeSum[] | null; steps: RangeSum[] | null;
 	ranks: { rank: N; device: N; span_ns: N; busy_ns: N; compute_ns: N; collective_exposed_ns?: N; energy_nj: N }[] | null;
 	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;

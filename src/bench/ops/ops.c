@@ -62,8 +62,14 @@ static bool is_operation(const char *word)
 static enum kwhy_status check_list(const char *list, struct kwhy_error *error)
 {
 	char word[KWHY_LIST_WORD_BYTES];
+	bool is_unknown = kwhy_bench_list_unknown(list, is_operation, word);
 
-	if (kwhy_bench_list_unknown(list, is_operation, word))
+	if (is_unknown && strncmp(word, "nccl", 4) == 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"there is no operation '%s': 'collective' is by kwhy's own kernel, NCCL's are of "
+			"'kwhy bench pairs --engine nccl,all-reduce'",
+			word);
+	if (is_unknown)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"there is no operation '%s'; there are compute, memory, small, large, mixed, "
 			"collectives and what 'kwhy help bench ops' lists",

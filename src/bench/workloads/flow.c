@@ -370,6 +370,7 @@ static enum kwhy_status measure(struct work *work, const struct kwhy_flow_varian
 	row->precision = kwhy_flow_precision(runs.flow);
 	row->device_clock = kwhy_flow_on_device(runs.flow);
 	row->gpu_count = kwhy_flow_gpu_count(runs.flow);
+	row->memory_bytes = kwhy_flow_memory_bytes(runs.flow);
 	row->products = kwhy_arena_copy(&work->bench->arena, kwhy_flow_products(runs.flow));
 	status = row->products ? run_row(&runs, error) : kwhy_fail_memory(error, "a row");
 	if (!status && isnan(row->busy_ratio) && !work->request->runs_only)

@@ -59,10 +59,11 @@ struct kwhy_bench_flow_row {
 	enum kwhy_flow_precision precision;
 	struct kwhy_median run_s, step_s;
 	double step_p99_s;
-	bool device_clock;  /* the steps' times are the device's */
-	uint32_t gpu_count; /* that it used; 0: it was not run */
-	size_t run_count;   /* timed */
-	double *step_times; /* [kept_runs][steps], seconds */
+	bool device_clock;     /* the steps' times are the device's */
+	uint32_t gpu_count;    /* that it used; 0: it was not run */
+	uint64_t memory_bytes; /* that it took of each of them */
+	size_t run_count;      /* timed */
+	double *step_times;    /* [kept_runs][steps], seconds */
 	size_t kept_runs;
 	double flow_steps_per_s;      /* of the median run */
 	double nvml_ratio;	      /* NVML's utilisation while it ran again and again; NAN: not told */

@@ -26,7 +26,7 @@ static void tokens_cell(struct kwhy_table *table, const struct kwhy_joules *joul
 	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
 	double half = (joules->high - joules->low) / 2;
 
-	kwhy_quantity_si(value, 1 / joules->value, "", 3);
+	kwhy_quantity_number(value, 1 / joules->value);
 	if (!isfinite(joules->value) || joules->value <= 0)
 		snprintf(text, sizeof(text), "n/a");
 	else if (isfinite(half))
@@ -36,22 +36,12 @@ static void tokens_cell(struct kwhy_table *table, const struct kwhy_joules *joul
 	kwhy_table_cell(table, text);
 }
 
-static void phase_cells(struct kwhy_table *table, const struct kwhy_bench_decode_phase *phase)
-{
-	struct kwhy_joules gross = kwhy_bench_decode_per_token(phase, &phase->energy.gross),
-			   net = kwhy_bench_decode_per_token(phase, &phase->energy.net);
-
-	tokens_cell(table, &gross);
-	kwhy_workload_joules_short_cell(table, &gross);
-	kwhy_workload_joules_short_cell(table, &net);
-}
-
+/* Ids of rows are long where pages, caches and GPUs are in them: joules have a table of their own. */
 static void write_writing(
 	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME},
 		{"tokens/s", KWHY_COLUMN_RIGHT}, {"token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
-		{"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT},
 		{"error", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 	char error[32];
@@ -59,13 +49,11 @@ static void write_writing(
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_decode_row *row = &bench->rows[i];
-		const struct kwhy_bench_decode_phase *phase = &row->phases[KWHY_DECODE_WRITING];
 
 		kwhy_table_cell(&table, row->id);
-		kwhy_table_real(&table, tokens_per_s(phase), "");
+		kwhy_table_real(&table, tokens_per_s(&row->phases[KWHY_DECODE_WRITING]), "");
 		kwhy_table_real(&table, row->step_s.median, "s");
 		kwhy_table_real(&table, row->step_s.p95, "s");
-		phase_cells(&table, phase);
 		snprintf(error, sizeof(error), "%.1e", row->error.relative);
 		kwhy_table_cell(&table, isfinite(row->error.relative) ? error : NULL);
 	}
@@ -75,9 +63,8 @@ static void write_writing(
 static void write_reading(
 	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
-		{"tokens/s", KWHY_COLUMN_RIGHT}, {"run", KWHY_COLUMN_RIGHT}, {"tokens/J", KWHY_COLUMN_RIGHT},
-		{"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT}};
+	static const struct kwhy_table_column columns[] = {
+		{"", KWHY_COLUMN_NAME}, {"tokens/s", KWHY_COLUMN_RIGHT}, {"run", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -90,7 +77,6 @@ static void write_reading(
 		kwhy_table_cell(&table, row->id);
 		kwhy_table_real(&table, tokens_per_s(phase), "");
 		kwhy_table_real(&table, phase->run_s.median, "s");
-		phase_cells(&table, phase);
 	}
 	kwhy_table_write(&table, style, out);
 }
@@ -98,28 +84,76 @@ static void write_reading(
 static void write_served(
 	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
-		{"tokens/s", KWHY_COLUMN_RIGHT}, {"tokens/J", KWHY_COLUMN_RIGHT},
-		{"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}, {"busy", KWHY_COLUMN_RIGHT}};
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME}, {"", KWHY_COLUMN_LEFT},
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
+		{"busy", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++)
 		for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
 			const struct kwhy_bench_decode_serving *serving = &bench->rows[i].serving[s];
-			struct kwhy_joules gross = per_served_token(serving, &serving->energy.gross);
 
 			if (!serving->sequences)
 				continue;
-			kwhy_table_cell(&table, bench->rows[i].id);
+			kwhy_table_cell(&table, s ? "" : bench->rows[i].id);
 			kwhy_table_cell(&table, kwhy_decode_seating_name((enum kwhy_decode_seating)s));
 			kwhy_table_real(&table, (double)serving->tokens / serving->seconds, "");
-			tokens_cell(&table, &gross);
 			kwhy_table_real(&table, serving->first_s.median, "s");
 			kwhy_table_real(&table, serving->first_s.p95, "s");
 			kwhy_table_percent(&table, serving->busy_ratio);
 		}
 	kwhy_table_write(&table, style, out);
+}
+
+static void add_joules(struct kwhy_table *table, const char *id, const char *what,
+	const struct kwhy_joules *gross, const struct kwhy_joules *net)
+{
+	kwhy_table_cell(table, id);
+	kwhy_table_cell(table, what);
+	tokens_cell(table, gross);
+	kwhy_workload_joules_short_cell(table, gross);
+	kwhy_workload_joules_short_cell(table, net);
+}
+
+static void add_row_joules(struct kwhy_table *table, const struct kwhy_bench_decode_row *row)
+{
+	/* what the benchmark is about first */
+	static const enum kwhy_decode_phase phases[] = {KWHY_DECODE_WRITING, KWHY_DECODE_READING};
+
+	for (size_t p = 0; p < sizeof(phases) / sizeof(phases[0]); p++) {
+		const struct kwhy_bench_decode_phase *phase = &row->phases[phases[p]];
+		struct kwhy_joules gross = kwhy_bench_decode_per_token(phase, &phase->energy.gross),
+				   net = kwhy_bench_decode_per_token(phase, &phase->energy.net);
+
+		add_joules(table, p ? "" : row->id, kwhy_decode_phase_name(phases[p]), &gross, &net);
+	}
+	for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++) {
+		const struct kwhy_bench_decode_serving *serving = &row->serving[s];
+		struct kwhy_joules gross = per_served_token(serving, &serving->energy.gross),
+				   net = per_served_token(serving, &serving->energy.net);
+
+		if (serving->sequences)
+			add_joules(table, "", kwhy_decode_seating_name((enum kwhy_decode_seating)s), &gross,
+				&net);
+	}
+}
+
+static void write_joules(
+	const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME}, {"", KWHY_COLUMN_LEFT},
+		{"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	if (bench->energy_missing)
+		return;
+	kwhy_sheet_heading(sheet, "Energy of a token", NULL);
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (!bench->rows[i].missing)
+			add_row_joules(&table, &bench->rows[i]);
+	kwhy_table_write(&table, sheet->style, out);
 }
 
 static bool has_several(const struct kwhy_bench_decode *bench)
@@ -133,7 +167,7 @@ static bool has_several(const struct kwhy_bench_decode *bench)
 static void write_exposed(
 	const struct kwhy_bench_decode *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT},
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME}, {"", KWHY_COLUMN_LEFT},
 		{"run", KWHY_COLUMN_RIGHT}, {"alone", KWHY_COLUMN_RIGHT}, {"exposed", KWHY_COLUMN_RIGHT},
 		{"a token", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
@@ -147,7 +181,7 @@ static void write_exposed(
 
 			if (row->ranks < 2 || row->missing)
 				continue;
-			kwhy_table_cell(&table, row->id);
+			kwhy_table_cell(&table, p ? "" : row->id);
 			kwhy_table_cell(&table, kwhy_decode_phase_name(p));
 			kwhy_table_real(&table, run_s, "s");
 			kwhy_table_real(&table, alone_s, "s");
@@ -231,6 +265,7 @@ void kwhy_bench_decode_text(
 		kwhy_text_addf(out, "\n%.4g sequences a second arrive\n", bench->arrivals_per_s);
 		write_served(bench, style, out);
 	}
+	write_joules(bench, &sheet, out);
 	if (has_several(bench)) {
 		kwhy_sheet_heading(&sheet, "Exposed communication", NULL);
 		write_exposed(bench, style, out);

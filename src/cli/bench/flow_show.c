@@ -19,6 +19,11 @@ static void flows_cell(struct kwhy_table *table, uint32_t flows)
 	kwhy_table_cell(table, text);
 }
 
+static bool has_run(const struct kwhy_bench_flow_row *row)
+{
+	return row->on_gpu && row->run_count;
+}
+
 static void write_times(
 	const struct kwhy_bench_flow *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -31,7 +36,7 @@ static void write_times(
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_flow_row *row = &bench->rows[i];
-		bool has_calls = row->on_gpu && row->run_count;
+		bool has_calls = has_run(row);
 
 		kwhy_table_cell(&table, row->id);
 		kwhy_table_cell(&table, row->title);
@@ -51,24 +56,22 @@ static void write_times(
 	kwhy_table_write(&table, style, out);
 }
 
-/* What there is to say of a GPU's utilisation, side by side, with the energy of a million flow-steps. */
+/* What there is to say of a GPU's utilisation, side by side, and what the variant needs of it. */
 static void write_use(
 	const struct kwhy_bench_flow *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"flows", KWHY_COLUMN_RIGHT}, {"NVML", KWHY_COLUMN_RIGHT}, {"busy", KWHY_COLUMN_RIGHT},
-		{"roofline", KWHY_COLUMN_RIGHT}, {"of", KWHY_COLUMN_RIGHT}, {"gross", KWHY_COLUMN_RIGHT},
-		{"above idle", KWHY_COLUMN_RIGHT}, {"error", KWHY_COLUMN_RIGHT}};
+		{"roofline", KWHY_COLUMN_RIGHT}, {"of", KWHY_COLUMN_RIGHT}, {"memory", KWHY_COLUMN_RIGHT},
+		{"error", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_flow_row *row = &bench->rows[i];
-		struct kwhy_joules gross = kwhy_bench_flow_per_million(row, &row->energy.gross),
-				   net = kwhy_bench_flow_per_million(row, &row->energy.net);
 		char error[KWHY_QUANTITY_BYTES];
 
-		if (!row->on_gpu || !row->run_count)
+		if (!has_run(row))
 			continue;
 		snprintf(error, sizeof(error), "%.1e", row->proof.numbers.error_h);
 		kwhy_table_cell(&table, row->id);
@@ -77,11 +80,38 @@ static void write_use(
 		kwhy_table_percent(&table, row->busy_ratio);
 		kwhy_table_percent(&table, row->roofline_ratio);
 		kwhy_table_cell(&table, kwhy_flow_precision_name(row->precision));
-		kwhy_workload_joules_cell(&table, &gross);
-		kwhy_workload_joules_cell(&table, &net);
+		kwhy_table_bytes(&table, row->memory_bytes);
 		kwhy_table_cell(&table, isfinite(row->proof.numbers.error_h) ? error : NULL);
 	}
 	kwhy_table_write(&table, style, out);
+}
+
+static void write_joules(
+	const struct kwhy_bench_flow *bench, const struct kwhy_sheet *sheet, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"flows", KWHY_COLUMN_RIGHT}, {"power", KWHY_COLUMN_RIGHT}, {"gross", KWHY_COLUMN_RIGHT},
+		{"above idle", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	if (bench->energy_missing)
+		return;
+	kwhy_sheet_heading(sheet, "Energy of a million flow-steps", NULL);
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct kwhy_bench_flow_row *row = &bench->rows[i];
+		struct kwhy_joules gross = kwhy_bench_flow_per_million(row, &row->energy.gross),
+				   net = kwhy_bench_flow_per_million(row, &row->energy.net);
+
+		if (!has_run(row))
+			continue;
+		kwhy_table_cell(&table, row->id);
+		flows_cell(&table, row->flows);
+		kwhy_table_real(&table, row->energy.mean_w, "W");
+		kwhy_workload_joules_cell(&table, &gross);
+		kwhy_workload_joules_cell(&table, &net);
+	}
+	kwhy_table_write(&table, sheet->style, out);
 }
 
 /* Each component of a variant beside what the source document says of it, and the usual run. */
@@ -229,8 +259,9 @@ void kwhy_bench_flow_text(
 		bench->by_argmax ? "flows choose their way" : "fixed path");
 	kwhy_text_add(out, "\n");
 	write_times(bench, style, out);
-	kwhy_sheet_heading(&sheet, "Use of the GPU, and energy of a million flow-steps", NULL);
+	kwhy_sheet_heading(&sheet, "Use of the GPU", NULL);
 	write_use(bench, style, out);
+	write_joules(bench, &sheet, out);
 	write_components(bench, &sheet, out);
 	kwhy_text_add(out, "\n");
 	write_best(bench, &sheet);
@@ -324,6 +355,10 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 	kwhy_json_count(json, "steps", row->steps);
 	kwhy_json_string(json, "products", row->products);
 	kwhy_json_count(json, "gpus", row->gpu_count);
+	if (has_run(row))
+		kwhy_json_count(json, "memory_bytes", row->memory_bytes);
+	else
+		kwhy_json_string(json, "memory_bytes", NULL);
 	kwhy_json_string(json, "collectives",
 		row->gpu_count < 2	     ? NULL
 			: row->tally.gathers ? "nccl"
@@ -338,7 +373,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 	kwhy_json_real(json, "nvml_ratio", row->nvml_ratio);
 	kwhy_json_real(json, "busy_ratio", row->busy_ratio);
 	kwhy_json_real(json, "roofline_ratio", row->roofline_ratio);
-	if (row->on_gpu && row->run_count)
+	if (has_run(row))
 		write_tally(json, &row->tally);
 	if (row->proof.flows)
 		write_proof(json, "proof", &row->proof);

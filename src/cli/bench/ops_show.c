@@ -26,11 +26,16 @@ static bool is_multiplied(const char *unit)
 }
 
 /* Transfers and launches have no unit that takes a prefix: "56.9 k/s". */
+static const char *unit_of(const struct kwhy_bench_ops_row *row)
+{
+	return is_multiplied(row->unit) ? row->unit : "";
+}
+
 static void rate_cell(struct kwhy_table *table, const struct kwhy_bench_ops_row *row)
 {
 	char unit[CELL_BYTES];
 
-	snprintf(unit, sizeof(unit), "%s/s", is_multiplied(row->unit) ? row->unit : "");
+	snprintf(unit, sizeof(unit), "%s/s", unit_of(row));
 	kwhy_table_real(table, row->missing ? NAN : row->count / row->seconds, unit);
 }
 
@@ -91,6 +96,42 @@ static void write_class(const struct kwhy_bench_ops *bench, enum kwhy_ops_class 
 		joules_cell(&table, row, &row->energy.net);
 		spread_cell(&table, &row->energy.gross);
 	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void add_window(struct kwhy_table *table, const struct kwhy_bench_ops_row *row)
+{
+	kwhy_table_cell(table, row->id);
+	kwhy_table_real(table, row->count, unit_of(row));
+	if (isfinite(row->bytes))
+		kwhy_table_real(table, row->bytes, "B");
+	else
+		kwhy_table_cell(table, "-");
+	kwhy_table_real(table, row->seconds, "s");
+	kwhy_table_real(table, row->energy.gross.value, "J");
+	kwhy_workload_joules_short_cell(table, &row->energy.net);
+	kwhy_table_real(table, row->energy.host.value, "J");
+}
+
+/* What the rates and the joules of each were divided from. */
+static void write_windows(
+	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
+		{"done", KWHY_COLUMN_RIGHT}, {"moved", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT},
+		{"gross", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT}, {"host", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	struct kwhy_table table;
+	size_t count = 0;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (!bench->rows[i].missing) {
+			add_window(&table, &bench->rows[i]);
+			count++;
+		}
+	if (count)
+		kwhy_sheet_heading(&sheet, "Windows", "counts and joules of the whole");
 	kwhy_table_write(&table, style, out);
 }
 
@@ -199,6 +240,7 @@ void kwhy_bench_ops_text(
 		kwhy_quantity_bytes(memory, bench->memory_bytes));
 	for (int class = 0; class < KWHY_OPS_CLASS_COUNT; class ++)
 		write_class(bench, (enum kwhy_ops_class) class, style, out);
+	write_windows(bench, style, out);
 	write_ladder(bench, style, out);
 	write_roofs(bench, style, out);
 	kwhy_text_add(out, "\n");

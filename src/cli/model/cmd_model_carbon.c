@@ -47,7 +47,7 @@ static void add_place(const struct kwhy_carbon_place *place, struct kwhy_table *
 static enum kwhy_status list_places(const struct kwhy_model_options *model, struct kwhy_error *error)
 {
 	static const struct kwhy_table_column columns[] = {{"place", KWHY_COLUMN_LEFT},
-		{"", KWHY_COLUMN_LEFT}, {"CO2e a kWh", KWHY_COLUMN_RIGHT}, {"year", KWHY_COLUMN_RIGHT}};
+		{"", KWHY_COLUMN_LEFT}, {"CO2e", KWHY_COLUMN_RIGHT}, {"year", KWHY_COLUMN_RIGHT}};
 	size_t count;
 	const struct kwhy_carbon_place *places = kwhy_carbon_places(&count);
 	struct kwhy_model_page page;
@@ -63,6 +63,8 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 		add_place(&places[i], page.is_json ? NULL : &table, &page.json);
 	if (page.is_json)
 		kwhy_json_array_end(&page.json);
+	if (!page.is_json)
+		kwhy_sheet_linef(&page.sheet, "", "CO2e of a kWh, mean of the year");
 	kwhy_table_write(&table, &page.style, &page.text);
 	return kwhy_model_page_end(&page, model, KWHY_OK, error);
 }

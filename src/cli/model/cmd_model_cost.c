@@ -24,13 +24,15 @@ struct answer {
 static void fill(const void *given, struct kwhy_model_page *page)
 {
 	const struct answer *answer = given;
-	const char *currency = *answer->currency ? answer->currency : "(no currency)";
+	const char *currency = page->is_json && !*answer->currency ? "(no currency)" : answer->currency;
 
 	if (page->is_json) {
 		kwhy_json_real(&page->json, "price_per_kwh", answer->runs->questions[0].per_kwh);
 		kwhy_json_real(&page->json, "price_per_hour", answer->runs->questions[0].per_hour);
 	}
 	kwhy_runs_write(answer->runs, currency, "cost", page);
+	if (!page->is_json && !*currency)
+		kwhy_sheet_linef(&page->sheet, "", "in the currency of the price, which was not named");
 	if (!page->is_json && answer->options->hourly_price)
 		kwhy_sheet_linef(&page->sheet, "",
 			"priced by the hour, which contains the electricity: no joule is paid twice");

@@ -122,8 +122,8 @@ static void amount_cell(struct kwhy_table *table, struct kwhy_interval amount, c
 	} else if (!isfinite(amount.value)) {
 		kwhy_table_cell(table, NULL);
 	} else {
-		snprintf(text, sizeof(text), isfinite(percent) ? "%.4g %s \xc2\xb1%.2g %%" : "%.4g %s",
-			amount.value, currency, percent);
+		snprintf(text, sizeof(text), isfinite(percent) ? "%.4g%s%s \xc2\xb1%.2g %%" : "%.4g%s%s",
+			amount.value, *currency ? " " : "", currency, percent);
 		kwhy_table_cell(table, text);
 	}
 }
@@ -131,32 +131,46 @@ static void amount_cell(struct kwhy_table *table, struct kwhy_interval amount, c
 static void add_run(struct kwhy_table *table, const struct kwhy_runs *runs, size_t i, const char *currency)
 {
 	const struct kwhy_running_question *question = &runs->questions[i];
-	const struct kwhy_running *answer = &runs->answers[i];
 
 	kwhy_table_cell(table, runs->runs[i].label);
 	kwhy_interval_cell(table, question->energy_j, "J");
 	kwhy_table_real(table, question->seconds, "s");
-	amount_cell(table, answer->per_run, currency);
-	if (*runs->unit)
-		amount_cell(table, answer->per_unit, currency);
-	if (isfinite(question->runs_per_day))
-		amount_cell(table, answer->per_year, currency);
+	amount_cell(table, runs->answers[i].per_run, currency);
 }
 
 static void add_saving(struct kwhy_table *table, const struct kwhy_runs *runs, const char *currency)
 {
-	const struct kwhy_running *a = &runs->answers[0], *b = &runs->answers[1];
+	const struct kwhy_running_question *a = &runs->questions[0], *b = &runs->questions[1];
 
 	kwhy_table_rule(table);
 	kwhy_table_cell(table, "saved");
-	kwhy_interval_cell(table,
-		kwhy_interval_difference(runs->questions[0].energy_j, runs->questions[1].energy_j), "J");
-	kwhy_table_real(table, runs->questions[0].seconds - runs->questions[1].seconds, "s");
-	amount_cell(table, kwhy_interval_difference(a->per_run, b->per_run), currency);
+	kwhy_interval_cell(table, kwhy_interval_difference(a->energy_j, b->energy_j), "J");
+	kwhy_table_real(table, a->seconds - b->seconds, "s");
+	amount_cell(table, kwhy_interval_difference(runs->answers[0].per_run, runs->answers[1].per_run),
+		currency);
+}
+
+static void write_each(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
+{
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME},
+		{"energy", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT}, {"a run", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < runs->count; i++)
+		add_run(&table, runs, i, currency);
+	if (runs->count == 2)
+		add_saving(&table, runs, currency);
+	kwhy_table_write(&table, &page->style, &page->text);
+}
+
+static void share_cells(struct kwhy_table *table, const struct kwhy_runs *runs,
+	const struct kwhy_running *answer, const char *currency)
+{
 	if (*runs->unit)
-		amount_cell(table, kwhy_interval_difference(a->per_unit, b->per_unit), currency);
+		amount_cell(table, answer->per_unit, currency);
 	if (isfinite(runs->questions[0].runs_per_day))
-		amount_cell(table, kwhy_interval_difference(a->per_year, b->per_year), currency);
+		amount_cell(table, answer->per_year, currency);
 }
 
 static bool ends_in_s(const char *word)
@@ -166,13 +180,17 @@ static bool ends_in_s(const char *word)
 	return length > 1 && word[length - 1] == 's';
 }
 
-static void write_text(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
+/* Of a unit of work and of a year, in a table of their own: beside the rest they are wider than 80 columns.
+ */
+static void write_shares(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
 {
 	char per_unit[KWHY_WORK_UNIT_BYTES + 8];
-	struct kwhy_table_column columns[6] = {{"", KWHY_COLUMN_NAME}, {"energy", KWHY_COLUMN_RIGHT},
-		{"time", KWHY_COLUMN_RIGHT}, {"a run", KWHY_COLUMN_RIGHT}};
+	struct kwhy_table_column columns[3] = {{"", KWHY_COLUMN_NAME}};
+	struct kwhy_running saved = {
+		.per_unit = kwhy_interval_difference(runs->answers[0].per_unit, runs->answers[1].per_unit),
+		.per_year = kwhy_interval_difference(runs->answers[0].per_year, runs->answers[1].per_year)};
 	struct kwhy_table table;
-	size_t count = 4;
+	size_t count = 1;
 
 	snprintf(per_unit, sizeof(per_unit), "per %.*s",
 		(int)strlen(runs->unit) - (ends_in_s(runs->unit) ? 1 : 0), runs->unit);
@@ -180,12 +198,26 @@ static void write_text(const struct kwhy_runs *runs, const char *currency, struc
 		columns[count++] = (struct kwhy_table_column){per_unit, KWHY_COLUMN_RIGHT};
 	if (isfinite(runs->questions[0].runs_per_day))
 		columns[count++] = (struct kwhy_table_column){"a year", KWHY_COLUMN_RIGHT};
+	if (count == 1)
+		return;
+	kwhy_text_add(&page->text, "\n");
 	kwhy_table_init(&table, columns, count);
-	for (size_t i = 0; i < runs->count; i++)
-		add_run(&table, runs, i, currency);
-	if (runs->count == 2)
-		add_saving(&table, runs, currency);
+	for (size_t i = 0; i < runs->count; i++) {
+		kwhy_table_cell(&table, runs->runs[i].label);
+		share_cells(&table, runs, &runs->answers[i], currency);
+	}
+	if (runs->count == 2) {
+		kwhy_table_rule(&table);
+		kwhy_table_cell(&table, "saved");
+		share_cells(&table, runs, &saved, currency);
+	}
 	kwhy_table_write(&table, &page->style, &page->text);
+}
+
+static void write_text(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
+{
+	write_each(runs, currency, page);
+	write_shares(runs, currency, page);
 	for (size_t i = 0; i < runs->count; i++)
 		if (runs->runs[i].is_modelled)
 			kwhy_sheet_linef(&page->sheet, "", "%s: energy is modelled, not measured",

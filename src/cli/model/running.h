@@ -51,7 +51,7 @@ void kwhy_runs_done(struct kwhy_runs *runs);
 KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
 
-/* The amount is money in `currency`, or grams CO2e where that is NULL. */
+/* The amount is money in `currency`, which may be "" in text, or grams CO2e where that is NULL. */
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
 

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLAS_BYTES = 32 << 20 }; /* what the library asks for on the newest GPUs */
-
 struct product {
 	uint64_t in, matrix, out; /* addresses */
 	uint32_t inputs, outputs, stride;
@@ -78,7 +76,7 @@ enum kwhy_status kwhy_flow_multiply(struct kwhy_flow *flow, enum kwhy_flow_matri
 static enum kwhy_status prepare(struct kwhy_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
-	enum kwhy_status status = gpu->ops->memory_new(gpu, BLAS_BYTES, &flow->blas_memory, error);
+	enum kwhy_status status = gpu->ops->memory_new(gpu, KWHY_FLOW_BLAS_BYTES, &flow->blas_memory, error);
 	int version = 0;
 
 	if (!status)
@@ -90,7 +88,8 @@ static enum kwhy_status prepare(struct kwhy_flow *flow, struct kwhy_error *error
 	/* Of its own, so that a graph may hold its work. */
 	if (!status)
 		status = check(flow,
-			flow->cublas.cublasSetWorkspace_v2(flow->blas, at(flow->blas_memory), BLAS_BYTES),
+			flow->cublas.cublasSetWorkspace_v2(
+				flow->blas, at(flow->blas_memory), KWHY_FLOW_BLAS_BYTES),
 			"take a workspace", error);
 	if (!status)
 		status = check(flow, flow->cublas.cublasGetVersion_v2(flow->blas, &version),

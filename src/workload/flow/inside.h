@@ -41,6 +41,8 @@ enum kwhy_flow_matrix {
 	KWHY_FLOW_LAST
 };
 
+enum { KWHY_FLOW_BLAS_BYTES = 32 << 20 }; /* what the library asks for on the newest GPUs */
+
 struct kwhy_flow {
 	const struct kwhy_flow_variant *variant;
 	struct kwhy_flow_shape shape;
@@ -53,7 +55,7 @@ struct kwhy_flow {
 	struct kwhy_gpu_graph *graph;
 	struct kwhy_flow_tally graph_tally;
 	uint64_t memory, work; /* what stays, and what the products need */
-	size_t work_bytes;
+	size_t memory_bytes, work_bytes;
 	struct kwhy_flow_args args;
 	uint32_t chunk; /* slots of the dense lattice at once */
 	struct kwhy_cublas cublas;

@@ -158,9 +158,10 @@ static void set_args(struct kwhy_flow *flow)
 static enum kwhy_status open_memory(struct kwhy_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
-	size_t bytes = place_memory(flow, 0);
-	enum kwhy_status status = gpu->ops->memory_new(gpu, bytes, &flow->memory, error);
+	enum kwhy_status status;
 
+	flow->memory_bytes = place_memory(flow, 0);
+	status = gpu->ops->memory_new(gpu, flow->memory_bytes, &flow->memory, error);
 	if (status)
 		return status;
 	place_memory(flow, flow->memory);
@@ -419,6 +420,11 @@ enum kwhy_flow_precision kwhy_flow_precision(const struct kwhy_flow *flow)
 const char *kwhy_flow_products(const struct kwhy_flow *flow)
 {
 	return flow->products;
+}
+
+uint64_t kwhy_flow_memory_bytes(const struct kwhy_flow *flow)
+{
+	return flow->memory_bytes + flow->work_bytes + (flow->blas_memory ? KWHY_FLOW_BLAS_BYTES : 0);
 }
 
 uint32_t kwhy_flow_gpu_count(const struct kwhy_flow *flow)

@@ -120,7 +120,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_flow_open(
 void kwhy_flow_close(struct kwhy_flow *flow); /* NULL is allowed */
 
 enum kwhy_flow_precision kwhy_flow_precision(const struct kwhy_flow *flow); /* that it really has */
-const char *kwhy_flow_products(const struct kwhy_flow *flow); /* who multiplies matrices; lent */
+const char *kwhy_flow_products(const struct kwhy_flow *flow);  /* who multiplies matrices; lent */
+uint64_t kwhy_flow_memory_bytes(const struct kwhy_flow *flow); /* of each GPU, at most, with the workspace */
 uint32_t kwhy_flow_gpu_count(const struct kwhy_flow *flow);
 bool kwhy_flow_on_device(const struct kwhy_flow *flow); /* steps are timed by the device's clock */
 

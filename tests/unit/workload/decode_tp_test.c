@@ -61,6 +61,31 @@ static void two_gpus_are_as_near_to_the_reference_as_one_however_they_are_launch
 		}
 }
 
+static void keys_and_values_in_8_bits_are_as_near_on_two_gpus_as_on_one(void **state)
+{
+	struct kwhy_decode_request request = request_of(KWHY_DECODE_BF16, KWHY_DECODE_EARLY, 3);
+	struct kwhy_decode_error found[2];
+	uint64_t bytes[2];
+	struct kwhy_error error;
+
+	(void)state;
+	request.has_short_cache = true;
+	for (uint32_t peers = 0; peers < 2; peers++) {
+		struct kwhy_decode *decode;
+
+		request.peer_count = peers;
+		decode = opened(&request);
+		if (kwhy_decode_check(decode, &answer, &found[peers], &error) ||
+			kwhy_decode_met(decode, &error))
+			fail_msg("%s", error.text);
+		bytes[peers] = kwhy_decode_cache_bytes(decode);
+		kwhy_decode_close(decode);
+	}
+	assert_true(found[0].relative > 0.005 && found[0].relative < 0.05);
+	assert_true(found[1].relative < 1.5 * found[0].relative);
+	assert_int_equal(bytes[0], 2 * bytes[1]); /* each has half of the heads */
+}
+
 static void write_tokens(struct kwhy_decode *decode)
 {
 	struct kwhy_error error;
@@ -109,21 +134,32 @@ static void alone_both_are_driven_however_they_are_launched(void **state)
 		}
 }
 
-static void sequences_that_arrive_are_served_by_both(void **state)
+static void serve_both(bool has_short_cache, uint32_t page)
 {
 	const struct kwhy_decode_arrivals arrivals = {
 		.rate_per_s = 1e6, .count = SEQUENCES, .seed = 3, .continuous = true};
 	double times[2][SEQUENCES];
 	struct kwhy_decode_served served = {.first_s = times[0], .whole_s = times[1]};
-	struct kwhy_decode *decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_EARLY, 2);
+	struct kwhy_decode_request request = request_of(KWHY_DECODE_BF16, KWHY_DECODE_EARLY, 2);
+	struct kwhy_decode *decode;
 	struct kwhy_error error;
 
-	(void)state;
+	request.has_short_cache = has_short_cache;
+	request.page = page;
+	decode = opened(&request);
 	write_tokens(decode);
 	if (kwhy_decode_serve(decode, &arrivals, &served, &error) || kwhy_decode_met(decode, &error))
 		fail_msg("%s", error.text);
 	assert_true(served.tokens >= SEQUENCES);
 	kwhy_decode_close(decode);
+}
+
+static void sequences_that_arrive_are_served_by_both(void **state)
+{
+	(void)state;
+	serve_both(false, 0);
+	serve_both(true, 0);
+	serve_both(true, 64);
 }
 
 static void each_gpu_has_its_part_of_the_weights_and_of_the_cache(void **state)
@@ -159,6 +195,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(alone_both_are_driven_however_they_are_launched)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_gpus_are_as_near_to_the_reference_as_one_however_they_are_launched),
+		cmocka_unit_test(keys_and_values_in_8_bits_are_as_near_on_two_gpus_as_on_one),
 		cmocka_unit_test(left_alone_nobody_waits_and_afterwards_all_is_right_again),
 		cmocka_unit_test(alone_both_are_driven_however_they_are_launched),
 		cmocka_unit_test(sequences_that_arrive_are_served_by_both),

@@ -16,20 +16,27 @@ function useful(devices: Device[]): Maybe {
 	return known(total) && known(idle) && total > 0 ? 1 - idle / total : null;
 }
 
+/** The part of an amount that the run has, which plans and figures a unit of work are of; none where it is all of it. */
+function ofRun(report: Report, total: number, show: (ratio: number) => string): string {
+	const run = report.run?.energy_nj;
+	return known(run) && total > 0 && show(run / total) !== show(1) ? ` · ${show(run / total)} of the run` : "";
+}
+
 function energyTiles(report: Report): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
 	const span = Math.max(...report.devices.map((d) => d.time["span_ns"] ?? 0));
 	if (!known(total)) return [tile("energy", "n/a", "no power readings: give --power FILE")];
-	const kwh = total / 3.6e15;
+	const wattHours = si(total / 3.6e12, "Wh"), { cost, carbon } = report;
 	const tiles = [
-		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), `${si(kwh * 1000, "Wh")}`, exact(total, "nJ")),
+		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), wattHours + ofRun(report, total, (r) => energy(r * total)),
+			`${exact(total, "nJ")}; of the run: from the first start to the last end of its devices' work`),
 		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
 	];
 	const metered = report.devices.map((d) => d.energy?.["end_ns"] !== undefined && known(d.energy?.["end_ns"]) && known(d.energy?.["start_ns"]) ? d.energy!["end_ns"]! - d.energy!["start_ns"]! : span);
 	const length = Math.max(...metered);
 	if (length > 0) tiles.splice(1, 0, tile("mean power", power((total / length) * 1000), `over ${time(length)}`));
-	if (known(report.cost?.amount)) tiles.push(tile("cost", si(report.cost.amount, report.cost.currency ?? ""), `${exact(kwh)} kWh`));
-	if (known(report.carbon?.g_co2e)) tiles.push(tile("CO2e", si(report.carbon.g_co2e, "g"), "grid intensity as given"));
+	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), `of ${wattHours}${ofRun(report, total, (r) => si(r * cost.amount!, cost.currency ?? ""))}`));
+	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `grid intensity as given${ofRun(report, total, (r) => si(r * carbon.g_co2e!, "g"))}`));
 	return tiles;
 }
 
