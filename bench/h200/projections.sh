@@ -64,8 +64,6 @@ record_all() {
 	recorded calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
 	[ -s "$profile" ] || cp "$bundled" "$profile"
 	recorded curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --profile "$profile"
-	# what launches draw is the device's: not in the recorder
-	step launches "$program" bench ops -q --only launch-queued,graph-kernel --seconds 3 --profile "$profile" --json -o "$out/launches.json"
 	for ((round = 1; round <= rounds; round++)); do
 		for variant in v0 v1 v2 v3 v6; do record twin "$variant" "${slow%-*}" 1; done
 		for variant in v2 v3 v5 v6; do record twin "$variant" 288 "${fast#*-}"; done

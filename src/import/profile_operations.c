@@ -7,8 +7,6 @@
 enum { ROWS_MAX = 64, MEMORY = KWHY_PRECISION_COUNT };
 
 #define RATE_MAX 1e18
-#define LAUNCH_J_MAX 1.0
-#define NORMAL_95 1.96 /* half of a 95 % interval over the standard uncertainty */
 
 /* Operations that fill the device with one thing. Not cache-read, which is no memory of the device, nor
    mixed, which has the fp32 of a device that copies as well. */
@@ -29,20 +27,14 @@ static const struct source {
 	{"memory-copy", "B", MEMORY},
 };
 
-static const struct source *find_source(const char *id)
+static const struct source *find_source(const json_t *row)
 {
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+	const char *id = json_string_value(json_object_get(row, "id"));
+
+	for (size_t i = 0; id && i < sizeof(sources) / sizeof(sources[0]); i++)
 		if (strcmp(sources[i].id, id) == 0)
 			return &sources[i];
 	return NULL;
-}
-
-/* Where the energy above idle of a launch that does nothing goes; NULL: it is no such operation. */
-static struct kwhy_measured *find_launch(const char *id, struct kwhy_profile *profile)
-{
-	if (strcmp(id, "launch-queued") == 0)
-		return &profile->launch_net_j;
-	return strcmp(id, "graph-kernel") == 0 ? &profile->graph_kernel_net_j : NULL;
 }
 
 static enum kwhy_status wrong(const char *path, const char *what, const char *words, struct kwhy_error *error)
@@ -52,33 +44,17 @@ static enum kwhy_status wrong(const char *path, const char *what, const char *wo
 		*what ? "." : "", what, words);
 }
 
-/* An energy of null was not measured; one of which the interval holds 0 tells nothing. */
-static enum kwhy_status read_launch(const char *path, const char *id, const json_t *row,
-	struct kwhy_measured *out, struct kwhy_error *error)
-{
-	const json_t *net = json_object_get(row, "net_j_per_unit");
-	double value = json_number_value(json_object_get(net, "value"));
-	double low = json_number_value(json_object_get(net, "low"));
-	double high = json_number_value(json_object_get(net, "high"));
-
-	if (!json_is_number(json_object_get(net, "value")) || low <= 0)
-		return KWHY_OK;
-	if (!(low <= value && value <= high && high <= LAUNCH_J_MAX))
-		return wrong(path, id, "has no net_j_per_unit up to 1 J between its low and its high", error);
-	*out = (struct kwhy_measured){value, (high - low) / 2 / NORMAL_95};
-	return KWHY_OK;
-}
-
 /* A rate of null was not measured. */
-static enum kwhy_status read_rate(const char *path, const struct source *source, const json_t *row,
-	struct kwhy_profile *profile, struct kwhy_error *error)
+static enum kwhy_status read_row(
+	const char *path, const json_t *row, struct kwhy_profile *profile, struct kwhy_error *error)
 {
+	const struct source *source = find_source(row);
 	const json_t *rate = json_object_get(row, "rate_per_s");
 	const char *unit = json_string_value(json_object_get(row, "unit"));
 	double rate_per_s = json_is_number(rate) ? json_number_value(rate) : NAN;
 	double *peak;
 
-	if (!rate || json_is_null(rate))
+	if (!source || !rate || json_is_null(rate))
 		return KWHY_OK;
 	if (!unit || strcmp(unit, source->unit) != 0)
 		return wrong(path, source->id, "is counted in another unit than it is known in", error);
@@ -87,18 +63,6 @@ static enum kwhy_status read_rate(const char *path, const struct source *source,
 	peak = source->peak == MEMORY ? &profile->peak_bytes_per_s : &profile->peak_flop_per_s[source->peak];
 	*peak = fmax(*peak, rate_per_s);
 	return KWHY_OK;
-}
-
-static enum kwhy_status read_row(
-	const char *path, const json_t *row, struct kwhy_profile *profile, struct kwhy_error *error)
-{
-	const char *id = json_string_value(json_object_get(row, "id"));
-	const struct source *source = id ? find_source(id) : NULL;
-	struct kwhy_measured *launch = id ? find_launch(id, profile) : NULL;
-
-	if (launch)
-		return read_launch(path, id, row, launch, error);
-	return source ? read_rate(path, source, row, profile, error) : KWHY_OK;
 }
 
 enum kwhy_status kwhy_import_profile_operations(

@@ -74,5 +74,4 @@ void kwhy_profile_init(struct kwhy_profile *profile)
 	for (int i = 0; i < KWHY_PRECISION_COUNT; i++)
 		profile->peak_flop_per_s[i] = NAN;
 	profile->peak_bytes_per_s = NAN;
-	profile->launch_net_j = profile->graph_kernel_net_j = unknown;
 }

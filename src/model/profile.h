@@ -115,9 +115,6 @@ struct kwhy_profile {
 	/* The fastest that `kwhy bench ops` saw: of arithmetic by enum kwhy_precision, and of the device's
 	   memory (reading, writing or copying). */
 	double peak_flop_per_s[KWHY_PRECISION_COUNT], peak_bytes_per_s;
-	/* By the same: above idle, of a kernel that does nothing, launched by a call of its own, and as one of
-	   a graph. */
-	struct kwhy_measured launch_net_j, graph_kernel_net_j;
 
 	struct kwhy_known_power *known_powers;
 	size_t known_power_count;

@@ -90,7 +90,6 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 	whatif->out_of_memory |= !node;
 	if (!node)
 		return;
-	node->flags |= KWHY_NODE_IN_GRAPH;
 	kwhy_whatif_follow(whatif->graph, row, KWHY_LINK_ISSUE, call_node, issue_ns);
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
 		int64_t queued_ns;

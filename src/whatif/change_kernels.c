@@ -93,9 +93,6 @@ static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, s
 
 static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, double own_ns)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_kernel(whatif, rows[i]))
-			kwhy_whatif_merge_row(whatif, rows[i]);
 	kwhy_whatif_resize_row(whatif, rows[0], own_ns);
 	for (size_t i = 1; i < count; i++)
 		kwhy_whatif_drop_row(whatif, rows[i]);

@@ -111,14 +111,6 @@ void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own
 	node->flags |= KWHY_NODE_CHANGED;
 }
 
-void kwhy_whatif_merge_row(struct kwhy_whatif *whatif, uint32_t row)
-{
-	struct kwhy_whatif_node *node = edit(whatif, row);
-
-	if (node)
-		node->flags |= KWHY_NODE_MERGED;
-}
-
 void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes)
 {
 	struct kwhy_whatif_node *node = edit(whatif, row);

@@ -33,9 +33,6 @@ struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
 /* An activity takes that long now. */
 void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns);
 
-/* Of a kernel that one kernel does with others, before it is dropped or, kept, takes as long as all. */
-void kwhy_whatif_merge_row(struct kwhy_whatif *whatif, uint32_t row);
-
 /* A call returns at once, after that long: it waits for nothing. */
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
 

@@ -39,9 +39,7 @@ enum kwhy_whatif_flag {
 	KWHY_NODE_CHANGED = 4,	     /* its work is not what was recorded */
 	KWHY_NODE_FOLLOWS_START = 8, /* its link of crossing is to a start */
 	KWHY_NODE_PACKED = 16,	     /* a copy that has the bytes of others, too */
-	KWHY_NODE_PINNED = 32,	     /* a copy whose memory of the host is page-locked now */
-	KWHY_NODE_MERGED = 64,	 /* a kernel that does what others did, or, dropped, whose work one does */
-	KWHY_NODE_IN_GRAPH = 128 /* a graph launches it now */
+	KWHY_NODE_PINNED = 32	     /* a copy whose memory of the host is page-locked now */
 };
 
 /*

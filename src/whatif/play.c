@@ -82,7 +82,7 @@ static inline void note_activity(
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
 
-	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED | KWHY_NODE_IN_GRAPH))
+	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
 		graph->changed[graph->changed_count++] = (struct kwhy_whatif_changed){
 			at, node->own_ns - (rows->end_ns[at] - rows->start_ns[at])};
 	if (!(node->flags & KWHY_NODE_DROPPED))

@@ -9,8 +9,7 @@
 
 /*
  * Energy: what was metered, less what the work that goes drew above idle, and the idle power of the time that
- * goes. Work that takes shorter draws its power for shorter; kernels that are made one kernel, or part of a
- * graph, save what launching them drew.
+ * goes. Work that takes shorter draws its power for shorter.
  */
 
 #define IDLE_LEAST_RATIO 0.1
@@ -155,58 +154,6 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return last_ns > whatif->first_ns ? last_ns - whatif->first_ns : 0;
 }
 
-static double launch_nj(const struct kwhy_whatif *whatif)
-{
-	return whatif->profile ? whatif->profile->launch_net_j.value * 1e9 : NAN;
-}
-
-static double graph_kernel_nj(const struct kwhy_whatif *whatif)
-{
-	return whatif->profile ? whatif->profile->graph_kernel_net_j.value * 1e9 : NAN;
-}
-
-/* Of what a kernel drew above idle, no more goes than that. */
-static double at_most(double saved_nj, double drew_nj)
-{
-	return saved_nj > 0 ? fmin(saved_nj, fmax(drew_nj, 0)) : 0;
-}
-
-/*
- * Work that one kernel does with other work takes what it took but for its launch; where nobody knows that,
- * and at the fast end, it draws its power for as long as it takes now. At the slow end launches cost nothing.
- */
-static double merged_nj(const struct kwhy_whatif *whatif, const struct kwhy_whatif_changed *changed,
-	double drew_nj, double by_time_nj)
-{
-	bool kept = !kwhy_whatif_row_is_dropped(whatif, changed->row);
-
-	if (whatif->corner == KWHY_CORNER_SLOW)
-		return fmax(kept ? by_time_nj : 0, 0);
-	if (whatif->corner == KWHY_CORNER_FAST || !isfinite(launch_nj(whatif)))
-		return by_time_nj;
-	return kept ? 0 : -at_most(launch_nj(whatif), drew_nj);
-}
-
-/* What a kernel that was launched by itself draws less, or more, than it did. */
-static double changed_nj(const struct kwhy_whatif *whatif, const struct kwhy_whatif_changed *changed)
-{
-	const struct kwhy_activities *rows = &whatif->recording->activities;
-	const uint32_t row = changed->row;
-	const uint8_t flags = whatif->graph->nodes[row].flags;
-	double net_w = (double)whatif->net_w[row];
-	double drew_nj = net_w * (double)(rows->end_ns[row] - rows->start_ns[row]);
-	double change_nj = net_w * (double)changed->longer_ns;
-	double saved_nj = launch_nj(whatif) - graph_kernel_nj(whatif);
-
-	if (flags & KWHY_NODE_MERGED)
-		change_nj = merged_nj(whatif, changed, drew_nj, change_nj);
-	if (flags & KWHY_NODE_IN_GRAPH && !(flags & KWHY_NODE_DROPPED) && isfinite(saved_nj) &&
-		whatif->corner != KWHY_CORNER_SLOW && rows->kind[row] == KWHY_ACTIVITY_KERNEL &&
-		rows->graph_node[row] == KWHY_NONE)
-		change_nj -= at_most(saved_nj, drew_nj);
-	return change_nj;
-}
-
 /* Work that is not what was recorded. */
 static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
@@ -214,7 +161,7 @@ static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 
 	for (size_t i = 0; i < whatif->graph->changed_count; i++) {
 		const struct kwhy_whatif_changed *changed = &whatif->graph->changed[i];
-		double change_nj = changed_nj(whatif, changed);
+		double change_nj = (double)whatif->net_w[changed->row] * (double)changed->longer_ns;
 
 		if (!isfinite(change_nj))
 			continue;

@@ -206,16 +206,17 @@ static void write_hidden(struct writing *writing)
 	}
 }
 
-/* Time of the run, from its first start to its last end, that lies in no metered interval. */
+/* Time of the run, from its first start to its last end, that no metered interval tells of. */
 static double unmetered_ns(const struct writing *writing)
 {
 	const struct kwhy_metered_total *total = writing->findings->total;
 	const struct kwhy_device_time *time = &writing->books->time;
+	const double lag_ns = (double)kwhy_energy_lag_ns(writing->findings);
 	double rest_ns = (double)time->last_ns - (double)time->first_ns;
 
 	for (size_t i = 0; i < total->count; i++) {
-		double from_ns = fmax((double)total->intervals[i].start_ns, (double)time->first_ns);
-		double to_ns = fmin((double)total->intervals[i].end_ns, (double)time->last_ns);
+		double from_ns = fmax((double)total->intervals[i].start_ns - lag_ns, (double)time->first_ns);
+		double to_ns = fmin((double)total->intervals[i].end_ns - lag_ns, (double)time->last_ns);
 
 		rest_ns -= fmax(0, to_ns - from_ns);
 	}

@@ -20,6 +20,9 @@ struct kwhy_energy_findings {
 	const struct kwhy_spread *spread;
 };
 
+/* By how much what an interval tells of is earlier than it: the delay and the low-pass of its meter. */
+int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
+
 /*
  * Time of every account, [account_count]: in known time inside the metered intervals, idle accounts among
  * them, and in hidden time.

@@ -4,12 +4,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Metered intervals that touch, joined, as far as it is known what ran. */
+/*
+ * What the metered intervals tell of: they are joined where they touch, earlier by what the meter is late, as
+ * far as it is known what ran.
+ */
 struct runs {
 	struct kwhy_window *windows;
 	size_t count;
 	double metered_ns; /* of the intervals, known or not */
 };
+
+int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings)
+{
+	return llround((findings->delay_s + findings->powers->tau_s) * 1e9);
+}
 
 static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 {
@@ -22,9 +30,11 @@ static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 }
 
 /* Both come in order; an interval may lie in several windows and the other way round. */
-static void add_runs(
-	struct runs *runs, const struct kwhy_metered_total *total, const struct kwhy_covered *covered)
+static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findings)
 {
+	const struct kwhy_metered_total *total = findings->total;
+	const struct kwhy_covered *covered = findings->covered;
+	const int64_t lag_ns = kwhy_energy_lag_ns(findings);
 	size_t window = 0;
 
 	for (size_t i = 0; i < total->count; i++) {
@@ -38,19 +48,23 @@ static void add_runs(
 			const struct kwhy_window *known = &covered->windows[w];
 
 			add_run(runs,
-				known->start_ns > interval->start_ns ? known->start_ns : interval->start_ns,
-				known->end_ns < interval->end_ns ? known->end_ns : interval->end_ns);
+				(known->start_ns > interval->start_ns ? known->start_ns
+								      : interval->start_ns) -
+					lag_ns,
+				(known->end_ns < interval->end_ns ? known->end_ns : interval->end_ns) -
+					lag_ns);
 		}
 	}
 }
 
-static enum kwhy_status runs_init(struct runs *runs, const struct kwhy_metered_total *total,
-	const struct kwhy_covered *covered, struct kwhy_error *error)
+static enum kwhy_status runs_init(
+	struct runs *runs, const struct kwhy_energy_findings *findings, struct kwhy_error *error)
 {
-	*runs = (struct runs){.windows = calloc(total->count + covered->count + 1, sizeof(*runs->windows))};
+	*runs = (struct runs){.windows = calloc(findings->total->count + findings->covered->count + 1,
+				      sizeof(*runs->windows))};
 	if (!runs->windows)
 		return kwhy_fail_memory(error, "metered intervals");
-	add_runs(runs, total, covered);
+	add_runs(runs, findings);
 	return KWHY_OK;
 }
 
@@ -93,39 +107,26 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 	return outside_ns > 0 && isfinite(more_ns) ? 1 + more_ns / outside_ns : 1;
 }
 
-/*
- * Idle seconds as the meter saw them. Of the first moments it remembers what was before, which nobody knows:
- * where they are idle, so is what is missing of all that was metered.
- */
-static double idle_seen_ns(const struct kwhy_posting *posting, const struct kwhy_device_ledger *books,
-	const struct runs *runs, double known_ns)
-{
-	const double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9;
-	double missing_ns = known_ns - idle_ns, first_ns = 0;
-
-	for (size_t c = 0; c < posting->class_count; c++)
-		missing_ns -= posting->base_unscaled_s[c] * 1e9;
-	if (runs->count)
-		first_ns = (double)(books->time.first_ns - runs->windows[0].start_ns);
-	return idle_ns + fmax(0, fmin(missing_ns, first_ns));
-}
-
 /* What the idle accounts share: idle seconds seen, those outside of the activities apart. */
 static void share_idle(const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
 	const struct runs *runs, struct kwhy_account_times *times)
 {
 	const struct kwhy_posting *posting = findings->posting;
-	double idle_ns, known_ns = 0, gaps_ns = 0;
+	double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9, known_ns = 0, gaps_ns = 0,
+	       unseen_ns;
 	double outside_ns, clean_ns = 0, *out_inside_ns = times->inside_ns;
 
 	for (size_t i = 0; i < runs->count; i++)
 		known_ns += (double)(runs->windows[i].end_ns - runs->windows[i].start_ns);
-	idle_ns = idle_seen_ns(posting, books, runs, known_ns);
-	/* As the meter saw it, later than it was: what it adds at one end it takes from the other. */
 	if (findings->classes->clean != KWHY_NONE)
 		clean_ns = posting->base_unscaled_s[findings->classes->clean] * 1e9;
 	outside_ns = known_ns - clean_ns -
 		inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
+	/* what the first reading remembers from before is known of nothing: it counts as idle, outside */
+	unseen_ns = known_ns - idle_ns;
+	for (size_t c = 0; c < posting->class_count; c++)
+		unseen_ns -= posting->base_unscaled_s[c] * 1e9;
+	idle_ns += fmax(0, fmin(unseen_ns, (double)kwhy_energy_lag_ns(findings)));
 	times->outside_ratio = outside_ratio(findings, books, runs, outside_ns);
 	for (size_t i = 0; i < books->account_count; i++)
 		if (kwhy_category_is_idle(books->accounts[i].category) &&
@@ -175,7 +176,7 @@ enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
 	if (!times->inside_ns || !times->hidden_ns)
 		status = kwhy_fail_memory(error, "the books");
 	if (!status)
-		status = runs_init(&runs, findings->total, findings->covered, error);
+		status = runs_init(&runs, findings, error);
 	if (!status) {
 		add_rows(times, findings, books, &runs);
 		share_idle(findings, books, &runs, times);

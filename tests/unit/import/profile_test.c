@@ -98,25 +98,6 @@ static void peaks_are_the_fastest_operations_that_were_measured(void **state)
 	kwhy_profile_free(profile);
 }
 
-#define LAUNCH(id, value, low, high)                                                     \
-	"{\"id\":\"" id "\",\"unit\":\"launch\",\"rate_per_s\":2e5,\"net_j_per_unit\":{" \
-	"\"value\":" value ",\"low\":" low ",\"high\":" high "}}"
-
-/* An interval that holds 0 tells nothing. */
-static void launches_have_the_energy_that_was_told_from_none(void **state)
-{
-	struct kwhy_profile *profile;
-
-	(void)state;
-	OK(import_text(OPERATIONS(LAUNCH("launch-queued", "2.6e-5", "2.2e-5", "3e-5") "," LAUNCH(
-			       "graph-kernel", "1e-5", "-1e-6", "2.1e-5")),
-		&profile));
-	assert_true(profile->launch_net_j.value == 2.6e-5);
-	assert_float_equal(profile->launch_net_j.spread, 4e-6 / 1.96, 1e-9);
-	assert_true(isnan(profile->graph_kernel_net_j.value));
-	kwhy_profile_free(profile);
-}
-
 static void operations_that_cannot_be_are_refused_by_name(void **state)
 {
 	static const char *const cases[][2] = {
@@ -126,10 +107,6 @@ static void operations_that_cannot_be_are_refused_by_name(void **state)
 		{OPERATIONS(OPERATION("fp32", "FLOP", "-1")), "operations.fp32 has no rate"},
 		{OPERATIONS(OPERATION("memory-read", "B", "1e300")), "operations.memory-read has no rate"},
 		{OPERATIONS(OPERATION("memory-read", "B", "\"1e12\"")), "operations.memory-read has no rate"},
-		{OPERATIONS(LAUNCH("graph-kernel", "2e-5", "3e-5", "4e-5")),
-			"operations.graph-kernel has no net_j_per_unit"},
-		{OPERATIONS(LAUNCH("launch-queued", "2", "1", "3")),
-			"operations.launch-queued has no net_j_per_unit"},
 	};
 
 	(void)state;
@@ -290,7 +267,6 @@ int main(void)
 		cmocka_unit_test(the_bundled_profiles_hold_what_was_measured_and_nothing_else),
 		cmocka_unit_test(a_profile_of_a_name_alone_knows_nothing),
 		cmocka_unit_test(peaks_are_the_fastest_operations_that_were_measured),
-		cmocka_unit_test(launches_have_the_energy_that_was_told_from_none),
 		cmocka_unit_test(operations_that_cannot_be_are_refused_by_name),
 		cmocka_unit_test(known_powers_keep_their_order),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_name),

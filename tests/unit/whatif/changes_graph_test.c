@@ -167,63 +167,6 @@ static void tiny_kernels_in_a_row_become_one(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
-/* Above idle, in nanojoules: what the one change of a plan saves. The kernels of a recording draw 200 W
- * there. */
-static int64_t net_saved_nj(struct kwhy_plan *plan)
-{
-	int64_t saved_nj;
-
-	assert_int_equal(plan->change_count, 1);
-	saved_nj = plan->before.net_nj - plan->changes[0].after.net_nj;
-	kwhy_plan_free(plan);
-	return saved_nj;
-}
-
-static struct build three_tiny_kernels(void)
-{
-	struct build build = build_new(1);
-
-	launch(&build, 0, 10, 14);
-	launch(&build, 3, 15, 18);
-	launch(&build, 6, 19, 21);
-	return build;
-}
-
-/* A kernel of 5 us draws their power, or all that they drew but for two launches of 25 uJ. */
-static void kernels_made_one_save_their_launches(void **state)
-{
-	struct build build = three_tiny_kernels();
-	struct kwhy_profile profile;
-	int64_t by_time_nj = net_saved_nj(made(&build, "fuse", 0, NULL));
-
-	(void)state;
-	kwhy_profile_init(&profile);
-	assert_int_equal(by_time_nj, 4 * US * 200);
-	build = three_tiny_kernels();
-	profile.launch_net_j.value = 25e-6;
-	assert_int_equal(net_saved_nj(made(&build, "fuse", 0, &profile)), 2 * 25 * US);
-	/* no launch saves more than its kernel drew: 600 and 400 uJ */
-	build = three_tiny_kernels();
-	profile.launch_net_j.value = 450e-6;
-	assert_int_equal(net_saved_nj(made(&build, "fuse", 0, &profile)), (450 + 400) * US);
-}
-
-/* Six of twelve kernels, each of which drew 1 mJ. */
-static void kernels_of_a_graph_save_what_their_launches_drew_more(void **state)
-{
-	struct build build = two_loops();
-	struct kwhy_profile profile = with_graphs();
-
-	(void)state;
-	assert_int_equal(net_saved_nj(made(&build, "graph", 0, &profile)), 0);
-	build = two_loops();
-	profile.launch_net_j.value = 25e-6;
-	assert_int_equal(net_saved_nj(made(&build, "graph", 0, &profile)), 0);
-	build = two_loops();
-	profile.graph_kernel_net_j.value = 10e-6;
-	assert_int_equal(net_saved_nj(made(&build, "graph", 0, &profile)), 6 * 15 * US);
-}
-
 /* A queued kernel of 2 us with that grid, 1 us behind the last. */
 static void launch_blocks(struct build *build, int place, uint32_t blocks)
 {
@@ -342,8 +285,6 @@ int main(void)
 		cmocka_unit_test(kernels_of_recorded_graphs_show_their_gaps),
 		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
 		cmocka_unit_test(tiny_kernels_in_a_row_become_one),
-		cmocka_unit_test(kernels_made_one_save_their_launches),
-		cmocka_unit_test(kernels_of_a_graph_save_what_their_launches_drew_more),
 		cmocka_unit_test(a_fused_kernel_ends_where_the_next_grid_is_larger),
 		cmocka_unit_test(how_many_launches_a_chain_needs_is_in_its_interval),
 		cmocka_unit_test(what_the_device_does_alone_is_part_of_a_chain),
