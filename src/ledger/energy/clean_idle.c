@@ -241,6 +241,7 @@ static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_
 	const size_t from = first_from(quiet->series, start_ns), to = first_from(quiet->series, end_ns);
 	double level_w;
 
+	*out_scatter_w = NAN;
 	if (from + CLEAN_LEAST > to)
 		return NAN;
 	level_w = median_of(quiet, from, to);
