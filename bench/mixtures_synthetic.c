@@ -102,11 +102,14 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
 	struct kwhy_mixture_truth truth = {.alone = alone};
 	enum kwhy_status status;
+	int64_t lag_ns;
 
 	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
 	if (!truth.row_nj)
 		return kwhy_fail_memory(error, "the truth");
-	kwhy_mixture_truth_sum(mixture, energy->start_ns, energy->end_ns, &truth);
+	/* what the readings of the window tell of is earlier by the meter's lag */
+	lag_ns = llround(1e9 * (energy->delay_s + energy->time_constant_s));
+	kwhy_mixture_truth_sum(mixture, energy->start_ns - lag_ns, energy->end_ns - lag_ns, &truth);
 	status = kwhy_mixture_score_init(score, mixture->recording, ledger, &truth, error);
 	free(truth.row_nj);
 	return status;

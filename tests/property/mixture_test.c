@@ -146,13 +146,16 @@ static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size
 	struct kwhy_mixture_score score;
 	struct kwhy_ledger *ledger;
 	double wrong_ratio;
+	int64_t lag_ns; /* what the readings of the window tell of is earlier by that */
 
 	options.profile = &mixture.profile;
 	OK(kwhy_ledger_new(mixture.recording, &options, &ledger, &error));
 	truth.row_nj = calloc(mixture.work_count, sizeof(*truth.row_nj));
 	assert_non_null(truth.row_nj);
-	kwhy_mixture_truth_sum(
-		&mixture, ledger->devices[0].energy.start_ns, ledger->devices[0].energy.end_ns, &truth);
+	lag_ns = llround(
+		1e9 * (ledger->devices[0].energy.delay_s + ledger->devices[0].energy.time_constant_s));
+	kwhy_mixture_truth_sum(&mixture, ledger->devices[0].energy.start_ns - lag_ns,
+		ledger->devices[0].energy.end_ns - lag_ns, &truth);
 	OK(kwhy_mixture_score_init(&score, mixture.recording, ledger, &truth, &error));
 	*rows += score.row_count;
 	*covered += score.covered_count;

@@ -146,8 +146,7 @@ const struct kwhy_command kwhy_command_bench_ops = {
 	.summary = "Run single kinds of operation for a fixed time each: rates, and joules of each.",
 	.details = "compute:     fp64 fp32 fp16 int32 int8 and -tensor: fp64 tf32 bf16 fp16 fp8 int8\n"
 		   "memory:      memory-read memory-write memory-copy cache-read\n"
-		   "small:       h2d-small d2h-small launch\n"
-		   "             h2d-queued d2h-queued launch-queued graph-kernel\n"
+		   "small:       h2d-small d2h-small launch -queued: h2d d2h launch; graph-kernel\n"
 		   "large:       h2d-large d2h-large peer\n"
 		   "mixed, collectives: mixed collective",
 	.options = options_table,

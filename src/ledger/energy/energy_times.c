@@ -136,7 +136,8 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 		const struct kwhy_account *account = &books->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE)
-			out_inside_ns[i] = account->is_clean ? clean_ns : outside_ns;
+			out_inside_ns[i] = account->is_clean ? clean_ns
+							     : fmin(outside_ns, (double)account->time_ns);
 		else if (account->category == KWHY_CATEGORY_UNRECORDED)
 			out_inside_ns[i] = runs->metered_ns - known_ns;
 		else if (kwhy_category_is_idle(account->category) && gaps_ns > 0)
