@@ -11,7 +11,7 @@ enum {
 	CROWD_THREADS = 256,
 	CROWD_DEPTH = 4,	    /* steps of attention that are on their way */
 	CROWD_STAGE_NUMBERS = 2048, /* of one, of a warp */
-	CROWD_WORD_THREADS = 128,
+	CROWD_WORD_THREADS = 256,   /* one block a multiprocessor */
 	CROWD_END_WARPS = 8,
 	CROWD_SHARED_BYTES = 228 << 10 /* of a multiprocessor: what more than 32 tokens take */
 };
@@ -105,20 +105,29 @@ static uint32_t inner_clusters(const struct kwhy_decode *decode)
 	return inner / 64 < 16 ? inner / 64 : decode->args.slots > 32 && inner == 3072 ? 12 : 16;
 }
 
-/* Of a token in shared memory: an odd number of chunks. */
+/* Of a token in shared memory: 16 bytes more, for its banks. */
 static uint32_t crowd_stride(uint32_t columns)
 {
-	return (columns / 32 | 1) * 64;
+	return columns * 2 + 16;
 }
 
-/* x of all tokens or a head of theirs, the sums of the block's own, their moments, and what comes of them. */
+/* x of all tokens or a head of theirs, their moments, and what comes of the block's own. */
 static uint32_t crowd_room(const struct kwhy_decode *decode, uint32_t groups, uint32_t columns)
 {
-	uint32_t tiles = columns > 3 * KWHY_DECODE_HEAD ? columns / 8 : 3 * KWHY_DECODE_HEAD / 8,
-		 chunks = (decode->request.shape->width / 32 + CLUSTER - 1) / CLUSTER;
+	uint32_t chunks = (decode->request.shape->width / 32 + CLUSTER - 1) / CLUSTER;
 
-	return groups * 16 * crowd_stride(chunks > 2 ? chunks * 32 : 64) + CLUSTER * tiles * groups * 64 +
-		CLUSTER * groups * 16 + groups * 2 * columns * 2;
+	return groups * 16 * crowd_stride(chunks > 2 ? chunks * 32 : 64) + CLUSTER * groups * 16 +
+		groups * 2 * columns * 2;
+}
+
+/* What the blocks of a cluster send of so many tiles: of every 32 tokens a block's own 4, of 8 rows, 2 bytes
+ * each. Then, at the same place, sums of warps that share columns. */
+static uint32_t crowd_inbox(const struct kwhy_decode *decode, uint32_t groups, uint32_t tiles)
+{
+	uint32_t sums = CLUSTER * tiles * ((groups + 1) / 2) * 64,
+		 turns = (decode->request.shape->width / 8 / CLUSTER + 3) / 4, joined = turns * groups * 2048;
+
+	return sums > joined ? sums : joined;
 }
 
 static void issue_crowd_layer(struct kwhy_decode_issue *issue, uint32_t layer)
@@ -132,7 +141,7 @@ static void issue_crowd_layer(struct kwhy_decode_issue *issue, uint32_t layer)
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_ATTEND,
 			.blocks = decode->request.shape->heads * CLUSTER,
 			.threads = CROWD_THREADS,
-			.shared_bytes = room +
+			.shared_bytes = room + crowd_inbox(decode, groups, 3 * KWHY_DECODE_HEAD / 8) +
 				attending * CROWD_DEPTH * CROWD_STAGE_NUMBERS *
 					kwhy_decode_kept_bytes(&decode->request),
 			.numbers = {layer}});
@@ -140,7 +149,8 @@ static void issue_crowd_layer(struct kwhy_decode_issue *issue, uint32_t layer)
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_INNER,
 			.blocks = clusters * CLUSTER,
 			.threads = CROWD_THREADS,
-			.shared_bytes = room + groups * 16 * crowd_stride(columns),
+			.shared_bytes = room + crowd_inbox(decode, groups, columns / 8) +
+				groups * 16 * crowd_stride(columns),
 			.numbers = {layer}});
 }
 
@@ -157,8 +167,8 @@ void kwhy_decode_issue_crowd(struct kwhy_decode_issue *issue)
 			.threads = CROWD_END_WARPS * 32});
 	kwhy_decode_issue(issue,
 		&(struct kwhy_decode_launch){.kernel = KWHY_DECODE_CROWD_HEAD,
-			.blocks = kwhy_decode_place_count(decode) * HEAD_BLOCKS,
+			.blocks = kwhy_decode_place_count(decode),
 			.threads = CROWD_WORD_THREADS,
-			.shared_bytes = (tokens + 7) / 8 * 8 *
-				(decode->request.shape->width * 2 + PAD_BYTES)});
+			.shared_bytes = (tokens + 15) / 16 * 16 *
+				crowd_stride(decode->request.shape->width)});
 }

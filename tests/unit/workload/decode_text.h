@@ -111,6 +111,7 @@ static __attribute__((unused)) void add_float(float *to, float value)
 
 #define add_one(to, one) add_float((to), (one))
 #define add_two(to, one, two) (add_float((to), (one)), add_float((to) + 1, (two)))
+#define add_four(to, v) (add_two((to), (v)[0], (v)[1]), add_two((to) + 2, (v)[2], (v)[3]))
 
 static __attribute__((unused)) float __uint_as_float(unsigned bits)
 {
@@ -128,6 +129,21 @@ static __attribute__((unused)) unsigned shuffle_word(unsigned value, int distanc
 static __attribute__((unused)) float shuffle_float(float value, int distance)
 {
 	return __uint_as_float(shuffle_word(__float_as_uint(value), distance));
+}
+
+#define any_of_warp(is) ((int)__reduce_max_sync(0xffffffffu, (is) ? 1u : 0u))
+
+/* Of four matrices a lane gets a word each of the row that another one tells. */
+static __attribute__((unused)) void load_matrices(const void *from, unsigned out[4])
+{
+	unsigned lows[CUDA_TEXT_WARP], lane = threadIdx.x % CUDA_TEXT_WARP;
+	const unsigned *highs;
+
+	memcpy(lows, cuda_text_exchange((unsigned)(uintptr_t)from), sizeof(lows));
+	highs = cuda_text_exchange((unsigned)((uintptr_t)from >> 32));
+	for (unsigned i = 0; i < 4; i++)
+		out[i] = ((const unsigned *)((uint64_t)highs[i * 8 + lane / 4] << 32 |
+			lows[i * 8 + lane / 4]))[lane % 4];
 }
 
 #define __shfl_sync(mask, value, lane) (cuda_text_exchange(value)[lane])
@@ -184,9 +200,20 @@ static __attribute__((unused)) unsigned pack_halves(float low, float high)
 	return (unsigned)kwhy_decode_to_fp16(high) << 16 | kwhy_decode_to_fp16(low);
 }
 
+static __attribute__((unused)) unsigned add_halves(unsigned a, unsigned b)
+{
+	return pack_halves(HALF(a, 0) + HALF(b, 0), HALF(a, 1) + HALF(b, 1));
+}
+
 static __attribute__((unused)) unsigned halves_of_fp8(unsigned pair)
 {
 	return pack_halves(kwhy_decode_from_fp8((uint8_t)pair), kwhy_decode_from_fp8((uint8_t)(pair >> 8)));
+}
+
+static __attribute__((unused)) void halves_of_four(unsigned four, unsigned *first, unsigned *second)
+{
+	*first = halves_of_fp8(four & 0xffff);
+	*second = halves_of_fp8(four >> 16);
 }
 
 static __attribute__((unused)) unsigned fp8_of(float low, float high)

@@ -11,17 +11,20 @@
 /* --- The first half of a layer --- */
 
 /* Queries into shared memory, keys and values where they belong: of the block's tokens, of the head. */
-static __device__ void crowd_state(const struct args *a, u32 layer, const u32 positions[CROWD_PLACES][2],
-	const float sums[CROWD_PLACES][4], act *queries)
+static __device__ void crowd_state(const struct args *a, u32 layer,
+	const u32 positions[CROWD_PLACES][CROWD_TOKENS], const float sums[CROWD_PLACES][CROWD_SUMS],
+	act *queries)
 {
 #pragma unroll
 	for (u32 i = 0; i < CROWD_PLACES; i++)
 #pragma unroll
-		for (u32 h = 0; h < 2; h++) {
+		for (u32 h = 0; h < CROWD_TOKENS; h++) {
 			struct crowd_place here = crowd_place_of(i);
 			u32 own = 2 * here.group + h, part = here.tile / (HEAD / 8),
 			    column = here.tile % (HEAD / 8) * 8 + here.row;
 
+			if (CROWD_GROUPS % 2 && own >= CROWD_OWN)
+				continue;
 			if (part == 0)
 				store_two(queries + own * HEAD + column, sums[i][2 * h], sums[i][2 * h + 1]);
 			else if (part < 3 && crowd_token(own) < FEW_SLOTS)
@@ -60,8 +63,13 @@ static __device__ void crowd_query(struct recall *r, const act *query, struct fo
 		r->query[i] = load_shared(
 			(const struct four *)(const void *)(query + recall_query_piece(i) * UNIT));
 	recall_turn_query(r);
-	if (r->count)
-		recall_all(r, stages, CROWD_DEPTH);
+	if (!r->count)
+		return;
+#if SHORT_CACHE
+	recall_by_two(r, stages, CROWD_DEPTH);
+#else
+	recall_all(r, stages, CROWD_DEPTH);
+#endif
 }
 
 /* What the warp of the second half has found comes to that of the first. */
@@ -99,13 +107,28 @@ static __device__ void crowd_join(struct recall *r, struct four *stages, u32 hal
 	}
 }
 
+/* As recall_end(), each lane one word, where turned() says. */
+static __device__ void crowd_recall_end(const struct recall *r, act *to)
+{
+	u32 lane = threadIdx.x % 32, word = 0;
+	float scale = recall_scale(r);
+
+#pragma unroll
+	for (u32 i = 0; i < 4; i++) {
+		u32 one = pack(r->sums[i][0] * scale, r->sums[i][2] * scale);
+
+		word = lane % 4 == i ? one : word;
+	}
+	*(u32 *)(void *)(to + turned(lane / 4 * UNIT + lane % 4 * 2)) = word;
+}
+
 /* A head's columns of a token come to all blocks of the cluster. */
 static __device__ void crowd_mix(const struct recall *r, act *room)
 {
-	act *row = room + r->token * CROWD_STRIDE(HEAD / CHUNK);
+	act *row = room + r->token * crowd_stride(HEAD / CHUNK);
 	u32 lane = threadIdx.x % 32;
 
-	recall_end(r, row);
+	crowd_recall_end(r, row);
 	__syncwarp();
 #pragma unroll
 	for (u32 i = lane; i < CLUSTER * PIECES; i += 32)
@@ -119,14 +142,14 @@ static __device__ void crowd_attend(const struct args *a, u32 layer, struct four
 	u32 head = blockIdx.x / CLUSTER, own = threadIdx.x / 32 % CROWD_OWN,
 	    half = threadIdx.x / 32 / CROWD_OWN,
 	    token = half < CROWD_HALVES && crowd_token(own) < FEW_SLOTS ? crowd_token(own) : FEW_SLOTS,
-	    positions[CROWD_PLACES][2];
-	act *room = (act *)(void *)all,
-	    *queries = (act *)(void *)(all + CROWD_X + CROWD_INBOX + CROWD_MOMENTS);
-	struct four *stages = all + CROWD_ROOM + threadIdx.x / 32 * CROWD_DEPTH * RECALL_QUADS;
+	    positions[CROWD_PLACES][CROWD_TOKENS];
+	act *room = (act *)(void *)all, *queries = (act *)(void *)(all + CROWD_X + CROWD_MOMENTS);
+	struct four *stages = all + CROWD_AT + crowd_inbox(3 * HEAD / 8) +
+		threadIdx.x / 32 * CROWD_DEPTH * RECALL_QUADS;
 	struct crowd_slice slice;
 	struct crowd crowd;
 	struct recall r;
-	float sums[CROWD_PLACES][4];
+	float sums[CROWD_PLACES][CROWD_SUMS];
 
 	cluster_open(all);
 	crowd_load(a, layer, ATTENTION, 3 * HEAD / 8, &crowd);
@@ -141,12 +164,13 @@ static __device__ void crowd_attend(const struct args *a, u32 layer, struct four
 	crowd_stage(a, 2 * layer, all);
 #pragma unroll
 	for (u32 i = 0; i < CROWD_PLACES; i++)
-		for (u32 h = 0; h < 2; h++) {
+		for (u32 h = 0; h < CROWD_TOKENS; h++) {
 			u32 one = crowd_token(2 * crowd_place_of(i).group + h);
 
 			positions[i][h] = position_of(a, one < FEW_SLOTS ? one : 0);
 		}
 	crowd_multiply(&crowd, all, 3 * HEAD / 8);
+	cluster_meet();
 	crowd_sums(&crowd, all, 3 * HEAD / 8, sums);
 	crowd_state(a, layer, positions, sums, queries);
 	crowd_query(&r, queries + own * HEAD, stages);
@@ -155,23 +179,25 @@ static __device__ void crowd_attend(const struct args *a, u32 layer, struct four
 	if (token < FEW_SLOTS && half == 0)
 		crowd_mix(&r, room);
 	cluster_meet();
-	crowd_slice_add(&slice, room, HEAD / CHUNK, all + CROWD_X, joint_sum(a, 2 * layer + 1));
+	crowd_slice_add(&slice, room, HEAD / CHUNK, all + CROWD_AT, joint_sum(a, 2 * layer + 1));
 }
 
 /* --- The second half --- */
 
 /* The cluster's inner columns of the block's tokens come to all its blocks. */
-static __device__ void crowd_spread(const float sums[CROWD_PLACES][4], act *mine, act *room)
+static __device__ void crowd_spread(const float sums[CROWD_PLACES][CROWD_SUMS], act *mine, act *room)
 {
 #pragma unroll
 	for (u32 i = 0; i < CROWD_PLACES; i++)
 #pragma unroll
-		for (u32 h = 0; h < 2; h++) {
+		for (u32 h = 0; h < CROWD_TOKENS; h++) {
 			struct crowd_place here = crowd_place_of(i);
+			u32 own = 2 * here.group + h, column = here.tile * 8 + here.row;
 
-			if (here.tile < INNER_COLUMNS / 8)
-				store_two(mine + (2 * here.group + h) * INNER_COLUMNS + here.tile * 8 +
-						here.row,
+			if (CROWD_GROUPS % 2 && own >= CROWD_OWN)
+				continue;
+			if (crowd_has_place(i, INNER_COLUMNS / 8))
+				store_two(mine + own * INNER_COLUMNS + turned(column),
 					fmaxf(sums[i][2 * h], 0), fmaxf(sums[i][2 * h + 1], 0));
 		}
 	__syncthreads();
@@ -179,7 +205,7 @@ static __device__ void crowd_spread(const float sums[CROWD_PLACES][4], act *mine
 		u32 unit = i / CLUSTER, own = unit / (INNER_COLUMNS / UNIT),
 		    column = unit % (INNER_COLUMNS / UNIT) * UNIT;
 
-		store_near(room + crowd_token(own) * CROWD_STRIDE(INNER_COLUMNS / CHUNK) + column,
+		store_near(room + crowd_token(own) * crowd_stride(INNER_COLUMNS / CHUNK) + column,
 			i % CLUSTER,
 			load_shared(
 				(const struct four *)(const void *)(mine + own * INNER_COLUMNS + column)));
@@ -190,11 +216,11 @@ static __device__ void crowd_spread(const float sums[CROWD_PLACES][4], act *mine
 static __device__ void crowd_inner(const struct args *a, u32 layer, struct four *all)
 {
 	u32 first = blockIdx.x / CLUSTER * INNER_COLUMNS;
-	act *mine = (act *)(void *)(all + CROWD_X + CROWD_INBOX + CROWD_MOMENTS),
-	    *room = (act *)(void *)(all + CROWD_ROOM);
+	act *mine = (act *)(void *)(all + CROWD_X + CROWD_MOMENTS),
+	    *room = (act *)(void *)(all + CROWD_AT + crowd_inbox(INNER_COLUMNS / 8));
 	struct crowd_slice slice;
 	struct crowd crowd;
-	float sums[CROWD_PLACES][4];
+	float sums[CROWD_PLACES][CROWD_SUMS];
 
 	cluster_open(all);
 	crowd_load(a, layer, WIDENING, INNER_COLUMNS / 8, &crowd);
@@ -202,22 +228,10 @@ static __device__ void crowd_inner(const struct args *a, u32 layer, struct four 
 	await_previous();
 	crowd_stage(a, 2 * layer + 1, all);
 	crowd_multiply(&crowd, all, INNER_COLUMNS / 8);
+	cluster_meet();
 	crowd_sums(&crowd, all, INNER_COLUMNS / 8, sums);
 	crowd_spread(sums, mine, room);
-	crowd_slice_add(&slice, room, INNER_COLUMNS / CHUNK, all + CROWD_X, joint_sum(a, 2 * layer + 2));
-}
-
-/* A warp normalises a token for the vocabulary. */
-static __device__ void crowd_end(const struct args *a)
-{
-	u32 token = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-	float v[QUADS][4];
-
-	await_previous();
-	if (token >= a->tokens)
-		return;
-	joint_row(a, 2 * a->layer_count, token, 0, v);
-	normalise(v, a->normal + (u64)token * WIDTH);
+	crowd_slice_add(&slice, room, INNER_COLUMNS / CHUNK, all + CROWD_AT, joint_sum(a, 2 * layer + 2));
 }
 
 /* What the compiler may know of single tokens. */
@@ -229,74 +243,12 @@ static __device__ struct args crowd_args(const struct args *a)
 	known.each = 1;
 	return known;
 }
-
-/* --- The vocabulary (words.cu) --- */
-
-/* While a piece is multiplied, the next one is on its way, of the next tiles too. from: a lane's first
- * columns. */
-static __device__ void crowd_words(const act *from, const u8 *weights, u32 tile, u32 next, u32 count,
-	struct words w[2], float c[GROUPS][4])
-{
-	float more[GROUPS][4] = {{0}};
-
-#pragma unroll
-	for (u32 p = 0; p < WORD_PIECES; p++) {
-		int is_last = p + 1 == WORD_PIECES;
-
-		words_load(weights, is_last ? next : tile, is_last ? 0 : p + 1, count, &w[(p + 1) % 2]);
-#pragma unroll
-		for (u32 k = 0; k < WORD_CHUNKS; k++)
-#pragma unroll
-			for (u32 g = 0; g < GROUPS; g++) {
-				struct four token = load_shared((const struct four *)(const void *)(from +
-					g * GROUP * STRIDE + (p * WORD_CHUNKS + k) * CHUNK));
-
-				multiply_rows(GROUPS <= 4 && k % 2 ? more[g] : c[g], &token,
-					w[p % 2].of[0][k].of, w[p % 2].of[1][k].of);
-			}
-	}
-#pragma unroll
-	for (u32 g = 0; g < GROUPS; g++)
-		for (u32 i = 0; i < 4; i++)
-			c[g][i] += more[g][i];
-}
-
-/* Tokens are normalised already. */
-static __device__ void crowd_head(const struct args *a, act *room)
-{
-	const u8 *weights = weights_of(a, 0, WORDS);
-	u32 lane = threadIdx.x % 32, step = CROWD_WORD_THREADS / 32 * gridDim.x * 2,
-	    count = (a->word_count + 7) / 8, tile = (threadIdx.x / 32 * gridDim.x + blockIdx.x) * 2;
-	u64 best[GROUPS * 2] = {0};
-	struct words w[2];
-
-	words_load(weights, tile, 0, count, &w[0]);
-	await_previous();
-	for (u32 i = threadIdx.x; i < FEW_SLOTS * (WIDTH / UNIT); i += CROWD_WORD_THREADS)
-		copy_async((struct four *)(void *)(room + i / (WIDTH / UNIT) * STRIDE +
-				   i % (WIDTH / UNIT) * UNIT),
-			a->normal + i * UNIT);
-	copy_end_stage();
-	copy_await_but(0);
-	__syncthreads();
-	for (; tile < count; tile += step) {
-		float c[GROUPS][4] = {{0}};
-
-		crowd_words(
-			room + lane / 4 * STRIDE + lane % 4 * EACH, weights, tile, tile + step, count, w, c);
-		words_choose(a, tile, c, best);
-	}
-	words_end(a, best);
-}
 #else
 #define CROWD_THREADS 128
 #define CROWD_BLOCKS 1
-#define CROWD_WORD_THREADS 128
 #define crowd_args(a) (*(a))
 #define crowd_attend(a, layer, room) ((void)(a), (void)(layer), (void)(room))
 #define crowd_inner(a, layer, room) ((void)(a), (void)(layer), (void)(room))
-#define crowd_end(a) ((void)(a))
-#define crowd_head(a, room) ((void)(a), (void)(room))
 #endif
 
 KERNEL void CLUSTERED __launch_bounds__(CROWD_THREADS, CROWD_BLOCKS)
@@ -315,17 +267,4 @@ KERNEL void CLUSTERED __launch_bounds__(CROWD_THREADS, CROWD_BLOCKS)
 	const struct args known = crowd_args(&a);
 
 	crowd_inner(&known, layer, room);
-}
-
-KERNEL void __launch_bounds__(FEW_THREADS) kwhy_decode_crowd_end(const struct args a)
-{
-	crowd_end(&a);
-}
-
-KERNEL void __launch_bounds__(CROWD_WORD_THREADS, 2) kwhy_decode_crowd_head(const struct args a)
-{
-	ROOM(room);
-	const struct args known = crowd_args(&a);
-
-	crowd_head(&known, (act *)(void *)room);
 }

@@ -11,29 +11,41 @@ enum {
 	CROWD_THREADS = 256,
 	CROWD_BLOCKS = FEW_SLOTS > 32 ? 1 : 2, /* that a multiprocessor holds */
 	CROWD_DEPTH = 4,		       /* steps of attention that are on their way */
-	CROWD_WORD_THREADS = 128,
 	CROWD_WARPS = CROWD_THREADS / 32,
 	CROWD_GROUPS = (FEW_SLOTS + 15) / 16, /* of tokens that the tensor instruction takes */
 	CROWD_OWN = 2 * CROWD_GROUPS,	      /* tokens of a block */
 	CROWD_CHUNKS = (WIDTH / CHUNK + CLUSTER - 1) / CLUSTER, /* of x, of a block */
 	CROWD_TILES = INNER_COLUMNS / 8 > 3 * HEAD / 8 ? INNER_COLUMNS / 8 : 3 * HEAD / 8, /* of a cluster */
 	CROWD_TURNS = (CROWD_TILES + CROWD_WARPS - 1) / CROWD_WARPS, /* tiles of a warp */
-	CROWD_PLACES = (CROWD_TILES * CROWD_GROUPS * 4 + CROWD_THREADS - 1) / CROWD_THREADS, /* of a thread */
+	CROWD_SETS = (CROWD_GROUPS + 1) / 2,			     /* two groups go together */
+	CROWD_PLACES = (CROWD_TILES * CROWD_SETS * 4 + CROWD_THREADS - 1) / CROWD_THREADS, /* of a thread */
+	CROWD_TOKENS = 4,								   /* of a place */
+	CROWD_SUMS = CROWD_TOKENS * 2,					    /* of two rows each */
 	CROWD_PASSES = (FEW_SLOTS * 8 + CROWD_THREADS - 1) / CROWD_THREADS, /* 8 lanes take a token's x */
 	CROWD_SHARES = CROWD_WARPS / 4, /* warps that share a tile's columns of a matrix that adds to x */
 	CROWD_SLICE_TURNS = (SLICE_TILES + 3) / 4,
 	CROWD_SLICE_CHUNKS = (INNER_COLUMNS / CHUNK + CROWD_SHARES - 1) / CROWD_SHARES,
 	/* Shared memory: so many times 16 bytes. */
-	CROWD_X = CROWD_GROUPS * 16 * (CROWD_CHUNKS > 2 ? CROWD_CHUNKS | 1 : 3) * 4, /* or a head, mixed */
-	CROWD_INBOX = CLUSTER * CROWD_TILES * CROWD_GROUPS * 4,
+	CROWD_X = CROWD_GROUPS * 16 * ((CROWD_CHUNKS > 2 ? CROWD_CHUNKS : 2) * 4 + 1), /* or a head, mixed */
 	CROWD_MOMENTS = CLUSTER * CROWD_GROUPS,
 	CROWD_MINE = CROWD_OWN * INNER_COLUMNS / UNIT,
 	CROWD_HALVES = CROWD_WARPS >= 2 * CROWD_OWN ? 2 : 1, /* warps that attend for a token */
-	CROWD_ROOM = CROWD_X + CROWD_INBOX + CROWD_MOMENTS + CROWD_MINE
+	CROWD_AT = CROWD_X + CROWD_MOMENTS + CROWD_MINE	     /* where sums come to */
 };
 
-/* Of a token in shared memory, of so many chunks: for its banks an odd number of them. */
-#define CROWD_STRIDE(chunks) (((chunks) | 1) * CHUNK)
+/* Times 16 bytes of what comes there: sums of so many tiles; then of warps that share columns. */
+static __device__ u32 crowd_inbox(u32 tiles)
+{
+	u32 sums = CLUSTER * tiles * CROWD_SETS * 4, joined = CROWD_SLICE_TURNS * CROWD_GROUPS * 128;
+
+	return sums > joined ? sums : joined;
+}
+
+/* Of a token in shared memory, of so many chunks: for its banks 16 bytes more. */
+static __device__ u32 crowd_stride(u32 chunks)
+{
+	return chunks * CHUNK + UNIT;
+}
 
 /* A warp's tiles of a matrix that takes x, and what ends the sums of a thread's places. */
 struct crowd {
@@ -41,7 +53,7 @@ struct crowd {
 	float sums[CROWD_PLACES][2], biases[CROWD_PLACES][2];
 };
 
-/* Four sums: two neighbouring rows of a tile, of two tokens. */
+/* Eight sums: two neighbouring rows of a tile, of two tokens of each of two groups, from `group` on. */
 struct crowd_place {
 	u32 tile, group, row;
 };
@@ -49,9 +61,21 @@ struct crowd_place {
 static __device__ struct crowd_place crowd_place_of(u32 i)
 {
 	u32 here = threadIdx.x + i * CROWD_THREADS;
-	struct crowd_place place = {here / 4 / CROWD_GROUPS, here / 4 % CROWD_GROUPS, here % 4 * 2};
+	struct crowd_place place = {here / 4 / CROWD_SETS, here / 4 % CROWD_SETS * 2, here % 4 * 2};
 
 	return place;
+}
+
+/* Whether so many are all there: the compiler knows, and nothing else is asked. */
+static __device__ int all_there(u32 most, u32 count)
+{
+	return most <= count;
+}
+
+/* Whether a matrix of so many tiles has a thread's place i. */
+static __device__ int crowd_has_place(u32 i, u32 tiles)
+{
+	return all_there((i + 1) * CROWD_THREADS, tiles * CROWD_SETS * 4) || crowd_place_of(i).tile < tiles;
 }
 
 /* A block's token. */
@@ -75,6 +99,26 @@ static __device__ int crowd_has(u32 k)
 	return WIDTH / CHUNK % CLUSTER == 0 || blockIdx.x % CLUSTER * CROWD_CHUNKS + k < WIDTH / CHUNK;
 }
 
+/* What ends the sums of a thread's places. */
+static __device__ void crowd_load_ends(
+	const struct args *a, u32 layer, int matrix, u32 count, struct crowd *c)
+{
+#pragma unroll
+	for (u32 i = 0; i < CROWD_PLACES; i++) {
+		struct crowd_place place = crowd_place_of(i);
+		u64 row = (u64)layer * ROWS + first_row(matrix) + crowd_tile(matrix, place.tile) * 8 +
+			place.row;
+
+		for (u32 j = 0; j < 2; j++) {
+			int is_there = crowd_has_place(i, count);
+
+			c->sums[i][j] = is_there ? a->row_sums[row + j] : 0;
+			c->biases[i][j] = is_there ? a->biases[row + j] : 0;
+		}
+	}
+}
+
+/* A matrix of `count` tiles a cluster. */
 static __device__ void crowd_load(const struct args *a, u32 layer, int matrix, u32 count, struct crowd *c)
 {
 	const u8 *weights = weights_of(a, layer, matrix) +
@@ -86,21 +130,11 @@ static __device__ void crowd_load(const struct args *a, u32 layer, int matrix, u
 
 #pragma unroll
 		for (u32 k = 0; k < CROWD_CHUNKS; k++)
-			if (tile < count && crowd_has(k))
+			if ((all_there((i + 1) * CROWD_WARPS, count) || tile < count) && crowd_has(k))
 				c->weights[i][k] = load_weights(
 					weights + crowd_tile(matrix, tile) * TILE_BYTES + k * 512);
 	}
-#pragma unroll
-	for (u32 i = 0; i < CROWD_PLACES; i++) {
-		struct crowd_place place = crowd_place_of(i);
-		u64 row = (u64)layer * ROWS + first_row(matrix) + crowd_tile(matrix, place.tile) * 8 +
-			place.row;
-
-		for (u32 j = 0; j < 2; j++) {
-			c->sums[i][j] = place.tile < count ? a->row_sums[row + j] : 0;
-			c->biases[i][j] = place.tile < count ? a->biases[row + j] : 0;
-		}
-	}
+	crowd_load_ends(a, layer, matrix, count, c);
 }
 
 /* What a lane has of the x of a token: 4 columns of every chunk. */
@@ -153,13 +187,13 @@ static __device__ void crowd_x_leave(const struct args *a, u32 kernel, u32 token
 	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
 		const struct four none = {{0, 0, 0, 0}};
 		u32 here = token * WIDTH + crowd_x_column(k);
+		float v[4];
 
 		if (!crowd_has(k))
 			continue;
-		add_two(joint_sum(a, kernel + 1) + here, x->of[k][0] + x->biases[k][0],
-			x->of[k][1] + x->biases[k][1]);
-		add_two(joint_sum(a, kernel + 1) + here + 2, x->of[k][2] + x->biases[k][2],
-			x->of[k][3] + x->biases[k][3]);
+		for (u32 j = 0; j < 4; j++)
+			v[j] = x->of[k][j] + x->biases[k][j];
+		add_four(joint_sum(a, kernel + 1) + here, v);
 		*(struct four *)(void *)(joint_sum(a, kernel + 2) + here) = none;
 	}
 }
@@ -167,7 +201,7 @@ static __device__ void crowd_x_leave(const struct args *a, u32 kernel, u32 token
 /* As acts into shared memory; what the columns have of its moments to the block whose token it is. */
 static __device__ void crowd_x_keep(u32 token, const struct crowd_x *x, struct four *all)
 {
-	act *to = (act *)(void *)all + token * CROWD_STRIDE(CROWD_CHUNKS) + threadIdx.x % 8 * 4;
+	act *to = (act *)(void *)all + token * crowd_stride(CROWD_CHUNKS);
 	float sum = 0, squares = 0;
 
 #pragma unroll
@@ -178,16 +212,17 @@ static __device__ void crowd_x_keep(u32 token, const struct crowd_x *x, struct f
 			sum += x->of[k][j];
 			squares += x->of[k][j] * x->of[k][j];
 		}
-		if (token < FEW_SLOTS)
-			*(u64 *)(void *)(to + k * CHUNK) = (u64)pack(x->of[k][2], x->of[k][3]) << 32 |
-				pack(x->of[k][0], x->of[k][1]);
+		if (token < CROWD_GROUPS * 16)
+			for (u32 j = 0; j < 4; j += 2)
+				store_two(to + k * CHUNK + turned(threadIdx.x % 8 * 4 + j), x->of[k][j],
+					x->of[k][j + 1]);
 	}
 	for (int distance = 1; distance < 8; distance *= 2) {
 		sum += __shfl_xor_sync(0xffffffffu, sum, distance);
 		squares += __shfl_xor_sync(0xffffffffu, squares, distance);
 	}
 	if (threadIdx.x % 8 == 0 && token < FEW_SLOTS)
-		store_near_two((u64 *)(void *)(all + CROWD_X + CROWD_INBOX) +
+		store_near_two((u64 *)(void *)(all + CROWD_X) +
 				(blockIdx.x % CLUSTER * CROWD_GROUPS * 2 + token / CLUSTER),
 			token % CLUSTER, (u64)__float_as_uint(squares) << 32 | __float_as_uint(sum));
 }
@@ -212,22 +247,46 @@ static __device__ void crowd_stage(const struct args *a, u32 kernel, struct four
 	__syncthreads();
 }
 
-/* Of the tokens g and g + 8 of every 16. */
-static __device__ void crowd_tokens(
-	const act *room, u32 stride, u32 m, u32 chunk, struct four *low, struct four *high)
-{
-	const act *from = room + (m * 16 + threadIdx.x % 32 / 4) * stride + chunk * CHUNK +
-		threadIdx.x % 4 * EACH;
+/* A chunk of 16 tokens as two tensor instructions take it. */
+struct crowd_piece {
+	u32 of[2][4];
+};
 
-	*low = load_shared((const struct four *)(const void *)from);
-	*high = load_shared((const struct four *)(const void *)(from + 8 * stride));
+/* Of the tokens 16 * m to 16 * m + 15. */
+static __device__ void crowd_tokens(const act *room, u32 stride, u32 m, u32 chunk, struct crowd_piece *piece)
+{
+	const act *from = room + (m * 16 + threadIdx.x % 16) * stride + chunk * CHUNK +
+		threadIdx.x % 32 / 16 * 8;
+
+	load_matrices(from, piece->of[0]);
+	load_matrices(from + 16, piece->of[1]);
 }
 
-/* Products of the block's columns; each token's go to the block whose token it is. */
+static __device__ void crowd_product(float c[4], const struct crowd_piece *piece, const u32 b[4])
+{
+	for (u32 i = 0; i < 2; i++)
+		product(c, piece->of[i], b[2 * i], b[2 * i + 1]);
+}
+
+/* What a warp's tile has made of two groups, as fp16: each token's sums go to the block whose token it is. */
+static __device__ void crowd_send(float sums[CROWD_GROUPS][4], u32 set, struct four *to)
+{
+	struct four quad = {{0, 0, 0, 0}};
+
+#pragma unroll
+	for (u32 j = 0; j < 4; j++) {
+		u32 group = set * 2 + j / 2, pair = j % 2 * 2;
+
+		if (group < CROWD_GROUPS)
+			quad.of[j] = pack_halves(sums[group][pair], sums[group][pair + 1]);
+	}
+	store_near(to + threadIdx.x % 4, threadIdx.x % 32 / 4, quad);
+}
+
+/* Products of the block's columns, and where they go. */
 static __device__ void crowd_multiply(const struct crowd *c, struct four *all, u32 count)
 {
 	float sums[CROWD_TURNS][CROWD_GROUPS][4] = {{{0}}};
-	u32 lane = threadIdx.x % 32;
 
 #pragma unroll
 	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
@@ -235,34 +294,27 @@ static __device__ void crowd_multiply(const struct crowd *c, struct four *all, u
 			continue;
 #pragma unroll
 		for (u32 m = 0; m < CROWD_GROUPS; m++) {
-			struct four low, high;
+			struct crowd_piece piece;
 
-			crowd_tokens((const act *)(const void *)all, CROWD_STRIDE(CROWD_CHUNKS), m, k, &low,
-				&high);
+			crowd_tokens(
+				(const act *)(const void *)all, crowd_stride(CROWD_CHUNKS), m, k, &piece);
 #pragma unroll
 			for (u32 i = 0; i < CROWD_TURNS; i++)
 				if (i * CROWD_WARPS < count)
-					multiply(sums[i][m], &low, &high, c->weights[i][k].of);
+					crowd_product(sums[i][m], &piece, c->weights[i][k].of);
 		}
 	}
 #pragma unroll
 	for (u32 i = 0; i < CROWD_TURNS; i++)
 #pragma unroll
-		for (u32 m = 0; m < CROWD_GROUPS; m++) {
+		for (u32 m = 0; m < CROWD_SETS; m++) {
 			u32 tile = threadIdx.x / 32 + i * CROWD_WARPS;
-			struct four quad;
 
-			for (int j = 0; j < 4; j++)
-				quad.of[j] = __float_as_uint(sums[i][m][j]);
-			if (tile < count)
-				store_near(all + CROWD_X +
-						((blockIdx.x % CLUSTER * CROWD_TILES + tile) * CROWD_GROUPS +
-							m) *
-							4 +
-						lane % 4,
-					lane / 4, quad);
+			if (all_there((i + 1) * CROWD_WARPS, count) || tile < count)
+				crowd_send(sums[i], m,
+					all + CROWD_AT +
+						((blockIdx.x % CLUSTER * count + tile) * CROWD_SETS + m) * 4);
 		}
-	cluster_meet();
 }
 
 /* Mean and one over the deviation of a group's two tokens. */
@@ -277,7 +329,7 @@ static __device__ struct crowd_moments crowd_moments_of(const struct four *all, 
 
 #pragma unroll
 	for (u32 s = 0; s < CLUSTER; s++) {
-		struct four quad = load_shared(all + CROWD_X + CROWD_INBOX + s * CROWD_GROUPS + group);
+		struct four quad = load_shared(all + CROWD_X + s * CROWD_GROUPS + group);
 
 		for (int j = 0; j < 4; j++)
 			told[j] += __uint_as_float(quad.of[j]);
@@ -291,33 +343,55 @@ static __device__ struct crowd_moments crowd_moments_of(const struct four *all, 
 	return moments;
 }
 
-/* The sums of this thread's places, whole: two rows of one token, then of another. */
-static __device__ void crowd_sums(
-	const struct crowd *c, const struct four *all, u32 count, float out[CROWD_PLACES][4])
+/* What all blocks have sent of a place: of four as fp16, of both four as fp32. */
+static __device__ void crowd_add_up(const struct four *all, u32 count, u32 here, float out[CROWD_SUMS])
 {
-	struct crowd_moments moments = crowd_moments_of(all, crowd_place_of(0).group);
+	const struct four *from = all + CROWD_AT + here;
+
+	for (u32 j = 0; j < CROWD_SUMS; j++)
+		out[j] = 0;
+#pragma unroll
+	for (u32 s = 0; s < CLUSTER; s += 4) {
+		struct four quad[4];
+
+#pragma unroll
+		for (u32 i = 0; i < 4; i++)
+			quad[i] = load_shared(from + (s + i) * count * CROWD_SETS * 4);
+#pragma unroll
+		for (u32 j = 0; j < 4; j++) {
+			float two[2];
+
+			floats_of_halves(add_halves(add_halves(quad[0].of[j], quad[1].of[j]),
+						 add_halves(quad[2].of[j], quad[3].of[j])),
+				two);
+			out[j * 2] += two[0];
+			out[j * 2 + 1] += two[1];
+		}
+	}
+}
+
+/* The sums of this thread's places, whole: two rows of one token, then of another; so of each group. */
+static __device__ void crowd_sums(
+	const struct crowd *c, const struct four *all, u32 count, float out[CROWD_PLACES][CROWD_SUMS])
+{
+	struct crowd_moments moments[2];
 
 #pragma unroll
 	for (u32 i = 0; i < CROWD_PLACES; i++) {
-		u32 here = threadIdx.x + i * CROWD_THREADS;
+		u32 group = crowd_place_of(i).group;
 
-		if (CROWD_THREADS / 4 % CROWD_GROUPS && i)
-			moments = crowd_moments_of(all, crowd_place_of(i).group);
-		for (int j = 0; j < 4; j++)
+		for (u32 e = 0; e < 2; e++)
+			if (i == 0 || CROWD_THREADS / 4 % CROWD_SETS)
+				moments[e] = crowd_moments_of(
+					all, group + e < CROWD_GROUPS ? group + e : CROWD_GROUPS - 1);
+		for (u32 j = 0; j < CROWD_SUMS; j++)
 			out[i][j] = 0;
-		if (here >= count * CROWD_GROUPS * 4)
+		if (!crowd_has_place(i, count))
 			continue;
-#pragma unroll
-		for (u32 s = 0; s < CLUSTER; s++) {
-			struct four quad = load_shared(
-				all + CROWD_X + s * CROWD_TILES * CROWD_GROUPS * 4 + here);
-
-			for (int j = 0; j < 4; j++)
-				out[i][j] += __uint_as_float(quad.of[j]);
-		}
-		for (int j = 0; j < 4; j++)
-			out[i][j] = (out[i][j] - moments.mean[j / 2] * c->sums[i][j % 2]) *
-					moments.scale[j / 2] +
+		crowd_add_up(all, count, threadIdx.x + i * CROWD_THREADS, out[i]);
+		for (u32 j = 0; j < CROWD_SUMS; j++)
+			out[i][j] = (out[i][j] - moments[j / 4].mean[j / 2 % 2] * c->sums[i][j % 2]) *
+					moments[j / 4].scale[j / 2 % 2] +
 				c->biases[i][j % 2];
 	}
 }
@@ -334,6 +408,12 @@ static __device__ u32 crowd_slice_tile(u32 turn)
 	return threadIdx.x / 32 % 4 + turn * 4;
 }
 
+/* Whether a warp takes a chunk j of so many. */
+static __device__ int crowd_slice_has_chunk(u32 j, u32 chunks)
+{
+	return all_there((j + 1) * CROWD_SHARES, chunks) || j * CROWD_SHARES + threadIdx.x / 128 < chunks;
+}
+
 static __device__ void crowd_slice_load(const struct args *a, u32 layer, int matrix, struct crowd_slice *s,
 	u32 columns, u32 first, u32 chunks)
 {
@@ -346,7 +426,8 @@ static __device__ void crowd_slice_load(const struct args *a, u32 layer, int mat
 	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
 #pragma unroll
 		for (u32 j = 0; j < CROWD_SLICE_CHUNKS; j++)
-			if (crowd_slice_tile(i) < SLICE_TILES && j * CROWD_SHARES + share < chunks)
+			if ((all_there((i + 1) * 4, SLICE_TILES) || crowd_slice_tile(i) < SLICE_TILES) &&
+				crowd_slice_has_chunk(j, chunks))
 				s->weights[i][j] = load_weights(
 					from + (i * 4 * each + j * CROWD_SHARES) * 512);
 }
@@ -392,14 +473,14 @@ static __device__ void crowd_slice_add(
 	for (u32 j = 0; j < CROWD_SLICE_CHUNKS; j++)
 #pragma unroll
 		for (u32 m = 0; m < CROWD_GROUPS; m++) {
-			struct four low, high;
+			struct crowd_piece piece;
 
-			if (j * CROWD_SHARES + share >= chunks)
+			if (!crowd_slice_has_chunk(j, chunks))
 				continue;
-			crowd_tokens(room, CROWD_STRIDE(chunks), m, j * CROWD_SHARES + share, &low, &high);
+			crowd_tokens(room, crowd_stride(chunks), m, j * CROWD_SHARES + share, &piece);
 #pragma unroll
 			for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
-				multiply(c[i][m], &low, &high, s->weights[i][j].of);
+				crowd_product(c[i][m], &piece, s->weights[i][j].of);
 		}
 	crowd_slice_join(inbox, c);
 #pragma unroll
@@ -412,7 +493,10 @@ static __device__ void crowd_slice_add(
 				    row = (blockIdx.x % CLUSTER * SLICE_TILES + crowd_slice_tile(i)) * 8 +
 					lane % 4 * 2;
 
-				if (token < FEW_SLOTS && crowd_slice_tile(i) < SLICE_TILES && m % 2 == share)
+				if ((all_there(m * 16 + h * 8 + 8, FEW_SLOTS) || token < FEW_SLOTS) &&
+					(all_there((i + 1) * 4, SLICE_TILES) ||
+						crowd_slice_tile(i) < SLICE_TILES) &&
+					m % 2 == share)
 					add_two(sums + token * WIDTH + row, c[i][m][2 * h],
 						c[i][m][2 * h + 1]);
 			}

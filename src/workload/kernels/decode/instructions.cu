@@ -93,6 +93,14 @@ static __device__ struct four load_shared(const struct four *from)
 	return result;
 }
 
+/* 8 by 8 numbers of 16 bits, four times: each lane tells a row of 16 bytes. */
+static __device__ void load_matrices(const void *from, u32 out[4])
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+		     : "r"((u32)__cvta_generic_to_shared(from)));
+}
+
 static __device__ void ask_line(const u8 *from)
 {
 	asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
@@ -194,6 +202,13 @@ static __device__ void add_two(float *to, float one, float two)
 	asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(one), "f"(two)
 		     : "memory");
 }
+
+static __device__ void add_four(float *to, const float v[4])
+{
+	asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v[0]),
+		     "f"(v[1]), "f"(v[2]), "f"(v[3])
+		     : "memory");
+}
 #endif
 
 static __device__ void copy_async(struct four *to, const void *from)
@@ -259,6 +274,7 @@ static __device__ u32 pack(float low, float high)
 	asm("cvt.rn." HALF "x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
 	return result;
 }
+
 static __device__ void floats_of_halves(u32 pair, float out[2])
 {
 	asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
@@ -296,15 +312,6 @@ static __device__ u32 fp8_of(float low, float high)
 	return result;
 }
 #endif
-#if SHORT_CACHE
-/* Of fp16, whatever activations are. */
-static __device__ void tensor_halves(float c[4], const u32 a[4], u32 b0, u32 b1)
-{
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-		     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
 
 static __device__ u32 pack_halves(float low, float high)
 {
@@ -312,6 +319,32 @@ static __device__ u32 pack_halves(float low, float high)
 
 	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
 	return result;
+}
+
+static __device__ u32 add_halves(u32 a, u32 b)
+{
+	u32 result;
+
+	asm("add.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+	return result;
+}
+
+#if SHORT_CACHE
+/* Four numbers of fp8, the first two and the others. */
+static __device__ void halves_of_four(u32 four, u32 *first, u32 *second)
+{
+	asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.rn.f16x2.e4m3x2 %0, l; cvt.rn.f16x2.e4m3x2 %1, h;}"
+		: "=r"(*first), "=r"(*second)
+		: "r"(four));
+}
+
+/* Of fp16, whatever activations are. */
+static __device__ void tensor_halves(float c[4], const u32 a[4], u32 b0, u32 b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+		     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 #endif
 #endif
@@ -324,7 +357,16 @@ static __device__ float root_under_one(float value)
 
 static __device__ float exp_two(float value)
 {
-	return exp2f(value);
+	float result;
+
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+	return result;
+}
+
+/* Whether it is so of any lane. */
+static __device__ int any_of_warp(int is)
+{
+	return __any_sync(0xffffffffu, is);
 }
 
 static __device__ u64 now_ns(void)

@@ -327,10 +327,11 @@ static __device__ void joint_head(const struct args *a, act *room)
 	const u8 *weights = weights_of(a, 0, WORDS);
 	u32 step = PAIR_WARPS * gridDim.x * 2, count = (a->word_count + 7) / 8,
 	    tile = (threadIdx.x / 32 * gridDim.x + blockIdx.x) * 2;
-	u64 best[GROUPS * 2] = {0};
 	struct columns columns;
 	struct words w[2];
+	struct best best;
 
+	best_begin(&best);
 	words_load(weights, tile, 0, count, &w[0]);
 	await_previous();
 	joint_tokens(a, 2 * a->layer_count, 0, room);
@@ -339,9 +340,9 @@ static __device__ void joint_head(const struct args *a, act *room)
 		float c[GROUPS][4] = {{0}};
 
 		words_multiply(&columns, weights, tile, tile + step, count, w, c);
-		words_choose(a, tile, c, best);
+		words_choose(a, tile, c, &best);
 	}
-	words_end(a, best);
+	words_end(a, &best);
 }
 
 /* What the compiler may know of single tokens. */

@@ -45,6 +45,23 @@ static __device__ u32 recall_value_place(u32 row, u32 piece)
 	return SHORT_CACHE ? place * RECALL_PIECES + (piece ^ (place & 2)) : value_place(row, piece);
 }
 
+/* Of a step whose positions are all there: from and to advance by the same everywhere. */
+static __device__ void recall_copy_whole(const struct recall *r, u32 first, struct four *stage)
+{
+	enum { ROWS_AT_ONCE = 32 / RECALL_PIECES };
+	u32 lane = threadIdx.x % 32, piece = lane % RECALL_PIECES;
+	u64 at = (u64)(first * HEAD * (u32)sizeof(cached) + lane * 16);
+	const u8 *keys = (const u8 *)r->keys + at, *values = (const u8 *)r->values + at;
+
+#pragma unroll
+	for (u32 j = 0; j < RECALL_STEP / ROWS_AT_ONCE; j++) {
+		u32 row = j * ROWS_AT_ONCE + lane / RECALL_PIECES;
+
+		copy_async(stage + recall_key_place(row, piece), keys + j * 512);
+		copy_async(stage + RECALL_VALUES + recall_value_place(row, piece), values + j * 512);
+	}
+}
+
 /* What would be behind the last position is the last. */
 static __device__ void recall_copy(const struct recall *r, u32 first, struct four *stage)
 {
@@ -76,14 +93,19 @@ static __device__ void recall_products(const struct recall *r, const struct four
 	u32 lane = threadIdx.x % 32, row = lane / 4;
 	struct four low = load_shared(keys + recall_key_place(row, lane % 4)),
 		    high = load_shared(keys + recall_key_place(row + 8, lane % 4));
+	float more[4] = {0, 0, 0, 0}; /* so that not all of them wait for each other */
 
 #pragma unroll
 	for (u32 i = 0; i < 4; i++) {
-		const u32 rows[4] = {halves_of_fp8(low.of[i] & 0xffff), halves_of_fp8(high.of[i] & 0xffff),
-			halves_of_fp8(low.of[i] >> 16), halves_of_fp8(high.of[i] >> 16)};
+		u32 rows[4];
 
-		tensor_halves(c, rows, r->query[i / 2].of[i % 2 * 2], r->query[i / 2].of[i % 2 * 2 + 1]);
+		halves_of_four(low.of[i], &rows[0], &rows[2]);
+		halves_of_four(high.of[i], &rows[1], &rows[3]);
+		tensor_halves(i % 2 ? more : c, rows, r->query[i / 2].of[i % 2 * 2],
+			r->query[i / 2].of[i % 2 * 2 + 1]);
 	}
+	c[0] += more[0];
+	c[2] += more[2];
 }
 #else
 static __device__ void recall_products(const struct recall *r, const struct four *keys, float c[4])
@@ -151,8 +173,10 @@ static __device__ void recall_values(struct recall *r, const struct four *values
 	for (u32 i = 0; i < 4; i++) {
 		u32 bytes = i % 2 ? 0x7362 : 0x5140, near = __byte_perm(a.of[i / 2], b.of[i / 2], bytes),
 		    far = __byte_perm(c.of[i / 2], d.of[i / 2], bytes);
-		const u32 rows[4] = {halves_of_fp8(near & 0xffff), halves_of_fp8(near >> 16),
-			halves_of_fp8(far & 0xffff), halves_of_fp8(far >> 16)};
+		u32 rows[4];
+
+		halves_of_four(near, &rows[0], &rows[1]);
+		halves_of_four(far, &rows[2], &rows[3]);
 
 		tensor_halves(r->sums[i], rows, first, second);
 	}
@@ -181,17 +205,25 @@ static __device__ void recall_values(struct recall *r, const struct four *values
 }
 #endif
 
-static __device__ void recall_end(const struct recall *r, act *to)
+/* One over the weight of all positions. */
+static __device__ float recall_scale(const struct recall *r)
 {
-	u32 lane = threadIdx.x % 32;
 	float weight = r->weight;
-	struct four eight;
 
 	for (int distance = 4; distance < 32; distance *= 2)
 		weight += __shfl_xor_sync(0xffffffffu, weight, distance);
+	return 1 / weight;
+}
+
+static __device__ void recall_end(const struct recall *r, act *to)
+{
+	u32 lane = threadIdx.x % 32;
+	float scale = recall_scale(r);
+	struct four eight;
+
 #pragma unroll
 	for (u32 i = 0; i < 4; i++)
-		eight.of[i] = pack(r->sums[i][0] / weight, r->sums[i][2] / weight);
+		eight.of[i] = pack(r->sums[i][0] * scale, r->sums[i][2] * scale);
 	if (lane % 4 == 0)
 		*(struct four *)(void *)(to + lane / 4 * UNIT) = eight;
 }
@@ -326,10 +358,75 @@ static __device__ void recall_past(const struct recall *r, struct four *stages, 
 
 	for (u32 i = 0; i < depth; i++) {
 		if (i < last)
-			recall_copy(r, i * RECALL_STEP, stages + i * RECALL_QUADS);
+			recall_copy_whole(r, i * RECALL_STEP, stages + i * RECALL_QUADS);
 		copy_end_stage();
 	}
 }
+
+#if SHORT_CACHE
+/* Of the positions of two steps. The most that shares are relative to is raised, and what has been added up
+ * scaled, only where a share would be more than 2^8 otherwise: fp16 holds them. */
+static __device__ void recall_shares_of_two(struct recall *r, float scores[4])
+{
+	float most = fmaxf(fmaxf(scores[0], scores[1]), fmaxf(scores[2], scores[3]));
+
+	if (any_of_warp(most > r->most + 8)) {
+		float factor;
+
+		for (int distance = 4; distance < 32; distance *= 2)
+			most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
+		most = fmaxf(most, r->most);
+		factor = exp_two(r->most - most);
+		r->most = most;
+		r->weight *= factor;
+#pragma unroll
+		for (u32 i = 0; i < 4; i++) {
+			r->sums[i][0] *= factor;
+			r->sums[i][2] *= factor;
+		}
+	}
+#pragma unroll
+	for (u32 i = 0; i < 4; i++)
+		scores[i] = exp_two(scores[i] - r->most);
+	r->weight += (scores[0] + scores[1]) + (scores[2] + scores[3]);
+}
+
+/* As recall_all(), two steps at a time; depth is even. */
+static __device__ void recall_by_two(struct recall *r, struct four *stages, u32 depth)
+{
+	u32 last = (r->count - 1) / RECALL_STEP, stage = 0;
+
+	if (last < depth)
+		recall_copy(r, last * RECALL_STEP, stages + last * RECALL_QUADS);
+	copy_end_stage();
+	for (u32 i = 0; i <= last; i += 2) {
+		struct four *one = stages + stage * RECALL_QUADS, *two = one + RECALL_QUADS;
+		float scores[4] = {0, 0, -1e30f, -1e30f};
+		int has_two = i < last;
+
+		recall_await(i + 1 >= last ? 0 : depth - 2);
+		__syncwarp();
+		recall_scores(r, one, r->count - i * RECALL_STEP, scores);
+		if (has_two)
+			recall_scores(r, two, r->count - (i + 1) * RECALL_STEP, scores + 2);
+		recall_shares_of_two(r, scores);
+		recall_values(r, one + RECALL_VALUES, scores);
+		if (has_two)
+			recall_values(r, two + RECALL_VALUES, scores + 2);
+		__syncwarp();
+		for (u32 j = 0; j < 2; j++) {
+			u32 next = i + j + depth;
+
+			if (next < last)
+				recall_copy_whole(r, next * RECALL_STEP, j ? two : one);
+			else if (next == last)
+				recall_copy(r, next * RECALL_STEP, j ? two : one);
+			copy_end_stage();
+		}
+		stage = stage + 2 < depth ? stage + 2 : 0;
+	}
+}
+#endif
 
 static __device__ void recall_all(struct recall *r, struct four *stages, u32 depth)
 {
@@ -347,7 +444,9 @@ static __device__ void recall_all(struct recall *r, struct four *stages, u32 dep
 		recall_shares(r, scores);
 		recall_values(r, stages + stage * RECALL_QUADS + RECALL_VALUES, scores);
 		__syncwarp();
-		if (i + depth <= last)
+		if (i + depth < last)
+			recall_copy_whole(r, (i + depth) * RECALL_STEP, stages + stage * RECALL_QUADS);
+		else if (i + depth <= last)
 			recall_copy(r, (i + depth) * RECALL_STEP, stages + stage * RECALL_QUADS);
 		copy_end_stage();
 		stage = stage + 1 < depth ? stage + 1 : 0;

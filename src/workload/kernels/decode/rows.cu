@@ -16,7 +16,17 @@ static __device__ void load_row(const float *from, float v[QUADS][4])
 	}
 }
 
-static __device__ void normalise(float v[QUADS][4], act *to)
+/* Where a token's column, an even one, lies: of a chunk's words, of two columns each, four neighbours lie 16
+ * bytes apart, so that ldmatrix gives a lane what a weight's 16 bytes are multiplied with. */
+static __device__ u32 turned(u32 column)
+{
+	u32 word = column % CHUNK / 2;
+
+	return column / CHUNK * CHUNK + (word % 4 * 4 + word / 4) * 2;
+}
+
+/* is_turned: columns lie where turned() says. */
+static __device__ void normalise_to(float v[QUADS][4], act *to, int is_turned)
 {
 	u32 lane = threadIdx.x % 32;
 	float sum = 0, squares = 0, scale;
@@ -34,8 +44,13 @@ static __device__ void normalise(float v[QUADS][4], act *to)
 #pragma unroll
 	for (int i = 0; i < QUADS; i++)
 		for (int j = 0; j < 4; j += 2)
-			store_two(to + i * 128 + lane * 4 + j, (v[i][j] - sum) * scale,
-				(v[i][j + 1] - sum) * scale);
+			store_two(to + (is_turned ? turned(i * 128 + lane * 4 + j) : i * 128 + lane * 4 + j),
+				(v[i][j] - sum) * scale, (v[i][j + 1] - sum) * scale);
+}
+
+static __device__ void normalise(float v[QUADS][4], act *to)
+{
+	normalise_to(v, to, 0);
 }
 
 /* Both sums of a block's threads. */

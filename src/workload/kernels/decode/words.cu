@@ -8,6 +8,7 @@ enum {
 	TILE_BYTES = WIDTH / CHUNK * 512,
 	GROUP = 8, /* tokens that the tensor instruction takes */
 	GROUPS = (FEW_SLOTS + GROUP - 1) / GROUP,
+	BESTS = 2 * (HAS_CROWDS ? (FEW_SLOTS + 15) / 16 : GROUPS), /* tokens of a lane */
 	WORD_CHUNKS = WIDTH / CHUNK % 12 == 0 && IS_EARLY ? 6
 		: WIDTH / CHUNK % 8 == 0		  ? 4
 							  : 1,	  /* on their way at once */
@@ -31,43 +32,80 @@ static __device__ void words_load(const u8 *weights, u32 tile, u32 piece, u32 co
 	}
 }
 
+/* A lane's largest sum of each of its tokens, and whose row it is. Rows come in order, so that of equal sums
+ * the first stays. */
+struct best {
+	float sum[BESTS];
+	u32 row[BESTS];
+};
+
+static __device__ void best_begin(struct best *best)
+{
+#pragma unroll
+	for (u32 k = 0; k < BESTS; k++) {
+		best->sum[k] = __uint_as_float(0xff800000u); /* less than any */
+		best->row[k] = 0; /* a word, even where no sum is a number */
+	}
+}
+
+static __device__ void best_take(struct best *best, u32 k, float sum, u32 row, int is_there)
+{
+	int is_better = is_there && sum > best->sum[k];
+
+	best->sum[k] = is_better ? sum : best->sum[k];
+	best->row[k] = is_better ? row : best->row[k];
+}
+#endif
+
+#if HAS_FEW
 /* The token of a lane's sum k of a row. */
 static __device__ u32 token_of(u32 k)
 {
 	return k / 2 * 8 + threadIdx.x % 4 * 2 + k % 2;
 }
 
-static __device__ void words_choose(const struct args *a, u32 tile, float c[GROUPS][4], u64 best[GROUPS * 2])
+static __device__ void words_leave(const struct args *a, float *logits, u32 tile, float c[GROUPS][4])
+{
+	for (u32 i = 0; i < 2; i++) {
+		u32 row = a->first_word + (tile + i) * 8 + threadIdx.x % 32 / 4;
+
+		for (u32 k = 0; k < BESTS; k++)
+			if (token_of(k) < FEW_SLOTS && row < a->vocabulary)
+				logits[(u64)token_of(k) * a->vocabulary + row] = c[k / 2][i * 2 + k % 2];
+	}
+}
+
+static __device__ void words_choose(const struct args *a, u32 tile, float c[GROUPS][4], struct best *best)
 {
 	float *logits = meet_logits(a);
 
 #pragma unroll
 	for (u32 i = 0; i < 2; i++) {
 		u32 row = a->first_word + (tile + i) * 8 + threadIdx.x % 32 / 4;
-		float scale = row < a->vocabulary ? word_scale(a, row) : 0;
+		int is_there = row < a->vocabulary;
+		float scale = is_there ? word_scale(a, row) : 0;
 
 #pragma unroll
-		for (u32 k = 0; k < GROUPS * 2; k++) {
-			float sum = c[k / 2][i * 2 + k % 2] * scale;
-
-			if (token_of(k) >= FEW_SLOTS || row >= a->vocabulary)
-				continue;
-			best[k] = key_of(sum, row) > best[k] ? key_of(sum, row) : best[k];
-			if (logits)
-				logits[(u64)token_of(k) * a->vocabulary + row] = sum;
+		for (u32 k = 0; k < BESTS; k++) {
+			c[k / 2][i * 2 + k % 2] *= scale;
+			best_take(best, k, c[k / 2][i * 2 + k % 2], row, is_there);
 		}
 	}
+	if (logits)
+		words_leave(a, logits, tile, c);
 }
 
 /* The likeliest of the warp's. */
-static __device__ void words_end(const struct args *a, u64 best[GROUPS * 2])
+static __device__ void words_end(const struct args *a, const struct best *best)
 {
 #pragma unroll
-	for (u32 k = 0; k < GROUPS * 2; k++) {
+	for (u32 k = 0; k < BESTS; k++) {
+		u64 key = key_of(best->sum[k], best->row[k]);
+
 		for (int distance = 4; distance < 32; distance *= 2)
-			best[k] = key_of_lane(best[k], distance);
+			key = key_of_lane(key, distance);
 		if (threadIdx.x % 32 < 4 && token_of(k) < FEW_SLOTS)
-			atomicMax(a->best + token_of(k), best[k]);
+			atomicMax(a->best + token_of(k), key);
 	}
 }
 #endif
