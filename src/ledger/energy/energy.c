@@ -184,6 +184,24 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
 }
 
+/* What idling there drew is no level: who reads it beside the idle rows should know why. */
+static enum kwhy_status note_unrest(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const struct kwhy_device_ledger *books = attribution->books;
+
+	if (!books->unrested_count)
+		return KWHY_OK;
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "not-at-rest", error,
+		"device %d drew %.0f W %s its work without a context of the program, clocks still up, where "
+		"it idles "
+		"at %.0f W: that time tells no idle level",
+		index, books->unrested[0].power_w,
+		books->unrested_count > 1				    ? "before and behind"
+			: books->unrested[0].end_ns <= books->time.first_ns ? "before"
+									    : "behind",
+		attribution->powers.idle_w);
+}
+
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -205,6 +223,8 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 			"no power reading of device %d lies inside the recorded time: powers are assumed "
 			"ones",
 			index);
+	if (!status)
+		status = note_unrest(attribution, index, error);
 	return status ? status : note_misfit(attribution, index, error);
 }
 
