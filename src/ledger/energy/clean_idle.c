@@ -4,6 +4,7 @@
 #include "ledger/energy/energy_meter.h"
 #include "ledger/energy/energy_priors.h"
 #include "ledger/parts.h"
+#include "ledger/saturate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -276,8 +277,9 @@ static void keep_unrest(struct quiet *quiet, struct kwhy_device_ledger *books, i
 static void look_for_unrest(struct quiet *quiet, struct kwhy_device_ledger *books,
 	const struct kwhy_window *before, const struct kwhy_window *after)
 {
-	const int64_t behind_ns = after->start_ns +
-		llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9);
+	const int64_t behind_ns = kwhy_saturate_add(
+		after->start_ns, llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9));
+	const int64_t later_ns = kwhy_saturate_add(behind_ns, BEHIND_NS);
 	bool rested_before = false;
 	int64_t end_ns = after->end_ns;
 	double level_w, scatter_w;
@@ -288,11 +290,10 @@ static void look_for_unrest(struct quiet *quiet, struct kwhy_device_ledger *book
 		else
 			end_ns = books->clean[i].start_ns;
 	}
-	level_w = level_of(quiet, behind_ns, behind_ns + BEHIND_NS < end_ns ? behind_ns + BEHIND_NS : end_ns,
-		&scatter_w);
+	level_w = level_of(quiet, behind_ns, later_ns < end_ns ? later_ns : end_ns, &scatter_w);
 	if (!rested_before)
 		keep_unrest(quiet, books, before->start_ns, before->end_ns, level_w, scatter_w);
-	keep_unrest(quiet, books, behind_ns + BEHIND_NS, end_ns, level_w, scatter_w);
+	keep_unrest(quiet, books, later_ns, end_ns, level_w, scatter_w);
 }
 
 static void look_around(

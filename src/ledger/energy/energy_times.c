@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_books.h"
 
+#include "ledger/saturate.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,12 +49,13 @@ static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findi
 			w++) {
 			const struct kwhy_window *known = &covered->windows[w];
 
-			add_run(runs,
-				(known->start_ns > interval->start_ns ? known->start_ns
-								      : interval->start_ns) -
-					lag_ns,
-				(known->end_ns < interval->end_ns ? known->end_ns : interval->end_ns) -
-					lag_ns);
+			const int64_t start_ns = known->start_ns > interval->start_ns ? known->start_ns
+										      : interval->start_ns;
+			const int64_t end_ns = known->end_ns < interval->end_ns ? known->end_ns
+										: interval->end_ns;
+
+			add_run(runs, kwhy_saturate_add(start_ns, -lag_ns),
+				kwhy_saturate_add(end_ns, -lag_ns));
 		}
 	}
 }

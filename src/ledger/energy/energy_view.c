@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_view.h"
 
+#include "ledger/saturate.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -128,8 +130,8 @@ static void see_unrested(struct kwhy_metered_view *view, const struct kwhy_meter
 	for (size_t i = 0; i < total->count; i++)
 		for (size_t k = 0; k < books->unrested_count; k++) {
 			const struct kwhy_unrested_stretch *stretch = &books->unrested[k];
-			int64_t start_ns = total->intervals[i].start_ns - delay_ns;
-			int64_t end_ns = total->intervals[i].end_ns - delay_ns;
+			int64_t start_ns = kwhy_saturate_add(total->intervals[i].start_ns, -delay_ns);
+			int64_t end_ns = kwhy_saturate_add(total->intervals[i].end_ns, -delay_ns);
 
 			start_ns = start_ns > stretch->start_ns ? start_ns : stretch->start_ns;
 			end_ns = end_ns < stretch->end_ns ? end_ns : stretch->end_ns;
