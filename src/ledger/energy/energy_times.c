@@ -135,12 +135,15 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 		if (kwhy_category_is_idle(books->accounts[i].category) &&
 			books->accounts[i].category != KWHY_CATEGORY_OUTSIDE)
 			gaps_ns += (double)books->accounts[i].time_ns;
+	/* an account without time is in no books: what is earlier than its time by the lag alone goes to
+	 * others */
 	for (size_t i = 0; i < books->account_count; i++) {
 		const struct kwhy_account *account = &books->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE)
 			out_inside_ns[i] = account->is_clean ? clean_ns
-							     : fmin(outside_ns, (double)account->time_ns);
+				: account->time_ns > 0	     ? outside_ns
+							     : 0;
 		else if (account->category == KWHY_CATEGORY_UNRECORDED)
 			out_inside_ns[i] = runs->metered_ns - known_ns;
 		else if (kwhy_category_is_idle(account->category) && gaps_ns > 0)
