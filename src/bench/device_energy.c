@@ -2,15 +2,14 @@
 #include "bench/device_energy.h"
 
 #include "base/clock.h"
+#include "base/rest.h"
 #include "kwhy/measure.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* How old the last look at the idle level may be when a window begins, and how long a look is. */
 #define LOOK_OLDEST_NS INT64_C(5000000000)
@@ -125,7 +124,6 @@ static void name_look(size_t number, char out[32])
 enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error)
 {
-	struct timespec length = {(time_t)seconds, (long)(fmod(seconds, 1) * 1e9)};
 	char text[32];
 	uint32_t name;
 
@@ -136,8 +134,7 @@ enum kwhy_status kwhy_device_energy_idle(
 	if (name == KWHY_NO_NAME)
 		return kwhy_fail_memory(error, "the names of windows");
 	kwhy_region_begin(energy->session, name);
-	while (nanosleep(&length, &length) && errno == EINTR)
-		continue;
+	kwhy_rest(llround(seconds * 1e9));
 	kwhy_region_end(energy->session, name);
 	energy->looked_ns = kwhy_clock_mono_ns();
 	return KWHY_OK;

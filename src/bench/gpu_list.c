@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/gpu_list.h"
 
-#include <errno.h>
+#include "base/rest.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-/* Memory of the 20 ms samples, 0.09 s, and ten of them. */
-enum { REST_NS = 300000000 };
 
 bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES])
 {
@@ -95,10 +92,6 @@ void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus)
 
 void kwhy_bench_gpus_rest(const struct kwhy_bench_gpus *gpus)
 {
-	struct timespec left = {0, REST_NS};
-
-	if (!gpus->count || gpus->items[0]->facts.architecture == 0)
-		return;
-	while (nanosleep(&left, &left) && errno == EINTR)
-		continue;
+	if (gpus->count && gpus->items[0]->facts.architecture)
+		kwhy_rest(KWHY_REST_SHOWN_NS);
 }

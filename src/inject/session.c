@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/session.h"
 
+#include "base/rest.h"
 #include "inject/rows.h"
 #include "inject/state.h"
 #include "inject/tick.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FILES_OF_ONE_PID = 100 };
-/* Memory of the 20 ms samples, 0.09 s, and ten of them. */
-enum { REST_NS = 300000000 };
 
 struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -78,13 +75,10 @@ static void close_file(int64_t started_mono_ns)
  */
 static void let_devices_rest(void)
 {
-	struct timespec left = {0, REST_NS};
-
 	if (session->choice != KWHY_WIRE_CHOICE_ALL ||
 		atomic_load(&session->activity_state) != KWHY_INJECT_ON || !kwhy_inject_has_context())
 		return;
-	while (nanosleep(&left, &left) && errno == EINTR)
-		continue;
+	kwhy_rest(KWHY_REST_SHOWN_NS);
 }
 
 /* Takes what CUPTI still has, says what was covered, and ends the file in order. */

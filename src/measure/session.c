@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 #include "base/cpu_time.h"
+#include "base/rest.h"
 
 #include <math.h>
 #include <signal.h>
@@ -114,14 +115,6 @@ static enum kwhy_status start_collector(struct kwhy_session *session, struct kwh
 	return KWHY_OK;
 }
 
-void kwhy_session_sleep(int64_t length_ns)
-{
-	struct timespec left = {.tv_sec = length_ns / SECOND, .tv_nsec = length_ns % SECOND};
-
-	while (nanosleep(&left, &left) != 0)
-		continue;
-}
-
 static bool all_begun(const struct kwhy_session *session)
 {
 	for (size_t m = 0; m < session->metered_count; m++)
@@ -143,7 +136,7 @@ static enum kwhy_status wait_for_first(struct kwhy_session *session, struct kwhy
 			status = kwhy_session_make_curves(session, error);
 		if (status || all_begun(session))
 			break;
-		kwhy_session_sleep(20 * MS);
+		kwhy_rest(20 * MS);
 	} while (kwhy_clock_mono_ns() < give_up_ns);
 	return status;
 }
@@ -439,7 +432,7 @@ int kwhy_session_idle(struct kwhy_session *session, double seconds, char *messag
 		return kwhy_session_say(&error, message, message_bytes);
 	}
 	kwhy_region_begin(session, session->idle_name);
-	kwhy_session_sleep((int64_t)(seconds * 1e9));
+	kwhy_rest((int64_t)(seconds * 1e9));
 	kwhy_region_end(session, session->idle_name);
 	return KWHY_MEASURE_OK;
 }

@@ -57,7 +57,6 @@ bool kwhy_session_is_forked(const struct kwhy_session *session);
 int kwhy_session_refuse_child(char *message, size_t message_bytes);
 /* Hands an error to the caller of the library. */
 int kwhy_session_say(const struct kwhy_error *error, char *message, size_t message_bytes);
-void kwhy_session_sleep(int64_t length_ns);
 
 /* With fold_lock held, or before there is a collector: */
 

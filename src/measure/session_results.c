@@ -2,6 +2,7 @@
 #include "measure/session.h"
 
 #include "base/cpu_time.h"
+#include "base/rest.h"
 
 #define MS INT64_C(1000000)
 #define LAST_READINGS_NS (1500 * MS)
@@ -18,7 +19,7 @@ static enum kwhy_status wait_for_last(struct kwhy_session *session, int64_t end_
 		int64_t now_ns = kwhy_clock_mono_ns();
 
 		pthread_mutex_unlock(&session->fold_lock);
-		kwhy_session_sleep(now_ns < ready_ns ? ready_ns - now_ns : 20 * MS);
+		kwhy_rest(now_ns < ready_ns ? ready_ns - now_ns : 20 * MS);
 		kwhy_sampler_flush(session->sampler);
 		pthread_mutex_lock(&session->fold_lock);
 		status = session->status ? session->status : kwhy_session_collect(session, &busy, error);

@@ -2,10 +2,10 @@
 #include "bench/calibration/calibration.h"
 
 #include "base/clock.h"
+#include "base/rest.h"
 #include "sensor/sampler.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define MS INT64_C(1000000)
 #define IDLE_NS (1500 * MS)   /* of the idle levels */
@@ -74,14 +74,6 @@ static void tell(const struct session *session, const char *what)
 		session->request->progress(session->request->context, what);
 }
 
-static void rest(int64_t length_ns)
-{
-	struct timespec time = {length_ns / 1000000000, length_ns % 1000000000};
-
-	while (nanosleep(&time, &time))
-		;
-}
-
 static struct kwhy_phase *begin_phase(struct session *session, enum kwhy_phase_kind kind)
 {
 	struct kwhy_phase *phase = &session->out->phases[session->out->phase_count++];
@@ -98,7 +90,7 @@ static void idle_phase(struct session *session, enum kwhy_phase_kind kind, const
 
 	tell(session, what);
 	phase = begin_phase(session, kind);
-	rest(IDLE_NS);
+	kwhy_rest(IDLE_NS);
 	phase->end_ns = kwhy_clock_mono_ns();
 }
 
@@ -130,7 +122,7 @@ static enum kwhy_status load_phase(struct session *session, size_t which, struct
 	status = kwhy_load_run(session->loads, &phase->load, out->pulses + out->pulse_count, error);
 	out->pulse_count += phase->pulse_count;
 	if (!status)
-		rest(REST_NS);
+		kwhy_rest(REST_NS);
 	phase->end_ns = kwhy_clock_mono_ns();
 	return status;
 }
@@ -214,11 +206,11 @@ static enum kwhy_status run_phases(struct session *session, struct kwhy_error *e
 	status = open_gpu(session, error);
 	if (status)
 		return status;
-	rest(SETTLE_NS);
+	kwhy_rest(SETTLE_NS);
 	idle_phase(session, KWHY_PHASE_CONTEXT_IDLE, "idle with a context");
 	status = kwhy_loads_new(session->gpu, session->request->seed, &session->loads, error);
 	if (!status)
-		rest(REST_NS);
+		kwhy_rest(REST_NS);
 	for (size_t i = 0; !status && i < PLAN_COUNT; i++)
 		if (is_planned(session->request, i))
 			status = load_phase(session, i, error);

@@ -73,17 +73,22 @@ static enum kwhy_status copy_memory(struct kwhy_ops_kit *kit, const struct kwhy_
 	return launch(kit, kit->blocks, kit->stream, arguments, error);
 }
 
-/* Each copy is waited for before the next. */
-static enum kwhy_status copy_small(
-	struct kwhy_ops_kit *kit, const struct kwhy_gpu_copy *copy, double *count, struct kwhy_error *error)
+/* Between one small operation and the next. */
+static enum kwhy_status wait_for_small(
+	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = kit->gpus[0];
+	return row->queued ? KWHY_OK : kit->gpus[0]->ops->synchronize(kit->gpus[0], kit->stream, error);
+}
+
+static enum kwhy_status copy_small(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row,
+	const struct kwhy_gpu_copy *copy, double *count, struct kwhy_error *error)
+{
 	enum kwhy_status status = KWHY_OK;
 
 	for (int i = 0; !status && i < SMALL_BATCH; i++) {
-		status = gpu->ops->copy(gpu, kit->stream, copy, error);
+		status = kit->gpus[0]->ops->copy(kit->gpus[0], kit->stream, copy, error);
 		if (!status)
-			status = gpu->ops->synchronize(gpu, kit->stream, error);
+			status = wait_for_small(kit, row, error);
 	}
 	*count += SMALL_BATCH;
 	return status;
@@ -94,9 +99,8 @@ static enum kwhy_status small_in(struct kwhy_ops_kit *kit, const struct kwhy_ops
 {
 	const struct kwhy_gpu_copy copy = {kit->to, kwhy_gpu_address(kit->host.memory), SMALL_BYTES};
 
-	(void)row;
 	*bytes += SMALL_BATCH * SMALL_BYTES;
-	return copy_small(kit, &copy, count, error);
+	return copy_small(kit, row, &copy, count, error);
 }
 
 static enum kwhy_status small_out(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
@@ -104,79 +108,30 @@ static enum kwhy_status small_out(struct kwhy_ops_kit *kit, const struct kwhy_op
 {
 	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(kit->host.memory), kit->from, READ_BYTES};
 
-	(void)row;
 	*bytes += SMALL_BATCH * READ_BYTES;
-	return copy_small(kit, &copy, count, error);
+	return copy_small(kit, row, &copy, count, error);
+}
+
+static enum kwhy_status launch_nothing(struct kwhy_ops_kit *kit, struct kwhy_error *error)
+{
+	void *arguments[] = {&kit->seed};
+
+	return launch(kit, 1, kit->stream, arguments, error);
 }
 
 static enum kwhy_status launch_small(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
 	double *bytes, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = kit->gpus[0];
-	void *arguments[] = {&kit->seed};
 	enum kwhy_status status = KWHY_OK;
 
-	(void)row;
 	(void)bytes;
 	for (int i = 0; !status && i < SMALL_BATCH; i++) {
-		status = launch(kit, 1, kit->stream, arguments, error);
+		status = launch_nothing(kit, error);
 		if (!status)
-			status = gpu->ops->synchronize(gpu, kit->stream, error);
+			status = wait_for_small(kit, row, error);
 	}
 	*count += SMALL_BATCH;
 	return status;
-}
-
-/* None is waited for before the next. */
-static enum kwhy_status queue_copies(
-	struct kwhy_ops_kit *kit, const struct kwhy_gpu_copy *copy, double *count, struct kwhy_error *error)
-{
-	struct kwhy_gpu *gpu = kit->gpus[0];
-	enum kwhy_status status = KWHY_OK;
-
-	for (int i = 0; !status && i < SMALL_BATCH; i++)
-		status = gpu->ops->copy(gpu, kit->stream, copy, error);
-	*count += SMALL_BATCH;
-	return status;
-}
-
-static enum kwhy_status queue_in(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
-	double *bytes, struct kwhy_error *error)
-{
-	const struct kwhy_gpu_copy copy = {kit->to, kwhy_gpu_address(kit->host.memory), SMALL_BYTES};
-
-	(void)row;
-	*bytes += SMALL_BATCH * SMALL_BYTES;
-	return queue_copies(kit, &copy, count, error);
-}
-
-static enum kwhy_status queue_out(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
-	double *bytes, struct kwhy_error *error)
-{
-	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(kit->host.memory), kit->from, READ_BYTES};
-
-	(void)row;
-	*bytes += SMALL_BATCH * READ_BYTES;
-	return queue_copies(kit, &copy, count, error);
-}
-
-static enum kwhy_status queue_kernels(struct kwhy_ops_kit *kit, int kernels, struct kwhy_error *error)
-{
-	void *arguments[] = {&kit->seed};
-	enum kwhy_status status = KWHY_OK;
-
-	for (int i = 0; !status && i < kernels; i++)
-		status = launch(kit, 1, kit->stream, arguments, error);
-	return status;
-}
-
-static enum kwhy_status launch_queued(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
-	double *bytes, struct kwhy_error *error)
-{
-	(void)row;
-	(void)bytes;
-	*count += SMALL_BATCH;
-	return queue_kernels(kit, SMALL_BATCH, error);
 }
 
 static enum kwhy_status capture(struct kwhy_ops_kit *kit, struct kwhy_error *error)
@@ -188,14 +143,15 @@ static enum kwhy_status capture(struct kwhy_ops_kit *kit, struct kwhy_error *err
 	if (!gpu->ops->capture_begin)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "no graphs here");
 	/* what a graph launches must have run before */
-	status = queue_kernels(kit, 1, error);
+	status = launch_nothing(kit, error);
 	if (!status)
 		status = gpu->ops->synchronize(gpu, kit->stream, error);
 	if (!status)
 		status = gpu->ops->capture_begin(gpu, kit->stream, error);
 	if (status)
 		return status;
-	status = queue_kernels(kit, GRAPH_KERNELS, error);
+	for (int i = 0; !status && i < GRAPH_KERNELS; i++)
+		status = launch_nothing(kit, error);
 	ended = gpu->ops->capture_end(gpu, kit->stream, &kit->graph, status ? &unused : error);
 	return status ? status : ended;
 }
@@ -297,6 +253,11 @@ static enum kwhy_status collective(struct kwhy_ops_kit *kit, const struct kwhy_o
 		.id = id_, .title = title_, .unit = "B", .class = KWHY_OPS_MEMORY, .kernel = kernel_, \
 		.on_host = true, .gpus = 1, .most_bytes = most, .byte_count = each, .issue = issue_   \
 	}
+#define SMALL(id_, title_, unit_, kernel_, queued_, issue_)                                       \
+	{                                                                                         \
+		.id = id_, .title = title_, .unit = unit_, .class = KWHY_OPS_SMALL_TRANSFERS,     \
+		.kernel = kernel_, .on_host = true, .gpus = 1, .queued = queued_, .issue = issue_ \
+	}
 #define MOVE(id_, title_, unit_, class_, kernel_, gpus_, issue_)                               \
 	{                                                                                      \
 		.id = id_, .title = title_, .unit = unit_, .class = class_, .kernel = kernel_, \
@@ -319,20 +280,15 @@ const struct kwhy_ops_row kwhy_ops_rows[] = {
 	MEMORY("memory-write", "device memory, written", "kwhy_ops_write", 0, 1, write_memory),
 	MEMORY("memory-copy", "device memory, read and written", "kwhy_ops_copy", 0, 2, copy_memory),
 	MEMORY("cache-read", "second-level cache, read", "kwhy_ops_read", L2_BYTES, 1, read_memory),
-	MOVE("h2d-small", "40 B to the device, waited for", "transfer", KWHY_OPS_SMALL_TRANSFERS, NULL, 1,
-		small_in),
-	MOVE("d2h-small", "4 B from the device, waited for", "transfer", KWHY_OPS_SMALL_TRANSFERS, NULL, 1,
-		small_out),
-	MOVE("launch", "an empty kernel, waited for", "launch", KWHY_OPS_SMALL_TRANSFERS, "kwhy_ops_nothing",
-		1, launch_small),
-	MOVE("h2d-queued", "40 B to the device, in a queue", "transfer", KWHY_OPS_SMALL_TRANSFERS, NULL, 1,
-		queue_in),
-	MOVE("d2h-queued", "4 B from the device, in a queue", "transfer", KWHY_OPS_SMALL_TRANSFERS, NULL, 1,
-		queue_out),
-	MOVE("launch-queued", "an empty kernel, in a queue", "launch", KWHY_OPS_SMALL_TRANSFERS,
-		"kwhy_ops_nothing", 1, launch_queued),
-	MOVE("graph-kernel", "an empty kernel, in a graph of 20", "kernel", KWHY_OPS_SMALL_TRANSFERS,
-		"kwhy_ops_nothing", 1, launch_graph),
+	SMALL("h2d-small", "40 B to the device, waited for", "transfer", NULL, false, small_in),
+	SMALL("d2h-small", "4 B from the device, waited for", "transfer", NULL, false, small_out),
+	SMALL("launch", "an empty kernel, waited for", "launch", "kwhy_ops_nothing", false, launch_small),
+	SMALL("h2d-queued", "40 B to the device, in a queue", "transfer", NULL, true, small_in),
+	SMALL("d2h-queued", "4 B from the device, in a queue", "transfer", NULL, true, small_out),
+	SMALL("launch-queued", "an empty kernel, in a queue", "launch", "kwhy_ops_nothing", true,
+		launch_small),
+	SMALL("graph-kernel", "an empty kernel, in a graph of 20", "kernel", "kwhy_ops_nothing", true,
+		launch_graph),
 	MOVE("h2d-large", "pinned memory to the device", "B", KWHY_OPS_LARGE_BANDWIDTH, NULL, 1, large_in),
 	MOVE("d2h-large", "device to pinned memory", "B", KWHY_OPS_LARGE_BANDWIDTH, NULL, 1, large_out),
 	MOVE("peer", "device to the next device", "B", KWHY_OPS_LARGE_BANDWIDTH, NULL, 2, large_peer),

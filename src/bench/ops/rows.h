@@ -29,6 +29,7 @@ struct kwhy_ops_row {
 	int architecture;    /* the least, of CUDA */
 	bool on_host;	     /* has a form there */
 	uint32_t gpus;	     /* that it needs */
+	bool queued;	     /* no small one is waited for before the next */
 	double thread_count; /* units of a thread and round */
 	uint64_t most_bytes; /* of the buffer that is used; 0: all */
 	double byte_count;   /* units of a byte of that buffer and round */

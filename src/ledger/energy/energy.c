@@ -192,9 +192,8 @@ static enum kwhy_status note_unrest(struct attribution *attribution, int32_t ind
 	if (!books->unrested_count)
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "not-at-rest", error,
-		"device %d drew %.0f W %s its work without a context of the program, clocks still up, where "
-		"it idles "
-		"at %.0f W: that time tells no idle level",
+		"device %d drew %.0f W %s its work where it idles at %.0f W, as one does whose last context "
+		"has gone and whose clocks are still up: that time tells no idle level",
 		index, books->unrested[0].power_w,
 		books->unrested_count > 1				    ? "before and behind"
 			: books->unrested[0].end_ns <= books->time.first_ns ? "before"

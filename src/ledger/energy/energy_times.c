@@ -110,13 +110,24 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 	return outside_ns > 0 && isfinite(more_ns) ? 1 + more_ns / outside_ns : 1;
 }
 
+/* What the first reading remembers from before is known of nothing: it counts as idle, outside. */
+static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
+{
+	const struct kwhy_posting *posting = findings->posting;
+	const double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9;
+	double unseen_ns = known_ns - idle_ns;
+
+	for (size_t c = 0; c < posting->class_count; c++)
+		unseen_ns -= posting->base_unscaled_s[c] * 1e9;
+	return idle_ns + fmax(0, fmin(unseen_ns, (double)kwhy_energy_lag_ns(findings)));
+}
+
 /* What the idle accounts share: idle seconds seen, those outside of the activities apart. */
 static void share_idle(const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
 	const struct runs *runs, struct kwhy_account_times *times)
 {
 	const struct kwhy_posting *posting = findings->posting;
-	double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9, known_ns = 0, gaps_ns = 0,
-	       unseen_ns;
+	double idle_ns, known_ns = 0, gaps_ns = 0;
 	double outside_ns, clean_ns = 0, *out_inside_ns = times->inside_ns;
 
 	for (size_t i = 0; i < runs->count; i++)
@@ -125,11 +136,7 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 		clean_ns = posting->base_unscaled_s[findings->classes->clean] * 1e9;
 	outside_ns = known_ns - clean_ns -
 		inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
-	/* what the first reading remembers from before is known of nothing: it counts as idle, outside */
-	unseen_ns = known_ns - idle_ns;
-	for (size_t c = 0; c < posting->class_count; c++)
-		unseen_ns -= posting->base_unscaled_s[c] * 1e9;
-	idle_ns += fmax(0, fmin(unseen_ns, (double)kwhy_energy_lag_ns(findings)));
+	idle_ns = idle_seen_ns(findings, known_ns);
 	times->outside_ratio = outside_ratio(findings, books, runs, outside_ns);
 	for (size_t i = 0; i < books->account_count; i++)
 		if (kwhy_category_is_idle(books->accounts[i].category) &&

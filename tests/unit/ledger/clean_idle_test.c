@@ -261,6 +261,30 @@ static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(v
 	build_free(recording, ledger);
 }
 
+/* Its context went 0.4 s behind its work; then it drew more, for a second that is no idling of the program.
+ */
+static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that(void **state)
+{
+	struct metered_level levels[] = {{0, 128}, {0, 133}};
+	struct metered_run runs[RUNS];
+	struct metered_plan plan = {levels, 2, runs, RUNS, 0, 0.5, 1, 0};
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int i = 0; i < RUNS; i++)
+		runs[i] = (struct metered_run){0.3 + 6e-3 * i, 0.305 + 6e-3 * i, 138, "small"};
+	levels[1].from_s = runs[RUNS - 1].to_s + 0.4;
+	plan.end_s = levels[1].from_s + 1;
+	ledger = books_of(&plan, &recording);
+	the_books_balance(ledger);
+	assert_int_equal(ledger->devices[0].unrested_count, 1);
+	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 128) < 1);
+	has_power(ledger, "idle", 128, 0.01);
+	has_power(ledger, "small", 138, 0.01);
+	build_free(recording, ledger);
+}
+
 /* Between two programs the level is not looked for; the counter tells that the powers are wrong. */
 static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
 {
@@ -318,6 +342,8 @@ int main(void)
 		cmocka_unit_test(a_low_level_up_to_the_first_activity_is_one_level),
 		cmocka_unit_test(foreign_work_before_the_first_activity_is_no_context),
 		cmocka_unit_test(a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work),
+		cmocka_unit_test(
+			a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that),
 		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),
 	};
 

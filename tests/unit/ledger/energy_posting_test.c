@@ -44,7 +44,7 @@ static void the_largest_energy_is_divided_without_overflow(void **state)
 /* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
 struct plan {
 	struct kwhy_metered_interval intervals[3];
-	double seen_s[3 * 6], net_w[2], unrested[3];
+	double seen_s[3 * 6], net_w[2], unrested_s[3], unrested_j[3];
 	struct kwhy_metered_total total;
 	struct kwhy_metered_view view;
 	struct kwhy_powers powers;
@@ -57,10 +57,9 @@ static void make_plan(struct plan *plan)
 			{3000000000, 3000000100, 13}},
 		.seen_s = {1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0},
 		.net_w = {100, 300},
-		.unrested = {0},
 	};
 	plan->total = (struct kwhy_metered_total){.intervals = plan->intervals, .count = 3};
-	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s, plan->unrested, plan->unrested};
+	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s, plan->unrested_s, plan->unrested_j};
 	plan->powers = (struct kwhy_powers){.class_count = 2, .net_w = plan->net_w, .idle_w = 50};
 }
 
@@ -79,6 +78,23 @@ static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(v
 	assert_true(fabs(posting.scale[1] - 1.01) < 1e-9);
 	assert_true(fabs(posting.base_s[1] - 1.01) < 1e-9 && posting.base_unscaled_s[1] == 1);
 	kwhy_posting_done(&posting);
+}
+
+/* 1 s of the second class and 2 of idle, of which 1 at 90 W: 350 J and 90 + 50. */
+static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void **state)
+{
+	double modelled_nj[3];
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.seen_s[6 + 4] = 2;
+	plan.unrested_s[1] = 1;
+	plan.unrested_j[1] = 90;
+	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 490e9) < 1);
+	assert_true(fabs(modelled_nj[1] - 350e9) < 1 && fabs(modelled_nj[2] - 140e9) < 1);
+	plan.unrested_s[1] = plan.unrested_j[1] = 0;
+	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 450e9) < 1);
 }
 
 /* Nobody was seen in the third interval: its energy is idle's, and it has no scale. */
@@ -290,6 +306,7 @@ int main(void)
 		cmocka_unit_test(parts_add_up_and_the_largest_remainder_takes_what_is_left),
 		cmocka_unit_test(the_largest_energy_is_divided_without_overflow),
 		cmocka_unit_test(each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter),
+		cmocka_unit_test(a_device_that_had_not_come_to_rest_idles_at_its_own_power_then),
 		cmocka_unit_test(what_nobody_was_seen_in_is_idle_energy),
 		cmocka_unit_test(hidden_time_has_what_the_powers_leave_of_an_interval),
 		cmocka_unit_test(what_all_powers_have_in_common_widens_no_interval),

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_REST_H
+#define KWHY_BASE_REST_H
+
+#include <stdint.h>
+
+/* As long as a device must be left alone for its meter to show what it idles at: the memory of the 20 ms
+ * samples, 0.09 s, and ten of them. */
+enum { KWHY_REST_SHOWN_NS = 300000000 };
+
+/* Sleeps that long, whatever signals come. */
+void kwhy_rest(int64_t length_ns);
+
+#endif
