@@ -11,14 +11,22 @@
 
 /*
  * Capture stretches of launches that repeat as graphs: one call launches what many did, and its work follows
- * at the pace of queued work. The first of each kind stays as it was: there it is captured.
+ * at the pace of queued work. Capturing runs nothing, so the first of each kind is a graph, too; at the slow
+ * end a program that warms up runs it as it was.
  */
 
 enum { GRAPH_LEAST = 4 /* launches; fewer are not worth a graph */ };
 
+/* Stretches that do the same in the same order. */
+struct repeat {
+	uint64_t hash; /* of that; 0: free */
+	uint32_t count;
+	bool captured; /* the first of them has come */
+};
+
 struct capture {
 	struct kwhy_whatif *whatif;
-	uint64_t *seen; /* [slots] what distinguishes a stretch: its work in its order; 0: free */
+	struct repeat *repeats; /* [slots] */
 	size_t slots;
 	uint64_t graphs, launches;
 	uint32_t steps; /* that a graph has; 0: as they are named, else all between waits */
@@ -45,13 +53,14 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return hash | 1;
 }
 
-static uint64_t *find(const struct capture *capture, uint64_t hash)
+static struct repeat *find(const struct capture *capture, uint64_t hash)
 {
 	size_t at = hash & (capture->slots - 1);
 
-	while (capture->seen[at] && capture->seen[at] != hash)
+	while (capture->repeats[at].hash && capture->repeats[at].hash != hash)
 		at = (at + 1) & (capture->slots - 1);
-	return &capture->seen[at];
+	capture->repeats[at].hash = hash;
+	return &capture->repeats[at];
 }
 
 static uint32_t first_issuing_call(
@@ -129,7 +138,24 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 	capture->launches += segment->row_count;
 }
 
-static void walk(struct capture *capture)
+static void count(struct capture *capture, const struct kwhy_whatif_segment *segment)
+{
+	find(capture, hash_of(capture->whatif, segment))->count++;
+}
+
+static void capture_repeated(struct capture *capture, const struct kwhy_whatif_segment *segment)
+{
+	struct repeat *repeat = find(capture, hash_of(capture->whatif, segment));
+	bool first = !repeat->captured;
+
+	if (first && repeat->count < 2)
+		return;
+	repeat->captured = true;
+	if (!first || capture->whatif->corner != KWHY_CORNER_SLOW)
+		capture_segment(capture, segment);
+}
+
+static void walk(struct capture *capture, void (*visit)(struct capture *, const struct kwhy_whatif_segment *))
 {
 	struct kwhy_whatif_segments segments;
 	struct kwhy_whatif_segment segment;
@@ -137,18 +163,9 @@ static void walk(struct capture *capture)
 	if (!kwhy_whatif_segments_init(&segments, capture->whatif))
 		return;
 	segments.steps = capture->steps;
-	while (kwhy_whatif_segments_next(&segments, &segment)) {
-		uint64_t hash, *seen;
-
-		if (segment.row_count < GRAPH_LEAST)
-			continue;
-		hash = hash_of(capture->whatif, &segment);
-		seen = find(capture, hash);
-		if (*seen)
-			capture_segment(capture, &segment);
-		else
-			*seen = hash;
-	}
+	while (kwhy_whatif_segments_next(&segments, &segment))
+		if (segment.row_count >= GRAPH_LEAST)
+			visit(capture, &segment);
 	kwhy_whatif_segments_done(&segments);
 }
 
@@ -171,7 +188,7 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 	if (isfinite(launch->expected_ns))
 		kwhy_whatif_say(effect,
 			"%s launches of stretches that repeat become %s graph launches of %s on "
-			"average (%s); the first of each kind stays, capturing is not counted",
+			"average (%s); capturing them is not counted",
 			launches, graphs,
 			kwhy_whatif_time_words(
 				cost, call_ns(capture, (double)capture->launches / (double)capture->graphs)),
@@ -203,13 +220,14 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 			"this machine (kwhy calibrate, --profile)");
 		return;
 	}
-	capture.seen = calloc(capture.slots, sizeof(*capture.seen));
-	if (!capture.seen) {
+	capture.repeats = calloc(capture.slots, sizeof(*capture.repeats));
+	if (!capture.repeats) {
 		whatif->out_of_memory = true;
 		return;
 	}
-	walk(&capture);
-	free(capture.seen);
+	walk(&capture, count);
+	walk(&capture, capture_repeated);
+	free(capture.repeats);
 	effect->places = capture.launches;
 	if (capture.graphs)
 		say(&capture, effect);

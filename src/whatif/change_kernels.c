@@ -6,6 +6,7 @@
 #include "whatif/segments.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Changes to how work is cut into kernels. */
 
@@ -48,9 +49,33 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 						  : blocks[row] <= blocks[before];
 }
 
-/* How many rows, from a tiny kernel on, can be one: close behind each other in one stream. */
-static size_t chain_length(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
+/* Chains of a run. A host that is held up in one of a thousand steps cuts no chain there. */
+struct chains {
+	struct kwhy_whatif *whatif;
+	int32_t *close_of_name; /* [names] more than 0: work of that name mostly comes close behind other */
+	uint64_t from, to;	/* rows that became fewer */
+};
+
+static bool is_close(const struct kwhy_activities *rows, uint32_t before, uint32_t row)
 {
+	return rows->start_ns[row] - rows->end_ns[before] < FUSE_GAP_NS;
+}
+
+static void count_close(struct chains *chains, const struct kwhy_whatif_segment *segment)
+{
+	const struct kwhy_activities *rows = &chains->whatif->recording->activities;
+
+	for (size_t i = 1; i < segment->row_count; i++)
+		chains->close_of_name[rows->name[segment->rows[i]]] += is_close(rows, segment->rows[i - 1],
+									       segment->rows[i])
+			? 1
+			: -1;
+}
+
+/* How many rows, from a tiny kernel on, can be one: close behind each other in one stream. */
+static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
+{
+	const struct kwhy_whatif *whatif = chains->whatif;
 	const struct kwhy_activities *all = &whatif->recording->activities;
 	uint32_t kernel = rows[0];
 	size_t length = 1;
@@ -61,7 +86,7 @@ static size_t chain_length(const struct kwhy_whatif *whatif, const uint32_t *row
 		uint32_t before = rows[length - 1], row = rows[length];
 
 		if (all->stream[before] != all->stream[row] ||
-			all->start_ns[row] - all->end_ns[before] >= FUSE_GAP_NS ||
+			(!is_close(all, before, row) && chains->close_of_name[all->name[row]] <= 0) ||
 			!shares_launch(whatif, kernel, row))
 			break;
 		kernel = is_kernel(whatif, row) ? row : kernel;
@@ -98,40 +123,48 @@ static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count
 		kwhy_whatif_drop_row(whatif, rows[i]);
 }
 
-struct merged {
-	uint64_t from, to;
-};
-
 /* Chains of at least two in one segment. */
-static void fuse_segment(
-	struct kwhy_whatif *whatif, const struct kwhy_whatif_segment *segment, struct merged *merged)
+static void fuse_segment(struct chains *chains, const struct kwhy_whatif_segment *segment)
 {
 	for (size_t begin = 0, count; begin < segment->row_count; begin += count) {
 		const uint32_t *rows = &segment->rows[begin];
 
-		count = chain_length(whatif, rows, segment->row_count - begin);
+		count = chain_length(chains, rows, segment->row_count - begin);
 		if (count > 1) {
-			merge(whatif, rows, count, fused_ns(whatif, rows, count));
-			merged->from += count;
-			merged->to++;
+			merge(chains->whatif, rows, count, fused_ns(chains->whatif, rows, count));
+			chains->from += count;
+			chains->to++;
 		}
 	}
 }
 
-void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+static void walk(struct chains *chains, void (*visit)(struct chains *, const struct kwhy_whatif_segment *))
 {
 	struct kwhy_whatif_segments segments;
 	struct kwhy_whatif_segment segment;
-	struct merged merged = {0};
 
-	(void)number;
-	if (!kwhy_whatif_segments_init(&segments, whatif))
+	if (!kwhy_whatif_segments_init(&segments, chains->whatif))
 		return;
 	while (kwhy_whatif_segments_next(&segments, &segment))
-		fuse_segment(whatif, &segment, &merged);
+		visit(chains, &segment);
 	kwhy_whatif_segments_done(&segments);
-	effect->places = merged.from;
-	if (merged.from)
+}
+
+void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	struct chains chains = {.whatif = whatif,
+		.close_of_name = calloc(whatif->recording->names.count + 1, sizeof(*chains.close_of_name))};
+
+	(void)number;
+	if (!chains.close_of_name) {
+		whatif->out_of_memory = true;
+		return;
+	}
+	walk(&chains, count_close);
+	walk(&chains, fuse_segment);
+	free(chains.close_of_name);
+	effect->places = chains.from;
+	if (chains.from)
 		kwhy_whatif_say(effect,
 			"%s kernels, copies within the device and memsets under 10 µs become %s kernels, "
 			"which "
@@ -139,7 +172,7 @@ void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_w
 			"where the next grid is larger; each part but the first loses the time of the "
 			"shortest "
 			"kernel seen",
-			KWHY_WHATIF_COUNT(merged.from), KWHY_WHATIF_COUNT(merged.to));
+			KWHY_WHATIF_COUNT(chains.from), KWHY_WHATIF_COUNT(chains.to));
 	else
 		kwhy_whatif_refuse(effect, "no two kernels under 10 µs follow each other without a wait");
 }

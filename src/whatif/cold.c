@@ -84,6 +84,27 @@ static void find_usual(struct sort *sort)
 		sort->far_ns = INT64_MAX;
 }
 
+/*
+ * A memset is a launch to the driver. Where a program makes one a step, behind all else of that step, none is
+ * warm, and the launches tell what one takes.
+ */
+static void take_memsets_for_launches(struct sorts *sorts)
+{
+	const uint32_t of_kernels = KWHY_ACTIVITY_KERNEL * (uint32_t)KWHY_COPY_KIND_COUNT,
+		       of_memsets = KWHY_ACTIVITY_MEMSET * (uint32_t)KWHY_COPY_KIND_COUNT;
+	const struct sort *launches = NULL;
+
+	for (size_t i = 0; i < sorts->count; i++)
+		if (sorts->items[i].piece == of_kernels &&
+			(!launches || sorts->items[i].lengths.seen > launches->lengths.seen))
+			launches = &sorts->items[i];
+	for (size_t i = 0; launches && i < sorts->count; i++)
+		if (sorts->items[i].piece == of_memsets && sorts->items[i].usual_ns > launches->far_ns) {
+			sorts->items[i].usual_ns = launches->usual_ns;
+			sorts->items[i].far_ns = launches->far_ns;
+		}
+}
+
 static enum kwhy_status list_thread(struct kwhy_whatif *whatif, size_t thread, struct sorts *sorts,
 	size_t *capacity, struct kwhy_error *error)
 {
@@ -120,6 +141,7 @@ static void sample_all(const struct kwhy_whatif *whatif, struct sorts *sorts)
 	}
 	for (size_t i = 0; i < sorts->count; i++)
 		find_usual(&sorts->items[i]);
+	take_memsets_for_launches(sorts);
 }
 
 enum kwhy_status kwhy_whatif_find_cold(struct kwhy_whatif *whatif, struct kwhy_error *error)

@@ -175,6 +175,9 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
 			delays->issue_ns[kind] = any_ns;
 	}
+	/* a memset is a launch to the driver; where a program makes few, each finds caches cold */
+	if (any_ns >= 0 && delays->issue_ns[KWHY_ACTIVITY_MEMSET] > any_ns)
+		delays->issue_ns[KWHY_ACTIVITY_MEMSET] = any_ns;
 	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_LEAST
 		? -1
 		: median(&sampled->graph_queued);

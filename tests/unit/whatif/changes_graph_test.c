@@ -32,8 +32,9 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 	struct kwhy_profile profile = with_graphs();
 
 	(void)state;
-	/* the second loop: launched 10 us before its first kernel, then 6 of 5 us with gaps of 1.2 us */
-	assert_made(made(&build, "graph", 0, &profile), 6, 186000);
+	/* from 10 us on six kernels of 5 us with gaps of 1.2 us; their wait returns 5 us behind them, the
+	   next graph is launched 30 us later and begins 10 us behind that */
+	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 45000 + 36000);
 }
 
 static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
@@ -45,11 +46,10 @@ static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 	profile.queued_kernel_s.value = 1.9e-6;
 	profile.graph_node_s.value = 1.5e-6;
 	/* gaps of 0.8 us instead of 1.2 us */
-	assert_made(made(&build, "graph", 0, &profile), 6, 184000);
+	assert_made(made(&build, "graph", 0, &profile), 12, 34000 + 45000 + 34000);
 }
 
-/* The second graph is launched from 150 us on for 4 us and 10 us for each node after the first; then it
- * begins. */
+/* Each graph is launched for 4 us and 10 us for each node after the first; then it begins. */
 static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 {
 	struct build build = two_loops();
@@ -58,9 +58,9 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	(void)state;
 	launch(&build, 300, 310, 315);
 	profile.graph_launch_node_s.value = 10e-6;
-	/* its kernels run from 210 us to 246 us, which its wait returns 5 us behind; 30 us later a kernel of
-	   5 us is launched, which begins 10 us behind that; the first began at 10 us */
-	assert_made(made(&build, "graph", 0, &profile), 6, 286000);
+	/* the first begins at 60 us, 50 later than its first kernel did, the second 5 + 30 + 60 us behind its
+	   end; 5 + 30 us behind that one a kernel of 5 us is launched, which begins 10 us later */
+	assert_made(made(&build, "graph", 0, &profile), 12, 50000 + 36000 + 95000 + 36000 + 45000 + 5000);
 }
 
 /* Six steps of four launches, 20 us apart, without a wait between them. */
@@ -99,7 +99,7 @@ static void a_graph_has_as_many_steps_as_asked_for(void **state)
 	static const struct {
 		uint32_t steps;
 		uint64_t graphs, launches;
-	} cases[] = {{0, 5, 20}, {1, 5, 20}, {2, 2, 16}, {3, 1, 12}};
+	} cases[] = {{0, 6, 24}, {1, 6, 24}, {2, 3, 24}, {3, 2, 24}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -142,8 +142,9 @@ static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 				150 * i + 20 * k + 215);
 		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 302, 150 * i + 320);
 	}
-	/* the second loop, launched at 350 us: six of 5 us with gaps of 0.5 us */
-	assert_made(made(&build, "graph", 0, &profile), 6, 382500);
+	/* from 210 us on six of 5 us with gaps of 0.5 us, twice, 45 us apart; the recorded graph began at 10
+	 * us */
+	assert_made(made(&build, "graph", 0, &profile), 12, 200000 + 32500 + 45000 + 32500);
 }
 
 static void a_graph_is_refused_where_its_cost_is_not_known(void **state)
@@ -219,6 +220,38 @@ static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
+/* Three steps of two kernels of 2 us, 1 us apart; in the last the host is held up for 30 us between them. */
+static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		int late_us = i == 2 ? 30 : 0;
+
+		launch(&build, 100 * i, 100 * i + 20, 100 * i + 22);
+		launch(&build, 100 * i + 3 + late_us, 100 * i + 23 + late_us, 100 * i + 25 + late_us);
+		build_call(
+			&build, 0, "cudaStreamSynchronize", 100 * i + 40 + late_us, 100 * i + 42 + late_us);
+	}
+	/* a step is 3 us shorter by a launch and the pause before it; of the last the fused kernel remains */
+	assert_made(made(&build, "fuse", 0, NULL), 6, 2 * 97000 + 2000);
+}
+
+/* As that, but most of the second kernels come late: they are no chain. */
+static void kernels_that_mostly_lie_apart_are_no_chain(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		launch(&build, 100 * i, 100 * i + 20, 100 * i + 22);
+		launch(&build, 100 * i + 33, 100 * i + 53, 100 * i + 55);
+		build_call(&build, 0, "cudaStreamSynchronize", 100 * i + 70, 100 * i + 72);
+	}
+	assert_refused(made(&build, "fuse", 0, NULL), "no two kernels");
+}
+
 static void equal_launches_in_a_row_share_the_device(void **state)
 {
 	struct build build = build_new(1);
@@ -286,6 +319,8 @@ int main(void)
 		cmocka_unit_test(a_graph_is_refused_where_its_cost_is_not_known),
 		cmocka_unit_test(tiny_kernels_in_a_row_become_one),
 		cmocka_unit_test(a_fused_kernel_ends_where_the_next_grid_is_larger),
+		cmocka_unit_test(a_host_that_is_held_up_once_cuts_no_chain),
+		cmocka_unit_test(kernels_that_mostly_lie_apart_are_no_chain),
 		cmocka_unit_test(how_many_launches_a_chain_needs_is_in_its_interval),
 		cmocka_unit_test(what_the_device_does_alone_is_part_of_a_chain),
 		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
