@@ -7,7 +7,7 @@
 # Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|collectives|project|replay]   (the folder of the portable build; about 2
 # minutes. record: the recordings alone; turns: these, and each of the first REPLAYS turns is replayed before the next is recorded, for
 # the time alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU; replay: project, and
-# replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=8 FLOW_RUNS=100 it takes two
+# replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four
 # minutes, record before it a minute and a half)
 # Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
 # turns whose recordings are replayed, the second and later for the time alone (1); LIMIT, seconds after which no further replay begins.
@@ -77,7 +77,7 @@ record_all() {
 	done
 	[ "$part" != turns ] || return
 	window flow n3,n5 60 "${flow#*-}"
-	window twin v5,v6 288 "${fast#*-}"
+	window twin v3,v5,v6 288 "${fast#*-}"
 	window flow n0p,n0 40 1 --flows 100
 	say "recorded after $SECONDS s"
 }
@@ -118,10 +118,10 @@ each_pair() {
 	$1 n3 n5 "$flow" 1 --graph=60 # n5: a run is one graph
 	$1 v0 v3 "$slow" 0 --pack-h2d --pack-d2h --pinned --event-waits
 	$1 v1 v2 "$slow" 0 --pack-d2h
-	$1 v5 v6 "$fast" 0 --graph
-	$1 v3 v6 "$fast" 0 --fuse --graph
+	$1 v5 v6 "$fast" 1 --graph
+	$1 v3 v6 "$fast" 1 --fuse --graph
 	$1 n0 n2 6-1 0 --batch 1000
-	$1 v2 v3 "$fast" 0 --pack-h2d
+	$1 v2 v3 "$fast" 1 --pack-h2d
 	$1 v0 v6 "$slow" 0 --pack-h2d --pack-d2h --fuse --pinned --event-waits --graph
 	$1 v3 v5 "$fast" 1 --fuse
 	$1 n0c n0p 40-1 1 --pool

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LEAST_RATIO 0.01
+#define LEAST_RATIO 0.05
 #define ALIKE_RATIO 1.25
 
 /*
@@ -36,18 +36,22 @@ const struct kwhy_standin_grid *kwhy_replay_alike(
 	return NULL;
 }
 
+/* 0 of one that draws less than that, or what nobody knows. */
 static double above_idle_nj(const struct kwhy_replay_account *account, double idle_w)
 {
-	return account->count ? (account->power_w - idle_w) * (double)account->time_ns : NAN;
+	return account->count ? fmax((account->power_w - idle_w) * (double)account->time_ns, 0) : 0;
 }
 
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
-	const struct kwhy_standin_grid *grids, double idle_w, double energy_nj, uint32_t *out)
+	const struct kwhy_standin_grid *grids, double idle_w, uint32_t *out)
 {
 	size_t count = 0;
+	double sum_nj = 0;
 
-	while (count < KWHY_REPLAY_GRIDS_MEASURED) {
-		double most_nj = LEAST_RATIO * energy_nj;
+	for (size_t i = 0; i < pattern->account_count; i++)
+		sum_nj += above_idle_nj(&pattern->accounts[i], idle_w);
+	while (count < KWHY_REPLAY_GRIDS_MEASURED && sum_nj > 0) {
+		double most_nj = LEAST_RATIO * sum_nj;
 		uint32_t best = UINT32_MAX;
 
 		for (size_t i = 0; i < pattern->account_count; i++) {

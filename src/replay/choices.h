@@ -9,11 +9,11 @@
 
 /*
  * Grids whose stand-ins' power matters: of the accounts that drew most above the idle level, each at least
- * 1 % of `energy_nj`; of grids with about as many threads and as long kernels one alone. Gives how many of
- * out[KWHY_REPLAY_GRIDS_MEASURED] it filled. `grids`: those of the pattern on this GPU.
+ * 5 % of what all of them did; of grids with about as many threads and as long kernels one alone. Gives how
+ * many of out[KWHY_REPLAY_GRIDS_MEASURED] it filled. `grids`: those of the pattern on this GPU.
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
-	const struct kwhy_standin_grid *grids, double idle_w, double energy_nj, uint32_t *out);
+	const struct kwhy_standin_grid *grids, double idle_w, uint32_t *out);
 
 /* The first that has about as many threads and as long kernels; NULL: none. */
 const struct kwhy_standin_grid *kwhy_replay_alike(

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define IDLE_S 2.0
-#define LEAST_NET_RATIO 0.05
+#define NET_KNOWN_RATIO 0.25
 #define RUNS_S 60.0 /* what a replay whose runs nobody counted takes, about */
 #define WARM_MOST_S 10.0
 
@@ -24,10 +24,9 @@ static enum kwhy_status measure_powers(struct kwhy_replay_subject *subject, stru
 	struct kwhy_replay_job *job = subject->job;
 	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
 	struct kwhy_replay_burns burns;
-	double energy_nj = (double)job->replay->plan->before.energy_nj;
-	size_t count = job->whatif->has_energy
-		? kwhy_replay_grids_that_matter(subject->pattern, job->standins->grids,
-			  job->replay->recorded_idle_w, energy_nj, grids)
+	size_t count = kwhy_replay_net_is_known(job->replay)
+		? kwhy_replay_grids_that_matter(
+			  subject->pattern, job->standins->grids, job->replay->recorded_idle_w, grids)
 		: 0;
 
 	if (!job->energy || kwhy_device_energy_missing(job->energy) || !count)
@@ -361,9 +360,13 @@ static void read_recording(struct kwhy_replay_job *job)
 	replay->recorded_idle_w = device == KWHY_NONE ? NAN : job->whatif->idle_w[device];
 	if (device != KWHY_NONE && recording->devices[device].name)
 		replay->recorded_on = kwhy_arena_copy(&replay->arena, recording->devices[device].name);
-	for (uint32_t d = 0; d < recording->device_count; d++)
-		if (d != device && recording->activities.first[d + 1] > recording->activities.first[d])
-			job->has_others = true;
+	for (uint32_t d = 0; d < recording->device_count; d++) {
+		if (recording->activities.first[d + 1] == recording->activities.first[d])
+			continue;
+		job->has_others |= d != device;
+		replay->recorded_idle_spread_j += job->whatif->idle_spread_w[d] *
+			(double)(job->whatif->last_ns - job->whatif->first_ns) * 1e-9;
+	}
 }
 
 static enum kwhy_status project(struct kwhy_replay_job *job, struct kwhy_error *error)
@@ -470,9 +473,17 @@ double kwhy_replay_projected_net_j(const struct kwhy_replay *replay)
 	return ((double)after->energy_nj - replay->recorded_idle_w * (double)after->time_ns) * 1e-9;
 }
 
+bool kwhy_replay_net_is_known(const struct kwhy_replay *replay)
+{
+	int64_t net_nj = replay->plan->before.net_nj;
+
+	return net_nj != KWHY_UNKNOWN_NJ &&
+		replay->recorded_idle_spread_j <= NET_KNOWN_RATIO * (double)net_nj * 1e-9;
+}
+
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j)
 {
-	return should_j >= LEAST_NET_RATIO * replay->recorded_j ? is_j / should_j - 1 : NAN;
+	return kwhy_replay_net_is_known(replay) && should_j > 0 ? is_j / should_j - 1 : NAN;
 }
 
 bool kwhy_replay_joules_compare(const struct kwhy_replay *replay)

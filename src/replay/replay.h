@@ -63,6 +63,7 @@ struct kwhy_replay {
 	const char *recorded_on;		 /* NULL: the recording does not say */
 	double recorded_j;			 /* of the device that is replayed; NAN: unknown */
 	double recorded_idle_w, replayed_idle_w; /* levels above which net energies are; NAN: unknown */
+	double recorded_idle_spread_j; /* half of the 90 % interval of what all its devices idling drew */
 	/* The first run as recorded over its recording, less one; NAN: waits were not settled by it. */
 	double first_off_ratio;
 	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs; NAN:
@@ -98,10 +99,10 @@ void kwhy_replay_free(struct kwhy_replay *replay);
 double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay);
 double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
 
-/*
- * Replayed energy above idle over what it should be, less one; NAN: unknown, or so small a part of the
- * recorded energy that both are within the errors of idle levels.
- */
+/* Whether the recording's idle levels are so well known that what it drew above them is, to a quarter. */
+bool kwhy_replay_net_is_known(const struct kwhy_replay *replay);
+
+/* Replayed energy above idle over what it should be, less one; NAN: that of the recording is not known. */
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j);
 
 /* Whether joules as recorded and changed are of stand-ins that one factor was asked of, so that they differ

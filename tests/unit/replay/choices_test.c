@@ -79,7 +79,7 @@ static void grids_matter_by_the_energy_above_idle(void **state)
 	uint32_t out[KWHY_REPLAY_GRIDS_MEASURED];
 
 	(void)state;
-	assert_int_equal(kwhy_replay_grids_that_matter(&pattern, grids, 100, 10e9, out), 2);
+	assert_int_equal(kwhy_replay_grids_that_matter(&pattern, grids, 100, out), 2);
 	assert_int_equal(out[0], 0);
 	assert_int_equal(out[1], 2);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "replay/factor.h"
+#include "replay/replay.h"
 
 #include <math.h>
 
@@ -69,6 +70,23 @@ static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 	assert_float_equal(kwhy_replay_carried_factor(64, -0.99), 4, 1e-9);
 }
 
+/* 10 J above idle; levels that are known to 2.5 J, and to 2.6. */
+static void nothing_is_settled_by_a_level_that_is_badly_known(void **state)
+{
+	struct kwhy_plan plan = {.before = {.net_nj = 10000000000}};
+	struct kwhy_replay replay = {.plan = &plan, .recorded_idle_spread_j = 2.5};
+
+	(void)state;
+	assert_true(kwhy_replay_net_is_known(&replay));
+	assert_float_equal(kwhy_replay_net_off_ratio(&replay, 11, 10), 0.1, 1e-9);
+	replay.recorded_idle_spread_j = 2.6;
+	assert_false(kwhy_replay_net_is_known(&replay));
+	assert_true(isnan(kwhy_replay_net_off_ratio(&replay, 11, 10)));
+	replay.recorded_idle_spread_j = 0;
+	plan.before.net_nj = -1;
+	assert_false(kwhy_replay_net_is_known(&replay));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +95,7 @@ int main(void)
 		cmocka_unit_test(a_first_try_is_scaled_and_no_step_is_more_than_fourfold),
 		cmocka_unit_test(tries_that_contradict_each_other_still_give_a_factor),
 		cmocka_unit_test(a_changed_replay_takes_no_more_than_was_lacking),
+		cmocka_unit_test(nothing_is_settled_by_a_level_that_is_badly_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
