@@ -53,13 +53,13 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return hash | 1;
 }
 
+/* Its place, free where there was none. */
 static struct repeat *find(const struct capture *capture, uint64_t hash)
 {
 	size_t at = hash & (capture->slots - 1);
 
 	while (capture->repeats[at].hash && capture->repeats[at].hash != hash)
 		at = (at + 1) & (capture->slots - 1);
-	capture->repeats[at].hash = hash;
 	return &capture->repeats[at];
 }
 
@@ -140,7 +140,11 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 
 static void count(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
-	find(capture, hash_of(capture->whatif, segment))->count++;
+	uint64_t hash = hash_of(capture->whatif, segment);
+	struct repeat *repeat = find(capture, hash);
+
+	repeat->hash = hash;
+	repeat->count++;
 }
 
 static void capture_repeated(struct capture *capture, const struct kwhy_whatif_segment *segment)
