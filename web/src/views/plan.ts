@@ -8,7 +8,7 @@ import { color } from "../theme";
 import type { Change, LeftOut, Plan, Projection } from "../whatif_types";
 
 const EFFORT: Record<string, string> = { lines: "some lines", days: "days", design: "another design" };
-const RISK: Record<string, string> = { none: "none: same bits", order: "relies on order", numerics: "other numbers" };
+const RISK: Record<string, string> = { none: "none (same bits)", order: "relies on order", numerics: "other numbers" };
 const SIGN: Record<string, string> = { expected: "", upper: "≤ ", lower: "≥ " };
 
 const option = (change: Change): string => `--${change.id}${known(change.number) ? `=${change.number}` : ""}`;
@@ -82,21 +82,24 @@ function share(saved: Maybe, all: Maybe, change: Change): string {
 	return known(saved) && known(all) && all > 0 ? `${SIGN[change.bound] ?? ""}${percent(saved / all)}` : "n/a";
 }
 
+function words(change: Change): string {
+	return `Effort: ${EFFORT[change.effort] ?? change.effort}. Risk: ${RISK[change.risk] ?? change.risk}.${change.finding ? ` Cures ${change.finding}.` : ""}`;
+}
+
 function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	const cells = [share(change.saved_ns, plan.before.time_ns, change), range(TIME, change.after)];
 	if (known(plan.before.energy_nj)) cells.push(share(change.saved_nj, plan.before.energy_nj, change), range(JOULES, change.after));
 	if (known(plan.before.cost)) cells.push(si(change.after.cost, plan.currency ?? ""));
 	if (known(plan.before.g_co2e)) cells.push(si(change.after.g_co2e, "g"));
 	return [
-		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text) => el("td", {}, text)),
-			el("td", { class: "text" }, EFFORT[change.effort] ?? change.effort), el("td", { class: "text" }, RISK[change.risk] ?? change.risk)),
-		el("tr", { class: "under" }, el("td"), el("td", { class: "text wrap muted", colspan: String(cells.length + 3) }, `If ${visible(change.assumption)}.${change.finding ? ` Cures ${change.finding}.` : ""}`)),
+		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text) => el("td", {}, text))),
+		el("tr", { class: "under" }, el("td"), el("td", { class: "text wrap muted", colspan: String(cells.length + 1) }, `If ${visible(change.assumption)}. ${words(change)}`)),
 	];
 }
 
 function table(plan: Plan): HTMLElement {
-	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), ...(known(plan.before.cost) ? ["cost then"] : []), ...(known(plan.before.g_co2e) ? ["CO2e then"] : []), "effort", "risk"];
-	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 || i >= head.length - 2 ? "text" : "" }, h)))),
+	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), ...(known(plan.before.cost) ? ["cost then"] : []), ...(known(plan.before.g_co2e) ? ["CO2e then"] : [])];
+	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 ? "text" : "" }, h)))),
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 
