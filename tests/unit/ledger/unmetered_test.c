@@ -21,8 +21,8 @@ static void start_meters(struct kwhy_recording *recording, int64_t from_ns)
 	}
 }
 
-/* The meter starts 1.5 s into the run: 0.1 s of a kernel at 300 W and 1.4 s of idling at 100 W before it. */
-static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts(void **state)
+/* 0.1, 1 and 1 s of a kernel at 300 W, from 0.5, 3 and 4.5 s on, above an idle level of 100 W. */
+static struct kwhy_recording *three_runs(void)
 {
 	const struct metered_level level = {0, 100};
 	const struct metered_run runs[] = {{0.5, 0.6, 300, "a"}, {3, 4, 300, "a"}, {4.5, 5.5, 300, "a"}};
@@ -33,7 +33,14 @@ static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_ac
 		.end_s = 7,
 		.noise_w = 0.5,
 		.seed = 5};
-	struct kwhy_recording *recording = metered_build(&plan);
+
+	return metered_build(&plan);
+}
+
+/* The meter starts 1.5 s into the run: 0.1 s of a kernel at 300 W and 1.4 s of idling at 100 W before it. */
+static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts(void **state)
+{
+	struct kwhy_recording *recording = three_runs();
 	struct kwhy_ledger *ledger;
 
 	(void)state;
@@ -58,16 +65,7 @@ static void end_meters(struct kwhy_recording *recording, int64_t to_ns)
  */
 static void what_comes_behind_the_last_reading_begins_before_it(void **state)
 {
-	const struct metered_level level = {0, 100};
-	const struct metered_run runs[] = {{0.5, 0.6, 300, "a"}, {3, 4, 300, "a"}, {4.5, 5.5, 300, "a"}};
-	const struct metered_plan plan = {.levels = &level,
-		.level_count = 1,
-		.runs = runs,
-		.run_count = 3,
-		.end_s = 7,
-		.noise_w = 0.5,
-		.seed = 5};
-	struct kwhy_recording *recording = metered_build(&plan);
+	struct kwhy_recording *recording = three_runs();
 	struct kwhy_ledger *ledger;
 	const struct kwhy_device_energy *energy;
 	double unseen_s;
