@@ -28,3 +28,25 @@ enum kwhy_status kwhy_gpu_open(
 {
 	return backends[backend].open(device, out, error);
 }
+
+enum kwhy_status kwhy_gpu_capture(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
+	enum kwhy_status (*work)(void *context, struct kwhy_error *error), void *context,
+	struct kwhy_gpu_graph **out, struct kwhy_error *error)
+{
+	struct kwhy_error unused;
+	enum kwhy_status status, ended;
+
+	*out = NULL;
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs", gpu->facts.name);
+	status = gpu->ops->capture_begin(gpu, stream, error);
+	if (status)
+		return status;
+	status = work(context, error);
+	ended = gpu->ops->capture_end(gpu, stream, out, status ? &unused : error);
+	if (status && !ended) {
+		gpu->ops->graph_free(gpu, *out);
+		*out = NULL;
+	}
+	return status ? status : ended;
+}

@@ -245,6 +245,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_gpu_count(
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_open(
 	enum kwhy_gpu_backend backend, const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
 
+/*
+ * Records what `work` gives the stream as a graph. Whatever fails, the stream records no longer and *out is
+ * NULL. KWHY_E_UNSUPPORTED where this GPU records no graphs, or not of this.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_gpu_capture(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
+	enum kwhy_status (*work)(void *context, struct kwhy_error *error), void *context,
+	struct kwhy_gpu_graph **out, struct kwhy_error *error);
+
 /* The host's memory as an address, and back; on the host back end a device's memory is the host's. */
 static inline uint64_t kwhy_gpu_address(const void *host)
 {

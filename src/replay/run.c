@@ -26,41 +26,37 @@ static enum kwhy_status make_lanes(struct kwhy_replay_run *run, struct kwhy_erro
 	return status;
 }
 
-/* KWHY_E_UNSUPPORTED where the driver does not take some of it into a graph. */
-static enum kwhy_status capture(
-	struct kwhy_replay_run *run, size_t at, struct kwhy_gpu_graph **out, struct kwhy_error *error)
-{
-	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
-	const struct kwhy_replay_graph *graph = &pattern->graphs[at];
-	struct kwhy_gpu *gpu = run->runner.gpu;
-	struct kwhy_gpu_stream *stream = run->streams[pattern->works[graph->work].lane];
-	struct kwhy_error second;
-	enum kwhy_status status = gpu->ops->capture_begin(gpu, stream, error), ended;
+struct graph_work {
+	struct kwhy_replay_run *run;
+	const struct kwhy_replay_graph *graph;
+};
 
-	if (status)
-		return status;
-	for (uint32_t i = 0; !status && i < graph->work_count; i++)
-		status = kwhy_replay_issue(run, &pattern->works[graph->work + i], error);
-	ended = gpu->ops->capture_end(gpu, stream, out, status ? &second : error);
-	if (status && !ended) {
-		gpu->ops->graph_free(gpu, *out);
-		*out = NULL;
-	}
-	return status ? status : ended;
+static enum kwhy_status issue_graph(void *context, struct kwhy_error *error)
+{
+	const struct graph_work *work = context;
+	const struct kwhy_replay_work *works = work->run->runner.pattern->works + work->graph->work;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < work->graph->work_count; i++)
+		status = kwhy_replay_issue(work->run, &works[i], error);
+	return status;
 }
 
+/* What the driver does not take into a graph is launched loose. */
 static enum kwhy_status make_graphs(struct kwhy_replay_run *run, struct kwhy_error *error)
 {
 	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < pattern->graph_count; i++) {
-		status = run->runner.gpu->ops->capture_begin ? capture(run, i, &run->graphs[i], error)
-							     : KWHY_E_UNSUPPORTED;
+		const struct kwhy_replay_graph *graph = &pattern->graphs[i];
+		struct graph_work work = {run, graph};
+
+		status = kwhy_gpu_capture(run->runner.gpu, run->streams[pattern->works[graph->work].lane],
+			issue_graph, &work, &run->graphs[i], error);
 		if (status != KWHY_E_UNSUPPORTED)
 			continue;
-		run->loose_graphs += pattern->graphs[i].launches;
-		run->graphs[i] = NULL;
+		run->loose_graphs += graph->launches;
 		status = KWHY_OK;
 	}
 	return status;

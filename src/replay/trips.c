@@ -75,20 +75,12 @@ static enum kwhy_status measure_copies(const struct kwhy_standins *standins, str
 	return status;
 }
 
-/* Two kernels in a row; NULL where this driver has no graphs. */
-static enum kwhy_status capture(
-	const struct kwhy_standins *standins, struct kwhy_gpu_graph **out, struct kwhy_error *error)
+static enum kwhy_status wait_twice(void *context, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = standins->gpu;
-	enum kwhy_status status;
+	const struct trip *trip = context;
+	enum kwhy_status status = kwhy_standins_wait_once(trip->standins, WAIT_TICKS, error);
 
-	*out = NULL;
-	if (!gpu->ops->capture_begin)
-		return KWHY_OK;
-	status = gpu->ops->capture_begin(gpu, standins->stream, error);
-	for (int i = 0; !status && i < 2; i++)
-		status = kwhy_standins_wait_once(standins, WAIT_TICKS, error);
-	return status ? status : gpu->ops->capture_end(gpu, standins->stream, out, error);
+	return status ? status : kwhy_standins_wait_once(trip->standins, WAIT_TICKS, error);
 }
 
 static enum kwhy_status measure_graph(
@@ -96,10 +88,13 @@ static enum kwhy_status measure_graph(
 {
 	struct trip trip = {.standins = standins};
 	double wait_ns = WAIT_TICKS / standins->ticks_per_ns;
-	enum kwhy_status status = capture(standins, &trip.graph, error);
+	enum kwhy_status status;
 
 	out->graph_ns = out->kernel_ns;
-	if (status || !trip.graph)
+	if (!standins->gpu->ops->capture_begin)
+		return KWHY_OK;
+	status = kwhy_gpu_capture(standins->gpu, standins->stream, wait_twice, &trip, &trip.graph, error);
+	if (status)
 		return status;
 	status = go_often(&trip, &out->graph_ns, error);
 	out->graph_ns = fmax(out->graph_ns - 2 * wait_ns - standins->one_period_ns, 0);

@@ -88,18 +88,9 @@ static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t c
 	return status;
 }
 
-/* A graph of one launch. */
-static enum kwhy_status make_graph(struct trial *trial, struct kwhy_error *error)
+static enum kwhy_status launch_once(void *trial, struct kwhy_error *error)
 {
-	const struct kwhy_gpu_ops *ops = trial->gpu->ops;
-	enum kwhy_status status = ops->capture_begin(trial->gpu, NULL, error), ended;
-	struct kwhy_error unused;
-
-	if (status)
-		return status;
-	status = run_launch(trial, error);
-	ended = ops->capture_end(trial->gpu, NULL, &trial->graph, status ? &unused : error);
-	return status ? status : ended;
+	return run_launch(trial, error);
 }
 
 static enum kwhy_status time_graph(struct trial *trial, struct kwhy_call_costs *out, struct kwhy_error *error)
@@ -109,7 +100,7 @@ static enum kwhy_status time_graph(struct trial *trial, struct kwhy_call_costs *
 
 	if (!ops->capture_begin)
 		return KWHY_OK;
-	status = make_graph(trial, error);
+	status = kwhy_gpu_capture(trial->gpu, NULL, launch_once, trial, &trial->graph, error);
 	if (!status)
 		status = time_calls(trial, run_graph, CALLS, WARM_CALLS, &out->graph_launch_s, error);
 	ops->graph_free(trial->gpu, trial->graph);

@@ -105,17 +105,16 @@ static enum kwhy_status measure(const struct chains *chains, time_chain *time, i
 	return status;
 }
 
-static enum kwhy_status capture(struct chains *chains, size_t which, struct kwhy_error *error)
-{
-	const struct kwhy_gpu_ops *ops = chains->gpu->ops;
-	enum kwhy_status status = ops->capture_begin(chains->gpu, NULL, error), ended;
-	struct kwhy_error unused;
+struct chain {
+	const struct chains *chains;
+	size_t which;
+};
 
-	if (status)
-		return status;
-	status = issue_kernels(chains, which, error);
-	ended = ops->capture_end(chains->gpu, NULL, &chains->graphs[which], status ? &unused : error);
-	return status ? status : ended;
+static enum kwhy_status issue_chain_kernels(void *context, struct kwhy_error *error)
+{
+	const struct chain *chain = context;
+
+	return issue_kernels(chain->chains, chain->which, error);
 }
 
 static enum kwhy_status measure_graphs(
@@ -125,8 +124,12 @@ static enum kwhy_status measure_graphs(
 
 	if (!chains->gpu->ops->capture_begin)
 		return KWHY_OK;
-	for (size_t which = 0; !status && which < CHAINS; which++)
-		status = capture(chains, which, error);
+	for (size_t which = 0; !status && which < CHAINS; which++) {
+		struct chain chain = {chains, which};
+
+		status = kwhy_gpu_capture(
+			chains->gpu, NULL, issue_chain_kernels, &chain, &chains->graphs[which], error);
+	}
 	/* on the host first: what waits behind a gate must have run before */
 	if (!status)
 		status = measure(chains, time_on_host, issue_graph, &out->launch_node_s, error);

@@ -134,26 +134,25 @@ static enum kwhy_status launch_small(struct kwhy_ops_kit *kit, const struct kwhy
 	return status;
 }
 
+static enum kwhy_status launch_graph_kernels(void *kit, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < GRAPH_KERNELS; i++)
+		status = launch_nothing(kit, error);
+	return status;
+}
+
 static enum kwhy_status capture(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
-	struct kwhy_error unused;
-	enum kwhy_status status, ended;
-
-	if (!gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "no graphs here");
 	/* what a graph launches must have run before */
-	status = launch_nothing(kit, error);
+	enum kwhy_status status = launch_nothing(kit, error);
+
 	if (!status)
 		status = gpu->ops->synchronize(gpu, kit->stream, error);
-	if (!status)
-		status = gpu->ops->capture_begin(gpu, kit->stream, error);
-	if (status)
-		return status;
-	for (int i = 0; !status && i < GRAPH_KERNELS; i++)
-		status = launch_nothing(kit, error);
-	ended = gpu->ops->capture_end(gpu, kit->stream, &kit->graph, status ? &unused : error);
-	return status ? status : ended;
+	return status ? status
+		      : kwhy_gpu_capture(gpu, kit->stream, launch_graph_kernels, kit, &kit->graph, error);
 }
 
 static enum kwhy_status launch_graph(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,

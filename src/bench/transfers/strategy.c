@@ -169,23 +169,26 @@ enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work, enum kwhy
 	return KWHY_OK;
 }
 
+struct issue {
+	struct kwhy_bench_work *work;
+	enum kwhy_status (*run)(struct kwhy_bench_work *work, struct kwhy_error *error);
+};
+
+static enum kwhy_status run_issue(void *context, struct kwhy_error *error)
+{
+	const struct issue *issue = context;
+
+	return issue->run(issue->work, error);
+}
+
 enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
 	struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
-	struct kwhy_gpu_stream *stream = work->room->streams[0];
-	struct kwhy_error other;
-	enum kwhy_status status, ended;
+	struct issue recorded = {work, issue};
 
-	if (!gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "the driver records no graphs");
-	status = gpu->ops->capture_begin(gpu, stream, error);
-	if (status)
-		return status;
-	status = issue(work, error);
-	ended = gpu->ops->capture_end(gpu, stream, &work->graph, status ? &other : error);
-	return status ? status : ended;
+	return kwhy_gpu_capture(
+		work->room->gpu, work->room->streams[0], run_issue, &recorded, &work->graph, error);
 }
 
 enum kwhy_status kwhy_bench_graph_issue(struct kwhy_bench_work *work, struct kwhy_error *error)

@@ -94,8 +94,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *wo
 KWHY_MUST_USE enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work,
 	enum kwhy_bench_memory memory, bool to_host, uint64_t bytes, struct kwhy_error *error);
 
-/* Records what `issue` queues on the first stream as the work's graph; whatever fails, the stream runs again.
- */
+/* kwhy_gpu_capture() of what `issue` queues on the first stream, as the work's graph. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
 	struct kwhy_error *error);

@@ -274,26 +274,36 @@ static enum kwhy_status begin_graphs(struct kwhy_decode *decode, bool is_reading
 	return status || !alone ? status : kwhy_decode_leave_alone(decode, true, error);
 }
 
+struct recorded_work {
+	struct kwhy_decode *decode;
+	void (*issue)(struct kwhy_decode_issue *issue);
+};
+
+static enum kwhy_status issue_recorded(void *context, struct kwhy_error *error)
+{
+	const struct recorded_work *work = context;
+	struct kwhy_decode_issue issue = {.decode = work->decode, .error = error};
+
+	work->issue(&issue);
+	return issue.status;
+}
+
 static enum kwhy_status record_one(struct kwhy_decode *decode, uint32_t rank, bool is_reading,
 	void (*work)(struct kwhy_decode_issue *issue), struct kwhy_error *error)
 {
-	const struct kwhy_gpu_ops *ops = decode->gpu->ops;
 	struct kwhy_gpu *gpu = rank ? decode->peers[rank - 1].gpu : decode->gpu;
 	struct kwhy_gpu_stream *stream = rank ? decode->peers[rank - 1].stream : decode->stream;
 	struct kwhy_gpu_graph **graph = graph_of(decode, rank, is_reading);
-	struct kwhy_decode_issue issue = {decode, error, enter_rank(decode, rank, error)};
+	struct recorded_work recorded = {decode, work};
+	enum kwhy_status status = enter_rank(decode, rank, error);
 
-	if (issue.status)
-		return issue.status;
-	ops->graph_free(gpu, *graph);
-	*graph = NULL;
-	issue.status = ops->capture_begin(gpu, stream, error);
-	if (issue.status)
-		return issue.status;
+	if (status)
+		return status;
+	gpu->ops->graph_free(gpu, *graph);
 	decode->recorded = rank + 1;
-	work(&issue);
+	status = kwhy_gpu_capture(gpu, stream, issue_recorded, &recorded, graph, error);
 	decode->recorded = 0;
-	return issue.status ? issue.status : ops->capture_end(gpu, stream, graph, error);
+	return status;
 }
 
 /* One after the other: a driver makes no graph while another is being recorded. */

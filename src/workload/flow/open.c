@@ -259,6 +259,16 @@ static enum kwhy_status open_host(struct kwhy_flow *flow, struct kwhy_error *err
 	return status ? status : open_mail(flow, error);
 }
 
+static enum kwhy_status issue_steps(void *context, struct kwhy_error *error)
+{
+	struct kwhy_flow *flow = context;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t step = 0; !status && step < flow->shape.steps; step++)
+		status = kwhy_flow_step_issue(flow, step, error);
+	return status;
+}
+
 /* The whole run, to be launched again and again. What has never run is run before: code is loaded then. */
 static enum kwhy_status capture(struct kwhy_flow *flow, struct kwhy_error *error)
 {
@@ -273,13 +283,11 @@ static enum kwhy_status capture(struct kwhy_flow *flow, struct kwhy_error *error
 		status = kwhy_flow_step_issue(flow, 0, error);
 	if (!status)
 		status = kwhy_flow_wait(flow, error);
-	if (!status)
-		status = gpu->ops->capture_begin(gpu, flow->stream, error);
 	flow->tally = (struct kwhy_flow_tally){0};
-	for (uint32_t step = 0; !status && step < flow->shape.steps; step++)
-		status = kwhy_flow_step_issue(flow, step, error);
+	if (!status)
+		status = kwhy_gpu_capture(gpu, flow->stream, issue_steps, flow, &flow->graph, error);
 	flow->graph_tally = flow->tally;
-	return status ? status : gpu->ops->capture_end(gpu, flow->stream, &flow->graph, error);
+	return status;
 }
 
 /* Tensor cores of the kind that it was written for; on the host all run. */

@@ -253,21 +253,22 @@ static enum kwhy_status open_rank(struct kwhy_train *train, struct kwhy_gpu *gpu
 
 /* --- A step, to be launched again and again --- */
 
+static enum kwhy_status queue_step(void *train, struct kwhy_error *error)
+{
+	return kwhy_train_queue_step(train, error);
+}
+
 static enum kwhy_status capture(struct kwhy_train *train, struct kwhy_error *error)
 {
 	struct kwhy_train_rank *rank = &train->ranks[0];
 	struct kwhy_gpu *gpu = rank->gpu;
-	enum kwhy_status status;
 
 	if (!train->variant->graph)
 		return KWHY_OK;
 	if (!gpu->ops->capture_begin)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
 			gpu->facts.name, train->variant->id);
-	status = gpu->ops->capture_begin(gpu, rank->stream, error);
-	if (!status)
-		status = kwhy_train_queue_step(train, error);
-	return status ? status : gpu->ops->capture_end(gpu, rank->stream, &train->graph, error);
+	return kwhy_gpu_capture(gpu, rank->stream, queue_step, train, &train->graph, error);
 }
 
 /* --- Opening --- */

@@ -11,20 +11,13 @@ struct floor {
 	struct kwhy_gpu_graph *graph;
 };
 
-static enum kwhy_status capture(struct floor *floor, struct kwhy_error *error)
+static enum kwhy_status send(void *context, struct kwhy_error *error)
 {
-	const struct kwhy_gpu_ops *ops = floor->gpu->ops;
+	struct floor *floor = context;
 	const struct kwhy_gpu_copy copy = {
 		kwhy_gpu_address(floor->host.memory), floor->device, KWHY_TWIN_OBSERVED_BYTES};
-	enum kwhy_status status;
 
-	if (!ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs: there is no floor",
-			floor->gpu->facts.name);
-	status = ops->capture_begin(floor->gpu, floor->stream, error);
-	if (!status)
-		status = ops->copy(floor->gpu, floor->stream, &copy, error);
-	return status ? status : ops->capture_end(floor->gpu, floor->stream, &floor->graph, error);
+	return floor->gpu->ops->copy(floor->gpu, floor->stream, &copy, error);
 }
 
 static enum kwhy_status prepare(struct floor *floor, struct kwhy_error *error)
@@ -39,7 +32,8 @@ static enum kwhy_status prepare(struct floor *floor, struct kwhy_error *error)
 	if (!status)
 		status = ops->host_new(floor->gpu, KWHY_GPU_HOST_PINNED, KWHY_TWIN_OBSERVED_BYTES,
 			floor->gpu->facts.numa_node, &floor->host, error);
-	return status ? status : capture(floor, error);
+	return status ? status
+		      : kwhy_gpu_capture(floor->gpu, floor->stream, send, floor, &floor->graph, error);
 }
 
 static void done(struct floor *floor)

@@ -194,27 +194,34 @@ static enum kwhy_status open_host(struct kwhy_twin *twin, struct kwhy_error *err
 	return status;
 }
 
-/* A step, to be launched again and again; the kernels look at the device's clock. */
-static enum kwhy_status capture(struct kwhy_twin *twin, struct kwhy_error *error)
+/* A step of kernels that look at the device's clock. */
+static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 {
+	struct kwhy_twin *twin = context;
 	const struct kwhy_twin_variant *variant = twin->variant;
-	struct kwhy_gpu *gpu = twin->places[0].gpu;
-	enum kwhy_status status;
+	enum kwhy_status status = KWHY_OK;
 
-	if (!gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
-			gpu->facts.name, variant->id);
-	status = gpu->ops->capture_begin(gpu, twin->fields[0].stream, error);
-	if (status)
-		return status;
 	if (variant->send)
 		status = variant->send(twin, KWHY_TWIN_BY_CLOCK, error);
 	if (!status)
 		status = variant->compute(twin, KWHY_TWIN_BY_CLOCK, error);
 	if (!status && variant->fetch)
 		status = variant->fetch(twin, KWHY_TWIN_BY_CLOCK, error);
+	return status;
+}
+
+/* A step, to be launched again and again. */
+static enum kwhy_status capture(struct kwhy_twin *twin, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = twin->places[0].gpu;
+	enum kwhy_status status;
+
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
+			gpu->facts.name, twin->variant->id);
+	status = kwhy_gpu_capture(gpu, twin->fields[0].stream, issue_step, twin, &twin->graph, error);
 	twin->graph_tally = twin->tally;
-	return status ? status : gpu->ops->capture_end(gpu, twin->fields[0].stream, &twin->graph, error);
+	return status;
 }
 
 /* As many blocks as there are cells for, if they can all run at once, and one for the books. */

@@ -57,14 +57,16 @@ void a_lost_gpu_is_lost_for_good(void **state)
 	ops->memory_free(gpu, device);
 }
 
-static enum kwhy_status record_launch(
-	struct kwhy_gpu *used, const struct kwhy_gpu_launch *launch, struct kwhy_gpu_graph **out)
-{
-	struct kwhy_error unused;
-	enum kwhy_status status = used->ops->launch(used, launch, &failure),
-			 ended = used->ops->capture_end(used, NULL, out, status ? &unused : &failure);
+struct only_launch {
+	struct kwhy_gpu *gpu;
+	const struct kwhy_gpu_launch *launch;
+};
 
-	return status ? status : ended;
+static enum kwhy_status run_launch(void *context, struct kwhy_error *error)
+{
+	const struct only_launch *only = context;
+
+	return only->gpu->ops->launch(only->gpu, only->launch, error);
 }
 
 /* Most of what there is; gives back what it made. */
@@ -80,6 +82,7 @@ static enum kwhy_status use_everything(struct kwhy_gpu *used)
 	struct kwhy_gpu_copy there = {.bytes = 64};
 	struct kwhy_gpu_shared shared;
 	struct kwhy_gpu_launch launch = {.blocks = 1, .threads_per_block = 1};
+	struct only_launch only = {used, &launch};
 	enum kwhy_status status = its->host_new(used, KWHY_GPU_HOST_REGISTERED, BYTES, 0, &host, &failure);
 
 	if (!status)
@@ -105,9 +108,7 @@ static enum kwhy_status use_everything(struct kwhy_gpu *used)
 	if (!status && its->memory_share)
 		status = its->memory_share(used, there.to, &shared, &failure);
 	if (!status)
-		status = its->capture_begin(used, NULL, &failure);
-	if (!status)
-		status = record_launch(used, &launch, &graph);
+		status = kwhy_gpu_capture(used, NULL, run_launch, &only, &graph, &failure);
 	if (!status)
 		status = its->graph_launch(used, NULL, graph, &failure);
 	if (!status)

@@ -297,19 +297,50 @@ static void a_batch_moves_every_piece(void **state)
 	ops->memory_free(gpu, device);
 }
 
+struct steps {
+	struct kwhy_gpu_stream *stream;
+	const struct kwhy_gpu_kernel *kernel;
+	uint64_t device;
+	enum kwhy_status end;
+};
+
+static enum kwhy_status two_steps(void *context, struct kwhy_error *error)
+{
+	const struct steps *steps = context;
+
+	step(steps->stream, steps->kernel, steps->device, 3, 1);
+	step(steps->stream, steps->kernel, steps->device, 2, 5);
+	return steps->end ? kwhy_fail(error, steps->end, "no third step") : KWHY_OK;
+}
+
+static void work_that_fails_leaves_no_graph_and_a_stream_that_runs(void **state)
+{
+	struct steps steps = {new_stream(), find_step(), device_memory(), KWHY_E_INPUT};
+	struct kwhy_gpu_graph *graph = NULL;
+
+	(void)state;
+	succeeds(ops->fill(gpu, steps.stream, steps.device, 0, BYTES, &failure));
+	assert_int_equal(
+		kwhy_gpu_capture(gpu, steps.stream, two_steps, &steps, &graph, &failure), KWHY_E_INPUT);
+	assert_string_equal(failure.text, "no third step");
+	assert_null(graph);
+	step(steps.stream, steps.kernel, steps.device, 1, 7);
+	succeeds(ops->synchronize(gpu, steps.stream, &failure));
+	assert_values(steps.device, 7);
+	ops->stream_free(gpu, steps.stream);
+	ops->memory_free(gpu, steps.device);
+}
+
 static void a_graph_does_again_what_was_recorded(void **state)
 {
-	const struct kwhy_gpu_kernel *kernel = find_step();
 	struct kwhy_gpu_stream *stream = new_stream();
 	uint64_t device = device_memory();
+	struct steps steps = {stream, find_step(), device, KWHY_OK};
 	struct kwhy_gpu_graph *graph = NULL;
 
 	(void)state;
 	succeeds(ops->fill(gpu, stream, device, 0, BYTES, &failure));
-	succeeds(ops->capture_begin(gpu, stream, &failure));
-	step(stream, kernel, device, 3, 1);
-	step(stream, kernel, device, 2, 5);
-	succeeds(ops->capture_end(gpu, stream, &graph, &failure));
+	succeeds(kwhy_gpu_capture(gpu, stream, two_steps, &steps, &graph, &failure));
 	succeeds(ops->synchronize(gpu, stream, &failure));
 	assert_values(device, 0);
 	for (int i = 0; i < 3; i++)
@@ -501,6 +532,7 @@ int main(int count, char **words)
 		WITH_GPU(a_gate_that_opened_by_itself_is_told),
 		WITH_GPU(a_batch_moves_every_piece),
 		WITH_GPU(a_graph_does_again_what_was_recorded),
+		WITH_GPU(work_that_fails_leaves_no_graph_and_a_stream_that_runs),
 		WITH_GPU(a_pool_lends_memory_in_the_order_of_a_stream),
 		WITH_GPU(two_gpus_reach_each_other),
 		WITH_GPU(another_process_reaches_what_is_shared),
