@@ -81,7 +81,7 @@ static bool folds(const struct kwhy_decode_shape *shape, uint32_t columns)
 		(blocks & (blocks - 1)) == 0;
 }
 
-bool kwhy_decode_has_sums(const struct kwhy_decode *decode)
+static bool has_folds(const struct kwhy_decode *decode)
 {
 	const struct kwhy_decode_shape *shape = decode->request.shape;
 
@@ -90,9 +90,14 @@ bool kwhy_decode_has_sums(const struct kwhy_decode *decode)
 		folds(shape, shape->inner);
 }
 
+bool kwhy_decode_has_sums(const struct kwhy_decode *decode)
+{
+	return has_folds(decode) || kwhy_decode_is_crowd(decode);
+}
+
 bool kwhy_decode_folds(const struct kwhy_decode *decode, uint32_t tokens)
 {
-	return kwhy_decode_has_sums(decode) && tokens > KWHY_DECODE_FEW && tokens <= KWHY_DECODE_SOME_MOST;
+	return has_folds(decode) && tokens > KWHY_DECODE_FEW && tokens <= KWHY_DECODE_SOME_MOST;
 }
 
 static void issue_fold(struct kwhy_decode_issue *issue, uint32_t layer, uint32_t matrix)

@@ -32,7 +32,8 @@ bool kwhy_decode_is_crowd(const struct kwhy_decode *decode)
 
 	return request->slots > KWHY_DECODE_FEW && request->slots <= KWHY_DECODE_CROWD &&
 		request->products != KWHY_DECODE_PRODUCTS_LIBRARY && kwhy_decode_is_joint(decode) &&
-		kwhy_decode_has_sums(decode) && decode->gpu->facts.shared_bytes_per_sm >= CROWD_SHARED_BYTES;
+		kwhy_decode_is_recalled(decode) &&
+		decode->gpu->facts.shared_bytes_per_sm >= CROWD_SHARED_BYTES;
 }
 
 uint32_t kwhy_decode_known_slots(const struct kwhy_decode *decode)

@@ -15,6 +15,7 @@ enum { ROOM_QUADS = 12288 };
 #define ROOM(name) static _Thread_local struct four name[ROOM_QUADS]
 
 #define load_weights(from) (*(const struct four *)(const void *)(from))
+#define load_weights_two(from, out) memcpy((out), (from), 8)
 #define load_fresh(from) (*(const struct four *)(const void *)(from))
 #define load_shared(from) (*(from))
 #define load_fresh_two(from) (*(const uint64_t *)(const void *)(from))

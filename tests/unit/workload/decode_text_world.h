@@ -103,6 +103,9 @@ CALL(joint_attend, c->a, c->one)
 CALL(joint_inner, c->a, c->one)
 CALL(joint_head, c->a)
 #endif
+#if HAS_SUMS
+CALL(fold_sums, c->a)
+#endif
 #if HAS_CROWDS
 CALL(crowd_attend, c->a, c->one)
 CALL(crowd_inner, c->a, c->one)
@@ -115,7 +118,6 @@ CALL(wide32, c->a, c->one, c->two)
 CALL(wide64, c->a, c->one, c->two)
 CALL(some, c->a, c->one, c->two)
 #if HAS_FOLD
-CALL(fold_sums, c->a)
 CALL(fold_begin, c->a)
 CALL(fold_attention, c->a, c->one)
 CALL(fold_project, c->a, c->one)

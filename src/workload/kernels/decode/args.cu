@@ -75,6 +75,7 @@ enum {
 	HEADS = HEADS_HERE,
 	MIXED = HEADS * HEAD,		      /* columns of them */
 	CHUNK = 4 * EACH,		      /* columns that a warp takes at once */
+	STRIP = 32,			      /* the same, where a lane takes 8 weights of 8 or 16 bits */
 	UNITS = EACH * ACT_BYTES / 16,	      /* times 16 bytes of activations to 16 bytes of weights */
 	UNIT = 16 / ACT_BYTES,		      /* activations in 16 bytes */
 	ROWS = 3 * MIXED + 2 * WIDTH + INNER, /* of a layer's matrices */
@@ -168,8 +169,8 @@ struct __attribute__((aligned(16))) four {
 #endif
 #define HAS_FEW (HAS_JOINT && FEW_SLOTS && FEW_SLOTS <= 16)
 
-/* The same of more: of weights as the activations are. */
-#define HAS_CROWDS (HAS_JOINT && FEW_SLOTS > 16 && ACT_BYTES == 2 && (EACH) == 8)
+/* The same of more. */
+#define HAS_CROWDS (HAS_JOINT && FEW_SLOTS > 16 && ACT_BYTES == 2)
 
 /* Five kernels a layer, of clusters, too: columns that a block takes, of 64 tokens and some rows. */
 #define FOLD_CHUNKS (WIDTH % 384 == 0 ? 3 : 1) /* of a warp */
@@ -183,5 +184,8 @@ struct __attribute__((aligned(16))) four {
 #else
 #define HAS_FOLD 0
 #endif
+
+/* What a row of weights adds up to: where x goes into products as it is. */
+#define HAS_SUMS (HAS_FOLD || HAS_CROWDS)
 
 enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };

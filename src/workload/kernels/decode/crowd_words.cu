@@ -40,7 +40,11 @@ static __device__ void crowd_word_multiply(const act *from, const u8 *weights, u
 
 		words_load(weights, is_last ? next : tile, is_last ? 0 : p + 1, count, &w[(p + 1) % 2]);
 #pragma unroll
-		for (u32 k = 0; k < WORD_CHUNKS; k++)
+		for (u32 k = 0; k < WORD_CHUNKS; k++) {
+			u32 b[2][4];
+
+			for (u32 t = 0; t < 2; t++)
+				codes_spread(&w[p % 2].of[t][k], b[t]);
 #pragma unroll
 			for (u32 m = 0; m < CROWD_GROUPS; m++)
 #pragma unroll
@@ -48,14 +52,14 @@ static __device__ void crowd_word_multiply(const act *from, const u8 *weights, u
 					u32 tokens[4];
 
 					load_matrices(from + m * 16 * CROWD_WORD_STRIDE +
-							(p * WORD_CHUNKS + k) * CHUNK + i * 16,
+							(p * WORD_CHUNKS + k) * STRIP + i * 16,
 						tokens);
 #pragma unroll
 					for (u32 t = 0; t < 2; t++)
 						product(is_thin && k % 2 ? more[m][t] : c[m][t], tokens,
-							w[p % 2].of[t][k].of[2 * i],
-							w[p % 2].of[t][k].of[2 * i + 1]);
+							b[t][2 * i], b[t][2 * i + 1]);
 				}
+		}
 	}
 	if (is_thin)
 #pragma unroll
@@ -96,10 +100,13 @@ static __device__ void crowd_word_choose(
 		for (u32 e = 0; e < 2; e++) {
 			u32 row = a->first_word + (tile + t) * 8 + threadIdx.x % 4 * 2 + e;
 			int is_there = row < a->vocabulary;
+			float scale = is_there ? word_scale(a, row) : 0;
 
 #pragma unroll
-			for (u32 k = 0; k < BESTS; k++)
+			for (u32 k = 0; k < BESTS; k++) {
+				c[k / 2][t][k % 2 * 2 + e] *= scale;
 				best_take(best, k, c[k / 2][t][k % 2 * 2 + e], row, is_there);
+			}
 		}
 	if (meet_logits(a))
 		crowd_word_leave(a, meet_logits(a), tile, c);

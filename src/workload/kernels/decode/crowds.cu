@@ -125,7 +125,7 @@ static __device__ void crowd_recall_end(const struct recall *r, act *to)
 /* A head's columns of a token come to all blocks of the cluster. */
 static __device__ void crowd_mix(const struct recall *r, act *room)
 {
-	act *row = room + r->token * crowd_stride(HEAD / CHUNK);
+	act *row = room + r->token * crowd_stride(HEAD / STRIP);
 	u32 lane = threadIdx.x % 32;
 
 	crowd_recall_end(r, row);
@@ -146,14 +146,14 @@ static __device__ void crowd_attend(const struct args *a, u32 layer, struct four
 	act *room = (act *)(void *)all, *queries = (act *)(void *)(all + CROWD_X + CROWD_MOMENTS);
 	struct four *stages = all + CROWD_AT + crowd_inbox(3 * HEAD / 8) +
 		threadIdx.x / 32 * CROWD_DEPTH * RECALL_QUADS;
-	struct crowd_slice slice;
+	struct crowd_slice slice = {0};
 	struct crowd crowd;
 	struct recall r;
 	float sums[CROWD_PLACES][CROWD_SUMS];
 
 	cluster_open(all);
 	crowd_load(a, layer, ATTENTION, 3 * HEAD / 8, &crowd);
-	crowd_slice_load(a, layer, PROJECTION, &slice, MIXED, head * (HEAD / CHUNK), HEAD / CHUNK);
+	crowd_slice_load(a, layer, PROJECTION, &slice, MIXED, head * (HEAD / STRIP), HEAD / STRIP);
 	if (layer == 0)
 		await_previous(); /* positions are new */
 	r = crowd_recall(a, layer, token, half);
@@ -179,7 +179,7 @@ static __device__ void crowd_attend(const struct args *a, u32 layer, struct four
 	if (token < FEW_SLOTS && half == 0)
 		crowd_mix(&r, room);
 	cluster_meet();
-	crowd_slice_add(&slice, room, HEAD / CHUNK, all + CROWD_AT, joint_sum(a, 2 * layer + 1));
+	crowd_slice_add(&slice, room, HEAD / STRIP, all + CROWD_AT, joint_sum(a, 2 * layer + 1));
 }
 
 /* --- The second half --- */
@@ -205,7 +205,7 @@ static __device__ void crowd_spread(const float sums[CROWD_PLACES][CROWD_SUMS], 
 		u32 unit = i / CLUSTER, own = unit / (INNER_COLUMNS / UNIT),
 		    column = unit % (INNER_COLUMNS / UNIT) * UNIT;
 
-		store_near(room + crowd_token(own) * crowd_stride(INNER_COLUMNS / CHUNK) + column,
+		store_near(room + crowd_token(own) * crowd_stride(INNER_COLUMNS / STRIP) + column,
 			i % CLUSTER,
 			load_shared(
 				(const struct four *)(const void *)(mine + own * INNER_COLUMNS + column)));
@@ -218,20 +218,20 @@ static __device__ void crowd_inner(const struct args *a, u32 layer, struct four 
 	u32 first = blockIdx.x / CLUSTER * INNER_COLUMNS;
 	act *mine = (act *)(void *)(all + CROWD_X + CROWD_MOMENTS),
 	    *room = (act *)(void *)(all + CROWD_AT + crowd_inbox(INNER_COLUMNS / 8));
-	struct crowd_slice slice;
+	struct crowd_slice slice = {0};
 	struct crowd crowd;
 	float sums[CROWD_PLACES][CROWD_SUMS];
 
 	cluster_open(all);
 	crowd_load(a, layer, WIDENING, INNER_COLUMNS / 8, &crowd);
-	crowd_slice_load(a, layer, NARROWING, &slice, INNER, first / CHUNK, INNER_COLUMNS / CHUNK);
+	crowd_slice_load(a, layer, NARROWING, &slice, INNER, first / STRIP, INNER_COLUMNS / STRIP);
 	await_previous();
 	crowd_stage(a, 2 * layer + 1, all);
 	crowd_multiply(&crowd, all, INNER_COLUMNS / 8);
 	cluster_meet();
 	crowd_sums(&crowd, all, INNER_COLUMNS / 8, sums);
 	crowd_spread(sums, mine, room);
-	crowd_slice_add(&slice, room, INNER_COLUMNS / CHUNK, all + CROWD_AT, joint_sum(a, 2 * layer + 2));
+	crowd_slice_add(&slice, room, INNER_COLUMNS / STRIP, all + CROWD_AT, joint_sum(a, 2 * layer + 2));
 }
 
 /* What the compiler may know of single tokens. */

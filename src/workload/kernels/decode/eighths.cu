@@ -14,7 +14,7 @@ enum {
 	CROWD_WARPS = CROWD_THREADS / 32,
 	CROWD_GROUPS = (FEW_SLOTS + 15) / 16, /* of tokens that the tensor instruction takes */
 	CROWD_OWN = 2 * CROWD_GROUPS,	      /* tokens of a block */
-	CROWD_CHUNKS = (WIDTH / CHUNK + CLUSTER - 1) / CLUSTER, /* of x, of a block */
+	CROWD_STRIPS = (WIDTH / STRIP + CLUSTER - 1) / CLUSTER, /* of x, of a block */
 	CROWD_TILES = INNER_COLUMNS / 8 > 3 * HEAD / 8 ? INNER_COLUMNS / 8 : 3 * HEAD / 8, /* of a cluster */
 	CROWD_TURNS = (CROWD_TILES + CROWD_WARPS - 1) / CROWD_WARPS, /* tiles of a warp */
 	CROWD_SETS = (CROWD_GROUPS + 1) / 2,			     /* two groups go together */
@@ -24,9 +24,9 @@ enum {
 	CROWD_PASSES = (FEW_SLOTS * 8 + CROWD_THREADS - 1) / CROWD_THREADS, /* 8 lanes take a token's x */
 	CROWD_SHARES = CROWD_WARPS / 4, /* warps that share a tile's columns of a matrix that adds to x */
 	CROWD_SLICE_TURNS = (SLICE_TILES + 3) / 4,
-	CROWD_SLICE_CHUNKS = (INNER_COLUMNS / CHUNK + CROWD_SHARES - 1) / CROWD_SHARES,
+	CROWD_SLICE_STRIPS = (INNER_COLUMNS / STRIP + CROWD_SHARES - 1) / CROWD_SHARES,
 	/* Shared memory: so many times 16 bytes. */
-	CROWD_X = CROWD_GROUPS * 16 * ((CROWD_CHUNKS > 2 ? CROWD_CHUNKS : 2) * 4 + 1), /* or a head, mixed */
+	CROWD_X = CROWD_GROUPS * 16 * ((CROWD_STRIPS > 2 ? CROWD_STRIPS : 2) * 4 + 1), /* or a head, mixed */
 	CROWD_MOMENTS = CLUSTER * CROWD_GROUPS,
 	CROWD_MINE = CROWD_OWN * INNER_COLUMNS / UNIT,
 	CROWD_HALVES = CROWD_WARPS >= 2 * CROWD_OWN ? 2 : 1, /* warps that attend for a token */
@@ -41,17 +41,25 @@ static __device__ u32 crowd_inbox(u32 tiles)
 	return sums > joined ? sums : joined;
 }
 
-/* Of a token in shared memory, of so many chunks: for its banks 16 bytes more. */
-static __device__ u32 crowd_stride(u32 chunks)
+/* Of a token in shared memory, of so many strips: for its banks 16 bytes more. */
+static __device__ u32 crowd_stride(u32 strips)
 {
-	return chunks * CHUNK + UNIT;
+	return strips * STRIP + UNIT;
 }
 
 /* A warp's tiles of a matrix that takes x, and what ends the sums of a thread's places. */
 struct crowd {
-	struct four weights[CROWD_TURNS][CROWD_CHUNKS];
+	struct codes weights[CROWD_TURNS][CROWD_STRIPS];
+	float scales[CROWD_TURNS][2]; /* of the lane's rows */
 	float sums[CROWD_PLACES][2], biases[CROWD_PLACES][2];
 };
+
+/* What the lane's two rows of a tile are multiplied with, whose row of all is `first`. */
+static __device__ void crowd_scales(const struct args *a, u32 layer, u32 first, float out[2])
+{
+	for (u32 j = 0; j < 2; j++)
+		out[j] = CODE_MOST > 0 ? a->scales[(u64)layer * ROWS + first + threadIdx.x % 4 * 2 + j] : 1;
+}
 
 /* Eight sums: two neighbouring rows of a tile, of two tokens of each of two groups, from `group` on. */
 struct crowd_place {
@@ -96,7 +104,7 @@ static __device__ u32 crowd_tile(int matrix, u32 tile)
 
 static __device__ int crowd_has(u32 k)
 {
-	return WIDTH / CHUNK % CLUSTER == 0 || blockIdx.x % CLUSTER * CROWD_CHUNKS + k < WIDTH / CHUNK;
+	return WIDTH / STRIP % CLUSTER == 0 || blockIdx.x % CLUSTER * CROWD_STRIPS + k < WIDTH / STRIP;
 }
 
 /* What ends the sums of a thread's places. */
@@ -121,25 +129,28 @@ static __device__ void crowd_load_ends(
 /* A matrix of `count` tiles a cluster. */
 static __device__ void crowd_load(const struct args *a, u32 layer, int matrix, u32 count, struct crowd *c)
 {
-	const u8 *weights = weights_of(a, layer, matrix) +
-		(blockIdx.x % CLUSTER * CROWD_CHUNKS * 32 + threadIdx.x % 32) * 16;
+	const u8 *weights = weights_of(a, layer, matrix);
 
 #pragma unroll
 	for (u32 i = 0; i < CROWD_TURNS; i++) {
 		u32 tile = threadIdx.x / 32 + i * CROWD_WARPS;
 
+		if (!all_there((i + 1) * CROWD_WARPS, count) && tile >= count)
+			continue;
+		tile = crowd_tile(matrix, tile);
+		crowd_scales(a, layer, first_row(matrix) + tile * 8, c->scales[i]);
 #pragma unroll
-		for (u32 k = 0; k < CROWD_CHUNKS; k++)
-			if ((all_there((i + 1) * CROWD_WARPS, count) || tile < count) && crowd_has(k))
-				c->weights[i][k] = load_weights(
-					weights + crowd_tile(matrix, tile) * TILE_BYTES + k * 512);
+		for (u32 k = 0; k < CROWD_STRIPS; k++)
+			if (crowd_has(k))
+				c->weights[i][k] = codes_load(
+					weights + tile * TILE_BYTES, blockIdx.x % CLUSTER * CROWD_STRIPS + k);
 	}
 	crowd_load_ends(a, layer, matrix, count, c);
 }
 
-/* What a lane has of the x of a token: 4 columns of every chunk. */
+/* What a lane has of the x of a token: 4 columns of every strip. */
 struct crowd_x {
-	float of[CROWD_CHUNKS][4], biases[CROWD_CHUNKS][4];
+	float of[CROWD_STRIPS][4], biases[CROWD_STRIPS][4];
 };
 
 static __device__ u32 crowd_x_token(u32 pass)
@@ -149,7 +160,7 @@ static __device__ u32 crowd_x_token(u32 pass)
 
 static __device__ u32 crowd_x_column(u32 k)
 {
-	return (blockIdx.x % CLUSTER * CROWD_CHUNKS + k) * CHUNK + threadIdx.x % 8 * 4;
+	return (blockIdx.x % CLUSTER * CROWD_STRIPS + k) * STRIP + threadIdx.x % 8 * 4;
 }
 
 /* Who leaves a token's x for the next kernel. */
@@ -172,7 +183,7 @@ static __device__ void crowd_x_load(const struct args *a, u32 kernel, u32 token,
 		first_row(kernel % 2 ? NARROWING : PROJECTION);
 
 #pragma unroll
-	for (u32 k = 0; k < CROWD_CHUNKS; k++)
+	for (u32 k = 0; k < CROWD_STRIPS; k++)
 		if (token < FEW_SLOTS && crowd_has(k)) {
 			crowd_quad(joint_sum(a, kernel) + token * WIDTH + crowd_x_column(k), x->of[k]);
 			if (crowd_leaves(token))
@@ -184,7 +195,7 @@ static __device__ void crowd_x_load(const struct args *a, u32 kernel, u32 token,
 static __device__ void crowd_x_leave(const struct args *a, u32 kernel, u32 token, const struct crowd_x *x)
 {
 #pragma unroll
-	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
+	for (u32 k = 0; k < CROWD_STRIPS; k++) {
 		const struct four none = {{0, 0, 0, 0}};
 		u32 here = token * WIDTH + crowd_x_column(k);
 		float v[4];
@@ -201,11 +212,11 @@ static __device__ void crowd_x_leave(const struct args *a, u32 kernel, u32 token
 /* As acts into shared memory; what the columns have of its moments to the block whose token it is. */
 static __device__ void crowd_x_keep(u32 token, const struct crowd_x *x, struct four *all)
 {
-	act *to = (act *)(void *)all + token * crowd_stride(CROWD_CHUNKS);
+	act *to = (act *)(void *)all + token * crowd_stride(CROWD_STRIPS);
 	float sum = 0, squares = 0;
 
 #pragma unroll
-	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
+	for (u32 k = 0; k < CROWD_STRIPS; k++) {
 		if (!crowd_has(k))
 			continue;
 		for (u32 j = 0; j < 4; j++) {
@@ -214,7 +225,7 @@ static __device__ void crowd_x_keep(u32 token, const struct crowd_x *x, struct f
 		}
 		if (token < CROWD_GROUPS * 16)
 			for (u32 j = 0; j < 4; j += 2)
-				store_two(to + k * CHUNK + turned(threadIdx.x % 8 * 4 + j), x->of[k][j],
+				store_two(to + k * STRIP + turned(threadIdx.x % 8 * 4 + j), x->of[k][j],
 					x->of[k][j + 1]);
 	}
 	for (int distance = 1; distance < 8; distance *= 2) {
@@ -247,15 +258,15 @@ static __device__ void crowd_stage(const struct args *a, u32 kernel, struct four
 	__syncthreads();
 }
 
-/* A chunk of 16 tokens as two tensor instructions take it. */
+/* A strip of 16 tokens as two tensor instructions take it. */
 struct crowd_piece {
 	u32 of[2][4];
 };
 
 /* Of the tokens 16 * m to 16 * m + 15. */
-static __device__ void crowd_tokens(const act *room, u32 stride, u32 m, u32 chunk, struct crowd_piece *piece)
+static __device__ void crowd_tokens(const act *room, u32 stride, u32 m, u32 strip, struct crowd_piece *piece)
 {
-	const act *from = room + (m * 16 + threadIdx.x % 16) * stride + chunk * CHUNK +
+	const act *from = room + (m * 16 + threadIdx.x % 16) * stride + strip * STRIP +
 		threadIdx.x % 32 / 16 * 8;
 
 	load_matrices(from, piece->of[0]);
@@ -269,7 +280,8 @@ static __device__ void crowd_product(float c[4], const struct crowd_piece *piece
 }
 
 /* What a warp's tile has made of two groups, as fp16: each token's sums go to the block whose token it is. */
-static __device__ void crowd_send(float sums[CROWD_GROUPS][4], u32 set, struct four *to)
+static __device__ void crowd_send(
+	float sums[CROWD_GROUPS][4], const float scales[2], u32 set, struct four *to)
 {
 	struct four quad = {{0, 0, 0, 0}};
 
@@ -278,7 +290,8 @@ static __device__ void crowd_send(float sums[CROWD_GROUPS][4], u32 set, struct f
 		u32 group = set * 2 + j / 2, pair = j % 2 * 2;
 
 		if (group < CROWD_GROUPS)
-			quad.of[j] = pack_halves(sums[group][pair], sums[group][pair + 1]);
+			quad.of[j] = pack_halves(
+				sums[group][pair] * scales[0], sums[group][pair + 1] * scales[1]);
 	}
 	store_near(to + threadIdx.x % 4, threadIdx.x % 32 / 4, quad);
 }
@@ -289,19 +302,25 @@ static __device__ void crowd_multiply(const struct crowd *c, struct four *all, u
 	float sums[CROWD_TURNS][CROWD_GROUPS][4] = {{{0}}};
 
 #pragma unroll
-	for (u32 k = 0; k < CROWD_CHUNKS; k++) {
+	for (u32 k = 0; k < CROWD_STRIPS; k++) {
+		u32 b[CROWD_TURNS][4] = {{0}};
+
 		if (!crowd_has(k))
 			continue;
+#pragma unroll
+		for (u32 i = 0; i < CROWD_TURNS; i++)
+			if (i * CROWD_WARPS < count)
+				codes_spread(&c->weights[i][k], b[i]);
 #pragma unroll
 		for (u32 m = 0; m < CROWD_GROUPS; m++) {
 			struct crowd_piece piece;
 
 			crowd_tokens(
-				(const act *)(const void *)all, crowd_stride(CROWD_CHUNKS), m, k, &piece);
+				(const act *)(const void *)all, crowd_stride(CROWD_STRIPS), m, k, &piece);
 #pragma unroll
 			for (u32 i = 0; i < CROWD_TURNS; i++)
 				if (i * CROWD_WARPS < count)
-					crowd_product(sums[i][m], &piece, c->weights[i][k].of);
+					crowd_product(sums[i][m], &piece, b[i]);
 		}
 	}
 #pragma unroll
@@ -311,7 +330,7 @@ static __device__ void crowd_multiply(const struct crowd *c, struct four *all, u
 			u32 tile = threadIdx.x / 32 + i * CROWD_WARPS;
 
 			if (all_there((i + 1) * CROWD_WARPS, count) || tile < count)
-				crowd_send(sums[i], m,
+				crowd_send(sums[i], c->scales[i], m,
 					all + CROWD_AT +
 						((blockIdx.x % CLUSTER * count + tile) * CROWD_SETS + m) * 4);
 		}
@@ -399,7 +418,8 @@ static __device__ void crowd_sums(
 /* --- A matrix that adds to x: a block's rows, a cluster's columns --- */
 
 struct crowd_slice {
-	struct four weights[CROWD_SLICE_TURNS][CROWD_SLICE_CHUNKS];
+	struct codes weights[CROWD_SLICE_TURNS][CROWD_SLICE_STRIPS];
+	float scales[CROWD_SLICE_TURNS][2]; /* of the lane's rows */
 };
 
 /* The tile of a turn among the block's. */
@@ -408,28 +428,40 @@ static __device__ u32 crowd_slice_tile(u32 turn)
 	return threadIdx.x / 32 % 4 + turn * 4;
 }
 
-/* Whether a warp takes a chunk j of so many. */
-static __device__ int crowd_slice_has_chunk(u32 j, u32 chunks)
+static __device__ int crowd_slice_has(u32 turn)
 {
-	return all_there((j + 1) * CROWD_SHARES, chunks) || j * CROWD_SHARES + threadIdx.x / 128 < chunks;
+	return all_there((turn + 1) * 4, SLICE_TILES) || crowd_slice_tile(turn) < SLICE_TILES;
+}
+
+/* The first row of a turn's tile. */
+static __device__ u32 crowd_slice_row(u32 turn)
+{
+	return (blockIdx.x % CLUSTER * SLICE_TILES + crowd_slice_tile(turn)) * 8;
+}
+
+/* Whether a warp takes a strip j of so many. */
+static __device__ int crowd_slice_has_strip(u32 j, u32 strips)
+{
+	return all_there((j + 1) * CROWD_SHARES, strips) || j * CROWD_SHARES + threadIdx.x / 128 < strips;
 }
 
 static __device__ void crowd_slice_load(const struct args *a, u32 layer, int matrix, struct crowd_slice *s,
-	u32 columns, u32 first, u32 chunks)
+	u32 columns, u32 first, u32 strips)
 {
-	u32 share = threadIdx.x / 128, each = columns / CHUNK;
-	const u8 *from = weights_of(a, layer, matrix) +
-		((blockIdx.x % CLUSTER * SLICE_TILES + threadIdx.x / 32 % 4) * each + first + share) * 512 +
-		threadIdx.x % 32 * 16;
+	const u8 *weights = weights_of(a, layer, matrix);
 
 #pragma unroll
-	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++) {
+		if (!crowd_slice_has(i))
+			continue;
+		crowd_scales(a, layer, first_row(matrix) + crowd_slice_row(i), s->scales[i]);
 #pragma unroll
-		for (u32 j = 0; j < CROWD_SLICE_CHUNKS; j++)
-			if ((all_there((i + 1) * 4, SLICE_TILES) || crowd_slice_tile(i) < SLICE_TILES) &&
-				crowd_slice_has_chunk(j, chunks))
-				s->weights[i][j] = load_weights(
-					from + (i * 4 * each + j * CROWD_SHARES) * 512);
+		for (u32 j = 0; j < CROWD_SLICE_STRIPS; j++)
+			if (crowd_slice_has_strip(j, strips))
+				s->weights[i][j] = codes_load(
+					weights + crowd_slice_row(i) / 8 * (columns / CHUNK * 512),
+					first + j * CROWD_SHARES + threadIdx.x / 128);
+	}
 }
 
 /* Of two warps that share a tile each ends the sums of every second group. */
@@ -464,24 +496,32 @@ static __device__ void crowd_slice_join(struct four *room, float c[CROWD_SLICE_T
 
 /* Their products with the cluster's columns of all tokens are added to sums. */
 static __device__ void crowd_slice_add(
-	const struct crowd_slice *s, const act *room, u32 chunks, struct four *inbox, float *sums)
+	const struct crowd_slice *s, const act *room, u32 strips, struct four *inbox, float *sums)
 {
 	u32 share = threadIdx.x / 128, lane = threadIdx.x % 32;
 	float c[CROWD_SLICE_TURNS][CROWD_GROUPS][4] = {{{0}}};
 
 #pragma unroll
-	for (u32 j = 0; j < CROWD_SLICE_CHUNKS; j++)
+	for (u32 j = 0; j < CROWD_SLICE_STRIPS; j++) {
+		u32 b[CROWD_SLICE_TURNS][4] = {{0}};
+
+		if (!crowd_slice_has_strip(j, strips))
+			continue;
+#pragma unroll
+		for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
+			if (crowd_slice_has(i))
+				codes_spread(&s->weights[i][j], b[i]);
 #pragma unroll
 		for (u32 m = 0; m < CROWD_GROUPS; m++) {
 			struct crowd_piece piece;
 
-			if (!crowd_slice_has_chunk(j, chunks))
-				continue;
-			crowd_tokens(room, crowd_stride(chunks), m, j * CROWD_SHARES + share, &piece);
+			crowd_tokens(room, crowd_stride(strips), m, j * CROWD_SHARES + share, &piece);
 #pragma unroll
 			for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
-				crowd_product(c[i][m], &piece, s->weights[i][j].of);
+				if (crowd_slice_has(i))
+					crowd_product(c[i][m], &piece, b[i]);
 		}
+	}
 	crowd_slice_join(inbox, c);
 #pragma unroll
 	for (u32 i = 0; i < CROWD_SLICE_TURNS; i++)
@@ -490,15 +530,12 @@ static __device__ void crowd_slice_add(
 #pragma unroll
 			for (u32 h = 0; h < 2; h++) {
 				u32 token = m * 16 + h * 8 + lane / 4,
-				    row = (blockIdx.x % CLUSTER * SLICE_TILES + crowd_slice_tile(i)) * 8 +
-					lane % 4 * 2;
+				    row = crowd_slice_row(i) + lane % 4 * 2;
 
 				if ((all_there(m * 16 + h * 8 + 8, FEW_SLOTS) || token < FEW_SLOTS) &&
-					(all_there((i + 1) * 4, SLICE_TILES) ||
-						crowd_slice_tile(i) < SLICE_TILES) &&
-					m % 2 == share)
-					add_two(sums + token * WIDTH + row, c[i][m][2 * h],
-						c[i][m][2 * h + 1]);
+					crowd_slice_has(i) && m % 2 == share)
+					add_two(sums + token * WIDTH + row, c[i][m][2 * h] * s->scales[i][0],
+						c[i][m][2 * h + 1] * s->scales[i][1]);
 			}
 }
 #endif

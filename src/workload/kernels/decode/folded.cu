@@ -410,7 +410,23 @@ static __device__ void fold_begin(const struct args *a)
 		moments[1] = i ? 0 : squares;
 	}
 }
+#else
+#define FOLD_THREADS 256
+#define FOLD_WIDE 1
+#define FOLD_INNER 1
+#define FOLD_TILES(rows) 1
+#define fold_from_x(a, layer, matrix, tiles, room) ((void)(a), (void)(layer), (void)(room))
+#define fold_to_x(a, layer, matrix, tiles, room) ((void)(a), (void)(layer), (void)(room))
+#define fold_begin(a) ((void)(a))
+#endif
 
+#if defined(__cplusplus) && HAS_FOLD
+#define BY_CLUSTERS(blocks) __cluster_dims__(blocks, 1, 1)
+#else
+#define BY_CLUSTERS(blocks)
+#endif
+
+#if HAS_SUMS
 /* A warp adds up the weights of a row of the matrices that take x. */
 static __device__ void fold_add_up(const struct args *a, u32 unit)
 {
@@ -422,34 +438,23 @@ static __device__ void fold_add_up(const struct args *a, u32 unit)
 	row -= matrix == ATTENTION ? 0 : 3 * MIXED;
 	tile = tile_of(weights_of(a, layer, matrix), row / 8, WIDTH);
 	for (u32 i = lane; i < WIDTH / EACH; i += 32) {
-		struct four eight = load_weights(tile + ((u64)(i / 4) * 32 + row % 8 * 4 + i % 4) * 16);
+		struct four codes = load_weights(tile + ((u64)(i / 4) * 32 + row % 8 * 4 + i % 4) * 16);
 
-		for (int j = 0; j < 4; j++) {
+		for (int j = 0; j < UNITS * 4; j++) {
+			u32 pairs[4];
 			float two[2];
 
-			unpack(eight.of[j], two);
+			spread(codes, j / 4, pairs);
+			unpack(pairs[j % 4], two);
 			sum += two[0] + two[1];
 		}
 	}
-	sum = sum_of_warp(sum);
+	sum = sum_of_warp(sum) * ends_of(a, layer, matrix, row).scale;
 	if (lane == 0)
 		a->row_sums[(u64)layer * ROWS + first_row(matrix) + row] = sum;
 }
 #else
-#define FOLD_THREADS 256
-#define FOLD_WIDE 1
-#define FOLD_INNER 1
-#define FOLD_TILES(rows) 1
-#define fold_from_x(a, layer, matrix, tiles, room) ((void)(a), (void)(layer), (void)(room))
-#define fold_to_x(a, layer, matrix, tiles, room) ((void)(a), (void)(layer), (void)(room))
-#define fold_begin(a) ((void)(a))
 #define fold_add_up(a, unit) ((void)(a), (void)(unit))
-#endif
-
-#if defined(__cplusplus) && HAS_FOLD
-#define BY_CLUSTERS(blocks) __cluster_dims__(blocks, 1, 1)
-#else
-#define BY_CLUSTERS(blocks)
 #endif
 
 KERNEL void kwhy_decode_fold_sums(const struct args a)

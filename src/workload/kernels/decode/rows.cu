@@ -16,13 +16,13 @@ static __device__ void load_row(const float *from, float v[QUADS][4])
 	}
 }
 
-/* Where a token's column, an even one, lies: of a chunk's words, of two columns each, four neighbours lie 16
- * bytes apart, so that ldmatrix gives a lane what a weight's 16 bytes are multiplied with. */
+/* Where a token's column, an even one, lies: of a strip's words, of two columns each, four neighbours lie 16
+ * bytes apart, so that ldmatrix gives a lane what its 8 weights are multiplied with. */
 static __device__ u32 turned(u32 column)
 {
-	u32 word = column % CHUNK / 2;
+	u32 word = column % STRIP / 2;
 
-	return column / CHUNK * CHUNK + (word % 4 * 4 + word / 4) * 2;
+	return column / STRIP * STRIP + (word % 4 * 4 + word / 4) * 2;
 }
 
 /* is_turned: columns lie where turned() says. */

@@ -123,6 +123,38 @@ static __device__ void spread(const struct four w, int unit, u32 out[4])
 #endif
 }
 
+#if HAS_CROWDS
+/* 8 neighbours of a row, of 16 bits or of 8. */
+struct codes {
+	u32 of[32 / EACH];
+};
+
+/* A lane's, of a tile's strip. Those of 8 bits lie by chunks of two strips, 16 bytes of a row together. */
+static __device__ struct codes codes_load(const u8 *tile, u32 strip)
+{
+	u32 lane = threadIdx.x % 32;
+	struct codes codes;
+#if EACH == 8
+	struct four all = load_weights(tile + strip * 512 + lane * 16);
+
+	for (u32 i = 0; i < 4; i++)
+		codes.of[i] = all.of[i];
+#else
+	load_weights_two(tile + strip / 2 * 512 + lane / 4 * 64 + strip % 2 * 32 + lane % 4 * 8, codes.of);
+#endif
+	return codes;
+}
+
+static __device__ void codes_spread(const struct codes *codes, u32 out[4])
+{
+	struct four all = {{0, 0, 0, 0}};
+
+	for (u32 i = 0; i < 32 / EACH; i++)
+		all.of[i] = codes->of[i];
+	spread(all, 0, out);
+}
+#endif
+
 #if WEIGHTS == FP32
 /* Three products of the halves of either number's digits. */
 static __device__ void product(float c[4], const u32 a[4], u32 b0, u32 b1)

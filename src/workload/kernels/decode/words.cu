@@ -9,26 +9,37 @@ enum {
 	GROUP = 8, /* tokens that the tensor instruction takes */
 	GROUPS = (FEW_SLOTS + GROUP - 1) / GROUP,
 	BESTS = 2 * (HAS_CROWDS ? (FEW_SLOTS + 15) / 16 : GROUPS), /* tokens of a lane */
-	WORD_CHUNKS = WIDTH / CHUNK % 12 == 0 && IS_EARLY ? 6
-		: WIDTH / CHUNK % 8 == 0		  ? 4
-							  : 1,	  /* on their way at once */
-	WORD_PIECES = WIDTH / CHUNK / WORD_CHUNKS /* an even number */
+	WORD_COLUMNS = HAS_CROWDS ? STRIP : CHUNK,
+	WORD_CHUNKS = WIDTH / WORD_COLUMNS % 12 == 0 && IS_EARLY ? 6
+		: WIDTH / WORD_COLUMNS % 8 == 0			 ? 4
+								 : 1,	 /* on their way at once */
+	WORD_PIECES = WIDTH / WORD_COLUMNS / WORD_CHUNKS /* an even number */
 };
 
+#if HAS_CROWDS
+typedef struct codes word_codes;
+#else
+typedef struct four word_codes;
+
+static __device__ struct four codes_load(const u8 *tile, u32 chunk)
+{
+	return load_weights(tile + chunk * 512 + threadIdx.x % 32 * 16);
+}
+#endif
+
 struct words {
-	struct four of[2][WORD_CHUNKS];
+	word_codes of[2][WORD_CHUNKS];
 };
 
 static __device__ void words_load(const u8 *weights, u32 tile, u32 piece, u32 count, struct words *w)
 {
 #pragma unroll
 	for (u32 t = 0; t < 2; t++) {
-		const u8 *from = weights + (u64)(tile + t < count ? tile + t : 0) * TILE_BYTES +
-			(piece * WORD_CHUNKS * 32 + threadIdx.x % 32) * 16;
+		const u8 *from = weights + (u64)(tile + t < count ? tile + t : 0) * TILE_BYTES;
 
 #pragma unroll
 		for (u32 k = 0; k < WORD_CHUNKS; k++)
-			w->of[t][k] = load_weights(from + k * 512);
+			w->of[t][k] = codes_load(from, piece * WORD_CHUNKS + k);
 	}
 }
 
@@ -44,7 +55,7 @@ static __device__ void best_begin(struct best *best)
 #pragma unroll
 	for (u32 k = 0; k < BESTS; k++) {
 		best->sum[k] = __uint_as_float(0xff800000u); /* less than any */
-		best->row[k] = 0; /* a word, even where no sum is a number */
+		best->row[k] = 0;			     /* a word, even where no sum is a number */
 	}
 }
 
