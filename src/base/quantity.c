@@ -58,6 +58,10 @@ const char *kwhy_quantity_si(char out[KWHY_QUANTITY_BYTES], double value, const 
 		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
 		return out;
 	}
+	if (value != 0 && (fabs(value) >= 1e21 || fabs(value) < 1e-18)) {
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.*e %s", digits - 1, value, unit);
+		return out;
+	}
 	value = rounded(value, digits);
 	prefix = prefix_for(value);
 	scaled = value / prefix->factor;
@@ -119,10 +123,12 @@ const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value)
 {
 	int digits = isfinite(value) && value > 0 ? 2 - (int)floor(log10(value)) : 0;
 
-	if (isfinite(value))
-		snprintf(out, KWHY_QUANTITY_BYTES, "%.*f", digits < 0 ? 0 : digits > 15 ? 15 : digits, value);
-	else
+	if (!isfinite(value))
 		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
+	else if (digits < -12 || digits > 15)
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.2e", value);
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.*f", digits < 0 ? 0 : digits, value);
 	return out;
 }
 
@@ -138,6 +144,6 @@ const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 	if (!isfinite(ratio))
 		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
 	else
-		snprintf(out, KWHY_QUANTITY_BYTES, "%.1f %%", ratio * 100);
+		snprintf(out, KWHY_QUANTITY_BYTES, fabs(ratio) < 1e9 ? "%.1f %%" : "%.2e %%", ratio * 100);
 	return out;
 }

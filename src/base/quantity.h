@@ -10,7 +10,8 @@
 
 /*
  * Write a number with `digits` significant digits (1 to 6) and the SI prefix that fits: 1.23 ms, 455 mJ,
- * 6.31 nJ/B, 2.30 MB (10^6, never MiB). Not-a-number and infinities give "n/a". Each returns `out`.
+ * 6.31 nJ/B, 2.30 MB (10^6, never MiB). Beyond all prefixes: 1.00e+30 J. Not-a-number and infinities give
+ * "n/a". Each returns `out`.
  */
 const char *kwhy_quantity_si(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	    /* 3 digits */

@@ -35,18 +35,19 @@ static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 	return status;
 }
 
-/* The child gets the mask from before, and pipes break for it as they would without us. */
+/* The child gets the mask from before, and what we ignore ends it as it would without us. */
 static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
 {
 	char *const *argv = child->request->argv, *const *ours = environ;
 	char *const *settings = child->request->environment ? child->request->environment : ours;
-	sigset_t broken_pipe;
+	sigset_t ignored;
 	int failed = 0;
 
-	sigemptyset(&broken_pipe);
-	sigaddset(&broken_pipe, SIGPIPE);
+	sigemptyset(&ignored);
+	sigaddset(&ignored, SIGPIPE);
+	sigaddset(&ignored, SIGXFSZ);
 	posix_spawnattr_setsigmask(attributes, &child->signals->before);
-	posix_spawnattr_setsigdefault(attributes, &broken_pipe);
+	posix_spawnattr_setsigdefault(attributes, &ignored);
 	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	for (int i = 0; !failed && child->request->seen && i < 2; i++)
 		failed = posix_spawn_file_actions_adddup2(files, child->tees[i].child_end, 1 + i);

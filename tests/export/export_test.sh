@@ -28,6 +28,16 @@ for form in perfetto chrome sqlite csv; do
 done
 "$kwhy" export "$trace" --power "$power" --to chrome -o "$folder/run.json.gz"
 
+# A file that may not be so long: one sentence, and nothing is left.
+for form in perfetto sqlite; do
+	if (ulimit -f 8; "$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/long.$form") 2>"$folder/said"; then
+		fail "$form wrote more than it may"
+	fi
+	same "messages of $form" "$(wc -l <"$folder/said")" 1
+	grep -q "^kwhy: .*long.$form" "$folder/said" || fail "$form: $(cat "$folder/said")"
+done
+[ -z "$(ls "$folder" | grep long)" ] || fail "left behind: $(ls "$folder")"
+
 # SQL: every row is there, and the accounts sum to the meter's total.
 activities=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM activity')
 calls=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM call')

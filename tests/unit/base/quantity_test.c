@@ -80,6 +80,8 @@ static void plain_numbers_have_three_digits_and_no_prefix(void **state)
 	assert_string_equal(kwhy_quantity_plain(text, 0.00026123), "0.000261");
 	assert_string_equal(kwhy_quantity_plain(text, 16.66), "16.7");
 	assert_string_equal(kwhy_quantity_plain(text, 123456), "123456");
+	assert_string_equal(kwhy_quantity_plain(text, 1.4e297), "1.40e+297");
+	assert_string_equal(kwhy_quantity_plain(text, 2.5e-20), "2.50e-20");
 	assert_string_equal(kwhy_quantity_plain(text, 0), "0");
 	assert_string_equal(kwhy_quantity_plain(text, NAN), "n/a");
 	assert_string_equal(kwhy_quantity_plain(text, INFINITY), "n/a");
