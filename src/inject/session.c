@@ -13,7 +13,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { FILES_OF_ONE_PID = 100 };
+/* Programs count on low numbers of descriptors, and close or take those that they have not opened. */
+enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_LEAST = 500 };
 
 struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -63,7 +64,7 @@ static void close_file(int64_t started_mono_ns)
 		kwhy_inject_fact_cost(
 			&session->writer, KWHY_WIRE_COST_FINISH, now_mono_ns - started_mono_ns, 0);
 		kwhy_block_writer_finish(&session->writer, now_mono_ns);
-		close(session->writer.fd);
+		kwhy_block_writer_close(&session->writer);
 		atomic_store(&session->state, KWHY_INJECT_ENDED);
 	}
 	pthread_mutex_unlock(&session->lock);
@@ -108,7 +109,7 @@ static void finish(void)
 static void on_fork_child(void)
 {
 	if (atomic_load(&session->state) == KWHY_INJECT_ON)
-		close(session->writer.fd);
+		kwhy_block_writer_close(&session->writer);
 	atomic_store(&session->state, KWHY_INJECT_OFF);
 	atomic_store(&session->activity_state, KWHY_INJECT_OFF);
 	pthread_mutex_init(&session->begins, NULL);
@@ -119,6 +120,17 @@ static void on_fork_child(void)
 	session->activity.runs = false;
 	session->activity.pool = (struct kwhy_inject_pool){0};
 	session->memory = NULL;
+}
+
+/* The descriptor stays as it is where the process may have no such number. */
+static int move_high(int file)
+{
+	const int high = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_LEAST);
+
+	if (high < 0)
+		return file;
+	close(file);
+	return high;
 }
 
 /* HOST-PID.blocks; with a number where the process has one already, as after exec. */
@@ -137,7 +149,7 @@ static int open_file(void)
 			(long)getpid(), number);
 		file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
 		if (file >= 0)
-			return file;
+			return move_high(file);
 	}
 	return -1;
 }

@@ -5,13 +5,28 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void kwhy_block_writer_init(
 	struct kwhy_block_writer *writer, int fd, uint64_t writer_id, void *memory, uint32_t share_bytes)
 {
-	*writer = (struct kwhy_block_writer){
-		.fd = fd, .writer = writer_id, .memory = memory, .share_bytes = share_bytes};
+	struct stat facts = {0};
+
+	fstat(fd, &facts);
+	*writer = (struct kwhy_block_writer){.fd = fd,
+		.device = facts.st_dev,
+		.inode = facts.st_ino,
+		.writer = writer_id,
+		.memory = memory,
+		.share_bytes = share_bytes};
+}
+
+static bool has_its_file(const struct kwhy_block_writer *writer)
+{
+	struct stat facts;
+
+	return !fstat(writer->fd, &facts) && facts.st_dev == writer->device && facts.st_ino == writer->inode;
 }
 
 /* A share begins with room for its block's header. */
@@ -22,6 +37,8 @@ static unsigned char *share_of(const struct kwhy_block_writer *writer, unsigned 
 
 static void write_all(struct kwhy_block_writer *writer, const unsigned char *bytes, size_t length)
 {
+	if (!has_its_file(writer))
+		writer->failure = EBADF;
 	while (length && !writer->failure) {
 		ssize_t put = write(writer->fd, bytes, length);
 
@@ -161,4 +178,10 @@ void kwhy_block_writer_finish(struct kwhy_block_writer *writer, int64_t now_mono
 	if (end)
 		*end = (struct kwhy_wire_end){.time_mono_ns = now_mono_ns, .records = writer->records};
 	kwhy_block_writer_flush(writer);
+}
+
+void kwhy_block_writer_close(struct kwhy_block_writer *writer)
+{
+	if (has_its_file(writer))
+		close(writer->fd);
 }

@@ -6,15 +6,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Gathers records by kind in memory that the caller lends and appends a block whenever a kind's share is
  * full, or on flush. No allocation, no lock, one write call a block: for use inside other people's programs.
  * One thread at a time. The first failure of the file stays: from then on records are counted as lost and
- * nothing is written, so that what lies in the file stays readable.
+ * nothing is written, so that what lies in the file stays readable. A descriptor that has become another
+ * file's, because the program closed it and opened one of its own, is such a failure: EBADF.
  */
 struct kwhy_block_writer {
 	int fd; /* opened for appending, by the caller */
+	dev_t device;
+	ino_t inode; /* of the file that it was opened for */
 	uint64_t writer, sequence;
 	uint64_t records, lost_records;
 	uint64_t written_bytes, limit_bytes; /* limit 0: none */
@@ -49,5 +53,8 @@ void kwhy_block_writer_flush(struct kwhy_block_writer *writer);
 
 /* Flushes, says what was lost, ends with an END record. The file stays open. */
 void kwhy_block_writer_finish(struct kwhy_block_writer *writer, int64_t now_mono_ns);
+
+/* Closes the file, unless the descriptor is another's by now. */
+void kwhy_block_writer_close(struct kwhy_block_writer *writer);
 
 #endif

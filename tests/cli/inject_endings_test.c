@@ -234,6 +234,29 @@ static void a_child_that_starts_cuda_itself_has_a_recording_of_its_own(void **st
 	assert_int_equal(run->recording->note_count, 0);
 }
 
+/* Programs that become daemons, or start others, close what they did not open. */
+static void descriptors_that_the_program_has_taken_are_its_own(void **state)
+{
+	struct run *run = *state;
+	char words[200], path[100], mine[100] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/.mine", run->folder);
+	snprintf(words, sizeof(words), "cuda launch:10 settle retake:%s launch:10 fork exit:3", path);
+	run_program(run, "", words);
+	assert_exit(run, 3);
+	assert_non_null(strstr(run->out, "0 closed by others"));
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fread(mine, 1, sizeof(mine), file), 4);
+	assert_memory_equal(mine, "mine", 4);
+	fclose(file);
+	unlink(path);
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
+	assert_true(has_note(run, "recording-cut", "did not end"));
+}
+
 static void after_exec_the_process_has_a_second_file(void **state)
 {
 	struct run *run = *state;
@@ -293,6 +316,7 @@ int main(void)
 		CASE(a_program_that_ends_without_ceremony_loses_a_period_at_most),
 		CASE(children_of_fork_write_nothing),
 		CASE(a_child_that_starts_cuda_itself_has_a_recording_of_its_own),
+		CASE(descriptors_that_the_program_has_taken_are_its_own),
 		CASE(after_exec_the_process_has_a_second_file),
 		CASE(a_limit_of_bytes_is_kept_and_what_it_cost_said),
 		CASE(without_a_folder_nothing_happens),

@@ -6,13 +6,15 @@
  * call:DOMAIN:NAME, range:NAME, span:NAME, domain:NAME, open:NAME, close, settle (until what was done is in
  * the file), on, off (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each
  * 0.2 ms), takeover, fork (a child that works, too), forked-cuda (a child that initialises CUDA itself),
- * print:TEXT, threads (how many are kwhy's), threads-at-end, exit:N, _exit:N, kill, signal, exec:PATH.
- * Without "cuda" as first word CUDA is never initialised.
+ * print:TEXT, threads (how many are kwhy's), threads-at-end, retake:PATH (closes all descriptors that it does
+ * not know and has each of them for a file of its own), exit:N, _exit:N, kill, signal, exec:PATH. Without
+ * "cuda" as first word CUDA is never initialised.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -385,6 +387,33 @@ __attribute__((destructor)) static void print_last_threads(void)
 		print_threads(NULL);
 }
 
+enum { RETAKEN_FROM = 3, RETAKEN_UNTIL = 1000 };
+static bool has_retaken;
+
+static void retake(const char *text)
+{
+	int file;
+
+	closefrom(RETAKEN_FROM);
+	file = open(text, O_WRONLY | O_CREAT | O_APPEND, 0666);
+	if (file != RETAKEN_FROM || write(file, "mine", 4) != 4)
+		exit(98);
+	for (int i = RETAKEN_FROM + 1; i < RETAKEN_UNTIL; i++)
+		dup2(file, i);
+	has_retaken = true;
+}
+
+__attribute__((destructor)) static void print_retaken(void)
+{
+	int lost = 0;
+
+	for (int i = RETAKEN_FROM; i < RETAKEN_UNTIL && has_retaken; i++)
+		lost += fcntl(i, F_GETFD) < 0;
+	if (has_retaken)
+		printf("%d closed by others\n", lost);
+	fflush(stdout);
+}
+
 static void end(const char *text)
 {
 	exit(atoi(text));
@@ -435,6 +464,7 @@ static const struct {
 	{"print", print},
 	{"threads", print_threads},
 	{"threads-at-end", print_threads_at_end},
+	{"retake", retake},
 	{"exit", end},
 	{"_exit", end_at_once},
 	{"kill", die},

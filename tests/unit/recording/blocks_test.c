@@ -4,10 +4,14 @@
 #include "recording/block_writer.h"
 #include "recording/crc32c.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -255,6 +259,39 @@ static void beyond_its_limit_a_writer_counts_and_says_what_it_lost(void **state)
 	tape_done(&tape);
 }
 
+/* A program has closed all descriptors it did not know, and opened a file of its own. */
+static void a_descriptor_that_has_become_another_files_is_not_touched(void **state)
+{
+	const int theirs = memfd_create("theirs", 0);
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape);
+	assert_true(theirs >= 0);
+	assert_non_null(kwhy_block_writer_add(&tape.writer, KWHY_WIRE_KERNEL));
+	assert_int_equal(dup2(theirs, tape.fd), tape.fd);
+	kwhy_block_writer_finish(&tape.writer, 5);
+	assert_int_equal(tape.writer.failure, EBADF);
+	assert_int_equal(tape.writer.records, 0);
+	assert_true(tape.writer.lost_records >= 1);
+	kwhy_block_writer_close(&tape.writer);
+	assert_int_equal(lseek(tape.fd, 0, SEEK_END), 0);
+	close(theirs);
+	tape_done(&tape);
+}
+
+static void a_writer_closes_the_file_that_it_was_given(void **state)
+{
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape);
+	kwhy_block_writer_close(&tape.writer);
+	assert_int_equal(fcntl(tape.fd, F_GETFD), -1);
+	free(tape.memory);
+	free(tape.packed);
+}
+
 /* Rewrites the header of a block that the test has changed. */
 static void write_block(int fd, struct kwhy_wire_header header, const void *payload)
 {
@@ -385,6 +422,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_byte_costs_one_block),
 		cmocka_unit_test(files_may_follow_each_other_even_after_a_cut),
 		cmocka_unit_test(beyond_its_limit_a_writer_counts_and_says_what_it_lost),
+		cmocka_unit_test(a_descriptor_that_has_become_another_files_is_not_touched),
+		cmocka_unit_test(a_writer_closes_the_file_that_it_was_given),
 		cmocka_unit_test(shorter_records_of_an_older_program_end_in_zeros_and_longer_ones_are_cut),
 		cmocka_unit_test(headers_that_contradict_themselves_are_damage),
 		cmocka_unit_test(a_name_that_claims_more_than_its_block_ends_the_names),
