@@ -4,6 +4,8 @@
 #include "recording/crc32c.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,12 +37,33 @@ static unsigned char *share_of(const struct kwhy_block_writer *writer, unsigned 
 	return writer->memory + (size_t)kind * (writer->share_bytes + sizeof(struct kwhy_wire_header));
 }
 
+/* A limit of the process on files is our failure; the signal that comes with it would end the program. */
+static ssize_t write_unsignalled(int fd, const void *bytes, size_t length)
+{
+	const struct timespec at_once = {0};
+	sigset_t limit, before, pending;
+	ssize_t put;
+	int why;
+
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &limit, &before);
+	sigpending(&pending);
+	put = write(fd, bytes, length);
+	why = errno;
+	if (put < 0 && why == EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&limit, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = why;
+	return put;
+}
+
 static void write_all(struct kwhy_block_writer *writer, const unsigned char *bytes, size_t length)
 {
 	if (!has_its_file(writer))
 		writer->failure = EBADF;
 	while (length && !writer->failure) {
-		ssize_t put = write(writer->fd, bytes, length);
+		ssize_t put = write_unsignalled(writer->fd, bytes, length);
 
 		if (put < 0 && errno == EINTR)
 			continue;

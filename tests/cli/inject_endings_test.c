@@ -281,6 +281,16 @@ static void a_limit_of_bytes_is_kept_and_what_it_cost_said(void **state)
 	assert_int_equal(run->recording->coverage_count, 1);
 }
 
+static void a_limit_of_the_process_on_files_ends_the_recording_alone(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "ulimit -f 8; KWHY_RECORD_PERIOD_MS=10000", "cuda launch:2000 exit:3");
+	assert_exit(run, 3);
+	read_recording(run);
+	assert_true(has_note(run, "recording-cut", "did not end"));
+}
+
 static void without_a_folder_nothing_happens(void **state)
 {
 	struct run *run = *state;
@@ -319,6 +329,7 @@ int main(void)
 		CASE(descriptors_that_the_program_has_taken_are_its_own),
 		CASE(after_exec_the_process_has_a_second_file),
 		CASE(a_limit_of_bytes_is_kept_and_what_it_cost_said),
+		CASE(a_limit_of_the_process_on_files_ends_the_recording_alone),
 		CASE(without_a_folder_nothing_happens),
 	};
 

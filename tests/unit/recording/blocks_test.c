@@ -292,6 +292,73 @@ static void a_writer_closes_the_file_that_it_was_given(void **state)
 	free(tape.packed);
 }
 
+/* As `ulimit -f` sets it: beyond it the system sends SIGXFSZ, which ends a program. */
+static void record_beyond_the_limit_of_the_process(struct tape *tape)
+{
+	struct rlimit before, limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){2 * SHARE_BYTES, before.rlim_max};
+	tape_init(tape);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	kwhy_block_writer_add_name(&tape->writer, 1, "gemm", 4);
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct kwhy_wire_kernel *kernel = kwhy_block_writer_add(&tape->writer, KWHY_WIRE_KERNEL);
+
+		if (kernel)
+			*kernel = kernel_of(i);
+	}
+	kwhy_block_writer_finish(&tape->writer, 5);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
+static bool is_pending(int signal)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, signal);
+}
+
+static void a_limit_of_the_process_is_a_failure_and_no_signal(void **state)
+{
+	struct found found;
+	sigset_t blocked;
+	struct tape tape;
+
+	(void)state;
+	record_beyond_the_limit_of_the_process(&tape);
+	assert_int_equal(tape.writer.failure, EFBIG);
+	found = walk(tape.path);
+	assert_true(found.kernels > 0 && found.wrong_kernels == 0);
+	assert_int_equal(found.damages, found.cuts);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	assert_false(sigismember(&blocked, SIGXFSZ));
+	tape_done(&tape);
+}
+
+static void a_signal_of_the_limit_that_was_the_programs_stays(void **state)
+{
+	const struct timespec at_once = {0};
+	sigset_t limit, before;
+	struct tape tape;
+
+	(void)state;
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &limit, &before);
+	record_beyond_the_limit_of_the_process(&tape);
+	assert_false(is_pending(SIGXFSZ));
+	tape_done(&tape);
+	raise(SIGXFSZ);
+	record_beyond_the_limit_of_the_process(&tape);
+	assert_int_equal(tape.writer.failure, EFBIG);
+	assert_true(is_pending(SIGXFSZ));
+	assert_int_equal(sigtimedwait(&limit, NULL, &at_once), SIGXFSZ);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	tape_done(&tape);
+}
+
 /* Rewrites the header of a block that the test has changed. */
 static void write_block(int fd, struct kwhy_wire_header header, const void *payload)
 {
@@ -424,6 +491,8 @@ int main(void)
 		cmocka_unit_test(beyond_its_limit_a_writer_counts_and_says_what_it_lost),
 		cmocka_unit_test(a_descriptor_that_has_become_another_files_is_not_touched),
 		cmocka_unit_test(a_writer_closes_the_file_that_it_was_given),
+		cmocka_unit_test(a_limit_of_the_process_is_a_failure_and_no_signal),
+		cmocka_unit_test(a_signal_of_the_limit_that_was_the_programs_stays),
 		cmocka_unit_test(shorter_records_of_an_older_program_end_in_zeros_and_longer_ones_are_cut),
 		cmocka_unit_test(headers_that_contradict_themselves_are_damage),
 		cmocka_unit_test(a_name_that_claims_more_than_its_block_ends_the_names),
