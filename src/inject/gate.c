@@ -2,6 +2,7 @@
 #include "inject/gate.h"
 
 #include "base/clock.h"
+#include "inject/patience.h"
 
 #include <fnmatch.h>
 
@@ -178,14 +179,16 @@ void kwhy_inject_gate_leave(struct kwhy_inject_gate *gate, int64_t now_mono_ns)
 	pthread_mutex_unlock(&gate->lock);
 }
 
-void kwhy_inject_gate_end(struct kwhy_inject_gate *gate, int64_t now_mono_ns)
+bool kwhy_inject_gate_end(struct kwhy_inject_gate *gate, int64_t now_mono_ns)
 {
-	pthread_mutex_lock(&gate->lock);
+	if (!kwhy_inject_lock_patiently(&gate->lock))
+		return false;
 	if (gate->windows.end_mono_ns < now_mono_ns)
 		now_mono_ns = gate->windows.end_mono_ns;
 	gate->has_begun = false;
 	settle(gate, now_mono_ns);
 	pthread_mutex_unlock(&gate->lock);
+	return true;
 }
 
 bool kwhy_inject_gate_take(
@@ -193,7 +196,8 @@ bool kwhy_inject_gate_take(
 {
 	bool is_given;
 
-	pthread_mutex_lock(&gate->lock);
+	if (!kwhy_inject_lock_patiently(&gate->lock))
+		return false;
 	is_given = gate->ended_count && gate->ended[gate->ended_first].end_mono_ns <= ended_by_mono_ns;
 	if (is_given) {
 		*out = gate->ended[gate->ended_first];
@@ -214,13 +218,12 @@ bool kwhy_inject_gate_rests(struct kwhy_inject_gate *gate, int64_t now_mono_ns)
 	return rests;
 }
 
-int64_t kwhy_inject_gate_cost_ns(struct kwhy_inject_gate *gate, uint64_t *out_switches)
+bool kwhy_inject_gate_cost(struct kwhy_inject_gate *gate, int64_t *out_spent_ns, uint64_t *out_switches)
 {
-	int64_t spent_ns;
-
-	pthread_mutex_lock(&gate->lock);
-	spent_ns = gate->switching_ns;
+	if (!kwhy_inject_lock_patiently(&gate->lock))
+		return false;
+	*out_spent_ns = gate->switching_ns;
 	*out_switches = gate->switches;
 	pthread_mutex_unlock(&gate->lock);
-	return spent_ns;
+	return true;
 }

@@ -22,7 +22,8 @@ struct kwhy_inject_window {
 /*
  * Switches the collection of activity on and off: inside the windows of a plan and, where a pattern is given,
  * only while at least one range of a matching name is open on whatever thread. Any thread may call; one that
- * switches is waited for. The memory is zeroed before kwhy_inject_gate_init().
+ * switches is waited for, at the program's end with patience (inject/patience.h). The memory is zeroed before
+ * kwhy_inject_gate_init().
  */
 struct kwhy_inject_gate {
 	pthread_mutex_t lock; /* held while collection is switched */
@@ -56,17 +57,18 @@ bool kwhy_inject_gate_wants(const struct kwhy_inject_gate *gate, const char *nam
 void kwhy_inject_gate_enter(struct kwhy_inject_gate *gate, int64_t now_mono_ns);
 void kwhy_inject_gate_leave(struct kwhy_inject_gate *gate, int64_t now_mono_ns);
 
-/* Ends the window at hand, for good; the next call of advance() switches off. */
-void kwhy_inject_gate_end(struct kwhy_inject_gate *gate, int64_t now_mono_ns);
+/* Ends the window at hand, for good; the next call of advance() switches off. False: it could not be waited
+ * for. */
+bool kwhy_inject_gate_end(struct kwhy_inject_gate *gate, int64_t now_mono_ns);
 
-/* The next window that ended at that time or before. False: none. */
+/* The next window that ended at that time or before. False: none, or none to be had. */
 bool kwhy_inject_gate_take(
 	struct kwhy_inject_gate *gate, int64_t ended_by_mono_ns, struct kwhy_inject_window *out);
 
 /* Has nothing been collected for so long that nothing more is to come? */
 bool kwhy_inject_gate_rests(struct kwhy_inject_gate *gate, int64_t now_mono_ns);
 
-/* Time spent in switching, and how often. */
-int64_t kwhy_inject_gate_cost_ns(struct kwhy_inject_gate *gate, uint64_t *out_switches);
+/* Time spent in switching, and how often. False: it could not be waited for. */
+bool kwhy_inject_gate_cost(struct kwhy_inject_gate *gate, int64_t *out_spent_ns, uint64_t *out_switches);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/rows.h"
 
+#include "inject/patience.h"
 #include "inject/session.h"
 #include "inject/state.h"
 
@@ -83,7 +84,8 @@ static bool needs_devices(void)
 {
 	bool needs;
 
-	pthread_mutex_lock(&session->lock);
+	if (!kwhy_inject_lock_patiently(&session->lock))
+		return false;
 	needs = !session->has_devices && atomic_load(&session->activity_state) != KWHY_INJECT_OFF;
 	pthread_mutex_unlock(&session->lock);
 	return needs;
@@ -99,7 +101,8 @@ void kwhy_inject_write_devices(void)
 	if (!needs_devices())
 		return;
 	count = kwhy_inject_devices_read(devices);
-	pthread_mutex_lock(&session->lock);
+	if (!kwhy_inject_lock_patiently(&session->lock))
+		return;
 	for (int i = 0; i < count && !session->has_devices; i++)
 		kwhy_inject_fact_device(&session->memory->labels, &devices[i]);
 	session->has_devices |= count > 0;
@@ -123,7 +126,8 @@ static bool has_room(void)
 {
 	bool has_room;
 
-	pthread_mutex_lock(&session->lock);
+	if (!kwhy_inject_lock_patiently(&session->lock))
+		return false;
 	has_room = !session->writer.full && !session->writer.failure;
 	pthread_mutex_unlock(&session->lock);
 	return has_room;
@@ -135,7 +139,8 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 	struct kwhy_inject_window window;
 
 	while (has_room() && kwhy_inject_gate_take(&session->memory->gate, ended_by_mono_ns, &window)) {
-		pthread_mutex_lock(&session->lock);
+		if (!kwhy_inject_lock_patiently(&session->lock))
+			return;
 		if (atomic_load(&session->state) == KWHY_INJECT_ON)
 			write_window(window);
 		pthread_mutex_unlock(&session->lock);

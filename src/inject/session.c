@@ -2,6 +2,7 @@
 #include "inject/session.h"
 
 #include "base/rest.h"
+#include "inject/patience.h"
 #include "inject/rows.h"
 #include "inject/state.h"
 #include "inject/tick.h"
@@ -30,15 +31,24 @@ static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *ou
 	*out_most_records = 0;
 }
 
-static void on_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+/* False: the recording has ended, or the program does. */
+static bool lock_for_buffer(void)
 {
-	struct kwhy_inject_pool *pool = &session->activity.pool;
+	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
+		if (kwhy_inject_lock_patiently(&session->lock))
+			return true;
+		if (atomic_load(&session->is_ending))
+			return false;
+	}
+	return false;
+}
+
+static void take_buffer(uint8_t *buffer, size_t valid_bytes)
+{
 	const int64_t before_ns = kwhy_clock_thread_cpu_ns();
 
-	(void)context, (void)stream, (void)bytes;
-	if (valid_bytes > pool->bytes || !kwhy_inject_pool_take_back(pool, buffer))
+	if (!lock_for_buffer())
 		return;
-	pthread_mutex_lock(&session->lock);
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
 		kwhy_inject_translate_buffer(&session->memory->translate, buffer, valid_bytes);
 		session->last_buffer_mono_ns = kwhy_clock_mono_ns();
@@ -47,6 +57,16 @@ static void on_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size
 			session->buffers_cost_ns += kwhy_clock_thread_cpu_ns() - before_ns;
 	}
 	pthread_mutex_unlock(&session->lock);
+}
+
+static void on_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+{
+	struct kwhy_inject_pool *pool = &session->activity.pool;
+
+	(void)context, (void)stream, (void)bytes;
+	if (valid_bytes > pool->bytes || !kwhy_inject_pool_take_back(pool, buffer))
+		return;
+	take_buffer(buffer, valid_bytes);
 	kwhy_inject_pool_give(pool, buffer, valid_bytes);
 }
 
@@ -54,10 +74,12 @@ static void on_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size
 static void close_file(int64_t started_mono_ns)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+	int64_t switch_ns;
 	uint64_t switches;
-	const int64_t switch_ns = kwhy_inject_gate_cost_ns(&session->memory->gate, &switches);
 
-	pthread_mutex_lock(&session->lock);
+	if (!kwhy_inject_gate_cost(&session->memory->gate, &switch_ns, &switches) ||
+		!kwhy_inject_lock_patiently(&session->lock))
+		return;
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
 		if (session->activity_start_mono_ns)
 			kwhy_inject_write_costs(switch_ns, switches);
@@ -83,25 +105,43 @@ static void let_devices_rest(void)
 }
 
 /* Takes what CUPTI still has, says what was covered, and ends the file in order. */
-static void finish(void)
+static void end_file(void)
 {
 	int64_t now_mono_ns;
 	uint64_t dropped;
 
-	if (atomic_load(&session->state) != KWHY_INJECT_ON)
-		return;
-	let_devices_rest();
-	atomic_store(&session->is_ending, true);
 	kwhy_inject_write_devices();
 	now_mono_ns = kwhy_clock_mono_ns();
-	kwhy_inject_gate_end(&session->memory->gate, now_mono_ns);
+	if (!kwhy_inject_gate_end(&session->memory->gate, now_mono_ns))
+		return;
 	dropped = kwhy_inject_tick_flush(true);
-	pthread_mutex_lock(&session->lock);
+	if (!kwhy_inject_lock_patiently(&session->lock))
+		return;
 	session->dropped += dropped;
 	kwhy_inject_write_end(now_mono_ns);
 	pthread_mutex_unlock(&session->lock);
 	kwhy_inject_write_windows(INT64_MAX);
 	close_file(now_mono_ns);
+}
+
+/*
+ * Where a lock does not come, the driver and CUPTI are left alone, too: who holds it may have been in them.
+ * The file then stays cut, and what had been written can be read.
+ */
+static void finish(void)
+{
+	bool can_end;
+
+	if (atomic_load(&session->state) != KWHY_INJECT_ON)
+		return;
+	can_end = kwhy_inject_lock_comes(&session->lock) &&
+		kwhy_inject_lock_comes(&session->memory->gate.lock);
+	if (can_end)
+		let_devices_rest();
+	atomic_store(&session->is_ending, true);
+	if (can_end)
+		end_file();
+	atomic_store(&session->state, KWHY_INJECT_ENDED);
 	kwhy_inject_tick_end_thread();
 }
 
@@ -232,8 +272,8 @@ bool kwhy_inject_session_begin(void)
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 
 	/* Asked for again while CUPTI starts, on the same thread, too: libraries that it loads use NVTX. */
-	if (atomic_load(&session->state) == KWHY_INJECT_ON)
-		return true;
+	if (atomic_load(&session->state) != KWHY_INJECT_OFF)
+		return atomic_load(&session->state) == KWHY_INJECT_ON;
 	pthread_mutex_lock(&session->begins);
 	if (atomic_load(&session->state) == KWHY_INJECT_OFF)
 		begin(now_mono_ns);

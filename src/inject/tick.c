@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/tick.h"
 
+#include "inject/patience.h"
 #include "inject/rows.h"
 #include "inject/session.h"
 #include "inject/state.h"
@@ -13,7 +14,6 @@
 #define STACK_MOST_BYTES ((size_t)1 << 30)
 /* A moment's launches may miss their calls: kernels are switched on first, and off last. */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
-enum { PATIENCE_S = 2 };
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
@@ -65,23 +65,6 @@ int64_t kwhy_inject_tick_switch(void *context, bool is_on)
 	return kwhy_clock_mono_ns();
 }
 
-/* Not for ever: the program is to end. */
-static struct timespec patience(void)
-{
-	struct timespec latest;
-
-	clock_gettime(CLOCK_REALTIME, &latest);
-	latest.tv_sec += PATIENCE_S;
-	return latest;
-}
-
-static bool lock_flushes(void)
-{
-	const struct timespec latest = patience();
-
-	return pthread_mutex_timedlock(&session->flushes, &latest) == 0;
-}
-
 /*
  * Lets CUPTI hand over what it has; gives how many records it dropped. One thread at a time: at the end, what
  * another still takes over would be lost. Who has waited for the end's, the last one, leaves CUPTI alone: the
@@ -94,7 +77,7 @@ uint64_t kwhy_inject_tick_flush(bool forced)
 
 	if (atomic_load(&session->activity_state) != KWHY_INJECT_ON)
 		return 0;
-	is_locked = lock_flushes();
+	is_locked = kwhy_inject_lock_patiently(&session->flushes);
 	if (forced || !atomic_load(&session->is_ending)) {
 		see_whether_ours();
 		kwhy_inject_activity_flush(&session->activity, forced);
@@ -108,10 +91,12 @@ uint64_t kwhy_inject_tick_flush(bool forced)
 /* Is the recording to end? */
 static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 {
+	int64_t switch_ns;
 	uint64_t switches;
-	const int64_t switch_ns = kwhy_inject_gate_cost_ns(&session->memory->gate, &switches);
 	bool is_full = false;
 
+	if (!kwhy_inject_gate_cost(&session->memory->gate, &switch_ns, &switches))
+		return false;
 	pthread_mutex_lock(&session->lock);
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
 		session->dropped += dropped;
@@ -206,7 +191,7 @@ void kwhy_inject_tick_start_thread(void)
 /* It may be in the driver, whose end is next. */
 void kwhy_inject_tick_end_thread(void)
 {
-	const struct timespec latest = patience();
+	const struct timespec latest = kwhy_inject_patience();
 
 	if (!atomic_exchange(&session->has_thread, false))
 		return;

@@ -234,6 +234,34 @@ static void a_child_that_starts_cuda_itself_has_a_recording_of_its_own(void **st
 	assert_int_equal(run->recording->note_count, 0);
 }
 
+/* The thread that has been interrupted holds a lock for ever: what the program's end has to do with it is
+ * left. */
+static void a_handler_may_end_the_program_while_collection_is_switched(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run, "KWHY_FAKE_CUPTI=interrupted-switching KWHY_RECORD_RANGE=step",
+		"cuda open:step launch:10 settle close off handle:5 open:step print:not-reached");
+	assert_exit(run, 5);
+	assert_string_equal(run->out, "");
+	read_recording(run);
+	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
+	assert_true(has_note(run, "recording-cut", "did not end"));
+}
+
+static void a_handler_may_end_the_program_while_a_buffer_is_read(void **state)
+{
+	struct run *run = *state;
+
+	run_program(run,
+		"KWHY_FAKE_CUPTI=interrupted-reading KWHY_RECORD_PERIOD_MS=10000 KWHY_RECORD_BUFFER_KIB=64",
+		"cuda handle:5 range:step launch:20000 print:not-reached");
+	assert_exit(run, 5);
+	assert_string_equal(run->out, "");
+	read_recording(run);
+	assert_true(has_note(run, "recording-cut", "did not end"));
+}
+
 /* Programs that become daemons, or start others, close what they did not open. */
 static void descriptors_that_the_program_has_taken_are_its_own(void **state)
 {
@@ -326,6 +354,8 @@ int main(void)
 		CASE(a_program_that_ends_without_ceremony_loses_a_period_at_most),
 		CASE(children_of_fork_write_nothing),
 		CASE(a_child_that_starts_cuda_itself_has_a_recording_of_its_own),
+		CASE(a_handler_may_end_the_program_while_collection_is_switched),
+		CASE(a_handler_may_end_the_program_while_a_buffer_is_read),
 		CASE(descriptors_that_the_program_has_taken_are_its_own),
 		CASE(after_exec_the_process_has_a_second_file),
 		CASE(a_limit_of_bytes_is_kept_and_what_it_cost_said),

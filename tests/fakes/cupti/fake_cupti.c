@@ -380,11 +380,21 @@ static void use(void)
 		_exit(96); /* a signal would not be seen: that thread takes none */
 }
 
+/* As a timer's signal may come at any moment, to a program that waits for one. */
+static void interrupt_when(const char *what)
+{
+	struct sigaction action;
+
+	if (asked_for(what) && !sigaction(SIGALRM, NULL, &action) && action.sa_handler != SIG_DFL)
+		raise(SIGALRM);
+}
+
 static void turn(int kind, bool is_on)
 {
 	const int domain = domain_of_kind(kind);
 
 	use();
+	interrupt_when("interrupted-switching");
 	kinds[kind] = is_on;
 	if (domain)
 		alive[domain - 1] = is_on;
@@ -458,6 +468,7 @@ enum kwhy_cupti_result cuptiActivityGetNextRecord(
 {
 	size_t at = 0;
 
+	interrupt_when("interrupted-reading");
 	if (asked_for("reorders")) {
 		const size_t end = *record ? (size_t)((uint8_t *)*record - from) : valid_bytes;
 

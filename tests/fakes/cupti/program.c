@@ -7,8 +7,8 @@
  * the file), on, off (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each
  * 0.2 ms), takeover, fork (a child that works, too), forked-cuda (a child that initialises CUDA itself),
  * print:TEXT, threads (how many are kwhy's), threads-at-end, retake:PATH (closes all descriptors that it does
- * not know and has each of them for a file of its own), exit:N, _exit:N, kill, signal, exec:PATH. Without
- * "cuda" as first word CUDA is never initialised.
+ * not know and has each of them for a file of its own), handle:N (exits where SIGALRM comes), exit:N,
+ * _exit:N, kill, signal, exec:PATH. Without "cuda" as first word CUDA is never initialised.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"
@@ -414,6 +414,21 @@ __attribute__((destructor)) static void print_retaken(void)
 	fflush(stdout);
 }
 
+static int handler_exit;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	exit(handler_exit);
+}
+
+/* Not allowed, and done: a handler that ends the program as if it were at its end. */
+static void handle(const char *text)
+{
+	handler_exit = atoi(text);
+	signal(SIGALRM, on_alarm);
+}
+
 static void end(const char *text)
 {
 	exit(atoi(text));
@@ -465,6 +480,7 @@ static const struct {
 	{"threads", print_threads},
 	{"threads-at-end", print_threads_at_end},
 	{"retake", retake},
+	{"handle", handle},
 	{"exit", end},
 	{"_exit", end_at_once},
 	{"kill", die},
