@@ -9,9 +9,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,39 +122,56 @@ enum kwhy_status kwhy_record_folder_unmake(const char *path, bool was_put_aside,
 	return status;
 }
 
+static enum kwhy_status stays(
+	const char *where, enum kwhy_status status, const char *why, struct kwhy_error *error)
+{
+	return kwhy_fail(error, status, "the recording stays a folder, '%.300s': %.380s", where, why);
+}
+
 /* The folder makes room for the file, which is complete by then. */
 static enum kwhy_status replace(
 	const char *path, const char *parts, const char *packed, struct kwhy_error *error)
 {
-	if (rename(path, parts))
-		return fail("rename", path, "the packed recording lies beside it", error);
-	if (rename(packed, path))
-		return fail("rename", packed, "the recording lies beside it", error);
-	return kwhy_record_folder_delete(parts, error);
+	const char *where = path;
+	enum kwhy_status status;
+
+	if (!rename(path, parts)) {
+		if (!rename(packed, path))
+			return kwhy_record_folder_delete(parts, error);
+		where = rename(parts, path) ? parts : path;
+	}
+	status = stays(where, KWHY_E_IO, strerror(errno), error);
+	unlink(packed);
+	return status;
 }
 
 static enum kwhy_status pack_into(const char *path, const char *packed, struct kwhy_error *error)
 {
 	struct kwhy_bundle bundle;
-	enum kwhy_status status = kwhy_bundle_open(&bundle, path, error);
+	struct kwhy_error why;
+	enum kwhy_status status = kwhy_bundle_open(&bundle, path, &why);
 
-	if (status)
-		return status;
-	status = kwhy_recording_pack(&bundle, packed, error);
-	kwhy_bundle_done(&bundle);
-	return status;
+	if (!status) {
+		status = kwhy_recording_pack(&bundle, packed, &why);
+		kwhy_bundle_done(&bundle);
+	}
+	return status ? stays(path, status, why.text, error) : KWHY_OK;
 }
 
+/* Names of their own: what a packing that was killed has left stands in no other's way. */
 enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_arena arena = {0};
-	const char *packed = kwhy_arena_printf(&arena, "%s.packed", path);
-	const char *parts = kwhy_arena_printf(&arena, "%s.parts", path);
-	enum kwhy_status status = packed && parts ? KWHY_OK
-						  : kwhy_fail_memory(error, "the name of a recording");
+	const char *packed, *parts;
+	enum kwhy_status status;
+	uint32_t number;
 
-	if (!status)
-		status = pack_into(path, packed, error);
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		number = (uint32_t)getpid();
+	packed = kwhy_arena_printf(&arena, "%s.packed-%08" PRIx32, path, number);
+	parts = kwhy_arena_printf(&arena, "%s.parts-%08" PRIx32, path, number);
+	status = packed && parts ? pack_into(path, packed, error)
+				 : kwhy_fail_memory(error, "the name of a recording");
 	if (!status)
 		status = replace(path, parts, packed, error);
 	kwhy_arena_done(&arena);

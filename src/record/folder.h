@@ -20,7 +20,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
 	const char *path, bool was_put_aside, struct kwhy_error *error);
 
-/* Makes one packed file of a folder, which then has its name: docs/formats/recording.md. */
+/*
+ * Makes one packed file of a folder, which then has its name: docs/formats/recording.md. When it cannot, the
+ * recording is a folder still, and the error says where.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error);
 
 /* Deletes the blocks in a folder, then the folder, unless it holds anything else; or a recording's one file.

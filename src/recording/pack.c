@@ -142,6 +142,8 @@ enum kwhy_status kwhy_recording_pack(
 		status = put_file(&packing, bundle->paths[i], error);
 	if (fclose(packing.file) && !status)
 		status = fail_system(&packing, error);
+	if (status)
+		unlink(path);
 	ZSTD_freeCCtx(packing.zstd);
 	free(packing.packed);
 	return status;

@@ -2,6 +2,7 @@
 /* kwhy record: the meters, the command and the recording as a file. */
 #include "record_folder.h"
 
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -327,6 +328,38 @@ static void a_recording_may_become_one_file(void **state)
 	assert_int_equal(unlink(place("a.old")), 0);
 }
 
+/* A kwhy that was killed while it packed leaves such a file. */
+static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_file_write(place("a.packed"), "KWHYBLK1", 8, &error), KWHY_OK);
+	assert_int_equal(mkdir(place("a.parts"), 0777), 0);
+	assert_int_equal(kwhy_file_write(place("a.parts/x.blocks"), "KWHYBLK1", 8, &error), KWHY_OK);
+	assert_done(SPAWN("record", "--one-file", "-q", "-o", place("a"), "--", "true"), 0, "");
+	assert_true(is_file(place("a")));
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_int_equal(unlink(place("a")), 0);
+	assert_int_equal(unlink(place("a.packed")), 0);
+	remove_recording("a.parts");
+}
+
+/* A name that has no room for what is put behind it meanwhile. */
+static void a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands(void **state)
+{
+	char name[NAME_MAX - 5 + 1], path[2 * NAME_MAX];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_done(SPAWN("record", "--one-file", "-q", "-o", path, "--", "sh", "-c", "exit 7"), 7,
+		"stays a folder");
+	assert_done(SPAWN("verify", path), 0, "");
+	rename(path, place("a"));
+}
+
 /* An amount stated for one unit holds against what the command itself reports of it. */
 static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **state)
 {
@@ -387,6 +420,8 @@ int main(void)
 		CASE(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own),
 		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
 		CASE(a_recording_may_become_one_file),
+		CASE(what_an_earlier_packing_left_does_not_stand_in_the_way),
+		CASE(a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands),
 		CASE(work_that_a_command_reports_is_recorded_whatever_its_unit),
 		CASE(wrong_usage_is_said),
 	};

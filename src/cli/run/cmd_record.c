@@ -386,11 +386,10 @@ static enum kwhy_status record(
 		return closed;
 	}
 	tell_exit(job);
-	if (job->options->one_file)
-		status = kwhy_record_folder_pack(job->folder, error);
-	if (status)
-		return status;
-	/* The recording is there, and the command's status is its own, whatever the report thinks of it. */
+	/* The recording is there, and the command's status is its own, whatever comes of packing and report.
+	 */
+	if (job->options->one_file && kwhy_record_folder_pack(job->folder, &second))
+		kwhy_output_message(second.text);
 	if (!job->options->quiet && show(job, &second))
 		kwhy_output_message(second.text);
 	return KWHY_OK;

@@ -175,6 +175,20 @@ static void a_file_that_is_there_is_left_alone(void **state)
 	kwhy_bundle_done(&bundle);
 }
 
+static void nothing_is_left_of_what_cannot_be_packed(void **state)
+{
+	struct kwhy_error error;
+	struct kwhy_bundle bundle;
+
+	(void)state;
+	write_file(1);
+	assert_int_equal(kwhy_bundle_open(&bundle, in, &error), KWHY_OK);
+	assert_int_equal(unlink(file_of(1)), 0);
+	assert_int_not_equal(kwhy_recording_pack(&bundle, out, &error), KWHY_OK);
+	assert_int_equal(access(out, F_OK), -1);
+	kwhy_bundle_done(&bundle);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +196,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_is_cut_or_damaged_stays_so_and_the_rest_is_whole, end_one),
 		cmocka_unit_test_teardown(what_was_packed_before_is_packed_no_further, end_one),
 		cmocka_unit_test_teardown(a_file_that_is_there_is_left_alone, end_one),
+		cmocka_unit_test_teardown(nothing_is_left_of_what_cannot_be_packed, end_one),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
