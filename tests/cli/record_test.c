@@ -360,6 +360,18 @@ static void a_recording_that_cannot_become_one_file_stays_a_folder_and_the_statu
 	rename(path, place("a"));
 }
 
+static void slashes_behind_the_folder_are_no_part_of_its_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_done(SPAWN("record", "-q", "-o", place("a//"), "--", "true"), 0, "");
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_done(SPAWN("verify", place("a.old")), 0, "");
+	assert_done(SPAWN("record", "-q", "--one-file", "-o", place("a/"), "--", "true"), 0, "");
+	assert_true(is_file(place("a")));
+	assert_int_equal(unlink(place("a")), 0);
+}
+
 /* An amount stated for one unit holds against what the command itself reports of it. */
 static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **state)
 {
@@ -422,6 +434,7 @@ int main(void)
 		CASE(a_recording_may_become_one_file),
 		CASE(what_an_earlier_packing_left_does_not_stand_in_the_way),
 		CASE(a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands),
+		CASE(slashes_behind_the_folder_are_no_part_of_its_name),
 		CASE(work_that_a_command_reports_is_recorded_whatever_its_unit),
 		CASE(wrong_usage_is_said),
 	};

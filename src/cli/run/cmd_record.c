@@ -139,6 +139,16 @@ static enum kwhy_status check_options(
 	return status ? status : check_counts(&options->counts, error);
 }
 
+/* As a shell completes a folder's name: what is put behind it is to be a name beside it, not inside. */
+static const char *without_slashes(struct kwhy_arena *arena, const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return kwhy_arena_printf(arena, "%.*s", (int)length, path);
+}
+
 /* Each rank that runs under a kwhy of its own has a folder of its own. */
 static enum kwhy_status name_things(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
@@ -148,7 +158,7 @@ static enum kwhy_status name_things(
 	enum kwhy_status status;
 
 	if (job->options->output)
-		job->folder = kwhy_arena_copy(&job->arena, job->options->output);
+		job->folder = without_slashes(&job->arena, job->options->output);
 	else if (rank >= 0)
 		job->folder = kwhy_arena_printf(&job->arena, "run.%" PRId64 ".kwhy", rank);
 	else
