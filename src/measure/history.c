@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A meter that is so far behind is not waited for. */
+#define BEHIND_NS INT64_C(45000000000)
+
 enum { READINGS_MOST = 1 << 20, READ_AT_ONCE = 256 };
 
 struct series {
@@ -188,6 +191,19 @@ static struct pair readings_of(const struct kwhy_history *history, const struct 
 	if (pair.powered)
 		pair.power = kwhy_history_readings(history, metered->power);
 	return pair;
+}
+
+bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered)
+{
+	const struct kwhy_metered *item = &history->metered[metered];
+
+	return item->kind == KWHY_METERED_DEVICE &&
+		atomic_load_explicit(&history->sensors->devices[item->device].lost, memory_order_acquire);
+}
+
+bool kwhy_history_goes_on(const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns)
+{
+	return last_ns && last_ns > now_ns - BEHIND_NS && !kwhy_history_is_lost(history, metered);
 }
 
 enum kwhy_status kwhy_history_curve(const struct kwhy_history *history, size_t metered,

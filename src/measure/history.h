@@ -53,6 +53,16 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 KWHY_MUST_USE enum kwhy_status kwhy_history_curve(const struct kwhy_history *history, size_t metered,
 	const struct kwhy_profile *profile, struct kwhy_curve **out, struct kwhy_error *error);
 
+/* Is it a device that fell off the bus? */
+bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered);
+
+/*
+ * Is what it tells of the time after `last_ns`, up to which its curve is known, still to be waited for? Not
+ * of a device that is lost, nor where that is 45 s ago; 0: nothing was told yet.
+ */
+bool kwhy_history_goes_on(
+	const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns);
+
 /* When the readings for windows up to end_mono_ns will have been made, of all that is metered. */
 int64_t kwhy_history_ready_ns(
 	const struct kwhy_history *history, int64_t end_mono_ns, const struct kwhy_profile *profile);

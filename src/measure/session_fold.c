@@ -10,8 +10,6 @@
 #define SETTLED_NS (250 * MS)
 /* Readings kept before what is accounted for: two ticks of a counter that is read every twenty seconds. */
 #define KEPT_NS (45 * SECOND)
-/* A meter that is so far behind is not waited for. */
-#define BEHIND_NS (45 * SECOND)
 
 static int compare_events(const void *left, const void *right)
 {
@@ -53,10 +51,7 @@ enum kwhy_status kwhy_session_make_curves(struct kwhy_session *session, struct k
 
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter)
 {
-	const struct kwhy_metered *item = &session->metered[meter];
-
-	return item->kind == KWHY_METERED_DEVICE &&
-		atomic_load_explicit(&session->sensors->devices[item->device].lost, memory_order_acquire);
+	return kwhy_history_is_lost(session->history, meter);
 }
 
 /*
@@ -71,8 +66,7 @@ int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now
 		const struct kwhy_curve *curve = session->curves[m];
 		int64_t last_ns = counted ? kwhy_curve_counted_ns(curve) : kwhy_curve_last_ns(curve);
 
-		if (!kwhy_session_meter_is_lost(session, m) && last_ns < until_ns &&
-			last_ns > now_ns - BEHIND_NS)
+		if (last_ns < until_ns && kwhy_history_goes_on(session->history, m, last_ns, now_ns))
 			until_ns = last_ns;
 	}
 	return until_ns;

@@ -328,14 +328,14 @@ enum kwhy_status kwhy_stat_meter_await_end(
 	}
 }
 
-int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter)
+int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns)
 {
 	int64_t known_ns = INT64_MAX;
 
 	for (size_t d = 0; d < meter->metered_count; d++) {
 		int64_t last_ns = kwhy_curve_last_ns(meter->windows[d].curve);
 
-		if (last_ns && last_ns < known_ns)
+		if (last_ns < known_ns && kwhy_history_goes_on(meter->history, d, last_ns, now_ns))
 			known_ns = last_ns;
 	}
 	return known_ns == INT64_MAX ? 0 : known_ns;
@@ -359,6 +359,8 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 {
 	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
+	if (sum->state != KWHY_ENERGY_MEASURED) /* the first reason stays */
+		return;
 	sum->curve = meter->windows[domain].curve;
 	if (kwhy_curve_first_ns(sum->curve) == 0 && kwhy_curve_last_ns(sum->curve) == 0)
 		sum->state = KWHY_ENERGY_NOT_METERED;
@@ -384,14 +386,6 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 	kwhy_history_forget(meter->history, until_ns - KEEP_NS);
 }
 
-static bool is_lost(const struct kwhy_stat_meter *meter, size_t domain)
-{
-	uint32_t device = meter->metered[domain].device;
-
-	return device != KWHY_SENSOR_NO_DEVICE &&
-		atomic_load_explicit(&meter->sensors->devices[device].lost, memory_order_relaxed);
-}
-
 /* Readings inside a short run may all be of its rise; its peak is at least its mean. */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {
@@ -411,7 +405,7 @@ void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, 
 		.peak_w = energy.peak_w < energy.mean_w ? energy.mean_w : energy.peak_w,
 		.missing = missing[energy.state],
 	};
-	if (out->missing && !meter->replayed && is_lost(meter, domain))
+	if (out->missing && !meter->replayed && kwhy_history_is_lost(meter->history, domain))
 		out->missing = "the device fell off the bus";
 	if (energy.state == KWHY_ENERGY_MEASURED)
 		out->basis = kwhy_energy_basis_name(energy.basis);

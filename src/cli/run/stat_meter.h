@@ -66,8 +66,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
-/* Up to here the open curves of all that have any are known. */
-int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter);
+/* Up to here the open curves of all that go on are known; 0: of none. */
+int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
 /* Used since the begin, up to a time that is not before what is summed; NAN: not known. */
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);
 /* Closes the curves and forgets what no later window needs; marks the domains whose counters misbehaved. */

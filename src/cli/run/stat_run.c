@@ -200,12 +200,13 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 	return status;
 }
 
-/* As far as every meter has come, and a little less: readings on both sides say more of an edge. */
+/* As far as every meter that goes on has come, and a little less: readings on both sides say more of an edge.
+ */
 static enum kwhy_status sum_piece(struct running *running)
 {
 	struct kwhy_stat_meter *meter = running->runner->meter;
 	enum kwhy_status status = kwhy_stat_meter_open_curves(meter, running->error);
-	int64_t known_ns = status ? 0 : kwhy_stat_meter_known_ns(meter) - BOTH_SIDES_NS;
+	int64_t known_ns = status ? 0 : kwhy_stat_meter_known_ns(meter, kwhy_clock_mono_ns()) - BOTH_SIDES_NS;
 
 	return known_ns <= meter->summed_ns ? status : settle(running, known_ns, false);
 }

@@ -3,6 +3,7 @@
 #include "measure/history.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static struct kwhy_error error;
@@ -126,12 +127,37 @@ static void what_is_forgotten_or_lost_is_counted(void **state)
 	free_sensors(sensors);
 }
 
+#define SECOND (1000 * MS)
+
+/* A meter that has stopped holds up nobody who sums up what the others have told. */
+static void a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing(void **state)
+{
+	struct kwhy_sensors *sensors = sensors_made();
+	struct kwhy_history *history;
+
+	(void)state;
+	OK(kwhy_history_new(sensors, 0, &history, &error));
+	assert_true(kwhy_history_goes_on(history, 0, 100 * SECOND, 100 * SECOND));
+	assert_true(kwhy_history_goes_on(history, 0, 60 * SECOND, 100 * SECOND));
+	assert_false(kwhy_history_goes_on(history, 0, 55 * SECOND, 100 * SECOND));
+	assert_false(kwhy_history_goes_on(history, 0, 0, 10 * SECOND));
+	atomic_store(&sensors->devices[1].lost, true);
+	assert_true(kwhy_history_goes_on(history, 0, 100 * SECOND, 100 * SECOND));
+	assert_false(kwhy_history_goes_on(history, 1, 100 * SECOND, 100 * SECOND));
+	assert_true(kwhy_history_is_lost(history, 1));
+	assert_true(kwhy_history_goes_on(history, 3, 100 * SECOND, 100 * SECOND));
+	assert_false(kwhy_history_is_lost(history, 3));
+	kwhy_history_free(history);
+	free_sensors(sensors);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_metered_pairs_counters_and_powers),
 		cmocka_unit_test(drained_readings_make_a_curve),
 		cmocka_unit_test(what_is_forgotten_or_lost_is_counted),
+		cmocka_unit_test(a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
