@@ -123,38 +123,61 @@ static void begin_again(struct file *file)
 	file->passing = file->caught_up = false;
 }
 
-/* A file that was cut is read from its start; one that was removed or replaced is looked for by its name. */
-static void keep_open(struct file *file)
+static void find(struct file *file)
 {
-	struct stat status;
-
-	if (file->fd >= 0 && fstat(file->fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		if (status.st_nlink == 0) {
-			close(file->fd);
-			file->fd = -1;
-		} else if (status.st_size < lseek(file->fd, 0, SEEK_CUR)) {
-			lseek(file->fd, 0, SEEK_SET);
-			begin_again(file);
-		}
-	}
-	if (file->fd >= 0)
-		return;
 	file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd >= 0)
 		begin_again(file);
 }
 
-static void follow(struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
+/* A file that was cut is read from its start; one that went away is looked for by its name. */
+static void keep_open(struct file *file)
+{
+	struct stat status;
+
+	if (file->fd < 0) {
+		find(file);
+	} else if (fstat(file->fd, &status) == 0 && S_ISREG(status.st_mode) &&
+		status.st_size < lseek(file->fd, 0, SEEK_CUR)) {
+		lseek(file->fd, 0, SEEK_SET);
+		begin_again(file);
+	}
+}
+
+/* Was it removed, or has another its name? One that was renamed is followed until there is another. */
+static bool is_replaced(const struct file *file)
+{
+	struct stat status, named;
+
+	if (file->fd < 0 || fstat(file->fd, &status) || !S_ISREG(status.st_mode))
+		return false;
+	return status.st_nlink == 0 ||
+		(stat(file->path, &named) == 0 &&
+			(named.st_dev != status.st_dev || named.st_ino != status.st_ino));
+}
+
+static void read_on(struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
 {
 	ssize_t got;
 
-	keep_open(file);
 	while (file->fd >= 0 &&
 		(got = read(file->fd, file->text + file->length, sizeof(file->text) - file->length)) > 0) {
 		file->length += (size_t)got;
 		take_lines(files, file, relation);
 	}
 	file->caught_up = true;
+}
+
+static void follow(struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
+{
+	keep_open(file);
+	read_on(files, file, relation);
+	if (!is_replaced(file))
+		return;
+	read_on(files, file, relation); /* what came before it was replaced */
+	close(file->fd);
+	find(file);
+	read_on(files, file, relation);
 }
 
 static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_ns)

@@ -173,6 +173,44 @@ static void a_file_that_is_cut_or_replaced_is_read_from_its_start(void **state)
 	assert_int_equal(failures(host), 0);
 }
 
+/* As logrotate does: what writes it goes on in the old file until it has opened the new one. */
+static void a_file_that_is_renamed_is_read_to_its_end_and_then_the_one_that_has_its_name(void **state)
+{
+	struct host *host = *state;
+	struct kwhy_reading last;
+	char old[300];
+
+	begin(host);
+	append(host, row(1, "meter_mw,5"));
+	host_read(host, MONO);
+	snprintf(old, sizeof(old), "%s", temporary_path(&host->folder, "wall.csv.1"));
+	assert_int_equal(rename(temporary_path(&host->folder, "wall.csv"), old), 0);
+	temporary_write(&host->folder, "wall.csv.1", "a", row(2, "meter_mw,6"));
+	host_read(host, MONO);
+	assert_int_equal(written(host), 2);
+	temporary_write(&host->folder, "wall.csv.1", "a", row(3, "meter_mw,7"));
+	append(host, "time_ns,source,value\n");
+	append(host, row(4, "meter_mw,8"));
+	host_read(host, MONO);
+	assert_int_equal(written(host), 4);
+	assert_true(kwhy_channel_last(&host->sensors->sources[0].channel, &last));
+	assert_int_equal(last.value, 8);
+	assert_int_equal(failures(host), 0);
+}
+
+/* The last rows of a file that has no name any more. */
+static void a_file_that_is_removed_is_read_to_its_end(void **state)
+{
+	struct host *host = *state;
+
+	begin(host);
+	host_read(host, MONO);
+	append(host, row(1, "meter_mw,5"));
+	assert_int_equal(remove(temporary_path(&host->folder, "wall.csv")), 0);
+	host_read(host, MONO);
+	assert_int_equal(written(host), 1);
+}
+
 static void a_file_that_is_not_there_or_names_no_columns_is_refused(void **state)
 {
 	struct host *host = *state;
@@ -229,6 +267,8 @@ int main(void)
 		TEST(lines_that_are_no_rows_are_counted_and_the_next_is_read),
 		TEST(the_first_bad_line_is_kept_with_its_number_one_too_long_counted),
 		TEST(a_file_that_is_cut_or_replaced_is_read_from_its_start),
+		TEST(a_file_that_is_renamed_is_read_to_its_end_and_then_the_one_that_has_its_name),
+		TEST(a_file_that_is_removed_is_read_to_its_end),
 		TEST(a_file_that_is_not_there_or_names_no_columns_is_refused),
 		TEST(a_file_whose_first_row_is_of_another_source_is_refused_with_the_one_to_write),
 		TEST(an_empty_file_may_begin_later),
