@@ -146,7 +146,7 @@ static void keys_and_values_in_8_bits_take_half_the_room_and_say_what_they_err(v
 	spawned_done(&spawned);
 	assert_fails(SPAWN(SMALL, "--cache", "int8"), 2, "--cache takes auto and fp8");
 	spawned = SPAWN(SMALL, "--batch", "1", "--repeat", "1", "--weights", "tf32", "--cache", "fp8");
-	assert_int_equal(spawned.exit, 0); /* a row that says why it has no figures */
+	assert_int_equal(spawned.exit, 1); /* a row that says why it has no figures */
 	assert_non_null(strstr(spawned.out.data, "activations of 16 bits; take other weights"));
 	spawned_done(&spawned);
 }
@@ -211,6 +211,24 @@ static void sparse_weights_stand_beside_what_dropping_the_others_costs(void **st
 	assert_true(number_in(row, "error", "relative") > 0.3);
 	assert_true(json_number_value(json_object_get(row, "pruned_error")) < 0.01);
 	json_decref(root);
+	spawned_done(&spawned);
+}
+
+static void where_nothing_could_be_run_the_status_is_1(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "1", "--tp", "3");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 1);
+	assert_non_null(strstr(spawned.out.data, "is not available: this machine has 2 of the 3 GPUs"));
+	assert_null(strstr(spawned.out.data, "Reading prompts"));
+	spawned_done(&spawned);
+	spawned = SPAWN("bench", "train", "--backend", "host", "--variant", "cublas", "--repeat", "1");
+	assert_int_equal(spawned.exit, 1);
+	spawned_done(&spawned);
+	spawned = SPAWN(
+		"bench", "flow", "--backend", "host", "--variant", "n6", "--flows", "10", "--repeat", "1");
+	assert_int_equal(spawned.exit, 1);
 	spawned_done(&spawned);
 }
 
@@ -312,6 +330,7 @@ int main(void)
 		cmocka_unit_test(sequences_that_arrive_are_served_with_keys_and_values_in_8_bits_on_two_gpus),
 		cmocka_unit_test(beams_are_held_against_the_reference_and_their_tokens_count_once),
 		cmocka_unit_test(sparse_weights_stand_beside_what_dropping_the_others_costs),
+		cmocka_unit_test(where_nothing_could_be_run_the_status_is_1),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(long_names_of_rows_are_no_wider_either_and_whole),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),

@@ -80,4 +80,14 @@ void kwhy_bench_ops_free(struct kwhy_bench_ops *bench);
 struct kwhy_joules kwhy_bench_ops_per_unit(
 	const struct kwhy_bench_ops_row *row, const struct kwhy_joules *joules);
 
+/* Whether any row was to be had. */
+static inline bool kwhy_bench_ops_has_run(const struct kwhy_bench_ops *bench)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		has |= !bench->rows[i].missing;
+	return has;
+}
+
 #endif

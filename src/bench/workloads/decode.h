@@ -120,4 +120,14 @@ struct kwhy_joules kwhy_bench_decode_exposed_joules(
 struct kwhy_joules kwhy_bench_decode_per_token(
 	const struct kwhy_bench_decode_phase *phase, const struct kwhy_joules *joules);
 
+/* Whether any row was to be had. */
+static inline bool kwhy_bench_decode_has_run(const struct kwhy_bench_decode *bench)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		has |= !bench->rows[i].missing;
+	return has;
+}
+
 #endif

@@ -104,4 +104,14 @@ void kwhy_bench_flow_free(struct kwhy_bench_flow *bench);
 struct kwhy_joules kwhy_bench_flow_per_million(
 	const struct kwhy_bench_flow_row *row, const struct kwhy_joules *joules);
 
+/* Whether any row was to be had. */
+static inline bool kwhy_bench_flow_has_run(const struct kwhy_bench_flow *bench)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		has |= !bench->rows[i].missing;
+	return has;
+}
+
 #endif

@@ -67,4 +67,14 @@ double kwhy_bench_train_step_s(const struct kwhy_bench_train *bench, const struc
 struct kwhy_joules kwhy_bench_train_step_joules(const struct kwhy_bench_train *bench,
 	const struct kwhy_bench_train_row *row, const struct kwhy_joules *joules);
 
+/* Whether any row was to be had. */
+static inline bool kwhy_bench_train_has_run(const struct kwhy_bench_train *bench)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		has |= !bench->rows[i].missing;
+	return has;
+}
+
 #endif

@@ -64,4 +64,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_twin(const struct kwhy_bench_twin_requ
 	struct kwhy_bench_twin **out, struct kwhy_error *error);
 void kwhy_bench_twin_free(struct kwhy_bench_twin *bench);
 
+/* Whether any row was to be had. */
+static inline bool kwhy_bench_twin_has_run(const struct kwhy_bench_twin *bench)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		has |= !bench->rows[i].missing;
+	return has;
+}
+
 #endif

@@ -104,7 +104,7 @@ static bool is_wrong(const struct kwhy_bench_flow *bench)
 	for (size_t i = 0; i < bench->row_count; i++)
 		if (bench->rows[i].wrong)
 			return true;
-	return bench->ended != NULL;
+	return bench->ended || !kwhy_bench_flow_has_run(bench);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)

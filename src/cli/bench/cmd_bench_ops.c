@@ -113,7 +113,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	status = write_result(options, form, bench, error);
 	if (!status && options->profile)
 		status = update_profile(options->profile, bench, error);
-	if (!status && bench->ended)
+	if (!status && (bench->ended || !kwhy_bench_ops_has_run(bench)))
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_bench_ops_free(bench);
 	return status;

@@ -171,7 +171,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (status)
 		return status;
 	status = write_result(options, form, bench, error);
-	if (!status && (bench->ended || bench->is_wrong))
+	if (!status && (bench->ended || bench->is_wrong || !kwhy_bench_train_has_run(bench)))
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_bench_train_free(bench);
 	return status;

@@ -114,7 +114,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (status)
 		return status;
 	status = write_result(options, form, bench, error);
-	if (!status && bench->ended)
+	if (!status && (bench->ended || !kwhy_bench_twin_has_run(bench)))
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_bench_twin_free(bench);
 	return status;

@@ -259,8 +259,10 @@ void kwhy_bench_decode_text(
 		bench->tokens);
 	kwhy_sheet_heading(&sheet, "Writing tokens", NULL);
 	write_writing(bench, style, out);
-	kwhy_sheet_heading(&sheet, "Reading prompts", NULL);
-	write_reading(bench, style, out);
+	if (kwhy_bench_decode_has_run(bench)) {
+		kwhy_sheet_heading(&sheet, "Reading prompts", NULL);
+		write_reading(bench, style, out);
+	}
 	if (bench->arrivals_per_s > 0) {
 		kwhy_text_addf(out, "\n%.4g sequences a second arrive\n", bench->arrivals_per_s);
 		write_served(bench, style, out);

@@ -259,8 +259,10 @@ void kwhy_bench_flow_text(
 		bench->by_argmax ? "flows choose their way" : "fixed path");
 	kwhy_text_add(out, "\n");
 	write_times(bench, style, out);
-	kwhy_sheet_heading(&sheet, "Use of the GPU", NULL);
-	write_use(bench, style, out);
+	if (kwhy_bench_flow_has_run(bench)) {
+		kwhy_sheet_heading(&sheet, "Use of the GPU", NULL);
+		write_use(bench, style, out);
+	}
 	write_joules(bench, &sheet, out);
 	write_components(bench, &sheet, out);
 	kwhy_text_add(out, "\n");

@@ -156,8 +156,10 @@ void kwhy_bench_train_text(
 		kwhy_text_add(out, "\n");
 		write_energies(bench, style, out);
 	}
-	kwhy_sheet_heading(&sheet, "What a run asks for", NULL);
-	write_makings(bench, style, out);
+	if (kwhy_bench_train_has_run(bench)) {
+		kwhy_sheet_heading(&sheet, "What a run asks for", NULL);
+		write_makings(bench, style, out);
+	}
 	kwhy_text_add(out, "\n");
 	write_notes(bench, &sheet);
 }

@@ -19,8 +19,8 @@ enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *opti
 		if (!options->flags[i] && number == KWHY_COUNT_NOT_GIVEN)
 			continue;
 		if (number != KWHY_COUNT_NOT_GIVEN && (number < change->least || number > UINT32_MAX))
-			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a number from %u on", change->id,
-				change->least);
+			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a number from %u to %u", change->id,
+				change->least, UINT32_MAX);
 		asks[(*out_count)++] = (struct kwhy_whatif_ask){
 			change, number == KWHY_COUNT_NOT_GIVEN ? change->number : (uint32_t)number};
 	}

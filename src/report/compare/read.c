@@ -393,8 +393,11 @@ enum kwhy_status kwhy_side_read(
 	made.label = kwhy_arena_copy(&made.arena, label);
 	if (!made.label)
 		status = kwhy_fail_memory(error, "a report to compare");
-	else if (strcmp(string_of(root, "schema"), "kwhy.report/1") != 0 ||
+	else if (strcmp(string_of(root, "schema"), "kwhy.report/1") == 0 &&
 		!json_is_array(json_object_get(root, "devices")))
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"'%.200s' has no list of 'devices'; write it again with kwhy report --json", label);
+	else if (strcmp(string_of(root, "schema"), "kwhy.report/1") != 0)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"'%.200s' is no report.json of version 1 (its schema is '%.40s'); write it again "
 			"with kwhy report --json",
