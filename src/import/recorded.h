@@ -87,9 +87,9 @@ struct kwhy_recorded {
 
 /* What a reading is of. */
 struct kwhy_recorded_meter {
-	enum kwhy_meter meter; /* KWHY_METER_COUNT: a gauge, or a meter that is not known here */
 	enum kwhy_gauge gauge; /* KWHY_GAUGE_COUNT: a meter, or a gauge that is not known here */
-	uint32_t device, domain;
+	/* meter KWHY_METER_COUNT: a gauge, or a meter that is not known here */
+	struct kwhy_power_source source;
 };
 
 /* Index of the writer of that id, added when it is new. */

@@ -224,19 +224,20 @@ enum kwhy_status kwhy_recording_add_call_of_class(struct kwhy_recording *recordi
 }
 
 static struct kwhy_power_series *series_of(
-	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, uint32_t domain)
+	struct kwhy_recording *recording, const struct kwhy_power_source *source)
 {
 	for (size_t i = recording->power_count; i-- > 0;) {
 		struct kwhy_power_series *series = &recording->power[i];
 
-		if (series->meter == meter && series->device == device && series->domain == domain)
+		if (series->meter == source->meter && series->device == source->device &&
+			series->domain == source->domain)
 			return series;
 	}
 	return NULL;
 }
 
-static enum kwhy_status add_series(struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device,
-	uint32_t domain, struct kwhy_power_series **out, struct kwhy_error *error)
+static enum kwhy_status add_series(struct kwhy_recording *recording, const struct kwhy_power_source *source,
+	struct kwhy_power_series **out, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_column_reserve((void **)&recording->power, &recording->power_capacity,
 		recording->power_count + 1, sizeof(*recording->power), "power series", error);
@@ -244,18 +245,19 @@ static enum kwhy_status add_series(struct kwhy_recording *recording, enum kwhy_m
 	if (status)
 		return status;
 	*out = &recording->power[recording->power_count++];
-	**out = (struct kwhy_power_series){.meter = meter, .device = device, .domain = domain};
+	**out = (struct kwhy_power_series){
+		.meter = source->meter, .device = source->device, .domain = source->domain};
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, enum kwhy_meter meter,
-	uint32_t device, uint32_t domain, int64_t time_ns, int64_t value, struct kwhy_error *error)
+enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
+	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error)
 {
-	struct kwhy_power_series *series = series_of(recording, meter, device, domain);
+	struct kwhy_power_series *series = series_of(recording, source);
 	enum kwhy_status status = KWHY_OK;
 
 	if (!series)
-		status = add_series(recording, meter, device, domain, &series, error);
+		status = add_series(recording, source, &series, error);
 	if (!status)
 		status = kwhy_column_reserve((void **)&series->time_ns, &series->capacity, series->count + 1,
 			sizeof(*series->time_ns), "power readings", error);
@@ -264,10 +266,20 @@ enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, en
 			series->count + 1, sizeof(*series->value), "power readings", error);
 	if (status)
 		return status;
+	if (!series->wrap)
+		series->wrap = source->wrap;
 	series->time_ns[series->count] = time_ns;
 	series->value[series->count] = value;
 	series->count++;
 	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, enum kwhy_meter meter,
+	uint32_t device, uint32_t domain, int64_t time_ns, int64_t value, struct kwhy_error *error)
+{
+	const struct kwhy_power_source source = {.meter = meter, .device = device, .domain = domain};
+
+	return kwhy_recording_add_power(recording, &source, time_ns, value, error);
 }
 
 static enum kwhy_status gauge_of(struct kwhy_recording *recording, enum kwhy_gauge gauge, uint32_t device,

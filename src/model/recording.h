@@ -199,11 +199,18 @@ struct kwhy_memory_point {
 	uint64_t reserved_bytes;  /* taken from the driver, in use or not; KWHY_UNKNOWN_BYTES: unknown */
 };
 
-/* Readings of one meter; times strictly increasing after finish. Counters: wraps are not yet undone. */
-struct kwhy_power_series {
+/* What a power reading is of. */
+struct kwhy_power_source {
 	uint32_t meter;	 /* enum kwhy_meter */
 	uint32_t device; /* index into devices; KWHY_NONE: the host's */
 	uint32_t domain; /* number of the package or sensor; 0 where there is one alone */
+	int64_t wrap;	 /* a counter starts again after this value; 0: never, or not told */
+};
+
+/* Readings of one meter; times strictly increasing after finish. Counters: wraps are not yet undone. */
+struct kwhy_power_series {
+	uint32_t meter, device, domain; /* as of struct kwhy_power_source */
+	int64_t wrap;
 	size_t count, capacity, value_capacity;
 	int64_t *time_ns;
 	int64_t *value;
@@ -392,6 +399,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_collective(
 	struct kwhy_recording *recording, const struct kwhy_collective *collective, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_memory(
 	struct kwhy_recording *recording, const struct kwhy_memory_point *point, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
+	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
+/* The same of a source of which no more is known. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording,
 	enum kwhy_meter meter, uint32_t device, uint32_t domain, int64_t time_ns, int64_t value,
 	struct kwhy_error *error);

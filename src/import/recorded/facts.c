@@ -261,17 +261,19 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 {
 	const char *name = text_of(recorded, writer, source->meter),
 		   *gauge = text_of(recorded, writer, source->gauge);
-	struct kwhy_recorded_meter meter = {
-		.meter = KWHY_METER_COUNT, .gauge = KWHY_GAUGE_COUNT, .domain = source->domain};
+	struct kwhy_recorded_meter meter = {.gauge = KWHY_GAUGE_COUNT,
+		.source = {.meter = KWHY_METER_COUNT,
+			.domain = source->domain,
+			.wrap = source->wrap > 0 ? source->wrap : 0}};
 	enum kwhy_status status;
 
 	for (int i = 0; name && i < KWHY_METER_COUNT; i++)
 		if (!strcmp(name, kwhy_meter_name((enum kwhy_meter)i)))
-			meter.meter = (enum kwhy_meter)i;
+			meter.source.meter = (uint32_t)i;
 	for (int i = 0; gauge && i < KWHY_GAUGE_COUNT; i++)
 		if (!strcmp(gauge, kwhy_gauge_name((enum kwhy_gauge)i)))
 			meter.gauge = (enum kwhy_gauge)i;
-	status = find_metered(recorded, writer, source, &meter.device, error);
+	status = find_metered(recorded, writer, source, &meter.source.device, error);
 	if (!status)
 		status = kwhy_column_reserve((void **)&recorded->meters, &recorded->meter_capacity,
 			recorded->meter_count + 1, sizeof(*recorded->meters), "meters of a recording", error);

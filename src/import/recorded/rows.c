@@ -179,8 +179,8 @@ static enum kwhy_status add_gauge(struct kwhy_recorded *recorded, const struct k
 	bool is_of_run = recorded->run_start_ns > recorded->run_end_ns ||
 		(time_ns >= recorded->run_start_ns && time_ns <= recorded->run_end_ns);
 
-	return is_of_run ? kwhy_recording_add_gauge(
-				   recorded->recording, meter->gauge, meter->device, time_ns, value, error)
+	return is_of_run ? kwhy_recording_add_gauge(recorded->recording, meter->gauge, meter->source.device,
+				   time_ns, value, error)
 			 : KWHY_OK;
 }
 
@@ -200,14 +200,13 @@ static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t wri
 	meter = &recorded->meters[index];
 	if (meter->gauge != KWHY_GAUGE_COUNT)
 		return add_gauge(recorded, meter, time_ns, reading->value, error);
-	if (meter->meter == KWHY_METER_COUNT)
+	if (meter->source.meter == KWHY_METER_COUNT)
 		return KWHY_OK;
 	if (time_ns < recorded->first_reading_ns)
 		recorded->first_reading_ns = time_ns;
 	if (time_ns > recorded->last_reading_ns)
 		recorded->last_reading_ns = time_ns;
-	return kwhy_recording_add_reading(recorded->recording, meter->meter, meter->device, meter->domain,
-		time_ns, reading->value, error);
+	return kwhy_recording_add_power(recorded->recording, &meter->source, time_ns, reading->value, error);
 }
 
 static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,

@@ -7,6 +7,7 @@ enum kwhy_counter_step kwhy_counter_step(
 	struct kwhy_counter_span span = {
 		.before = series->value[i - 1],
 		.after = series->value[i],
+		.wrap = series->wrap,
 		.length_ns = (double)series->time_ns[i] - (double)series->time_ns[i - 1],
 		.unit_nj = kwhy_meter_unit_nj(series->meter),
 	};

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* kwhy_counter_rise() between readings i - 1 and i of a counter; where it wraps is not in recordings. */
+/* kwhy_counter_rise() between readings i - 1 and i of a counter. */
 enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);
 

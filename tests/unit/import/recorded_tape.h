@@ -66,6 +66,7 @@ enum name {
 	CLOCKS,
 	STEP,
 	SECOND,
+	PACKAGE,
 	TOKENS
 };
 
@@ -82,6 +83,7 @@ static inline void say_names(struct tape *tape)
 		[CLOCKS] = "sm_clock_hz",
 		[STEP] = "ProfilerStep#1",
 		[SECOND] = "GPU-2",
+		[PACKAGE] = "rapl.package-N_uj",
 		[TOKENS] = "tokens"};
 
 	for (uint32_t name = GEMM; name <= TOKENS; name++)

@@ -237,6 +237,30 @@ static void gauges_of_the_run_are_kept(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* RAPL's range is the machine's own, near 2^38 uJ; a figure that no counter can have is none. */
+static void a_counter_keeps_where_it_wraps(void **state)
+{
+	static const int64_t wraps[] = {262143328850, 0, -5, INT64_MIN};
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 900);
+	for (uint32_t i = 0; i < 4; i++)
+		ADD(&tape, SOURCE, source, .id = i, .meter = PACKAGE, .device = -1, .domain = i,
+			.wrap = wraps[i]);
+	for (uint32_t i = 0; i < 4; i++)
+		ADD(&tape, READING, reading, .time_mono_ns = 2000 * MS, .value = 7, .source = i);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->power_count, 4);
+	assert_int_equal(recording->power[0].wrap, 262143328850);
+	for (size_t i = 1; i < 4; i++)
+		assert_int_equal(recording->power[i].wrap, 0);
+	kwhy_recording_free(recording);
+}
+
 static void of_meters_alone_the_run_and_a_tick_on_each_side_is_covered(void **state)
 {
 	struct kwhy_recording *recording;
@@ -404,6 +428,7 @@ int main(void)
 		cmocka_unit_test(damage_inside_is_said_and_costs_its_block),
 		cmocka_unit_test(a_folder_of_blocks_is_the_same_recording),
 		cmocka_unit_test(gauges_of_the_run_are_kept),
+		cmocka_unit_test(a_counter_keeps_where_it_wraps),
 		cmocka_unit_test(of_meters_alone_the_run_and_a_tick_on_each_side_is_covered),
 		cmocka_unit_test(without_an_end_of_the_run_what_the_meters_saw_is_covered),
 		cmocka_unit_test(what_ran_outside_the_window_that_was_asked_for_is_left_out),

@@ -386,6 +386,25 @@ static void a_host_counter_that_falls_leaves_its_interval_out_and_says_so(void *
 	build_free(recording, ledger);
 }
 
+/* 200 W over 30 s, with a wrap of RAPL's own range in the last interval. */
+static void a_host_counter_that_wraps_where_the_recording_says_is_whole(void **state)
+{
+	static const int64_t wrap = 262143328850, second_ns = 1000000000;
+	const struct kwhy_power_source source = {
+		.meter = KWHY_METER_RAPL_PACKAGE, .device = KWHY_NONE, .wrap = wrap};
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i <= 15; i++)
+		OK(kwhy_recording_add_power(recording, &source, 2 * i * second_ns,
+			(wrap - 5700000000 + 400000000 * i) % (wrap + 1), &build_error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->hosts[0].measured_nj, 6000 * second_ns);
+	assert_int_equal(ledger->note_count, 0);
+	build_free(recording, ledger);
+}
+
 static void notes_are_kept_in_order_however_many(void **state)
 {
 	struct kwhy_ledger *ledger = calloc(1, sizeof(*ledger));
@@ -419,6 +438,7 @@ int main(void)
 		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
 		cmocka_unit_test(host_counters_are_energies_and_a_wall_meter_is_none),
 		cmocka_unit_test(a_host_counter_that_falls_leaves_its_interval_out_and_says_so),
+		cmocka_unit_test(a_host_counter_that_wraps_where_the_recording_says_is_whole),
 		cmocka_unit_test(notes_are_kept_in_order_however_many),
 	};
 
