@@ -115,6 +115,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_fact_keep(struct kwhy_recorded *rec
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_facts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
+/*
+ * Once hosts and clocks of all writers are known: those of one machine share its best known relation of the
+ * clocks, so that their times fit to the nanosecond. Writers of one host whose clocks cannot be the same are
+ * of machines that have the same name, or of one before and after it started anew.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_machines_apply(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
+
 /* Keeps a fact of which writer's process is known when; its times are those of the recording's clock. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_window_keep(
 	struct kwhy_recorded *recorded, const struct kwhy_recorded_window *window, struct kwhy_error *error);

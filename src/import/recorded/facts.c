@@ -423,36 +423,6 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 	return status;
 }
 
-static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
-{
-	return a->spread_ns >= 0 && (b->spread_ns < 0 || a->spread_ns < b->spread_ns);
-}
-
-/*
- * Writers of one machine share its best known relation of the clocks, so their times fit to the nanosecond.
- * `best` has the writer that knows it, by the name of the host; a walk over pairs would let a hostile file
- * take hours.
- */
-static enum kwhy_status share_clocks(
-	struct kwhy_recorded *recorded, struct kwhy_track_map *best, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-	uint32_t known;
-
-	for (uint32_t i = 0; !status && i < recorded->writer_count; i++) {
-		const struct kwhy_track_key host = {recorded->writers[i].host, 0, 0};
-
-		if (!kwhy_track_map_find(best, host, &known) ||
-			is_closer(&recorded->writers[i].clock, &recorded->writers[known].clock))
-			status = kwhy_track_map_put(best, host, i, error);
-	}
-	for (uint32_t i = 0; !status && i < recorded->writer_count; i++)
-		if (kwhy_track_map_find(
-			    best, (struct kwhy_track_key){recorded->writers[i].host, 0, 0}, &known))
-			recorded->writers[i].clock = recorded->writers[known].clock;
-	return status;
-}
-
 /* The whole second before the first relation of the clocks, unless an earlier trace chose. */
 static void choose_origin(struct kwhy_recorded *recorded)
 {
@@ -473,12 +443,10 @@ enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struc
 	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN, KWHY_WIRE_END,
 		KWHY_WIRE_SELECTION, KWHY_WIRE_COST, KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE,
 		KWHY_WIRE_LOST};
-	struct kwhy_track_map best = {0};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
 	if (!status)
-		status = share_clocks(recorded, &best, error);
-	kwhy_track_map_done(&best);
+		status = kwhy_recorded_machines_apply(recorded, error);
 	choose_origin(recorded);
 	for (size_t i = 0; !status && i < sizeof(order) / sizeof(order[0]); i++)
 		status = apply_kind(recorded, order[i], error);

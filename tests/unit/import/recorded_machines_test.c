@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorded_tape.h"
+
+/* Which writers are of one machine: they share its clock. */
+
+#define DAY_NS (INT64_C(86400) * 1000 * MS)
+
+/* Unix time of a machine's own zero, and how well its writer knows it. */
+struct written {
+	uint32_t host; /* enum name */
+	int64_t offset_ns, spread_ns;
+};
+
+/* A writer with one kernel at 1100 ms of its machine's clock; spread -1: it tells no clock. */
+static void write_one(int fd, uint64_t id, const struct written *written)
+{
+	struct tape tape;
+
+	tape_init(&tape, fd, id);
+	say_names(&tape);
+	ADD(&tape, PROCESS, process, .pid = (int64_t)id, .host = written->host, .rank = 0, .world_size = 1);
+	if (written->spread_ns >= 0)
+		ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = written->offset_ns,
+			.spread_ns = written->spread_ns);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS,
+		.stream = (uint32_t)id, .name = GEMM);
+	tape_done(&tape);
+}
+
+static struct kwhy_recording *record(size_t count, const struct written written[])
+{
+	struct kwhy_recording *recording;
+	int fd = memfd_create("recording", 0);
+	char path[64];
+
+	for (size_t i = 0; i < count; i++)
+		write_one(fd, i + 1, &written[i]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	recording = import(path);
+	close(fd);
+	return recording;
+}
+
+/* Unix time of a writer's machine at its own zero, as its kernel was placed. */
+static int64_t placed_ns(const struct kwhy_recording *recording, int64_t writer)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (recording->streams[rows->stream[i]].id == writer)
+			return recording->origin_unix_ns + rows->start_ns[i] - 1100 * MS;
+	fail_msg("no kernel of writer %d", (int)writer);
+	return 0;
+}
+
+static void clocks_that_agree_within_a_second_are_one_machines(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900}, {HOST, BOOT_UNIX_NS, 100},
+		{HOST, BOOT_UNIX_NS + 999 * MS, 500}};
+	struct kwhy_recording *recording = record(3, written);
+
+	(void)state;
+	for (int64_t writer = 1; writer <= 3; writer++)
+		assert_int_equal(placed_ns(recording, writer), BOOT_UNIX_NS);
+	assert_false(has_note(recording, "host-namesakes"));
+	kwhy_recording_free(recording);
+}
+
+/* As of containers that are all called localhost, or of a node before and after it started anew. */
+static void machines_of_one_name_keep_clocks_of_their_own(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + DAY_NS + 70, 900},
+		{HOST, BOOT_UNIX_NS, 100}, {HOST, BOOT_UNIX_NS + DAY_NS, 300},
+		{HOST, BOOT_UNIX_NS + 50, 200}};
+	struct kwhy_recording *recording = record(4, written);
+
+	(void)state;
+	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS + DAY_NS);
+	assert_int_equal(placed_ns(recording, 2), BOOT_UNIX_NS);
+	assert_int_equal(placed_ns(recording, 3), BOOT_UNIX_NS + DAY_NS);
+	assert_int_equal(placed_ns(recording, 4), BOOT_UNIX_NS);
+	assert_true(has_note(recording, "host-namesakes"));
+	kwhy_recording_free(recording);
+}
+
+static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(void **state)
+{
+	static const struct written written[] = {
+		{HOST, BOOT_UNIX_NS + 5000 * MS, 4500 * MS}, {HOST, BOOT_UNIX_NS, 100}, {HOST, 0, -1}};
+	struct kwhy_recording *recording = record(3, written);
+
+	(void)state;
+	for (int64_t writer = 1; writer <= 3; writer++)
+		assert_int_equal(placed_ns(recording, writer), BOOT_UNIX_NS);
+	kwhy_recording_free(recording);
+}
+
+/* The one in the middle reaches both of the others, which do not reach each other. */
+static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 1500 * MS, 800},
+		{HOST, BOOT_UNIX_NS, 100}, {HOST, BOOT_UNIX_NS + 900 * MS, 500}};
+	struct kwhy_recording *recording = record(3, written);
+
+	(void)state;
+	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS + 1500 * MS);
+	assert_int_equal(placed_ns(recording, 2), BOOT_UNIX_NS);
+	assert_int_equal(placed_ns(recording, 3), BOOT_UNIX_NS);
+	kwhy_recording_free(recording);
+}
+
+static void machines_of_two_names_share_no_clock(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900}, {SECOND, BOOT_UNIX_NS, 100}};
+	struct kwhy_recording *recording = record(2, written);
+
+	(void)state;
+	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS + 77);
+	assert_int_equal(placed_ns(recording, 2), BOOT_UNIX_NS);
+	assert_false(has_note(recording, "host-namesakes"));
+	kwhy_recording_free(recording);
+}
+
+/* Nothing overflows: these rows are refused for times that no machine shows, or read. */
+static void impossible_clocks_are_survived(void **state)
+{
+	static const int64_t extremes[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX};
+	const struct kwhy_import_options options = {.partial = true};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+	int fd = memfd_create("recording", 0);
+	char path[64];
+
+	(void)state;
+	for (uint64_t i = 0; i < 36; i++)
+		write_one(fd, i + 1, &(struct written){HOST, extremes[i / 6], extremes[i % 6]});
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	assert_int_equal(kwhy_import_trace(recording, path, &options, &error), KWHY_OK);
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clocks_that_agree_within_a_second_are_one_machines),
+		cmocka_unit_test(machines_of_one_name_keep_clocks_of_their_own),
+		cmocka_unit_test(a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread),
+		cmocka_unit_test(a_writer_takes_over_no_clock_that_its_own_contradicts),
+		cmocka_unit_test(machines_of_two_names_share_no_clock),
+		cmocka_unit_test(impossible_clocks_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
