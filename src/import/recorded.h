@@ -44,7 +44,7 @@ struct kwhy_recorded_writer {
 	uint64_t id;
 	uint64_t next_sequence, missing_blocks;
 	struct kwhy_wire_clock clock; /* its closest relation of the clocks; spread_ns -1: none */
-	uint32_t host;		      /* name; 0: not stated */
+	uint32_t host, boot;	      /* names: of the machine, of its start; 0: not stated */
 	uint32_t rank;		      /* KWHY_NONE: unknown */
 	uint32_t process;	      /* index in the recording */
 	struct kwhy_recorded_selection selection;

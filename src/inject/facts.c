@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/facts.h"
 
+#include "base/boot.h"
 #include "base/clock.h"
 #include "base/launcher.h"
 #include "vendor/cuda.h"
@@ -64,11 +65,13 @@ void kwhy_inject_fact_process(
 		.world_size = ranks.world_size,
 		.local_rank_from_1 = ranks.local_rank + 1};
 	struct kwhy_wire_process *out;
-	char host[256], command[COMMAND_BYTES];
+	char host[256], boot[KWHY_BOOT_BYTES], command[COMMAND_BYTES];
 
 	kwhy_inject_host(host, sizeof(host));
+	kwhy_boot_read(NULL, boot);
 	read_command(command);
 	row.host = kwhy_inject_label(labels, host);
+	row.boot = kwhy_inject_label(labels, boot);
 	row.command = kwhy_inject_label(labels, command);
 	row.producer = kwhy_inject_label(labels, "libkwhy-inject " KWHY_VERSION);
 	out = kwhy_block_writer_add(labels->writer, KWHY_WIRE_PROCESS);

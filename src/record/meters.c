@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/meters.h"
 
+#include "base/boot.h"
 #include "recording/block_writer.h"
 
 #include <errno.h>
@@ -44,11 +45,13 @@ static void say_clock(struct kwhy_record_meters *meters)
 
 static void say_process(struct kwhy_record_meters *meters, const struct kwhy_record_meters_request *request)
 {
-	char name[HOST_BYTES] = "";
+	char name[HOST_BYTES] = "", start[KWHY_BOOT_BYTES];
 	bool is_named = !gethostname(name, sizeof(name) - 1) && name[0];
-	uint32_t host = say(meters, is_named ? name : NULL), producer = say(meters, request->producer);
+	uint32_t host = say(meters, is_named ? name : NULL), producer = say(meters, request->producer), boot;
 	struct kwhy_wire_process *process;
 
+	kwhy_boot_read(NULL, start);
+	boot = say(meters, start[0] ? start : NULL);
 	meters->command = say(meters, request->command);
 	process = kwhy_block_writer_add(&meters->writer, KWHY_WIRE_PROCESS);
 	if (process)
@@ -59,7 +62,8 @@ static void say_process(struct kwhy_record_meters *meters, const struct kwhy_rec
 			.command = meters->command,
 			.producer = producer,
 			.rank = KWHY_WIRE_UNKNOWN_U32,
-			.world_size = KWHY_WIRE_UNKNOWN_U32};
+			.world_size = KWHY_WIRE_UNKNOWN_U32,
+			.boot = boot};
 }
 
 static void say_device(struct kwhy_record_meters *meters, const struct kwhy_sensor_device *device)

@@ -100,6 +100,7 @@ struct kwhy_wire_process {
 	uint32_t host, command, producer; /* names */
 	uint32_t rank, world_size;	  /* UNKNOWN: not distributed */
 	uint32_t local_rank_from_1;	  /* among those of its machine, plus 1; 0: not said */
+	uint32_t boot, zero;		  /* name: which start of which machine; 0: not said */
 };
 
 struct kwhy_wire_device {
@@ -256,7 +257,7 @@ _Static_assert(sizeof(struct kwhy_wire_header) == 64, "the header is part of the
 _Static_assert(sizeof(struct kwhy_wire_kernel) == 64 && sizeof(struct kwhy_wire_copy) == 64, "format");
 _Static_assert(sizeof(struct kwhy_wire_memset) == 48 && sizeof(struct kwhy_wire_call) == 32, "format");
 _Static_assert(sizeof(struct kwhy_wire_range) == 32 && sizeof(struct kwhy_wire_memory) == 32, "format");
-_Static_assert(sizeof(struct kwhy_wire_overhead) == 24 && sizeof(struct kwhy_wire_process) == 48, "format");
+_Static_assert(sizeof(struct kwhy_wire_overhead) == 24 && sizeof(struct kwhy_wire_process) == 56, "format");
 _Static_assert(sizeof(struct kwhy_wire_device) == 56 && sizeof(struct kwhy_wire_source) == 48, "format");
 _Static_assert(sizeof(struct kwhy_wire_reading) == 24 && sizeof(struct kwhy_wire_clock) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_coverage) == 32 && sizeof(struct kwhy_wire_work) == 24, "format");

@@ -155,6 +155,7 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 		return status;
 	writer->rank = process->rank;
 	writer->host = kwhy_recorded_name(recorded, index, process->host);
+	writer->boot = kwhy_recorded_name(recorded, index, process->boot);
 	row = &recorded->recording->processes[writer->process];
 	row->rank = process->rank;
 	row->world_size = process->world_size == KWHY_WIRE_UNKNOWN_U32 ? 0 : process->world_size;

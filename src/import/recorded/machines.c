@@ -36,14 +36,26 @@ static bool agree(const struct kwhy_recorded_writer *a, const struct kwhy_record
 	return lowest_ns(a) <= highest_ns(b) + SET_BY_NS && lowest_ns(b) <= highest_ns(a) + SET_BY_NS;
 }
 
-/* By host, then by the lowest offset; those without a clock last. */
+/* By the start of the machine, which all of its containers have in common; where it is not told by its name.
+ */
+static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
+{
+	if (a->boot != b->boot)
+		return a->boot < b->boot ? -1 : 1;
+	if (a->boot || a->host == b->host)
+		return 0;
+	return a->host < b->host ? -1 : 1;
+}
+
+/* By name, then by the lowest offset; those without a clock last. */
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_recorded_writer *writers = context;
 	const double lowest_a_ns = lowest_ns(&writers[a]), lowest_b_ns = lowest_ns(&writers[b]);
+	const int names = compare_names(&writers[a], &writers[b]);
 
-	if (writers[a].host != writers[b].host)
-		return writers[a].host < writers[b].host ? -1 : 1;
+	if (names)
+		return names;
 	return (lowest_a_ns > lowest_b_ns) - (lowest_a_ns < lowest_b_ns);
 }
 
@@ -72,7 +84,7 @@ static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t
 	for (; i < count; i++) {
 		const struct kwhy_recorded_writer *writer = &recorded->writers[writers[i]];
 
-		if (writer->host != recorded->writers[writers[0]].host ||
+		if (compare_names(writer, &recorded->writers[writers[0]]) ||
 			(has_clock(writer) && lowest_ns(writer) > reach_ns))
 			break;
 		reach_ns = fmax(reach_ns, highest_ns(writer) + SET_BY_NS);
@@ -86,8 +98,8 @@ static enum kwhy_status note_namesakes(
 	if (!namesakes)
 		return KWHY_OK;
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "host-namesakes", error,
-		"%s: clocks of one name of a host are more than 1 s apart: it was recorded by %zu machines "
-		"more than there are names. Each keeps its own clock.",
+		"%s: clocks of one machine's name are more than 1 s apart: %zu machines more have written "
+		"than there are names. Each keeps its own clock.",
 		recorded->tracks.path, namesakes);
 }
 
@@ -98,7 +110,8 @@ static enum kwhy_status walk_machines(
 
 	for (size_t i = 0; i < recorded->writer_count; i += count) {
 		count = count_machine(recorded, order + i, recorded->writer_count - i);
-		namesakes += i && recorded->writers[order[i]].host == recorded->writers[order[i - 1]].host;
+		namesakes += i &&
+			!compare_names(&recorded->writers[order[i]], &recorded->writers[order[i - 1]]);
 		share_clock(recorded, order + i, count);
 	}
 	return note_namesakes(recorded, namesakes, error);

@@ -9,6 +9,7 @@
 struct written {
 	uint32_t host; /* enum name */
 	int64_t offset_ns, spread_ns;
+	uint32_t boot; /* enum name; 0: an older recording */
 };
 
 /* A writer with one kernel at 1100 ms of its machine's clock; spread -1: it tells no clock. */
@@ -18,7 +19,8 @@ static void write_one(int fd, uint64_t id, const struct written *written)
 
 	tape_init(&tape, fd, id);
 	say_names(&tape);
-	ADD(&tape, PROCESS, process, .pid = (int64_t)id, .host = written->host, .rank = 0, .world_size = 1);
+	ADD(&tape, PROCESS, process, .pid = (int64_t)id, .host = written->host, .boot = written->boot,
+		.rank = 0, .world_size = 1);
 	if (written->spread_ns >= 0)
 		ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = written->offset_ns,
 			.spread_ns = written->spread_ns);
@@ -55,8 +57,8 @@ static int64_t placed_ns(const struct kwhy_recording *recording, int64_t writer)
 
 static void clocks_that_agree_within_a_second_are_one_machines(void **state)
 {
-	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900}, {HOST, BOOT_UNIX_NS, 100},
-		{HOST, BOOT_UNIX_NS + 999 * MS, 500}};
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900, 0},
+		{HOST, BOOT_UNIX_NS, 100, 0}, {HOST, BOOT_UNIX_NS + 999 * MS, 500, 0}};
 	struct kwhy_recording *recording = record(3, written);
 
 	(void)state;
@@ -69,9 +71,9 @@ static void clocks_that_agree_within_a_second_are_one_machines(void **state)
 /* As of containers that are all called localhost, or of a node before and after it started anew. */
 static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 {
-	static const struct written written[] = {{HOST, BOOT_UNIX_NS + DAY_NS + 70, 900},
-		{HOST, BOOT_UNIX_NS, 100}, {HOST, BOOT_UNIX_NS + DAY_NS, 300},
-		{HOST, BOOT_UNIX_NS + 50, 200}};
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + DAY_NS + 70, 900, 0},
+		{HOST, BOOT_UNIX_NS, 100, 0}, {HOST, BOOT_UNIX_NS + DAY_NS, 300, 0},
+		{HOST, BOOT_UNIX_NS + 50, 200, 0}};
 	struct kwhy_recording *recording = record(4, written);
 
 	(void)state;
@@ -85,8 +87,8 @@ static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 
 static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(void **state)
 {
-	static const struct written written[] = {
-		{HOST, BOOT_UNIX_NS + 5000 * MS, 4500 * MS}, {HOST, BOOT_UNIX_NS, 100}, {HOST, 0, -1}};
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 5000 * MS, 4500 * MS, 0},
+		{HOST, BOOT_UNIX_NS, 100, 0}, {HOST, 0, -1, 0}};
 	struct kwhy_recording *recording = record(3, written);
 
 	(void)state;
@@ -98,8 +100,8 @@ static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(voi
 /* The one in the middle reaches both of the others, which do not reach each other. */
 static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 {
-	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 1500 * MS, 800},
-		{HOST, BOOT_UNIX_NS, 100}, {HOST, BOOT_UNIX_NS + 900 * MS, 500}};
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 1500 * MS, 800, 0},
+		{HOST, BOOT_UNIX_NS, 100, 0}, {HOST, BOOT_UNIX_NS + 900 * MS, 500, 0}};
 	struct kwhy_recording *recording = record(3, written);
 
 	(void)state;
@@ -111,12 +113,29 @@ static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 
 static void machines_of_two_names_share_no_clock(void **state)
 {
-	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900}, {SECOND, BOOT_UNIX_NS, 100}};
+	static const struct written written[] = {
+		{HOST, BOOT_UNIX_NS + 77, 900, 0}, {SECOND, BOOT_UNIX_NS, 100, 0}};
 	struct kwhy_recording *recording = record(2, written);
 
 	(void)state;
 	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS + 77);
 	assert_int_equal(placed_ns(recording, 2), BOOT_UNIX_NS);
+	assert_false(has_note(recording, "host-namesakes"));
+	kwhy_recording_free(recording);
+}
+
+/* Containers of a machine have names of their own; those of two machines may have the same, and nearly the
+ * same clock where both started at once. */
+static void the_start_of_a_machine_says_whose_containers_they_are(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900, START},
+		{SECOND, BOOT_UNIX_NS, 100, START}, {HOST, BOOT_UNIX_NS + 50 * MS, 90, OTHER_START}};
+	struct kwhy_recording *recording = record(3, written);
+
+	(void)state;
+	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS);
+	assert_int_equal(placed_ns(recording, 2), BOOT_UNIX_NS);
+	assert_int_equal(placed_ns(recording, 3), BOOT_UNIX_NS + 50 * MS);
 	assert_false(has_note(recording, "host-namesakes"));
 	kwhy_recording_free(recording);
 }
@@ -133,7 +152,7 @@ static void impossible_clocks_are_survived(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 36; i++)
-		write_one(fd, i + 1, &(struct written){HOST, extremes[i / 6], extremes[i % 6]});
+		write_one(fd, i + 1, &(struct written){HOST, extremes[i / 6], extremes[i % 6], 0});
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
 	assert_int_equal(kwhy_import_trace(recording, path, &options, &error), KWHY_OK);
@@ -149,6 +168,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread),
 		cmocka_unit_test(a_writer_takes_over_no_clock_that_its_own_contradicts),
 		cmocka_unit_test(machines_of_two_names_share_no_clock),
+		cmocka_unit_test(the_start_of_a_machine_says_whose_containers_they_are),
 		cmocka_unit_test(impossible_clocks_are_survived),
 	};
 

@@ -67,6 +67,8 @@ enum name {
 	STEP,
 	SECOND,
 	PACKAGE,
+	START,
+	OTHER_START,
 	TOKENS
 };
 
@@ -84,6 +86,8 @@ static inline void say_names(struct tape *tape)
 		[STEP] = "ProfilerStep#1",
 		[SECOND] = "GPU-2",
 		[PACKAGE] = "rapl.package-N_uj",
+		[START] = "cf5d7f1a-d24e-41a3-bc2b-eae1deb18caa",
+		[OTHER_START] = "0bd1a2c7-5d33-4b7e-9a0f-62f7a1a0c9d1",
 		[TOKENS] = "tokens"};
 
 	for (uint32_t name = GEMM; name <= TOKENS; name++)
