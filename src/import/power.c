@@ -68,6 +68,19 @@ static enum kwhy_status parse_row(
 		: kwhy_csv_fail(reader->csv, wrong.column, error, wrong.words);
 }
 
+/* Meters of a host are the one machine's that the recording is of; of several nobody says whose they are. */
+static enum kwhy_status add_reading(struct reader *reader, const struct kwhy_power_row *row, uint32_t device,
+	int64_t time_ns, struct kwhy_error *error)
+{
+	const bool is_known = device == KWHY_NONE && reader->recording->machine_count == 1;
+	const struct kwhy_power_source source = {.meter = row->meter,
+		.device = device,
+		.domain = row->domain,
+		.machine = is_known ? 0 : KWHY_NONE};
+
+	return kwhy_recording_add_power(reader->recording, &source, time_ns, row->value, error);
+}
+
 static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_power_row row;
@@ -90,8 +103,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		return KWHY_OK;
 	kwhy_power_window_add(&reader->window, time_ns);
 	reader->readings++;
-	return kwhy_recording_add_reading(
-		reader->recording, row.meter, device, row.domain, time_ns, row.value, error);
+	return add_reading(reader, &row, device, time_ns, error);
 }
 
 /* Of the comments only the clock's says something here. */

@@ -77,15 +77,20 @@ static enum kwhy_status walk(struct kwhy_recorded *recorded, const struct kwhy_b
 	return status;
 }
 
-/* Rows of a writer that never said who it is: a process of its own. */
+/* Rows of a writer that never said who it is: a process of its own. The machine is known of all. */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < recorded->writer_count; i++)
-		if (recorded->writers[i].process == KWHY_NONE)
-			status = kwhy_tracks_process(&recorded->tracks, (int64_t)recorded->writers[i].id, -1,
-				&recorded->writers[i].process, error);
+	for (size_t i = 0; !status && i < recorded->writer_count; i++) {
+		struct kwhy_recorded_writer *writer = &recorded->writers[i];
+
+		if (writer->process == KWHY_NONE)
+			status = kwhy_tracks_process(
+				&recorded->tracks, (int64_t)writer->id, -1, &writer->process, error);
+		if (!status)
+			recorded->recording->processes[writer->process].machine = writer->machine;
+	}
 	return status;
 }
 

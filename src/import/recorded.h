@@ -45,6 +45,7 @@ struct kwhy_recorded_writer {
 	uint64_t next_sequence, missing_blocks;
 	struct kwhy_wire_clock clock; /* its closest relation of the clocks; spread_ns -1: none */
 	uint32_t host, boot;	      /* names: of the machine, of its start; 0: not stated */
+	uint32_t machine;	      /* index in the recording */
 	uint32_t rank;		      /* KWHY_NONE: unknown */
 	uint32_t process;	      /* index in the recording */
 	struct kwhy_recorded_selection selection;
@@ -117,8 +118,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_facts_apply(
 
 /*
  * Once hosts and clocks of all writers are known: those of one machine share its best known relation of the
- * clocks, so that their times fit to the nanosecond. Writers of one host whose clocks cannot be the same are
- * of machines that have the same name, or of one before and after it started anew.
+ * clocks, so that their times fit to the nanosecond, and become a machine of the recording, which may be
+ * there already from another file. Writers of one host whose clocks cannot be the same are of machines that
+ * have the same name, or of one before and after it started anew.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_machines_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);

@@ -152,7 +152,8 @@ enum kwhy_status kwhy_tracks_process(
 	struct kwhy_tracks *tracks, int64_t key, int64_t pid, uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_track_key track = {.a = key};
-	struct kwhy_process process = {.pid = pid, .rank = KWHY_NONE, .source = tracks->source};
+	struct kwhy_process process = {
+		.pid = pid, .rank = KWHY_NONE, .machine = KWHY_NONE, .source = tracks->source};
 	enum kwhy_status status;
 	uint32_t added;
 

@@ -335,6 +335,8 @@ struct kwhy_memory_sum {
 
 struct kwhy_host_energy {
 	const char *source; /* "rapl.package-0_uj" */
+	const char *host;   /* where meters of several machines are in the recording; NULL: not, or unknown */
+	uint32_t machine;   /* index into the recording's machines; KWHY_NONE: unknown */
 	int64_t start_ns, end_ns;
 	int64_t measured_nj;
 };

@@ -47,6 +47,7 @@ void kwhy_recording_free(struct kwhy_recording *recording)
 	}
 	free(recording->sources);
 	free(recording->devices);
+	free(recording->machines);
 	free(recording->processes);
 	free(recording->threads);
 	free(recording->streams);
@@ -230,7 +231,7 @@ static struct kwhy_power_series *series_of(
 		struct kwhy_power_series *series = &recording->power[i];
 
 		if (series->meter == source->meter && series->device == source->device &&
-			series->domain == source->domain)
+			series->domain == source->domain && series->machine == source->machine)
 			return series;
 	}
 	return NULL;
@@ -245,8 +246,10 @@ static enum kwhy_status add_series(struct kwhy_recording *recording, const struc
 	if (status)
 		return status;
 	*out = &recording->power[recording->power_count++];
-	**out = (struct kwhy_power_series){
-		.meter = source->meter, .device = source->device, .domain = source->domain};
+	**out = (struct kwhy_power_series){.meter = source->meter,
+		.device = source->device,
+		.domain = source->domain,
+		.machine = source->machine};
 	return KWHY_OK;
 }
 
@@ -277,7 +280,8 @@ enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, enum kwhy_meter meter,
 	uint32_t device, uint32_t domain, int64_t time_ns, int64_t value, struct kwhy_error *error)
 {
-	const struct kwhy_power_source source = {.meter = meter, .device = device, .domain = domain};
+	const struct kwhy_power_source source = {
+		.meter = meter, .device = device, .domain = domain, .machine = KWHY_NONE};
 
 	return kwhy_recording_add_power(recording, &source, time_ns, value, error);
 }

@@ -93,11 +93,20 @@ struct kwhy_device {
 	int64_t clean_idle_mw;	 /* idle without any context; -1: unknown */
 };
 
+/* A machine that wrote, from one of its starts to the next. */
+struct kwhy_machine {
+	const char *name;    /* of its host, numbered from the second of a name on; NULL: unknown */
+	uint32_t host, boot; /* names as stated: of the host, of the start; 0: not stated */
+	int64_t offset_ns;   /* Unix time less the machine's clock */
+	int64_t spread_ns;   /* how well that is known; -1: not at all */
+};
+
 struct kwhy_process {
 	int64_t pid;	     /* -1: unknown */
 	uint32_t rank;	     /* KWHY_NONE: unknown */
 	uint32_t world_size; /* 0: unknown */
 	const char *host;    /* NULL: unknown */
+	uint32_t machine;    /* index into machines; KWHY_NONE: unknown */
 	uint32_t source;     /* index into sources */
 };
 
@@ -201,15 +210,16 @@ struct kwhy_memory_point {
 
 /* What a power reading is of. */
 struct kwhy_power_source {
-	uint32_t meter;	 /* enum kwhy_meter */
-	uint32_t device; /* index into devices; KWHY_NONE: the host's */
-	uint32_t domain; /* number of the package or sensor; 0 where there is one alone */
-	int64_t wrap;	 /* a counter starts again after this value; 0: never, or not told */
+	uint32_t meter;	  /* enum kwhy_meter */
+	uint32_t device;  /* index into devices; KWHY_NONE: the host's */
+	uint32_t domain;  /* number of the package or sensor; 0 where there is one alone */
+	uint32_t machine; /* of a host's meter: index into machines; KWHY_NONE: unknown, or of a device */
+	int64_t wrap;	  /* a counter starts again after this value; 0: never, or not told */
 };
 
 /* Readings of one meter; times strictly increasing after finish. Counters: wraps are not yet undone. */
 struct kwhy_power_series {
-	uint32_t meter, device, domain; /* as of struct kwhy_power_source */
+	uint32_t meter, device, domain, machine; /* as of struct kwhy_power_source */
 	int64_t wrap;
 	size_t count, capacity, value_capacity;
 	int64_t *time_ns;
@@ -338,6 +348,7 @@ struct kwhy_recording {
 
 	struct kwhy_source *sources;
 	struct kwhy_device *devices;
+	struct kwhy_machine *machines;
 	struct kwhy_process *processes;
 	struct kwhy_thread *threads;
 	struct kwhy_stream *streams;
@@ -352,13 +363,13 @@ struct kwhy_recording {
 	struct kwhy_overhead *overheads; /* sorted by start after finish */
 	struct kwhy_work *work;
 	struct kwhy_note *notes;
-	size_t source_count, device_count, process_count, thread_count, stream_count, range_count,
-		collective_count, memory_count, power_count, gauge_count, coverage_count, selection_count,
-		cost_count, overhead_count, work_count, note_count;
-	size_t source_capacity, device_capacity, process_capacity, thread_capacity, stream_capacity,
-		range_capacity, collective_capacity, memory_capacity, power_capacity, gauge_capacity,
-		coverage_capacity, selection_capacity, cost_capacity, overhead_capacity, work_capacity,
-		note_capacity;
+	size_t source_count, device_count, machine_count, process_count, thread_count, stream_count,
+		range_count, collective_count, memory_count, power_count, gauge_count, coverage_count,
+		selection_count, cost_count, overhead_count, work_count, note_count;
+	size_t source_capacity, device_capacity, machine_capacity, process_capacity, thread_capacity,
+		stream_capacity, range_capacity, collective_capacity, memory_capacity, power_capacity,
+		gauge_capacity, coverage_capacity, selection_capacity, cost_capacity, overhead_capacity,
+		work_capacity, note_capacity;
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
@@ -378,6 +389,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_source(struct kwhy_recording *
 	const struct kwhy_source *source, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_device(struct kwhy_recording *recording,
 	const struct kwhy_device *device, uint32_t *out_index, struct kwhy_error *error);
+/* Names the machine by its host. */
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_machine(struct kwhy_recording *recording,
+	const struct kwhy_machine *machine, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_process(struct kwhy_recording *recording,
 	const struct kwhy_process *process, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_thread(struct kwhy_recording *recording,
@@ -423,6 +437,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_set_work(
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording,
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+
+/* The machine of a process; KWHY_NONE: unknown. */
+uint32_t kwhy_recording_machine_of(const struct kwhy_recording *recording, uint32_t process);
+
+/* Whether meters of hosts are of several machines, so that each needs its host's name beside it. */
+bool kwhy_recording_has_hosts(const struct kwhy_recording *recording);
+/* The host of a host's meter; NULL: unknown, or of a device. */
+const char *kwhy_recording_host_of(
+	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
 
 /* A device of that trace index and rank (KWHY_NONE: not distributed). */
 uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank);

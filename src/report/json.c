@@ -81,13 +81,18 @@ static void write_traces(struct kwhy_json *json, const struct kwhy_recording *re
 
 static void write_meters(struct kwhy_json *json, const struct kwhy_recording *recording)
 {
+	const bool is_named = kwhy_recording_has_hosts(recording);
+
 	kwhy_json_array(json, "meters");
 	for (size_t i = 0; i < recording->power_count; i++) {
 		const struct kwhy_power_series *series = &recording->power[i];
+		const char *host = is_named ? kwhy_recording_host_of(recording, series) : NULL;
 
 		kwhy_json_row(json, NULL);
 		kwhy_json_string(json, "source", kwhy_meter_name((enum kwhy_meter)series->meter));
 		kwhy_json_index(json, "device", series->device);
+		if (host)
+			kwhy_json_string(json, "host", host);
 		kwhy_json_count(json, "domain", series->domain);
 		kwhy_json_count(json, "readings", series->count);
 		kwhy_json_object_end(json);

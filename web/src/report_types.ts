@@ -42,7 +42,7 @@ export interface Report {
 	ranks: { rank: N; device: N; span_ns: N; busy_ns: N; compute_ns: N; collective_exposed_ns?: N; energy_nj: N }[] | null;
 	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;
 	overhead?: { kind: string; device: N; count: number; time_ns: number; energy_nj: N }[];
-	hosts: { source: string; measured_nj: N }[] | null;
+	hosts: { source: string; host?: string; measured_nj: N }[] | null;
 	cost: null | { amount?: N; currency?: string | null; price_per_kwh?: N };
 	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N };
 	lost: Record<string, unknown>;

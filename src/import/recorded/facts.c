@@ -265,6 +265,7 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 	struct kwhy_recorded_meter meter = {.gauge = KWHY_GAUGE_COUNT,
 		.source = {.meter = KWHY_METER_COUNT,
 			.domain = source->domain,
+			.machine = source->device < 0 ? recorded->writers[writer].machine : KWHY_NONE,
 			.wrap = source->wrap > 0 ? source->wrap : 0}};
 	enum kwhy_status status;
 

@@ -8,36 +8,54 @@
 /* By how much Unix time may be set between two relations of one machine's clocks. */
 #define SET_BY_NS 1e9
 
-static bool has_clock(const struct kwhy_recorded_writer *writer)
-{
-	return writer->clock.spread_ns >= 0;
-}
-
 static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
 {
 	return a->spread_ns >= 0 && (b->spread_ns < 0 || a->spread_ns < b->spread_ns);
 }
 
-/* The offset at least and at most. Doubles cannot overflow, and are exact to a microsecond. */
-static double lowest_ns(const struct kwhy_recorded_writer *writer)
+/* The offset at least and at most; infinite: not told. In doubles, which do not overflow. */
+static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
-	return has_clock(writer) ? (double)writer->clock.offset_ns - (double)writer->clock.spread_ns
-				 : INFINITY;
+	return clock->spread_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->spread_ns;
 }
 
-static double highest_ns(const struct kwhy_recorded_writer *writer)
+static double highest_ns(const struct kwhy_wire_clock *clock)
 {
-	return has_clock(writer) ? (double)writer->clock.offset_ns + (double)writer->clock.spread_ns
-				 : INFINITY;
+	return clock->spread_ns < 0 ? INFINITY : (double)clock->offset_ns + (double)clock->spread_ns;
 }
 
-static bool agree(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
+static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
 {
-	return lowest_ns(a) <= highest_ns(b) + SET_BY_NS && lowest_ns(b) <= highest_ns(a) + SET_BY_NS;
+	return a->spread_ns < 0 || b->spread_ns < 0 ||
+		(lowest_ns(a) <= highest_ns(b) + SET_BY_NS && lowest_ns(b) <= highest_ns(a) + SET_BY_NS);
 }
 
-/* By the start of the machine, which all of its containers have in common; where it is not told by its name.
+/*
+ * A writer that does not tell the start of its machine, as older ones do not, is of the machine of another
+ * one that gives the same name.
  */
+static enum kwhy_status complete_starts(
+	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	uint32_t boot;
+
+	for (size_t i = 0; !status && i < recorded->writer_count; i++) {
+		const struct kwhy_track_key host = {recorded->writers[i].host, 0, 0};
+
+		if (recorded->writers[i].boot && !kwhy_track_map_find(starts, host, &boot))
+			status = kwhy_track_map_put(starts, host, recorded->writers[i].boot, error);
+	}
+	for (size_t i = 0; !status && i < recorded->writer_count; i++) {
+		const struct kwhy_track_key host = {recorded->writers[i].host, 0, 0};
+
+		if (!recorded->writers[i].boot && kwhy_track_map_find(starts, host, &boot))
+			recorded->writers[i].boot = boot;
+	}
+	return status;
+}
+
+/* By the start of the machine, which all of its containers have in common; where none is told by its name. */
 static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
 {
 	if (a->boot != b->boot)
@@ -51,7 +69,7 @@ static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_recorded_writer *writers = context;
-	const double lowest_a_ns = lowest_ns(&writers[a]), lowest_b_ns = lowest_ns(&writers[b]);
+	const double lowest_a_ns = lowest_ns(&writers[a].clock), lowest_b_ns = lowest_ns(&writers[b].clock);
 	const int names = compare_names(&writers[a], &writers[b]);
 
 	if (names)
@@ -59,65 +77,102 @@ static int compare_writers(const void *context, uint32_t a, uint32_t b)
 	return (lowest_a_ns > lowest_b_ns) - (lowest_a_ns < lowest_b_ns);
 }
 
-/* All that agree with the best known relation of their machine take it over. */
-static void share_clock(struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
+/* The best known relation of the clocks is taken over by all that agree with it. */
+static struct kwhy_wire_clock share_clock(
+	struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
-	const struct kwhy_recorded_writer *best = &recorded->writers[writers[0]];
-	struct kwhy_recorded_writer known;
+	struct kwhy_wire_clock best = recorded->writers[writers[0]].clock;
 
 	for (size_t i = 1; i < count; i++)
-		if (is_closer(&recorded->writers[writers[i]].clock, &best->clock))
-			best = &recorded->writers[writers[i]];
-	known = *best;
+		if (is_closer(&recorded->writers[writers[i]].clock, &best))
+			best = recorded->writers[writers[i]].clock;
 	for (size_t i = 0; i < count; i++)
-		if (!has_clock(&recorded->writers[writers[i]]) ||
-			agree(&recorded->writers[writers[i]], &known))
-			recorded->writers[writers[i]].clock = known.clock;
+		if (agree(&recorded->writers[writers[i]].clock, &best))
+			recorded->writers[writers[i]].clock = best;
+	return best;
+}
+
+/* The same machine in an earlier file, which has those before `first`; KWHY_NONE: none. */
+static uint32_t find_machine(
+	const struct kwhy_recording *recording, size_t first, const struct kwhy_machine *machine)
+{
+	const struct kwhy_wire_clock clock = {
+		.offset_ns = machine->offset_ns, .spread_ns = machine->spread_ns};
+
+	for (uint32_t i = 0; i < first; i++) {
+		const struct kwhy_machine *known = &recording->machines[i];
+		const struct kwhy_wire_clock known_clock = {
+			.offset_ns = known->offset_ns, .spread_ns = known->spread_ns};
+
+		if ((known->boot && machine->boot ? known->boot == machine->boot
+						  : known->host == machine->host) &&
+			agree(&known_clock, &clock))
+			return i;
+	}
+	return KWHY_NONE;
+}
+
+static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32_t *writers, size_t count,
+	size_t first, struct kwhy_error *error)
+{
+	const struct kwhy_wire_clock clock = share_clock(recorded, writers, count);
+	const struct kwhy_machine row = {.host = recorded->writers[writers[0]].host,
+		.boot = recorded->writers[writers[0]].boot,
+		.offset_ns = clock.offset_ns,
+		.spread_ns = clock.spread_ns};
+	uint32_t machine = find_machine(recorded->recording, first, &row);
+	enum kwhy_status status = KWHY_OK;
+
+	if (machine == KWHY_NONE)
+		status = kwhy_recording_add_machine(recorded->recording, &row, &machine, error);
+	for (size_t i = 0; i < count; i++)
+		recorded->writers[writers[i]].machine = machine;
+	return status;
 }
 
 /* How many of the writers, which are in order, are the first one's machine. */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
-	double reach_ns = highest_ns(&recorded->writers[writers[0]]) + SET_BY_NS;
+	double reach_ns = highest_ns(&recorded->writers[writers[0]].clock) + SET_BY_NS;
 	size_t i = 1;
 
 	for (; i < count; i++) {
 		const struct kwhy_recorded_writer *writer = &recorded->writers[writers[i]];
 
 		if (compare_names(writer, &recorded->writers[writers[0]]) ||
-			(has_clock(writer) && lowest_ns(writer) > reach_ns))
+			(writer->clock.spread_ns >= 0 && lowest_ns(&writer->clock) > reach_ns))
 			break;
-		reach_ns = fmax(reach_ns, highest_ns(writer) + SET_BY_NS);
+		reach_ns = fmax(reach_ns, highest_ns(&writer->clock) + SET_BY_NS);
 	}
 	return i;
 }
 
-static enum kwhy_status note_namesakes(
-	struct kwhy_recorded *recorded, size_t namesakes, struct kwhy_error *error)
+static enum kwhy_status note_namesakes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	if (!namesakes)
-		return KWHY_OK;
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "host-namesakes", error,
-		"%s: clocks of one machine's name are more than 1 s apart: %zu machines more have written "
-		"than there are names. Each keeps its own clock.",
-		recorded->tracks.path, namesakes);
+		"%s: clocks of one machine's name are more than 1 s apart (several machines of that name, a "
+		"restart, or Unix time that was set meanwhile); times of each are by its own.",
+		recorded->tracks.path);
 }
 
 static enum kwhy_status walk_machines(
 	struct kwhy_recorded *recorded, const uint32_t *order, struct kwhy_error *error)
 {
-	size_t namesakes = 0, count;
+	const size_t first = recorded->recording->machine_count;
+	enum kwhy_status status = KWHY_OK;
+	bool has_namesakes = false;
+	size_t count;
 
-	for (size_t i = 0; i < recorded->writer_count; i += count) {
+	for (size_t i = 0; !status && i < recorded->writer_count; i += count) {
 		count = count_machine(recorded, order + i, recorded->writer_count - i);
-		namesakes += i &&
+		has_namesakes |= i &&
 			!compare_names(&recorded->writers[order[i]], &recorded->writers[order[i - 1]]);
-		share_clock(recorded, order + i, count);
+		status = add_machine(recorded, order + i, count, first, error);
 	}
-	return note_namesakes(recorded, namesakes, error);
+	return status || !has_namesakes ? status : note_namesakes(recorded, error);
 }
 
-enum kwhy_status kwhy_recorded_machines_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
+static enum kwhy_status sort_machines(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	uint32_t *sorted, *order = calloc(recorded->writer_count + 1, sizeof(*order));
 	enum kwhy_status status;
@@ -133,4 +188,13 @@ enum kwhy_status kwhy_recorded_machines_apply(struct kwhy_recorded *recorded, st
 	}
 	free(order);
 	return status;
+}
+
+enum kwhy_status kwhy_recorded_machines_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_track_map starts = {0};
+	enum kwhy_status status = complete_starts(recorded, &starts, error);
+
+	kwhy_track_map_done(&starts);
+	return status ? status : sort_machines(recorded, error);
 }

@@ -31,8 +31,8 @@ static bool is_host_counter(const struct kwhy_power_series *series)
 	return series->device == KWHY_NONE && series->count > 1 && kwhy_meter_is_counter(series->meter);
 }
 
-static enum kwhy_status add_host(
-	struct kwhy_ledger *ledger, const struct kwhy_power_series *series, struct kwhy_error *error)
+static enum kwhy_status add_host(struct kwhy_ledger *ledger, const struct kwhy_power_series *series,
+	const char *name, struct kwhy_error *error)
 {
 	struct kwhy_host_energy *host = &ledger->hosts[ledger->host_count];
 	struct rise rise = rise_of(series);
@@ -42,6 +42,10 @@ static enum kwhy_status add_host(
 		&ledger->arena, kwhy_meter_source(source, series->meter, series->domain));
 	if (!host->source)
 		return kwhy_fail_memory(error, "energy of the host");
+	host->host = name ? kwhy_arena_copy(&ledger->arena, name) : NULL;
+	if (name && !host->host)
+		return kwhy_fail_memory(error, "energy of the host");
+	host->machine = series->machine;
 	host->start_ns = series->time_ns[0];
 	host->end_ns = series->time_ns[series->count - 1];
 	if (__builtin_mul_overflow(rise.counts, kwhy_meter_unit_nj(series->meter), &host->measured_nj))
@@ -50,22 +54,27 @@ static enum kwhy_status add_host(
 	if (rise.falls == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-fell", error,
-		"%s fell in %zu of %zu intervals (reset, or wrapped at an unknown place); they are not "
+		"%s%s%s fell in %zu of %zu intervals (reset, or wrapped at an unknown place); they are not "
 		"counted",
-		host->source, rise.falls, series->count - 1);
+		host->source, name ? " of " : "", name ? name : "", rise.falls, series->count - 1);
 }
 
 enum kwhy_status kwhy_sums_hosts(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
+	const bool is_named = kwhy_recording_has_hosts(recording);
 	enum kwhy_status status = KWHY_OK;
 
 	(void)options;
 	ledger->hosts = kwhy_arena_alloc(&ledger->arena, recording->power_count, sizeof(*ledger->hosts));
 	if (!ledger->hosts)
 		return kwhy_fail_memory(error, "energy of the host");
-	for (size_t i = 0; !status && i < recording->power_count; i++)
-		if (is_host_counter(&recording->power[i]))
-			status = add_host(ledger, &recording->power[i], error);
+	for (size_t i = 0; !status && i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+
+		if (is_host_counter(series))
+			status = add_host(ledger, series,
+				is_named ? kwhy_recording_host_of(recording, series) : NULL, error);
+	}
 	return status;
 }

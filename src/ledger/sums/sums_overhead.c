@@ -24,8 +24,8 @@ static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t k
 	return row;
 }
 
-/* Mean power of the CPU packages together; NAN: one of them is not known, or there is none. */
-static double packages_w(const struct kwhy_ledger *ledger)
+/* Mean power of a machine's CPU packages together; NAN: one of them is not known, or there is none. */
+static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 {
 	double watts = NAN;
 
@@ -35,7 +35,8 @@ static double packages_w(const struct kwhy_ledger *ledger)
 		enum kwhy_meter meter;
 		uint32_t domain;
 
-		if (!kwhy_meter_find(host->source, strlen(host->source), &meter, &domain) ||
+		if (host->machine != machine ||
+			!kwhy_meter_find(host->source, strlen(host->source), &meter, &domain) ||
 			meter != KWHY_METER_RAPL_PACKAGE)
 			continue;
 		if (host->measured_nj == KWHY_UNKNOWN_NJ || window_ns <= 0)
@@ -45,17 +46,22 @@ static double packages_w(const struct kwhy_ledger *ledger)
 	return watts;
 }
 
-/* What the machine's processors did meanwhile; NULL: it is not stated, or of several machines. */
+/* What the processors of the one machine that costs are of did meanwhile; NULL: not stated, or of several. */
 static const struct kwhy_cost *find_machine(const struct kwhy_recording *recording)
 {
 	const struct kwhy_cost *found = NULL;
 
 	for (size_t i = 0; i < recording->cost_count; i++) {
-		if (recording->costs[i].kind != KWHY_COST_MACHINE)
+		const struct kwhy_cost *cost = &recording->costs[i];
+
+		if (kwhy_recording_machine_of(recording, cost->process) !=
+			kwhy_recording_machine_of(recording, recording->costs[0].process))
+			return NULL;
+		if (cost->kind != KWHY_COST_MACHINE)
 			continue;
 		if (found)
 			return NULL;
-		found = &recording->costs[i];
+		found = cost;
 	}
 	return found;
 }
@@ -70,7 +76,10 @@ static bool is_processor_time(uint32_t kind)
 static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	const struct kwhy_cost *machine = find_machine(recording);
-	double packages_j = machine ? packages_w(ledger) * (double)machine->count * 1e-9 : NAN;
+	double packages_j = machine
+		? packages_w(ledger, kwhy_recording_machine_of(recording, machine->process)) *
+			(double)machine->count * 1e-9
+		: NAN;
 
 	for (size_t i = 0; machine && i < ledger->overhead_count; i++) {
 		struct kwhy_overhead_sum *row = &ledger->overheads[i];

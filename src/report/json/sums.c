@@ -281,6 +281,8 @@ void kwhy_json_hosts(struct kwhy_json_report *parts)
 	for (size_t i = 0; i < ledger->host_count; i++) {
 		kwhy_json_row(json, NULL);
 		kwhy_json_string(json, "source", ledger->hosts[i].source);
+		if (ledger->hosts[i].host)
+			kwhy_json_string(json, "host", ledger->hosts[i].host);
 		kwhy_json_int(json, "start_ns", ledger->hosts[i].start_ns);
 		kwhy_json_int(json, "end_ns", ledger->hosts[i].end_ns);
 		kwhy_json_known(json, "measured_nj", ledger->hosts[i].measured_nj);

@@ -196,19 +196,38 @@ static const struct kwhy_table_column host_columns[] = {
 	{"mean power", KWHY_COLUMN_RIGHT},
 };
 
+static const struct kwhy_table_column hosts_columns[] = {
+	{"host", KWHY_COLUMN_NAME},
+	{"meter", KWHY_COLUMN_LEFT},
+	{"window", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"mean power", KWHY_COLUMN_RIGHT},
+};
+
+static bool has_names(const struct kwhy_ledger *ledger)
+{
+	for (size_t i = 0; i < ledger->host_count; i++)
+		if (ledger->hosts[i].host)
+			return true;
+	return false;
+}
+
 void kwhy_section_hosts(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const bool is_named = has_names(ledger);
 	struct kwhy_table table;
 
 	if (!ledger->host_count)
 		return;
 	kwhy_sheet_heading(sheet, "Host", "metered beside the devices, not part of the figures above");
-	kwhy_table_init(&table, host_columns, 4);
+	kwhy_table_init(&table, is_named ? hosts_columns : host_columns, is_named ? 5 : 4);
 	for (size_t i = 0; i < ledger->host_count; i++) {
 		const struct kwhy_host_energy *host = &ledger->hosts[i];
 		int64_t window_ns = host->end_ns - host->start_ns;
 
+		if (is_named)
+			kwhy_table_cell(&table, host->host);
 		kwhy_table_cell(&table, host->source);
 		kwhy_table_time(&table, window_ns);
 		kwhy_table_energy(&table, host->measured_nj);

@@ -140,6 +140,20 @@ static void the_start_of_a_machine_says_whose_containers_they_are(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* As of an older library below a newer launcher. */
+static void a_writer_that_tells_no_start_is_of_the_machine_of_its_name(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900, 0},
+		{HOST, BOOT_UNIX_NS, 100, START}, {HOST, BOOT_UNIX_NS + DAY_NS, 900, 0}};
+	struct kwhy_recording *recording = record(3, written);
+
+	(void)state;
+	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS);
+	assert_int_equal(placed_ns(recording, 3), BOOT_UNIX_NS + DAY_NS);
+	assert_int_equal(recording->machine_count, 2);
+	kwhy_recording_free(recording);
+}
+
 /* Nothing overflows: these rows are refused for times that no machine shows, or read. */
 static void impossible_clocks_are_survived(void **state)
 {
@@ -160,6 +174,76 @@ static void impossible_clocks_are_survived(void **state)
 	close(fd);
 }
 
+/* A launcher that reads a package's counter twice, on the clock and host of `written`. */
+static void meter_one(struct kwhy_recording *recording, const struct written *written, int64_t value)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_error error;
+	struct tape tape;
+	char path[64];
+
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	ADD(&tape, PROCESS, process, .pid = 41, .host = written->host, .boot = written->boot, .rank = 0,
+		.world_size = 1);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = written->offset_ns,
+		.spread_ns = written->spread_ns);
+	ADD(&tape, SOURCE, source, .id = 7, .meter = PACKAGE, .device = -1);
+	for (int64_t i = 0; i < 2; i++)
+		ADD(&tape, READING, reading, .time_mono_ns = (1000 + 100 * i) * MS + value,
+			.value = value + i, .source = 7);
+	tape_done(&tape);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
+	assert_int_equal(kwhy_import_trace(recording, path, &options, &error), KWHY_OK);
+	close(tape.fd);
+}
+
+static void meters_of_a_host_are_each_machines_own(void **state)
+{
+	static const struct written node = {HOST, BOOT_UNIX_NS, 100, 0},
+				    other = {SECOND, BOOT_UNIX_NS, 100, 0},
+				    later = {HOST, BOOT_UNIX_NS + DAY_NS, 100, 0};
+	static const char *const names[] = {"node1", "GPU-2", "node1 (2)"};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	meter_one(recording, &node, 5);
+	assert_false(kwhy_recording_has_hosts(recording));
+	meter_one(recording, &other, 900);
+	meter_one(recording, &later, 70);
+	meter_one(recording, &node, 9); /* another launcher of the first machine */
+	assert_int_equal(kwhy_recording_finish(recording, &error), KWHY_OK);
+	assert_true(kwhy_recording_has_hosts(recording));
+	assert_int_equal(recording->power_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(recording->power[i].count, i == 0 ? 4 : 2);
+		assert_string_equal(kwhy_recording_host_of(recording, &recording->power[i]), names[i]);
+	}
+	assert_int_equal(kwhy_recording_machine_of(recording, 3), 0);
+	kwhy_recording_free(recording);
+}
+
+static void a_machine_stays_itself_whatever_its_containers_are_called(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS, 100, START},
+		{SECOND, BOOT_UNIX_NS, 100, START}, {HOST, BOOT_UNIX_NS, 100, 0},
+		{HOST, BOOT_UNIX_NS, 100, OTHER_START}};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	for (int64_t i = 0; i < 4; i++)
+		meter_one(recording, &written[i], i);
+	assert_int_equal(recording->machine_count, 2);
+	assert_int_equal(recording->power_count, 2);
+	assert_int_equal(recording->power[0].count, 6);
+	assert_string_equal(recording->machines[1].name, "node1 (2)");
+	kwhy_recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +253,9 @@ int main(void)
 		cmocka_unit_test(a_writer_takes_over_no_clock_that_its_own_contradicts),
 		cmocka_unit_test(machines_of_two_names_share_no_clock),
 		cmocka_unit_test(the_start_of_a_machine_says_whose_containers_they_are),
+		cmocka_unit_test(a_writer_that_tells_no_start_is_of_the_machine_of_its_name),
+		cmocka_unit_test(meters_of_a_host_are_each_machines_own),
+		cmocka_unit_test(a_machine_stays_itself_whatever_its_containers_are_called),
 		cmocka_unit_test(impossible_clocks_are_survived),
 	};
 

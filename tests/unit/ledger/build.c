@@ -20,6 +20,16 @@ uint32_t build_device(struct kwhy_recording *recording, int32_t index)
 	return number;
 }
 
+uint32_t build_machine(struct kwhy_recording *recording, const char *name)
+{
+	struct kwhy_machine machine = {.spread_ns = -1};
+	uint32_t number;
+
+	OK(kwhy_names_intern(&recording->names, name, strlen(name), &machine.host, &build_error));
+	OK(kwhy_recording_add_machine(recording, &machine, &number, &build_error));
+	return number;
+}
+
 uint32_t build_process(struct kwhy_recording *recording, int64_t pid)
 {
 	struct kwhy_process process = {.pid = pid, .rank = KWHY_NONE};

@@ -15,6 +15,8 @@ extern struct kwhy_error build_error;
 /* One device, process, thread and stream, each number 0. */
 struct kwhy_recording *build_one(void);
 uint32_t build_device(struct kwhy_recording *recording, int32_t index);
+/* A machine whose host has that name. */
+uint32_t build_machine(struct kwhy_recording *recording, const char *name);
 uint32_t build_process(struct kwhy_recording *recording, int64_t pid);
 uint32_t build_thread(struct kwhy_recording *recording, uint32_t process, int64_t tid);
 uint32_t build_stream(struct kwhy_recording *recording, uint32_t device, uint32_t process, int64_t id);

@@ -72,6 +72,58 @@ static void processor_time_has_its_part_of_the_packages_energy(void **state)
 	build_free(recording, ledger);
 }
 
+static void read_package_of(
+	struct kwhy_recording *recording, uint32_t machine, int64_t time_ns, int64_t value_uj)
+{
+	const struct kwhy_power_source source = {
+		.meter = KWHY_METER_RAPL_PACKAGE, .device = KWHY_NONE, .machine = machine};
+
+	OK(kwhy_recording_add_power(recording, &source, time_ns, value_uj, &build_error));
+}
+
+/* As above, beside a node of 500 W that says nothing of its processors. */
+static void processor_time_has_its_part_of_its_own_machines_energy(void **state)
+{
+	static const int64_t second_ns = 1000000000;
+	struct kwhy_recording *recording = build_one();
+	uint32_t machine = build_machine(recording, "node1"), other = build_machine(recording, "node2");
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->processes[0].machine = machine;
+	cost(recording, KWHY_COST_SAMPLER, second_ns / 100, 50);
+	cost(recording, KWHY_COST_MACHINE, 4 * second_ns, (uint64_t)(10 * second_ns));
+	read_package_of(recording, machine, 0, 5000);
+	read_package_of(recording, machine, 8 * second_ns, 5000 + 160000000);
+	read_package_of(recording, other, 0, 0);
+	read_package_of(recording, other, 8 * second_ns, 4000000000);
+	build_kernel(recording, 0, 100, 200, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(sum_of(ledger, KWHY_COST_SAMPLER)->energy_nj, second_ns / 2);
+	build_free(recording, ledger);
+}
+
+static void processor_time_on_a_machine_that_tells_no_whole_has_no_joules(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	const struct kwhy_cost elsewhere = {build_process(recording, 7), KWHY_COST_SAMPLER, 1000, 50};
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->processes[0].machine = build_machine(recording, "node1");
+	recording->processes[1].machine = build_machine(recording, "node2");
+	cost(recording, KWHY_COST_SAMPLER, 1000, 50);
+	cost(recording, KWHY_COST_MACHINE, 4000, 10000);
+	OK(kwhy_recording_add_cost(recording, &elsewhere, &build_error));
+	read_package_of(recording, 0, 0, 5000);
+	read_package_of(recording, 0, 10000, 6000);
+	build_kernel(recording, 0, 100, 200, "a");
+	ledger = build_ledger(recording);
+	assert_int_equal(sum_of(ledger, KWHY_COST_SAMPLER)->time_ns, 2000);
+	assert_int_equal(sum_of(ledger, KWHY_COST_SAMPLER)->energy_nj, KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
 static void processor_time_of_several_machines_has_no_joules(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -136,6 +188,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_of_processes_are_added_up_by_kind),
 		cmocka_unit_test(processor_time_has_its_part_of_the_packages_energy),
+		cmocka_unit_test(processor_time_has_its_part_of_its_own_machines_energy),
+		cmocka_unit_test(processor_time_on_a_machine_that_tells_no_whole_has_no_joules),
 		cmocka_unit_test(processor_time_of_several_machines_has_no_joules),
 		cmocka_unit_test(a_device_that_idles_while_the_profiler_holds_its_program_is_counted),
 		cmocka_unit_test(a_recording_that_says_nothing_of_its_costs_has_no_rows),

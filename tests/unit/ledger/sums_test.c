@@ -365,6 +365,7 @@ static void host_counters_are_energies_and_a_wall_meter_is_none(void **state)
 	assert_int_equal(ledger->hosts[0].measured_nj, 14000);
 	assert_int_equal(ledger->hosts[0].end_ns, 200);
 	assert_string_equal(ledger->hosts[1].source, "rapl.dram-0_uj");
+	assert_null(ledger->hosts[1].host);
 	build_free(recording, ledger);
 }
 
@@ -383,6 +384,33 @@ static void a_host_counter_that_falls_leaves_its_interval_out_and_says_so(void *
 	assert_int_equal(ledger->note_count, 1);
 	assert_string_equal(ledger->notes[0].id, "host-counter-fell");
 	assert_non_null(strstr(ledger->notes[0].text, "rapl.package-0_uj fell in 1 of 3 intervals"));
+	build_free(recording, ledger);
+}
+
+/* 200 and 150 W over 30 s, on counters that stand far apart. */
+static void host_counters_are_each_machines_own(void **state)
+{
+	static const int64_t second_ns = 1000000000;
+	struct kwhy_recording *recording = build_one();
+	const uint32_t machines[] = {build_machine(recording, "node1"), build_machine(recording, "node2")};
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i <= 30; i++)
+		for (uint32_t m = 0; m < 2; m++)
+			OK(kwhy_recording_add_power(recording,
+				&(struct kwhy_power_source){.meter = KWHY_METER_RAPL_PACKAGE,
+					.device = KWHY_NONE,
+					.machine = machines[m]},
+				i * second_ns, m ? 7 + 150000000 * i : 60000000000 + 200000000 * i,
+				&build_error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->host_count, 2);
+	assert_int_equal(ledger->hosts[0].measured_nj, 6000 * second_ns);
+	assert_string_equal(ledger->hosts[0].host, "node1");
+	assert_int_equal(ledger->hosts[1].measured_nj, 4500 * second_ns);
+	assert_string_equal(ledger->hosts[1].host, "node2");
+	assert_int_equal(ledger->note_count, 0);
 	build_free(recording, ledger);
 }
 
@@ -438,6 +466,7 @@ int main(void)
 		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
 		cmocka_unit_test(host_counters_are_energies_and_a_wall_meter_is_none),
 		cmocka_unit_test(a_host_counter_that_falls_leaves_its_interval_out_and_says_so),
+		cmocka_unit_test(host_counters_are_each_machines_own),
 		cmocka_unit_test(a_host_counter_that_wraps_where_the_recording_says_is_whole),
 		cmocka_unit_test(notes_are_kept_in_order_however_many),
 	};

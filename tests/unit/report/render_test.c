@@ -79,6 +79,40 @@ static void a_very_long_name_fits_too(void **state)
 	free(name);
 }
 
+/* The name of the machine stands beside its meter where there are several, and nowhere else. */
+static void hosts_are_named_where_meters_are_of_several(void **state)
+{
+	struct kwhy_host_energy hosts[] = {
+		{.source = "rapl.package-0_uj", .host = "node1", .measured_nj = 6000},
+		{.source = "rapl.package-0_uj", .measured_nj = 4500}};
+	char name[200] = {0};
+	struct kwhy_text text, json = {0};
+	struct nouns nouns;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	nouns_init(&nouns, "k");
+	nouns.ledger.hosts = hosts;
+	nouns.ledger.host_count = 2;
+	text = render(&nouns, 80, false);
+	assert_non_null(strstr(text.data, "  host   meter "));
+	assert_non_null(strstr(text.data, "  node1  rapl.package-0_uj "));
+	assert_non_null(strstr(text.data, "  n/a    rapl.package-0_uj "));
+	kwhy_text_done(&text);
+	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
+	assert_non_null(strstr(json.data, "\"host\": \"node1\""));
+	kwhy_text_done(&json);
+	hosts[0].host = name;
+	text = render(&nouns, 80, false);
+	assert_lines_fit(text.data, 80);
+	kwhy_text_done(&text);
+	hosts[0].host = NULL;
+	text = render(&nouns, 80, false);
+	assert_null(strstr(text.data, "  host   meter "));
+	kwhy_text_done(&text);
+	nouns_done(&nouns);
+}
+
 static void evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json(void **state)
 {
 	static const char kernel[] =
@@ -266,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
 		cmocka_unit_test(a_very_long_name_fits_too),
+		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
 		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
