@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kwhy record with its library in the command: what ran, which part of it, and the command's own ranges and
  * work. */
+#include "base/boot.h"
 #include "record_folder.h"
 
 static void the_library_is_named_to_the_command(void **state)
@@ -106,6 +107,49 @@ static void ranks_are_told_apart_by_their_process_and_host(void **state)
 	assert_non_null(strstr(spawned.out.data, "\nProcesses"));
 	assert_non_null(strstr(strstr(spawned.out.data, "\nProcesses"), row));
 	spawned_done(&spawned);
+}
+
+/* Whether bytes of a file hold that text; names of a bundle's files are stored plain. */
+static bool holds(const char *path, const char *text)
+{
+	struct kwhy_text bytes = {0};
+	struct kwhy_error error;
+	bool found;
+
+	assert_int_equal(kwhy_file_read(path, 1 << 20, &bytes, &error), KWHY_OK);
+	found = memmem(bytes.data, bytes.length, text, strlen(text)) != NULL;
+	kwhy_text_done(&bytes);
+	return found;
+}
+
+/* What tells machines of one name apart, and containers of one machine from those. */
+static void launcher_and_program_state_which_start_of_the_machine_it_was(void **state)
+{
+	static const char command[] = FAKE_CUDA KWHY_FAKE_PROGRAM " cuda launch:5";
+	const char *const words[] = {"record", "-q", "-o", place("a"), "--", "sh", "-c", command, NULL};
+	char start[KWHY_BOOT_BYTES], path[600];
+	size_t files = 0;
+	struct dirent *entry;
+	DIR *recording;
+
+	(void)state;
+	kwhy_boot_read(NULL, start);
+	if (!start[0])
+		skip();
+	assert_done(
+		spawn_run(&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY}),
+		0, "");
+	recording = opendir(place("a"));
+	assert_non_null(recording);
+	while ((entry = readdir(recording))) {
+		if (!strstr(entry->d_name, ".blocks"))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", place("a"), entry->d_name);
+		assert_true(holds(path, start));
+		files++;
+	}
+	closedir(recording);
+	assert_int_equal(files, 2);
 }
 
 static void a_library_of_somebody_else_stays(void **state)
@@ -275,6 +319,7 @@ int main(void)
 		CASE(the_library_is_named_to_the_command),
 		CASE(what_two_processes_ran_and_their_power_is_one_recording),
 		CASE(ranks_are_told_apart_by_their_process_and_host),
+		CASE(launcher_and_program_state_which_start_of_the_machine_it_was),
 		CASE(a_library_of_somebody_else_stays),
 		CASE(regions_and_work_of_libkwhy_reach_the_recording),
 		CASE(random_windows_see_their_share_of_two_processes),
