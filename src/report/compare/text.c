@@ -177,7 +177,8 @@ static void write_accounts(const struct kwhy_comparison *comparison, const struc
 	if (!comparison->pair_count)
 		return;
 	kwhy_sheet_heading(sheet, "Accounts",
-		energy ? "by change of energy; * beyond both 90 % intervals" : "by change of time");
+		energy ? "by change of energy; * beyond the 90 % interval of the change"
+		       : "by change of time");
 	kwhy_table_init(&table, energy ? energy_columns : time_columns, energy ? 7 : 5);
 	for (size_t i = 0; i < shown; i++)
 		(energy ? add_energy_pair : add_time_pair)(&table, &comparison->pairs[i]);

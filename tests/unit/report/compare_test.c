@@ -25,7 +25,7 @@ static struct kwhy_side read_side(const char *json)
 #define REPORT(devices, findings) \
 	"{\"schema\":\"kwhy.report/1\",\"devices\":[" devices "],\"findings\":[" findings "]}"
 
-static void a_change_is_significant_beyond_both_intervals(void **state)
+static void a_change_is_significant_beyond_its_interval(void **state)
 {
 	struct kwhy_side a = read_side(REPORT(DEVICE(300,
 						      ACCOUNT("compute", "k", 10, 200, 170, 230) "," ACCOUNT(
@@ -46,6 +46,35 @@ static void a_change_is_significant_beyond_both_intervals(void **state)
 	assert_true(comparison.pairs[0].significant);
 	assert_int_equal(comparison.pairs[1].half_width_nj, 50); /* hypot(40, 30) */
 	assert_false(comparison.pairs[1].significant);
+	kwhy_comparison_done(&comparison);
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
+static struct kwhy_text text_of(const struct kwhy_comparison *comparison)
+{
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_conditions conditions = {0};
+	struct kwhy_text out = {0};
+
+	assert_int_equal(kwhy_compare_text(comparison, &conditions, &style, &out, &error), KWHY_OK);
+	return out;
+}
+
+/* Both intervals touch: 35 of change, a half-width of 20 on either side, of the change 28. */
+static void the_text_says_beyond_which_interval_a_change_is(void **state)
+{
+	struct kwhy_side a = read_side(REPORT(DEVICE(100, ACCOUNT("compute", "k", 10, 100, 80, 120)), ""));
+	struct kwhy_side b = read_side(REPORT(DEVICE(135, ACCOUNT("compute", "k", 10, 135, 115, 155)), ""));
+	struct kwhy_comparison comparison;
+	struct kwhy_text out;
+
+	(void)state;
+	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
+	out = text_of(&comparison);
+	assert_non_null(strstr(out.data, "* beyond the 90 % interval of the change\n"));
+	assert_non_null(strstr(out.data, "+35.0 %  *\n"));
+	kwhy_text_done(&out);
 	kwhy_comparison_done(&comparison);
 	kwhy_side_done(&a);
 	kwhy_side_done(&b);
@@ -178,14 +207,12 @@ static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
 	struct kwhy_side b = read_side(REPORT(DEVICE(1, ""),
 		"{\"id\":\"new\",\"title\":\"New\"},{\"id\":\"both\","
 		"\"title\":\"Both, other numbers\"}"));
-	struct kwhy_text_style style = {.columns = 80};
-	struct kwhy_conditions conditions = {0};
 	struct kwhy_comparison comparison;
-	struct kwhy_text out = {0};
+	struct kwhy_text out;
 
 	(void)state;
 	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
-	assert_int_equal(kwhy_compare_text(&comparison, &conditions, &style, &out, &error), KWHY_OK);
+	out = text_of(&comparison);
 	assert_non_null(strstr(out.data, "Findings gone\n  - Old [old]\n"));
 	assert_non_null(strstr(out.data, "Findings new\n  - New [new]\n"));
 	assert_null(strstr(out.data, "Both"));
@@ -198,7 +225,8 @@ static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_change_is_significant_beyond_both_intervals),
+		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
+		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
 		cmocka_unit_test(energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it),
