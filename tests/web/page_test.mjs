@@ -49,6 +49,31 @@ function report(args, name) {
 	return html;
 }
 
+/** Two GPUs, 4 and 5, that run one kernel again and again; GPU 5 does with a few blocks, and draws as many watts as said. */
+function twoDevices(name, seconds = [2, 2], watts = [400, 350]) {
+	const origin = 1_700_000_000_000_000_000n, at = (ns) => String(origin + BigInt(ns));
+	const rows = [4, 5].flatMap((device, d) => Array.from({ length: 200 }, (_, i) =>
+		`kernel,gemm,${device},7,${at(i * 1e7)},${at(i * 1e7 + (d ? 4e6 : 8e6))},,${d ? 4 : 132},256`));
+	const readings = [4, 5].flatMap((device, d) => Array.from({ length: seconds[d] * 50 + 1 }, (_, i) => `${at(i * 2e7)},${device},nvml.energy_mj,${i * 20 * watts[d]}`));
+	const trace = join(folder, `${name}.csv`), power = join(folder, `${name}.power.csv`);
+	writeFileSync(trace, ["# device 4 name=X sms=132 context_idle_w=100", "# device 5 name=X sms=132 context_idle_w=100", "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block", ...rows].join("\n") + "\n");
+	writeFileSync(power, ["time_ns,device,source,value", ...readings].join("\n") + "\n");
+	return [trace, "--power", power];
+}
+
+const runText = (...args) => execFileSync(kwhy, args, { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
+
+/** A report.json of two devices whose accounts draw so many joules, give or take: [[name, [joules, half-width] of each device], ...] */
+function madeReport(name, accounts) {
+	const report = JSON.parse(runText("report", ...twoDevices("made"), "--json"));
+	report.devices.forEach((device, d) => {
+		device.accounts = accounts.map(([account, ...each]) => ({ ...device.accounts[0], category: "compute", name: account, gross_nj: each[d][0] * 1e9, low_nj: (each[d][0] - each[d][1]) * 1e9, high_nj: (each[d][0] + each[d][1]) * 1e9 }));
+	});
+	const file = join(folder, `${name}.json`);
+	writeFileSync(file, JSON.stringify(report));
+	return file;
+}
+
 const spawnText = promisify(execFile);
 
 /** A server of made-up answers (tests/fakes/llm), well or badly behaved. */
@@ -237,6 +262,24 @@ const tests = {
 		execFileSync(kwhy, ["compare", join(folder, "a.json"), join(folder, "a.json"), "-o", html], { stdio: "pipe" });
 		const page = await open(html);
 		assert.ok((await page.locator("#compare").innerText()).includes("Before and after"));
+		await page.close();
+	},
+	"a comparison adds devices up, and tells a change from chance, as the text does": async () => {
+		// of the whole, turned went from 5 to 4 kJ though more on the first device; beyond: 17 J of change, 14.1 J of interval, and both intervals touch
+		const a = madeReport("before", [["turned", [2000, 60], [3000, 60]], ["beyond", [50, 10], [50, 0]], ["within", [50, 10], [50, 0]]]);
+		const b = madeReport("after", [["turned", [2400, 60], [1600, 60]], ["beyond", [67, 10], [50, 0]], ["within", [63, 10], [50, 0]]]);
+		const text = runText("compare", a, b);
+		assert.match(text, /turned +5\.00 kJ +4\.00 kJ +-1\.00 kJ +±120 J +-20\.0 % +\*/);
+		execFileSync(kwhy, ["compare", a, b, "-o", join(folder, "devices.html")], { stdio: "pipe" });
+		const page = await open(join(folder, "devices.html"));
+		const rows = await page.locator("#compare tbody tr").evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.innerText)));
+		const row = (name) => rows.find((cells) => cells[1] === name);
+		assert.deepEqual([...row("turned").slice(2, 5), row("turned").at(-1)], ["5.00 kJ", "4.00 kJ", "-20.0 %", "less"]);
+		assert.equal(row("beyond").at(-1), "more");
+		assert.equal(row("within").at(-1), "within the interval");
+		assert.match(text, /beyond .*\*\n/);
+		assert.match(text, /within .*%\n/);
+		await page.screenshot({ path: join(folder, "devices.png") });
 		await page.close();
 	},
 };

@@ -2,6 +2,7 @@
 // Decodes the data blocks and puts the views on the page, the answer first.
 
 import { block, jsonBlock } from "./blocks";
+import type { Comparison } from "./compare_types";
 import { button, el } from "./dom";
 import { time, visible } from "./format";
 import type { Report } from "./report_types";
@@ -74,17 +75,18 @@ function openReport(app: HTMLElement, report: Report, plan: Plan | null, contain
 	if (shown) Object.assign(window, { kwhyTimeline: shown.timeline });
 }
 
-function openComparison(app: HTMLElement, a: Report, b: Report): void {
+function openComparison(app: HTMLElement, comparison: Comparison, a: Report, b: Report): void {
 	const part = (title: string, report: Report): HTMLElement => el("section", {}, el("h2", {}, title), headline(report));
-	app.replaceChildren(heading(a), el("main", {}, compareView(a, b), part("Before", a), part("After", b)));
+	app.replaceChildren(heading(a), el("main", {}, compareView(comparison), part("Before", a), part("After", b)));
 }
 
 async function main(): Promise<void> {
 	const app = document.getElementById("app")!;
 	initTheme();
 	try {
+		const comparison = await jsonBlock<Comparison>("kwhy-compare");
 		const [a, b] = [await jsonBlock<Report>("kwhy-report-a"), await jsonBlock<Report>("kwhy-report-b")];
-		if (a && b) return openComparison(app, a, b);
+		if (comparison && a && b) return openComparison(app, comparison, a, b);
 		const transfers = await jsonBlock<Transfers>("kwhy-transfers");
 		if (transfers) return openTransfers(app, transfers);
 		const pairs = await jsonBlock<Pairs>("kwhy-pairs");

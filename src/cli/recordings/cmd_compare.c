@@ -172,6 +172,19 @@ static struct kwhy_text_style style_of(const struct compare_options *options)
 		.verbose = options->job.verbose};
 }
 
+static enum kwhy_status render_page(const struct comparing *comparing,
+	const struct kwhy_conditions *conditions, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_compare_json(&comparing->comparison, conditions, &json, error);
+
+	if (!status)
+		status = kwhy_report_compare_page(
+			json.data, comparing->a.json.data, comparing->b.json.data, out, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
 static enum kwhy_status render(const struct comparing *comparing, const struct compare_options *options,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -180,7 +193,7 @@ static enum kwhy_status render(const struct comparing *comparing, const struct c
 	struct kwhy_text_style style = style_of(options);
 
 	if (form == KWHY_OUTPUT_HTML)
-		return kwhy_report_compare_page(comparing->a.json.data, comparing->b.json.data, out, error);
+		return render_page(comparing, &conditions, out, error);
 	return form == KWHY_OUTPUT_JSON
 		? kwhy_compare_json(&comparing->comparison, &conditions, out, error)
 		: kwhy_compare_text(&comparing->comparison, &conditions, &style, out, error);

@@ -94,12 +94,14 @@ enum kwhy_status kwhy_report_page(const struct kwhy_report *report, const struct
 	return status ? status : end(out, mark, error);
 }
 
-enum kwhy_status kwhy_report_compare_page(
-	const char *before_json, const char *after_json, struct kwhy_text *out, struct kwhy_error *error)
+enum kwhy_status kwhy_report_compare_page(const char *compare_json, const char *before_json,
+	const char *after_json, struct kwhy_text *out, struct kwhy_error *error)
 {
 	const char *mark;
 	enum kwhy_status status = begin(out, &mark, error);
 
+	if (!status)
+		status = kwhy_page_block("kwhy-compare", compare_json, strlen(compare_json), out, error);
 	if (!status)
 		status = kwhy_page_block("kwhy-report-a", before_json, strlen(before_json), out, error);
 	if (!status)

@@ -11,9 +11,9 @@
 KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,
 	const struct kwhy_plan *plan, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of a comparison, from two report.json texts. */
-KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(
-	const char *before_json, const char *after_json, struct kwhy_text *out, struct kwhy_error *error);
+/* The page of a comparison, from the JSON of kwhy_compare_json() and the two report.json texts. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(const char *compare_json, const char *before_json,
+	const char *after_json, struct kwhy_text *out, struct kwhy_error *error);
 
 /* The page of measured transfers, from the JSON of kwhy_report_transfers_json(). */
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
