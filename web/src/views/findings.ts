@@ -3,7 +3,7 @@
 
 import { el } from "../dom";
 import { energy, exact, known, time, visible, type Maybe } from "../format";
-import type { Evidence, Finding, Report } from "../report_types";
+import { deviceLabel, type Evidence, type Finding, type Report } from "../report_types";
 
 export type Jump = (startNs: number, endNs: number) => void;
 
@@ -32,5 +32,5 @@ function card(finding: Finding, where: string, jump: Jump | null): HTMLElement {
 export function findings(report: Report, jump: Jump | null): HTMLElement {
 	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),
 		el("p", { class: "muted" }, report.findings.length ? "Largest possible saving first. Savings of different findings overlap: do not add them up." : "Nothing found above the threshold."),
-		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, report.devices.length > 1 && known(finding.device) ? `GPU ${finding.device}: ` : "", jump))));
+		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, report.devices.length > 1 && known(finding.device) ? `${deviceLabel(report.devices[finding.device]!)}: ` : "", jump))));
 }
