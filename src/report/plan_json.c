@@ -85,12 +85,14 @@ static void add_lane(
 {
 	if (item->activity == KWHY_NONE) {
 		kwhy_json_null(json, "device");
+		kwhy_json_null(json, "rank");
 		kwhy_json_int(json, "thread", recording->threads[recording->calls.thread[item->call]].tid);
 	} else {
 		const struct kwhy_stream
 			*stream = &recording->streams[recording->activities.stream[item->activity]];
 
 		kwhy_json_int(json, "device", recording->devices[stream->device].index);
+		kwhy_json_index(json, "rank", recording->devices[stream->device].rank);
 		kwhy_json_int(json, "stream", stream->id);
 	}
 }

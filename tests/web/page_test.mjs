@@ -167,6 +167,53 @@ const tests = {
 		assert.equal(theme, "dark");
 		await page.close();
 	},
+	"a finding names the GPU by its number": async () => {
+		const page = await open(report(twoDevices("numbers"), "numbers"));
+		const titles = await page.locator("#findings h3").allInnerTexts();
+		assert.ok(titles.some((title) => title.startsWith("GPU 5: ")), titles.join(" | "));
+		assert.ok(!titles.some((title) => /^GPU [01]: /.test(title)), titles.join(" | "));
+		await page.close();
+	},
+	"two ranks that call their GPU by one number are told apart": async () => {
+		const event = (rank, ms) => [
+			{ ph: "X", cat: "kernel", name: "k", pid: 0, tid: 7, ts: 17e14 + ms * 1000, dur: 500 + 200 * rank, args: { device: 0, stream: 7, context: 1, grid: [132, 1, 1], block: [256, 1, 1] } },
+			{ ph: "i", s: "t", name: "[memory]", cat: "cpu_instant_event", pid: 100, tid: 1, ts: 17e14 + ms * 1000 + 1, args: { "Total Allocated": (ms + 1) * 1e6, "Total Reserved": (ms + 1) * 2e6, "Device Id": 0, "Device Type": 1, Bytes: 1000, Addr: 1 } },
+		];
+		const files = [0, 1].map((rank) => {
+			const file = join(folder, `rank${rank}.json`);
+			writeFileSync(file, JSON.stringify({ schemaVersion: 1, distributedInfo: { rank, world_size: 2 }, deviceProperties: [{ id: 0, name: "H200", numSms: 132 }], traceEvents: Array.from({ length: 20 }, (_, ms) => event(rank, ms)).flat() }));
+			return file;
+		});
+		const page = await open(report(files, "ranks"));
+		const both = ["GPU 0 of rank 0", "GPU 0 of rank 1"];
+		const includes = (what, text) => both.forEach((label) => assert.ok(text.includes(label), `${what}: ${text}`));
+		includes("tiles", await page.locator("#overview .tiles").innerText());
+		assert.equal(await page.locator("#stretch svg text", { hasText: "stream 7" }).first().textContent(), `${both[0]} stream 7`);
+		includes("ledger", await page.locator("#ledger tbody").innerText());
+		assert.deepEqual(await page.evaluate(() => kwhyTimeline.data.header.tracks.map((track) => track.device)), [0, 1]);
+		assert.deepEqual(await page.evaluate(() => kwhyTimeline.rows.map((row) => row.label)), both.map((label) => `${label} stream 7`));
+		await page.locator("#memory").scrollIntoViewIfNeeded();
+		await page.waitForSelector("#memory-chart svg");
+		includes("memory", await page.locator("#memory-chart svg").innerHTML());
+		await page.screenshot({ path: join(folder, "ranks.png"), fullPage: true });
+		await page.close();
+	},
+	"GPUs without ranks stand side by side under their own numbers": async () => {
+		const page = await open(report(twoDevices("sides"), "sides"));
+		await page.locator("#ranks").scrollIntoViewIfNeeded();
+		await page.waitForSelector("#rank-chart svg");
+		const labels = await page.locator("#rank-chart svg text").allTextContents();
+		assert.ok(labels.includes("GPU 4") && labels.includes("GPU 5"), labels.join(" | "));
+		await page.close();
+	},
+	"the timeline says of which GPU a curve of power is": async () => {
+		const page = await open(report(twoDevices("curves"), "curves"));
+		const labels = await page.evaluate(() => kwhyTimeline.curves.map((curve) => curve.label));
+		for (const label of ["GPU 4 nvml.energy_mj", "GPU 5 nvml.energy_mj"]) assert.ok(labels.includes(label), labels.join(" | "));
+		await page.evaluate(() => document.querySelector("#timeline").scrollIntoView());
+		await page.screenshot({ path: join(folder, "curves.png") });
+		await page.close();
+	},
 	"hostile names are text": async () => {
 		const names = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\"b'c&amp;", "\u202egnp.exe", "k".repeat(100000)];
 		const csv = join(folder, "hostile.csv");

@@ -70,6 +70,7 @@ export function isModelled(report: Report): boolean {
 	return report.devices.some((device) => device.energy?.source === "modelled");
 }
 
-export function deviceLabel(device: Device): string {
+/** Ranks may call their devices by the same number. */
+export function deviceLabel(device: { index: number; rank?: N }): string {
 	return `GPU ${device.index}${device.rank === null || device.rank === undefined ? "" : ` of rank ${device.rank}`}`;
 }

@@ -10,12 +10,16 @@ const ROW = 18;
 const GAP = 6;
 const AXIS = 24;
 const POWER = 120;
-const LABELS = 120;
+const FONT = "12px system-ui, sans-serif";
+const LEAST_LABELS = 120;
+const MOST_LABELS = 220;
+/** So many names of curves have room beside them. */
+const CURVE_LABELS = 5;
 const MIN_SPAN_NS = 200;
 const PALETTE = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];
 
-interface Row { track: TrackHeader; top: number; height: number }
-interface Curve { label: string; series: Series; color: string; step: boolean }
+interface Row { track: TrackHeader; label: string; top: number; height: number }
+interface Curve { label: string; series: Series; color: string; step: boolean; isModel: boolean }
 
 export class Timeline {
 	readonly node: HTMLElement;
@@ -28,6 +32,8 @@ export class Timeline {
 	private mark: [number, number] | null = null;
 	private drag: { x: number; from: number; to: number } | null = null;
 	private queued = false;
+	/** Width of the labels on the left. */
+	private readonly left: number;
 
 	constructor(private readonly data: TimelineData, private readonly onView: (from: number, to: number) => void) {
 		this.to = data.span_ns;
@@ -41,6 +47,7 @@ export class Timeline {
 		this.listen();
 		onTheme(() => this.recolor());
 		this.recolor();
+		this.left = this.labelWidth();
 		new ResizeObserver(() => this.redraw()).observe(this.canvas);
 	}
 
@@ -71,9 +78,10 @@ export class Timeline {
 	/** The model lies below the meters, so that these stay readable where it is busy. */
 	private recolor(): void {
 		const styles = ["accent", "copy", "collective", "memset", "range"];
-		this.curves = this.data.header.model.map((header) => ({ label: "model", series: this.data.series(header), color: color("idle"), step: true }));
+		const label = (device: number, name: string): string => (this.data.header.devices.length > 1 ? `${this.data.deviceLabel(device)} ${name}` : name);
+		this.curves = this.data.header.model.map((header) => ({ label: label(header.device, "model"), series: this.data.series(header), color: color("idle"), step: true, isModel: true }));
 		this.data.header.power.forEach((header, i) => this.curves.push({
-			label: header.source, series: this.data.series(header), color: color(styles[i % styles.length]!), step: header.kind === "counter",
+			label: label(header.device, header.source), series: this.data.series(header), color: color(styles[i % styles.length]!), step: header.kind === "counter", isModel: false,
 		}));
 		this.redraw();
 	}
@@ -101,7 +109,7 @@ export class Timeline {
 		context.scale(ratio, ratio);
 		context.fillStyle = color("ground");
 		context.fillRect(0, 0, width, height);
-		context.font = "12px system-ui, sans-serif";
+		context.font = FONT;
 		let exactView = true;
 		this.drawAxis(context, width, height);
 		if (this.curves.length) this.drawPower(context, width);
@@ -117,23 +125,32 @@ export class Timeline {
 		for (const track of this.data.header.tracks) {
 			const part = this.data.partFor(track, this.from, this.to);
 			const height = (part?.lanes ?? 1) * ROW;
-			this.rows.push({ track, top, height });
+			this.rows.push({ track, label: this.data.trackLabel(track), top, height });
 			top += height + GAP;
 		}
 		return top;
 	}
 
+	/** As wide as the longest label needs, within bounds. */
+	private labelWidth(): number {
+		const context = this.canvas.getContext("2d")!;
+		context.font = FONT;
+		const labels = [...this.data.header.tracks.map((track) => this.data.trackLabel(track)), ...this.curves.map((curve) => curve.label)];
+		const width = labels.reduce((widest, label) => Math.max(widest, context.measureText(visible(label)).width), 0);
+		return Math.min(Math.max(Math.ceil(width) + 16, LEAST_LABELS), MOST_LABELS);
+	}
+
 	private x(timeNs: number, width: number): number {
-		return LABELS + ((timeNs - this.from) / (this.to - this.from)) * (width - LABELS);
+		return this.left + ((timeNs - this.from) / (this.to - this.from)) * (width - this.left);
 	}
 
 	private timeAt(x: number): number {
 		const width = this.canvas.clientWidth;
-		return this.from + ((x - LABELS) / (width - LABELS)) * (this.to - this.from);
+		return this.from + ((x - this.left) / (width - this.left)) * (this.to - this.from);
 	}
 
 	private drawAxis(context: CanvasRenderingContext2D, width: number, height: number): void {
-		const step = niceStep((this.to - this.from) / Math.max(2, (width - LABELS) / 130));
+		const step = niceStep((this.to - this.from) / Math.max(2, (width - this.left) / 130));
 		context.strokeStyle = color("line");
 		context.fillStyle = color("muted");
 		for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
@@ -156,41 +173,49 @@ export class Timeline {
 		context.fillText("0 W", 6, top + POWER);
 		context.save();
 		context.beginPath();
-		context.rect(LABELS, top, width - LABELS, POWER);
+		context.rect(this.left, top, width - this.left, POWER);
 		context.clip();
 		this.curves.forEach((curve) => {
 			context.strokeStyle = curve.color;
-			context.lineWidth = curve.label === "model" ? 1 : 1.4;
+			context.lineWidth = curve.isModel ? 1 : 1.4;
 			tracePath(context, curve, this.from, this.to, (t) => this.x(t, width), y);
 			context.stroke();
 		});
 		context.restore();
 		context.lineWidth = 1;
-		this.curves.forEach((curve, i) => {
+		this.nameCurves(context, top);
+	}
+
+	private nameCurves(context: CanvasRenderingContext2D, top: number): void {
+		const all = this.curves.length <= CURVE_LABELS, shown = this.curves.slice(0, all ? CURVE_LABELS : CURVE_LABELS - 1);
+		shown.forEach((curve, i) => {
 			context.fillStyle = curve.color;
-			context.fillText(curve.label, 6, top + 34 + i * 15);
+			context.fillText(curve.label, 6, top + 34 + i * 15, this.left - 12);
 		});
+		if (all) return;
+		context.fillStyle = color("muted");
+		context.fillText(`and ${this.curves.length - shown.length} more`, 6, top + 34 + shown.length * 15);
 	}
 
 	private drawRow(context: CanvasRenderingContext2D, row: Row, width: number): boolean {
 		const part = this.data.partFor(row.track, this.from, this.to);
 		context.fillStyle = color("muted");
-		context.fillText(visible(row.track.label).slice(0, 19), 6, row.top + 13);
+		context.fillText(visible(row.label), 6, row.top + 13, this.left - 12);
 		if (!part) return false;
 		const first = firstRunning(part, this.from);
 		const last = lowerBound(part.start, this.to);
 		const colors = PALETTE.map(color);
-		if (last - first <= 4 * (width - LABELS)) this.drawSingles(context, row, part, first, last, width, colors);
+		if (last - first <= 4 * (width - this.left)) this.drawSingles(context, row, part, first, last, width, colors);
 		else this.drawShares(context, row, part, width, colors);
 		return part.bin_ns === 0;
 	}
 
 	private drawSingles(context: CanvasRenderingContext2D, row: Row, part: Part, first: number, last: number, width: number, colors: string[]): void {
 		for (let i = first; i < last; i++) {
-			const from = Math.max(LABELS, this.x(part.start[i]!, width));
+			const from = Math.max(this.left, this.x(part.start[i]!, width));
 			const to = Math.min(width, this.x(part.start[i]! + part.duration[i]!, width));
 			const top = row.top + part.lane[i]! * ROW;
-			if (to < LABELS) continue;
+			if (to < this.left) continue;
 			context.fillStyle = colors[part.category[i]!]!;
 			context.fillRect(from, top, Math.max(to - from - (to - from > 3 ? 0.5 : 0), 0.7), ROW - 1);
 			if (to - from > 46) {
@@ -204,7 +229,7 @@ export class Timeline {
 	/** More rows than pixels: each pixel shows the busy share as height, and the category that is there most. */
 	private drawShares(context: CanvasRenderingContext2D, row: Row, part: Part, width: number, colors: string[]): void {
 		let low = firstRunning(part, this.from);
-		for (let x = LABELS; x < width; x++) {
+		for (let x = this.left; x < width; x++) {
 			const end = this.timeAt(x + 1);
 			const high = lowerBound(part.start, end);
 			const share = Math.min(1, (part.busy[high]! - part.busy[low]!) / (end - this.timeAt(x)));
@@ -233,7 +258,7 @@ export class Timeline {
 	private listen(): void {
 		this.canvas.addEventListener("wheel", (event) => {
 			event.preventDefault();
-			this.zoom(Math.exp(Math.sign(event.deltaY) * 0.25), this.timeAt(Math.max(LABELS, event.offsetX)));
+			this.zoom(Math.exp(Math.sign(event.deltaY) * 0.25), this.timeAt(Math.max(this.left, event.offsetX)));
 		}, { passive: false });
 		this.canvas.addEventListener("pointerdown", (event) => {
 			this.drag = { x: event.offsetX, from: this.from, to: this.to };
@@ -247,7 +272,7 @@ export class Timeline {
 
 	private pan(event: PointerEvent): void {
 		const { x, from, to } = this.drag!;
-		const shift = ((x - event.offsetX) / (this.canvas.clientWidth - LABELS)) * (to - from);
+		const shift = ((x - event.offsetX) / (this.canvas.clientWidth - this.left)) * (to - from);
 		this.show(from + shift, to + shift);
 	}
 
@@ -266,7 +291,7 @@ export class Timeline {
 	}
 
 	private hover(event: PointerEvent): void {
-		const lines = event.offsetX < LABELS ? null : this.describe(this.timeAt(event.offsetX), event.offsetY);
+		const lines = event.offsetX < this.left ? null : this.describe(this.timeAt(event.offsetX), event.offsetY);
 		tooltip(lines, event.clientX, event.clientY);
 	}
 
@@ -280,7 +305,7 @@ export class Timeline {
 		const size = part.bytes ? part.bytes[index]! : 0;
 		return [
 			part.bin_ns ? `mostly ${name}` : name,
-			`${CATEGORY[part.category[index]!]!}, ${row.track.label}`,
+			`${CATEGORY[part.category[index]!]!}, ${row.label}`,
 			`start ${exact(part.start[index]!, "ns")}, ${part.bin_ns ? "busy" : "length"} ${exact(part.duration[index]!, "ns")} (${time(part.duration[index]!)})`,
 			...(size > 0 ? [`${exact(size, "B")} (${bytes(size)}), ${part.duration[index]! > 0 ? `${(size / part.duration[index]!).toPrecision(3)} GB/s` : "no time"}`] : []),
 		];
@@ -298,12 +323,12 @@ export class Timeline {
 
 	private visibleRows(): (string | number | null)[][] {
 		const out: (string | number | null)[][] = [["track", "category", "name", "start_ns", "duration_ns", "bytes"]];
-		for (const { track } of this.rows) {
+		for (const { track, label } of this.rows) {
 			const part = this.data.partFor(track, this.from, this.to);
 			if (!part) continue;
 			const last = lowerBound(part.start, this.to);
 			for (let i = firstRunning(part, this.from); i < last; i++)
-				out.push([track.label, CATEGORY[part.category[i]!]!, this.data.header.names[part.name[i]!] ?? "", part.start[i]!, part.duration[i]!, part.bytes?.[i] ?? null]);
+				out.push([label, CATEGORY[part.category[i]!]!, this.data.header.names[part.name[i]!] ?? "", part.start[i]!, part.duration[i]!, part.bytes?.[i] ?? null]);
 		}
 		return out;
 	}

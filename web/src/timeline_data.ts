@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline container (docs/formats/page.md), decoded part by part when first drawn.
 
+import { deviceLabel } from "./report_types";
+
 export interface Column { at: number; bytes: number; form: "delta" | "plain" }
 interface PartHeader {
 	from_ns: number; to_ns: number; bin_ns: number; count: number;
 	start: Column; duration: Column; name: Column; category: Column; bytes: Column | null;
 }
+/** `device`: place in the header's devices; the labels of the host's tracks are whole, a stream's is its own. */
 export interface TrackHeader { kind: "stream" | "calls" | "ranges"; device: number | null; label: string; parts: PartHeader[] }
 export interface PowerHeader {
 	device: number; source: string; kind: "power" | "counter"; count: number; time: Column; value_mw: Column;
@@ -16,7 +19,7 @@ export interface MemoryHeader {
 }
 export interface TimelineHeader {
 	origin_unix_ns: string; start_ns: number; end_ns: number; names: string[]; exact: boolean;
-	devices: { index: number; name: string | null }[];
+	devices: { index: number; rank: number | null; name: string | null }[];
 	tracks: TrackHeader[]; power: PowerHeader[]; model: ModelHeader[]; memory: MemoryHeader[];
 }
 
@@ -55,6 +58,14 @@ export class TimelineData {
 	/** Window length; all times are relative to its start. */
 	get span_ns(): number {
 		return this.header.end_ns - this.header.start_ns;
+	}
+
+	deviceLabel(place: number): string {
+		return deviceLabel(this.header.devices[place]!);
+	}
+
+	trackLabel(track: TrackHeader): string {
+		return `${track.device === null ? "" : `${this.deviceLabel(track.device)} `}${track.label}`;
 	}
 
 	/** The finest part of a track that covers all of [from, to). */

@@ -10,7 +10,7 @@ export interface Change {
 }
 export interface LeftOut { id: string; reason: string; premise: string | null; saved_ns: N; saved_nj: N }
 export interface StretchItem {
-	device: N; stream?: number; thread?: number; name: string; category: number; before_ns: [number, number]; after_ns: [number, number] | null;
+	device: N; rank?: N; stream?: number; thread?: number; name: string; category: number; before_ns: [number, number]; after_ns: [number, number] | null;
 }
 export interface Stretch { first_step: number; end_step: number; step_count: number; before_ns: number; after_ns: number; left_out: number; items: StretchItem[] }
 export interface Plan {

@@ -18,7 +18,7 @@ struct window {
 
 struct track {
 	const char *kind;
-	uint32_t device; /* KWHY_NONE: the host's */
+	uint32_t device; /* place in the recording's devices; KWHY_NONE: the host's */
 	char label[64];
 	struct kwhy_timeline_part *parts; /* [window_count]; one that holds all when exact */
 	struct kwhy_timeline_bins bins;
@@ -184,8 +184,7 @@ static void name_tracks(struct builder *builder)
 	for (size_t i = 0; i < recording->stream_count; i++, track++) {
 		track->kind = "stream";
 		track->device = recording->streams[i].device;
-		snprintf(track->label, sizeof(track->label), "GPU %" PRId32 " stream %" PRId64,
-			recording->devices[track->device].index, recording->streams[i].id);
+		snprintf(track->label, sizeof(track->label), "stream %" PRId64, recording->streams[i].id);
 	}
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < recording->thread_count; i++, track++) {
@@ -199,9 +198,13 @@ static void name_tracks(struct builder *builder)
 	snprintf(track->label, sizeof(track->label), "ranges");
 }
 
+static json_t *index_or_null(uint32_t index)
+{
+	return index == KWHY_NONE ? json_null() : json_integer(index);
+}
+
 static json_t *finish_track(struct builder *builder, struct track *track)
 {
-	const struct kwhy_recording *recording = builder->report->recording;
 	json_t *parts = json_array();
 
 	for (size_t i = 0; i < builder->window_count; i++)
@@ -210,9 +213,7 @@ static json_t *finish_track(struct builder *builder, struct track *track)
 		json_array_append_new(
 			parts, kwhy_timeline_bins_finish(&track->bins, builder->span_ns, &builder->columns));
 	free(track->parts);
-	return json_pack("{ss so ss so}", "kind", track->kind, "device",
-		track->device == KWHY_NONE ? json_null()
-					   : json_integer(recording->devices[track->device].index),
+	return json_pack("{ss so ss so}", "kind", track->kind, "device", index_or_null(track->device),
 		"label", track->label, "parts", parts);
 }
 
@@ -241,7 +242,8 @@ static json_t *devices_of(const struct kwhy_recording *recording)
 
 	for (size_t i = 0; i < recording->device_count; i++)
 		json_array_append_new(array,
-			json_pack("{si ss?}", "index", (int)recording->devices[i].index, "name",
+			json_pack("{si so ss?}", "index", (int)recording->devices[i].index, "rank",
+				index_or_null(recording->devices[i].rank), "name",
 				recording->devices[i].name));
 	return array;
 }

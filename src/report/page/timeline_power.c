@@ -27,8 +27,8 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 		kwhy_timeline_column_add(&times, series->time_ns[k] - recording->start_ns);
 		kwhy_timeline_column_add(&values, counter ? tick_power_mw(series, tick) : series->value[k]);
 	}
-	return json_pack("{si ss ss sI so so}", "device", (int)recording->devices[series->device].index,
-		"source", kwhy_meter_name(series->meter), "kind", counter ? "counter" : "power", "count",
+	return json_pack("{si ss ss sI so so}", "device", (int)series->device, "source",
+		kwhy_meter_name(series->meter), "kind", counter ? "counter" : "power", "count",
 		(json_int_t)series->count, "time", kwhy_timeline_column_finish(&times, columns), "value_mw",
 		kwhy_timeline_column_finish(&values, columns));
 }
@@ -82,8 +82,8 @@ static json_t *memory_series(const struct kwhy_report *report, uint32_t device, 
 		}
 	if (count == 0)
 		return NULL;
-	return json_pack("{si sI so so so}", "device", (int)recording->devices[device].index, "count",
-		(json_int_t)count, "time", kwhy_timeline_column_finish(&times, columns), "allocated_bytes",
+	return json_pack("{si sI so so so}", "device", (int)device, "count", (json_int_t)count, "time",
+		kwhy_timeline_column_finish(&times, columns), "allocated_bytes",
 		memory_column(report, device, false, columns), "reserved_bytes",
 		memory_column(report, device, true, columns));
 }
@@ -110,8 +110,8 @@ static json_t *model_series(const struct kwhy_report *report, uint32_t device, s
 		kwhy_timeline_column_add(&times, curve->time_ns[i] - report->recording->start_ns);
 		kwhy_timeline_column_add(&values, curve->power_mw[i]);
 	}
-	return json_pack("{si sI so so}", "device", (int)report->recording->devices[device].index, "count",
-		(json_int_t)curve->count, "time", kwhy_timeline_column_finish(&times, columns), "value_mw",
+	return json_pack("{si sI so so}", "device", (int)device, "count", (json_int_t)curve->count, "time",
+		kwhy_timeline_column_finish(&times, columns), "value_mw",
 		kwhy_timeline_column_finish(&values, columns));
 }
 

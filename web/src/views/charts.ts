@@ -93,21 +93,28 @@ export function steps(report: Report): HTMLElement | null {
 	}));
 }
 
+/** "rank 3", or the device where it has no rank or is not alone in it. */
+function rankLabels(report: Report, rows: NonNullable<Report["ranks"]>): string[] {
+	const isAlone = (rank: number): boolean => rows.filter((r) => r.rank === rank).length === 1;
+	return rows.map((r, i) => (known(r.rank) && isAlone(r.rank) ? `rank ${r.rank}` : known(r.device) ? deviceLabel(report.devices[r.device]!) : `rank ${r.rank ?? i}`));
+}
+
 export function ranks(report: Report): HTMLElement | null {
 	const rows = report.ranks ?? [];
 	if (rows.length < 2) return null;
+	const labels = rankLabels(report, rows), what = rows.some((r) => known(r.rank)) ? "rank" : "device";
 	const parts: [string, string, (r: (typeof rows)[number]) => number][] = [
 		["compute", "compute", (r) => r.compute_ns ?? 0], ["exposed collective", "collective", (r) => r.collective_exposed_ns ?? 0],
 		["other busy", "copy", (r) => Math.max(0, (r.busy_ns ?? 0) - (r.compute_ns ?? 0) - (r.collective_exposed_ns ?? 0))], ["idle", "idle", (r) => Math.max(0, (r.span_ns ?? 0) - (r.busy_ns ?? 0))],
 	];
-	return section("ranks", "Ranks side by side", "Where each rank's time went; a rank that computes less waits for the others.", chart({
-		id: "rank-chart", label: "time of each rank by category", height: 120 + rows.length * 34,
-		rows: () => [["rank", "span_ns", "busy_ns", "compute_ns", "collective_exposed_ns", "energy_nj"], ...rows.map((r) => [r.rank, r.span_ns, r.busy_ns, r.compute_ns, r.collective_exposed_ns ?? null, r.energy_nj])],
+	return section("ranks", `${what === "rank" ? "Ranks" : "Devices"} side by side`, `Where each ${what}'s time went; a ${what} that computes less waits for the others.`, chart({
+		id: "rank-chart", label: `time of each ${what} by category`, height: 120 + rows.length * 34,
+		rows: () => [["rank", "device", "span_ns", "busy_ns", "compute_ns", "collective_exposed_ns", "energy_nj"], ...rows.map((r) => [r.rank, known(r.device) ? deviceLabel(report.devices[r.device]!) : null, r.span_ns, r.busy_ns, r.compute_ns, r.collective_exposed_ns ?? null, r.energy_nj])],
 		option: () => ({
 			grid: { left: 90, right: 44, top: 36, bottom: 40 }, legend: { top: 0, textStyle: { color: color("text") } },
-			tooltip: { formatter: (p: { seriesName: string; value: number; dataIndex: number }) => `rank ${rows[p.dataIndex]!.rank ?? p.dataIndex}: ${escapeHtml(p.seriesName)} ${time(p.value)} (${exact(p.value, "ns")})<br>${energy(rows[p.dataIndex]!.energy_nj)}` },
+			tooltip: { formatter: (p: { seriesName: string; value: number; dataIndex: number }) => `${labels[p.dataIndex]!}: ${escapeHtml(p.seriesName)} ${time(p.value)} (${exact(p.value, "ns")})<br>${energy(rows[p.dataIndex]!.energy_nj)}` },
 			xAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => time(v) }, splitLine: { lineStyle: { color: color("line") } } },
-			yAxis: { type: "category", inverse: true, data: rows.map((r, i) => `rank ${r.rank ?? i}`), axisLabel: { color: color("text") } },
+			yAxis: { type: "category", inverse: true, data: labels, axisLabel: { color: color("text") } },
 			series: parts.map(([name, tone, value]) => ({ type: "bar", stack: "time", name, itemStyle: { color: color(tone) }, data: rows.map(value) })),
 		}),
 	}));
@@ -118,8 +125,7 @@ export function memory(report: Report, timeline: TimelineData | null): HTMLEleme
 	if (!timeline || !headers.length) return null;
 	const curves = headers.flatMap((h) => {
 		const m = timeline.memory(h);
-		const device = report.devices.find((d) => d.index === h.device);
-		const label = device ? deviceLabel(device) : `GPU ${h.device}`;
+		const label = deviceLabel(report.devices[h.device]!);
 		return ([["allocated", m.allocated, "compute"], ["reserved", m.reserved, "copy"]] as const).flatMap(([name, values, tone]) => (values ? [{ label: `${label} ${name}`, time: m.time, values, tone }] : []));
 	});
 	return section("memory", "Memory over time", "As the allocator or the profiler reported it.", chart({

@@ -3,7 +3,7 @@
 
 import { el } from "../dom";
 import { energy, exact, known, percent, power, si, time, type Maybe } from "../format";
-import { deviceEnergy, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
+import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
 
 function tile(label: string, value: string, note = "", title = ""): HTMLElement {
 	return el("div", { class: "tile", ...(title ? { title } : {}) }, el("span", { class: "muted small" }, label), el("b", {}, value), el("span", { class: "muted small" }, note));
@@ -44,7 +44,7 @@ const roofline = (ratio: number | null | undefined): string => known(ratio) ? ` 
 
 function utilisationTiles(report: Report): HTMLElement[] {
 	return report.devices.slice(0, 8).map((d) =>
-		tile(`utilisation, GPU ${d.index}`, percent(d.utilisation?.busy_ratio ?? (d.time["busy_ns"] ?? 0) / (d.time["span_ns"] || 1)),
+		tile(`utilisation, ${deviceLabel(d)}`, percent(d.utilisation?.busy_ratio ?? (d.time["busy_ns"] ?? 0) / (d.time["span_ns"] || 1)),
 			`busy · SM-weighted ${percent(d.utilisation?.sm_weighted_ratio)}${roofline(d.utilisation?.roofline_ratio)}`,
 			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline, where work in flop_bf16 or the like or in bytes is stated: what it takes at the peaks of the machine profile, of the run"));
 }
@@ -54,7 +54,7 @@ function coverageTiles(report: Report): HTMLElement[] {
 	return report.devices.filter((d) => d.coverage).slice(0, 8).map((d) => {
 		const c = d.coverage!;
 		const drawn = c.choice === "duty";
-		return tile(`recorded, GPU ${d.index}`, percent(drawn ? c.drawn_ns / (c.drawn_of_ns || 1) : c.known_ns / (c.end_ns - c.start_ns || 1)),
+		return tile(`recorded, ${deviceLabel(d)}`, percent(drawn ? c.drawn_ns / (c.drawn_of_ns || 1) : c.known_ns / (c.end_ns - c.start_ns || 1)),
 			`of the time, in ${drawn ? c.drawn_count : c.window_count} windows` + (drawn && known(c.sampling_error_ratio) ? `; shares of the whole run within ${percent(c.sampling_error_ratio)} (90 %)` : ""),
 			"accounts, findings and times are of the windows; what was metered between them has an account of its own");
 	});

@@ -12,7 +12,7 @@ interface Row { device: Device; account: Account; share: number | null; reach: n
 interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean }
 
 const COLUMNS: Column[] = [
-	{ key: "device", title: "device", text: true, value: (r) => r.device.index, cell: (r) => deviceLabel(r.device) },
+	{ key: "device", title: "device", text: true, value: (r) => deviceLabel(r.device), cell: (r) => deviceLabel(r.device) },
 	{ key: "category", title: "category", text: true, value: (r) => r.account.category, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(r.account.category)}` }), r.account.category) },
 	{ key: "name", title: "operation", text: true, value: (r) => r.account.name, cell: (r) => el("bdi", { title: visible(r.account.name) }, shorten(r.account.name, 64)) },
 	{ key: "count", title: "count", value: (r) => r.account.count, cell: (r) => exact(r.account.count) },
@@ -49,7 +49,7 @@ function order(column: Column, down: boolean): (a: Row, b: Row) => number {
 	return (a, b) => {
 		const [x, y] = [column.value(a), column.value(b)];
 		if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
-		const less = typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y);
+		const less = typeof x === "string" ? x.localeCompare(String(y), "en", { numeric: true }) : x - Number(y);
 		return down ? -less : less;
 	};
 }

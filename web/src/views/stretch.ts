@@ -3,6 +3,7 @@
 
 import { el, tooltip } from "../dom";
 import { exact, shorten, time, visible } from "../format";
+import { deviceLabel } from "../report_types";
 import { CATEGORY } from "../timeline_data";
 import type { Stretch, StretchItem } from "../whatif_types";
 
@@ -17,7 +18,7 @@ function svg(tag: string, attributes: Record<string, string | number>, text?: st
 	return node;
 }
 
-const laneOf = (item: StretchItem): string => (item.device === null ? `host thread ${item.thread}` : `GPU ${item.device} stream ${item.stream}`);
+const laneOf = (item: StretchItem): string => (item.device === null ? `host thread ${item.thread}` : `${deviceLabel({ index: item.device, rank: item.rank })} stream ${item.stream}`);
 
 /** Threads above the streams that they feed. */
 function lanesOf(stretch: Stretch): string[] {
