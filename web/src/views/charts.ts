@@ -9,6 +9,9 @@ import { categoryColor, color } from "../theme";
 import type { TimelineData } from "../timeline_data";
 
 const SYMBOLS: Record<string, string> = { h2d: "circle", d2h: "rect", d2d: "triangle", p2p: "diamond", h2h: "pin" };
+const legend = (): object => ({ top: 0, type: "plain", itemGap: 26, textStyle: { color: color("text") } });
+/** One device each. */
+const DASHES = ["solid", "dashed", "dotted"];
 const KIND_COLORS: Record<string, string> = { h2d: "compute", d2h: "copy", d2d: "range", p2p: "collective", h2h: "host" };
 
 function section(id: string, title: string, note: string, ...nodes: (Node | null)[]): HTMLElement {
@@ -30,7 +33,7 @@ function scatter(id: string, points: Point[], field: "rate" | "cost", unit: stri
 		id, label: title, height: 320,
 		rows: () => [["operation", "kind", "mean_bytes", `${field}_${unit.replace("/", "_per_")}`, "count"], ...shown.map((p) => [p.label, p.kind, p.size, p[field], p.count])],
 		option: () => ({
-			grid: { left: 90, right: 44, top: 36, bottom: 50 }, legend: { top: 0, textStyle: { color: color("text") } },
+			grid: { left: 90, right: 44, top: 36, bottom: 50 }, legend: legend(),
 			tooltip: { formatter: (p: { data: { point: Point } }) => `${escapeHtml(p.data.point.label)}<br>${exact(p.data.point.count)} copies, mean ${bytes(p.data.point.size)}<br>${si(p.data.point.rate, "B/s")}, ${si(p.data.point.cost, "J/B")}` },
 			xAxis: { type: "log", name: "mean size of a copy", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => bytes(v) } },
 			yAxis: { type: "log", name: unit, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, unit, 1) }, splitLine: { lineStyle: { color: color("line") } } },
@@ -111,7 +114,7 @@ export function ranks(report: Report): HTMLElement | null {
 		id: "rank-chart", label: `time of each ${what} by category`, height: 120 + rows.length * 34,
 		rows: () => [["rank", "device", "span_ns", "busy_ns", "compute_ns", "collective_exposed_ns", "energy_nj"], ...rows.map((r) => [r.rank, known(r.device) ? deviceLabel(report.devices[r.device]!) : null, r.span_ns, r.busy_ns, r.compute_ns, r.collective_exposed_ns ?? null, r.energy_nj])],
 		option: () => ({
-			grid: { left: 90, right: 44, top: 36, bottom: 40 }, legend: { top: 0, textStyle: { color: color("text") } },
+			grid: { left: 90, right: 44, top: 36, bottom: 40 }, legend: legend(),
 			tooltip: { formatter: (p: { seriesName: string; value: number; dataIndex: number }) => `${labels[p.dataIndex]!}: ${escapeHtml(p.seriesName)} ${time(p.value)} (${exact(p.value, "ns")})<br>${energy(rows[p.dataIndex]!.energy_nj)}` },
 			xAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => time(v) }, splitLine: { lineStyle: { color: color("line") } } },
 			yAxis: { type: "category", inverse: true, data: labels, axisLabel: { color: color("text") } },
@@ -123,20 +126,20 @@ export function ranks(report: Report): HTMLElement | null {
 export function memory(report: Report, timeline: TimelineData | null): HTMLElement | null {
 	const headers = timeline?.header.memory ?? [];
 	if (!timeline || !headers.length) return null;
-	const curves = headers.flatMap((h) => {
+	const curves = headers.flatMap((h, i) => {
 		const m = timeline.memory(h);
 		const label = deviceLabel(report.devices[h.device]!);
-		return ([["allocated", m.allocated, "compute"], ["reserved", m.reserved, "copy"]] as const).flatMap(([name, values, tone]) => (values ? [{ label: `${label} ${name}`, time: m.time, values, tone }] : []));
+		return ([["allocated", m.allocated, "compute"], ["reserved", m.reserved, "copy"]] as const).flatMap(([name, values, tone]) => (values ? [{ label: `${label} ${name}`, time: m.time, values, tone, dash: DASHES[i % DASHES.length]! }] : []));
 	});
 	return section("memory", "Memory over time", "As the allocator or the profiler reported it.", chart({
 		id: "memory-chart", label: "memory in use over time", height: 280,
 		rows: () => [["series", "time_ns", "bytes"], ...curves.flatMap((c) => Array.from(c.values, (v, i): (string | number)[] => [c.label, c.time[i]!, v]))],
 		option: () => ({
-			grid: { left: 90, right: 44, top: 36, bottom: 60 }, legend: { top: 0, textStyle: { color: color("text") } }, dataZoom: [{ type: "slider", height: 18, bottom: 6 }],
+			grid: { left: 90, right: 44, top: 36, bottom: 60 }, legend: legend(), dataZoom: [{ type: "slider", height: 18, bottom: 6 }],
 			tooltip: { trigger: "axis", valueFormatter: (v: number) => `${bytes(v)} (${exact(v, "B")})` },
 			xAxis: { type: "value", max: timeline.span_ns, axisLabel: { color: color("muted"), formatter: (v: number) => time(v) }, splitLine: { show: false } },
 			yAxis: { type: "value", axisLabel: { color: color("muted"), formatter: (v: number) => bytes(v) }, splitLine: { lineStyle: { color: color("line") } } },
-			series: curves.map((c) => ({ type: "line", step: "end", showSymbol: false, sampling: "lttb", name: c.label, itemStyle: { color: color(c.tone) }, data: Array.from(c.values, (v, i) => [c.time[i]!, v]) })),
+			series: curves.map((c) => ({ type: "line", step: "end", showSymbol: false, sampling: "lttb", name: c.label, itemStyle: { color: color(c.tone) }, lineStyle: { type: c.dash }, data: Array.from(c.values, (v, i) => [c.time[i]!, v]) })),
 		}),
 	}));
 }
