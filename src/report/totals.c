@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WINDOWS_APART_RATIO 0.01
+
 void kwhy_known_add(int64_t *sum_nj, int64_t more_nj)
 {
 	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
@@ -92,10 +94,12 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	if (!totals->known_count++) {
 		totals->energy_nj = totals->idle_nj = totals->unrecorded_nj = 0;
 		totals->power_w = 0;
+		totals->least_window_ns = window_ns;
 	}
 	totals->modelled |= energy->modelled;
 	kwhy_known_add(&totals->energy_nj, energy->attributed_nj);
 	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
+	totals->least_window_ns = window_ns < totals->least_window_ns ? window_ns : totals->least_window_ns;
 	totals->power_w += window_ns > 0 ? (double)energy->attributed_nj / (double)window_ns : NAN;
 	for (size_t i = 0; i < books->account_count; i++) {
 		if (kwhy_category_is_idle((enum kwhy_category)books->accounts[i].category))
@@ -271,6 +275,12 @@ void kwhy_totals_done(struct kwhy_totals *totals)
 	free(totals->rows);
 	free(totals->whole_rows);
 	*totals = (struct kwhy_totals){0};
+}
+
+bool kwhy_totals_windows_differ(const struct kwhy_totals *totals)
+{
+	return (double)(totals->window_ns - totals->least_window_ns) >
+		WINDOWS_APART_RATIO * (double)totals->window_ns;
 }
 
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)

@@ -27,7 +27,7 @@ struct kwhy_totals {
 	bool modelled;	     /* from assumed powers, not from a meter */
 	int64_t energy_nj;   /* attributed, of the known devices; KWHY_UNKNOWN_NJ without any */
 	int64_t idle_nj;     /* of that, while the device idled */
-	int64_t window_ns;   /* the longest metered window */
+	int64_t window_ns, least_window_ns; /* the longest metered window, and the shortest */
 	/* From each device's first start to its last end: metered, and worked out from the powers of its
 	   accounts where no reading was; of all that was metered where no activity is known. NAN unless known
 	   on all devices. */
@@ -66,6 +66,9 @@ double kwhy_total_each_j(const struct kwhy_total *row);
 
 /* Of the device's run, what no reading saw and its books work out; 0: nothing, or no energy is known. */
 double kwhy_unmetered_nj(const struct kwhy_device_ledger *books);
+
+/* Whether devices were metered over windows whose lengths are more than 1 % apart. */
+bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);

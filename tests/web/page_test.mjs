@@ -167,6 +167,17 @@ const tests = {
 		assert.equal(theme, "dark");
 		await page.close();
 	},
+	"devices metered over windows of unlike length add their own mean powers": async () => {
+		const args = twoDevices("windows", [2, 1], [400, 350]);
+		assert.match(runText("report", ...args), /1\.14 kJ in windows of 1\.00 s to 1\.98 s on 2 devices, 750 W on average/);
+		const page = await open(report(args, "windows"));
+		const tile = page.locator("#overview .tile", { hasText: "mean power" });
+		assert.match(await tile.innerText(), /750 W\s+over windows of 1\.00 s to 1\.98 s/);
+		const one = await open(report(twoDevices("window"), "window"));
+		assert.match(await one.locator("#overview .tile", { hasText: "mean power" }).innerText(), /750 W\s+over 1\.98 s/);
+		await one.close();
+		await page.close();
+	},
 	"a finding names the GPU by its number": async () => {
 		const page = await open(report(twoDevices("numbers"), "numbers"));
 		const titles = await page.locator("#findings h3").allInnerTexts();

@@ -128,11 +128,25 @@ static const char *meter_of(const struct kwhy_ledger *ledger)
 	return "a meter";
 }
 
+/* "10.0 s", "windows of 4.00 s to 10.0 s". Lent from `out`. */
+static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
+{
+	char least[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES];
+
+	kwhy_quantity_time(longest, totals->window_ns);
+	if (kwhy_totals_windows_differ(totals))
+		snprintf(out, 2 * KWHY_QUANTITY_BYTES + 16, "windows of %s to %s",
+			kwhy_quantity_time(least, totals->least_window_ns), longest);
+	else
+		snprintf(out, 2 * KWHY_QUANTITY_BYTES + 16, "%s", longest);
+	return out;
+}
+
 static void write_energy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	char energy[KWHY_QUANTITY_BYTES], window[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
-	char devices[64] = "";
+	char energy[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
+	char windows[2 * KWHY_QUANTITY_BYTES + 16], devices[64] = "";
 
 	if (totals->active_count > 1)
 		snprintf(devices, sizeof(devices), " on %zu devices", totals->known_count);
@@ -140,8 +154,7 @@ static void write_energy(const struct kwhy_sheet *sheet)
 		snprintf(devices, sizeof(devices), " on %zu of %zu devices", totals->known_count,
 			totals->active_count);
 	kwhy_sheet_linef(sheet, "  ", "%s in %s%s, %s on average (%s)",
-		kwhy_quantity_energy(energy, totals->energy_nj),
-		kwhy_quantity_time(window, totals->window_ns), devices,
+		kwhy_quantity_energy(energy, totals->energy_nj), windows_of(totals, windows), devices,
 		kwhy_quantity_si(power, totals->power_w, "W", 3),
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
 }

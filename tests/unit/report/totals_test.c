@@ -135,6 +135,32 @@ static void of_some_devices_no_energy_of_a_run_is_known(void **state)
 	kwhy_totals_done(&totals);
 }
 
+/* 4200 J in 22 s on one device, 600 J in 4 s on the other. */
+static void devices_add_their_own_mean_powers_and_windows_that_differ_are_known(void **state)
+{
+	struct kwhy_device_ledger devices[2];
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	devices[0] = devices[1] = plan.device;
+	devices[1].energy.end_ns = 4 * S;
+	devices[1].energy.attributed_nj = 600 * S;
+	plan.ledger = (struct kwhy_ledger){.devices = devices, .device_count = 2};
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(fabs(totals.power_w - (4200.0 / 22 + 150)) < 1e-9);
+	assert_int_equal(totals.window_ns, 22 * S);
+	assert_int_equal(totals.least_window_ns, 4 * S);
+	assert_true(kwhy_totals_windows_differ(&totals));
+	kwhy_totals_done(&totals);
+	devices[1].energy.end_ns = 22 * S - S / 10;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_false(kwhy_totals_windows_differ(&totals));
+	kwhy_totals_done(&totals);
+}
+
 static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(void **state)
 {
 	struct kwhy_totals totals;
@@ -160,6 +186,7 @@ int main(void)
 		cmocka_unit_test(of_assumed_powers_no_interval_is_known),
 		cmocka_unit_test(without_activities_the_run_is_all_that_was_metered),
 		cmocka_unit_test(of_some_devices_no_energy_of_a_run_is_known),
+		cmocka_unit_test(devices_add_their_own_mean_powers_and_windows_that_differ_are_known),
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
 	};
 

@@ -3,7 +3,10 @@
 
 import { el } from "../dom";
 import { energy, exact, known, percent, power, si, time, type Maybe } from "../format";
-import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
+import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, largest, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
+
+/** Shares of their length from which windows are told apart, as in the text. */
+const WINDOWS_APART = 0.01;
 
 function tile(label: string, value: string, note = "", title = ""): HTMLElement {
 	return el("div", { class: "tile", ...(title ? { title } : {}) }, el("span", { class: "muted small" }, label), el("b", {}, value), el("span", { class: "muted small" }, note));
@@ -22,9 +25,18 @@ function ofRun(report: Report, total: number, show: (ratio: number) => string): 
 	return known(run) && total > 0 && show(run / total) !== show(1) ? ` · ${show(run / total)} of the run` : "";
 }
 
+/** Devices may be metered over windows of unlike length: each has a mean power of its own. */
+function powerTile(devices: Device[]): HTMLElement | null {
+	const windows = devices.map((d) => (d.energy!["end_ns"] ?? 0) - (d.energy!["start_ns"] ?? 0));
+	if (!windows.every((length) => length > 0)) return null;
+	const milliwatts = devices.reduce((all, d, i) => all + (deviceEnergy(d)! / windows[i]!) * 1000, 0);
+	const [least, longest] = [windows.reduce((a, b) => Math.min(a, b)), largest(windows)];
+	const differ = longest - least > WINDOWS_APART * longest;
+	return tile("mean power", power(milliwatts), `over ${differ ? `windows of ${time(least)} to ` : ""}${time(longest)}`);
+}
+
 function energyTiles(report: Report): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
-	const span = Math.max(...report.devices.map((d) => d.time["span_ns"] ?? 0));
 	if (!known(total)) return [tile("energy", "n/a", "no power readings: give --power FILE")];
 	const wattHours = si(total / 3.6e12, "Wh"), { cost, carbon } = report;
 	const tiles = [
@@ -32,9 +44,8 @@ function energyTiles(report: Report): HTMLElement[] {
 			`${exact(total, "nJ")}; of the run: from the first start to the last end of its devices' work`),
 		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
 	];
-	const metered = report.devices.map((d) => d.energy?.["end_ns"] !== undefined && known(d.energy?.["end_ns"]) && known(d.energy?.["start_ns"]) ? d.energy!["end_ns"]! - d.energy!["start_ns"]! : span);
-	const length = Math.max(...metered);
-	if (length > 0) tiles.splice(1, 0, tile("mean power", power((total / length) * 1000), `over ${time(length)}`));
+	const mean = powerTile(report.devices.filter((d) => known(deviceEnergy(d))));
+	if (mean) tiles.splice(1, 0, mean);
 	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), `of ${wattHours}${ofRun(report, total, (r) => si(r * cost.amount!, cost.currency ?? ""))}`));
 	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `grid intensity as given${ofRun(report, total, (r) => si(r * carbon.g_co2e!, "g"))}`));
 	return tiles;
@@ -61,7 +72,7 @@ function coverageTiles(report: Report): HTMLElement[] {
 }
 
 export function headline(report: Report): HTMLElement {
-	const span = Math.max(...report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
+	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
 	const top = report.findings[0];
 	const answer = top
 		? el("p", { class: "answer" }, "Largest waste: ", el("b", {}, top.title), ". ",
