@@ -39,7 +39,7 @@ async function open(html, hash = "") {
 	page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
 	page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
 	await page.goto(`${pathToFileURL(html)}${hash}`);
-	await page.waitForSelector("main section");
+	await page.waitForSelector("main section, #app > .warn"); // the page, or why there is none
 	return page;
 }
 
@@ -236,6 +236,14 @@ const tests = {
 		assert.equal(await page.locator("#app img").count(), 0);
 		assert.ok((await page.locator("#ledger").innerText()).includes("<img src=x"));
 		await page.screenshot({ path: join(folder, "hostile.png") });
+		await page.close();
+	},
+	"a ledger of very many accounts is drawn": async () => {
+		const csv = join(folder, "many.csv"), count = 150000;
+		writeFileSync(csv, ["kind,name,device,stream,start_ns,end_ns", ...Array.from({ length: count }, (_, i) => `kernel,k${i},0,7,${1700000000000000000n + BigInt(i) * 1000n},${1700000000000000500n + BigInt(i) * 1000n}`)].join("\n") + "\n");
+		const page = await open(report([csv], "many"));
+		assert.equal(await page.locator("#ledger tbody tr").count(), 200);
+		assert.ok((await page.locator("#ledger").innerText()).includes(`200 of ${count + 1} accounts`));
 		await page.close();
 	},
 	"measured transfers show rates, times and what pays": async () => {

@@ -12,6 +12,11 @@ export function known(value: Maybe): value is number {
 	return value !== null && value !== undefined && Number.isFinite(value);
 }
 
+/** Of any number of values: a list of arguments has a limit. */
+export function largest(values: number[], least = -Infinity): number {
+	return values.reduce((most, value) => Math.max(most, value), least);
+}
+
 /** 3 significant digits and the prefix that fits: 1.23 ms, 455 mJ. */
 export function si(value: Maybe, unit: string, digits = 3): string {
 	if (!known(value)) return "n/a";

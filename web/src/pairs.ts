@@ -4,7 +4,7 @@
 import { chart, escapeHtml } from "./chart";
 import { type Line, lines, section, size, table, tabs } from "./curves";
 import { button, el } from "./dom";
-import { exact, known, percent, si, visible } from "./format";
+import { exact, known, largest, percent, si, visible } from "./format";
 import { color, isDark, setTheme } from "./theme";
 
 type Maybe = number | null;
@@ -87,7 +87,7 @@ function matrix(all: Pairs, engine: string, bytes: number, isRate: boolean): HTM
 			tooltip: { formatter: (p: { data: { text: string } }) => p.data.text },
 			xAxis: { type: "category", data: names, position: "top", name: "to", axisLabel: { color: color("muted") }, splitArea: { show: false } },
 			yAxis: { type: "category", data: names, inverse: true, name: "from", nameLocation: "start", axisLabel: { color: color("muted") } },
-			visualMap: { show: false, min: 0, max: Math.max(...values), dimension: 2, inRange: { color: [color("raised"), color("memset")] } },
+			visualMap: { show: false, min: 0, max: largest(values), dimension: 2, inRange: { color: [color("raised"), color("memset")] } },
 			series: [{
 				type: "heatmap", label: { show: true, color: color("text"), formatter: (p: { data: { value: number[] } }) => si(p.data.value[2], unit) }, itemStyle: { borderColor: color("line"), borderWidth: 1 },
 				data: some.filter((c) => known(value(c))).map((c) => ({

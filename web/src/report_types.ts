@@ -61,11 +61,6 @@ export function sum(values: N[]): N {
 	return known.length ? known.reduce((a, b) => a + b, 0) : null;
 }
 
-/** Of any number of values: an argument list has a limit. */
-export function largest(values: number[], least = -Infinity): number {
-	return values.reduce((most, value) => Math.max(most, value), least);
-}
-
 /** Energy of a device: metered, else what was modelled from assumed powers. */
 export function deviceEnergy(device: Device): N {
 	return device.energy ? (device.energy["measured_nj"] ?? device.energy["attributed_nj"] ?? null) : null;

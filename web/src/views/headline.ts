@@ -2,8 +2,8 @@
 // What it cost, the largest waste and its cure: readable in a minute.
 
 import { el } from "../dom";
-import { energy, exact, known, percent, power, si, time, type Maybe } from "../format";
-import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, largest, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
+import { energy, exact, known, largest, percent, power, si, time, type Maybe } from "../format";
+import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
 
 /** Shares of their length from which windows are told apart, as in the text. */
 const WINDOWS_APART = 0.01;

@@ -2,7 +2,7 @@
 // The books: every account, sortable and filterable, with its 90 % interval.
 
 import { button, csv, el, save } from "../dom";
-import { bytes, energy, exact, known, percent, power, shorten, time, visible } from "../format";
+import { bytes, energy, exact, known, largest, percent, power, shorten, time, visible } from "../format";
 import { deviceEnergy, deviceLabel, type Account, type Device, type Report } from "../report_types";
 import { categoryColor } from "../theme";
 
@@ -38,7 +38,7 @@ function interval(row: Row): Node | string {
 }
 
 function rowsOf(report: Report): Row[] {
-	const reach = Math.max(...report.devices.flatMap((d) => d.accounts.map((a) => a.high_nj ?? a.gross_nj ?? 0)), 0);
+	const reach = largest(report.devices.flatMap((d) => d.accounts.map((a) => a.high_nj ?? a.gross_nj ?? 0)), 0);
 	return report.devices.flatMap((device) => {
 		const total = deviceEnergy(device);
 		return device.accounts.map((account) => ({ device, account, reach, share: known(total) && total > 0 && known(account.gross_nj) ? account.gross_nj / total : null }));
@@ -80,7 +80,8 @@ export function ledger(report: Report): HTMLElement {
 	const draw = (): void => {
 		const rows = matching();
 		columns.forEach((c, i) => headers[i]!.setAttribute("aria-sort", c.key !== state.key ? "none" : state.down ? "descending" : "ascending"));
-		body.replaceChildren(...rows.slice(0, state.limit).map((row) => el("tr", {}, ...columns.map((c) => el("td", { class: c.key === "name" ? "name" : c.text ? "text" : "" }, c.cell(row))))));
+		body.replaceChildren();
+		for (const row of rows.slice(0, state.limit)) body.append(el("tr", {}, ...columns.map((c) => el("td", { class: c.key === "name" ? "name" : c.text ? "text" : "" }, c.cell(row)))));
 		count.textContent = `${Math.min(rows.length, state.limit)} of ${rows.length} accounts`;
 		more.hidden = rows.length <= state.limit;
 	};
