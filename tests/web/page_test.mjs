@@ -246,6 +246,16 @@ const tests = {
 		assert.ok((await page.locator("#ledger").innerText()).includes(`200 of ${count + 1} accounts`));
 		await page.close();
 	},
+	"a date is shown where the trace's clock tells it": async () => {
+		const rows = ["kind,name,device,stream,start_ns,end_ns", "kernel,k,0,1,500000000000000,500000001000000"], csv = join(folder, "clock.csv");
+		writeFileSync(csv, ["# clock other boot", ...rows].join("\n") + "\n");
+		const page = await open(report([csv], "clock"));
+		assert.equal(await page.locator("header .small").innerText(), "1.00 ms recorded");
+		const unix = await open(report(twoDevices("unix"), "unix"));
+		assert.match(await unix.locator("header .small").innerText(), /^2023-11-14 22:13:20 UTC, 2\.00 s recorded$/);
+		await unix.close();
+		await page.close();
+	},
 	"measured transfers show rates, times and what pays": async () => {
 		const html = join(folder, "transfers.html");
 		execFileSync(kwhy, ["bench", "transfer", "--backend", "host", "--quick", "--max-size", "64KiB", "--time", "5", "-q", "-o", html], { stdio: "pipe" });

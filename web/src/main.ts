@@ -30,11 +30,13 @@ const TITLES: Record<string, string> = {
 };
 
 function heading(report: Report): HTMLElement {
-	const began = new Date(Number(BigInt(report.window.origin_unix_ns) / 1000000n) + report.window.start_ns / 1e6);
+	const { clock, origin_unix_ns, start_ns, end_ns } = report.window;
+	const began = new Date(Number(BigInt(origin_unix_ns) / 1000000n) + start_ns / 1e6);
+	const date = clock === "unix" ? `${began.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : "";
 	const traces = report.source.traces?.map((t) => t.path).join(", ") ?? "";
 	const theme = button("light / dark", () => setTheme(!isDark()));
 	return el("header", {}, el("div", { class: "topline" }, el("h1", {}, "kwhy"), el("span", {}, visible(traces)),
-		el("span", { class: "muted small" }, `${began.getTime() > 0 ? `${began.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : ""}${time(report.window.end_ns - report.window.start_ns)} recorded`), el("span", { class: "grow" }), theme));
+		el("span", { class: "muted small" }, `${date}${time(end_ns - start_ns)} recorded`), el("span", { class: "grow" }), theme));
 }
 
 function navigation(sections: HTMLElement[]): HTMLElement {
