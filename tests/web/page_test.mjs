@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 const [kwhy, trace, power, folder] = process.argv.slice(2);
 const CHROMIUM = process.env.KWHY_CHROMIUM ?? "/usr/bin/chromium";
@@ -72,6 +73,14 @@ function madeReport(name, accounts) {
 	const file = join(folder, `${name}.json`);
 	writeFileSync(file, JSON.stringify(report));
 	return file;
+}
+
+/** A page whose data block `id` is another. */
+function changeBlock(html, id, change, place) {
+	const text = readFileSync(html, "utf8"), found = new RegExp(`(<script id="${id}"[^>]*>)([^<]*)`).exec(text);
+	const block = gzipSync(JSON.stringify(change(JSON.parse(gunzipSync(Buffer.from(found[2], "base64"))))));
+	writeFileSync(place, text.replace(found[0], () => found[1] + block.toString("base64")));
+	return place;
 }
 
 const spawnText = promisify(execFile);
@@ -311,6 +320,16 @@ const tests = {
 		assert.equal(await page.locator("#failures tbody tr").count(), JSON.parse(readFileSync(json, "utf8")).loads.length);
 		assert.ok((await page.locator("#failures").innerText()).includes("HTTP 500"));
 		await page.screenshot({ path: join(folder, "llm.png"), fullPage: true });
+		await page.close();
+	},
+	"loads that an interrupt left out are missed": async () => {
+		const html = changeBlock(join(folder, "llm.html"), "kwhy-llm", (llm) => ({ ...llm, ended: "it was interrupted" }), join(folder, "llm-ended.html"));
+		const page = await open(html);
+		assert.match(await page.locator("p.warn").first().innerText(), /^The run ended early: it was interrupted\. Loads behind the last one here were not put on\.$/);
+		await page.screenshot({ path: join(folder, "llm-ended.png") });
+		const whole = await open(join(folder, "llm.html"));
+		assert.equal(await whole.locator("p.warn", { hasText: "ended early" }).count(), 0);
+		await whole.close();
 		await page.close();
 	},
 	"a plan shows what each change brings, and a stretch before and after": async () => {

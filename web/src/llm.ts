@@ -19,7 +19,7 @@ interface Load {
 	first_s: Spread; token_s: Spread; answer_s: Spread; late_s: number; energy: Energy;
 }
 export interface Llm {
-	url: string; model: string; endpoint: string; prompt_words: Maybe; max_tokens: number; seed: number; meters: string | null; idle_w: Maybe; loads: Load[];
+	url: string; model: string; endpoint: string; prompt_words: Maybe; max_tokens: number; seed: number; meters: string | null; idle_w: Maybe; ended: string | null; loads: Load[];
 }
 /** What is drawn of a load: its value, and where it is known the interval around it. */
 interface Dot { y: Maybe; low?: Maybe; high?: Maybe; text: string }
@@ -150,11 +150,16 @@ function tiles(all: Llm): HTMLElement {
 		tile(exact(lost), `failed of ${exact(requests)} requests`));
 }
 
+/** What an interrupt or a lost server left out is missed, not taken for nothing. */
+function ending(all: Llm): HTMLElement | null {
+	return all.ended ? el("p", { class: "warn" }, `The run ended early: ${visible(all.ended)}. Loads behind the last one here were not put on.`) : null;
+}
+
 function heading(all: Llm): HTMLElement {
 	const prompts = known(all.prompt_words) ? `prompts of ${exact(all.prompt_words)} words` : "prompts of a file";
 	return el("header", {}, el("div", { class: "topline" }, el("h1", {}, "kwhy llm"), el("span", {}, visible(all.model)),
 		el("span", { class: "muted small" }, visible(`${all.url}, ${all.endpoint}; ${prompts}, answers up to ${exact(all.max_tokens)} tokens`)),
-		el("span", { class: "grow" }), button("light / dark", () => setTheme(!isDark()))), tiles(all));
+		el("span", { class: "grow" }), button("light / dark", () => setTheme(!isDark()))), ending(all), tiles(all));
 }
 
 export function openLlm(app: HTMLElement, all: Llm): void {
