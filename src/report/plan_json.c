@@ -157,6 +157,7 @@ static void add_plan(struct kwhy_json *json, const char *key, const struct kwhy_
 		kwhy_json_string(json, NULL, report->recording->sources[i].path);
 	kwhy_json_array_end(json);
 	kwhy_json_string(json, "currency", report->currency);
+	kwhy_json_string(json, "no_energy", kwhy_plan_no_energy(plan, report));
 	add_whole(json, "before", &plan->before, plan->busy_before_ratio, report);
 	add_whole(json, "after", kwhy_plan_after(plan), plan->busy_after_ratio, report);
 	kwhy_json_string(json, "bound", kwhy_bound_name(kwhy_plan_bound(plan)));

@@ -37,6 +37,18 @@ static const char *worked_out(const struct kwhy_report *report, char *text, size
 	return text;
 }
 
+const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_report *report)
+{
+	const struct kwhy_ledger *ledger = report->ledger;
+
+	if (plan->before.energy_nj != KWHY_UNKNOWN_NJ)
+		return NULL;
+	for (size_t d = 0; ledger && d < ledger->device_count; d++)
+		if (ledger->devices[d].energy.known)
+			return "powers of part of the run, or of idling, are not known";
+	return "no power readings: give --power FILE or --assume-power";
+}
+
 static void write_before(const struct page *page)
 {
 	const struct kwhy_projection *before = &page->plan->before;
@@ -50,8 +62,8 @@ static void write_before(const struct page *page)
 			kwhy_quantity_energy(energy, before->energy_nj),
 			worked_out(page->report, rest, sizeof(rest)));
 	else
-		kwhy_sheet_linef(&page->sheet, "",
-			"%s: %s as recorded; no energy is known (--power, --assume-power)", path, time);
+		kwhy_sheet_linef(&page->sheet, "", "%s: %s as recorded; energy of the run: %s", path, time,
+			kwhy_plan_no_energy(page->plan, page->report));
 }
 
 /* Share of what there was before any change. */

@@ -332,6 +332,17 @@ const tests = {
 		await whole.close();
 		await page.close();
 	},
+	"a plan without energy says why": async () => {
+		const args = twoDevices("unseen", [2, 0.5]), tile = (page) => page.locator("#plan .tile", { hasText: "energy of the run" });
+		const page = await open(report(args, "unseen"));
+		assert.match(await tile(page).innerText(), /n\/a\s+powers of part of the run, or of idling, are not known/);
+		execFileSync(kwhy, ["whatif", ...args, "--plan", "-o", join(folder, "unseen-plan.html")], { stdio: "pipe" });
+		const plan = await open(join(folder, "unseen-plan.html"));
+		assert.match(await tile(plan).innerText(), /n\/a\s+powers of part of the run, or of idling, are not known/);
+		const time = await open(report(args.slice(0, 1), "unmetered"));
+		assert.match(await tile(time).innerText(), /n\/a\s+no power readings: give --power FILE/);
+		for (const p of [page, plan, time]) await p.close();
+	},
 	"a plan shows what each change brings, and a stretch before and after": async () => {
 		const html = join(folder, "whatif.html");
 		execFileSync(kwhy, ["whatif", trace, "--power", power, "--plan", "--numerics", "--price", "0.30EUR", "--intensity", "350", "-o", html], { stdio: "pipe" });

@@ -195,6 +195,29 @@ static void what_was_tried_and_left_out_says_what_it_would_bring(void **state)
 	nouns_done(&planned.nouns);
 }
 
+static void a_plan_without_energy_says_why(void **state)
+{
+	struct planned planned;
+	struct kwhy_text text;
+	json_t *root;
+
+	(void)state;
+	planned_init(&planned);
+	root = json_of(&planned);
+	assert_true(json_is_null(json_object_get(root, "no_energy")));
+	json_decref(root);
+	planned.plan.before.energy_nj = KWHY_UNKNOWN_NJ;
+	text = text_of(&planned);
+	assert_non_null(strstr(text.data, "energy of the run: powers of part of"));
+	kwhy_text_done(&text);
+	planned.nouns.device.energy.known = false;
+	root = json_of(&planned);
+	assert_string_equal(json_string_value(json_object_get(root, "no_energy")),
+		"no power readings: give --power FILE or --assume-power");
+	json_decref(root);
+	nouns_done(&planned.nouns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +225,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_of_cost_and_carbon_stands_behind_each_change),
 		cmocka_unit_test(what_was_tried_and_left_out_says_what_it_would_bring),
 		cmocka_unit_test(a_report_has_the_plan_in_short),
+		cmocka_unit_test(a_plan_without_energy_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

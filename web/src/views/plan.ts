@@ -124,7 +124,7 @@ function tiles(plan: Plan): HTMLElement {
 	const { before, after } = plan, sign = SIGN[plan.bound ?? "expected"] ?? "";
 	const saved = (a: Maybe, b: Maybe): string => (known(a) && known(b) && a > 0 ? `${sign}${percent(1 - b / a)} less` : "");
 	const list = [tile("time of the run", time(before.time_ns), time(after.time_ns), `${time(after.time_low_ns)} to ${time(after.time_high_ns)}; ${saved(before.time_ns, after.time_ns)}`)];
-	list.push(known(before.energy_nj) ? tile("energy of the run", energy(before.energy_nj), energy(after.energy_nj), `${energy(after.low_nj)} to ${energy(after.high_nj)}; ${saved(before.energy_nj, after.energy_nj)}`) : el("div", { class: "tile" }, el("span", { class: "muted small" }, "energy of the run"), el("b", {}, "n/a"), el("span", { class: "muted small" }, "no power readings: give --power FILE")));
+	list.push(known(before.energy_nj) ? tile("energy of the run", energy(before.energy_nj), energy(after.energy_nj), `${energy(after.low_nj)} to ${energy(after.high_nj)}; ${saved(before.energy_nj, after.energy_nj)}`) : el("div", { class: "tile" }, el("span", { class: "muted small" }, "energy of the run"), el("b", {}, "n/a"), el("span", { class: "muted small" }, visible(plan.no_energy ?? ""))));
 	if (known(before.cost)) list.push(tile("cost of the run", si(before.cost, plan.currency ?? ""), si(after.cost, plan.currency ?? ""), saved(before.cost, after.cost)));
 	if (known(before.g_co2e)) list.push(tile("CO2e of the run", si(before.g_co2e, "g"), si(after.g_co2e, "g"), saved(before.g_co2e, after.g_co2e)));
 	if (known(before.busy_ratio) && known(after.busy_ratio)) list.push(tile("busy", percent(before.busy_ratio), percent(after.busy_ratio), "share of the time, mean of the devices"));
