@@ -194,6 +194,27 @@ static void scaling_inside_the_measured_range_alone(void **state)
 		SPAWN("model", "scale", given("in.csv", "workers,throughput\n1,2\n")), 1, "three different");
 }
 
+static void assert_scale(const char *rows, const char *says, bool is_said)
+{
+	struct spawned spawned = SPAWN("model", "scale", given("in.csv", rows));
+
+	if (spawned.exit || (strstr(spawned.out.data, says) != NULL) != is_said)
+		fail_msg("exit %d, stdout '%s', '%s' wanted: %d", spawned.exit, spawned.out.data, says,
+			is_said);
+	spawned_done(&spawned);
+}
+
+/* Of repeated runs the best of the most workers is what fewer must have done more than. */
+static void workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most(void **state)
+{
+	(void)state;
+	assert_scale("workers,throughput\n1,10\n2,18\n4,30\n4,31\n", "cost time", false);
+	assert_scale("workers,throughput\n1,10\n4,31\n4,30\n2,18\n", "cost time", false);
+	assert_scale("workers,throughput\n1,10\n2,18\n2,20\n4,15\n4,19.9\n", "cost time", false);
+	assert_scale("workers,throughput\n1,10\n2,30\n2,29\n4,15\n4,16\n",
+		"measured, 2 did more than 4: workers beyond it cost time", true);
+}
+
 #define OPS                                                                                                  \
 	"{\"schema\":\"kwhy.profile/1\",\"operations\":{\"schema\":\"kwhy.ops/1\",\"operations\":["          \
 	"{\"id\":\"fp32\",\"unit\":\"FLOP\",\"rate_per_s\":1e12,\"seconds\":1,\"gross_j\":70,\"net_j\":20,"  \
@@ -489,6 +510,7 @@ int main(void)
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(a_report_a_model_and_a_comparison_agree_on_joules_a_token),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),
+		cmocka_unit_test(workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most),
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 		cmocka_unit_test(watts_of_base_compute_and_memory),

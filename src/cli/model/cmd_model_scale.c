@@ -95,20 +95,29 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
+/* The run that did most, of those with so many workers or more. */
+static struct kwhy_scale_point best_from(const struct answer *answer, double least_workers)
+{
+	struct kwhy_scale_point best = {0};
+
+	for (size_t i = 0; i < answer->csv.row_count; i++)
+		if (answer->points[i].workers >= least_workers &&
+			answer->points[i].throughput > best.throughput)
+			best = answer->points[i];
+	return best;
+}
+
 /* What a law that only grows cannot say of work that gets slower. */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {
-	size_t best = 0, most = 0;
+	struct kwhy_scale_point best = best_from(answer, answer->scale.least_workers);
+	struct kwhy_scale_point most = best_from(answer, answer->scale.most_workers);
+	double error_ratio = answer->scale.fits[answer->scale.chosen].rms_ratio;
 
-	for (size_t i = 1; i < answer->csv.row_count; i++) {
-		best = answer->points[i].throughput > answer->points[best].throughput ? i : best;
-		most = answer->points[i].workers > answer->points[most].workers ? i : most;
-	}
-	if (answer->points[best].throughput >
-		answer->points[most].throughput * (1 + answer->scale.fits[answer->scale.chosen].rms_ratio))
+	if (best.workers < most.workers && best.throughput > most.throughput * (1 + error_ratio))
 		kwhy_sheet_linef(&page->sheet, "",
-			"measured, %g did more than %g: workers beyond it cost time",
-			answer->points[best].workers, answer->points[most].workers);
+			"measured, %g did more than %g: workers beyond it cost time", best.workers,
+			most.workers);
 	if (answer->scale.fits[answer->scale.chosen].serial_ratio.value >= 1)
 		kwhy_sheet_linef(&page->sheet, "", "the fit takes all of the work to be serial");
 }
