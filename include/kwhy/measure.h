@@ -118,7 +118,10 @@ KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, si
 #define KWHY_NAMES_MOST 4096
 #define KWHY_NO_NAME UINT32_MAX
 
-/* The number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME: no room.
+/*
+ * The number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME: no room.
+ * Results tell the name as it is kept: control characters become spaces, bytes that are no UTF-8 become
+ * U+FFFD, and one beyond 4096 bytes is cut and ends in "...".
  */
 KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *name);
 
@@ -161,6 +164,7 @@ struct kwhy_region_info {
 	uint64_t unmatched; /* ends without a beginning */
 	double total_s;	    /* of all runs, also those at the same time */
 	double wall_s;	    /* at least one was running */
+	uint32_t number;    /* of its name, as kwhy_session_name() gave it */
 };
 
 #define KWHY_ENERGY_STATE_MEASURED 0

@@ -173,7 +173,8 @@ static bool make_region(
 		.open = from->active,
 		.unmatched = from->unmatched,
 		.total_s = (double)from->total_ns / NS_PER_S,
-		.wall_s = (double)from->wall_ns / NS_PER_S};
+		.wall_s = (double)from->wall_ns / NS_PER_S,
+		.number = name};
 	for (size_t m = 0; m < results->meter_count; m++)
 		to->energies[m] = energy_of(request, from, m);
 	to->energies[results->meter_count] = sum_of(results, to->energies, KWHY_METER_KIND_GPU);

@@ -49,6 +49,7 @@ class RegionInfo(ctypes.Structure):
         ("unmatched", ctypes.c_uint64),
         ("total_s", ctypes.c_double),
         ("wall_s", ctypes.c_double),
+        ("number", ctypes.c_uint32),
     ]
 
 

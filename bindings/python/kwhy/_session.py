@@ -9,7 +9,7 @@ import json
 import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _library
@@ -133,12 +133,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Results:
-    """What all regions have used; region "(session)" is everything."""
+    """What all regions have used; region "(session)" is everything. Names are as the library keeps them."""
 
     regions: Dict[str, Region]
     lost_events: int
     lost_readings: int
     json_text: str
+    _by_number: Dict[int, Region] = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Region:
         return self.regions[name]
@@ -194,7 +195,10 @@ class Run:
     @property
     def result(self) -> Region:
         """All runs of this name up to now; waits about 0.2 s for the meters."""
-        return self._resolve().results()[self.name]
+        region = self._resolve().results()._by_number.get(self._number)
+        if region is None:
+            raise KwhyError("no run of {!r} has begun".format(self.name))
+        return region
 
     @property
     def joules(self) -> float:
@@ -281,7 +285,9 @@ class Session:
     def _name(self, name: str) -> int:
         number = self._names.get(name)
         if number is None:
-            number = self._library.kwhy_session_name(self._open_handle(), name.encode())
+            if "\0" in name:
+                raise KwhyError("a region or unit cannot have a NUL in its name: {!r}".format(name))
+            number = self._library.kwhy_session_name(self._open_handle(), name.encode("utf-8", "surrogatepass"))
             if number == NO_NAME and self._is_parents():
                 return number
             if number == NO_NAME:
@@ -383,10 +389,11 @@ def _read_work(library: Any, results: Any, region: int, number: int) -> Tuple[st
     )
 
 
-def _read_region(library: Any, results: Any, number: int, meters: List[str]) -> Region:
+def _read_region(library: Any, results: Any, number: int, meters: List[str]) -> Tuple[int, Region]:
+    """A region, and the number of its name."""
     info = _library.RegionInfo(ctypes.sizeof(_library.RegionInfo))
     library.kwhy_results_region(results, number, ctypes.byref(info))
-    return Region(
+    region = Region(
         _text(info.name) or "",
         info.count,
         info.open,
@@ -400,16 +407,18 @@ def _read_region(library: Any, results: Any, number: int, meters: List[str]) -> 
             for work in range(library.kwhy_results_work_count(results, number))
         ),
     )
+    return info.number, region
 
 
 def _read_results(library: Any, results: Any, meters: List[str]) -> Results:
-    regions = [
+    by_number = dict(
         _read_region(library, results, number, meters)
         for number in range(library.kwhy_results_region_count(results))
-    ]
+    )
     return Results(
-        {region.name: region for region in regions},
+        {region.name: region for region in by_number.values()},
         library.kwhy_results_lost_events(results),
         library.kwhy_results_lost_readings(results),
         _text(library.kwhy_results_json(results)) or "",
+        by_number,
     )

@@ -134,6 +134,28 @@ class Replayed(unittest.TestCase):
         names = [region["name"] for region in json.loads(self.session.results().json_text)["regions"]]
         self.assertIn('a "b" \\ c ', names)
 
+    def test_the_result_of_a_name_that_the_library_changes_is_found(self):
+        for name in ("a\ttab", "line\nfeed", "x" * 5000, "\u00e9" * 3000, "lone \ud83d", ""):
+            with self.subTest(name=name[:12]):
+                with self.session.measure(name) as region:
+                    pass
+                self.assertEqual(region.result.count, 1)
+                self.assertFalse(math.isnan(region.joules))
+        self.assertIn("a tab", self.session.results().regions)
+
+    def test_names_with_a_nul_are_refused(self):
+        for name in ("nul\0", "nul\0one", "\0"):
+            with self.assertRaisesRegex(kwhy.KwhyError, "NUL"):
+                with self.session.measure(name):
+                    pass
+            with self.assertRaisesRegex(kwhy.KwhyError, "NUL"):
+                self.session.work(name, 1)
+        self.assertNotIn("nul", self.session.results().regions)
+
+    def test_a_region_that_has_not_begun_has_no_result(self):
+        with self.assertRaisesRegex(kwhy.KwhyError, "'not begun'"):
+            self.session.measure("not begun").result
+
     def sample(self, sampler, seconds):
         """Begins, waits and ends; its joules are those of a time between the wait and all of it."""
         before = time.monotonic()

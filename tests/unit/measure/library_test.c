@@ -290,6 +290,21 @@ static void a_child_after_fork_records_nothing_and_may_close(void **state)
 	kwhy_session_close(session);
 }
 
+static void a_region_has_the_number_of_its_name_whatever_was_made_of_the_name(void **state)
+{
+	struct kwhy_session *session = open_session();
+	uint32_t name = kwhy_session_name(session, "with a\ttab");
+	struct kwhy_results *results;
+
+	(void)state;
+	kwhy_region_begin(session, name);
+	kwhy_region_end(session, name);
+	results = results_of(session);
+	assert_int_equal(info_of(results, "with a tab").number, name);
+	kwhy_results_free(results);
+	kwhy_session_close(session);
+}
+
 static void structs_of_older_callers_are_filled_as_far_as_they_go(void **state)
 {
 	struct kwhy_session *session = open_session();
@@ -414,6 +429,7 @@ int main(void)
 		cmocka_unit_test(no_run_of_any_thread_is_lost),
 		cmocka_unit_test(beginning_and_ending_a_region_makes_no_system_call),
 		cmocka_unit_test(a_child_after_fork_records_nothing_and_may_close),
+		cmocka_unit_test(a_region_has_the_number_of_its_name_whatever_was_made_of_the_name),
 		cmocka_unit_test(structs_of_older_callers_are_filled_as_far_as_they_go),
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
 		cmocka_unit_test(work_that_is_no_amount_counts_nothing),
