@@ -31,13 +31,19 @@ static bool add_work(struct kwhy_read_run *run, const char *unit, double count)
 static bool add_phase(struct kwhy_read_run *run, const json_t *range)
 {
 	struct kwhy_read_phase *phase = &run->phases[run->phase_count++];
+	double start_ns = kwhy_json_real_of(range, "start_ns");
+	double host_ns = kwhy_json_real_of(range, "host_ns");
+	bool is_whole = kwhy_json_real_of(range, "count") == 1;
 
 	*phase = (struct kwhy_read_phase){
 		.name = kwhy_arena_copy(&run->arena, kwhy_json_text_of(range, "name")),
 		.joules = kwhy_json_real_of(range, "window_energy_nj") * 1e-9,
 		.low_j = NAN,
 		.high_j = NAN,
-		.seconds = kwhy_json_real_of(range, "host_ns") * 1e-9};
+		.seconds = host_ns * 1e-9,
+		.start_ns = start_ns,
+		.end_ns = start_ns + (is_whole ? host_ns : 1),
+		.is_whole = is_whole && isfinite(start_ns + host_ns)};
 	return phase->name != NULL;
 }
 

@@ -18,6 +18,9 @@ struct kwhy_read_work {
 struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j, seconds; /* NAN: not known */
+	/* All of a range that ran once; of one that recurs its first nanosecond, for more is not told. */
+	double start_ns, end_ns;
+	bool is_whole; /* that is all of it */
 };
 
 /*

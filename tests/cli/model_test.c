@@ -180,6 +180,58 @@ static void tokens_of_phases_and_of_a_run(void **state)
 	assert_fails(SPAWN("model", "tokens", given("in.csv", "phase,tokens,joules\na,x,1\n")), 1, "line 2");
 }
 
+/* Of a run of 10 s and 7 J, with ranges that nest, follow one another and recur. */
+static const char *report_of_ranges(void)
+{
+	static const struct {
+		const char *name;
+		int count, start_s, host_s, joules;
+	} ranges[] = {{"outer", 1, 1, 6, 4}, {"inner", 1, 2, 4, 3}, {"next", 1, 7, 6, 4},
+		{"inside", 9, 3, 1, 1}, {"hungry", 9, 0, 1, 4}, {"slow", 9, 0, 5, 1}, {"small", 9, 0, 1, 1}};
+	struct kwhy_text text = {0};
+	const char *path;
+
+	kwhy_text_add(&text, "{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":7e9,\"seconds\":10},");
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		kwhy_text_addf(&text,
+			"%s{\"name\":\"%s\",\"count\":%d,\"start_ns\":%de9,\"host_ns\":%de9,"
+			"\"window_energy_nj\":%de9}",
+			i ? "," : "\"ranges\":[", ranges[i].name, ranges[i].count, ranges[i].start_s,
+			ranges[i].host_s, ranges[i].joules);
+	kwhy_text_add(&text, "]}");
+	path = given("a.json", text.data);
+	kwhy_text_done(&text);
+	return path;
+}
+
+static void assert_sum(const char *first, const char *second, const char *no_sum)
+{
+	const char *path = report_of_ranges();
+	json_t *answer = json_of(
+		SPAWN("model", "tokens", "--json", "--phase", first, "--phase", second, path));
+	const char *why = json_string_value(json_object_get(answer, "no_sum"));
+
+	if (json_array_size(json_object_get(answer, "phases")) != (no_sum ? 2 : 3) ||
+		(why != NULL) != (no_sum != NULL) || (no_sum && !strstr(why, no_sum)))
+		fail_msg("%s and %s: '%s' instead of '%s'", first, second, why, no_sum);
+	json_decref(answer);
+	assert_says(SPAWN("model", "tokens", "--phase", first, "--phase", second, path),
+		no_sum ? no_sum : "all ");
+}
+
+static void ranges_that_overlap_are_not_summed(void **state)
+{
+	(void)state;
+	assert_sum("outer=10", "inner=8", "'outer' and 'inner' overlap");
+	assert_sum("inside=8", "outer=10", "'inside' and 'outer' overlap");
+	assert_sum("outer=10", "hungry=8", "more than the whole run");
+	assert_sum("outer=10", "slow=8", "more than the whole run");
+	assert_sum("outer=10", "small=8", NULL);
+	assert_sum("outer=10", "next=8", NULL);
+	assert_fails(SPAWN("model", "tokens", "--phase", "outer=10", "--phase", "outer=8", place("a.json")),
+		2, "'outer' is given twice");
+}
+
 static void scaling_inside_the_measured_range_alone(void **state)
 {
 	const char *csv = given("in.csv",
@@ -508,6 +560,7 @@ int main(void)
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
+		cmocka_unit_test(ranges_that_overlap_are_not_summed),
 		cmocka_unit_test(a_report_a_model_and_a_comparison_agree_on_joules_a_token),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),
 		cmocka_unit_test(workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most),

@@ -10,9 +10,13 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PHASES_MOST = 256, FILE_MOST_BYTES = 1 << 30 };
+
+/* A run is that of its devices' work; ranges begin a little before it and end a little after. */
+#define LEAD_RATIO 0.01
 
 struct tokens_options {
 	struct kwhy_model_options model;
@@ -23,9 +27,10 @@ struct tokens_options {
 /* The phases asked for, and who owns their names. */
 struct asking {
 	const struct tokens_options *options;
-	struct kwhy_tokens_phase phases[PHASES_MOST];
-	char names[PHASES_MOST][KWHY_WORK_UNIT_BYTES];
+	struct kwhy_tokens_phase phases[PHASES_MOST + 1]; /* the sum behind them */
+	const struct kwhy_read_phase *ranges[PHASES_MOST];
 	size_t count;
+	char no_sum[160]; /* why there is none of several */
 	struct kwhy_model_csv csv;
 	struct kwhy_read_run run;
 };
@@ -66,27 +71,71 @@ static enum kwhy_status read_csv(struct asking *asking, const char *path, struct
 	return status;
 }
 
+static const struct kwhy_read_phase *range_named(const struct kwhy_read_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->phase_count; i++)
+		if (strcmp(run->phases[i].name, name) == 0)
+			return &run->phases[i];
+	return NULL;
+}
+
 /* A range of the report that the option gives tokens to, as in decode=2048. */
 static enum kwhy_status add_range(struct asking *asking, const char *spec, struct kwhy_error *error)
 {
-	char *name = asking->names[asking->count % PHASES_MOST];
+	char name[KWHY_WORK_UNIT_BYTES];
+	const struct kwhy_read_phase *range;
 	double tokens;
 	enum kwhy_status status = kwhy_value_work(spec, name, &tokens, error);
 
 	if (status)
 		return status;
-	for (size_t i = 0; i < asking->run.phase_count; i++) {
-		const struct kwhy_read_phase *phase = &asking->run.phases[i];
+	range = range_named(&asking->run, name);
+	if (!range)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s has no range '%.60s'; name a range of the report, as --phase decode=2048",
+			asking->run.label, name);
+	for (size_t i = 0; i < asking->count; i++)
+		if (asking->ranges[i] == range)
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--phase: '%.60s' is given twice; give a range once, with all of its tokens",
+				name);
+	asking->ranges[asking->count % PHASES_MOST] = range;
+	return add(asking,
+		(struct kwhy_tokens_phase){
+			range->name, tokens, {range->joules, range->low_j, range->high_j}, range->seconds},
+		error);
+}
 
-		if (strcmp(phase->name, name) == 0)
-			return add(asking,
-				(struct kwhy_tokens_phase){phase->name, tokens,
-					{phase->joules, phase->low_j, phase->high_j}, phase->seconds},
-				error);
-	}
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"%.300s has no range '%.60s'; name a range of the report, as --phase decode=2048",
-		asking->run.label, name);
+/* What two ranges both hold would be in their sum twice. */
+static bool tell_overlap(struct asking *asking)
+{
+	for (size_t i = 1; i < asking->count; i++)
+		for (size_t j = 0; j < i; j++) {
+			const struct kwhy_read_phase *a = asking->ranges[j], *b = asking->ranges[i];
+
+			if (!(a->start_ns < b->end_ns && b->start_ns < a->end_ns))
+				continue;
+			snprintf(asking->no_sum, sizeof(asking->no_sum),
+				"'%.40s' and '%.40s' overlap; what both hold would count twice", a->name,
+				b->name);
+			return true;
+		}
+	return false;
+}
+
+/* Ranges that recur may overlap where the report does not tell; more than there was gives them away. */
+static void tell_excess(struct asking *asking)
+{
+	struct kwhy_tokens_phase sum = kwhy_tokens_sum(asking->phases, asking->count);
+	bool all_told = true;
+
+	for (size_t i = 0; i < asking->count; i++)
+		all_told &= asking->ranges[i]->is_whole;
+	if (!all_told &&
+		(sum.joules.value > asking->run.joules * (1 + LEAD_RATIO) ||
+			sum.seconds > asking->run.seconds * (1 + LEAD_RATIO)))
+		snprintf(asking->no_sum, sizeof(asking->no_sum),
+			"together they took more than the whole run; some would count twice");
 }
 
 static double tokens_of_run(const struct asking *asking)
@@ -108,6 +157,8 @@ static enum kwhy_status read_json(struct asking *asking, const char *path, struc
 	kwhy_text_done(&text);
 	for (size_t i = 0; !status && i < ranges->count; i++)
 		status = add_range(asking, ranges->items[i], error);
+	if (!status && ranges->count > 1 && !tell_overlap(asking))
+		tell_excess(asking);
 	if (!status && !ranges->count)
 		status = add(asking,
 			(struct kwhy_tokens_phase){path, tokens_of_run(asking),
@@ -175,7 +226,7 @@ static void write_json(const struct kwhy_tokens_phase *phases, size_t count, str
 
 static bool has_sum(const struct asking *asking)
 {
-	return asking->count > 1 && asking->count < PHASES_MOST;
+	return asking->count > 1 && !asking->no_sum[0];
 }
 
 /* The sum stands behind the phases. */
@@ -184,10 +235,14 @@ static void fill(const void *given, struct kwhy_model_page *page)
 	const struct asking *asking = given;
 	bool with_sum = has_sum(asking);
 
-	if (page->is_json)
+	if (page->is_json) {
 		write_json(asking->phases, asking->count + with_sum, &page->json);
-	else
-		write_text(asking->phases, asking->count + with_sum, with_sum, page);
+		kwhy_json_string(&page->json, "no_sum", asking->no_sum[0] ? asking->no_sum : NULL);
+		return;
+	}
+	write_text(asking->phases, asking->count + with_sum, with_sum, page);
+	if (asking->no_sum[0])
+		kwhy_sheet_linef(&page->sheet, "", "no sum: %s", asking->no_sum);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
