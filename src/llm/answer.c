@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llm/answer.h"
 
-#include <jansson.h>
+#include "llm/event_json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ static bool take_event(void *context, const char *data, size_t length)
 		answer->ended = true;
 		return true;
 	}
-	root = json_loadb(data, length, 0, NULL);
+	root = kwhy_llm_event_json(data, length);
 	answer->malformed = !json_is_object(root);
 	error = json_object_get(root, "error");
 	answer->reported = error && !json_is_null(error);

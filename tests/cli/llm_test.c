@@ -131,6 +131,17 @@ static void events_split_at_every_byte_are_the_same(void **state)
 	json_decref(root);
 }
 
+static void characters_split_over_events_are_pieces(void **state)
+{
+	json_t *root = load_with("splits_characters", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
+	assert_true(number(load, "usage_pieces") == 8 * number(load, "requests"));
+	json_decref(root);
+}
+
 static void counts_that_lie_or_lack_are_told(void **state)
 {
 	json_t *root = load_with("lies", 0);
@@ -314,6 +325,7 @@ int main(void)
 		cmocka_unit_test(an_interrupt_leaves_the_loads_before),
 		cmocka_unit_test(one_request_at_once_follows_the_other_without_a_pause),
 		cmocka_unit_test(events_split_at_every_byte_are_the_same),
+		cmocka_unit_test(characters_split_over_events_are_pieces),
 		cmocka_unit_test(counts_that_lie_or_lack_are_told),
 		cmocka_unit_test(each_failure_is_counted_by_its_kind),
 		cmocka_unit_test(those_that_stall_are_given_up),

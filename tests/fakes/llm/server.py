@@ -51,6 +51,16 @@ def bytewise(handler):
     handler.end()
 
 
+def splits_characters(handler):
+    """Tokens that are a part of a character, or none: as bytes, as halves of a pair, as a NUL."""
+    handler.begin()
+    for text in (b"\\u0000", b"\\ud83d", b"\\ude00", b"\xf0\x9f", b"\x98\x80", b"a", b"b", b"c"):
+        handler.send(piece("?").replace(b"?", text))
+    handler.send(usage(TOKENS))
+    handler.send(event("[DONE]"))
+    handler.end()
+
+
 def lies(handler):
     handler.begin()
     for part in pieces():

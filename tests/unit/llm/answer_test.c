@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "llm/answer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct kwhy_llm_answer answer_to(const char *bytes)
@@ -52,6 +53,32 @@ static void counts_that_are_none_stay_unknown(void **state)
 	kwhy_llm_answer_done(&answer);
 }
 
+/* A token may be a part of a character; some servers tell its half, or its bytes, in an event of its own. */
+static void text_that_is_no_character_is_a_piece_all_the_same(void **state)
+{
+	static const char *const texts[] = {"\\u0000", "a\\u0000b", "\\ud83d", "\\uDe00", "\\ude00\\ud83d",
+		"\\ud83dx", "\\ud83d\\n", "\\ud83d\\ud83d\\ude00", "\xf0\x9f", "\x98\x80", "\xff",
+		"\xed\xa0\xbd", "\\\\\\ud83d", "\\\\\xf0\\\"\\\\"};
+	char bytes[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct kwhy_llm_answer answer;
+
+		snprintf(bytes, sizeof(bytes),
+			"data: "
+			"{\"choices\":[{\"delta\":{\"content\":\"%s\"}}],\"usage\":{\"prompt_tokens\":4}}"
+			"\n\ndata: [DONE]\n\n",
+			texts[i]);
+		answer = answer_to(bytes);
+		if (kwhy_llm_answer_outcome(&answer) != KWHY_LLM_DONE || answer.chunk_count != 1 ||
+			answer.prompt_tokens != 4)
+			fail_msg("text %zu of '%s' is %s with %zu pieces", i, texts[i],
+				kwhy_llm_outcome_name(kwhy_llm_answer_outcome(&answer)), answer.chunk_count);
+		kwhy_llm_answer_done(&answer);
+	}
+}
+
 static void each_bad_stream_has_its_kind(void **state)
 {
 	(void)state;
@@ -61,6 +88,12 @@ static void each_bad_stream_has_its_kind(void **state)
 	assert_outcome("data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n", KWHY_LLM_DONE);
 	assert_outcome("data: <html>\n\n", KWHY_LLM_MALFORMED);
 	assert_outcome("data: []\n\n", KWHY_LLM_MALFORMED);
+	assert_outcome("data: {\"choices\":[{\"text\":\"\\ud83\"}]}\n\n", KWHY_LLM_MALFORMED);
+	assert_outcome("data: {\"choices\":[{\"text\":\"\\ud83d\"}\n\n", KWHY_LLM_MALFORMED);
+	assert_outcome("data: {\"choices\":[{\"text\":\"\xff\"}\n\n", KWHY_LLM_MALFORMED);
+	assert_outcome(
+		"data: {\"choices\":[{\"logprobs\":{\"\\u0000\":-1,\"\\ud83d\":-2}}]}\n\ndata: [DONE]\n\n",
+		KWHY_LLM_DONE);
 	assert_outcome("data: {\"error\":{\"message\":\"x\"}}\n\n", KWHY_LLM_REPORTED);
 	assert_outcome("data: {\"error\":null,\"choices\":[]}\n\ndata: [DONE]\n\n", KWHY_LLM_DONE);
 	assert_outcome("data: {\"choices\":{\"0\":1}}\n\ndata: [DONE]\n\n", KWHY_LLM_DONE);
@@ -71,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_of_text_and_usage_are_counted),
 		cmocka_unit_test(counts_that_are_none_stay_unknown),
+		cmocka_unit_test(text_that_is_no_character_is_a_piece_all_the_same),
 		cmocka_unit_test(each_bad_stream_has_its_kind),
 	};
 
