@@ -6,6 +6,7 @@
 #include "whatif/edits.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Changes to copies between host and device. */
@@ -43,34 +44,70 @@ static struct kwhy_whatif_cost cost_of(const struct pack *pack)
 	return kwhy_whatif_row_copy_cost(pack->whatif, pack->first, pack->bytes);
 }
 
-/* The small kernel that takes the parts of a copy apart or gathers them. */
-static double kernel_ns(const struct pack *pack)
-{
-	double least_ns = pack->whatif->costs.least_kernel_ns;
-
-	return isfinite(least_ns) ? least_ns : 0;
-}
-
+/* As one, behind a small kernel that gathers its parts or before one that takes them apart. */
 static double packed_ns(struct pack *pack)
 {
+	const struct kwhy_whatif *whatif = pack->whatif;
 	struct kwhy_whatif_cost cost = cost_of(pack);
-	double now_ns = sum_ns(pack);
 
 	if (!isfinite(cost.expected_ns))
-		return now_ns;
+		return sum_ns(pack);
 	pack->source = cost.source;
-	return fmin(kwhy_whatif_cost_at(&cost, pack->whatif->corner) + kernel_ns(pack), now_ns);
+	return kwhy_whatif_cost_at(&cost, whatif->corner) +
+		kwhy_whatif_cost_at(&whatif->costs.small_kernel, whatif->corner);
+}
+
+static uint32_t call_behind(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	uint32_t behind = call + 1;
+
+	while (behind < calls->count && calls->thread[behind] == calls->thread[call] &&
+		whatif->graph->outer[behind] != behind)
+		behind++;
+	return behind < calls->count && calls->thread[behind] == calls->thread[call] ? behind : KWHY_NONE;
 }
 
 /*
- * Copies whose time is that of their bytes take as long as one, and what needs the first would wait for the
- * last. Where no cost is known, at least their calls go.
+ * What the host does for a copy alone, longer than the copy itself: its call, which may have moved the bytes,
+ * and a wait for it that is right behind.
+ */
+static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	const struct kwhy_whatif_graph *graph = whatif->graph;
+	uint32_t call = kwhy_whatif_call_of(whatif, row), behind;
+	double sum;
+
+	if (call == KWHY_NONE || whatif->first_issued[call + 1] - whatif->first_issued[call] > 1 ||
+		kwhy_whatif_call_is_dropped(whatif, call))
+		return 0;
+	sum = (double)kwhy_whatif_goes_with_call_ns(whatif, call) - (double)graph->nodes[row].own_ns;
+	sum = fmax(sum, 0);
+	behind = call_behind(whatif, call);
+	if (behind == KWHY_NONE || whatif->recording->calls.class[behind] != KWHY_CALL_SYNC ||
+		graph->nodes[kwhy_whatif_call_node(graph, behind)].from[KWHY_LINK_JOIN] != row ||
+		kwhy_whatif_call_is_dropped(whatif, behind))
+		return sum;
+	return sum + (double)kwhy_whatif_goes_with_call_ns(whatif, behind);
+}
+
+/*
+ * Device and host work beside each other, so copies take what the slower of them takes. Those whose time is
+ * that of their bytes take as long as one, and what needs the first would wait for the last. Where no cost is
+ * known, at least their calls go.
  */
 static bool is_worth_it(const struct pack *pack)
 {
+	const struct kwhy_whatif_costs *costs = &pack->whatif->costs;
 	struct kwhy_whatif_cost cost = cost_of(pack);
+	double first_ns = host_ns(pack->whatif, pack->first), all_ns = 0;
+	double launch_ns = isfinite(costs->launch.expected_ns) ? costs->launch.expected_ns : 0;
 
-	return !isfinite(cost.expected_ns) || cost.expected_ns + kernel_ns(pack) < sum_ns(pack);
+	for (size_t i = 0; i < pack->count; i++)
+		all_ns += host_ns(pack->whatif, pack->rows[i]);
+	return !isfinite(cost.expected_ns) ||
+		fmax(cost.expected_ns + costs->small_kernel.expected_ns, first_ns + launch_ns) <
+		fmax(sum_ns(pack), all_ns);
 }
 
 /* That kernel has to be launched, too; its call stands in the copy's. */
@@ -155,6 +192,20 @@ static void pack_device(struct pack *pack, uint32_t device, ends_pack *ends)
 	close_pack(pack);
 }
 
+static void say_packed(const struct pack *pack, const char *until, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_whatif_cost *kernel = &pack->whatif->costs.small_kernel;
+	char own[32], kernel_words[96] = "";
+
+	if (pack->source)
+		snprintf(kernel_words, sizeof(kernel_words), "a kernel of %s (%s) and ",
+			kwhy_whatif_time_words(own, kernel->expected_ns), kernel->source);
+	kwhy_whatif_say(effect, "%s copies become %s, %s; a packed copy takes %s, %sa launch more",
+		KWHY_WHATIF_COUNT(pack->packed), KWHY_WHATIF_COUNT(pack->packs), until,
+		pack->source ? pack->source : "the time of all its parts: no cost of sizes is known",
+		kernel_words);
+}
+
 static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, ends_pack *ends,
 	const char *until, struct kwhy_whatif_effect *effect)
 {
@@ -180,11 +231,7 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 	}
 	kwhy_whatif_drop_idle_waits(whatif);
 	effect->places = pack.packed;
-	kwhy_whatif_say(effect,
-		"%s copies become %s, %s; a packed copy takes %s, the shortest kernel seen and its "
-		"launch",
-		KWHY_WHATIF_COUNT(pack.packed), KWHY_WHATIF_COUNT(pack.packs), until,
-		pack.source ? pack.source : "the time of all its parts: no cost of sizes is known");
+	say_packed(&pack, until, effect);
 }
 
 /* What is copied to the device next may depend on what was read back. */

@@ -15,6 +15,9 @@
 
 #define SPREADS 1.645 /* standard uncertainties on either side of 90 % */
 
+#define SMALL_KERNEL_NS 1659 /* an empty kernel more in a queue: H100, profiles/nvidia-h100.json; H200 1336 \
+			      */
+
 enum {
 	FIT_COPIES = 4,	     /* fewer fit nothing */
 	FIT_RANGE = 8,	     /* between the smallest and the largest, and beyond that one */
@@ -233,6 +236,19 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 		costs->pool = costs->launch;
 }
 
+/* What was measured to be small; a recording whose shortest kernel is long shows nothing of small ones. */
+static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
+{
+	double least_ns = costs->least_kernel_ns;
+
+	if (costs->profile && isfinite(costs->profile->queued_kernel_s.value))
+		return measured(costs->profile->queued_kernel_s);
+	if (least_ns <= SMALL_KERNEL_NS)
+		return (struct kwhy_whatif_cost){least_ns, least_ns, least_ns, "the shortest kernel seen"};
+	return (struct kwhy_whatif_cost){
+		SMALL_KERNEL_NS, SMALL_KERNEL_NS, SMALL_KERNEL_NS, "as measured on an H100"};
+}
+
 enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 	const struct kwhy_whatif_graph *graph, const struct kwhy_profile *profile, struct kwhy_error *error)
 {
@@ -250,6 +266,7 @@ enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 		if (rows->kind[i] == KWHY_ACTIVITY_KERNEL && rows->end_ns[i] > rows->start_ns[i])
 			costs->least_kernel_ns = fmin(
 				costs->least_kernel_ns, (double)(rows->end_ns[i] - rows->start_ns[i]));
+	costs->small_kernel = small_kernel(costs);
 	if (!samples)
 		return kwhy_fail_memory(error, "costs of calls");
 	sample_calls(graph, samples);

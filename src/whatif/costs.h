@@ -46,6 +46,7 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost event;	      /* call that records an event */
 	struct kwhy_whatif_cost pool;	      /* allocation or free in a pool */
 	double least_kernel_ns;		      /* the shortest kernel seen; NAN */
+	struct kwhy_whatif_cost small_kernel; /* on the device: one more that does next to nothing */
 	/* between one call of a class and the call before it: what a loop of such calls takes beside them */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];
 	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT]; /* longer ones hold other work: 20 us, and three times the

@@ -16,17 +16,33 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
 	return node;
 }
 
-/* What is left of the host's time before a call that goes. */
-static int64_t pause_left_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
+/* What is expected to go of the host's time before a call that goes. */
+static int64_t pause_gone_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {
 	enum kwhy_call_class class = whatif->recording->calls.class[call];
+	int64_t usual_ns = whatif->costs.usual_gap_ns[class];
 
+	if (pause_ns <= 0)
+		return 0;
+	return pause_ns <= whatif->costs.far_gap_ns[class] || pause_ns < usual_ns ? pause_ns : usual_ns;
+}
+
+static int64_t pause_left_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
+{
 	if (whatif->corner == KWHY_CORNER_SLOW || pause_ns <= 0)
 		return pause_ns;
-	if (whatif->corner == KWHY_CORNER_FAST || pause_ns <= whatif->costs.far_gap_ns[class])
-		return 0;
-	return pause_ns > whatif->costs.usual_gap_ns[class] ? pause_ns - whatif->costs.usual_gap_ns[class]
-							    : 0;
+	return whatif->corner == KWHY_CORNER_FAST ? 0 : pause_ns - pause_gone_ns(whatif, call, pause_ns);
+}
+
+int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	const struct kwhy_whatif_node *node = &whatif->graph
+						       ->nodes[kwhy_whatif_call_node(whatif->graph, call)];
+
+	return node->own_ns +
+		(node->from[KWHY_LINK_ORDER] == KWHY_NONE
+				? 0
+				: pause_gone_ns(whatif, call, node->lag_ns[KWHY_LINK_ORDER]));
 }
 
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, bool with_pause)

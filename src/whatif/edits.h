@@ -17,6 +17,12 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
+/*
+ * What the host is expected to save where a call goes by itself: the call, less its waiting for the device,
+ * and the time before it.
+ */
+int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call);
+
 /* Drops a call and the host's time before it. */
 void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "planned.h"
 
+#include <math.h>
 #include <string.h>
 
 static struct kwhy_error error;
@@ -123,9 +124,56 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 		build_issued_copy(&build, issue("cudaMemcpyAsync", i * 40, i * 40 + 2), 0,
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], i * 40 + 10,
 				i * 40 + 15 + (int64_t)bytes[i] / 1000));
-	launch(&build, 200, 210, 212); /* the shortest kernel: 2 us */
-	/* one copy of 19,000 bytes: 5 + 19 us, and 2 us; the kernel's call comes 38 us behind the first */
-	assert_made(made(&build, "pack-h2d", 0, NULL), 5, 42000);
+	launch(&build, 200, 210, 211); /* the shortest kernel: 1 us */
+	/* one copy of 19,000 bytes: 5 + 19 us, and 1 us; the kernel's call comes 38 us behind the first */
+	assert_made(made(&build, "pack-h2d", 0, NULL), 5, 41000);
+}
+
+/* A thread sends 37 bytes ten times and waits for each; then come three kernels. */
+static struct build waited_sends(int64_t kernel_us)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 10; i++) {
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 16 * i, 16 * i + 5), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 37, 16 * i + 4, 16 * i + 5));
+		build_call(&build, 0, "cudaStreamSynchronize", 16 * i + 6, 16 * i + 14);
+	}
+	for (int i = 0; i < 3; i++)
+		launch(&build, 160 + 3 * i, 170 + (kernel_us + 1) * i, 170 + (kernel_us + 1) * i + kernel_us);
+	return build;
+}
+
+static int64_t packing_saves_ns(struct build build, const struct kwhy_profile *profile)
+{
+	struct kwhy_plan *plan = made(&build, "pack-h2d", 0, profile);
+	int64_t saved_ns;
+
+	if (!plan->change_count)
+		fail_msg("refused: %s", plan->refused[0].reason);
+	saved_ns = plan->changes[0].saved_ns;
+	kwhy_plan_free(plan);
+	return saved_ns;
+}
+
+/* The calls and waits that go are what counts, and the kernel that takes a copy apart is a small one. */
+static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(void **state)
+{
+	struct kwhy_profile profile;
+	int64_t saved_ns;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
+	profile.queued_kernel_s.value = 1.4e-6;
+	saved_ns = packing_saves_ns(waited_sends(100), &profile);
+	assert_in_range(saved_ns, 130 * US, 145 * US); /* nine of 16 us go, and a launch of 2 us comes */
+	assert_int_equal(packing_saves_ns(waited_sends(20), &profile), saved_ns);
+	assert_int_equal(packing_saves_ns(waited_sends(3), &profile), saved_ns);
+	assert_int_equal(packing_saves_ns(waited_sends(1), &profile), saved_ns);
+	/* as one of an H100: no profile says, and no short kernel is seen */
+	profile.queued_kernel_s.value = NAN;
+	assert_in_range(packing_saves_ns(waited_sends(100), &profile), saved_ns - 2 * US, saved_ns);
 }
 
 /* 1 us for each 1,000 bytes and nothing besides: as one they would take as long, and hold the kernel up. */
@@ -481,6 +529,7 @@ int main(void)
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
+		cmocka_unit_test(what_packing_saves_does_not_depend_on_how_long_other_kernels_are),
 		cmocka_unit_test(copies_whose_time_is_that_of_their_bytes_are_not_packed),
 		cmocka_unit_test(the_kernel_that_takes_a_packed_copy_apart_is_launched_too),
 		cmocka_unit_test(work_that_stalled_behind_work_that_goes_begins_as_kernels_do),
