@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fit/formula.h"
 
+#include "fit/slope.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64, DEPTH_MOST = 32 };
+enum { NAME_BYTES = 64, DEPTH_MOST = 32, NAMES_MOST = 8 };
+
+/* A name in a formula. */
+struct named {
+	char name[NAME_BYTES];
+	struct kwhy_figure figure;
+	int uses;
+};
 
 /* A formula while it is read, from left to right. */
 struct reader {
@@ -16,7 +25,21 @@ struct reader {
 	void *context;
 	struct kwhy_error *error;
 	int depth;
+	struct named names[NAMES_MOST];
+	size_t name_count;
+	bool has_more_names; /* than there is room for */
 };
+
+/* A part of a formula that has been read. */
+struct term {
+	struct kwhy_figure figure;
+	struct kwhy_range slopes[NAMES_MOST]; /* with each name */
+};
+
+static struct kwhy_range range_of(const struct kwhy_figure *figure)
+{
+	return (struct kwhy_range){figure->low, figure->high};
+}
 
 static enum kwhy_status wrong(struct reader *reader, const char *words)
 {
@@ -73,57 +96,62 @@ static bool are_of_different_windows(const struct kwhy_figure *a, const struct k
 	return a->window_count != b->window_count;
 }
 
-static void set_ends(struct kwhy_figure *figure, const double ends[4])
+static void set_range(struct kwhy_figure *figure, struct kwhy_range range)
 {
-	figure->low = fmin(fmin(ends[0], ends[1]), fmin(ends[2], ends[3]));
-	figure->high = fmax(fmax(ends[0], ends[1]), fmax(ends[2], ends[3]));
+	figure->low = range.low;
+	figure->high = range.high;
 }
 
-static void add(struct kwhy_figure *a, const struct kwhy_figure *b, int sign)
+static void add(struct term *a, const struct term *b, int sign)
 {
-	a->mixes_windows |= are_of_different_windows(a, b);
-	a->mixes_units |= !kwhy_unit_is_alike(&a->unit, &b->unit);
-	a->low += sign > 0 ? b->low : -b->high;
-	a->high += sign > 0 ? b->high : -b->low;
-	a->is_sum = true;
-	join(a, b);
+	a->figure.mixes_windows |= are_of_different_windows(&a->figure, &b->figure);
+	a->figure.mixes_units |= !kwhy_unit_is_alike(&a->figure.unit, &b->figure.unit);
+	for (size_t i = 0; i < NAMES_MOST; i++)
+		a->slopes[i] = kwhy_range_sum(a->slopes[i], b->slopes[i], sign);
+	set_range(&a->figure, kwhy_range_sum(range_of(&a->figure), range_of(&b->figure), sign));
+	a->figure.is_sum = true;
+	join(&a->figure, &b->figure);
 }
 
-static void multiply(struct kwhy_figure *a, const struct kwhy_figure *b)
+static void multiply(struct term *a, const struct term *b)
 {
-	const double ends[4] = {a->low * b->low, a->low * b->high, a->high * b->low, a->high * b->high};
+	struct kwhy_range by = range_of(&b->figure);
 
 	for (int i = 0; i < KWHY_DIMENSION_COUNT; i++)
-		a->unit.powers[i] += b->unit.powers[i];
-	set_ends(a, ends);
-	a->is_sum = false;
-	join(a, b);
+		a->figure.unit.powers[i] += b->figure.unit.powers[i];
+	for (size_t i = 0; i < NAMES_MOST; i++)
+		a->slopes[i] = kwhy_slope_product(range_of(&a->figure), a->slopes[i], by, b->slopes[i]);
+	set_range(&a->figure, kwhy_range_product(range_of(&a->figure), by));
+	a->figure.is_sum = false;
+	join(&a->figure, &b->figure);
 }
 
-static enum kwhy_status divide(struct reader *reader, struct kwhy_figure *a, const struct kwhy_figure *b)
+static enum kwhy_status divide(struct reader *reader, struct term *a, const struct term *b)
 {
-	const double ends[4] = {a->low / b->low, a->low / b->high, a->high / b->low, a->high / b->high};
+	struct kwhy_range by = range_of(&b->figure);
 
-	if (b->low <= 0 && b->high >= 0)
+	if (by.low <= 0 && by.high >= 0)
 		return wrong(reader, "divides by what may be 0");
-	a->mixes_windows |= are_of_different_windows(a, b);
+	a->figure.mixes_windows |= are_of_different_windows(&a->figure, &b->figure);
 	for (int i = 0; i < KWHY_DIMENSION_COUNT; i++)
-		a->unit.powers[i] -= b->unit.powers[i];
-	set_ends(a, ends);
-	a->is_sum = false;
-	join(a, b);
+		a->figure.unit.powers[i] -= b->figure.unit.powers[i];
+	set_range(&a->figure, kwhy_range_quotient(range_of(&a->figure), by));
+	for (size_t i = 0; i < NAMES_MOST; i++)
+		a->slopes[i] = kwhy_slope_quotient(range_of(&a->figure), a->slopes[i], by, b->slopes[i]);
+	a->figure.is_sum = false;
+	join(&a->figure, &b->figure);
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_sum(struct reader *reader, struct kwhy_figure *out);
+static enum kwhy_status read_sum(struct reader *reader, struct term *out);
 
-static enum kwhy_status read_number(struct reader *reader, struct kwhy_figure *out)
+static enum kwhy_status read_number(struct reader *reader, struct term *out)
 {
 	char *end, unit[NAME_BYTES];
 	double value = strtod(reader->at, &end);
 	size_t length;
 
-	*out = (struct kwhy_figure){.low = value, .high = value, .unit.factor = 1};
+	*out = (struct term){.figure = {.low = value, .high = value, .unit.factor = 1}};
 	if (end == reader->at || !isfinite(value))
 		return wrong(reader, "is neither a number nor a name");
 	reader->at = end;
@@ -134,14 +162,14 @@ static enum kwhy_status read_number(struct reader *reader, struct kwhy_figure *o
 		return wrong(reader, "a unit stands between [ and ]");
 	memcpy(unit, end + 1, length);
 	unit[length] = '\0';
-	if (!kwhy_unit_parse(unit, &out->unit))
+	if (!kwhy_unit_parse(unit, &out->figure.unit))
 		return wrong(reader, "has a unit that is not known");
-	out->low = out->high = value * out->unit.factor;
+	out->figure.low = out->figure.high = value * out->figure.unit.factor;
 	reader->at = end + length + 2;
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_bracket(struct reader *reader, struct kwhy_figure *out)
+static enum kwhy_status read_bracket(struct reader *reader, struct term *out)
 {
 	enum kwhy_status status;
 
@@ -159,22 +187,61 @@ static enum kwhy_status read_bracket(struct reader *reader, struct kwhy_figure *
 }
 
 /* log10(x) or sqrt(x): of figures without a unit. */
-static enum kwhy_status read_function(struct reader *reader, const char *name, struct kwhy_figure *out)
+static enum kwhy_status read_function(struct reader *reader, const char *name, struct term *out)
 {
-	double (*function)(double) = strcmp(name, "log10") == 0 ? log10 : sqrt;
+	bool is_log = strcmp(name, "log10") == 0;
 	const struct kwhy_unit none = {.factor = 1};
 	enum kwhy_status status = read_bracket(reader, out);
+	double low = out->figure.low, high = out->figure.high;
+	struct kwhy_range slope;
 
 	if (status)
 		return status;
-	if (!kwhy_unit_is_alike(&out->unit, &none) || !(out->low > 0))
+	if (!kwhy_unit_is_alike(&out->figure.unit, &none) || !(low > 0))
 		return wrong(reader, "takes a figure above 0 without a unit");
-	out->low = function(out->low);
-	out->high = function(out->high);
+	slope = is_log ? (struct kwhy_range){1 / (high * log(10)), 1 / (low * log(10))}
+		       : (struct kwhy_range){0.5 / sqrt(high), 0.5 / sqrt(low)};
+	for (size_t i = 0; i < NAMES_MOST; i++)
+		out->slopes[i] = kwhy_range_product(out->slopes[i], slope);
+	out->figure.low = is_log ? log10(low) : sqrt(low);
+	out->figure.high = is_log ? log10(high) : sqrt(high);
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_name(struct reader *reader, struct kwhy_figure *out)
+/* A name is looked up once: what it stands for may be narrowed after that. NULL: there is no room. */
+static struct named *known_name(struct reader *reader, const char *name)
+{
+	for (size_t i = 0; i < reader->name_count; i++)
+		if (strcmp(reader->names[i].name, name) == 0)
+			return &reader->names[i];
+	return NULL;
+}
+
+static enum kwhy_status find_name(struct reader *reader, const char *name, struct term *out)
+{
+	struct named *named = known_name(reader, name);
+	enum kwhy_status status = KWHY_OK;
+
+	*out = (struct term){0};
+	if (!named && reader->name_count == NAMES_MOST) {
+		reader->has_more_names = true;
+		return reader->find(reader->context, name, &out->figure, reader->error);
+	}
+	if (!named) {
+		named = &reader->names[reader->name_count];
+		status = reader->find(reader->context, name, &named->figure, reader->error);
+		if (status)
+			return status;
+		reader->name_count++;
+		snprintf(named->name, sizeof(named->name), "%s", name);
+	}
+	named->uses++;
+	out->figure = named->figure;
+	out->slopes[named - reader->names] = (struct kwhy_range){1, 1};
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_name(struct reader *reader, struct term *out)
 {
 	char name[NAME_BYTES];
 	size_t length = 0;
@@ -188,10 +255,10 @@ static enum kwhy_status read_name(struct reader *reader, struct kwhy_figure *out
 	reader->at += length;
 	if (peek(reader) == '(' && (strcmp(name, "log10") == 0 || strcmp(name, "sqrt") == 0))
 		return read_function(reader, name, out);
-	return reader->find(reader->context, name, out, reader->error);
+	return find_name(reader, name, out);
 }
 
-static enum kwhy_status read_factor(struct reader *reader, struct kwhy_figure *out)
+static enum kwhy_status read_factor(struct reader *reader, struct term *out)
 {
 	char next = peek(reader);
 
@@ -202,10 +269,10 @@ static enum kwhy_status read_factor(struct reader *reader, struct kwhy_figure *o
 	return read_number(reader, out);
 }
 
-static enum kwhy_status read_product(struct reader *reader, struct kwhy_figure *out)
+static enum kwhy_status read_product(struct reader *reader, struct term *out)
 {
 	enum kwhy_status status = read_factor(reader, out);
-	struct kwhy_figure next;
+	struct term next;
 
 	while (!status && (peek(reader) == '*' || peek(reader) == '/')) {
 		char sign = *reader->at++;
@@ -219,10 +286,10 @@ static enum kwhy_status read_product(struct reader *reader, struct kwhy_figure *
 	return status;
 }
 
-static enum kwhy_status read_sum(struct reader *reader, struct kwhy_figure *out)
+static enum kwhy_status read_sum(struct reader *reader, struct term *out)
 {
 	enum kwhy_status status = read_product(reader, out);
-	struct kwhy_figure next;
+	struct term next;
 
 	while (!status && (peek(reader) == '+' || peek(reader) == '-')) {
 		int sign = *reader->at++ == '+' ? 1 : -1;
@@ -234,13 +301,62 @@ static enum kwhy_status read_sum(struct reader *reader, struct kwhy_figure *out)
 	return status;
 }
 
+static bool comes_again(const struct reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++)
+		if (reader->names[i].uses > 1)
+			return true;
+	return false;
+}
+
+/* With every figure that it rises or falls with throughout at the end at which it is lowest, or highest. */
+static struct kwhy_range at_ends(const struct reader *of, const struct term *whole, bool is_highest)
+{
+	struct kwhy_error unused;
+	struct reader reader = *of;
+	struct term term;
+
+	for (size_t i = 0; i < reader.name_count; i++) {
+		struct kwhy_figure *figure = &reader.names[i].figure;
+
+		if (whole->slopes[i].low >= 0)
+			figure->low = figure->high = is_highest ? figure->high : figure->low;
+		else if (whole->slopes[i].high <= 0)
+			figure->low = figure->high = is_highest ? figure->low : figure->high;
+	}
+	reader.at = reader.text;
+	reader.error = &unused;
+	return read_sum(&reader, &term) ? range_of(&whole->figure) : range_of(&term.figure);
+}
+
+/*
+ * A figure that comes twice is taken twice by its interval, as if it could be low here and high there. Where
+ * the slope says that the whole only rises or only falls with it, its ends are those of the whole.
+ */
+static void tighten(const struct reader *reader, struct term *whole)
+{
+	struct kwhy_range lowest, highest;
+
+	if (reader->has_more_names || !comes_again(reader))
+		return;
+	lowest = at_ends(reader, whole, false);
+	highest = at_ends(reader, whole, true);
+	whole->figure.low = fmax(whole->figure.low, lowest.low);
+	whole->figure.high = fmin(whole->figure.high, highest.high);
+}
+
 enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
 	struct kwhy_figure *out, struct kwhy_error *error)
 {
-	struct reader reader = {text, text, find, context, error, 0};
-	enum kwhy_status status = read_sum(&reader, out);
+	struct reader reader = {.text = text, .at = text, .find = find, .context = context, .error = error};
+	struct term whole;
+	enum kwhy_status status = read_sum(&reader, &whole);
 
-	if (!status && peek(&reader))
+	if (status)
+		return status;
+	if (peek(&reader))
 		return wrong(&reader, "goes on after its end");
-	return status;
+	tighten(&reader, &whole);
+	*out = whole.figure;
+	return KWHY_OK;
 }

@@ -32,7 +32,9 @@ typedef enum kwhy_status kwhy_formula_find(
 
 /*
  * Works out "a / (b + 2) * 40[pJ]": names of figures, numbers with a unit in brackets, + - * / ( ), log10()
- * and sqrt(). Intervals by their ends. KWHY_E_INPUT: it is none, or divides by what may be 0.
+ * and sqrt(). Intervals by their ends; a figure that comes twice is one figure, where the whole only rises or
+ * only falls with it, else the interval is an outer bound. KWHY_E_INPUT: it is none, or divides by what may
+ * be 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
 	struct kwhy_figure *out, struct kwhy_error *error);

@@ -71,9 +71,11 @@ static enum kwhy_status find_two(
 	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *why)
 {
 	(void)context;
-	if (strcmp(name, "two") != 0)
+	if (strcmp(name, "two") != 0 && strcmp(name, "part") != 0)
 		return kwhy_fail(why, KWHY_E_INPUT, "no '%s'", name);
 	*out = (struct kwhy_figure){.low = 1.5, .high = 2.5, .unit.factor = 1};
+	if (*name == 'p')
+		*out = (struct kwhy_figure){.low = 0.15, .high = 0.2, .unit.factor = 1};
 	return KWHY_OK;
 }
 
@@ -104,6 +106,36 @@ static void formulas_keep_order_units_and_intervals(void **state)
 	assert_string_equal(kwhy_unit_name(name, &figure.unit), "J/B");
 	assert_true(value_of("1[J] + 1[s]").mixes_units);
 	assert_false(value_of("1[J] + 1[W] * 1[s]").mixes_units);
+}
+
+static void assert_between(const char *formula, double low, double high)
+{
+	struct kwhy_figure figure = value_of(formula);
+
+	if (!(fabs(figure.low - low) <= 1e-9 && fabs(figure.high - high) <= 1e-9))
+		fail_msg("%s: %.12g to %.12g", formula, figure.low, figure.high);
+}
+
+static void a_figure_that_comes_twice_is_one_figure(void **state)
+{
+	(void)state;
+	assert_between("two - two", 0, 0);
+	assert_between("two / (1 - part) - two", 1.5 / 0.85 - 1.5, 2.5 / 0.8 - 2.5);
+	assert_between("two * (1 / (1 - part) - 1)", 1.5 / 0.85 - 1.5, 2.5 / 0.8 - 2.5);
+	assert_between("part / (part + 1)", 0.15 / 1.15, 0.2 / 1.2);
+	assert_between("(two - 10) / two", -8.5 / 1.5, -7.5 / 2.5);
+	assert_between("sqrt(part) / part", 1 / sqrt(0.2), 1 / sqrt(0.15));
+	assert_between("log10(two) - two / 1000", log10(1.5) - 0.0015, log10(2.5) - 0.0025);
+	assert_int_equal(value_of("two - two").unit.powers[0], 0);
+}
+
+/* 4 is reached within, at 2: the ends alone would say 3.75. */
+static void what_turns_within_the_interval_keeps_the_outer_bound(void **state)
+{
+	(void)state;
+	assert_between("two * (4 - two)", 1.5 * 1.5, 2.5 * 2.5);
+	/* the other of the two still counts once */
+	assert_between("two * (4 - two) + part - part", 1.5 * 1.5, 2.5 * 2.5);
 }
 
 static void what_is_no_formula_is_named(void **state)
@@ -302,6 +334,8 @@ int main(void)
 		cmocka_unit_test(units_have_prefixes_and_quotients),
 		cmocka_unit_test(printed_figures_are_the_interval_of_their_digits),
 		cmocka_unit_test(formulas_keep_order_units_and_intervals),
+		cmocka_unit_test(a_figure_that_comes_twice_is_one_figure),
+		cmocka_unit_test(what_turns_within_the_interval_keeps_the_outer_bound),
 		cmocka_unit_test(what_is_no_formula_is_named),
 		cmocka_unit_test(a_unit_slip_is_told_with_the_right_value),
 		cmocka_unit_test(what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value),
