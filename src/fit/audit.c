@@ -226,10 +226,12 @@ static enum kwhy_status compare(
 
 	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->said.unit))
 		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
+	if (printed->mixes_windows)
+		return KWHY_OK; /* nothing follows from that, and check_formula() says so */
 	if (entry->bound)
 		return compare_bound(auditor, at, made);
-	entry->is_confirmed = agrees(&entry->said, made, 1);
-	if (!entry->is_confirmed)
+	entry->is_confirmed = agrees(&entry->said, made, 1) && !made->rests_on_wrong;
+	if (!agrees(&entry->said, made, 1))
 		return find_wrong(auditor, at,
 			agrees(&entry->said, printed, 1) ? KWHY_AUDIT_RESTS : kind_of(&entry->said, made),
 			made);
@@ -292,7 +294,8 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 		status = find_wrong(auditor, at, KWHY_AUDIT_WINDOW, NULL);
 	if (!status && overlaps(auditor, at, &printed))
 		status = find_wrong(auditor, at, KWHY_AUDIT_OVERLAP, NULL);
-	if (!status && !entry->bound && kwhy_unit_is_alike(&made.unit, &entry->said.unit)) {
+	if (!status && !entry->bound && !printed.mixes_windows &&
+		kwhy_unit_is_alike(&made.unit, &entry->said.unit)) {
 		entry->made.low = made.low;
 		entry->made.high = made.high;
 	}
@@ -351,6 +354,12 @@ static size_t find_other(const struct auditor *auditor, size_t at)
 	return found;
 }
 
+/* What a claim says: what is confirmed as it is printed, else what it should be. */
+static const struct kwhy_figure *told(const struct entry *entry)
+{
+	return entry->is_confirmed ? &entry->said : &entry->made;
+}
+
 static enum kwhy_status check_contradictions(struct auditor *auditor)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -361,7 +370,8 @@ static enum kwhy_status check_contradictions(struct auditor *auditor)
 		if (other != auditor->count && !auditor->entries[i].is_confirmed)
 			status = add_finding(auditor,
 				(struct kwhy_audit_finding){KWHY_AUDIT_CONTRADICTION, i,
-					auditor->entries[i].said, auditor->entries[other].made, NAN, other});
+					auditor->entries[i].said, *told(&auditor->entries[other]), NAN,
+					other});
 	}
 	return status;
 }

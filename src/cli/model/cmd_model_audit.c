@@ -109,9 +109,13 @@ static void explain(
 			figure);
 		break;
 	default:
-		snprintf(out, room,
-			*should ? "%s follows from the right figures" : "what it is made of is wrong",
-			should);
+		if (!*should)
+			snprintf(out, room, "what it is made of is wrong");
+		else
+			snprintf(out, room,
+				finding->should.rests_on_wrong ? "%s follows, of what is wrong itself"
+							       : "%s follows from the right figures",
+				should);
 	}
 }
 

@@ -213,6 +213,41 @@ static void a_count_of_another_window_is_no_divisor(void **state)
 	only(KWHY_AUDIT_WINDOW, 2);
 }
 
+/* 14 s of one run over the collectives of another are no time of a collective: 16 us need not be wrong. */
+static void nothing_follows_from_amounts_of_different_windows(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("t", "14.023", "s", "a", "", "", ""),
+		CLAIM("n", "1,158", "ops", "b", "", "", ""), CLAIM("one", "16", "us", "", "t / n", "", ""),
+		CLAIM("least", "16", "us", "", ">= t / n", "", ""),
+		CLAIM("e", "0.89", "mJ", "", "one * 55.74[W]", "", "")};
+
+	(void)state;
+	look(claims, 5);
+	assert_int_equal(audit.finding_count, 3);
+	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
+	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_WINDOW);
+	/* what is made of it is no better known */
+	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_RESTS);
+	assert_true(isnan(audit.findings[2].should.low));
+}
+
+/* Of one thing: 45.1 mJ, over the copies of another run, and 1.292 mJ over its own. */
+static void what_crosses_windows_contradicts_what_does_not(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("e", "283.73", "J", "a", "", "", ""),
+		CLAIM("n", "6,289", "ops", "b", "", "", ""), CLAIM("m", "219,585", "ops", "a", "", "", ""),
+		CLAIM("x", "45.1", "mJ", "", "e / n", "one", ""),
+		CLAIM("y", "1.292", "mJ", "", "e / m", "one", "")};
+
+	(void)state;
+	look(claims, 5);
+	assert_int_equal(audit.finding_count, 2);
+	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
+	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_CONTRADICTION);
+	assert_int_equal(audit.findings[1].claim, 3);
+	assert_near(audit.findings[1].should.low, 1.2915e-3);
+}
+
 static void no_energy_above_the_highest_power_times_the_time(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("p", "78.42", "W", "", "", "", "measured_power"),
@@ -340,6 +375,8 @@ int main(void)
 		cmocka_unit_test(a_unit_slip_is_told_with_the_right_value),
 		cmocka_unit_test(what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value),
 		cmocka_unit_test(a_count_of_another_window_is_no_divisor),
+		cmocka_unit_test(nothing_follows_from_amounts_of_different_windows),
+		cmocka_unit_test(what_crosses_windows_contradicts_what_does_not),
 		cmocka_unit_test(no_energy_above_the_highest_power_times_the_time),
 		cmocka_unit_test(parts_that_last_longer_than_the_whole_overlap),
 		cmocka_unit_test(unlike_units_bounds_mebibytes_and_contradictions),
