@@ -21,6 +21,7 @@ struct pack {
 	size_t count;
 	double bytes;
 	uint64_t packs, packed, not_worth; /* not_worth: copies that would take no less time as one */
+	bool has_calls;			   /* of any that is packed */
 	const char *source;		   /* of the costs */
 };
 
@@ -136,6 +137,7 @@ static void close_pack(struct pack *pack)
 		kwhy_whatif_pack_row(pack->whatif, pack->first, (uint64_t)pack->bytes);
 		for (size_t i = 1; i < pack->count; i++)
 			kwhy_whatif_drop_row(pack->whatif, pack->rows[i]);
+		pack->has_calls |= kwhy_whatif_call_of(pack->whatif, pack->first) != KWHY_NONE;
 		pack->packs++;
 		pack->packed += pack->count;
 	}
@@ -198,12 +200,13 @@ static void say_packed(const struct pack *pack, const char *until, struct kwhy_w
 	char own[32], kernel_words[96] = "";
 
 	if (pack->source)
-		snprintf(kernel_words, sizeof(kernel_words), "a kernel of %s (%s) and ",
+		snprintf(kernel_words, sizeof(kernel_words), ", a kernel of %s (%s)",
 			kwhy_whatif_time_words(own, kernel->expected_ns), kernel->source);
-	kwhy_whatif_say(effect, "%s copies become %s, %s; a packed copy takes %s, %sa launch more",
+	kwhy_whatif_say(effect, "%s copies become %s, %s; a packed copy takes %s%s%s",
 		KWHY_WHATIF_COUNT(pack->packed), KWHY_WHATIF_COUNT(pack->packs), until,
 		pack->source ? pack->source : "the time of all its parts: no cost of sizes is known",
-		kernel_words);
+		kernel_words,
+		pack->has_calls ? " and a launch more" : "; no call says what the host did between them");
 }
 
 static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, ends_pack *ends,

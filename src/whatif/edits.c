@@ -98,6 +98,21 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 		changed->lag_ns[KWHY_LINK_ISSUE] = usual_ns;
 }
 
+/*
+ * What is left of the time before work that goes: none, but at worst what is longer than between queued work,
+ * where no call says what the host did in it.
+ */
+static int64_t gap_left_ns(const struct kwhy_whatif *whatif, uint32_t row, uint32_t before, int64_t gap_ns)
+{
+	int64_t queued_ns;
+
+	if (whatif->corner != KWHY_CORNER_SLOW || kwhy_whatif_call_of(whatif, row) != KWHY_NONE ||
+		before >= whatif->graph->activity_count)
+		return 0;
+	queued_ns = kwhy_whatif_queued_ns(whatif->graph, before, row);
+	return gap_ns > queued_ns ? gap_ns - queued_ns : 0;
+}
+
 void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
 {
 	uint32_t call = kwhy_whatif_call_of(whatif, row);
@@ -111,7 +126,7 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
 		return;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE && !kwhy_whatif_follows_start(node, link))
-			node->lag_ns[link] = 0;
+			node->lag_ns[link] = gap_left_ns(whatif, row, node->from[link], node->lag_ns[link]);
 	drop_stall(whatif, whatif->next[row]);
 	if (call != KWHY_NONE && issues_nothing(whatif, call))
 		kwhy_whatif_drop_call(whatif, call);

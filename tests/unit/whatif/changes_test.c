@@ -156,6 +156,29 @@ static int64_t packing_saves_ns(struct build build, const struct kwhy_profile *p
 	return saved_ns;
 }
 
+/* Eight copies of 1 us, 50 us apart, and a kernel; no call says whether the host's time between them goes. */
+static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile;
+	struct kwhy_plan *plan;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
+	for (int i = 0; i < 8; i++)
+		build_copy(&build, 0, KWHY_COPY_H2D, 37, 51 * i, 51 * i + 1);
+	build_kernel(&build, 0, "k", 410, 420);
+	plan = made(&build, "pack-h2d", 0, &profile);
+	if (!plan->change_count)
+		fail_msg("refused: %s", plan->refused[0].reason);
+	assert_non_null(strstr(plan->changes[0].assumption, "no call says"));
+	assert_true(plan->changes[0].after.time_ns < 70 * US);
+	assert_in_range(plan->changes[0].after.time_high_ns, 400 * US, 425 * US);
+	assert_true(plan->changes[0].after.time_low_ns <= plan->changes[0].after.time_ns);
+	kwhy_plan_free(plan);
+}
+
 /* The calls and waits that go are what counts, and the kernel that takes a copy apart is a small one. */
 static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(void **state)
 {
@@ -529,6 +552,7 @@ int main(void)
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
+		cmocka_unit_test(where_no_call_is_recorded_the_time_between_may_stay),
 		cmocka_unit_test(what_packing_saves_does_not_depend_on_how_long_other_kernels_are),
 		cmocka_unit_test(copies_whose_time_is_that_of_their_bytes_are_not_packed),
 		cmocka_unit_test(the_kernel_that_takes_a_packed_copy_apart_is_launched_too),
