@@ -15,8 +15,8 @@
 
 #define SPREADS 1.645 /* standard uncertainties on either side of 90 % */
 
-#define SMALL_KERNEL_NS 1659 /* an empty kernel more in a queue: H100, profiles/nvidia-h100.json; H200 1336 \
-			      */
+/* An empty kernel more in a queue: an H100, profiles/nvidia-h100.json (an H200 takes 1336). */
+#define SMALL_KERNEL_NS 1659
 
 enum {
 	FIT_COPIES = 4,	     /* fewer fit nothing */

@@ -65,6 +65,16 @@ static const char *figure_text(char out[2 * FIGURE_BYTES], const struct kwhy_fig
 	return out;
 }
 
+static void explain_rest(const struct kwhy_audit_finding *finding, const char *should, char *out, size_t room)
+{
+	if (!*should)
+		snprintf(out, room, "what it is made of is wrong");
+	else
+		snprintf(out, room, "%s follows%s", should,
+			finding->should.rests_on_wrong ? ", of what is wrong itself"
+						       : " from the right figures");
+}
+
 /* What is wrong with it, in words. */
 static void explain(
 	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t room)
@@ -109,13 +119,7 @@ static void explain(
 			figure);
 		break;
 	default:
-		if (!*should)
-			snprintf(out, room, "what it is made of is wrong");
-		else
-			snprintf(out, room,
-				finding->should.rests_on_wrong ? "%s follows, of what is wrong itself"
-							       : "%s follows from the right figures",
-				should);
+		explain_rest(finding, should, out, room);
 	}
 }
 
