@@ -115,9 +115,14 @@ int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source)
 	if (!source->known)
 		return 0;
 	books = &source->view->ledger->devices[source->device];
+	if (books->energy.measured_nj == KWHY_UNKNOWN_NJ)
+		return 0;
 	sum_nj = books->energy.measured_nj;
+	if (books->energy.edge_nj != KWHY_UNKNOWN_NJ)
+		sum_nj += books->energy.edge_nj;
 	for (size_t i = 0; i < books->account_count; i++)
-		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED ||
+			books->accounts[i].category == KWHY_CATEGORY_OUTSIDE)
 			sum_nj -= books->accounts[i].gross_nj;
 	return sum_nj;
 }

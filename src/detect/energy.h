@@ -26,7 +26,10 @@ struct kwhy_energy_source {
 void kwhy_energy_source_init(
 	struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device);
 
-/* Metered energy of the time in which it is known what ran; 0 where no energy is known. */
+/*
+ * Energy of the run with what no meter saw, of the time in which it is known what ran; 0 where none was
+ * metered.
+ */
 int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source);
 
 /* Adds `share` of what the idle device drew in [start_ns, end_ns). */

@@ -302,10 +302,15 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
+/* All that the device drew, with what no meter saw of its run. */
 static int64_t energy_limit(const struct kwhy_tally *tally)
 {
-	return tally->source.known ? tally->context->ledger->devices[tally->device].energy.attributed_nj
-				   : INT64_MAX;
+	const struct kwhy_device_energy *energy;
+
+	if (!tally->source.known)
+		return INT64_MAX;
+	energy = &tally->context->ledger->devices[tally->device].energy;
+	return energy->attributed_nj + (energy->edge_nj == KWHY_UNKNOWN_NJ ? 0 : energy->edge_nj);
 }
 
 /* Room to hide the exposed part in: time of those kinds that hides nothing yet. */

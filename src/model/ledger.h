@@ -211,6 +211,7 @@ struct kwhy_device_energy {
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
 	int64_t edge_nj; /* of the run, what no reading saw: its accounts' time there times their mean power,
 			    work and idling; not in measured */
+	int64_t edge_ns; /* how long that is of the run; 0 where nothing is metered */
 	double clean_idle_w, context_idle_w; /* levels used; NAN unknown */
 	bool clean_idle_measured,	     /* from clean stretches of this recording */
 		context_idle_measured;	     /* from quiet ones, not from a profile */

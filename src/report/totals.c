@@ -283,6 +283,27 @@ bool kwhy_totals_windows_differ(const struct kwhy_totals *totals)
 		WINDOWS_APART_RATIO * (double)totals->window_ns;
 }
 
+int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals)
+{
+	int64_t sum_nj = 0;
+
+	for (size_t i = 0; i < totals->row_count; i++)
+		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
+			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
+	return sum_nj;
+}
+
+double kwhy_totals_found_nj(const struct kwhy_totals *totals)
+{
+	int64_t outside_nj = kwhy_totals_outside_nj(totals);
+
+	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
+		return NAN;
+	return (double)totals->energy_nj + totals->unmetered_nj -
+		(outside_nj == KWHY_UNKNOWN_NJ ? 0 : (double)outside_nj) -
+		(totals->unrecorded_nj == KWHY_UNKNOWN_NJ ? 0 : (double)totals->unrecorded_nj);
+}
+
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)
 {
 	if (totals->energy_nj != KWHY_UNKNOWN_NJ)

@@ -70,6 +70,16 @@ double kwhy_unmetered_nj(const struct kwhy_device_ledger *books);
 /* Whether devices were metered over windows whose lengths are more than 1 % apart. */
 bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 
+/* Energy of the time before the first and after the last activity, which is in what was metered and not in
+ * the run. */
+int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
+
+/*
+ * What the joules of findings are shares of: the run's energy with what no meter saw, as far as it is known
+ * what ran. NAN without any.
+ */
+double kwhy_totals_found_nj(const struct kwhy_totals *totals);
+
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);
 

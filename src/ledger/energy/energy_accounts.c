@@ -262,6 +262,7 @@ static void write_edges(struct writing *writing)
 		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
 	}
 	writing->books->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
+	writing->books->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
 }
 
 /* Of the powers that the device's meters read, inside the metered window. */

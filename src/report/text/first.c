@@ -70,27 +70,28 @@ static void write_price(const struct kwhy_sheet *sheet)
 			sheet, "  ", "grams a kWh: %s, mean of %d", report->place, report->place_year);
 }
 
-/* Energy of the time before the first and after the last activity, which the busy share does not count. */
-static int64_t outside_nj(const struct kwhy_totals *totals)
+/* Whether the run's energy is another one than what was metered, by 1 % or more. */
+static bool is_run_apart(const struct kwhy_totals *totals)
 {
-	int64_t sum_nj = 0;
+	const double least_nj = 0.01 * totals->run_nj;
 
-	for (size_t i = 0; i < totals->row_count; i++)
-		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
-			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
-	return sum_nj;
+	return totals->active_count && !totals->modelled &&
+		(totals->unmetered_nj >= least_nj ||
+			fabs(totals->run_nj - (double)totals->energy_nj) >= least_nj);
 }
 
-/* Which joules are divided, where they are not those of the line above. */
+/* Which joules are divided, where no line above has them. */
 static const char *base_of(const struct kwhy_totals *totals, char out[96])
 {
 	char unmetered[KWHY_QUANTITY_BYTES];
 
 	*out = '\0';
+	if (is_run_apart(totals))
+		return out;
 	if (totals->unmetered_nj > 0)
 		snprintf(out, 96, ", with %s that no meter saw",
 			kwhy_quantity_si(unmetered, totals->unmetered_nj * 1e-9, "J", 3));
-	else if (outside_nj(totals) > 0)
+	else if (kwhy_totals_outside_nj(totals) > 0)
 		snprintf(out, 96, ", from first start to last end");
 	return out;
 }
@@ -142,6 +143,43 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 	return out;
 }
 
+/* "26.6 J in 190 ms"; of several devices without the time, which is not one. */
+static void add_unmetered(struct kwhy_text *out, const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	char energy[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
+	int64_t edge_ns = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (kwhy_device_was_active(&ledger->devices[d].time))
+			kwhy_time_add(&edge_ns, ledger->devices[d].energy.edge_ns);
+	kwhy_text_add(out, kwhy_quantity_si(energy, sheet->totals->unmetered_nj * 1e-9, "J", 3));
+	if (sheet->totals->active_count == 1 && edge_ns > 0)
+		kwhy_text_addf(out, " in %s", kwhy_quantity_time(time, edge_ns));
+}
+
+/* What all figures but those of the books are of, where it is not what was metered. */
+static void write_run(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char energy[KWHY_QUANTITY_BYTES];
+	struct kwhy_text line = {0};
+
+	if (!is_run_apart(totals))
+		return;
+	kwhy_text_addf(&line, "%s of the run, ", kwhy_quantity_si(energy, totals->run_nj * 1e-9, "J", 3));
+	if (totals->unmetered_nj > 0) {
+		kwhy_text_add(&line, "with ");
+		add_unmetered(&line, sheet);
+		kwhy_text_add(&line, " that no meter saw");
+	} else {
+		kwhy_text_add(&line, "from first start to last end");
+	}
+	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
+}
+
 static void write_energy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
@@ -153,10 +191,12 @@ static void write_energy(const struct kwhy_sheet *sheet)
 	if (totals->known_count < totals->active_count)
 		snprintf(devices, sizeof(devices), " on %zu of %zu devices", totals->known_count,
 			totals->active_count);
-	kwhy_sheet_linef(sheet, "  ", "%s in %s%s, %s on average (%s)",
-		kwhy_quantity_energy(energy, totals->energy_nj), windows_of(totals, windows), devices,
+	kwhy_sheet_linef(sheet, "  ", "%s%s in %s%s, %s on average (%s)",
+		kwhy_quantity_energy(energy, totals->energy_nj), is_run_apart(totals) ? " metered" : "",
+		windows_of(totals, windows), devices,
 		kwhy_quantity_si(power, totals->power_w, "W", 3),
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
+	write_run(sheet);
 }
 
 /* Accounts that no power was assumed for are in no sum. */
@@ -174,13 +214,16 @@ static void write_missing(const struct kwhy_sheet *sheet)
 static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, const char *span)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	const int64_t beyond_nj = outside_nj(totals);
+	const int64_t beyond_nj = kwhy_totals_outside_nj(totals);
 	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], beyond[KWHY_QUANTITY_BYTES];
+	char whole[KWHY_QUANTITY_BYTES];
 
-	kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s; %s (%s) went while it idled%s%s%s", busy, span,
-		totals->active_count > 1 ? " (sum over devices)" : "",
+	kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s; %s (%s%s%s) went while it idled%s%s%s", busy,
+		span, totals->active_count > 1 ? " (sum over devices)" : "",
 		kwhy_quantity_energy(idle, totals->idle_nj),
 		kwhy_quantity_percent(share, (double)totals->idle_nj / (double)totals->energy_nj),
+		is_run_apart(totals) ? " of " : "",
+		is_run_apart(totals) ? kwhy_quantity_energy(whole, totals->energy_nj) : "",
 		beyond_nj > 0 ? ", " : "", beyond_nj > 0 ? kwhy_quantity_energy(beyond, beyond_nj) : "",
 		beyond_nj > 0 ? " of that before the first or after the last activity" : "");
 }
@@ -409,13 +452,13 @@ static void write_cut(const struct kwhy_sheet *sheet, const char *lead, const ch
 static void write_saving(
 	const struct kwhy_sheet *sheet, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
-	int64_t whole_nj = sheet->totals->energy_nj;
+	double whole_nj = kwhy_totals_found_nj(sheet->totals);
 	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_add(out, saving->is_projected ? "projected: " : "up to ");
 	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
 		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
-			kwhy_quantity_percent(share, (double)saving->energy_nj / (double)whole_nj));
+			kwhy_quantity_percent(share, (double)saving->energy_nj / whole_nj));
 	kwhy_text_add(out, kwhy_quantity_time(time, saving->time_ns));
 }
 
@@ -430,18 +473,33 @@ static size_t advice_count(const struct kwhy_findings *findings)
 	return count;
 }
 
+/* How many there are, and what the shares are of where that is not what was metered. */
+static void write_advice_heading(const struct kwhy_sheet *sheet, size_t count)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	const size_t all = sheet->report->findings->count;
+	char energy[KWHY_QUANTITY_BYTES];
+	struct kwhy_text remark = {0};
+
+	if (count && all > count)
+		kwhy_text_addf(&remark, "the best %zu of %zu findings; all of them below", count, all);
+	if (count && is_run_apart(totals))
+		kwhy_text_addf(&remark, "%sshares of %s", remark.length ? "; " : "",
+			kwhy_quantity_si(energy, kwhy_totals_found_nj(totals) * 1e-9, "J", 3));
+	kwhy_sheet_heading(sheet, "What to do", remark.length && !remark.failed ? remark.data : NULL);
+	sheet->out->failed |= remark.failed;
+	kwhy_text_done(&remark);
+}
+
 void kwhy_section_advice(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_findings *findings = sheet->report->findings;
 	const size_t count = findings ? advice_count(findings) : 0;
 	struct kwhy_text line = {0};
-	char more[64];
 
 	if (!findings)
 		return;
-	snprintf(more, sizeof(more), "the best %zu of %zu findings; all of them below", count,
-		findings->count);
-	kwhy_sheet_heading(sheet, "What to do", count && findings->count > count ? more : NULL);
+	write_advice_heading(sheet, count);
 	if (!count)
 		kwhy_text_add(sheet->out, "  nothing found that would save enough to be worth it\n");
 	for (size_t i = 0; i < count; i++) {

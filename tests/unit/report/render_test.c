@@ -227,6 +227,36 @@ static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **stat
 	nouns_done(&nouns);
 }
 
+/* The meter ends 200 ns before the device does: what a finding counts there is of the run, not of the metered
+ * joules. */
+static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.finding.saving.energy_nj = 100000;
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data, "  220 \xC2\xB5J in 1.10 \xC2\xB5s, 200 W on average"));
+	assert_non_null(strstr(out.data, "up to 100 \xC2\xB5J (45.5 %)"));
+	assert_null(strstr(out.data, "of the run"));
+	kwhy_text_done(&out);
+	nouns.device.energy.end_ns = 1000;
+	nouns.device.energy.edge_nj = 30000;
+	nouns.device.energy.edge_ns = 200;
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data, "  220 \xC2\xB5J metered in 900 ns"));
+	assert_non_null(strstr(
+		out.data, "  250 \xC2\xB5J of the run, with 30.0 \xC2\xB5J in 200 ns that no meter saw\n"));
+	assert_non_null(strstr(out.data, "40.0 \xC2\xB5J (18.2 % of 220 \xC2\xB5J) went while it idled"));
+	assert_non_null(strstr(out.data, "What to do  shares of 250 \xC2\xB5J\n"));
+	assert_non_null(strstr(out.data, "up to 100 \xC2\xB5J (40.0 %)"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 static void cost_and_carbon_are_the_energy_times_their_price(void **state)
 {
 	struct nouns nouns;
@@ -306,6 +336,7 @@ int main(void)
 		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
 		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
 		cmocka_unit_test(an_account_that_no_reading_saw_has_no_energy_in_any_form),
+		cmocka_unit_test(shares_of_findings_are_of_the_run_with_what_no_meter_saw),
 		cmocka_unit_test(cost_and_carbon_are_the_energy_times_their_price),
 		cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),
