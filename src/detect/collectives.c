@@ -159,6 +159,7 @@ static enum kwhy_status report_imbalance(
 	struct kwhy_energy energy;
 	enum kwhy_status status;
 
+	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns; /* where the others wait */
 	if ((double)finding.time_ns < context->thresholds[0] * (double)longest_ns)
 		return KWHY_OK;
 	energy = waiting_energy(context, balance, &measured_nj);

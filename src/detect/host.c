@@ -55,6 +55,7 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
+	tally.takes_host_first = true;
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
 		struct kwhy_place place;

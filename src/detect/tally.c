@@ -89,6 +89,7 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 
 	kwhy_energy_add_idle(&tally->gap_energy, &tally->source, start_ns, end_ns,
 		(double)length_ns / (double)(end_ns - start_ns));
+	kwhy_tally_divide_idle(tally, &(struct kwhy_interval){start_ns, end_ns}, gap->after, length_ns);
 	tally->gap_ns += length_ns;
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
 }
@@ -189,6 +190,7 @@ struct kwhy_verdict kwhy_verdict_default(void)
 /* What the finish adds up. */
 struct sums {
 	int64_t busy_ns, alone_ns; /* union of the marked; of that, with nothing beside that hides it */
+	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* of busy_ns, by who covers it first */
 	int64_t idle_ns;
 	struct kwhy_energy busy, idle;
 };
@@ -212,6 +214,7 @@ static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct s
 		if (end_ns > from_ns) {
 			if (marked) {
 				sums->busy_ns += end_ns - from_ns;
+				sums->kind_ns[rows->kind[i]] += end_ns - from_ns;
 				kwhy_energy_add_activity(&sums->busy, &tally->source, i,
 					(double)(end_ns - from_ns) / (double)(end_ns - start_ns));
 			} else {
@@ -248,9 +251,13 @@ static enum kwhy_status sort_spans(struct kwhy_tally *tally)
 	return status;
 }
 
-static void sum_piece(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns, struct sums *sums)
+static void sum_piece(
+	struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns, uint32_t after, struct sums *sums)
 {
+	const struct kwhy_interval piece = {start_ns, end_ns};
+
 	sums->idle_ns += end_ns - start_ns;
+	kwhy_tally_divide_idle(tally, &piece, after, end_ns - start_ns);
 	kwhy_energy_add_idle(&sums->idle, &tally->source, start_ns, end_ns, 1);
 }
 
@@ -275,7 +282,7 @@ static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
 			start_ns = start_ns > span.start_ns ? start_ns : span.start_ns;
 			end_ns = end_ns < span.end_ns ? end_ns : span.end_ns;
 			if (start_ns < end_ns)
-				sum_piece(tally, start_ns, end_ns, sums);
+				sum_piece(tally, start_ns, end_ns, seen->gaps[g].after, sums);
 			span.start_ns = kwhy_gap_end_ns(view, &seen->gaps[g]);
 		}
 		done_ns = tally->spans[i].end_ns > done_ns ? tally->spans[i].end_ns : done_ns;
@@ -291,10 +298,11 @@ static enum kwhy_status sum_up(struct kwhy_tally *tally, unsigned covers, struct
 		status = sort_spans(tally);
 	if (status)
 		return status;
+	kwhy_tally_divide_again(tally);
 	sum_spans(tally, sums);
 	if (tally->marked_count)
 		sum_marked(tally, covers, sums);
-	return KWHY_OK;
+	return tally->status;
 }
 
 static double ratio(double part, double whole)
@@ -348,13 +356,15 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdi
 	out->assumption = verdict->assumption;
 }
 
-static void set_cost(const struct kwhy_tally *tally, const struct kwhy_verdict *verdict,
-	const struct sums *sums, struct kwhy_finding *out)
+static void set_cost(struct kwhy_tally *tally, const struct kwhy_verdict *verdict, const struct sums *sums,
+	struct kwhy_finding *out)
 {
 	int64_t busy_ns = verdict->exposed_only ? sums->alone_ns : sums->busy_ns;
 	struct kwhy_energy cost = kwhy_energy_sum(
 		sums->busy, ratio((double)busy_ns, (double)sums->busy_ns), sums->idle, 1);
 
+	kwhy_tally_count_kinds(tally, sums->kind_ns, ratio((double)busy_ns, (double)sums->busy_ns));
+	memcpy(out->category_ns, tally->category_ns, sizeof(out->category_ns));
 	out->time_ns = busy_ns + sums->idle_ns;
 	out->energy_nj = tally->source.known ? kwhy_energy_round(cost.nj, energy_limit(tally))
 					     : KWHY_UNKNOWN_NJ;
@@ -450,6 +460,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 
 enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally)
 {
+	kwhy_host_wait_done(&tally->host);
 	free(tally->spans);
 	free(tally->places);
 	tally->spans = NULL;

@@ -5,6 +5,7 @@
 #include "detect/detect.h"
 #include "detect/energy.h"
 #include "detect/view.h"
+#include "model/host_wait.h"
 
 /* A place before it has words: what was there, most telling first. Unused: KWHY_NONE, NULL. */
 struct kwhy_place {
@@ -43,6 +44,11 @@ struct kwhy_tally {
 	struct kwhy_energy gap_energy; /* of the gap parts */
 	int64_t gap_ns, gap_kept_ns;   /* idle time of gap parts, and what of it would remain */
 
+	/* The same time by category: the union of the marked by kind, idle time by what the host did then. */
+	int64_t category_ns[KWHY_CATEGORY_COUNT];
+	struct kwhy_host_wait host;
+	bool takes_host_first; /* of a gap, time of the host elsewhere, else that inside calls */
+
 	struct kwhy_place *places; /* min-heap by length */
 	size_t place_count, place_capacity;
 };
@@ -62,8 +68,8 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
  */
 int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
 /*
- * length_ns of one gap belong to the waste, of which kept_ns would remain. Each gap at most once, and no
- * kwhy_tally_idle() over it.
+ * length_ns of one gap belong to the waste, of which kept_ns would remain. Gaps in the order of time, each at
+ * most once, and no kwhy_tally_idle() over it.
  */
 void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns);
 /* A candidate for the evidence: the longest ones are shown. */
@@ -111,6 +117,17 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, size_t
 {
 	return tally->context->thresholds[index];
 }
+
+/*
+ * Posts length_ns of the idle stretch before row `after` to the categories of what the host did in it; in the
+ * order of time, from the beginning after kwhy_tally_divide_again(). (tally_categories.c)
+ */
+void kwhy_tally_divide_idle(
+	struct kwhy_tally *tally, const struct kwhy_interval *idle, uint32_t after, int64_t length_ns);
+void kwhy_tally_divide_again(struct kwhy_tally *tally);
+/* Posts `share` of the time of activities by kind. */
+void kwhy_tally_count_kinds(
+	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
 /* Adds a complete finding when its saving is large enough against the window and the metered energy. */
 KWHY_MUST_USE enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,

@@ -3,6 +3,7 @@
 #define KWHY_MODEL_FINDING_H
 
 #include "base/arena.h"
+#include "model/ledger.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,8 +32,9 @@ struct kwhy_finding {
 	const char *title; /* one line with its numbers */
 	uint32_t device;
 	uint64_t count;
-	int64_t time_ns;		    /* what it costs now */
-	int64_t energy_nj, low_nj, high_nj; /* KWHY_UNKNOWN_NJ where unknown */
+	int64_t time_ns;			  /* what it costs now */
+	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* of that, by category of the device's time */
+	int64_t energy_nj, low_nj, high_nj;	  /* KWHY_UNKNOWN_NJ where unknown */
 	struct kwhy_evidence *evidence;
 	size_t evidence_count;
 	const char *cure;

@@ -8,11 +8,12 @@
 enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_MEDIUM, KWHY_POTENTIAL_HIGH };
 
 /*
- * How much the best finding on a category could save of the whole: high from 10 %, medium from 3 %, low
- * below, none where nothing was found. In energy where `whole_nj` is known, else in time of `whole_ns`.
+ * How much the best finding on a category could save of the whole: high from 10 %, medium from 3 %, low from
+ * 0.1 %. What a finding saves is divided among categories like the time that it counts. In energy where
+ * `whole_nj` is known, else (NAN) in time of `whole_ns`.
  */
-enum kwhy_potential kwhy_potential_of(const struct kwhy_findings *findings, enum kwhy_category category,
-	int64_t whole_nj, int64_t whole_ns);
+enum kwhy_potential kwhy_potential_of(
+	const struct kwhy_findings *findings, enum kwhy_category category, double whole_nj, int64_t whole_ns);
 
 const char *kwhy_potential_name(enum kwhy_potential potential); /* "none found", "low", ... */
 

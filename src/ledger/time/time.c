@@ -3,9 +3,9 @@
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
 #include "ledger/sweep.h"
-#include "ledger/time/host_wait.h"
 #include "ledger/time/resident.h"
 #include "ledger/time/time_copies.h"
+#include "model/host_wait.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -210,8 +210,8 @@ static void add_category(struct kwhy_table *table, const struct kwhy_sheet *shee
 		sum->category == KWHY_CATEGORY_COUNT
 			? ""
 			: kwhy_potential_name(kwhy_potential_of(sheet->report->findings,
-				  (enum kwhy_category)sum->category,
-				  totals->energy_nj - totals->unrecorded_nj, totals->span_ns)));
+				  (enum kwhy_category)sum->category, kwhy_totals_found_nj(totals),
+				  totals->span_ns)));
 }
 
 /* Measured against what activities explain, and mean powers: the whole beside its parts. */
@@ -251,7 +251,8 @@ void kwhy_section_categories(const struct kwhy_sheet *sheet)
 			kwhy_known_add(&into[j]->net_nj, row->net_nj);
 		}
 	}
-	kwhy_sheet_heading(sheet, "Energy by category", "potential: best finding; high 10 %, medium 3 %");
+	kwhy_sheet_heading(
+		sheet, "Energy by category", "potential: best finding; high 10 %, medium 3 %, low 0.1 %");
 	kwhy_table_init(&table, category_columns, 6);
 	for (uint32_t category = 0; category < KWHY_CATEGORY_COUNT; category++) {
 		sums[category].category = category;

@@ -32,6 +32,24 @@ static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
 	build_free(&build);
 }
 
+/* Each time the device idles for 20 us: 5 before the call, 10 inside it, 5 on the way. */
+static void a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts(void **state)
+{
+	struct build build = late_launches(21, 0, NULL);
+	const struct kwhy_finding *finding = build_find(&build, "launch-bound", NULL);
+
+	(void)state;
+	assert_int_equal(finding->category_ns[KWHY_CATEGORY_LAUNCH], 200000);
+	assert_int_equal(finding->category_ns[KWHY_CATEGORY_HOST], 200000);
+	build_free(&build);
+	/* 220 us each time, of which 10 inside the call belong to launching */
+	build = late_launches(3, 200, NULL);
+	finding = build_find(&build, "host-gaps", NULL);
+	assert_int_equal(finding->category_ns[KWHY_CATEGORY_HOST], 410000);
+	assert_int_equal(finding->category_ns[KWHY_CATEGORY_LAUNCH], 0);
+	build_free(&build);
+}
+
 static void driver_launches_count_like_those_of_the_runtime(void **state)
 {
 	struct build build = build_new(1);
@@ -137,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_waits_for_each_launch_is_launch_bound),
+		cmocka_unit_test(a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts),
 		cmocka_unit_test(driver_launches_count_like_those_of_the_runtime),
 		cmocka_unit_test(queued_work_is_not_launch_bound),
 		cmocka_unit_test(idle_time_behind_a_wait_is_not_launch_bound),

@@ -257,6 +257,28 @@ static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **stat
 	nouns_done(&nouns);
 }
 
+/* Of 200 ns that it counts the device waits 150 for the host; 22 of 220 uJ are 10 %. */
+static void what_a_finding_saves_is_found_in_the_categories_of_its_time(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+	const char *copy, *sync;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.finding.saving.energy_nj = 22000;
+	nouns.finding.category_ns[KWHY_CATEGORY_COPY] = 50;
+	nouns.finding.category_ns[KWHY_CATEGORY_SYNC] = 150;
+	out = render(&nouns, 80, false);
+	copy = strstr(strstr(out.data, "Energy by category"), "  copy ");
+	sync = strstr(copy, "  sync ");
+	assert_true(strstr(copy, " low\n") < sync);
+	assert_true(strstr(sync, " medium\n") < strstr(sync, "  sum "));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 static void cost_and_carbon_are_the_energy_times_their_price(void **state)
 {
 	struct nouns nouns;
@@ -337,6 +359,7 @@ int main(void)
 		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
 		cmocka_unit_test(an_account_that_no_reading_saw_has_no_energy_in_any_form),
 		cmocka_unit_test(shares_of_findings_are_of_the_run_with_what_no_meter_saw),
+		cmocka_unit_test(what_a_finding_saves_is_found_in_the_categories_of_its_time),
 		cmocka_unit_test(cost_and_carbon_are_the_energy_times_their_price),
 		cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),

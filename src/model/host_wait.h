@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LEDGER_TIME_HOST_WAIT_H
-#define KWHY_LEDGER_TIME_HOST_WAIT_H
+#ifndef KWHY_MODEL_HOST_WAIT_H
+#define KWHY_MODEL_HOST_WAIT_H
 
 #include "base/status.h"
 #include "model/recording.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/time/host_wait.h"
+#include "model/host_wait.h"
 
 #include "base/column.h"
 #include "base/sort.h"
