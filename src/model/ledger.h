@@ -308,6 +308,16 @@ struct kwhy_range_sum {
 	double busy_ratio, sm_weighted_ratio;
 };
 
+/*
+ * All steps together: of each process from the start of its first to the end of its last, or of the work
+ * launched meanwhile where that ends later. Shared by the steps this is what one takes with what it queues.
+ */
+struct kwhy_loop_sum {
+	int64_t start_ns, end_ns; /* earliest and latest */
+	int64_t time_ns;	  /* sum over processes */
+	int64_t energy_nj;	  /* of all devices of each, idle included; KWHY_UNKNOWN_NJ */
+};
+
 /* Devices with work side by side; imbalance is the spread of a column. */
 struct kwhy_rank_sum {
 	uint32_t rank;
@@ -382,6 +392,7 @@ struct kwhy_ledger {
 	struct kwhy_device_ledger *devices; /* as in the recording */
 	struct kwhy_api_sum *api;	    /* by total_ns, descending */
 	struct kwhy_range_sum *ranges, *steps;
+	struct kwhy_loop_sum loop; /* of the steps; nothing without any */
 	struct kwhy_rank_sum *ranks;
 	struct kwhy_stream_sum *streams;
 	struct kwhy_memory_sum *memory;

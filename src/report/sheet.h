@@ -37,7 +37,9 @@ const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kw
 size_t kwhy_sheet_shown(const struct kwhy_sheet *sheet, size_t count, size_t limit);
 void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown);
 
-/* "12 steps of 1.2 ms on average (1.1 ms to 1.3 ms), 0.4 J each, idle included". */
+/* "12 steps of 1.3 ms and 0.4 J each from the first's start to the end of the last's work, idle included; on
+ * ..."
+ */
 void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet);
 
 /* The sections, in the order of the report. Each leaves itself out when it has nothing to say. */

@@ -39,6 +39,7 @@ export interface Report {
 	findings: Finding[];
 	run?: null | { seconds: N; energy_nj: N; low_nj: N; high_nj: N; unmetered_nj: N; modelled: boolean };
 	ranges: RangeSum[] | null; steps: RangeSum[] | null;
+	loop?: null | { step_count: number; time_per_step_ns: number; energy_per_step_nj: N };
 	ranks: { rank: N; device: N; span_ns: N; busy_ns: N; compute_ns: N; collective_exposed_ns?: N; energy_nj: N }[] | null;
 	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;
 	overhead?: { kind: string; device: N; count: number; time_ns: number; energy_nj: N }[];

@@ -13,8 +13,10 @@
  * thread of all. The window is the range itself, on all devices that its process uses.
  */
 struct kwhy_range_item {
-	uint32_t range; /* index into the recording's ranges */
-	bool step;	/* counted as a step; a range may be counted as both */
+	uint32_t range;		  /* index into the recording's ranges */
+	bool step;		  /* counted as a step; a range may be counted as both */
+	bool loop;		  /* all steps of the range's process, in one window */
+	int64_t start_ns, end_ns; /* the window */
 
 	uint64_t activity_count;
 	int64_t device_ns;
@@ -32,6 +34,9 @@ struct kwhy_range_items {
 	size_t count, capacity;
 };
 
+KWHY_MUST_USE enum kwhy_status kwhy_range_items_add(
+	struct kwhy_range_items *items, const struct kwhy_range_item *item, struct kwhy_error *error);
+
 /* Fills activity_count, device_ns, energy_nj. */
 KWHY_MUST_USE enum kwhy_status kwhy_range_launched(struct kwhy_range_items *items,
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
@@ -39,5 +44,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_range_launched(struct kwhy_range_items *item
 /* Fills the rest. */
 KWHY_MUST_USE enum kwhy_status kwhy_range_windows(struct kwhy_range_items *items,
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
+
+/*
+ * Adds an item for the steps of each process that has some: from the start of the first to the end of the
+ * last or of the work launched meanwhile. Then, with the windows filled, the ledger's sum of these.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_range_loops(
+	struct kwhy_range_items *items, const struct kwhy_recording *recording, struct kwhy_error *error);
+void kwhy_range_loops_sum(struct kwhy_ledger *ledger, const struct kwhy_range_items *items);
 
 #endif

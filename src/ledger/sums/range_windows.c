@@ -36,15 +36,14 @@ static const uint32_t *devices_of(
 static enum kwhy_status mark_item(
 	struct windows *windows, const struct kwhy_range_item *item, struct kwhy_error *error)
 {
-	const struct kwhy_range *range = &windows->recording->ranges[item->range];
 	enum kwhy_status status = KWHY_OK;
 	size_t count;
 	const uint32_t *devices = devices_of(windows, item, &count);
 
 	for (size_t i = 0; !status && i < count; i++) {
-		status = kwhy_marks_add(&windows->marks, devices[i], range->start_ns, error);
+		status = kwhy_marks_add(&windows->marks, devices[i], item->start_ns, error);
 		if (!status)
-			status = kwhy_marks_add(&windows->marks, devices[i], range->end_ns, error);
+			status = kwhy_marks_add(&windows->marks, devices[i], item->end_ns, error);
 	}
 	return status;
 }
@@ -145,10 +144,9 @@ static enum kwhy_status walk_devices(struct windows *windows, struct kwhy_error 
 
 static void read_device(const struct windows *windows, struct kwhy_range_item *item, uint32_t device)
 {
-	const struct kwhy_range *range = &windows->recording->ranges[item->range];
 	const struct past
-		*from = &windows->pasts[kwhy_marks_up_to(&windows->marks, device, range->start_ns) - 1];
-	const struct past *to = &windows->pasts[kwhy_marks_up_to(&windows->marks, device, range->end_ns) - 1];
+		*from = &windows->pasts[kwhy_marks_up_to(&windows->marks, device, item->start_ns) - 1];
+	const struct past *to = &windows->pasts[kwhy_marks_up_to(&windows->marks, device, item->end_ns) - 1];
 
 	item->busy_ns += to->busy_ns - from->busy_ns;
 	if (to->unknown_energy_ns > from->unknown_energy_ns)

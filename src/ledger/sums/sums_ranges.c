@@ -37,14 +37,14 @@ static bool is_step(
 	return pattern[length - 1] == '*' ? !strncmp(name, pattern, length - 1) : !strcmp(name, pattern);
 }
 
-static enum kwhy_status add_item(
-	struct kwhy_range_items *items, uint32_t range, bool step, struct kwhy_error *error)
+enum kwhy_status kwhy_range_items_add(
+	struct kwhy_range_items *items, const struct kwhy_range_item *item, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_column_reserve((void **)&items->items, &items->capacity,
 		items->count + 1, sizeof(*items->items), "sums of ranges", error);
 
 	if (!status)
-		items->items[items->count++] = (struct kwhy_range_item){.range = range, .step = step};
+		items->items[items->count++] = *item;
 	return status;
 }
 
@@ -56,11 +56,14 @@ static enum kwhy_status list_items(struct kwhy_range_items *items, const struct 
 
 	for (size_t i = 0; !status && i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
+		struct kwhy_range_item item = {
+			.range = (uint32_t)i, .start_ns = range->start_ns, .end_ns = range->end_ns};
 
 		if (range->kind != KWHY_RANGE_STEP)
-			status = add_item(items, (uint32_t)i, false, error);
+			status = kwhy_range_items_add(items, &item, error);
+		item.step = true;
 		if (!status && is_step(recording, range, step_name))
-			status = add_item(items, (uint32_t)i, true, error);
+			status = kwhy_range_items_add(items, &item, error);
 	}
 	return status;
 }
@@ -122,7 +125,7 @@ static enum kwhy_status pool_items(struct pools *pools, const struct kwhy_range_
 		enum kwhy_status status;
 		uint32_t number;
 
-		if (item->step != steps)
+		if (item->loop || item->step != steps)
 			continue;
 		status = kwhy_keys_number(&pools->keys, key, &number, error);
 		if (!status)
@@ -189,7 +192,11 @@ enum kwhy_status kwhy_sums_ranges(struct kwhy_ledger *ledger, const struct kwhy_
 	if (!status)
 		status = kwhy_range_launched(&items, ledger, recording, error);
 	if (!status)
+		status = kwhy_range_loops(&items, recording, error);
+	if (!status)
 		status = kwhy_range_windows(&items, ledger, recording, error);
+	if (!status)
+		kwhy_range_loops_sum(ledger, &items);
 	if (!status)
 		status = pool_and_keep(ledger, &items, false, recording, error);
 	if (!status)

@@ -146,12 +146,37 @@ static void write_ranges(
 	kwhy_json_array_end(&parts->json);
 }
 
+/* What a step takes with the work that it queues. */
+static void write_loop(struct kwhy_json_report *parts)
+{
+	const struct kwhy_ledger *ledger = parts->report->ledger;
+	const struct kwhy_loop_sum *loop = &ledger->loop;
+	struct kwhy_json *json = &parts->json;
+
+	if (!ledger->step_count) {
+		kwhy_json_null(json, "loop");
+		return;
+	}
+	kwhy_json_row(json, "loop");
+	kwhy_json_count(json, "step_count", ledger->step_count);
+	kwhy_json_int(json, "start_ns", loop->start_ns);
+	kwhy_json_int(json, "end_ns", loop->end_ns);
+	kwhy_json_int(json, "time_ns", loop->time_ns);
+	kwhy_json_known(json, "energy_nj", loop->energy_nj);
+	kwhy_json_real(json, "time_per_step_ns", (double)loop->time_ns / (double)ledger->step_count);
+	kwhy_json_real(json, "energy_per_step_nj",
+		loop->energy_nj == KWHY_UNKNOWN_NJ ? NAN
+						   : (double)loop->energy_nj / (double)ledger->step_count);
+	kwhy_json_object_end(json);
+}
+
 void kwhy_json_ranges(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;
 
 	write_ranges(parts, "ranges", ledger->ranges, ledger->range_count);
 	write_ranges(parts, "steps", ledger->steps, ledger->step_count);
+	write_loop(parts);
 }
 
 static bool is_distributed(const struct kwhy_ledger *ledger)

@@ -80,14 +80,14 @@ static bool is_run_apart(const struct kwhy_totals *totals)
 			fabs(totals->run_nj - (double)totals->energy_nj) >= least_nj);
 }
 
-/* Which joules are divided, where no line above has them. */
+/* Which joules are divided, where they are not those of the first line. */
 static const char *base_of(const struct kwhy_totals *totals, char out[96])
 {
 	char unmetered[KWHY_QUANTITY_BYTES];
 
-	*out = '\0';
 	if (is_run_apart(totals))
-		return out;
+		return ", of the whole run";
+	*out = '\0';
 	if (totals->unmetered_nj > 0)
 		snprintf(out, 96, ", with %s that no meter saw",
 			kwhy_quantity_si(unmetered, totals->unmetered_nj * 1e-9, "J", 3));

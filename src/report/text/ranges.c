@@ -109,13 +109,28 @@ void kwhy_section_ranges(const struct kwhy_sheet *sheet)
 	kwhy_sheet_more(sheet, ledger->range_count, shown);
 }
 
+/* "3.21 ms and 1.78 J each": of all the loop. */
+static void add_loop(struct kwhy_text *out, const struct kwhy_ledger *ledger)
+{
+	const struct kwhy_loop_sum *loop = &ledger->loop;
+	const double count = (double)ledger->step_count;
+	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_add(out, kwhy_quantity_si(time, (double)loop->time_ns * 1e-9 / count, "s", 3));
+	if (loop->energy_nj != KWHY_UNKNOWN_NJ)
+		kwhy_text_addf(out, " and %s",
+			kwhy_quantity_si(energy, (double)loop->energy_nj * 1e-9 / count, "J", 3));
+	kwhy_text_add(out, " each");
+}
+
 void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
 	int64_t least_ns = INT64_MAX, most_ns = 0;
-	double sum_ns = 0, sum_nj = 0, count = (double)ledger->step_count;
+	double sum_ns = 0, count = (double)ledger->step_count;
 	char mean[KWHY_QUANTITY_BYTES], least[KWHY_QUANTITY_BYTES], most[KWHY_QUANTITY_BYTES],
-		energy[KWHY_QUANTITY_BYTES], steps[KWHY_QUANTITY_BYTES];
+		steps[KWHY_QUANTITY_BYTES];
+	struct kwhy_text loop = {0};
 
 	for (size_t i = 0; i < ledger->step_count; i++) {
 		const struct kwhy_range_sum *step = &ledger->steps[i];
@@ -123,14 +138,16 @@ void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 		least_ns = step->host_ns < least_ns ? step->host_ns : least_ns;
 		most_ns = step->host_ns > most_ns ? step->host_ns : most_ns;
 		sum_ns += (double)step->host_ns;
-		sum_nj += step->window_energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)step->window_energy_nj;
 	}
-	kwhy_sheet_linef(sheet, "  ", "%s steps of %s on average (%s to %s)%s%s%s",
-		kwhy_quantity_count(steps, ledger->step_count),
+	add_loop(&loop, ledger);
+	kwhy_sheet_linef(sheet, "  ",
+		"%s steps of %s from the first's start to the end of the last's work, idle included; on the "
+		"host %s on average (%s to %s)",
+		kwhy_quantity_count(steps, ledger->step_count), loop.failed ? "" : loop.data,
 		kwhy_quantity_si(mean, sum_ns * 1e-9 / count, "s", 3), kwhy_quantity_time(least, least_ns),
-		kwhy_quantity_time(most, most_ns), isfinite(sum_nj) ? ", " : "",
-		isfinite(sum_nj) ? kwhy_quantity_si(energy, sum_nj * 1e-9 / count, "J", 3) : "",
-		isfinite(sum_nj) ? " each, idle included" : "");
+		kwhy_quantity_time(most, most_ns));
+	sheet->out->failed |= loop.failed;
+	kwhy_text_done(&loop);
 }
 
 void kwhy_section_steps(const struct kwhy_sheet *sheet)

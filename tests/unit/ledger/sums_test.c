@@ -204,6 +204,28 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 	return build_ledger_with(recording, &options);
 }
 
+/* Its last step is over at 100, a kernel that it launched ends at 400; the device idles at 100 W in between.
+ */
+static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	build_call(recording, 0, 10, 20, "cudaLaunchKernel", 1);
+	build_call(recording, 0, 60, 70, "cudaLaunchKernel", 2);
+	build_launched(recording, 0, 100, 200, 1);
+	build_launched(recording, 0, 300, 400, 2);
+	build_range(recording, 0, 0, 50, "1", KWHY_RANGE_STEP);
+	build_range(recording, 0, 50, 100, "2", KWHY_RANGE_STEP);
+	ledger = build_priced(recording);
+	assert_int_equal(ledger->loop.start_ns, 0);
+	assert_int_equal(ledger->loop.end_ns, 400);
+	assert_int_equal(ledger->loop.time_ns, 400);
+	assert_int_equal(ledger->loop.energy_nj, 200 * 100 + 200 * 200);
+	build_free(recording, ledger);
+}
+
 static void a_range_has_the_energy_of_what_it_launched_and_its_window_that_of_all_and_idle(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -453,6 +475,7 @@ int main(void)
 		cmocka_unit_test(calls_are_summed_by_name_the_longest_sum_first),
 		cmocka_unit_test(nested_ranges_each_get_the_work_that_their_thread_launched_inside),
 		cmocka_unit_test(a_step_gets_the_work_of_all_threads_of_its_process),
+		cmocka_unit_test(a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued),
 		cmocka_unit_test(ranges_named_by_the_user_are_steps_as_well),
 		cmocka_unit_test(the_window_of_a_range_counts_the_device_whoever_launched),
 		cmocka_unit_test(the_blocks_resident_in_a_window_are_weighed_over_the_window),

@@ -83,7 +83,9 @@ export function steps(report: Report): HTMLElement | null {
 	const rows = report.steps ?? [];
 	if (rows.length < 2) return null;
 	const joules = rows.some((r) => known(r.window_energy_nj));
-	return section("steps", "Per step", joules ? "Energy of each step's window, idle included." : "Busy share of each step's window.", chart({
+	const loop = report.loop;
+	const mean = loop ? ` A step takes ${time(loop.time_per_step_ns)}${known(loop.energy_per_step_nj) ? ` and ${energy(loop.energy_per_step_nj)}` : ""} with the work that it queues: from the first's start to the end of the last's work.` : "";
+	return section("steps", "Per step", (joules ? "Energy of each step's window on the host, idle included." : "Busy share of each step's window on the host.") + mean, chart({
 		id: "step-chart", label: "energy or busy share by step", height: 260,
 		rows: () => [["step", "start_ns", "host_ns", "busy_ns", "window_energy_nj", "busy_ratio"], ...rows.map((r) => [r.name, r.start_ns ?? null, r.host_ns ?? null, r.busy_ns ?? null, r.window_energy_nj ?? null, r.busy_ratio ?? null])],
 		option: () => ({
