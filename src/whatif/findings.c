@@ -42,13 +42,14 @@ static int64_t not_below_0(int64_t value)
 
 /*
  * A cure may reach places that the finding does not count, and runs differ from run to run by more than it
- * may save: a finding saves at most what it costs, and what the cure saves beyond is told in words. Where
- * nobody knows how far the cost may be off, it is what it is taken to be.
+ * may save: a finding saves at most what it costs, be that at its low end, and what the cure saves beyond is
+ * told in words. Where nobody knows how far the cost may be off, it is what it is taken to be.
  */
 static void end_at_cost(const struct kwhy_finding *finding, struct kwhy_saving *saving)
 {
 	int64_t cost_nj = finding->energy_nj;
 	int64_t most_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : cost_nj;
+	int64_t least_nj = finding->low_nj != KWHY_UNKNOWN_NJ ? finding->low_nj : cost_nj;
 
 	if (saving->time_ns > finding->time_ns)
 		saving->time_ns = finding->time_ns;
@@ -58,6 +59,8 @@ static void end_at_cost(const struct kwhy_finding *finding, struct kwhy_saving *
 		saving->energy_nj = cost_nj;
 	if (saving->low_nj > saving->energy_nj)
 		saving->low_nj = saving->energy_nj;
+	if (saving->low_nj > least_nj)
+		saving->low_nj = least_nj;
 	if (saving->high_nj > most_nj)
 		saving->high_nj = most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
 }

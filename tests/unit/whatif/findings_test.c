@@ -176,12 +176,13 @@ static void a_finding_saves_no_more_than_it_costs(void **state)
 	finding = &build.findings->items[0];
 	finding->time_ns = 300 * US;
 	finding->energy_nj = finding->high_nj = 300 * US * 100;
+	finding->low_nj = 280 * US * 100;
 	assert_int_equal(
 		kwhy_whatif_project_findings(build.recording, build.ledger, NULL, build.findings, &error),
 		KWHY_OK);
 	assert_int_equal(finding->saving.time_ns, 300 * US);
 	assert_int_equal(finding->saving.energy_nj, 300 * US * 100);
-	assert_true(finding->saving.low_nj <= finding->saving.energy_nj);
+	assert_int_equal(finding->saving.low_nj, finding->low_nj);
 	assert_int_equal(finding->saving.high_nj, finding->energy_nj);
 	assert_non_null(strstr(finding->saving.assumption, "takes 357 \xc2\xb5s off"));
 	build_free(&build);
