@@ -11,12 +11,28 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 {
 	operation->count += account->count;
 	kwhy_time_add(&operation->time_ns, account->time_ns);
-	operation->whole_nj += account->mean_power_mw < 0
-		? NAN
-		: (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
 	kwhy_known_add(&operation->gross_nj, account->gross_nj);
 	kwhy_known_add(&operation->low_nj, account->low_nj);
 	kwhy_known_add(&operation->high_nj, account->high_nj);
+	if (account->mean_power_mw < 0)
+		return;
+	operation->known_count += account->count;
+	kwhy_time_add(&operation->known_ns, account->time_ns);
+	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
+	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
+		operation->metered_ns += (double)account->gross_nj * 1e3 / (double)account->mean_power_mw;
+}
+
+double kwhy_operation_each_nj(const struct kwhy_operation *operation)
+{
+	return operation->known_count ? operation->whole_nj / (double)operation->known_count : NAN;
+}
+
+/* What no reading saw at all drew something, though the books have 0 of it. */
+static void forget_unseen(struct kwhy_operation *operation)
+{
+	if (!operation->known_count)
+		operation->gross_nj = operation->low_nj = operation->high_nj = KWHY_UNKNOWN_NJ;
 }
 
 void kwhy_operations_kinds(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
@@ -51,6 +67,10 @@ static void sum_accounts(
 		add_account(copy ? &out->copies[kind] : &out->memset, account);
 		add_account(&out->sum, account);
 	}
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		forget_unseen(&out->copies[kind]);
+	forget_unseen(&out->memset);
+	forget_unseen(&out->sum);
 }
 
 /* One pass over a device's activities and, beside it, over the calls of each thread. */
@@ -149,7 +169,7 @@ static void walk(struct splitting *splitting)
 	}
 }
 
-/* The copies' own energy: mean power of their kind over their time. */
+/* The copies' own energy: mean power of their kind over their time, of those whose power is known. */
 static void price_copies(struct kwhy_operations *out, bool energy_known)
 {
 	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
@@ -158,7 +178,9 @@ static void price_copies(struct kwhy_operations *out, bool energy_known)
 		double share = copies->time_ns > 0 ? (double)split->dma_ns / (double)copies->time_ns : NAN;
 		double dma_nj = copies->whole_nj * share;
 
-		split->dma_nj = energy_known && fabs(dma_nj) < 9e18 ? llround(dma_nj) : KWHY_UNKNOWN_NJ;
+		split->priced_count = copies->known_count * split->count / (copies->count + !copies->count);
+		split->dma_nj = energy_known && split->priced_count && fabs(dma_nj) < 9e18 ? llround(dma_nj)
+											   : KWHY_UNKNOWN_NJ;
 		if (!energy_known)
 			split->wait_nj = split->rest_nj = KWHY_UNKNOWN_NJ;
 	}

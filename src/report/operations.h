@@ -15,9 +15,16 @@
 struct kwhy_operation {
 	uint64_t count;
 	int64_t time_ns; /* sum of durations */
-	double whole_nj; /* mean power over all of that time, metered or not; NAN unknown */
+	/* Of those whose power is known: how many, mean power over all of their time, metered or not, and how
+	   much of it was metered, which gross_nj is of. */
+	uint64_t known_count;
+	double whole_nj, metered_ns;
+	int64_t known_ns;
 	int64_t gross_nj, low_nj, high_nj;
 };
+
+/* Mean energy of one of those whose power is known; NAN where none is. */
+double kwhy_operation_each_nj(const struct kwhy_operation *operation);
 
 /*
  * Where the time and energy of transfers of one kind went beyond the copy itself: the device idles right
@@ -26,7 +33,8 @@ struct kwhy_operation {
  * activity before it, so nothing is counted twice. Copies of which nobody knows the thread are left out.
  */
 struct kwhy_transfer_split {
-	uint64_t count; /* of the copies whose thread is known */
+	uint64_t count;	       /* of the copies whose thread is known */
+	uint64_t priced_count; /* of these, whose power is known: dma_nj is theirs */
 	int64_t dma_ns, wait_ns, rest_ns;
 	int64_t dma_nj, wait_nj, rest_nj;
 };

@@ -97,3 +97,17 @@ void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown)
 		kwhy_text_addf(sheet->out, "  ... and %s more (-v shows all)\n",
 			kwhy_quantity_count(text, count - shown));
 }
+
+void kwhy_sheet_add_unmetered(struct kwhy_text *out, const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	char energy[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
+	int64_t edge_ns = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (kwhy_device_was_active(&ledger->devices[d].time))
+			kwhy_time_add(&edge_ns, ledger->devices[d].energy.edge_ns);
+	kwhy_text_add(out, kwhy_quantity_si(energy, sheet->totals->unmetered_nj * 1e-9, "J", 3));
+	if (sheet->totals->active_count == 1 && edge_ns > 0)
+		kwhy_text_addf(out, " in %s", kwhy_quantity_time(time, edge_ns));
+}

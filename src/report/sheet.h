@@ -42,6 +42,9 @@ void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown)
  */
 void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet);
 
+/* "26.6 J in 190 ms": what no meter saw of the run; of several devices without the time, which is not one. */
+void kwhy_sheet_add_unmetered(struct kwhy_text *out, const struct kwhy_sheet *sheet);
+
 /* The sections, in the order of the report. Each leaves itself out when it has nothing to say. */
 void kwhy_section_cost(const struct kwhy_sheet *sheet);
 void kwhy_section_where(const struct kwhy_sheet *sheet);

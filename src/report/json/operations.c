@@ -9,9 +9,7 @@
 static void write_operation(
 	struct kwhy_json *json, const char *name, const struct kwhy_operation *operation, double nj_per_flop)
 {
-	double each_nj = operation->gross_nj == KWHY_UNKNOWN_NJ
-		? NAN
-		: operation->whole_nj / (double)operation->count;
+	double each_nj = kwhy_operation_each_nj(operation);
 
 	if (!operation->count)
 		return;
@@ -19,6 +17,9 @@ static void write_operation(
 	kwhy_json_string(json, "operation", name);
 	kwhy_json_count(json, "count", operation->count);
 	kwhy_json_int(json, "time_ns", operation->time_ns);
+	kwhy_json_count(json, "known_count", operation->known_count);
+	kwhy_json_known(json, "metered_ns",
+		operation->known_count ? llround(operation->metered_ns) : KWHY_UNKNOWN_NS);
 	kwhy_json_known(json, "gross_nj", operation->gross_nj);
 	kwhy_json_known(json, "low_nj", operation->low_nj);
 	kwhy_json_known(json, "high_nj", operation->high_nj);
@@ -49,6 +50,7 @@ static void write_split(
 	kwhy_json_index(json, "device", device);
 	kwhy_json_string(json, "kind", kwhy_copy_kind_name((enum kwhy_copy_kind)kind));
 	kwhy_json_count(json, "count", split->count);
+	kwhy_json_count(json, "priced_count", split->priced_count);
 	kwhy_json_int(json, "dma_ns", split->dma_ns);
 	kwhy_json_int(json, "wait_ns", split->wait_ns);
 	kwhy_json_int(json, "rest_ns", split->rest_ns);

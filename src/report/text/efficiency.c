@@ -96,7 +96,7 @@ static void write_equivalents(const struct kwhy_sheet *sheet, double j_per_flop)
 	for (size_t d = 0; d < sheet->report->ledger->device_count; d++)
 		for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
 			const struct kwhy_operation *copies = &sheet->operations[d].copies[kind];
-			double each_j = copies->whole_nj * 1e-9 / (double)copies->count;
+			double each_j = kwhy_operation_each_nj(copies) * 1e-9;
 
 			if (copies->count && isfinite(each_j))
 				kwhy_sheet_linef(sheet, "  ", "One %s copy (%s) is worth %s multiply-adds.",

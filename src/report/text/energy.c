@@ -232,6 +232,21 @@ static void write_explained(const struct kwhy_sheet *sheet)
 		kwhy_quantity_si(power, totals->power_w, "W", 3));
 }
 
+/* Time is of the run, joules are the meter's. */
+static void write_unseen(const struct kwhy_sheet *sheet)
+{
+	struct kwhy_text unseen = {0};
+
+	if (!(sheet->totals->unmetered_nj > 0) || sheet->totals->modelled)
+		return;
+	kwhy_sheet_add_unmetered(&unseen, sheet);
+	kwhy_sheet_linef(sheet, "  ",
+		"Time is of all the recording, joules are of what was metered: no meter saw %s of it.",
+		unseen.failed ? "" : unseen.data);
+	sheet->out->failed |= unseen.failed;
+	kwhy_text_done(&unseen);
+}
+
 void kwhy_section_categories(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
@@ -263,5 +278,6 @@ void kwhy_section_categories(const struct kwhy_sheet *sheet)
 	kwhy_table_rule(&table);
 	add_category(&table, sheet, "sum", &whole);
 	kwhy_table_write(&table, sheet->style, sheet->out);
+	write_unseen(sheet);
 	write_explained(sheet);
 }

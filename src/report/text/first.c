@@ -143,21 +143,6 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 	return out;
 }
 
-/* "26.6 J in 190 ms"; of several devices without the time, which is not one. */
-static void add_unmetered(struct kwhy_text *out, const struct kwhy_sheet *sheet)
-{
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	char energy[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
-	int64_t edge_ns = 0;
-
-	for (size_t d = 0; d < ledger->device_count; d++)
-		if (kwhy_device_was_active(&ledger->devices[d].time))
-			kwhy_time_add(&edge_ns, ledger->devices[d].energy.edge_ns);
-	kwhy_text_add(out, kwhy_quantity_si(energy, sheet->totals->unmetered_nj * 1e-9, "J", 3));
-	if (sheet->totals->active_count == 1 && edge_ns > 0)
-		kwhy_text_addf(out, " in %s", kwhy_quantity_time(time, edge_ns));
-}
-
 /* What all figures but those of the books are of, where it is not what was metered. */
 static void write_run(const struct kwhy_sheet *sheet)
 {
@@ -170,7 +155,7 @@ static void write_run(const struct kwhy_sheet *sheet)
 	kwhy_text_addf(&line, "%s of the run, ", kwhy_quantity_si(energy, totals->run_nj * 1e-9, "J", 3));
 	if (totals->unmetered_nj > 0) {
 		kwhy_text_add(&line, "with ");
-		add_unmetered(&line, sheet);
+		kwhy_sheet_add_unmetered(&line, sheet);
 		kwhy_text_add(&line, " that no meter saw");
 	} else {
 		kwhy_text_add(&line, "from first start to last end");

@@ -88,16 +88,53 @@ static void add_operation(struct kwhy_table *table, const char *name, const stru
 		return;
 	kwhy_table_cell(table, name);
 	kwhy_table_time(table, operation->time_ns / (int64_t)operation->count);
-	kwhy_table_real(table,
-		operation->gross_nj == KWHY_UNKNOWN_NJ
-			? NAN
-			: operation->whole_nj * 1e-9 / (double)operation->count,
-		"J");
+	kwhy_table_real(table, kwhy_operation_each_nj(operation) * 1e-9, "J");
 	kwhy_table_count(table, operation->count);
 	kwhy_table_energy(table, operation->gross_nj);
 	kwhy_table_spread(table, operation->low_nj, operation->high_nj);
 	kwhy_table_percent(table, share_nj(operation->gross_nj, sum->gross_nj));
 	kwhy_table_percent(table, share_nj(operation->gross_nj, whole_nj));
+}
+
+/* By 0.5 % or more. */
+static bool is_partly_metered(const struct kwhy_operation *operation)
+{
+	return operation->metered_ns < 0.995 * (double)operation->known_ns;
+}
+
+static void add_known(struct kwhy_text *out, const char *name, const struct kwhy_operation *operation)
+{
+	char known[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+
+	if (operation->known_count && operation->known_count < operation->count)
+		kwhy_text_addf(out, "%s%s of %s %s", out->length ? ", " : "",
+			kwhy_quantity_count(known, operation->known_count),
+			kwhy_quantity_count(count, operation->count), name);
+}
+
+/* Count and time are of all, and so is the energy each; the joules beside them are the meter's. */
+static void explain_operations(const struct kwhy_sheet *sheet, const struct kwhy_operations *operations)
+{
+	bool partly = is_partly_metered(&operations->memset);
+	char share[KWHY_QUANTITY_BYTES];
+	struct kwhy_text known = {0};
+
+	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		add_known(&known, kwhy_copy_kind_name((enum kwhy_copy_kind)kind), &operations->copies[kind]);
+		partly |= is_partly_metered(&operations->copies[kind]);
+	}
+	add_known(&known, "memset", &operations->memset);
+	if (partly)
+		kwhy_sheet_linef(sheet, "  ",
+			"energy: of the %s of their time that was metered; count, time and energy each: of "
+			"all.",
+			kwhy_quantity_percent(
+				share, operations->sum.metered_ns / (double)operations->sum.time_ns));
+	if (known.length)
+		kwhy_sheet_linef(sheet, "  ", "energy each: of %s; no reading saw the others.",
+			known.failed ? "" : known.data);
+	sheet->out->failed |= known.failed;
+	kwhy_text_done(&known);
 }
 
 static void write_operations(const struct kwhy_sheet *sheet, size_t device)
@@ -115,6 +152,8 @@ static void write_operations(const struct kwhy_sheet *sheet, size_t device)
 	kwhy_table_rule(&table);
 	add_operation(&table, "sum", &operations->sum, &operations->sum, whole_nj);
 	kwhy_table_write(&table, sheet->style, sheet->out);
+	if (energy->known && !energy->modelled)
+		explain_operations(sheet, operations);
 }
 
 void kwhy_section_operations(const struct kwhy_sheet *sheet)
@@ -142,26 +181,20 @@ static const struct kwhy_table_column split_columns[] = {
 	{"sum", KWHY_COLUMN_RIGHT},
 };
 
-/* The three parts of the transfers of one kind, and their sum, a transfer. */
-static void add_parts(struct kwhy_table *table, const int64_t parts[3], uint64_t count, const char *unit)
+/* The three parts of a transfer, and their sum. */
+static void add_parts(struct kwhy_table *table, const double parts[3], const char *unit)
 {
-	double sum = 0;
-
-	for (int i = 0; i < 3; i++) {
-		double mean = parts[i] == KWHY_UNKNOWN_NJ ? NAN : (double)parts[i] * 1e-9 / (double)count;
-
-		kwhy_table_real(table, mean, unit);
-		sum += mean;
-	}
-	kwhy_table_real(table, sum, unit);
+	for (int i = 0; i < 3; i++)
+		kwhy_table_real(table, parts[i] * 1e-9, unit);
+	kwhy_table_real(table, (parts[0] + parts[1] + parts[2]) * 1e-9, unit);
 }
 
-static void add_shares(struct kwhy_table *table, const int64_t parts[3])
+static void add_shares(struct kwhy_table *table, const double parts[3])
 {
-	double sum = (double)parts[0] + (double)parts[1] + (double)parts[2];
+	double sum = parts[0] + parts[1] + parts[2];
 
 	for (int i = 0; i < 3; i++)
-		kwhy_table_percent(table, sum > 0 ? (double)parts[i] / sum : NAN);
+		kwhy_table_percent(table, sum > 0 ? parts[i] / sum : NAN);
 	kwhy_table_percent(table, sum > 0 ? 1 : NAN);
 }
 
@@ -173,21 +206,35 @@ static bool is_split_priced(const struct kwhy_transfer_split *split)
 
 static void add_split(struct kwhy_table *table, const char *kind, const struct kwhy_transfer_split *split)
 {
-	const int64_t times[3] = {split->dma_ns, split->wait_ns, split->rest_ns};
-	const int64_t energies[3] = {split->dma_nj, split->wait_nj, split->rest_nj};
+	const double count = (double)split->count;
+	const double times[3] = {(double)split->dma_ns / count, (double)split->wait_ns / count,
+		(double)split->rest_ns / count};
+	const double energies[3] = {(double)split->dma_nj / (double)split->priced_count,
+		(double)split->wait_nj / count, (double)split->rest_nj / count};
 	bool priced = is_split_priced(split);
 
 	kwhy_table_cell(table, kind);
 	kwhy_table_count(table, split->count);
-	add_parts(table, times, split->count, "s");
+	add_parts(table, times, "s");
 	if (priced) {
 		kwhy_table_cell(table, "  energy");
-		kwhy_table_cell(table, "");
-		add_parts(table, energies, split->count, "J");
+		if (split->priced_count < split->count)
+			kwhy_table_count(table, split->priced_count);
+		else
+			kwhy_table_cell(table, "");
+		add_parts(table, energies, "J");
 	}
 	kwhy_table_cell(table, "  share");
 	kwhy_table_cell(table, "");
 	add_shares(table, priced ? energies : times);
+}
+
+static bool is_any_unpriced(const struct kwhy_transfer_split *splits)
+{
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		if (is_split_priced(&splits[kind]) && splits[kind].priced_count < splits[kind].count)
+			return true;
+	return false;
 }
 
 static void write_splits(const struct kwhy_sheet *sheet, size_t device)
@@ -207,6 +254,9 @@ static void write_splits(const struct kwhy_sheet *sheet, size_t device)
 	kwhy_sheet_paragraph(sheet, "  ",
 		"The device idles after the copy until its next activity: wait, while the thread that "
 		"issued the copy is blocked; remainder, while it works or launches.");
+	if (is_any_unpriced(splits))
+		kwhy_sheet_paragraph(sheet, "  ",
+			"A count beside energy: the copies whose DMA the meter saw, whose mean that is.");
 }
 
 static bool has_splits(const struct kwhy_operations *operations)

@@ -49,6 +49,32 @@ static void a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after
 	nouns_done(&nouns);
 }
 
+/* Half of the copy up was metered, of the copy down nothing: one up still draws what its power says. */
+static void energy_each_is_of_those_whose_power_is_known(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_operations operations;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.accounts[1].gross_nj = 10000;
+	nouns.accounts[2].gross_nj = nouns.accounts[2].low_nj = nouns.accounts[2].high_nj = 0;
+	nouns.accounts[2].mean_power_mw = -1;
+	assert_int_equal(kwhy_operations_of(nouns.recording, &nouns.ledger, 0, &operations, &error), KWHY_OK);
+	assert_int_equal(operations.sum.count, 2);
+	assert_int_equal(operations.sum.known_count, 1);
+	assert_true(kwhy_operation_each_nj(&operations.sum) == 20000);
+	assert_true(operations.sum.metered_ns == 50);
+	assert_int_equal(operations.sum.gross_nj, 10000);
+	assert_int_equal(operations.copies[KWHY_COPY_D2H].gross_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(operations.splits[KWHY_COPY_H2D].priced_count, 1);
+	assert_int_equal(operations.splits[KWHY_COPY_H2D].dma_nj, 20000);
+	assert_int_equal(operations.splits[KWHY_COPY_D2H].priced_count, 0);
+	assert_int_equal(operations.splits[KWHY_COPY_D2H].dma_nj, KWHY_UNKNOWN_NJ);
+	nouns_done(&nouns);
+}
+
 static void energies_stay_unknown_without_readings(void **state)
 {
 	struct nouns nouns;
@@ -69,6 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_sum_their_accounts_by_direction),
 		cmocka_unit_test(a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after_it),
+		cmocka_unit_test(energy_each_is_of_those_whose_power_is_known),
 		cmocka_unit_test(energies_stay_unknown_without_readings),
 	};
 

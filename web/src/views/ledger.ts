@@ -11,6 +11,9 @@ const PAGE = 200;
 interface Row { device: Device; account: Account; share: number | null; reach: number }
 interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean }
 
+/** Count and time are of all of the run, gross is of what was metered: so by the mean power. */
+const each = ({ account: a }: Row): number | null => known(a.gross_nj) && known(a.mean_power_mw) && a.count ? (a.mean_power_mw * 1e-3 * a.time_ns) / a.count : null;
+
 const COLUMNS: Column[] = [
 	{ key: "device", title: "device", text: true, value: (r) => deviceLabel(r.device), cell: (r) => deviceLabel(r.device) },
 	{ key: "category", title: "category", text: true, value: (r) => r.account.category, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(r.account.category)}` }), r.account.category) },
@@ -22,7 +25,7 @@ const COLUMNS: Column[] = [
 	{ key: "interval", energy: true, title: "90 % interval", value: (r) => known(r.account.high_nj) && known(r.account.low_nj) ? r.account.high_nj - r.account.low_nj : null, cell: interval },
 	{ key: "idle", energy: true, title: "idle", value: (r) => r.account.idle_nj, cell: (r) => energy(r.account.idle_nj), hint: "what the device would have drawn in that time with only its context alive" },
 	{ key: "net", energy: true, title: "net", value: (r) => r.account.net_nj, cell: (r) => energy(r.account.net_nj), hint: "gross less idle: what the work itself added" },
-	{ key: "each", energy: true, title: "each", value: (r) => (known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null), cell: (r) => energy(known(r.account.gross_nj) ? r.account.gross_nj / r.account.count : null) },
+	{ key: "each", energy: true, title: "each", value: each, cell: (r) => energy(each(r)), hint: "mean power over the time of one, metered or not" },
 	{ key: "power", energy: true, title: "power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw), hint: "gross over time" },
 	{ key: "bytes", title: "bytes", value: (r) => r.account.bytes ?? null, cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") },
 	{ key: "basis", energy: true, title: "basis", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers" },
