@@ -14,6 +14,7 @@ static void read_run(struct kwhy_read_run *run, const json_t *of)
 	run->low_j = kwhy_json_real_of(of, "low_nj") * 1e-9;
 	run->high_j = kwhy_json_real_of(of, "high_nj") * 1e-9;
 	run->seconds = kwhy_json_real_of(of, "seconds");
+	run->unmetered_j = fmax(0, kwhy_json_real_of(of, "unmetered_nj") * 1e-9);
 	run->is_modelled = json_is_true(json_object_get(of, "modelled"));
 }
 

@@ -32,6 +32,7 @@ struct kwhy_read_run {
 	const char *label; /* its file */
 	bool is_modelled;  /* joules nobody metered */
 	double joules, low_j, high_j, seconds;
+	double unmetered_j; /* of joules, worked out where no meter saw the run; 0: none */
 	struct kwhy_read_work *work;
 	struct kwhy_read_phase *phases; /* ranges by name, of a report */
 	size_t work_count, phase_count;

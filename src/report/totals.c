@@ -304,6 +304,13 @@ double kwhy_totals_found_nj(const struct kwhy_totals *totals)
 		(totals->unrecorded_nj == KWHY_UNKNOWN_NJ ? 0 : (double)totals->unrecorded_nj);
 }
 
+double kwhy_totals_paid_nj(const struct kwhy_totals *totals)
+{
+	if (isfinite(totals->run_nj))
+		return totals->run_nj;
+	return totals->energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)totals->energy_nj;
+}
+
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)
 {
 	if (totals->energy_nj != KWHY_UNKNOWN_NJ)

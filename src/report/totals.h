@@ -80,6 +80,9 @@ int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
  */
 double kwhy_totals_found_nj(const struct kwhy_totals *totals);
 
+/* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN. */
+double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
+
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);
 

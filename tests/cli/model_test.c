@@ -144,6 +144,22 @@ static void carbon_of_a_country_a_region_and_an_own_value(void **state)
 	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 1, "--intensity");
 }
 
+static void of_a_report_it_says_what_no_meter_saw(void **state)
+{
+	const char *report = given("report.json",
+		"{\"schema\":\"kwhy.report/1\",\"run\":{\"seconds\":2,\"energy_nj\":"
+		"338400000000,\"low_nj\":338000000000,\"high_nj\":339000000000,"
+		"\"unmetered_nj\":26600000000,\"modelled\":false}}");
+	struct spawned spawned = SPAWN("model", "carbon", "--intensity", "500", report);
+
+	(void)state;
+	assert_null(strstr(spawned.out.data, "of what the meter saw"));
+	assert_says(spawned, "no meter saw 26.6 J of the 338 J");
+	assert_says(SPAWN("model", "cost", "--price", "0.2EUR", report), "no meter saw 26.6 J");
+	assert_says(SPAWN("model", "cost", "--price", "0.2EUR", given("a.json", STAT("400", "5"))),
+		"of what the meter saw");
+}
+
 static void costs_and_emissions_of_a_year_fit_80_columns(void **state)
 {
 	const char *a = given("a.json", STAT("1000", "10")), *b = given("b.json", STAT("100400.5", "5555"));
@@ -566,6 +582,7 @@ int main(void)
 		cmocka_unit_test(a_family_lists_its_members_and_names_the_nearest),
 		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
+		cmocka_unit_test(of_a_report_it_says_what_no_meter_saw),
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(ranges_that_overlap_are_not_summed),

@@ -44,8 +44,8 @@ export interface Report {
 	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;
 	overhead?: { kind: string; device: N; count: number; time_ns: number; energy_nj: N }[];
 	hosts: { source: string; host?: string; measured_nj: N }[] | null;
-	cost: null | { amount?: N; currency?: string | null; price_per_kwh?: N };
-	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N };
+	cost: null | { amount?: N; currency?: string | null; price_per_kwh?: N; energy_kwh?: number; unmetered_kwh?: number };
+	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N; energy_kwh?: number; unmetered_kwh?: number };
 	lost: Record<string, unknown>;
 	warnings: (string | { id: string; kind?: string; text: string })[];
 }

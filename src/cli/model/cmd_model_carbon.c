@@ -108,8 +108,7 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 		yearly ? " in a year" : " by a run", fabs(miles), fabs(miles) * KWHY_CARBON_KM_PER_MILE,
 		options->car_g_per_mile,
 		options->car_g_per_mile == KWHY_CARBON_CAR_G_PER_MILE ? " (EPA-420-F-23-014)" : "");
-	if (options->running.pue == 1)
-		kwhy_sheet_linef(&page->sheet, "", "of what the meter saw; the building's share needs --pue");
+	kwhy_runs_write_source(runs, &options->running, page);
 }
 
 struct answer {

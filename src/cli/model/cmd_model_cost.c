@@ -36,8 +36,8 @@ static void fill(const void *given, struct kwhy_model_page *page)
 	if (!page->is_json && answer->options->hourly_price)
 		kwhy_sheet_linef(&page->sheet, "",
 			"priced by the hour, which contains the electricity: no joule is paid twice");
-	else if (!page->is_json && answer->options->running.pue == 1)
-		kwhy_sheet_linef(&page->sheet, "", "of what the meter saw; the building's share needs --pue");
+	else if (!page->is_json)
+		kwhy_runs_write_source(answer->runs, &answer->options->running, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)

@@ -249,6 +249,7 @@ static void write_json(
 		kwhy_json_string(json, "name", runs->runs[i].label);
 		kwhy_json_bool(json, "modelled", runs->runs[i].is_modelled);
 		kwhy_interval_json(json, "energy_j", runs->questions[i].energy_j);
+		kwhy_json_real(json, "unmetered_j", runs->runs[i].unmetered_j);
 		kwhy_json_real(json, "seconds", runs->questions[i].seconds);
 		kwhy_json_real(json, "work", runs->questions[i].work);
 		write_answer(json, "answer", &runs->answers[i]);
@@ -264,4 +265,29 @@ void kwhy_runs_write(
 		write_json(runs, currency, amount, &page->json);
 	else
 		write_text(runs, currency, page);
+}
+
+/* "of a.json no meter saw 26.6 J of 338 J, which are worked out". */
+static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_page *page)
+{
+	char unmetered[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
+
+	if (run->unmetered_j > 0)
+		kwhy_sheet_linef(&page->sheet, "", "of %s no meter saw %s of the %s: worked out", run->label,
+			kwhy_quantity_si(unmetered, run->unmetered_j, "J", 3),
+			kwhy_quantity_si(all, run->joules, "J", 3));
+}
+
+void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
+	struct kwhy_model_page *page)
+{
+	bool is_given = isfinite(options->joules), is_metered = !is_given;
+
+	for (size_t i = 0; !is_given && i < runs->count; i++) {
+		write_unmetered(&runs->runs[i], page);
+		is_metered &= !runs->runs[i].is_modelled && !(runs->runs[i].unmetered_j > 0);
+	}
+	if (options->pue == 1)
+		kwhy_sheet_linef(&page->sheet, "", "%sthe building's share needs --pue",
+			is_metered ? "of what the meter saw; " : "");
 }

@@ -55,4 +55,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
 
+/* A line of text on what the energy is of: how much of a run no meter saw, and of no building. */
+void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
+	struct kwhy_model_page *page);
+
 #endif

@@ -345,8 +345,8 @@ void kwhy_json_overhead(struct kwhy_json_report *parts)
 void kwhy_json_price(struct kwhy_json_report *parts)
 {
 	const struct kwhy_report *report = parts->report;
-	int64_t energy_nj = parts->totals->energy_nj;
-	double kwh = energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)energy_nj / NJ_PER_KWH;
+	double kwh = kwhy_totals_paid_nj(parts->totals) / NJ_PER_KWH;
+	double unmetered_kwh = isfinite(parts->totals->run_nj) ? parts->totals->unmetered_nj / NJ_PER_KWH : 0;
 	struct kwhy_json *json = &parts->json;
 
 	if (isfinite(kwh * report->price_per_kwh)) {
@@ -355,6 +355,7 @@ void kwhy_json_price(struct kwhy_json_report *parts)
 		kwhy_json_string(json, "currency", report->currency);
 		kwhy_json_real(json, "price_per_kwh", report->price_per_kwh);
 		kwhy_json_real(json, "energy_kwh", kwh);
+		kwhy_json_real(json, "unmetered_kwh", unmetered_kwh);
 		kwhy_json_object_end(json);
 	} else {
 		kwhy_json_null(json, "cost");
@@ -366,6 +367,7 @@ void kwhy_json_price(struct kwhy_json_report *parts)
 		kwhy_json_string(json, "place", report->place);
 		kwhy_json_known(json, "year", report->place ? report->place_year : KWHY_UNKNOWN_NJ);
 		kwhy_json_real(json, "energy_kwh", kwh);
+		kwhy_json_real(json, "unmetered_kwh", unmetered_kwh);
 		kwhy_json_object_end(json);
 	} else {
 		kwhy_json_null(json, "carbon");

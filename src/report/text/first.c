@@ -43,26 +43,39 @@ static void write_subject(const struct kwhy_sheet *sheet)
 	kwhy_arena_done(&arena);
 }
 
+/* "; 26.6 J of it no meter saw", where that is so. */
+static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
+{
+	char energy[KWHY_QUANTITY_BYTES];
+
+	*out = '\0';
+	if (totals->unmetered_nj > 0 && isfinite(totals->run_nj))
+		snprintf(out, 64, "; %s of it no meter saw",
+			kwhy_quantity_si(energy, totals->unmetered_nj * 1e-9, "J", 3));
+	return out;
+}
+
 static void write_price(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_report *report = sheet->report;
-	double kwh = (double)sheet->totals->energy_nj / NJ_PER_KWH;
-	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES];
+	double kwh = kwhy_totals_paid_nj(sheet->totals) / NJ_PER_KWH;
+	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES], rest[64];
 	const char *currency = report->currency ? report->currency : "";
 
 	kwhy_quantity_plain(cost, kwh * report->price_per_kwh);
 	kwhy_quantity_plain(carbon, kwh * report->intensity_g_per_kwh);
 	kwhy_quantity_si(energy, kwh * 1000, "Wh", 3);
+	unmetered_of(sheet->totals, rest);
 	if (isfinite(report->price_per_kwh) && isfinite(report->intensity_g_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)", energy,
+		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)%s", energy,
 			cost, *currency ? " " : "", currency, carbon, report->price_per_kwh,
-			*currency ? " " : "", currency, report->intensity_g_per_kwh);
+			*currency ? " " : "", currency, report->intensity_g_per_kwh, rest);
 	else if (isfinite(report->price_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s at %g a kWh", energy, cost, *currency ? " " : "",
-			currency, report->price_per_kwh);
+		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s at %g a kWh%s", energy, cost, *currency ? " " : "",
+			currency, report->price_per_kwh, rest);
 	else if (isfinite(report->intensity_g_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "%s: %s g CO2e at %g g a kWh", energy, carbon,
-			report->intensity_g_per_kwh);
+		kwhy_sheet_linef(sheet, "  ", "%s: %s g CO2e at %g g a kWh%s", energy, carbon,
+			report->intensity_g_per_kwh, rest);
 	else if (kwh >= 0.01)
 		kwhy_sheet_linef(sheet, "  ", "%s", energy);
 	if (report->place)
@@ -116,7 +129,7 @@ static void write_work(const struct kwhy_sheet *sheet)
 		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s a joule%s", count, work->unit,
 			kwhy_quantity_si(each, energy_j / work->count, "J", 3), half_j > 0 ? " \xc2\xb1" : "",
 			half_j > 0 ? kwhy_quantity_si(half, half_j / work->count, "J", 2) : "",
-			kwhy_quantity_plain(per, work->count / energy_j), base_of(sheet->totals, base));
+			kwhy_quantity_number(per, work->count / energy_j), base_of(sheet->totals, base));
 	}
 }
 

@@ -306,6 +306,27 @@ static void cost_and_carbon_are_the_energy_times_their_price(void **state)
 	nouns_done(&nouns);
 }
 
+static void cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out, json = {0};
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.device.energy.edge_nj = 30000;
+	nouns.report.price_per_kwh = 3.6e6; /* a joule costs 1 */
+	nouns.report.currency = "EUR";
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data, ": 0.000250 EUR at "));
+	assert_non_null(strstr(out.data, "; 30.0 \xC2\xB5J of it no meter saw"));
+	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
+	assert_non_null(strstr(json.data, "\"amount\": 0.00025"));
+	kwhy_text_done(&out);
+	kwhy_text_done(&json);
+	nouns_done(&nouns);
+}
+
 static void colour_changes_no_letter(void **state)
 {
 	struct nouns nouns;
@@ -361,6 +382,7 @@ int main(void)
 		cmocka_unit_test(shares_of_findings_are_of_the_run_with_what_no_meter_saw),
 		cmocka_unit_test(what_a_finding_saves_is_found_in_the_categories_of_its_time),
 		cmocka_unit_test(cost_and_carbon_are_the_energy_times_their_price),
+		cmocka_unit_test(cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw),
 		cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),
 	};

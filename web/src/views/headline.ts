@@ -35,6 +35,12 @@ function powerTile(devices: Device[]): HTMLElement | null {
 	return tile("mean power", power(milliwatts), `over ${differ ? `windows of ${time(least)} to ` : ""}${time(longest)}`);
 }
 
+/** The energy that cost and carbon are of: the run's, and how much of that no meter saw. */
+function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }): string {
+	const unmetered = of.unmetered_kwh ? `, ${si(of.unmetered_kwh * 1000, "Wh")} of it not metered` : "";
+	return known(of.energy_kwh) ? `of the run's ${si(of.energy_kwh * 1000, "Wh")}${unmetered}` : "";
+}
+
 function energyTiles(report: Report): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
 	if (!known(total)) return [tile("energy", "n/a", "no power readings: give --power FILE")];
@@ -46,8 +52,8 @@ function energyTiles(report: Report): HTMLElement[] {
 	];
 	const mean = powerTile(report.devices.filter((d) => known(deviceEnergy(d))));
 	if (mean) tiles.splice(1, 0, mean);
-	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), `of ${wattHours}${ofRun(report, total, (r) => si(r * cost.amount!, cost.currency ?? ""))}`));
-	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `grid intensity as given${ofRun(report, total, (r) => si(r * carbon.g_co2e!, "g"))}`));
+	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), paidFor(cost)));
+	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `${paidFor(carbon)} · grid intensity as given`));
 	return tiles;
 }
 
