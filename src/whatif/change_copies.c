@@ -202,10 +202,10 @@ static void say_packed(const struct pack *pack, const char *until, struct kwhy_w
 	if (pack->source)
 		snprintf(kernel_words, sizeof(kernel_words), ", a kernel of %s (%s)",
 			kwhy_whatif_time_words(own, kernel->expected_ns), kernel->source);
-	kwhy_whatif_say(effect, "%s copies become %s, %s; a packed copy takes %s%s%s",
+	kwhy_whatif_say(effect, "%s copies become %s, %s; a packed copy takes %s%s%s%s%s",
 		KWHY_WHATIF_COUNT(pack->packed), KWHY_WHATIF_COUNT(pack->packs), until,
-		pack->source ? pack->source : "the time of all its parts: no cost of sizes is known",
-		kernel_words,
+		pack->source ? "what " : "the time of all its parts, since no cost of sizes is known",
+		pack->source ? pack->source : "", pack->source ? " says of its size" : "", kernel_words,
 		pack->has_calls ? " and a launch more" : "; no call says what the host did between them");
 }
 

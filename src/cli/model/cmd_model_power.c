@@ -171,12 +171,26 @@ static void write_gauge(const struct answer *answer, size_t j, char out[64])
 	snprintf(out, 64, "%s%s", gauge->unit ? gauge->unit : gauge->name, by_clock ? " GHz^2" : "");
 }
 
+enum { WATTS_BYTES = 2 * KWHY_QUANTITY_BYTES + 4 };
+
+/* "85.8 mW to 95.7 mW": in units of its own, as the value beside it. */
+static void write_range(char out[WATTS_BYTES], struct kwhy_interval watts)
+{
+	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
+
+	if (isfinite(watts.low))
+		snprintf(out, WATTS_BYTES, "%s to %s", kwhy_quantity_si(low, watts.low, "W", 3),
+			kwhy_quantity_si(high, watts.high, "W", 3));
+	else
+		snprintf(out, WATTS_BYTES, "n/a");
+}
+
 static void write_factor(
 	struct kwhy_table *table, enum kwhy_power_term term, const char *gauge, struct kwhy_interval watts)
 {
-	char range[64];
+	char range[WATTS_BYTES];
 
-	snprintf(range, sizeof(range), isfinite(watts.low) ? "%.3g to %.3g" : "n/a", watts.low, watts.high);
+	write_range(range, watts);
 	kwhy_table_cell(table, kwhy_power_term_name(term));
 	kwhy_table_cell(table, gauge);
 	kwhy_table_real(table, watts.value, "W");
@@ -186,11 +200,12 @@ static void write_factor(
 static void write_metered(const struct answer *answer, size_t j, struct kwhy_model_page *page)
 {
 	struct kwhy_interval watts = answer->model.metered_per_unit[j];
-	char text[KWHY_QUANTITY_BYTES], gauge[64];
+	char text[KWHY_QUANTITY_BYTES], range[WATTS_BYTES], gauge[64];
 
 	write_gauge(answer, j, gauge);
-	kwhy_sheet_linef(&page->sheet, "  ", "%s of %s by the memory's own meter (%.3g to %.3g W)%s",
-		kwhy_quantity_si(text, watts.value, "W", 3), gauge, watts.low, watts.high,
+	write_range(range, watts);
+	kwhy_sheet_linef(&page->sheet, "  ", "%s of %s by the memory's own meter (%s)%s",
+		kwhy_quantity_si(text, watts.value, "W", 3), gauge, range,
 		watts.value < answer->model.watts_per_unit[j].value
 			? "; what is more is drawn elsewhere in the device, to move the bytes"
 			: "");
