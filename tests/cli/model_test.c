@@ -418,6 +418,8 @@ static void the_power_of_a_second_recording_is_foretold_within_five_percent(void
 		SPAWN("model", "power", "--window", "5", COUNTERS "mixed-1.kwhy"), 1, "shorter --window");
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),
 		"11 of them lie outside of what was fitted, most by gpm_tensor_active_permille");
+	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),
+		"585 mW  567 mW to 604 mW");
 }
 
 /* Every kind of work is in every block, and the clock is known five times a second. */

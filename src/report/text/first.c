@@ -191,8 +191,7 @@ static void write_energy(const struct kwhy_sheet *sheet)
 			totals->active_count);
 	kwhy_sheet_linef(sheet, "  ", "%s%s in %s%s, %s on average (%s)",
 		kwhy_quantity_energy(energy, totals->energy_nj), is_run_apart(totals) ? " metered" : "",
-		windows_of(totals, windows), devices,
-		kwhy_quantity_si(power, totals->power_w, "W", 3),
+		windows_of(totals, windows), devices, kwhy_quantity_si(power, totals->power_w, "W", 3),
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
 	write_run(sheet);
 }

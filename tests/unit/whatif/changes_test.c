@@ -118,6 +118,7 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 {
 	struct build build = build_new(1);
 	static const uint64_t bytes[] = {1000, 1000, 1000, 1000, 15000};
+	struct kwhy_plan *plan;
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
@@ -126,7 +127,11 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 				i * 40 + 15 + (int64_t)bytes[i] / 1000));
 	launch(&build, 200, 210, 211); /* the shortest kernel: 1 us */
 	/* one copy of 19,000 bytes: 5 + 19 us, and 1 us; the kernel's call comes 38 us behind the first */
-	assert_made(made(&build, "pack-h2d", 0, NULL), 5, 41000);
+	plan = made(&build, "pack-h2d", 0, NULL);
+	assert_non_null(strstr(plan->changes[0].assumption,
+		"takes what this recording says of its size, a kernel of 1.00 \xC2\xB5s (this recording) and "
+		"a launch more"));
+	assert_made(plan, 5, 41000);
 }
 
 /* A thread sends 37 bytes ten times and waits for each; then come three kernels. */
