@@ -39,7 +39,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	static const char *const names[] = {"a.json", "b.json", "in.csv", "bad.json"};
+	static const char *const names[] = {"a.json", "b.json", "in.csv", "bad.json", "report.json"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -178,7 +178,7 @@ const tests = {
 	},
 	"devices metered over windows of unlike length add their own mean powers": async () => {
 		const args = twoDevices("windows", [2, 1], [400, 350]);
-		assert.match(runText("report", ...args), /1\.14 kJ in windows of 1\.00 s to 1\.98 s on 2 devices, 750 W on average/);
+		assert.match(runText("report", ...args), /1\.14 kJ metered in windows of 1\.00 s to 1\.98 s on 2 devices, 750 W on average/);
 		const page = await open(report(args, "windows"));
 		const tile = page.locator("#overview .tile", { hasText: "mean power" });
 		assert.match(await tile.innerText(), /750 W\s+over windows of 1\.00 s to 1\.98 s/);
