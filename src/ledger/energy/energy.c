@@ -201,6 +201,23 @@ static enum kwhy_status note_unrest(struct attribution *attribution, int32_t ind
 		attribution->powers.idle_w);
 }
 
+/* No reading told the powers. */
+static enum kwhy_status note_assumed(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const struct kwhy_powers *powers = &attribution->powers;
+
+	if (powers->unfitted_count)
+		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "readings-unfitted", error,
+			"no powers fit the %zu power readings of device %d: powers are assumed ones; check "
+			"the units of the power file",
+			powers->unfitted_count, index);
+	if (powers->reading_count)
+		return KWHY_OK;
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "no-usable-readings", error,
+		"no power reading of device %d lies inside the recorded time: powers are assumed ones",
+		index);
+}
+
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -217,11 +234,8 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "readings-thinned",
 			error, "powers of device %d come from %zu of %zu power readings, evenly spread",
 			index, powers->reading_count, powers->reading_count + powers->left_out_count);
-	if (!status && powers->reading_count == 0)
-		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "no-usable-readings", error,
-			"no power reading of device %d lies inside the recorded time: powers are assumed "
-			"ones",
-			index);
+	if (!status)
+		status = note_assumed(attribution, index, error);
 	if (!status)
 		status = note_unrest(attribution, index, error);
 	return status ? status : note_misfit(attribution, index, error);

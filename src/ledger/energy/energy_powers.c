@@ -385,39 +385,61 @@ static void keep_rest(struct inference *inference)
 	powers->left_out_count = inference->readings.left_out_count;
 }
 
+/* Of the readings as they are, which may be none. */
+static enum kwhy_status infer_once(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_powers *powers = inference->powers;
+	size_t quiet_count = 0;
+	double quiet_w;
+	enum kwhy_status status;
+
+	first_grid(inference);
+	status = see(inference, error);
+	if (!status)
+		status = kwhy_priors_quiet(
+			&inference->features, &inference->readings, &quiet_w, &quiet_count, error);
+	if (!status)
+		status = fit(inference, error);
+	if (!status)
+		status = draw(inference, error);
+	if (!status)
+		status = powers_init(powers, inference->question->classes->count, error);
+	if (!status) {
+		keep_classes(inference);
+		keep_rest(inference);
+		powers->idle_measured = quiet_count > 0;
+	}
+	free(inference->draws);
+	free(inference->shared_w2);
+	kwhy_posterior_fit_done(&inference->fit);
+	kwhy_priors_done(&inference->prior);
+	inference->draws = inference->shared_w2 = NULL;
+	inference->grids = 0;
+	return status;
+}
+
+/* Readings that no powers fit tell nothing of them: what is assumed before any reading is left. */
+static enum kwhy_status infer_unfitted(struct inference *inference, struct kwhy_error *error)
+{
+	inference->powers->unfitted_count = inference->readings.count;
+	kwhy_power_readings_done(&inference->readings);
+	return infer_once(inference, error);
+}
+
 enum kwhy_status kwhy_powers_infer(
 	struct kwhy_powers *powers, const struct kwhy_powers_question *question, struct kwhy_error *error)
 {
 	struct inference inference = {.question = question, .powers = powers};
-	size_t quiet_count = 0;
-	double quiet_w;
 	enum kwhy_status status;
 
 	*powers = (struct kwhy_powers){0};
 	powers->response_assumed = !kwhy_priors_response(
 		question->options->profile, &inference.tau_s, &inference.delay_s);
-	first_grid(&inference);
 	status = take_readings(&inference, error);
 	if (!status)
-		status = see(&inference, error);
-	if (!status)
-		status = kwhy_priors_quiet(
-			&inference.features, &inference.readings, &quiet_w, &quiet_count, error);
-	if (!status)
-		status = fit(&inference, error);
-	if (!status)
-		status = draw(&inference, error);
-	if (!status)
-		status = powers_init(powers, question->classes->count, error);
-	if (!status) {
-		keep_classes(&inference);
-		keep_rest(&inference);
-		powers->idle_measured = quiet_count > 0;
-	}
-	free(inference.draws);
-	free(inference.shared_w2);
-	kwhy_posterior_fit_done(&inference.fit);
-	kwhy_priors_done(&inference.prior);
+		status = infer_once(&inference, error);
+	if (status == KWHY_E_INPUT && inference.readings.count)
+		status = infer_unfitted(&inference, error);
 	kwhy_response_features_done(&inference.features);
 	kwhy_power_readings_done(&inference.readings);
 	return status;

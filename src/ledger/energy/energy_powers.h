@@ -29,6 +29,7 @@ struct kwhy_powers {
 	double *draws_idle_w;  /* [draw_count] */
 	uint32_t meter;	       /* whose readings; KWHY_NONE: none were usable */
 	size_t reading_count, left_out_count;
+	size_t unfitted_count; /* readings that no powers fit: these are the assumed ones; 0: all went well */
 	bool response_assumed; /* no profile told the meter's response */
 	bool idle_measured;    /* readings of a quiet device are among them */
 };

@@ -12,6 +12,9 @@
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1
 
+/* Meters show milliwatts at best: readings that do not move at all would call for a noise of nothing. */
+#define NOISE_LOG_LEAST (-6.907755279) /* 1 mW */
+
 enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error)
 {
@@ -107,7 +110,7 @@ struct kwhy_posterior_noise kwhy_posterior_noise_of(double idle_w, const double 
 
 	return (struct kwhy_posterior_noise){
 		.idle_w = idle_w,
-		.noise_w2 = exp(2 * logs[KWHY_PARAMETER_NOISE]),
+		.noise_w2 = exp(2 * fmax(logs[KWHY_PARAMETER_NOISE], NOISE_LOG_LEAST)),
 		.alias = exp(logs[KWHY_PARAMETER_ALIAS]),
 		.stamp_s2 = exp(2 * logs[KWHY_PARAMETER_STAMP]),
 		.vary2 = exp(2 * logs[KWHY_PARAMETER_VARY]),

@@ -453,7 +453,7 @@ enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
 	}
 	if (!settle(&climb, fit))
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"the powers cannot be fitted to these readings; check the units of the power file");
+			"no powers fit the power readings; check the units of the power file");
 	if (out_density)
 		*out_density = climb.density;
 done:

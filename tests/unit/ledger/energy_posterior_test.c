@@ -300,6 +300,22 @@ static void one_mixture_read_often_shares_more_error_than_many_mixtures(void **s
 	close_toy(many);
 }
 
+/* A meter that stands still to the last bit: without a floor its noise falls until no double holds it. */
+static void readings_without_any_noise_are_fitted(void **state)
+{
+	struct toy *toy = one_mixture();
+	double spread;
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++)
+		toy->items[i].power_w = 321;
+	toy->prior.other[KWHY_PARAMETER_NOISE].spread = 1;
+	OK(kwhy_posterior_fit_climb(&toy->fit, &toy->model, NULL, &error));
+	OK(kwhy_posterior_fit_spread(&toy->fit, CLASSES + KWHY_PARAMETER_IDLE, &spread, &error));
+	assert_true(spread > 0.1 && spread < 2);
+	close_toy(toy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +327,7 @@ int main(void)
 		cmocka_unit_test(residuals_that_hang_together_count_for_less),
 		cmocka_unit_test(a_slow_drift_of_all_powers_is_taken_out_of_the_readings),
 		cmocka_unit_test(one_mixture_read_often_shares_more_error_than_many_mixtures),
+		cmocka_unit_test(readings_without_any_noise_are_fitted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
