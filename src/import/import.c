@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/csv/table.h"
+#include "import/one_run.h"
 #include "import/reader.h"
 #include "import/trace_head.h"
 #include "recording/bundle.h"
@@ -50,7 +51,7 @@ static enum kwhy_status unknown(
 		path);
 }
 
-enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
+static enum kwhy_status read_trace(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];
@@ -66,4 +67,15 @@ enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char 
 		if (readers[i]->probe(path, head, length))
 			return readers[i]->read(recording, path, options, error);
 	return unknown(path, head, length, error);
+}
+
+enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	const struct kwhy_one_run before = kwhy_one_run_begin(recording);
+	enum kwhy_status status = kwhy_one_run_check_file(recording, path, error);
+
+	if (!status)
+		status = read_trace(recording, path, options, error);
+	return status ? status : kwhy_one_run_check_window(recording, &before, path, error);
 }

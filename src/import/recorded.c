@@ -77,10 +77,42 @@ static enum kwhy_status walk(struct kwhy_recorded *recorded, const struct kwhy_b
 	return status;
 }
 
+static enum kwhy_status find_twice(
+	struct kwhy_recorded *recorded, struct kwhy_track_map *earlier, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = recorded->recording;
+	enum kwhy_status status = KWHY_OK;
+	uint32_t process;
+
+	for (uint32_t i = 0; !status && i < recorded->earlier_processes; i++)
+		if (recording->processes[i].writer)
+			status = kwhy_track_map_put(earlier,
+				(struct kwhy_track_key){(int64_t)recording->processes[i].writer, 0, 0}, i,
+				error);
+	for (size_t i = 0; !status && i < recorded->writer_count; i++)
+		if (kwhy_track_map_find(earlier,
+			    (struct kwhy_track_key){(int64_t)recorded->writers[i].id, 0, 0}, &process))
+			status = kwhy_fail(error, KWHY_E_INPUT,
+				"%s holds the same recording as %s; give each recording of a run once",
+				recorded->tracks.path,
+				recording->sources[recording->processes[process].source].path);
+	return status;
+}
+
+/* A process that an earlier recording holds: this is that one, or a copy of it. */
+static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_track_map earlier = {0};
+	enum kwhy_status status = find_twice(recorded, &earlier, error);
+
+	kwhy_track_map_done(&earlier);
+	return status;
+}
+
 /* Rows of a writer that never said who it is: a process of its own. The machine is known of all. */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = check_once(recorded, error);
 
 	for (size_t i = 0; !status && i < recorded->writer_count; i++) {
 		struct kwhy_recorded_writer *writer = &recorded->writers[i];
@@ -88,8 +120,10 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 		if (writer->process == KWHY_NONE)
 			status = kwhy_tracks_process(
 				&recorded->tracks, (int64_t)writer->id, -1, &writer->process, error);
-		if (!status)
+		if (!status) {
 			recorded->recording->processes[writer->process].machine = writer->machine;
+			recorded->recording->processes[writer->process].writer = writer->id;
+		}
 	}
 	return status;
 }
@@ -220,6 +254,7 @@ static enum kwhy_status read_recorded(struct kwhy_recording *recording, const ch
 {
 	struct kwhy_recorded recorded = {.recording = recording,
 		.options = options,
+		.earlier_processes = recording->process_count,
 		.first_unix_ns = INT64_MAX,
 		.run_start_ns = INT64_MAX,
 		.run_end_ns = INT64_MIN,

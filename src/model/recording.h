@@ -108,6 +108,7 @@ struct kwhy_process {
 	const char *host;    /* NULL: unknown */
 	uint32_t machine;    /* index into machines; KWHY_NONE: unknown */
 	uint32_t source;     /* index into sources */
+	uint64_t writer;     /* its number in a recording of kwhy, which no other process has; 0: none */
 };
 
 struct kwhy_thread {

@@ -349,6 +349,7 @@ static void grams_a_kwh_may_be_those_of_a_place(void **state)
 
 static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(void **state)
 {
+	struct kwhy_text trace = {0};
 	char before[600], after[600];
 
 	(void)state;
@@ -372,7 +373,11 @@ static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(
 	assert_fails(SPAWN("compare", before, after, "--power-a", "p.csv"), 2, "is a report already");
 	assert_fails(SPAWN("compare", before, after, "--trace-b", TINY), 2, "is a report already");
 	assert_fails(SPAWN("compare", before, TINY, "--trace-b", "no-such-file.csv"), 1, "no-such-file.csv");
-	assert_says(SPAWN("compare", TINY, TINY, "--trace-b", TINY), "tiny.csv and 1 more");
+	assert_fails(SPAWN("compare", TINY, TINY, "--trace-b", TINY), 1, "is given twice");
+	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &trace, &error), KWHY_OK);
+	assert_int_equal(kwhy_file_write(place("rank.csv"), trace.data, trace.length, &error), KWHY_OK);
+	kwhy_text_done(&trace);
+	assert_says(SPAWN("compare", TINY, TINY, "--trace-b", place("rank.csv")), "tiny.csv and 1 more");
 	assert_fails(SPAWN("compare", before, "no-such-file.json"), 1, "no-such-file.json");
 }
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/one_run.h"
+
+#include "import/utc.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct window {
+	int64_t start_ns, end_ns; /* start above end: nothing is in it */
+};
+
+struct kwhy_one_run kwhy_one_run_begin(const struct kwhy_recording *recording)
+{
+	return (struct kwhy_one_run){
+		.sources = recording->source_count,
+		.processes = recording->process_count,
+		.activities = recording->activities.count,
+		.calls = recording->calls.count,
+		.coverage = recording->coverage_count,
+	};
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+enum kwhy_status kwhy_one_run_check_file(
+	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < recording->source_count; i++)
+		if (is_same_file(recording->sources[i].path, path))
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s is given twice; give each trace of a run once", path);
+	return KWHY_OK;
+}
+
+/* Times that no recording takes are refused when it is finished. */
+static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns < INT64_MIN / 4 || end_ns > INT64_MAX / 4)
+		return;
+	if (start_ns < window->start_ns)
+		window->start_ns = start_ns;
+	if (end_ns > window->end_ns)
+		window->end_ns = end_ns;
+}
+
+/* Of what was added between two states of a recording. */
+static struct window window_between(const struct kwhy_recording *recording, const struct kwhy_one_run *from,
+	const struct kwhy_one_run *to)
+{
+	struct window window = {INT64_MAX, INT64_MIN};
+
+	for (size_t i = from->activities; i < to->activities; i++)
+		widen(&window, recording->activities.start_ns[i], recording->activities.end_ns[i]);
+	for (size_t i = from->calls; i < to->calls; i++)
+		widen(&window, recording->calls.start_ns[i], recording->calls.end_ns[i]);
+	for (size_t i = from->coverage; i < to->coverage; i++)
+		widen(&window, recording->coverage[i].start_ns, recording->coverage[i].end_ns);
+	return window;
+}
+
+/* The host that all of these processes say they ran on; NULL: several, or not said. */
+static const char *host_between(const struct kwhy_recording *recording, size_t from, size_t to)
+{
+	const char *host = from < to ? recording->processes[from].host : NULL;
+
+	for (size_t i = from; host && i < to; i++)
+		if (!recording->processes[i].host || strcmp(recording->processes[i].host, host) != 0)
+			host = NULL;
+	return host;
+}
+
+static int64_t slack_of(const struct kwhy_recording *recording, const struct kwhy_one_run *before)
+{
+	const char *earlier = host_between(recording, 0, before->processes),
+		   *host = host_between(recording, before->processes, recording->process_count);
+
+	return earlier && host && !strcmp(earlier, host) ? 0 : KWHY_ONE_RUN_SLACK_NS;
+}
+
+static enum kwhy_status refuse(const struct kwhy_recording *recording, const struct window *window,
+	const struct window *earlier, const char *path, struct kwhy_error *error)
+{
+	int64_t apart_ns = window->start_ns > earlier->end_ns ? window->start_ns - earlier->end_ns
+							      : earlier->start_ns - window->end_ns;
+	char texts[4][KWHY_UTC_BYTES], apart[KWHY_UTC_BYTES];
+
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s does not overlap %s: it is from %s to %s, the other from %s to %s, %s apart; give the "
+		"ranks of one run, or two runs to kwhy compare",
+		path, recording->sources[0].path, kwhy_utc_text(texts[0], recording, window->start_ns),
+		kwhy_utc_text(texts[1], recording, window->end_ns),
+		kwhy_utc_text(texts[2], recording, earlier->start_ns),
+		kwhy_utc_text(texts[3], recording, earlier->end_ns), kwhy_utc_distance(apart, apart_ns));
+}
+
+enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
+	const struct kwhy_one_run *before, const char *path, struct kwhy_error *error)
+{
+	const struct kwhy_one_run nothing = {0}, now = kwhy_one_run_begin(recording);
+	struct window earlier = window_between(recording, &nothing, before),
+		      window = window_between(recording, before, &now);
+	int64_t slack_ns;
+
+	if (!before->sources || earlier.start_ns > earlier.end_ns || window.start_ns > window.end_ns)
+		return KWHY_OK;
+	slack_ns = slack_of(recording, before);
+	if (window.start_ns - slack_ns > earlier.end_ns || earlier.start_ns - slack_ns > window.end_ns)
+		return refuse(recording, &window, &earlier, path, error);
+	return KWHY_OK;
+}
