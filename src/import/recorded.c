@@ -43,6 +43,19 @@ static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block
 	recorded->is_cut |= block->is_cut;
 }
 
+/* A cut is what a killed program leaves and is taken; damage has to be asked for. */
+static enum kwhy_status take_damage(struct kwhy_recorded *recorded, const char *path,
+	const struct kwhy_block *block, struct kwhy_error *error)
+{
+	if (!block->is_cut && !recorded->options->partial)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is damaged at byte %" PRIu64
+			": %s; copy the recording again, or read what is whole with --partial",
+			path, block->offset, block->damage);
+	count_damage(recorded, block);
+	return KWHY_OK;
+}
+
 static enum kwhy_status walk_file(
 	struct kwhy_recorded *recorded, const char *path, on_block *take, struct kwhy_error *error)
 {
@@ -56,7 +69,7 @@ static enum kwhy_status walk_file(
 		return status;
 	while (!status && (item = kwhy_block_reader_next(&reader, &block, error)) == 0) {
 		if (block.damage && take == take_fact)
-			count_damage(recorded, &block);
+			status = take_damage(recorded, path, &block, error);
 		if (block.damage)
 			continue;
 		status = kwhy_recorded_writer_of(recorded, block.writer, &writer, error);
@@ -128,6 +141,18 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 	return status;
 }
 
+/* When the lost rows ran nobody can say: the rows of a block are in no order. */
+static enum kwhy_status note_damage(
+	struct kwhy_recorded *recorded, uint64_t missing, struct kwhy_error *error)
+{
+	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_COMPLETENESS, "recording-damaged",
+		error,
+		"%s: %" PRIu64 " bytes are damaged and %" PRIu64
+		" %s missing: what ran then counts as idle; kwhy verify says where.",
+		recorded->tracks.path, recorded->damaged_bytes, missing,
+		missing == 1 ? "block is" : "blocks are");
+}
+
 static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -146,11 +171,7 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 			"running): what they did last is missing.",
 			path, open, recorded->writer_count);
 	if (!status && (recorded->damages || missing))
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-damaged",
-			error,
-			"%s: %" PRIu64 " bytes are damaged and %" PRIu64
-			" blocks missing; kwhy verify says where.",
-			path, recorded->damaged_bytes, missing);
+		status = note_damage(recorded, missing, error);
 	if (!status && recorded->unknown_names)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-nameless",
 			error, "%s: %" PRIu64 " rows have lost their names.", path, recorded->unknown_names);

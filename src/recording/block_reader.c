@@ -140,6 +140,15 @@ static int give_damage(
 	return 0;
 }
 
+/* Where another file begins inside what should go on to `due`, its writer was killed: that is a cut. */
+static int give_until(
+	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)
+{
+	bool is_cut = end < due && end < reader->length;
+
+	return give_damage(reader, out, is_cut ? "the file ends inside a block" : damage, is_cut, end);
+}
+
 /* Room for a packed block's records. */
 static int make_room(struct kwhy_block_reader *reader, size_t bytes, struct kwhy_error *error)
 {
@@ -181,9 +190,9 @@ static int give_block(struct kwhy_block_reader *reader, const struct kwhy_wire_h
 		damage = "the checksum of the block's records is wrong";
 	else if (header->codec == KWHY_WIRE_ZSTD && unpack(reader, header, payload, &damage, error))
 		return -1;
-	if (damage) /* its length may be what is wrong, or another file begins inside it */
-		return give_damage(
-			reader, out, damage, false, find_header(reader, reader->at + sizeof(*header)));
+	if (damage) /* its length may be what is wrong */
+		return give_until(
+			reader, out, damage, end, find_header(reader, reader->at + sizeof(*header)));
 	*out = (struct kwhy_block){.offset = reader->at,
 		.bytes = end - reader->at,
 		.kind = header->kind,
@@ -210,7 +219,8 @@ int kwhy_block_reader_next(struct kwhy_block_reader *reader, struct kwhy_block *
 	header = header_at(reader, reader->at);
 	fault = header_fault(&header);
 	if (fault)
-		return give_damage(reader, out, fault, false, find_header(reader, reader->at + 1));
+		return give_until(
+			reader, out, fault, reader->at + sizeof(header), find_header(reader, reader->at + 1));
 	if (left - sizeof(header) < padded(header.stored_bytes))
 		return give_damage(reader, out, "the file ends inside a block", true,
 			find_header(reader, reader->at + sizeof(header)));

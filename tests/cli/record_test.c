@@ -191,7 +191,10 @@ static void what_is_damaged_is_counted_as_json_too(void **state)
 	assert_true(json_integer_value(json_object_get(place_of, "byte")) > 0);
 	assert_true(json_is_string(json_object_get(place_of, "why")));
 	assert_true(json_integer_value(json_object_get(json_object_get(answer, "records"), "kernel")) > 0);
+	assert_int_equal(json_integer_value(json_object_get(answer, "unended_processes")), 1);
 	json_decref(answer);
+	spawned_done(&spawned);
+	spawned = assert_ends(SPAWN("report", place("half")), 1, "read what is whole with --partial");
 	spawned_done(&spawned);
 	unlink(place("half"));
 }
@@ -285,6 +288,9 @@ static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
 	json_decref(report);
 	spawned = SPAWN("report", place("a"));
 	assert_non_null(strstr(spawned.out.data, "did not end their recording"));
+	spawned_done(&spawned);
+	spawned = assert_ends(SPAWN("verify", place("a")), 1, "");
+	assert_non_null(strstr(spawned.out.data, "cut short: 1 of 1 processes did not end in order\n"));
 	spawned_done(&spawned);
 }
 

@@ -23,7 +23,7 @@ struct verifying {
 	struct kwhy_json json; /* on the text; damaged places first, as they come */
 	bool is_json;
 	uint64_t records[KWHY_WIRE_KIND_COUNT];
-	uint64_t blocks, bytes, newer_blocks, damaged_bytes, damages, cuts, ended;
+	uint64_t blocks, bytes, newer_blocks, damaged_bytes, damages, cuts;
 };
 
 static void add_damage(struct verifying *all, const char *path, const struct kwhy_block *block)
@@ -52,7 +52,6 @@ static void add_block(struct verifying *all, const struct kwhy_block *block)
 		return;
 	}
 	all->records[block->kind] += block->record_count;
-	all->ended += block->kind == KWHY_WIRE_END;
 }
 
 static enum kwhy_status verify_file(struct verifying *all, const char *path, struct kwhy_error *error)
@@ -75,6 +74,16 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 	return item < 0 ? error->status : KWHY_OK;
 }
 
+/* Processes that were killed, or are still running: each ends with a record that says so. */
+static uint64_t unended(const struct verifying *all)
+{
+	const uint64_t *records = all->records;
+
+	return records[KWHY_WIRE_PROCESS] > records[KWHY_WIRE_END]
+		? records[KWHY_WIRE_PROCESS] - records[KWHY_WIRE_END]
+		: 0;
+}
+
 static void begin_json(struct verifying *all, const char *path)
 {
 	kwhy_json_init(&all->json, &all->text);
@@ -89,8 +98,9 @@ static void end_json(struct verifying *all, size_t file_count)
 	struct kwhy_json *json = &all->json;
 
 	kwhy_json_array_end(json);
-	kwhy_json_bool(json, "is_whole", !all->damages);
-	kwhy_json_bool(json, "is_cut_short", all->damages && all->damages == all->cuts);
+	kwhy_json_bool(json, "is_whole", !all->damages && !unended(all));
+	kwhy_json_bool(json, "is_cut_short", (all->damages || unended(all)) && all->damages == all->cuts);
+	kwhy_json_count(json, "unended_processes", unended(all));
 	kwhy_json_count(json, "damaged_places", all->damages);
 	kwhy_json_count(json, "damaged_bytes", all->damaged_bytes);
 	kwhy_json_count(json, "newer_blocks", all->newer_blocks);
@@ -122,10 +132,16 @@ static void summarize(struct verifying *all, const char *path, size_t file_count
 	if (all->damages > PLACES_SHOWN)
 		kwhy_text_addf(&all->text, "  ... and %" PRIu64 " more damaged places\n",
 			all->damages - PLACES_SHOWN);
-	kwhy_text_addf(&all->text, "%s\n",
-		!all->damages			    ? "whole"
-			: all->damages == all->cuts ? "cut short: all before the cut is whole"
-						    : "damaged: all but these places is whole");
+	if (all->damages > all->cuts)
+		kwhy_text_add(&all->text, "damaged: all but these places is whole\n");
+	else if (all->cuts)
+		kwhy_text_add(&all->text, "cut short: all before the cut is whole\n");
+	else if (unended(all))
+		kwhy_text_addf(&all->text,
+			"cut short: %" PRIu64 " of %" PRIu64 " processes did not end in order\n",
+			unended(all), all->records[KWHY_WIRE_PROCESS]);
+	else
+		kwhy_text_add(&all->text, "whole\n");
 }
 
 static enum kwhy_status verify(struct verifying *all, const char *path, struct kwhy_error *error)
@@ -163,7 +179,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = kwhy_text_check(&all.text, error);
 	if (!status)
 		status = kwhy_output_write(NULL, &all.text, error);
-	if (!status && all.damages)
+	if (!status && (all.damages || unended(&all)))
 		*invocation->exit = KWHY_EXIT_FAILED;
 	kwhy_text_done(&all.text);
 	return status;
@@ -179,7 +195,8 @@ const struct kwhy_command kwhy_command_verify = {
 	.name = "verify",
 	.operands = "RECORDING",
 	.summary = "Check a recording: what is whole, what is damaged and where.",
-	.details = "Exit status 0: whole; 1: cut short or damaged (kwhy report reads what is whole).",
+	.details = "Exit status 0: whole; 1: cut short or damaged (kwhy report reads a recording up to its "
+		   "cut, and a damaged one with --partial).",
 	.options = options,
 	.options_bytes = sizeof(struct verify_options),
 	.run = run,

@@ -172,15 +172,23 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 	close(fd);
 }
 
-static void damage_inside_is_said_and_costs_its_block(void **state)
+static void damage_inside_has_to_be_asked_for_and_costs_its_block(void **state)
 {
+	const struct kwhy_import_options strict = {0}, partial = {.partial = true};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
 	char path[64];
 	int fd = record_both(path);
-	struct kwhy_recording *recording;
 
 	(void)state;
 	assert_int_equal(pwrite(fd, "\xff\xff", 2, 64 + 10), 2); /* in the first block: its kernels */
-	recording = import(path);
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	assert_int_equal(kwhy_import_trace(recording, path, &strict, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "is damaged at byte 0: the checksum of the block's records"));
+	assert_non_null(strstr(error.text, "--partial"));
+	kwhy_recording_free(recording);
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	assert_int_equal(kwhy_import_trace(recording, path, &partial, &error), KWHY_OK);
 	assert_int_equal(recording->activities.count, 2);
 	assert_true(has_note(recording, "recording-damaged"));
 	kwhy_recording_free(recording);
@@ -425,7 +433,7 @@ int main(void)
 		cmocka_unit_test(the_origin_lies_before_all_that_was_recorded),
 		cmocka_unit_test(a_recording_that_ended_in_order_has_no_complaints),
 		cmocka_unit_test(a_cut_recording_is_read_and_says_so),
-		cmocka_unit_test(damage_inside_is_said_and_costs_its_block),
+		cmocka_unit_test(damage_inside_has_to_be_asked_for_and_costs_its_block),
 		cmocka_unit_test(a_folder_of_blocks_is_the_same_recording),
 		cmocka_unit_test(gauges_of_the_run_are_kept),
 		cmocka_unit_test(a_counter_keeps_where_it_wraps),

@@ -208,6 +208,7 @@ static void a_wrong_byte_costs_one_block(void **state)
 		assert_int_equal(found.wrong_kernels, 0);
 		assert_true(found.blocks + 1 >= whole.blocks);
 		assert_true(found.damages <= 1);
+		assert_int_equal(found.cuts, 0);
 		assert_int_equal(pwrite(tape.fd, &byte, 1, at), 1);
 	}
 	tape_done(&tape);
@@ -230,8 +231,31 @@ static void files_may_follow_each_other_even_after_a_cut(void **state)
 	found = walk(tape.path);
 	assert_int_equal(found.kernels, 200);
 	assert_int_equal(found.damages, 1);
+	assert_int_equal(found.cuts, 1);
 	assert_int_equal(found.ends, 1);
 	tape_done(&tape);
+}
+
+/* As `cat` puts the files of killed writers: a cut is one wherever it lies, in the header or behind it. */
+static void a_cut_before_another_file_is_no_damage(void **state)
+{
+	(void)state;
+	for (off_t length = 1; length < 64 + 16; length++) {
+		struct tape tape;
+		struct found found;
+
+		tape_init(&tape);
+		kwhy_block_writer_finish(&tape.writer, 5);
+		assert_int_equal(ftruncate(tape.fd, length), 0);
+		assert_int_equal(lseek(tape.fd, 0, SEEK_END), length);
+		kwhy_block_writer_init(&tape.writer, tape.fd, WRITER, tape.memory, SHARE_BYTES);
+		record_kernels(&tape, 10);
+		found = walk(tape.path);
+		assert_int_equal(found.kernels, 10);
+		assert_int_equal(found.damages, 1);
+		assert_int_equal(found.cuts, 1);
+		tape_done(&tape);
+	}
 }
 
 static void beyond_its_limit_a_writer_counts_and_says_what_it_lost(void **state)
@@ -488,6 +512,7 @@ int main(void)
 		cmocka_unit_test(a_file_cut_anywhere_is_read_up_to_its_last_whole_block),
 		cmocka_unit_test(a_wrong_byte_costs_one_block),
 		cmocka_unit_test(files_may_follow_each_other_even_after_a_cut),
+		cmocka_unit_test(a_cut_before_another_file_is_no_damage),
 		cmocka_unit_test(beyond_its_limit_a_writer_counts_and_says_what_it_lost),
 		cmocka_unit_test(a_descriptor_that_has_become_another_files_is_not_touched),
 		cmocka_unit_test(a_writer_closes_the_file_that_it_was_given),
