@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "import/collectives.h"
 #include "import/csv/comments.h"
 #include "import/csv/table.h"
 #include "import/reader.h"
@@ -345,6 +346,18 @@ static enum kwhy_status begin(struct reader *reader, const char *path, struct kw
 	return status;
 }
 
+/* Rows say themselves which are collectives; a table that cannot be read is a mistake all the same. */
+static enum kwhy_status check_collectives(const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_collectives *table = NULL;
+	enum kwhy_status status = options->collectives_path
+		? kwhy_collectives_new(options->collectives_path, &table, error)
+		: KWHY_OK;
+
+	kwhy_collectives_free(table);
+	return status;
+}
+
 static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
@@ -358,7 +371,9 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	reader->recording = recording;
 	reader->options = options;
 	reader->last_kind = row_kinds;
-	status = kwhy_csv_open(&csv_options, &reader->csv, error);
+	status = check_collectives(options, error);
+	if (!status)
+		status = kwhy_csv_open(&csv_options, &reader->csv, error);
 	if (!status)
 		status = begin(reader, path, error);
 	if (!status)

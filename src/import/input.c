@@ -250,7 +250,7 @@ static enum kwhy_status open_file(struct kwhy_input *input, const char *path, st
 		return kwhy_fail(error, errno == ENOENT ? KWHY_E_INPUT : KWHY_E_IO,
 			"%s cannot be opened: %s; check the path and its permissions", path, strerror(errno));
 	if (fstat(input->file, &about) == 0 && S_ISDIR(about.st_mode))
-		return kwhy_fail(error, KWHY_E_INPUT, "%s is a folder; name the trace file inside it", path);
+		return kwhy_fail(error, KWHY_E_INPUT, "%s is a folder; name the file inside it", path);
 	input->path = strdup(path);
 	input->packed = malloc(PACKED_BYTES);
 	if (!input->path || !input->packed)
@@ -265,7 +265,7 @@ static enum kwhy_status check_head(struct kwhy_input *input, struct kwhy_error *
 
 	if (input->packed_size == 0)
 		return kwhy_fail(
-			error, KWHY_E_INPUT, "%s is empty; export or copy the trace again", input->path);
+			error, KWHY_E_INPUT, "%s is empty; export or copy the file again", input->path);
 	if (input->packed_size >= size && !memcmp(input->packed, pointer, size))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is a Git LFS pointer, not the data itself; fetch it with \"git lfs pull\"",

@@ -57,11 +57,44 @@ static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void a_table_of_collectives_that_is_not_there_is_refused_whatever_the_trace(void **state)
+{
+	struct kwhy_import_options options = {.collectives_path = "/nonexistent/table"};
+	static const char *const texts[] = {HEADER "kernel,a,0,7,1,2,,,\n", "{\"traceEvents\":[]}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct kwhy_recording *recording = empty_recording();
+		char path[32];
+
+		write_file(path, texts[i], strlen(texts[i]));
+		assert_int_not_equal(kwhy_import_trace(recording, path, &options, &error), KWHY_OK);
+		assert_non_null(strstr(error.text, "/nonexistent/table"));
+		unlink(path);
+		kwhy_recording_free(recording);
+	}
+}
+
+static void what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file(void **state)
+{
+	struct kwhy_recording *recording = empty_recording();
+	struct kwhy_import_options options = {0};
+
+	(void)state;
+	assert_int_equal(kwhy_import_power(recording, "/dev/null", &options, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "is empty; export or copy the file again"));
+	assert_int_equal(kwhy_import_power(recording, "/tmp", &options, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "is a folder; name the file inside it"));
+	kwhy_recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_format_is_told_by_the_content_whatever_the_name),
 		cmocka_unit_test(what_is_no_trace_is_refused_with_what_would_be_one),
+		cmocka_unit_test(a_table_of_collectives_that_is_not_there_is_refused_whatever_the_trace),
+		cmocka_unit_test(what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
