@@ -79,8 +79,9 @@ static enum kwhy_status note_falls(
 	if (counter->fallen_count == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "counter-fell", error,
-		"the energy counter fell %zu times (it was reset); those intervals are not in the books",
-		counter->fallen_count);
+		"the energy counter fell %zu %s (it was reset); %s not in the books", counter->fallen_count,
+		counter->fallen_count == 1 ? "time" : "times",
+		counter->fallen_count == 1 ? "that interval is" : "those intervals are");
 }
 
 enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, struct kwhy_ledger *ledger,

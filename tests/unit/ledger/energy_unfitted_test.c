@@ -65,11 +65,30 @@ static void readings_that_no_powers_fit_leave_the_assumed_powers_and_a_note(void
 	build_free(recording, ledger);
 }
 
+static void a_counter_that_fell_once_fell_one_time(void **state)
+{
+	const struct kwhy_coverage coverage = {KWHY_NONE, 0, INT64_C(3000000000)};
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	OK(kwhy_recording_add_coverage(recording, &coverage, &build_error));
+	for (int64_t i = 0; i <= 30; i++)
+		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000,
+			12000 * (i < 15 ? 1000 + i : i), &build_error));
+	ledger = build_ledger(recording);
+	assert_non_null(note_of(ledger, "counter-fell"));
+	assert_non_null(strstr(note_of(ledger, "counter-fell")->text,
+		"fell 1 time (it was reset); that interval is not in the books"));
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_meter_that_never_moves_tells_the_idle_level_to_a_milliwatt),
 		cmocka_unit_test(readings_that_no_powers_fit_leave_the_assumed_powers_and_a_note),
+		cmocka_unit_test(a_counter_that_fell_once_fell_one_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
