@@ -31,6 +31,12 @@ static bool is_report(const char *path)
 	return ends_in(path, ".nsys-rep") || ends_in(path, ".qdrep") || ends_in(path, ".qdstrm");
 }
 
+/* By its name, as its content does not say so. */
+static bool is_recording(const char *path)
+{
+	return ends_in(path, ".kwhy") || ends_in(path, KWHY_BUNDLE_SUFFIX);
+}
+
 static enum kwhy_status unknown(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
 {
@@ -40,6 +46,11 @@ static enum kwhy_status unknown(
 			"and give the "
 			".sqlite file",
 			path, path);
+	if (is_recording(path))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is damaged at byte 0: no block begins here; copy the recording again, or read "
+			"what is whole with --partial",
+			path);
 	if (kwhy_csv_head_names(head, length, "time_ns") && kwhy_csv_head_names(head, length, "source"))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s holds power readings, not a trace; give it with --power beside the trace", path);
@@ -66,6 +77,8 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	for (size_t i = 0; i < READER_COUNT; i++)
 		if (readers[i]->probe(path, head, length))
 			return readers[i]->read(recording, path, options, error);
+	if (options->partial && is_recording(path))
+		return kwhy_reader_recorded.read(recording, path, options, error);
 	return unknown(path, head, length, error);
 }
 

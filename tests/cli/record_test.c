@@ -199,6 +199,27 @@ static void what_is_damaged_is_counted_as_json_too(void **state)
 	unlink(place("half"));
 }
 
+/* The format is known by the content, and where that is damaged by the name. */
+static void what_is_damaged_from_its_start_is_read_with_partial(void **state)
+{
+	struct kwhy_text bytes = {0};
+	struct kwhy_error error;
+	struct spawned spawned;
+
+	(void)state;
+	assert_int_equal(
+		kwhy_file_read(KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy", 1 << 26, &bytes, &error),
+		KWHY_OK);
+	bytes.data[0] ^= 1;
+	assert_int_equal(kwhy_file_write(place("start.kwhy"), bytes.data, bytes.length, &error), KWHY_OK);
+	kwhy_text_done(&bytes);
+	assert_done(SPAWN("report", "-q", place("start.kwhy")), 1, "is damaged at byte 0");
+	spawned = assert_ends(SPAWN("report", "-q", "--partial", place("start.kwhy")), 0, "");
+	assert_non_null(strstr(spawned.out.data, "what ran then counts as idle"));
+	spawned_done(&spawned);
+	unlink(place("start.kwhy"));
+}
+
 static void a_command_that_is_not_there_puts_the_recording_back_that_was(void **state)
 {
 	(void)state;
@@ -429,6 +450,7 @@ int main(void)
 		CASE(a_command_that_is_not_there_leaves_no_recording),
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
 		CASE(what_is_damaged_is_counted_as_json_too),
+		CASE(what_is_damaged_from_its_start_is_read_with_partial),
 		CASE(a_command_that_is_not_there_puts_the_recording_back_that_was),
 		CASE(what_is_no_recording_is_left_alone),
 		CASE(work_is_recorded_with_the_run),

@@ -42,6 +42,7 @@ static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
 		{"", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS pointer"},
 		{".nsys-rep", "whatever", "nsys export --type sqlite"},
 		{".QDREP", "whatever", "nsys export --type sqlite"},
+		{".kwhy", "a recording whose first bytes are gone", "is damaged at byte 0: no block begins"},
 		{"", POWER "1,0,nvml.sample_mw,1\n", "give it with --power"},
 		{".sqlite", "an encrypted database, or anything", "is no trace known here: neither Kineto"},
 	};
