@@ -37,9 +37,8 @@ const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kw
 size_t kwhy_sheet_shown(const struct kwhy_sheet *sheet, size_t count, size_t limit);
 void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown);
 
-/* "12 steps of 1.3 ms and 0.4 J each from the first's start to the end of the last's work, idle included; on
- * ..."
- */
+/* "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...", from the first to the last
+ * one's work. */
 void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet);
 
 /* "26.6 J in 190 ms": what no meter saw of the run; of several devices without the time, which is not one. */

@@ -142,13 +142,13 @@ static const char *meter_of(const struct kwhy_ledger *ledger)
 	return "a meter";
 }
 
-/* "10.0 s", "windows of 4.00 s to 10.0 s". Lent from `out`. */
+/* What was metered: "10.0 s", "windows of 4.00 s to 10.0 s". Lent from `out`. */
 static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
 {
 	char least[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES];
 
 	kwhy_quantity_time(longest, totals->window_ns);
-	if (kwhy_totals_windows_differ(totals))
+	if (!totals->modelled && kwhy_totals_windows_differ(totals))
 		snprintf(out, 2 * KWHY_QUANTITY_BYTES + 16, "windows of %s to %s",
 			kwhy_quantity_time(least, totals->least_window_ns), longest);
 	else

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sections on the host's side and on named stretches: API calls, steps, ranges, memory, host meters. */
 
@@ -140,12 +141,13 @@ void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 		sum_ns += (double)step->host_ns;
 	}
 	add_loop(&loop, ledger);
-	kwhy_sheet_linef(sheet, "  ",
-		"%s steps of %s from the first's start to the end of the last's work, idle included; on the "
-		"host %s on average (%s to %s)",
-		kwhy_quantity_count(steps, ledger->step_count), loop.failed ? "" : loop.data,
-		kwhy_quantity_si(mean, sum_ns * 1e-9 / count, "s", 3), kwhy_quantity_time(least, least_ns),
-		kwhy_quantity_time(most, most_ns));
+	kwhy_text_addf(&loop, ", idle included; on the host %s",
+		kwhy_quantity_si(mean, sum_ns * 1e-9 / count, "s", 3));
+	kwhy_quantity_time(least, least_ns);
+	if (strcmp(least, kwhy_quantity_time(most, most_ns)) != 0)
+		kwhy_text_addf(&loop, " on average (%s to %s)", least, most);
+	kwhy_sheet_linef(sheet, "  ", "%s steps of %s", kwhy_quantity_count(steps, ledger->step_count),
+		loop.failed ? "" : loop.data);
 	sheet->out->failed |= loop.failed;
 	kwhy_text_done(&loop);
 }

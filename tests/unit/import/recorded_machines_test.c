@@ -174,15 +174,17 @@ static void impossible_clocks_are_survived(void **state)
 	close(fd);
 }
 
-/* A launcher that reads a package's counter twice, on the clock and host of `written`. */
+/* A launcher that reads a package's counter twice, on the clock and host of `written`. Its file stays open:
+ * it is told from others by that. */
 static void meter_one(struct kwhy_recording *recording, const struct written *written, int64_t value)
 {
+	static uint64_t writer;
 	const struct kwhy_import_options options = {0};
 	struct kwhy_error error;
 	struct tape tape;
 	char path[64];
 
-	tape_init(&tape, memfd_create("recording", 0), 1);
+	tape_init(&tape, memfd_create("recording", 0), ++writer);
 	say_names(&tape);
 	ADD(&tape, PROCESS, process, .pid = 41, .host = written->host, .boot = written->boot, .rank = 0,
 		.world_size = 1);
@@ -195,7 +197,6 @@ static void meter_one(struct kwhy_recording *recording, const struct written *wr
 	tape_done(&tape);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
 	assert_int_equal(kwhy_import_trace(recording, path, &options, &error), KWHY_OK);
-	close(tape.fd);
 }
 
 static void meters_of_a_host_are_each_machines_own(void **state)
