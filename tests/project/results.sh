@@ -73,6 +73,22 @@ for batch in (1, 8, 64):
     for number, key in zip(found.groups(), ("tokens_per_s", "tokens_per_j")):
         check(f"docs/cases.md, case A at {batch},", number, rows[("int8", batch)][key] / rows[("fp16", batch)][key])
 
-print("\n".join(bad) or f"{len(listed)} results, {seen} rows of a table and a case agree")
+# Cases C and D: a run of either form; samples a second and a joule without and with checkpointing.
+def variants(name):
+    return {variant["id"]: variant for variant in results["cases/" + name + ".json"]["variants"]}
+
+
+found = re.search(r"a run of v5 ([\d.]+) ms and ([\d.]+) J, one of v6 ([\d.]+) ms and ([\d.]+) J", page)
+graphs = variants("a-graph-a-step")
+for number, value in zip(found.groups(), [value for id in ("v5", "v6") for value in (
+        graphs[id]["run_s"]["median"] * 1e3, graphs[id]["energy"]["gross_j_a_run"]["value"])]):
+    check("docs/cases.md, case C,", number, value)
+found = re.search(r"([\d,]+) samples/s and (\d+) samples/J without checkpointing on batches of 4,096; ([\d,]+) and (\d+) with it", page)
+for number, value in zip(found.groups(), [value for variant in (
+        variants("batches-of-4096")["graph"], variants("batches-of-8192")["checkpoint"]) for value in (
+        variant["samples_per_s"], variant["energy"]["samples_per_j"]["value"])]):
+    check("docs/cases.md, case D,", number, value)
+
+print("\n".join(bad) or f"{len(listed)} results, {seen} rows of a table and three cases agree")
 sys.exit(bool(bad))
 RESULTS
