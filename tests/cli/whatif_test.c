@@ -274,7 +274,8 @@ static void wrong_usage_is_told(void **state)
 	(void)state;
 	assert_fails(SPAWN("whatif", TRACE), 2, "needs --plan or changes");
 	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), 2, "name none beside it");
-	assert_fails(SPAWN("whatif", "--batch", "1", TRACE), 2, "--batch takes a number from 2 to 4294967295");
+	assert_fails(
+		SPAWN("whatif", "--batch", "1", TRACE), 2, "--batch takes a number from 2 to 4294967295");
 	assert_fails(SPAWN("whatif", "--plan"), 2, "needs a recording");
 	assert_fails(SPAWN("whatif", "--plan", "-o", "x.csv", TRACE), 2, ".txt, .json and .html");
 }
